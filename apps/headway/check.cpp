@@ -1,0 +1,48 @@
+// headway check: reads configuration files and reports every error of all of them.
+#include <cstdio>
+#include <fmt/core.h>
+#include <string>
+#include <vector>
+
+#include "sim/report/check_report.h"
+
+#include "apps/headway/options.h"
+#include "apps/headway/output.h"
+#include "apps/headway/verb.h"
+
+namespace headway::apps {
+
+int run_check(int argc, char** argv) {
+  CLI::App app(
+      "Reads scenarios and catalogue entries and reports every error with its place; simulates "
+      "nothing.");
+  CommonOptions options;
+  std::vector<std::string> files;
+  describe(app, "check",
+           "  headway check my-scenario.yaml\n"
+           "  headway check configs/*/*.yaml --format json");
+  app.add_option("FILE", files, "Scenario or catalogue files (YAML)")
+      ->required()
+      ->option_text("...");
+  add_scenario_options(app, options);
+  add_output_options(app, options, {"table", "json"});
+  app.add_flag("--quiet", options.quiet, "No line for files that are correct");
+  if (const auto code = parse(app, argc, argv, &options)) {
+    return *code;
+  }
+  check_out(options);
+  const auto checks = report::check_files(files, load_options(options));
+  if (options.format == "json") {
+    deliver(options, report::check_json(checks));
+  } else if (!options.quiet || !options.out.empty()) {
+    deliver(options, report::check_text(checks));
+  }
+  for (const auto& check : checks) {
+    if (!check.errors.empty()) {
+      fmt::print(stderr, "{}", core::format_diagnostics(check.errors));
+    }
+  }
+  return report::all_correct(checks) ? 0 : 2;
+}
+
+}  // namespace headway::apps

@@ -1,0 +1,136 @@
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <fmt/core.h>
+#include <new>
+#include <string>
+#include <unistd.h>
+
+#include "sim/core/error.h"
+
+#include "apps/headway/verb.h"
+
+namespace headway::apps {
+
+namespace {
+
+constexpr int kOwnFault = 1;
+constexpr int kUsage = 2;
+constexpr int kInterrupted = 130;
+
+void on_interrupt(int /*signal*/) { _exit(kInterrupted); }
+
+std::string help() {
+  std::string out =
+      "headway predicts time, MFU, goodput and cost of training on a cluster.\n"
+      "Usage: headway VERB [options]; 'headway VERB --help' explains a verb.\n\n";
+  for (const auto& verb : verbs()) {
+    out += fmt::format("  {:<12}{}\n", verb.name, verb.summary);
+  }
+  out += "\nNot in this version yet:";
+  std::size_t column = 100;
+  for (const auto name : later_verbs()) {
+    if (column + name.size() > 90) {
+      out += "\n ";
+      column = 1;
+    }
+    out += fmt::format(" {}", name);
+    column += name.size() + 1;
+  }
+  return out +
+         "\n\nExamples:\n"
+         "  headway run configs/scenarios/llama-3.1-405b-16k-h100.yaml\n"
+         "  headway plan my-scenario.yaml --set cluster.nodes=64 --format json\n";
+}
+
+int unknown_verb(const std::string& name) {
+  const auto& later = later_verbs();
+  if (std::find(later.begin(), later.end(), name) != later.end()) {
+    fmt::print(stderr, "headway: this version ({}) does not have the verb '{}' yet\n",
+               HEADWAY_VERSION, name);
+    return kUsage;
+  }
+  std::vector<std::string> names;
+  for (const auto& verb : verbs()) {
+    names.emplace_back(verb.name);
+  }
+  const auto guess = core::did_you_mean(name, names);
+  fmt::print(
+      stderr, "headway: unknown verb '{}'{}\n", name,
+      guess ? fmt::format("; did you mean '{}'?", *guess) : "; 'headway --help' lists the verbs");
+  return kUsage;
+}
+
+int run_verb(const std::string& name, int argc, char** argv) {
+  for (const auto& verb : verbs()) {
+    if (verb.name == name) {
+      return verb.run(argc, argv);
+    }
+  }
+  return unknown_verb(name);
+}
+
+/// What was printed must have arrived: a full disk behind stdout is an error, not a success.
+int flush(int code) {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    fmt::print(stderr, "headway: the result could not be written to standard output\n");
+    return kOwnFault;
+  }
+  return code;
+}
+
+}  // namespace
+
+const std::vector<Verb>& verbs() {
+  static const std::vector<Verb> table{
+      {"run", "predict one scenario: step time, memory, goodput, cost", run_run},
+      {"plan", "search parallel layouts for a scenario and rank them", run_plan},
+      {"validate", "predict published training runs and print the errors", run_validate},
+      {"check", "read configuration files and report every error", run_check},
+      {"schema", "print the JSON Schema of a kind of file", run_schema},
+      {"catalog", "list and show GPUs, nodes, fabrics, models and constants", run_catalog},
+      {"init", "write a commented scenario to start from", run_init},
+      {"doctor", "say what this installation finds and what it lacks", run_doctor},
+      {"completion", "print shell completion for bash, zsh or fish", run_completion}};
+  return table;
+}
+
+const std::vector<std::string_view>& later_verbs() {
+  static const std::vector<std::string_view> names{"sweep",  "worker",     "collect", "compare",
+                                                   "drill",  "collective", "topo",    "calibrate",
+                                                   "import", "export",     "report"};
+  return names;
+}
+
+int dispatch(int argc, char** argv) {
+  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is found by `flush`
+  const std::string name = argc > 1 ? argv[1] : "";
+  if (name == "--help" || name == "-h" || name == "help") {
+    fmt::print("{}", help());
+    return flush(0);
+  }
+  if (name == "--version") {
+    fmt::print("headway {}\n", HEADWAY_VERSION);
+    return flush(0);
+  }
+  if (name.empty()) {
+    fmt::print(stderr, "{}", help());
+    return kUsage;
+  }
+  try {
+    return flush(run_verb(name, argc - 1, argv + 1));
+  } catch (const core::Error& error) {
+    fmt::print(stderr, "{}", error.what());
+    return kUsage;
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "headway: out of memory\n");
+    return kOwnFault;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "headway: internal error: {}\nPlease report this with the scenario.\n",
+               error.what());
+    return kOwnFault;
+  }
+}
+
+}  // namespace headway::apps

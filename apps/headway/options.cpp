@@ -1,0 +1,158 @@
+#include "apps/headway/options.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fmt/core.h>
+#include <sstream>
+#include <system_error>
+
+namespace headway::apps {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kUsage = 2;
+
+/// "--sed" of "headway run": what is meant?
+std::string complaint(const CLI::App& app, const CLI::ParseError& error) {
+  const auto rest = app.remaining(false);
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr || rest.empty()) {
+    return error.what();
+  }
+  if (rest[0].rfind('-', 0) != 0) {
+    return fmt::format("unexpected argument '{}'", rest[0]);
+  }
+  std::vector<std::string> names;
+  for (const auto* option : app.get_options()) {
+    for (const auto& name : option->get_lnames()) {
+      names.push_back("--" + name);
+    }
+  }
+  const auto guess = core::did_you_mean(rest[0].substr(0, rest[0].find('=')), names);
+  return fmt::format("unknown option '{}'{}", rest[0],
+                     guess ? fmt::format("; did you mean '{}'?", *guess) : "");
+}
+
+/// The ending of --out says the format, unless --format does.
+void infer_format(const CLI::App& app, CommonOptions& options) {
+  const auto* format = app.get_option_no_throw("--format");
+  if (format == nullptr || !format->empty() || options.out.empty()) {
+    return;
+  }
+  const std::string ending = fs::path(options.out).extension().string();
+  for (const std::string name : {"json", "csv", "md"}) {
+    if (ending == "." + name && format->get_option_text().find(name) != std::string::npos) {
+      options.format = name;
+    }
+  }
+}
+
+/// The folder of the installed configuration, seen from the running program.
+fs::path installed_configs() {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  return error ? fs::path() : program.parent_path().parent_path() / "share" / "headway" / "configs";
+}
+
+}  // namespace
+
+void add_scenario_options(CLI::App& app, CommonOptions& options) {
+  app.add_option("--set", options.set, "Change a value, as cluster.nodes=64; may be repeated")
+      ->allow_extra_args(false)
+      ->option_text("PATH=VALUE");
+  app.add_option("--seed", options.seed, "Seed of all random streams, instead of run.seed")
+      ->check(CLI::NonNegativeNumber)
+      ->option_text("N");
+  app.add_option("--trials", options.trials, "Independent draws of the run, instead of run.trials")
+      ->check(CLI::PositiveNumber)
+      ->option_text("N");
+}
+
+void add_execution_options(CLI::App& app, CommonOptions& options) {
+  app.add_option("--threads", options.threads, "Threads; 0: all cores; no result depends on it")
+      ->check(CLI::Range(0, 4096))
+      ->option_text("N [0]");
+  app.add_option_function<std::string>(
+         "--fold", [&options](const std::string& word) { options.fold = word == "on"; },
+         "Simulate classes of equal ranks once")
+      ->check(CLI::IsMember({"on", "off"}))
+      ->option_text("on|off [on]");
+  app.add_flag("--quiet", options.quiet, "Nothing on standard error but errors");
+  app.add_option("--progress", options.progress, "Progress on standard error")
+      ->check(CLI::IsMember({"auto", "plain", "json", "off"}))
+      ->option_text("auto|plain|json|off [auto]");
+}
+
+void add_output_options(CLI::App& app,
+                        CommonOptions& options,
+                        const std::vector<std::string>& formats) {
+  std::string words;
+  for (const auto& format : formats) {
+    words += (words.empty() ? "" : "|") + format;
+  }
+  options.format = formats.front();
+  app.add_option("--format", options.format, "Form of the result")
+      ->check(CLI::IsMember(formats))
+      ->option_text(words + " [" + formats.front() + "]");
+  app.add_option("--out", options.out, "Write the result to this file")->option_text("FILE");
+  app.add_flag("--force", options.force, "Let --out overwrite a file");
+}
+
+void describe(CLI::App& app, const std::string& verb, const std::string& examples) {
+  app.name("headway " + verb);
+  app.get_formatter()->column_width(36);
+  app.set_help_flag("-h,--help", "Print this help");
+  app.footer("Examples:\n" + examples);
+}
+
+std::optional<int> parse(CLI::App& app, int argc, char** argv, CommonOptions* options) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", app.help());
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    fmt::print(stderr, "{}: {}\n", app.get_name(), complaint(app, error));
+    return kUsage;
+  }
+  if (options != nullptr) {
+    infer_format(app, *options);
+  }
+  return std::nullopt;
+}
+
+config::LoadOptions load_options(const CommonOptions& options) {
+  config::LoadOptions out{config_roots(), options.set};
+  if (options.seed) {
+    out.set.push_back(fmt::format("run.seed={}", *options.seed));
+  }
+  if (options.trials) {
+    out.set.push_back(fmt::format("run.trials={}", *options.trials));
+  }
+  return out;
+}
+
+std::vector<fs::path> config_roots() {
+  std::vector<fs::path> roots;
+  if (const char* variable = std::getenv("HEADWAY_CONFIGS"); variable != nullptr) {
+    std::istringstream folders(variable);
+    for (std::string folder; std::getline(folders, folder, ':');) {
+      if (folder.empty()) {
+        continue;
+      }
+      if (!fs::is_directory(folder)) {
+        throw core::Error(fmt::format("HEADWAY_CONFIGS names '{}', which is no folder", folder));
+      }
+      roots.emplace_back(folder);
+    }
+  }
+  for (const auto& root : {installed_configs(), fs::path(HEADWAY_SOURCE_CONFIGS)}) {
+    if (!root.empty() && fs::is_directory(root)) {
+      roots.push_back(root);
+    }
+  }
+  return roots;
+}
+
+}  // namespace headway::apps

@@ -1,0 +1,52 @@
+// Options that verbs share, and how the command line is read.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/config/load.h"
+
+namespace headway::apps {
+
+struct CommonOptions {
+  std::vector<std::string> set;
+  std::string format = "table";
+  std::string out;  ///< empty: standard output
+  bool force = false;
+  std::optional<std::int64_t> seed;
+  std::optional<int> trials;
+  int threads = 0;
+  bool fold = true;
+  bool quiet = false;
+  std::string progress = "auto";
+};
+
+/// --set, --seed, --trials
+void add_scenario_options(CLI::App& app, CommonOptions& options);
+/// --threads, --fold, --quiet, --progress
+void add_execution_options(CLI::App& app, CommonOptions& options);
+/// --format, --out, --force
+void add_output_options(CLI::App& app,
+                        CommonOptions& options,
+                        const std::vector<std::string>& formats);
+
+/// A parser with the help of the house: what, options with defaults, two examples.
+void describe(CLI::App& app, const std::string& verb, const std::string& examples);
+
+/// Reads the command line. Without --format, the ending of --out chooses one.
+/// @returns the exit code if the verb must not run (help was printed, or the line is wrong)
+std::optional<int> parse(CLI::App& app, int argc, char** argv, CommonOptions* options = nullptr);
+
+/// Where scenarios look for names: the roots of this installation, and the changes of --set, --seed
+/// and --trials.
+config::LoadOptions load_options(const CommonOptions& options);
+
+/// Configuration folders that exist: those of HEADWAY_CONFIGS, the installed share, the source
+/// tree.
+/// @throws core::Error if HEADWAY_CONFIGS names a folder that does not exist
+std::vector<std::filesystem::path> config_roots();
+
+}  // namespace headway::apps

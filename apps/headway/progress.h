@@ -1,0 +1,38 @@
+// One line on standard error that says what the program is doing.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "apps/headway/options.h"
+
+namespace headway::apps {
+
+/// On a terminal one line is rewritten; in a file (`plain`) every phase is a line; `json` prints
+/// objects.
+class Progress {
+ public:
+  explicit Progress(const CommonOptions& options);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  /// A new phase begins.
+  void phase(std::string_view name);
+  /// `done` of `total` parts of the phase are finished; may be called by several threads.
+  void count(std::size_t done, std::size_t total);
+
+ private:
+  enum class Mode { off, terminal, plain, json };
+  void show(const std::string& line);
+
+  Mode mode_ = Mode::off;
+  std::string phase_;
+  std::chrono::steady_clock::time_point phase_start_, last_shown_;
+  std::mutex mutex_;
+};
+
+}  // namespace headway::apps

@@ -1,0 +1,71 @@
+// headway run: one scenario, predicted.
+#include <chrono>
+#include <string>
+
+#include "sim/core/error.h"
+#include "sim/report/predict.h"
+#include "sim/report/run_json.h"
+#include "sim/report/run_table.h"
+
+#include "apps/headway/options.h"
+#include "apps/headway/output.h"
+#include "apps/headway/progress.h"
+#include "apps/headway/verb.h"
+
+namespace headway::apps {
+
+namespace {
+
+std::string print(const report::RunReport& result, const std::string& format) {
+  if (format == "json") {
+    return report::run_json(result);
+  }
+  if (format == "csv") {
+    return report::run_csv(result);
+  }
+  const auto document = report::run_document(result);
+  return format == "md" ? report::to_markdown(document) : report::to_text(document);
+}
+
+report::RunReport predict(const std::string& scenario, const CommonOptions& options) {
+  Progress progress(options);
+  progress.phase("reading " + scenario);
+  const auto start = std::chrono::steady_clock::now();
+  const auto loaded = config::load_scenario(scenario, load_options(options));
+  report::PredictOptions how;
+  how.load_time = core::Seconds(
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  how.threads = options.threads;
+  how.fold = options.fold;
+  how.progress = [&](std::string_view phase) { progress.phase(phase); };
+  return report::predict(loaded, how);
+}
+
+}  // namespace
+
+int run_run(int argc, char** argv) {
+  CLI::App app("Predicts step time, memory, MFU, ETTR, goodput and cost of one scenario.");
+  CommonOptions options;
+  std::string scenario;
+  describe(app, "run",
+           "  headway run configs/scenarios/llama-3.1-405b-16k-h100.yaml\n"
+           "  headway run s.yaml --set parallelism.tensor=4 --format json --out r.json");
+  app.add_option("SCENARIO", scenario, "Scenario file (YAML)")->required()->option_text(" ");
+  add_scenario_options(app, options);
+  add_execution_options(app, options);
+  add_output_options(app, options, {"table", "json", "csv", "md"});
+  if (const auto code = parse(app, argc, argv, &options)) {
+    return *code;
+  }
+  check_out(options);
+  const auto result = predict(scenario, options);
+  deliver(options, print(result, options.format));
+  if (options.format == "json" || options.format == "csv" || !options.out.empty()) {
+    for (const auto& reason : result.reasons) {
+      remark(options, std::string(core::to_word(result.status)) + ": " + reason);
+    }
+  }
+  return report::exit_code(result.status);
+}
+
+}  // namespace headway::apps

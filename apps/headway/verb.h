@@ -1,0 +1,35 @@
+// The verbs of the command line: a name, one line of help, and the function that runs it.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace headway::apps {
+
+struct Verb {
+  std::string_view name;
+  std::string_view summary;
+  /// @param argv  argv[0] is the verb
+  /// @returns     the exit code
+  int (*run)(int argc, char** argv);
+};
+
+int run_run(int argc, char** argv);
+int run_plan(int argc, char** argv);
+int run_check(int argc, char** argv);
+int run_schema(int argc, char** argv);
+int run_catalog(int argc, char** argv);
+int run_init(int argc, char** argv);
+int run_doctor(int argc, char** argv);
+int run_validate(int argc, char** argv);
+int run_completion(int argc, char** argv);
+
+/// The verbs this version has, in the order of the help.
+const std::vector<Verb>& verbs();
+/// The verbs that are planned and that this version refuses by name.
+const std::vector<std::string_view>& later_verbs();
+
+/// Runs the verb argv[1]; turns errors into messages on stderr and exit codes.
+int dispatch(int argc, char** argv);
+
+}  // namespace headway::apps

@@ -1,0 +1,118 @@
+// 54 days on 16,384 GPUs at the failure rate of Llama 3: trials a second. Checks its own answer.
+#include <benchmark/benchmark.h>
+
+#include "sim/campaign/trials.h"
+#include "sim/core/error.h"
+
+namespace headway::campaign {
+namespace {
+
+using core::Seconds;
+
+constexpr double kDay = 86400;
+constexpr int kClasses = 18;
+
+JobModel job() {
+  JobModel model;
+  model.gpus = 16384;
+  model.gpus_per_node = 8;
+  model.spare_nodes = 64;
+  model.end.wall = Seconds(54 * kDay);
+  model.step = Seconds(5.6);
+  model.interval = Seconds(600);
+  model.stall = Seconds(5);
+  model.persist = Seconds(60);
+  model.recovery = {.detection = Seconds(60),
+                    .diagnosis = Seconds(120),
+                    .replacement = Seconds(60),
+                    .start = Seconds(90),
+                    .load = Seconds(60),
+                    .warm_up = Seconds(30),
+                    .repair = Seconds(3 * kDay)};
+  for (int i = 0; i < kClasses; ++i) {
+    failures::Hazard hazard;
+    hazard.name = fmt::format("class {}", i);
+    hazard.rate = core::PerSecond(419.0 / kClasses / (54 * kDay));
+    hazard.nodes_lost = i % 3 != 0 ? 1 : 0;
+    model.hazards.push_back(hazard);
+  }
+  return model;
+}
+
+/// Argument: threads, 0 for all cores.
+void trials_of_54_days(benchmark::State& state) {
+  constexpr int kTrials = 1000;
+  const JobModel model = job();
+  std::uint64_t events = 0;
+  for (auto _ : state) {
+    const auto trials = run_trials(model, kTrials, static_cast<int>(state.range(0)));
+    const CampaignResult result = summarize(model, trials);
+    HEADWAY_CHECK(std::abs(result.ettr.mean - *exact_ettr(model)) < 4 * result.ettr.standard_error,
+                  "ETTR {} differs from the exact {}", result.ettr.mean, *exact_ettr(model));
+    for (const auto& trial : trials) {
+      events += trial.events;
+    }
+  }
+  state.counters["events/s"] =
+      benchmark::Counter(static_cast<double>(events), benchmark::Counter::kIsRate);
+  state.counters["trials/s"] = benchmark::Counter(static_cast<double>(state.iterations() * kTrials),
+                                                  benchmark::Counter::kIsRate);
+}
+failures::FailureSpec ageing_table() {
+  failures::FailureSpec table;
+  for (int i = 0; i < kClasses; ++i) {
+    failures::HazardSpec hazard;
+    hazard.name = fmt::format("class {}", i);
+    hazard.mtbf = Seconds(54 * kDay * 16384 * kClasses / 419);
+    hazard.law.kind = i % 2 == 0 ? failures::LawKind::weibull : failures::LawKind::exponential;
+    hazard.law.shape = 0.7;
+    hazard.age = Seconds(365 * kDay);
+    table.hazards.push_back(hazard);
+  }
+  table.lemons = failures::LemonSpec{};
+  return table;
+}
+
+/// Failures in 54 days: half the classes at their mean rate, the others at that of year-old parts.
+double expected_failures(const failures::FailureSpec& table) {
+  const auto& ageing = table.hazards.front();
+  const failures::Law law(ageing.law, *ageing.mtbf);
+  const double per_part =
+      law.cumulative_hazard(ageing.age + Seconds(54 * kDay)) - law.cumulative_hazard(ageing.age);
+  return 419 / 2.0 + kClasses / 2.0 * 16384 * per_part;
+}
+
+/// The same with Weibull parts of shape 0.7, a year old, and lemons. Argument: threads.
+void trials_with_ageing_and_lemons(benchmark::State& state) {
+  constexpr int kTrials = 1000;
+  const failures::FailureSpec table = ageing_table();
+  JobModel model = job();
+  model.hazards = failures::hazards_of(table, {16384, 2048}, model.spare_nodes);
+  const double expected = expected_failures(table);
+  for (auto _ : state) {
+    const auto trials = run_trials(model, kTrials, static_cast<int>(state.range(0)));
+    const CampaignResult result = summarize(model, trials);
+    // Nothing fails during detection, diagnosis, waits and replacement.
+    const Ledger& ledger = result.ledger;
+    const double down =
+        (ledger[Account::detect] + ledger[Account::diagnose] + ledger[Account::wait]) /
+        (16384 * 54 * kDay);
+    const double mean = result.interruptions.mean;
+    HEADWAY_CHECK(std::abs(mean / (expected * (1 - down)) - 1) < 0.03, "{} failures instead of {}",
+                  mean, expected * (1 - down));
+  }
+  state.counters["trials/s"] = benchmark::Counter(static_cast<double>(state.iterations() * kTrials),
+                                                  benchmark::Counter::kIsRate);
+}
+BENCHMARK(trials_with_ageing_and_lemons)
+    ->Arg(1)
+    ->Arg(0)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+
+BENCHMARK(trials_of_54_days)->Arg(1)->Arg(0)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+}  // namespace
+}  // namespace headway::campaign
+
+BENCHMARK_MAIN();

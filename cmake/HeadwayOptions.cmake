@@ -1,0 +1,44 @@
+# Compiler options and the libraries every room may ask for.
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+
+find_program(HEADWAY_CCACHE ccache)
+if(HEADWAY_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${HEADWAY_CCACHE})
+  # Precompiled headers need these to be cached.
+  set(ENV{CCACHE_SLOPPINESS} "pch_defines,time_macros")
+endif()
+
+find_package(fmt REQUIRED)
+find_package(TBB REQUIRED)
+find_package(yaml-cpp REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(pugixml REQUIRED)
+find_package(Boost 1.74 REQUIRED)
+
+# Debian 12 exports pugixml::pugixml; older packages only pugixml.
+if(TARGET pugixml AND NOT TARGET pugixml::pugixml)
+  add_library(pugixml::pugixml ALIAS pugixml)
+endif()
+
+add_library(headway_options INTERFACE)
+add_library(headway::options ALIAS headway_options)
+target_include_directories(headway_options INTERFACE ${CMAKE_SOURCE_DIR})
+target_compile_options(headway_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast
+  -Woverloaded-virtual -ffp-contract=off $<$<BOOL:${HEADWAY_WERROR}>:-Werror>)
+# g++ 12 reports overlapping memcpy in std::string operator+ that cannot happen (GCC bug 105329).
+target_compile_options(headway_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+if(HEADWAY_SANITIZE)
+  target_compile_options(headway_options INTERFACE -fsanitize=${HEADWAY_SANITIZE} -fno-omit-frame-pointer
+    -fno-sanitize-recover=all)
+  target_link_options(headway_options INTERFACE -fsanitize=${HEADWAY_SANITIZE})
+endif()
+target_compile_definitions(headway_options INTERFACE HEADWAY_VERSION="${PROJECT_VERSION}")

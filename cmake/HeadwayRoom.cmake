@@ -1,0 +1,13 @@
+# headway_room(NAME USES target...): one folder sim/NAME = one namespace = one target headway::NAME.
+function(headway_room name)
+  cmake_parse_arguments(ROOM "" "" "USES" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/sim/${name}/*.cpp)
+  if(sources)
+    add_library(headway_${name} STATIC ${sources})
+    target_link_libraries(headway_${name} PUBLIC headway::options ${ROOM_USES})
+  else()
+    add_library(headway_${name} INTERFACE)
+    target_link_libraries(headway_${name} INTERFACE headway::options ${ROOM_USES})
+  endif()
+  add_library(headway::${name} ALIAS headway_${name})
+endfunction()

@@ -1,0 +1,98 @@
+// headway._core: the functions of the command line for Python. No logic here: text goes in, text
+// comes out.
+#include <chrono>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/config/load.h"
+#include "sim/config/schema.h"
+#include "sim/core/error.h"
+#include "sim/report/check_report.h"
+#include "sim/report/plan_report.h"
+#include "sim/report/predict.h"
+#include "sim/report/run_json.h"
+#include "sim/report/run_table.h"
+
+namespace py = pybind11;
+
+namespace {
+
+using namespace headway;  // NOLINT(google-build-using-namespace): the whole file speaks of this
+                          // house
+using Strings = std::vector<std::string>;
+
+config::LoadOptions load_options(const Strings& roots, const Strings& set) {
+  return {{roots.begin(), roots.end()}, set};
+}
+
+/// A scenario, and how long reading it took.
+std::pair<config::LoadedScenario, core::Seconds> load(const std::string& path,
+                                                      const std::string& text,
+                                                      const config::LoadOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  auto loaded = text.empty() ? config::load_scenario(path, options)
+                             : config::load_scenario_text(text, path, options);
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  return {std::move(loaded), core::Seconds(elapsed.count())};
+}
+
+/// The result as JSON and as the table people read.
+std::pair<std::string, std::string> run_texts(const std::string& path,
+                                              const std::string& text,
+                                              const Strings& roots,
+                                              const Strings& set,
+                                              int threads,
+                                              bool fold) {
+  const auto [loaded, load_time] = load(path, text, load_options(roots, set));
+  report::PredictOptions options;
+  options.threads = threads;
+  options.fold = fold;
+  options.load_time = load_time;
+  const auto result = report::predict(loaded, options);
+  return {report::run_json(result), report::to_text(report::run_document(result))};
+}
+
+std::pair<std::string, std::string> plan_texts(const std::string& path,
+                                               const std::string& text,
+                                               const Strings& roots,
+                                               const Strings& set,
+                                               int threads,
+                                               std::size_t top) {
+  const auto [loaded, load_time] = load(path, text, load_options(roots, set));
+  plan::PlanOptions options;
+  options.threads = threads;
+  options.keep = top;
+  const auto result = report::search_plans(loaded, options, load_time);
+  return {report::plan_json(result), report::to_text(report::plan_document(result))};
+}
+
+/// @throws core::Error with every error of every file
+void check_all(const Strings& paths, const Strings& roots, const Strings& set) {
+  std::vector<core::Diagnostic> errors;
+  for (const auto& file : report::check_files(paths, load_options(roots, set))) {
+    errors.insert(errors.end(), file.errors.begin(), file.errors.end());
+  }
+  if (!errors.empty()) {
+    throw core::Error(errors);
+  }
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_core, module) {
+  module.doc() = "The functions of the headway command line.";
+  module.attr("__version__") = HEADWAY_VERSION;
+  py::register_exception<core::Error>(module, "Error", PyExc_ValueError);
+  const py::call_guard<py::gil_scoped_release> without_gil;
+  module.def("run", &run_texts, py::arg("path"), py::arg("text"), py::arg("roots"), py::arg("set"),
+             py::arg("threads"), py::arg("fold"), without_gil);
+  module.def("plan", &plan_texts, py::arg("path"), py::arg("text"), py::arg("roots"),
+             py::arg("set"), py::arg("threads"), py::arg("top"), without_gil);
+  module.def("check", &check_all, py::arg("paths"), py::arg("roots"), py::arg("set"), without_gil);
+  module.def(
+      "schema", [](const std::string& kind) { return config::schema_of(kind); }, py::arg("kind"));
+  module.def("python_dataclasses", &config::python_dataclasses);
+}

@@ -1,0 +1,27 @@
+"""Predicts time, MFU, goodput and cost of training on AI clusters.
+
+>>> import headway
+>>> result = headway.run("configs/scenarios/gpt-3-175b-1024-a100.yaml", set={"run.trials": 10})
+>>> result.step.time_s, result.step.hfu
+>>> print(result)          # the table of the command line
+
+Scenarios, values and results are those of the program ``headway``, to the last bit.
+"""
+
+from headway._api import check, configs, plan, run, schema
+from headway._core import Error, __version__
+from headway._record import Record, Result
+from headway.scenario import Scenario
+
+__all__ = [
+    "Error",
+    "Record",
+    "Result",
+    "Scenario",
+    "__version__",
+    "check",
+    "configs",
+    "plan",
+    "run",
+    "schema",
+]

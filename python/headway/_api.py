@@ -1,0 +1,142 @@
+"""The verbs of the program as functions."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from headway import _core
+from headway._record import Result
+from headway.scenario import Scenario, to_mapping
+
+PathLike = str | os.PathLike[str]
+Source = PathLike | Scenario | Mapping[str, Any]
+Changes = Mapping[str, object]
+
+
+def configs() -> Path:
+    """The folder of the catalogue and the scenarios that come with the package."""
+    packaged = Path(__file__).parent / "configs"
+    return packaged if packaged.is_dir() else Path(__file__).parents[2] / "configs"
+
+
+def _roots() -> list[str]:
+    """Where names of ``use:`` are looked up, in order; as the program does."""
+    roots = [folder for folder in os.environ.get("HEADWAY_CONFIGS", "").split(":") if folder]
+    for folder in roots:
+        if not Path(folder).is_dir():
+            raise _core.Error(f"HEADWAY_CONFIGS names '{folder}', which is no folder\n")
+    return [*roots, str(configs())]
+
+
+def _value_text(value: object) -> str:
+    """A Python value as `--set` takes it."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float):
+        return repr(value)
+    return json.dumps(value)
+
+
+def _changes(
+    changes: Changes | None, seed: int | None = None, trials: int | None = None
+) -> list[str]:
+    texts = [f"{path}={_value_text(value)}" for path, value in (changes or {}).items()]
+    if seed is not None:
+        texts.append(f"run.seed={seed}")
+    if trials is not None:
+        texts.append(f"run.trials={trials}")
+    return texts
+
+
+def _path_and_text(scenario: Source) -> tuple[str, str]:
+    """A file, or the YAML text of a scenario made in Python (JSON is YAML); one reader for both."""
+    if isinstance(scenario, (Scenario, Mapping)):
+        return "<scenario>", json.dumps(to_mapping(scenario))
+    return os.fspath(scenario), ""
+
+
+def run(
+    scenario: Source,
+    *,
+    set: Changes | None = None,
+    trials: int | None = None,
+    seed: int | None = None,
+    threads: int = 0,
+    fold: bool = True,
+) -> Result:
+    """Predicts one scenario.
+
+    Parameters
+    ----------
+    scenario : path, Scenario or mapping
+        The scenario file, or a scenario made in Python.
+    set : mapping, optional
+        Values to change, such as ``{"cluster.nodes": 64, "cluster.node.gpu.memory": "94 GiB"}``.
+    trials, seed : int, optional
+        Instead of ``run.trials`` and ``run.seed``.
+    threads : int
+        0: all cores. No result depends on it.
+    fold : bool
+        Simulate classes of equal ranks once. No result depends on it.
+
+    Returns
+    -------
+    Result
+        The object of ``headway run --format json``; a scenario that is infeasible or whose
+        condition fails is returned too, and `status` says so.
+
+    Raises
+    ------
+    headway.Error
+        If the scenario is wrong, with the text that the program prints.
+    """
+    changes = _changes(set, seed, trials)
+    path, text = _path_and_text(scenario)
+    return Result(*_core.run(path, text, _roots(), changes, threads, fold))
+
+
+def plan(
+    scenario: Source,
+    *,
+    set: Changes | None = None,
+    top: int = 10,
+    trials: int | None = None,
+    seed: int | None = None,
+    threads: int = 0,
+) -> Result:
+    """Searches the parallel layouts of a scenario; parameters as in `run`, `top` plans are kept.
+
+    Returns
+    -------
+    Result
+        The object of ``headway plan --format json``.
+
+    Raises
+    ------
+    headway.Error
+        If the scenario is wrong, with the text that the program prints.
+    """
+    changes = _changes(set, seed, trials)
+    path, text = _path_and_text(scenario)
+    return Result(*_core.plan(path, text, _roots(), changes, threads, top))
+
+
+def check(*paths: PathLike, set: Changes | None = None) -> None:
+    """Reads scenarios and catalogue entries; simulates nothing.
+
+    Raises
+    ------
+    headway.Error
+        With every error of every file.
+    """
+    _core.check([os.fspath(path) for path in paths], _roots(), _changes(set))
+
+
+def schema(kind: str = "scenarios") -> dict[str, Any]:
+    """The JSON Schema (draft-07) of scenario files or of one kind of catalogue entry."""
+    parsed: dict[str, Any] = json.loads(_core.schema(kind))
+    return parsed

@@ -1,0 +1,99 @@
+"""Results: read-only mappings whose keys are also attributes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+
+class Record(Mapping[str, Any]):
+    """A JSON object that cannot be changed: ``record.step.mfu`` is ``record["step"]["mfu"]``."""
+
+    __slots__ = ("_values",)
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        object.__setattr__(self, "_values", {key: _frozen(value) for key, value in values.items()})
+
+    def __getitem__(self, key: str) -> Any:
+        return self._values[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __getattr__(self, key: str) -> Any:
+        if key.startswith("_"):  # never a key of a result; copying and pickling probe for such names
+            raise AttributeError(key)
+        try:
+            return self._values[key]
+        except KeyError:
+            raise AttributeError(f"no '{key}'; there are {', '.join(self._values)}") from None
+
+    def __setattr__(self, key: str, value: object) -> None:
+        raise AttributeError("results cannot be changed")
+
+    def __delattr__(self, key: str) -> None:
+        raise AttributeError("results cannot be changed")
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._values]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.to_dict(),)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.to_dict()!r})"
+
+    def __hash__(self) -> int:
+        return hash(json.dumps(self.to_dict(), sort_keys=True))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain dictionaries and lists."""
+        return {key: _thawed(value) for key, value in self._values.items()}
+
+
+class Result(Record):
+    """What a verb of the program printed: its JSON as a record, and its table.
+
+    Attributes
+    ----------
+    json : str
+        The JSON text, as ``--format json`` prints it.
+    table : str
+        The table, as ``--format table`` prints it; also ``str(result)``.
+    """
+
+    __slots__ = ("json", "table")
+
+    json: str
+    table: str
+
+    def __init__(self, json_text: str, table: str) -> None:
+        super().__init__(json.loads(json_text))
+        object.__setattr__(self, "json", json_text)
+        object.__setattr__(self, "table", table)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.json, self.table)
+
+    def __str__(self) -> str:
+        return self.table
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return Record(value)
+    if isinstance(value, (list, tuple)):
+        return tuple(_frozen(each) for each in value)
+    return value
+
+
+def _thawed(value: Any) -> Any:
+    if isinstance(value, Record):
+        return value.to_dict()
+    if isinstance(value, tuple):
+        return [_thawed(each) for each in value]
+    return value

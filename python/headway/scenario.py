@@ -1,0 +1,1298 @@
+# Generated from the field lists by `headway schema --python`; edit those, not this file.
+"""Scenarios as Python classes.
+
+A field that is None is not written, so it keeps the default its docstring names. Values with
+units are text, such as "400 Gbps" or "80 GiB". Every class takes `use`, the name of a catalogue
+entry or the path of a file whose values the other fields override, and `source`, a note on where
+the figures come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, Literal
+
+
+def to_mapping(spec: Any) -> Any:
+    """Turn a scenario into plain mappings and lists, as a YAML file would hold them.
+
+    Parameters
+    ----------
+    spec
+        An instance of one of the classes below, or a value inside one.
+
+    Returns
+    -------
+    Any
+        The same with dataclasses as `dict`; fields that are None are left out.
+    """
+    if is_dataclass(spec) and not isinstance(spec, type):
+        values = ((field.name.rstrip("_"), getattr(spec, field.name)) for field in fields(spec))
+        return {name: to_mapping(value) for name, value in values if value is not None}
+    if isinstance(spec, (list, tuple)):
+        return [to_mapping(item) for item in spec]
+    return spec
+
+
+@dataclass(frozen=True, kw_only=True)
+class PeakRates:
+    """Dense peak rates of the matrix units.
+
+    Attributes
+    ----------
+    tf32
+        Dense TF32 peak. (default 0 FLOP/s)
+    bf16
+        Dense bf16 peak. (required)
+    fp16
+        Dense fp16 peak. (required)
+    fp8
+        Dense fp8 peak; absent if unsupported. (default 0 FLOP/s)
+    fp4
+        Dense fp4 peak; absent if unsupported. (default 0 FLOP/s)
+    use, source
+        As described at the top of this module.
+    """
+
+    tf32: str | None = None
+    bf16: str | None = None
+    fp16: str | None = None
+    fp8: str | None = None
+    fp4: str | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SustainedShares:
+    """Shares of the peaks that sustained kernels reach.
+
+    Attributes
+    ----------
+    gemm_16bit
+        Large bf16/fp16 matrix product / dense peak. (default 0.8)
+    gemm_8bit
+        Large fp8 matrix product / dense fp8 peak. (default 0.7)
+    gemm_4bit
+        Large fp4 matrix product / dense fp4 peak. (default 0.6)
+    attention_forward
+        Causal flash attention forward, 8k tokens, head 128 / bf16 peak. (default 0.6)
+    attention_backward
+        Causal flash attention backward / bf16 peak. (default 0.45)
+    attention_flash2
+        FlashAttention-2, forward and backward together / bf16 peak; 0: no slower than the
+        above. (default 0)
+    memory
+        Streaming kernels / peak memory bandwidth. (default 0.85)
+    use, source
+        As described at the top of this module.
+    """
+
+    gemm_16bit: float | None = None
+    gemm_8bit: float | None = None
+    gemm_4bit: float | None = None
+    attention_forward: float | None = None
+    attention_backward: float | None = None
+    attention_flash2: float | None = None
+    memory: float | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GpuSpec:
+    """The GPU.
+
+    Entries to `use`: configs/gpus.
+
+    Attributes
+    ----------
+    name
+        Name printed in reports. (required)
+    architecture
+        Generation; selects kernel and collective cost tables. (required)
+    peak
+        Dense peak rates of the matrix units. (required)
+    sustained
+        Shares of the peaks that sustained kernels reach. (optional)
+    memory
+        Capacity of the GPU's memory. (required)
+    memory_bandwidth
+        Peak bandwidth of the GPU's memory. (required)
+    streaming_multiprocessors
+        SMs or compute units. (default 132)
+    host_bandwidth
+        GPU to host copies, pinned memory, one direction. (default 25 GB/s)
+    kernel_launch
+        Gap on the GPU between dependent kernels. (default 2 us)
+    power
+        Board power limit. (required)
+    idle_power
+        Power drawn when idle. (default 70 W)
+    use, source
+        As described at the top of this module.
+    """
+
+    name: str | None = None
+    architecture: Literal["ampere", "hopper", "blackwell", "cdna3", "cdna4"] | None = None
+    peak: PeakRates | None = None
+    sustained: SustainedShares | None = None
+    memory: str | None = None
+    memory_bandwidth: str | None = None
+    streaming_multiprocessors: int | None = None
+    host_bandwidth: str | None = None
+    kernel_launch: str | None = None
+    power: str | None = None
+    idle_power: str | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScaleUpSpec:
+    """The network inside the node or rack.
+
+    Attributes
+    ----------
+    kind
+        How the GPUs of the domain are joined. (required)
+    bandwidth
+        One GPU into the domain, one direction, line rate (450 GB/s for H100 NVLink). (required)
+    latency
+        GPU to GPU inside the domain. (default 1 us)
+    domain_gpus
+        GPUs that one domain joins; may span nodes (72 in an NVL72 rack). (default 8)
+    in_switch_reduction
+        The switches can reduce (NVLink SHARP, used by NCCL's NVLS). (default false)
+    use, source
+        As described at the top of this module.
+    """
+
+    kind: Literal["nvswitch", "mesh", "pcie"] | None = None
+    bandwidth: str | None = None
+    latency: str | None = None
+    domain_gpus: int | None = None
+    in_switch_reduction: bool | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class NicSpec:
+    """Network cards.
+
+    Attributes
+    ----------
+    count
+        Cards for the compute fabric in one node. (required)
+    bandwidth
+        One card, one direction. (required)
+    latency
+        GPU memory to wire, one direction. (default 1 us)
+    use, source
+        As described at the top of this module.
+    """
+
+    count: int | None = None
+    bandwidth: str | None = None
+    latency: str | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeSpec:
+    """The server.
+
+    Entries to `use`: configs/nodes.
+
+    Attributes
+    ----------
+    name
+        Name printed in reports. (required)
+    gpu
+        The GPU. (required)
+    gpus
+        GPUs in the node. (required)
+    scale_up
+        The network inside the node or rack. (required)
+    nic
+        Network cards. (required)
+    host_memory
+        Memory of the host. (default 2 TB)
+    host_power
+        Power of the node beside its GPUs (CPUs, fans, NICs). (default 2 kW)
+    use, source
+        As described at the top of this module.
+    """
+
+    name: str | None = None
+    gpu: GpuSpec | None = None
+    gpus: int | None = None
+    scale_up: ScaleUpSpec | None = None
+    nic: NicSpec | None = None
+    host_memory: str | None = None
+    host_power: str | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FabricSpec:
+    """The network between nodes.
+
+    Entries to `use`: configs/fabrics.
+
+    Attributes
+    ----------
+    name
+        Name printed in reports. (required)
+    topology
+        How leaves, spines and cores are joined. (required)
+    tiers
+        Switch tiers: 2 (leaf, spine) or 3 (leaf, spine, core). (default 2)
+    link_bandwidth
+        One direction of one cable. (required)
+    link_latency
+        One cable and the switch behind it. (default 0.5 us)
+    ports_per_leaf
+        Host-facing ports of a leaf switch. (default 32)
+    leaves_per_pod
+        Leaves in one pod of a 3-tier fabric; 0: all leaves in one. (default 0)
+    leaf_oversubscription
+        Host bandwidth / uplink bandwidth of a leaf. (default 1)
+    spine_oversubscription
+        Pod bandwidth / core bandwidth of a pod. (default 1)
+    planes
+        Independent copies of the fabric that share the NICs' ports. (default 1)
+    routing
+        adaptive: ideal spray; ecmp: hash per flow; static: destination modulo. (default
+        adaptive)
+    efficiency
+        Share of the line rate that payload reaches (headers, pacing). (default 0.9)
+    pxn
+        Traffic to another rail crosses NVLink first and leaves on the destination's rail
+        (NCCL's PXN). (default true)
+    in_switch_reduction
+        The fabric's switches can reduce (InfiniBand SHARP, used by NCCL's CollNet). (default
+        false)
+    switch_power_per_port
+        Power of a switch and its optics, per port. (default 25 W)
+    use, source
+        As described at the top of this module.
+    """
+
+    name: str | None = None
+    topology: (
+        Literal[
+            "fat_tree",
+            "rail_optimized",
+            "rail_only",
+            "multi_plane",
+            "dragonfly",
+        ]
+        | None
+    ) = None
+    tiers: int | None = None
+    link_bandwidth: str | None = None
+    link_latency: str | None = None
+    ports_per_leaf: int | None = None
+    leaves_per_pod: int | None = None
+    leaf_oversubscription: float | None = None
+    spine_oversubscription: float | None = None
+    planes: int | None = None
+    routing: Literal["adaptive", "ecmp", "static"] | None = None
+    efficiency: float | None = None
+    pxn: bool | None = None
+    in_switch_reduction: bool | None = None
+    switch_power_per_port: str | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class StorageSpec:
+    """Where checkpoints go.
+
+    Entries to `use`: configs/storage.
+
+    Attributes
+    ----------
+    name
+        Name printed in reports. (required)
+    write_bandwidth
+        All servers together, sustained writing. (required)
+    read_bandwidth
+        All servers together, sustained reading. (required)
+    client_write_bandwidth
+        What one node can write (client, streams, RPC slots). (default 5 GB/s)
+    client_read_bandwidth
+        What one node can read. (default 5 GB/s)
+    latency
+        Open, metadata and commit of one file. (default 1 ms)
+    capacity
+        Usable capacity. (default 1000 TB)
+    path
+        shared: over the compute fabric; dual: over a fabric of its own. (default dual)
+    use, source
+        As described at the top of this module.
+    """
+
+    name: str | None = None
+    write_bandwidth: str | None = None
+    read_bandwidth: str | None = None
+    client_write_bandwidth: str | None = None
+    client_read_bandwidth: str | None = None
+    latency: str | None = None
+    capacity: str | None = None
+    path: Literal["shared", "dual"] | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterSpec:
+    """The machine.
+
+    Entries to `use`: configs/clusters.
+
+    Attributes
+    ----------
+    nodes
+        Nodes the job uses, spares not counted. (required)
+    node
+        The server. (required)
+    fabric
+        The network between nodes. (required)
+    storage
+        Where checkpoints go. (required)
+    spares
+        Healthy nodes kept ready and paid for. (default 0)
+    placement
+        How ranks are put on nodes. (default packed)
+    use, source
+        As described at the top of this module.
+    """
+
+    nodes: int | None = None
+    node: NodeSpec | None = None
+    fabric: FabricSpec | None = None
+    storage: StorageSpec | None = None
+    spares: int | None = None
+    placement: Literal["packed", "rack", "random", "fragmented"] | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LatentAttentionSpec:
+    """Ranks of multi-latent attention.
+
+    Attributes
+    ----------
+    query_rank
+        Compression rank of queries; 0: queries are not compressed. (default 0)
+    key_value_rank
+        Compression rank of keys and values. (required)
+    no_rope_dim
+        Head dimension without rotary embedding. (required)
+    rope_dim
+        Head dimension with rotary embedding. (required)
+    value_dim
+        Head dimension of values. (required)
+    use, source
+        As described at the top of this module.
+    """
+
+    query_rank: int | None = None
+    key_value_rank: int | None = None
+    no_rope_dim: int | None = None
+    rope_dim: int | None = None
+    value_dim: int | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExpertsSpec:
+    """Mixture of experts.
+
+    Attributes
+    ----------
+    experts
+        Routed experts in a layer. (required)
+    top_k
+        Experts a token visits. (required)
+    shared_experts
+        Experts every token visits. (default 0)
+    ffn
+        Inner width of one expert. (required)
+    leading_dense_layers
+        Layers at the front with a dense MLP of width `ffn`. (default 0)
+    imbalance
+        Load of the busiest expert rank / mean load. (default 1)
+    use, source
+        As described at the top of this module.
+    """
+
+    experts: int | None = None
+    top_k: int | None = None
+    shared_experts: int | None = None
+    ffn: int | None = None
+    leading_dense_layers: int | None = None
+    imbalance: float | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelSpec:
+    """What is trained.
+
+    Entries to `use`: configs/models.
+
+    Attributes
+    ----------
+    name
+        Name printed in reports. (required)
+    layers
+        Decoder layers. (required)
+    hidden
+        Width of the residual stream. (required)
+    heads
+        Query heads. (required)
+    key_value_heads
+        Key and value heads; equal to heads without grouping. (required)
+    head_dim
+        Width of one head; not always hidden / heads. (required)
+    ffn
+        Inner width of the dense MLP. (required)
+    gated_mlp
+        Three matrices (SwiGLU) instead of two. (default true)
+    vocabulary
+        Rows of the embedding as trained (padding included). (required)
+    tied_embeddings
+        Input and output embedding share their weights. (default false)
+    biases
+        Linear layers and norms have biases (GPT-2, GPT-3). (default false)
+    learned_positions
+        Rows of a learned position table; 0: rotary. (default 0)
+    attention
+        Kind of attention. (default gqa)
+    window
+        Tokens a sliding-window layer sees; 0: no window. (default 0)
+    window_period
+        One layer in this many has full attention, the others the window; 1: all have the
+        window. (default 1)
+    latent
+        Ranks of multi-latent attention. (optional)
+    moe
+        Mixture of experts. (optional)
+    multi_token_prediction
+        Extra prediction layers (DeepSeek-V3: 1). (default 0)
+    huggingface
+        Path of a Hugging Face config.json, instead of `use`.
+    use, source
+        As described at the top of this module.
+    """
+
+    name: str | None = None
+    layers: int | None = None
+    hidden: int | None = None
+    heads: int | None = None
+    key_value_heads: int | None = None
+    head_dim: int | None = None
+    ffn: int | None = None
+    gated_mlp: bool | None = None
+    vocabulary: int | None = None
+    tied_embeddings: bool | None = None
+    biases: bool | None = None
+    learned_positions: int | None = None
+    attention: Literal["mha", "gqa", "mla", "sliding_window"] | None = None
+    window: int | None = None
+    window_period: int | None = None
+    latent: LatentAttentionSpec | None = None
+    moe: ExpertsSpec | None = None
+    multi_token_prediction: int | None = None
+    huggingface: str | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrameworkSpec:
+    """What the training software fuses and overlaps.
+
+    Entries to `use`: configs/frameworks.
+
+    Attributes
+    ----------
+    name
+        Name printed in reports. (default generic)
+    fused_attention
+        FlashAttention: scores never reach memory. (default true)
+    attention_kernels
+        newest: the best for the GPU (FlashAttention-3, cuDNN); flash2: FlashAttention-2, as
+        software of 2023 and early 2024. (default newest)
+    fused_cross_entropy
+        Cross entropy in one pass over bf16 logits. (default true)
+    fused_elementwise
+        Bias, activation, dropout and residual in fused kernels. (default true)
+    recompute_elementwise
+        Backward recomputes the outputs of norms and of the MLP's activation instead of keeping
+        them. (default false)
+    tensor_overlap
+        Tensor-parallel collectives run beside the matrix products (user buffers). (default
+        false)
+    pipeline_overlap
+        Stages send while they compute. (default true)
+    data_overlap
+        Gradient reduction and parameter gathering run beside backward and forward. (default
+        true)
+    gradient_bytes
+        Bytes a parameter of the gradient buffer. (default 4)
+    reduce_bytes
+        Bytes a parameter when gradients are reduced. (default 4)
+    scatter_gather_p2p
+        Each tensor rank sends its share between stages, not the whole. (default true)
+    cuda_graphs
+        Kernels are launched from recorded graphs. (default false)
+    cpu_launch
+        CPU time to launch one kernel. (default 5 us)
+    step_overhead
+        Fixed time of a step outside the model. (default 0 s)
+    use, source
+        As described at the top of this module.
+    """
+
+    name: str | None = None
+    fused_attention: bool | None = None
+    attention_kernels: Literal["newest", "flash2"] | None = None
+    fused_cross_entropy: bool | None = None
+    fused_elementwise: bool | None = None
+    recompute_elementwise: bool | None = None
+    tensor_overlap: bool | None = None
+    pipeline_overlap: bool | None = None
+    data_overlap: bool | None = None
+    gradient_bytes: float | None = None
+    reduce_bytes: float | None = None
+    scatter_gather_p2p: bool | None = None
+    cuda_graphs: bool | None = None
+    cpu_launch: str | None = None
+    step_overhead: str | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingSpec:
+    """The recipe.
+
+    Attributes
+    ----------
+    sequence_length
+        Tokens in a sequence. (required)
+    global_batch
+        Sequences in a step, over all ranks. (required)
+    precision
+        Operand format of the matrix products. (default bf16)
+    framework
+        What the training software fuses and overlaps. (optional)
+    use, source
+        As described at the top of this module.
+    """
+
+    sequence_length: int | None = None
+    global_batch: int | None = None
+    precision: Literal["fp32", "tf32", "bf16", "fp16", "fp8", "mxfp8", "nvfp4"] | None = None
+    framework: FrameworkSpec | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParallelismSpec:
+    """How the work is divided.
+
+    Attributes
+    ----------
+    tensor
+        Tensor-parallel degree. (default 1)
+    sequence
+        Split norms and residuals along the sequence over the tensor group. (default true)
+    pipeline
+        Pipeline stages. (default 1)
+    virtual
+        Model chunks a stage holds (interleaved schedule). (default 1)
+    context
+        Context-parallel degree. (default 1)
+    expert
+        Expert-parallel degree; taken from the data-parallel ranks. (default 1)
+    data
+        Data-parallel degree; auto: GPUs / (tensor x context x pipeline). (default auto)
+    sharding
+        What data-parallel ranks shard: zero0 nothing, zero1 optimizer, zero2 and gradients,
+        zero3 and weights. (default zero1)
+    micro_batch
+        Sequences in one micro-batch. (default 1)
+    schedule
+        Order of forward and backward work on a stage. (default 1f1b)
+    recompute
+        Activations recomputed in backward: none, attention scores (selective), all (full).
+        (default none)
+    first_stage_layers
+        Layers of the first stage; 0: even. Uneven layouts need the rest to divide evenly.
+        (default 0)
+    last_stage_layers
+        Layers of the last stage; 0: even. (default 0)
+    rank_order
+        Order of ranks over GPUs, fastest first: tp-cp-dp-pp (Megatron) or tp-cp-pp-dp (Llama
+        3). (default tp-cp-dp-pp)
+    use, source
+        As described at the top of this module.
+    """
+
+    tensor: int | None = None
+    sequence: bool | None = None
+    pipeline: int | None = None
+    virtual: int | None = None
+    context: int | None = None
+    expert: int | None = None
+    data: int | Literal["auto"] | None = None
+    sharding: Literal["zero0", "zero1", "zero2", "zero3", "hsdp"] | None = None
+    micro_batch: int | None = None
+    schedule: (
+        Literal[
+            "gpipe",
+            "1f1b",
+            "interleaved",
+            "zb-h1",
+            "zb-h2",
+            "zb-v",
+            "dualpipe",
+            "dualpipe-v",
+        ]
+        | None
+    ) = None
+    recompute: Literal["none", "selective", "full"] | None = None
+    first_stage_layers: int | None = None
+    last_stage_layers: int | None = None
+    rank_order: Literal["tp-cp-dp-pp", "tp-cp-pp-dp"] | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class UntilSpec:
+    """When the run ends; absent: only one step is predicted.
+
+    Attributes
+    ----------
+    tokens
+        Tokens to train on. (optional)
+    steps
+        Optimizer steps. (optional)
+    wall
+        Wall clock. (optional)
+    use, source
+        As described at the top of this module.
+    """
+
+    tokens: float | None = None
+    steps: int | None = None
+    wall: str | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckpointSpec:
+    """When and how to save.
+
+    Attributes
+    ----------
+    interval
+        Useful work between saves; auto: the optimum for the failure rate. (default auto)
+    interval_steps
+        The same in steps; excludes interval. (optional)
+    mode
+        sync: training waits for the last byte; async: it waits for the snapshot only. (default
+        async)
+    bytes_per_parameter
+        Saved bytes: 2 weights + 12 fp32 Adam state. (default 14)
+    keep
+        Checkpoints kept; older ones are deleted. (default 3)
+    stall
+        Measured time training stops at a save; absent: computed. (optional)
+    persist
+        Measured time from snapshot to durable; absent: computed. (optional)
+    load
+        Measured time to read a checkpoint at restart; absent: computed. (optional)
+    use, source
+        As described at the top of this module.
+    """
+
+    interval: str | None = None
+    interval_steps: int | None = None
+    mode: Literal["sync", "async"] | None = None
+    bytes_per_parameter: float | None = None
+    keep: int | None = None
+    stall: str | None = None
+    persist: str | None = None
+    load: str | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExposureSpec:
+    """Exposure of the counts below.
+
+    Attributes
+    ----------
+    gpus
+        GPUs observed. (required)
+    gpus_per_node
+        GPUs in one node of them. (default 8)
+    wall
+        Time observed. (required)
+    use, source
+        As described at the top of this module.
+    """
+
+    gpus: int | None = None
+    gpus_per_node: int | None = None
+    wall: str | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgeFactorSpec:
+    """Piecewise: rising in age; after the last the factor is 1.
+
+    Attributes
+    ----------
+    until
+        Age at which the stretch ends; the first begins at age 0. (required)
+    factor
+        Failure rate in it / 1 over mtbf. (required)
+    use, source
+        As described at the top of this module.
+    """
+
+    until: str | None = None
+    factor: float | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LawSpec:
+    """How the rate changes with age; only with mtbf.
+
+    Attributes
+    ----------
+    kind
+        exponential never ages; the mean of weibull and lognormal is mtbf. (default exponential)
+    shape
+        Weibull: below 1 the young fail more often, above 1 the old. (default 1)
+    sigma
+        Lognormal: standard deviation of the logarithm. (default 1)
+    factors
+        Piecewise: rising in age; after the last the factor is 1. (optional)
+    use, source
+        As described at the top of this module.
+    """
+
+    kind: Literal["exponential", "weibull", "lognormal", "piecewise"] | None = None
+    shape: float | None = None
+    sigma: float | None = None
+    factors: Sequence[AgeFactorSpec] | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class HazardSpec:
+    """One entry a class of failures.
+
+    Attributes
+    ----------
+    name
+        What the source calls it; also names the random stream, so it must be unique. (required)
+    component
+        Class of the failing part. (required)
+    per
+        What the rate is counted over. (default gpu)
+    mtbf
+        Mean time between failures of one gpu, node, domain or job. (optional)
+    count
+        Failures counted over the list's `observed` exposure, instead of mtbf. (optional)
+    node_lost
+        The node must be replaced; false: the job restarts where it was. (default true)
+    detection
+        Added to the recovery's own detection time (a hang waits for its watchdog). (default 0
+        s)
+    nodes_lost
+        Nodes one failure takes at once, the size of a failure domain (rack, leaf, power unit).
+        (default 1)
+    latent
+        Silent (corruption, loss spike): the job runs on for so long, then goes back to the last
+        save before. (optional)
+    law
+        How the rate changes with age; only with mtbf. (optional)
+    age
+        Age of the parts when the run starts. (default 0 s)
+    after_failure
+        renewed: a new part takes its place; as_old: the part is mended and goes on ageing.
+        (default renewed)
+    use, source
+        As described at the top of this module.
+    """
+
+    name: str | None = None
+    component: (
+        Literal[
+            "gpu",
+            "gpu_memory",
+            "nvlink",
+            "nic",
+            "cable",
+            "switch",
+            "power_supply",
+            "host",
+            "host_memory",
+            "cpu",
+            "ssd",
+            "storage_service",
+            "software",
+            "silent_corruption",
+            "power",
+            "cooling",
+            "maintenance",
+            "unknown",
+        ]
+        | None
+    ) = None
+    per: Literal["gpu", "node", "domain", "job"] | None = None
+    mtbf: str | None = None
+    count: int | None = None
+    node_lost: bool | None = None
+    detection: str | None = None
+    nodes_lost: int | None = None
+    latent: str | None = None
+    law: LawSpec | None = None
+    age: str | None = None
+    after_failure: Literal["renewed", "as_old"] | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordedFailureSpec:
+    """Failures replayed at the time they had, in every trial.
+
+    Attributes
+    ----------
+    at
+        Wall clock since the start of the run. (required)
+    name
+        What happened; failures of one name are counted together. (required)
+    component
+        Class of the failing part. (required)
+    nodes_lost
+        Nodes that must be replaced; 0: the job restarts where it was. (default 1)
+    detection
+        Added to the recovery's own detection time. (default 0 s)
+    repair
+        Time until the lost nodes were back; absent: drawn. (optional)
+    use, source
+        As described at the top of this module.
+    """
+
+    at: str | None = None
+    name: str | None = None
+    component: (
+        Literal[
+            "gpu",
+            "gpu_memory",
+            "nvlink",
+            "nic",
+            "cable",
+            "switch",
+            "power_supply",
+            "host",
+            "host_memory",
+            "cpu",
+            "ssd",
+            "storage_service",
+            "software",
+            "silent_corruption",
+            "power",
+            "cooling",
+            "maintenance",
+            "unknown",
+        ]
+        | None
+    ) = None
+    nodes_lost: int | None = None
+    detection: str | None = None
+    repair: str | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MaintenanceSpec:
+    """Planned work, at fixed times.
+
+    Attributes
+    ----------
+    every
+        From one beginning to the next. (required)
+    lasts
+        How long the job stands still. (required)
+    use, source
+        As described at the top of this module.
+    """
+
+    every: str | None = None
+    lasts: str | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LemonSpec:
+    """Nodes that fail more often than the rest.
+
+    Attributes
+    ----------
+    share
+        Share of the nodes that are lemons. (required)
+    factor
+        Failure rate of a lemon / that of a good node; the table's rates are the mean of both.
+        (required)
+    evict_after
+        Failures after which a lemon is exchanged for a good node; 0: never. (default 0)
+    use, source
+        As described at the top of this module.
+    """
+
+    share: float | None = None
+    factor: float | None = None
+    evict_after: int | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FailureSpec:
+    """What fails and how often; absent: nothing fails.
+
+    Entries to `use`: configs/failures.
+
+    Attributes
+    ----------
+    name
+        Name printed in reports. (required)
+    observed
+        Exposure of the counts below. (optional)
+    hazards
+        One entry a class of failures. (optional)
+    recorded
+        Failures replayed at the time they had, in every trial. (optional)
+    maintenance
+        Planned work, at fixed times. (optional)
+    lemons
+        Nodes that fail more often than the rest. (optional)
+    use, source
+        As described at the top of this module.
+    """
+
+    name: str | None = None
+    observed: ExposureSpec | None = None
+    hazards: Sequence[HazardSpec] | None = None
+    recorded: Sequence[RecordedFailureSpec] | None = None
+    maintenance: MaintenanceSpec | None = None
+    lemons: LemonSpec | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecoverySpec:
+    """From failure to the first useful step.
+
+    Entries to `use`: configs/recovery.
+
+    Attributes
+    ----------
+    detection
+        Failure to alarm. (default 60 s)
+    diagnosis
+        Alarm to the name of the bad part. (default 120 s)
+    replacement
+        Draining the node and taking a hot spare. (default 60 s)
+    repair
+        Mean time until a lost node is back as a spare. (default 3 d)
+    container_start
+        Scheduling and starting the processes. (default 60 s)
+    communicator_start
+        NCCL initialisation, fixed part. (default 30 s)
+    communicator_start_per_rank
+        NCCL initialisation, part that grows with the ranks. (default 0 s)
+    warm_up
+        Compilation, caches and the first slow step. (default 30 s)
+    use, source
+        As described at the top of this module.
+    """
+
+    detection: str | None = None
+    diagnosis: str | None = None
+    replacement: str | None = None
+    repair: str | None = None
+    container_start: str | None = None
+    communicator_start: str | None = None
+    communicator_start_per_rank: str | None = None
+    warm_up: str | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PriceSpec:
+    """What it costs; absent: no cost is printed.
+
+    Entries to `use`: configs/prices.
+
+    Attributes
+    ----------
+    name
+        Name printed in reports. (required)
+    gpu_hour
+        One GPU, with its share of node and network, as `2.75 USD/h`. (required)
+    storage
+        Checkpoint storage, as `30 USD/TB/month`. (default 0 USD/B/s)
+    electricity
+        As `0.0977 USD/kWh`. (default 0 USD/J)
+    electricity_included
+        The GPU price already contains electricity. (default true)
+    pue
+        Power usage effectiveness of the building. (default 1.25)
+    spare_share
+        Price of a spare GPU-hour / price of a busy one. (default 1)
+    carbon_kg_per_kwh
+        Carbon intensity of the electricity [kg CO2/kWh]. (default 0.37)
+    use, source
+        As described at the top of this module.
+    """
+
+    name: str | None = None
+    gpu_hour: str | None = None
+    storage: str | None = None
+    electricity: str | None = None
+    electricity_included: bool | None = None
+    pue: float | None = None
+    spare_share: float | None = None
+    carbon_kg_per_kwh: float | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSpec:
+    """How the job is run; absent: only one step is predicted.
+
+    Attributes
+    ----------
+    until
+        When the run ends; absent: only one step is predicted. (optional)
+    checkpoint
+        When and how to save. (optional)
+    failures
+        What fails and how often; absent: nothing fails. (optional)
+    recovery
+        From failure to the first useful step. (optional)
+    prices
+        What it costs; absent: no cost is printed. (optional)
+    trials
+        Independent draws of the campaign. (default 200)
+    seed
+        Seed of all random streams. (default 1)
+    use, source
+        As described at the top of this module.
+    """
+
+    until: UntilSpec | None = None
+    checkpoint: CheckpointSpec | None = None
+    failures: FailureSpec | None = None
+    recovery: RecoverySpec | None = None
+    prices: PriceSpec | None = None
+    trials: int | None = None
+    seed: int | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CurvePoint:
+    """Measured points, rising in size.
+
+    Attributes
+    ----------
+    message
+        Message size as nccl-tests defines it (whole array). (required)
+    time
+        Time of one operation alone on the machine. (required)
+    use, source
+        As described at the top of this module.
+    """
+
+    message: str | None = None
+    time: str | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CollectiveCurve:
+    """Measured collective curves.
+
+    Attributes
+    ----------
+    collective
+        Which collective. (required)
+    ranks
+        Ranks in the group. (required)
+    ranks_per_node
+        Of these in one node. (required)
+    points
+        Measured points, rising in size. (required)
+    use, source
+        As described at the top of this module.
+    """
+
+    collective: (
+        Literal[
+            "all_reduce",
+            "all_gather",
+            "reduce_scatter",
+            "all_to_all",
+            "broadcast",
+            "send_receive",
+        ]
+        | None
+    ) = None
+    ranks: int | None = None
+    ranks_per_node: int | None = None
+    points: Sequence[CurvePoint] | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrationSpec:
+    """Measured figures that replace catalogue values.
+
+    Entries to `use`: configs/calibrations.
+
+    Attributes
+    ----------
+    name
+        Name printed in reports. (default catalogue)
+    kernels
+        Measured shares of the peaks. (optional)
+    collectives
+        Measured collective curves. (optional)
+    relative_error
+        Standard error of a predicted step, relative; widens the interval. (default 0.08)
+    use, source
+        As described at the top of this module.
+    """
+
+    name: str | None = None
+    kernels: SustainedShares | None = None
+    collectives: Sequence[CollectiveCurve] | None = None
+    relative_error: float | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClaimSpec:
+    """A public statement to be checked.
+
+    Attributes
+    ----------
+    wall
+        Claimed wall clock. (optional)
+    tokens
+        Claimed tokens. (optional)
+    mfu
+        Published model FLOPs utilization. (optional)
+    hfu
+        Published hardware FLOPs utilization. (optional)
+    tflops_per_gpu
+        Published rate per GPU [TFLOP/s]. (optional)
+    ettr
+        Published effective training time ratio. (optional)
+    use, source
+        As described at the top of this module.
+    """
+
+    wall: str | None = None
+    tokens: float | None = None
+    mfu: float | None = None
+    hfu: float | None = None
+    tflops_per_gpu: float | None = None
+    ettr: float | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scenario:
+    """One question to the simulator.
+
+    Attributes
+    ----------
+    headway
+        Format version; this program reads 1. (required)
+    name
+        Name printed in reports. (required)
+    cluster
+        The machine. (required)
+    model
+        What is trained. (required)
+    training
+        The recipe. (required)
+    parallelism
+        How the work is divided. (optional)
+    run
+        How the job is run; absent: only one step is predicted. (optional)
+    calibration
+        Measured figures that replace catalogue values. (optional)
+    claim
+        A public statement to be checked. (optional)
+    assert_
+        Conditions on the result, such as "step.mfu > 0.38"; exit code 4 if one fails.
+        (optional)
+    use, source
+        As described at the top of this module.
+    """
+
+    headway: int | None = None
+    name: str | None = None
+    cluster: ClusterSpec | None = None
+    model: ModelSpec | None = None
+    training: TrainingSpec | None = None
+    parallelism: ParallelismSpec | None = None
+    run: RunSpec | None = None
+    calibration: CalibrationSpec | None = None
+    claim: ClaimSpec | None = None
+    assert_: Sequence[str] | None = None
+    use: str | None = None
+    source: str | None = None

@@ -1,0 +1,134 @@
+#include "sim/campaign/campaign.h"
+
+#include "sim/campaign/energy.h"
+#include "sim/campaign/resolve.h"
+#include "sim/campaign/trials.h"
+#include "sim/core/statistics.h"
+
+namespace headway::campaign {
+
+using core::Seconds;
+
+namespace {
+
+double busy_share(const training::StepResult& step) {
+  const auto busy =
+      step.breakdown[core::Activity::compute] + step.breakdown[core::Activity::optimizer];
+  return step.time.si() > 0 ? busy / step.time : 0;
+}
+
+/// What one trial used, in the words of the price room.
+class Metering {
+ public:
+  Metering(const training::CheckedScenario& checked,
+           const training::StepResult& step,
+           const ResolvedJob& resolved)
+      : job_(resolved.job),
+        power_(machine_power(checked.scenario().cluster, busy_share(step))),
+        tokens_per_step_(checked.tokens_per_step()),
+        stored_bytes_(checked.scenario().run.checkpoint.keep * resolved.checkpoint_bytes.si()) {}
+
+  [[nodiscard]] price::Usage of(const TrialResult& trial) const {
+    const auto clock = core::Clock::campaign();
+    const Seconds wall = clock.to_seconds(trial.wall);
+    const Seconds useful = clock.to_seconds(trial[Account::useful]);
+    const Seconds stepping = clock.to_seconds(trial[Account::useful] + trial[Account::lost]);
+    const auto gpus = static_cast<double>(job_.gpus);
+    price::Usage usage;
+    usage.gpu_seconds = gpus * wall.si();
+    usage.spare_gpu_seconds =
+        static_cast<double>(job_.spare_nodes) * job_.gpus_per_node * wall.si();
+    usage.useful_gpu_seconds = gpus * useful.si();
+    usage.tokens = useful / job_.step * tokens_per_step_;
+    usage.stored_byte_seconds = stored_bytes_ * wall.si();
+    usage.it_energy = it_energy(power_, stepping, wall);
+    return usage;
+  }
+
+ private:
+  const JobModel& job_;
+  MachinePower power_;
+  double tokens_per_step_;
+  double stored_bytes_;
+};
+
+price::Usage mean_usage(const std::vector<price::Usage>& usages) {
+  core::Sum gpus, spares, useful, tokens, stored, energy;
+  for (const auto& usage : usages) {
+    gpus.add(usage.gpu_seconds);
+    spares.add(usage.spare_gpu_seconds);
+    useful.add(usage.useful_gpu_seconds);
+    tokens.add(usage.tokens);
+    stored.add(usage.stored_byte_seconds);
+    energy.add(usage.it_energy.si());
+  }
+  const auto n = static_cast<double>(usages.size());
+  return {.gpu_seconds = gpus.value() / n,
+          .spare_gpu_seconds = spares.value() / n,
+          .useful_gpu_seconds = useful.value() / n,
+          .tokens = tokens.value() / n,
+          .stored_byte_seconds = stored.value() / n,
+          .it_energy = core::Joules(energy.value() / n)};
+}
+
+void add_bill(const price::PriceSpec& prices,
+              const std::vector<price::Usage>& usages,
+              CampaignOutcome& outcome) {
+  std::vector<double> totals;
+  totals.reserve(usages.size());
+  for (const auto& usage : usages) {
+    totals.push_back(price::bill(prices, usage).total().si());
+  }
+  outcome.total_usd = distribution_of(totals);
+  outcome.mean_bill = price::bill(prices, mean_usage(usages));
+  outcome.assumptions.push_back({"cost.power",
+                                 "board power while a GPU computes, idle power otherwise",
+                                 "energy follows the share of the step in which kernels run; "
+                                 "waiting in a collective counts as idle"});
+}
+
+void warn_of_waiting(CampaignOutcome& outcome) {
+  const Ledger& ledger = outcome.result.ledger;
+  double total = 0;
+  for (std::size_t a = 0; a < kAccounts; ++a) {
+    total += a == static_cast<std::size_t>(Account::spare_idle) ? 0 : ledger.gpu_seconds[a];
+  }
+  const double share = ledger[Account::wait] / total;
+  if (share > 0.001) {
+    outcome.warnings.push_back(
+        fmt::format("{:.3g} % of the wall clock is spent waiting for a node to come back from "
+                    "repair; more spares "
+                    "or faster repair would help",
+                    100 * share));
+  }
+}
+
+}  // namespace
+
+CampaignOutcome simulate_campaign(const training::CheckedScenario& checked,
+                                  const training::StepResult& step,
+                                  const CampaignOptions& options) {
+  const ResolvedJob resolved = resolve_job(checked, step);
+  const auto& run = checked.scenario().run;
+  const std::vector<TrialResult> trials = run_trials(resolved.job, run.trials, options.threads);
+
+  CampaignOutcome outcome;
+  outcome.assumptions = resolved.assumptions;
+  outcome.warnings = resolved.warnings;
+  outcome.result = summarize(resolved.job, trials);
+
+  const Metering metering(checked, step, resolved);
+  std::vector<price::Usage> usages;
+  usages.reserve(trials.size());
+  for (const auto& trial : trials) {
+    usages.push_back(metering.of(trial));
+  }
+  outcome.result.tokens = mean_usage(usages).tokens;
+  if (run.prices) {
+    add_bill(*run.prices, usages, outcome);
+  }
+  warn_of_waiting(outcome);
+  return outcome;
+}
+
+}  // namespace headway::campaign

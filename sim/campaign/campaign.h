@@ -1,0 +1,33 @@
+// The campaign simulation: days to months of training, with failures and checkpoints.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/campaign/result.h"
+#include "sim/training/check.h"
+#include "sim/training/step_result.h"
+
+namespace headway::campaign {
+
+struct CampaignOptions {
+  int threads = 0;  ///< 0: all cores; the result does not depend on it
+};
+
+/// Campaign and, where prices are given, its bill a trial.
+struct CampaignOutcome {
+  CampaignResult result;
+  std::optional<Distribution> total_usd;
+  std::optional<price::Bill> mean_bill;  ///< the bill of the mean usage
+  std::vector<training::Assumption> assumptions;
+  std::vector<std::string> warnings;
+};
+
+/// @param checked  must have run.until
+/// @param step     the healthy step
+CampaignOutcome simulate_campaign(const training::CheckedScenario& checked,
+                                  const training::StepResult& step,
+                                  const CampaignOptions& options = {});
+
+}  // namespace headway::campaign

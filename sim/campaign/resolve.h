@@ -1,0 +1,29 @@
+// From a checked scenario and its healthy step to the plain numbers of a campaign.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/campaign/job.h"
+#include "sim/storage/closed_form.h"
+#include "sim/training/check.h"
+#include "sim/training/step_result.h"
+
+namespace headway::campaign {
+
+/// A job with every `auto` resolved, and what had to be assumed for it.
+struct ResolvedJob {
+  JobModel job;
+  core::Bytes checkpoint_bytes;
+  std::vector<training::Assumption> assumptions;
+  std::vector<std::string> warnings;
+};
+
+/// Who holds which bytes of this scenario's checkpoint.
+storage::ShardLayout shard_layout(const training::CheckedScenario& checked);
+
+/// @param checked  must have run.until
+/// @throws Error if the checkpoints to keep do not fit into the storage
+ResolvedJob resolve_job(const training::CheckedScenario& checked, const training::StepResult& step);
+
+}  // namespace headway::campaign

@@ -1,0 +1,32 @@
+// One trial of a campaign: a job with its failures, simulated event by event on the campaign clock.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "sim/campaign/attempt.h"
+#include "sim/campaign/job.h"
+#include "sim/campaign/result.h"
+#include "sim/core/tick.h"
+
+namespace headway::campaign {
+
+/// What one trial gives; exact, in ticks of one GPU of the job.
+struct TrialResult {
+  core::Tick wall = 0;
+  std::array<core::Tick, kAccounts> accounts{};  ///< of the job's GPUs; they add up to `wall`
+  std::vector<std::int64_t> interruptions;       ///< by hazard
+  std::uint64_t events = 0;
+  std::uint64_t event_digest = 0;
+
+  core::Tick& operator[](Account a) { return accounts[static_cast<std::size_t>(a)]; }
+  core::Tick operator[](Account a) const { return accounts[static_cast<std::size_t>(a)]; }
+};
+
+/// Runs one trial.
+/// @throws Error if the job makes no headway: up for a thousand times its work, it is not done
+/// @throws InternalError if the accounts do not add up to the wall clock, to the tick
+TrialResult run_trial(const JobModel& job, const JobTicks& ticks, std::uint32_t trial);
+
+}  // namespace headway::campaign

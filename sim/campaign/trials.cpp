@@ -1,0 +1,172 @@
+#include "sim/campaign/trials.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "sim/core/digest.h"
+#include "sim/core/engine/executor.h"
+#include "sim/core/error.h"
+#include "sim/core/statistics.h"
+
+namespace headway::campaign {
+
+using core::Clock;
+using core::Seconds;
+using core::Tick;
+
+namespace {
+
+constexpr double kSecondsPerDay = 86400;
+/// Below this efficiency a run of known work is refused: it would take a thousand times its work.
+constexpr double kHopeless = 1e-3;
+
+double seconds(Tick ticks) { return Clock::campaign().to_seconds(ticks).si(); }
+
+double spare_gpus(const JobModel& job) {
+  return static_cast<double>(job.spare_nodes) * job.gpus_per_node;
+}
+
+void refuse_if_hopeless(const JobModel& job) {
+  if (!job.end.work) {
+    return;  // the wall clock ends the run whatever happens
+  }
+  const double expected = efficiency(rhythm_of(job));
+  if (!(expected >= kHopeless)) {
+    throw core::Error(fmt::format(
+        "the run would hardly end: with a failure every {:.3g} s, {:.3g} s of work between saves, "
+        "{:.3g} s a restart and {:.3g} s until a save is durable, only {:.2g} of the wall clock is "
+        "progress",
+        mean_time_between_failures(job).si(), effective_interval(job).si(),
+        job.recovery.restart().si(), (job.stall + job.persist).si(), expected));
+  }
+}
+
+}  // namespace
+
+std::vector<TrialResult> run_trials(const JobModel& job, int trials, int threads) {
+  refuse_if_hopeless(job);
+  const JobTicks ticks(job);
+  std::vector<TrialResult> results(static_cast<std::size_t>(trials));
+  core::make_executor(threads)->for_each(results.size(), [&](std::size_t trial) {
+    results[trial] = run_trial(job, ticks, static_cast<std::uint32_t>(trial));
+  });
+  return results;
+}
+
+Distribution distribution_of(const std::vector<double>& values) {
+  constexpr std::array<double, 3> kProbabilities{0.05, 0.5, 0.95};
+  const auto quantiles = core::quantiles(values, kProbabilities);
+  const auto mean = core::mean_estimate(values);
+  return {quantiles[0], quantiles[1], quantiles[2], mean.mean, mean.standard_error};
+}
+
+Ledger ledger_of(const JobModel& job, const TrialResult& trial) {
+  Ledger ledger;
+  for (std::size_t a = 0; a < kAccounts; ++a) {
+    ledger.gpu_seconds[a] = static_cast<double>(job.gpus) * seconds(trial.accounts[a]);
+  }
+  ledger[Account::spare_idle] += spare_gpus(job) * seconds(trial.wall);
+  return ledger;
+}
+
+double ettr_of(const TrialResult& trial) {
+  return static_cast<double>(trial[Account::useful]) / static_cast<double>(trial.wall);
+}
+
+double goodput_of(const JobModel& job, const TrialResult& trial) {
+  const auto gpus = static_cast<double>(job.gpus);
+  return ettr_of(trial) * gpus / (gpus + spare_gpus(job));
+}
+
+namespace {
+
+template <class Value>
+Distribution over(std::span<const TrialResult> trials, const Value& value) {
+  std::vector<double> values(trials.size());
+  std::transform(trials.begin(), trials.end(), values.begin(), value);
+  return distribution_of(values);
+}
+
+std::int64_t interruptions(const TrialResult& trial) {
+  return std::accumulate(trial.interruptions.begin(), trial.interruptions.end(), std::int64_t{0});
+}
+
+Tick down(const TrialResult& trial) {
+  return trial[Account::detect] + trial[Account::diagnose] + trial[Account::restart] +
+         trial[Account::load] + trial[Account::wait];
+}
+
+std::vector<InterruptionCount> count_by_hazard(const JobModel& job,
+                                               std::span<const TrialResult> trials) {
+  std::vector<InterruptionCount> counts;
+  for (std::size_t h = 0; h < job.hazards.size(); ++h) {
+    std::int64_t total = 0;
+    for (const auto& trial : trials) {
+      total += trial.interruptions[h];
+    }
+    counts.push_back(
+        {job.hazards[h].name, static_cast<double>(total) / static_cast<double>(trials.size())});
+  }
+  return counts;
+}
+
+Ledger mean_ledger(const JobModel& job, std::span<const TrialResult> trials) {
+  Ledger mean;
+  for (std::size_t a = 0; a < kAccounts; ++a) {
+    core::Sum sum;
+    for (const auto& trial : trials) {
+      sum.add(ledger_of(job, trial).gpu_seconds[a]);
+    }
+    mean.gpu_seconds[a] = sum.value() / static_cast<double>(trials.size());
+  }
+  return mean;
+}
+
+Seconds mean_downtime_of(std::span<const TrialResult> trials) {
+  core::Sum time;
+  std::int64_t count = 0;
+  for (const auto& trial : trials) {
+    time.add(seconds(down(trial)));
+    count += interruptions(trial);
+  }
+  return count > 0 ? Seconds(time.value() / static_cast<double>(count)) : Seconds(0);
+}
+
+bool anyone_waited(std::span<const TrialResult> trials) {
+  return std::any_of(trials.begin(), trials.end(),
+                     [](const TrialResult& trial) { return trial[Account::wait] > 0; });
+}
+
+}  // namespace
+
+CampaignResult summarize(const JobModel& job, std::span<const TrialResult> trials) {
+  CampaignResult result;
+  result.trials = static_cast<int>(trials.size());
+  result.wall_days = over(trials, [](const auto& t) { return seconds(t.wall) / kSecondsPerDay; });
+  result.ettr = over(trials, ettr_of);
+  result.goodput = over(trials, [&](const auto& t) { return goodput_of(job, t); });
+  result.interruptions =
+      over(trials, [](const auto& t) { return static_cast<double>(interruptions(t)); });
+  result.steps =
+      over(trials, [&](const auto& t) { return seconds(t[Account::useful]) / job.step.si(); });
+  result.ledger = mean_ledger(job, trials);
+  result.by_hazard = count_by_hazard(job, trials);
+  if (!anyone_waited(trials)) {
+    result.closed_form_ettr = exact_ettr(job);
+  }
+  result.checkpoint_interval = effective_interval(job);
+  result.mean_time_between_interruptions = mean_time_between_failures(job);
+  result.optimal_interval =
+      optimal_interval(job.stall, result.mean_time_between_interruptions, job.persist);
+  result.checkpoint_stall = job.stall;
+  result.checkpoint_persist = job.persist;
+  result.checkpoint_load = job.recovery.load;
+  result.downtime = mean_downtime_of(trials);
+  for (const auto& trial : trials) {
+    result.event_digest = core::combine(result.event_digest, trial.event_digest);
+  }
+  return result;
+}
+
+}  // namespace headway::campaign

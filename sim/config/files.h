@@ -1,0 +1,34 @@
+// Configuration files on disk: reading them safely and finding catalogue entries by name.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headway::config {
+
+/// The whole content of `path`.
+/// @throws core::Error if it is missing, a directory, unreadable or over 16 MiB
+std::string read_text_file(const std::filesystem::path& path);
+
+/// Where an entry may be.
+struct EntryQuery {
+  std::string_view name;                            ///< as in `use: name`
+  std::string_view kind;                            ///< folder of the catalogue; empty: none
+  const std::filesystem::path& folder;              ///< of the file that says `use:`
+  const std::vector<std::filesystem::path>& roots;  ///< configuration folders in order
+};
+
+/// True if `name` is a path ("./x.yaml", "../nodes/x.yaml", "x.yaml") and not a catalogue name.
+bool is_path(std::string_view name);
+
+/// Files that `use:` may mean, best first: beside the file, then in its configuration folder, then
+/// in the roots.
+std::vector<std::filesystem::path> candidates(const EntryQuery& query);
+
+/// Names that exist in the folders `candidates` looks in, sorted.
+std::vector<std::string> known_names(const EntryQuery& query);
+
+}  // namespace headway::config

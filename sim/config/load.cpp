@@ -1,0 +1,156 @@
+#include "sim/config/load.h"
+
+#include <system_error>
+#include <utility>
+
+#include "sim/config/files.h"
+#include "sim/config/reader.h"
+#include "sim/config/resolve.h"
+#include "sim/config/set_argument.h"
+#include "sim/config/spec_type.h"
+#include "sim/config/writer.h"
+
+namespace headway::config {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// What a load gives beside the struct.
+struct Reading {
+  core::SourceMarks marks;
+  Sources sources;
+  std::string canonical_text;
+  std::vector<std::string> files;
+};
+
+/// Changes, resolves and reads a parsed tree into the struct behind `record`.
+Reading read_into(LoadState& state, Node root, const SpecType& type, void* record) {
+  Reading reading;
+  state.open.push_back(root.place.file);
+  apply_set_arguments(state, root, SetPhase::before_use);
+  resolve(state, root, type);
+  apply_set_arguments(state, root, SetPhase::after_use);
+  if (root.kind != Node::Kind::broken) {
+    read_record(root, type, record, {reading.marks, reading.sources, state.complaints});
+  }
+  state.complaints.throw_if_any(state.files);
+  reading.canonical_text = write_spec(type, record);
+  reading.files = std::move(state.files_read);
+  return reading;
+}
+
+Reading read_file_into(const fs::path& path,
+                       const LoadOptions& options,
+                       const SpecType& type,
+                       void* record) {
+  LoadState state{options, {}, {}, {}, {}};
+  return read_into(state, read_tree(state, path, type), type, record);
+}
+
+LoadedScenario finish(training::Scenario scenario, Reading reading) {
+  return {std::move(scenario), std::move(reading.marks), std::move(reading.sources),
+          std::move(reading.canonical_text), std::move(reading.files)};
+}
+
+const SpecType& scenario_type() { return *find_kind("scenarios")->type; }
+
+}  // namespace
+
+std::string find_source(const Sources& sources, std::string_view path) {
+  while (true) {
+    if (const auto found = sources.find(path); found != sources.end()) {
+      return found->second;
+    }
+    if (path.empty()) {
+      return {};
+    }
+    const auto cut = path.find_last_of(".[");
+    path = path.substr(0, cut == std::string_view::npos ? 0 : cut);
+  }
+}
+
+LoadedScenario load_scenario(const fs::path& path, const LoadOptions& options) {
+  training::Scenario scenario;
+  Reading reading = read_file_into(path, options, scenario_type(), &scenario);
+  return finish(std::move(scenario), std::move(reading));
+}
+
+LoadedScenario load_scenario_text(std::string_view text,
+                                  const fs::path& file_name,
+                                  const LoadOptions& options) {
+  LoadState state{options, {}, {}, {}, {}};
+  training::Scenario scenario;
+  SourceFile file(file_name.string(), file_name.parent_path(), std::string(text));
+  Node root = parse_tree(state, std::move(file), scenario_type());
+  Reading reading = read_into(state, std::move(root), scenario_type(), &scenario);
+  return finish(std::move(scenario), std::move(reading));
+}
+
+template <class Spec>
+Loaded<Spec> load_entry(const fs::path& path, const LoadOptions& options) {
+  Spec spec;
+  Reading reading = read_file_into(path, options, *find_kind(Spec::kCatalogue)->type, &spec);
+  return {std::move(spec), std::move(reading.marks), std::move(reading.sources),
+          std::move(reading.canonical_text), std::move(reading.files)};
+}
+
+template Loaded<gpu::GpuSpec> load_entry(const fs::path&, const LoadOptions&);
+template Loaded<training::NodeSpec> load_entry(const fs::path&, const LoadOptions&);
+template Loaded<network::FabricSpec> load_entry(const fs::path&, const LoadOptions&);
+template Loaded<storage::StorageSpec> load_entry(const fs::path&, const LoadOptions&);
+template Loaded<training::ClusterSpec> load_entry(const fs::path&, const LoadOptions&);
+template Loaded<workload::ModelSpec> load_entry(const fs::path&, const LoadOptions&);
+template Loaded<workload::FrameworkSpec> load_entry(const fs::path&, const LoadOptions&);
+template Loaded<failures::FailureSpec> load_entry(const fs::path&, const LoadOptions&);
+template Loaded<failures::RecoverySpec> load_entry(const fs::path&, const LoadOptions&);
+template Loaded<price::PriceSpec> load_entry(const fs::path&, const LoadOptions&);
+template Loaded<training::CalibrationSpec> load_entry(const fs::path&, const LoadOptions&);
+
+std::string kind_of_file(const fs::path& path) {
+  const std::string folder = fs::absolute(path).parent_path().filename().string();
+  return find_kind(folder) != nullptr ? folder : "scenarios";
+}
+
+void check_entry(const fs::path& path, const LoadOptions& options) {
+  const SpecType& type = *find_kind(kind_of_file(path))->type;
+  const AnyValue value = type.make();
+  read_file_into(path, options, type, value.get());
+}
+
+std::string write_scenario(const training::Scenario& scenario) {
+  return write_spec(scenario_type(), &scenario);
+}
+
+std::vector<std::string> catalogue_kinds() {
+  std::vector<std::string> kinds;
+  for (const CatalogueKind& kind : catalogue()) {
+    kinds.emplace_back(kind.folder);
+  }
+  return kinds;
+}
+
+std::vector<CatalogueEntry> list_entries(std::string_view kind,
+                                         const std::vector<fs::path>& roots) {
+  if (find_kind(kind) == nullptr) {
+    const auto near = core::did_you_mean(kind, catalogue_kinds());
+    throw core::Error(
+        fmt::format("there is no catalogue of '{}'{}", kind,
+                    near ? fmt::format("; did you mean '{}'?", *near)
+                         : fmt::format("; there are {}", fmt::join(catalogue_kinds(), ", "))));
+  }
+  std::vector<CatalogueEntry> entries;
+  for (const std::string& name : known_names({"", kind, {}, roots})) {
+    for (const fs::path& root : roots) {
+      const fs::path file = root / kind / (name + ".yaml");
+      std::error_code ignored;
+      if (fs::exists(file, ignored)) {
+        entries.push_back({name, file});
+        break;
+      }
+    }
+  }
+  return entries;
+}
+
+}  // namespace headway::config

@@ -1,0 +1,187 @@
+// Prints python/headway/scenario.py: one dataclass a spec struct.
+#include <fmt/format.h>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sim/config/schema.h"
+#include "sim/config/spec_type.h"
+#include "sim/config/writer.h"
+
+namespace headway::config {
+
+namespace {
+
+constexpr std::size_t kLineWidth = 96;
+
+constexpr std::string_view kHeader =
+    R"(# Generated from the field lists by `headway schema --python`; edit those, not this file.
+"""Scenarios as Python classes.
+
+A field that is None is not written, so it keeps the default its docstring names. Values with
+units are text, such as "400 Gbps" or "80 GiB". Every class takes `use`, the name of a catalogue
+entry or the path of a file whose values the other fields override, and `source`, a note on where
+the figures come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, Literal
+
+
+def to_mapping(spec: Any) -> Any:
+    """Turn a scenario into plain mappings and lists, as a YAML file would hold them.
+
+    Parameters
+    ----------
+    spec
+        An instance of one of the classes below, or a value inside one.
+
+    Returns
+    -------
+    Any
+        The same with dataclasses as `dict`; fields that are None are left out.
+    """
+    if is_dataclass(spec) and not isinstance(spec, type):
+        values = ((field.name.rstrip("_"), getattr(spec, field.name)) for field in fields(spec))
+        return {name: to_mapping(value) for name, value in values if value is not None}
+    if isinstance(spec, (list, tuple)):
+        return [to_mapping(item) for item in spec]
+    return spec
+)";
+
+/// `text` broken at spaces into lines of at most kLineWidth, each behind `indent` spaces.
+std::string wrapped(std::string_view text, std::size_t indent) {
+  const std::string margin(indent, ' ');
+  std::string out;
+  while (indent + text.size() > kLineWidth) {
+    const auto cut = text.rfind(' ', kLineWidth - indent);
+    if (cut == std::string_view::npos || cut == 0) {
+      break;
+    }
+    out += fmt::format("{}{}\n", margin, text.substr(0, cut));
+    text.remove_prefix(cut + 1);
+  }
+  return fmt::format("{}{}{}\n", out, margin, text);
+}
+
+/// `assert` and the like are words of Python; PEP 8 puts an underscore behind them.
+std::string python_name(std::string_view name) {
+  return fmt::format("{}{}", name, name == "assert" ? "_" : "");
+}
+
+std::string python_type(const SpecType& type) {
+  switch (type.shape) {
+    case Shape::number:
+      return "float";
+    case Shape::integer:
+      return "int";
+    case Shape::flag:
+      return "bool";
+    case Shape::text:
+    case Shape::quantity:
+      return "str";
+    case Shape::word:
+      return fmt::format("Literal[\"{}\"]", fmt::join(type.words, "\", \""));
+    case Shape::or_auto: {
+      // Text already takes the word auto.
+      const std::string element = python_type(*type.element);
+      return element == "str" ? element : element + " | Literal[\"auto\"]";
+    }
+    case Shape::optional:
+      return python_type(*type.element);
+    case Shape::list:
+      return fmt::format("Sequence[{}]", python_type(*type.element));
+    case Shape::record:
+      return std::string(type.name);
+  }
+  return {};
+}
+
+/// "required", "default 2 us", or "optional" where there is no single value to name.
+std::string presence(const SpecType& record, const Field& field) {
+  if (field.required) {
+    return "required";
+  }
+  const SpecType& type = *field.type;
+  const bool has_words =
+      type.shape != Shape::record && type.shape != Shape::list && type.shape != Shape::optional;
+  if (!has_words) {
+    return "optional";
+  }
+  return "default " + to_tree(type, field.in(record.defaults), {}).text;
+}
+
+/// "    name: type | None = None", a long Literal on lines of its own.
+std::string member_line(const Field& field) {
+  const std::string type = python_type(*field.type);
+  std::string line = fmt::format("    {}: {} | None = None\n", python_name(field.name), type);
+  if (line.size() <= kLineWidth || field.type->shape != Shape::word) {
+    return line;
+  }
+  line = fmt::format("    {}: (\n        Literal[\n", python_name(field.name));
+  for (const std::string_view word : field.type->words) {
+    line += fmt::format("            \"{}\",\n", word);
+  }
+  return line + "        ]\n        | None\n    ) = None\n";
+}
+
+class ClassWriter {
+ public:
+  /// Writes the classes that `type` needs, then its own.
+  void write(const SpecType& type, std::string_view summary) {
+    if (type.element != nullptr) {
+      write(*type.element, summary);
+      return;
+    }
+    if (type.shape != Shape::record || !written_.insert(type.name).second) {
+      return;
+    }
+    for (const Field& field : type.fields) {
+      write(*field.type, field.description);
+    }
+    out_ += fmt::format("\n\n@dataclass(frozen=True, kw_only=True)\nclass {}:\n", type.name);
+    docstring(type, summary);
+    for (const Field& field : type.fields) {
+      out_ += member_line(field);
+    }
+    if (type.catalogue == "models") {
+      out_ += "    huggingface: str | None = None\n";
+    }
+    out_ += "    use: str | None = None\n    source: str | None = None\n";
+  }
+
+  [[nodiscard]] const std::string& text() const { return out_; }
+
+ private:
+  void docstring(const SpecType& type, std::string_view summary) {
+    out_ += wrapped(fmt::format("\"\"\"{}", summary), 4);
+    if (!type.catalogue.empty()) {
+      out_ += fmt::format("\n    Entries to `use`: configs/{}.\n", type.catalogue);
+    }
+    out_ += "\n    Attributes\n    ----------\n";
+    for (const Field& field : type.fields) {
+      out_ += fmt::format("    {}\n", python_name(field.name));
+      out_ += wrapped(fmt::format("{} ({})", field.description, presence(type, field)), 8);
+    }
+    if (type.catalogue == "models") {
+      out_ += "    huggingface\n        Path of a Hugging Face config.json, instead of `use`.\n";
+    }
+    out_ += "    use, source\n        As described at the top of this module.\n    \"\"\"\n\n";
+  }
+
+  std::set<std::string_view> written_;
+  std::string out_{kHeader};
+};
+
+}  // namespace
+
+std::string python_dataclasses() {
+  ClassWriter writer;
+  writer.write(*find_kind("scenarios")->type, "One question to the simulator.");
+  return writer.text();
+}
+
+}  // namespace headway::config

@@ -1,0 +1,229 @@
+#include "sim/config/schema.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "sim/config/load.h"
+#include "sim/config/spec_type.h"
+#include "sim/config/unit_text.h"
+#include "sim/config/writer.h"
+#include "sim/core/error.h"
+
+namespace headway::config {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kNumberPattern = "[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?";
+
+Json reference(std::string_view definition) {
+  return {{"$ref", fmt::format("#/definitions/{}", definition)}};
+}
+
+/// One of several schemas.
+Json any_of(std::vector<Json> schemas) { return {{"anyOf", Json(std::move(schemas))}}; }
+
+/// `scalar`, or the same as {value: ..., source: ...}.
+Json with_source(const Json& scalar) {
+  Json sourced = {{"type", "object"}, {"additionalProperties", false}};
+  sourced["properties"] = {{"value", scalar}, {"source", {{"type", "string"}}}};
+  sourced["required"] = Json::array({"value"});
+  return any_of({scalar, sourced});
+}
+
+void add_range(Json& schema, const core::Range& range) {
+  if (std::isfinite(range.low)) {
+    schema[range.low_open ? "exclusiveMinimum" : "minimum"] = range.low;
+  }
+  if (std::isfinite(range.high)) {
+    schema[range.high_open ? "exclusiveMaximum" : "maximum"] = range.high;
+  }
+}
+
+/// The words for a default in a schema; null where the type has none that can be written.
+Json default_value(const SpecType& type, const void* value) {
+  switch (type.shape) {
+    case Shape::number:
+      return type.get_number(value);
+    case Shape::integer:
+      return type.get_integer(value);
+    case Shape::flag:
+      return type.get_integer(value) != 0;
+    case Shape::record:
+    case Shape::list:
+      return nullptr;
+    case Shape::optional:
+      return type.size(value) == 0 ? Json(nullptr)
+                                   : default_value(*type.element, type.get_element(value, 0));
+    default:
+      return to_tree(type, value, {}).text;
+  }
+}
+
+/// Collects the definitions that a schema refers to.
+class SchemaWriter {
+ public:
+  Json value(const SpecType& type, const core::Range& range, bool partial);
+  /// Defines a struct; `partial`: as an override, where nothing is required.
+  std::string record(const SpecType& type, bool partial);
+  Json definitions() { return std::move(definitions_); }
+
+ private:
+  Json scalar(const SpecType& type, const core::Range& range);
+  Json scalar_or_sourced(const SpecType& type, const core::Range& range);
+  std::string quantity(Dimension dimension);
+  Json object(const SpecType& type, bool partial);
+
+  Json definitions_ = Json::object();
+};
+
+std::string SchemaWriter::quantity(Dimension dimension) {
+  std::string name(dimension_name(dimension));
+  name = name.substr(name.find(' ') + 1);
+  std::replace(name.begin(), name.end(), ' ', '_');
+  if (!definitions_.contains(name)) {
+    const std::string pattern = fmt::format("^{} *{}$", kNumberPattern, unit_pattern(dimension));
+    definitions_[name] = with_source({{"type", "string"}, {"pattern", pattern}});
+  }
+  return name;
+}
+
+Json SchemaWriter::scalar(const SpecType& type, const core::Range& range) {
+  Json schema;
+  switch (type.shape) {
+    case Shape::integer:
+      schema = {{"type", "integer"}, {"maximum", type.largest}};
+      break;
+    case Shape::number:
+      schema = {{"type", "number"}};
+      break;
+    case Shape::flag:
+      return {{"type", "boolean"}};
+    case Shape::word:
+      return {{"enum", type.words}};
+    default:
+      return {{"type", {"string", "number", "boolean"}}};
+  }
+  add_range(schema, range);
+  if (type.shape == Shape::number) {
+    // YAML 1.1 parsers, which many editors use, take 15.6e12 for text.
+    return any_of({schema, {{"type", "string"}, {"pattern", fmt::format("^{}$", kNumberPattern)}}});
+  }
+  return schema;
+}
+
+/// A plain value, or {value: ..., source: ...}, whose value only the reader checks: spelling it out
+/// here would double the schema.
+Json SchemaWriter::scalar_or_sourced(const SpecType& type, const core::Range& range) {
+  if (!definitions_.contains("sourced_value")) {
+    Json sourced = {{"type", "object"}, {"additionalProperties", false}};
+    sourced["properties"] = {{"value", {{"type", {"string", "number", "boolean"}}}},
+                             {"source", {{"type", "string"}}}};
+    sourced["required"] = Json::array({"value"});
+    definitions_["sourced_value"] = std::move(sourced);
+  }
+  return any_of({scalar(type, range), reference("sourced_value")});
+}
+
+Json SchemaWriter::value(const SpecType& type, const core::Range& range, bool partial) {
+  switch (type.shape) {
+    case Shape::record:
+      return reference(record(type, partial));
+    case Shape::list:
+      return {{"type", "array"}, {"items", value(*type.element, range, false)}};
+    case Shape::optional:
+      return any_of({value(*type.element, range, partial), {{"type", "null"}}});
+    case Shape::or_auto:
+      return any_of({{{"const", "auto"}}, value(*type.element, range, partial)});
+    case Shape::quantity:
+      return reference(quantity(type.dimension));
+    default:
+      return scalar_or_sourced(type, range);
+  }
+}
+
+Json SchemaWriter::object(const SpecType& type, bool partial) {
+  Json properties = Json::object();
+  Json required = Json::array();
+  for (const Field& field : type.fields) {
+    Json schema = {{"description", field.description}};
+    if (Json inner = value(*field.type, field.range, partial); inner.contains("$ref")) {
+      // A sibling of $ref is ignored in draft-07, so the reference goes into allOf.
+      schema["allOf"] = Json::array({std::move(inner)});
+    } else {
+      schema.update(inner);
+    }
+    if (field.required) {
+      required.push_back(field.name);
+    } else if (Json given = default_value(*field.type, field.in(type.defaults)); !given.is_null()) {
+      schema["default"] = std::move(given);
+    }
+    properties[std::string(field.name)] = std::move(schema);
+  }
+  const std::string from = type.catalogue.empty()
+                               ? "a file, such as ./x.yaml"
+                               : fmt::format("an entry of configs/{}, or a file", type.catalogue);
+  properties["use"] = {
+      {"type", "string"},
+      {"description", fmt::format("Name of {}; the other keys override it.", from)}};
+  if (type.catalogue == "models") {
+    properties["huggingface"] = {{"type", "string"},
+                                 {"description", "Path of a Hugging Face config.json."}};
+  }
+  properties["source"] = {{"type", "string"},
+                          {"description", "Where the figures come from: document and date."}};
+  Json schema = {
+      {"type", "object"}, {"properties", std::move(properties)}, {"additionalProperties", false}};
+  if (!partial && !required.empty()) {
+    schema["required"] = std::move(required);
+  }
+  return schema;
+}
+
+std::string SchemaWriter::record(const SpecType& type, bool partial) {
+  const std::string name(type.name);
+  const std::string changed = name + "_overrides";
+  if (!definitions_.contains(changed)) {
+    definitions_[changed] = nullptr;
+    definitions_[changed] = object(type, true);
+  }
+  if (partial) {
+    return changed;
+  }
+  if (!definitions_.contains(name)) {
+    const std::string written = name + "_complete";
+    definitions_[name] = nullptr;
+    definitions_[written] = object(type, false);
+    const Json uses = {{"required", Json::array({"use"})}};
+    const Json imports = {{"required", Json::array({"huggingface"})}};
+    definitions_[name] = {{"if", type.catalogue == "models" ? any_of({uses, imports}) : uses},
+                          {"then", reference(changed)},
+                          {"else", reference(written)}};
+  }
+  return name;
+}
+
+}  // namespace
+
+std::string schema_of(std::string_view kind) {
+  const CatalogueKind* found = find_kind(kind);
+  if (found == nullptr) {
+    throw core::Error(fmt::format("there is no kind of file '{}'; there are {}", kind,
+                                  fmt::join(catalogue_kinds(), ", ")));
+  }
+  SchemaWriter writer;
+  const std::string root = writer.record(*found->type, false);
+  Json schema = {{"$schema", "http://json-schema.org/draft-07/schema#"},
+                 {"title", fmt::format("Headway: a file of configs/{}", kind)},
+                 {"allOf", Json::array({reference(root)})},
+                 {"definitions", writer.definitions()}};
+  return schema.dump(2) + "\n";
+}
+
+std::string scenario_schema() { return schema_of("scenarios"); }
+
+}  // namespace headway::config

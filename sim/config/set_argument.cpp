@@ -1,0 +1,177 @@
+#include "sim/config/set_argument.h"
+
+#include <charconv>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "sim/config/parse_yaml.h"
+
+namespace headway::config {
+
+namespace {
+
+/// One step of a path: a key and the indexes behind it.
+struct Segment {
+  std::string key;
+  std::vector<std::size_t> indexes;
+};
+
+/// Segments of "run.failures.hazards[2].mtbf"; empty if it is malformed.
+std::vector<Segment> parse_path(std::string_view path) {
+  std::vector<Segment> segments;
+  while (true) {
+    const auto dot = path.find('.');
+    std::string_view part = path.substr(0, dot);
+    const auto bracket = part.find('[');
+    Segment segment{std::string(part.substr(0, bracket)), {}};
+    part = bracket == std::string_view::npos ? std::string_view{} : part.substr(bracket);
+    while (!part.empty()) {
+      std::size_t index = 0;
+      const char* end = part.data() + part.size();
+      const auto number = std::from_chars(part.data() + 1, end, index);
+      if (part[0] != '[' || number.ec != std::errc{} || number.ptr == end || *number.ptr != ']') {
+        return {};
+      }
+      segment.indexes.push_back(index);
+      part = part.substr(static_cast<std::size_t>(number.ptr - part.data()) + 1);
+    }
+    if (segment.key.empty()) {
+      return {};
+    }
+    segments.push_back(std::move(segment));
+    if (dot == std::string_view::npos) {
+      return segments;
+    }
+    path = path.substr(dot + 1);
+  }
+}
+
+/// Gives every node the place of the argument as a whole.
+void put_at(Node& node, const Place& place) {
+  node.place = place;
+  for (Node& item : node.items) {
+    put_at(item, place);
+  }
+  for (Entry& entry : node.entries) {
+    entry.place = place;
+    put_at(entry.value, place);
+  }
+}
+
+/// The value of an argument: flow YAML if it starts like it, else one scalar as it stands.
+Node parse_value(const SourceFile& file) {
+  const std::string& text = file.text();
+  Node node;
+  if (!text.empty() && (text[0] == '[' || text[0] == '{' || text[0] == '"' || text[0] == '\'')) {
+    node = parse_yaml(file);
+  } else {
+    node.kind = text.empty() || text == "null" ? Node::Kind::null : Node::Kind::scalar;
+    node.text = text;
+  }
+  const Place place{&file, 0, 0, 1};
+  put_at(node, place);
+  node.stated = node.is_scalar() ? file.name() : "";
+  return node;
+}
+
+/// The entry of `key` in `node`, which becomes a mapping if it is none.
+Entry& enter_key(Node& node, const std::string& key, const Place& place) {
+  if (!node.is_mapping()) {
+    node = Node{};
+    node.kind = Node::Kind::mapping;
+    node.place = place;
+  }
+  Entry* entry = node.find(key);
+  if (entry == nullptr) {
+    node.entries.push_back({key, place, {}});
+    entry = &node.entries.back();
+  }
+  return *entry;
+}
+
+/// The value that `segments` lead to, made if need be, with the last key's place moved to the
+/// argument; nullptr after a complaint.
+Node* enter(LoadState& state,
+            Node& root,
+            const std::vector<Segment>& segments,
+            const Place& place) {
+  Node* node = &root;
+  for (const Segment& segment : segments) {
+    Entry& entry = enter_key(*node, segment.key, place);
+    if (&segment == &segments.back()) {
+      entry.place = place;
+    }
+    node = &entry.value;
+    for (const std::size_t index : segment.indexes) {
+      if (node->kind != Node::Kind::list || index >= node->items.size()) {
+        state.complaints.add(place, fmt::format("there is no '{}[{}]'; the list has {} items",
+                                                segment.key, index, node->items.size()));
+        return nullptr;
+      }
+      node = &node->items[index];
+    }
+  }
+  return node;
+}
+
+/// `a.use=x` names another base for what is laid over it; a mapping written out in full has no
+/// base, so there x takes its place.
+void prepare_use(Node& root, LoadState& state, std::vector<Segment> segments, const Place& place) {
+  const std::string key = segments.back().key;
+  segments.pop_back();
+  if ((key != "use" && key != "huggingface") || segments.empty()) {
+    return;
+  }
+  Node* parent = enter(state, root, segments, place);
+  const std::string_view other = key == "use" ? "huggingface" : "use";
+  if (parent == nullptr || parent->find(key) != nullptr) {
+    return;
+  }
+  if (Entry* base = parent->find(other)) {
+    base->key = key;
+  } else {
+    *parent = Node{};
+  }
+}
+
+void apply(LoadState& state, Node& root, const std::string& argument, SetPhase phase) {
+  const auto equals = argument.find('=');
+  const auto segments = equals == std::string::npos
+                            ? std::vector<Segment>{}
+                            : parse_path(std::string_view(argument).substr(0, equals));
+  const bool has_index = argument.substr(0, equals).find('[') != std::string::npos;
+  if (!segments.empty() && has_index != (phase == SetPhase::after_use)) {
+    return;
+  }
+  if (segments.empty() && phase == SetPhase::after_use) {
+    return;
+  }
+  state.files.emplace_back(
+      "argument --set " + argument, std::filesystem::path{},
+      equals == std::string::npos ? std::string{} : argument.substr(equals + 1));
+  const Place place{&state.files.back(), 0, 0, 1};
+  if (segments.empty()) {
+    state.complaints.add(place, "is not 'path=value'; write it like --set cluster.nodes=4");
+    return;
+  }
+  try {
+    Node value = parse_value(state.files.back());
+    prepare_use(root, state, segments, place);
+    if (Node* target = enter(state, root, segments, place)) {
+      *target = std::move(value);
+    }
+  } catch (const core::Error& error) {
+    state.complaints.take(error);
+  }
+}
+
+}  // namespace
+
+void apply_set_arguments(LoadState& state, Node& root, SetPhase phase) {
+  for (const std::string& argument : state.options.set) {
+    apply(state, root, argument, phase);
+  }
+}
+
+}  // namespace headway::config

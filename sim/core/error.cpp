@@ -1,0 +1,109 @@
+#include "sim/core/error.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace headway::core {
+
+std::optional<SourceMark> find_mark(const SourceMarks& marks, std::string_view path) {
+  while (true) {
+    if (auto found = marks.find(path); found != marks.end()) {
+      return found->second;
+    }
+    const auto cut = path.find_last_of(".[");
+    if (cut == std::string_view::npos) {
+      break;
+    }
+    path = path.substr(0, cut);
+  }
+  if (auto root = marks.find(std::string_view{}); root != marks.end()) {
+    return root->second;
+  }
+  return std::nullopt;
+}
+
+std::string format_diagnostics(const std::vector<Diagnostic>& diagnostics) {
+  std::string out;
+  for (const auto& [mark, message] : diagnostics) {
+    if (!mark) {
+      out += message + "\n";
+      continue;
+    }
+    if (mark->line == 0) {
+      out += fmt::format("{}: {}\n", mark->file, message);
+      continue;
+    }
+    out += fmt::format("{}:{}:{}: {}\n", mark->file, mark->line, mark->column, message);
+    if (!mark->text.empty()) {
+      const auto indent = static_cast<std::size_t>(std::max(mark->column - 1, 0));
+      const auto width = static_cast<std::size_t>(std::max(mark->width, 1));
+      out += fmt::format("{:>5} | {}\n", mark->line, mark->text);
+      out += fmt::format("{:>5} | {}{}\n", "", std::string(indent, ' '), std::string(width, '^'));
+    }
+  }
+  return out;
+}
+
+Error::Error(std::string message)
+    : Error(std::vector<Diagnostic>{{std::nullopt, std::move(message)}}) {}
+
+Error::Error(SourceMark mark, std::string message)
+    : Error(std::vector<Diagnostic>{{std::move(mark), std::move(message)}}) {}
+
+Error::Error(std::vector<Diagnostic> diagnostics)
+    : diagnostics_(std::move(diagnostics)), text_(format_diagnostics(diagnostics_)) {}
+
+void Diagnostics::add(std::optional<SourceMark> mark, std::string message) {
+  list_.push_back({std::move(mark), std::move(message)});
+}
+
+void Diagnostics::throw_if_any() {
+  if (!list_.empty()) {
+    throw Error(std::move(list_));
+  }
+}
+
+namespace {
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) {
+    row[j] = j;
+  }
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t above = row[j];
+      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0U : 1U)});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::optional<std::string> did_you_mean(std::string_view word,
+                                        const std::vector<std::string>& candidates) {
+  const std::string* best = nullptr;
+  std::size_t best_distance = std::numeric_limits<std::size_t>::max();
+  for (const auto& candidate : candidates) {
+    const std::size_t distance = edit_distance(word, candidate);
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = &candidate;
+    }
+  }
+  // More than a third of the letters wrong is no slip of the finger.
+  if (best == nullptr || best_distance > std::max<std::size_t>(1, word.size() / 3)) {
+    return std::nullopt;
+  }
+  return *best;
+}
+
+void check_failed(const char* expression, const char* file, int line, const std::string& message) {
+  throw InternalError(fmt::format("{}:{}: check failed: {}: {}", file, line, expression, message));
+}
+
+}  // namespace headway::core

@@ -1,0 +1,39 @@
+// What a GPU is asked to do, without saying how fast: the words between `workload`, which counts work, and `gpu`, which times it.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/core/precision.h"
+#include "sim/core/units.h"
+
+namespace headway::core {
+
+enum class KernelKind : std::uint8_t {
+  gemm,                ///< matrix product m x k by k x n, `batch` of them
+  attention_forward,   ///< fused (flash) attention, scores never leave the chip
+  attention_backward,  ///< its backward, recomputing the scores
+  memory_bound,        ///< timed by the bytes it moves
+};
+
+/// Which product of a linear layer a GEMM is; the three have different operand layouts and speeds.
+enum class GemmPass : std::uint8_t { forward, input_gradient, weight_gradient };
+
+/// One kernel launch, or `count` equal ones in a row.
+struct Kernel {
+  KernelKind kind = KernelKind::memory_bound;
+  const char* name = "";  ///< a literal such as "qkv", for timelines and explanations
+  Precision precision = Precision::bf16;
+  GemmPass pass = GemmPass::forward;
+  std::int64_t m = 0, n = 0, k = 0, batch = 1;  ///< gemm: tokens, outputs, inputs
+  std::int64_t sequence = 0;   ///< attention: tokens of one query sequence
+  std::int64_t key_sequence = 0;  ///< attention: tokens of one key sequence
+  std::int64_t query_heads = 0, key_value_heads = 0, head_dim = 0;
+  bool causal = true;
+  Flops work;     ///< floating-point operations really executed (causal attention counted half)
+  Bytes traffic;  ///< bytes read and written in GPU memory
+  std::int64_t count = 1;
+
+  bool operator==(const Kernel&) const = default;
+};
+
+}  // namespace headway::core

@@ -1,0 +1,155 @@
+#include "sim/failures/closed_form.h"
+
+#include <algorithm>
+#include <boost/math/distributions/binomial.hpp>
+#include <boost/math/special_functions/gamma.hpp>
+#include <cmath>
+#include <vector>
+
+#include "sim/core/error.h"
+
+namespace headway::failures {
+
+using core::PerSecond;
+using core::Seconds;
+
+double members(const HazardSpec& hazard, Fleet fleet) {
+  switch (hazard.per) {
+    case Population::gpu:
+      return static_cast<double>(fleet.gpus);
+    case Population::node:
+      return static_cast<double>(fleet.nodes);
+    case Population::domain: {
+      // A domain that is only partly used can still fail.
+      const std::int64_t domains = (fleet.nodes + hazard.nodes_lost - 1) / hazard.nodes_lost;
+      return static_cast<double>(domains);
+    }
+    case Population::job:
+      return 1;
+  }
+  return 1;
+}
+
+PerSecond job_rate(const HazardSpec& hazard,
+                   const std::optional<ExposureSpec>& observed,
+                   Fleet fleet) {
+  const double here = members(hazard, fleet);
+  if (hazard.mtbf) {
+    return here / *hazard.mtbf;
+  }
+  if (!hazard.count) {
+    throw core::Error(fmt::format("hazard '{}' needs mtbf or count", hazard.name));
+  }
+  if (!observed) {
+    throw core::Error(
+        fmt::format("hazard '{}' has a count; say over which exposure in `observed`", hazard.name));
+  }
+  // Rounding up: a partly filled node was still one node that could fail.
+  const std::int64_t nodes =
+      (observed->gpus + observed->gpus_per_node - 1) / observed->gpus_per_node;
+  const double there = members(hazard, {observed->gpus, nodes});
+  return here * static_cast<double>(*hazard.count) / (there * observed->wall);
+}
+
+PerSecond job_rate(const FailureSpec& failures, Fleet fleet) {
+  PerSecond total;
+  for (const auto& hazard : failures.hazards) {
+    total += job_rate(hazard, failures.observed, fleet);
+  }
+  return total;
+}
+
+Seconds mean_time_between(PerSecond rate) { return rate.si() > 0 ? 1.0 / rate : Seconds(0); }
+
+double poisson_probability(std::int64_t count, double mean) {
+  if (mean == 0) {
+    return count == 0 ? 1 : 0;
+  }
+  const auto k = static_cast<double>(count);
+  return std::exp(k * std::log(mean) - mean - boost::math::lgamma(k + 1));
+}
+
+double poisson_at_most(std::int64_t count, double mean) {
+  if (count < 0) {
+    return 0;
+  }
+  return mean == 0 ? 1 : boost::math::gamma_q(static_cast<double>(count) + 1, mean);
+}
+
+double probability_of_any(PerSecond rate, Seconds time) { return -std::expm1(-(rate * time)); }
+
+double Weibull::survival(Seconds t) const {
+  return t.si() <= 0 ? 1 : std::exp(-std::pow(t / scale, shape));
+}
+
+Seconds Weibull::mean() const { return scale * boost::math::tgamma(1 + 1 / shape); }
+
+Weibull weibull_with_mean(double shape, Seconds mean) {
+  return {shape, mean / boost::math::tgamma(1 + 1 / shape)};
+}
+
+Weibull first_of(std::int64_t n, const Weibull& part) {
+  return {part.shape, part.scale * std::pow(static_cast<double>(n), -1 / part.shape)};
+}
+
+PerSecond CommonShock::job_rate() const { return nodes * node_rate + domains * domain_rate; }
+
+double CommonShock::probability_of_several() const { return domains * domain_rate / job_rate(); }
+
+double CommonShock::nodes_lost_per_event() const {
+  return (nodes * node_rate + domains * nodes_per_domain * domain_rate) / job_rate();
+}
+
+double erlang_b(double offered, std::int64_t servers) {
+  double blocked = 1;
+  for (std::int64_t c = 1; c <= servers; ++c) {
+    blocked = offered * blocked / (static_cast<double>(c) + offered * blocked);
+  }
+  return blocked;
+}
+
+double stalled_share(std::int64_t nodes, PerSecond node_rate, Seconds repair, std::int64_t spares) {
+  return erlang_b(static_cast<double>(nodes) * node_rate * repair, spares + 1);
+}
+
+double stalled_share_with_crews(double offered, std::int64_t spares, std::int64_t crews) {
+  HEADWAY_CHECK(crews >= 1, "{} crews repair nothing", crews);
+  double weight = 1;
+  double total = 1;
+  for (std::int64_t broken = 1; broken <= spares + 1; ++broken) {
+    weight *= offered / static_cast<double>(std::min(broken, crews));
+    total += weight;
+  }
+  return weight / total;
+}
+
+std::int64_t spares_needed(std::int64_t nodes, PerSecond node_rate, Seconds repair, double target) {
+  HEADWAY_CHECK(target > 0, "no number of spares makes a stall impossible");
+  const double offered = static_cast<double>(nodes) * node_rate * repair;
+  double blocked = offered / (1 + offered);
+  std::int64_t spares = 0;
+  while (blocked >= target) {
+    ++spares;
+    blocked = offered * blocked / (static_cast<double>(spares + 1) + offered * blocked);
+  }
+  return spares;
+}
+
+std::int64_t binomial_quantile(std::int64_t n, double p, double confidence) {
+  const boost::math::binomial law(static_cast<double>(n), p);
+  std::int64_t k = 0;
+  while (boost::math::cdf(law, static_cast<double>(k)) < confidence) {
+    ++k;
+  }
+  return k;
+}
+
+double binomial_at_least(std::int64_t n, double p, std::int64_t k) {
+  if (k <= 0) {
+    return 1;
+  }
+  const boost::math::binomial law(static_cast<double>(n), p);
+  return boost::math::cdf(boost::math::complement(law, static_cast<double>(k - 1)));
+}
+
+}  // namespace headway::failures

@@ -1,0 +1,118 @@
+#include "sim/failures/law.h"
+
+#include <algorithm>
+#include <boost/math/special_functions/erf.hpp>
+#include <cmath>
+#include <limits>
+
+#include "sim/core/error.h"
+#include "sim/core/math.h"
+
+namespace headway::failures {
+
+using core::PerSecond;
+using core::Seconds;
+
+namespace {
+
+// Draws go through age_at, so it uses core's own logarithm and exponential: the same bits
+// everywhere.
+
+double hazard_of(const ExponentialLaw& law, Seconds age) { return age / law.mean; }
+Seconds age_of(const ExponentialLaw& law, double hazard) { return hazard * law.mean; }
+
+double hazard_of(const Weibull& law, Seconds age) {
+  return core::portable_pow(age / law.scale, law.shape);
+}
+Seconds age_of(const Weibull& law, double hazard) {
+  return core::portable_pow(hazard, 1 / law.shape) * law.scale;
+}
+
+double hazard_of(const LognormalLaw& law, Seconds age) {
+  if (age.si() <= 0) {
+    return 0;
+  }
+  const double z = (core::portable_log(age.si()) - law.mu) / law.sigma;
+  return -std::log(boost::math::erfc(z / std::sqrt(2.0)) / 2);
+}
+Seconds age_of(const LognormalLaw& law, double hazard) {
+  if (hazard <= 0) {
+    return Seconds(0);
+  }
+  // Of S and 1 - S the smaller keeps its digits; beyond 1e-300 no run lives to see the difference.
+  const double survival = std::max(core::portable_exp(-hazard), 1e-300);
+  const double z =
+      survival < 0.5 ? -core::normal_quantile(survival) : core::normal_quantile(1 - survival);
+  return Seconds(core::portable_exp(law.mu + law.sigma * z));
+}
+
+double hazard_of(const PiecewiseLaw& law, Seconds age) {
+  const auto* here = &law.stretches.front();
+  for (const auto& stretch : law.stretches) {
+    if (stretch.from <= age) {
+      here = &stretch;
+    }
+  }
+  return here->hazard_before + here->rate * (age - here->from);
+}
+Seconds age_of(const PiecewiseLaw& law, double hazard) {
+  const auto* here = &law.stretches.front();
+  for (const auto& stretch : law.stretches) {
+    if (stretch.hazard_before <= hazard && stretch.rate.si() > 0) {
+      here = &stretch;
+    }
+  }
+  if (here->rate.si() <= 0) {
+    return Seconds(std::numeric_limits<double>::infinity());
+  }
+  return here->from + (hazard - here->hazard_before) / here->rate;
+}
+
+PiecewiseLaw piecewise(const std::vector<AgeFactorSpec>& factors, Seconds mean) {
+  PiecewiseLaw law;
+  Seconds from;
+  double hazard = 0;
+  for (const auto& [until, factor] : factors) {
+    if (until <= from) {
+      throw core::Error(fmt::format(
+          "the ages of a piecewise law must rise, but {:.4g} s does not come after {:.4g} s",
+          until.si(), from.si()));
+    }
+    law.stretches.push_back({from, factor / mean, hazard});
+    hazard += factor * ((until - from) / mean);
+    from = until;
+  }
+  law.stretches.push_back({from, 1.0 / mean, hazard});
+  return law;
+}
+
+}  // namespace
+
+Law::Law(const LawSpec& spec, Seconds mean) {
+  switch (spec.kind) {
+    case LawKind::exponential:
+      law_ = ExponentialLaw{mean};
+      break;
+    case LawKind::weibull:
+      law_ = weibull_with_mean(spec.shape, mean);
+      break;
+    case LawKind::lognormal:
+      law_ = LognormalLaw{core::portable_log(mean.si()) - spec.sigma * spec.sigma / 2, spec.sigma};
+      break;
+    case LawKind::piecewise:
+      law_ = piecewise(spec.factors, mean);
+      break;
+  }
+}
+
+double Law::cumulative_hazard(Seconds age) const {
+  return std::visit([&](const auto& law) { return hazard_of(law, age); }, law_);
+}
+
+Seconds Law::age_at(double hazard) const {
+  return std::visit([&](const auto& law) { return age_of(law, hazard); }, law_);
+}
+
+double Law::survival(Seconds age) const { return std::exp(-cumulative_hazard(age)); }
+
+}  // namespace headway::failures

@@ -1,0 +1,109 @@
+#include "sim/failures/lemons.h"
+
+#include <algorithm>
+
+#include "sim/core/engine/event.h"
+#include "sim/core/error.h"
+#include "sim/core/math.h"
+
+namespace headway::failures {
+
+using core::Tick;
+
+namespace {
+
+enum class LemonDraw : std::uint32_t { place, strike };
+
+}  // namespace
+
+LemonNodes::LemonNodes(const LemonModel& model, core::RandomStream stream, core::Clock clock)
+    : model_(model), stream_(stream), clock_(clock) {
+  if (model.share <= 0) {
+    return;
+  }
+  // Gaps between lemons along the row of nodes are geometric: one draw a lemon, not one a node.
+  const auto row = static_cast<double>(model.nodes + model.spares);
+  const double log_good = model.share < 1 ? core::portable_log(1 - model.share) : -core::kInfinity;
+  double place = -1;
+  for (std::uint64_t event = 0;; ++event) {
+    const double u = stream.uniform(event, static_cast<std::uint32_t>(LemonDraw::place));
+    const double skipped = core::portable_log(u) / log_good;
+    place += 1 + static_cast<double>(static_cast<std::int64_t>(std::min(skipped, row)));
+    if (place >= row) {
+      break;
+    }
+    Lemon lemon;
+    lemon.slot = static_cast<std::uint64_t>(place);
+    lemon.in_job = lemon.slot < static_cast<std::uint64_t>(model.nodes);
+    lemons_.push_back(lemon);
+    if (lemon.in_job) {
+      draw_strike(static_cast<std::uint32_t>(lemons_.size() - 1), 0);
+    }
+  }
+}
+
+void LemonNodes::draw_strike(std::uint32_t lemon, Tick exposed) {
+  Lemon& it = lemons_[lemon];
+  const double u =
+      stream_.part(lemon).uniform(it.draws++, static_cast<std::uint32_t>(LemonDraw::strike));
+  const double wait = core::exponential_from(u, 1 / model_.extra_rate.si());
+  constexpr double kReach = 4e18;
+  it.strike = wait * clock_.ticks_per_second() < kReach
+                  ? exposed + clock_.to_ticks(core::Seconds(wait))
+                  : core::kEndOfTime;
+}
+
+const LemonNodes::Lemon* LemonNodes::earliest() const {
+  const Lemon* first = nullptr;
+  for (const auto& lemon : lemons_) {
+    if (lemon.in_job && (first == nullptr || lemon.strike < first->strike)) {
+      first = &lemon;
+    }
+  }
+  return first;
+}
+
+Tick LemonNodes::next() const {
+  const Lemon* first = earliest();
+  return first == nullptr ? core::kEndOfTime : first->strike;
+}
+
+std::uint64_t LemonNodes::next_slot() const {
+  const Lemon* first = earliest();
+  HEADWAY_CHECK(first != nullptr, "no lemon is in the job");
+  return first->slot;
+}
+
+Node LemonNodes::remove(std::uint64_t slot) {
+  for (std::uint32_t i = 0; i < lemons_.size(); ++i) {
+    Lemon& lemon = lemons_[i];
+    if (lemon.in_job && lemon.slot == slot) {
+      lemon.in_job = false;
+      ++lemon.failures;
+      const bool evicted = model_.evict_after > 0 && lemon.failures >= model_.evict_after;
+      return evicted ? Node{} : Node{i};
+    }
+  }
+  return Node{};
+}
+
+void LemonNodes::insert(Node node, std::uint64_t slot, Tick exposed) {
+  if (node.lemon == Node::kGood) {
+    return;
+  }
+  lemons_[node.lemon].slot = slot;
+  lemons_[node.lemon].in_job = true;
+  draw_strike(node.lemon, exposed);
+}
+
+Node LemonNodes::initial_spare(std::uint64_t index) const {
+  const std::uint64_t place = static_cast<std::uint64_t>(model_.nodes) + index;
+  for (std::uint32_t i = 0; i < lemons_.size(); ++i) {
+    if (!lemons_[i].in_job && lemons_[i].failures == 0 && lemons_[i].slot == place) {
+      return Node{i};
+    }
+  }
+  return Node{};
+}
+
+}  // namespace headway::failures

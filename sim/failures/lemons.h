@@ -1,0 +1,69 @@
+// Nodes that fail more often than their neighbours, each with a stream of its own, wherever they
+// are.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "sim/core/random.h"
+#include "sim/core/tick.h"
+#include "sim/core/units.h"
+#include "sim/failures/law_spec.h"
+
+namespace headway::failures {
+
+/// Lemons as one job sees them.
+struct LemonModel {
+  double share = 0;
+  core::PerSecond extra_rate;  ///< of one lemon, beyond the rate of a good node
+  int evict_after = 0;         ///< 0: never
+  std::int64_t nodes = 1;      ///< slots of the job
+  std::int64_t spares = 0;     ///< nodes ready at the start
+};
+
+/// A node as the spare pool knows it: good, or which lemon.
+struct Node {
+  static constexpr std::uint32_t kGood = 0xffffffffU;
+  std::uint32_t lemon = kGood;
+};
+
+/// The lemons of one trial. Good nodes have no identity: they are all alike.
+///
+/// A lemon in the job strikes at its extra rate on the exposed clock; outside it does not. As its
+/// law is exponential, the time left is drawn anew when it comes back into the job.
+class LemonNodes {
+ public:
+  LemonNodes(const LemonModel& model, core::RandomStream stream, core::Clock clock);
+
+  /// Exposed tick of the next strike of a lemon in the job; `core::kEndOfTime` if none is there.
+  [[nodiscard]] core::Tick next() const;
+  /// Slot of the lemon that strikes next; there must be one.
+  [[nodiscard]] std::uint64_t next_slot() const;
+
+  /// The node in `slot` leaves the job broken. A lemon that is evicted comes back as a good node.
+  Node remove(std::uint64_t slot);
+  /// `node` takes `slot` at `exposed`.
+  void insert(Node node, std::uint64_t slot, core::Tick exposed);
+  /// The `index`-th of the spares that are ready at the start.
+  [[nodiscard]] Node initial_spare(std::uint64_t index) const;
+
+ private:
+  struct Lemon {
+    std::uint64_t slot = 0;  ///< in the job; of a spare: nodes + its index
+    core::Tick strike = 0;
+    std::uint64_t draws = 0;
+    int failures = 0;
+    bool in_job = false;
+  };
+
+  [[nodiscard]] const Lemon* earliest() const;
+  void draw_strike(std::uint32_t lemon, core::Tick exposed);
+
+  LemonModel model_;
+  core::RandomStream stream_;
+  core::Clock clock_;
+  std::vector<Lemon> lemons_;
+};
+
+}  // namespace headway::failures

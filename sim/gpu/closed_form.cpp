@@ -1,0 +1,106 @@
+#include "sim/gpu/closed_form.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "sim/core/math.h"
+
+namespace headway::gpu {
+
+namespace {
+
+/// One output tile of a matrix product, and the share of the best rate a full wave of such tiles
+/// reaches.
+struct Tile {
+  double rows, columns, share;
+};
+
+// Small tiles load more operand bytes a multiplication. Source: NVIDIA, Matrix Multiplication
+// Background User's Guide (DU-09799), table of tile efficiencies; the shares are rounded.
+constexpr std::array<Tile, 6> kTiles{{{128, 256, 1.0},
+                                      {256, 128, 1.0},
+                                      {128, 128, 0.92},
+                                      {64, 256, 0.85},
+                                      {64, 128, 0.75},
+                                      {128, 64, 0.75}}};
+
+double whole_tiles(double size, double tile) { return std::ceil(size / tile); }
+
+/// Steps of the k loop lost to filling and draining its pipeline, in elements of k.
+constexpr double kPipelineFill = 128;
+
+}  // namespace
+
+core::Seconds roofline(core::Flops work,
+                       core::FlopsPerSecond rate,
+                       core::Bytes traffic,
+                       core::BytesPerSecond bandwidth) {
+  const core::Seconds compute = work.si() > 0 ? work / rate : core::Seconds(0);
+  return std::max(compute, traffic / bandwidth);
+}
+
+double gemm_utilization(
+    std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch, const WaveModel& model) {
+  const auto rows = static_cast<double>(m);
+  const auto columns = static_cast<double>(n);
+  const auto depth = static_cast<double>(k);
+  double best = 0;
+  for (const Tile& tile : kTiles) {
+    const double down = whole_tiles(rows, tile.rows);
+    const double across = whole_tiles(columns, tile.columns);
+    const double waves =
+        down * across * static_cast<double>(batch) / model.streaming_multiprocessors;
+    const double filled = rows * columns / (down * tile.rows * across * tile.columns);
+    best = std::max(best, tile.share * filled * waves / std::ceil(waves));
+  }
+  return std::pow(best * depth / (depth + kPipelineFill), model.sharpness);
+}
+
+WaveModel wave_model(const GpuSpec& gpu) {
+  // Ampere libraries launch one block a tile; later ones run persistent kernels that split the last
+  // wave.
+  const double sharpness = gpu.architecture == Architecture::ampere ? 1.0 : 0.5;
+  return {gpu.streaming_multiprocessors, sharpness};
+}
+
+double attention_utilization(std::int64_t sequence,
+                             std::int64_t head_dim,
+                             bool causal,
+                             Architecture architecture) {
+  constexpr double kReference = 8192;
+  const double causal_half = architecture == Architecture::ampere ? 480 : 600;
+  const double half = causal ? causal_half : causal_half / 3;
+  const auto s = static_cast<double>(sequence);
+  const double length = s / (s + half) * (kReference + half) / kReference;
+  const double width = std::min(1.0, std::pow(static_cast<double>(head_dim) / 128.0, 0.4));
+  return length * width;
+}
+
+double slowest_slowdown(std::int64_t gpus, double spread) {
+  if (gpus <= 1) {
+    return 1;
+  }
+  const auto n = static_cast<double>(gpus);
+  return 1 / (1 - spread * core::normal_quantile((n - 0.375) / (n + 0.25)));
+}
+
+SustainedShares shares_of_slowest(SustainedShares shares, std::int64_t gpus) {
+  constexpr double kSpread = 0.0125;
+  const double slowdown = slowest_slowdown(gpus, kSpread);
+  for (double* share : {&shares.gemm_16bit, &shares.gemm_8bit, &shares.gemm_4bit,
+                        &shares.attention_forward, &shares.attention_backward}) {
+    *share /= slowdown;
+  }
+  return shares;
+}
+
+core::Watts mean_power(const GpuSpec& gpu, double busy_share) {
+  return gpu.idle_power + (gpu.power - gpu.idle_power) * busy_share;
+}
+
+core::Joules energy(const GpuSpec& gpu, core::Seconds time, double busy_share) {
+  return mean_power(gpu, busy_share) * time;
+}
+
+}  // namespace headway::gpu

@@ -1,0 +1,46 @@
+// How long a GPU takes for a kernel: rooflines with the shares of the peaks that sustained kernels
+// reach.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/core/kernel.h"
+#include "sim/core/units.h"
+#include "sim/gpu/spec.h"
+
+namespace headway::gpu {
+
+/// How kernels are launched; from the training framework.
+struct LaunchModel {
+  core::Seconds cpu_launch{5e-6};  ///< CPU time to launch one kernel
+  bool cuda_graphs = false;        ///< replayed from a recorded graph: no CPU limit, shorter gaps
+};
+
+/// Dense peak of the matrix units for `precision`.
+/// @throws core::Error naming GPU and precision if the GPU does not support it
+core::FlopsPerSecond peak_rate(const GpuSpec& gpu, core::Precision precision);
+
+/// Time of `kernel.count` launches on the GPU, each with its launch gap; the CPU's limit is not in
+/// it.
+/// @throws core::Error if the GPU does not support the kernel's precision
+core::Seconds kernel_time(const GpuSpec& gpu,
+                          const SustainedShares& shares,
+                          const core::Kernel& kernel,
+                          const LaunchModel& launch);
+
+/// Sum of kernel_time over `kernels`.
+core::Seconds kernels_time(const GpuSpec& gpu,
+                           const SustainedShares& shares,
+                           const std::vector<core::Kernel>& kernels,
+                           const LaunchModel& launch);
+
+/// Launches of `kernels`, counts included.
+std::int64_t launch_count(const std::vector<core::Kernel>& kernels);
+
+/// How much the CPU stretches a block of work: max(1, launches x cpu_launch / gpu_time); 1 with
+/// CUDA graphs. The CPU runs ahead of the GPU within a block, so the limit holds for the block, not
+/// for each kernel.
+double launch_stretch(core::Seconds gpu_time, std::int64_t launches, const LaunchModel& launch);
+
+}  // namespace headway::gpu

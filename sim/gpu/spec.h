@@ -1,0 +1,87 @@
+// What a GPU is: peak rates, memory, links, power, and the share of each peak that real kernels sustain.
+#pragma once
+
+#include <string>
+
+#include "sim/core/fields.h"
+#include "sim/core/units.h"
+
+namespace headway::gpu {
+
+enum class Architecture { ampere, hopper, blackwell, cdna3, cdna4 };
+
+constexpr auto enum_words(Architecture) {
+  using E = core::EnumWord<Architecture>;
+  return std::array{E{Architecture::ampere, "ampere"}, E{Architecture::hopper, "hopper"},
+                    E{Architecture::blackwell, "blackwell"}, E{Architecture::cdna3, "cdna3"},
+                    E{Architecture::cdna4, "cdna4"}};
+}
+
+/// Dense peak rates of the matrix units (no structured sparsity). Zero: the format is not supported.
+struct PeakRates {
+  core::FlopsPerSecond tf32, bf16, fp16, fp8, fp4;
+  template <class V>
+  void fields(V& v) {
+    v.optional("tf32", tf32, "Dense TF32 peak.", core::non_negative);
+    v.required("bf16", bf16, "Dense bf16 peak.", core::positive);
+    v.required("fp16", fp16, "Dense fp16 peak.", core::positive);
+    v.optional("fp8", fp8, "Dense fp8 peak; absent if unsupported.", core::non_negative);
+    v.optional("fp4", fp4, "Dense fp4 peak; absent if unsupported.", core::non_negative);
+  }
+  bool operator==(const PeakRates&) const = default;
+};
+
+/// Shares of the peaks that sustained, tuned kernels reach; from microbenchmarks, never from training runs.
+struct SustainedShares {
+  double gemm_16bit = 0.8;
+  double gemm_8bit = 0.7;
+  double gemm_4bit = 0.6;
+  double attention_forward = 0.6;
+  double attention_backward = 0.45;
+  double attention_flash2 = 0;
+  double memory = 0.85;
+  template <class V>
+  void fields(V& v) {
+    v.optional("gemm_16bit", gemm_16bit, "Large bf16/fp16 matrix product / dense peak.", core::fraction);
+    v.optional("gemm_8bit", gemm_8bit, "Large fp8 matrix product / dense fp8 peak.", core::fraction);
+    v.optional("gemm_4bit", gemm_4bit, "Large fp4 matrix product / dense fp4 peak.", core::fraction);
+    v.optional("attention_forward", attention_forward, "Causal flash attention forward, 8k tokens, head 128 / bf16 peak.", core::fraction);
+    v.optional("attention_backward", attention_backward, "Causal flash attention backward / bf16 peak.", core::fraction);
+    v.optional("attention_flash2", attention_flash2, "FlashAttention-2, forward and backward together / bf16 peak; 0: no slower than the above.", core::probability);
+    v.optional("memory", memory, "Streaming kernels / peak memory bandwidth.", core::fraction);
+  }
+  bool operator==(const SustainedShares&) const = default;
+};
+
+/// One GPU model as the data sheet has it, with measured shares of its peaks.
+struct GpuSpec {
+  static constexpr const char* kCatalogue = "gpus";
+  std::string name;
+  Architecture architecture = Architecture::hopper;
+  PeakRates peak;
+  SustainedShares sustained;
+  core::Bytes memory;
+  core::BytesPerSecond memory_bandwidth;
+  int streaming_multiprocessors = 132;
+  core::BytesPerSecond host_bandwidth{25e9};
+  core::Seconds kernel_launch{2e-6};
+  core::Watts power;
+  core::Watts idle_power{70};
+  template <class V>
+  void fields(V& v) {
+    v.required("name", name, "Name printed in reports.");
+    v.required("architecture", architecture, "Generation; selects kernel and collective cost tables.");
+    v.required("peak", peak, "Dense peak rates of the matrix units.");
+    v.optional("sustained", sustained, "Shares of the peaks that sustained kernels reach.");
+    v.required("memory", memory, "Capacity of the GPU's memory.", core::positive);
+    v.required("memory_bandwidth", memory_bandwidth, "Peak bandwidth of the GPU's memory.", core::positive);
+    v.optional("streaming_multiprocessors", streaming_multiprocessors, "SMs or compute units.", core::at_least_one);
+    v.optional("host_bandwidth", host_bandwidth, "GPU to host copies, pinned memory, one direction.", core::positive);
+    v.optional("kernel_launch", kernel_launch, "Gap on the GPU between dependent kernels.", core::non_negative);
+    v.required("power", power, "Board power limit.", core::positive);
+    v.optional("idle_power", idle_power, "Power drawn when idle.", core::non_negative);
+  }
+  bool operator==(const GpuSpec&) const = default;
+};
+
+}  // namespace headway::gpu

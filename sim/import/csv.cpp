@@ -1,0 +1,128 @@
+#include "sim/import/csv.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "sim/core/error.h"
+
+namespace headway::import {
+
+namespace {
+
+/// Reads one record after another.
+class Records {
+ public:
+  explicit Records(std::string_view text) : text_(text) {}
+
+  [[nodiscard]] bool at_end() const { return at_ >= text_.size(); }
+  [[nodiscard]] int line() const { return line_; }
+
+  /// The cells up to the end of the record; nothing if a quote stays open.
+  std::optional<std::vector<std::string>> next() {
+    std::vector<std::string> cells(1);
+    bool quoted = false;
+    for (; at_ < text_.size(); ++at_) {
+      const char c = text_[at_];
+      if (c == '\n') {
+        ++line_;
+      }
+      if (quoted) {
+        if (c != '"') {
+          cells.back() += c;
+        } else if (at_ + 1 < text_.size() && text_[at_ + 1] == '"') {
+          cells.back() += '"';
+          ++at_;
+        } else {
+          quoted = false;
+        }
+      } else if (c == '"') {
+        quoted = true;
+      } else if (c == ',') {
+        cells.emplace_back();
+      } else if (c == '\n') {
+        ++at_;
+        return cells;
+      } else if (c != '\r') {
+        cells.back() += c;
+      }
+    }
+    if (quoted) {
+      return std::nullopt;
+    }
+    return cells;
+  }
+
+ private:
+  std::string_view text_;
+  std::size_t at_ = 0;
+  int line_ = 1;
+};
+
+core::SourceMark mark(const std::string& file, int line) { return {file, line, 1, 1, ""}; }
+
+}  // namespace
+
+CsvTable::CsvTable(std::string_view text, std::string file) : file_(std::move(file)) {
+  core::Diagnostics problems;
+  Records records(text);
+  while (!records.at_end()) {
+    const int line = records.line();
+    auto cells = records.next();
+    if (!cells) {
+      problems.add(mark(file_, line), "a quoted cell that begins in this row never ends");
+      break;
+    }
+    if (columns_.empty()) {
+      columns_ = std::move(*cells);
+    } else if (cells->size() == 1 && cells->front().empty()) {
+      continue;  // an empty line
+    } else if (cells->size() != columns_.size()) {
+      problems.add(mark(file_, line), fmt::format("{} cells where the header has {}", cells->size(), columns_.size()));
+    } else {
+      cells_.push_back(std::move(*cells));
+      lines_.push_back(line);
+    }
+  }
+  if (columns_.empty()) {
+    problems.add(mark(file_, 0), "the file is empty; expected a line with column names");
+  }
+  problems.throw_if_any();
+}
+
+std::size_t CsvTable::column_index(std::string_view name) const {
+  const auto found = std::find(columns_.begin(), columns_.end(), name);
+  if (found == columns_.end()) {
+    const auto near = core::did_you_mean(name, columns_);
+    throw core::Error(mark(file_, 1), fmt::format("there is no column '{}'{}", name, near ? "; is it '" + *near + "'?" : ""));
+  }
+  return static_cast<std::size_t>(found - columns_.begin());
+}
+
+const std::string& CsvTable::text(std::size_t row, std::string_view column) const { return cells_[row][column_index(column)]; }
+
+std::optional<double> CsvTable::number(std::size_t row, std::string_view column) const {
+  const std::string& cell = text(row, column);
+  if (cell.empty()) {
+    return std::nullopt;
+  }
+  double value = 0;
+  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+  if (error != std::errc{} || end != cell.data() + cell.size() || !std::isfinite(value)) {
+    throw core::Error(mark(file_, line(row)), fmt::format("'{}' in column '{}' is not a number", cell, column));
+  }
+  return value;
+}
+
+std::optional<int> CsvTable::integer(std::size_t row, std::string_view column) const {
+  const auto value = number(row, column);
+  if (!value) {
+    return std::nullopt;
+  }
+  if (*value != std::floor(*value) || std::abs(*value) > 2e9) {
+    throw core::Error(mark(file_, line(row)), fmt::format("'{}' in column '{}' is not a whole number", text(row, column), column));
+  }
+  return static_cast<int>(*value);
+}
+
+}  // namespace headway::import

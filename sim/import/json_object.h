@@ -1,0 +1,57 @@
+// A JSON object read from a file, whose values are asked for by key and type, with errors that name
+// the place.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/core/error.h"
+
+namespace headway::import {
+
+/// The top level of a JSON file. A key that holds null counts as absent. Asking for a value of the
+/// wrong type or out of range adds a complaint and yields a stand-in, so that all complaints come
+/// together.
+class JsonObject {
+ public:
+  /// Python writes Infinity and NaN, which JSON does not know; they are read as texts.
+  /// @throws core::Error with line and column if the text is no JSON, or no object at the top
+  JsonObject(std::string_view text, std::string file_name);
+
+  [[nodiscard]] bool has(const char* key) const;
+  /// A whole number of at least `least`; a missing key is a complaint.
+  int whole(const char* key, int least = 1);
+  /// The same, `fallback` if the key is missing.
+  int whole_or(const char* key, int fallback, int least = 1);
+  bool flag_or(const char* key, bool fallback);
+  /// A text; empty if the key is missing.
+  std::string word(const char* key);
+  /// A list of texts; empty if the key is missing.
+  std::vector<std::string> words(const char* key);
+  /// A list of whole numbers; empty if the key is missing.
+  std::vector<int> wholes(const char* key);
+
+  /// Adds a complaint at `key`, or for the whole file where the key is missing.
+  void complain(const char* key, std::string message);
+  /// No complaint so far: values are real, so rules across keys mean something.
+  [[nodiscard]] bool clean() const { return faults_.empty(); }
+  /// @throws core::Error if there was any complaint
+  void throw_if_any() { faults_.throw_if_any(); }
+
+  [[nodiscard]] const std::string& file_name() const { return file_name_; }
+
+ private:
+  [[nodiscard]] const nlohmann::json* find(const char* key) const;
+  [[nodiscard]] core::SourceMark mark_of(const char* key) const;
+  int whole_of(const char* key, const nlohmann::json& value, int least);
+
+  std::string text_;
+  std::string file_name_;
+  nlohmann::json top_;
+  core::Diagnostics faults_;
+};
+
+}  // namespace headway::import

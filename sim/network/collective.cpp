@@ -1,0 +1,160 @@
+#include "sim/network/collective.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "sim/core/error.h"
+#include "sim/network/collective_curve.h"
+#include "sim/network/collective_wire.h"
+#include "sim/network/fabric.h"
+#include "sim/network/nccl_model.h"
+#include "sim/network/nccl_time.h"
+
+namespace headway::network {
+namespace {
+
+using core::CollectiveKind;
+
+CollectiveTime time_of(TimeSource source,
+                       Algorithm algorithm,
+                       Protocol protocol,
+                       const TimeEstimate& estimate) {
+  CollectiveTime t;
+  t.total = estimate.total;
+  t.alpha = estimate.latency;
+  t.algorithm = algorithm;
+  t.protocol = protocol;
+  t.source = source;
+  return t;
+}
+
+CollectiveTime modelled(const CollectiveCall& call,
+                        const GroupShape& group,
+                        const NetworkParameters& machine) {
+  if (call.kind == CollectiveKind::all_to_all || call.kind == CollectiveKind::send_receive) {
+    const auto algorithm =
+        call.kind == CollectiveKind::all_to_all ? Algorithm::pairwise : Algorithm::direct;
+    return time_of(TimeSource::alpha_beta, algorithm, Protocol::simple,
+                   exchange_time(call, group, machine));
+  }
+  if (has_closed_form(call)) {
+    return time_of(TimeSource::alpha_beta, *call.algorithm, Protocol::simple,
+                   closed_form_time(call, group, machine));
+  }
+  const auto choice = nccl_choice(call, group, machine);
+  return time_of(TimeSource::nccl_model, choice.algorithm, choice.protocol,
+                 nccl_time(choice, call, group, machine));
+}
+
+/// The group that a curve was measured on; it filled as many nodes of an NVLink domain as `like`
+/// does.
+GroupShape shape_of(const CollectiveCurve& curve,
+                    const GroupShape& like,
+                    const NetworkParameters& machine) {
+  const int nodes_a_domain = std::max(1, like.ranks_per_domain / like.ranks_per_node);
+  return regular_group(curve.ranks, curve.ranks_per_node * nodes_a_domain, machine,
+                       machine.gpus_per_node);
+}
+
+/// Wire bytes of the algorithm; then the latency is what the wires leave of the total.
+void add_wire(CollectiveTime& t,
+              const CollectiveCall& call,
+              const GroupShape& group,
+              const NetworkParameters& machine) {
+  const auto wire = wire_bytes(call.kind, t.algorithm, call.bytes, group);
+  t.scale_up_bytes = wire.scale_up;
+  t.nic_bytes = wire.nic;
+  const auto busy =
+      std::max(wire.scale_up / machine.scale_up_bandwidth, wire.nic / machine.nic_bandwidth);
+  t.alpha = std::clamp(t.total - busy, core::Seconds{}, t.alpha);
+}
+
+}  // namespace
+
+CollectiveTime collective_time(const CollectiveCall& call,
+                               const GroupShape& group,
+                               const NetworkParameters& parameters,
+                               std::span<const CollectiveCurve> curves) {
+  HEADWAY_CHECK(group.ranks >= 1 && call.bytes.si() >= 0, "{} ranks, {} bytes", group.ranks,
+                call.bytes.si());
+  if (group.ranks == 1 || call.bytes.si() == 0) {
+    return {};
+  }
+  CollectiveTime t = modelled(call, group, parameters);
+  const bool free_choice = !call.algorithm && !call.protocol;
+  if (const auto* curve = free_choice ? find_curve(curves, call.kind, group) : nullptr) {
+    t.total = interpolate(*curve, call.bytes);
+    t.alpha = std::min(t.alpha, interpolate(*curve, core::Bytes{1}));
+    t.source = TimeSource::measured_curve;
+  } else if (const auto* near = free_choice ? nearest_curve(curves, call.kind, group) : nullptr) {
+    // The machine's own deviation from the model, taken from the nearest group that was measured.
+    const double ratio = interpolate(*near, call.bytes) /
+                         modelled(call, shape_of(*near, group, parameters), parameters).total;
+    t.total *= ratio;
+    t.alpha *= ratio;
+    t.source = TimeSource::fitted_bounds;
+  }
+  add_wire(t, call, group, parameters);
+  return t;
+}
+
+NetworkParameters make_parameters(const FabricInput& input, NcclGeneration generation) {
+  const FabricShape shape = make_shape(input);
+  NetworkParameters p;
+  p.generation = generation;
+  p.scale_up_kind = input.scale_up.kind;
+  p.scale_up_bandwidth = input.scale_up.bandwidth;
+  p.scale_up_latency = input.scale_up.latency;
+  p.domain_gpus = input.scale_up.domain_gpus;
+  p.gpus_per_node = input.gpus_per_node;
+  p.nvls = input.scale_up.in_switch_reduction && input.scale_up.kind == ScaleUpKind::nvswitch;
+  p.nic_bandwidth = shape.port_rate * static_cast<double>(shape.planes);
+  p.gpus_per_rail = static_cast<int>((shape.gpus_per_node + shape.rails - 1) / shape.rails);
+  const int hops =
+      shape.leaves_per_tree == 1 ? 2 : (shape.pods_per_tree == 1 ? 4 : (shape.dragonfly ? 5 : 6));
+  p.network_latency =
+      input.nic.latency * 2.0 + input.fabric.link_latency * static_cast<double>(hops);
+  p.collnet = input.fabric.in_switch_reduction;
+  p.pxn = input.fabric.pxn;
+  return p;
+}
+
+GroupShape regular_group(int ranks,
+                         int ranks_per_domain,
+                         const NetworkParameters& parameters,
+                         int gpus_per_node) {
+  HEADWAY_CHECK(ranks >= 1 && ranks_per_domain >= 1, "{} ranks, {} a domain", ranks,
+                ranks_per_domain);
+  GroupShape g;
+  g.ranks = ranks;
+  g.ranks_per_domain = std::min(ranks, ranks_per_domain);
+  g.domains = (ranks + g.ranks_per_domain - 1) / g.ranks_per_domain;
+  const int nodes_a_domain = std::max(1, parameters.domain_gpus / gpus_per_node);
+  g.ranks_per_node = std::min(ranks, std::max(1, g.ranks_per_domain / nodes_a_domain));
+  g.nodes = (ranks + g.ranks_per_node - 1) / g.ranks_per_node;
+  const int rails = std::max(1, gpus_per_node / parameters.gpus_per_rail);
+  g.ranks_per_rail = (g.ranks_per_node + rails - 1) / rails;
+  return g;
+}
+
+GroupShape group_shape(const Fabric& fabric, std::span<const core::GpuId> members) {
+  std::map<std::uint32_t, int> nodes;
+  std::map<std::uint32_t, int> domains;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, int> rails;
+  GroupShape g;
+  g.ranks = static_cast<int>(members.size());
+  g.ranks_per_domain = g.ranks_per_node = g.ranks_per_rail = 1;
+  for (const auto gpu : members) {
+    const auto place = fabric.place(gpu);
+    g.ranks_per_node = std::max(g.ranks_per_node, ++nodes[place.node]);
+    g.ranks_per_domain = std::max(g.ranks_per_domain, ++domains[place.domain]);
+    g.ranks_per_rail = std::max(g.ranks_per_rail, ++rails[{place.node, place.rail}]);
+  }
+  g.nodes = std::max(1, static_cast<int>(nodes.size()));
+  g.domains = std::max(1, static_cast<int>(domains.size()));
+  return g;
+}
+
+}  // namespace headway::network

@@ -1,0 +1,29 @@
+// Measured curves: finding the one that applies and reading it between its points.
+#pragma once
+
+#include <span>
+
+#include "sim/core/collective.h"
+#include "sim/core/units.h"
+#include "sim/network/collective.h"
+#include "sim/network/spec.h"
+
+namespace headway::network {
+
+/// The curve of exactly this collective, ranks and ranks per node; null if there is none.
+const CollectiveCurve* find_curve(std::span<const CollectiveCurve> curves,
+                                  core::CollectiveKind kind,
+                                  const GroupShape& group);
+
+/// The curve of this collective whose rank count is nearest (as a ratio), among those that like the
+/// group lie within one node or over several; null if there is none.
+const CollectiveCurve* nearest_curve(std::span<const CollectiveCurve> curves,
+                                     core::CollectiveKind kind,
+                                     const GroupShape& group);
+
+/// Time of one call. Between two points: a straight line in log-log. Below the first point: its
+/// time. Beyond the last: the last time plus the further bytes at the slope of the last two points.
+/// @throws core::Error if the curve has no points or its sizes do not rise
+core::Seconds interpolate(const CollectiveCurve& curve, core::Bytes message);
+
+}  // namespace headway::network

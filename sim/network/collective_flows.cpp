@@ -1,0 +1,324 @@
+#include "sim/network/collective_flows.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <map>
+
+#include "sim/core/error.h"
+#include "sim/network/route.h"
+
+namespace headway::network {
+namespace {
+
+using core::GpuId;
+using core::LinkId;
+
+/// Bytes that the whole call puts on each link.
+using LinkLoads = std::map<LinkId, core::Bytes>;
+
+/// The members of one NVLink domain, in ring order, and one of them for each rail that they sit on.
+struct Domain {
+  std::vector<GpuId> members;
+  std::vector<GpuId> exits;
+};
+
+std::vector<Domain> group_by_domain(const Fabric& fabric, std::span<const GpuId> members) {
+  std::vector<Domain> domains;
+  std::map<std::uint32_t, std::size_t>
+      index;  // NVLink domain -> place in `domains`, in order of first appearance
+  std::map<std::pair<std::uint32_t, std::uint32_t>, bool> seen;
+  for (const auto gpu : members) {
+    const auto place = fabric.place(gpu);
+    const auto [at, added] = index.try_emplace(place.domain, domains.size());
+    if (added) {
+      domains.emplace_back();
+    }
+    auto& domain = domains[at->second];
+    domain.members.push_back(gpu);
+    if (seen.try_emplace({place.node, place.rail}, true).second) {
+      domain.exits.push_back(gpu);
+    }
+  }
+  return domains;
+}
+
+void add_route(const Fabric& fabric,
+               GpuId from,
+               GpuId to,
+               std::uint64_t label,
+               core::Bytes bytes,
+               LinkLoads& loads) {
+  for (const auto& hop : route(fabric, from, to, label).hops) {
+    loads[hop.link] += bytes * (static_cast<double>(hop.coefficient) / kCoefficientUnit);
+  }
+}
+
+/// `sent` bytes leave and enter every member over NVLink.
+void add_scale_up(const Fabric& fabric, const Domain& domain, core::Bytes sent, LinkLoads& loads) {
+  const std::size_t n = domain.members.size();
+  if (n < 2 || fabric.shape().domain_gpus == 1 || sent.si() <= 0) {
+    return;
+  }
+  const bool mesh = fabric.input().scale_up.kind == ScaleUpKind::mesh;
+  for (const auto gpu : domain.members) {
+    if (!mesh) {
+      loads[fabric.scale_up_link(gpu.index(), true)] += sent;
+      loads[fabric.scale_up_link(gpu.index(), false)] += sent;
+      continue;
+    }
+    // Rings in different orders use all the cables of a mesh between the members evenly.
+    for (const auto peer : domain.members) {
+      if (peer != gpu) {
+        loads[fabric.mesh_link(gpu.index(), peer.index())] += sent / static_cast<double>(n - 1);
+      }
+    }
+  }
+}
+
+/// `bytes` cross from one domain to the other, divided over the rails.
+void add_crossing(const Fabric& fabric,
+                  const Domain& from,
+                  const Domain& to,
+                  core::Bytes bytes,
+                  std::uint64_t label,
+                  LinkLoads& loads) {
+  const std::size_t channels = std::max(from.exits.size(), to.exits.size());
+  for (std::size_t c = 0; c < channels; ++c) {
+    add_route(fabric, from.exits[c % from.exits.size()], to.exits[c % to.exits.size()], label + c,
+              bytes / static_cast<double>(channels), loads);
+  }
+}
+
+/// Parent of node i > 0 in NCCL's binary tree: every odd node is a leaf, node 0 the root.
+std::size_t tree_parent(std::size_t i, std::size_t n) {
+  const std::size_t bit = i & (~i + 1);
+  const std::size_t parent = (i ^ bit) | (bit << 1U);
+  return parent < n ? parent : i ^ bit;
+}
+
+/// Two trees of half the bytes each, the second shifted by one (as NCCL does for an odd number of
+/// nodes): up, then down.
+void add_trees(const Fabric& fabric,
+               const std::vector<Domain>& domains,
+               core::Bytes message,
+               std::uint64_t label,
+               LinkLoads& loads) {
+  const std::size_t n = domains.size();
+  for (const std::size_t shift : {std::size_t{0}, std::size_t{1}}) {
+    for (std::size_t i = 1; i < n; ++i) {
+      const auto& child = domains[(i + shift) % n];
+      const auto& parent = domains[(tree_parent(i, n) + shift) % n];
+      add_crossing(fabric, child, parent, message * 0.5, label, loads);
+      add_crossing(fabric, parent, child, message * 0.5, label, loads);
+    }
+  }
+}
+
+void add_pairs(const Fabric& fabric,
+               std::span<const GpuId> members,
+               core::Bytes message,
+               std::uint64_t label,
+               LinkLoads& loads) {
+  const auto each = message / static_cast<double>(members.size());
+  for (const auto from : members) {
+    for (const auto to : members) {
+      if (from != to) {
+        add_route(fabric, from, to, label, each, loads);
+      }
+    }
+  }
+}
+
+/// The reducing switch takes every domain's bytes once and sends the result once: NIC links only.
+void add_to_switch(const Fabric& fabric,
+                   const Domain& domain,
+                   core::Bytes message,
+                   LinkLoads& loads) {
+  const auto& s = fabric.shape();
+  for (const auto gpu : domain.exits) {
+    const auto place = fabric.place(gpu);
+    for (std::uint32_t plane = 0; plane < s.planes; ++plane) {
+      const auto part = message / static_cast<double>(domain.exits.size() * s.planes);
+      loads[fabric.nic_link(place.node, place.rail, plane, true)] += part;
+      loads[fabric.nic_link(place.node, place.rail, plane, false)] += part;
+    }
+  }
+}
+
+LinkLoads link_loads(const Fabric& fabric,
+                     const CollectiveCall& call,
+                     std::span<const GpuId> members,
+                     const CollectiveTime& alone,
+                     std::uint64_t label) {
+  LinkLoads loads;
+  if (alone.algorithm == Algorithm::pairwise) {
+    add_pairs(fabric, members, call.bytes, label, loads);
+    return loads;
+  }
+  const auto domains = group_by_domain(fabric, members);
+  for (const auto& domain : domains) {
+    add_scale_up(fabric, domain, alone.scale_up_bytes, loads);
+  }
+  if (domains.size() < 2) {
+    return loads;
+  }
+  if (alone.algorithm == Algorithm::tree || alone.algorithm == Algorithm::nvls_tree) {
+    add_trees(fabric, domains, call.bytes, label, loads);
+  } else if (alone.algorithm == Algorithm::collnet) {
+    for (const auto& domain : domains) {
+      add_to_switch(fabric, domain, call.bytes, loads);
+    }
+  } else {
+    const auto rails = static_cast<double>(domains.front().exits.size());
+    for (std::size_t i = 0; i < domains.size(); ++i) {
+      add_crossing(fabric, domains[i], domains[(i + 1) % domains.size()], alone.nic_bytes * rails,
+                   label, loads);
+    }
+  }
+  return loads;
+}
+
+/// A measured time must be possible on the healthy links; a single hashed cable is contention, not
+/// a contradiction.
+void check_calibration(const Fabric& fabric,
+                       const LinkLoads& loads,
+                       const CollectiveCall& call,
+                       std::size_t ranks,
+                       const CollectiveTime& alone,
+                       core::Seconds busy) {
+  if (alone.source != TimeSource::measured_curve && alone.source != TimeSource::fitted_bounds) {
+    return;
+  }
+  for (const auto& [id, bytes] : loads) {
+    const auto& link = fabric.link(id);
+    const bool hashed =
+        !fabric.pooled() && (link.tier == Tier::leaf_spine || link.tier == Tier::spine_core);
+    if (!hashed && !link.never_binds && bytes.si() > link.nominal.si() * busy.si() * (1 + 1e-6)) {
+      throw core::Error(
+          fmt::format("the measured time of {} ({:.6g} bytes, {} ranks: {:.6g} us) needs {:.4g} "
+                      "GB/s on {}, which carries {:.4g} GB/s",
+                      core::to_word(call.kind), call.bytes.si(), ranks, alone.total.si() * 1e6,
+                      (bytes / busy).si() / 1e9, fabric.describe(id), link.nominal.si() / 1e9));
+    }
+  }
+}
+
+/// One flow whose rate is that of the busiest link; the others follow in lockstep.
+Transfer lockstep(const Fabric& fabric,
+                  const LinkLoads& loads,
+                  const CollectiveTime& alone,
+                  const core::Clock& clock) {
+  Transfer transfer;
+  transfer.alone = alone.total;
+  core::Bytes busiest;
+  for (const auto& [id, bytes] : loads) {
+    busiest = fabric.link(id).never_binds ? busiest : std::max(busiest, bytes);
+  }
+  const core::Tick total = clock.to_ticks(alone.total);
+  transfer.delay = std::min(total, clock.to_ticks(alone.alpha));
+  const core::Tick moving = total - transfer.delay;
+  if (busiest.si() <= 0 || moving == 0) {
+    transfer.delay = total;
+    return transfer;
+  }
+  Flow flow;
+  flow.size = busiest;
+  flow.bound = busiest / clock.to_seconds(moving);
+  for (const auto& [id, bytes] : loads) {
+    const auto coefficient =
+        static_cast<std::uint32_t>(std::lround(bytes / busiest * kCoefficientUnit));
+    if (!fabric.link(id).never_binds && coefficient > 0) {
+      transfer.uses.push_back({id.index(), coefficient});
+    }
+  }
+  flow.uses = static_cast<std::uint32_t>(transfer.uses.size());
+  transfer.flows.push_back(flow);
+  return transfer;
+}
+
+Transfer timed_event(const CollectiveTime& alone, const core::Clock& clock) {
+  Transfer transfer;
+  transfer.alone = alone.total;
+  transfer.delay = clock.to_ticks(alone.total);
+  return transfer;
+}
+
+}  // namespace
+
+Transfer emit_collective(const Fabric& fabric,
+                         const CollectiveCall& call,
+                         std::span<const GpuId> members,
+                         const CollectiveTime& alone,
+                         const EmitOptions& options) {
+  if (options.timed || members.size() < 2 || alone.total.si() <= 0) {
+    return timed_event(alone, options.clock);
+  }
+  if (call.kind == core::CollectiveKind::send_receive) {
+    HEADWAY_CHECK(members.size() == 2, "send/receive between {} GPUs", members.size());
+    return emit_send(fabric, call.bytes, members[0], members[1], alone, options);
+  }
+  const auto loads = link_loads(fabric, call, members, alone, options.label);
+  check_calibration(fabric, loads, call, members.size(), alone, alone.total - alone.alpha);
+  return lockstep(fabric, loads, alone, options.clock);
+}
+
+Transfer emit_send(const Fabric& fabric,
+                   core::Bytes bytes,
+                   GpuId from,
+                   GpuId to,
+                   const CollectiveTime& alone,
+                   const EmitOptions& options) {
+  if (options.timed || from == to) {
+    return timed_event(alone, options.clock);
+  }
+  LinkLoads loads;
+  add_route(fabric, from, to, options.label, bytes, loads);
+  const CollectiveCall call{core::CollectiveKind::send_receive, bytes, {}, {}};
+  check_calibration(fabric, loads, call, 2, alone, alone.total - alone.alpha);
+  return lockstep(fabric, loads, alone, options.clock);
+}
+
+LinkNumbers::LinkNumbers(const Fabric& fabric)
+    : fabric_(&fabric), number_(fabric.links().size(), UINT32_MAX) {}
+
+std::uint32_t LinkNumbers::number(LinkId link, Problem& problem) {
+  auto& number = number_[link.index()];
+  if (number == UINT32_MAX) {
+    number = static_cast<std::uint32_t>(problem.links.size());
+    problem.links.push_back({fabric_->link(link).capacity});
+    fabric_links_.push_back(link);
+  }
+  return number;
+}
+
+std::uint32_t append(const Transfer& transfer,
+                     std::uint32_t need,
+                     core::Activity activity,
+                     std::uint16_t name,
+                     LinkNumbers& numbers,
+                     Problem& problem) {
+  HEADWAY_CHECK(problem.coefficient_unit == kCoefficientUnit || problem.uses.empty(),
+                "coefficient unit {}", problem.coefficient_unit);
+  problem.coefficient_unit = kCoefficientUnit;
+  const auto index = static_cast<std::uint32_t>(problem.groups.size());
+  TransferGroup group;
+  group.need = need;
+  group.delay = transfer.delay;
+  group.first_flow = static_cast<std::uint32_t>(problem.flows.size());
+  group.flows = static_cast<std::uint32_t>(transfer.flows.size());
+  group.activity = activity;
+  group.name = name;
+  for (Flow flow : transfer.flows) {
+    flow.group = index;
+    flow.first_use += static_cast<std::uint32_t>(problem.uses.size());
+    problem.flows.push_back(flow);
+  }
+  for (const auto& use : transfer.uses) {
+    problem.uses.push_back({numbers.number(LinkId(use.link), problem), use.coefficient});
+  }
+  problem.groups.push_back(group);
+  return index;
+}
+
+}  // namespace headway::network

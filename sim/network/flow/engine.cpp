@@ -1,0 +1,230 @@
+#include "sim/network/flow/engine.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "sim/core/error.h"
+#include "sim/network/flow/period_skipper.h"
+
+namespace headway::network {
+namespace {
+
+constexpr std::uint64_t kGroupKind = 3;
+
+CompiledPrograms checked_programs(const Problem& problem) {
+  CompiledPrograms programs = compile_programs(problem);
+  check_problem(problem, programs);
+  return programs;
+}
+
+std::uint64_t group_key(const TransferGroup& group) {
+  const auto kind = (std::uint64_t{group.name} << 8) | static_cast<std::uint64_t>(group.activity);
+  return scramble(scramble(kGroupKind, kind), static_cast<std::uint64_t>(group.delay)) *
+         group.multiplicity;
+}
+
+}  // namespace
+
+Engine::Engine(const Problem& problem, const RunOptions& options)
+    : problem_(problem),
+      options_(options),
+      programs_(checked_programs(problem)),
+      unit_(rate_unit(problem)),
+      solver_(fair_share_tables(problem, unit_)),
+      first_group_(static_cast<std::uint32_t>(problem.actors.size())),
+      first_flow_(static_cast<std::uint32_t>(problem.actors.size() + problem.groups.size())),
+      change_entity_(static_cast<std::uint32_t>(first_flow_ + problem.flows.size())),
+      queue_(change_entity_ + std::size_t{1}) {
+  set_up_actors();
+  set_up_groups();
+  set_up_flows();
+  set_up_changes();
+  choose_watched();
+}
+
+void Engine::set_up_actors() {
+  actors_.resize(problem_.actors.size());
+  actor_end_.resize(actors_.size());
+  activity_.resize(actors_.size());
+  for (std::size_t a = 0; a < actors_.size(); ++a) {
+    const Actor& actor = problem_.actors[a];
+    ActorState& state = actors_[a];
+    state.pc = programs_.first[actor.program];
+    state.end = programs_.first[actor.program + 1];
+    state.first_slot = static_cast<std::uint32_t>(slots_.size());
+    state.first_counter = static_cast<std::uint32_t>(counters_.size());
+    state.slowdown_ppm = static_cast<std::int32_t>(actor.slowdown_ppm);
+    state.multiplicity = actor.multiplicity;
+    for (const std::uint32_t group : actor.groups) {
+      slots_.push_back({group, 0, 0});
+    }
+    counters_.resize(counters_.size() + programs_.depth[actor.program], 0);
+  }
+}
+
+void Engine::set_up_groups() {
+  groups_.resize(problem_.groups.size());
+  instances_.resize(groups_.size() * instances_per_group_);
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    const TransferGroup& group = problem_.groups[g];
+    GroupState& state = groups_[g];
+    state.need = group.need;
+    state.first_flow = group.first_flow;
+    state.flows = group.flows;
+    state.activity = group.activity;
+    state.key = group_key(group);
+    state.until_flows = group.delay;
+    if (group.flows > 0) {
+      const Flow* flows = problem_.flows.data() + group.first_flow;
+      const bool equal = std::all_of(flows, flows + group.flows,
+                                     [&](const Flow& f) { return f.latency == flows->latency; });
+      state.until_flows = equal ? group.delay + flows->latency : kMixedLatency;
+    }
+  }
+}
+
+void Engine::set_up_flows() {
+  flows_.reserve(problem_.flows.size());
+  volumes_.reserve(problem_.flows.size());
+  for (const Flow& flow : problem_.flows) {
+    volumes_.push_back(unit_.volume(flow.size));
+    FlowState& state = flows_.emplace_back();
+    state.key = scramble(std::bit_cast<std::uint64_t>(flow.size.si())) * flow.multiplicity;
+    state.group = flow.group;
+    state.weight = flow.weight;
+  }
+}
+
+void Engine::set_up_changes() {
+  changes_ = problem_.link_changes;
+  std::stable_sort(changes_.begin(), changes_.end(),
+                   [](const LinkChange& a, const LinkChange& b) { return a.at < b.at; });
+  if (!changes_.empty()) {
+    queue_.schedule(change_entity_, changes_.front().at);
+  }
+}
+
+/// The first actor with the longest outermost loop shows best whether the run repeats.
+void Engine::choose_watched() {
+  constexpr std::int64_t kWorthwhile = 4;
+  if (options_.trace || !options_.skip_repeats) {
+    return;
+  }
+  std::vector<std::int64_t> longest(problem_.programs.size(), 0);
+  for (std::size_t p = 0; p < longest.size(); ++p) {
+    for (const Instruction& instruction : programs_.of(static_cast<std::uint32_t>(p))) {
+      const bool outermost = instruction.code == StepCode::loop && instruction.depth == 0;
+      longest[p] = std::max(longest[p], outermost ? instruction.ticks : 0);
+    }
+  }
+  std::int64_t best = kWorthwhile - 1;
+  for (std::uint32_t actor = 0; actor < actors_.size(); ++actor) {
+    const std::int64_t count = longest[problem_.actors[actor].program];
+    watched_ = count > best ? actor : watched_;
+    best = std::max(best, count);
+  }
+}
+
+void Engine::begin_tick(core::Tick tick) {
+  now_ = tick;
+  powers_ = tick_powers(tick);
+}
+
+void Engine::start() {
+  begin_tick(0);
+  live_ = actors_.size();
+  for (std::uint32_t actor = 0; actor < actors_.size(); ++actor) {
+    woken_.push_back(actor);
+  }
+  settle();
+  solve();
+}
+
+RunResult Engine::run() {
+  PeriodSkipper skipper(*this);
+  start();
+  while (live_ > 0 && next_tick()) {
+    if (new_iteration_) {
+      new_iteration_ = false;
+      skipper.at_iteration();
+    }
+  }
+  require_end();
+  return result();
+}
+
+bool Engine::next_tick() {
+  const core::Tick tick = queue_.pop(batch_);
+  if (batch_.empty()) {
+    return false;
+  }
+  if (tick != now_) {
+    begin_tick(tick);
+  }
+  std::uint64_t entities = 0;
+  for (const std::uint32_t entity : batch_) {
+    entities += scramble(entity);
+    apply(entity);
+    settle();  // at once, while what it touches is in cache
+  }
+  events_ += batch_.size();
+  event_sum_ += entities * powers_.start;
+  solve();
+  return true;
+}
+
+void Engine::apply(std::uint32_t entity) {
+  if (entity < first_group_) {
+    end_compute(entity);
+  } else if (entity < first_flow_) {
+    timer(entity - first_group_);
+  } else if (entity < change_entity_) {
+    flow_event(entity - first_flow_);
+  } else {
+    apply_changes();
+  }
+}
+
+void Engine::apply_changes() {
+  for (; next_change_ < changes_.size() && changes_[next_change_].at == now_; ++next_change_) {
+    const LinkChange& change = changes_[next_change_];
+    solver_.set_capacity(change.link, unit_.rate(change.capacity * problem_.coefficient_unit));
+  }
+  if (next_change_ < changes_.size()) {
+    queue_.schedule(change_entity_, changes_[next_change_].at);
+  }
+}
+
+/// Completes what is due and runs woken actors, until nothing more happens at this tick.
+void Engine::settle() {
+  while (true) {
+    if (!completions_.empty()) {
+      const std::uint32_t group = completions_.back();
+      completions_.pop_back();
+      complete(group);
+    } else if (!woken_.empty()) {
+      const std::uint32_t actor = woken_.back();
+      woken_.pop_back();
+      advance(actor);
+    } else {
+      return;
+    }
+  }
+}
+
+void Engine::solve() {
+  for (const std::uint32_t flow : solver_.solve()) {
+    change_rate(flow);
+  }
+  HEADWAY_CHECK(!check_solves_ || solver_.agrees_with_full_solve(),
+                "incremental and full rates differ at tick {}", now_);
+}
+
+core::Tick Engine::after(core::Tick delay) const {
+  core::Tick sum = 0;
+  HEADWAY_CHECK(!__builtin_add_overflow(now_, delay, &sum),
+                "tick {} + {} is past 2^63 ticks (106 days)", now_, delay);
+  return sum;
+}
+
+}  // namespace headway::network

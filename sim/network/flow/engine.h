@@ -1,0 +1,165 @@
+// The engine that runs a problem tick by tick: actors, groups, flows, one solve a tick.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/network/flow/compiled.h"
+#include "sim/network/flow/digest.h"
+#include "sim/network/flow/fair_share.h"
+#include "sim/network/flow/integer.h"
+#include "sim/network/flow/tick_queue.h"
+#include "sim/network/problem.h"
+
+namespace headway::network {
+
+/// One run of one problem as it stands, folded or not.
+/// All ends and starts of a tick are applied, woken actors go on until they block, then rates are
+/// solved once; nothing depends on the order of work within a tick.
+class Engine {
+ public:
+  /// @param problem  must outlive the engine
+  Engine(const Problem& problem, const RunOptions& options);
+
+  /// Runs to the end. Multiplicities, classes and link figures are of `problem` itself.
+  /// @throws core::InternalError if an actor never ends or a transfer never completes
+  RunResult run();
+
+  /// Checks after every solve that a solve from scratch gives the same rates; for tests.
+  void check_every_solve() { check_solves_ = true; }
+
+ private:
+  friend class PeriodSkipper;
+
+  static constexpr std::uint32_t kNone = TickQueue::kNone;
+  static constexpr core::Tick kMixedLatency = -1;
+  static constexpr core::Tick kIdle = -1;
+
+  // The states are packed: a run is limited by how many cache lines an event touches.
+  struct ActorState {
+    std::uint32_t pc = 0, end = 0;  ///< instruction indices
+    std::uint32_t first_slot = 0, first_counter = 0;
+    std::uint32_t next_waiter = kNone;
+    std::uint32_t multiplicity = 1;
+    std::int32_t slowdown_ppm = 0;
+    bool blocked = false;
+    core::Tick since = 0;           ///< when its compute or wait began
+    std::uint64_t start_power = 0;  ///< digest factor of `since`
+  };
+  struct Slot {
+    std::uint32_t group = 0;
+    std::uint64_t arrived = 0, waited = 0;
+  };
+  struct GroupState {
+    std::uint32_t need = 0;
+    std::uint32_t first_flow = 0, flows = 0, flows_left = 0;
+    std::uint32_t waiters = kNone;  ///< actors blocked on instance `completed`
+    core::Activity activity = core::Activity::other;
+    std::uint64_t completed = 0;
+    core::Tick until_flows =
+        0;  ///< launch to first byte, if equal for all flows; else kMixedLatency
+    core::Tick launched = 0;
+    std::uint64_t launch_power = 0;
+    std::uint64_t key = 0;
+  };
+  /// Arrivals of one instance that is not complete yet.
+  struct Instance {
+    std::uint32_t arrivals = 0, last_arriver = 0;
+    core::Tick latest = 0;  ///< its last arrival so far
+  };
+  struct FlowState {
+    Int128 left = 0;  ///< volume not yet moved at `anchor`
+    std::int64_t rate = 0;
+    core::Tick anchor =
+        kIdle;  ///< when the rate last changed; kIdle: it does not take part in sharing
+    std::uint64_t start_power = 0;
+    std::uint64_t key = 0;  ///< digest key, times the multiplicity
+    std::uint32_t group = 0;
+    std::uint32_t weight = 1;
+    [[nodiscard]] bool active() const { return anchor != kIdle; }
+  };
+
+  void set_up_actors();
+  void set_up_groups();
+  void set_up_flows();
+  void set_up_changes();
+  void choose_watched();
+
+  void start();
+  bool next_tick();
+  void begin_tick(core::Tick tick);
+  void apply(std::uint32_t entity);
+  void apply_changes();
+  void settle();
+  void solve();
+
+  void advance(std::uint32_t actor);
+  bool step(std::uint32_t actor, ActorState& state);
+  bool begin_compute(std::uint32_t actor, ActorState& state, const Instruction& instruction);
+  void end_compute(std::uint32_t actor);
+  bool begin_wait(std::uint32_t actor, ActorState& state, const Instruction& instruction);
+  void end_wait(std::uint32_t actor, const GroupState& group, const Instance& instance);
+  void end_actor(std::uint32_t actor);
+  void arrive(std::uint32_t actor, Slot& slot);
+  void book(std::uint32_t actor, core::Activity activity, core::Tick ticks);
+  [[nodiscard]] core::Tick after(core::Tick delay) const;
+
+  Instance& instance(std::uint32_t group, std::uint64_t number);
+  void grow_instances();
+  void launch(std::uint32_t group);
+  void timer(std::uint32_t group);
+  void complete(std::uint32_t group);
+  void start_flow(std::uint32_t flow);
+  void flow_event(std::uint32_t flow);
+  void end_flow(std::uint32_t flow);
+  void flow_done(std::uint32_t flow);
+  void change_rate(std::uint32_t flow);
+
+  [[nodiscard]] std::uint32_t actor_entity(std::uint32_t actor) const { return actor; }
+  [[nodiscard]] std::uint32_t group_entity(std::uint32_t group) const {
+    return first_group_ + group;
+  }
+  [[nodiscard]] std::uint32_t flow_entity(std::uint32_t flow) const { return first_flow_ + flow; }
+  void record_wait(std::uint32_t actor, const ActorState& state, const Instance& instance);
+  void require_end() const;
+  [[nodiscard]] std::string describe_stuck_actor(std::uint32_t actor) const;
+  [[nodiscard]] std::string describe_open_group(std::uint32_t group) const;
+  RunResult result();
+  void count_link_bytes(RunResult& result) const;
+
+  const Problem& problem_;
+  RunOptions options_;
+  CompiledPrograms programs_;
+  RateUnit unit_;
+  FairShare solver_;
+  TransferTime transfer_time_;
+  std::uint32_t first_group_, first_flow_, change_entity_;
+  TickQueue queue_;
+
+  std::vector<ActorState> actors_;
+  std::vector<Slot> slots_;
+  std::vector<std::int64_t> counters_;  // iterations left, per actor and depth
+  std::vector<GroupState> groups_;
+  std::vector<Instance> instances_;  // instances_per_group_ a group, by number modulo that
+  std::uint64_t instances_per_group_ = 2;
+  std::vector<FlowState> flows_;
+  std::vector<Int128> volumes_;      // per flow
+  std::vector<LinkChange> changes_;  // by tick
+  std::size_t next_change_ = 0;
+
+  core::Tick now_ = 0, end_ = 0;
+  TickPowers powers_;
+  std::vector<std::uint32_t> batch_, woken_, completions_;
+  std::size_t live_ = 0;  // actors not ended and groups in flight
+  std::uint64_t events_ = 0, skipped_events_ = 0;
+  std::uint64_t event_sum_ = 0, result_sum_ = 0;
+  std::vector<core::Tick> actor_end_;
+  std::vector<core::ByActivity<core::Tick>> activity_;
+  std::vector<TraceEntry> trace_;
+  bool check_solves_ = false;
+  std::uint32_t watched_ = kNone;  // the actor whose outermost loop PeriodSkipper watches
+  bool new_iteration_ = false;
+};
+
+}  // namespace headway::network

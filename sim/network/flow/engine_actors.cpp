@@ -1,0 +1,141 @@
+// What actors do: compute, arrive, wait, loop; and what their time is booked to.
+#include <algorithm>
+
+#include "sim/core/error.h"
+#include "sim/network/flow/engine.h"
+
+namespace headway::network {
+namespace {
+
+constexpr std::uint64_t kEndKind = 5;
+constexpr std::int64_t kMillion = 1'000'000;
+
+/// (1 + ppm / 1e6) x ticks, to the nearest tick.
+core::Tick slowed(core::Tick ticks, std::int64_t ppm) {
+  if (ppm == 0) {
+    return ticks;
+  }
+  const Int128 scaled = static_cast<Int128>(ticks) * (kMillion + ppm) + kMillion / 2;
+  return static_cast<core::Tick>(scaled / kMillion);
+}
+
+}  // namespace
+
+void Engine::book(std::uint32_t actor, core::Activity activity, core::Tick ticks) {
+  activity_[actor][activity] += ticks;
+}
+
+void Engine::advance(std::uint32_t actor) {
+  ActorState& state = actors_[actor];
+  while (state.pc != state.end) {
+    if (!step(actor, state)) {
+      return;
+    }
+  }
+  end_actor(actor);
+}
+
+/// Runs one instruction. @returns false if the actor now computes or is blocked
+bool Engine::step(std::uint32_t actor, ActorState& state) {
+  const Instruction& instruction = programs_.code[state.pc];
+  switch (instruction.code) {
+    case StepCode::compute:
+      return begin_compute(actor, state, instruction);
+    case StepCode::arrive:
+      arrive(actor, slots_[state.first_slot + instruction.slot]);
+      ++state.pc;
+      return true;
+    case StepCode::wait:
+      return begin_wait(actor, state, instruction);
+    case StepCode::loop:
+      counters_[state.first_counter + instruction.depth] = instruction.ticks;
+      state.pc = instruction.ticks > 0 ? state.pc + 1 : instruction.target;
+      return true;
+    case StepCode::end_loop:
+      if (--counters_[state.first_counter + instruction.depth] > 0) {
+        state.pc = instruction.target;
+        new_iteration_ |= actor == watched_ && instruction.depth == 0;
+      } else {
+        ++state.pc;
+      }
+      return true;
+  }
+  return false;
+}
+
+bool Engine::begin_compute(std::uint32_t actor, ActorState& state, const Instruction& instruction) {
+  const core::Tick ticks = slowed(instruction.ticks, state.slowdown_ppm);
+  if (ticks == 0) {
+    ++state.pc;
+    return true;
+  }
+  state.since = now_;
+  state.start_power = powers_.start;
+  queue_.schedule(actor_entity(actor), after(ticks));
+  return false;
+}
+
+void Engine::end_compute(std::uint32_t actor) {
+  ActorState& state = actors_[actor];
+  const Instruction& instruction = programs_.code[state.pc];
+  book(actor, instruction.activity, now_ - state.since);
+  result_sum_ += state.multiplicity * instruction.key * state.start_power * powers_.end;
+  if (options_.trace) {
+    const auto index = state.pc - programs_.first[problem_.actors[actor].program];
+    trace_.push_back({actor, index, state.since, now_, state.since, actor});
+  }
+  ++state.pc;
+  woken_.push_back(actor);
+}
+
+bool Engine::begin_wait(std::uint32_t actor, ActorState& state, const Instruction& instruction) {
+  Slot& slot = slots_[state.first_slot + instruction.slot];
+  GroupState& group = groups_[slot.group];
+  if (slot.waited < group.completed) {
+    ++slot.waited;
+    ++state.pc;
+    return true;
+  }
+  // INVARIANT: an actor passed its wait for every earlier instance, so this one is number
+  // `completed`.
+  state.since = now_;
+  state.start_power = powers_.start;
+  state.blocked = true;
+  state.next_waiter = group.waiters;
+  group.waiters = actor;
+  return false;
+}
+
+void Engine::end_wait(std::uint32_t actor, const GroupState& group, const Instance& instance) {
+  ActorState& state = actors_[actor];
+  const Instruction& instruction = programs_.code[state.pc];
+  ++slots_[state.first_slot + instruction.slot].waited;
+  if (now_ > state.since) {
+    const core::Tick until_launch = std::max<core::Tick>(0, instance.latest - state.since);
+    const bool neighbour = group.activity == core::Activity::pipeline_p2p;
+    book(actor, neighbour ? core::Activity::pipeline_bubble : group.activity, until_launch);
+    book(actor, group.activity, now_ - state.since - until_launch);
+    result_sum_ += state.multiplicity * instruction.key * state.start_power * powers_.end;
+    if (options_.trace) {
+      record_wait(actor, state, instance);
+    }
+  }
+  state.blocked = false;
+  ++state.pc;
+  woken_.push_back(actor);
+}
+
+void Engine::record_wait(std::uint32_t actor, const ActorState& state, const Instance& instance) {
+  const auto index = state.pc - programs_.first[problem_.actors[actor].program];
+  trace_.push_back({actor, index, state.since, now_, instance.latest, instance.last_arriver});
+}
+
+void Engine::end_actor(std::uint32_t actor) {
+  actor_end_[actor] = now_;
+  end_ = std::max(end_, now_);
+  --live_;
+  const std::uint64_t key = scramble(kEndKind, problem_.actors[actor].program);
+  result_sum_ += problem_.actors[actor].multiplicity * key * powers_.end;
+}
+
+}  // namespace headway::network

@@ -1,0 +1,152 @@
+// What groups and flows do: gather arrivals, launch, move bytes, complete.
+#include <algorithm>
+#include <utility>
+
+#include "sim/core/error.h"
+#include "sim/network/flow/engine.h"
+
+namespace headway::network {
+
+Engine::Instance& Engine::instance(std::uint32_t group, std::uint64_t number) {
+  return instances_[group * instances_per_group_ + (number & (instances_per_group_ - 1))];
+}
+
+/// Some actor runs further ahead than there is room for: twice the room for every group.
+void Engine::grow_instances() {
+  const std::uint64_t old = instances_per_group_;
+  std::vector<Instance> grown(instances_.size() * 2);
+  for (std::size_t group = 0; group < groups_.size(); ++group) {
+    for (std::uint64_t i = 0; i < old; ++i) {
+      const std::uint64_t number = groups_[group].completed + i;
+      grown[group * old * 2 + (number & (2 * old - 1))] =
+          instances_[group * old + (number & (old - 1))];
+    }
+  }
+  instances_ = std::move(grown);
+  instances_per_group_ *= 2;
+}
+
+void Engine::arrive(std::uint32_t actor, Slot& slot) {
+  const std::uint64_t number = slot.arrived++;
+  GroupState& group = groups_[slot.group];
+  while (number - group.completed >= instances_per_group_) {
+    grow_instances();
+  }
+  Instance& next = instance(slot.group, number);
+  // Of arrivals at one tick the first actor by number counts, whatever the order of work.
+  next.last_arriver =
+      next.arrivals == 0 || now_ > next.latest ? actor : std::min(next.last_arriver, actor);
+  next.latest = now_;
+  if (++next.arrivals == group.need && number == group.completed) {
+    launch(slot.group);
+  }
+}
+
+void Engine::launch(std::uint32_t index) {
+  GroupState& group = groups_[index];
+  ++live_;
+  group.launched = now_;
+  group.launch_power = powers_.start;
+  group.flows_left = group.flows;
+  if (group.until_flows == 0) {
+    timer(index);
+  } else if (group.until_flows != kMixedLatency) {
+    queue_.schedule(group_entity(index), after(group.until_flows));
+  } else {
+    for (std::uint32_t flow = group.first_flow; flow < group.first_flow + group.flows; ++flow) {
+      const core::Tick wait = problem_.groups[index].delay + problem_.flows[flow].latency;
+      if (wait == 0) {
+        start_flow(flow);
+      } else {
+        queue_.schedule(flow_entity(flow), after(wait));
+      }
+    }
+  }
+}
+
+/// The group's delay is over.
+void Engine::timer(std::uint32_t index) {
+  const GroupState& group = groups_[index];
+  if (group.flows == 0) {
+    completions_.push_back(index);
+  }
+  for (std::uint32_t flow = group.first_flow; flow < group.first_flow + group.flows; ++flow) {
+    start_flow(flow);
+  }
+}
+
+void Engine::complete(std::uint32_t index) {
+  GroupState& group = groups_[index];
+  result_sum_ += group.key * group.launch_power * powers_.end;
+  end_ = std::max(end_, now_);
+  --live_;
+  Instance& finished = instance(index, group.completed);
+  for (std::uint32_t actor = std::exchange(group.waiters, kNone); actor != kNone;) {
+    const std::uint32_t next = actors_[actor].next_waiter;
+    end_wait(actor, group, finished);
+    actor = next;
+  }
+  finished = Instance{};
+  ++group.completed;
+  if (instance(index, group.completed).arrivals == group.need) {
+    launch(index);
+  }
+}
+
+void Engine::start_flow(std::uint32_t index) {
+  FlowState& flow = flows_[index];
+  flow.start_power = powers_.start;
+  flow.left = volumes_[index];
+  if (flow.left == 0) {
+    flow_done(index);
+    return;
+  }
+  flow.rate = 0;
+  flow.anchor = now_;
+  solver_.add(index);
+}
+
+void Engine::flow_event(std::uint32_t index) {
+  if (flows_[index].active()) {
+    end_flow(index);
+  } else {
+    start_flow(index);
+  }
+}
+
+void Engine::end_flow(std::uint32_t index) {
+  FlowState& flow = flows_[index];
+  const Int128 error = flow.left - static_cast<Int128>(flow.rate) * (now_ - flow.anchor);
+  // INVARIANT: what was sent is what was asked for, to half a tick of the last rate.
+  HEADWAY_CHECK(2 * (error < 0 ? -error : error) <= flow.rate,
+                "flow {} ends with bytes missing or to spare", index);
+  flow.anchor = kIdle;
+  solver_.remove(index);
+  flow_done(index);
+}
+
+void Engine::flow_done(std::uint32_t index) {
+  const FlowState& flow = flows_[index];
+  result_sum_ += flow.key * flow.start_power * powers_.end;
+  if (--groups_[flow.group].flows_left == 0) {
+    completions_.push_back(flow.group);
+  }
+}
+
+/// Settles the volume at the old rate and moves the end. Called only when the rate really changed:
+/// settling an unchanged flow would round where the folded run does not.
+void Engine::change_rate(std::uint32_t index) {
+  FlowState& flow = flows_[index];
+  const std::int64_t rate = solver_.level(index) * flow.weight;
+  if (flow.rate > 0) {
+    flow.left -= static_cast<Int128>(flow.rate) * (now_ - flow.anchor);
+    queue_.cancel(flow_entity(index));
+  }
+  flow.anchor = now_;
+  flow.rate = rate;
+  if (rate > 0) {
+    queue_.schedule(flow_entity(index), after(transfer_time_(flow.left, rate)));
+  }
+}
+
+}  // namespace headway::network

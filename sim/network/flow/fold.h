@@ -1,0 +1,31 @@
+// Folding: actors, groups, flows and links that must behave alike become one each.
+//
+// Colour refinement finds a stable partition of the problem's four kinds of nodes: two actors of a
+// class run the same program on groups of the same classes slot by slot, two groups have the same
+// members and flows by class, two flows the same links, two links the same flows. Everything in a
+// class then happens at the same ticks, so the quotient, which is again a Problem, gives the same
+// ticks as the whole.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/network/problem.h"
+
+namespace headway::network {
+
+/// A problem and what each node of the original became in it.
+struct Folding {
+  bool folded = false;  ///< false: little or nothing folds; the rest is empty, run the original
+  Problem problem;      ///< the quotient, with multiplicities
+  std::vector<std::uint32_t> actor_class, group_class, flow_class, link_class;
+};
+
+/// @param problem  checked (compiled.h)
+/// Exact: hashes only propose the partition, a last pass without hashes accepts it.
+Folding fold(const Problem& problem);
+
+/// Carries a run of `folding.problem` back to the original's links and actors.
+RunResult unfold_result(const Folding& folding, RunResult result);
+
+}  // namespace headway::network

@@ -1,0 +1,276 @@
+#include "sim/network/flow/period_skipper.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "sim/network/flow/digest.h"
+
+namespace headway::network {
+
+void PeriodSkipper::at_iteration() {
+  ++iterations_;
+  if (has_reference_ && engine_.now_ > reference_.now) {
+    period_ = engine_.now_ - reference_.now;
+    const std::int64_t periods = repeats() ? periods_left() : 0;
+    if (periods > 0) {
+      jump(periods);
+      has_reference_ = false;
+    }
+  }
+  if (iterations_ >= next_reference_) {
+    next_reference_ = 2 * iterations_;
+    remember();
+  }
+}
+
+core::Tick PeriodSkipper::due(std::uint32_t entity) const {
+  return engine_.queue_.pending(entity) ? engine_.queue_.due(entity) : -1;
+}
+
+void PeriodSkipper::remember() {
+  const Engine& e = engine_;
+  std::vector<core::Tick> ticks;
+  ticks.reserve(e.change_entity_);
+  for (std::uint32_t entity = 0; entity < e.change_entity_; ++entity) {
+    ticks.push_back(due(entity));
+  }
+  reference_ = {e.now_,         e.actors_, e.slots_,         e.counters_,  e.groups_,
+                e.instances_,   e.flows_,  std::move(ticks), e.activity_,  e.live_,
+                e.next_change_, e.events_, e.event_sum_,     e.result_sum_};
+  has_reference_ = true;
+}
+
+bool PeriodSkipper::repeats() const {
+  return engine_.live_ == reference_.live && engine_.next_change_ == reference_.next_change &&
+         engine_.instances_.size() == reference_.instances.size() && counters_repeat() &&
+         actors_repeat() && due_repeats() && slots_repeat() && groups_repeat() && flows_repeat();
+}
+
+bool PeriodSkipper::actors_repeat() const {
+  for (std::size_t a = 0; a < engine_.actors_.size(); ++a) {
+    const Engine::ActorState& now = engine_.actors_[a];
+    const Engine::ActorState& before = reference_.actors[a];
+    if (now.pc != before.pc || now.blocked != before.blocked ||
+        (now.pc != now.end && !steady(before.since, now.since))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Counters of outermost loops may have fallen; inner ones are part of the state.
+bool PeriodSkipper::counters_repeat() const {
+  for (std::size_t a = 0; a < engine_.actors_.size(); ++a) {
+    const std::uint32_t first = engine_.actors_[a].first_counter;
+    const std::uint32_t depth = engine_.programs_.depth[engine_.problem_.actors[a].program];
+    for (std::uint32_t i = 1; i < depth; ++i) {
+      if (engine_.counters_[first + i] != reference_.counters[first + i]) {
+        return false;
+      }
+    }
+    if (depth > 0 && engine_.counters_[first] > reference_.counters[first]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Counts either keep their distance to the group's completed instances or stand still: a slot that
+/// only waits never arrives, and one that stands still while its group goes on is not used in this
+/// loop.
+bool PeriodSkipper::slots_repeat() const {
+  for (std::size_t s = 0; s < engine_.slots_.size(); ++s) {
+    const Engine::Slot& now = engine_.slots_[s];
+    const Engine::Slot& before = reference_.slots[s];
+    const std::uint64_t growth =
+        engine_.groups_[now.group].completed - reference_.groups[now.group].completed;
+    const std::uint64_t arrived = now.arrived - before.arrived;
+    const std::uint64_t waited = now.waited - before.waited;
+    if ((arrived != growth && arrived != 0) || (waited != growth && waited != 0)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool PeriodSkipper::groups_repeat() const {
+  for (std::uint32_t g = 0; g < engine_.groups_.size(); ++g) {
+    const Engine::GroupState& now = engine_.groups_[g];
+    const Engine::GroupState& before = reference_.groups[g];
+    if (now.flows_left != before.flows_left || !instances_repeat(g)) {
+      return false;
+    }
+    const bool in_flight = engine_.instance(g, now.completed).arrivals == now.need;
+    if (in_flight && !steady(before.launched, now.launched)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool PeriodSkipper::instances_repeat(std::uint32_t group) const {
+  const std::uint64_t room = engine_.instances_per_group_;
+  for (std::uint64_t i = 0; i < room; ++i) {
+    const Engine::Instance& now = engine_.instance(group, engine_.groups_[group].completed + i);
+    const Engine::Instance& before =
+        reference_
+            .instances[group * room + ((reference_.groups[group].completed + i) & (room - 1))];
+    if (now.arrivals != before.arrivals ||
+        (now.arrivals > 0 && !steady(before.latest, now.latest))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool PeriodSkipper::flows_repeat() const {
+  const std::uint64_t shift = tick_powers(period_).start;
+  for (std::uint32_t f = 0; f < engine_.flows_.size(); ++f) {
+    const Engine::FlowState& now = engine_.flows_[f];
+    const Engine::FlowState& before = reference_.flows[f];
+    if (now.active() != before.active()) {
+      return false;
+    }
+    if (!before.active()) {
+      continue;
+    }
+    const bool start_steady =
+        now.start_power == before.start_power * shift || now.start_power == before.start_power;
+    if (now.rate != before.rate || now.left != before.left || !start_steady ||
+        (now.rate > 0 && !moved(before.anchor, now.anchor))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool PeriodSkipper::due_repeats() const {
+  for (std::uint32_t entity = 0; entity < engine_.change_entity_; ++entity) {
+    const core::Tick now = due(entity);
+    const core::Tick before = reference_.due[entity];
+    if ((now < 0) != (before < 0) || (now >= 0 && !moved(before, now))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// How often the period can be repeated before a loop ends or a link changes.
+std::int64_t PeriodSkipper::periods_left() const {
+  std::int64_t periods =
+      std::numeric_limits<core::Tick>::max() / period_ - engine_.now_ / period_ - 1;
+  for (std::size_t a = 0; a < engine_.actors_.size(); ++a) {
+    const std::uint32_t first = engine_.actors_[a].first_counter;
+    if (engine_.programs_.depth[engine_.problem_.actors[a].program] == 0) {
+      continue;
+    }
+    const std::int64_t now = engine_.counters_[first];
+    const std::int64_t fell = reference_.counters[first] - now;
+    if (fell > 0) {
+      periods = std::min(periods, (now - 1) / fell);
+    }
+  }
+  if (engine_.queue_.pending(engine_.change_entity_)) {
+    periods = std::min(periods,
+                       (engine_.queue_.due(engine_.change_entity_) - engine_.now_ - 1) / period_);
+  }
+  return periods;
+}
+
+void PeriodSkipper::jump(std::int64_t periods) {
+  jump_sums(periods);
+  jump_actors(periods);
+  jump_groups(periods);
+  jump_flows(periods);
+  const core::Tick shift = periods * period_;
+  TickQueue& queue = engine_.queue_;
+  const core::Tick change = due(engine_.change_entity_);
+  if (change >= 0) {
+    queue.cancel(engine_.change_entity_);
+  }
+  queue.postpone_all(shift);
+  if (change >= 0) {
+    queue.schedule(engine_.change_entity_, change);
+  }
+  engine_.begin_tick(engine_.now_ + shift);
+}
+
+void PeriodSkipper::jump_sums(std::int64_t periods) {
+  const TickPowers period = tick_powers(period_);
+  const auto repeat = [periods](std::uint64_t& sum, std::uint64_t before, std::uint64_t factor) {
+    sum += (sum - before) * factor * geometric_sum(factor, periods);
+  };
+  repeat(engine_.event_sum_, reference_.event_sum, period.start);
+  repeat(engine_.result_sum_, reference_.result_sum, period.start * period.end);
+  engine_.skipped_events_ +=
+      (engine_.events_ - reference_.events) * static_cast<std::uint64_t>(periods);
+  for (std::size_t a = 0; a < engine_.activity_.size(); ++a) {
+    for (std::size_t i = 0; i < core::kActivities; ++i) {
+      core::Tick& now = engine_.activity_[a].values[i];
+      now += (now - reference_.activity[a].values[i]) * periods;
+    }
+  }
+}
+
+void PeriodSkipper::jump_actors(std::int64_t periods) {
+  const core::Tick shift = periods * period_;
+  const std::uint64_t power = tick_powers(shift).start;
+  for (std::size_t a = 0; a < engine_.actors_.size(); ++a) {
+    Engine::ActorState& now = engine_.actors_[a];
+    if (moved(reference_.actors[a].since, now.since)) {
+      now.since += shift;
+      now.start_power *= power;
+    }
+    if (engine_.programs_.depth[engine_.problem_.actors[a].program] > 0) {
+      std::int64_t& counter = engine_.counters_[now.first_counter];
+      counter -= (reference_.counters[now.first_counter] - counter) * periods;
+    }
+  }
+  for (std::size_t s = 0; s < engine_.slots_.size(); ++s) {
+    Engine::Slot& now = engine_.slots_[s];
+    now.arrived +=
+        (now.arrived - reference_.slots[s].arrived) * static_cast<std::uint64_t>(periods);
+    now.waited += (now.waited - reference_.slots[s].waited) * static_cast<std::uint64_t>(periods);
+  }
+}
+
+void PeriodSkipper::jump_groups(std::int64_t periods) {
+  const core::Tick shift = periods * period_;
+  const std::uint64_t power = tick_powers(shift).start;
+  const std::uint64_t room = engine_.instances_per_group_;
+  std::vector<Engine::Instance> open(room);
+  for (std::uint32_t g = 0; g < engine_.groups_.size(); ++g) {
+    Engine::GroupState& now = engine_.groups_[g];
+    const Engine::GroupState& before = reference_.groups[g];
+    if (moved(before.launched, now.launched)) {
+      now.launched += shift;
+      now.launch_power *= power;
+    }
+    for (std::uint64_t i = 0; i < room; ++i) {
+      open[i] = engine_.instance(g, now.completed + i);
+      const Engine::Instance& then =
+          reference_.instances[g * room + ((before.completed + i) & (room - 1))];
+      open[i].latest += moved(then.latest, open[i].latest) ? shift : 0;
+    }
+    now.completed += (now.completed - before.completed) * static_cast<std::uint64_t>(periods);
+    for (std::uint64_t i = 0; i < room; ++i) {
+      engine_.instance(g, now.completed + i) = open[i];
+    }
+  }
+}
+
+void PeriodSkipper::jump_flows(std::int64_t periods) {
+  const core::Tick shift = periods * period_;
+  const std::uint64_t power = tick_powers(shift).start;
+  const std::uint64_t one = tick_powers(period_).start;
+  for (std::size_t f = 0; f < engine_.flows_.size(); ++f) {
+    Engine::FlowState& now = engine_.flows_[f];
+    const Engine::FlowState& before = reference_.flows[f];
+    if (before.active()) {
+      now.anchor += moved(before.anchor, now.anchor) ? shift : 0;
+      now.start_power *= now.start_power == before.start_power * one ? power : 1;
+    }
+  }
+}
+
+}  // namespace headway::network

@@ -1,0 +1,70 @@
+// Loop folding: when the whole state repeats, but for the clock, jump over the repetitions.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/network/flow/engine.h"
+
+namespace headway::network {
+
+/// Watches one actor's outermost loop. At each of its iterations the state, relative to now, is
+/// compared with a reference taken at iteration 1, 2, 4, 8, ... (Brent 1980). If equal after dt
+/// ticks in which each loop counter fell by some D, then as many periods as every counter allows
+/// are skipped: all pending ticks move, all sums grow by their growth in one period, the digests by
+/// a geometric series. Exact.
+class PeriodSkipper {
+ public:
+  explicit PeriodSkipper(Engine& engine) : engine_(engine) {}
+
+  /// Called after the solve of a tick in which the watched actor began another iteration.
+  void at_iteration();
+
+ private:
+  struct Snapshot {
+    core::Tick now = 0;
+    std::vector<Engine::ActorState> actors;
+    std::vector<Engine::Slot> slots;
+    std::vector<std::int64_t> counters;
+    std::vector<Engine::GroupState> groups;
+    std::vector<Engine::Instance> instances;
+    std::vector<Engine::FlowState> flows;
+    std::vector<core::Tick> due;  ///< per entity; -1: not pending
+    std::vector<core::ByActivity<core::Tick>> activity;
+    std::size_t live = 0, next_change = 0;
+    std::uint64_t events = 0, event_sum = 0, result_sum = 0;
+  };
+
+  void remember();
+  [[nodiscard]] bool repeats() const;
+  [[nodiscard]] bool actors_repeat() const;
+  [[nodiscard]] bool counters_repeat() const;
+  [[nodiscard]] bool slots_repeat() const;
+  [[nodiscard]] bool groups_repeat() const;
+  [[nodiscard]] bool instances_repeat(std::uint32_t group) const;
+  [[nodiscard]] bool flows_repeat() const;
+  [[nodiscard]] bool due_repeats() const;
+  [[nodiscard]] core::Tick due(std::uint32_t entity) const;
+  /// Moved with the clock, or did not move at all.
+  [[nodiscard]] bool steady(core::Tick before, core::Tick now) const {
+    return now - before == period_ || now == before;
+  }
+  [[nodiscard]] bool moved(core::Tick before, core::Tick now) const {
+    return now - before == period_;
+  }
+  [[nodiscard]] std::int64_t periods_left() const;
+
+  void jump(std::int64_t periods);
+  void jump_actors(std::int64_t periods);
+  void jump_groups(std::int64_t periods);
+  void jump_flows(std::int64_t periods);
+  void jump_sums(std::int64_t periods);
+
+  Engine& engine_;
+  Snapshot reference_;
+  bool has_reference_ = false;
+  std::uint64_t iterations_ = 0, next_reference_ = 1;
+  core::Tick period_ = 0;
+};
+
+}  // namespace headway::network

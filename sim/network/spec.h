@@ -1,0 +1,132 @@
+// What a node's links and a cluster's fabric are.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/core/collective.h"
+#include "sim/core/fields.h"
+#include "sim/core/units.h"
+
+namespace headway::network {
+
+enum class ScaleUpKind { nvswitch, mesh, pcie };
+constexpr auto enum_words(ScaleUpKind) {
+  using E = core::EnumWord<ScaleUpKind>;
+  return std::array{E{ScaleUpKind::nvswitch, "nvswitch"}, E{ScaleUpKind::mesh, "mesh"}, E{ScaleUpKind::pcie, "pcie"}};
+}
+
+/// The fast network inside a node, or inside a rack of nodes (an NVLink domain).
+struct ScaleUpSpec {
+  ScaleUpKind kind = ScaleUpKind::nvswitch;
+  core::BytesPerSecond bandwidth;
+  core::Seconds latency{1e-6};
+  int domain_gpus = 8;
+  bool in_switch_reduction = false;
+  template <class V>
+  void fields(V& v) {
+    v.required("kind", kind, "How the GPUs of the domain are joined.");
+    v.required("bandwidth", bandwidth, "One GPU into the domain, one direction, line rate (450 GB/s for H100 NVLink).", core::positive);
+    v.optional("latency", latency, "GPU to GPU inside the domain.", core::non_negative);
+    v.optional("domain_gpus", domain_gpus, "GPUs that one domain joins; may span nodes (72 in an NVL72 rack).", core::at_least_one);
+    v.optional("in_switch_reduction", in_switch_reduction, "The switches can reduce (NVLink SHARP, used by NCCL's NVLS).");
+  }
+  bool operator==(const ScaleUpSpec&) const = default;
+};
+
+/// The network cards of a node.
+struct NicSpec {
+  int count = 8;
+  core::BytesPerSecond bandwidth;
+  core::Seconds latency{1e-6};
+  template <class V>
+  void fields(V& v) {
+    v.required("count", count, "Cards for the compute fabric in one node.", core::at_least_one);
+    v.required("bandwidth", bandwidth, "One card, one direction.", core::positive);
+    v.optional("latency", latency, "GPU memory to wire, one direction.", core::non_negative);
+  }
+  bool operator==(const NicSpec&) const = default;
+};
+
+enum class Topology { fat_tree, rail_optimized, rail_only, multi_plane, dragonfly };
+constexpr auto enum_words(Topology) {
+  using E = core::EnumWord<Topology>;
+  return std::array{E{Topology::fat_tree, "fat_tree"}, E{Topology::rail_optimized, "rail_optimized"},
+                    E{Topology::rail_only, "rail_only"}, E{Topology::multi_plane, "multi_plane"},
+                    E{Topology::dragonfly, "dragonfly"}};
+}
+
+enum class Routing { adaptive, ecmp, destination_modulo };
+constexpr auto enum_words(Routing) {
+  using E = core::EnumWord<Routing>;
+  return std::array{E{Routing::adaptive, "adaptive"}, E{Routing::ecmp, "ecmp"}, E{Routing::destination_modulo, "static"}};
+}
+
+/// A scale-out fabric: switches in tiers, each tier with its oversubscription.
+struct FabricSpec {
+  static constexpr const char* kCatalogue = "fabrics";
+  std::string name;
+  Topology topology = Topology::rail_optimized;
+  int tiers = 2;
+  core::BytesPerSecond link_bandwidth;
+  core::Seconds link_latency{0.5e-6};
+  int ports_per_leaf = 32;
+  int leaves_per_pod = 0;
+  double leaf_oversubscription = 1;
+  double spine_oversubscription = 1;
+  int planes = 1;
+  Routing routing = Routing::adaptive;
+  double efficiency = 0.9;
+  bool pxn = true;
+  bool in_switch_reduction = false;
+  core::Watts switch_power_per_port{25};
+  template <class V>
+  void fields(V& v) {
+    v.required("name", name, "Name printed in reports.");
+    v.required("topology", topology, "How leaves, spines and cores are joined.");
+    v.optional("tiers", tiers, "Switch tiers: 2 (leaf, spine) or 3 (leaf, spine, core).", core::Range{1, 3, false, false, "1, 2 or 3"});
+    v.required("link_bandwidth", link_bandwidth, "One direction of one cable.", core::positive);
+    v.optional("link_latency", link_latency, "One cable and the switch behind it.", core::non_negative);
+    v.optional("ports_per_leaf", ports_per_leaf, "Host-facing ports of a leaf switch.", core::at_least_one);
+    v.optional("leaves_per_pod", leaves_per_pod, "Leaves in one pod of a 3-tier fabric; 0: all leaves in one.", core::non_negative);
+    v.optional("leaf_oversubscription", leaf_oversubscription, "Host bandwidth / uplink bandwidth of a leaf.", core::at_least_one);
+    v.optional("spine_oversubscription", spine_oversubscription, "Pod bandwidth / core bandwidth of a pod.", core::at_least_one);
+    v.optional("planes", planes, "Independent copies of the fabric that share the NICs' ports.", core::at_least_one);
+    v.optional("routing", routing, "adaptive: ideal spray; ecmp: hash per flow; static: destination modulo.");
+    v.optional("efficiency", efficiency, "Share of the line rate that payload reaches (headers, pacing).", core::fraction);
+    v.optional("pxn", pxn, "Traffic to another rail crosses NVLink first and leaves on the destination's rail (NCCL's PXN).");
+    v.optional("in_switch_reduction", in_switch_reduction, "The fabric's switches can reduce (InfiniBand SHARP, used by NCCL's CollNet).");
+    v.optional("switch_power_per_port", switch_power_per_port, "Power of a switch and its optics, per port.", core::non_negative);
+  }
+  bool operator==(const FabricSpec&) const = default;
+};
+
+/// One measured point of a collective.
+struct CurvePoint {
+  core::Bytes message;
+  core::Seconds time;
+  template <class V>
+  void fields(V& v) {
+    v.required("message", message, "Message size as nccl-tests defines it (whole array).", core::positive);
+    v.required("time", time, "Time of one operation alone on the machine.", core::positive);
+  }
+  bool operator==(const CurvePoint&) const = default;
+};
+
+/// A measured curve of one collective in one kind of group; beats every model where it applies.
+struct CollectiveCurve {
+  core::CollectiveKind collective = core::CollectiveKind::all_reduce;
+  int ranks = 8;
+  int ranks_per_node = 8;
+  std::vector<CurvePoint> points;
+  template <class V>
+  void fields(V& v) {
+    v.required("collective", collective, "Which collective.");
+    v.required("ranks", ranks, "Ranks in the group.", core::at_least_one);
+    v.required("ranks_per_node", ranks_per_node, "Of these in one node.", core::at_least_one);
+    v.required("points", points, "Measured points, rising in size.");
+  }
+  bool operator==(const CollectiveCurve&) const = default;
+};
+
+}  // namespace headway::network

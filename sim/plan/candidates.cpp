@@ -1,0 +1,156 @@
+#include "sim/plan/candidates.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "sim/core/error.h"
+
+namespace headway::plan {
+
+namespace {
+
+using training::Scenario;
+using workload::ParallelismSpec;
+using workload::ScheduleKind;
+
+/// One combination before any rule is applied.
+struct Combination {
+  int tensor = 1, pipeline = 1, chunks = 1, micro_batch = 1;
+  std::int64_t data = 1;
+};
+
+bool searched_schedule(ScheduleKind schedule) {
+  return schedule == ScheduleKind::one_f_one_b || schedule == ScheduleKind::interleaved;
+}
+
+/// Divides the layers over the chunks: evenly, or with equally shorter ends; false if neither
+/// works.
+bool divide_layers(int layers, int total_chunks, ParallelismSpec& p) {
+  p.first_stage_layers = 0;
+  p.last_stage_layers = 0;
+  if (layers % total_chunks == 0) {
+    return true;
+  }
+  if (p.pipeline < 2 || total_chunks < 3) {
+    return false;
+  }
+  const int middle = (layers + total_chunks - 1) / total_chunks;
+  const int ends = layers - middle * (total_chunks - 2);
+  if (ends < 2 || ends % 2 != 0) {
+    return false;
+  }
+  p.first_stage_layers = ends / 2;
+  p.last_stage_layers = ends / 2;
+  return true;
+}
+
+/// Why a combination is left out before the general rules are asked.
+struct Refusal {
+  const char* kind = nullptr;  ///< nullptr: it is not left out
+  std::string reason;
+};
+
+Refusal refuse_tensor(const Scenario& s, int tensor) {
+  const int domain = s.cluster.node.scale_up.domain_gpus;
+  if (tensor > domain) {
+    return {"tensor",
+            fmt::format("the tensor group is wider than the NVLink domain of {} GPUs", domain)};
+  }
+  if (s.model.heads % tensor != 0) {
+    return {"tensor",
+            fmt::format("the tensor degree does not divide the model's {} heads", s.model.heads)};
+  }
+  return {};
+}
+
+Refusal refuse(const Scenario& s, const Combination& c, ParallelismSpec& p) {
+  if (auto wrong = refuse_tensor(s, c.tensor); wrong.kind != nullptr) {
+    return wrong;
+  }
+  if (!divide_layers(s.model.layers, c.pipeline * c.chunks, p)) {
+    return {"pipeline", fmt::format("{} layers cannot be divided over the stages and their chunks",
+                                    s.model.layers)};
+  }
+  const std::int64_t together = c.data * c.micro_batch;
+  if (s.training.global_batch % together != 0) {
+    return {"batch",
+            fmt::format("the global batch of {} sequences is no multiple of data x micro-batch",
+                        s.training.global_batch)};
+  }
+  if (c.chunks > 1 && p.schedule == ScheduleKind::interleaved &&
+      (s.training.global_batch / together) % c.pipeline != 0) {
+    return {"schedule", "the interleaved schedule needs micro-batches in multiples of the stages"};
+  }
+  return {};
+}
+
+/// Calls `visit` for every combination that uses all GPUs of the cluster.
+template <class Visit>
+void for_each_combination(const Scenario& s, const Visit& visit) {
+  const std::int64_t gpus =
+      std::int64_t{s.cluster.nodes} * s.cluster.node.gpus / s.parallelism.context;
+  const bool searched = searched_schedule(s.parallelism.schedule);
+  for (int tensor = 1; tensor <= gpus && tensor <= s.model.heads; ++tensor) {
+    if (gpus % tensor != 0) {
+      continue;
+    }
+    for (int pipeline = 1; pipeline <= s.model.layers; ++pipeline) {
+      if (gpus / tensor % pipeline != 0) {
+        continue;
+      }
+      const int most = pipeline == 1 ? 1 : std::min(kMostChunks, s.model.layers / pipeline);
+      for (int chunks = searched ? 1 : s.parallelism.virtual_stages;
+           chunks <= (searched ? most : s.parallelism.virtual_stages); ++chunks) {
+        for (int micro_batch = 1; micro_batch <= kLargestMicroBatch; micro_batch *= 2) {
+          visit(Combination{tensor, pipeline, chunks, micro_batch, gpus / tensor / pipeline});
+        }
+      }
+    }
+  }
+}
+
+ParallelismSpec layout_of(const Scenario& s, const Combination& c) {
+  ParallelismSpec p = s.parallelism;
+  p.tensor = c.tensor;
+  p.pipeline = c.pipeline;
+  p.virtual_stages = c.chunks;
+  p.data = static_cast<int>(c.data);
+  p.micro_batch = c.micro_batch;
+  if (searched_schedule(p.schedule)) {
+    p.schedule = c.chunks > 1 ? ScheduleKind::interleaved : ScheduleKind::one_f_one_b;
+  }
+  return p;
+}
+
+}  // namespace
+
+void Rejections::add(const std::string& kind, const std::string& reason) {
+  for (auto& entry : list_) {
+    if (entry.kind == kind && entry.reason == reason) {
+      ++entry.count;
+      return;
+    }
+  }
+  list_.push_back({kind, reason, 1});
+}
+
+Candidates enumerate(const Scenario& scenario) {
+  Candidates out;
+  for_each_combination(scenario, [&](const Combination& c) {
+    ++out.enumerated;
+    Scenario candidate = scenario;
+    candidate.parallelism = layout_of(scenario, c);
+    if (auto wrong = refuse(scenario, c, candidate.parallelism); wrong.kind != nullptr) {
+      out.rejected.add(wrong.kind, wrong.reason);
+      return;
+    }
+    try {
+      out.layouts.push_back(training::check(std::move(candidate)));
+    } catch (const core::Error& error) {
+      out.rejected.add("rule", error.diagnostics().front().message);
+    }
+  });
+  return out;
+}
+
+}  // namespace headway::plan

@@ -1,0 +1,47 @@
+// Which parallel layouts a cluster allows, and why the others are left out.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/training/check.h"
+
+namespace headway::plan {
+
+/// Layouts left out for one reason.
+struct Rejection {
+  std::string kind;    ///< "tensor", "pipeline", "batch", "schedule", "memory", "slower", "rule"
+  std::string reason;  ///< one sentence
+  std::int64_t count = 0;
+
+  bool operator==(const Rejection&) const = default;
+};
+
+/// Collects rejections; equal reasons are counted together, in the order of their first appearance.
+class Rejections {
+ public:
+  void add(const std::string& kind, const std::string& reason);
+  [[nodiscard]] const std::vector<Rejection>& list() const { return list_; }
+
+ private:
+  std::vector<Rejection> list_;
+};
+
+struct Candidates {
+  std::vector<training::CheckedScenario> layouts;  ///< every rule holds; memory is not looked at
+  Rejections rejected;
+  std::int64_t enumerated = 0;
+};
+
+/// Largest micro-batch and most model chunks a stage that are tried.
+inline constexpr int kLargestMicroBatch = 8;
+inline constexpr int kMostChunks = 8;
+
+/// All layouts of tensor, pipeline, virtual, data and micro-batch that use every GPU. Context and
+/// expert degrees, sharding and recompute stay as the scenario has them; 1f1b and interleaved
+/// replace one another, any other schedule stays. Where the layers do not divide, the first and the
+/// last chunk take fewer, both the same.
+Candidates enumerate(const training::Scenario& scenario);
+
+}  // namespace headway::plan

@@ -1,0 +1,33 @@
+// From what was used to what it costs.
+#pragma once
+
+#include <string>
+
+#include "sim/core/units.h"
+#include "sim/price/spec.h"
+
+namespace headway::price {
+
+/// What one run of a job used.
+struct Usage {
+  double gpu_seconds = 0;          ///< busy and idle GPUs of the job, spares not counted [GPU s]
+  double spare_gpu_seconds = 0;    ///< spares [GPU s]
+  double useful_gpu_seconds = 0;   ///< GPU seconds of steps that became durable [GPU s]
+  double tokens = 0;               ///< tokens trained on, durable
+  double stored_byte_seconds = 0;  ///< checkpoint storage [B s]
+  core::Joules it_energy;          ///< energy of IT equipment, before PUE
+};
+
+struct Bill {
+  core::Dollars gpus, spares, storage, electricity;
+  [[nodiscard]] core::Dollars total() const { return gpus + spares + storage + electricity; }
+  core::Joules energy;  ///< at the meter of the building: IT energy x PUE
+  double co2_kg = 0;
+  double usd_per_million_tokens = 0;   ///< 0 if no token was trained
+  double usd_per_useful_gpu_hour = 0;  ///< 0 if nothing was useful
+};
+
+/// The bill; pure arithmetic, equations in README.md.
+Bill bill(const PriceSpec& prices, const Usage& usage);
+
+}  // namespace headway::price

@@ -1,0 +1,37 @@
+// Checks a public statement against physics and against the prediction.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "sim/core/units.h"
+#include "sim/report/run_report.h"
+
+namespace headway::report {
+
+/// FLOP/s a GPU that `tokens` in `wall` on `gpus` GPUs ask for.
+struct RequiredRate {
+  core::FlopsPerSecond parameters_only;  ///< by 6 N D; N: the parameters a token meets
+  core::FlopsPerSecond with_attention;   ///< the convention of mfu: attention in full
+  core::FlopsPerSecond causal;           ///< the convention of mfu_causal: attention halved
+};
+
+/// @param gpus  that train, at least 1
+RequiredRate required_rate(const training::Scenario& scenario,
+                           double tokens,
+                           core::Seconds wall,
+                           std::int64_t gpus);
+
+/// Model FLOPs utilization as a headline: mfu, or mfu_causal where attention is over a third of the
+/// FLOPs.
+double headline_mfu(const training::Scenario& scenario, const training::StepResult& step);
+
+/// Compares every figure of `scenario.claim` with the prediction. A claim of a wall clock is
+/// impossible only where even the causal FLOPs need more than the peak; otherwise a missed claim is
+/// a remark.
+ClaimReport check_claim(const training::Scenario& scenario,
+                        const training::StepResult& step,
+                        const std::optional<campaign::CampaignResult>& campaign,
+                        std::int64_t gpus);
+
+}  // namespace headway::report

@@ -1,0 +1,18 @@
+// The constants of the models: figures that come from measurements or fits, not from data sheets.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "sim/report/table.h"
+
+namespace headway::report {
+
+/// Shares of peaks, fabric efficiencies, framework overheads and calibrations of the catalogue,
+/// each with its source.
+/// @param roots  configuration folders
+/// @throws core::Error if an entry cannot be read
+Table constants_table(const std::vector<std::filesystem::path>& roots);
+
+}  // namespace headway::report

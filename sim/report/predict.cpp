@@ -1,0 +1,151 @@
+#include "sim/report/predict.h"
+
+#include <chrono>
+#include <fmt/format.h>
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/info.h>
+
+#include "sim/campaign/campaign.h"
+#include "sim/core/digest.h"
+#include "sim/report/assert.h"
+#include "sim/report/claim.h"
+#include "sim/report/limit.h"
+#include "sim/report/table.h"
+#include "sim/training/check.h"
+#include "sim/training/step.h"
+
+namespace headway::report {
+
+namespace {
+
+/// Wall clock of the program itself.
+class Stopwatch {
+ public:
+  [[nodiscard]] core::Seconds lap() {
+    const auto now = std::chrono::steady_clock::now();
+    const core::Seconds elapsed(std::chrono::duration<double>(now - last_).count());
+    last_ = now;
+    return elapsed;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+/// What no machine can do is our fault, whatever the input.
+void check_physics(const training::StepResult& step) {
+  HEADWAY_CHECK(step.time.si() > 0, "a step takes {} s", step.time.si());
+  HEADWAY_CHECK(step.mfu_causal <= 1 + 1e-9, "mfu_causal is {}", step.mfu_causal);
+}
+
+void add_campaign(const training::CheckedScenario& checked,
+                  const config::LoadedScenario& loaded,
+                  int threads,
+                  RunReport& report) {
+  auto outcome = campaign::simulate_campaign(checked, report.step, {threads});
+  report.campaign = outcome.result;
+  report.assumptions.insert(report.assumptions.end(), outcome.assumptions.begin(),
+                            outcome.assumptions.end());
+  report.warnings.insert(report.warnings.end(), outcome.warnings.begin(), outcome.warnings.end());
+  if (!outcome.total_usd || !outcome.mean_bill) {
+    return;
+  }
+  report.cost = {*outcome.total_usd, *outcome.mean_bill, price_source(loaded)};
+}
+
+std::string memory_reason(const training::MemoryResult& memory) {
+  constexpr double kGibibyte = 1073741824.0;
+  return fmt::format("stage {} needs {} bytes of memory ({} GiB), a GPU has {} ({} GiB)",
+                     memory.peak_stage, count(memory.peak.si()),
+                     number(memory.peak.si() / kGibibyte), count(memory.capacity.si()),
+                     number(memory.capacity.si() / kGibibyte));
+}
+
+void judge(const std::vector<Assertion>& assertions, RunReport& report) {
+  report.claim = check_claim(report.scenario, report.step, report.campaign, report.layout.gpus);
+  report.warnings.insert(report.warnings.end(), report.claim.remarks.begin(),
+                         report.claim.remarks.end());
+  report.limit = limit_sentence(report.step, report.campaign);
+  if (!report.step.memory.fits) {
+    report.reasons.push_back(memory_reason(report.step.memory));
+  }
+  report.reasons.insert(report.reasons.end(), report.claim.impossible.begin(),
+                        report.claim.impossible.end());
+  if (!report.reasons.empty()) {
+    report.status = Status::infeasible;
+  }
+  const auto failed = failed_assertions(assertions, report);
+  if (!failed.empty() && report.status == Status::ok) {
+    report.status = Status::assert_failed;
+  }
+  report.reasons.insert(report.reasons.end(), failed.begin(), failed.end());
+}
+
+}  // namespace
+
+std::string scenario_digest(const config::LoadedScenario& loaded) {
+  return fmt::format("{:016x}",
+                     core::hash_text(loaded.canonical_text + "\nheadway " + HEADWAY_VERSION));
+}
+
+std::string price_source(const config::LoadedScenario& loaded) {
+  if (!loaded.scenario.run.prices) {
+    return "";
+  }
+  const std::string& name = loaded.scenario.run.prices->name;
+  const std::string source = config::find_source(loaded.sources, "run.prices");
+  return source.empty() ? name : name + ": " + source;
+}
+
+RunReport predict(const config::LoadedScenario& loaded, const PredictOptions& options) {
+  Stopwatch whole;
+  const auto checked = training::check(loaded.scenario, loaded.marks);
+  const auto assertions = parse_assertions(loaded.scenario.assertions, loaded.marks);
+  const auto tell = [&](std::string_view phase) {
+    if (options.progress) {
+      options.progress(phase);
+    }
+  };
+  const int threads = options.threads > 0 ? options.threads : tbb::info::default_concurrency();
+  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
+                                  static_cast<std::size_t>(threads));
+
+  RunReport report;
+  report.version = HEADWAY_VERSION;
+  report.scenario = checked.scenario();
+  report.digest = scenario_digest(loaded);
+  report.layout = {checked.gpus(), checked.data_parallel(), checked.micro_batches()};
+  report.timing.threads = threads;
+  report.timing.load = options.load_time;
+  Stopwatch part;
+  tell("simulating one step");
+  report.step = training::simulate_step(checked, {options.fold});
+  check_physics(report.step);
+  report.assumptions = report.step.assumptions;
+  report.warnings = report.step.warnings;
+  report.timing.step = part.lap();
+  if (checked.scenario().run.until) {
+    tell(fmt::format("simulating the run, {} trials", checked.scenario().run.trials));
+    add_campaign(checked, loaded, threads, report);
+  }
+  report.timing.campaign = part.lap();
+  judge(assertions, report);
+  report.timing.total = options.load_time + whole.lap();
+  return report;
+}
+
+int exit_code(Status status) {
+  switch (status) {
+    case Status::ok:
+      return 0;
+    case Status::infeasible:
+      return 3;
+    case Status::assert_failed:
+      return 4;
+    case Status::incomplete:
+      return 5;
+  }
+  return 1;
+}
+
+}  // namespace headway::report

@@ -1,0 +1,46 @@
+// Tables and documents as values, and their printing as aligned text, Markdown and CSV.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace headway::report {
+
+/// Text stands left, numbers stand right; a heading carries the unit, as "time [s]".
+struct Column {
+  std::string heading;
+  bool numeric = true;
+};
+
+struct Table {
+  std::string title;
+  std::vector<Column> columns;
+  std::vector<std::vector<std::string>> rows;  ///< each as long as `columns`
+  bool last_row_is_total = false;              ///< a rule is drawn above it
+};
+
+/// A title, sentences, tables, sentences.
+struct Document {
+  std::string title;
+  std::vector<std::string> opening;
+  std::vector<Table> tables;
+  std::vector<std::string> closing;  ///< the last says what limits the run
+};
+
+std::string to_text(const Table& table);
+std::string to_text(const Document& document);
+std::string to_markdown(const Document& document);
+
+/// One line for the headings, one a row; fields quoted where RFC 4180 asks for it.
+std::string to_csv(const Table& table);
+/// One CSV field, quoted where RFC 4180 asks for it.
+std::string csv_field(const std::string& text);
+
+/// Three significant figures with thousands separators, as "4.12", "1,230,000"; "-" if not finite.
+std::string number(double value);
+/// A count, exact, with thousands separators.
+std::string count(double value);
+/// A share as per cent with one decimal, as "61.3".
+std::string percent(double share);
+
+}  // namespace headway::report

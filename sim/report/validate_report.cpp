@@ -1,0 +1,112 @@
+#include "sim/report/validate_report.h"
+
+#include <fmt/format.h>
+
+#include "sim/report/json_parts.h"
+
+namespace headway::report {
+
+namespace {
+
+using validation::RunPrediction;
+using validation::RunSummary;
+
+std::string signed_percent(const std::optional<double>& error) {
+  return error ? fmt::format("{:+.1f}", *error * 100) : "-";
+}
+
+Table rows_table(const std::vector<RunPrediction>& rows) {
+  Table table{"Published runs",
+              {{"run", false},
+               {"measured [tokens/s/GPU]"},
+               {"predicted"},
+               {"error [%]"},
+               {"90 % interval"},
+               {"status", false}},
+              {}};
+  for (const auto& row : rows) {
+    table.rows.push_back({row.id, number(row.measured),
+                          row.predicted ? number(*row.predicted) : "-", signed_percent(row.error),
+                          row.predicted ? number(row.low) + " to " + number(row.high) : "-",
+                          row.status});
+  }
+  return table;
+}
+
+Table summary_table(const std::string& what,
+                    const std::vector<std::pair<std::string, RunSummary>>& parts) {
+  Table table{"Error by " + what,
+              {{what, false},
+               {"rows"},
+               {"skipped"},
+               {"median [%]"},
+               {"mean [%]"},
+               {"90th percentile [%]"},
+               {"within 5 % [%]"},
+               {"within 10 % [%]"},
+               {"in interval [%]"}},
+              {}};
+  for (const auto& [name, s] : parts) {
+    table.rows.push_back({name, std::to_string(s.n), std::to_string(s.n_skipped),
+                          percent(s.median_abs_error), percent(s.mean_abs_error),
+                          percent(s.p90_abs_error), percent(s.within_5), percent(s.within_10),
+                          percent(s.coverage_90)});
+  }
+  return table;
+}
+
+Json summary_json(const RunSummary& s) {
+  return {{"n", s.n},
+          {"n_skipped", s.n_skipped},
+          {"median_abs_error", s.median_abs_error},
+          {"mean_abs_error", s.mean_abs_error},
+          {"p90_abs_error", s.p90_abs_error},
+          {"within_5", s.within_5},
+          {"within_10", s.within_10},
+          {"coverage_90", s.coverage_90}};
+}
+
+}  // namespace
+
+std::string validate_json(const std::vector<RunPrediction>& rows) {
+  Json list = Json::array();
+  for (const auto& row : rows) {
+    Json object{{"id", row.id}, {"measured_tokens_per_s_per_gpu", row.measured}};
+    object["predicted_tokens_per_s_per_gpu"] = row.predicted ? Json(*row.predicted) : Json(nullptr);
+    object["error"] = row.error ? Json(*row.error) : Json(nullptr);
+    object["interval"] = row.predicted ? Json::array({row.low, row.high}) : Json(nullptr);
+    object["status"] = row.status;
+    list.push_back(std::move(object));
+  }
+  const Json out{{"schema", "headway.validate/1"},
+                 {"rows", list},
+                 {"summary", summary_json(validation::summarize(rows))}};
+  return out.dump(2) + "\n";
+}
+
+std::string validate_csv(const std::vector<RunPrediction>& rows) {
+  return to_csv(rows_table(rows));
+}
+
+Document validate_document(const std::vector<RunPrediction>& rows) {
+  Document document;
+  document.title = "Published training runs, predicted";
+  document.tables.push_back(rows_table(rows));
+  document.tables.push_back(
+      summary_table("source", validation::summarize_by(rows, &RunPrediction::source)));
+  document.tables.push_back(
+      summary_table("GPU", validation::summarize_by(rows, &RunPrediction::gpu)));
+  document.tables.push_back(
+      summary_table("precision", validation::summarize_by(rows, &RunPrediction::precision)));
+  document.tables.push_back(
+      summary_table("model kind", validation::summarize_by(rows, &RunPrediction::kind)));
+  const RunSummary all = validation::summarize(rows);
+  document.closing.push_back(fmt::format(
+      "{} of {} runs were predicted: median error {} %, mean {} %, 90th percentile {} %; {} % of "
+      "them lie in their 90 % interval.",
+      all.n, all.n + all.n_skipped, percent(all.median_abs_error), percent(all.mean_abs_error),
+      percent(all.p90_abs_error), percent(all.coverage_90)));
+  return document;
+}
+
+}  // namespace headway::report

@@ -1,0 +1,20 @@
+// The result of `headway validate` as table, CSV, Markdown and JSON ("headway.validate/1").
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/report/table.h"
+#include "sim/validation/training_runs.h"
+
+namespace headway::report {
+
+/// One JSON object; configs/schema/headway.validate-1.json has its keys.
+std::string validate_json(const std::vector<validation::RunPrediction>& rows);
+/// One line a row.
+std::string validate_csv(const std::vector<validation::RunPrediction>& rows);
+/// Every row, the summaries by source, GPU, precision and model kind, and the sentence that
+/// matters.
+Document validate_document(const std::vector<validation::RunPrediction>& rows);
+
+}  // namespace headway::report

@@ -1,0 +1,51 @@
+#include "sim/training/assumptions.h"
+
+#include <fmt/format.h>
+
+namespace headway::training {
+
+namespace {
+
+std::string yes_no(bool value) { return value ? "yes" : "no"; }
+
+void add_speeds(const CheckedScenario& checked, std::vector<Assumption>& list) {
+  const Scenario& s = checked.scenario();
+  const auto shares = kernel_times(s).shares;
+  const std::string from = s.calibration.kernels ? "measured, calibration '" + s.calibration.name + "'"
+                                                 : "microbenchmarks of the GPU model, not of this machine";
+  list.push_back({"gpu.sustained.gemm_16bit", fmt::format("{:g}", shares.gemm_16bit), from});
+  list.push_back({"gpu.sustained.attention_forward", fmt::format("{:g}", shares.attention_forward), from});
+  list.push_back({"gpu.sustained.attention_backward", fmt::format("{:g}", shares.attention_backward), from});
+  list.push_back({"gpu.sustained.memory", fmt::format("{:g}", shares.memory), from});
+}
+
+void add_software(const CheckedScenario& checked, std::vector<Assumption>& list) {
+  const auto& f = checked.scenario().training.framework;
+  const std::string from = "framework profile '" + f.name + "'";
+  list.push_back({"training.framework.fused_attention", yes_no(f.fused_attention), from});
+  list.push_back({"training.framework.tensor_overlap", yes_no(f.tensor_overlap), from});
+  list.push_back({"training.framework.pipeline_overlap", yes_no(f.pipeline_overlap), from});
+  list.push_back({"training.framework.data_overlap", yes_no(f.data_overlap), from});
+}
+
+}  // namespace
+
+std::vector<Assumption> step_assumptions(const CheckedScenario& checked, const LoweredStep& lowered) {
+  std::vector<Assumption> list;
+  add_speeds(checked, list);
+  add_software(checked, list);
+  for (const auto& use : lowered.collectives) {
+    list.push_back({fmt::format("collective {}", use.name),
+                    fmt::format("{:.3g} us for {:.3g} MB over {} ranks", use.alone.total.si() * 1e6, use.call.bytes.si() / 1e6,
+                                use.shape.ranks),
+                    fmt::format("{}, {} {}", core::to_word(use.alone.source), core::to_word(use.alone.algorithm),
+                                core::to_word(use.alone.protocol))});
+  }
+  const auto& fabric = checked.scenario().cluster.fabric;
+  list.push_back({"cluster.fabric.efficiency", fmt::format("{:g}", fabric.efficiency), "share of the line rate that payload reaches"});
+  list.push_back({"overlap", "no slowdown", "a collective beside a kernel slows neither; groups in one NVLink domain do not contend"});
+  list.push_back({"jitter", "none", "every GPU runs at the sustained speed of the slowest of them, which all others wait for"});
+  return list;
+}
+
+}  // namespace headway::training

@@ -1,0 +1,249 @@
+#include "sim/training/check.h"
+
+#include <set>
+#include <utility>
+
+#include "sim/workload/build.h"
+#include "sim/workload/layout.h"
+#include "sim/workload/schedule.h"
+
+namespace headway::training {
+
+namespace {
+
+using core::Diagnostics;
+using core::SourceMarks;
+
+/// Complaints with the place of the field they are about.
+class Complaints {
+ public:
+  explicit Complaints(const SourceMarks& marks) : marks_(marks) {}
+
+  template <class... Args>
+  void add(std::string_view path, fmt::format_string<Args...> text, Args&&... args) {
+    list_.add(core::find_mark(marks_, path), fmt::format(text, std::forward<Args>(args)...));
+  }
+  [[nodiscard]] bool empty() const { return list_.empty(); }
+  void throw_if_any() { list_.throw_if_any(); }
+
+ private:
+  const SourceMarks& marks_;
+  Diagnostics list_;
+};
+
+void check_format(const Scenario& s, Complaints& complaints) {
+  if (s.headway != 1) {
+    complaints.add("headway", "format version {} is not known to this program; write 'headway: 1' and run 'headway check' again", s.headway);
+  }
+  if (s.name.empty()) {
+    complaints.add("name", "the name is empty; say in a few words what this scenario is");
+  }
+}
+
+void check_cluster(const ClusterSpec& c, Complaints& complaints) {
+  const int domain = c.node.scale_up.domain_gpus;
+  if (domain % c.node.gpus != 0 && c.node.gpus % domain != 0) {
+    complaints.add("cluster.node.scale_up.domain_gpus",
+                   "a domain of {} GPUs and nodes of {} GPUs do not divide each other", domain, c.node.gpus);
+  }
+  if (c.node.gpus % c.node.nic.count != 0 && c.node.nic.count % c.node.gpus != 0) {
+    complaints.add("cluster.node.nic.count", "{} network cards cannot be shared evenly by {} GPUs",
+                   c.node.nic.count, c.node.gpus);
+  }
+  if (c.placement != Placement::packed) {
+    complaints.add("cluster.placement", "placement '{}' is not modelled yet; this version places 'packed' only",
+                   core::to_word(c.placement));
+  }
+  if (c.storage.path == storage::StoragePath::shared) {
+    complaints.add("cluster.storage.path",
+                   "checkpoint traffic on the compute fabric is not modelled yet; this version models 'dual' only");
+  }
+}
+
+/// Sets the data-parallel degree; 0 if the layout does not fill the cluster.
+int resolve_data(const Scenario& s, std::int64_t gpus, Complaints& complaints) {
+  const auto& p = s.parallelism;
+  const std::int64_t model_ranks = std::int64_t{p.tensor} * p.context * p.pipeline;
+  if (p.data.is_auto()) {
+    if (gpus % model_ranks != 0) {
+      complaints.add("parallelism",
+                     "tensor {} x context {} x pipeline {} = {} does not divide the cluster's {} nodes x {} GPUs = {}",
+                     p.tensor, p.context, p.pipeline, model_ranks, s.cluster.nodes, s.cluster.node.gpus, gpus);
+      return 0;
+    }
+    return static_cast<int>(gpus / model_ranks);
+  }
+  const std::int64_t ranks = model_ranks * *p.data.value;
+  if (ranks != gpus) {
+    complaints.add("parallelism.data",
+                   "tensor {} x context {} x pipeline {} x data {} = {} ranks, but the cluster has {} nodes x {} GPUs = {}; "
+                   "write 'data: auto' or change one of them",
+                   p.tensor, p.context, p.pipeline, *p.data.value, ranks, s.cluster.nodes, s.cluster.node.gpus, gpus);
+    return 0;
+  }
+  return *p.data.value;
+}
+
+int resolve_micro_batches(const Scenario& s, int data, Complaints& complaints) {
+  const auto& p = s.parallelism;
+  const std::int64_t together = std::int64_t{data} * p.micro_batch;
+  if (s.training.global_batch % together != 0) {
+    complaints.add("training.global_batch",
+                   "a global batch of {} sequences cannot be split into data {} x micro_batch {} = {}; use a multiple of {}",
+                   s.training.global_batch, data, p.micro_batch, together, together);
+    return 0;
+  }
+  return static_cast<int>(s.training.global_batch / together);
+}
+
+void check_tensor(const Scenario& s, Complaints& complaints) {
+  const int t = s.parallelism.tensor;
+  if (t == 1) {
+    return;
+  }
+  const auto divides = [&](const char* what, int value, const char* path) {
+    if (value % t != 0) {
+      complaints.add(path, "tensor {} does not divide the model's {} = {}", t, what, value);
+    }
+  };
+  divides("heads", s.model.heads, "parallelism.tensor");
+  divides("hidden", s.model.hidden, "parallelism.tensor");
+  if (s.model.ffn > 0) {
+    divides("ffn", s.model.ffn, "parallelism.tensor");
+  }
+  if (s.model.key_value_heads % t != 0 && t % s.model.key_value_heads != 0) {
+    complaints.add("parallelism.tensor", "tensor {} and the model's key_value_heads = {} do not divide each other", t,
+                   s.model.key_value_heads);
+  }
+  if (s.parallelism.sequence && s.training.sequence_length % (t * s.parallelism.context) != 0) {
+    complaints.add("training.sequence_length",
+                   "a sequence of {} tokens cannot be split over tensor {} x context {}; set 'sequence: false' or change one of them",
+                   s.training.sequence_length, t, s.parallelism.context);
+  }
+}
+
+void check_pipeline(const Scenario& s, int micro_batches, Complaints& complaints) {
+  const auto& p = s.parallelism;
+  if (const std::string problem = workload::layout_problem(s.model, p); !problem.empty()) {
+    complaints.add("parallelism.pipeline", "{}", problem);
+  }
+  if (micro_batches == 0) {
+    return;
+  }
+  const auto schedule = workload::effective_schedule(p);
+  const std::string problem = workload::schedule_problem(schedule, p.pipeline, p.virtual_stages, micro_batches);
+  if (!problem.empty()) {
+    complaints.add("parallelism.schedule", "{}", problem);
+  }
+}
+
+void check_model(const workload::ModelSpec& m, Complaints& complaints) {
+  if (m.heads % m.key_value_heads != 0) {
+    complaints.add("model.key_value_heads", "{} query heads cannot be shared by {} key and value heads", m.heads, m.key_value_heads);
+  }
+  if (m.attention == workload::AttentionKind::multi_latent && !m.latent) {
+    complaints.add("model.attention", "attention 'mla' needs the ranks in 'latent'");
+  }
+  if (m.attention == workload::AttentionKind::sliding_window && m.window == 0) {
+    complaints.add("model.attention", "attention 'sliding_window' needs 'window', the tokens a layer sees");
+  }
+  if (m.ffn == 0 && !m.moe) {
+    complaints.add("model.ffn", "a model without experts needs 'ffn' of 1 or more");
+  }
+  if (m.moe && m.moe->top_k > m.moe->experts) {
+    complaints.add("model.moe.top_k", "a token cannot visit {} of {} experts", m.moe->top_k, m.moe->experts);
+  }
+}
+
+void check_hazards(const failures::FailureSpec& f, Complaints& complaints) {
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < f.hazards.size(); ++i) {
+    const auto& hazard = f.hazards[i];
+    const std::string path = fmt::format("run.failures.hazards[{}]", i);
+    if (hazard.mtbf.has_value() == hazard.count.has_value()) {
+      complaints.add(path, "hazard '{}' needs exactly one of 'mtbf' and 'count'", hazard.name);
+    }
+    if (hazard.count && !f.observed) {
+      complaints.add(path, "hazard '{}' has a 'count', so the list needs 'observed': how many GPUs were watched for how long", hazard.name);
+    }
+    if (!names.insert(hazard.name).second) {
+      complaints.add(path, "two hazards are named '{}'; names choose the random stream and must differ", hazard.name);
+    }
+  }
+}
+
+void check_run(const RunSpec& r, Complaints& complaints) {
+  if (r.checkpoint.interval_steps && !r.checkpoint.interval.is_auto()) {
+    complaints.add("run.checkpoint", "'interval' and 'interval_steps' say the same thing twice; keep one");
+  }
+  if (r.until) {
+    const int given = (r.until->tokens ? 1 : 0) + (r.until->steps ? 1 : 0) + (r.until->wall ? 1 : 0);
+    if (given != 1) {
+      complaints.add("run.until", "write exactly one of 'tokens', 'steps' and 'wall', not {}", given);
+    }
+  }
+  if (r.failures) {
+    check_hazards(*r.failures, complaints);
+  }
+}
+
+void check_precision(const Scenario& s, Complaints& complaints) {
+  using core::Precision;
+  const auto& peak = s.cluster.node.gpu.peak;
+  const auto precision = s.training.precision;
+  const bool missing = ((precision == Precision::fp8 || precision == Precision::mxfp8) && peak.fp8.si() == 0) ||
+                       (precision == Precision::nvfp4 && peak.fp4.si() == 0) ||
+                       (precision == Precision::tf32 && peak.tf32.si() == 0);
+  if (missing) {
+    complaints.add("training.precision", "{} has no matrix unit for {}; choose another precision or GPU",
+                   s.cluster.node.gpu.name, core::to_word(precision));
+  }
+}
+
+void check_curves(const CalibrationSpec& calibration, Complaints& complaints) {
+  for (std::size_t i = 0; i < calibration.collectives.size(); ++i) {
+    const auto& curve = calibration.collectives[i];
+    const std::string path = fmt::format("calibration.collectives[{}]", i);
+    if (curve.ranks_per_node > curve.ranks) {
+      complaints.add(path, "{} ranks a node in a group of {}", curve.ranks_per_node, curve.ranks);
+    }
+    if (curve.points.empty()) {
+      complaints.add(path, "a curve needs at least one point");
+    }
+    for (std::size_t k = 1; k < curve.points.size(); ++k) {
+      if (curve.points[k].message <= curve.points[k - 1].message) {
+        complaints.add(fmt::format("{}.points[{}]", path, k), "the points of a curve must rise in message size");
+      }
+    }
+  }
+}
+
+}  // namespace
+
+CheckedScenario check(Scenario scenario, const SourceMarks& marks) {
+  Complaints complaints(marks);
+  const std::int64_t gpus = std::int64_t{scenario.cluster.nodes} * scenario.cluster.node.gpus;
+  check_format(scenario, complaints);
+  check_cluster(scenario.cluster, complaints);
+  check_model(scenario.model, complaints);
+  check_precision(scenario, complaints);
+  check_tensor(scenario, complaints);
+  check_run(scenario.run, complaints);
+  check_curves(scenario.calibration, complaints);
+  const int data = resolve_data(scenario, gpus, complaints);
+  const int micro_batches = data > 0 ? resolve_micro_batches(scenario, data, complaints) : 0;
+  check_pipeline(scenario, micro_batches, complaints);
+  for (const auto& message : workload::unsupported(scenario.model, scenario.training, scenario.parallelism)) {
+    complaints.add("parallelism", "{}", message);
+  }
+  complaints.throw_if_any();
+
+  CheckedScenario checked;
+  checked.scenario_ = std::move(scenario);
+  checked.gpus_ = gpus;
+  checked.data_parallel_ = data;
+  checked.micro_batches_ = micro_batches;
+  return checked;
+}
+
+}  // namespace headway::training

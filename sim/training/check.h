@@ -1,0 +1,39 @@
+// From Scenario to CheckedScenario: the rules that hold across fields, all violations at once.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/core/error.h"
+#include "sim/training/scenario.h"
+
+namespace headway::training {
+
+/// A scenario whose parts fit together; can only be made by `check`.
+class CheckedScenario {
+ public:
+  [[nodiscard]] const Scenario& scenario() const { return scenario_; }
+  /// GPUs that train: nodes x GPUs per node.
+  [[nodiscard]] std::int64_t gpus() const { return gpus_; }
+  /// Data-parallel degree, with `auto` resolved.
+  [[nodiscard]] int data_parallel() const { return data_parallel_; }
+  /// Micro-batches each pipeline replica runs in a step.
+  [[nodiscard]] int micro_batches() const { return micro_batches_; }
+  /// Tokens of one step.
+  [[nodiscard]] double tokens_per_step() const {
+    return static_cast<double>(scenario_.training.global_batch) * scenario_.training.sequence_length;
+  }
+
+ private:
+  friend CheckedScenario check(Scenario scenario, const core::SourceMarks& marks);
+  CheckedScenario() = default;
+  Scenario scenario_;
+  std::int64_t gpus_ = 0;
+  int data_parallel_ = 1;
+  int micro_batches_ = 1;
+};
+
+/// @param marks  where each value was written; may be empty
+/// @throws Error with every violated rule
+CheckedScenario check(Scenario scenario, const core::SourceMarks& marks = {});
+
+}  // namespace headway::training

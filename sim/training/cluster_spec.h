@@ -1,0 +1,64 @@
+// What a cluster is: nodes of GPUs, the fabric between them, storage and spares.
+#pragma once
+
+#include <string>
+
+#include "sim/core/fields.h"
+#include "sim/gpu/spec.h"
+#include "sim/network/spec.h"
+#include "sim/storage/spec.h"
+
+namespace headway::training {
+
+/// One server.
+struct NodeSpec {
+  static constexpr const char* kCatalogue = "nodes";
+  std::string name;
+  gpu::GpuSpec gpu;
+  int gpus = 8;
+  network::ScaleUpSpec scale_up;
+  network::NicSpec nic;
+  core::Bytes host_memory{2e12};
+  core::Watts host_power{2000};
+  template <class V>
+  void fields(V& v) {
+    v.required("name", name, "Name printed in reports.");
+    v.required("gpu", gpu, "The GPU.");
+    v.required("gpus", gpus, "GPUs in the node.", core::at_least_one);
+    v.required("scale_up", scale_up, "The network inside the node or rack.");
+    v.required("nic", nic, "Network cards.");
+    v.optional("host_memory", host_memory, "Memory of the host.", core::positive);
+    v.optional("host_power", host_power, "Power of the node beside its GPUs (CPUs, fans, NICs).", core::non_negative);
+  }
+  bool operator==(const NodeSpec&) const = default;
+};
+
+enum class Placement { packed, rack, random, fragmented };
+constexpr auto enum_words(Placement) {
+  using E = core::EnumWord<Placement>;
+  return std::array{E{Placement::packed, "packed"}, E{Placement::rack, "rack"}, E{Placement::random, "random"},
+                    E{Placement::fragmented, "fragmented"}};
+}
+
+/// The machine a job runs on.
+struct ClusterSpec {
+  static constexpr const char* kCatalogue = "clusters";
+  int nodes = 1;
+  NodeSpec node;
+  network::FabricSpec fabric;
+  storage::StorageSpec storage;
+  int spares = 0;
+  Placement placement = Placement::packed;
+  template <class V>
+  void fields(V& v) {
+    v.required("nodes", nodes, "Nodes the job uses, spares not counted.", core::at_least_one);
+    v.required("node", node, "The server.");
+    v.required("fabric", fabric, "The network between nodes.");
+    v.required("storage", storage, "Where checkpoints go.");
+    v.optional("spares", spares, "Healthy nodes kept ready and paid for.", core::non_negative);
+    v.optional("placement", placement, "How ranks are put on nodes.");
+  }
+  bool operator==(const ClusterSpec&) const = default;
+};
+
+}  // namespace headway::training

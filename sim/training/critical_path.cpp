@@ -1,0 +1,77 @@
+#include "sim/training/critical_path.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "sim/core/error.h"
+
+namespace headway::training {
+
+namespace {
+
+using core::Activity;
+using core::Tick;
+using network::TraceEntry;
+
+/// One actor of each class; the trace speaks of classes.
+std::vector<std::uint32_t> representatives(const network::RunResult& result) {
+  std::vector<std::uint32_t> of_class(result.multiplicity.size(), 0);
+  for (std::size_t a = result.class_of_actor.size(); a-- > 0;) {
+    of_class[result.class_of_actor[a]] = static_cast<std::uint32_t>(a);
+  }
+  return of_class;
+}
+
+/// The trace of each class, in time order.
+std::vector<std::vector<const TraceEntry*>> by_class(const network::RunResult& result) {
+  std::vector<std::vector<const TraceEntry*>> entries(result.multiplicity.size());
+  for (const auto& entry : result.trace) {
+    if (entry.end > entry.begin) {
+      entries[entry.actor].push_back(&entry);
+    }
+  }
+  for (auto& list : entries) {
+    std::sort(list.begin(), list.end(), [](const auto* a, const auto* b) { return a->end < b->end; });
+  }
+  return entries;
+}
+
+/// The last entry of the actor that ended at or before `at`.
+const TraceEntry* last_before(const std::vector<const TraceEntry*>& entries, Tick at) {
+  const auto after = std::upper_bound(entries.begin(), entries.end(), at,
+                                      [](Tick t, const TraceEntry* entry) { return t < entry->end; });
+  return after == entries.begin() ? nullptr : *(after - 1);
+}
+
+}  // namespace
+
+core::ByActivity<Tick> critical_path(const network::Problem& problem, const network::RunResult& result) {
+  core::ByActivity<Tick> path;
+  const auto last = std::find_if(result.trace.begin(), result.trace.end(),
+                                 [&](const TraceEntry& entry) { return entry.end == result.end; });
+  HEADWAY_CHECK(last != result.trace.end(), "no trace entry ends at the run's end, tick {}", result.end);
+  std::uint32_t actor = last->actor;
+  const auto of_class = representatives(result);
+  const auto entries = by_class(result);
+  Tick now = result.end;
+  while (now > 0) {
+    const TraceEntry* entry = last_before(entries[actor], now);
+    HEADWAY_CHECK(entry != nullptr, "actor {} did nothing before tick {}", actor, now);
+    // An actor is always busy or blocked, so its last entry ends just now.
+    HEADWAY_CHECK(entry->end == now, "actor {} has a gap from tick {} to {}", actor, entry->end, now);
+    const auto& rank = problem.actors[of_class[entry->actor]];
+    const auto& step = problem.programs[rank.program][entry->step];
+    if (step.code == network::StepCode::compute) {
+      path[step.activity] += now - entry->begin;
+      now = entry->begin;
+    } else {
+      const auto& group = problem.groups[rank.groups[step.slot]];
+      path[group.activity] += now - entry->launched;
+      now = entry->launched;
+      actor = entry->last_arriver;
+    }
+  }
+  return path;
+}
+
+}  // namespace headway::training

@@ -1,0 +1,15 @@
+// Why the step took as long as it did: the chain of causes from its end back to its start.
+#pragma once
+
+#include "sim/network/problem.h"
+#include "sim/training/step_result.h"
+
+namespace headway::training {
+
+/// Walks back from the last event: a computation leads to what the rank did before it, a transfer to the rank
+/// whose arrival launched it. Every instant of the step has one cause, so the values add up to `result.end`.
+/// @param problem  the problem that was run
+/// @param result   with a trace
+core::ByActivity<core::Tick> critical_path(const network::Problem& problem, const network::RunResult& result);
+
+}  // namespace headway::training

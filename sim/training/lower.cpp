@@ -1,0 +1,197 @@
+#include "sim/training/lower.h"
+
+#include <tuple>
+
+#include "sim/core/error.h"
+#include "sim/gpu/closed_form.h"
+#include "sim/training/placement.h"
+
+namespace headway::training {
+
+namespace {
+
+using core::Rank;
+using workload::Group;
+using workload::OperationKind;
+
+network::NcclGeneration nccl_generation(gpu::Architecture architecture) {
+  switch (architecture) {
+    case gpu::Architecture::ampere:
+      return network::NcclGeneration::ampere;
+    case gpu::Architecture::hopper:
+    case gpu::Architecture::cdna3:
+      return network::NcclGeneration::hopper;
+    case gpu::Architecture::blackwell:
+    case gpu::Architecture::cdna4:
+      return network::NcclGeneration::blackwell;
+  }
+  HEADWAY_CHECK(false, "architecture {}", static_cast<int>(architecture));
+}
+
+std::vector<Group> groups_of_one(const CheckedScenario& checked) {
+  const auto& p = checked.scenario().parallelism;
+  std::vector<Group> groups;
+  const auto add = [&groups](Group group, int degree) {
+    if (degree == 1) {
+      groups.push_back(group);
+    }
+  };
+  add(Group::tensor, p.tensor);
+  add(Group::context, p.context);
+  add(Group::data, checked.data_parallel());
+  add(Group::data_context, checked.data_parallel() * p.context);
+  add(Group::embedding, p.pipeline);
+  add(Group::world, static_cast<int>(checked.gpus()));
+  return groups;
+}
+
+class Lowering {
+ public:
+  Lowering(const CheckedScenario& checked, const network::Fabric& fabric)
+      : checked_(checked),
+        fabric_(fabric),
+        layout_(checked.scenario().parallelism, checked.data_parallel()),
+        parameters_(network::make_parameters(fabric.input(), nccl_generation(checked.scenario().cluster.node.gpu.architecture))),
+        numbers_(fabric) {}
+
+  LoweredStep lower(const workload::StepGraph& graph) {
+    const KernelTimes times = kernel_times(checked_.scenario());
+    const auto alone = groups_of_one(checked_);
+    for (int stage = 0; stage < static_cast<int>(graph.stages.size()); ++stage) {
+      stages_.push_back(compile_stage(graph, stage, times, alone, out_.problem.names));
+      out_.problem.programs.push_back(std::move(stages_.back().steps));
+    }
+    for (std::int64_t r = 0; r < layout_.ranks(); ++r) {
+      add_actor(Rank(static_cast<std::uint32_t>(r)));
+    }
+    out_.fabric_links = numbers_.fabric_links();
+    return std::move(out_);
+  }
+
+ private:
+  void add_actor(Rank rank) {
+    const int stage = layout_.coordinates(rank).pipeline;
+    network::Actor actor;
+    actor.program = static_cast<std::uint32_t>(stage);
+    for (const SlotKey& slot : stages_[static_cast<std::size_t>(stage)].slots) {
+      actor.groups.push_back(slot.kind == OperationKind::collective ? collective_group(slot, rank)
+                                                                    : message_group(slot, rank, stage));
+    }
+    out_.problem.actors.push_back(std::move(actor));
+  }
+
+  std::uint32_t collective_group(const SlotKey& slot, Rank rank) {
+    const Rank leader = layout_.leader(slot.group, rank);
+    const auto [place, fresh] = collective_groups_.try_emplace({slot, leader}, 0U);
+    if (fresh) {
+      place->second = add_collective(slot, leader);
+    }
+    return place->second;
+  }
+
+  std::uint32_t add_collective(const SlotKey& slot, Rank leader) {
+    std::vector<core::GpuId> members;
+    for (const Rank member : layout_.members(slot.group, leader)) {
+      members.push_back(layout_.gpu(member));
+    }
+    network::CollectiveCall call;
+    call.kind = slot.collective;
+    call.bytes = slot.bytes;
+    const network::GroupShape shape = network::group_shape(fabric_, members);
+    const network::CollectiveTime alone = time_of(slot.name, call, shape);
+    network::EmitOptions options;
+    options.timed = shape.domains == 1;
+    options.label = leader.index();
+    const auto transfer = network::emit_collective(fabric_, call, members, alone, options);
+    return network::append(transfer, static_cast<std::uint32_t>(members.size()), slot.activity, name(slot.name), numbers_,
+                           out_.problem);
+  }
+
+  /// Sender and receiver meet in the group of (sending rank, receiving rank, channel, size).
+  std::uint32_t message_group(const SlotKey& slot, Rank rank, int stage) {
+    RankCoordinates other = layout_.coordinates(rank);
+    other.pipeline = slot.peer_stage;
+    const bool sends = slot.kind == OperationKind::send;
+    const Rank from = sends ? rank : layout_.rank(other);
+    const Rank to = sends ? layout_.rank(other) : rank;
+    HEADWAY_CHECK(slot.peer_stage != stage, "stage {} sends to itself", stage);
+    const auto [place, fresh] = message_groups_.try_emplace({from, to, slot.channel, slot.bytes.si()}, 0U);
+    if (fresh) {
+      place->second = add_message(slot, from, to);
+    }
+    return place->second;
+  }
+
+  std::uint32_t add_message(const SlotKey& slot, Rank from, Rank to) {
+    const std::vector<core::GpuId> ends{layout_.gpu(from), layout_.gpu(to)};
+    const network::CollectiveCall call{core::CollectiveKind::send_receive, slot.bytes, {}, {}};
+    const network::CollectiveTime alone = time_of("pipeline message", call, network::group_shape(fabric_, ends));
+    network::EmitOptions options;
+    options.label = from.index();
+    const auto transfer = network::emit_send(fabric_, slot.bytes, ends[0], ends[1], alone, options);
+    return network::append(transfer, 1, slot.activity, name(slot.name), numbers_, out_.problem);
+  }
+
+  network::CollectiveTime time_of(const std::string& what, const network::CollectiveCall& call, const network::GroupShape& shape) {
+    for (const auto& use : out_.collectives) {
+      if (use.call.kind == call.kind && use.call.bytes == call.bytes && use.shape == shape) {
+        return use.alone;
+      }
+    }
+    out_.collectives.push_back(
+        {what, call, shape, network::collective_time(call, shape, parameters_, checked_.scenario().calibration.collectives)});
+    return out_.collectives.back().alone;
+  }
+
+  std::uint16_t name(const std::string& text) {
+    auto& names = out_.problem.names;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (names[i] == text) {
+        return static_cast<std::uint16_t>(i);
+      }
+    }
+    names.push_back(text);
+    return static_cast<std::uint16_t>(names.size() - 1);
+  }
+
+  const CheckedScenario& checked_;
+  const network::Fabric& fabric_;
+  RankLayout layout_;
+  network::NetworkParameters parameters_;
+  network::LinkNumbers numbers_;
+  std::vector<StageProgram> stages_;
+  std::map<std::tuple<SlotKey, Rank>, std::uint32_t> collective_groups_;
+  std::map<std::tuple<Rank, Rank, int, double>, std::uint32_t> message_groups_;
+  LoweredStep out_;
+};
+
+}  // namespace
+
+network::Fabric build_fabric(const ClusterSpec& cluster) {
+  network::FabricInput input;
+  input.fabric = cluster.fabric;
+  input.scale_up = cluster.node.scale_up;
+  input.nic = cluster.node.nic;
+  input.nodes = cluster.nodes;
+  input.gpus_per_node = cluster.node.gpus;
+  return network::Fabric(input);
+}
+
+KernelTimes kernel_times(const Scenario& scenario) {
+  const auto& gpu = scenario.cluster.node.gpu;
+  const auto& framework = scenario.training.framework;
+  gpu::SustainedShares shares = scenario.calibration.kernels.value_or(gpu.sustained);
+  if (framework.attention_kernels == workload::AttentionKernels::flash2 && shares.attention_flash2 > 0) {
+    shares.attention_forward = shares.attention_flash2;
+    shares.attention_backward = shares.attention_flash2;
+  }
+  // A synchronous step waits for the slowest GPU at every collective.
+  const std::int64_t gpus = std::int64_t{scenario.cluster.nodes} * scenario.cluster.node.gpus;
+  return {&gpu, gpu::shares_of_slowest(shares, gpus), {framework.cpu_launch, framework.cuda_graphs}};
+}
+
+LoweredStep lower(const CheckedScenario& checked, const workload::StepGraph& graph, const network::Fabric& fabric) {
+  return Lowering(checked, fabric).lower(graph);
+}
+
+}  // namespace headway::training

@@ -1,0 +1,42 @@
+// From step graph, placement and fabric to one flow problem.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sim/network/collective_flows.h"
+#include "sim/network/fabric.h"
+#include "sim/network/problem.h"
+#include "sim/training/check.h"
+#include "sim/training/program.h"
+#include "sim/workload/step_graph.h"
+
+namespace headway::training {
+
+/// The time of one kind of collective of the step, alone on the fabric: what reports and explanations quote.
+struct CollectiveUse {
+  std::string name;
+  network::CollectiveCall call;
+  network::GroupShape shape;
+  network::CollectiveTime alone;
+};
+
+/// A training step as a problem for the flow engine.
+struct LoweredStep {
+  network::Problem problem;
+  std::vector<core::LinkId> fabric_links;      ///< problem link -> fabric link
+  std::vector<CollectiveUse> collectives;      ///< each distinct one once, in order of first use
+};
+
+/// The fabric of a cluster.
+network::Fabric build_fabric(const ClusterSpec& cluster);
+
+/// Kernel speeds of the cluster's GPU with the calibration applied.
+KernelTimes kernel_times(const Scenario& scenario);
+
+/// One actor a rank, one group for every set of ranks that communicates.
+/// Groups inside one NVLink domain are timed events: the domain is taken to serve one group at a time.
+LoweredStep lower(const CheckedScenario& checked, const workload::StepGraph& graph, const network::Fabric& fabric);
+
+}  // namespace headway::training

@@ -1,0 +1,40 @@
+// Which rank sits on which GPU, and which ranks form which group.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/core/ids.h"
+#include "sim/workload/spec.h"
+#include "sim/workload/step_graph.h"
+
+namespace headway::training {
+
+/// Where a rank stands in each parallel dimension.
+struct RankCoordinates {
+  int tensor = 0, context = 0, data = 0, pipeline = 0;
+  bool operator==(const RankCoordinates&) const = default;
+};
+
+/// The layout of all ranks: rank <-> coordinates <-> GPU. Packed: rank r runs on GPU r, nodes filled in order.
+class RankLayout {
+ public:
+  RankLayout(const workload::ParallelismSpec& parallelism, int data_parallel);
+
+  [[nodiscard]] std::int64_t ranks() const { return std::int64_t{tensor_} * context_ * data_ * pipeline_; }
+  [[nodiscard]] RankCoordinates coordinates(core::Rank rank) const;
+  [[nodiscard]] core::Rank rank(const RankCoordinates& at) const;
+  [[nodiscard]] core::GpuId gpu(core::Rank rank) const { return core::GpuId(rank.index()); }
+
+  /// First of `members`, without listing them.
+  [[nodiscard]] core::Rank leader(workload::Group group, core::Rank rank) const;
+
+  /// Ranks of the group of kind `group` that `rank` belongs to, in ring order; for neighbour groups the two ends.
+  [[nodiscard]] std::vector<core::Rank> members(workload::Group group, core::Rank rank) const;
+
+ private:
+  int tensor_, context_, data_, pipeline_;
+  bool pipeline_first_;
+};
+
+}  // namespace headway::training

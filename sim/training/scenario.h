@@ -1,0 +1,120 @@
+// The scenario: everything one prediction is made from, as the user wrote it, with defaults filled in.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/core/fields.h"
+#include "sim/failures/spec.h"
+#include "sim/network/spec.h"
+#include "sim/price/spec.h"
+#include "sim/storage/spec.h"
+#include "sim/training/cluster_spec.h"
+#include "sim/workload/spec.h"
+
+namespace headway::training {
+
+/// When the run ends: exactly one of the three.
+struct UntilSpec {
+  std::optional<double> tokens;
+  std::optional<std::int64_t> steps;
+  std::optional<core::Seconds> wall;
+  template <class V>
+  void fields(V& v) {
+    v.optional("tokens", tokens, "Tokens to train on.", core::positive);
+    v.optional("steps", steps, "Optimizer steps.", core::at_least_one);
+    v.optional("wall", wall, "Wall clock.", core::positive);
+  }
+  bool operator==(const UntilSpec&) const = default;
+};
+
+/// How the job is run: until when, with which checkpoints, failures, recovery and prices.
+struct RunSpec {
+  std::optional<UntilSpec> until;
+  storage::CheckpointSpec checkpoint;
+  std::optional<failures::FailureSpec> failures;
+  failures::RecoverySpec recovery;
+  std::optional<price::PriceSpec> prices;
+  int trials = 200;
+  std::int64_t seed = 1;
+  template <class V>
+  void fields(V& v) {
+    v.optional("until", until, "When the run ends; absent: only one step is predicted.");
+    v.optional("checkpoint", checkpoint, "When and how to save.");
+    v.optional("failures", failures, "What fails and how often; absent: nothing fails.");
+    v.optional("recovery", recovery, "From failure to the first useful step.");
+    v.optional("prices", prices, "What it costs; absent: no cost is printed.");
+    v.optional("trials", trials, "Independent draws of the campaign.", core::at_least_one);
+    v.optional("seed", seed, "Seed of all random streams.", core::non_negative);
+  }
+  bool operator==(const RunSpec&) const = default;
+};
+
+/// Measured figures that replace catalogue values.
+struct CalibrationSpec {
+  static constexpr const char* kCatalogue = "calibrations";
+  std::string name = "catalogue";
+  std::optional<gpu::SustainedShares> kernels;
+  std::vector<network::CollectiveCurve> collectives;
+  double relative_error = 0.08;
+  template <class V>
+  void fields(V& v) {
+    v.optional("name", name, "Name printed in reports.");
+    v.optional("kernels", kernels, "Measured shares of the peaks.");
+    v.optional("collectives", collectives, "Measured collective curves.");
+    v.optional("relative_error", relative_error, "Standard error of a predicted step, relative; widens the interval.", core::positive);
+  }
+  bool operator==(const CalibrationSpec&) const = default;
+};
+
+/// A public statement to be checked.
+struct ClaimSpec {
+  std::optional<core::Seconds> wall;
+  std::optional<double> tokens;
+  std::optional<double> mfu;
+  std::optional<double> hfu;
+  std::optional<double> tflops_per_gpu;
+  std::optional<double> ettr;
+  template <class V>
+  void fields(V& v) {
+    v.optional("wall", wall, "Claimed wall clock.", core::positive);
+    v.optional("tokens", tokens, "Claimed tokens.", core::positive);
+    v.optional("mfu", mfu, "Published model FLOPs utilization.", core::fraction);
+    v.optional("hfu", hfu, "Published hardware FLOPs utilization.", core::fraction);
+    v.optional("tflops_per_gpu", tflops_per_gpu, "Published rate per GPU [TFLOP/s].", core::positive);
+    v.optional("ettr", ettr, "Published effective training time ratio.", core::fraction);
+  }
+  bool operator==(const ClaimSpec&) const = default;
+};
+
+/// One question to the simulator.
+struct Scenario {
+  int headway = 1;
+  std::string name;
+  ClusterSpec cluster;
+  workload::ModelSpec model;
+  workload::TrainingSpec training;
+  workload::ParallelismSpec parallelism;
+  RunSpec run;
+  CalibrationSpec calibration;
+  ClaimSpec claim;
+  std::vector<std::string> assertions;
+  template <class V>
+  void fields(V& v) {
+    v.required("headway", headway, "Format version; this program reads 1.");
+    v.required("name", name, "Name printed in reports.");
+    v.required("cluster", cluster, "The machine.");
+    v.required("model", model, "What is trained.");
+    v.required("training", training, "The recipe.");
+    v.optional("parallelism", parallelism, "How the work is divided.");
+    v.optional("run", run, "How the job is run; absent: only one step is predicted.");
+    v.optional("calibration", calibration, "Measured figures that replace catalogue values.");
+    v.optional("claim", claim, "A public statement to be checked.");
+    v.optional("assert", assertions, "Conditions on the result, such as \"step.mfu > 0.38\"; exit code 4 if one fails.");
+  }
+  bool operator==(const Scenario&) const = default;
+};
+
+}  // namespace headway::training

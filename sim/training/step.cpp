@@ -1,0 +1,127 @@
+#include "sim/training/step.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/core/error.h"
+#include "sim/gpu/kernel_time.h"
+#include "sim/training/assumptions.h"
+#include "sim/training/critical_path.h"
+#include "sim/training/lower.h"
+#include "sim/workload/build.h"
+#include "sim/workload/closed_form.h"
+
+namespace headway::training {
+
+namespace {
+
+using core::Activity;
+using core::Seconds;
+
+/// 5 % of a normal distribution lie above this many standard deviations.
+constexpr double kOneSidedFivePercent = 1.6448536269514722;
+
+core::ByActivity<Seconds> mean_breakdown(const network::RunResult& run) {
+  const auto clock = core::Clock::step();
+  core::ByActivity<Seconds> mean;
+  double ranks = 0;
+  for (std::size_t c = 0; c < run.multiplicity.size(); ++c) {
+    ranks += run.multiplicity[c];
+  }
+  for (std::size_t c = 0; c < run.multiplicity.size(); ++c) {
+    const double share = run.multiplicity[c] / ranks;
+    for (std::size_t a = 0; a < core::kActivities; ++a) {
+      mean.values[a] += clock.to_seconds(run.actor_activity[c].values[a]) * share;
+    }
+    // A rank that has finished waits for the others before the next step can begin.
+    mean[Activity::pipeline_bubble] += clock.to_seconds(run.end - run.actor_end[c]) * share;
+  }
+  return mean;
+}
+
+void fill_utilization(const CheckedScenario& checked, StepResult& result) {
+  const Scenario& s = checked.scenario();
+  const double tokens = checked.tokens_per_step();
+  const auto gpus = static_cast<double>(checked.gpus());
+  const auto flops = workload::training_flops_per_token(s.model, s.training.sequence_length, s.parallelism.recompute);
+  const auto peak = gpu::peak_rate(s.cluster.node.gpu, s.training.precision);
+  result.tokens_per_s = tokens / result.time.si();
+  result.tokens_per_s_per_gpu = result.tokens_per_s / gpus;
+  const auto rate = [&](core::Flops per_token) { return core::FlopsPerSecond(per_token.si() * result.tokens_per_s_per_gpu); };
+  result.mfu = rate(flops.mfu) / peak;
+  result.mfu_causal = rate(flops.mfu_causal) / peak;
+  result.hfu = rate(flops.hfu) / peak;
+  result.model_flops_per_gpu = rate(flops.mfu);
+  result.hardware_flops_per_gpu = rate(flops.hfu);
+  // The law: causal model FLOPs are really executed, so they cannot exceed the peak.
+  HEADWAY_CHECK(result.mfu_causal <= 1, "mfu_causal {} is above 1", result.mfu_causal);
+}
+
+std::vector<LinkUse> link_use(const network::Fabric& fabric, const LoweredStep& lowered, const network::RunResult& run) {
+  struct Sum {
+    double bytes = 0, capacity = 0, busiest = 0;
+  };
+  std::vector<std::pair<network::Tier, Sum>> tiers;
+  const double seconds = core::Clock::step().to_seconds(run.end).si();
+  for (std::size_t l = 0; l < lowered.fabric_links.size(); ++l) {
+    const auto& link = fabric.link(lowered.fabric_links[l]);
+    auto place = std::find_if(tiers.begin(), tiers.end(), [&](const auto& t) { return t.first == link.tier; });
+    if (place == tiers.end()) {
+      place = tiers.insert(tiers.end(), {link.tier, Sum{}});
+    }
+    const double room = link.capacity.si() * seconds;
+    place->second.bytes += run.link_bytes[l];
+    place->second.capacity += room;
+    place->second.busiest = std::max(place->second.busiest, room > 0 ? run.link_bytes[l] / room : 0);
+  }
+  std::vector<LinkUse> uses;
+  for (const auto& [tier, sum] : tiers) {
+    uses.push_back({std::string(core::to_word(tier)), sum.capacity > 0 ? sum.bytes / sum.capacity : 0, sum.busiest});
+  }
+  return uses;
+}
+
+/// Relative error is taken as lognormal, so the interval is wider upwards.
+void fill_interval(double relative_error, StepResult& result) {
+  const double factor = std::exp(kOneSidedFivePercent * relative_error);
+  result.interval_low = result.time / factor;
+  result.interval_high = result.time * factor;
+}
+
+}  // namespace
+
+StepResult simulate_step(const CheckedScenario& checked, const StepOptions& options) {
+  const Scenario& s = checked.scenario();
+  const auto graph = workload::build_step_graph(s.model, s.training, s.parallelism, checked.data_parallel(), checked.micro_batches());
+  const network::Fabric fabric = build_fabric(s.cluster);
+  const LoweredStep lowered = lower(checked, graph, fabric);
+  network::RunOptions run_options;
+  run_options.fold = options.fold;
+  run_options.trace = options.trace;
+  const network::RunResult run = network::run(lowered.problem, run_options);
+  HEADWAY_CHECK(run.end > 0, "the step of '{}' took no time", s.name);
+
+  const auto clock = core::Clock::step();
+  StepResult result;
+  result.time = clock.to_seconds(run.end);
+  fill_interval(s.calibration.relative_error, result);
+  fill_utilization(checked, result);
+  result.breakdown = mean_breakdown(run);
+  if (options.trace) {
+    const auto path = critical_path(lowered.problem, run);
+    for (std::size_t a = 0; a < core::kActivities; ++a) {
+      result.critical_path.values[a] = clock.to_seconds(path.values[a]);
+    }
+  }
+  result.links = link_use(fabric, lowered, run);
+  result.event_digest = run.event_digest;
+  result.result_digest = run.result_digest;
+  result.events = run.events;
+  result.rank_classes = static_cast<std::int64_t>(run.classes);
+  result.ranks = static_cast<std::int64_t>(run.actors);
+  result.memory = predict_memory(checked);
+  result.assumptions = step_assumptions(checked, lowered);
+  return result;
+}
+
+}  // namespace headway::training

@@ -1,0 +1,20 @@
+// The step simulation: CheckedScenario -> Cluster + StepGraph -> StepResult.
+#pragma once
+
+#include "sim/training/check.h"
+#include "sim/training/step_result.h"
+
+namespace headway::training {
+
+struct StepOptions {
+  bool fold = true;   ///< simulate one rank a class of equals; the ticks are the same
+  bool trace = true;  ///< record what every rank did: needed for critical_path
+};
+
+/// Memory of every stage, without simulating.
+MemoryResult predict_memory(const CheckedScenario& checked);
+
+/// Simulates one step, event by event. A plan that does not fit is simulated all the same (`memory.fits` says so).
+StepResult simulate_step(const CheckedScenario& checked, const StepOptions& options = {});
+
+}  // namespace headway::training

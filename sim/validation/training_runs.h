@@ -1,0 +1,64 @@
+// Published training runs: a row of the table becomes a scenario, the scenario a prediction, the prediction an error.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/import/csv.h"
+#include "sim/training/scenario.h"
+
+namespace headway::validation {
+
+/// Entries of the catalogue that rows refer to, by name; read once, then shared by threads.
+struct Catalogue {
+  std::map<std::string, gpu::GpuSpec> gpus;
+  std::map<std::string, workload::FrameworkSpec> frameworks;
+};
+
+/// Reads all GPUs and frameworks under these configuration folders.
+/// @throws core::Error with all that is wrong in an entry
+Catalogue load_catalogue(const std::vector<std::filesystem::path>& roots);
+
+/// A row as a scenario, or why it cannot be one.
+struct RowScenario {
+  std::optional<training::Scenario> scenario;
+  std::string skipped;                 ///< reason, where there is no scenario
+  std::vector<std::string> assumed;    ///< fields that the source does not state
+};
+
+/// @param row  of a table with the columns of `training_runs.csv` (docs/validation.md)
+/// @throws core::Error if a cell cannot be read
+RowScenario row_scenario(const import::CsvTable& table, std::size_t row, const Catalogue& catalogue);
+
+/// One row's comparison. `error` = predicted / measured - 1.
+struct RunPrediction {
+  std::string id, source, group, gpu, precision, kind;
+  double weight = 1;
+  double measured = 0;                 ///< tokens/s/GPU
+  std::optional<double> predicted;     ///< tokens/s/GPU
+  std::optional<double> error;
+  double low = 0, high = 0;            ///< 90 % interval of tokens/s/GPU
+  std::string status;                  ///< ok, ok-assumed, skipped:<reason>
+};
+
+/// Predicts every row, in parallel; the order and the bits do not depend on the threads.
+std::vector<RunPrediction> predict_runs(const import::CsvTable& table, const Catalogue& catalogue);
+
+/// Figures over the rows that were predicted.
+struct RunSummary {
+  std::size_t n = 0, n_skipped = 0;
+  double median_abs_error = 0, mean_abs_error = 0, p90_abs_error = 0;
+  double within_5 = 0, within_10 = 0, coverage_90 = 0;  ///< shares of the rows
+};
+
+/// @param rows  all, or those of one source, GPU, precision or model kind
+RunSummary summarize(const std::vector<RunPrediction>& rows);
+
+/// The summary of every value of one property (`source`, `gpu`, `precision`, `kind`), by name.
+std::vector<std::pair<std::string, RunSummary>> summarize_by(const std::vector<RunPrediction>& rows,
+                                                             std::string RunPrediction::*property);
+
+}  // namespace headway::validation

@@ -1,0 +1,257 @@
+#include "sim/workload/closed_form.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/core/error.h"
+
+namespace headway::workload {
+
+namespace {
+
+using core::Flops;
+
+/// Matrices of an MLP of width `ffn`, without biases.
+double mlp_matrices(const ModelSpec& model, double ffn) {
+  return (model.gated_mlp ? 3.0 : 2.0) * model.hidden * ffn;
+}
+
+double mlp_parameters(const ModelSpec& model, double ffn) {
+  const double biases = model.biases ? (model.gated_mlp ? 2.0 : 1.0) * ffn + model.hidden : 0.0;
+  return mlp_matrices(model, ffn) + biases;
+}
+
+/// Weights of the attention matrices, without biases and without the norms of latent attention.
+double attention_matrices(const ModelSpec& model) {
+  const double h = model.hidden;
+  const double a = model.heads;
+  if (!model.latent) {
+    return h * model.head_dim * (2.0 * a + 2.0 * model.key_value_heads);
+  }
+  const LatentAttentionSpec& latent = *model.latent;
+  const double query_width = a * (latent.no_rope_dim + latent.rope_dim);
+  const double query =
+      latent.query_rank > 0 ? latent.query_rank * (h + query_width) : h * query_width;
+  const double key_value = h * (latent.key_value_rank + latent.rope_dim) +
+                           latent.key_value_rank * a * (latent.no_rope_dim + latent.value_dim);
+  return query + key_value + a * latent.value_dim * h;
+}
+
+double attention_parameters(const ModelSpec& model) {
+  double total = attention_matrices(model);
+  if (model.biases) {
+    total += (model.heads + 2.0 * model.key_value_heads) * model.head_dim + model.hidden;
+  }
+  if (model.latent) {
+    total += model.latent->query_rank + model.latent->key_value_rank;
+  }
+  return total;
+}
+
+double norm_parameters(const ModelSpec& model) { return (model.biases ? 2.0 : 1.0) * model.hidden; }
+
+/// The kind of layer that multi-token prediction repeats: the model's last.
+LayerParameters last_layer(const ModelSpec& model) {
+  return layer_count(model).experts > 0 ? expert_layer_parameters(model)
+                                        : dense_layer_parameters(model);
+}
+
+/// Matrices that one token meets in the MLP of a layer.
+double active_mlp_matrices(const ModelSpec& model, bool experts) {
+  if (!experts) {
+    return mlp_matrices(model, model.ffn);
+  }
+  const ExpertsSpec& moe = *model.moe;
+  return (moe.top_k + moe.shared_experts) * mlp_matrices(model, moe.ffn) +
+         static_cast<double>(model.hidden) * moe.experts;
+}
+
+/// Width over which one key costs 2 FLOP for its score and 2 for its value, over all heads.
+double core_width(const ModelSpec& model) {
+  if (model.latent) {
+    return model.heads *
+           (model.latent->no_rope_dim + model.latent->rope_dim + model.latent->value_dim);
+  }
+  return 2.0 * model.heads * model.head_dim;
+}
+
+}  // namespace
+
+LayerCount layer_count(const ModelSpec& model) {
+  if (!model.moe) {
+    return {model.layers, 0};
+  }
+  const int dense = std::min(model.moe->leading_dense_layers, model.layers);
+  return {dense, model.layers - dense};
+}
+
+LayerParameters dense_layer_parameters(const ModelSpec& model) {
+  LayerParameters layer;
+  layer.attention = attention_parameters(model);
+  layer.mlp = mlp_parameters(model, model.ffn);
+  layer.norms = 2.0 * norm_parameters(model);
+  return layer;
+}
+
+LayerParameters expert_layer_parameters(const ModelSpec& model) {
+  HEADWAY_CHECK(model.moe.has_value(), "model {} has no experts", model.name);
+  LayerParameters layer;
+  layer.attention = attention_parameters(model);
+  layer.mlp = model.moe->shared_experts * mlp_parameters(model, model.moe->ffn);
+  layer.routed_experts = model.moe->experts * mlp_parameters(model, model.moe->ffn);
+  layer.router = static_cast<double>(model.hidden) * model.moe->experts;
+  layer.norms = 2.0 * norm_parameters(model);
+  return layer;
+}
+
+ParameterCount count_parameters(const ModelSpec& model) {
+  const LayerCount layers = layer_count(model);
+  ParameterCount count;
+  count.layers = layers.dense * dense_layer_parameters(model).total();
+  double inactive = 0;
+  if (layers.experts > 0) {
+    const LayerParameters layer = expert_layer_parameters(model);
+    count.layers += layers.experts * layer.total();
+    inactive = layers.experts * layer.routed_experts *
+               (1.0 - static_cast<double>(model.moe->top_k) / model.moe->experts);
+  }
+  const double table = static_cast<double>(model.vocabulary) * model.hidden;
+  count.embedding = table + static_cast<double>(model.learned_positions) * model.hidden;
+  count.head = model.tied_embeddings ? 0.0 : table;
+  count.final_norm = norm_parameters(model);
+  // Two norms and a projection of the joined inputs (2h to h) before the layer, one norm after it.
+  const double h = model.hidden;
+  count.prediction = model.multi_token_prediction *
+                     (last_layer(model).total() + 2.0 * h * h + 3.0 * norm_parameters(model));
+  count.active = count.total() - inactive;
+  return count;
+}
+
+double causal_keys(const ModelSpec& model, int layer, int sequence_length) {
+  const double s = sequence_length;
+  const bool full =
+      model.window_period > 1 && layer % model.window_period == model.window_period - 1;
+  if (model.window <= 0 || full || model.window >= sequence_length) {
+    return s / 2.0;
+  }
+  const double w = model.window;
+  return w * (1.0 - w / (2.0 * s));
+}
+
+ForwardFlops forward_flops_per_token(const ModelSpec& model, int sequence_length) {
+  const LayerCount layers = layer_count(model);
+  ForwardFlops flops;
+  flops.projections = Flops(2.0 * model.layers * attention_matrices(model));
+  flops.mlp = Flops(2.0 * layers.dense * active_mlp_matrices(model, false));
+  if (layers.experts > 0) {
+    flops.mlp += Flops(2.0 * layers.experts * active_mlp_matrices(model, true));
+  }
+  for (int layer = 0; layer < model.layers; ++layer) {
+    flops.attention_core +=
+        Flops(2.0 * 2.0 * causal_keys(model, layer, sequence_length) * core_width(model));
+  }
+  const double head = 2.0 * model.hidden * model.vocabulary;
+  flops.head = Flops(head);
+  const double h = model.hidden;
+  const double prediction =
+      2.0 * (attention_matrices(model) + active_mlp_matrices(model, layers.experts > 0)) +
+      4.0 * h * h + head;
+  flops.prediction = Flops(model.multi_token_prediction * prediction);
+  flops.prediction_core =
+      Flops(model.multi_token_prediction * 4.0 *
+            causal_keys(model, model.layers - 1, sequence_length) * core_width(model));
+  return flops;
+}
+
+TrainingFlops training_flops_per_token(const ModelSpec& model,
+                                       int sequence_length,
+                                       Recompute recompute) {
+  const ForwardFlops forward = forward_flops_per_token(model, sequence_length);
+  TrainingFlops flops;
+  flops.mfu = 3.0 * (forward.linear() + forward.core());
+  flops.mfu_causal = 3.0 * (forward.linear() + 0.5 * forward.core());
+  flops.hfu = flops.mfu;
+  if (recompute == Recompute::full) {
+    flops.hfu += forward.projections + forward.attention_core + forward.mlp;
+  } else if (recompute == Recompute::selective) {
+    flops.hfu += forward.attention_core;
+  }
+  return flops;
+}
+
+double attention_share(const ModelSpec& model, int sequence_length) {
+  const ForwardFlops forward = forward_flops_per_token(model, sequence_length);
+  return forward.core() / (forward.core() + forward.linear());
+}
+
+core::Seconds pipeline_bubble(ScheduleKind schedule,
+                              int stages,
+                              int virtual_stages,
+                              StageTimes times) {
+  const core::Seconds ramp = (stages - 1) * (times.forward + times.backward);
+  const core::Seconds dual = times.forward + 2.0 * times.backward - 3.0 * times.weight_gradient;
+  switch (schedule) {
+    case ScheduleKind::gpipe:
+    case ScheduleKind::one_f_one_b:
+      return ramp;
+    case ScheduleKind::interleaved:
+      return ramp / virtual_stages;
+    case ScheduleKind::zero_bubble_h1:
+      return ramp - 2.0 * (stages - 1) * times.weight_gradient;
+    case ScheduleKind::zero_bubble_h2:
+    case ScheduleKind::zero_bubble_v:
+      return core::Seconds(0);
+    case ScheduleKind::dual_pipe:
+      return (stages / 2.0 - 1.0) * dual;
+    case ScheduleKind::dual_pipe_v:
+      return (stages - 1.0) * dual / 2.0;
+  }
+  return ramp;
+}
+
+core::Seconds unequal_pipeline_time(const std::vector<StageTimes>& stages, int micro_batches) {
+  core::Seconds sum;
+  core::Seconds longest;
+  for (const StageTimes& stage : stages) {
+    const core::Seconds both = stage.forward + stage.backward;
+    sum += both;
+    longest = std::max(longest, both);
+  }
+  return sum + (micro_batches - 1) * longest;
+}
+
+core::Seconds exposed_transfer_time(int stages, int micro_batches, core::Seconds delay) {
+  if (stages < 2) {
+    return core::Seconds(0);
+  }
+  return 2.0 * delay * ((stages - 1.0) * micro_batches / stages + stages - 2.0);
+}
+
+int chunks_in_flight(
+    ScheduleKind schedule, int stages, int virtual_stages, int micro_batches, int stage) {
+  const int all = micro_batches * virtual_stages;
+  switch (schedule) {
+    case ScheduleKind::gpipe:
+      return all;
+    case ScheduleKind::one_f_one_b:
+      return std::min(micro_batches, stages - stage);
+    case ScheduleKind::interleaved:
+      if (virtual_stages == 1) {
+        return std::min(micro_batches, stages - stage);
+      }
+      return std::min(all, 2 * (stages - stage - 1) + (virtual_stages - 1) * stages + 1);
+    case ScheduleKind::zero_bubble_h1:
+      return std::min(micro_batches, stages);
+    case ScheduleKind::zero_bubble_h2:
+      return std::min(micro_batches, 2 * stages - 1);
+    case ScheduleKind::zero_bubble_v:
+      return std::min(2 * micro_batches, 2 * stages);
+    case ScheduleKind::dual_pipe:
+      return std::min(micro_batches, stages + 1);
+    case ScheduleKind::dual_pipe_v:
+      return std::min(2 * micro_batches, 2 * stages + 1);
+  }
+  return all;
+}
+
+}  // namespace headway::workload

@@ -1,0 +1,122 @@
+// Parameters and floating-point operations of a model, by the formulas everyone counts with.
+#pragma once
+
+#include <vector>
+
+#include "sim/core/units.h"
+#include "sim/workload/spec.h"
+
+namespace headway::workload {
+
+/// Which layers a model has: a layer's MLP is dense or a mixture of experts.
+struct LayerCount {
+  int dense = 0;
+  int experts = 0;
+  [[nodiscard]] int total() const { return dense + experts; }
+  bool operator==(const LayerCount&) const = default;
+};
+
+/// Layers by kind; multi-token prediction layers are not counted.
+LayerCount layer_count(const ModelSpec& model);
+
+/// Parameters of one layer, by part; `experts` are the routed ones of a mixture.
+struct LayerParameters {
+  double attention = 0;
+  double mlp = 0;             ///< dense MLP, or the shared experts
+  double routed_experts = 0;  ///< all routed experts together
+  double router = 0;
+  double norms = 0;
+  [[nodiscard]] double total() const { return attention + mlp + routed_experts + router + norms; }
+};
+
+/// Parameters of one layer with a dense MLP of width `ffn`.
+LayerParameters dense_layer_parameters(const ModelSpec& model);
+/// Parameters of one mixture-of-experts layer; the model must have `moe`.
+LayerParameters expert_layer_parameters(const ModelSpec& model);
+
+/// Parameters of a model.
+struct ParameterCount {
+  double layers = 0;     ///< all decoder layers
+  double embedding = 0;  ///< token table and learned positions
+  double head = 0;       ///< output matrix; 0 if tied to the embedding
+  double final_norm = 0;
+  double prediction =
+      0;              ///< multi-token prediction layers; not part of `total`, as model cards count
+  double active = 0;  ///< parameters one token meets, embedding and head included
+  [[nodiscard]] double total() const { return layers + embedding + head + final_norm; }
+};
+
+ParameterCount count_parameters(const ModelSpec& model);
+
+/// Forward floating-point operations of one token, by part; one multiply-add is two.
+struct ForwardFlops {
+  core::Flops projections;  ///< query, key, value and output matrices
+  core::Flops
+      attention_core;      ///< scores and weighted values, every query with every key (not halved)
+  core::Flops mlp;         ///< dense MLPs, shared and routed experts, routers
+  core::Flops head;        ///< logits
+  core::Flops prediction;  ///< multi-token prediction, all of its parts but core attention
+  core::Flops prediction_core;  ///< core attention of multi-token prediction layers
+  [[nodiscard]] core::Flops linear() const { return projections + mlp + head + prediction; }
+  [[nodiscard]] core::Flops core() const { return attention_core + prediction_core; }
+};
+
+/// @param sequence_length  tokens of one sequence; a sliding window caps the keys, edges corrected
+/// Source: formulas of FIELD notes 3.1 = megatron/training/training.py
+/// num_floating_point_operations.
+ForwardFlops forward_flops_per_token(const ModelSpec& model, int sequence_length);
+
+/// Mean number of keys a query of layer `layer` attends to if the causal half is kept:
+/// s/2 in full attention, w (1 - w/2s) with a window of w tokens.
+double causal_keys(const ModelSpec& model, int layer, int sequence_length);
+
+/// Model FLOPs of one trained token (forward and backward, three times the forward).
+struct TrainingFlops {
+  core::Flops mfu;         ///< attention in full (PaLM)
+  core::Flops mfu_causal;  ///< attention halved (today's Megatron)
+  core::Flops hfu;         ///< mfu plus recomputed forwards
+};
+
+/// hfu adds one forward of the decoder layers (full) or of core attention (selective).
+TrainingFlops training_flops_per_token(const ModelSpec& model,
+                                       int sequence_length,
+                                       Recompute recompute);
+
+/// Share of attention in the forward FLOPs of the `mfu` convention; above a third, report
+/// mfu_causal.
+double attention_share(const ModelSpec& model, int sequence_length);
+
+/// Times of one micro-batch on one stage, all its chunks together [s]; `backward` includes weight
+/// gradients.
+struct StageTimes {
+  core::Seconds forward;
+  core::Seconds backward;
+  core::Seconds weight_gradient;  ///< the part of `backward` that nobody waits for
+};
+
+/// Idle time of a stage in a pipeline of equal stages and free transfers.
+///     gpipe, 1f1b: (p-1)(F+B); interleaved: (p-1)(F+B)/v; zb-h1: (p-1)(F+B-2W); zb-h2, zb-v: 0;
+///     dualpipe: (p/2-1)(F + 2B - 3W), dualpipe-v: (p-1)(F + 2B - 3W)/2, where a forward and a
+///     backward that run side by side take F+B; each of the two chunks of a stage has half of F, B
+///     and W
+/// Source: FIELD notes 3.4 (zero-bubble and DualPipe papers).
+core::Seconds pipeline_bubble(ScheduleKind schedule,
+                              int stages,
+                              int virtual_stages,
+                              StageTimes times);
+
+/// 1f1b with unequal stages and free transfers: sum_i (f_i+b_i) + (m-1) max_i (f_i+b_i).
+core::Seconds unequal_pipeline_time(const std::vector<StageTimes>& stages, int micro_batches);
+
+/// What transfers of length `delay` that nothing hides add to 1f1b: 2 delay ((p-1) m/p + p - 2);
+/// exact if p divides m.
+core::Seconds exposed_transfer_time(int stages, int micro_batches, core::Seconds delay);
+
+/// Chunk activations stage `stage` holds at most, in units of one chunk of one micro-batch.
+///     gpipe: m v; 1f1b: min(m, p-i); interleaved: min(m v, 2(p-i-1) + (v-1) p + 1) if p divides m;
+///     upper bounds of the others: zb-h1 p, zb-h2 2p-1, zb-v 2p, dualpipe and dualpipe-v as FIELD
+///     notes 3.4
+int chunks_in_flight(
+    ScheduleKind schedule, int stages, int virtual_stages, int micro_batches, int stage);
+
+}  // namespace headway::workload

@@ -1,0 +1,78 @@
+// The kernels of a transformer layer, its head and its embedding, with the work and the bytes of
+// each.
+#pragma once
+
+#include <vector>
+
+#include "sim/core/kernel.h"
+#include "sim/workload/rank_shape.h"
+#include "sim/workload/spec.h"
+
+namespace headway::workload {
+
+/// One linear layer on one rank: outputs = inputs x weights.
+struct Linear {
+  const char* name = "";
+  std::int64_t tokens = 0, outputs = 0, inputs = 0;
+  core::Precision precision = core::Precision::bf16;
+};
+
+/// Kernels of one product of a linear layer, casts to a narrow format included.
+std::vector<core::Kernel> forward_product(const Linear& linear);
+std::vector<core::Kernel> input_gradient(const Linear& linear);
+/// Where the weight gradient goes: bytes a weight that the product moves for its result, and a pass
+/// of its own after it.
+struct GradientTraffic {
+  double result = 8;
+  double second_pass = 0;
+};
+/// Added to a buffer by the product itself (read and write), or in a second pass where elementwise
+/// work is not fused; where gradients are sharded, written once for the reduction.
+GradientTraffic gradient_traffic(const FrameworkSpec& framework, bool sharded);
+std::vector<core::Kernel> weight_gradient(const Linear& linear, GradientTraffic traffic);
+
+/// A kernel timed by its bytes.
+core::Kernel memory_kernel(const char* name, double bytes);
+
+/// The linear layers of a decoder layer and the head.
+struct LayerLinears {
+  Linear qkv, projection, mlp_in, mlp_out, head;
+};
+LayerLinears layer_linears(const ModelSpec& model, const RankShape& shape);
+
+/// Core attention: one flash kernel, or score product, softmax, dropout and value product.
+/// Bytes of the unfused form, each score element: forward 13, backward 19 with dropout; 8 and 14
+/// without.
+std::vector<core::Kernel> attention_forward(const RankShape& shape, const FrameworkSpec& framework);
+std::vector<core::Kernel> attention_backward(const RankShape& shape,
+                                             const FrameworkSpec& framework);
+
+/// Rotary embedding of queries and keys; none where positions are learned.
+std::vector<core::Kernel> rotary(const ModelSpec& model, const RankShape& shape);
+
+/// The MLP's activation function (with the gate's product, where gated).
+std::vector<core::Kernel> activation_forward(const ModelSpec& model,
+                                             const RankShape& shape,
+                                             const FrameworkSpec& framework);
+std::vector<core::Kernel> activation_backward(const ModelSpec& model,
+                                              const RankShape& shape,
+                                              const FrameworkSpec& framework);
+
+/// Norm over the residual stream of this rank.
+core::Kernel norm_forward(const RankShape& shape);
+/// Gradient of the norm and its addition to the residual's gradient.
+std::vector<core::Kernel> norm_backward(const RankShape& shape, const FrameworkSpec& framework);
+
+/// What follows a block on the residual stream: bias, dropout, addition.
+std::vector<core::Kernel> residual_forward(const ModelSpec& model,
+                                           const RankShape& shape,
+                                           const FrameworkSpec& framework);
+/// Gradient of dropout; nothing without dropout.
+std::vector<core::Kernel> residual_backward(const RankShape& shape);
+
+/// Cross entropy over this rank's part of the vocabulary: 8 + 6 B a logit fused, 22 + 12 B unfused
+/// in fp32.
+core::Kernel cross_entropy_forward(const RankShape& shape, const FrameworkSpec& framework);
+core::Kernel cross_entropy_backward(const RankShape& shape, const FrameworkSpec& framework);
+
+}  // namespace headway::workload

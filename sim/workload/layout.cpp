@@ -1,0 +1,174 @@
+#include "sim/workload/layout.h"
+
+#include <fmt/format.h>
+
+#include "sim/core/error.h"
+#include "sim/workload/schedule.h"
+
+namespace headway::workload {
+
+namespace {
+
+bool v_shaped(ScheduleKind schedule) {
+  return schedule == ScheduleKind::zero_bubble_v || schedule == ScheduleKind::dual_pipe_v;
+}
+
+/// Place of a chunk in the order in which a micro-batch meets the chunks.
+int position(ScheduleKind schedule, int stages, StageChunk at) {
+  if (v_shaped(schedule)) {
+    return at.chunk == 0 ? at.stage : 2 * stages - 1 - at.stage;
+  }
+  if (schedule == ScheduleKind::dual_pipe) {  // two directions, each a whole model
+    return at.chunk == 0 ? at.stage : stages - 1 - at.stage;
+  }
+  return at.chunk * stages + at.stage;
+}
+
+StageChunk at_position(ScheduleKind schedule, int stages, int place, int direction) {
+  if (v_shaped(schedule)) {
+    return place < stages ? StageChunk{place, 0} : StageChunk{2 * stages - 1 - place, 1};
+  }
+  if (schedule == ScheduleKind::dual_pipe) {
+    return {direction == 0 ? place : stages - 1 - place, direction};
+  }
+  return {place % stages, place / stages};
+}
+
+/// Positions of one model: all chunks, or half of them where two directions hold the model twice.
+int positions(ScheduleKind schedule, int stages, int chunks) {
+  return schedule == ScheduleKind::dual_pipe ? stages : stages * chunks;
+}
+
+/// Layers of each stage, or nothing if they do not divide.
+std::optional<std::vector<int>> stage_layers(const ModelSpec& model,
+                                             const ParallelismSpec& parallelism) {
+  const int p = parallelism.pipeline;
+  const int first = p > 1 ? parallelism.first_stage_layers : 0;
+  const int last = p > 1 ? parallelism.last_stage_layers : 0;
+  const int fixed_stages = (first > 0 ? 1 : 0) + (last > 0 ? 1 : 0);
+  const int rest = model.layers - first - last;
+  const int rest_stages = p - fixed_stages;
+  if (rest < 0 || (rest_stages == 0 && rest != 0) || (rest_stages > 0 && rest % rest_stages != 0)) {
+    return std::nullopt;
+  }
+  std::vector<int> layers(static_cast<std::size_t>(p), rest_stages > 0 ? rest / rest_stages : 0);
+  if (first > 0) {
+    layers.front() = first;
+  }
+  if (last > 0) {
+    layers.back() = last;
+  }
+  return layers;
+}
+
+/// Layers of each chunk of a stage. The chunk with the embedding or the head gets what is missing
+/// to equal chunks.
+std::optional<std::vector<int>> chunk_layers(int layers,
+                                             int chunks,
+                                             bool first_stage,
+                                             bool last_stage) {
+  const int each = (layers + chunks - 1) / chunks;
+  const int missing = each * chunks - layers;
+  std::vector<int> result(static_cast<std::size_t>(chunks), each);
+  if (missing == 0) {
+    return result;
+  }
+  if ((!first_stage && !last_stage) || missing > each) {
+    return std::nullopt;
+  }
+  (first_stage ? result.front() : result.back()) -= missing;
+  return result;
+}
+
+}  // namespace
+
+int chunks_per_stage(ScheduleKind schedule, int virtual_stages) {
+  return v_shaped(schedule) || schedule == ScheduleKind::dual_pipe ? 2 : virtual_stages;
+}
+
+std::optional<StageChunk> previous_chunk(ScheduleKind schedule, int stages, int, StageChunk at) {
+  const int place = position(schedule, stages, at);
+  if (place == 0) {
+    return std::nullopt;
+  }
+  return at_position(schedule, stages, place - 1, at.chunk);
+}
+
+std::optional<StageChunk> next_chunk(ScheduleKind schedule, int stages, int chunks, StageChunk at) {
+  const int place = position(schedule, stages, at);
+  if (place + 1 == positions(schedule, stages, chunks)) {
+    return std::nullopt;
+  }
+  return at_position(schedule, stages, place + 1, at.chunk);
+}
+
+std::string layout_problem(const ModelSpec& model, const ParallelismSpec& parallelism) {
+  const int p = parallelism.pipeline;
+  const int chunks = chunks_per_stage(effective_schedule(parallelism), parallelism.virtual_stages);
+  const auto stages = stage_layers(model, parallelism);
+  if (!stages) {
+    std::string text =
+        fmt::format("{} layers do not divide over {} pipeline stages", model.layers, p);
+    if (parallelism.first_stage_layers == 0 && parallelism.last_stage_layers == 0 &&
+        (model.layers + 2) % p == 0) {
+      const int each = (model.layers + 2) / p - 1;
+      text += fmt::format("; set first_stage_layers and last_stage_layers to {}", each);
+    } else {
+      text += "; choose first_stage_layers and last_stage_layers so that the rest divides evenly";
+    }
+    return text;
+  }
+  for (int stage = 0; stage < p; ++stage) {
+    const int layers = (*stages)[static_cast<std::size_t>(stage)];
+    if (!chunk_layers(layers, chunks, stage == 0, stage == p - 1)) {
+      return fmt::format("the {} layers of pipeline stage {} do not divide over {} virtual stages",
+                         layers, stage, chunks);
+    }
+  }
+  return {};
+}
+
+StageLayout::StageLayout(const ModelSpec& model, const ParallelismSpec& parallelism)
+    : stages_(parallelism.pipeline),
+      chunks_(chunks_per_stage(effective_schedule(parallelism), parallelism.virtual_stages)) {
+  if (std::string problem = layout_problem(model, parallelism); !problem.empty()) {
+    throw core::Error(std::move(problem));
+  }
+  const ScheduleKind schedule = effective_schedule(parallelism);
+  const std::vector<int> stage_sizes = *stage_layers(model, parallelism);
+  table_.resize(static_cast<std::size_t>(stages_ * chunks_));
+  const int directions = schedule == ScheduleKind::dual_pipe ? 2 : 1;
+  const int places = positions(schedule, stages_, chunks_);
+  for (int direction = 0; direction < directions; ++direction) {
+    int layer = 0;
+    for (int place = 0; place < places; ++place) {
+      const StageChunk at = at_position(schedule, stages_, place, direction);
+      const int size = stage_sizes[static_cast<std::size_t>(at.stage)];
+      // Two directions hold every layer twice, so a chunk there is the whole stage.
+      const auto sizes =
+          chunk_layers(size, directions == 2 ? 1 : chunks_, at.stage == 0, at.stage == stages_ - 1);
+      const int layers = directions == 2 ? size : (*sizes)[static_cast<std::size_t>(at.chunk)];
+      table_[static_cast<std::size_t>(at.stage * chunks_ + at.chunk)] = {
+          at.stage, at.chunk, layer, layers, place == 0, place + 1 == places};
+      layer += layers;
+    }
+  }
+}
+
+int StageLayout::layers(int stage) const {
+  int sum = 0;
+  for (int chunk = 0; chunk < chunks_; ++chunk) {
+    sum += at(stage, chunk).layers;
+  }
+  return sum;
+}
+
+bool ends_share_stage(const ParallelismSpec& parallelism) {
+  return parallelism.pipeline == 1 || v_shaped(parallelism.schedule);
+}
+
+int ranks_per_replica(const ParallelismSpec& parallelism) {
+  return parallelism.tensor * parallelism.context * parallelism.pipeline;
+}
+
+}  // namespace headway::workload

@@ -1,0 +1,71 @@
+// Which layers each pipeline stage holds, and who its neighbours are.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/workload/closed_form.h"
+#include "sim/workload/spec.h"
+
+namespace headway::workload {
+
+/// One chunk of layers on one stage.
+struct ChunkLayout {
+  int stage = 0;
+  int chunk = 0;
+  int first_layer = 0;  ///< index in the model
+  int layers = 0;
+  bool embedding = false;  ///< the model's first chunk
+  bool head = false;       ///< the model's last chunk: final norm, logits, loss
+  bool operator==(const ChunkLayout&) const = default;
+};
+
+/// A stage and a chunk on it.
+struct StageChunk {
+  int stage = 0;
+  int chunk = 0;
+  bool operator==(const StageChunk&) const = default;
+};
+
+/// Chunks a stage holds under `schedule`: `virtual_stages`, or two where the schedule is V-shaped
+/// or bidirectional.
+int chunks_per_stage(ScheduleKind schedule, int virtual_stages);
+
+/// The chunk whose output a chunk takes, or nothing for the model's first.
+std::optional<StageChunk> previous_chunk(ScheduleKind schedule,
+                                         int stages,
+                                         int chunks,
+                                         StageChunk at);
+/// The chunk that takes a chunk's output, or nothing for the model's last.
+std::optional<StageChunk> next_chunk(ScheduleKind schedule, int stages, int chunks, StageChunk at);
+
+/// The layers of all stages and chunks.
+class StageLayout {
+ public:
+  /// @throws core::Error if the layers do not divide (the message proposes a layout)
+  StageLayout(const ModelSpec& model, const ParallelismSpec& parallelism);
+
+  [[nodiscard]] int stages() const { return stages_; }
+  [[nodiscard]] int chunks() const { return chunks_; }
+  [[nodiscard]] const ChunkLayout& at(int stage, int chunk) const {
+    return table_[static_cast<std::size_t>(stage * chunks_ + chunk)];
+  }
+  /// Layers of all chunks of `stage`.
+  [[nodiscard]] int layers(int stage) const;
+
+ private:
+  int stages_ = 1, chunks_ = 1;
+  std::vector<ChunkLayout> table_;
+};
+
+/// Whether embedding and head are on one stage: without a pipeline, or where it is folded into a V.
+bool ends_share_stage(const ParallelismSpec& parallelism);
+
+/// Why the layers cannot be divided as asked, with a proposal; empty if they can.
+std::string layout_problem(const ModelSpec& model, const ParallelismSpec& parallelism);
+
+/// Ranks of one model replica: tensor x context x pipeline.
+int ranks_per_replica(const ParallelismSpec& parallelism);
+
+}  // namespace headway::workload

@@ -1,0 +1,51 @@
+#include "sim/workload/rank_shape.h"
+
+#include <algorithm>
+
+namespace headway::workload {
+
+double operand_bytes(core::Precision precision) {
+  switch (precision) {
+    case core::Precision::fp32:
+    case core::Precision::tf32:
+      return 4;
+    case core::Precision::bf16:
+    case core::Precision::fp16:
+      return 2;
+    case core::Precision::fp8:
+      return 1;
+    case core::Precision::mxfp8:
+      return 33.0 / 32.0;  // one scale byte in a block of 32
+    case core::Precision::nvfp4:
+      return 9.0 / 16.0;  // half a byte, one scale byte in a block of 16
+  }
+  return 2;
+}
+
+bool narrow(core::Precision precision) { return operand_bytes(precision) < 2; }
+
+RankShape rank_shape(const ModelSpec& model,
+                     const TrainingSpec& training,
+                     const ParallelismSpec& parallelism) {
+  RankShape shape;
+  const int t = parallelism.tensor;
+  shape.tensor = t;
+  shape.gathers = parallelism.sequence && t > 1;
+  shape.sequence = training.sequence_length / parallelism.context;
+  shape.micro_batch = parallelism.micro_batch;
+  shape.tokens = shape.sequence * shape.micro_batch;
+  shape.split_tokens = shape.gathers ? shape.tokens / t : shape.tokens;
+  shape.hidden = model.hidden;
+  shape.heads = model.heads / t;
+  shape.key_value_heads = std::max(1, model.key_value_heads / t);
+  shape.head_dim = model.head_dim;
+  shape.ffn = model.ffn / t;
+  shape.vocabulary = (model.vocabulary + t - 1) / t;
+  shape.dropout = model.biases;
+  shape.linear = training.precision;
+  shape.wide =
+      training.precision == core::Precision::fp16 ? core::Precision::fp16 : core::Precision::bf16;
+  return shape;
+}
+
+}  // namespace headway::workload

@@ -1,0 +1,60 @@
+// Sizes of one rank's share of a layer: what a micro-batch looks like after all splitting.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/core/precision.h"
+#include "sim/workload/spec.h"
+
+namespace headway::workload {
+
+/// Bytes of one element of a matrix operand: 2, 1 (fp8; mxfp8 with its scales 33/32) or 9/16
+/// (nvfp4).
+double operand_bytes(core::Precision precision);
+
+/// Whether linear layers run in a format narrower than bf16, with casts around them.
+bool narrow(core::Precision precision);
+
+/// One micro-batch on one rank. Activations between kernels are 16-bit.
+struct RankShape {
+  std::int64_t sequence = 0;     ///< tokens of a sequence on this rank's context shard
+  std::int64_t micro_batch = 0;  ///< sequences
+  std::int64_t tokens = 0;       ///< sequence x micro-batch
+  std::int64_t split_tokens =
+      0;  ///< tokens of norms and residuals: split over the tensor group with sequence parallelism
+  std::int64_t hidden = 0;
+  std::int64_t heads = 0;            ///< query heads of this rank
+  std::int64_t key_value_heads = 0;  ///< at least one: shared heads are copied, not split
+  std::int64_t head_dim = 0;
+  std::int64_t ffn = 0;         ///< MLP columns of this rank
+  std::int64_t vocabulary = 0;  ///< vocabulary rows of this rank, rounded up
+  int tensor = 1;
+  bool gathers = false;  ///< sequence parallelism: gather and scatter instead of all-reduce
+  bool dropout = false;  ///< dropout after attention, projection and MLP
+  core::Precision linear = core::Precision::bf16;  ///< operands of the four linear layers
+  core::Precision wide = core::Precision::bf16;    ///< attention, logits: bf16 or fp16
+
+  [[nodiscard]] std::int64_t query_width() const { return heads * head_dim; }
+  [[nodiscard]] std::int64_t qkv_width() const { return (heads + 2 * key_value_heads) * head_dim; }
+  [[nodiscard]] std::int64_t mlp_in_width(bool gated) const { return gated ? 2 * ffn : ffn; }
+  /// Elements of the residual stream, whole.
+  [[nodiscard]] double stream() const {
+    return static_cast<double>(tokens) * static_cast<double>(hidden);
+  }
+  /// Elements of the residual stream on this rank between blocks.
+  [[nodiscard]] double split_stream() const {
+    return static_cast<double>(split_tokens) * static_cast<double>(hidden);
+  }
+  /// Attention scores of one layer, every query with every key.
+  [[nodiscard]] double scores() const {
+    return static_cast<double>(micro_batch * heads) * static_cast<double>(sequence) *
+           static_cast<double>(sequence);
+  }
+};
+
+/// Dropout is assumed where the model has biases (GPT-3 and its time): later models train without.
+RankShape rank_shape(const ModelSpec& model,
+                     const TrainingSpec& training,
+                     const ParallelismSpec& parallelism);
+
+}  // namespace headway::workload

@@ -1,0 +1,231 @@
+// What is trained and how the work is divided: model, training recipe, parallelism, framework. Knows no hardware.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "sim/core/fields.h"
+#include "sim/core/precision.h"
+#include "sim/core/units.h"
+
+namespace headway::workload {
+
+enum class AttentionKind { multi_head, grouped_query, multi_latent, sliding_window };
+constexpr auto enum_words(AttentionKind) {
+  using E = core::EnumWord<AttentionKind>;
+  return std::array{E{AttentionKind::multi_head, "mha"}, E{AttentionKind::grouped_query, "gqa"},
+                    E{AttentionKind::multi_latent, "mla"}, E{AttentionKind::sliding_window, "sliding_window"}};
+}
+
+/// Ranks of multi-latent attention (DeepSeek-V2/V3).
+struct LatentAttentionSpec {
+  int query_rank = 0;
+  int key_value_rank = 512;
+  int no_rope_dim = 128;
+  int rope_dim = 64;
+  int value_dim = 128;
+  template <class V>
+  void fields(V& v) {
+    v.optional("query_rank", query_rank, "Compression rank of queries; 0: queries are not compressed.", core::non_negative);
+    v.required("key_value_rank", key_value_rank, "Compression rank of keys and values.", core::at_least_one);
+    v.required("no_rope_dim", no_rope_dim, "Head dimension without rotary embedding.", core::at_least_one);
+    v.required("rope_dim", rope_dim, "Head dimension with rotary embedding.", core::at_least_one);
+    v.required("value_dim", value_dim, "Head dimension of values.", core::at_least_one);
+  }
+  bool operator==(const LatentAttentionSpec&) const = default;
+};
+
+/// Mixture of experts.
+struct ExpertsSpec {
+  int experts = 8;
+  int top_k = 2;
+  int shared_experts = 0;
+  int ffn = 0;
+  int leading_dense_layers = 0;
+  double imbalance = 1;
+  template <class V>
+  void fields(V& v) {
+    v.required("experts", experts, "Routed experts in a layer.", core::at_least_one);
+    v.required("top_k", top_k, "Experts a token visits.", core::at_least_one);
+    v.optional("shared_experts", shared_experts, "Experts every token visits.", core::non_negative);
+    v.required("ffn", ffn, "Inner width of one expert.", core::at_least_one);
+    v.optional("leading_dense_layers", leading_dense_layers, "Layers at the front with a dense MLP of width `ffn`.", core::non_negative);
+    v.optional("imbalance", imbalance, "Load of the busiest expert rank / mean load.", core::at_least_one);
+  }
+  bool operator==(const ExpertsSpec&) const = default;
+};
+
+/// A decoder transformer.
+struct ModelSpec {
+  static constexpr const char* kCatalogue = "models";
+  std::string name;
+  int layers = 0;
+  int hidden = 0;
+  int heads = 0;
+  int key_value_heads = 0;
+  int head_dim = 0;
+  int ffn = 0;
+  bool gated_mlp = true;
+  int vocabulary = 0;
+  bool tied_embeddings = false;
+  bool biases = false;
+  int learned_positions = 0;
+  AttentionKind attention = AttentionKind::grouped_query;
+  int window = 0;
+  int window_period = 1;
+  std::optional<LatentAttentionSpec> latent;
+  std::optional<ExpertsSpec> moe;
+  int multi_token_prediction = 0;
+  template <class V>
+  void fields(V& v) {
+    v.required("name", name, "Name printed in reports.");
+    v.required("layers", layers, "Decoder layers.", core::at_least_one);
+    v.required("hidden", hidden, "Width of the residual stream.", core::at_least_one);
+    v.required("heads", heads, "Query heads.", core::at_least_one);
+    v.required("key_value_heads", key_value_heads, "Key and value heads; equal to heads without grouping.", core::at_least_one);
+    v.required("head_dim", head_dim, "Width of one head; not always hidden / heads.", core::at_least_one);
+    v.required("ffn", ffn, "Inner width of the dense MLP.", core::non_negative);
+    v.optional("gated_mlp", gated_mlp, "Three matrices (SwiGLU) instead of two.");
+    v.required("vocabulary", vocabulary, "Rows of the embedding as trained (padding included).", core::at_least_one);
+    v.optional("tied_embeddings", tied_embeddings, "Input and output embedding share their weights.");
+    v.optional("biases", biases, "Linear layers and norms have biases (GPT-2, GPT-3).");
+    v.optional("learned_positions", learned_positions, "Rows of a learned position table; 0: rotary.", core::non_negative);
+    v.optional("attention", attention, "Kind of attention.");
+    v.optional("window", window, "Tokens a sliding-window layer sees; 0: no window.", core::non_negative);
+    v.optional("window_period", window_period, "One layer in this many has full attention, the others the window; 1: all have the window.", core::at_least_one);
+    v.optional("latent", latent, "Ranks of multi-latent attention.");
+    v.optional("moe", moe, "Mixture of experts.");
+    v.optional("multi_token_prediction", multi_token_prediction, "Extra prediction layers (DeepSeek-V3: 1).", core::non_negative);
+  }
+  bool operator==(const ModelSpec&) const = default;
+};
+
+enum class Sharding { zero0, zero1, zero2, zero3, hsdp };
+constexpr auto enum_words(Sharding) {
+  using E = core::EnumWord<Sharding>;
+  return std::array{E{Sharding::zero0, "zero0"}, E{Sharding::zero1, "zero1"}, E{Sharding::zero2, "zero2"},
+                    E{Sharding::zero3, "zero3"}, E{Sharding::hsdp, "hsdp"}};
+}
+
+enum class ScheduleKind { gpipe, one_f_one_b, interleaved, zero_bubble_h1, zero_bubble_h2, zero_bubble_v, dual_pipe, dual_pipe_v };
+constexpr auto enum_words(ScheduleKind) {
+  using S = ScheduleKind;
+  using E = core::EnumWord<S>;
+  return std::array{E{S::gpipe, "gpipe"}, E{S::one_f_one_b, "1f1b"}, E{S::interleaved, "interleaved"},
+                    E{S::zero_bubble_h1, "zb-h1"}, E{S::zero_bubble_h2, "zb-h2"}, E{S::zero_bubble_v, "zb-v"},
+                    E{S::dual_pipe, "dualpipe"}, E{S::dual_pipe_v, "dualpipe-v"}};
+}
+
+enum class Recompute { none, selective, full };
+constexpr auto enum_words(Recompute) {
+  using E = core::EnumWord<Recompute>;
+  return std::array{E{Recompute::none, "none"}, E{Recompute::selective, "selective"}, E{Recompute::full, "full"}};
+}
+
+/// Which dimension varies faster from node to node: neighbours in it are neighbours in the cluster.
+enum class RankOrder { data_first, pipeline_first };
+constexpr auto enum_words(RankOrder) {
+  using E = core::EnumWord<RankOrder>;
+  return std::array{E{RankOrder::data_first, "tp-cp-dp-pp"}, E{RankOrder::pipeline_first, "tp-cp-pp-dp"}};
+}
+
+/// How the work is divided over the ranks. tensor x context x pipeline x data = GPUs.
+struct ParallelismSpec {
+  int tensor = 1;
+  bool sequence = true;
+  int pipeline = 1;
+  int virtual_stages = 1;
+  int context = 1;
+  int expert = 1;
+  core::OrAuto<int> data;
+  Sharding sharding = Sharding::zero1;
+  int micro_batch = 1;
+  ScheduleKind schedule = ScheduleKind::one_f_one_b;
+  Recompute recompute = Recompute::none;
+  int first_stage_layers = 0;
+  int last_stage_layers = 0;
+  RankOrder rank_order = RankOrder::data_first;
+  template <class V>
+  void fields(V& v) {
+    v.optional("tensor", tensor, "Tensor-parallel degree.", core::at_least_one);
+    v.optional("sequence", sequence, "Split norms and residuals along the sequence over the tensor group.");
+    v.optional("pipeline", pipeline, "Pipeline stages.", core::at_least_one);
+    v.optional("virtual", virtual_stages, "Model chunks a stage holds (interleaved schedule).", core::at_least_one);
+    v.optional("context", context, "Context-parallel degree.", core::at_least_one);
+    v.optional("expert", expert, "Expert-parallel degree; taken from the data-parallel ranks.", core::at_least_one);
+    v.optional("data", data, "Data-parallel degree; auto: GPUs / (tensor x context x pipeline).", core::at_least_one);
+    v.optional("sharding", sharding, "What data-parallel ranks shard: zero0 nothing, zero1 optimizer, zero2 and gradients, zero3 and weights.");
+    v.optional("micro_batch", micro_batch, "Sequences in one micro-batch.", core::at_least_one);
+    v.optional("schedule", schedule, "Order of forward and backward work on a stage.");
+    v.optional("recompute", recompute, "Activations recomputed in backward: none, attention scores (selective), all (full).");
+    v.optional("first_stage_layers", first_stage_layers, "Layers of the first stage; 0: even. Uneven layouts need the rest to divide evenly.", core::non_negative);
+    v.optional("last_stage_layers", last_stage_layers, "Layers of the last stage; 0: even.", core::non_negative);
+    v.optional("rank_order", rank_order, "Order of ranks over GPUs, fastest first: tp-cp-dp-pp (Megatron) or tp-cp-pp-dp (Llama 3).");
+  }
+  bool operator==(const ParallelismSpec&) const = default;
+};
+
+/// Generation of the attention kernels a software stack calls.
+enum class AttentionKernels { newest, flash2 };
+constexpr auto enum_words(AttentionKernels) {
+  using E = core::EnumWord<AttentionKernels>;
+  return std::array{E{AttentionKernels::newest, "newest"}, E{AttentionKernels::flash2, "flash2"}};
+}
+
+/// What the training software does: fusions and overlaps, not speeds.
+struct FrameworkSpec {
+  static constexpr const char* kCatalogue = "frameworks";
+  std::string name = "generic";
+  bool fused_attention = true;
+  AttentionKernels attention_kernels = AttentionKernels::newest;
+  bool fused_cross_entropy = true;
+  bool fused_elementwise = true;
+  bool recompute_elementwise = false;
+  bool tensor_overlap = false;
+  bool pipeline_overlap = true;
+  bool data_overlap = true;
+  double gradient_bytes = 4;
+  double reduce_bytes = 4;
+  bool scatter_gather_p2p = true;
+  bool cuda_graphs = false;
+  core::Seconds cpu_launch{5e-6};
+  core::Seconds step_overhead{0};
+  template <class V>
+  void fields(V& v) {
+    v.optional("name", name, "Name printed in reports.");
+    v.optional("fused_attention", fused_attention, "FlashAttention: scores never reach memory.");
+    v.optional("attention_kernels", attention_kernels, "newest: the best for the GPU (FlashAttention-3, cuDNN); flash2: FlashAttention-2, as software of 2023 and early 2024.");
+    v.optional("fused_cross_entropy", fused_cross_entropy, "Cross entropy in one pass over bf16 logits.");
+    v.optional("fused_elementwise", fused_elementwise, "Bias, activation, dropout and residual in fused kernels.");
+    v.optional("recompute_elementwise", recompute_elementwise, "Backward recomputes the outputs of norms and of the MLP's activation instead of keeping them.");
+    v.optional("tensor_overlap", tensor_overlap, "Tensor-parallel collectives run beside the matrix products (user buffers).");
+    v.optional("pipeline_overlap", pipeline_overlap, "Stages send while they compute.");
+    v.optional("data_overlap", data_overlap, "Gradient reduction and parameter gathering run beside backward and forward.");
+    v.optional("gradient_bytes", gradient_bytes, "Bytes a parameter of the gradient buffer.", core::positive);
+    v.optional("reduce_bytes", reduce_bytes, "Bytes a parameter when gradients are reduced.", core::positive);
+    v.optional("scatter_gather_p2p", scatter_gather_p2p, "Each tensor rank sends its share between stages, not the whole.");
+    v.optional("cuda_graphs", cuda_graphs, "Kernels are launched from recorded graphs.");
+    v.optional("cpu_launch", cpu_launch, "CPU time to launch one kernel.", core::non_negative);
+    v.optional("step_overhead", step_overhead, "Fixed time of a step outside the model.", core::non_negative);
+  }
+  bool operator==(const FrameworkSpec&) const = default;
+};
+
+/// The training recipe.
+struct TrainingSpec {
+  int sequence_length = 0;
+  int global_batch = 0;
+  core::Precision precision = core::Precision::bf16;
+  FrameworkSpec framework;
+  template <class V>
+  void fields(V& v) {
+    v.required("sequence_length", sequence_length, "Tokens in a sequence.", core::at_least_one);
+    v.required("global_batch", global_batch, "Sequences in a step, over all ranks.", core::at_least_one);
+    v.optional("precision", precision, "Operand format of the matrix products.");
+    v.optional("framework", framework, "What the training software fuses and overlaps.");
+  }
+  bool operator==(const TrainingSpec&) const = default;
+};
+
+}  // namespace headway::workload

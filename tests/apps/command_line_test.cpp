@@ -1,0 +1,187 @@
+// The contract of the command line: help, usage errors, streams and --out.
+#include <algorithm>
+#include <cmath>
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/apps/program.h"
+
+namespace headway::apps {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+using CommandLine = ProgramTest;
+
+const std::vector<std::string>& all_verbs() {
+  static const std::vector<std::string> names{"run",     "plan", "validate", "check",     "schema",
+                                              "catalog", "init", "doctor",   "completion"};
+  return names;
+}
+
+TEST_F(CommandLine, HelpListsEveryVerbOnOneScreen) {
+  const auto help = run("--help");
+  EXPECT_EQ(help.code, 0);
+  EXPECT_EQ(help.err, "");
+  EXPECT_LE(std::count(help.out.begin(), help.out.end(), '\n'), 25);
+  for (const auto& verb : all_verbs()) {
+    EXPECT_THAT(help.out, HasSubstr("  " + verb + " "));
+  }
+}
+
+TEST_F(CommandLine, HelpOfAVerbFitsAScreenAndHasTwoExamples) {
+  for (const auto& verb : all_verbs()) {
+    const auto help = run(verb + " --help");
+    EXPECT_EQ(help.code, 0) << verb;
+    EXPECT_LE(std::count(help.out.begin(), help.out.end(), '\n'), 25) << help.out;
+    const std::string examples = help.out.substr(help.out.find("Examples:"));
+    EXPECT_GE(std::count(examples.begin(), examples.end(), '\n'), 3) << verb;
+    EXPECT_THAT(examples, HasSubstr("headway")) << verb;
+  }
+}
+
+TEST_F(CommandLine, VersionIsPrinted) {
+  EXPECT_THAT(run("--version").out, testing::MatchesRegex("headway [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+}
+
+TEST_F(CommandLine, WithoutAVerbTheHelpGoesToStandardErrorAndTheCodeIsTwo) {
+  const auto nothing = run("");
+  EXPECT_EQ(nothing.code, 2);
+  EXPECT_EQ(nothing.out, "");
+  EXPECT_THAT(nothing.err, HasSubstr("Usage: headway VERB"));
+}
+
+TEST_F(CommandLine, UnknownVerbsAndOptionsAreAnsweredWithAGuess) {
+  const auto verb = run("rum");
+  EXPECT_EQ(verb.code, 2);
+  EXPECT_EQ(verb.err, "headway: unknown verb 'rum'; did you mean 'run'?\n");
+  const auto option = run("run s.yaml --formt json");
+  EXPECT_EQ(option.code, 2);
+  EXPECT_EQ(option.out, "");
+  EXPECT_EQ(option.err, "headway run: unknown option '--formt'; did you mean '--format'?\n");
+}
+
+TEST_F(CommandLine, VerbsOfLaterVersionsAreRefusedByName) {
+  for (const std::string verb : {"sweep", "drill", "compare", "topo", "collective", "export"}) {
+    const auto outcome = run(verb + " anything");
+    EXPECT_EQ(outcome.code, 2) << verb;
+    EXPECT_EQ(outcome.out, "") << verb;
+    EXPECT_THAT(outcome.err, HasSubstr("does not have the verb '" + verb + "' yet")) << verb;
+  }
+}
+
+TEST_F(CommandLine, AFileThatDoesNotExistIsAUsageError) {
+  for (const std::string arguments : {"run none.yaml", "check none.yaml", "plan none.yaml"}) {
+    const auto outcome = run(arguments);
+    EXPECT_EQ(outcome.code, 2) << arguments;
+    EXPECT_THAT(outcome.err, HasSubstr("none.yaml")) << arguments;
+  }
+}
+
+TEST_F(CommandLine, AFullDiskBehindStandardOutputIsAnError) {
+  const std::string command =
+      "'" HEADWAY_PROGRAM "' --help > /dev/full 2> '" + folder_.string() + "/err'";
+  const int status = std::system(command.c_str());
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+  EXPECT_EQ(read("err"), "headway: the result could not be written to standard output\n");
+}
+
+TEST_F(CommandLine, OutRefusesToOverwriteWithoutForce) {
+  write("there.json", "precious");
+  const auto refused = run("schema --out there.json");
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_EQ(refused.err, "'there.json' exists; use --force to overwrite it\n");
+  EXPECT_EQ(read("there.json"), "precious");
+  const auto forced = run("schema --out there.json --force");
+  EXPECT_EQ(forced.code, 0);
+  EXPECT_EQ(forced.out, "");
+  EXPECT_EQ(read("there.json"), run("schema").out);
+}
+
+TEST_F(CommandLine, OutNamesWhatIsInItsWay) {
+  EXPECT_EQ(run("schema --out no/folder.json").err,
+            "cannot write 'no/folder.json': the folder 'no' does not exist\n");
+  EXPECT_EQ(run("schema --out . --force").err, "cannot write '.': it is no plain file\n");
+  EXPECT_EQ(run("schema --out /dev/null --force").code, 2);
+}
+
+TEST_F(CommandLine, OutFollowsLinksAndLeavesNoDraft) {
+  write("real.json", "old");
+  std::filesystem::create_symlink("real.json", folder_ / "link.json");
+  ASSERT_EQ(run("schema --out link.json --force").code, 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(folder_ / "link.json"));
+  EXPECT_THAT(read("real.json"), HasSubstr("\"$schema\""));
+  for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+    EXPECT_NE(entry.path().extension(), ".tmp") << entry.path();
+  }
+}
+
+TEST_F(CommandLine, NothingIsWrittenWhenTheInputIsBad) {
+  write("bad.yaml", "headway: 1\nname: x\n");
+  const auto outcome = run("run bad.yaml --out result.json --format json");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_FALSE(exists("result.json"));
+}
+
+TEST_F(CommandLine, StarterOfInitPassesCheck) {
+  EXPECT_EQ(run("init").code, 0);
+  const auto check = run("check scenario.yaml");
+  EXPECT_EQ(check.code, 0) << check.err;
+  EXPECT_EQ(check.out, "scenario.yaml: correct (scenarios)\n");
+  EXPECT_EQ(run("init").code, 2) << "a second init must not overwrite";
+}
+
+TEST_F(CommandLine, CheckReportsTheErrorsOfAllFiles) {
+  write_small("good.yaml");
+  write_small("typo.yaml", "runn: {}\n");
+  write_small("batch.yaml", "assert: [\"step.mfuu > 1\"]\n");
+  const auto check = run("check good.yaml typo.yaml batch.yaml");
+  EXPECT_EQ(check.code, 2);
+  EXPECT_EQ(check.out, "good.yaml: correct (scenarios)\n");
+  EXPECT_THAT(check.err, HasSubstr("typo.yaml:11:1: unknown key 'runn'; did you mean 'run'?"));
+  EXPECT_THAT(check.err,
+              HasSubstr("the result has no number 'step.mfuu'; did you mean 'step.mfu'?"));
+  const json files = json::parse(run("check good.yaml typo.yaml --format json").out)["files"];
+  EXPECT_EQ(files[0]["correct"], true);
+  EXPECT_EQ(files[1]["errors"][0]["line"], 11);
+}
+
+TEST_F(CommandLine, CatalogListsAndShowsEntries) {
+  EXPECT_THAT(run("catalog list gpus").out, HasSubstr("h100-sxm"));
+  const auto shown = run("catalog show gpus h100-sxm");
+  EXPECT_THAT(shown.out, HasSubstr("architecture: hopper"));
+  const auto wrong = run("catalog show gpus h100-smx");
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_EQ(wrong.err, "'gpus' has no entry 'h100-smx'; did you mean 'h100-sxm'?\n");
+  const json rows = json::parse(run("catalog list models --format json").out)["rows"];
+  EXPECT_GE(rows.size(), 20U);
+}
+
+TEST_F(CommandLine, EveryConstantHasAValueAndASource) {
+  const json rows = json::parse(run("catalog constants --format json").out)["rows"];
+  ASSERT_GT(rows.size(), 20U);
+  for (const auto& row : rows) {
+    EXPECT_NE(row["source"], "") << row;
+    EXPECT_TRUE(std::isfinite(std::stod(row["value"].get<std::string>()))) << row;
+  }
+}
+
+TEST_F(CommandLine, CompletionNamesTheVerbs) {
+  for (const std::string shell : {"bash", "zsh", "fish"}) {
+    EXPECT_THAT(run("completion " + shell).out, HasSubstr("catalog")) << shell;
+  }
+  EXPECT_EQ(run("completion tcsh").code, 2);
+  EXPECT_EQ(std::system("'" HEADWAY_PROGRAM "' completion bash | bash -n"), 0);
+}
+
+TEST_F(CommandLine, DoctorNamesAFolderThatIsMissing) {
+  EXPECT_EQ(run("doctor").code, 0);
+  const auto missing = run("doctor", "HEADWAY_CONFIGS=/no/such");
+  EXPECT_EQ(missing.code, 2);
+  EXPECT_EQ(missing.err, "HEADWAY_CONFIGS names '/no/such', which is no folder\n");
+}
+
+}  // namespace
+}  // namespace headway::apps

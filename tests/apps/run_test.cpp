@@ -1,0 +1,174 @@
+// headway run and headway plan from the outside.
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/apps/program.h"
+
+namespace headway::apps {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+using RunVerb = ProgramTest;
+using PlanVerb = ProgramTest;
+
+TEST_F(RunVerb, PrintsTheResultOnStandardOutputAndNothingElse) {
+  write_small("s.yaml");
+  const auto table = run("run s.yaml");
+  EXPECT_EQ(table.code, 0) << table.err;
+  EXPECT_EQ(table.err, "");
+  EXPECT_THAT(table.out, testing::StartsWith("Small\n"));
+  EXPECT_THAT(table.out, HasSubstr("\nThe step is limited by "));
+  const json result = json::parse(run("run s.yaml --format json").out);
+  EXPECT_EQ(result["schema"], "headway.run/1");
+  EXPECT_EQ(result["status"], "ok");
+  EXPECT_TRUE(result["campaign"].is_null());
+}
+
+TEST_F(RunVerb, BreakdownAndLedgerAddUp) {
+  write_small("s.yaml",
+              "run: {until: {steps: 20000}, failures: {use: llama-3-54-days}, trials: 4}\n");
+  const json result = json::parse(run("run s.yaml --format json").out);
+  double sum = 0;
+  for (const auto& seconds : result["step"]["breakdown_s"]) {
+    sum += seconds.get<double>();
+  }
+  EXPECT_NEAR(sum, result["step"]["time_s"].get<double>(), 1e-9 * sum);
+  double ledger = 0;
+  for (const auto& seconds : result["campaign"]["ledger_gpu_s"]) {
+    ledger += seconds.get<double>();
+  }
+  // Without spares, all GPU time paid for is the wall clock of 16 GPUs.
+  const double wall = result["campaign"]["wall_days"]["mean"].get<double>() * 86400 * 16;
+  EXPECT_NEAR(ledger, wall, 1e-6 * wall);
+}
+
+TEST_F(RunVerb, ProgressGoesToStandardErrorOnlyIfAskedFor) {
+  write_small("s.yaml");
+  EXPECT_THAT(run("run s.yaml --progress plain").err, HasSubstr("simulating one step\n"));
+  const auto progress = run("run s.yaml --progress json").err;
+  EXPECT_EQ(json::parse(progress.substr(0, progress.find('\n')))["phase"], "reading s.yaml");
+  EXPECT_EQ(run("run s.yaml --progress plain --quiet").err, "");
+}
+
+TEST_F(RunVerb, FormatsAgree) {
+  write_small("s.yaml");
+  const json result = json::parse(run("run s.yaml --format json").out);
+  const std::string csv = run("run s.yaml --format csv").out;
+  EXPECT_THAT(csv, HasSubstr("step.time_s," + result["step"]["time_s"].dump() + "\n"));
+  EXPECT_THAT(run("run s.yaml --format md").out,
+              HasSubstr("| quantity | predicted |\n|:---|---:|\n"));
+  EXPECT_EQ(run("run s.yaml --format xml").code, 2);
+}
+
+TEST_F(RunVerb, TheEndingOfOutChoosesTheFormat) {
+  write_small("s.yaml");
+  ASSERT_EQ(run("run s.yaml --out r.json").code, 0);
+  EXPECT_EQ(json::parse(read("r.json"))["schema"], "headway.run/1");
+  ASSERT_EQ(run("run s.yaml --out t.json --format table").code, 0);
+  EXPECT_THAT(read("t.json"), testing::StartsWith("Small\n"));
+}
+
+TEST_F(RunVerb, SeedAndThreadsAndFoldingChangeOnlyWhatTheyMay) {
+  write_small("s.yaml",
+              "run: {until: {steps: 20000}, failures: {use: llama-3-54-days}, trials: 4}\n");
+  const auto result = [&](const std::string& options) {
+    json all = json::parse(run("run s.yaml --format json " + options).out);
+    all.erase("timing");
+    return all;
+  };
+  const json one = result("--threads 1");
+  EXPECT_EQ(result("--threads 2"), one);
+  EXPECT_EQ(result("--fold off")["step"]["result_digest"], one["step"]["result_digest"]);
+  const json other = result("--seed 2");
+  EXPECT_EQ(other["scenario"]["seed"], 2);
+  EXPECT_EQ(other["step"], one["step"]);
+  EXPECT_NE(other["scenario"]["digest"], one["scenario"]["digest"]);
+}
+
+TEST_F(RunVerb, APlanThatDoesNotFitHasCodeThreeAndItsBytes) {
+  write_small("s.yaml");
+  const auto outcome = run("run s.yaml --format json --set 'cluster.node.gpu.memory=1 GiB'");
+  EXPECT_EQ(outcome.code, 3);
+  const json result = json::parse(outcome.out);
+  EXPECT_EQ(result["status"], "infeasible");
+  EXPECT_EQ(result["memory"]["capacity_bytes"], 1073741824.0);
+  EXPECT_THAT(result["reasons"][0].get<std::string>(),
+              HasSubstr("a GPU has 1,073,741,824 (1.00 GiB)"));
+  EXPECT_THAT(outcome.err, HasSubstr("infeasible: stage 0 needs"));
+}
+
+TEST_F(RunVerb, AnAssertionThatFailsHasCodeFour) {
+  write_small("s.yaml", "assert: [\"step.mfu > 0.01\", \"step.time_s < 0\"]\n");
+  const auto outcome = run("run s.yaml --format json");
+  EXPECT_EQ(outcome.code, 4);
+  const json result = json::parse(outcome.out);
+  EXPECT_EQ(result["status"], "assert_failed");
+  ASSERT_EQ(result["reasons"].size(), 1U);
+  EXPECT_THAT(result["reasons"][0].get<std::string>(), HasSubstr("'step.time_s < 0' fails"));
+}
+
+TEST_F(RunVerb, AnAssertionThatIsNoneIsFoundBeforeAnythingIsSimulated) {
+  write_small("s.yaml", "assert: [\"step.mfuu > 0.01\"]\n");
+  const auto outcome = run("run s.yaml");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_THAT(outcome.err, HasSubstr("s.yaml:11:"));
+}
+
+TEST_F(RunVerb, AnImpossibleClaimHasCodeThreeAndSaysWhatIsPossible) {
+  // 405B on 10T tokens: 6 N D = 2.44e25 FLOP; 4,096 GPUs at 989.4 TFLOP/s in 50 days do 1.75e25:
+  // 139 %.
+  const auto outcome = run("run '" HEADWAY_SOURCE_DIR
+                           "/configs/scenarios/claim-405b-4096-h100-50-days.yaml' --trials 2");
+  EXPECT_EQ(outcome.code, 3) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("by 6ND alone, 139 % of the peak"));
+  EXPECT_THAT(outcome.out, HasSubstr("150 % with attention at 8,192 tokens"));
+  EXPECT_THAT(outcome.out, HasSubstr("Possible instead: "));
+  EXPECT_THAT(outcome.out, HasSubstr("50.0 days ask for "));
+}
+
+TEST_F(PlanVerb, RanksPlansThatFitAndCountsTheRest) {
+  write_small("s.yaml");
+  const auto outcome = run("plan s.yaml --format json --top 4");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const json result = json::parse(outcome.out);
+  ASSERT_EQ(result["plans"].size(), 4U);
+  double previous = 0;
+  for (const auto& plan : result["plans"]) {
+    const auto& layout = plan["layout"];
+    EXPECT_EQ(
+        layout["tensor"].get<int>() * layout["pipeline"].get<int>() * layout["data"].get<int>(),
+        16);
+    EXPECT_EQ(plan["memory"]["fits"], true);
+    EXPECT_GE(plan["step"]["time_s"].get<double>(), previous);
+    previous = plan["step"]["time_s"].get<double>();
+  }
+  std::int64_t rejected = 0;
+  for (const auto& entry : result["rejected"]) {
+    rejected += entry["count"].get<std::int64_t>();
+  }
+  EXPECT_EQ(rejected + result["simulated"].get<std::int64_t>(),
+            result["enumerated"].get<std::int64_t>());
+}
+
+TEST_F(PlanVerb, DoesNotDependOnThreads) {
+  write_small("s.yaml");
+  json one = json::parse(run("plan s.yaml --format json --threads 1").out);
+  json two = json::parse(run("plan s.yaml --format json --threads 2").out);
+  one.erase("timing");
+  two.erase("timing");
+  EXPECT_EQ(one, two);
+}
+
+TEST_F(PlanVerb, NoPlanAtAllHasCodeThree) {
+  write_small("s.yaml");
+  const auto outcome = run("plan s.yaml --set 'cluster.node.gpu.memory=1 GiB'");
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_THAT(outcome.out, HasSubstr("No layout of this cluster fits"));
+  EXPECT_THAT(outcome.out, HasSubstr("even with full recompute"));
+}
+
+}  // namespace
+}  // namespace headway::apps

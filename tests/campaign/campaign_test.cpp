@@ -1,0 +1,253 @@
+// From a checked scenario to weeks of training: resolution of `auto`, scale of Llama 3,
+// determinism, money.
+#include "sim/campaign/campaign.h"
+
+#include <cmath>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sim/campaign/energy.h"
+#include "sim/campaign/resolve.h"
+#include "sim/core/error.h"
+
+namespace headway::campaign {
+namespace {
+
+using core::Seconds;
+
+constexpr double kDay = 86400;
+
+failures::HazardSpec counted(const char* name, std::int64_t count, bool node_lost) {
+  failures::HazardSpec hazard;
+  hazard.name = name;
+  hazard.count = count;
+  hazard.node_lost = node_lost;
+  return hazard;
+}
+
+/// The 419 unexpected interruptions of the 54-day snapshot of Llama 3 (table 5), by class.
+failures::FailureSpec llama3_failures() {
+  failures::FailureSpec table;
+  table.name = "Llama 3, 54 days";
+  table.observed = failures::ExposureSpec{16384, 8, Seconds(54 * kDay)};
+  table.hazards = {counted("Faulty GPU", 148, true),
+                   counted("GPU HBM3 memory", 72, true),
+                   counted("Software bug", 54, false),
+                   counted("Network switch or cable", 35, false),
+                   counted("Host maintenance", 32, true),
+                   counted("GPU SRAM", 19, true),
+                   counted("GPU system processor", 17, true),
+                   counted("NIC", 7, true),
+                   counted("NCCL watchdog", 7, false),
+                   counted("Silent data corruption", 6, true),
+                   counted("Thermal", 6, true),
+                   counted("SSD", 3, true),
+                   counted("Power supply", 3, true),
+                   counted("Server chassis", 2, true),
+                   counted("IO expansion board", 2, true),
+                   counted("Dependency", 2, false),
+                   counted("CPU", 2, true),
+                   counted("System memory", 2, true)};
+  return table;
+}
+
+/// 405B on 2,048 nodes, made by hand so that no catalogue can change the test.
+training::Scenario scenario() {
+  training::Scenario s;
+  s.name = "test";
+  auto& cluster = s.cluster;
+  cluster.nodes = 2048;
+  cluster.spares = 64;
+  cluster.node.gpu.peak.bf16 = core::FlopsPerSecond(989e12);
+  cluster.node.gpu.memory = core::Bytes(80e9);
+  cluster.node.gpu.host_bandwidth = core::BytesPerSecond(25e9);
+  cluster.node.gpu.power = core::Watts(700);
+  cluster.node.gpu.idle_power = core::Watts(100);
+  cluster.node.gpus = 8;
+  cluster.node.nic.count = 8;
+  cluster.node.host_power = core::Watts(2000);
+  cluster.fabric.tiers = 2;
+  cluster.storage.write_bandwidth = core::BytesPerSecond(2e12);
+  cluster.storage.read_bandwidth = core::BytesPerSecond(2e12);
+  s.model.layers = 126;
+  s.model.hidden = 16384;
+  s.model.heads = 128;
+  s.model.key_value_heads = 8;
+  s.model.head_dim = 128;
+  s.model.ffn = 53248;
+  s.model.vocabulary = 128256;
+  s.training.sequence_length = 8192;
+  s.training.global_batch = 2048;
+  s.parallelism.tensor = 8;
+  s.parallelism.pipeline = 16;
+  s.parallelism.first_stage_layers = 7;
+  s.parallelism.last_stage_layers = 7;
+  s.run.until = training::UntilSpec{.tokens = {}, .steps = {}, .wall = Seconds(54 * kDay)};
+  s.run.failures = llama3_failures();
+  s.run.trials = 200;
+  return s;
+}
+
+training::StepResult step() {
+  training::StepResult result;
+  result.time = Seconds(5.6);
+  result.breakdown[core::Activity::compute] = Seconds(4.2);
+  result.breakdown[core::Activity::other] = Seconds(1.4);
+  return result;
+}
+
+CampaignOutcome simulate(const training::Scenario& s, int threads = 0) {
+  return simulate_campaign(training::check(s), step(), {.threads = threads});
+}
+
+TEST(Campaign, OfLlama3IsInterruptedAsOftenAsPublished) {
+  const CampaignOutcome outcome = simulate(scenario());
+  EXPECT_NEAR(outcome.result.interruptions.mean, 419, 4 * std::sqrt(419.0));
+  EXPECT_NEAR(outcome.result.mean_time_between_interruptions.si(), 54 * kDay / 419, 1e-6);
+  double sum = 0;
+  for (const auto& count : outcome.result.by_hazard) {
+    sum += count.mean;
+  }
+  EXPECT_NEAR(sum, outcome.result.interruptions.mean, 1e-9);
+  EXPECT_NEAR(outcome.result.by_hazard[0].mean, 148 * outcome.result.interruptions.mean / 419, 4);
+  EXPECT_DOUBLE_EQ(outcome.result.wall_days.mean, 54);
+  EXPECT_GT(outcome.result.ettr.p50, 0.9);
+}
+
+TEST(Campaign, HasTheExactFormulaBesideIt) {
+  const CampaignOutcome outcome = simulate(scenario());
+  ASSERT_TRUE(outcome.result.closed_form_ettr.has_value());
+  EXPECT_NEAR(outcome.result.ettr.mean, *outcome.result.closed_form_ettr,
+              4 * outcome.result.ettr.standard_error);
+  training::Scenario few = scenario();
+  few.cluster.spares = 8;  // 8 failures a day, 3 days of repair: the job waits
+  const CampaignOutcome waiting = simulate(few);
+  EXPECT_FALSE(waiting.result.closed_form_ettr.has_value());
+  EXPECT_GT(waiting.result.ledger[Account::wait], 0);
+  EXPECT_THAT(waiting.warnings, testing::Contains(testing::HasSubstr("waiting for a node")));
+}
+
+TEST(Campaign, GivesTheSameBitsOnAnyNumberOfThreads) {
+  const CampaignOutcome one = simulate(scenario(), 1);
+  for (const int threads : {2, 8}) {
+    const CampaignOutcome other = simulate(scenario(), threads);
+    EXPECT_EQ(one.result.event_digest, other.result.event_digest);
+    EXPECT_EQ(one.result.ettr.mean, other.result.ettr.mean);
+    EXPECT_EQ(one.result.ettr.p5, other.result.ettr.p5);
+    EXPECT_EQ(one.result.ledger, other.result.ledger);
+  }
+}
+
+TEST(Campaign, FollowsTheSeed) {
+  training::Scenario other = scenario();
+  other.run.seed = 2;
+  EXPECT_NE(simulate(scenario()).result.event_digest, simulate(other).result.event_digest);
+}
+
+TEST(Campaign, WithoutFailuresIsWorkAndSaves) {
+  // 1,000 steps of 5.6 s, a save of 10 s every 100 steps, durable 20 s after the last.
+  training::Scenario s = scenario();
+  s.run.failures.reset();
+  s.run.until = training::UntilSpec{.tokens = {}, .steps = 1000, .wall = {}};
+  s.run.checkpoint.interval_steps = 100;
+  s.run.checkpoint.stall = Seconds(10);
+  s.run.checkpoint.persist = Seconds(20);
+  const CampaignOutcome outcome = simulate(s);
+  EXPECT_DOUBLE_EQ(outcome.result.wall_days.mean * kDay, 5600 + 100 + 20);
+  EXPECT_DOUBLE_EQ(outcome.result.ettr.p95, 5600.0 / 5720);
+  EXPECT_DOUBLE_EQ(outcome.result.tokens, 1000.0 * 8192 * 2048);
+  EXPECT_EQ(outcome.result.optimal_interval, Seconds(0));
+  EXPECT_EQ(outcome.result.downtime, Seconds(0));
+  EXPECT_EQ(outcome.result.interruptions.p95, 0);
+}
+
+TEST(Campaign, RoundsTokensUpToWholeSteps) {
+  training::Scenario s = scenario();
+  s.run.failures.reset();
+  s.run.until = training::UntilSpec{.tokens = 8192.0 * 2048 * 10 + 1, .steps = {}, .wall = {}};
+  EXPECT_DOUBLE_EQ(simulate(s).result.steps.mean, 11);
+}
+
+TEST(Campaign, ResolvesTheAutomaticIntervalToTheOptimum) {
+  const ResolvedJob resolved = resolve_job(training::check(scenario()), step());
+  // 405.85e9 parameters x 14 B / 16,384 GPUs / 25 GB/s.
+  EXPECT_NEAR(resolved.job.stall.si(), 405.85e9 * 14 / 16384 / 25e9, 1e-5);
+  const Seconds best =
+      optimal_interval(resolved.job.stall, Seconds(54 * kDay / 419), resolved.job.persist);
+  EXPECT_DOUBLE_EQ(resolved.job.interval.si(), std::max(best.si(), 5.6));
+  const bool told = std::any_of(
+      resolved.assumptions.begin(), resolved.assumptions.end(),
+      [](const auto& assumption) { return assumption.key == "run.checkpoint.interval"; });
+  EXPECT_TRUE(told);
+}
+
+TEST(Campaign, RefusesMoreCheckpointsThanTheStorageHolds) {
+  training::Scenario s = scenario();
+  s.cluster.storage.capacity = core::Bytes(20e12);
+  EXPECT_THROW(simulate(s), core::Error);
+  s.run.checkpoint.keep = 2;  // three of 5.7 TB
+  EXPECT_NO_THROW(simulate(s));
+}
+
+TEST(Campaign, RefusesARunThatWouldNeverEnd) {
+  training::Scenario s = scenario();
+  s.run.until = training::UntilSpec{.tokens = {}, .steps = 1000, .wall = {}};
+  s.run.recovery.container_start = Seconds(10 * 54 * kDay / 419);
+  EXPECT_THROW(simulate(s), core::Error);
+}
+
+TEST(Power, IsTheSumOfItsParts) {
+  training::ClusterSpec cluster = scenario().cluster;
+  cluster.nodes = 10;
+  cluster.spares = 2;
+  cluster.fabric.leaf_oversubscription = 2;
+  cluster.fabric.switch_power_per_port = core::Watts(25);
+  // 96 NICs: 96 leaf ports, 48 cables to the spine with two ports each.
+  EXPECT_DOUBLE_EQ(switch_ports(cluster), 96 + 96);
+  cluster.fabric.tiers = 3;
+  cluster.fabric.spine_oversubscription = 4;
+  EXPECT_DOUBLE_EQ(switch_ports(cluster), 96 + 96 + 24);
+  const MachinePower power = machine_power(cluster, 0.5);
+  const double rest = 16 * 100 + 12 * 2000 + 216 * 25;
+  EXPECT_DOUBLE_EQ(power.standing.si(), 80 * 100 + rest);
+  EXPECT_DOUBLE_EQ(power.training.si(), 80 * 400 + rest);
+  EXPECT_DOUBLE_EQ(it_energy(power, Seconds(10), Seconds(15)).si(),
+                   10 * power.training.si() + 5 * power.standing.si());
+}
+
+TEST(Campaign, BillsEveryGpuHour) {
+  training::Scenario s = scenario();
+  price::PriceSpec prices;
+  prices.gpu_hour = core::DollarsPerSecond(2.0 / 3600);
+  prices.spare_share = 0.5;
+  prices.pue = 1;
+  s.run.prices = prices;
+  const CampaignOutcome outcome = simulate(s);
+  ASSERT_TRUE(outcome.mean_bill && outcome.total_usd);
+  const double hours = 54 * 24;
+  EXPECT_NEAR(outcome.mean_bill->gpus.si(), 2 * hours * 16384, 1);
+  EXPECT_NEAR(outcome.mean_bill->spares.si(), hours * 64 * 8, 1);
+  EXPECT_NEAR(outcome.total_usd->mean, outcome.mean_bill->total().si(), 1);
+  // Energy is the integral of two powers over the ledger.
+  const MachinePower power = machine_power(s.cluster, 4.2 / 5.6);
+  const Ledger& ledger = outcome.result.ledger;
+  const Seconds stepping((ledger[Account::useful] + ledger[Account::lost]) / 16384);
+  EXPECT_NEAR(outcome.mean_bill->energy / it_energy(power, stepping, Seconds(54 * kDay)), 1, 1e-9);
+  // Dollars a useful hour: total / (ETTR x GPU hours).
+  EXPECT_NEAR(outcome.mean_bill->usd_per_useful_gpu_hour,
+              outcome.mean_bill->total().si() / (outcome.result.ettr.mean * hours * 16384), 1e-9);
+}
+
+TEST(Campaign, NeverHasAnEfficiencyAboveOne) {
+  training::Scenario s = scenario();
+  for (const double hours : {0.5, 6.0, 100.0}) {
+    s.run.until = training::UntilSpec{.tokens = {}, .steps = {}, .wall = Seconds(hours * 3600)};
+    const CampaignOutcome outcome = simulate(s);
+    EXPECT_LE(outcome.result.ettr.p95, 1);
+    EXPECT_LE(outcome.result.goodput.p95, outcome.result.ettr.p95);
+    EXPECT_GE(outcome.result.ettr.p5, 0);
+  }
+}
+
+}  // namespace
+}  // namespace headway::campaign

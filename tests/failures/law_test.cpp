@@ -1,0 +1,87 @@
+// Laws of ageing parts: H and its inverse, and survival against the textbook formulas.
+#include "sim/failures/law.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+
+#include "sim/core/error.h"
+
+namespace headway::failures {
+namespace {
+
+using core::Seconds;
+
+LawSpec weibull(double shape) {
+  LawSpec spec;
+  spec.kind = LawKind::weibull;
+  spec.shape = shape;
+  return spec;
+}
+
+LawSpec lognormal(double sigma) {
+  LawSpec spec;
+  spec.kind = LawKind::lognormal;
+  spec.sigma = sigma;
+  return spec;
+}
+
+/// Three times the rate in the first 100 s, none until 200 s, then 1 / mtbf.
+LawSpec infant() {
+  LawSpec spec;
+  spec.kind = LawKind::piecewise;
+  spec.factors = {{Seconds(100), 3}, {Seconds(200), 0}};
+  return spec;
+}
+
+TEST(Law, FindsTheAgeOfEachCumulativeHazard) {
+  for (const LawSpec& spec : {LawSpec{}, weibull(0.5), weibull(3), lognormal(1.4), infant()}) {
+    const Law law(spec, Seconds(1000));
+    for (const double hazard : {1e-6, 0.01, 0.25, 0.9, 3.0, 20.0}) {
+      EXPECT_NEAR(law.cumulative_hazard(law.age_at(hazard)) / hazard, 1, 1e-9)
+          << core::to_word(spec.kind) << " at " << hazard;
+    }
+  }
+}
+
+TEST(Law, HasTheSurvivalOfItsTextbook) {
+  EXPECT_NEAR(Law({}, Seconds(1000)).survival(Seconds(500)), std::exp(-0.5), 1e-14);
+  // Weibull of shape 2 and mean 1000: scale 1000 / Gamma(1.5) = 1000 / 0.886227.
+  EXPECT_NEAR(Law(weibull(2), Seconds(1000)).survival(Seconds(700)),
+              std::exp(-std::pow(0.7 * 0.886226925452758, 2)), 1e-12);
+  // Lognormal: the median is mean e^(-sigma^2/2).
+  EXPECT_NEAR(Law(lognormal(1.4), Seconds(1000)).survival(Seconds(1000 * std::exp(-0.98))), 0.5,
+              1e-12);
+  // Piecewise: H(50) = 0.15, H(150) = 0.3, H(1200) = 0.3 + 1.
+  const Law law(infant(), Seconds(1000));
+  EXPECT_NEAR(law.cumulative_hazard(Seconds(50)), 0.15, 1e-14);
+  EXPECT_NEAR(law.cumulative_hazard(Seconds(150)), 0.3, 1e-14);
+  EXPECT_NEAR(law.cumulative_hazard(Seconds(1200)), 1.3, 1e-14);
+}
+
+TEST(Law, MeanIsTheOneAskedFor) {
+  // E[X] = integral of S, by the midpoint rule in ln t.
+  for (const LawSpec& spec : {weibull(0.7), weibull(1.5), lognormal(1.2)}) {
+    const Law law(spec, Seconds(1000));
+    double mean = 0;
+    const double width = 1e-3;
+    for (double x = -10; x < 16; x += width) {
+      const double t = std::exp(x + width / 2);
+      mean += law.survival(Seconds(t)) * t * width;
+    }
+    EXPECT_NEAR(mean, 1000, 0.2) << core::to_word(spec.kind);
+  }
+}
+
+TEST(Law, OnlyTheExponentialHasNoMemory) {
+  EXPECT_TRUE(Law({}, Seconds(1)).memoryless());
+  EXPECT_FALSE(Law(weibull(1), Seconds(1)).memoryless());
+}
+
+TEST(Law, RefusesAgesThatDoNotRise) {
+  LawSpec spec = infant();
+  spec.factors[1].until = Seconds(100);
+  EXPECT_THROW(Law(spec, Seconds(1)), core::Error);
+}
+
+}  // namespace
+}  // namespace headway::failures

@@ -1,0 +1,256 @@
+// Draws of failures against the laws they must have, within four standard errors at fixed seeds.
+#include "sim/failures/model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <gtest/gtest.h>
+
+#include "sim/core/engine/event.h"
+#include "sim/core/error.h"
+#include "sim/core/statistics.h"
+
+namespace headway::failures {
+namespace {
+
+using core::Clock;
+using core::PerSecond;
+using core::Seconds;
+using core::Tick;
+
+constexpr Clock kClock = Clock::campaign();
+
+HazardSpec gpu_hazard(const char* name, double mtbf, LawSpec law = {}) {
+  HazardSpec spec;
+  spec.name = name;
+  spec.mtbf = Seconds(mtbf);
+  spec.law = std::move(law);
+  return spec;
+}
+
+LawSpec weibull(double shape) {
+  LawSpec spec;
+  spec.kind = LawKind::weibull;
+  spec.shape = shape;
+  return spec;
+}
+
+FailureSpec table(std::vector<HazardSpec> hazards) {
+  FailureSpec spec;
+  spec.hazards = std::move(hazards);
+  return spec;
+}
+
+std::vector<Strike> strikes_until(HazardSampler& sampler, double seconds) {
+  std::vector<Strike> strikes;
+  for (Strike next = sampler.next(); next.exposed < kClock.to_ticks(Seconds(seconds));
+       next = sampler.next()) {
+    strikes.push_back(next);
+    sampler.take(next);
+  }
+  return strikes;
+}
+
+core::Moments counts(const std::vector<Hazard>& hazards, double seconds, int trials) {
+  core::Moments moments;
+  for (int trial = 0; trial < trials; ++trial) {
+    HazardSampler sampler(hazards, 7, static_cast<std::uint32_t>(trial), kClock);
+    moments.add(static_cast<double>(strikes_until(sampler, seconds).size()));
+  }
+  return moments;
+}
+
+TEST(HazardSampler, GivesEachHazardItsRate) {
+  const auto hazards = hazards_of(table({gpu_hazard("a", 1000), gpu_hazard("b", 3000)}), {100, 10});
+  double a = 0;
+  double b = 0;
+  for (std::uint32_t trial = 0; trial < 200; ++trial) {
+    HazardSampler sampler(hazards, 1, trial, kClock);
+    for (const auto& strike : strikes_until(sampler, 1000)) {
+      (strike.hazard == 0 ? a : b) += 1;
+    }
+  }
+  EXPECT_NEAR(a, 20000, 4 * std::sqrt(20000));
+  EXPECT_NEAR(b, 20000.0 / 3, 4 * std::sqrt(20000.0 / 3));
+}
+
+TEST(HazardSampler, NeverMovesTheDrawsOfOtherHazards) {
+  const auto one = hazards_of(table({gpu_hazard("a", 1000)}), {100, 10});
+  const auto two = hazards_of(table({gpu_hazard("z", 500), gpu_hazard("a", 1000)}), {100, 10});
+  HazardSampler alone(one, 1, 5, kClock);
+  HazardSampler together(two, 1, 5, kClock);
+  std::vector<Tick> of_a;
+  for (const auto& strike : strikes_until(together, 1000)) {
+    if (strike.hazard == 1) {
+      of_a.push_back(strike.exposed);
+    }
+  }
+  std::vector<Tick> expected;
+  for (const auto& strike : strikes_until(alone, 1000)) {
+    expected.push_back(strike.exposed);
+  }
+  EXPECT_EQ(of_a, expected);
+}
+
+TEST(HazardSampler, OfNothingNeverStrikes) {
+  const std::vector<Hazard> none;
+  EXPECT_EQ(HazardSampler(none, 1, 0, kClock).next().exposed, core::kEndOfTime);
+}
+
+TEST(AgeingParts, FailFirstAsTheMinimumOfTheirLaws) {
+  // O9: 512 new Weibull parts of shape 0.7: mean of the first failure scale N^(-1/k) Gamma(1 +
+  // 1/k).
+  const auto hazards = hazards_of(table({gpu_hazard("a", 1e6, weibull(0.7))}), {512, 64});
+  core::Moments first;
+  for (std::uint32_t trial = 0; trial < 20000; ++trial) {
+    const HazardSampler sampler(hazards, 3, trial, kClock);
+    first.add(kClock.to_seconds(sampler.next().exposed).si());
+  }
+  const double exact = first_of(512, weibull_with_mean(0.7, Seconds(1e6))).mean().si();
+  EXPECT_NEAR(first.mean(), exact, 4 * first.standard_error());
+  EXPECT_LT(4 * first.standard_error(), 0.05 * exact);
+}
+
+TEST(AgeingParts, ThatAreMendedFailAsAPoissonProcessOfTheirHazard) {
+  // Expected failures until t: parts x (H(age + t) - H(age)), the variance the same.
+  HazardSpec spec = gpu_hazard("a", 1000, weibull(2));
+  spec.after_failure = AfterFailure::as_old;
+  spec.age = Seconds(300);
+  const auto hazards = hazards_of(table({spec}), {50, 5});
+  const Law law(weibull(2), Seconds(1000));
+  const double exact =
+      50 * (law.cumulative_hazard(Seconds(1300)) - law.cumulative_hazard(Seconds(300)));
+  const core::Moments moments = counts(hazards, 1000, 4000);
+  EXPECT_NEAR(moments.mean(), exact, 4 * moments.standard_error());
+  EXPECT_NEAR(moments.variance() / exact, 1, 4 * std::sqrt(2.0 / 4000));
+}
+
+TEST(AgeingParts, ThatAreRenewedTendToTheirMeanRate) {
+  // Renewal theorem, second order: n (t/m + (c^2 - 1)/2), c the coefficient of variation.
+  const auto hazards = hazards_of(table({gpu_hazard("a", 1000, weibull(2))}), {50, 5});
+  const core::Moments moments = counts(hazards, 20000, 400);
+  const double c_squared = std::tgamma(2) / std::pow(std::tgamma(1.5), 2) - 1;
+  const double exact = 50 * (20 + (c_squared - 1) / 2);
+  EXPECT_NEAR(moments.mean(), exact, 4 * moments.standard_error());
+  EXPECT_LT(4 * moments.standard_error(), 0.01 * exact);
+}
+
+TEST(AgeingParts, OfShapeOneAreExponential) {
+  HazardSpec spec = gpu_hazard("a", 1000, weibull(1));
+  for (const auto after : {AfterFailure::renewed, AfterFailure::as_old}) {
+    spec.after_failure = after;
+    const core::Moments moments = counts(hazards_of(table({spec}), {80, 10}), 500, 4000);
+    EXPECT_NEAR(moments.mean(), 40, 4 * moments.standard_error());
+    EXPECT_NEAR(moments.variance() / 40, 1, 4 * std::sqrt(2.0 / 4000));
+  }
+}
+
+TEST(AgeingParts, OfInfantMortalityFailEarly) {
+  // Ten times the rate in the first 100 s: 100 parts x (10 x 100 + 900) / 10^5 = 1.9 failures until
+  // 1000 s.
+  LawSpec infant;
+  infant.kind = LawKind::piecewise;
+  infant.factors = {{Seconds(100), 10}};
+  HazardSpec spec = gpu_hazard("a", 1e5, infant);
+  spec.after_failure = AfterFailure::as_old;
+  const core::Moments moments = counts(hazards_of(table({spec}), {100, 10}), 1000, 20000);
+  EXPECT_NEAR(moments.mean(), 1.9, 4 * moments.standard_error());
+}
+
+TEST(AgeingParts, NeedAnMtbf) {
+  HazardSpec spec = gpu_hazard("a", 1, weibull(2));
+  spec.mtbf.reset();
+  spec.count = 3;
+  FailureSpec failures = table({spec});
+  failures.observed = ExposureSpec{8, 8, Seconds(1)};
+  EXPECT_THROW(hazards_of(failures, {8, 1}), core::Error);
+}
+
+TEST(Domains, StrikeOncePerDomainAndTakeAlignedNodes) {
+  // O10: 100 nodes in 10 racks; racks of mtbf 5000 s.
+  HazardSpec rack = gpu_hazard("rack", 5000);
+  rack.per = Population::domain;
+  rack.nodes_lost = 10;
+  const auto hazards = hazards_of(table({rack}), {800, 100});
+  EXPECT_DOUBLE_EQ(hazards[0].rate.si(), 10 / 5000.0);
+  EXPECT_EQ(hazards[0].nodes_lost, 10);
+  HazardSampler sampler(hazards, 1, 0, kClock);
+  std::vector<int> hits(10);
+  for (const auto& strike : strikes_until(sampler, 1e6)) {
+    const auto slot = sampler.victim(strike, 100);
+    ASSERT_EQ(slot % 10, 0U);
+    ++hits.at(slot / 10);
+  }
+  EXPECT_GT(*std::min_element(hits.begin(), hits.end()), 120);  // 200 each, sd 14
+  EXPECT_LT(*std::max_element(hits.begin(), hits.end()), 280);
+}
+
+TEST(Lemons, LeaveTheMeanRateOfTheFleetAsItWas) {
+  // 1000 nodes, 2 % lemons of 20 times the rate; they stay in the job.
+  FailureSpec failures = table({gpu_hazard("a", 8e6)});
+  failures.lemons = LemonSpec{.share = 0.02, .factor = 20};
+  const auto hazards = hazards_of(failures, {8000, 1000});
+  ASSERT_EQ(hazards.size(), 2U);
+  EXPECT_NEAR(hazards[0].rate.si() + hazards[1].rate.si(), 1e-3, 1e-12);
+  // r (1 - s + s f) = 1e-6 a node: r = 1e-6 / 1.38; the lemons add 20 x 19 r.
+  EXPECT_NEAR(hazards[1].rate.si(), 20 * 19 * 1e-6 / 1.38, 1e-12);
+  core::Moments moments;
+  for (std::uint32_t trial = 0; trial < 1000; ++trial) {
+    HazardSampler sampler(hazards, 11, trial, kClock);
+    double count = 0;
+    for (Strike s = sampler.next(); s.exposed < kClock.to_ticks(Seconds(1e5)); s = sampler.next()) {
+      const auto slot = sampler.victim(s, 1000);
+      sampler.take(s);
+      sampler.lemons()->insert(sampler.lemons()->remove(slot), slot, s.exposed);
+      ++count;
+    }
+    moments.add(count);
+  }
+  EXPECT_NEAR(moments.mean(), 100, 4 * moments.standard_error());
+  // More than Poisson: the number of lemons varies, 20 of them, each worth 19 r T = 1.38 failures.
+  EXPECT_GT(moments.variance(), 110);
+}
+
+TEST(Lemons, ThatAreEvictedStrikeNoMore) {
+  // With eviction at the first failure, a lemon strikes at most once: 1 - e^(-f r T) each.
+  FailureSpec failures = table({gpu_hazard("a", 8e6)});
+  failures.lemons = LemonSpec{.share = 0.05, .factor = 50, .evict_after = 1};
+  const auto hazards = hazards_of(failures, {8000, 1000});
+  core::Moments lemon_failures;
+  for (std::uint32_t trial = 0; trial < 1000; ++trial) {
+    HazardSampler sampler(hazards, 11, trial, kClock);
+    double count = 0;
+    for (Strike s = sampler.next(); s.exposed < kClock.to_ticks(Seconds(1e5)); s = sampler.next()) {
+      const auto slot = sampler.victim(s, 1000);
+      sampler.take(s);
+      const Node node = sampler.lemons()->remove(slot);
+      EXPECT_EQ(node.lemon, Node::kGood);  // evicted at once, or good before
+      count += s.hazard == 1 ? 1 : 0;
+    }
+    lemon_failures.add(count);
+  }
+  // A good node's rate is 1e-6 / 3.45; a lemon is struck first by its extra stream in 49 of 50
+  // cases.
+  const double r = 1e-6 / 3.45;
+  const double exact = 50 * (1 - std::exp(-50 * r * 1e5)) * 49 / 50;
+  EXPECT_NEAR(lemon_failures.mean(), exact, 4 * lemon_failures.standard_error());
+}
+
+TEST(RecordedFailures, AreGroupedByTheirName) {
+  FailureSpec failures;
+  const auto event = [](double at, const char* name) {
+    RecordedFailureSpec spec;
+    spec.at = Seconds(at);
+    spec.name = name;
+    return spec;
+  };
+  failures.recorded = {event(30, "gpu"), event(10, "gpu"), event(20, "hang")};
+  const auto hazards = hazards_of(failures, {8, 1});
+  ASSERT_EQ(hazards.size(), 2U);
+  EXPECT_EQ(hazards[0].recorded, (std::vector<Recorded>{{Seconds(10), {}}, {Seconds(30), {}}}));
+  EXPECT_EQ(hazards[1].recorded, (std::vector<Recorded>{{Seconds(20), {}}}));
+  // They are not drawn.
+  EXPECT_EQ(HazardSampler(hazards, 1, 0, kClock).next().exposed, core::kEndOfTime);
+}
+
+}  // namespace
+}  // namespace headway::failures

@@ -1,0 +1,240 @@
+#include "sim/gpu/kernel_time.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "sim/core/error.h"
+#include "sim/gpu/closed_form.h"
+#include "sim/gpu/memory.h"
+
+#include "tests/gpu/gpus.h"
+
+namespace headway::gpu {
+namespace {
+
+using namespace core::literals;
+using namespace tests;
+using core::Kernel;
+using core::KernelKind;
+using core::Seconds;
+
+const LaunchModel kNoLimit{Seconds(0), false};
+
+Kernel gemm(std::int64_t m, std::int64_t n, std::int64_t k) {
+  Kernel kernel;
+  kernel.kind = KernelKind::gemm;
+  kernel.m = m;
+  kernel.n = n;
+  kernel.k = k;
+  const auto M = static_cast<double>(m), N = static_cast<double>(n), K = static_cast<double>(k);
+  kernel.work = core::Flops(2 * M * N * K);
+  kernel.traffic = core::Bytes(2 * (M * K + K * N + M * N));
+  return kernel;
+}
+
+Kernel attention(std::int64_t batch,
+                 std::int64_t sequence,
+                 std::int64_t heads,
+                 std::int64_t head_dim) {
+  Kernel kernel;
+  kernel.kind = KernelKind::attention_forward;
+  kernel.batch = batch;
+  kernel.sequence = kernel.key_sequence = sequence;
+  kernel.query_heads = kernel.key_value_heads = heads;
+  kernel.head_dim = head_dim;
+  kernel.work = core::Flops(2.0 * static_cast<double>(batch * heads * head_dim) *
+                            static_cast<double>(sequence) * static_cast<double>(sequence));
+  return kernel;
+}
+
+TEST(KernelTime, OfMemoryBoundKernelsIsBytesOverSustainedBandwidth) {
+  const GpuSpec gpu = h100();
+  Kernel kernel;
+  kernel.traffic = 1_GB;
+  kernel.count = 3;
+  const double expected = 3 * (1e9 / (0.85 * 3.35e12) + 2e-6);
+  EXPECT_NEAR(kernel_time(gpu, gpu.sustained, kernel, kNoLimit).si(), expected, 1e-15);
+}
+
+TEST(KernelTime, OfALargeAlignedProductIsItsWorkAtTheSustainedShare) {
+  const GpuSpec gpu = h100();
+  // 16384 x 16896: 128 x 66 tiles of 128 x 256 fill 64 whole waves of 132; k loses 128 / (k + 128).
+  const Kernel kernel = gemm(16384, 16896, 16384);
+  const double share = 0.82 * std::sqrt(16384.0 / (16384 + 128));
+  const double expected = kernel.work.si() / (989e12 * share) + 2e-6;
+  EXPECT_NEAR(kernel_time(gpu, gpu.sustained, kernel, kNoLimit).si() / expected, 1, 1e-12);
+}
+
+TEST(KernelTime, IsNeverBelowTheRoofline) {
+  const GpuSpec gpu = h100();
+  for (const std::int64_t m : {1, 7, 128, 129, 4096}) {
+    for (const std::int64_t n : {1, 100, 8192}) {
+      const Kernel kernel = gemm(m, n, 4096);
+      const Seconds bound =
+          roofline(kernel.work, gpu.peak.bf16, kernel.traffic, gpu.memory_bandwidth);
+      EXPECT_GT(kernel_time(gpu, gpu.sustained, kernel, kNoLimit), bound);
+    }
+  }
+}
+
+TEST(KernelTime, OfAWeightGradientIsLongerThanOfTheForward) {
+  const GpuSpec gpu = h100();
+  Kernel kernel = gemm(8192, 8192, 8192);
+  const Seconds forward = kernel_time(gpu, gpu.sustained, kernel, kNoLimit);
+  kernel.pass = core::GemmPass::weight_gradient;
+  EXPECT_NEAR((kernel_time(gpu, gpu.sustained, kernel, kNoLimit) - 2_us) / (forward - 2_us),
+              1 / 0.85, 1e-9);
+}
+
+TEST(KernelTime, RefusesAPrecisionTheGpuLacks) {
+  Kernel kernel = gemm(1024, 1024, 1024);
+  kernel.precision = core::Precision::fp8;
+  const GpuSpec gpu = a100();
+  try {
+    kernel_time(gpu, gpu.sustained, kernel, kNoLimit);
+    FAIL() << "no error";
+  } catch (const core::Error& error) {
+    EXPECT_STREQ(error.what(), "A100 SXM 80 GB does not support precision fp8\n");
+  }
+  EXPECT_THROW(peak_rate(h100(), core::Precision::mxfp8), core::Error);
+  EXPECT_EQ(peak_rate(b200(), core::Precision::mxfp8), 4500_TFLOPs);
+}
+
+TEST(LaunchStretch, HoldsABlockToThePaceOfTheCpu) {
+  const LaunchModel launch{30_us, false};
+  EXPECT_DOUBLE_EQ(launch_stretch(1_ms, 20, launch), 1);
+  EXPECT_DOUBLE_EQ(launch_stretch(1_ms, 90, launch), 2.7);
+  EXPECT_DOUBLE_EQ(launch_stretch(1_ms, 90, {30_us, true}), 1);
+}
+
+TEST(AttentionUtilization, FollowsThePublishedFigures) {
+  // FlashAttention-3 on H100, forward, head 128, causal (figure in Dao-AILab/flash-attention
+  // assets): TFLOP/s.
+  const std::vector<std::pair<int, double>> figure{{512, 292},  {1024, 423}, {2048, 521},
+                                                   {4096, 579}, {8192, 602}, {16384, 616}};
+  for (const auto& [sequence, rate] : figure) {
+    EXPECT_NEAR(602 * attention_utilization(sequence, 128, true, Architecture::hopper) / rate, 1,
+                0.06)
+        << sequence;
+  }
+  EXPECT_NEAR(602 * attention_utilization(8192, 64, true, Architecture::hopper) / 460, 1, 0.02);
+  // FlashAttention-2 on A100, forward and backward.
+  const std::vector<std::pair<int, double>> ampere{{512, 99},   {1024, 133}, {2048, 155},
+                                                   {4096, 173}, {8192, 182}, {16384, 189}};
+  for (const auto& [sequence, rate] : ampere) {
+    EXPECT_NEAR(182 * attention_utilization(sequence, 128, true, Architecture::ampere) / rate, 1,
+                0.06)
+        << sequence;
+  }
+}
+
+TEST(SlowestSlowdown, IsTheExpectedMaximumOfNormals) {
+  EXPECT_EQ(slowest_slowdown(1, 0.0125), 1);
+  // Harter 1961: the expected maximum of 8 standard normals is 1.4236, of 100 it is 2.5076.
+  EXPECT_NEAR(1 - 1 / slowest_slowdown(8, 0.01), 0.014236, 2e-4);
+  EXPECT_NEAR(1 - 1 / slowest_slowdown(100, 0.01), 0.025076, 2e-4);
+  const SustainedShares slowest = shares_of_slowest(h100().sustained, 8192);
+  EXPECT_NEAR(slowest.gemm_16bit / 0.82, 1 - 0.0125 * 3.787, 1e-4);
+  EXPECT_EQ(slowest.memory, h100().sustained.memory);
+}
+
+TEST(MeanPower, RunsFromIdleToTheLimit) {
+  EXPECT_EQ(mean_power(h100(), 0), core::Watts(70));
+  EXPECT_EQ(mean_power(h100(), 1), core::Watts(700));
+  EXPECT_EQ(energy(h100(), 10_s, 0.5), core::Joules(3850));
+}
+
+TEST(ReservedMemory, GrowsWithCommunicatorsAndTensors) {
+  const ReservedMemory reserved = reserved_memory(3, 47_GB);
+  EXPECT_EQ(reserved.collectives, 3 * 350_MiB);
+  EXPECT_NEAR(reserved.allocator.si(), 3e9, 1);  // 47 of 50 GB reserved are allocated
+}
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
+                   values.end());
+  return values[values.size() / 2];
+}
+
+/// Relative errors over the rows of a GEMM table with m, n, k of 1024 or more.
+std::vector<double> gemm_errors(const GpuSpec& gpu, const std::string& table) {
+  std::vector<double> errors;
+  std::ifstream file(std::string(HEADWAY_SHARED_DATA "/measured/gemm_") + table + ".csv");
+  std::string line;
+  std::getline(file, line);
+  while (std::getline(file, line)) {
+    std::stringstream row(line);
+    std::string dtype, m, n, k, micros;
+    std::getline(row, dtype, ',');
+    std::getline(row, m, ',');
+    std::getline(row, n, ',');
+    std::getline(row, k, ',');
+    std::getline(row, micros, ',');
+    const Kernel kernel = gemm(std::atoll(m.c_str()), std::atoll(n.c_str()), std::atoll(k.c_str()));
+    if (dtype == "bfloat16" && kernel.m >= 1024 && kernel.n >= 1024 && kernel.k >= 1024) {
+      const double predicted = kernel_time(gpu, gpu.sustained, kernel, kNoLimit).si();
+      errors.push_back(std::abs(predicted / (std::atof(micros.c_str()) * 1e-6) - 1));
+    }
+  }
+  return errors;
+}
+
+TEST(KernelTime, IsNearMeasuredProducts) {
+  const std::vector<std::pair<GpuSpec, std::string>> tables{
+      {a100(), "a100_sxm"}, {h100(), "h100_sxm"}, {h200(), "h200_sxm"}, {b200(), "b200_sxm"}};
+  for (const auto& [gpu, table] : tables) {
+    const std::vector<double> errors = gemm_errors(gpu, table);
+    if (errors.empty()) {
+      GTEST_SKIP() << "no measured GEMM tables here";
+    }
+    const double error = median(errors);
+    std::cout << gpu.name << ": median error " << 100 * error << " % over " << errors.size()
+              << " products\n";
+    EXPECT_LT(error, 0.12) << gpu.name;
+  }
+}
+
+/// Median of predicted / measured over causal bf16 rows of at least 1024 tokens.
+double attention_ratio(const GpuSpec& gpu, const std::string& name) {
+  std::vector<double> ratios;
+  std::ifstream file(HEADWAY_SHARED_DATA "/measured/attention_forward_causal.csv");
+  std::string line;
+  while (std::getline(file, line)) {
+    std::stringstream row(line);
+    std::vector<std::string> fields;
+    for (std::string field; std::getline(row, field, ',');) {
+      fields.push_back(field);
+    }
+    if (fields[0] != name || fields[6] != "0" || fields[7] != "bf16" ||
+        std::atoi(fields[2].c_str()) < 1024) {
+      continue;
+    }
+    const Kernel kernel = attention(std::atoll(fields[1].c_str()), std::atoll(fields[2].c_str()),
+                                    std::atoll(fields[3].c_str()), std::atoll(fields[5].c_str()));
+    ratios.push_back(kernel_time(gpu, gpu.sustained, kernel, kNoLimit).si() /
+                     (std::atof(fields[8].c_str()) * 1e-6));
+  }
+  return ratios.empty() ? 0 : median(ratios);
+}
+
+TEST(KernelTime, IsNearMeasuredAttention) {
+  for (const auto& [gpu, name] : {std::pair{a100(), "a100_sxm"}, std::pair{h100(), "h100_sxm"},
+                                  std::pair{b200(), "b200_sxm"}}) {
+    const double ratio = attention_ratio(gpu, name);
+    if (ratio == 0) {
+      GTEST_SKIP() << "no measured attention table here";
+    }
+    std::cout << gpu.name << ": attention predicted / measured " << ratio << "\n";
+    EXPECT_NEAR(ratio, 1, 0.3) << gpu.name;
+  }
+}
+
+}  // namespace
+}  // namespace headway::gpu

@@ -1,0 +1,168 @@
+// ibnetdiscover files: a real fabric gives its counts, a small one its shape, broken ones the line.
+#include "sim/import/ibnetdiscover.h"
+
+#include <filesystem>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <string>
+
+#include "sim/core/error.h"
+
+#include "tests/import/read_file.h"
+
+namespace headway::import {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+
+const std::string kFolder = kExternal + "NVIDIA-topograph/tests/output/ibnetdiscover/";
+
+std::string message_of(std::string_view text) {
+  try {
+    read_ibnetdiscover(text, "fabric.txt");
+  } catch (const core::Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+/// Two leaves, one spine, two servers with two cards each: card r of a server is on leaf r.
+const std::string kSmall = R"(# a comment
+vendid=0x2c9
+Switch	3 "S-1"		# "leaf 1" enhanced port 0 lid 1 lmc 0
+[1]	"H-a1"[1](a1) 		# "node-a mlx5_0" lid 5 4xHDR
+[2]	"H-b1"[1](b1) 		# "node-b HCA-1" lid 6 4xHDR
+[3]	"S-3"[1]		# "spine" lid 3 4xHDR
+[4]	"H-x"[1](x) 		# "Mellanox Technologies Aggregation Node" lid 9 4xHDR
+
+Switch	3 "S-2"		# "leaf 2" enhanced port 0 lid 2 lmc 0
+[1]	"H-a2"[1](a2) 		# "node-a mlx5_1" lid 7 4xHDR
+[2]	"H-b2"[1](b2) 		# "node-b HCA-2" lid 8 4xHDR
+[3]	"S-3"[2]		# "spine" lid 3 4xHDR
+
+Switch	3 "S-3"		# "spine" enhanced port 0 lid 3 lmc 0
+[1]	"S-1"[3]		# "leaf 1" lid 1 4xHDR
+[2]	"S-2"[3]		# "leaf 2" lid 2 4xHDR
+
+Ca	1 "H-a1"		# "node-a mlx5_0"
+[1](a1) 	"S-1"[1]		# lid 5 lmc 0 "leaf 1" lid 1 4xHDR
+
+Ca	1 "H-a2"		# "node-a mlx5_1"
+[1](a2) 	"S-2"[1]		# lid 7 lmc 0 "leaf 2" lid 2 4xHDR
+
+Ca	1 "H-b1"		# "node-b HCA-1"
+[1](b1) 	"S-1"[2]		# lid 6 lmc 0 "leaf 1" lid 1 4xHDR
+
+Ca	1 "H-b2"		# "node-b HCA-2"
+[1](b2) 	"S-2"[2]		# lid 8 lmc 0 "leaf 2" lid 2 4xHDR
+
+Ca	1 "H-x"		# "Mellanox Technologies Aggregation Node"
+[1](x) 	"S-1"[4]		# lid 9 lmc 0 "leaf 1" lid 1 4xHDR
+)";
+
+std::string replaced(const std::string& from, const std::string& to) {
+  std::string text = kSmall;
+  text.replace(text.find(from), from.size(), to);
+  return text;
+}
+
+TEST(Ibnetdiscover, ASmallFabricHasItsRailsAndOversubscription) {
+  const ImportedFabric result = read_ibnetdiscover(kSmall, "fabric.txt");
+  EXPECT_EQ(result.fabric.topology, network::Topology::rail_optimized);
+  EXPECT_EQ(result.fabric.tiers, 2);
+  EXPECT_EQ(result.nodes, 2);
+  EXPECT_EQ(result.nics_per_node, 2);
+  EXPECT_EQ(result.leaves, 2);
+  EXPECT_EQ(result.spines, 1);
+  EXPECT_EQ(result.fabric.ports_per_leaf, 2);           // the aggregation node is no server
+  EXPECT_EQ(result.fabric.leaf_oversubscription, 2.0);  // two cards share one uplink
+  EXPECT_EQ(result.fabric.link_bandwidth.si(), 25e9);   // 4 lanes of 50 Gbps
+  EXPECT_THAT(result.hosts, testing::ElementsAre("node-a", "node-b"));
+  EXPECT_TRUE(result.warnings.empty());
+}
+
+TEST(Ibnetdiscover, ARealFabricOf40SwitchesIsRecognised) {
+  if (!std::filesystem::exists(kFolder)) {
+    GTEST_SKIP() << "the shared data are absent: " << kFolder;
+  }
+  const ImportedFabric result = read_ibnetdiscover(text_of(kFolder + "example.out"), "example.out");
+  EXPECT_EQ(result.leaves, 31);
+  EXPECT_EQ(result.spines, 9);
+  EXPECT_EQ(result.cores, 0);
+  EXPECT_EQ(result.fabric.tiers, 2);
+  EXPECT_EQ(result.fabric.topology, network::Topology::rail_optimized);
+  EXPECT_EQ(result.nics_per_node, 4);
+  EXPECT_EQ(result.nodes, 136);  // 582 adapters less 40 aggregation nodes = 542 cards, 4 a server
+  EXPECT_EQ(result.fabric.link_bandwidth.si(), 50e9);
+  EXPECT_EQ(result.fabric.leaf_oversubscription, 1.0);
+  EXPECT_THAT(result.warnings,
+              Contains(HasSubstr("of 542 network cards do not name their server")));
+}
+
+TEST(Ibnetdiscover, ARealBrokenFileNamesItsFirstDevice) {
+  if (!std::filesystem::exists(kFolder)) {
+    GTEST_SKIP() << "the shared data are absent: " << kFolder;
+  }
+  try {
+    read_ibnetdiscover(text_of(kFolder + "example-bad.out"), "example-bad.out");
+    FAIL() << "no error";
+  } catch (const core::Error& error) {
+    EXPECT_THAT(error.what(),
+                HasSubstr("example-bad.out:10:1: the file lists no switch, so it shows no fabric"));
+  }
+}
+
+TEST(Ibnetdiscover, ACutFileNamesTheCableThatLosesItsEnd) {
+  const std::string cut = kSmall.substr(0, kSmall.find("Switch	3 \"S-3\""));
+  EXPECT_THAT(message_of(cut), HasSubstr("fabric.txt:6:1: the cable's far end 'S-3' has no section "
+                                         "in this file; is the file cut?"));
+}
+
+TEST(Ibnetdiscover, BothEndsOfACableMustAgree) {
+  EXPECT_THAT(message_of(replaced("[1]	\"S-1\"[3]		# \"leaf 1\"",
+                                  "[1]	\"S-1\"[9]		# \"leaf 1\"")),
+              HasSubstr("fabric.txt:15:1: 'S-1' does not list this cable at its port 9"));
+  EXPECT_THAT(message_of(replaced("[2]	\"S-2\"[3]", "[1]	\"S-2\"[3]")),
+              HasSubstr("port 1 of 'S-3' is listed twice"));
+}
+
+TEST(Ibnetdiscover, DamagedLinesAreNamed) {
+  EXPECT_THAT(message_of(replaced("[3]	\"S-3\"[1]		# \"spine\" lid 3 4xHDR",
+                                  "[3]	\"S-3\"[1]		# \"spine\" lid 3 4xWOW")),
+              HasSubstr("fabric.txt:6:1: '4xWOW' is no link speed"));
+  EXPECT_THAT(message_of(replaced("[3]	\"S-3\"[1]", "[3]	\"S-3")),
+              HasSubstr("fabric.txt:6:1: a port is written"));
+  EXPECT_THAT(message_of("hello\n"),
+              HasSubstr("fabric.txt:1:1: this line is none that ibnetdiscover prints"));
+  EXPECT_THAT(message_of("[1] \"S-1\"[2] # 4xNDR\n"),
+              HasSubstr("a port outside any 'Switch' or 'Ca' section"));
+  EXPECT_THAT(message_of(""), HasSubstr("fabric.txt: the file lists no switch"));
+}
+
+TEST(Ibnetdiscover, ADeviceMayBeListedOnce) {
+  EXPECT_THAT(message_of(kSmall + "\nCa	1 \"H-b2\"		# \"node-b HCA-2\"\n"),
+              HasSubstr("device 'H-b2' is listed a second time"));
+}
+
+TEST(Ibnetdiscover, PodsOfAThreeTierFabricAreFound) {
+  // Two pods, each one leaf with two servers and one spine; one core joins the spines.
+  SwitchGraph graph;
+  graph.link_bandwidth = core::BytesPerSecond(50e9);
+  graph.switches = {{"leaf a", {{2, 2}}, 2},
+                    {"leaf b", {{3, 2}}, 2},
+                    {"spine a", {{0, 2}, {4, 1}}, 0},
+                    {"spine b", {{1, 2}, {4, 1}}, 0},
+                    {"core", {{2, 1}, {3, 1}}, 0}};
+  graph.host_ports = {{"n1", 0}, {"n2", 0}, {"n3", 1}, {"n4", 1}};
+  const ImportedFabric result = describe_fabric(graph, "test");
+  EXPECT_EQ(result.fabric.tiers, 3);
+  EXPECT_EQ(result.fabric.leaves_per_pod, 1);
+  EXPECT_EQ(result.fabric.leaf_oversubscription, 1.0);
+  EXPECT_EQ(result.fabric.spine_oversubscription,
+            2.0);  // two cables from below share one to the core
+  EXPECT_EQ(result.fabric.topology, network::Topology::fat_tree);
+}
+
+}  // namespace
+}  // namespace headway::import

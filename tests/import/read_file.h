@@ -1,0 +1,19 @@
+// Reads a whole file of the shared data for a test.
+#pragma once
+
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace headway::import {
+
+inline std::string text_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+inline const std::string kExternal = std::string(HEADWAY_SHARED_DATA) + "/external/";
+
+}  // namespace headway::import

@@ -1,0 +1,110 @@
+// Slurm topology.conf: trees and blocks from real files, host lists, and errors with their line.
+#include "sim/import/slurm_topology.h"
+
+#include <filesystem>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <string>
+
+#include "sim/core/error.h"
+#include "sim/import/host_list.h"
+
+#include "tests/import/read_file.h"
+
+namespace headway::import {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using namespace core::literals;
+
+ImportedFabric read(std::string_view text) {
+  return read_slurm_topology(text, "topology.conf", 400_Gbps);
+}
+
+std::string message_of(std::string_view text) {
+  try {
+    read(text);
+  } catch (const core::Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+std::vector<std::string> names(std::string_view list) {
+  std::string why;
+  return expand_host_list(list, why);
+}
+
+std::string reason(std::string_view list) {
+  std::string why;
+  expand_host_list(list, why);
+  return why;
+}
+
+TEST(HostList, ExpandsRangesZerosAndSeveralBrackets) {
+  EXPECT_THAT(names("a[1-3],b"), ElementsAre("a1", "a2", "a3", "b"));
+  EXPECT_THAT(names("n[08-10,12]"), ElementsAre("n08", "n09", "n10", "n12"));
+  EXPECT_THAT(names("r[1-2]n[1-2]x"), ElementsAre("r1n1x", "r1n2x", "r2n1x", "r2n2x"));
+}
+
+TEST(HostList, SaysWhatIsWrong) {
+  EXPECT_EQ(reason("a[3-1]"), "'3-1' is no range of numbers, as '1-8'");
+  EXPECT_EQ(reason("a[1-"), "a bracket is open or closed without its partner");
+  EXPECT_EQ(reason("a,,b"), "the list has an empty name");
+  EXPECT_EQ(reason("a[0-4000000000]"), "'0-4000000000' names more than a million servers");
+}
+
+TEST(SlurmTopology, ARealTreeHasThreeTiers) {
+  const std::string file =
+      kExternal + "NVIDIA-topograph/tests/ci/expected.slinky-oci-sim-tree.conf";
+  if (!std::filesystem::exists(file)) {
+    GTEST_SKIP() << "the shared data are absent: " << file;
+  }
+  const ImportedFabric result = read(text_of(file));
+  EXPECT_EQ(result.nodes, 96);
+  EXPECT_EQ(result.leaves, 12);
+  EXPECT_EQ(result.spines, 6);
+  EXPECT_EQ(result.cores, 1);
+  EXPECT_EQ(result.fabric.tiers, 3);
+  EXPECT_EQ(result.fabric.leaves_per_pod, 2);
+  EXPECT_EQ(result.fabric.ports_per_leaf, 8);
+  EXPECT_EQ(result.fabric.link_bandwidth.si(), 50e9);
+  EXPECT_THAT(result.warnings, Contains(HasSubstr("states no link speed; 400 Gbps are assumed")));
+}
+
+TEST(SlurmTopology, RealBlocksAreNvlinkDomains) {
+  const std::string file = kExternal + "NVIDIA-topograph/tests/ci/expected.slinky-dra-block.conf";
+  if (!std::filesystem::exists(file)) {
+    GTEST_SKIP() << "the shared data are absent: " << file;
+  }
+  const ImportedFabric result = read(text_of(file));
+  EXPECT_EQ(result.nodes, 96);
+  EXPECT_EQ(result.nodes_per_domain, 8);
+  EXPECT_EQ(result.hosts.front(), "srv1101");
+}
+
+TEST(SlurmTopology, ErrorsNameTheLine) {
+  EXPECT_THAT(message_of("SwitchName=s Nodes=a[1-\n"),
+              HasSubstr("topology.conf:1:14: a bracket is open"));
+  EXPECT_THAT(message_of("SwitchName=s Nodes=a\nSwitchName=t Nodes=a\n"),
+              HasSubstr("topology.conf:2:1: server 'a' already hangs on switch 's'"));
+  EXPECT_THAT(message_of("SwitchName=s Switches=t\n"),
+              HasSubstr("switch 't' below 's' is defined nowhere"));
+  EXPECT_THAT(message_of("SwitchName=s Nodes=a\nSwitchName=s Nodes=b\n"),
+              HasSubstr("topology.conf:2:1: switch 's' is defined a second time"));
+  EXPECT_THAT(message_of("SwitchName=s Switches=t\nSwitchName=t Switches=s\n"),
+              HasSubstr("is above itself"));
+  EXPECT_THAT(message_of("SwitchName=s Node=a\n"),
+              HasSubstr("unknown key 'node'; did you mean 'nodes'?"));
+  EXPECT_THAT(message_of("SwitchName=s\n"),
+              HasSubstr("'s' must name either its Nodes or its Switches"));
+  EXPECT_THAT(message_of("Rack=1\n"),
+              HasSubstr("a line begins with SwitchName, BlockName or BlockSizes, not 'rack'"));
+  EXPECT_THAT(message_of("SwitchName= Nodes=a\n"), HasSubstr("'SwitchName=' is no 'Key=value'"));
+  EXPECT_THAT(message_of("# nothing\n"), HasSubstr("no 'SwitchName=' and no 'BlockName=' line"));
+}
+
+}  // namespace
+}  // namespace headway::import

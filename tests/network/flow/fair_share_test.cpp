@@ -1,0 +1,117 @@
+// The solver alone: closed forms of max-min sharing, in whole units.
+#include "sim/network/flow/fair_share.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace headway::network {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::UnorderedElementsAre;
+
+/// Builds tables flow by flow.
+class Tables {
+ public:
+  explicit Tables(std::vector<std::int64_t> capacity) { tables_.capacity = std::move(capacity); }
+  Tables& flow(std::vector<FlowLoad> loads, std::int64_t bound = FairShare::kUnbounded) {
+    tables_.loads.insert(tables_.loads.end(), loads.begin(), loads.end());
+    tables_.first_load.push_back(static_cast<std::uint32_t>(tables_.loads.size()));
+    tables_.bound.push_back(bound);
+    return *this;
+  }
+  [[nodiscard]] FairShare solver() const { return FairShare(tables_); }
+
+ private:
+  FairShareTables tables_;
+};
+
+std::vector<std::int64_t> levels(FairShare& solver) {
+  std::vector<std::int64_t> out;
+  for (std::uint32_t f = 0; f < solver.flows(); ++f) {
+    out.push_back(solver.level(f));
+  }
+  return out;
+}
+
+FairShare solved(const Tables& tables) {
+  FairShare solver = tables.solver();
+  for (std::uint32_t f = 0; f < solver.flows(); ++f) {
+    solver.add(f);
+  }
+  solver.solve();
+  return solver;
+}
+
+TEST(MaxMinSolver, SharesABottleneckEqually) {
+  FairShare solver = solved(Tables({90}).flow({{0, 1}}).flow({{0, 1}}).flow({{0, 1}}));
+  EXPECT_THAT(levels(solver), ElementsAre(30, 30, 30));
+  EXPECT_EQ(solver.used(0), 90);
+}
+
+// Links 100 and 60; flow 0 on both, flow 1 on the first, flow 2 on the second:
+// the second freezes 0 and 2 at 30, the first then leaves 70 for flow 1.
+TEST(MaxMinSolver, GivesWhatABottleneckLeavesToTheOthers) {
+  FairShare solver = solved(Tables({100, 60}).flow({{0, 1}, {1, 1}}).flow({{0, 1}}).flow({{1, 1}}));
+  EXPECT_THAT(levels(solver), ElementsAre(30, 70, 30));
+}
+
+// Load 2 takes twice its level: 3 x level = 90.
+TEST(MaxMinSolver, CountsLoads) {
+  FairShare solver = solved(Tables({90}).flow({{0, 2}}).flow({{0, 1}}));
+  EXPECT_THAT(levels(solver), ElementsAre(30, 30));
+  EXPECT_EQ(solver.used(0), 90);
+}
+
+TEST(MaxMinSolver, HoldsAFlowAtItsBoundAndSharesTheRest) {
+  FairShare solver = solved(Tables({90}).flow({{0, 1}}, 10).flow({{0, 1}}).flow({{0, 1}}));
+  EXPECT_THAT(levels(solver), ElementsAre(10, 40, 40));
+}
+
+// floor(10 / 3) = 3: one unit of 2^-s byte/ps stays unused, the same for any order.
+TEST(MaxMinSolver, RoundsDownToWholeUnits) {
+  FairShare solver = solved(Tables({10}).flow({{0, 1}}).flow({{0, 1}}).flow({{0, 1}}));
+  EXPECT_THAT(levels(solver), ElementsAre(3, 3, 3));
+}
+
+TEST(MaxMinSolver, ReportsOnlyTheFlowsWhoseLevelChanged) {
+  FairShare solver = solved(Tables({90, 50}).flow({{0, 1}}).flow({{0, 1}}).flow({{1, 1}}));
+  EXPECT_THAT(solver.solve(), ::testing::IsEmpty());
+  solver.remove(0);
+  EXPECT_THAT(solver.solve(), ElementsAre(1U));
+  EXPECT_EQ(solver.level(1), 90);
+  solver.add(0);
+  EXPECT_THAT(solver.solve(), UnorderedElementsAre(0U, 1U));
+  EXPECT_EQ(solver.level(1), 45);
+}
+
+TEST(MaxMinSolver, FollowsALinkThatLosesAndRegainsCapacity) {
+  FairShare solver = solved(Tables({100, 60}).flow({{0, 1}, {1, 1}}).flow({{0, 1}}).flow({{1, 1}}));
+  solver.set_capacity(0, 20);
+  solver.solve();
+  EXPECT_THAT(levels(solver), ElementsAre(10, 10, 50));
+  solver.set_capacity(0, 0);
+  solver.solve();
+  EXPECT_THAT(levels(solver), ElementsAre(0, 0, 60));
+  solver.set_capacity(0, 100);
+  solver.solve();
+  EXPECT_THAT(levels(solver), ElementsAre(30, 70, 30));
+}
+
+// Two links within a rounding unit of each other: capacity 3 and 4, flow 0 on both, 1 on the first,
+// 2 on the second. floor(3 / 2) = 1 freezes 0 and 1; the second link has floor(3 / 1) = 3 left for
+// flow 2.
+TEST(MaxMinSolver, DecidesNearTiesAsAFillingFromScratchDoes) {
+  const Tables tables = Tables({3, 4}).flow({{0, 1}, {1, 1}}).flow({{0, 1}}).flow({{1, 1}});
+  FairShare at_once = solved(tables);
+  EXPECT_THAT(levels(at_once), ElementsAre(1, 1, 3));
+  FairShare one_by_one = tables.solver();
+  for (const std::uint32_t flow : {2U, 0U, 1U}) {
+    one_by_one.add(flow);
+    one_by_one.solve();
+  }
+  EXPECT_EQ(levels(one_by_one), levels(at_once));
+}
+
+}  // namespace
+}  // namespace headway::network

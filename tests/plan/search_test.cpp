@@ -1,0 +1,132 @@
+#include "sim/plan/search.h"
+
+#include <gtest/gtest.h>
+#include <mutex>
+
+#include "sim/core/error.h"
+#include "sim/training/step.h"
+
+#include "tests/plan/sample_scenario.h"
+
+namespace headway::plan {
+namespace {
+
+TEST(Search, ReturnsTheFastestPlansInOrder) {
+  const auto result = search(sample_scenario());
+  ASSERT_EQ(result.plans.size(), 10U);
+  for (std::size_t i = 0; i < result.plans.size(); ++i) {
+    EXPECT_TRUE(result.plans[i].step.memory.fits);
+    EXPECT_FALSE(result.plans[i].campaign.has_value());
+    if (i > 0) {
+      EXPECT_GE(result.plans[i].step.time, result.plans[i - 1].step.time);
+    }
+  }
+}
+
+TEST(Search, NoLayoutIsFasterThanTheFirst) {
+  PlanOptions all;
+  all.keep = 100000;
+  const auto scenario = sample_scenario();
+  const auto result = search(scenario, all);
+  EXPECT_EQ(static_cast<std::int64_t>(result.plans.size()), result.simulated);
+  // The first plan, simulated on its own, takes the time the search reports.
+  training::Scenario best = scenario;
+  best.parallelism = result.plans.front().layout;
+  EXPECT_EQ(training::simulate_step(training::check(best)).time, result.plans.front().step.time);
+}
+
+TEST(Search, RaisesRecomputeOnlyWhereMemoryAsksForIt) {
+  auto scenario = sample_scenario();
+  PlanOptions all;
+  all.keep = 100000;
+  for (const auto& plan : search(scenario, all).plans) {
+    if (plan.layout.recompute == workload::Recompute::none) {
+      continue;
+    }
+    training::Scenario less = scenario;
+    less.parallelism = plan.layout;
+    less.parallelism.recompute = workload::Recompute::none;
+    EXPECT_FALSE(training::predict_memory(training::check(less)).fits);
+  }
+}
+
+TEST(Search, CountsWhatDoesNotFit) {
+  auto scenario = sample_scenario();
+  scenario.cluster.node.gpu.memory = core::Bytes(1e9);
+  const auto result = search(scenario);
+  EXPECT_TRUE(result.plans.empty());
+  EXPECT_EQ(result.simulated, 0);
+  std::int64_t memory = 0;
+  for (const auto& entry : result.rejected) {
+    memory += entry.kind == "memory" ? entry.count : 0;
+  }
+  EXPECT_GT(memory, 10);
+}
+
+TEST(Search, GivesTheSamePlansOnAnyNumberOfThreads) {
+  PlanOptions one;
+  one.threads = 1;
+  PlanOptions four;
+  four.threads = 4;
+  const auto a = search(sample_scenario(), one);
+  const auto b = search(sample_scenario(), four);
+  ASSERT_EQ(a.plans.size(), b.plans.size());
+  for (std::size_t i = 0; i < a.plans.size(); ++i) {
+    EXPECT_EQ(a.plans[i].layout, b.plans[i].layout);
+    EXPECT_EQ(a.plans[i].step.event_digest, b.plans[i].step.event_digest);
+  }
+}
+
+TEST(Search, SimulatesTheRunOfEachPlanWhereOneIsAskedFor) {
+  auto scenario = sample_scenario();
+  scenario.run.until = training::UntilSpec{};
+  scenario.run.until->steps = 1000;
+  scenario.run.trials = 2;
+  PlanOptions two;
+  two.keep = 2;
+  for (const auto& plan : search(scenario, two).plans) {
+    ASSERT_TRUE(plan.campaign.has_value());
+    EXPECT_EQ(plan.campaign->result.trials, 2);
+  }
+}
+
+TEST(Search, MustKeepAtLeastOnePlan) {
+  PlanOptions none;
+  none.keep = 0;
+  EXPECT_THROW(search(sample_scenario(), none), core::Error);
+}
+
+TEST(Search, LayoutsThatAreNotSimulatedAreSlowerThanThePlansKept) {
+  PlanOptions three;
+  three.keep = 3;
+  PlanOptions all;
+  all.keep = 100000;
+  const auto few = search(sample_scenario(), three);
+  const auto every = search(sample_scenario(), all);
+  ASSERT_EQ(few.plans.size(), 3U);
+  for (std::size_t i = 0; i < few.plans.size(); ++i) {
+    EXPECT_EQ(few.plans[i].layout, every.plans[i].layout);
+  }
+  EXPECT_LT(few.simulated, every.simulated);
+  std::int64_t rejected = 0;
+  for (const auto& entry : few.rejected) {
+    rejected += entry.count;
+  }
+  EXPECT_EQ(rejected + few.simulated, few.enumerated);
+}
+
+TEST(Search, TellsItsProgress) {
+  std::mutex mutex;
+  std::size_t calls = 0;
+  PlanOptions options;
+  options.progress = [&](std::size_t done, std::size_t total) {
+    const std::lock_guard lock(mutex);
+    ++calls;
+    EXPECT_LE(done, total);
+  };
+  const auto result = search(sample_scenario(), options);
+  EXPECT_EQ(static_cast<std::int64_t>(calls), result.simulated);
+}
+
+}  // namespace
+}  // namespace headway::plan

@@ -1,0 +1,74 @@
+// The bill against hand algebra.
+#include "sim/price/bill.h"
+
+#include <gtest/gtest.h>
+
+namespace headway::price {
+namespace {
+
+PriceSpec prices() {
+  PriceSpec spec;
+  spec.gpu_hour = core::DollarsPerSecond(2.0 / 3600);  // 2 USD/h
+  spec.storage = core::DollarsPerByteSecond(1e-15);
+  spec.electricity = core::DollarsPerJoule(0.10 / 3.6e6);  // 0.10 USD/kWh
+  spec.electricity_included = false;
+  spec.pue = 1.2;
+  spec.spare_share = 0.5;
+  spec.carbon_kg_per_kwh = 0.4;
+  return spec;
+}
+
+// 100 GPU hours, 10 of spares, 80 useful; 50 kWh; 1e15 byte seconds; 2 million tokens.
+Usage usage() {
+  return {.gpu_seconds = 100 * 3600.0,
+          .spare_gpu_seconds = 10 * 3600.0,
+          .useful_gpu_seconds = 80 * 3600.0,
+          .tokens = 2e6,
+          .stored_byte_seconds = 1e15,
+          .it_energy = core::Joules(50 * 3.6e6)};
+}
+
+TEST(Bill, AddsGpusSparesStorageAndElectricity) {
+  const Bill b = bill(prices(), usage());
+  EXPECT_NEAR(b.gpus.si(), 200, 1e-9);       // 100 h x 2 USD/h
+  EXPECT_NEAR(b.spares.si(), 10, 1e-9);      // 10 h x 2 USD/h x 0.5
+  EXPECT_NEAR(b.storage.si(), 1, 1e-12);     // 1e15 B s x 1e-15
+  EXPECT_NEAR(b.electricity.si(), 6, 1e-9);  // 50 kWh x 1.2 x 0.10 USD/kWh
+  EXPECT_NEAR(b.total().si(), 217, 1e-9);
+  EXPECT_NEAR(b.energy.si(), 60 * 3.6e6, 1e-3);
+  EXPECT_NEAR(b.co2_kg, 24, 1e-9);                       // 60 kWh x 0.4 kg
+  EXPECT_NEAR(b.usd_per_million_tokens, 108.5, 1e-9);    // 217 / 2
+  EXPECT_NEAR(b.usd_per_useful_gpu_hour, 2.7125, 1e-9);  // 217 / 80
+}
+
+TEST(Bill, ChargesNoElectricityThatTheGpuPriceContains) {
+  PriceSpec included = prices();
+  included.electricity_included = true;
+  const Bill b = bill(included, usage());
+  EXPECT_EQ(b.electricity.si(), 0);
+  EXPECT_NEAR(b.energy.si(), 60 * 3.6e6, 1e-3);
+}
+
+TEST(Bill, IsLinearInWhatWasUsed) {
+  Usage twice = usage();
+  twice.gpu_seconds *= 2;
+  twice.spare_gpu_seconds *= 2;
+  twice.useful_gpu_seconds *= 2;
+  twice.tokens *= 2;
+  twice.stored_byte_seconds *= 2;
+  twice.it_energy *= 2;
+  const Bill one = bill(prices(), usage());
+  const Bill two = bill(prices(), twice);
+  EXPECT_NEAR(two.total().si(), 2 * one.total().si(), 1e-9);
+  EXPECT_NEAR(two.usd_per_million_tokens, one.usd_per_million_tokens, 1e-9);
+}
+
+TEST(Bill, OfNothingHasNoPriceATokenOrAnHour) {
+  const Bill b = bill(prices(), {});
+  EXPECT_EQ(b.total().si(), 0);
+  EXPECT_EQ(b.usd_per_million_tokens, 0);
+  EXPECT_EQ(b.usd_per_useful_gpu_hour, 0);
+}
+
+}  // namespace
+}  // namespace headway::price

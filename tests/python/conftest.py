@@ -1,0 +1,56 @@
+"""The installed package beside the built program: both must say the same."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+SMALL = """\
+headway: 1
+name: Small
+cluster:
+  nodes: 2
+  node: {use: dgx-h100}
+  fabric: {use: rail-optimized-ndr}
+  storage: {use: lustre}
+  spares: 1
+model: {use: llama-3.1-8b}
+training: {sequence_length: 4096, global_batch: 32}
+parallelism: {tensor: 2, pipeline: 2, data: auto, micro_batch: 1}
+run:
+  until: {steps: 20000}
+  failures: {use: llama-3-54-days}
+  trials: 8
+"""
+
+
+@pytest.fixture(scope="session")
+def program() -> Path:
+    """The command line, built by scripts/test."""
+    path = Path(os.environ.get("HEADWAY_PROGRAM", ROOT / "build/release/bin/headway"))
+    assert path.exists(), f"{path} is missing; scripts/test builds it"
+    return path
+
+
+@pytest.fixture()
+def small(tmp_path: Path) -> Path:
+    """A scenario of 16 GPUs that is simulated in a moment."""
+    path = tmp_path / "small.yaml"
+    path.write_text(SMALL)
+    return path
+
+
+@pytest.fixture()
+def command(program: Path):
+    """Runs the program and returns the finished process, with text."""
+
+    def call(*arguments: object) -> subprocess.CompletedProcess[str]:
+        words = [str(program), *map(str, arguments)]
+        return subprocess.run(words, capture_output=True, text=True, check=False, timeout=300)
+
+    return call

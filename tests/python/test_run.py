@@ -1,0 +1,169 @@
+"""headway.run, plan and check against the command line."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+import threading
+from pathlib import Path
+
+import headway
+import pytest
+from headway.scenario import (
+    ClusterSpec,
+    FabricSpec,
+    FailureSpec,
+    ModelSpec,
+    NodeSpec,
+    ParallelismSpec,
+    RunSpec,
+    Scenario,
+    StorageSpec,
+    TrainingSpec,
+    UntilSpec,
+    to_mapping,
+)
+
+
+def without_timing(text: str) -> dict:
+    values = json.loads(text)
+    values.pop("timing")
+    return values
+
+
+def test_run_gives_the_numbers_of_the_command_line_to_the_last_bit(small, command):
+    printed = command("run", small, "--format", "json")
+    assert printed.returncode == 0, printed.stderr
+    # JSON numbers round-trip, so equal numbers here are equal bits.
+    assert without_timing(headway.run(small).json) == without_timing(printed.stdout)
+
+
+def test_changes_seed_and_trials_mean_what_they_mean_on_the_command_line(small, command):
+    printed = command(
+        "run", small, "--format", "json", "--set", "training.global_batch=64",
+        "--set", "cluster.node.gpu.memory=94 GiB", "--seed", 7, "--trials", 3,
+    )  # fmt: skip
+    result = headway.run(
+        small,
+        set={"training.global_batch": 64, "cluster.node.gpu.memory": "94 GiB"},
+        seed=7,
+        trials=3,
+    )
+    assert without_timing(result.json) == without_timing(printed.stdout)
+    assert result.campaign.trials == 3
+    assert result.scenario.seed == 7
+
+
+def test_threads_and_folding_change_no_number(small):
+    one = without_timing(headway.run(small, threads=1).json)
+    assert without_timing(headway.run(small, threads=2).json) == one
+    unfolded = headway.run(small, fold=False)
+    assert unfolded.step.time_s == one["step"]["time_s"]
+    assert unfolded.step.result_digest == one["step"]["result_digest"]
+
+
+def test_a_result_is_a_mapping_that_cannot_be_changed(small):
+    result = headway.run(small)
+    assert result.step.time_s == result["step"]["time_s"]
+    assert result.schema == "headway.run/1"
+    assert str(result).startswith("Small\n")
+    with pytest.raises(AttributeError, match="cannot be changed"):
+        result.step.time_s = 1
+    with pytest.raises(AttributeError, match="no 'tim_s'"):
+        _ = result.step.tim_s
+    assert pickle.loads(pickle.dumps(result)) == result
+    assert copy.deepcopy(result.step) == result.step
+    assert result.to_dict() == json.loads(result.json)
+
+
+def test_errors_have_the_text_of_the_command_line(small, command):
+    small.write_text(small.read_text().replace("global_batch: 32", "global_batch: 33, globl: 1"))
+    printed = command("run", small)
+    assert printed.returncode == 2
+    with pytest.raises(headway.Error) as error:
+        headway.run(small)
+    assert str(error.value) == printed.stderr
+    with pytest.raises(headway.Error):
+        headway.check(small)
+    with pytest.raises(headway.Error):
+        headway.plan(small)
+
+
+def test_a_scenario_may_be_made_in_python(small):
+    made = Scenario(
+        headway=1,
+        name="Small",
+        cluster=ClusterSpec(
+            nodes=2,
+            node=NodeSpec(use="dgx-h100"),
+            fabric=FabricSpec(use="rail-optimized-ndr"),
+            storage=StorageSpec(use="lustre"),
+            spares=1,
+        ),
+        model=ModelSpec(use="llama-3.1-8b"),
+        training=TrainingSpec(sequence_length=4096, global_batch=32),
+        parallelism=ParallelismSpec(tensor=2, pipeline=2, data="auto", micro_batch=1),
+        run=RunSpec(
+            until=UntilSpec(steps=20000), failures=FailureSpec(use="llama-3-54-days"), trials=8
+        ),
+    )
+    from_file = without_timing(headway.run(small).json)
+    assert without_timing(headway.run(made).json) == from_file
+    assert without_timing(headway.run(to_mapping(made)).json) == from_file
+    with pytest.raises(headway.Error, match="did you mean 'name'"):
+        headway.run({"headway": 1, "nam": "x"})
+
+
+def test_an_infeasible_scenario_is_a_result_not_an_error(small):
+    result = headway.run(small, set={"cluster.node.gpu.memory": "1 GiB"})
+    assert result.status == "infeasible"
+    assert result.reasons
+
+
+def test_plan_gives_the_plans_of_the_command_line(small, command):
+    printed = command("plan", small, "--format", "json", "--top", 3)
+    assert printed.returncode == 0, printed.stderr
+    result = headway.plan(small, top=3)
+    assert without_timing(result.json) == without_timing(printed.stdout)
+    times = [plan.step.time_s for plan in result.plans]
+    assert len(times) == 3
+    assert times == sorted(times)
+
+
+def test_check_accepts_the_catalogue():
+    headway.check(*sorted((headway.configs() / "gpus").glob("*.yaml")))
+
+
+def test_the_interpreter_runs_on_while_a_scenario_is_simulated(small):
+    counted = 0
+    thread = threading.Thread(target=headway.run, args=(small,), kwargs={"trials": 2000})
+    thread.start()
+    while thread.is_alive():
+        counted += 1
+    thread.join()
+    assert counted > 100  # with the lock held the loop would not turn
+
+
+def test_names_are_found_in_headway_configs(small, tmp_path, monkeypatch):
+    folder = tmp_path / "mine" / "gpus"
+    folder.mkdir(parents=True)
+    original = (headway.configs() / "gpus" / "h100-sxm.yaml").read_text()
+    (folder / "big.yaml").write_text(original.replace("80 GiB", "160 GiB"))
+    monkeypatch.setenv("HEADWAY_CONFIGS", str(tmp_path / "mine"))
+    result = headway.run(small, set={"cluster.node.gpu.use": "big"})
+    assert result.memory.capacity_bytes == 160 * 2**30
+    monkeypatch.setenv("HEADWAY_CONFIGS", str(tmp_path / "none"))
+    with pytest.raises(headway.Error, match="is no folder"):
+        headway.run(small)
+
+
+def test_schema_is_that_of_the_command_line(command):
+    assert headway.schema("gpus") == json.loads(command("schema", "gpus").stdout)
+
+
+def test_the_classes_are_those_of_the_field_lists():
+    committed = Path(headway.__file__).with_name("scenario.py").read_text()
+    assert committed == headway._core.python_dataclasses(), (
+        "run 'headway schema --python --out python/headway/scenario.py --force'"
+    )

@@ -1,0 +1,53 @@
+"""Real results against the committed JSON Schemas."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import headway
+import jsonschema
+import pytest
+
+SCHEMAS = Path(__file__).parents[2] / "configs" / "schema"
+
+
+def validator(name: str) -> jsonschema.Draft7Validator:
+    schema = json.loads((SCHEMAS / name).read_text())
+    jsonschema.Draft7Validator.check_schema(schema)
+    return jsonschema.Draft7Validator(schema)
+
+
+def test_run_with_and_without_a_campaign(small):
+    run = validator("headway.run-1.json")
+    run.validate(headway.run(small).to_dict())
+    text = small.read_text()
+    small.write_text(text[: text.index("run:")])
+    step_only = headway.run(small)
+    assert step_only.campaign is None
+    assert step_only.cost is None
+    run.validate(step_only.to_dict())
+
+
+def test_the_schema_refuses_what_the_contract_does_not_have(small):
+    run = validator("headway.run-1.json")
+    values = headway.run(small).to_dict()
+    values["step"]["extra"] = 1
+    with pytest.raises(jsonschema.ValidationError):
+        run.validate(values)
+    del values["step"]["extra"], values["memory"]["fits"]
+    with pytest.raises(jsonschema.ValidationError):
+        run.validate(values)
+
+
+def test_plan(small):
+    validator("headway.plan-1.json").validate(headway.plan(small, top=2).to_dict())
+
+
+@pytest.mark.parametrize("arguments", [("check",), ("catalog", "list"), ("doctor",)])
+def test_other_verbs(arguments, small, command):
+    extra = (small,) if arguments == ("check",) else ()
+    printed = command(*arguments, *extra, "--format", "json")
+    assert printed.returncode == 0, printed.stderr
+    name = f"headway.{arguments[0]}-1.json"
+    validator(name).validate(json.loads(printed.stdout))

@@ -1,0 +1,78 @@
+#include "sim/training/placement.h"
+
+#include <gtest/gtest.h>
+
+namespace headway::training {
+namespace {
+
+using core::Rank;
+using workload::Group;
+
+workload::ParallelismSpec layout(int tensor, int context, int pipeline) {
+  workload::ParallelismSpec p;
+  p.tensor = tensor;
+  p.context = context;
+  p.pipeline = pipeline;
+  return p;
+}
+
+TEST(RankLayout, PutsTensorRanksNextToEachOther) {
+  const RankLayout ranks(layout(8, 1, 4), 16);
+  EXPECT_EQ(ranks.ranks(), 512);
+  EXPECT_EQ(ranks.members(Group::tensor, Rank(11)),
+            (std::vector<Rank>{Rank(8), Rank(9), Rank(10), Rank(11), Rank(12), Rank(13), Rank(14), Rank(15)}));
+}
+
+TEST(RankLayout, DataRanksAreNeighbourNodesInMegatronOrder) {
+  const RankLayout ranks(layout(8, 1, 4), 3);
+  EXPECT_EQ(ranks.members(Group::data, Rank(1)), (std::vector<Rank>{Rank(1), Rank(9), Rank(17)}));
+  // One stage further: 3 data ranks x 8 tensor ranks away.
+  EXPECT_EQ(ranks.members(Group::pipeline_next, Rank(1)), (std::vector<Rank>{Rank(1), Rank(25)}));
+}
+
+TEST(RankLayout, StagesAreNeighbourNodesInLlamaOrder) {
+  auto spec = layout(8, 1, 4);
+  spec.rank_order = workload::RankOrder::pipeline_first;
+  const RankLayout ranks(spec, 3);
+  EXPECT_EQ(ranks.members(Group::pipeline_next, Rank(1)), (std::vector<Rank>{Rank(1), Rank(9)}));
+  EXPECT_EQ(ranks.members(Group::data, Rank(1)), (std::vector<Rank>{Rank(1), Rank(33), Rank(65)}));
+}
+
+TEST(RankLayout, TheLastStageIsFollowedByTheFirst) {
+  const RankLayout ranks(layout(2, 1, 4), 1);
+  EXPECT_EQ(ranks.members(Group::pipeline_next, Rank(7)), (std::vector<Rank>{Rank(7), Rank(1)}));
+  EXPECT_EQ(ranks.members(Group::pipeline_previous, Rank(1)), (std::vector<Rank>{Rank(1), Rank(7)}));
+}
+
+TEST(RankLayout, CoordinatesAndRanksAreInverse) {
+  for (const auto order : {workload::RankOrder::data_first, workload::RankOrder::pipeline_first}) {
+    auto spec = layout(4, 2, 3);
+    spec.rank_order = order;
+    const RankLayout ranks(spec, 5);
+    for (int r = 0; r < ranks.ranks(); ++r) {
+      EXPECT_EQ(ranks.rank(ranks.coordinates(Rank(r))), Rank(r));
+    }
+  }
+}
+
+TEST(RankLayout, EveryRankIsInExactlyOneGroupOfEachKind) {
+  const RankLayout ranks(layout(2, 2, 3), 4);
+  for (const auto group : {Group::tensor, Group::context, Group::data, Group::data_context}) {
+    std::vector<int> seen(static_cast<std::size_t>(ranks.ranks()));
+    for (int r = 0; r < ranks.ranks(); ++r) {
+      const auto members = ranks.members(group, Rank(r));
+      EXPECT_EQ(ranks.leader(group, Rank(r)), members.front());
+      if (members.front() == Rank(r)) {
+        for (const auto member : members) {
+          ++seen[member.index()];
+        }
+      }
+    }
+    for (const int count : seen) {
+      EXPECT_EQ(count, 1);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace headway::training

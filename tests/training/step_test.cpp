@@ -1,0 +1,132 @@
+#include "sim/training/step.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "sim/gpu/kernel_time.h"
+#include "sim/training/lower.h"
+#include "sim/workload/build.h"
+#include "sim/workload/closed_form.h"
+#include "tests/training/fixture.h"
+
+namespace headway::training {
+namespace {
+
+using core::Activity;
+
+double sum(const core::ByActivity<core::Seconds>& parts) {
+  return std::accumulate(parts.values.begin(), parts.values.end(), 0.0,
+                         [](double total, core::Seconds part) { return total + part.si(); });
+}
+
+TEST(StepSimulation, BreakdownAndCriticalPathAddUpToTheStep) {
+  const StepResult step = simulate_step(check(eight_nodes()));
+  EXPECT_NEAR(sum(step.breakdown), step.time.si(), 1e-9 * step.time.si());
+  EXPECT_NEAR(sum(step.critical_path), step.time.si(), 1e-9 * step.time.si());
+  EXPECT_EQ(step.critical_path[Activity::pipeline_bubble].si(), 0);
+}
+
+TEST(StepSimulation, FoldedAndUnfoldedGiveTheSameTicks) {
+  for (const int tensor : {1, 2, 8}) {
+    for (const auto order : {workload::RankOrder::data_first, workload::RankOrder::pipeline_first}) {
+      auto s = eight_nodes();
+      s.parallelism.tensor = tensor;
+      s.parallelism.rank_order = order;
+      const auto checked = check(s);
+      const StepResult folded = simulate_step(checked, {.fold = true});
+      const StepResult unfolded = simulate_step(checked, {.fold = false});
+      EXPECT_EQ(folded.time, unfolded.time);
+      EXPECT_EQ(folded.result_digest, unfolded.result_digest);
+      EXPECT_EQ(unfolded.ranks, 64);
+      EXPECT_LT(folded.rank_classes, folded.ranks);
+      for (std::size_t a = 0; a < core::kActivities; ++a) {
+        EXPECT_NEAR(folded.breakdown.values[a].si(), unfolded.breakdown.values[a].si(), 1e-9) << a;
+        EXPECT_EQ(folded.critical_path.values[a], unfolded.critical_path.values[a]) << a;
+      }
+    }
+  }
+}
+
+// One GPU talks to nobody: the step is the sum of its kernels (rounded to ticks once an operation).
+TEST(StepSimulation, OneGpuTakesTheSumOfItsKernels) {
+  auto s = eight_nodes();
+  s.cluster.nodes = 1;
+  s.cluster.node.gpus = 1;
+  s.cluster.node.nic.count = 1;
+  s.cluster.node.scale_up.domain_gpus = 1;
+  s.parallelism.tensor = 1;
+  s.parallelism.pipeline = 1;
+  s.training.framework.cpu_launch = core::Seconds(0);
+  s.training.global_batch = 4;
+  const auto checked = check(s);
+  const auto graph = workload::build_step_graph(s.model, s.training, s.parallelism, 1, 4);
+  const KernelTimes times = kernel_times(s);
+  double expected = 0;
+  for (const auto& call : graph.stages[0].calls) {
+    for (const auto& operation : graph.blocks[static_cast<std::size_t>(call.block)].operations) {
+      expected += call.repeat * (operation.duration.si() +
+                                 gpu::kernels_time(*times.gpu, times.shares, operation.kernels, times.launch).si());
+    }
+  }
+  const StepResult step = simulate_step(checked);
+  EXPECT_GT(expected, 0.1);
+  EXPECT_NEAR(step.time.si(), expected, 1e-6);
+}
+
+// MFU = model FLOPs a token x tokens a second and GPU / peak.
+TEST(StepSimulation, MfuFollowsFromItsDefinition) {
+  const auto s = eight_nodes();
+  const StepResult step = simulate_step(check(s));
+  const double tokens = 32.0 * 4096;
+  const auto flops = workload::training_flops_per_token(s.model, 4096, s.parallelism.recompute);
+  EXPECT_NEAR(step.mfu, tokens * flops.mfu.si() / (step.time.si() * 64 * 989e12), 1e-12);
+  EXPECT_GT(step.mfu, 0.1);
+  EXPECT_LT(step.mfu_causal, step.mfu);
+  EXPECT_LT(step.interval_low, step.time);
+  EXPECT_GT(step.interval_high, step.time);
+}
+
+TEST(StepSimulation, RecomputingActivationsCostsTimeAndSavesMemory) {
+  auto s = eight_nodes();
+  const StepResult none = simulate_step(check(s));
+  s.parallelism.recompute = workload::Recompute::full;
+  const StepResult full = simulate_step(check(s));
+  EXPECT_GT(full.time.si(), 1.15 * none.time.si());  // one more forward of three: at most a third more
+  EXPECT_LT(full.time.si(), 1.40 * none.time.si());
+  EXPECT_LT(full.memory.by_kind.activations, none.memory.by_kind.activations);
+  EXPECT_GT(full.hfu, full.mfu);
+}
+
+TEST(StepSimulation, ASlowFabricShowsAsDataParallelTime) {
+  auto s = eight_nodes();
+  const StepResult fast = simulate_step(check(s));
+  s.cluster.fabric.link_bandwidth = core::BytesPerSecond(1e9);
+  s.cluster.node.nic.bandwidth = core::BytesPerSecond(1e9);
+  const StepResult slow = simulate_step(check(s));
+  EXPECT_GT(slow.breakdown[Activity::data].si(), 5 * fast.breakdown[Activity::data].si());
+  EXPECT_EQ(slow.breakdown[Activity::compute], fast.breakdown[Activity::compute]);
+}
+
+TEST(StepSimulation, ARepeatGivesTheSameDigests) {
+  const auto checked = check(eight_nodes());
+  const StepResult a = simulate_step(checked);
+  const StepResult b = simulate_step(checked);
+  EXPECT_EQ(a.event_digest, b.event_digest);
+  EXPECT_EQ(a.result_digest, b.result_digest);
+  EXPECT_NE(a.event_digest, 0U);
+}
+
+TEST(Memory, APlanTooLargeForTheGpuIsReportedWithItsBytes) {
+  auto s = eight_nodes();
+  EXPECT_TRUE(predict_memory(check(s)).fits);
+  s.cluster.node.gpu.memory = core::Bytes(4e9);
+  const MemoryResult memory = predict_memory(check(s));
+  EXPECT_FALSE(memory.fits);
+  EXPECT_GT(memory.peak, memory.capacity);
+  EXPECT_NEAR(memory.peak.si(), memory.by_kind.total().si(), 1);
+  EXPECT_EQ(memory.peak, memory.stage_peak[static_cast<std::size_t>(memory.peak_stage)]);
+}
+
+}  // namespace
+}  // namespace headway::training

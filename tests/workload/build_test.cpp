@@ -1,0 +1,333 @@
+#include "sim/workload/build.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "sim/core/error.h"
+#include "sim/workload/closed_form.h"
+
+#include "tests/workload/models.h"
+
+namespace headway::workload {
+namespace {
+
+using namespace tests;
+using core::Activity;
+using core::CollectiveKind;
+using core::KernelKind;
+
+/// Calls `visit(stage, operation, times)` for every operation of a step.
+template <class F>
+void for_each_operation(const StepGraph& graph, F visit) {
+  for (std::size_t stage = 0; stage < graph.stages.size(); ++stage) {
+    for (const Call& call : graph.stages[stage].calls) {
+      for (const Operation& operation :
+           graph.blocks[static_cast<std::size_t>(call.block)].operations) {
+        visit(static_cast<int>(stage), operation, call.repeat);
+      }
+    }
+  }
+}
+
+double matrix_work(const StepGraph& graph) {
+  double work = 0;
+  for_each_operation(graph, [&](int, const Operation& operation, int times) {
+    for (const core::Kernel& kernel : operation.kernels) {
+      work += kernel.work.si() * static_cast<double>(kernel.count) * times;
+    }
+  });
+  return work;
+}
+
+double collective_bytes(const StepGraph& graph, Group group, CollectiveKind kind) {
+  double bytes = 0;
+  for_each_operation(graph, [&](int, const Operation& operation, int times) {
+    if (operation.kind == OperationKind::collective && operation.group == group &&
+        operation.collective == kind) {
+      bytes += operation.bytes.si() * times;
+    }
+  });
+  return bytes;
+}
+
+TEST(StepGraphWork, IsThatOfTheClosedForm) {
+  // One rank of each stage works 1/t of a replica: t x sum = tokens x (3 linear + 3.5 causal core
+  // attention); flash backward runs five products for the forward's two.
+  for (const auto& [t, p] : {std::pair{1, 1}, std::pair{8, 4}}) {
+    const ModelSpec model = llama_8b();
+    const StepGraph graph = build_step_graph(model, recipe(8192, 16), split(t, p), 2, 8);
+    const ForwardFlops forward = forward_flops_per_token(model, 8192);
+    const double expected =
+        8.0 * 8192 * (3.0 * forward.linear().si() + 3.5 * 0.5 * forward.core().si());
+    EXPECT_NEAR(t * matrix_work(graph) / expected, 1, 1e-9);
+  }
+}
+
+TEST(StepGraphWork, IsTheSameInEverySchedule) {
+  const ModelSpec model = llama_8b();
+  ParallelismSpec parallelism = split(2, 4);
+  const StepGraph reference = build_step_graph(model, recipe(8192, 16), parallelism, 2, 8);
+  using K = ScheduleKind;
+  for (const K kind :
+       {K::gpipe, K::zero_bubble_h1, K::zero_bubble_h2, K::zero_bubble_v, K::dual_pipe_v}) {
+    parallelism.schedule = kind;
+    const StepGraph graph = build_step_graph(model, recipe(8192, 16), parallelism, 2, 8);
+    EXPECT_NEAR(matrix_work(graph) / matrix_work(reference), 1, 1e-12) << core::to_word(kind);
+    EXPECT_DOUBLE_EQ(
+        collective_bytes(graph, Group::data_context, CollectiveKind::reduce_scatter),
+        collective_bytes(reference, Group::data_context, CollectiveKind::reduce_scatter));
+  }
+}
+
+TEST(StepGraphWork, OfUnfusedAttentionWithFullRecomputeIsTheHardwareFlops) {
+  // Unfused attention computes masked scores too, so executed work = hfu exactly: Megatron 2021's
+  // count.
+  const ModelSpec model = gpt_175b();
+  ParallelismSpec parallelism = split(8, 8);
+  parallelism.sequence = false;
+  parallelism.recompute = Recompute::full;
+  const StepGraph graph = build_step_graph(model, recipe_2021(2048, 64), parallelism, 1, 64);
+  const double expected =
+      64.0 * 2048 * training_flops_per_token(model, 2048, Recompute::full).hfu.si();
+  EXPECT_NEAR(8 * matrix_work(graph) / expected, 1, 1e-9);
+}
+
+TEST(StepGraphWork, OfSelectiveRecomputeIsTheHardwareFlops) {
+  const ModelSpec model = gpt_175b();
+  ParallelismSpec parallelism = split(8, 1);
+  parallelism.recompute = Recompute::selective;
+  const StepGraph graph = build_step_graph(model, recipe_2021(2048, 4), parallelism, 1, 4);
+  const double expected =
+      4.0 * 2048 * training_flops_per_token(model, 2048, Recompute::selective).hfu.si();
+  EXPECT_NEAR(8 * matrix_work(graph) / expected, 1, 1e-9);
+}
+
+/// All-reduce, all-gather and reduce-scatter bytes of the tensor group, in units of the residual
+/// stream S.
+std::tuple<double, double, double> tensor_streams(const StepGraph& graph, double stream) {
+  return {collective_bytes(graph, Group::tensor, CollectiveKind::all_reduce) / stream,
+          collective_bytes(graph, Group::tensor, CollectiveKind::all_gather) / stream,
+          collective_bytes(graph, Group::tensor, CollectiveKind::reduce_scatter) / stream};
+}
+
+TEST(TensorCollectives, AreCountedAsInTheLiterature) {
+  // A layer: without sequence parallelism 4 all-reduces (6 with full recompute); with it 6
+  // all-gathers (2 of them re-gathers) and 4 reduce-scatters (8 and 6 with full recompute).
+  const ModelSpec model = llama_8b();
+  const double stream = 2.0 * 8192 * 4096;
+  for (const bool overlap : {false, true}) {
+    TrainingSpec training = recipe(8192, 1);
+    training.framework.tensor_overlap = overlap;
+    ParallelismSpec parallelism = split(8, 1);
+    auto [reduced, gathered, scattered] =
+        tensor_streams(build_step_graph(model, training, parallelism, 1, 1), stream);
+    // Embedding: reduce-scatter and its gather; head: gather, re-gather, reduce-scatter.
+    EXPECT_NEAR(gathered, 32 * 6 + 1 + 2, 1e-9);
+    EXPECT_NEAR(scattered, 32 * 4 + 1 + 1, 1e-9);
+    EXPECT_LT(reduced, 0.1);
+    parallelism.recompute = Recompute::full;
+    std::tie(reduced, gathered, scattered) =
+        tensor_streams(build_step_graph(model, training, parallelism, 1, 1), stream);
+    EXPECT_NEAR(gathered, 32 * 8 + 3, 1e-9);
+    EXPECT_NEAR(scattered, 32 * 6 + 2, 1e-9);
+    parallelism.sequence = false;
+    std::tie(reduced, gathered, scattered) =
+        tensor_streams(build_step_graph(model, training, parallelism, 1, 1), stream);
+    EXPECT_NEAR(reduced, 32 * 6 + 2, 0.1);
+    EXPECT_EQ(gathered + scattered, 0);
+  }
+}
+
+TEST(DataCollectives, MoveEveryGradientAndWeightOnce) {
+  const ModelSpec model = llama_8b();
+  for (const bool overlap : {false, true}) {
+    TrainingSpec training = recipe(8192, 64);
+    training.framework.data_overlap = overlap;
+    ParallelismSpec parallelism = split(2, 4);
+    parallelism.virtual_stages = 2;
+    const StepGraph graph = build_step_graph(model, training, parallelism, 8, 8);
+    double parameters = 0;
+    for (int stage = 0; stage < 4; ++stage) {
+      parameters += parameters_per_rank(model, parallelism, stage);
+    }
+    EXPECT_NEAR(collective_bytes(graph, Group::data_context, CollectiveKind::reduce_scatter),
+                4 * parameters, 1);
+    EXPECT_NEAR(collective_bytes(graph, Group::data_context, CollectiveKind::all_gather),
+                2 * parameters, 1);
+    parallelism.sharding = Sharding::zero0;
+    const StepGraph whole = build_step_graph(model, training, parallelism, 8, 8);
+    EXPECT_NEAR(collective_bytes(whole, Group::data_context, CollectiveKind::all_reduce),
+                4 * parameters, 1);
+    EXPECT_EQ(collective_bytes(whole, Group::data_context, CollectiveKind::all_gather), 0);
+  }
+}
+
+TEST(DataCollectives, OfShardedGradientsAndWeightsRepeatForEveryMicroBatch) {
+  // ZeRO-2: a reduce-scatter a micro-batch, one gather a step. ZeRO-3: forward and backward gather
+  // the layers for every micro-batch; the head stays gathered for its backward, the embedding's
+  // backward needs no weights.
+  const ModelSpec model = llama_8b();
+  const double m = 4;
+  for (const bool overlap : {false, true}) {
+    TrainingSpec training = recipe(8192, 64);
+    training.framework.data_overlap = overlap;
+    ParallelismSpec parallelism = split(1, 1);
+    const double all = parameters_per_rank(model, parallelism, 0);
+    const double layers = all - 2.0 * 128256 * 4096 - 4096;
+    parallelism.sharding = Sharding::zero2;
+    StepGraph graph = build_step_graph(model, training, parallelism, 16, 4);
+    EXPECT_NEAR(collective_bytes(graph, Group::data_context, CollectiveKind::reduce_scatter),
+                m * 4 * all, 1);
+    EXPECT_NEAR(collective_bytes(graph, Group::data_context, CollectiveKind::all_gather), 2 * all,
+                1);
+    parallelism.sharding = Sharding::zero3;
+    graph = build_step_graph(model, training, parallelism, 16, 4);
+    EXPECT_NEAR(collective_bytes(graph, Group::data_context, CollectiveKind::reduce_scatter),
+                m * 4 * all, 1);
+    EXPECT_NEAR(collective_bytes(graph, Group::data_context, CollectiveKind::all_gather),
+                m * 2 * (all + layers), 1);
+  }
+}
+
+TEST(ParametersPerRank, AddUpToTheModel) {
+  // Norms are copied on each tensor rank; everything else is split.
+  const ModelSpec model = llama_70b();
+  double sum = 0;
+  for (int stage = 0; stage < 4; ++stage) {
+    sum += 8 * parameters_per_rank(model, split(8, 4), stage);
+  }
+  const double copies = 7.0 * 8192 * (2 * 80 + 1);
+  EXPECT_NEAR(sum, count_parameters(model).total() + copies, 1);
+}
+
+TEST(Messages, AreReceivedByWhomTheyAreSentToInTheSameNumber) {
+  for (const int v : {1, 2}) {
+    ParallelismSpec parallelism = split(2, 4);
+    parallelism.virtual_stages = v;
+    const StepGraph graph = build_step_graph(llama_8b(), recipe(4096, 64), parallelism, 8, 8);
+    std::map<std::tuple<int, int, int>, std::pair<int, int>>
+        messages;  // from, to, channel -> sent, received
+    for_each_operation(graph, [&](int stage, const Operation& operation, int times) {
+      if (operation.kind == OperationKind::send) {
+        messages[{stage, operation.peer_stage, operation.channel}].first += times;
+      } else if (operation.kind == OperationKind::receive) {
+        messages[{operation.peer_stage, stage, operation.channel}].second += times;
+      }
+    });
+    EXPECT_EQ(messages.size(), static_cast<std::size_t>(2 * (4 * v - 1)));
+    for (const auto& [channel, counts] : messages) {
+      EXPECT_EQ(counts.first, 8);
+      EXPECT_EQ(counts.second, 8);
+    }
+  }
+}
+
+TEST(Messages, ShrinkWithSequenceParallelismAndScatterGather) {
+  const auto bytes = [](bool sequence, bool scatter) {
+    TrainingSpec training = recipe(4096, 8);
+    training.framework.scatter_gather_p2p = scatter;
+    ParallelismSpec parallelism = split(4, 2);
+    parallelism.sequence = sequence;
+    double sent = 0;
+    for_each_operation(build_step_graph(llama_8b(), training, parallelism, 1, 8),
+                       [&](int, const Operation& operation, int) {
+                         sent = operation.kind == OperationKind::send ? operation.bytes.si() : sent;
+                       });
+    return sent;
+  };
+  const double whole = 2.0 * 4096 * 4096;
+  EXPECT_EQ(bytes(false, false), whole);
+  EXPECT_EQ(bytes(false, true), whole / 4);
+  EXPECT_EQ(bytes(true, false), whole / 4);
+}
+
+TEST(Tickets, AreLaunchedBeforeTheyAreAwaited) {
+  ParallelismSpec parallelism = split(1, 2);
+  parallelism.virtual_stages = 2;
+  const StepGraph graph = build_step_graph(llama_70b(), recipe(4096, 64), parallelism, 8, 8);
+  for (const Stage& stage : graph.stages) {
+    std::set<int> launched, awaited;
+    for (const Call& call : stage.calls) {
+      for (const Operation& operation :
+           graph.blocks[static_cast<std::size_t>(call.block)].operations) {
+        for (const int ticket : operation.await) {
+          EXPECT_TRUE(launched.contains(ticket)) << ticket;
+          awaited.insert(ticket);
+        }
+        if (operation.ticket >= 0) {
+          launched.insert(operation.ticket);
+        }
+      }
+    }
+    EXPECT_GT(launched.size(), 2U);
+    EXPECT_EQ(launched, awaited);
+  }
+}
+
+TEST(StepGraph, RunsEachLayerForEachMicroBatch) {
+  ParallelismSpec parallelism = split(1, 2);
+  const StepGraph graph = build_step_graph(llama_70b(), recipe(4096, 64), parallelism, 8, 8);
+  std::map<std::string, int> runs;
+  for (const Stage& stage : graph.stages) {
+    for (const Call& call : stage.calls) {
+      runs[graph.blocks[static_cast<std::size_t>(call.block)].name] += call.repeat;
+    }
+  }
+  EXPECT_EQ(runs["layer forward"], 80 * 8);
+  EXPECT_EQ(runs["layer backward"], 80 * 8);
+  EXPECT_EQ(runs["embedding forward"], 8);
+  EXPECT_EQ(runs["head backward"], 8);
+  EXPECT_EQ(runs["finish step"], 2);
+  EXPECT_LT(graph.blocks.size(), 120U);
+}
+
+TEST(StepGraph, WaitsOnlyForEarlierTransfersOfItsBlock) {
+  TrainingSpec training = recipe(4096, 64);
+  training.framework.tensor_overlap = true;
+  const StepGraph graph = build_step_graph(llama_8b(), training, split(4, 2), 8, 8);
+  for (const Block& block : graph.blocks) {
+    std::set<int> open;
+    for (int i = 0; i < static_cast<int>(block.operations.size()); ++i) {
+      const Operation& operation = block.operations[static_cast<std::size_t>(i)];
+      for (const int wait : operation.waits) {
+        EXPECT_EQ(open.erase(wait), 1U) << block.name << " " << i;
+      }
+      if (operation.asynchronous && operation.ticket < 0) {
+        open.insert(i);
+      }
+    }
+    EXPECT_TRUE(open.empty()) << block.name;
+  }
+}
+
+TEST(Unsupported, NamesEachThingThatIsNotSimulated) {
+  ParallelismSpec parallelism = split(1, 1);
+  parallelism.context = 2;
+  parallelism.sharding = Sharding::hsdp;
+  EXPECT_THAT(
+      unsupported(llama_8b(), recipe(8192, 8), parallelism),
+      testing::ElementsAre("context parallelism is not simulated; write context: 1 "
+                           "(tensor, sequence, pipeline and data parallelism are)",
+                           "sharding hsdp is not simulated; choose zero0, zero1, zero2 or zero3"));
+  EXPECT_THAT(unsupported(mixtral_8x7b(), recipe(8192, 8), split(1, 1)),
+              testing::ElementsAre("model 'Mixtral 8x7B' is a mixture of experts; steps of dense "
+                                   "models only are simulated"));
+  EXPECT_THROW(build_step_graph(mixtral_8x7b(), recipe(8192, 8), split(1, 1), 1, 8), core::Error);
+}
+
+TEST(Violations, ReportAllBrokenRulesTogether) {
+  EXPECT_THAT(violations(llama_8b(), recipe(8192, 8), split(3, 5), 8),
+              testing::ElementsAre(
+                  "32 attention heads do not divide over 3 tensor-parallel ranks",
+                  "14336 MLP columns do not divide over 3 tensor-parallel ranks",
+                  "8 key-value heads and 3 tensor-parallel ranks do not divide each other",
+                  "8192 tokens of a sequence do not divide over 3 tensor-parallel ranks",
+                  "32 layers do not divide over 5 pipeline stages; choose first_stage_layers and "
+                  "last_stage_layers so that the rest divides evenly"));
+}
+
+}  // namespace
+}  // namespace headway::workload

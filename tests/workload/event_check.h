@@ -1,0 +1,150 @@
+// A tiny pipeline simulation for tests: each item starts when its stage is free and its input has
+// come.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <tuple>
+#include <vector>
+
+#include "sim/workload/layout.h"
+#include "sim/workload/schedule.h"
+
+namespace headway::workload::tests {
+
+/// Duration of an item on a stage, and of a transfer between stages.
+struct PipelineTimes {
+  std::vector<double> forward, backward;  ///< a stage, per chunk of one micro-batch
+  double weight = 0;                      ///< the part of `backward` that is weight gradient
+  double delay = 0;                       ///< transfer to a neighbour
+};
+
+struct PipelineRun {
+  double end = 0;
+  std::vector<double> stage_span;  ///< first start to last end
+  std::vector<int> in_flight;      ///< most chunk activations a stage held
+};
+
+inline PipelineTimes equal_times(int stages, double forward, double backward) {
+  const auto n = static_cast<std::size_t>(stages);
+  return {std::vector<double>(n, forward), std::vector<double>(n, backward), 0, 0};
+}
+
+/// One run of a schedule.
+class PipelineCheck {
+ public:
+  PipelineCheck(ScheduleKind kind,
+                int chunks,
+                const std::vector<StageSchedule>& schedule,
+                const PipelineTimes& times)
+      : kind_(kind),
+        chunks_(chunks),
+        schedule_(schedule),
+        times_(times),
+        next_(schedule.size()),
+        free_at_(schedule.size()),
+        first_(schedule.size(), -1),
+        held_(schedule.size()) {
+    result_.in_flight.resize(schedule.size());
+  }
+
+  PipelineRun run() {
+    for (bool progress = true; progress;) {
+      progress = false;
+      for (std::size_t s = 0; s < schedule_.size(); ++s) {
+        while (next_[s] < schedule_[s].size() && start(s, schedule_[s][next_[s]])) {
+          ++next_[s];
+          progress = true;
+        }
+      }
+    }
+    for (std::size_t s = 0; s < schedule_.size(); ++s) {
+      if (next_[s] < schedule_[s].size()) {
+        throw std::runtime_error("the schedule blocks itself");
+      }
+      result_.end = std::max(result_.end, free_at_[s]);
+      result_.stage_span.push_back(free_at_[s] - first_[s]);
+    }
+    return result_;
+  }
+
+ private:
+  using Key = std::tuple<bool, int, int, int>;  // forward, stage, chunk, micro-batch
+
+  /// When the input of `item` is there; nothing if it is not known yet.
+  std::optional<double> ready(int stage, const WorkItem& item) const {
+    if (item.kind == WorkKind::weight_gradient) {
+      return 0;
+    }
+    const bool forward = item.kind == WorkKind::forward;
+    const int p = static_cast<int>(schedule_.size());
+    const StageChunk here{stage, item.chunk};
+    const auto from =
+        forward ? previous_chunk(kind_, p, chunks_, here) : next_chunk(kind_, p, chunks_, here);
+    if (forward && !from) {
+      return 0;
+    }
+    const StageChunk source =
+        from.value_or(here);  // the last chunk's backward follows its own forward
+    const bool needs_forward = forward || !from;
+    const auto found = done_.find({needs_forward, source.stage, source.chunk, item.micro_batch});
+    if (found == done_.end()) {
+      return std::nullopt;
+    }
+    return found->second + (source.stage != stage ? times_.delay : 0);
+  }
+
+  double duration(std::size_t s, WorkKind kind) const {
+    switch (kind) {
+      case WorkKind::forward:
+        return times_.forward[s];
+      case WorkKind::backward:
+        return times_.backward[s];
+      case WorkKind::input_gradient:
+        return times_.backward[s] - times_.weight;
+      case WorkKind::weight_gradient:
+        return times_.weight;
+    }
+    return 0;
+  }
+
+  bool start(std::size_t s, const WorkItem& item) {
+    const int stage = static_cast<int>(s);
+    const auto input = ready(stage, item);
+    if (!input) {
+      return false;
+    }
+    const double begin = std::max(*input, free_at_[s]);
+    free_at_[s] = begin + duration(s, item.kind);
+    first_[s] = first_[s] < 0 ? begin : first_[s];
+    const bool forward = item.kind == WorkKind::forward;
+    if (item.kind != WorkKind::weight_gradient) {
+      done_[{forward, stage, item.chunk, item.micro_batch}] = free_at_[s];
+    }
+    held_[s] += forward ? 1 : (item.kind == WorkKind::input_gradient ? 0 : -1);
+    result_.in_flight[s] = std::max(result_.in_flight[s], held_[s]);
+    return true;
+  }
+
+  ScheduleKind kind_;
+  int chunks_;
+  const std::vector<StageSchedule>& schedule_;
+  const PipelineTimes& times_;
+  std::map<Key, double> done_;
+  std::vector<std::size_t> next_;
+  std::vector<double> free_at_, first_;
+  std::vector<int> held_;
+  PipelineRun result_;
+};
+
+/// Runs the schedule; throws if it blocks itself.
+inline PipelineRun run_pipeline(ScheduleKind kind,
+                                int chunks,
+                                const std::vector<StageSchedule>& schedule,
+                                const PipelineTimes& times) {
+  return PipelineCheck(kind, chunks, schedule, times).run();
+}
+
+}  // namespace headway::workload::tests

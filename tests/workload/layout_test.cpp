@@ -1,0 +1,70 @@
+#include "sim/workload/layout.h"
+
+#include <gtest/gtest.h>
+
+#include "sim/core/error.h"
+
+#include "tests/workload/models.h"
+
+namespace headway::workload {
+namespace {
+
+using namespace tests;
+
+TEST(StageLayout, PutsEmbeddingFirstAndHeadLast) {
+  const StageLayout layout(llama_8b(), split(1, 4));
+  EXPECT_TRUE(layout.at(0, 0).embedding);
+  EXPECT_TRUE(layout.at(3, 0).head);
+  EXPECT_FALSE(layout.at(1, 0).embedding || layout.at(1, 0).head);
+  for (int stage = 0; stage < 4; ++stage) {
+    EXPECT_EQ(layout.layers(stage), 8);
+    EXPECT_EQ(layout.at(stage, 0).first_layer, 8 * stage);
+  }
+}
+
+TEST(StageLayout, GivesShortEndStagesAsLlama405bHas) {
+  ParallelismSpec parallelism = split(8, 16);
+  EXPECT_EQ(layout_problem(llama_405b(), parallelism),
+            "126 layers do not divide over 16 pipeline stages; set first_stage_layers and "
+            "last_stage_layers to 7");
+  EXPECT_THROW(StageLayout(llama_405b(), parallelism), core::Error);
+  parallelism.first_stage_layers = parallelism.last_stage_layers = 7;
+  parallelism.virtual_stages = 8;
+  const StageLayout layout(llama_405b(), parallelism);
+  EXPECT_EQ(layout.at(0, 0).layers, 0);  // only the embedding
+  EXPECT_EQ(layout.at(0, 1).layers, 1);
+  EXPECT_EQ(layout.at(15, 7).layers, 0);  // only the head
+  int sum = 0;
+  for (int stage = 0; stage < 16; ++stage) {
+    sum += layout.layers(stage);
+  }
+  EXPECT_EQ(sum, 126);
+}
+
+TEST(StageLayout, RefusesChunksThatDoNotDivide) {
+  ParallelismSpec parallelism = split(1, 4);
+  parallelism.virtual_stages = 3;
+  EXPECT_EQ(layout_problem(llama_8b(), parallelism),
+            "the 8 layers of pipeline stage 1 do not divide over 3 virtual stages");
+}
+
+TEST(Chunks, FormOneChainInEverySchedule) {
+  using K = ScheduleKind;
+  for (const K kind :
+       {K::one_f_one_b, K::interleaved, K::zero_bubble_v, K::dual_pipe, K::dual_pipe_v}) {
+    const int chunks = chunks_per_stage(kind, kind == K::interleaved ? 3 : 1);
+    const int length = kind == K::dual_pipe ? 4 : 4 * chunks;
+    StageChunk at{0, 0};
+    int steps = 1;
+    for (auto next = next_chunk(kind, 4, chunks, at); next;
+         next = next_chunk(kind, 4, chunks, at)) {
+      EXPECT_EQ(previous_chunk(kind, 4, chunks, *next), at);
+      at = *next;
+      ++steps;
+    }
+    EXPECT_EQ(steps, length) << core::to_word(kind);
+  }
+}
+
+}  // namespace
+}  // namespace headway::workload

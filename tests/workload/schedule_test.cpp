@@ -1,0 +1,190 @@
+#include "sim/workload/schedule.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+
+#include "sim/core/error.h"
+#include "sim/workload/closed_form.h"
+
+#include "tests/workload/event_check.h"
+
+namespace headway::workload {
+namespace {
+
+using namespace tests;
+using K = ScheduleKind;
+
+PipelineRun run(K kind, int p, int v, int m, PipelineTimes times) {
+  return run_pipeline(kind, chunks_per_stage(kind, v), pipeline_schedule(kind, p, v, m), times);
+}
+
+struct Golden {
+  int p, m;
+  double equal, slow_last, delayed;
+};
+
+class OneFOneB : public testing::TestWithParam<Golden> {};
+
+TEST_P(OneFOneB, TakesTheGoldenTimes) {
+  const auto [p, m, equal, slow_last, delayed] = GetParam();
+  EXPECT_DOUBLE_EQ(run(K::one_f_one_b, p, 1, m, equal_times(p, 1, 2)).end, equal);
+  PipelineTimes slow = equal_times(p, 1, 2);
+  slow.forward.back() *= 1.25;
+  slow.backward.back() *= 1.25;
+  EXPECT_NEAR(run(K::one_f_one_b, p, 1, m, slow).end, slow_last, 0.5);
+  PipelineTimes late = equal_times(p, 1, 2);
+  late.delay = 0.1;
+  EXPECT_NEAR(run(K::one_f_one_b, p, 1, m, late).end, delayed, 1e-9);
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes,
+                         OneFOneB,
+                         testing::Values(Golden{4, 8, 33, 39, 34.6},
+                                         Golden{8, 32, 117, 141, 123.8},
+                                         Golden{16, 64, 237, 285, 251.8}));
+
+TEST(OneFOneB, WithUnequalStagesFollowsItsClosedForm) {
+  PipelineTimes times = equal_times(4, 1, 2);
+  times.forward = {1, 1.5, 0.5, 2};
+  times.backward = {2, 3, 1, 2.5};
+  std::vector<StageTimes> stages;
+  for (std::size_t s = 0; s < 4; ++s) {
+    stages.push_back(
+        {core::Seconds(times.forward[s]), core::Seconds(times.backward[s]), core::Seconds(0)});
+  }
+  EXPECT_NEAR(run(K::one_f_one_b, 4, 1, 16, times).end, unequal_pipeline_time(stages, 16).si(),
+              1e-9);
+}
+
+TEST(OneFOneB, PaysForTransfersAsItsClosedForm) {
+  for (const auto& [p, m] : {std::pair{4, 8}, std::pair{8, 32}, std::pair{16, 64}}) {
+    PipelineTimes times = equal_times(p, 1, 2);
+    times.delay = 0.1;
+    const double added = run(K::one_f_one_b, p, 1, m, times).end - 3.0 * (m + p - 1);
+    EXPECT_NEAR(added, exposed_transfer_time(p, m, core::Seconds(0.1)).si(), 1e-9);
+  }
+}
+
+TEST(Schedules, TakeUsefulTimePlusTheirBubble) {
+  for (const K kind : {K::gpipe, K::one_f_one_b, K::interleaved}) {
+    for (const int p : {1, 2, 4, 8}) {
+      for (const int v : {1, 2, 3}) {
+        if (v > 1 && (kind != K::interleaved || p == 1)) {
+          continue;
+        }
+        const int m = 3 * p;
+        const StageTimes whole{core::Seconds(1), core::Seconds(2), core::Seconds(0)};
+        const double end = run(kind, p, v, m, equal_times(p, 1.0 / v, 2.0 / v)).end;
+        EXPECT_NEAR(end, 3.0 * m + pipeline_bubble(kind, p, v, whole).si(), 1e-9)
+            << core::to_word(kind) << " p" << p << " v" << v;
+      }
+    }
+  }
+}
+
+TEST(Schedules, HoldAsManyChunksAsTheirClosedForm) {
+  for (const K kind : {K::gpipe, K::one_f_one_b, K::interleaved}) {
+    for (const int v : {1, 2, 4}) {
+      if (v > 1 && kind != K::interleaved) {
+        continue;
+      }
+      for (const int m : {4, 8, 32}) {
+        const PipelineRun result = run(kind, 4, v, m, equal_times(4, 1, 2));
+        for (int stage = 0; stage < 4; ++stage) {
+          EXPECT_EQ(result.in_flight[static_cast<std::size_t>(stage)],
+                    chunks_in_flight(kind, 4, v, m, stage));
+        }
+      }
+    }
+  }
+}
+
+TEST(Schedules, DoEveryItemOnceAndNeverBlock) {
+  for (const int p : {2, 3, 4, 8}) {
+    for (const int v : {1, 2, 5}) {
+      for (int m = p; m <= 3 * p; ++m) {
+        const auto schedule = pipeline_schedule(K::interleaved, p, v, m);
+        for (const StageSchedule& items : schedule) {
+          EXPECT_EQ(items.size(), static_cast<std::size_t>(2 * m * v));
+        }
+        EXPECT_NO_THROW(run_pipeline(K::interleaved, v, schedule, equal_times(p, 1, 2)))
+            << "p" << p << " v" << v << " m" << m;
+      }
+    }
+  }
+}
+
+/// Longest time from a stage's first item to its last, with forward = input gradient = weight
+/// gradient = 1 a chunk.
+double longest_span(K kind, int p, int m) {
+  PipelineTimes times = equal_times(p, 1, 2);
+  times.weight = 1;
+  const PipelineRun result = run(kind, p, 1, m, times);
+  return *std::max_element(result.stage_span.begin(), result.stage_span.end());
+}
+
+TEST(SplitBackward, LeavesTheBubbleOfThePapers) {
+  for (const int p : {2, 4, 8, 16}) {
+    for (const int m : {2 * p, 4 * p}) {
+      EXPECT_DOUBLE_EQ(longest_span(K::zero_bubble_h1, p, m), 3 * m + p - 1);
+      EXPECT_DOUBLE_EQ(longest_span(K::zero_bubble_h2, p, m), 3 * m);
+      EXPECT_DOUBLE_EQ(longest_span(K::zero_bubble_v, p, m), 6 * m);
+      // Forward and backward that run side by side end together in the paper; here the first ends
+      // earlier.
+      const StageTimes one{core::Seconds(1), core::Seconds(2), core::Seconds(1)};
+      const StageTimes two{core::Seconds(2), core::Seconds(4), core::Seconds(2)};
+      EXPECT_LE(longest_span(K::dual_pipe, p, m),
+                3 * m + pipeline_bubble(K::dual_pipe, p, 1, one).si());
+      EXPECT_LE(longest_span(K::dual_pipe_v, p, m),
+                6 * m + pipeline_bubble(K::dual_pipe_v, p, 1, two).si());
+    }
+  }
+}
+
+TEST(SplitBackward, HoldsNoMoreThanThePapersSay) {
+  for (const K kind :
+       {K::zero_bubble_h1, K::zero_bubble_h2, K::zero_bubble_v, K::dual_pipe, K::dual_pipe_v}) {
+    const PipelineRun result = run(kind, 8, 1, 32, equal_times(8, 1, 2));
+    const int most = *std::max_element(result.in_flight.begin(), result.in_flight.end());
+    EXPECT_EQ(most, chunks_in_flight(kind, 8, 1, 32, 0)) << core::to_word(kind);
+  }
+}
+
+TEST(SplitBackward, DoesEachHalfOnce) {
+  for (const K kind : {K::zero_bubble_h1, K::zero_bubble_h2, K::zero_bubble_v, K::dual_pipe_v}) {
+    for (const int m : {8, 11}) {
+      const int chunks = chunks_per_stage(kind, 1);
+      for (const StageSchedule& items : pipeline_schedule(kind, 4, 1, m)) {
+        int forward = 0, input = 0, weight = 0;
+        for (const WorkItem& item : items) {
+          const bool whole = item.kind == WorkKind::backward;
+          forward += item.kind == WorkKind::forward ? 1 : 0;
+          input += whole || item.kind == WorkKind::input_gradient ? 1 : 0;
+          weight += whole || item.kind == WorkKind::weight_gradient ? 1 : 0;
+        }
+        EXPECT_EQ(forward, m * chunks);
+        EXPECT_EQ(input, m * chunks);
+        EXPECT_EQ(weight, m * chunks);
+      }
+    }
+  }
+}
+
+TEST(SplitBackward, NeedsNoMicroBatchesToSpareExceptInDualPipe) {
+  for (int m = 1; m < 8; ++m) {
+    EXPECT_NO_THROW(longest_span(K::zero_bubble_h1, 4, m)) << m;
+    EXPECT_NO_THROW(longest_span(K::zero_bubble_h2, 4, m)) << m;
+    EXPECT_NO_THROW(longest_span(K::zero_bubble_v, 4, m)) << m;
+    EXPECT_THROW(pipeline_schedule(K::dual_pipe_v, 4, 1, m), core::Error);
+  }
+}
+
+TEST(Schedules, RefuseWhatDoesNotExist) {
+  EXPECT_THROW(pipeline_schedule(K::gpipe, 4, 2, 8), core::Error);
+  EXPECT_THROW(pipeline_schedule(K::one_f_one_b, 4, 1, 0), core::Error);
+  EXPECT_EQ(schedule_problem(K::interleaved, 1, 2, 8),
+            "virtual stages need at least 2 pipeline stages");
+}
+
+}  // namespace
+}  // namespace headway::workload
