@@ -25,7 +25,9 @@ class Record(Mapping[str, Any]):
         return len(self._values)
 
     def __getattr__(self, key: str) -> Any:
-        if key.startswith("_"):  # never a key of a result; copying and pickling probe for such names
+        if key.startswith(
+            "_"
+        ):  # never a key of a result; copying and pickling probe for such names
             raise AttributeError(key)
         try:
             return self._values[key]

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/error.h"
+#include "sim/workload/layout.h"
 
 namespace headway::plan {
 
@@ -23,25 +24,19 @@ bool searched_schedule(ScheduleKind schedule) {
   return schedule == ScheduleKind::one_f_one_b || schedule == ScheduleKind::interleaved;
 }
 
-/// Divides the layers over the chunks: evenly, or with equally shorter ends; false if neither
-/// works.
-bool divide_layers(int layers, int total_chunks, ParallelismSpec& p) {
+/// Sets how many layers the first and the last stage hold: as many as the others, or equally fewer.
+void divide_layers(int layers, ParallelismSpec& p) {
   p.first_stage_layers = 0;
   p.last_stage_layers = 0;
-  if (layers % total_chunks == 0) {
-    return true;
+  if (layers % p.pipeline == 0 || p.pipeline < 3) {
+    return;
   }
-  if (p.pipeline < 2 || total_chunks < 3) {
-    return false;
+  const int middle = (layers + p.pipeline - 1) / p.pipeline;
+  const int ends = layers - middle * (p.pipeline - 2);
+  if (ends >= 2 && ends % 2 == 0) {
+    p.first_stage_layers = ends / 2;
+    p.last_stage_layers = ends / 2;
   }
-  const int middle = (layers + total_chunks - 1) / total_chunks;
-  const int ends = layers - middle * (total_chunks - 2);
-  if (ends < 2 || ends % 2 != 0) {
-    return false;
-  }
-  p.first_stage_layers = ends / 2;
-  p.last_stage_layers = ends / 2;
-  return true;
 }
 
 /// Why a combination is left out before the general rules are asked.
@@ -67,7 +62,8 @@ Refusal refuse(const Scenario& s, const Combination& c, ParallelismSpec& p) {
   if (auto wrong = refuse_tensor(s, c.tensor); wrong.kind != nullptr) {
     return wrong;
   }
-  if (!divide_layers(s.model.layers, c.pipeline * c.chunks, p)) {
+  divide_layers(s.model.layers, p);
+  if (!workload::layout_problem(s.model, p).empty()) {
     return {"pipeline", fmt::format("{} layers cannot be divided over the stages and their chunks",
                                     s.model.layers)};
   }
@@ -98,7 +94,8 @@ void for_each_combination(const Scenario& s, const Visit& visit) {
       if (gpus / tensor % pipeline != 0) {
         continue;
       }
-      const int most = pipeline == 1 ? 1 : std::min(kMostChunks, s.model.layers / pipeline);
+      const int most =
+          pipeline == 1 ? 1 : std::min(kMostChunks, (s.model.layers + pipeline - 1) / pipeline);
       for (int chunks = searched ? 1 : s.parallelism.virtual_stages;
            chunks <= (searched ? most : s.parallelism.virtual_stages); ++chunks) {
         for (int micro_batch = 1; micro_batch <= kLargestMicroBatch; micro_batch *= 2) {
@@ -120,6 +117,24 @@ ParallelismSpec layout_of(const Scenario& s, const Combination& c) {
     p.schedule = c.chunks > 1 ? ScheduleKind::interleaved : ScheduleKind::one_f_one_b;
   }
   return p;
+}
+
+/// The scenario's own layout, however unusual, if it keeps the rules.
+void add_own_layout(const Scenario& scenario, Candidates& out) {
+  try {
+    auto own = training::check(scenario);
+    ParallelismSpec resolved = own.scenario().parallelism;
+    resolved.data = own.data_parallel();
+    const bool known = std::any_of(out.layouts.begin(), out.layouts.end(), [&](const auto& layout) {
+      return layout.scenario().parallelism == resolved;
+    });
+    if (!known) {
+      ++out.enumerated;
+      out.layouts.push_back(std::move(own));
+    }
+  } catch (const core::Error&) {
+    return;  // a plan is asked for because the layout as written may not work
+  }
 }
 
 }  // namespace
@@ -150,6 +165,7 @@ Candidates enumerate(const Scenario& scenario) {
       out.rejected.add("rule", error.diagnostics().front().message);
     }
   });
+  add_own_layout(scenario, out);
   return out;
 }
 

@@ -66,10 +66,13 @@ void add_kind(const std::vector<std::filesystem::path>& roots, Table& table) {
   for (const auto& entry : config::list_entries(Spec::kCatalogue, roots)) {
     const auto loaded = config::load_entry<Spec>(entry.path, {roots, {}});
     for (const auto& [path, value] : constants_of(loaded.spec)) {
-      const std::string source = config::find_source(loaded.sources, path);
-      table.rows.push_back({fmt::format("{}/{}", Spec::kCatalogue, entry.name), path,
-                            fmt::format("{}", value),
-                            source.empty() ? "default of the program" : source});
+      // A value that no file writes is the program's own; the source of the entry does not cover
+      // it.
+      const bool written = loaded.marks.count(path) > 0;
+      const std::string source = written ? config::find_source(loaded.sources, path) : "";
+      table.rows.push_back(
+          {fmt::format("{}/{}", Spec::kCatalogue, entry.name), path, fmt::format("{}", value),
+           written ? (source.empty() ? "not given" : source) : "default of the program"});
     }
   }
 }

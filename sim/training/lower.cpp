@@ -14,20 +14,6 @@ using core::Rank;
 using workload::Group;
 using workload::OperationKind;
 
-network::NcclGeneration nccl_generation(gpu::Architecture architecture) {
-  switch (architecture) {
-    case gpu::Architecture::ampere:
-      return network::NcclGeneration::ampere;
-    case gpu::Architecture::hopper:
-    case gpu::Architecture::cdna3:
-      return network::NcclGeneration::hopper;
-    case gpu::Architecture::blackwell:
-    case gpu::Architecture::cdna4:
-      return network::NcclGeneration::blackwell;
-  }
-  HEADWAY_CHECK(false, "architecture {}", static_cast<int>(architecture));
-}
-
 std::vector<Group> groups_of_one(const CheckedScenario& checked) {
   const auto& p = checked.scenario().parallelism;
   std::vector<Group> groups;
@@ -65,6 +51,7 @@ class Lowering {
       add_actor(Rank(static_cast<std::uint32_t>(r)));
     }
     out_.fabric_links = numbers_.fabric_links();
+    out_.timed_bytes.resize(out_.problem.groups.size());
     return std::move(out_);
   }
 
@@ -103,8 +90,11 @@ class Lowering {
     options.timed = shape.domains == 1;
     options.label = leader.index();
     const auto transfer = network::emit_collective(fabric_, call, members, alone, options);
-    return network::append(transfer, static_cast<std::uint32_t>(members.size()), slot.activity, name(slot.name), numbers_,
-                           out_.problem);
+    const std::uint32_t group = network::append(transfer, static_cast<std::uint32_t>(members.size()), slot.activity,
+                                                name(slot.name), numbers_, out_.problem);
+    out_.timed_bytes.resize(group + 1U);
+    out_.timed_bytes[group] = options.timed ? alone.scale_up_bytes : core::Bytes(0);
+    return group;
   }
 
   /// Sender and receiver meet in the group of (sending rank, receiving rank, channel, size).
@@ -166,6 +156,20 @@ class Lowering {
 };
 
 }  // namespace
+
+network::NcclGeneration nccl_generation(gpu::Architecture architecture) {
+  switch (architecture) {
+    case gpu::Architecture::ampere:
+      return network::NcclGeneration::ampere;
+    case gpu::Architecture::hopper:
+    case gpu::Architecture::cdna3:
+      return network::NcclGeneration::hopper;
+    case gpu::Architecture::blackwell:
+    case gpu::Architecture::cdna4:
+      return network::NcclGeneration::blackwell;
+  }
+  HEADWAY_CHECK(false, "architecture {}", static_cast<int>(architecture));
+}
 
 network::Fabric build_fabric(const ClusterSpec& cluster) {
   network::FabricInput input;

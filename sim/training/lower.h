@@ -27,7 +27,11 @@ struct LoweredStep {
   network::Problem problem;
   std::vector<core::LinkId> fabric_links;      ///< problem link -> fabric link
   std::vector<CollectiveUse> collectives;      ///< each distinct one once, in order of first use
+  std::vector<core::Bytes> timed_bytes;        ///< per group: bytes one rank sends over NVLink in a timed event, else 0
 };
+
+/// The row of NCCL's cost tables that a GPU reads: CDNA 3 that of Hopper, CDNA 4 that of Blackwell.
+network::NcclGeneration nccl_generation(gpu::Architecture architecture);
 
 /// The fabric of a cluster.
 network::Fabric build_fabric(const ClusterSpec& cluster);

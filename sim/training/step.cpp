@@ -57,6 +57,42 @@ void fill_utilization(const CheckedScenario& checked, StepResult& result) {
   HEADWAY_CHECK(result.mfu_causal <= 1, "mfu_causal {} is above 1", result.mfu_causal);
 }
 
+/// Use of NVLink by groups inside a domain, whose transfers are timed events without flows:
+/// bytes a rank sends in the step / (its bandwidth x step); mean and busiest over the ranks.
+void add_timed_use(const CheckedScenario& checked, const LoweredStep& lowered, core::Tick end, std::vector<LinkUse>& uses) {
+  const double room = checked.scenario().cluster.node.scale_up.bandwidth.si() * core::Clock::step().to_seconds(end).si();
+  double sum = 0;
+  double busiest = 0;
+  std::vector<std::vector<double>> arrivals;  // per program and slot
+  for (const auto& program : lowered.problem.programs) {
+    auto& counts = arrivals.emplace_back();
+    for (const auto& step : program) {
+      if (step.code == network::StepCode::arrive) {
+        counts.resize(std::max<std::size_t>(counts.size(), step.slot + 1U));
+        counts[step.slot] += 1;
+      }
+    }
+  }
+  for (const auto& actor : lowered.problem.actors) {
+    double bytes = 0;
+    const auto& counts = arrivals[actor.program];
+    for (std::size_t slot = 0; slot < counts.size(); ++slot) {
+      bytes += counts[slot] * lowered.timed_bytes[actor.groups[slot]].si();
+    }
+    sum += bytes;
+    busiest = std::max(busiest, bytes);
+  }
+  const double mean = sum / (room * static_cast<double>(lowered.problem.actors.size()));
+  const std::string tier(core::to_word(network::Tier::scale_up));
+  const auto place = std::find_if(uses.begin(), uses.end(), [&](const LinkUse& use) { return use.tier == tier; });
+  if (place != uses.end()) {
+    place->mean += mean;
+    place->busiest = std::max(place->busiest, busiest / room);
+  } else if (sum > 0) {
+    uses.push_back({tier, mean, busiest / room});
+  }
+}
+
 std::vector<LinkUse> link_use(const network::Fabric& fabric, const LoweredStep& lowered, const network::RunResult& run) {
   struct Sum {
     double bytes = 0, capacity = 0, busiest = 0;
@@ -114,6 +150,7 @@ StepResult simulate_step(const CheckedScenario& checked, const StepOptions& opti
     }
   }
   result.links = link_use(fabric, lowered, run);
+  add_timed_use(checked, lowered, run.end, result.links);
   result.event_digest = run.event_digest;
   result.result_digest = run.result_digest;
   result.events = run.events;

@@ -135,7 +135,7 @@ workload::ModelSpec row_model(const Row& row) {
 void fit_layers(int layers, workload::ParallelismSpec& p) {
   const int chunks = p.pipeline * p.virtual_stages;
   if (p.pipeline > 1 && layers % chunks != 0 && (layers + 2) % chunks == 0) {
-    p.first_stage_layers = (layers + 2) / chunks - 1;
+    p.first_stage_layers = (layers + 2) / p.pipeline - 1;
     p.last_stage_layers = p.first_stage_layers;
   }
 }

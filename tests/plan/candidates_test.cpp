@@ -80,6 +80,35 @@ TEST(Candidates, UnevenLayersShortenBothEnds) {
   EXPECT_TRUE(found);
 }
 
+TEST(Candidates, TheScenariosOwnLayoutIsAmongThem) {
+  auto scenario = sample_scenario();
+  scenario.parallelism.pipeline = 2;
+  scenario.parallelism.first_stage_layers = 15;  // nothing that the enumeration comes upon
+  bool found = false;
+  for (const auto& layout : enumerate(scenario).layouts) {
+    found = found || layout.scenario().parallelism.first_stage_layers == 15;
+  }
+  EXPECT_TRUE(found);
+  scenario.parallelism.tensor = 3;  // breaks a rule: a plan is found all the same
+  EXPECT_GT(enumerate(scenario).layouts.size(), 10U);
+}
+
+TEST(Candidates, InterleavedStagesMayShortenTheirEnds) {
+  // The published 405B layout: 16 stages of 8 chunks of one layer; the embedding and the head stand
+  // for a layer each.
+  auto scenario = sample_scenario();
+  scenario.model.layers = 126;
+  scenario.cluster.nodes = 16;
+  scenario.training.global_batch = 128;
+  bool found = false;
+  for (const auto& layout : enumerate(scenario).layouts) {
+    const auto& p = layout.scenario().parallelism;
+    found = found || (p.tensor == 8 && p.pipeline == 16 && p.virtual_stages == 8 &&
+                      p.first_stage_layers == 7);
+  }
+  EXPECT_TRUE(found);
+}
+
 TEST(Candidates, AnotherScheduleIsKept) {
   auto scenario = sample_scenario();
   scenario.parallelism.schedule = workload::ScheduleKind::gpipe;

@@ -117,6 +117,27 @@ TEST(StepSimulation, ARepeatGivesTheSameDigests) {
   EXPECT_NE(a.event_digest, 0U);
 }
 
+// Tensor groups stay inside a node, so every byte they send crosses NVLink; a ring of n ranks sends (n-1)/n of a
+// gathered array from each rank. Doubling the bandwidth of NVLink halves its use, but for the shorter step.
+TEST(StepSimulation, NvlinkUseFollowsTheBytesOfTheTensorGroups) {
+  auto s = eight_nodes();
+  const auto use = [](const StepResult& step) {
+    for (const auto& link : step.links) {
+      if (link.tier == "nvlink") {
+        return link.mean;
+      }
+    }
+    return 0.0;
+  };
+  const StepResult with = simulate_step(check(s));
+  EXPECT_GT(use(with), 0.01);
+  EXPECT_LT(use(with), 1);
+  const double bytes = use(with) * with.time.si();
+  s.cluster.node.scale_up.bandwidth = core::BytesPerSecond(900e9);
+  const StepResult faster = simulate_step(check(s));
+  EXPECT_NEAR(use(faster) * faster.time.si(), bytes / 2, 0.02 * bytes);
+}
+
 TEST(Memory, APlanTooLargeForTheGpuIsReportedWithItsBytes) {
   auto s = eight_nodes();
   EXPECT_TRUE(predict_memory(check(s)).fits);

@@ -1,0 +1,49 @@
+#include "sim/report/validate_report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace headway::report {
+namespace {
+
+using testing::HasSubstr;
+
+std::vector<validation::RunPrediction> two_rows() {
+  validation::RunPrediction good;
+  good.id = "a-1";
+  good.source = "a";
+  good.gpu = "H100";
+  good.measured = 100;
+  good.predicted = 110;
+  good.error = 0.1;
+  good.low = 95;
+  good.high = 127;
+  good.status = "ok";
+  validation::RunPrediction skipped;
+  skipped.id = "b-1";
+  skipped.measured = 50;
+  skipped.status = "skipped:mixture of experts";
+  return {good, skipped};
+}
+
+TEST(ValidateReport, JsonHasTheContractsKeysAndNullForWhatIsNotKnown) {
+  const std::string json = validate_json(two_rows());
+  EXPECT_THAT(json, HasSubstr("\"schema\": \"headway.validate/1\""));
+  EXPECT_THAT(json, HasSubstr("\"predicted_tokens_per_s_per_gpu\": 110.0"));
+  EXPECT_THAT(json, HasSubstr("\"predicted_tokens_per_s_per_gpu\": null"));
+  EXPECT_THAT(json, HasSubstr("\"n_skipped\": 1"));
+}
+
+TEST(ValidateReport, TheTableEndsWithTheSentenceThatMatters) {
+  EXPECT_THAT(to_text(validate_document(two_rows())),
+              HasSubstr("1 of 2 runs were predicted: median error 10.0 %, mean 10.0 %, 90th percentile 10.0 %; 100.0 % of them"));
+}
+
+TEST(ValidateReport, CsvHasALineARow) {
+  const std::string csv = validate_csv(two_rows());
+  EXPECT_THAT(csv, HasSubstr("a-1,100,110,+10.0,"));
+  EXPECT_THAT(csv, HasSubstr("b-1,50,-,-,-,skipped:mixture of experts"));
+}
+
+}  // namespace
+}  // namespace headway::report

@@ -1,0 +1,99 @@
+#include "sim/training/program.h"
+
+#include <gtest/gtest.h>
+
+namespace headway::training {
+namespace {
+
+using core::Activity;
+using network::StepCode;
+using workload::Group;
+using workload::Operation;
+using workload::OperationKind;
+
+gpu::GpuSpec plain_gpu() {
+  gpu::GpuSpec gpu;
+  gpu.name = "test";
+  gpu.peak.bf16 = core::FlopsPerSecond(1e15);
+  gpu.memory_bandwidth = core::BytesPerSecond(1e12);
+  gpu.sustained.memory = 1;
+  gpu.kernel_launch = core::Seconds(0);
+  return gpu;
+}
+
+/// A memory-bound operation of `bytes`: at 1 TB/s, 1e6 B take 1 us = 1e6 ps.
+Operation compute(double bytes) {
+  Operation o;
+  o.name = "copy";
+  core::Kernel kernel;
+  kernel.traffic = core::Bytes(bytes);
+  o.kernels = {kernel};
+  return o;
+}
+
+Operation collective(bool asynchronous, int ticket) {
+  Operation o;
+  o.kind = OperationKind::collective;
+  o.activity = Activity::data;
+  o.name = "reduce";
+  o.group = Group::data;
+  o.bytes = core::Bytes(100);
+  o.asynchronous = asynchronous;
+  o.ticket = ticket;
+  return o;
+}
+
+StageProgram compile(const std::vector<Operation>& operations, const std::vector<Group>& of_one = {}, double cpu_launch = 0) {
+  workload::StepGraph graph;
+  graph.blocks.push_back({"block", operations});
+  graph.stages.push_back({{{0, workload::CallKind::forward, 0, 0, 1}}});
+  const auto gpu = plain_gpu();
+  std::vector<std::string> names{""};
+  return compile_stage(graph, 0, {&gpu, gpu.sustained, {core::Seconds(cpu_launch), false}}, of_one, names);
+}
+
+std::vector<StepCode> codes(const StageProgram& program) {
+  std::vector<StepCode> list;
+  for (const auto& step : program.steps) {
+    list.push_back(step.code);
+  }
+  return list;
+}
+
+TEST(CompileStage, ABlockingCollectiveIsWaitedForAtOnce) {
+  EXPECT_EQ(codes(compile({collective(false, -1), compute(1e6)})),
+            (std::vector<StepCode>{StepCode::arrive, StepCode::wait, StepCode::compute}));
+}
+
+TEST(CompileStage, AnAsynchronousCollectiveIsWaitedForWhereItIsNamed) {
+  auto last = compute(2e6);
+  last.waits = {0};
+  EXPECT_EQ(codes(compile({collective(true, -1), compute(1e6), last})),
+            (std::vector<StepCode>{StepCode::arrive, StepCode::compute, StepCode::wait, StepCode::compute}));
+}
+
+TEST(CompileStage, ATicketIsAwaitedByALaterOperationAndOtherwiseAtTheEnd) {
+  auto last = compute(2e6);
+  last.await = {7};
+  EXPECT_EQ(codes(compile({collective(true, 7), collective(true, 8), compute(1e6), last})),
+            (std::vector<StepCode>{StepCode::arrive, StepCode::arrive, StepCode::compute, StepCode::wait, StepCode::compute,
+                                   StepCode::wait}));
+}
+
+TEST(CompileStage, AGroupOfOneRankHasNothingToTransfer) {
+  EXPECT_EQ(codes(compile({collective(false, -1), compute(1e6)}, {Group::data})), (std::vector<StepCode>{StepCode::compute}));
+}
+
+TEST(CompileStage, KernelsTakeTheirRooflineTime) {
+  EXPECT_EQ(compile({compute(1e6)}).steps[0].ticks, 1'000'000);  // 1e6 B / 1e12 B/s = 1 us
+}
+
+// Two kernels of 1 us each, 5 us of CPU to launch one: the block takes 10 us, both kernels stretched alike.
+TEST(CompileStage, ACpuSlowerThanTheGpuStretchesTheWholeBlock) {
+  const auto program = compile({compute(1e6), compute(1e6)}, {}, 5e-6);
+  EXPECT_EQ(program.steps[0].ticks, 5'000'000);
+  EXPECT_EQ(program.steps[1].ticks, 5'000'000);
+}
+
+}  // namespace
+}  // namespace headway::training
