@@ -85,7 +85,10 @@ const std::vector<Verb>& verbs() {
   static const std::vector<Verb> table{
       {"run", "predict one scenario: step time, memory, goodput, cost", run_run},
       {"plan", "search parallel layouts for a scenario and rank them", run_plan},
-      {"validate", "predict published training runs and print the errors", run_validate},
+      {"validate", "predict published measurements and print the errors", run_validate},
+      {"topo", "print a fabric: tiers, oversubscription, bisection, connectivity", run_topo},
+      {"collective", "predict the table that nccl-tests prints", run_collective},
+      {"import", "turn a topology file into a fabric or node entry", run_import},
       {"check", "read configuration files and report every error", run_check},
       {"schema", "print the JSON Schema of a kind of file", run_schema},
       {"catalog", "list and show GPUs, nodes, fabrics, models and constants", run_catalog},
@@ -96,9 +99,8 @@ const std::vector<Verb>& verbs() {
 }
 
 const std::vector<std::string_view>& later_verbs() {
-  static const std::vector<std::string_view> names{"sweep",  "worker",     "collect", "compare",
-                                                   "drill",  "collective", "topo",    "calibrate",
-                                                   "import", "export",     "report"};
+  static const std::vector<std::string_view> names{"sweep", "worker",    "collect", "compare",
+                                                   "drill", "calibrate", "export",  "report"};
   return names;
 }
 

@@ -1,10 +1,10 @@
 // headway validate: predicts published measurements and prints the errors.
-#include <fstream>
-#include <sstream>
 #include <string>
 
+#include "sim/report/collective_rows_report.h"
 #include "sim/report/validate_report.h"
 
+#include "apps/headway/input.h"
 #include "apps/headway/options.h"
 #include "apps/headway/output.h"
 #include "apps/headway/verb.h"
@@ -13,44 +13,55 @@ namespace headway::apps {
 
 namespace {
 
-std::string read_file(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) {
-    throw core::Error(path + ": the file cannot be read");
+std::string validate_runs(const std::string& path, const std::string& format) {
+  const import::CsvTable table(read_input(path), path);
+  const auto rows = validation::predict_runs(table, validation::load_catalogue(config_roots()));
+  if (format == "json") {
+    return report::validate_json(rows);
   }
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return text.str();
+  if (format == "csv") {
+    return report::validate_csv(rows);
+  }
+  const auto document = report::validate_document(rows);
+  return format == "md" ? report::to_markdown(document) : report::to_text(document);
+}
+
+std::string validate_collectives(const std::string& path, const std::string& format) {
+  const import::CsvTable table(read_input(path), path);
+  const auto rows = validation::predict_collectives(table);
+  if (format == "json") {
+    return report::collective_rows_json(rows);
+  }
+  if (format == "csv") {
+    return report::collective_rows_csv(rows);
+  }
+  const auto document = report::collective_rows_document(rows);
+  return format == "md" ? report::to_markdown(document) : report::to_text(document);
 }
 
 }  // namespace
 
 int run_validate(int argc, char** argv) {
-  CLI::App app("Predicts published training runs from their configurations and prints the errors.");
+  CLI::App app("Predicts published measurements from their configurations and prints the errors.");
   CommonOptions options;
   std::string runs;
+  std::string collectives;
   describe(app, "validate",
            "  headway validate --runs training_runs.csv\n"
-           "  headway validate --runs training_runs.csv --format json --out errors.json");
-  app.add_option("--runs", runs, "Table of published runs (CSV; columns in docs/validation.md)")
-      ->required()
+           "  headway validate --collectives collectives.csv --format json --out errors.json");
+  auto* what = app.add_option_group("Measurements", "Exactly one of these");
+  what->add_option("--runs", runs, "Published training runs (CSV; columns in docs/validation.md)")
       ->option_text("FILE");
+  what->add_option("--collectives", collectives, "Published timings of collectives (CSV)")
+      ->option_text("FILE");
+  what->require_option(1);
   add_output_options(app, options, {"table", "json", "csv", "md"});
   if (const auto code = parse(app, argc, argv, &options)) {
     return *code;
   }
   check_out(options);
-  const import::CsvTable table(read_file(runs), runs);
-  const auto rows = validation::predict_runs(table, validation::load_catalogue(config_roots()));
-  if (options.format == "json") {
-    deliver(options, report::validate_json(rows));
-  } else if (options.format == "csv") {
-    deliver(options, report::validate_csv(rows));
-  } else {
-    const auto document = report::validate_document(rows);
-    deliver(options,
-            options.format == "md" ? report::to_markdown(document) : report::to_text(document));
-  }
+  deliver(options, runs.empty() ? validate_collectives(collectives, options.format)
+                                : validate_runs(runs, options.format));
   return 0;
 }
 

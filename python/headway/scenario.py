@@ -627,6 +627,10 @@ class ParallelismSpec:
         Model chunks a stage holds (interleaved schedule). (default 1)
     context
         Context-parallel degree. (default 1)
+    context_kind
+        How context ranks share keys and values: ring passes them on beside attention;
+        all-gather collects them first (Llama 3); all-to-all trades sequence for heads
+        (Ulysses). (default ring)
     expert
         Expert-parallel degree; taken from the data-parallel ranks. (default 1)
     data
@@ -658,6 +662,7 @@ class ParallelismSpec:
     pipeline: int | None = None
     virtual: int | None = None
     context: int | None = None
+    context_kind: Literal["ring", "all-gather", "all-to-all"] | None = None
     expert: int | None = None
     data: int | Literal["auto"] | None = None
     sharding: Literal["zero0", "zero1", "zero2", "zero3", "hsdp"] | None = None
@@ -1208,7 +1213,7 @@ class CalibrationSpec:
     collectives
         Measured collective curves. (optional)
     relative_error
-        Standard error of a predicted step, relative; widens the interval. (default 0.08)
+        Standard error of a predicted step, relative; widens the interval. (default 0.145)
     use, source
         As described at the top of this module.
     """

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sim/config/files.h"
+#include "sim/config/kind_of_text.h"
 #include "sim/config/reader.h"
 #include "sim/config/resolve.h"
 #include "sim/config/set_argument.h"
@@ -109,7 +110,18 @@ template Loaded<training::CalibrationSpec> load_entry(const fs::path&, const Loa
 
 std::string kind_of_file(const fs::path& path) {
   const std::string folder = fs::absolute(path).parent_path().filename().string();
-  return find_kind(folder) != nullptr ? folder : "scenarios";
+  if (find_kind(folder) != nullptr) {
+    return folder;
+  }
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) {
+    return "scenarios";
+  }
+  try {
+    return kind_of_text(read_text_file(path));
+  } catch (const core::Error&) {
+    return "scenarios";  // whoever reads the file next says what is wrong with it
+  }
 }
 
 void check_entry(const fs::path& path, const LoadOptions& options) {

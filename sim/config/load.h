@@ -65,7 +65,7 @@ template <class Spec>
 Loaded<Spec> load_entry(const std::filesystem::path& path, const LoadOptions& options = {});
 
 /// The kind (folder name) of a configuration file: the name of its folder if that is a catalogue
-/// folder, else "scenarios".
+/// folder, else the kind whose required keys the file has, else "scenarios".
 std::string kind_of_file(const std::filesystem::path& path);
 
 /// Reads a catalogue or scenario file of the kind its folder says; the rules across fields of a

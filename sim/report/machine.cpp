@@ -62,8 +62,8 @@ Spec load_named(const std::string& name, const config::LoadOptions& options) {
 Machine from_scenario(const fs::path& path, const config::LoadOptions& options) {
   const auto loaded = config::load_scenario(path, options);
   training::check(loaded.scenario, loaded.marks);
-  return {loaded.scenario.name, loaded.scenario.cluster, loaded.scenario.calibration.collectives,
-          {}};
+  return {
+      loaded.scenario.name, loaded.scenario.cluster, loaded.scenario.calibration.collectives, {}};
 }
 
 Machine from_fabric(const fs::path& path,
@@ -78,8 +78,8 @@ Machine from_fabric(const fs::path& path,
         "{}: a fabric does not say how many nodes hang on it; add --nodes N", path.string()));
   }
   machine.cluster.nodes = how.nodes;
-  machine.name = fmt::format("{}, {} x {}", machine.cluster.fabric.name, how.nodes,
-                             machine.cluster.node.name);
+  machine.name =
+      fmt::format("{}, {} x {}", machine.cluster.fabric.name, how.nodes, machine.cluster.node.name);
   if (how.node.empty()) {
     machine.assumptions.push_back(
         fmt::format("the fabric does not name its nodes; {} is taken (--node ENTRY)",

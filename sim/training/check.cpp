@@ -122,6 +122,12 @@ void check_tensor(const Scenario& s, Complaints& complaints) {
   }
 }
 
+void check_context(const Scenario& s, Complaints& complaints) {
+  for (const auto& problem : workload::context_problems(s.model, s.training, s.parallelism)) {
+    complaints.add("parallelism.context", "{}", problem);
+  }
+}
+
 void check_pipeline(const Scenario& s, int micro_batches, Complaints& complaints) {
   const auto& p = s.parallelism;
   if (const std::string problem = workload::layout_problem(s.model, p); !problem.empty()) {
@@ -228,6 +234,7 @@ CheckedScenario check(Scenario scenario, const SourceMarks& marks) {
   check_model(scenario.model, complaints);
   check_precision(scenario, complaints);
   check_tensor(scenario, complaints);
+  check_context(scenario, complaints);
   check_run(scenario.run, complaints);
   check_curves(scenario.calibration, complaints);
   const int data = resolve_data(scenario, gpus, complaints);

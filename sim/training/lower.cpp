@@ -1,6 +1,6 @@
 #include "sim/training/lower.h"
 
-#include <tuple>
+#include <unordered_map>
 
 #include "sim/core/error.h"
 #include "sim/gpu/closed_form.h"
@@ -31,6 +31,19 @@ std::vector<Group> groups_of_one(const CheckedScenario& checked) {
   return groups;
 }
 
+/// What two ranks must share to be in one group: the slot (by number) and who leads it.
+struct GroupKey {
+  std::uint64_t slot_and_rank = 0;
+  std::uint64_t peer = 0;  ///< messages: the receiving rank + 1; collectives: 0
+  bool operator==(const GroupKey&) const = default;
+};
+
+struct GroupKeyHash {
+  std::size_t operator()(const GroupKey& key) const {
+    return static_cast<std::size_t>((key.slot_and_rank ^ (key.peer * 0x9e3779b97f4a7c15ULL)) * 0xbf58476d1ce4e5b9ULL >> 16U);
+  }
+};
+
 class Lowering {
  public:
   Lowering(const CheckedScenario& checked, const network::Fabric& fabric)
@@ -41,10 +54,10 @@ class Lowering {
         numbers_(fabric) {}
 
   LoweredStep lower(const workload::StepGraph& graph) {
-    const KernelTimes times = kernel_times(checked_.scenario());
-    const auto alone = groups_of_one(checked_);
+    const CompileInput input{&graph, kernel_times(checked_.scenario()), groups_of_one(checked_), in_order_pairs(graph)};
     for (int stage = 0; stage < static_cast<int>(graph.stages.size()); ++stage) {
-      stages_.push_back(compile_stage(graph, stage, times, alone, out_.problem.names));
+      stages_.push_back(compile_stage(input, stage, out_.problem.names));
+      number_slots(stages_.back());
       out_.problem.programs.push_back(std::move(stages_.back().steps));
     }
     for (std::int64_t r = 0; r < layout_.ranks(); ++r) {
@@ -56,20 +69,37 @@ class Lowering {
   }
 
  private:
+  /// Equal slots of different stages get one number; sends and receives of one size and channel too.
+  void number_slots(const StageProgram& stage) {
+    std::vector<std::uint32_t>& numbers = slot_numbers_.emplace_back();
+    for (SlotKey slot : stage.slots) {
+      if (slot.kind != OperationKind::collective) {
+        slot.kind = OperationKind::send;
+        slot.peer_stage = -1;
+        slot.name.clear();
+      }
+      numbers.push_back(slot_number_.try_emplace(slot, static_cast<std::uint32_t>(slot_number_.size())).first->second);
+    }
+  }
+
   void add_actor(Rank rank) {
     const int stage = layout_.coordinates(rank).pipeline;
+    const auto& slots = stages_[static_cast<std::size_t>(stage)].slots;
+    const auto& numbers = slot_numbers_[static_cast<std::size_t>(stage)];
     network::Actor actor;
     actor.program = static_cast<std::uint32_t>(stage);
-    for (const SlotKey& slot : stages_[static_cast<std::size_t>(stage)].slots) {
-      actor.groups.push_back(slot.kind == OperationKind::collective ? collective_group(slot, rank)
-                                                                    : message_group(slot, rank, stage));
+    actor.groups.reserve(slots.size());
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      actor.groups.push_back(slots[i].kind == OperationKind::collective ? collective_group(slots[i], numbers[i], rank)
+                                                                        : message_group(slots[i], numbers[i], rank, stage));
     }
     out_.problem.actors.push_back(std::move(actor));
   }
 
-  std::uint32_t collective_group(const SlotKey& slot, Rank rank) {
+  std::uint32_t collective_group(const SlotKey& slot, std::uint32_t number, Rank rank) {
     const Rank leader = layout_.leader(slot.group, rank);
-    const auto [place, fresh] = collective_groups_.try_emplace({slot, leader}, 0U);
+    const GroupKey key{(std::uint64_t{number} << 32U) | leader.index(), 0};
+    const auto [place, fresh] = groups_.try_emplace(key, 0U);
     if (fresh) {
       place->second = add_collective(slot, leader);
     }
@@ -98,24 +128,32 @@ class Lowering {
   }
 
   /// Sender and receiver meet in the group of (sending rank, receiving rank, channel, size).
-  std::uint32_t message_group(const SlotKey& slot, Rank rank, int stage) {
-    RankCoordinates other = layout_.coordinates(rank);
-    other.pipeline = slot.peer_stage;
+  std::uint32_t message_group(const SlotKey& slot, std::uint32_t number, Rank rank, int stage) {
     const bool sends = slot.kind == OperationKind::send;
-    const Rank from = sends ? rank : layout_.rank(other);
-    const Rank to = sends ? layout_.rank(other) : rank;
-    HEADWAY_CHECK(slot.peer_stage != stage, "stage {} sends to itself", stage);
-    const auto [place, fresh] = message_groups_.try_emplace({from, to, slot.channel, slot.bytes.si()}, 0U);
+    const Rank other = slot.group == Group::context ? layout_.context_neighbour(rank, sends ? 1 : -1)
+                                                    : at_stage(rank, slot.peer_stage);
+    const Rank from = sends ? rank : other;
+    const Rank to = sends ? other : rank;
+    HEADWAY_CHECK(from != to, "a rank of stage {} sends to itself", stage);
+    const GroupKey key{(std::uint64_t{number} << 32U) | from.index(), std::uint64_t{to.index()} + 1};
+    const auto [place, fresh] = groups_.try_emplace(key, 0U);
     if (fresh) {
       place->second = add_message(slot, from, to);
     }
     return place->second;
   }
 
+  Rank at_stage(Rank rank, int stage) const {
+    RankCoordinates at = layout_.coordinates(rank);
+    at.pipeline = stage;
+    return layout_.rank(at);
+  }
+
   std::uint32_t add_message(const SlotKey& slot, Rank from, Rank to) {
+    const char* what = slot.group == Group::context ? "context message" : "pipeline message";
     const std::vector<core::GpuId> ends{layout_.gpu(from), layout_.gpu(to)};
     const network::CollectiveCall call{core::CollectiveKind::send_receive, slot.bytes, {}, {}};
-    const network::CollectiveTime alone = time_of("pipeline message", call, network::group_shape(fabric_, ends));
+    const network::CollectiveTime alone = time_of(what, call, network::group_shape(fabric_, ends));
     network::EmitOptions options;
     options.label = from.index();
     const auto transfer = network::emit_send(fabric_, slot.bytes, ends[0], ends[1], alone, options);
@@ -150,8 +188,9 @@ class Lowering {
   network::NetworkParameters parameters_;
   network::LinkNumbers numbers_;
   std::vector<StageProgram> stages_;
-  std::map<std::tuple<SlotKey, Rank>, std::uint32_t> collective_groups_;
-  std::map<std::tuple<Rank, Rank, int, double>, std::uint32_t> message_groups_;
+  std::map<SlotKey, std::uint32_t> slot_number_;
+  std::vector<std::vector<std::uint32_t>> slot_numbers_;  ///< per stage and slot
+  std::unordered_map<GroupKey, std::uint32_t, GroupKeyHash> groups_;  ///< looked up only, never iterated
   LoweredStep out_;
 };
 

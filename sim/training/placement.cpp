@@ -70,6 +70,12 @@ Rank RankLayout::leader(Group group, Rank of) const {
   HEADWAY_CHECK(false, "group {} has no placement yet", static_cast<int>(group));
 }
 
+Rank RankLayout::context_neighbour(Rank rank, int distance) const {
+  RankCoordinates at = coordinates(rank);
+  at.context = ((at.context + distance) % context_ + context_) % context_;
+  return this->rank(at);
+}
+
 std::vector<Rank> RankLayout::members(Group group, Rank of) const {
   std::vector<Rank> ranks;
   RankCoordinates at = coordinates(of);

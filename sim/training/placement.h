@@ -29,6 +29,9 @@ class RankLayout {
   /// First of `members`, without listing them.
   [[nodiscard]] core::Rank leader(workload::Group group, core::Rank rank) const;
 
+  /// The rank `distance` places further round the context ring of `rank`.
+  [[nodiscard]] core::Rank context_neighbour(core::Rank rank, int distance) const;
+
   /// Ranks of the group of kind `group` that `rank` belongs to, in ring order; for neighbour groups the two ends.
   [[nodiscard]] std::vector<core::Rank> members(workload::Group group, core::Rank rank) const;
 

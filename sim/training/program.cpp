@@ -22,14 +22,16 @@ struct Launch {
 
 class StageCompiler {
  public:
-  StageCompiler(const workload::StepGraph& graph,
-                const KernelTimes& times,
-                const std::vector<workload::Group>& groups_of_one,
-                std::vector<std::string>& names)
-      : graph_(graph), times_(times), groups_of_one_(groups_of_one), names_(names) {}
+  StageCompiler(const CompileInput& input, int stage, std::vector<std::string>& names)
+      : graph_(*input.graph),
+        times_(input.times),
+        groups_of_one_(input.groups_of_one),
+        in_order_(input.in_order),
+        stage_(stage),
+        names_(names) {}
 
-  StageProgram compile(int stage) {
-    for (const auto& call : graph_.stages[static_cast<std::size_t>(stage)].calls) {
+  StageProgram compile() {
+    for (const auto& call : graph_.stages[static_cast<std::size_t>(stage_)].calls) {
       const auto& block = graph_.blocks[static_cast<std::size_t>(call.block)];
       const std::vector<core::Tick>& durations = block_durations(call.block);
       for (int i = 0; i < call.repeat; ++i) {
@@ -153,8 +155,15 @@ class StageCompiler {
 
   std::uint32_t slot_of(const Operation& o) {
     const bool collective = o.kind == OperationKind::collective;
-    SlotKey key{o.kind, collective ? o.group : workload::Group::pipeline_next, o.collective, o.activity, o.bytes,
+    // Messages between stages meet whichever way they go; those of a context ring have their own group.
+    const bool own_group = collective || o.group == workload::Group::context;
+    SlotKey key{o.kind, own_group ? o.group : workload::Group::pipeline_next, o.collective, o.activity, o.bytes,
                 o.peer_stage, o.channel, o.name};
+    if (!collective && key.peer_stage >= 0) {
+      const bool sends = o.kind == OperationKind::send;
+      const std::pair<int, int> pair = sends ? std::pair{stage_, o.peer_stage} : std::pair{o.peer_stage, stage_};
+      key.channel = in_order_.contains(pair) ? 0 : o.channel;
+    }
     const auto [place, fresh] = slots_.try_emplace(key, static_cast<std::uint32_t>(program_.slots.size()));
     if (fresh) {
       program_.slots.push_back(key);
@@ -183,6 +192,8 @@ class StageCompiler {
   const workload::StepGraph& graph_;
   const KernelTimes& times_;
   const std::vector<workload::Group>& groups_of_one_;
+  const std::set<std::pair<int, int>>& in_order_;
+  int stage_;
   std::vector<std::string>& names_;
   std::map<std::string, std::uint16_t, std::less<>> name_index_;
   std::map<int, std::vector<core::Tick>> durations_;
@@ -194,12 +205,34 @@ class StageCompiler {
 
 }  // namespace
 
-StageProgram compile_stage(const workload::StepGraph& graph,
-                           int stage,
-                           const KernelTimes& times,
-                           const std::vector<workload::Group>& groups_of_one,
-                           std::vector<std::string>& names) {
-  return StageCompiler(graph, times, groups_of_one, names).compile(stage);
+std::set<std::pair<int, int>> in_order_pairs(const workload::StepGraph& graph) {
+  // For each pair of stages the channels of its messages, in the order sent and in the order received.
+  std::map<std::pair<int, int>, std::vector<int>> sent;
+  std::map<std::pair<int, int>, std::vector<int>> received;
+  for (int stage = 0; stage < static_cast<int>(graph.stages.size()); ++stage) {
+    for (const auto& call : graph.stages[static_cast<std::size_t>(stage)].calls) {
+      for (int i = 0; i < call.repeat; ++i) {
+        for (const Operation& o : graph.blocks[static_cast<std::size_t>(call.block)].operations) {
+          if (o.kind == OperationKind::send && o.peer_stage >= 0) {
+            sent[{stage, o.peer_stage}].push_back(o.channel);
+          } else if (o.kind == OperationKind::receive && o.peer_stage >= 0) {
+            received[{o.peer_stage, stage}].push_back(o.channel);
+          }
+        }
+      }
+    }
+  }
+  std::set<std::pair<int, int>> pairs;
+  for (const auto& [pair, channels] : sent) {
+    if (received[pair] == channels) {
+      pairs.insert(pair);
+    }
+  }
+  return pairs;
+}
+
+StageProgram compile_stage(const CompileInput& input, int stage, std::vector<std::string>& names) {
+  return StageCompiler(input, stage, names).compile();
 }
 
 }  // namespace headway::training

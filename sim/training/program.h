@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/core/tick.h"
@@ -33,18 +35,28 @@ struct KernelTimes {
   gpu::LaunchModel launch;
 };
 
+/// Pairs (from, to) of stages whose messages are received in the order they are sent, whatever their channel.
+/// One group then serves all channels of the pair, which keeps the problem small.
+std::set<std::pair<int, int>> in_order_pairs(const workload::StepGraph& graph);
+
 /// One stage's program and what its slots mean.
 struct StageProgram {
   network::Program steps;
   std::vector<SlotKey> slots;
 };
 
-/// Compiles a stage. Transfers of groups for which `alone(group)` is true (one rank) vanish.
+/// What all stages of a step are compiled with.
+struct CompileInput {
+  const workload::StepGraph* graph = nullptr;
+  KernelTimes times;
+  std::vector<workload::Group> groups_of_one;  ///< groups of a single rank: their transfers vanish
+  std::set<std::pair<int, int>> in_order;      ///< from in_order_pairs
+};
+
+/// Compiles a stage.
 /// @param names  table of names; extended
-StageProgram compile_stage(const workload::StepGraph& graph,
+StageProgram compile_stage(const CompileInput& input,
                            int stage,
-                           const KernelTimes& times,
-                           const std::vector<workload::Group>& groups_of_one,
                            std::vector<std::string>& names);
 
 }  // namespace headway::training

@@ -58,7 +58,9 @@ struct CalibrationSpec {
   std::string name = "catalogue";
   std::optional<gpu::SustainedShares> kernels;
   std::vector<network::CollectiveCurve> collectives;
-  double relative_error = 0.08;
+  /// Without a measurement of the machine: 8 % for catalogue against machine (A100 rows of docs/validation.md) and
+  /// 12 % between software releases of one configuration, together sqrt(0.08^2 + 0.12^2).
+  double relative_error = 0.145;
   template <class V>
   void fields(V& v) {
     v.optional("name", name, "Name printed in reports.");

@@ -151,6 +151,9 @@ workload::ParallelismSpec row_parallelism(const Row& row, int layers, std::vecto
   static constexpr workload::Sharding kStages[] = {workload::Sharding::zero0, workload::Sharding::zero1,
                                                    workload::Sharding::zero2, workload::Sharding::zero3};
   p.sharding = kStages[std::clamp(row.integer("sharding", 1), 0, 3)];
+  if (row.text("source").find("Llama 3 Herd") != std::string::npos) {
+    p.context_kind = workload::ContextKind::all_gather;  // the paper's section 3.3.2
+  }
   p.micro_batch = row.integer("micro_batch", 1);
   const std::string& recompute = row.text("recompute");
   p.recompute = core::from_word<workload::Recompute>(recompute).value_or(workload::Recompute::none);

@@ -41,7 +41,7 @@ class GraphBuilder {
       : input_{model, training, parallelism, rank_shape(model, training, parallelism)},
         schedule_(effective_schedule(parallelism)),
         layout_(model, parallelism),
-        data_parallel_(data_parallel),
+        data_parallel_(data_parallel * parallelism.context),
         items_(pipeline_schedule(
             schedule_, parallelism.pipeline, parallelism.virtual_stages, micro_batches)) {}
 
@@ -364,7 +364,7 @@ class GraphBuilder {
   BlockInput input_;
   ScheduleKind schedule_;
   StageLayout layout_;
-  int data_parallel_;
+  int data_parallel_;  ///< ranks with the same weights: data x context
   std::vector<StageSchedule> items_;
   StepGraph graph_;
   int layer_forward_ = kNone, layer_backward_ = kNone;

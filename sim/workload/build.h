@@ -16,8 +16,13 @@ std::vector<std::string> unsupported(const ModelSpec& model,
                                      const TrainingSpec& training,
                                      const ParallelismSpec& parallelism);
 
-/// Every rule that the specs break together: `unsupported`, the layout's, the schedule's, and that
-/// heads, MLP and vocabulary divide over the tensor group; one sentence each.
+/// What does not divide over the context ranks, or cannot be divided; one sentence each.
+std::vector<std::string> context_problems(const ModelSpec& model,
+                                          const TrainingSpec& training,
+                                          const ParallelismSpec& parallelism);
+
+/// Every rule that the specs break together: `unsupported`, `context_problems`, the layout's, the
+/// schedule's, and that heads, MLP and vocabulary divide over the tensor group; one sentence each.
 std::vector<std::string> violations(const ModelSpec& model,
                                     const TrainingSpec& training,
                                     const ParallelismSpec& parallelism,

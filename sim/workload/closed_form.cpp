@@ -184,6 +184,32 @@ double attention_share(const ModelSpec& model, int sequence_length) {
   return forward.core() / (forward.core() + forward.linear());
 }
 
+ContextBytes context_bytes_per_layer(const ModelSpec& model,
+                                     const TrainingSpec& training,
+                                     const ParallelismSpec& parallelism) {
+  const double c = parallelism.context;
+  const double t = parallelism.tensor;
+  const double tokens = training.sequence_length / c * parallelism.micro_batch;
+  const double head = 2.0 * tokens * model.head_dim;  // one head, 16-bit
+  const double key_heads = std::max(1.0, model.key_value_heads / t);
+  if (parallelism.context_kind != ContextKind::all_to_all) {
+    const core::Bytes forward((c - 1.0) * 2.0 * key_heads * head);
+    return {forward, 2.0 * forward};
+  }
+  const core::Bytes each_way((c - 1.0) / c * head *
+                             (2.0 * model.heads / t + 2.0 * std::max(key_heads, c)));
+  return c > 1 ? ContextBytes{each_way, each_way} : ContextBytes{};
+}
+
+core::Flops executed_attention_per_layer(const ModelSpec& model,
+                                         const TrainingSpec& training,
+                                         const ParallelismSpec& parallelism) {
+  const double s = training.sequence_length;
+  const double heads = static_cast<double>(model.heads) / parallelism.tensor;
+  return core::Flops(3.5 * 2.0 * s * s * parallelism.micro_batch * heads * model.head_dim /
+                     parallelism.context);
+}
+
 core::Seconds pipeline_bubble(ScheduleKind schedule,
                               int stages,
                               int virtual_stages,

@@ -82,6 +82,26 @@ TrainingFlops training_flops_per_token(const ModelSpec& model,
                                        int sequence_length,
                                        Recompute recompute);
 
+/// What one rank sends to its context group for one layer and micro-batch.
+struct ContextBytes {
+  core::Bytes forward, backward;
+};
+
+/// With KV = 2 q (s/c) b d g/t, Q = q (s/c) b d a/t, q = 2 bytes (FIELD notes 3.5):
+///     ring: (c-1) KV forward, 2 (c-1) KV backward (blocks and their gradients); all-gather: the
+///     same bytes, as (c-1)/c of whole arrays; all-to-all: (c-1)/c (2 Q + 2 K) each way, where K is
+///     half of KV, or of c heads where a tensor rank has fewer key-value heads
+/// Recomputed forwards send again and are not counted here.
+ContextBytes context_bytes_per_layer(const ModelSpec& model,
+                                     const TrainingSpec& training,
+                                     const ParallelismSpec& parallelism);
+
+/// Core attention really executed by one rank for one layer and micro-batch, forward and (fused)
+/// backward: 3.5 x 2 s^2 b d a / (t c), causal halves skipped.
+core::Flops executed_attention_per_layer(const ModelSpec& model,
+                                         const TrainingSpec& training,
+                                         const ParallelismSpec& parallelism);
+
 /// Share of attention in the forward FLOPs of the `mfu` convention; above a third, report
 /// mfu_causal.
 double attention_share(const ModelSpec& model, int sequence_length);

@@ -19,7 +19,7 @@ struct OptimizerInput {
   double parameters = 0;   ///< of one rank of the stage
   int layers = 0;          ///< decoder layers of the stage
   bool embedding = false;  ///< holds a copy of tied embeddings that another stage holds too
-  int data_parallel = 1;
+  int data_parallel = 1;   ///< ranks with the same weights: data x context
 };
 
 /// Reduces one bucket: beside what follows with `data_overlap`, else before it.

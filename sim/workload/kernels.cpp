@@ -45,21 +45,27 @@ Kernel cast_kernel(core::Precision precision, double count) {
   return memory_kernel("cast", (2.0 + operand_bytes(precision)) * count);
 }
 
-Kernel flash_kernel(
-    const char* name, KernelKind kind, const RankShape& shape, double products, double traffic) {
+Kernel flash_kernel(KernelKind kind,
+                    const RankShape& shape,
+                    const AttentionShape& attention,
+                    double products,
+                    double traffic) {
   Kernel kernel;
   kernel.kind = kind;
-  kernel.name = name;
+  kernel.name = "attention";
   kernel.precision = shape.wide;
   kernel.batch = shape.micro_batch;
-  kernel.sequence = shape.sequence;
-  kernel.key_sequence = shape.sequence;
-  kernel.query_heads = shape.heads;
-  kernel.key_value_heads = shape.key_value_heads;
+  kernel.sequence = attention.sequence;
+  kernel.key_sequence = attention.key_sequence;
+  kernel.query_heads = attention.heads;
+  kernel.key_value_heads = attention.key_value_heads;
   kernel.head_dim = shape.head_dim;
-  kernel.causal = true;
+  kernel.causal = attention.causal;
   // Half of the scores are behind the causal mask and skipped.
-  kernel.work = Flops(products * 2.0 * 0.5 * shape.scores() * static_cast<double>(shape.head_dim));
+  const double executed = attention.causal ? 0.5 : 1.0;
+  const double scores = static_cast<double>(shape.micro_batch * attention.heads) *
+                        elements(attention.sequence, attention.key_sequence);
+  kernel.work = Flops(products * 2.0 * executed * scores * static_cast<double>(shape.head_dim));
   kernel.traffic = Bytes(traffic);
   return kernel;
 }
@@ -72,11 +78,16 @@ Kernel score_product(
   return gemm(name, shape.wide, pass, shape.sequence, n, k, result, batch);
 }
 
-double query_elements(const RankShape& shape) {
-  return elements(shape.tokens, shape.query_width());
-}
-double key_elements(const RankShape& shape) {
-  return elements(shape.tokens, shape.key_value_heads * shape.head_dim);
+/// Elements of queries and of keys that an attention kernel meets, and rows of its statistics.
+struct AttentionElements {
+  double queries = 0, keys = 0, rows = 0;
+};
+AttentionElements attention_elements(const RankShape& shape, const AttentionShape& attention) {
+  const std::int64_t tokens = shape.micro_batch * attention.sequence;
+  const std::int64_t key_tokens = shape.micro_batch * attention.key_sequence;
+  return {elements(tokens, attention.heads * shape.head_dim),
+          elements(key_tokens, attention.key_value_heads * shape.head_dim),
+          elements(tokens, attention.heads)};
 }
 
 }  // namespace
@@ -145,12 +156,23 @@ LayerLinears layer_linears(const ModelSpec& model, const RankShape& shape) {
   return linears;
 }
 
+Kernel flash_forward(const RankShape& shape, const AttentionShape& attention) {
+  // Reads queries, keys, values; writes the output and one fp32 statistic a row.
+  const AttentionElements met = attention_elements(shape, attention);
+  const double traffic = 2.0 * (2.0 * met.queries + 2.0 * met.keys) + 4.0 * met.rows;
+  return flash_kernel(KernelKind::attention_forward, shape, attention, 2.0, traffic);
+}
+
+Kernel flash_backward(const RankShape& shape, const AttentionShape& attention) {
+  // Reads queries, keys, values, output and its gradient; writes three gradients.
+  const AttentionElements met = attention_elements(shape, attention);
+  const double traffic = 2.0 * (4.0 * met.queries + 4.0 * met.keys) + 8.0 * met.rows;
+  return flash_kernel(KernelKind::attention_backward, shape, attention, 5.0, traffic);
+}
+
 std::vector<Kernel> attention_forward(const RankShape& shape, const FrameworkSpec& framework) {
   if (framework.fused_attention) {
-    // Reads queries, keys, values; writes the output and one fp32 statistic a row.
-    const double traffic = 2.0 * (2.0 * query_elements(shape) + 2.0 * key_elements(shape)) +
-                           4.0 * elements(shape.tokens, shape.heads);
-    return {flash_kernel("attention", KernelKind::attention_forward, shape, 2.0, traffic)};
+    return {flash_forward(shape, shape.own_attention())};
   }
   const double scores = shape.scores();
   std::vector<Kernel> kernels{
@@ -166,11 +188,7 @@ std::vector<Kernel> attention_forward(const RankShape& shape, const FrameworkSpe
 
 std::vector<Kernel> attention_backward(const RankShape& shape, const FrameworkSpec& framework) {
   if (framework.fused_attention) {
-    // Reads queries, keys, values, output and its gradient; writes three gradients. Five products:
-    // one recomputes scores.
-    const double traffic = 2.0 * (4.0 * query_elements(shape) + 4.0 * key_elements(shape)) +
-                           8.0 * elements(shape.tokens, shape.heads);
-    return {flash_kernel("attention", KernelKind::attention_backward, shape, 5.0, traffic)};
+    return {flash_backward(shape, shape.own_attention())};
   }
   const double scores = shape.scores();
   std::vector<Kernel> kernels{
@@ -191,8 +209,8 @@ std::vector<Kernel> rotary(const ModelSpec& model, const RankShape& shape) {
   if (model.learned_positions > 0) {
     return {};
   }
-  return {memory_kernel("rotary", 4.0 * query_elements(shape)),
-          memory_kernel("rotary", 4.0 * key_elements(shape))};
+  return {memory_kernel("rotary", 4.0 * shape.query_elements()),
+          memory_kernel("rotary", 4.0 * shape.key_elements())};
 }
 
 std::vector<Kernel> activation_forward(const ModelSpec& model,

@@ -40,9 +40,14 @@ struct LayerLinears {
 };
 LayerLinears layer_linears(const ModelSpec& model, const RankShape& shape);
 
-/// Core attention: one flash kernel, or score product, softmax, dropout and value product.
-/// Bytes of the unfused form, each score element: forward 13, backward 19 with dropout; 8 and 14
-/// without.
+/// One flash kernel over `attention`'s queries and keys, scores never reach memory. Forward: two
+/// products; backward: five, one of which makes the scores again.
+core::Kernel flash_forward(const RankShape& shape, const AttentionShape& attention);
+core::Kernel flash_backward(const RankShape& shape, const AttentionShape& attention);
+
+/// Core attention of a rank that has whole sequences: one flash kernel, or score product, softmax,
+/// dropout and value product. Bytes of the unfused form, each score element: forward 13, backward
+/// 19 with dropout; 8 and 14 without.
 std::vector<core::Kernel> attention_forward(const RankShape& shape, const FrameworkSpec& framework);
 std::vector<core::Kernel> attention_backward(const RankShape& shape,
                                              const FrameworkSpec& framework);

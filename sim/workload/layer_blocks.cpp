@@ -1,5 +1,6 @@
 #include "sim/workload/layer_blocks.h"
 
+#include "sim/workload/attention_blocks.h"
 #include "sim/workload/block_writer.h"
 #include "sim/workload/kernels.h"
 #include "sim/workload/rank_parameters.h"
@@ -25,7 +26,7 @@ void write_layer_forward(BlockWriter& writer, const BlockInput& input) {
   writer.compute(norm_forward(shape));
   region.forward_columns(linears.qkv);
   writer.compute(rotary(model, shape));
-  writer.compute(attention_forward(shape, framework));
+  write_core_attention_forward(writer, shape, framework);
   region.forward_rows(linears.projection);
   writer.compute(residual_forward(model, shape, framework));
   writer.compute(norm_forward(shape));
@@ -81,9 +82,9 @@ void write_attention_backward(BlockWriter& writer,
   region.backward_rows(linears.projection, mode);
   if (chain) {
     if (input.parallelism.recompute == Recompute::selective) {
-      writer.compute(attention_forward(input.shape, framework));
+      write_core_attention_forward(writer, input.shape, framework);
     }
-    writer.compute(attention_backward(input.shape, framework));
+    write_core_attention_backward(writer, input.shape, framework);
     writer.compute(rotary(input.model, input.shape));
   }
   if (remakes_elementwise(input, part)) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/workload/attention_blocks.h"
 #include "sim/workload/layout.h"
 #include "sim/workload/rank_parameters.h"
 #include "sim/workload/rank_shape.h"
@@ -21,14 +22,45 @@ double tokens_times(const RankShape& shape, std::int64_t width) {
   return static_cast<double>(shape.tokens) * static_cast<double>(width);
 }
 
+/// Bytes of keys and values kept for the backward: as they were exchanged with all-to-all (shared
+/// heads may be copied), else of this rank's tokens.
+double kept_keys(const RankShape& shape) {
+  const bool exchanged = shape.context > 1 && shape.context_kind == ContextKind::all_to_all;
+  return exchanged ? 2.0 * exchanged_keys(shape).si() : key_value_block(shape).si();
+}
+
+/// Attention's output is kept by heads for its own backward and by tokens for the projection's.
+double kept_outputs(const RankShape& shape) {
+  const bool exchanged = shape.context > 1 && shape.context_kind == ContextKind::all_to_all;
+  return (exchanged ? 2.0 : 1.0) * 2.0 * shape.query_elements();
+}
+
+/// What the exchange of context ranks holds while a layer runs backward. Ring: the block that
+/// arrives, and the gradient that arrives for the present one; all-gather: keys and values of whole
+/// sequences and their gradients; all-to-all: the buffer of the largest transfer.
+double exchange_buffers(const RankShape& shape) {
+  if (shape.context == 1) {
+    return 0;
+  }
+  switch (shape.context_kind) {
+    case ContextKind::ring:
+      return 2.0 * key_value_block(shape).si();
+    case ContextKind::all_gather:
+      return 2.0 * shape.context * key_value_block(shape).si();
+    case ContextKind::all_to_all:
+      return std::max(2.0 * shape.query_elements(), exchanged_keys(shape).si());
+  }
+  return 0;
+}
+
 /// Kept bytes of attention: input of the matrices, queries, keys, values, output, masks,
 /// statistics.
 double kept_by_attention(const RankShape& shape,
                          const FrameworkSpec& framework,
                          Recompute recompute) {
   const double operand = operand_bytes(shape.linear);
-  double bytes = operand * shape.split_stream() + 2.0 * tokens_times(shape, shape.qkv_width());
-  bytes += 2.0 * tokens_times(shape, shape.query_width());
+  double bytes = operand * shape.split_stream() + 2.0 * shape.query_elements() + kept_keys(shape);
+  bytes += kept_outputs(shape);
   if (narrow(shape.linear)) {  // the narrow copy that the output projection multiplies
     bytes += operand * tokens_times(shape, shape.query_width());
   }
@@ -230,6 +262,7 @@ Bytes backward_working_set(const ModelSpec& model,
     attention += 4.0 * shape.scores();  // gradients of probabilities and of scores
     attention += parallelism.recompute == Recompute::selective ? score_bytes(shape) : 0.0;
   }
+  attention += exchange_buffers(shape);
   double recomputed = framework.recompute_elementwise ? elementwise_outputs(shape) : 0.0;
   if (parallelism.recompute == Recompute::full) {
     recomputed += kept_by_layer(model, training, shape, Recompute::none);
@@ -255,6 +288,7 @@ std::vector<StageMemory> stage_memory(const ModelSpec& model,
                                           parallelism.virtual_stages, micro_batches);
   const RankShape shape = rank_shape(model, training, parallelism);
   Liveness liveness(model, training, parallelism);
+  const int replicas = data_parallel * parallelism.context;  // ranks with the same weights
   std::vector<StageMemory> stages;
   for (int stage = 0; stage < layout.stages(); ++stage) {
     double parameters = 0;
@@ -262,12 +296,12 @@ std::vector<StageMemory> stage_memory(const ModelSpec& model,
     for (int chunk = 0; chunk < layout.chunks(); ++chunk) {
       const ChunkLayout& here = layout.at(stage, chunk);
       parameters += chunk_parameters_per_rank(model, parallelism, here);
-      for (const Bucket& bucket : chunk_buckets(model, parallelism, here, data_parallel)) {
+      for (const Bucket& bucket : chunk_buckets(model, parallelism, here, replicas)) {
         largest_bucket = std::max(largest_bucket, bucket.parameters);
       }
     }
     const States states =
-        model_states(training, parallelism.sharding, parameters, largest_bucket, data_parallel);
+        model_states(training, parallelism.sharding, parameters, largest_bucket, replicas);
     const Live peak = liveness.peak(layout, stage, schedule[static_cast<std::size_t>(stage)]);
     StageMemory memory;
     memory.weights =

@@ -32,6 +32,8 @@ RankShape rank_shape(const ModelSpec& model,
   shape.tensor = t;
   shape.gathers = parallelism.sequence && t > 1;
   shape.sequence = training.sequence_length / parallelism.context;
+  shape.context = parallelism.context;
+  shape.context_kind = parallelism.context_kind;
   shape.micro_batch = parallelism.micro_batch;
   shape.tokens = shape.sequence * shape.micro_batch;
   shape.split_tokens = shape.gathers ? shape.tokens / t : shape.tokens;

@@ -15,6 +15,15 @@ double operand_bytes(core::Precision precision);
 /// Whether linear layers run in a format narrower than bf16, with casts around them.
 bool narrow(core::Precision precision);
 
+/// One attention kernel of a micro-batch: which queries meet which keys.
+struct AttentionShape {
+  std::int64_t sequence = 0;      ///< query tokens of a sequence
+  std::int64_t key_sequence = 0;  ///< key tokens of a sequence
+  std::int64_t heads = 0;
+  std::int64_t key_value_heads = 0;
+  bool causal = true;  ///< half of the pairs of queries and keys are masked and skipped
+};
+
 /// One micro-batch on one rank. Activations between kernels are 16-bit.
 struct RankShape {
   std::int64_t sequence = 0;     ///< tokens of a sequence on this rank's context shard
@@ -29,6 +38,8 @@ struct RankShape {
   std::int64_t ffn = 0;         ///< MLP columns of this rank
   std::int64_t vocabulary = 0;  ///< vocabulary rows of this rank, rounded up
   int tensor = 1;
+  int context = 1;
+  ContextKind context_kind = ContextKind::ring;
   bool gathers = false;  ///< sequence parallelism: gather and scatter instead of all-reduce
   bool dropout = false;  ///< dropout after attention, projection and MLP
   core::Precision linear = core::Precision::bf16;  ///< operands of the four linear layers
@@ -37,6 +48,18 @@ struct RankShape {
   [[nodiscard]] std::int64_t query_width() const { return heads * head_dim; }
   [[nodiscard]] std::int64_t qkv_width() const { return (heads + 2 * key_value_heads) * head_dim; }
   [[nodiscard]] std::int64_t mlp_in_width(bool gated) const { return gated ? 2 * ffn : ffn; }
+  /// Attention of this rank's queries with this rank's keys.
+  [[nodiscard]] AttentionShape own_attention() const {
+    return {sequence, sequence, heads, key_value_heads, true};
+  }
+  /// Elements of keys, or of values, of this rank's tokens.
+  [[nodiscard]] double key_elements() const {
+    return static_cast<double>(tokens) * static_cast<double>(key_value_heads * head_dim);
+  }
+  /// Elements of queries, or of attention's output, of this rank's tokens.
+  [[nodiscard]] double query_elements() const {
+    return static_cast<double>(tokens) * static_cast<double>(query_width());
+  }
   /// Elements of the residual stream, whole.
   [[nodiscard]] double stream() const {
     return static_cast<double>(tokens) * static_cast<double>(hidden);

@@ -130,6 +130,14 @@ constexpr auto enum_words(RankOrder) {
   return std::array{E{RankOrder::data_first, "tp-cp-dp-pp"}, E{RankOrder::pipeline_first, "tp-cp-pp-dp"}};
 }
 
+/// How ranks that share a sequence meet each other's keys and values.
+enum class ContextKind { ring, all_gather, all_to_all };
+constexpr auto enum_words(ContextKind) {
+  using E = core::EnumWord<ContextKind>;
+  return std::array{E{ContextKind::ring, "ring"}, E{ContextKind::all_gather, "all-gather"},
+                    E{ContextKind::all_to_all, "all-to-all"}};
+}
+
 /// How the work is divided over the ranks. tensor x context x pipeline x data = GPUs.
 struct ParallelismSpec {
   int tensor = 1;
@@ -137,6 +145,7 @@ struct ParallelismSpec {
   int pipeline = 1;
   int virtual_stages = 1;
   int context = 1;
+  ContextKind context_kind = ContextKind::ring;
   int expert = 1;
   core::OrAuto<int> data;
   Sharding sharding = Sharding::zero1;
@@ -153,6 +162,7 @@ struct ParallelismSpec {
     v.optional("pipeline", pipeline, "Pipeline stages.", core::at_least_one);
     v.optional("virtual", virtual_stages, "Model chunks a stage holds (interleaved schedule).", core::at_least_one);
     v.optional("context", context, "Context-parallel degree.", core::at_least_one);
+    v.optional("context_kind", context_kind, "How context ranks share keys and values: ring passes them on beside attention; all-gather collects them first (Llama 3); all-to-all trades sequence for heads (Ulysses).");
     v.optional("expert", expert, "Expert-parallel degree; taken from the data-parallel ranks.", core::at_least_one);
     v.optional("data", data, "Data-parallel degree; auto: GPUs / (tensor x context x pipeline).", core::at_least_one);
     v.optional("sharding", sharding, "What data-parallel ranks shard: zero0 nothing, zero1 optimizer, zero2 and gradients, zero3 and weights.");

@@ -38,11 +38,11 @@ enum class Group : std::uint8_t {
 enum class OperationKind : std::uint8_t {
   compute,     ///< kernels in order
   collective,  ///< all ranks of `group`
-  send,  ///< to a neighbour stage; starts when reached; blocks only an operation that names it in
-         ///< `waits`
-  receive,  ///< from a neighbour stage; blocks until the message of the same `channel` order is
-            ///< here
-  delay,    ///< a fixed time (`duration`)
+  send,  ///< to a neighbour stage, or (Group::context) to the next rank of the group; starts when
+         ///< reached; blocks only an operation that names it in `waits`
+  receive,  ///< from a neighbour stage, or from the rank before in the context group; blocks until
+            ///< the message of the same `channel` order is here
+  delay,  ///< a fixed time (`duration`)
 };
 
 /// One operation of a block.
@@ -56,7 +56,7 @@ struct Operation {
   core::CollectiveKind collective = core::CollectiveKind::all_reduce;
   core::Bytes bytes;    ///< collective: as nccl-tests counts (whole array); send, receive: the
                         ///< message of one rank
-  int peer_stage = -1;  ///< send, receive: the other stage (may be any stage, wrapping around)
+  int peer_stage = -1;  ///< send, receive between stages: the other stage (may be any stage)
   int channel = 0;      ///< send, receive: messages of one (from, to, channel) arrive in order sent
   std::vector<int> waits;  ///< earlier transfers of this block (by index) that must be complete
   bool asynchronous =

@@ -1,5 +1,7 @@
 // Rules that model, recipe and parallelism must keep together, and what cannot be modelled yet.
+#include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
 
 #include "sim/workload/build.h"
 #include "sim/workload/layout.h"
@@ -36,7 +38,54 @@ void check_degree(std::vector<std::string>& out, int value, int degree, const ch
   }
 }
 
+/// All-to-all gives each context rank whole heads.
+void check_exchanged_heads(std::vector<std::string>& out,
+                           const ModelSpec& model,
+                           const ParallelismSpec& parallelism) {
+  const int t = parallelism.tensor;
+  const int c = parallelism.context;
+  if (model.heads % (t * c) != 0) {
+    out.push_back(fmt::format(
+        "{} attention heads do not divide over tensor {} x context {} = {}; choose context_kind "
+        "ring or all-gather",
+        model.heads, t, c, t * c));
+  }
+  const int held = std::max(1, model.key_value_heads / t);
+  if (held % c != 0 && c % held != 0) {
+    out.push_back(fmt::format(
+        "{} key-value heads of a tensor rank and context {} do not divide each other; choose "
+        "context_kind ring or all-gather",
+        held, c));
+  }
+}
+
 }  // namespace
+
+std::vector<std::string> context_problems(const ModelSpec& model,
+                                          const TrainingSpec& training,
+                                          const ParallelismSpec& parallelism) {
+  std::vector<std::string> out;
+  const int c = parallelism.context;
+  if (c == 1) {
+    return out;
+  }
+  if (!training.framework.fused_attention) {
+    out.push_back("context parallelism needs fused attention; set framework.fused_attention: true");
+  }
+  if (parallelism.context_kind == ContextKind::all_to_all) {
+    if (training.sequence_length % c != 0) {
+      out.push_back(fmt::format("a sequence of {} tokens does not divide over {} context ranks",
+                                training.sequence_length, c));
+    }
+    check_exchanged_heads(out, model, parallelism);
+  } else if (training.sequence_length % (2 * c) != 0) {
+    out.push_back(fmt::format(
+        "a sequence of {} tokens does not divide into 2 x context = {} chunks, two for each rank "
+        "so that all have the same causal work",
+        training.sequence_length, 2 * c));
+  }
+  return out;
+}
 
 std::vector<std::string> unsupported(const ModelSpec& model,
                                      const TrainingSpec& training,
@@ -48,15 +97,10 @@ std::vector<std::string> unsupported(const ModelSpec& model,
         fmt::format("precision {} is not simulated; choose bf16, fp16, fp8, mxfp8 or nvfp4",
                     core::to_word(training.precision)));
   }
-  if (parallelism.context > 1) {
-    out.push_back(
-        "context parallelism is not simulated; write context: 1 (tensor, sequence, pipeline and "
-        "data parallelism are)");
-  }
   if (parallelism.expert > 1) {
     out.push_back(
-        "expert parallelism is not simulated; write expert: 1 (tensor, sequence, pipeline and data "
-        "parallelism are)");
+        "expert parallelism is not simulated; write expert: 1 (tensor, sequence, pipeline, context "
+        "and data parallelism are)");
   }
   if (parallelism.sharding == Sharding::hsdp) {
     out.push_back("sharding hsdp is not simulated; choose zero0, zero1, zero2 or zero3");
@@ -84,8 +128,9 @@ std::vector<std::string> violations(const ModelSpec& model,
                     model.key_value_heads, t));
   }
   if (parallelism.sequence && t > 1) {
-    check_degree(out, training.sequence_length, t, "tokens of a sequence");
+    check_degree(out, training.sequence_length / parallelism.context, t, "tokens of a sequence");
   }
+  std::ranges::move(context_problems(model, training, parallelism), std::back_inserter(out));
   if (model.heads % model.key_value_heads != 0) {
     out.push_back(fmt::format("{} attention heads do not divide over {} key-value heads",
                               model.heads, model.key_value_heads));

@@ -1,5 +1,5 @@
-// Catalogue defaults against public measurements: no calibration of any machine. Skips where the
-// data is absent.
+// Catalogue defaults against public measurements of single nodes: no calibration of any machine.
+// Skips where the data is absent. Named systems: tests/validation/collective_rows_test.cpp.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -140,78 +140,6 @@ TEST(CollectiveAccuracy, SingleNodeTablesWithinFifteenPercent) {
   print("all", all);
   EXPECT_LE(quantile(all.large, 0.5), 0.08);
   EXPECT_LE(quantile(all.small_ratio, 0.5), 1.2);
-}
-
-/// NICs of a node as the system's own words have them: "8x200G TCPXO" is 8 of 200 Gbps.
-bool nics_of(const std::string& words, int& count, double& gbps) {
-  char x = 0;
-  std::istringstream in(words);
-  if (words == "single node") {
-    count = 8;
-    gbps = 400;
-    return true;
-  }
-  if (words.find("NDR-400") != std::string::npos ||
-      words.find("IB (not stated)") != std::string::npos) {
-    count = 8;
-    gbps = 400;
-    return true;
-  }
-  const auto at = words.find_first_of("0123456789");
-  if (at == std::string::npos) {
-    return false;
-  }
-  in.seekg(static_cast<std::streamoff>(at));
-  return static_cast<bool>(in >> count >> x >> gbps) && x == 'x' && gbps >= 25;
-}
-
-TEST(CollectiveAccuracy, NamedSystemsWithoutTheirCalibration) {
-  const auto rows = read_csv("collectives.csv");
-  if (rows.empty()) {
-    GTEST_SKIP() << "collectives.csv is not here";
-  }
-  std::map<std::string, Errors> groups;
-  std::map<std::string, int> unplaced;
-  Errors all;
-  for (const auto& row : rows) {
-    const auto kind = kind_of(row.at("collective"));
-    int count = 0;
-    double gbps = 0;
-    const std::string& gpu = row.at("gpu");
-    const bool known_gpu =
-        gpu.rfind("A100", 0) == 0 || gpu.rfind("H100", 0) == 0 || gpu.rfind("B200", 0) == 0;
-    if (!kind || !known_gpu || row.at("time_us").empty() ||
-        !nics_of(row.at("inter_node_network"), count, gbps)) {
-      ++unplaced[row.at("system") + ": " +
-                 (kind ? (known_gpu ? "no size or no network" : "unknown GPU")
-                       : row.at("collective"))];
-      continue;
-    }
-    const int n = std::stoi(row.at("n_gpus"));
-    auto in = node_of(gpu, std::max(1, std::stoi(row.at("n_nodes"))), count,
-                      core::BytesPerSecond{gbps * 1e9 / 8});
-    in.fabric.in_switch_reduction = row.at("inter_node_network").find("SHARP") != std::string::npos;
-    // AWS's SRD transport: 15.5 us from process to process (Shalev et al., IEEE Micro 2020), 2 us
-    // of them our four links.
-    const bool efa = row.at("inter_node_network").find("EFA") != std::string::npos;
-    in.nic.latency = efa ? core::Seconds{6.75e-6} : in.nic.latency;
-    const auto machine = make_parameters(in, generation_of(in));
-    const double bytes = std::stod(row.at("message_bytes"));
-    const auto t = collective_time({*kind, core::Bytes{bytes}, {}, {}},
-                                   regular_group(n, 8, machine, 8), machine);
-    const double measured = std::stod(row.at("time_us"));
-    all.add(bytes, t.total.si() * 1e6, measured);
-    groups[row.at("system") + " " + row.at("collective")].add(bytes, t.total.si() * 1e6, measured);
-  }
-  for (const auto& [name, errors] : groups) {
-    print(name, errors);
-  }
-  for (const auto& [why, times] : unplaced) {
-    std::printf("not placed (%d rows): %s\n", times, why.c_str());
-  }
-  print("all", all);
-  EXPECT_LE(quantile(all.large, 0.5), 0.15);
-  EXPECT_LE(quantile(all.small_ratio, 0.5), 1.5);
 }
 
 }  // namespace

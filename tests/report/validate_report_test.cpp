@@ -42,7 +42,7 @@ TEST(ValidateReport, TheTableEndsWithTheSentenceThatMatters) {
 TEST(ValidateReport, CsvHasALineARow) {
   const std::string csv = validate_csv(two_rows());
   EXPECT_THAT(csv, HasSubstr("a-1,100,110,+10.0,"));
-  EXPECT_THAT(csv, HasSubstr("b-1,50,-,-,-,skipped:mixture of experts"));
+  EXPECT_THAT(csv, HasSubstr("b-1,50.0,-,-,-,skipped:mixture of experts"));
 }
 
 }  // namespace

@@ -44,6 +44,13 @@ TEST(RankLayout, TheLastStageIsFollowedByTheFirst) {
   EXPECT_EQ(ranks.members(Group::pipeline_previous, Rank(1)), (std::vector<Rank>{Rank(1), Rank(7)}));
 }
 
+TEST(RankLayout, TheContextRingClosesOnItself) {
+  const RankLayout ranks(layout(2, 4, 1), 1);
+  EXPECT_EQ(ranks.context_neighbour(Rank(1), 1), Rank(3));
+  EXPECT_EQ(ranks.context_neighbour(Rank(7), 1), Rank(1));
+  EXPECT_EQ(ranks.context_neighbour(Rank(1), -1), Rank(7));
+}
+
 TEST(RankLayout, CoordinatesAndRanksAreInverse) {
   for (const auto order : {workload::RankOrder::data_first, workload::RankOrder::pipeline_first}) {
     auto spec = layout(4, 2, 3);

@@ -49,7 +49,7 @@ StageProgram compile(const std::vector<Operation>& operations, const std::vector
   graph.stages.push_back({{{0, workload::CallKind::forward, 0, 0, 1}}});
   const auto gpu = plain_gpu();
   std::vector<std::string> names{""};
-  return compile_stage(graph, 0, {&gpu, gpu.sustained, {core::Seconds(cpu_launch), false}}, of_one, names);
+  return compile_stage({&graph, {&gpu, gpu.sustained, {core::Seconds(cpu_launch), false}}, of_one, {}}, 0, names);
 }
 
 std::vector<StepCode> codes(const StageProgram& program) {
@@ -93,6 +93,26 @@ TEST(CompileStage, ACpuSlowerThanTheGpuStretchesTheWholeBlock) {
   const auto program = compile({compute(1e6), compute(1e6)}, {}, 5e-6);
   EXPECT_EQ(program.steps[0].ticks, 5'000'000);
   EXPECT_EQ(program.steps[1].ticks, 5'000'000);
+}
+
+Operation message(OperationKind kind, int peer, int channel) {
+  Operation o;
+  o.kind = kind;
+  o.peer_stage = peer;
+  o.channel = channel;
+  return o;
+}
+
+// Stage 0 sends channels 0, 1 to stage 1, which takes them in that order; stage 1 answers 0, 1 and stage 0 takes 1, 0.
+TEST(InOrderPairs, AreThoseWhereNoMessageOvertakesAnother) {
+  workload::StepGraph graph;
+  graph.blocks.push_back({"first", {message(OperationKind::send, 1, 0), message(OperationKind::send, 1, 1),
+                                    message(OperationKind::receive, 1, 1), message(OperationKind::receive, 1, 0)}});
+  graph.blocks.push_back({"second", {message(OperationKind::receive, 0, 0), message(OperationKind::receive, 0, 1),
+                                     message(OperationKind::send, 0, 0), message(OperationKind::send, 0, 1)}});
+  graph.stages.push_back({{{0, workload::CallKind::forward, 0, 0, 1}}});
+  graph.stages.push_back({{{1, workload::CallKind::forward, 0, 0, 1}}});
+  EXPECT_EQ(in_order_pairs(graph), (std::set<std::pair<int, int>>{{0, 1}}));
 }
 
 }  // namespace

@@ -305,12 +305,12 @@ TEST(StepGraph, WaitsOnlyForEarlierTransfersOfItsBlock) {
 
 TEST(Unsupported, NamesEachThingThatIsNotSimulated) {
   ParallelismSpec parallelism = split(1, 1);
-  parallelism.context = 2;
+  parallelism.expert = 2;
   parallelism.sharding = Sharding::hsdp;
   EXPECT_THAT(
       unsupported(llama_8b(), recipe(8192, 8), parallelism),
-      testing::ElementsAre("context parallelism is not simulated; write context: 1 "
-                           "(tensor, sequence, pipeline and data parallelism are)",
+      testing::ElementsAre("expert parallelism is not simulated; write expert: 1 "
+                           "(tensor, sequence, pipeline, context and data parallelism are)",
                            "sharding hsdp is not simulated; choose zero0, zero1, zero2 or zero3"));
   EXPECT_THAT(unsupported(mixtral_8x7b(), recipe(8192, 8), split(1, 1)),
               testing::ElementsAre("model 'Mixtral 8x7B' is a mixture of experts; steps of dense "

@@ -71,7 +71,8 @@ double brute_force_peak(const ModelSpec& model,
   const double layer = saved_per_layer(model, training, parallelism).si();
   const double working = backward_working_set(model, training, parallelism).si();
   const double logits = logits_bytes(model, training, parallelism).si();
-  const double tokens = static_cast<double>(parallelism.micro_batch) * training.sequence_length;
+  const double tokens =
+      static_cast<double>(parallelism.micro_batch) * training.sequence_length / parallelism.context;
   const int shards = parallelism.sequence ? parallelism.tensor : 1;
   const double stream = tokens * model.hidden / shards;
   const double logit_gradient = 2.0 * tokens * model.vocabulary / parallelism.tensor;
@@ -119,6 +120,26 @@ TEST(StageMemory, EqualsAnInterpreterOfTheStepGraph) {
           EXPECT_NEAR(counted / brute_force_peak(model, training, parallelism, 16, stage), 1, 1e-12)
               << "stage " << stage;
         }
+      }
+    }
+  }
+}
+
+TEST(StageMemory, EqualsAnInterpreterOfTheStepGraphWithContextParallelism) {
+  for (const auto kind : {ContextKind::ring, ContextKind::all_gather, ContextKind::all_to_all}) {
+    for (const int v : {1, 2}) {
+      const ModelSpec model = llama_70b();
+      const TrainingSpec training = recipe(32768, 32);
+      ParallelismSpec parallelism = split(4, 4);
+      parallelism.context = 4;
+      parallelism.context_kind = kind;
+      parallelism.virtual_stages = v;
+      const auto stages = stage_memory(model, training, parallelism, 2, 16);
+      for (int stage = 0; stage < 4; ++stage) {
+        const StageMemory& memory = stages[static_cast<std::size_t>(stage)];
+        const double counted = (memory.activations + memory.logits).si();
+        EXPECT_NEAR(counted / brute_force_peak(model, training, parallelism, 16, stage), 1, 1e-12)
+            << core::to_word(kind) << " stage " << stage;
       }
     }
   }

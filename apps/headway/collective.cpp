@@ -1,0 +1,135 @@
+// headway collective: the table of nccl-tests for a machine that nobody has to own.
+#include <algorithm>
+#include <string>
+
+#include "sim/report/collective_report.h"
+#include "sim/report/nccl_tests_names.h"
+
+#include "apps/headway/input.h"
+#include "apps/headway/options.h"
+#include "apps/headway/output.h"
+#include "apps/headway/verb.h"
+
+namespace headway::apps {
+
+namespace {
+
+struct Arguments {
+  std::string kind, machine, first = "8", last = "16G", type = "float", log;
+  int gpus = 8;
+  double factor = 2;
+  bool sizes_given = false;
+  report::MachineOptions how;
+};
+
+std::uint64_t size_of(const std::string& text, const char* option) {
+  const auto size = report::parse_size(text);
+  if (!size) {
+    throw core::Error(
+        fmt::format("{} {}: is no size; write bytes, or 128K, 16M, 16G", option, text));
+  }
+  return *size;
+}
+
+std::vector<std::uint64_t> sizes_of(const Arguments& given) {
+  const auto first = size_of(given.first, "-b");
+  const auto last = size_of(given.last, "-e");
+  if (first > last) {
+    throw core::Error(fmt::format("-b {} is larger than -e {}", given.first, given.last));
+  }
+  return report::size_steps(first, last, given.factor);
+}
+
+std::vector<std::uint64_t> sizes_of(const import::NcclTestsLog& log) {
+  std::vector<std::uint64_t> sizes;
+  for (const auto& row : log.rows) {
+    sizes.push_back(row.bytes);
+  }
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  return sizes;
+}
+
+report::CollectiveReport answer(const Arguments& given, const config::LoadOptions& options) {
+  report::CollectiveRequest request;
+  const auto kind = report::collective_kind(given.kind);
+  if (!kind) {
+    throw core::Error(fmt::format("there is no collective '{}'; there are {}", given.kind,
+                                  report::collective_words()));
+  }
+  if (report::element_bytes(given.type) == 0) {
+    throw core::Error(
+        fmt::format("there is no type '{}'; nccl-tests knows float, half, bfloat16, "
+                    "double, int8, ...",
+                    given.type));
+  }
+  request.kind = *kind;
+  request.gpus = given.gpus;
+  request.type = given.type;
+  const auto machine = report::load_machine(given.machine, given.how, options);
+  if (given.log.empty()) {
+    request.sizes = sizes_of(given);
+    return report::predict_collective(machine, request);
+  }
+  const auto log = import::read_nccl_tests_log(read_input(given.log), given.log);
+  request.sizes = given.sizes_given ? sizes_of(given) : sizes_of(log);
+  request.type = log.rows.front().type;
+  auto result = report::predict_collective(machine, request);
+  report::compare_with_log(result, log, given.log);
+  return result;
+}
+
+std::string print(const report::CollectiveReport& result, const std::string& format) {
+  if (format == "json") {
+    return report::collective_json(result);
+  }
+  if (format == "csv") {
+    return report::to_csv(report::collective_table(result));
+  }
+  return format == "md" ? report::to_markdown(report::collective_document(result))
+                        : report::nccl_tests_text(result);
+}
+
+}  // namespace
+
+int run_collective(int argc, char** argv) {
+  CLI::App app("Predicts a collective alone on a machine and prints the table of nccl-tests.");
+  CommonOptions options;
+  Arguments given;
+  describe(app, "collective",
+           "  headway collective all_reduce --cluster my.yaml --gpus 64 -b 8 -e 16G -f 2\n"
+           "  headway collective all_reduce --cluster dgx-h100 --compare all_reduce.log");
+  app.add_option("KIND", given.kind, "all_reduce, all_gather, reduce_scatter, all_to_all, ...")
+      ->required()
+      ->option_text(" ");
+  app.add_option("--cluster", given.machine, "Cluster, fabric, node or scenario: file or entry")
+      ->required()
+      ->option_text("FILE");
+  app.add_option("--gpus", given.gpus, "The first N GPUs")
+      ->check(CLI::PositiveNumber)
+      ->option_text("N [8]");
+  app.add_option("--nodes", given.how.nodes, "Nodes, where FILE is a fabric or a node")
+      ->check(CLI::PositiveNumber)
+      ->option_text("N");
+  auto* first = app.add_option("-b", given.first, "Smallest message")->option_text("SIZE [8]");
+  auto* last = app.add_option("-e", given.last, "Largest message")->option_text("SIZE [16G]");
+  app.add_option("-f", given.factor, "From one size to the next")
+      ->check(CLI::Range(1.01, 1e6))
+      ->option_text("X [2]");
+  app.add_option("-d", given.type, "Type of the elements")->option_text("TYPE [float]");
+  app.add_option("--compare", given.log, "Log of nccl-tests to lay beside; sizes are the log's")
+      ->option_text("LOG");
+  app.add_option("--set", options.set, "Change a value of FILE, as nodes=64")
+      ->allow_extra_args(false)
+      ->option_text("PATH=VALUE");
+  add_output_options(app, options, {"table", "json", "csv", "md"});
+  if (const auto code = parse(app, argc, argv, &options)) {
+    return *code;
+  }
+  given.sizes_given = first->count() + last->count() > 0;
+  check_out(options);
+  deliver(options, print(answer(given, load_options(options)), options.format));
+  return 0;
+}
+
+}  // namespace headway::apps

@@ -1,0 +1,147 @@
+// headway import: topology files that clusters already have become catalogue entries.
+#include <filesystem>
+#include <fmt/format.h>
+#include <string>
+
+#include "sim/config/unit_text.h"
+#include "sim/config/write_entry.h"
+#include "sim/import/ibnetdiscover.h"
+#include "sim/import/nccl_topology.h"
+#include "sim/import/nvidia_smi_topology.h"
+#include "sim/import/slurm_topology.h"
+
+#include "apps/headway/input.h"
+#include "apps/headway/options.h"
+#include "apps/headway/output.h"
+#include "apps/headway/verb.h"
+
+namespace headway::apps {
+
+namespace {
+
+struct Arguments {
+  std::string format, file, gpu, name;
+  std::string rate = "400 Gbps";  ///< of a cable or card, where the file does not tell
+};
+
+core::BytesPerSecond rate_of(const Arguments& given) {
+  std::string why;
+  const auto rate = config::parse_quantity(given.rate, {-1, 1, 0, 0, 0}, why);
+  if (!rate || *rate <= 0) {
+    throw core::Error(fmt::format("--rate: {}", rate ? "must be above zero" : why));
+  }
+  return core::BytesPerSecond(*rate);
+}
+
+void warn(const CommonOptions& options, const std::vector<std::string>& warnings) {
+  for (const auto& warning : warnings) {
+    remark(options, "warning: " + warning);
+  }
+}
+
+/// Comment lines above the entry; a line break in a file's name would end the comment.
+std::string heading(const Arguments& given, const std::string& what) {
+  std::string file = given.file;
+  for (char& c : file) {
+    c = c == '\n' || c == '\r' ? ' ' : c;
+  }
+  return fmt::format("# Imported from {} ({}): {}.\n", file, given.format, what);
+}
+
+std::string fabric_text(const Arguments& given,
+                        const CommonOptions& options,
+                        import::ImportedFabric found) {
+  warn(options, found.warnings);
+  if (!given.name.empty()) {
+    found.fabric.name = given.name;
+  }
+  const std::string what = fmt::format("{} nodes, {} leaves, {} spines, {} cores", found.nodes,
+                                       found.leaves, found.spines, found.cores);
+  return heading(given, what) + config::write_fabric(found.fabric);
+}
+
+/// The entry that --gpu names.
+gpu::GpuSpec gpu_of(const Arguments& given) {
+  if (given.gpu.empty()) {
+    throw core::Error(
+        fmt::format("{}: does not say which GPU the node has; add --gpu ENTRY", given.file));
+  }
+  std::vector<std::string> names;
+  for (const auto& entry : config::list_entries("gpus", config_roots())) {
+    if (entry.name == given.gpu) {
+      return config::load_entry<gpu::GpuSpec>(entry.path, {config_roots(), {}}).spec;
+    }
+    names.push_back(entry.name);
+  }
+  const auto guess = core::did_you_mean(given.gpu, names);
+  throw core::Error(fmt::format("'gpus' has no entry '{}'{}", given.gpu,
+                                guess ? fmt::format("; did you mean '{}'?", *guess) : ""));
+}
+
+std::string node_text(const Arguments& given,
+                      const CommonOptions& options,
+                      const gpu::GpuSpec& gpu,
+                      const import::ImportedNode& found) {
+  warn(options, found.warnings);
+  training::NodeSpec node;
+  node.name = given.name.empty() ? std::filesystem::path(given.file).stem().string() : given.name;
+  node.gpu = gpu;
+  node.gpus = found.gpus;
+  node.scale_up = found.scale_up;
+  node.nic = found.nic;
+  if (found.nic_of_gpu.empty()) {
+    throw core::Error(
+        fmt::format("{}: the node has no network card, so it joins no fabric", given.file));
+  }
+  return heading(given, fmt::format("{} GPUs, {} network cards", found.gpus, found.nic.count)) +
+         config::write_node(node, given.gpu);
+}
+
+std::string answer(const Arguments& given, const CommonOptions& options) {
+  const std::string text = read_input(given.file);
+  if (given.format == "ibnetdiscover") {
+    return fabric_text(given, options, import::read_ibnetdiscover(text, given.file));
+  }
+  if (given.format == "slurm-topology") {
+    return fabric_text(given, options,
+                       import::read_slurm_topology(text, given.file, rate_of(given)));
+  }
+  const auto gpu = gpu_of(given);
+  return node_text(
+      given, options, gpu,
+      given.format == "nccl-xml"
+          ? import::read_nccl_topology(text, given.file, gpu.architecture)
+          : import::read_nvidia_smi_topology(text, given.file, gpu.architecture, rate_of(given)));
+}
+
+}  // namespace
+
+int run_import(int argc, char** argv) {
+  CLI::App app("Turns a topology file of a cluster into a fabric or node entry for `use:`.");
+  CommonOptions options;
+  Arguments given;
+  describe(app, "import",
+           "  headway import ibnetdiscover ibnet.out --out fabrics/ours.yaml\n"
+           "  headway import nccl-xml topo.xml --gpu h100-sxm --out nodes/ours.yaml");
+  app.add_option("FORMAT", given.format, "What the file is")
+      ->required()
+      ->check(CLI::IsMember({"ibnetdiscover", "nccl-xml", "slurm-topology", "nvidia-smi-topo"}))
+      ->option_text("ibnetdiscover|nccl-xml|slurm-topology|nvidia-smi-topo");
+  app.add_option("FILE", given.file, "The file")->required()->option_text(" ");
+  app.add_option("--gpu", given.gpu, "GPU entry of a node (nccl-xml, nvidia-smi-topo)")
+      ->option_text("ENTRY");
+  app.add_option("--rate", given.rate, "A cable or card, where the file does not tell")
+      ->option_text("RATE [400 Gbps]");
+  app.add_option("--name", given.name, "Name printed in reports")->option_text("TEXT");
+  app.add_option("--out", options.out, "Write the result to this file")->option_text("FILE");
+  app.add_flag("--force", options.force, "Let --out overwrite a file");
+  app.add_flag("--quiet", options.quiet, "No warnings on standard error");
+  if (const auto code = parse(app, argc, argv)) {
+    return *code;
+  }
+  check_out(options);
+  deliver(options, answer(given, options));
+  return 0;
+}
+
+}  // namespace headway::apps

@@ -1,0 +1,81 @@
+// headway topo: what a fabric is made of, how wide it is, and whether it hangs together.
+#include <string>
+
+#include "sim/report/topo_report.h"
+#include "sim/training/lower.h"
+
+#include "apps/headway/options.h"
+#include "apps/headway/output.h"
+#include "apps/headway/verb.h"
+
+namespace headway::apps {
+
+namespace {
+
+std::string print(const report::TopoReport& result, const std::string& format) {
+  if (format == "json") {
+    return report::topo_json(result);
+  }
+  if (format == "csv") {
+    return report::topo_csv(result);
+  }
+  const auto document = report::topo_document(result);
+  return format == "md" ? report::to_markdown(document) : report::to_text(document);
+}
+
+/// The same rules for a drawing as for --out.
+CommonOptions drawing(const CommonOptions& options, const std::string& path) {
+  CommonOptions out = options;
+  out.out = path;
+  return out;
+}
+
+}  // namespace
+
+int run_topo(int argc, char** argv) {
+  CLI::App app("Prints a fabric's switches, tiers, oversubscription, bisection and diameter.");
+  CommonOptions options;
+  report::MachineOptions how;
+  std::string file;
+  std::string dot;
+  std::string graphml;
+  describe(app, "topo",
+           "  headway topo configs/clusters/selene-a100.yaml --dot selene.dot\n"
+           "  headway topo rail-optimized-ndr --nodes 64 --format json");
+  app.add_option("FILE", file, "Cluster, fabric, node or scenario: file or entry")
+      ->required()
+      ->option_text(" ");
+  app.add_option("--nodes", how.nodes, "Nodes, where FILE is a fabric or a node")
+      ->check(CLI::PositiveNumber)
+      ->option_text("N");
+  app.add_option("--node", how.node, "Node entry, where FILE is a fabric")
+      ->option_text("ENTRY [dgx-h100]");
+  app.add_option("--fabric", how.fabric, "Fabric entry, where FILE is a node")
+      ->option_text("ENTRY");
+  app.add_option("--dot", dot, "Also write the graph for Graphviz")->option_text("FILE");
+  app.add_option("--graphml", graphml, "Also write the graph as GraphML")->option_text("FILE");
+  app.add_option("--set", options.set, "Change a value of FILE, as nodes=64")
+      ->allow_extra_args(false)
+      ->option_text("PATH=VALUE");
+  add_output_options(app, options, {"table", "json", "csv", "md"});
+  app.add_flag("--quiet", options.quiet, "Nothing on standard error but errors");
+  if (const auto code = parse(app, argc, argv, &options)) {
+    return *code;
+  }
+  check_out(options);
+  check_out(drawing(options, dot));
+  check_out(drawing(options, graphml));
+  report::TopoReport result{report::load_machine(file, how, load_options(options)), {}};
+  const auto fabric = training::build_fabric(result.machine.cluster);
+  result.fabric = network::report(fabric);
+  if (!dot.empty()) {
+    deliver(drawing(options, dot), network::to_dot(fabric));
+  }
+  if (!graphml.empty()) {
+    deliver(drawing(options, graphml), network::to_graphml(fabric));
+  }
+  deliver(options, print(result, options.format));
+  return 0;
+}
+
+}  // namespace headway::apps

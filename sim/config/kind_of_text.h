@@ -1,0 +1,13 @@
+// What kind of configuration file a text is, told from its top-level keys.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace headway::config {
+
+/// The catalogue folder whose required fields all stand as keys at the left margin of `text`.
+/// @returns "scenarios" if the text has the key `headway`, or fits no kind or several
+std::string kind_of_text(std::string_view text);
+
+}  // namespace headway::config

@@ -1,0 +1,18 @@
+// Catalogue entries as files: what importers leave on disk.
+#pragma once
+
+#include <string>
+
+#include "sim/network/spec.h"
+#include "sim/training/cluster_spec.h"
+
+namespace headway::config {
+
+/// The YAML text of a fabric, all defaults written out; reads back to an equal fabric.
+std::string write_fabric(const network::FabricSpec& fabric);
+
+/// The YAML text of a node whose GPU is `{use: gpu_entry}`; reads back to an equal node where that
+/// entry is `node.gpu`.
+std::string write_node(const training::NodeSpec& node, const std::string& gpu_entry);
+
+}  // namespace headway::config

@@ -1,0 +1,47 @@
+// Reads what the programs of nccl-tests (all_reduce_perf, ...) print.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headway::import {
+
+/// One timing: out of place or in place.
+struct NcclTiming {
+  double microseconds = 0;
+  double algorithm_gb_per_s = 0, bus_gb_per_s = 0;  ///< 1e9 bytes a second, as printed
+};
+
+/// One size.
+struct NcclTestsRow {
+  int line = 0;                                      ///< of the file, from 1
+  std::uint64_t bytes = 0;                           ///< as the program counts: the whole array
+  std::uint64_t count = 0;                           ///< elements
+  std::string type;                                  ///< "float", "bfloat16", ...
+  std::optional<NcclTiming> out_of_place, in_place;  ///< absent: not measured (N/A, or no column)
+
+  /// Out of place where that was measured.
+  [[nodiscard]] const std::optional<NcclTiming>& timing() const {
+    return out_of_place ? out_of_place : in_place;
+  }
+};
+
+struct NcclTestsLog {
+  std::vector<NcclTestsRow> rows;              ///< in the order of the file
+  std::vector<int> ranks_listed;               ///< the ranks under "Using devices", sorted
+  std::optional<double> average_bus_gb_per_s;  ///< "# Avg bus bandwidth"
+};
+
+/// Columns are taken from the heading, so layouts with and without `redop`, `root`, in-place
+/// columns and with `error` or `#wrong` all fit; without a heading, from the number of cells.
+/// Prefixes of mpirun ("[1,0]<stdout>:") and of schedulers ("0: ") and lines of other programs
+/// between are passed over.
+/// @param file_name  for messages
+/// @throws core::Error naming the line: a row that is cut off or has a cell that is no number, a
+/// row that does not fit the heading; or no row at all. A size may come several times
+NcclTestsLog read_nccl_tests_log(std::string_view text, const std::string& file_name);
+
+}  // namespace headway::import

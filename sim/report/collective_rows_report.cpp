@@ -1,0 +1,114 @@
+#include "sim/report/collective_rows_report.h"
+
+#include <fmt/format.h>
+#include <map>
+
+#include "sim/report/json_parts.h"
+
+namespace headway::report {
+
+namespace {
+
+using validation::CollectivePrediction;
+using validation::CollectiveSummary;
+
+std::string cell(const std::optional<double>& value) { return value ? number(*value) : "-"; }
+
+Table rows_table(const std::vector<CollectivePrediction>& rows) {
+  Table table{"Published timings",
+              {{"system", false},
+               {"collective", false},
+               {"GPUs"},
+               {"message [B]"},
+               {"measured [us]"},
+               {"predicted [us]"},
+               {"error [%]"},
+               {"status", false}},
+              {}};
+  for (const auto& row : rows) {
+    table.rows.push_back({row.system, row.collective, std::to_string(row.n_gpus),
+                          fmt::format("{:.0f}", row.message_bytes), cell(row.measured_us),
+                          cell(row.predicted_us),
+                          row.error ? fmt::format("{:+.1f}", *row.error * 100) : "-", row.status});
+  }
+  return table;
+}
+
+Table systems_table(const std::vector<CollectivePrediction>& rows) {
+  Table table{"Error by system",
+              {{"system", false},
+               {"rows"},
+               {"skipped"},
+               {"1 MiB and more"},
+               {"median [%]"},
+               {"90th percentile [%]"},
+               {"below 1 MiB"},
+               {"median factor"}},
+              {}};
+  std::map<std::string, std::vector<CollectivePrediction>> systems;
+  for (const auto& row : rows) {
+    systems[row.system].push_back(row);
+  }
+  for (const auto& [name, part] : systems) {
+    const CollectiveSummary s = validation::summarize(part);
+    table.rows.push_back(
+        {name, std::to_string(s.n), std::to_string(s.n_skipped), std::to_string(s.n_large),
+         s.n_large > 0 ? percent(s.median_abs_error_large) : "-",
+         s.n_large > 0 ? percent(s.p90_abs_error_large) : "-", std::to_string(s.n_small),
+         s.n_small > 0 ? number(s.median_factor_small) : "-"});
+  }
+  return table;
+}
+
+Json or_null(const std::optional<double>& value) {
+  return value ? number_or_null(*value) : Json(nullptr);
+}
+
+}  // namespace
+
+std::string collective_rows_json(const std::vector<CollectivePrediction>& rows) {
+  Json list = Json::array();
+  for (const auto& row : rows) {
+    list.push_back({{"system", row.system},
+                    {"collective", row.collective},
+                    {"n_gpus", row.n_gpus},
+                    {"message_bytes", number_or_null(row.message_bytes)},
+                    {"measured_us", or_null(row.measured_us)},
+                    {"predicted_us", or_null(row.predicted_us)},
+                    {"error", or_null(row.error)},
+                    {"status", row.status}});
+  }
+  const CollectiveSummary s = validation::summarize(rows);
+  const auto where = [](std::size_t n, double value) {
+    return n > 0 ? Json(value) : Json(nullptr);
+  };
+  return dump({{"schema", "headway.validate-collectives/1"},
+               {"rows", list},
+               {"summary",
+                {{"n", s.n},
+                 {"n_skipped", s.n_skipped},
+                 {"n_large", s.n_large},
+                 {"median_abs_error_large", where(s.n_large, s.median_abs_error_large)},
+                 {"p90_abs_error_large", where(s.n_large, s.p90_abs_error_large)},
+                 {"n_small", s.n_small},
+                 {"median_factor_small", where(s.n_small, s.median_factor_small)}}}});
+}
+
+std::string collective_rows_csv(const std::vector<CollectivePrediction>& rows) {
+  return to_csv(rows_table(rows));
+}
+
+Document collective_rows_document(const std::vector<CollectivePrediction>& rows) {
+  Document document;
+  document.title = "Published timings of collectives, predicted without calibration";
+  document.tables = {rows_table(rows), systems_table(rows)};
+  const CollectiveSummary s = validation::summarize(rows);
+  document.closing.push_back(fmt::format(
+      "{} of {} timings were predicted: median error {} %, 90th percentile {} % over the {} of "
+      "1 MiB and more; below, half are within a factor of {}.",
+      s.n, s.n + s.n_skipped, percent(s.median_abs_error_large), percent(s.p90_abs_error_large),
+      s.n_large, number(s.median_factor_small)));
+  return document;
+}
+
+}  // namespace headway::report

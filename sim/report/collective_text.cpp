@@ -1,0 +1,181 @@
+// The forms of `headway collective`: nccl-tests' text, table, JSON.
+#include <fmt/format.h>
+
+#include "sim/report/collective_report.h"
+#include "sim/report/json_parts.h"
+#include "sim/report/nccl_tests_names.h"
+
+namespace headway::report {
+
+namespace {
+
+constexpr const char* kNotMeasured = "N/A";
+
+double gb(core::BytesPerSecond rate) { return rate.si() / 1e9; }
+
+/// nccl-tests' rule: fewer decimals for longer times.
+std::string microseconds(core::Seconds time) {
+  const double us = time.si() * 1e6;
+  return us >= 10000 ? fmt::format("{:.0f}", us)
+                     : (us >= 100 ? fmt::format("{:.1f}", us) : fmt::format("{:.2f}", us));
+}
+
+std::string bandwidth(core::BytesPerSecond rate) { return fmt::format("{:.2f}", gb(rate)); }
+
+std::string timing_cells(const std::string& time,
+                         const std::string& algorithm,
+                         const std::string& bus) {
+  return fmt::format("  {:>7}  {:>6}  {:>6}  {:>5}", time, algorithm, bus, kNotMeasured);
+}
+
+std::string headings(bool compared) {
+  const std::string group =
+      fmt::format("  {:>7}  {:>6}  {:>6} {:>6}", "time", "algbw", "busbw", "#wrong");
+  const std::string units =
+      fmt::format("  {:>7}  {:>6}  {:>6}  {:>5}", "(us)", "(GB/s)", "(GB/s)", "");
+  std::string out = fmt::format(
+      "# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}           out-of-place      "
+      "                 in-place          {}\n",
+      "", "", "", "", "", compared ? "           measured" : "");
+  out += fmt::format("# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}{}{}{}\n", "size", "count", "type",
+                     "redop", "root", group, group, compared ? "     time   busbw   error" : "");
+  out += fmt::format("# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}{}{}{}\n", "(B)", "(elements)", "", "",
+                     "", units, units, compared ? "     (us)  (GB/s)     (%)" : "");
+  return out;
+}
+
+std::string measured_cells(const CollectiveRow& row) {
+  const auto error = row.error();
+  return fmt::format("  {:>7}  {:>6}  {:>6}",
+                     row.measured ? microseconds(*row.measured) : kNotMeasured,
+                     row.measured ? bandwidth(*row.measured_bus_bandwidth) : kNotMeasured,
+                     error ? fmt::format("{:+.1f}", *error * 100) : kNotMeasured);
+}
+
+/// The mean of the bus bandwidths printed, as nccl-tests takes it.
+double average_bus_bandwidth(const CollectiveReport& report) {
+  double sum = 0;
+  std::size_t rows = 0;
+  for (const auto& row : report.rows) {
+    sum += row.time ? gb(row.bus_bandwidth) : 0;
+    rows += row.time ? 1 : 0;
+  }
+  return rows == 0 ? 0 : sum / static_cast<double>(rows);
+}
+
+std::string error_words(const std::optional<double>& error) {
+  return error ? fmt::format("{:+.1f}", *error * 100) : "-";
+}
+
+Json row_json(const CollectiveRow& row) {
+  Json out{{"size_bytes", row.bytes}, {"count", row.count}};
+  const bool there = row.time.has_value();
+  out["time_s"] = there ? number_or_null(row.time->total.si()) : Json(nullptr);
+  out["algorithm_bandwidth_bytes_per_s"] =
+      there ? number_or_null(row.algorithm_bandwidth.si()) : Json(nullptr);
+  out["bus_bandwidth_bytes_per_s"] = there ? number_or_null(row.bus_bandwidth.si()) : Json(nullptr);
+  out["algorithm"] = there ? Json(core::to_word(row.time->algorithm)) : Json(nullptr);
+  out["protocol"] = there ? Json(core::to_word(row.time->protocol)) : Json(nullptr);
+  out["source"] = there ? Json(core::to_word(row.time->source)) : Json(nullptr);
+  out["measured_time_s"] = row.measured ? number_or_null(row.measured->si()) : Json(nullptr);
+  out["measured_bus_bandwidth_bytes_per_s"] =
+      row.measured ? number_or_null(row.measured_bus_bandwidth->si()) : Json(nullptr);
+  const auto error = row.error();
+  out["error"] = error ? number_or_null(*error) : Json(nullptr);
+  return out;
+}
+
+}  // namespace
+
+std::string nccl_tests_text(const CollectiveReport& report) {
+  const bool compared = !report.log.empty();
+  std::string out = fmt::format(
+      "# headway {} predicts {}_perf on {} GPUs of {} node{}: {}\n"
+      "# nothing was run: in-place and #wrong are N/A, and the time stands for both placements\n",
+      HEADWAY_VERSION, nccl_tests_name(report.kind), report.gpus, report.nodes,
+      report.nodes == 1 ? "" : "s", report.machine);
+  for (const auto& assumption : report.assumptions) {
+    out += fmt::format("# assumed: {}\n", assumption);
+  }
+  out += "#\n" + headings(compared);
+  for (const auto& row : report.rows) {
+    out += fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}", row.bytes, row.count, report.type,
+                       reduction_word(report.kind), root_of(report.kind));
+    out += row.time ? timing_cells(microseconds(row.time->total),
+                                   bandwidth(row.algorithm_bandwidth), bandwidth(row.bus_bandwidth))
+                    : timing_cells(kNotMeasured, kNotMeasured, kNotMeasured);
+    out += timing_cells(kNotMeasured, kNotMeasured, kNotMeasured);
+    out += (compared ? measured_cells(row) : "") + "\n";
+  }
+  out += fmt::format("# Out of bounds values : N/A\n# Avg bus bandwidth    : {:g}\n#\n# {}\n",
+                     average_bus_bandwidth(report), collective_sentence(report));
+  return out;
+}
+
+Table collective_table(const CollectiveReport& report) {
+  Table table{"",
+              {{"size [B]"},
+               {"count"},
+               {"time [us]"},
+               {"algbw [GB/s]"},
+               {"busbw [GB/s]"},
+               {"algorithm", false},
+               {"protocol", false},
+               {"source", false}},
+              {}};
+  const bool compared = !report.log.empty();
+  if (compared) {
+    table.columns.insert(table.columns.end(),
+                         {{"measured [us]"}, {"measured busbw [GB/s]"}, {"error [%]"}});
+  }
+  for (const auto& row : report.rows) {
+    std::vector<std::string> cells{std::to_string(row.bytes), std::to_string(row.count)};
+    if (row.time) {
+      cells.insert(cells.end(),
+                   {microseconds(row.time->total), bandwidth(row.algorithm_bandwidth),
+                    bandwidth(row.bus_bandwidth), std::string(core::to_word(row.time->algorithm)),
+                    std::string(core::to_word(row.time->protocol)),
+                    std::string(core::to_word(row.time->source))});
+    } else {
+      cells.insert(cells.end(), 6, "-");
+    }
+    if (compared) {
+      cells.push_back(row.measured ? microseconds(*row.measured) : "-");
+      cells.push_back(row.measured ? bandwidth(*row.measured_bus_bandwidth) : "-");
+      cells.push_back(error_words(row.error()));
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
+Document collective_document(const CollectiveReport& report) {
+  Document document;
+  document.title =
+      fmt::format("{} on {} GPUs of {}", core::to_word(report.kind), report.gpus, report.machine);
+  document.opening = report.assumptions;
+  document.tables.push_back(collective_table(report));
+  document.tables.back().title = "Time alone on the fabric";
+  document.closing.push_back(collective_sentence(report));
+  return document;
+}
+
+std::string collective_json(const CollectiveReport& report) {
+  Json rows = Json::array();
+  for (const auto& row : report.rows) {
+    rows.push_back(row_json(row));
+  }
+  return dump({{"schema", "headway.collective/1"},
+               {"version", HEADWAY_VERSION},
+               {"collective", core::to_word(report.kind)},
+               {"machine", report.machine},
+               {"gpus", report.gpus},
+               {"nodes", report.nodes},
+               {"type", report.type},
+               {"compared_with", report.log.empty() ? Json(nullptr) : Json(report.log)},
+               {"rows", rows},
+               {"limit", collective_sentence(report)},
+               {"assumptions", report.assumptions}});
+}
+
+}  // namespace headway::report

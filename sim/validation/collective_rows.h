@@ -1,0 +1,52 @@
+// Published timings of collectives: a row becomes a machine, the machine a prediction, the
+// prediction an error.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/core/collective.h"
+#include "sim/import/csv.h"
+#include "sim/network/collective.h"
+
+namespace headway::validation {
+
+/// A row as a machine and a call, or why it cannot be placed.
+struct PlacedCollective {
+  network::NetworkParameters machine;
+  network::GroupShape group;
+  network::CollectiveCall call;
+  std::string skipped;               ///< reason; empty: placed
+  std::vector<std::string> assumed;  ///< what the source does not say
+};
+
+/// @param row  of a table with the columns of `collectives.csv` (docs/validation.md)
+/// @throws core::Error if a cell cannot be read
+PlacedCollective place_collective(const import::CsvTable& table, std::size_t row);
+
+/// One row's comparison. `error` = predicted / measured - 1.
+struct CollectivePrediction {
+  std::string system, collective;
+  int n_gpus = 0;
+  double message_bytes = 0;
+  std::optional<double> measured_us, predicted_us, error;
+  std::string status;  ///< ok, ok-assumed, skipped:<reason>
+};
+
+/// Predicts every row from the data sheet of its GPU and network: no row calibrates another.
+std::vector<CollectivePrediction> predict_collectives(const import::CsvTable& table);
+
+/// Figures over the rows that were predicted.
+struct CollectiveSummary {
+  std::size_t n = 0, n_skipped = 0;
+  std::size_t n_large = 0;            ///< rows of 1 MiB and more
+  double median_abs_error_large = 0;  ///< of these; 0 where there are none
+  double p90_abs_error_large = 0;     ///< of these
+  std::size_t n_small = 0;            ///< rows below 1 MiB
+  double median_factor_small = 0;     ///< of these: the larger of predicted / measured and inverse
+};
+
+CollectiveSummary summarize(const std::vector<CollectivePrediction>& rows);
+
+}  // namespace headway::validation

@@ -1,0 +1,168 @@
+#include "sim/workload/attention_blocks.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace headway::workload {
+
+namespace {
+
+using core::Activity;
+using core::Bytes;
+using core::CollectiveKind;
+
+/// Messages of the two rings: blocks of keys and values, and their gradients.
+enum Channel { kBlocks = 0, kGradients = 1 };
+
+/// Two 16-bit numbers in and one out, an element: a part added to what there is.
+constexpr double kMergeBytes = 6;
+
+void pass_on(BlockWriter& writer, const RankShape& shape, OperationKind kind, Channel channel) {
+  Operation operation;
+  operation.kind = kind;
+  operation.activity = Activity::context;
+  operation.name = channel == kBlocks ? "key-value block" : "key-value gradient";
+  operation.group = Group::context;
+  operation.collective = CollectiveKind::send_receive;
+  operation.bytes = key_value_block(shape);
+  operation.channel = channel;
+  writer.add(std::move(operation));
+}
+
+void exchange(BlockWriter& writer, CollectiveKind kind, Bytes bytes, const char* name) {
+  writer.collective(kind, Group::context, Activity::context, bytes, name);
+}
+
+/// Attention with the block of step `step` of a ring. The first block is the rank's own. Of a later
+/// one, half of the pairs are masked: all queries meet its early keys or the late queries meet all
+/// of its keys, by which rank it came from; either is this much work.
+AttentionShape ring_attention(const RankShape& shape, int step) {
+  AttentionShape attention = shape.own_attention();
+  if (step > 0) {
+    attention.key_sequence /= 2;
+    attention.causal = false;
+  }
+  return attention;
+}
+
+AttentionShape gathered_attention(const RankShape& shape) {
+  AttentionShape attention = shape.own_attention();
+  attention.key_sequence *= shape.context;
+  return attention;
+}
+
+AttentionShape exchanged_attention(const RankShape& shape) {
+  AttentionShape attention = shape.own_attention();
+  attention.sequence *= shape.context;
+  attention.key_sequence *= shape.context;
+  attention.heads /= shape.context;
+  attention.key_value_heads = std::max<std::int64_t>(1, attention.key_value_heads / shape.context);
+  return attention;
+}
+
+void write_ring_forward(BlockWriter& writer, const RankShape& shape) {
+  for (int step = 0; step < shape.context; ++step) {
+    const bool more = step + 1 < shape.context;
+    if (more) {
+      pass_on(writer, shape, OperationKind::send, kBlocks);
+    }
+    writer.compute(flash_forward(shape, ring_attention(shape, step)));
+    if (step > 0) {
+      writer.compute(memory_kernel("merge attention", kMergeBytes * shape.query_elements()));
+    }
+    if (more) {
+      pass_on(writer, shape, OperationKind::receive, kBlocks);
+    }
+  }
+}
+
+void write_ring_backward(BlockWriter& writer, const RankShape& shape) {
+  for (int step = 0; step < shape.context; ++step) {
+    const bool more = step + 1 < shape.context;
+    if (more) {
+      pass_on(writer, shape, OperationKind::send, kBlocks);
+    }
+    writer.compute(flash_backward(shape, ring_attention(shape, step)));
+    if (step > 0) {
+      writer.compute(memory_kernel("merge gradients", kMergeBytes * shape.query_elements()));
+      // What the ranks before added to this block's gradient travelled beside the kernel.
+      pass_on(writer, shape, OperationKind::receive, kGradients);
+      writer.compute(memory_kernel("merge gradients", kMergeBytes * 2.0 * shape.key_elements()));
+    }
+    if (more) {
+      pass_on(writer, shape, OperationKind::send, kGradients);
+      pass_on(writer, shape, OperationKind::receive, kBlocks);
+    }
+  }
+}
+
+}  // namespace
+
+Bytes key_value_block(const RankShape& shape) { return Bytes(2.0 * 2.0 * shape.key_elements()); }
+
+Bytes exchanged_keys(const RankShape& shape) {
+  const auto heads = std::max<std::int64_t>(shape.key_value_heads, shape.context);
+  return Bytes(2.0 * static_cast<double>(shape.tokens) *
+               static_cast<double>(heads * shape.head_dim));
+}
+
+void write_core_attention_forward(BlockWriter& writer,
+                                  const RankShape& shape,
+                                  const FrameworkSpec& framework) {
+  if (shape.context == 1) {
+    writer.compute(attention_forward(shape, framework));
+    return;
+  }
+  switch (shape.context_kind) {
+    case ContextKind::ring:
+      write_ring_forward(writer, shape);
+      return;
+    case ContextKind::all_gather:
+      exchange(writer, CollectiveKind::all_gather, shape.context * key_value_block(shape),
+               "gather keys and values");
+      writer.compute(flash_forward(shape, gathered_attention(shape)));
+      return;
+    case ContextKind::all_to_all: {
+      const Bytes queries(2.0 * shape.query_elements());
+      exchange(writer, CollectiveKind::all_to_all, queries, "exchange queries");
+      exchange(writer, CollectiveKind::all_to_all, exchanged_keys(shape), "exchange keys");
+      exchange(writer, CollectiveKind::all_to_all, exchanged_keys(shape), "exchange values");
+      writer.compute(flash_forward(shape, exchanged_attention(shape)));
+      exchange(writer, CollectiveKind::all_to_all, queries, "exchange output");
+      return;
+    }
+  }
+}
+
+void write_core_attention_backward(BlockWriter& writer,
+                                   const RankShape& shape,
+                                   const FrameworkSpec& framework) {
+  if (shape.context == 1) {
+    writer.compute(attention_backward(shape, framework));
+    return;
+  }
+  switch (shape.context_kind) {
+    case ContextKind::ring:
+      write_ring_backward(writer, shape);
+      return;
+    case ContextKind::all_gather: {
+      const Bytes whole = shape.context * key_value_block(shape);
+      exchange(writer, CollectiveKind::all_gather, whole, "gather keys and values");
+      writer.compute(flash_backward(shape, gathered_attention(shape)));
+      exchange(writer, CollectiveKind::reduce_scatter, whole, "scatter key-value gradients");
+      return;
+    }
+    case ContextKind::all_to_all: {
+      const Bytes queries(2.0 * shape.query_elements());
+      exchange(writer, CollectiveKind::all_to_all, queries, "exchange output gradient");
+      writer.compute(flash_backward(shape, exchanged_attention(shape)));
+      exchange(writer, CollectiveKind::all_to_all, queries, "exchange query gradient");
+      exchange(writer, CollectiveKind::all_to_all, exchanged_keys(shape), "exchange key gradient");
+      exchange(writer, CollectiveKind::all_to_all, exchanged_keys(shape),
+               "exchange value gradient");
+      return;
+    }
+  }
+}
+
+}  // namespace headway::workload

@@ -1,0 +1,88 @@
+// headway import: what it writes is read by check, topo and run.
+#include <gmock/gmock.h>
+
+#include "tests/apps/program.h"
+
+namespace headway::apps {
+namespace {
+
+using testing::HasSubstr;
+
+class ImportVerb : public ProgramTest {
+ protected:
+  /// A scenario whose cluster has this change.
+  void write_scenario(const std::string& from, const std::string& to) const {
+    write_small("s.yaml");
+    std::string text = read("s.yaml");
+    text.replace(text.find(from), from.size(), to);
+    write("s.yaml", text);
+  }
+};
+
+TEST_F(ImportVerb, AFabricOfSlurmIsReadByCheckTopoAndRun) {
+  write("topology.conf",
+        "SwitchName=leaf0 Nodes=n[0-3]\nSwitchName=leaf1 Nodes=n[4-7]\n"
+        "SwitchName=spine Switches=leaf[0-1]\n");
+  const auto import = run("import slurm-topology topology.conf --rate '200 Gbps' --out ours.yaml");
+  ASSERT_EQ(import.code, 0) << import.err;
+  EXPECT_EQ(import.out, "");
+  EXPECT_THAT(import.err, HasSubstr("headway: warning: "));
+  EXPECT_THAT(read("ours.yaml"), HasSubstr("link_bandwidth: 25 GB/s\n"));
+  EXPECT_EQ(run("check ours.yaml").out, "ours.yaml: correct (fabrics)\n");
+  const auto topo = run("topo ours.yaml --nodes 8 --format csv");
+  EXPECT_EQ(topo.code, 0) << topo.err;
+  EXPECT_THAT(topo.out, HasSubstr("\nconnected,true\n"));
+  write_scenario("{use: rail-optimized-ndr}", "{use: ours}");
+  const auto step = run("run s.yaml");
+  EXPECT_EQ(step.code, 0) << step.err;
+  EXPECT_EQ(run("import slurm-topology topology.conf --out ours.yaml").code, 2);
+}
+
+TEST_F(ImportVerb, ANodeOfNvidiaSmiIsReadByCheckTopoAndRun) {
+  write("topo.txt",
+        "\tGPU0\tGPU1\tNIC0\tNIC1\tCPU Affinity\nGPU0\t X \tNV18\tPIX\tSYS\t0-55\n"
+        "GPU1\tNV18\t X \tSYS\tPIX\t0-55\nNIC0\tPIX\tSYS\t X \tSYS\nNIC1\tSYS\tPIX\tSYS\t X \n");
+  const auto import = run("import nvidia-smi-topo topo.txt --gpu h100-sxm --out ours.yaml");
+  ASSERT_EQ(import.code, 0) << import.err;
+  EXPECT_THAT(read("ours.yaml"), HasSubstr("use: h100-sxm\n"));
+  EXPECT_EQ(run("check ours.yaml").out, "ours.yaml: correct (nodes)\n");
+  const auto topo = run("topo ours.yaml --nodes 4 --format csv");
+  EXPECT_EQ(topo.code, 0) << topo.err;
+  EXPECT_THAT(topo.out, HasSubstr("\ncounts.gpus,8\n"));
+  write_scenario("{use: dgx-h100}", "{use: ours}");
+  const auto step = run("run s.yaml --set cluster.nodes=8");
+  EXPECT_EQ(step.code, 0) << step.err;
+}
+
+TEST_F(ImportVerb, ErrorsNameTheLineAndNothingIsWritten) {
+  write("topology.conf", "SwitchName=leaf0 Nodes=n[0-3]\nSwitchNam=leaf1 Nodes=n[4-7]\n");
+  const auto import = run("import slurm-topology topology.conf --out ours.yaml");
+  EXPECT_EQ(import.code, 2);
+  EXPECT_THAT(import.err, HasSubstr("topology.conf:2:"));
+  EXPECT_FALSE(exists("ours.yaml"));
+  EXPECT_THAT(run("import nccl-xml topology.conf").err, HasSubstr("add --gpu ENTRY"));
+  EXPECT_THAT(run("import slurm-topology topology.conf --rate 200").err, HasSubstr("has no unit"));
+  EXPECT_EQ(run("import visio topology.conf").code, 2);
+}
+
+TEST_F(ImportVerb, RealFilesAreReadByCheckAndTopo) {
+  const std::string external = HEADWAY_SHARED_DATA "/external/";
+  const std::vector<std::pair<std::string, std::string>> files{
+      {"ibnetdiscover", "NVIDIA-topograph/tests/output/ibnetdiscover/example.out"},
+      {"slurm-topology", "NVIDIA-topograph/tests/ci/expected.slinky-oci-sim-tree.conf"},
+      {"nccl-xml --gpu h100-sxm", "Azure-azhpc-images/topology/ndv5-topo.xml"},
+      {"nccl-xml --gpu mi300x", "ROCm-rccl/tools/topo_expl/models/topo_8p_940.xml"}};
+  for (const auto& [format, file] : files) {
+    if (!std::filesystem::exists(external + file)) {
+      GTEST_SKIP() << file << " is not here";
+    }
+    const auto import = run("import " + format + " '" + external + file + "' --out a.yaml --force");
+    ASSERT_EQ(import.code, 0) << file << import.err;
+    EXPECT_EQ(run("check a.yaml").code, 0) << file << run("check a.yaml").err;
+    const auto topo = run("topo a.yaml --nodes 2");
+    EXPECT_EQ(topo.code, 0) << file << topo.err;
+  }
+}
+
+}  // namespace
+}  // namespace headway::apps

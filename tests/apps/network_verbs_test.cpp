@@ -1,0 +1,138 @@
+// headway topo, headway collective and headway validate --collectives from the outside.
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/apps/program.h"
+
+namespace headway::apps {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+using TopoVerb = ProgramTest;
+using CollectiveVerb = ProgramTest;
+using ValidateVerb = ProgramTest;
+
+TEST_F(TopoVerb, CountsAFabricAsItsDrawingDoes) {
+  // 64 nodes of 8 rails: 8 leaves a unit of 32 nodes, 16 leaves of 32 up, 8 spines of 64 ports.
+  const auto outcome = run("topo rail-optimized-ndr --nodes 64 --format json");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const json result = json::parse(outcome.out);
+  EXPECT_EQ(result["schema"], "headway.topo/1");
+  EXPECT_EQ(result["counts"]["gpus"], 512);
+  EXPECT_EQ(result["counts"]["leaves"], 16);
+  EXPECT_EQ(result["counts"]["nodes_per_leaf"], 32);
+  EXPECT_EQ(result["connected"], true);
+  EXPECT_EQ(result["bisection_bytes_per_s"], result["full_bisection_bytes_per_s"]);
+  EXPECT_THAT(result["assumptions"][0].get<std::string>(), HasSubstr("DGX H100 is taken"));
+}
+
+TEST_F(TopoVerb, ReadsClustersAndScenariosToo) {
+  const auto cluster = run("topo selene-a100 --format csv");
+  EXPECT_EQ(cluster.code, 0) << cluster.err;
+  EXPECT_THAT(cluster.out, HasSubstr("\nconnected,true\n"));
+  write_small("s.yaml");
+  const auto scenario = run("topo s.yaml");
+  EXPECT_EQ(scenario.code, 0) << scenario.err;
+  EXPECT_THAT(scenario.out, testing::StartsWith("Small: rail_optimized\n"));
+}
+
+TEST_F(TopoVerb, OversubscriptionNarrowsTheBisection) {
+  const auto outcome =
+      run("topo rail-optimized-ndr --nodes 64 --set leaf_oversubscription=2 --format json");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const json result = json::parse(outcome.out);
+  EXPECT_NEAR(result["bisection_bytes_per_s"].get<double>(),
+              result["full_bisection_bytes_per_s"].get<double>() / 2, 1);
+}
+
+TEST_F(TopoVerb, WritesDrawingsAndDoesNotOverwriteThem) {
+  const std::string verb = "topo rail-optimized-ndr --nodes 4 --dot a.dot --graphml a.graphml";
+  ASSERT_EQ(run(verb).code, 0);
+  EXPECT_THAT(read("a.dot"), HasSubstr("graph"));
+  EXPECT_THAT(read("a.graphml"), HasSubstr("<graphml"));
+  const auto again = run(verb);
+  EXPECT_EQ(again.code, 2);
+  EXPECT_EQ(again.out, "");
+  EXPECT_EQ(again.err, "'a.dot' exists; use --force to overwrite it\n");
+  EXPECT_EQ(run(verb + " --force").code, 0);
+}
+
+TEST_F(TopoVerb, SaysWhatIsMissingOrTooMuch) {
+  EXPECT_THAT(run("topo rail-optimized-ndr").err, HasSubstr("add --nodes N"));
+  EXPECT_THAT(run("topo selene-a100 --nodes 4").err, HasSubstr("already says"));
+  EXPECT_THAT(run("topo rail-optimized-ndr --nodes 4 --node dgx-h10").err,
+              HasSubstr("did you mean 'dgx-h100'?"));
+  EXPECT_EQ(run("topo none.yaml").code, 2);
+}
+
+TEST_F(CollectiveVerb, PrintsTheTableOfNcclTests) {
+  const auto outcome =
+      run("collective all_reduce --cluster dgx-superpod-h100-127 --gpus 64 -b 1M -e 4M -f 2");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out,
+              HasSubstr("#       size         count      type   redop    root     time   algbw   "
+                        "busbw #wrong     time   algbw   busbw #wrong\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("\n     1048576        262144     float     sum      -1  "));
+  EXPECT_THAT(outcome.out, HasSubstr("\n     4194304       1048576     float     sum      -1  "));
+  EXPECT_THAT(outcome.out, HasSubstr("\n# Avg bus bandwidth    : "));
+}
+
+TEST_F(CollectiveVerb, ItsOwnTableIsALogThatComparesToNothing) {
+  const std::string verb = "collective all_gather --cluster dgx-h100 -b 1M -e 1G -f 4";
+  ASSERT_EQ(run(verb + " --out a.log").code, 0);
+  const auto outcome =
+      run("collective all_gather --cluster dgx-h100 --compare a.log --format json");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const json result = json::parse(outcome.out);
+  ASSERT_EQ(result["rows"].size(), 6U);
+  for (const auto& row : result["rows"]) {
+    EXPECT_NEAR(row["error"].get<double>(), 0, 5e-4) << row;  // as many digits as are printed
+  }
+}
+
+TEST_F(CollectiveVerb, APublishedLogIsMetAtTheLargestSize) {
+  const std::string log =
+      HEADWAY_SHARED_DATA "/external/NVIDIA-dgxc-benchmarking/nccl/all_reduce_8xH100.log";
+  if (!std::filesystem::exists(log)) {
+    GTEST_SKIP() << log << " is not here";
+  }
+  const auto outcome =
+      run("collective all_reduce --cluster dgx-h100 --compare '" + log + "' --format json");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const json last = json::parse(outcome.out)["rows"].back();
+  EXPECT_EQ(last["size_bytes"], 17179869184);
+  EXPECT_NEAR(last["measured_bus_bandwidth_bytes_per_s"].get<double>(), 480e9, 1e9);
+  EXPECT_NEAR(last["bus_bandwidth_bytes_per_s"].get<double>(), 480e9, 0.05 * 480e9);
+}
+
+TEST_F(CollectiveVerb, RefusesWhatMakesNoSense) {
+  const std::string verb = "collective all_reduce --cluster dgx-h100 ";
+  EXPECT_THAT(run("collective reduce_all --cluster dgx-h100").err,
+              HasSubstr("there is no collective 'reduce_all'"));
+  EXPECT_THAT(run(verb + "-b 1X").err, HasSubstr("-b 1X: is no size"));
+  EXPECT_THAT(run(verb + "-b 2M -e 1M").err, HasSubstr("-b 2M is larger than -e 1M"));
+  EXPECT_THAT(run(verb + "--gpus 16").err, HasSubstr("16 GPUs are asked for"));
+  EXPECT_EQ(run(verb + "-f 1").code, 2);
+  EXPECT_THAT(run(verb + "-d flaot").err, HasSubstr("there is no type 'flaot'"));
+}
+
+TEST_F(ValidateVerb, TakesExactlyOneKindOfMeasurement) {
+  write("c.csv",
+        "system,gpu,n_nodes,n_gpus,inter_node_network,collective,message_bytes,time_us\n"
+        "a,H100-80G-SXM,2,16,8x NDR-400 IB,all_reduce,1048576,100\n"
+        "b,n/a,2,16,see source,all_reduce,1048576,100\n");
+  EXPECT_EQ(run("validate").code, 2);
+  EXPECT_EQ(run("validate --runs c.csv --collectives c.csv").code, 2);
+  const auto outcome = run("validate --collectives c.csv --format json");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const json result = json::parse(outcome.out);
+  EXPECT_EQ(result["rows"][0]["status"], "ok");
+  EXPECT_EQ(result["rows"][1]["status"], "skipped:unknown GPU n/a");
+  EXPECT_EQ(result["rows"][1]["predicted_us"], nullptr);
+  EXPECT_EQ(result["summary"]["n_skipped"], 1);
+}
+
+}  // namespace
+}  // namespace headway::apps

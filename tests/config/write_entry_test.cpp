@@ -1,0 +1,44 @@
+#include "sim/config/write_entry.h"
+
+#include <gmock/gmock.h>
+
+#include "sim/config/kind_of_text.h"
+#include "sim/config/load.h"
+
+#include "tests/config/test_files.h"
+
+namespace headway::config {
+namespace {
+
+const std::filesystem::path kConfigs = std::filesystem::path(HEADWAY_SOURCE_DIR) / "configs";
+
+TEST(KindOfText, IsToldFromTheRequiredKeys) {
+  EXPECT_EQ(kind_of_text("name: a\ntopology: fat_tree\nlink_bandwidth: 400 Gbps\n"), "fabrics");
+  EXPECT_EQ(kind_of_text("name: a\ntopology: fat_tree\n"), "scenarios");
+  EXPECT_EQ(kind_of_text("# a: b\nname: a\n"), "scenarios");
+  EXPECT_EQ(kind_of_text("headway: 1\nname: a\ntopology: x\nlink_bandwidth: 1\n"), "scenarios");
+  EXPECT_EQ(kind_of_text("nodes: 1\nnode: {}\nfabric: {}\nstorage: {}\n"), "clusters");
+}
+
+TEST(WriteEntry, FabricsReadBackEqual) {
+  testing::Folder folder;
+  for (const auto& entry : list_entries("fabrics", {kConfigs})) {
+    const auto fabric = load_entry<network::FabricSpec>(entry.path, {{kConfigs}, {}}).spec;
+    const auto path = folder.write("fabrics/a.yaml", write_fabric(fabric));
+    EXPECT_EQ(load_entry<network::FabricSpec>(path, {{kConfigs}, {}}).spec, fabric) << entry.name;
+  }
+}
+
+TEST(WriteEntry, NodesReadBackEqualAndNameTheirGpu) {
+  testing::Folder folder;
+  const auto node =
+      load_entry<training::NodeSpec>(kConfigs / "nodes/dgx-h100.yaml", {{kConfigs}, {}}).spec;
+  const std::string text = write_node(node, "h100-sxm");
+  EXPECT_THAT(text, ::testing::HasSubstr("gpu:\n  use: h100-sxm\n"));
+  EXPECT_EQ(kind_of_text(text), "nodes");
+  const auto path = folder.write("nodes/a.yaml", text);
+  EXPECT_EQ(load_entry<training::NodeSpec>(path, {{kConfigs}, {}}).spec, node);
+}
+
+}  // namespace
+}  // namespace headway::config

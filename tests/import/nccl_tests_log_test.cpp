@@ -1,0 +1,96 @@
+#include "sim/import/nccl_tests_log.h"
+
+#include <filesystem>
+#include <gmock/gmock.h>
+
+#include "sim/core/error.h"
+
+#include "tests/import/read_file.h"
+
+namespace headway::import {
+namespace {
+
+using testing::HasSubstr;
+
+std::string error_of(const std::string& text) {
+  try {
+    read_nccl_tests_log(text, "a.log");
+  } catch (const core::Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(NcclTestsLog, ReadsTheLayoutOfToday) {
+  const auto log = read_nccl_tests_log(
+      "#       size         count      type   redop    root     time   algbw   busbw #wrong     "
+      "time   algbw   busbw #wrong\n"
+      "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            "
+      "(us)  (GB/s)  (GB/s)       \n"
+      "     1048576        262144     float     sum      -1    27.37   38.31   67.04      0    "
+      "26.93   38.94   68.14      0\n"
+      "host:1:2 [0] NCCL INFO comm 0x1 rank 0 nranks 8\n"
+      "     2097152        524288     float     sum      -1    42.21   49.68   86.94    N/A      "
+      "N/A     N/A     N/A    N/A\n"
+      "# Avg bus bandwidth    : 159.151\n",
+      "a.log");
+  ASSERT_EQ(log.rows.size(), 2U);
+  EXPECT_EQ(log.rows[0].bytes, 1048576U);
+  EXPECT_EQ(log.rows[0].count, 262144U);
+  EXPECT_EQ(log.rows[0].type, "float");
+  EXPECT_EQ(log.rows[0].out_of_place->microseconds, 27.37);
+  EXPECT_EQ(log.rows[0].in_place->bus_gb_per_s, 68.14);
+  EXPECT_FALSE(log.rows[1].in_place);
+  EXPECT_EQ(log.rows[1].line, 5);
+  EXPECT_EQ(log.average_bus_gb_per_s, 159.151);
+}
+
+TEST(NcclTestsLog, ReadsTheOldLayoutWithoutRootAndBehindPrefixesOfMpirun) {
+  const auto log = read_nccl_tests_log(
+      "[1,0]<stdout>:#       size         count    type   redop     time   algbw   busbw  error    "
+      " "
+      "time   algbw   busbw  error\n"
+      "[1,0]<stdout>:     1048576        262144   float     sum    27.37   38.31   67.04  1e-07    "
+      "26.93   38.94   68.14  1e-07\n",
+      "a.log");
+  ASSERT_EQ(log.rows.size(), 1U);
+  EXPECT_EQ(log.rows[0].out_of_place->algorithm_gb_per_s, 38.31);
+  EXPECT_EQ(log.rows[0].in_place->microseconds, 26.93);
+}
+
+TEST(NcclTestsLog, ReadsAnExcerptWithoutHeadingAndWithoutInPlaceColumns) {
+  const auto log =
+      read_nccl_tests_log("0:  1024  256  bfloat16  none  -1  10.5  0.1  0.2  0\n", "a");
+  ASSERT_EQ(log.rows.size(), 1U);
+  EXPECT_EQ(log.rows[0].timing()->microseconds, 10.5);
+  EXPECT_FALSE(log.rows[0].in_place);
+}
+
+TEST(NcclTestsLog, NamesTheLineOfARowThatIsCutOffOrNoNumber) {
+  EXPECT_THAT(error_of("x\n  1024  256  float  sum  -1  10.5\n"),
+              HasSubstr("a.log:2:30: the row has 6 cells, which no layout of nccl-tests has"));
+  EXPECT_THAT(error_of("  1024  256  float  sum  -1  1o.5  0.1  0.2  0\n"),
+              HasSubstr("a.log:1:30: '1o.5' is not a time"));
+  EXPECT_THAT(error_of("nothing\n"), HasSubstr("no line of results"));
+}
+
+TEST(NcclTestsLog, ReadsAPublishedLogWhole) {
+  const std::string path = kExternal + "NVIDIA-dgxc-benchmarking/nccl/all_reduce_8xH100.log";
+  if (!std::filesystem::exists(path)) {
+    GTEST_SKIP() << path << " is not here";
+  }
+  const auto log = read_nccl_tests_log(text_of(path), path);
+  ASSERT_EQ(log.rows.size(), 32U);
+  EXPECT_EQ(log.ranks_listed.size(), 8U);
+  EXPECT_EQ(log.rows.back().bytes, 17179869184U);
+  EXPECT_EQ(log.rows.back().out_of_place->bus_gb_per_s, 479.90);
+  // The program's own average over both placements, from the rows read.
+  double sum = 0;
+  for (const auto& row : log.rows) {
+    sum += row.out_of_place->bus_gb_per_s + row.in_place->bus_gb_per_s;
+  }
+  EXPECT_NEAR(sum / 64, *log.average_bus_gb_per_s, 0.005);
+}
+
+}  // namespace
+}  // namespace headway::import

@@ -1,0 +1,112 @@
+// Context parallelism in time: what hides behind attention and what does not.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sim/gpu/kernel_time.h"
+#include "sim/training/lower.h"
+#include "sim/training/step.h"
+#include "sim/workload/closed_form.h"
+#include "sim/workload/kernels.h"
+#include "tests/training/fixture.h"
+
+namespace headway::training {
+namespace {
+
+using core::Activity;
+using workload::ContextKind;
+
+/// Tensor 8, context 4 over four nodes, data 2; two sequences of 65,536 tokens a replica.
+Scenario long_sequences(ContextKind kind, core::BytesPerSecond links) {
+  Scenario s = eight_nodes();
+  s.parallelism.pipeline = 1;
+  s.parallelism.context = 4;
+  s.parallelism.context_kind = kind;
+  s.training.sequence_length = 65536;
+  s.training.global_batch = 4;
+  s.training.framework.cpu_launch = core::Seconds(0);
+  s.training.framework.data_overlap = false;  // the links carry nothing else during attention
+  s.cluster.node.nic.bandwidth = links;
+  s.cluster.fabric.link_bandwidth = links;
+  return s;
+}
+
+core::BytesPerSecond gigabits(double rate) { return core::BytesPerSecond(rate * 1e9 / 8); }
+
+/// Bytes a rank sends for context in the step: 16 layers, 2 micro-batches.
+double sent_bytes(const Scenario& s) {
+  const auto layer = workload::context_bytes_per_layer(s.model, s.training, s.parallelism);
+  return 16 * 2 * (layer.forward + layer.backward).si();
+}
+
+TEST(ContextRing, HidesBehindLongAttention) {
+  // A block of 8.4 MB takes 0.17 ms at 400 Gbps, attention with a block about 0.5 ms.
+  const Scenario s = long_sequences(ContextKind::ring, gigabits(400));
+  const StepResult step = simulate_step(check(s));
+  EXPECT_GT(sent_bytes(s) / 50e9, 0.04);
+  EXPECT_LT(step.breakdown[Activity::context].si(), 1e-4);
+}
+
+TEST(ContextRing, ShowsWhatAttentionCannotHide) {
+  // At 4 Gbps a transfer is 30 times as long as the attention beside it. Exposed = transfers less
+  // what runs beside them, which is at most attention and its merges. One message alone reaches 90 %
+  // of the line, two together all of it.
+  const Scenario s = long_sequences(ContextKind::ring, gigabits(4));
+  const StepResult step = simulate_step(check(s));
+  const double wire = sent_bytes(s) / (4e9 / 8);
+  const KernelTimes times = kernel_times(s);
+  const auto shape = workload::rank_shape(s.model, s.training, s.parallelism);
+  const double attention =
+      16 * 2 * 4 *
+      gpu::kernels_time(*times.gpu, times.shares,
+                        {workload::flash_forward(shape, shape.own_attention()),
+                         workload::flash_backward(shape, shape.own_attention())},
+                        times.launch)
+          .si();
+  const double exposed = step.breakdown[Activity::context].si();
+  EXPECT_LT(exposed, wire / 0.89);
+  EXPECT_GT(exposed, wire - 1.5 * attention);
+  EXPECT_LT(attention, 0.1 * wire);
+}
+
+TEST(ContextGather, IsExposedWhateverAttentionTakes) {
+  const Scenario s = long_sequences(ContextKind::all_gather, gigabits(400));
+  const StepResult step = simulate_step(check(s));
+  EXPECT_GT(step.breakdown[Activity::context].si(), sent_bytes(s) / 50e9);
+  const StepResult ring = simulate_step(check(long_sequences(ContextKind::ring, gigabits(400))));
+  EXPECT_LT(ring.time, step.time);
+}
+
+TEST(ContextExchange, IsExposedWhateverAttentionTakes) {
+  const Scenario s = long_sequences(ContextKind::all_to_all, gigabits(400));
+  const StepResult step = simulate_step(check(s));
+  EXPECT_GT(step.breakdown[Activity::context].si(), sent_bytes(s) / 50e9);
+}
+
+TEST(ContextSteps, FoldedAndUnfoldedGiveTheSameTicks) {
+  for (const auto kind : {ContextKind::ring, ContextKind::all_gather, ContextKind::all_to_all}) {
+    Scenario s = long_sequences(kind, gigabits(100));
+    s.parallelism.tensor = 2;
+    s.parallelism.pipeline = 4;
+    const auto checked = check(s);
+    const StepResult folded = simulate_step(checked, {.fold = true});
+    const StepResult unfolded = simulate_step(checked, {.fold = false});
+    EXPECT_EQ(folded.time, unfolded.time) << core::to_word(kind);
+    EXPECT_EQ(folded.result_digest, unfolded.result_digest) << core::to_word(kind);
+    EXPECT_LT(folded.rank_classes, folded.ranks);
+  }
+}
+
+TEST(ContextChecks, PointAtTheContextDegree) {
+  Scenario s = long_sequences(ContextKind::ring, gigabits(400));
+  s.training.sequence_length = 65540;
+  const core::SourceMarks marks{{"parallelism.context", {"a.yaml", 9, 12, 1, "  context: 4"}}};
+  try {
+    check(s, marks);
+    FAIL() << "no error";
+  } catch (const core::Error& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("a.yaml:9:12: a sequence of 65540 tokens does not divide into 2 x context = 8 chunks"));
+  }
+}
+
+}  // namespace
+}  // namespace headway::training

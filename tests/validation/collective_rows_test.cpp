@@ -1,0 +1,82 @@
+#include "sim/validation/collective_rows.h"
+
+#include <fstream>
+#include <gmock/gmock.h>
+#include <sstream>
+
+namespace headway::validation {
+namespace {
+
+constexpr const char* kHeader =
+    "system,gpu,n_nodes,n_gpus,inter_node_network,collective,message_bytes,time_us\n";
+
+std::vector<CollectivePrediction> predict(const std::string& rows) {
+  return predict_collectives(import::CsvTable(kHeader + rows, "rows.csv"));
+}
+
+TEST(CollectiveRows, EveryRowHasAStatusWithItsReason) {
+  const auto rows = predict(
+      "a,H100-80G-SXM,2,16,8x NDR-400 IB,all_reduce,1048576,100\n"
+      "a,B200,2,16,IB (not stated),all_reduce,1048576,100\n"
+      "a,H800,2,16,8x 400G IB,moe_dispatch_fp8 EP16,1048576,100\n"
+      "a,n/a,4,32,see source,all_reduce,1048576,100\n"
+      "a,H100-80G-SXM,2,16,see source,all_reduce,1048576,100\n"
+      "a,H100-80G-SXM,1,8,single node,all_reduce,1048576,\n"
+      "a,H100-80G-SXM,1,8,single node,all_reduce,,100\n"
+      "a,H100-80G-SXM,4,8,8x400G,all_reduce,1048576,100\n");
+  ASSERT_EQ(rows.size(), 8U);
+  EXPECT_EQ(rows[0].status, "ok");
+  EXPECT_NEAR(*rows[0].error, *rows[0].predicted_us / 100 - 1, 1e-15);
+  EXPECT_EQ(rows[1].status, "ok-assumed");
+  EXPECT_EQ(rows[2].status, "skipped:not one collective of NCCL: moe_dispatch_fp8 EP16");
+  EXPECT_EQ(rows[3].status, "skipped:unknown GPU n/a");
+  EXPECT_EQ(rows[4].status, "skipped:unknown network: see source");
+  EXPECT_EQ(rows[5].status, "skipped:no time stated");
+  EXPECT_EQ(rows[6].status, "skipped:no message size stated");
+  EXPECT_EQ(rows[7].status, "skipped:8 GPUs on 4 nodes do not fill nodes of 8");
+}
+
+TEST(CollectiveRows, CardsAreReadFromTheWordsOfTheSource) {
+  import::CsvTable table(std::string(kHeader) +
+                             "a,H100-80G-SXM,2,16,8x200G TCPXO,all_reduce,1048576,100\n"
+                             "a,A100-40G-SXM,2,16,RoCE 16x100G (1.6 Tbps),all_reduce,1048576,100\n",
+                         "rows.csv");
+  const auto tcpxo = place_collective(table, 0);
+  const auto roce = place_collective(table, 1);
+  // The fabric passes 0.9 of the line rate: 25 GB/s x 0.9 a rail; two cards of 12.5 GB/s a rail.
+  EXPECT_NEAR(tcpxo.machine.nic_bandwidth.si(), 0.9 * 25e9, 1);
+  EXPECT_NEAR(roce.machine.nic_bandwidth.si(), 0.9 * 25e9, 1);
+  EXPECT_EQ(roce.group.domains, 2);
+}
+
+TEST(CollectiveRows, SummaryTellsLargeFromSmallMessages) {
+  std::vector<CollectivePrediction> rows(4);
+  rows[0].message_bytes = rows[1].message_bytes = 1 << 20;
+  rows[0].error = 0.1;
+  rows[1].error = -0.3;
+  rows[2].message_bytes = 8;
+  rows[2].error = -0.5;  // half the time: a factor of two
+  const auto s = summarize(rows);
+  EXPECT_EQ(s.n, 3U);
+  EXPECT_EQ(s.n_skipped, 1U);
+  EXPECT_NEAR(s.median_abs_error_large, 0.2, 1e-12);
+  EXPECT_NEAR(s.median_factor_small, 2, 1e-12);
+}
+
+TEST(CollectiveRows, NamedSystemsWithoutTheirCalibration) {
+  const std::string path = std::string(HEADWAY_SHARED_DATA) + "/collectives.csv";
+  std::ifstream file(path);
+  if (!file) {
+    GTEST_SKIP() << path << " is not here";
+  }
+  std::stringstream text;
+  text << file.rdbuf();
+  const auto rows = predict_collectives(import::CsvTable(text.str(), path));
+  const auto s = summarize(rows);
+  EXPECT_GE(s.n, 250U);
+  EXPECT_LE(s.median_abs_error_large, 0.15);
+  EXPECT_LE(s.median_factor_small, 1.5);
+}
+
+}  // namespace
+}  // namespace headway::validation

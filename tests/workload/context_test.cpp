@@ -1,0 +1,268 @@
+// Context parallelism in its three forms: work, bytes, gradients and what is refused.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sim/core/error.h"
+#include "sim/workload/attention_blocks.h"
+#include "sim/workload/build.h"
+#include "sim/workload/closed_form.h"
+#include "sim/workload/layer_blocks.h"
+#include "sim/workload/memory.h"
+
+#include "tests/workload/models.h"
+
+namespace headway::workload {
+namespace {
+
+using namespace tests;
+using core::CollectiveKind;
+
+constexpr ContextKind kKinds[] = {ContextKind::ring, ContextKind::all_gather,
+                                  ContextKind::all_to_all};
+
+ParallelismSpec shared(ContextKind kind, int tensor, int pipeline, int context) {
+  ParallelismSpec parallelism = split(tensor, pipeline);
+  parallelism.context = context;
+  parallelism.context_kind = kind;
+  return parallelism;
+}
+
+BlockInput block_input(const ModelSpec& model,
+                       const TrainingSpec& training,
+                       const ParallelismSpec& parallelism) {
+  return {model, training, parallelism, rank_shape(model, training, parallelism)};
+}
+
+double attention_work(const Block& block) {
+  double work = 0;
+  for (const Operation& operation : block.operations) {
+    for (const core::Kernel& kernel : operation.kernels) {
+      const bool attention = kernel.kind == core::KernelKind::attention_forward ||
+                             kernel.kind == core::KernelKind::attention_backward;
+      work += attention ? kernel.work.si() * static_cast<double>(kernel.count) : 0.0;
+    }
+  }
+  return work;
+}
+
+/// Bytes one rank puts on the wire for its context group: messages whole, of collectives (c-1)/c.
+double sent_bytes(const Block& block, double c) {
+  double bytes = 0;
+  for (const Operation& operation : block.operations) {
+    if (operation.group != Group::context || operation.kind == OperationKind::receive) {
+      continue;
+    }
+    const bool collective = operation.kind == OperationKind::collective;
+    bytes += operation.bytes.si() * (collective ? (c - 1) / c : 1.0);
+  }
+  return bytes;
+}
+
+int count_operations(const Block& block, OperationKind kind) {
+  int count = 0;
+  for (const Operation& operation : block.operations) {
+    count += operation.kind == kind && operation.group == Group::context ? 1 : 0;
+  }
+  return count;
+}
+
+TEST(ContextWork, OfAllRanksIsTheCausalAttentionOfTheModel) {
+  const ModelSpec model = llama_8b();
+  const TrainingSpec training = recipe(32768, 16);
+  const double core = forward_flops_per_token(model, 32768).core().si();
+  for (const ContextKind kind : kKinds) {
+    for (const auto& [t, c] : {std::pair{1, 2}, std::pair{2, 4}, std::pair{4, 8}}) {
+      const ParallelismSpec parallelism = shared(kind, t, 2, c);
+      const StepGraph graph = build_step_graph(model, training, parallelism, 2, 8);
+      double work = 0;
+      for (const Stage& stage : graph.stages) {
+        for (const Call& call : stage.calls) {
+          work += attention_work(graph.blocks[static_cast<std::size_t>(call.block)]) * call.repeat;
+        }
+      }
+      // Forward 2 products, backward 5, half of the pairs: 8 sequences of 32768 tokens a replica.
+      EXPECT_NEAR(t * c * work / (8.0 * 32768 * 3.5 * 0.5 * core), 1, 1e-12)
+          << core::to_word(kind) << " " << c;
+      const double layer = executed_attention_per_layer(model, training, parallelism).si();
+      EXPECT_NEAR(work / (32 * 8 * layer), 1, 1e-12);
+    }
+  }
+}
+
+TEST(ContextWork, IsThatOfChunkPairsOnEveryRankOfTheRing) {
+  // Rank r has chunks r and 2c-1-r of u tokens; queries of chunk i meet u^2/2 pairs in chunk i and
+  // u^2 in every earlier one. Block by block every rank does the same work.
+  const int c = 4;
+  const double u = 1;
+  const auto pairs = [&](int query, int key) {
+    return query == key ? u * u / 2 : key < query ? u * u : 0.0;
+  };
+  for (int rank = 0; rank < c; ++rank) {
+    for (int step = 0; step < c; ++step) {
+      const int from = (rank - step + c) % c;
+      double sum = 0;
+      for (const int query : {rank, 2 * c - 1 - rank}) {
+        for (const int key : {from, 2 * c - 1 - from}) {
+          sum += pairs(query, key);
+        }
+      }
+      EXPECT_EQ(sum, 2 * u * u);  // half of (2u)^2, as write_core_attention_forward counts
+    }
+  }
+}
+
+TEST(ContextBytes, AreTheFormulasOfTheLiterature) {
+  // 405B, s = 131072, t = 8, c = 16: a rank has 8192 tokens, 16 query heads and 1 key-value head.
+  const ModelSpec model = llama_405b();
+  const TrainingSpec training = recipe(131072, 16);
+  const double head = 2.0 * 8192 * 128;  // one head of a rank's tokens, 16-bit
+  for (const ContextKind kind : kKinds) {
+    const ParallelismSpec parallelism = shared(kind, 8, 1, 16);
+    const BlockInput input = block_input(model, training, parallelism);
+    const double forward = sent_bytes(layer_forward(input), 16);
+    const double backward = sent_bytes(layer_backward(input), 16);
+    if (kind == ContextKind::all_to_all) {
+      // Queries and output 16 heads each; keys and values 16 copies each of the one head.
+      EXPECT_DOUBLE_EQ(forward, 15.0 / 16 * (16 + 16 + 16 + 16) * head);
+      EXPECT_DOUBLE_EQ(backward, forward);
+    } else {
+      EXPECT_DOUBLE_EQ(forward, 15 * 2 * head);  // = (c-1)/c of an array of 2 s d
+      EXPECT_DOUBLE_EQ(backward, 2 * forward);
+    }
+    const ContextBytes closed = context_bytes_per_layer(model, training, parallelism);
+    EXPECT_DOUBLE_EQ(closed.forward.si(), forward);
+    EXPECT_DOUBLE_EQ(closed.backward.si(), backward);
+  }
+}
+
+TEST(ContextBytes, AreSentAgainWhereTheForwardIsRecomputed) {
+  const ModelSpec model = llama_8b();
+  const TrainingSpec training = recipe(32768, 16);
+  for (const ContextKind kind : kKinds) {
+    for (const Recompute recompute : {Recompute::selective, Recompute::full}) {
+      ParallelismSpec parallelism = shared(kind, 2, 1, 4);
+      parallelism.recompute = recompute;
+      const ContextBytes once = context_bytes_per_layer(model, training, parallelism);
+      EXPECT_DOUBLE_EQ(sent_bytes(layer_backward(block_input(model, training, parallelism)), 4),
+                       (once.forward + once.backward).si());
+    }
+  }
+}
+
+TEST(ContextRing, SendsEveryBlockBeforeItWorksOnThePresentOne) {
+  const ModelSpec model = llama_8b();
+  const TrainingSpec training = recipe(32768, 16);
+  const ParallelismSpec parallelism = shared(ContextKind::ring, 1, 1, 4);
+  const BlockInput input = block_input(model, training, parallelism);
+  const Block forward = layer_forward(input);
+  const Block backward = layer_backward(input);
+  EXPECT_EQ(count_operations(forward, OperationKind::send), 3);
+  EXPECT_EQ(count_operations(forward, OperationKind::receive), 3);
+  EXPECT_EQ(count_operations(backward, OperationKind::send), 6);  // blocks and their gradients
+  EXPECT_EQ(count_operations(backward, OperationKind::receive), 6);
+  for (const Block& block : {forward, backward}) {
+    const auto& operations = block.operations;
+    for (std::size_t i = 0; i + 1 < operations.size(); ++i) {
+      if (operations[i].kind == OperationKind::send && operations[i].channel == 0) {
+        EXPECT_EQ(operations[i + 1].kernels.front().sequence, 8192);  // attention runs beside it
+      }
+    }
+  }
+}
+
+TEST(ContextOfOne, IsTheGraphWithoutContext) {
+  const ModelSpec model = llama_8b();
+  const TrainingSpec training = recipe(8192, 16);
+  const StepGraph plain = build_step_graph(model, training, split(2, 2), 2, 8);
+  for (const ContextKind kind : kKinds) {
+    const StepGraph graph = build_step_graph(model, training, shared(kind, 2, 2, 1), 2, 8);
+    EXPECT_EQ(graph.blocks, plain.blocks);
+    for (const Block& block : graph.blocks) {
+      EXPECT_EQ(count_operations(block, OperationKind::collective), 0);
+      EXPECT_EQ(count_operations(block, OperationKind::send), 0);
+    }
+  }
+}
+
+TEST(ContextGradients, AreReducedOverDataAndContext) {
+  // One replica on 4 context ranks reduces as four replicas do: all hold the same weights.
+  const ModelSpec model = llama_8b();
+  const TrainingSpec training = recipe(32768, 16);
+  const ParallelismSpec parallelism = shared(ContextKind::ring, 2, 1, 4);
+  const double parameters = parameters_per_rank(model, parallelism, 0);
+  const StepGraph graph = build_step_graph(model, training, parallelism, 1, 4);
+  double reduced = 0;
+  double adam = 0;
+  for (const Call& call : graph.stages.front().calls) {
+    for (const Operation& operation :
+         graph.blocks[static_cast<std::size_t>(call.block)].operations) {
+      const bool scatter = operation.collective == CollectiveKind::reduce_scatter;
+      reduced += operation.group == Group::data_context && scatter ? operation.bytes.si() : 0.0;
+      for (const core::Kernel& kernel : operation.kernels) {
+        adam += std::string(kernel.name) == "optimizer" ? kernel.traffic.si() : 0.0;
+      }
+    }
+  }
+  EXPECT_NEAR(reduced, 4 * parameters, 1);
+  EXPECT_NEAR(adam, (26 + 4) * parameters / 4, 1);
+  const StageMemory memory = stage_memory(model, training, parallelism, 1, 4).front();
+  EXPECT_DOUBLE_EQ(memory.optimizer.si(), 12 * parameters / 4);
+}
+
+TEST(ContextMemory, IsThatOfTheTokensOfARank) {
+  // Ring and all-gather keep what a rank keeps of a sequence c times shorter.
+  const ModelSpec model = llama_70b();
+  const double whole = saved_per_layer(model, recipe(32768, 8), split(8, 1)).si();
+  const double tokens = 8192;
+  for (const ContextKind kind : kKinds) {
+    const ParallelismSpec parallelism = shared(kind, 8, 1, 4);
+    const double kept = saved_per_layer(model, recipe(32768, 8), parallelism).si();
+    if (kind == ContextKind::all_to_all) {
+      // Keys and values of one head in four copies; the output by heads and by tokens.
+      EXPECT_DOUBLE_EQ(kept, whole / 4 + 2 * tokens * 128 * (2 * 3 + 8));
+    } else {
+      EXPECT_DOUBLE_EQ(kept, whole / 4);
+    }
+  }
+}
+
+TEST(ContextMemory, HoldsWhatIsExchangedDuringBackward) {
+  // A model whose attention is wider than its MLP, so that the working set is attention's:
+  // gradients of the output, queries, keys and values, and gathered residuals.
+  ModelSpec model = llama_8b();
+  model.ffn = 1024;
+  const TrainingSpec training = recipe(32768, 8);
+  const double block = 2.0 * 2 * 8192 * 1024;  // keys and values of 8192 tokens
+  const double common = 2.0 * 8192 * 4096 + 2.0 * 8192 * (2 * 4096 + 2 * 1024);
+  const auto working = [&](ContextKind kind) {
+    return backward_working_set(model, training, shared(kind, 1, 1, 4)).si();
+  };
+  EXPECT_DOUBLE_EQ(working(ContextKind::ring), common + 2 * block);
+  EXPECT_DOUBLE_EQ(working(ContextKind::all_gather), common + 2 * 4 * block);
+  EXPECT_DOUBLE_EQ(working(ContextKind::all_to_all), common + 2.0 * 8192 * 4096);
+}
+
+TEST(ContextProblems, SayWhatDoesNotDivide) {
+  const ModelSpec model = llama_8b();
+  EXPECT_THAT(
+      context_problems(model, recipe(8192, 8), shared(ContextKind::ring, 1, 1, 3)),
+      testing::ElementsAre("a sequence of 8192 tokens does not divide into 2 x context = 6 "
+                           "chunks, two for each rank so that all have the same causal work"));
+  EXPECT_THAT(context_problems(model, recipe(8192, 8), shared(ContextKind::all_to_all, 8, 1, 8)),
+              testing::ElementsAre(
+                  "32 attention heads do not divide over tensor 8 x context 8 = 64; choose "
+                  "context_kind ring or all-gather"));
+  EXPECT_THAT(
+      context_problems(model, recipe_2021(8192, 8), shared(ContextKind::all_gather, 1, 1, 2)),
+      testing::ElementsAre(
+          "context parallelism needs fused attention; set framework.fused_attention: true"));
+  for (const ContextKind kind : kKinds) {
+    EXPECT_THAT(context_problems(model, recipe(8192, 8), shared(kind, 4, 1, 2)),
+                testing::IsEmpty());
+  }
+  const ParallelismSpec uneven = shared(ContextKind::ring, 1, 1, 3);
+  EXPECT_THROW(build_step_graph(model, recipe(8192, 8), uneven, 1, 8), core::Error);
+}
+
+}  // namespace
+}  // namespace headway::workload
