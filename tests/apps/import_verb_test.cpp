@@ -66,7 +66,7 @@ TEST_F(ImportVerb, ErrorsNameTheLineAndNothingIsWritten) {
 }
 
 TEST_F(ImportVerb, RealFilesAreReadByCheckAndTopo) {
-  const std::string external = HEADWAY_SHARED_DATA "/external/";
+  const std::string external = HEADWAY_ROOT "/../shared/data/external/";
   const std::vector<std::pair<std::string, std::string>> files{
       {"ibnetdiscover", "NVIDIA-topograph/tests/output/ibnetdiscover/example.out"},
       {"slurm-topology", "NVIDIA-topograph/tests/ci/expected.slinky-oci-sim-tree.conf"},

@@ -94,7 +94,7 @@ TEST_F(CollectiveVerb, ItsOwnTableIsALogThatComparesToNothing) {
 
 TEST_F(CollectiveVerb, APublishedLogIsMetAtTheLargestSize) {
   const std::string log =
-      HEADWAY_SHARED_DATA "/external/NVIDIA-dgxc-benchmarking/nccl/all_reduce_8xH100.log";
+      HEADWAY_ROOT "/../shared/data/external/NVIDIA-dgxc-benchmarking/nccl/all_reduce_8xH100.log";
   if (!std::filesystem::exists(log)) {
     GTEST_SKIP() << log << " is not here";
   }
