@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "sim/core/engine/process.h"
@@ -31,17 +32,25 @@ struct Channel {
   }
 };
 
+/// All processes of one kind: consecutive ids in order of position.
+struct ProcessKind {
+  std::string name;
+  std::uint32_t first = 0;  ///< id of its first process
+  std::uint32_t count = 0;
+  std::vector<std::uint32_t> positions;  ///< rising; empty if they are 0 to count - 1
+};
+
 /// Who is who and who may send to whom.
 class Directory {
  public:
-  /// @param names  sorted, each once: the position is the process id
-  Directory(std::vector<ProcessName> names,
+  /// @param kinds  sorted by name, with consecutive ids from 0
+  Directory(std::vector<ProcessKind> kinds,
             std::vector<Channel> channels,
             std::vector<std::uint32_t> partition_of);
 
-  [[nodiscard]] std::size_t processes() const { return names_.size(); }
+  [[nodiscard]] std::size_t processes() const { return partition_of_.size(); }
   [[nodiscard]] std::span<const Channel> channels() const { return channels_; }
-  [[nodiscard]] const ProcessName& name(ProcessId id) const { return names_[id.index()]; }
+  [[nodiscard]] ProcessName name(ProcessId id) const;
   [[nodiscard]] ProcessId find(const ProcessName& name) const;
   [[nodiscard]] std::uint32_t partition_of(ProcessId id) const { return partition_of_[id.index()]; }
 
@@ -61,7 +70,7 @@ class Directory {
  private:
   [[noreturn]] void refuse(ChannelId id, ProcessId source, ProcessId target, Tick delay) const;
 
-  std::vector<ProcessName> names_;
+  std::vector<ProcessKind> kinds_;
   std::vector<Channel> channels_;
   std::vector<std::uint32_t> partition_of_;
 };

@@ -1,8 +1,8 @@
 #include "sim/core/engine/engine.h"
 
 #include <algorithm>
+#include <bit>
 #include <exception>
-#include <numeric>
 
 #include "sim/core/error.h"
 
@@ -21,31 +21,63 @@ struct NamedChannel {
   Tick minimum_latency = 1;
 };
 
-/// Ids of the processes in `set`, given all names in order.
-ProcessRange resolve(const ProcessSet& set, const std::vector<ProcessName>& names) {
+/// Ids of the processes in `set`.
+ProcessRange resolve(const ProcessSet& set, const std::vector<ProcessKind>& kinds) {
   const bool all = set.position == ProcessSet::kAll;
-  const auto before = [&](const ProcessName& name, const ProcessSet& wanted) {
-    return name.kind < wanted.kind ||
-           (name.kind == wanted.kind && !all && name.position < wanted.position);
-  };
-  const auto after = [&](const ProcessSet& wanted, const ProcessName& name) {
-    return wanted.kind < name.kind ||
-           (wanted.kind == name.kind && !all && wanted.position < name.position);
-  };
-  const auto first = std::lower_bound(names.begin(), names.end(), set, before);
-  const auto end = std::upper_bound(first, names.end(), set, after);
-  HEADWAY_CHECK(first != end, "a channel names processes that were never added: {} {}", set.kind,
-                all ? std::string("(all)") : std::to_string(set.position));
-  return {static_cast<std::uint32_t>(first - names.begin()),
-          static_cast<std::uint32_t>(end - names.begin())};
+  for (const ProcessKind& kind : kinds) {
+    if (kind.name != set.kind) {
+      continue;
+    }
+    if (all) {
+      return {kind.first, kind.first + kind.count};
+    }
+    const std::vector<std::uint32_t>& positions = kind.positions;
+    const auto found = std::lower_bound(positions.begin(), positions.end(), set.position);
+    const std::int64_t place = positions.empty() ? set.position : found - positions.begin();
+    if (place >= 0 && place < kind.count && (positions.empty() || *found == set.position)) {
+      const std::uint32_t id = kind.first + static_cast<std::uint32_t>(place);
+      return {id, id + 1};
+    }
+  }
+  check_failed("the channel's ends exist", __FILE__, __LINE__,
+               fmt::format("a channel names processes that were never added: {} {}", set.kind,
+                           all ? std::string("(all)") : std::to_string(set.position)));
 }
 
-/// Consecutive blocks. Small ones keep a queue in the first-level cache; too small ones make
-/// windows dear.
+/// The sorted processes by kind.
+std::vector<ProcessKind> kinds_of(const std::vector<NamedProcess>& processes) {
+  std::vector<ProcessKind> kinds;
+  for (const auto& [name, process] : processes) {
+    if (kinds.empty() || kinds.back().name != name.kind) {
+      const std::uint32_t first = kinds.empty() ? 0 : kinds.back().first + kinds.back().count;
+      kinds.push_back({name.kind, first, 0, {}});
+    }
+    kinds.back().positions.push_back(name.position);
+    ++kinds.back().count;
+  }
+  for (ProcessKind& kind : kinds) {
+    if (kind.positions.back() == kind.count - 1) {    // each once, so these are 0 to count - 1
+      kind.positions = std::vector<std::uint32_t>();  // `= {}` would keep the memory
+    }
+  }
+  return kinds;
+}
+
+/// Processes a partition has unless the caller says. Large enough for its queue and state to make
+/// good use of the first-level cache (64 x about 120 B), small for many threads where processes are
+/// few.
 std::size_t default_block(std::size_t processes, int threads) {
   constexpr std::size_t kLargest = 64;
-  const std::size_t per_thread = processes / (static_cast<std::size_t>(std::max(threads, 1)) * 8);
-  return threads == 1 ? kLargest : std::clamp<std::size_t>(per_thread, 1, kLargest);
+  return threads == 1 ? kLargest : std::clamp<std::size_t>(processes / kLargest, 1, kLargest);
+}
+
+/// Partitions a group has, as a power of two: 64 (x 64 processes are half a megabyte) unless that
+/// makes fewer than 16 groups, which threads could not share evenly, or more than 256, whose
+/// mailboxes to one another would outnumber the events.
+int partitions_per_group_log2(std::size_t partitions) {
+  const std::size_t least = std::max<std::size_t>(1, (partitions + 255) / 256);
+  const std::size_t wanted = std::clamp<std::size_t>(partitions / 16, 1, 64);
+  return std::countr_zero(std::bit_ceil(std::max(least, std::bit_floor(wanted))));
 }
 
 std::vector<std::uint32_t> assign_partitions(const EngineOptions& options, std::size_t processes) {
@@ -63,11 +95,6 @@ std::vector<std::uint32_t> assign_partitions(const EngineOptions& options, std::
     partition_of[i] = static_cast<std::uint32_t>(i / block);
   }
   return partition_of;
-}
-
-/// The tick up to which a partition may run: `first` plus its lookahead, at most `until`.
-Tick window_end(Tick first, Tick lookahead, Tick until) {
-  return lookahead >= until - first ? until : first + lookahead;
 }
 
 }  // namespace
@@ -109,25 +136,37 @@ void Engine::seal() {
   HEADWAY_CHECK(processes.size() <= EventOrder::kMaxProcesses,
                 "{} processes; the engine numbers at most {}", processes.size(),
                 EventOrder::kMaxProcesses);
-  std::vector<ProcessName> names;
+  description_->slots.reserve(processes.size());
+  const ProcessName* previous = nullptr;
   for (const auto& [name, process] : processes) {
-    HEADWAY_CHECK(names.empty() || names.back() != name, "two processes are named {} {}", name.kind,
-                  name.position);
-    names.push_back(name);
+    HEADWAY_CHECK(previous == nullptr || *previous != name, "two processes are named {} {}",
+                  name.kind, name.position);
+    previous = &name;
     description_->slots.push_back({process, combine(hash_text(name.kind), name.position), 0, 0});
   }
+  std::vector<ProcessKind> kinds = kinds_of(processes);
   std::vector<Channel> channels;
   for (const auto& [from, to, latency] : description_->channels) {
-    channels.push_back({resolve(from, names), resolve(to, names), latency});
+    channels.push_back({resolve(from, kinds), resolve(to, kinds), latency});
   }
-  auto partition_of = assign_partitions(options_, names.size());
-  directory_ =
-      std::make_unique<Directory>(std::move(names), std::move(channels), std::move(partition_of));
-  processes = {};  // their names live on in the directory
+  directory_ = std::make_unique<Directory>(std::move(kinds), std::move(channels),
+                                           assign_partitions(options_, processes.size()));
+  processes = std::vector<NamedProcess>();  // `= {}` would keep the memory
   build_partitions();
+  start_processes();
+}
+
+void Engine::start_processes() {
   for (std::size_t i = 0; i < directory_->processes(); ++i) {
-    partitions_[directory_->partition_of(ProcessId(i))]->start(ProcessId(i));
+    partition(directory_->partition_of(ProcessId(i))).start(ProcessId(i));
   }
+  for (const auto& group : office_.groups) {
+    group->note_next_tick();
+  }
+}
+
+Partition& Engine::partition(std::uint32_t index) {
+  return office_.groups[index >> office_.partitions_per_group_log2]->partition(index);
 }
 
 void Engine::build_partitions() {
@@ -135,10 +174,13 @@ void Engine::build_partitions() {
   for (std::size_t i = 0; i < directory_->processes(); ++i) {
     count = std::max(count, directory_->partition_of(ProcessId(i)) + 1);
   }
-  partitions_.reserve(count);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    partitions_.push_back(
-        std::make_unique<Partition>(*directory_, description_->slots, partitions_, i));
+  office_.partitions_per_group_log2 = partitions_per_group_log2(count);
+  const std::uint32_t block = 1U << office_.partitions_per_group_log2;
+  office_.groups.resize((count + block - 1) / block);
+  for (std::uint32_t i = 0; i < office_.groups.size(); ++i) {
+    const std::uint32_t partitions = std::min(block, count - i * block);
+    office_.groups[i] =
+        std::make_unique<PartitionGroup>(*directory_, description_->slots, office_, i, partitions);
   }
   for (const Channel& channel : directory_->channels()) {
     set_lookahead(channel);
@@ -156,16 +198,16 @@ void Engine::set_lookahead(const Channel& channel) {
   for (std::uint32_t i = channel.to.first; i < channel.to.end; ++i) {
     const std::uint32_t place = directory_->partition_of(ProcessId(i));
     if (several_sources || place != first_source) {
-      Tick& lookahead = partitions_[place]->lookahead;
+      Tick& lookahead = partition(place).lookahead;
       lookahead = std::min(lookahead, channel.minimum_latency);
     }
   }
 }
 
-Tick Engine::earliest_event() {
+Tick Engine::earliest_event() const {
   Tick first = kEndOfTime;
-  for (const auto& partition : partitions_) {
-    first = std::min(first, partition->first_tick());
+  for (const auto& group : office_.groups) {
+    first = std::min(first, group->next_tick());
   }
   return first;
 }
@@ -174,17 +216,18 @@ RunSummary Engine::run(Tick until) {
   if (!directory_) {
     seal();
   }
-  std::vector<std::exception_ptr> failures(partitions_.size());
+  std::vector<std::exception_ptr> failures(office_.groups.size());
   Tick first = earliest_event();
-  const std::function<void(std::size_t)> run_partition = [&](std::size_t i) {
+  const std::function<void(std::size_t)> run_group = [&](std::size_t i) {
     try {
-      partitions_[i]->run(window_end(first, partitions_[i]->lookahead, until));
+      office_.groups[i]->run(first, until);
     } catch (...) {
       failures[i] = std::current_exception();
     }
   };
   for (; first < until; first = earliest_event()) {
-    executor_->for_each(partitions_.size(), run_partition);
+    office_.outgoing = 1 - office_.outgoing;
+    executor_->for_each(office_.groups.size(), run_group);
     ++windows_;
     for (const auto& failure : failures) {
       if (failure) {  // of several, always the same one
@@ -203,8 +246,10 @@ RunSummary Engine::summary() {
     result.events += slot.events;
     result.event_digest = combine(result.event_digest, slot.digest);
   }
-  for (const auto& partition : partitions_) {
-    result.end = std::max(result.end, partition->last_tick());
+  for (const auto& group : office_.groups) {
+    for (const Partition& partition : group->partitions()) {
+      result.end = std::max(result.end, partition.last_tick());
+    }
   }
   return result;
 }

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "sim/core/engine/executor.h"
-#include "sim/core/engine/partition.h"
+#include "sim/core/engine/partition_group.h"
 #include "sim/core/engine/process.h"
 
 namespace headway::core {
@@ -33,7 +33,7 @@ struct ProcessSet {
 struct EngineOptions {
   int threads = 1;  ///< 0: all cores
   std::size_t processes_per_partition =
-      0;  ///< consecutive ids; 0: chosen from the number of processes and threads
+      0;  ///< consecutive ids; 0: as many as keep a queue in the first-level cache
   std::vector<std::uint32_t> partition_of_process =
       {};  ///< by process id, in place of the rule above; empty: by the rule
 };
@@ -50,8 +50,8 @@ struct RunSummary {
 
 /// Processes, channels between them, and the loop that runs them.
 ///
-/// Processes are grouped into partitions; a partition owns the event queue of its processes and is
-/// run by one thread at a time. In each window every partition may handle all events earlier than
+/// Processes form partitions, each with one event queue; partitions form groups, each run by one
+/// thread at a time. In each window every partition may handle all events earlier than
 ///     (earliest event anywhere) + (least latency of a channel into this partition from another),
 /// since nothing that happens elsewhere can reach it sooner (conservative, no rollback). Source:
 /// Nicol, "The cost of conservative synchronization in parallel discrete event simulations", JACM
@@ -81,15 +81,17 @@ class Engine {
   struct Description;
 
   void seal();
+  void start_processes();
   void build_partitions();
+  [[nodiscard]] Partition& partition(std::uint32_t index);
   void set_lookahead(const Channel& channel);
-  [[nodiscard]] Tick earliest_event();
+  [[nodiscard]] Tick earliest_event() const;
   [[nodiscard]] RunSummary summary();
 
   EngineOptions options_;
   std::unique_ptr<Description> description_;
   std::unique_ptr<Directory> directory_;
-  std::vector<std::unique_ptr<Partition>> partitions_;
+  PostOffice office_;
   std::unique_ptr<Executor> executor_;
   std::uint64_t windows_ = 0;
 };

@@ -32,7 +32,7 @@ class EventQueue {
       return;
     }
     if (size_ == heap_.size()) [[unlikely]] {
-      heap_.resize(std::max<std::size_t>(16, 2 * size_));
+      heap_.resize(size_ + std::max<std::size_t>(8, size_ / 4));
     }
     sift_up(size_++, event);
   }

@@ -1,7 +1,5 @@
 #include "sim/core/engine/partition.h"
 
-#include <algorithm>
-
 #include "sim/core/error.h"
 
 namespace headway::core {
@@ -20,61 +18,28 @@ std::uint64_t digest_event(std::uint64_t digest, const Event& event) {
 
 ProcessId Context::find(const ProcessName& name) const { return partition_.directory_.find(name); }
 
-Partition::Partition(const Directory& directory,
-                     std::span<ProcessSlot> slots,
-                     const std::vector<std::unique_ptr<Partition>>& partitions,
-                     std::uint32_t index)
-    : directory_(directory), slots_(slots), partitions_(partitions), index_(index) {}
-
 void Partition::start(ProcessId id) {
-  context_.now_ = 0;
-  context_.self_ = id;
-  slots_[id.index()].process->start(context_);
+  Context context(*this);
+  context.self_ = id;
+  slots_[id.index()].process->start(context);
 }
 
 void Partition::run(Tick end) {
-  take_inbox();
+  Context context(*this);
   while (queue_.first_tick() < end) {
     const Event event = queue_.pop();
     ProcessSlot& slot = slots_[event.target.index()];
     slot.digest = digest_event(slot.digest, event);
     ++slot.events;
-    context_.now_ = event.tick;
-    context_.self_ = event.target;
+    context.now_ = event.tick;
+    context.self_ = event.target;
     last_tick_ = event.tick;
-    slot.process->handle(context_, event);
+    slot.process->handle(context, event);
   }
-}
-
-void Partition::deliver(const Event& event) {
-  const std::lock_guard lock(inbox_mutex_);
-  inbox_.push_back(event);
-  if (event.tick < inbox_first_.load(std::memory_order_relaxed)) {
-    inbox_first_.store(event.tick, std::memory_order_relaxed);
-  }
-}
-
-Tick Partition::first_tick() {
-  return std::min(queue_.first_tick(), inbox_first_.load(std::memory_order_relaxed));
-}
-
-// The order in which threads filled the inbox does not show: the queue sorts by a total order, and
-// nothing that arrives while a window runs is earlier than the end of that window, so it may wait
-// for the next one.
-void Partition::take_inbox() {
-  if (inbox_first_.load(std::memory_order_relaxed) == kEndOfTime) {
-    return;
-  }
-  const std::lock_guard lock(inbox_mutex_);
-  for (const Event& event : inbox_) {
-    queue_.push(event);
-  }
-  inbox_.clear();
-  inbox_first_.store(kEndOfTime, std::memory_order_relaxed);
 }
 
 void Partition::refuse_time(ProcessId source, Tick now, Tick delay) const {
-  const ProcessName& name = directory_.name(source);
+  const ProcessName name = directory_.name(source);
   HEADWAY_CHECK(delay >= 0, "{} {} schedules {} ticks into the past at tick {}", name.kind,
                 name.position, -delay, now);
   HEADWAY_CHECK(now <= kEndOfTime - 1 - delay,
@@ -84,7 +49,7 @@ void Partition::refuse_time(ProcessId source, Tick now, Tick delay) const {
 }
 
 void Partition::refuse_sequence(ProcessId source) const {
-  const ProcessName& name = directory_.name(source);
+  const ProcessName name = directory_.name(source);
   HEADWAY_CHECK(slots_[source.index()].sequence <= EventOrder::kMaxSequence + 1,
                 "{} {} has sent more than 2^{} events", name.kind, name.position,
                 EventOrder::kSequenceBits);

@@ -121,6 +121,14 @@ TEST(EventDigest, IsEqualForAnyPartitioning) {
   expect_same(run_gossip({.threads = 2, .partition_of_process = scattered}), reference);
 }
 
+TEST(EventDigest, IsEqualWhateverCrossesTheMailboxesOfGroups) {
+  // 97 partitions of one process: 25 groups of 4, so nearly every message goes through a mailbox.
+  const RunSummary reference = run_gossip({});
+  for (const int threads : {1, 2, 3, 4, 8}) {
+    expect_same(run_gossip({.threads = threads, .processes_per_partition = 1}), reference);
+  }
+}
+
 TEST(EventDigest, IsEqualForAnyOrderOfConstruction) {
   const RunSummary reference = run_gossip({});
   for (const std::uint64_t seed : {1U, 2U, 3U}) {

@@ -148,6 +148,16 @@ TEST(Engine, TellsProcessesTheirIdsInOrderOfKindAndPosition) {
   EXPECT_THAT(ids, ElementsAre(0, 1, 2, 3));
 }
 
+TEST(Engine, NamesProcessesWhosePositionsHaveGaps) {
+  Scripted broken([](Context& c) { c.schedule(-1, {}); });
+  Scripted fine;
+  Engine engine;
+  engine.add({"b", 3}, fine);
+  engine.add({"b", 11}, broken);
+  engine.add({"a", 0}, fine);
+  EXPECT_THAT(message_of([&] { engine.run(); }), HasSubstr("b 11 schedules 1 ticks into the past"));
+}
+
 TEST(Engine, TakesOneWindowForEachLookahead) {
   // Two clocks in partitions of their own tick at 1, 2, ..., 100. With a latency of 10, the first
   // window is [1, 11), the next [11, 21), ...: ten in all. A latency of 7 needs [1, 8), ..., [99,
