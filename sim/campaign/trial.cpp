@@ -35,9 +35,10 @@ enum class Notice : std::uint32_t {
 /// The job as one process of the engine. Between a start and the next failure nothing is stepped.
 class Job : public core::Process {
  public:
-  Job(const JobModel& model, const JobTicks& ticks, std::uint32_t trial)
+  Job(const JobModel& model, const JobTicks& ticks, std::uint32_t trial, IncidentLog* log)
       : model_(model),
         ticks_(ticks),
+        log_(log),
         sampler_(model.hazards, model.seed, trial, kClock),
         next_maintenance_(ticks.maintenance_every) {
     result_.interruptions.assign(model.hazards.size(), 0);
@@ -66,7 +67,7 @@ class Job : public core::Process {
       case Notice::attempt_end:
         return stale ? void() : on_attempt_end(context);
       case Notice::alarm:
-        return enter(context, Account::diagnose, ticks_.diagnosis, Notice::diagnosed);
+        return on_alarm(context);
       case Notice::corruption:
         return on_corruption(context);
       case Notice::diagnosed:
@@ -105,6 +106,10 @@ class Job : public core::Process {
     }
     running_ = true;
     ++attempts_;
+    if (log_ != nullptr && log_->has_current()) {
+      log_->leave(now);
+      restarting_ = log_->number();
+    }
     const Tick until_wall = ticks_.wall > 0 ? ticks_.wall - now : core::kEndOfTime;
     const Tick until_work =
         ticks_.maintenance_every > 0 ? next_maintenance_ - now : core::kEndOfTime;
@@ -170,9 +175,27 @@ class Job : public core::Process {
       corrupt(context, *latent);
       return schedule_next(context);
     }
-    settle(context.now());
+    const Tick lost = settle(context.now());
+    open_incident(context.now(), lost);
     ++result_.interruptions[strike_.hazard];
+    log_stage(Stage::detect, context.now());
     enter(context, Account::detect, ticks_.detection[strike_.hazard], Notice::alarm);
+  }
+
+  void log_stage(Stage stage, Tick now) {
+    if (log_ != nullptr) {
+      log_->enter(stage, now);
+    }
+  }
+
+  void open_incident(Tick now, Tick lost) {
+    if (log_ != nullptr) {
+      log_->open({.hazard = strike_.hazard,
+                  .first_node = first_slot_,
+                  .nodes_lost = model_.hazards[strike_.hazard].nodes_lost,
+                  .struck = now,
+                  .lost_work = lost});
+    }
   }
 
   /// A silent failure: the job runs on, and what it saves from now on is bad.
@@ -181,7 +204,12 @@ class Job : public core::Process {
       return;  // the earlier one will send the job back further
     }
     const Progress p = progress_at(ticks_, attempt_, context.now() - phase_start_);
-    corruption_ = Corruption{strike_, first_slot_, replayed_, durable_ + p.durable};
+    corruption_ = Corruption{strike_, first_slot_, replayed_, durable_ + p.durable, 0};
+    if (log_ != nullptr) {
+      open_incident(context.now(), 0);
+      corruption_->incident = log_->number();
+      log_->enter(Stage::unnoticed, context.now());
+    }
     context.schedule(latent, message(Notice::corruption, strike_.hazard));
   }
 
@@ -190,23 +218,42 @@ class Job : public core::Process {
     const Corruption corruption = *corruption_;
     corruption_.reset();
     const bool was_running = running_;
-    if (was_running) {
-      settle(context.now());
-    }
+    const Tick lost = was_running ? settle(context.now()) : 0;
     const Tick bad = std::max<Tick>(0, durable_ - corruption.good);
     durable_ -= bad;
     result_[Account::useful] -= bad;
     result_[Account::lost] += bad;
+    if (log_ != nullptr) {
+      Incident& incident = log_->at(corruption.incident);
+      incident.lost_work += lost + bad;
+      incident.detector = Detector::validation;
+      if (was_running) {
+        log_->resume(corruption.incident);
+      }
+    }
     ++result_.interruptions[corruption.strike.hazard];
     if (was_running) {
       strike_ = corruption.strike;
       first_slot_ = corruption.first_slot;
       replayed_ = corruption.replayed;
+      log_stage(Stage::detect, context.now());
       enter(context, Account::detect, ticks_.detection[strike_.hazard], Notice::alarm);
     }
   }
 
+  void on_alarm(core::Context& context) {
+    if (log_ != nullptr) {
+      log_->enter(Stage::diagnose, context.now());
+      log_->current().noticed = context.now();
+    }
+    enter(context, Account::diagnose, ticks_.diagnosis, Notice::diagnosed);
+  }
+
   void on_diagnosed(core::Context& context) {
+    if (log_ != nullptr) {
+      log_->current().blamed = context.now();
+      log_->leave(context.now());
+    }
     const auto lost = static_cast<std::uint64_t>(model_.hazards[strike_.hazard].nodes_lost);
     if (lost == 0) {
       return begin_attempt(context, ticks_.restart());
@@ -244,6 +291,7 @@ class Job : public core::Process {
       spares_.pop_front();
       missing_.pop_back();
     }
+    log_stage(missing_.empty() ? Stage::replace : Stage::wait, context.now());
     if (missing_.empty()) {
       enter(context, Account::restart, ticks_.replacement, Notice::replaced);
     } else {
@@ -275,7 +323,8 @@ class Job : public core::Process {
   }
 
   /// Ends the running attempt and books what it brought.
-  void settle(Tick now) {
+  /// @returns work thrown away
+  Tick settle(Tick now) {
     const Tick elapsed = now - phase_start_;
     const Progress p = progress_at(ticks_, attempt_, elapsed);
     durable_ += p.durable;
@@ -285,8 +334,31 @@ class Job : public core::Process {
     result_[Account::useful] += p.durable;
     result_[Account::lost] += p.work - p.durable;
     result_[Account::checkpoint] += p.checkpoint;
+    log_restart(p);
     running_ = false;
     phase_start_ = now;
+    return p.work - p.durable;
+  }
+
+  /// The restart of the attempt that has just been settled belongs to the incident before it.
+  void log_restart(const Progress& p) {
+    if (log_ == nullptr || attempt_.restart == 0 || !log_->has_current()) {
+      return;
+    }
+    log_->resume(restarting_);
+    Incident& incident = log_->current();
+    const Tick loading = phase_start_ + p.start;
+    const Tick warming = loading + p.load;
+    const Tick end = warming + p.warm_up;
+    if (incident.resumed) {
+      return;  // a restart after planned work
+    }
+    log_->add(Stage::start, phase_start_, loading);
+    log_->add(Stage::load, loading, warming);
+    log_->add(Stage::warm_up, warming, end);
+    if (end - phase_start_ == attempt_.restart) {
+      incident.resumed = end;
+    }
   }
 
   void finish(core::Context& context) {
@@ -303,11 +375,13 @@ class Job : public core::Process {
     failures::Strike strike;
     std::uint64_t first_slot = 0;
     bool replayed = false;
-    Tick good = 0;  ///< work in the last save before it
+    Tick good = 0;             ///< work in the last save before it
+    std::size_t incident = 0;  ///< its number in the log
   };
 
   const JobModel& model_;
   const JobTicks& ticks_;
+  IncidentLog* log_;
   failures::HazardSampler sampler_;
   std::deque<failures::Node> spares_;   // first repaired, first taken
   std::vector<std::uint64_t> missing_;  // slots without a node; only while the job waits
@@ -318,6 +392,7 @@ class Job : public core::Process {
   Tick next_maintenance_ = 0;
   failures::Strike strike_;       // the next failure of the attempt, then the one being handled
   std::uint64_t first_slot_ = 0;  // of those it empties
+  std::size_t restarting_ = 0;    // number of the incident that this attempt recovers from
   std::size_t replays_ = 0;       // recorded failures that have struck
   bool replayed_ = false;         // strike_ is one of them
   Tick durable_ = 0;              // work saved for good
@@ -331,8 +406,11 @@ class Job : public core::Process {
 
 }  // namespace
 
-TrialResult run_trial(const JobModel& model, const JobTicks& ticks, std::uint32_t trial) {
-  Job job(model, ticks, trial);
+TrialResult run_trial(const JobModel& model,
+                      const JobTicks& ticks,
+                      std::uint32_t trial,
+                      IncidentLog* log) {
+  Job job(model, ticks, trial, log);
   core::Engine engine;
   engine.add({"job", trial}, job);
   const core::RunSummary summary = engine.run();

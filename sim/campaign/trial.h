@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/campaign/attempt.h"
+#include "sim/campaign/incident.h"
 #include "sim/campaign/job.h"
 #include "sim/campaign/result.h"
 #include "sim/core/tick.h"
@@ -27,6 +28,10 @@ struct TrialResult {
 /// Runs one trial.
 /// @throws Error if the job makes no headway: up for a thousand times its work, it is not done
 /// @throws InternalError if the accounts do not add up to the wall clock, to the tick
-TrialResult run_trial(const JobModel& job, const JobTicks& ticks, std::uint32_t trial);
+/// @param log  filled with every incident, if given; the result is the same
+TrialResult run_trial(const JobModel& job,
+                      const JobTicks& ticks,
+                      std::uint32_t trial,
+                      IncidentLog* log = nullptr);
 
 }  // namespace headway::campaign

@@ -243,7 +243,8 @@ TEST(Trial, LosesSilentFailuresFasterThanTheirSaves) {
 }
 
 TEST(Trial, IsGivenUpWhenItMakesNoHeadway) {
-  // A silent failure comes within the first save, as a rule, and is noticed before the work is done.
+  // A silent failure comes within the first save, as a rule, and is noticed before the work is
+  // done.
   JobModel model = job();
   failures::Hazard corruption = hazard("corruption", 1.0 / 20);
   corruption.latent = Seconds(500);
@@ -294,6 +295,51 @@ TEST(Trial, EvictsLemonsSoThatFailuresGrowRarer) {
     evicted += result.interruptions[0] + result.interruptions[1];
   }
   EXPECT_LT(evicted, 0.75 * static_cast<double>(kept));
+}
+
+TEST(Incidents, TellEveryPhaseOfARecordedFailure) {
+  JobModel model = job();
+  model.spare_nodes = 1;
+  failures::Hazard crash = hazard("crash", 1e-3, true);
+  crash.recorded = {{Seconds(250), {}}};
+  model.hazards = {crash};
+  IncidentLog log;
+  const TrialResult result = run_trial(model, JobTicks(model), 0, &log);
+  EXPECT_EQ(result.accounts, run_trial(model, JobTicks(model), 0).accounts);
+  const auto incidents = log.take(result.wall);
+  ASSERT_EQ(incidents.size(), 1U);
+  const Incident& it = incidents[0];
+  EXPECT_EQ(it.struck, 250 * kSecond);
+  EXPECT_EQ(it.noticed, 255 * kSecond);
+  EXPECT_EQ(it.blamed, 261 * kSecond);
+  // 7 s of replacement, 15 s of start, 20 s of load, 5 s of warm-up.
+  EXPECT_EQ(it.resumed, 308 * kSecond);
+  EXPECT_EQ(it.lost_work, 30 * kSecond);
+  EXPECT_EQ(time_in(it, Stage::replace), 7 * kSecond);
+  EXPECT_EQ(time_in(it, Stage::load), 20 * kSecond);
+  EXPECT_EQ(it.stages.front().stage, Stage::detect);
+  EXPECT_EQ(it.stages.back().end, 308 * kSecond);
+}
+
+TEST(Incidents, KeepSilentFailuresApartFromThoseInBetween) {
+  JobModel model = job();
+  failures::Hazard corruption = hazard("corruption", 1e-3);
+  corruption.recorded = {{Seconds(150), {}}};
+  corruption.latent = Seconds(400);
+  failures::Hazard crash = hazard("crash", 1e-3);
+  crash.recorded = {{Seconds(400), {}}};
+  model.hazards = {corruption, crash};
+  IncidentLog log;
+  const TrialResult result = run_trial(model, JobTicks(model), 0, &log);
+  const auto incidents = log.take(result.wall);
+  ASSERT_EQ(incidents.size(), 2U);
+  EXPECT_EQ(incidents[0].detector, Detector::validation);
+  EXPECT_EQ(incidents[0].lost_work, (99 + 200) * kSecond);
+  EXPECT_EQ(time_in(incidents[0], Stage::unnoticed), 400 * kSecond);
+  EXPECT_EQ(incidents[1].lost_work, 70 * kSecond);
+  EXPECT_EQ(incidents[1].resumed, 451 * kSecond);
+  // What all lost is what the ledger says.
+  EXPECT_EQ(incidents[0].lost_work + incidents[1].lost_work, result[Account::lost]);
 }
 
 }  // namespace
