@@ -22,6 +22,8 @@ find_package(yaml-cpp REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(pugixml REQUIRED)
 find_package(Boost 1.74 REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(Ceres REQUIRED)
 
 # Debian 12 exports pugixml::pugixml; older packages only pugixml.
 if(TARGET pugixml AND NOT TARGET pugixml::pugixml)

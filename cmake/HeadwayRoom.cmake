@@ -1,7 +1,10 @@
-# headway_room(NAME USES target...): one folder sim/NAME = one namespace = one target headway::NAME.
+# headway_room(NAME [FOLDER path] USES target...): one folder (sim/NAME) = one namespace = one target headway::NAME.
 function(headway_room name)
-  cmake_parse_arguments(ROOM "" "" "USES" ${ARGN})
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/sim/${name}/*.cpp)
+  cmake_parse_arguments(ROOM "" "FOLDER" "USES" ${ARGN})
+  if(NOT ROOM_FOLDER)
+    set(ROOM_FOLDER sim/${name})
+  endif()
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${ROOM_FOLDER}/*.cpp)
   if(sources)
     add_library(headway_${name} STATIC ${sources})
     target_link_libraries(headway_${name} PUBLIC headway::options ${ROOM_USES})

@@ -89,6 +89,7 @@ const std::vector<Verb>& verbs() {
       {"topo", "print a fabric: tiers, oversubscription, bisection, connectivity", run_topo},
       {"collective", "predict the table that nccl-tests prints", run_collective},
       {"import", "turn a topology file into a fabric or node entry", run_import},
+      {"calibrate", "turn measurements into profiles, and profiles against logs", run_calibrate},
       {"check", "read configuration files and report every error", run_check},
       {"schema", "print the JSON Schema of a kind of file", run_schema},
       {"catalog", "list and show GPUs, nodes, fabrics, models and constants", run_catalog},
@@ -100,7 +101,7 @@ const std::vector<Verb>& verbs() {
 
 const std::vector<std::string_view>& later_verbs() {
   static const std::vector<std::string_view> names{"sweep", "worker",    "collect", "compare",
-                                                   "drill", "calibrate", "export",  "report"};
+                                                   "drill", "export",  "report"};
   return names;
 }
 

@@ -26,16 +26,20 @@ std::string validate_runs(const std::string& path, const std::string& format) {
   return format == "md" ? report::to_markdown(document) : report::to_text(document);
 }
 
-std::string validate_collectives(const std::string& path, const std::string& format) {
+std::string validate_collectives(const std::string& path,
+                                 bool calibrated,
+                                 const std::string& format) {
   const import::CsvTable table(read_input(path), path);
-  const auto rows = validation::predict_collectives(table);
+  const auto rows = calibrated ? validation::predict_collectives_calibrated(table)
+                               : validation::predict_collectives(table);
+  const auto how = calibrated ? report::Calibration::leave_one_out : report::Calibration::none;
   if (format == "json") {
-    return report::collective_rows_json(rows);
+    return report::collective_rows_json(rows, how);
   }
   if (format == "csv") {
     return report::collective_rows_csv(rows);
   }
-  const auto document = report::collective_rows_document(rows);
+  const auto document = report::collective_rows_document(rows, how);
   return format == "md" ? report::to_markdown(document) : report::to_text(document);
 }
 
@@ -46,6 +50,7 @@ int run_validate(int argc, char** argv) {
   CommonOptions options;
   std::string runs;
   std::string collectives;
+  bool calibrated = false;
   describe(app, "validate",
            "  headway validate --runs training_runs.csv\n"
            "  headway validate --collectives collectives.csv --format json --out errors.json");
@@ -55,12 +60,15 @@ int run_validate(int argc, char** argv) {
   what->add_option("--collectives", collectives, "Published timings of collectives (CSV)")
       ->option_text("FILE");
   what->require_option(1);
+  app.add_flag("--calibrated", calibrated,
+               "With --collectives: from the other sizes of each system's own curve")
+      ->needs("--collectives");
   add_output_options(app, options, {"table", "json", "csv", "md"});
   if (const auto code = parse(app, argc, argv, &options)) {
     return *code;
   }
   check_out(options);
-  deliver(options, runs.empty() ? validate_collectives(collectives, options.format)
+  deliver(options, runs.empty() ? validate_collectives(collectives, calibrated, options.format)
                                 : validate_runs(runs, options.format));
   return 0;
 }

@@ -19,6 +19,7 @@ int run_plan(int argc, char** argv);
 int run_collective(int argc, char** argv);
 int run_topo(int argc, char** argv);
 int run_import(int argc, char** argv);
+int run_calibrate(int argc, char** argv);
 int run_check(int argc, char** argv);
 int run_schema(int argc, char** argv);
 int run_catalog(int argc, char** argv);

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <fmt/format.h>
+#include <map>
 #include <set>
 
 #include "sim/core/error.h"
@@ -68,7 +69,7 @@ std::optional<Layout> heading_layout(const std::vector<Word>& words) {
   }
   std::vector<std::size_t> times;
   for (std::size_t i = start; i < words.size(); ++i) {
-    if (words[i].text == "time") {
+    if (words[i].text == "time" || words[i].text == "cputime") {
       times.push_back(i - start);
     }
   }
@@ -79,6 +80,8 @@ std::optional<Layout> heading_layout(const std::vector<Word>& words) {
   layout.out_of_place = times[0];
   layout.in_place = times.size() > 1 ? std::optional(times[1]) : std::nullopt;
   layout.columns = words.size() - start;
+  // -T 1: the column of a timestamp holds a date and a time of day, two words.
+  layout.columns += words.back().text == "timestamp" ? 1 : 0;
   return layout;
 }
 
@@ -138,6 +141,10 @@ class LogReader {
   void read_comment(const std::vector<Word>& words) {
     if (const auto layout = heading_layout(words)) {
       layout_ = layout;
+      const auto is_cpu = [](const Word& word) { return word.text == "cputime"; };
+      if (const auto cpu = std::find_if(words.begin(), words.end(), is_cpu); cpu != words.end()) {
+        complain(*cpu, "the times are those of the CPU (-C 1), not of the collective");
+      }
       return;
     }
     for (std::size_t i = 0; i + 3 < words.size(); ++i) {
@@ -145,12 +152,32 @@ class LogReader {
         return words[i + at].text == word;
       };
       if (is(0, "Rank") && (is(2, "Group") || is(2, "Pid"))) {
-        if (const auto rank = parse<int>(words[i + 1].text)) {
-          ranks_.insert(*rank);
-        }
+        read_rank({words.begin() + static_cast<std::ptrdiff_t>(i), words.end()});
+      }
+      if (is(0, "Collective") && is(1, "test") && is(2, "starting:")) {
+        log_.program = words[i + 3].text;
       }
       if (is(0, "Avg") && is(1, "bus") && is(2, "bandwidth")) {
         log_.average_bus_gb_per_s = parse<double>(words.back().text);
+      }
+    }
+  }
+
+  /// "Rank 0 Group 0 Pid 1006102 on pool0-01806 device 0 [0000:19:00] NVIDIA H100 80GB HBM3"
+  void read_rank(const std::vector<Word>& words) {
+    const auto rank = parse<int>(words[1].text);
+    if (!rank || !ranks_.insert(*rank).second) {
+      return;
+    }
+    for (std::size_t i = 2; i + 1 < words.size(); ++i) {
+      if (words[i].text == "on") {
+        const std::string host(words[i + 1].text);
+        log_.ranks_per_node = std::max(log_.ranks_per_node, ++ranks_of_host_[host]);
+      }
+      if (words[i].text.back() == ']') {
+        const auto begin = words[i + 1].text.data();
+        const auto& last = words.back().text;
+        log_.device.assign(begin, static_cast<std::size_t>(last.data() + last.size() - begin));
       }
     }
   }
@@ -190,7 +217,10 @@ class LogReader {
       }
       values[i] = *value;
     }
-    return NcclTiming{values[0], values[1], values[2]};
+    // The fourth cell is `#wrong` (a count) or the older `error` (a deviation near rounding).
+    const auto wrong =
+        first + 3 < cells.size() ? parse<std::uint64_t>(cells[first + 3].text) : std::nullopt;
+    return NcclTiming{values[0], values[1], values[2], wrong && *wrong > 0};
   }
 
   void complain(const Word& word, std::string message) {
@@ -203,6 +233,7 @@ class LogReader {
   int line_ = 0;
   std::optional<Layout> layout_;
   std::set<int> ranks_;
+  std::map<std::string, int> ranks_of_host_;
   NcclTestsLog log_;
   core::Diagnostics faults_;
 };

@@ -13,6 +13,7 @@ namespace headway::import {
 struct NcclTiming {
   double microseconds = 0;
   double algorithm_gb_per_s = 0, bus_gb_per_s = 0;  ///< 1e9 bytes a second, as printed
+  bool wrong = false;                               ///< the program found wrong elements
 };
 
 /// One size.
@@ -32,6 +33,9 @@ struct NcclTestsRow {
 struct NcclTestsLog {
   std::vector<NcclTestsRow> rows;              ///< in the order of the file
   std::vector<int> ranks_listed;               ///< the ranks under "Using devices", sorted
+  int ranks_per_node = 0;                      ///< the most of them on one host; 0: none listed
+  std::string device;                          ///< "NVIDIA H100 80GB HBM3"; empty: none listed
+  std::string program;                         ///< "all_reduce_perf", where the log says so
   std::optional<double> average_bus_gb_per_s;  ///< "# Avg bus bandwidth"
 };
 
@@ -41,7 +45,8 @@ struct NcclTestsLog {
 /// between are passed over.
 /// @param file_name  for messages
 /// @throws core::Error naming the line: a row that is cut off or has a cell that is no number, a
-/// row that does not fit the heading; or no row at all. A size may come several times
+/// row that does not fit the heading, times of the CPU (-C 1); or no row at all. A size may come
+/// several times
 NcclTestsLog read_nccl_tests_log(std::string_view text, const std::string& file_name);
 
 }  // namespace headway::import

@@ -58,6 +58,24 @@ GroupShape shape_of(const CollectiveCurve& curve,
                        machine.gpus_per_node);
 }
 
+/// The curve's time. Beyond an end that no fitted line carries on: the end's time x the model's
+/// ratio, so that a curve of large messages does not speak for small ones.
+core::Seconds read_curve(const CollectiveCurve& curve,
+                         const CollectiveCall& call,
+                         const GroupShape& group,
+                         const NetworkParameters& machine) {
+  const auto read = interpolate(curve, call.bytes);
+  const auto& first = curve.points.front();
+  const auto& last = curve.points.back();
+  if (curve.fit || (call.bytes >= first.message && call.bytes <= last.message)) {
+    return read;
+  }
+  const auto& end = call.bytes < first.message ? first : last;
+  CollectiveCall at_end = call;
+  at_end.bytes = end.message;
+  return end.time * (modelled(call, group, machine).total / modelled(at_end, group, machine).total);
+}
+
 /// Wire bytes of the algorithm; then the latency is what the wires leave of the total.
 void add_wire(CollectiveTime& t,
               const CollectiveCall& call,
@@ -85,13 +103,16 @@ CollectiveTime collective_time(const CollectiveCall& call,
   CollectiveTime t = modelled(call, group, parameters);
   const bool free_choice = !call.algorithm && !call.protocol;
   if (const auto* curve = free_choice ? find_curve(curves, call.kind, group) : nullptr) {
-    t.total = interpolate(*curve, call.bytes);
-    t.alpha = std::min(t.alpha, interpolate(*curve, core::Bytes{1}));
+    CollectiveCall least = call;
+    least.bytes = core::Bytes{1};
+    t.total = read_curve(*curve, call, group, parameters);
+    t.alpha = std::min(t.alpha, read_curve(*curve, least, group, parameters));
     t.source = TimeSource::measured_curve;
   } else if (const auto* near = free_choice ? nearest_curve(curves, call.kind, group) : nullptr) {
     // The machine's own deviation from the model, taken from the nearest group that was measured.
-    const double ratio = interpolate(*near, call.bytes) /
-                         modelled(call, shape_of(*near, group, parameters), parameters).total;
+    const GroupShape there = shape_of(*near, group, parameters);
+    const double ratio =
+        read_curve(*near, call, there, parameters) / modelled(call, there, parameters).total;
     t.total *= ratio;
     t.alpha *= ratio;
     t.source = TimeSource::fitted_bounds;

@@ -129,9 +129,9 @@ struct CollectiveTime {
 };
 
 /// Time of one collective alone on a healthy machine. Precedence: measured curve (log-log
-/// interpolation on the curve of this collective and group shape; beyond its ends by its own
-/// latency and slope), bounds fitted to curves of other group sizes, NCCL's published cost model,
-/// alpha-beta.
+/// interpolation on the curve of this collective and group shape; beyond its ends by its fitted
+/// line, else by the model's ratio to the end), bounds fitted to curves of other group sizes,
+/// NCCL's published cost model, alpha-beta.
 CollectiveTime collective_time(const CollectiveCall& call,
                                const GroupShape& group,
                                const NetworkParameters& parameters,

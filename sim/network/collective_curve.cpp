@@ -24,6 +24,9 @@ void check_curve(const CollectiveCurve& curve) {
 /// origin's latency.
 core::Seconds extrapolate(const CollectiveCurve& curve, core::Bytes message) {
   const auto& last = curve.points.back();
+  if (curve.fit) {
+    return last.time * (fitted_time(*curve.fit, message) / fitted_time(*curve.fit, last.message));
+  }
   if (curve.points.size() == 1) {
     return last.time * (message / last.message);
   }
@@ -68,6 +71,13 @@ const CollectiveCurve* nearest_curve(std::span<const CollectiveCurve> curves,
   return best;
 }
 
+core::Seconds fitted_time(const CurveFit& fit, core::Bytes message) {
+  const double transfer = (message / fit.beta).si();
+  return core::Seconds{
+      std::pow(std::pow(fit.alpha.si(), fit.saturation) + std::pow(transfer, fit.saturation),
+               1 / fit.saturation)};
+}
+
 core::Seconds interpolate(const CollectiveCurve& curve, core::Bytes message) {
   check_curve(curve);
   const auto& points = curve.points;
@@ -75,7 +85,9 @@ core::Seconds interpolate(const CollectiveCurve& curve, core::Bytes message) {
       std::lower_bound(points.begin(), points.end(), message,
                        [](const CurvePoint& p, core::Bytes m) { return p.message < m; });
   if (above == points.begin()) {
-    return above->time;
+    return curve.fit ? above->time * (fitted_time(*curve.fit, message) /
+                                      fitted_time(*curve.fit, above->message))
+                     : above->time;
   }
   if (above == points.end()) {
     return extrapolate(curve, message);

@@ -21,8 +21,12 @@ const CollectiveCurve* nearest_curve(std::span<const CollectiveCurve> curves,
                                      core::CollectiveKind kind,
                                      const GroupShape& group);
 
-/// Time of one call. Between two points: a straight line in log-log. Below the first point: its
-/// time. Beyond the last: the last time plus the further bytes at the slope of the last two points.
+/// T of a fitted line: (alpha^q + (S / beta)^q)^(1/q), q = saturation.
+core::Seconds fitted_time(const CurveFit& fit, core::Bytes message);
+
+/// Time of one call. Between two points: a straight line in log-log. Beyond an end: the end's time
+/// x what the fitted line says of the ratio. Without a fit, below the first point: its time; beyond
+/// the last: the last time plus the further bytes at the slope of the last two points.
 /// @throws core::Error if the curve has no points or its sizes do not rise
 core::Seconds interpolate(const CollectiveCurve& curve, core::Bytes message);
 

@@ -47,7 +47,8 @@ void Fabric::number_links() {
   first_spine_ = first_leaf_ + links_per_leaf_ * s.leaves;
   first_local_ = first_spine_ + links_per_pod_ * pods;
   first_global_ = first_local_ + (s.dragonfly ? 2 * s.leaves : 0);
-  links_.resize(first_global_ + (s.dragonfly ? pods * s.pods_per_tree : 0));
+  first_storage_ = first_global_ + (s.dragonfly ? pods * s.pods_per_tree : 0);
+  links_.resize(first_storage_ + 2 * s.storage_targets);
 }
 
 void Fabric::build_links() {
@@ -73,8 +74,14 @@ void Fabric::build_links() {
        pooled_ ? s.spine_uplinks * s.spines_per_pod : 1, hop);
   fill(first_local_, first_global_, Tier::local, s.cable_rate,
        s.local_cables * (s.leaves_per_pod - 1), hop);
-  fill(first_global_, static_cast<std::uint32_t>(links_.size()), Tier::global, s.cable_rate,
-       s.global_cables, hop);
+  fill(first_global_, first_storage_, Tier::global, s.cable_rate, s.global_cables, hop);
+  for (std::uint32_t target = 0; target < s.storage_targets; ++target) {
+    const auto& storage = input_.storage;
+    links_[storage_link(target, true).index()] = {storage.read, storage.read, hop, 1,
+                                                  Tier::storage};
+    links_[storage_link(target, false).index()] = {storage.write, storage.write, hop, 1,
+                                                   Tier::storage};
+  }
 }
 
 void Fabric::mark_never_binding() {
@@ -87,25 +94,36 @@ void Fabric::mark_never_binding() {
     return;  // single cables can be hit by several flows
   }
   for (std::uint32_t pod = 0; pod < s.pods_per_tree * s.trees; ++pod) {
-    core::BytesPerSecond hosts_of_pod;
+    core::BytesPerSecond below_pod[2];  // up, down
     const std::uint32_t first = pod % s.pods_per_tree * s.leaves_per_pod;
     const std::uint32_t last = std::min(first + s.leaves_per_pod, s.leaves_per_tree);
     for (std::uint32_t i = first; i < last; ++i) {
       const std::uint32_t leaf = pod / s.pods_per_tree * s.leaves_per_tree + i;
       const auto hosts = s.port_rate * static_cast<double>(attached_ports(s, leaf));
-      hosts_of_pod += hosts;
       for (const bool up : {true, false}) {
         auto& link = links_[leaf_link(leaf, 0, up).index()];
-        link.never_binds = carries(link.capacity, hosts);
+        const auto below = hosts + attached_storage(leaf, up);
+        below_pod[side(up)] += below;
+        link.never_binds = carries(link.capacity, below);
       }
     }
     for (const bool up : {true, false}) {
       if (s.cores > 0) {
         auto& link = links_[spine_link(pod, 0, 0, up).index()];
-        link.never_binds = carries(link.capacity, hosts_of_pod);
+        link.never_binds = carries(link.capacity, below_pod[side(up)]);
       }
     }
   }
+}
+
+core::BytesPerSecond Fabric::attached_storage(std::uint32_t leaf, bool up) const {
+  core::BytesPerSecond sum;
+  for (std::uint32_t target = 0; target < shape_.storage_targets; ++target) {
+    if (storage_leaf(target, leaf / shape_.leaves_per_tree) == leaf) {
+      sum += links_[storage_link(target, up).index()].capacity;
+    }
+  }
+  return sum;
 }
 
 GpuPlace Fabric::place(core::GpuId gpu) const {
@@ -156,6 +174,16 @@ LinkId Fabric::local_link(std::uint32_t leaf, bool up) const {
 
 LinkId Fabric::global_link(std::uint32_t from_pod, std::uint32_t to_pod) const {
   return LinkId(first_global_ + from_pod * shape_.pods_per_tree + to_pod % shape_.pods_per_tree);
+}
+
+LinkId Fabric::storage_link(std::uint32_t target, bool up) const {
+  return LinkId(first_storage_ + 2 * target + side(up));
+}
+
+std::uint32_t Fabric::storage_leaf(std::uint32_t target, std::uint32_t tree) const {
+  const auto& s = shape_;
+  const std::uint64_t in_tree = std::uint64_t{target} * s.leaves_per_tree / s.storage_targets;
+  return tree * s.leaves_per_tree + static_cast<std::uint32_t>(in_tree);
 }
 
 std::uint32_t Fabric::leaf_of(std::uint32_t node, std::uint32_t rail, std::uint32_t plane) const {
@@ -217,6 +245,10 @@ std::string Fabric::describe(LinkId id) const {
   }
   if (i < first_global_) {
     return arrow(i - first_local_, fmt::format("leaf {}", (i - first_local_) / 2), "its group");
+  }
+  if (i >= first_storage_) {
+    return arrow(i - first_storage_, fmt::format("storage target {}", (i - first_storage_) / 2),
+                 "its leaf");
   }
   const std::uint32_t pair = i - first_global_;
   const std::uint32_t tree = pair / s.pods_per_tree / s.pods_per_tree;

@@ -12,13 +12,22 @@
 
 namespace headway::network {
 
-enum class Tier : std::uint8_t { scale_up, host, nic, leaf_spine, spine_core, local, global };
+enum class Tier : std::uint8_t {
+  scale_up,
+  host,
+  nic,
+  leaf_spine,
+  spine_core,
+  local,
+  global,
+  storage
+};
 constexpr auto enum_words(Tier) {
   using E = core::EnumWord<Tier>;
   return std::array{
       E{Tier::scale_up, "nvlink"},       E{Tier::host, "gpu-nic"},          E{Tier::nic, "nic"},
       E{Tier::leaf_spine, "leaf-spine"}, E{Tier::spine_core, "spine-core"}, E{Tier::local, "local"},
-      E{Tier::global, "global"}};
+      E{Tier::global, "global"},         E{Tier::storage, "storage"}};
 }
 
 enum class LinkState : std::uint8_t { up, degraded, down };
@@ -76,6 +85,11 @@ class Fabric {
   /// Dragonfly: all cables from one group to another of the same tree. Pooled.
   [[nodiscard]] core::LinkId global_link(std::uint32_t from_pod, std::uint32_t to_pod) const;
 
+  /// A storage server; `up` leaves the server (reading).
+  [[nodiscard]] core::LinkId storage_link(std::uint32_t target, bool up) const;
+  /// The leaf (over all trees) that a storage server is plugged into in one tree.
+  [[nodiscard]] std::uint32_t storage_leaf(std::uint32_t target, std::uint32_t tree) const;
+
   /// The leaf (over all trees) that a rail port is plugged into, and the pod of a leaf (over all
   /// trees).
   [[nodiscard]] std::uint32_t leaf_of(std::uint32_t node,
@@ -100,12 +114,14 @@ class Fabric {
   void number_links();
   void build_links();
   void mark_never_binding();
+  /// What the storage servers of a leaf send into it (up) or take out of it.
+  [[nodiscard]] core::BytesPerSecond attached_storage(std::uint32_t leaf, bool up) const;
 
   FabricInput input_;
   FabricShape shape_;
   bool pooled_ = true;
   std::uint32_t first_host_ = 0, first_nic_ = 0, first_leaf_ = 0, first_spine_ = 0,
-                first_local_ = 0, first_global_ = 0;
+                first_local_ = 0, first_global_ = 0, first_storage_ = 0;
   std::uint32_t links_per_leaf_ = 0, links_per_spine_ = 0, links_per_pod_ = 0;
   std::vector<Link> links_;
 };

@@ -21,6 +21,7 @@ class Builder {
     add_vertices(VertexKind::leaf, shape_.leaves);
     add_vertices(VertexKind::spine, shape_.spines);
     add_vertices(VertexKind::core, shape_.cores);
+    add_vertices(VertexKind::storage, shape_.storage_targets);
     if (detail_ == GraphDetail::full) {
       join_gpus();
     }
@@ -30,6 +31,7 @@ class Builder {
     } else if (shape_.spines > 0) {
       join_spines();
     }
+    join_storage();
     return std::move(graph_);
   }
 
@@ -135,6 +137,17 @@ class Builder {
       for (const auto& [leaf, links] : by_leaf) {
         join(at(VertexKind::node, node), at(VertexKind::leaf, leaf), bundle(links.first),
              bundle(links.second));
+      }
+    }
+  }
+
+  /// A server has one port in every tree; each is drawn with the server's whole rate.
+  void join_storage() {
+    for (std::uint32_t target = 0; target < shape_.storage_targets; ++target) {
+      for (std::uint32_t tree = 0; tree < shape_.trees; ++tree) {
+        join_links(at(VertexKind::storage, target),
+                   at(VertexKind::leaf, fabric_.storage_leaf(target, tree)),
+                   fabric_.storage_link(target, true), fabric_.storage_link(target, false));
       }
     }
   }

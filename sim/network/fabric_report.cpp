@@ -207,6 +207,11 @@ void add_tiers(const Fabric& fabric, FabricReport& r) {
     r.tiers.push_back({"global", groups * s.global_cables, s.cable_rate,
                        global > 0 ? group_hosts / (s.cable_rate * global) : 0});
   }
+  if (s.storage_targets > 0) {
+    const auto& storage = fabric.input().storage;
+    r.tiers.push_back({"storage", std::uint64_t{s.storage_targets} * s.trees,
+                       std::min(storage.read, storage.write), 0});
+  }
 }
 
 }  // namespace
@@ -221,6 +226,7 @@ FabricReport report(const Fabric& fabric) {
   r.leaves = s.leaves;
   r.spines = s.spines;
   r.cores = s.cores;
+  r.storage_targets = s.storage_targets;
   r.links = fabric.links().size();
   add_tiers(fabric, r);
   r.full_bisection = s.port_rate * (static_cast<double>(s.planes) * s.rails * (s.nodes / 2));

@@ -21,7 +21,7 @@ struct TierReport {
 
 struct FabricReport {
   std::uint64_t nodes = 0, gpus = 0, domains = 0, nics = 0, leaves = 0, spines = 0, cores = 0,
-                links = 0;
+                storage_targets = 0, links = 0;
   std::vector<TierReport> tiers;
   core::BytesPerSecond bisection;  ///< first half of the nodes to the second half over the NICs,
                                    ///< one direction, payload, ideal spray

@@ -37,6 +37,7 @@ void shape_nodes(const FabricInput& in, FabricShape& s) {
   s.nics_per_node = to_count(in.nic.count);
   s.rails = std::min(s.nics_per_node, s.gpus_per_node);
   s.planes = to_count(in.fabric.planes);
+  s.storage_targets = to_count(in.storage.targets);
   s.scale_up_rate = in.scale_up.bandwidth;
   const auto port = std::min(in.nic.bandwidth / in.fabric.planes, in.fabric.link_bandwidth);
   s.port_rate = port * in.fabric.efficiency * (static_cast<double>(s.nics_per_node) / s.rails);
@@ -119,6 +120,11 @@ void check_input(const FabricInput& in, core::Diagnostics& faults) {
   }
   if (in.nic.count < 1 || in.fabric.planes < 1 || in.fabric.ports_per_leaf < 1) {
     faults.add({}, "nic.count, fabric.planes and fabric.ports_per_leaf must be at least 1");
+  }
+  if (in.storage.targets < 0 ||
+      (in.storage.targets > 0 && (in.storage.read.si() <= 0 || in.storage.write.si() <= 0))) {
+    faults.add({}, fmt::format("{} storage targets need rates of reading and writing above zero",
+                               in.storage.targets));
   }
   if (in.scale_up.kind == ScaleUpKind::mesh && domain > in.gpus_per_node) {
     faults.add(

@@ -9,6 +9,13 @@
 
 namespace headway::network {
 
+/// Storage servers that hang on the fabric itself (path: shared). Each has a port in every tree;
+/// what it reads or writes in all is bounded by its own rates.
+struct StorageAttachment {
+  int targets = 0;                   ///< servers; 0: storage hangs on a network of its own
+  core::BytesPerSecond read, write;  ///< of one server
+};
+
 /// Everything the fabric is built from.
 struct FabricInput {
   FabricSpec fabric;
@@ -16,6 +23,7 @@ struct FabricInput {
   NicSpec nic;
   int nodes = 1;
   int gpus_per_node = 8;
+  StorageAttachment storage;
 };
 
 /// Counts and rates of a fabric. A *rail* is the NICs of one node that serve the same GPUs, pooled;
@@ -36,6 +44,7 @@ struct FabricShape {
   std::uint32_t spine_uplinks = 0;  ///< cables of a spine to the cores; 0: no cores
   std::uint32_t cores_per_spine = 0,
                 cores = 0;             ///< cores that join the spines of equal index of all pods
+  std::uint32_t storage_targets = 0;   ///< spread evenly over the leaves of each tree
   bool dragonfly = false;              ///< pods are groups of directly joined leaves
   std::uint32_t local_cables = 0;      ///< dragonfly: cables between two leaves of a group
   std::uint32_t global_cables = 0;     ///< dragonfly: cables between two groups

@@ -10,7 +10,9 @@ namespace headway::network {
 namespace {
 
 const char* shape_of(VertexKind kind) {
-  return kind == VertexKind::node || kind == VertexKind::gpu ? "box" : "ellipse";
+  return kind == VertexKind::storage
+             ? "cylinder"
+             : (kind == VertexKind::node || kind == VertexKind::gpu ? "box" : "ellipse");
 }
 
 std::string state_word(LinkState state) {

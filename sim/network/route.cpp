@@ -47,11 +47,41 @@ class Router {
     return route_;
   }
 
+  /// Between `from` and a storage server.
+  Route find_storage(std::uint32_t target, bool write) {
+    const auto place = fabric_.place(GpuId(from_));
+    const auto port = working(from_, {place.node, place.rail});
+    const LinkId server = fabric_.storage_link(target, !write);
+    if (!port || down(server)) {
+      no_path(port ? fmt::format("storage target {} is down", target)
+                   : fmt::format("no NIC of node {} is up", place.node));
+    }
+    const std::uint32_t at_nic = place.rail == port->rail ? from_ : owner(*port);
+    if (write) {
+      if (at_nic != from_) {
+        cross_domain(from_, at_nic);
+      }
+      step(fabric_.host_link(at_nic, true));
+      spread_storage(*port, target, write);
+      step(server);
+    } else {
+      step(server);
+      spread_storage(*port, target, write);
+      step(fabric_.host_link(at_nic, false));
+      if (at_nic != from_) {
+        cross_domain(at_nic, from_);
+      }
+    }
+    return route_;
+  }
+
  private:
   bool down(LinkId id) const { return fabric_.link(id).state == LinkState::down; }
 
   [[noreturn]] void no_path(const std::string& why) const {
-    throw core::Error(fmt::format("no path from GPU {} to GPU {}: {}", from_, to_, why));
+    throw core::Error(from_ == to_
+                          ? fmt::format("no path from GPU {} to storage: {}", from_, why)
+                          : fmt::format("no path from GPU {} to GPU {}: {}", from_, to_, why));
   }
 
   void check_up(std::vector<RouteHop>::iterator first) const {
@@ -168,6 +198,61 @@ class Router {
     return up;
   }
 
+  /// The way between a rail and a server, over the planes whose port works.
+  void spread_storage(Port port, std::uint32_t target, bool write) {
+    std::vector<std::uint32_t> up;
+    for (std::uint32_t plane = 0; plane < shape_.planes; ++plane) {
+      if (!down(fabric_.nic_link(port.node, port.rail, plane, write))) {
+        up.push_back(plane);
+      }
+    }
+    if (up.empty()) {
+      no_path("no plane has its NIC port up");
+    }
+    if (fabric_.input().fabric.routing != Routing::adaptive) {
+      up = {up[mix(hash_ + target) % up.size()]};
+    }
+    const auto share = static_cast<std::uint32_t>((kCoefficientUnit + up.size() - 1) / up.size());
+    for (const std::uint32_t plane : up) {
+      storage_plane(port, target, plane, share, write, plane == up.front());
+    }
+  }
+
+  void storage_plane(Port port,
+                     std::uint32_t target,
+                     std::uint32_t plane,
+                     std::uint32_t share,
+                     bool write,
+                     bool first) {
+    const std::size_t begin = route_.hops.size();
+    const std::uint32_t near = fabric_.leaf_of(port.node, port.rail, plane);
+    const std::uint32_t far = fabric_.storage_leaf(target, near / shape_.leaves_per_tree);
+    const LinkId nic = fabric_.nic_link(port.node, port.rail, plane, write);
+    // Servers are numbered behind the rail ports.
+    const std::uint32_t number = write ? shape_.nodes * shape_.rails + target : port_number(port);
+    int switches = 1;
+    if (write) {
+      add(nic, share);
+      switches = near == far ? 1 : switches_path(near, far, number, share);
+    } else {
+      switches = near == far ? 1 : switches_path(far, near, number, share);
+      add(nic, share);
+    }
+    check_up(route_.hops.begin() + static_cast<std::ptrdiff_t>(begin));
+    for (std::size_t i = begin; first && i < route_.hops.size(); ++i) {
+      wait(route_.hops[i].link);
+    }
+    route_.switches = first ? switches : route_.switches;
+  }
+
+  int switches_path(std::uint32_t leaf_a,
+                    std::uint32_t leaf_b,
+                    std::uint32_t number,
+                    std::uint32_t share) {
+    return shape_.dragonfly ? groups_path(leaf_a, leaf_b, share)
+                            : spines_path(leaf_a, leaf_b, number, share);
+  }
+
   std::uint32_t port_number(Port port) const { return port.node * shape_.rails + port.rail; }
 
   void spread_planes(Port source, Port dest) {
@@ -188,8 +273,7 @@ class Router {
     add(fabric_.nic_link(source.node, source.rail, plane, true), share);
     int switches = 1;
     if (leaf_a != leaf_b) {
-      switches = shape_.dragonfly ? groups_path(leaf_a, leaf_b, share)
-                                  : spines_path(leaf_a, leaf_b, dest, share);
+      switches = switches_path(leaf_a, leaf_b, port_number(dest), share);
     }
     add(fabric_.nic_link(dest.node, dest.rail, plane, false), share);
     check_up(route_.hops.begin() + static_cast<std::ptrdiff_t>(begin));
@@ -256,10 +340,13 @@ class Router {
     no_path("every cable between two switches of the way is down");
   }
 
-  int spines_path(std::uint32_t leaf_a, std::uint32_t leaf_b, Port dest, std::uint32_t share) {
+  /// @param number  of the destination's port: what static routing takes cables by
+  int spines_path(std::uint32_t leaf_a,
+                  std::uint32_t leaf_b,
+                  std::uint32_t number,
+                  std::uint32_t share) {
     const std::uint32_t pod_a = fabric_.pod_of(leaf_a);
     const std::uint32_t pod_b = fabric_.pod_of(leaf_b);
-    const std::uint32_t number = port_number(dest);
     Climb leaf;
     if (!fabric_.pooled()) {
       leaf = choose(shape_.uplinks, shape_.spines_per_pod, number, 2,
@@ -294,6 +381,13 @@ class Router {
 };
 
 }  // namespace
+
+Route storage_route(
+    const Fabric& fabric, GpuId gpu, std::uint32_t target, bool write, std::uint64_t label) {
+  HEADWAY_CHECK(target < fabric.shape().storage_targets, "storage target {} of {}", target,
+                fabric.shape().storage_targets);
+  return Router(fabric, gpu, gpu, label).find_storage(target, write);
+}
 
 Route route(const Fabric& fabric, GpuId from, GpuId to, std::uint64_t label) {
   return Router(fabric, from, to, label).find();

@@ -38,4 +38,15 @@ struct Route {
 /// @throws core::Error if no path is left, or a rail-only fabric without PXN must cross rails
 Route route(const Fabric& fabric, core::GpuId from, core::GpuId to, std::uint64_t label = 0);
 
+/// Between a GPU and a storage server that hangs on the fabric: over the GPU's rail (or the next
+/// one that works), through the switches as above, to the server's leaf. Planes are used as above.
+/// @param target  server, from 0
+/// @param write   GPU to server; else server to GPU
+/// @throws core::Error if the server or every path to it is down
+Route storage_route(const Fabric& fabric,
+                    core::GpuId gpu,
+                    std::uint32_t target,
+                    bool write,
+                    std::uint64_t label = 0);
+
 }  // namespace headway::network

@@ -1,6 +1,7 @@
 // What a node's links and a cluster's fabric are.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -113,18 +114,45 @@ struct CurvePoint {
   bool operator==(const CurvePoint&) const = default;
 };
 
+/// Hockney's line with a soft knee, fitted to a measured curve in log time:
+///     T^q = alpha^q + (S / beta)^q,  q = saturation
+struct CurveFit {
+  core::Seconds alpha;
+  core::BytesPerSecond beta;
+  double saturation = 1;
+  core::Seconds alpha_error;
+  core::BytesPerSecond beta_error;
+  double saturation_error = 0;
+  double leave_one_out = 0;
+  template <class V>
+  void fields(V& v) {
+    v.required("alpha", alpha, "Time of an empty message.", core::positive);
+    v.required("beta", beta, "Message bytes a second of a message without end.", core::positive);
+    v.optional("saturation", saturation, "Sharpness of the knee: 1 adds latency and transfer; more takes the larger; less fills slowly.", core::positive);
+    v.optional("alpha_error", alpha_error, "Standard error of alpha.", core::non_negative);
+    v.optional("beta_error", beta_error, "Standard error of beta.", core::non_negative);
+    v.optional("saturation_error", saturation_error, "Standard error of saturation.", core::non_negative);
+    v.optional("leave_one_out", leave_one_out, "Root mean square of (predicted / measured - 1) of points that the fit did not see.", core::non_negative);
+  }
+  bool operator==(const CurveFit&) const = default;
+};
+
 /// A measured curve of one collective in one kind of group; beats every model where it applies.
 struct CollectiveCurve {
   core::CollectiveKind collective = core::CollectiveKind::all_reduce;
   int ranks = 8;
   int ranks_per_node = 8;
   std::vector<CurvePoint> points;
+  std::optional<CurveFit> fit;
+  double relative_error = 0;
   template <class V>
   void fields(V& v) {
     v.required("collective", collective, "Which collective.");
     v.required("ranks", ranks, "Ranks in the group.", core::at_least_one);
     v.required("ranks_per_node", ranks_per_node, "Of these in one node.", core::at_least_one);
     v.required("points", points, "Measured points, rising in size.");
+    v.optional("fit", fit, "Line fitted to all samples; carries the curve beyond its ends.");
+    v.optional("relative_error", relative_error, "Root mean square error of reading the curve between its points, leaving one out; 0: not known.", core::non_negative);
   }
   bool operator==(const CollectiveCurve&) const = default;
 };

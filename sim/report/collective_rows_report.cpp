@@ -66,7 +66,8 @@ Json or_null(const std::optional<double>& value) {
 
 }  // namespace
 
-std::string collective_rows_json(const std::vector<CollectivePrediction>& rows) {
+std::string collective_rows_json(const std::vector<CollectivePrediction>& rows,
+                                 Calibration calibration) {
   Json list = Json::array();
   for (const auto& row : rows) {
     list.push_back({{"system", row.system},
@@ -83,6 +84,7 @@ std::string collective_rows_json(const std::vector<CollectivePrediction>& rows) 
     return n > 0 ? Json(value) : Json(nullptr);
   };
   return dump({{"schema", "headway.validate-collectives/1"},
+               {"calibration", calibration == Calibration::none ? "none" : "leave_one_out"},
                {"rows", list},
                {"summary",
                 {{"n", s.n},
@@ -98,16 +100,20 @@ std::string collective_rows_csv(const std::vector<CollectivePrediction>& rows) {
   return to_csv(rows_table(rows));
 }
 
-Document collective_rows_document(const std::vector<CollectivePrediction>& rows) {
+Document collective_rows_document(const std::vector<CollectivePrediction>& rows,
+                                  Calibration calibration) {
   Document document;
-  document.title = "Published timings of collectives, predicted without calibration";
+  document.title = calibration == Calibration::none
+                       ? "Published timings of collectives, predicted without calibration"
+                       : "Published timings of collectives, each predicted from the other sizes of "
+                         "its system's own curve";
   document.tables = {rows_table(rows), systems_table(rows)};
   const CollectiveSummary s = validation::summarize(rows);
   document.closing.push_back(fmt::format(
-      "{} of {} timings were predicted: median error {} %, 90th percentile {} % over the {} of "
-      "1 MiB and more; below, half are within a factor of {}.",
-      s.n, s.n + s.n_skipped, percent(s.median_abs_error_large), percent(s.p90_abs_error_large),
-      s.n_large, number(s.median_factor_small)));
+      "{} of {} timings were predicted: median error {} %; {} % (90th percentile {} %) over the {} "
+      "of 1 MiB and more; below, half are within a factor of {}.",
+      s.n, s.n + s.n_skipped, percent(s.median_abs_error), percent(s.median_abs_error_large),
+      percent(s.p90_abs_error_large), s.n_large, number(s.median_factor_small)));
   return document;
 }
 

@@ -237,6 +237,7 @@ CheckedScenario check(Scenario scenario, const SourceMarks& marks) {
   check_context(scenario, complaints);
   check_run(scenario.run, complaints);
   check_curves(scenario.calibration, complaints);
+  apply(scenario.calibration, scenario.cluster);
   const int data = resolve_data(scenario, gpus, complaints);
   const int micro_batches = data > 0 ? resolve_micro_batches(scenario, data, complaints) : 0;
   check_pipeline(scenario, micro_batches, complaints);

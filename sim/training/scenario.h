@@ -11,6 +11,7 @@
 #include "sim/network/spec.h"
 #include "sim/price/spec.h"
 #include "sim/storage/spec.h"
+#include "sim/training/calibration_spec.h"
 #include "sim/training/cluster_spec.h"
 #include "sim/workload/spec.h"
 
@@ -50,25 +51,6 @@ struct RunSpec {
     v.optional("seed", seed, "Seed of all random streams.", core::non_negative);
   }
   bool operator==(const RunSpec&) const = default;
-};
-
-/// Measured figures that replace catalogue values.
-struct CalibrationSpec {
-  static constexpr const char* kCatalogue = "calibrations";
-  std::string name = "catalogue";
-  std::optional<gpu::SustainedShares> kernels;
-  std::vector<network::CollectiveCurve> collectives;
-  /// Without a measurement of the machine: 8 % for catalogue against machine (A100 rows of docs/validation.md) and
-  /// 12 % between software releases of one configuration, together sqrt(0.08^2 + 0.12^2).
-  double relative_error = 0.145;
-  template <class V>
-  void fields(V& v) {
-    v.optional("name", name, "Name printed in reports.");
-    v.optional("kernels", kernels, "Measured shares of the peaks.");
-    v.optional("collectives", collectives, "Measured collective curves.");
-    v.optional("relative_error", relative_error, "Standard error of a predicted step, relative; widens the interval.", core::positive);
-  }
-  bool operator==(const CalibrationSpec&) const = default;
 };
 
 /// A public statement to be checked.

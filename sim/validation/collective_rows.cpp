@@ -7,7 +7,9 @@
 #include <sstream>
 
 #include "sim/core/statistics.h"
+#include "sim/network/closed_form.h"
 #include "sim/network/fabric_shape.h"
+#include "sim/validation/collective_rows_parts.h"
 
 namespace headway::validation {
 
@@ -105,25 +107,69 @@ network::FabricInput machine_of(const GpuKind& gpu,
   return in;
 }
 
-CollectivePrediction predict_row(const CsvTable& table, std::size_t row) {
+/// The text of a column that tables may leave out.
+std::string text_or_none(const CsvTable& table, std::size_t row, const char* column) {
+  const auto& columns = table.columns();
+  return std::find(columns.begin(), columns.end(), column) == columns.end()
+             ? ""
+             : table.text(row, column);
+}
+
+/// Bytes of the call; "n/a (large)" is the rate that a message without end approaches.
+std::optional<double> bytes_of(const CsvTable& table, std::size_t row, PlacedCollective& out) {
+  constexpr double kLarge = 17179869184;  // 16 GiB, where published curves end
+  if (table.text(row, "message_bytes").find("large") != std::string::npos) {
+    out.assumed.emplace_back("'large' is 16 GiB");
+    return kLarge;
+  }
+  return stated(table, row, "message_bytes");
+}
+
+/// The time, from the bus bandwidth where that alone is stated.
+std::optional<double> measured_us(const CsvTable& table,
+                                  std::size_t row,
+                                  core::CollectiveKind kind,
+                                  int ranks,
+                                  std::optional<double> bytes) {
+  if (const auto time = stated(table, row, "time_us")) {
+    return time;
+  }
+  const std::string text = text_or_none(table, row, "busbw_GBps");
+  const auto bus = text.empty() ? std::nullopt : stated(table, row, "busbw_GBps");
+  return bus && bytes ? std::optional(*bytes * network::bus_factor(kind, ranks) / *bus * 1e-3)
+                      : std::nullopt;
+}
+
+/// Ranks and nodes of a group on a machine nobody named.
+network::GroupShape shape_on_unknown(int ranks, int nodes) {
+  network::GroupShape group;
+  group.ranks = ranks;
+  group.nodes = group.domains = nodes;
+  group.ranks_per_node = group.ranks_per_domain = std::min(ranks, kGpusPerNode);
+  return group;
+}
+
+}  // namespace
+
+CollectivePrediction blank_prediction(const CsvTable& table,
+                                      std::size_t row,
+                                      const PlacedCollective& placed) {
   CollectivePrediction p;
   p.system = table.text(row, "system");
   p.collective = table.text(row, "collective");
   p.n_gpus = table.integer(row, "n_gpus").value_or(0);
-  p.message_bytes = stated(table, row, "message_bytes").value_or(0);
-  p.measured_us = stated(table, row, "time_us");
-  const PlacedCollective placed = place_collective(table, row);
-  if (!placed.skipped.empty()) {
-    p.status = "skipped:" + placed.skipped;
-    return p;
-  }
-  p.predicted_us = collective_time(placed.call, placed.group, placed.machine).total.si() * 1e6;
-  p.error = *p.predicted_us / *p.measured_us - 1;
-  p.status = placed.assumed.empty() ? "ok" : "ok-assumed";
+  p.message_bytes = placed.call.bytes.si() > 0 ? placed.call.bytes.si()
+                                               : stated(table, row, "message_bytes").value_or(0);
+  p.measured_us =
+      placed.measured_us > 0 ? std::optional(placed.measured_us) : stated(table, row, "time_us");
   return p;
 }
 
-}  // namespace
+void fill_prediction(CollectivePrediction& p, const PlacedCollective& placed, double predicted_us) {
+  p.predicted_us = predicted_us;
+  p.error = predicted_us / placed.measured_us - 1;
+  p.status = placed.assumed.empty() ? "ok" : "ok-assumed";
+}
 
 PlacedCollective place_collective(const CsvTable& table, std::size_t row) {
   PlacedCollective out;
@@ -131,16 +177,13 @@ PlacedCollective place_collective(const CsvTable& table, std::size_t row) {
   const auto kind = kind_of(table.text(row, "collective"));
   const auto* gpu = gpu_kind(table.text(row, "gpu"));
   const auto cards = cards_of(words);
-  const auto bytes = stated(table, row, "message_bytes");
+  const auto bytes = bytes_of(table, row, out);
   const int n = table.integer(row, "n_gpus").value_or(0);
   const int nodes = std::max(1, table.integer(row, "n_nodes").value_or(1));
+  const auto time = kind ? measured_us(table, row, *kind, n, bytes) : std::nullopt;
   if (!kind) {
     out.skipped = "not one collective of NCCL: " + table.text(row, "collective");
-  } else if (gpu == nullptr) {
-    out.skipped = "unknown GPU " + table.text(row, "gpu");
-  } else if (!cards) {
-    out.skipped = "unknown network: " + words;
-  } else if (!stated(table, row, "time_us")) {
+  } else if (!time) {
     out.skipped = "no time stated";
   } else if (!bytes) {
     out.skipped = "no message size stated";
@@ -151,19 +194,38 @@ PlacedCollective place_collective(const CsvTable& table, std::size_t row) {
   if (!out.skipped.empty()) {
     return out;
   }
+  out.measured_us = *time;
+  out.call = {*kind, core::Bytes(*bytes), {}, {}};
+  if (text_or_none(table, row, "algo_or_env").starts_with("Ring")) {
+    out.call.algorithm = network::Algorithm::ring;
+  }
+  if (gpu == nullptr || !cards) {
+    out.unknown_machine =
+        gpu == nullptr ? "unknown GPU " + table.text(row, "gpu") : "unknown network: " + words;
+    out.group = shape_on_unknown(n, nodes);
+    return out;
+  }
   if (!cards->stated) {
     out.assumed.emplace_back("network cards");
   }
   out.machine = network::make_parameters(machine_of(*gpu, *cards, words, nodes), gpu->generation);
   out.group = network::regular_group(n, std::min(n, kGpusPerNode), out.machine, kGpusPerNode);
-  out.call = {*kind, core::Bytes(*bytes), {}, {}};
   return out;
 }
 
 std::vector<CollectivePrediction> predict_collectives(const CsvTable& table) {
   std::vector<CollectivePrediction> rows;
   for (std::size_t row = 0; row < table.rows(); ++row) {
-    rows.push_back(predict_row(table, row));
+    const PlacedCollective placed = place_collective(table, row);
+    CollectivePrediction p = blank_prediction(table, row, placed);
+    const std::string& why = placed.skipped.empty() ? placed.unknown_machine : placed.skipped;
+    if (!why.empty()) {
+      p.status = "skipped:" + why;
+    } else {
+      const auto time = collective_time(placed.call, placed.group, placed.machine);
+      fill_prediction(p, placed, time.total.si() * 1e6);
+    }
+    rows.push_back(std::move(p));
   }
   return rows;
 }
@@ -172,7 +234,11 @@ CollectiveSummary summarize(const std::vector<CollectivePrediction>& rows) {
   CollectiveSummary summary;
   std::vector<double> large;
   std::vector<double> small;
+  std::vector<double> all;
   for (const auto& row : rows) {
+    if (row.error) {
+      all.push_back(std::abs(*row.error));
+    }
     if (!row.error) {
       ++summary.n_skipped;
     } else if (row.message_bytes >= kMiB) {
@@ -183,6 +249,8 @@ CollectiveSummary summarize(const std::vector<CollectivePrediction>& rows) {
   }
   std::sort(large.begin(), large.end());
   std::sort(small.begin(), small.end());
+  std::sort(all.begin(), all.end());
+  summary.median_abs_error = all.empty() ? 0 : core::quantile_of_sorted(all, 0.5);
   summary.n_large = large.size();
   summary.n_small = small.size();
   summary.n = large.size() + small.size();

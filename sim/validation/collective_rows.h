@@ -17,7 +17,9 @@ struct PlacedCollective {
   network::NetworkParameters machine;
   network::GroupShape group;
   network::CollectiveCall call;
+  double measured_us = 0;
   std::string skipped;               ///< reason; empty: placed
+  std::string unknown_machine;       ///< reason why only a calibration can place it; empty: known
   std::vector<std::string> assumed;  ///< what the source does not say
 };
 
@@ -37,9 +39,15 @@ struct CollectivePrediction {
 /// Predicts every row from the data sheet of its GPU and network: no row calibrates another.
 std::vector<CollectivePrediction> predict_collectives(const import::CsvTable& table);
 
+/// Predicts every row with its own system's calibration, cross-fitted: measured curves are made of
+/// the system's other rows, without this row and without its size in this group. A group of one
+/// size is scaled from the system's other groups. A forced algorithm is not calibrated.
+std::vector<CollectivePrediction> predict_collectives_calibrated(const import::CsvTable& table);
+
 /// Figures over the rows that were predicted.
 struct CollectiveSummary {
   std::size_t n = 0, n_skipped = 0;
+  double median_abs_error = 0;        ///< of all; 0 where there are none
   std::size_t n_large = 0;            ///< rows of 1 MiB and more
   double median_abs_error_large = 0;  ///< of these; 0 where there are none
   double p90_abs_error_large = 0;     ///< of these

@@ -1,0 +1,255 @@
+// headway calibrate: measurements become profiles that scenarios use; it never touches a GPU.
+#include <algorithm>
+#include <filesystem>
+#include <string>
+
+#include "sim/config/write_entry.h"
+#include "sim/import/gzip.h"
+#include "sim/import/nccl_tests_json.h"
+#include "sim/report/calibrate_report.h"
+
+#include "apps/headway/input.h"
+#include "apps/headway/options.h"
+#include "apps/headway/output.h"
+#include "apps/headway/verb.h"
+#include "calibrate/fit/import_samples.h"
+#include "calibrate/fit/profile.h"
+
+namespace headway::apps {
+
+namespace {
+
+struct Arguments {
+  std::string format, profile, gpu, name, collective, flagged;
+  std::vector<std::string> files;
+  fit::ImportHints hints;
+  double tolerance = 0.02;
+};
+
+void read_hints(Arguments& given) {
+  if (!given.collective.empty()) {
+    given.hints.collective = fit::collective_of(given.collective);
+    if (!given.hints.collective) {
+      throw core::Error(fmt::format(
+          "--collective {}: there are all_reduce, all_gather, reduce_scatter, all_to_all, "
+          "broadcast, send_receive",
+          given.collective));
+    }
+  }
+}
+
+fit::ImportedSamples read_measurement(const std::string& format,
+                                      const std::string& file,
+                                      const fit::ImportHints& hints) {
+  std::string text = read_input(file);
+  if (import::is_gzip(text)) {
+    text = import::gunzip(text, file);
+  }
+  if (format == "nccl-tests") {
+    return fit::from_nccl_tests(import::read_nccl_tests_log(text, file), file, hints);
+  }
+  if (format == "nccl-tests-json") {
+    return fit::from_nccl_tests(import::read_nccl_tests_json(text, file), file, hints);
+  }
+  if (format == "fio") {
+    return fit::from_fio(import::read_fio_json(text, file), file);
+  }
+  if (format == "gemm") {
+    return fit::from_gemm_csv(import::CsvTable(text, file));
+  }
+  return fit::from_torch_profile(import::read_torch_profile(text, file), file, hints);
+}
+
+void add(fit::SampleSet& to, const fit::SampleSet& from) {
+  for (const auto& fact : from.facts) {
+    if (std::find(to.facts.begin(), to.facts.end(), fact) == to.facts.end()) {
+      to.facts.push_back(fact);
+    }
+  }
+  to.samples.insert(to.samples.end(), from.samples.begin(), from.samples.end());
+}
+
+gpu::GpuSpec gpu_entry(const std::string& name) {
+  std::vector<std::string> names;
+  for (const auto& entry : config::list_entries("gpus", config_roots())) {
+    if (entry.name == name) {
+      return config::load_entry<gpu::GpuSpec>(entry.path, {config_roots(), {}}).spec;
+    }
+    names.push_back(entry.name);
+  }
+  const auto guess = core::did_you_mean(name, names);
+  throw core::Error(fmt::format("'gpus' has no entry '{}'{}", name,
+                                guess ? fmt::format("; did you mean '{}'?", *guess) : ""));
+}
+
+/// A profile by file, or by name in the catalogue.
+training::CalibrationSpec load_profile(const std::string& name) {
+  const config::LoadOptions options{config_roots(), {}};
+  if (!std::filesystem::exists(name) && name.find('/') == std::string::npos) {
+    for (const auto& entry : config::list_entries("calibrations", config_roots())) {
+      if (entry.name == name) {
+        return config::load_entry<training::CalibrationSpec>(entry.path, options).spec;
+      }
+    }
+  }
+  return config::load_entry<training::CalibrationSpec>(name, options).spec;
+}
+
+void add_out(CLI::App& app, CommonOptions& options) {
+  app.add_option("--out", options.out, "Write the result to this file")->option_text("FILE");
+  app.add_flag("--force", options.force, "Let --out overwrite a file");
+  app.add_flag("--quiet", options.quiet, "No remarks on standard error");
+}
+
+void add_hints(CLI::App& app, Arguments& given) {
+  app.add_option("--collective", given.collective, "Where a log does not say which was measured")
+      ->option_text("KIND");
+  app.add_option("--ranks", given.hints.ranks, "Where a log does not list its ranks")
+      ->check(CLI::PositiveNumber)
+      ->option_text("N");
+  app.add_option("--ranks-per-node", given.hints.ranks_per_node,
+                 "Where a log does not list its hosts")
+      ->check(CLI::PositiveNumber)
+      ->option_text("N");
+}
+
+int run_calibrate_import(int argc, char** argv) {
+  CLI::App app("Turns measurements of other programs into samples for `headway calibrate fit`.");
+  CommonOptions options;
+  Arguments given;
+  describe(app, "calibrate import",
+           "  headway calibrate import nccl-tests all_reduce.log --out samples.csv\n"
+           "  headway calibrate import torch-profiler trace.json.gz --ranks-per-node 8");
+  app.add_option("FORMAT", given.format, "What the files are")
+      ->required()
+      ->check(CLI::IsMember({"nccl-tests", "nccl-tests-json", "fio", "gemm", "torch-profiler"}))
+      ->option_text("nccl-tests|nccl-tests-json|fio|gemm|torch-profiler");
+  app.add_option("FILE", given.files, "The files")->required()->option_text("...");
+  add_hints(app, given);
+  add_out(app, options);
+  if (const auto code = parse(app, argc, argv)) {
+    return *code;
+  }
+  check_out(options);
+  read_hints(given);
+  fit::SampleSet set;
+  for (const auto& file : given.files) {
+    const auto imported = read_measurement(given.format, file, given.hints);
+    add(set, imported.set);
+    for (const auto& text : imported.remarks) {
+      remark(options, text);
+    }
+  }
+  deliver(options, fit::write_samples(set));
+  return 0;
+}
+
+int run_calibrate_fit(int argc, char** argv) {
+  CLI::App app("Fits samples into a calibration profile that any scenario can `use:`.");
+  CommonOptions options;
+  Arguments given;
+  describe(app, "calibrate fit",
+           "  headway calibrate fit samples.csv --gpu h100-sxm --out calibrations/ours.yaml\n"
+           "  headway calibrate fit *.csv --flagged flagged.csv --out ours.yaml");
+  app.add_option("SAMPLES", given.files, "Tables of samples (CSV)")->required()->option_text("...");
+  app.add_option("--gpu", given.gpu, "GPU entry whose peaks kernels are shares of")
+      ->option_text("ENTRY");
+  app.add_option("--name", given.name, "Name printed in reports")->option_text("TEXT");
+  app.add_option("--tolerance", given.tolerance, "Of curves thinned to fewer points, relative")
+      ->check(CLI::Range(0.0, 0.5))
+      ->option_text("X [0.02]");
+  app.add_option("--flagged", given.flagged, "Also write the samples with the flags of the fits")
+      ->option_text("FILE");
+  add_out(app, options);
+  if (const auto code = parse(app, argc, argv)) {
+    return *code;
+  }
+  check_out(options);
+  fit::SampleSet set;
+  for (const auto& file : given.files) {
+    add(set, fit::read_samples(read_input(file), file));
+  }
+  fit::ProfileOptions how;
+  how.name = !given.name.empty() ? given.name : (set.fact("device") + " measured");
+  how.tolerance = given.tolerance;
+  if (!given.gpu.empty()) {
+    how.gpu = gpu_entry(given.gpu);
+  }
+  const auto profile = fit::fit_profile(std::move(set), how);
+  remark(options, report::to_text(report::profile_document(profile)));
+  if (!given.flagged.empty()) {
+    CommonOptions flagged = options;
+    flagged.out = given.flagged;
+    check_out(flagged);
+    deliver(flagged, fit::write_samples(profile.samples));
+  }
+  deliver(options, config::write_calibration(profile.spec));
+  return 0;
+}
+
+int run_calibrate_compare(int argc, char** argv) {
+  CLI::App app("Lays a profile's curve beside a log of nccl-tests that it did not see.");
+  CommonOptions options;
+  Arguments given;
+  given.format = "nccl-tests";
+  describe(app, "calibrate compare",
+           "  headway calibrate compare ours.yaml all_reduce.log\n"
+           "  headway calibrate compare nccl-h100-sxm report.json --format json");
+  app.add_option("PROFILE", given.profile, "Calibration profile: file or entry")
+      ->required()
+      ->option_text(" ");
+  app.add_option("LOG", given.files, "Output of nccl-tests, as text or as its JSON")
+      ->required()
+      ->expected(1)
+      ->option_text(" ");
+  add_hints(app, given);
+  add_output_options(app, options, {"table", "json", "csv", "md"});
+  if (const auto code = parse(app, argc, argv, &options)) {
+    return *code;
+  }
+  check_out(options);
+  read_hints(given);
+  const auto profile = load_profile(given.profile);
+  const std::string& log = given.files.front();
+  const bool is_json = log.ends_with(".json") || log.ends_with(".json.gz");
+  const auto measured =
+      read_measurement(is_json ? "nccl-tests-json" : "nccl-tests", log, given.hints);
+  const auto comparison = report::compare_profile(profile, measured.set.samples, log);
+  const auto& format = options.format;
+  const auto document = report::comparison_document(comparison);
+  deliver(options, format == "json"  ? report::comparison_json(comparison)
+                   : format == "csv" ? report::to_csv(report::comparison_table(comparison))
+                   : format == "md"  ? report::to_markdown(document)
+                                     : report::to_text(document));
+  return 0;
+}
+
+constexpr const char* kHelp =
+    "Turns measurements into calibration profiles; docs/calibration.md leads through it.\n"
+    "Usage: headway calibrate import FORMAT FILE...   measurements of other programs as samples\n"
+    "       headway calibrate fit SAMPLES...          samples as a profile for `use:`\n"
+    "       headway calibrate compare PROFILE LOG     a profile against a log\n"
+    "Measuring itself is done on the node by the program headway-calibrate.\n";
+
+}  // namespace
+
+int run_calibrate(int argc, char** argv) {
+  const std::string what = argc > 1 ? argv[1] : "";
+  if (what == "import") {
+    return run_calibrate_import(argc - 1, argv + 1);
+  }
+  if (what == "fit") {
+    return run_calibrate_fit(argc - 1, argv + 1);
+  }
+  if (what == "compare") {
+    return run_calibrate_compare(argc - 1, argv + 1);
+  }
+  if (what == "--help" || what == "-h") {
+    fmt::print("{}", kHelp);
+    return 0;
+  }
+  fmt::print(stderr, "{}", kHelp);
+  return 2;
+}
+
+}  // namespace headway::apps

@@ -1,0 +1,136 @@
+#include "calibrate/fit/profile.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <map>
+#include <tuple>
+
+#include "sim/core/error.h"
+
+#include "calibrate/fit/collective_fit.h"
+#include "calibrate/fit/power_fit.h"
+#include "calibrate/fit/rate_fit.h"
+
+namespace headway::fit {
+
+namespace {
+
+void append(std::vector<training::FittedFigure>& to, std::vector<training::FittedFigure> from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+/// Samples of one curve and where they stand in the set.
+struct Group {
+  std::vector<std::size_t> indices;
+  std::vector<Sample> samples;
+};
+
+/// The word of the curve in `figures`: "collectives.all_reduce.8x8".
+std::string word_of(const network::CollectiveCurve& curve) {
+  return fmt::format("collectives.{}.{}x{}", core::to_word(curve.collective), curve.ranks,
+                     curve.ranks_per_node);
+}
+
+void fit_collectives(Profile& profile, double tolerance) {
+  std::map<std::tuple<std::string, int, int>, Group> groups;
+  for (std::size_t i = 0; i < profile.samples.samples.size(); ++i) {
+    const Sample& s = profile.samples.samples[i];
+    if (s.kind == SampleKind::collective && s.beside.empty()) {
+      auto& group = groups[{s.op, s.ranks, s.ranks_per_node}];
+      group.indices.push_back(i);
+      group.samples.push_back(s);
+    }
+  }
+  for (auto& [key, group] : groups) {
+    const FittedCurve fitted = fit_collective(group.samples, tolerance);
+    for (std::size_t i = 0; i < group.indices.size(); ++i) {
+      profile.samples.samples[group.indices[i]].flags = group.samples[i].flags;
+    }
+    profile.spec.collectives.push_back(fitted.curve);
+    if (const auto& fit = fitted.curve.fit) {
+      const int flagged = static_cast<int>(fitted.flagged.size());
+      const std::string word = word_of(fitted.curve);
+      append(profile.spec.figures,
+             {figure(word + ".alpha", {fit->alpha.si(), fit->alpha_error.si()}, "s",
+                     fit->leave_one_out, fitted.samples, flagged),
+              figure(word + ".beta", {fit->beta.si(), fit->beta_error.si()}, "B/s",
+                     fit->leave_one_out, fitted.samples, flagged),
+              figure(word + ".saturation", {fit->saturation, fit->saturation_error}, "",
+                     fit->leave_one_out, fitted.samples, flagged)});
+    }
+    if (!fitted.flagged.empty()) {
+      profile.remarks.push_back(fmt::format("{}: {} of {} samples left out (flags in the samples)",
+                                            word_of(fitted.curve), fitted.flagged.size(),
+                                            group.samples.size()));
+    }
+  }
+}
+
+bool is_kernel(const Sample& s) {
+  return s.kind == SampleKind::gemm || s.kind == SampleKind::attention ||
+         s.kind == SampleKind::memory;
+}
+
+void fit_kernels(Profile& profile, const ProfileOptions& options) {
+  const auto& samples = profile.samples.samples;
+  if (std::none_of(samples.begin(), samples.end(), is_kernel)) {
+    return;
+  }
+  if (!options.gpu) {
+    profile.remarks.emplace_back(
+        "kernel samples are not used: shares of the peak need the GPU's data sheet (--gpu ENTRY)");
+    return;
+  }
+  auto fitted = fit_shares(samples, *options.gpu);
+  if (!fitted.figures.empty()) {
+    profile.spec.kernels = fitted.shares;
+  }
+  append(profile.spec.figures, std::move(fitted.figures));
+  profile.remarks.insert(profile.remarks.end(), fitted.remarks.begin(), fitted.remarks.end());
+}
+
+}  // namespace
+
+Profile fit_profile(SampleSet samples, const ProfileOptions& options) {
+  Profile profile;
+  profile.samples = std::move(samples);
+  profile.spec.name = options.name;
+  for (const auto& fact : profile.samples.facts) {
+    profile.spec.circumstances.push_back(fmt::format("{}: {}", fact.name, fact.value));
+  }
+  fit_collectives(profile, options.tolerance);
+  fit_kernels(profile, options);
+  if (auto power = fit_power(profile.samples.samples)) {
+    profile.spec.power = power->power;
+    append(profile.spec.figures, std::move(power->figures));
+  }
+  auto rates = fit_rates(profile.samples.samples);
+  profile.spec.kernel_launch = rates.kernel_launch;
+  profile.spec.host_bandwidth = rates.host_bandwidth;
+  profile.spec.storage = rates.storage;
+  append(profile.spec.figures, std::move(rates.figures));
+  if (profile.spec.figures.empty() && profile.spec.collectives.empty()) {
+    throw core::Error(fmt::format("nothing can be fitted to these {} samples{}",
+                                  profile.samples.samples.size(),
+                                  profile.remarks.empty() ? "" : ": " + profile.remarks.front()));
+  }
+  profile.spec.relative_error = step_error(profile.spec);
+  return profile;
+}
+
+double step_error(const training::CalibrationSpec& spec) {
+  // docs/validation.md: catalogue against machine; between releases of one configuration.
+  constexpr double kCatalogue = 0.08;
+  constexpr double kRelease = 0.12;
+  std::vector<double> errors;
+  for (const auto& f : spec.figures) {
+    if (f.name.rfind("kernels.", 0) == 0) {
+      errors.push_back(f.leave_one_out);
+    }
+  }
+  const double machine = errors.empty() ? kCatalogue : root_mean_square(errors);
+  return std::sqrt(machine * machine + kRelease * kRelease);
+}
+
+}  // namespace headway::fit

@@ -1,0 +1,228 @@
+#include "calibrate/fit/rate_fit.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <functional>
+#include <map>
+
+namespace headway::fit {
+
+namespace {
+
+using core::Precision;
+
+bool usable(const Sample& s) {
+  return s.beside.empty() && !s.has(SampleFlag::wrong) && !s.has(SampleFlag::outlier);
+}
+
+/// A share of a peak: which samples speak for it, and what each says.
+struct Share {
+  const char* name;
+  double gpu::SustainedShares::*member;
+  std::function<bool(const Sample&)> speaks;
+  double peak;  ///< 0: the GPU has none
+};
+
+bool sixteen_bit(const Sample& s) {
+  return s.precision == Precision::bf16 || s.precision == Precision::fp16;
+}
+
+bool large_gemm(const Sample& s) {
+  return s.kind == SampleKind::gemm && s.op == "forward" && work_flops(s) >= kLargeGemmFlops &&
+         s.m >= 1024 && s.n >= 1024 && s.k >= 1024;
+}
+
+bool long_attention(const Sample& s, const char* op) {
+  return s.kind == SampleKind::attention && s.op == op && s.causal && sixteen_bit(s) &&
+         s.sequence >= kLongSequence && s.head_dim == 128;
+}
+
+std::vector<Share> shares_of(const gpu::GpuSpec& gpu) {
+  using gpu::SustainedShares;
+  return {
+      {"kernels.gemm_16bit", &SustainedShares::gemm_16bit,
+       [](const Sample& s) { return large_gemm(s) && sixteen_bit(s); }, gpu.peak.bf16.si()},
+      {"kernels.gemm_8bit", &SustainedShares::gemm_8bit,
+       [](const Sample& s) {
+         return large_gemm(s) && (s.precision == Precision::fp8 || s.precision == Precision::mxfp8);
+       },
+       gpu.peak.fp8.si()},
+      {"kernels.gemm_4bit", &SustainedShares::gemm_4bit,
+       [](const Sample& s) { return large_gemm(s) && s.precision == Precision::nvfp4; },
+       gpu.peak.fp4.si()},
+      {"kernels.attention_forward", &SustainedShares::attention_forward,
+       [](const Sample& s) { return long_attention(s, "forward"); }, gpu.peak.bf16.si()},
+      {"kernels.attention_backward", &SustainedShares::attention_backward,
+       [](const Sample& s) { return long_attention(s, "backward"); }, gpu.peak.bf16.si()},
+      {"kernels.memory", &SustainedShares::memory,
+       [](const Sample& s) { return s.kind == SampleKind::memory && s.bytes >= kStreamingBytes; },
+       gpu.memory_bandwidth.si()}};
+}
+
+double rate_of(const Sample& s) {
+  return (s.kind == SampleKind::memory ? s.bytes : work_flops(s)) / s.seconds;
+}
+
+/// What the samples say of one share; sustained ones alone where there are any.
+struct Spoken {
+  std::vector<double> values;
+  int flagged = 0;
+  bool sustained = false;
+};
+
+Spoken ask(std::span<const Sample> samples, const Share& share) {
+  Spoken burst;
+  Spoken lasting;
+  double longest = 0;
+  for (const auto& s : samples) {
+    longest = share.speaks(s) ? std::max(longest, s.elapsed_s) : longest;
+  }
+  for (const auto& s : samples) {
+    if (!share.speaks(s) || !s.beside.empty()) {
+      continue;
+    }
+    // A lasting load is throttled by nature; a burst must not be.
+    const bool lasts = s.elapsed_s > 0;
+    const bool good = usable(s) && (lasts || !s.has(SampleFlag::throttled));
+    Spoken& side = lasts ? lasting : burst;
+    if (good && (!lasts || s.elapsed_s >= longest / 2)) {
+      side.values.push_back(rate_of(s) / share.peak);
+    }
+    side.flagged += good ? 0 : 1;
+  }
+  lasting.sustained = true;
+  return lasting.values.empty() ? burst : lasting;
+}
+
+std::vector<double> values_of(std::span<const Sample> samples,
+                              const std::function<bool(const Sample&)>& speaks,
+                              const std::function<double(const Sample&)>& value) {
+  std::vector<double> out;
+  for (const auto& s : samples) {
+    if (usable(s) && speaks(s)) {
+      out.push_back(value(s));
+    }
+  }
+  return out;
+}
+
+double bytes_per_second(const Sample& s) { return s.bytes / s.seconds; }
+
+/// Repeats of the number of streams with the highest median rate.
+std::vector<double> best_streams(std::span<const Sample> samples, const char* op) {
+  std::map<int, std::vector<double>> by_streams;
+  for (const auto& s : samples) {
+    if (usable(s) && s.kind == SampleKind::storage && s.op == op && s.bytes > 0) {
+      by_streams[s.streams].push_back(bytes_per_second(s));
+    }
+  }
+  std::vector<double> best;
+  for (const auto& [streams, rates] : by_streams) {
+    if (best.empty() || median(rates) > median(best)) {
+      best = rates;
+    }
+  }
+  return best;
+}
+
+template <class Quantity>
+void set(std::optional<Quantity>& target,
+         const std::vector<double>& values,
+         const char* name,
+         const char* unit,
+         RateFit& fit) {
+  if (const auto found = typical(values)) {
+    target = Quantity(found->estimate.value);
+    fit.figures.push_back(
+        figure(name, found->estimate, unit, found->leave_one_out, found->samples));
+  }
+}
+
+}  // namespace
+
+std::optional<Typical> typical(std::span<const double> values) {
+  if (values.empty()) {
+    return std::nullopt;
+  }
+  Typical out;
+  out.estimate = median_estimate(values);
+  out.samples = static_cast<int>(values.size());
+  std::vector<double> errors;
+  for (std::size_t i = 0; i < values.size() && values.size() > 1; ++i) {
+    std::vector<double> rest(values.begin(), values.end());
+    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
+    errors.push_back(median(rest) / values[i] - 1);
+  }
+  out.leave_one_out = root_mean_square(errors);
+  return out;
+}
+
+ShareFit fit_shares(std::span<const Sample> samples, const gpu::GpuSpec& gpu) {
+  ShareFit out;
+  out.shares = gpu.sustained;
+  for (const auto& share : shares_of(gpu)) {
+    if (share.peak <= 0) {
+      continue;
+    }
+    const Spoken spoken = ask(samples, share);
+    const auto found = typical(spoken.values);
+    if (!found) {
+      out.remarks.push_back(fmt::format("{} was not measured; the catalogue's {} stands",
+                                        share.name, out.shares.*share.member));
+      continue;
+    }
+    if (found->estimate.value > 1) {
+      out.remarks.push_back(fmt::format(
+          "{} comes to {:.3f} of the data sheet's peak, more than the whole; is --gpu {} right? "
+          "The catalogue's {} stands",
+          share.name, found->estimate.value, gpu.name, out.shares.*share.member));
+      continue;
+    }
+    if (!spoken.sustained && share.member != &gpu::SustainedShares::memory) {
+      out.remarks.push_back(fmt::format(
+          "{} is of bursts on a cool GPU; clocks under training are lower", share.name));
+    }
+    out.shares.*share.member = found->estimate.value;
+    out.figures.push_back(figure(share.name, found->estimate, "", found->leave_one_out,
+                                 found->samples, spoken.flagged));
+  }
+  return out;
+}
+
+RateFit fit_rates(std::span<const Sample> samples) {
+  RateFit fit;
+  set(fit.kernel_launch,
+      values_of(
+          samples, [](const Sample& s) { return s.kind == SampleKind::launch && s.op == "kernel"; },
+          [](const Sample& s) { return s.seconds; }),
+      "kernel_launch", "s", fit);
+  constexpr double kLargeCopy = 64e6;
+  set(fit.host_bandwidth,
+      values_of(
+          samples,
+          [&](const Sample& s) {
+            return s.kind == SampleKind::copy && s.op == "device_to_host" &&
+                   s.variant == "pinned" && s.bytes >= kLargeCopy;
+          },
+          bytes_per_second),
+      "host_bandwidth", "B/s", fit);
+  training::MeasuredStorage storage;
+  set(storage.client_write_bandwidth, best_streams(samples, "write"),
+      "storage.client_write_bandwidth", "B/s", fit);
+  set(storage.client_read_bandwidth, best_streams(samples, "read"), "storage.client_read_bandwidth",
+      "B/s", fit);
+  set(storage.latency,
+      values_of(
+          samples,
+          [](const Sample& s) {
+            return s.kind == SampleKind::storage && (s.op == "sync" || s.op == "metadata");
+          },
+          [](const Sample& s) { return s.seconds; }),
+      "storage.latency", "s", fit);
+  if (storage != training::MeasuredStorage{}) {
+    fit.storage = storage;
+  }
+  return fit;
+}
+
+}  // namespace headway::fit

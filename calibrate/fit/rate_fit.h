@@ -1,0 +1,42 @@
+// Single figures from many samples: shares of the peaks, copy and storage rates, launch gaps.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "sim/gpu/spec.h"
+#include "sim/training/calibration_spec.h"
+
+#include "calibrate/fit/figures.h"
+#include "calibrate/fit/samples.h"
+
+namespace headway::fit {
+
+/// The median of positive values with its errors; nothing of nothing.
+std::optional<Typical> typical(std::span<const double> values);
+
+/// Which samples count as large enough to speak for the peak.
+inline constexpr double kLargeGemmFlops = 2.0 * 4096 * 4096 * 4096;
+inline constexpr std::int64_t kLongSequence = 4096;
+inline constexpr double kStreamingBytes = 256e6;
+
+/// Shares of the peaks of `gpu`; those not measured keep the catalogue's value and are named in
+/// `remarks`. Sustained samples (elapsed_s > 0, last half of the series) go before bursts.
+struct ShareFit {
+  gpu::SustainedShares shares;
+  std::vector<training::FittedFigure> figures;  ///< of the measured ones
+  std::vector<std::string> remarks;
+};
+ShareFit fit_shares(std::span<const Sample> samples, const gpu::GpuSpec& gpu);
+
+/// Launch gap, host copies and storage as one node sees them.
+struct RateFit {
+  std::optional<core::Seconds> kernel_launch;
+  std::optional<core::BytesPerSecond> host_bandwidth;
+  std::optional<training::MeasuredStorage> storage;
+  std::vector<training::FittedFigure> figures;
+};
+RateFit fit_rates(std::span<const Sample> samples);
+
+}  // namespace headway::fit

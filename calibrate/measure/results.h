@@ -1,0 +1,17 @@
+// The files a measurement leaves: the samples (CSV) and the profile made from them (YAML).
+#pragma once
+
+#include <string>
+
+#include "calibrate/measure/bench.h"
+
+namespace headway::measure {
+
+/// Why the results could not be written where the user wants them; empty if they can.
+std::string cannot_write(const BenchOptions& options);
+
+/// Writes samples and profile and says where.
+/// @throws std::runtime_error if a file cannot be written
+void write_results(const Bench& bench);
+
+}  // namespace headway::measure

@@ -1,0 +1,198 @@
+#include "calibrate/fit/profile.h"
+
+#include <cmath>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include "sim/core/error.h"
+
+#include "calibrate/fit/power_fit.h"
+#include "calibrate/fit/rate_fit.h"
+#include "tests/fit/noise.h"
+
+namespace headway::fit {
+namespace {
+
+gpu::GpuSpec round_gpu() {
+  gpu::GpuSpec gpu;
+  gpu.name = "round";
+  gpu.peak.bf16 = gpu.peak.fp16 = core::FlopsPerSecond(1e15);
+  gpu.memory_bandwidth = core::BytesPerSecond(3e12);
+  return gpu;
+}
+
+Sample gemm(double share, double elapsed_s = 0) {
+  Sample s;
+  s.kind = SampleKind::gemm;
+  s.op = "forward";
+  s.m = s.n = s.k = 8192;
+  s.batch = 1;
+  s.elapsed_s = elapsed_s;
+  s.seconds = work_flops(s) / (share * 1e15);
+  return s;
+}
+
+Sample rate(SampleKind kind, const char* op, double bytes, double bytes_per_s, int streams = 0) {
+  Sample s;
+  s.kind = kind;
+  s.op = op;
+  s.bytes = bytes;
+  s.streams = streams;
+  s.seconds = bytes / bytes_per_s;
+  return s;
+}
+
+const training::FittedFigure* find(const Profile& profile, const std::string& name) {
+  for (const auto& f : profile.spec.figures) {
+    if (f.name == name) {
+      return &f;
+    }
+  }
+  return nullptr;
+}
+
+TEST(Profile, SharesAreMediansOfLargeKernelsAgainstTheDataSheet) {
+  SampleSet set;
+  set.samples = {gemm(0.70), gemm(0.72), gemm(0.74)};
+  set.samples.push_back(rate(SampleKind::memory, "triad", 1e9, 2.7e12));
+  Sample small = gemm(0.1);
+  small.m = 16;
+  set.samples.push_back(small);
+  ProfileOptions how;
+  how.gpu = round_gpu();
+  const Profile profile = fit_profile(set, how);
+  ASSERT_TRUE(profile.spec.kernels);
+  EXPECT_NEAR(profile.spec.kernels->gemm_16bit, 0.72, 1e-12);
+  EXPECT_NEAR(profile.spec.kernels->memory, 0.9, 1e-12);
+  EXPECT_EQ(profile.spec.kernels->attention_forward, round_gpu().sustained.attention_forward);
+  const auto* f = find(profile, "kernels.gemm_16bit");
+  ASSERT_NE(f, nullptr);
+  EXPECT_EQ(f->samples, 3);
+  // Median of the other two against each: 0.73 / 0.70, 0.72 / 0.72, 0.71 / 0.74.
+  EXPECT_NEAR(f->leave_one_out,
+              std::sqrt((std::pow(0.73 / 0.70 - 1, 2) + 0 + std::pow(0.71 / 0.74 - 1, 2)) / 3),
+              1e-12);
+  EXPECT_THAT(profile.remarks, testing::Contains(testing::HasSubstr("bursts on a cool GPU")));
+  EXPECT_THAT(profile.remarks,
+              testing::Contains(testing::HasSubstr("kernels.attention_forward was not measured")));
+}
+
+TEST(Profile, ALastingLoadSpeaksBeforeBursts) {
+  SampleSet set;
+  set.samples = {gemm(0.80), gemm(0.81)};
+  for (int t = 1; t <= 10; ++t) {
+    set.samples.push_back(gemm(t < 5 ? 0.75 : 0.65, t));
+    set.samples.back().flags = {SampleFlag::throttled};
+  }
+  ProfileOptions how;
+  how.gpu = round_gpu();
+  EXPECT_NEAR(fit_profile(set, how).spec.kernels->gemm_16bit, 0.65, 1e-12);
+}
+
+TEST(Profile, AShareAboveOneIsRefusedInARemark) {
+  SampleSet set;
+  set.samples = {gemm(1.3), rate(SampleKind::memory, "copy", 1e9, 2.7e12)};
+  ProfileOptions how;
+  how.gpu = round_gpu();
+  const auto profile = fit_profile(set, how);
+  EXPECT_EQ(profile.spec.kernels->gemm_16bit, round_gpu().sustained.gemm_16bit);
+  EXPECT_THAT(profile.remarks, testing::Contains(testing::HasSubstr("more than the whole")));
+}
+
+TEST(Profile, WithoutADataSheetKernelsAreNotUsed) {
+  SampleSet set;
+  set.samples = {gemm(0.7)};
+  EXPECT_THROW(fit_profile(set, {}), core::Error);
+}
+
+TEST(Profile, StorageIsThatOfTheBestNumberOfStreams) {
+  SampleSet set;
+  for (const double noise : {0.99, 1.0, 1.01}) {
+    set.samples.push_back(rate(SampleKind::storage, "write", 1e10, 2e9 * noise, 1));
+    set.samples.push_back(rate(SampleKind::storage, "write", 1e10, 7e9 * noise, 8));
+    set.samples.push_back(rate(SampleKind::storage, "read", 1e10, 9e9 * noise, 8));
+  }
+  Sample sync;
+  sync.kind = SampleKind::storage;
+  sync.op = "sync";
+  sync.seconds = 3e-3;
+  set.samples.push_back(sync);
+  const auto profile = fit_profile(set, {});
+  ASSERT_TRUE(profile.spec.storage);
+  EXPECT_DOUBLE_EQ(profile.spec.storage->client_write_bandwidth->si(), 7e9);
+  EXPECT_DOUBLE_EQ(profile.spec.storage->client_read_bandwidth->si(), 9e9);
+  EXPECT_DOUBLE_EQ(profile.spec.storage->latency->si(), 3e-3);
+  EXPECT_EQ(find(profile, "storage.client_write_bandwidth")->samples, 3);
+}
+
+TEST(Profile, SamplesTakenBesideOtherWorkAreForInterferenceOnly) {
+  SampleSet set;
+  set.samples = {gemm(0.7), gemm(0.3)};
+  set.samples[1].beside = "all_reduce";
+  ProfileOptions how;
+  how.gpu = round_gpu();
+  EXPECT_NEAR(fit_profile(set, how).spec.kernels->gemm_16bit, 0.7, 1e-12);
+}
+
+TEST(Profile, ItsStepErrorIsTheMachinesPartAndTheReleases) {
+  training::CalibrationSpec spec;
+  EXPECT_DOUBLE_EQ(step_error(spec), std::sqrt(0.08 * 0.08 + 0.12 * 0.12));
+  spec.figures.push_back({"kernels.gemm_16bit", 0.7, "", 0.01, 0.05, 9, 0});
+  EXPECT_DOUBLE_EQ(step_error(spec), 0.13);  // 5, 12, 13
+}
+
+TEST(PowerFit, APlantedSettlingIsRecoveredWithinItsStatedErrors) {
+  EXPECT_TRUE(rc::check([] {
+    const double first = 1e6 * *rc::gen::inRange(1500, 2000);
+    const double last = first * 0.01 * *rc::gen::inRange(60, 95);
+    const double settling = *rc::gen::inRange(1, 8);
+    const auto noise = normal_noise(*rc::gen::arbitrary<std::uint64_t>(), 60);
+    std::vector<double> t;
+    std::vector<double> y;
+    for (std::size_t i = 0; i < noise.size(); ++i) {
+      t.push_back(0.5 * static_cast<double>(i) + 0.25);
+      y.push_back((last + (first - last) * std::exp(-t.back() / settling)) *
+                  (1 + 0.002 * noise[i]));
+    }
+    const auto fit = fit_settling(t, y);
+    RC_ASSERT(fit.has_value());
+    RC_ASSERT(std::abs(fit->first.value - first) <= 5 * fit->first.standard_error);
+    RC_ASSERT(std::abs(fit->last.value - last) <= 5 * fit->last.standard_error);
+    RC_ASSERT(std::abs(fit->settling.value - settling) <= 5 * fit->settling.standard_error);
+    RC_ASSERT(fit->leave_one_out < 0.01);
+  }));
+}
+
+TEST(PowerFit, AFlatClockHasNoSettlingTime) {
+  const std::vector<double> t{1, 2, 3, 4, 5, 6};
+  const std::vector<double> y{1.98e9, 1.98e9, 1.98e9, 1.975e9, 1.98e9, 1.98e9};
+  const auto fit = fit_settling(t, y);
+  ASSERT_TRUE(fit);
+  EXPECT_EQ(fit->first.value, fit->last.value);
+  EXPECT_EQ(fit->settling.value, 0);
+}
+
+TEST(PowerFit, APlantedPowerLineIsRecovered) {
+  // 150 W + 550 W (clock / 2 GHz)^2.5.
+  std::vector<double> clocks;
+  std::vector<double> powers;
+  for (double clock = 1e9; clock <= 2e9; clock += 5e7) {
+    clocks.push_back(clock);
+    powers.push_back(150 + 550 * std::pow(clock / 2e9, 2.5));
+  }
+  const auto line = fit_power_line(clocks, powers, 2e9);
+  ASSERT_TRUE(line);
+  EXPECT_NEAR(line->static_w.value, 150, 0.5);
+  EXPECT_NEAR(line->dynamic_w.value, 550, 0.5);
+  EXPECT_NEAR(line->exponent.value, 2.5, 0.01);
+}
+
+TEST(PowerFit, ClocksThatHardlyDifferSayNothingOfPower) {
+  const std::vector<double> clocks(8, 1.9e9);
+  const std::vector<double> powers(8, 690);
+  EXPECT_FALSE(fit_power_line(clocks, powers, 1.9e9));
+}
+
+}  // namespace
+}  // namespace headway::fit
