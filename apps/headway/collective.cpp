@@ -15,7 +15,7 @@ namespace headway::apps {
 namespace {
 
 struct Arguments {
-  std::string kind, machine, first = "8", last = "16G", type = "float", log;
+  std::string kind, machine, first = "8", last = "16G", type = "float", log, how_fine = "fluid";
   int gpus = 8;
   double factor = 2;
   bool sizes_given = false;
@@ -66,6 +66,7 @@ report::CollectiveReport answer(const Arguments& given, const config::LoadOption
   request.kind = *kind;
   request.gpus = given.gpus;
   request.type = given.type;
+  report::set_granularity(request, given.how_fine);
   const auto machine = report::load_machine(given.machine, given.how, options);
   if (given.log.empty()) {
     request.sizes = sizes_of(given);
@@ -119,10 +120,16 @@ int run_collective(int argc, char** argv) {
   app.add_option("-d", given.type, "Type of the elements")->option_text("TYPE [float]");
   app.add_option("--compare", given.log, "Log of nccl-tests to lay beside; sizes are the log's")
       ->option_text("LOG");
+  app.add_option("--granularity", given.how_fine,
+                 "fluid, or each message: stepped, blocking, stepped:tree, ...")
+      ->option_text("HOW [fluid]");
   app.add_option("--set", options.set, "Change a value of FILE, as nodes=64")
       ->allow_extra_args(false)
       ->option_text("PATH=VALUE");
   add_output_options(app, options, {"table", "json", "csv", "md"});
+  app.get_option("--format")
+      ->option_text("WORD [table]")
+      ->description("Form of the result: table, json, csv or md");
   if (const auto code = parse(app, argc, argv, &options)) {
     return *code;
   }

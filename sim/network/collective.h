@@ -107,7 +107,8 @@ enum class TimeSource : std::uint8_t {
   measured_curve,
   fitted_bounds,
   nccl_model,
-  alpha_beta
+  alpha_beta,
+  every_message,  ///< stepped.h
 };
 constexpr auto enum_words(TimeSource) {
   using E = core::EnumWord<TimeSource>;
@@ -115,7 +116,8 @@ constexpr auto enum_words(TimeSource) {
                     E{TimeSource::measured_curve, "measured curve"},
                     E{TimeSource::fitted_bounds, "bounds fitted to measured curves"},
                     E{TimeSource::nccl_model, "NCCL cost model"},
-                    E{TimeSource::alpha_beta, "alpha-beta"}};
+                    E{TimeSource::alpha_beta, "alpha-beta"},
+                    E{TimeSource::every_message, "simulation of every message"}};
 }
 
 struct CollectiveTime {

@@ -303,4 +303,19 @@ SteppedCollective step_collective(const Fabric& fabric,
   return programs.finish();
 }
 
+CollectiveTime stepped_time(const Fabric& fabric,
+                            const CollectiveCall& call,
+                            std::span<const core::GpuId> members,
+                            const SteppedOptions& options) {
+  const auto stepped = step_collective(fabric, call, members, options);
+  CollectiveTime time;
+  if (stepped.problem.flows.empty()) {
+    return time;
+  }
+  time.total = options.clock.to_seconds(run(stepped.problem, {}).end);
+  time.algorithm = call.algorithm.value_or(usual(call.kind));
+  time.source = TimeSource::every_message;
+  return time;
+}
+
 }  // namespace headway::network

@@ -64,4 +64,11 @@ SteppedCollective step_collective(const Fabric& fabric,
                                   std::span<const core::GpuId> members,
                                   const SteppedOptions& options = {});
 
+/// Time of the whole call on the fabric as it is, from the first send to the last byte.
+/// @throws core::Error  as `step_collective`
+CollectiveTime stepped_time(const Fabric& fabric,
+                            const CollectiveCall& call,
+                            std::span<const core::GpuId> members,
+                            const SteppedOptions& options = {});
+
 }  // namespace headway::network

@@ -106,6 +106,32 @@ std::vector<std::uint64_t> size_steps(std::uint64_t first, std::uint64_t last, d
   return sizes;
 }
 
+void set_granularity(CollectiveRequest& request, const std::string& words) {
+  const auto colon = words.find(':');
+  const std::string how = words.substr(0, colon);
+  if (how != "fluid" && how != "stepped" && how != "blocking") {
+    throw core::Error(
+        fmt::format("there is no granularity '{}'; there are fluid, stepped, blocking", how));
+  }
+  const bool fluid = how == "fluid";
+  request.granularity = fluid ? network::Granularity::fluid : network::Granularity::stepped;
+  request.dependency =
+      how == "blocking" ? network::Dependency::blocking : network::Dependency::pipelined;
+  if (colon == std::string::npos) {
+    return;
+  }
+  const std::string name = words.substr(colon + 1);
+  std::string known;
+  for (const auto& [algorithm, word] : enum_words(network::Algorithm{})) {
+    if (name == word && algorithm != network::Algorithm::none) {
+      request.algorithm = algorithm;
+      return;
+    }
+    known += algorithm == network::Algorithm::none ? "" : fmt::format(" {}", word);
+  }
+  throw core::Error(fmt::format("there is no algorithm '{}'; there are{}", name, known));
+}
+
 CollectiveReport predict_collective(const Machine& machine, const CollectiveRequest& request) {
   const std::int64_t there = std::int64_t{machine.cluster.nodes} * machine.cluster.node.gpus;
   const std::uint64_t element = element_bytes(request.type);
@@ -124,6 +150,11 @@ CollectiveReport predict_collective(const Machine& machine, const CollectiveRequ
   const auto group = network::group_shape(fabric, members);
   CollectiveReport report{machine.name, request.kind, request.type, request.gpus,
                           group.nodes,  {},           "",           machine.assumptions};
+  if (request.granularity == network::Granularity::stepped) {
+    report.assumptions.emplace_back(
+        "every message is simulated at wire rate with its route's latency; no software, no "
+        "protocol");
+  }
   for (const std::uint64_t size : request.sizes) {
     const Message message = rounded(request.kind, size, element, request.gpus);
     CollectiveRow row;
@@ -131,8 +162,12 @@ CollectiveReport predict_collective(const Machine& machine, const CollectiveRequ
     row.count = message.count;
     if (message.bytes > 0) {
       const core::Bytes bytes(static_cast<double>(message.bytes));
-      row.time = network::collective_time({request.kind, bytes, {}, {}}, group, parameters,
-                                          machine.curves);
+      const network::CollectiveCall call{request.kind, bytes, request.algorithm, {}};
+      network::SteppedOptions stepped;
+      stepped.dependency = request.dependency;
+      row.time = request.granularity == network::Granularity::stepped
+                     ? network::stepped_time(fabric, call, members, stepped)
+                     : network::collective_time(call, group, parameters, machine.curves);
       row.algorithm_bandwidth = bytes / row.time->total;
       row.bus_bandwidth =
           network::bus_bandwidth(request.kind, bytes, request.gpus, row.time->total);
@@ -183,9 +218,11 @@ std::string collective_sentence(const CollectiveReport& report) {
   }
   const std::string busbw = number(last->bus_bandwidth.si() / 1e9);
   if (report.log.empty()) {
-    return fmt::format("The largest message ({}) has a bus bandwidth of {} GB/s: {}, {}, by {}.",
+    const bool named = last->time->protocol != network::Protocol::none;
+    return fmt::format("The largest message ({}) has a bus bandwidth of {} GB/s: {}{}{}, by {}.",
                        size_words(last->bytes), busbw, core::to_word(last->time->algorithm),
-                       core::to_word(last->time->protocol), core::to_word(last->time->source));
+                       named ? ", " : "", named ? core::to_word(last->time->protocol) : "",
+                       core::to_word(last->time->source));
   }
   const auto median = [](std::vector<double> values) {
     std::sort(values.begin(), values.end());

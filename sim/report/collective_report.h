@@ -10,6 +10,7 @@
 #include "sim/core/units.h"
 #include "sim/import/nccl_tests_log.h"
 #include "sim/network/collective.h"
+#include "sim/network/stepped.h"
 #include "sim/report/machine.h"
 #include "sim/report/table.h"
 
@@ -19,9 +20,17 @@ namespace headway::report {
 struct CollectiveRequest {
   core::CollectiveKind kind = core::CollectiveKind::all_reduce;
   int gpus = 8;
-  std::vector<std::uint64_t> sizes;  ///< bytes asked for; see `size_steps`
-  std::string type = "float";        ///< a name of nccl-tests
+  std::vector<std::uint64_t> sizes;                  ///< bytes asked for; see `size_steps`
+  std::string type = "float";                        ///< a name of nccl-tests
+  std::optional<network::Algorithm> algorithm = {};  ///< forces one
+  network::Granularity granularity = network::Granularity::fluid;
+  network::Dependency dependency = network::Dependency::pipelined;  ///< stepped only
 };
+
+/// Reads "fluid", "stepped" or "blocking" (stepped, a rank waits for its own sends), each alone or
+/// with an algorithm, as "stepped:tree".
+/// @throws core::Error if there is no such word
+void set_granularity(CollectiveRequest& request, const std::string& words);
 
 /// From `first` on, times `factor`, up to `last`.
 /// @pre 1 <= first <= last and factor > 1

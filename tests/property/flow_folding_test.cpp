@@ -137,6 +137,77 @@ TEST(Folding, GivesTheTicksOfEveryMessageOfACollective) {
   }
 }
 
+/// A 1F1B step with stragglers, slow NICs, ranks of odd size and links that fail, degrade and come
+/// back at any tick, often several at one tick.
+Problem random_faults(std::uint64_t seed) {
+  testing::Draw draw(seed);
+  patterns::TrainingStep shape;
+  shape.tensor = 1 + draw.below(4);
+  shape.stages = 1 + draw.below(4);
+  shape.replicas = 2 + draw.below(7);
+  shape.micro_batches = 4 + draw.below(12);
+  Problem problem = patterns::training_step(shape);
+  const auto links = static_cast<std::uint32_t>(problem.links.size());
+  const auto actors = static_cast<std::uint32_t>(problem.actors.size());
+  for (std::uint32_t i = draw.below(3); i > 0; --i) {
+    problem.actors[draw.below(actors)].slowdown_ppm = 1000 * draw.below(300);
+  }
+  if (draw.chance(30)) {
+    problem.links[draw.below(links)].capacity /= 3;
+  }
+  const core::Tick end = run(problem, options(true, true)).end;
+  const std::uint32_t changes = 1 + draw.below(draw.chance(10) ? 40 : 6);
+  for (std::uint32_t i = 0; i < changes; ++i) {
+    const core::Tick at = draw.chance(25) && i > 0
+                              ? problem.link_changes.back().at
+                              : end / 1000 * static_cast<core::Tick>(draw.below(1100));
+    const bool down = draw.chance(20);
+    const std::uint32_t link = draw.below(links);
+    problem.link_changes.push_back(
+        {at, link, core::BytesPerSecond(down ? 0 : 1e9 * (1 + draw.below(50)))});
+    if (down) {
+      problem.link_changes.push_back({at + end / 20, link, core::BytesPerSecond(50e9)});
+    }
+  }
+  return problem;
+}
+
+TEST(Unfolding, AtEveryFaultGivesTheTicksOfTheWholeProblem) {
+  std::size_t coarser = 0;
+  for (std::uint64_t seed = 0; seed < cases(150); ++seed) {
+    SCOPED_TRACE(seed);
+    const Problem problem = random_faults(seed);
+    const RunResult whole = run(problem, options(false, false));
+    for (const bool skip : {false, true}) {
+      const RunResult unfolded = run(problem, options(true, skip));
+      ASSERT_NO_FATAL_FAILURE(expect_equal_runs(whole, unfolded));
+      coarser += unfolded.events + unfolded.skipped_events < whole.events / 2 ? 1 : 0;
+    }
+  }
+  EXPECT_GT(coarser, 50U);  // the test is about runs that stay folded
+}
+
+TEST(Unfolding, SplitsOnlyWhatTheFaultTouchesAndOnlyFromThenOn) {
+  // 4 stages x 8 replicas x 8 ranks; the NIC of one rank fails half-way. Before, there are 4
+  // classes; after, the rank's stage is apart within its replica and so is what it meets.
+  patterns::TrainingStep shape;
+  shape.stages = 4;
+  shape.replicas = 8;
+  shape.micro_batches = 32;
+  Problem problem = patterns::training_step(shape);
+  const RunResult healthy = run(problem, options(true, false));
+  ASSERT_EQ(healthy.classes, 4U);
+  problem.link_changes = {{healthy.end / 2, 2 * 100, core::BytesPerSecond(1e9)}};
+  const RunResult faulty = run(problem, options(true, false));
+  const Folding from_the_start = fold(problem);
+  const std::uint64_t all_the_time =
+      Engine(from_the_start.problem, options(false, false)).run().events;
+  EXPECT_GT(faulty.classes, 4U);
+  EXPECT_EQ(faulty.classes, from_the_start.problem.actors.size());
+  EXPECT_LT(faulty.events, all_the_time * 3 / 4);
+  ASSERT_NO_FATAL_FAILURE(expect_equal_runs(run(problem, options(false, false)), faulty));
+}
+
 // A straggler, a slow NIC, and a NIC that fails and comes back in mid-step, in a 1F1B step.
 TEST(Folding, GivesTheTicksOfATrainingStep) {
   patterns::TrainingStep shape;

@@ -91,6 +91,31 @@ TEST(CollectiveReport, RefusesMoreGpusThanThereAre) {
                core::Error);
 }
 
+TEST(CollectiveReport, StepsThroughEveryMessageIfAsked) {
+  CollectiveRequest request{CollectiveKind::all_reduce, 16, {67108864}, "float"};
+  set_granularity(request, "stepped:hierarchical");
+  const auto stepped = predict_collective(two_nodes(), request);
+  EXPECT_EQ(stepped.rows[0].time->algorithm, network::Algorithm::hierarchical);
+  EXPECT_THAT(collective_sentence(stepped),
+              HasSubstr("hierarchical, by simulation of every message"));
+  EXPECT_THAT(stepped.assumptions.back(), HasSubstr("no software"));
+  // Blocking, a rank waits for its own sends too; here they end when its receives do.
+  set_granularity(request, "blocking:ring");
+  const auto blocking = predict_collective(two_nodes(), request);
+  set_granularity(request, "stepped:ring");
+  EXPECT_GE(blocking.rows[0].time->total,
+            predict_collective(two_nodes(), request).rows[0].time->total);
+}
+
+TEST(CollectiveReport, KnowsItsGranularitiesByName) {
+  CollectiveRequest request;
+  set_granularity(request, "fluid:tree");
+  EXPECT_EQ(request.algorithm, network::Algorithm::tree);
+  EXPECT_EQ(request.granularity, network::Granularity::fluid);
+  EXPECT_THROW(set_granularity(request, "coarse"), core::Error);
+  EXPECT_THROW(set_granularity(request, "stepped:rings"), core::Error);
+}
+
 TEST(NcclTestsNames, SizesArePowersOf1024) {
   EXPECT_EQ(parse_size("8"), 8U);
   EXPECT_EQ(parse_size("128k"), 131072U);

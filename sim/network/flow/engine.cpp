@@ -25,11 +25,11 @@ std::uint64_t group_key(const TransferGroup& group) {
 
 }  // namespace
 
-Engine::Engine(const Problem& problem, const RunOptions& options)
+Engine::Engine(const Problem& problem, const RunOptions& options, std::optional<RateUnit> unit)
     : problem_(problem),
       options_(options),
       programs_(checked_programs(problem)),
-      unit_(rate_unit(problem)),
+      unit_(unit ? *unit : rate_unit(problem)),
       solver_(fair_share_tables(problem, unit_)),
       first_group_(static_cast<std::uint32_t>(problem.actors.size())),
       first_flow_(static_cast<std::uint32_t>(problem.actors.size() + problem.groups.size())),
@@ -131,6 +131,7 @@ void Engine::begin_tick(core::Tick tick) {
 }
 
 void Engine::start() {
+  started_ = true;
   begin_tick(0);
   live_ = actors_.size();
   for (std::uint32_t actor = 0; actor < actors_.size(); ++actor) {
@@ -141,21 +142,45 @@ void Engine::start() {
 }
 
 RunResult Engine::run() {
+  run_until(kNever);
+  require_end();
+  return result();
+}
+
+bool Engine::run_until(core::Tick stop) {
   PeriodSkipper skipper(*this);
-  start();
+  stop_ = stop;
+  if (stop_ != kNever && changes_.empty()) {
+    queue_.schedule(change_entity_, stop_);
+  }
+  if (!started_) {
+    start();
+  }
   while (live_ > 0 && next_tick()) {
     if (new_iteration_) {
       new_iteration_ = false;
       skipper.at_iteration();
     }
   }
-  require_end();
-  return result();
+  return live_ == 0;
+}
+
+/// Puts back what is due at the tick to pause before.
+void Engine::pause(core::Tick tick) {
+  for (const std::uint32_t entity : batch_) {
+    if (entity != change_entity_) {
+      queue_.schedule(entity, tick);
+    }
+  }
 }
 
 bool Engine::next_tick() {
   const core::Tick tick = queue_.pop(batch_);
   if (batch_.empty()) {
+    return false;
+  }
+  if (tick == stop_) {
+    pause(tick);
     return false;
   }
   if (tick != now_) {
@@ -192,6 +217,8 @@ void Engine::apply_changes() {
   }
   if (next_change_ < changes_.size()) {
     queue_.schedule(change_entity_, changes_[next_change_].at);
+  } else if (stop_ != kNever) {
+    queue_.schedule(change_entity_, stop_);
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,17 +15,29 @@
 
 namespace headway::network {
 
+/// Which node of an engine each node of a finer one comes from.
+struct Ancestry {
+  std::vector<std::uint32_t> actor, group, flow;
+};
+
 /// One run of one problem as it stands, folded or not.
 /// All ends and starts of a tick are applied, woken actors go on until they block, then rates are
 /// solved once; nothing depends on the order of work within a tick.
 class Engine {
  public:
   /// @param problem  must outlive the engine
-  Engine(const Problem& problem, const RunOptions& options);
+  /// @param unit     of rates and volumes; none: the one that suits the problem
+  Engine(const Problem& problem, const RunOptions& options, std::optional<RateUnit> unit = {});
 
   /// Runs to the end. Multiplicities, classes and link figures are of `problem` itself.
   /// @throws core::InternalError if an actor never ends or a transfer never completes
   RunResult run();
+
+  /// Runs all ticks before `stop` and pauses, for a finer engine to go on from here (`adopt`).
+  /// @returns whether the run has ended before that
+  bool run_until(core::Tick stop);
+  /// Takes over the state of a paused engine: each node that of the one it comes from. Not traced.
+  void adopt(const Engine& before, const Ancestry& from);
 
   /// Checks after every solve that a solve from scratch gives the same rates; for tests.
   void check_every_solve() { check_solves_ = true; }
@@ -35,6 +48,7 @@ class Engine {
   static constexpr std::uint32_t kNone = TickQueue::kNone;
   static constexpr core::Tick kMixedLatency = -1;
   static constexpr core::Tick kIdle = -1;
+  static constexpr core::Tick kNever = -1;
 
   // The states are packed: a run is limited by how many cache lines an event touches.
   struct ActorState {
@@ -88,6 +102,13 @@ class Engine {
 
   void start();
   bool next_tick();
+  void pause(core::Tick tick);
+  void adopt_actors(const Engine& before, const std::vector<std::uint32_t>& from);
+  void adopt_groups(const Engine& before, const std::vector<std::uint32_t>& from);
+  void adopt_flows(const Engine& before, const std::vector<std::uint32_t>& from);
+  void count_arrivals();
+  void find_open_groups();
+  void adopt_due(const Engine& before, std::uint32_t old_entity, std::uint32_t entity);
   void begin_tick(core::Tick tick);
   void apply(std::uint32_t entity);
   void apply_changes();
@@ -149,6 +170,8 @@ class Engine {
   std::size_t next_change_ = 0;
 
   core::Tick now_ = 0, end_ = 0;
+  core::Tick stop_ = kNever;  // pause before this tick
+  bool started_ = false;
   TickPowers powers_;
   std::vector<std::uint32_t> batch_, woken_, completions_;
   std::size_t live_ = 0;  // actors not ended and groups in flight

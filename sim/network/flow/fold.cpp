@@ -1,6 +1,7 @@
 #include "sim/network/flow/fold.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "sim/core/error.h"
@@ -181,8 +182,14 @@ class Quotient {
 
 }  // namespace
 
-Folding fold(const Problem& problem) {
-  const FoldGraph graph(problem);
+Folding fold(const Problem& problem, const Folding* before) {
+  FoldGraph graph(problem);
+  if (before != nullptr) {
+    for (const auto* classes :
+         {&before->actor_class, &before->group_class, &before->flow_class, &before->link_class}) {
+      graph.earlier_class.insert(graph.earlier_class.end(), classes->begin(), classes->end());
+    }
+  }
   const std::uint32_t limit = graph.nodes / 2;  // beyond that the whole problem runs as fast
   Partition partition = hash_refine(graph, kHashRounds);
   if (partition.classes > limit) {
@@ -195,6 +202,21 @@ Folding fold(const Problem& problem) {
     }
   }
   return Quotient(graph, partition).build();
+}
+
+Folding discrete(const Problem& problem) {
+  Folding folding;
+  folding.folded = true;
+  folding.problem = problem;
+  const auto count_up = [](std::vector<std::uint32_t>& classes, std::size_t nodes) {
+    classes.resize(nodes);
+    std::iota(classes.begin(), classes.end(), 0U);
+  };
+  count_up(folding.actor_class, problem.actors.size());
+  count_up(folding.group_class, problem.groups.size());
+  count_up(folding.flow_class, problem.flows.size());
+  count_up(folding.link_class, problem.links.size());
+  return folding;
 }
 
 RunResult unfold_result(const Folding& folding, RunResult result) {

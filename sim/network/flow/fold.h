@@ -22,8 +22,12 @@ struct Folding {
 };
 
 /// @param problem  checked (compiled.h)
+/// @param before   classes that the new ones refine: nodes of different ones stay apart
 /// Exact: hashes only propose the partition, a last pass without hashes accepts it.
-Folding fold(const Problem& problem);
+Folding fold(const Problem& problem, const Folding* before = nullptr);
+
+/// Every node its own class: the problem itself, as a folding that a finer run can start from.
+Folding discrete(const Problem& problem);
 
 /// Carries a run of `folding.problem` back to the original's links and actors.
 RunResult unfold_result(const Folding& folding, RunResult result);

@@ -100,6 +100,9 @@ class Colours {
       }
       colour_[graph.first_link + i] = what;
     }
+    for (std::size_t i = 0; i < graph.earlier_class.size(); ++i) {
+      colour_[i] = scramble(colour_[i], graph.earlier_class[i]);
+    }
   }
 
   void round() {

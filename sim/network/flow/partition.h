@@ -37,6 +37,7 @@ struct FoldGraph {
   std::vector<Member> member;
   std::vector<User> user;
   std::vector<std::vector<LinkChange>> changes;  ///< per link, by tick; empty if no link changes
+  std::vector<std::uint32_t> earlier_class;      ///< per node: part of its colour; may be empty
 };
 
 /// Classes of nodes, numbered by their first member. A class holds nodes of one kind.

@@ -22,7 +22,8 @@ class Checker {
       std::uint32_t& first = first_[class_of_[node]];
       if (first == kNone) {
         first = node;
-      } else if (kind(first) != kind(node) || !alike(first, node)) {
+      } else if (kind(first) != kind(node) || earlier(first) != earlier(node) ||
+                 !alike(first, node)) {
         return false;
       }
     }
@@ -33,6 +34,10 @@ class Checker {
   [[nodiscard]] int kind(std::uint32_t node) const {
     return (node >= graph_.first_group ? 1 : 0) + (node >= graph_.first_flow ? 1 : 0) +
            (node >= graph_.first_link ? 1 : 0);
+  }
+
+  [[nodiscard]] std::uint32_t earlier(std::uint32_t node) const {
+    return graph_.earlier_class.empty() ? 0 : graph_.earlier_class[node];
   }
 
   bool alike(std::uint32_t a, std::uint32_t b) {

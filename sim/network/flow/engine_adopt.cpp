@@ -1,0 +1,128 @@
+// How an engine goes on from the state of another one that was folded more coarsely.
+#include <algorithm>
+
+#include "sim/core/error.h"
+#include "sim/network/flow/engine.h"
+
+namespace headway::network {
+
+/// All parts of a class are in its state at this tick, so each takes a copy; only what counts nodes
+/// (arrivals, flows left, who waits) is counted again.
+void Engine::adopt(const Engine& before, const Ancestry& from) {
+  started_ = true;
+  begin_tick(before.now_);
+  end_ = before.end_;
+  events_ = before.events_;
+  skipped_events_ = before.skipped_events_;
+  event_sum_ = before.event_sum_;
+  result_sum_ = before.result_sum_;
+  instances_per_group_ = before.instances_per_group_;
+  instances_.assign(groups_.size() * instances_per_group_, Instance{});
+  adopt_actors(before, from.actor);
+  adopt_groups(before, from.group);
+  adopt_flows(before, from.flow);
+  count_arrivals();
+  find_open_groups();
+}
+
+void Engine::adopt_due(const Engine& before, std::uint32_t old_entity, std::uint32_t entity) {
+  if (before.queue_.pending(old_entity)) {
+    queue_.schedule(entity, before.queue_.due(old_entity));
+  }
+}
+
+void Engine::adopt_actors(const Engine& before, const std::vector<std::uint32_t>& from) {
+  for (std::uint32_t a = 0; a < actors_.size(); ++a) {
+    ActorState& state = actors_[a];
+    const ActorState& old = before.actors_[from[a]];
+    state.pc = old.pc;
+    state.blocked = old.blocked;
+    state.since = old.since;
+    state.start_power = old.start_power;
+    for (std::size_t slot = 0; slot < problem_.actors[a].groups.size(); ++slot) {
+      const Slot& counts = before.slots_[old.first_slot + slot];
+      slots_[state.first_slot + slot].arrived = counts.arrived;
+      slots_[state.first_slot + slot].waited = counts.waited;
+    }
+    for (std::uint32_t i = 0; i < programs_.depth[problem_.actors[a].program]; ++i) {
+      counters_[state.first_counter + i] = before.counters_[old.first_counter + i];
+    }
+    activity_[a] = before.activity_[from[a]];
+    actor_end_[a] = before.actor_end_[from[a]];
+    live_ += state.pc != state.end ? 1 : 0;
+    adopt_due(before, before.actor_entity(from[a]), actor_entity(a));
+  }
+}
+
+void Engine::adopt_groups(const Engine& before, const std::vector<std::uint32_t>& from) {
+  for (std::uint32_t g = 0; g < groups_.size(); ++g) {
+    GroupState& state = groups_[g];
+    const GroupState& old = before.groups_[from[g]];
+    state.completed = old.completed;
+    state.launched = old.launched;
+    state.launch_power = old.launch_power;
+    for (std::uint64_t i = 0; i < instances_per_group_; ++i) {
+      const std::uint64_t number = state.completed + i;
+      instance(g, number).latest =
+          before.instances_[from[g] * instances_per_group_ + (number & (instances_per_group_ - 1))]
+              .latest;
+    }
+    adopt_due(before, before.group_entity(from[g]), group_entity(g));
+  }
+}
+
+void Engine::adopt_flows(const Engine& before, const std::vector<std::uint32_t>& from) {
+  for (std::uint32_t f = 0; f < flows_.size(); ++f) {
+    FlowState& state = flows_[f];
+    const FlowState& old = before.flows_[from[f]];
+    state.left = old.left;
+    state.rate = old.rate;
+    state.anchor = old.anchor;
+    state.start_power = old.start_power;
+    adopt_due(before, before.flow_entity(from[f]), flow_entity(f));
+    if (state.active()) {
+      solver_.add(f);
+    }
+  }
+  for (const std::uint32_t f : solver_.solve()) {
+    // INVARIANT: levels depend on the active flows alone, so the finer problem has the same.
+    HEADWAY_CHECK(solver_.level(f) * flows_[f].weight == flows_[f].rate,
+                  "flow {} has rate {} unfolded and {} folded at tick {}", f,
+                  solver_.level(f) * flows_[f].weight, flows_[f].rate, now_);
+  }
+}
+
+/// Who has arrived at instances that are not complete, and who waits for the first of them.
+void Engine::count_arrivals() {
+  for (std::uint32_t a = 0; a < actors_.size(); ++a) {
+    ActorState& state = actors_[a];
+    for (std::size_t i = 0; i < problem_.actors[a].groups.size(); ++i) {
+      const Slot& slot = slots_[state.first_slot + i];
+      for (std::uint64_t number = groups_[slot.group].completed; number < slot.arrived; ++number) {
+        ++instance(slot.group, number).arrivals;
+      }
+    }
+    if (state.blocked) {
+      GroupState& group = groups_[slots_[state.first_slot + programs_.code[state.pc].slot].group];
+      state.next_waiter = group.waiters;
+      group.waiters = a;
+    }
+  }
+}
+
+void Engine::find_open_groups() {
+  for (std::uint32_t g = 0; g < groups_.size(); ++g) {
+    GroupState& group = groups_[g];
+    if (instance(g, group.completed).arrivals != group.need) {
+      continue;
+    }
+    ++live_;
+    const bool all_wait = queue_.pending(group_entity(g));
+    for (std::uint32_t f = group.first_flow; f < group.first_flow + group.flows; ++f) {
+      const bool left = all_wait || flows_[f].active() || queue_.pending(flow_entity(f));
+      group.flows_left += left ? 1 : 0;
+    }
+  }
+}
+
+}  // namespace headway::network
