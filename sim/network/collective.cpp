@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "sim/core/error.h"
 #include "sim/network/collective_curve.h"
@@ -161,20 +162,26 @@ GroupShape regular_group(int ranks,
 }
 
 GroupShape group_shape(const Fabric& fabric, std::span<const core::GpuId> members) {
-  std::map<std::uint32_t, int> nodes;
-  std::map<std::uint32_t, int> domains;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, int> rails;
   GroupShape g;
   g.ranks = static_cast<int>(members.size());
-  g.ranks_per_domain = g.ranks_per_node = g.ranks_per_rail = 1;
-  for (const auto gpu : members) {
-    const auto place = fabric.place(gpu);
-    g.ranks_per_node = std::max(g.ranks_per_node, ++nodes[place.node]);
-    g.ranks_per_domain = std::max(g.ranks_per_domain, ++domains[place.domain]);
-    g.ranks_per_rail = std::max(g.ranks_per_rail, ++rails[{place.node, place.rail}]);
-  }
-  g.nodes = std::max(1, static_cast<int>(nodes.size()));
-  g.domains = std::max(1, static_cast<int>(domains.size()));
+  std::vector<std::uint64_t> keys(members.size());
+  // How many different keys there are, and how often the most frequent one comes.
+  const auto count = [&](auto key_of) {
+    std::transform(members.begin(), members.end(), keys.begin(),
+                   [&](core::GpuId gpu) { return key_of(fabric.place(gpu)); });
+    std::sort(keys.begin(), keys.end());
+    int most = 1, different = keys.empty() ? 0 : 1, run = 1;
+    for (std::size_t i = 1; i < keys.size(); ++i) {
+      run = keys[i] == keys[i - 1] ? run + 1 : 1;
+      different += run == 1 ? 1 : 0;
+      most = std::max(most, run);
+    }
+    return std::pair{std::max(1, different), most};
+  };
+  using Place = const GpuPlace&;
+  std::tie(g.nodes, g.ranks_per_node) = count([](Place p) { return std::uint64_t{p.node}; });
+  std::tie(g.domains, g.ranks_per_domain) = count([](Place p) { return std::uint64_t{p.domain}; });
+  g.ranks_per_rail = count([](Place p) { return (std::uint64_t{p.node} << 32U) | p.rail; }).second;
   return g;
 }
 

@@ -14,8 +14,31 @@ namespace {
 using core::GpuId;
 using core::LinkId;
 
-/// Bytes that the whole call puts on each link.
-using LinkLoads = std::map<LinkId, core::Bytes>;
+/// Bytes that the whole call puts on each link, by link. Collected first and summed once: the sum
+/// of a link is in the order in which its parts came.
+class LinkLoads {
+ public:
+  void add(LinkId link, core::Bytes bytes) { loads_.emplace_back(link, bytes); }
+  /// Sorts by link and adds up.
+  void settle() {
+    std::stable_sort(loads_.begin(), loads_.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < loads_.size(); ++i) {
+      if (i > 0 && loads_[i].first == loads_[kept - 1].first) {
+        loads_[kept - 1].second += loads_[i].second;
+      } else {
+        loads_[kept++] = loads_[i];
+      }
+    }
+    loads_.resize(kept);
+  }
+  [[nodiscard]] auto begin() const { return loads_.begin(); }
+  [[nodiscard]] auto end() const { return loads_.end(); }
+
+ private:
+  std::vector<std::pair<LinkId, core::Bytes>> loads_;
+};
 
 /// The members of one NVLink domain, in ring order, and one of them for each rail that they sit on.
 struct Domain {
@@ -27,30 +50,52 @@ std::vector<Domain> group_by_domain(const Fabric& fabric, std::span<const GpuId>
   std::vector<Domain> domains;
   std::map<std::uint32_t, std::size_t>
       index;  // NVLink domain -> place in `domains`, in order of first appearance
-  std::map<std::pair<std::uint32_t, std::uint32_t>, bool> seen;
+  std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>>
+      rails;  // per domain: (node, rail) of its exits
+  std::uint32_t last_domain = 0;
+  std::size_t last = 0;
   for (const auto gpu : members) {
     const auto place = fabric.place(gpu);
-    const auto [at, added] = index.try_emplace(place.domain, domains.size());
-    if (added) {
-      domains.emplace_back();
+    if (domains.empty() ||
+        place.domain != last_domain) {  // neighbours in the ring often share a domain
+      last_domain = place.domain;
+      last = index.try_emplace(place.domain, domains.size()).first->second;
+      if (last == domains.size()) {
+        domains.emplace_back();
+        rails.emplace_back();
+      }
     }
-    auto& domain = domains[at->second];
-    domain.members.push_back(gpu);
-    if (seen.try_emplace({place.node, place.rail}, true).second) {
-      domain.exits.push_back(gpu);
+    domains[last].members.push_back(gpu);
+    const std::pair rail{place.node, place.rail};
+    if (std::find(rails[last].begin(), rails[last].end(), rail) == rails[last].end()) {
+      rails[last].push_back(rail);
+      domains[last].exits.push_back(gpu);
     }
   }
   return domains;
 }
 
+void add_hops(const Route& route, core::Bytes bytes, LinkLoads& loads) {
+  for (const auto& hop : route.hops) {
+    loads.add(hop.link, bytes * (static_cast<double>(hop.coefficient) / kCoefficientUnit));
+  }
+}
+
+/// A flow's two ends and its label.
+struct RouteEnds {
+  GpuId from, to;
+  std::uint64_t label = 0;
+};
+
 void add_route(const Fabric& fabric,
-               GpuId from,
-               GpuId to,
-               std::uint64_t label,
+               const RouteEnds& ends,
                core::Bytes bytes,
+               RouteCache* cache,
                LinkLoads& loads) {
-  for (const auto& hop : route(fabric, from, to, label).hops) {
-    loads[hop.link] += bytes * (static_cast<double>(hop.coefficient) / kCoefficientUnit);
+  if (cache != nullptr) {
+    add_hops(cache->find(fabric, ends.from, ends.to, ends.label), bytes, loads);
+  } else {
+    add_hops(route(fabric, ends.from, ends.to, ends.label), bytes, loads);
   }
 }
 
@@ -63,14 +108,14 @@ void add_scale_up(const Fabric& fabric, const Domain& domain, core::Bytes sent, 
   const bool mesh = fabric.input().scale_up.kind == ScaleUpKind::mesh;
   for (const auto gpu : domain.members) {
     if (!mesh) {
-      loads[fabric.scale_up_link(gpu.index(), true)] += sent;
-      loads[fabric.scale_up_link(gpu.index(), false)] += sent;
+      loads.add(fabric.scale_up_link(gpu.index(), true), sent);
+      loads.add(fabric.scale_up_link(gpu.index(), false), sent);
       continue;
     }
     // Rings in different orders use all the cables of a mesh between the members evenly.
     for (const auto peer : domain.members) {
       if (peer != gpu) {
-        loads[fabric.mesh_link(gpu.index(), peer.index())] += sent / static_cast<double>(n - 1);
+        loads.add(fabric.mesh_link(gpu.index(), peer.index()), sent / static_cast<double>(n - 1));
       }
     }
   }
@@ -81,12 +126,13 @@ void add_crossing(const Fabric& fabric,
                   const Domain& from,
                   const Domain& to,
                   core::Bytes bytes,
-                  std::uint64_t label,
+                  const EmitOptions& options,
                   LinkLoads& loads) {
   const std::size_t channels = std::max(from.exits.size(), to.exits.size());
   for (std::size_t c = 0; c < channels; ++c) {
-    add_route(fabric, from.exits[c % from.exits.size()], to.exits[c % to.exits.size()], label + c,
-              bytes / static_cast<double>(channels), loads);
+    add_route(fabric,
+              {from.exits[c % from.exits.size()], to.exits[c % to.exits.size()], options.label + c},
+              bytes / static_cast<double>(channels), options.routes, loads);
   }
 }
 
@@ -102,15 +148,15 @@ std::size_t tree_parent(std::size_t i, std::size_t n) {
 void add_trees(const Fabric& fabric,
                const std::vector<Domain>& domains,
                core::Bytes message,
-               std::uint64_t label,
+               const EmitOptions& options,
                LinkLoads& loads) {
   const std::size_t n = domains.size();
   for (const std::size_t shift : {std::size_t{0}, std::size_t{1}}) {
     for (std::size_t i = 1; i < n; ++i) {
       const auto& child = domains[(i + shift) % n];
       const auto& parent = domains[(tree_parent(i, n) + shift) % n];
-      add_crossing(fabric, child, parent, message * 0.5, label, loads);
-      add_crossing(fabric, parent, child, message * 0.5, label, loads);
+      add_crossing(fabric, child, parent, message * 0.5, options, loads);
+      add_crossing(fabric, parent, child, message * 0.5, options, loads);
     }
   }
 }
@@ -118,13 +164,13 @@ void add_trees(const Fabric& fabric,
 void add_pairs(const Fabric& fabric,
                std::span<const GpuId> members,
                core::Bytes message,
-               std::uint64_t label,
+               const EmitOptions& options,
                LinkLoads& loads) {
   const auto each = message / static_cast<double>(members.size());
   for (const auto from : members) {
     for (const auto to : members) {
       if (from != to) {
-        add_route(fabric, from, to, label, each, loads);
+        add_route(fabric, {from, to, options.label}, each, options.routes, loads);
       }
     }
   }
@@ -140,8 +186,8 @@ void add_to_switch(const Fabric& fabric,
     const auto place = fabric.place(gpu);
     for (std::uint32_t plane = 0; plane < s.planes; ++plane) {
       const auto part = message / static_cast<double>(domain.exits.size() * s.planes);
-      loads[fabric.nic_link(place.node, place.rail, plane, true)] += part;
-      loads[fabric.nic_link(place.node, place.rail, plane, false)] += part;
+      loads.add(fabric.nic_link(place.node, place.rail, plane, true), part);
+      loads.add(fabric.nic_link(place.node, place.rail, plane, false), part);
     }
   }
 }
@@ -150,10 +196,10 @@ LinkLoads link_loads(const Fabric& fabric,
                      const CollectiveCall& call,
                      std::span<const GpuId> members,
                      const CollectiveTime& alone,
-                     std::uint64_t label) {
+                     const EmitOptions& options) {
   LinkLoads loads;
   if (alone.algorithm == Algorithm::pairwise) {
-    add_pairs(fabric, members, call.bytes, label, loads);
+    add_pairs(fabric, members, call.bytes, options, loads);
     return loads;
   }
   const auto domains = group_by_domain(fabric, members);
@@ -164,7 +210,7 @@ LinkLoads link_loads(const Fabric& fabric,
     return loads;
   }
   if (alone.algorithm == Algorithm::tree || alone.algorithm == Algorithm::nvls_tree) {
-    add_trees(fabric, domains, call.bytes, label, loads);
+    add_trees(fabric, domains, call.bytes, options, loads);
   } else if (alone.algorithm == Algorithm::collnet) {
     for (const auto& domain : domains) {
       add_to_switch(fabric, domain, call.bytes, loads);
@@ -173,7 +219,7 @@ LinkLoads link_loads(const Fabric& fabric,
     const auto rails = static_cast<double>(domains.front().exits.size());
     for (std::size_t i = 0; i < domains.size(); ++i) {
       add_crossing(fabric, domains[i], domains[(i + 1) % domains.size()], alone.nic_bytes * rails,
-                   label, loads);
+                   options, loads);
     }
   }
   return loads;
@@ -246,6 +292,16 @@ Transfer timed_event(const CollectiveTime& alone, const core::Clock& clock) {
 
 }  // namespace
 
+const Route& RouteCache::find(const Fabric& fabric, GpuId from, GpuId to, std::uint64_t label) {
+  const bool hashed = fabric.input().fabric.routing == Routing::ecmp;
+  const Key key{(std::uint64_t{from.index()} << 32U) | to.index(), hashed ? label : 0};
+  const auto [place, fresh] = routes_.try_emplace(key);
+  if (fresh) {
+    place->second = route(fabric, from, to, label);
+  }
+  return place->second;
+}
+
 Transfer emit_collective(const Fabric& fabric,
                          const CollectiveCall& call,
                          std::span<const GpuId> members,
@@ -258,7 +314,8 @@ Transfer emit_collective(const Fabric& fabric,
     HEADWAY_CHECK(members.size() == 2, "send/receive between {} GPUs", members.size());
     return emit_send(fabric, call.bytes, members[0], members[1], alone, options);
   }
-  const auto loads = link_loads(fabric, call, members, alone, options.label);
+  LinkLoads loads = link_loads(fabric, call, members, alone, options);
+  loads.settle();
   check_calibration(fabric, loads, call, members.size(), alone, alone.total - alone.alpha);
   return lockstep(fabric, loads, alone, options.clock);
 }
@@ -273,7 +330,8 @@ Transfer emit_send(const Fabric& fabric,
     return timed_event(alone, options.clock);
   }
   LinkLoads loads;
-  add_route(fabric, from, to, options.label, bytes, loads);
+  add_route(fabric, {from, to, options.label}, bytes, nullptr, loads);
+  loads.settle();
   const CollectiveCall call{core::CollectiveKind::send_receive, bytes, {}, {}};
   check_calibration(fabric, loads, call, 2, alone, alone.total - alone.alpha);
   return lockstep(fabric, loads, alone, options.clock);

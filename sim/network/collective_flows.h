@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "sim/core/ids.h"
@@ -14,6 +15,7 @@
 #include "sim/network/collective.h"
 #include "sim/network/fabric.h"
 #include "sim/network/problem.h"
+#include "sim/network/route.h"
 
 namespace headway::network {
 
@@ -26,10 +28,31 @@ struct Transfer {
   core::Seconds alone;  ///< its time with the machine to itself
 };
 
+/// Routes that the collectives of one group ask for again and again.
+class RouteCache {
+ public:
+  const Route& find(const Fabric& fabric, core::GpuId from, core::GpuId to, std::uint64_t label);
+  void clear() { routes_.clear(); }
+
+ private:
+  struct Key {
+    std::uint64_t ends = 0, label = 0;
+    bool operator==(const Key&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Key& key) const {
+      return static_cast<std::size_t>((key.ends ^ (key.label << 17U)) * 0x9e3779b97f4a7c15ULL >>
+                                      16U);
+    }
+  };
+  std::unordered_map<Key, Route, Hash> routes_;  ///< looked up only, never iterated
+};
+
 struct EmitOptions {
   core::Clock clock = core::Clock::step();
   bool timed = false;       ///< no flows: nobody else uses its links, by construction
   std::uint64_t label = 0;  ///< hashed by ecmp
+  RouteCache* routes = nullptr;  ///< used and filled by `emit_collective`, if there is one
 };
 
 /// One lockstep flow over every link that the algorithm's steady state loads, with integer

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "sim/core/error.h"
 
@@ -41,10 +42,11 @@ class Router {
     if (a.domain == b.domain && shape_.domain_gpus > 1) {
       cross_domain(from_, to_);
       check_up(route_.hops.begin());
-      return route_;
+      return std::move(route_);
     }
+    route_.hops.reserve(kUsualHops);
     scale_out(a, b);
-    return route_;
+    return std::move(route_);
   }
 
   /// Between `from` and a storage server.
@@ -76,6 +78,8 @@ class Router {
   }
 
  private:
+  static constexpr std::size_t kUsualHops = 8;
+
   bool down(LinkId id) const { return fabric_.link(id).state == LinkState::down; }
 
   [[noreturn]] void no_path(const std::string& why) const {

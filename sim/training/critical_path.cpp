@@ -22,16 +22,23 @@ std::vector<std::uint32_t> representatives(const network::RunResult& result) {
   return of_class;
 }
 
-/// The trace of each class, in time order.
+/// The trace of each class, in time order: the trace as a whole is.
 std::vector<std::vector<const TraceEntry*>> by_class(const network::RunResult& result) {
-  std::vector<std::vector<const TraceEntry*>> entries(result.multiplicity.size());
+  std::vector<std::size_t> counts(result.multiplicity.size(), 0);
+  for (const auto& entry : result.trace) {
+    ++counts[entry.actor];
+  }
+  std::vector<std::vector<const TraceEntry*>> entries(counts.size());
+  for (std::size_t c = 0; c < counts.size(); ++c) {
+    entries[c].reserve(counts[c]);
+  }
   for (const auto& entry : result.trace) {
     if (entry.end > entry.begin) {
-      entries[entry.actor].push_back(&entry);
+      auto& list = entries[entry.actor];
+      HEADWAY_CHECK(list.empty() || list.back()->end < entry.end,
+                    "the trace of class {} is not in time order", entry.actor);
+      list.push_back(&entry);
     }
-  }
-  for (auto& list : entries) {
-    std::sort(list.begin(), list.end(), [](const auto* a, const auto* b) { return a->end < b->end; });
   }
   return entries;
 }

@@ -46,15 +46,18 @@ struct GroupKeyHash {
 
 class Lowering {
  public:
-  Lowering(const CheckedScenario& checked, const network::Fabric& fabric)
+  Lowering(const CheckedScenario& checked, const network::Fabric& fabric, bool contention)
       : checked_(checked),
         fabric_(fabric),
+        contention_(contention),
         layout_(checked.scenario().parallelism, checked.data_parallel()),
-        parameters_(network::make_parameters(fabric.input(), nccl_generation(checked.scenario().cluster.node.gpu.architecture))),
+        parameters_(network::make_parameters(
+            fabric.input(), nccl_generation(checked.scenario().cluster.node.gpu.architecture))),
         numbers_(fabric) {}
 
   LoweredStep lower(const workload::StepGraph& graph) {
-    const CompileInput input{&graph, kernel_times(checked_.scenario()), groups_of_one(checked_), in_order_pairs(graph)};
+    const CompileInput input{&graph, block_durations(graph, kernel_times(checked_.scenario())),
+                             groups_of_one(checked_), in_order_pairs(graph)};
     for (int stage = 0; stage < static_cast<int>(graph.stages.size()); ++stage) {
       stages_.push_back(compile_stage(input, stage, out_.problem.names));
       number_slots(stages_.back());
@@ -106,22 +109,40 @@ class Lowering {
     return place->second;
   }
 
-  std::uint32_t add_collective(const SlotKey& slot, Rank leader) {
-    std::vector<core::GpuId> members;
-    for (const Rank member : layout_.members(slot.group, leader)) {
-      members.push_back(layout_.gpu(member));
+  /// The ranks that communicate in a group, and how they lie: the same for all its slots.
+  struct Members {
+    std::vector<core::GpuId> gpus;
+    network::GroupShape shape;
+    network::RouteCache routes;
+  };
+
+  Members& members_of(Group group, Rank leader) {
+    const std::uint64_t key =
+        (std::uint64_t{static_cast<std::uint8_t>(group)} << 32U) | leader.index();
+    const auto [place, fresh] = members_.try_emplace(key);
+    if (fresh) {
+      for (const Rank member : layout_.members(group, leader)) {
+        place->second.gpus.push_back(layout_.gpu(member));
+      }
+      place->second.shape = network::group_shape(fabric_, place->second.gpus);
     }
+    return place->second;
+  }
+
+  std::uint32_t add_collective(const SlotKey& slot, Rank leader) {
+    Members& members = members_of(slot.group, leader);
     network::CollectiveCall call;
     call.kind = slot.collective;
     call.bytes = slot.bytes;
-    const network::GroupShape shape = network::group_shape(fabric_, members);
-    const network::CollectiveTime alone = time_of(slot.name, call, shape);
+    const network::CollectiveTime alone = time_of(slot.name, call, members.shape);
     network::EmitOptions options;
-    options.timed = shape.domains == 1;
+    options.timed = members.shape.domains == 1 || !contention_;
     options.label = leader.index();
-    const auto transfer = network::emit_collective(fabric_, call, members, alone, options);
-    const std::uint32_t group = network::append(transfer, static_cast<std::uint32_t>(members.size()), slot.activity,
-                                                name(slot.name), numbers_, out_.problem);
+    options.routes = &members.routes;
+    const auto transfer = network::emit_collective(fabric_, call, members.gpus, alone, options);
+    const std::uint32_t group =
+        network::append(transfer, static_cast<std::uint32_t>(members.gpus.size()), slot.activity,
+                        name(slot.name), numbers_, out_.problem);
     out_.timed_bytes.resize(group + 1U);
     out_.timed_bytes[group] = options.timed ? alone.scale_up_bytes : core::Bytes(0);
     return group;
@@ -155,6 +176,7 @@ class Lowering {
     const network::CollectiveCall call{core::CollectiveKind::send_receive, slot.bytes, {}, {}};
     const network::CollectiveTime alone = time_of(what, call, network::group_shape(fabric_, ends));
     network::EmitOptions options;
+    options.timed = !contention_;
     options.label = from.index();
     const auto transfer = network::emit_send(fabric_, slot.bytes, ends[0], ends[1], alone, options);
     return network::append(transfer, 1, slot.activity, name(slot.name), numbers_, out_.problem);
@@ -184,6 +206,7 @@ class Lowering {
 
   const CheckedScenario& checked_;
   const network::Fabric& fabric_;
+  bool contention_;
   RankLayout layout_;
   network::NetworkParameters parameters_;
   network::LinkNumbers numbers_;
@@ -191,6 +214,8 @@ class Lowering {
   std::map<SlotKey, std::uint32_t> slot_number_;
   std::vector<std::vector<std::uint32_t>> slot_numbers_;  ///< per stage and slot
   std::unordered_map<GroupKey, std::uint32_t, GroupKeyHash> groups_;  ///< looked up only, never iterated
+  std::unordered_map<std::uint64_t, Members>
+      members_;  ///< by kind and leader; looked up only, never iterated
   LoweredStep out_;
 };
 
@@ -233,8 +258,11 @@ KernelTimes kernel_times(const Scenario& scenario) {
   return {&gpu, gpu::shares_of_slowest(shares, gpus), {framework.cpu_launch, framework.cuda_graphs}};
 }
 
-LoweredStep lower(const CheckedScenario& checked, const workload::StepGraph& graph, const network::Fabric& fabric) {
-  return Lowering(checked, fabric).lower(graph);
+LoweredStep lower(const CheckedScenario& checked,
+                  const workload::StepGraph& graph,
+                  const network::Fabric& fabric,
+                  bool contention) {
+  return Lowering(checked, fabric, contention).lower(graph);
 }
 
 }  // namespace headway::training

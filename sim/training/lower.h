@@ -40,7 +40,12 @@ network::Fabric build_fabric(const ClusterSpec& cluster);
 KernelTimes kernel_times(const Scenario& scenario);
 
 /// One actor a rank, one group for every set of ranks that communicates.
-/// Groups inside one NVLink domain are timed events: the domain is taken to serve one group at a time.
-LoweredStep lower(const CheckedScenario& checked, const workload::StepGraph& graph, const network::Fabric& fabric);
+/// Groups inside one NVLink domain are timed events: the domain is taken to serve one group at a
+/// time.
+/// @param contention  false: every transfer is a timed event that takes its time alone
+LoweredStep lower(const CheckedScenario& checked,
+                  const workload::StepGraph& graph,
+                  const network::Fabric& fabric,
+                  bool contention = true);
 
 }  // namespace headway::training

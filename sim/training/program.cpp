@@ -24,18 +24,19 @@ class StageCompiler {
  public:
   StageCompiler(const CompileInput& input, int stage, std::vector<std::string>& names)
       : graph_(*input.graph),
-        times_(input.times),
         groups_of_one_(input.groups_of_one),
         in_order_(input.in_order),
         stage_(stage),
-        names_(names) {}
+        names_(names),
+        durations_(&input.durations),
+        plans_(graph_.blocks.size()) {}
 
   StageProgram compile() {
     for (const auto& call : graph_.stages[static_cast<std::size_t>(stage_)].calls) {
       const auto& block = graph_.blocks[static_cast<std::size_t>(call.block)];
-      const std::vector<core::Tick>& durations = block_durations(call.block);
+      const BlockPlan& plan = plan_of(call.block);
       for (int i = 0; i < call.repeat; ++i) {
-        run_block(block, durations);
+        run_block(block, plan);
       }
     }
     wait_for_all();
@@ -43,33 +44,39 @@ class StageCompiler {
   }
 
  private:
-  /// Duration of every compute operation of a block. The CPU launches ahead within a block, so where launching
-  /// is slower than computing, all of the block's kernels are stretched by the same factor.
-  const std::vector<core::Tick>& block_durations(int index) {
-    auto [place, fresh] = durations_.try_emplace(index);
-    if (!fresh) {
-      return place->second;
+  /// What every run of a block emits, found once: a stage calls its blocks thousands of times.
+  struct BlockPlan {
+    const std::vector<core::Tick>* durations = nullptr;
+    std::vector<std::uint32_t> slots;  ///< per operation; kNoSlot: it moves nothing
+    std::vector<std::uint16_t> names;  ///< per operation
+  };
+
+  /// Slots and names are numbered in the order in which blocks first use them.
+  const BlockPlan& plan_of(int index) {
+    BlockPlan& plan = plans_[static_cast<std::size_t>(index)];
+    if (plan.durations != nullptr) {
+      return plan;
     }
-    const auto& block = graph_.blocks[static_cast<std::size_t>(index)];
-    core::Seconds on_gpu;
-    std::int64_t launches = 0;
-    std::vector<core::Seconds> seconds;
-    for (const auto& operation : block.operations) {
-      seconds.push_back(gpu::kernels_time(*times_.gpu, times_.shares, operation.kernels, times_.launch));
-      on_gpu += seconds.back();
-      launches += gpu::launch_count(operation.kernels);
+    plan.durations = &(*durations_)[static_cast<std::size_t>(index)];
+    for (const Operation& o : graph_.blocks[static_cast<std::size_t>(index)].operations) {
+      const bool moves =
+          o.kind != OperationKind::compute && o.kind != OperationKind::delay && !alone(o);
+      plan.slots.push_back(moves ? slot_of(o) : kNoSlot);
+      plan.names.push_back(o.kind == OperationKind::collective && !moves ? std::uint16_t{0}
+                                                                         : name(o.name));
     }
-    const double stretch = gpu::launch_stretch(on_gpu, launches, times_.launch);
-    const auto clock = core::Clock::step();
-    for (std::size_t i = 0; i < seconds.size(); ++i) {
-      const bool delay = block.operations[i].kind == OperationKind::delay;
-      place->second.push_back(clock.to_ticks(delay ? block.operations[i].duration : seconds[i] * stretch));
-    }
-    return place->second;
+    return plan;
   }
 
-  void run_block(const workload::Block& block, const std::vector<core::Tick>& durations) {
-    std::vector<Launch> launched(block.operations.size(), Launch{kNoSlot, 0});
+  /// A collective of one rank: nothing to do.
+  bool alone(const Operation& o) const {
+    return o.kind == OperationKind::collective &&
+           std::find(groups_of_one_.begin(), groups_of_one_.end(), o.group) != groups_of_one_.end();
+  }
+
+  void run_block(const workload::Block& block, const BlockPlan& plan) {
+    std::vector<Launch>& launched = launched_;
+    launched.assign(block.operations.size(), Launch{kNoSlot, 0});
     for (std::size_t i = 0; i < block.operations.size(); ++i) {
       const Operation& operation = block.operations[i];
       for (const int earlier : operation.waits) {
@@ -78,7 +85,7 @@ class StageCompiler {
       for (const int ticket : operation.await) {
         wait_for_ticket(ticket);
       }
-      launched[i] = run_operation(operation, durations[i]);
+      launched[i] = run_operation(operation, plan.slots[i], plan.names[i], (*plan.durations)[i]);
     }
     // A transfer without a ticket ends inside its block.
     for (std::size_t i = 0; i < block.operations.size(); ++i) {
@@ -88,17 +95,20 @@ class StageCompiler {
     }
   }
 
-  Launch run_operation(const Operation& operation, core::Tick duration) {
+  Launch run_operation(const Operation& operation,
+                       std::uint32_t slot,
+                       std::uint16_t name,
+                       core::Tick duration) {
     switch (operation.kind) {
       case OperationKind::compute:
       case OperationKind::delay:
-        emit({StepCode::compute, operation.activity, name(operation.name), 0, duration});
+        emit({StepCode::compute, operation.activity, name, 0, duration});
         return {kNoSlot, 0};
       case OperationKind::collective: {
-        if (std::find(groups_of_one_.begin(), groups_of_one_.end(), operation.group) != groups_of_one_.end()) {
+        if (slot == kNoSlot) {
           return {kNoSlot, 0};
         }
-        const Launch launch = arrive(operation);
+        const Launch launch = arrive(operation.activity, slot, name);
         if (!operation.asynchronous) {
           wait_for(launch);
         } else if (operation.ticket >= 0) {
@@ -107,9 +117,8 @@ class StageCompiler {
         return launch;
       }
       case OperationKind::send:
-        return arrive(operation);
+        return arrive(operation.activity, slot, name);
       case OperationKind::receive: {
-        const std::uint32_t slot = slot_of(operation);
         const Launch launch{slot, launches_[slot]++};
         wait_for(launch);
         return launch;
@@ -118,9 +127,8 @@ class StageCompiler {
     HEADWAY_CHECK(false, "operation kind {}", static_cast<int>(operation.kind));
   }
 
-  Launch arrive(const Operation& operation) {
-    const std::uint32_t slot = slot_of(operation);
-    emit({StepCode::arrive, operation.activity, name(operation.name), slot, 0});
+  Launch arrive(core::Activity activity, std::uint32_t slot, std::uint16_t name) {
+    emit({StepCode::arrive, activity, name, slot, 0});
     return {slot, launches_[slot]++};
   }
 
@@ -130,8 +138,8 @@ class StageCompiler {
       return;
     }
     for (; waited_[launch.slot] <= launch.instance; ++waited_[launch.slot]) {
-      const SlotKey& key = program_.slots[launch.slot];
-      emit({StepCode::wait, key.activity, name(key.name), launch.slot, 0});
+      emit({StepCode::wait, program_.slots[launch.slot].activity, slot_names_[launch.slot],
+            launch.slot, 0});
     }
   }
 
@@ -167,6 +175,7 @@ class StageCompiler {
     const auto [place, fresh] = slots_.try_emplace(key, static_cast<std::uint32_t>(program_.slots.size()));
     if (fresh) {
       program_.slots.push_back(key);
+      slot_names_.push_back(name(key.name));
       launches_.push_back(0);
       waited_.push_back(0);
     }
@@ -190,13 +199,15 @@ class StageCompiler {
   static constexpr std::uint32_t kNoSlot = 0xffffffffU;
 
   const workload::StepGraph& graph_;
-  const KernelTimes& times_;
   const std::vector<workload::Group>& groups_of_one_;
   const std::set<std::pair<int, int>>& in_order_;
   int stage_;
   std::vector<std::string>& names_;
   std::map<std::string, std::uint16_t, std::less<>> name_index_;
-  std::map<int, std::vector<core::Tick>> durations_;
+  const std::vector<std::vector<core::Tick>>* durations_;
+  std::vector<BlockPlan> plans_;  ///< per block
+  std::vector<Launch> launched_;  ///< scratch of run_block
+  std::vector<std::uint16_t> slot_names_;
   std::map<SlotKey, std::uint32_t> slots_;
   std::map<int, std::vector<Launch>> tickets_;
   std::vector<std::int64_t> launches_, waited_;  ///< per slot
@@ -204,6 +215,38 @@ class StageCompiler {
 };
 
 }  // namespace
+
+// The CPU launches ahead within a block, so where
+// launching is slower than computing, all of the block's kernels are stretched by the same factor.
+std::vector<core::Tick> operation_durations(const workload::Block& block,
+                                            const KernelTimes& times) {
+  core::Seconds on_gpu;
+  std::int64_t launches = 0;
+  std::vector<core::Seconds> seconds;
+  for (const auto& operation : block.operations) {
+    seconds.push_back(gpu::kernels_time(*times.gpu, times.shares, operation.kernels, times.launch));
+    on_gpu += seconds.back();
+    launches += gpu::launch_count(operation.kernels);
+  }
+  const double stretch = gpu::launch_stretch(on_gpu, launches, times.launch);
+  const auto clock = core::Clock::step();
+  std::vector<core::Tick> ticks;
+  for (std::size_t i = 0; i < seconds.size(); ++i) {
+    const bool delay = block.operations[i].kind == OperationKind::delay;
+    ticks.push_back(clock.to_ticks(delay ? block.operations[i].duration : seconds[i] * stretch));
+  }
+  return ticks;
+}
+
+std::vector<std::vector<core::Tick>> block_durations(const workload::StepGraph& graph,
+                                                     const KernelTimes& times) {
+  std::vector<std::vector<core::Tick>> durations;
+  durations.reserve(graph.blocks.size());
+  for (const auto& block : graph.blocks) {
+    durations.push_back(operation_durations(block, times));
+  }
+  return durations;
+}
 
 std::set<std::pair<int, int>> in_order_pairs(const workload::StepGraph& graph) {
   // For each pair of stages the channels of its messages, in the order sent and in the order received.

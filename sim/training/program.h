@@ -35,6 +35,13 @@ struct KernelTimes {
   gpu::LaunchModel launch;
 };
 
+/// How long each operation of a block keeps its rank busy; transfers take none of it.
+std::vector<core::Tick> operation_durations(const workload::Block& block, const KernelTimes& times);
+
+/// How long each operation of each block keeps its rank busy; transfers take none of it.
+std::vector<std::vector<core::Tick>> block_durations(const workload::StepGraph& graph,
+                                                     const KernelTimes& times);
+
 /// Pairs (from, to) of stages whose messages are received in the order they are sent, whatever their channel.
 /// One group then serves all channels of the pair, which keeps the problem small.
 std::set<std::pair<int, int>> in_order_pairs(const workload::StepGraph& graph);
@@ -48,7 +55,7 @@ struct StageProgram {
 /// What all stages of a step are compiled with.
 struct CompileInput {
   const workload::StepGraph* graph = nullptr;
-  KernelTimes times;
+  std::vector<std::vector<core::Tick>> durations;  ///< from block_durations
   std::vector<workload::Group> groups_of_one;  ///< groups of a single rank: their transfers vanish
   std::set<std::pair<int, int>> in_order;      ///< from in_order_pairs
 };

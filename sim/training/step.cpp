@@ -130,7 +130,7 @@ StepResult simulate_step(const CheckedScenario& checked, const StepOptions& opti
   const Scenario& s = checked.scenario();
   const auto graph = workload::build_step_graph(s.model, s.training, s.parallelism, checked.data_parallel(), checked.micro_batches());
   const network::Fabric fabric = build_fabric(s.cluster);
-  const LoweredStep lowered = lower(checked, graph, fabric);
+  const LoweredStep lowered = lower(checked, graph, fabric, options.contention);
   network::RunOptions run_options;
   run_options.fold = options.fold;
   run_options.trace = options.trace;

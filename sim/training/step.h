@@ -9,6 +9,7 @@ namespace headway::training {
 struct StepOptions {
   bool fold = true;   ///< simulate one rank a class of equals; the ticks are the same
   bool trace = true;  ///< record what every rank did: needed for critical_path
+  bool contention = true;  ///< false: every transfer takes its time alone, whatever runs beside it
 };
 
 /// Memory of every stage, without simulating.

@@ -49,7 +49,12 @@ StageProgram compile(const std::vector<Operation>& operations, const std::vector
   graph.stages.push_back({{{0, workload::CallKind::forward, 0, 0, 1}}});
   const auto gpu = plain_gpu();
   std::vector<std::string> names{""};
-  return compile_stage({&graph, {&gpu, gpu.sustained, {core::Seconds(cpu_launch), false}}, of_one, {}}, 0, names);
+  return compile_stage(
+      {&graph,
+       block_durations(graph, {&gpu, gpu.sustained, {core::Seconds(cpu_launch), false}}),
+       of_one,
+       {}},
+      0, names);
 }
 
 std::vector<StepCode> codes(const StageProgram& program) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "sim/core/error.h"
 #include "sim/network/flow/period_skipper.h"
@@ -11,8 +12,7 @@ namespace {
 
 constexpr std::uint64_t kGroupKind = 3;
 
-CompiledPrograms checked_programs(const Problem& problem) {
-  CompiledPrograms programs = compile_programs(problem);
+CompiledPrograms checked(const Problem& problem, CompiledPrograms programs) {
   check_problem(problem, programs);
   return programs;
 }
@@ -26,9 +26,13 @@ std::uint64_t group_key(const TransferGroup& group) {
 }  // namespace
 
 Engine::Engine(const Problem& problem, const RunOptions& options, std::optional<RateUnit> unit)
+    : Engine(problem, options, compile_programs(problem), unit) {}
+
+Engine::Engine(const Problem& problem, const RunOptions& options, CompiledPrograms programs,
+               std::optional<RateUnit> unit)
     : problem_(problem),
       options_(options),
-      programs_(checked_programs(problem)),
+      programs_(checked(problem, std::move(programs))),
       unit_(unit ? *unit : rate_unit(problem)),
       solver_(fair_share_tables(problem, unit_)),
       first_group_(static_cast<std::uint32_t>(problem.actors.size())),

@@ -28,6 +28,9 @@ class Engine {
   /// @param problem  must outlive the engine
   /// @param unit     of rates and volumes; none: the one that suits the problem
   Engine(const Problem& problem, const RunOptions& options, std::optional<RateUnit> unit = {});
+  /// @param programs  the problem's, compiled
+  Engine(const Problem& problem, const RunOptions& options, CompiledPrograms programs,
+         std::optional<RateUnit> unit = {});
 
   /// Runs to the end. Multiplicities, classes and link figures are of `problem` itself.
   /// @throws core::InternalError if an actor never ends or a transfer never completes

@@ -40,8 +40,8 @@ Kind kind_of(const Partition& partition,
 /// Builds the problem whose nodes are the classes.
 class Quotient {
  public:
-  Quotient(const FoldGraph& graph, const Partition& partition)
-      : graph_(graph), whole_(graph.problem) {
+  Quotient(const FoldGraph& graph, const CompiledPrograms& programs, const Partition& partition)
+      : graph_(graph), programs_(programs), whole_(graph.problem) {
     std::vector<std::uint32_t> number(partition.classes, kNone);
     actors_ = kind_of(partition, 0, graph.first_group, number);
     groups_ = kind_of(partition, graph.first_group, graph.first_flow, number);
@@ -150,10 +150,10 @@ class Quotient {
   /// A group waits for the classes that arrive at it, each once a slot.
   void count_needs() {
     Problem& p = out_.problem;
-    const CompiledPrograms programs = compile_programs(p);
     std::vector<std::vector<bool>> arriving;
     for (std::uint32_t program = 0; program < p.programs.size(); ++program) {
-      arriving.push_back(arriving_slots(programs, program));
+      arriving.push_back(
+          arriving_slots(programs_, program));  // the quotient's programs are the whole's
     }
     std::vector<std::uint32_t> need(p.groups.size(), 0);
     for (const Actor& actor : p.actors) {
@@ -174,6 +174,7 @@ class Quotient {
   }
 
   const FoldGraph& graph_;
+  const CompiledPrograms& programs_;
   const Problem& whole_;
   Kind actors_, groups_, flows_, links_;
   std::vector<std::uint32_t> place_;
@@ -183,6 +184,10 @@ class Quotient {
 }  // namespace
 
 Folding fold(const Problem& problem, const Folding* before) {
+  return fold(problem, compile_programs(problem), before);
+}
+
+Folding fold(const Problem& problem, const CompiledPrograms& programs, const Folding* before) {
   FoldGraph graph(problem);
   if (before != nullptr) {
     for (const auto* classes :
@@ -201,7 +206,7 @@ Folding fold(const Problem& problem, const Folding* before) {
       return {};
     }
   }
-  return Quotient(graph, partition).build();
+  return Quotient(graph, programs, partition).build();
 }
 
 Folding discrete(const Problem& problem) {

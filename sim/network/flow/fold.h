@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/network/flow/compiled.h"
 #include "sim/network/problem.h"
 
 namespace headway::network {
@@ -28,6 +29,10 @@ Folding fold(const Problem& problem, const Folding* before = nullptr);
 
 /// Every node its own class: the problem itself, as a folding that a finer run can start from.
 Folding discrete(const Problem& problem);
+
+/// The same with the problem's programs as they were compiled for the check.
+Folding fold(const Problem& problem, const CompiledPrograms& programs,
+             const Folding* before = nullptr);
 
 /// Carries a run of `folding.problem` back to the original's links and actors.
 RunResult unfold_result(const Folding& folding, RunResult result);

@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "sim/network/flow/compiled.h"
 #include "sim/network/flow/engine.h"
 #include "sim/network/flow/fold.h"
@@ -8,14 +10,16 @@ namespace headway::network {
 
 RunResult run(const Problem& problem, const RunOptions& options) {
   if (options.fold) {
-    check_problem(problem, compile_programs(problem));
+    CompiledPrograms programs = compile_programs(problem);
+    check_problem(problem, programs);
     if (!problem.link_changes.empty() && !options.trace) {
       return run_unfolding(problem, options);
     }
-    const Folding folding = fold(problem);
+    const Folding folding = fold(problem, programs);
     if (folding.folded) {
-      return unfold_result(folding, Engine(folding.problem, options).run());
+      return unfold_result(folding, Engine(folding.problem, options, std::move(programs)).run());
     }
+    return Engine(problem, options, std::move(programs)).run();
   }
   return Engine(problem, options).run();
 }

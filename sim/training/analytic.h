@@ -1,0 +1,54 @@
+// The analytic tier: step time of a layout without events, fast enough to look at every layout
+// there is.
+//
+// The blocks of the step graph are timed once for what they depend on (tensor and context degree,
+// micro-batch, recompute ...), each transfer alone on the fabric; the schedule of the pipeline is a
+// recurrence over its passes (workload/pipeline_time.h). What it leaves out: transfers of different
+// groups that share links, and differences between the ranks of a stage. docs/models/workload.md,
+// part "analytic tier".
+#pragma once
+
+#include <memory>
+
+#include "sim/core/units.h"
+#include "sim/training/check.h"
+
+namespace headway::training {
+
+/// A step as the analytic tier sees it; the parts add up to `time`.
+struct AnalyticStep {
+  core::Seconds time;
+  core::Seconds pipeline;  ///< first forward to the last stage's... to the end of the last backward
+                           ///< of any stage
+  core::Seconds reduction;  ///< gradient reductions that the last backward does not hide
+  core::Seconds update;     ///< norm of the gradients, optimizer, gathers after it, fixed overhead
+};
+
+/// Evaluates layouts of one machine, model and recipe. Remembers what layouts share, so that it is
+/// faster the more layouts it sees; not for several threads at a time.
+class AnalyticTier {
+ public:
+  /// Everything but `parallelism` is taken from `scenario`.
+  explicit AnalyticTier(const Scenario& scenario);
+  ~AnalyticTier();
+  AnalyticTier(const AnalyticTier&) = delete;
+  AnalyticTier& operator=(const AnalyticTier&) = delete;
+
+  /// Whether the tier knows the layout's schedule: all but the bidirectional one, where two passes
+  /// of different micro-batches share a stage.
+  [[nodiscard]] static bool covers(const workload::ParallelismSpec& layout);
+
+  /// @param layout  a layout that keeps the rules of `check` on this machine
+  /// @throws core::Error if it does not keep the rules of the step graph
+  AnalyticStep evaluate(const workload::ParallelismSpec& layout,
+                        int data_parallel,
+                        int micro_batches);
+  /// The same for a layout that was checked; its machine, model and recipe must be the tier's.
+  AnalyticStep evaluate(const CheckedScenario& checked);
+
+ private:
+  class Evaluator;
+  std::unique_ptr<Evaluator> evaluator_;
+};
+
+}  // namespace headway::training

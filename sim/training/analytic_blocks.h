@@ -1,0 +1,102 @@
+// Blocks of the step graph with the time of every operation, each transfer alone on the fabric.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "sim/network/collective.h"
+#include "sim/network/fabric.h"
+#include "sim/training/placement.h"
+#include "sim/training/program.h"
+#include "sim/training/scenario.h"
+#include "sim/workload/step_graph.h"
+
+namespace headway::training {
+
+/// One operation of a block and how long it takes.
+struct TimedOperation {
+  workload::OperationKind kind = workload::OperationKind::compute;
+  double seconds = 0;  ///< compute and delay: on the compute stream; else the transfer
+  bool asynchronous = false;
+  bool shares_network =
+      false;  ///< runs one after another with its like: gradients and parameters over the NICs
+  bool world = false;  ///< all ranks of the job meet here
+  int ticket = -1;
+  int channel = 0;
+  std::vector<int> waits, await;
+};
+using TimedBlock = std::vector<TimedOperation>;
+
+/// Where a rank stands while blocks run on it.
+struct Timeline {
+  double now = 0;               ///< of the compute stream [s]
+  double network_free = 0;      ///< when the NICs have sent what was launched
+  std::vector<double> tickets;  ///< when the last launch of a ticket is complete
+
+  /// Runs operations first .. end of a block.
+  void run(const TimedBlock& block, std::size_t first, std::size_t end);
+  void run(const TimedBlock& block) { run(block, 0, block.size()); }
+  [[nodiscard]] double ticket(int number) const;
+  /// Back to the start of time, keeping memory.
+  void reset(double begin = 0);
+
+ private:
+  double run_transfer(const TimedOperation& operation);
+  double next_message(const TimedBlock& block, std::size_t receive);
+
+  std::vector<double>
+      finish_;  ///< scratch: per operation of the block, when its transfer is complete
+  std::vector<bool> received_;  ///< scratch: per send of the block
+};
+
+/// Times blocks on one machine.
+class BlockTimer {
+ public:
+  explicit BlockTimer(const Scenario& scenario);
+
+  /// The blocks of a graph that are `wanted`; the others stay empty.
+  /// @param layout  whose groups communicate; the graph may be a smaller one with the same groups
+  std::vector<TimedBlock> time_blocks(const workload::StepGraph& graph,
+                                      const workload::ParallelismSpec& layout,
+                                      int data_parallel,
+                                      bool (*wanted)(const workload::Block&));
+
+  /// A message between GPUs of one NVLink domain, or of two. [s]
+  double message(core::Bytes bytes, bool crosses);
+
+  [[nodiscard]] const network::Fabric& fabric() const { return fabric_; }
+
+ private:
+  struct CallKey {
+    core::CollectiveKind kind{};
+    double bytes = 0;
+    network::GroupShape shape;
+    bool operator==(const CallKey&) const = default;
+  };
+  /// All that the members of groups depend on.
+  using GroupsKey = std::array<int, 6>;
+
+  struct CallHash {
+    std::size_t operator()(const CallKey& key) const;
+  };
+
+  double transfer(core::CollectiveKind kind, core::Bytes bytes, const network::GroupShape& shape);
+  const network::GroupShape& shape_of(const RankLayout& layout,
+                                      const GroupsKey& groups,
+                                      workload::Group group);
+  network::GroupShape widest_group(const RankLayout& layout, workload::Group group) const;
+
+  const Scenario& scenario_;
+  network::Fabric fabric_;
+  network::NetworkParameters parameters_;
+  KernelTimes kernels_;
+  network::GroupShape near_, far_, world_;                   ///< of two GPUs, of all
+  std::unordered_map<CallKey, double, CallHash> transfers_;  ///< looked up only, never iterated
+  std::map<std::pair<GroupsKey, workload::Group>, network::GroupShape> shapes_;
+};
+
+}  // namespace headway::training

@@ -1,0 +1,449 @@
+#include "sim/training/analytic_costs.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "sim/core/error.h"
+#include "sim/workload/build.h"
+#include "sim/workload/layout.h"
+
+namespace headway::training {
+
+namespace {
+
+using workload::Block;
+using workload::Call;
+using workload::CallKind;
+using workload::OperationKind;
+using workload::ParallelismSpec;
+using workload::ScheduleKind;
+using workload::StepGraph;
+
+bool is_message(const Block& block) {
+  return std::any_of(block.operations.begin(), block.operations.end(),
+                     [](const auto& o) { return o.peer_stage >= 0; });
+}
+
+/// Gradients that are reduced and parameters that are gathered.
+bool is_traffic(const Block& block) {
+  return std::any_of(block.operations.begin(), block.operations.end(), [](const auto& o) {
+    return o.ticket >= 0 || !o.await.empty() ||
+           (o.kind == OperationKind::collective && o.activity == core::Activity::data);
+  });
+}
+
+/// All ranks of the job meet at the end of a step.
+bool ends_step(const Block& block) {
+  return std::any_of(block.operations.begin(), block.operations.end(), [](const auto& o) {
+    return o.kind == OperationKind::collective && o.group == workload::Group::world;
+  });
+}
+
+/// A graph, its blocks timed, and how to find the calls of a pass.
+struct Probe {
+  StepGraph graph;
+  std::vector<TimedBlock> blocks;
+
+  [[nodiscard]] const Block& block(const Call& call) const {
+    return graph.blocks[static_cast<std::size_t>(call.block)];
+  }
+  [[nodiscard]] double seconds(const Call& call) const {
+    Timeline line;
+    line.run(blocks[static_cast<std::size_t>(call.block)]);
+    return line.now;
+  }
+  [[nodiscard]] std::vector<Call> calls(int stage, CallKind kind, int micro_batch) const {
+    std::vector<Call> found;
+    for (const Call& call : graph.stages[static_cast<std::size_t>(stage)].calls) {
+      if (call.kind == kind && call.micro_batch == micro_batch) {
+        found.push_back(call);
+      }
+    }
+    return found;
+  }
+  /// The same without messages and traffic.
+  [[nodiscard]] std::vector<Call> compute_calls(int stage, CallKind kind, int micro_batch) const {
+    auto found = calls(stage, kind, micro_batch);
+    std::erase_if(found, [&](const Call& call) {
+      return is_message(block(call)) || is_traffic(block(call));
+    });
+    return found;
+  }
+};
+
+/// @param groups  the layout whose groups communicate
+/// @param wanted  which blocks to time
+Probe make_probe(const workload::ModelSpec& model,
+                 const Scenario& s,
+                 const ParallelismSpec& probe,
+                 const ParallelismSpec& groups,
+                 int data_parallel,
+                 int micro_batches,
+                 BlockTimer& timer,
+                 bool (*wanted)(const Block&)) {
+  Probe made;
+  made.graph = workload::build_step_graph(model, s.training, probe, data_parallel, micro_batches);
+  made.blocks = timer.time_blocks(made.graph, groups, data_parallel, wanted);
+  return made;
+}
+
+int repeats(const std::vector<Call>& calls) {
+  int sum = 0;
+  for (const Call& call : calls) {
+    sum += call.repeat;
+  }
+  return sum;
+}
+
+/// Sum of the runs `begin` .. `end` of a list of calls with repeats.
+double seconds_between(const Probe& probe, const std::vector<Call>& calls, int begin, int end) {
+  double sum = 0;
+  int at = 0;
+  for (const Call& call : calls) {
+    const int runs = std::max(0, std::min(end, at + call.repeat) - std::max(begin, at));
+    sum += runs > 0 ? runs * probe.seconds(call) : 0.0;
+    at += call.repeat;
+  }
+  return sum;
+}
+
+/// Appends the runs begin .. end, one a layer, to a table of sums.
+void append_layers(const Probe& probe,
+                   const std::vector<Call>& calls,
+                   int begin,
+                   int end,
+                   std::vector<double>& table) {
+  int at = 0;
+  for (const Call& call : calls) {
+    const double each = probe.seconds(call);
+    for (int i = 0; i < call.repeat; ++i, ++at) {
+      if (at >= begin && at < end) {
+        table.push_back(table.back() + each);
+      }
+    }
+  }
+}
+
+std::vector<Call> reversed(std::vector<Call> calls) {
+  std::reverse(calls.begin(), calls.end());
+  return calls;
+}
+
+void read_message(const Probe& probe, int stage, RankCosts& costs) {
+  constexpr int kMiddle = 1;
+  for (const Call& call : probe.calls(stage, CallKind::forward, kMiddle)) {
+    const Block& block = probe.block(call);
+    if (!is_message(block)) {
+      continue;
+    }
+    for (std::size_t i = 0; i < block.operations.size(); ++i) {
+      const auto& o = block.operations[i];
+      if (o.kind == OperationKind::send) {
+        costs.message = o.bytes;
+        costs.send_blocks = block.operations.size() > i + 1;  // something waits for it
+      }
+      if (o.kind == OperationKind::receive) {
+        costs.receive = probe.seconds(call);
+      }
+    }
+  }
+}
+
+/// Which part of a pass a compute call is, told by how many runs of the pass are left.
+std::vector<PassPart> parts_of(const Probe& probe,
+                               const std::vector<Call>& calls,
+                               const std::vector<Call>& compute,
+                               const workload::ChunkLayout& chunk,
+                               bool forward) {
+  const int all = repeats(compute);
+  const int heads = all - chunk.layers - (chunk.embedding ? 1 : 0);
+  HEADWAY_CHECK(heads >= 0, "a pass of {} runs through a chunk of {} layers", all, chunk.layers);
+  std::vector<PassPart> parts;
+  int at = forward ? 0 : all;  // backward counts down, so that runs have the forward's numbers
+  for (const Call& call : calls) {
+    PassPart part;
+    if (is_traffic(probe.block(call))) {
+      part.block = call.block;
+    } else if (is_message(probe.block(call))) {
+      continue;
+    } else {
+      const int begin = forward ? at : at - call.repeat;
+      const int first_layer = chunk.embedding ? 1 : 0;
+      part.embedding = chunk.embedding && begin == 0;
+      part.head = begin >= first_layer + chunk.layers;
+      if (!part.embedding && !part.head) {
+        part.first_layer = chunk.first_layer + begin - first_layer;
+        part.layers = call.repeat;
+      }
+      at += forward ? call.repeat : -call.repeat;
+      if (part.head && !parts.empty() && parts.back().head) {
+        continue;  // several blocks make one head
+      }
+    }
+    parts.push_back(part);
+  }
+  return parts;
+}
+
+bool has_blocks(const std::vector<PassPart>& parts) {
+  return std::any_of(parts.begin(), parts.end(),
+                     [](const PassPart& part) { return part.block >= 0; });
+}
+
+ChunkClass read_chunk(const Probe& probe, const workload::ChunkLayout& chunk, int position) {
+  constexpr int kFirst = 0, kLast = 1;  // of two micro-batches
+  ChunkClass made;
+  made.first_layer = chunk.first_layer;
+  made.layers = chunk.layers;
+  made.embedding = chunk.embedding;
+  made.head = chunk.head;
+  for (const Call& call : probe.calls(position, CallKind::prologue, -1)) {
+    made.prologue.push_back(call.block);
+  }
+  const auto read = [&](CallKind kind, int micro_batch) {
+    return parts_of(probe, probe.calls(position, kind, micro_batch),
+                    probe.compute_calls(position, kind, micro_batch), chunk,
+                    kind == CallKind::forward);
+  };
+  made.forward = read(CallKind::forward, kFirst);
+  made.backward = read(CallKind::backward, kLast);
+  made.forward_always = has_blocks(read(CallKind::forward, kLast));
+  made.backward_always = has_blocks(read(CallKind::backward, kFirst));
+  made.has_traffic = has_blocks(made.forward) || has_blocks(made.backward);
+  return made;
+}
+
+/// What a chunk runs, by block: chunks that run the same are of one class.
+std::vector<int> signature(const Probe& probe, int position) {
+  std::vector<int> runs;
+  for (const Call& call : probe.graph.stages[static_cast<std::size_t>(position)].calls) {
+    if (!is_message(probe.block(call)) && call.kind != CallKind::epilogue) {
+      runs.insert(runs.end(),
+                  {call.block, call.repeat, static_cast<int>(call.kind), call.micro_batch});
+    }
+  }
+  return runs;
+}
+
+/// A smaller pipeline with the same kinds of stages: first, inner, last.
+struct FewStages {
+  workload::ModelSpec model;
+  ParallelismSpec layout;
+  std::vector<int> stage_of;  ///< position in the real order -> stage here
+};
+
+/// Layers that differ from each other need the whole model.
+bool layers_alike(const workload::ModelSpec& model) {
+  return !model.moe && model.window == 0 && model.multi_token_prediction == 0;
+}
+
+/// @param sizes  layers of each stage, in the order of the model; all but the first and the last
+/// equal
+FewStages few_stages(const workload::ModelSpec& model,
+                     const std::vector<int>& sizes,
+                     ParallelismSpec p) {
+  constexpr std::size_t kFew = 3;
+  const std::size_t stages = sizes.size();
+  const bool fewer = stages > kFew && layers_alike(model);
+  const std::size_t kept = fewer ? kFew : stages;
+  FewStages few{model, std::move(p), {}};
+  for (std::size_t i = 0; i < stages; ++i) {
+    few.stage_of.push_back(static_cast<int>(!fewer || i == 0 ? i : i + 1 == stages ? kFew - 1 : 1));
+  }
+  if (fewer) {
+    few.model.layers = sizes.front() + sizes[1] + sizes.back();
+  }
+  const bool even =
+      std::all_of(sizes.begin(), sizes.end(), [&](int size) { return size == sizes.front(); });
+  few.layout.first_stage_layers = even ? 0 : sizes.front();
+  few.layout.last_stage_layers = even ? 0 : sizes.back();
+  few.layout.pipeline = static_cast<int>(kept);
+  few.layout.virtual_stages = 1;
+  few.layout.schedule = ScheduleKind::one_f_one_b;
+  return few;
+}
+
+/// Chunks in the order of the model.
+std::vector<workload::ChunkLayout> in_order(const workload::StageLayout& layout) {
+  std::vector<workload::ChunkLayout> chunks;
+  for (int stage = 0; stage < layout.stages(); ++stage) {
+    for (int chunk = 0; chunk < layout.chunks(); ++chunk) {
+      chunks.push_back(layout.at(stage, chunk));
+    }
+  }
+  const auto place = [](const workload::ChunkLayout& c) {
+    // A chunk without layers comes before or after its neighbour, as it holds the embedding or the
+    // head.
+    return 2 * c.first_layer + (c.layers == 0 && c.embedding ? -1 : 0) +
+           (c.layers == 0 && c.head ? 1 : 0);
+  };
+  std::sort(chunks.begin(), chunks.end(),
+            [&](const auto& a, const auto& b) { return place(a) < place(b); });
+  return chunks;
+}
+
+void read_classes(const Probe& probe,
+                  const FewStages& few,
+                  const std::vector<workload::ChunkLayout>& chunks,
+                  int chunks_per_stage,
+                  DataCosts& costs) {
+  std::map<std::vector<int>, int> known;
+  std::vector<int> class_of_stage(probe.graph.stages.size(), -1);
+  costs.class_of.assign(chunks.size(), 0);
+  for (std::size_t position = 0; position < chunks.size(); ++position) {
+    const int stage = few.stage_of[position];
+    int& found = class_of_stage[static_cast<std::size_t>(stage)];
+    if (found < 0) {
+      const auto [place, fresh] =
+          known.try_emplace(signature(probe, stage), static_cast<int>(costs.classes.size()));
+      if (fresh) {
+        costs.classes.push_back(read_chunk(probe, chunks[position], stage));
+      }
+      found = place->second;
+    }
+    costs.class_of[static_cast<std::size_t>(chunks[position].stage * chunks_per_stage +
+                                            chunks[position].chunk)] = found;
+  }
+}
+
+/// Operations first .. end of a block by themselves [s].
+double seconds_of(const TimedBlock& block,
+                  TimedBlock::const_iterator first,
+                  TimedBlock::const_iterator end) {
+  Timeline line;
+  line.run(block, static_cast<std::size_t>(first - block.begin()),
+           static_cast<std::size_t>(end - block.begin()));
+  return line.now;
+}
+
+StepEnd read_end(const TimedBlock& block) {
+  const auto awaits = std::find_if(block.begin(), block.end(),
+                                   [](const TimedOperation& o) { return !o.await.empty(); });
+  const auto world =
+      std::find_if(block.begin(), block.end(), [](const TimedOperation& o) { return o.world; });
+  const auto wait = std::min(awaits, world);
+  return {seconds_of(block, block.begin(), wait), seconds_of(block, wait, world),
+          seconds_of(block, world, block.end())};
+}
+
+}  // namespace
+
+ParallelismSpec rank_key(const ParallelismSpec& layout, bool splits) {
+  ParallelismSpec key = layout;
+  key.pipeline = 2;
+  key.virtual_stages = 1;
+  key.first_stage_layers = 1;
+  key.last_stage_layers = 0;
+  key.data = {};
+  key.schedule = splits ? ScheduleKind::zero_bubble_h1 : ScheduleKind::one_f_one_b;
+  return key;
+}
+
+ParallelismSpec data_key(const ParallelismSpec& layout) {
+  ParallelismSpec key = layout;
+  key.micro_batch = 1;
+  key.recompute = workload::Recompute::none;
+  key.sequence = true;
+  key.data = {};
+  return key;
+}
+
+ParallelismSpec end_key(const ParallelismSpec& layout) {
+  ParallelismSpec key = data_key(layout);
+  key.sequence = layout.sequence;
+  key.virtual_stages = 1;
+  key.schedule = ScheduleKind::one_f_one_b;
+  return key;
+}
+
+RankCosts rank_costs(const Scenario& s,
+                     const ParallelismSpec& layout,
+                     int data_parallel,
+                     bool splits,
+                     BlockTimer& timer) {
+  constexpr int kMicroBatches = 3, kMiddle = 1;  // the middle one has nothing special about it
+  ParallelismSpec key = rank_key(layout, splits);
+  const bool one_stage = s.model.layers < 2;
+  if (one_stage) {
+    key.pipeline = 1;
+    key.first_stage_layers = 0;
+    key.schedule = ScheduleKind::one_f_one_b;
+  }
+  const Probe probe = make_probe(s.model, s, key, layout, data_parallel, kMicroBatches, timer,
+                                 [](const Block&) { return true; });
+  RankCosts costs;
+  const int stages = key.pipeline;
+  for (int stage = 0; stage < stages; ++stage) {
+    const bool first = stage == 0, last = stage + 1 == stages;
+    const int layers = stages == 1 ? s.model.layers : first ? 1 : s.model.layers - 1;
+    const int before = first ? 1 : 0;  // the embedding is one block
+    const auto forward = probe.compute_calls(stage, CallKind::forward, kMiddle);
+    const auto backward = reversed(probe.compute_calls(stage, CallKind::backward, kMiddle));
+    const auto weights = reversed(probe.compute_calls(stage, CallKind::weight_gradient, kMiddle));
+    append_layers(probe, forward, before, before + layers, costs.forward);
+    append_layers(probe, backward, before, before + layers, costs.backward);
+    append_layers(probe, weights, 0, layers, costs.weight_gradient);
+    if (first) {
+      costs.embedding_forward = seconds_between(probe, forward, 0, before);
+      costs.embedding_backward = seconds_between(probe, backward, 0, before);
+    }
+    if (last) {
+      costs.head_forward = seconds_between(probe, forward, before + layers, repeats(forward));
+      costs.head_backward = seconds_between(probe, backward, before + layers, repeats(backward));
+    }
+    read_message(probe, stage, costs);
+  }
+  const auto sums = static_cast<std::size_t>(s.model.layers) + 1;
+  HEADWAY_CHECK(costs.forward.size() == sums && costs.backward.size() == sums,
+                "{} of {} layers found", costs.forward.size() - 1, s.model.layers);
+  costs.weight_gradient.resize(sums, 0);
+  return costs;
+}
+
+DataCosts data_costs(const Scenario& s,
+                     const ParallelismSpec& layout,
+                     int data_parallel,
+                     BlockTimer& timer) {
+  constexpr int kMicroBatches = 2;
+  const workload::StageLayout stages(s.model, layout);
+  const auto chunks = in_order(stages);
+  std::vector<int> sizes;
+  for (const auto& chunk : chunks) {
+    sizes.push_back(chunk.layers);
+  }
+  const FewStages few = few_stages(s.model, sizes, data_key(layout));
+  const Probe probe =
+      make_probe(few.model, s, few.layout, layout, data_parallel, kMicroBatches, timer, is_traffic);
+  DataCosts costs;
+  costs.blocks = probe.blocks;
+  read_classes(probe, few, chunks, stages.chunks(), costs);
+  return costs;
+}
+
+StepEnds step_ends(const Scenario& s,
+                   const ParallelismSpec& layout,
+                   int data_parallel,
+                   BlockTimer& timer) {
+  const workload::StageLayout stages(s.model, layout);
+  std::vector<int> sizes;
+  for (int stage = 0; stage < stages.stages(); ++stage) {
+    sizes.push_back(stages.layers(stage));
+  }
+  const FewStages few = few_stages(s.model, sizes, end_key(layout));
+  const Probe probe =
+      make_probe(few.model, s, few.layout, layout, data_parallel, 1, timer, ends_step);
+  StepEnds ends;
+  std::map<int, int> known;
+  for (const int stage : few.stage_of) {
+    const int block = probe.graph.stages[static_cast<std::size_t>(stage)].calls.back().block;
+    const auto [place, fresh] = known.try_emplace(block, static_cast<int>(ends.ends.size()));
+    if (fresh) {
+      ends.ends.push_back(read_end(probe.blocks[static_cast<std::size_t>(block)]));
+    }
+    ends.end_of.push_back(place->second);
+  }
+  return ends;
+}
+
+}  // namespace headway::training

@@ -1,0 +1,207 @@
+#include "sim/workload/pipeline_time.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <utility>
+
+#include "sim/core/error.h"
+#include "sim/workload/layout.h"
+#include "sim/workload/schedule.h"
+
+namespace headway::workload {
+
+int evaluated_micro_batches(ScheduleKind schedule, int stages, int micro_batches) {
+  const bool repeats = schedule == ScheduleKind::one_f_one_b ||
+                       schedule == ScheduleKind::interleaved || schedule == ScheduleKind::gpipe;
+  // Two rounds of the pipeline, at least 16 micro-batches, and what is left of a round.
+  constexpr int kFewest = 16;
+  const int whole = std::max(2 * stages, kFewest / stages * stages) + micro_batches % stages;
+  return repeats ? std::min(micro_batches, whole) : micro_batches;
+}
+
+/// Puts the passes of all stages into one order.
+class PipelineOrder::Builder {
+ public:
+  Builder(PipelineOrder& out, ScheduleKind schedule, int virtual_stages, int micro_batches)
+      : out_(out),
+        schedule_(schedule),
+        micro_batches_(micro_batches),
+        stages_(pipeline_schedule(schedule, out.stages_, virtual_stages, micro_batches)),
+        next_(stages_.size(), 0),
+        seen_(stages_.size() * static_cast<std::size_t>(out.chunks_)),
+        ends_(kKinds * seen_.size() * static_cast<std::size_t>(micro_batches), -1) {}
+
+  void build() {
+    std::size_t left = 0;
+    for (const auto& items : stages_) {
+      left += items.size();
+    }
+    out_.items_.reserve(left);
+    while (left > 0) {
+      const std::size_t before = left;
+      for (int stage = 0; stage < out_.stages_; ++stage) {
+        auto& next = next_[static_cast<std::size_t>(stage)];
+        const auto& items = stages_[static_cast<std::size_t>(stage)];
+        for (; next < items.size() && add(stage, items[next]); ++next) {
+          --left;
+        }
+      }
+      HEADWAY_CHECK(left < before, "schedule {} waits for itself", core::to_word(schedule_));
+    }
+    if (micro_batches_ > out_.stages_) {
+      const int last = out_.chunks_ - 1;
+      out_.late_ = end_of(WorkKind::forward, {out_.stages_ - 1, last}, micro_batches_ - 1);
+      out_.early_ =
+          end_of(WorkKind::forward, {out_.stages_ - 1, last}, micro_batches_ - 1 - out_.stages_);
+    }
+  }
+
+ private:
+  static constexpr std::size_t kKinds = 4;
+
+  /// The item of a pass, or -1.
+  std::int32_t& end_of(WorkKind kind, StageChunk at, int micro_batch) {
+    const auto place = static_cast<std::size_t>(at.stage * out_.chunks_ + at.chunk);
+    const auto of_kind = (static_cast<std::size_t>(kind) * seen_.size() + place) *
+                         static_cast<std::size_t>(micro_batches_);
+    return ends_[of_kind + static_cast<std::size_t>(micro_batch)];
+  }
+
+  /// @returns false if what the pass needs is not in the order yet
+  bool add(int stage, const WorkItem& work) {
+    Item item;
+    item.stage = static_cast<std::uint16_t>(stage);
+    const StageChunk here{stage, work.chunk};
+    if (!set_need(here, work, item)) {
+      return false;
+    }
+    const int place = stage * out_.chunks_ + work.chunk;
+    item.place = static_cast<std::uint32_t>(static_cast<std::size_t>(place) * kPasses +
+                                            static_cast<std::size_t>(pass_of(place, work)));
+    end_of(work.kind, here, work.micro_batch) = static_cast<std::int32_t>(out_.items_.size());
+    out_.items_.push_back(item);
+    return true;
+  }
+
+  bool set_need(StageChunk here, const WorkItem& work, Item& item) {
+    std::optional<StageChunk> from;
+    WorkKind kind = work.kind;
+    if (work.kind == WorkKind::forward) {
+      from = previous_chunk(schedule_, out_.stages_, out_.chunks_, here);
+      if (!from) {
+        return true;
+      }
+    } else if (work.kind == WorkKind::weight_gradient) {
+      from = here;
+      kind = WorkKind::input_gradient;
+    } else {
+      from = next_chunk(schedule_, out_.stages_, out_.chunks_, here);
+      if (!from) {
+        from = here;
+        kind = WorkKind::forward;
+      }
+    }
+    const std::int32_t needs = end_of(kind, *from, work.micro_batch);
+    item.needs = needs + 1;
+    if (from->stage != here.stage) {
+      const int gap = std::abs(from->stage - here.stage);
+      const int lower = std::min(from->stage, here.stage);
+      item.message = static_cast<std::int16_t>(1 + (gap == 1 ? lower : out_.stages_ - 1));
+    }
+    return needs >= 0;
+  }
+
+  Pass pass_of(int place, const WorkItem& work) {
+    Seen& seen = seen_[static_cast<std::size_t>(place)];
+    if (work.kind == WorkKind::forward) {
+      return std::exchange(seen.forward, true) ? Pass::forward : Pass::first_forward;
+    }
+    const bool completes = work.kind != WorkKind::input_gradient;
+    const bool last = completes && ++seen.completed == micro_batches_;
+    if (work.kind == WorkKind::weight_gradient) {
+      return Pass::weight_gradient;
+    }
+    return last ? Pass::last_backward : Pass::backward;
+  }
+
+  struct Seen {
+    bool forward = false;
+    int completed = 0;
+  };
+
+  PipelineOrder& out_;
+  ScheduleKind schedule_;
+  int micro_batches_;
+  std::vector<StageSchedule> stages_;
+  std::vector<std::size_t> next_;
+  std::vector<Seen> seen_;
+  std::vector<std::int32_t> ends_;  ///< by kind, chunk and micro-batch
+};
+
+PipelineOrder::PipelineOrder(ScheduleKind schedule,
+                             int stages,
+                             int virtual_stages,
+                             int micro_batches)
+    : stages_(stages), chunks_(chunks_per_stage(schedule, virtual_stages)) {
+  HEADWAY_CHECK(schedule != ScheduleKind::dual_pipe, "two directions meet on a stage");
+  alternates_ = schedule != ScheduleKind::gpipe;
+  Builder(*this, schedule, virtual_stages, micro_batches).build();
+}
+
+double PipelineOrder::continued(const PipelineTimes& times,
+                                int more,
+                                const std::vector<double>& ends) const {
+  if (more == 0) {
+    return 0;
+  }
+  double most_forward = 0, most_backward = 0, most = 0;
+  for (int stage = 0; stage < stages_; ++stage) {
+    double forward = 0, backward = 0;
+    for (int chunk = 0; chunk < chunks_; ++chunk) {
+      const PassTimes& pass = times.chunks[static_cast<std::size_t>(stage * chunks_ + chunk)];
+      forward += pass[static_cast<std::size_t>(Pass::forward)];
+      backward += pass[static_cast<std::size_t>(Pass::backward)];
+    }
+    most_forward = std::max(most_forward, forward);
+    most_backward = std::max(most_backward, backward);
+    most = std::max(most, forward + backward);
+  }
+  if (!alternates_) {
+    return more * (most_forward + most_backward);
+  }
+  HEADWAY_CHECK(early_ >= 0, "{} stages need more than one round to be continued", stages_);
+  const double round =
+      ends[static_cast<std::size_t>(late_) + 1] - ends[static_cast<std::size_t>(early_) + 1];
+  return more * std::max(round / stages_, most);
+}
+
+void PipelineOrder::stage_ends(const PipelineTimes& times,
+                               int more,
+                               std::vector<double>& scratch,
+                               std::vector<double>& ends) const {
+  ends = times.ready;
+  // One place in front of both tables stands for "nothing", so that the loop has no branch.
+  scratch.resize(items_.size() + 1);
+  scratch[0] = 0;
+  std::vector<double>& messages = ends;
+  const std::size_t first_message = ends.size();
+  messages.push_back(0);
+  messages.insert(messages.end(), times.message.begin(), times.message.end());
+  const double* const durations = times.chunks.front().data();
+  const double* const message = messages.data() + first_message;
+  double* const now = ends.data();
+  double* const done = scratch.data();
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    const Item& item = items_[i];
+    const double begin = std::max(now[item.stage], done[item.needs] + message[item.message]);
+    done[i + 1] = now[item.stage] = begin + durations[item.place];
+  }
+  ends.resize(first_message);
+  const double rest = continued(times, more, scratch);
+  for (double& end : ends) {
+    end += rest;
+  }
+}
+
+}  // namespace headway::workload

@@ -1,0 +1,80 @@
+// How long a pipeline takes, from the times of its passes and messages alone: the schedule as a
+// recurrence, no events.
+//
+//     end(item) = max(end of the item before it on its stage, end of the pass it needs + message) +
+//     duration
+//
+// Items are the passes of `pipeline_schedule`. Once a schedule repeats itself, each further group
+// of p micro-batches takes as long as the last one, so long steps are evaluated for their beginning
+// and continued.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "sim/workload/spec.h"
+
+namespace headway::workload {
+
+/// What a pass through a chunk can be; the first and the last one of a chunk may take longer
+/// (parameters gathered, gradients reduced beside them).
+enum class Pass : std::uint8_t { forward, backward, weight_gradient, first_forward, last_backward };
+inline constexpr std::size_t kPasses = 5;
+
+/// Duration of each pass of a chunk [s]. `backward` is whole, or the input half where the schedule
+/// runs the halves apart.
+using PassTimes = std::array<double, kPasses>;
+
+/// What one layout's passes and messages take.
+struct PipelineTimes {
+  std::vector<PassTimes> chunks;  ///< stage x chunks per stage + chunk
+  std::vector<double> ready;      ///< per stage: when it can begin [s]
+  std::vector<double>
+      message;  ///< [s]: between stages s and s + 1, either way; last: between last and first stage
+};
+
+/// Micro-batches of a step that must be evaluated one by one, so that the rest can be continued
+/// from them.
+int evaluated_micro_batches(ScheduleKind schedule, int stages, int micro_batches);
+
+/// The passes of a step in an order in which each comes after what it needs.
+class PipelineOrder {
+ public:
+  /// @throws core::Error if the schedule does not exist for these numbers
+  PipelineOrder(ScheduleKind schedule, int stages, int virtual_stages, int micro_batches);
+
+  /// When each stage ends its last pass [s]. Exact for the micro-batches of the order; continued
+  /// beyond (within 1 %, tests/workload/pipeline_time_test.cpp).
+  /// @param more     micro-batches beyond the order's: a multiple of the stages
+  /// @param scratch  kept between calls
+  /// @param ends     out: one a stage
+  void stage_ends(const PipelineTimes& times,
+                  int more,
+                  std::vector<double>& scratch,
+                  std::vector<double>& ends) const;
+
+  /// Passes evaluated.
+  [[nodiscard]] std::size_t items() const { return items_.size(); }
+
+ private:
+  struct Item {
+    std::int32_t needs = 0;    ///< item whose end it waits for, plus one; 0: none
+    std::int16_t message = 0;  ///< index into PipelineTimes::message plus one; 0: nothing is sent
+    std::uint16_t stage = 0;
+    std::uint32_t place = 0;  ///< (stage x chunks + chunk) x kPasses + pass
+  };
+  class Builder;
+
+  [[nodiscard]] double continued(const PipelineTimes& times,
+                                 int more,
+                                 const std::vector<double>& ends) const;
+
+  int stages_, chunks_;
+  bool alternates_ = true;  ///< one forward, one backward; else all forwards first
+  std::int32_t late_ = -1,
+               early_ = -1;  ///< the last stage's last forward, and that of p micro-batches before
+  std::vector<Item> items_;
+};
+
+}  // namespace headway::workload

@@ -1,0 +1,152 @@
+#include "sim/training/analytic.h"
+
+#include <array>
+#include <cmath>
+#include <gtest/gtest.h>
+#include <iostream>
+#include <optional>
+#include <random>
+#include <string>
+
+#include "sim/core/error.h"
+#include "sim/training/step.h"
+
+#include "tests/training/fixture.h"
+
+namespace headway::training {
+namespace {
+
+/// A layout of a random model on a random number of nodes, or nothing where the draw breaks a rule.
+std::optional<CheckedScenario> random_layout(std::mt19937& random) {
+  const auto pick = [&](auto... choices) {
+    const std::array list{choices...};
+    return list[random() % list.size()];
+  };
+  Scenario s = eight_nodes();
+  s.cluster.nodes = pick(1, 2, 4, 8, 16);
+  s.model.layers = pick(16, 24, 32);
+  s.model.hidden = pick(4096, 8192);
+  s.model.heads = s.model.hidden / 128;
+  s.model.ffn = pick(14336, 28672);
+  s.training.sequence_length = pick(2048, 4096, 8192);
+  s.training.global_batch = pick(64, 128, 256);
+  s.training.framework.tensor_overlap = pick(false, false, true);
+  s.training.framework.data_overlap = pick(true, true, false);
+  s.training.framework.pipeline_overlap = pick(true, true, false);
+  auto& p = s.parallelism;
+  p.tensor = pick(1, 2, 4, 8);
+  p.pipeline = pick(1, 2, 4, 8);
+  p.virtual_stages = pick(1, 1, 2, 4);
+  p.context = pick(1, 1, 1, 2);
+  p.micro_batch = pick(1, 2);
+  p.sequence = pick(true, false);
+  p.recompute =
+      pick(workload::Recompute::none, workload::Recompute::selective, workload::Recompute::full);
+  p.sharding = pick(workload::Sharding::zero0, workload::Sharding::zero1, workload::Sharding::zero1,
+                    workload::Sharding::zero2, workload::Sharding::zero3);
+  p.rank_order = pick(workload::RankOrder::data_first, workload::RankOrder::pipeline_first);
+  p.schedule = p.virtual_stages > 1
+                   ? workload::ScheduleKind::interleaved
+                   : pick(workload::ScheduleKind::one_f_one_b, workload::ScheduleKind::one_f_one_b,
+                          workload::ScheduleKind::gpipe, workload::ScheduleKind::zero_bubble_h1);
+  try {
+    return check(s);
+  } catch (const core::Error&) {
+    return std::nullopt;
+  }
+}
+
+std::string describe(const CheckedScenario& c) {
+  const auto& p = c.scenario().parallelism;
+  const auto& f = c.scenario().training.framework;
+  return fmt::format(
+      "{} nodes, {} layers, tensor {} context {} pipeline {} x {} data {} micro-batches {} {} {} "
+      "{}{}{}",
+      c.scenario().cluster.nodes, c.scenario().model.layers, p.tensor, p.context, p.pipeline,
+      p.virtual_stages, c.data_parallel(), c.micro_batches(), core::to_word(p.schedule),
+      core::to_word(p.sharding), f.data_overlap ? "data-overlap " : "",
+      f.pipeline_overlap ? "" : "blocking-sends ", f.tensor_overlap ? "tensor-overlap" : "");
+}
+
+// The definition of "without contention": the simulation gives the same time, to a thousandth, when
+// every transfer takes its time alone. There the tier must be within 3 %.
+TEST(AnalyticTier, AgreesWithTheSimulationWithoutContention) {
+  std::mt19937 random(2024);
+  double worst = 0, sum = 0;
+  std::string worst_layout;
+  int compared = 0, contended = 0;
+  while (compared < 60) {
+    const auto layout = random_layout(random);
+    if (!layout) {
+      continue;
+    }
+    const double simulated = simulate_step(*layout, {.trace = false}).time.si();
+    const double alone = simulate_step(*layout, {.trace = false, .contention = false}).time.si();
+    if (std::abs(simulated / alone - 1) > 0.001) {
+      ++contended;
+      continue;
+    }
+    const double error =
+        AnalyticTier(layout->scenario()).evaluate(*layout).time.si() / simulated - 1;
+    EXPECT_LT(std::abs(error), 0.03) << describe(*layout);
+    if (std::abs(error) > std::abs(worst)) {
+      worst = error;
+      worst_layout = describe(*layout);
+    }
+    sum += std::abs(error);
+    ++compared;
+  }
+  std::cout << fmt::format(
+      "{} layouts: mean {:.2f} %, worst {:+.2f} % ({}); {} more have contention\n", compared,
+      100 * sum / compared, 100 * worst, worst_layout, contended);
+}
+
+// A tier that has seen other layouts gives the same bits as a fresh one.
+TEST(AnalyticTier, GivesTheSameTimeWhateverItSawBefore) {
+  auto s = eight_nodes();
+  AnalyticTier tier(s);
+  std::vector<double> first;
+  for (int round = 0; round < 2; ++round) {
+    std::size_t i = 0;
+    for (const int tensor : {1, 2, 8}) {
+      for (const int micro_batch : {1, 2}) {
+        s.parallelism.tensor = tensor;
+        s.parallelism.micro_batch = micro_batch;
+        const auto checked = check(s);
+        const double time = tier.evaluate(checked).time.si();
+        EXPECT_EQ(time, AnalyticTier(s).evaluate(checked).time.si());
+        if (round == 0) {
+          first.push_back(time);
+        } else {
+          EXPECT_EQ(time, first[i++]);
+        }
+      }
+    }
+  }
+}
+
+TEST(AnalyticTier, PartsAddUpToTheStep) {
+  auto s = eight_nodes();
+  s.cluster.nodes = 16;
+  const auto step = AnalyticTier(s).evaluate(check(s));
+  EXPECT_DOUBLE_EQ((step.pipeline + step.reduction + step.update).si(), step.time.si());
+  EXPECT_GT(step.pipeline.si(), 0);
+  EXPECT_GT(step.update.si(), 0);
+}
+
+// One GPU: no transfers, so tier and simulation differ by rounding to ticks alone.
+TEST(AnalyticTier, OfOneGpuIsTheSumOfItsKernels) {
+  auto s = eight_nodes();
+  s.cluster.nodes = 1;
+  s.cluster.node.gpus = 1;
+  s.cluster.node.nic.count = 1;
+  s.cluster.node.scale_up.domain_gpus = 1;
+  s.parallelism.tensor = 1;
+  s.parallelism.pipeline = 1;
+  const auto checked = check(s);
+  EXPECT_NEAR(AnalyticTier(s).evaluate(checked).time.si() / simulate_step(checked).time.si(), 1,
+              1e-9);
+}
+
+}  // namespace
+}  // namespace headway::training
