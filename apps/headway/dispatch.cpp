@@ -85,6 +85,8 @@ const std::vector<Verb>& verbs() {
   static const std::vector<Verb> table{
       {"run", "predict one scenario: step time, memory, goodput, cost", run_run},
       {"plan", "search parallel layouts for a scenario and rank them", run_plan},
+      {"compare", "two scenarios side by side; which layer makes the difference", run_compare},
+      {"drill", "one fault in a running job: what follows, what it costs, what helps", run_drill},
       {"validate", "predict published measurements and print the errors", run_validate},
       {"topo", "print a fabric: tiers, oversubscription, bisection, connectivity", run_topo},
       {"collective", "predict the table that nccl-tests prints", run_collective},
@@ -100,8 +102,7 @@ const std::vector<Verb>& verbs() {
 }
 
 const std::vector<std::string_view>& later_verbs() {
-  static const std::vector<std::string_view> names{"sweep", "worker",    "collect", "compare",
-                                                   "drill", "export",  "report"};
+  static const std::vector<std::string_view> names{"sweep", "worker", "collect", "export", "report"};
   return names;
 }
 

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "sim/report/collective_rows_report.h"
+#include "sim/report/goodput_report.h"
 #include "sim/report/validate_report.h"
 
 #include "apps/headway/input.h"
@@ -43,6 +44,19 @@ std::string validate_collectives(const std::string& path,
   return format == "md" ? report::to_markdown(document) : report::to_text(document);
 }
 
+std::string validate_goodput(const std::string& path, const std::string& format) {
+  const import::CsvTable table(read_input(path), path);
+  const auto rows = validation::predict_goodput(table);
+  if (format == "json") {
+    return report::goodput_json(rows);
+  }
+  if (format == "csv") {
+    return report::goodput_csv(rows);
+  }
+  const auto document = report::goodput_document(rows);
+  return format == "md" ? report::to_markdown(document) : report::to_text(document);
+}
+
 }  // namespace
 
 int run_validate(int argc, char** argv) {
@@ -51,6 +65,7 @@ int run_validate(int argc, char** argv) {
   std::string runs;
   std::string collectives;
   bool calibrated = false;
+  std::string goodput;
   describe(app, "validate",
            "  headway validate --runs training_runs.csv\n"
            "  headway validate --collectives collectives.csv --format json --out errors.json");
@@ -58,6 +73,8 @@ int run_validate(int argc, char** argv) {
   what->add_option("--runs", runs, "Published training runs (CSV; columns in docs/validation.md)")
       ->option_text("FILE");
   what->add_option("--collectives", collectives, "Published timings of collectives (CSV)")
+      ->option_text("FILE");
+  what->add_option("--goodput", goodput, "Published shares of useful time (CSV)")
       ->option_text("FILE");
   what->require_option(1);
   app.add_flag("--calibrated", calibrated,
@@ -68,8 +85,10 @@ int run_validate(int argc, char** argv) {
     return *code;
   }
   check_out(options);
-  deliver(options, runs.empty() ? validate_collectives(collectives, calibrated, options.format)
-                                : validate_runs(runs, options.format));
+  deliver(options, !runs.empty() ? validate_runs(runs, options.format)
+                   : !collectives.empty()
+                       ? validate_collectives(collectives, calibrated, options.format)
+                       : validate_goodput(goodput, options.format));
   return 0;
 }
 

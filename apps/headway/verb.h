@@ -25,6 +25,8 @@ int run_schema(int argc, char** argv);
 int run_catalog(int argc, char** argv);
 int run_init(int argc, char** argv);
 int run_doctor(int argc, char** argv);
+int run_compare(int argc, char** argv);
+int run_drill(int argc, char** argv);
 int run_validate(int argc, char** argv);
 int run_completion(int argc, char** argv);
 

@@ -15,9 +15,9 @@ using testing::HasSubstr;
 using CommandLine = ProgramTest;
 
 const std::vector<std::string>& all_verbs() {
-  static const std::vector<std::string> names{"run",        "plan",   "validate", "topo",
-                                              "collective", "import", "check",    "schema",
-                                              "catalog",    "init",   "doctor",   "completion"};
+  static const std::vector<std::string> names{
+      "run",    "plan",  "compare", "drill",   "validate", "topo",   "collective",
+      "import", "check", "schema",  "catalog", "init",     "doctor", "completion"};
   return names;
 }
 
@@ -64,7 +64,7 @@ TEST_F(CommandLine, UnknownVerbsAndOptionsAreAnsweredWithAGuess) {
 }
 
 TEST_F(CommandLine, VerbsOfLaterVersionsAreRefusedByName) {
-  for (const std::string verb : {"sweep", "drill", "compare", "export"}) {
+  for (const std::string verb : {"sweep", "collect", "export"}) {
     const auto outcome = run(verb + " anything");
     EXPECT_EQ(outcome.code, 2) << verb;
     EXPECT_EQ(outcome.out, "") << verb;

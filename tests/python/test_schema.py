@@ -51,3 +51,27 @@ def test_other_verbs(arguments, small, command):
     assert printed.returncode == 0, printed.stderr
     name = f"headway.{arguments[0]}-1.json"
     validator(name).validate(json.loads(printed.stdout))
+
+
+REFERENCE = Path(__file__).parents[2] / "configs" / "scenarios"
+
+
+def test_compare(command):
+    files = (REFERENCE / f"reference-{name}.yaml" for name in ("general-purpose", "purpose-built"))
+    printed = command("compare", *files, "--layers", "--trials", "2", "--format", "json")
+    assert printed.returncode == 0, printed.stderr
+    validator("headway.compare-1.json").validate(json.loads(printed.stdout))
+
+
+@pytest.mark.parametrize("fault", ["nvme-stalled", "gpu-slow", "wrong-checkpoint", "optic-flapping,down=2 s"])
+def test_drill(fault, small, command):
+    printed = command("drill", small, "--fault", fault, "--format", "json")
+    assert printed.returncode == 0, printed.stderr
+    validator("headway.drill-1.json").validate(json.loads(printed.stdout))
+
+
+def test_validate_goodput(command):
+    cases = REFERENCE.parent / "validation" / "goodput_cases.csv"
+    printed = command("validate", "--goodput", cases, "--format", "json")
+    assert printed.returncode == 0, printed.stderr
+    validator("headway.validate-goodput-1.json").validate(json.loads(printed.stdout))

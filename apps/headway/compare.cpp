@@ -1,0 +1,76 @@
+// headway compare: two scenarios side by side, and which layer makes the
+// difference.
+#include <string>
+#include <vector>
+
+#include "sim/report/compare_report.h"
+#include "sim/report/predict.h"
+
+#include "apps/headway/options.h"
+#include "apps/headway/output.h"
+#include "apps/headway/progress.h"
+#include "apps/headway/verb.h"
+
+namespace headway::apps {
+
+namespace {
+
+std::string print(const report::CompareReport &result,
+                  const std::string &format) {
+  if (format == "json") {
+    return report::compare_json(result);
+  }
+  if (format == "csv") {
+    return report::compare_csv(result);
+  }
+  const auto document = report::compare_document(result);
+  return format == "md" ? report::to_markdown(document)
+                        : report::to_text(document);
+}
+
+} // namespace
+
+int run_compare(int argc, char **argv) {
+  CLI::App app(
+      "Predicts two scenarios side by side: step time, goodput, days and "
+      "dollars. With --layers "
+      "the difference is divided among the layers of the architecture.");
+  CommonOptions options;
+  std::vector<std::string> files;
+  report::CompareOptions how;
+  describe(app, "compare",
+           "  headway compare configs/scenarios/reference-general-purpose.yaml "
+           "configs/scenarios/reference-purpose-built.yaml --layers\n"
+           "  headway compare a.yaml b.yaml --set run.trials=50 --format json");
+  app.add_option("A_B", files, "Two scenario files (YAML)")
+      ->required()
+      ->expected(2)
+      ->option_text(" ");
+  app.add_flag("--layers", how.layers,
+               "Switch layers one at a time, in every order (Shapley)");
+  add_scenario_options(app, options);
+  add_execution_options(app, options);
+  add_output_options(app, options, {"table", "json", "csv", "md"});
+  if (const auto code = parse(app, argc, argv, &options)) {
+    return *code;
+  }
+  check_out(options);
+  const auto result = [&] {
+    Progress progress(options);
+    progress.phase("comparing architectures");
+    how.threads = options.threads;
+    how.fold = options.fold;
+    how.progress = [&](std::size_t done, std::size_t total) {
+      progress.count(done, total);
+    };
+    return report::compare(
+        config::load_scenario(files[0], load_options(options)),
+        config::load_scenario(files[1], load_options(options)), how);
+  }();
+  deliver(options, print(result, options.format));
+  return result.a.fits && result.b.fits
+             ? 0
+             : report::exit_code(report::Status::infeasible);
+}
+
+} // namespace headway::apps

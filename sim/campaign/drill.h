@@ -1,0 +1,56 @@
+// The fire drill: one fault in a running job, what follows across the stack, what it costs, and
+// what would have helped.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/campaign/drill_belief.h"
+#include "sim/core/units.h"
+#include "sim/training/step_result.h"
+
+namespace headway::campaign {
+
+/// A change of design, and the drill run again with it.
+struct Remedy {
+  std::string name;     ///< as a sentence's subject: "watchdog after 60 s"
+  std::string how;      ///< what to change; a path of `--set`, or a monitor
+  core::Seconds lost;   ///< with it
+  core::Seconds saved;  ///< against the drill as it is; below 0: it made things worse
+};
+
+struct DrillResult {
+  Fault fault;  ///< with every default filled in
+  DrillSetup setup;
+  DrillTrace trace;
+  core::Seconds lost;                 ///< useful time behind the healthy twin at the horizon
+  std::optional<core::Dollars> cost;  ///< of that time
+  double slowdown = 1;                ///< step with the fault / healthy step
+  std::vector<Remedy> remedies;       ///< the most helpful first
+  std::vector<training::Assumption> assumptions;
+  std::vector<std::string> warnings;
+};
+
+/// What the user changes about the eyes on the job.
+struct DrillOptions {
+  std::map<Monitor, std::optional<core::Seconds>> monitors;  ///< absent value: off; else its time
+  std::optional<core::Seconds> since_save, horizon;
+  bool remedies = true;
+};
+
+/// @param step  the healthy step
+/// @throws core::Error if the fault names a part that the machine does not have
+DrillResult drill(const training::CheckedScenario& checked,
+                  const training::StepResult& step,
+                  const Fault& fault,
+                  const DrillOptions& options = {});
+
+/// Without a scenario: any setup, with the slowdowns given. What `drill` calls.
+DrillTrace drill_once(const DrillSetup& setup, const Fault& fault, const SlowdownOf& slowdown);
+
+/// Useful time of a healthy twin less that of the trace, both over the horizon.
+core::Seconds time_lost(const DrillSetup& setup, const DrillTrace& trace);
+
+}  // namespace headway::campaign

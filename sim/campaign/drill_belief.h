@@ -1,0 +1,39 @@
+// Whom an engineer would blame: the posterior over the causes, given the symptoms visible so far.
+#pragma once
+
+#include <set>
+#include <vector>
+
+#include "sim/campaign/drill_run.h"
+
+namespace headway::campaign {
+
+/// What a cause would have shown by now, found by simulating it in the same job under the same
+/// eyes.
+struct Signature {
+  FaultKind kind = FaultKind::gpu_dead;
+  Sightings visible;  ///< since the first of them
+};
+
+/// Symptoms of every kind of fault, up to the first alarm (or an hour after it would have come, if
+/// none does).
+std::vector<Signature> signatures_of(const DrillSetup& setup, const SlowdownOf& slowdown);
+
+/// P(cause | symptoms) over all causes not ruled out, falling; equal ones in the order of the
+/// kinds.
+///     P ~ rate x product over symptoms of  kShown      seen, and the cause shows it
+///                                          kStray      seen, though the cause does not show it
+///                                          1 - kShown  not seen, though the cause shows it by now
+/// @param rate  of each kind in this job [1/s]: the prior
+std::vector<Suspect> posterior(const std::array<double, kFaultKinds>& rate,
+                               const std::vector<Signature>& signatures,
+                               const Sightings& visible,
+                               core::Tick now,
+                               const std::set<FaultKind>& ruled_out);
+
+/// Chance that a symptom of a cause shows when its simulation says so, and that one shows which the
+/// cause does not explain. Assumed: monitors are good, not perfect.
+inline constexpr double kShown = 0.9;
+inline constexpr double kStray = 0.02;
+
+}  // namespace headway::campaign

@@ -1,0 +1,17 @@
+// The result of `headway compare` as table, CSV, Markdown and JSON ("headway.compare/1").
+#pragma once
+
+#include <string>
+
+#include "sim/report/compare.h"
+#include "sim/report/table.h"
+
+namespace headway::report {
+
+/// One JSON object; configs/schema/headway.compare-1.json has its keys.
+std::string compare_json(const CompareReport& report);
+/// One line a figure.
+std::string compare_csv(const CompareReport& report);
+Document compare_document(const CompareReport& report);
+
+}  // namespace headway::report

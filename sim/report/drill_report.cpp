@@ -1,0 +1,245 @@
+#include "sim/report/drill_report.h"
+
+#include <cmath>
+#include <fmt/format.h>
+
+#include "sim/report/predict.h"
+#include "sim/report/words.h"
+#include "sim/training/check.h"
+#include "sim/training/step.h"
+
+namespace headway::report {
+
+using campaign::DrillResult;
+using campaign::Moment;
+using core::Seconds;
+
+namespace {
+
+Seconds seconds(core::Tick tick) { return core::Clock::campaign().to_seconds(tick); }
+
+std::string when(const std::optional<core::Tick>& tick) {
+  return tick ? "+" + elapsed(seconds(*tick)) : "-";
+}
+
+/// Which layers have shown something: `*` now, `#` before, `.` not yet.
+class Lanes {
+ public:
+  std::string operator()(const campaign::TimelineEntry& entry) {
+    std::string lanes;
+    for (auto& lane : state_) {
+      lane = lane == '*' ? '#' : lane;
+    }
+    if (entry.layer) {
+      state_[static_cast<std::size_t>(*entry.layer)] = '*';
+    }
+    for (const char lane : state_) {
+      lanes += lane;
+      lanes += ' ';
+    }
+    lanes.pop_back();
+    return lanes;
+  }
+
+ private:
+  std::string state_ = std::string(enum_words(campaign::StackLayer{}).size(), '.');
+};
+
+std::string who(const campaign::TimelineEntry& entry) {
+  if (entry.moment == Moment::alarm && entry.monitor) {
+    return fmt::format("ALARM by {}", core::to_word(*entry.monitor));
+  }
+  if (entry.moment == Moment::symptom && entry.layer) {
+    return std::string(core::to_word(*entry.layer));
+  }
+  return std::string(core::to_word(entry.moment));
+}
+
+Table timeline_table(const DrillResult& result) {
+  Table table{
+      "Timeline (H hardware, N network, S storage, C collective, J job log, L loss: * now, # "
+      "before)",
+      {{"after the fault"}, {"H N S C J L", false}, {"who", false}, {"what", false}},
+      {}};
+  Lanes lanes;
+  for (const auto& entry : result.trace.timeline) {
+    table.rows.push_back({"+" + elapsed(seconds(entry.at)), lanes(entry), who(entry), entry.text});
+  }
+  return table;
+}
+
+Table layers_table(const DrillResult& result) {
+  Table table{"First symptom in each layer",
+              {{"layer", false}, {"symptom", false}, {"there"}, {"seen"}},
+              {}};
+  for (const auto& [layer, word] : enum_words(campaign::StackLayer{})) {
+    std::vector<std::string> row{std::string(word), "none", "-", "-"};
+    std::optional<core::Tick> first;
+    for (const auto& [symptom, name] : enum_words(campaign::Symptom{})) {
+      const auto s = static_cast<std::size_t>(symptom);
+      const auto& there = result.trace.happened[s];
+      if (campaign::facts_of(symptom).layer == layer && there && (!first || *there < *first)) {
+        first = there;
+        const auto& seen = result.trace.visible[s];
+        row = {std::string(word), std::string(campaign::facts_of(symptom).text), when(there),
+               seen ? when(seen) : "by nobody"};
+      }
+    }
+    table.rows.push_back(row);
+  }
+  return table;
+}
+
+Table blame_table(const DrillResult& result) {
+  Table table{"Whom an engineer blames (posterior over the failure rates, given what is visible)",
+              {{"after the fault"},
+               {"alarm", false},
+               {"blamed", false},
+               {"right", false},
+               {"next suspects", false}},
+              {}};
+  constexpr std::size_t kNext = 3;
+  for (const auto& response : result.trace.responses) {
+    if (response.suspects.empty()) {
+      continue;
+    }
+    std::vector<std::string> next;
+    for (std::size_t i = 1; i < response.suspects.size() && i <= kNext; ++i) {
+      next.push_back(fmt::format("{} {} %", campaign::facts_of(response.suspects[i].kind).part,
+                                 percent(response.suspects[i].probability)));
+    }
+    table.rows.push_back({when(response.at),
+                          response.alarm ? std::string(core::to_word(*response.alarm)) : "-",
+                          fmt::format("{} {} %", campaign::facts_of(response.blamed).part,
+                                      percent(response.suspects.front().probability)),
+                          response.right ? "yes" : "no", fmt::format("{}", fmt::join(next, "; "))});
+  }
+  return table;
+}
+
+Table ledger_table(const DrillResult& result) {
+  Table table{
+      "Where the time of the drill goes", {{"account", false}, {"time"}, {"share [%]"}}, {}, true};
+  for (const auto& [account, word] : enum_words(campaign::Account{})) {
+    const Seconds time = seconds(result.trace[account]);
+    if (time.si() != 0) {
+      table.rows.push_back(
+          {std::string(word), elapsed(time), percent(time / result.setup.horizon)});
+    }
+  }
+  table.rows.push_back({"total", elapsed(result.setup.horizon), "100.0"});
+  return table;
+}
+
+Table remedies_table(const DrillResult& result) {
+  Table table{"The same drill with one change of design",
+              {{"change", false}, {"lost"}, {"saved"}, {"how", false}},
+              {}};
+  for (const auto& remedy : result.remedies) {
+    table.rows.push_back({remedy.name, elapsed(remedy.lost), elapsed(remedy.saved), remedy.how});
+  }
+  return table;
+}
+
+std::string place(const DrillResult& result) {
+  return result.fault.gpu == 0
+             ? fmt::format("node {}", result.fault.node)
+             : fmt::format("node {}, GPU {}", result.fault.node, result.fault.gpu);
+}
+
+std::string root_cause(const DrillResult& result) {
+  std::string text = fmt::format("Root cause: {} ({}) at {}.", core::to_word(result.fault.kind),
+                                 campaign::facts_of(result.fault.kind).part, place(result));
+  if (result.slowdown > 1) {
+    text += fmt::format(" While it lasts a step takes {:.4g} s instead of {:.4g} s.",
+                        result.setup.step.si() * result.slowdown, result.setup.step.si());
+  }
+  return text;
+}
+
+std::string price_of(const DrillResult& result) {
+  return result.cost ? fmt::format(" and {} USD", number(result.cost->si())) : "";
+}
+
+std::string verdict(const DrillResult& result) {
+  std::string text =
+      fmt::format("The fault costs {} of the whole job{}", elapsed(result.lost), price_of(result));
+  if (result.remedies.empty() || result.remedies.front().saved.si() <= 0) {
+    return text + "; none of the changes tried would have helped.";
+  }
+  const auto& best = result.remedies.front();
+  return text + fmt::format("; what would have helped most: {}, which saves {}.", best.name,
+                            elapsed(best.saved));
+}
+
+}  // namespace
+
+std::string elapsed(Seconds time) {
+  const double s = std::abs(time.si());
+  const char* sign = time.si() < 0 ? "-" : "";
+  if (s < 120) {
+    return fmt::format("{}{:.3g} s", sign, s);
+  }
+  const auto whole = std::llround(s);
+  if (s < 7200) {
+    return fmt::format("{}{} min {:02} s", sign, whole / 60, whole % 60);
+  }
+  const auto minutes = (whole + 30) / 60;
+  return fmt::format("{}{} h {:02} min", sign, minutes / 60, minutes % 60);
+}
+
+DrillReport run_drill(const config::LoadedScenario& loaded,
+                      const campaign::Fault& fault,
+                      const campaign::DrillOptions& options,
+                      bool fold) {
+  const auto checked = training::check(loaded.scenario, loaded.marks);
+  const auto step = training::simulate_step(checked, {fold, false});
+  return {HEADWAY_VERSION, loaded.scenario.name, scenario_digest(loaded),
+          campaign::drill(checked, step, fault, options)};
+}
+
+std::string drill_csv(const DrillReport& report) {
+  Table table{"",
+              {{"at_s"},
+               {"moment", false},
+               {"layer", false},
+               {"symptom", false},
+               {"monitor", false},
+               {"text", false}},
+              {}};
+  const auto word = [](const auto& value) {
+    return value ? std::string(core::to_word(*value)) : "";
+  };
+  for (const auto& entry : report.result.trace.timeline) {
+    table.rows.push_back({fmt::format("{}", seconds(entry.at).si()),
+                          std::string(core::to_word(entry.moment)), word(entry.layer),
+                          word(entry.symptom), word(entry.monitor), entry.text});
+  }
+  return to_csv(table);
+}
+
+Document drill_document(const DrillReport& report) {
+  const DrillResult& result = report.result;
+  Document document;
+  document.title = "Fire drill: " + report.scenario_name;
+  document.opening.push_back(root_cause(result));
+  document.tables = {timeline_table(result), layers_table(result)};
+  if (!result.trace.responses.empty()) {
+    document.tables.push_back(blame_table(result));
+  }
+  document.tables.push_back(ledger_table(result));
+  if (!result.remedies.empty()) {
+    document.tables.push_back(remedies_table(result));
+  }
+  for (const auto& assumption : result.assumptions) {
+    document.closing.push_back(
+        fmt::format("Assumed: {} = {} ({}).", assumption.key, assumption.value, assumption.why));
+  }
+  for (const auto& warning : result.warnings) {
+    document.closing.push_back("Warning: " + warning + ".");
+  }
+  document.closing.push_back(verdict(result));
+  return document;
+}
+
+}  // namespace headway::report

@@ -1,0 +1,26 @@
+// Who made the difference: the fair division of a change among the parts that changed together.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+namespace headway::report {
+
+/// One part's share of a difference.
+struct Contribution {
+  double shapley = 0;  ///< mean over all orders of switching; these add up to the difference
+  double first = 0;    ///< what it changes when it is switched alone
+  double last = 0;     ///< what it changes when all others are switched already
+};
+
+/// Divides value(all) - value(none) among `parts` parts.
+///     phi_i = sum over S without i of |S|! (n - |S| - 1)! / n! (value(S + i) - value(S))
+/// @param parts  0 to 20
+/// @param value  of a set of switched parts, one bit a part; called once for each of the 2^parts
+/// @returns      one contribution a part; their `shapley` add up to the difference
+/// Source: Shapley, "A value for n-person games", 1953.
+std::vector<Contribution> shapley(std::size_t parts,
+                                  const std::function<double(std::size_t)>& value);
+
+}  // namespace headway::report

@@ -1,0 +1,184 @@
+#include "sim/validation/goodput_cases.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fmt/format.h>
+
+#include "sim/campaign/closed_form.h"
+#include "sim/campaign/trials.h"
+#include "sim/core/engine/executor.h"
+#include "sim/core/error.h"
+#include "sim/core/random.h"
+#include "sim/core/statistics.h"
+
+namespace headway::validation {
+
+using core::Seconds;
+
+namespace {
+
+constexpr double kSecondsPerHour = 3600;
+constexpr int kTrials = 400;
+/// Long enough for tens of failures, short enough that chance shows as it does in a real run.
+const Seconds kWall(30 * 86400.0);
+/// Published stalls of saves of hundreds of billions of parameters: ByteCheckpoint (NSDI 2025,
+/// table 8) to BLOOM (bigscience chronicles, 2022).
+constexpr double kShortestStall = 0.59;
+constexpr double kLongestStall = 40;
+constexpr std::uint64_t kSeed = 1;
+
+std::optional<Seconds> seconds_at(const import::CsvTable& table,
+                                  std::size_t row,
+                                  const char* column,
+                                  double unit = 1) {
+  const auto value = table.number(row, column);
+  if (!value) {
+    return std::nullopt;
+  }
+  if (!(*value >= 0) || !std::isfinite(*value)) {
+    throw core::Error(fmt::format("{}:{}: {} '{}' must be zero or more", table.file(),
+                                  table.line(row), column, table.text(row, column)));
+  }
+  return Seconds(*value * unit);
+}
+
+std::optional<double> share_at(const import::CsvTable& table, std::size_t row, const char* column) {
+  const auto value = table.number(row, column);
+  if (value && !(*value > 0 && *value <= 1)) {
+    throw core::Error(fmt::format("{}:{}: {} '{}' must be above 0 and at most 1", table.file(),
+                                  table.line(row), column, table.text(row, column)));
+  }
+  return value;
+}
+
+Seconds drawn_stall(const GoodputCase& given, std::uint32_t trial) {
+  const double u = core::RandomStream(kSeed, given.id + " stall", trial).uniform(0);
+  const double span = core::portable_log(kLongestStall / kShortestStall);
+  return Seconds(kShortestStall * core::portable_exp(u * span));
+}
+
+std::vector<std::string> assumed_inputs(const GoodputCase& given) {
+  std::vector<std::string> assumed;
+  if (!given.stall) {
+    assumed.push_back(fmt::format("stall_s: {} to {}", kShortestStall, kLongestStall));
+  }
+  if (!given.interval) {
+    assumed.emplace_back("interval_s: the optimum");
+  }
+  return assumed;
+}
+
+std::string reason_to_skip(const GoodputCase& given, const std::vector<std::string>& missing) {
+  std::string reason = fmt::format("not reproducible: {} not stated", fmt::join(missing, ", "));
+  if (given.mean_time_to_failure && given.reported()) {
+    // ETTR = mu / (mu + loss) if each failure costs `loss` in all.
+    const double loss = given.mean_time_to_failure->si() * (1 / *given.reported() - 1);
+    reason += fmt::format(" ({:.3g} leaves {:.3g} min a failure for everything)", *given.reported(),
+                          loss / 60);
+  }
+  return reason;
+}
+
+void simulate(GoodputPrediction& row, int threads) {
+  std::vector<double> ettr(kTrials);
+  core::make_executor(threads)->for_each(ettr.size(), [&](std::size_t i) {
+    const auto trial = static_cast<std::uint32_t>(i);
+    const campaign::JobModel job = goodput_job(row.given, trial);
+    ettr[i] = campaign::ettr_of(campaign::run_trial(job, campaign::JobTicks(job), trial));
+  });
+  constexpr std::array<double, 3> kProbabilities{0.05, 0.5, 0.95};
+  const auto quantiles = core::quantiles(ettr, kProbabilities);
+  row.low = quantiles[0];
+  row.predicted = quantiles[1];
+  row.high = quantiles[2];
+}
+
+GoodputPrediction predict_case(const GoodputCase& given, int threads) {
+  GoodputPrediction row;
+  row.given = given;
+  if (const auto missing = missing_inputs(given); !missing.empty()) {
+    row.status = "skipped:" + reason_to_skip(given, missing);
+    return row;
+  }
+  row.assumed = assumed_inputs(given);
+  simulate(row, threads);
+  if (row.assumed.empty()) {
+    row.closed_form = campaign::efficiency(campaign::rhythm_of(goodput_job(given, 0)));
+  }
+  if (const auto reported = given.reported()) {
+    row.error = *row.predicted / *reported - 1;
+  }
+  row.status = row.assumed.empty() ? "ok" : "ok-assumed";
+  return row;
+}
+
+}  // namespace
+
+std::optional<double> GoodputCase::reported() const {
+  return reported_low && reported_high ? (*reported_low + *reported_high) / 2 : reported_low;
+}
+
+std::optional<bool> GoodputPrediction::agrees() const {
+  if (!predicted || !given.reported_low) {
+    return std::nullopt;
+  }
+  return high >= *given.reported_low && (!given.reported_high || low <= *given.reported_high);
+}
+
+GoodputCase read_goodput_case(const import::CsvTable& table, std::size_t row) {
+  GoodputCase given;
+  given.id = table.text(row, "case_id");
+  given.source = table.text(row, "source");
+  given.kind = table.text(row, "kind");
+  given.mean_time_to_failure = seconds_at(table, row, "mttf_h", kSecondsPerHour);
+  given.interval = seconds_at(table, row, "interval_s");
+  given.stall = seconds_at(table, row, "stall_s");
+  given.persist = seconds_at(table, row, "persist_s");
+  given.downtime = seconds_at(table, row, "downtime_s");
+  given.reported_low = share_at(table, row, "reported_lo");
+  given.reported_high = share_at(table, row, "reported_hi");
+  return given;
+}
+
+std::vector<std::string> missing_inputs(const GoodputCase& given) {
+  std::vector<std::string> missing;
+  if (!given.mean_time_to_failure || given.mean_time_to_failure->si() == 0) {
+    missing.emplace_back("mttf_h");
+  }
+  if (!given.downtime) {
+    missing.emplace_back("downtime_s");
+  }
+  return missing;
+}
+
+campaign::JobModel goodput_job(const GoodputCase& given, std::uint32_t trial) {
+  campaign::JobModel job;
+  job.end.wall = kWall;
+  job.step = Seconds(1);
+  job.stall = given.stall ? *given.stall : drawn_stall(given, trial);
+  job.persist = given.persist.value_or(Seconds(0));
+  const Seconds mu = *given.mean_time_to_failure;
+  job.interval = given.interval
+                     ? *given.interval
+                     : std::max(campaign::optimal_interval(job.stall, mu, job.persist), Seconds(1));
+  // The sources state one time from failure to running again; nothing fails in it.
+  job.recovery.detection = *given.downtime;
+  failures::Hazard hazard;
+  hazard.name = "Any interruption";
+  hazard.rate = core::PerSecond(1 / mu.si());
+  hazard.nodes_lost = 0;
+  job.hazards.push_back(hazard);
+  job.seed = kSeed;
+  return job;
+}
+
+std::vector<GoodputPrediction> predict_goodput(const import::CsvTable& table, int threads) {
+  std::vector<GoodputPrediction> rows;
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    rows.push_back(predict_case(read_goodput_case(table, row), threads));
+  }
+  return rows;
+}
+
+}  // namespace headway::validation

@@ -1,0 +1,60 @@
+// Published shares of useful time: a row of the table becomes a job, the job a prediction, the
+// prediction an error.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/campaign/job.h"
+#include "sim/core/units.h"
+#include "sim/import/csv.h"
+
+namespace headway::validation {
+
+/// What a published case states in numbers; empty where it does not.
+struct GoodputCase {
+  std::string id, source, kind;
+  std::optional<core::Seconds> mean_time_to_failure;
+  std::optional<core::Seconds> interval;  ///< useful work between saves
+  std::optional<core::Seconds> stall;     ///< training stands still for a save
+  std::optional<core::Seconds> persist;   ///< from there until the save is durable
+  std::optional<core::Seconds> downtime;  ///< failure to running again
+  std::optional<double> reported_low, reported_high;
+
+  /// The middle of the reported range, or its lower end ("above 0.9").
+  [[nodiscard]] std::optional<double> reported() const;
+};
+
+/// @param row  of a table with the columns of `goodput_cases.csv` (docs/validation.md)
+/// @throws core::Error if a cell cannot be read or is out of range
+GoodputCase read_goodput_case(const import::CsvTable& table, std::size_t row);
+
+/// Inputs without which nothing is predicted, that this case does not state: the time between
+/// failures and the downtime, because no published range of them is narrow enough.
+std::vector<std::string> missing_inputs(const GoodputCase& given);
+
+/// The job of one trial. What the case does not state is drawn: the stall log-uniformly from the
+/// published range, and the interval is then the optimum for it.
+/// @param trial  number of the draw
+campaign::JobModel goodput_job(const GoodputCase& given, std::uint32_t trial);
+
+/// One case's comparison. `error` = predicted / reported - 1.
+struct GoodputPrediction {
+  GoodputCase given;
+  std::optional<double> predicted;    ///< median ETTR over the trials
+  double low = 0, high = 0;           ///< 5th and 95th percentile over the trials
+  std::optional<double> closed_form;  ///< exact efficiency, where every input is stated
+  std::optional<double> error;
+  std::vector<std::string> assumed;  ///< inputs that were drawn or taken
+  std::string status;                ///< ok, ok-assumed, skipped:<reason>
+
+  /// The interval and the reported range have a value in common; nothing without both.
+  [[nodiscard]] std::optional<bool> agrees() const;
+};
+
+/// Predicts every case that states enough, 400 trials of 30 days each.
+/// @param threads  0: all cores; the result does not depend on it
+std::vector<GoodputPrediction> predict_goodput(const import::CsvTable& table, int threads = 0);
+
+}  // namespace headway::validation

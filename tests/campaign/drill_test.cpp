@@ -1,0 +1,275 @@
+// Fire drills against hand arithmetic: the job is given as plain figures, so that every time below
+// can be added up on paper.
+#include "sim/campaign/drill.h"
+
+#include <gmock/gmock.h>
+#include <numeric>
+
+namespace headway::campaign {
+namespace {
+
+using core::Bytes;
+using core::BytesPerSecond;
+using core::Seconds;
+using testing::Contains;
+
+double seconds(core::Tick tick) { return core::Clock::campaign().to_seconds(tick).si(); }
+
+/// 405e9 parameters at 14 bytes saved synchronously by 512 nodes of 8 GPUs: 11.07 GB a node, 5 GB/s
+/// each: 2.2 s. Saves every 900 s; the fault strikes in the middle.
+DrillSetup setup_405b() {
+  DrillSetup s;
+  s.gpus = 4096;
+  s.nodes = 512;
+  s.spares = 8;
+  s.leaves = 128;
+  s.nodes_per_leaf = 32;
+  s.step = Seconds(10);
+  s.saves.synchronous = true;
+  s.saves.interval = Seconds(900);
+  s.saves.node_bytes = Bytes(405e9 * 14 / 512);
+  s.saves.node_rate = BytesPerSecond(5e9);
+  s.saves.server_share = BytesPerSecond(5e9);
+  s.saves.write = s.saves.node_bytes / s.saves.node_rate;
+  s.recovery = {.diagnosis = Seconds(60),
+                .replacement = Seconds(50),
+                .start = Seconds(100),
+                .load = Seconds(20),
+                .warm_up = Seconds(30),
+                .repair = Seconds(3 * 86400)};
+  s[Monitor::process_exit] = {true, Seconds(30), "test"};
+  s[Monitor::transport] = {true, Seconds(7), "test"};
+  s[Monitor::watchdog] = {true, Seconds(600), "test"};
+  s[Monitor::health_check] = {true, Seconds(300), "test"};
+  s[Monitor::people] = {true, Seconds(3600), "test"};
+  s.rate.fill(1e-7);
+  s.usd_per_second = 4096 * 3.0 / 3600;
+  s.since_save = Seconds(450);
+  return s;
+}
+
+double no_slowdown(const SlowPart& /*part*/) { return 1.2; }
+
+Fault fault_of(FaultKind kind) {
+  Fault fault;
+  fault.kind = kind;
+  return fault;
+}
+
+Fault slow_drive(double bytes_per_second) {
+  Fault fault = fault_of(FaultKind::nvme_slow);
+  fault.rate = BytesPerSecond(bytes_per_second);
+  return fault;
+}
+
+DrillTrace run(const DrillSetup& setup, const Fault& fault) {
+  return drill_once(setup, fault, no_slowdown);
+}
+
+std::optional<double> happened(const DrillTrace& trace, Symptom symptom) {
+  const auto& at = trace.happened[static_cast<std::size_t>(symptom)];
+  return at ? std::optional(seconds(*at)) : std::nullopt;
+}
+
+TEST(Drill, ASlowDriveOnlyLengthensTheSaveAndAStalledOneLooksLikeTheNetwork) {
+  // The watchdog waits 600 s for the last of 11.07 GB, so the drive must write less than
+  //     11.07 GB / (600 s + 2.2 s that the others take) = 18.39 MB/s.
+  const DrillSetup setup = setup_405b();
+  const double edge = setup.saves.node_bytes.si() / (600 + setup.saves.write.si());
+  EXPECT_NEAR(edge / 1e6, 18.4, 0.1);
+  EXPECT_TRUE(happened(run(setup, slow_drive(0.99 * edge)), Symptom::collective_timeout));
+  const DrillTrace slow = run(setup, slow_drive(1.01 * edge));
+  EXPECT_FALSE(happened(slow, Symptom::collective_timeout));
+  EXPECT_TRUE(happened(slow, Symptom::save_slow));
+  EXPECT_TRUE(happened(slow, Symptom::writer_late));
+}
+
+TEST(Drill, AHalvedDriveCostsTheExtraTimeOfEachSaveAndNothingElse) {
+  // 2.5 GB/s: each save takes 2.214 s more. Half an interval, then every 900 s + 4.43 s of 24 h.
+  DrillSetup setup = setup_405b();
+  setup[Monitor::people].on = false;
+  const DrillTrace trace = run(setup, slow_drive(2.5e9));
+  EXPECT_TRUE(trace.responses.empty());
+  const double saves = std::floor((86400 - 450) / (900 + 2 * setup.saves.write.si())) + 1;
+  EXPECT_NEAR(time_lost(setup, trace).si(), saves * setup.saves.write.si(), 3);
+}
+
+TEST(Drill, TheFirstTimeoutComesWhenTheArithmeticSaysAndItsTraceHasTheStory) {
+  // Fault at 0, save begins after 450 s of work, the others are done 2.2 s later, 600 s of waiting.
+  const DrillSetup setup = setup_405b();
+  const DrillTrace trace = run(setup, fault_of(FaultKind::nvme_stalled));
+  EXPECT_NEAR(*happened(trace, Symptom::collective_timeout), 450 + setup.saves.write.si() + 600,
+              1e-3);
+  ASSERT_FALSE(trace.responses.empty());
+  const Response& first = trace.responses.front();
+  EXPECT_EQ(first.alarm, Monitor::process_exit);
+  EXPECT_NEAR(seconds(first.at), 450 + setup.saves.write.si() + 600 + 30, 1e-3);
+  // Nobody looks at drives here, so what is visible is a timeout like any other.
+  EXPECT_FALSE(trace.visible[static_cast<std::size_t>(Symptom::drive_silent)]);
+  EXPECT_TRUE(happened(trace, Symptom::drive_silent));
+}
+
+TEST(Drill, BlameFollowsTheFailureRatesUntilSomebodyLooksAtDrives) {
+  DrillSetup setup = setup_405b();
+  setup.rate[static_cast<std::size_t>(FaultKind::hang)] = 1e-5;
+  const Fault fault = fault_of(FaultKind::nvme_stalled);
+  const DrillTrace blind = run(setup, fault);
+  EXPECT_EQ(blind.responses.front().blamed, FaultKind::hang);
+  EXPECT_FALSE(blind.responses.front().right);
+  EXPECT_GT(blind.responses.size(), 1U);  // it comes back at the next save
+  // A drive monitor raises the alarm long before any save, and names the node.
+  setup[Monitor::drive_monitor] = {true, Seconds(60), "test"};
+  const DrillTrace watched = run(setup, fault);
+  EXPECT_EQ(watched.responses.front().alarm, Monitor::drive_monitor);
+  EXPECT_EQ(seconds(watched.responses.front().at), 30);
+  EXPECT_EQ(watched.responses.front().blamed, FaultKind::nvme_stalled);
+  EXPECT_LT(time_lost(setup, watched), time_lost(setup, blind));
+}
+
+TEST(Drill, RemovingTheWatchdogChangesTheTimeline) {
+  DrillSetup setup = setup_405b();
+  const Fault fault = fault_of(FaultKind::hang);
+  const DrillTrace with = run(setup, fault);
+  EXPECT_NEAR(*happened(with, Symptom::collective_timeout), 600, 1e-3);
+  EXPECT_EQ(with.responses.front().alarm, Monitor::process_exit);
+  setup[Monitor::watchdog].on = false;
+  const DrillTrace without = run(setup, fault);
+  EXPECT_FALSE(happened(without, Symptom::collective_timeout));
+  // Silence of three steps, then half an hour until someone looks.
+  EXPECT_EQ(without.responses.front().alarm, Monitor::people);
+  EXPECT_NEAR(seconds(without.responses.front().at), 30 + 1800, 1e-3);
+  EXPECT_NEAR((time_lost(setup, without) - time_lost(setup_405b(), with)).si(), 1830 - 630, 10);
+}
+
+TEST(Drill, ADeadGpuCostsItsPhasesToTheSecond) {
+  // Rolled back 450 s of work; detection 30, diagnosis 60, replacement 50, start 100, load 20 and
+  // warm-up 30 s: 740 s. The saves of the twin fall elsewhere: up to one save of 2.2 s either way.
+  const DrillSetup setup = setup_405b();
+  const DrillTrace trace = run(setup, fault_of(FaultKind::gpu_dead));
+  EXPECT_EQ(seconds(trace[Account::lost]), 450);
+  EXPECT_EQ(seconds(trace[Account::detect]), 30);
+  EXPECT_EQ(seconds(trace[Account::diagnose]), 60);
+  EXPECT_EQ(seconds(trace[Account::restart]), 180);
+  EXPECT_EQ(seconds(trace[Account::load]), 20);
+  EXPECT_NEAR(time_lost(setup, trace).si(), 740, 2.3);
+  EXPECT_EQ(seconds(*trace.running_again), 290);
+}
+
+TEST(Drill, WithoutSparesTheJobWaitsForTheRepair) {
+  DrillSetup setup = setup_405b();
+  setup.recovery.repair = Seconds(7200);
+  setup.spares = 0;
+  const DrillTrace trace = run(setup, fault_of(FaultKind::host_dead));
+  EXPECT_EQ(seconds(trace[Account::wait]), 7200);
+}
+
+TEST(Drill, ASilentPeerIsFoundByTheTransportLongBeforeTheWatchdog) {
+  const DrillTrace trace = run(setup_405b(), fault_of(FaultKind::nic_down));
+  EXPECT_EQ(*happened(trace, Symptom::collective_error), 7);
+  EXPECT_FALSE(happened(trace, Symptom::collective_timeout));
+}
+
+TEST(Drill, AFlapShorterThanTheTransportTimeoutOnlySlowsTheStep) {
+  Fault fault = fault_of(FaultKind::optic_flapping);
+  fault.down = Seconds(6);
+  EXPECT_FALSE(happened(run(setup_405b(), fault), Symptom::collective_error));
+  fault.down = Seconds(8);
+  EXPECT_TRUE(happened(run(setup_405b(), fault), Symptom::collective_error));
+}
+
+TEST(Drill, CorruptionOlderThanEveryCheckpointKeptGoesBackToTheArchive) {
+  // Found by people half an hour after the loss shows it at 6 h; three saves of 900 s are kept.
+  DrillSetup setup = setup_405b();
+  const DrillTrace few = run(setup, fault_of(FaultKind::silent_corruption));
+  setup.saves.keep = 48;
+  const DrillTrace many = run(setup, fault_of(FaultKind::silent_corruption));
+  // Half a day of archive against half an interval: 43,200 s and 450 s of earlier work.
+  EXPECT_NEAR(seconds(few[Account::lost] - many[Account::lost]), 43200, 1);
+}
+
+TEST(Drill, AWrongCheckpointIsAnEverydayRestartUntilTheStepNumberIsRead) {
+  DrillSetup setup = setup_405b();
+  const DrillTrace blind = run(setup, fault_of(FaultKind::wrong_checkpoint));
+  setup[Monitor::restart_check] = {true, Seconds(0), "test"};
+  const DrillTrace checked = run(setup, fault_of(FaultKind::wrong_checkpoint));
+  EXPECT_TRUE(blind.responses.front().suspects.empty());
+  ASSERT_EQ(checked.responses.size(), 2U);
+  EXPECT_EQ(checked.responses[1].alarm, Monitor::restart_check);
+  EXPECT_EQ(checked.responses[1].blamed, FaultKind::wrong_checkpoint);
+  EXPECT_LT(time_lost(setup, checked), time_lost(setup, blind));
+}
+
+TEST(Drill, EveryKindEndsItsBooksToTheTickAndSaysWhatItIs) {
+  DrillSetup setup = setup_405b();
+  const core::Tick horizon = core::Clock::campaign().to_ticks(setup.horizon);
+  for (const auto& [kind, word] : enum_words(FaultKind{})) {
+    setup.saves.synchronous = !setup.saves.synchronous;  // and each neighbour the other way
+    setup.saves.snapshot = Seconds(setup.saves.synchronous ? 0 : 1);
+    const DrillTrace trace = run(setup, fault_of(kind));
+    EXPECT_EQ(std::accumulate(trace.accounts.begin(), trace.accounts.end(), core::Tick{0}), horizon)
+        << word;
+    ASSERT_FALSE(trace.timeline.empty()) << word;
+    EXPECT_EQ(trace.timeline.front().moment, Moment::fault) << word;
+    EXPECT_THAT(trace.timeline.front().text, testing::StartsWith(std::string(word))) << word;
+    for (std::size_t i = 1; i < trace.timeline.size(); ++i) {
+      EXPECT_LE(trace.timeline[i - 1].at, trace.timeline[i].at) << word;
+    }
+    EXPECT_GE(time_lost(setup, trace).si(), -3) << word;
+    // Nothing depends on anything but the input.
+    EXPECT_EQ(run(setup, fault_of(kind)).timeline, trace.timeline) << word;
+  }
+}
+
+TEST(Drill, AFaultThatHealsInTimeLeavesNoTrace) {
+  Fault fault = fault_of(FaultKind::nvme_stalled);
+  fault.lasts = Seconds(400);  // the save begins at 450 s
+  const DrillSetup setup = setup_405b();
+  const DrillTrace trace = run(setup, fault);
+  EXPECT_TRUE(trace.responses.empty());
+  EXPECT_EQ(time_lost(setup, trace).si(), 0);
+}
+
+TEST(Drill, AsynchronousSavesTurnTheTimeoutIntoNothing) {
+  DrillSetup setup = setup_405b();
+  setup.saves.synchronous = false;
+  const DrillTrace trace = run(setup, fault_of(FaultKind::nvme_stalled));
+  EXPECT_FALSE(happened(trace, Symptom::collective_timeout));
+}
+
+TEST(Posterior, IsTheProductOfRateAndLikelihood) {
+  // Two causes; both show the exit, only the second the timeout, which is seen:
+  //     first 3 x 0.9 x 0.02 = 0.054, second 1 x 0.9 x 0.9 = 0.81.
+  std::array<double, kFaultKinds> rate{};
+  rate[0] = 3;
+  rate[1] = 1;
+  Signature first{FaultKind::gpu_dead, {}};
+  Signature second{FaultKind::hbm_error, {}};
+  const auto exit = static_cast<std::size_t>(Symptom::process_exit);
+  const auto timeout = static_cast<std::size_t>(Symptom::collective_timeout);
+  first.visible[exit] = second.visible[exit] = second.visible[timeout] = 0;
+  Sightings seen;
+  seen[exit] = seen[timeout] = 100;
+  const auto suspects = posterior(rate, {first, second}, seen, 100, {});
+  ASSERT_EQ(suspects.size(), 2U);
+  EXPECT_EQ(suspects[0].kind, FaultKind::hbm_error);
+  EXPECT_NEAR(suspects[0].probability, 0.81 / 0.864, 1e-12);
+  EXPECT_EQ(posterior(rate, {first, second}, seen, 100, {FaultKind::hbm_error}).size(), 1U);
+}
+
+TEST(Posterior, ASymptomThatShouldBeThereAndIsNotSpeaksAgainstItsCause) {
+  std::array<double, kFaultKinds> rate{};
+  rate.fill(1);
+  Signature loud{FaultKind::gpu_dead, {}};
+  Signature mute{FaultKind::hang, {}};
+  const auto exit = static_cast<std::size_t>(Symptom::process_exit);
+  const auto counter = static_cast<std::size_t>(Symptom::gpu_off_bus);
+  loud.visible[exit] = mute.visible[exit] = 0;
+  loud.visible[counter] = 50;  // 50 ticks after the exit the counter is read
+  Sightings seen;
+  seen[exit] = 100;
+  EXPECT_EQ(posterior(rate, {loud, mute}, seen, 149, {})[0].probability, 0.5);
+  EXPECT_NEAR(posterior(rate, {loud, mute}, seen, 150, {})[0].probability, 1 / 1.1, 1e-12);
+}
+
+}  // namespace
+}  // namespace headway::campaign

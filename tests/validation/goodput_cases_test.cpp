@@ -1,0 +1,99 @@
+// Published goodput cases: what is predicted, what is refused, and that both are honest.
+#include "sim/validation/goodput_cases.h"
+
+#include <cmath>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <sstream>
+
+#include "sim/campaign/closed_form.h"
+#include "sim/core/error.h"
+
+namespace headway::validation {
+namespace {
+
+constexpr const char* kHeader =
+    "case_id,gpus,mttf_h,interval_s,stall_s,persist_s,downtime_s,reported_lo,reported_hi,source,"
+    "kind\n";
+
+std::vector<GoodputPrediction> predict(const std::string& rows, int threads = 1) {
+  return predict_goodput(import::CsvTable(kHeader + rows, "cases.csv"), threads);
+}
+
+TEST(GoodputCases, ACaseThatStatesEverythingAgreesWithTheExactFormula) {
+  // 30 days at a failure every 10 h: 72 failures a trial, so the median of 400 trials is within
+  // a few thousandths of the mean of the formula
+  //     tau / ((mu + D) (e^((tau + C) / mu) - 1)),  tau = 3600, C = 300, mu = 36000, D = 600 s
+  const auto row = predict("a,2048,10,3600,300,,600,0.8,,s,k\n")[0];
+  const double exact = 3600 / ((36000 + 600) * std::expm1(3900.0 / 36000));
+  EXPECT_NEAR(*row.closed_form, exact, 1e-12);
+  EXPECT_NEAR(*row.predicted, exact, 0.005);
+  EXPECT_LT(row.low, exact);
+  EXPECT_GT(row.high, exact);
+  EXPECT_EQ(row.status, "ok");
+  EXPECT_NEAR(*row.error, *row.predicted / 0.8 - 1, 1e-15);
+  EXPECT_TRUE(*row.agrees());  // "above 0.8"
+}
+
+TEST(GoodputCases, ACaseWithoutFailureRateOrDowntimeIsListedWithTheReason) {
+  const auto rows = predict(
+      "a,1024,87.8,,,,,0.97,0.98,s,k\n"
+      "b,1024,,300,0,,300,0.93,,s,k\n"
+      "c,1024,,,,,,,,s,k\n");
+  // 87.8 h (1/0.975 - 1) = 135 min.
+  EXPECT_EQ(rows[0].status,
+            "skipped:not reproducible: downtime_s not stated (0.975 leaves 135 min a failure for "
+            "everything)");
+  EXPECT_EQ(rows[1].status, "skipped:not reproducible: mttf_h not stated");
+  EXPECT_EQ(rows[2].status, "skipped:not reproducible: mttf_h, downtime_s not stated");
+  for (const auto& row : rows) {
+    EXPECT_FALSE(row.predicted || row.error || row.agrees());
+  }
+}
+
+TEST(GoodputCases, WhatIsNotStatedIsDrawnAndWidensTheInterval) {
+  const auto rows = predict(
+      "a,98304,0.3,,,,600,0.44,0.44,s,k\n"
+      "a,98304,0.3,300,5,,600,0.44,0.44,s,k\n");
+  EXPECT_EQ(rows[0].status, "ok-assumed");
+  EXPECT_THAT(rows[0].assumed,
+              testing::ElementsAre("stall_s: 0.59 to 40", "interval_s: the optimum"));
+  EXPECT_EQ(rows[1].status, "ok");
+  EXPECT_GT(rows[0].high - rows[0].low, 2 * (rows[1].high - rows[1].low));
+  // Renewal bound with nothing lost: 18 / (18 + 10).
+  EXPECT_LT(rows[0].high, 18.0 / 28);
+  EXPECT_FALSE(*rows[0].agrees());  // 0.44 counts failures on another clock
+}
+
+TEST(GoodputCases, DrawsOfACaseDoNotDependOnOthersOrOnThreads) {
+  const auto alone = predict("a,1,3,,,,600,,,s,k\n");
+  const auto behind = predict("z,1,5,,,,60,,,s,k\na,1,3,,,,600,,,s,k\n", 2);
+  EXPECT_EQ(alone[0].predicted, behind[1].predicted);
+  EXPECT_EQ(alone[0].low, behind[1].low);
+}
+
+TEST(GoodputCases, ShareAboveOneIsRefusedWithItsLine) {
+  EXPECT_THROW(predict("a,1,3,,,,600,97,,s,k\n"), core::Error);
+  EXPECT_THROW(predict("a,1,-3,,,,600,,,s,k\n"), core::Error);
+}
+
+TEST(GoodputCases, EveryPublishedCaseHasAStatus) {
+  std::ifstream file("configs/validation/goodput_cases.csv");
+  std::stringstream text;
+  text << file.rdbuf();
+  const auto rows = predict_goodput(import::CsvTable(text.str(), "goodput_cases.csv"), 0);
+  ASSERT_EQ(rows.size(), 30U);
+  std::vector<std::string> predicted;
+  for (const auto& row : rows) {
+    EXPECT_THAT(row.status, testing::AnyOf("ok", "ok-assumed", testing::StartsWith("skipped:not")));
+    if (row.predicted) {
+      predicted.push_back(row.given.id);
+    }
+  }
+  EXPECT_THAT(predicted,
+              testing::ElementsAre("G02-rsc1-2k4k", "G03-rsc-12k", "G04-rsc2-100k",
+                                   "G10-fthsdp-sync", "G11-fthsdp-elastic", "G16-bloom"));
+}
+
+}  // namespace
+}  // namespace headway::validation
