@@ -1163,6 +1163,43 @@ class CurvePoint:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CurveFit:
+    """Line fitted to all samples; carries the curve beyond its ends.
+
+    Attributes
+    ----------
+    alpha
+        Time of an empty message. (required)
+    beta
+        Message bytes a second of a message without end. (required)
+    saturation
+        Sharpness of the knee: 1 adds latency and transfer; more takes the larger; less fills
+        slowly. (default 1)
+    alpha_error
+        Standard error of alpha. (default 0 s)
+    beta_error
+        Standard error of beta. (default 0 B/s)
+    saturation_error
+        Standard error of saturation. (default 0)
+    leave_one_out
+        Root mean square of (predicted / measured - 1) of points that the fit did not see.
+        (default 0)
+    use, source
+        As described at the top of this module.
+    """
+
+    alpha: str | None = None
+    beta: str | None = None
+    saturation: float | None = None
+    alpha_error: str | None = None
+    beta_error: str | None = None
+    saturation_error: float | None = None
+    leave_one_out: float | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class CollectiveCurve:
     """Measured collective curves.
 
@@ -1176,6 +1213,11 @@ class CollectiveCurve:
         Of these in one node. (required)
     points
         Measured points, rising in size. (required)
+    fit
+        Line fitted to all samples; carries the curve beyond its ends. (optional)
+    relative_error
+        Root mean square error of reading the curve between its points, leaving one out; 0: not
+        known. (default 0)
     use, source
         As described at the top of this module.
     """
@@ -1194,6 +1236,99 @@ class CollectiveCurve:
     ranks: int | None = None
     ranks_per_node: int | None = None
     points: Sequence[CurvePoint] | None = None
+    fit: CurveFit | None = None
+    relative_error: float | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredStorage:
+    """Measured storage as one node sees it; replaces the cluster's client figures.
+
+    Attributes
+    ----------
+    client_write_bandwidth
+        What one node wrote, best number of streams. (optional)
+    client_read_bandwidth
+        What one node read, best number of streams. (optional)
+    latency
+        Open, metadata and commit of one file. (optional)
+    use, source
+        As described at the top of this module.
+    """
+
+    client_write_bandwidth: str | None = None
+    client_read_bandwidth: str | None = None
+    latency: str | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredPower:
+    """Clock and power under lasting load; its effect on rates is in the kernels' figures.
+
+    Attributes
+    ----------
+    burst_clock
+        SM clock when the load begins [Hz]. (required)
+    sustained_clock
+        SM clock that a lasting load settles at [Hz]. (required)
+    settling
+        Time constant from burst to sustained. (required)
+    static_power
+        Board power that does not depend on the clock. (default 0 W)
+    dynamic_power
+        Board power at the burst clock beyond the static part. (default 0 W)
+    exponent
+        Of power against clock; between 1 (fixed voltage) and 3 (voltage follows). (default 1)
+    use, source
+        As described at the top of this module.
+    """
+
+    burst_clock: float | None = None
+    sustained_clock: float | None = None
+    settling: str | None = None
+    static_power: str | None = None
+    dynamic_power: str | None = None
+    exponent: float | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FittedFigure:
+    """Every fitted figure with its error.
+
+    Attributes
+    ----------
+    name
+        Which figure: the profile's own words, as kernels.gemm_16bit. (required)
+    value
+        The fitted value in SI units. (required)
+    unit
+        Unit of value and standard error; empty: a ratio. (default )
+    standard_error
+        Of the value; 0: not known. (default 0)
+    leave_one_out
+        Root mean square of (predicted / measured - 1) of samples that the fit did not see.
+        (default 0)
+    samples
+        Samples the fit used. (default 0)
+    flagged
+        Samples left out as throttled, unstable, outlying or wrong. (default 0)
+    use, source
+        As described at the top of this module.
+    """
+
+    name: str | None = None
+    value: float | None = None
+    unit: str | None = None
+    standard_error: float | None = None
+    leave_one_out: float | None = None
+    samples: int | None = None
+    flagged: int | None = None
     use: str | None = None
     source: str | None = None
 
@@ -1212,6 +1347,19 @@ class CalibrationSpec:
         Measured shares of the peaks. (optional)
     collectives
         Measured collective curves. (optional)
+    kernel_launch
+        Measured gap between dependent kernels; replaces the GPU's. (optional)
+    host_bandwidth
+        Measured copies GPU to host, pinned; replaces the GPU's. (optional)
+    storage
+        Measured storage as one node sees it; replaces the cluster's client figures. (optional)
+    power
+        Clock and power under lasting load; its effect on rates is in the kernels' figures.
+        (optional)
+    figures
+        Every fitted figure with its error. (optional)
+    circumstances
+        Device, driver, versions, date, as recorded. (optional)
     relative_error
         Standard error of a predicted step, relative; widens the interval. (default 0.145)
     use, source
@@ -1221,6 +1369,12 @@ class CalibrationSpec:
     name: str | None = None
     kernels: SustainedShares | None = None
     collectives: Sequence[CollectiveCurve] | None = None
+    kernel_launch: str | None = None
+    host_bandwidth: str | None = None
+    storage: MeasuredStorage | None = None
+    power: MeasuredPower | None = None
+    figures: Sequence[FittedFigure] | None = None
+    circumstances: Sequence[str] | None = None
     relative_error: float | None = None
     use: str | None = None
     source: str | None = None

@@ -23,6 +23,27 @@ std::set<std::string, std::less<>> top_keys(std::string_view text) {
   return keys;
 }
 
+/// The one kind without required keys (a profile, a set of rules) that knows all keys of the file.
+std::string kind_without_required(const std::set<std::string, std::less<>>& keys) {
+  std::string kind;
+  for (const CatalogueKind& candidate : catalogue()) {
+    const auto& fields = candidate.type->fields;
+    const bool none = std::none_of(fields.begin(), fields.end(),
+                                   [](const Field& field) { return field.required; });
+    const bool knows = std::all_of(keys.begin(), keys.end(), [&](const std::string& key) {
+      return key == "source" || std::any_of(fields.begin(), fields.end(),
+                                            [&](const Field& field) { return field.name == key; });
+    });
+    if (none && knows && keys.size() > 1) {  // a name alone says nothing
+      if (!kind.empty()) {
+        return "";
+      }
+      kind = candidate.folder;
+    }
+  }
+  return kind;
+}
+
 }  // namespace
 
 std::string kind_of_text(std::string_view text) {
@@ -44,6 +65,7 @@ std::string kind_of_text(std::string_view text) {
     }
     kind = candidate.folder;
   }
+  kind = kind.empty() ? kind_without_required(keys) : kind;
   return kind.empty() || keys.contains("headway") ? "scenarios" : kind;
 }
 
