@@ -14,9 +14,31 @@ namespace headway::apps {
 
 namespace {
 
-std::string validate_runs(const std::string& path, const std::string& format) {
+/// Rows whose id begins with `only`.
+std::vector<std::size_t> chosen_rows(const import::CsvTable& table, const std::string& only) {
+  std::vector<std::size_t> rows;
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    if (table.text(row, "id").rfind(only, 0) == 0) {
+      rows.push_back(row);
+    }
+  }
+  return rows;
+}
+
+std::string validate_anchor(const std::string& path, const std::string& id, const std::string& format) {
   const import::CsvTable table(read_input(path), path);
-  const auto rows = validation::predict_runs(table, validation::load_catalogue(config_roots()));
+  const auto anchor = validation::anchor_runs(table, validation::load_catalogue(config_roots()), id);
+  if (format == "json") {
+    return report::anchor_json(anchor);
+  }
+  const auto document = report::anchor_document(anchor);
+  return format == "md" ? report::to_markdown(document) : report::to_text(document);
+}
+
+std::string validate_runs(const std::string& path, const std::string& only, const std::string& format) {
+  const import::CsvTable table(read_input(path), path);
+  const auto rows =
+      validation::predict_runs(table, validation::load_catalogue(config_roots()), chosen_rows(table, only));
   if (format == "json") {
     return report::validate_json(rows);
   }
@@ -66,8 +88,10 @@ int run_validate(int argc, char** argv) {
   std::string collectives;
   bool calibrated = false;
   std::string goodput;
+  std::string only;
+  std::string anchor;
   describe(app, "validate",
-           "  headway validate --runs training_runs.csv\n"
+           "  headway validate --runs training_runs.csv --anchor dgxc-142\n"
            "  headway validate --collectives collectives.csv --format json --out errors.json");
   auto* what = app.add_option_group("Measurements", "Exactly one of these");
   what->add_option("--runs", runs, "Published training runs (CSV; columns in docs/validation.md)")
@@ -80,15 +104,18 @@ int run_validate(int argc, char** argv) {
   app.add_flag("--calibrated", calibrated,
                "With --collectives: from the other sizes of each system's own curve")
       ->needs("--collectives");
+  app.add_option("--only", only, "Rows whose id begins with this")->option_text("TEXT");
+  app.add_option("--anchor", anchor, "Scale the profile by this row and say what it does to the others")
+      ->option_text("ROW");
   add_output_options(app, options, {"table", "json", "csv", "md"});
   if (const auto code = parse(app, argc, argv, &options)) {
     return *code;
   }
   check_out(options);
-  deliver(options, !runs.empty() ? validate_runs(runs, options.format)
-                   : !collectives.empty()
-                       ? validate_collectives(collectives, calibrated, options.format)
-                       : validate_goodput(goodput, options.format));
+  deliver(options, !collectives.empty() ? validate_collectives(collectives, calibrated, options.format)
+                   : !goodput.empty()   ? validate_goodput(goodput, options.format)
+                   : anchor.empty()     ? validate_runs(runs, only, options.format)
+                                        : validate_anchor(runs, anchor, options.format));
   return 0;
 }
 

@@ -85,6 +85,9 @@ class SustainedShares:
         above. (default 0)
     memory
         Streaming kernels / peak memory bandwidth. (default 0.85)
+    power
+        Board power limit at which the shares hold; another limit scales matrix and attention
+        kernels (power_share). 0: the GPU's own. (default 0 W)
     use, source
         As described at the top of this module.
     """
@@ -96,6 +99,88 @@ class SustainedShares:
     attention_backward: float | None = None
     attention_flash2: float | None = None
     memory: float | None = None
+    power: str | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GemmTable:
+    """One table an operand format.
+
+    Attributes
+    ----------
+    precision
+        Format of the operands. (required)
+    m
+        Rows of the result (tokens), ascending. (required)
+    n
+        Columns of the result (outputs), ascending. (required)
+    k
+        Length of the sums (inputs), ascending. (required)
+    shares
+        Rate / rate of large products, for every m, n, k; k varies fastest, m slowest.
+        (required)
+    use, source
+        As described at the top of this module.
+    """
+
+    precision: Literal["fp32", "tf32", "bf16", "fp16", "fp8", "mxfp8", "nvfp4"] | None = None
+    m: Sequence[float] | None = None
+    n: Sequence[float] | None = None
+    k: Sequence[float] | None = None
+    shares: Sequence[float] | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttentionTable:
+    """One table a head width.
+
+    Attributes
+    ----------
+    head_dim
+        Width of a head. (required)
+    sequence
+        Tokens of a sequence, ascending. (required)
+    heads
+        Query heads x sequences of the batch, ascending. (required)
+    shares
+        Rate / rate at 8,192 tokens, 32 heads of width 128; heads vary fastest. (required)
+    use, source
+        As described at the top of this module.
+    """
+
+    head_dim: float | None = None
+    sequence: Sequence[float] | None = None
+    heads: Sequence[float] | None = None
+    shares: Sequence[float] | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelTables:
+    """Measured shape dependence of kernels; absent: laws of tiles and waves.
+
+    Entries to `use`: configs/kernels.
+
+    Attributes
+    ----------
+    name
+        Name printed in reports. (required)
+    gemm
+        One table an operand format. (optional)
+    attention
+        One table a head width. (optional)
+    use, source
+        As described at the top of this module.
+    """
+
+    name: str | None = None
+    gemm: Sequence[GemmTable] | None = None
+    attention: Sequence[AttentionTable] | None = None
     use: str | None = None
     source: str | None = None
 
@@ -116,6 +201,8 @@ class GpuSpec:
         Dense peak rates of the matrix units. (required)
     sustained
         Shares of the peaks that sustained kernels reach. (optional)
+    kernels
+        Measured shape dependence of kernels; absent: laws of tiles and waves. (optional)
     memory
         Capacity of the GPU's memory. (required)
     memory_bandwidth
@@ -138,6 +225,7 @@ class GpuSpec:
     architecture: Literal["ampere", "hopper", "blackwell", "cdna3", "cdna4"] | None = None
     peak: PeakRates | None = None
     sustained: SustainedShares | None = None
+    kernels: KernelTables | None = None
     memory: str | None = None
     memory_bandwidth: str | None = None
     streaming_multiprocessors: int | None = None
@@ -312,6 +400,29 @@ class FabricSpec:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ClientSlotsSpec:
+    """Requests one node keeps in flight; they bound its rate.
+
+    Attributes
+    ----------
+    slots
+        Requests in flight. (required)
+    request
+        Bytes of one request. (required)
+    latency
+        Of one request, at the load of a save. (required)
+    use, source
+        As described at the top of this module.
+    """
+
+    slots: int | None = None
+    request: str | None = None
+    latency: str | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class StorageSpec:
     """Where checkpoints go.
 
@@ -335,6 +446,10 @@ class StorageSpec:
         Usable capacity. (default 1000 TB)
     path
         shared: over the compute fabric; dual: over a fabric of its own. (default dual)
+    client_slots
+        Requests one node keeps in flight; they bound its rate. (optional)
+    files_per_second
+        Files the servers can create or open, all together; absent: no limit. (optional)
     use, source
         As described at the top of this module.
     """
@@ -347,6 +462,8 @@ class StorageSpec:
     latency: str | None = None
     capacity: str | None = None
     path: Literal["shared", "dual"] | None = None
+    client_slots: ClientSlotsSpec | None = None
+    files_per_second: float | None = None
     use: str | None = None
     source: str | None = None
 
@@ -430,8 +547,22 @@ class ExpertsSpec:
         Inner width of one expert. (required)
     leading_dense_layers
         Layers at the front with a dense MLP of width `ffn`. (default 0)
+    period
+        One layer in this many has experts, the last of each period; 1: all after the leading
+        dense ones. (default 1)
     imbalance
-        Load of the busiest expert rank / mean load. (default 1)
+        Load of the busiest expert rank / mean load; all ranks wait for it. (default 1)
+    capacity_factor
+        Tokens an expert takes at most / mean, the rest is dropped; 0: none is dropped. (default
+        0)
+    padded
+        Experts compute all places of their capacity, empty ones too; needs 'capacity_factor'.
+        (default false)
+    routing_groups
+        Groups the experts are divided into for routing (DeepSeek-V3: 8). (default 1)
+    group_limit
+        Routing groups that the experts of a token lie in at most; 0: all (DeepSeek-V3: 4).
+        (default 0)
     use, source
         As described at the top of this module.
     """
@@ -441,7 +572,12 @@ class ExpertsSpec:
     shared_experts: int | None = None
     ffn: int | None = None
     leading_dense_layers: int | None = None
+    period: int | None = None
     imbalance: float | None = None
+    capacity_factor: float | None = None
+    padded: bool | None = None
+    routing_groups: int | None = None
+    group_limit: int | None = None
     use: str | None = None
     source: str | None = None
 
@@ -521,6 +657,27 @@ class ModelSpec:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DocumentLength:
+    """Lengths of the documents packed into a sequence, which do not attend to each other;
+    empty: a sequence is one document.
+
+    Attributes
+    ----------
+    tokens
+        Tokens of a document. (required)
+    share
+        Documents of this length, relative to the others. (default 1)
+    use, source
+        As described at the top of this module.
+    """
+
+    tokens: int | None = None
+    share: float | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class FrameworkSpec:
     """What the training software fuses and overlaps.
 
@@ -554,14 +711,37 @@ class FrameworkSpec:
         Bytes a parameter of the gradient buffer. (default 4)
     reduce_bytes
         Bytes a parameter when gradients are reduced. (default 4)
+    accumulation_bytes
+        Bytes a parameter that are moved after each micro-batch beside the weight gradient
+        itself: copies, fp32 accumulation outside the product. (default 0)
+    gemm_share
+        Rate of matrix products / that of tuned libraries on this GPU. (default 1)
+    attention_share
+        Rate of attention kernels / that of the GPU's newest tuned ones. (default 1)
+    tensor_interference
+        Compute time lost a second of tensor-parallel collective that runs beside it (SMs,
+        memory, chunks that wait). (default 0)
+    data_interference
+        Compute time lost a second of data-parallel or context-parallel transfer that runs
+        beside it. (default 0)
     scatter_gather_p2p
         Each tensor rank sends its share between stages, not the whole. (default true)
     cuda_graphs
         Kernels are launched from recorded graphs. (default false)
+    expert_dispatch
+        all-to-all: a copy of a token for each of its experts; deduplicated: one copy for each
+        GPU that holds some of them, and one over the network for each NVLink domain (DeepEP,
+        HybridEP). (default all-to-all)
+    dispatch_bytes
+        Bytes an element of tokens on their way to experts (1: fp8 dispatch); they come back in
+        16 bits. (default 2)
     cpu_launch
         CPU time to launch one kernel. (default 5 us)
     step_overhead
         Fixed time of a step outside the model. (default 0 s)
+    message_overhead
+        Time a stage loses at each pipeline message it receives: the scheduler's own work and
+        launching the transfer. (default 0 s)
     use, source
         As described at the top of this module.
     """
@@ -577,10 +757,18 @@ class FrameworkSpec:
     data_overlap: bool | None = None
     gradient_bytes: float | None = None
     reduce_bytes: float | None = None
+    accumulation_bytes: float | None = None
+    gemm_share: float | None = None
+    attention_share: float | None = None
+    tensor_interference: float | None = None
+    data_interference: float | None = None
     scatter_gather_p2p: bool | None = None
     cuda_graphs: bool | None = None
+    expert_dispatch: Literal["all-to-all", "deduplicated"] | None = None
+    dispatch_bytes: float | None = None
     cpu_launch: str | None = None
     step_overhead: str | None = None
+    message_overhead: str | None = None
     use: str | None = None
     source: str | None = None
 
@@ -595,6 +783,9 @@ class TrainingSpec:
         Tokens in a sequence. (required)
     global_batch
         Sequences in a step, over all ranks. (required)
+    documents
+        Lengths of the documents packed into a sequence, which do not attend to each other;
+        empty: a sequence is one document. (optional)
     precision
         Operand format of the matrix products. (default bf16)
     framework
@@ -605,6 +796,7 @@ class TrainingSpec:
 
     sequence_length: int | None = None
     global_batch: int | None = None
+    documents: Sequence[DocumentLength] | None = None
     precision: Literal["fp32", "tf32", "bf16", "fp16", "fp8", "mxfp8", "nvfp4"] | None = None
     framework: FrameworkSpec | None = None
     use: str | None = None
@@ -632,24 +824,40 @@ class ParallelismSpec:
         all-gather collects them first (Llama 3); all-to-all trades sequence for heads
         (Ulysses). (default ring)
     expert
-        Expert-parallel degree; taken from the data-parallel ranks. (default 1)
+        Expert-parallel degree; its ranks are taken from the tensor, context and data ranks of a
+        stage. (default 1)
+    expert_tensor
+        Tensor-parallel degree inside an expert. (default 1)
     data
         Data-parallel degree; auto: GPUs / (tensor x context x pipeline). (default auto)
     sharding
         What data-parallel ranks shard: zero0 nothing, zero1 optimizer, zero2 and gradients,
-        zero3 and weights. (default zero1)
+        zero3 and weights (FSDP); hsdp: as zero3, inside groups of shard_group_size ranks, with
+        copies between the groups. (default zero1)
+    shard_group_size
+        Ranks that hold one copy of the sharded weights; hsdp needs it. (default 0)
+    reshard
+        zero3, hsdp: drop a layer's gathered weights after its forward and gather them again for
+        its backward. (default true)
     micro_batch
         Sequences in one micro-batch. (default 1)
     schedule
         Order of forward and backward work on a stage. (default 1f1b)
     recompute
-        Activations recomputed in backward: none, attention scores (selective), all (full).
+        Activations recomputed in backward: none, some parts of a layer (selective), all (full).
         (default none)
+    recompute_parts
+        Parts that 'selective' recomputes; empty: core_attention. (optional)
+    recompute_period
+        One layer in this many recomputes; 1: all. (default 1)
     first_stage_layers
         Layers of the first stage; 0: even. Uneven layouts need the rest to divide evenly.
         (default 0)
     last_stage_layers
         Layers of the last stage; 0: even. (default 0)
+    chunk_layers
+        Layers of every chunk, in the order in which a micro-batch meets the chunks; empty:
+        even. (optional)
     rank_order
         Order of ranks over GPUs, fastest first: tp-cp-dp-pp (Megatron) or tp-cp-pp-dp (Llama
         3). (default tp-cp-dp-pp)
@@ -664,8 +872,11 @@ class ParallelismSpec:
     context: int | None = None
     context_kind: Literal["ring", "all-gather", "all-to-all"] | None = None
     expert: int | None = None
+    expert_tensor: int | None = None
     data: int | Literal["auto"] | None = None
     sharding: Literal["zero0", "zero1", "zero2", "zero3", "hsdp"] | None = None
+    shard_group_size: int | None = None
+    reshard: bool | None = None
     micro_batch: int | None = None
     schedule: (
         Literal[
@@ -681,8 +892,11 @@ class ParallelismSpec:
         | None
     ) = None
     recompute: Literal["none", "selective", "full"] | None = None
+    recompute_parts: Sequence[Literal["core_attention", "latent_up", "norms", "activation", "mlp", "experts"]] | None = None
+    recompute_period: int | None = None
     first_stage_layers: int | None = None
     last_stage_layers: int | None = None
+    chunk_layers: Sequence[int] | None = None
     rank_order: Literal["tp-cp-dp-pp", "tp-cp-pp-dp"] | None = None
     use: str | None = None
     source: str | None = None
@@ -712,6 +926,47 @@ class UntilSpec:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CheckpointLevelSpec:
+    """Nearer places that saves go to as well.
+
+    Attributes
+    ----------
+    place
+        host memory, the node's drives, or the memory of a peer node. (required)
+    every
+        Each how many-th save goes here too. (default 1)
+    write_bandwidth
+        One node into it; required for nvme, else computed. (optional)
+    read_bandwidth
+        One node out of it; absent: as writing. (optional)
+    capacity
+        Of one node; absent: not checked (host and peer: the host's memory). (optional)
+    keep
+        Saves kept in it; one more is being written. (default 1)
+    stall
+        Measured time training stops; absent: computed. (optional)
+    persist
+        Measured time from the end of the stall until complete; absent: computed. (optional)
+    load
+        Measured time to read it back; absent: computed. (optional)
+    use, source
+        As described at the top of this module.
+    """
+
+    place: Literal["host", "nvme", "peer"] | None = None
+    every: int | None = None
+    write_bandwidth: str | None = None
+    read_bandwidth: str | None = None
+    capacity: str | None = None
+    keep: int | None = None
+    stall: str | None = None
+    persist: str | None = None
+    load: str | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class CheckpointSpec:
     """When and how to save.
 
@@ -728,6 +983,18 @@ class CheckpointSpec:
         Saved bytes: 2 weights + 12 fp32 Adam state. (default 14)
     keep
         Checkpoints kept; older ones are deleted. (default 3)
+    every
+        Each how many-th save goes to storage; the others stay in `levels`. (default 1)
+    levels
+        Nearer places that saves go to as well. (optional)
+    writers
+        all: every node writes its part; one_replica: the nodes of one data-parallel replica
+        write it all. (default all)
+    files_per_writer
+        Files each GPU that writes creates. (default 1)
+    unreadable
+        Chance that a save is found torn or stale when it is read; the one before it is then
+        loaded. (default 0)
     stall
         Measured time training stops at a save; absent: computed. (optional)
     persist
@@ -743,6 +1010,11 @@ class CheckpointSpec:
     mode: Literal["sync", "async"] | None = None
     bytes_per_parameter: float | None = None
     keep: int | None = None
+    every: int | None = None
+    levels: Sequence[CheckpointLevelSpec] | None = None
+    writers: Literal["all", "one_replica"] | None = None
+    files_per_writer: int | None = None
+    unreadable: float | None = None
     stall: str | None = None
     persist: str | None = None
     load: str | None = None
@@ -800,20 +1072,25 @@ class LawSpec:
     Attributes
     ----------
     kind
-        exponential never ages; the mean of weibull and lognormal is mtbf. (default exponential)
+        exponential never ages; the mean of weibull and lognormal is mtbf; defects: infant
+        mortality, mtbf is the mean life of a defective part. (default exponential)
     shape
         Weibull: below 1 the young fail more often, above 1 the old. (default 1)
     sigma
         Lognormal: standard deviation of the logarithm. (default 1)
+    defective
+        Defects: share of new parts that are defective; the others never fail. `age` is the
+        burn-in behind them. (default 0.1)
     factors
         Piecewise: rising in age; after the last the factor is 1. (optional)
     use, source
         As described at the top of this module.
     """
 
-    kind: Literal["exponential", "weibull", "lognormal", "piecewise"] | None = None
+    kind: Literal["exponential", "weibull", "lognormal", "piecewise", "defects"] | None = None
     shape: float | None = None
     sigma: float | None = None
+    defective: float | None = None
     factors: Sequence[AgeFactorSpec] | None = None
     use: str | None = None
     source: str | None = None
@@ -831,6 +1108,16 @@ class HazardSpec:
         Class of the failing part. (required)
     per
         What the rate is counted over. (default gpu)
+    effect
+        What the fault does to the job. (default stop)
+    keeps
+        Share of its speed or rate that a slow part keeps; of a flapping link its mean. (default
+        0.5)
+    lasts
+        Mean time until a slow part is well again by itself; absent: until it is replaced.
+        (optional)
+    notice
+        Warning before capacity is taken back (preemption). (default 0 s)
     mtbf
         Mean time between failures of one gpu, node, domain or job. (optional)
     count
@@ -881,7 +1168,23 @@ class HazardSpec:
         ]
         | None
     ) = None
-    per: Literal["gpu", "node", "domain", "job"] | None = None
+    per: Literal["gpu", "node", "domain", "domain_pair", "job"] | None = None
+    effect: (
+        Literal[
+            "stop",
+            "hang",
+            "slow_gpu",
+            "slow_link",
+            "flapping_link",
+            "slow_drive",
+            "preemption",
+            "false_alarm",
+        ]
+        | None
+    ) = None
+    keeps: float | None = None
+    lasts: str | None = None
+    notice: str | None = None
     mtbf: str | None = None
     count: int | None = None
     node_lost: bool | None = None
@@ -970,6 +1273,29 @@ class MaintenanceSpec:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ThrottleSpec:
+    """Hours of each day in which all GPUs run slower (heat).
+
+    Attributes
+    ----------
+    from
+        Time of day it begins; the run starts at 0 h. (required)
+    until
+        Time of day it ends. (required)
+    keeps
+        Share of its speed that every GPU keeps. (required)
+    use, source
+        As described at the top of this module.
+    """
+
+    from: str | None = None
+    until: str | None = None
+    keeps: float | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class LemonSpec:
     """Nodes that fail more often than the rest.
 
@@ -1011,6 +1337,8 @@ class FailureSpec:
         Failures replayed at the time they had, in every trial. (optional)
     maintenance
         Planned work, at fixed times. (optional)
+    throttling
+        Hours of each day in which all GPUs run slower (heat). (optional)
     lemons
         Nodes that fail more often than the rest. (optional)
     use, source
@@ -1022,7 +1350,104 @@ class FailureSpec:
     hazards: Sequence[HazardSpec] | None = None
     recorded: Sequence[RecordedFailureSpec] | None = None
     maintenance: MaintenanceSpec | None = None
+    throttling: Sequence[ThrottleSpec] | None = None
     lemons: LemonSpec | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class HealthCheckSpec:
+    """Periodic tests; see every fault of a part.
+
+    Attributes
+    ----------
+    every
+        From one test of a node to the next. (required)
+    recall
+        Chance that one test finds a fault that is there. (default 1)
+    use, source
+        As described at the top of this module.
+    """
+
+    every: str | None = None
+    recall: float | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class StragglerMonitorSpec:
+    """Sees slow GPUs and links.
+
+    Attributes
+    ----------
+    window
+        How long a part must be slow before the monitor can tell. (required)
+    recall
+        Chance that one window finds a slow part. (default 1)
+    false_alarm_every
+        Mean time between alarms without a fault, of the whole job; absent: none. (optional)
+    use, source
+        As described at the top of this module.
+    """
+
+    window: str | None = None
+    recall: float | None = None
+    false_alarm_every: str | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DetectorsSpec:
+    """Who notices what; replaces `detection`.
+
+    Attributes
+    ----------
+    process_exit
+        A process dies until its launcher knows; sees every fault that stops a process. (default
+        5 s)
+    watchdog
+        Timeout of a collective (NCCL's is 600 s in PyTorch); sees stops and hangs. (optional)
+    heartbeat
+        Time without a report until alarm; sees stops and hangs. (optional)
+    health_check
+        Periodic tests; see every fault of a part. (optional)
+    straggler_monitor
+        Sees slow GPUs and links. (optional)
+    use, source
+        As described at the top of this module.
+    """
+
+    process_exit: str | None = None
+    watchdog: str | None = None
+    heartbeat: str | None = None
+    health_check: HealthCheckSpec | None = None
+    straggler_monitor: StragglerMonitorSpec | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ElasticSpec:
+    """Go on without the replica that lost a node; absent: the whole job waits.
+
+    Attributes
+    ----------
+    stall
+        Alarm until the other replicas run again. (default 90 s)
+    rejoin
+        All replicas stand while a mended one joins. (default 100 s)
+    fewest_replicas
+        With fewer the job stops. (default 1)
+    use, source
+        As described at the top of this module.
+    """
+
+    stall: str | None = None
+    rejoin: str | None = None
+    fewest_replicas: int | None = None
     use: str | None = None
     source: str | None = None
 
@@ -1036,33 +1461,125 @@ class RecoverySpec:
     Attributes
     ----------
     detection
-        Failure to alarm. (default 60 s)
+        Failure to alarm, where `detectors` is absent. (default 60 s)
+    detectors
+        Who notices what; replaces `detection`. (optional)
     diagnosis
         Alarm to the name of the bad part. (default 120 s)
+    wrong_blame
+        Chance that a healthy part is named; the job then restarts, fails again and is diagnosed
+        anew. (default 0)
+    slow_part
+        A slow part is found: stop at once, save first, or keep it. (default save_first)
+    eviction
+        What leaves the job with a bad part. (default node)
+    rack_nodes
+        Nodes in a rack, for eviction by rack. (default 1)
     replacement
         Draining the node and taking a hot spare. (default 60 s)
     repair
         Mean time until a lost node is back as a spare. (default 3 d)
+    repair_sigma
+        Repair times are lognormal with this deviation of the logarithm; 0: exponential.
+        (default 0)
+    repair_crews
+        Nodes repaired at a time; 0: all at once. (default 0)
+    retest
+        Time until a healthy node that was taken out is back as a spare. (default 1 h)
     container_start
         Scheduling and starting the processes. (default 60 s)
+    in_process_start
+        The same where no node is lost and processes restart in place; absent: containers start
+        anew. (optional)
     communicator_start
         NCCL initialisation, fixed part. (default 30 s)
     communicator_start_per_rank
         NCCL initialisation, part that grows with the ranks. (default 0 s)
+    state_from
+        checkpoint: the last durable save; peers: another replica, nothing but the step under
+        way is lost. (default checkpoint)
+    peer_load
+        Measured time to copy state from peers; absent: computed. (optional)
     warm_up
         Compilation, caches and the first slow step. (default 30 s)
+    elastic
+        Go on without the replica that lost a node; absent: the whole job waits. (optional)
     use, source
         As described at the top of this module.
     """
 
     detection: str | None = None
+    detectors: DetectorsSpec | None = None
     diagnosis: str | None = None
+    wrong_blame: float | None = None
+    slow_part: Literal["stop_at_once", "save_first", "keep"] | None = None
+    eviction: Literal["gpu", "node", "rack", "parallel_group"] | None = None
+    rack_nodes: int | None = None
     replacement: str | None = None
     repair: str | None = None
+    repair_sigma: float | None = None
+    repair_crews: int | None = None
+    retest: str | None = None
     container_start: str | None = None
+    in_process_start: str | None = None
     communicator_start: str | None = None
     communicator_start_per_rank: str | None = None
+    state_from: Literal["checkpoint", "peers"] | None = None
+    peer_load: str | None = None
     warm_up: str | None = None
+    elastic: ElasticSpec | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataSpec:
+    """What is read to train on; absent: never waited for.
+
+    Attributes
+    ----------
+    bytes_per_token
+        Bytes read for one token (text: 4; images and video far more). (default 4 B)
+    dataset
+        The whole data set; 0: not staged and not cached. (default 0 B)
+    node_cache
+        Drives of one node that hold its part of the data set. (default 0 B)
+    islands
+        Storage islands that each need a copy of the data set. (default 1)
+    staging_bandwidth
+        From where the data set lies to one more island. (default 80 Gbps)
+    stage_at_start
+        The copies are made before the first step; false: they are there. (default true)
+    use, source
+        As described at the top of this module.
+    """
+
+    bytes_per_token: str | None = None
+    dataset: str | None = None
+    node_cache: str | None = None
+    islands: int | None = None
+    staging_bandwidth: str | None = None
+    stage_at_start: bool | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class StorageTierSpec:
+    """Prices of what has been stored for long, rising in age.
+
+    Attributes
+    ----------
+    from
+        Age of what is stored at which this price begins. (required)
+    price
+        As `15 USD/TB/month`. (required)
+    use, source
+        As described at the top of this module.
+    """
+
+    from: str | None = None
+    price: str | None = None
     use: str | None = None
     source: str | None = None
 
@@ -1081,6 +1598,12 @@ class PriceSpec:
         One GPU, with its share of node and network, as `2.75 USD/h`. (required)
     storage
         Checkpoint storage, as `30 USD/TB/month`. (default 0 USD/B/s)
+    storage_tiers
+        Prices of what has been stored for long, rising in age. (optional)
+    storage_write
+        Of bytes written, as `5 USD/TB`. (default 0 USD/B)
+    storage_read
+        Of bytes read, egress included, as `20 USD/TB`. (default 0 USD/B)
     electricity
         As `0.0977 USD/kWh`. (default 0 USD/J)
     electricity_included
@@ -1098,6 +1621,9 @@ class PriceSpec:
     name: str | None = None
     gpu_hour: str | None = None
     storage: str | None = None
+    storage_tiers: Sequence[StorageTierSpec] | None = None
+    storage_write: str | None = None
+    storage_read: str | None = None
     electricity: str | None = None
     electricity_included: bool | None = None
     pue: float | None = None
@@ -1121,6 +1647,8 @@ class RunSpec:
         What fails and how often; absent: nothing fails. (optional)
     recovery
         From failure to the first useful step. (optional)
+    data
+        What is read to train on; absent: never waited for. (optional)
     prices
         What it costs; absent: no cost is printed. (optional)
     trials
@@ -1135,6 +1663,7 @@ class RunSpec:
     checkpoint: CheckpointSpec | None = None
     failures: FailureSpec | None = None
     recovery: RecoverySpec | None = None
+    data: DataSpec | None = None
     prices: PriceSpec | None = None
     trials: int | None = None
     seed: int | None = None
@@ -1361,7 +1890,7 @@ class CalibrationSpec:
     circumstances
         Device, driver, versions, date, as recorded. (optional)
     relative_error
-        Standard error of a predicted step, relative; widens the interval. (default 0.145)
+        Standard error of a predicted step, relative; widens the interval. (default 0.08)
     use, source
         As described at the top of this module.
     """

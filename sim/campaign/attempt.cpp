@@ -1,108 +1,215 @@
 #include "sim/campaign/attempt.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "sim/core/engine/event.h"
-#include "sim/core/error.h"
 
 namespace headway::campaign {
 
-using core::Clock;
 using core::Tick;
 
 namespace {
 
-constexpr Clock kClock = Clock::campaign();
+/// Number of the segment in which the goal's work ends, and how far into it.
+struct Place {
+  std::int64_t segment = 0;
+  Tick into = 0;
+};
 
-Tick whole_steps_below(Tick work, Tick step) { return work / step * step; }
+Place place_of(const SaveTicks& saves, const Cursor& c, Goal goal) {
+  if (goal.work >= core::kEndOfTime) {
+    return {core::kEndOfTime / saves.interval, saves.interval};
+  }
+  const std::int64_t segment = goal.work > 0 ? (goal.work - 1) / saves.interval : 0;
+  return {c.first + segment, goal.work - segment * saves.interval};
+}
+
+/// Ticks until the segment under way is over, its stall included.
+Tick to_segment_end(const SaveTicks& saves, const Cursor& c, Pace pace) {
+  return pace.wall_of(saves.interval - c.into) + saves.stall_after(c.segments + 1) - c.stood;
+}
+
+/// Ticks of the next `count` whole segments after segment number `after`.
+Tick whole_segments(const SaveTicks& saves, Pace pace, std::int64_t after, std::int64_t count) {
+  return count * pace.wall_of(saves.interval) + saves.stalls(after, after + count);
+}
+
+/// Most whole segments after number `after` that end within `wall`, at most
+/// `most`.
+std::int64_t segments_within(
+    const SaveTicks& saves, Pace pace, std::int64_t after, Tick wall, std::int64_t most) {
+  std::int64_t low = 0;
+  std::int64_t high = std::min(most, wall / pace.wall_of(saves.interval));
+  while (low < high) {
+    const std::int64_t middle = low + (high - low + 1) / 2;
+    if (whole_segments(saves, pace, after, middle) <= wall) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return low;
+}
+
+/// The saves of the segments `from` + 1 to `to` that lie behind: the last of
+/// each level is being written or complete, those before it are complete.
+/// @param first_end  attempt time at which segment `from` + 1 has ended
+void note_saves(const SaveTicks& saves,
+                Pace pace,
+                std::int64_t from,
+                std::int64_t to,
+                Tick first_end,
+                Cursor& c) {
+  for (std::size_t l = 0; l < saves.count; ++l) {
+    const auto& level = saves.levels[l];
+    auto& it = c.levels[l];
+    const std::int64_t last = to / level.every * level.every;
+    if (last <= from) {
+      continue;
+    }
+    const Tick at = first_end + whole_segments(saves, pace, from + 1, last - from - 1);
+    if (last - level.every > from) {
+      it.durable = (last - level.every - c.first) * saves.interval;
+      it.pending = -1;
+    } else if (it.pending >= 0) {
+      if (it.pending_at > at) {
+        continue;  // the one before is still being written: this one is skipped
+      }
+      it.durable = it.pending;
+    }
+    it.pending = (last - c.first) * saves.interval;
+    it.pending_at = at + level.persist;
+  }
+}
+
+/// Up to `wall` ticks of work, up to `into` in this segment; then the stall.
+/// Returns what is left.
+Tick work_on(Pace pace, Tick into, Tick wall, Cursor& c) {
+  const Tick needed = pace.wall_of(into - c.into);
+  const Tick worked = std::min(wall, needed);
+  c.into = worked == needed ? into : std::min(into, c.into + pace.work_of(worked));
+  c.stepping += worked;
+  c.time += worked;
+  return wall - worked;
+}
+
+void stand(Tick wall, Cursor& c) {
+  c.stood += wall;
+  c.checkpoint += wall;
+  c.time += wall;
+}
+
+/// Ends the segment under way.
+void end_segment(const SaveTicks& saves, Pace pace, Cursor& c) {
+  work_on(pace, saves.interval, core::kEndOfTime, c);
+  stand(saves.stall_after(c.segments + 1) - c.stood, c);
+  note_saves(saves, pace, c.segments, c.segments + 1, c.time, c);
+  ++c.segments;
+  c.into = 0;
+  c.stood = 0;
+}
 
 }  // namespace
 
-JobTicks::JobTicks(const JobModel& job)
-    : step(std::max<Tick>(1, kClock.to_ticks(job.step))),
-      interval(std::max<Tick>(1, kClock.to_ticks(effective_interval(job)))),
-      whole_steps(job.whole_steps),
-      stall(kClock.to_ticks(job.stall)),
-      persist(kClock.to_ticks(job.persist)),
-      diagnosis(kClock.to_ticks(job.recovery.diagnosis)),
-      replacement(kClock.to_ticks(job.recovery.replacement)),
-      start(kClock.to_ticks(job.recovery.start)),
-      load(kClock.to_ticks(job.recovery.load)),
-      warm_up(kClock.to_ticks(job.recovery.warm_up)) {
-  HEADWAY_CHECK(job.end.work.has_value() != job.end.wall.has_value(),
-                "a job ends with its work or with its wall clock");
-  work = job.end.work ? std::max<Tick>(1, kClock.to_ticks(*job.end.work)) : 0;
-  wall = job.end.wall ? std::max<Tick>(1, kClock.to_ticks(*job.end.wall)) : 0;
-  if (whole_steps) {
-    // Whole numbers of the rounded step, so that a save always falls on the end of one.
-    interval = std::max<Tick>(1, (interval + step / 2) / step) * step;
-    work = (work + step / 2) / step * step;
+Tick SaveTicks::stall_after(std::int64_t segment) const {
+  Tick sum = 0;
+  for (std::size_t l = 0; l < count; ++l) {
+    sum += segment % levels[l].every == 0 ? levels[l].stall : 0;
   }
-  if (job.maintenance) {
-    maintenance_every = std::max<Tick>(1, kClock.to_ticks(job.maintenance->every));
-    maintenance_lasts = kClock.to_ticks(job.maintenance->lasts);
-  }
-  for (const auto& hazard : job.hazards) {
-    detection.push_back(kClock.to_ticks(job.recovery.detection + hazard.detection));
-    latent.push_back(hazard.latent ? std::optional(kClock.to_ticks(*hazard.latent)) : std::nullopt);
-    for (const auto& event : hazard.recorded) {
-      RecordedTick tick{
-          kClock.to_ticks(event.at), static_cast<std::uint32_t>(detection.size() - 1), {}};
-      if (event.repair) {
-        tick.repair = kClock.to_ticks(*event.repair);
-      }
-      recorded.push_back(tick);
-    }
-  }
-  std::stable_sort(recorded.begin(), recorded.end(),
-                   [](const auto& x, const auto& y) { return x.wall < y.wall; });
+  return sum;
 }
 
-Attempt plan_attempt(const JobTicks& job, Tick restart, Tick work_left, Tick wall_left) {
-  const Tick segment = job.interval + job.stall;
-  if (work_left < core::kEndOfTime) {
-    const Tick saves = (work_left + job.interval - 1) / job.interval;
-    const Tick length = restart + work_left + saves * job.stall + job.persist;
-    if (length <= wall_left) {
-      return {restart, work_left, length};
-    }
-  }
-  // The last save is timed so that it is durable when the wall clock is up.
-  const Tick usable = wall_left - restart - job.persist;
-  if (usable <= 0) {
-    return {restart, 0, wall_left};
-  }
-  const Tick whole = (usable - 1) / segment;
-  Tick last = std::max<Tick>(0, usable - whole * segment - job.stall);
-  if (job.whole_steps) {
-    last = whole_steps_below(last, job.step);
-  }
-  return {restart, std::min(whole * job.interval + last, work_left), wall_left};
+Tick SaveTicks::last_stall(std::int64_t segment) const {
+  return stall_after(segment) + (segment % storage().every == 0 ? 0 : storage().stall);
 }
 
-Progress progress_at(const JobTicks& job, const Attempt& attempt, Tick elapsed) {
-  Progress p;
-  if (attempt.restart > 0) {
-    p.start = std::min(elapsed, job.start);
-    p.load = std::min(elapsed - p.start, job.load);
-    p.warm_up = std::min(elapsed - p.start - p.load, job.warm_up);
+Tick SaveTicks::stalls(std::int64_t from, std::int64_t to) const {
+  Tick sum = 0;
+  for (std::size_t l = 0; l < count; ++l) {
+    sum += (to / levels[l].every - from / levels[l].every) * levels[l].stall;
   }
-  const Tick running = elapsed - p.start - p.load - p.warm_up;
-  const Tick segment = job.interval + job.stall;
-  const Tick segments = (attempt.work + job.interval - 1) / job.interval;
-  // Only whole segments can be jumped; the last one may be shorter and ends with the wait for its
-  // save.
-  const Tick done = std::min(running / segment, std::max<Tick>(0, segments - 1));
-  const Tick rest = running - done * segment;
-  const Tick work_in_rest = std::min({rest, job.interval, attempt.work - done * job.interval});
-  p.work = done * job.interval + work_in_rest;
-  p.checkpoint = running - p.work;
-  if (elapsed >= attempt.length) {
-    p.durable = attempt.work;
-  } else if (running >= job.persist) {
-    p.durable = std::min(done, (running - job.persist) / segment) * job.interval;
+  return sum;
+}
+
+Tick Pace::wall_of(Tick work) const {
+  return slowness == 1 ? work
+                       : static_cast<Tick>(std::llround(static_cast<double>(work) * slowness));
+}
+
+Tick Pace::work_of(Tick wall) const {
+  return slowness == 1 ? wall : static_cast<Tick>(std::floor(static_cast<double>(wall) / slowness));
+}
+
+Tick time_to(const SaveTicks& saves, const Cursor& c, Pace pace, Goal goal) {
+  const Place place = place_of(saves, c, goal);
+  const Tick last = saves.last_stall(place.segment + 1) + saves.storage().persist;
+  if (c.segments >= place.segment) {
+    return pace.wall_of(place.into - c.into) + last - c.stood;
   }
-  return p;
+  return to_segment_end(saves, c, pace) +
+         whole_segments(saves, pace, c.segments + 1, place.segment - c.segments - 1) +
+         pace.wall_of(place.into) + last;
+}
+
+Goal goal_within(
+    const SaveTicks& saves, const Cursor& c, Pace pace, Tick work_left, Tick wall, Tick step) {
+  const Tick usable = wall - saves.storage().persist;
+  const Tick this_segment = to_segment_end(saves, c, pace);
+  std::int64_t segment = c.segments;
+  Tick into = c.into;
+  Tick rest = usable + c.stood - saves.last_stall(c.segments + 1);
+  if (usable > this_segment) {
+    const Tick left = usable - this_segment;
+    const std::int64_t whole =
+        segments_within(saves, pace, c.segments + 1, left - 1, core::kEndOfTime);
+    segment = c.segments + 1 + whole;
+    into = 0;
+    rest =
+        left - whole_segments(saves, pace, c.segments + 1, whole) - saves.last_stall(segment + 1);
+  } else if (rest < 0) {
+    return {};
+  }
+  const Tick more = std::min(saves.interval - into, pace.work_of(std::max<Tick>(0, rest)));
+  const Tick work = ((segment - c.first) * saves.interval + into + more) / step * step;
+  const Tick done = c.work(saves);
+  return {std::min(std::max(work, done), work_left)};
+}
+
+Goal goal_now(const SaveTicks& saves, const Cursor& c, Tick step) {
+  const Tick work = c.work(saves);
+  return {(work + step - 1) / step * step};
+}
+
+void advance(const SaveTicks& saves, Pace pace, Goal goal, Tick wall, Cursor& c) {
+  const Place place = place_of(saves, c, goal);
+  if (c.segments < place.segment) {
+    const Tick end = to_segment_end(saves, c, pace);
+    if (wall < end) {
+      stand(work_on(pace, saves.interval, wall, c), c);
+      return;
+    }
+    end_segment(saves, pace, c);
+    wall -= end;
+    const std::int64_t whole =
+        segments_within(saves, pace, c.segments, wall, place.segment - c.segments);
+    if (whole > 0) {
+      const Tick work = pace.wall_of(saves.interval);
+      const Tick stalls = saves.stalls(c.segments, c.segments + whole);
+      const Tick first_end = c.time + work + saves.stall_after(c.segments + 1);
+      c.time += whole * work + stalls;
+      c.stepping += whole * work;
+      c.checkpoint += stalls;
+      note_saves(saves, pace, c.segments, c.segments + whole, first_end, c);
+      c.segments += whole;
+      wall -= whole * work + stalls;
+    }
+    if (c.segments < place.segment) {
+      stand(work_on(pace, saves.interval, wall, c), c);
+      return;
+    }
+  }
+  stand(work_on(pace, place.into, wall, c), c);
 }
 
 }  // namespace headway::campaign

@@ -1,5 +1,6 @@
 #include "sim/campaign/campaign.h"
 
+#include "sim/campaign/advice.h"
 #include "sim/campaign/energy.h"
 #include "sim/campaign/resolve.h"
 #include "sim/campaign/trials.h"
@@ -26,13 +27,21 @@ class Metering {
       : job_(resolved.job),
         power_(machine_power(checked.scenario().cluster, busy_share(step))),
         tokens_per_step_(checked.tokens_per_step()),
-        stored_bytes_(checked.scenario().run.checkpoint.keep * resolved.checkpoint_bytes.si()) {}
+        stored_bytes_(checked.scenario().run.checkpoint.keep * resolved.checkpoint_bytes.si()),
+        saved_(resolved.checkpoint_bytes),
+        loaded_(resolved.restart_bytes),
+        oldest_(checked.scenario().run.checkpoint.keep * effective_interval(resolved.job)) {
+    if (checked.scenario().run.data) {
+      stored_bytes_ += checked.scenario().run.data->dataset.si();
+    }
+  }
 
   [[nodiscard]] price::Usage of(const TrialResult& trial) const {
     const auto clock = core::Clock::campaign();
     const Seconds wall = clock.to_seconds(trial.wall);
     const Seconds useful = clock.to_seconds(trial[Account::useful]);
-    const Seconds stepping = clock.to_seconds(trial[Account::useful] + trial[Account::lost]);
+    const Seconds stepping =
+        clock.to_seconds(trial[Account::useful] + trial[Account::lost] + trial[Account::degraded]);
     const auto gpus = static_cast<double>(job_.gpus);
     price::Usage usage;
     usage.gpu_seconds = gpus * wall.si();
@@ -41,6 +50,9 @@ class Metering {
     usage.useful_gpu_seconds = gpus * useful.si();
     usage.tokens = useful / job_.step * tokens_per_step_;
     usage.stored_byte_seconds = stored_bytes_ * wall.si();
+    usage.oldest = oldest_;
+    usage.written = static_cast<double>(trial.saves) * saved_;
+    usage.read = static_cast<double>(trial.loads) * loaded_;
     usage.it_energy = it_energy(power_, stepping, wall);
     return usage;
   }
@@ -50,16 +62,20 @@ class Metering {
   MachinePower power_;
   double tokens_per_step_;
   double stored_bytes_;
+  core::Bytes saved_, loaded_;
+  Seconds oldest_;
 };
 
 price::Usage mean_usage(const std::vector<price::Usage>& usages) {
-  core::Sum gpus, spares, useful, tokens, stored, energy;
+  core::Sum gpus, spares, useful, tokens, stored, written, read, energy;
   for (const auto& usage : usages) {
     gpus.add(usage.gpu_seconds);
     spares.add(usage.spare_gpu_seconds);
     useful.add(usage.useful_gpu_seconds);
     tokens.add(usage.tokens);
     stored.add(usage.stored_byte_seconds);
+    written.add(usage.written.si());
+    read.add(usage.read.si());
     energy.add(usage.it_energy.si());
   }
   const auto n = static_cast<double>(usages.size());
@@ -68,6 +84,9 @@ price::Usage mean_usage(const std::vector<price::Usage>& usages) {
           .useful_gpu_seconds = useful.value() / n,
           .tokens = tokens.value() / n,
           .stored_byte_seconds = stored.value() / n,
+          .oldest = usages.front().oldest,
+          .written = core::Bytes(written.value() / n),
+          .read = core::Bytes(read.value() / n),
           .it_energy = core::Joules(energy.value() / n)};
 }
 
@@ -108,14 +127,20 @@ void warn_of_waiting(CampaignOutcome& outcome) {
 CampaignOutcome simulate_campaign(const training::CheckedScenario& checked,
                                   const training::StepResult& step,
                                   const CampaignOptions& options) {
-  const ResolvedJob resolved = resolve_job(checked, step);
+  StepTimes times(simulated_slowness(checked, step.time));
+  const ResolvedJob resolved = resolve_job(checked, step, times);
   const auto& run = checked.scenario().run;
-  const std::vector<TrialResult> trials = run_trials(resolved.job, run.trials, options.threads);
+  const std::vector<TrialResult> trials =
+      run_trials(resolved.job, run.trials, options.threads, times);
 
   CampaignOutcome outcome;
   outcome.assumptions = resolved.assumptions;
   outcome.warnings = resolved.warnings;
   outcome.result = summarize(resolved.job, trials);
+  if (options.advice) {
+    outcome.result.advice = advise(resolved.job, trials, options.threads, times);
+  }
+  outcome.result.step_simulations = static_cast<std::int64_t>(times.simulated());
 
   const Metering metering(checked, step, resolved);
   std::vector<price::Usage> usages;

@@ -12,7 +12,8 @@
 namespace headway::campaign {
 
 struct CampaignOptions {
-  int threads = 0;  ///< 0: all cores; the result does not depend on it
+  int threads = 0;     ///< 0: all cores; the result does not depend on it
+  bool advice = true;  ///< ask how often to save, how many spares to hold, what detection is worth
 };
 
 /// Campaign and, where prices are given, its bill a trial.

@@ -40,6 +40,12 @@ void IncidentLog::add(Stage stage, Tick begin, Tick end) {
   }
 }
 
+void IncidentLog::end(std::size_t number, Tick now) {
+  close(number, now);
+  Incident& incident = at(number);
+  incident.resumed = incident.resumed.value_or(now);
+}
+
 void IncidentLog::leave(Tick now) { close(current_, now); }
 
 void IncidentLog::close(std::size_t number, Tick now) {

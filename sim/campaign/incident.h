@@ -1,4 +1,5 @@
-// What happened at each failure of one trial, phase by phase: the trace that timelines are made of.
+// What happened at each failure of one trial, phase by phase: the trace that
+// timelines are made of.
 #pragma once
 
 #include <cstdint>
@@ -61,7 +62,8 @@ constexpr auto enum_words(Stage) {
                     E{Stage::warm_up, "warm_up"}};
 }
 
-/// One stretch of an incident, in ticks of the campaign clock since the start of the run.
+/// One stretch of an incident, in ticks of the campaign clock since the start
+/// of the run.
 struct StageTime {
   Stage stage = Stage::detect;
   core::Tick begin = 0, end = 0;
@@ -70,20 +72,20 @@ struct StageTime {
 
 /// One failure, from the fault to the first useful step after it.
 struct Incident {
-  std::uint32_t hazard = 0;           ///< index into JobModel::hazards
-  std::uint64_t first_node = 0;       ///< slot of the first node it hit
-  std::int64_t nodes_lost = 0;        ///< that needed a spare
-  core::Tick struck = 0;              ///< the fault happens
+  std::uint32_t hazard = 0;             ///< index into JobModel::hazards
+  std::uint64_t first_node = 0;         ///< slot of the first node it hit
+  std::int64_t nodes_lost = 0;          ///< that needed a spare
+  core::Tick struck = 0;                ///< the fault happens
   std::optional<core::Tick> noticed{};  ///< a detector fires
   std::optional<core::Tick> blamed{};   ///< a part is named
-  std::optional<core::Tick> resumed{};  ///< useful work again; absent: struck again first, or the run
-                                      ///< ended
+  std::optional<core::Tick> resumed{};  ///< useful work again; absent: struck
+                                        ///< again first, or the run ended
   Detector detector = Detector::recovery;
-  int wrong_blames = 0;           ///< healthy parts named before the right one
-  bool false_alarm = false;       ///< nothing was broken
-  double slowness = 1;            ///< step / healthy step while it was unnoticed
-  core::Tick lost_work = 0;       ///< healthy step time thrown away
-  core::Tick slow_time = 0;       ///< wall clock beyond the healthy step time, until it was gone
+  int wrong_blames = 0;             ///< healthy parts named before the right one
+  bool false_alarm = false;         ///< nothing was broken
+  double slowness = 1;              ///< step / healthy step while it was unnoticed
+  core::Tick lost_work = 0;         ///< healthy step time thrown away
+  core::Tick slow_time = 0;         ///< wall clock beyond the healthy step time, until it was gone
   std::vector<StageTime> stages{};  ///< in order of time
 };
 
@@ -97,13 +99,20 @@ class IncidentLog {
   void open(Incident incident);
   /// Number of the current incident.
   [[nodiscard]] std::size_t number() const { return current_; }
-  /// Makes an earlier incident the current one again (a silent failure that is noticed).
+  /// Makes an earlier incident the current one again (a silent failure that is
+  /// noticed).
   void resume(std::size_t number) { current_ = number; }
   /// The current incident enters a stage; the one before it ends.
   void enter(Stage stage, core::Tick now);
   /// A stage whose end is known.
   void add(Stage stage, core::Tick begin, core::Tick end);
-  /// The current incident's last stage ends: the job runs again, or something else struck.
+  /// An incident is over: its part is well, or out of the job.
+  void end(std::size_t number, core::Tick now);
+  /// The last stage of an incident ends.
+  void end_stage(std::size_t number, core::Tick now) { close(number, now); }
+  [[nodiscard]] std::size_t size() const { return incidents_.size(); }
+  /// The current incident's last stage ends: the job runs again, or something
+  /// else struck.
   void leave(core::Tick now);
   /// The incident that is being handled; there must be one.
   Incident& current();

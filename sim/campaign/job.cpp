@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/campaign/detection.h"
+
 namespace headway::campaign {
 
 using core::PerSecond;
@@ -12,13 +14,24 @@ namespace {
 PerSecond total_rate(const JobModel& job) {
   PerSecond total;
   for (const auto& hazard : job.hazards) {
-    total += hazard.rate;
+    total += stops_job(hazard) ? hazard.rate : PerSecond(0);
   }
   return total;
 }
 
 bool is_poisson(const failures::Hazard& hazard) {
-  return !hazard.ageing && !hazard.lemons && !hazard.latent && hazard.recorded.empty();
+  return stops_job(hazard) && !hazard.ageing && !hazard.lemons && !hazard.latent &&
+         hazard.recorded.empty();
+}
+
+/// The cycle of the closed forms: healthy or down, one level of saves, the
+/// right part blamed.
+bool is_plain(const JobModel& job) {
+  const auto& recovery = job.recovery;
+  return !job.maintenance && job.throttling.empty() && job.near.empty() && job.unreadable == 0 &&
+         job.starved == 1 && job.staging.si() == 0 && recovery.wrong_blame == 0 &&
+         recovery.noticed_earlier.si() == 0 && !recovery.in_process_start && !recovery.peer_load &&
+         !recovery.elastic;
 }
 
 /// One part whose law starts anew at each failure.
@@ -33,6 +46,10 @@ bool is_renewal(const JobModel& job) {
 
 }  // namespace
 
+bool stops_job(const failures::Hazard& hazard) {
+  return hazard.effect == failures::Effect::stop || hazard.effect == failures::Effect::hang;
+}
+
 Seconds mean_time_between_failures(const JobModel& job) {
   return failures::mean_time_between(total_rate(job));
 }
@@ -44,8 +61,11 @@ Seconds mean_downtime(const JobModel& job) {
   }
   double weighted = 0;
   for (const auto& hazard : job.hazards) {
-    Seconds down = job.recovery.detection + hazard.detection + job.recovery.diagnosis;
-    if (hazard.nodes_lost > 0) {
+    if (!stops_job(hazard)) {
+      continue;
+    }
+    Seconds down = mean_detection(job.recovery, hazard) + job.recovery.diagnosis;
+    if (hazard.nodes_lost > 0 || hazard.swapped) {
       down += job.recovery.replacement;
     }
     weighted += hazard.rate * down;
@@ -57,7 +77,8 @@ Seconds effective_interval(const JobModel& job) {
   if (job.interval.si() <= 0) {
     return job.end.work ? *job.end.work : *job.end.wall;
   }
-  return static_cast<double>(save_every(job.interval, job.stall, job.persist)) * job.interval;
+  const Seconds asked = static_cast<double>(job.storage_every) * job.interval;
+  return static_cast<double>(save_every(asked, job.stall, job.persist)) * asked;
 }
 
 Rhythm rhythm_of(const JobModel& job) {
@@ -70,7 +91,7 @@ Rhythm rhythm_of(const JobModel& job) {
 }
 
 std::optional<double> exact_ettr(const JobModel& job) {
-  if (job.maintenance) {
+  if (!is_plain(job)) {
     return std::nullopt;
   }
   const Rhythm rhythm = rhythm_of(job);

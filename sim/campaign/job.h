@@ -1,9 +1,10 @@
-// The job whose weeks are simulated, as plain numbers: what `simulate_campaign` makes of a
-// scenario.
+// The job whose weeks are simulated, as plain numbers: what `simulate_campaign`
+// makes of a scenario.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "sim/campaign/closed_form.h"
@@ -18,17 +19,52 @@ struct JobEnd {
   std::optional<core::Seconds> wall;
 };
 
-/// Downtime of a failure. The first three let nothing fail (D of the closed forms); the rest are
-/// the restart R, which a failure interrupts and which then starts anew after another D.
+/// Downtime of a failure. Detection, diagnosis and replacement let nothing fail
+/// (D of the closed forms); from `start` on it is the restart R, which a
+/// failure interrupts and which then starts anew after another D.
 struct JobRecovery {
-  core::Seconds detection, diagnosis;
-  core::Seconds replacement;  ///< only if the node is lost
-  core::Seconds start;        ///< containers and communicators
-  core::Seconds load;
-  core::Seconds warm_up;
-  core::Seconds repair;  ///< mean, until a lost node is a spare again; exponential
+  core::Seconds detection{}, diagnosis{};
+  core::Seconds replacement{};  ///< only if something is taken out of the job
+  core::Seconds start{};        ///< scheduling and containers
+  core::Seconds communicators{};
+  core::Seconds load{};  ///< from storage
+  core::Seconds warm_up{};
+  core::Seconds repair{};                              ///< mean, until a lost node is a spare again
+  std::optional<failures::DetectorsSpec> detectors{};  ///< replace `detection`
+  core::Seconds noticed_earlier{};  ///< taken off every detection and silence, as far as they go
+  double wrong_blame = 0;
+  failures::SlowPart slow_part = failures::SlowPart::save_first;
+  double repair_sigma = 0;  ///< 0: repair times are exponential, else lognormal
+  int repair_crews = 0;     ///< 0: all at once
+  core::Seconds retest{};   ///< until a healthy node that was taken out is a spare again
+  std::optional<core::Seconds> in_process_start{};  ///< replaces `start` where no node is lost
+  std::optional<core::Seconds>
+      peer_load{};  ///< state comes from peers in this time, never from saves
+  std::optional<failures::ElasticSpec> elastic{};
 
-  [[nodiscard]] core::Seconds restart() const { return start + load + warm_up; }
+  [[nodiscard]] core::Seconds restart() const { return start + communicators + load + warm_up; }
+};
+
+/// What a failure leaves readable.
+enum class Reach : std::uint8_t {
+  process,  ///< processes died, all nodes are there
+  node,     ///< one node is gone
+  domain,   ///< several nodes are gone
+};
+
+/// A level of saves nearer than the storage.
+struct NearLevel {
+  std::string name;
+  Reach survives = Reach::process;  ///< the widest failure after which it can be read
+  std::int64_t every = 1;           ///< each how many-th save goes here
+  core::Seconds stall, persist, load;
+};
+
+/// Times of the saves while a node's drive is slow.
+struct DriveTimes {
+  std::uint32_t hazard = 0;  ///< index of the slow_drive hazard
+  core::Seconds stall, persist;
+  std::vector<core::Seconds> near_stall, near_persist;  ///< one a level
 };
 
 /// Everything a trial needs to know.
@@ -36,37 +72,56 @@ struct JobModel {
   std::int64_t gpus = 1;
   int gpus_per_node = 1;
   std::int64_t spare_nodes = 0;
+  int replicas = 1;  ///< data-parallel
+  /// Symmetry class of each node's place in the job: parts in one class slow
+  /// the step alike.
+  std::vector<std::uint16_t> class_of_node;  ///< empty: all alike
   JobEnd end;
-  core::Seconds step;        ///< healthy
-  core::Seconds interval;    ///< useful work between saves; 0: one save at the end
-  bool whole_steps = false;  ///< saves and the end of the run wait for the end of a step
-  core::Seconds stall, persist;
+  core::Seconds step;            ///< healthy
+  double starved = 1;            ///< step that waits for its input / step, on average over the run
+  core::Seconds staging;         ///< copying the data set before the first step
+  core::Seconds interval;        ///< useful work between saves; 0: one save at the end
+  bool whole_steps = false;      ///< saves and the end of the run wait for the end of a step
+  core::Seconds stall, persist;  ///< of a save to storage
+  std::int64_t storage_every = 1;  ///< each how many-th save goes to storage
+  std::vector<NearLevel> near;
+  std::vector<DriveTimes> slow_drives;
+  double unreadable = 0;  ///< chance that a save is torn or stale
+  int keep = 0;           ///< saves kept in storage; 0: all
   JobRecovery recovery;
   std::vector<failures::Hazard> hazards;
   std::optional<failures::MaintenanceSpec> maintenance;
+  std::vector<failures::ThrottleSpec> throttling;
   std::uint64_t seed = 1;
 };
 
-/// Sum of the hazards' rates, inverted; 0 if nothing fails.
+/// The hazard stops the job when it strikes (and does not only slow it, or
+/// announce itself).
+bool stops_job(const failures::Hazard& hazard);
+
+/// Sum of the rates of the hazards that stop the job, inverted; 0 if nothing
+/// fails.
 core::Seconds mean_time_between_failures(const JobModel& job);
 
-/// D averaged over the hazards by their rates.
+/// D averaged over the hazards that stop the job by their rates.
 core::Seconds mean_downtime(const JobModel& job);
 
-/// Work between saves that are really made: `interval`, or the first multiple of it at which the
-/// previous asynchronous save is durable.
+/// Work between saves to storage that are really made: `interval` x
+/// `storage_every`, or the first multiple of it at which the previous
+/// asynchronous save is durable.
 core::Seconds effective_interval(const JobModel& job);
 
-/// The same job in the notation of the closed forms.
+/// The same job in the notation of the closed forms, storage level only.
 Rhythm rhythm_of(const JobModel& job);
 
-/// ETTR by the exact formulas, if nothing ever waits for a spare, which the caller knows. For a job
-/// of known work with synchronous saves and exponential hazards it is work / E[makespan], else the
-/// limit of a long run.
-/// @returns nothing where no formula holds: parts that age (but for a single one that is renewed at
-/// each
-///          failure, an ordinary renewal process), lemons, recorded or silent failures, planned
-///          work
+/// ETTR by the exact formulas, if nothing ever waits for a spare, which the
+/// caller knows. For a job of known work with synchronous saves and exponential
+/// hazards it is work / E[makespan], else the limit of a long run.
+/// @returns nothing where no formula holds: parts that age (but for a single
+/// one that is renewed at
+///          each failure, an ordinary renewal process), lemons, recorded or
+///          silent failures, slow parts, wrong blame, near levels, recovery
+///          from peers, elastic jobs, planned work
 std::optional<double> exact_ettr(const JobModel& job);
 
 }  // namespace headway::campaign

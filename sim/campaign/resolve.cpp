@@ -1,9 +1,13 @@
 #include "sim/campaign/resolve.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
+#include "sim/campaign/resolve_saves.h"
 #include "sim/core/error.h"
+#include "sim/training/placement.h"
+#include "sim/training/step.h"
 #include "sim/workload/closed_form.h"
 
 namespace headway::campaign {
@@ -12,32 +16,76 @@ using core::Seconds;
 
 namespace {
 
-constexpr double kTerabyte = 1e12;
-
-void check_capacity(const training::CheckedScenario& checked, double parameters) {
+JobRecovery recovery_of(const training::CheckedScenario& checked,
+                        const storage::ShardLayout& layout) {
+  const auto& spec = checked.scenario().run.recovery;
   const auto& checkpoint = checked.scenario().run.checkpoint;
-  const auto& storage = checked.scenario().cluster.storage;
-  const core::Bytes needed = storage::needed_capacity(parameters, checkpoint);
-  if (needed > storage.capacity) {
-    throw core::Error(
-        fmt::format("storage '{}' holds {:.4g} TB, but {} checkpoints of {:.4g} TB and the one "
-                    "being written need "
-                    "{:.4g} TB; lower run.checkpoint.keep",
-                    storage.name, storage.capacity.si() / kTerabyte, checkpoint.keep,
-                    storage::checkpoint_bytes(parameters, checkpoint).si() / kTerabyte,
-                    needed.si() / kTerabyte));
+  JobRecovery recovery;
+  recovery.detection = spec.detection;
+  recovery.diagnosis = spec.diagnosis;
+  recovery.replacement = spec.replacement;
+  recovery.start = spec.container_start;
+  recovery.communicators = spec.communicator_start +
+                           static_cast<double>(checked.gpus()) * spec.communicator_start_per_rank;
+  recovery.load = checkpoint.load.value_or(
+      storage::load_time(layout, checkpoint, checked.scenario().cluster.storage));
+  recovery.warm_up = spec.warm_up;
+  recovery.repair = spec.repair;
+  recovery.detectors = spec.detectors;
+  recovery.wrong_blame = spec.wrong_blame;
+  recovery.slow_part = spec.slow_part;
+  recovery.repair_sigma = spec.repair_sigma;
+  recovery.repair_crews = spec.repair_crews;
+  recovery.retest = spec.retest;
+  recovery.in_process_start = spec.in_process_start;
+  recovery.elastic = spec.elastic;
+  if (spec.state_from == failures::StateSource::peers) {
+    recovery.peer_load =
+        spec.peer_load.value_or(storage::peer_load_time(layout, checkpoint, node_network(checked)));
   }
+  return recovery;
 }
 
-JobRecovery recovery_of(const failures::RecoverySpec& spec, std::int64_t gpus, Seconds load) {
-  return {.detection = spec.detection,
-          .diagnosis = spec.diagnosis,
-          .replacement = spec.replacement,
-          .start = spec.container_start + spec.communicator_start +
-                   static_cast<double>(gpus) * spec.communicator_start_per_rank,
-          .load = load,
-          .warm_up = spec.warm_up,
-          .repair = spec.repair};
+/// Nodes that leave the job with a bad one.
+std::int64_t eviction_unit(const training::CheckedScenario& checked) {
+  const auto& scenario = checked.scenario();
+  switch (scenario.run.recovery.eviction) {
+    case failures::Eviction::gpu:
+    case failures::Eviction::node:
+      return 1;
+    case failures::Eviction::rack:
+      return scenario.run.recovery.rack_nodes;
+    case failures::Eviction::parallel_group:
+      return std::max<std::int64_t>(1, scenario.cluster.nodes / checked.data_parallel());
+  }
+  return 1;
+}
+
+/// The hazards of the table, with what is evicted, and the false alarms of the straggler monitor.
+std::vector<failures::Hazard> hazards_of(const training::CheckedScenario& checked) {
+  const auto& scenario = checked.scenario();
+  const auto& recovery = scenario.run.recovery;
+  auto hazards = failures::hazards_of(
+      *scenario.run.failures, {checked.gpus(), scenario.cluster.nodes}, scenario.cluster.spares);
+  const auto& detectors = recovery.detectors;
+  if (detectors && detectors->straggler_monitor &&
+      detectors->straggler_monitor->false_alarm_every) {
+    failures::Hazard alarm;
+    alarm.name = "false alarms of the straggler monitor";
+    alarm.effect = failures::Effect::false_alarm;
+    alarm.rate = 1.0 / *detectors->straggler_monitor->false_alarm_every;
+    hazards.push_back(alarm);
+  }
+  for (auto& hazard : hazards) {
+    hazard.evicted = eviction_unit(checked);
+    if (recovery.eviction == failures::Eviction::gpu && hazard.nodes_lost == 1 &&
+        (hazard.component == failures::ComponentClass::gpu ||
+         hazard.component == failures::ComponentClass::gpu_memory)) {
+      hazard.nodes_lost = 0;
+      hazard.swapped = true;
+    }
+  }
+  return hazards;
 }
 
 JobEnd end_of(const training::UntilSpec& until, double tokens_per_step, Seconds step) {
@@ -68,8 +116,11 @@ void choose_interval(const storage::CheckpointSpec& spec, ResolvedJob& resolved)
                                     "auto: nothing fails, so saves in between cost time only"});
     return;
   }
-  // A save cannot come more often than a step ends.
-  job.interval = std::max(optimal_interval(job.stall, mu, job.persist), job.step);
+  // A save cannot come more often than a step ends. The nearest level decides how often to save.
+  const bool near = !job.near.empty();
+  const Seconds stall = near ? job.near.front().stall : job.stall;
+  const Seconds persist = near ? job.near.front().persist : job.persist;
+  job.interval = std::max(optimal_interval(stall, mu, persist), job.step);
   resolved.assumptions.push_back({"run.checkpoint.interval",
                                   fmt::format("{:.4g} s", job.interval.si()),
                                   "auto: the optimum for this failure rate and stall (exact, "
@@ -110,12 +161,35 @@ void assume_recovery(const failures::RecoverySpec& spec, ResolvedJob& resolved) 
              "detection {:.4g} s, diagnosis {:.4g} s, replacement {:.4g} s, start {:.4g} s, "
              "warm-up {:.4g} s, repair {:.4g} h",
              spec.detection.si(), spec.diagnosis.si(), spec.replacement.si(),
-             job.recovery.start.si(), spec.warm_up.si(), spec.repair.si() / 3600),
+             (job.recovery.start + job.recovery.communicators).si(), spec.warm_up.si(),
+             spec.repair.si() / 3600),
          "not given: the program's defaults, typical of automated operation"});
   }
   resolved.assumptions.push_back(
       {"campaign.exposure", "while the job runs or restarts",
        "nothing fails while a failure is being detected, diagnosed and replaced"});
+}
+
+void assume_slow_parts(const failures::RecoverySpec& spec, ResolvedJob& resolved) {
+  const auto slows = [](const auto& hazard) { return failures::is_slow(hazard.effect); };
+  const auto& hazards = resolved.job.hazards;
+  if (std::any_of(hazards.begin(), hazards.end(), slows)) {
+    resolved.assumptions.push_back(
+        {"campaign.slow_parts", "the slowest of them decides the step",
+         "exact where slow parts sit in different replicas, which wait for one another; places in "
+         "one pipeline stage are alike"});
+  }
+  const auto& d = spec.detectors;
+  for (const auto& hazard : hazards) {
+    const bool drive = hazard.effect == failures::Effect::slow_drive;
+    const bool found = !d || d->health_check || (d->straggler_monitor && !drive);
+    if (slows(hazard) && !found && !hazard.lasts) {
+      resolved.warnings.push_back(
+          fmt::format("nobody ever notices hazard '{}', and it does not end by itself; add a "
+                      "health_check{} to run.recovery.detectors",
+                      hazard.name, drive ? "" : " or a straggler_monitor"));
+    }
+  }
 }
 
 void warn(const training::CheckedScenario& checked, ResolvedJob& resolved) {
@@ -153,42 +227,148 @@ storage::ShardLayout shard_layout(const training::CheckedScenario& checked) {
           .optimizer_sharded = parallelism.sharding != workload::Sharding::zero0};
 }
 
+core::BytesPerSecond node_network(const training::CheckedScenario& checked) {
+  const auto& nic = checked.scenario().cluster.node.nic;
+  return nic.bandwidth * static_cast<double>(nic.count);
+}
+
+std::vector<std::uint16_t> class_of_node(const training::CheckedScenario& checked) {
+  const training::RankLayout layout(checked.scenario().parallelism, checked.data_parallel());
+  const int per_node = checked.scenario().cluster.node.gpus;
+  std::vector<std::uint16_t> classes;
+  for (int node = 0; node < checked.scenario().cluster.nodes; ++node) {
+    classes.push_back(
+        static_cast<std::uint16_t>(layout.coordinates(core::Rank(node * per_node)).pipeline));
+  }
+  return classes;
+}
+
+Slowness simulated_slowness(const training::CheckedScenario& checked, Seconds healthy) {
+  const auto classes = class_of_node(checked);
+  const int per_node = checked.scenario().cluster.node.gpus;
+  return [&checked, classes, per_node, healthy](const SlowState& state) {
+    using Kind = training::Degradation::Kind;
+    constexpr std::array kKinds{Kind::gpu, Kind::link, Kind::all_gpus, Kind::all_links};
+    const auto node = std::find(classes.begin(), classes.end(), state.position) - classes.begin();
+    training::StepOptions options;
+    options.trace = false;
+    options.degradations = {{kKinds.at(static_cast<std::size_t>(state.kind)), state.keeps,
+                             core::GpuId(static_cast<int>(node) * per_node)}};
+    return training::simulate_step(checked, options).time / healthy;
+  };
+}
+
+double links_left_by_saves(const training::CheckedScenario& checked, Seconds persist) {
+  const auto& scenario = checked.scenario();
+  if (scenario.cluster.storage.path == storage::StoragePath::dual ||
+      scenario.run.checkpoint.mode == storage::CheckpointMode::synchronous || persist.si() <= 0) {
+    return 1;
+  }
+  const auto layout = shard_layout(checked);
+  const auto rate = storage::written_per_node(layout, scenario.run.checkpoint) / persist;
+  return std::max(0.01, 1 - rate / node_network(checked));
+}
+
+namespace {
+
+/// Saves in the background take links from training: what a save slows is booked with its stall.
+///     extra stall = persist (1 - 1 / slowness)
+void slow_by_saves(const training::CheckedScenario& checked,
+                   StepTimes& times,
+                   ResolvedJob& resolved) {
+  JobModel& job = resolved.job;
+  const double left = links_left_by_saves(checked, job.persist);
+  if (left >= 1) {
+    return;
+  }
+  const double slowness = times.slowness({SlowState::Kind::all_links, left, 0});
+  const Seconds extra = job.persist * (1 - 1 / slowness);
+  job.stall += extra;
+  for (auto& drive : job.slow_drives) {
+    drive.stall += extra;
+  }
+  resolved.assumptions.push_back(
+      {"run.checkpoint.traffic", fmt::format("{:.4g} s a save", extra.si()),
+       fmt::format("storage shares the compute fabric: while a save is written every network card "
+                   "keeps {:.3g} of its rate, and a step takes {:.4g} times as long (simulated)",
+                   left, slowness)});
+}
+
+void set_input(const training::CheckedScenario& checked,
+               const training::StepResult& step,
+               ResolvedJob& resolved) {
+  const auto& scenario = checked.scenario();
+  if (!scenario.run.data) {
+    return;
+  }
+  const auto& until = *scenario.run.until;
+  const double steps =
+      until.steps ? static_cast<double>(*until.steps) : (until.wall ? *until.wall / step.time : 0);
+  const double tokens = until.tokens.value_or(steps * checked.tokens_per_step());
+  const auto feed =
+      storage::feed_times(*scenario.run.data, scenario.cluster.storage, scenario.cluster.nodes,
+                          checked.tokens_per_step() / step.time.si(), tokens);
+  resolved.job.starved = feed.mean;
+  resolved.job.staging = feed.staging;
+  if (feed.mean > 1) {
+    resolved.warnings.push_back(fmt::format(
+        "the storage does not feed the job: a step takes {:.4g} times as long in the first pass "
+        "over the data and {:.4g} times later; more read bandwidth or a larger cache would help",
+        feed.first_pass, feed.later));
+  }
+}
+
+void set_failures(const training::CheckedScenario& checked, JobModel& job) {
+  const auto& run = checked.scenario().run;
+  if (!run.failures) {
+    return;
+  }
+  job.hazards = hazards_of(checked);
+  job.maintenance = run.failures->maintenance;
+  job.throttling = run.failures->throttling;
+}
+
+}  // namespace
+
 ResolvedJob resolve_job(const training::CheckedScenario& checked,
-                        const training::StepResult& step) {
+                        const training::StepResult& step,
+                        StepTimes& times) {
   const auto& scenario = checked.scenario();
   const auto& run = scenario.run;
   HEADWAY_CHECK(run.until.has_value(), "a campaign needs run.until");
   const storage::ShardLayout layout = shard_layout(checked);
-  check_capacity(checked, layout.parameters);
-  const auto times = storage::checkpoint_times(layout, run.checkpoint, scenario.cluster.storage,
-                                               scenario.cluster.node.gpu.host_bandwidth);
+  check_capacity(checked, layout);
   ResolvedJob resolved;
   resolved.checkpoint_bytes = storage::checkpoint_bytes(layout.parameters, run.checkpoint);
+  resolved.restart_bytes =
+      static_cast<double>(scenario.cluster.nodes) * storage::read_per_node(layout, run.checkpoint);
   JobModel& job = resolved.job;
   job.gpus = checked.gpus();
   job.gpus_per_node = scenario.cluster.node.gpus;
   job.spare_nodes = scenario.cluster.spares;
+  job.replicas = checked.data_parallel();
+  job.class_of_node = class_of_node(checked);
   job.end = end_of(*run.until, checked.tokens_per_step(), step.time);
   job.step = step.time;
-  job.stall = times.stall;
-  job.persist = times.persist;
-  job.recovery = recovery_of(run.recovery, checked.gpus(), times.load);
   job.seed = static_cast<std::uint64_t>(run.seed);
-  if (run.failures) {
-    job.hazards = failures::hazards_of(*run.failures, {checked.gpus(), scenario.cluster.nodes},
-                                       scenario.cluster.spares);
-  }
-  if (run.failures && run.failures->maintenance) {
-    job.maintenance = run.failures->maintenance;
-    if (job.maintenance->lasts >= job.maintenance->every) {
-      throw core::Error("run.failures.maintenance: it lasts longer than from one to the next");
-    }
-  }
+  set_saves(checked, layout, job);
+  job.recovery = recovery_of(checked, layout);
+  set_failures(checked, job);
+  set_slow_drives(checked, layout, job);
+  slow_by_saves(checked, times, resolved);
+  set_input(checked, step, resolved);
   choose_interval(run.checkpoint, resolved);
   assume_times(run.checkpoint, resolved);
   assume_recovery(run.recovery, resolved);
+  assume_slow_parts(run.recovery, resolved);
   warn(checked, resolved);
   return resolved;
+}
+
+ResolvedJob resolve_job(const training::CheckedScenario& checked,
+                        const training::StepResult& step) {
+  StepTimes times(simulated_slowness(checked, step.time));
+  return resolve_job(checked, step, times);
 }
 
 }  // namespace headway::campaign

@@ -63,6 +63,29 @@ struct InterruptionCount {
   double mean = 0;
 };
 
+/// ETTR at one checkpoint interval.
+struct IntervalPoint {
+  core::Seconds interval;  ///< useful work between saves to storage
+  double ettr = 0;
+  bool exact = false;  ///< closed form; else the mean of trials
+};
+
+/// The gain if every failure were noticed earlier.
+struct EarlierDetection {
+  core::Seconds earlier;
+  double ettr_gain = 0;       ///< mean
+  double standard_error = 0;  ///< of that
+  double days_saved = 0;      ///< mean; 0 where the wall clock ends the run
+};
+
+/// What the campaign teaches (advice.h).
+struct Advice {
+  std::vector<IntervalPoint> interval_curve;
+  double wait_target = 0;              ///< share of time
+  std::optional<std::int64_t> spares;  ///< fewest that wait for less than that
+  std::vector<EarlierDetection> earlier_detection;
+};
+
 struct CampaignResult {
   int trials = 0;
   Distribution wall_days, ettr, goodput, interruptions, steps;
@@ -74,8 +97,10 @@ struct CampaignResult {
   core::Seconds optimal_interval;     ///< closed form, 0 without failures
   core::Seconds checkpoint_stall, checkpoint_persist, checkpoint_load;
   core::Seconds mean_time_between_interruptions;  ///< of the whole job; 0: nothing fails
-  core::Seconds downtime;  ///< mean, failure to running again, without lost work
-  double tokens = 0;       ///< mean, durable
+  core::Seconds downtime;             ///< mean, failure to running again, without lost work
+  double tokens = 0;                  ///< mean, durable
+  std::int64_t step_simulations = 0;  ///< of degraded states of the cluster
+  Advice advice;
   std::uint64_t event_digest = 0;
 };
 

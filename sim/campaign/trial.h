@@ -1,14 +1,16 @@
-// One trial of a campaign: a job with its failures, simulated event by event on the campaign clock.
+// One trial of a campaign: a job with its failures, simulated event by event on
+// the campaign clock.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <vector>
 
-#include "sim/campaign/attempt.h"
 #include "sim/campaign/incident.h"
 #include "sim/campaign/job.h"
+#include "sim/campaign/job_ticks.h"
 #include "sim/campaign/result.h"
+#include "sim/campaign/step_times.h"
 #include "sim/core/tick.h"
 
 namespace headway::campaign {
@@ -17,7 +19,9 @@ namespace headway::campaign {
 struct TrialResult {
   core::Tick wall = 0;
   std::array<core::Tick, kAccounts> accounts{};  ///< of the job's GPUs; they add up to `wall`
-  std::vector<std::int64_t> interruptions;       ///< by hazard
+  std::vector<std::int64_t> interruptions;       ///< by hazard: times it stopped the job
+  std::int64_t saves = 0;  ///< to storage, those that were thrown away included
+  std::int64_t loads = 0;  ///< from storage, those that found a bad save included
   std::uint64_t events = 0;
   std::uint64_t event_digest = 0;
 
@@ -26,9 +30,20 @@ struct TrialResult {
 };
 
 /// Runs one trial.
-/// @throws Error if the job makes no headway: up for a thousand times its work, it is not done
-/// @throws InternalError if the accounts do not add up to the wall clock, to the tick
-/// @param log  filled with every incident, if given; the result is the same
+/// @param times  how long steps take while parts are slow
+/// @param log    filled with every incident, if given; the result is the same
+/// @throws Error if the job makes no headway: up for a thousand times its work,
+/// it is not done
+/// @throws InternalError if the accounts do not add up to the wall clock, to
+/// the tick
+TrialResult run_trial(const JobModel& job,
+                      const JobTicks& ticks,
+                      StepTimes& times,
+                      std::uint32_t trial,
+                      IncidentLog* log = nullptr);
+
+/// The same where a slow part slows the step by as much as itself
+/// (`waits_for_the_slowest`).
 TrialResult run_trial(const JobModel& job,
                       const JobTicks& ticks,
                       std::uint32_t trial,

@@ -18,7 +18,8 @@ using core::Tick;
 namespace {
 
 constexpr double kSecondsPerDay = 86400;
-/// Below this efficiency a run of known work is refused: it would take a thousand times its work.
+/// Below this efficiency a run of known work is refused: it would take a
+/// thousand times its work.
 constexpr double kHopeless = 1e-3;
 
 double seconds(Tick ticks) { return Clock::campaign().to_seconds(ticks).si(); }
@@ -33,23 +34,33 @@ void refuse_if_hopeless(const JobModel& job) {
   }
   const double expected = efficiency(rhythm_of(job));
   if (!(expected >= kHopeless)) {
-    throw core::Error(fmt::format(
-        "the run would hardly end: with a failure every {:.3g} s, {:.3g} s of work between saves, "
-        "{:.3g} s a restart and {:.3g} s until a save is durable, only {:.2g} of the wall clock is "
-        "progress",
-        mean_time_between_failures(job).si(), effective_interval(job).si(),
-        job.recovery.restart().si(), (job.stall + job.persist).si(), expected));
+    throw core::Error(
+        fmt::format("the run would hardly end: with a failure every {:.3g} s, {:.3g} s of "
+                    "work between saves, "
+                    "{:.3g} s a restart and {:.3g} s until a save is durable, only {:.2g} "
+                    "of the wall clock is "
+                    "progress",
+                    mean_time_between_failures(job).si(), effective_interval(job).si(),
+                    job.recovery.restart().si(), (job.stall + job.persist).si(), expected));
   }
 }
 
 }  // namespace
 
 std::vector<TrialResult> run_trials(const JobModel& job, int trials, int threads) {
+  StepTimes times;
+  return run_trials(job, trials, threads, times);
+}
+
+std::vector<TrialResult> run_trials(const JobModel& job,
+                                    int trials,
+                                    int threads,
+                                    StepTimes& times) {
   refuse_if_hopeless(job);
   const JobTicks ticks(job);
   std::vector<TrialResult> results(static_cast<std::size_t>(trials));
   core::make_executor(threads)->for_each(results.size(), [&](std::size_t trial) {
-    results[trial] = run_trial(job, ticks, static_cast<std::uint32_t>(trial));
+    results[trial] = run_trial(job, ticks, times, static_cast<std::uint32_t>(trial));
   });
   return results;
 }

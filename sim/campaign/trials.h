@@ -12,20 +12,25 @@ namespace headway::campaign {
 
 /// Trials 0 to `trials` - 1, in that order whatever the number of threads.
 /// @param threads  0: all cores
-/// @throws Error if the job would spend more than 99.9 % of its time on failures and never end
+/// @throws Error if the job would spend more than 99.9 % of its time on
+/// failures and never end
+std::vector<TrialResult> run_trials(const JobModel& job, int trials, int threads, StepTimes& times);
+/// The same where a slow part slows the step by as much as itself.
 std::vector<TrialResult> run_trials(const JobModel& job, int trials, int threads);
 
 /// Quantiles, mean and standard error of values in trial order.
 Distribution distribution_of(const std::vector<double>& values);
 
-/// GPU seconds an account in one trial; spares are in `spare_idle` for the whole wall clock.
-/// They add up to wall x (gpus + spare nodes x GPUs per node), checked in ticks.
+/// GPU seconds an account in one trial; spares are in `spare_idle` for the
+/// whole wall clock. They add up to wall x (gpus + spare nodes x GPUs per
+/// node), checked in ticks.
 Ledger ledger_of(const JobModel& job, const TrialResult& trial);
 
 /// ETTR of one trial: durable work at healthy speed / wall clock.
 double ettr_of(const TrialResult& trial);
 
-/// Goodput of one trial: useful GPU seconds / all GPU seconds paid for, spares included.
+/// Goodput of one trial: useful GPU seconds / all GPU seconds paid for, spares
+/// included.
 double goodput_of(const JobModel& job, const TrialResult& trial);
 
 /// All distributions. Tokens, storage figures and notes are left to the caller.

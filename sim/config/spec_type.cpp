@@ -10,6 +10,7 @@ namespace headway::config {
 const std::vector<CatalogueKind>& catalogue() {
   static const std::vector<CatalogueKind> kinds{
       {gpu::GpuSpec::kCatalogue, &spec_type<gpu::GpuSpec>()},
+      {gpu::KernelTables::kCatalogue, &spec_type<gpu::KernelTables>()},
       {training::NodeSpec::kCatalogue, &spec_type<training::NodeSpec>()},
       {network::FabricSpec::kCatalogue, &spec_type<network::FabricSpec>()},
       {storage::StorageSpec::kCatalogue, &spec_type<storage::StorageSpec>()},

@@ -10,9 +10,11 @@ namespace headway::core {
 
 enum class KernelKind : std::uint8_t {
   gemm,                ///< matrix product m x k by k x n, `batch` of them
+  grouped_gemm,        ///< products of `batch` experts with their tokens, m, n, k of each, in one go
   attention_forward,   ///< fused (flash) attention, scores never leave the chip
   attention_backward,  ///< its backward, recomputing the scores
   memory_bound,        ///< timed by the bytes it moves
+  score_rows,          ///< softmax or dropout over attention scores in memory: bytes, exponentials, random numbers
 };
 
 /// Which product of a linear layer a GEMM is; the three have different operand layouts and speeds.

@@ -24,16 +24,32 @@ double members(const HazardSpec& hazard, Fleet fleet) {
       const std::int64_t domains = (fleet.nodes + hazard.nodes_lost - 1) / hazard.nodes_lost;
       return static_cast<double>(domains);
     }
+    case Population::domain_pair: {
+      const auto domains = (fleet.nodes + hazard.nodes_lost - 1) / hazard.nodes_lost;
+      return static_cast<double>(domains) * static_cast<double>(domains - 1) / 2;
+    }
     case Population::job:
       return 1;
   }
   return 1;
 }
 
+double infant_hazard_left(double defective, Seconds life, Seconds tested) {
+  const double survived = std::exp(-(tested / life));
+  return defective * survived / (1 - defective + defective * survived);
+}
+
+double burn_in_yield(double defective, Seconds life, Seconds tested) {
+  return 1 + defective * std::expm1(-(tested / life));
+}
+
 PerSecond job_rate(const HazardSpec& hazard,
                    const std::optional<ExposureSpec>& observed,
                    Fleet fleet) {
   const double here = members(hazard, fleet);
+  if (hazard.mtbf && hazard.law.kind == LawKind::defects) {
+    return here * infant_hazard_left(hazard.law.defective, *hazard.mtbf, hazard.age) / *hazard.mtbf;
+  }
   if (hazard.mtbf) {
     return here / *hazard.mtbf;
   }

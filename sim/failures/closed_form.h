@@ -15,15 +15,29 @@ struct Fleet {
   std::int64_t nodes = 1;
 };
 
-/// Parts of `fleet` that the hazard's rate counts: GPUs, nodes, domains of `nodes_lost` nodes, or 1
+/// Parts of `fleet` that the hazard's rate counts: GPUs, nodes, domains of
+/// `nodes_lost` nodes, pairs of such domains, M (M - 1) / 2 for M of them, or 1
 /// for a hazard of the whole job, which does not grow with it.
 double members(const HazardSpec& hazard, Fleet fleet);
+
+/// Share of the parts that pass a burn-in of length `tested`: 1 - d (1 -
+/// e^(-tested/life)).
+/// @param defective  share d of new parts that are defective; the others never
+/// fail
+/// @param life       mean life of a defective part, exponential
+double burn_in_yield(double defective, core::Seconds life, core::Seconds tested);
+/// Share of those that passed which are defective all the same:
+///     d e^(-tested/life) / (1 - d + d e^(-tested/life))
+double infant_hazard_left(double defective, core::Seconds life, core::Seconds tested);
 
 /// Rate at which one hazard strikes a job on `fleet`.
 ///     mtbf given:  members / mtbf
 ///     count given: members x count / (observed members x observed wall)
-/// For parts that age this is the rate in the long run, each failed part replaced by a new one.
-/// @throws Error if neither mtbf nor count is given, or a count without `observed`
+/// For parts that age this is the rate in the long run, each failed part
+/// replaced by a new one; for defects the rate at the start, members x share
+/// still defective / mtbf, which falls to zero.
+/// @throws Error if neither mtbf nor count is given, or a count without
+/// `observed`
 core::PerSecond job_rate(const HazardSpec& hazard,
                          const std::optional<ExposureSpec>& observed,
                          Fleet fleet);
@@ -52,10 +66,12 @@ struct Weibull {
 /// The Weibull law of this shape whose mean is `mean`.
 Weibull weibull_with_mean(double shape, core::Seconds mean);
 
-/// First failure of `n` equal, independent, new parts: Weibull(shape, scale n^(-1/shape)).
+/// First failure of `n` equal, independent, new parts: Weibull(shape, scale
+/// n^(-1/shape)).
 Weibull first_of(std::int64_t n, const Weibull& part);
 
-/// Nodes that fail alone, and domains whose shock takes all their nodes at once (Marshall-Olkin).
+/// Nodes that fail alone, and domains whose shock takes all their nodes at once
+/// (Marshall-Olkin).
 struct CommonShock {
   double nodes = 1;
   core::PerSecond node_rate;
@@ -73,14 +89,16 @@ struct CommonShock {
 /// @param offered  a = arrival rate x mean holding time
 double erlang_b(double offered, std::int64_t servers);
 
-/// Share of time a job of `nodes` stands still because no spare is left: Erlang B with spares + 1.
-/// The job does not fail while it stands; repairs have any law and never queue.
+/// Share of time a job of `nodes` stands still because no spare is left: Erlang
+/// B with spares + 1. The job does not fail while it stands; repairs have any
+/// law and never queue.
 double stalled_share(std::int64_t nodes,
                      core::PerSecond node_rate,
                      core::Seconds repair,
                      std::int64_t spares);
 
-/// The same with `crews` repairs at a time and exponential repairs (truncated birth-death chain).
+/// The same with `crews` repairs at a time and exponential repairs (truncated
+/// birth-death chain).
 double stalled_share_with_crews(double offered, std::int64_t spares, std::int64_t crews);
 
 /// Fewest spares for which `stalled_share` is below `target`.
@@ -89,7 +107,8 @@ std::int64_t spares_needed(std::int64_t nodes,
                            core::Seconds repair,
                            double target);
 
-/// Smallest k with P(Binomial(n, p) <= k) >= confidence: machines to hold ready for one episode.
+/// Smallest k with P(Binomial(n, p) <= k) >= confidence: machines to hold ready
+/// for one episode.
 std::int64_t binomial_quantile(std::int64_t n, double p, double confidence);
 /// P(Binomial(n, p) >= k).
 double binomial_at_least(std::int64_t n, double p, std::int64_t k);

@@ -15,8 +15,8 @@ using core::Seconds;
 
 namespace {
 
-// Draws go through age_at, so it uses core's own logarithm and exponential: the same bits
-// everywhere.
+// Draws go through age_at, so it uses core's own logarithm and exponential: the
+// same bits everywhere.
 
 double hazard_of(const ExponentialLaw& law, Seconds age) { return age / law.mean; }
 Seconds age_of(const ExponentialLaw& law, double hazard) { return hazard * law.mean; }
@@ -39,7 +39,8 @@ Seconds age_of(const LognormalLaw& law, double hazard) {
   if (hazard <= 0) {
     return Seconds(0);
   }
-  // Of S and 1 - S the smaller keeps its digits; beyond 1e-300 no run lives to see the difference.
+  // Of S and 1 - S the smaller keeps its digits; beyond 1e-300 no run lives to
+  // see the difference.
   const double survival = std::max(core::portable_exp(-hazard), 1e-300);
   const double z =
       survival < 0.5 ? -core::normal_quantile(survival) : core::normal_quantile(1 - survival);
@@ -68,15 +69,29 @@ Seconds age_of(const PiecewiseLaw& law, double hazard) {
   return here->from + (hazard - here->hazard_before) / here->rate;
 }
 
+double hazard_of(const DefectsLaw& law, Seconds age) {
+  return -std::log1p(law.defective * std::expm1(-(age / law.life)));
+}
+Seconds age_of(const DefectsLaw& law, double hazard) {
+  // Of all parts the share 1 - e^-H has failed; only the defective ones ever
+  // do.
+  const double failed = 1 - core::portable_exp(-hazard);
+  if (failed >= law.defective) {
+    return Seconds(std::numeric_limits<double>::infinity());
+  }
+  return -core::portable_log(1 - failed / law.defective) * law.life;
+}
+
 PiecewiseLaw piecewise(const std::vector<AgeFactorSpec>& factors, Seconds mean) {
   PiecewiseLaw law;
   Seconds from;
   double hazard = 0;
   for (const auto& [until, factor] : factors) {
     if (until <= from) {
-      throw core::Error(fmt::format(
-          "the ages of a piecewise law must rise, but {:.4g} s does not come after {:.4g} s",
-          until.si(), from.si()));
+      throw core::Error(
+          fmt::format("the ages of a piecewise law must rise, "
+                      "but {:.4g} s does not come after {:.4g} s",
+                      until.si(), from.si()));
     }
     law.stretches.push_back({from, factor / mean, hazard});
     hazard += factor * ((until - from) / mean);
@@ -98,6 +113,9 @@ Law::Law(const LawSpec& spec, Seconds mean) {
       break;
     case LawKind::lognormal:
       law_ = LognormalLaw{core::portable_log(mean.si()) - spec.sigma * spec.sigma / 2, spec.sigma};
+      break;
+    case LawKind::defects:
+      law_ = DefectsLaw{spec.defective, mean};
       break;
     case LawKind::piecewise:
       law_ = piecewise(spec.factors, mean);

@@ -21,6 +21,13 @@ struct LognormalLaw {
   double sigma = 1;
 };
 
+/// A share of the parts is defective and lives exponentially, the others never
+/// fail: S(t) = 1 - d + d e^(-t / life).
+struct DefectsLaw {
+  double defective = 0;
+  core::Seconds life;
+};
+
 /// Constant rates between ages.
 struct PiecewiseLaw {
   struct Stretch {
@@ -33,23 +40,26 @@ struct PiecewiseLaw {
 
 /// The law of one part's time to failure X.
 ///     S(t) = P(X > t) = e^(-H(t));  H is the cumulative hazard
-/// With E exponential of mean 1, H^-1(E) has the law, and H^-1(H(a) + E) - a that of the life left
-/// at age a.
+/// With E exponential of mean 1, H^-1(E) has the law, and H^-1(H(a) + E) - a
+/// that of the life left at age a.
 class Law {
  public:
   Law() = default;
-  /// @param mean  of exponential, Weibull and lognormal; 1 / rate at factor 1 of a piecewise law
+  /// @param mean  of exponential, Weibull and lognormal; 1 / rate at factor 1
+  /// of a piecewise law;
+  ///              life of a defective part
   Law(const LawSpec& spec, core::Seconds mean);
 
   [[nodiscard]] double cumulative_hazard(core::Seconds age) const;
-  /// The age at which the cumulative hazard is `hazard`; infinite if it never gets there.
+  /// The age at which the cumulative hazard is `hazard`; infinite if it never
+  /// gets there.
   [[nodiscard]] core::Seconds age_at(double hazard) const;
   [[nodiscard]] double survival(core::Seconds age) const;
   /// The rate does not change with age.
   [[nodiscard]] bool memoryless() const { return std::holds_alternative<ExponentialLaw>(law_); }
 
  private:
-  std::variant<ExponentialLaw, Weibull, LognormalLaw, PiecewiseLaw> law_;
+  std::variant<ExponentialLaw, Weibull, LognormalLaw, PiecewiseLaw, DefectsLaw> law_;
 };
 
 }  // namespace headway::failures

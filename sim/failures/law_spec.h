@@ -1,4 +1,5 @@
-// How the failure rate of one part changes with its age, and what a failure leaves behind.
+// How the failure rate of one part changes with its age, and what a failure
+// leaves behind.
 #pragma once
 
 #include <vector>
@@ -8,11 +9,12 @@
 
 namespace headway::failures {
 
-enum class LawKind { exponential, weibull, lognormal, piecewise };
+enum class LawKind { exponential, weibull, lognormal, piecewise, defects };
 constexpr auto enum_words(LawKind) {
   using E = core::EnumWord<LawKind>;
   return std::array{E{LawKind::exponential, "exponential"}, E{LawKind::weibull, "weibull"},
-                    E{LawKind::lognormal, "lognormal"}, E{LawKind::piecewise, "piecewise"}};
+                    E{LawKind::lognormal, "lognormal"}, E{LawKind::piecewise, "piecewise"},
+                    E{LawKind::defects, "defects"}};
 }
 
 /// A stretch of a part's life with its own failure rate.
@@ -33,13 +35,22 @@ struct LawSpec {
   LawKind kind = LawKind::exponential;
   double shape = 1;
   double sigma = 1;
+  double defective = 0.1;
   std::vector<AgeFactorSpec> factors;
   template <class V>
   void fields(V& v) {
-    v.optional("kind", kind, "exponential never ages; the mean of weibull and lognormal is mtbf.");
+    v.optional("kind", kind,
+               "exponential never ages; the mean of weibull and lognormal is "
+               "mtbf; defects: infant "
+               "mortality, mtbf is the mean life of a defective part.");
     v.optional("shape", shape, "Weibull: below 1 the young fail more often, above 1 the old.",
                core::positive);
     v.optional("sigma", sigma, "Lognormal: standard deviation of the logarithm.", core::positive);
+    v.optional("defective", defective,
+               "Defects: share of new parts that are defective; the others "
+               "never fail. `age` is the "
+               "burn-in behind them.",
+               core::fraction);
     v.optional("factors", factors, "Piecewise: rising in age; after the last the factor is 1.");
   }
   bool operator==(const LawSpec&) const = default;
@@ -52,7 +63,8 @@ constexpr auto enum_words(AfterFailure) {
   return std::array{E{AfterFailure::renewed, "renewed"}, E{AfterFailure::as_old, "as_old"}};
 }
 
-/// Nodes that fail more often than their neighbours and come back from repair no better.
+/// Nodes that fail more often than their neighbours and come back from repair
+/// no better.
 struct LemonSpec {
   double share = 0.012;
   double factor = 20;
@@ -60,10 +72,10 @@ struct LemonSpec {
   template <class V>
   void fields(V& v) {
     v.required("share", share, "Share of the nodes that are lemons.", core::probability);
-    v.required(
-        "factor", factor,
-        "Failure rate of a lemon / that of a good node; the table's rates are the mean of both.",
-        core::at_least_one);
+    v.required("factor", factor,
+               "Failure rate of a lemon / that of a good node; the table's "
+               "rates are the mean of both.",
+               core::at_least_one);
     v.optional("evict_after", evict_after,
                "Failures after which a lemon is exchanged for a good node; 0: never.",
                core::non_negative);

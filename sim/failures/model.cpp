@@ -17,18 +17,20 @@ std::optional<Ageing> ageing_of(const HazardSpec& spec, Fleet fleet) {
     return std::nullopt;
   }
   if (!spec.mtbf) {
-    throw core::Error(fmt::format(
-        "hazard '{}' ages by a {} law and needs mtbf; a count does not say how old the parts were",
-        spec.name, core::to_word(spec.law.kind)));
+    throw core::Error(
+        fmt::format("hazard '{}' ages by a {} law and needs mtbf; a count does "
+                    "not say how old the parts were",
+                    spec.name, core::to_word(spec.law.kind)));
   }
   return Ageing{Law(spec.law, *spec.mtbf), static_cast<std::int64_t>(members(spec, fleet)),
                 spec.age, spec.after_failure};
 }
 
-/// Only failures of single nodes and their GPUs make a lemon; domains and software do not.
+/// Only failures of single nodes and their GPUs make a lemon; domains and
+/// software do not.
 bool of_nodes(const HazardSpec& spec) {
   return (spec.per == Population::gpu || spec.per == Population::node) && spec.node_lost &&
-         spec.law.kind == LawKind::exponential;
+         spec.law.kind == LawKind::exponential && spec.effect == Effect::stop;
 }
 
 Hazard lemon_hazard(const LemonSpec& spec,
@@ -94,6 +96,10 @@ std::vector<Hazard> hazards_of(const FailureSpec& failures, Fleet fleet, std::in
     hazard.detection = spec.detection;
     hazard.nodes_lost = spec.node_lost ? spec.nodes_lost : 0;
     hazard.latent = spec.latent;
+    hazard.effect = spec.effect;
+    hazard.keeps = spec.keeps;
+    hazard.lasts = spec.lasts;
+    hazard.notice = spec.notice;
     hazard.ageing = ageing_of(spec, fleet);
     hazards.push_back(std::move(hazard));
   }
@@ -163,27 +169,45 @@ void HazardSampler::take(const Strike& strike) {
     return;
   }
   if (pending.exposed == core::kEndOfTime) {
-    return;  // a lemon, whose next strike is drawn when it is back, or a recorded failure
+    return;  // a lemon, whose next strike is drawn when it is back, or a
+             // recorded failure
   }
   const Tick wait = gap(strike.hazard, pending.event);
   pending.exposed =
       wait < core::kEndOfTime - pending.exposed ? pending.exposed + wait : core::kEndOfTime;
 }
 
-Tick HazardSampler::repair(const Strike& strike, std::uint64_t node, Seconds mean) const {
-  const double uniform = streams_[strike.hazard].part(node).uniform(
-      strike.event, static_cast<std::uint32_t>(Draw::repair));
-  return ticks_or_never(core::exponential_from(uniform, mean.si()));
+Tick HazardSampler::repair(const Strike& strike,
+                           std::uint64_t node,
+                           Seconds mean,
+                           double sigma) const {
+  const double uniform = draw(strike, Draw::repair, node);
+  return ticks_or_never(
+      sigma > 0
+          ? core::lognormal_from(uniform, core::portable_log(mean.si()) - sigma * sigma / 2, sigma)
+          : core::exponential_from(uniform, mean.si()));
+}
+
+double HazardSampler::draw(const Strike& strike, Draw what, std::uint64_t turn) const {
+  return streams_[strike.hazard].part(turn).uniform(strike.event, static_cast<std::uint32_t>(what));
+}
+
+std::uint64_t HazardSampler::index(const Strike& strike,
+                                   Draw what,
+                                   std::uint64_t turn,
+                                   std::uint64_t bound) const {
+  return streams_[strike.hazard].part(turn).index(strike.event, static_cast<std::uint32_t>(what),
+                                                  bound);
 }
 
 std::uint64_t HazardSampler::victim(const Strike& strike, std::uint64_t nodes) const {
   if (lemons_ && strike.hazard == lemon_hazard_) {
     return lemons_->next_slot();
   }
-  const auto lost = static_cast<std::uint64_t>(hazards_[strike.hazard].nodes_lost);
-  if (lost == 0) {
-    return 0;
-  }
+  // A part that loses no node is in some node all the same: a slow one sits
+  // somewhere.
+  const auto lost =
+      std::max<std::uint64_t>(1, static_cast<std::uint64_t>(hazards_[strike.hazard].nodes_lost));
   const std::uint64_t domains = (nodes + lost - 1) / lost;
   return lost * streams_[strike.hazard].index(strike.event,
                                               static_cast<std::uint32_t>(Draw::victim), domains);

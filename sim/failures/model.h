@@ -1,4 +1,5 @@
-// Draws the failures of one job in one trial: when, of which hazard, and how long the repair takes.
+// Draws the failures of one job in one trial: when, of which hazard, and how
+// long the repair takes.
 #pragma once
 
 #include <cstdint>
@@ -35,9 +36,16 @@ struct Recorded {
 struct Hazard {
   std::string name;
   ComponentClass component = ComponentClass::unknown;
-  core::PerSecond rate;  ///< of the whole job, while it is exposed; of ageing parts in the long run
+  core::PerSecond rate;         ///< of the whole job, while it is exposed; of ageing
+                                ///< parts in the long run
   core::Seconds detection;      ///< added to the recovery's own
   std::int64_t nodes_lost = 1;  ///< at each strike; 0: the job restarts where it was
+  Effect effect = Effect::stop;
+  double keeps = 1;                    ///< share of its speed or rate that a slow part keeps
+  std::optional<core::Seconds> lasts;  ///< mean, until a slow part is well by itself
+  core::Seconds notice;                ///< of preemption
+  std::int64_t evicted = 0;            ///< nodes that leave the job with a lost one; 0: itself only
+  bool swapped = false;  ///< no node is lost, but something is replaced (eviction by GPU)
   std::optional<core::Seconds>
       latent;  ///< silent: the job runs on for so long, then all since is lost
   std::optional<Ageing> ageing;
@@ -45,29 +53,40 @@ struct Hazard {
   std::vector<Recorded> recorded;    ///< struck at these wall times only, rising
 };
 
-/// The hazards that can strike a job on `fleet`, in the order of the table; those of rate 0 are
-/// left out. Lemons and recorded failures follow as hazards of their own. With lemons the table's
-/// rates are the mean of all nodes: a good node fails 1 / (1 - share + share factor) times as often
-/// as it says.
+/// The hazards that can strike a job on `fleet`, in the order of the table;
+/// those of rate 0 are left out. Lemons and recorded failures follow as hazards
+/// of their own. With lemons the table's rates are the mean of all nodes: a
+/// good node fails 1 / (1 - share + share factor) times as often as it says.
 /// @param spares  nodes held ready, some of which may be lemons
 /// @throws Error as `job_rate` does, or if a law that ages has no mtbf
 std::vector<Hazard> hazards_of(const FailureSpec& failures, Fleet fleet, std::int64_t spares = 0);
 
 /// The next failure of a job.
 struct Strike {
-  core::Tick exposed =
-      0;  ///< on the clock that only runs while the job can fail; never recorded ones
+  core::Tick exposed = 0;    ///< on the clock that only runs while the job can
+                             ///< fail; never recorded ones
   std::uint32_t hazard = 0;  ///< index into the hazards
   std::uint64_t event = 0;   ///< number of this strike of this hazard
 };
 
 /// What a draw of a hazard's stream decides.
-enum class Draw : std::uint32_t { time, victim, repair };
+enum class Draw : std::uint32_t {
+  time,
+  victim,
+  repair,
+  check_phase,   ///< of the next health check
+  check_found,   ///< by which health check
+  window_found,  ///< in which window of the straggler monitor
+  blame,         ///< the right part, or a healthy one
+  innocent,      ///< which healthy one
+  lasts,         ///< a slow part is well again
+  unreadable,    ///< a save cannot be read
+};
 
-/// The failures of one trial in order of time, by superposition: each hazard is one stream of its
-/// own, keyed by (seed, its name, trial), so that adding or changing one never moves another's
-/// draws. Times are on the exposed clock, which stands still while the job is down: nothing fails
-/// or ages then.
+/// The failures of one trial in order of time, by superposition: each hazard is
+/// one stream of its own, keyed by (seed, its name, trial), so that adding or
+/// changing one never moves another's draws. Times are on the exposed clock,
+/// which stands still while the job is down: nothing fails or ages then.
 class HazardSampler {
  public:
   /// @param hazards  must outlive the sampler
@@ -76,16 +95,27 @@ class HazardSampler {
                 std::uint32_t trial,
                 core::Clock clock);
 
-  /// The earliest strike not yet taken; `core::kEndOfTime` if nothing ever fails.
+  /// The earliest strike not yet taken; `core::kEndOfTime` if nothing ever
+  /// fails.
   [[nodiscard]] Strike next() const;
   /// Takes the strike that `next` returned and draws its hazard's next one.
   void take(const Strike& strike);
-  /// Repair time of the `node`-th node lost in `strike`, exponential.
+  /// Repair time of the `node`-th node lost in `strike`: exponential, or
+  /// lognormal of the same mean if `sigma` > 0.
   [[nodiscard]] core::Tick repair(const Strike& strike,
                                   std::uint64_t node,
-                                  core::Seconds mean) const;
-  /// First slot that `strike` empties, of the job's `nodes`; a strike takes `nodes_lost` slots in a
-  /// row.
+                                  core::Seconds mean,
+                                  double sigma = 0) const;
+  /// A number in (0, 1) that decides `what` about `strike`, for the `turn`-th
+  /// time.
+  [[nodiscard]] double draw(const Strike& strike, Draw what, std::uint64_t turn = 0) const;
+  /// A number below `bound`, likewise.
+  [[nodiscard]] std::uint64_t index(const Strike& strike,
+                                    Draw what,
+                                    std::uint64_t turn,
+                                    std::uint64_t bound) const;
+  /// First slot that `strike` empties, of the job's `nodes`; a strike takes
+  /// `nodes_lost` slots in a row.
   [[nodiscard]] std::uint64_t victim(const Strike& strike, std::uint64_t nodes) const;
   /// The lemons of this trial, if the job has any.
   [[nodiscard]] LemonNodes* lemons() { return lemons_ ? &*lemons_ : nullptr; }

@@ -9,6 +9,7 @@
 #include "sim/core/fields.h"
 #include "sim/core/units.h"
 #include "sim/failures/law_spec.h"
+#include "sim/failures/recovery_spec.h"
 
 namespace headway::failures {
 
@@ -57,11 +58,41 @@ constexpr auto enum_words(ComponentClass) {
 }
 
 /// What a hazard's rate is counted over.
-enum class Population { gpu, node, domain, job };
+enum class Population { gpu, node, domain, domain_pair, job };
 constexpr auto enum_words(Population) {
   using E = core::EnumWord<Population>;
   return std::array{E{Population::gpu, "gpu"}, E{Population::node, "node"},
-                    E{Population::domain, "domain"}, E{Population::job, "job"}};
+                    E{Population::domain, "domain"}, E{Population::domain_pair, "domain_pair"},
+                    E{Population::job, "job"}};
+}
+
+/// What a fault does to the job.
+enum class Effect {
+  stop,
+  hang,
+  slow_gpu,
+  slow_link,
+  flapping_link,
+  slow_drive,
+  preemption,
+  false_alarm
+};
+constexpr auto enum_words(Effect) {
+  using E = core::EnumWord<Effect>;
+  return std::array{E{Effect::stop, "stop"},
+                    E{Effect::hang, "hang"},
+                    E{Effect::slow_gpu, "slow_gpu"},
+                    E{Effect::slow_link, "slow_link"},
+                    E{Effect::flapping_link, "flapping_link"},
+                    E{Effect::slow_drive, "slow_drive"},
+                    E{Effect::preemption, "preemption"},
+                    E{Effect::false_alarm, "false_alarm"}};
+}
+
+/// The job runs on under this effect, only slower.
+constexpr bool is_slow(Effect effect) {
+  return effect == Effect::slow_gpu || effect == Effect::slow_link ||
+         effect == Effect::flapping_link || effect == Effect::slow_drive;
 }
 
 /// One class of failures over one population.
@@ -69,6 +100,10 @@ struct HazardSpec {
   std::string name;
   ComponentClass component = ComponentClass::unknown;
   Population per = Population::gpu;
+  Effect effect = Effect::stop;
+  double keeps = 0.5;
+  std::optional<core::Seconds> lasts;
+  core::Seconds notice{0};
   std::optional<core::Seconds> mtbf;
   std::optional<std::int64_t> count;
   bool node_lost = true;
@@ -81,32 +116,47 @@ struct HazardSpec {
   template <class V>
   void fields(V& v) {
     v.required("name", name,
-               "What the source calls it; also names the random stream, so it must be unique.");
+               "What the source calls it; also names the random stream, so it "
+               "must be unique.");
     v.required("component", component, "Class of the failing part.");
     v.optional("per", per, "What the rate is counted over.");
+    v.optional("effect", effect, "What the fault does to the job.");
+    v.optional("keeps", keeps,
+               "Share of its speed or rate that a slow part keeps; of a "
+               "flapping link its mean.",
+               core::fraction);
+    v.optional("lasts", lasts,
+               "Mean time until a slow part is well again by itself; absent: "
+               "until it is replaced.",
+               core::positive);
+    v.optional("notice", notice, "Warning before capacity is taken back (preemption).",
+               core::non_negative);
     v.optional("mtbf", mtbf, "Mean time between failures of one gpu, node, domain or job.",
                core::positive);
     v.optional("count", count,
-               "Failures counted over the list's `observed` exposure, instead of mtbf.",
+               "Failures counted over the list's `observed` exposure, instead "
+               "of mtbf.",
                core::non_negative);
     v.optional("node_lost", node_lost,
                "The node must be replaced; false: the job restarts where it was.");
     v.optional("detection", detection,
-               "Added to the recovery's own detection time (a hang waits for its watchdog).",
+               "Added to the recovery's own detection time (a hang waits for "
+               "its watchdog).",
                core::non_negative);
-    v.optional(
-        "nodes_lost", nodes_lost,
-        "Nodes one failure takes at once, the size of a failure domain (rack, leaf, power unit).",
-        core::at_least_one);
+    v.optional("nodes_lost", nodes_lost,
+               "Nodes one failure takes at once, the size of a failure domain "
+               "(rack, leaf, power unit).",
+               core::at_least_one);
     v.optional("latent", latent,
-               "Silent (corruption, loss spike): the job runs on for so long, then goes back to "
+               "Silent (corruption, loss spike): the job runs on for so long, "
+               "then goes back to "
                "the last save before.",
                core::non_negative);
     v.optional("law", law, "How the rate changes with age; only with mtbf.");
     v.optional("age", age, "Age of the parts when the run starts.", core::non_negative);
-    v.optional(
-        "after_failure", after_failure,
-        "renewed: a new part takes its place; as_old: the part is mended and goes on ageing.");
+    v.optional("after_failure", after_failure,
+               "renewed: a new part takes its place; as_old: the part is "
+               "mended and goes on ageing.");
   }
   bool operator==(const HazardSpec&) const = default;
 };
@@ -161,6 +211,22 @@ struct MaintenanceSpec {
   bool operator==(const MaintenanceSpec&) const = default;
 };
 
+/// Hours of each day in which all GPUs are throttled.
+struct ThrottleSpec {
+  core::Seconds from;
+  core::Seconds until;
+  double keeps = 0.98;
+  template <class V>
+  void fields(V& v) {
+    v.required("from", from, "Time of day it begins; the run starts at 0 h.",
+               core::Range{0, 86400, false, true, "0 h or more and below 24 h"});
+    v.required("until", until, "Time of day it ends.",
+               core::Range{0, 86400, true, false, "above 0 h and at most 24 h"});
+    v.required("keeps", keeps, "Share of its speed that every GPU keeps.", core::fraction);
+  }
+  bool operator==(const ThrottleSpec&) const = default;
+};
+
 /// A table of hazards.
 struct FailureSpec {
   static constexpr const char* kCatalogue = "failures";
@@ -170,6 +236,7 @@ struct FailureSpec {
   std::optional<LemonSpec> lemons;
   std::vector<RecordedFailureSpec> recorded;
   std::optional<MaintenanceSpec> maintenance;
+  std::vector<ThrottleSpec> throttling;
   template <class V>
   void fields(V& v) {
     v.required("name", name, "Name printed in reports.");
@@ -177,39 +244,10 @@ struct FailureSpec {
     v.optional("hazards", hazards, "One entry a class of failures.");
     v.optional("recorded", recorded, "Failures replayed at the time they had, in every trial.");
     v.optional("maintenance", maintenance, "Planned work, at fixed times.");
+    v.optional("throttling", throttling, "Hours of each day in which all GPUs run slower (heat).");
     v.optional("lemons", lemons, "Nodes that fail more often than the rest.");
   }
   bool operator==(const FailureSpec&) const = default;
-};
-
-/// What happens between a failure and the first useful step after it.
-struct RecoverySpec {
-  static constexpr const char* kCatalogue = "recovery";
-  core::Seconds detection{60};
-  core::Seconds diagnosis{120};
-  core::Seconds replacement{60};
-  core::Seconds repair{86400.0 * 3};
-  core::Seconds container_start{60};
-  core::Seconds communicator_start{30};
-  core::Seconds communicator_start_per_rank{0};
-  core::Seconds warm_up{30};
-  template <class V>
-  void fields(V& v) {
-    v.optional("detection", detection, "Failure to alarm.", core::non_negative);
-    v.optional("diagnosis", diagnosis, "Alarm to the name of the bad part.", core::non_negative);
-    v.optional("replacement", replacement, "Draining the node and taking a hot spare.",
-               core::non_negative);
-    v.optional("repair", repair, "Mean time until a lost node is back as a spare.", core::positive);
-    v.optional("container_start", container_start, "Scheduling and starting the processes.",
-               core::non_negative);
-    v.optional("communicator_start", communicator_start, "NCCL initialisation, fixed part.",
-               core::non_negative);
-    v.optional("communicator_start_per_rank", communicator_start_per_rank,
-               "NCCL initialisation, part that grows with the ranks.", core::non_negative);
-    v.optional("warm_up", warm_up, "Compilation, caches and the first slow step.",
-               core::non_negative);
-  }
-  bool operator==(const RecoverySpec&) const = default;
 };
 
 }  // namespace headway::failures

@@ -73,7 +73,8 @@ double attention_utilization(std::int64_t sequence,
   const double half = causal ? causal_half : causal_half / 3;
   const auto s = static_cast<double>(sequence);
   const double length = s / (s + half) * (kReference + half) / kReference;
-  const double width = std::min(1.0, std::pow(static_cast<double>(head_dim) / 128.0, 0.4));
+  const double exponent = architecture == Architecture::ampere ? 0.15 : 0.4;
+  const double width = std::min(1.0, std::pow(static_cast<double>(head_dim) / 128.0, exponent));
   return length * width;
 }
 
@@ -93,6 +94,13 @@ SustainedShares shares_of_slowest(SustainedShares shares, std::int64_t gpus) {
     *share /= slowdown;
   }
   return shares;
+}
+
+double power_share(const GpuSpec& gpu, const SustainedShares& shares) {
+  if (shares.power <= gpu.idle_power || gpu.power <= gpu.idle_power) {
+    return 1;
+  }
+  return std::sqrt((gpu.power - gpu.idle_power) / (shares.power - gpu.idle_power));
 }
 
 core::Watts mean_power(const GpuSpec& gpu, double busy_share) {

@@ -33,7 +33,8 @@ double gemm_utilization(
 
 /// Share of the rate at 8,192 tokens and head width 128 that flash attention reaches; about 1
 /// there.
-///     g(s) / g(8192) with g(s) = s / (s + s_half), times (d / 128)^0.4 below 128
+///     g(s) / g(8192) with g(s) = s / (s + s_half), times (d / 128)^x below 128, x = 0.4, on Ampere
+///     0.15 (FlashAttention-3 and -2, width 64 against 128)
 double attention_utilization(std::int64_t sequence,
                              std::int64_t head_dim,
                              bool causal,
@@ -50,6 +51,13 @@ double slowest_slowdown(std::int64_t gpus, double spread);
 /// by +-2.5 % (two standard deviations; stas00/ml-engineering, training/performance, "silicon
 /// lottery"; Sinha et al., SC 2022, find 8 % between extremes).
 SustainedShares shares_of_slowest(SustainedShares shares, std::int64_t gpus);
+
+/// Rate of matrix and attention kernels at the GPU's power limit / rate at the limit where `shares` hold:
+///     sqrt((power - idle) / (shares.power - idle)); 1 where the shares name no power
+/// Heavy kernels run at the clock that the limit leaves: dynamic power is f V^2, and V falls with f, so f follows a
+/// root of the power between the square and the cube root. Source: square root, from B200 to GB200 to GB300 (1.0, 1.2,
+/// 1.4 kW) tuned runs gain 10 to 15 % and 10 %.
+double power_share(const GpuSpec& gpu, const SustainedShares& shares);
 
 /// Mean power of a GPU that is busy a share of the time: idle + (limit - idle) x busy share.
 core::Watts mean_power(const GpuSpec& gpu, double busy_share);

@@ -1,10 +1,12 @@
 #include "sim/gpu/kernel_time.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 
 #include "sim/core/error.h"
 #include "sim/gpu/closed_form.h"
+#include "sim/gpu/tables.h"
 
 namespace headway::gpu {
 
@@ -17,6 +19,15 @@ using core::Seconds;
 /// The weight-gradient product accumulates in fp32 and reads both operands across their rows.
 /// Source: held fixed at a round value; prototype fits over 500 runs were flat from 0.7 to 1.0.
 constexpr double kWeightGradientShare = 0.85;
+
+/// A grouped product of experts against a dense one of the same tokens in each: operands of many
+/// small matrices, uneven groups. Source: about 0.7 in prototype fits over 70 published runs of
+/// mixtures of experts.
+constexpr double kGroupedShare = 0.7;
+
+/// Bandwidth of softmax and dropout over attention scores / that of plain streams: each element costs an exponential
+/// and two reductions, or a random number. Source: set by the published runs of 2021 and 2022 in steps of 0.05 (docs/validation.md).
+constexpr double kScoreRowsShare = 0.75;
 
 /// Gaps between kernels of a replayed graph, of those between launched ones.
 constexpr double kGraphGap = 0.3;
@@ -37,11 +48,38 @@ core::BytesPerSecond sustained_bandwidth(const GpuSpec& gpu, const SustainedShar
   return gpu.memory_bandwidth * shares.memory;
 }
 
+/// Rate of a product / rate of large ones: the measured table, or for batched products and GPUs without one the
+/// law of tiles and waves.
+double shape_share(const GpuSpec& gpu, const Kernel& kernel) {
+  if (kernel.batch == 1) {
+    if (const auto share = gemm_table_share(gpu, kernel.precision, kernel.m, kernel.n, kernel.k)) {
+      return *share;
+    }
+  }
+  return gemm_utilization(kernel.m, kernel.n, kernel.k, kernel.batch, wave_model(gpu));
+}
+
+/// Share of the rate that is left when rows of an operand do not begin at 16-byte boundaries.
+/// Tensor cores load 16-byte pieces of a row (NVIDIA DU-09799, section 2): kernels for other rows are several times
+/// slower, batched ones fall back to the cores without matrix units (one sixteenth of the peak on A100).
+double alignment_share(const Kernel& kernel) {
+  constexpr std::int64_t kAligned = 8;
+  constexpr double kUnaligned = 1.0 / 4;
+  constexpr double kUnalignedBatched = 1.0 / 13;
+  if (kernel.n % kAligned == 0 && kernel.k % kAligned == 0) {
+    return 1;
+  }
+  return kernel.batch > 1 ? kUnalignedBatched : kUnaligned;
+}
+
 Seconds gemm_time(const GpuSpec& gpu, const SustainedShares& shares, const Kernel& kernel) {
-  double share = gemm_share(shares, kernel.precision);
-  share *= gemm_utilization(kernel.m, kernel.n, kernel.k, kernel.batch, wave_model(gpu));
+  double share = gemm_share(shares, kernel.precision) * power_share(gpu, shares);
+  share = std::min(share * shape_share(gpu, kernel), 1.0) * alignment_share(kernel);
   if (kernel.pass == core::GemmPass::weight_gradient) {
     share *= kWeightGradientShare;
+  }
+  if (kernel.kind == core::KernelKind::grouped_gemm) {
+    share *= kGroupedShare;
   }
   return roofline(kernel.work, peak_rate(gpu, kernel.precision) * share, kernel.traffic,
                   sustained_bandwidth(gpu, shares));
@@ -49,8 +87,12 @@ Seconds gemm_time(const GpuSpec& gpu, const SustainedShares& shares, const Kerne
 
 Seconds attention_time(const GpuSpec& gpu, const SustainedShares& shares, const Kernel& kernel) {
   const bool forward = kernel.kind == core::KernelKind::attention_forward;
-  double share = forward ? shares.attention_forward : shares.attention_backward;
-  share *= attention_utilization(kernel.sequence, kernel.head_dim, kernel.causal, gpu.architecture);
+  double share = (forward ? shares.attention_forward : shares.attention_backward) * power_share(gpu, shares);
+  const auto measured = kernel.causal ? attention_table_share(gpu, kernel.sequence, kernel.query_heads * kernel.batch,
+                                                              kernel.head_dim)
+                                      : std::nullopt;
+  share *= measured ? *measured
+                    : attention_utilization(kernel.sequence, kernel.head_dim, kernel.causal, gpu.architecture);
   const auto rate = peak_rate(gpu, kernel.precision) * std::min(share, 1.0);
   return roofline(kernel.work, rate, kernel.traffic, sustained_bandwidth(gpu, shares));
 }
@@ -58,12 +100,15 @@ Seconds attention_time(const GpuSpec& gpu, const SustainedShares& shares, const 
 Seconds one_launch(const GpuSpec& gpu, const SustainedShares& shares, const Kernel& kernel) {
   switch (kernel.kind) {
     case core::KernelKind::gemm:
+    case core::KernelKind::grouped_gemm:
       return gemm_time(gpu, shares, kernel);
     case core::KernelKind::attention_forward:
     case core::KernelKind::attention_backward:
       return attention_time(gpu, shares, kernel);
     case core::KernelKind::memory_bound:
       return kernel.traffic / sustained_bandwidth(gpu, shares);
+    case core::KernelKind::score_rows:
+      return kernel.traffic / (sustained_bandwidth(gpu, shares) * kScoreRowsShare);
   }
   return Seconds(0);
 }
@@ -136,7 +181,10 @@ double launch_stretch(Seconds gpu_time, std::int64_t launches, const LaunchModel
   if (launch.cuda_graphs || gpu_time <= Seconds(0)) {
     return 1;
   }
-  return std::max(1.0, launch.cpu_launch * static_cast<double>(launches) / gpu_time);
+  // Where both limits are near, each layer meets sometimes one, sometimes the other: between maximum and sum.
+  constexpr double kNorm = 4;
+  const double ratio = launch.cpu_launch * static_cast<double>(launches) / gpu_time;
+  return std::pow(1 + std::pow(ratio, kNorm), 1 / kNorm);
 }
 
 }  // namespace headway::gpu

@@ -38,8 +38,8 @@ core::Seconds kernels_time(const GpuSpec& gpu,
 /// Launches of `kernels`, counts included.
 std::int64_t launch_count(const std::vector<core::Kernel>& kernels);
 
-/// How much the CPU stretches a block of work: max(1, launches x cpu_launch / gpu_time); 1 with
-/// CUDA graphs. The CPU runs ahead of the GPU within a block, so the limit holds for the block, not
+/// How much the CPU stretches a block of work: (1 + r^4)^(1/4), r = launches x cpu_launch /
+/// gpu_time; 1 with CUDA graphs. The CPU runs ahead of the GPU within a block, so the limit holds for the block, not
 /// for each kernel.
 double launch_stretch(core::Seconds gpu_time, std::int64_t launches, const LaunchModel& launch);
 

@@ -1,9 +1,12 @@
 // What a GPU is: peak rates, memory, links, power, and the share of each peak that real kernels sustain.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "sim/core/fields.h"
+#include "sim/core/precision.h"
 #include "sim/core/units.h"
 
 namespace headway::gpu {
@@ -40,6 +43,7 @@ struct SustainedShares {
   double attention_backward = 0.45;
   double attention_flash2 = 0;
   double memory = 0.85;
+  core::Watts power;
   template <class V>
   void fields(V& v) {
     v.optional("gemm_16bit", gemm_16bit, "Large bf16/fp16 matrix product / dense peak.", core::fraction);
@@ -49,8 +53,56 @@ struct SustainedShares {
     v.optional("attention_backward", attention_backward, "Causal flash attention backward / bf16 peak.", core::fraction);
     v.optional("attention_flash2", attention_flash2, "FlashAttention-2, forward and backward together / bf16 peak; 0: no slower than the above.", core::probability);
     v.optional("memory", memory, "Streaming kernels / peak memory bandwidth.", core::fraction);
+    v.optional("power", power, "Board power limit at which the shares hold; another limit scales matrix and attention kernels (power_share). 0: the GPU's own.", core::non_negative);
   }
   bool operator==(const SustainedShares&) const = default;
+};
+
+/// Measured matrix products of one operand format on a grid of shapes. A share is relative to the median of the
+/// large products (m, n, k >= 4,096) of the same table, which `sustained.gemm_*` replaces by what sustained runs reach.
+struct GemmTable {
+  core::Precision precision = core::Precision::bf16;
+  std::vector<double> m, n, k;
+  std::vector<double> shares;
+  template <class V>
+  void fields(V& v) {
+    v.required("precision", precision, "Format of the operands.");
+    v.required("m", m, "Rows of the result (tokens), ascending.", core::at_least_one);
+    v.required("n", n, "Columns of the result (outputs), ascending.", core::at_least_one);
+    v.required("k", k, "Length of the sums (inputs), ascending.", core::at_least_one);
+    v.required("shares", shares, "Rate / rate of large products, for every m, n, k; k varies fastest, m slowest.", core::positive);
+  }
+  bool operator==(const GemmTable&) const = default;
+};
+
+/// Measured causal flash attention, forward, of one head width. A share is relative to 8,192 tokens and 32 heads.
+struct AttentionTable {
+  double head_dim = 128;
+  std::vector<double> sequence, heads;
+  std::vector<double> shares;
+  template <class V>
+  void fields(V& v) {
+    v.required("head_dim", head_dim, "Width of a head.", core::at_least_one);
+    v.required("sequence", sequence, "Tokens of a sequence, ascending.", core::at_least_one);
+    v.required("heads", heads, "Query heads x sequences of the batch, ascending.", core::at_least_one);
+    v.required("shares", shares, "Rate / rate at 8,192 tokens, 32 heads of width 128; heads vary fastest.", core::positive);
+  }
+  bool operator==(const AttentionTable&) const = default;
+};
+
+/// Measured shape dependence of a GPU's kernels.
+struct KernelTables {
+  static constexpr const char* kCatalogue = "kernels";
+  std::string name;
+  std::vector<GemmTable> gemm;
+  std::vector<AttentionTable> attention;
+  template <class V>
+  void fields(V& v) {
+    v.required("name", name, "Name printed in reports.");
+    v.optional("gemm", gemm, "One table an operand format.");
+    v.optional("attention", attention, "One table a head width.");
+  }
+  bool operator==(const KernelTables&) const = default;
 };
 
 /// One GPU model as the data sheet has it, with measured shares of its peaks.
@@ -60,6 +112,7 @@ struct GpuSpec {
   Architecture architecture = Architecture::hopper;
   PeakRates peak;
   SustainedShares sustained;
+  std::optional<KernelTables> kernels;
   core::Bytes memory;
   core::BytesPerSecond memory_bandwidth;
   int streaming_multiprocessors = 132;
@@ -73,6 +126,7 @@ struct GpuSpec {
     v.required("architecture", architecture, "Generation; selects kernel and collective cost tables.");
     v.required("peak", peak, "Dense peak rates of the matrix units.");
     v.optional("sustained", sustained, "Shares of the peaks that sustained kernels reach.");
+    v.optional("kernels", kernels, "Measured shape dependence of kernels; absent: laws of tiles and waves.");
     v.required("memory", memory, "Capacity of the GPU's memory.", core::positive);
     v.required("memory_bandwidth", memory_bandwidth, "Peak bandwidth of the GPU's memory.", core::positive);
     v.optional("streaming_multiprocessors", streaming_multiprocessors, "SMs or compute units.", core::at_least_one);

@@ -229,6 +229,9 @@ void read_deepseek_experts(JsonObject& json, ModelSpec& model) {
   read_plain_experts(json, model, "n_routed_experts", "moe_intermediate_size");
   model.moe->shared_experts = json.whole_or("n_shared_experts", 0, 0);
   model.moe->leading_dense_layers = json.whole_or("first_k_dense_replace", 0, 0);
+  model.moe->routing_groups = json.whole_or("n_group", 1);
+  const int limit = json.whole_or("topk_group", model.moe->routing_groups);
+  model.moe->group_limit = limit < model.moe->routing_groups ? limit : 0;
   model.multi_token_prediction = json.whole_or("num_nextn_predict_layers", 0, 0);
   model.ffn = model.moe->leading_dense_layers > 0 ? json.whole("intermediate_size") : 0;
   if (json.whole_or("moe_layer_freq", 1) != 1) {

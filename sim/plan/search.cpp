@@ -113,7 +113,7 @@ Plan make_plan(const CheckedScenario& layout, const PlanOptions& options, int th
             training::simulate_step(layout, {options.fold, true}), std::nullopt};
   plan.layout.data = layout.data_parallel();
   if (layout.scenario().run.until) {
-    plan.campaign = campaign::simulate_campaign(layout, plan.step, {threads});
+    plan.campaign = campaign::simulate_campaign(layout, plan.step, {threads, false});
   }
   return plan;
 }

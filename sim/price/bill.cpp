@@ -1,5 +1,7 @@
 #include "sim/price/bill.h"
 
+#include <algorithm>
+
 namespace headway::price {
 
 namespace {
@@ -9,11 +11,29 @@ constexpr double kSecondsPerHour = 3600;
 
 }  // namespace
 
+core::DollarsPerByteSecond mean_storage_price(const PriceSpec& prices, core::Seconds oldest) {
+  if (oldest.si() <= 0) {
+    return prices.storage;
+  }
+  core::DollarsPerByteSecond sum;
+  core::DollarsPerByteSecond price = prices.storage;
+  core::Seconds from;
+  for (const auto& tier : prices.storage_tiers) {
+    const core::Seconds until = std::min(tier.from, oldest);
+    sum += price * ((until - from) / oldest);
+    from = until;
+    price = tier.price;
+  }
+  return sum + price * ((oldest - from) / oldest);
+}
+
 Bill bill(const PriceSpec& prices, const Usage& usage) {
   Bill bill;
   bill.gpus = prices.gpu_hour * core::Seconds(usage.gpu_seconds);
   bill.spares = prices.spare_share * prices.gpu_hour * core::Seconds(usage.spare_gpu_seconds);
-  bill.storage = core::Dollars(prices.storage.si() * usage.stored_byte_seconds);
+  bill.storage = core::Dollars(mean_storage_price(prices, usage.oldest).si() *
+                               usage.stored_byte_seconds) +
+                 prices.storage_write * usage.written + prices.storage_read * usage.read;
   bill.energy = prices.pue * usage.it_energy;
   if (!prices.electricity_included) {
     bill.electricity = prices.electricity * bill.energy;

@@ -15,17 +15,23 @@ struct Usage {
   double useful_gpu_seconds = 0;   ///< GPU seconds of steps that became durable [GPU s]
   double tokens = 0;               ///< tokens trained on, durable
   double stored_byte_seconds = 0;  ///< checkpoint storage [B s]
+  core::Seconds oldest{};          ///< age of the oldest stored byte; ages spread evenly below it
+  core::Bytes written{};           ///< to storage
+  core::Bytes read{};              ///< from storage
   core::Joules it_energy;          ///< energy of IT equipment, before PUE
 };
 
 struct Bill {
-  core::Dollars gpus, spares, storage, electricity;
+  core::Dollars gpus, spares, storage, electricity;  ///< storage: kept, written and read
   [[nodiscard]] core::Dollars total() const { return gpus + spares + storage + electricity; }
   core::Joules energy;  ///< at the meter of the building: IT energy x PUE
   double co2_kg = 0;
   double usd_per_million_tokens = 0;   ///< 0 if no token was trained
   double usd_per_useful_gpu_hour = 0;  ///< 0 if nothing was useful
 };
+
+/// Price of a stored byte whose age is spread evenly from 0 to `oldest`: the mean over the tiers.
+core::DollarsPerByteSecond mean_storage_price(const PriceSpec& prices, core::Seconds oldest);
 
 /// The bill; pure arithmetic, equations in README.md.
 Bill bill(const PriceSpec& prices, const Usage& usage);

@@ -2,11 +2,24 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "sim/core/fields.h"
 #include "sim/core/units.h"
 
 namespace headway::price {
+
+/// A price of storage from an age on: tiers are a matter of billing, not of speed.
+struct StorageTierSpec {
+  core::Seconds from;
+  core::DollarsPerByteSecond price;
+  template <class V>
+  void fields(V& v) {
+    v.required("from", from, "Age of what is stored at which this price begins.", core::positive);
+    v.required("price", price, "As `15 USD/TB/month`.", core::non_negative);
+  }
+  bool operator==(const StorageTierSpec&) const = default;
+};
 
 /// Prices; every entry of the catalogue carries source and date.
 struct PriceSpec {
@@ -14,6 +27,9 @@ struct PriceSpec {
   std::string name;
   core::DollarsPerSecond gpu_hour;
   core::DollarsPerByteSecond storage{0};
+  std::vector<StorageTierSpec> storage_tiers;
+  core::DollarsPerByte storage_write{0};
+  core::DollarsPerByte storage_read{0};
   core::DollarsPerJoule electricity{0};
   bool electricity_included = true;
   double pue = 1.25;
@@ -24,6 +40,9 @@ struct PriceSpec {
     v.required("name", name, "Name printed in reports.");
     v.required("gpu_hour", gpu_hour, "One GPU, with its share of node and network, as `2.75 USD/h`.", core::non_negative);
     v.optional("storage", storage, "Checkpoint storage, as `30 USD/TB/month`.", core::non_negative);
+    v.optional("storage_tiers", storage_tiers, "Prices of what has been stored for long, rising in age.");
+    v.optional("storage_write", storage_write, "Of bytes written, as `5 USD/TB`.", core::non_negative);
+    v.optional("storage_read", storage_read, "Of bytes read, egress included, as `20 USD/TB`.", core::non_negative);
     v.optional("electricity", electricity, "As `0.0977 USD/kWh`.", core::non_negative);
     v.optional("electricity_included", electricity_included, "The GPU price already contains electricity.");
     v.optional("pue", pue, "Power usage effectiveness of the building.", core::at_least_one);

@@ -67,6 +67,33 @@ Json memory_json(const training::MemoryResult& memory) {
             {"slack", number_or_null(kind.slack.si())}}}};
 }
 
+namespace {
+
+Json advice_json(const campaign::Advice& advice) {
+  if (advice.interval_curve.empty() && advice.earlier_detection.empty()) {
+    return nullptr;
+  }
+  Json curve = Json::array();
+  for (const auto& point : advice.interval_curve) {
+    curve.push_back({{"interval_s", number_or_null(point.interval.si())},
+                     {"ettr", number_or_null(point.ettr)},
+                     {"exact", point.exact}});
+  }
+  Json earlier = Json::array();
+  for (const auto& gain : advice.earlier_detection) {
+    earlier.push_back({{"earlier_s", number_or_null(gain.earlier.si())},
+                       {"ettr_gain", number_or_null(gain.ettr_gain)},
+                       {"standard_error", number_or_null(gain.standard_error)},
+                       {"days_saved", number_or_null(gain.days_saved)}});
+  }
+  return {{"interval_curve", curve},
+          {"wait_target", number_or_null(advice.wait_target)},
+          {"spares", advice.spares ? Json(*advice.spares) : Json(nullptr)},
+          {"earlier_detection", earlier}};
+}
+
+}  // namespace
+
 Json campaign_json(const std::optional<campaign::CampaignResult>& campaign) {
   if (!campaign) {
     return nullptr;
@@ -82,6 +109,8 @@ Json campaign_json(const std::optional<campaign::CampaignResult>& campaign) {
       {"goodput", distribution_json(campaign->goodput)},
       {"interruptions", distribution_json(campaign->interruptions)},
       {"ledger_gpu_s", ledger},
+      {"step_simulations", campaign->step_simulations},
+      {"advice", advice_json(campaign->advice)},
       {"closed_form_ettr",
        campaign->closed_form_ettr ? number_or_null(*campaign->closed_form_ettr) : Json(nullptr)}};
 }

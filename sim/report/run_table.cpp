@@ -1,5 +1,6 @@
 #include "sim/report/run_table.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 #include "sim/report/words.h"
@@ -145,6 +146,26 @@ Table recovery_table(const campaign::CampaignResult& c) {
   return table;
 }
 
+/// What to change, and what it would bring.
+Table advice_table(const campaign::Advice& advice) {
+  Table table{"What would help", {{"change", false}, {"ETTR [%]"}, {"days saved"}}, {}, false};
+  for (const auto& point : advice.interval_curve) {
+    table.rows.push_back({"a checkpoint every " + number(point.interval.si()) + " s of work",
+                          number(100 * point.ettr), ""});
+  }
+  for (const auto& gain : advice.earlier_detection) {
+    table.rows.push_back({"failures noticed up to " + number(gain.earlier.si()) + " s earlier",
+                          "+" + number(100 * std::max(0.0, gain.ettr_gain)),
+                          number(gain.days_saved)});
+  }
+  if (advice.spares) {
+    table.rows.push_back({fmt::format("{} spare nodes: waiting below {:.3g} % of the time",
+                                      *advice.spares, 100 * advice.wait_target),
+                          "", ""});
+  }
+  return table;
+}
+
 Table ledger_table(const campaign::Ledger& ledger) {
   Table table{"Ledger of GPU time, mean of trials",
               {{"account", false}, {"GPU-hours"}, {"share [%]"}},
@@ -224,6 +245,9 @@ void add_campaign(const RunReport& report, Document& document) {
   const auto& c = *report.campaign;
   document.tables.push_back(campaign_table(report));
   document.tables.push_back(recovery_table(c));
+  if (Table advice = advice_table(c.advice); !advice.rows.empty()) {
+    document.tables.push_back(std::move(advice));
+  }
   document.tables.push_back(ledger_table(c.ledger));
   if (c.interruptions.mean > 0) {
     document.tables.push_back(hazards_table(c.by_hazard));

@@ -78,10 +78,41 @@ std::string validate_json(const std::vector<RunPrediction>& rows) {
     object["status"] = row.status;
     list.push_back(std::move(object));
   }
-  const Json out{{"schema", "headway.validate/1"},
-                 {"rows", list},
-                 {"summary", summary_json(validation::summarize(rows))}};
+  Json summary = summary_json(validation::summarize(rows));
+  const auto noise = validation::repeat_noise(rows);
+  summary["repeat_rows"] = noise.rows;
+  summary["repeat_mean_deviation"] = noise.mean_deviation;
+  const auto ordering = validation::layout_ordering(rows);
+  summary["layout_pairs"] = ordering.pairs;
+  summary["layout_pairs_right"] = ordering.right;
+  const Json out{{"schema", "headway.validate/1"}, {"rows", list}, {"summary", summary}};
   return out.dump(2) + "\n";
+}
+
+std::string anchor_json(const validation::Anchor& anchor) {
+  const Json out{{"schema", "headway.validate-anchor/1"},
+                 {"anchor", anchor.id},
+                 {"gemm_factor", anchor.gemm_factor},
+                 {"before", summary_json(validation::summarize(anchor.before))},
+                 {"after", summary_json(validation::summarize(anchor.after))}};
+  return out.dump(2) + "\n";
+}
+
+Document anchor_document(const validation::Anchor& anchor) {
+  Document document;
+  document.title = "Runs like " + anchor.id + ", before and after matching it";
+  Table table{"Published runs", {{"run", false}, {"error before [%]"}, {"after"}}, {}};
+  for (std::size_t i = 0; i < anchor.before.size(); ++i) {
+    table.rows.push_back({anchor.before[i].id, signed_percent(anchor.before[i].error), signed_percent(anchor.after[i].error)});
+  }
+  document.tables.push_back(std::move(table));
+  const RunSummary before = validation::summarize(anchor.before);
+  const RunSummary after = validation::summarize(anchor.after);
+  document.closing.push_back(fmt::format(
+      "Matrix products {:.3f} times as fast match {}; the median error of the {} runs of its GPU, precision and framework goes "
+      "from {} % to {} %.",
+      anchor.gemm_factor, anchor.id, before.n, percent(before.median_abs_error), percent(after.median_abs_error)));
+  return document;
 }
 
 std::string validate_csv(const std::vector<RunPrediction>& rows) {
@@ -106,6 +137,12 @@ Document validate_document(const std::vector<RunPrediction>& rows) {
       "them lie in their 90 % interval.",
       all.n, all.n + all.n_skipped, percent(all.median_abs_error), percent(all.mean_abs_error),
       percent(all.p90_abs_error), percent(all.coverage_90)));
+  const auto noise = validation::repeat_noise(rows);
+  const auto ordering = validation::layout_ordering(rows);
+  document.closing.push_back(fmt::format(
+      "Repeats of one configuration ({} rows) differ from their median by {} % on average; of {} pairs of layouts that differ "
+      "by more than 10 %, {} % are in the right order.",
+      noise.rows, percent(noise.mean_deviation), ordering.pairs, percent(ordering.right)));
   return document;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/report/table.h"
+#include "sim/validation/run_checks.h"
 #include "sim/validation/training_runs.h"
 
 namespace headway::report {
@@ -16,5 +17,8 @@ std::string validate_csv(const std::vector<validation::RunPrediction>& rows);
 /// Every row, the summaries by source, GPU, precision and model kind, and the sentence that
 /// matters.
 Document validate_document(const std::vector<validation::RunPrediction>& rows);
+/// What matching one row did to the rows of the same GPU, precision and framework.
+Document anchor_document(const validation::Anchor& anchor);
+std::string anchor_json(const validation::Anchor& anchor);
 
 }  // namespace headway::report

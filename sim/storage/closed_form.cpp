@@ -70,20 +70,123 @@ Seconds snapshot_time(const ShardLayout& layout,
          host_bandwidth;
 }
 
+BytesPerSecond client_write_rate(const StorageSpec& storage) {
+  const auto& s = storage.client_slots;
+  return s ? std::min(storage.client_write_bandwidth, slot_limit(s->slots, s->request, s->latency))
+           : storage.client_write_bandwidth;
+}
+
+BytesPerSecond client_read_rate(const StorageSpec& storage) {
+  const auto& s = storage.client_slots;
+  return s ? std::min(storage.client_read_bandwidth, slot_limit(s->slots, s->request, s->latency))
+           : storage.client_read_bandwidth;
+}
+
+std::int64_t writing_nodes(const ShardLayout& layout, const CheckpointSpec& checkpoint) {
+  const std::int64_t nodes = node_count(layout);
+  return checkpoint.writers == Writers::all
+             ? nodes
+             : std::max<std::int64_t>(1, (nodes + layout.replicas - 1) / layout.replicas);
+}
+
+Seconds file_time(const ShardLayout& layout,
+                  const CheckpointSpec& checkpoint,
+                  const StorageSpec& storage) {
+  if (!storage.files_per_second) {
+    return Seconds(0);
+  }
+  const std::int64_t writers =
+      std::min(layout.gpus, writing_nodes(layout, checkpoint) * layout.gpus_per_node);
+  return Seconds(static_cast<double>(writers * checkpoint.files_per_writer) /
+                 *storage.files_per_second);
+}
+
+Seconds persist_time_slow_node(const ShardLayout& layout,
+                               const CheckpointSpec& checkpoint,
+                               const StorageSpec& storage,
+                               double keeps) {
+  const std::int64_t writers = writing_nodes(layout, checkpoint);
+  const Bytes share = checkpoint_bytes(layout.parameters, checkpoint) / static_cast<double>(writers);
+  return storage.latency + file_time(layout, checkpoint, storage) +
+         std::max(share / (keeps * client_write_rate(storage)),
+                  equal_clients_time(writers, share, client_write_rate(storage),
+                                     storage.write_bandwidth));
+}
+
 Seconds persist_time(const ShardLayout& layout,
                      const CheckpointSpec& checkpoint,
                      const StorageSpec& storage) {
-  return storage.latency +
-         equal_clients_time(node_count(layout), written_per_node(layout, checkpoint),
-                            storage.client_write_bandwidth, storage.write_bandwidth);
+  return persist_time_slow_node(layout, checkpoint, storage, 1);
+}
+
+NearTimes near_times(const ShardLayout& layout,
+                     const CheckpointSpec& checkpoint,
+                     const CheckpointLevelSpec& level,
+                     BytesPerSecond host_bandwidth,
+                     BytesPerSecond node_network,
+                     bool snapshots) {
+  const Seconds snapshot = snapshot_time(layout, checkpoint, host_bandwidth);
+  NearTimes times;
+  times.stall = level.stall.value_or(snapshots ? snapshot : Seconds(0));
+  if (level.place == NearPlace::host) {
+    times.persist = level.persist.value_or(Seconds(0));
+    times.load = level.load.value_or(snapshot);
+    return times;
+  }
+  const BytesPerSecond write = level.write_bandwidth.value_or(node_network);
+  const BytesPerSecond read = level.read_bandwidth.value_or(write);
+  const Bytes share = written_per_node(layout, checkpoint);
+  times.persist = level.persist.value_or(share / write);
+  times.load = level.load.value_or(share / read + snapshot);
+  return times;
+}
+
+Bytes near_capacity(const ShardLayout& layout,
+                    const CheckpointSpec& checkpoint,
+                    const CheckpointLevelSpec& level) {
+  const double copies = level.place == NearPlace::peer ? 2 : 1;
+  return copies * (1.0 + level.keep) * written_per_node(layout, checkpoint);
+}
+
+Seconds peer_load_time(const ShardLayout& layout,
+                       const CheckpointSpec& checkpoint,
+                       BytesPerSecond node_network) {
+  return read_per_node(layout, checkpoint) / node_network;
+}
+
+FeedTimes feed_times(const DataSpec& input,
+                     const StorageSpec& storage,
+                     std::int64_t nodes,
+                     double tokens_per_s,
+                     double tokens) {
+  const auto n = static_cast<double>(nodes);
+  const BytesPerSecond wanted(tokens_per_s * input.bytes_per_token.si());
+  const BytesPerSecond served = std::min(storage.read_bandwidth, n * client_read_rate(storage));
+  FeedTimes times;
+  times.first_pass = std::max(1.0, wanted / served);
+  times.later = times.first_pass;
+  times.mean = times.first_pass;
+  if (input.dataset.si() <= 0) {
+    return times;
+  }
+  times.cached = std::min(1.0, n * input.node_cache / input.dataset);
+  times.later = std::max(1.0, (1 - times.cached) * wanted / served);
+  const double passes = tokens * input.bytes_per_token.si() / input.dataset.si();
+  const double first = passes > 0 ? std::min(1.0, 1 / passes) : 0;
+  times.mean = first * times.first_pass + (1 - first) * times.later;
+  if (input.stage_at_start) {
+    times.staging =
+        static_cast<double>(input.islands - 1) * input.dataset / input.staging_bandwidth;
+  }
+  return times;
 }
 
 Seconds load_time(const ShardLayout& layout,
                   const CheckpointSpec& checkpoint,
                   const StorageSpec& storage) {
-  return storage.latency + equal_clients_time(node_count(layout), read_per_node(layout, checkpoint),
-                                              storage.client_read_bandwidth,
-                                              storage.read_bandwidth);
+  return storage.latency + file_time(layout, checkpoint, storage) +
+         equal_clients_time(node_count(layout), read_per_node(layout, checkpoint),
+                            client_read_rate(storage), storage.read_bandwidth);
 }
 
 CheckpointTimes checkpoint_times(const ShardLayout& layout,
@@ -111,10 +214,11 @@ std::vector<Transfer> save_transfers(const ShardLayout& layout,
                                      const CheckpointSpec& checkpoint,
                                      const StorageSpec& storage) {
   std::vector<Transfer> transfers;
-  const Bytes share = written_per_node(layout, checkpoint);
-  for (std::int64_t node = 0; node < node_count(layout); ++node) {
+  const std::int64_t writers = writing_nodes(layout, checkpoint);
+  const Bytes share = checkpoint_bytes(layout.parameters, checkpoint) / static_cast<double>(writers);
+  for (std::int64_t node = 0; node < writers; ++node) {
     transfers.push_back(
-        {Place::host, node, Place::storage, 0, share, storage.client_write_bandwidth});
+        {Place::host, node, Place::storage, 0, share, client_write_rate(storage)});
   }
   return transfers;
 }
@@ -126,7 +230,7 @@ std::vector<Transfer> load_transfers(const ShardLayout& layout,
   const Bytes share = read_per_node(layout, checkpoint);
   for (std::int64_t node = 0; node < node_count(layout); ++node) {
     transfers.push_back(
-        {Place::storage, 0, Place::host, node, share, storage.client_read_bandwidth});
+        {Place::storage, 0, Place::host, node, share, client_read_rate(storage)});
   }
   return transfers;
 }

@@ -63,7 +63,21 @@ core::Seconds snapshot_time(const ShardLayout& layout,
                             const CheckpointSpec& checkpoint,
                             core::BytesPerSecond host_bandwidth);
 
-/// Host memory to durable: equal writers, one a node, plus one commit latency.
+/// What one node can write, or read: its client, or what its request slots allow.
+core::BytesPerSecond client_write_rate(const StorageSpec& storage);
+core::BytesPerSecond client_read_rate(const StorageSpec& storage);
+
+/// Nodes that write a save: all, or those of one data-parallel replica.
+std::int64_t writing_nodes(const ShardLayout& layout, const CheckpointSpec& checkpoint);
+
+/// Time the servers need to create or open the files of a save.
+///     writing GPUs x files_per_writer / files_per_second;  0 without a limit
+core::Seconds file_time(const ShardLayout& layout,
+                        const CheckpointSpec& checkpoint,
+                        const StorageSpec& storage);
+
+/// Host memory to durable: equal writers, plus the files and one commit latency.
+///     latency + files + max(share / client, bytes / server)
 core::Seconds persist_time(const ShardLayout& layout,
                            const CheckpointSpec& checkpoint,
                            const StorageSpec& storage);
@@ -72,6 +86,61 @@ core::Seconds persist_time(const ShardLayout& layout,
 core::Seconds load_time(const ShardLayout& layout,
                         const CheckpointSpec& checkpoint,
                         const StorageSpec& storage);
+
+/// The same while the drive or client of one node keeps only `keeps` of its rate: everyone waits
+/// for it.
+///     latency + files + max(share / (keeps client), bytes / server)
+core::Seconds persist_time_slow_node(const ShardLayout& layout,
+                                     const CheckpointSpec& checkpoint,
+                                     const StorageSpec& storage,
+                                     double keeps);
+
+/// Times of a near level.
+///     host: snapshot, nothing to wait for; nvme and peer: node share / its bandwidth
+struct NearTimes {
+  core::Seconds stall, persist, load;
+};
+
+/// @param host_bandwidth  one GPU to its host [B/s]
+/// @param node_network    all network cards of a node [B/s], for peers
+/// @param snapshots       this level takes the snapshot; else it shares that of a nearer one
+NearTimes near_times(const ShardLayout& layout,
+                     const CheckpointSpec& checkpoint,
+                     const CheckpointLevelSpec& level,
+                     core::BytesPerSecond host_bandwidth,
+                     core::BytesPerSecond node_network,
+                     bool snapshots);
+
+/// Bytes of a node's memory or drives that a near level needs: (keep + 1) shares of the node; a peer
+/// holds those of another node beside its own.
+core::Bytes near_capacity(const ShardLayout& layout,
+                          const CheckpointSpec& checkpoint,
+                          const CheckpointLevelSpec& level);
+
+/// State that a replacement copies from its peers: what one node of the job holds.
+core::Seconds peer_load_time(const ShardLayout& layout,
+                             const CheckpointSpec& checkpoint,
+                             core::BytesPerSecond node_network);
+
+/// How long a step that must read its input takes, relative.
+///     max(1, bytes wanted from storage / bytes the storage delivers)
+/// In the first pass over the data set nothing is cached; after it, `min(1, caches / data set)` of
+/// the reads are. The mean over the run weighs passes by their steps.
+struct FeedTimes {
+  double first_pass = 1;  ///< step that waits / step
+  double later = 1;
+  double mean = 1;
+  double cached = 0;      ///< share of the reads that caches serve in later passes
+  core::Seconds staging;  ///< copying the data set to the other islands before the start
+};
+
+/// @param tokens_per_s  of the whole job at healthy speed
+/// @param tokens        of the whole run; 0: unknown, the later passes are taken
+FeedTimes feed_times(const DataSpec& input,
+                     const StorageSpec& storage,
+                     std::int64_t nodes,
+                     double tokens_per_s,
+                     double tokens);
 
 /// Times of one save and one load, with measured figures of the spec where it has them.
 struct CheckpointTimes {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sim/core/fields.h"
 #include "sim/core/units.h"
@@ -16,6 +17,20 @@ constexpr auto enum_words(StoragePath) {
   return std::array{E{StoragePath::shared, "shared"}, E{StoragePath::dual, "dual"}};
 }
 
+/// A client that keeps at most so many requests in flight, such as an NFS mount with its RPC slots.
+struct ClientSlotsSpec {
+  int slots = 128;
+  core::Bytes request{1048576};
+  core::Seconds latency{1e-3};
+  template <class V>
+  void fields(V& v) {
+    v.required("slots", slots, "Requests in flight.", core::at_least_one);
+    v.required("request", request, "Bytes of one request.", core::positive);
+    v.required("latency", latency, "Of one request, at the load of a save.", core::positive);
+  }
+  bool operator==(const ClientSlotsSpec&) const = default;
+};
+
 /// One storage tier that all nodes reach.
 struct StorageSpec {
   static constexpr const char* kCatalogue = "storage";
@@ -27,6 +42,8 @@ struct StorageSpec {
   core::Seconds latency{1e-3};
   core::Bytes capacity{1e15};
   StoragePath path = StoragePath::dual;
+  std::optional<ClientSlotsSpec> client_slots;
+  std::optional<double> files_per_second;
   template <class V>
   void fields(V& v) {
     v.required("name", name, "Name printed in reports.");
@@ -37,6 +54,9 @@ struct StorageSpec {
     v.optional("latency", latency, "Open, metadata and commit of one file.", core::non_negative);
     v.optional("capacity", capacity, "Usable capacity.", core::positive);
     v.optional("path", path, "shared: over the compute fabric; dual: over a fabric of its own.");
+    v.optional("client_slots", client_slots, "Requests one node keeps in flight; they bound its rate.");
+    v.optional("files_per_second", files_per_second, "Files the servers can create or open, all together; absent: no limit.",
+               core::positive);
   }
   bool operator==(const StorageSpec&) const = default;
 };
@@ -47,6 +67,46 @@ constexpr auto enum_words(CheckpointMode) {
   return std::array{E{CheckpointMode::synchronous, "sync"}, E{CheckpointMode::asynchronous, "async"}};
 }
 
+/// Where a near save goes.
+enum class NearPlace { host, nvme, peer };
+constexpr auto enum_words(NearPlace) {
+  using E = core::EnumWord<NearPlace>;
+  return std::array{E{NearPlace::host, "host"}, E{NearPlace::nvme, "nvme"}, E{NearPlace::peer, "peer"}};
+}
+
+/// A level of checkpoints nearer than the storage: quick, but lost with its node.
+struct CheckpointLevelSpec {
+  NearPlace place = NearPlace::host;
+  std::int64_t every = 1;
+  std::optional<core::BytesPerSecond> write_bandwidth;
+  std::optional<core::BytesPerSecond> read_bandwidth;
+  std::optional<core::Bytes> capacity;
+  int keep = 1;
+  std::optional<core::Seconds> stall;
+  std::optional<core::Seconds> persist;
+  std::optional<core::Seconds> load;
+  template <class V>
+  void fields(V& v) {
+    v.required("place", place, "host memory, the node's drives, or the memory of a peer node.");
+    v.optional("every", every, "Each how many-th save goes here too.", core::at_least_one);
+    v.optional("write_bandwidth", write_bandwidth, "One node into it; required for nvme, else computed.", core::positive);
+    v.optional("read_bandwidth", read_bandwidth, "One node out of it; absent: as writing.", core::positive);
+    v.optional("capacity", capacity, "Of one node; absent: not checked (host and peer: the host's memory).", core::positive);
+    v.optional("keep", keep, "Saves kept in it; one more is being written.", core::at_least_one);
+    v.optional("stall", stall, "Measured time training stops; absent: computed.", core::non_negative);
+    v.optional("persist", persist, "Measured time from the end of the stall until complete; absent: computed.", core::non_negative);
+    v.optional("load", load, "Measured time to read it back; absent: computed.", core::non_negative);
+  }
+  bool operator==(const CheckpointLevelSpec&) const = default;
+};
+
+/// Who writes.
+enum class Writers { all, one_replica };
+constexpr auto enum_words(Writers) {
+  using E = core::EnumWord<Writers>;
+  return std::array{E{Writers::all, "all"}, E{Writers::one_replica, "one_replica"}};
+}
+
 /// When and how the job saves.
 struct CheckpointSpec {
   core::OrAuto<core::Seconds> interval;
@@ -54,6 +114,11 @@ struct CheckpointSpec {
   CheckpointMode mode = CheckpointMode::asynchronous;
   double bytes_per_parameter = 14;
   int keep = 3;
+  std::int64_t every = 1;
+  std::vector<CheckpointLevelSpec> levels;
+  Writers writers = Writers::all;
+  int files_per_writer = 1;
+  double unreadable = 0;
   std::optional<core::Seconds> stall;
   std::optional<core::Seconds> persist;
   std::optional<core::Seconds> load;
@@ -64,11 +129,37 @@ struct CheckpointSpec {
     v.optional("mode", mode, "sync: training waits for the last byte; async: it waits for the snapshot only.");
     v.optional("bytes_per_parameter", bytes_per_parameter, "Saved bytes: 2 weights + 12 fp32 Adam state.", core::positive);
     v.optional("keep", keep, "Checkpoints kept; older ones are deleted.", core::at_least_one);
+    v.optional("every", every, "Each how many-th save goes to storage; the others stay in `levels`.", core::at_least_one);
+    v.optional("levels", levels, "Nearer places that saves go to as well.");
+    v.optional("writers", writers, "all: every node writes its part; one_replica: the nodes of one data-parallel replica write it all.");
+    v.optional("files_per_writer", files_per_writer, "Files each GPU that writes creates.", core::at_least_one);
+    v.optional("unreadable", unreadable, "Chance that a save is found torn or stale when it is read; the one before it is then loaded.",
+               core::Range{0, 1, false, true, "0 or more and below 1"});
     v.optional("stall", stall, "Measured time training stops at a save; absent: computed.", core::non_negative);
     v.optional("persist", persist, "Measured time from snapshot to durable; absent: computed.", core::non_negative);
     v.optional("load", load, "Measured time to read a checkpoint at restart; absent: computed.", core::non_negative);
   }
   bool operator==(const CheckpointSpec&) const = default;
+};
+
+/// What is read to train on.
+struct DataSpec {
+  core::Bytes bytes_per_token{4};
+  core::Bytes dataset{0};
+  core::Bytes node_cache{0};
+  int islands = 1;
+  core::BytesPerSecond staging_bandwidth{10e9};
+  bool stage_at_start = true;
+  template <class V>
+  void fields(V& v) {
+    v.optional("bytes_per_token", bytes_per_token, "Bytes read for one token (text: 4; images and video far more).", core::positive);
+    v.optional("dataset", dataset, "The whole data set; 0: not staged and not cached.", core::non_negative);
+    v.optional("node_cache", node_cache, "Drives of one node that hold its part of the data set.", core::non_negative);
+    v.optional("islands", islands, "Storage islands that each need a copy of the data set.", core::at_least_one);
+    v.optional("staging_bandwidth", staging_bandwidth, "From where the data set lies to one more island.", core::positive);
+    v.optional("stage_at_start", stage_at_start, "The copies are made before the first step; false: they are there.");
+  }
+  bool operator==(const DataSpec&) const = default;
 };
 
 }  // namespace headway::storage

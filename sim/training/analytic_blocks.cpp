@@ -45,7 +45,7 @@ void Timeline::reset(double begin) {
 double Timeline::run_transfer(const TimedOperation& o) {
   const double done = (o.shares_network ? std::max(now, network_free) : now) + o.seconds;
   network_free = o.shares_network ? done : network_free;
-  now = o.asynchronous ? now : done;
+  now = o.asynchronous ? now + o.interference : done;
   if (o.ticket >= 0) {
     tickets.resize(std::max(tickets.size(), static_cast<std::size_t>(o.ticket) + 1), 0);
     tickets[static_cast<std::size_t>(o.ticket)] = std::max(ticket(o.ticket), done);
@@ -179,13 +179,18 @@ const network::GroupShape& BlockTimer::shape_of(const RankLayout& layout,
   return place->second;
 }
 
+RankLayout BlockTimer::ranks_of(const workload::ParallelismSpec& p, int data_parallel) const {
+  return {p, data_parallel, scenario_.cluster.node.scale_up.domain_gpus};
+}
+
 std::vector<TimedBlock> BlockTimer::time_blocks(const workload::StepGraph& graph,
                                                 const workload::ParallelismSpec& p,
                                                 int data_parallel,
                                                 bool (*wanted)(const workload::Block&)) {
-  const RankLayout layout(p, data_parallel);
-  const GroupsKey groups{p.tensor,   p.context,     p.expert,
-                         p.pipeline, data_parallel, static_cast<int>(p.rank_order)};
+  const RankLayout layout = ranks_of(p, data_parallel);
+  const GroupsKey groups{
+      p.tensor,           p.context,  p.expert,      p.expert_tensor,
+      p.shard_group_size, p.pipeline, data_parallel, static_cast<int>(p.rank_order)};
   const auto clock = core::Clock::step();
   std::vector<TimedBlock> blocks;
   for (std::size_t b = 0; b < graph.blocks.size(); ++b) {
@@ -197,15 +202,20 @@ std::vector<TimedBlock> BlockTimer::time_blocks(const workload::StepGraph& graph
     for (std::size_t i = 0; i < graph.blocks[b].operations.size(); ++i) {
       const Operation& o = graph.blocks[b].operations[i];
       double seconds = clock.to_seconds(durations[i]).si();
+      double interference = 0;
       bool shares = false;
       if (o.kind == OperationKind::collective) {
         const auto& shape = shape_of(layout, groups, o.group);
         seconds = transfer(o.collective, o.bytes, shape);
         shares = o.activity == core::Activity::data && shape.domains > 1;
+        if (shape.ranks > 1) {
+          interference = seconds * interference_share(scenario_.training.framework, o.activity);
+        }
       } else if (o.kind == OperationKind::send && o.peer_stage < 0) {
         seconds = message(o.bytes, shape_of(layout, groups, o.group).domains > 1);
       }
       block.push_back(timed(o, seconds, shares));
+      block.back().interference = o.asynchronous ? interference : 0;
     }
   }
   return blocks;

@@ -21,6 +21,7 @@ namespace headway::training {
 struct TimedOperation {
   workload::OperationKind kind = workload::OperationKind::compute;
   double seconds = 0;  ///< compute and delay: on the compute stream; else the transfer
+  double interference = 0;  ///< asynchronous collective: what it takes from the kernels beside it
   bool asynchronous = false;
   bool shares_network =
       false;  ///< runs one after another with its like: gradients and parameters over the NICs
@@ -58,6 +59,9 @@ class BlockTimer {
  public:
   explicit BlockTimer(const Scenario& scenario);
 
+  /// Ranks of a layout on the cluster's GPUs.
+  [[nodiscard]] RankLayout ranks_of(const workload::ParallelismSpec& p, int data_parallel) const;
+
   /// The blocks of a graph that are `wanted`; the others stay empty.
   /// @param layout  whose groups communicate; the graph may be a smaller one with the same groups
   std::vector<TimedBlock> time_blocks(const workload::StepGraph& graph,
@@ -78,7 +82,7 @@ class BlockTimer {
     bool operator==(const CallKey&) const = default;
   };
   /// All that the members of groups depend on.
-  using GroupsKey = std::array<int, 6>;
+  using GroupsKey = std::array<int, 8>;
 
   struct CallHash {
     std::size_t operator()(const CallKey& key) const;

@@ -83,7 +83,8 @@ Probe make_probe(const workload::ModelSpec& model,
                  BlockTimer& timer,
                  bool (*wanted)(const Block&)) {
   Probe made;
-  made.graph = workload::build_step_graph(model, s.training, probe, data_parallel, micro_batches);
+  made.graph = workload::build_step_graph(model, s.training, probe, data_parallel, micro_batches,
+                                          timer.ranks_of(groups, data_parallel).expert_domains());
   made.blocks = timer.time_blocks(made.graph, groups, data_parallel, wanted);
   return made;
 }
@@ -245,7 +246,8 @@ FewStages few_stages(const workload::ModelSpec& model,
                      ParallelismSpec p) {
   constexpr std::size_t kFew = 3;
   const std::size_t stages = sizes.size();
-  const bool fewer = stages > kFew && layers_alike(model);
+  const bool listed = !p.chunk_layers.empty();
+  const bool fewer = stages > kFew && layers_alike(model) && !listed;
   const std::size_t kept = fewer ? kFew : stages;
   FewStages few{model, std::move(p), {}};
   for (std::size_t i = 0; i < stages; ++i) {
@@ -256,8 +258,9 @@ FewStages few_stages(const workload::ModelSpec& model,
   }
   const bool even =
       std::all_of(sizes.begin(), sizes.end(), [&](int size) { return size == sizes.front(); });
-  few.layout.first_stage_layers = even ? 0 : sizes.front();
-  few.layout.last_stage_layers = even ? 0 : sizes.back();
+  few.layout.first_stage_layers = even || listed ? 0 : sizes.front();
+  few.layout.last_stage_layers = even || listed ? 0 : sizes.back();
+  few.layout.chunk_layers = listed ? sizes : std::vector<int>{};
   few.layout.pipeline = static_cast<int>(kept);
   few.layout.virtual_stages = 1;
   few.layout.schedule = ScheduleKind::one_f_one_b;
@@ -335,6 +338,7 @@ ParallelismSpec rank_key(const ParallelismSpec& layout, bool splits) {
   key.virtual_stages = 1;
   key.first_stage_layers = 1;
   key.last_stage_layers = 0;
+  key.chunk_layers.clear();
   key.data = {};
   key.schedule = splits ? ScheduleKind::zero_bubble_h1 : ScheduleKind::one_f_one_b;
   return key;
@@ -344,6 +348,8 @@ ParallelismSpec data_key(const ParallelismSpec& layout) {
   ParallelismSpec key = layout;
   key.micro_batch = 1;
   key.recompute = workload::Recompute::none;
+  key.recompute_parts.clear();
+  key.recompute_period = 1;
   key.sequence = true;
   key.data = {};
   return key;

@@ -14,6 +14,9 @@ void add_speeds(const CheckedScenario& checked, std::vector<Assumption>& list) {
   const std::string from = s.calibration.kernels ? "measured, calibration '" + s.calibration.name + "'"
                                                  : "microbenchmarks of the GPU model, not of this machine";
   list.push_back({"gpu.sustained.gemm_16bit", fmt::format("{:g}", shares.gemm_16bit), from});
+  const auto& tables = s.cluster.node.gpu.kernels;
+  list.push_back({"gpu.kernels", tables ? tables->name : "none",
+                  tables ? "measured shape dependence, relative to large kernels" : "laws of tiles and waves; the interval is wider"});
   list.push_back({"gpu.sustained.attention_forward", fmt::format("{:g}", shares.attention_forward), from});
   list.push_back({"gpu.sustained.attention_backward", fmt::format("{:g}", shares.attention_backward), from});
   list.push_back({"gpu.sustained.memory", fmt::format("{:g}", shares.memory), from});
@@ -24,6 +27,9 @@ void add_software(const CheckedScenario& checked, std::vector<Assumption>& list)
   const std::string from = "framework profile '" + f.name + "'";
   list.push_back({"training.framework.fused_attention", yes_no(f.fused_attention), from});
   list.push_back({"training.framework.tensor_overlap", yes_no(f.tensor_overlap), from});
+  list.push_back({"training.framework.tensor_interference", fmt::format("{:g}", f.tensor_interference), from});
+  list.push_back({"training.framework.data_interference", fmt::format("{:g}", f.data_interference), from});
+  list.push_back({"training.framework.message_overhead", fmt::format("{:g} s", f.message_overhead.si()), from});
   list.push_back({"training.framework.pipeline_overlap", yes_no(f.pipeline_overlap), from});
   list.push_back({"training.framework.data_overlap", yes_no(f.data_overlap), from});
 }
@@ -43,7 +49,7 @@ std::vector<Assumption> step_assumptions(const CheckedScenario& checked, const L
   }
   const auto& fabric = checked.scenario().cluster.fabric;
   list.push_back({"cluster.fabric.efficiency", fmt::format("{:g}", fabric.efficiency), "share of the line rate that payload reaches"});
-  list.push_back({"overlap", "no slowdown", "a collective beside a kernel slows neither; groups in one NVLink domain do not contend"});
+  list.push_back({"overlap", "in proportion", "a collective beside kernels slows them by the framework's interference; groups in one NVLink domain do not contend"});
   list.push_back({"jitter", "none", "every GPU runs at the sustained speed of the slowest of them, which all others wait for"});
   return list;
 }

@@ -3,7 +3,9 @@
 #include <set>
 #include <utility>
 
+#include "sim/gpu/tables.h"
 #include "sim/workload/build.h"
+#include "sim/workload/closed_form.h"
 #include "sim/workload/layout.h"
 #include "sim/workload/schedule.h"
 
@@ -128,6 +130,15 @@ void check_context(const Scenario& s, Complaints& complaints) {
   }
 }
 
+void check_groups(const Scenario& s, int data, Complaints& complaints) {
+  for (const auto& problem : workload::expert_problems(s.model, s.parallelism, data)) {
+    complaints.add("parallelism.expert", "{}", problem);
+  }
+  if (const std::string problem = workload::shard_problem(s.parallelism, data); !problem.empty()) {
+    complaints.add("parallelism.shard_group_size", "{}", problem);
+  }
+}
+
 void check_pipeline(const Scenario& s, int micro_batches, Complaints& complaints) {
   const auto& p = s.parallelism;
   if (const std::string problem = workload::layout_problem(s.model, p); !problem.empty()) {
@@ -153,11 +164,37 @@ void check_model(const workload::ModelSpec& m, Complaints& complaints) {
   if (m.attention == workload::AttentionKind::sliding_window && m.window == 0) {
     complaints.add("model.attention", "attention 'sliding_window' needs 'window', the tokens a layer sees");
   }
-  if (m.ffn == 0 && !m.moe) {
-    complaints.add("model.ffn", "a model without experts needs 'ffn' of 1 or more");
+  if (m.ffn == 0 && workload::layer_count(m).dense > 0) {
+    complaints.add("model.ffn", "{} without experts needs 'ffn' of 1 or more", m.moe ? "a layer" : "a model");
   }
   if (m.moe && m.moe->top_k > m.moe->experts) {
     complaints.add("model.moe.top_k", "a token cannot visit {} of {} experts", m.moe->top_k, m.moe->experts);
+  }
+}
+
+void check_ageing(const failures::HazardSpec& hazard, const std::string& path, Complaints& complaints) {
+  if (hazard.law.kind != failures::LawKind::exponential && hazard.count) {
+    complaints.add(path, "hazard '{}' ages by a {} law and needs mtbf; a count does not say how old the parts were", hazard.name,
+                   core::to_word(hazard.law.kind));
+  }
+  core::Seconds last;
+  for (std::size_t i = 0; i < hazard.law.factors.size(); ++i) {
+    const auto until = hazard.law.factors[i].until;
+    if (until <= last) {
+      complaints.add(fmt::format("{}.law.factors[{}].until", path, i), "the ages of a piecewise law must rise, but {} s does not come after {} s",
+                     until.si(), last.si());
+    }
+    last = until;
+  }
+}
+
+void check_effect(const failures::HazardSpec& hazard, const std::string& path, Complaints& complaints) {
+  if (hazard.lasts && !failures::is_slow(hazard.effect)) {
+    complaints.add(path + ".lasts", "only slow parts get well by themselves; effect '{}' does not", core::to_word(hazard.effect));
+  }
+  if (hazard.latent && hazard.effect != failures::Effect::stop) {
+    complaints.add(path + ".latent", "a silent failure stops the job when it is noticed; it cannot have effect '{}'",
+                   core::to_word(hazard.effect));
   }
 }
 
@@ -175,6 +212,50 @@ void check_hazards(const failures::FailureSpec& f, Complaints& complaints) {
     if (!names.insert(hazard.name).second) {
       complaints.add(path, "two hazards are named '{}'; names choose the random stream and must differ", hazard.name);
     }
+    check_ageing(hazard, path, complaints);
+    check_effect(hazard, path, complaints);
+  }
+  if (f.maintenance && f.maintenance->lasts >= f.maintenance->every) {
+    complaints.add("run.failures.maintenance", "planned work lasts {} s and begins every {} s; leave time in between",
+                   f.maintenance->lasts.si(), f.maintenance->every.si());
+  }
+}
+
+/// Who must notice hangs, and where the state of a job that does not go back to checkpoints comes from.
+void check_recovery(const Scenario& s, Complaints& complaints) {
+  const auto& r = s.run.recovery;
+  if (r.detectors && !r.detectors->watchdog && !r.detectors->heartbeat && !r.detectors->health_check && s.run.failures) {
+    for (const auto& hazard : s.run.failures->hazards) {
+      if (hazard.effect == failures::Effect::hang) {
+        complaints.add("run.recovery.detectors", "nothing detects the hang '{}'; add a watchdog, a heartbeat or a health_check", hazard.name);
+      }
+    }
+  }
+  const bool without_saves = r.state_from == failures::StateSource::peers || r.elastic;
+  if (without_saves && s.parallelism.sharding != workload::Sharding::zero0) {
+    complaints.add(r.elastic ? "run.recovery.elastic" : "run.recovery.state_from",
+                   "with sharding {} the lost node's part of the state is nowhere else; write 'sharding: zero0', or save to a "
+                   "checkpoint level with 'place: peer'",
+                   core::to_word(s.parallelism.sharding));
+  }
+}
+
+void check_checkpoint(const storage::CheckpointSpec& c, Complaints& complaints) {
+  if (c.levels.size() > 3) {
+    complaints.add("run.checkpoint.levels", "{} levels beside the storage; at most 3 are modelled", c.levels.size());
+  }
+  for (std::size_t i = 0; i < c.levels.size(); ++i) {
+    const auto& level = c.levels[i];
+    const std::string path = fmt::format("run.checkpoint.levels[{}]", i);
+    if (i == 0 && level.every != 1) {
+      complaints.add(path + ".every", "the first level takes the snapshot of every save; write 'every: 1' or leave it out");
+    }
+    if (level.place == storage::NearPlace::nvme && !level.write_bandwidth && !level.persist) {
+      complaints.add(path, "an nvme level needs 'write_bandwidth' (one node into its drives) or a measured 'persist'");
+    }
+  }
+  if (c.levels.empty() && c.every != 1) {
+    complaints.add("run.checkpoint.every", "without 'levels' every save goes to storage; lengthen the interval instead");
   }
 }
 
@@ -188,6 +269,7 @@ void check_run(const RunSpec& r, Complaints& complaints) {
       complaints.add("run.until", "write exactly one of 'tokens', 'steps' and 'wall', not {}", given);
     }
   }
+  check_checkpoint(r.checkpoint, complaints);
   if (r.failures) {
     check_hazards(*r.failures, complaints);
   }
@@ -203,6 +285,14 @@ void check_precision(const Scenario& s, Complaints& complaints) {
   if (missing) {
     complaints.add("training.precision", "{} has no matrix unit for {}; choose another precision or GPU",
                    s.cluster.node.gpu.name, core::to_word(precision));
+  }
+}
+
+void check_tables(const gpu::GpuSpec& gpu, Complaints& complaints) {
+  if (gpu.kernels) {
+    if (const std::string problem = gpu::table_problem(*gpu.kernels); !problem.empty()) {
+      complaints.add("cluster.node.gpu.kernels", "{}", problem);
+    }
   }
 }
 
@@ -236,11 +326,16 @@ CheckedScenario check(Scenario scenario, const SourceMarks& marks) {
   check_tensor(scenario, complaints);
   check_context(scenario, complaints);
   check_run(scenario.run, complaints);
+  check_recovery(scenario, complaints);
+  check_tables(scenario.cluster.node.gpu, complaints);
   check_curves(scenario.calibration, complaints);
   apply(scenario.calibration, scenario.cluster);
   const int data = resolve_data(scenario, gpus, complaints);
   const int micro_batches = data > 0 ? resolve_micro_batches(scenario, data, complaints) : 0;
   check_pipeline(scenario, micro_batches, complaints);
+  if (data > 0) {
+    check_groups(scenario, data, complaints);
+  }
   for (const auto& message : workload::unsupported(scenario.model, scenario.training, scenario.parallelism)) {
     complaints.add("parallelism", "{}", message);
   }

@@ -27,6 +27,13 @@ std::vector<Group> groups_of_one(const CheckedScenario& checked) {
   add(Group::data, checked.data_parallel());
   add(Group::data_context, checked.data_parallel() * p.context);
   add(Group::embedding, p.pipeline);
+  if (p.shard_group_size > 0) {
+    add(Group::shard, p.shard_group_size);
+    add(Group::replica, checked.data_parallel() * p.context / p.shard_group_size);
+  }
+  add(Group::expert, p.expert);
+  add(Group::expert_tensor, p.expert_tensor);
+  add(Group::expert_data, p.tensor * p.context * checked.data_parallel() / (p.expert * p.expert_tensor));
   add(Group::world, static_cast<int>(checked.gpus()));
   return groups;
 }
@@ -50,14 +57,17 @@ class Lowering {
       : checked_(checked),
         fabric_(fabric),
         contention_(contention),
-        layout_(checked.scenario().parallelism, checked.data_parallel()),
+        layout_(rank_layout(checked)),
         parameters_(network::make_parameters(
             fabric.input(), nccl_generation(checked.scenario().cluster.node.gpu.architecture))),
         numbers_(fabric) {}
 
   LoweredStep lower(const workload::StepGraph& graph) {
-    const CompileInput input{&graph, block_durations(graph, kernel_times(checked_.scenario())),
-                             groups_of_one(checked_), in_order_pairs(graph)};
+    const CompileInput input{
+        &graph,
+        block_durations(graph, kernel_times(checked_.scenario()),
+                        [this](const workload::Operation& o) { return interference(o); }),
+        groups_of_one(checked_), in_order_pairs(graph)};
     for (int stage = 0; stage < static_cast<int>(graph.stages.size()); ++stage) {
       stages_.push_back(compile_stage(input, stage, out_.problem.names));
       number_slots(stages_.back());
@@ -72,6 +82,23 @@ class Lowering {
   }
 
  private:
+  /// Kernels beside a collective lose SMs and memory bandwidth to it, in proportion to how long it lasts alone.
+  /// The groups of rank 0 stand for all of their kind.
+  core::Seconds interference(const workload::Operation& operation) {
+    const double share = interference_share(checked_.scenario().training.framework, operation.activity);
+    std::vector<core::GpuId> members;
+    for (const Rank member : layout_.members(operation.group, Rank(0))) {
+      members.push_back(layout_.gpu(member));
+    }
+    if (share == 0 || members.size() < 2) {
+      return core::Seconds(0);
+    }
+    network::CollectiveCall call;
+    call.kind = operation.collective;
+    call.bytes = operation.bytes;
+    return time_of(operation.name, call, network::group_shape(fabric_, members)).total * share;
+  }
+
   /// Equal slots of different stages get one number; sends and receives of one size and channel too.
   void number_slots(const StageProgram& stage) {
     std::vector<std::uint32_t>& numbers = slot_numbers_.emplace_back();
@@ -235,6 +262,11 @@ network::NcclGeneration nccl_generation(gpu::Architecture architecture) {
   HEADWAY_CHECK(false, "architecture {}", static_cast<int>(architecture));
 }
 
+RankLayout rank_layout(const CheckedScenario& checked) {
+  const Scenario& s = checked.scenario();
+  return {s.parallelism, checked.data_parallel(), s.cluster.node.scale_up.domain_gpus};
+}
+
 network::Fabric build_fabric(const ClusterSpec& cluster) {
   network::FabricInput input;
   input.fabric = cluster.fabric;
@@ -245,6 +277,10 @@ network::Fabric build_fabric(const ClusterSpec& cluster) {
   return network::Fabric(input);
 }
 
+double interference_share(const workload::FrameworkSpec& framework, core::Activity activity) {
+  return activity == core::Activity::tensor ? framework.tensor_interference : framework.data_interference;
+}
+
 KernelTimes kernel_times(const Scenario& scenario) {
   const auto& gpu = scenario.cluster.node.gpu;
   const auto& framework = scenario.training.framework;
@@ -253,6 +289,11 @@ KernelTimes kernel_times(const Scenario& scenario) {
     shares.attention_forward = shares.attention_flash2;
     shares.attention_backward = shares.attention_flash2;
   }
+  for (double* share : {&shares.gemm_16bit, &shares.gemm_8bit, &shares.gemm_4bit}) {
+    *share *= framework.gemm_share;
+  }
+  shares.attention_forward *= framework.attention_share;
+  shares.attention_backward *= framework.attention_share;
   // A synchronous step waits for the slowest GPU at every collective.
   const std::int64_t gpus = std::int64_t{scenario.cluster.nodes} * scenario.cluster.node.gpus;
   return {&gpu, gpu::shares_of_slowest(shares, gpus), {framework.cpu_launch, framework.cuda_graphs}};

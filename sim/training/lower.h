@@ -9,6 +9,7 @@
 #include "sim/network/fabric.h"
 #include "sim/network/problem.h"
 #include "sim/training/check.h"
+#include "sim/training/placement.h"
 #include "sim/training/program.h"
 #include "sim/workload/step_graph.h"
 
@@ -33,8 +34,14 @@ struct LoweredStep {
 /// The row of NCCL's cost tables that a GPU reads: CDNA 3 that of Hopper, CDNA 4 that of Blackwell.
 network::NcclGeneration nccl_generation(gpu::Architecture architecture);
 
+/// Ranks over the cluster's GPUs.
+RankLayout rank_layout(const CheckedScenario& checked);
+
 /// The fabric of a cluster.
 network::Fabric build_fabric(const ClusterSpec& cluster);
+
+/// Compute time lost a second of an asynchronous collective of this kind, by the framework.
+double interference_share(const workload::FrameworkSpec& framework, core::Activity activity);
 
 /// Kernel speeds of the cluster's GPU with the calibration applied.
 KernelTimes kernel_times(const Scenario& scenario);

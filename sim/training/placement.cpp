@@ -1,5 +1,8 @@
 #include "sim/training/placement.h"
 
+#include <algorithm>
+#include <map>
+
 #include "sim/core/error.h"
 
 namespace headway::training {
@@ -7,11 +10,15 @@ namespace headway::training {
 using core::Rank;
 using workload::Group;
 
-RankLayout::RankLayout(const workload::ParallelismSpec& p, int data_parallel)
+RankLayout::RankLayout(const workload::ParallelismSpec& p, int data_parallel, int domain_gpus)
     : tensor_(p.tensor),
       context_(p.context),
       data_(data_parallel),
       pipeline_(p.pipeline),
+      expert_(p.expert),
+      expert_tensor_(p.expert_tensor),
+      shard_group_(std::max(1, p.shard_group_size)),
+      domain_gpus_(domain_gpus),
       pipeline_first_(p.rank_order == workload::RankOrder::pipeline_first) {}
 
 RankCoordinates RankLayout::coordinates(Rank rank) const {
@@ -63,11 +70,114 @@ Rank RankLayout::leader(Group group, Rank of) const {
     case Group::pipeline_next:
     case Group::pipeline_previous:
       return of;
+    case Group::shard:
+    case Group::replica:
+      return shard_members(group, of).front();
     case Group::expert:
+    case Group::expert_domain:
+    case Group::expert_rail:
+    case Group::expert_tensor:
     case Group::expert_data:
-      break;
+      return expert_members(group, of).front();
   }
-  HEADWAY_CHECK(false, "group {} has no placement yet", static_cast<int>(group));
+  HEADWAY_CHECK(false, "group {} has no placement", static_cast<int>(group));
+}
+
+RankLayout::ExpertPlace RankLayout::expert_place(Rank rank) const {
+  const RankCoordinates at = coordinates(rank);
+  int rest = at.tensor + tensor_ * (at.context + context_ * at.data);
+  const int tensor = rest % expert_tensor_;
+  rest /= expert_tensor_;
+  return {tensor, rest % expert_, rest / expert_};
+}
+
+Rank RankLayout::rank_at(const ExpertPlace& place, int pipeline) const {
+  const int linear = place.tensor + expert_tensor_ * (place.expert + expert_ * place.data);
+  RankCoordinates at;
+  at.tensor = linear % tensor_;
+  at.context = linear / tensor_ % context_;
+  at.data = linear / tensor_ / context_;
+  at.pipeline = pipeline;
+  return rank(at);
+}
+
+int RankLayout::domain(Rank rank) const {
+  return domain_gpus_ > 0 ? static_cast<int>(gpu(rank).index()) / domain_gpus_ : 0;
+}
+
+std::vector<Rank> RankLayout::shard_members(Group group, Rank of) const {
+  RankCoordinates at = coordinates(of);
+  const int own = at.context + context_ * at.data;  // place among the ranks with the same weights
+  std::vector<Rank> ranks;
+  for (int place = 0; place < context_ * data_; ++place) {
+    const bool member = group == Group::shard ? place / shard_group_ == own / shard_group_
+                                              : place % shard_group_ == own % shard_group_;
+    if (member) {
+      at.context = place % context_;
+      at.data = place / context_;
+      ranks.push_back(rank(at));
+    }
+  }
+  return ranks;
+}
+
+std::vector<Rank> RankLayout::expert_members(Group group, Rank of) const {
+  const int pipeline = coordinates(of).pipeline;
+  ExpertPlace place = expert_place(of);
+  std::vector<Rank> ranks;
+  const auto visit = [&](int& along, int degree) {
+    for (along = 0; along < degree; ++along) {
+      ranks.push_back(rank_at(place, pipeline));
+    }
+  };
+  if (group == Group::expert_tensor) {
+    visit(place.tensor, expert_tensor_);
+    return ranks;
+  }
+  if (group == Group::expert_data) {
+    visit(place.data, tensor_ * context_ * data_ / (expert_ * expert_tensor_));
+    return ranks;
+  }
+  visit(place.expert, expert_);
+  if (group == Group::expert) {
+    return ranks;
+  }
+  // Members of one domain are neighbours in the group; those of a rail have the same place in their domains.
+  const auto in_domain = [&](Rank rank) { return domain(rank) == domain(of); };
+  const auto each = std::count_if(ranks.begin(), ranks.end(), in_domain);
+  const auto own = std::find(ranks.begin(), ranks.end(), of) - ranks.begin();
+  std::vector<Rank> part;
+  for (std::ptrdiff_t i = 0; i < static_cast<std::ptrdiff_t>(ranks.size()); ++i) {
+    const bool member = group == Group::expert_domain ? in_domain(ranks[static_cast<std::size_t>(i)]) : i % each == own % each;
+    if (member) {
+      part.push_back(ranks[static_cast<std::size_t>(i)]);
+    }
+  }
+  return part;
+}
+
+int RankLayout::expert_domains() const {
+  if (expert_ == 1 || domain_gpus_ == 0) {
+    return 1;
+  }
+  int domains = 0;
+  for (std::int64_t r = 0; r < ranks(); ++r) {
+    const Rank first(static_cast<std::uint32_t>(r));
+    const std::vector<Rank> group = expert_members(Group::expert, first);
+    if (group.front() != first) {
+      continue;
+    }
+    std::map<int, int> held;
+    for (const Rank member : group) {
+      ++held[domain(member)];
+    }
+    const auto even = [&](const auto& entry) { return entry.second == held.begin()->second; };
+    if (!std::all_of(held.begin(), held.end(), even) || (domains != 0 && domains != static_cast<int>(held.size()))) {
+      return 1;
+    }
+    domains = static_cast<int>(held.size());
+  }
+  return domains;
 }
 
 Rank RankLayout::context_neighbour(Rank rank, int distance) const {
@@ -123,11 +233,17 @@ std::vector<Rank> RankLayout::members(Group group, Rank of) const {
       ranks.push_back(rank(at));
       return ranks;
     }
+    case Group::shard:
+    case Group::replica:
+      return shard_members(group, of);
     case Group::expert:
+    case Group::expert_domain:
+    case Group::expert_rail:
+    case Group::expert_tensor:
     case Group::expert_data:
-      break;
+      return expert_members(group, of);
   }
-  HEADWAY_CHECK(false, "group {} has no placement yet", static_cast<int>(group));
+  HEADWAY_CHECK(false, "group {} has no placement", static_cast<int>(group));
 }
 
 }  // namespace headway::training

@@ -19,7 +19,8 @@ struct RankCoordinates {
 /// The layout of all ranks: rank <-> coordinates <-> GPU. Packed: rank r runs on GPU r, nodes filled in order.
 class RankLayout {
  public:
-  RankLayout(const workload::ParallelismSpec& parallelism, int data_parallel);
+  /// @param domain_gpus  GPUs of one NVLink domain; 0: all are in one
+  RankLayout(const workload::ParallelismSpec& parallelism, int data_parallel, int domain_gpus = 0);
 
   [[nodiscard]] std::int64_t ranks() const { return std::int64_t{tensor_} * context_ * data_ * pipeline_; }
   [[nodiscard]] RankCoordinates coordinates(core::Rank rank) const;
@@ -29,6 +30,10 @@ class RankLayout {
   /// First of `members`, without listing them.
   [[nodiscard]] core::Rank leader(workload::Group group, core::Rank rank) const;
 
+  /// NVLink domains that an expert group lies in, if each holds equally many of its ranks and all
+  /// expert groups lie alike; otherwise 1.
+  [[nodiscard]] int expert_domains() const;
+
   /// The rank `distance` places further round the context ring of `rank`.
   [[nodiscard]] core::Rank context_neighbour(core::Rank rank, int distance) const;
 
@@ -36,7 +41,19 @@ class RankLayout {
   [[nodiscard]] std::vector<core::Rank> members(workload::Group group, core::Rank rank) const;
 
  private:
+  /// Where a rank stands among the tensor x context x data ranks of its stage, divided over experts: expert tensor
+  /// ranks are neighbours, then expert ranks (Megatron-Core's order).
+  struct ExpertPlace {
+    int tensor = 0, expert = 0, data = 0;
+  };
+  [[nodiscard]] ExpertPlace expert_place(core::Rank rank) const;
+  [[nodiscard]] core::Rank rank_at(const ExpertPlace& place, int pipeline) const;
+  [[nodiscard]] int domain(core::Rank rank) const;
+  [[nodiscard]] std::vector<core::Rank> shard_members(workload::Group group, core::Rank rank) const;
+  [[nodiscard]] std::vector<core::Rank> expert_members(workload::Group group, core::Rank rank) const;
+
   int tensor_, context_, data_, pipeline_;
+  int expert_, expert_tensor_, shard_group_, domain_gpus_;
   bool pipeline_first_;
 };
 

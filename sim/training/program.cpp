@@ -109,6 +109,9 @@ class StageCompiler {
           return {kNoSlot, 0};
         }
         const Launch launch = arrive(operation.activity, slot, name);
+        if (duration > 0) {
+          emit({StepCode::compute, operation.activity, interference_name(), 0, duration});
+        }
         if (!operation.asynchronous) {
           wait_for(launch);
         } else if (operation.ticket >= 0) {
@@ -194,6 +197,8 @@ class StageCompiler {
     return place->second;
   }
 
+  std::uint16_t interference_name() { return name("interference"); }
+
   void emit(const ProgramStep& step) { program_.steps.push_back(step); }
 
   static constexpr std::uint32_t kNoSlot = 0xffffffffU;
@@ -219,7 +224,8 @@ class StageCompiler {
 // The CPU launches ahead within a block, so where
 // launching is slower than computing, all of the block's kernels are stretched by the same factor.
 std::vector<core::Tick> operation_durations(const workload::Block& block,
-                                            const KernelTimes& times) {
+                                            const KernelTimes& times,
+                                            const Interference& interference) {
   core::Seconds on_gpu;
   std::int64_t launches = 0;
   std::vector<core::Seconds> seconds;
@@ -232,18 +238,22 @@ std::vector<core::Tick> operation_durations(const workload::Block& block,
   const auto clock = core::Clock::step();
   std::vector<core::Tick> ticks;
   for (std::size_t i = 0; i < seconds.size(); ++i) {
-    const bool delay = block.operations[i].kind == OperationKind::delay;
-    ticks.push_back(clock.to_ticks(delay ? block.operations[i].duration : seconds[i] * stretch));
+    const Operation& o = block.operations[i];
+    const bool beside = o.kind == OperationKind::collective && o.asynchronous && interference;
+    ticks.push_back(clock.to_ticks(beside                             ? interference(o)
+                                   : o.kind == OperationKind::delay ? o.duration
+                                                                    : seconds[i] * stretch));
   }
   return ticks;
 }
 
 std::vector<std::vector<core::Tick>> block_durations(const workload::StepGraph& graph,
-                                                     const KernelTimes& times) {
+                                                     const KernelTimes& times,
+                                                     const Interference& interference) {
   std::vector<std::vector<core::Tick>> durations;
   durations.reserve(graph.blocks.size());
   for (const auto& block : graph.blocks) {
-    durations.push_back(operation_durations(block, times));
+    durations.push_back(operation_durations(block, times, interference));
   }
   return durations;
 }

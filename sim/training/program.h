@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <string>
 #include <utility>
@@ -35,12 +36,19 @@ struct KernelTimes {
   gpu::LaunchModel launch;
 };
 
-/// How long each operation of a block keeps its rank busy; transfers take none of it.
-std::vector<core::Tick> operation_durations(const workload::Block& block, const KernelTimes& times);
+/// Compute time that an asynchronous collective takes from the kernels beside it; empty: none.
+using Interference = std::function<core::Seconds(const workload::Operation&)>;
 
-/// How long each operation of each block keeps its rank busy; transfers take none of it.
+/// How long each operation of a block keeps its rank busy; of transfers, asynchronous collectives
+/// by their interference only.
+std::vector<core::Tick> operation_durations(const workload::Block& block,
+                                            const KernelTimes& times,
+                                            const Interference& interference = {});
+
+/// The same of every block.
 std::vector<std::vector<core::Tick>> block_durations(const workload::StepGraph& graph,
-                                                     const KernelTimes& times);
+                                                     const KernelTimes& times,
+                                                     const Interference& interference = {});
 
 /// Pairs (from, to) of stages whose messages are received in the order they are sent, whatever their channel.
 /// One group then serves all channels of the pair, which keeps the problem small.

@@ -37,6 +37,7 @@ struct RunSpec {
   storage::CheckpointSpec checkpoint;
   std::optional<failures::FailureSpec> failures;
   failures::RecoverySpec recovery;
+  std::optional<storage::DataSpec> data;
   std::optional<price::PriceSpec> prices;
   int trials = 200;
   std::int64_t seed = 1;
@@ -46,6 +47,7 @@ struct RunSpec {
     v.optional("checkpoint", checkpoint, "When and how to save.");
     v.optional("failures", failures, "What fails and how often; absent: nothing fails.");
     v.optional("recovery", recovery, "From failure to the first useful step.");
+    v.optional("data", data, "What is read to train on; absent: never waited for.");
     v.optional("prices", prices, "What it costs; absent: no cost is printed.");
     v.optional("trials", trials, "Independent draws of the campaign.", core::at_least_one);
     v.optional("seed", seed, "Seed of all random streams.", core::non_negative);

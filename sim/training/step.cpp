@@ -43,7 +43,7 @@ void fill_utilization(const CheckedScenario& checked, StepResult& result) {
   const Scenario& s = checked.scenario();
   const double tokens = checked.tokens_per_step();
   const auto gpus = static_cast<double>(checked.gpus());
-  const auto flops = workload::training_flops_per_token(s.model, s.training.sequence_length, s.parallelism.recompute);
+  const auto flops = workload::training_flops_per_token(s.model, s.training, s.parallelism);
   const auto peak = gpu::peak_rate(s.cluster.node.gpu, s.training.precision);
   result.tokens_per_s = tokens / result.time.si();
   result.tokens_per_s_per_gpu = result.tokens_per_s / gpus;
@@ -117,6 +117,14 @@ std::vector<LinkUse> link_use(const network::Fabric& fabric, const LoweredStep& 
   return uses;
 }
 
+/// Relative error of a step: that of the calibration, and 10 % more where no table says how the GPU's kernels depend
+/// on their shapes.
+double relative_error(const Scenario& s) {
+  constexpr double kWithoutTables = 0.1;
+  const bool tables = s.cluster.node.gpu.kernels.has_value() || s.calibration.kernels.has_value();
+  return tables ? s.calibration.relative_error : std::hypot(s.calibration.relative_error, kWithoutTables);
+}
+
 /// Relative error is taken as lognormal, so the interval is wider upwards.
 void fill_interval(double relative_error, StepResult& result) {
   const double factor = std::exp(kOneSidedFivePercent * relative_error);
@@ -128,9 +136,12 @@ void fill_interval(double relative_error, StepResult& result) {
 
 StepResult simulate_step(const CheckedScenario& checked, const StepOptions& options) {
   const Scenario& s = checked.scenario();
-  const auto graph = workload::build_step_graph(s.model, s.training, s.parallelism, checked.data_parallel(), checked.micro_batches());
-  const network::Fabric fabric = build_fabric(s.cluster);
-  const LoweredStep lowered = lower(checked, graph, fabric, options.contention);
+  const auto graph = workload::build_step_graph(s.model, s.training, s.parallelism, checked.data_parallel(), checked.micro_batches(),
+                                                rank_layout(checked).expert_domains());
+  network::Fabric fabric = build_fabric(s.cluster);
+  degrade_links(options.degradations, fabric);
+  LoweredStep lowered = lower(checked, graph, fabric, options.contention);
+  slow_actors(options.degradations, lowered.problem);
   network::RunOptions run_options;
   run_options.fold = options.fold;
   run_options.trace = options.trace;
@@ -140,7 +151,7 @@ StepResult simulate_step(const CheckedScenario& checked, const StepOptions& opti
   const auto clock = core::Clock::step();
   StepResult result;
   result.time = clock.to_seconds(run.end);
-  fill_interval(s.calibration.relative_error, result);
+  fill_interval(relative_error(s), result);
   fill_utilization(checked, result);
   result.breakdown = mean_breakdown(run);
   if (options.trace) {

@@ -1,7 +1,10 @@
 // The step simulation: CheckedScenario -> Cluster + StepGraph -> StepResult.
 #pragma once
 
+#include <vector>
+
 #include "sim/training/check.h"
+#include "sim/training/degrade.h"
 #include "sim/training/step_result.h"
 
 namespace headway::training {
@@ -10,6 +13,7 @@ struct StepOptions {
   bool fold = true;   ///< simulate one rank a class of equals; the ticks are the same
   bool trace = true;  ///< record what every rank did: needed for critical_path
   bool contention = true;  ///< false: every transfer takes its time alone, whatever runs beside it
+  std::vector<Degradation> degradations{};  ///< slow parts; empty: the healthy step
 };
 
 /// Memory of every stage, without simulating.

@@ -16,9 +16,10 @@ namespace headway::validation {
 struct Catalogue {
   std::map<std::string, gpu::GpuSpec> gpus;
   std::map<std::string, workload::FrameworkSpec> frameworks;
+  std::map<std::string, training::CalibrationSpec> calibrations;
 };
 
-/// Reads all GPUs and frameworks under these configuration folders.
+/// Reads all GPUs, frameworks and calibrations under these configuration folders.
 /// @throws core::Error with all that is wrong in an entry
 Catalogue load_catalogue(const std::vector<std::filesystem::path>& roots);
 
@@ -35,7 +36,8 @@ RowScenario row_scenario(const import::CsvTable& table, std::size_t row, const C
 
 /// One row's comparison. `error` = predicted / measured - 1.
 struct RunPrediction {
-  std::string id, source, group, gpu, precision, kind;
+  std::string id, source, group, gpu, precision, kind, model;
+  int gpus = 0;
   double weight = 1;
   double measured = 0;                 ///< tokens/s/GPU
   std::optional<double> predicted;     ///< tokens/s/GPU
@@ -46,6 +48,15 @@ struct RunPrediction {
 
 /// Predicts every row, in parallel; the order and the bits do not depend on the threads.
 std::vector<RunPrediction> predict_runs(const import::CsvTable& table, const Catalogue& catalogue);
+
+/// Predicts these rows (by number) only.
+std::vector<RunPrediction> predict_runs(const import::CsvTable& table,
+                                        const Catalogue& catalogue,
+                                        const std::vector<std::size_t>& chosen);
+
+/// Number of the row with this id.
+/// @throws core::Error if there is none
+std::size_t row_of(const import::CsvTable& table, const std::string& id);
 
 /// Figures over the rows that were predicted.
 struct RunSummary {

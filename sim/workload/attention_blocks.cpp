@@ -41,6 +41,7 @@ AttentionShape ring_attention(const RankShape& shape, int step) {
   if (step > 0) {
     attention.key_sequence /= 2;
     attention.causal = false;
+    attention.keys = static_cast<double>(attention.key_sequence);
   }
   return attention;
 }
@@ -48,6 +49,7 @@ AttentionShape ring_attention(const RankShape& shape, int step) {
 AttentionShape gathered_attention(const RankShape& shape) {
   AttentionShape attention = shape.own_attention();
   attention.key_sequence *= shape.context;
+  attention.keys = shape.mean_keys;
   return attention;
 }
 
@@ -55,6 +57,7 @@ AttentionShape exchanged_attention(const RankShape& shape) {
   AttentionShape attention = shape.own_attention();
   attention.sequence *= shape.context;
   attention.key_sequence *= shape.context;
+  attention.keys = shape.mean_keys;
   attention.heads /= shape.context;
   attention.key_value_heads = std::max<std::int64_t>(1, attention.key_value_heads / shape.context);
   return attention;
@@ -68,7 +71,7 @@ void write_ring_forward(BlockWriter& writer, const RankShape& shape) {
     }
     writer.compute(flash_forward(shape, ring_attention(shape, step)));
     if (step > 0) {
-      writer.compute(memory_kernel("merge attention", kMergeBytes * shape.query_elements()));
+      writer.compute(memory_kernel("merge attention", kMergeBytes * shape.output_elements()));
     }
     if (more) {
       pass_on(writer, shape, OperationKind::receive, kBlocks);
@@ -87,7 +90,8 @@ void write_ring_backward(BlockWriter& writer, const RankShape& shape) {
       writer.compute(memory_kernel("merge gradients", kMergeBytes * shape.query_elements()));
       // What the ranks before added to this block's gradient travelled beside the kernel.
       pass_on(writer, shape, OperationKind::receive, kGradients);
-      writer.compute(memory_kernel("merge gradients", kMergeBytes * 2.0 * shape.key_elements()));
+      writer.compute(memory_kernel("merge gradients",
+                                   kMergeBytes * (shape.key_elements() + shape.value_elements())));
     }
     if (more) {
       pass_on(writer, shape, OperationKind::send, kGradients);
@@ -98,12 +102,19 @@ void write_ring_backward(BlockWriter& writer, const RankShape& shape) {
 
 }  // namespace
 
-Bytes key_value_block(const RankShape& shape) { return Bytes(2.0 * 2.0 * shape.key_elements()); }
+Bytes key_value_block(const RankShape& shape) {
+  return Bytes(2.0 * (shape.key_elements() + shape.value_elements()));
+}
 
 Bytes exchanged_keys(const RankShape& shape) {
   const auto heads = std::max<std::int64_t>(shape.key_value_heads, shape.context);
   return Bytes(2.0 * static_cast<double>(shape.tokens) *
                static_cast<double>(heads * shape.head_dim));
+}
+
+Bytes exchanged_values(const RankShape& shape) {
+  return exchanged_keys(shape) *
+         (static_cast<double>(shape.value_dim) / static_cast<double>(shape.head_dim));
 }
 
 void write_core_attention_forward(BlockWriter& writer,
@@ -124,11 +135,12 @@ void write_core_attention_forward(BlockWriter& writer,
       return;
     case ContextKind::all_to_all: {
       const Bytes queries(2.0 * shape.query_elements());
+      const Bytes outputs(2.0 * shape.output_elements());
       exchange(writer, CollectiveKind::all_to_all, queries, "exchange queries");
       exchange(writer, CollectiveKind::all_to_all, exchanged_keys(shape), "exchange keys");
-      exchange(writer, CollectiveKind::all_to_all, exchanged_keys(shape), "exchange values");
+      exchange(writer, CollectiveKind::all_to_all, exchanged_values(shape), "exchange values");
       writer.compute(flash_forward(shape, exchanged_attention(shape)));
-      exchange(writer, CollectiveKind::all_to_all, queries, "exchange output");
+      exchange(writer, CollectiveKind::all_to_all, outputs, "exchange output");
       return;
     }
   }
@@ -154,11 +166,12 @@ void write_core_attention_backward(BlockWriter& writer,
     }
     case ContextKind::all_to_all: {
       const Bytes queries(2.0 * shape.query_elements());
-      exchange(writer, CollectiveKind::all_to_all, queries, "exchange output gradient");
+      const Bytes outputs(2.0 * shape.output_elements());
+      exchange(writer, CollectiveKind::all_to_all, outputs, "exchange output gradient");
       writer.compute(flash_backward(shape, exchanged_attention(shape)));
       exchange(writer, CollectiveKind::all_to_all, queries, "exchange query gradient");
       exchange(writer, CollectiveKind::all_to_all, exchanged_keys(shape), "exchange key gradient");
-      exchange(writer, CollectiveKind::all_to_all, exchanged_keys(shape),
+      exchange(writer, CollectiveKind::all_to_all, exchanged_values(shape),
                "exchange value gradient");
       return;
     }

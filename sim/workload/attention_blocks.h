@@ -34,8 +34,9 @@ void write_core_attention_backward(BlockWriter& writer,
 /// Keys and values of this rank's tokens, 16-bit: what one step of the ring passes on.
 core::Bytes key_value_block(const RankShape& shape);
 
-/// What all-to-all sends for one of keys and values: shared heads are copied where there are fewer
+/// What all-to-all sends for keys and for values: shared heads are copied where there are fewer
 /// than context ranks.
 core::Bytes exchanged_keys(const RankShape& shape);
+core::Bytes exchanged_values(const RankShape& shape);
 
 }  // namespace headway::workload

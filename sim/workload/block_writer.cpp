@@ -74,21 +74,23 @@ Block BlockWriter::finish(Activity last_join) {
 }
 
 TensorRegion::TensorRegion(BlockWriter& writer, const RankShape& shape, bool overlap)
-    : writer_(writer),
-      shape_(shape),
-      overlap_(overlap && shape.tensor > 1),
-      stream_(2.0 * shape.stream()) {}
+    : writer_(writer), shape_(shape), overlap_(overlap && shape.tensor > 1) {}
 
-void TensorRegion::gather(const char* name) {
+Bytes TensorRegion::array(std::int64_t width) const {
+  return Bytes(2.0 * static_cast<double>(shape_.tokens) * static_cast<double>(width));
+}
+
+void TensorRegion::gather(const char* name, std::int64_t width) {
   if (shape_.gathers) {
-    writer_.collective(CollectiveKind::all_gather, Group::tensor, Activity::tensor, stream_, name);
+    writer_.collective(CollectiveKind::all_gather, Group::tensor, Activity::tensor, array(width),
+                       name);
   }
 }
 
-void TensorRegion::reduce(const char* name) {
+void TensorRegion::reduce(const char* name, std::int64_t width) {
   if (shape_.tensor > 1) {
     const auto kind = shape_.gathers ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
-    writer_.collective(kind, Group::tensor, Activity::tensor, stream_, name);
+    writer_.collective(kind, Group::tensor, Activity::tensor, array(width), name);
   }
 }
 
@@ -96,16 +98,17 @@ void TensorRegion::gather_with(const Linear& linear, bool input_gradient_pass, c
   const auto product = [&](const Linear& part) {
     writer_.compute(input_gradient_pass ? input_gradient(part) : forward_product(part));
   };
+  const std::int64_t width = input_gradient_pass ? linear.outputs : linear.inputs;
   if (!overlap_ || !shape_.gathers) {
-    gather(name);
+    gather(name, width);
     product(linear);
     return;
   }
   // Pieces are multiplied as they arrive: only the last of `tensor` pieces waits for the whole
   // gather.
   const std::int64_t last = linear.tokens / shape_.tensor;
-  const int transfer =
-      writer_.start(CollectiveKind::all_gather, Group::tensor, Activity::tensor, stream_, name);
+  const int transfer = writer_.start(CollectiveKind::all_gather, Group::tensor, Activity::tensor,
+                                     array(width), name);
   product(with_tokens(linear, linear.tokens - last));
   writer_.join(transfer);
   product(with_tokens(linear, last));
@@ -118,16 +121,17 @@ void TensorRegion::forward_columns(const Linear& linear) {
 void TensorRegion::forward_rows(const Linear& linear) {
   if (!overlap_) {
     writer_.compute(forward_product(linear));
-    reduce("tensor reduce");
+    reduce("tensor reduce", linear.outputs);
     return;
   }
   // The reduction of a piece starts when its product is done: the last piece's is exposed.
   const auto kind = shape_.gathers ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
   const std::int64_t piece = linear.tokens / shape_.tensor;
-  const Bytes tail = stream_ / shape_.tensor;
+  const Bytes whole = array(linear.outputs);
+  const Bytes tail = whole / shape_.tensor;
   writer_.compute(forward_product(with_tokens(linear, piece)));
   const int transfer =
-      writer_.start(kind, Group::tensor, Activity::tensor, stream_ - tail, "tensor reduce");
+      writer_.start(kind, Group::tensor, Activity::tensor, whole - tail, "tensor reduce");
   writer_.compute(forward_product(with_tokens(linear, linear.tokens - piece)));
   writer_.join(transfer);
   writer_.collective(kind, Group::tensor, Activity::tensor, tail, "tensor reduce");
@@ -149,10 +153,10 @@ void TensorRegion::backward_columns(const Linear& linear, const BackwardMode& mo
   }
   if (mode.part != BackwardPart::weight_gradient) {
     writer_.compute(input_gradient(linear));
-    reduce("tensor reduce");
+    reduce("tensor reduce", linear.inputs);
   }
   if (mode.part != BackwardPart::input_gradient) {
-    gather("tensor re-gather");
+    gather("tensor re-gather", linear.inputs);
     writer_.compute(weight_gradient(linear, mode.gradients));
   }
 }
@@ -160,8 +164,8 @@ void TensorRegion::backward_columns(const Linear& linear, const BackwardMode& mo
 void TensorRegion::backward_columns_overlapped(const Linear& linear, const BackwardMode& mode) {
   int gathered = -1;
   if (shape_.gathers) {
-    gathered = writer_.start(CollectiveKind::all_gather, Group::tensor, Activity::tensor, stream_,
-                             "tensor re-gather");
+    gathered = writer_.start(CollectiveKind::all_gather, Group::tensor, Activity::tensor,
+                             array(linear.inputs), "tensor re-gather");
   }
   writer_.compute(input_gradient(linear));
   if (gathered >= 0) {
@@ -169,7 +173,7 @@ void TensorRegion::backward_columns_overlapped(const Linear& linear, const Backw
   }
   const auto kind = shape_.gathers ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
   const int reduced =
-      writer_.start(kind, Group::tensor, Activity::tensor, stream_, "tensor reduce");
+      writer_.start(kind, Group::tensor, Activity::tensor, array(linear.inputs), "tensor reduce");
   writer_.compute(weight_gradient(linear, mode.gradients));
   writer_.join(reduced);
 }

@@ -81,17 +81,20 @@ class TensorRegion {
   void backward_columns(const Linear& linear, const BackwardMode& mode);
 
   /// Whole-tensor gather and reduction of the residual stream outside linear layers.
-  void gather(const char* name);
-  void reduce(const char* name);
+  void gather(const char* name) { gather(name, shape_.hidden); }
+  void reduce(const char* name) { reduce(name, shape_.hidden); }
+  /// The same of arrays `width` wide.
+  void gather(const char* name, std::int64_t width);
+  void reduce(const char* name, std::int64_t width);
 
  private:
+  [[nodiscard]] core::Bytes array(std::int64_t width) const;
   void gather_with(const Linear& linear, bool input_gradient, const char* name);
   void backward_columns_overlapped(const Linear& linear, const BackwardMode& mode);
 
   BlockWriter& writer_;
   const RankShape& shape_;
   bool overlap_;
-  core::Bytes stream_;  ///< the residual stream of one micro-batch, 16-bit
 };
 
 }  // namespace headway::workload

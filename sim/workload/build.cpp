@@ -1,6 +1,7 @@
 #include "sim/workload/build.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -20,8 +21,8 @@ constexpr int kNone = -1;
 
 /// Blocks of one chunk, by index into the graph; kNone where there is nothing to do.
 struct ChunkBlocks {
-  int enter_forward = kNone, leave_forward = kNone;
-  int enter_backward = kNone, leave_backward = kNone;
+  int enter_forward = kNone, leave_backward = kNone;
+  std::vector<int> leave_forward, enter_backward;  ///< in order
   std::vector<Bucket> buckets;  ///< in the order of backward; empty without data parallelism
   std::vector<int> reduce;      ///< one a bucket, where gradients are reduced bucket by bucket
   std::vector<int>
@@ -31,29 +32,43 @@ struct ChunkBlocks {
   int first_forward = kNone;
 };
 
+/// Blocks of the layers of one kind.
+struct LayerBlocks {
+  int forward = kNone, backward = kNone;
+  int input_gradient = kNone, weight_gradient = kNone;
+};
+
+/// What the blocks of a graph are made from.
+BlockInput block_input(const ModelSpec& model,
+                       const TrainingSpec& training,
+                       const ParallelismSpec& parallelism,
+                       int expert_domains) {
+  BlockInput input{model, training, parallelism, rank_shape(model, training, parallelism), {}};
+  if (model.moe) {
+    input.experts = expert_shape(model, training, parallelism, input.shape, expert_domains);
+  }
+  return input;
+}
+
 class GraphBuilder {
  public:
-  GraphBuilder(const ModelSpec& model,
-               const TrainingSpec& training,
-               const ParallelismSpec& parallelism,
-               int data_parallel,
-               int micro_batches)
-      : input_{model, training, parallelism, rank_shape(model, training, parallelism)},
-        schedule_(effective_schedule(parallelism)),
-        layout_(model, parallelism),
-        data_parallel_(data_parallel * parallelism.context),
-        items_(pipeline_schedule(
-            schedule_, parallelism.pipeline, parallelism.virtual_stages, micro_batches)) {}
+  GraphBuilder(const BlockInput& input, int data_parallel, int micro_batches)
+      : input_(input),
+        schedule_(effective_schedule(input.parallelism)),
+        layout_(input.model, input.parallelism),
+        ranks_(data_ranks(input.parallelism, data_parallel)),
+        items_(pipeline_schedule(schedule_,
+                                 input.parallelism.pipeline,
+                                 input.parallelism.virtual_stages,
+                                 micro_batches)) {}
 
   StepGraph build() {
-    layer_forward_ = intern(layer_forward(input_));
-    layer_backward_ = intern(layer_backward(input_));
-    if (splits_backward()) {
-      layer_input_gradient_ = intern(layer_backward(input_, BackwardPart::input_gradient));
-      layer_weight_gradient_ = intern(layer_backward(input_, BackwardPart::weight_gradient));
+    for (const LayerRun& run :
+         layer_runs(input_.model, input_.parallelism, 0, input_.model.layers)) {
+      intern_layer(run.kind);
     }
     if (shards_weights()) {
-      await_weights_ = intern(await_parameters(0, 0));
+      await_weights_ = intern(await_parameters(0, 1, {}));
     }
     for (int stage = 0; stage < layout_.stages(); ++stage) {
       graph_.stages.push_back(build_stage(stage));
@@ -72,6 +87,20 @@ class GraphBuilder {
     return static_cast<int>(graph_.blocks.size()) - 1;
   }
 
+  void intern_layer(const LayerKind& kind) {
+    const auto [place, fresh] = layers_.try_emplace(kind);
+    if (!fresh) {
+      return;
+    }
+    LayerBlocks& blocks = place->second;
+    blocks.forward = intern(layer_forward(input_, kind));
+    blocks.backward = intern(layer_backward(input_, kind, BackwardPart::whole));
+    if (splits_backward()) {
+      blocks.input_gradient = intern(layer_backward(input_, kind, BackwardPart::input_gradient));
+      blocks.weight_gradient = intern(layer_backward(input_, kind, BackwardPart::weight_gradient));
+    }
+  }
+
   bool splits_backward() const {
     for (const WorkItem& item : items_.front()) {
       if (item.kind == WorkKind::weight_gradient) {
@@ -81,15 +110,13 @@ class GraphBuilder {
     return false;
   }
 
-  bool reduces_early() const {
-    return data_parallel_ > 1 && input_.training.framework.data_overlap;
-  }
+  bool reduces_early() const { return ranks_.several() && input_.training.framework.data_overlap; }
   /// Gradients are sharded: they are reduced after every micro-batch, not after the last.
   bool reduces_always() const {
-    return data_parallel_ > 1 && shards_gradients(input_.parallelism.sharding);
+    return ranks_.several() && shards_gradients(input_.parallelism.sharding);
   }
   bool shards_weights() const {
-    return data_parallel_ > 1 && input_.parallelism.sharding == Sharding::zero3;
+    return ranks_.several() && workload::shards_weights(input_.parallelism.sharding);
   }
   bool gathers_early() const {
     return reduces_early() && input_.parallelism.sharding != Sharding::zero0 && !shards_weights();
@@ -112,14 +139,29 @@ class GraphBuilder {
     }
     if (const auto to = next_chunk(schedule_, p, layout_.chunks(), here)) {
       if (to->stage != chunk.stage) {
-        blocks.leave_forward =
-            intern(send_block(input_, to->stage, Group::pipeline_next, 2 * to->chunk));
-        blocks.enter_backward =
-            intern(receive_block(input_, to->stage, Group::pipeline_next, 2 * chunk.chunk + 1));
+        blocks.leave_forward = {
+            intern(send_block(input_, to->stage, Group::pipeline_next, 2 * to->chunk))};
+        blocks.enter_backward = {
+            intern(receive_block(input_, to->stage, Group::pipeline_next, 2 * chunk.chunk + 1))};
       }
     } else {
-      blocks.leave_forward = intern(head_forward(input_));
-      blocks.enter_backward = intern(head_backward(input_));
+      connect_head(blocks);
+    }
+  }
+
+  /// The head, and after it each multi-token prediction module with its own use of the head;
+  /// backward meets them in the opposite order. A module's layer has no half backward.
+  void connect_head(ChunkBlocks& blocks) {
+    blocks.leave_forward = {intern(head_forward(input_))};
+    blocks.enter_backward = {intern(head_backward(input_))};
+    for (int i = 0; i < input_.model.multi_token_prediction; ++i) {
+      const LayerBlocks& layer = layers_.at(last_layer_kind(input_.model, input_.parallelism));
+      const std::vector<int> forward{intern(prediction_forward(input_)), layer.forward,
+                                     blocks.leave_forward.front()};
+      const std::vector<int> backward{blocks.enter_backward.back(), layer.backward,
+                                      intern(prediction_backward(input_))};
+      blocks.leave_forward.insert(blocks.leave_forward.end(), forward.begin(), forward.end());
+      blocks.enter_backward.insert(blocks.enter_backward.begin(), backward.begin(), backward.end());
     }
   }
 
@@ -139,7 +181,7 @@ class GraphBuilder {
       ChunkBlocks& blocks = chunks[static_cast<std::size_t>(c)];
       connect(blocks, layout_.at(stage, c));
       blocks.buckets =
-          chunk_buckets(input_.model, input_.parallelism, layout_.at(stage, c), data_parallel_);
+          chunk_buckets(input_.model, input_.parallelism, layout_.at(stage, c), ranks_.shared);
       for (const Bucket& bucket : blocks.buckets) {
         if (reduces_early() || reduces_always()) {
           blocks.reduce.push_back(intern(reduce_bucket(input_, bucket.parameters)));
@@ -152,24 +194,39 @@ class GraphBuilder {
     return chunks;
   }
 
-  /// Chains the gathers of a stage: each is started when the one before it is awaited.
+  /// Chains the gathers of a stage. One chunk a stage: each gather is started when the one before it is awaited
+  /// (forward hooks). Several chunks: those of the next chunk are started when the first of a chunk is awaited, so
+  /// that no stage waits for them in turn while the pipeline fills (Megatron-Core, param_sync_func).
   /// @returns the block that starts the first, or kNone
   int plan_gathers(std::vector<ChunkBlocks>& chunks) {
-    std::vector<double> order;
+    if (!gathers_early()) {
+      return kNone;
+    }
+    std::vector<std::vector<RankParameters>> order;  // per launch: what is gathered together
     for (const ChunkBlocks& blocks : chunks) {
+      if (chunks.size() > 1) {
+        order.emplace_back();
+      }
       for (auto bucket = blocks.buckets.rbegin(); bucket != blocks.buckets.rend(); ++bucket) {
-        order.push_back(bucket->parameters);
+        if (chunks.size() == 1) {
+          order.emplace_back();
+        }
+        order.back().push_back(bucket->parameters);
       }
     }
-    if (!gathers_early() || order.empty()) {
+    if (order.empty()) {
       return kNone;
     }
     int index = 0;
+    std::size_t launch = 0;
     for (ChunkBlocks& blocks : chunks) {
       for (std::size_t i = 0; i < blocks.buckets.size(); ++i, ++index) {
-        const auto next = static_cast<std::size_t>(index) + 1;
+        const bool launches = i == 0 || chunks.size() == 1;
+        launch += launches ? 1 : 0;
+        const bool more = launches && launch < order.size();
+        const int first = index + (chunks.size() == 1 ? 1 : static_cast<int>(blocks.buckets.size()));
         blocks.await_gather.push_back(
-            intern(await_parameters(index, next < order.size() ? order[next] : 0.0)));
+            intern(await_parameters(index, first, more ? order[launch] : std::vector<RankParameters>{})));
       }
     }
     return intern(start_parameters(order.front()));
@@ -182,6 +239,31 @@ class GraphBuilder {
       made.repeat = repeat;
       stage.calls.push_back(made);
     }
+  }
+
+  static void call_each(Stage& stage, const std::vector<int>& blocks, const Call& like) {
+    for (const int block : blocks) {
+      call(stage, block, like);
+    }
+  }
+
+  void forward_layers(Stage& stage, const std::vector<LayerRun>& runs, const Call& like) const {
+    for (const LayerRun& run : runs) {
+      call(stage, layers_.at(run.kind).forward, like, run.layers);
+    }
+  }
+
+  void backward_layers(Stage& stage,
+                       const std::vector<LayerRun>& runs,
+                       const Call& like,
+                       WorkKind kind) const {
+    for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
+      call(stage, layer_block(layers_.at(run->kind), kind), like, run->layers);
+    }
+  }
+
+  std::vector<LayerRun> runs_of(const ChunkLayout& chunk) const {
+    return layer_runs(input_.model, input_.parallelism, chunk.first_layer, chunk.layers);
   }
 
   /// Runs the buckets of a chunk with sharded weights: while one computes, the next one's weights
@@ -227,9 +309,9 @@ class GraphBuilder {
     run_sharded(stage, like, blocks, order, all, [&](std::size_t i) {
       const Bucket& bucket = blocks.buckets[i];
       call(stage, bucket.embedding ? blocks.enter_forward : kNone, like);
-      call(stage, layer_forward_, like, bucket.layers);
+      forward_layers(stage, bucket.runs, like);
     });
-    call(stage, blocks.leave_forward, like);
+    call_each(stage, blocks.leave_forward, like);
   }
 
   /// The head's weights are still there from the forward; the embedding's backward needs none.
@@ -238,14 +320,15 @@ class GraphBuilder {
                         const Call& like,
                         WorkKind kind) const {
     const bool passes_on = kind != WorkKind::weight_gradient;
-    const int layer = layer_block(kind);
     int leave = passes_on ? blocks.leave_backward : kNone;
-    call(stage, passes_on ? blocks.enter_backward : kNone, like);
+    call_each(stage, passes_on ? blocks.enter_backward : std::vector<int>{}, like);
     std::vector<std::size_t> order(blocks.buckets.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    const auto needs = [&](const Bucket& bucket) { return passes_on && bucket.layers > 0; };
+    const auto needs = [&](const Bucket& bucket) {
+      return passes_on && input_.parallelism.reshard && !bucket.runs.empty();
+    };
     run_sharded(stage, like, blocks, order, needs, [&](std::size_t i) {
-      call(stage, layer, like, blocks.buckets[i].layers);
+      backward_layers(stage, blocks.buckets[i].runs, like, kind);
       if (blocks.buckets[i].embedding) {
         call(stage, std::exchange(leave, kNone), like);
       }
@@ -256,10 +339,10 @@ class GraphBuilder {
     call(stage, leave, like);
   }
 
-  int layer_block(WorkKind kind) const {
-    return kind == WorkKind::backward         ? layer_backward_
-           : kind == WorkKind::input_gradient ? layer_input_gradient_
-                                              : layer_weight_gradient_;
+  static int layer_block(const LayerBlocks& blocks, WorkKind kind) {
+    return kind == WorkKind::backward         ? blocks.backward
+           : kind == WorkKind::input_gradient ? blocks.input_gradient
+                                              : blocks.weight_gradient;
   }
 
   void forward(Stage& stage,
@@ -273,8 +356,8 @@ class GraphBuilder {
     }
     if (!first || blocks.await_gather.empty()) {
       call(stage, blocks.enter_forward, like);
-      call(stage, layer_forward_, like, chunk.layers);
-      call(stage, blocks.leave_forward, like);
+      forward_layers(stage, runs_of(chunk), like);
+      call_each(stage, blocks.leave_forward, like);
       return;
     }
     // A stage without an embedding receives before it waits for its first weights.
@@ -286,9 +369,9 @@ class GraphBuilder {
          ++bucket, ++index) {
       call(stage, blocks.await_gather[index], like);
       call(stage, bucket->embedding ? blocks.enter_forward : kNone, like);
-      call(stage, layer_forward_, like, bucket->layers);
+      forward_layers(stage, bucket->runs, like);
     }
-    call(stage, blocks.leave_forward, like);
+    call_each(stage, blocks.leave_forward, like);
   }
 
   /// A whole backward, or one of its halves: the first passes gradients on, the second completes
@@ -304,36 +387,45 @@ class GraphBuilder {
       return;
     }
     const bool passes_on = kind != WorkKind::weight_gradient;
-    const int layer = layer_block(kind);
     const bool completes = kind != WorkKind::input_gradient && (last || reduces_always());
     int leave = passes_on ? blocks.leave_backward : kNone;
-    call(stage, passes_on ? blocks.enter_backward : kNone, like);
+    call_each(stage, passes_on ? blocks.enter_backward : std::vector<int>{}, like);
     if (completes && !blocks.reduce.empty()) {
       for (std::size_t i = 0; i < blocks.buckets.size(); ++i) {
-        call(stage, layer, like, blocks.buckets[i].layers);
+        backward_layers(stage, blocks.buckets[i].runs, like, kind);
         if (blocks.buckets[i].embedding) {
           call(stage, std::exchange(leave, kNone), like);
         }
         call(stage, blocks.reduce[i], like);
       }
     } else {
-      call(stage, layer, like, chunk.layers);
+      backward_layers(stage, runs_of(chunk), like, kind);
     }
     call(stage, leave, like);
   }
 
   Block finish_block(int stage) const {
     OptimizerInput optimizer;
-    optimizer.parameters = parameters_per_rank(input_.model, input_.parallelism, stage);
-    optimizer.layers = layout_.layers(stage);
-    optimizer.data_parallel = data_parallel_;
+    optimizer.parameters =
+        stage_parameters_per_rank(input_.model, input_.parallelism, layout_, stage);
+    optimizer.ranks = ranks_;
     bool first = false;
     bool last = false;
     for (int c = 0; c < layout_.chunks(); ++c) {
+      for (const LayerRun& run : runs_of(layout_.at(stage, c))) {
+        optimizer.replicated += run.layers * replicated_parameters(input_.model, run.kind);
+      }
       first = first || layout_.at(stage, c).embedding;
       last = last || layout_.at(stage, c).head;
     }
-    optimizer.embedding = first != last && input_.model.tied_embeddings;
+    // A prediction module beside the head reads a copy of the token table.
+    const bool copies = input_.model.tied_embeddings || input_.model.multi_token_prediction > 0;
+    optimizer.embedding = first != last && copies;
+    if (last) {
+      optimizer.replicated +=
+          input_.model.multi_token_prediction *
+          replicated_parameters(input_.model, last_layer_kind(input_.model, input_.parallelism));
+    }
     return finish_step(input_, optimizer);
   }
 
@@ -364,11 +456,10 @@ class GraphBuilder {
   BlockInput input_;
   ScheduleKind schedule_;
   StageLayout layout_;
-  int data_parallel_;  ///< ranks with the same weights: data x context
+  DataRanks ranks_;
   std::vector<StageSchedule> items_;
   StepGraph graph_;
-  int layer_forward_ = kNone, layer_backward_ = kNone;
-  int layer_input_gradient_ = kNone, layer_weight_gradient_ = kNone;
+  std::map<LayerKind, LayerBlocks> layers_;
   int await_weights_ = kNone;
 };
 
@@ -378,13 +469,16 @@ StepGraph build_step_graph(const ModelSpec& model,
                            const TrainingSpec& training,
                            const ParallelismSpec& parallelism,
                            int data_parallel,
-                           int micro_batches) {
+                           int micro_batches,
+                           int expert_domains) {
   core::Diagnostics diagnostics;
-  for (std::string& sentence : violations(model, training, parallelism, micro_batches)) {
+  for (std::string& sentence :
+       violations(model, training, parallelism, data_parallel, micro_batches)) {
     diagnostics.add(std::nullopt, std::move(sentence));
   }
   diagnostics.throw_if_any();
-  return GraphBuilder(model, training, parallelism, data_parallel, micro_batches).build();
+  const BlockInput input = block_input(model, training, parallelism, expert_domains);
+  return GraphBuilder(input, data_parallel, micro_batches).build();
 }
 
 }  // namespace headway::workload

@@ -21,22 +21,37 @@ std::vector<std::string> context_problems(const ModelSpec& model,
                                           const TrainingSpec& training,
                                           const ParallelismSpec& parallelism);
 
-/// Every rule that the specs break together: `unsupported`, `context_problems`, the layout's, the
-/// schedule's, and that heads, MLP and vocabulary divide over the tensor group; one sentence each.
+/// What experts, their places and the rest of the layout do not agree on; one sentence each.
+/// @param data_parallel  replicas of the model
+std::vector<std::string> expert_problems(const ModelSpec& model,
+                                         const ParallelismSpec& parallelism,
+                                         int data_parallel);
+
+/// Why the hsdp shard groups do not divide the ranks with the same weights; empty if they do.
+std::string shard_problem(const ParallelismSpec& parallelism, int data_parallel);
+
+/// Every rule that the specs break together: `unsupported`, `context_problems`, `expert_problems`,
+/// the layout's, the schedule's, and that heads, MLP and vocabulary divide over the tensor group;
+/// one sentence each.
 std::vector<std::string> violations(const ModelSpec& model,
                                     const TrainingSpec& training,
                                     const ParallelismSpec& parallelism,
+                                    int data_parallel,
                                     int micro_batches);
 
 /// One training step of all stages.
 /// @param data_parallel  replicas of the model
 /// @param micro_batches  micro-batches each replica runs in the step
+/// @param expert_domains  NVLink domains an expert group lies in, with equally many ranks in each;
+/// 1
+///                        if the groups are inside one or lie unevenly
 /// @throws core::Error with every sentence of `violations`
 StepGraph build_step_graph(const ModelSpec& model,
                            const TrainingSpec& training,
                            const ParallelismSpec& parallelism,
                            int data_parallel,
-                           int micro_batches);
+                           int micro_batches,
+                           int expert_domains = 1);
 
 /// Parameters one rank of `stage` holds [count]; sharding over data-parallel ranks not applied.
 double parameters_per_rank(const ModelSpec& model, const ParallelismSpec& parallelism, int stage);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "sim/core/error.h"
+#include "sim/workload/layer_kind.h"
 
 namespace headway::workload {
 
@@ -81,8 +82,9 @@ LayerCount layer_count(const ModelSpec& model) {
   if (!model.moe) {
     return {model.layers, 0};
   }
-  const int dense = std::min(model.moe->leading_dense_layers, model.layers);
-  return {dense, model.layers - dense};
+  const int rest = std::max(0, model.layers - model.moe->leading_dense_layers);
+  const int experts = rest / model.moe->period;
+  return {model.layers - experts, experts};
 }
 
 LayerParameters dense_layer_parameters(const ModelSpec& model) {
@@ -127,15 +129,35 @@ ParameterCount count_parameters(const ModelSpec& model) {
   return count;
 }
 
+namespace {
+
+/// Mean keys of a query in a document of `length` tokens with a window (0: none).
+double keys_in(double length, double window) {
+  return window > 0 && window < length ? window * (1.0 - window / (2.0 * length)) : length / 2.0;
+}
+
+bool sees_window(const ModelSpec& model, int layer) {
+  return layer_kind(model, {}, layer).windowed;
+}
+
+}  // namespace
+
 double causal_keys(const ModelSpec& model, int layer, int sequence_length) {
-  const double s = sequence_length;
-  const bool full =
-      model.window_period > 1 && layer % model.window_period == model.window_period - 1;
-  if (model.window <= 0 || full || model.window >= sequence_length) {
-    return s / 2.0;
+  return keys_in(sequence_length, sees_window(model, layer) ? model.window : 0);
+}
+
+double mean_causal_keys(const TrainingSpec& training, int window) {
+  if (training.documents.empty()) {
+    return keys_in(training.sequence_length, window);
   }
-  const double w = model.window;
-  return w * (1.0 - w / (2.0 * s));
+  double tokens = 0;
+  double keys = 0;
+  for (const DocumentLength& document : training.documents) {
+    const double length = std::min(document.tokens, training.sequence_length);
+    tokens += document.share * length;
+    keys += document.share * length * keys_in(length, window);
+  }
+  return keys / tokens;
 }
 
 ForwardFlops forward_flops_per_token(const ModelSpec& model, int sequence_length) {
@@ -179,6 +201,53 @@ TrainingFlops training_flops_per_token(const ModelSpec& model,
   return flops;
 }
 
+namespace {
+
+/// Forward FLOPs of what one layer makes again in backward, core attention in full.
+double remade_flops(const ModelSpec& model, const Remade& parts, double core, bool experts) {
+  const double mlp = 2.0 * active_mlp_matrices(model, experts);
+  double up = 0;
+  if (model.latent) {
+    const LatentAttentionSpec& latent = *model.latent;
+    const double key_value = static_cast<double>(latent.key_value_rank) * model.heads *
+                             (latent.no_rope_dim + latent.value_dim);
+    const double query = static_cast<double>(latent.query_rank) * model.heads *
+                         (latent.no_rope_dim + latent.rope_dim);
+    up = 2.0 * (key_value + query);
+  }
+  if (parts.all) {
+    return 2.0 * attention_matrices(model) + core + mlp;
+  }
+  return (parts.core_attention ? core : 0.0) + (parts.latent_up ? up : 0.0) +
+         (parts.mlp || parts.experts ? mlp : 0.0);
+}
+
+}  // namespace
+
+TrainingFlops training_flops_per_token(const ModelSpec& model,
+                                       const TrainingSpec& training,
+                                       const ParallelismSpec& parallelism) {
+  const ForwardFlops forward = forward_flops_per_token(model, training.sequence_length);
+  double core = 0;
+  double again = 0;
+  const auto add = [&](const LayerKind& kind, int layers) {
+    const double keys = mean_causal_keys(training, kind.windowed ? model.window : 0);
+    const double one = 4.0 * keys * core_width(model);
+    core += layers * one;
+    const Remade parts = remade(training.framework, parallelism, kind);
+    again += layers * remade_flops(model, parts, one, kind.experts);
+  };
+  for (const LayerRun& run : layer_runs(model, parallelism, 0, model.layers)) {
+    add(run.kind, run.layers);
+  }
+  add(last_layer_kind(model, parallelism), model.multi_token_prediction);
+  TrainingFlops flops;
+  flops.mfu = 3.0 * (forward.linear() + Flops(core));
+  flops.mfu_causal = 3.0 * (forward.linear() + Flops(0.5 * core));
+  flops.hfu = flops.mfu + Flops(again);
+  return flops;
+}
+
 double attention_share(const ModelSpec& model, int sequence_length) {
   const ForwardFlops forward = forward_flops_per_token(model, sequence_length);
   return forward.core() / (forward.core() + forward.linear());
@@ -190,24 +259,28 @@ ContextBytes context_bytes_per_layer(const ModelSpec& model,
   const double c = parallelism.context;
   const double t = parallelism.tensor;
   const double tokens = training.sequence_length / c * parallelism.micro_batch;
-  const double head = 2.0 * tokens * model.head_dim;  // one head, 16-bit
+  // A key and a value of one head, 16-bit.
+  const double head = 2.0 * tokens * core_width(model) / model.heads;
   const double key_heads = std::max(1.0, model.key_value_heads / t);
   if (parallelism.context_kind != ContextKind::all_to_all) {
-    const core::Bytes forward((c - 1.0) * 2.0 * key_heads * head);
+    const core::Bytes forward((c - 1.0) * key_heads * head);
     return {forward, 2.0 * forward};
   }
-  const core::Bytes each_way((c - 1.0) / c * head *
-                             (2.0 * model.heads / t + 2.0 * std::max(key_heads, c)));
+  const core::Bytes each_way((c - 1.0) / c * head * (model.heads / t + std::max(key_heads, c)));
   return c > 1 ? ContextBytes{each_way, each_way} : ContextBytes{};
 }
 
 core::Flops executed_attention_per_layer(const ModelSpec& model,
                                          const TrainingSpec& training,
                                          const ParallelismSpec& parallelism) {
-  const double s = training.sequence_length;
+  const double keys = mean_causal_keys(training, 0);
+  const double query_tokens =
+      static_cast<double>(training.sequence_length) * parallelism.micro_batch / parallelism.context;
   const double heads = static_cast<double>(model.heads) / parallelism.tensor;
-  return core::Flops(3.5 * 2.0 * s * s * parallelism.micro_batch * heads * model.head_dim /
-                     parallelism.context);
+  const double key_dim =
+      model.latent ? model.latent->no_rope_dim + model.latent->rope_dim : model.head_dim;
+  const double value_dim = model.latent ? model.latent->value_dim : model.head_dim;
+  return core::Flops(keys * query_tokens * heads * (8.0 * key_dim + 6.0 * value_dim));
 }
 
 core::Seconds pipeline_bubble(ScheduleKind schedule,

@@ -70,6 +70,12 @@ ForwardFlops forward_flops_per_token(const ModelSpec& model, int sequence_length
 /// s/2 in full attention, w (1 - w/2s) with a window of w tokens.
 double causal_keys(const ModelSpec& model, int layer, int sequence_length);
 
+/// The same for a sequence of packed documents of these lengths, with no attention between them,
+/// and a window of `window` tokens (0: none): the mean over tokens, so that a document counts with
+/// its length. Without a window sum_i p_i s_i^2 / (2 sum_i p_i s_i). Sequences shorter than a
+/// document cut it.
+double mean_causal_keys(const TrainingSpec& training, int window);
+
 /// Model FLOPs of one trained token (forward and backward, three times the forward).
 struct TrainingFlops {
   core::Flops mfu;         ///< attention in full (PaLM)
@@ -81,6 +87,12 @@ struct TrainingFlops {
 TrainingFlops training_flops_per_token(const ModelSpec& model,
                                        int sequence_length,
                                        Recompute recompute);
+
+/// With packed documents and selective recomputation by parts and by every so many layers, as a
+/// step really has them.
+TrainingFlops training_flops_per_token(const ModelSpec& model,
+                                       const TrainingSpec& training,
+                                       const ParallelismSpec& parallelism);
 
 /// What one rank sends to its context group for one layer and micro-batch.
 struct ContextBytes {
@@ -97,7 +109,8 @@ ContextBytes context_bytes_per_layer(const ModelSpec& model,
                                      const ParallelismSpec& parallelism);
 
 /// Core attention really executed by one rank for one layer and micro-batch, forward and (fused)
-/// backward: 3.5 x 2 s^2 b d a / (t c), causal halves skipped.
+/// backward: k s b a (8 d + 6 d_v) / (t c) with k keys a query, d wide keys and d_v wide values;
+/// 7 s^2 b d a / (t c) where nothing but the causal half is skipped and d = d_v.
 core::Flops executed_attention_per_layer(const ModelSpec& model,
                                          const TrainingSpec& training,
                                          const ParallelismSpec& parallelism);

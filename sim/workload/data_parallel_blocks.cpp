@@ -28,16 +28,58 @@ void write_cast(BlockWriter& writer, const FrameworkSpec& framework, double para
   }
 }
 
+/// Ranks that divide the shared parameters between them.
+Group shard_group(const ParallelismSpec& parallelism) {
+  return parallelism.sharding == Sharding::hsdp ? Group::shard : Group::data_context;
+}
+
+/// Calls `visit(group, parameters)` for the two kinds of parameters, where there are any.
+template <class F>
+void for_each_group(const RankParameters& parameters, Group shared, F visit) {
+  if (parameters.shared > 0) {
+    visit(shared, parameters.shared);
+  }
+  if (parameters.experts > 0) {
+    visit(Group::expert_data, parameters.experts);
+  }
+}
+
+/// Reductions of gradients, and with hsdp that of each rank's share over the copies.
+void add_reductions(BlockWriter& writer,
+                    const BlockInput& input,
+                    const RankParameters& parameters,
+                    bool overlap) {
+  const FrameworkSpec& framework = input.training.framework;
+  write_cast(writer, framework, parameters.total());
+  const auto add = [&](CollectiveKind kind, Group group, double count) {
+    Operation reduce;
+    reduce.kind = OperationKind::collective;
+    reduce.collective = kind;
+    reduce.group = group;
+    reduce.activity = Activity::data;
+    reduce.bytes = Bytes(framework.reduce_bytes * count);
+    reduce.name = "gradient reduction";
+    reduce.asynchronous = overlap;
+    reduce.ticket = overlap ? kGradientTicket : -1;
+    writer.add(std::move(reduce));
+  };
+  for_each_group(parameters, shard_group(input.parallelism), [&](Group group, double count) {
+    add(reduction(input.parallelism), group, count);
+    if (group == Group::shard) {
+      add(CollectiveKind::all_reduce, Group::replica, count / input.parallelism.shard_group_size);
+    }
+  });
+}
+
 /// Gradients of weights that several ranks of a replica hold.
 void write_replica_reductions(BlockWriter& writer,
                               const BlockInput& input,
                               const OptimizerInput& optimizer) {
   const double gradient_bytes = input.training.framework.gradient_bytes;
   if (input.shape.gathers) {
-    // With sequence parallelism every rank saw only its tokens: norms and row biases are summed.
-    const double whole = (input.model.biases ? 6.0 : 2.0) * input.model.hidden * optimizer.layers;
+    // With sequence parallelism every rank saw only its tokens: what all hold whole is summed.
     writer.collective(CollectiveKind::all_reduce, Group::tensor, Activity::tensor,
-                      Bytes(gradient_bytes * whole), "norm gradients");
+                      Bytes(gradient_bytes * optimizer.replicated), "norm gradients");
   }
   if (optimizer.embedding) {
     const double table = static_cast<double>(input.shape.vocabulary) * input.model.hidden;
@@ -50,7 +92,7 @@ void write_reduction(BlockWriter& writer,
                      const BlockInput& input,
                      const OptimizerInput& optimizer) {
   const FrameworkSpec& framework = input.training.framework;
-  if (optimizer.data_parallel == 1) {
+  if (!optimizer.ranks.several()) {
     return;
   }
   if (framework.data_overlap) {
@@ -65,77 +107,79 @@ void write_reduction(BlockWriter& writer,
   if (shards_gradients(input.parallelism.sharding)) {
     return;  // reduced after every micro-batch
   }
-  write_cast(writer, framework, optimizer.parameters);
-  writer.collective(reduction(input.parallelism), Group::data_context, Activity::data,
-                    Bytes(framework.reduce_bytes * optimizer.parameters), "gradient reduction");
+  add_reductions(writer, input, optimizer.parameters, false);
 }
 
 void write_update(BlockWriter& writer, const BlockInput& input, const OptimizerInput& optimizer) {
   const double gradient_bytes = input.training.framework.gradient_bytes;
-  const bool gradients_sharded = shards_gradients(input.parallelism.sharding);
-  const double held = optimizer.parameters / (gradients_sharded ? optimizer.data_parallel : 1);
-  const double shard =
-      optimizer.parameters / (sharded(input.parallelism) ? optimizer.data_parallel : 1);
-  writer.compute({memory_kernel("gradient norm", gradient_bytes * shard)}, Activity::optimizer);
+  const RankParameters& all = optimizer.parameters;
+  const double shard = all.shared / optimizer.ranks.shards + all.experts / optimizer.ranks.experts;
+  const double held = shards_gradients(input.parallelism.sharding) ? shard : all.total();
+  const double updated = sharded(input.parallelism) ? shard : all.total();
+  writer.compute({memory_kernel("gradient norm", gradient_bytes * updated)}, Activity::optimizer);
   // One number a rank, but every rank of the job waits for all others here.
   writer.collective(CollectiveKind::all_reduce, Group::world, Activity::data, Bytes(4),
                     "gradient norm");
-  writer.compute({memory_kernel("optimizer", (gradient_bytes + kAdamBytes) * shard),
+  writer.compute({memory_kernel("optimizer", (gradient_bytes + kAdamBytes) * updated),
                   memory_kernel("clear gradients", gradient_bytes * held)},
                  Activity::optimizer);
 }
 
+void add_gathers(BlockWriter& writer,
+                 int index,
+                 const RankParameters& parameters,
+                 bool overlap,
+                 Group shared = Group::data_context) {
+  for_each_group(parameters, shared, [&](Group group, double count) {
+    Operation gather;
+    gather.kind = OperationKind::collective;
+    gather.collective = CollectiveKind::all_gather;
+    gather.group = group;
+    gather.activity = Activity::data;
+    gather.bytes = Bytes(kWeightBytes * count);
+    gather.name = "parameter gather";
+    gather.asynchronous = overlap;
+    gather.ticket = overlap ? kFirstParameterTicket + index : -1;
+    writer.add(std::move(gather));
+  });
+}
+
 }  // namespace
 
-Block reduce_bucket(const BlockInput& input, double parameters) {
+DataRanks data_ranks(const ParallelismSpec& parallelism, int data_parallel) {
+  const int shared = data_parallel * parallelism.context;
+  const bool grouped = parallelism.sharding == Sharding::hsdp;
+  return {shared, expert_data_ranks(parallelism, data_parallel),
+          grouped ? parallelism.shard_group_size : shared};
+}
+
+int expert_data_ranks(const ParallelismSpec& parallelism, int data_parallel) {
+  return parallelism.tensor * parallelism.context * data_parallel /
+         (parallelism.expert * parallelism.expert_tensor);
+}
+
+Block reduce_bucket(const BlockInput& input, const RankParameters& parameters) {
   BlockWriter writer("reduce gradients");
-  write_cast(writer, input.training.framework, parameters);
-  Operation reduce;
-  reduce.kind = OperationKind::collective;
-  reduce.collective = reduction(input.parallelism);
-  reduce.group = Group::data_context;
-  reduce.activity = Activity::data;
-  reduce.bytes = Bytes(input.training.framework.reduce_bytes * parameters);
-  reduce.name = "gradient reduction";
-  reduce.asynchronous = input.training.framework.data_overlap;
-  reduce.ticket = reduce.asynchronous ? kGradientTicket : -1;
-  writer.add(std::move(reduce));
+  add_reductions(writer, input, parameters, input.training.framework.data_overlap);
   return writer.finish();
 }
 
-namespace {
-
-Operation gather_parameters(int index, double parameters) {
-  Operation gather;
-  gather.kind = OperationKind::collective;
-  gather.collective = CollectiveKind::all_gather;
-  gather.group = Group::data_context;
-  gather.activity = Activity::data;
-  gather.bytes = Bytes(kWeightBytes * parameters);
-  gather.name = "parameter gather";
-  gather.asynchronous = true;
-  gather.ticket = kFirstParameterTicket + index;
-  return gather;
-}
-
-}  // namespace
-
-Block start_parameters(double parameters) {
+Block start_parameters(const std::vector<RankParameters>& parameters) {
   BlockWriter writer("gather parameters");
-  writer.add(gather_parameters(0, parameters));
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    add_gathers(writer, static_cast<int>(i), parameters[i], true);
+  }
   return writer.finish();
 }
 
-Block gather_weights(const BlockInput& input, double parameters) {
+Block gather_weights(const BlockInput& input, const RankParameters& parameters) {
   BlockWriter writer("gather weights");
-  Operation gather = gather_parameters(0, parameters);
-  gather.asynchronous = input.training.framework.data_overlap;
-  gather.ticket = gather.asynchronous ? gather.ticket : -1;
-  writer.add(std::move(gather));
+  add_gathers(writer, 0, parameters, input.training.framework.data_overlap,
+              shard_group(input.parallelism));
   return writer.finish();
 }
 
-Block await_parameters(int index, double next_parameters) {
+Block await_parameters(int index, int next, const std::vector<RankParameters>& next_parameters) {
   BlockWriter writer("await parameters");
   Operation wait;
   wait.kind = OperationKind::delay;
@@ -143,8 +187,8 @@ Block await_parameters(int index, double next_parameters) {
   wait.name = "parameter gather";
   wait.await = {kFirstParameterTicket + index};
   writer.add(std::move(wait));
-  if (next_parameters > 0) {
-    writer.add(gather_parameters(index + 1, next_parameters));
+  for (std::size_t i = 0; i < next_parameters.size(); ++i) {
+    add_gathers(writer, next + static_cast<int>(i), next_parameters[i], true);
   }
   return writer.finish();
 }
@@ -155,10 +199,9 @@ Block finish_step(const BlockInput& input, const OptimizerInput& optimizer) {
   write_reduction(writer, input, optimizer);
   write_replica_reductions(writer, input, optimizer);
   write_update(writer, input, optimizer);
-  const bool gathers = sharded(input.parallelism) && input.parallelism.sharding != Sharding::zero3;
-  if (gathers && optimizer.data_parallel > 1 && !framework.data_overlap) {
-    writer.collective(CollectiveKind::all_gather, Group::data_context, Activity::data,
-                      Bytes(kWeightBytes * optimizer.parameters), "parameter gather");
+  const bool gathers = sharded(input.parallelism) && !shards_weights(input.parallelism.sharding);
+  if (gathers && optimizer.ranks.several() && !framework.data_overlap) {
+    add_gathers(writer, 0, optimizer.parameters, false);
   }
   if (framework.step_overhead > core::Seconds(0)) {
     Operation overhead;

@@ -14,24 +14,39 @@ namespace headway::workload {
 inline constexpr int kGradientTicket = 0;
 inline constexpr int kFirstParameterTicket = 1;
 
+/// Ranks that hold the same parameters: shared ones data x context, experts fewer.
+struct DataRanks {
+  int shared = 1;
+  int experts = 1;
+  int shards = 1;  ///< ranks that divide the shared ones: all of them, or an hsdp shard group
+  /// Whether any parameters are held by several ranks.
+  [[nodiscard]] bool several() const { return shared > 1 || experts > 1; }
+};
+
+DataRanks data_ranks(const ParallelismSpec& parallelism, int data_parallel);
+
+/// tensor x context x data ranks of a stage / (expert x expert tensor): ranks with the same
+/// experts.
+int expert_data_ranks(const ParallelismSpec& parallelism, int data_parallel);
+
 /// What the optimizer of one stage works on.
 struct OptimizerInput {
-  double parameters = 0;   ///< of one rank of the stage
-  int layers = 0;          ///< decoder layers of the stage
-  bool embedding = false;  ///< holds a copy of tied embeddings that another stage holds too
-  int data_parallel = 1;   ///< ranks with the same weights: data x context
+  RankParameters parameters;  ///< of one rank of the stage
+  double replicated = 0;      ///< of the stage's layers, held whole by each tensor rank
+  bool embedding = false;     ///< holds a copy of tied embeddings that another stage holds too
+  DataRanks ranks;
 };
 
 /// Reduces one bucket: beside what follows with `data_overlap`, else before it.
-Block reduce_bucket(const BlockInput& input, double parameters);
+Block reduce_bucket(const BlockInput& input, const RankParameters& parameters);
 /// Gathers one bucket of sharded weights under the first parameter ticket; beside what follows with
 /// `data_overlap`.
-Block gather_weights(const BlockInput& input, double parameters);
-/// Waits for the gather of bucket `index` and starts that of the next, of `next_parameters`; none
-/// if 0.
-Block await_parameters(int index, double next_parameters);
-/// Starts the gather of a stage's first bucket.
-Block start_parameters(double parameters);
+Block gather_weights(const BlockInput& input, const RankParameters& parameters);
+/// Waits for the gather of bucket `index` and starts those of the buckets from `next` on, of these
+/// parameters.
+Block await_parameters(int index, int next, const std::vector<RankParameters>& next_parameters);
+/// Starts the gathers of a stage's first buckets.
+Block start_parameters(const std::vector<RankParameters>& parameters);
 
 /// End of the step: reductions, gradient norm, optimizer, gather of parameters, fixed overhead.
 Block finish_step(const BlockInput& input, const OptimizerInput& optimizer);

@@ -1,5 +1,8 @@
 #include "sim/workload/kernels.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace headway::workload {
 
 namespace {
@@ -40,15 +43,33 @@ Kernel gemm(const char* name,
   return kernel;
 }
 
+struct ProductShape {
+  std::int64_t m = 0, n = 0, k = 0;
+};
+
+/// One of the three products of a linear layer.
+Kernel product(const Linear& linear, GemmPass pass, ProductShape shape, double result_traffic) {
+  Kernel kernel = gemm(linear.name, linear.precision, pass, shape.m, shape.n, shape.k,
+                       result_traffic, linear.groups);
+  kernel.kind = linear.grouped ? KernelKind::grouped_gemm : KernelKind::gemm;
+  return kernel;
+}
+
+/// Elements of all groups' tokens, `width` each.
+double all_elements(const Linear& linear, std::int64_t width) {
+  return static_cast<double>(linear.groups) * elements(linear.tokens, width);
+}
+
 /// Reads 16-bit elements and writes them narrow.
 Kernel cast_kernel(core::Precision precision, double count) {
   return memory_kernel("cast", (2.0 + operand_bytes(precision)) * count);
 }
 
+/// @param work  floating-point operations of one pair of a query and a key, one head
 Kernel flash_kernel(KernelKind kind,
                     const RankShape& shape,
                     const AttentionShape& attention,
-                    double products,
+                    double work,
                     double traffic) {
   Kernel kernel;
   kernel.kind = kind;
@@ -61,11 +82,15 @@ Kernel flash_kernel(KernelKind kind,
   kernel.key_value_heads = attention.key_value_heads;
   kernel.head_dim = shape.head_dim;
   kernel.causal = attention.causal;
-  // Half of the scores are behind the causal mask and skipped.
-  const double executed = attention.causal ? 0.5 : 1.0;
-  const double scores = static_cast<double>(shape.micro_batch * attention.heads) *
-                        elements(attention.sequence, attention.key_sequence);
-  kernel.work = Flops(products * 2.0 * executed * scores * static_cast<double>(shape.head_dim));
+  const auto reached = std::max<std::int64_t>(1, std::llround(2.0 * attention.keys));
+  if (attention.causal && reached < attention.key_sequence) {
+    const std::int64_t tokens = shape.micro_batch * attention.sequence;
+    kernel.sequence = kernel.key_sequence = reached;
+    kernel.batch = std::max<std::int64_t>(1, (tokens + reached / 2) / reached);
+  }
+  const double pairs = static_cast<double>(shape.micro_batch * attention.heads) *
+                       static_cast<double>(attention.sequence) * attention.keys;
+  kernel.work = Flops(work * pairs);
   kernel.traffic = Bytes(traffic);
   return kernel;
 }
@@ -78,15 +103,24 @@ Kernel score_product(
   return gemm(name, shape.wide, pass, shape.sequence, n, k, result, batch);
 }
 
-/// Elements of queries and of keys that an attention kernel meets, and rows of its statistics.
+/// Softmax or dropout over scores that are in memory.
+Kernel score_rows(const char* name, double bytes) {
+  Kernel kernel = memory_kernel(name, bytes);
+  kernel.kind = KernelKind::score_rows;
+  return kernel;
+}
+
+/// Elements that an attention kernel meets, and rows of its statistics.
 struct AttentionElements {
-  double queries = 0, keys = 0, rows = 0;
+  double queries = 0, outputs = 0, keys = 0, values = 0, rows = 0;
 };
 AttentionElements attention_elements(const RankShape& shape, const AttentionShape& attention) {
   const std::int64_t tokens = shape.micro_batch * attention.sequence;
   const std::int64_t key_tokens = shape.micro_batch * attention.key_sequence;
   return {elements(tokens, attention.heads * shape.head_dim),
+          elements(tokens, attention.heads * shape.value_dim),
           elements(key_tokens, attention.key_value_heads * shape.head_dim),
+          elements(key_tokens, attention.key_value_heads * shape.value_dim),
           elements(tokens, attention.heads)};
 }
 
@@ -103,11 +137,11 @@ Kernel memory_kernel(const char* name, double bytes) {
 std::vector<Kernel> forward_product(const Linear& linear) {
   std::vector<Kernel> kernels;
   if (narrow(linear.precision)) {
-    kernels.push_back(cast_kernel(linear.precision, elements(linear.tokens, linear.inputs)));
+    kernels.push_back(cast_kernel(linear.precision, all_elements(linear, linear.inputs)));
   }
-  kernels.push_back(gemm(linear.name, linear.precision, GemmPass::forward, linear.tokens,
-                         linear.outputs, linear.inputs,
-                         2.0 * elements(linear.tokens, linear.outputs)));
+  kernels.push_back(product(linear, GemmPass::forward,
+                            {linear.tokens, linear.outputs, linear.inputs},
+                            2.0 * all_elements(linear, linear.outputs)));
   return kernels;
 }
 
@@ -115,29 +149,30 @@ std::vector<Kernel> input_gradient(const Linear& linear) {
   std::vector<Kernel> kernels;
   if (narrow(linear.precision)) {
     // One cast of the output's gradient serves both products of the backward.
-    kernels.push_back(cast_kernel(linear.precision, elements(linear.tokens, linear.outputs)));
+    kernels.push_back(cast_kernel(linear.precision, all_elements(linear, linear.outputs)));
   }
-  kernels.push_back(gemm(linear.name, linear.precision, GemmPass::input_gradient, linear.tokens,
-                         linear.inputs, linear.outputs,
-                         2.0 * elements(linear.tokens, linear.inputs)));
+  kernels.push_back(product(linear, GemmPass::input_gradient,
+                            {linear.tokens, linear.inputs, linear.outputs},
+                            2.0 * all_elements(linear, linear.inputs)));
   return kernels;
 }
 
 GradientTraffic gradient_traffic(const FrameworkSpec& framework, bool sharded) {
   if (sharded) {
-    return {framework.reduce_bytes, 0};
+    return {framework.reduce_bytes, framework.accumulation_bytes};
   }
   if (framework.fused_elementwise) {
-    return {2.0 * framework.gradient_bytes, 0};
+    return {2.0 * framework.gradient_bytes, framework.accumulation_bytes};
   }
-  return {2.0, 2.0 + 2.0 * framework.gradient_bytes};
+  return {2.0, 2.0 + 2.0 * framework.gradient_bytes + framework.accumulation_bytes};
 }
 
 std::vector<Kernel> weight_gradient(const Linear& linear, GradientTraffic traffic) {
-  const double weights = elements(linear.outputs, linear.inputs);
-  std::vector<Kernel> kernels{gemm(linear.name, linear.precision, GemmPass::weight_gradient,
-                                   linear.outputs, linear.inputs, linear.tokens,
-                                   traffic.result * weights)};
+  const double weights =
+      static_cast<double>(linear.groups) * elements(linear.outputs, linear.inputs);
+  std::vector<Kernel> kernels{product(linear, GemmPass::weight_gradient,
+                                      {linear.outputs, linear.inputs, linear.tokens},
+                                      traffic.result * weights)};
   if (traffic.second_pass > 0) {
     kernels.push_back(memory_kernel("gradient accumulation", traffic.second_pass * weights));
   }
@@ -147,7 +182,7 @@ std::vector<Kernel> weight_gradient(const Linear& linear, GradientTraffic traffi
 LayerLinears layer_linears(const ModelSpec& model, const RankShape& shape) {
   LayerLinears linears;
   linears.qkv = {"qkv", shape.tokens, shape.qkv_width(), shape.hidden, shape.linear};
-  linears.projection = {"projection", shape.tokens, shape.hidden, shape.query_width(),
+  linears.projection = {"projection", shape.tokens, shape.hidden, shape.output_width(),
                         shape.linear};
   linears.mlp_in = {"mlp in", shape.tokens, shape.mlp_in_width(model.gated_mlp), shape.hidden,
                     shape.linear};
@@ -156,18 +191,41 @@ LayerLinears layer_linears(const ModelSpec& model, const RankShape& shape) {
   return linears;
 }
 
+LatentLinears latent_linears(const RankShape& shape) {
+  const std::int64_t expanded = shape.heads * (shape.head_dim - shape.rope_dim + shape.value_dim);
+  const bool compressed = shape.query_rank > 0;
+  LatentLinears linears;
+  linears.query_down = {"query down", shape.split_tokens, shape.query_rank, shape.hidden,
+                        shape.linear};
+  linears.query_up = {"query up", shape.tokens, shape.query_width(),
+                      compressed ? shape.query_rank : shape.hidden, shape.linear};
+  linears.key_value_down = {"key-value down", shape.split_tokens, shape.key_rank + shape.rope_dim,
+                            shape.hidden, shape.linear};
+  linears.key_value_up = {"key-value up", shape.tokens, expanded, shape.key_rank, shape.linear};
+  return linears;
+}
+
+Kernel latent_norms(const RankShape& shape) {
+  return memory_kernel("latent norms",
+                       4.0 * elements(shape.split_tokens, shape.query_rank + shape.key_rank));
+}
+
 Kernel flash_forward(const RankShape& shape, const AttentionShape& attention) {
   // Reads queries, keys, values; writes the output and one fp32 statistic a row.
   const AttentionElements met = attention_elements(shape, attention);
-  const double traffic = 2.0 * (2.0 * met.queries + 2.0 * met.keys) + 4.0 * met.rows;
-  return flash_kernel(KernelKind::attention_forward, shape, attention, 2.0, traffic);
+  const double traffic = 2.0 * (met.queries + met.outputs + met.keys + met.values) + 4.0 * met.rows;
+  const auto work = static_cast<double>(2 * (shape.head_dim + shape.value_dim));
+  return flash_kernel(KernelKind::attention_forward, shape, attention, work, traffic);
 }
 
 Kernel flash_backward(const RankShape& shape, const AttentionShape& attention) {
   // Reads queries, keys, values, output and its gradient; writes three gradients.
   const AttentionElements met = attention_elements(shape, attention);
-  const double traffic = 2.0 * (4.0 * met.queries + 4.0 * met.keys) + 8.0 * met.rows;
-  return flash_kernel(KernelKind::attention_backward, shape, attention, 5.0, traffic);
+  const double traffic =
+      2.0 * 2.0 * (met.queries + met.outputs + met.keys + met.values) + 8.0 * met.rows;
+  // Scores again and gradients of queries and keys are as wide as keys, the two others as values.
+  const auto work = static_cast<double>(2 * (3 * shape.head_dim + 2 * shape.value_dim));
+  return flash_kernel(KernelKind::attention_backward, shape, attention, work, traffic);
 }
 
 std::vector<Kernel> attention_forward(const RankShape& shape, const FrameworkSpec& framework) {
@@ -177,12 +235,12 @@ std::vector<Kernel> attention_forward(const RankShape& shape, const FrameworkSpe
   const double scores = shape.scores();
   std::vector<Kernel> kernels{
       score_product("scores", shape, shape.sequence, shape.head_dim, GemmPass::forward)};
-  kernels.push_back(memory_kernel("softmax", 4.0 * scores));
+  kernels.push_back(score_rows("softmax", 4.0 * scores));
   if (shape.dropout) {
-    kernels.push_back(memory_kernel("attention dropout", 5.0 * scores));
+    kernels.push_back(score_rows("attention dropout", 5.0 * scores));
   }
   kernels.push_back(
-      score_product("values", shape, shape.head_dim, shape.sequence, GemmPass::forward));
+      score_product("values", shape, shape.value_dim, shape.sequence, GemmPass::forward));
   return kernels;
 }
 
@@ -192,12 +250,12 @@ std::vector<Kernel> attention_backward(const RankShape& shape, const FrameworkSp
   }
   const double scores = shape.scores();
   std::vector<Kernel> kernels{
-      score_product("values", shape, shape.sequence, shape.head_dim, GemmPass::input_gradient),
-      score_product("values", shape, shape.head_dim, shape.sequence, GemmPass::weight_gradient)};
+      score_product("values", shape, shape.sequence, shape.value_dim, GemmPass::input_gradient),
+      score_product("values", shape, shape.value_dim, shape.sequence, GemmPass::weight_gradient)};
   if (shape.dropout) {
-    kernels.push_back(memory_kernel("attention dropout", 5.0 * scores));
+    kernels.push_back(score_rows("attention dropout", 5.0 * scores));
   }
-  kernels.push_back(memory_kernel("softmax", 6.0 * scores));
+  kernels.push_back(score_rows("softmax", 6.0 * scores));
   kernels.push_back(
       score_product("scores", shape, shape.head_dim, shape.sequence, GemmPass::input_gradient));
   kernels.push_back(
@@ -209,14 +267,18 @@ std::vector<Kernel> rotary(const ModelSpec& model, const RankShape& shape) {
   if (model.learned_positions > 0) {
     return {};
   }
+  if (shape.latent()) {
+    const double turned = elements(shape.tokens, shape.heads * shape.rope_dim);
+    return {memory_kernel("rotary", 4.0 * turned),
+            memory_kernel("assemble keys", 4.0 * (shape.key_elements() + shape.value_elements()))};
+  }
   return {memory_kernel("rotary", 4.0 * shape.query_elements()),
           memory_kernel("rotary", 4.0 * shape.key_elements())};
 }
 
 std::vector<Kernel> activation_forward(const ModelSpec& model,
-                                       const RankShape& shape,
+                                       double width,
                                        const FrameworkSpec& framework) {
-  const double width = elements(shape.tokens, shape.ffn);
   if (framework.fused_elementwise) {
     return {memory_kernel("activation", (model.gated_mlp ? 6.0 : 4.0) * width)};
   }
@@ -232,9 +294,8 @@ std::vector<Kernel> activation_forward(const ModelSpec& model,
 }
 
 std::vector<Kernel> activation_backward(const ModelSpec& model,
-                                        const RankShape& shape,
+                                        double width,
                                         const FrameworkSpec& framework) {
-  const double width = elements(shape.tokens, shape.ffn);
   if (framework.fused_elementwise) {
     // Gated: reads gate, up and gradient, writes two gradients; plain: reads input and gradient,
     // writes one.

@@ -10,11 +10,14 @@
 
 namespace headway::workload {
 
-/// One linear layer on one rank: outputs = inputs x weights.
+/// One linear layer on one rank: outputs = inputs x weights; or `groups` of them with weights and
+/// tokens of their own.
 struct Linear {
   const char* name = "";
   std::int64_t tokens = 0, outputs = 0, inputs = 0;
   core::Precision precision = core::Precision::bf16;
+  std::int64_t groups = 1;
+  bool grouped = false;  ///< run as one grouped product
 };
 
 /// Kernels of one product of a linear layer, casts to a narrow format included.
@@ -38,10 +41,21 @@ core::Kernel memory_kernel(const char* name, double bytes);
 struct LayerLinears {
   Linear qkv, projection, mlp_in, mlp_out, head;
 };
+/// Latent attention in place of `qkv`: compressed on this rank's split tokens, expanded to this
+/// rank's heads. Without compressed queries `query_up` starts from the residual stream.
+struct LatentLinears {
+  Linear query_down, query_up, key_value_down, key_value_up;
+};
+LatentLinears latent_linears(const RankShape& shape);
 LayerLinears layer_linears(const ModelSpec& model, const RankShape& shape);
 
+/// Norms over the compressed queries, keys and values of latent attention.
+core::Kernel latent_norms(const RankShape& shape);
+
 /// One flash kernel over `attention`'s queries and keys, scores never reach memory. Forward: two
-/// products; backward: five, one of which makes the scores again.
+/// products; backward: five, one of which makes the scores again. Where a window or documents leave
+/// a query k keys, fewer than its causal half, the kernel is that of sequences of 2k tokens, which
+/// has the same pairs.
 core::Kernel flash_forward(const RankShape& shape, const AttentionShape& attention);
 core::Kernel flash_backward(const RankShape& shape, const AttentionShape& attention);
 
@@ -52,15 +66,17 @@ std::vector<core::Kernel> attention_forward(const RankShape& shape, const Framew
 std::vector<core::Kernel> attention_backward(const RankShape& shape,
                                              const FrameworkSpec& framework);
 
-/// Rotary embedding of queries and keys; none where positions are learned.
+/// Rotary embedding of queries and keys; none where positions are learned. Latent attention turns
+/// part of a query and writes keys and values anew.
 std::vector<core::Kernel> rotary(const ModelSpec& model, const RankShape& shape);
 
-/// The MLP's activation function (with the gate's product, where gated).
+/// The MLP's activation function (with the gate's product, where gated) over `width` elements of
+/// its output.
 std::vector<core::Kernel> activation_forward(const ModelSpec& model,
-                                             const RankShape& shape,
+                                             double width,
                                              const FrameworkSpec& framework);
 std::vector<core::Kernel> activation_backward(const ModelSpec& model,
-                                              const RankShape& shape,
+                                              double width,
                                               const FrameworkSpec& framework);
 
 /// Norm over the residual stream of this rank.

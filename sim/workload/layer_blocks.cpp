@@ -2,6 +2,7 @@
 
 #include "sim/workload/attention_blocks.h"
 #include "sim/workload/block_writer.h"
+#include "sim/workload/expert_blocks.h"
 #include "sim/workload/kernels.h"
 #include "sim/workload/rank_parameters.h"
 
@@ -18,60 +19,163 @@ BackwardMode backward_mode(const BlockInput& input, BackwardPart part) {
   return {part, gradient_traffic(input.training.framework, sharded)};
 }
 
-void write_layer_forward(BlockWriter& writer, const BlockInput& input) {
-  const auto& [model, training, parallelism, shape] = input;
-  const FrameworkSpec& framework = training.framework;
-  const LayerLinears linears = layer_linears(model, shape);
-  TensorRegion region(writer, shape, framework.tensor_overlap);
-  writer.compute(norm_forward(shape));
-  region.forward_columns(linears.qkv);
-  writer.compute(rotary(model, shape));
-  write_core_attention_forward(writer, shape, framework);
-  region.forward_rows(linears.projection);
-  writer.compute(residual_forward(model, shape, framework));
-  writer.compute(norm_forward(shape));
+double mlp_width(const RankShape& shape) { return static_cast<double>(shape.tokens * shape.ffn); }
+
+TensorRegion tensor_region(BlockWriter& writer, const BlockInput& input) {
+  return {writer, input.shape, input.training.framework.tensor_overlap};
+}
+
+/// Queries, keys and values of latent attention from their compressed form.
+void write_latent_up_forward(BlockWriter& writer, const BlockInput& input) {
+  const LatentLinears linears = latent_linears(input.shape);
+  TensorRegion region = tensor_region(writer, input);
+  region.gather("gather shared keys", input.shape.rope_dim);
+  region.forward_columns(linears.query_up);
+  region.forward_columns(linears.key_value_up);
+  writer.compute(rotary(input.model, input.shape));
+}
+
+/// From the norm's output to queries, keys and values.
+void write_attention_input_forward(BlockWriter& writer, const BlockInput& input) {
+  if (!input.shape.latent()) {
+    tensor_region(writer, input).forward_columns(layer_linears(input.model, input.shape).qkv);
+    writer.compute(rotary(input.model, input.shape));
+    return;
+  }
+  const LatentLinears linears = latent_linears(input.shape);
+  if (input.shape.query_rank > 0) {
+    writer.compute(forward_product(linears.query_down));
+  }
+  writer.compute(forward_product(linears.key_value_down));
+  writer.compute(latent_norms(input.shape));
+  write_latent_up_forward(writer, input);
+}
+
+/// Gradients of a linear layer that every tensor rank holds whole and applies to its own tokens.
+void write_whole_backward(BlockWriter& writer, const Linear& linear, const BackwardMode& mode) {
+  if (mode.part != BackwardPart::weight_gradient) {
+    writer.compute(input_gradient(linear));
+  }
+  if (mode.part != BackwardPart::input_gradient) {
+    writer.compute(weight_gradient(linear, mode.gradients));
+  }
+}
+
+void write_attention_input_backward(BlockWriter& writer,
+                                    const BlockInput& input,
+                                    const BackwardMode& mode) {
+  TensorRegion region = tensor_region(writer, input);
+  if (!input.shape.latent()) {
+    region.backward_columns(layer_linears(input.model, input.shape).qkv, mode);
+    return;
+  }
+  const LatentLinears linears = latent_linears(input.shape);
+  region.backward_columns(linears.key_value_up, mode);
+  region.backward_columns(linears.query_up, mode);
+  if (mode.part != BackwardPart::weight_gradient) {
+    region.reduce("reduce shared keys", input.shape.rope_dim);
+    core::Kernel norms = latent_norms(input.shape);
+    norms.traffic *= 1.5;  // reads input and gradient, writes one gradient
+    writer.compute(norms);
+  }
+  write_whole_backward(writer, linears.key_value_down, mode);
+  if (input.shape.query_rank > 0) {
+    write_whole_backward(writer, linears.query_down, mode);
+  }
+}
+
+void write_mlp_forward(BlockWriter& writer, const BlockInput& input) {
+  const LayerLinears linears = layer_linears(input.model, input.shape);
+  TensorRegion region = tensor_region(writer, input);
   region.forward_columns(linears.mlp_in);
-  writer.compute(activation_forward(model, shape, framework));
+  writer.compute(activation_forward(input.model, mlp_width(input.shape), input.training.framework));
   region.forward_rows(linears.mlp_out);
+}
+
+void write_second_half_forward(BlockWriter& writer, const BlockInput& input, bool experts) {
+  if (experts) {
+    write_experts_forward(writer, input);
+  } else {
+    write_mlp_forward(writer, input);
+  }
+}
+
+void write_layer_forward(BlockWriter& writer, const BlockInput& input, const LayerKind& kind) {
+  const ModelSpec& model = input.model;
+  const RankShape& shape = input.shape;
+  const FrameworkSpec& framework = input.training.framework;
+  writer.compute(norm_forward(shape));
+  write_attention_input_forward(writer, input);
+  write_core_attention_forward(writer, shape, framework);
+  tensor_region(writer, input).forward_rows(layer_linears(model, shape).projection);
+  writer.compute(residual_forward(model, shape, framework));
+  writer.compute(norm_forward(shape));
+  write_second_half_forward(writer, input, kind.experts);
   writer.compute(residual_forward(model, shape, framework));
 }
 
-/// Whether backward makes outputs of norms and activations again; with full recompute they are
-/// there anyway.
-bool remakes_elementwise(const BlockInput& input, BackwardPart part) {
-  return input.training.framework.recompute_elementwise &&
-         input.parallelism.recompute != Recompute::full && part != BackwardPart::weight_gradient;
+void write_mlp_backward(BlockWriter& writer, const BlockInput& input, const BackwardMode& mode) {
+  const LayerLinears linears = layer_linears(input.model, input.shape);
+  TensorRegion region = tensor_region(writer, input);
+  region.backward_rows(linears.mlp_out, mode);
+  if (mode.part != BackwardPart::weight_gradient) {
+    writer.compute(
+        activation_backward(input.model, mlp_width(input.shape), input.training.framework));
+  }
+  region.backward_columns(linears.mlp_in, mode);
 }
 
-void write_mlp_backward(BlockWriter& writer,
-                        TensorRegion& region,
-                        const BlockInput& input,
-                        const LayerLinears& linears,
-                        BackwardPart part) {
-  const FrameworkSpec& framework = input.training.framework;
+/// Elements of the activation's output that backward makes again.
+double remade_width(const BlockInput& input, const LayerKind& kind) {
+  if (!kind.experts) {
+    return mlp_width(input.shape);
+  }
+  const ExpertShape& shape = *input.experts;
+  return shape.rows() * static_cast<double>(shape.ffn) +
+         static_cast<double>(input.shape.tokens * shape.shared_ffn);
+}
+
+/// What the second half of a layer makes again before its gradients.
+void write_second_half_again(BlockWriter& writer,
+                             const BlockInput& input,
+                             const LayerKind& kind,
+                             const Remade& again) {
+  if (again.norms) {
+    writer.compute(norm_forward(input.shape));
+  }
+  if (again.mlp || again.experts) {
+    write_second_half_forward(writer, input, kind.experts);
+  } else if (again.activation) {
+    writer.compute(
+        activation_forward(input.model, remade_width(input, kind), input.training.framework));
+  }
+}
+
+/// Second half of a layer, from its output to the residual stream between the halves.
+void write_second_half_backward(BlockWriter& writer,
+                                const BlockInput& input,
+                                const LayerKind& kind,
+                                const Remade& again,
+                                BackwardPart part) {
   const BackwardMode mode = backward_mode(input, part);
   const bool chain = part != BackwardPart::weight_gradient;
   if (chain) {
     writer.compute(residual_backward(input.shape));
+    write_second_half_again(writer, input, kind, again);
   }
-  if (remakes_elementwise(input, part)) {
-    writer.compute(norm_forward(input.shape));
-    writer.compute(activation_forward(input.model, input.shape, framework));
+  if (kind.experts) {
+    write_experts_backward(writer, input, mode);
+  } else {
+    write_mlp_backward(writer, input, mode);
   }
-  region.backward_rows(linears.mlp_out, mode);
   if (chain) {
-    writer.compute(activation_backward(input.model, input.shape, framework));
-  }
-  region.backward_columns(linears.mlp_in, mode);
-  if (chain) {
-    writer.compute(norm_backward(input.shape, framework));
+    writer.compute(norm_backward(input.shape, input.training.framework));
   }
 }
 
 void write_attention_backward(BlockWriter& writer,
-                              TensorRegion& region,
                               const BlockInput& input,
-                              const LayerLinears& linears,
+                              const Remade& again,
                               BackwardPart part) {
   const FrameworkSpec& framework = input.training.framework;
   const BackwardMode mode = backward_mode(input, part);
@@ -79,21 +183,32 @@ void write_attention_backward(BlockWriter& writer,
   if (chain) {
     writer.compute(residual_backward(input.shape));
   }
-  region.backward_rows(linears.projection, mode);
+  tensor_region(writer, input)
+      .backward_rows(layer_linears(input.model, input.shape).projection, mode);
   if (chain) {
-    if (input.parallelism.recompute == Recompute::selective) {
+    if (again.latent_up && input.shape.latent()) {
+      write_latent_up_forward(writer, input);
+    }
+    if (again.core_attention) {
       write_core_attention_forward(writer, input.shape, framework);
     }
     write_core_attention_backward(writer, input.shape, framework);
     writer.compute(rotary(input.model, input.shape));
+    if (again.norms) {
+      writer.compute(norm_forward(input.shape));
+    }
   }
-  if (remakes_elementwise(input, part)) {
-    writer.compute(norm_forward(input.shape));
-  }
-  region.backward_columns(linears.qkv, mode);
+  write_attention_input_backward(writer, input, mode);
   if (chain) {
     writer.compute(norm_backward(input.shape, framework));
   }
+}
+
+/// The input of a layer's blocks with the shape of its kind.
+BlockInput of_kind(const BlockInput& input, const LayerKind& kind) {
+  BlockInput own = input;
+  own.shape = rank_shape(input.model, input.training, input.parallelism, kind.windowed);
+  return own;
 }
 
 /// One fp32 value a token, reduced over the vocabulary's parts.
@@ -117,24 +232,66 @@ void reduce_statistics(BlockWriter& writer, const RankShape& shape, bool fused) 
 
 }  // namespace
 
-Block layer_forward(const BlockInput& input) {
-  BlockWriter writer("layer forward");
-  write_layer_forward(writer, input);
+Block layer_forward(const BlockInput& input, const LayerKind& kind) {
+  BlockWriter writer(kind_name(kind) + " forward");
+  write_layer_forward(writer, of_kind(input, kind), kind);
   return writer.finish(Activity::tensor);
 }
 
-Block layer_backward(const BlockInput& input, BackwardPart part) {
-  BlockWriter writer(part == BackwardPart::whole            ? "layer backward"
-                     : part == BackwardPart::input_gradient ? "layer input gradient"
-                                                            : "layer weight gradient");
-  if (input.parallelism.recompute == Recompute::full && part != BackwardPart::weight_gradient) {
-    write_layer_forward(writer, input);
+Block layer_backward(const BlockInput& input, const LayerKind& kind, BackwardPart part) {
+  BlockWriter writer(kind_name(kind) + (part == BackwardPart::whole ? " backward"
+                                        : part == BackwardPart::input_gradient
+                                            ? " input gradient"
+                                            : " weight gradient"));
+  const BlockInput own = of_kind(input, kind);
+  const Remade again = remade(input.training.framework, input.parallelism, kind);
+  if (again.all && part != BackwardPart::weight_gradient) {
+    write_layer_forward(writer, own, kind);
   }
-  const LayerLinears linears = layer_linears(input.model, input.shape);
-  TensorRegion region(writer, input.shape, input.training.framework.tensor_overlap);
-  write_mlp_backward(writer, region, input, linears, part);
-  write_attention_backward(writer, region, input, linears, part);
+  write_second_half_backward(writer, own, kind, again, part);
+  write_attention_backward(writer, own, again, part);
   return writer.finish(Activity::tensor);
+}
+
+namespace {
+
+/// Multi-token prediction joins the hidden state with the next token's embedding: 2h to h, columns
+/// split.
+Linear prediction_projection(const RankShape& shape) {
+  return {"prediction projection", shape.tokens, shape.hidden / shape.tensor, 2 * shape.hidden,
+          shape.linear};
+}
+
+}  // namespace
+
+Block prediction_forward(const BlockInput& input) {
+  BlockWriter writer("prediction forward");
+  const RankShape& shape = input.shape;
+  TensorRegion region(writer, shape, false);
+  writer.compute(memory_kernel("embedding", 4.0 * shape.stream()));
+  region.reduce("embedding reduce");
+  writer.compute(norm_forward(shape));
+  writer.compute(norm_forward(shape));
+  region.forward_columns(prediction_projection(shape));
+  if (shape.tensor > 1) {
+    writer.collective(CollectiveKind::all_gather, Group::tensor, Activity::tensor,
+                      Bytes(2.0 * shape.stream()), "gather columns");
+  }
+  return writer.finish();
+}
+
+Block prediction_backward(const BlockInput& input) {
+  BlockWriter writer("prediction backward");
+  const RankShape& shape = input.shape;
+  TensorRegion region(writer, shape, false);
+  region.gather("gather gradient");
+  region.backward_columns(prediction_projection(shape), backward_mode(input, BackwardPart::whole));
+  writer.compute(norm_backward(shape, input.training.framework));
+  writer.compute(norm_backward(shape, input.training.framework));
+  region.gather("embedding gather");
+  const double bytes = 2.0 + 2.0 * input.training.framework.gradient_bytes;
+  writer.compute(memory_kernel("embedding", bytes * shape.stream()));
+  return writer.finish();
 }
 
 Block embedding_forward(const BlockInput& input) {

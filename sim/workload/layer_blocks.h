@@ -2,7 +2,11 @@
 // backward.
 #pragma once
 
+#include <optional>
+
 #include "sim/workload/block_writer.h"
+#include "sim/workload/expert_shape.h"
+#include "sim/workload/layer_kind.h"
 #include "sim/workload/rank_shape.h"
 #include "sim/workload/spec.h"
 #include "sim/workload/step_graph.h"
@@ -15,11 +19,20 @@ struct BlockInput {
   const TrainingSpec& training;
   const ParallelismSpec& parallelism;
   RankShape shape;
+  std::optional<ExpertShape> experts;  ///< where the model is a mixture
 };
 
-Block layer_forward(const BlockInput& input);
+Block layer_forward(const BlockInput& input, const LayerKind& kind = {});
 /// Recomputes first what `parallelism.recompute` says, unless only weight gradients are due.
-Block layer_backward(const BlockInput& input, BackwardPart part = BackwardPart::whole);
+Block layer_backward(const BlockInput& input,
+                     const LayerKind& kind = {},
+                     BackwardPart part = BackwardPart::whole);
+
+/// What a multi-token prediction module does before its layer: norms of hidden state and of the
+/// next token's embedding, joined by a matrix. Its layer is the model's last, its head the model's.
+/// Source: DeepSeek-V3 report (arXiv 2412.19437), section 2.2.
+Block prediction_forward(const BlockInput& input);
+Block prediction_backward(const BlockInput& input);
 
 Block embedding_forward(const BlockInput& input);
 Block embedding_backward(const BlockInput& input);

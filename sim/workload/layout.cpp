@@ -1,6 +1,7 @@
 #include "sim/workload/layout.h"
 
 #include <fmt/format.h>
+#include <numeric>
 
 #include "sim/core/error.h"
 #include "sim/workload/schedule.h"
@@ -61,6 +62,30 @@ std::optional<std::vector<int>> stage_layers(const ModelSpec& model,
   return layers;
 }
 
+/// Why the list of chunk sizes does not fit; empty if it does or there is none.
+std::string chunk_list_problem(const ModelSpec& model, const ParallelismSpec& parallelism) {
+  const std::vector<int>& list = parallelism.chunk_layers;
+  if (list.empty()) {
+    return {};
+  }
+  if (parallelism.first_stage_layers > 0 || parallelism.last_stage_layers > 0) {
+    return "chunk_layers already says what first_stage_layers and last_stage_layers say; keep one";
+  }
+  const ScheduleKind schedule = effective_schedule(parallelism);
+  const int chunks = chunks_per_stage(schedule, parallelism.virtual_stages);
+  const int places = positions(schedule, parallelism.pipeline, chunks);
+  if (static_cast<int>(list.size()) != places) {
+    return fmt::format("chunk_layers has {} entries, but a micro-batch meets {} chunks",
+                       list.size(), places);
+  }
+  const int sum = std::accumulate(list.begin(), list.end(), 0);
+  if (sum != model.layers) {
+    return fmt::format("chunk_layers adds up to {} layers, but the model has {}", sum,
+                       model.layers);
+  }
+  return {};
+}
+
 /// Layers of each chunk of a stage. The chunk with the embedding or the head gets what is missing
 /// to equal chunks.
 std::optional<std::vector<int>> chunk_layers(int layers,
@@ -78,6 +103,19 @@ std::optional<std::vector<int>> chunk_layers(int layers,
   }
   (first_stage ? result.front() : result.back()) -= missing;
   return result;
+}
+
+/// Layers of a chunk where the user lists none; the layout must have no problem.
+int even_chunk(const ModelSpec& model, const ParallelismSpec& parallelism, StageChunk at) {
+  const ScheduleKind schedule = effective_schedule(parallelism);
+  const int size = (*stage_layers(model, parallelism))[static_cast<std::size_t>(at.stage)];
+  if (schedule == ScheduleKind::dual_pipe) {
+    return size;  // two directions hold every layer twice, so a chunk is the whole stage
+  }
+  const int chunks = chunks_per_stage(schedule, parallelism.virtual_stages);
+  const auto sizes =
+      chunk_layers(size, chunks, at.stage == 0, at.stage == parallelism.pipeline - 1);
+  return (*sizes)[static_cast<std::size_t>(at.chunk)];
 }
 
 }  // namespace
@@ -105,6 +143,9 @@ std::optional<StageChunk> next_chunk(ScheduleKind schedule, int stages, int chun
 std::string layout_problem(const ModelSpec& model, const ParallelismSpec& parallelism) {
   const int p = parallelism.pipeline;
   const int chunks = chunks_per_stage(effective_schedule(parallelism), parallelism.virtual_stages);
+  if (!parallelism.chunk_layers.empty()) {
+    return chunk_list_problem(model, parallelism);
+  }
   const auto stages = stage_layers(model, parallelism);
   if (!stages) {
     std::string text =
@@ -135,7 +176,6 @@ StageLayout::StageLayout(const ModelSpec& model, const ParallelismSpec& parallel
     throw core::Error(std::move(problem));
   }
   const ScheduleKind schedule = effective_schedule(parallelism);
-  const std::vector<int> stage_sizes = *stage_layers(model, parallelism);
   table_.resize(static_cast<std::size_t>(stages_ * chunks_));
   const int directions = schedule == ScheduleKind::dual_pipe ? 2 : 1;
   const int places = positions(schedule, stages_, chunks_);
@@ -143,11 +183,9 @@ StageLayout::StageLayout(const ModelSpec& model, const ParallelismSpec& parallel
     int layer = 0;
     for (int place = 0; place < places; ++place) {
       const StageChunk at = at_position(schedule, stages_, place, direction);
-      const int size = stage_sizes[static_cast<std::size_t>(at.stage)];
-      // Two directions hold every layer twice, so a chunk there is the whole stage.
-      const auto sizes =
-          chunk_layers(size, directions == 2 ? 1 : chunks_, at.stage == 0, at.stage == stages_ - 1);
-      const int layers = directions == 2 ? size : (*sizes)[static_cast<std::size_t>(at.chunk)];
+      const int layers = parallelism.chunk_layers.empty()
+                             ? even_chunk(model, parallelism, at)
+                             : parallelism.chunk_layers[static_cast<std::size_t>(place)];
       table_[static_cast<std::size_t>(at.stage * chunks_ + at.chunk)] = {
           at.stage, at.chunk, layer, layers, place == 0, place + 1 == places};
       layer += layers;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sim/core/units.h"
+#include "sim/workload/layer_kind.h"
 #include "sim/workload/spec.h"
 
 namespace headway::workload {
@@ -22,12 +23,14 @@ struct StageMemory {
 /// al. 2022.
 core::Bytes saved_per_layer(const ModelSpec& model,
                             const TrainingSpec& training,
-                            const ParallelismSpec& parallelism);
+                            const ParallelismSpec& parallelism,
+                            const LayerKind& kind = {});
 
 /// Extra bytes alive while one layer runs backward: recomputed activations and gradients in flight.
 core::Bytes backward_working_set(const ModelSpec& model,
                                  const TrainingSpec& training,
-                                 const ParallelismSpec& parallelism);
+                                 const ParallelismSpec& parallelism,
+                                 const LayerKind& kind = {});
 
 /// Logits kept from the head's forward to its backward, for one micro-batch on one rank of the last
 /// stage.

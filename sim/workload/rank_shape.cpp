@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/workload/closed_form.h"
+
 namespace headway::workload {
 
 double operand_bytes(core::Precision precision) {
@@ -26,7 +28,8 @@ bool narrow(core::Precision precision) { return operand_bytes(precision) < 2; }
 
 RankShape rank_shape(const ModelSpec& model,
                      const TrainingSpec& training,
-                     const ParallelismSpec& parallelism) {
+                     const ParallelismSpec& parallelism,
+                     bool windowed) {
   RankShape shape;
   const int t = parallelism.tensor;
   shape.tensor = t;
@@ -41,6 +44,15 @@ RankShape rank_shape(const ModelSpec& model,
   shape.heads = model.heads / t;
   shape.key_value_heads = std::max(1, model.key_value_heads / t);
   shape.head_dim = model.head_dim;
+  shape.value_dim = model.head_dim;
+  if (model.latent) {
+    shape.head_dim = model.latent->no_rope_dim + model.latent->rope_dim;
+    shape.value_dim = model.latent->value_dim;
+    shape.query_rank = model.latent->query_rank;
+    shape.key_rank = model.latent->key_value_rank;
+    shape.rope_dim = model.latent->rope_dim;
+  }
+  shape.mean_keys = mean_causal_keys(training, windowed ? model.window : 0);
   shape.ffn = model.ffn / t;
   shape.vocabulary = (model.vocabulary + t - 1) / t;
   shape.dropout = model.biases;

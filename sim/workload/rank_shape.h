@@ -21,7 +21,8 @@ struct AttentionShape {
   std::int64_t key_sequence = 0;  ///< key tokens of a sequence
   std::int64_t heads = 0;
   std::int64_t key_value_heads = 0;
-  bool causal = true;  ///< half of the pairs of queries and keys are masked and skipped
+  bool causal = true;  ///< keys behind the mask are skipped
+  double keys = 0;     ///< keys that a query meets on average, skipped ones not counted
 };
 
 /// One micro-batch on one rank. Activations between kernels are 16-bit.
@@ -34,8 +35,14 @@ struct RankShape {
   std::int64_t hidden = 0;
   std::int64_t heads = 0;            ///< query heads of this rank
   std::int64_t key_value_heads = 0;  ///< at least one: shared heads are copied, not split
-  std::int64_t head_dim = 0;
-  std::int64_t ffn = 0;         ///< MLP columns of this rank
+  std::int64_t head_dim = 0;         ///< of queries and keys
+  std::int64_t value_dim = 0;        ///< of values and attention's output
+  std::int64_t query_rank = 0;       ///< latent attention: compressed queries; 0: not compressed
+  std::int64_t key_rank = 0;  ///< latent attention: compressed keys and values; 0: not latent
+  std::int64_t rope_dim = 0;  ///< latent attention: part of a key that all heads share
+  double mean_keys = 0;       ///< keys of a query under causal mask, window and documents, over the
+                              ///< whole sequence
+  std::int64_t ffn = 0;       ///< MLP columns of this rank
   std::int64_t vocabulary = 0;  ///< vocabulary rows of this rank, rounded up
   int tensor = 1;
   int context = 1;
@@ -45,20 +52,31 @@ struct RankShape {
   core::Precision linear = core::Precision::bf16;  ///< operands of the four linear layers
   core::Precision wide = core::Precision::bf16;    ///< attention, logits: bf16 or fp16
 
+  [[nodiscard]] bool latent() const { return key_rank > 0; }
   [[nodiscard]] std::int64_t query_width() const { return heads * head_dim; }
+  [[nodiscard]] std::int64_t output_width() const { return heads * value_dim; }
   [[nodiscard]] std::int64_t qkv_width() const { return (heads + 2 * key_value_heads) * head_dim; }
   [[nodiscard]] std::int64_t mlp_in_width(bool gated) const { return gated ? 2 * ffn : ffn; }
   /// Attention of this rank's queries with this rank's keys.
   [[nodiscard]] AttentionShape own_attention() const {
-    return {sequence, sequence, heads, key_value_heads, true};
+    const double keys = context == 1 ? mean_keys : static_cast<double>(sequence) / 2.0;
+    return {sequence, sequence, heads, key_value_heads, true, keys};
   }
-  /// Elements of keys, or of values, of this rank's tokens.
+  /// Elements of keys of this rank's tokens.
   [[nodiscard]] double key_elements() const {
     return static_cast<double>(tokens) * static_cast<double>(key_value_heads * head_dim);
   }
-  /// Elements of queries, or of attention's output, of this rank's tokens.
+  /// Elements of values of this rank's tokens.
+  [[nodiscard]] double value_elements() const {
+    return static_cast<double>(tokens) * static_cast<double>(key_value_heads * value_dim);
+  }
+  /// Elements of queries of this rank's tokens.
   [[nodiscard]] double query_elements() const {
     return static_cast<double>(tokens) * static_cast<double>(query_width());
+  }
+  /// Elements of attention's output of this rank's tokens.
+  [[nodiscard]] double output_elements() const {
+    return static_cast<double>(tokens) * static_cast<double>(output_width());
   }
   /// Elements of the residual stream, whole.
   [[nodiscard]] double stream() const {
@@ -76,8 +94,10 @@ struct RankShape {
 };
 
 /// Dropout is assumed where the model has biases (GPT-3 and its time): later models train without.
+/// @param windowed  of a layer whose attention sees the model's window
 RankShape rank_shape(const ModelSpec& model,
                      const TrainingSpec& training,
-                     const ParallelismSpec& parallelism);
+                     const ParallelismSpec& parallelism,
+                     bool windowed = false);
 
 }  // namespace headway::workload

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sim/core/fields.h"
 #include "sim/core/precision.h"
@@ -43,7 +44,12 @@ struct ExpertsSpec {
   int shared_experts = 0;
   int ffn = 0;
   int leading_dense_layers = 0;
+  int period = 1;
   double imbalance = 1;
+  double capacity_factor = 0;
+  bool padded = false;
+  int routing_groups = 1;
+  int group_limit = 0;
   template <class V>
   void fields(V& v) {
     v.required("experts", experts, "Routed experts in a layer.", core::at_least_one);
@@ -51,7 +57,12 @@ struct ExpertsSpec {
     v.optional("shared_experts", shared_experts, "Experts every token visits.", core::non_negative);
     v.required("ffn", ffn, "Inner width of one expert.", core::at_least_one);
     v.optional("leading_dense_layers", leading_dense_layers, "Layers at the front with a dense MLP of width `ffn`.", core::non_negative);
-    v.optional("imbalance", imbalance, "Load of the busiest expert rank / mean load.", core::at_least_one);
+    v.optional("period", period, "One layer in this many has experts, the last of each period; 1: all after the leading dense ones.", core::at_least_one);
+    v.optional("imbalance", imbalance, "Load of the busiest expert rank / mean load; all ranks wait for it.", core::at_least_one);
+    v.optional("capacity_factor", capacity_factor, "Tokens an expert takes at most / mean, the rest is dropped; 0: none is dropped.", core::non_negative);
+    v.optional("padded", padded, "Experts compute all places of their capacity, empty ones too; needs 'capacity_factor'.");
+    v.optional("routing_groups", routing_groups, "Groups the experts are divided into for routing (DeepSeek-V3: 8).", core::at_least_one);
+    v.optional("group_limit", group_limit, "Routing groups that the experts of a token lie in at most; 0: all (DeepSeek-V3: 4).", core::non_negative);
   }
   bool operator==(const ExpertsSpec&) const = default;
 };
@@ -123,6 +134,15 @@ constexpr auto enum_words(Recompute) {
   return std::array{E{Recompute::none, "none"}, E{Recompute::selective, "selective"}, E{Recompute::full, "full"}};
 }
 
+/// What selective recomputation makes again in backward instead of keeping it.
+enum class RecomputePart { core_attention, latent_up, norms, activation, mlp, experts };
+constexpr auto enum_words(RecomputePart) {
+  using P = RecomputePart;
+  using E = core::EnumWord<P>;
+  return std::array{E{P::core_attention, "core_attention"}, E{P::latent_up, "latent_up"}, E{P::norms, "norms"},
+                    E{P::activation, "activation"}, E{P::mlp, "mlp"}, E{P::experts, "experts"}};
+}
+
 /// Which dimension varies faster from node to node: neighbours in it are neighbours in the cluster.
 enum class RankOrder { data_first, pipeline_first };
 constexpr auto enum_words(RankOrder) {
@@ -147,13 +167,19 @@ struct ParallelismSpec {
   int context = 1;
   ContextKind context_kind = ContextKind::ring;
   int expert = 1;
+  int expert_tensor = 1;
   core::OrAuto<int> data;
   Sharding sharding = Sharding::zero1;
   int micro_batch = 1;
   ScheduleKind schedule = ScheduleKind::one_f_one_b;
+  int shard_group_size = 0;
+  bool reshard = true;
   Recompute recompute = Recompute::none;
+  std::vector<RecomputePart> recompute_parts;
+  int recompute_period = 1;
   int first_stage_layers = 0;
   int last_stage_layers = 0;
+  std::vector<int> chunk_layers;
   RankOrder rank_order = RankOrder::data_first;
   template <class V>
   void fields(V& v) {
@@ -163,14 +189,20 @@ struct ParallelismSpec {
     v.optional("virtual", virtual_stages, "Model chunks a stage holds (interleaved schedule).", core::at_least_one);
     v.optional("context", context, "Context-parallel degree.", core::at_least_one);
     v.optional("context_kind", context_kind, "How context ranks share keys and values: ring passes them on beside attention; all-gather collects them first (Llama 3); all-to-all trades sequence for heads (Ulysses).");
-    v.optional("expert", expert, "Expert-parallel degree; taken from the data-parallel ranks.", core::at_least_one);
+    v.optional("expert", expert, "Expert-parallel degree; its ranks are taken from the tensor, context and data ranks of a stage.", core::at_least_one);
+    v.optional("expert_tensor", expert_tensor, "Tensor-parallel degree inside an expert.", core::at_least_one);
     v.optional("data", data, "Data-parallel degree; auto: GPUs / (tensor x context x pipeline).", core::at_least_one);
-    v.optional("sharding", sharding, "What data-parallel ranks shard: zero0 nothing, zero1 optimizer, zero2 and gradients, zero3 and weights.");
+    v.optional("sharding", sharding, "What data-parallel ranks shard: zero0 nothing, zero1 optimizer, zero2 and gradients, zero3 and weights (FSDP); hsdp: as zero3, inside groups of shard_group_size ranks, with copies between the groups.");
+    v.optional("shard_group_size", shard_group_size, "Ranks that hold one copy of the sharded weights; hsdp needs it.", core::non_negative);
+    v.optional("reshard", reshard, "zero3, hsdp: drop a layer's gathered weights after its forward and gather them again for its backward.");
     v.optional("micro_batch", micro_batch, "Sequences in one micro-batch.", core::at_least_one);
     v.optional("schedule", schedule, "Order of forward and backward work on a stage.");
-    v.optional("recompute", recompute, "Activations recomputed in backward: none, attention scores (selective), all (full).");
+    v.optional("recompute", recompute, "Activations recomputed in backward: none, some parts of a layer (selective), all (full).");
+    v.optional("recompute_parts", recompute_parts, "Parts that 'selective' recomputes; empty: core_attention.");
+    v.optional("recompute_period", recompute_period, "One layer in this many recomputes; 1: all.", core::at_least_one);
     v.optional("first_stage_layers", first_stage_layers, "Layers of the first stage; 0: even. Uneven layouts need the rest to divide evenly.", core::non_negative);
     v.optional("last_stage_layers", last_stage_layers, "Layers of the last stage; 0: even.", core::non_negative);
+    v.optional("chunk_layers", chunk_layers, "Layers of every chunk, in the order in which a micro-batch meets the chunks; empty: even.", core::non_negative);
     v.optional("rank_order", rank_order, "Order of ranks over GPUs, fastest first: tp-cp-dp-pp (Megatron) or tp-cp-pp-dp (Llama 3).");
   }
   bool operator==(const ParallelismSpec&) const = default;
@@ -181,6 +213,13 @@ enum class AttentionKernels { newest, flash2 };
 constexpr auto enum_words(AttentionKernels) {
   using E = core::EnumWord<AttentionKernels>;
   return std::array{E{AttentionKernels::newest, "newest"}, E{AttentionKernels::flash2, "flash2"}};
+}
+
+/// How tokens reach their experts.
+enum class ExpertDispatch { all_to_all, deduplicated };
+constexpr auto enum_words(ExpertDispatch) {
+  using E = core::EnumWord<ExpertDispatch>;
+  return std::array{E{ExpertDispatch::all_to_all, "all-to-all"}, E{ExpertDispatch::deduplicated, "deduplicated"}};
 }
 
 /// What the training software does: fusions and overlaps, not speeds.
@@ -197,10 +236,18 @@ struct FrameworkSpec {
   bool data_overlap = true;
   double gradient_bytes = 4;
   double reduce_bytes = 4;
+  double accumulation_bytes = 0;
+  double gemm_share = 1;
+  double attention_share = 1;
+  double tensor_interference = 0;
+  double data_interference = 0;
   bool scatter_gather_p2p = true;
   bool cuda_graphs = false;
+  ExpertDispatch expert_dispatch = ExpertDispatch::all_to_all;
+  double dispatch_bytes = 2;
   core::Seconds cpu_launch{5e-6};
   core::Seconds step_overhead{0};
+  core::Seconds message_overhead{0};
   template <class V>
   void fields(V& v) {
     v.optional("name", name, "Name printed in reports.");
@@ -214,24 +261,46 @@ struct FrameworkSpec {
     v.optional("data_overlap", data_overlap, "Gradient reduction and parameter gathering run beside backward and forward.");
     v.optional("gradient_bytes", gradient_bytes, "Bytes a parameter of the gradient buffer.", core::positive);
     v.optional("reduce_bytes", reduce_bytes, "Bytes a parameter when gradients are reduced.", core::positive);
+    v.optional("accumulation_bytes", accumulation_bytes, "Bytes a parameter that are moved after each micro-batch beside the weight gradient itself: copies, fp32 accumulation outside the product.", core::non_negative);
+    v.optional("gemm_share", gemm_share, "Rate of matrix products / that of tuned libraries on this GPU.", core::positive);
+    v.optional("attention_share", attention_share, "Rate of attention kernels / that of the GPU's newest tuned ones.", core::positive);
+    v.optional("tensor_interference", tensor_interference, "Compute time lost a second of tensor-parallel collective that runs beside it (SMs, memory, chunks that wait).", core::non_negative);
+    v.optional("data_interference", data_interference, "Compute time lost a second of data-parallel or context-parallel transfer that runs beside it.", core::non_negative);
     v.optional("scatter_gather_p2p", scatter_gather_p2p, "Each tensor rank sends its share between stages, not the whole.");
     v.optional("cuda_graphs", cuda_graphs, "Kernels are launched from recorded graphs.");
+    v.optional("expert_dispatch", expert_dispatch, "all-to-all: a copy of a token for each of its experts; deduplicated: one copy for each GPU that holds some of them, and one over the network for each NVLink domain (DeepEP, HybridEP).");
+    v.optional("dispatch_bytes", dispatch_bytes, "Bytes an element of tokens on their way to experts (1: fp8 dispatch); they come back in 16 bits.", core::positive);
     v.optional("cpu_launch", cpu_launch, "CPU time to launch one kernel.", core::non_negative);
     v.optional("step_overhead", step_overhead, "Fixed time of a step outside the model.", core::non_negative);
+    v.optional("message_overhead", message_overhead, "Time a stage loses at each pipeline message it receives: the scheduler's own work and launching the transfer.", core::non_negative);
   }
   bool operator==(const FrameworkSpec&) const = default;
+};
+
+/// One length of the documents that are packed into sequences.
+struct DocumentLength {
+  int tokens = 0;
+  double share = 1;
+  template <class V>
+  void fields(V& v) {
+    v.required("tokens", tokens, "Tokens of a document.", core::at_least_one);
+    v.optional("share", share, "Documents of this length, relative to the others.", core::positive);
+  }
+  bool operator==(const DocumentLength&) const = default;
 };
 
 /// The training recipe.
 struct TrainingSpec {
   int sequence_length = 0;
   int global_batch = 0;
+  std::vector<DocumentLength> documents;
   core::Precision precision = core::Precision::bf16;
   FrameworkSpec framework;
   template <class V>
   void fields(V& v) {
     v.required("sequence_length", sequence_length, "Tokens in a sequence.", core::at_least_one);
     v.required("global_batch", global_batch, "Sequences in a step, over all ranks.", core::at_least_one);
+    v.optional("documents", documents, "Lengths of the documents packed into a sequence, which do not attend to each other; empty: a sequence is one document.");
     v.optional("precision", precision, "Operand format of the matrix products.");
     v.optional("framework", framework, "What the training software fuses and overlaps.");
   }

@@ -25,9 +25,14 @@ namespace headway::workload {
 enum class Group : std::uint8_t {
   tensor,
   context,
-  expert,
+  expert,         ///< ranks that together hold all experts of a layer
+  expert_domain,  ///< those of them in one NVLink domain
+  expert_rail,    ///< those of them in the same place of each NVLink domain
+  expert_tensor,  ///< ranks that share each expert's matrices
   data,           ///< ranks with the same weights
   data_context,   ///< data x context: the group that reduces gradients
+  shard,          ///< hsdp: neighbours in data x context that hold one copy of the weights
+  replica,        ///< hsdp: ranks with the same part of the weights
   expert_data,    ///< ranks with the same experts
   pipeline_next,  ///< one stage forward (wrapping around for interleaved chunks)
   pipeline_previous,
@@ -42,7 +47,7 @@ enum class OperationKind : std::uint8_t {
          ///< reached; blocks only an operation that names it in `waits`
   receive,  ///< from a neighbour stage, or from the rank before in the context group; blocks until
             ///< the message of the same `channel` order is here
-  delay,  ///< a fixed time (`duration`)
+  delay,    ///< a fixed time (`duration`)
 };
 
 /// One operation of a block.

@@ -5,29 +5,75 @@
 
 #include "sim/workload/build.h"
 #include "sim/workload/layout.h"
+#include "sim/workload/rank_parameters.h"
 #include "sim/workload/schedule.h"
 
 namespace headway::workload {
 
 namespace {
 
-void check_model(std::vector<std::string>& out, const ModelSpec& model) {
-  if (model.moe) {
-    out.push_back(
-        fmt::format("model '{}' is a mixture of experts; steps of dense models only are simulated",
-                    model.name));
-  }
-  if (model.latent || model.attention == AttentionKind::multi_latent) {
-    out.push_back(fmt::format("model '{}' has multi-latent attention; mha and gqa are simulated",
-                              model.name));
-  }
-  if (model.window > 0) {
-    out.push_back(fmt::format("model '{}' has sliding-window attention; mha and gqa are simulated",
-                              model.name));
-  }
-  if (model.multi_token_prediction > 0) {
+/// A window, documents: some pairs of queries and keys are missing, so the blocks of a ring differ.
+void check_masks(std::vector<std::string>& out,
+                 const ModelSpec& model,
+                 const TrainingSpec& training,
+                 const ParallelismSpec& parallelism) {
+  const bool ring = parallelism.context > 1 && parallelism.context_kind == ContextKind::ring;
+  if (ring && model.window > 0) {
     out.push_back(fmt::format(
-        "model '{}' predicts several tokens; single-token prediction is simulated", model.name));
+        "sliding windows of model '{}' over a context ring are not simulated; choose context_kind "
+        "all-gather or all-to-all",
+        model.name));
+  }
+  if (ring && !training.documents.empty()) {
+    out.emplace_back(
+        "packed documents over a context ring are not simulated; choose context_kind all-gather "
+        "or all-to-all");
+  }
+  if (!training.documents.empty() && !training.framework.fused_attention) {
+    out.emplace_back("packed documents need fused attention; set framework.fused_attention: true");
+  }
+}
+
+void check_shards(std::vector<std::string>& out,
+                  const ModelSpec& model,
+                  const ParallelismSpec& parallelism) {
+  if (parallelism.sharding == Sharding::hsdp) {
+    if (parallelism.shard_group_size < 1) {
+      out.emplace_back("sharding hsdp needs shard_group_size, the ranks that hold one copy");
+    }
+    if (model.moe) {
+      out.push_back(fmt::format(
+          "sharding hsdp of model '{}', a mixture of experts, is not simulated; choose zero3",
+          model.name));
+    }
+  } else if (parallelism.shard_group_size > 0) {
+    out.emplace_back("shard_group_size belongs to sharding hsdp; leave it out or choose hsdp");
+  }
+  if (!parallelism.reshard && !shards_weights(parallelism.sharding)) {
+    out.emplace_back("reshard: false belongs to sharding zero3 or hsdp");
+  }
+}
+
+/// Parts that are named where they cannot be recomputed.
+void check_recompute(std::vector<std::string>& out,
+                     const ModelSpec& model,
+                     const ParallelismSpec& parallelism) {
+  const auto& parts = parallelism.recompute_parts;
+  if (!parts.empty() && parallelism.recompute != Recompute::selective) {
+    out.emplace_back("recompute_parts belongs to recompute: selective");
+  }
+  const auto has = [&parts](RecomputePart part) {
+    return std::find(parts.begin(), parts.end(), part) != parts.end();
+  };
+  if (has(RecomputePart::latent_up) && !model.latent) {
+    out.push_back(
+        fmt::format("recompute part latent_up: model '{}' has no latent attention", model.name));
+  }
+  if (has(RecomputePart::experts) && !model.moe) {
+    out.push_back(fmt::format("recompute part experts: model '{}' has none", model.name));
+  }
+  if (parallelism.recompute_period > 1 && parallelism.recompute == Recompute::none) {
+    out.emplace_back("recompute_period belongs to recompute: selective or full");
   }
 }
 
@@ -35,6 +81,26 @@ void check_degree(std::vector<std::string>& out, int value, int degree, const ch
   if (value % degree != 0) {
     out.push_back(
         fmt::format("{} {} do not divide over {} tensor-parallel ranks", value, what, degree));
+  }
+}
+
+void check_routing(std::vector<std::string>& out, const ExpertsSpec& moe) {
+  if (moe.experts % moe.routing_groups != 0) {
+    out.push_back(fmt::format("{} experts do not divide over {} routing groups", moe.experts,
+                              moe.routing_groups));
+  }
+  if (moe.group_limit > moe.routing_groups) {
+    out.push_back(fmt::format("a token cannot be limited to {} of {} routing groups",
+                              moe.group_limit, moe.routing_groups));
+  }
+  const int reachable =
+      moe.group_limit > 0 ? moe.experts / moe.routing_groups * moe.group_limit : moe.experts;
+  if (moe.top_k > reachable) {
+    out.push_back(
+        fmt::format("a token cannot visit {} experts where it can reach {}", moe.top_k, reachable));
+  }
+  if (moe.padded && moe.capacity_factor <= 0) {
+    out.emplace_back("'padded' needs the capacity that is filled up: set 'capacity_factor'");
   }
 }
 
@@ -91,19 +157,16 @@ std::vector<std::string> unsupported(const ModelSpec& model,
                                      const TrainingSpec& training,
                                      const ParallelismSpec& parallelism) {
   std::vector<std::string> out;
-  check_model(out, model);
+  check_masks(out, model, training, parallelism);
+  check_shards(out, model, parallelism);
+  check_recompute(out, model, parallelism);
+  if (model.attention == AttentionKind::multi_latent && !model.latent) {
+    out.push_back(fmt::format("model '{}' has attention mla without 'latent'", model.name));
+  }
   if (training.precision == core::Precision::fp32 || training.precision == core::Precision::tf32) {
     out.push_back(
         fmt::format("precision {} is not simulated; choose bf16, fp16, fp8, mxfp8 or nvfp4",
                     core::to_word(training.precision)));
-  }
-  if (parallelism.expert > 1) {
-    out.push_back(
-        "expert parallelism is not simulated; write expert: 1 (tensor, sequence, pipeline, context "
-        "and data parallelism are)");
-  }
-  if (parallelism.sharding == Sharding::hsdp) {
-    out.push_back("sharding hsdp is not simulated; choose zero0, zero1, zero2 or zero3");
   }
   const ScheduleKind schedule = effective_schedule(parallelism);
   if (schedule == ScheduleKind::dual_pipe) {
@@ -114,9 +177,58 @@ std::vector<std::string> unsupported(const ModelSpec& model,
   return out;
 }
 
+std::vector<std::string> expert_problems(const ModelSpec& model,
+                                         const ParallelismSpec& parallelism,
+                                         int data_parallel) {
+  std::vector<std::string> out;
+  const int e = parallelism.expert;
+  const int et = parallelism.expert_tensor;
+  if (!model.moe) {
+    if (e > 1 || et > 1) {
+      out.push_back(fmt::format("model '{}' has no experts; write expert: 1 and expert_tensor: 1",
+                                model.name));
+    }
+    return out;
+  }
+  check_routing(out, *model.moe);
+  const auto divides = [&out](int value, int by, const char* what, const char* over) {
+    if (value % by != 0) {
+      out.push_back(fmt::format("{} {} do not divide over {} {}", value, what, by, over));
+    }
+  };
+  divides(model.moe->experts, e, "experts", "expert-parallel ranks");
+  divides(model.moe->ffn, et, "columns of an expert", "expert tensor ranks");
+  divides(model.moe->shared_experts * model.moe->ffn, parallelism.tensor,
+          "columns of the shared experts", "tensor-parallel ranks");
+  const int ranks = parallelism.tensor * parallelism.context * data_parallel;
+  if (ranks % (e * et) != 0) {
+    out.push_back(fmt::format(
+        "expert {} x expert_tensor {} = {} does not divide the tensor {} x context {} x data {} = "
+        "{} ranks of a stage",
+        e, et, e * et, parallelism.tensor, parallelism.context, data_parallel, ranks));
+  }
+  if (parallelism.tensor > 1 && !parallelism.sequence) {
+    out.emplace_back(
+        "a mixture of experts with tensor parallelism needs 'sequence: true', so that every rank "
+        "routes tokens of its own");
+  }
+  return out;
+}
+
+std::string shard_problem(const ParallelismSpec& parallelism, int data_parallel) {
+  const int ranks = parallelism.context * data_parallel;
+  if (parallelism.sharding != Sharding::hsdp || parallelism.shard_group_size < 1 ||
+      ranks % parallelism.shard_group_size == 0) {
+    return {};
+  }
+  return fmt::format("shard_group_size {} does not divide the context {} x data {} = {} ranks",
+                     parallelism.shard_group_size, parallelism.context, data_parallel, ranks);
+}
+
 std::vector<std::string> violations(const ModelSpec& model,
                                     const TrainingSpec& training,
                                     const ParallelismSpec& parallelism,
+                                    int data_parallel,
                                     int micro_batches) {
   std::vector<std::string> out = unsupported(model, training, parallelism);
   const int t = parallelism.tensor;
@@ -131,6 +243,10 @@ std::vector<std::string> violations(const ModelSpec& model,
     check_degree(out, training.sequence_length / parallelism.context, t, "tokens of a sequence");
   }
   std::ranges::move(context_problems(model, training, parallelism), std::back_inserter(out));
+  std::ranges::move(expert_problems(model, parallelism, data_parallel), std::back_inserter(out));
+  if (std::string problem = shard_problem(parallelism, data_parallel); !problem.empty()) {
+    out.push_back(std::move(problem));
+  }
   if (model.heads % model.key_value_heads != 0) {
     out.push_back(fmt::format("{} attention heads do not divide over {} key-value heads",
                               model.heads, model.key_value_heads));

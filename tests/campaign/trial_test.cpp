@@ -7,34 +7,17 @@
 #include "sim/core/engine/event.h"
 #include "sim/core/error.h"
 
+#include "tests/campaign/fixture.h"
+
 namespace headway::campaign {
 namespace {
 
 using core::Seconds;
 using core::Tick;
 
-constexpr Tick kSecond = 1'000'000;
 constexpr Tick kNever = core::kEndOfTime;
 
-// 1,000 s of work, saves every 100 s that stall 10 s and are durable 30 s later; a restart of 40 s.
-JobModel job() {
-  JobModel model;
-  model.gpus = 16;
-  model.gpus_per_node = 8;
-  model.end.work = Seconds(1000);
-  model.step = Seconds(7);
-  model.interval = Seconds(100);
-  model.stall = Seconds(10);
-  model.persist = Seconds(30);
-  model.recovery = {.detection = Seconds(5),
-                    .diagnosis = Seconds(6),
-                    .replacement = Seconds(7),
-                    .start = Seconds(15),
-                    .load = Seconds(20),
-                    .warm_up = Seconds(5),
-                    .repair = Seconds(1000)};
-  return model;
-}
+JobModel job() { return small_job(); }
 
 failures::Hazard hazard(const char* name, double rate, bool node_lost = false) {
   failures::Hazard h;
@@ -44,13 +27,20 @@ failures::Hazard hazard(const char* name, double rate, bool node_lost = false) {
   return h;
 }
 
+Cursor after(const JobTicks& ticks, Goal goal, Tick wall, double slowness = 1) {
+  Cursor cursor;
+  advance(ticks.saves, {slowness}, goal, wall, cursor);
+  return cursor;
+}
+
 TEST(Attempt, EndsWhenItsLastSaveIsDurable) {
   const JobTicks ticks(job());
   // 1000 s of work + 10 stalls + 30 s until the last is durable.
-  EXPECT_EQ(plan_attempt(ticks, 0, ticks.work, kNever).length, 1130 * kSecond);
-  // 250 s left: saves after 100, 200 and 250 s, and a restart before.
-  EXPECT_EQ(plan_attempt(ticks, ticks.restart(), 250 * kSecond, kNever).length,
-            (40 + 250 + 30 + 30) * kSecond);
+  EXPECT_EQ(time_to(ticks.saves, {}, {}, {ticks.work}), 1130 * kSecond);
+  // 250 s left: saves after 100, 200 and 250 s.
+  EXPECT_EQ(time_to(ticks.saves, {}, {}, {250 * kSecond}), (250 + 30 + 30) * kSecond);
+  // At half speed the work takes twice as long, the saves do not.
+  EXPECT_EQ(time_to(ticks.saves, {}, {2}, {250 * kSecond}), (500 + 30 + 30) * kSecond);
 }
 
 TEST(Attempt, PlansItsLastSaveBeforeTheWallIsUp) {
@@ -58,47 +48,74 @@ TEST(Attempt, PlansItsLastSaveBeforeTheWallIsUp) {
   model.end = {.work = {}, .wall = Seconds(500)};
   const JobTicks ticks(model);
   // 500 - 30 s: four segments of 110 s, then 20 s of work and a stall of 10 s.
-  EXPECT_EQ(plan_attempt(ticks, 0, kNever, 500 * kSecond).work, 420 * kSecond);
-  // Whole steps of 7 s: saves every 98 s (14 steps) and 470 - 4 x 108 - 10 = 28 s = 4 steps more.
+  EXPECT_EQ(goal_within(ticks.saves, {}, {}, kNever, 500 * kSecond, 1).work, 420 * kSecond);
+  // Whole steps of 7 s: saves every 98 s (14 steps) and 470 - 4 x 108 - 10 = 28
+  // s = 4 steps more.
   model.whole_steps = true;
   model.interval = Seconds(98);
-  EXPECT_EQ(plan_attempt(JobTicks(model), 0, kNever, 500 * kSecond).work, (4 * 98 + 28) * kSecond);
+  const JobTicks steps(model);
+  EXPECT_EQ(goal_within(steps.saves, {}, {}, kNever, 500 * kSecond, steps.grain()).work,
+            (4 * 98 + 28) * kSecond);
   // No time for anything to become durable.
-  EXPECT_EQ(plan_attempt(ticks, ticks.restart(), kNever, 60 * kSecond).work, 0);
+  EXPECT_EQ(goal_within(ticks.saves, {}, {}, kNever, 20 * kSecond, 1).work, kNever);
+  // In the middle of an attempt, 325 s old and in its third stall: 5 s more of
+  // that, 90 s of work, a stall, 30 s.
+  const Cursor cursor = after(ticks, {}, 325 * kSecond);
+  EXPECT_EQ(goal_within(ticks.saves, cursor, {}, kNever, 135 * kSecond, 1).work, 390 * kSecond);
+}
+
+TEST(Attempt, SavesAsSoonAsItCan) {
+  JobModel model = job();
+  const JobTicks ticks(model);
+  const Cursor cursor = after(ticks, {}, 150 * kSecond);  // 40 s into the second segment
+  const Goal goal = goal_now(ticks.saves, cursor, 1);
+  EXPECT_EQ(goal.work, 140 * kSecond);
+  EXPECT_EQ(time_to(ticks.saves, cursor, {}, goal), 40 * kSecond);
 }
 
 TEST(Progress, CountsASaveOnlyWhenItIsDurable) {
   const JobTicks ticks(job());
-  const Attempt attempt = plan_attempt(ticks, 0, ticks.work, kNever);
-  // Second save ends at 220 s and is durable at 250 s: one tick early and on time.
-  EXPECT_EQ(progress_at(ticks, attempt, 250 * kSecond - 1).durable, 100 * kSecond);
-  const Progress p = progress_at(ticks, attempt, 250 * kSecond);
-  EXPECT_EQ(p.durable, 200 * kSecond);
-  EXPECT_EQ(p.work, 230 * kSecond);
-  EXPECT_EQ(p.checkpoint, 20 * kSecond);
+  // Second save ends at 220 s and is durable at 250 s: one tick early and on
+  // time.
+  EXPECT_EQ(after(ticks, {}, 250 * kSecond - 1).durable(0), 100 * kSecond);
+  const Cursor c = after(ticks, {}, 250 * kSecond);
+  EXPECT_EQ(c.durable(0), 200 * kSecond);
+  EXPECT_EQ(c.work(ticks.saves), 230 * kSecond);
+  EXPECT_EQ(c.checkpoint, 20 * kSecond);
   // In the middle of the third stall, 325 s.
-  EXPECT_EQ(progress_at(ticks, attempt, 325 * kSecond).work, 300 * kSecond);
-  EXPECT_EQ(progress_at(ticks, attempt, 325 * kSecond).checkpoint, 25 * kSecond);
+  EXPECT_EQ(after(ticks, {}, 325 * kSecond).work(ticks.saves), 300 * kSecond);
+  EXPECT_EQ(after(ticks, {}, 325 * kSecond).checkpoint, 25 * kSecond);
 }
 
-TEST(Progress, GoesThroughTheRestartInOrder) {
-  const JobTicks ticks(job());
-  const Attempt attempt = plan_attempt(ticks, ticks.restart(), ticks.work, kNever);
-  const Progress p = progress_at(ticks, attempt, 36 * kSecond);
-  EXPECT_EQ(p.start, 15 * kSecond);
-  EXPECT_EQ(p.load, 20 * kSecond);
-  EXPECT_EQ(p.warm_up, 1 * kSecond);
-  EXPECT_EQ(p.work, 0);
-  EXPECT_EQ(progress_at(ticks, attempt, 50 * kSecond).work, 10 * kSecond);
+TEST(Progress, IsTheSameInOneJumpOrMany) {
+  JobModel model = job();
+  model.near = {{"host", Reach::process, 1, Seconds(1), Seconds(0), Seconds(3)}};
+  model.storage_every = 3;
+  const JobTicks ticks(model);
+  for (const double slowness : {1.0, 2.0}) {
+    Cursor many;
+    Tick at = 0;
+    for (int i = 1; at < 2000 * kSecond; ++i) {
+      const Tick wall = i * 17 % 91 * kSecond;
+      advance(ticks.saves, {slowness}, {}, wall, many);
+      at += wall;
+      const Cursor once = after(ticks, {}, at, slowness);
+      EXPECT_EQ(many.work(ticks.saves), once.work(ticks.saves));
+      EXPECT_EQ(many.checkpoint, once.checkpoint);
+      EXPECT_EQ(many.stepping + many.checkpoint, at);
+      EXPECT_EQ(many.durable(0), once.durable(0));
+      EXPECT_EQ(many.durable(1), once.durable(1));
+    }
+  }
 }
 
 TEST(Progress, BooksTheWaitForTheLastSaveAsCheckpoint) {
   const JobTicks ticks(job());
-  const Attempt attempt = plan_attempt(ticks, 0, 250 * kSecond, kNever);
-  const Progress early = progress_at(ticks, attempt, attempt.length - 1);
-  EXPECT_EQ(early.durable, 200 * kSecond);
-  const Progress end = progress_at(ticks, attempt, attempt.length);
-  EXPECT_EQ(end.durable, 250 * kSecond);
+  const Goal goal{250 * kSecond};
+  const Tick length = time_to(ticks.saves, {}, {}, goal);
+  EXPECT_EQ(after(ticks, goal, length - 1).durable(0), 200 * kSecond);
+  const Cursor end = after(ticks, goal, length);
+  EXPECT_EQ(end.work(ticks.saves), 250 * kSecond);
   EXPECT_EQ(end.checkpoint, 60 * kSecond);  // three stalls and 30 s
 }
 
@@ -157,7 +174,8 @@ TEST(Trial, WaitsForTheRepairWithoutSpares) {
     waited += result[Account::wait];
     failures += result.interruptions[0];
   }
-  // Every failure waits one whole repair: exponential, so the mean of n has error 1000 / sqrt(n).
+  // Every failure waits one whole repair: exponential, so the mean of n has
+  // error 1000 / sqrt(n).
   const double mean = static_cast<double>(waited) / kSecond / static_cast<double>(failures);
   EXPECT_NEAR(mean, 1000, 4 * 1000 / std::sqrt(static_cast<double>(failures)));
 }
@@ -175,13 +193,14 @@ TEST(Trial, IsNotMovedByANewHazardThatNeverStrikes) {
 TEST(Trial, ReplaysRecordedFailuresAtTheirTime) {
   JobModel model = job();
   failures::Hazard hang = hazard("hang", 1e-3);
-  // The second comes while the job is down (D = 11 s), and strikes when it restarts.
+  // The second comes while the job is down (D = 11 s), and strikes when it
+  // restarts.
   hang.recorded = {{Seconds(250), {}}, {Seconds(255), {}}};
   model.hazards = {hang};
   const TrialResult result = run_trial(model, JobTicks(model), 0);
   EXPECT_EQ(result.interruptions[0], 2);
-  // 200 s are durable at 250 s, 30 s lost; twice D, one restart of 40 s, then 800 s of work and 8
-  // saves.
+  // 200 s are durable at 250 s, 30 s lost; twice D, one restart of 40 s, then
+  // 800 s of work and 8 saves.
   EXPECT_EQ(result[Account::lost], 30 * kSecond);
   EXPECT_EQ(result[Account::load], 20 * kSecond);
   EXPECT_EQ(result.wall, (250 + 2 * 11 + 40 + 800 + 80 + 30) * kSecond);
@@ -197,14 +216,15 @@ TEST(Trial, LosesWholeDomainsAndWaitsForAsManySpares) {
   rack.recorded = {{Seconds(50), {}}, {Seconds(500), {}}};
   model.hazards = {rack};
   model.recovery.repair = Seconds(1e6);
-  // The first takes all four spares; the second waits for four of eight repairs.
+  // The first takes all four spares; the second waits for four of eight
+  // repairs.
   core::Tick waited = 0;
   constexpr int kTrials = 4000;
   for (std::uint32_t trial = 0; trial < kTrials; ++trial) {
     waited += run_trial(model, JobTicks(model), trial)[Account::wait];
   }
-  // Exponential repairs of mean m: the fourth of eight is m (1/8 + 1/7 + 1/6 + 1/5), less what has
-  // run before.
+  // Exponential repairs of mean m: the fourth of eight is m (1/8 + 1/7 + 1/6 +
+  // 1/5), less what has run before.
   const double exact = 1e6 * (1.0 / 8 + 1.0 / 7 + 1.0 / 6 + 1.0 / 5);
   const double sd = 1e6 * std::sqrt(1.0 / 64 + 1.0 / 49 + 1.0 / 36 + 1.0 / 25);
   EXPECT_NEAR(static_cast<double>(waited) / kSecond / kTrials, exact,
@@ -218,8 +238,9 @@ TEST(Trial, GoesBackBehindASilentFailure) {
   corruption.latent = Seconds(330);
   model.hazards = {corruption};
   const TrialResult result = run_trial(model, JobTicks(model), 0);
-  // At 250 s the save of 200 s is good. At 580 s, five segments later, 500 s are durable and 530 s
-  // done: 330 s are thrown away. Then D = 11 s, R = 40 s and the other 800 s with 8 saves.
+  // At 250 s the save of 200 s is good. At 580 s, five segments later, 500 s
+  // are durable and 530 s done: 330 s are thrown away. Then D = 11 s, R = 40 s
+  // and the other 800 s with 8 saves.
   EXPECT_EQ(result[Account::lost], 330 * kSecond);
   EXPECT_EQ(result[Account::useful], 1000 * kSecond);
   EXPECT_EQ(result.wall, (580 + 11 + 40 + 800 + 80 + 30) * kSecond);
@@ -227,7 +248,8 @@ TEST(Trial, GoesBackBehindASilentFailure) {
 }
 
 TEST(Trial, LosesSilentFailuresFasterThanTheirSaves) {
-  // A second failure meanwhile restarts from a bad save; the alarm then still sends the job back.
+  // A second failure meanwhile restarts from a bad save; the alarm then still
+  // sends the job back.
   JobModel model = job();
   failures::Hazard corruption = hazard("corruption", 1e-3);
   corruption.recorded = {{Seconds(150), {}}};
@@ -236,15 +258,15 @@ TEST(Trial, LosesSilentFailuresFasterThanTheirSaves) {
   crash.recorded = {{Seconds(400), {}}};
   model.hazards = {corruption, crash};
   const TrialResult result = run_trial(model, JobTicks(model), 0);
-  // Good: 100 s (durable at 140 s). Crash at 400 s: 300 durable, 70 lost; runs again at 451 s, at
-  // 550 s 99 s more are lost and 200 s of the durable ones.
+  // Good: 100 s (durable at 140 s). Crash at 400 s: 300 durable, 70 lost; runs
+  // again at 451 s, at 550 s 99 s more are lost and 200 s of the durable ones.
   EXPECT_EQ(result[Account::lost], (70 + 99 + 200) * kSecond);
   EXPECT_EQ(result.wall, (550 + 11 + 40 + 900 + 90 + 30) * kSecond);
 }
 
 TEST(Trial, IsGivenUpWhenItMakesNoHeadway) {
-  // A silent failure comes within the first save, as a rule, and is noticed before the work is
-  // done.
+  // A silent failure comes within the first save, as a rule, and is noticed
+  // before the work is done.
   JobModel model = job();
   failures::Hazard corruption = hazard("corruption", 1.0 / 20);
   corruption.latent = Seconds(500);
@@ -260,9 +282,9 @@ TEST(Trial, SavesBeforePlannedWork) {
   JobModel model = job();
   model.maintenance = failures::MaintenanceSpec{Seconds(500), Seconds(60)};
   const TrialResult result = run_trial(model, JobTicks(model), 0);
-  // Until 500 s: 4 segments, 20 s of work, a stall and 30 s until durable: 420 s. Again from 560 s
-  // with a restart of 40 s until 1000 s: 3 segments of 110 s, 30 s of work, stall, 30 s: 330 s.
-  // From 1060 s the last 250 s.
+  // Until 500 s: 4 segments, 20 s of work, a stall and 30 s until durable: 420
+  // s. Again from 560 s with a restart of 40 s until 1000 s: 3 segments of 110
+  // s, 30 s of work, stall, 30 s: 330 s. From 1060 s the last 250 s.
   EXPECT_EQ(result[Account::maintenance], 2 * 60 * kSecond);
   EXPECT_EQ(result[Account::lost], 0);
   EXPECT_EQ(result.wall, (1060 + 40 + 250 + 30 + 30) * kSecond);
@@ -271,7 +293,8 @@ TEST(Trial, SavesBeforePlannedWork) {
 TEST(Trial, EvictsLemonsSoThatFailuresGrowRarer) {
   JobModel model = job();
   model.gpus = 8000;
-  // One spare: a lemon is back in the job soon. In a large pool it would sit out most of the run.
+  // One spare: a lemon is back in the job soon. In a large pool it would sit
+  // out most of the run.
   model.spare_nodes = 1;
   model.recovery.repair = Seconds(100);
   failures::FailureSpec table;

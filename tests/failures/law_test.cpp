@@ -83,5 +83,36 @@ TEST(Law, RefusesAgesThatDoNotRise) {
   EXPECT_THROW(Law(spec, Seconds(1)), core::Error);
 }
 
+TEST(DefectsLaw, KillsTheDefectiveAndSparesTheRest) {
+  LawSpec spec;
+  spec.kind = LawKind::defects;
+  spec.defective = 0.1;
+  const Law law(spec, core::Seconds(200));
+  EXPECT_NEAR(law.survival(core::Seconds(200)), 0.9 + 0.1 * std::exp(-1.0), 1e-12);
+  EXPECT_NEAR(law.survival(core::Seconds(1e9)), 0.9, 1e-12);
+  for (const double age : {1.0, 100.0, 700.0}) {
+    EXPECT_NEAR(law.age_at(law.cumulative_hazard(core::Seconds(age))).si(), age, 1e-6 * age);
+  }
+  EXPECT_TRUE(std::isinf(law.age_at(0.2).si()));  // e^-0.2 is below 0.9: it never fails
+  EXPECT_FALSE(law.memoryless());
+}
+
+TEST(BurnIn, LetsFewDefectivePartsPass) {
+  const core::Seconds life(200);
+  const core::Seconds tested(400);
+  const double passed = burn_in_yield(0.1, life, tested);
+  EXPECT_NEAR(passed, 1 - 0.1 * (1 - std::exp(-2.0)), 1e-12);
+  EXPECT_NEAR(infant_hazard_left(0.1, life, tested), 0.1 * std::exp(-2.0) / passed, 1e-12);
+}
+
+TEST(DomainPairs, GrowWithTheSquareOfTheJob) {
+  HazardSpec zones;
+  zones.per = Population::domain_pair;
+  zones.nodes_lost = 10;
+  EXPECT_DOUBLE_EQ(members(zones, {80, 10}), 0);
+  EXPECT_DOUBLE_EQ(members(zones, {160, 20}), 1);
+  EXPECT_DOUBLE_EQ(members(zones, {800, 100}), 45);
+}
+
 }  // namespace
 }  // namespace headway::failures

@@ -109,9 +109,42 @@ TEST(KernelTime, RefusesAPrecisionTheGpuLacks) {
 
 TEST(LaunchStretch, HoldsABlockToThePaceOfTheCpu) {
   const LaunchModel launch{30_us, false};
-  EXPECT_DOUBLE_EQ(launch_stretch(1_ms, 20, launch), 1);
-  EXPECT_DOUBLE_EQ(launch_stretch(1_ms, 90, launch), 2.7);
+  // r = 20 x 30 us / 1 ms = 0.6: (1 + 0.6^4)^(1/4) = 1.1296^0.25; r = 2.7: (1 + 53.1441)^(1/4).
+  EXPECT_NEAR(launch_stretch(1_ms, 20, launch), 1.03094, 1e-5);
+  EXPECT_NEAR(launch_stretch(1_ms, 90, launch), 2.71262, 1e-5);
   EXPECT_DOUBLE_EQ(launch_stretch(1_ms, 90, {30_us, true}), 1);
+}
+
+// sqrt((1200 - 70) / (1000 - 70)) = 1.1023: shares that hold at 1,000 W, on a board of 1,200 W.
+TEST(PowerShare, FollowsTheRootOfTheDynamicPower) {
+  GpuSpec gpu = b200();
+  EXPECT_EQ(power_share(gpu, gpu.sustained), 1);
+  gpu.sustained.power = core::Watts(1000);
+  gpu.power = core::Watts(1200);
+  EXPECT_NEAR(power_share(gpu, gpu.sustained), 1.1023, 1e-4);
+  const Kernel product = gemm(8192, 8192, 8192);
+  GpuSpec cool = gpu;
+  cool.power = core::Watts(1000);
+  EXPECT_NEAR((kernel_time(cool, gpu.sustained, product, kNoLimit) - 2_us) /
+                  (kernel_time(gpu, gpu.sustained, product, kNoLimit) - 2_us),
+              1.1023, 1e-4);
+}
+
+// 50,257 is odd: no row of the operand but the first begins at a multiple of 16 bytes.
+TEST(KernelTime, PunishesRowsThatAreNotAligned) {
+  const GpuSpec gpu = h100();
+  const Seconds aligned = kernel_time(gpu, gpu.sustained, gemm(8192, 50256, 4096), kNoLimit);
+  const Seconds odd = kernel_time(gpu, gpu.sustained, gemm(8192, 50257, 4096), kNoLimit);
+  EXPECT_NEAR(odd / aligned, 4, 0.05);
+}
+
+TEST(KernelTime, OfScoresInMemoryIsLongerThanOfPlainStreams) {
+  const GpuSpec gpu = a100();
+  Kernel kernel;
+  kernel.traffic = 1_GB;
+  const Seconds stream = kernel_time(gpu, gpu.sustained, kernel, kNoLimit) - 2_us;
+  kernel.kind = KernelKind::score_rows;
+  EXPECT_GT(kernel_time(gpu, gpu.sustained, kernel, kNoLimit) - 2_us, stream);
 }
 
 TEST(AttentionUtilization, FollowsThePublishedFigures) {

@@ -28,6 +28,22 @@ Usage usage() {
           .it_energy = core::Joules(50 * 3.6e6)};
 }
 
+TEST(Bill, ChargesWritesReadsAndTiersByAge) {
+  PriceSpec spec = prices();
+  spec.storage_write = core::DollarsPerByte(5e-12);
+  spec.storage_read = core::DollarsPerByte(20e-12);
+  spec.storage_tiers = {{core::Seconds(7), core::DollarsPerByteSecond(0.5e-15)},
+                        {core::Seconds(30), core::DollarsPerByteSecond(0.1e-15)}};
+  Usage u = usage();
+  u.written = core::Bytes(1e12);
+  u.read = core::Bytes(2e12);
+  u.oldest = core::Seconds(10);
+  // Ages 0 to 7 at 1, 7 to 10 at 0.5: 0.85 of 1 USD; 5 USD of writes, 40 USD of reads.
+  EXPECT_NEAR(bill(spec, u).storage.si(), 0.85 + 5 + 40, 1e-9);
+  // Up to 40 s: 7 at 1, 23 at 0.5, 10 at 0.1.
+  EXPECT_NEAR(mean_storage_price(spec, core::Seconds(40)).si(), (7 + 11.5 + 1) / 40 * 1e-15, 1e-24);
+}
+
 TEST(Bill, AddsGpusSparesStorageAndElectricity) {
   const Bill b = bill(prices(), usage());
   EXPECT_NEAR(b.gpus.si(), 200, 1e-9);       // 100 h x 2 USD/h

@@ -113,5 +113,100 @@ TEST(Transfers, MoveTheWholeCheckpointOnceAndTheLoadAsOftenAsItIsRead) {
   EXPECT_NEAR(read.si(), 14e12, 10);
 }
 
+// 100 nodes of 8 GPUs, 4 replicas; 100e9 parameters of 14 bytes: 1.4 TB, 14 GB a node.
+ShardLayout hundred_nodes() {
+  return {.parameters = 100e9, .gpus = 800, .gpus_per_node = 8, .replicas = 4, .optimizer_sharded = true};
+}
+
+StorageSpec plain_store() {
+  StorageSpec spec;
+  spec.write_bandwidth = BytesPerSecond(1e12);
+  spec.read_bandwidth = BytesPerSecond(1e12);
+  spec.client_write_bandwidth = BytesPerSecond(7e9);
+  spec.client_read_bandwidth = BytesPerSecond(7e9);
+  spec.latency = Seconds(0);
+  return spec;
+}
+
+TEST(Writers, OfOneReplicaHaveMoreToWriteEach) {
+  CheckpointSpec checkpoint;
+  EXPECT_DOUBLE_EQ(persist_time(hundred_nodes(), checkpoint, plain_store()).si(), 2);  // 14 GB at 7 GB/s
+  checkpoint.writers = Writers::one_replica;
+  EXPECT_EQ(writing_nodes(hundred_nodes(), checkpoint), 25);
+  EXPECT_DOUBLE_EQ(persist_time(hundred_nodes(), checkpoint, plain_store()).si(), 8);  // 56 GB each
+  EXPECT_EQ(save_transfers(hundred_nodes(), checkpoint, plain_store()).size(), 25U);
+}
+
+TEST(Writers, WaitForTheirFiles) {
+  CheckpointSpec checkpoint;
+  checkpoint.files_per_writer = 5;
+  StorageSpec store = plain_store();
+  store.files_per_second = 1000;
+  EXPECT_DOUBLE_EQ(persist_time(hundred_nodes(), checkpoint, store).si(), 2 + 4);  // 800 x 5 files
+}
+
+TEST(Writers, AreBoundByTheirRequestSlots) {
+  StorageSpec store = plain_store();
+  store.client_slots = ClientSlotsSpec{128, Bytes(1e6), Seconds(0.064)};  // 2 GB/s
+  EXPECT_DOUBLE_EQ(persist_time(hundred_nodes(), {}, store).si(), 7);
+}
+
+TEST(SlowNode, TripsTheWatchdogOfASynchronousSaveBelowAKnownRate) {
+  // 405B at 14 bytes on 512 nodes: 11.07 GB a node, 600 s at 18.46 MB/s.
+  const ShardLayout layout{.parameters = 405e9, .gpus = 4096, .gpus_per_node = 8, .replicas = 32};
+  StorageSpec store = plain_store();
+  const double threshold = 405e9 * 14 / 512 / 600;
+  EXPECT_NEAR(threshold / 1e6, 18.46, 0.005);
+  const double keeps = threshold / store.client_write_bandwidth.si();
+  EXPECT_NEAR(persist_time_slow_node(layout, {}, store, keeps).si(), 600, 1e-6);
+  EXPECT_LT(persist_time_slow_node(layout, {}, store, 1.01 * keeps).si(), 600);
+  EXPECT_DOUBLE_EQ(persist_time_slow_node(layout, {}, store, 1).si(),
+                   persist_time(layout, {}, store).si());
+}
+
+TEST(NearLevel, TakesTheSnapshotOrSharesIt) {
+  const CheckpointSpec checkpoint;
+  CheckpointLevelSpec level;
+  const BytesPerSecond host(50e9);
+  const BytesPerSecond network(400e9);
+  // 1.75 GB a GPU at 50 GB/s.
+  const NearTimes memory = near_times(hundred_nodes(), checkpoint, level, host, network, true);
+  EXPECT_DOUBLE_EQ(memory.stall.si(), 0.035);
+  EXPECT_DOUBLE_EQ(memory.persist.si(), 0);
+  level.place = NearPlace::nvme;
+  level.write_bandwidth = BytesPerSecond(7e9);
+  level.read_bandwidth = BytesPerSecond(14e9);
+  const NearTimes drives = near_times(hundred_nodes(), checkpoint, level, host, network, false);
+  EXPECT_DOUBLE_EQ(drives.stall.si(), 0);
+  EXPECT_DOUBLE_EQ(drives.persist.si(), 2);
+  EXPECT_DOUBLE_EQ(drives.load.si(), 1 + 0.035);
+  level = {};
+  level.place = NearPlace::peer;
+  level.keep = 2;
+  EXPECT_DOUBLE_EQ(near_times(hundred_nodes(), checkpoint, level, host, network, false).persist.si(), 0.035);
+  // Own and a peer's, two kept and one being written: 6 x 14 GB.
+  EXPECT_DOUBLE_EQ(near_capacity(hundred_nodes(), checkpoint, level).si(), 84e9);
+}
+
+TEST(Input, StarvesAJobUntilItsCachesAreWarm) {
+  DataSpec input;
+  input.bytes_per_token = Bytes(1e6);
+  StorageSpec store = plain_store();
+  // 1.4e6 tokens/s want 1.4 TB/s; 100 clients read 0.7 TB/s.
+  FeedTimes feed = feed_times(input, store, 100, 1.4e6, 0);
+  EXPECT_DOUBLE_EQ(feed.mean, 2);
+  input.dataset = Bytes(100e12);
+  input.node_cache = Bytes(0.75e12);
+  input.islands = 3;
+  input.staging_bandwidth = BytesPerSecond(50e9);
+  // Three quarters of later reads are cached: 0.35 TB/s are wanted. Four passes, one of them cold.
+  feed = feed_times(input, store, 100, 1.4e6, 400e6);
+  EXPECT_DOUBLE_EQ(feed.cached, 0.75);
+  EXPECT_DOUBLE_EQ(feed.first_pass, 2);
+  EXPECT_DOUBLE_EQ(feed.later, 1);
+  EXPECT_DOUBLE_EQ(feed.mean, 1.25);
+  EXPECT_DOUBLE_EQ(feed.staging.si(), 2 * 100e12 / 50e9);
+}
+
 }  // namespace
 }  // namespace headway::storage

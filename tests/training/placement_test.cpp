@@ -62,9 +62,38 @@ TEST(RankLayout, CoordinatesAndRanksAreInverse) {
   }
 }
 
+TEST(RankLayout, ExpertRanksAreNeighboursAmongTheRanksOfAStage) {
+  // tensor 2 x data 8 = 16 ranks a stage = expert tensor 2 x expert 4 x 2.
+  auto spec = layout(2, 1, 2);
+  spec.expert = 4;
+  spec.expert_tensor = 2;
+  const RankLayout ranks(spec, 8);
+  EXPECT_EQ(ranks.members(Group::expert_tensor, Rank(5)), (std::vector<Rank>{Rank(4), Rank(5)}));
+  EXPECT_EQ(ranks.members(Group::expert, Rank(5)), (std::vector<Rank>{Rank(1), Rank(3), Rank(5), Rank(7)}));
+  EXPECT_EQ(ranks.members(Group::expert_data, Rank(5)), (std::vector<Rank>{Rank(5), Rank(13)}));
+  EXPECT_EQ(ranks.members(Group::expert, Rank(17)), (std::vector<Rank>{Rank(17), Rank(19), Rank(21), Rank(23)}));
+}
+
+TEST(RankLayout, AnExpertGroupIsDividedIntoDomainsAndRails) {
+  // 8 expert ranks in domains of 4: 0 1 2 3 | 4 5 6 7.
+  auto spec = layout(1, 1, 1);
+  spec.expert = 8;
+  const RankLayout ranks(spec, 16, 4);
+  EXPECT_EQ(ranks.expert_domains(), 2);
+  EXPECT_EQ(ranks.members(Group::expert_domain, Rank(6)), (std::vector<Rank>{Rank(4), Rank(5), Rank(6), Rank(7)}));
+  EXPECT_EQ(ranks.members(Group::expert_rail, Rank(6)), (std::vector<Rank>{Rank(2), Rank(6)}));
+  EXPECT_EQ(ranks.members(Group::expert_rail, Rank(15)), (std::vector<Rank>{Rank(11), Rank(15)}));
+  // Groups of 8 in domains of 12 lie unevenly: 8 | 4 and 4 | 8.
+  EXPECT_EQ(RankLayout(spec, 24, 12).expert_domains(), 1);
+}
+
 TEST(RankLayout, EveryRankIsInExactlyOneGroupOfEachKind) {
-  const RankLayout ranks(layout(2, 2, 3), 4);
-  for (const auto group : {Group::tensor, Group::context, Group::data, Group::data_context}) {
+  auto spec = layout(2, 2, 3);
+  spec.expert = 4;
+  spec.expert_tensor = 2;
+  const RankLayout ranks(spec, 4, 4);
+  for (const auto group : {Group::tensor, Group::context, Group::data, Group::data_context, Group::expert, Group::expert_tensor,
+                           Group::expert_data, Group::expert_domain, Group::expert_rail}) {
     std::vector<int> seen(static_cast<std::size_t>(ranks.ranks()));
     for (int r = 0; r < ranks.ranks(); ++r) {
       const auto members = ranks.members(group, Rank(r));

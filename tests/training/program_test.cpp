@@ -43,7 +43,8 @@ Operation collective(bool asynchronous, int ticket) {
   return o;
 }
 
-StageProgram compile(const std::vector<Operation>& operations, const std::vector<Group>& of_one = {}, double cpu_launch = 0) {
+StageProgram compile(const std::vector<Operation>& operations, const std::vector<Group>& of_one = {}, double cpu_launch = 0,
+                     double interference = 0) {
   workload::StepGraph graph;
   graph.blocks.push_back({"block", operations});
   graph.stages.push_back({{{0, workload::CallKind::forward, 0, 0, 1}}});
@@ -51,7 +52,8 @@ StageProgram compile(const std::vector<Operation>& operations, const std::vector
   std::vector<std::string> names{""};
   return compile_stage(
       {&graph,
-       block_durations(graph, {&gpu, gpu.sustained, {core::Seconds(cpu_launch), false}}),
+       block_durations(graph, {&gpu, gpu.sustained, {core::Seconds(cpu_launch), false}},
+                       [interference](const Operation&) { return core::Seconds(interference); }),
        of_one,
        {}},
       0, names);
@@ -93,11 +95,24 @@ TEST(CompileStage, KernelsTakeTheirRooflineTime) {
   EXPECT_EQ(compile({compute(1e6)}).steps[0].ticks, 1'000'000);  // 1e6 B / 1e12 B/s = 1 us
 }
 
-// Two kernels of 1 us each, 5 us of CPU to launch one: the block takes 10 us, both kernels stretched alike.
+// Two kernels of 1 us each, 5 us of CPU to launch one: r = 5, the block takes 2 us x (1 + 5^4)^(1/4) = 10.004 us, both
+// kernels stretched alike.
 TEST(CompileStage, ACpuSlowerThanTheGpuStretchesTheWholeBlock) {
   const auto program = compile({compute(1e6), compute(1e6)}, {}, 5e-6);
-  EXPECT_EQ(program.steps[0].ticks, 5'000'000);
-  EXPECT_EQ(program.steps[1].ticks, 5'000'000);
+  EXPECT_NEAR(static_cast<double>(program.steps[0].ticks), 5'002'000, 10);
+  EXPECT_EQ(program.steps[1].ticks, program.steps[0].ticks);
+}
+
+// A collective beside a kernel of 1 us takes 0.25 us of compute time: launched, paid for, awaited at the block's end.
+TEST(CompileStage, ACollectiveBesideKernelsCostsThemTime) {
+  const auto program = compile({collective(true, -1), compute(1e6)}, {}, 0, 0.25e-6);
+  ASSERT_GE(program.steps.size(), 4U);
+  EXPECT_EQ(program.steps[0].code, network::StepCode::arrive);
+  EXPECT_EQ(program.steps[1].code, network::StepCode::compute);
+  EXPECT_EQ(program.steps[1].activity, core::Activity::data);
+  EXPECT_EQ(program.steps[1].ticks, 250'000);
+  EXPECT_EQ(program.steps[2].code, network::StepCode::compute);
+  EXPECT_EQ(program.steps[3].code, network::StepCode::wait);
 }
 
 Operation message(OperationKind kind, int peer, int channel) {

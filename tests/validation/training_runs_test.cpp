@@ -11,11 +11,12 @@ namespace {
 constexpr const char* kHeader =
     "id,source,year,era,gpu,n_gpus,gpus_per_node,nics_per_node,nic_gbps,nvlink_domain,model,arch,n_layers,d_model,n_heads,n_kv_heads,"
     "head_dim,d_ffn,gated_mlp,vocab,seq_len,global_batch,micro_batch,tp,sequence_parallel,pp,vpp,cp,ep,sharding,recompute,precision,"
-    "tp_comm_overlap,cuda_graph,not_stated,group,weight,measured_tokens_per_s_per_gpu\n";
+    "tp_comm_overlap,cuda_graph,not_stated,group,weight,measured_tokens_per_s_per_gpu,"
+    "attention,d_ffn_dense,moe_routing,n_dense_layers,n_experts,n_shared_experts,recompute_detail,release,top_k\n";
 
 std::string row(const std::string& id, const std::string& arch, const std::string& layers, const std::string& not_stated) {
   return id + ",a source,2024,megatron-core-2024+,H100-80G-SXM,64,8,8,400,8,Llama," + arch + "," + layers +
-         ",4096,32,8,128,14336,yes,128256,4096,64,1,8,yes,4,1,1,1,1,none,bf16,,," + not_stated + ",g,1,2000\n";
+         ",4096,32,8,128,14336,yes,128256,4096,64,1,8,yes,4,1,1,1,1,none,bf16,,," + not_stated + ",g,1,2000,gqa,,,,,,,,\n";
 }
 
 Catalogue catalogue() { return load_catalogue({HEADWAY_SOURCE_DIR "/configs"}); }
@@ -41,7 +42,7 @@ TEST(TrainingRuns, EmbeddingAndLossMayCountAsLayers) {
 
 TEST(TrainingRuns, EveryRowHasAStatus) {
   const import::CsvTable table(
-      kHeader + row("a-1", "dense", "32", "") + row("a-2", "dense", "32", "micro_batch") + row("a-3", "dense", "31", ""), "t.csv");
+      kHeader + row("a-1", "dense", "32", "") + row("a-2", "dense", "32", "micro_batch") + row("a-3", "dense", "0", ""), "t.csv");
   const auto rows = predict_runs(table, catalogue());
   ASSERT_EQ(rows.size(), 3U);
   EXPECT_EQ(rows[0].status, "ok");

@@ -9,6 +9,7 @@
 #include "sim/core/error.h"
 #include "sim/workload/closed_form.h"
 
+#include "tests/workload/graph_sums.h"
 #include "tests/workload/models.h"
 
 namespace headway::workload {
@@ -18,40 +19,6 @@ using namespace tests;
 using core::Activity;
 using core::CollectiveKind;
 using core::KernelKind;
-
-/// Calls `visit(stage, operation, times)` for every operation of a step.
-template <class F>
-void for_each_operation(const StepGraph& graph, F visit) {
-  for (std::size_t stage = 0; stage < graph.stages.size(); ++stage) {
-    for (const Call& call : graph.stages[stage].calls) {
-      for (const Operation& operation :
-           graph.blocks[static_cast<std::size_t>(call.block)].operations) {
-        visit(static_cast<int>(stage), operation, call.repeat);
-      }
-    }
-  }
-}
-
-double matrix_work(const StepGraph& graph) {
-  double work = 0;
-  for_each_operation(graph, [&](int, const Operation& operation, int times) {
-    for (const core::Kernel& kernel : operation.kernels) {
-      work += kernel.work.si() * static_cast<double>(kernel.count) * times;
-    }
-  });
-  return work;
-}
-
-double collective_bytes(const StepGraph& graph, Group group, CollectiveKind kind) {
-  double bytes = 0;
-  for_each_operation(graph, [&](int, const Operation& operation, int times) {
-    if (operation.kind == OperationKind::collective && operation.group == group &&
-        operation.collective == kind) {
-      bytes += operation.bytes.si() * times;
-    }
-  });
-  return bytes;
-}
 
 TEST(StepGraphWork, IsThatOfTheClosedForm) {
   // One rank of each stage works 1/t of a replica: t x sum = tokens x (3 linear + 3.5 causal core
@@ -192,6 +159,31 @@ TEST(DataCollectives, OfShardedGradientsAndWeightsRepeatForEveryMicroBatch) {
   }
 }
 
+TEST(DataCollectives, OfShardGroupsReduceInsideThemAndBetweenThem) {
+  // HSDP in groups of 4 of 16: gathers and reduce-scatters inside a group, then each rank's quarter
+  // is summed over the 4 groups. Without resharding the backward gathers nothing.
+  const ModelSpec model = llama_8b();
+  const double m = 4;
+  ParallelismSpec parallelism = split(1, 1);
+  parallelism.sharding = Sharding::hsdp;
+  parallelism.shard_group_size = 4;
+  const double all = parameters_per_rank(model, parallelism, 0);
+  const double layers = all - 2.0 * 128256 * 4096 - 4096;
+  for (const bool overlap : {false, true}) {
+    TrainingSpec training = recipe(8192, 64);
+    training.framework.data_overlap = overlap;
+    for (const bool reshard : {false, true}) {
+      parallelism.reshard = reshard;
+      const StepGraph graph = build_step_graph(model, training, parallelism, 16, 4);
+      EXPECT_NEAR(collective_bytes(graph, Group::shard, CollectiveKind::reduce_scatter),
+                  m * 4 * all, 1);
+      EXPECT_NEAR(collective_bytes(graph, Group::replica, CollectiveKind::all_reduce), m * all, 1);
+      EXPECT_NEAR(collective_bytes(graph, Group::shard, CollectiveKind::all_gather),
+                  m * 2 * (all + (reshard ? layers : 0)), 1);
+    }
+  }
+}
+
 TEST(ParametersPerRank, AddUpToTheModel) {
   // Norms are copied on each tensor rank; everything else is split.
   const ModelSpec model = llama_70b();
@@ -304,22 +296,47 @@ TEST(StepGraph, WaitsOnlyForEarlierTransfersOfItsBlock) {
 }
 
 TEST(Unsupported, NamesEachThingThatIsNotSimulated) {
+  ModelSpec model = llama_8b();
+  model.window = 1024;
+  TrainingSpec training = recipe(8192, 8);
+  training.documents = {{1024, 1}};
   ParallelismSpec parallelism = split(1, 1);
-  parallelism.expert = 2;
+  parallelism.context = 2;
+  parallelism.schedule = ScheduleKind::dual_pipe;
+  EXPECT_THAT(unsupported(model, training, parallelism),
+              testing::ElementsAre(
+                  "sliding windows of model 'Llama 3.1 8B' over a context ring are not simulated; "
+                  "choose context_kind all-gather or all-to-all",
+                  "packed documents over a context ring are not simulated; choose context_kind "
+                  "all-gather or all-to-all",
+                  "schedule dualpipe, which holds the weights twice, is not simulated; choose "
+                  "dualpipe-v or another schedule"));
+  EXPECT_THROW(build_step_graph(model, training, parallelism, 1, 8), core::Error);
+}
+
+TEST(Unsupported, NamesWhatContradictsItself) {
+  ParallelismSpec parallelism = split(1, 1);
   parallelism.sharding = Sharding::hsdp;
+  parallelism.recompute_parts = {RecomputePart::latent_up, RecomputePart::experts};
+  parallelism.recompute_period = 2;
   EXPECT_THAT(
       unsupported(llama_8b(), recipe(8192, 8), parallelism),
-      testing::ElementsAre("expert parallelism is not simulated; write expert: 1 "
-                           "(tensor, sequence, pipeline, context and data parallelism are)",
-                           "sharding hsdp is not simulated; choose zero0, zero1, zero2 or zero3"));
-  EXPECT_THAT(unsupported(mixtral_8x7b(), recipe(8192, 8), split(1, 1)),
-              testing::ElementsAre("model 'Mixtral 8x7B' is a mixture of experts; steps of dense "
-                                   "models only are simulated"));
-  EXPECT_THROW(build_step_graph(mixtral_8x7b(), recipe(8192, 8), split(1, 1), 1, 8), core::Error);
+      testing::ElementsAre("sharding hsdp needs shard_group_size, the ranks that hold one copy",
+                           "recompute_parts belongs to recompute: selective",
+                           "recompute part latent_up: model 'Llama 3.1 8B' has no latent attention",
+                           "recompute part experts: model 'Llama 3.1 8B' has none",
+                           "recompute_period belongs to recompute: selective or full"));
+  parallelism = split(1, 1);
+  parallelism.shard_group_size = 8;
+  parallelism.reshard = false;
+  EXPECT_THAT(
+      unsupported(llama_8b(), recipe(8192, 8), parallelism),
+      testing::ElementsAre("shard_group_size belongs to sharding hsdp; leave it out or choose hsdp",
+                           "reshard: false belongs to sharding zero3 or hsdp"));
 }
 
 TEST(Violations, ReportAllBrokenRulesTogether) {
-  EXPECT_THAT(violations(llama_8b(), recipe(8192, 8), split(3, 5), 8),
+  EXPECT_THAT(violations(llama_8b(), recipe(8192, 8), split(3, 5), 1, 8),
               testing::ElementsAre(
                   "32 attention heads do not divide over 3 tensor-parallel ranks",
                   "14336 MLP columns do not divide over 3 tensor-parallel ranks",

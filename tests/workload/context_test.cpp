@@ -30,7 +30,7 @@ ParallelismSpec shared(ContextKind kind, int tensor, int pipeline, int context) 
 BlockInput block_input(const ModelSpec& model,
                        const TrainingSpec& training,
                        const ParallelismSpec& parallelism) {
-  return {model, training, parallelism, rank_shape(model, training, parallelism)};
+  return {model, training, parallelism, rank_shape(model, training, parallelism), {}};
 }
 
 double attention_work(const Block& block) {

@@ -1,10 +1,12 @@
 #include "sim/workload/memory.h"
 
 #include <gtest/gtest.h>
+#include <map>
 #include <string>
 
 #include "sim/workload/build.h"
 #include "sim/workload/closed_form.h"
+#include "sim/workload/rank_parameters.h"
 
 #include "tests/workload/models.h"
 
@@ -68,8 +70,16 @@ double brute_force_peak(const ModelSpec& model,
                         int micro_batches,
                         int stage) {
   const StepGraph graph = build_step_graph(model, training, parallelism, 2, micro_batches);
-  const double layer = saved_per_layer(model, training, parallelism).si();
-  const double working = backward_working_set(model, training, parallelism).si();
+  std::map<std::string, LayerKind> kinds;
+  for (const LayerRun& run : layer_runs(model, parallelism, 0, model.layers)) {
+    kinds[kind_name(run.kind)] = run.kind;
+  }
+  const auto saved = [&](const std::string& name) {
+    return saved_per_layer(model, training, parallelism, kinds.at(name)).si();
+  };
+  const auto working = [&](const std::string& name) {
+    return backward_working_set(model, training, parallelism, kinds.at(name)).si();
+  };
   const double logits = logits_bytes(model, training, parallelism).si();
   const double tokens =
       static_cast<double>(parallelism.micro_batch) * training.sequence_length / parallelism.context;
@@ -82,18 +92,23 @@ double brute_force_peak(const ModelSpec& model,
   for (const Call& call : graph.stages[static_cast<std::size_t>(stage)].calls) {
     const std::string& name = graph.blocks[static_cast<std::size_t>(call.block)].name;
     for (int i = 0; i < call.repeat; ++i) {
-      if (name == "layer forward") {
-        live += layer;
+      const std::string kind = name.substr(0, name.rfind(' '));
+      if (name.ends_with("layer forward")) {
+        live += saved(kind);
       } else if (name == "embedding forward") {
         live += mask;
+      } else if (name == "prediction forward") {
+        live += 2 * 4.0 * stream;  // two norm inputs, and both parts of the matrix's input
+      } else if (name == "prediction backward") {
+        live -= 2 * 4.0 * stream;
       } else if (name == "head forward") {
         live += logits + 4.0 * stream;
       } else if (name == "head backward") {
         see(logit_gradient);
         live -= logits + 4.0 * stream;
-      } else if (name == "layer backward") {
-        see(working);
-        live -= layer;
+      } else if (name.ends_with("layer backward")) {
+        see(working(kind));
+        live -= saved(kind);
       } else if (name == "embedding backward") {
         live -= mask;
       }
@@ -123,6 +138,96 @@ TEST(StageMemory, EqualsAnInterpreterOfTheStepGraph) {
       }
     }
   }
+}
+
+TEST(StageMemory, EqualsAnInterpreterOfTheStepGraphWithExperts) {
+  for (const auto recompute : {Recompute::none, Recompute::full}) {
+    for (const int period : {1, 2}) {
+      ModelSpec model = mixtral_8x7b();
+      model.moe->leading_dense_layers = 2;
+      model.moe->period = period;
+      model.moe->shared_experts = 1;
+      ParallelismSpec parallelism = split(2, 4);
+      parallelism.virtual_stages = 2;
+      parallelism.expert = 4;
+      parallelism.recompute = recompute;
+      const TrainingSpec training = recipe(4096, 32);
+      const auto stages = stage_memory(model, training, parallelism, 2, 16);
+      for (int stage = 0; stage < 4; ++stage) {
+        const StageMemory& memory = stages[static_cast<std::size_t>(stage)];
+        const double counted = (memory.activations + memory.logits).si();
+        EXPECT_NEAR(counted / brute_force_peak(model, training, parallelism, 16, stage), 1, 1e-12)
+            << "stage " << stage;
+      }
+    }
+  }
+}
+
+TEST(StageMemory, EqualsAnInterpreterOfTheStepGraphForLatentAttentionWindowsAndPrediction) {
+  using P = RecomputePart;
+  for (const auto& parts : {std::vector<P>{}, std::vector<P>{P::latent_up, P::mlp},
+                            std::vector<P>{P::experts, P::norms}}) {
+    ModelSpec model = deepseek_v3();
+    model.layers = 60;
+    model.window = 1024;
+    model.window_period = 3;
+    ParallelismSpec parallelism = split(2, 4);
+    parallelism.chunk_layers = {16, 16, 16, 12};
+    parallelism.expert = 4;
+    parallelism.recompute = Recompute::selective;
+    parallelism.recompute_parts = parts;
+    parallelism.recompute_period = 2;
+    const TrainingSpec training = recipe(4096, 32);
+    const auto stages = stage_memory(model, training, parallelism, 2, 8);
+    for (int stage = 0; stage < 4; ++stage) {
+      const StageMemory& memory = stages[static_cast<std::size_t>(stage)];
+      const double counted = (memory.activations + memory.logits).si();
+      EXPECT_NEAR(counted / brute_force_peak(model, training, parallelism, 8, stage), 1, 1e-12)
+          << "stage " << stage;
+    }
+  }
+}
+
+TEST(SavedPerLayer, OfLatentAttentionIsItsTensors) {
+  // DeepSeek-V3's dense layers, bytes a token: norm inputs and outputs 8h, compressed forms before
+  // and after their norms 4 (1536 + 512), shared keys 2 x 64, queries and keys 2 a 192 each, values
+  // and output 2 a 128 each, statistics 4a, MLP 6f.
+  const ModelSpec model = deepseek_v3();
+  const double attention = 4.0 * 2048 + 2.0 * 64 + 128 * (4.0 * 192 + 4.0 * 128 + 4);
+  const double expected = 4096 * (8.0 * 7168 + attention + 6.0 * 18432);
+  ParallelismSpec parallelism = split(1, 1);
+  EXPECT_DOUBLE_EQ(saved_per_layer(model, recipe(4096, 8), parallelism).si(), expected);
+  // Expanding again drops queries, keys and values.
+  parallelism.recompute = Recompute::selective;
+  parallelism.recompute_parts = {RecomputePart::latent_up};
+  EXPECT_DOUBLE_EQ(saved_per_layer(model, recipe(4096, 8), parallelism).si(),
+                   expected - 4096 * 128 * 2.0 * (192 + 192 + 128));
+}
+
+TEST(SavedPerLayer, OfAMixtureIsItsTensors) {
+  // Attention as a dense layer of these sizes; then, bytes a token: norm output 2h, arrived tokens
+  // 2 k h, first products 4 k f, activation 2 k f, router's probabilities and map 5 E.
+  const ModelSpec model = mixtral_8x7b();
+  const double tokens = 4096;
+  ParallelismSpec parallelism = split(1, 1);
+  parallelism.expert = 8;
+  const double attention = 4.0 * 4096 + 2.0 * 4096 + 4.0 * 4096 + 4.0 * 1024 + 4.0 * 32;
+  const double mixture = 2.0 * 4096 + 2 * (2.0 * 4096 + 6.0 * 14336) + 5.0 * 8;
+  EXPECT_DOUBLE_EQ(saved_per_layer(model, recipe(4096, 8), parallelism, {true}).si(),
+                   tokens * (attention + mixture));
+}
+
+TEST(StageMemory, CountsExpertStatesOverTheirOwnRanks) {
+  // 6 + 12/D bytes a shared parameter, D = 16; 6 + 12/4 a parameter of the experts of 4-fold
+  // expert parallelism.
+  const ModelSpec model = mixtral_8x7b();
+  ParallelismSpec parallelism = split(1, 1);
+  parallelism.expert = 4;
+  const RankParameters held =
+      stage_parameters_per_rank(model, parallelism, StageLayout(model, parallelism), 0);
+  const StageMemory memory = stage_memory(model, recipe(4096, 64), parallelism, 16, 4).front();
+  EXPECT_NEAR((memory.weights + memory.gradients + memory.optimizer).si(),
+              held.shared * (6 + 12.0 / 16) + held.experts * (6 + 12.0 / 4), 1);
 }
 
 TEST(StageMemory, EqualsAnInterpreterOfTheStepGraphWithContextParallelism) {
@@ -176,6 +281,9 @@ TEST(StageMemory, CountsStatesAsMegatronDoes) {
   EXPECT_DOUBLE_EQ(states(8), 2 + 16.0 / 8);
   parallelism.sharding = Sharding::zero3;
   EXPECT_DOUBLE_EQ(states(8), 16.0 / 8);
+  parallelism.sharding = Sharding::hsdp;
+  parallelism.shard_group_size = 4;
+  EXPECT_DOUBLE_EQ(states(8), 16.0 / 4);
 }
 
 }  // namespace

@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""Fits the few fitted constants of the catalogue to a table of published runs, and says how certain they are.
+
+usage: scripts/fit_constants.py RUNS.csv [--headway PROGRAM] [--configs FOLDER] [--out FILE.json]
+
+Each constant is moved by 5 % in a copy of the catalogue and all runs are predicted again; with these slopes of
+log(prediction) a robust linear fit (Huber, 5 %) finds the best factors. Printed are the factor, its standard error over
+200 random halves of the configurations, and the errors in sample and in a ten-fold cross-validation by configuration
+(the column `group`: rows of one configuration are never in both parts). The files are not changed.
+"""
+import argparse
+import csv
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+
+import numpy as np
+
+HOPPER = ["gpus/h100-sxm.yaml", "gpus/h200-sxm.yaml"]
+AMPERE = ["gpus/a100-80gb-sxm.yaml", "gpus/a100-40gb-sxm.yaml"]
+BLACKWELL = ["gpus/b200-sxm.yaml", "gpus/b300-sxm.yaml", "gpus/gb200.yaml", "gpus/gb300.yaml"]
+RECIPES = ["frameworks/megatron-core.yaml", "frameworks/mlperf.yaml", "frameworks/megatron-core-2023.yaml"]
+CONSTANTS = {
+    "A100 gemm_16bit": (AMPERE, "gemm_16bit"),
+    "H100 gemm_16bit": (HOPPER, "gemm_16bit"),
+    "H100 gemm_8bit": (HOPPER, "gemm_8bit"),
+    "B200 gemm_16bit": (BLACKWELL, "gemm_16bit"),
+    "B200 gemm_8bit": (BLACKWELL, "gemm_8bit"),
+    "tensor_interference": (RECIPES, "tensor_interference"),
+    "message_overhead": (RECIPES, "message_overhead"),
+    "DeepSpeed accumulation_bytes": (["frameworks/megatron-deepspeed-2022.yaml"], "accumulation_bytes"),
+}
+STEP = 1.05
+HUBER = 0.05
+
+
+def scale(path, key, factor):
+    text = path.read_text()
+    pattern = re.compile(rf"(^\s*{key}: (?:{{value: )?)([0-9.]+)", re.MULTILINE)
+    changed, count = pattern.subn(lambda m: m.group(1) + repr(float(m.group(2)) * factor), text)
+    if count != 1:
+        raise SystemExit(f"{path}: {count} places with '{key}'")
+    path.write_text(changed)
+
+
+def predict(arguments, configs):
+    environment = {**os.environ, "HEADWAY_CONFIGS": str(configs)}
+    out = subprocess.run([arguments.headway, "validate", "--runs", arguments.runs, "--format", "json"],
+                         env=environment, check=True, capture_output=True, text=True).stdout
+    return {row["id"]: row["error"] for row in json.loads(out)["rows"] if row["error"] is not None}
+
+
+def perturbed(arguments, name):
+    files, key = CONSTANTS[name]
+    with tempfile.TemporaryDirectory() as folder:
+        copy = pathlib.Path(folder) / "configs"
+        shutil.copytree(arguments.configs, copy)
+        for file in files:
+            scale(copy / file, key, STEP)
+        return predict(arguments, copy)
+
+
+def robust_fit(slopes, errors, weights):
+    """Change of log constants that makes the weighted Huber loss of log errors least."""
+    change = np.zeros(slopes.shape[1])
+    for _ in range(50):
+        left = errors + slopes @ change
+        w = weights * np.minimum(1, HUBER / np.maximum(np.abs(left), 1e-9))
+        ridge = 1e-3 * np.eye(slopes.shape[1])
+        change -= np.linalg.solve(slopes.T @ (w[:, None] * slopes) + ridge, slopes.T @ (w * left) + ridge @ change)
+    return change
+
+
+def report(title, logs):
+    errors = np.abs(np.expm1(logs))
+    figures = {"median": float(np.median(errors)), "mean": float(errors.mean()), "p90": float(np.quantile(errors, 0.9)),
+               "within_5": float((errors <= 0.05).mean()), "within_10": float((errors <= 0.10).mean())}
+    print(title, " ".join(f"{k} {100 * v:.1f} %" for k, v in figures.items()))
+    return figures
+
+
+def cross_validate(slopes, errors, weights, groups):
+    names = sorted(set(groups))
+    fold_of = {name: i % 10 for i, name in enumerate(np.random.default_rng(1).permutation(names))}
+    folds = np.array([fold_of[g] for g in groups])
+    left = np.empty_like(errors)
+    for fold in range(10):
+        inside = folds != fold
+        change = robust_fit(slopes[inside], errors[inside], weights[inside])
+        left[~inside] = errors[~inside] + slopes[~inside] @ change
+    return left
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("runs")
+    parser.add_argument("--headway", default="build/release/bin/headway")
+    parser.add_argument("--configs", default="configs")
+    parser.add_argument("--out")
+    arguments = parser.parse_args()
+    rows = {r["id"]: r for r in csv.DictReader(open(arguments.runs)) if r["arch"] == "dense" and "MI3" not in r["gpu"]}
+    base = predict(arguments, arguments.configs)
+    ids = [i for i in base if i in rows]
+    errors = np.log1p(np.array([base[i] for i in ids]))
+    slopes = np.stack([(np.log1p(np.array([moved[i] for i in ids])) - errors) / np.log(STEP)
+                       for moved in (perturbed(arguments, name) for name in CONSTANTS)], axis=1)
+    weights = np.array([float(rows[i]["weight"] or 1) for i in ids])
+    groups = [rows[i]["group"] for i in ids]
+    change = robust_fit(slopes, errors, weights)
+    halves = []
+    random = np.random.default_rng(2)
+    names = np.array(sorted(set(groups)))
+    for _ in range(200):
+        chosen = set(random.choice(names, len(names) // 2, replace=False))
+        part = np.array([g in chosen for g in groups])
+        halves.append(robust_fit(slopes[part], errors[part], weights[part]))
+    deviation = np.std(halves, axis=0)
+    result = {"constants": {name: {"factor": float(np.exp(c)), "standard_error": float(d)}
+                            for name, c, d in zip(CONSTANTS, change, deviation)}}
+    for name, fitted in result["constants"].items():
+        print(f"{name:32s} x {fitted['factor']:.3f} +- {fitted['standard_error']:.3f}")
+    result["as it is"] = report("as it is:", errors)
+    result["refitted"] = report("refitted:", errors + slopes @ change)
+    result["cross-validated"] = report("cross-validated by configuration:", cross_validate(slopes, errors, weights, groups))
+    if arguments.out:
+        pathlib.Path(arguments.out).write_text(json.dumps(result, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,48 @@
+// What a campaign teaches: how often to save, how many spares to hold, what earlier detection is
+// worth.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "sim/campaign/job.h"
+#include "sim/campaign/result.h"
+#include "sim/campaign/step_times.h"
+#include "sim/campaign/trial.h"
+#include "sim/core/units.h"
+
+namespace headway::campaign {
+
+/// Share of time without a spare below which spares are taken to suffice.
+inline constexpr double kWaitTarget = 0.01;
+
+/// ETTR of the same job at other checkpoint intervals: the optimum times 1/8 to 8.
+///     closed form (exact) where there is one, else the mean of trials with equal random numbers
+/// Empty if the job never fails.
+std::vector<IntervalPoint> interval_curve(
+    const JobModel& job, core::Seconds optimum, int trials, int threads, StepTimes& times);
+
+/// Fewest spare nodes with which the job waits for one less than `target` of the time: Erlang's
+/// loss formula, of the nodes that each failure takes out and their mean repair time.
+/// @returns nothing if nothing is ever lost, repairs queue, or failures take several nodes at once:
+///          Erlang's formula knows single arrivals only
+std::optional<std::int64_t> spares_for(const JobModel& job, double target);
+
+/// What it is worth to notice every failure so much earlier (but not before it happens): the gain
+/// in mean ETTR over the first trials, drawn with the same random numbers.
+/// @param base  those trials as they were, at least two
+EarlierDetection worth_of_earlier_detection(const JobModel& job,
+                                            core::Seconds earlier,
+                                            const std::vector<TrialResult>& base,
+                                            int threads,
+                                            StepTimes& times);
+
+/// All of it.
+/// @param trials  of the campaign; the first few are drawn again for each question
+Advice advise(const JobModel& job,
+              const std::vector<TrialResult>& trials,
+              int threads,
+              StepTimes& times);
+
+}  // namespace headway::campaign

@@ -1,0 +1,356 @@
+// How a job fails and comes back: detection, blame, eviction, spares, the save
+// it goes back to.
+#include <algorithm>
+
+#include "sim/campaign/job_process.h"
+#include "sim/core/engine/event.h"
+#include "sim/core/error.h"
+
+namespace headway::campaign {
+
+using core::Tick;
+using failures::Draw;
+using failures::Effect;
+
+namespace {
+
+constexpr core::Clock kClock = core::Clock::campaign();
+
+Reach reach_of(std::int64_t nodes_lost) {
+  return nodes_lost == 0 ? Reach::process : (nodes_lost == 1 ? Reach::node : Reach::domain);
+}
+
+}  // namespace
+
+std::uint64_t JobProcess::nodes() const {
+  return static_cast<std::uint64_t>((model_.gpus + model_.gpus_per_node - 1) /
+                                    model_.gpus_per_node);
+}
+
+void JobProcess::on_strike(core::Context& context) {
+  strike_ = next_strike_;
+  replayed_ = next_replayed_;
+  slot_ = sampler_.victim(strike_, nodes());
+  if (replayed_) {
+    ++replays_;
+  } else {
+    sampler_.take(strike_);
+  }
+  const auto& hazard = hazard_of(strike_);
+  if (const auto latent = ticks_.latent[strike_.hazard]) {
+    corrupt(context, *latent);
+  } else if (failures::is_slow(hazard.effect) || hazard.effect == Effect::false_alarm) {
+    slow_down(context);
+  } else if (hazard.effect == Effect::preemption) {
+    preempt(context);
+  } else {
+    blames_ = 0;
+    fail(context, {strike_, slot_, replayed_, 0});
+  }
+}
+
+void JobProcess::take(const Fault& fault) {
+  strike_ = fault.strike;
+  slot_ = fault.slot;
+  replayed_ = fault.replayed;
+}
+
+/// The job stops, and nobody knows yet.
+void JobProcess::fail(core::Context& context, const Fault& fault) {
+  const Tick now = context.now();
+  settle(now);
+  take(fault);
+  relapse_.reset();
+  if (blames_ == 0) {
+    log_open(strike_, slot_, now);
+    ++result_.interruptions[strike_.hazard];
+    handled_ = log_ != nullptr ? log_->number() : kNoIncident;
+  } else if (log_ != nullptr) {
+    // The same fault: its part was not replaced.
+    handled_ = fault.incident;
+    log_->resume(handled_);
+    log_->current().resumed.reset();
+  }
+  go_back(strike_, reach_of(hazard_of(strike_).nodes_lost), can_go_on());
+  const auto detection = detection_of(strike_, blames_);
+  HEADWAY_CHECK(detection.has_value(), "nothing detects hazard '{}'", hazard_of(strike_).name);
+  if (log_ != nullptr) {
+    log_->current().detector = detection->detector;
+  }
+  log_stage(Stage::detect, now);
+  enter(context, Account::detect, kClock.to_ticks(detection->after), Notice::alarm);
+}
+
+/// Back to the newest save that is left, or to the step under way where peers
+/// hold the state.
+void JobProcess::go_back(const failures::Strike& strike, Reach reach, bool elastic) {
+  const bool in_process = reach == Reach::process;
+  const Tick start = in_process ? ticks_.in_process_start : ticks_.start;
+  Tick lost = 0;
+  if (ticks_.peer_load || elastic) {
+    set_restart(start, ticks_.peer_load.value_or(0));
+    lost = roll_back(position_ / ticks_.step * ticks_.step);
+  } else {
+    const RestorePoint point = history_.restore(reach);
+    std::int64_t bad = 0;
+    while (model_.unreadable > 0 && bad < 1000 &&
+           sampler_.draw(strike, Draw::unreadable, static_cast<std::uint64_t>(bad)) <
+               model_.unreadable) {
+      ++bad;
+    }
+    const Tick to = history_.earlier(point, bad, ticks_.spacing);
+    if (bad > 0) {
+      history_.complete(std::min(history_.stored(), to));
+    }
+    result_.loads += point.level + 1 == ticks_.saves.count ? bad + 1 : 0;
+    // Each bad save is read before it is known to be bad.
+    set_restart(start, ticks_.load[point.level] * (bad + 1));
+    lost = roll_back(to);
+  }
+  if (log_ != nullptr && log_->has_current()) {
+    log_->current().lost_work += lost;
+  }
+}
+
+void JobProcess::set_restart(Tick start, Tick load) {
+  restart_ = {start, ticks_.communicators, load, ticks_.warm_up};
+}
+
+std::optional<Detection> JobProcess::detection_of(const failures::Strike& strike,
+                                                  std::uint64_t attempt) const {
+  if (!model_.recovery.detectors) {
+    return first_detection(model_.recovery, hazard_of(strike), {});
+  }
+  return first_detection(model_.recovery, hazard_of(strike),
+                         {sampler_.draw(strike, Draw::check_phase, attempt),
+                          sampler_.draw(strike, Draw::check_found, attempt),
+                          sampler_.draw(strike, Draw::window_found, attempt)});
+}
+
+/// A silent failure: the job runs on, and what it saves from now on is bad.
+void JobProcess::corrupt(core::Context& context, Tick latent) {
+  const Tick now = context.now();
+  if (!corruption_) {  // else the earlier one will send the job back further
+    advance_to(now);
+    history_.note(saves(), cursor_, base_);
+    corruption_ = Corruption{{strike_, slot_, replayed_, 0}, history_.stored()};
+    log_open(strike_, slot_, now);
+    log_stage(Stage::unnoticed, now);
+    if (log_ != nullptr) {
+      corruption_->fault.incident = log_->number();
+    }
+    context.schedule(latent, message(Notice::corruption, strike_.hazard));
+  }
+  replan(context);
+}
+
+/// It is noticed: back to the last good save. If the job is down anyway, it
+/// restarts from there.
+void JobProcess::on_corruption(core::Context& context) {
+  const Corruption corruption = *corruption_;
+  corruption_.reset();
+  const bool was_running = running_;
+  if (was_running) {
+    settle(context.now());
+  }
+  const Tick lost = roll_back(history_.forget_after(corruption.good, ticks_.spacing));
+  ++result_.interruptions[corruption.fault.strike.hazard];
+  if (log_ != nullptr) {
+    Incident& incident = log_->at(corruption.fault.incident);
+    incident.lost_work += lost;
+    incident.detector = Detector::validation;
+  }
+  if (!was_running) {
+    return;
+  }
+  take(corruption.fault);
+  blames_ = 0;
+  relapse_.reset();
+  set_restart(ticks_.start, ticks_.load[saves().count - 1]);
+  ++result_.loads;
+  if (log_ != nullptr) {
+    log_->resume(corruption.fault.incident);
+    handled_ = corruption.fault.incident;
+  }
+  log_stage(Stage::detect, context.now());
+  const auto detection = detection_of(strike_, 0);
+  enter(context, Account::detect, kClock.to_ticks(detection->after), Notice::alarm);
+}
+
+void JobProcess::on_alarm(core::Context& context) {
+  if (log_ != nullptr) {
+    log_->current().noticed = context.now();
+  }
+  if (can_go_on()) {
+    return go_on_elastically(context);
+  }
+  log_stage(Stage::diagnose, context.now());
+  enter(context, Account::diagnose, ticks_.diagnosis, Notice::diagnosed);
+}
+
+void JobProcess::on_diagnosed(core::Context& context) {
+  const bool can_be_wrong = hazard_of(strike_).nodes_lost > 0 && model_.recovery.wrong_blame > 0;
+  const bool wrong =
+      can_be_wrong && sampler_.draw(strike_, Draw::blame, blames_) < model_.recovery.wrong_blame;
+  if (log_ != nullptr) {
+    log_->leave(context.now());
+    log_->current().wrong_blames += wrong ? 1 : 0;
+    if (!wrong) {
+      log_->current().blamed = context.now();
+    }
+  }
+  orders_.push_back(eviction_of(strike_, slot_, replayed_, wrong));
+  if (wrong) {
+    ++blames_;
+    relapse_ = Fault{strike_, slot_, replayed_, handled_};
+  }
+  evict(context);
+}
+
+/// The nodes that leave the job for this fault: its unit of eviction, or, if
+/// the wrong part is blamed, another one.
+JobProcess::Eviction JobProcess::eviction_of(const failures::Strike& strike,
+                                             std::uint64_t slot,
+                                             bool replayed,
+                                             bool wrong) const {
+  const auto& hazard = hazard_of(strike);
+  const auto broken = static_cast<std::uint64_t>(hazard.nodes_lost);
+  const auto unit = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(hazard.evicted));
+  Eviction order;
+  order.strike = strike;
+  order.replayed = replayed;
+  order.incident = log_ != nullptr && log_->has_current() ? log_->number() : 0;
+  if (wrong) {
+    slot = sampler_.index(strike, Draw::innocent, blames_, nodes());
+  }
+  if (broken == 0) {
+    return order;
+  }
+  order.first = slot / unit * unit;
+  order.count = std::min(std::max(unit, slot + broken - order.first), nodes() - order.first);
+  order.broken = slot;
+  order.broken_count =
+      wrong || hazard.effect == Effect::false_alarm ? 0 : std::min(broken, nodes() - slot);
+  return order;
+}
+
+/// Takes out what has been blamed, and puts spares in.
+void JobProcess::evict(core::Context& context) {
+  bool replaces = false;
+  const std::vector<Eviction> orders = std::move(orders_);
+  orders_.clear();
+  drain_until_ = core::kEndOfTime;
+  for (const auto& order : orders) {
+    replaces = replaces || order.count > 0 || hazard_of(order.strike).swapped;
+    take_out(context, order);
+    if (order.slow_part) {
+      forget_slow(*order.slow_part, context.now());
+    }
+    for (std::uint64_t slot = order.first; slot < order.first + order.count; ++slot) {
+      missing_.push_back(slot);
+    }
+  }
+  if (!replaces) {
+    return begin_attempt(context);
+  }
+  fill_slots(context);
+}
+
+/// Nodes leave the job: the broken ones for repair, the others for a test.
+void JobProcess::take_out(core::Context& context, const Eviction& order) {
+  const Tick now = context.now();
+  for (std::uint64_t slot = order.first; slot < order.first + order.count; ++slot) {
+    const failures::Node node =
+        sampler_.lemons() != nullptr ? sampler_.lemons()->remove(slot) : failures::Node{};
+    const bool broken = slot >= order.broken && slot < order.broken + order.broken_count;
+    const Tick well =
+        broken ? shop_.take(now, repair_time(order, slot - order.broken)) : now + ticks_.retest;
+    if (well < core::kEndOfTime) {
+      context.schedule(well - now, message(Notice::repaired, node.lemon));
+    }
+  }
+  for (const auto& part : slow_.remove_slots(order.first, order.first + order.count)) {
+    if (log_ != nullptr && !part.blamed) {
+      log_->end(part.incident, now);
+    }
+  }
+}
+
+Tick JobProcess::repair_time(const Eviction& order, std::uint64_t node) const {
+  if (order.replayed && ticks_.recorded[order.strike.event].repair) {
+    return *ticks_.recorded[order.strike.event].repair;
+  }
+  return sampler_.repair(order.strike, node, model_.recovery.repair, model_.recovery.repair_sigma);
+}
+
+void JobProcess::on_repaired(core::Context& context, failures::Node node) {
+  spares_.add(node);
+  if (!missing_.empty()) {
+    fill_slots(context);
+  }
+  join_when_ready(context);
+}
+
+/// Puts spares into the empty slots; waits for repairs where they do not
+/// suffice.
+void JobProcess::fill_slots(core::Context& context) {
+  while (!missing_.empty() && spares_.ready() > 0) {
+    const failures::Node node = spares_.take();
+    if (sampler_.lemons() != nullptr) {
+      sampler_.lemons()->insert(node, missing_.back(), exposed_);
+    }
+    missing_.pop_back();
+  }
+  if (missing_.empty()) {
+    log_stage(Stage::replace, context.now());
+    enter(context, Account::restart, ticks_.replacement, Notice::replaced);
+  } else if (phase_ != Account::wait) {
+    log_stage(Stage::wait, context.now());
+    close_phase(context.now());
+    phase_ = Account::wait;
+  }
+}
+
+void JobProcess::log_open(const failures::Strike& strike, std::uint64_t slot, Tick now) {
+  if (log_ != nullptr) {
+    const auto& hazard = hazard_of(strike);
+    log_->open({.hazard = strike.hazard,
+                .first_node = slot,
+                .nodes_lost = hazard.nodes_lost,
+                .struck = now,
+                .false_alarm = hazard.effect == Effect::false_alarm});
+  }
+}
+
+void JobProcess::log_stage(Stage stage, Tick now) {
+  if (log_ != nullptr && log_->has_current()) {
+    log_->enter(stage, now);
+  }
+}
+
+/// The restart of the attempt that has just been settled belongs to the
+/// incident before it.
+void JobProcess::log_restart(Tick elapsed) {
+  if (handled_ == kNoIncident || log_->at(handled_).resumed) {
+    return;
+  }
+  const std::size_t current = log_->number();
+  log_->resume(handled_);
+  Tick begin = attempt_start_;
+  Tick left = elapsed;
+  for (const auto& [stage, length] :
+       {std::pair{Stage::start, restart_.start},
+        std::pair{Stage::communicators, restart_.communicators},
+        std::pair{Stage::load, restart_.load}, std::pair{Stage::warm_up, restart_.warm_up}}) {
+    const Tick spent = std::min(left, length);
+    log_->add(stage, begin, begin + spent);
+    begin += spent;
+    left -= spent;
+  }
+  if (elapsed == restart_.sum() && !relapse_) {
+    log_->current().resumed = begin;
+  }
+  log_->resume(current);
+}
+
+}  // namespace headway::campaign

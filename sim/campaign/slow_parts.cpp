@@ -1,0 +1,124 @@
+#include "sim/campaign/slow_parts.h"
+
+#include <algorithm>
+
+#include "sim/core/engine/event.h"
+
+namespace headway::campaign {
+
+using core::Tick;
+
+namespace {
+
+constexpr core::Clock kClock = core::Clock::campaign();
+
+Tick day() { return kClock.to_ticks(core::Seconds(86400)); }
+
+bool throttled(const failures::ThrottleSpec& spec, Tick time_of_day) {
+  const Tick from = kClock.to_ticks(spec.from);
+  const Tick until = kClock.to_ticks(spec.until);
+  if (from < until) {
+    return time_of_day >= from && time_of_day < until;
+  }
+  return time_of_day >= from || time_of_day < until;  // over midnight
+}
+
+}  // namespace
+
+SlowPart& SlowParts::add(const failures::Strike& strike, std::uint64_t slot) {
+  const auto& hazard = model_.hazards[strike.hazard];
+  SlowPart part;
+  part.number = numbers_++;
+  part.strike = strike;
+  part.slot = slot;
+  if (failures::is_slow(hazard.effect) && hazard.effect != failures::Effect::slow_drive) {
+    const std::uint16_t position =
+        slot < model_.class_of_node.size() ? model_.class_of_node[slot] : std::uint16_t{0};
+    part.slowness = times_.slowness(slow_state(hazard.effect, hazard.keeps, position));
+  }
+  parts_.push_back(part);
+  return parts_.back();
+}
+
+SlowPart* SlowParts::find(std::uint64_t number) {
+  const auto place = std::find_if(parts_.begin(), parts_.end(),
+                                  [&](const SlowPart& part) { return part.number == number; });
+  return place == parts_.end() ? nullptr : &*place;
+}
+
+void SlowParts::remove(std::uint64_t number) {
+  parts_.erase(std::remove_if(parts_.begin(), parts_.end(),
+                              [&](const SlowPart& part) { return part.number == number; }),
+               parts_.end());
+}
+
+std::vector<SlowPart> SlowParts::remove_slots(std::uint64_t first, std::uint64_t end) {
+  std::vector<SlowPart> gone;
+  for (const auto& part : parts_) {
+    if (part.slot >= first && part.slot < end) {
+      gone.push_back(part);
+    }
+  }
+  for (const auto& part : gone) {
+    remove(part.number);
+  }
+  return gone;
+}
+
+std::vector<SlowPart> SlowParts::take_misjudged() {
+  std::vector<SlowPart> found;
+  for (auto& part : parts_) {
+    if (part.misjudged) {
+      found.push_back(part);
+      part.misjudged = false;
+    }
+  }
+  return found;
+}
+
+double SlowParts::slowness(Tick now) {
+  double heat = 1;
+  for (const auto& spec : model_.throttling) {
+    if (throttled(spec, now % day())) {
+      heat = std::max(heat, times_.slowness({SlowState::Kind::all_gpus, spec.keeps, 0}));
+    }
+  }
+  const SlowPart* worst = slowest();
+  return heat * (worst != nullptr ? worst->slowness : 1);
+}
+
+Tick SlowParts::next_change(Tick now) const {
+  Tick next = core::kEndOfTime;
+  const Tick midnight = now / day() * day();
+  for (const auto& spec : model_.throttling) {
+    for (const core::Seconds edge : {spec.from, spec.until}) {
+      const Tick today = midnight + kClock.to_ticks(edge);
+      next = std::min(next, today > now ? today : today + day());
+    }
+  }
+  return next;
+}
+
+std::optional<std::uint32_t> SlowParts::slow_drive() const {
+  std::optional<std::uint32_t> slowest;
+  for (const auto& part : parts_) {
+    const auto& hazard = model_.hazards[part.strike.hazard];
+    if (hazard.effect == failures::Effect::slow_drive &&
+        (!slowest || hazard.keeps < model_.hazards[*slowest].keeps)) {
+      slowest = part.strike.hazard;
+    }
+  }
+  return slowest;
+}
+
+const SlowPart* SlowParts::slowest() const {
+  const SlowPart* worst = nullptr;
+  for (const auto& part : parts_) {
+    if (part.slowness > 1 && (worst == nullptr || part.slowness > worst->slowness)) {
+      worst = &part;
+    }
+  }
+  return worst;
+}
+
+}  // namespace headway::campaign

@@ -1,0 +1,66 @@
+// The parts of the job that are slow just now, and what they make of its pace.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "sim/campaign/job.h"
+#include "sim/campaign/step_times.h"
+#include "sim/core/tick.h"
+#include "sim/failures/model.h"
+
+namespace headway::campaign {
+
+/// A fault that the job runs on with.
+struct SlowPart {
+  std::uint64_t number = 0;  ///< names it in events
+  failures::Strike strike;
+  std::uint64_t slot = 0;        ///< node
+  double slowness = 1;           ///< of the step
+  std::uint64_t suspicions = 0;  ///< times a detector has fired for it
+  bool replayed = false;
+  bool blamed = false;
+  bool misjudged = false;    ///< another part was replaced for it: detectors must find it anew
+  std::size_t incident = 0;  ///< its number in the log
+};
+
+/// The slow parts of one trial.
+class SlowParts {
+ public:
+  SlowParts(const JobModel& model, StepTimes& times) : model_(model), times_(times) {}
+
+  /// A fault that slows a part in `slot`, or a false alarm, which slows
+  /// nothing.
+  SlowPart& add(const failures::Strike& strike, std::uint64_t slot);
+  /// The part with this number; nullptr if it is gone.
+  SlowPart* find(std::uint64_t number);
+  /// It is well again, or out of the job.
+  void remove(std::uint64_t number);
+  /// All slow parts in the slots `first` to `end` - 1 leave the job.
+  /// @returns those that left
+  std::vector<SlowPart> remove_slots(std::uint64_t first, std::uint64_t end);
+
+  /// Parts that detectors must find anew; they are told once.
+  std::vector<SlowPart> take_misjudged();
+
+  /// Step / healthy step at a time of day. Several slow parts: the slowest
+  /// decides, as replicas wait for one another; heat comes on top of it.
+  [[nodiscard]] double slowness(core::Tick now);
+  /// The next beginning or end of a throttled stretch of the day after `now`;
+  /// kEndOfTime: none.
+  [[nodiscard]] core::Tick next_change(core::Tick now) const;
+  /// The slow_drive hazard in force, if a drive is slow: the one with the
+  /// slowest drive.
+  [[nodiscard]] std::optional<std::uint32_t> slow_drive() const;
+  /// The part that decides the pace; nullptr if none is slow.
+  [[nodiscard]] const SlowPart* slowest() const;
+
+ private:
+  const JobModel& model_;
+  StepTimes& times_;
+  std::vector<SlowPart> parts_;  // in order of their faults
+  std::uint64_t numbers_ = 0;
+};
+
+}  // namespace headway::campaign

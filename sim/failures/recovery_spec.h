@@ -1,0 +1,184 @@
+// What happens between a failure and the first useful step after it: detectors,
+// blame, eviction, restart.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "sim/core/fields.h"
+#include "sim/core/units.h"
+
+namespace headway::failures {
+
+/// A periodic test of all nodes, beside the job.
+struct HealthCheckSpec {
+  core::Seconds every{300};
+  double recall = 1;
+  template <class V>
+  void fields(V& v) {
+    v.required("every", every, "From one test of a node to the next.", core::positive);
+    v.optional("recall", recall, "Chance that one test finds a fault that is there.",
+               core::fraction);
+  }
+  bool operator==(const HealthCheckSpec&) const = default;
+};
+
+/// Compares ranks with their peers and names the slow one.
+struct StragglerMonitorSpec {
+  core::Seconds window{600};
+  double recall = 1;
+  std::optional<core::Seconds> false_alarm_every;
+  template <class V>
+  void fields(V& v) {
+    v.required("window", window, "How long a part must be slow before the monitor can tell.",
+               core::positive);
+    v.optional("recall", recall, "Chance that one window finds a slow part.", core::fraction);
+    v.optional("false_alarm_every", false_alarm_every,
+               "Mean time between alarms without a fault, of the whole job; "
+               "absent: none.",
+               core::positive);
+  }
+  bool operator==(const StragglerMonitorSpec&) const = default;
+};
+
+/// Who notices what: the first detector that sees a fault ends its detection.
+struct DetectorsSpec {
+  core::Seconds process_exit{5};
+  std::optional<core::Seconds> watchdog;
+  std::optional<core::Seconds> heartbeat;
+  std::optional<HealthCheckSpec> health_check;
+  std::optional<StragglerMonitorSpec> straggler_monitor;
+  template <class V>
+  void fields(V& v) {
+    v.optional("process_exit", process_exit,
+               "A process dies until its launcher knows; sees every fault that "
+               "stops a process.",
+               core::non_negative);
+    v.optional("watchdog", watchdog,
+               "Timeout of a collective (NCCL's is 600 s in PyTorch); sees "
+               "stops and hangs.",
+               core::positive);
+    v.optional("heartbeat", heartbeat, "Time without a report until alarm; sees stops and hangs.",
+               core::positive);
+    v.optional("health_check", health_check, "Periodic tests; see every fault of a part.");
+    v.optional("straggler_monitor", straggler_monitor, "Sees slow GPUs and links.");
+  }
+  bool operator==(const DetectorsSpec&) const = default;
+};
+
+/// What is taken out of the job when a part of it is blamed.
+enum class Eviction { gpu, node, rack, parallel_group };
+constexpr auto enum_words(Eviction) {
+  using E = core::EnumWord<Eviction>;
+  return std::array{E{Eviction::gpu, "gpu"}, E{Eviction::node, "node"}, E{Eviction::rack, "rack"},
+                    E{Eviction::parallel_group, "parallel_group"}};
+}
+
+/// Where the state of a restarted job comes from.
+enum class StateSource { checkpoint, peers };
+constexpr auto enum_words(StateSource) {
+  using E = core::EnumWord<StateSource>;
+  return std::array{E{StateSource::checkpoint, "checkpoint"}, E{StateSource::peers, "peers"}};
+}
+
+/// When the job stops for a part that is only slow.
+enum class SlowPart { stop_at_once, save_first, keep };
+constexpr auto enum_words(SlowPart) {
+  using E = core::EnumWord<SlowPart>;
+  return std::array{E{SlowPart::stop_at_once, "stop_at_once"},
+                    E{SlowPart::save_first, "save_first"}, E{SlowPart::keep, "keep"}};
+}
+
+/// Elastic data parallelism: the job goes on without the replica that lost a
+/// node.
+struct ElasticSpec {
+  core::Seconds stall{90};
+  core::Seconds rejoin{100};
+  int fewest_replicas = 1;
+  template <class V>
+  void fields(V& v) {
+    v.optional("stall", stall, "Alarm until the other replicas run again.", core::non_negative);
+    v.optional("rejoin", rejoin, "All replicas stand while a mended one joins.",
+               core::non_negative);
+    v.optional("fewest_replicas", fewest_replicas, "With fewer the job stops.", core::at_least_one);
+  }
+  bool operator==(const ElasticSpec&) const = default;
+};
+
+/// What happens between a failure and the first useful step after it.
+struct RecoverySpec {
+  static constexpr const char* kCatalogue = "recovery";
+  core::Seconds detection{60};
+  std::optional<DetectorsSpec> detectors;
+  core::Seconds diagnosis{120};
+  double wrong_blame = 0;
+  SlowPart slow_part = SlowPart::save_first;
+  Eviction eviction = Eviction::node;
+  int rack_nodes = 1;
+  core::Seconds replacement{60};
+  core::Seconds repair{86400.0 * 3};
+  double repair_sigma = 0;
+  int repair_crews = 0;
+  core::Seconds retest{3600};
+  core::Seconds container_start{60};
+  std::optional<core::Seconds> in_process_start;
+  core::Seconds communicator_start{30};
+  core::Seconds communicator_start_per_rank{0};
+  StateSource state_from = StateSource::checkpoint;
+  std::optional<core::Seconds> peer_load;
+  core::Seconds warm_up{30};
+  std::optional<ElasticSpec> elastic;
+  template <class V>
+  void fields(V& v) {
+    v.optional("detection", detection, "Failure to alarm, where `detectors` is absent.",
+               core::non_negative);
+    v.optional("detectors", detectors, "Who notices what; replaces `detection`.");
+    v.optional("diagnosis", diagnosis, "Alarm to the name of the bad part.", core::non_negative);
+    v.optional("wrong_blame", wrong_blame,
+               "Chance that a healthy part is named; the job then restarts, "
+               "fails again and is "
+               "diagnosed anew.",
+               core::Range{0, 1, false, true, "0 or more and below 1"});
+    v.optional("slow_part", slow_part,
+               "A slow part is found: stop at once, save first, or keep it.");
+    v.optional("eviction", eviction, "What leaves the job with a bad part.");
+    v.optional("rack_nodes", rack_nodes, "Nodes in a rack, for eviction by rack.",
+               core::at_least_one);
+    v.optional("replacement", replacement, "Draining the node and taking a hot spare.",
+               core::non_negative);
+    v.optional("repair", repair, "Mean time until a lost node is back as a spare.", core::positive);
+    v.optional("repair_sigma", repair_sigma,
+               "Repair times are lognormal with this deviation of the "
+               "logarithm; 0: exponential.",
+               core::non_negative);
+    v.optional("repair_crews", repair_crews, "Nodes repaired at a time; 0: all at once.",
+               core::non_negative);
+    v.optional("retest", retest, "Time until a healthy node that was taken out is back as a spare.",
+               core::non_negative);
+    v.optional("container_start", container_start, "Scheduling and starting the processes.",
+               core::non_negative);
+    v.optional("in_process_start", in_process_start,
+               "The same where no node is lost and processes restart in place; "
+               "absent: containers "
+               "start anew.",
+               core::non_negative);
+    v.optional("communicator_start", communicator_start, "NCCL initialisation, fixed part.",
+               core::non_negative);
+    v.optional("communicator_start_per_rank", communicator_start_per_rank,
+               "NCCL initialisation, part that grows with the ranks.", core::non_negative);
+    v.optional("state_from", state_from,
+               "checkpoint: the last durable save; peers: another replica, "
+               "nothing but the step "
+               "under way is lost.");
+    v.optional("peer_load", peer_load, "Measured time to copy state from peers; absent: computed.",
+               core::non_negative);
+    v.optional("warm_up", warm_up, "Compilation, caches and the first slow step.",
+               core::non_negative);
+    v.optional("elastic", elastic,
+               "Go on without the replica that lost a node; absent: the whole "
+               "job waits.");
+  }
+  bool operator==(const RecoverySpec&) const = default;
+};
+
+}  // namespace headway::failures

@@ -1,0 +1,149 @@
+#include "sim/report/definitions.h"
+
+#include <fmt/format.h>
+
+namespace headway::report {
+
+namespace {
+
+DefinitionSection step_section() {
+  return {
+      "Step",
+      "",
+      {{"step.time_s", "s", "wall time of one optimizer step, healthy cluster"},
+       {"step.time_interval_s", "s", "90 % prediction interval of the mean step"},
+       {"step.tokens_per_s", "1/s", "`global batch x sequence length / time`"},
+       {"step.tokens_per_s_per_gpu", "1/s", "the same / GPUs of the job, spares not counted"},
+       {"step.mfu", "1",
+        "model FLOPs per token (forward and backward, attention in full) x tokens per second per "
+        "GPU / dense peak of the matrix format"},
+       {"step.mfu_causal", "1", "the same with attention halved, as the causal mask allows"},
+       {"step.hfu", "1", "`mfu` with recomputed forwards added"},
+       {"step.model_tflops_per_gpu", "10^12/s",
+        "model FLOPs per second per GPU, convention of `mfu`"},
+       {"step.breakdown_s", "s",
+        "each instant of each rank has one cause; mean over ranks; adds up to the step"},
+       {"step.critical_path_s", "s",
+        "causes along the chain from the end of the step to its start; adds up to the step"},
+       {"step.event_digest", "", "hash of all events in order: equal for any number of threads"},
+       {"step.result_digest", "",
+        "hash of what finished when: equal for folded and unfolded runs"}}};
+}
+
+DefinitionSection memory_section() {
+  return {"Memory",
+          "Of the fullest GPU.",
+          {{"memory.fits", "", "the peak is at most the capacity"},
+           {"memory.peak_bytes", "B", "largest sum of all live bytes during the step"},
+           {"memory.capacity_bytes", "B",
+            "memory of the GPU, what is reserved for the driver taken off"},
+           {"memory.peak_stage", "", "pipeline stage of that GPU, from 0"},
+           {"memory.by_kind_bytes", "B", "the peak by what the bytes hold; adds up to it"}}};
+}
+
+DefinitionSection campaign_section() {
+  return {
+      "Campaign",
+      "Time is measured on the wall clock of the job; D, R, C, P and tau as in "
+      "[`sim/campaign/README.md`](../sim/campaign/README.md).",
+      {{"campaign.trials", "", "independent draws of all failures"},
+       {"campaign.wall_days", "d", "from the start of the run until its last save is durable"},
+       {"campaign.ettr", "1",
+        "durable steps x healthy step time / wall (\"effective training time ratio\"). Saves, lost "
+        "steps, downtime and the slowness of degraded states count against it; a slow healthy step "
+        "does not"},
+       {"campaign.goodput", "1",
+        "the same in GPU seconds / all GPU seconds paid for, spares included: `ettr x gpus / (gpus "
+        "+ spare GPUs)`"},
+       {"campaign.interruptions", "",
+        "faults that stopped the job, those that strike during a restart and slow parts it stopped "
+        "for included"},
+       {"campaign.ledger_gpu_s", "s",
+        "GPU seconds an account, mean over trials; the accounts add up to wall x all GPUs paid "
+        "for"},
+       {"campaign.step_simulations", "",
+        "step simulations of degraded states; each kind, severity and place that is alike is "
+        "simulated once"},
+       {"campaign.advice", "",
+        "ETTR at other intervals (`exact`: closed form, else up to 50 trials with equal random "
+        "numbers); fewest `spares` that wait less than `wait_target` of the time (Erlang's loss "
+        "formula); mean gain if every failure were noticed up to `earlier_s` sooner, with its "
+        "standard error"},
+       {"campaign.closed_form_ettr", "1",
+        "exact formula for the same inputs; absent where none exists"}}};
+}
+
+DefinitionSection account_section() {
+  return {
+      "Accounts of the ledger",
+      "Every tick (1 us) of every GPU paid for is in exactly one.",
+      {{"useful", "GPU s", "steps that became durable, at healthy speed"},
+       {"lost", "GPU s",
+        "steps thrown away at a failure, at healthy speed; their repetition is `useful`"},
+       {"checkpoint", "GPU s",
+        "training stopped by a save, the wait for the last save of the run included; what "
+        "background saves take from a shared fabric"},
+       {"detect", "GPU s", "the job stands, nobody knows"},
+       {"diagnose", "GPU s", "alarm to the name of a part, while the job stands"},
+       {"restart", "GPU s", "replacing nodes, containers, communicators, warm-up, elastic stalls"},
+       {"load", "GPU s", "reading the checkpoint or the state of peers; copying the data set"},
+       {"wait", "GPU s", "no spare left"},
+       {"degraded", "GPU s",
+        "steps take longer than healthy ones: k healthy step times are `useful` or `lost`, the "
+        "rest "
+        "is here (slow parts, heat, missing replicas, starved input)"},
+       {"spare_idle", "GPU s", "spares, ready or in repair"},
+       {"maintenance", "GPU s", "planned work"}}};
+}
+
+DefinitionSection cost_section() {
+  return {
+      "Cost",
+      "",
+      {{"cost.total_usd", "USD",
+        "GPUs + spares + storage (kept, written, read) + electricity where the GPU price leaves it "
+        "out"},
+       {"cost.usd_per_million_tokens", "USD", "total / durable tokens x 10^6"},
+       {"cost.usd_per_useful_gpu_hour", "USD", "total / (GPUs x wall x ETTR)"},
+       {"cost.energy_kwh", "kWh",
+        "energy of GPUs, hosts and switches x PUE; GPUs draw board power while kernels run, idle "
+        "power otherwise"},
+       {"cost.price_source", "", "where the prices are from, with their date"}}};
+}
+
+constexpr const char* kPreface =
+    "# Definitions of the printed figures\n\n"
+    "One row a figure of `headway run`. Quantiles `p5`, `p50`, `p95` and `mean` are over the "
+    "trials; SI units, as the JSON keys say.\n"
+    "This page is generated from `sim/report/definitions.cpp`; a test compares them.\n";
+
+constexpr const char* kConventions =
+    "\n## Other conventions\n\n"
+    "Effective MFU = `mfu x ettr`. Compare ETTR with other reports with care: some divide by the "
+    "time between failures (18 minutes with 10 of\n"
+    "downtime is then 0.44; by the definition here, where the clock of failures stands still while "
+    "the job is down, 18 / 28 = 0.64 before\n"
+    "lost work), some leave lost steps out.\n";
+
+}  // namespace
+
+std::vector<DefinitionSection> definitions() {
+  return {step_section(), memory_section(), campaign_section(), account_section(), cost_section()};
+}
+
+std::string definitions_page() {
+  std::string page = kPreface;
+  for (const auto& section : definitions()) {
+    page += fmt::format("\n## {}\n\n", section.title);
+    if (!section.preface.empty()) {
+      page += section.preface + "\n\n";
+    }
+    page += "| figure | unit | meaning |\n|---|---|---|\n";
+    for (const auto& d : section.definitions) {
+      page += fmt::format("| `{}` | {} | {} |\n", d.figure, d.unit, d.meaning);
+    }
+  }
+  return page + kConventions;
+}
+
+}  // namespace headway::report

@@ -1,0 +1,126 @@
+#include "sim/validation/run_checks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "sim/core/error.h"
+#include "sim/core/statistics.h"
+
+namespace headway::validation {
+
+namespace {
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return core::quantile_of_sorted(values, 0.5);
+}
+
+std::string layout_family(const RunPrediction& row) {
+  return row.source + "|" + row.model + "|" + row.gpu + "|" + std::to_string(row.gpus) + "|" + row.precision;
+}
+
+}  // namespace
+
+RepeatNoise repeat_noise(const std::vector<RunPrediction>& rows) {
+  std::map<std::string, std::vector<const RunPrediction*>> groups;
+  for (const auto& row : rows) {
+    if (row.predicted) {
+      groups[fmt::format("{}|{:.9g}", layout_family(row), *row.predicted)].push_back(&row);
+    }
+  }
+  RepeatNoise noise;
+  double sum = 0;
+  for (const auto& [key, group] : groups) {
+    if (group.size() < 2) {
+      continue;
+    }
+    std::vector<double> measured;
+    for (const RunPrediction* row : group) {
+      measured.push_back(row->measured);
+    }
+    const double middle = median(measured);
+    for (const double value : measured) {
+      sum += std::abs(value / middle - 1);
+    }
+    ++noise.groups;
+    noise.rows += group.size();
+  }
+  noise.mean_deviation = noise.rows > 0 ? sum / static_cast<double>(noise.rows) : 0;
+  return noise;
+}
+
+LayoutOrdering layout_ordering(const std::vector<RunPrediction>& rows) {
+  constexpr double kDiffer = 1.10;
+  std::map<std::string, std::vector<const RunPrediction*>> families;
+  for (const auto& row : rows) {
+    if (row.predicted && row.measured > 0) {
+      families[layout_family(row)].push_back(&row);
+    }
+  }
+  LayoutOrdering ordering;
+  std::size_t right = 0;
+  for (const auto& [name, family] : families) {
+    for (std::size_t i = 0; i < family.size(); ++i) {
+      for (std::size_t k = i + 1; k < family.size(); ++k) {
+        const auto& [slow, fast] = std::minmax(*family[i], *family[k], [](const auto& a, const auto& b) { return a.measured < b.measured; });
+        if (fast.measured > slow.measured * kDiffer && *fast.predicted != *slow.predicted) {
+          ++ordering.pairs;
+          right += *fast.predicted > *slow.predicted ? 1 : 0;
+        }
+      }
+    }
+  }
+  ordering.right = ordering.pairs > 0 ? static_cast<double>(right) / static_cast<double>(ordering.pairs) : 0;
+  return ordering;
+}
+
+Anchor anchor_runs(const import::CsvTable& table, const Catalogue& catalogue, const std::string& id) {
+  const auto index = row_of(table, id);
+  const RowScenario anchor_row = row_scenario(table, index, catalogue);
+  if (!anchor_row.scenario) {
+    throw core::Error(fmt::format("row {} cannot be an anchor: {}", id, anchor_row.skipped));
+  }
+  const std::string framework = anchor_row.scenario->training.framework.name;
+  const auto like_anchor = [&](std::size_t row) {
+    const RowScenario built = row_scenario(table, row, catalogue);
+    return built.scenario && built.scenario->training.framework.name == framework &&
+           built.scenario->cluster.node.gpu.name == anchor_row.scenario->cluster.node.gpu.name &&
+           built.scenario->training.precision == anchor_row.scenario->training.precision;
+  };
+  std::vector<std::size_t> alike;
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    if (like_anchor(row)) {
+      alike.push_back(row);
+    }
+  }
+  const auto scaled = [&](double factor) {
+    Catalogue changed = catalogue;
+    for (auto& [name, spec] : changed.frameworks) {
+      spec.gemm_share *= spec.name == framework ? factor : 1;
+    }
+    return changed;
+  };
+  Anchor anchor;
+  anchor.id = id;
+  anchor.before = predict_runs(table, catalogue, alike);
+  // Slower products make a slower step, so bisection in the logarithm of the factor finds it.
+  double low = 0.2;
+  double high = 5;
+  constexpr double kClose = 0.001;
+  for (int i = 0; i < 30; ++i) {
+    anchor.gemm_factor = std::sqrt(low * high);
+    const RunPrediction tried = predict_runs(table, scaled(anchor.gemm_factor), {index}).front();
+    if (!tried.error) {
+      throw core::Error(fmt::format("row {} cannot be an anchor: {}", id, tried.status));
+    }
+    if (std::abs(*tried.error) < kClose) {
+      anchor.after = predict_runs(table, scaled(anchor.gemm_factor), alike);
+      return anchor;
+    }
+    (*tried.error > 0 ? high : low) = anchor.gemm_factor;
+  }
+  throw core::Error(fmt::format("no factor on the matrix products between 0.2 and 5 makes row {} as fast as measured", id));
+}
+
+}  // namespace headway::validation

@@ -1,0 +1,257 @@
+#include "sim/workload/activation_memory.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "sim/workload/attention_blocks.h"
+#include "sim/workload/expert_shape.h"
+#include "sim/workload/memory.h"
+
+namespace headway::workload {
+
+namespace {
+
+using core::Bytes;
+
+/// Probabilities kept for the backward of unfused attention: 2 B, and with dropout a mask and the
+/// dropped copy.
+double score_bytes(const RankShape& shape) { return (shape.dropout ? 5.0 : 2.0) * shape.scores(); }
+
+double tokens_times(const RankShape& shape, std::int64_t width) {
+  return static_cast<double>(shape.tokens) * static_cast<double>(width);
+}
+
+/// Bytes of keys and values kept for the backward: as they were exchanged with all-to-all (shared
+/// heads may be copied), else of this rank's tokens.
+double kept_keys(const RankShape& shape) {
+  const bool exchanged = shape.context > 1 && shape.context_kind == ContextKind::all_to_all;
+  return exchanged ? (exchanged_keys(shape) + exchanged_values(shape)).si()
+                   : key_value_block(shape).si();
+}
+
+/// Attention's output is kept by heads for its own backward and by tokens for the projection's.
+double kept_outputs(const RankShape& shape) {
+  const bool exchanged = shape.context > 1 && shape.context_kind == ContextKind::all_to_all;
+  return (exchanged ? 2.0 : 1.0) * 2.0 * shape.output_elements();
+}
+
+/// What the exchange of context ranks holds while a layer runs backward. Ring: the block that
+/// arrives, and the gradient that arrives for the present one; all-gather: keys and values of whole
+/// sequences and their gradients; all-to-all: the buffer of the largest transfer.
+double exchange_buffers(const RankShape& shape) {
+  if (shape.context == 1) {
+    return 0;
+  }
+  switch (shape.context_kind) {
+    case ContextKind::ring:
+      return 2.0 * key_value_block(shape).si();
+    case ContextKind::all_gather:
+      return 2.0 * shape.context * key_value_block(shape).si();
+    case ContextKind::all_to_all:
+      return std::max(2.0 * shape.query_elements(), exchanged_keys(shape).si());
+  }
+  return 0;
+}
+
+/// A layer whose activations are counted.
+struct CountedLayer {
+  const ModelSpec& model;
+  const FrameworkSpec& framework;
+  RankShape rank;
+  std::optional<ExpertShape> experts;  ///< where the layer is a mixture
+  Remade again;                        ///< what it does not keep
+};
+
+/// Kept bytes of attention: input of the matrices, queries, keys, values, output, masks,
+/// statistics; latent attention keeps the compressed forms before and after their norms as well.
+double kept_by_attention(const CountedLayer& layer) {
+  const RankShape& shape = layer.rank;
+  const double operand = operand_bytes(shape.linear);
+  double bytes = operand * shape.split_stream() + kept_outputs(shape);
+  if (!layer.again.latent_up) {
+    bytes += 2.0 * shape.query_elements() + kept_keys(shape);
+  }
+  if (shape.latent()) {
+    bytes += (2.0 + operand) * static_cast<double>(shape.split_tokens) *
+                 static_cast<double>(shape.query_rank + shape.key_rank) +
+             2.0 * static_cast<double>(shape.split_tokens * shape.rope_dim);
+  }
+  if (narrow(shape.linear)) {  // the narrow copy that the output projection multiplies
+    bytes += operand * tokens_times(shape, shape.output_width());
+  }
+  if (shape.dropout) {
+    bytes += shape.split_stream();
+  }
+  if (!layer.again.core_attention) {
+    bytes += layer.framework.fused_attention ? 4.0 * tokens_times(shape, shape.heads)
+                                             : score_bytes(shape);
+  }
+  return bytes;
+}
+
+double gates(const ModelSpec& model) { return model.gated_mlp ? 2.0 : 1.0; }
+
+/// Elements of the output of the activation function.
+double activation_elements(const CountedLayer& layer) {
+  if (!layer.experts) {
+    return tokens_times(layer.rank, layer.rank.ffn);
+  }
+  return layer.experts->rows() * static_cast<double>(layer.experts->ffn) +
+         tokens_times(layer.rank, layer.experts->shared_ffn);
+}
+
+/// The norm's output before the MLP: the router reads it in 16 bits, a dense MLP as its operand.
+double mlp_input(const CountedLayer& layer) {
+  const double element = layer.experts ? 2.0 : operand_bytes(layer.rank.linear);
+  return element * layer.rank.split_stream();
+}
+
+/// Tokens that arrived at the experts of this rank, and the router's fp32 probabilities and map of
+/// choices.
+double kept_by_routing(const CountedLayer& layer) {
+  const ExpertShape& experts = *layer.experts;
+  const double operand = operand_bytes(layer.rank.linear);
+  double bytes = operand * experts.rows() * static_cast<double>(layer.rank.hidden) +
+                 5.0 * static_cast<double>(experts.tokens * experts.experts);
+  if (experts.shared_ffn > 0 && narrow(layer.rank.linear)) {
+    bytes += operand * layer.rank.split_stream();
+  }
+  return bytes;
+}
+
+/// Output of the MLP's first matrices.
+double first_outputs(const CountedLayer& layer) {
+  return 2.0 * gates(layer.model) * activation_elements(layer);
+}
+
+/// Output of the activation function, as the operand of what follows.
+double activation_output(const CountedLayer& layer) {
+  return operand_bytes(layer.rank.linear) * activation_elements(layer);
+}
+
+/// Kept bytes of the MLP: its input, the output of its first matrices and that of the activation.
+double kept_by_mlp(const CountedLayer& layer) {
+  double bytes = mlp_input(layer);
+  if (!layer.again.mlp && !layer.again.experts) {
+    bytes += first_outputs(layer) + activation_output(layer) +
+             (layer.experts ? kept_by_routing(layer) : 0.0);
+  }
+  return bytes + (layer.rank.dropout ? layer.rank.split_stream() : 0.0);
+}
+
+/// Whether the activation's output alone is made again.
+bool drops_activation(const CountedLayer& layer) {
+  return layer.again.activation && !layer.again.mlp && !layer.again.experts;
+}
+
+/// Outputs of the two norms.
+double norm_outputs(const CountedLayer& layer) {
+  return operand_bytes(layer.rank.linear) * layer.rank.split_stream() + mlp_input(layer);
+}
+
+double kept_by_layer(const CountedLayer& layer) {
+  if (layer.again.all) {
+    return 2.0 * layer.rank.split_stream();
+  }
+  double bytes = 2.0 * 2.0 * layer.rank.split_stream() + kept_by_attention(layer) +
+                 kept_by_mlp(layer);  // with the inputs of both norms
+  bytes -= layer.again.norms ? norm_outputs(layer) : 0.0;
+  bytes -= drops_activation(layer) ? activation_output(layer) : 0.0;
+  return bytes;
+}
+
+/// What a layer has made again when its gradients run; core attention apart.
+double made_again(CountedLayer layer) {
+  const Remade again = layer.again;
+  double bytes = again.norms ? norm_outputs(layer) : 0.0;
+  bytes += drops_activation(layer) ? activation_output(layer) : 0.0;
+  if (again.latent_up) {
+    bytes += 2.0 * layer.rank.query_elements() + kept_keys(layer.rank);
+  }
+  if (again.mlp || again.experts) {
+    bytes += first_outputs(layer) + activation_output(layer) +
+             (layer.experts ? kept_by_routing(layer) : 0.0);
+  }
+  if (again.all) {
+    layer.again = {};
+    bytes += kept_by_layer(layer);
+  }
+  return bytes;
+}
+
+/// Gradients alive while the MLP runs backward; a mixture has those of its rows' outputs and what
+/// the way to the experts holds too.
+double mlp_gradients(const CountedLayer& layer) {
+  double bytes = 2.0 * (1.0 + gates(layer.model)) * activation_elements(layer);
+  if (layer.experts) {
+    const double rows = layer.experts->rows() + layer.experts->sent();
+    bytes += 2.0 * rows * static_cast<double>(layer.rank.hidden);
+  }
+  return bytes;
+}
+
+CountedLayer counted_layer(const ModelSpec& model,
+                           const TrainingSpec& training,
+                           const ParallelismSpec& parallelism,
+                           const LayerKind& kind) {
+  CountedLayer layer{model,
+                     training.framework,
+                     rank_shape(model, training, parallelism, kind.windowed),
+                     {},
+                     remade(training.framework, parallelism, kind)};
+  if (kind.experts) {
+    layer.experts = expert_shape(model, training, parallelism, layer.rank, 1);
+  }
+  return layer;
+}
+
+}  // namespace
+
+double kept_by_head(const RankShape& shape) { return 4.0 * shape.split_stream(); }
+
+double kept_by_prediction(const RankShape& shape) {
+  return (2.0 * 2.0 + 2.0 * operand_bytes(shape.linear)) * shape.split_stream();
+}
+
+double kept_by_embedding(const RankShape& shape) {
+  return shape.dropout ? shape.split_stream() : 0.0;
+}
+
+double logits_16bit(const RankShape& shape) { return 2.0 * tokens_times(shape, shape.vocabulary); }
+
+Bytes saved_per_layer(const ModelSpec& model,
+                      const TrainingSpec& training,
+                      const ParallelismSpec& parallelism,
+                      const LayerKind& kind) {
+  return Bytes(kept_by_layer(counted_layer(model, training, parallelism, kind)));
+}
+
+Bytes backward_working_set(const ModelSpec& model,
+                           const TrainingSpec& training,
+                           const ParallelismSpec& parallelism,
+                           const LayerKind& kind) {
+  const CountedLayer layer = counted_layer(model, training, parallelism, kind);
+  const RankShape& shape = layer.rank;
+  // Sequence parallelism: the gathered input and the not yet scattered gradient of a layer split by
+  // columns.
+  const double gathered = (shape.gathers ? 2.0 : 1.0) * 2.0 * shape.stream();
+  // Gradients of the output and of queries, keys and values.
+  double attention =
+      2.0 * (shape.output_elements() + shape.query_elements()) + key_value_block(shape).si();
+  if (!layer.framework.fused_attention) {
+    attention += 4.0 * shape.scores();  // gradients of probabilities and of scores
+    attention += layer.again.core_attention ? score_bytes(shape) : 0.0;
+  }
+  attention += exchange_buffers(shape);
+  return Bytes(gathered + std::max(mlp_gradients(layer), attention) + made_again(layer));
+}
+
+Bytes logits_bytes(const ModelSpec& model,
+                   const TrainingSpec& training,
+                   const ParallelismSpec& parallelism) {
+  const RankShape shape = rank_shape(model, training, parallelism);
+  const double single = training.framework.fused_cross_entropy ? 0.0 : 2.0;
+  return Bytes(logits_16bit(shape) * (1.0 + single));  // unfused: the fp32 probabilities too
+}
+
+}  // namespace headway::workload

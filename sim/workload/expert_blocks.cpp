@@ -1,0 +1,210 @@
+#include "sim/workload/expert_blocks.h"
+
+#include "sim/workload/kernels.h"
+
+namespace headway::workload {
+
+namespace {
+
+using core::Activity;
+using core::Bytes;
+using core::CollectiveKind;
+using core::Kernel;
+
+/// Activations between kernels are 16-bit.
+constexpr double kElement = 2;
+
+/// Bytes a score of choosing experts: fp32 scores are read and written by softmax, read by top-k
+/// and by the balance loss, and leave probabilities and a map.
+constexpr double kRoutingBytes = 24;
+
+double times_hidden(const RankShape& rank, double rows) {
+  return rows * static_cast<double>(rank.hidden);
+}
+
+/// Softmax, top-k, counts and maps are small kernels of their own.
+Kernel routing(const ExpertShape& shape, const FrameworkSpec& framework) {
+  const std::int64_t launches = framework.fused_elementwise ? 4 : 12;
+  const double scores = static_cast<double>(shape.tokens) * static_cast<double>(shape.experts);
+  Kernel kernel = memory_kernel("routing", kRoutingBytes * scores / static_cast<double>(launches));
+  kernel.count = launches;
+  return kernel;
+}
+
+/// Reads some rows of the residual stream's width and writes others.
+Kernel move_rows(const RankShape& rank, const char* name, double read, double written) {
+  return memory_kernel(name, kElement * times_hidden(rank, read + written));
+}
+
+void exchange(BlockWriter& writer,
+              const RankShape& rank,
+              const ExpertShape& shape,
+              double element,
+              const char* name) {
+  if (shape.expert_parallel == 1) {
+    return;
+  }
+  const DispatchBytes bytes = dispatch_bytes(shape, rank.hidden, element);
+  const auto all_to_all = CollectiveKind::all_to_all;
+  if (bytes.rail == Bytes(0)) {
+    writer.collective(all_to_all, Group::expert, Activity::expert, bytes.group, name);
+    return;
+  }
+  const int rail = writer.start(all_to_all, Group::expert_rail, Activity::expert, bytes.rail, name);
+  const int domain =
+      writer.start(all_to_all, Group::expert_domain, Activity::expert, bytes.domain, name);
+  writer.join(rail);
+  writer.join(domain);
+}
+
+/// Rows of all ranks that share these experts' matrices, as a whole array.
+Bytes shared_rows(const RankShape& rank, const ExpertShape& shape) {
+  return Bytes(kElement * times_hidden(rank, shape.rows()));
+}
+
+/// Tokens (or gradients of outputs) of this rank go to their experts, sorted by expert at the end.
+void scatter(BlockWriter& writer,
+             const RankShape& rank,
+             const ExpertShape& shape,
+             double element,
+             const char* name) {
+  const auto tokens = static_cast<double>(shape.tokens);
+  const double own_rows = shape.rows() / shape.expert_tensor;
+  if (!shape.deduplicated) {
+    writer.compute(move_rows(rank, "permute", tokens, shape.copies()));
+  }
+  exchange(writer, rank, shape, element, name);
+  if (shape.expert_tensor > 1) {
+    writer.collective(CollectiveKind::all_gather, Group::expert_tensor, Activity::expert,
+                      shared_rows(rank, shape), "expert gather");
+  }
+  if (shape.deduplicated) {
+    writer.compute(move_rows(rank, "permute", shape.arrived() * shape.expert_tensor, shape.rows()));
+  } else if (shape.local_experts > 1 && shape.expert_parallel > 1) {
+    writer.compute(move_rows(rank, "sort by expert", own_rows * shape.expert_tensor, shape.rows()));
+  }
+}
+
+/// Outputs of experts (or gradients of inputs) go back to the ranks of their tokens and are added
+/// up.
+void gather(BlockWriter& writer,
+            const RankShape& rank,
+            const ExpertShape& shape,
+            const char* name) {
+  const auto tokens = static_cast<double>(shape.tokens);
+  if (shape.deduplicated) {
+    writer.compute(
+        move_rows(rank, "unpermute", shape.rows(), shape.arrived() * shape.expert_tensor));
+  } else if (shape.local_experts > 1 && shape.expert_parallel > 1) {
+    writer.compute(move_rows(rank, "sort by rank", shape.rows(), shape.rows()));
+  }
+  if (shape.expert_tensor > 1) {
+    writer.collective(CollectiveKind::reduce_scatter, Group::expert_tensor, Activity::expert,
+                      shared_rows(rank, shape), "expert reduce");
+  }
+  exchange(writer, rank, shape, kElement, name);
+  writer.compute(move_rows(rank, "unpermute", shape.sent(), tokens));
+}
+
+void write_shared_forward(BlockWriter& writer,
+                          const BlockInput& input,
+                          const ExpertLinears& linears) {
+  if (input.experts->shared_ffn == 0) {
+    return;
+  }
+  const FrameworkSpec& framework = input.training.framework;
+  TensorRegion region(writer, input.shape, framework.tensor_overlap);
+  region.forward_columns(linears.shared_in);
+  const double width = static_cast<double>(input.shape.tokens * input.experts->shared_ffn);
+  writer.compute(activation_forward(input.model, width, framework));
+  region.forward_rows(linears.shared_out);
+}
+
+void write_shared_backward(BlockWriter& writer,
+                           const BlockInput& input,
+                           const ExpertLinears& linears,
+                           const BackwardMode& mode) {
+  if (input.experts->shared_ffn == 0) {
+    return;
+  }
+  const FrameworkSpec& framework = input.training.framework;
+  TensorRegion region(writer, input.shape, framework.tensor_overlap);
+  region.backward_rows(linears.shared_out, mode);
+  if (mode.part != BackwardPart::weight_gradient) {
+    const double width = static_cast<double>(input.shape.tokens * input.experts->shared_ffn);
+    writer.compute(activation_backward(input.model, width, framework));
+  }
+  region.backward_columns(linears.shared_in, mode);
+}
+
+void write_product_backward(BlockWriter& writer, const Linear& linear, const BackwardMode& mode) {
+  if (mode.part != BackwardPart::weight_gradient) {
+    writer.compute(input_gradient(linear));
+  }
+  if (mode.part != BackwardPart::input_gradient) {
+    writer.compute(weight_gradient(linear, mode.gradients));
+  }
+}
+
+}  // namespace
+
+ExpertLinears expert_linears(const ModelSpec& model,
+                             const RankShape& rank,
+                             const ExpertShape& shape) {
+  const std::int64_t gates = model.gated_mlp ? 2 : 1;
+  ExpertLinears linears;
+  linears.router = {"router", shape.tokens, shape.experts, rank.hidden, rank.wide};
+  linears.in = {"experts in", shape.rows_each, gates * shape.ffn,
+                rank.hidden,  rank.linear,     shape.local_experts,
+                true};
+  linears.out = {"experts out", shape.rows_each,     rank.hidden, shape.ffn,
+                 rank.linear,   shape.local_experts, true};
+  linears.shared_in = {"shared experts in", rank.tokens, gates * shape.shared_ffn, rank.hidden,
+                       rank.linear};
+  linears.shared_out = {"shared experts out", rank.tokens, rank.hidden, shape.shared_ffn,
+                        rank.linear};
+  return linears;
+}
+
+void write_experts_forward(BlockWriter& writer, const BlockInput& input) {
+  const ExpertShape& shape = *input.experts;
+  const FrameworkSpec& framework = input.training.framework;
+  const ExpertLinears linears = expert_linears(input.model, input.shape, shape);
+  writer.compute(forward_product(linears.router));
+  writer.compute(routing(shape, framework));
+  write_shared_forward(writer, input, linears);
+  scatter(writer, input.shape, shape, framework.dispatch_bytes, "dispatch");
+  writer.compute(forward_product(linears.in));
+  const double width = shape.rows() * static_cast<double>(shape.ffn);
+  writer.compute(activation_forward(input.model, width, framework));
+  writer.compute(forward_product(linears.out));
+  gather(writer, input.shape, shape, "combine");
+}
+
+void write_experts_backward(BlockWriter& writer,
+                            const BlockInput& input,
+                            const BackwardMode& mode) {
+  const ExpertShape& shape = *input.experts;
+  const FrameworkSpec& framework = input.training.framework;
+  const ExpertLinears linears = expert_linears(input.model, input.shape, shape);
+  const bool chain = mode.part != BackwardPart::weight_gradient;
+  if (chain) {
+    scatter(writer, input.shape, shape, kElement, "combine gradient");
+  }
+  write_product_backward(writer, linears.out, mode);
+  if (chain) {
+    const double width = shape.rows() * static_cast<double>(shape.ffn);
+    writer.compute(activation_backward(input.model, width, framework));
+  }
+  write_product_backward(writer, linears.in, mode);
+  if (chain) {
+    gather(writer, input.shape, shape, "dispatch gradient");
+  }
+  write_shared_backward(writer, input, linears, mode);
+  if (chain) {
+    writer.compute(routing(shape, framework));
+  }
+  write_product_backward(writer, linears.router, mode);
+}
+
+}  // namespace headway::workload

@@ -1,0 +1,103 @@
+#include "sim/workload/expert_shape.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headway::workload {
+
+namespace {
+
+/// Probability that none of `k` different ones of `all` is among `few`: C(all - few, k) / C(all,
+/// k).
+double none_of(int all, int few, int k) {
+  double probability = 1;
+  for (int i = 0; i < k; ++i) {
+    probability *= std::max(0.0, static_cast<double>(all - few - i)) / (all - i);
+  }
+  return probability;
+}
+
+/// C(n, k) as a real number.
+double choose(int n, int k) {
+  double ways = 1;
+  for (int i = 0; i < k; ++i) {
+    ways *= static_cast<double>(n - i) / (i + 1);
+  }
+  return ways;
+}
+
+/// Probability that a token visits a place that holds `held` routing groups whole, of which
+/// `limit` are chosen.
+double visits_groups(const ExpertsSpec& moe, int held, int limit) {
+  const int groups = moe.routing_groups;
+  const int each = moe.experts / groups;
+  double missed = 0;
+  for (int chosen = 0; chosen <= std::min(held, limit); ++chosen) {
+    if (limit - chosen > groups - held) {
+      continue;
+    }
+    const double probability =
+        choose(held, chosen) * choose(groups - held, limit - chosen) / choose(groups, limit);
+    missed += probability * none_of(limit * each, chosen * each, moe.top_k);
+  }
+  return 1 - missed;
+}
+
+}  // namespace
+
+double expected_places(const ExpertsSpec& moe, int places) {
+  const int groups = moe.routing_groups;
+  const int limit = moe.group_limit > 0 ? std::min(moe.group_limit, groups) : groups;
+  if (limit == groups) {
+    return places * (1 - none_of(moe.experts, moe.experts / places, moe.top_k));
+  }
+  if (places <= groups) {
+    return places * visits_groups(moe, groups / places, limit);
+  }
+  // A place holds a part of one group: that group must be among the chosen.
+  const double chosen = static_cast<double>(limit) / groups;
+  const int reachable = limit * (moe.experts / groups);
+  return places * chosen * (1 - none_of(reachable, moe.experts / places, moe.top_k));
+}
+
+ExpertShape expert_shape(const ModelSpec& model,
+                         const TrainingSpec& training,
+                         const ParallelismSpec& parallelism,
+                         const RankShape& rank,
+                         int expert_domains) {
+  const ExpertsSpec& moe = *model.moe;
+  ExpertShape shape;
+  shape.tokens = rank.split_tokens;
+  shape.top_k = moe.top_k;
+  shape.experts = moe.experts;
+  shape.expert_parallel = parallelism.expert;
+  shape.expert_tensor = parallelism.expert_tensor;
+  shape.local_experts = moe.experts / parallelism.expert;
+  shape.ffn = moe.ffn / parallelism.expert_tensor;
+  shape.shared_ffn = std::int64_t{moe.shared_experts} * moe.ffn / parallelism.tensor;
+  shape.domains = expert_domains;
+  shape.load = moe.imbalance;
+  if (moe.capacity_factor > 0) {
+    shape.load = moe.padded ? moe.capacity_factor : std::min(moe.capacity_factor, moe.imbalance);
+  }
+  const double mean =
+      shape.copies() * shape.expert_tensor / static_cast<double>(shape.local_experts);
+  shape.rows_each =
+      std::max(std::int64_t{1}, static_cast<std::int64_t>(std::ceil(shape.load * mean)));
+  shape.distinct_ranks = expected_places(moe, parallelism.expert);
+  shape.distinct_domains = expected_places(moe, expert_domains);
+  shape.deduplicated = training.framework.expert_dispatch == ExpertDispatch::deduplicated;
+  return shape;
+}
+
+DispatchBytes dispatch_bytes(const ExpertShape& shape, std::int64_t hidden, double element) {
+  const double row = static_cast<double>(hidden) * element;
+  const core::Bytes inside(shape.arrived() * row);
+  if (!shape.deduplicated || shape.domains == 1) {
+    return {inside, {}, {}};
+  }
+  const double between = shape.load * static_cast<double>(shape.tokens) * shape.distinct_domains;
+  return {{}, inside, core::Bytes(between * row)};
+}
+
+}  // namespace headway::workload

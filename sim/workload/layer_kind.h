@@ -1,0 +1,57 @@
+// What distinguishes one decoder layer of a model from another, and which layers are alike.
+#pragma once
+
+#include <compare>
+#include <string>
+#include <vector>
+
+#include "sim/workload/spec.h"
+
+namespace headway::workload {
+
+/// All layers of a kind have the same matrices and run the same kernels.
+struct LayerKind {
+  bool experts = false;   ///< the MLP is a mixture of experts
+  bool windowed = false;  ///< attention sees a window
+  bool keeps = false;     ///< an exception from recomputation: keeps its activations
+  auto operator<=>(const LayerKind&) const = default;
+};
+
+/// Some layers of one kind in a row.
+struct LayerRun {
+  LayerKind kind;
+  int layers = 0;
+  bool operator==(const LayerRun&) const = default;
+};
+
+/// The kind of layer `layer` (0 is the first). With `recompute_period` n layers 0, n, 2n, ...
+/// recompute, the others keep.
+LayerKind layer_kind(const ModelSpec& model, const ParallelismSpec& parallelism, int layer);
+
+/// The kind that multi-token prediction repeats: that of the model's last layer.
+LayerKind last_layer_kind(const ModelSpec& model, const ParallelismSpec& parallelism);
+
+/// Layers first .. first + count - 1 as runs of equal ones, in the order of the model.
+std::vector<LayerRun> layer_runs(const ModelSpec& model,
+                                 const ParallelismSpec& parallelism,
+                                 int first,
+                                 int count);
+
+/// "layer", "expert layer", ...: begins the names of blocks.
+std::string kind_name(const LayerKind& kind);
+
+/// What a layer of a kind makes again in backward.
+struct Remade {
+  bool all = false;  ///< everything from the layer's input on
+  bool core_attention = false;
+  bool latent_up = false;   ///< queries, keys and values from their compressed form
+  bool norms = false;       ///< outputs of both norms
+  bool activation = false;  ///< output of the MLP's or the experts' activation
+  bool mlp = false;         ///< the dense MLP
+  bool experts = false;     ///< the mixture, exchanges included
+};
+Remade remade(const FrameworkSpec& framework,
+              const ParallelismSpec& parallelism,
+              const LayerKind& kind);
+
+}  // namespace headway::workload

@@ -1,0 +1,66 @@
+// The step on a cluster with slow parts.
+#include "sim/training/degrade.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+
+#include "sim/training/step.h"
+#include "tests/training/fixture.h"
+
+namespace headway::training {
+namespace {
+
+using Kind = Degradation::Kind;
+
+core::Seconds step_with(std::vector<Degradation> degradations, bool fold = true) {
+  StepOptions options;
+  options.fold = fold;
+  options.trace = false;
+  options.degradations = std::move(degradations);
+  return simulate_step(check(eight_nodes()), options).time;
+}
+
+TEST(SlowGpu, SlowsTheStepByNoMoreThanItself) {
+  const double healthy = step_with({}).si();
+  const double slow = step_with({{Kind::gpu, 0.8, core::GpuId(0)}}).si();
+  EXPECT_GT(slow, healthy);
+  EXPECT_LE(slow, healthy / 0.8);
+  // All GPUs slow: no better than one, and compute alone cannot be slower than 1 / 0.8.
+  const double all = step_with({{Kind::all_gpus, 0.8, {}}}).si();
+  EXPECT_GE(all, slow);
+  EXPECT_LE(all, healthy / 0.8);
+}
+
+TEST(SlowGpu, HasTheSameTicksFoldedAndUnfolded) {
+  const Degradation slow{Kind::gpu, 0.9, core::GpuId(13)};
+  EXPECT_EQ(step_with({slow}, true).si(), step_with({slow}, false).si());
+}
+
+TEST(SlowParts, InDifferentReplicasCostAsMuchAsTheSlowestOfThem) {
+  // TP 8 x DP 2 x PP 4: a node is one stage of one replica; nodes 0 and 1 are stage 0 of both.
+  const double one = step_with({{Kind::gpu, 0.8, core::GpuId(0)}}).si();
+  const double other = step_with({{Kind::gpu, 0.9, core::GpuId(8)}}).si();
+  const double both =
+      step_with({{Kind::gpu, 0.8, core::GpuId(0)}, {Kind::gpu, 0.9, core::GpuId(8)}}).si();
+  EXPECT_NEAR(both, std::max(one, other), 0.01 * one);
+}
+
+TEST(SlowParts, InOnePlaceOfAnotherReplicaAreAlike) {
+  EXPECT_EQ(step_with({{Kind::gpu, 0.8, core::GpuId(0)}}).si(),
+            step_with({{Kind::gpu, 0.8, core::GpuId(8)}}).si());
+  EXPECT_EQ(step_with({{Kind::gpu, 0.8, core::GpuId(0)}}).si(),
+            step_with({{Kind::gpu, 0.8, core::GpuId(3)}}).si());
+}
+
+TEST(SlowLink, NeverMakesTheStepFaster) {
+  const double healthy = step_with({}).si();
+  const double half = step_with({{Kind::link, 0.5, core::GpuId(0)}}).si();
+  const double tenth = step_with({{Kind::link, 0.1, core::GpuId(0)}}).si();
+  const double all = step_with({{Kind::all_links, 0.1, {}}}).si();
+  EXPECT_GE(half, healthy);
+  EXPECT_GT(tenth, half);
+  EXPECT_GE(all, tenth);
+}
+
+}  // namespace
+}  // namespace headway::training

@@ -1,0 +1,207 @@
+// Latent attention, sliding windows, packed documents, multi-token prediction, recomputation by
+// part.
+#include <gtest/gtest.h>
+
+#include "sim/workload/build.h"
+#include "sim/workload/closed_form.h"
+#include "sim/workload/kernels.h"
+#include "sim/workload/layer_blocks.h"
+#include "sim/workload/layer_kind.h"
+#include "sim/workload/rank_parameters.h"
+
+#include "tests/workload/graph_sums.h"
+#include "tests/workload/models.h"
+
+namespace headway::workload {
+namespace {
+
+using namespace tests;
+using core::CollectiveKind;
+
+/// Executed work of `micro_batches` of one sequence: 3 x linear, and of core attention the causal
+/// half, forward as counted and backward (3 d + 2 d_v) / (d + d_v) times.
+double expected_work(const ModelSpec& model, int sequence, int micro_batches) {
+  const ForwardFlops forward = forward_flops_per_token(model, sequence);
+  const double d = model.latent ? model.latent->no_rope_dim + model.latent->rope_dim : 1;
+  const double dv = model.latent ? model.latent->value_dim : 1;
+  const double core = 0.5 * (1 + (3 * d + 2 * dv) / (d + dv));
+  return 1.0 * micro_batches * sequence *
+         (3.0 * forward.linear().si() + core * forward.core().si());
+}
+
+TEST(LatentAttention, WorksAsTheClosedFormSays) {
+  ModelSpec model = deepseek_v3();
+  model.layers = 8;
+  model.multi_token_prediction = 0;
+  for (const int query_rank : {0, 1536}) {
+    model.latent->query_rank = query_rank;
+    const StepGraph graph = build_step_graph(model, recipe(4096, 8), split(1, 1), 1, 8);
+    EXPECT_NEAR(matrix_work(graph) / expected_work(model, 4096, 8), 1, 1e-9);
+  }
+}
+
+TEST(LatentAttention, CompressesOnEachTensorRanksTokensAndExpandsItsHeads) {
+  // Compression is divided by tokens, everything else by columns: t ranks do the same work.
+  ModelSpec model = deepseek_v3();
+  model.layers = 8;
+  ParallelismSpec parallelism = split(4, 1);
+  parallelism.expert = 4;
+  const StepGraph graph = build_step_graph(model, recipe(4096, 8), parallelism, 1, 8);
+  EXPECT_NEAR(4 * matrix_work(graph) / expected_work(model, 4096, 8), 1, 1e-9);
+  // Gathered a layer forward: compressed queries (1536), keys and values (512), shared keys (64).
+  double gathered = 0;
+  const Block forward = layer_forward(
+      {model, recipe(4096, 8), parallelism, rank_shape(model, recipe(4096, 8), parallelism), {}});
+  for (const Operation& operation : forward.operations) {
+    if (operation.kind == OperationKind::collective &&
+        operation.collective == CollectiveKind::all_gather) {
+      gathered += operation.bytes.si();
+    }
+  }
+  EXPECT_DOUBLE_EQ(gathered, 2.0 * 4096 * (1536 + 512 + 64 + 7168));
+}
+
+TEST(LatentAttention, HoldsTheModelsParameters) {
+  // Tensor 4 and expert 8: shared parts over 4 ranks, but norms, routers and the compressing
+  // matrices with their norms on each; experts over 8. Prediction: one module of each.
+  const ModelSpec model = deepseek_v3();
+  ParallelismSpec parallelism = split(4, 1);
+  parallelism.expert = 8;
+  const RankParameters rank =
+      stage_parameters_per_rank(model, parallelism, StageLayout(model, parallelism), 0);
+  const double compress = 7168.0 * (1536 + 512 + 64) + 1536 + 512;
+  const double layers = 62 * (2.0 * 7168 + compress) + 59 * 7168.0 * 256;
+  const double copies = 3 * (layers + 7168.0 + 3 * 7168.0);
+  const ParameterCount count = count_parameters(model);
+  // The module's three norms are not split; 2 of a layer are in `layers`.
+  EXPECT_NEAR(4 * rank.shared + 8 * rank.experts, count.total() + count.prediction + copies, 1);
+}
+
+TEST(SlidingWindow, WorksAsTheClosedFormSays) {
+  for (const int period : {1, 2, 3}) {
+    ModelSpec model = llama_8b();
+    model.window = 1024;
+    model.window_period = period;
+    const StepGraph graph = build_step_graph(model, recipe(8192, 8), split(2, 1), 1, 8);
+    EXPECT_NEAR(2 * matrix_work(graph) / expected_work(model, 8192, 8), 1, 1e-9) << period;
+  }
+}
+
+TEST(SlidingWindow, RunsAKernelOfShorterSequencesWithTheSamePairs) {
+  // 1024 of 8192 tokens: 1024 (1 - 1024 / 16384) = 960 keys a query, as sequences of 1920.
+  ModelSpec model = llama_8b();
+  model.window = 1024;
+  const RankShape shape = rank_shape(model, recipe(8192, 8), split(1, 1), true);
+  const core::Kernel kernel = flash_forward(shape, shape.own_attention());
+  EXPECT_EQ(kernel.sequence, 1920);
+  EXPECT_EQ(kernel.batch, 4);  // 8192 / 1920, rounded
+  EXPECT_DOUBLE_EQ(kernel.work.si(), 4.0 * 8192 * 960 * 32 * 128);
+}
+
+TEST(Documents, AttendOnlyWithinThemselves) {
+  // Half of the documents 2048 tokens, half 6144: mean keys = (2048^2 + 6144^2) / (2 (2048 +
+  // 6144)).
+  TrainingSpec training = recipe(8192, 8);
+  training.documents = {{2048, 1}, {6144, 1}};
+  const double keys = (2048.0 * 2048 + 6144.0 * 6144) / (2.0 * 8192);
+  EXPECT_DOUBLE_EQ(mean_causal_keys(training, 0), keys);
+  const StepGraph graph = build_step_graph(llama_8b(), training, split(1, 1), 1, 8);
+  const ForwardFlops forward = forward_flops_per_token(llama_8b(), 8192);
+  const double core = forward.core().si() * keys / 4096;
+  EXPECT_NEAR(matrix_work(graph) / (8.0 * 8192 * (3 * forward.linear().si() + 1.75 * core)), 1,
+              1e-9);
+  const TrainingFlops flops = training_flops_per_token(llama_8b(), training, split(1, 1));
+  EXPECT_DOUBLE_EQ(flops.mfu.si(), 3 * (forward.linear().si() + core));
+  // A window shorter than every document: w (1 - w / 2s) in each, weighted by tokens.
+  EXPECT_DOUBLE_EQ(mean_causal_keys(training, 512),
+                   (2048 * 512.0 * (1 - 512.0 / 4096) + 6144 * 512.0 * (1 - 512.0 / 12288)) / 8192);
+}
+
+TEST(Documents, AsLongAsTheSequenceChangeNothing) {
+  TrainingSpec training = recipe(8192, 8);
+  const double whole = mean_causal_keys(training, 0);
+  training.documents = {{8192, 1}, {20000, 3}};
+  EXPECT_EQ(mean_causal_keys(training, 0), whole);
+}
+
+TEST(MultiTokenPrediction, AddsALayerAMatrixAndAHead) {
+  ModelSpec model = llama_8b();
+  model.multi_token_prediction = 2;
+  const StepGraph graph = build_step_graph(model, recipe(4096, 8), split(2, 2), 1, 8);
+  EXPECT_NEAR(2 * matrix_work(graph) / expected_work(model, 4096, 8), 1, 1e-9);
+}
+
+TEST(MultiTokenPrediction, ReducesTheCopyOfTheTableItReads) {
+  ModelSpec model = llama_8b();
+  const auto tables = [&model] {
+    return collective_bytes(build_step_graph(model, recipe(4096, 64), split(1, 2), 8, 8),
+                            Group::embedding, CollectiveKind::all_reduce);
+  };
+  EXPECT_EQ(tables(), 0);
+  model.multi_token_prediction = 1;
+  EXPECT_DOUBLE_EQ(tables(), 2 * 4.0 * 128256 * 4096);  // both stages call it
+}
+
+TEST(RecomputeParts, AreTheHardwareFlops) {
+  // What is executed beyond the model FLOPs' own kernels: the parts' forwards. Core attention
+  // counts in full in hfu and half in the kernels, so latent_up and mlp are compared.
+  ModelSpec model = deepseek_v3();
+  model.layers = 6;
+  model.multi_token_prediction = 0;
+  const auto extra = [&model](std::vector<RecomputePart> parts, int period) {
+    ParallelismSpec none = split(1, 1);
+    ParallelismSpec some = none;
+    some.recompute = Recompute::selective;
+    some.recompute_parts = std::move(parts);
+    some.recompute_period = period;
+    const TrainingSpec training = recipe(4096, 8);
+    const double executed = matrix_work(build_step_graph(model, training, some, 1, 8)) -
+                            matrix_work(build_step_graph(model, training, none, 1, 8));
+    const double counted = training_flops_per_token(model, training, some).hfu.si() -
+                           training_flops_per_token(model, training, none).hfu.si();
+    EXPECT_NEAR(executed / (8.0 * 4096 * counted), 1, 1e-9);
+    return executed / (8.0 * 4096);
+  };
+  // 2 (1536 a 192 + 512 a 256) a layer; dense MLP of the 3 leading layers 6 h f; period 2: layers
+  // 0, 2, 4.
+  const double up = 2.0 * 128 * (1536.0 * 192 + 512.0 * 256);
+  EXPECT_NEAR(extra({RecomputePart::latent_up}, 1) / (6 * up), 1, 1e-9);
+  EXPECT_NEAR(extra({RecomputePart::latent_up}, 2) / (3 * up), 1, 1e-9);
+  EXPECT_NEAR(extra({RecomputePart::mlp}, 1) / (3 * 6.0 * 7168 * 18432), 1, 1e-9);
+  extra({RecomputePart::experts}, 1);
+}
+
+TEST(Remade, KeepsTheLayersBetweenPeriods) {
+  ParallelismSpec parallelism = split(1, 1);
+  parallelism.recompute = Recompute::full;
+  parallelism.recompute_period = 3;
+  EXPECT_EQ(layer_runs(llama_8b(), parallelism, 0, 5),
+            (std::vector<LayerRun>{{{false, false, false}, 1},
+                                   {{false, false, true}, 2},
+                                   {{false, false, false}, 1},
+                                   {{false, false, true}, 1}}));
+  EXPECT_FALSE(remade(FrameworkSpec{}, parallelism, {false, false, true}).all);
+  EXPECT_TRUE(remade(FrameworkSpec{}, parallelism, {}).all);
+}
+
+TEST(ChunkLayers, DivideTheModelAsListed) {
+  // DeepSeek-V3 on 4 stages of 4 chunks: 15 of 4 layers, the last with one layer beside prediction
+  // and loss.
+  ParallelismSpec parallelism = split(1, 4);
+  parallelism.virtual_stages = 4;
+  parallelism.chunk_layers = std::vector<int>(15, 4);
+  parallelism.chunk_layers.push_back(1);
+  const StageLayout layout(deepseek_v3(), parallelism);
+  EXPECT_EQ(layout.at(3, 3).layers, 1);
+  EXPECT_EQ(layout.at(3, 3).first_layer, 60);
+  EXPECT_EQ(layout.layers(0), 16);
+  parallelism.chunk_layers.back() = 2;
+  EXPECT_EQ(layout_problem(deepseek_v3(), parallelism),
+            "chunk_layers adds up to 62 layers, but the model has 61");
+  parallelism.chunk_layers.pop_back();
+  EXPECT_EQ(layout_problem(deepseek_v3(), parallelism),
+            "chunk_layers has 15 entries, but a micro-batch meets 16 chunks");
+}
+
+}  // namespace
+}  // namespace headway::workload

@@ -1,0 +1,249 @@
+// Mixtures of experts: who visits whom, bytes of dispatch and combine, work, parameters, rules.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <set>
+
+#include "sim/workload/build.h"
+#include "sim/workload/closed_form.h"
+#include "sim/workload/data_parallel_blocks.h"
+#include "sim/workload/expert_shape.h"
+#include "sim/workload/layer_kind.h"
+#include "sim/workload/rank_parameters.h"
+
+#include "tests/workload/graph_sums.h"
+#include "tests/workload/models.h"
+
+namespace headway::workload {
+namespace {
+
+using namespace tests;
+using core::CollectiveKind;
+
+ParallelismSpec expert_split(int tensor, int expert, int expert_tensor = 1) {
+  ParallelismSpec parallelism = split(tensor, 1);
+  parallelism.expert = expert;
+  parallelism.expert_tensor = expert_tensor;
+  return parallelism;
+}
+
+ExpertsSpec experts(int count, int top_k, int groups = 1, int limit = 0) {
+  ExpertsSpec moe;
+  moe.experts = count;
+  moe.top_k = top_k;
+  moe.ffn = 128;
+  moe.routing_groups = groups;
+  moe.group_limit = limit;
+  return moe;
+}
+
+/// Mean number of places over every possible choice, counted one by one: all sets of `limit`
+/// groups, and in them all sets of `top_k` experts.
+double counted_places(const ExpertsSpec& moe, int places) {
+  const int limit = moe.group_limit > 0 ? moe.group_limit : moe.routing_groups;
+  double visits = 0;
+  double choices = 0;
+  for (unsigned groups = 0; groups < 1U << moe.routing_groups; ++groups) {
+    if (__builtin_popcount(groups) != limit) {
+      continue;
+    }
+    for (unsigned chosen = 0; chosen < 1U << moe.experts; ++chosen) {
+      std::set<int> visited;
+      bool allowed = __builtin_popcount(chosen) == moe.top_k;
+      for (int e = 0; e < moe.experts && allowed; ++e) {
+        if ((chosen >> e & 1U) != 0) {
+          allowed = (groups >> (e / (moe.experts / moe.routing_groups)) & 1U) != 0;
+          visited.insert(e / (moe.experts / places));
+        }
+      }
+      if (allowed) {
+        visits += static_cast<double>(visited.size());
+        choices += 1;
+      }
+    }
+  }
+  return visits / choices;
+}
+
+TEST(ExpectedPlaces, AreTheMeanOverAllChoices) {
+  for (const int places : {1, 2, 4, 8}) {
+    EXPECT_NEAR(expected_places(experts(8, 2), places), counted_places(experts(8, 2), places),
+                1e-12);
+    EXPECT_NEAR(expected_places(experts(8, 3), places), counted_places(experts(8, 3), places),
+                1e-12);
+    for (const int limit : {1, 2, 3}) {
+      const ExpertsSpec limited = experts(8, 2, 4, limit);
+      EXPECT_NEAR(expected_places(limited, places), counted_places(limited, places), 1e-12)
+          << places << " places, " << limit << " groups";
+    }
+  }
+}
+
+TEST(ExpectedPlaces, OfDeepSeekAreLimitedToFourNodes) {
+  // 256 experts in 8 groups of 32, 4 groups a token, 8 experts among those 128:
+  // 4 (1 - C(96, 8) / C(128, 8)).
+  double none = 1;
+  for (int i = 0; i < 8; ++i) {
+    none *= (96.0 - i) / (128.0 - i);
+  }
+  EXPECT_NEAR(expected_places(experts(256, 8, 8, 4), 8), 4 * (1 - none), 1e-12);
+  EXPECT_LT(expected_places(experts(256, 8, 8, 4), 8), expected_places(experts(256, 8), 8));
+}
+
+TEST(LayerKinds, FollowLeadingDenseLayersAndPeriod) {
+  ModelSpec model = mixtral_8x7b();
+  const ParallelismSpec parallelism;
+  EXPECT_EQ(layer_runs(model, parallelism, 0, 32), (std::vector<LayerRun>{{{true}, 32}}));
+  model.moe->leading_dense_layers = 3;
+  EXPECT_EQ(layer_runs(model, parallelism, 2, 4),
+            (std::vector<LayerRun>{{{false}, 1}, {{true}, 3}}));
+  model.moe->leading_dense_layers = 0;
+  model.moe->period = 2;  // Llama 4 Maverick: dense, experts, dense, ...
+  EXPECT_EQ(layer_runs(model, parallelism, 0, 3),
+            (std::vector<LayerRun>{{{false}, 1}, {{true}, 1}, {{false}, 1}}));
+  EXPECT_EQ(layer_count(model), (LayerCount{16, 16}));
+}
+
+TEST(ExpertWork, IsThatOfTheClosedForm) {
+  // Balanced routing: every rank multiplies as many rows as its own tokens need, so a rank's work
+  // is that of its tokens: m s (3 linear + 3.5 causal core attention).
+  for (const int expert : {1, 2, 8}) {
+    const ModelSpec model = mixtral_8x7b();
+    const StepGraph graph =
+        build_step_graph(model, recipe(4096, 32), expert_split(1, expert), 8, 4);
+    const ForwardFlops forward = forward_flops_per_token(model, 4096);
+    const double expected =
+        4.0 * 4096 * (3.0 * forward.linear().si() + 3.5 * 0.5 * forward.core().si());
+    EXPECT_NEAR(matrix_work(graph) / expected, 1, 1e-9) << "expert " << expert;
+  }
+}
+
+TEST(ExpertWork, IsDividedOverTensorAndExpertTensorRanks) {
+  const ModelSpec model = mixtral_8x7b();
+  const ForwardFlops forward = forward_flops_per_token(model, 4096);
+  const double expected =
+      4.0 * 4096 * (3.0 * forward.linear().si() + 3.5 * 0.5 * forward.core().si());
+  for (const int expert_tensor : {1, 2, 4}) {
+    const StepGraph graph =
+        build_step_graph(model, recipe(4096, 32), expert_split(4, 2, expert_tensor), 8, 4);
+    EXPECT_NEAR(4 * matrix_work(graph) / expected, 1, 1e-9) << "expert tensor " << expert_tensor;
+  }
+}
+
+TEST(ExpertWork, GrowsWithImbalanceAndIsCappedByCapacity) {
+  const auto rows = [](double imbalance, double capacity, bool padded) {
+    ModelSpec model = mixtral_8x7b();
+    model.moe->imbalance = imbalance;
+    model.moe->capacity_factor = capacity;
+    model.moe->padded = padded;
+    const ParallelismSpec parallelism = expert_split(1, 8);
+    const TrainingSpec training = recipe(4096, 8);
+    return expert_shape(model, training, parallelism, rank_shape(model, training, parallelism), 1)
+        .rows_each;
+  };
+  // 8 ranks x 4096 tokens x top 2 / 8 experts = 8192 rows each.
+  EXPECT_EQ(rows(1, 0, false), 8192);
+  EXPECT_EQ(rows(1.25, 0, false), 10240);
+  EXPECT_EQ(rows(1.5, 1.25, false), 10240);
+  EXPECT_EQ(rows(1, 1.25, false), 8192);
+  EXPECT_EQ(rows(1, 1.25, true), 10240);
+}
+
+/// Bytes of all-to-all of a group, a layer and micro-batch of `model`.
+double exchanged(const StepGraph& graph, Group group, int layers, int micro_batches) {
+  return collective_bytes(graph, group, CollectiveKind::all_to_all) / (layers * micro_batches);
+}
+
+TEST(Dispatch, MovesEveryCopyThereAndBackForwardAndBackward) {
+  // T tokens, top k, h wide, 2 bytes: 4 T k h 2 a layer and micro-batch, 6 with full recompute.
+  const ModelSpec model = mixtral_8x7b();
+  const double once = 2.0 * 4096 * 2 * 4096;
+  ParallelismSpec parallelism = expert_split(1, 8);
+  const auto bytes = [&] {
+    return exchanged(build_step_graph(model, recipe(4096, 32), parallelism, 8, 4), Group::expert,
+                     32, 4);
+  };
+  EXPECT_DOUBLE_EQ(bytes(), 4 * once);
+  parallelism.recompute = Recompute::full;
+  EXPECT_DOUBLE_EQ(bytes(), 6 * once);
+}
+
+TEST(Dispatch, SendsEachNodeOneCopyWhereTheSoftwareDoes) {
+  // Inside domains a copy for each rank visited, between them one for each domain.
+  ModelSpec model = mixtral_8x7b();
+  model.moe = experts(256, 8, 8, 4);
+  TrainingSpec training = recipe(4096, 64);
+  training.framework.expert_dispatch = ExpertDispatch::deduplicated;
+  training.framework.dispatch_bytes = 1;  // fp8 there in the forward, 16 bits all other ways
+  const StepGraph graph = build_step_graph(model, training, expert_split(1, 64), 64, 1, 8);
+  const double row = 4096.0 * 4096 * (1 + 2 + 2 + 2);
+  EXPECT_NEAR(exchanged(graph, Group::expert_rail, 32, 1), row * expected_places(*model.moe, 8), 1);
+  EXPECT_NEAR(exchanged(graph, Group::expert_domain, 32, 1), row * expected_places(*model.moe, 64),
+              1);
+  EXPECT_EQ(exchanged(graph, Group::expert, 32, 1), 0);
+  // In one domain there is one exchange over all ranks.
+  const StepGraph inside = build_step_graph(model, training, expert_split(1, 64), 64, 1, 1);
+  EXPECT_NEAR(exchanged(inside, Group::expert, 32, 1), row * expected_places(*model.moe, 64), 1);
+}
+
+TEST(ExpertParameters, OfAllRanksAddUpToTheModel) {
+  // tensor 2, expert 4, expert tensor 2 of 16 experts: shared parts are split over 2 ranks (norms
+  // and routers copied), experts over 8.
+  ModelSpec model = deepseek_v3();
+  model.latent.reset();
+  model.attention = AttentionKind::multi_head;
+  model.multi_token_prediction = 0;
+  const ParallelismSpec parallelism = expert_split(2, 4, 2);
+  const RankParameters rank =
+      stage_parameters_per_rank(model, parallelism, StageLayout(model, parallelism), 0);
+  const double norms = 7168.0 * (2 * 61 + 1);
+  const double routers = 58.0 * 7168 * 256;
+  EXPECT_NEAR(2 * rank.shared + 8 * rank.experts, count_parameters(model).total() + norms + routers,
+              1);
+}
+
+TEST(ExpertGradients, AreReducedOverTheRanksWithTheSameExperts) {
+  const ModelSpec model = mixtral_8x7b();
+  for (const bool overlap : {false, true}) {
+    TrainingSpec training = recipe(4096, 64);
+    training.framework.data_overlap = overlap;
+    const ParallelismSpec parallelism = expert_split(1, 4);
+    const StepGraph graph = build_step_graph(model, training, parallelism, 16, 4);
+    const RankParameters rank =
+        stage_parameters_per_rank(model, parallelism, StageLayout(model, parallelism), 0);
+    EXPECT_NEAR(collective_bytes(graph, Group::data_context, CollectiveKind::reduce_scatter),
+                4 * rank.shared, 1);
+    EXPECT_NEAR(collective_bytes(graph, Group::expert_data, CollectiveKind::reduce_scatter),
+                4 * rank.experts, 1);
+    EXPECT_NEAR(collective_bytes(graph, Group::expert_data, CollectiveKind::all_gather),
+                2 * rank.experts, 1);
+  }
+  EXPECT_EQ(expert_data_ranks(expert_split(4, 8, 2), 16), 4);  // 4 x 16 / (8 x 2)
+}
+
+TEST(ExpertProblems, AreAllNamed) {
+  ParallelismSpec parallelism = expert_split(2, 3, 3);
+  parallelism.sequence = false;
+  EXPECT_THAT(
+      expert_problems(mixtral_8x7b(), parallelism, 4),
+      testing::ElementsAre(
+          "8 experts do not divide over 3 expert-parallel ranks",
+          "14336 columns of an expert do not divide over 3 expert tensor ranks",
+          "expert 3 x expert_tensor 3 = 9 does not divide the tensor 2 x context 1 x data 4 = 8 "
+          "ranks of a stage",
+          "a mixture of experts with tensor parallelism needs 'sequence: true', so that every rank "
+          "routes tokens of its own"));
+  EXPECT_THAT(expert_problems(llama_8b(), expert_split(1, 2), 4),
+              testing::ElementsAre(
+                  "model 'Llama 3.1 8B' has no experts; write expert: 1 and expert_tensor: 1"));
+  ModelSpec limited = mixtral_8x7b();
+  limited.moe->routing_groups = 8;
+  limited.moe->group_limit = 1;
+  limited.moe->padded = true;
+  EXPECT_THAT(
+      expert_problems(limited, expert_split(1, 8), 8),
+      testing::ElementsAre("a token cannot visit 2 experts where it can reach 1",
+                           "'padded' needs the capacity that is filled up: set 'capacity_factor'"));
+}
+
+}  // namespace
+}  // namespace headway::workload

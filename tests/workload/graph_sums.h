@@ -1,0 +1,44 @@
+// Sums over the operations of a step graph.
+#pragma once
+
+#include "sim/workload/step_graph.h"
+
+namespace headway::workload::tests {
+
+/// Calls `visit(stage, operation, times)` for every operation of a step.
+template <class F>
+void for_each_operation(const StepGraph& graph, F visit) {
+  for (std::size_t stage = 0; stage < graph.stages.size(); ++stage) {
+    for (const Call& call : graph.stages[stage].calls) {
+      for (const Operation& operation :
+           graph.blocks[static_cast<std::size_t>(call.block)].operations) {
+        visit(static_cast<int>(stage), operation, call.repeat);
+      }
+    }
+  }
+}
+
+/// Floating-point operations of all kernels, one rank a stage.
+inline double matrix_work(const StepGraph& graph) {
+  double work = 0;
+  for_each_operation(graph, [&](int, const Operation& operation, int times) {
+    for (const core::Kernel& kernel : operation.kernels) {
+      work += kernel.work.si() * static_cast<double>(kernel.count) * times;
+    }
+  });
+  return work;
+}
+
+/// Bytes of all collectives of one kind in one kind of group, one rank a stage.
+inline double collective_bytes(const StepGraph& graph, Group group, core::CollectiveKind kind) {
+  double bytes = 0;
+  for_each_operation(graph, [&](int, const Operation& operation, int times) {
+    if (operation.kind == OperationKind::collective && operation.group == group &&
+        operation.collective == kind) {
+      bytes += operation.bytes.si() * times;
+    }
+  });
+  return bytes;
+}
+
+}  // namespace headway::workload::tests
