@@ -28,7 +28,9 @@ std::uint64_t group_key(const TransferGroup& group) {
 Engine::Engine(const Problem& problem, const RunOptions& options, std::optional<RateUnit> unit)
     : Engine(problem, options, compile_programs(problem), unit) {}
 
-Engine::Engine(const Problem& problem, const RunOptions& options, CompiledPrograms programs,
+Engine::Engine(const Problem& problem,
+               const RunOptions& options,
+               CompiledPrograms programs,
                std::optional<RateUnit> unit)
     : problem_(problem),
       options_(options),
@@ -130,8 +132,10 @@ void Engine::choose_watched() {
 }
 
 void Engine::begin_tick(core::Tick tick) {
+  const TickPowers step = tick_powers(tick - now_);  // short steps need fewer factors
+  powers_.start *= step.start;
+  powers_.end *= step.end;
   now_ = tick;
-  powers_ = tick_powers(tick);
 }
 
 void Engine::start() {

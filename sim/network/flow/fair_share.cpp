@@ -10,6 +10,8 @@ FairShare::FairShare(FairShareTables tables)
       loads_(std::move(tables.loads)),
       bound_(std::move(tables.bound)),
       level_(first_load_.size() - 1, kAbsent),
+      private_level_(level_.size(), kShares),
+      owner_(links_.size(), kNoFlow),
       position_(loads_.size()),
       members_(loads_.size()),
       flow_stamp_(level_.size(), 0),
@@ -23,6 +25,43 @@ FairShare::FairShare(FairShareTables tables)
     links_[link].capacity = tables.capacity[link];
     next += std::exchange(links_[link].first, next);
   }
+  find_private_flows();
+}
+
+void FairShare::find_private_flows() {
+  const auto has_one_user = [&](const FlowLoad& use) {
+    const std::size_t end =
+        use.link + std::size_t{1} < links_.size() ? links_[use.link + 1].first : loads_.size();
+    return end - links_[use.link].first == 1;
+  };
+  for (std::uint32_t flow = 0; flow < level_.size(); ++flow) {
+    const auto uses = loads(flow);
+    if (std::all_of(uses.begin(), uses.end(), has_one_user)) {
+      for (const FlowLoad& use : uses) {
+        owner_[use.link] = flow;
+      }
+      private_level_[flow] = private_level(flow);
+    }
+  }
+}
+
+FairShare::Level FairShare::private_level(std::uint32_t flow) const {
+  Level level = bound_[flow];
+  for (const FlowLoad& use : loads(flow)) {
+    level = std::min(level, links_[use.link].capacity / use.load);
+  }
+  return level;
+}
+
+FairShare::Level FairShare::used(std::uint32_t link) const {
+  const std::uint32_t flow = owner_[link];
+  if (flow == kNoFlow || level_[flow] < 0) {
+    return links_[link].used;
+  }
+  const auto uses = loads(flow);
+  const auto here = std::find_if(uses.begin(), uses.end(),
+                                 [link](const FlowLoad& use) { return use.link == link; });
+  return level_[flow] * here->load;
 }
 
 std::span<const FlowLoad> FairShare::loads(std::uint32_t flow) const {
@@ -34,9 +73,14 @@ std::span<const FairShare::Member> FairShare::members(const Link& link) const {
 }
 
 void FairShare::add(std::uint32_t flow) {
+  ++active_;
+  if (is_private(flow)) {
+    level_[flow] = private_level_[flow];
+    private_changed_.push_back(flow);
+    return;
+  }
   level_[flow] = kNew;
   added_.push_back(flow);
-  ++active_;
   for (std::uint32_t i = first_load_[flow]; i < first_load_[flow + 1]; ++i) {
     Link& link = links_[loads_[i].link];
     position_[i] = link.first + link.active++;
@@ -49,6 +93,9 @@ void FairShare::remove(std::uint32_t flow) {
   const Level level = std::exchange(level_[flow], kAbsent);
   bool shared = false;
   --active_;
+  if (is_private(flow)) {
+    return;
+  }
   for (std::uint32_t i = first_load_[flow]; i < first_load_[flow + 1]; ++i) {
     Link& link = links_[loads_[i].link];
     link.used -= level * loads_[i].load;
@@ -71,6 +118,14 @@ void FairShare::set_capacity(std::uint32_t index, std::int64_t capacity) {
     link_seeds_.push_back({threshold, kNoFlow, index, true});
   }
   link.capacity = capacity;
+  const std::uint32_t flow = owner_[index];
+  if (flow != kNoFlow) {
+    private_level_[flow] = private_level(flow);
+    if (level_[flow] != kAbsent && level_[flow] != private_level_[flow]) {
+      level_[flow] = private_level_[flow];
+      private_changed_.push_back(flow);
+    }
+  }
 }
 
 /// A flow that shares no link needs no solve.
@@ -139,6 +194,12 @@ bool FairShare::include(std::uint32_t flow) {
 
 std::span<const std::uint32_t> FairShare::solve() {
   changed_.clear();
+  for (const std::uint32_t flow : private_changed_) {
+    if (level_[flow] != kAbsent) {  // it may have left since
+      changed_.push_back(flow);
+    }
+  }
+  private_changed_.clear();
   if (added_.empty() && removed_.empty() && link_seeds_.empty()) {
     return changed_;
   }
@@ -165,8 +226,10 @@ void FairShare::report_changes() {
 bool FairShare::agrees_with_full_solve() {
   new_region();
   for (std::uint32_t flow = 0; flow < level_.size(); ++flow) {
-    if (level_[flow] != kAbsent) {
+    if (level_[flow] != kAbsent && !is_private(flow)) {
       include(flow);
+    } else if (level_[flow] != kAbsent && level_[flow] != private_level(flow)) {
+      return false;
     }
   }
   fill();

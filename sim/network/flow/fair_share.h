@@ -50,7 +50,7 @@ class FairShare {
 
   [[nodiscard]] Level level(std::uint32_t flow) const { return level_[flow]; }
   [[nodiscard]] Level capacity(std::uint32_t link) const { return links_[link].capacity; }
-  [[nodiscard]] Level used(std::uint32_t link) const { return links_[link].used; }
+  [[nodiscard]] Level used(std::uint32_t link) const;
   [[nodiscard]] std::size_t flows() const { return level_.size(); }
   [[nodiscard]] std::size_t active() const { return active_; }
   [[nodiscard]] bool takes_part(std::uint32_t flow) const { return level_[flow] != kAbsent; }
@@ -76,6 +76,9 @@ class FairShare {
     std::uint32_t flow;
     std::uint32_t load_index;
   };
+  /// The only flow that ever uses a link, if that flow has no other kind of links: it needs no
+  /// solve and leaves no trace on them.
+  static constexpr Level kShares = -1;
   struct Seed {
     Level threshold;
     std::uint32_t flow;  ///< kNoFlow: the link
@@ -98,6 +101,11 @@ class FairShare {
     return flow_stamp_[flow] == region_stamp_;
   }
   void report_changes();
+  void find_private_flows();
+  [[nodiscard]] Level private_level(std::uint32_t flow) const;
+  [[nodiscard]] bool is_private(std::uint32_t flow) const {
+    return private_level_[flow] != kShares;
+  }
 
   // fair_share_region.cpp: which flows to solve again
   void solve_by_level_cut();
@@ -123,12 +131,15 @@ class FairShare {
   std::vector<std::uint32_t> first_load_;
   std::vector<FlowLoad> loads_;
   std::vector<Level> bound_;
-  std::vector<Level> level_;             // kAbsent, kNew or the solved level
+  std::vector<Level> level_;          // kAbsent, kNew or the solved level
+  std::vector<Level> private_level_;  // per flow that never shares a link: its level; else kShares
+  std::vector<std::uint32_t> owner_;  // per link: the private flow that uses it; else kNoFlow
   std::vector<std::uint32_t> position_;  // per load: where its member stands in members_
   std::vector<Member> members_;          // per link: a slice whose first `active` entries are valid
   std::size_t active_ = 0;
 
   std::vector<std::uint32_t> added_;
+  std::vector<std::uint32_t> private_changed_;  // since the last solve
   std::vector<std::pair<std::uint32_t, Level>> removed_;
   std::vector<Seed> link_seeds_, seeds_;
   std::vector<std::uint32_t> region_, changed_;

@@ -85,6 +85,27 @@ TEST(MaxMinSolver, ReportsOnlyTheFlowsWhoseLevelChanged) {
   EXPECT_EQ(solver.level(1), 45);
 }
 
+// Links 90 and 40 that only flow 0 uses, the second twice: min(90, 40 / 2) = 20, without a solve.
+TEST(MaxMinSolver, KeepsPrivateLinksApartFromSharedOnes) {
+  FairShare solver =
+      solved(Tables({90, 40, 60}).flow({{0, 1}, {1, 2}}).flow({{2, 1}}).flow({{2, 1}}).flow({}, 7));
+  EXPECT_THAT(levels(solver), ElementsAre(20, 30, 30, 7));
+  EXPECT_EQ(solver.used(0), 20);
+  EXPECT_EQ(solver.used(1), 40);
+  EXPECT_EQ(solver.flow_solves(), 2U);
+  solver.set_capacity(0, 5);
+  EXPECT_THAT(solver.solve(), ElementsAre(0U));
+  EXPECT_EQ(solver.level(0), 5);
+  EXPECT_TRUE(solver.agrees_with_full_solve());
+  solver.set_capacity(0, 0);
+  solver.remove(0);  // in the same tick: nothing is reported of it
+  EXPECT_THAT(solver.solve(), ::testing::IsEmpty());
+  EXPECT_EQ(solver.used(0), 0);
+  solver.add(0);
+  EXPECT_THAT(solver.solve(), ElementsAre(0U));
+  EXPECT_EQ(solver.level(0), 0);
+}
+
 TEST(MaxMinSolver, FollowsALinkThatLosesAndRegainsCapacity) {
   FairShare solver = solved(Tables({100, 60}).flow({{0, 1}, {1, 1}}).flow({{0, 1}}).flow({{1, 1}}));
   solver.set_capacity(0, 20);
