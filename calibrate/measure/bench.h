@@ -22,6 +22,7 @@ struct BenchOptions {
   bool tiny = false;   ///< the smallest sizes alone: checks results, times nothing usefully
   bool quiet = false, force = false;
   int device = 0;
+  bool one_gpu_a_process = false;          ///< the launcher starts several processes on a host
   std::set<std::string> only;              ///< parts to run; empty: all
   std::vector<std::string> storage_paths;  ///< folders on the file systems to measure
   std::string rendezvous;                  ///< folder that all processes see

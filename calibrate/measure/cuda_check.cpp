@@ -19,4 +19,10 @@ void check_cuda(int code, const char* call, const char* file, int line) {
   }
 }
 
+void recover(int device) {
+  static_cast<void>(cudaGetLastError());
+  MEASURE_CUDA(cudaSetDevice(device));
+  MEASURE_CUDA(cudaDeviceSynchronize());
+}
+
 }  // namespace headway::measure

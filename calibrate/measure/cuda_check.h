@@ -15,6 +15,10 @@ class GpuError : public std::runtime_error {
 /// @throws GpuError if `code` is not 0 (cudaSuccess)
 void check_cuda(int code, const char* call, const char* file, int line);
 
+/// After a GpuError: selects `device` again, so that the measurement can go on.
+/// @throws GpuError if the GPU is lost to this process
+void recover(int device);
+
 /// Throws "file:line: call: reason".
 [[noreturn]] void call_failed(const std::string& reason,
                               const char* call,

@@ -64,4 +64,16 @@ inline Event new_event() {
   return Event(event);
 }
 
+/// Whether everything before `event` is done. A "not ready" is CUDA's last error until it is
+/// fetched, and would be taken for a failure of the next launch.
+inline bool is_done(const Event& event) {
+  const cudaError_t state = cudaEventQuery(event.get());
+  if (state == cudaErrorNotReady) {
+    static_cast<void>(cudaGetLastError());
+    return false;
+  }
+  MEASURE_CUDA(state);
+  return true;
+}
+
 }  // namespace headway::measure

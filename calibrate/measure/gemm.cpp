@@ -136,11 +136,16 @@ void measure_gemm(const GpuBench& gpu) {
     if (unsupported.contains({one.precision, one.pass})) {
       continue;
     }
-    if (!measure_case(gpu, library, one)) {
-      unsupported.insert({one.precision, one.pass});
-      bench.left_out(std::string("gemm ") + pass_word(one.pass) + " " +
-                         std::string(core::to_word(one.precision)),
-                     "cuBLASLt has no algorithm for it on this GPU");
+    try {
+      if (!measure_case(gpu, library, one)) {
+        unsupported.insert({one.precision, one.pass});
+        bench.left_out(std::string("gemm ") + pass_word(one.pass) + " " +
+                           std::string(core::to_word(one.precision)),
+                       "cuBLASLt has no algorithm for it on this GPU");
+      }
+    } catch (const GpuError& error) {  // such as too little memory for this shape
+      recover(bench.options.device);
+      bench.left_out(sample_text(sample_of(one, "")), error.what());
     }
   }
 }

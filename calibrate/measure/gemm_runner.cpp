@@ -116,7 +116,7 @@ std::vector<cublasLtMatmulAlgo_t> GemmRunner::algorithms(int most) const {
                                              preference, most, found.data(), &count);
   static_cast<void>(lt.preference_destroy(preference));
   std::vector<cublasLtMatmulAlgo_t> out;
-  if (status == CUBLAS_STATUS_NOT_SUPPORTED) {
+  if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_ARCH_MISMATCH) {
     return out;
   }
   MEASURE_CUBLAS(lt, status);

@@ -36,6 +36,12 @@ __global__ void random_fill(void* array, Format format, std::uint64_t count, std
   }
 }
 
+__global__ void rank_fill(std::uint16_t* array, std::uint64_t count, int rank) {
+  for (std::uint64_t i = first_item(); i < count; i += stride()) {
+    array[i] = to_bf16(static_cast<float>(rank_value(rank, i)));
+  }
+}
+
 __global__ void compare(const std::uint8_t* a,
                         const std::uint8_t* b,
                         std::uint64_t bytes,
@@ -207,6 +213,11 @@ __global__ void wait_kernel(unsigned long long nanoseconds) {
 void launch_random_fill(
     void* array, Format format, std::uint64_t count, std::uint64_t seed, StreamHandle stream) {
   random_fill<<<blocks_for(count), kThreads, 0, stream>>>(array, format, count, seed);
+  MEASURE_CUDA(cudaGetLastError());
+}
+
+void launch_rank_fill(std::uint16_t* array, std::uint64_t count, int rank, StreamHandle stream) {
+  rank_fill<<<blocks_for(count), kThreads, 0, stream>>>(array, count, rank);
   MEASURE_CUDA(cudaGetLastError());
 }
 

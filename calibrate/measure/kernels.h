@@ -16,6 +16,13 @@ using StreamHandle = CUstream_st*;
 void launch_random_fill(
     void* array, Format format, std::uint64_t count, std::uint64_t seed, StreamHandle stream);
 
+/// Fills a bf16 array with rank_value(rank, index).
+void launch_rank_fill(std::uint16_t* array, std::uint64_t count, int rank, StreamHandle stream);
+/// -1, 0 or 1, so that sums over 256 ranks are exact in bf16.
+HEADWAY_BOTH constexpr int rank_value(int rank, std::uint64_t index) {
+  return static_cast<int>((index + 7 * static_cast<std::uint64_t>(rank) + index / 5) % 3) - 1;
+}
+
 /// Counts bytes that differ between two arrays into `*differences` (device memory, set to 0 first).
 void launch_compare(const void* a,
                     const void* b,

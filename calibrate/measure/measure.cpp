@@ -12,6 +12,7 @@
 #include "calibrate/measure/device_memory.h"
 #include "calibrate/measure/options.h"
 #include "calibrate/measure/parts.h"
+#include "calibrate/measure/storage.h"
 
 namespace headway::measure {
 
@@ -24,7 +25,16 @@ struct Part {
   bool needs_cublas;
   void (*measure)(const GpuBench&);
 };
-constexpr Part kParts[] = {{"gemm", 40, true, measure_gemm}};
+constexpr Part kParts[] = {{"launch", 1, false, measure_launch},
+                           {"copies", 5, false, measure_copies},
+                           {"memory", 5, false, measure_memory},
+                           {"gemm", 34, true, measure_gemm},
+                           {"attention", 12, false, measure_attention},
+                           {"peer", 4, false, measure_peer},
+                           {"collectives", 20, false, measure_collectives},
+                           {"interference", 4, true, measure_interference},
+                           {"sustained", 11, true, measure_sustained}};
+constexpr int kStorageShare = 8;
 
 bool asked_for(const Bench& bench, const std::string& part) {
   return bench.options.only.empty() || bench.options.only.contains(part);
@@ -40,11 +50,53 @@ void run_part(const Part& part, const GpuBench& gpu) {
   try {
     part.measure(gpu);
   } catch (const GpuError& error) {
-    if (cudaDeviceSynchronize() != cudaSuccess) {
-      throw;  // a sticky error: nothing more can be measured in this process
-    }
-    static_cast<void>(cudaGetLastError());
+    recover(bench.options.device);
     bench.left_out(part.name, error.what());
+  }
+}
+
+/// Hands out the time: each part may use its share and what earlier parts left over.
+class Schedule {
+ public:
+  Schedule(Bench& bench, int shares, int parts)
+      : bench_(bench), shares_(shares), parts_(parts), begin_s_(bench.progress.elapsed_s()) {}
+
+  void begin(const std::string& name, int share) {
+    used_ += share;
+    bench_.deadline_s = begin_s_ + (allowance_s(bench_.options) - begin_s_) * used_ / shares_;
+    bench_.progress.part(++number_, parts_, name);
+  }
+
+ private:
+  Bench& bench_;
+  int shares_, parts_;
+  double begin_s_;
+  int used_ = 0, number_ = 0;
+};
+
+/// Whether this process runs the part: ranks above 0 only take part in collectives.
+bool takes_part(const Bench& bench, const std::string& part) {
+  return asked_for(bench, part) && (bench.options.rank == 0 || part == "collectives");
+}
+
+void run_parts(Bench& bench, const GpuBench& gpu) {
+  const bool storage = takes_part(bench, "storage");
+  int shares = storage ? kStorageShare : 0;
+  int parts = storage ? 1 : 0;
+  for (const Part& part : kParts) {
+    shares += takes_part(bench, part.name) ? part.share : 0;
+    parts += takes_part(bench, part.name) ? 1 : 0;
+  }
+  Schedule schedule(bench, shares, parts);
+  for (const Part& part : kParts) {
+    if (takes_part(bench, part.name)) {
+      schedule.begin(part.name, part.share);
+      run_part(part, gpu);
+    }
+  }
+  if (storage) {
+    schedule.begin("storage", kStorageShare);
+    measure_storage(bench);
   }
 }
 
@@ -91,24 +143,7 @@ void measure_all(Bench& bench) {
     cublas = cublas_or_reason(bench);
     stream = new_stream();
   }
-  const GpuBench gpu{bench, stream.get(), cublas.get()};
-  int shares = 0;
-  int parts = 0;
-  for (const Part& part : kParts) {
-    shares += asked_for(bench, part.name) ? part.share : 0;
-    parts += asked_for(bench, part.name) ? 1 : 0;
-  }
-  const double begin_s = bench.progress.elapsed_s();
-  int used = 0, number = 0;
-  for (const Part& part : kParts) {
-    if (asked_for(bench, part.name)) {
-      // What earlier parts did not use is there for the later ones.
-      used += part.share;
-      bench.deadline_s = begin_s + (allowance_s(bench.options) - begin_s) * used / shares;
-      bench.progress.part(++number, parts, part.name);
-      run_part(part, gpu);
-    }
-  }
+  run_parts(bench, {bench, stream.get(), cublas.get()});
   bench.progress.done();
 }
 

@@ -79,7 +79,8 @@ std::optional<BenchOptions> read_options(int argc, const char* const* argv, int&
   const ProcessPlace place = process_place();
   options.rank = place.rank;
   options.ranks = place.ranks;
-  options.device = place.local_ranks > 1 ? place.local_rank : 0;
+  options.one_gpu_a_process = place.local_ranks > 1;
+  options.device = options.one_gpu_a_process ? place.local_rank : 0;
   std::vector<std::string> only;
   CLI::App app("Measures this GPU node and writes a calibration profile for Headway.",
                "headway-calibrate");

@@ -5,6 +5,10 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "sim/config/write_entry.h"
+
+#include "calibrate/fit/profile.h"
+#include "calibrate/measure/catalogue_gpu.h"
 #include "calibrate/measure/options.h"
 
 namespace headway::measure {
@@ -38,10 +42,32 @@ std::string cannot_write(const BenchOptions& options) {
   return "";
 }
 
-void write_results(const Bench& bench) {
+void write_results(Bench& bench) {
   const std::string samples = samples_path(bench.options.out);
+  // First, so that nothing is lost if the fits complain.
   write_file(samples, fit::write_samples(bench.measured));
   fmt::print("{} samples in {}\n", bench.measured.samples.size(), samples);
+  if (bench.options.tiny) {
+    fmt::print("no profile: tiny sizes tell nothing about speed\n");
+    return;
+  }
+  fit::ProfileOptions how;
+  const std::string device = bench.measured.fact("device");
+  how.name = !bench.options.name.empty() ? bench.options.name
+             : device.empty()            ? bench.measured.fact("node")
+                                         : device + ", measured";
+  const std::string entry = catalogue_gpu(device);
+  how.gpu = load_catalogue_gpu(entry);
+  if (!how.gpu && !device.empty()) {
+    bench.left_out("shares of the peaks", "the catalogue has no data sheet of " + device);
+  }
+  const fit::Profile profile = fit::fit_profile(bench.measured, how);
+  for (const std::string& remark : profile.remarks) {
+    bench.progress.say(remark);
+  }
+  write_file(samples, fit::write_samples(profile.samples));  // with the flags of the fits
+  write_file(bench.options.out, config::write_calibration(profile.spec));
+  fmt::print("profile in {}\n", bench.options.out);
 }
 
 }  // namespace headway::measure

@@ -12,6 +12,7 @@ std::string cannot_write(const BenchOptions& options);
 
 /// Writes samples and profile and says where.
 /// @throws std::runtime_error if a file cannot be written
-void write_results(const Bench& bench);
+/// @throws core::Error if the samples tell too little for a profile; they are written by then
+void write_results(Bench& bench);
 
 }  // namespace headway::measure

@@ -1,12 +1,8 @@
 #include "calibrate/measure/timing.h"
 
 #include <algorithm>
-#include <array>
-#include <chrono>
 #include <cmath>
 #include <vector>
-
-#include "sim/core/statistics.h"
 
 namespace headway::measure {
 
@@ -60,13 +56,10 @@ Timing time_batches(cudaStream_t stream,
     MEASURE_CUDA(cudaEventRecord(edges.back().get(), stream));
   }
   ReadingMean readings;
-  while (telemetry != nullptr) {
-    readings.add(telemetry->read(), steady_seconds());
-    const cudaError_t state = cudaEventQuery(edges.back().get());
-    if (state != cudaErrorNotReady) {
-      MEASURE_CUDA(state);
-      break;
-    }
+  if (telemetry != nullptr) {
+    do {
+      readings.add(telemetry->read(), steady_seconds());
+    } while (!is_done(edges.back()));
   }
   MEASURE_CUDA(cudaEventSynchronize(edges.back().get()));
   std::vector<double> seconds;
@@ -79,20 +72,6 @@ Timing time_batches(cudaStream_t stream,
 }
 
 }  // namespace
-
-double steady_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-Timing summarize(std::vector<double> seconds) {
-  Timing timing;
-  timing.repeats = static_cast<int>(seconds.size());
-  const std::array<double, 3> quartiles{0.25, 0.5, 0.75};
-  const std::vector<double> q = core::quantiles(std::move(seconds), quartiles);
-  timing.median_s = q[1];
-  timing.spread_s = q[2] - q[0];
-  return timing;
-}
 
 Timing time_calls(cudaStream_t stream,
                   const Launch& launch,
@@ -116,23 +95,8 @@ Timing time_calls(cudaStream_t stream,
   return time_batches(stream, batch, plan.repeats, calls, telemetry);
 }
 
-void record_timing(const Timing& timing, fit::Sample& sample) {
-  sample.repeats = timing.repeats;
-  sample.seconds = timing.median_s;
-  sample.spread_s = timing.spread_s;
-  sample.clock_hz = timing.reading.clock_hz;
-  sample.power_w = timing.reading.power_w;
-  sample.temperature_c = timing.reading.temperature_c;
-  if ((timing.reading.reasons & kThrottleReasons) != 0) {
-    sample.add(fit::SampleFlag::throttled);
-  }
-  if (timing.spread_s > 0.1 * timing.median_s) {
-    sample.add(fit::SampleFlag::unstable);
-  }
-}
-
 int rotation(double bytes, double cache_bytes) {
-  return static_cast<int>(std::clamp(std::ceil(3 * cache_bytes / std::max(bytes, 1.0)), 1.0, 16.0));
+  return static_cast<int>(std::clamp(std::ceil(3 * cache_bytes / std::max(bytes, 1.0)), 1.0, 64.0));
 }
 
 }  // namespace headway::measure

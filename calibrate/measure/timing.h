@@ -4,9 +4,10 @@
 
 #include <functional>
 
-#include "calibrate/fit/samples.h"
 #include "calibrate/measure/device_memory.h"
 #include "calibrate/measure/nvml.h"
+#include "calibrate/measure/steady.h"
+#include "calibrate/measure/summary.h"
 
 namespace headway::measure {
 
@@ -19,17 +20,6 @@ struct TimingPlan {
                                 ///< launches do not limit them; 0: never
 };
 
-/// Times of one call, in seconds.
-struct Timing {
-  int repeats = 0;
-  double median_s = 0;
-  double spread_s = 0;  ///< interquartile range
-  Reading reading;      ///< mean over the batches; zeros without telemetry
-};
-
-/// Median and interquartile range of `seconds` (at least one).
-Timing summarize(std::vector<double> seconds);
-
 /// Enqueues call number `call` (0, 1, 2 ...) on the timed stream; the number lets it rotate its
 /// arrays, so that they are read from memory and not from the cache.
 using Launch = std::function<void(int call)>;
@@ -41,14 +31,8 @@ Timing time_calls(cudaStream_t stream,
                   const TimingPlan& plan,
                   Telemetry* telemetry);
 
-/// Copies median, spread, repeats, clock, power, temperature and flags into `sample`.
-void record_timing(const Timing& timing, fit::Sample& sample);
-
 /// Sets of arrays of `bytes` each needed so that consecutive calls do not find their arrays in a
-/// cache of `cache_bytes`: their sum is at least three times the cache; between 1 and 16.
+/// cache of `cache_bytes`: their sum is at least three times the cache; between 1 and 64.
 int rotation(double bytes, double cache_bytes);
-
-/// Seconds on the CPU's steady clock.
-double steady_seconds();
 
 }  // namespace headway::measure

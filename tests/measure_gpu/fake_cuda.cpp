@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "calibrate/measure/timing.h"
@@ -95,7 +96,9 @@ namespace {
 
 struct FakeEvent {
   double seconds = 0;
+  bool asked = false;  // the first question is always too early
 };
+thread_local cudaError_t last_error = cudaSuccess;
 using FakeGraph = fake::Recording;
 
 FakeEvent* of(cudaEvent_t event) { return reinterpret_cast<FakeEvent*>(event); }
@@ -110,7 +113,7 @@ const char* cudaGetErrorName(cudaError_t error) {
 const char* cudaGetErrorString(cudaError_t error) {
   return error == cudaErrorNoDevice ? "no CUDA-capable device is detected" : "pretended error";
 }
-cudaError_t cudaGetLastError() { return cudaSuccess; }
+cudaError_t cudaGetLastError() { return std::exchange(last_error, cudaSuccess); }
 cudaError_t cudaGetDeviceCount(int* count) {
   *count = fake::devices;
   return fake::devices == 0 ? cudaErrorNoDevice : cudaSuccess;
@@ -231,7 +234,12 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
   of(event)->seconds = steady_seconds();
   return cudaSuccess;
 }
-cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  if (std::exchange(of(event)->asked, true)) {
+    return cudaSuccess;
+  }
+  return last_error = cudaErrorNotReady;
+}
 cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
   // Never quite nothing, as on a GPU.

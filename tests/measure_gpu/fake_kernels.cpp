@@ -1,6 +1,8 @@
 // The launchers of kernels.h on the pretended GPU: bounds are checked, the CPU reference computes.
 #include <cstring>
+#include <cuda_runtime_api.h>
 
+#include "calibrate/measure/cuda_check.h"
 #include "calibrate/measure/reference.h"
 #include "tests/measure_gpu/fake_stream.h"
 
@@ -24,6 +26,15 @@ void launch_random_fill(
     void* array, Format format, std::uint64_t count, std::uint64_t seed, StreamHandle stream) {
   require_inside(array, size(count, static_cast<std::size_t>(element_bytes(format))));
   enqueue(stream, [=] { reference::random_fill(array, format, count, seed); });
+}
+
+void launch_rank_fill(std::uint16_t* array, std::uint64_t count, int rank, StreamHandle stream) {
+  require_inside(array, size(count, 2));
+  enqueue(stream, [=] {
+    for (std::uint64_t i = 0; i < count; ++i) {
+      array[i] = to_bf16(static_cast<float>(rank_value(rank, i)));
+    }
+  });
 }
 
 void launch_compare(const void* a,
@@ -57,6 +68,7 @@ void launch_triad(float* a,
   require_inside(b, size(count, 4));
   require_inside(c, size(count, 4));
   enqueue(stream, [=] { reference::triad(a, b, c, scale, count); });
+  MEASURE_CUDA(cudaGetLastError());  // as every launcher of kernels.cu does
 }
 
 void launch_rms_norm(const RmsNormArrays& arrays, StreamHandle stream) {
@@ -106,6 +118,7 @@ void launch_adam(const AdamArrays& arrays, const AdamStep& step, StreamHandle st
 
 void launch_nothing(StreamHandle stream) {
   enqueue(stream, [] {});
+  MEASURE_CUDA(cudaGetLastError());
 }
 void launch_wait(double, StreamHandle stream) {
   enqueue(stream, [] {});

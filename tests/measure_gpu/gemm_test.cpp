@@ -4,25 +4,10 @@
 
 #include "calibrate/measure/device.h"
 #include "calibrate/measure/gemm_runner.h"
-#include "calibrate/measure/parts.h"
-#include "tests/measure_gpu/fake_gpu.h"
+#include "tests/measure_gpu/rig.h"
 
 namespace headway::measure {
 namespace {
-
-BenchOptions tiny() {
-  BenchOptions options;
-  options.tiny = true;
-  options.quiet = true;
-  return options;
-}
-
-struct Rig {
-  Bench bench{tiny()};
-  Stream stream = new_stream();
-  CublasLt cublas = fake::cublas_lt();
-  GpuBench gpu{bench, stream.get(), &cublas};
-};
 
 TEST(MeasureGemm, MeasuresEveryPassAndPrecisionAndFindsTheResultsRight) {
   Rig rig;

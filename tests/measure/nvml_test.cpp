@@ -1,0 +1,56 @@
+#include "calibrate/measure/nvml.h"
+
+#include <gtest/gtest.h>
+
+#include "calibrate/measure/summary.h"
+
+namespace headway::measure {
+namespace {
+
+TEST(ThrottleWords, NameWhatHoldsTheClockBack) {
+  EXPECT_EQ(throttle_words(0), "");
+  EXPECT_EQ(throttle_words(0x1), "");  // idle is no throttling
+  EXPECT_EQ(throttle_words(0x4), "power cap");
+  EXPECT_EQ(throttle_words(0x4 | 0x20 | 0x80), "power cap, thermal, power brake");
+}
+
+TEST(ReadingMean, TakesPowerFromTheEnergyCounterWhereItMoves) {
+  ReadingMean mean;
+  mean.add({1.0e9, 0, 100, 50, 1000, 0x4}, 10.0);
+  mean.add({2.0e9, 0, 300, 70, 2400, 0x1}, 12.0);
+  EXPECT_DOUBLE_EQ(mean.mean().clock_hz, 1.5e9);
+  EXPECT_DOUBLE_EQ(mean.mean().power_w, 1400.0 / 2);  // not the mean of the driver's averages, 200
+  EXPECT_EQ(mean.mean().reasons, 0x5U);
+  ReadingMean without;
+  without.add({1.0e9, 0, 100, 50, 0, 0}, 10.0);
+  without.add({1.0e9, 0, 300, 50, 0, 0}, 12.0);
+  EXPECT_DOUBLE_EQ(without.mean().power_w, 200);
+}
+
+TEST(OpenNvml, SaysWhyItCannot) {
+  try {
+    open_nvml("00000000:00:00.0");
+    GTEST_SKIP() << "this machine has NVML";
+  } catch (const std::runtime_error& error) {
+    EXPECT_NE(std::string(error.what()), "");
+  }
+}
+
+TEST(RecordTiming, FlagsWhatIsThrottledOrUnstable) {
+  Timing timing = summarize({1.0, 1.1, 1.2, 1.3, 1.4});
+  EXPECT_DOUBLE_EQ(timing.median_s, 1.2);
+  EXPECT_NEAR(timing.spread_s, 0.2, 1e-12);  // quartiles 1.1 and 1.3
+  fit::Sample sample;
+  record_timing(timing, sample);
+  EXPECT_TRUE(sample.has(fit::SampleFlag::unstable));  // 17 % of the median
+  EXPECT_FALSE(sample.has(fit::SampleFlag::throttled));
+  timing.spread_s = 0.01;
+  timing.reading.reasons = 0x40;
+  fit::Sample other;
+  record_timing(timing, other);
+  EXPECT_FALSE(other.has(fit::SampleFlag::unstable));
+  EXPECT_TRUE(other.has(fit::SampleFlag::throttled));
+}
+
+}  // namespace
+}  // namespace headway::measure

@@ -1,0 +1,113 @@
+"""The scripts that set real training steps beside predictions, without PyTorch and without a GPU."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "calibrate/validate"
+sys.path.insert(0, str(FOLDER))
+
+import cases
+import compare
+
+
+def test_models_span_125_million_to_3_billion():
+    sizes = [model.parameters for model in cases.MODELS]
+    assert len(sizes) >= 6
+    assert 1.0e8 < min(sizes) < 1.5e8
+    assert 2.8e9 < max(sizes) < 3.5e9
+
+
+def test_parameters_of_a_published_model():
+    # Llama 3.2 1B: 1,235,814,400 weights (its config.json and safetensors index).
+    assert next(m for m in cases.MODELS if m.name == "1.2B").parameters == 1_235_814_400
+
+
+def test_cases_have_distinct_names_and_every_variant():
+    names = [case.name for case in cases.cases()]
+    assert len(set(names)) == len(names)
+    for model in cases.MODELS:
+        mine = [case for case in cases.cases() if case.model == model]
+        assert any(case.recompute for case in mine)
+        assert any(case.cuda_graphs for case in mine)
+        assert len({case.micro_batch for case in mine}) >= 2
+        assert all(case.micro_batch >= 1 for case in mine)
+    assert len(cases.cases(quick=True)) == len(cases.MODELS)
+
+
+def test_scenario_says_what_the_step_does():
+    case = cases.Case(cases.MODELS[3], 2048, 4, 2, recompute=True, cuda_graphs=True)
+    said = json.loads(cases.scenario_text(case, cases.Machine("dgx-h200", "/x/profile.yaml")))
+    assert said["name"] == "1.1B s2048 b4 x2 recompute graphs"
+    assert said["training"]["global_batch"] == 8
+    assert said["training"]["framework"]["cuda_graphs"] is True
+    assert said["parallelism"] == {"sharding": "zero0", "micro_batch": 4, "recompute": "full"}
+    assert said["cluster"]["node"]["use"] == "dgx-h200"
+    assert said["calibration"] == {"use": "/x/profile.yaml"}
+    assert "calibration" not in cases.scenario(case, cases.Machine())
+
+
+def test_device_names_lead_to_the_catalogue():
+    assert cases.node_of("NVIDIA H100 80GB HBM3") == "dgx-h100"
+    assert cases.node_of("NVIDIA H200") == "dgx-h200"
+    assert cases.node_of("NVIDIA H100 PCIe") is None
+    assert cases.node_of("Some other GPU") is None
+
+
+def test_table_has_errors_and_goals():
+    measured = compare.Measured("a", 0.100, 0.001, 10 * 2**30, 11 * 2**30)
+    other = compare.Measured("b", 0.200, 0.002, 20 * 2**30, 21 * 2**30)
+    rows = [
+        compare.Row(measured, {"catalogue": compare.Predicted(0.104, 10.2 * 2**30)}),
+        compare.Row(other, {"catalogue": compare.Predicted(0.150, 25 * 2**30)}),
+    ]
+    text = compare.table(rows, ["catalogue"])
+    assert "| a | 100.0 | 1.00 | 10.00 | 104.0 | +4.0 | 10.20 | +2.0 |" in text
+    assert "| b | 200.0 | 2.00 | 20.00 | 150.0 | -25.0 | 25.00 | +25.0 |" in text
+    # Medians of 4 and 25, of 2 and 25.
+    assert "time: median |error| 14.5 %, 1 within 5 %" in text
+    assert "peak memory: median |error| 13.5 %, 1 within 3 %" in text
+
+
+def test_every_scenario_is_accepted_and_fits_an_h100(program: Path):
+    for case in cases.cases():
+        predicted = compare.predict(program, case, cases.Machine("dgx-h100"))
+        assert predicted.time_s > 0
+        assert predicted.peak_bytes < 80 * 2**30, case.name
+
+
+def test_kept_measurements_are_compared_without_a_gpu(program: Path, tmp_path: Path, capsys):
+    case = cases.cases()[0]
+    kept = tmp_path / "measured.json"
+    row = {
+        "name": case.name,
+        "time_s": 0.1,
+        "spread_s": 0.001,
+        "peak_bytes": 2**34,
+        "reserved_bytes": 2**34,
+    }
+    kept.write_text(json.dumps({"device": "NVIDIA H100 80GB HBM3", "rows": [row]}))
+    assert compare.main(["--measured", str(kept), "--program", str(program)]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("NVIDIA H100 80GB HBM3")
+    assert "catalogue: 1 steps" in said
+
+
+def test_without_pytorch_or_gpu_it_says_so():
+    try:
+        import torch
+
+        if torch.cuda.is_available():
+            pytest.skip("this machine has a GPU")
+    except ImportError:
+        pass
+    done = subprocess.run(
+        [sys.executable, str(FOLDER / "compare.py")], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("compare.py: nothing can be measured: PyTorch")
