@@ -90,6 +90,66 @@ void fit_kernels(Profile& profile, const ProfileOptions& options) {
   profile.remarks.insert(profile.remarks.end(), fitted.remarks.begin(), fitted.remarks.end());
 }
 
+/// Six significant figures: more than any clock tells, and units then come out short.
+double rounded(double value) { return std::stod(fmt::format("{:.6g}", value)); }
+
+template <class Quantity>
+void round(Quantity& quantity) {
+  quantity = Quantity(rounded(quantity.si()));
+}
+
+template <class Quantity>
+void round(std::optional<Quantity>& quantity) {
+  if (quantity) {
+    round(*quantity);
+  }
+}
+
+void round_curve(network::CollectiveCurve& curve) {
+  for (auto& point : curve.points) {
+    round(point.time);
+  }
+  curve.relative_error = rounded(curve.relative_error);
+  if (curve.fit) {
+    auto& fit = *curve.fit;
+    round(fit.alpha);
+    round(fit.beta);
+    round(fit.alpha_error);
+    round(fit.beta_error);
+    for (double* value : {&fit.saturation, &fit.saturation_error, &fit.leave_one_out}) {
+      *value = rounded(*value);
+    }
+  }
+}
+
+void round_profile(training::CalibrationSpec& spec) {
+  for (auto& curve : spec.collectives) {
+    round_curve(curve);
+  }
+  for (auto& f : spec.figures) {
+    for (double* value : {&f.value, &f.standard_error, &f.leave_one_out}) {
+      *value = rounded(*value);
+    }
+  }
+  round(spec.kernel_launch);
+  round(spec.host_bandwidth);
+  if (spec.storage) {
+    round(spec.storage->client_write_bandwidth);
+    round(spec.storage->client_read_bandwidth);
+    round(spec.storage->latency);
+  }
+  if (spec.power) {
+    round(spec.power->settling);
+    round(spec.power->static_power);
+    round(spec.power->dynamic_power);
+    for (double* value :
+         {&spec.power->burst_clock, &spec.power->sustained_clock, &spec.power->exponent}) {
+      *value = rounded(*value);
+    }
+  }
+  spec.relative_error = rounded(spec.relative_error);
+}
+
 }  // namespace
 
 Profile fit_profile(SampleSet samples, const ProfileOptions& options) {
@@ -110,12 +170,14 @@ Profile fit_profile(SampleSet samples, const ProfileOptions& options) {
   profile.spec.host_bandwidth = rates.host_bandwidth;
   profile.spec.storage = rates.storage;
   append(profile.spec.figures, std::move(rates.figures));
+  append(profile.spec.figures, fit_interference(profile.samples.samples));
   if (profile.spec.figures.empty() && profile.spec.collectives.empty()) {
     throw core::Error(fmt::format("nothing can be fitted to these {} samples{}",
                                   profile.samples.samples.size(),
                                   profile.remarks.empty() ? "" : ": " + profile.remarks.front()));
   }
   profile.spec.relative_error = step_error(profile.spec);
+  round_profile(profile.spec);
   return profile;
 }
 
@@ -123,13 +185,18 @@ double step_error(const training::CalibrationSpec& spec) {
   // docs/validation.md: catalogue against machine; between releases of one configuration.
   constexpr double kCatalogue = 0.08;
   constexpr double kRelease = 0.12;
-  std::vector<double> errors;
+  constexpr double kProductsOfALayer = 12;
+  double machine = spec.power ? 0 : kCatalogue;
+  bool measured = false;
   for (const auto& f : spec.figures) {
-    if (f.name.rfind("kernels.", 0) == 0) {
-      errors.push_back(f.leave_one_out);
+    if (f.name.rfind("kernels.", 0) == 0 && f.value > 0) {
+      measured = true;
+      const double se = f.standard_error / f.value;
+      const double scatter = f.leave_one_out * f.leave_one_out / kProductsOfALayer;
+      machine = std::max(machine, std::sqrt(se * se + scatter));
     }
   }
-  const double machine = errors.empty() ? kCatalogue : root_mean_square(errors);
+  machine = measured ? machine : kCatalogue;
   return std::sqrt(machine * machine + kRelease * kRelease);
 }
 

@@ -24,14 +24,16 @@ struct Profile {
   std::vector<std::string> remarks;  ///< what was not measured, not used, or looks odd
 };
 
-/// Fits everything the samples tell. Samples taken beside other work are for interference and are
-/// left out.
+/// Fits everything the samples tell. Samples taken beside other work give figures of interference
+/// and nothing else.
 /// @throws core::Error if no sample can be used
 Profile fit_profile(SampleSet samples, const ProfileOptions& options);
 
-/// Standard error of a predicted step with this profile: the machine's part (root mean square of
-/// the kernels' leave-one-out errors; 8 % where no kernel was measured) and 12 % between software
-/// releases, which no microbenchmark sees.
+/// Standard error of a predicted step with this profile: the machine's part and 12 % between
+/// software releases, which no microbenchmark sees. The machine's part is that of the worst kernel
+/// figure: sqrt(se^2 + loo^2 / 12), se its standard error, loo the scatter of single shapes, of
+/// which a layer averages 12 (four products in three passes); at least 8 %, the catalogue's, unless
+/// a lasting load was measured (`power`), since bursts say nothing of clocks under training.
 double step_error(const training::CalibrationSpec& spec);
 
 }  // namespace headway::fit

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <functional>
 #include <map>
+#include <tuple>
 
 namespace headway::fit {
 
@@ -138,6 +139,13 @@ void set(std::optional<Quantity>& target,
   }
 }
 
+/// What makes two samples the same work, whatever ran beside it.
+auto work_of(const Sample& s) {
+  return std::tuple(s.kind, s.op, s.variant, s.precision, s.m, s.n, s.k, s.batch, s.sequence,
+                    s.query_heads, s.key_value_heads, s.head_dim, s.causal, s.ranks,
+                    s.ranks_per_node, s.streams, s.bytes);
+}
+
 }  // namespace
 
 std::optional<Typical> typical(std::span<const double> values) {
@@ -223,6 +231,29 @@ RateFit fit_rates(std::span<const Sample> samples) {
     fit.storage = storage;
   }
   return fit;
+}
+
+std::vector<training::FittedFigure> fit_interference(std::span<const Sample> samples) {
+  std::map<decltype(work_of(samples.front())), std::vector<double>> alone;
+  for (const auto& s : samples) {
+    if (usable(s)) {
+      alone[work_of(s)].push_back(s.seconds);
+    }
+  }
+  std::map<std::string, std::vector<double>> ratios;
+  for (const auto& s : samples) {
+    const auto quiet = alone.find(work_of(s));
+    if (!s.beside.empty() && !s.has(SampleFlag::wrong) && quiet != alone.end()) {
+      ratios[fmt::format("interference.{}.{}.beside.{}", core::to_word(s.kind), s.op, s.beside)]
+          .push_back(s.seconds / median(quiet->second));
+    }
+  }
+  std::vector<training::FittedFigure> figures;
+  for (const auto& [name, values] : ratios) {
+    const auto found = typical(values);
+    figures.push_back(figure(name, found->estimate, "", found->leave_one_out, found->samples));
+  }
+  return figures;
 }
 
 }  // namespace headway::fit

@@ -39,4 +39,9 @@ struct RateFit {
 };
 RateFit fit_rates(std::span<const Sample> samples);
 
+/// How much longer things take beside other work: the median of seconds beside / seconds alone over
+/// samples that are otherwise the same, one figure for each kind, operation and companion, named
+/// "interference.gemm.forward.beside.all_reduce".
+std::vector<training::FittedFigure> fit_interference(std::span<const Sample> samples);
+
 }  // namespace headway::fit

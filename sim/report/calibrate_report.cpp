@@ -165,7 +165,7 @@ Document profile_document(const fit::Profile& profile) {
                    {"leave one out [%]"}, {"samples"}, {"left out"}};
   for (const auto& f : profile.spec.figures) {
     table.rows.push_back(
-        {f.name, number(f.value), f.unit, f.value > 0 ? percent(f.standard_error / f.value) : "-",
+        {f.name, fmt::format("{:.4g}", f.value), f.unit, f.value > 0 ? percent(f.standard_error / f.value) : "-",
          percent(f.leave_one_out), fmt::format("{}", f.samples), fmt::format("{}", f.flagged)});
   }
   document.tables = {std::move(table)};

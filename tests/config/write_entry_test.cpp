@@ -18,6 +18,9 @@ TEST(KindOfText, IsToldFromTheRequiredKeys) {
   EXPECT_EQ(kind_of_text("# a: b\nname: a\n"), "scenarios");
   EXPECT_EQ(kind_of_text("headway: 1\nname: a\ntopology: x\nlink_bandwidth: 1\n"), "scenarios");
   EXPECT_EQ(kind_of_text("nodes: 1\nnode: {}\nfabric: {}\nstorage: {}\n"), "clusters");
+  // A kind without required keys: the one that knows them all.
+  EXPECT_EQ(kind_of_text("name: a\ncollectives: []\nsource: b\n"), "calibrations");
+  EXPECT_EQ(kind_of_text("name: a\ncollectives: []\ncluster: {}\n"), "scenarios");
 }
 
 TEST(WriteEntry, FabricsReadBackEqual) {
@@ -38,6 +41,21 @@ TEST(WriteEntry, NodesReadBackEqualAndNameTheirGpu) {
   EXPECT_EQ(kind_of_text(text), "nodes");
   const auto path = folder.write("nodes/a.yaml", text);
   EXPECT_EQ(load_entry<training::NodeSpec>(path, {{kConfigs}, {}}).spec, node);
+}
+
+TEST(WriteEntry, CalibrationProfilesReadBackEqual) {
+  testing::Folder folder;
+  for (const auto& entry : list_entries("calibrations", {kConfigs})) {
+    auto profile = load_entry<training::CalibrationSpec>(entry.path, {{kConfigs}, {}}).spec;
+    profile.storage = training::MeasuredStorage{core::BytesPerSecond(7e9), {}, core::Seconds(2e-3)};
+    profile.figures.push_back({"storage.latency", 2e-3, "s", 1e-4, 0.05, 9, 1});
+    profile.circumstances = {"device: NVIDIA \"H100\""};
+    const std::string text = write_calibration(profile);
+    EXPECT_EQ(kind_of_text(text), "calibrations");
+    const auto path = folder.write("calibrations/a.yaml", text);
+    EXPECT_EQ(load_entry<training::CalibrationSpec>(path, {{kConfigs}, {}}).spec, profile)
+        << entry.name;
+  }
 }
 
 }  // namespace

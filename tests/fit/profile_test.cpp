@@ -72,7 +72,7 @@ TEST(Profile, SharesAreMediansOfLargeKernelsAgainstTheDataSheet) {
   // Median of the other two against each: 0.73 / 0.70, 0.72 / 0.72, 0.71 / 0.74.
   EXPECT_NEAR(f->leave_one_out,
               std::sqrt((std::pow(0.73 / 0.70 - 1, 2) + 0 + std::pow(0.71 / 0.74 - 1, 2)) / 3),
-              1e-12);
+              1e-5);
   EXPECT_THAT(profile.remarks, testing::Contains(testing::HasSubstr("bursts on a cool GPU")));
   EXPECT_THAT(profile.remarks,
               testing::Contains(testing::HasSubstr("kernels.attention_forward was not measured")));
@@ -135,11 +135,26 @@ TEST(Profile, SamplesTakenBesideOtherWorkAreForInterferenceOnly) {
   EXPECT_NEAR(fit_profile(set, how).spec.kernels->gemm_16bit, 0.7, 1e-12);
 }
 
+TEST(Profile, InterferenceIsTheRatioOfTheSameWorkBesideAndAlone) {
+  SampleSet set;
+  set.samples = {gemm(0.8), gemm(0.4), gemm(0.5), rate(SampleKind::memory, "copy", 1e9, 2e12)};
+  set.samples[1].beside = set.samples[2].beside = "all_reduce";
+  set.samples[3].beside = "all_reduce";  // never timed alone: says nothing
+  const auto figures = fit_interference(set.samples);
+  ASSERT_EQ(figures.size(), 1U);
+  EXPECT_EQ(figures[0].name, "interference.gemm.forward.beside.all_reduce");
+  EXPECT_NEAR(figures[0].value, (0.8 / 0.4 + 0.8 / 0.5) / 2, 1e-12);  // 2 and 1.6
+  EXPECT_EQ(figures[0].samples, 2);
+}
+
 TEST(Profile, ItsStepErrorIsTheMachinesPartAndTheReleases) {
   training::CalibrationSpec spec;
   EXPECT_DOUBLE_EQ(step_error(spec), std::sqrt(0.08 * 0.08 + 0.12 * 0.12));
-  spec.figures.push_back({"kernels.gemm_16bit", 0.7, "", 0.01, 0.05, 9, 0});
-  EXPECT_DOUBLE_EQ(step_error(spec), 0.13);  // 5, 12, 13
+  // Shapes scatter by 5 % x sqrt(12), of which a layer averages 12; 5, 12, 13.
+  spec.figures.push_back({"kernels.gemm_16bit", 0.7, "", 0, 0.05 * std::sqrt(12.0), 9, 0});
+  EXPECT_DOUBLE_EQ(step_error(spec), std::sqrt(0.08 * 0.08 + 0.12 * 0.12));  // bursts only
+  spec.power = training::MeasuredPower{};
+  EXPECT_NEAR(step_error(spec), 0.13, 1e-12);
 }
 
 TEST(PowerFit, APlantedSettlingIsRecoveredWithinItsStatedErrors) {
@@ -147,7 +162,7 @@ TEST(PowerFit, APlantedSettlingIsRecoveredWithinItsStatedErrors) {
     const double first = 1e6 * *rc::gen::inRange(1500, 2000);
     const double last = first * 0.01 * *rc::gen::inRange(60, 95);
     const double settling = *rc::gen::inRange(1, 8);
-    const auto noise = normal_noise(*rc::gen::arbitrary<std::uint64_t>(), 60);
+    const auto noise = normal_noise(*rc::gen::arbitrary<std::uint64_t>(), 40);
     std::vector<double> t;
     std::vector<double> y;
     for (std::size_t i = 0; i < noise.size(); ++i) {

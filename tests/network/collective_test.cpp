@@ -144,12 +144,29 @@ TEST(CollectiveTime, AMeasuredCurveBeatsTheModel) {
   EXPECT_DOUBLE_EQ(at(4_MiB).total.si(), 60e-6);
   // Half-way between 1 and 4 MiB on the log axis: the geometric mean.
   EXPECT_NEAR(at(2_MiB).total.si(), std::sqrt(30e-6 * 60e-6), 1e-12);
-  // Beyond an end that no fitted line carries on: the end's time x the model's ratio.
-  const auto model = [](core::Bytes bytes) {
+  // Beyond the ends: the end's time x the model's ratio.
+  const auto model = [&](core::Bytes bytes) {
     return collective_time({CollectiveKind::all_reduce, bytes, {}, {}}, in_node(8), h100()).total;
   };
   EXPECT_NEAR(at(1_KiB).total.si(), 30e-6 * (model(1_KiB) / model(1_MiB)), 1e-12);
   EXPECT_NEAR(at(28_MiB).total.si(), 180e-6 * (model(28_MiB) / model(16_MiB)), 1e-12);
+}
+
+TEST(CollectiveTime, AFittedLineCarriesACurveBeyondItsEnds) {
+  CollectiveCurve curve{CollectiveKind::all_reduce, 8, 8, {{1_MiB, 30_us}, {4_MiB, 60_us}}, {}};
+  CurveFit fit;
+  fit.alpha = 20_us;
+  fit.beta = 100_GBps;
+  curve.fit = fit;
+  const std::vector<CollectiveCurve> curves{curve};
+  const auto at = [&](core::Bytes bytes) {
+    return collective_time({CollectiveKind::all_reduce, bytes, {}, {}}, in_node(8), h100(), curves)
+        .total.si();
+  };
+  const auto line = [](double bytes) { return 20e-6 + bytes / 100e9; };
+  EXPECT_NEAR(at(1_KiB), 30e-6 * line(1024) / line(1048576), 1e-12);
+  EXPECT_NEAR(at(64_MiB), 60e-6 * line(67108864) / line(4194304), 1e-12);
+  EXPECT_DOUBLE_EQ(at(4_MiB), 60e-6);
 }
 
 TEST(CollectiveTime, ANearbyCurveScalesTheModel) {

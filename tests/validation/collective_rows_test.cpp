@@ -1,5 +1,7 @@
 #include "sim/validation/collective_rows.h"
 
+#include <cmath>
+#include <cstdio>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <sstream>
@@ -76,6 +78,80 @@ TEST(CollectiveRows, NamedSystemsWithoutTheirCalibration) {
   EXPECT_GE(s.n, 250U);
   EXPECT_LE(s.median_abs_error_large, 0.15);
   EXPECT_LE(s.median_factor_small, 1.5);
+}
+
+constexpr const char* kWithBus =
+    "system,gpu,n_nodes,n_gpus,inter_node_network,collective,message_bytes,time_us,busbw_GBps,"
+    "algo_or_env\n";
+
+TEST(CollectiveRows, APeakBandwidthIsTheTimeOfSixteenGibibytes) {
+  import::CsvTable table(
+      std::string(kWithBus) +
+          "a,B200,1,8,single node,all_reduce,n/a (large),,838.0,NVLS/auto\n"
+          "a,B200,1,8,single node,all_reduce,n/a (large),,682.2,Ring (NVLS off)\n",
+      "rows.csv");
+  const auto free = place_collective(table, 0);
+  const auto ring = place_collective(table, 1);
+  // 2 x 7/8 x 16 GiB / 838 GB/s.
+  EXPECT_NEAR(free.measured_us, 1.75 * 17179869184.0 / 838e9 * 1e6, 1e-6);
+  EXPECT_FALSE(free.call.algorithm);
+  EXPECT_EQ(ring.call.algorithm, network::Algorithm::ring);
+  EXPECT_EQ(predict_collectives(table)[0].status, "ok-assumed");
+}
+
+TEST(CollectiveRows, ACalibratedRowDoesNotSeeItself) {
+  // Four sizes on one line in log-log, T = 10 us x sqrt(S / MiB), and one of twice its time: an
+  // inner row is read from its neighbours, whatever it says itself.
+  const std::string group = "a,n/a,4,32,see source,all_reduce,";
+  const auto rows = predict_collectives_calibrated(
+      import::CsvTable(kHeader + group + "1048576,10\n" + group + "4194304,40\n" + group +
+                           "16777216,40\n" + group + "67108864,80\n",
+                       "rows.csv"));
+  ASSERT_EQ(rows.size(), 4U);
+  EXPECT_NEAR(*rows[1].predicted_us, 20, 1e-9);  // between 10 and 40
+  EXPECT_NEAR(*rows[1].error, -0.5, 1e-9);
+  EXPECT_NEAR(*rows[2].predicted_us, std::sqrt(40.0 * 80), 1e-9);
+  EXPECT_EQ(rows[1].status, "ok");
+}
+
+TEST(CollectiveRows, ALonelyTimingHasNothingToBeCalibratedBy) {
+  const auto rows = predict_collectives_calibrated(import::CsvTable(
+      std::string(kHeader) + "a,H100-80G-SXM,1,8,single node,all_reduce,1048576,30\n" +
+          "b,n/a,4,32,see source,all_reduce,1048576,30\n",
+      "rows.csv"));
+  EXPECT_EQ(rows[0].status, "skipped:no other timing of this collective on this system");
+  EXPECT_EQ(rows[1].status, "skipped:unknown GPU n/a");
+}
+
+TEST(CollectiveRows, AnotherGroupOfTheSystemScalesAGroupOfOneSize) {
+  // The model is twice too fast for 8 GPUs, so it is taken to be for 4.
+  const std::string of4 = "a,H100-80G-SXM,1,4,single node,all_gather,67108864,";
+  const auto free = predict_collectives(import::CsvTable(
+      kHeader + of4 + "100\na,H100-80G-SXM,1,8,single node,all_gather,67108864,100\n", "r.csv"));
+  const auto rows = predict_collectives_calibrated(
+      import::CsvTable(kHeader + of4 + "100\na,H100-80G-SXM,1,8,single node,all_gather,67108864," +
+                           std::to_string(2 * *free[1].predicted_us) + "\n",
+                       "r.csv"));
+  EXPECT_NEAR(*rows[0].predicted_us / *free[0].predicted_us, 2, 1e-6);
+}
+
+TEST(CollectiveRows, NamedSystemsWithTheirOwnCalibration) {
+  const std::string path = std::string(HEADWAY_SHARED_DATA) + "/collectives.csv";
+  std::ifstream file(path);
+  if (!file) {
+    GTEST_SKIP() << path << " is not here";
+  }
+  std::stringstream text;
+  text << file.rdbuf();
+  const auto s = summarize(predict_collectives_calibrated(import::CsvTable(text.str(), path)));
+  std::printf(
+      "calibrated: n %zu, skipped %zu, median %.2f %%; %zu of 1 MiB and more: median %.2f "
+      "%%, p90 %.1f %%; %zu below: median factor %.3f\n",
+      s.n, s.n_skipped, s.median_abs_error * 100, s.n_large, s.median_abs_error_large * 100,
+      s.p90_abs_error_large * 100, s.n_small, s.median_factor_small);
+  EXPECT_GE(s.n, 320U);
+  EXPECT_LE(s.median_abs_error, 0.05);
+  EXPECT_LE(s.median_abs_error_large, 0.05);
 }
 
 }  // namespace
