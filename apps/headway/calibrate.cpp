@@ -14,13 +14,14 @@
 #include "apps/headway/verb.h"
 #include "calibrate/fit/import_samples.h"
 #include "calibrate/fit/profile.h"
+#include "calibrate/fit/table_fit.h"
 
 namespace headway::apps {
 
 namespace {
 
 struct Arguments {
-  std::string format, profile, gpu, name, collective, flagged;
+  std::string format, profile, gpu, name, collective, flagged, tables;
   std::vector<std::string> files;
   fit::ImportHints hints;
   double tolerance = 0.02;
@@ -160,6 +161,8 @@ int run_calibrate_fit(int argc, char** argv) {
       ->option_text("X [0.02]");
   app.add_option("--flagged", given.flagged, "Also write the samples with the flags of the fits")
       ->option_text("FILE");
+  app.add_option("--tables", given.tables, "Also write GEMM tables by shape (an entry of kernels/)")
+      ->option_text("FILE");
   add_out(app, options);
   if (const auto code = parse(app, argc, argv)) {
     return *code;
@@ -177,11 +180,21 @@ int run_calibrate_fit(int argc, char** argv) {
   }
   const auto profile = fit::fit_profile(std::move(set), how);
   remark(options, report::to_text(report::profile_document(profile)));
+  const auto write_beside = [&](const std::string& file, const std::string& text) {
+    CommonOptions beside = options;
+    beside.out = file;
+    check_out(beside);
+    deliver(beside, text);
+  };
   if (!given.flagged.empty()) {
-    CommonOptions flagged = options;
-    flagged.out = given.flagged;
-    check_out(flagged);
-    deliver(flagged, fit::write_samples(profile.samples));
+    write_beside(given.flagged, fit::write_samples(profile.samples));
+  }
+  if (!given.tables.empty()) {
+    const auto fitted = fit::fit_gemm_tables(profile.samples.samples, how.name, given.tolerance);
+    for (const auto& text : fitted.remarks) {
+      remark(options, text);
+    }
+    write_beside(given.tables, config::write_kernels(fitted.tables));
   }
   deliver(options, config::write_calibration(profile.spec));
   return 0;

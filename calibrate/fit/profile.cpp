@@ -182,9 +182,11 @@ Profile fit_profile(SampleSet samples, const ProfileOptions& options) {
 }
 
 double step_error(const training::CalibrationSpec& spec) {
-  // docs/validation.md: catalogue against machine; between releases of one configuration.
-  constexpr double kCatalogue = 0.08;
-  constexpr double kRelease = 0.12;
+  // docs/validation.md: kernels of the catalogue against those of the machine; between software
+  // releases of one configuration; between repeats.
+  constexpr double kCatalogue = 0.04;
+  constexpr double kRelease = 0.06;
+  constexpr double kRepeat = 0.03;
   constexpr double kProductsOfALayer = 12;
   double machine = spec.power ? 0 : kCatalogue;
   bool measured = false;
@@ -197,7 +199,7 @@ double step_error(const training::CalibrationSpec& spec) {
     }
   }
   machine = measured ? machine : kCatalogue;
-  return std::sqrt(machine * machine + kRelease * kRelease);
+  return std::sqrt(machine * machine + kRelease * kRelease + kRepeat * kRepeat);
 }
 
 }  // namespace headway::fit

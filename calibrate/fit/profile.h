@@ -29,11 +29,12 @@ struct Profile {
 /// @throws core::Error if no sample can be used
 Profile fit_profile(SampleSet samples, const ProfileOptions& options);
 
-/// Standard error of a predicted step with this profile: the machine's part and 12 % between
-/// software releases, which no microbenchmark sees. The machine's part is that of the worst kernel
-/// figure: sqrt(se^2 + loo^2 / 12), se its standard error, loo the scatter of single shapes, of
-/// which a layer averages 12 (four products in three passes); at least 8 %, the catalogue's, unless
-/// a lasting load was measured (`power`), since bursts say nothing of clocks under training.
+/// Standard error of a predicted step with this profile: the machine's part, 6 % between software
+/// releases and 3 % between repeats, which no microbenchmark sees. The machine's part is that of
+/// the worst kernel figure: sqrt(se^2 + loo^2 / 12), se its standard error, loo the scatter of
+/// single shapes, of which a layer averages 12 (four products in three passes); at least 4 %, the
+/// catalogue's, unless a lasting load was measured (`power`), since bursts say nothing of clocks
+/// under training.
 double step_error(const training::CalibrationSpec& spec);
 
 }  // namespace headway::fit

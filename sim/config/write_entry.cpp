@@ -30,4 +30,8 @@ std::string write_calibration(const training::CalibrationSpec& profile) {
   return write_spec(*find_kind(training::CalibrationSpec::kCatalogue)->type, &profile);
 }
 
+std::string write_kernels(const gpu::KernelTables& tables) {
+  return write_spec(*find_kind(gpu::KernelTables::kCatalogue)->type, &tables);
+}
+
 }  // namespace headway::config

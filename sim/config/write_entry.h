@@ -19,4 +19,7 @@ std::string write_node(const training::NodeSpec& node, const std::string& gpu_en
 /// The YAML text of a calibration profile; reads back to an equal one.
 std::string write_calibration(const training::CalibrationSpec& profile);
 
+/// The YAML text of kernel tables; reads back to equal ones.
+std::string write_kernels(const gpu::KernelTables& tables);
+
 }  // namespace headway::config
