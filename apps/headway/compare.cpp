@@ -15,8 +15,7 @@ namespace headway::apps {
 
 namespace {
 
-std::string print(const report::CompareReport &result,
-                  const std::string &format) {
+std::string print(const report::CompareReport& result, const std::string& format) {
   if (format == "json") {
     return report::compare_json(result);
   }
@@ -24,13 +23,12 @@ std::string print(const report::CompareReport &result,
     return report::compare_csv(result);
   }
   const auto document = report::compare_document(result);
-  return format == "md" ? report::to_markdown(document)
-                        : report::to_text(document);
+  return format == "md" ? report::to_markdown(document) : report::to_text(document);
 }
 
-} // namespace
+}  // namespace
 
-int run_compare(int argc, char **argv) {
+int run_compare(int argc, char** argv) {
   CLI::App app(
       "Predicts two scenarios side by side: step time, goodput, days and "
       "dollars. With --layers "
@@ -46,8 +44,7 @@ int run_compare(int argc, char **argv) {
       ->required()
       ->expected(2)
       ->option_text(" ");
-  app.add_flag("--layers", how.layers,
-               "Switch layers one at a time, in every order (Shapley)");
+  app.add_flag("--layers", how.layers, "Switch layers one at a time, in every order (Shapley)");
   add_scenario_options(app, options);
   add_execution_options(app, options);
   add_output_options(app, options, {"table", "json", "csv", "md"});
@@ -60,17 +57,12 @@ int run_compare(int argc, char **argv) {
     progress.phase("comparing architectures");
     how.threads = options.threads;
     how.fold = options.fold;
-    how.progress = [&](std::size_t done, std::size_t total) {
-      progress.count(done, total);
-    };
-    return report::compare(
-        config::load_scenario(files[0], load_options(options)),
-        config::load_scenario(files[1], load_options(options)), how);
+    how.progress = [&](std::size_t done, std::size_t total) { progress.count(done, total); };
+    return report::compare(config::load_scenario(files[0], load_options(options)),
+                           config::load_scenario(files[1], load_options(options)), how);
   }();
   deliver(options, print(result, options.format));
-  return result.a.fits && result.b.fits
-             ? 0
-             : report::exit_code(report::Status::infeasible);
+  return result.a.fits && result.b.fits ? 0 : report::exit_code(report::Status::infeasible);
 }
 
-} // namespace headway::apps
+}  // namespace headway::apps

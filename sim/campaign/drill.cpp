@@ -1,6 +1,7 @@
 #include "sim/campaign/drill.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <functional>
 
@@ -104,6 +105,11 @@ bool at_most(Seconds& time, Seconds limit) {
   return changes;
 }
 
+int saves_a_day(const DrillSetup& setup) {
+  const double interval = setup.saves.interval.si();
+  return interval > 0 ? static_cast<int>(std::ceil(86400 / interval)) : 1;
+}
+
 std::vector<Change> design_changes(const DrillSetup& setup, std::int64_t nodes_lost) {
   return {
       {"asynchronous saves", "--set run.checkpoint.mode=async",
@@ -118,18 +124,18 @@ std::vector<Change> design_changes(const DrillSetup& setup, std::int64_t nodes_l
          s.since_save = s.since_save / 2;
          return halve(s.saves.interval);
        }},
-      {"four times as many checkpoints kept",
-       fmt::format("--set run.checkpoint.keep={}", 4 * setup.saves.keep),
+      {"the checkpoints of a whole day kept",
+       fmt::format("--set run.checkpoint.keep={}", saves_a_day(setup)),
        [](DrillSetup& s) {
-         s.saves.keep *= 4;
-         return true;
-       }},
-      {fmt::format("{} spare nodes", nodes_lost),
-       fmt::format("--set cluster.spares={}", nodes_lost),
-       [nodes_lost](DrillSetup& s) {
-         const bool changes = s.spares < nodes_lost;
-         s.spares = std::max(s.spares, nodes_lost);
+         const bool changes = s.saves.keep < saves_a_day(s);
+         s.saves.keep = std::max(s.saves.keep, saves_a_day(s));
          return changes;
+       }},
+      {fmt::format("{} more spare nodes", nodes_lost),
+       fmt::format("--set cluster.spares={}", setup.spares + nodes_lost),
+       [nodes_lost](DrillSetup& s) {
+         s.spares += nodes_lost;
+         return true;
        }},
       {"diagnosis in 10 s", "--set run.recovery.diagnosis='10 s'",
        [](DrillSetup& s) { return at_most(s.recovery.diagnosis, Seconds(10)); }},

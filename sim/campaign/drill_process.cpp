@@ -64,7 +64,7 @@ void DrillProcess::handle(Context& c, const core::Event& e) {
     case Notice::transport:
       return current(e) ? on_transport(c) : void();
     case Notice::silent:
-      return current(e) ? emit(c, Symptom::no_step) : void();
+      return current(e) && !dead_ ? emit(c, Symptom::no_step) : void();
     case Notice::heartbeat:
       return current(e) ? alarm(c, Monitor::heartbeat, Symptom::no_step) : void();
     case Notice::slow_step:

@@ -100,6 +100,7 @@ class DrillProcess : public core::Process {
   [[nodiscard]] bool cures(FaultKind blamed) const;
   void respond(core::Context& c, Monitor monitor);
   void on_diagnosed(core::Context& c);
+  [[nodiscard]] core::Seconds repair_time(const Response& response) const;
   void wait_for_mending(core::Context& c);
   void on_mended(core::Context& c);
   /// The job is down for the response: back to a checkpoint, then the stages of the restart.

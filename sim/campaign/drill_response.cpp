@@ -155,8 +155,19 @@ void DrillProcess::on_diagnosed(Context& c) {
   later(c, drill_ticks(setup_.saves.snapshot) + time, Notice::save_end);
 }
 
+/// A wrong blame sends people to mend something else, which takes as long as that usually does.
+Seconds DrillProcess::repair_time(const Response& response) const {
+  if (response.right) {
+    return in_.effect.repair;
+  }
+  Fault blamed;
+  blamed.kind = response.blamed;
+  return with_defaults(blamed, setup_).repair.value_or(setup_.recovery.repair);
+}
+
 void DrillProcess::wait_for_mending(Context& c) {
-  c.schedule(drill_ticks(in_.effect.repair), {.kind = static_cast<std::uint32_t>(Notice::mended)});
+  c.schedule(drill_ticks(repair_time(trace_.responses.back())),
+             {.kind = static_cast<std::uint32_t>(Notice::mended)});
 }
 
 void DrillProcess::on_mended(Context& c) {
@@ -170,10 +181,12 @@ void DrillProcess::on_mended(Context& c) {
     return begin_stages(c);
   }
   responding_ = false;
-  ruled_out_.insert(trace_.responses.back().blamed);
   if (trace_.cured) {
     trace_.running_again = c.now();
+    return;
   }
+  ruled_out_.insert(trace_.responses.back().blamed);
+  shown_.clear();  // what still shows is noticed again
 }
 
 void DrillProcess::stop(Context& c) {
@@ -191,7 +204,7 @@ void DrillProcess::stop(Context& c) {
   const std::int64_t needed = nodes_needed(response);
   if (needed > spares_) {
     phase_ = Account::wait;
-    const Seconds repair = response.right ? in_.effect.repair : setup_.recovery.repair;
+    const Seconds repair = repair_time(response);
     note(c, Moment::recovery,
          fmt::format("{} nodes are needed, {} spare: waiting for the repair", needed, spares_));
     c.schedule(drill_ticks(repair), {.kind = static_cast<std::uint32_t>(Notice::mended)});

@@ -129,6 +129,22 @@ void set_rates(const training::CheckedScenario& checked, DrillSetup& setup) {
   }
 }
 
+/// What the scenario says of its detectors replaces the defaults.
+void set_detectors(const failures::DetectorsSpec& given, DrillSetup& setup) {
+  constexpr std::string_view kGiven = "run.recovery.detectors";
+  const auto set = [&](Monitor monitor, const std::optional<Seconds>& time) {
+    setup[monitor] = {time.has_value(), time.value_or(setup[monitor].time), kGiven};
+  };
+  set(Monitor::process_exit, given.process_exit);
+  set(Monitor::watchdog, given.watchdog);
+  set(Monitor::heartbeat, given.heartbeat);
+  set(Monitor::health_check,
+      given.health_check ? std::optional(given.health_check->every) : std::nullopt);
+  // A monitor that polls sees after half its period; this one after its whole window.
+  set(Monitor::straggler_monitor,
+      given.straggler_monitor ? std::optional(given.straggler_monitor->window * 2) : std::nullopt);
+}
+
 void set_monitors(const failures::RecoverySpec& recovery, DrillSetup& setup) {
   setup[Monitor::process_exit] = {true, recovery.detection, "run.recovery.detection"};
   setup[Monitor::transport] = {true, Seconds(7), "NCCL_IB_TIMEOUT, effective"};
@@ -145,6 +161,9 @@ void set_monitors(const failures::RecoverySpec& recovery, DrillSetup& setup) {
   setup[Monitor::replay] = {false, 800 * setup.step,
                             "Gemini 2.5 replays 0.25 % of steps, mean wait 400"};
   setup[Monitor::restart_check] = {false, Seconds(0), "at the restart"};
+  if (recovery.detectors) {
+    set_detectors(*recovery.detectors, setup);
+  }
   setup[Monitor::people] = {true, Seconds(3600), "Unicron: up to 30 min until someone notices"};
 }
 
@@ -196,7 +215,8 @@ DrillSetup drill_setup(const training::CheckedScenario& given, const training::S
   setup.step = step.time;
   set_saves(checked, resolved, setup);
   const auto& r = resolved.job.recovery;
-  setup.recovery = {r.diagnosis, r.replacement, r.start, r.load, r.warm_up, r.repair};
+  setup.recovery = {r.diagnosis, r.replacement, r.start + r.communicators,
+                    r.load,      r.warm_up,     r.repair};
   set_monitors(scenario.run.recovery, setup);
   set_rates(checked, setup);
   if (scenario.run.prices) {

@@ -5,6 +5,7 @@
 
 #include "sim/core/error.h"
 #include "sim/training/lower.h"
+#include "sim/training/placement.h"
 #include "sim/workload/build.h"
 
 namespace headway::campaign {
@@ -30,6 +31,16 @@ void degrade_port(network::Fabric& fabric, std::uint32_t gpu, double share) {
   }
 }
 
+/// Actors are numbered by rank.
+std::size_t rank_on(const training::CheckedScenario& checked, std::uint32_t gpu) {
+  const training::RankLayout layout = training::rank_layout(checked);
+  std::uint32_t rank = 0;
+  while (layout.gpu(core::Rank(rank)).index() != gpu) {
+    ++rank;
+  }
+  return rank;
+}
+
 }  // namespace
 
 double slowdown_of(const training::CheckedScenario& checked, const SlowPart& part) {
@@ -44,7 +55,8 @@ double slowdown_of(const training::CheckedScenario& checked, const SlowPart& par
     degrade_port(fabric, gpu, part.link_share);
   }
   training::LoweredStep lowered = training::lower(checked, graph, fabric);
-  lowered.problem.actors[gpu].slowdown_ppm = std::llround((1 / part.compute_share - 1) * kMillion);
+  lowered.problem.actors[rank_on(checked, gpu)].slowdown_ppm =
+      std::llround((1 / part.compute_share - 1) * kMillion);
   const core::Tick slow = step_ticks(lowered);
   // One slow part can let others start in a luckier order; a gain of that kind is no effect of it.
   return std::max(1.0, static_cast<double>(slow) / static_cast<double>(healthy));

@@ -40,7 +40,9 @@ class Predictor {
   /// A step does not know how the run is operated.
   static std::string step_key(Scenario scenario) {
     scenario.name.clear();
+    const auto seed = scenario.run.seed;
     scenario.run = {};
+    scenario.run.seed = seed;  // placements are drawn
     scenario.claim = {};
     scenario.assertions.clear();
     scenario.cluster.spares = 0;

@@ -10,6 +10,8 @@ using training::Scenario;
 /// Fields of the recovery that say how a failure is noticed and named; the others respond to it.
 void take_observation(failures::RecoverySpec& to, const failures::RecoverySpec& from) {
   to.detection = from.detection;
+  to.detectors = from.detectors;
+  to.wrong_blame = from.wrong_blame;
   to.diagnosis = from.diagnosis;
 }
 

@@ -52,9 +52,11 @@ void check_cluster(const ClusterSpec& c, Complaints& complaints) {
     complaints.add("cluster.node.nic.count", "{} network cards cannot be shared evenly by {} GPUs",
                    c.node.nic.count, c.node.gpus);
   }
-  if (c.placement != Placement::packed) {
-    complaints.add("cluster.placement", "placement '{}' is not modelled yet; this version places 'packed' only",
-                   core::to_word(c.placement));
+  const bool domains_span_nodes = domain > c.node.gpus;
+  if (c.placement == Placement::rack || (c.placement != Placement::packed && domains_span_nodes)) {
+    complaints.add("cluster.placement", "placement '{}'{} is not modelled; write 'packed'{}", core::to_word(c.placement),
+                   domains_span_nodes ? " of nodes that share an NVLink domain" : "",
+                   domains_span_nodes ? "" : ", 'random' or 'fragmented'");
   }
   if (c.storage.path == storage::StoragePath::shared) {
     complaints.add("cluster.storage.path",

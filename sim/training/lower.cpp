@@ -264,7 +264,8 @@ network::NcclGeneration nccl_generation(gpu::Architecture architecture) {
 
 RankLayout rank_layout(const CheckedScenario& checked) {
   const Scenario& s = checked.scenario();
-  return {s.parallelism, checked.data_parallel(), s.cluster.node.scale_up.domain_gpus};
+  return {s.parallelism, checked.data_parallel(), s.cluster.node.scale_up.domain_gpus,
+          node_order(s.cluster, static_cast<std::uint64_t>(s.run.seed))};
 }
 
 network::Fabric build_fabric(const ClusterSpec& cluster) {

@@ -1,16 +1,60 @@
 #include "sim/training/placement.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
+#include <numeric>
+#include <utility>
 
 #include "sim/core/error.h"
+#include "sim/core/random.h"
 
 namespace headway::training {
 
 using core::Rank;
 using workload::Group;
 
-RankLayout::RankLayout(const workload::ParallelismSpec& p, int data_parallel, int domain_gpus)
+namespace {
+
+/// Nodes that a scheduler finds free together in a cluster full of other jobs. Assumed.
+constexpr std::size_t kFragment = 4;
+
+/// Fisher-Yates on runs of `run` nodes; a last, shorter run stays whole.
+std::vector<std::uint32_t> shuffled_runs(std::size_t nodes, std::size_t run, std::uint64_t seed) {
+  std::vector<std::size_t> runs((nodes + run - 1) / run);
+  std::iota(runs.begin(), runs.end(), std::size_t{0});
+  const core::RandomStream stream(seed, "placement");
+  for (std::size_t i = runs.size(); i > 1; --i) {
+    std::swap(runs[i - 1], runs[stream.index(i, 0, i)]);
+  }
+  std::vector<std::uint32_t> order;
+  order.reserve(nodes);
+  for (const std::size_t first : runs) {
+    for (std::size_t n = first * run; n < std::min(nodes, (first + 1) * run); ++n) {
+      order.push_back(static_cast<std::uint32_t>(n));
+    }
+  }
+  return order;
+}
+
+}  // namespace
+
+NodeOrder node_order(const ClusterSpec& cluster, std::uint64_t seed) {
+  const auto nodes = static_cast<std::size_t>(cluster.nodes);
+  switch (cluster.placement) {
+    case Placement::packed:
+      return {};
+    case Placement::random:
+      return {shuffled_runs(nodes, 1, seed), cluster.node.gpus};
+    case Placement::fragmented:
+      return {shuffled_runs(nodes, kFragment, seed), cluster.node.gpus};
+    case Placement::rack:
+      break;
+  }
+  throw core::Error(fmt::format("placement '{}' is not modelled", core::to_word(cluster.placement)));
+}
+
+RankLayout::RankLayout(const workload::ParallelismSpec& p, int data_parallel, int domain_gpus, NodeOrder order)
     : tensor_(p.tensor),
       context_(p.context),
       data_(data_parallel),
@@ -19,7 +63,16 @@ RankLayout::RankLayout(const workload::ParallelismSpec& p, int data_parallel, in
       expert_tensor_(p.expert_tensor),
       shard_group_(std::max(1, p.shard_group_size)),
       domain_gpus_(domain_gpus),
-      pipeline_first_(p.rank_order == workload::RankOrder::pipeline_first) {}
+      pipeline_first_(p.rank_order == workload::RankOrder::pipeline_first),
+      order_(std::move(order)) {}
+
+core::GpuId RankLayout::gpu(Rank rank) const {
+  if (order_.node.empty()) {
+    return core::GpuId(rank.index());
+  }
+  const auto per_node = static_cast<std::uint32_t>(order_.gpus_per_node);
+  return core::GpuId(order_.node[rank.index() / per_node] * per_node + rank.index() % per_node);
+}
 
 RankCoordinates RankLayout::coordinates(Rank rank) const {
   int rest = static_cast<int>(rank.index());

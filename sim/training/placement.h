@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/core/ids.h"
+#include "sim/training/cluster_spec.h"
 #include "sim/workload/spec.h"
 #include "sim/workload/step_graph.h"
 
@@ -16,16 +17,28 @@ struct RankCoordinates {
   bool operator==(const RankCoordinates&) const = default;
 };
 
-/// The layout of all ranks: rank <-> coordinates <-> GPU. Packed: rank r runs on GPU r, nodes filled in order.
+/// Which node of the fabric takes the ranks of the n-th node's worth of ranks.
+struct NodeOrder {
+  std::vector<std::uint32_t> node;  ///< empty: n takes n
+  int gpus_per_node = 1;
+};
+
+/// packed: in the order of the fabric; random: shuffled; fragmented: runs of four nodes that stay together, in random order, as
+/// a cluster leaves them that is never quite empty. Draws depend on the seed alone.
+/// @throws core::Error for placements that are not modelled
+NodeOrder node_order(const ClusterSpec& cluster, std::uint64_t seed);
+
+/// The layout of all ranks: rank <-> coordinates <-> GPU. Ranks fill nodes in order; which node that is, the order says.
 class RankLayout {
  public:
   /// @param domain_gpus  GPUs of one NVLink domain; 0: all are in one
-  RankLayout(const workload::ParallelismSpec& parallelism, int data_parallel, int domain_gpus = 0);
+  RankLayout(const workload::ParallelismSpec& parallelism, int data_parallel, int domain_gpus = 0,
+             NodeOrder order = {});
 
   [[nodiscard]] std::int64_t ranks() const { return std::int64_t{tensor_} * context_ * data_ * pipeline_; }
   [[nodiscard]] RankCoordinates coordinates(core::Rank rank) const;
   [[nodiscard]] core::Rank rank(const RankCoordinates& at) const;
-  [[nodiscard]] core::GpuId gpu(core::Rank rank) const { return core::GpuId(rank.index()); }
+  [[nodiscard]] core::GpuId gpu(core::Rank rank) const;
 
   /// First of `members`, without listing them.
   [[nodiscard]] core::Rank leader(workload::Group group, core::Rank rank) const;
@@ -55,6 +68,7 @@ class RankLayout {
   int tensor_, context_, data_, pipeline_;
   int expert_, expert_tensor_, shard_group_, domain_gpus_;
   bool pipeline_first_;
+  NodeOrder order_;
 };
 
 }  // namespace headway::training

@@ -87,6 +87,28 @@ TEST_F(RunVerb, SeedAndThreadsAndFoldingChangeOnlyWhatTheyMay) {
   EXPECT_NE(other["scenario"]["digest"], one["scenario"]["digest"]);
 }
 
+TEST_F(RunVerb, ScatteredNodesMeetMoreOftenInTheSpinesAndFoldToTheSameTicks) {
+  write_small("s.yaml");
+  const auto step = [&](const std::string& options) {
+    const auto outcome = run(
+        "run s.yaml --format json --set cluster.nodes=8 --set cluster.fabric.use=fat-tree-2-tier "
+        "--set cluster.fabric.ports_per_leaf=16 --set cluster.fabric.leaf_oversubscription=4 " +
+        options);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return json::parse(outcome.out)["step"];
+  };
+  const json packed = step("");
+  const json random = step("--set cluster.placement=random");
+  EXPECT_GT(random["time_s"].get<double>(), packed["time_s"].get<double>());
+  EXPECT_EQ(step("--set cluster.placement=random --fold off")["result_digest"],
+            random["result_digest"]);
+  EXPECT_NE(step("--set cluster.placement=random --seed 2")["result_digest"],
+            random["result_digest"]);
+  const auto refused = run("run s.yaml --set cluster.placement=rack");
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("placement 'rack' is not modelled; write 'packed', 'random'"));
+}
+
 TEST_F(RunVerb, APlanThatDoesNotFitHasCodeThreeAndItsBytes) {
   write_small("s.yaml");
   const auto outcome = run("run s.yaml --format json --set 'cluster.node.gpu.memory=1 GiB'");
@@ -120,8 +142,8 @@ TEST_F(RunVerb, AnAssertionThatIsNoneIsFoundBeforeAnythingIsSimulated) {
 TEST_F(RunVerb, AnImpossibleClaimHasCodeThreeAndSaysWhatIsPossible) {
   // 405B on 10T tokens: 6 N D = 2.44e25 FLOP; 4,096 GPUs at 989.4 TFLOP/s in 50 days do 1.75e25:
   // 139 %.
-  const auto outcome = run("run '" HEADWAY_ROOT
-                           "/configs/scenarios/claim-405b-4096-h100-50-days.yaml' --trials 2");
+  const auto outcome =
+      run("run '" HEADWAY_ROOT "/configs/scenarios/claim-405b-4096-h100-50-days.yaml' --trials 2");
   EXPECT_EQ(outcome.code, 3) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("by 6ND alone, 139 % of the peak"));
   EXPECT_THAT(outcome.out, HasSubstr("150 % with attention at 8,192 tokens"));

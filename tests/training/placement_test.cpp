@@ -1,6 +1,8 @@
 #include "sim/training/placement.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
+#include <set>
 
 namespace headway::training {
 namespace {
@@ -20,7 +22,8 @@ TEST(RankLayout, PutsTensorRanksNextToEachOther) {
   const RankLayout ranks(layout(8, 1, 4), 16);
   EXPECT_EQ(ranks.ranks(), 512);
   EXPECT_EQ(ranks.members(Group::tensor, Rank(11)),
-            (std::vector<Rank>{Rank(8), Rank(9), Rank(10), Rank(11), Rank(12), Rank(13), Rank(14), Rank(15)}));
+            (std::vector<Rank>{Rank(8), Rank(9), Rank(10), Rank(11), Rank(12), Rank(13), Rank(14),
+                               Rank(15)}));
 }
 
 TEST(RankLayout, DataRanksAreNeighbourNodesInMegatronOrder) {
@@ -41,7 +44,8 @@ TEST(RankLayout, StagesAreNeighbourNodesInLlamaOrder) {
 TEST(RankLayout, TheLastStageIsFollowedByTheFirst) {
   const RankLayout ranks(layout(2, 1, 4), 1);
   EXPECT_EQ(ranks.members(Group::pipeline_next, Rank(7)), (std::vector<Rank>{Rank(7), Rank(1)}));
-  EXPECT_EQ(ranks.members(Group::pipeline_previous, Rank(1)), (std::vector<Rank>{Rank(1), Rank(7)}));
+  EXPECT_EQ(ranks.members(Group::pipeline_previous, Rank(1)),
+            (std::vector<Rank>{Rank(1), Rank(7)}));
 }
 
 TEST(RankLayout, TheContextRingClosesOnItself) {
@@ -108,6 +112,42 @@ TEST(RankLayout, EveryRankIsInExactlyOneGroupOfEachKind) {
       EXPECT_EQ(count, 1);
     }
   }
+}
+
+ClusterSpec cluster_of(Placement placement, int nodes) {
+  ClusterSpec cluster;
+  cluster.nodes = nodes;
+  cluster.node.gpus = 8;
+  cluster.placement = placement;
+  return cluster;
+}
+
+TEST(NodeOrder, RandomIsAPermutationThatTheSeedDecides) {
+  const auto order = node_order(cluster_of(Placement::random, 37), 1).node;
+  EXPECT_EQ(std::set<std::uint32_t>(order.begin(), order.end()).size(), 37U);
+  EXPECT_EQ(*std::max_element(order.begin(), order.end()), 36U);
+  EXPECT_EQ(node_order(cluster_of(Placement::random, 37), 1).node, order);
+  EXPECT_NE(node_order(cluster_of(Placement::random, 37), 2).node, order);
+}
+
+TEST(NodeOrder, FragmentsOfFourNodesStayTogether) {
+  // 10 nodes: runs {0..3}, {4..7}, {8, 9} in some order.
+  const auto order = node_order(cluster_of(Placement::fragmented, 10), 1).node;
+  ASSERT_EQ(order.size(), 10U);
+  for (std::size_t i = 0; i + 1 < order.size(); ++i) {
+    if (order[i] % 4 != 3 && order[i] != 9) {
+      EXPECT_EQ(order[i + 1], order[i] + 1);
+    }
+  }
+}
+
+TEST(RankLayout, RanksOfANodeStayTogetherWhereverItIs) {
+  const NodeOrder order{{2, 0, 1}, 8};
+  const RankLayout ranks(layout(8, 1, 1), 3, 8, order);
+  EXPECT_EQ(ranks.gpu(Rank(0)).index(), 16U);
+  EXPECT_EQ(ranks.gpu(Rank(7)).index(), 23U);
+  EXPECT_EQ(ranks.gpu(Rank(8)).index(), 0U);
+  EXPECT_EQ(ranks.gpu(Rank(17)).index(), 9U);
 }
 
 }  // namespace
