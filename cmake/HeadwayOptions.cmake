@@ -11,9 +11,8 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 
 find_program(HEADWAY_CCACHE ccache)
 if(HEADWAY_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${HEADWAY_CCACHE})
-  # Precompiled headers need these to be cached.
-  set(ENV{CCACHE_SLOPPINESS} "pch_defines,time_macros")
+  # What uses a precompiled header is cached only with these.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${HEADWAY_CCACHE})
 endif()
 
 find_package(fmt REQUIRED)
