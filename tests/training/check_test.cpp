@@ -66,12 +66,6 @@ TEST(Check, PointsAtTheLineThatIsWrong) {
   }
 }
 
-TEST(Check, RefusesWhatIsNotModelledByName) {
-  auto s = eight_nodes();
-  s.cluster.placement = Placement::random;
-  EXPECT_THAT(complaint(s), HasSubstr("placement 'random' is not modelled yet"));
-}
-
 TEST(Check, WantsExactlyOneRateForAHazard) {
   auto s = eight_nodes();
   s.run.failures.emplace();
