@@ -1,4 +1,6 @@
 // Prints python/headway/scenario.py: one dataclass a spec struct.
+#include <algorithm>
+#include <array>
 #include <fmt/format.h>
 #include <set>
 #include <string>
@@ -67,9 +69,15 @@ std::string wrapped(std::string_view text, std::size_t indent) {
   return fmt::format("{}{}{}\n", out, margin, text);
 }
 
-/// `assert` and the like are words of Python; PEP 8 puts an underscore behind them.
+/// Words of Python's grammar cannot be field names; PEP 8 puts an underscore behind them.
 std::string python_name(std::string_view name) {
-  return fmt::format("{}{}", name, name == "assert" ? "_" : "");
+  static constexpr std::array<std::string_view, 35> keywords = {
+      "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
+      "class", "continue", "def",   "del",    "elif", "else",   "except", "finally",  "for",
+      "from",  "global",   "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
+      "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield"};
+  const bool reserved = std::ranges::find(keywords, name) != keywords.end();
+  return fmt::format("{}{}", name, reserved ? "_" : "");
 }
 
 std::string python_type(const SpecType& type) {
