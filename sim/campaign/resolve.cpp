@@ -195,11 +195,12 @@ void assume_slow_parts(const failures::RecoverySpec& spec, ResolvedJob& resolved
 void warn(const training::CheckedScenario& checked, ResolvedJob& resolved) {
   const JobModel& job = resolved.job;
   const Seconds made = effective_interval(job);
-  if (job.interval.si() > 0 && made > job.interval * 1.5) {
+  const Seconds asked = static_cast<double>(job.storage_every) * job.interval;
+  if (asked.si() > 0 && made > asked * 1.5) {
     resolved.warnings.push_back(fmt::format(
         "a save takes {:.4g} s to become durable, longer than the interval of {:.4g} s: only one "
         "every {:.4g} s is made",
-        job.persist.si(), job.interval.si(), made.si()));
+        job.persist.si(), asked.si(), made.si()));
   }
   const bool loses_nodes = std::any_of(job.hazards.begin(), job.hazards.end(),
                                        [](const auto& hazard) { return hazard.nodes_lost > 0; });
