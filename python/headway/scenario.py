@@ -1278,7 +1278,7 @@ class ThrottleSpec:
 
     Attributes
     ----------
-    from
+    from_
         Time of day it begins; the run starts at 0 h. (required)
     until
         Time of day it ends. (required)
@@ -1288,7 +1288,7 @@ class ThrottleSpec:
         As described at the top of this module.
     """
 
-    from: str | None = None
+    from_: str | None = None
     until: str | None = None
     keeps: float | None = None
     use: str | None = None
@@ -1570,7 +1570,7 @@ class StorageTierSpec:
 
     Attributes
     ----------
-    from
+    from_
         Age of what is stored at which this price begins. (required)
     price
         As `15 USD/TB/month`. (required)
@@ -1578,7 +1578,7 @@ class StorageTierSpec:
         As described at the top of this module.
     """
 
-    from: str | None = None
+    from_: str | None = None
     price: str | None = None
     use: str | None = None
     source: str | None = None
