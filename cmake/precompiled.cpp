@@ -1,0 +1,1 @@
+// Holds nothing: this target exists for its precompiled headers.
