@@ -102,7 +102,8 @@ const std::vector<Verb>& verbs() {
 }
 
 const std::vector<std::string_view>& later_verbs() {
-  static const std::vector<std::string_view> names{"sweep", "worker", "collect", "export", "report"};
+  static const std::vector<std::string_view> names{"sweep", "worker", "collect", "export",
+                                                   "report"};
   return names;
 }
 

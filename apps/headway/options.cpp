@@ -101,8 +101,8 @@ void add_output_options(CLI::App& app,
 
 void describe(CLI::App& app, const std::string& verb, const std::string& examples) {
   app.name("headway " + verb);
-  app.get_formatter()->column_width(36);
-  app.set_help_flag("-h,--help", "Print this help");
+  app.get_formatter()->column_width(42);
+  app.set_help_flag("-h,--help", "Print this help")->group("");  // known to all; help fits a screen
   app.footer("Examples:\n" + examples);
 }
 

@@ -1,7 +1,12 @@
 // headway plan: which parallel layout is fastest on this cluster.
 #include <chrono>
+#include <fmt/format.h>
 #include <string>
+#include <vector>
 
+#include "sim/config/reflect.h"
+#include "sim/config/unit_text.h"
+#include "sim/core/error.h"
 #include "sim/report/plan_report.h"
 #include "sim/report/predict.h"
 
@@ -25,22 +30,80 @@ std::string print(const report::PlanReport& result, const std::string& format) {
   return format == "md" ? report::to_markdown(document) : report::to_text(document);
 }
 
+/// A positive quantity from its text.
+template <class Quantity>
+Quantity limit_value(const std::string& key, const std::string& text) {
+  std::string why;
+  const auto si = config::parse_quantity(text, config::reflect::dimension_of(Quantity{}), why);
+  if (!si || *si <= 0) {
+    throw core::Error(
+        fmt::format("--limit {}: {}", key, si ? "'" + text + "' must be positive" : why));
+  }
+  return Quantity(*si);
+}
+
+/// Sets one limit from "deadline=34 d", "budget=5e6 USD" or "gpus=1024".
+void set_limit(const std::string& text, plan::Limits& limits) {
+  const std::size_t equals = text.find('=');
+  const std::string key = text.substr(0, equals);
+  const std::string value = equals == std::string::npos ? "" : text.substr(equals + 1);
+  std::string why;
+  const auto gpus = config::parse_number(value, why);
+  if (key == "deadline") {
+    limits.deadline = limit_value<core::Seconds>(key, value);
+  } else if (key == "budget") {
+    limits.budget = limit_value<core::Dollars>(key, value);
+  } else if (key == "gpus" && gpus && gpus->rest.empty() && gpus->value >= 1) {
+    limits.gpus = static_cast<std::int64_t>(gpus->value);
+  } else {
+    throw core::Error(
+        fmt::format("--limit '{}': write 'deadline=34 d', 'budget=5e6 USD' or 'gpus=1024'", text));
+  }
+}
+
+plan::Objective objective_of(const std::string& word) {
+  for (const auto& entry : enum_words(plan::Objective{})) {
+    if (entry.word == word) {
+      return entry.value;
+    }
+  }
+  return plan::Objective::step;
+}
+
 }  // namespace
 
 int run_plan(int argc, char** argv) {
   CLI::App app(
       "Tries the tensor, pipeline, data and micro-batch layouts of a scenario and ranks them by "
-      "step time.");
+      "step, days, dollars or goodput.");
   CommonOptions options;
   std::string scenario;
   plan::PlanOptions how;
   describe(app, "plan",
            "  headway plan configs/scenarios/gpt-3-175b-1024-a100.yaml\n"
-           "  headway plan s.yaml --set cluster.nodes=64 --top 3 --format json");
+           "  headway plan s.yaml --nodes 32,64,128 --objective dollars --limit 'deadline=60 d'");
   app.add_option("SCENARIO", scenario, "Scenario file (YAML)")->required()->option_text(" ");
   app.add_option("--top", how.keep, "Plans printed")
       ->check(CLI::Range(1, 1000))
       ->option_text("N [10]");
+  app.add_option_function<std::string>(
+         "--objective", [&how](const std::string& word) { how.objective = objective_of(word); },
+         "What makes a plan better: step, days, dollars or goodput")
+      ->check(CLI::IsMember({"step", "days", "dollars", "goodput"}))
+      ->option_text("GOAL [step]");
+  app.add_option("--nodes", how.nodes, "Cluster sizes to look at, instead of cluster.nodes")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber)
+      ->option_text("N,N");
+  app.add_option_function<std::vector<std::string>>(
+         "--limit",
+         [&how](const std::vector<std::string>& texts) {
+           for (const auto& text : texts) {
+             set_limit(text, how.limits);
+           }
+         },
+         "deadline=34 d, budget=5e6 USD or gpus=1024; may repeat")
+      ->option_text("KEY=VALUE");
   add_scenario_options(app, options);
   add_execution_options(app, options);
   add_output_options(app, options, {"table", "json", "csv", "md"});

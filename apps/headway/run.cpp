@@ -27,7 +27,7 @@ std::string print(const report::RunReport& result, const std::string& format) {
   return format == "md" ? report::to_markdown(document) : report::to_text(document);
 }
 
-report::RunReport predict(const std::string& scenario, const CommonOptions& options) {
+report::RunReport predict(const std::string& scenario, const CommonOptions& options, bool explain) {
   Progress progress(options);
   progress.phase("reading " + scenario);
   const auto start = std::chrono::steady_clock::now();
@@ -37,6 +37,7 @@ report::RunReport predict(const std::string& scenario, const CommonOptions& opti
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   how.threads = options.threads;
   how.fold = options.fold;
+  how.explain = explain;
   how.progress = [&](std::string_view phase) { progress.phase(phase); };
   return report::predict(loaded, how);
 }
@@ -47,10 +48,13 @@ int run_run(int argc, char** argv) {
   CLI::App app("Predicts step time, memory, MFU, ETTR, goodput and cost of one scenario.");
   CommonOptions options;
   std::string scenario;
+  bool explain = false;
   describe(app, "run",
            "  headway run configs/scenarios/llama-3.1-405b-16k-h100.yaml\n"
            "  headway run s.yaml --set parallelism.tensor=4 --format json --out r.json");
   app.add_option("SCENARIO", scenario, "Scenario file (YAML)")->required()->option_text(" ");
+  app.add_flag("--explain", explain,
+               "The step's largest parts with their formulas, and its sensitivities");
   add_scenario_options(app, options);
   add_execution_options(app, options);
   add_output_options(app, options, {"table", "json", "csv", "md"});
@@ -58,7 +62,7 @@ int run_run(int argc, char** argv) {
     return *code;
   }
   check_out(options);
-  const auto result = predict(scenario, options);
+  const auto result = predict(scenario, options, explain);
   deliver(options, print(result, options.format));
   if (options.format == "json" || options.format == "csv" || !options.out.empty()) {
     for (const auto& reason : result.reasons) {

@@ -25,9 +25,12 @@ std::vector<std::size_t> chosen_rows(const import::CsvTable& table, const std::s
   return rows;
 }
 
-std::string validate_anchor(const std::string& path, const std::string& id, const std::string& format) {
+std::string validate_anchor(const std::string& path,
+                            const std::string& id,
+                            const std::string& format) {
   const import::CsvTable table(read_input(path), path);
-  const auto anchor = validation::anchor_runs(table, validation::load_catalogue(config_roots()), id);
+  const auto anchor =
+      validation::anchor_runs(table, validation::load_catalogue(config_roots()), id);
   if (format == "json") {
     return report::anchor_json(anchor);
   }
@@ -35,10 +38,12 @@ std::string validate_anchor(const std::string& path, const std::string& id, cons
   return format == "md" ? report::to_markdown(document) : report::to_text(document);
 }
 
-std::string validate_runs(const std::string& path, const std::string& only, const std::string& format) {
+std::string validate_runs(const std::string& path,
+                          const std::string& only,
+                          const std::string& format) {
   const import::CsvTable table(read_input(path), path);
-  const auto rows =
-      validation::predict_runs(table, validation::load_catalogue(config_roots()), chosen_rows(table, only));
+  const auto rows = validation::predict_runs(table, validation::load_catalogue(config_roots()),
+                                             chosen_rows(table, only));
   if (format == "json") {
     return report::validate_json(rows);
   }
@@ -105,17 +110,19 @@ int run_validate(int argc, char** argv) {
                "With --collectives: from the other sizes of each system's own curve")
       ->needs("--collectives");
   app.add_option("--only", only, "Rows whose id begins with this")->option_text("TEXT");
-  app.add_option("--anchor", anchor, "Scale the profile by this row and say what it does to the others")
+  app.add_option("--anchor", anchor,
+                 "Scale the profile by this row and say what it does to the others")
       ->option_text("ROW");
   add_output_options(app, options, {"table", "json", "csv", "md"});
   if (const auto code = parse(app, argc, argv, &options)) {
     return *code;
   }
   check_out(options);
-  deliver(options, !collectives.empty() ? validate_collectives(collectives, calibrated, options.format)
-                   : !goodput.empty()   ? validate_goodput(goodput, options.format)
-                   : anchor.empty()     ? validate_runs(runs, only, options.format)
-                                        : validate_anchor(runs, anchor, options.format));
+  deliver(options, !collectives.empty()
+                       ? validate_collectives(collectives, calibrated, options.format)
+                   : !goodput.empty() ? validate_goodput(goodput, options.format)
+                   : anchor.empty()   ? validate_runs(runs, only, options.format)
+                                      : validate_anchor(runs, anchor, options.format));
   return 0;
 }
 

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string>
 
 #include "sim/core/math.h"
+#include "sim/gpu/constants.h"
 
 namespace headway::gpu {
 
@@ -29,6 +31,13 @@ double whole_tiles(double size, double tile) { return std::ceil(size / tile); }
 
 /// Steps of the k loop lost to filling and draining its pipeline, in elements of k.
 constexpr double kPipelineFill = 128;
+
+// Tokens at which causal flash attention reaches half of its rate for long sequences.
+constexpr double kHalfLengthAmpere = 480;
+constexpr double kHalfLengthLater = 600;
+
+/// Standard deviation of speed over GPUs of one model, relative.
+constexpr double kSpread = 0.0125;
 
 }  // namespace
 
@@ -64,12 +73,33 @@ WaveModel wave_model(const GpuSpec& gpu) {
   return {gpu.streaming_multiprocessors, sharpness};
 }
 
+std::vector<core::ModelConstant> closed_form_constants() {
+  constexpr const char* kGuide =
+      "NVIDIA, Matrix Multiplication Background User's Guide (DU-09799); rounded";
+  constexpr const char* kAttention =
+      "public flash attention benchmarks, sequences of 512 to 16,384; README.md";
+  std::vector<core::ModelConstant> list;
+  for (const Tile& tile : kTiles) {
+    list.push_back({"gpu.tile_share_" + std::to_string(static_cast<int>(tile.rows)) + "x" +
+                        std::to_string(static_cast<int>(tile.columns)),
+                    tile.share, "", 0, kGuide});
+  }
+  list.push_back({"gpu.gemm_pipeline_fill", kPipelineFill, "elements of k", 0, kGuide});
+  list.push_back({"gpu.attention_half_length_ampere", kHalfLengthAmpere, "tokens", 0, kAttention});
+  list.push_back({"gpu.attention_half_length_later", kHalfLengthLater, "tokens", 0, kAttention});
+  list.push_back(
+      {"gpu.speed_spread", kSpread, "", 0,
+       "stas00/ml-engineering, training/performance: +-2.5 % between GPUs of one model"});
+  return list;
+}
+
 double attention_utilization(std::int64_t sequence,
                              std::int64_t head_dim,
                              bool causal,
                              Architecture architecture) {
   constexpr double kReference = 8192;
-  const double causal_half = architecture == Architecture::ampere ? 480 : 600;
+  const double causal_half =
+      architecture == Architecture::ampere ? kHalfLengthAmpere : kHalfLengthLater;
   const double half = causal ? causal_half : causal_half / 3;
   const auto s = static_cast<double>(sequence);
   const double length = s / (s + half) * (kReference + half) / kReference;
@@ -87,7 +117,6 @@ double slowest_slowdown(std::int64_t gpus, double spread) {
 }
 
 SustainedShares shares_of_slowest(SustainedShares shares, std::int64_t gpus) {
-  constexpr double kSpread = 0.0125;
   const double slowdown = slowest_slowdown(gpus, kSpread);
   for (double* share : {&shares.gemm_16bit, &shares.gemm_8bit, &shares.gemm_4bit,
                         &shares.attention_forward, &shares.attention_backward}) {

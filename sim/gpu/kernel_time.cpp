@@ -6,6 +6,7 @@
 
 #include "sim/core/error.h"
 #include "sim/gpu/closed_form.h"
+#include "sim/gpu/constants.h"
 #include "sim/gpu/tables.h"
 
 namespace headway::gpu {
@@ -175,6 +176,13 @@ std::int64_t launch_count(const std::vector<Kernel>& kernels) {
     sum += kernel.count;
   }
   return sum;
+}
+
+std::vector<core::ModelConstant> kernel_constants() {
+  return {{"gpu.weight_gradient_share", kWeightGradientShare, "", 0,
+           "round value; prototype fits over 500 runs were flat from 0.7 to 1.0"},
+          {"gpu.graph_gap", kGraphGap, "", 0,
+           "gaps between kernels of a replayed graph / of launched ones; assumed"}};
 }
 
 double launch_stretch(Seconds gpu_time, std::int64_t launches, const LaunchModel& launch) {

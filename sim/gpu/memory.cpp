@@ -1,5 +1,7 @@
 #include "sim/gpu/memory.h"
 
+#include "sim/gpu/constants.h"
+
 namespace headway::gpu {
 
 namespace {
@@ -18,6 +20,14 @@ constexpr double kAllocatorSlack = 1.0 / 0.94 - 1.0;
 
 ReservedMemory reserved_memory(int communicators, Bytes tensors) {
   return {kContext, kCommunicator * communicators, tensors * kAllocatorSlack};
+}
+
+std::vector<core::ModelConstant> memory_constants() {
+  return {{"gpu.context_bytes", kContext.si(), "B", 0,
+           "CUDA context, loaded modules and library workspaces; assumed"},
+          {"gpu.communicator_bytes", kCommunicator.si(), "B", 0,
+           "342 to 392 MiB measured for 2 to 8 GPUs, public tables of aiconfigurator"},
+          {"gpu.allocator_slack", kAllocatorSlack, "", 0, "SimuMax, memory factor 0.94"}};
 }
 
 }  // namespace headway::gpu

@@ -1,6 +1,7 @@
 #include "sim/network/constants.h"
 
 #include <array>
+#include <string>
 
 #include "sim/network/nccl_measured.h"
 

@@ -1,19 +1,13 @@
 // The fitted constants of this room as a table, for `headway catalog constants`.
 #pragma once
 
-#include <string>
 #include <vector>
+
+#include "sim/core/model_constant.h"
 
 namespace headway::network {
 
-/// One constant of a model. A standard error of zero: published, not fitted.
-struct ModelConstant {
-  std::string name;
-  double value = 0;
-  std::string unit;
-  double standard_error = 0;
-  std::string source;
-};
+using core::ModelConstant;
 
 /// Constants fitted to microbenchmarks, then the published ones that decide bandwidths.
 std::vector<ModelConstant> model_constants();

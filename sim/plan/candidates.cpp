@@ -139,14 +139,14 @@ void add_own_layout(const Scenario& scenario, Candidates& out) {
 
 }  // namespace
 
-void Rejections::add(const std::string& kind, const std::string& reason) {
+void Rejections::add(const std::string& kind, const std::string& reason, std::int64_t count) {
   for (auto& entry : list_) {
     if (entry.kind == kind && entry.reason == reason) {
-      ++entry.count;
+      entry.count += count;
       return;
     }
   }
-  list_.push_back({kind, reason, 1});
+  list_.push_back({kind, reason, count});
 }
 
 Candidates enumerate(const Scenario& scenario) {

@@ -11,7 +11,9 @@ namespace headway::plan {
 
 /// Layouts left out for one reason.
 struct Rejection {
-  std::string kind;    ///< "tensor", "pipeline", "batch", "schedule", "memory", "slower", "rule"
+  /// "tensor", "pipeline", "batch", "schedule", "memory", "slower", "rule", "gpus", "deadline",
+  /// "budget"
+  std::string kind;
   std::string reason;  ///< one sentence
   std::int64_t count = 0;
 
@@ -21,7 +23,7 @@ struct Rejection {
 /// Collects rejections; equal reasons are counted together, in the order of their first appearance.
 class Rejections {
  public:
-  void add(const std::string& kind, const std::string& reason);
+  void add(const std::string& kind, const std::string& reason, std::int64_t count = 1);
   [[nodiscard]] const std::vector<Rejection>& list() const { return list_; }
 
  private:

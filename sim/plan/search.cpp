@@ -7,9 +7,11 @@
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_for.h>
+#include <utility>
 
 #include "sim/core/error.h"
 #include "sim/plan/bound.h"
+#include "sim/training/analytic.h"
 #include "sim/training/step.h"
 
 namespace headway::plan {
@@ -57,20 +59,64 @@ std::vector<CheckedScenario> drop_what_does_not_fit(Candidates& candidates) {
 
 /// A layout on its way through the search.
 struct Entry {
-  std::size_t index = 0;  ///< in the order of enumeration
-  core::Seconds bound;    ///< no simulation can be faster
+  std::size_t index = 0;   ///< in the order of enumeration
+  core::Seconds estimate;  ///< by the analytic tier, if it knows the schedule
+  core::Seconds bound;     ///< no simulation can be faster
   training::StepResult step;
 };
 
-std::vector<Entry> most_promising_first(const std::vector<CheckedScenario>& layouts) {
+std::vector<Entry> most_promising_first(const training::Scenario& scenario,
+                                        const std::vector<CheckedScenario>& layouts) {
   std::vector<Entry> entries(layouts.size());
-  tbb::parallel_for(std::size_t{0}, layouts.size(), [&](std::size_t i) {
+  training::AnalyticTier tier(scenario);
+  for (std::size_t i = 0; i < layouts.size(); ++i) {
     entries[i].index = i;
-    entries[i].bound = step_bound(layouts[i]);
-  });
+    if (training::AnalyticTier::covers(layouts[i].scenario().parallelism)) {
+      entries[i].estimate = tier.evaluate(layouts[i]).time;
+      entries[i].bound = entries[i].estimate * (1 - kTierError);
+    } else {
+      entries[i].bound = step_bound(layouts[i]);
+    }
+  }
   std::stable_sort(entries.begin(), entries.end(),
                    [](const Entry& a, const Entry& b) { return a.bound < b.bound; });
   return entries;
+}
+
+/// Steps of the whole run, if it is not ended by the clock.
+std::optional<double> run_steps(const training::Scenario& s) {
+  if (s.run.until && s.run.until->steps) {
+    return static_cast<double>(*s.run.until->steps);
+  }
+  if (s.run.until && s.run.until->tokens) {
+    return *s.run.until->tokens /
+           (static_cast<double>(s.training.global_batch) * s.training.sequence_length);
+  }
+  return std::nullopt;
+}
+
+/// Drops layouts that miss a limit even if nothing fails.
+void drop_beyond_limits(const training::Scenario& s,
+                        const Limits& limits,
+                        std::vector<Entry>& entries,
+                        Rejections& rejected) {
+  const auto steps = run_steps(s);
+  if (!steps) {
+    return;
+  }
+  const double gpus = static_cast<double>(s.cluster.nodes) * s.cluster.node.gpus;
+  std::erase_if(entries, [&](const Entry& entry) {
+    const core::Seconds run = entry.bound * *steps;
+    if (limits.deadline && run > *limits.deadline) {
+      rejected.add("deadline", "takes longer than the deadline even if nothing fails");
+      return true;
+    }
+    if (limits.budget && s.run.prices && s.run.prices->gpu_hour * run * gpus > *limits.budget) {
+      rejected.add("budget", "its GPU-hours cost more than the budget even if nothing fails");
+      return true;
+    }
+    return false;
+  });
 }
 
 bool faster(const Entry& a, const Entry& b) {
@@ -108,44 +154,160 @@ std::vector<Entry> simulate(const std::vector<CheckedScenario>& layouts,
   return simulated;
 }
 
-Plan make_plan(const CheckedScenario& layout, const PlanOptions& options, int threads) {
-  Plan plan{layout.scenario().parallelism, layout.micro_batches(),
-            training::simulate_step(layout, {options.fold, true}), std::nullopt};
+Plan make_plan(const CheckedScenario& layout,
+               const Entry& entry,
+               const PlanOptions& options,
+               int threads) {
+  Plan plan;
+  plan.nodes = layout.scenario().cluster.nodes;
+  plan.layout = layout.scenario().parallelism;
   plan.layout.data = layout.data_parallel();
+  plan.micro_batches = layout.micro_batches();
+  plan.estimate = entry.estimate;
+  plan.step = training::simulate_step(layout, {.fold = options.fold, .trace = true});
   if (layout.scenario().run.until) {
     plan.campaign = campaign::simulate_campaign(layout, plan.step, {threads, false});
   }
   return plan;
 }
 
-}  // namespace
+/// The plans of one cluster size, appended to `result`.
+void search_cluster(const training::Scenario& scenario,
+                    const PlanOptions& options,
+                    int threads,
+                    PlanResult& result,
+                    Rejections& rejected) {
+  auto candidates = enumerate(scenario);
+  result.enumerated += candidates.enumerated;
+  const auto layouts = drop_what_does_not_fit(candidates);
+  for (const Rejection& entry : candidates.rejected.list()) {
+    rejected.add(entry.kind, entry.reason, entry.count);
+  }
+  auto entries = most_promising_first(scenario, layouts);
+  drop_beyond_limits(scenario, options.limits, entries, rejected);
+  const std::size_t left = entries.size();
+  const auto simulated = simulate(layouts, std::move(entries), options);
+  result.simulated += static_cast<std::int64_t>(simulated.size());
+  if (left > simulated.size()) {
+    rejected.add(
+        "slower",
+        fmt::format("the analytic tier finds it slower than plan {} by more than it may be wrong",
+                    options.keep),
+        static_cast<std::int64_t>(left - simulated.size()));
+  }
+  // Kept plans are simulated once more, with the trace that their critical path is found in.
+  const std::size_t kept = std::min(options.keep, simulated.size());
+  const std::size_t before = result.plans.size();
+  result.plans.resize(before + kept);
+  tbb::parallel_for(std::size_t{0}, kept, [&](std::size_t i) {
+    result.plans[before + i] =
+        make_plan(layouts[simulated[i].index], simulated[i], options, threads);
+  });
+}
 
-PlanResult search(const training::Scenario& scenario, const PlanOptions& options) {
+double days(const Plan& plan) { return plan.campaign->result.wall_days.p50; }
+double dollars(const Plan& plan) { return plan.campaign->total_usd->p50; }
+
+/// Smaller is better.
+double value(const Plan& plan, Objective objective) {
+  switch (objective) {
+    case Objective::step:
+      return plan.step.time.si();
+    case Objective::days:
+      return days(plan);
+    case Objective::dollars:
+      return dollars(plan);
+    case Objective::goodput:
+      return -plan.campaign->result.goodput.p50;
+  }
+  return 0;
+}
+
+/// Time and money of a plan: of the run where there is one, else of a step; GPU-seconds where there
+/// are no prices.
+std::pair<double, double> time_and_money(const Plan& plan, int gpus_per_node) {
+  const double time = plan.campaign ? days(plan) : plan.step.time.si();
+  const bool priced = plan.campaign && plan.campaign->total_usd;
+  return {time, priced ? dollars(plan) : time * plan.nodes * gpus_per_node};
+}
+
+void mark_front(std::vector<Plan>& plans, int gpus_per_node) {
+  for (Plan& plan : plans) {
+    const auto [time, money] = time_and_money(plan, gpus_per_node);
+    plan.pareto =
+        std::none_of(plans.begin(), plans.end(), [&, t = time, m = money](const Plan& other) {
+          const auto [time_of, money_of] = time_and_money(other, gpus_per_node);
+          return time_of <= t && money_of <= m && (time_of < t || money_of < m);
+        });
+  }
+}
+
+/// Limits again, now that the campaign has said what failures and checkpoints add.
+void drop_late_and_dear(const Limits& limits, std::vector<Plan>& plans, Rejections& rejected) {
+  constexpr double kDay = 86400;
+  std::erase_if(plans, [&](const Plan& plan) {
+    if (plan.campaign && limits.deadline && days(plan) * kDay > limits.deadline->si()) {
+      rejected.add("deadline", "takes longer than the deadline in half of all trials");
+      return true;
+    }
+    if (plan.campaign && plan.campaign->total_usd && limits.budget &&
+        dollars(plan) > limits.budget->si()) {
+      rejected.add("budget", "costs more than the budget in half of all trials");
+      return true;
+    }
+    return false;
+  });
+}
+
+void require_inputs(const training::Scenario& s, const PlanOptions& options) {
   if (options.keep == 0) {
     throw core::Error("a search must keep at least one plan");
   }
+  const bool money = options.objective == Objective::dollars || options.limits.budget;
+  if ((options.objective != Objective::step || options.limits.deadline || money) && !s.run.until) {
+    throw core::Error(
+        "days, dollars, goodput, a deadline and a budget are of a whole run; the scenario has no "
+        "run.until");
+  }
+  if (money && !s.run.prices) {
+    throw core::Error("dollars and a budget need prices; the scenario has no run.prices");
+  }
+}
+
+}  // namespace
+
+PlanResult search(const training::Scenario& scenario, const PlanOptions& options) {
+  require_inputs(scenario, options);
   const int threads = options.threads > 0 ? options.threads : tbb::info::default_concurrency();
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
                                   static_cast<std::size_t>(threads));
-  auto candidates = enumerate(scenario);
-  const auto layouts = drop_what_does_not_fit(candidates);
-  const auto simulated = simulate(layouts, most_promising_first(layouts), options);
-
   PlanResult result;
-  result.enumerated = candidates.enumerated;
-  result.simulated = static_cast<std::int64_t>(simulated.size());
-  for (std::size_t i = simulated.size(); i < layouts.size(); ++i) {
-    candidates.rejected.add(
-        "slower", fmt::format("its kernels and the pipeline's fill alone take longer than plan {}",
-                              options.keep));
+  Rejections rejected;
+  const std::vector<int> sizes =
+      options.nodes.empty() ? std::vector<int>{scenario.cluster.nodes} : options.nodes;
+  for (const int nodes : sizes) {
+    training::Scenario sized = scenario;
+    sized.cluster.nodes = nodes;
+    const std::int64_t gpus = std::int64_t{nodes} * scenario.cluster.node.gpus;
+    if (options.limits.gpus && gpus > *options.limits.gpus) {
+      const auto count = enumerate(sized).enumerated;
+      result.enumerated += count;
+      rejected.add("gpus",
+                   fmt::format("{} GPUs are more than the limit of {}", gpus, *options.limits.gpus),
+                   count);
+      continue;
+    }
+    search_cluster(sized, options, threads, result, rejected);
   }
-  result.rejected = candidates.rejected.list();
-  // Kept plans are simulated once more, with the trace that their critical path is found in.
-  const std::size_t kept = std::min(options.keep, simulated.size());
-  result.plans.resize(kept);
-  tbb::parallel_for(std::size_t{0}, kept, [&](std::size_t i) {
-    result.plans[i] = make_plan(layouts[simulated[i].index], options, threads);
+  drop_late_and_dear(options.limits, result.plans, rejected);
+  mark_front(result.plans, scenario.cluster.node.gpus);
+  std::stable_sort(result.plans.begin(), result.plans.end(), [&](const Plan& a, const Plan& b) {
+    return value(a, options.objective) < value(b, options.objective);
   });
+  std::size_t place = 0;
+  std::erase_if(result.plans,
+                [&](const Plan& plan) { return place++ >= options.keep && !plan.pareto; });
+  result.rejected = rejected.list();
   return result;
 }
 

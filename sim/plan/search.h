@@ -8,38 +8,70 @@
 #include <vector>
 
 #include "sim/campaign/campaign.h"
+#include "sim/core/fields.h"
 #include "sim/plan/candidates.h"
 #include "sim/training/step_result.h"
 
 namespace headway::plan {
 
+/// What makes one plan better than another.
+enum class Objective { step, days, dollars, goodput };
+constexpr auto enum_words(Objective) {
+  using E = core::EnumWord<Objective>;
+  return std::array{E{Objective::step, "step"}, E{Objective::days, "days"},
+                    E{Objective::dollars, "dollars"}, E{Objective::goodput, "goodput"}};
+}
+
+/// What a plan must not exceed; absent: no limit.
+struct Limits {
+  std::optional<core::Seconds> deadline;  ///< of the run's wall clock, median
+  std::optional<core::Dollars> budget;    ///< of the run, median
+  std::optional<std::int64_t> gpus;
+};
+
 struct PlanOptions {
-  std::size_t keep = 10;  ///< plans returned
+  std::size_t keep = 10;  ///< plans returned; members of the Pareto front come on top
   int threads = 0;        ///< 0: all cores; the result does not depend on it
   bool fold = true;
+  Objective objective = Objective::step;
+  Limits limits;
+  std::vector<int> nodes;  ///< cluster sizes to look at; empty: the scenario's
   std::function<void(std::size_t done, std::size_t total)>
       progress;  ///< called from several threads; may be empty
 };
 
 /// One plan that fits.
 struct Plan {
+  int nodes = 1;
   workload::ParallelismSpec layout;  ///< with `data` resolved
   int micro_batches = 1;
+  core::Seconds
+      estimate;  ///< of the step, by the analytic tier; zero where it does not know the schedule
   training::StepResult step;
   std::optional<campaign::CampaignOutcome> campaign;  ///< where the scenario has run.until
+  bool pareto = false;                                ///< no other plan is both faster and cheaper
 };
 
+/// The most by which the analytic tier overestimates a step (tests/training/analytic_test.cpp).
+inline constexpr double kTierError = 0.03;
+
 struct PlanResult {
-  std::vector<Plan> plans;  ///< fastest step first; equal times in the order of enumeration
+  std::vector<Plan>
+      plans;  ///< best first; equals in the order of cluster sizes, then of enumeration
   std::vector<Rejection> rejected;
   std::int64_t enumerated = 0;  ///< layouts looked at
   std::int64_t simulated = 0;   ///< of these, layouts whose step was simulated
 };
 
-/// The `keep` fastest plans. A layout whose `step_bound` is above the time of the last of them is
-/// not simulated; it could not be among them. Where a layout does not fit, recompute is raised from
-/// the scenario's level to selective and full until it does.
-/// @throws core::Error if the scenario itself breaks a rule that no layout mends
+/// The `keep` best plans and the Pareto front of time and money. Of each cluster size the layouts
+/// are ranked by the analytic tier and simulated event by event, best first, until the tier's time,
+/// less what it may be wrong by
+/// (`kTierError`), is above that of the last plan kept: such a layout could not be among them.
+/// Where a layout does not fit, recompute is raised from the scenario's level to selective and full
+/// until it does. All plans of one cluster size have the same GPUs, so the fastest steps are taken
+/// to give the shortest and cheapest runs; what the campaign says decides among those.
+/// @throws core::Error if the scenario itself breaks a rule that no layout mends, or lacks what the
+/// objective or a limit asks for
 PlanResult search(const training::Scenario& scenario, const PlanOptions& options = {});
 
 }  // namespace headway::plan

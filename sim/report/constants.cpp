@@ -2,15 +2,42 @@
 
 #include <concepts>
 #include <fmt/format.h>
+#include <utility>
 
 #include "sim/config/load.h"
+#include "sim/gpu/constants.h"
 #include "sim/gpu/spec.h"
+#include "sim/network/constants.h"
 #include "sim/network/spec.h"
 #include "sim/workload/spec.h"
 
 namespace headway::report {
 
 namespace {
+
+/// A number of a spec, with its dotted path.
+struct Number {
+  std::string path;
+  double value = 0;
+  std::string unit;
+};
+using Numbers = std::vector<Number>;
+
+/// Symbols with their exponents, as "B/s".
+template <int time, int data, int work, int money, int energy>
+std::string unit_of(const core::Quantity<time, data, work, money, energy>& /*unused*/) {
+  std::string above, below;
+  for (const auto& [symbol, exponent] :
+       {std::pair{"B", data}, {"FLOP", work}, {"USD", money}, {"J", energy}, {"s", time}}) {
+    for (int i = 0; i < exponent; ++i) {
+      above += (above.empty() ? "" : " ") + std::string(symbol);
+    }
+    for (int i = 0; i > exponent; --i) {
+      below += "/" + std::string(symbol);
+    }
+  }
+  return (above.empty() && !below.empty() ? "1" : above) + below;
+}
 
 /// Walks a field list and keeps the numbers, with their dotted paths, in SI units.
 class NumberCollector {
@@ -25,39 +52,37 @@ class NumberCollector {
   void optional(const char* name, const Member& member, const More&... /*unused*/) {
     take(name, member);
   }
-  [[nodiscard]] const std::vector<std::pair<std::string, double>>& numbers() const {
-    return numbers_;
-  }
+  [[nodiscard]] const Numbers& numbers() const { return numbers_; }
 
  private:
   template <class Member>
   void take(const char* name, const Member& member) {
     if constexpr (std::floating_point<Member>) {
-      numbers_.emplace_back(prefix_ + name, member);
+      numbers_.push_back({prefix_ + name, member, ""});
     } else if constexpr (requires { member.si(); }) {
-      numbers_.emplace_back(prefix_ + name, member.si());
+      numbers_.push_back({prefix_ + name, member.si(), unit_of(member)});
     }
   }
 
   std::string prefix_;
-  std::vector<std::pair<std::string, double>> numbers_;
+  Numbers numbers_;
 };
 
 template <class Spec>
-std::vector<std::pair<std::string, double>> numbers_of(Spec spec, const std::string& prefix) {
+Numbers numbers_of(Spec spec, const std::string& prefix) {
   NumberCollector collector(prefix);
   spec.fields(collector);
   return collector.numbers();
 }
 
-using Numbers = std::vector<std::pair<std::string, double>>;
-
 Numbers constants_of(const gpu::GpuSpec& spec) { return numbers_of(spec.sustained, "sustained."); }
-Numbers constants_of(const network::FabricSpec& spec) { return {{"efficiency", spec.efficiency}}; }
+Numbers constants_of(const network::FabricSpec& spec) {
+  return {{"efficiency", spec.efficiency, ""}};
+}
 Numbers constants_of(const workload::FrameworkSpec& spec) { return numbers_of(spec, ""); }
 Numbers constants_of(const training::CalibrationSpec& spec) {
   Numbers out = spec.kernels ? numbers_of(*spec.kernels, "kernels.") : Numbers{};
-  out.emplace_back("relative_error", spec.relative_error);
+  out.push_back({"relative_error", spec.relative_error, ""});
   return out;
 }
 
@@ -65,15 +90,27 @@ template <class Spec>
 void add_kind(const std::vector<std::filesystem::path>& roots, Table& table) {
   for (const auto& entry : config::list_entries(Spec::kCatalogue, roots)) {
     const auto loaded = config::load_entry<Spec>(entry.path, {roots, {}});
-    for (const auto& [path, value] : constants_of(loaded.spec)) {
+    for (const auto& [path, value, unit] : constants_of(loaded.spec)) {
       // A value that no file writes is the program's own; the source of the entry does not cover
       // it.
       const bool written = loaded.marks.count(path) > 0;
       const std::string source = written ? config::find_source(loaded.sources, path) : "";
       table.rows.push_back(
-          {fmt::format("{}/{}", Spec::kCatalogue, entry.name), path, fmt::format("{}", value),
-           written ? (source.empty() ? "not given" : source) : "default of the program"});
+          {fmt::format("{}/{}", Spec::kCatalogue, entry.name), path, fmt::format("{}", value), unit,
+           "", written ? (source.empty() ? "not given" : source) : "default of the program"});
     }
+  }
+}
+
+/// Constants that stand in the source text of a room.
+void add_room(const std::vector<core::ModelConstant>& constants, Table& table) {
+  for (const auto& constant : constants) {
+    const std::size_t dot = constant.name.find('.');
+    table.rows.push_back(
+        {"models/" + constant.name.substr(0, dot), constant.name.substr(dot + 1),
+         fmt::format("{}", constant.value), constant.unit,
+         constant.standard_error > 0 ? fmt::format("{}", constant.standard_error) : "",
+         constant.source});
   }
 }
 
@@ -81,9 +118,16 @@ void add_kind(const std::vector<std::filesystem::path>& roots, Table& table) {
 
 Table constants_table(const std::vector<std::filesystem::path>& roots) {
   Table table{"Constants of the models, SI units",
-              {{"entry", false}, {"field", false}, {"value"}, {"source", false}},
+              {{"entry", false},
+               {"field", false},
+               {"value"},
+               {"unit", false},
+               {"standard_error"},
+               {"source", false}},
               {},
               false};
+  add_room(gpu::model_constants(), table);
+  add_room(network::model_constants(), table);
   add_kind<gpu::GpuSpec>(roots, table);
   add_kind<network::FabricSpec>(roots, table);
   add_kind<workload::FrameworkSpec>(roots, table);

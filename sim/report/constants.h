@@ -9,8 +9,9 @@
 
 namespace headway::report {
 
-/// Shares of peaks, fabric efficiencies, framework overheads and calibrations of the catalogue,
-/// each with its source.
+/// Constants of the rooms (entries "models/ROOM", with the standard error of those that were
+/// fitted), then shares of peaks, fabric efficiencies, framework overheads and calibrations of the
+/// catalogue, each with unit and source.
 /// @param roots  configuration folders
 /// @throws core::Error if an entry cannot be read
 Table constants_table(const std::vector<std::filesystem::path>& roots);

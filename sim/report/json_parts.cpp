@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <string>
 
+#include "sim/report/explain_report.h"
+
 namespace headway::report {
 
 namespace {
@@ -143,22 +145,26 @@ Json timing_json(const Timing& timing) {
 }
 
 Json run_object(const RunReport& report) {
-  return {{"schema", "headway.run/1"},
-          {"version", report.version},
-          {"status", core::to_word(report.status)},
-          {"reasons", report.reasons},
-          {"scenario",
-           {{"name", report.scenario.name},
-            {"digest", report.digest},
-            {"seed", report.scenario.run.seed}}},
-          {"step", step_json(report.step)},
-          {"memory", memory_json(report.step.memory)},
-          {"campaign", campaign_json(report.campaign)},
-          {"cost", cost_json(report.cost)},
-          {"limit", report.limit},
-          {"assumptions", assumptions_json(report.assumptions)},
-          {"warnings", report.warnings},
-          {"timing", timing_json(report.timing)}};
+  Json object = {{"schema", "headway.run/1"},
+                 {"version", report.version},
+                 {"status", core::to_word(report.status)},
+                 {"reasons", report.reasons},
+                 {"scenario",
+                  {{"name", report.scenario.name},
+                   {"digest", report.digest},
+                   {"seed", report.scenario.run.seed}}},
+                 {"step", step_json(report.step)},
+                 {"memory", memory_json(report.step.memory)},
+                 {"campaign", campaign_json(report.campaign)},
+                 {"cost", cost_json(report.cost)},
+                 {"limit", report.limit},
+                 {"assumptions", assumptions_json(report.assumptions)},
+                 {"warnings", report.warnings},
+                 {"timing", timing_json(report.timing)}};
+  if (report.explanation) {
+    object["explanation"] = explanation_json(*report.explanation);
+  }
+  return object;
 }
 
 std::string dump(const Json& json) {

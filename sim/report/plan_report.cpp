@@ -38,12 +38,17 @@ std::optional<CostReport> cost_of(const plan::Plan& plan, const std::string& sou
   return CostReport{*plan.campaign->total_usd, *plan.campaign->mean_bill, source};
 }
 
-Json plan_object(const plan::Plan& plan, const std::string& price_source) {
+Json plan_object(const plan::Plan& plan, int gpus_per_node, const std::string& price_source) {
   std::optional<campaign::CampaignResult> campaign;
   if (plan.campaign) {
     campaign = plan.campaign->result;
   }
-  return {{"layout", layout_json(plan)},
+  const bool estimated = plan.estimate.si() > 0;
+  return {{"nodes", plan.nodes},
+          {"gpus", std::int64_t{plan.nodes} * gpus_per_node},
+          {"pareto", plan.pareto},
+          {"estimated_step_s", estimated ? Json(plan.estimate.si()) : Json(nullptr)},
+          {"layout", layout_json(plan)},
           {"step", step_json(plan.step)},
           {"memory", memory_json(plan.step.memory)},
           {"campaign", campaign_json(campaign)},
@@ -51,8 +56,11 @@ Json plan_object(const plan::Plan& plan, const std::string& price_source) {
 }
 
 Table plans_table(const PlanReport& report) {
-  Table table{fmt::format("The {} fastest plans", report.result.plans.size()),
-              {{"tensor"},
+  Table table{fmt::format("The {} best plans by {}; * on the Pareto front of time and money",
+                          report.result.plans.size(), core::to_word(report.objective)),
+              {{"front", false},
+               {"GPUs"},
+               {"tensor"},
                {"pipeline"},
                {"virtual"},
                {"data"},
@@ -69,13 +77,16 @@ Table plans_table(const PlanReport& report) {
   for (const auto& plan : report.result.plans) {
     const auto& p = plan.layout;
     const auto cost = cost_of(plan, "");
-    table.rows.push_back({count(p.tensor), count(p.pipeline), count(p.virtual_stages),
-                          count(p.data.value.value_or(1)), count(p.micro_batch),
-                          std::string(core::to_word(p.schedule)),
-                          std::string(core::to_word(p.recompute)), number(plan.step.time.si()),
-                          percent(plan.step.mfu), number(plan.step.memory.peak.si() / kGibibyte),
-                          plan.campaign ? number(plan.campaign->result.wall_days.p50) : "-",
-                          cost ? number(cost->total_usd.p50) : "-"});
+    table.rows.push_back(
+        {plan.pareto ? "*" : "",
+         count(static_cast<double>(plan.nodes) * report.scenario.cluster.node.gpus),
+         count(p.tensor), count(p.pipeline), count(p.virtual_stages),
+         count(p.data.value.value_or(1)), count(p.micro_batch),
+         std::string(core::to_word(p.schedule)), std::string(core::to_word(p.recompute)),
+         number(plan.step.time.si()), percent(plan.step.mfu),
+         number(plan.step.memory.peak.si() / kGibibyte),
+         plan.campaign ? number(plan.campaign->result.wall_days.p50) : "-",
+         cost ? number(cost->total_usd.p50) : "-"});
   }
   return table;
 }
@@ -92,7 +103,8 @@ Table rejected_table(const plan::PlanResult& result) {
 }
 
 std::string no_plan() {
-  return "No layout of this cluster fits and keeps the rules; the table says what each fails on.";
+  return "No layout of this cluster fits, keeps the rules and the limits; the table says what each "
+         "fails on.";
 }
 
 }  // namespace
@@ -106,6 +118,7 @@ PlanReport search_plans(const config::LoadedScenario& loaded,
   report.scenario = loaded.scenario;
   report.digest = scenario_digest(loaded);
   report.price_source = price_source(loaded);
+  report.objective = options.objective;
   report.result = plan::search(loaded.scenario, options);
   const core::Seconds elapsed(
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
@@ -119,7 +132,7 @@ PlanReport search_plans(const config::LoadedScenario& loaded,
 std::string plan_json(const PlanReport& report) {
   Json plans = Json::array();
   for (const auto& plan : report.result.plans) {
-    plans.push_back(plan_object(plan, report.price_source));
+    plans.push_back(plan_object(plan, report.scenario.cluster.node.gpus, report.price_source));
   }
   Json rejected = Json::array();
   for (const auto& entry : report.result.rejected) {
@@ -137,6 +150,7 @@ std::string plan_json(const PlanReport& report) {
                 {{"name", report.scenario.name},
                  {"digest", report.digest},
                  {"seed", report.scenario.run.seed}}},
+               {"objective", core::to_word(report.objective)},
                {"plans", plans},
                {"rejected", rejected},
                {"enumerated", report.result.enumerated},
@@ -165,7 +179,7 @@ Document plan_document(const PlanReport& report) {
   document.closing.push_back(fmt::format("headway {}, scenario {}, seed {}", report.version,
                                          report.digest, report.scenario.run.seed));
   document.closing.push_back(r.plans.empty() ? no_plan()
-                                             : "The fastest plan: " +
+                                             : "The best plan: " +
                                                    limit_sentence(r.plans[0].step, std::nullopt));
   return document;
 }

@@ -16,6 +16,7 @@ struct PlanReport {
   training::Scenario scenario;
   std::string digest;
   std::string price_source;
+  plan::Objective objective = plan::Objective::step;
   plan::PlanResult result;
   Timing timing;
 

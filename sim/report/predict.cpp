@@ -123,6 +123,10 @@ RunReport predict(const config::LoadedScenario& loaded, const PredictOptions& op
   check_physics(report.step);
   report.assumptions = report.step.assumptions;
   report.warnings = report.step.warnings;
+  if (options.explain) {
+    tell("explaining the step");
+    report.explanation = training::explain_step(checked);
+  }
   report.timing.step = part.lap();
   if (checked.scenario().run.until) {
     tell(fmt::format("simulating the run, {} trials", checked.scenario().run.trials));

@@ -14,6 +14,7 @@ namespace headway::report {
 struct PredictOptions {
   int threads = 0;   ///< 0: all cores; no result depends on it
   bool fold = true;  ///< simulate classes of equal ranks instead of ranks; no result depends on it
+  bool explain = false;     ///< fill RunReport::explanation
   core::Seconds load_time;  ///< what reading the files took, for `timing`
   std::function<void(std::string_view phase)> progress;  ///< told what begins now; may be empty
 };

@@ -9,6 +9,7 @@
 
 #include "sim/campaign/campaign.h"
 #include "sim/core/fields.h"
+#include "sim/training/explain.h"
 #include "sim/training/scenario.h"
 #include "sim/training/step_result.h"
 
@@ -67,6 +68,7 @@ struct RunReport {
   std::optional<campaign::CampaignResult> campaign;
   std::optional<CostReport> cost;
   ClaimReport claim;
+  std::optional<training::Explanation> explanation;  ///< where it was asked for
   std::string limit;
   std::vector<training::Assumption> assumptions;
   std::vector<std::string> warnings;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "sim/report/explain_report.h"
 #include "sim/report/words.h"
 
 namespace headway::report {
@@ -262,6 +263,9 @@ Document run_document(const RunReport& report) {
                      memory_table(report.step.memory)};
   if (!report.step.links.empty()) {
     document.tables.push_back(links_table(report.step.links));
+  }
+  if (report.explanation) {
+    add_explanation(*report.explanation, document);
   }
   add_campaign(report, document);
   if (report.cost) {

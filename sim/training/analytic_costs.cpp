@@ -256,11 +256,11 @@ FewStages few_stages(const workload::ModelSpec& model,
   if (fewer) {
     few.model.layers = sizes.front() + sizes[1] + sizes.back();
   }
-  const bool even =
-      std::all_of(sizes.begin(), sizes.end(), [&](int size) { return size == sizes.front(); });
-  few.layout.first_stage_layers = even || listed ? 0 : sizes.front();
-  few.layout.last_stage_layers = even || listed ? 0 : sizes.back();
-  few.layout.chunk_layers = listed ? sizes : std::vector<int>{};
+  // A list, since an end with the embedding or the head may hold no layer at all.
+  few.layout.first_stage_layers = 0;
+  few.layout.last_stage_layers = 0;
+  few.layout.chunk_layers =
+      fewer ? std::vector<int>{sizes.front(), sizes[1], sizes.back()} : sizes;
   few.layout.pipeline = static_cast<int>(kept);
   few.layout.virtual_stages = 1;
   few.layout.schedule = ScheduleKind::one_f_one_b;

@@ -52,11 +52,13 @@ const TraceEntry* last_before(const std::vector<const TraceEntry*>& entries, Tic
 
 }  // namespace
 
-core::ByActivity<Tick> critical_path(const network::Problem& problem, const network::RunResult& result) {
-  core::ByActivity<Tick> path;
+std::vector<PathSegment> critical_segments(const network::Problem& problem,
+                                           const network::RunResult& result) {
+  std::vector<PathSegment> segments;
   const auto last = std::find_if(result.trace.begin(), result.trace.end(),
                                  [&](const TraceEntry& entry) { return entry.end == result.end; });
-  HEADWAY_CHECK(last != result.trace.end(), "no trace entry ends at the run's end, tick {}", result.end);
+  HEADWAY_CHECK(last != result.trace.end(), "no trace entry ends at the run's end, tick {}",
+                result.end);
   std::uint32_t actor = last->actor;
   const auto of_class = representatives(result);
   const auto entries = by_class(result);
@@ -65,18 +67,28 @@ core::ByActivity<Tick> critical_path(const network::Problem& problem, const netw
     const TraceEntry* entry = last_before(entries[actor], now);
     HEADWAY_CHECK(entry != nullptr, "actor {} did nothing before tick {}", actor, now);
     // An actor is always busy or blocked, so its last entry ends just now.
-    HEADWAY_CHECK(entry->end == now, "actor {} has a gap from tick {} to {}", actor, entry->end, now);
-    const auto& rank = problem.actors[of_class[entry->actor]];
-    const auto& step = problem.programs[rank.program][entry->step];
-    if (step.code == network::StepCode::compute) {
-      path[step.activity] += now - entry->begin;
-      now = entry->begin;
-    } else {
-      const auto& group = problem.groups[rank.groups[step.slot]];
-      path[group.activity] += now - entry->launched;
-      now = entry->launched;
-      actor = entry->last_arriver;
-    }
+    HEADWAY_CHECK(entry->end == now, "actor {} has a gap from tick {} to {}", actor, entry->end,
+                  now);
+    const std::uint32_t member = of_class[entry->actor];
+    const auto& step = problem.programs[problem.actors[member].program][entry->step];
+    const bool computes = step.code == network::StepCode::compute;
+    const Tick begin = computes ? entry->begin : entry->launched;
+    segments.push_back({member, entry->step, now - begin});
+    now = begin;
+    actor = computes ? actor : entry->last_arriver;
+  }
+  return segments;
+}
+
+core::ByActivity<Tick> critical_path(const network::Problem& problem,
+                                     const network::RunResult& result) {
+  core::ByActivity<Tick> path;
+  for (const PathSegment& segment : critical_segments(problem, result)) {
+    const auto& rank = problem.actors[segment.actor];
+    const auto& step = problem.programs[rank.program][segment.step];
+    const bool computes = step.code == network::StepCode::compute;
+    path[computes ? step.activity : problem.groups[rank.groups[step.slot]].activity] +=
+        segment.ticks;
   }
   return path;
 }

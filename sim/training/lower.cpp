@@ -53,10 +53,12 @@ struct GroupKeyHash {
 
 class Lowering {
  public:
-  Lowering(const CheckedScenario& checked, const network::Fabric& fabric, bool contention)
+  Lowering(const CheckedScenario& checked,
+           const network::Fabric& fabric,
+           const LowerOptions& options)
       : checked_(checked),
         fabric_(fabric),
-        contention_(contention),
+        options_(options),
         layout_(rank_layout(checked)),
         parameters_(network::make_parameters(
             fabric.input(), nccl_generation(checked.scenario().cluster.node.gpu.architecture))),
@@ -67,11 +69,12 @@ class Lowering {
         &graph,
         block_durations(graph, kernel_times(checked_.scenario()),
                         [this](const workload::Operation& o) { return interference(o); }),
-        groups_of_one(checked_), in_order_pairs(graph)};
+        groups_of_one(checked_), in_order_pairs(graph), options_.origins};
     for (int stage = 0; stage < static_cast<int>(graph.stages.size()); ++stage) {
       stages_.push_back(compile_stage(input, stage, out_.problem.names));
       number_slots(stages_.back());
       out_.problem.programs.push_back(std::move(stages_.back().steps));
+      out_.origins.push_back(std::move(stages_.back().origins));
     }
     for (std::int64_t r = 0; r < layout_.ranks(); ++r) {
       add_actor(Rank(static_cast<std::uint32_t>(r)));
@@ -163,13 +166,12 @@ class Lowering {
     call.bytes = slot.bytes;
     const network::CollectiveTime alone = time_of(slot.name, call, members.shape);
     network::EmitOptions options;
-    options.timed = members.shape.domains == 1 || !contention_;
+    options.timed = members.shape.domains == 1 || !options_.contention;
     options.label = leader.index();
     options.routes = &members.routes;
     const auto transfer = network::emit_collective(fabric_, call, members.gpus, alone, options);
     const std::uint32_t group =
-        network::append(transfer, static_cast<std::uint32_t>(members.gpus.size()), slot.activity,
-                        name(slot.name), numbers_, out_.problem);
+        append(transfer, members.gpus.size(), slot, use_of(slot.name, call, members.shape));
     out_.timed_bytes.resize(group + 1U);
     out_.timed_bytes[group] = options.timed ? alone.scale_up_bytes : core::Bytes(0);
     return group;
@@ -201,23 +203,47 @@ class Lowering {
     const char* what = slot.group == Group::context ? "context message" : "pipeline message";
     const std::vector<core::GpuId> ends{layout_.gpu(from), layout_.gpu(to)};
     const network::CollectiveCall call{core::CollectiveKind::send_receive, slot.bytes, {}, {}};
-    const network::CollectiveTime alone = time_of(what, call, network::group_shape(fabric_, ends));
+    const network::GroupShape shape = network::group_shape(fabric_, ends);
+    const network::CollectiveTime alone = time_of(what, call, shape);
     network::EmitOptions options;
-    options.timed = !contention_;
+    options.timed = !options_.contention;
     options.label = from.index();
     const auto transfer = network::emit_send(fabric_, slot.bytes, ends[0], ends[1], alone, options);
-    return network::append(transfer, 1, slot.activity, name(slot.name), numbers_, out_.problem);
+    return append(transfer, 1, slot, use_of(what, call, shape));
   }
 
-  network::CollectiveTime time_of(const std::string& what, const network::CollectiveCall& call, const network::GroupShape& shape) {
-    for (const auto& use : out_.collectives) {
+  /// Index of the use in `collectives`, added if it is new.
+  std::uint32_t use_of(const std::string& what,
+                       const network::CollectiveCall& call,
+                       const network::GroupShape& shape) {
+    for (std::size_t i = 0; i < out_.collectives.size(); ++i) {
+      const auto& use = out_.collectives[i];
       if (use.call.kind == call.kind && use.call.bytes == call.bytes && use.shape == shape) {
-        return use.alone;
+        return static_cast<std::uint32_t>(i);
       }
     }
     out_.collectives.push_back(
         {what, call, shape, network::collective_time(call, shape, parameters_, checked_.scenario().calibration.collectives)});
-    return out_.collectives.back().alone;
+    return static_cast<std::uint32_t>(out_.collectives.size() - 1);
+  }
+
+  network::CollectiveTime time_of(const std::string& what,
+                                  const network::CollectiveCall& call,
+                                  const network::GroupShape& shape) {
+    return out_.collectives[use_of(what, call, shape)].alone;
+  }
+
+  /// Appends the transfer as a group of this use.
+  std::uint32_t append(const network::Transfer& transfer,
+                       std::size_t need,
+                       const SlotKey& slot,
+                       std::uint32_t use) {
+    const std::uint32_t group =
+        network::append(transfer, static_cast<std::uint32_t>(need), slot.activity, name(slot.name),
+                        numbers_, out_.problem);
+    out_.use_of_group.resize(group + 1U);
+    out_.use_of_group[group] = use;
+    return group;
   }
 
   std::uint16_t name(const std::string& text) {
@@ -233,7 +259,7 @@ class Lowering {
 
   const CheckedScenario& checked_;
   const network::Fabric& fabric_;
-  bool contention_;
+  LowerOptions options_;
   RankLayout layout_;
   network::NetworkParameters parameters_;
   network::LinkNumbers numbers_;
@@ -303,8 +329,8 @@ KernelTimes kernel_times(const Scenario& scenario) {
 LoweredStep lower(const CheckedScenario& checked,
                   const workload::StepGraph& graph,
                   const network::Fabric& fabric,
-                  bool contention) {
-  return Lowering(checked, fabric, contention).lower(graph);
+                  const LowerOptions& options) {
+  return Lowering(checked, fabric, options).lower(graph);
 }
 
 }  // namespace headway::training

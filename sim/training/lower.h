@@ -1,6 +1,7 @@
 // From step graph, placement and fabric to one flow problem.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -29,6 +30,13 @@ struct LoweredStep {
   std::vector<core::LinkId> fabric_links;      ///< problem link -> fabric link
   std::vector<CollectiveUse> collectives;      ///< each distinct one once, in order of first use
   std::vector<core::Bytes> timed_bytes;        ///< per group: bytes one rank sends over NVLink in a timed event, else 0
+  std::vector<std::uint32_t> use_of_group;     ///< per group: its entry in `collectives`
+  std::vector<std::vector<StepOrigin>> origins;  ///< per program and step, if asked for
+};
+
+struct LowerOptions {
+  bool contention = true;  ///< false: every transfer is a timed event that takes its time alone
+  bool origins = false;    ///< fill LoweredStep::origins
 };
 
 /// The row of NCCL's cost tables that a GPU reads: CDNA 3 that of Hopper, CDNA 4 that of Blackwell.
@@ -49,10 +57,9 @@ KernelTimes kernel_times(const Scenario& scenario);
 /// One actor a rank, one group for every set of ranks that communicates.
 /// Groups inside one NVLink domain are timed events: the domain is taken to serve one group at a
 /// time.
-/// @param contention  false: every transfer is a timed event that takes its time alone
 LoweredStep lower(const CheckedScenario& checked,
                   const workload::StepGraph& graph,
                   const network::Fabric& fabric,
-                  bool contention = true);
+                  const LowerOptions& options = {});
 
 }  // namespace headway::training

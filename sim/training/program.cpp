@@ -29,6 +29,7 @@ class StageCompiler {
         stage_(stage),
         names_(names),
         durations_(&input.durations),
+        keeps_origins_(input.origins),
         plans_(graph_.blocks.size()) {}
 
   StageProgram compile() {
@@ -47,6 +48,7 @@ class StageCompiler {
   /// What every run of a block emits, found once: a stage calls its blocks thousands of times.
   struct BlockPlan {
     const std::vector<core::Tick>* durations = nullptr;
+    std::int32_t block = -1;
     std::vector<std::uint32_t> slots;  ///< per operation; kNoSlot: it moves nothing
     std::vector<std::uint16_t> names;  ///< per operation
   };
@@ -58,6 +60,7 @@ class StageCompiler {
       return plan;
     }
     plan.durations = &(*durations_)[static_cast<std::size_t>(index)];
+    plan.block = index;
     for (const Operation& o : graph_.blocks[static_cast<std::size_t>(index)].operations) {
       const bool moves =
           o.kind != OperationKind::compute && o.kind != OperationKind::delay && !alone(o);
@@ -85,6 +88,7 @@ class StageCompiler {
       for (const int ticket : operation.await) {
         wait_for_ticket(ticket);
       }
+      here_ = {plan.block, static_cast<std::int32_t>(i)};
       launched[i] = run_operation(operation, plan.slots[i], plan.names[i], (*plan.durations)[i]);
     }
     // A transfer without a ticket ends inside its block.
@@ -102,7 +106,7 @@ class StageCompiler {
     switch (operation.kind) {
       case OperationKind::compute:
       case OperationKind::delay:
-        emit({StepCode::compute, operation.activity, name, 0, duration});
+        emit({StepCode::compute, operation.activity, name, 0, duration}, here_);
         return {kNoSlot, 0};
       case OperationKind::collective: {
         if (slot == kNoSlot) {
@@ -110,7 +114,7 @@ class StageCompiler {
         }
         const Launch launch = arrive(operation.activity, slot, name);
         if (duration > 0) {
-          emit({StepCode::compute, operation.activity, interference_name(), 0, duration});
+          emit({StepCode::compute, operation.activity, interference_name(), 0, duration}, here_);
         }
         if (!operation.asynchronous) {
           wait_for(launch);
@@ -199,7 +203,12 @@ class StageCompiler {
 
   std::uint16_t interference_name() { return name("interference"); }
 
-  void emit(const ProgramStep& step) { program_.steps.push_back(step); }
+  void emit(const ProgramStep& step, StepOrigin origin = {}) {
+    program_.steps.push_back(step);
+    if (keeps_origins_) {
+      program_.origins.push_back(origin);
+    }
+  }
 
   static constexpr std::uint32_t kNoSlot = 0xffffffffU;
 
@@ -210,6 +219,8 @@ class StageCompiler {
   std::vector<std::string>& names_;
   std::map<std::string, std::uint16_t, std::less<>> name_index_;
   const std::vector<std::vector<core::Tick>>* durations_;
+  bool keeps_origins_;
+  StepOrigin here_;
   std::vector<BlockPlan> plans_;  ///< per block
   std::vector<Launch> launched_;  ///< scratch of run_block
   std::vector<std::uint16_t> slot_names_;

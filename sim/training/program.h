@@ -54,9 +54,15 @@ std::vector<std::vector<core::Tick>> block_durations(const workload::StepGraph& 
 /// One group then serves all channels of the pair, which keeps the problem small.
 std::set<std::pair<int, int>> in_order_pairs(const workload::StepGraph& graph);
 
+/// The operation of the step graph that a computation of a program is.
+struct StepOrigin {
+  std::int32_t block = -1, operation = -1;
+};
+
 /// One stage's program and what its slots mean.
 struct StageProgram {
   network::Program steps;
+  std::vector<StepOrigin> origins;  ///< per step, if asked for; -1 where it is no computation
   std::vector<SlotKey> slots;
 };
 
@@ -66,6 +72,7 @@ struct CompileInput {
   std::vector<std::vector<core::Tick>> durations;  ///< from block_durations
   std::vector<workload::Group> groups_of_one;  ///< groups of a single rank: their transfers vanish
   std::set<std::pair<int, int>> in_order;      ///< from in_order_pairs
+  bool origins = false;                        ///< fill StageProgram::origins
 };
 
 /// Compiles a stage.

@@ -140,7 +140,7 @@ StepResult simulate_step(const CheckedScenario& checked, const StepOptions& opti
                                                 rank_layout(checked).expert_domains());
   network::Fabric fabric = build_fabric(s.cluster);
   degrade_links(options.degradations, fabric);
-  LoweredStep lowered = lower(checked, graph, fabric, options.contention);
+  LoweredStep lowered = lower(checked, graph, fabric, {.contention = options.contention});
   slow_actors(options.degradations, lowered.problem);
   network::RunOptions run_options;
   run_options.fold = options.fold;

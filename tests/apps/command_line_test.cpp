@@ -163,8 +163,12 @@ TEST_F(CommandLine, CatalogListsAndShowsEntries) {
 TEST_F(CommandLine, EveryConstantHasAValueAndASource) {
   const json rows = json::parse(run("catalog constants --format json").out)["rows"];
   ASSERT_GT(rows.size(), 20U);
+  std::set<std::string> rooms;
+  int fitted = 0;
   for (const auto& row : rows) {
     EXPECT_NE(row["source"], "") << row;
+    rooms.insert(row["entry"].get<std::string>());
+    fitted += row["standard_error"] != "" ? 1 : 0;
     // The A100 has no 8-bit matrix unit, so no file writes this share, and no data sheet stands for
     // it.
     if (row["entry"] == "gpus/a100-80gb-sxm" && row["field"] == "sustained.gemm_8bit") {
@@ -172,6 +176,8 @@ TEST_F(CommandLine, EveryConstantHasAValueAndASource) {
     }
     EXPECT_TRUE(std::isfinite(std::stod(row["value"].get<std::string>()))) << row;
   }
+  EXPECT_TRUE(rooms.count("models/gpu") == 1 && rooms.count("models/network") == 1);
+  EXPECT_GT(fitted, 10);
 }
 
 TEST_F(CommandLine, CompletionNamesTheVerbs) {

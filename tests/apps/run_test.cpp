@@ -1,4 +1,5 @@
 // headway run and headway plan from the outside.
+#include <algorithm>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
@@ -173,6 +174,40 @@ TEST_F(PlanVerb, RanksPlansThatFitAndCountsTheRest) {
   }
   EXPECT_EQ(rejected + result["simulated"].get<std::int64_t>(),
             result["enumerated"].get<std::int64_t>());
+}
+
+TEST_F(PlanVerb, LooksAtSeveralClusterSizesWithinLimits) {
+  write_small("s.yaml");
+  const auto outcome = run("plan s.yaml --format json --top 2 --nodes 1,2,4 --limit gpus=16");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const json result = json::parse(outcome.out);
+  EXPECT_EQ(result["objective"], "step");
+  for (const auto& plan : result["plans"]) {
+    EXPECT_LE(plan["gpus"].get<int>(), 16);
+    EXPECT_NEAR(plan["estimated_step_s"].get<double>() / plan["step"]["time_s"].get<double>(), 1,
+                0.05);
+  }
+  EXPECT_EQ(result["plans"][0]["pareto"], true);
+  const bool refused = std::any_of(result["rejected"].begin(), result["rejected"].end(),
+                                   [](const json& entry) { return entry["class"] == "gpus"; });
+  EXPECT_TRUE(refused);
+  EXPECT_THAT(run("plan s.yaml --limit deadline=34").err, HasSubstr("--limit deadline: "));
+  EXPECT_THAT(run("plan s.yaml --limit speed=1").err, HasSubstr("write 'deadline=34 d'"));
+}
+
+TEST_F(PlanVerb, ExplainsAStepThatRunPredicts) {
+  write_small("s.yaml");
+  const auto outcome = run("run s.yaml --explain --format json");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const json result = json::parse(outcome.out);
+  double sum = result["explanation"]["rest_s"].get<double>();
+  for (const auto& part : result["explanation"]["contributions"]) {
+    sum += part["time_s"].get<double>();
+  }
+  EXPECT_NEAR(sum, result["step"]["time_s"].get<double>(), 1e-9);
+  EXPECT_EQ(result["explanation"]["sensitivities"].size(), 8U);
+  EXPECT_THAT(run("run s.yaml --explain").out, HasSubstr("What the step is made of"));
+  EXPECT_FALSE(json::parse(run("run s.yaml --format json").out).contains("explanation"));
 }
 
 TEST_F(PlanVerb, DoesNotDependOnThreads) {

@@ -115,6 +115,61 @@ TEST(Search, LayoutsThatAreNotSimulatedAreSlowerThanThePlansKept) {
   EXPECT_EQ(rejected + few.simulated, few.enumerated);
 }
 
+// Twice the GPUs do the run in more than half the time, for more money: both sizes are on the
+// front.
+// With memory for every layout, no recompute tips the scales: two nodes are faster, one node saves
+// the transfers between them and so is cheaper by the GPU-second.
+TEST(Search, MarksTheFrontOfTimeAndMoneyOverClusterSizes) {
+  auto scenario = sample_scenario();
+  scenario.cluster.node.gpu.memory = core::Bytes(1e12);
+  PlanOptions sizes;
+  sizes.keep = 2;
+  sizes.nodes = {1, 2};
+  const auto result = search(scenario, sizes);
+  ASSERT_GE(result.plans.size(), 2U);
+  std::vector<int> front;
+  for (const Plan& plan : result.plans) {
+    EXPECT_NEAR(plan.estimate / plan.step.time, 1, 0.05);
+    if (plan.pareto) {
+      front.push_back(plan.nodes);
+    }
+  }
+  EXPECT_EQ(front, (std::vector<int>{2, 1}));  // fastest first
+}
+
+TEST(Search, CountsWhatMissesALimit) {
+  auto scenario = sample_scenario();
+  scenario.run.until = training::UntilSpec{};
+  scenario.run.until->steps = 1000;
+  scenario.run.trials = 2;
+  PlanOptions options;
+  options.keep = 1;
+  const auto free = search(scenario, options);
+  const double run = 1000 * free.plans.front().step.time.si();
+  options.limits.deadline = core::Seconds(0.9 * run);
+  const auto late = search(scenario, options);
+  EXPECT_TRUE(late.plans.empty());
+  EXPECT_EQ(late.simulated, 0);
+  const auto count_of = [&](const PlanResult& result, const std::string& kind) {
+    std::int64_t count = 0;
+    for (const auto& entry : result.rejected) {
+      count += entry.kind == kind ? entry.count : 0;
+    }
+    return count;
+  };
+  EXPECT_GT(count_of(late, "deadline"), 10);
+  options.limits = {};
+  options.limits.gpus = 8;
+  const auto many = search(scenario, options);
+  EXPECT_EQ(count_of(many, "gpus"), many.enumerated);
+}
+
+TEST(Search, AsksForARunWhereTheObjectiveNeedsOne) {
+  PlanOptions options;
+  options.objective = Objective::days;
+  EXPECT_THROW(search(sample_scenario(), options), core::Error);
+}
+
 TEST(Search, TellsItsProgress) {
   std::mutex mutex;
   std::size_t calls = 0;

@@ -1,0 +1,106 @@
+#include "sim/report/explain_report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <optional>
+
+#include "sim/report/words.h"
+
+namespace headway::report {
+
+namespace {
+
+constexpr double kChange = 0.1;  ///< of each input, either way; the default of step_sensitivities
+
+Table contributions_table(const training::Explanation& e) {
+  Table table{"What the step is made of (critical path)",
+              {{"#"}, {"what", false}, {"part of", false}, {"times"}, {"time [ms]"}, {"share [%]"}},
+              {},
+              true};
+  int place = 0;
+  for (const auto& c : e.largest) {
+    table.rows.push_back({count(++place), c.what, std::string(in_words(c.activity)),
+                          count(static_cast<double>(c.count)), number(c.time.si() * 1e3),
+                          percent(c.time / e.step)});
+  }
+  table.rows.push_back(
+      {"", "all else", "", "", number(e.rest.si() * 1e3), percent(e.rest / e.step)});
+  table.rows.push_back({"", "step", "", "", number(e.step.si() * 1e3), percent(1)});
+  return table;
+}
+
+Table formulas_table(const training::Explanation& e) {
+  Table table{"Each of them once, in numbers",
+              {{"#"}, {"closed form", false}, {"shorter with", false}},
+              {},
+              false};
+  int place = 0;
+  for (const auto& c : e.largest) {
+    table.rows.push_back({count(++place), c.formula, c.change});
+  }
+  return table;
+}
+
+std::string relative(const std::optional<core::Seconds>& time, core::Seconds step) {
+  return time ? fmt::format("{:+.2f}", 100 * (*time / step - 1)) : "-";
+}
+
+/// A bar of at most 20 characters, the widest input's the longest.
+std::string bar(core::Seconds span, core::Seconds widest) {
+  constexpr double kLongest = 20;
+  const double share = widest.si() > 0 ? span / widest : 0;
+  return std::string(static_cast<std::size_t>(std::lround(kLongest * share)), '#');
+}
+
+Table sensitivities_table(const training::Explanation& e) {
+  Table table{"How the step answers to 10 % of each input",
+              {{"input", false}, {"10 % less [%]"}, {"10 % more [%]"}, {"", false}},
+              {},
+              false};
+  const core::Seconds widest =
+      e.sensitivities.empty() ? core::Seconds(0) : e.sensitivities.front().span(e.step);
+  for (const auto& s : e.sensitivities) {
+    table.rows.push_back({s.input, relative(s.lower, e.step), relative(s.higher, e.step),
+                          bar(s.span(e.step), widest)});
+  }
+  return table;
+}
+
+Json seconds_or_null(const std::optional<core::Seconds>& time) {
+  return time ? number_or_null(time->si()) : Json(nullptr);
+}
+
+}  // namespace
+
+void add_explanation(const training::Explanation& explanation, Document& document) {
+  document.tables.push_back(contributions_table(explanation));
+  document.tables.push_back(formulas_table(explanation));
+  document.tables.push_back(sensitivities_table(explanation));
+}
+
+Json explanation_json(const training::Explanation& e) {
+  Json contributions = Json::array();
+  for (const auto& c : e.largest) {
+    contributions.push_back({{"activity", core::to_word(c.activity)},
+                             {"what", c.what},
+                             {"time_s", number_or_null(c.time.si())},
+                             {"share", number_or_null(c.time / e.step)},
+                             {"count", c.count},
+                             {"formula", c.formula},
+                             {"change", c.change}});
+  }
+  Json sensitivities = Json::array();
+  for (const auto& s : e.sensitivities) {
+    sensitivities.push_back({{"input", s.input},
+                             {"fields", s.fields},
+                             {"change", kChange},
+                             {"lower_step_s", seconds_or_null(s.lower)},
+                             {"higher_step_s", seconds_or_null(s.higher)}});
+  }
+  return {{"contributions", contributions},
+          {"rest_s", number_or_null(e.rest.si())},
+          {"sensitivities", sensitivities}};
+}
+
+}  // namespace headway::report

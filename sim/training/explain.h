@@ -1,0 +1,53 @@
+// Why a step takes as long as it does: its largest contributions, each with its closed form and the
+// numbers in it, and how the step answers to a change of the machine.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/core/activity.h"
+#include "sim/core/units.h"
+#include "sim/training/check.h"
+
+namespace headway::training {
+
+/// One kind of kernel or transfer on the critical path.
+struct Contribution {
+  core::Activity activity = core::Activity::compute;
+  std::string what;        ///< "mlp in, forward: matrix product"
+  core::Seconds time;      ///< on the critical path
+  std::int64_t count = 0;  ///< launches on the critical path; what is cut short counts whole
+  std::string formula;     ///< of one launch, numbers filled in
+  std::string change;      ///< what would make it shorter
+};
+
+/// The step when one input is 10 % lower or higher.
+struct Sensitivity {
+  std::string input;   ///< "matrix units"
+  std::string fields;  ///< the scenario's fields that are scaled
+  std::optional<core::Seconds> lower,
+      higher;  ///< step time; absent where a measured curve forbids the change
+  /// Larger of the two changes, in seconds.
+  [[nodiscard]] core::Seconds span(core::Seconds step) const;
+};
+
+struct Explanation {
+  core::Seconds step;
+  std::vector<Contribution> largest;       ///< longest first
+  core::Seconds rest;                      ///< of the critical path: all others together
+  std::vector<Sensitivity> sensitivities;  ///< widest first
+};
+
+/// The `most` largest contributions; contributions and rest add up to the step.
+Explanation explain_step(const CheckedScenario& checked, std::size_t most = 10);
+
+/// Recomputes the step with each main input at `1 - change` and `1 + change`: matrix units, memory
+/// bandwidth, attention kernels, NVLink, network bandwidth, network latency, kernel gaps, the CPU's
+/// launches.
+std::vector<Sensitivity> step_sensitivities(const CheckedScenario& checked,
+                                            core::Seconds step,
+                                            double change = 0.1);
+
+}  // namespace headway::training
