@@ -3,10 +3,14 @@
 #include <filesystem>
 #include <string>
 
+#include "sim/config/reflect.h"
+#include "sim/config/unit_text.h"
 #include "sim/config/write_entry.h"
 #include "sim/import/gzip.h"
 #include "sim/import/nccl_tests_json.h"
 #include "sim/report/calibrate_report.h"
+#include "sim/training/anchor.h"
+#include "sim/training/step.h"
 
 #include "apps/headway/input.h"
 #include "apps/headway/options.h"
@@ -237,11 +241,65 @@ int run_calibrate_compare(int argc, char** argv) {
   return 0;
 }
 
+/// "4.2 s" or "850 ms", positive.
+core::Seconds step_time(const std::string& text) {
+  std::string why;
+  const auto si = config::parse_quantity(text, config::reflect::dimension_of(core::Seconds{}), why);
+  if (!si || *si <= 0) {
+    throw core::Error(fmt::format("--step {}: {}", text, si ? "a step takes more than 0 s" : why));
+  }
+  return core::Seconds(*si);
+}
+
+int run_calibrate_anchor(int argc, char** argv) {
+  CLI::App app("Rescales a scenario's profile by one measured step of it; prints the profile.");
+  CommonOptions options;
+  Arguments given;
+  std::string step;
+  describe(app, "calibrate anchor",
+           "  headway calibrate anchor ours.yaml --step '4.2 s' --out calibrations/ours.yaml\n"
+           "  headway calibrate anchor ours.yaml other-layout.yaml --step 850ms");
+  app.add_option("SCENARIO", given.files, "The scenario measured, then others to predict with it")
+      ->required()
+      ->option_text("...");
+  app.add_option("--step", step, "Mean time of an undisturbed optimizer step")
+      ->required()
+      ->option_text("TIME");
+  app.add_option("--name", given.name, "Name printed in reports")->option_text("TEXT");
+  add_scenario_options(app, options);
+  add_out(app, options);
+  if (const auto code = parse(app, argc, argv)) {
+    return *code;
+  }
+  check_out(options);
+  const core::Seconds measured = step_time(step);
+  std::vector<training::CheckedScenario> scenarios;
+  for (const auto& file : given.files) {
+    const auto loaded = config::load_scenario(file, load_options(options));
+    scenarios.push_back(training::check(loaded.scenario, loaded.marks));
+  }
+  auto anchor = training::anchor_step(scenarios.front(), measured);
+  if (!given.name.empty()) {
+    anchor.calibration.name = given.name;
+  }
+  std::vector<report::AnchoredStep> steps{{given.files.front(), anchor.predicted, anchor.matched}};
+  for (std::size_t i = 1; i < scenarios.size(); ++i) {
+    const auto after = training::recalibrated(scenarios[i], anchor.calibration);
+    steps.push_back({given.files[i], training::simulate_step(scenarios[i], {.trace = false}).time,
+                     training::simulate_step(after, {.trace = false}).time});
+  }
+  remark(options, report::to_text(report::anchor_document(anchor, measured, steps)));
+  deliver(options, config::write_calibration(anchor.calibration));
+  return 0;
+}
+
 constexpr const char* kHelp =
     "Turns measurements into calibration profiles; docs/calibration.md leads through it.\n"
     "Usage: headway calibrate import FORMAT FILE...   measurements of other programs as samples\n"
     "       headway calibrate fit SAMPLES...          samples as a profile for `use:`\n"
     "       headway calibrate compare PROFILE LOG     a profile against a log\n"
+    "       headway calibrate anchor SCENARIO --step TIME   a profile rescaled by one measured "
+    "step\n"
     "Measuring itself is done on the node by the program headway-calibrate.\n";
 
 }  // namespace
@@ -256,6 +314,9 @@ int run_calibrate(int argc, char** argv) {
   }
   if (what == "compare") {
     return run_calibrate_compare(argc - 1, argv + 1);
+  }
+  if (what == "anchor") {
+    return run_calibrate_anchor(argc - 1, argv + 1);
   }
   if (what == "--help" || what == "-h") {
     fmt::print("{}", kHelp);

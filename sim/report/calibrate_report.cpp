@@ -164,15 +164,37 @@ Document profile_document(const fit::Profile& profile) {
   table.columns = {{"figure", false},     {"value"},   {"unit", false}, {"standard error [%]"},
                    {"leave one out [%]"}, {"samples"}, {"left out"}};
   for (const auto& f : profile.spec.figures) {
-    table.rows.push_back(
-        {f.name, fmt::format("{:.4g}", f.value), f.unit, f.value > 0 ? percent(f.standard_error / f.value) : "-",
-         percent(f.leave_one_out), fmt::format("{}", f.samples), fmt::format("{}", f.flagged)});
+    table.rows.push_back({f.name, fmt::format("{:.4g}", f.value), f.unit,
+                          f.value > 0 ? percent(f.standard_error / f.value) : "-",
+                          percent(f.leave_one_out), fmt::format("{}", f.samples),
+                          fmt::format("{}", f.flagged)});
   }
   document.tables = {std::move(table)};
   document.closing = profile.remarks;
   document.closing.push_back(
       fmt::format("Standard error of a predicted step with this profile: {} %.",
                   percent(profile.spec.relative_error)));
+  return document;
+}
+
+Document anchor_document(const training::StepAnchor& anchor,
+                         core::Seconds measured,
+                         const std::vector<AnchoredStep>& steps) {
+  Document document;
+  document.title = fmt::format("Matrix products x {:.3f}", anchor.factor);
+  Table table{"Step", {{"scenario", false}, {"before [s]"}, {"after [s]"}, {"change [%]"}}, {}};
+  for (const AnchoredStep& step : steps) {
+    table.rows.push_back({step.scenario, fmt::format("{:.4g}", step.before.si()),
+                          fmt::format("{:.4g}", step.after.si()),
+                          fmt::format("{:+.1f}", 100 * (step.after / step.before - 1))});
+  }
+  document.tables.push_back(std::move(table));
+  document.closing.push_back(fmt::format(
+      "{} was predicted {:+.1f} % from the measured {:.4g} s; with matrix products {:.3f} times as "
+      "fast it is matched. One step cannot tell which kernel or transfer differs: where layouts "
+      "differ much from it, measure another.",
+      steps.front().scenario, 100 * (anchor.predicted / measured - 1), measured.si(),
+      anchor.factor));
   return document;
 }
 

@@ -7,6 +7,7 @@
 
 #include "sim/core/collective.h"
 #include "sim/report/table.h"
+#include "sim/training/anchor.h"
 #include "sim/training/calibration_spec.h"
 
 #include "calibrate/fit/profile.h"
@@ -45,5 +46,17 @@ std::string comparison_json(const ProfileComparison& comparison);
 
 /// Every figure with its standard and leave-one-out error, then the remarks.
 Document profile_document(const fit::Profile& profile);
+
+/// A step before and after a profile was anchored.
+struct AnchoredStep {
+  std::string scenario;
+  core::Seconds before, after;
+};
+
+/// What one measured step did: to the scenario it was measured on (the first), and to the others.
+/// @param measured  the step that was matched
+Document anchor_document(const training::StepAnchor& anchor,
+                         core::Seconds measured,
+                         const std::vector<AnchoredStep>& steps);
 
 }  // namespace headway::report

@@ -73,6 +73,27 @@ TEST_F(CalibrateVerb, AProfileWithoutTheGroupSaysWhatItHas) {
                                       "  all_reduce over 8 ranks, 8 a node"));
 }
 
+TEST_F(CalibrateVerb, OneMeasuredStepRescalesAProfile) {
+  write_small("s.yaml");
+  const auto anchored =
+      run("calibrate anchor s.yaml s.yaml --step '3 s' --name ours --out ours.yaml");
+  ASSERT_EQ(anchored.code, 0) << anchored.err;
+  EXPECT_THAT(anchored.err, HasSubstr("with matrix products"));
+  EXPECT_EQ(run("check ours.yaml").out, "ours.yaml: correct (calibrations)\n");
+  write("s.yaml", read("s.yaml") + "calibration: {use: ours}\n");
+  const auto again = run("calibrate anchor s.yaml --step '3 s'");
+  EXPECT_THAT(again.err, HasSubstr("Matrix products x 1.000")) << again.err;
+}
+
+TEST_F(CalibrateVerb, AnImpossibleStepIsRefusedWithItsBounds) {
+  write_small("s.yaml");
+  const auto refused = run("calibrate anchor s.yaml --step '1 us' --out ours.yaml");
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("no rate of the matrix products makes a step of 1e-06 s"));
+  EXPECT_FALSE(exists("ours.yaml"));
+  EXPECT_THAT(run("calibrate anchor s.yaml --step 3").err, HasSubstr("--step 3: "));
+}
+
 TEST_F(CalibrateVerb, WithoutAnActionItPrintsTheThree) {
   const auto help = run("calibrate");
   EXPECT_EQ(help.code, 2);

@@ -1,0 +1,50 @@
+#include "sim/training/anchor.h"
+
+#include <gtest/gtest.h>
+
+#include "sim/core/error.h"
+#include "sim/training/step.h"
+
+#include "tests/training/fixture.h"
+
+namespace headway::training {
+namespace {
+
+// A machine whose matrix products run at 0.8 of the profile's rate: its step, measured, gives 0.8
+// back.
+TEST(Anchor, FindsTheRateOfAPlantedMachine) {
+  const auto profile = check(eight_nodes());
+  auto machine = eight_nodes();
+  machine.calibration.kernels = machine.cluster.node.gpu.sustained;
+  machine.calibration.kernels->gemm_16bit *= 0.8;
+  machine.calibration.kernels->gemm_8bit *= 0.8;
+  machine.calibration.kernels->gemm_4bit *= 0.8;
+  const core::Seconds measured = simulate_step(check(machine)).time;
+  const auto anchor = anchor_step(profile, measured);
+  EXPECT_NEAR(anchor.factor, 0.8, 0.005);
+  EXPECT_NEAR(anchor.matched / measured, 1, 0.001);
+  EXPECT_LT(anchor.predicted, measured);
+  EXPECT_EQ(simulate_step(recalibrated(profile, anchor.calibration)).time, anchor.matched);
+  EXPECT_EQ(anchor.calibration.figures.back().name, "anchor.gemm");
+}
+
+TEST(Anchor, TheSameStepChangesNothing) {
+  const auto profile = check(eight_nodes());
+  const auto anchor = anchor_step(profile, simulate_step(profile).time);
+  EXPECT_NEAR(anchor.factor, 1, 0.003);
+}
+
+TEST(Anchor, AStepThatNoRateMatchesIsRefusedWithItsBounds) {
+  const auto profile = check(eight_nodes());
+  const core::Seconds step = simulate_step(profile).time;
+  EXPECT_THROW(anchor_step(profile, step * 100), core::Error);
+  try {
+    anchor_step(profile, step * 0.01);
+    FAIL() << "a step at a hundredth of the time was matched";
+  } catch (const core::Error& error) {
+    EXPECT_NE(std::string(error.what()).find("no rate of the matrix products"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace headway::training
