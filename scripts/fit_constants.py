@@ -3,10 +3,11 @@
 
 usage: scripts/fit_constants.py RUNS.csv [--headway PROGRAM] [--configs FOLDER] [--out FILE.json]
 
-Each constant is moved by 5 % in a copy of the catalogue and all runs are predicted again; with these slopes of
-log(prediction) a robust linear fit (Huber, 5 %) finds the best factors. Printed are the factor, its standard error over
-200 random halves of the configurations, and the errors in sample and in a ten-fold cross-validation by configuration
-(the column `group`: rows of one configuration are never in both parts). The files are not changed.
+Each constant is moved by 5 % in a copy of the catalogue and all runs are predicted again: one evaluation of all rows a
+constant. With these slopes of log(prediction) a robust linear fit (Huber, 5 %) finds the best factors; fits of parts of
+the rows are linear algebra on the same slopes. Printed are the factor, its standard error over 200 random halves of the
+groups, and the errors in sample and in a cross-validation that leaves out one of ten parts at a time. A group is all rows
+of one model, GPU and precision, so that none of them is in both parts. The files are not changed.
 """
 import argparse
 import csv
@@ -24,6 +25,7 @@ HOPPER = ["gpus/h100-sxm.yaml", "gpus/h200-sxm.yaml"]
 AMPERE = ["gpus/a100-80gb-sxm.yaml", "gpus/a100-40gb-sxm.yaml"]
 BLACKWELL = ["gpus/b200-sxm.yaml", "gpus/b300-sxm.yaml", "gpus/gb200.yaml", "gpus/gb300.yaml"]
 RECIPES = ["frameworks/megatron-core.yaml", "frameworks/mlperf.yaml", "frameworks/megatron-core-2023.yaml"]
+DEEPSPEED = ["frameworks/megatron-deepspeed-2022.yaml", "frameworks/megatron-deepspeed-bf16-2022.yaml"]
 CONSTANTS = {
     "A100 gemm_16bit": (AMPERE, "gemm_16bit"),
     "H100 gemm_16bit": (HOPPER, "gemm_16bit"),
@@ -32,7 +34,8 @@ CONSTANTS = {
     "B200 gemm_8bit": (BLACKWELL, "gemm_8bit"),
     "tensor_interference": (RECIPES, "tensor_interference"),
     "message_overhead": (RECIPES, "message_overhead"),
-    "DeepSpeed accumulation_bytes": (["frameworks/megatron-deepspeed-2022.yaml"], "accumulation_bytes"),
+    "DeepSpeed accumulation_bytes": (DEEPSPEED, "accumulation_bytes"),
+    "Omni-Path efficiency": (["fabrics/omni-path-100.yaml"], "efficiency"),
 }
 STEP = 1.05
 HUBER = 0.05
@@ -109,7 +112,7 @@ def main():
     slopes = np.stack([(np.log1p(np.array([moved[i] for i in ids])) - errors) / np.log(STEP)
                        for moved in (perturbed(arguments, name) for name in CONSTANTS)], axis=1)
     weights = np.array([float(rows[i]["weight"] or 1) for i in ids])
-    groups = [rows[i]["group"] for i in ids]
+    groups = ["|".join(rows[i][column] for column in ("model", "gpu", "precision")) for i in ids]
     change = robust_fit(slopes, errors, weights)
     halves = []
     random = np.random.default_rng(2)
@@ -125,7 +128,8 @@ def main():
         print(f"{name:32s} x {fitted['factor']:.3f} +- {fitted['standard_error']:.3f}")
     result["as it is"] = report("as it is:", errors)
     result["refitted"] = report("refitted:", errors + slopes @ change)
-    result["cross-validated"] = report("cross-validated by configuration:", cross_validate(slopes, errors, weights, groups))
+    print(f"{len(ids)} rows in {len(set(groups))} groups")
+    result["cross-validated"] = report("cross-validated by model, GPU and precision:", cross_validate(slopes, errors, weights, groups))
     if arguments.out:
         pathlib.Path(arguments.out).write_text(json.dumps(result, indent=2) + "\n")
 

@@ -80,8 +80,10 @@ def chart(rows, runs):
 def main():
     runs = {r["id"]: r for r in csv.DictReader(open(sys.argv[1]))}
     result = json.loads(pathlib.Path(sys.argv[2]).read_text())
-    dense = [r for r in result["rows"]
-             if r["error"] is not None and runs[r["id"]]["arch"] == "dense" and not runs[r["id"]]["gpu"].startswith("MI")]
+    nvidia = [r for r in result["rows"] if r["error"] is not None and not runs[r["id"]]["gpu"].startswith("MI")]
+    dense = [r for r in nvidia if runs[r["id"]]["arch"] == "dense"]
+    moe = [r for r in nvidia if runs[r["id"]]["arch"] == "moe"]
+    other = [r for r in result["rows"] if r["error"] is not None and runs[r["id"]]["gpu"].startswith("MI")]
     summary = result["summary"]
     skipped = {}
     for row in result["rows"]:
@@ -89,6 +91,8 @@ def main():
             skipped[row["status"]] = skipped.get(row["status"], 0) + 1
     parts = [table("dense NVIDIA rows", [("all", dense)]), table("source", by(dense, runs, "source")),
              table("GPU", by(dense, runs, "gpu")), table("precision", by(dense, runs, "precision")),
+             table("mixtures of experts", [("all", moe)] + by(moe, runs, "model")),
+             table("AMD, no kernel tables", [("all", other)]),
              f"Repeats of one configuration ({summary['repeat_rows']} rows) differ from their median by "
              f"{100 * summary['repeat_mean_deviation']:.1f} % on average. Of {summary['layout_pairs']} pairs of layouts of one model, GPU, "
              f"precision and GPU count that differ by more than 10 %, {100 * summary['layout_pairs_right']:.0f} % are in the right order.",
@@ -99,7 +103,7 @@ def main():
     before, rest = text.split("<!-- generated -->\n")
     after = rest.split("<!-- end -->\n")[1]
     PAGE.write_text(before + "<!-- generated -->\n" + "\n\n".join(parts) + "\n<!-- end -->\n" + after)
-    CHART.write_text(json.dumps(chart(dense, runs), indent=1) + "\n")
+    CHART.write_text(json.dumps(chart(dense + moe, runs), indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
 // headway topo: what a fabric is made of, how wide it is, and whether it hangs together.
 #include <string>
+#include <vector>
 
+#include "sim/network/fabric_faults.h"
 #include "sim/report/topo_report.h"
 #include "sim/training/lower.h"
 
@@ -39,6 +41,7 @@ int run_topo(int argc, char** argv) {
   std::string file;
   std::string dot;
   std::string graphml;
+  std::vector<std::string> down;
   describe(app, "topo",
            "  headway topo configs/clusters/selene-a100.yaml --dot selene.dot\n"
            "  headway topo rail-optimized-ndr --nodes 64 --format json");
@@ -54,6 +57,9 @@ int run_topo(int argc, char** argv) {
       ->option_text("ENTRY");
   app.add_option("--dot", dot, "Also write the graph for Graphviz")->option_text("FILE");
   app.add_option("--graphml", graphml, "Also write the graph as GraphML")->option_text("FILE");
+  app.add_option("--down", down, "A switch that has failed: leaf:3, spine:0, core:1")
+      ->allow_extra_args(false)
+      ->option_text("SWITCH");
   app.add_option("--set", options.set, "Change a value of FILE, as nodes=64")
       ->allow_extra_args(false)
       ->option_text("PATH=VALUE");
@@ -66,7 +72,13 @@ int run_topo(int argc, char** argv) {
   check_out(drawing(options, dot));
   check_out(drawing(options, graphml));
   report::TopoReport result{report::load_machine(file, how, load_options(options)), {}};
-  const auto fabric = training::build_fabric(result.machine.cluster);
+  auto fabric = training::build_fabric(result.machine.cluster);
+  std::vector<network::SwitchId> failed;
+  for (const auto& words : down) {
+    failed.push_back(network::parse_switch(words, fabric.shape()));
+    result.machine.assumptions.push_back(words + " has failed");
+  }
+  network::fail_switches(failed, fabric);
   result.fabric = network::report(fabric);
   if (!dot.empty()) {
     deliver(drawing(options, dot), network::to_dot(fabric));

@@ -150,6 +150,22 @@ void round_profile(training::CalibrationSpec& spec) {
   spec.relative_error = rounded(spec.relative_error);
 }
 
+/// A product that takes r times as long beside a collective loses 1 - 1/r of every second of it. The largest of the
+/// collectives measured.
+std::optional<double> loss_beside_collectives(const std::vector<training::FittedFigure>& figures) {
+  std::optional<double> loss;
+  for (const auto& figure : figures) {
+    const bool product = figure.name.rfind("interference.gemm.", 0) == 0;
+    const bool collective = figure.name.ends_with(".beside.all_reduce") ||
+                            figure.name.ends_with(".beside.all_gather") ||
+                            figure.name.ends_with(".beside.reduce_scatter");
+    if (product && collective && figure.value > 0) {
+      loss = std::max(loss.value_or(0), 1 - 1 / std::max(1.0, figure.value));
+    }
+  }
+  return loss;
+}
+
 }  // namespace
 
 Profile fit_profile(SampleSet samples, const ProfileOptions& options) {
@@ -170,7 +186,9 @@ Profile fit_profile(SampleSet samples, const ProfileOptions& options) {
   profile.spec.host_bandwidth = rates.host_bandwidth;
   profile.spec.storage = rates.storage;
   append(profile.spec.figures, std::move(rates.figures));
-  append(profile.spec.figures, fit_interference(profile.samples.samples));
+  auto interference = fit_interference(profile.samples.samples);
+  profile.spec.data_interference = loss_beside_collectives(interference);
+  append(profile.spec.figures, std::move(interference));
   if (profile.spec.figures.empty() && profile.spec.collectives.empty()) {
     throw core::Error(fmt::format("nothing can be fitted to these {} samples{}",
                                   profile.samples.samples.size(),

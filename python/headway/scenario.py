@@ -309,6 +309,9 @@ class NodeSpec:
         Network cards. (required)
     host_memory
         Memory of the host. (default 2 TB)
+    host_memory_bandwidth
+        Of all memory channels of the host; an offloaded optimizer updates there. (default 400
+        GB/s)
     host_power
         Power of the node beside its GPUs (CPUs, fans, NICs). (default 2 kW)
     use, source
@@ -321,6 +324,7 @@ class NodeSpec:
     scale_up: ScaleUpSpec | None = None
     nic: NicSpec | None = None
     host_memory: str | None = None
+    host_memory_bandwidth: str | None = None
     host_power: str | None = None
     use: str | None = None
     source: str | None = None
@@ -728,6 +732,9 @@ class FrameworkSpec:
         Each tensor rank sends its share between stages, not the whole. (default true)
     cuda_graphs
         Kernels are launched from recorded graphs. (default false)
+    attention_graphs
+        In layers of experts attention and routing are launched from recorded graphs, the
+        experts' kernels one by one. (default false)
     expert_dispatch
         all-to-all: a copy of a token for each of its experts; deduplicated: one copy for each
         GPU that holds some of them, and one over the network for each NVLink domain (DeepEP,
@@ -735,6 +742,14 @@ class FrameworkSpec:
     dispatch_bytes
         Bytes an element of tokens on their way to experts (1: fp8 dispatch); they come back in
         16 bits. (default 2)
+    expert_overlap
+        Tokens travel to experts and back beside the computation of another micro-batch.
+        (default false)
+    expert_interference
+        Compute time lost a second of such travel beside it. (default 0)
+    grouped_launch
+        The CPU launches the products of all experts of a GPU as one; false: one by one (a loop
+        over library calls). (default true)
     cpu_launch
         CPU time to launch one kernel. (default 5 us)
     step_overhead
@@ -764,8 +779,12 @@ class FrameworkSpec:
     data_interference: float | None = None
     scatter_gather_p2p: bool | None = None
     cuda_graphs: bool | None = None
+    attention_graphs: bool | None = None
     expert_dispatch: Literal["all-to-all", "deduplicated"] | None = None
     dispatch_bytes: float | None = None
+    expert_overlap: bool | None = None
+    expert_interference: float | None = None
+    grouped_launch: bool | None = None
     cpu_launch: str | None = None
     step_overhead: str | None = None
     message_overhead: str | None = None
@@ -861,6 +880,10 @@ class ParallelismSpec:
     rank_order
         Order of ranks over GPUs, fastest first: tp-cp-dp-pp (Megatron) or tp-cp-pp-dp (Llama
         3). (default tp-cp-dp-pp)
+    offload
+        optimizer: master weights and moments live in host memory, where the CPUs update them;
+        gradients go there and weights come back every step. Offload of activations or weights
+        is not modelled. (default none)
     use, source
         As described at the top of this module.
     """
@@ -898,6 +921,7 @@ class ParallelismSpec:
     last_stage_layers: int | None = None
     chunk_layers: Sequence[int] | None = None
     rank_order: Literal["tp-cp-dp-pp", "tp-cp-pp-dp"] | None = None
+    offload: Literal["none", "optimizer"] | None = None
     use: str | None = None
     source: str | None = None
 
@@ -1885,6 +1909,9 @@ class CalibrationSpec:
     power
         Clock and power under lasting load; its effect on rates is in the kernels' figures.
         (optional)
+    data_interference
+        Compute time lost a second of collective that runs beside it, measured as 1 - alone /
+        beside; replaces the framework's. (optional)
     figures
         Every fitted figure with its error. (optional)
     circumstances
@@ -1902,6 +1929,7 @@ class CalibrationSpec:
     host_bandwidth: str | None = None
     storage: MeasuredStorage | None = None
     power: MeasuredPower | None = None
+    data_interference: float | None = None
     figures: Sequence[FittedFigure] | None = None
     circumstances: Sequence[str] | None = None
     relative_error: float | None = None

@@ -3,6 +3,7 @@
 #include "sim/campaign/advice.h"
 #include "sim/campaign/energy.h"
 #include "sim/campaign/resolve.h"
+#include "sim/campaign/slow_parts.h"
 #include "sim/campaign/trials.h"
 #include "sim/core/statistics.h"
 
@@ -127,8 +128,9 @@ void warn_of_waiting(CampaignOutcome& outcome) {
 CampaignOutcome simulate_campaign(const training::CheckedScenario& checked,
                                   const training::StepResult& step,
                                   const CampaignOptions& options) {
-  StepTimes times(simulated_slowness(checked, step.time));
-  const ResolvedJob resolved = resolve_job(checked, step, times);
+  const ResolvedJob resolved = resolve_job(checked, step);
+  StepTimes times(simulated_slowness(checked, step.time), circumstances(resolved.job));
+  times.prepare(slow_parts_of(resolved.job), options.threads);
   const auto& run = checked.scenario().run;
   const std::vector<TrialResult> trials =
       run_trials(resolved.job, run.trials, options.threads, times);

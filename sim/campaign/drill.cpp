@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "sim/core/error.h"
+#include "sim/training/degraded_step.h"
 
 namespace headway::campaign {
 
@@ -18,16 +19,27 @@ class Slowdowns {
  public:
   explicit Slowdowns(const training::CheckedScenario& checked) : checked_(checked) {}
 
-  double operator()(const SlowPart& part) {
-    const auto key = std::make_tuple(part.node, part.gpu, part.compute_share, part.link_share);
+  double operator()(const training::Degradation& part) {
+    const auto key = std::make_tuple(part.rank.index(), part.kind, part.keeps);
     const auto known = known_.find(key);
     return known != known_.end() ? known->second
-                                 : known_.emplace(key, slowdown_of(checked_, part)).first->second;
+                                 : known_.emplace(key, simulate(part)).first->second;
   }
 
  private:
+  double simulate(const training::Degradation& part) {
+    if (!prepared_) {
+      prepared_.emplace(training::prepare_step(checked_));
+    }
+    const training::DegradedSteps steps(*prepared_, {part.rank});
+    // One slow part can let others start in a luckier order; a gain of that kind is no effect of
+    // it.
+    return std::max(1.0, steps.time({part}) / steps.time({}));
+  }
+
   const training::CheckedScenario& checked_;
-  std::map<std::tuple<std::int64_t, int, double, double>, double> known_;
+  std::optional<training::PreparedStep> prepared_;
+  std::map<std::tuple<std::uint32_t, training::Degradation::Kind, double>, double> known_;
 };
 
 void check_place(const training::CheckedScenario& checked, const Fault& fault) {

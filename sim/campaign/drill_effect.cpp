@@ -16,18 +16,24 @@ void fill(std::optional<Value>& field, Value value) {
   }
 }
 
-Effect slow_gpu(const Fault& fault, const SlowdownOf& slowdown) {
+/// Nodes of the job are numbered by their ranks.
+core::Rank rank_of(const Fault& fault, const DrillSetup& setup) {
+  return core::Rank(
+      static_cast<std::uint32_t>(fault.node * (setup.gpus / setup.nodes) + fault.gpu));
+}
+
+Effect slow_gpu(const Fault& fault, const DrillSetup& setup, const SlowdownOf& slowdown) {
   Effect e;
-  e.slowdown = slowdown({fault.node, fault.gpu, *fault.factor, 1});
+  e.slowdown = slowdown({training::Degradation::Kind::gpu, *fault.factor, rank_of(fault, setup)});
   e.nodes_lost = 1;
   e.at_once = {Symptom::gpu_clock_low};
   e.when_slow = Symptom::rank_late;
   return e;
 }
 
-Effect slow_link(const Fault& fault, const SlowdownOf& slowdown) {
+Effect slow_link(const Fault& fault, const DrillSetup& setup, const SlowdownOf& slowdown) {
   Effect e;
-  e.slowdown = slowdown({fault.node, fault.gpu, 1, *fault.factor});
+  e.slowdown = slowdown({training::Degradation::Kind::link, *fault.factor, rank_of(fault, setup)});
   e.nodes_lost = 1;
   e.at_once = {Symptom::port_slow, Symptom::rail_slow};
   e.when_slow = Symptom::rank_late;
@@ -116,9 +122,9 @@ Effect raw_effect(const Fault& fault, const DrillSetup& setup, const SlowdownOf&
     case FaultKind::rack_power_loss:
       return broken(Blow::silence, *fault.nodes, {Symptom::node_dark, Symptom::flows_stalled});
     case FaultKind::gpu_slow:
-      return slow_gpu(fault, slowdown);
+      return slow_gpu(fault, setup, slowdown);
     case FaultKind::link_half_rate:
-      return slow_link(fault, slowdown);
+      return slow_link(fault, setup, slowdown);
     case FaultKind::optic_flapping:
       return flapping(fault, setup);
     case FaultKind::nvme_slow:

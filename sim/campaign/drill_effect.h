@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/campaign/drill_setup.h"
-#include "sim/campaign/drill_step.h"
+#include "sim/training/degrade.h"
 
 namespace headway::campaign {
 
@@ -36,7 +36,7 @@ struct Effect {
 };
 
 /// Step / healthy step with a slow part; the caller remembers.
-using SlowdownOf = std::function<double(const SlowPart&)>;
+using SlowdownOf = std::function<double(const training::Degradation&)>;
 
 /// The fault with every figure of its kind filled in.
 Fault with_defaults(const Fault& fault, const DrillSetup& setup);

@@ -76,6 +76,8 @@ struct JobModel {
   /// Symmetry class of each node's place in the job: parts in one class slow
   /// the step alike.
   std::vector<std::uint16_t> class_of_node;  ///< empty: all alike
+  /// Data-parallel replica of the first rank on each node.
+  std::vector<std::uint32_t> replica_of_node;  ///< empty: each its own
   JobEnd end;
   core::Seconds step;            ///< healthy
   double starved = 1;            ///< step that waits for its input / step, on average over the run

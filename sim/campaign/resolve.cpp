@@ -175,9 +175,11 @@ void assume_slow_parts(const failures::RecoverySpec& spec, ResolvedJob& resolved
   const auto& hazards = resolved.job.hazards;
   if (std::any_of(hazards.begin(), hazards.end(), slows)) {
     resolved.assumptions.push_back(
-        {"campaign.slow_parts", "the slowest of them decides the step",
-         "exact where slow parts sit in different replicas, which wait for one another; places in "
-         "one pipeline stage are alike"});
+        {"campaign.slow_parts", "simulated alone and in pairs",
+         "places in one pipeline stage are alike, in a pair also those where a part alone slows "
+         "the "
+         "step by equally much; a part that alone costs less than 0.01 % is left out of pairs; of "
+         "three and more the slowest pair decides"});
   }
   const auto& d = spec.detectors;
   for (const auto& hazard : hazards) {
@@ -233,32 +235,6 @@ core::BytesPerSecond node_network(const training::CheckedScenario& checked) {
   return nic.bandwidth * static_cast<double>(nic.count);
 }
 
-std::vector<std::uint16_t> class_of_node(const training::CheckedScenario& checked) {
-  const training::RankLayout layout(checked.scenario().parallelism, checked.data_parallel());
-  const int per_node = checked.scenario().cluster.node.gpus;
-  std::vector<std::uint16_t> classes;
-  for (int node = 0; node < checked.scenario().cluster.nodes; ++node) {
-    classes.push_back(
-        static_cast<std::uint16_t>(layout.coordinates(core::Rank(node * per_node)).pipeline));
-  }
-  return classes;
-}
-
-Slowness simulated_slowness(const training::CheckedScenario& checked, Seconds healthy) {
-  const auto classes = class_of_node(checked);
-  const int per_node = checked.scenario().cluster.node.gpus;
-  return [&checked, classes, per_node, healthy](const SlowState& state) {
-    using Kind = training::Degradation::Kind;
-    constexpr std::array kKinds{Kind::gpu, Kind::link, Kind::all_gpus, Kind::all_links};
-    const auto node = std::find(classes.begin(), classes.end(), state.position) - classes.begin();
-    training::StepOptions options;
-    options.trace = false;
-    options.degradations = {{kKinds.at(static_cast<std::size_t>(state.kind)), state.keeps,
-                             core::GpuId(static_cast<int>(node) * per_node)}};
-    return training::simulate_step(checked, options).time / healthy;
-  };
-}
-
 double links_left_by_saves(const training::CheckedScenario& checked, Seconds persist) {
   const auto& scenario = checked.scenario();
   if (scenario.cluster.storage.path == storage::StoragePath::dual ||
@@ -271,29 +247,6 @@ double links_left_by_saves(const training::CheckedScenario& checked, Seconds per
 }
 
 namespace {
-
-/// Saves in the background take links from training: what a save slows is booked with its stall.
-///     extra stall = persist (1 - 1 / slowness)
-void slow_by_saves(const training::CheckedScenario& checked,
-                   StepTimes& times,
-                   ResolvedJob& resolved) {
-  JobModel& job = resolved.job;
-  const double left = links_left_by_saves(checked, job.persist);
-  if (left >= 1) {
-    return;
-  }
-  const double slowness = times.slowness({SlowState::Kind::all_links, left, 0});
-  const Seconds extra = job.persist * (1 - 1 / slowness);
-  job.stall += extra;
-  for (auto& drive : job.slow_drives) {
-    drive.stall += extra;
-  }
-  resolved.assumptions.push_back(
-      {"run.checkpoint.traffic", fmt::format("{:.4g} s a save", extra.si()),
-       fmt::format("storage shares the compute fabric: while a save is written every network card "
-                   "keeps {:.3g} of its rate, and a step takes {:.4g} times as long (simulated)",
-                   left, slowness)});
-}
 
 void set_input(const training::CheckedScenario& checked,
                const training::StepResult& step,
@@ -332,8 +285,7 @@ void set_failures(const training::CheckedScenario& checked, JobModel& job) {
 }  // namespace
 
 ResolvedJob resolve_job(const training::CheckedScenario& checked,
-                        const training::StepResult& step,
-                        StepTimes& times) {
+                        const training::StepResult& step) {
   const auto& scenario = checked.scenario();
   const auto& run = scenario.run;
   HEADWAY_CHECK(run.until.has_value(), "a campaign needs run.until");
@@ -348,7 +300,9 @@ ResolvedJob resolve_job(const training::CheckedScenario& checked,
   job.gpus_per_node = scenario.cluster.node.gpus;
   job.spare_nodes = scenario.cluster.spares;
   job.replicas = checked.data_parallel();
-  job.class_of_node = class_of_node(checked);
+  NodePlaces places = node_places(checked);
+  job.class_of_node = std::move(places.position);
+  job.replica_of_node = std::move(places.replica);
   job.end = end_of(*run.until, checked.tokens_per_step(), step.time);
   job.step = step.time;
   job.seed = static_cast<std::uint64_t>(run.seed);
@@ -356,7 +310,6 @@ ResolvedJob resolve_job(const training::CheckedScenario& checked,
   job.recovery = recovery_of(checked, layout);
   set_failures(checked, job);
   set_slow_drives(checked, layout, job);
-  slow_by_saves(checked, times, resolved);
   set_input(checked, step, resolved);
   choose_interval(run.checkpoint, resolved);
   assume_times(run.checkpoint, resolved);
@@ -364,12 +317,6 @@ ResolvedJob resolve_job(const training::CheckedScenario& checked,
   assume_slow_parts(run.recovery, resolved);
   warn(checked, resolved);
   return resolved;
-}
-
-ResolvedJob resolve_job(const training::CheckedScenario& checked,
-                        const training::StepResult& step) {
-  StepTimes times(simulated_slowness(checked, step.time));
-  return resolve_job(checked, step, times);
 }
 
 }  // namespace headway::campaign

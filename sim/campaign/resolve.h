@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/campaign/degraded_states.h"
 #include "sim/campaign/job.h"
 #include "sim/campaign/step_times.h"
 #include "sim/storage/closed_form.h"
@@ -27,25 +28,8 @@ storage::ShardLayout shard_layout(const training::CheckedScenario& checked);
 /// All network cards of a node, one direction.
 core::BytesPerSecond node_network(const training::CheckedScenario& checked);
 
-/// Pipeline stage of the first rank of each node: places in one stage are alike.
-std::vector<std::uint16_t> class_of_node(const training::CheckedScenario& checked);
-
-/// Simulates the step in a state of the cluster. The first node of a class stands for all of them.
-/// @param healthy  the healthy step
-Slowness simulated_slowness(const training::CheckedScenario& checked, core::Seconds healthy);
-
-/// Share of the network cards' rate that a background save leaves to training, and 1 where it goes
-/// over a fabric of its own or training waits for it anyway.
-double links_left_by_saves(const training::CheckedScenario& checked, core::Seconds persist);
-
 /// @param checked  must have run.until
-/// @param times    step times of degraded states; asked for the traffic of saves only
 /// @throws Error if the checkpoints to keep do not fit into the storage
-ResolvedJob resolve_job(const training::CheckedScenario& checked,
-                        const training::StepResult& step,
-                        StepTimes& times);
-
-/// The same, with step times that are simulated when asked for.
 ResolvedJob resolve_job(const training::CheckedScenario& checked, const training::StepResult& step);
 
 }  // namespace headway::campaign

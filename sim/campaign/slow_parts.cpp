@@ -25,6 +25,32 @@ bool throttled(const failures::ThrottleSpec& spec, Tick time_of_day) {
 
 }  // namespace
 
+std::vector<SlowState> slow_parts_of(const JobModel& model) {
+  std::vector<SlowState> parts;
+  for (const auto& hazard : model.hazards) {
+    if (failures::is_slow(hazard.effect) && hazard.effect != failures::Effect::slow_drive) {
+      parts.push_back(slow_state(hazard.effect, hazard.keeps, 0, 0));
+    }
+  }
+  std::sort(parts.begin(), parts.end());
+  parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
+  return parts;
+}
+
+Circumstances circumstances(const JobModel& model) {
+  Circumstances result;
+  for (const auto position : model.class_of_node) {
+    result.positions =
+        std::max<std::uint16_t>(result.positions, static_cast<std::uint16_t>(position + 1));
+  }
+  for (const auto& spec : model.throttling) {
+    if (std::find(result.heats.begin(), result.heats.end(), spec.keeps) == result.heats.end()) {
+      result.heats.push_back(spec.keeps);
+    }
+  }
+  return result;
+}
+
 SlowPart& SlowParts::add(const failures::Strike& strike, std::uint64_t slot) {
   const auto& hazard = model_.hazards[strike.hazard];
   SlowPart part;
@@ -32,9 +58,12 @@ SlowPart& SlowParts::add(const failures::Strike& strike, std::uint64_t slot) {
   part.strike = strike;
   part.slot = slot;
   if (failures::is_slow(hazard.effect) && hazard.effect != failures::Effect::slow_drive) {
-    const std::uint16_t position =
-        slot < model_.class_of_node.size() ? model_.class_of_node[slot] : std::uint16_t{0};
-    part.slowness = times_.slowness(slow_state(hazard.effect, hazard.keeps, position));
+    part.state = slow_state(
+        hazard.effect, hazard.keeps,
+        slot < model_.class_of_node.size() ? model_.class_of_node[slot] : std::uint16_t{0},
+        slot < model_.replica_of_node.size() ? model_.replica_of_node[slot]
+                                             : static_cast<std::uint32_t>(slot));
+    part.slowness = times_.slowness(canonical({{*part.state}}));
   }
   parts_.push_back(part);
   return parts_.back();
@@ -77,14 +106,23 @@ std::vector<SlowPart> SlowParts::take_misjudged() {
 }
 
 double SlowParts::slowness(Tick now) {
-  double heat = 1;
+  ClusterState state;
   for (const auto& spec : model_.throttling) {
     if (throttled(spec, now % day())) {
-      heat = std::max(heat, times_.slowness({SlowState::Kind::all_gpus, spec.keeps, 0}));
+      state.heat = std::min(state.heat, spec.keeps);
     }
   }
-  const SlowPart* worst = slowest();
-  return heat * (worst != nullptr ? worst->slowness : 1);
+  for (const auto& part : parts_) {
+    if (part.state) {
+      state.parts.push_back(*part.state);
+    }
+  }
+  state = canonical(std::move(state));
+  if (state != state_) {
+    slowness_ = times_.slowness(state);
+    state_ = std::move(state);
+  }
+  return slowness_;
 }
 
 Tick SlowParts::next_change(Tick now) const {

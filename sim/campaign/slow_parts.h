@@ -16,14 +16,21 @@ namespace headway::campaign {
 struct SlowPart {
   std::uint64_t number = 0;  ///< names it in events
   failures::Strike strike;
-  std::uint64_t slot = 0;        ///< node
-  double slowness = 1;           ///< of the step
-  std::uint64_t suspicions = 0;  ///< times a detector has fired for it
+  std::uint64_t slot = 0;          ///< node
+  std::optional<SlowState> state;  ///< what it slows of the step; absent: nothing
+  double slowness = 1;             ///< of the step, were it alone
+  std::uint64_t suspicions = 0;    ///< times a detector has fired for it
   bool replayed = false;
   bool blamed = false;
   bool misjudged = false;    ///< another part was replaced for it: detectors must find it anew
   std::size_t incident = 0;  ///< its number in the log
 };
+
+/// Kinds and severities of parts that can slow the step, each once.
+std::vector<SlowState> slow_parts_of(const JobModel& model);
+
+/// Classes of places, and how hot it gets.
+Circumstances circumstances(const JobModel& model);
 
 /// The slow parts of one trial.
 class SlowParts {
@@ -44,8 +51,7 @@ class SlowParts {
   /// Parts that detectors must find anew; they are told once.
   std::vector<SlowPart> take_misjudged();
 
-  /// Step / healthy step at a time of day. Several slow parts: the slowest
-  /// decides, as replicas wait for one another; heat comes on top of it.
+  /// Step / healthy step at a time of day, with all that is slow.
   [[nodiscard]] double slowness(core::Tick now);
   /// The next beginning or end of a throttled stretch of the day after `now`;
   /// kEndOfTime: none.
@@ -53,7 +59,7 @@ class SlowParts {
   /// The slow_drive hazard in force, if a drive is slow: the one with the
   /// slowest drive.
   [[nodiscard]] std::optional<std::uint32_t> slow_drive() const;
-  /// The part that decides the pace; nullptr if none is slow.
+  /// The part that alone slows the step most; nullptr if none is slow.
   [[nodiscard]] const SlowPart* slowest() const;
 
  private:
@@ -61,6 +67,8 @@ class SlowParts {
   StepTimes& times_;
   std::vector<SlowPart> parts_;  // in order of their faults
   std::uint64_t numbers_ = 0;
+  ClusterState state_;  // asked for last
+  double slowness_ = 1;
 };
 
 }  // namespace headway::campaign

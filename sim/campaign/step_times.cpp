@@ -2,30 +2,155 @@
 
 #include <algorithm>
 
+#include "sim/core/engine/executor.h"
 #include "sim/core/error.h"
 
 namespace headway::campaign {
 
-SlowState slow_state(failures::Effect effect, double keeps, std::uint16_t position) {
+SlowState slow_state(failures::Effect effect,
+                     double keeps,
+                     std::uint16_t position,
+                     std::uint32_t replica) {
   HEADWAY_CHECK(failures::is_slow(effect), "effect '{}' slows nothing", core::to_word(effect));
   const auto kind =
       effect == failures::Effect::slow_gpu ? SlowState::Kind::gpu : SlowState::Kind::link;
-  return {kind, keeps, position};
+  return {kind, keeps, position, replica};
 }
 
-double waits_for_the_slowest(const SlowState& state) { return 1 / state.keeps; }
-
-double StepTimes::slowness(const SlowState& state) {
-  const std::scoped_lock lock(mutex_);
-  const auto place = known_.find(state);
-  if (place != known_.end()) {
-    return place->second;
+ClusterState canonical(ClusterState state) {
+  auto& parts = state.parts;
+  if (parts.size() == 1) {
+    parts.front().replica = 0;
+    return state;
   }
-  // Under the lock: two threads must not simulate the same state twice, and few
-  // states are new.
-  const double slowness = std::max(1.0, slowness_(state));
-  known_.emplace(state, slowness);
-  return slowness;
+  std::sort(parts.begin(), parts.end());
+  const auto one_place = [](const SlowState& a, const SlowState& b) {
+    return a.kind == b.kind && a.position == b.position && a.replica == b.replica;
+  };
+  // The slower comes first; parts between two of one place have other replicas, so look at all.
+  std::vector<SlowState> kept;
+  for (const auto& part : parts) {
+    if (std::none_of(kept.begin(), kept.end(),
+                     [&](const SlowState& other) { return one_place(part, other); })) {
+      kept.push_back(part);
+    }
+  }
+  std::vector<std::uint32_t> seen;
+  for (auto& part : kept) {
+    const auto place = std::find(seen.begin(), seen.end(), part.replica);
+    const auto number = static_cast<std::uint32_t>(place - seen.begin());
+    if (place == seen.end()) {
+      seen.push_back(part.replica);
+    }
+    part.replica = number;
+  }
+  parts = std::move(kept);
+  return state;
+}
+
+double waits_for_the_slowest(const ClusterState& state) {
+  double slowest = 1 / state.heat;
+  for (const auto& part : state.parts) {
+    const double heat = part.kind == SlowState::Kind::gpu ? state.heat : 1;
+    slowest = std::max(slowest, 1 / (part.keeps * heat));
+  }
+  return slowest;
+}
+
+void StepTimes::prepare(const std::vector<SlowState>& parts, int threads) {
+  std::vector<ClusterState> states;
+  for (const double heat : circumstances_.heats) {
+    if (heat < 1) {
+      states.push_back({{}, heat});
+    }
+    for (const auto& part : parts) {
+      for (std::uint16_t position = 0; position < circumstances_.positions; ++position) {
+        states.push_back({{{part.kind, part.keeps, position, 0}}, heat});
+      }
+    }
+  }
+  core::make_executor(threads)->for_each(states.size(),
+                                         [&](std::size_t i) { remembered(states[i]); });
+}
+
+double StepTimes::slowness(const ClusterState& state) {
+  if (state.parts.empty() && state.heat >= 1) {
+    return 1;
+  }
+  if (state.parts.size() < kSimulatedTogether) {
+    return remembered(state);
+  }
+  const double heat = slowness({{}, state.heat});
+  double slowest = heat;
+  std::vector<SlowState> felt;
+  for (const auto& part : state.parts) {
+    const double alone = remembered({{{part.kind, part.keeps, part.position, 0}}, state.heat});
+    slowest = std::max(slowest, alone);
+    if (alone > heat * (1 + kHidden)) {
+      felt.push_back(part);
+    }
+  }
+  for (std::size_t i = 0; i < felt.size(); ++i) {
+    for (std::size_t k = 0; k < i; ++k) {
+      slowest = std::max(slowest, remembered(merged(canonical({{felt[k], felt[i]}, state.heat}))));
+    }
+  }
+  return slowest;
+}
+
+/// Positions that are like that of `part`, itself among them.
+std::vector<std::uint16_t> StepTimes::alike(const SlowState& part) {
+  const auto alone = [&](std::uint16_t position, double heat) {
+    return remembered({{{part.kind, part.keeps, position, 0}}, heat});
+  };
+  std::vector<std::uint16_t> positions;
+  for (std::uint16_t other = 0; other < circumstances_.positions; ++other) {
+    const bool equal =
+        std::all_of(circumstances_.heats.begin(), circumstances_.heats.end(),
+                    [&](double heat) { return alone(other, heat) == alone(part.position, heat); });
+    if (equal) {
+      positions.push_back(other);
+    }
+  }
+  return positions;
+}
+
+/// The state that stands for all pairs of places alike. Whether both are in one place, or in one
+/// replica, stays as it is.
+ClusterState StepTimes::merged(const ClusterState& pair) {
+  ClusterState state = pair;
+  SlowState& first = state.parts[0];
+  SlowState& second = state.parts[1];
+  const bool together = first.replica == second.replica;
+  if (circumstances_.positions == 1 || (together && first.position == second.position)) {
+    return state;
+  }
+  // One in the middle: the ends of a pipeline are the places that differ.
+  const auto places = alike(first);
+  first.position = places[places.size() / 2];
+  const auto others = alike(second);
+  second.position = others[others.size() / 2];
+  if (together && second.position == first.position) {
+    if (others.size() == 1) {
+      return pair;
+    }
+    second.position = others[others.size() / 2 - 1];
+  }
+  return canonical(std::move(state));
+}
+
+double StepTimes::remembered(const ClusterState& state) {
+  Answer* answer = nullptr;
+  {
+    const std::scoped_lock lock(mutex_);
+    auto& place = known_[state];
+    if (!place) {
+      place = std::make_unique<Answer>();
+    }
+    answer = place.get();
+  }
+  std::call_once(answer->once, [&] { answer->slowness = std::max(1.0, slowness_(state)); });
+  return answer->slowness;
 }
 
 }  // namespace headway::campaign

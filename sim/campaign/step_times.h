@@ -1,59 +1,101 @@
-// How much longer a step takes while a part is slow: asked of the step
-// simulation once a kind of state.
+// How much longer a step takes while parts are slow: asked of the step simulation once a kind of
+// state.
 #pragma once
 
 #include <compare>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <vector>
 
 #include "sim/failures/spec.h"
 
 namespace headway::campaign {
 
-/// One way in which the cluster can be slow, in canonical form: places that are
-/// alike have one class, and a flapping link is a slow one.
+/// One slow part.
 struct SlowState {
   /// What is slow.
   enum class Kind : std::uint8_t {
-    gpu,        ///< one GPU computes at `keeps` of its speed
-    link,       ///< one node's link carries `keeps` of its rate
-    all_gpus,   ///< every GPU computes at `keeps` of its speed (heat)
-    all_links,  ///< every network card carries `keeps` of its rate (a save takes the rest)
+    gpu,   ///< a GPU computes at `keeps` of its speed
+    link,  ///< a network card carries `keeps` of its rate; a flapping link is a slow one
   };
   Kind kind = Kind::gpu;
   double keeps = 1;
-  std::uint16_t position = 0;  ///< symmetry class of the place
+  std::uint16_t position = 0;  ///< symmetry class of its place
+  std::uint32_t replica = 0;   ///< data-parallel replica it belongs to
   auto operator<=>(const SlowState&) const = default;
 };
 
-/// The state a slow part of this effect puts the cluster into; the drive slows
-/// saves, not steps.
-SlowState slow_state(failures::Effect effect, double keeps, std::uint16_t position);
+/// All that is slow in the cluster at one moment.
+struct ClusterState {
+  std::vector<SlowState> parts;
+  double heat = 1;  ///< share of its speed that every GPU keeps
+  auto operator<=>(const ClusterState&) const = default;
+};
 
-/// Step / healthy step in a state.
-using Slowness = std::function<double(const SlowState&)>;
+/// The part that a slow part of this effect is; drives slow saves, not steps.
+SlowState slow_state(failures::Effect effect,
+                     double keeps,
+                     std::uint16_t position,
+                     std::uint32_t replica);
 
-/// Everyone waits for the slow part, and nothing else matters: 1 / keeps. An
-/// upper bound.
-double waits_for_the_slowest(const SlowState& state);
+/// One of all states that are alike: parts in order, replicas numbered from 0 as they appear, of
+/// equal parts in one place the slower.
+ClusterState canonical(ClusterState state);
 
-/// Remembers the answers. Threads may ask at the same time; an answer is a
-/// function of the state alone, so who asks first does not matter.
+/// Step / healthy step in a canonical state.
+using Slowness = std::function<double(const ClusterState&)>;
+
+/// Everyone waits for the slowest part, and nothing else matters: 1 / keeps. An upper bound.
+double waits_for_the_slowest(const ClusterState& state);
+
+/// Parts that are simulated together; of more of them the slowest pair decides.
+inline constexpr std::size_t kSimulatedTogether = 2;
+
+/// A part that alone makes the step longer by less than this share is left out of pairs.
+inline constexpr double kHidden = 1e-4;
+
+/// What a job can meet: so many classes of places, and so hot.
+struct Circumstances {
+  std::uint16_t positions = 1;
+  std::vector<double> heats{1};
+};
+
+/// Remembers the answers. Threads may ask at the same time; an answer is a function of the state
+/// alone, so who asks first does not matter.
+/// Of two parts at once, places are taken to be alike if a part there slows the step by equally
+/// much when it is alone, to the tick and however hot it is: pairs then stay few.
 class StepTimes {
  public:
-  explicit StepTimes(Slowness slowness = waits_for_the_slowest) : slowness_(std::move(slowness)) {}
+  explicit StepTimes(Slowness slowness = waits_for_the_slowest, Circumstances circumstances = {})
+      : slowness_(std::move(slowness)), circumstances_(std::move(circumstances)) {}
+
+  /// Simulates all states with one slow part, or none, in parallel.
+  /// @param parts  kinds and severities; positions and replicas are ignored
+  void prepare(const std::vector<SlowState>& parts, int threads);
+
   /// At least 1.
-  double slowness(const SlowState& state);
+  /// @param state  canonical
+  double slowness(const ClusterState& state);
+
   /// Different states asked for so far: that many step simulations ran.
   [[nodiscard]] std::size_t simulated() const { return known_.size(); }
-  [[nodiscard]] const std::map<SlowState, double>& known() const { return known_; }
 
  private:
+  struct Answer {
+    std::once_flag once;
+    double slowness = 1;
+  };
+  double remembered(const ClusterState& state);
+  ClusterState merged(const ClusterState& pair);
+  std::vector<std::uint16_t> alike(const SlowState& part);
+
   Slowness slowness_;
-  std::mutex mutex_;
-  std::map<SlowState, double> known_;
+  Circumstances circumstances_;
+  std::mutex mutex_;  // of the map; simulations run outside it
+  std::map<ClusterState, std::unique_ptr<Answer>> known_;
 };
 
 }  // namespace headway::campaign

@@ -1,4 +1,5 @@
-// What a GPU is asked to do, without saying how fast: the words between `workload`, which counts work, and `gpu`, which times it.
+// What a GPU is asked to do, without saying how fast: the words between `workload`, which counts
+// work, and `gpu`, which times it.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +10,13 @@
 namespace headway::core {
 
 enum class KernelKind : std::uint8_t {
-  gemm,                ///< matrix product m x k by k x n, `batch` of them
-  grouped_gemm,        ///< products of `batch` experts with their tokens, m, n, k of each, in one go
-  attention_forward,   ///< fused (flash) attention, scores never leave the chip
+  gemm,               ///< matrix product m x k by k x n, `batch` of them
+  grouped_gemm,       ///< products of `batch` experts with their tokens, m, n, k of each, in one go
+  attention_forward,  ///< fused (flash) attention, scores never leave the chip
   attention_backward,  ///< its backward, recomputing the scores
   memory_bound,        ///< timed by the bytes it moves
+  host_copy,           ///< between GPU and host memory, one direction, by the bytes it moves
+  host_update,         ///< on the CPUs, by the bytes it moves in host memory
   score_rows,          ///< softmax or dropout over attention scores in memory: bytes, exponentials, random numbers
 };
 
@@ -27,13 +30,15 @@ struct Kernel {
   Precision precision = Precision::bf16;
   GemmPass pass = GemmPass::forward;
   std::int64_t m = 0, n = 0, k = 0, batch = 1;  ///< gemm: tokens, outputs, inputs
-  std::int64_t sequence = 0;   ///< attention: tokens of one query sequence
-  std::int64_t key_sequence = 0;  ///< attention: tokens of one key sequence
+  std::int64_t sequence = 0;                    ///< attention: tokens of one query sequence
+  std::int64_t key_sequence = 0;                ///< attention: tokens of one key sequence
   std::int64_t query_heads = 0, key_value_heads = 0, head_dim = 0;
   bool causal = true;
   Flops work;     ///< floating-point operations really executed (causal attention counted half)
-  Bytes traffic;  ///< bytes read and written in GPU memory
+  Bytes traffic;  ///< bytes read and written in GPU memory; host_copy, host_update: as their kind says
   std::int64_t count = 1;
+  std::int64_t launches = 1;  ///< by the CPU, each of `count`: one an expert where grouped products
+                              ///< are loops, none in a replayed graph
 
   bool operator==(const Kernel&) const = default;
 };

@@ -11,10 +11,11 @@
 
 namespace headway::gpu {
 
-/// How kernels are launched; from the training framework.
+/// How kernels are launched, and the host they are launched from.
 struct LaunchModel {
   core::Seconds cpu_launch{5e-6};  ///< CPU time to launch one kernel
   bool cuda_graphs = false;        ///< replayed from a recorded graph: no CPU limit, shorter gaps
+  core::BytesPerSecond host_memory{50e9};  ///< bandwidth of host memory, this GPU's share
 };
 
 /// Dense peak of the matrix units for `precision`.

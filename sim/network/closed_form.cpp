@@ -75,6 +75,15 @@ core::Seconds hierarchical_all_reduce(core::Bytes message, int n, int r, Hop ins
          ring_all_gather(message, r, inside);
 }
 
+core::Seconds hierarchical_all_gather(core::Bytes message, int n, int r, Hop inside, Hop between) {
+  return ring_all_gather(message / static_cast<double>(r), n / r, between) +
+         ring_all_gather(message, r, inside);
+}
+
+core::Seconds staged_all_to_all(core::Bytes message, int n, int r, Hop inside, Hop between) {
+  return pairwise_all_to_all(message, r, inside) + pairwise_all_to_all(message, n / r, between);
+}
+
 core::Seconds hierarchical_all_to_all(core::Bytes message, int n, int r, Hop inside, Hop between) {
   HEADWAY_CHECK(r >= 1 && n >= r, "{} ranks, {} a domain", n, r);
   const auto local = inside.alpha * (r - 1.0) + message * ((r - 1.0) / n) / inside.beta;

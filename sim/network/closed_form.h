@@ -42,6 +42,11 @@ core::Seconds pairwise_all_to_all(core::Bytes message, int n, Hop hop);
 /// Reduce-scatter inside, all-reduce of S/r along each rail, all-gather inside. r ranks a domain,
 /// n/r domains.
 core::Seconds hierarchical_all_reduce(core::Bytes message, int n, int r, Hop inside, Hop between);
+/// Ring of S/r along each rail, then all-gather inside; reduce-scatter is the same read backwards.
+core::Seconds hierarchical_all_gather(core::Bytes message, int n, int r, Hop inside, Hop between);
+/// First to the mate on the destination's rail, then along the rails:
+/// (r-1) a_i + (r-1)/r S/b_i + (R-1) a_b + (R-1)/R S/b_b, R = n/r domains.
+core::Seconds staged_all_to_all(core::Bytes message, int n, int r, Hop inside, Hop between);
 /// Inside and between at the same time: max((r-1) a_i + (r-1)/n S/b_i, (n-r) a_b + (n-r)/n S/b_b).
 core::Seconds hierarchical_all_to_all(core::Bytes message, int n, int r, Hop inside, Hop between);
 /// alpha + S/beta.

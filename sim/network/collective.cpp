@@ -34,7 +34,9 @@ CollectiveTime time_of(TimeSource source,
 CollectiveTime modelled(const CollectiveCall& call,
                         const GroupShape& group,
                         const NetworkParameters& machine) {
-  if (call.kind == CollectiveKind::all_to_all || call.kind == CollectiveKind::send_receive) {
+  const bool exchange =
+      call.kind == CollectiveKind::all_to_all || call.kind == CollectiveKind::send_receive;
+  if (exchange && !has_closed_form(call)) {
     const auto algorithm =
         call.kind == CollectiveKind::all_to_all ? Algorithm::pairwise : Algorithm::direct;
     return time_of(TimeSource::alpha_beta, algorithm, Protocol::simple,

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "sim/core/error.h"
+#include "sim/network/collective_exchanges.h"
 #include "sim/network/route.h"
 
 namespace headway::network {
@@ -161,21 +162,6 @@ void add_trees(const Fabric& fabric,
   }
 }
 
-void add_pairs(const Fabric& fabric,
-               std::span<const GpuId> members,
-               core::Bytes message,
-               const EmitOptions& options,
-               LinkLoads& loads) {
-  const auto each = message / static_cast<double>(members.size());
-  for (const auto from : members) {
-    for (const auto to : members) {
-      if (from != to) {
-        add_route(fabric, {from, to, options.label}, each, options.routes, loads);
-      }
-    }
-  }
-}
-
 /// The reducing switch takes every domain's bytes once and sends the result once: NIC links only.
 void add_to_switch(const Fabric& fabric,
                    const Domain& domain,
@@ -198,8 +184,10 @@ LinkLoads link_loads(const Fabric& fabric,
                      const CollectiveTime& alone,
                      const EmitOptions& options) {
   LinkLoads loads;
-  if (alone.algorithm == Algorithm::pairwise) {
-    add_pairs(fabric, members, call.bytes, options, loads);
+  if (exchanges_messages(call.kind, alone.algorithm)) {
+    for (const Exchange& e : exchanges(fabric, call, members, alone.algorithm)) {
+      add_route(fabric, {e.from, e.to, options.label}, e.bytes, options.routes, loads);
+    }
     return loads;
   }
   const auto domains = group_by_domain(fabric, members);

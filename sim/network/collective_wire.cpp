@@ -22,14 +22,23 @@ WireBytes wire_bytes(core::CollectiveKind kind,
   switch (algorithm) {
     case Algorithm::none:
       return {};
-    case Algorithm::ring:
     case Algorithm::pat:
     case Algorithm::recursive: {
+      // Every rank sends for itself: over its own NIC once partners are in other domains.
+      const double passes = kind == core::CollectiveKind::all_reduce ? 2 : 1;
+      return {message * (passes * (r - 1) / n), message * (passes * (n - r) / n * r / rails)};
+    }
+    case Algorithm::ring: {
       const auto sent = message * bus_factor(kind, group.ranks);
       return {sent * (apart ? (r - 1) / r : 1.0), apart ? sent / rails : core::Bytes{}};
     }
-    case Algorithm::hierarchical:
-      return {message * (2 * (r - 1) / r), message * ring / rails};
+    case Algorithm::hierarchical: {
+      if (kind == core::CollectiveKind::all_to_all) {
+        return {message * ((r - 1) / r), message * (ring / 2 * r / rails)};
+      }
+      const double passes = kind == core::CollectiveKind::all_reduce ? 2 : 1;
+      return {message * (passes * (r - 1) / r), message * (passes * ring / 2 / rails)};
+    }
     case Algorithm::tree:
       return {message * (2 * (r - 1) / r), message * tree / rails};
     case Algorithm::nvls:

@@ -17,12 +17,18 @@ struct WireBytes {
 /// 2 (half of S in each tree: up and to two children where it is inside, up where it is a leaf).
 double domains_sent_by_tree(int domains);
 
-/// r ranks in each of R domains, S bytes, k rails of a domain in use:
-///     ring                X = 2(n-1)/n S (all-reduce), (n-1)/n S (gather, scatter), S (broadcast):
-///     NVLink X (r-1)/r, NIC X/k tree                NVLink 2 (r-1)/r S, NIC S d / k      d:
-///     domains_sent_by_tree nvls, nvls_tree     NVLink (1 + 1/r) S, NIC S d / k collnet NVLink 2
-///     (r-1)/r S, NIC S / k hierarchical        NVLink 2 (r-1)/r S, NIC 2(R-1)/R S / k pairwise
-///     NVLink (r-1)/n S,   NIC (n-r)/n S r / k
+/// n ranks, r in each of R domains, S bytes, k rails of a domain in use, p = 2 for an all-reduce,
+/// else 1:
+///
+///     algorithm        NVLink, a rank        NIC, a rail
+///     ring             X (r-1)/r             X / k         X = 2(n-1)/n S, (n-1)/n S or S
+///     recursive, pat   p (r-1)/n S           p (n-r)/n S r / k
+///     tree             2 (r-1)/r S           S d / k       d: domains_sent_by_tree
+///     nvls, nvls_tree  (1 + 1/r) S           S d / k
+///     collnet          2 (r-1)/r S           S / k
+///     hierarchical     p (r-1)/r S           p (R-1)/R S / k
+///     ... all-to-all   (r-1)/r S             (R-1)/R S r / k
+///     pairwise         (r-1)/n S             (n-r)/n S r / k
 WireBytes wire_bytes(core::CollectiveKind kind,
                      Algorithm algorithm,
                      core::Bytes message,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "sim/core/error.h"
 #include "sim/network/closed_form.h"
@@ -38,6 +39,39 @@ TimeEstimate switch_time(const NcclCandidate& choice,
           inside + choice.network};
 }
 
+std::optional<core::Seconds> hierarchical_time(
+    core::CollectiveKind kind, core::Bytes bytes, const GroupShape& group, Hop nvlink, Hop nics) {
+  const int n = group.ranks;
+  const int r = group.ranks_per_domain;
+  switch (kind) {
+    case core::CollectiveKind::all_reduce:
+      return hierarchical_all_reduce(bytes, n, r, nvlink, nics);
+    case core::CollectiveKind::all_gather:
+    case core::CollectiveKind::reduce_scatter:
+      return hierarchical_all_gather(bytes, n, r, nvlink, nics);
+    case core::CollectiveKind::all_to_all:
+      return staged_all_to_all(bytes, n, r, nvlink, nics);
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<core::Seconds> recursive_time(core::CollectiveKind kind,
+                                            core::Bytes bytes,
+                                            int ranks,
+                                            Hop hop) {
+  switch (kind) {
+    case core::CollectiveKind::all_reduce:
+      return halving_doubling_all_reduce(bytes, ranks, hop);
+    case core::CollectiveKind::all_gather:
+      return recursive_doubling_all_gather(bytes, ranks, hop);
+    case core::CollectiveKind::reduce_scatter:
+      return recursive_halving_reduce_scatter(bytes, ranks, hop);
+    default:
+      return std::nullopt;
+  }
+}
+
 }  // namespace
 
 TimeEstimate nccl_time(const NcclCandidate& choice,
@@ -68,24 +102,16 @@ TimeEstimate closed_form_time(const CollectiveCall& call,
   const Hop nvlink{core::Seconds{nccl::kNvlinkRing.simple * kMicro}, nccl_nvlink_rate(machine)};
   const Hop nics{core::Seconds{nccl::kNetRing.simple * kMicro},
                  machine.nic_bandwidth / group.ranks_per_rail};
-  const Hop slowest = group.domains > 1 ? nics : nvlink;
   const auto time = [&](core::Bytes bytes) {
-    if (call.algorithm == Algorithm::hierarchical &&
-        call.kind == core::CollectiveKind::all_reduce) {
-      return hierarchical_all_reduce(bytes, group.ranks, group.ranks_per_domain, nvlink, nics);
+    const auto found =
+        call.algorithm == Algorithm::hierarchical
+            ? hierarchical_time(call.kind, bytes, group, nvlink, nics)
+            : recursive_time(call.kind, bytes, group.ranks, group.domains > 1 ? nics : nvlink);
+    if (!found) {
+      throw core::Error(fmt::format("there is no {} {}", core::to_word(*call.algorithm),
+                                    core::to_word(call.kind)));
     }
-    if (call.algorithm == Algorithm::recursive && call.kind == core::CollectiveKind::all_reduce) {
-      return halving_doubling_all_reduce(bytes, group.ranks, slowest);
-    }
-    if (call.algorithm == Algorithm::recursive && call.kind == core::CollectiveKind::all_gather) {
-      return recursive_doubling_all_gather(bytes, group.ranks, slowest);
-    }
-    if (call.algorithm == Algorithm::recursive &&
-        call.kind == core::CollectiveKind::reduce_scatter) {
-      return recursive_halving_reduce_scatter(bytes, group.ranks, slowest);
-    }
-    throw core::Error(
-        fmt::format("there is no {} {}", core::to_word(*call.algorithm), core::to_word(call.kind)));
+    return *found;
   };
   return {time(call.bytes), time(core::Bytes{})};
 }

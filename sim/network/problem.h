@@ -100,13 +100,19 @@ struct Problem {
   std::uint32_t coefficient_unit = 1;
 };
 
-/// When one instruction of an actor (folded: a class) ran. Computes, and the waits that blocked.
+/// (1 + ppm / 1e6) x ticks, to the nearest tick: a compute of an actor that is slowed.
+core::Tick slowed(core::Tick ticks, std::int64_t ppm);
+
+/// When an instruction of an actor (folded: a class) ran: a compute, or a wait that blocked. Or
+/// when several in a row did that concerned nobody else: computes, and transfers without flows in
+/// which it is alone, each after the one before.
 struct TraceEntry {
   std::uint32_t actor = 0;
   std::uint32_t step = 0;  ///< index into the program
   core::Tick begin = 0, end = 0;
   core::Tick launched = 0;         ///< wait: when the instance had all its arrivals
   std::uint32_t last_arriver = 0;  ///< wait: who arrived last (of equals the first by number)
+  std::uint32_t steps = 1;         ///< instructions in a row that it covers
 };
 
 /// What a run gives. Folded, actor figures are of class representatives, weighed by `multiplicity`.

@@ -231,6 +231,12 @@ void append_reduction(StepPrograms& programs, const CollectiveCall& call, Algori
     append_nvls(programs, call.kind, call.bytes);
   } else if (algorithm == Algorithm::nvls) {
     refuse(call, algorithm, "needs all ranks in one NVLink domain");
+  } else if (algorithm == Algorithm::nvls_tree && all_reduce) {
+    const Grid sets = grid(programs, call, algorithm);
+    if (sets.rails.size() < 2 || sets.domains.size() < 2) {
+      refuse(call, algorithm, "needs several NVLink domains of several ranks");
+    }
+    append_nvls_trees(programs, sets.domains, call.bytes);
   } else if (algorithm == Algorithm::tree && all_reduce) {
     append_trees(programs, call.bytes);
   } else if (algorithm == Algorithm::collnet &&
@@ -290,10 +296,13 @@ SteppedCollective step_collective(const Fabric& fabric,
       append_all_to_all(programs, call, algorithm);
       break;
     case CollectiveKind::broadcast:
-      if (algorithm != Algorithm::ring) {
-        refuse(call, algorithm, "is no chain");
+      if (algorithm == Algorithm::ring) {
+        append_chain(programs, call.bytes);
+      } else if (algorithm == Algorithm::tree) {
+        append_broadcast_tree(programs, call.bytes);
+      } else {
+        refuse(call, algorithm, "is no chain and no tree");
       }
-      append_chain(programs, call.bytes);
       break;
     case CollectiveKind::send_receive:
       HEADWAY_CHECK(members.size() == 2, "send/receive between {} GPUs", members.size());

@@ -53,10 +53,10 @@ struct SteppedCollective {
 
 /// The flow program of one call, healthy or not: wire rates and the routes' latencies, no software.
 ///
-/// all-reduce: ring, tree (double binary), recursive (halving, then doubling), nvls, collnet,
-/// hierarchical; all-gather and reduce-scatter: ring, recursive, pat, nvls, hierarchical, direct;
-/// broadcast: ring (a chain), tree (binary); all-to-all: pairwise, hierarchical, direct (all at
-/// once); send/receive: direct. Without `call.algorithm`: ring, pairwise, direct.
+/// all-reduce: ring, tree (double binary), recursive (halving, then doubling), nvls, nvls_tree,
+/// collnet, hierarchical; all-gather and reduce-scatter: ring, recursive, pat, nvls, hierarchical,
+/// direct; broadcast: ring (a chain), tree (binary); all-to-all: pairwise, hierarchical, direct
+/// (all at once); send/receive: direct. Without `call.algorithm`: ring, pairwise, direct.
 /// @param members  in ring order; the first is the root of a broadcast
 /// @throws core::Error  for an algorithm that does not do the collective on these members, by name
 SteppedCollective step_collective(const Fabric& fabric,

@@ -223,6 +223,102 @@ void append_nvls(StepPrograms& programs, core::CollectiveKind kind, core::Bytes 
   }
 }
 
+namespace {
+
+/// The domain of one owner: reduced in its switch to the owner, spread from it.
+struct Multicast {
+  LinkSet reduce, spread;
+};
+
+Multicast multicast(const StepPrograms& programs,
+                    const std::vector<std::size_t>& domain,
+                    std::size_t owner) {
+  const auto link = [&](std::size_t rank, bool up) {
+    return RouteHop{programs.fabric().scale_up_link(programs.members()[rank].index(), up),
+                    kCoefficientUnit};
+  };
+  Wire wire;
+  wire.include(programs, domain[0], domain[1]);
+  Multicast sets{{{link(owner, false)}, wire.latency}, {{link(owner, true)}, wire.latency}};
+  for (const std::size_t rank : domain) {
+    sets.reduce.hops.push_back(link(rank, true));
+    sets.spread.hops.push_back(link(rank, false));
+  }
+  return sets;
+}
+
+/// One tree over the owners of one part, a rank in each domain: pieces are reduced in the domain's
+/// switch, climb, come down and are spread by the switch.
+void append_nvls_tree(StepPrograms& programs,
+                      const std::vector<std::vector<std::size_t>>& domains,
+                      std::size_t rail,
+                      std::size_t shift,
+                      core::Bytes bytes) {
+  const std::size_t n = domains.size();
+  const auto owner = [&](std::size_t i) { return domains[(i + shift) % n][rail]; };
+  Wire wire;
+  for (std::size_t i = 1; i < n; ++i) {
+    wire.include(programs, owner(i), owner(binary_parent(i, n)));
+  }
+  const Pieces pieces = cut(bytes, wire.rate, wire.latency, programs.options());
+  std::vector<std::vector<Lanes>> into_root(n), from_root(n);  // what each relay takes, and sends
+  std::vector<Lanes> up(n), down(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const Multicast sets = multicast(programs, domains[(i + shift) % n], owner(i));
+    into_root[i].push_back(lanes_of(programs, sets.reduce, pieces, bytes));
+    from_root[i].push_back(lanes_of(programs, sets.spread, pieces, bytes));
+    append_relay(programs, programs.add_actor(), pieces, {}, into_root[i]);
+  }
+  for (std::size_t i = 1; i < n; ++i) {
+    const std::size_t parent = binary_parent(i, n);
+    up[i] = lanes_of(programs, owner(i), owner(parent), pieces, bytes);
+    down[i] = lanes_of(programs, owner(parent), owner(i), pieces, bytes);
+    into_root[parent].push_back(up[i]);
+    from_root[parent].push_back(down[i]);
+  }
+  append_relay(programs, programs.add_actor(), pieces, into_root[0], from_root[0]);
+  for (std::size_t i = 1; i < n; ++i) {
+    append_relay(programs, programs.add_actor(), pieces, into_root[i], {up[i]});
+    append_relay(programs, programs.add_actor(), pieces, {down[i]}, from_root[i]);
+  }
+}
+
+}  // namespace
+
+void append_nvls_trees(StepPrograms& programs,
+                       const std::vector<std::vector<std::size_t>>& domains,
+                       core::Bytes bytes) {
+  const std::size_t rails = domains.front().size();
+  const std::size_t trees = domains.size() > 2 ? 2 : 1;
+  for (std::size_t rail = 0; rail < rails; ++rail) {
+    for (std::size_t tree = 0; tree < trees; ++tree) {
+      append_nvls_tree(programs, domains, rail, tree, bytes / static_cast<double>(rails * trees));
+    }
+  }
+}
+
+void append_broadcast_tree(StepPrograms& programs, core::Bytes bytes) {
+  const std::size_t n = programs.ranks();
+  const Tree tree = domain_tree(ranks_by_domain(programs), n, 0, 0);
+  Wire wire;
+  for (std::size_t rank = 1; rank < n; ++rank) {
+    wire.include(programs, tree.parent[rank], rank);
+  }
+  const Pieces pieces = cut(bytes, wire.rate, wire.latency, programs.options());
+  std::vector<Lanes> into(n);
+  for (std::size_t rank = 1; rank < n; ++rank) {
+    into[rank] = lanes_of(programs, tree.parent[rank], rank, pieces, bytes);
+  }
+  for (std::size_t rank = 0; rank < n; ++rank) {
+    std::vector<Lanes> out;
+    for (const std::size_t child : tree.children[rank]) {
+      out.push_back(into[child]);
+    }
+    append_relay(programs, rank, pieces,
+                 rank > 0 ? std::vector<Lanes>{into[rank]} : std::vector<Lanes>{}, out);
+  }
+}
+
 void append_in_switch(StepPrograms& programs,
                       const std::vector<std::vector<std::size_t>>& parts,
                       core::Bytes bytes) {

@@ -105,6 +105,13 @@ void append_chain(StepPrograms& programs, core::Bytes bytes);
 void append_trees(StepPrograms& programs, core::Bytes bytes);
 /// Each rank has its part of the array reduced in the NVLink switches and sent to all.
 void append_nvls(StepPrograms& programs, core::CollectiveKind kind, core::Bytes bytes);
+/// All-reduce of one part a rail: reduced in the NVLink switch of each domain, over two trees of
+/// domains, spread by the switches. @param domains  with as many ranks each, two or more
+void append_nvls_trees(StepPrograms& programs,
+                       const std::vector<std::vector<std::size_t>>& domains,
+                       core::Bytes bytes);
+/// Broadcast from member 0 over a binary tree of domains, chains inside them.
+void append_broadcast_tree(StepPrograms& programs, core::Bytes bytes);
 /// All-reduce of one part a rail in the switches of the fabric (SHARP).
 /// @param parts  ranks of one rail each, one a domain
 void append_in_switch(StepPrograms& programs,

@@ -25,6 +25,9 @@ DefinitionSection step_section() {
         "each instant of each rank has one cause; mean over ranks; adds up to the step"},
        {"step.critical_path_s", "s",
         "causes along the chain from the end of the step to its start; adds up to the step"},
+       {"step.links", "1",
+        "of each tier of links, bytes carried / (capacity x step): mean over the links that are "
+        "used, and the busiest one"},
        {"step.event_digest", "", "hash of all events in order: equal for any number of threads"},
        {"step.result_digest", "",
         "hash of what finished when: equal for folded and unfolded runs"}}};

@@ -32,6 +32,16 @@ Json distribution_json(const campaign::Distribution& d) {
 /// 64-bit digests are text: JSON numbers of many readers hold only 53 bits.
 std::string hexadecimal(std::uint64_t value) { return fmt::format("{:016x}", value); }
 
+Json links_json(const std::vector<training::LinkUse>& links) {
+  Json list = Json::array();
+  for (const auto& use : links) {
+    list.push_back({{"tier", use.tier},
+                    {"mean", number_or_null(use.mean)},
+                    {"busiest", number_or_null(use.busiest)}});
+  }
+  return list;
+}
+
 }  // namespace
 
 Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
@@ -49,6 +59,7 @@ Json step_json(const training::StepResult& step) {
           {"model_tflops_per_gpu", number_or_null(step.model_flops_per_gpu.si() / 1e12)},
           {"breakdown_s", by_activity(step.breakdown, seconds, true)},
           {"critical_path_s", by_activity(step.critical_path, seconds, false)},
+          {"links", links_json(step.links)},
           {"event_digest", hexadecimal(step.event_digest)},
           {"result_digest", hexadecimal(step.result_digest)}};
 }

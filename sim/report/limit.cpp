@@ -20,6 +20,11 @@ constexpr double kGibibyte = 1073741824.0;
 constexpr double kNegligible = 0.1;
 
 std::string memory_sentence(const training::MemoryResult& memory) {
+  if (memory.peak <= memory.capacity) {
+    return fmt::format(
+        "Memory forbids the plan: the offloaded optimizer needs {} GiB of a host's {} GiB.",
+        number(memory.host_peak.si() / kGibibyte), number(memory.host_capacity.si() / kGibibyte));
+  }
   const auto& kind = memory.by_kind;
   const std::array<std::pair<const char*, core::Bytes>, 7> parts{
       {{"weights", kind.weights},

@@ -55,6 +55,11 @@ void add_campaign(const training::CheckedScenario& checked,
 
 std::string memory_reason(const training::MemoryResult& memory) {
   constexpr double kGibibyte = 1073741824.0;
+  if (memory.peak <= memory.capacity) {
+    return fmt::format("the offloaded optimizer needs {} GiB of the {} GiB of a host's memory",
+                       number(memory.host_peak.si() / kGibibyte),
+                       number(memory.host_capacity.si() / kGibibyte));
+  }
   return fmt::format("stage {} needs {} bytes of memory ({} GiB), a GPU has {} ({} GiB)",
                      memory.peak_stage, count(memory.peak.si()),
                      number(memory.peak.si() / kGibibyte), count(memory.capacity.si()),

@@ -209,7 +209,7 @@ std::vector<TimedBlock> BlockTimer::time_blocks(const workload::StepGraph& graph
         seconds = transfer(o.collective, o.bytes, shape);
         shares = o.activity == core::Activity::data && shape.domains > 1;
         if (shape.ranks > 1) {
-          interference = seconds * interference_share(scenario_.training.framework, o.activity);
+          interference = seconds * interference_share(scenario_, o.activity);
         }
       } else if (o.kind == OperationKind::send && o.peer_stage < 0) {
         seconds = message(o.bytes, shape_of(layout, groups, o.group).domains > 1);

@@ -28,7 +28,9 @@ void add_software(const CheckedScenario& checked, std::vector<Assumption>& list)
   list.push_back({"training.framework.fused_attention", yes_no(f.fused_attention), from});
   list.push_back({"training.framework.tensor_overlap", yes_no(f.tensor_overlap), from});
   list.push_back({"training.framework.tensor_interference", fmt::format("{:g}", f.tensor_interference), from});
-  list.push_back({"training.framework.data_interference", fmt::format("{:g}", f.data_interference), from});
+  const auto& measured = checked.scenario().calibration.data_interference;
+  list.push_back({"training.framework.data_interference", fmt::format("{:g}", measured.value_or(f.data_interference)),
+                  measured ? "measured, calibration '" + checked.scenario().calibration.name + "'" : from});
   list.push_back({"training.framework.message_overhead", fmt::format("{:g} s", f.message_overhead.si()), from});
   list.push_back({"training.framework.pipeline_overlap", yes_no(f.pipeline_overlap), from});
   list.push_back({"training.framework.data_overlap", yes_no(f.data_overlap), from});
@@ -49,6 +51,10 @@ std::vector<Assumption> step_assumptions(const CheckedScenario& checked, const L
   }
   const auto& fabric = checked.scenario().cluster.fabric;
   list.push_back({"cluster.fabric.efficiency", fmt::format("{:g}", fabric.efficiency), "share of the line rate that payload reaches"});
+  if (checked.scenario().parallelism.offload == workload::Offload::optimizer) {
+    list.push_back({"parallelism.offload", "optimizer",
+                    "gradients to the host, update there, weights back, one after another; software that tiles them is faster by at most the two copies"});
+  }
   list.push_back({"overlap", "in proportion", "a collective beside kernels slows them by the framework's interference; groups in one NVLink domain do not contend"});
   list.push_back({"jitter", "none", "every GPU runs at the sustained speed of the slowest of them, which all others wait for"});
   return list;

@@ -80,6 +80,7 @@ struct CalibrationSpec {
   std::optional<core::BytesPerSecond> host_bandwidth;
   std::optional<MeasuredStorage> storage;
   std::optional<MeasuredPower> power;
+  std::optional<double> data_interference;
   std::vector<FittedFigure> figures;
   std::vector<std::string> circumstances;
   /// Without a measurement of the machine: kernels of the catalogue against those of the machine 4 %, software releases
@@ -95,6 +96,7 @@ struct CalibrationSpec {
     v.optional("host_bandwidth", host_bandwidth, "Measured copies GPU to host, pinned; replaces the GPU's.", core::positive);
     v.optional("storage", storage, "Measured storage as one node sees it; replaces the cluster's client figures.");
     v.optional("power", power, "Clock and power under lasting load; its effect on rates is in the kernels' figures.");
+    v.optional("data_interference", data_interference, "Compute time lost a second of collective that runs beside it, measured as 1 - alone / beside; replaces the framework's.", core::probability);
     v.optional("figures", figures, "Every fitted figure with its error.");
     v.optional("circumstances", circumstances, "Device, driver, versions, date, as recorded.");
     v.optional("relative_error", relative_error, "Standard error of a predicted step, relative; widens the interval.", core::positive);

@@ -19,6 +19,7 @@ struct NodeSpec {
   network::ScaleUpSpec scale_up;
   network::NicSpec nic;
   core::Bytes host_memory{2e12};
+  core::BytesPerSecond host_memory_bandwidth{400e9};
   core::Watts host_power{2000};
   template <class V>
   void fields(V& v) {
@@ -28,6 +29,7 @@ struct NodeSpec {
     v.required("scale_up", scale_up, "The network inside the node or rack.");
     v.required("nic", nic, "Network cards.");
     v.optional("host_memory", host_memory, "Memory of the host.", core::positive);
+    v.optional("host_memory_bandwidth", host_memory_bandwidth, "Of all memory channels of the host; an offloaded optimizer updates there.", core::positive);
     v.optional("host_power", host_power, "Power of the node beside its GPUs (CPUs, fans, NICs).", core::non_negative);
   }
   bool operator==(const NodeSpec&) const = default;

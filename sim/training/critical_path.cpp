@@ -45,9 +45,33 @@ std::vector<std::vector<const TraceEntry*>> by_class(const network::RunResult& r
 
 /// The last entry of the actor that ended at or before `at`.
 const TraceEntry* last_before(const std::vector<const TraceEntry*>& entries, Tick at) {
-  const auto after = std::upper_bound(entries.begin(), entries.end(), at,
-                                      [](Tick t, const TraceEntry* entry) { return t < entry->end; });
+  const auto after =
+      std::upper_bound(entries.begin(), entries.end(), at,
+                       [](Tick t, const TraceEntry* entry) { return t < entry->end; });
   return after == entries.begin() ? nullptr : *(after - 1);
+}
+
+/// The instructions of an entry that covers several, from its end to its beginning.
+void add_run(const network::Problem& problem,
+             std::uint32_t member,
+             const TraceEntry& entry,
+             std::vector<PathSegment>& segments) {
+  const network::Actor& rank = problem.actors[member];
+  Tick sum = 0;
+  for (std::uint32_t i = entry.step + entry.steps; i-- > entry.step;) {
+    const auto& step = problem.programs[rank.program][i];
+    const bool computes = step.code == network::StepCode::compute;
+    const bool waits = step.code == network::StepCode::wait;
+    const Tick ticks = computes ? network::slowed(step.ticks, rank.slowdown_ppm)
+                       : waits  ? problem.groups[rank.groups[step.slot]].delay
+                                : 0;
+    sum += ticks;
+    if (ticks > 0) {
+      segments.push_back({member, i, ticks});
+    }
+  }
+  HEADWAY_CHECK(sum == entry.end - entry.begin, "{} instructions of actor {} took {} ticks, not {}",
+                entry.steps, member, entry.end - entry.begin, sum);
 }
 
 }  // namespace
@@ -70,6 +94,11 @@ std::vector<PathSegment> critical_segments(const network::Problem& problem,
     HEADWAY_CHECK(entry->end == now, "actor {} has a gap from tick {} to {}", actor, entry->end,
                   now);
     const std::uint32_t member = of_class[entry->actor];
+    if (entry->steps > 1) {
+      add_run(problem, member, *entry, segments);
+      now = entry->begin;
+      continue;
+    }
     const auto& step = problem.programs[problem.actors[member].program][entry->step];
     const bool computes = step.code == network::StepCode::compute;
     const Tick begin = computes ? entry->begin : entry->launched;

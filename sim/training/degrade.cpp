@@ -4,50 +4,67 @@
 #include <cmath>
 
 #include "sim/core/error.h"
+#include "sim/training/lower.h"
 
 namespace headway::training {
 
 namespace {
 
-void degrade_port(std::uint32_t node, std::uint32_t rail, double keeps, network::Fabric& fabric) {
-  for (std::uint32_t plane = 0; plane < fabric.shape().planes; ++plane) {
-    for (const bool up : {true, false}) {
-      const core::LinkId link = fabric.nic_link(node, rail, plane, up);
-      fabric.degrade(link, keeps, fabric.link(link).cables);
-    }
+using Kind = Degradation::Kind;
+
+void slow_actors(const Degradation& degradation, network::Problem& problem) {
+  const std::int64_t slowdown = slowdown_ppm(degradation.keeps);
+  const auto slow = [slowdown](network::Actor& actor) {
+    actor.slowdown_ppm = std::max(actor.slowdown_ppm, slowdown);
+  };
+  if (degradation.kind == Kind::all_gpus) {
+    std::for_each(problem.actors.begin(), problem.actors.end(), slow);
+    return;
   }
+  HEADWAY_CHECK(degradation.rank.index() < problem.actors.size(), "rank {} of {}",
+                degradation.rank.index(), problem.actors.size());
+  slow(problem.actors[degradation.rank.index()]);
 }
 
 }  // namespace
 
-void degrade_links(const std::vector<Degradation>& degradations, network::Fabric& fabric) {
-  for (const auto& it : degradations) {
-    HEADWAY_CHECK(it.keeps > 0 && it.keeps <= 1, "a slow part keeps {} of its rate", it.keeps);
-    if (it.kind == Degradation::Kind::link) {
-      const auto place = fabric.place(it.gpu);
-      degrade_port(place.node, place.rail, it.keeps, fabric);
-    } else if (it.kind == Degradation::Kind::all_links) {
-      for (std::uint32_t node = 0; node < fabric.shape().nodes; ++node) {
-        for (std::uint32_t rail = 0; rail < fabric.shape().rails; ++rail) {
-          degrade_port(node, rail, it.keeps, fabric);
-        }
-      }
-    }
-  }
+std::int64_t slowdown_ppm(double keeps) {
+  HEADWAY_CHECK(keeps > 0 && keeps <= 1, "a slow part keeps {} of its speed", keeps);
+  constexpr double kPerMillion = 1e6;
+  return std::llround((1 / keeps - 1) * kPerMillion);
 }
 
-void slow_actors(const std::vector<Degradation>& degradations, network::Problem& problem) {
-  constexpr double kPerMillion = 1e6;
+std::vector<core::LinkId> card_links(const network::Fabric& fabric, core::GpuId gpu) {
+  const auto place = fabric.place(gpu);
+  std::vector<core::LinkId> links;
+  for (std::uint32_t plane = 0; plane < fabric.shape().planes; ++plane) {
+    for (const bool up : {true, false}) {
+      links.push_back(fabric.nic_link(place.node, place.rail, plane, up));
+    }
+  }
+  return links;
+}
+
+void degrade(const std::vector<Degradation>& degradations,
+             const RankLayout& layout,
+             const network::Fabric& fabric,
+             LoweredStep& lowered) {
   for (const auto& it : degradations) {
-    const auto slowdown = static_cast<std::int64_t>(std::llround((1 / it.keeps - 1) * kPerMillion));
-    if (it.kind == Degradation::Kind::gpu) {
-      HEADWAY_CHECK(it.gpu.index() < problem.actors.size(), "GPU {} of {}", it.gpu.index(),
-                    problem.actors.size());
-      auto& actor = problem.actors[it.gpu.index()];
-      actor.slowdown_ppm = std::max(actor.slowdown_ppm, slowdown);
-    } else if (it.kind == Degradation::Kind::all_gpus) {
-      for (auto& actor : problem.actors) {
-        actor.slowdown_ppm = std::max(actor.slowdown_ppm, slowdown);
+    if (it.kind == Kind::gpu || it.kind == Kind::all_gpus) {
+      slow_actors(it, lowered.problem);
+      continue;
+    }
+    HEADWAY_CHECK(it.keeps > 0 && it.keeps <= 1, "a slow card keeps {} of its rate", it.keeps);
+    const auto hit = it.kind == Kind::link ? card_links(fabric, layout.gpu(it.rank))
+                                           : std::vector<core::LinkId>{};
+    for (std::size_t l = 0; l < lowered.fabric_links.size(); ++l) {
+      const core::LinkId id = lowered.fabric_links[l];
+      const bool slow = it.kind == Kind::all_links
+                            ? fabric.link(id).tier == network::Tier::nic
+                            : std::find(hit.begin(), hit.end(), id) != hit.end();
+      if (slow) {
+        auto& capacity = lowered.problem.links[l].capacity;
+        capacity = std::min(capacity, fabric.link(id).nominal * it.keeps);
       }
     }
   }

@@ -64,6 +64,9 @@ class KernelWords {
   }
 
   [[nodiscard]] std::string what() const {
+    if (kernel_.kind == KernelKind::host_copy || kernel_.kind == KernelKind::host_update) {
+      return kernel_.name;
+    }
     if (moves_bytes()) {
       return fmt::format("{}: memory traffic", kernel_.name);
     }
@@ -79,7 +82,9 @@ class KernelWords {
 
   [[nodiscard]] std::string formula() const {
     const double busy = std::max(time_ - gap_, 1e-12);
-    const double bandwidth = times_.gpu->memory_bandwidth.si();
+    const double bandwidth = kernel_.kind == KernelKind::host_copy     ? times_.gpu->host_bandwidth.si()
+                             : kernel_.kind == KernelKind::host_update ? times_.launch.host_memory.si()
+                                                                       : times_.gpu->memory_bandwidth.si();
     const std::string tail = fmt::format(" + gap {} = {}", duration(gap_), duration(time_));
     if (moves_bytes()) {
       return fmt::format("{}B / ({}B/s x {:.2f}){}", scaled(kernel_.traffic.si()),
@@ -98,6 +103,9 @@ class KernelWords {
   }
 
   [[nodiscard]] std::string change() const {
+    if (kernel_.kind == KernelKind::host_copy || kernel_.kind == KernelKind::host_update) {
+      return "the optimizer on the GPU; a finer shard of it (zero1 over more ranks); faster host links and memory";
+    }
     if (moves_bytes()) {
       return "more memory bandwidth; fused kernels; sequence parallelism; a larger tensor degree";
     }

@@ -33,10 +33,13 @@ std::vector<Group> groups_of_one(const CheckedScenario& checked) {
   }
   add(Group::expert, p.expert);
   add(Group::expert_tensor, p.expert_tensor);
-  add(Group::expert_data, p.tensor * p.context * checked.data_parallel() / (p.expert * p.expert_tensor));
+  add(Group::expert_data,
+      p.tensor * p.context * checked.data_parallel() / (p.expert * p.expert_tensor));
   add(Group::world, static_cast<int>(checked.gpus()));
   return groups;
 }
+
+constexpr int kSpans = -1;  ///< in place of a tensor index: all of them
 
 /// What two ranks must share to be in one group: the slot (by number) and who leads it.
 struct GroupKey {
@@ -47,7 +50,8 @@ struct GroupKey {
 
 struct GroupKeyHash {
   std::size_t operator()(const GroupKey& key) const {
-    return static_cast<std::size_t>((key.slot_and_rank ^ (key.peer * 0x9e3779b97f4a7c15ULL)) * 0xbf58476d1ce4e5b9ULL >> 16U);
+    return static_cast<std::size_t>(
+        (key.slot_and_rank ^ (key.peer * 0x9e3779b97f4a7c15ULL)) * 0xbf58476d1ce4e5b9ULL >> 16U);
   }
 };
 
@@ -59,6 +63,7 @@ class Lowering {
       : checked_(checked),
         fabric_(fabric),
         options_(options),
+        orbits_(options.orbits != nullptr ? *options.orbits : none_),
         layout_(rank_layout(checked)),
         parameters_(network::make_parameters(
             fabric.input(), nccl_generation(checked.scenario().cluster.node.gpu.architecture))),
@@ -77,18 +82,22 @@ class Lowering {
       out_.origins.push_back(std::move(stages_.back().origins));
     }
     for (std::int64_t r = 0; r < layout_.ranks(); ++r) {
-      add_actor(Rank(static_cast<std::uint32_t>(r)));
+      const Rank rank(static_cast<std::uint32_t>(r));
+      if (orbits_.keeps(layout_.coordinates(rank).tensor)) {
+        add_actor(rank);
+      }
     }
     out_.fabric_links = numbers_.fabric_links();
+    count_links();
     out_.timed_bytes.resize(out_.problem.groups.size());
     return std::move(out_);
   }
 
  private:
-  /// Kernels beside a collective lose SMs and memory bandwidth to it, in proportion to how long it lasts alone.
-  /// The groups of rank 0 stand for all of their kind.
+  /// Kernels beside a collective lose SMs and memory bandwidth to it, in proportion to how long it
+  /// lasts alone. The groups of rank 0 stand for all of their kind.
   core::Seconds interference(const workload::Operation& operation) {
-    const double share = interference_share(checked_.scenario().training.framework, operation.activity);
+    const double share = interference_share(checked_.scenario(), operation.activity);
     std::vector<core::GpuId> members;
     for (const Rank member : layout_.members(operation.group, Rank(0))) {
       members.push_back(layout_.gpu(member));
@@ -102,7 +111,8 @@ class Lowering {
     return time_of(operation.name, call, network::group_shape(fabric_, members)).total * share;
   }
 
-  /// Equal slots of different stages get one number; sends and receives of one size and channel too.
+  /// Equal slots of different stages get one number; sends and receives of one size and channel
+  /// too.
   void number_slots(const StageProgram& stage) {
     std::vector<std::uint32_t>& numbers = slot_numbers_.emplace_back();
     for (SlotKey slot : stage.slots) {
@@ -111,7 +121,9 @@ class Lowering {
         slot.peer_stage = -1;
         slot.name.clear();
       }
-      numbers.push_back(slot_number_.try_emplace(slot, static_cast<std::uint32_t>(slot_number_.size())).first->second);
+      numbers.push_back(
+          slot_number_.try_emplace(slot, static_cast<std::uint32_t>(slot_number_.size()))
+              .first->second);
     }
   }
 
@@ -121,10 +133,12 @@ class Lowering {
     const auto& numbers = slot_numbers_[static_cast<std::size_t>(stage)];
     network::Actor actor;
     actor.program = static_cast<std::uint32_t>(stage);
+    actor.multiplicity = orbits_.size_of(layout_.coordinates(rank).tensor);
     actor.groups.reserve(slots.size());
     for (std::size_t i = 0; i < slots.size(); ++i) {
-      actor.groups.push_back(slots[i].kind == OperationKind::collective ? collective_group(slots[i], numbers[i], rank)
-                                                                        : message_group(slots[i], numbers[i], rank, stage));
+      actor.groups.push_back(slots[i].kind == OperationKind::collective
+                                 ? collective_group(slots[i], numbers[i], rank)
+                                 : message_group(slots[i], numbers[i], rank, stage));
     }
     out_.problem.actors.push_back(std::move(actor));
   }
@@ -169,9 +183,14 @@ class Lowering {
     options.timed = members.shape.domains == 1 || !options_.contention;
     options.label = leader.index();
     options.routes = &members.routes;
-    const auto transfer = network::emit_collective(fabric_, call, members.gpus, alone, options);
+    auto transfer = network::emit_collective(fabric_, call, members.gpus, alone, options);
+    const bool spans = spans_tensor_ranks(slot.group);
+    const int index = spans ? kSpans : layout_.coordinates(leader).tensor;
+    keep_links(index, transfer);
+    const std::size_t need = spans ? orbits_.kept_of(members.gpus.size()) : members.gpus.size();
     const std::uint32_t group =
-        append(transfer, members.gpus.size(), slot, use_of(slot.name, call, members.shape));
+        append(transfer, need, slot, use_of(slot.name, call, members.shape));
+    set_multiplicity(group, index);
     out_.timed_bytes.resize(group + 1U);
     out_.timed_bytes[group] = options.timed ? alone.scale_up_bytes : core::Bytes(0);
     return group;
@@ -180,12 +199,14 @@ class Lowering {
   /// Sender and receiver meet in the group of (sending rank, receiving rank, channel, size).
   std::uint32_t message_group(const SlotKey& slot, std::uint32_t number, Rank rank, int stage) {
     const bool sends = slot.kind == OperationKind::send;
-    const Rank other = slot.group == Group::context ? layout_.context_neighbour(rank, sends ? 1 : -1)
-                                                    : at_stage(rank, slot.peer_stage);
+    const Rank other = slot.group == Group::context
+                           ? layout_.context_neighbour(rank, sends ? 1 : -1)
+                           : at_stage(rank, slot.peer_stage);
     const Rank from = sends ? rank : other;
     const Rank to = sends ? other : rank;
     HEADWAY_CHECK(from != to, "a rank of stage {} sends to itself", stage);
-    const GroupKey key{(std::uint64_t{number} << 32U) | from.index(), std::uint64_t{to.index()} + 1};
+    const GroupKey key{(std::uint64_t{number} << 32U) | from.index(),
+                       std::uint64_t{to.index()} + 1};
     const auto [place, fresh] = groups_.try_emplace(key, 0U);
     if (fresh) {
       place->second = add_message(slot, from, to);
@@ -208,8 +229,55 @@ class Lowering {
     network::EmitOptions options;
     options.timed = !options_.contention;
     options.label = from.index();
-    const auto transfer = network::emit_send(fabric_, slot.bytes, ends[0], ends[1], alone, options);
-    return append(transfer, 1, slot, use_of(what, call, shape));
+    auto transfer = network::emit_send(fabric_, slot.bytes, ends[0], ends[1], alone, options);
+    const int index = layout_.coordinates(from).tensor;
+    keep_links(index, transfer);
+    const std::uint32_t group = append(transfer, 1, slot, use_of(what, call, shape));
+    set_multiplicity(group, index);
+    return group;
+  }
+
+  /// Groups that hold whole tensor groups; all others lie in one tensor index.
+  static bool spans_tensor_ranks(Group group) {
+    return group == Group::tensor || group == Group::world || group == Group::expert_data;
+  }
+
+  /// What the links that are kept see of a transfer: of one tensor index, that of all it stands for; of one that spans
+  /// tensor ranks, what it puts on them itself.
+  void keep_links(int index, network::Transfer& transfer) const {
+    if (orbits_.empty() || transfer.flows.empty()) {
+      return;
+    }
+    std::vector<network::FlowOnLink> kept;
+    for (network::FlowOnLink use : transfer.uses) {
+      const int of_link = orbits_.link_index[use.link];
+      if (of_link == TensorOrbits::kShared) {
+        use.coefficient *= index == kSpans ? 1 : orbits_.size_of(index);
+      } else if (!orbits_.keeps(of_link)) {
+        HEADWAY_CHECK(index == kSpans, "a transfer of tensor index {} uses a link of index {}", index, of_link);
+        continue;
+      }
+      kept.push_back(use);
+    }
+    transfer.uses = std::move(kept);
+    transfer.flows.front().uses = static_cast<std::uint32_t>(transfer.uses.size());
+  }
+
+  /// Of a group of one tensor index, or of one that spans them.
+  void set_multiplicity(std::uint32_t number, int index) {
+    const std::uint32_t multiplicity = index == kSpans ? 1 : orbits_.size_of(index);
+    auto& group = out_.problem.groups[number];
+    group.multiplicity = multiplicity;
+    for (std::uint32_t f = group.first_flow; f < group.first_flow + group.flows; ++f) {
+      out_.problem.flows[f].multiplicity = multiplicity;
+    }
+  }
+
+  void count_links() {
+    for (const core::LinkId link : out_.fabric_links) {
+      const int index = orbits_.empty() ? TensorOrbits::kShared : orbits_.link_index[link.index()];
+      out_.link_multiplicity.push_back(index == TensorOrbits::kShared ? 1 : orbits_.size_of(index));
+    }
   }
 
   /// Index of the use in `collectives`, added if it is new.
@@ -223,7 +291,9 @@ class Lowering {
       }
     }
     out_.collectives.push_back(
-        {what, call, shape, network::collective_time(call, shape, parameters_, checked_.scenario().calibration.collectives)});
+        {what, call, shape,
+         network::collective_time(call, shape, parameters_,
+                                  checked_.scenario().calibration.collectives)});
     return static_cast<std::uint32_t>(out_.collectives.size() - 1);
   }
 
@@ -260,13 +330,16 @@ class Lowering {
   const CheckedScenario& checked_;
   const network::Fabric& fabric_;
   LowerOptions options_;
+  const TensorOrbits none_;
+  const TensorOrbits& orbits_;
   RankLayout layout_;
   network::NetworkParameters parameters_;
   network::LinkNumbers numbers_;
   std::vector<StageProgram> stages_;
   std::map<SlotKey, std::uint32_t> slot_number_;
   std::vector<std::vector<std::uint32_t>> slot_numbers_;  ///< per stage and slot
-  std::unordered_map<GroupKey, std::uint32_t, GroupKeyHash> groups_;  ///< looked up only, never iterated
+  std::unordered_map<GroupKey, std::uint32_t, GroupKeyHash>
+      groups_;  ///< looked up only, never iterated
   std::unordered_map<std::uint64_t, Members>
       members_;  ///< by kind and leader; looked up only, never iterated
   LoweredStep out_;
@@ -304,15 +377,36 @@ network::Fabric build_fabric(const ClusterSpec& cluster) {
   return network::Fabric(input);
 }
 
-double interference_share(const workload::FrameworkSpec& framework, core::Activity activity) {
-  return activity == core::Activity::tensor ? framework.tensor_interference : framework.data_interference;
+double interference_share(const Scenario& scenario, core::Activity activity) {
+  const auto& framework = scenario.training.framework;
+  switch (activity) {
+    case core::Activity::tensor:
+      return framework.tensor_interference;
+    case core::Activity::expert:
+      return framework.expert_overlap ? framework.expert_interference : 0;
+    default:
+      return scenario.calibration.data_interference.value_or(framework.data_interference);
+  }
+}
+
+/// The CPUs' updates share the host's memory; of its bandwidth streams reach about four fifths.
+gpu::LaunchModel launch_model(const Scenario& scenario) {
+  constexpr double kStreamShare = 0.8;
+  const auto& framework = scenario.training.framework;
+  const auto& node = scenario.cluster.node;
+  gpu::LaunchModel launch;
+  launch.cpu_launch = framework.cpu_launch;
+  launch.cuda_graphs = framework.cuda_graphs;
+  launch.host_memory = node.host_memory_bandwidth * (kStreamShare / node.gpus);
+  return launch;
 }
 
 KernelTimes kernel_times(const Scenario& scenario) {
   const auto& gpu = scenario.cluster.node.gpu;
   const auto& framework = scenario.training.framework;
   gpu::SustainedShares shares = scenario.calibration.kernels.value_or(gpu.sustained);
-  if (framework.attention_kernels == workload::AttentionKernels::flash2 && shares.attention_flash2 > 0) {
+  if (framework.attention_kernels == workload::AttentionKernels::flash2 &&
+      shares.attention_flash2 > 0) {
     shares.attention_forward = shares.attention_flash2;
     shares.attention_backward = shares.attention_flash2;
   }
@@ -323,7 +417,7 @@ KernelTimes kernel_times(const Scenario& scenario) {
   shares.attention_backward *= framework.attention_share;
   // A synchronous step waits for the slowest GPU at every collective.
   const std::int64_t gpus = std::int64_t{scenario.cluster.nodes} * scenario.cluster.node.gpus;
-  return {&gpu, gpu::shares_of_slowest(shares, gpus), {framework.cpu_launch, framework.cuda_graphs}};
+  return {&gpu, gpu::shares_of_slowest(shares, gpus), launch_model(scenario)};
 }
 
 LoweredStep lower(const CheckedScenario& checked,

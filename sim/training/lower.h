@@ -12,6 +12,7 @@
 #include "sim/training/check.h"
 #include "sim/training/placement.h"
 #include "sim/training/program.h"
+#include "sim/training/tensor_orbits.h"
 #include "sim/workload/step_graph.h"
 
 namespace headway::training {
@@ -28,6 +29,7 @@ struct CollectiveUse {
 struct LoweredStep {
   network::Problem problem;
   std::vector<core::LinkId> fabric_links;      ///< problem link -> fabric link
+  std::vector<std::uint32_t> link_multiplicity;  ///< problem link -> fabric links it stands for
   std::vector<CollectiveUse> collectives;      ///< each distinct one once, in order of first use
   std::vector<core::Bytes> timed_bytes;        ///< per group: bytes one rank sends over NVLink in a timed event, else 0
   std::vector<std::uint32_t> use_of_group;     ///< per group: its entry in `collectives`
@@ -37,6 +39,7 @@ struct LoweredStep {
 struct LowerOptions {
   bool contention = true;  ///< false: every transfer is a timed event that takes its time alone
   bool origins = false;    ///< fill LoweredStep::origins
+  const TensorOrbits* orbits = nullptr;  ///< lower only the tensor indices that these keep
 };
 
 /// The row of NCCL's cost tables that a GPU reads: CDNA 3 that of Hopper, CDNA 4 that of Blackwell.
@@ -49,12 +52,13 @@ RankLayout rank_layout(const CheckedScenario& checked);
 network::Fabric build_fabric(const ClusterSpec& cluster);
 
 /// Compute time lost a second of an asynchronous collective of this kind, by the framework.
-double interference_share(const workload::FrameworkSpec& framework, core::Activity activity);
+double interference_share(const Scenario& scenario, core::Activity activity);
 
 /// Kernel speeds of the cluster's GPU with the calibration applied.
 KernelTimes kernel_times(const Scenario& scenario);
 
-/// One actor a rank, one group for every set of ranks that communicates.
+/// One actor a rank, one group for every set of ranks that communicates; with
+/// `options.orbits` only those of the kept tensor indices, with multiplicities: the same ticks and result digest.
 /// Groups inside one NVLink domain are timed events: the domain is taken to serve one group at a
 /// time.
 LoweredStep lower(const CheckedScenario& checked,

@@ -1,5 +1,7 @@
 #include "sim/training/memory.h"
 
+#include <algorithm>
+
 #include "sim/gpu/memory.h"
 #include "sim/training/step.h"
 #include "sim/workload/memory.h"
@@ -32,7 +34,11 @@ MemoryResult predict_memory(const CheckedScenario& checked) {
       result.by_kind = kinds;
     }
   }
-  result.fits = result.peak <= result.capacity;
+  for (const auto& tensors : stages) {
+    result.host_peak = std::max(result.host_peak, tensors.host * static_cast<double>(s.cluster.node.gpus));
+  }
+  result.host_capacity = s.cluster.node.host_memory;
+  result.fits = result.peak <= result.capacity && result.host_peak <= result.host_capacity;
   return result;
 }
 

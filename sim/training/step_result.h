@@ -33,6 +33,7 @@ struct MemoryResult {
   int peak_stage = 0;
   MemoryByKind by_kind;                 ///< of the peak stage
   std::vector<core::Bytes> stage_peak;  ///< one a stage
+  core::Bytes host_peak, host_capacity;  ///< of one node: what is offloaded, and its memory
 };
 
 /// How busy one tier of links was.

@@ -17,7 +17,8 @@ double median(std::vector<double> values) {
 }
 
 std::string layout_family(const RunPrediction& row) {
-  return row.source + "|" + row.model + "|" + row.gpu + "|" + std::to_string(row.gpus) + "|" + row.precision;
+  return row.source + "|" + row.model + "|" + row.gpu + "|" + std::to_string(row.gpus) + "|" +
+         row.precision;
 }
 
 }  // namespace
@@ -63,7 +64,9 @@ LayoutOrdering layout_ordering(const std::vector<RunPrediction>& rows) {
   for (const auto& [name, family] : families) {
     for (std::size_t i = 0; i < family.size(); ++i) {
       for (std::size_t k = i + 1; k < family.size(); ++k) {
-        const auto& [slow, fast] = std::minmax(*family[i], *family[k], [](const auto& a, const auto& b) { return a.measured < b.measured; });
+        const auto& [slow, fast] =
+            std::minmax(*family[i], *family[k],
+                        [](const auto& a, const auto& b) { return a.measured < b.measured; });
         if (fast.measured > slow.measured * kDiffer && *fast.predicted != *slow.predicted) {
           ++ordering.pairs;
           right += *fast.predicted > *slow.predicted ? 1 : 0;
@@ -71,11 +74,14 @@ LayoutOrdering layout_ordering(const std::vector<RunPrediction>& rows) {
       }
     }
   }
-  ordering.right = ordering.pairs > 0 ? static_cast<double>(right) / static_cast<double>(ordering.pairs) : 0;
+  ordering.right =
+      ordering.pairs > 0 ? static_cast<double>(right) / static_cast<double>(ordering.pairs) : 0;
   return ordering;
 }
 
-Anchor anchor_runs(const import::CsvTable& table, const Catalogue& catalogue, const std::string& id) {
+Anchor anchor_runs(const import::CsvTable& table,
+                   const Catalogue& catalogue,
+                   const std::string& id) {
   const auto index = row_of(table, id);
   const RowScenario anchor_row = row_scenario(table, index, catalogue);
   if (!anchor_row.scenario) {
@@ -120,7 +126,8 @@ Anchor anchor_runs(const import::CsvTable& table, const Catalogue& catalogue, co
     }
     (*tried.error > 0 ? high : low) = anchor.gemm_factor;
   }
-  throw core::Error(fmt::format("no factor on the matrix products between 0.2 and 5 makes row {} as fast as measured", id));
+  throw core::Error(fmt::format(
+      "no factor on the matrix products between 0.2 and 5 makes row {} as fast as measured", id));
 }
 
 }  // namespace headway::validation

@@ -1,5 +1,5 @@
-// What a table of published runs says beyond single errors: how far repeats differ, whether layouts are put in the
-// right order, and what one measured step of a machine does to the others.
+// What a table of published runs says beyond single errors: how far repeats differ, whether layouts
+// are put in the right order, and what one measured step of a machine does to the others.
 #pragma once
 
 #include <optional>
@@ -10,32 +10,39 @@
 
 namespace headway::validation {
 
-/// How far measurements of one configuration differ from each other: no prediction can be nearer than that.
+/// How far measurements of one configuration differ from each other: no prediction can be nearer
+/// than that.
 struct RepeatNoise {
   std::size_t groups = 0, rows = 0;
   double mean_deviation = 0;  ///< mean over the rows of |measured / median of its group - 1|
 };
 
-/// Repeats are predicted rows of one source whose predictions are equal to 1e-9: same configuration, same profile.
+/// Repeats are predicted rows of one source whose predictions are equal to 1e-9: same
+/// configuration, same profile.
 RepeatNoise repeat_noise(const std::vector<RunPrediction>& rows);
 
 /// Whether the faster of two layouts is predicted to be the faster.
 struct LayoutOrdering {
-  std::size_t pairs = 0;  ///< pairs of rows of one source, model, GPU, GPU count and precision that differ by more than 10 % in speed
+  std::size_t pairs = 0;  ///< pairs of rows of one source, model, GPU, GPU count and precision that
+                          ///< differ by more than 10 % in speed
   double right = 0;       ///< share of them in the right order
 };
 LayoutOrdering layout_ordering(const std::vector<RunPrediction>& rows);
 
 /// One factor on the matrix products of a profile, from one measured step.
 struct Anchor {
-  std::string id;                    ///< row that is matched
-  double gemm_factor = 1;            ///< on the framework's gemm_share
-  std::vector<RunPrediction> before; ///< rows of the same GPU, precision and framework profile, the anchor among them
+  std::string id;          ///< row that is matched
+  double gemm_factor = 1;  ///< on the framework's gemm_share
+  std::vector<RunPrediction>
+      before;  ///< rows of the same GPU, precision and framework profile, the anchor among them
   std::vector<RunPrediction> after;
 };
 
 /// Scales `gemm_share` of the row's framework profile until the row is predicted to 0.1 %.
-/// @throws core::Error if there is no such row, it cannot be predicted, or no factor in 0.2 to 5 matches it
-Anchor anchor_runs(const import::CsvTable& table, const Catalogue& catalogue, const std::string& id);
+/// @throws core::Error if there is no such row, it cannot be predicted, or no factor in 0.2 to 5
+/// matches it
+Anchor anchor_runs(const import::CsvTable& table,
+                   const Catalogue& catalogue,
+                   const std::string& id);
 
 }  // namespace headway::validation

@@ -1,4 +1,5 @@
-// Published training runs: a row of the table becomes a scenario, the scenario a prediction, the prediction an error.
+// Published training runs: a row of the table becomes a scenario, the scenario a prediction, the
+// prediction an error.
 #pragma once
 
 #include <filesystem>
@@ -17,33 +18,36 @@ struct Catalogue {
   std::map<std::string, gpu::GpuSpec> gpus;
   std::map<std::string, workload::FrameworkSpec> frameworks;
   std::map<std::string, training::CalibrationSpec> calibrations;
+  std::map<std::string, network::FabricSpec> fabrics;
 };
 
-/// Reads all GPUs, frameworks and calibrations under these configuration folders.
+/// Reads all GPUs, frameworks, calibrations and fabrics under these configuration folders.
 /// @throws core::Error with all that is wrong in an entry
 Catalogue load_catalogue(const std::vector<std::filesystem::path>& roots);
 
 /// A row as a scenario, or why it cannot be one.
 struct RowScenario {
   std::optional<training::Scenario> scenario;
-  std::string skipped;                 ///< reason, where there is no scenario
-  std::vector<std::string> assumed;    ///< fields that the source does not state
+  std::string skipped;               ///< reason, where there is no scenario
+  std::vector<std::string> assumed;  ///< fields that the source does not state
 };
 
 /// @param row  of a table with the columns of `training_runs.csv` (docs/validation.md)
 /// @throws core::Error if a cell cannot be read
-RowScenario row_scenario(const import::CsvTable& table, std::size_t row, const Catalogue& catalogue);
+RowScenario row_scenario(const import::CsvTable& table,
+                         std::size_t row,
+                         const Catalogue& catalogue);
 
 /// One row's comparison. `error` = predicted / measured - 1.
 struct RunPrediction {
   std::string id, source, group, gpu, precision, kind, model;
   int gpus = 0;
   double weight = 1;
-  double measured = 0;                 ///< tokens/s/GPU
-  std::optional<double> predicted;     ///< tokens/s/GPU
+  double measured = 0;              ///< tokens/s/GPU
+  std::optional<double> predicted;  ///< tokens/s/GPU
   std::optional<double> error;
-  double low = 0, high = 0;            ///< 90 % interval of tokens/s/GPU
-  std::string status;                  ///< ok, ok-assumed, skipped:<reason>
+  double low = 0, high = 0;  ///< 90 % interval of tokens/s/GPU
+  std::string status;        ///< ok, ok-assumed, skipped:<reason>
 };
 
 /// Predicts every row, in parallel; the order and the bits do not depend on the threads.

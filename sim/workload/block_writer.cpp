@@ -20,17 +20,21 @@ void BlockWriter::compute(const std::vector<core::Kernel>& kernels, Activity act
   if (kernels.empty()) {
     return;
   }
-  if (open_ && due_.empty() && block_.operations.back().activity == activity) {
-    auto& last = block_.operations.back().kernels;
-    last.insert(last.end(), kernels.begin(), kernels.end());
-    return;
+  if (!open_ || !due_.empty() || block_.operations.back().activity != activity) {
+    Operation operation;
+    operation.activity = activity;
+    operation.name = kernels.front().name;
+    add(std::move(operation));
+    open_ = true;
   }
-  Operation operation;
-  operation.activity = activity;
-  operation.name = kernels.front().name;
-  operation.kernels = kernels;
-  add(std::move(operation));
-  open_ = true;
+  auto& written = block_.operations.back().kernels;
+  written.insert(written.end(), kernels.begin(), kernels.end());
+  if (in_graph_) {
+    for (auto kernel = written.end() - static_cast<std::ptrdiff_t>(kernels.size());
+         kernel != written.end(); ++kernel) {
+      kernel->launches = 0;
+    }
+  }
 }
 
 int BlockWriter::collective(

@@ -20,6 +20,9 @@ class BlockWriter {
                core::Activity activity = core::Activity::compute);
   void compute(const core::Kernel& kernel) { compute(std::vector<core::Kernel>{kernel}); }
 
+  /// Whether the kernels that follow are in a replayed graph: the CPU launches none of them.
+  void replay(bool in_graph) { in_graph_ = in_graph; }
+
   /// A collective that blocks what follows.
   /// @returns its index in the block
   int collective(core::CollectiveKind kind,
@@ -48,6 +51,7 @@ class BlockWriter {
   Block block_;
   std::vector<int> due_;
   bool open_ = false;  ///< the last operation is compute and may be extended
+  bool in_graph_ = false;
 };
 
 /// Which half of a backward a block does; zero-bubble schedules run the halves apart.

@@ -13,6 +13,10 @@ using core::CollectiveKind;
 constexpr double kWeightBytes = 2;
 /// Adam in fp32: reads and writes two moments and the main weights, writes the 16-bit weights.
 constexpr double kAdamBytes = 12 + 12 + kWeightBytes;
+/// With fp16's scaled loss gradients are copied to fp32 (written), divided by the scale and clipped
+/// (each read and written) in passes of their own. Source: Megatron-LM 2.x,
+/// megatron/optimizer/optimizer.py, Float16Optimizer.step.
+constexpr double kUnscaleBytes = 4 + 8 + 8;
 
 bool sharded(const ParallelismSpec& parallelism) { return parallelism.sharding != Sharding::zero0; }
 
@@ -110,19 +114,36 @@ void write_reduction(BlockWriter& writer,
   add_reductions(writer, input, optimizer.parameters, false);
 }
 
+core::Kernel host_kernel(core::KernelKind kind, const char* name, double bytes) {
+  core::Kernel kernel = memory_kernel(name, bytes);
+  kernel.kind = kind;
+  return kernel;
+}
+
 void write_update(BlockWriter& writer, const BlockInput& input, const OptimizerInput& optimizer) {
   const double gradient_bytes = input.training.framework.gradient_bytes;
   const RankParameters& all = optimizer.parameters;
   const double shard = all.shared / optimizer.ranks.shards + all.experts / optimizer.ranks.experts;
   const double held = shards_gradients(input.parallelism.sharding) ? shard : all.total();
   const double updated = sharded(input.parallelism) ? shard : all.total();
+  if (input.training.precision == core::Precision::fp16) {
+    writer.compute({memory_kernel("unscale gradients", (gradient_bytes + kUnscaleBytes) * updated)},
+                   Activity::optimizer);
+  }
   writer.compute({memory_kernel("gradient norm", gradient_bytes * updated)}, Activity::optimizer);
   // One number a rank, but every rank of the job waits for all others here.
   writer.collective(CollectiveKind::all_reduce, Group::world, Activity::data, Bytes(4),
                     "gradient norm");
-  writer.compute({memory_kernel("optimizer", (gradient_bytes + kAdamBytes) * updated),
-                  memory_kernel("clear gradients", gradient_bytes * held)},
-                 Activity::optimizer);
+  const core::Kernel clear = memory_kernel("clear gradients", gradient_bytes * held);
+  const double update_bytes = (gradient_bytes + kAdamBytes) * updated;
+  if (input.parallelism.offload == Offload::optimizer) {
+    writer.compute({host_kernel(core::KernelKind::host_copy, "gradients to host", gradient_bytes * updated),
+                    host_kernel(core::KernelKind::host_update, "optimizer on host", update_bytes),
+                    host_kernel(core::KernelKind::host_copy, "weights from host", kWeightBytes * updated), clear},
+                   Activity::optimizer);
+    return;
+  }
+  writer.compute({memory_kernel("optimizer", update_bytes), clear}, Activity::optimizer);
 }
 
 void add_gathers(BlockWriter& writer,

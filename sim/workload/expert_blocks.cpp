@@ -36,25 +36,44 @@ Kernel move_rows(const RankShape& rank, const char* name, double read, double wr
   return memory_kernel(name, kElement * times_hidden(rank, read + written));
 }
 
+/// @returns the transfers in flight
+std::vector<int> start_exchange(BlockWriter& writer,
+                                const RankShape& rank,
+                                const ExpertShape& shape,
+                                double element,
+                                const char* name) {
+  if (shape.expert_parallel == 1) {
+    return {};
+  }
+  const DispatchBytes bytes = dispatch_bytes(shape, rank.hidden, element);
+  const auto start = [&](Group group, Bytes size) {
+    return writer.start(CollectiveKind::all_to_all, group, Activity::expert, size, name);
+  };
+  if (bytes.rail == Bytes(0)) {
+    return {start(Group::expert, bytes.group)};
+  }
+  return {start(Group::expert_rail, bytes.rail), start(Group::expert_domain, bytes.domain)};
+}
+
+void join_all(BlockWriter& writer, const std::vector<int>& transfers) {
+  for (const int transfer : transfers) {
+    writer.join(transfer);
+  }
+}
+
+/// An exchange that what follows waits for.
 void exchange(BlockWriter& writer,
               const RankShape& rank,
               const ExpertShape& shape,
               double element,
               const char* name) {
-  if (shape.expert_parallel == 1) {
-    return;
-  }
   const DispatchBytes bytes = dispatch_bytes(shape, rank.hidden, element);
-  const auto all_to_all = CollectiveKind::all_to_all;
-  if (bytes.rail == Bytes(0)) {
-    writer.collective(all_to_all, Group::expert, Activity::expert, bytes.group, name);
+  if (shape.expert_parallel > 1 && bytes.rail == Bytes(0)) {
+    writer.collective(CollectiveKind::all_to_all, Group::expert, Activity::expert, bytes.group,
+                      name);
     return;
   }
-  const int rail = writer.start(all_to_all, Group::expert_rail, Activity::expert, bytes.rail, name);
-  const int domain =
-      writer.start(all_to_all, Group::expert_domain, Activity::expert, bytes.domain, name);
-  writer.join(rail);
-  writer.join(domain);
+  join_all(writer, start_exchange(writer, rank, shape, element, name));
 }
 
 /// Rows of all ranks that share these experts' matrices, as a whole array.
@@ -63,6 +82,7 @@ Bytes shared_rows(const RankShape& rank, const ExpertShape& shape) {
 }
 
 /// Tokens (or gradients of outputs) of this rank go to their experts, sorted by expert at the end.
+/// @param name  of the exchange; null: it runs beside, and others write it
 void scatter(BlockWriter& writer,
              const RankShape& rank,
              const ExpertShape& shape,
@@ -73,7 +93,9 @@ void scatter(BlockWriter& writer,
   if (!shape.deduplicated) {
     writer.compute(move_rows(rank, "permute", tokens, shape.copies()));
   }
-  exchange(writer, rank, shape, element, name);
+  if (name != nullptr) {
+    exchange(writer, rank, shape, element, name);
+  }
   if (shape.expert_tensor > 1) {
     writer.collective(CollectiveKind::all_gather, Group::expert_tensor, Activity::expert,
                       shared_rows(rank, shape), "expert gather");
@@ -102,7 +124,9 @@ void gather(BlockWriter& writer,
     writer.collective(CollectiveKind::reduce_scatter, Group::expert_tensor, Activity::expert,
                       shared_rows(rank, shape), "expert reduce");
   }
-  exchange(writer, rank, shape, kElement, name);
+  if (name != nullptr) {
+    exchange(writer, rank, shape, kElement, name);
+  }
   writer.compute(move_rows(rank, "unpermute", shape.sent(), tokens));
 }
 
@@ -150,15 +174,17 @@ void write_product_backward(BlockWriter& writer, const Linear& linear, const Bac
 
 ExpertLinears expert_linears(const ModelSpec& model,
                              const RankShape& rank,
-                             const ExpertShape& shape) {
+                             const ExpertShape& shape,
+                             const FrameworkSpec& framework) {
   const std::int64_t gates = model.gated_mlp ? 2 : 1;
+  const std::int64_t launches = framework.grouped_launch ? 1 : shape.local_experts;
   ExpertLinears linears;
   linears.router = {"router", shape.tokens, shape.experts, rank.hidden, rank.wide};
   linears.in = {"experts in", shape.rows_each, gates * shape.ffn,
                 rank.hidden,  rank.linear,     shape.local_experts,
-                true};
+                true,         launches};
   linears.out = {"experts out", shape.rows_each,     rank.hidden, shape.ffn,
-                 rank.linear,   shape.local_experts, true};
+                 rank.linear,   shape.local_experts, true,        launches};
   linears.shared_in = {"shared experts in", rank.tokens, gates * shape.shared_ffn, rank.hidden,
                        rank.linear};
   linears.shared_out = {"shared experts out", rank.tokens, rank.hidden, shape.shared_ffn,
@@ -166,19 +192,35 @@ ExpertLinears expert_linears(const ModelSpec& model,
   return linears;
 }
 
-void write_experts_forward(BlockWriter& writer, const BlockInput& input) {
+std::vector<int> start_dispatch(BlockWriter& writer, const BlockInput& input) {
+  const FrameworkSpec& framework = input.training.framework;
+  if (!framework.expert_overlap) {
+    return {};
+  }
+  return start_exchange(writer, input.shape, *input.experts, framework.dispatch_bytes, "dispatch");
+}
+
+void write_experts_forward(BlockWriter& writer,
+                           const BlockInput& input,
+                           const std::vector<int>& dispatch) {
   const ExpertShape& shape = *input.experts;
   const FrameworkSpec& framework = input.training.framework;
-  const ExpertLinears linears = expert_linears(input.model, input.shape, shape);
+  const ExpertLinears linears = expert_linears(input.model, input.shape, shape, framework);
   writer.compute(forward_product(linears.router));
   writer.compute(routing(shape, framework));
+  writer.replay(false);
   write_shared_forward(writer, input, linears);
-  scatter(writer, input.shape, shape, framework.dispatch_bytes, "dispatch");
+  if (framework.expert_overlap) {
+    join_all(writer, dispatch);
+    start_exchange(writer, input.shape, shape, kElement, "combine");
+  }
+  scatter(writer, input.shape, shape, framework.dispatch_bytes,
+          framework.expert_overlap ? nullptr : "dispatch");
   writer.compute(forward_product(linears.in));
   const double width = shape.rows() * static_cast<double>(shape.ffn);
   writer.compute(activation_forward(input.model, width, framework));
   writer.compute(forward_product(linears.out));
-  gather(writer, input.shape, shape, "combine");
+  gather(writer, input.shape, shape, framework.expert_overlap ? nullptr : "combine");
 }
 
 void write_experts_backward(BlockWriter& writer,
@@ -186,10 +228,15 @@ void write_experts_backward(BlockWriter& writer,
                             const BackwardMode& mode) {
   const ExpertShape& shape = *input.experts;
   const FrameworkSpec& framework = input.training.framework;
-  const ExpertLinears linears = expert_linears(input.model, input.shape, shape);
+  const ExpertLinears linears = expert_linears(input.model, input.shape, shape, framework);
   const bool chain = mode.part != BackwardPart::weight_gradient;
+  const bool beside = framework.expert_overlap;
+  std::vector<int> combine;
   if (chain) {
-    scatter(writer, input.shape, shape, kElement, "combine gradient");
+    if (beside) {
+      combine = start_exchange(writer, input.shape, shape, kElement, "combine gradient");
+    }
+    scatter(writer, input.shape, shape, kElement, beside ? nullptr : "combine gradient");
   }
   write_product_backward(writer, linears.out, mode);
   if (chain) {
@@ -198,9 +245,14 @@ void write_experts_backward(BlockWriter& writer,
   }
   write_product_backward(writer, linears.in, mode);
   if (chain) {
-    gather(writer, input.shape, shape, "dispatch gradient");
+    if (beside) {
+      join_all(writer, combine);
+      start_exchange(writer, input.shape, shape, kElement, "dispatch gradient");
+    }
+    gather(writer, input.shape, shape, beside ? nullptr : "dispatch gradient");
   }
   write_shared_backward(writer, input, linears, mode);
+  writer.replay(framework.attention_graphs);
   if (chain) {
     writer.compute(routing(shape, framework));
   }

@@ -52,6 +52,7 @@ Kernel product(const Linear& linear, GemmPass pass, ProductShape shape, double r
   Kernel kernel = gemm(linear.name, linear.precision, pass, shape.m, shape.n, shape.k,
                        result_traffic, linear.groups);
   kernel.kind = linear.grouped ? KernelKind::grouped_gemm : KernelKind::gemm;
+  kernel.launches = linear.launches;
   return kernel;
 }
 
@@ -60,9 +61,12 @@ double all_elements(const Linear& linear, std::int64_t width) {
   return static_cast<double>(linear.groups) * elements(linear.tokens, width);
 }
 
-/// Reads 16-bit elements and writes them narrow.
-Kernel cast_kernel(core::Precision precision, double count) {
-  return memory_kernel("cast", (2.0 + operand_bytes(precision)) * count);
+/// Reads 16-bit elements of all groups and writes them narrow.
+Kernel cast_kernel(const Linear& linear, std::int64_t width) {
+  Kernel kernel =
+      memory_kernel("cast", (2.0 + operand_bytes(linear.precision)) * all_elements(linear, width));
+  kernel.launches = linear.launches;
+  return kernel;
 }
 
 /// @param work  floating-point operations of one pair of a query and a key, one head
@@ -137,7 +141,7 @@ Kernel memory_kernel(const char* name, double bytes) {
 std::vector<Kernel> forward_product(const Linear& linear) {
   std::vector<Kernel> kernels;
   if (narrow(linear.precision)) {
-    kernels.push_back(cast_kernel(linear.precision, all_elements(linear, linear.inputs)));
+    kernels.push_back(cast_kernel(linear, linear.inputs));
   }
   kernels.push_back(product(linear, GemmPass::forward,
                             {linear.tokens, linear.outputs, linear.inputs},
@@ -149,7 +153,7 @@ std::vector<Kernel> input_gradient(const Linear& linear) {
   std::vector<Kernel> kernels;
   if (narrow(linear.precision)) {
     // One cast of the output's gradient serves both products of the backward.
-    kernels.push_back(cast_kernel(linear.precision, all_elements(linear, linear.outputs)));
+    kernels.push_back(cast_kernel(linear, linear.outputs));
   }
   kernels.push_back(product(linear, GemmPass::input_gradient,
                             {linear.tokens, linear.inputs, linear.outputs},

@@ -17,7 +17,8 @@ struct Linear {
   std::int64_t tokens = 0, outputs = 0, inputs = 0;
   core::Precision precision = core::Precision::bf16;
   std::int64_t groups = 1;
-  bool grouped = false;  ///< run as one grouped product
+  bool grouped = false;       ///< run as one grouped product
+  std::int64_t launches = 1;  ///< of the CPU for each kernel
 };
 
 /// Kernels of one product of a linear layer, casts to a narrow format included.

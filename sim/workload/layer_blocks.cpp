@@ -92,9 +92,12 @@ void write_mlp_forward(BlockWriter& writer, const BlockInput& input) {
   region.forward_rows(linears.mlp_out);
 }
 
-void write_second_half_forward(BlockWriter& writer, const BlockInput& input, bool experts) {
+void write_second_half_forward(BlockWriter& writer,
+                               const BlockInput& input,
+                               bool experts,
+                               const std::vector<int>& dispatch) {
   if (experts) {
-    write_experts_forward(writer, input);
+    write_experts_forward(writer, input, dispatch);
   } else {
     write_mlp_forward(writer, input);
   }
@@ -104,13 +107,16 @@ void write_layer_forward(BlockWriter& writer, const BlockInput& input, const Lay
   const ModelSpec& model = input.model;
   const RankShape& shape = input.shape;
   const FrameworkSpec& framework = input.training.framework;
+  const std::vector<int> dispatch =
+      kind.experts ? start_dispatch(writer, input) : std::vector<int>{};
+  writer.replay(kind.experts && framework.attention_graphs);
   writer.compute(norm_forward(shape));
   write_attention_input_forward(writer, input);
   write_core_attention_forward(writer, shape, framework);
   tensor_region(writer, input).forward_rows(layer_linears(model, shape).projection);
   writer.compute(residual_forward(model, shape, framework));
   writer.compute(norm_forward(shape));
-  write_second_half_forward(writer, input, kind.experts);
+  write_second_half_forward(writer, input, kind.experts, dispatch);
   writer.compute(residual_forward(model, shape, framework));
 }
 
@@ -144,7 +150,8 @@ void write_second_half_again(BlockWriter& writer,
     writer.compute(norm_forward(input.shape));
   }
   if (again.mlp || again.experts) {
-    write_second_half_forward(writer, input, kind.experts);
+    write_second_half_forward(writer, input, kind.experts,
+                              kind.experts ? start_dispatch(writer, input) : std::vector<int>{});
   } else if (again.activation) {
     writer.compute(
         activation_forward(input.model, remade_width(input, kind), input.training.framework));

@@ -159,6 +159,7 @@ double narrow_copies(const ModelSpec& model,
 /// Weights, gradients and optimizer of one rank [B], and what a sharded plan gathers for a while.
 struct States {
   double weights = 0, gradients = 0, optimizer = 0, gathered = 0;
+  double host = 0;
 };
 
 /// ZeRO-3 keeps fp32 shards, of which the 16-bit weights are made when gathered; a layer is used
@@ -186,6 +187,18 @@ States model_states(const TrainingSpec& training,
               (parallelism.reshard ? 2.0 * 2.0 * largest_bucket : 2.0 * parameters) + in_reduction};
   }
   return {};
+}
+
+/// Master weights and moments, 12 B a parameter, move to the host; the 16-bit weights stay, and gradients wait on the
+/// GPU for the update.
+States offloaded(States states, const ParallelismSpec& parallelism, double updated) {
+  if (parallelism.offload == Offload::optimizer) {
+    const bool shards_weights = parallelism.sharding == Sharding::zero3 || parallelism.sharding == Sharding::hsdp;
+    states.weights = shards_weights ? 2.0 * updated : states.weights;
+    states.optimizer = 0;
+    states.host = 12.0 * updated;
+  }
+  return states;
 }
 
 /// Two messages each way: one in use, one in flight.
@@ -218,9 +231,11 @@ std::vector<StageMemory> stage_memory(const ModelSpec& model,
         largest_bucket = std::max(largest_bucket, bucket.parameters.total());
       }
     }
-    const States states = model_states(training, parallelism,
-                                       stage_parameters_per_rank(model, parallelism, layout, stage),
-                                       largest_bucket, ranks);
+    const RankParameters held = stage_parameters_per_rank(model, parallelism, layout, stage);
+    const double shard = held.shared / ranks.shards + held.experts / ranks.experts;
+    const double updated = parallelism.sharding == Sharding::zero0 ? held.total() : shard;
+    const States states = offloaded(model_states(training, parallelism, held, largest_bucket, ranks),
+                                    parallelism, updated);
     const Live peak = liveness.peak(layout, stage, schedule[static_cast<std::size_t>(stage)]);
     StageMemory memory;
     memory.weights =
@@ -230,6 +245,7 @@ std::vector<StageMemory> stage_memory(const ModelSpec& model,
     memory.activations = Bytes(peak.activations);
     memory.logits = Bytes(peak.logits);
     memory.buffers = Bytes(states.gathered + transfer_buffers(training, parallelism, shape));
+    memory.host = Bytes(states.host);
     stages.push_back(memory);
   }
   return stages;

@@ -12,6 +12,7 @@ namespace headway::workload {
 /// Memory of one rank at the moment of its peak.
 struct StageMemory {
   core::Bytes weights, gradients, optimizer, activations, logits, buffers;
+  core::Bytes host;  ///< of this rank in host memory; not part of the total
   [[nodiscard]] core::Bytes total() const {
     return weights + gradients + optimizer + activations + logits + buffers;
   }

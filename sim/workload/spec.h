@@ -1,4 +1,5 @@
-// What is trained and how the work is divided: model, training recipe, parallelism, framework. Knows no hardware.
+// What is trained and how the work is divided: model, training recipe, parallelism, framework.
+// Knows no hardware.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include "sim/core/fields.h"
 #include "sim/core/precision.h"
 #include "sim/core/units.h"
+#include "sim/workload/framework_spec.h"
 
 namespace headway::workload {
 
@@ -16,7 +18,8 @@ enum class AttentionKind { multi_head, grouped_query, multi_latent, sliding_wind
 constexpr auto enum_words(AttentionKind) {
   using E = core::EnumWord<AttentionKind>;
   return std::array{E{AttentionKind::multi_head, "mha"}, E{AttentionKind::grouped_query, "gqa"},
-                    E{AttentionKind::multi_latent, "mla"}, E{AttentionKind::sliding_window, "sliding_window"}};
+                    E{AttentionKind::multi_latent, "mla"},
+                    E{AttentionKind::sliding_window, "sliding_window"}};
 }
 
 /// Ranks of multi-latent attention (DeepSeek-V2/V3).
@@ -28,9 +31,12 @@ struct LatentAttentionSpec {
   int value_dim = 128;
   template <class V>
   void fields(V& v) {
-    v.optional("query_rank", query_rank, "Compression rank of queries; 0: queries are not compressed.", core::non_negative);
-    v.required("key_value_rank", key_value_rank, "Compression rank of keys and values.", core::at_least_one);
-    v.required("no_rope_dim", no_rope_dim, "Head dimension without rotary embedding.", core::at_least_one);
+    v.optional("query_rank", query_rank,
+               "Compression rank of queries; 0: queries are not compressed.", core::non_negative);
+    v.required("key_value_rank", key_value_rank, "Compression rank of keys and values.",
+               core::at_least_one);
+    v.required("no_rope_dim", no_rope_dim, "Head dimension without rotary embedding.",
+               core::at_least_one);
     v.required("rope_dim", rope_dim, "Head dimension with rotary embedding.", core::at_least_one);
     v.required("value_dim", value_dim, "Head dimension of values.", core::at_least_one);
   }
@@ -56,13 +62,28 @@ struct ExpertsSpec {
     v.required("top_k", top_k, "Experts a token visits.", core::at_least_one);
     v.optional("shared_experts", shared_experts, "Experts every token visits.", core::non_negative);
     v.required("ffn", ffn, "Inner width of one expert.", core::at_least_one);
-    v.optional("leading_dense_layers", leading_dense_layers, "Layers at the front with a dense MLP of width `ffn`.", core::non_negative);
-    v.optional("period", period, "One layer in this many has experts, the last of each period; 1: all after the leading dense ones.", core::at_least_one);
-    v.optional("imbalance", imbalance, "Load of the busiest expert rank / mean load; all ranks wait for it.", core::at_least_one);
-    v.optional("capacity_factor", capacity_factor, "Tokens an expert takes at most / mean, the rest is dropped; 0: none is dropped.", core::non_negative);
-    v.optional("padded", padded, "Experts compute all places of their capacity, empty ones too; needs 'capacity_factor'.");
-    v.optional("routing_groups", routing_groups, "Groups the experts are divided into for routing (DeepSeek-V3: 8).", core::at_least_one);
-    v.optional("group_limit", group_limit, "Routing groups that the experts of a token lie in at most; 0: all (DeepSeek-V3: 4).", core::non_negative);
+    v.optional("leading_dense_layers", leading_dense_layers,
+               "Layers at the front with a dense MLP of width `ffn`.", core::non_negative);
+    v.optional("period", period,
+               "One layer in this many has experts, the last of each period; 1: all after the "
+               "leading dense ones.",
+               core::at_least_one);
+    v.optional("imbalance", imbalance,
+               "Load of the busiest expert rank / mean load; all ranks wait for it.",
+               core::at_least_one);
+    v.optional("capacity_factor", capacity_factor,
+               "Tokens an expert takes at most / mean, the rest is dropped; 0: none is dropped.",
+               core::non_negative);
+    v.optional(
+        "padded", padded,
+        "Experts compute all places of their capacity, empty ones too; needs 'capacity_factor'.");
+    v.optional("routing_groups", routing_groups,
+               "Groups the experts are divided into for routing (DeepSeek-V3: 8).",
+               core::at_least_one);
+    v.optional(
+        "group_limit", group_limit,
+        "Routing groups that the experts of a token lie in at most; 0: all (DeepSeek-V3: 4).",
+        core::non_negative);
   }
   bool operator==(const ExpertsSpec&) const = default;
 };
@@ -94,20 +115,30 @@ struct ModelSpec {
     v.required("layers", layers, "Decoder layers.", core::at_least_one);
     v.required("hidden", hidden, "Width of the residual stream.", core::at_least_one);
     v.required("heads", heads, "Query heads.", core::at_least_one);
-    v.required("key_value_heads", key_value_heads, "Key and value heads; equal to heads without grouping.", core::at_least_one);
-    v.required("head_dim", head_dim, "Width of one head; not always hidden / heads.", core::at_least_one);
+    v.required("key_value_heads", key_value_heads,
+               "Key and value heads; equal to heads without grouping.", core::at_least_one);
+    v.required("head_dim", head_dim, "Width of one head; not always hidden / heads.",
+               core::at_least_one);
     v.required("ffn", ffn, "Inner width of the dense MLP.", core::non_negative);
     v.optional("gated_mlp", gated_mlp, "Three matrices (SwiGLU) instead of two.");
-    v.required("vocabulary", vocabulary, "Rows of the embedding as trained (padding included).", core::at_least_one);
-    v.optional("tied_embeddings", tied_embeddings, "Input and output embedding share their weights.");
+    v.required("vocabulary", vocabulary, "Rows of the embedding as trained (padding included).",
+               core::at_least_one);
+    v.optional("tied_embeddings", tied_embeddings,
+               "Input and output embedding share their weights.");
     v.optional("biases", biases, "Linear layers and norms have biases (GPT-2, GPT-3).");
-    v.optional("learned_positions", learned_positions, "Rows of a learned position table; 0: rotary.", core::non_negative);
+    v.optional("learned_positions", learned_positions,
+               "Rows of a learned position table; 0: rotary.", core::non_negative);
     v.optional("attention", attention, "Kind of attention.");
-    v.optional("window", window, "Tokens a sliding-window layer sees; 0: no window.", core::non_negative);
-    v.optional("window_period", window_period, "One layer in this many has full attention, the others the window; 1: all have the window.", core::at_least_one);
+    v.optional("window", window, "Tokens a sliding-window layer sees; 0: no window.",
+               core::non_negative);
+    v.optional(
+        "window_period", window_period,
+        "One layer in this many has full attention, the others the window; 1: all have the window.",
+        core::at_least_one);
     v.optional("latent", latent, "Ranks of multi-latent attention.");
     v.optional("moe", moe, "Mixture of experts.");
-    v.optional("multi_token_prediction", multi_token_prediction, "Extra prediction layers (DeepSeek-V3: 1).", core::non_negative);
+    v.optional("multi_token_prediction", multi_token_prediction,
+               "Extra prediction layers (DeepSeek-V3: 1).", core::non_negative);
   }
   bool operator==(const ModelSpec&) const = default;
 };
@@ -115,23 +146,39 @@ struct ModelSpec {
 enum class Sharding { zero0, zero1, zero2, zero3, hsdp };
 constexpr auto enum_words(Sharding) {
   using E = core::EnumWord<Sharding>;
-  return std::array{E{Sharding::zero0, "zero0"}, E{Sharding::zero1, "zero1"}, E{Sharding::zero2, "zero2"},
-                    E{Sharding::zero3, "zero3"}, E{Sharding::hsdp, "hsdp"}};
+  return std::array{E{Sharding::zero0, "zero0"}, E{Sharding::zero1, "zero1"},
+                    E{Sharding::zero2, "zero2"}, E{Sharding::zero3, "zero3"},
+                    E{Sharding::hsdp, "hsdp"}};
 }
 
-enum class ScheduleKind { gpipe, one_f_one_b, interleaved, zero_bubble_h1, zero_bubble_h2, zero_bubble_v, dual_pipe, dual_pipe_v };
+enum class ScheduleKind {
+  gpipe,
+  one_f_one_b,
+  interleaved,
+  zero_bubble_h1,
+  zero_bubble_h2,
+  zero_bubble_v,
+  dual_pipe,
+  dual_pipe_v
+};
 constexpr auto enum_words(ScheduleKind) {
   using S = ScheduleKind;
   using E = core::EnumWord<S>;
-  return std::array{E{S::gpipe, "gpipe"}, E{S::one_f_one_b, "1f1b"}, E{S::interleaved, "interleaved"},
-                    E{S::zero_bubble_h1, "zb-h1"}, E{S::zero_bubble_h2, "zb-h2"}, E{S::zero_bubble_v, "zb-v"},
-                    E{S::dual_pipe, "dualpipe"}, E{S::dual_pipe_v, "dualpipe-v"}};
+  return std::array{E{S::gpipe, "gpipe"},
+                    E{S::one_f_one_b, "1f1b"},
+                    E{S::interleaved, "interleaved"},
+                    E{S::zero_bubble_h1, "zb-h1"},
+                    E{S::zero_bubble_h2, "zb-h2"},
+                    E{S::zero_bubble_v, "zb-v"},
+                    E{S::dual_pipe, "dualpipe"},
+                    E{S::dual_pipe_v, "dualpipe-v"}};
 }
 
 enum class Recompute { none, selective, full };
 constexpr auto enum_words(Recompute) {
   using E = core::EnumWord<Recompute>;
-  return std::array{E{Recompute::none, "none"}, E{Recompute::selective, "selective"}, E{Recompute::full, "full"}};
+  return std::array{E{Recompute::none, "none"}, E{Recompute::selective, "selective"},
+                    E{Recompute::full, "full"}};
 }
 
 /// What selective recomputation makes again in backward instead of keeping it.
@@ -139,15 +186,20 @@ enum class RecomputePart { core_attention, latent_up, norms, activation, mlp, ex
 constexpr auto enum_words(RecomputePart) {
   using P = RecomputePart;
   using E = core::EnumWord<P>;
-  return std::array{E{P::core_attention, "core_attention"}, E{P::latent_up, "latent_up"}, E{P::norms, "norms"},
-                    E{P::activation, "activation"}, E{P::mlp, "mlp"}, E{P::experts, "experts"}};
+  return std::array{E{P::core_attention, "core_attention"},
+                    E{P::latent_up, "latent_up"},
+                    E{P::norms, "norms"},
+                    E{P::activation, "activation"},
+                    E{P::mlp, "mlp"},
+                    E{P::experts, "experts"}};
 }
 
 /// Which dimension varies faster from node to node: neighbours in it are neighbours in the cluster.
 enum class RankOrder { data_first, pipeline_first };
 constexpr auto enum_words(RankOrder) {
   using E = core::EnumWord<RankOrder>;
-  return std::array{E{RankOrder::data_first, "tp-cp-dp-pp"}, E{RankOrder::pipeline_first, "tp-cp-pp-dp"}};
+  return std::array{E{RankOrder::data_first, "tp-cp-dp-pp"},
+                    E{RankOrder::pipeline_first, "tp-cp-pp-dp"}};
 }
 
 /// How ranks that share a sequence meet each other's keys and values.
@@ -156,6 +208,13 @@ constexpr auto enum_words(ContextKind) {
   using E = core::EnumWord<ContextKind>;
   return std::array{E{ContextKind::ring, "ring"}, E{ContextKind::all_gather, "all-gather"},
                     E{ContextKind::all_to_all, "all-to-all"}};
+}
+
+/// What leaves the GPU's memory for the host's.
+enum class Offload { none, optimizer };
+constexpr auto enum_words(Offload) {
+  using E = core::EnumWord<Offload>;
+  return std::array{E{Offload::none, "none"}, E{Offload::optimizer, "optimizer"}};
 }
 
 /// How the work is divided over the ranks. tensor x context x pipeline x data = GPUs.
@@ -181,100 +240,65 @@ struct ParallelismSpec {
   int last_stage_layers = 0;
   std::vector<int> chunk_layers;
   RankOrder rank_order = RankOrder::data_first;
+  Offload offload = Offload::none;
   template <class V>
   void fields(V& v) {
     v.optional("tensor", tensor, "Tensor-parallel degree.", core::at_least_one);
-    v.optional("sequence", sequence, "Split norms and residuals along the sequence over the tensor group.");
+    v.optional("sequence", sequence,
+               "Split norms and residuals along the sequence over the tensor group.");
     v.optional("pipeline", pipeline, "Pipeline stages.", core::at_least_one);
-    v.optional("virtual", virtual_stages, "Model chunks a stage holds (interleaved schedule).", core::at_least_one);
+    v.optional("virtual", virtual_stages, "Model chunks a stage holds (interleaved schedule).",
+               core::at_least_one);
     v.optional("context", context, "Context-parallel degree.", core::at_least_one);
-    v.optional("context_kind", context_kind, "How context ranks share keys and values: ring passes them on beside attention; all-gather collects them first (Llama 3); all-to-all trades sequence for heads (Ulysses).");
-    v.optional("expert", expert, "Expert-parallel degree; its ranks are taken from the tensor, context and data ranks of a stage.", core::at_least_one);
-    v.optional("expert_tensor", expert_tensor, "Tensor-parallel degree inside an expert.", core::at_least_one);
-    v.optional("data", data, "Data-parallel degree; auto: GPUs / (tensor x context x pipeline).", core::at_least_one);
-    v.optional("sharding", sharding, "What data-parallel ranks shard: zero0 nothing, zero1 optimizer, zero2 and gradients, zero3 and weights (FSDP); hsdp: as zero3, inside groups of shard_group_size ranks, with copies between the groups.");
-    v.optional("shard_group_size", shard_group_size, "Ranks that hold one copy of the sharded weights; hsdp needs it.", core::non_negative);
-    v.optional("reshard", reshard, "zero3, hsdp: drop a layer's gathered weights after its forward and gather them again for its backward.");
+    v.optional(
+        "context_kind", context_kind,
+        "How context ranks share keys and values: ring passes them on beside attention; all-gather "
+        "collects them first (Llama 3); all-to-all trades sequence for heads (Ulysses).");
+    v.optional("expert", expert,
+               "Expert-parallel degree; its ranks are taken from the tensor, context and data "
+               "ranks of a stage.",
+               core::at_least_one);
+    v.optional("expert_tensor", expert_tensor, "Tensor-parallel degree inside an expert.",
+               core::at_least_one);
+    v.optional("data", data, "Data-parallel degree; auto: GPUs / (tensor x context x pipeline).",
+               core::at_least_one);
+    v.optional("sharding", sharding,
+               "What data-parallel ranks shard: zero0 nothing, zero1 optimizer, zero2 and "
+               "gradients, zero3 and weights (FSDP); hsdp: as zero3, inside groups of "
+               "shard_group_size ranks, with copies between the groups.");
+    v.optional("shard_group_size", shard_group_size,
+               "Ranks that hold one copy of the sharded weights; hsdp needs it.",
+               core::non_negative);
+    v.optional("reshard", reshard,
+               "zero3, hsdp: drop a layer's gathered weights after its forward and gather them "
+               "again for its backward.");
     v.optional("micro_batch", micro_batch, "Sequences in one micro-batch.", core::at_least_one);
     v.optional("schedule", schedule, "Order of forward and backward work on a stage.");
-    v.optional("recompute", recompute, "Activations recomputed in backward: none, some parts of a layer (selective), all (full).");
-    v.optional("recompute_parts", recompute_parts, "Parts that 'selective' recomputes; empty: core_attention.");
-    v.optional("recompute_period", recompute_period, "One layer in this many recomputes; 1: all.", core::at_least_one);
-    v.optional("first_stage_layers", first_stage_layers, "Layers of the first stage; 0: even. Uneven layouts need the rest to divide evenly.", core::non_negative);
-    v.optional("last_stage_layers", last_stage_layers, "Layers of the last stage; 0: even.", core::non_negative);
-    v.optional("chunk_layers", chunk_layers, "Layers of every chunk, in the order in which a micro-batch meets the chunks; empty: even.", core::non_negative);
-    v.optional("rank_order", rank_order, "Order of ranks over GPUs, fastest first: tp-cp-dp-pp (Megatron) or tp-cp-pp-dp (Llama 3).");
+    v.optional(
+        "recompute", recompute,
+        "Activations recomputed in backward: none, some parts of a layer (selective), all (full).");
+    v.optional("recompute_parts", recompute_parts,
+               "Parts that 'selective' recomputes; empty: core_attention.");
+    v.optional("recompute_period", recompute_period, "One layer in this many recomputes; 1: all.",
+               core::at_least_one);
+    v.optional("first_stage_layers", first_stage_layers,
+               "Layers of the first stage; 0: even. Uneven layouts need the rest to divide evenly.",
+               core::non_negative);
+    v.optional("last_stage_layers", last_stage_layers, "Layers of the last stage; 0: even.",
+               core::non_negative);
+    v.optional(
+        "chunk_layers", chunk_layers,
+        "Layers of every chunk, in the order in which a micro-batch meets the chunks; empty: even.",
+        core::non_negative);
+    v.optional("rank_order", rank_order,
+               "Order of ranks over GPUs, fastest first: tp-cp-dp-pp (Megatron) or tp-cp-pp-dp "
+               "(Llama 3).");
+    v.optional("offload", offload,
+               "optimizer: master weights and moments live in host memory, where the CPUs update "
+               "them; gradients go there and weights come back every step. Offload of activations "
+               "or weights is not modelled.");
   }
   bool operator==(const ParallelismSpec&) const = default;
-};
-
-/// Generation of the attention kernels a software stack calls.
-enum class AttentionKernels { newest, flash2 };
-constexpr auto enum_words(AttentionKernels) {
-  using E = core::EnumWord<AttentionKernels>;
-  return std::array{E{AttentionKernels::newest, "newest"}, E{AttentionKernels::flash2, "flash2"}};
-}
-
-/// How tokens reach their experts.
-enum class ExpertDispatch { all_to_all, deduplicated };
-constexpr auto enum_words(ExpertDispatch) {
-  using E = core::EnumWord<ExpertDispatch>;
-  return std::array{E{ExpertDispatch::all_to_all, "all-to-all"}, E{ExpertDispatch::deduplicated, "deduplicated"}};
-}
-
-/// What the training software does: fusions and overlaps, not speeds.
-struct FrameworkSpec {
-  static constexpr const char* kCatalogue = "frameworks";
-  std::string name = "generic";
-  bool fused_attention = true;
-  AttentionKernels attention_kernels = AttentionKernels::newest;
-  bool fused_cross_entropy = true;
-  bool fused_elementwise = true;
-  bool recompute_elementwise = false;
-  bool tensor_overlap = false;
-  bool pipeline_overlap = true;
-  bool data_overlap = true;
-  double gradient_bytes = 4;
-  double reduce_bytes = 4;
-  double accumulation_bytes = 0;
-  double gemm_share = 1;
-  double attention_share = 1;
-  double tensor_interference = 0;
-  double data_interference = 0;
-  bool scatter_gather_p2p = true;
-  bool cuda_graphs = false;
-  ExpertDispatch expert_dispatch = ExpertDispatch::all_to_all;
-  double dispatch_bytes = 2;
-  core::Seconds cpu_launch{5e-6};
-  core::Seconds step_overhead{0};
-  core::Seconds message_overhead{0};
-  template <class V>
-  void fields(V& v) {
-    v.optional("name", name, "Name printed in reports.");
-    v.optional("fused_attention", fused_attention, "FlashAttention: scores never reach memory.");
-    v.optional("attention_kernels", attention_kernels, "newest: the best for the GPU (FlashAttention-3, cuDNN); flash2: FlashAttention-2, as software of 2023 and early 2024.");
-    v.optional("fused_cross_entropy", fused_cross_entropy, "Cross entropy in one pass over bf16 logits.");
-    v.optional("fused_elementwise", fused_elementwise, "Bias, activation, dropout and residual in fused kernels.");
-    v.optional("recompute_elementwise", recompute_elementwise, "Backward recomputes the outputs of norms and of the MLP's activation instead of keeping them.");
-    v.optional("tensor_overlap", tensor_overlap, "Tensor-parallel collectives run beside the matrix products (user buffers).");
-    v.optional("pipeline_overlap", pipeline_overlap, "Stages send while they compute.");
-    v.optional("data_overlap", data_overlap, "Gradient reduction and parameter gathering run beside backward and forward.");
-    v.optional("gradient_bytes", gradient_bytes, "Bytes a parameter of the gradient buffer.", core::positive);
-    v.optional("reduce_bytes", reduce_bytes, "Bytes a parameter when gradients are reduced.", core::positive);
-    v.optional("accumulation_bytes", accumulation_bytes, "Bytes a parameter that are moved after each micro-batch beside the weight gradient itself: copies, fp32 accumulation outside the product.", core::non_negative);
-    v.optional("gemm_share", gemm_share, "Rate of matrix products / that of tuned libraries on this GPU.", core::positive);
-    v.optional("attention_share", attention_share, "Rate of attention kernels / that of the GPU's newest tuned ones.", core::positive);
-    v.optional("tensor_interference", tensor_interference, "Compute time lost a second of tensor-parallel collective that runs beside it (SMs, memory, chunks that wait).", core::non_negative);
-    v.optional("data_interference", data_interference, "Compute time lost a second of data-parallel or context-parallel transfer that runs beside it.", core::non_negative);
-    v.optional("scatter_gather_p2p", scatter_gather_p2p, "Each tensor rank sends its share between stages, not the whole.");
-    v.optional("cuda_graphs", cuda_graphs, "Kernels are launched from recorded graphs.");
-    v.optional("expert_dispatch", expert_dispatch, "all-to-all: a copy of a token for each of its experts; deduplicated: one copy for each GPU that holds some of them, and one over the network for each NVLink domain (DeepEP, HybridEP).");
-    v.optional("dispatch_bytes", dispatch_bytes, "Bytes an element of tokens on their way to experts (1: fp8 dispatch); they come back in 16 bits.", core::positive);
-    v.optional("cpu_launch", cpu_launch, "CPU time to launch one kernel.", core::non_negative);
-    v.optional("step_overhead", step_overhead, "Fixed time of a step outside the model.", core::non_negative);
-    v.optional("message_overhead", message_overhead, "Time a stage loses at each pipeline message it receives: the scheduler's own work and launching the transfer.", core::non_negative);
-  }
-  bool operator==(const FrameworkSpec&) const = default;
 };
 
 /// One length of the documents that are packed into sequences.
@@ -299,8 +323,11 @@ struct TrainingSpec {
   template <class V>
   void fields(V& v) {
     v.required("sequence_length", sequence_length, "Tokens in a sequence.", core::at_least_one);
-    v.required("global_batch", global_batch, "Sequences in a step, over all ranks.", core::at_least_one);
-    v.optional("documents", documents, "Lengths of the documents packed into a sequence, which do not attend to each other; empty: a sequence is one document.");
+    v.required("global_batch", global_batch, "Sequences in a step, over all ranks.",
+               core::at_least_one);
+    v.optional("documents", documents,
+               "Lengths of the documents packed into a sequence, which do not attend to each "
+               "other; empty: a sequence is one document.");
     v.optional("precision", precision, "Operand format of the matrix products.");
     v.optional("framework", framework, "What the training software fuses and overlaps.");
   }

@@ -47,6 +47,20 @@ TEST_F(TopoVerb, OversubscriptionNarrowsTheBisection) {
               result["full_bisection_bytes_per_s"].get<double>() / 2, 1);
 }
 
+TEST_F(TopoVerb, ShowsWhatAFailedSwitchTakes) {
+  const std::string verb = "topo rail-optimized-ndr --nodes 64 --format json";
+  const auto outcome = run(verb + " --down spine:0 --down spine:1");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const json result = json::parse(outcome.out);
+  EXPECT_EQ(result["connected"], true);
+  EXPECT_NEAR(result["bisection_bytes_per_s"].get<double>(),
+              result["full_bisection_bytes_per_s"].get<double>() * 6 / 8, 1);  // of 8 spines
+  EXPECT_EQ(result["assumptions"].back(), "spine:1 has failed");
+  const auto wrong = run(verb + " --down spine:8");
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("the fabric has 8 spine switches, from 0"));
+}
+
 TEST_F(TopoVerb, WritesDrawingsAndDoesNotOverwriteThem) {
   const std::string verb = "topo rail-optimized-ndr --nodes 4 --dot a.dot --graphml a.graphml";
   ASSERT_EQ(run(verb).code, 0);

@@ -169,8 +169,7 @@ TEST(Campaign, RoundsTokensUpToWholeSteps) {
 }
 
 TEST(Campaign, ResolvesTheAutomaticIntervalToTheOptimum) {
-  StepTimes times;
-  const ResolvedJob resolved = resolve_job(training::check(scenario()), step(), times);
+  const ResolvedJob resolved = resolve_job(training::check(scenario()), step());
   // 405.85e9 parameters x 14 B / 16,384 GPUs / 25 GB/s.
   EXPECT_NEAR(resolved.job.stall.si(), 405.85e9 * 14 / 16384 / 25e9, 1e-5);
   const Seconds best =

@@ -1,4 +1,5 @@
 // Jobs that run on with a slow part, with notice, or with a replica fewer, against hand arithmetic.
+#include <atomic>
 #include <gtest/gtest.h>
 
 #include "sim/campaign/trials.h"
@@ -188,10 +189,10 @@ TEST(StarvedJob, BooksWhatItsStepsWaitForInput) {
 }
 
 TEST(StepTimes, AreAskedForOnceAState) {
-  int asked = 0;
-  StepTimes times([&asked](const SlowState& state) {
+  std::atomic<int> asked = 0;
+  StepTimes times([&asked](const ClusterState& state) {
     ++asked;
-    return 1 / state.keeps;
+    return waits_for_the_slowest(state);
   });
   JobModel model = small_job();
   model.spare_nodes = 100;
@@ -208,9 +209,72 @@ TEST(StepTimes, AreAskedForOnceAState) {
   link.effect = Effect::slow_link;
   model.hazards = {slow, flap, link};
   run_trials(model, 50, 0, times);
-  // Two places, GPU or link: a flapping link is a slow one.
-  EXPECT_EQ(asked, 4);
-  EXPECT_EQ(times.simulated(), 4U);
+  // Two places, GPU or link: a flapping link is a slow one. Four single states, and of two parts
+  // ten pairs in different replicas and four in one (two parts of one kind in one place are one).
+  EXPECT_EQ(static_cast<std::size_t>(asked), times.simulated());
+  EXPECT_GE(times.simulated(), 4U);
+  EXPECT_LE(times.simulated(), 4U + 10U + 6U);
+}
+
+TEST(ClusterStates, AreOneIfOnlyTheReplicaDiffers) {
+  const SlowState gpu{SlowState::Kind::gpu, 0.9, 3, 7};
+  const SlowState link{SlowState::Kind::link, 0.5, 1, 2};
+  SlowState other = gpu;
+  other.replica = 5;
+  EXPECT_EQ(canonical({{gpu}}), canonical({{other}}));
+  EXPECT_EQ(canonical({{gpu, link}}), canonical({{link, other}}));
+  SlowState beside = link;
+  beside.replica = gpu.replica;
+  EXPECT_NE(canonical({{gpu, link}}), canonical({{gpu, beside}}));
+  // In one place the slower of one kind counts.
+  SlowState slower = gpu;
+  slower.keeps = 0.6;
+  EXPECT_EQ(canonical({{gpu, slower}}), canonical({{slower}}));
+}
+
+TEST(StepTimes, LeaveOutOfPairsWhatNobodyFeels) {
+  StepTimes times([](const ClusterState& state) {
+    double slowness = 1;
+    for (const auto& part : state.parts) {
+      slowness += part.kind == SlowState::Kind::gpu ? 0.1 : 0;
+    }
+    return slowness;
+  });
+  const SlowState link{SlowState::Kind::link, 0.5, 0, 0};
+  const SlowState gpu{SlowState::Kind::gpu, 0.5, 0, 1};
+  EXPECT_DOUBLE_EQ(times.slowness(canonical({{link, gpu}})), 1.1);
+  EXPECT_EQ(times.simulated(), 2U);
+}
+
+TEST(StepTimes, TakePlacesToBeAlikeThatSlowTheStepEqually) {
+  // Positions 0 and 3 are the ends of a pipeline, 1 and 2 are alike.
+  StepTimes times(
+      [](const ClusterState& state) {
+        double slowness = 1;
+        for (const auto& part : state.parts) {
+          slowness += part.position == 0 || part.position == 3 ? 0.1 * (1 + part.position) : 0.05;
+        }
+        return slowness;
+      },
+      {4, {1}});
+  for (std::uint16_t a = 0; a < 4; ++a) {
+    for (std::uint16_t b = 0; b < 4; ++b) {
+      times.slowness(
+          canonical({{{SlowState::Kind::gpu, 0.5, a, 0}, {SlowState::Kind::gpu, 0.5, b, 1}}}));
+    }
+  }
+  // Four alone; pairs of three classes: 3 equal and 3 mixed ones.
+  EXPECT_EQ(times.simulated(), 4U + 6U);
+}
+
+TEST(ClusterStates, OfManyPartsAreDecidedByTheSlowestPair) {
+  StepTimes times(waits_for_the_slowest);
+  ClusterState state;
+  for (std::uint32_t replica = 0; replica < 5; ++replica) {
+    state.parts.push_back({SlowState::Kind::gpu, 0.9 - 0.1 * replica, 0, replica});
+  }
+  EXPECT_DOUBLE_EQ(times.slowness(canonical(state)), 2);
+  EXPECT_EQ(times.simulated(), 5U + 10U);
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ DrillSetup setup_405b() {
   return s;
 }
 
-double no_slowdown(const SlowPart& /*part*/) { return 1.2; }
+double no_slowdown(const training::Degradation& /*part*/) { return 1.2; }
 
 Fault fault_of(FaultKind kind) {
   Fault fault;

@@ -143,6 +143,10 @@ TEST(Profile, InterferenceIsTheRatioOfTheSameWorkBesideAndAlone) {
   const auto figures = fit_interference(set.samples);
   ASSERT_EQ(figures.size(), 1U);
   EXPECT_EQ(figures[0].name, "interference.gemm.forward.beside.all_reduce");
+  // What a product loses of each second of the collective beside it.
+  const auto profile = fit_profile(set, {});
+  ASSERT_TRUE(profile.spec.data_interference.has_value());
+  EXPECT_NEAR(*profile.spec.data_interference, 1 - 1 / figures[0].value, 1e-6);
   EXPECT_NEAR(figures[0].value, (0.8 / 0.4 + 0.8 / 0.5) / 2, 1e-12);  // 2 and 1.6
   EXPECT_EQ(figures[0].samples, 2);
 }

@@ -138,6 +138,35 @@ TEST(KernelTime, PunishesRowsThatAreNotAligned) {
   EXPECT_NEAR(odd / aligned, 4, 0.05);
 }
 
+// A gradient of weights sums over tokens, whose odd number leaves every row of both operands
+// aligned.
+TEST(KernelTime, OfExpertsWithAnOddNumberOfTokensIsNotPunished) {
+  const GpuSpec gpu = h100();
+  Kernel even = gemm(4096, 2048, 10922);
+  even.kind = KernelKind::grouped_gemm;
+  even.pass = core::GemmPass::weight_gradient;
+  even.batch = 4;
+  Kernel odd = even;
+  odd.k = 10923;
+  EXPECT_NEAR(kernel_time(gpu, gpu.sustained, odd, kNoLimit) /
+                  kernel_time(gpu, gpu.sustained, even, kNoLimit),
+              1, 1e-3);
+  odd.m = 4095;
+  EXPECT_GT(kernel_time(gpu, gpu.sustained, odd, kNoLimit) /
+                kernel_time(gpu, gpu.sustained, even, kNoLimit),
+            3);
+}
+
+TEST(LaunchCount, IsThatOfTheCpu) {
+  Kernel loop = gemm(128, 128, 128);
+  loop.launches = 16;
+  Kernel replayed = loop;
+  replayed.launches = 0;
+  Kernel pair;
+  pair.count = 2;
+  EXPECT_EQ(launch_count({loop, replayed, pair}), 18);
+}
+
 TEST(KernelTime, OfScoresInMemoryIsLongerThanOfPlainStreams) {
   const GpuSpec gpu = a100();
   Kernel kernel;

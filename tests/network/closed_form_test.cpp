@@ -50,6 +50,18 @@ TEST(ClosedForm, HierarchicalAllReduceSendsAnEighthOverTheNics) {
   EXPECT_DOUBLE_EQ(hierarchical_all_reduce(8_MiB, 32, 8, nvlink, kHop).si(), expected);
 }
 
+TEST(ClosedForm, StagesAddUp) {
+  // 16 ranks, 8 a domain, 80 MB: a gather along the rails of 10 MB in halves, then inside of
+  // eighths; an all-to-all inside of eighths, then between of halves.
+  const Hop inside{1_us, 400_GBps};
+  const Hop between{10_us, 50_GBps};
+  const double gather = 10e-6 + 5e6 / 50e9 + 7e-6 + 70e6 / 400e9;
+  EXPECT_NEAR(hierarchical_all_gather(core::Bytes{80e6}, 16, 8, inside, between).si(), gather,
+              1e-12);
+  const double exchange = 7e-6 + 70e6 / 400e9 + 10e-6 + 40e6 / 50e9;
+  EXPECT_NEAR(staged_all_to_all(core::Bytes{80e6}, 16, 8, inside, between).si(), exchange, 1e-12);
+}
+
 TEST(ClosedForm, HierarchicalAllToAllIsTheSlowerOfItsParts) {
   const Hop nvlink{1_us, 400_GBps};
   EXPECT_DOUBLE_EQ(hierarchical_all_to_all(8_MiB, 32, 8, nvlink, kHop).si(),

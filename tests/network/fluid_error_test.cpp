@@ -99,6 +99,43 @@ TEST(FluidError, OfIncastIntoShallowBuffersIsTheTimeouts) {
   EXPECT_LT(packets.last(), fluid + 40 * scene.timeout);
 }
 
+// Priority flow control: seven hosts fill one receiver, an eighth sends to an idle one behind the
+// same trunk. The trunk is wide enough for all, so the fluid model gives the eighth its full rate.
+// With pauses, the trunk's first packet waits for the full receiver and everything behind it too:
+// the eighth gets what one of the others gets until they are done. Nothing is lost, and the incast
+// itself takes as long as in the fluid model.
+TEST(FluidError, OfAVictimBehindPausedPortsIsItsShareOfTheIncast) {
+  constexpr std::uint32_t kSenders = 7;
+  constexpr std::uint32_t kTrunk = kSenders + 1, kFull = kTrunk + 1, kIdle = kTrunk + 2;
+  Scene scene;
+  scene.lossless = true;
+  scene.window = 4096;  // nothing but pauses holds a sender back
+  scene.wires.resize(kIdle + std::size_t{1});
+  scene.wires[kTrunk].bytes_per_s = 50e9 * (kSenders + 1);
+  for (auto& wire : scene.wires) {
+    wire.buffer = 64;
+  }
+  for (std::uint32_t i = 0; i < kSenders; ++i) {
+    scene.streams.push_back({{i, kTrunk, kFull}, 1024});
+  }
+  scene.streams.push_back({{kSenders, kTrunk, kIdle}, 1024});
+  const Ends fluid = run_fluid(scene);
+  const Ends packets = run_packets(scene);
+  EXPECT_EQ(fluid.ends.back(), 3'000'000 + 1024 * kPacket);
+  EXPECT_LT(std::abs(error(fluid.last(), packets.last())), 0.02);
+  const double slower =
+      static_cast<double>(packets.ends.back()) / static_cast<double>(fluid.ends.back());
+  EXPECT_GT(slower, 5);
+  EXPECT_LT(slower, kSenders + 0.5);
+  RecordProperty("victim_slower", std::to_string(slower));
+  RecordProperty("incast_error", std::to_string(error(fluid.last(), packets.last())));
+  scene.lossless = false;  // deep buffers: no victim
+  for (auto& wire : scene.wires) {
+    wire.buffer = std::int64_t{1} << 40;
+  }
+  EXPECT_LT(std::abs(error(fluid.ends.back(), run_packets(scene).ends.back())), 0.02);
+}
+
 // A long stream meets a short one on each of three wires. Max-min gives each half of every wire;
 // with equal windows and first-in-first-out queues the long one, whose receipts take longer, gets
 // less, and the short ones end up to 55 % sooner. All is done after the same time, since no wire is

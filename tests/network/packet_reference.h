@@ -3,12 +3,15 @@
 // Store and forward: a link sends whole packets one after the other, first in, first out, and drops
 // what comes when its buffer is full. A sender has a window of packets on their way; a receipt
 // returns after the route's latency, a loss is noticed after a timeout and the packet sent again.
+// `lossless`: full buffers pause the wires before them instead (priority flow control).
 // Links and senders are processes; the wires' latency is the engine's lookahead.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <limits>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -37,6 +40,7 @@ struct Scene {
   std::vector<Stream> streams;
   std::int64_t window = 256;           ///< packets a sender has on their way
   core::Tick timeout = 1'000'000'000;  ///< 1 ms
+  bool lossless = false;               ///< buffers pause the wires before them in place of dropping
 
   [[nodiscard]] core::Tick latency(const Stream& stream) const {
     core::Tick sum = 0;
@@ -56,7 +60,7 @@ struct Ends {
 
 namespace packet {
 
-enum Kind : std::uint32_t { arrival, receipt, loss };
+enum Kind : std::uint32_t { arrival, receipt, loss, room, sent };
 
 /// Message: `kind`, a = stream << 32 | hop, b = tick of delivery (receipt).
 class WireProcess final : public core::Process {
@@ -102,6 +106,79 @@ class WireProcess final : public core::Process {
   std::uint32_t first_wire_ = 0, first_sender_ = 0;
 };
 
+/// A wire that never drops: it holds a count of free places in each next wire's buffer (a part of
+/// it for each wire before it, as priority flow control counts by ingress port) and stands still
+/// when the first packet of its queue finds none, whatever waits behind it.
+class PausedWire final : public core::Process {
+ public:
+  PausedWire(const Scene& scene, std::uint32_t index)
+      : scene_(scene), wire_(scene.wires[index]), index_(index) {
+    packet_time_ =
+        static_cast<core::Tick>(static_cast<double>(kPacketBytes) / wire_.bytes_per_s * 1e12 + 0.5);
+  }
+  void start(core::Context& context) override {
+    first_wire_ = context.find({"wire", 0}).index();
+    first_sender_ = context.find({"sender", 0}).index();
+  }
+  void handle(core::Context& context, const core::Event& event) override {
+    if (event.kind == room) {
+      ++places_.at(static_cast<std::uint32_t>(event.a));
+    } else if (event.kind == sent) {
+      busy_ = false;
+    } else {
+      queue_.push_back({event.a, static_cast<std::uint32_t>(event.b)});
+    }
+    send_first(context);
+  }
+
+ private:
+  struct Packet {
+    std::uint64_t place = 0;   ///< stream << 32 | hop
+    std::uint32_t before = 0;  ///< the wire it came over, plus one; 0: its sender
+  };
+
+  void send_first(core::Context& context) {
+    if (busy_ || queue_.empty()) {
+      return;
+    }
+    const Packet packet = queue_.front();
+    const auto number = static_cast<std::uint32_t>(packet.place >> 32);
+    const auto hop = static_cast<std::uint32_t>(packet.place);
+    const Stream& stream = scene_.streams[number];
+    const core::Tick there = packet_time_ + wire_.latency;
+    if (hop + 1 < stream.path.size()) {
+      const std::uint32_t next = stream.path[hop + 1];
+      auto& places = places_.try_emplace(next, scene_.wires[next].buffer).first->second;
+      if (places == 0) {
+        return;
+      }
+      --places;
+      context.send(core::ChannelId(0), core::ProcessId(first_wire_ + next), there,
+                   {.kind = arrival, .a = packet.place + 1, .b = index_ + std::uint64_t{1}});
+    } else {
+      context.send(core::ChannelId(1), core::ProcessId(first_sender_ + number),
+                   there + scene_.latency(stream),
+                   {.kind = receipt, .b = static_cast<std::uint64_t>(context.now() + there)});
+    }
+    if (packet.before > 0) {
+      context.send(core::ChannelId(0), core::ProcessId(first_wire_ + packet.before - 1),
+                   wire_.latency, {.kind = room, .a = index_});
+    }
+    queue_.pop_front();
+    busy_ = true;
+    context.schedule(packet_time_, {.kind = sent});
+  }
+
+  const Scene& scene_;
+  const Wire& wire_;
+  std::uint32_t index_;
+  core::Tick packet_time_ = 1;
+  bool busy_ = false;
+  std::deque<Packet> queue_;
+  std::map<std::uint32_t, std::int64_t> places_;  ///< free in the next wires
+  std::uint32_t first_wire_ = 0, first_sender_ = 0;
+};
+
 class SenderProcess final : public core::Process {
  public:
   SenderProcess(const Scene& scene, std::uint32_t index) : scene_(scene), index_(index) {}
@@ -143,12 +220,18 @@ class SenderProcess final : public core::Process {
 
 inline Ends run_packets(const Scene& scene) {
   std::vector<std::unique_ptr<packet::WireProcess>> wires;
+  std::vector<std::unique_ptr<packet::PausedWire>> paused;
   std::vector<std::unique_ptr<packet::SenderProcess>> senders;
   core::Engine engine;
   core::Tick lookahead = std::numeric_limits<core::Tick>::max();
   for (std::uint32_t i = 0; i < scene.wires.size(); ++i) {
-    wires.push_back(std::make_unique<packet::WireProcess>(scene, i));
-    engine.add({"wire", i}, *wires.back());
+    if (scene.lossless) {
+      paused.push_back(std::make_unique<packet::PausedWire>(scene, i));
+      engine.add({"wire", i}, *paused.back());
+    } else {
+      wires.push_back(std::make_unique<packet::WireProcess>(scene, i));
+      engine.add({"wire", i}, *wires.back());
+    }
     lookahead = std::min(lookahead, scene.wires[i].latency);
   }
   for (std::uint32_t i = 0; i < scene.streams.size(); ++i) {

@@ -173,6 +173,43 @@ TEST(SteppedNvls, SendsEachByteUpOnceAndItsSliceTwice) {
   EXPECT_LT(time, wire * (1 + 3.0 / 64) + 3 * latency);
 }
 
+TEST(SteppedNvlsTree, ComesDownToTheFluidTreeAsPiecesShrink) {
+  // An eighth of S on each rail, up and down two trees: 2 S / 8 at the busiest NIC of more than two
+  // nodes; S / 8 each way with two. Folded and whole are one.
+  for (const int nodes : {2, 4, 6}) {
+    const Fabric fabric(dgx_h100(nodes));
+    const double fluid = (nodes > 2 ? 2 : 1) * 67108864.0 / 8 / 50e9;
+    double before = 1;
+    for (const int pieces : {8, 32, 64}) {
+      SteppedOptions options;
+      options.chunks = pieces;
+      const CollectiveCall call{CollectiveKind::all_reduce, k64MiB, Algorithm::nvls_tree, {}};
+      const auto folded = run_stepped(fabric, call, 8 * nodes, options);
+      const auto whole = run_stepped(fabric, call, 8 * nodes, options, false);
+      EXPECT_EQ(folded.end, whole.end);
+      EXPECT_EQ(folded.result_digest, whole.result_digest);
+      const double time = static_cast<double>(folded.end) * 1e-12;
+      EXPECT_GT(time, fluid * 0.9) << nodes;
+      EXPECT_LT(time, fluid * (1 + 12.0 / pieces) + 40e-6) << nodes;
+      EXPECT_LT(time, before) << nodes;
+      before = time;
+    }
+  }
+}
+
+TEST(SteppedBroadcast, ATreeSendsTwiceButReachesAllInLogarithmicTime) {
+  // Binary: a rank passes each piece to two others, so the busiest NIC sends 2 S; the deepest of 16
+  // ranks is 4 hops down, so small messages are faster than along the chain.
+  SteppedOptions options;
+  options.chunks = 64;
+  const double wire = 2 * 67108864.0 / 50e9;
+  const double time = flat_time(CollectiveKind::broadcast, Algorithm::tree, k64MiB, 16, options);
+  EXPECT_GT(time, wire * 0.9);
+  EXPECT_LT(time, wire * (1 + 8.0 / 64) + 5 * 2e-6);
+  const double small = flat_time(CollectiveKind::broadcast, Algorithm::tree, 8_KiB, 16);
+  EXPECT_LT(small, flat_time(CollectiveKind::broadcast, Algorithm::ring, 8_KiB, 16) / 2);
+}
+
 TEST(SteppedSharp, CrossesTheNetworkOnce) {
   for (const int n : {2, 16}) {
     EXPECT_NEAR(flat_time(CollectiveKind::all_reduce, Algorithm::collnet, k64MiB, n),
@@ -310,8 +347,12 @@ TEST(Granularity, FluidAndSteppedPutTheSameBytesOnTheNics) {
   const Fabric fabric(in);
   using K = CollectiveKind;
   using A = Algorithm;
-  for (const Case& c : {Case{K::all_reduce, A::tree}, Case{K::all_reduce, A::collnet},
-                        Case{K::all_reduce, A::hierarchical}, Case{K::all_to_all, A::pairwise}}) {
+  for (const Case& c : {Case{K::all_reduce, A::tree}, Case{K::all_reduce, A::nvls_tree},
+                        Case{K::all_reduce, A::collnet}, Case{K::all_reduce, A::hierarchical},
+                        Case{K::all_to_all, A::pairwise}, Case{K::all_to_all, A::hierarchical},
+                        Case{K::all_gather, A::hierarchical},
+                        Case{K::reduce_scatter, A::hierarchical}, Case{K::all_reduce, A::recursive},
+                        Case{K::all_gather, A::recursive}, Case{K::reduce_scatter, A::recursive}}) {
     const CollectiveCall call{c.kind, k64MiB, c.algorithm, {}};
     const LinkBytes fluid = fluid_bytes(fabric, call, 32);
     const LinkBytes stepped = stepped_bytes(fabric, call, 32);
@@ -396,7 +437,9 @@ TEST(Stepped, RefusesByNameWhatAnAlgorithmCannotDo) {
   EXPECT_THAT(refusal(fabric, K::all_reduce, A::nvls, 16), HasSubstr("one NVLink domain"));
   EXPECT_THAT(refusal(fabric, K::all_reduce, A::collnet, 16), HasSubstr("switches that reduce"));
   EXPECT_THAT(refusal(fabric, K::all_reduce, A::pat, 16), HasSubstr("all_reduce cannot"));
-  EXPECT_THAT(refusal(fabric, K::broadcast, A::tree, 16), HasSubstr("is no chain"));
+  EXPECT_THAT(refusal(fabric, K::broadcast, A::pat, 16), HasSubstr("no chain and no tree"));
+  EXPECT_THAT(refusal(fabric, K::all_reduce, A::nvls_tree, 8), HasSubstr("several NVLink domains"));
+  EXPECT_THAT(refusal(fabric, K::all_gather, A::nvls_tree, 16), HasSubstr("all_gather cannot"));
   EXPECT_THAT(refusal(fabric, K::all_to_all, A::ring, 16), HasSubstr("exchange of pairs"));
 }
 

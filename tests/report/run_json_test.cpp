@@ -30,7 +30,7 @@ TEST(RunJson, HasTheKeysOfTheContractInItsOrder) {
   EXPECT_EQ(keys(json["step"]),
             (Names{"time_s", "time_interval_s", "tokens_per_s", "tokens_per_s_per_gpu", "mfu",
                    "mfu_causal", "hfu", "model_tflops_per_gpu", "breakdown_s", "critical_path_s",
-                   "event_digest", "result_digest"}));
+                   "links", "event_digest", "result_digest"}));
   EXPECT_EQ(keys(json["step"]["breakdown_s"]),
             (Names{"compute", "tensor", "pipeline_bubble", "pipeline_p2p", "data", "context",
                    "expert", "optimizer", "input", "checkpoint", "other"}));

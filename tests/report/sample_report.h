@@ -47,7 +47,9 @@ inline RunReport sample_report() {
                  0,
                  {Bytes(10 * gib), Bytes(10 * gib), Bytes(5 * gib), Bytes(30 * gib), Bytes(1 * gib),
                   Bytes(2 * gib), Bytes(2 * gib)},
-                 {Bytes(60 * gib)}};
+                 {Bytes(60 * gib)},
+                 Bytes(0),
+                 Bytes(2000 * gib)};
   report.limit = "The step is limited by the pipeline bubble.";
   report.assumptions = {{"run.recovery.detection", "60 s", "not published"}};
   report.timing.threads = 2;

@@ -6,6 +6,7 @@
 #include "sim/training/lower.h"
 #include "sim/training/step.h"
 #include "sim/workload/expert_shape.h"
+
 #include "tests/training/fixture.h"
 
 namespace headway::training {
@@ -30,7 +31,9 @@ Scenario mixture(int expert) {
 }
 
 /// Mean seconds of a step that ranks wait for expert communication.
-double exposed(const Scenario& s) { return simulate_step(check(s)).breakdown[Activity::expert].si(); }
+double exposed(const Scenario& s) {
+  return simulate_step(check(s)).breakdown[Activity::expert].si();
+}
 
 TEST(ExpertExchange, TakesFourCollectivesALayerAndMicroBatch) {
   // All ranks start together, so each takes its time alone: 4 x 16 layers x 1 micro-batch.
@@ -38,9 +41,9 @@ TEST(ExpertExchange, TakesFourCollectivesALayerAndMicroBatch) {
   const auto fabric = build_fabric(s.cluster);
   const auto parameters = network::make_parameters(fabric.input(), network::NcclGeneration::hopper);
   const double bytes = 2.0 * 4096 * 4 * 4096;
-  const auto alone = network::collective_time(
-      {core::CollectiveKind::all_to_all, core::Bytes(bytes), {}, {}},
-      network::regular_group(8, 8, parameters, 8), parameters);
+  const auto alone =
+      network::collective_time({core::CollectiveKind::all_to_all, core::Bytes(bytes), {}, {}},
+                               network::regular_group(8, 8, parameters, 8), parameters);
   EXPECT_NEAR(exposed(s) / (4 * 16 * alone.total.si()), 1, 1e-6);
 }
 
@@ -65,8 +68,24 @@ TEST(ExpertExchange, GrowsWithTheLoadOfTheBusiestRank) {
   EXPECT_NEAR(exposed(s) / balanced, 1.5, 0.02);
 }
 
+// Beside the work of another micro-batch only what computation does not cover is left, and what
+// interference adds.
+TEST(ExpertExchange, HidesBehindComputationWhereTheSoftwareOverlaps) {
+  Scenario s = mixture(8);
+  const StepResult before = simulate_step(check(s));
+  s.training.framework.expert_overlap = true;
+  const StepResult beside = simulate_step(check(s));
+  EXPECT_LT(beside.breakdown[Activity::expert].si(), 0.2 * before.breakdown[Activity::expert].si());
+  s.training.framework.expert_interference = 0.5;
+  const StepResult slowed = simulate_step(check(s));
+  const double exchanges = before.breakdown[Activity::expert].si();
+  EXPECT_GT(slowed.time.si(), beside.time.si() + 0.4 * exchanges);
+  EXPECT_LT(slowed.time.si(), before.time.si());
+}
+
 TEST(ExpertSteps, FoldedAndUnfoldedGiveTheSameTicks) {
-  for (const auto dispatch : {workload::ExpertDispatch::all_to_all, workload::ExpertDispatch::deduplicated}) {
+  for (const auto dispatch :
+       {workload::ExpertDispatch::all_to_all, workload::ExpertDispatch::deduplicated}) {
     Scenario s = mixture(8);
     s.parallelism.tensor = 2;
     s.parallelism.pipeline = 2;
@@ -91,8 +110,11 @@ TEST(ExpertChecks, PointAtTheExpertDegree) {
     check(mixture(48), marks);
     FAIL() << "no error";
   } catch (const core::Error& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("a.yaml:9:11: 64 experts do not divide over 48 expert-parallel ranks"));
-    EXPECT_THAT(error.what(), testing::HasSubstr("expert 48 x expert_tensor 1 = 48 does not divide"));
+    EXPECT_THAT(
+        error.what(),
+        testing::HasSubstr("a.yaml:9:11: 64 experts do not divide over 48 expert-parallel ranks"));
+    EXPECT_THAT(error.what(),
+                testing::HasSubstr("expert 48 x expert_tensor 1 = 48 does not divide"));
   }
 }
 

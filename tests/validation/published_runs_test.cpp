@@ -1,4 +1,5 @@
-// The errors over published runs may not get worse than the committed ones. Needs ../shared/data; skipped without it.
+// The errors over published runs may not get worse than the committed ones. Needs ../shared/data;
+// skipped without it.
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
@@ -26,12 +27,12 @@ std::string read(const char* path) {
   return text.str();
 }
 
-std::vector<RunPrediction> dense_rows_of_small_machines() {
+std::vector<RunPrediction> rows_of_small_machines(const std::string& kind) {
   const import::CsvTable table(read(kRuns), kRuns);
   std::vector<std::size_t> chosen;
   for (std::size_t row = 0; row < table.rows(); ++row) {
     const bool small = table.integer(row, "n_gpus").value_or(0) <= kLargestMachine;
-    if (small && table.text(row, "arch") == "dense" && table.text(row, "gpu").rfind("MI", 0) != 0) {
+    if (small && table.text(row, "arch") == kind && table.text(row, "gpu").rfind("MI", 0) != 0) {
       chosen.push_back(row);
     }
   }
@@ -39,8 +40,9 @@ std::vector<RunPrediction> dense_rows_of_small_machines() {
 }
 
 std::map<std::string, RunSummary> summaries() {
-  const auto rows = dense_rows_of_small_machines();
-  std::map<std::string, RunSummary> all{{"all", summarize(rows)}};
+  const auto rows = rows_of_small_machines("dense");
+  std::map<std::string, RunSummary> all{{"dense", summarize(rows)},
+                                        {"moe", summarize(rows_of_small_machines("moe"))}};
   for (const auto& [source, summary] : summarize_by(rows, &RunPrediction::source)) {
     if (summary.n >= 10) {
       all.emplace(source, summary);
@@ -49,7 +51,7 @@ std::map<std::string, RunSummary> summaries() {
   return all;
 }
 
-/// Lines: source, median and mean absolute error.
+/// Lines: kind of model or source of dense rows, median and mean absolute error.
 void write_summary(const std::map<std::string, RunSummary>& all) {
   std::ofstream file(kSummary);
   for (const auto& [name, s] : all) {
@@ -78,8 +80,11 @@ TEST(PublishedRuns, ArePredictedNoWorseThanCommitted) {
     EXPECT_LE(now.at(name).mean_abs_error, mean + kTolerance) << name;
   }
   EXPECT_GE(compared, 4);
-  EXPECT_GE(now.at("all").coverage_90, 0.85);
-  EXPECT_LE(now.at("all").coverage_90, 0.97);
+  // The mixtures on small machines hold the one that is predicted worst (docs/validation.md).
+  for (const auto& [kind, least] : {std::pair{"dense", 0.85}, std::pair{"moe", 0.75}}) {
+    EXPECT_GE(now.at(kind).coverage_90, least) << kind;
+    EXPECT_LE(now.at(kind).coverage_90, 0.97) << kind;
+  }
 }
 
 }  // namespace

@@ -9,14 +9,21 @@ namespace headway::validation {
 namespace {
 
 constexpr const char* kHeader =
-    "id,source,year,era,gpu,n_gpus,gpus_per_node,nics_per_node,nic_gbps,nvlink_domain,model,arch,n_layers,d_model,n_heads,n_kv_heads,"
-    "head_dim,d_ffn,gated_mlp,vocab,seq_len,global_batch,micro_batch,tp,sequence_parallel,pp,vpp,cp,ep,sharding,recompute,precision,"
+    "id,source,year,era,gpu,n_gpus,gpus_per_node,nics_per_node,nic_gbps,nvlink_domain,model,arch,n_"
+    "layers,d_model,n_heads,n_kv_heads,"
+    "head_dim,d_ffn,gated_mlp,vocab,seq_len,global_batch,micro_batch,tp,sequence_parallel,pp,vpp,"
+    "cp,ep,sharding,recompute,precision,"
     "tp_comm_overlap,cuda_graph,not_stated,group,weight,measured_tokens_per_s_per_gpu,"
-    "attention,d_ffn_dense,moe_routing,n_dense_layers,n_experts,n_shared_experts,recompute_detail,release,top_k\n";
+    "attention,d_ffn_dense,moe_routing,n_dense_layers,n_experts,n_shared_experts,recompute_detail,"
+    "release,top_k\n";
 
-std::string row(const std::string& id, const std::string& arch, const std::string& layers, const std::string& not_stated) {
-  return id + ",a source,2024,megatron-core-2024+,H100-80G-SXM,64,8,8,400,8,Llama," + arch + "," + layers +
-         ",4096,32,8,128,14336,yes,128256,4096,64,1,8,yes,4,1,1,1,1,none,bf16,,," + not_stated + ",g,1,2000,gqa,,,,,,,,\n";
+std::string row(const std::string& id,
+                const std::string& arch,
+                const std::string& layers,
+                const std::string& not_stated) {
+  return id + ",a source,2024,megatron-core-2024+,H100-80G-SXM,64,8,8,400,8,Llama," + arch + "," +
+         layers + ",4096,32,8,128,14336,yes,128256,4096,64,1,8,yes,4,1,1,1,1,none,bf16,,," +
+         not_stated + ",g,1,2000,gqa,,,,,,,,\n";
 }
 
 Catalogue catalogue() { return load_catalogue({HEADWAY_SOURCE_DIR "/configs"}); }
@@ -41,8 +48,10 @@ TEST(TrainingRuns, EmbeddingAndLossMayCountAsLayers) {
 }
 
 TEST(TrainingRuns, EveryRowHasAStatus) {
-  const import::CsvTable table(
-      kHeader + row("a-1", "dense", "32", "") + row("a-2", "dense", "32", "micro_batch") + row("a-3", "dense", "0", ""), "t.csv");
+  const import::CsvTable table(kHeader + row("a-1", "dense", "32", "") +
+                                   row("a-2", "dense", "32", "micro_batch") +
+                                   row("a-3", "dense", "0", ""),
+                               "t.csv");
   const auto rows = predict_runs(table, catalogue());
   ASSERT_EQ(rows.size(), 3U);
   EXPECT_EQ(rows[0].status, "ok");
@@ -52,6 +61,31 @@ TEST(TrainingRuns, EveryRowHasAStatus) {
   EXPECT_LT(rows[0].low, *rows[0].predicted);
   EXPECT_GT(rows[0].high, *rows[0].predicted);
   EXPECT_FALSE(rows[2].predicted.has_value());
+}
+
+// 128,256 entries over 8 tensor ranks: 128 x 8 = 1,024 goes into it 125.25 times, so 126 x 1,024
+// are trained.
+TEST(TrainingRuns, MegatronPadsTheVocabulary) {
+  const import::CsvTable table(kHeader + row("a-1", "dense", "32", ""), "t.csv");
+  EXPECT_EQ(row_scenario(table, 0, catalogue()).scenario->model.vocabulary, 126 * 1024);
+}
+
+// What a mixture's recipe of a release is known to do: full graphs and overlap in racks from 26.06
+// on.
+TEST(TrainingRuns, AReleaseSaysWhatItsMixturesDo) {
+  const auto framework = [](const std::string& release, const std::string& domain) {
+    std::string text = row("a-1", "moe", "32", "");
+    text.replace(text.find(",8,400,8,"), 9, ",8,400," + domain + ",");
+    text.replace(text.find(",gqa,,,,,,,,"), 12, ",gqa,,,,8,,," + release + ",2");
+    const import::CsvTable table(kHeader + text, "t.csv");
+    return row_scenario(table, 0, catalogue()).scenario->training.framework;
+  };
+  EXPECT_TRUE(framework("26.06", "72").expert_overlap);
+  EXPECT_TRUE(framework("26.06", "72").cuda_graphs);
+  EXPECT_FALSE(framework("26.06", "8").expert_overlap);
+  EXPECT_FALSE(framework("26.04", "72").cuda_graphs);
+  EXPECT_EQ(framework("26.04", "72").expert_dispatch, workload::ExpertDispatch::deduplicated);
+  EXPECT_EQ(framework("v25.05", "72").expert_dispatch, workload::ExpertDispatch::all_to_all);
 }
 
 TEST(TrainingRuns, AnUnknownGpuIsSkippedByName) {
@@ -72,9 +106,11 @@ RunPrediction with_error(double error, const std::string& gpu) {
   return p;
 }
 
-// Absolute errors 2, 4, 8, 20 %: median 6 %, mean 8.5 %; 90th percentile at 2.7 of 0..3: 8 + 0.7 x 12 = 16.4 %.
+// Absolute errors 2, 4, 8, 20 %: median 6 %, mean 8.5 %; 90th percentile at 2.7 of 0..3: 8 + 0.7 x
+// 12 = 16.4 %.
 TEST(TrainingRuns, SummariesAreWhatTheySay) {
-  std::vector<RunPrediction> rows{with_error(0.02, "A"), with_error(-0.04, "B"), with_error(0.08, "A"), with_error(-0.20, "B")};
+  std::vector<RunPrediction> rows{with_error(0.02, "A"), with_error(-0.04, "B"),
+                                  with_error(0.08, "A"), with_error(-0.20, "B")};
   rows.emplace_back().gpu = "A";  // skipped
   const RunSummary all = summarize(rows);
   EXPECT_EQ(all.n, 4U);

@@ -185,6 +185,60 @@ TEST(Dispatch, SendsEachNodeOneCopyWhereTheSoftwareDoes) {
   EXPECT_NEAR(exchanged(inside, Group::expert, 32, 1), row * expected_places(*model.moe, 64), 1);
 }
 
+const Block& block_named(const StepGraph& graph, const std::string& name) {
+  return *std::find_if(graph.blocks.begin(), graph.blocks.end(), [&](const Block& block) {
+    return block.name.find(name) != std::string::npos;
+  });
+}
+
+TEST(Dispatch, BesideOtherWorkMovesTheSameBytes) {
+  const ModelSpec model = mixtral_8x7b();
+  TrainingSpec training = recipe(4096, 32);
+  const StepGraph before = build_step_graph(model, training, expert_split(1, 8), 8, 4);
+  training.framework.expert_overlap = true;
+  const StepGraph beside = build_step_graph(model, training, expert_split(1, 8), 8, 4);
+  EXPECT_DOUBLE_EQ(exchanged(beside, Group::expert, 32, 4),
+                   exchanged(before, Group::expert, 32, 4));
+  // The way there starts with the layer, the way back when the tokens are there; neither blocks.
+  const Block& forward = block_named(beside, "forward");
+  EXPECT_STREQ(forward.operations.front().name, "dispatch");
+  for (const Operation& o : forward.operations) {
+    EXPECT_TRUE(o.kind != OperationKind::collective || o.asynchronous) << o.name;
+    if (std::string(o.name) == "combine") {
+      EXPECT_EQ(o.waits, std::vector<int>{0});
+    }
+  }
+}
+
+std::int64_t launches(const StepGraph& graph, const std::string& name) {
+  std::int64_t sum = 0;
+  for (const Operation& o : block_named(graph, name).operations) {
+    for (const core::Kernel& kernel : o.kernels) {
+      sum += kernel.count * kernel.launches;
+    }
+  }
+  return sum;
+}
+
+// 16 experts on one rank: a loop launches 15 more of each of their two forward products.
+TEST(ExpertLaunches, AreOneAnExpertInALoopAndNoneInAGraph) {
+  ModelSpec model = mixtral_8x7b();
+  model.moe = experts(16, 2);
+  TrainingSpec training = recipe(4096, 32);
+  const auto forward = [&] {
+    return launches(build_step_graph(model, training, expert_split(1, 1), 8, 4), "forward");
+  };
+  const std::int64_t grouped = forward();
+  training.framework.grouped_launch = false;
+  EXPECT_EQ(forward(), grouped + 2 * 15);
+  const std::int64_t all = forward();
+  training.framework.attention_graphs = true;
+  // The experts' 2 x 16 products, one activation, permutation, its reverse and the residual are
+  // left.
+  EXPECT_LT(forward(), all);
+  EXPECT_EQ(forward(), 2 * 16 + 4);
+}
+
 TEST(ExpertParameters, OfAllRanksAddUpToTheModel) {
   // tensor 2, expert 4, expert tensor 2 of 16 experts: shared parts are split over 2 ranks (norms
   // and routers copied), experts over 8.

@@ -47,6 +47,20 @@ void compile_program(const Program& program, std::uint32_t number, CompiledProgr
   out.slots.push_back(slots);
 }
 
+/// Slots of a program that at least one of its steps arrives at.
+std::vector<bool> arriving_slots(const CompiledPrograms& programs, std::uint32_t program) {
+  std::vector<bool> slots(programs.slots[program], false);
+  const std::span<const Instruction> code = programs.of(program);
+  for (std::size_t i = 0; i < code.size(); ++i) {
+    if (code[i].code == StepCode::loop && code[i].ticks == 0) {
+      i = code[i].target - programs.first[program] - 1;  // never entered
+    } else if (code[i].code == StepCode::arrive) {
+      slots[code[i].slot] = true;
+    }
+  }
+  return slots;
+}
+
 void check_flows(const Problem& problem) {
   for (std::size_t i = 0; i < problem.flows.size(); ++i) {
     const Flow& flow = problem.flows[i];
@@ -74,7 +88,7 @@ void check_flows(const Problem& problem) {
 void check_actors(const Problem& problem, const CompiledPrograms& programs) {
   for (std::size_t a = 0; a < problem.actors.size(); ++a) {
     const Actor& actor = problem.actors[a];
-    HEADWAY_CHECK(actor.program < problem.programs.size(), "actor {} runs program {}", a,
+    HEADWAY_CHECK(actor.program < programs.depth.size(), "actor {} runs program {}", a,
                   actor.program);
     HEADWAY_CHECK(actor.groups.size() >= programs.slots[actor.program],
                   "actor {} has {} slots, its program {} uses {}", a, actor.groups.size(),
@@ -89,13 +103,9 @@ void check_actors(const Problem& problem, const CompiledPrograms& programs) {
 
 /// With another number of arrivers than `need`, an instance would mix up arrivals or never launch.
 void check_needs(const Problem& problem, const CompiledPrograms& programs) {
-  std::vector<std::vector<bool>> arriving;
-  for (std::uint32_t p = 0; p < problem.programs.size(); ++p) {
-    arriving.push_back(arriving_slots(programs, p));
-  }
   std::vector<std::uint32_t> arrivers(problem.groups.size(), 0);
   for (const Actor& actor : problem.actors) {
-    const std::vector<bool>& slots = arriving[actor.program];
+    const std::vector<bool>& slots = programs.arriving[actor.program];
     for (std::size_t slot = 0; slot < slots.size(); ++slot) {
       arrivers[actor.groups[slot]] += slots[slot] ? 1 : 0;
     }
@@ -113,23 +123,16 @@ void check_needs(const Problem& problem, const CompiledPrograms& programs) {
 
 CompiledPrograms compile_programs(const Problem& problem) {
   CompiledPrograms out;
+  std::size_t steps = 0;
+  for (const Program& program : problem.programs) {
+    steps += program.size();
+  }
+  out.code.reserve(steps);
   for (std::uint32_t p = 0; p < problem.programs.size(); ++p) {
     compile_program(problem.programs[p], p, out);
+    out.arriving.push_back(arriving_slots(out, p));
   }
   return out;
-}
-
-std::vector<bool> arriving_slots(const CompiledPrograms& programs, std::uint32_t program) {
-  std::vector<bool> slots(programs.slots[program], false);
-  const std::span<const Instruction> code = programs.of(program);
-  for (std::size_t i = 0; i < code.size(); ++i) {
-    if (code[i].code == StepCode::loop && code[i].ticks == 0) {
-      i = code[i].target - programs.first[program] - 1;  // never entered
-    } else if (code[i].code == StepCode::arrive) {
-      slots[code[i].slot] = true;
-    }
-  }
-  return slots;
 }
 
 void check_problem(const Problem& problem, const CompiledPrograms& programs) {

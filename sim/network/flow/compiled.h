@@ -26,9 +26,10 @@ struct Instruction {
 /// All programs in one table; instruction i of program p is step i - first[p] of it.
 struct CompiledPrograms {
   std::vector<Instruction> code;
-  std::vector<std::uint32_t> first{0};  ///< per program, and one past the end
-  std::vector<std::uint32_t> depth;     ///< per program: deepest nesting of loops
-  std::vector<std::uint32_t> slots;     ///< per program: 1 + largest slot used
+  std::vector<std::uint32_t> first{0};      ///< per program, and one past the end
+  std::vector<std::uint32_t> depth;         ///< per program: deepest nesting of loops
+  std::vector<std::uint32_t> slots;         ///< per program: 1 + largest slot used
+  std::vector<std::vector<bool>> arriving;  ///< per program and slot: some step arrives there
   [[nodiscard]] std::span<const Instruction> of(std::uint32_t program) const {
     return {code.data() + first[program], code.data() + first[program + 1]};
   }
@@ -37,9 +38,6 @@ struct CompiledPrograms {
 /// @throws core::InternalError if loops do not match, or a count or duration is negative; names
 /// program and step
 CompiledPrograms compile_programs(const Problem& problem);
-
-/// Slots of a program that at least one of its steps arrives at.
-std::vector<bool> arriving_slots(const CompiledPrograms& programs, std::uint32_t program);
 
 /// @throws core::InternalError if an index is out of range, a group's `need` is not the number of
 /// its arrivers,

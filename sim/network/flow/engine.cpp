@@ -46,6 +46,7 @@ Engine::Engine(const Problem& problem,
   set_up_flows();
   set_up_changes();
   choose_watched();
+  find_private_slots();
 }
 
 void Engine::set_up_actors() {
@@ -62,7 +63,7 @@ void Engine::set_up_actors() {
     state.slowdown_ppm = static_cast<std::int32_t>(actor.slowdown_ppm);
     state.multiplicity = actor.multiplicity;
     for (const std::uint32_t group : actor.groups) {
-      slots_.push_back({group, 0, 0});
+      slots_.push_back({group, false, 0, 0});
     }
     counters_.resize(counters_.size() + programs_.depth[actor.program], 0);
   }
@@ -116,7 +117,7 @@ void Engine::choose_watched() {
   if (options_.trace || !options_.skip_repeats) {
     return;
   }
-  std::vector<std::int64_t> longest(problem_.programs.size(), 0);
+  std::vector<std::int64_t> longest(programs_.depth.size(), 0);
   for (std::size_t p = 0; p < longest.size(); ++p) {
     for (const Instruction& instruction : programs_.of(static_cast<std::uint32_t>(p))) {
       const bool outermost = instruction.code == StepCode::loop && instruction.depth == 0;
@@ -161,6 +162,7 @@ bool Engine::run_until(core::Tick stop) {
   if (stop_ != kNever && changes_.empty()) {
     queue_.schedule(change_entity_, stop_);
   }
+  may_run_ahead_ = stop_ == kNever && next_change_ == changes_.size();
   if (!started_) {
     start();
   }
@@ -208,7 +210,7 @@ bool Engine::next_tick() {
 
 void Engine::apply(std::uint32_t entity) {
   if (entity < first_group_) {
-    end_compute(entity);
+    end_busy(entity);
   } else if (entity < first_flow_) {
     timer(entity - first_group_);
   } else if (entity < change_entity_) {

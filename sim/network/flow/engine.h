@@ -1,6 +1,7 @@
 // The engine that runs a problem tick by tick: actors, groups, flows, one solve a tick.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -29,7 +30,9 @@ class Engine {
   /// @param unit     of rates and volumes; none: the one that suits the problem
   Engine(const Problem& problem, const RunOptions& options, std::optional<RateUnit> unit = {});
   /// @param programs  the problem's, compiled
-  Engine(const Problem& problem, const RunOptions& options, CompiledPrograms programs,
+  Engine(const Problem& problem,
+         const RunOptions& options,
+         CompiledPrograms programs,
          std::optional<RateUnit> unit = {});
 
   /// Runs to the end. Multiplicities, classes and link figures are of `problem` itself.
@@ -61,11 +64,13 @@ class Engine {
     std::uint32_t multiplicity = 1;
     std::int32_t slowdown_ppm = 0;
     bool blocked = false;
+    bool ahead = false;             ///< its event ends what it did ahead of the clock
     core::Tick since = 0;           ///< when its compute or wait began
     std::uint64_t start_power = 0;  ///< digest factor of `since`
   };
   struct Slot {
     std::uint32_t group = 0;
+    bool alone = false;  ///< nobody else takes part in the group, and it has no flows
     std::uint64_t arrived = 0, waited = 0;
   };
   struct GroupState {
@@ -97,11 +102,30 @@ class Engine {
     [[nodiscard]] bool active() const { return anchor != kIdle; }
   };
 
+  /// An actor's own clock while it runs ahead.
+  class Ahead {
+   public:
+    core::Tick tick = 0;
+    TickPowers powers;         ///< of `tick`
+    std::uint32_t entity = 0;  ///< whose event would be due at `tick`
+    /// Few durations come again and again.
+    const TickPowers& powers_of(core::Tick ticks);
+
+   private:
+    struct Known {
+      core::Tick ticks = 0;
+      TickPowers powers;
+    };
+    static constexpr int kBits = 8, kShift = 64 - kBits;
+    std::array<Known, 1U << kBits> known_{};
+  };
+
   void set_up_actors();
   void set_up_groups();
   void set_up_flows();
   void set_up_changes();
   void choose_watched();
+  void find_private_slots();
 
   void start();
   bool next_tick();
@@ -120,6 +144,13 @@ class Engine {
 
   void advance(std::uint32_t actor);
   bool step(std::uint32_t actor, ActorState& state);
+  bool run_ahead(std::uint32_t actor, ActorState& state);
+  [[nodiscard]] bool alone_for_long(const ActorState& state) const;
+  void compute_ahead(std::uint32_t actor, ActorState& state);
+  bool transfer_ahead(std::uint32_t actor, ActorState& state);
+  void pass_ahead(core::Tick ticks, std::uint32_t entity);
+  void trace_ahead(std::uint32_t actor, std::uint32_t first, core::Tick begin);
+  void end_busy(std::uint32_t actor);
   bool begin_compute(std::uint32_t actor, ActorState& state, const Instruction& instruction);
   void end_compute(std::uint32_t actor);
   bool begin_wait(std::uint32_t actor, ActorState& state, const Instruction& instruction);
@@ -176,6 +207,8 @@ class Engine {
   core::Tick stop_ = kNever;  // pause before this tick
   bool started_ = false;
   TickPowers powers_;
+  Ahead ahead_;
+  bool may_run_ahead_ = false;  // not while it has to stop, or links change, at a tick to come
   std::vector<std::uint32_t> batch_, woken_, completions_;
   std::size_t live_ = 0;  // actors not ended and groups in flight
   std::uint64_t events_ = 0, skipped_events_ = 0;

@@ -10,7 +10,8 @@ namespace {
 constexpr std::uint64_t kEndKind = 5;
 constexpr std::int64_t kMillion = 1'000'000;
 
-/// (1 + ppm / 1e6) x ticks, to the nearest tick.
+}  // namespace
+
 core::Tick slowed(core::Tick ticks, std::int64_t ppm) {
   if (ppm == 0) {
     return ticks;
@@ -19,8 +20,6 @@ core::Tick slowed(core::Tick ticks, std::int64_t ppm) {
   return static_cast<core::Tick>(scaled / kMillion);
 }
 
-}  // namespace
-
 void Engine::book(std::uint32_t actor, core::Activity activity, core::Tick ticks) {
   activity_[actor][activity] += ticks;
 }
@@ -28,7 +27,10 @@ void Engine::book(std::uint32_t actor, core::Activity activity, core::Tick ticks
 void Engine::advance(std::uint32_t actor) {
   ActorState& state = actors_[actor];
   while (state.pc != state.end) {
-    if (!step(actor, state)) {
+    if (may_run_ahead_ && !run_ahead(actor, state)) {
+      return;
+    }
+    if (state.pc != state.end && !step(actor, state)) {
       return;
     }
   }
@@ -75,6 +77,16 @@ bool Engine::begin_compute(std::uint32_t actor, ActorState& state, const Instruc
   return false;
 }
 
+/// The event of an actor: it is done with a compute, or with all it could do on its own.
+void Engine::end_busy(std::uint32_t actor) {
+  if (!actors_[actor].ahead) {
+    end_compute(actor);
+    return;
+  }
+  actors_[actor].ahead = false;
+  woken_.push_back(actor);
+}
+
 void Engine::end_compute(std::uint32_t actor) {
   ActorState& state = actors_[actor];
   const Instruction& instruction = programs_.code[state.pc];
@@ -82,7 +94,7 @@ void Engine::end_compute(std::uint32_t actor) {
   result_sum_ += state.multiplicity * instruction.key * state.start_power * powers_.end;
   if (options_.trace) {
     const auto index = state.pc - programs_.first[problem_.actors[actor].program];
-    trace_.push_back({actor, index, state.since, now_, state.since, actor});
+    trace_.push_back({actor, index, state.since, now_, state.since, actor, 1});
   }
   ++state.pc;
   woken_.push_back(actor);
@@ -127,7 +139,7 @@ void Engine::end_wait(std::uint32_t actor, const GroupState& group, const Instan
 
 void Engine::record_wait(std::uint32_t actor, const ActorState& state, const Instance& instance) {
   const auto index = state.pc - programs_.first[problem_.actors[actor].program];
-  trace_.push_back({actor, index, state.since, now_, instance.latest, instance.last_arriver});
+  trace_.push_back({actor, index, state.since, now_, instance.latest, instance.last_arriver, 1});
 }
 
 void Engine::end_actor(std::uint32_t actor) {

@@ -51,7 +51,6 @@ class Quotient {
 
   Folding build() {
     out_.folded = true;
-    out_.problem.programs = whole_.programs;
     out_.problem.names = whole_.names;
     out_.problem.coefficient_unit = whole_.coefficient_unit;
     build_links();
@@ -150,14 +149,9 @@ class Quotient {
   /// A group waits for the classes that arrive at it, each once a slot.
   void count_needs() {
     Problem& p = out_.problem;
-    std::vector<std::vector<bool>> arriving;
-    for (std::uint32_t program = 0; program < p.programs.size(); ++program) {
-      arriving.push_back(
-          arriving_slots(programs_, program));  // the quotient's programs are the whole's
-    }
     std::vector<std::uint32_t> need(p.groups.size(), 0);
     for (const Actor& actor : p.actors) {
-      const std::vector<bool>& slots = arriving[actor.program];
+      const std::vector<bool>& slots = programs_.arriving[actor.program];
       for (std::size_t slot = 0; slot < slots.size(); ++slot) {
         need[actor.groups[slot]] += slots[slot] ? 1 : 0;
       }
@@ -184,7 +178,11 @@ class Quotient {
 }  // namespace
 
 Folding fold(const Problem& problem, const Folding* before) {
-  return fold(problem, compile_programs(problem), before);
+  Folding folding = fold(problem, compile_programs(problem), before);
+  if (folding.folded) {
+    folding.problem.programs = problem.programs;
+  }
+  return folding;
 }
 
 Folding fold(const Problem& problem, const CompiledPrograms& programs, const Folding* before) {

@@ -30,8 +30,10 @@ Folding fold(const Problem& problem, const Folding* before = nullptr);
 /// Every node its own class: the problem itself, as a folding that a finer run can start from.
 Folding discrete(const Problem& problem);
 
-/// The same with the problem's programs as they were compiled for the check.
-Folding fold(const Problem& problem, const CompiledPrograms& programs,
+/// The same with the problem's programs as they were compiled for the check; the quotient comes
+/// without programs, for an engine that is given the compiled ones.
+Folding fold(const Problem& problem,
+             const CompiledPrograms& programs,
              const Folding* before = nullptr);
 
 /// Carries a run of `folding.problem` back to the original's links and actors.

@@ -50,7 +50,7 @@ bool PeriodSkipper::actors_repeat() const {
   for (std::size_t a = 0; a < engine_.actors_.size(); ++a) {
     const Engine::ActorState& now = engine_.actors_[a];
     const Engine::ActorState& before = reference_.actors[a];
-    if (now.pc != before.pc || now.blocked != before.blocked ||
+    if (now.pc != before.pc || now.blocked != before.blocked || now.ahead != before.ahead ||
         (now.pc != now.end && !steady(before.since, now.since))) {
       return false;
     }

@@ -1,0 +1,128 @@
+// The training software: what it fuses, overlaps and launches.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "sim/core/fields.h"
+#include "sim/core/units.h"
+
+namespace headway::workload {
+
+/// Generation of the attention kernels a software stack calls.
+enum class AttentionKernels { newest, flash2 };
+constexpr auto enum_words(AttentionKernels) {
+  using E = core::EnumWord<AttentionKernels>;
+  return std::array{E{AttentionKernels::newest, "newest"}, E{AttentionKernels::flash2, "flash2"}};
+}
+
+/// How tokens reach their experts.
+enum class ExpertDispatch { all_to_all, deduplicated };
+constexpr auto enum_words(ExpertDispatch) {
+  using E = core::EnumWord<ExpertDispatch>;
+  return std::array{E{ExpertDispatch::all_to_all, "all-to-all"},
+                    E{ExpertDispatch::deduplicated, "deduplicated"}};
+}
+
+/// What the training software does: fusions and overlaps, not speeds.
+struct FrameworkSpec {
+  static constexpr const char* kCatalogue = "frameworks";
+  std::string name = "generic";
+  bool fused_attention = true;
+  AttentionKernels attention_kernels = AttentionKernels::newest;
+  bool fused_cross_entropy = true;
+  bool fused_elementwise = true;
+  bool recompute_elementwise = false;
+  bool tensor_overlap = false;
+  bool pipeline_overlap = true;
+  bool data_overlap = true;
+  double gradient_bytes = 4;
+  double reduce_bytes = 4;
+  double accumulation_bytes = 0;
+  double gemm_share = 1;
+  double attention_share = 1;
+  double tensor_interference = 0;
+  double data_interference = 0;
+  bool scatter_gather_p2p = true;
+  bool cuda_graphs = false;
+  bool attention_graphs = false;
+  ExpertDispatch expert_dispatch = ExpertDispatch::all_to_all;
+  double dispatch_bytes = 2;
+  bool expert_overlap = false;
+  double expert_interference = 0;
+  bool grouped_launch = true;
+  core::Seconds cpu_launch{5e-6};
+  core::Seconds step_overhead{0};
+  core::Seconds message_overhead{0};
+  template <class V>
+  void fields(V& v) {
+    v.optional("name", name, "Name printed in reports.");
+    v.optional("fused_attention", fused_attention, "FlashAttention: scores never reach memory.");
+    v.optional("attention_kernels", attention_kernels,
+               "newest: the best for the GPU (FlashAttention-3, cuDNN); flash2: FlashAttention-2, "
+               "as software of 2023 and early 2024.");
+    v.optional("fused_cross_entropy", fused_cross_entropy,
+               "Cross entropy in one pass over bf16 logits.");
+    v.optional("fused_elementwise", fused_elementwise,
+               "Bias, activation, dropout and residual in fused kernels.");
+    v.optional("recompute_elementwise", recompute_elementwise,
+               "Backward recomputes the outputs of norms and of the MLP's activation instead of "
+               "keeping them.");
+    v.optional("tensor_overlap", tensor_overlap,
+               "Tensor-parallel collectives run beside the matrix products (user buffers).");
+    v.optional("pipeline_overlap", pipeline_overlap, "Stages send while they compute.");
+    v.optional("data_overlap", data_overlap,
+               "Gradient reduction and parameter gathering run beside backward and forward.");
+    v.optional("gradient_bytes", gradient_bytes, "Bytes a parameter of the gradient buffer.",
+               core::positive);
+    v.optional("reduce_bytes", reduce_bytes, "Bytes a parameter when gradients are reduced.",
+               core::positive);
+    v.optional("accumulation_bytes", accumulation_bytes,
+               "Bytes a parameter that are moved after each micro-batch beside the weight gradient "
+               "itself: copies, fp32 accumulation outside the product.",
+               core::non_negative);
+    v.optional("gemm_share", gemm_share,
+               "Rate of matrix products / that of tuned libraries on this GPU.", core::positive);
+    v.optional("attention_share", attention_share,
+               "Rate of attention kernels / that of the GPU's newest tuned ones.", core::positive);
+    v.optional("tensor_interference", tensor_interference,
+               "Compute time lost a second of tensor-parallel collective that runs beside it (SMs, "
+               "memory, chunks that wait).",
+               core::non_negative);
+    v.optional("data_interference", data_interference,
+               "Compute time lost a second of data-parallel or context-parallel transfer that runs "
+               "beside it.",
+               core::non_negative);
+    v.optional("scatter_gather_p2p", scatter_gather_p2p,
+               "Each tensor rank sends its share between stages, not the whole.");
+    v.optional("cuda_graphs", cuda_graphs, "Kernels are launched from recorded graphs.");
+    v.optional("attention_graphs", attention_graphs,
+               "In layers of experts attention and routing are launched from recorded graphs, the "
+               "experts' kernels one by one.");
+    v.optional("expert_dispatch", expert_dispatch,
+               "all-to-all: a copy of a token for each of its experts; deduplicated: one copy for "
+               "each GPU that holds some of them, and one over the network for each NVLink domain "
+               "(DeepEP, HybridEP).");
+    v.optional("dispatch_bytes", dispatch_bytes,
+               "Bytes an element of tokens on their way to experts (1: fp8 dispatch); they come "
+               "back in 16 bits.",
+               core::positive);
+    v.optional("expert_overlap", expert_overlap,
+               "Tokens travel to experts and back beside the computation of another micro-batch.");
+    v.optional("expert_interference", expert_interference,
+               "Compute time lost a second of such travel beside it.", core::non_negative);
+    v.optional("grouped_launch", grouped_launch,
+               "The CPU launches the products of all experts of a GPU as one; false: one by one (a "
+               "loop over library calls).");
+    v.optional("cpu_launch", cpu_launch, "CPU time to launch one kernel.", core::non_negative);
+    v.optional("step_overhead", step_overhead, "Fixed time of a step outside the model.",
+               core::non_negative);
+    v.optional("message_overhead", message_overhead,
+               "Time a stage loses at each pipeline message it receives: the scheduler's own work "
+               "and launching the transfer.",
+               core::non_negative);
+  }
+  bool operator==(const FrameworkSpec&) const = default;
+};
+
+}  // namespace headway::workload
