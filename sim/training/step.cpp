@@ -96,7 +96,7 @@ void add_timed_use(const CheckedScenario& checked,
       std::find_if(uses.begin(), uses.end(), [&](const LinkUse& use) { return use.tier == tier; });
   if (place != uses.end()) {
     place->mean += mean;
-    place->busiest = std::max(place->busiest, busiest / room);
+    place->busiest += busiest / room;  // at most that: it need not be the same GPU
   } else if (sum > 0) {
     uses.push_back({tier, mean, busiest / room});
   }

@@ -37,6 +37,8 @@ void expect_the_same_step(const Scenario& s, const std::vector<Degradation>& deg
     ASSERT_NE(same, whole.links.end()) << use.tier;
     EXPECT_NEAR(use.mean, same->mean, 1e-9) << use.tier;
     EXPECT_NEAR(use.busiest, same->busiest, 1e-9) << use.tier;
+    EXPECT_LE(use.mean, use.busiest * (1 + 1e-9)) << use.tier;
+    EXPECT_LE(use.busiest, 1 + 1e-9) << use.tier;
   }
 }
 
