@@ -152,11 +152,12 @@ training::CheckedScenario degraded_scenario() {
 
 /// 1,000 trials with all step simulations of degraded states, the healthy step not counted.
 void degraded_90_days(benchmark::State& state) {
-  auto checked = degraded_scenario();
+  const auto checked = degraded_scenario();
   const auto step = training::simulate_step(checked, {.trace = false});
   for (auto _ : state) {
-    const ResolvedJob resolved = resolve_job(checked, step);
-    StepTimes times(simulated_slowness(checked, step.time), circumstances(resolved.job));
+    StepSource source(checked);
+    const ResolvedJob resolved = resolve_job(source, step);
+    StepTimes times(simulated_slowness(source, step.time), circumstances(resolved.job));
     times.prepare(slow_parts_of(resolved.job), 0);
     const auto trials = run_trials(resolved.job, 1000, 0, times);
     const CampaignResult result = summarize(resolved.job, trials);

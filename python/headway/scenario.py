@@ -450,6 +450,9 @@ class StorageSpec:
         Usable capacity. (default 1000 TB)
     path
         shared: over the compute fabric; dual: over a fabric of its own. (default dual)
+    servers
+        Storage servers on the compute fabric, spread evenly over its leaves; required for
+        shared. (optional)
     client_slots
         Requests one node keeps in flight; they bound its rate. (optional)
     files_per_second
@@ -466,6 +469,7 @@ class StorageSpec:
     latency: str | None = None
     capacity: str | None = None
     path: Literal["shared", "dual"] | None = None
+    servers: int | None = None
     client_slots: ClientSlotsSpec | None = None
     files_per_second: float | None = None
     use: str | None = None

@@ -55,7 +55,7 @@ std::vector<IntervalPoint> interval_curve(
 std::optional<std::int64_t> spares_for(const JobModel& job, double target) {
   core::PerSecond lost;
   for (const auto& hazard : job.hazards) {
-    if (hazard.nodes_lost > 1 || (hazard.nodes_lost == 1 && hazard.evicted > 1) ||
+    if (hazard.nodes_lost > 1 || (hazard.nodes_lost == 1 && job.recovery.evict_replicas) || (hazard.nodes_lost == 1 && hazard.evicted > 1) ||
         (hazard.nodes_lost == 1 && !hazard.recorded.empty())) {
       return std::nullopt;
     }

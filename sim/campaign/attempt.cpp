@@ -152,6 +152,23 @@ Tick time_to(const SaveTicks& saves, const Cursor& c, Pace pace, Goal goal) {
          pace.wall_of(place.into) + last;
 }
 
+Tick time_to_storage_save(const SaveTicks& saves, const Cursor& c, Pace pace, Goal goal) {
+  const Place last = place_of(saves, c, goal);
+  const std::int64_t every = saves.storage().every;
+  // Segments that are done when the save begins, and work in the next one.
+  std::int64_t done = c.segments / every * every + every - 1;
+  Tick into = saves.interval;
+  if (last.segment <= done) {  // the last save goes to storage in any case
+    into = last.segment < done ? last.into : std::min(into, last.into);
+    done = last.segment;
+  }
+  if (c.segments >= done) {
+    return pace.wall_of(std::max<Tick>(0, into - c.into));
+  }
+  return to_segment_end(saves, c, pace) +
+         whole_segments(saves, pace, c.segments + 1, done - c.segments - 1) + pace.wall_of(into);
+}
+
 Goal goal_within(
     const SaveTicks& saves, const Cursor& c, Pace pace, Tick work_left, Tick wall, Tick step) {
   const Tick usable = wall - saves.storage().persist;

@@ -78,6 +78,9 @@ struct Goal {
 /// Ticks from `cursor` until `goal` is durable.
 core::Tick time_to(const SaveTicks& saves, const Cursor& cursor, Pace pace, Goal goal);
 
+/// Ticks from `cursor` until the next save to storage begins; 0 while one is made.
+core::Tick time_to_storage_save(const SaveTicks& saves, const Cursor& cursor, Pace pace, Goal goal);
+
 /// As much work, at most `work_left`, as can be durable in `wall` ticks from
 /// `cursor`.
 /// @param step  saves fall on whole multiples of it; 1 where work is a fluid

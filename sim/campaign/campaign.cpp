@@ -128,8 +128,9 @@ void warn_of_waiting(CampaignOutcome& outcome) {
 CampaignOutcome simulate_campaign(const training::CheckedScenario& checked,
                                   const training::StepResult& step,
                                   const CampaignOptions& options) {
-  const ResolvedJob resolved = resolve_job(checked, step);
-  StepTimes times(simulated_slowness(checked, step.time), circumstances(resolved.job));
+  StepSource source(checked);
+  const ResolvedJob resolved = resolve_job(source, step);
+  StepTimes times(simulated_slowness(source, step.time), circumstances(resolved.job));
   times.prepare(slow_parts_of(resolved.job), options.threads);
   const auto& run = checked.scenario().run;
   const std::vector<TrialResult> trials =

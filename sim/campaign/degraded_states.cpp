@@ -19,8 +19,11 @@ using training::Degradation;
 /// The step of a scenario, ready to be slowed in several replicas.
 class DegradedStates {
  public:
-  DegradedStates(const training::CheckedScenario& checked, core::Seconds healthy)
-      : checked_(checked), healthy_(healthy), places_(node_places(checked)) {}
+  DegradedStates(StepSource& source, core::Seconds healthy)
+      : source_(source),
+        checked_(source.checked()),
+        healthy_(healthy),
+        places_(node_places(checked_)) {}
 
   double slowness(const ClusterState& state) {
     std::call_once(ready_, [this] { make_ready(); });
@@ -45,14 +48,14 @@ class DegradedStates {
         ranks.push_back(rank_at(position, label));
       }
     }
-    steps_.emplace(training::prepare_step(checked_), ranks);
+    steps_.emplace(source_.prepared(), ranks);
   }
 
   /// Replicas that stand for different ones are evenly spread, so not side by side. Where small
   /// replicas share nodes, the first node of the class stands for them.
   [[nodiscard]] core::Rank rank_at(std::uint16_t position, std::uint32_t label) const {
     HEADWAY_CHECK(label < kSimulatedTogether, "{} replicas with slow parts", label + 1);
-    const auto replicas = static_cast<std::uint64_t>(checked_.data_parallel());
+    const auto replicas = static_cast<std::uint64_t>(places_.replicas);
     const auto replica = static_cast<std::uint32_t>(label * replicas / kSimulatedTogether);
     std::optional<std::size_t> found;
     for (std::size_t node = 0; node < places_.position.size(); ++node) {
@@ -68,6 +71,7 @@ class DegradedStates {
                       static_cast<std::uint32_t>(checked_.scenario().cluster.node.gpus));
   }
 
+  StepSource& source_;
   const training::CheckedScenario& checked_;
   core::Seconds healthy_;
   NodePlaces places_;
@@ -78,16 +82,26 @@ class DegradedStates {
 }  // namespace
 
 NodePlaces node_places(const training::CheckedScenario& checked) {
-  const training::RankLayout layout(checked.scenario().parallelism, checked.data_parallel());
-  const int per_node = checked.scenario().cluster.node.gpus;
+  const auto& scenario = checked.scenario();
+  const auto& parallelism = scenario.parallelism;
+  const training::RankLayout layout(parallelism, checked.data_parallel());
+  const int per_node = scenario.cluster.node.gpus;
+  const int group = std::max(1, parallelism.shard_group_size);
+  const bool hybrid = parallelism.sharding == workload::Sharding::hsdp;
   NodePlaces places;
+  places.replicas =
+      hybrid ? checked.data_parallel() * parallelism.context / group : checked.data_parallel();
+  places.place = training::node_order(scenario.cluster, parallelism, checked.data_parallel(),
+                                      static_cast<std::uint64_t>(scenario.run.seed))
+                     .node;
   std::map<int, std::uint16_t> number;  // of the stages that nodes begin with
   std::vector<int> stages;
-  for (int node = 0; node < checked.scenario().cluster.nodes; ++node) {
+  for (int node = 0; node < scenario.cluster.nodes; ++node) {
     const auto at = layout.coordinates(core::Rank(node * per_node));
     stages.push_back(at.pipeline);
     number.emplace(at.pipeline, std::uint16_t{0});
-    places.replica.push_back(static_cast<std::uint32_t>(at.data));
+    const int replica = hybrid ? (at.context + parallelism.context * at.data) / group : at.data;
+    places.replica.push_back(static_cast<std::uint32_t>(replica));
   }
   places.positions = 0;
   for (auto& entry : number) {
@@ -99,8 +113,13 @@ NodePlaces node_places(const training::CheckedScenario& checked) {
   return places;
 }
 
-Slowness simulated_slowness(const training::CheckedScenario& checked, core::Seconds healthy) {
-  const auto states = std::make_shared<DegradedStates>(checked, healthy);
+const training::PreparedStep& StepSource::prepared() {
+  std::call_once(once_, [this] { prepared_.emplace(training::prepare_step(checked_)); });
+  return *prepared_;
+}
+
+Slowness simulated_slowness(StepSource& source, core::Seconds healthy) {
+  const auto states = std::make_shared<DegradedStates>(source, healthy);
   return [states](const ClusterState& state) { return states->slowness(state); };
 }
 

@@ -41,6 +41,7 @@ struct JobRecovery {
   std::optional<core::Seconds>
       peer_load{};  ///< state comes from peers in this time, never from saves
   std::optional<failures::ElasticSpec> elastic{};
+  bool evict_replicas = false;  ///< all nodes of a replica leave with one of them
 
   [[nodiscard]] core::Seconds restart() const { return start + communicators + load + warm_up; }
 };
@@ -72,12 +73,14 @@ struct JobModel {
   std::int64_t gpus = 1;
   int gpus_per_node = 1;
   std::int64_t spare_nodes = 0;
-  int replicas = 1;  ///< data-parallel
+  int replicas = 1;  ///< copies of the training state that can go on without one another
   /// Symmetry class of each node's place in the job: parts in one class slow
   /// the step alike.
   std::vector<std::uint16_t> class_of_node;  ///< empty: all alike
   /// Data-parallel replica of the first rank on each node.
-  std::vector<std::uint32_t> replica_of_node;  ///< empty: each its own
+  std::vector<std::uint32_t> replica_of_node;  ///< empty: nodes of a replica in a row
+  /// Where each node stands in the machine; neighbours share racks.
+  std::vector<std::uint32_t> place_of_node;  ///< empty: in the order of the job
   JobEnd end;
   core::Seconds step;            ///< healthy
   double starved = 1;            ///< step that waits for its input / step, on average over the run

@@ -1,6 +1,7 @@
 // A job that runs on: with a slow part, with capacity about to be taken back,
 // with a replica fewer.
 #include <algorithm>
+#include <map>
 
 #include "sim/campaign/job_process.h"
 #include "sim/core/engine/event.h"
@@ -90,6 +91,9 @@ void JobProcess::on_located(core::Context& context, std::uint64_t number) {
       incident.blamed = context.now();
     }
   }
+  if (stuck_on_ == number) {
+    return;  // the job is down because of it, and who looks for it then decides
+  }
   orders_.push_back(order);
   if (!running_) {
     return;  // it goes before the job starts again
@@ -151,7 +155,7 @@ void JobProcess::stop_for_orders(core::Context& context) {
     log_->resume(first.incident);
     handled_ = first.incident;
   }
-  go_back(first.strike, first.count == 0 ? Reach::process : Reach::node);
+  go_back(first.strike, first.slots.empty() ? Reach::process : Reach::node);
   begin_attempt(context);
 }
 
@@ -170,14 +174,6 @@ void JobProcess::preempt(core::Context& context) {
   replan(context);
 }
 
-/// Replicas that `nodes` nodes in a row are part of, taken to lie within as few
-/// as can be.
-std::uint64_t JobProcess::replicas_hit(std::uint64_t nodes_out) const {
-  const std::uint64_t per_replica =
-      std::max<std::uint64_t>(1, nodes() / static_cast<std::uint64_t>(model_.replicas));
-  return (nodes_out + per_replica - 1) / per_replica;
-}
-
 /// Whether the job is elastic and enough replicas are left without those that
 /// the fault hit.
 bool JobProcess::can_go_on() const {
@@ -186,7 +182,8 @@ bool JobProcess::can_go_on() const {
   if (!elastic || hazard.nodes_lost == 0 || hazard.latent || !orders_.empty()) {
     return false;
   }
-  const std::uint64_t hit = replicas_hit(eviction_of(strike_, slot_, replayed_, false).count);
+  const std::uint64_t hit =
+      ticks_.places.replicas_hit(eviction_of(strike_, slot_, replayed_, false).slots);
   return absent_ + hit + static_cast<std::uint64_t>(elastic->fewest_replicas) <=
          static_cast<std::uint64_t>(model_.replicas);
 }
@@ -194,17 +191,16 @@ bool JobProcess::can_go_on() const {
 /// The replica that lost a node leaves, the others go on.
 void JobProcess::go_on_elastically(core::Context& context) {
   const Eviction order = eviction_of(strike_, slot_, replayed_, false);
-  const std::uint64_t hit = replicas_hit(order.count);
-  const std::uint64_t per_replica = (order.count + hit - 1) / hit;
+  const auto& places = ticks_.places;
   take_out(context, order);
-  for (std::uint64_t replica = 0; replica < hit; ++replica) {
-    ++absent_;
-    auto& slots = awaiting_.emplace_back();
-    const std::uint64_t first = order.first + replica * per_replica;
-    const std::uint64_t end = std::min(first + per_replica, order.first + order.count);
-    for (std::uint64_t slot = first; slot < end; ++slot) {
-      slots.push_back(slot);
-    }
+  std::map<std::uint64_t, Absence> absences;  // by replica
+  for (const std::uint64_t slot : order.slots) {
+    absences[places.replica_of(slot)].slots.push_back(slot);
+  }
+  for (auto& entry : absences) {
+    entry.second.replicas = places.replicas_per_node();
+    absent_ += entry.second.replicas;
+    awaiting_.push_back(std::move(entry.second));
   }
   restart_ = {};
   if (log_ != nullptr) {
@@ -218,8 +214,10 @@ void JobProcess::go_on_elastically(core::Context& context) {
 /// Spares for absent replicas; those that have all they need prepare themselves
 /// beside the job.
 void JobProcess::join_when_ready(core::Context& context) {
-  while (!awaiting_.empty() && missing_.empty() && spares_.ready() >= awaiting_.front().size()) {
-    for (const std::uint64_t slot : awaiting_.front()) {
+  while (!awaiting_.empty() && missing_.empty() &&
+         spares_.ready() >= awaiting_.front().slots.size()) {
+    const std::uint64_t replicas = awaiting_.front().replicas;
+    for (const std::uint64_t slot : awaiting_.front().slots) {
       const failures::Node node = spares_.take();
       if (sampler_.lemons() != nullptr) {
         sampler_.lemons()->insert(node, slot, running_ ? exposed(context.now()) : exposed_);
@@ -229,28 +227,29 @@ void JobProcess::join_when_ready(core::Context& context) {
     const Tick load = ticks_.peer_load.value_or(ticks_.load[saves().count - 1]);
     context.schedule(ticks_.diagnosis + ticks_.replacement + ticks_.start + ticks_.communicators +
                          load + ticks_.warm_up,
-                     message(Notice::mended));
+                     message(Notice::mended, replicas));
   }
 }
 
 /// An absent replica is ready: all stand while it joins, at once if the job is
 /// down anyway.
-void JobProcess::on_mended(core::Context& context) {
+void JobProcess::on_mended(core::Context& context, std::uint64_t replicas) {
   if (!running_ || context.now() < run_start_) {
+    absent_ -= replicas;
     if (running_) {
-      --absent_;
-      return replan(context);
+      replan(context);
     }
-    --absent_;
     return;
   }
   settle(context.now());
   restart_ = {};
+  joining_ += replicas;
   enter(context, Account::restart, ticks_.elastic_rejoin, Notice::joined);
 }
 
 void JobProcess::on_joined(core::Context& context) {
-  --absent_;
+  absent_ -= joining_;
+  joining_ = 0;
   begin_attempt(context);
 }
 

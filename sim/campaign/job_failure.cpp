@@ -16,21 +16,29 @@ namespace {
 
 constexpr core::Clock kClock = core::Clock::campaign();
 
-Reach reach_of(std::int64_t nodes_lost) {
-  return nodes_lost == 0 ? Reach::process : (nodes_lost == 1 ? Reach::node : Reach::domain);
-}
-
 }  // namespace
 
-std::uint64_t JobProcess::nodes() const {
-  return static_cast<std::uint64_t>((model_.gpus + model_.gpus_per_node - 1) /
-                                    model_.gpus_per_node);
+/// The slots a fault empties: nodes side by side in the machine.
+std::vector<std::uint64_t> JobProcess::broken_slots(const failures::Strike& strike,
+                                                    std::uint64_t slot) const {
+  return ticks_.places.slots_from(slot, static_cast<std::uint64_t>(hazard_of(strike).nodes_lost));
+}
+
+/// What it leaves readable; a copy on a peer survives if no pair of a node and its peer is hit.
+Reach JobProcess::reach_of(const failures::Strike& strike, std::uint64_t slot) const {
+  const auto slots = broken_slots(strike, slot);
+  if (slots.empty()) {
+    return Reach::process;
+  }
+  return ticks_.places.peers_survive(slots) ? Reach::node : Reach::domain;
 }
 
 void JobProcess::on_strike(core::Context& context) {
   strike_ = next_strike_;
   replayed_ = next_replayed_;
-  slot_ = sampler_.victim(strike_, nodes());
+  const std::uint64_t victim = sampler_.victim(strike_, nodes());
+  // Lemons are known by their slot, all others are struck where they stand.
+  slot_ = hazard_of(strike_).lemons ? victim : ticks_.places.slot_at(victim);
   if (replayed_) {
     ++replays_;
   } else {
@@ -64,6 +72,7 @@ void JobProcess::fail(core::Context& context, const Fault& fault) {
   if (blames_ == 0) {
     log_open(strike_, slot_, now);
     ++result_.interruptions[strike_.hazard];
+    count_blast(strike_, slot_);
     handled_ = log_ != nullptr ? log_->number() : kNoIncident;
   } else if (log_ != nullptr) {
     // The same fault: its part was not replaced.
@@ -71,10 +80,40 @@ void JobProcess::fail(core::Context& context, const Fault& fault) {
     log_->resume(handled_);
     log_->current().resumed.reset();
   }
-  go_back(strike_, reach_of(hazard_of(strike_).nodes_lost), can_go_on());
+  go_back(strike_, reach_of(strike_, slot_), can_go_on());
   const auto detection = detection_of(strike_, blames_);
   HEADWAY_CHECK(detection.has_value(), "nothing detects hazard '{}'", hazard_of(strike_).name);
   if (log_ != nullptr) {
+    log_->current().detector = detection->detector;
+  }
+  log_stage(Stage::detect, now);
+  enter(context, Account::detect, kClock.to_ticks(detection->after), Notice::alarm);
+}
+
+void JobProcess::count_blast(const failures::Strike& strike, std::uint64_t slot) {
+  const auto slots = broken_slots(strike, slot);
+  if (!slots.empty()) {
+    ++result_.node_failures;
+    result_.replicas_hit += static_cast<std::int64_t>(ticks_.places.replicas_hit(slots));
+  }
+}
+
+/// A save begins that one node writes so slowly that the others' watchdog ends the job.
+void JobProcess::hang_in_save(core::Context& context) {
+  const SlowPart part = *slow_.slow_drive_part();
+  const Tick now = context.now();
+  settle(now);
+  take({part.strike, part.slot, part.replayed, part.incident});
+  blames_ = part.suspicions;
+  slow_.find(part.number)->suspicions += 1;
+  stuck_on_ = part.number;
+  ++result_.interruptions[strike_.hazard];
+  count_blast(strike_, slot_);
+  go_back(strike_, Reach::process);
+  const auto detection = detection_of(strike_, blames_, true);
+  if (log_ != nullptr) {
+    handled_ = part.incident;
+    log_->resume(handled_);
     log_->current().detector = detection->detector;
   }
   log_stage(Stage::detect, now);
@@ -117,7 +156,15 @@ void JobProcess::set_restart(Tick start, Tick load) {
 }
 
 std::optional<Detection> JobProcess::detection_of(const failures::Strike& strike,
-                                                  std::uint64_t attempt) const {
+                                                  std::uint64_t attempt,
+                                                  bool hangs) const {
+  if (hangs) {
+    failures::Hazard hang = hazard_of(strike);
+    hang.effect = Effect::hang;
+    return first_detection(model_.recovery, hang,
+                           {sampler_.draw(strike, Draw::check_phase, attempt),
+                            sampler_.draw(strike, Draw::check_found, attempt), 0.5});
+  }
   if (!model_.recovery.detectors) {
     return first_detection(model_.recovery, hazard_of(strike), {});
   }
@@ -199,11 +246,19 @@ void JobProcess::on_diagnosed(core::Context& context) {
       log_->current().blamed = context.now();
     }
   }
-  orders_.push_back(eviction_of(strike_, slot_, replayed_, wrong));
-  if (wrong) {
+  const auto ordered = [this](const Eviction& order) { return order.slow_part == stuck_on_; };
+  if (!stuck_on_ || std::none_of(orders_.begin(), orders_.end(), ordered)) {
+    orders_.push_back(eviction_of(strike_, slot_, replayed_, wrong));
+    if (stuck_on_ && !wrong) {
+      orders_.back().slow_part = stuck_on_;
+    }
+  }
+  if (wrong && !stuck_on_) {
+    // A drive that is still slow keeps the next save, too; other faults show at the restart.
     ++blames_;
     relapse_ = Fault{strike_, slot_, replayed_, handled_};
   }
+  stuck_on_.reset();
   evict(context);
 }
 
@@ -214,8 +269,7 @@ JobProcess::Eviction JobProcess::eviction_of(const failures::Strike& strike,
                                              bool replayed,
                                              bool wrong) const {
   const auto& hazard = hazard_of(strike);
-  const auto broken = static_cast<std::uint64_t>(hazard.nodes_lost);
-  const auto unit = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(hazard.evicted));
+  const auto& places = ticks_.places;
   Eviction order;
   order.strike = strike;
   order.replayed = replayed;
@@ -223,14 +277,16 @@ JobProcess::Eviction JobProcess::eviction_of(const failures::Strike& strike,
   if (wrong) {
     slot = sampler_.index(strike, Draw::innocent, blames_, nodes());
   }
-  if (broken == 0) {
+  const std::vector<std::uint64_t> blamed = broken_slots(strike, slot);
+  if (blamed.empty()) {
     return order;
   }
-  order.first = slot / unit * unit;
-  order.count = std::min(std::max(unit, slot + broken - order.first), nodes() - order.first);
-  order.broken = slot;
-  order.broken_count =
-      wrong || hazard.effect == Effect::false_alarm ? 0 : std::min(broken, nodes() - slot);
+  const auto unit = static_cast<std::uint64_t>(std::max<std::int64_t>(1, hazard.evicted));
+  order.slots =
+      model_.recovery.evict_replicas ? places.groups_of(blamed) : places.units_of(blamed, unit);
+  if (!wrong && hazard.effect != Effect::false_alarm) {
+    order.broken = blamed;
+  }
   return order;
 }
 
@@ -241,14 +297,12 @@ void JobProcess::evict(core::Context& context) {
   orders_.clear();
   drain_until_ = core::kEndOfTime;
   for (const auto& order : orders) {
-    replaces = replaces || order.count > 0 || hazard_of(order.strike).swapped;
+    replaces = replaces || !order.slots.empty() || hazard_of(order.strike).swapped;
     take_out(context, order);
     if (order.slow_part) {
       forget_slow(*order.slow_part, context.now());
     }
-    for (std::uint64_t slot = order.first; slot < order.first + order.count; ++slot) {
-      missing_.push_back(slot);
-    }
+    missing_.insert(missing_.end(), order.slots.begin(), order.slots.end());
   }
   if (!replaces) {
     return begin_attempt(context);
@@ -259,17 +313,18 @@ void JobProcess::evict(core::Context& context) {
 /// Nodes leave the job: the broken ones for repair, the others for a test.
 void JobProcess::take_out(core::Context& context, const Eviction& order) {
   const Tick now = context.now();
-  for (std::uint64_t slot = order.first; slot < order.first + order.count; ++slot) {
+  for (const std::uint64_t slot : order.slots) {
     const failures::Node node =
         sampler_.lemons() != nullptr ? sampler_.lemons()->remove(slot) : failures::Node{};
-    const bool broken = slot >= order.broken && slot < order.broken + order.broken_count;
-    const Tick well =
-        broken ? shop_.take(now, repair_time(order, slot - order.broken)) : now + ticks_.retest;
+    const auto broken = std::find(order.broken.begin(), order.broken.end(), slot);
+    const auto number = static_cast<std::uint64_t>(broken - order.broken.begin());
+    const Tick well = broken != order.broken.end() ? shop_.take(now, repair_time(order, number))
+                                                   : now + ticks_.retest;
     if (well < core::kEndOfTime) {
       context.schedule(well - now, message(Notice::repaired, node.lemon));
     }
   }
-  for (const auto& part : slow_.remove_slots(order.first, order.first + order.count)) {
+  for (const auto& part : slow_.remove_slots(order.slots)) {
     if (log_ != nullptr && !part.blamed) {
       log_->end(part.incident, now);
     }

@@ -24,7 +24,7 @@ JobProcess::JobProcess(const JobModel& model,
       ticks_(ticks),
       log_(log),
       sampler_(model.hazards, model.seed, trial, kClock),
-      slow_(model, times),
+      slow_(model, ticks.places, times),
       shop_(model.recovery.repair_crews),
       history_(model),
       next_maintenance_(ticks.maintenance_every) {
@@ -87,7 +87,7 @@ void JobProcess::handle(core::Context& context, const core::Event& event) {
 bool JobProcess::handle_running(core::Context& context, const core::Event& event) {
   const auto notice = static_cast<Notice>(event.kind);
   if (notice != Notice::strike && notice != Notice::attempt_end && notice != Notice::repace &&
-      notice != Notice::relapse) {
+      notice != Notice::relapse && notice != Notice::stuck) {
     return false;
   }
   if (!running_ || event.b != plans_) {
@@ -97,6 +97,8 @@ bool JobProcess::handle_running(core::Context& context, const core::Event& event
     on_strike(context);
   } else if (notice == Notice::attempt_end) {
     on_attempt_end(context);
+  } else if (notice == Notice::stuck) {
+    hang_in_save(context);
   } else if (notice == Notice::relapse) {
     const Fault again = *relapse_;
     relapse_.reset();
@@ -116,7 +118,7 @@ void JobProcess::handle_slow(core::Context& context, const core::Event& event) {
     case Notice::healed:
       return on_healed(context, event.a);
     case Notice::mended:
-      return on_mended(context);
+      return on_mended(context, event.a);
     case Notice::joined:
       return on_joined(context);
     default:
@@ -236,13 +238,17 @@ void JobProcess::schedule_next(core::Context& context) {
   const Tick until_recorded = next_recorded(now);
   const Tick until_strike = std::min(until_drawn, until_recorded);
   const Tick until_relapse = relapse_ ? run_start_ - now : core::kEndOfTime;
+  const Tick until_hang = until_stuck(now);
   const Tick change = slow_.next_change(now);
   const Tick until_change = change == core::kEndOfTime ? change : change - now;
   const Tick until_end = std::max<Tick>(0, end_ - now);
-  if (until_strike < std::min(until_end, until_relapse) && until_strike <= until_change) {
+  const Tick until_other = std::min({until_end, until_relapse, until_hang});
+  if (until_strike < until_other && until_strike <= until_change) {
     next_replayed_ = until_recorded <= until_drawn;
     next_strike_ = next_replayed_ ? recorded_strike() : drawn;
     context.schedule(until_strike, message(Notice::strike, next_strike_.hazard, plans_));
+  } else if (until_hang < std::min(until_end, until_relapse) && until_hang <= until_change) {
+    context.schedule(until_hang, message(Notice::stuck, 0, plans_));
   } else if (until_relapse <= std::min(until_end, until_change)) {
     context.schedule(std::max<Tick>(0, until_relapse), message(Notice::relapse, 0, plans_));
   } else if (until_end <= until_change) {
@@ -251,6 +257,16 @@ void JobProcess::schedule_next(core::Context& context) {
   } else {
     context.schedule(until_change, message(Notice::repace, 0, plans_));
   }
+}
+
+/// Ticks until a save to storage begins that a slow drive keeps past the watchdog.
+Tick JobProcess::until_stuck(Tick now) const {
+  const auto drive = slow_.slow_drive();
+  if (!drive || !ticks_.hangs_saves[*drive]) {
+    return core::kEndOfTime;
+  }
+  return std::max<Tick>(0, run_start_ - now) +
+         time_to_storage_save(ticks_.slow_drives[*drive], cursor_, pace_, goal_);
 }
 
 /// Ticks until the next failure of the record; one that came while the job was

@@ -42,6 +42,7 @@ class JobProcess : public core::Process {
   /// What the job tells itself.
   enum class Notice : std::uint32_t {
     strike,       ///< a failure; b: plan
+    stuck,        ///< a save begins that a slow drive keeps past the watchdog; b: plan
     attempt_end,  ///< the goal is durable, or the time is up; b: plan
     repace,       ///< the time of day changes the pace; b: plan
     relapse,      ///< the wrong part was replaced: it fails again; b: plan
@@ -56,7 +57,7 @@ class JobProcess : public core::Process {
     located,      ///< a slow part is named; a: which
     healed,       ///< a slow part is well again by itself; a: which
     reformed,     ///< the other replicas go on
-    mended,       ///< an absent replica can join
+    mended,       ///< absent replicas can join; a: how many
     joined,       ///< it has
     deadline,     ///< the wall clock is up
   };
@@ -64,8 +65,8 @@ class JobProcess : public core::Process {
   /// Nodes to be taken out of the job.
   struct Eviction {
     failures::Strike strike;
-    std::uint64_t first = 0, count = 0;          ///< slots
-    std::uint64_t broken = 0, broken_count = 0;  ///< of them, to be repaired
+    std::vector<std::uint64_t> slots;   ///< in order
+    std::vector<std::uint64_t> broken;  ///< of them, to be repaired
     bool replayed = false;
     std::optional<std::uint64_t> slow_part;  ///< that goes with it
     std::size_t incident = 0;
@@ -112,6 +113,7 @@ class JobProcess : public core::Process {
   void on_strike(core::Context& context);
   void fail(core::Context& context, const Fault& fault);
   void take(const Fault& fault);
+  void count_blast(const failures::Strike& strike, std::uint64_t slot);
   void go_back(const failures::Strike& strike, Reach reach, bool elastic = false);
   void corrupt(core::Context& context, core::Tick latent);
   void on_corruption(core::Context& context);
@@ -128,11 +130,15 @@ class JobProcess : public core::Process {
                                      bool wrong) const;
   [[nodiscard]] core::Tick repair_time(const Eviction& order, std::uint64_t node) const;
   [[nodiscard]] std::optional<Detection> detection_of(const failures::Strike& strike,
-                                                      std::uint64_t attempt) const;
+                                                      std::uint64_t attempt,
+                                                      bool hangs = false) const;
   [[nodiscard]] const failures::Hazard& hazard_of(const failures::Strike& strike) const {
     return model_.hazards[strike.hazard];
   }
-  [[nodiscard]] std::uint64_t nodes() const;
+  [[nodiscard]] std::uint64_t nodes() const { return ticks_.places.nodes(); }
+  [[nodiscard]] std::vector<std::uint64_t> broken_slots(const failures::Strike& strike,
+                                                        std::uint64_t slot) const;
+  [[nodiscard]] Reach reach_of(const failures::Strike& strike, std::uint64_t slot) const;
 
   // Slow parts, spot capacity and elastic replicas (job_degraded.cpp).
   void slow_down(core::Context& context);
@@ -143,11 +149,12 @@ class JobProcess : public core::Process {
   void stop_for_orders(core::Context& context);
   void forget_slow(std::uint64_t number, core::Tick now);
   void preempt(core::Context& context);
-  [[nodiscard]] std::uint64_t replicas_hit(std::uint64_t nodes) const;
+  void hang_in_save(core::Context& context);
+  [[nodiscard]] core::Tick until_stuck(core::Tick now) const;
   [[nodiscard]] bool can_go_on() const;
   void go_on_elastically(core::Context& context);
   void join_when_ready(core::Context& context);
-  void on_mended(core::Context& context);
+  void on_mended(core::Context& context, std::uint64_t replicas);
   void on_joined(core::Context& context);
 
   // The trace.
@@ -189,14 +196,21 @@ class JobProcess : public core::Process {
   std::uint64_t blames_ = 0;      // wrong ones of it so far
   std::optional<Fault> relapse_;  // fails again at the end of the restart
   std::vector<Eviction> orders_;
-  std::vector<std::uint64_t> missing_;  // slots without a node; only while the job waits
+  std::optional<std::uint64_t> stuck_on_;  // slow part whose drive kept a save past the watchdog
+  std::vector<std::uint64_t> missing_;     // slots without a node; only while the job waits
   std::optional<Corruption> corruption_;
   static constexpr std::size_t kNoIncident = static_cast<std::size_t>(-1);
   std::size_t handled_ = kNoIncident;  // incident that the job recovers from
 
   // Elastic jobs.
-  std::uint64_t absent_ = 0;                          // replicas that are missing
-  std::vector<std::vector<std::uint64_t>> awaiting_;  // empty slots of absent replicas, by replica
+  std::uint64_t absent_ = 0;   // replicas that are missing
+  std::uint64_t joining_ = 0;  // of them, for which all stand just now
+  /// Empty slots of replicas that are gone together.
+  struct Absence {
+    std::vector<std::uint64_t> slots;
+    std::uint64_t replicas = 1;
+  };
+  std::vector<Absence> awaiting_;
 
   core::Tick position_ = 0;  // work done, of which what is not durable may be lost
   core::Tick base_ = 0;      // of it, before this attempt

@@ -100,7 +100,9 @@ void set_recovery(const JobRecovery& recovery, const JobModel& job, JobTicks& ti
 }  // namespace
 
 JobTicks::JobTicks(const JobModel& job)
-    : step(std::max<Tick>(1, kClock.to_ticks(job.step))), whole_steps(job.whole_steps) {
+    : step(std::max<Tick>(1, kClock.to_ticks(job.step))),
+      whole_steps(job.whole_steps),
+      places(job) {
   HEADWAY_CHECK(job.end.work.has_value() != job.end.wall.has_value(),
                 "a job ends with its work or with its wall clock");
   work = job.end.work ? std::max<Tick>(1, kClock.to_ticks(*job.end.work)) : 0;
@@ -112,8 +114,13 @@ JobTicks::JobTicks(const JobModel& job)
   saves = saves_of(job, interval, nullptr);
   spacing = interval * saves.storage().every;
   slow_drives.resize(job.hazards.size());
+  hangs_saves.resize(job.hazards.size());
+  const auto& detectors = job.recovery.detectors;
   for (const auto& drive : job.slow_drives) {
     slow_drives[drive.hazard] = saves_of(job, interval, &drive);
+    // While one node writes, the others wait for it in a collective.
+    hangs_saves[drive.hazard] =
+        detectors && detectors->watchdog && drive.stall > *detectors->watchdog;
   }
   set_recovery(job.recovery, job, *this);
   staging = kClock.to_ticks(job.staging);

@@ -7,6 +7,7 @@
 
 #include "sim/campaign/attempt.h"
 #include "sim/campaign/job.h"
+#include "sim/campaign/job_places.h"
 #include "sim/core/tick.h"
 
 namespace headway::campaign {
@@ -43,6 +44,9 @@ struct JobTicks {
   core::Tick staging = 0;
   std::vector<std::optional<core::Tick>> latent;            ///< by hazard: how long nobody notices
   core::Tick maintenance_every = 0, maintenance_lasts = 0;  ///< 0: none
+  JobPlaces places;
+  std::vector<bool>
+      hangs_saves;  ///< by hazard: a slow drive that keeps the others past their watchdog
   std::vector<RecordedTick> recorded;  ///< failures replayed, rising in wall time
 
   /// Saves fall on whole multiples of this.

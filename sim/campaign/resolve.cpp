@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "sim/campaign/resolve_saves.h"
+#include "sim/campaign/simulated_saves.h"
 #include "sim/core/error.h"
 #include "sim/training/placement.h"
 #include "sim/training/step.h"
@@ -39,26 +40,12 @@ JobRecovery recovery_of(const training::CheckedScenario& checked,
   recovery.retest = spec.retest;
   recovery.in_process_start = spec.in_process_start;
   recovery.elastic = spec.elastic;
+  recovery.evict_replicas = spec.eviction == failures::Eviction::parallel_group;
   if (spec.state_from == failures::StateSource::peers) {
     recovery.peer_load =
         spec.peer_load.value_or(storage::peer_load_time(layout, checkpoint, node_network(checked)));
   }
   return recovery;
-}
-
-/// Nodes that leave the job with a bad one.
-std::int64_t eviction_unit(const training::CheckedScenario& checked) {
-  const auto& scenario = checked.scenario();
-  switch (scenario.run.recovery.eviction) {
-    case failures::Eviction::gpu:
-    case failures::Eviction::node:
-      return 1;
-    case failures::Eviction::rack:
-      return scenario.run.recovery.rack_nodes;
-    case failures::Eviction::parallel_group:
-      return std::max<std::int64_t>(1, scenario.cluster.nodes / checked.data_parallel());
-  }
-  return 1;
 }
 
 /// The hazards of the table, with what is evicted, and the false alarms of the straggler monitor.
@@ -77,7 +64,7 @@ std::vector<failures::Hazard> hazards_of(const training::CheckedScenario& checke
     hazards.push_back(alarm);
   }
   for (auto& hazard : hazards) {
-    hazard.evicted = eviction_unit(checked);
+    hazard.evicted = recovery.eviction == failures::Eviction::rack ? recovery.rack_nodes : 1;
     if (recovery.eviction == failures::Eviction::gpu && hazard.nodes_lost == 1 &&
         (hazard.component == failures::ComponentClass::gpu ||
          hazard.component == failures::ComponentClass::gpu_memory)) {
@@ -128,24 +115,29 @@ void choose_interval(const storage::CheckpointSpec& spec, ResolvedJob& resolved)
                                   "and than the time a save takes to become durable"});
 }
 
-void assume_times(const storage::CheckpointSpec& spec, ResolvedJob& resolved) {
+void assume_times(const training::Scenario& scenario, ResolvedJob& resolved) {
+  const auto& spec = scenario.run.checkpoint;
   const JobModel& job = resolved.job;
+  const bool shared = scenario.cluster.storage.path == storage::StoragePath::shared;
   const auto computed = [&](bool given, const char* key, Seconds value, const char* why) {
     if (!given) {
-      resolved.assumptions.push_back({key, fmt::format("{:.4g} s", value.si()), why});
+      resolved.assumptions.push_back(
+          {key, fmt::format("{:.4g} s", value.si()),
+           fmt::format("{}: {}", shared ? "simulated as flows on the training fabric" : "computed",
+                       why)});
     }
   };
   const bool synchronous = spec.mode == storage::CheckpointMode::synchronous;
   computed(spec.stall.has_value(), "run.checkpoint.stall", job.stall,
-           synchronous ? "computed: copy to the host and write to storage, training waits for both"
-                       : "computed: equal shares of all GPUs, copied to the host");
+           synchronous ? "copy to the host and write to storage, training waits for both"
+                       : "equal shares of all GPUs, copied to the host");
   if (!synchronous) {
     computed(spec.persist.has_value(), "run.checkpoint.persist", job.persist,
-             "computed: all nodes write equal shares, bound by clients or servers");
+             "all nodes write equal shares, bound by clients or servers");
   }
   if (!job.hazards.empty()) {
     computed(spec.load.has_value(), "run.checkpoint.load", job.recovery.load,
-             "computed: all nodes read what their GPUs hold, replicas read the same bytes again");
+             "all nodes read what their GPUs hold, replicas read the same bytes again");
   }
 }
 
@@ -220,30 +212,24 @@ storage::ShardLayout shard_layout(const training::CheckedScenario& checked) {
   const auto& scenario = checked.scenario();
   const auto& parallelism = scenario.parallelism;
   const auto parameters = workload::count_parameters(scenario.model);
-  const std::int64_t model_ranks = std::int64_t{parallelism.tensor} * parallelism.pipeline;
-  // With zero3 no two ranks hold the same bytes.
-  const bool whole = parallelism.sharding == workload::Sharding::zero3;
+  // With zero3 no two ranks hold the same bytes, with hsdp no two of one group.
+  std::int64_t ranks_of_a_copy = std::int64_t{parallelism.tensor} * parallelism.pipeline;
+  if (parallelism.sharding == workload::Sharding::zero3) {
+    ranks_of_a_copy = checked.gpus();
+  } else if (parallelism.sharding == workload::Sharding::hsdp) {
+    ranks_of_a_copy *= std::max(1, parallelism.shard_group_size);
+  }
   return {.parameters = parameters.total() + parameters.prediction,
           .gpus = checked.gpus(),
           .gpus_per_node = scenario.cluster.node.gpus,
-          .replicas = whole ? 1 : checked.gpus() / model_ranks,
-          .optimizer_sharded = parallelism.sharding != workload::Sharding::zero0};
+          .replicas = checked.gpus() / ranks_of_a_copy,
+          .optimizer_sharded = parallelism.sharding != workload::Sharding::zero0 &&
+                               parallelism.sharding != workload::Sharding::hsdp};
 }
 
 core::BytesPerSecond node_network(const training::CheckedScenario& checked) {
   const auto& nic = checked.scenario().cluster.node.nic;
   return nic.bandwidth * static_cast<double>(nic.count);
-}
-
-double links_left_by_saves(const training::CheckedScenario& checked, Seconds persist) {
-  const auto& scenario = checked.scenario();
-  if (scenario.cluster.storage.path == storage::StoragePath::dual ||
-      scenario.run.checkpoint.mode == storage::CheckpointMode::synchronous || persist.si() <= 0) {
-    return 1;
-  }
-  const auto layout = shard_layout(checked);
-  const auto rate = storage::written_per_node(layout, scenario.run.checkpoint) / persist;
-  return std::max(0.01, 1 - rate / node_network(checked));
 }
 
 namespace {
@@ -284,8 +270,8 @@ void set_failures(const training::CheckedScenario& checked, JobModel& job) {
 
 }  // namespace
 
-ResolvedJob resolve_job(const training::CheckedScenario& checked,
-                        const training::StepResult& step) {
+ResolvedJob resolve_job(StepSource& source, const training::StepResult& step) {
+  const training::CheckedScenario& checked = source.checked();
   const auto& scenario = checked.scenario();
   const auto& run = scenario.run;
   HEADWAY_CHECK(run.until.has_value(), "a campaign needs run.until");
@@ -299,10 +285,11 @@ ResolvedJob resolve_job(const training::CheckedScenario& checked,
   job.gpus = checked.gpus();
   job.gpus_per_node = scenario.cluster.node.gpus;
   job.spare_nodes = scenario.cluster.spares;
-  job.replicas = checked.data_parallel();
   NodePlaces places = node_places(checked);
   job.class_of_node = std::move(places.position);
   job.replica_of_node = std::move(places.replica);
+  job.place_of_node = std::move(places.place);
+  job.replicas = places.replicas;
   job.end = end_of(*run.until, checked.tokens_per_step(), step.time);
   job.step = step.time;
   job.seed = static_cast<std::uint64_t>(run.seed);
@@ -310,13 +297,20 @@ ResolvedJob resolve_job(const training::CheckedScenario& checked,
   job.recovery = recovery_of(checked, layout);
   set_failures(checked, job);
   set_slow_drives(checked, layout, job);
+  simulate_saves(source, layout, step.time, resolved);
   set_input(checked, step, resolved);
   choose_interval(run.checkpoint, resolved);
-  assume_times(run.checkpoint, resolved);
+  assume_times(scenario, resolved);
   assume_recovery(run.recovery, resolved);
   assume_slow_parts(run.recovery, resolved);
   warn(checked, resolved);
   return resolved;
+}
+
+ResolvedJob resolve_job(const training::CheckedScenario& checked,
+                        const training::StepResult& step) {
+  StepSource source(checked);
+  return resolve_job(source, step);
 }
 
 }  // namespace headway::campaign

@@ -28,8 +28,10 @@ storage::ShardLayout shard_layout(const training::CheckedScenario& checked);
 /// All network cards of a node, one direction.
 core::BytesPerSecond node_network(const training::CheckedScenario& checked);
 
-/// @param checked  must have run.until
+/// @param source  its scenario must have run.until
+/// @param step    the healthy step
 /// @throws Error if the checkpoints to keep do not fit into the storage
+ResolvedJob resolve_job(StepSource& source, const training::StepResult& step);
 ResolvedJob resolve_job(const training::CheckedScenario& checked, const training::StepResult& step);
 
 }  // namespace headway::campaign

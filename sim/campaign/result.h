@@ -98,6 +98,7 @@ struct CampaignResult {
   core::Seconds checkpoint_stall, checkpoint_persist, checkpoint_load;
   core::Seconds mean_time_between_interruptions;  ///< of the whole job; 0: nothing fails
   core::Seconds downtime;             ///< mean, failure to running again, without lost work
+  double replicas_hit = 0;            ///< mean, by a failure that takes nodes; 0: none did
   double tokens = 0;                  ///< mean, durable
   std::int64_t step_simulations = 0;  ///< of degraded states of the cluster
   Advice advice;

@@ -61,8 +61,7 @@ SlowPart& SlowParts::add(const failures::Strike& strike, std::uint64_t slot) {
     part.state = slow_state(
         hazard.effect, hazard.keeps,
         slot < model_.class_of_node.size() ? model_.class_of_node[slot] : std::uint16_t{0},
-        slot < model_.replica_of_node.size() ? model_.replica_of_node[slot]
-                                             : static_cast<std::uint32_t>(slot));
+        static_cast<std::uint32_t>(places_.replica_of(slot)));
     part.slowness = times_.slowness(canonical({{*part.state}}));
   }
   parts_.push_back(part);
@@ -81,10 +80,10 @@ void SlowParts::remove(std::uint64_t number) {
                parts_.end());
 }
 
-std::vector<SlowPart> SlowParts::remove_slots(std::uint64_t first, std::uint64_t end) {
+std::vector<SlowPart> SlowParts::remove_slots(const std::vector<std::uint64_t>& slots) {
   std::vector<SlowPart> gone;
   for (const auto& part : parts_) {
-    if (part.slot >= first && part.slot < end) {
+    if (std::find(slots.begin(), slots.end(), part.slot) != slots.end()) {
       gone.push_back(part);
     }
   }
@@ -137,16 +136,21 @@ Tick SlowParts::next_change(Tick now) const {
   return next;
 }
 
-std::optional<std::uint32_t> SlowParts::slow_drive() const {
-  std::optional<std::uint32_t> slowest;
+const SlowPart* SlowParts::slow_drive_part() const {
+  const SlowPart* slowest = nullptr;
   for (const auto& part : parts_) {
     const auto& hazard = model_.hazards[part.strike.hazard];
     if (hazard.effect == failures::Effect::slow_drive &&
-        (!slowest || hazard.keeps < model_.hazards[*slowest].keeps)) {
-      slowest = part.strike.hazard;
+        (slowest == nullptr || hazard.keeps < model_.hazards[slowest->strike.hazard].keeps)) {
+      slowest = &part;
     }
   }
   return slowest;
+}
+
+std::optional<std::uint32_t> SlowParts::slow_drive() const {
+  const SlowPart* part = slow_drive_part();
+  return part != nullptr ? std::optional(part->strike.hazard) : std::nullopt;
 }
 
 const SlowPart* SlowParts::slowest() const {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/campaign/job.h"
+#include "sim/campaign/job_places.h"
 #include "sim/campaign/step_times.h"
 #include "sim/core/tick.h"
 #include "sim/failures/model.h"
@@ -35,7 +36,8 @@ Circumstances circumstances(const JobModel& model);
 /// The slow parts of one trial.
 class SlowParts {
  public:
-  SlowParts(const JobModel& model, StepTimes& times) : model_(model), times_(times) {}
+  SlowParts(const JobModel& model, const JobPlaces& places, StepTimes& times)
+      : model_(model), places_(places), times_(times) {}
 
   /// A fault that slows a part in `slot`, or a false alarm, which slows
   /// nothing.
@@ -44,9 +46,9 @@ class SlowParts {
   SlowPart* find(std::uint64_t number);
   /// It is well again, or out of the job.
   void remove(std::uint64_t number);
-  /// All slow parts in the slots `first` to `end` - 1 leave the job.
+  /// All slow parts in these slots leave the job.
   /// @returns those that left
-  std::vector<SlowPart> remove_slots(std::uint64_t first, std::uint64_t end);
+  std::vector<SlowPart> remove_slots(const std::vector<std::uint64_t>& slots);
 
   /// Parts that detectors must find anew; they are told once.
   std::vector<SlowPart> take_misjudged();
@@ -59,11 +61,14 @@ class SlowParts {
   /// The slow_drive hazard in force, if a drive is slow: the one with the
   /// slowest drive.
   [[nodiscard]] std::optional<std::uint32_t> slow_drive() const;
+  /// That drive; nullptr if none is slow.
+  [[nodiscard]] const SlowPart* slow_drive_part() const;
   /// The part that alone slows the step most; nullptr if none is slow.
   [[nodiscard]] const SlowPart* slowest() const;
 
  private:
   const JobModel& model_;
+  const JobPlaces& places_;
   StepTimes& times_;
   std::vector<SlowPart> parts_;  // in order of their faults
   std::uint64_t numbers_ = 0;

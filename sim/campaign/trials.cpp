@@ -144,6 +144,16 @@ Seconds mean_downtime_of(std::span<const TrialResult> trials) {
   return count > 0 ? Seconds(time.value() / static_cast<double>(count)) : Seconds(0);
 }
 
+double mean_replicas_hit(std::span<const TrialResult> trials) {
+  std::int64_t hit = 0;
+  std::int64_t failures = 0;
+  for (const auto& trial : trials) {
+    hit += trial.replicas_hit;
+    failures += trial.node_failures;
+  }
+  return failures > 0 ? static_cast<double>(hit) / static_cast<double>(failures) : 0;
+}
+
 bool anyone_waited(std::span<const TrialResult> trials) {
   return std::any_of(trials.begin(), trials.end(),
                      [](const TrialResult& trial) { return trial[Account::wait] > 0; });
@@ -174,6 +184,7 @@ CampaignResult summarize(const JobModel& job, std::span<const TrialResult> trial
   result.checkpoint_persist = job.persist;
   result.checkpoint_load = job.recovery.load;
   result.downtime = mean_downtime_of(trials);
+  result.replicas_hit = mean_replicas_hit(trials);
   for (const auto& trial : trials) {
     result.event_digest = core::combine(result.event_digest, trial.event_digest);
   }

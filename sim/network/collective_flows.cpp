@@ -328,6 +328,14 @@ Transfer emit_send(const Fabric& fabric,
 LinkNumbers::LinkNumbers(const Fabric& fabric)
     : fabric_(&fabric), number_(fabric.links().size(), UINT32_MAX) {}
 
+LinkNumbers::LinkNumbers(const Fabric& fabric, std::vector<LinkId> fabric_links)
+    : LinkNumbers(fabric) {
+  fabric_links_ = std::move(fabric_links);
+  for (std::size_t l = 0; l < fabric_links_.size(); ++l) {
+    number_[fabric_links_[l].index()] = static_cast<std::uint32_t>(l);
+  }
+}
+
 std::uint32_t LinkNumbers::number(LinkId link, Problem& problem) {
   auto& number = number_[link.index()];
   if (number == UINT32_MAX) {

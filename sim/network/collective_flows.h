@@ -80,6 +80,9 @@ Transfer emit_send(const Fabric& fabric,
 class LinkNumbers {
  public:
   explicit LinkNumbers(const Fabric& fabric);
+  /// Goes on where another has stopped.
+  /// @param fabric_links  of the problem's links, in order
+  LinkNumbers(const Fabric& fabric, std::vector<core::LinkId> fabric_links);
   /// The problem's index of a fabric link; appended to `problem.links` on first use.
   std::uint32_t number(core::LinkId link, Problem& problem);
   /// Fabric link of each problem link, in order.

@@ -64,6 +64,9 @@ DefinitionSection campaign_section() {
        {"campaign.ledger_gpu_s", "s",
         "GPU seconds an account, mean over trials; the accounts add up to wall x all GPUs paid "
         "for"},
+       {"campaign.replicas_hit", "",
+        "blast radius: model replicas that lose a node by a failure that takes nodes, mean; the "
+        "placement decides how many stand in one failure domain"},
        {"campaign.step_simulations", "",
         "step simulations of degraded states; each kind, severity and place that is alike is "
         "simulated once"},

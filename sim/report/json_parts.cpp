@@ -122,6 +122,7 @@ Json campaign_json(const std::optional<campaign::CampaignResult>& campaign) {
       {"goodput", distribution_json(campaign->goodput)},
       {"interruptions", distribution_json(campaign->interruptions)},
       {"ledger_gpu_s", ledger},
+      {"replicas_hit", number_or_null(campaign->replicas_hit)},
       {"step_simulations", campaign->step_simulations},
       {"advice", advice_json(campaign->advice)},
       {"closed_form_ettr",

@@ -144,6 +144,9 @@ Table recovery_table(const campaign::CampaignResult& c) {
   add("loading one checkpoint", c.checkpoint_load);
   add("mean time between interruptions", c.mean_time_between_interruptions);
   add("down after one, lost work not counted", c.downtime);
+  if (c.replicas_hit > 0) {
+    table.rows.push_back({"model replicas hit by a failure that takes nodes [1]", number(c.replicas_hit)});
+  }
   return table;
 }
 

@@ -223,6 +223,20 @@ std::vector<Transfer> save_transfers(const ShardLayout& layout,
   return transfers;
 }
 
+std::vector<Transfer> peer_transfers(const ShardLayout& layout,
+                                     const CheckpointSpec& checkpoint,
+                                     const CheckpointLevelSpec& level,
+                                     BytesPerSecond node_network) {
+  const std::int64_t nodes = node_count(layout);
+  const Bytes share = written_per_node(layout, checkpoint);
+  const BytesPerSecond bound = level.write_bandwidth.value_or(node_network);
+  std::vector<Transfer> transfers;
+  for (std::int64_t node = 0; node < nodes; ++node) {
+    transfers.push_back({Place::host, node, Place::host, (node + 1) % nodes, share, bound});
+  }
+  return transfers;
+}
+
 std::vector<Transfer> load_transfers(const ShardLayout& layout,
                                      const CheckpointSpec& checkpoint,
                                      const StorageSpec& storage) {

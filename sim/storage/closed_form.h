@@ -178,6 +178,13 @@ std::vector<Transfer> save_transfers(const ShardLayout& layout,
                                      const CheckpointSpec& checkpoint,
                                      const StorageSpec& storage);
 
+/// The copies of one save to peers, one a node, in node order: each node's share to the next node.
+/// @param node_network  all network cards of a node [B/s]
+std::vector<Transfer> peer_transfers(const ShardLayout& layout,
+                                     const CheckpointSpec& checkpoint,
+                                     const CheckpointLevelSpec& level,
+                                     core::BytesPerSecond node_network);
+
 /// The reads of one restart, one a node, in node order.
 std::vector<Transfer> load_transfers(const ShardLayout& layout,
                                      const CheckpointSpec& checkpoint,

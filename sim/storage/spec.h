@@ -42,6 +42,7 @@ struct StorageSpec {
   core::Seconds latency{1e-3};
   core::Bytes capacity{1e15};
   StoragePath path = StoragePath::dual;
+  std::optional<int> servers;
   std::optional<ClientSlotsSpec> client_slots;
   std::optional<double> files_per_second;
   template <class V>
@@ -54,6 +55,8 @@ struct StorageSpec {
     v.optional("latency", latency, "Open, metadata and commit of one file.", core::non_negative);
     v.optional("capacity", capacity, "Usable capacity.", core::positive);
     v.optional("path", path, "shared: over the compute fabric; dual: over a fabric of its own.");
+    v.optional("servers", servers, "Storage servers on the compute fabric, spread evenly over its leaves; required for shared.",
+               core::at_least_one);
     v.optional("client_slots", client_slots, "Requests one node keeps in flight; they bound its rate.");
     v.optional("files_per_second", files_per_second, "Files the servers can create or open, all together; absent: no limit.",
                core::positive);

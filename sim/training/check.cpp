@@ -53,14 +53,12 @@ void check_cluster(const ClusterSpec& c, Complaints& complaints) {
                    c.node.nic.count, c.node.gpus);
   }
   const bool domains_span_nodes = domain > c.node.gpus;
-  if (c.placement == Placement::rack || (c.placement != Placement::packed && domains_span_nodes)) {
-    complaints.add("cluster.placement", "placement '{}'{} is not modelled; write 'packed'{}", core::to_word(c.placement),
-                   domains_span_nodes ? " of nodes that share an NVLink domain" : "",
-                   domains_span_nodes ? "" : ", 'random' or 'fragmented'");
+  if (c.placement != Placement::packed && domains_span_nodes) {
+    complaints.add("cluster.placement", "placement '{}' of nodes that share an NVLink domain is not modelled; write 'packed'",
+                   core::to_word(c.placement));
   }
-  if (c.storage.path == storage::StoragePath::shared) {
-    complaints.add("cluster.storage.path",
-                   "checkpoint traffic on the compute fabric is not modelled yet; this version models 'dual' only");
+  if (c.storage.path == storage::StoragePath::shared && !c.storage.servers) {
+    complaints.add("cluster.storage.path", "storage on the compute fabric needs 'servers': how many hang on its leaves");
   }
 }
 
@@ -224,7 +222,8 @@ void check_hazards(const failures::FailureSpec& f, Complaints& complaints) {
 }
 
 /// Who must notice hangs, and where the state of a job that does not go back to checkpoints comes from.
-void check_recovery(const Scenario& s, Complaints& complaints) {
+/// @param data  data-parallel degree; 0: unknown
+void check_recovery(const Scenario& s, int data, Complaints& complaints) {
   const auto& r = s.run.recovery;
   if (r.detectors && !r.detectors->watchdog && !r.detectors->heartbeat && !r.detectors->health_check && s.run.failures) {
     for (const auto& hazard : s.run.failures->hazards) {
@@ -234,11 +233,14 @@ void check_recovery(const Scenario& s, Complaints& complaints) {
     }
   }
   const bool without_saves = r.state_from == failures::StateSource::peers || r.elastic;
-  if (without_saves && s.parallelism.sharding != workload::Sharding::zero0) {
+  const auto& p = s.parallelism;
+  const bool copies = p.sharding == workload::Sharding::zero0 ||
+                      (p.sharding == workload::Sharding::hsdp && (data == 0 || data * p.context > p.shard_group_size));
+  if (without_saves && !copies) {
     complaints.add(r.elastic ? "run.recovery.elastic" : "run.recovery.state_from",
-                   "with sharding {} the lost node's part of the state is nowhere else; write 'sharding: zero0', or save to a "
-                   "checkpoint level with 'place: peer'",
-                   core::to_word(s.parallelism.sharding));
+                   "with sharding {}{} the lost node's part of the state is nowhere else; write 'sharding: zero0' or 'hsdp' with two "
+                   "groups or more, or save to a checkpoint level with 'place: peer'",
+                   core::to_word(p.sharding), p.sharding == workload::Sharding::hsdp ? " in a single group" : "");
   }
 }
 
@@ -328,12 +330,12 @@ CheckedScenario check(Scenario scenario, const SourceMarks& marks) {
   check_tensor(scenario, complaints);
   check_context(scenario, complaints);
   check_run(scenario.run, complaints);
-  check_recovery(scenario, complaints);
   check_tables(scenario.cluster.node.gpu, complaints);
   check_curves(scenario.calibration, complaints);
   apply(scenario.calibration, scenario.cluster);
   const int data = resolve_data(scenario, gpus, complaints);
   const int micro_batches = data > 0 ? resolve_micro_batches(scenario, data, complaints) : 0;
+  check_recovery(scenario, data, complaints);
   check_pipeline(scenario, micro_batches, complaints);
   if (data > 0) {
     check_groups(scenario, data, complaints);

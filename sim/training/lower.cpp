@@ -1,9 +1,11 @@
 #include "sim/training/lower.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "sim/core/error.h"
 #include "sim/gpu/closed_form.h"
+#include "sim/network/route.h"
 #include "sim/training/placement.h"
 
 namespace headway::training {
@@ -364,7 +366,7 @@ network::NcclGeneration nccl_generation(gpu::Architecture architecture) {
 RankLayout rank_layout(const CheckedScenario& checked) {
   const Scenario& s = checked.scenario();
   return {s.parallelism, checked.data_parallel(), s.cluster.node.scale_up.domain_gpus,
-          node_order(s.cluster, static_cast<std::uint64_t>(s.run.seed))};
+          node_order(s.cluster, s.parallelism, checked.data_parallel(), static_cast<std::uint64_t>(s.run.seed))};
 }
 
 network::Fabric build_fabric(const ClusterSpec& cluster) {
@@ -374,7 +376,22 @@ network::Fabric build_fabric(const ClusterSpec& cluster) {
   input.nic = cluster.node.nic;
   input.nodes = cluster.nodes;
   input.gpus_per_node = cluster.node.gpus;
+  if (cluster.storage.path == storage::StoragePath::shared) {
+    // One target stands for all servers of a leaf.
+    const int leaves = static_cast<int>(network::make_shape(input).leaves_per_tree);
+    const int targets = storage_targets(*cluster.storage.servers, leaves);
+    input.storage = {targets, cluster.storage.read_bandwidth / targets,
+                     cluster.storage.write_bandwidth / targets};
+  }
   return network::Fabric(input);
+}
+
+int storage_targets(int servers, int leaves) {
+  int targets = std::min({servers, leaves, static_cast<int>(network::kCoefficientUnit)});
+  while (static_cast<int>(network::kCoefficientUnit) % targets != 0) {
+    --targets;
+  }
+  return targets;
 }
 
 double interference_share(const Scenario& scenario, core::Activity activity) {

@@ -51,6 +51,10 @@ RankLayout rank_layout(const CheckedScenario& checked);
 /// The fabric of a cluster.
 network::Fabric build_fabric(const ClusterSpec& cluster);
 
+/// Servers are pooled by leaf, evenly and so that stripes are exact: the largest divisor of the
+/// coefficient unit that is at most the servers and the leaves.
+int storage_targets(int servers, int leaves);
+
 /// Compute time lost a second of an asynchronous collective of this kind, by the framework.
 double interference_share(const Scenario& scenario, core::Activity activity);
 

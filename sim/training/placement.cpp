@@ -1,7 +1,6 @@
 #include "sim/training/placement.h"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -37,21 +36,37 @@ std::vector<std::uint32_t> shuffled_runs(std::size_t nodes, std::size_t run, std
   return order;
 }
 
+/// The n-th node's worth of ranks goes to the place that its (replica, stage) has among all.
+std::vector<std::uint32_t> replica_by_replica(const ClusterSpec& cluster, const RankLayout& layout) {
+  std::vector<std::uint32_t> slots(static_cast<std::size_t>(cluster.nodes));
+  std::iota(slots.begin(), slots.end(), 0U);
+  const auto place = [&](std::uint32_t slot) {
+    const RankCoordinates at = layout.coordinates(Rank(slot * static_cast<std::uint32_t>(cluster.node.gpus)));
+    return std::pair(at.data, at.pipeline);
+  };
+  std::stable_sort(slots.begin(), slots.end(), [&](std::uint32_t a, std::uint32_t b) { return place(a) < place(b); });
+  std::vector<std::uint32_t> order(slots.size());
+  for (std::uint32_t node = 0; node < slots.size(); ++node) {
+    order[slots[node]] = node;
+  }
+  return order;
+}
+
 }  // namespace
 
-NodeOrder node_order(const ClusterSpec& cluster, std::uint64_t seed) {
+NodeOrder node_order(const ClusterSpec& cluster, const workload::ParallelismSpec& parallelism, int data_parallel, std::uint64_t seed) {
   const auto nodes = static_cast<std::size_t>(cluster.nodes);
   switch (cluster.placement) {
     case Placement::packed:
       return {};
+    case Placement::rack:
+      return {replica_by_replica(cluster, RankLayout(parallelism, data_parallel)), cluster.node.gpus};
     case Placement::random:
       return {shuffled_runs(nodes, 1, seed), cluster.node.gpus};
     case Placement::fragmented:
       return {shuffled_runs(nodes, kFragment, seed), cluster.node.gpus};
-    case Placement::rack:
-      break;
   }
-  throw core::Error(fmt::format("placement '{}' is not modelled", core::to_word(cluster.placement)));
+  HEADWAY_CHECK(false, "placement {}", static_cast<int>(cluster.placement));
 }
 
 RankLayout::RankLayout(const workload::ParallelismSpec& p, int data_parallel, int domain_gpus, NodeOrder order)

@@ -23,10 +23,11 @@ struct NodeOrder {
   int gpus_per_node = 1;
 };
 
-/// packed: in the order of the fabric; random: shuffled; fragmented: runs of four nodes that stay together, in random order, as
-/// a cluster leaves them that is never quite empty. Draws depend on the seed alone.
-/// @throws core::Error for placements that are not modelled
-NodeOrder node_order(const ClusterSpec& cluster, std::uint64_t seed);
+/// packed: in the order of the fabric, so that nodes of one stage stand side by side where ranks count data before pipeline;
+/// rack: the nodes of one model replica stand side by side, so that a rack holds parts of as few replicas as can be;
+/// random: shuffled; fragmented: runs of four nodes that stay together, in random order, as a cluster leaves them that is never
+/// quite empty. Draws depend on the seed alone.
+NodeOrder node_order(const ClusterSpec& cluster, const workload::ParallelismSpec& parallelism, int data_parallel, std::uint64_t seed);
 
 /// The layout of all ranks: rank <-> coordinates <-> GPU. Ranks fill nodes in order; which node that is, the order says.
 class RankLayout {

@@ -42,9 +42,9 @@ TEST(RunJson, HasTheKeysOfTheContractInItsOrder) {
   EXPECT_EQ(
       keys(json["memory"]["by_kind_bytes"]),
       (Names{"weights", "gradients", "optimizer", "activations", "logits", "buffers", "slack"}));
-  EXPECT_EQ(keys(json["campaign"]), (Names{"trials", "wall_days", "ettr", "goodput",
-                                           "interruptions", "ledger_gpu_s", "step_simulations",
-                                           "advice", "closed_form_ettr"}));
+  EXPECT_EQ(keys(json["campaign"]),
+            (Names{"trials", "wall_days", "ettr", "goodput", "interruptions", "ledger_gpu_s",
+                   "replicas_hit", "step_simulations", "advice", "closed_form_ettr"}));
   EXPECT_EQ(keys(json["campaign"]["ledger_gpu_s"]),
             (Names{"useful", "lost", "checkpoint", "detect", "diagnose", "restart", "load", "wait",
                    "degraded", "spare_idle", "maintenance"}));

@@ -122,17 +122,29 @@ ClusterSpec cluster_of(Placement placement, int nodes) {
   return cluster;
 }
 
+NodeOrder order_of(Placement placement, int nodes, std::uint64_t seed) {
+  return node_order(cluster_of(placement, nodes), layout(8, 1, 1), nodes, seed);
+}
+
+TEST(NodeOrder, ByRackPutsTheNodesOfAReplicaSideBySide) {
+  // TP 8 x DP 3 x PP 2: packed, nodes 0 to 2 are stage 0 of the three replicas, 3 to 5 stage 1.
+  const auto order = node_order(cluster_of(Placement::rack, 6), layout(8, 1, 2), 3, 1).node;
+  EXPECT_EQ(order, (std::vector<std::uint32_t>{0, 2, 4, 1, 3, 5}));
+  // Without a pipeline a node is a replica, and nothing moves.
+  EXPECT_EQ(order_of(Placement::rack, 4, 1).node, (std::vector<std::uint32_t>{0, 1, 2, 3}));
+}
+
 TEST(NodeOrder, RandomIsAPermutationThatTheSeedDecides) {
-  const auto order = node_order(cluster_of(Placement::random, 37), 1).node;
+  const auto order = order_of(Placement::random, 37, 1).node;
   EXPECT_EQ(std::set<std::uint32_t>(order.begin(), order.end()).size(), 37U);
   EXPECT_EQ(*std::max_element(order.begin(), order.end()), 36U);
-  EXPECT_EQ(node_order(cluster_of(Placement::random, 37), 1).node, order);
-  EXPECT_NE(node_order(cluster_of(Placement::random, 37), 2).node, order);
+  EXPECT_EQ(order_of(Placement::random, 37, 1).node, order);
+  EXPECT_NE(order_of(Placement::random, 37, 2).node, order);
 }
 
 TEST(NodeOrder, FragmentsOfFourNodesStayTogether) {
   // 10 nodes: runs {0..3}, {4..7}, {8, 9} in some order.
-  const auto order = node_order(cluster_of(Placement::fragmented, 10), 1).node;
+  const auto order = order_of(Placement::fragmented, 10, 1).node;
   ASSERT_EQ(order.size(), 10U);
   for (std::size_t i = 0; i + 1 < order.size(); ++i) {
     if (order[i] % 4 != 3 && order[i] != 9) {
