@@ -27,6 +27,60 @@ double mean_ettr(const std::vector<TrialResult>& trials) {
   return sum.value() / static_cast<double>(trials.size());
 }
 
+/// Share of all time that the job stands still for want of a spare.
+double waiting_share(const std::vector<TrialResult>& trials) {
+  core::Sum waiting;
+  core::Sum wall;
+  for (const auto& trial : trials) {
+    waiting.add(static_cast<double>(trial[Account::wait]));
+    wall.add(static_cast<double>(trial.wall));
+  }
+  return waiting.value() / wall.value();
+}
+
+/// The nodes that failures take out of the job.
+struct Losses {
+  bool any = false;
+  bool one_at_a_time = true;  ///< Erlang's formula knows nothing else
+  core::PerSecond nodes;      ///< mean
+};
+
+Losses losses_of(const JobModel& job) {
+  Losses losses;
+  const double group = job.recovery.evict_replicas
+                           ? static_cast<double>(job.gpus) / job.gpus_per_node / job.replicas
+                           : 1;
+  for (const auto& hazard : job.hazards) {
+    if (hazard.nodes_lost == 0 && hazard.recorded.empty()) {
+      continue;
+    }
+    const double several = std::max(hazard.nodes_lost, hazard.evicted);
+    losses.any = true;
+    losses.nodes += hazard.rate * std::max(several, group);
+    losses.one_at_a_time =
+        losses.one_at_a_time && several == 1 && group == 1 && hazard.recorded.empty();
+  }
+  return losses;
+}
+
+/// By Erlang's formula, or by that of so many crews.
+std::optional<std::int64_t> exact_spares(const JobModel& job,
+                                         core::PerSecond lost,
+                                         double target,
+                                         std::int64_t most) {
+  const double offered = lost * job.recovery.repair;
+  const int crews = job.recovery.repair_crews;
+  if (crews == 0) {
+    return failures::spares_needed(1, lost, job.recovery.repair, target);
+  }
+  for (std::int64_t spares = 0; spares <= most; ++spares) {
+    if (failures::stalled_share_with_crews(offered, spares, crews) < target) {
+      return spares;
+    }
+  }
+  return std::nullopt;
+}
+
 /// A job that would never end at this interval has no ETTR to speak of.
 bool would_end(const JobModel& job) { return efficiency(rhythm_of(job)) > 0.02; }
 
@@ -52,19 +106,50 @@ std::vector<IntervalPoint> interval_curve(
   return curve;
 }
 
-std::optional<std::int64_t> spares_for(const JobModel& job, double target) {
-  core::PerSecond lost;
-  for (const auto& hazard : job.hazards) {
-    if (hazard.nodes_lost > 1 || (hazard.nodes_lost == 1 && job.recovery.evict_replicas) || (hazard.nodes_lost == 1 && hazard.evicted > 1) ||
-        (hazard.nodes_lost == 1 && !hazard.recorded.empty())) {
-      return std::nullopt;
-    }
-    lost += hazard.nodes_lost == 1 ? hazard.rate : core::PerSecond(0);
-  }
-  if (lost.si() <= 0 || job.recovery.repair_crews > 0) {
+std::optional<SparesNeeded> spares_for(
+    const JobModel& job, double target, int trials, int threads, StepTimes& times) {
+  const Losses losses = losses_of(job);
+  if (!losses.any) {
     return std::nullopt;
   }
-  return failures::spares_needed(1, lost, job.recovery.repair, target);
+  const std::int64_t most = std::max<std::int64_t>(1, job.gpus / job.gpus_per_node);
+  const bool queue_of_other_law = job.recovery.repair_crews > 0 && job.recovery.repair_sigma > 0;
+  if (losses.one_at_a_time && !queue_of_other_law) {
+    const auto exact = exact_spares(job, losses.nodes, target, most);
+    return exact ? std::optional(SparesNeeded{*exact, true}) : std::nullopt;
+  }
+  const auto enough = [&](std::int64_t spares) {
+    JobModel other = job;
+    other.spare_nodes = spares;
+    return waiting_share(run_trials(other, trials, threads, times)) < target;
+  };
+  // Far too few spares would make trials that hardly end, so the search begins at the mean number
+  // in repair, goes up by doubling, and then halves what lies between.
+  std::int64_t low = -1;
+  std::int64_t high = std::min(most, static_cast<std::int64_t>(losses.nodes * job.recovery.repair));
+  std::int64_t stride = 1;
+  while (!enough(high)) {
+    if (high == most) {
+      return std::nullopt;
+    }
+    low = high;
+    high = std::min(most, high + stride);
+    stride *= 2;
+  }
+  // Where the first guess was enough, go down from it the same way.
+  for (stride = 1; low < 0 && high > 0; stride *= 2) {
+    const std::int64_t fewer = std::max<std::int64_t>(0, high - stride);
+    if (!enough(fewer)) {
+      low = fewer;
+    } else {
+      high = fewer;
+    }
+  }
+  while (high - low > 1) {
+    const std::int64_t middle = low + (high - low) / 2;
+    (enough(middle) ? high : low) = middle;
+  }
+  return SparesNeeded{high, false};
 }
 
 EarlierDetection worth_of_earlier_detection(const JobModel& job,
@@ -101,7 +186,10 @@ Advice advise(const JobModel& job,
                        near ? job.near.front().persist : job.persist);
   advice.interval_curve = interval_curve(job, best, few, threads, times);
   advice.wait_target = kWaitTarget;
-  advice.spares = spares_for(job, kWaitTarget);
+  if (const auto spares = spares_for(job, kWaitTarget, few, threads, times)) {
+    advice.spares = spares->nodes;
+    advice.spares_exact = spares->exact;
+  }
   if (few < 2) {
     return advice;  // a difference without an error says nothing
   }

@@ -23,11 +23,21 @@ inline constexpr double kWaitTarget = 0.01;
 std::vector<IntervalPoint> interval_curve(
     const JobModel& job, core::Seconds optimum, int trials, int threads, StepTimes& times);
 
-/// Fewest spare nodes with which the job waits for one less than `target` of the time: Erlang's
-/// loss formula, of the nodes that each failure takes out and their mean repair time.
-/// @returns nothing if nothing is ever lost, repairs queue, or failures take several nodes at once:
-///          Erlang's formula knows single arrivals only
-std::optional<std::int64_t> spares_for(const JobModel& job, double target);
+/// How many spare nodes a target takes.
+struct SparesNeeded {
+  std::int64_t nodes = 0;
+  bool exact = false;  ///< by closed form; else by trials
+};
+
+/// Fewest spare nodes with which the job waits for one less than `target` of the time.
+///     single nodes, lost one at a time: Erlang's loss formula, of the failures and their mean
+///     repair time; with so many crews, that of a queue (exponential repairs)
+///     everything else (several nodes at once, racks and groups that leave together, recorded
+///     failures): the fewest that do in `trials` trials with equal random numbers, by bisection
+/// @param trials  at least one; the share of their time spent waiting is compared with the target
+/// @returns nothing if no node is ever lost, or if as many spares as the job has nodes are too few
+std::optional<SparesNeeded> spares_for(
+    const JobModel& job, double target, int trials, int threads, StepTimes& times);
 
 /// What it is worth to notice every failure so much earlier (but not before it happens): the gain
 /// in mean ETTR over the first trials, drawn with the same random numbers.

@@ -83,6 +83,7 @@ struct Advice {
   std::vector<IntervalPoint> interval_curve;
   double wait_target = 0;              ///< share of time
   std::optional<std::int64_t> spares;  ///< fewest that wait for less than that
+  bool spares_exact = false;           ///< by closed form; else by trials
   std::vector<EarlierDetection> earlier_detection;
 };
 

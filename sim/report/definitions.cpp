@@ -72,8 +72,8 @@ DefinitionSection campaign_section() {
         "simulated once"},
        {"campaign.advice", "",
         "ETTR at other intervals (`exact`: closed form, else up to 50 trials with equal random "
-        "numbers); fewest `spares` that wait less than `wait_target` of the time (Erlang's loss "
-        "formula); mean gain if every failure were noticed up to `earlier_s` sooner, with its "
+        "numbers); fewest `spares` that wait less than `wait_target` of the time (`spares_exact`: "
+        "Erlang's loss formula, else as many trials); mean gain if every failure were noticed up to `earlier_s` sooner, with its "
         "standard error"},
        {"campaign.closed_form_ettr", "1",
         "exact formula for the same inputs; absent where none exists"}}};

@@ -102,6 +102,7 @@ Json advice_json(const campaign::Advice& advice) {
   return {{"interval_curve", curve},
           {"wait_target", number_or_null(advice.wait_target)},
           {"spares", advice.spares ? Json(*advice.spares) : Json(nullptr)},
+          {"spares_exact", advice.spares_exact},
           {"earlier_detection", earlier}};
 }
 

@@ -163,8 +163,9 @@ Table advice_table(const campaign::Advice& advice) {
                           number(gain.days_saved)});
   }
   if (advice.spares) {
-    table.rows.push_back({fmt::format("{} spare nodes: waiting below {:.3g} % of the time",
-                                      *advice.spares, 100 * advice.wait_target),
+    table.rows.push_back({fmt::format("{} spare nodes: waiting below {:.3g} % of the time{}",
+                                      *advice.spares, 100 * advice.wait_target,
+                                      advice.spares_exact ? "" : " (by trials)"),
                           "", ""});
   }
   return table;

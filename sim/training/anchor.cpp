@@ -75,6 +75,9 @@ StepAnchor anchor_step(const CheckedScenario& checked, core::Seconds measured) {
     (anchor.matched > measured ? low : high) = anchor.factor;
   }
   anchor.calibration = scaled(checked.scenario(), anchor.factor);
+  // The anchored shares count as measured, so what the kernels of an unknown GPU add is kept here.
+  anchor.calibration.relative_error =
+      std::hypot(anchor.calibration.relative_error, kernel_error(checked.scenario()));
   anchor.calibration.name = checked.scenario().calibration.name + ", anchored";
   anchor.calibration.circumstances.push_back(
       fmt::format("matrix products x {:.4f}, so that a step of '{}' takes the measured {:.6g} s",

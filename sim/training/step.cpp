@@ -131,15 +131,12 @@ std::vector<LinkUse> link_use(const network::Fabric& fabric,
   return uses;
 }
 
-/// Relative error of a step: that of the calibration; 10 % more where no table says how the GPU's
-/// kernels depend on their shapes; 14 % more for mixtures of experts, whose exchange and launches
-/// change from release to release (errors of published runs, docs/validation.md).
+/// Relative error of a step: that of the calibration and of the kernels; 14 % more for mixtures of
+/// experts, whose exchange and launches change from release to release (errors of published runs,
+/// docs/validation.md).
 double relative_error(const Scenario& s) {
-  constexpr double kWithoutTables = 0.1;
   constexpr double kExperts = 0.14;
-  const bool tables = s.cluster.node.gpu.kernels.has_value() || s.calibration.kernels.has_value();
-  return std::hypot(s.calibration.relative_error, tables ? 0.0 : kWithoutTables,
-                    s.model.moe ? kExperts : 0.0);
+  return std::hypot(s.calibration.relative_error, kernel_error(s), s.model.moe ? kExperts : 0.0);
 }
 
 /// Relative error is taken as lognormal, so the interval is wider upwards.
@@ -150,6 +147,13 @@ void fill_interval(double relative_error, StepResult& result) {
 }
 
 }  // namespace
+
+double kernel_error(const Scenario& scenario) {
+  constexpr double kWithoutTables = 0.1;
+  const bool known =
+      scenario.cluster.node.gpu.kernels.has_value() || scenario.calibration.kernels.has_value();
+  return known ? 0 : kWithoutTables;
+}
 
 StepResult simulate_step(const CheckedScenario& checked, const StepOptions& options) {
   const Scenario& s = checked.scenario();

@@ -16,6 +16,10 @@ struct StepOptions {
   std::vector<Degradation> degradations{};  ///< slow parts; empty: the healthy step
 };
 
+/// Relative error of a step that a GPU adds about which no table or measurement says how its kernels
+/// depend on their shapes: 0.1, or 0 where there is one (errors of published runs, docs/validation.md).
+double kernel_error(const Scenario& scenario);
+
 /// Memory of every stage, without simulating.
 MemoryResult predict_memory(const CheckedScenario& checked);
 

@@ -34,6 +34,22 @@ TEST(Anchor, TheSameStepChangesNothing) {
   EXPECT_NEAR(anchor.factor, 1, 0.003);
 }
 
+// One step does not say how far other layouts are off: the interval stays as wide as it was, on a GPU
+// whose kernels nobody measured (its 10 % must move into the profile) and on one with measured shares.
+TEST(Anchor, KeepsTheIntervalAsWideAsItWas) {
+  for (const bool measured : {false, true}) {
+    auto scenario = eight_nodes();
+    ASSERT_FALSE(scenario.cluster.node.gpu.kernels.has_value());
+    if (measured) scenario.calibration.kernels = scenario.cluster.node.gpu.sustained;
+    const auto profile = check(scenario);
+    const StepResult before = simulate_step(profile);
+    const auto anchor = anchor_step(profile, before.time);
+    const StepResult after = simulate_step(recalibrated(profile, anchor.calibration));
+    EXPECT_NEAR(after.interval_high / after.time, before.interval_high / before.time, 1e-12);
+    EXPECT_EQ(kernel_error(profile.scenario()) > 0, !measured);
+  }
+}
+
 TEST(Anchor, AStepThatNoRateMatchesIsRefusedWithItsBounds) {
   const auto profile = check(eight_nodes());
   const core::Seconds step = simulate_step(profile).time;
