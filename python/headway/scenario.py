@@ -1578,6 +1578,12 @@ class DataSpec:
         From where the data set lies to one more island. (default 80 Gbps)
     stage_at_start
         The copies are made before the first step; false: they are there. (default true)
+    refill_cache
+        A spare fills its part of the cache from storage before the job goes on; false: while it
+        runs. (default false)
+    restart_moves
+        Chance that lost nodes send the restart to an island without the data, which is copied
+        there first. (default 0)
     use, source
         As described at the top of this module.
     """
@@ -1588,6 +1594,8 @@ class DataSpec:
     islands: int | None = None
     staging_bandwidth: str | None = None
     stage_at_start: bool | None = None
+    refill_cache: bool | None = None
+    restart_moves: float | None = None
     use: str | None = None
     source: str | None = None
 

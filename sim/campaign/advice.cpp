@@ -54,7 +54,7 @@ Losses losses_of(const JobModel& job) {
     if (hazard.nodes_lost == 0 && hazard.recorded.empty()) {
       continue;
     }
-    const double several = std::max(hazard.nodes_lost, hazard.evicted);
+    const auto several = static_cast<double>(std::max(hazard.nodes_lost, hazard.evicted));
     losses.any = true;
     losses.nodes += hazard.rate * std::max(several, group);
     losses.one_at_a_time =

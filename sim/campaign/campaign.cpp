@@ -33,7 +33,8 @@ class Metering {
         loaded_(resolved.restart_bytes),
         oldest_(checked.scenario().run.checkpoint.keep * effective_interval(resolved.job)) {
     if (checked.scenario().run.data) {
-      stored_bytes_ += checked.scenario().run.data->dataset.si();
+      const auto& data = *checked.scenario().run.data;
+      stored_bytes_ += data.islands * data.dataset.si();
     }
   }
 

@@ -275,8 +275,9 @@ void DrillProcess::next_stage(Context& c) {
     const char* text;
   };
   const auto& r = setup_.recovery;
-  const std::array<Part, 4> parts{
+  const std::array<Part, 5> parts{
       Part{Account::restart, replacing_ ? r.replacement : Seconds(0), "node drained, spare in"},
+      Part{Account::load, replacing_ ? r.refill : Seconds(0), "the spare fills its data cache"},
       Part{Account::restart, r.start, "containers and communicators start"},
       Part{Account::load, r.load, "the checkpoint is loaded"},
       Part{Account::restart, r.warm_up, "first steps, slow"}};

@@ -216,7 +216,7 @@ DrillSetup drill_setup(const training::CheckedScenario& given, const training::S
   set_saves(checked, resolved, setup);
   const auto& r = resolved.job.recovery;
   setup.recovery = {r.diagnosis, r.replacement, r.start + r.communicators,
-                    r.load,      r.warm_up,     r.repair};
+                    r.load,      r.warm_up,     r.repair, r.refill};
   set_monitors(scenario.run.recovery, setup);
   set_rates(checked, setup);
   if (scenario.run.prices) {

@@ -38,6 +38,7 @@ struct DrillSaves {
 /// From the name of the bad part to running again.
 struct DrillRecovery {
   core::Seconds diagnosis, replacement, start, load, warm_up, repair;
+  core::Seconds refill;  ///< a spare fills its cache of the data set
 };
 
 /// Everything a drill needs to know of the job; plain figures.

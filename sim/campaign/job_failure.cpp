@@ -1,6 +1,7 @@
 // How a job fails and comes back: detection, blame, eviction, spares, the save
 // it goes back to.
 #include <algorithm>
+#include <utility>
 
 #include "sim/campaign/job_process.h"
 #include "sim/core/engine/event.h"
@@ -303,6 +304,11 @@ void JobProcess::evict(core::Context& context) {
       forget_slow(*order.slow_part, context.now());
     }
     missing_.insert(missing_.end(), order.slots.begin(), order.slots.end());
+    if (!order.slots.empty()) {
+      const bool moves = model_.recovery.moves > 0 &&
+                         sampler_.draw(order.strike, Draw::island, blames_) < model_.recovery.moves;
+      staging_due_ = std::max(staging_due_, ticks_.refill + (moves ? ticks_.restaging : 0));
+    }
   }
   if (!replaces) {
     return begin_attempt(context);
@@ -336,6 +342,15 @@ Tick JobProcess::repair_time(const Eviction& order, std::uint64_t node) const {
     return *ticks_.recorded[order.strike.event].repair;
   }
   return sampler_.repair(order.strike, node, model_.recovery.repair, model_.recovery.repair_sigma);
+}
+
+/// New nodes read their part of the data set before the job goes on.
+void JobProcess::on_replaced(core::Context& context) {
+  if (const Tick due = std::exchange(staging_due_, 0); due > 0) {
+    log_stage(Stage::load, context.now());
+    return enter(context, Account::load, due, Notice::staged);
+  }
+  begin_attempt(context);
 }
 
 void JobProcess::on_repaired(core::Context& context, failures::Node node) {

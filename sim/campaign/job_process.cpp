@@ -64,6 +64,7 @@ void JobProcess::handle(core::Context& context, const core::Event& event) {
     case Notice::diagnosed:
       return on_diagnosed(context);
     case Notice::replaced:
+      return on_replaced(context);
     case Notice::maintained:
     case Notice::staged:
       return begin_attempt(context);

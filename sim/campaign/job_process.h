@@ -122,6 +122,7 @@ class JobProcess : public core::Process {
   void evict(core::Context& context);
   void take_out(core::Context& context, const Eviction& order);
   void fill_slots(core::Context& context);
+  void on_replaced(core::Context& context);
   void on_repaired(core::Context& context, failures::Node node);
   void set_restart(core::Tick start, core::Tick load);
   [[nodiscard]] Eviction eviction_of(const failures::Strike& strike,
@@ -198,6 +199,7 @@ class JobProcess : public core::Process {
   std::vector<Eviction> orders_;
   std::optional<std::uint64_t> stuck_on_;  // slow part whose drive kept a save past the watchdog
   std::vector<std::uint64_t> missing_;     // slots without a node; only while the job waits
+  core::Tick staging_due_ = 0;             // data to be read before the next attempt
   std::optional<Corruption> corruption_;
   static constexpr std::size_t kNoIncident = static_cast<std::size_t>(-1);
   std::size_t handled_ = kNoIncident;  // incident that the job recovers from

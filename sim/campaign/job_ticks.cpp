@@ -84,6 +84,8 @@ void set_recovery(const JobRecovery& recovery, const JobModel& job, JobTicks& ti
   ticks.in_process_start = kClock.to_ticks(recovery.in_process_start.value_or(recovery.start));
   ticks.communicators = kClock.to_ticks(recovery.communicators);
   ticks.warm_up = kClock.to_ticks(recovery.warm_up);
+  ticks.refill = kClock.to_ticks(recovery.refill);
+  ticks.restaging = kClock.to_ticks(recovery.restaging);
   for (std::size_t l = 0; l < job.near.size(); ++l) {
     ticks.load[l] = kClock.to_ticks(job.near[l].load);
   }

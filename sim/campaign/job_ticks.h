@@ -41,7 +41,7 @@ struct JobTicks {
   std::array<core::Tick, kMostLevels> load{};  ///< by level
   std::optional<core::Tick> peer_load;
   core::Tick elastic_stall = 0, elastic_rejoin = 0;
-  core::Tick staging = 0;
+  core::Tick staging = 0, refill = 0, restaging = 0;
   std::vector<std::optional<core::Tick>> latent;            ///< by hazard: how long nobody notices
   core::Tick maintenance_every = 0, maintenance_lasts = 0;  ///< 0: none
   JobPlaces places;

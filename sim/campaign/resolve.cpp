@@ -234,9 +234,19 @@ core::BytesPerSecond node_network(const training::CheckedScenario& checked) {
 
 namespace {
 
-void set_input(const training::CheckedScenario& checked,
-               const training::StepResult& step,
-               ResolvedJob& resolved) {
+/// Where the storage hangs on the training fabric, its closed form is replaced by flows.
+void simulate_input(StepSource& source, Seconds healthy, storage::FeedTimes& feed) {
+  const auto& scenario = source.checked().scenario();
+  const core::Bytes step =
+      source.checked().tokens_per_step() * scenario.run.data->bytes_per_token;
+  feed.later = simulated_feed(source, (1 - feed.cached) * step, healthy);
+  feed.first_pass =
+      feed.first_share > 0 && feed.cached > 0 ? simulated_feed(source, step, healthy) : feed.later;
+  feed.mean = storage::mean_of_passes(feed, feed.first_pass, feed.later);
+}
+
+void set_input(StepSource& source, const training::StepResult& step, ResolvedJob& resolved) {
+  const training::CheckedScenario& checked = source.checked();
   const auto& scenario = checked.scenario();
   if (!scenario.run.data) {
     return;
@@ -245,16 +255,28 @@ void set_input(const training::CheckedScenario& checked,
   const double steps =
       until.steps ? static_cast<double>(*until.steps) : (until.wall ? *until.wall / step.time : 0);
   const double tokens = until.tokens.value_or(steps * checked.tokens_per_step());
-  const auto feed =
-      storage::feed_times(*scenario.run.data, scenario.cluster.storage, scenario.cluster.nodes,
-                          checked.tokens_per_step() / step.time.si(), tokens);
-  resolved.job.starved = feed.mean;
-  resolved.job.staging = feed.staging;
-  if (feed.mean > 1) {
+  const auto& data = *scenario.run.data;
+  auto feed = storage::feed_times(data, scenario.cluster.storage, scenario.cluster.nodes,
+                                  checked.tokens_per_step() / step.time.si(), tokens);
+  const bool shared = scenario.cluster.storage.path == storage::StoragePath::shared;
+  if (shared) {
+    simulate_input(source, step.time, feed);
+    resolved.assumptions.push_back(
+        {"run.data.traffic", fmt::format("{:.4g} x the step", feed.mean),
+         "simulated as flows on the training fabric: the input of one step is read beside it"});
+  }
+  JobModel& job = resolved.job;
+  job.starved = feed.mean;
+  job.staging = feed.staging;
+  job.recovery.refill = data.refill_cache ? feed.refill : Seconds(0);
+  job.recovery.moves = data.restart_moves;
+  job.recovery.restaging = feed.restaging;
+  if (feed.mean > 1.001) {
     resolved.warnings.push_back(fmt::format(
-        "the storage does not feed the job: a step takes {:.4g} times as long in the first pass "
-        "over the data and {:.4g} times later; more read bandwidth or a larger cache would help",
-        feed.first_pass, feed.later));
+        "{}: a step takes {:.4g} times as long in the first pass over the data and {:.4g} times "
+        "later; more read bandwidth{} or a larger cache would help",
+        shared ? "reading the data slows the job" : "the storage does not feed the job",
+        feed.first_pass, feed.later, shared ? ", storage on a fabric of its own" : ""));
   }
 }
 
@@ -298,7 +320,7 @@ ResolvedJob resolve_job(StepSource& source, const training::StepResult& step) {
   set_failures(checked, job);
   set_slow_drives(checked, layout, job);
   simulate_saves(source, layout, step.time, resolved);
-  set_input(checked, step, resolved);
+  set_input(source, step, resolved);
   choose_interval(run.checkpoint, resolved);
   assume_times(scenario, resolved);
   assume_recovery(run.recovery, resolved);

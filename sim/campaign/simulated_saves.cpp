@@ -108,6 +108,18 @@ class SimulatedSaves {
 
 }  // namespace
 
+double simulated_feed(StepSource& source, core::Bytes step_bytes, Seconds healthy) {
+  if (step_bytes.si() <= 0) {
+    return 1;
+  }
+  const auto& cluster = source.checked().scenario().cluster;
+  const auto beside = training::beside_training(
+      source.prepared(),
+      {storage::feed_transfers(cluster.nodes, step_bytes, cluster.storage), cluster.storage.latency},
+      healthy);
+  return std::max(1 + beside.takes / healthy, beside.lasts / healthy);
+}
+
 void simulate_saves(StepSource& source,
                     const storage::ShardLayout& layout,
                     Seconds healthy,

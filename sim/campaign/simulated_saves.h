@@ -1,4 +1,5 @@
-// Saves that go over the training fabric: to storage servers that hang on it, and to peers.
+// Saves and input that go over the training fabric: to and from storage servers that hang on it, and
+// to peers.
 #pragma once
 
 #include "sim/campaign/degraded_states.h"
@@ -15,5 +16,11 @@ void simulate_saves(StepSource& source,
                     const storage::ShardLayout& layout,
                     core::Seconds healthy,
                     ResolvedJob& resolved);
+
+/// How long a step takes whose input comes over the training fabric, as flows beside its collectives.
+///     max(1 + what the collectives lose, time to read one step's input / step)
+/// @param step_bytes  read for one step by the whole job
+/// @returns in units of the healthy step
+double simulated_feed(StepSource& source, core::Bytes step_bytes, core::Seconds healthy);
 
 }  // namespace headway::campaign

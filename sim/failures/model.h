@@ -81,6 +81,7 @@ enum class Draw : std::uint32_t {
   innocent,      ///< which healthy one
   lasts,         ///< a slow part is well again
   unreadable,    ///< a save cannot be read
+  island,        ///< the job moves to where the data are not
 };
 
 /// The failures of one trial in order of time, by superposition: each hazard is

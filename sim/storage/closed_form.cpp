@@ -166,19 +166,26 @@ FeedTimes feed_times(const DataSpec& input,
   times.first_pass = std::max(1.0, wanted / served);
   times.later = times.first_pass;
   times.mean = times.first_pass;
+  times.first_share = 0;  // without a data set all passes are alike
   if (input.dataset.si() <= 0) {
     return times;
   }
   times.cached = std::min(1.0, n * input.node_cache / input.dataset);
   times.later = std::max(1.0, (1 - times.cached) * wanted / served);
   const double passes = tokens * input.bytes_per_token.si() / input.dataset.si();
-  const double first = passes > 0 ? std::min(1.0, 1 / passes) : 0;
-  times.mean = first * times.first_pass + (1 - first) * times.later;
+  times.first_share = passes > 0 ? std::min(1.0, 1 / passes) : 0;
+  times.mean = mean_of_passes(times, times.first_pass, times.later);
+  times.restaging = input.dataset / input.staging_bandwidth;
   if (input.stage_at_start) {
-    times.staging =
-        static_cast<double>(input.islands - 1) * input.dataset / input.staging_bandwidth;
+    times.staging = static_cast<double>(input.islands - 1) * times.restaging;
   }
+  times.refill = storage.latency + std::min(input.node_cache, input.dataset / n) /
+                                       std::min(storage.read_bandwidth, client_read_rate(storage));
   return times;
+}
+
+double mean_of_passes(const FeedTimes& times, double first_pass, double later) {
+  return times.first_share * first_pass + (1 - times.first_share) * later;
 }
 
 Seconds load_time(const ShardLayout& layout,
@@ -233,6 +240,17 @@ std::vector<Transfer> peer_transfers(const ShardLayout& layout,
   std::vector<Transfer> transfers;
   for (std::int64_t node = 0; node < nodes; ++node) {
     transfers.push_back({Place::host, node, Place::host, (node + 1) % nodes, share, bound});
+  }
+  return transfers;
+}
+
+std::vector<Transfer> feed_transfers(std::int64_t nodes,
+                                     Bytes step_bytes,
+                                     const StorageSpec& storage) {
+  std::vector<Transfer> transfers;
+  for (std::int64_t node = 0; node < nodes; ++node) {
+    transfers.push_back({Place::storage, 0, Place::host, node,
+                         step_bytes / static_cast<double>(nodes), client_read_rate(storage)});
   }
   return transfers;
 }

@@ -130,9 +130,15 @@ struct FeedTimes {
   double first_pass = 1;  ///< step that waits / step
   double later = 1;
   double mean = 1;
-  double cached = 0;      ///< share of the reads that caches serve in later passes
-  core::Seconds staging;  ///< copying the data set to the other islands before the start
+  double first_share = 1;   ///< of the run's tokens that are read in the first pass
+  double cached = 0;        ///< share of the reads that caches serve in later passes
+  core::Seconds staging;    ///< copying the data set to the other islands before the start
+  core::Seconds refill;     ///< a node reads its part of the cache from storage
+  core::Seconds restaging;  ///< copying the data set to one more island
 };
+
+/// The mean over a run of two factors on the step, by the tokens of each pass.
+double mean_of_passes(const FeedTimes& times, double first_pass, double later);
 
 /// @param tokens_per_s  of the whole job at healthy speed
 /// @param tokens        of the whole run; 0: unknown, the later passes are taken
@@ -184,6 +190,12 @@ std::vector<Transfer> peer_transfers(const ShardLayout& layout,
                                      const CheckpointSpec& checkpoint,
                                      const CheckpointLevelSpec& level,
                                      core::BytesPerSecond node_network);
+
+/// The input of one step, one read a node, in node order.
+/// @param step_bytes  of the whole job, without what caches serve
+std::vector<Transfer> feed_transfers(std::int64_t nodes,
+                                     core::Bytes step_bytes,
+                                     const StorageSpec& storage);
 
 /// The reads of one restart, one a node, in node order.
 std::vector<Transfer> load_transfers(const ShardLayout& layout,

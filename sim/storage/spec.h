@@ -153,6 +153,8 @@ struct DataSpec {
   int islands = 1;
   core::BytesPerSecond staging_bandwidth{10e9};
   bool stage_at_start = true;
+  bool refill_cache = false;
+  double restart_moves = 0;
   template <class V>
   void fields(V& v) {
     v.optional("bytes_per_token", bytes_per_token, "Bytes read for one token (text: 4; images and video far more).", core::positive);
@@ -161,6 +163,10 @@ struct DataSpec {
     v.optional("islands", islands, "Storage islands that each need a copy of the data set.", core::at_least_one);
     v.optional("staging_bandwidth", staging_bandwidth, "From where the data set lies to one more island.", core::positive);
     v.optional("stage_at_start", stage_at_start, "The copies are made before the first step; false: they are there.");
+    v.optional("refill_cache", refill_cache, "A spare fills its part of the cache from storage before the job goes on; false: while it runs.");
+    v.optional("restart_moves", restart_moves,
+               "Chance that lost nodes send the restart to an island without the data, which is copied there first.",
+               core::Range{0, 1, false, false, "from 0 to 1"});
   }
   bool operator==(const DataSpec&) const = default;
 };

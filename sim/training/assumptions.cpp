@@ -49,6 +49,11 @@ std::vector<Assumption> step_assumptions(const CheckedScenario& checked, const L
                     fmt::format("{}, {} {}", core::to_word(use.alone.source), core::to_word(use.alone.algorithm),
                                 core::to_word(use.alone.protocol))});
   }
+  const int filled = checked.scenario().cluster.node.scale_up.domain_gpus;
+  if (filled != checked.whole_domain()) {
+    list.push_back({"cluster.placement", fmt::format("{} of {} GPUs of each NVLink domain", filled, checked.whole_domain()),
+                    "no tensor or expert group straddles two domains; the rest of each stays free"});
+  }
   const auto& fabric = checked.scenario().cluster.fabric;
   list.push_back({"cluster.fabric.efficiency", fmt::format("{:g}", fabric.efficiency), "share of the line rate that payload reaches"});
   if (checked.scenario().parallelism.offload == workload::Offload::optimizer) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sim/gpu/tables.h"
+#include "sim/training/placement.h"
 #include "sim/workload/build.h"
 #include "sim/workload/closed_form.h"
 #include "sim/workload/layout.h"
@@ -263,6 +264,15 @@ void check_checkpoint(const storage::CheckpointSpec& c, Complaints& complaints) 
   }
 }
 
+void check_data(const storage::DataSpec& d, Complaints& complaints) {
+  if (d.restart_moves > 0 && d.dataset.si() <= 0) {
+    complaints.add("run.data.restart_moves", "nothing is copied to another island without the size of the 'dataset'");
+  }
+  if (d.refill_cache && (d.node_cache.si() <= 0 || d.dataset.si() <= 0)) {
+    complaints.add("run.data.refill_cache", "a spare has nothing to fill without 'dataset' and 'node_cache'");
+  }
+}
+
 void check_run(const RunSpec& r, Complaints& complaints) {
   if (r.checkpoint.interval_steps && !r.checkpoint.interval.is_auto()) {
     complaints.add("run.checkpoint", "'interval' and 'interval_steps' say the same thing twice; keep one");
@@ -274,6 +284,9 @@ void check_run(const RunSpec& r, Complaints& complaints) {
     }
   }
   check_checkpoint(r.checkpoint, complaints);
+  if (r.data) {
+    check_data(*r.data, complaints);
+  }
   if (r.failures) {
     check_hazards(*r.failures, complaints);
   }
@@ -346,6 +359,8 @@ CheckedScenario check(Scenario scenario, const SourceMarks& marks) {
   complaints.throw_if_any();
 
   CheckedScenario checked;
+  checked.whole_domain_ = scenario.cluster.node.scale_up.domain_gpus;
+  scenario.cluster.node.scale_up.domain_gpus = filled_domain(scenario.cluster, scenario.parallelism);
   checked.scenario_ = std::move(scenario);
   checked.gpus_ = gpus;
   checked.data_parallel_ = data;

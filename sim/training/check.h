@@ -18,6 +18,8 @@ class CheckedScenario {
   [[nodiscard]] int data_parallel() const { return data_parallel_; }
   /// Micro-batches each pipeline replica runs in a step.
   [[nodiscard]] int micro_batches() const { return micro_batches_; }
+  /// GPUs of a whole NVLink domain; the scenario's `domain_gpus` is what the job fills of it (`filled_domain`).
+  [[nodiscard]] int whole_domain() const { return whole_domain_; }
   /// Tokens of one step.
   [[nodiscard]] double tokens_per_step() const {
     return static_cast<double>(scenario_.training.global_batch) * scenario_.training.sequence_length;
@@ -30,6 +32,7 @@ class CheckedScenario {
   std::int64_t gpus_ = 0;
   int data_parallel_ = 1;
   int micro_batches_ = 1;
+  int whole_domain_ = 1;
 };
 
 /// @param marks  where each value was written; may be empty

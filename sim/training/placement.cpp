@@ -52,7 +52,25 @@ std::vector<std::uint32_t> replica_by_replica(const ClusterSpec& cluster, const 
   return order;
 }
 
+/// Groups of `group` ranks in a row, in domains of `domain` GPUs, never lie askew.
+bool aligned(std::int64_t group, std::int64_t domain) { return domain % group == 0 || group % domain == 0; }
+
 }  // namespace
+
+int filled_domain(const ClusterSpec& cluster, const workload::ParallelismSpec& parallelism) {
+  const int domain = cluster.node.scale_up.domain_gpus;
+  const int node = cluster.node.gpus;
+  if (domain <= node || std::int64_t{cluster.nodes} * node <= domain) {
+    return domain;
+  }
+  const std::int64_t experts = std::int64_t{parallelism.expert} * parallelism.expert_tensor;
+  for (int gpus = domain / node * node; gpus > node; gpus -= node) {
+    if (aligned(parallelism.tensor, gpus) && aligned(experts, gpus)) {
+      return gpus;
+    }
+  }
+  return domain;
+}
 
 NodeOrder node_order(const ClusterSpec& cluster, const workload::ParallelismSpec& parallelism, int data_parallel, std::uint64_t seed) {
   const auto nodes = static_cast<std::size_t>(cluster.nodes);

@@ -29,6 +29,11 @@ struct NodeOrder {
 /// quite empty. Draws depend on the seed alone.
 NodeOrder node_order(const ClusterSpec& cluster, const workload::ParallelismSpec& parallelism, int data_parallel, std::uint64_t seed);
 
+/// GPUs of each NVLink domain that a job fills. Where a domain spans nodes and the job several domains, it takes as many whole
+/// nodes of each as keep tensor and expert groups within one domain, or wider ones in equal parts: of an NVL72 rack 64 GPUs
+/// for 64 ranks of experts, as schedulers allot segments of racks. Else the whole domain.
+int filled_domain(const ClusterSpec& cluster, const workload::ParallelismSpec& parallelism);
+
 /// The layout of all ranks: rank <-> coordinates <-> GPU. Ranks fill nodes in order; which node that is, the order says.
 class RankLayout {
  public:

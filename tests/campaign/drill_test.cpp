@@ -36,7 +36,8 @@ DrillSetup setup_405b() {
                 .start = Seconds(100),
                 .load = Seconds(20),
                 .warm_up = Seconds(30),
-                .repair = Seconds(3 * 86400)};
+                .repair = Seconds(3 * 86400),
+                .refill = Seconds(0)};
   s[Monitor::process_exit] = {true, Seconds(30), "test"};
   s[Monitor::transport] = {true, Seconds(7), "test"};
   s[Monitor::watchdog] = {true, Seconds(600), "test"};

@@ -206,6 +206,13 @@ TEST(Input, StarvesAJobUntilItsCachesAreWarm) {
   EXPECT_DOUBLE_EQ(feed.later, 1);
   EXPECT_DOUBLE_EQ(feed.mean, 1.25);
   EXPECT_DOUBLE_EQ(feed.staging.si(), 2 * 100e12 / 50e9);
+  EXPECT_DOUBLE_EQ(feed.restaging.si(), 100e12 / 50e9);
+  // A spare reads the 0.75 TB that its drives hold.
+  EXPECT_DOUBLE_EQ(feed.refill.si(), store.latency.si() + 0.75e12 / client_read_rate(store).si());
+  // Drives that could hold more than the node's part of the data set hold that part: 1 TB.
+  input.node_cache = Bytes(5e12);
+  EXPECT_DOUBLE_EQ(feed_times(input, store, 100, 1.4e6, 400e6).refill.si(),
+                   store.latency.si() + 1e12 / client_read_rate(store).si());
 }
 
 }  // namespace

@@ -126,6 +126,30 @@ NodeOrder order_of(Placement placement, int nodes, std::uint64_t seed) {
   return node_order(cluster_of(placement, nodes), layout(8, 1, 1), nodes, seed);
 }
 
+// NVL72: 18 nodes of four. 64 expert ranks fill 16 nodes of each rack, 8 of them all 18, 48 twelve; groups of 128 are
+// halved. A job inside one rack, or on nodes with an NVLink domain of their own, is left alone.
+TEST(FilledDomain, KeepsExpertGroupsWithinRacks) {
+  ClusterSpec cluster = eight_nodes().cluster;
+  cluster.nodes = 64;
+  cluster.node.gpus = 4;
+  cluster.node.scale_up.domain_gpus = 72;
+  workload::ParallelismSpec layout;
+  const auto filled = [&](int tensor, int expert) {
+    layout.tensor = tensor;
+    layout.expert = expert;
+    return filled_domain(cluster, layout);
+  };
+  EXPECT_EQ(filled(1, 64), 64);
+  EXPECT_EQ(filled(1, 8), 72);
+  EXPECT_EQ(filled(1, 48), 48);
+  EXPECT_EQ(filled(1, 128), 64);
+  EXPECT_EQ(filled(16, 1), 64);
+  EXPECT_EQ(filled(8, 1), 72);
+  cluster.nodes = 18;
+  EXPECT_EQ(filled(1, 64), 72);
+  EXPECT_EQ(filled_domain(eight_nodes().cluster, layout), eight_nodes().cluster.node.scale_up.domain_gpus);
+}
+
 TEST(NodeOrder, ByRackPutsTheNodesOfAReplicaSideBySide) {
   // TP 8 x DP 3 x PP 2: packed, nodes 0 to 2 are stage 0 of the three replicas, 3 to 5 stage 1.
   const auto order = node_order(cluster_of(Placement::rack, 6), layout(8, 1, 2), 3, 1).node;
