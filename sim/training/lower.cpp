@@ -315,6 +315,8 @@ class Lowering {
                         numbers_, out_.problem);
     out_.use_of_group.resize(group + 1U);
     out_.use_of_group[group] = use;
+    out_.problem.groups[group].across_stages =
+        slot.group == Group::world || slot.group == Group::embedding;
     return group;
   }
 
