@@ -1011,6 +1011,8 @@ class CheckpointSpec:
         Saved bytes: 2 weights + 12 fp32 Adam state. (default 14)
     keep
         Checkpoints kept; older ones are deleted. (default 3)
+    archive
+        Useful work after which a checkpoint is kept for good; absent: none is. (optional)
     every
         Each how many-th save goes to storage; the others stay in `levels`. (default 1)
     levels
@@ -1038,6 +1040,7 @@ class CheckpointSpec:
     mode: Literal["sync", "async"] | None = None
     bytes_per_parameter: float | None = None
     keep: int | None = None
+    archive: str | None = None
     every: int | None = None
     levels: Sequence[CheckpointLevelSpec] | None = None
     writers: Literal["all", "one_replica"] | None = None
@@ -1139,8 +1142,8 @@ class HazardSpec:
     effect
         What the fault does to the job. (default stop)
     keeps
-        Share of its speed or rate that a slow part keeps; of a flapping link its mean. (default
-        0.5)
+        Share of its speed or rate that a slow part keeps; of a flapping link the share of time
+        it is up. (default 0.5)
     lasts
         Mean time until a slow part is well again by itself; absent: until it is replaced.
         (optional)

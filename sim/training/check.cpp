@@ -178,6 +178,22 @@ void check_ageing(const failures::HazardSpec& hazard, const std::string& path, C
     complaints.add(path, "hazard '{}' ages by a {} law and needs mtbf; a count does not say how old the parts were", hazard.name,
                    core::to_word(hazard.law.kind));
   }
+  using failures::LawKind;
+  const auto& law = hazard.law;
+  const failures::LawSpec plain;
+  const auto needs = [&](bool given, const char* key, LawKind kind) {
+    if (given && law.kind != kind) {
+      complaints.add(fmt::format("{}.law.{}", path, key), "'{}' belongs to 'kind: {}'; the law here is {}", key, core::to_word(kind),
+                     core::to_word(law.kind));
+    }
+  };
+  needs(law.shape != plain.shape, "shape", LawKind::weibull);
+  needs(law.sigma != plain.sigma, "sigma", LawKind::lognormal);
+  needs(law.defective != plain.defective, "defective", LawKind::defects);
+  needs(!law.factors.empty(), "factors", LawKind::piecewise);
+  if (law.kind == LawKind::piecewise && law.factors.empty()) {
+    complaints.add(path + ".law", "a piecewise law needs 'factors': until which age the rate is how many times 1 / mtbf");
+  }
   core::Seconds last;
   for (std::size_t i = 0; i < hazard.law.factors.size(); ++i) {
     const auto until = hazard.law.factors[i].until;
@@ -192,6 +208,9 @@ void check_ageing(const failures::HazardSpec& hazard, const std::string& path, C
 void check_effect(const failures::HazardSpec& hazard, const std::string& path, Complaints& complaints) {
   if (hazard.lasts && !failures::is_slow(hazard.effect)) {
     complaints.add(path + ".lasts", "only slow parts get well by themselves; effect '{}' does not", core::to_word(hazard.effect));
+  }
+  if (hazard.keeps != failures::HazardSpec{}.keeps && !failures::is_slow(hazard.effect)) {
+    complaints.add(path + ".keeps", "only slow parts keep a share of their speed; effect '{}' does not", core::to_word(hazard.effect));
   }
   if (hazard.latent && hazard.effect != failures::Effect::stop) {
     complaints.add(path + ".latent", "a silent failure stops the job when it is noticed; it cannot have effect '{}'",
