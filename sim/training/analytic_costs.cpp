@@ -7,6 +7,7 @@
 #include "sim/core/error.h"
 #include "sim/workload/build.h"
 #include "sim/workload/layout.h"
+#include "sim/workload/rank_parameters.h"
 
 namespace headway::training {
 
@@ -109,21 +110,28 @@ double seconds_between(const Probe& probe, const std::vector<Call>& calls, int b
   return sum;
 }
 
-/// Appends the runs begin .. end, one a layer, to a table of sums.
+/// Appends the runs begin .. end to a table of sums.
+/// @param layers  each run stands for
 void append_layers(const Probe& probe,
                    const std::vector<Call>& calls,
                    int begin,
                    int end,
+                   int layers,
                    std::vector<double>& table) {
   int at = 0;
   for (const Call& call : calls) {
     const double each = probe.seconds(call);
-    for (int i = 0; i < call.repeat; ++i, ++at) {
-      if (at >= begin && at < end) {
-        table.push_back(table.back() + each);
-      }
+    const int runs = std::max(0, std::min(end, at + call.repeat) - std::max(begin, at));
+    for (int i = 0; i < runs * layers; ++i) {
+      table.push_back(table.back() + each);
     }
+    at += call.repeat;
   }
+}
+
+/// Layers that differ from each other need the whole model.
+bool layers_alike(const workload::ModelSpec& model) {
+  return !model.moe && model.window == 0 && model.multi_token_prediction == 0;
 }
 
 std::vector<Call> reversed(std::vector<Call> calls) {
@@ -234,11 +242,6 @@ struct FewStages {
   std::vector<int> stage_of;  ///< position in the real order -> stage here
 };
 
-/// Layers that differ from each other need the whole model.
-bool layers_alike(const workload::ModelSpec& model) {
-  return !model.moe && model.window == 0 && model.multi_token_prediction == 0;
-}
-
 /// @param sizes  layers of each stage, in the order of the model; all but the first and the last
 /// equal
 FewStages few_stages(const workload::ModelSpec& model,
@@ -340,6 +343,12 @@ ParallelismSpec rank_key(const ParallelismSpec& layout, bool splits) {
   key.last_stage_layers = 0;
   key.chunk_layers.clear();
   key.data = {};
+  // Of sharding a pass notices only whether its weight gradients are added to or written.
+  const bool sharded = workload::shards_gradients(layout.sharding);
+  key.sharding = sharded ? workload::Sharding::zero2 : workload::Sharding::zero0;
+  key.shard_group_size = 0;
+  key.reshard = true;
+  key.offload = workload::Offload::none;
   key.schedule = splits ? ScheduleKind::zero_bubble_h1 : ScheduleKind::one_f_one_b;
   return key;
 }
@@ -376,20 +385,25 @@ RankCosts rank_costs(const Scenario& s,
     key.first_stage_layers = 0;
     key.schedule = ScheduleKind::one_f_one_b;
   }
-  const Probe probe = make_probe(s.model, s, key, layout, data_parallel, kMicroBatches, timer,
-                                 [](const Block&) { return true; });
+  workload::ModelSpec model = s.model;
+  if (layers_alike(model) && key.recompute_period == 1) {
+    model.layers = key.pipeline;  // the second layer stands for all after it
+  }
+  const Probe probe = make_probe(model, s, key, layout, data_parallel, kMicroBatches, timer,
+                                 [](const Block& block) { return !is_traffic(block); });
   RankCosts costs;
   const int stages = key.pipeline;
   for (int stage = 0; stage < stages; ++stage) {
     const bool first = stage == 0, last = stage + 1 == stages;
-    const int layers = stages == 1 ? s.model.layers : first ? 1 : s.model.layers - 1;
+    const int layers = stages == 1 ? model.layers : first ? 1 : model.layers - 1;
+    const int each = first ? 1 : (s.model.layers - 1) / layers;
     const int before = first ? 1 : 0;  // the embedding is one block
     const auto forward = probe.compute_calls(stage, CallKind::forward, kMiddle);
     const auto backward = reversed(probe.compute_calls(stage, CallKind::backward, kMiddle));
     const auto weights = reversed(probe.compute_calls(stage, CallKind::weight_gradient, kMiddle));
-    append_layers(probe, forward, before, before + layers, costs.forward);
-    append_layers(probe, backward, before, before + layers, costs.backward);
-    append_layers(probe, weights, 0, layers, costs.weight_gradient);
+    append_layers(probe, forward, before, before + layers, each, costs.forward);
+    append_layers(probe, backward, before, before + layers, each, costs.backward);
+    append_layers(probe, weights, 0, layers, each, costs.weight_gradient);
     if (first) {
       costs.embedding_forward = seconds_between(probe, forward, 0, before);
       costs.embedding_backward = seconds_between(probe, backward, 0, before);

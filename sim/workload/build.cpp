@@ -1,6 +1,8 @@
 #include "sim/workload/build.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -50,6 +52,21 @@ BlockInput block_input(const ModelSpec& model,
   return input;
 }
 
+/// Equal for equal blocks, and nearly always different for others.
+std::uint64_t fingerprint(const Block& block) {
+  std::uint64_t hash = block.name.size();
+  const auto mix = [&hash](std::uint64_t part) {
+    hash = (hash ^ part) * 0x9e3779b97f4a7c15ULL;
+    hash ^= hash >> 31U;
+  };
+  for (const Operation& o : block.operations) {
+    mix(static_cast<std::uint64_t>(o.kind) << 32U | o.kernels.size());
+    mix(std::bit_cast<std::uint64_t>(o.bytes.si()));
+    mix(static_cast<std::uint64_t>(o.await.empty() ? o.ticket : o.await.front()));
+  }
+  return hash;
+}
+
 class GraphBuilder {
  public:
   GraphBuilder(const BlockInput& input, int data_parallel, int micro_batches)
@@ -79,10 +96,16 @@ class GraphBuilder {
  private:
   /// Index of a block equal to `block`, added if there is none.
   int intern(Block block) {
-    const auto found = std::find(graph_.blocks.begin(), graph_.blocks.end(), block);
-    if (found != graph_.blocks.end()) {
-      return static_cast<int>(found - graph_.blocks.begin());
+    const std::uint64_t print = fingerprint(block);
+    const auto end = fingerprints_.end();
+    auto found = std::find(fingerprints_.begin(), end, print);
+    for (; found != end; found = std::find(found + 1, end, print)) {
+      const auto index = found - fingerprints_.begin();
+      if (graph_.blocks[static_cast<std::size_t>(index)] == block) {
+        return static_cast<int>(index);
+      }
     }
+    fingerprints_.push_back(print);
     graph_.blocks.push_back(std::move(block));
     return static_cast<int>(graph_.blocks.size()) - 1;
   }
@@ -459,6 +482,7 @@ class GraphBuilder {
   DataRanks ranks_;
   std::vector<StageSchedule> items_;
   StepGraph graph_;
+  std::vector<std::uint64_t> fingerprints_;  ///< of the graph's blocks
   std::map<LayerKind, LayerBlocks> layers_;
   int await_weights_ = kNone;
 };
