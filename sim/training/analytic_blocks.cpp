@@ -183,7 +183,7 @@ RankLayout BlockTimer::ranks_of(const workload::ParallelismSpec& p, int data_par
   return {p, data_parallel, scenario_.cluster.node.scale_up.domain_gpus};
 }
 
-std::vector<TimedBlock> BlockTimer::time_blocks(const workload::StepGraph& graph,
+std::vector<TimedBlock> BlockTimer::time_blocks(const std::vector<workload::Block>& blocks,
                                                 const workload::ParallelismSpec& p,
                                                 int data_parallel,
                                                 bool (*wanted)(const workload::Block&)) {
@@ -192,15 +192,16 @@ std::vector<TimedBlock> BlockTimer::time_blocks(const workload::StepGraph& graph
       p.tensor,           p.context,  p.expert,      p.expert_tensor,
       p.shard_group_size, p.pipeline, data_parallel, static_cast<int>(p.rank_order)};
   const auto clock = core::Clock::step();
-  std::vector<TimedBlock> blocks;
-  for (std::size_t b = 0; b < graph.blocks.size(); ++b) {
-    TimedBlock& block = blocks.emplace_back();
-    if (!wanted(graph.blocks[b])) {
+  std::vector<TimedBlock> timed_blocks(blocks.size());
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    TimedBlock& block = timed_blocks[b];
+    if (!wanted(blocks[b])) {
       continue;
     }
-    const auto durations = operation_durations(graph.blocks[b], kernels_);
-    for (std::size_t i = 0; i < graph.blocks[b].operations.size(); ++i) {
-      const Operation& o = graph.blocks[b].operations[i];
+    const auto durations = operation_durations(blocks[b], kernels_);
+    block.reserve(durations.size());
+    for (std::size_t i = 0; i < durations.size(); ++i) {
+      const Operation& o = blocks[b].operations[i];
       double seconds = clock.to_seconds(durations[i]).si();
       double interference = 0;
       bool shares = false;
@@ -218,7 +219,7 @@ std::vector<TimedBlock> BlockTimer::time_blocks(const workload::StepGraph& graph
       block.back().interference = o.asynchronous ? interference : 0;
     }
   }
-  return blocks;
+  return timed_blocks;
 }
 
 }  // namespace headway::training

@@ -62,9 +62,10 @@ class BlockTimer {
   /// Ranks of a layout on the cluster's GPUs.
   [[nodiscard]] RankLayout ranks_of(const workload::ParallelismSpec& p, int data_parallel) const;
 
-  /// The blocks of a graph that are `wanted`; the others stay empty.
-  /// @param layout  whose groups communicate; the graph may be a smaller one with the same groups
-  std::vector<TimedBlock> time_blocks(const workload::StepGraph& graph,
+  /// The blocks that are `wanted`; the others stay empty.
+  /// @param layout  whose groups communicate; the blocks may be those of a smaller one with the
+  ///                same groups
+  std::vector<TimedBlock> time_blocks(const std::vector<workload::Block>& blocks,
                                       const workload::ParallelismSpec& layout,
                                       int data_parallel,
                                       bool (*wanted)(const workload::Block&));

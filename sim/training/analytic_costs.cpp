@@ -34,13 +34,6 @@ bool is_traffic(const Block& block) {
   });
 }
 
-/// All ranks of the job meet at the end of a step.
-bool ends_step(const Block& block) {
-  return std::any_of(block.operations.begin(), block.operations.end(), [](const auto& o) {
-    return o.kind == OperationKind::collective && o.group == workload::Group::world;
-  });
-}
-
 /// A graph, its blocks timed, and how to find the calls of a pass.
 struct Probe {
   StepGraph graph;
@@ -73,8 +66,8 @@ struct Probe {
   }
 };
 
-/// @param groups  the layout whose groups communicate
-/// @param wanted  which blocks to time
+/// @param groups   the layout whose groups communicate
+/// @param traffic  times the blocks of data-parallel traffic; else all others
 Probe make_probe(const workload::ModelSpec& model,
                  const Scenario& s,
                  const ParallelismSpec& probe,
@@ -82,11 +75,15 @@ Probe make_probe(const workload::ModelSpec& model,
                  int data_parallel,
                  int micro_batches,
                  BlockTimer& timer,
-                 bool (*wanted)(const Block&)) {
+                 bool traffic) {
   Probe made;
-  made.graph = workload::build_step_graph(model, s.training, probe, data_parallel, micro_batches,
-                                          timer.ranks_of(groups, data_parallel).expert_domains());
-  made.blocks = timer.time_blocks(made.graph, groups, data_parallel, wanted);
+  made.graph = workload::build_step_graph(
+      model, s.training, probe, data_parallel, micro_batches,
+      timer.ranks_of(groups, data_parallel).expert_domains(),
+      traffic ? workload::GraphDetail::traffic : workload::GraphDetail::whole);
+  const auto computes = [](const Block& block) { return !is_traffic(block); };
+  made.blocks = timer.time_blocks(made.graph.blocks, groups, data_parallel,
+                                  traffic ? is_traffic : +computes);
   return made;
 }
 
@@ -389,8 +386,7 @@ RankCosts rank_costs(const Scenario& s,
   if (layers_alike(model) && key.recompute_period == 1) {
     model.layers = key.pipeline;  // the second layer stands for all after it
   }
-  const Probe probe = make_probe(model, s, key, layout, data_parallel, kMicroBatches, timer,
-                                 [](const Block& block) { return !is_traffic(block); });
+  const Probe probe = make_probe(model, s, key, layout, data_parallel, kMicroBatches, timer, false);
   RankCosts costs;
   const int stages = key.pipeline;
   for (int stage = 0; stage < stages; ++stage) {
@@ -434,7 +430,7 @@ DataCosts data_costs(const Scenario& s,
   }
   const FewStages few = few_stages(s.model, sizes, data_key(layout));
   const Probe probe =
-      make_probe(few.model, s, few.layout, layout, data_parallel, kMicroBatches, timer, is_traffic);
+      make_probe(few.model, s, few.layout, layout, data_parallel, kMicroBatches, timer, true);
   DataCosts costs;
   costs.blocks = probe.blocks;
   read_classes(probe, few, chunks, stages.chunks(), costs);
@@ -451,18 +447,14 @@ StepEnds step_ends(const Scenario& s,
     sizes.push_back(stages.layers(stage));
   }
   const FewStages few = few_stages(s.model, sizes, end_key(layout));
-  const Probe probe =
-      make_probe(few.model, s, few.layout, layout, data_parallel, 1, timer, ends_step);
+  const auto blocks = timer.time_blocks(
+      workload::end_blocks(few.model, s.training, few.layout, data_parallel), layout, data_parallel,
+      [](const Block&) { return true; });
   StepEnds ends;
-  std::map<int, int> known;
-  for (const int stage : few.stage_of) {
-    const int block = probe.graph.stages[static_cast<std::size_t>(stage)].calls.back().block;
-    const auto [place, fresh] = known.try_emplace(block, static_cast<int>(ends.ends.size()));
-    if (fresh) {
-      ends.ends.push_back(read_end(probe.blocks[static_cast<std::size_t>(block)]));
-    }
-    ends.end_of.push_back(place->second);
+  for (const TimedBlock& block : blocks) {
+    ends.ends.push_back(read_end(block));
   }
+  ends.end_of = few.stage_of;
   return ends;
 }
 

@@ -56,7 +56,7 @@ struct StepEnd {
 
 /// Ends of all stages of a layout.
 struct StepEnds {
-  std::vector<StepEnd> ends;  ///< distinct ones
+  std::vector<StepEnd> ends;  ///< stages that are alike have one
   std::vector<int> end_of;    ///< per stage
 };
 
@@ -73,7 +73,7 @@ DataCosts data_costs(const Scenario& scenario,
                      int data_parallel,
                      BlockTimer& timer);
 
-/// Reads the ends off a step graph with whole stages.
+/// Times the last blocks of the stages.
 StepEnds step_ends(const Scenario& scenario,
                    const workload::ParallelismSpec& layout,
                    int data_parallel,

@@ -67,10 +67,41 @@ std::uint64_t fingerprint(const Block& block) {
   return hash;
 }
 
+Block end_block(const BlockInput& input,
+                const StageLayout& layout,
+                const DataRanks& ranks,
+                int stage) {
+  OptimizerInput optimizer;
+  optimizer.parameters =
+      stage_parameters_per_rank(input.model, input.parallelism, layout, stage);
+  optimizer.ranks = ranks;
+  bool first = false;
+  bool last = false;
+  for (int c = 0; c < layout.chunks(); ++c) {
+    const ChunkLayout& chunk = layout.at(stage, c);
+    for (const LayerRun& run :
+         layer_runs(input.model, input.parallelism, chunk.first_layer, chunk.layers)) {
+      optimizer.replicated += run.layers * replicated_parameters(input.model, run.kind);
+    }
+    first = first || chunk.embedding;
+    last = last || chunk.head;
+  }
+  // A prediction module beside the head reads a copy of the token table.
+  const bool copies = input.model.tied_embeddings || input.model.multi_token_prediction > 0;
+  optimizer.embedding = first != last && copies;
+  if (last) {
+    optimizer.replicated +=
+        input.model.multi_token_prediction *
+        replicated_parameters(input.model, last_layer_kind(input.model, input.parallelism));
+  }
+  return finish_step(input, optimizer);
+}
+
 class GraphBuilder {
  public:
-  GraphBuilder(const BlockInput& input, int data_parallel, int micro_batches)
+  GraphBuilder(const BlockInput& input, int data_parallel, int micro_batches, GraphDetail detail)
       : input_(input),
+        detail_(detail),
         schedule_(effective_schedule(input.parallelism)),
         layout_(input.model, input.parallelism),
         ranks_(data_ranks(input.parallelism, data_parallel)),
@@ -110,17 +141,29 @@ class GraphBuilder {
     return static_cast<int>(graph_.blocks.size()) - 1;
   }
 
+  /// The same of a block that computes.
+  template <class Write>
+  int intern(std::string name, Write write) {
+    return intern(detail_ == GraphDetail::whole ? write() : Block{std::move(name), {}});
+  }
+
   void intern_layer(const LayerKind& kind) {
     const auto [place, fresh] = layers_.try_emplace(kind);
     if (!fresh) {
       return;
     }
     LayerBlocks& blocks = place->second;
-    blocks.forward = intern(layer_forward(input_, kind));
-    blocks.backward = intern(layer_backward(input_, kind, BackwardPart::whole));
+    const auto backward = [&](BackwardPart part) {
+      return [this, &kind, part] { return layer_backward(input_, kind, part); };
+    };
+    const std::string name = kind_name(kind);
+    blocks.forward = intern(name + " forward", [&] { return layer_forward(input_, kind); });
+    blocks.backward = intern(name + " backward", backward(BackwardPart::whole));
     if (splits_backward()) {
-      blocks.input_gradient = intern(layer_backward(input_, kind, BackwardPart::input_gradient));
-      blocks.weight_gradient = intern(layer_backward(input_, kind, BackwardPart::weight_gradient));
+      blocks.input_gradient =
+          intern(name + " input gradient", backward(BackwardPart::input_gradient));
+      blocks.weight_gradient =
+          intern(name + " weight gradient", backward(BackwardPart::weight_gradient));
     }
   }
 
@@ -157,8 +200,8 @@ class GraphBuilder {
             intern(send_block(input_, from->stage, Group::pipeline_previous, 2 * from->chunk + 1));
       }
     } else {
-      blocks.enter_forward = intern(embedding_forward(input_));
-      blocks.leave_backward = intern(embedding_backward(input_));
+      blocks.enter_forward = intern("embedding forward", [&] { return embedding_forward(input_); });
+      blocks.leave_backward = intern("embedding backward", [&] { return embedding_backward(input_); });
     }
     if (const auto to = next_chunk(schedule_, p, layout_.chunks(), here)) {
       if (to->stage != chunk.stage) {
@@ -175,14 +218,14 @@ class GraphBuilder {
   /// The head, and after it each multi-token prediction module with its own use of the head;
   /// backward meets them in the opposite order. A module's layer has no half backward.
   void connect_head(ChunkBlocks& blocks) {
-    blocks.leave_forward = {intern(head_forward(input_))};
-    blocks.enter_backward = {intern(head_backward(input_))};
+    blocks.leave_forward = {intern("head forward", [&] { return head_forward(input_); })};
+    blocks.enter_backward = {intern("head backward", [&] { return head_backward(input_); })};
     for (int i = 0; i < input_.model.multi_token_prediction; ++i) {
       const LayerBlocks& layer = layers_.at(last_layer_kind(input_.model, input_.parallelism));
-      const std::vector<int> forward{intern(prediction_forward(input_)), layer.forward,
+      const std::vector<int> forward{intern("prediction forward", [&] { return prediction_forward(input_); }), layer.forward,
                                      blocks.leave_forward.front()};
       const std::vector<int> backward{blocks.enter_backward.back(), layer.backward,
-                                      intern(prediction_backward(input_))};
+                                      intern("prediction backward", [&] { return prediction_backward(input_); })};
       blocks.leave_forward.insert(blocks.leave_forward.end(), forward.begin(), forward.end());
       blocks.enter_backward.insert(blocks.enter_backward.begin(), backward.begin(), backward.end());
     }
@@ -427,31 +470,6 @@ class GraphBuilder {
     call(stage, leave, like);
   }
 
-  Block finish_block(int stage) const {
-    OptimizerInput optimizer;
-    optimizer.parameters =
-        stage_parameters_per_rank(input_.model, input_.parallelism, layout_, stage);
-    optimizer.ranks = ranks_;
-    bool first = false;
-    bool last = false;
-    for (int c = 0; c < layout_.chunks(); ++c) {
-      for (const LayerRun& run : runs_of(layout_.at(stage, c))) {
-        optimizer.replicated += run.layers * replicated_parameters(input_.model, run.kind);
-      }
-      first = first || layout_.at(stage, c).embedding;
-      last = last || layout_.at(stage, c).head;
-    }
-    // A prediction module beside the head reads a copy of the token table.
-    const bool copies = input_.model.tied_embeddings || input_.model.multi_token_prediction > 0;
-    optimizer.embedding = first != last && copies;
-    if (last) {
-      optimizer.replicated +=
-          input_.model.multi_token_prediction *
-          replicated_parameters(input_.model, last_layer_kind(input_.model, input_.parallelism));
-    }
-    return finish_step(input_, optimizer);
-  }
-
   Stage build_stage(int index) {
     std::vector<ChunkBlocks> chunks = stage_blocks(index);
     Stage stage;
@@ -472,11 +490,12 @@ class GraphBuilder {
                  i == blocks.last_backward);
       }
     }
-    call(stage, intern(finish_block(index)), {0, CallKind::epilogue, -1, 0, 1});
+    call(stage, intern(end_block(input_, layout_, ranks_, index)), {0, CallKind::epilogue, -1, 0, 1});
     return stage;
   }
 
   BlockInput input_;
+  GraphDetail detail_;
   ScheduleKind schedule_;
   StageLayout layout_;
   DataRanks ranks_;
@@ -494,7 +513,8 @@ StepGraph build_step_graph(const ModelSpec& model,
                            const ParallelismSpec& parallelism,
                            int data_parallel,
                            int micro_batches,
-                           int expert_domains) {
+                           int expert_domains,
+                           GraphDetail detail) {
   core::Diagnostics diagnostics;
   for (std::string& sentence :
        violations(model, training, parallelism, data_parallel, micro_batches)) {
@@ -502,7 +522,21 @@ StepGraph build_step_graph(const ModelSpec& model,
   }
   diagnostics.throw_if_any();
   const BlockInput input = block_input(model, training, parallelism, expert_domains);
-  return GraphBuilder(input, data_parallel, micro_batches).build();
+  return GraphBuilder(input, data_parallel, micro_batches, detail).build();
+}
+
+std::vector<Block> end_blocks(const ModelSpec& model,
+                              const TrainingSpec& training,
+                              const ParallelismSpec& parallelism,
+                              int data_parallel) {
+  const BlockInput input = block_input(model, training, parallelism, 1);
+  const StageLayout layout(model, parallelism);
+  const DataRanks ranks = data_ranks(parallelism, data_parallel);
+  std::vector<Block> blocks;
+  for (int stage = 0; stage < layout.stages(); ++stage) {
+    blocks.push_back(end_block(input, layout, ranks, stage));
+  }
+  return blocks;
 }
 
 }  // namespace headway::workload
