@@ -136,21 +136,27 @@ class AnalyticTier::Evaluator {
     const std::int64_t stride = packed ? slice : slice * data_parallel;
     const std::int64_t last =
         packed ? slice * p.pipeline * (data_parallel - 1) : slice * (data_parallel - 1);
-    const std::int64_t domain = timer_.fabric().shape().domain_gpus;
     times_.message.assign(static_cast<std::size_t>(p.pipeline), 0);
     if (p.pipeline == 1) {
       return;
     }
     const double near = timer_.message(bytes, false);
     const double far = timer_.message(bytes, true);
-    const auto crosses = [&](std::int64_t from, std::int64_t to) {
-      return from / domain != to / domain || (from + last) / domain != (to + last) / domain;
+    // NVLink domains of a stage's first ranks in the first and in the last replica.
+    const std::int64_t domain = timer_.fabric().shape().domain_gpus;
+    const auto domains = [&](std::int64_t stage) {
+      return std::pair{stride * stage / domain, (stride * stage + last) / domain};
     };
+    const auto first = domains(0);
+    auto here = first;
     for (int stage = 0; stage + 1 < p.pipeline; ++stage) {
-      times_.message[static_cast<std::size_t>(stage)] =
-          crosses(stride * stage, stride * (stage + 1)) ? far : near;
+      const auto next = domains(stage + 1);
+      const bool crosses = here.first != next.first || here.second != next.second;
+      times_.message[static_cast<std::size_t>(stage)] = crosses ? far : near;
+      here = next;
     }
-    times_.message.back() = crosses(0, stride * (p.pipeline - 1)) ? far : near;
+    const bool crosses = first.first != here.first || first.second != here.second;
+    times_.message.back() = crosses ? far : near;
   }
 
   void fill_passes(const ParallelismSpec& layout,
@@ -167,13 +173,12 @@ class AnalyticTier::Evaluator {
     times_.chunks.clear();
     times_.ready.clear();
     tails_.clear();
-    for (std::size_t place = 0; place < data.class_of.size(); ++place) {
-      const ChunkCosts& costs = classes_[static_cast<std::size_t>(data.class_of[place])];
-      times_.chunks.push_back(costs.passes);
-      if (place % chunks == 0) {
-        times_.ready.push_back(costs.ready);
-        tails_.push_back(tail_of_stage(data, place, chunks, layout.pipeline));
-      }
+    for (const int found : data.class_of) {
+      times_.chunks.push_back(classes_[static_cast<std::size_t>(found)].passes);
+    }
+    for (std::size_t place = 0; place < data.class_of.size(); place += chunks) {
+      times_.ready.push_back(classes_[static_cast<std::size_t>(data.class_of[place])].ready);
+      tails_.push_back(tail_of_stage(data, place, chunks, layout.pipeline));
     }
   }
 

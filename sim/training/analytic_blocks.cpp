@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <utility>
 
 #include "sim/training/lower.h"
 
@@ -30,13 +31,19 @@ TimedOperation timed(const Operation& o, double seconds, bool shares_network) {
 
 }  // namespace
 
-double Timeline::ticket(int number) const {
-  const auto index = static_cast<std::size_t>(number);
-  return index < tickets.size() ? tickets[index] : 0;
+void TimedBlock::add(TimedOperation o) {
+  const auto above = [](int ticket) { return static_cast<std::size_t>(ticket + 1); };
+  tickets = std::max(tickets, above(o.ticket));
+  for (const int ticket : o.await) {
+    tickets = std::max(tickets, above(ticket));
+  }
+  inner = inner || !o.waits.empty() || o.kind == OperationKind::receive ||
+          (o.asynchronous && o.ticket < 0);
+  operations.push_back(std::move(o));
 }
 
-void Timeline::reset(double begin) {
-  now = begin;
+void Timeline::reset() {
+  now = 0;
   network_free = 0;
   tickets.clear();
 }
@@ -47,8 +54,8 @@ double Timeline::run_transfer(const TimedOperation& o) {
   network_free = o.shares_network ? done : network_free;
   now = o.asynchronous ? now + o.interference : done;
   if (o.ticket >= 0) {
-    tickets.resize(std::max(tickets.size(), static_cast<std::size_t>(o.ticket) + 1), 0);
-    tickets[static_cast<std::size_t>(o.ticket)] = std::max(ticket(o.ticket), done);
+    double& ticket = tickets[static_cast<std::size_t>(o.ticket)];
+    ticket = std::max(ticket, done);
   }
   return done;
 }
@@ -57,10 +64,11 @@ double Timeline::run_transfer(const TimedOperation& o) {
 /// so it is the oldest of the channel that this rank itself has sent; between stages the pipeline's
 /// order counts, not the block's.
 double Timeline::next_message(const TimedBlock& block, std::size_t receive) {
-  received_.resize(block.size(), false);
+  const auto& operations = block.operations;
+  received_.resize(operations.size(), false);
   for (std::size_t i = 0; i < receive; ++i) {
-    if (block[i].kind == OperationKind::send && block[i].channel == block[receive].channel &&
-        !received_[i]) {
+    if (operations[i].kind == OperationKind::send &&
+        operations[i].channel == operations[receive].channel && !received_[i]) {
       received_[i] = true;
       return finish_[i];
     }
@@ -69,16 +77,40 @@ double Timeline::next_message(const TimedBlock& block, std::size_t receive) {
 }
 
 void Timeline::run(const TimedBlock& block, std::size_t first, std::size_t end) {
-  finish_.assign(block.size(), 0);
+  if (tickets.size() < block.tickets) {
+    tickets.resize(block.tickets, 0);
+  }
+  if (block.inner) {
+    run_with_inner_waits(block, first, end);
+    return;
+  }
+  for (std::size_t i = first; i < end; ++i) {
+    const TimedOperation& o = block.operations[i];
+    await_tickets(o);
+    if (o.kind == OperationKind::collective) {
+      run_transfer(o);
+    } else if (o.kind != OperationKind::send) {
+      now += o.seconds;
+    }
+  }
+}
+
+void Timeline::await_tickets(const TimedOperation& o) {
+  for (const int number : o.await) {
+    now = std::max(now, tickets[static_cast<std::size_t>(number)]);
+  }
+}
+
+void Timeline::run_with_inner_waits(const TimedBlock& block, std::size_t first, std::size_t end) {
+  const auto& operations = block.operations;
+  finish_.assign(operations.size(), 0);
   received_.clear();
   for (std::size_t i = first; i < end; ++i) {
-    const TimedOperation& o = block[i];
+    const TimedOperation& o = operations[i];
     for (const int earlier : o.waits) {
       now = std::max(now, finish_[static_cast<std::size_t>(earlier)]);
     }
-    for (const int number : o.await) {
-      now = std::max(now, ticket(number));
-    }
+    await_tickets(o);
     switch (o.kind) {
       case OperationKind::compute:
       case OperationKind::delay:
@@ -96,7 +128,7 @@ void Timeline::run(const TimedBlock& block, std::size_t first, std::size_t end) 
     }
   }
   for (std::size_t i = first; i < end; ++i) {
-    now = block[i].asynchronous && block[i].ticket < 0 ? std::max(now, finish_[i]) : now;
+    now = operations[i].asynchronous && operations[i].ticket < 0 ? std::max(now, finish_[i]) : now;
   }
 }
 
@@ -199,7 +231,7 @@ std::vector<TimedBlock> BlockTimer::time_blocks(const std::vector<workload::Bloc
       continue;
     }
     const auto durations = operation_durations(blocks[b], kernels_);
-    block.reserve(durations.size());
+    block.operations.reserve(durations.size());
     for (std::size_t i = 0; i < durations.size(); ++i) {
       const Operation& o = blocks[b].operations[i];
       double seconds = clock.to_seconds(durations[i]).si();
@@ -215,8 +247,8 @@ std::vector<TimedBlock> BlockTimer::time_blocks(const std::vector<workload::Bloc
       } else if (o.kind == OperationKind::send && o.peer_stage < 0) {
         seconds = message(o.bytes, shape_of(layout, groups, o.group).domains > 1);
       }
-      block.push_back(timed(o, seconds, shares));
-      block.back().interference = o.asynchronous ? interference : 0;
+      block.add(timed(o, seconds, shares));
+      block.operations.back().interference = o.asynchronous ? interference : 0;
     }
   }
   return timed_blocks;

@@ -30,7 +30,15 @@ struct TimedOperation {
   int channel = 0;
   std::vector<int> waits, await;
 };
-using TimedBlock = std::vector<TimedOperation>;
+
+/// The operations of a block in order.
+struct TimedBlock {
+  std::vector<TimedOperation> operations;
+  std::size_t tickets = 0;  ///< more than the largest that it launches or awaits
+  bool inner = false;       ///< what ends inside the block depends on when its transfers complete
+
+  void add(TimedOperation operation);
+};
 
 /// Where a rank stands while blocks run on it.
 struct Timeline {
@@ -40,17 +48,21 @@ struct Timeline {
 
   /// Runs operations first .. end of a block.
   void run(const TimedBlock& block, std::size_t first, std::size_t end);
-  void run(const TimedBlock& block) { run(block, 0, block.size()); }
-  [[nodiscard]] double ticket(int number) const;
+  void run(const TimedBlock& block) { run(block, 0, block.operations.size()); }
+  [[nodiscard]] double ticket(std::size_t number) const {
+    return number < tickets.size() ? tickets[number] : 0;
+  }
   /// Back to the start of time, keeping memory.
-  void reset(double begin = 0);
+  void reset();
 
  private:
+  void run_with_inner_waits(const TimedBlock& block, std::size_t first, std::size_t end);
+  void await_tickets(const TimedOperation& operation);
   double run_transfer(const TimedOperation& operation);
   double next_message(const TimedBlock& block, std::size_t receive);
 
-  std::vector<double>
-      finish_;  ///< scratch: per operation of the block, when its transfer is complete
+  /// Scratch: per operation of the block, when its transfer is complete.
+  std::vector<double> finish_;
   std::vector<bool> received_;  ///< scratch: per send of the block
 };
 

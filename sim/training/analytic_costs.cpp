@@ -1,6 +1,7 @@
 #include "sim/training/analytic_costs.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -311,23 +312,22 @@ void read_classes(const Probe& probe,
 }
 
 /// Operations first .. end of a block by themselves [s].
-double seconds_of(const TimedBlock& block,
-                  TimedBlock::const_iterator first,
-                  TimedBlock::const_iterator end) {
+double seconds_of(const TimedBlock& block, std::ptrdiff_t first, std::ptrdiff_t end) {
   Timeline line;
-  line.run(block, static_cast<std::size_t>(first - block.begin()),
-           static_cast<std::size_t>(end - block.begin()));
+  line.run(block, static_cast<std::size_t>(first), static_cast<std::size_t>(end));
   return line.now;
 }
 
 StepEnd read_end(const TimedBlock& block) {
-  const auto awaits = std::find_if(block.begin(), block.end(),
-                                   [](const TimedOperation& o) { return !o.await.empty(); });
-  const auto world =
-      std::find_if(block.begin(), block.end(), [](const TimedOperation& o) { return o.world; });
+  const auto& operations = block.operations;
+  const auto place = [&](auto is) {
+    return std::find_if(operations.begin(), operations.end(), is) - operations.begin();
+  };
+  const auto awaits = place([](const TimedOperation& o) { return !o.await.empty(); });
+  const auto world = place([](const TimedOperation& o) { return o.world; });
   const auto wait = std::min(awaits, world);
-  return {seconds_of(block, block.begin(), wait), seconds_of(block, wait, world),
-          seconds_of(block, world, block.end())};
+  return {seconds_of(block, 0, wait), seconds_of(block, wait, world),
+          seconds_of(block, world, std::ssize(operations))};
 }
 
 }  // namespace
