@@ -29,6 +29,13 @@ TimedOperation timed(const Operation& o, double seconds, bool shares_network) {
   return t;
 }
 
+/// Whether a rank is busy with anything but transfers.
+bool takes_time(const workload::Block& block) {
+  return std::any_of(block.operations.begin(), block.operations.end(), [](const Operation& o) {
+    return !o.kernels.empty() || o.duration > core::Seconds(0);
+  });
+}
+
 }  // namespace
 
 void TimedBlock::add(TimedOperation o) {
@@ -230,11 +237,13 @@ std::vector<TimedBlock> BlockTimer::time_blocks(const std::vector<workload::Bloc
     if (!wanted(blocks[b])) {
       continue;
     }
-    const auto durations = operation_durations(blocks[b], kernels_);
-    block.operations.reserve(durations.size());
-    for (std::size_t i = 0; i < durations.size(); ++i) {
-      const Operation& o = blocks[b].operations[i];
-      double seconds = clock.to_seconds(durations[i]).si();
+    const auto& operations = blocks[b].operations;
+    const auto durations = takes_time(blocks[b]) ? operation_durations(blocks[b], kernels_)
+                                                 : std::vector<core::Tick>{};
+    block.operations.reserve(operations.size());
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+      const Operation& o = operations[i];
+      double seconds = durations.empty() ? 0 : clock.to_seconds(durations[i]).si();
       double interference = 0;
       bool shares = false;
       if (o.kind == OperationKind::collective) {

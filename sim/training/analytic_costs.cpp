@@ -35,11 +35,23 @@ bool is_traffic(const Block& block) {
   });
 }
 
+enum class BlockRole { compute, message, traffic };
+
+BlockRole role_of(const Block& block) {
+  return is_traffic(block)   ? BlockRole::traffic
+         : is_message(block) ? BlockRole::message
+                             : BlockRole::compute;
+}
+
 /// A graph, its blocks timed, and how to find the calls of a pass.
 struct Probe {
   StepGraph graph;
+  std::vector<BlockRole> roles;  ///< of the blocks
   std::vector<TimedBlock> blocks;
 
+  [[nodiscard]] BlockRole role(const Call& call) const {
+    return roles[static_cast<std::size_t>(call.block)];
+  }
   [[nodiscard]] const Block& block(const Call& call) const {
     return graph.blocks[static_cast<std::size_t>(call.block)];
   }
@@ -60,9 +72,7 @@ struct Probe {
   /// The same without messages and traffic.
   [[nodiscard]] std::vector<Call> compute_calls(int stage, CallKind kind, int micro_batch) const {
     auto found = calls(stage, kind, micro_batch);
-    std::erase_if(found, [&](const Call& call) {
-      return is_message(block(call)) || is_traffic(block(call));
-    });
+    std::erase_if(found, [&](const Call& call) { return role(call) != BlockRole::compute; });
     return found;
   }
 };
@@ -82,6 +92,9 @@ Probe make_probe(const workload::ModelSpec& model,
       model, s.training, probe, data_parallel, micro_batches,
       timer.ranks_of(groups, data_parallel).expert_domains(),
       traffic ? workload::GraphDetail::traffic : workload::GraphDetail::whole);
+  for (const Block& block : made.graph.blocks) {
+    made.roles.push_back(role_of(block));
+  }
   const auto computes = [](const Block& block) { return !is_traffic(block); };
   made.blocks = timer.time_blocks(made.graph.blocks, groups, data_parallel,
                                   traffic ? is_traffic : +computes);
@@ -141,7 +154,7 @@ void read_message(const Probe& probe, int stage, RankCosts& costs) {
   constexpr int kMiddle = 1;
   for (const Call& call : probe.calls(stage, CallKind::forward, kMiddle)) {
     const Block& block = probe.block(call);
-    if (!is_message(block)) {
+    if (probe.role(call) != BlockRole::message) {
       continue;
     }
     for (std::size_t i = 0; i < block.operations.size(); ++i) {
@@ -160,19 +173,21 @@ void read_message(const Probe& probe, int stage, RankCosts& costs) {
 /// Which part of a pass a compute call is, told by how many runs of the pass are left.
 std::vector<PassPart> parts_of(const Probe& probe,
                                const std::vector<Call>& calls,
-                               const std::vector<Call>& compute,
                                const workload::ChunkLayout& chunk,
                                bool forward) {
-  const int all = repeats(compute);
+  int all = 0;
+  for (const Call& call : calls) {
+    all += probe.role(call) == BlockRole::compute ? call.repeat : 0;
+  }
   const int heads = all - chunk.layers - (chunk.embedding ? 1 : 0);
   HEADWAY_CHECK(heads >= 0, "a pass of {} runs through a chunk of {} layers", all, chunk.layers);
   std::vector<PassPart> parts;
   int at = forward ? 0 : all;  // backward counts down, so that runs have the forward's numbers
   for (const Call& call : calls) {
     PassPart part;
-    if (is_traffic(probe.block(call))) {
+    if (probe.role(call) == BlockRole::traffic) {
       part.block = call.block;
-    } else if (is_message(probe.block(call))) {
+    } else if (probe.role(call) == BlockRole::message) {
       continue;
     } else {
       const int begin = forward ? at : at - call.repeat;
@@ -193,9 +208,9 @@ std::vector<PassPart> parts_of(const Probe& probe,
   return parts;
 }
 
-bool has_blocks(const std::vector<PassPart>& parts) {
-  return std::any_of(parts.begin(), parts.end(),
-                     [](const PassPart& part) { return part.block >= 0; });
+bool has_traffic(const Probe& probe, const std::vector<Call>& calls) {
+  return std::any_of(calls.begin(), calls.end(),
+                     [&](const Call& call) { return probe.role(call) == BlockRole::traffic; });
 }
 
 ChunkClass read_chunk(const Probe& probe, const workload::ChunkLayout& chunk, int position) {
@@ -208,16 +223,16 @@ ChunkClass read_chunk(const Probe& probe, const workload::ChunkLayout& chunk, in
   for (const Call& call : probe.calls(position, CallKind::prologue, -1)) {
     made.prologue.push_back(call.block);
   }
-  const auto read = [&](CallKind kind, int micro_batch) {
-    return parts_of(probe, probe.calls(position, kind, micro_batch),
-                    probe.compute_calls(position, kind, micro_batch), chunk,
-                    kind == CallKind::forward);
+  const auto calls = [&](CallKind kind, int micro_batch) {
+    return probe.calls(position, kind, micro_batch);
   };
-  made.forward = read(CallKind::forward, kFirst);
-  made.backward = read(CallKind::backward, kLast);
-  made.forward_always = has_blocks(read(CallKind::forward, kLast));
-  made.backward_always = has_blocks(read(CallKind::backward, kFirst));
-  made.has_traffic = has_blocks(made.forward) || has_blocks(made.backward);
+  const auto forward = calls(CallKind::forward, kFirst);
+  const auto backward = calls(CallKind::backward, kLast);
+  made.forward = parts_of(probe, forward, chunk, true);
+  made.backward = parts_of(probe, backward, chunk, false);
+  made.forward_always = has_traffic(probe, calls(CallKind::forward, kLast));
+  made.backward_always = has_traffic(probe, calls(CallKind::backward, kFirst));
+  made.has_traffic = has_traffic(probe, forward) || has_traffic(probe, backward);
   return made;
 }
 
@@ -225,7 +240,7 @@ ChunkClass read_chunk(const Probe& probe, const workload::ChunkLayout& chunk, in
 std::vector<int> signature(const Probe& probe, int position) {
   std::vector<int> runs;
   for (const Call& call : probe.graph.stages[static_cast<std::size_t>(position)].calls) {
-    if (!is_message(probe.block(call)) && call.kind != CallKind::epilogue) {
+    if (probe.role(call) != BlockRole::message && call.kind != CallKind::epilogue) {
       runs.insert(runs.end(),
                   {call.block, call.repeat, static_cast<int>(call.kind), call.micro_batch});
     }

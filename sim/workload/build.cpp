@@ -25,6 +25,7 @@ constexpr int kNone = -1;
 struct ChunkBlocks {
   int enter_forward = kNone, leave_backward = kNone;
   std::vector<int> leave_forward, enter_backward;  ///< in order
+  std::vector<LayerRun> runs;                      ///< its layers, in the order of the model
   std::vector<Bucket> buckets;  ///< in the order of backward; empty without data parallelism
   std::vector<int> reduce;      ///< one a bucket, where gradients are reduced bucket by bucket
   std::vector<int>
@@ -245,9 +246,10 @@ class GraphBuilder {
     }
     for (int c = 0; c < layout_.chunks(); ++c) {
       ChunkBlocks& blocks = chunks[static_cast<std::size_t>(c)];
-      connect(blocks, layout_.at(stage, c));
-      blocks.buckets =
-          chunk_buckets(input_.model, input_.parallelism, layout_.at(stage, c), ranks_.shared);
+      const ChunkLayout& chunk = layout_.at(stage, c);
+      connect(blocks, chunk);
+      blocks.runs = layer_runs(input_.model, input_.parallelism, chunk.first_layer, chunk.layers);
+      blocks.buckets = chunk_buckets(input_.model, input_.parallelism, chunk, ranks_.shared);
       for (const Bucket& bucket : blocks.buckets) {
         if (reduces_early() || reduces_always()) {
           blocks.reduce.push_back(intern(reduce_bucket(input_, bucket.parameters)));
@@ -326,10 +328,6 @@ class GraphBuilder {
     for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
       call(stage, layer_block(layers_.at(run->kind), kind), like, run->layers);
     }
-  }
-
-  std::vector<LayerRun> runs_of(const ChunkLayout& chunk) const {
-    return layer_runs(input_.model, input_.parallelism, chunk.first_layer, chunk.layers);
   }
 
   /// Runs the buckets of a chunk with sharded weights: while one computes, the next one's weights
@@ -422,7 +420,7 @@ class GraphBuilder {
     }
     if (!first || blocks.await_gather.empty()) {
       call(stage, blocks.enter_forward, like);
-      forward_layers(stage, runs_of(chunk), like);
+      forward_layers(stage, blocks.runs, like);
       call_each(stage, blocks.leave_forward, like);
       return;
     }
@@ -442,12 +440,8 @@ class GraphBuilder {
 
   /// A whole backward, or one of its halves: the first passes gradients on, the second completes
   /// those of weights.
-  void backward(Stage& stage,
-                const ChunkBlocks& blocks,
-                const ChunkLayout& chunk,
-                const Call& like,
-                WorkKind kind,
-                bool last) const {
+  void backward(
+      Stage& stage, const ChunkBlocks& blocks, const Call& like, WorkKind kind, bool last) const {
     if (!blocks.gather.empty()) {
       backward_sharded(stage, blocks, like, kind);
       return;
@@ -465,7 +459,7 @@ class GraphBuilder {
         call(stage, blocks.reduce[i], like);
       }
     } else {
-      backward_layers(stage, runs_of(chunk), like, kind);
+      backward_layers(stage, blocks.runs, like, kind);
     }
     call(stage, leave, like);
   }
@@ -486,11 +480,13 @@ class GraphBuilder {
       } else {
         const CallKind kind =
             item.kind == WorkKind::weight_gradient ? CallKind::weight_gradient : CallKind::backward;
-        backward(stage, blocks, chunk, {0, kind, item.micro_batch, item.chunk, 1}, item.kind,
+        backward(stage, blocks, {0, kind, item.micro_batch, item.chunk, 1}, item.kind,
                  i == blocks.last_backward);
       }
     }
-    call(stage, intern(end_block(input_, layout_, ranks_, index)), {0, CallKind::epilogue, -1, 0, 1});
+    const int end =
+        intern("finish step", [&] { return end_block(input_, layout_, ranks_, index); });
+    call(stage, end, {0, CallKind::epilogue, -1, 0, 1});
     return stage;
   }
 

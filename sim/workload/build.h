@@ -43,7 +43,8 @@ std::vector<std::string> violations(const ModelSpec& model,
 /// What of a step is written down.
 enum class GraphDetail : std::uint8_t {
   whole,
-  traffic,  ///< the blocks of layers, embedding and head are there, but empty
+  traffic,  ///< only the traffic of stages and replicas: the blocks of layers, embedding, head and
+            ///< of the step's end are empty
 };
 
 /// One training step of all stages.

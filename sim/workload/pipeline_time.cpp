@@ -28,11 +28,16 @@ class PipelineOrder::Builder {
         schedule_(schedule),
         micro_batches_(micro_batches),
         stages_(pipeline_schedule(schedule, out.stages_, virtual_stages, micro_batches)),
-        next_(stages_.size(), 0),
+        done_(stages_.size(), 0),
         seen_(stages_.size() * static_cast<std::size_t>(out.chunks_)),
         ends_(kKinds * seen_.size() * static_cast<std::size_t>(micro_batches), 0) {
-    for (std::uint32_t stage = 0; stage < stages_.size(); ++stage) {
-      out_.last_.push_back(stage);
+    for (int stage = 0; stage < out_.stages_; ++stage) {
+      out_.last_.push_back(static_cast<std::uint32_t>(stage));
+      for (int chunk = 0; chunk < out_.chunks_; ++chunk) {
+        const StageChunk at{stage, chunk};
+        previous_.push_back(neighbour(at, previous_chunk(schedule, out.stages_, out.chunks_, at)));
+        next_.push_back(neighbour(at, next_chunk(schedule, out.stages_, out.chunks_, at)));
+      }
     }
   }
 
@@ -48,7 +53,7 @@ class PipelineOrder::Builder {
       const std::size_t before = left;
       round_ = next_end();
       for (int stage = 0; stage < out_.stages_; ++stage) {
-        auto& next = next_[static_cast<std::size_t>(stage)];
+        auto& next = done_[static_cast<std::size_t>(stage)];
         const auto& items = stages_[static_cast<std::size_t>(stage)];
         if (next < items.size() && add(stage, items[next])) {
           ++next;
@@ -58,10 +63,9 @@ class PipelineOrder::Builder {
       HEADWAY_CHECK(left < before, "schedule {} waits for itself", core::to_word(schedule_));
     }
     if (micro_batches_ > out_.stages_) {
-      const int last = out_.chunks_ - 1;
-      out_.late_ = end_of(WorkKind::forward, {out_.stages_ - 1, last}, micro_batches_ - 1);
-      out_.early_ =
-          end_of(WorkKind::forward, {out_.stages_ - 1, last}, micro_batches_ - 1 - out_.stages_);
+      const int last = out_.stages_ * out_.chunks_ - 1;
+      out_.late_ = end_of(WorkKind::forward, last, micro_batches_ - 1);
+      out_.early_ = end_of(WorkKind::forward, last, micro_batches_ - 1 - out_.stages_);
     }
   }
 
@@ -73,55 +77,66 @@ class PipelineOrder::Builder {
     return static_cast<std::uint32_t>(stages_.size() + out_.items_.size());
   }
 
+  /// Where a chunk's input or output comes from or goes to.
+  struct Neighbour {
+    int place = -1;             ///< stage x chunks + chunk; -1: there is none
+    std::uint32_t message = 0;  ///< as Item::message
+  };
+
+  Neighbour neighbour(StageChunk here, std::optional<StageChunk> other) const {
+    if (!other) {
+      return {};
+    }
+    Neighbour found{other->stage * out_.chunks_ + other->chunk, 0};
+    if (other->stage != here.stage) {
+      const int gap = std::abs(other->stage - here.stage);
+      const int lower = std::min(other->stage, here.stage);
+      found.message = static_cast<std::uint32_t>(1 + (gap == 1 ? lower : out_.stages_ - 1));
+    }
+    return found;
+  }
+
   /// Where the end of a pass is; 0, a stage's start, while the pass is not in the order.
-  std::uint32_t& end_of(WorkKind kind, StageChunk at, int micro_batch) {
-    const auto place = static_cast<std::size_t>(at.stage * out_.chunks_ + at.chunk);
-    const auto of_kind = (static_cast<std::size_t>(kind) * seen_.size() + place) *
-                         static_cast<std::size_t>(micro_batches_);
+  std::uint32_t& end_of(WorkKind kind, int place, int micro_batch) {
+    const auto of_kind =
+        (static_cast<std::size_t>(kind) * seen_.size() + static_cast<std::size_t>(place)) *
+        static_cast<std::size_t>(micro_batches_);
     return ends_[of_kind + static_cast<std::size_t>(micro_batch)];
   }
 
   /// @returns false if what the pass needs is not in the order before this round
   bool add(int stage, const WorkItem& work) {
     std::uint32_t& last = out_.last_[static_cast<std::size_t>(stage)];
+    const int place = stage * out_.chunks_ + work.chunk;
     Item item;
     item.previous = item.needs = last;
-    const StageChunk here{stage, work.chunk};
-    if (!set_need(here, work, item)) {
+    if (!set_need(place, work, item)) {
       return false;
     }
-    const int place = stage * out_.chunks_ + work.chunk;
     item.pass = static_cast<std::uint32_t>(static_cast<std::size_t>(place) * kPasses +
                                            static_cast<std::size_t>(pass_of(place, work)));
-    last = end_of(work.kind, here, work.micro_batch) = next_end();
+    last = end_of(work.kind, place, work.micro_batch) = next_end();
     out_.items_.push_back(item);
     return true;
   }
 
-  bool set_need(StageChunk here, const WorkItem& work, Item& item) {
-    std::optional<StageChunk> from;
+  bool set_need(int place, const WorkItem& work, Item& item) {
     WorkKind kind = work.kind;
+    Neighbour from{place, 0};
     if (work.kind == WorkKind::forward) {
-      from = previous_chunk(schedule_, out_.stages_, out_.chunks_, here);
-      if (!from) {
+      from = previous_[static_cast<std::size_t>(place)];
+      if (from.place < 0) {
         return true;
       }
     } else if (work.kind == WorkKind::weight_gradient) {
-      from = here;
       kind = WorkKind::input_gradient;
+    } else if (const Neighbour& next = next_[static_cast<std::size_t>(place)]; next.place >= 0) {
+      from = next;
     } else {
-      from = next_chunk(schedule_, out_.stages_, out_.chunks_, here);
-      if (!from) {
-        from = here;
-        kind = WorkKind::forward;
-      }
+      kind = WorkKind::forward;
     }
-    item.needs = end_of(kind, *from, work.micro_batch);
-    if (from->stage != here.stage) {
-      const int gap = std::abs(from->stage - here.stage);
-      const int lower = std::min(from->stage, here.stage);
-      item.message = static_cast<std::uint32_t>(1 + (gap == 1 ? lower : out_.stages_ - 1));
-    }
+    item.message = from.message;
+    item.needs = end_of(kind, from.place, work.micro_batch);
     return item.needs > 0 && item.needs < round_;
   }
 
@@ -148,7 +163,8 @@ class PipelineOrder::Builder {
   int micro_batches_;
   std::uint32_t round_ = 0;  ///< the first end of this round
   std::vector<StageSchedule> stages_;
-  std::vector<std::size_t> next_;
+  std::vector<std::size_t> done_;           ///< per stage: passes in the order
+  std::vector<Neighbour> previous_, next_;  ///< per chunk
   std::vector<Seen> seen_;
   std::vector<std::uint32_t> ends_;  ///< by kind, chunk and micro-batch
 };
