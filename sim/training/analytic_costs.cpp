@@ -302,20 +302,25 @@ std::vector<workload::ChunkLayout> in_order(const workload::StageLayout& layout)
   return chunks;
 }
 
+/// @param period  of recomputation: chunks are alike that begin at the same place of it
 void read_classes(const Probe& probe,
                   const FewStages& few,
                   const std::vector<workload::ChunkLayout>& chunks,
                   int chunks_per_stage,
+                  int period,
                   DataCosts& costs) {
   std::map<std::vector<int>, int> known;
-  std::vector<int> class_of_stage(probe.graph.stages.size(), -1);
+  std::vector<int> class_of_stage(probe.graph.stages.size() * static_cast<std::size_t>(period), -1);
   costs.class_of.assign(chunks.size(), 0);
   for (std::size_t position = 0; position < chunks.size(); ++position) {
     const int stage = few.stage_of[position];
-    int& found = class_of_stage[static_cast<std::size_t>(stage)];
+    const int phase = chunks[position].first_layer % period;
+    int& found = class_of_stage[static_cast<std::size_t>(stage * period + phase)];
     if (found < 0) {
+      std::vector<int> runs = signature(probe, stage);
+      runs.push_back(phase);
       const auto [place, fresh] =
-          known.try_emplace(signature(probe, stage), static_cast<int>(costs.classes.size()));
+          known.try_emplace(std::move(runs), static_cast<int>(costs.classes.size()));
       if (fresh) {
         costs.classes.push_back(read_chunk(probe, chunks[position], stage));
       }
@@ -370,7 +375,6 @@ ParallelismSpec data_key(const ParallelismSpec& layout) {
   key.micro_batch = 1;
   key.recompute = workload::Recompute::none;
   key.recompute_parts.clear();
-  key.recompute_period = 1;
   key.sequence = true;
   key.data = {};
   return key;
@@ -378,6 +382,7 @@ ParallelismSpec data_key(const ParallelismSpec& layout) {
 
 ParallelismSpec end_key(const ParallelismSpec& layout) {
   ParallelismSpec key = data_key(layout);
+  key.recompute_period = 1;
   key.sequence = layout.sequence;
   key.virtual_stages = 1;
   key.schedule = ScheduleKind::one_f_one_b;
@@ -443,12 +448,14 @@ DataCosts data_costs(const Scenario& s,
   for (const auto& chunk : chunks) {
     sizes.push_back(chunk.layers);
   }
-  const FewStages few = few_stages(s.model, sizes, data_key(layout));
+  ParallelismSpec key = data_key(layout);
+  const int period = std::exchange(key.recompute_period, 1);
+  const FewStages few = few_stages(s.model, sizes, std::move(key));
   const Probe probe =
       make_probe(few.model, s, few.layout, layout, data_parallel, kMicroBatches, timer, true);
   DataCosts costs;
   costs.blocks = probe.blocks;
-  read_classes(probe, few, chunks, stages.chunks(), costs);
+  read_classes(probe, few, chunks, stages.chunks(), period, costs);
   return costs;
 }
 
