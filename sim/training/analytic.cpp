@@ -1,6 +1,8 @@
 #include "sim/training/analytic.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <optional>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -163,10 +165,9 @@ class AnalyticTier::Evaluator {
                    ScheduleKind schedule,
                    const RankCosts& rank,
                    const DataCosts& data) {
-    const double message = *std::max_element(times_.message.begin(), times_.message.end());
     classes_.clear();
     for (const ChunkClass& chunk : data.classes) {
-      classes_.push_back(chunk_costs(chunk, rank, data, message));
+      classes_.push_back(chunk_costs(chunk, rank, data));
     }
     const auto chunks =
         static_cast<std::size_t>(workload::chunks_per_stage(schedule, layout.virtual_stages));
@@ -180,6 +181,39 @@ class AnalyticTier::Evaluator {
       times_.ready.push_back(classes_[static_cast<std::size_t>(data.class_of[place])].ready);
       tails_.push_back(tail_of_stage(data, place, chunks, layout.pipeline));
     }
+    if (rank.send_blocks) {
+      add_sends(layout.pipeline, schedule, static_cast<int>(chunks));
+    }
+  }
+
+  /// Where a sender waits until its message has left, passes end as the messages arrive, and
+  /// reductions go on meanwhile.
+  void add_sends(int stages, ScheduleKind schedule, int chunks) {
+    const auto sent = [&](int stage, const std::optional<workload::StageChunk>& to) {
+      if (!to || to->stage == stage) {
+        return 0.0;
+      }
+      const bool neighbours = std::abs(to->stage - stage) == 1;
+      const int link = neighbours ? std::min(to->stage, stage) : stages - 1;
+      return times_.message[static_cast<std::size_t>(link)];
+    };
+    for (int place = 0; place < stages * chunks; ++place) {
+      const workload::StageChunk at{place / chunks, place % chunks};
+      const double on = sent(at.stage, workload::next_chunk(schedule, stages, chunks, at));
+      const double back = sent(at.stage, workload::previous_chunk(schedule, stages, chunks, at));
+      PassTimes& passes = times_.chunks[static_cast<std::size_t>(place)];
+      for (const Pass pass : {Pass::forward, Pass::first_forward}) {
+        passes[static_cast<std::size_t>(pass)] += on;
+      }
+      for (const Pass pass : {Pass::backward, Pass::last_backward}) {
+        passes[static_cast<std::size_t>(pass)] += back;
+      }
+      if (at.chunk == 0) {
+        double& tail = tails_[static_cast<std::size_t>(at.stage)];
+        tail = std::max(0.0, tail - back);
+      }
+    }
+    std::fill(times_.message.begin(), times_.message.end(), 0.0);
   }
 
   /// Reductions of a stage's later chunks are launched earlier: what they leave over delays those
@@ -204,13 +238,9 @@ class AnalyticTier::Evaluator {
     return table[static_cast<std::size_t>(first + layers)] - table[static_cast<std::size_t>(first)];
   }
 
-  ChunkCosts chunk_costs(const ChunkClass& chunk,
-                         const RankCosts& rank,
-                         const DataCosts& data,
-                         double message) {
-    const double sends = rank.send_blocks ? message : 0;
-    const double before_forward = (chunk.embedding ? 0 : rank.receive) + (chunk.head ? 0 : sends);
-    const double before_backward = (chunk.head ? 0 : rank.receive) + (chunk.embedding ? 0 : sends);
+  ChunkCosts chunk_costs(const ChunkClass& chunk, const RankCosts& rank, const DataCosts& data) {
+    const double before_forward = chunk.embedding ? 0 : rank.receive;
+    const double before_backward = chunk.head ? 0 : rank.receive;
     const double forward = before_forward + sum(rank.forward, chunk.first_layer, chunk.layers) +
                            (chunk.embedding ? rank.embedding_forward : 0) +
                            (chunk.head ? rank.head_forward : 0);
