@@ -255,15 +255,15 @@ struct FewStages {
   std::vector<int> stage_of;  ///< position in the real order -> stage here
 };
 
-/// @param sizes  layers of each stage, in the order of the model; all but the first and the last
-/// equal
+/// @param sizes  layers of each stage, in the order of the model
 FewStages few_stages(const workload::ModelSpec& model,
                      const std::vector<int>& sizes,
                      ParallelismSpec p) {
   constexpr std::size_t kFew = 3;
   const std::size_t stages = sizes.size();
-  const bool listed = !p.chunk_layers.empty();
-  const bool fewer = stages > kFew && layers_alike(model) && !listed;
+  const bool inner_alike = stages > kFew && std::all_of(sizes.begin() + 1, sizes.end() - 1,
+                                                        [&](int size) { return size == sizes[1]; });
+  const bool fewer = inner_alike && layers_alike(model);
   const std::size_t kept = fewer ? kFew : stages;
   FewStages few{model, std::move(p), {}};
   for (std::size_t i = 0; i < stages; ++i) {
