@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/core/error.h"
 #include "sim/training/analytic_costs.h"
 #include "sim/workload/layout.h"
 #include "sim/workload/pipeline_time.h"
@@ -58,8 +59,7 @@ struct KeyHash {
 };
 
 bool splits_backward(ScheduleKind schedule) {
-  return schedule == ScheduleKind::zero_bubble_h1 || schedule == ScheduleKind::zero_bubble_h2 ||
-         schedule == ScheduleKind::zero_bubble_v || schedule == ScheduleKind::dual_pipe_v;
+  return schedule == ScheduleKind::zero_bubble_h1 || schedule == ScheduleKind::zero_bubble_h2;
 }
 
 /// What a chunk class takes in one layout.
@@ -94,7 +94,7 @@ class AnalyticTier::Evaluator {
   const RankCosts& rank_of(const ParallelismSpec& layout, int data_parallel, bool splits) {
     // Experts are spread over data-parallel ranks; nothing else of a pass depends on how many there
     // are.
-    const int data = layout.expert > 1 ? data_parallel : 1;
+    const int data = layout.expert * layout.expert_tensor > 1 ? data_parallel : 1;
     const auto [place, fresh] = ranks_.try_emplace({rank_key(layout, splits), data});
     if (fresh) {
       place->second = rank_costs(scenario_, layout, data, splits, timer_);
@@ -367,12 +367,16 @@ AnalyticTier::AnalyticTier(const Scenario& scenario)
 AnalyticTier::~AnalyticTier() = default;
 
 bool AnalyticTier::covers(const ParallelismSpec& layout) {
-  return layout.schedule != ScheduleKind::dual_pipe;
+  return layout.schedule != ScheduleKind::dual_pipe &&
+         layout.schedule != ScheduleKind::dual_pipe_v &&
+         layout.schedule != ScheduleKind::zero_bubble_v;
 }
 
 AnalyticStep AnalyticTier::evaluate(const ParallelismSpec& layout,
                                     int data_parallel,
                                     int micro_batches) {
+  HEADWAY_CHECK(covers(layout), "the analytic tier does not know schedule {}",
+                core::to_word(layout.schedule));
   return evaluator_->evaluate(layout, data_parallel, micro_batches);
 }
 

@@ -35,10 +35,11 @@ class AnalyticTier {
   AnalyticTier& operator=(const AnalyticTier&) = delete;
 
   /// Whether the tier knows the layout's schedule: all but the bidirectional one, where two passes
-  /// of different micro-batches share a stage.
+  /// of different micro-batches share a stage, and those folded into a V, where the first and the
+  /// last chunk share one.
   [[nodiscard]] static bool covers(const workload::ParallelismSpec& layout);
 
-  /// @param layout  a layout that keeps the rules of `check` on this machine
+  /// @param layout  a layout that is covered and keeps the rules of `check` on this machine
   /// @throws core::Error if it does not keep the rules of the step graph
   AnalyticStep evaluate(const workload::ParallelismSpec& layout,
                         int data_parallel,
