@@ -307,23 +307,42 @@ class AnalyticTier::Evaluator {
     costs.tail = std::max(0.0, line.ticket(0) - line.now);
   }
 
+  static double compute_of(const PassPart& part,
+                           const RankCosts& rank,
+                           const std::vector<double>& layers,
+                           bool forward) {
+    if (part.embedding) {
+      return forward ? rank.embedding_forward : rank.embedding_backward;
+    }
+    if (part.head) {
+      return forward ? rank.head_forward : rank.head_backward;
+    }
+    return sum(layers, part.first_layer, part.layers);
+  }
+
   static void run_parts(const std::vector<PassPart>& parts,
                         bool forward,
                         const RankCosts& rank,
                         const DataCosts& data,
                         Timeline& line) {
-    const auto& layers = forward ? rank.forward : rank.backward;
+    // Where the halves of backward run apart, reductions follow the second, which passes nothing
+    // on.
+    const bool halves = !forward && rank.weight_gradient.back() > 0;
     for (const PassPart& part : parts) {
-      if (part.block >= 0) {
+      if (part.block < 0) {
+        line.now += compute_of(part, rank, forward ? rank.forward : rank.backward, forward);
+      } else if (!halves || !part.reduces) {
         line.run(data.blocks[static_cast<std::size_t>(part.block)]);
-      } else if (part.embedding) {
-        line.now += forward ? rank.embedding_forward : rank.embedding_backward;
-      } else if (part.head) {
-        line.now += forward ? rank.head_forward : rank.head_backward;
-      } else {
-        // Where the halves of backward run apart, the reductions follow the second half.
-        line.now += sum(layers, part.first_layer, part.layers) +
-                    (forward ? 0.0 : sum(rank.weight_gradient, part.first_layer, part.layers));
+      }
+    }
+    if (!halves) {
+      return;
+    }
+    for (const PassPart& part : parts) {
+      if (part.block < 0) {
+        line.now += sum(rank.weight_gradient, part.first_layer, part.layers);
+      } else if (part.reduces) {
+        line.run(data.blocks[static_cast<std::size_t>(part.block)]);
       }
     }
   }

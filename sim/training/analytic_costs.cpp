@@ -7,6 +7,7 @@
 
 #include "sim/core/error.h"
 #include "sim/workload/build.h"
+#include "sim/workload/data_parallel_blocks.h"
 #include "sim/workload/layout.h"
 #include "sim/workload/rank_parameters.h"
 
@@ -33,6 +34,11 @@ bool is_traffic(const Block& block) {
     return o.ticket >= 0 || !o.await.empty() ||
            (o.kind == OperationKind::collective && o.activity == core::Activity::data);
   });
+}
+
+bool launches_reduction(const Block& block) {
+  return std::any_of(block.operations.begin(), block.operations.end(),
+                     [](const auto& o) { return o.ticket == workload::kGradientTicket; });
 }
 
 enum class BlockRole { compute, message, traffic };
@@ -187,6 +193,7 @@ std::vector<PassPart> parts_of(const Probe& probe,
     PassPart part;
     if (probe.role(call) == BlockRole::traffic) {
       part.block = call.block;
+      part.reduces = launches_reduction(probe.block(call));
     } else if (probe.role(call) == BlockRole::message) {
       continue;
     } else {

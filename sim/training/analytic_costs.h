@@ -31,7 +31,8 @@ RankCosts rank_costs(const Scenario& scenario,
 
 /// One thing a pass does, in order: a block of data-parallel traffic, or compute.
 struct PassPart {
-  int block = -1;  ///< index into DataCosts::blocks; -1: compute
+  int block = -1;        ///< index into DataCosts::blocks; -1: compute
+  bool reduces = false;  ///< the block launches a reduction of gradients
   int first_layer = 0, layers = 0;
   bool embedding = false, head = false;
   bool operator==(const PassPart&) const = default;
