@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "sim/core/error.h"
+#include "sim/training/analytic_probe.h"
 #include "sim/workload/build.h"
-#include "sim/workload/data_parallel_blocks.h"
 #include "sim/workload/layout.h"
 #include "sim/workload/rank_parameters.h"
 
@@ -21,91 +21,6 @@ using workload::CallKind;
 using workload::OperationKind;
 using workload::ParallelismSpec;
 using workload::ScheduleKind;
-using workload::StepGraph;
-
-bool is_message(const Block& block) {
-  return std::any_of(block.operations.begin(), block.operations.end(),
-                     [](const auto& o) { return o.peer_stage >= 0; });
-}
-
-/// Gradients that are reduced and parameters that are gathered.
-bool is_traffic(const Block& block) {
-  return std::any_of(block.operations.begin(), block.operations.end(), [](const auto& o) {
-    return o.ticket >= 0 || !o.await.empty() ||
-           (o.kind == OperationKind::collective && o.activity == core::Activity::data);
-  });
-}
-
-bool launches_reduction(const Block& block) {
-  return std::any_of(block.operations.begin(), block.operations.end(),
-                     [](const auto& o) { return o.ticket == workload::kGradientTicket; });
-}
-
-enum class BlockRole { compute, message, traffic };
-
-BlockRole role_of(const Block& block) {
-  return is_traffic(block)   ? BlockRole::traffic
-         : is_message(block) ? BlockRole::message
-                             : BlockRole::compute;
-}
-
-/// A graph, its blocks timed, and how to find the calls of a pass.
-struct Probe {
-  StepGraph graph;
-  std::vector<BlockRole> roles;  ///< of the blocks
-  std::vector<TimedBlock> blocks;
-
-  [[nodiscard]] BlockRole role(const Call& call) const {
-    return roles[static_cast<std::size_t>(call.block)];
-  }
-  [[nodiscard]] const Block& block(const Call& call) const {
-    return graph.blocks[static_cast<std::size_t>(call.block)];
-  }
-  [[nodiscard]] double seconds(const Call& call) const {
-    Timeline line;
-    line.run(blocks[static_cast<std::size_t>(call.block)]);
-    return line.now;
-  }
-  [[nodiscard]] std::vector<Call> calls(int stage, CallKind kind, int micro_batch) const {
-    std::vector<Call> found;
-    for (const Call& call : graph.stages[static_cast<std::size_t>(stage)].calls) {
-      if (call.kind == kind && call.micro_batch == micro_batch) {
-        found.push_back(call);
-      }
-    }
-    return found;
-  }
-  /// The same without messages and traffic.
-  [[nodiscard]] std::vector<Call> compute_calls(int stage, CallKind kind, int micro_batch) const {
-    auto found = calls(stage, kind, micro_batch);
-    std::erase_if(found, [&](const Call& call) { return role(call) != BlockRole::compute; });
-    return found;
-  }
-};
-
-/// @param groups   the layout whose groups communicate
-/// @param traffic  times the blocks of data-parallel traffic; else all others
-Probe make_probe(const workload::ModelSpec& model,
-                 const Scenario& s,
-                 const ParallelismSpec& probe,
-                 const ParallelismSpec& groups,
-                 int data_parallel,
-                 int micro_batches,
-                 BlockTimer& timer,
-                 bool traffic) {
-  Probe made;
-  made.graph = workload::build_step_graph(
-      model, s.training, probe, data_parallel, micro_batches,
-      timer.ranks_of(groups, data_parallel).expert_domains(),
-      traffic ? workload::GraphDetail::traffic : workload::GraphDetail::whole);
-  for (const Block& block : made.graph.blocks) {
-    made.roles.push_back(role_of(block));
-  }
-  const auto computes = [](const Block& block) { return !is_traffic(block); };
-  made.blocks = timer.time_blocks(made.graph.blocks, groups, data_parallel,
-                                  traffic ? is_traffic : +computes);
-  return made;
-}
 
 int repeats(const std::vector<Call>& calls) {
   int sum = 0;
@@ -193,7 +108,7 @@ std::vector<PassPart> parts_of(const Probe& probe,
     PassPart part;
     if (probe.role(call) == BlockRole::traffic) {
       part.block = call.block;
-      part.reduces = launches_reduction(probe.block(call));
+      part.reduces = probe.launches_reduction(call);
     } else if (probe.role(call) == BlockRole::message) {
       continue;
     } else {
@@ -413,7 +328,8 @@ RankCosts rank_costs(const Scenario& s,
   if (layers_alike(model) && key.recompute_period == 1) {
     model.layers = key.pipeline;  // the second layer stands for all after it
   }
-  const Probe probe = make_probe(model, s, key, layout, data_parallel, kMicroBatches, timer, false);
+  const Probe probe = make_probe(model, s, key, layout, data_parallel, kMicroBatches, timer,
+                                 ProbedBlocks::compute_and_messages);
   RankCosts costs;
   const int stages = key.pipeline;
   for (int stage = 0; stage < stages; ++stage) {
@@ -458,8 +374,8 @@ DataCosts data_costs(const Scenario& s,
   ParallelismSpec key = data_key(layout);
   const int period = std::exchange(key.recompute_period, 1);
   const FewStages few = few_stages(s.model, sizes, std::move(key));
-  const Probe probe =
-      make_probe(few.model, s, few.layout, layout, data_parallel, kMicroBatches, timer, true);
+  const Probe probe = make_probe(few.model, s, few.layout, layout, data_parallel, kMicroBatches,
+                                 timer, ProbedBlocks::traffic);
   DataCosts costs;
   costs.blocks = probe.blocks;
   read_classes(probe, few, chunks, stages.chunks(), period, costs);
