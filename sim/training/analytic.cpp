@@ -87,6 +87,7 @@ class AnalyticTier::Evaluator {
     fill_messages(layout, data_parallel, rank.message);
     fill_passes(layout, schedule, rank, data);
     order.stage_ends(times_, micro_batches - few, scratch_, stage_ends_);
+    lengthen_tails(order, data, micro_batches);
     return finish(ends);
   }
 
@@ -232,6 +233,22 @@ class AnalyticTier::Evaluator {
       }
     }
     return left;
+  }
+
+  /// Reductions after every micro-batch that together take longer than the passes from the first
+  /// backward on.
+  void lengthen_tails(const PipelineOrder& order, const DataCosts& data, int micro_batches) {
+    const std::size_t chunks = data.class_of.size() / stage_ends_.size();
+    for (std::size_t stage = 0; stage < stage_ends_.size(); ++stage) {
+      double each = 0;
+      for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
+        const int found = data.class_of[stage * chunks + chunk];
+        each += data.classes[static_cast<std::size_t>(found)].reduction;
+      }
+      const double begin = order.first_backward_end(scratch_, static_cast<int>(stage));
+      const double left = begin + each * micro_batches - stage_ends_[stage];
+      tails_[stage] = std::max(tails_[stage], each > 0 ? left : 0.0);
+    }
   }
 
   static double sum(const std::vector<double>& table, int first, int layers) {

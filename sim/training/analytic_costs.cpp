@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "sim/core/error.h"
 #include "sim/training/analytic_probe.h"
 #include "sim/workload/build.h"
+#include "sim/workload/data_parallel_blocks.h"
 #include "sim/workload/layout.h"
 #include "sim/workload/rank_parameters.h"
 
@@ -135,6 +137,27 @@ bool has_traffic(const Probe& probe, const std::vector<Call>& calls) {
                      [&](const Call& call) { return probe.role(call) == BlockRole::traffic; });
 }
 
+/// What the reductions of a backward take: over the NICs one after another, inside the NVLink
+/// domain each group for itself.
+double reduction_time(const Probe& probe, const std::vector<PassPart>& parts) {
+  double network = 0;
+  std::vector<double> inside;  // by place in the block: each group has its own
+  for (const PassPart& part : parts) {
+    if (!part.reduces) {
+      continue;
+    }
+    const auto& operations = probe.blocks[static_cast<std::size_t>(part.block)].operations;
+    inside.resize(std::max(inside.size(), operations.size()), 0);
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+      const bool reduction = operations[i].ticket == workload::kGradientTicket;
+      (operations[i].shares_network ? network : inside[i]) +=
+          reduction ? operations[i].seconds : 0.0;
+    }
+  }
+  return std::accumulate(inside.begin(), inside.end(), network,
+                         [](double a, double b) { return std::max(a, b); });
+}
+
 ChunkClass read_chunk(const Probe& probe, const workload::ChunkLayout& chunk, int position) {
   constexpr int kFirst = 0, kLast = 1;  // of two micro-batches
   ChunkClass made;
@@ -154,6 +177,9 @@ ChunkClass read_chunk(const Probe& probe, const workload::ChunkLayout& chunk, in
   made.backward = parts_of(probe, backward, chunk, false);
   made.forward_always = has_traffic(probe, calls(CallKind::forward, kLast));
   made.backward_always = has_traffic(probe, calls(CallKind::backward, kFirst));
+  if (made.backward_always && !made.forward_always) {
+    made.reduction = reduction_time(probe, made.backward);
+  }
   made.has_traffic = has_traffic(probe, forward) || has_traffic(probe, backward);
   return made;
 }

@@ -47,6 +47,9 @@ struct ChunkClass {
   bool forward_always = false;              ///< every forward has traffic, not only the first
   bool backward_always = false;             ///< every backward, not only the last
   bool has_traffic = false;
+  /// What the reductions that every backward launches beside what follows take one after another;
+  /// 0 where gathers hold the passes up as well [s].
+  double reduction = 0;
 };
 
 /// The end of a stage's step [s]: what precedes the wait for gradient reductions, what follows it

@@ -33,6 +33,7 @@ class PipelineOrder::Builder {
         ends_(kKinds * seen_.size() * static_cast<std::size_t>(micro_batches), 0) {
     for (int stage = 0; stage < out_.stages_; ++stage) {
       out_.last_.push_back(static_cast<std::uint32_t>(stage));
+      out_.first_backward_.push_back(0);
       for (int chunk = 0; chunk < out_.chunks_; ++chunk) {
         const StageChunk at{stage, chunk};
         previous_.push_back(neighbour(at, previous_chunk(schedule, out.stages_, out.chunks_, at)));
@@ -116,6 +117,10 @@ class PipelineOrder::Builder {
     item.pass = static_cast<std::uint32_t>(static_cast<std::size_t>(place) * kPasses +
                                            static_cast<std::size_t>(pass_of(place, work)));
     last = end_of(work.kind, place, work.micro_batch) = next_end();
+    std::uint32_t& first_backward = out_.first_backward_[static_cast<std::size_t>(stage)];
+    if (first_backward == 0 && work.kind != WorkKind::forward) {
+      first_backward = last;
+    }
     out_.items_.push_back(item);
     return true;
   }

@@ -54,6 +54,12 @@ class PipelineOrder {
                   std::vector<double>& scratch,
                   std::vector<double>& ends) const;
 
+  /// When a stage ends its first backward, whole or its input half [s].
+  /// @param scratch  as `stage_ends` left it
+  [[nodiscard]] double first_backward_end(const std::vector<double>& scratch, int stage) const {
+    return scratch[first_backward_[static_cast<std::size_t>(stage)]];
+  }
+
   /// Passes evaluated.
   [[nodiscard]] std::size_t items() const { return items_.size(); }
 
@@ -74,7 +80,8 @@ class PipelineOrder {
   /// Ends of the last stage's last forward, and of that p micro-batches before; 0: there is none.
   std::uint32_t late_ = 0, early_ = 0;
   std::vector<Item> items_;
-  std::vector<std::uint32_t> last_;  ///< per stage: end of its last item
+  std::vector<std::uint32_t> last_;            ///< per stage: end of its last item
+  std::vector<std::uint32_t> first_backward_;  ///< and of its first backward
 };
 
 }  // namespace headway::workload
