@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/training/lower.h"
+#include "sim/workload/data_parallel_blocks.h"
 
 namespace headway::training {
 
@@ -19,6 +20,7 @@ TimedOperation timed(const Operation& o, double seconds, bool shares_network) {
   TimedOperation t;
   t.kind = o.kind;
   t.seconds = seconds;
+  t.group = o.group;
   t.asynchronous = o.asynchronous;
   t.shares_network = shares_network;
   t.world = o.kind == OperationKind::collective && o.group == Group::world;
@@ -52,13 +54,16 @@ void TimedBlock::add(TimedOperation o) {
 void Timeline::reset() {
   now = 0;
   network_free = 0;
+  reduced.fill(0);
   tickets.clear();
 }
 
 /// @returns when the transfer is complete
 double Timeline::run_transfer(const TimedOperation& o) {
-  const double done = (o.shares_network ? std::max(now, network_free) : now) + o.seconds;
-  network_free = o.shares_network ? done : network_free;
+  double& free = o.shares_network ? network_free : reduced[static_cast<std::size_t>(o.group)];
+  const bool queues = o.shares_network || o.ticket == workload::kGradientTicket;
+  const double done = (queues ? std::max(now, free) : now) + o.seconds;
+  free = queues ? done : free;
   now = o.asynchronous ? now + o.interference : done;
   if (o.ticket >= 0) {
     double& ticket = tickets[static_cast<std::size_t>(o.ticket)];

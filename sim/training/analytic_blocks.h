@@ -22,6 +22,7 @@ struct TimedOperation {
   workload::OperationKind kind = workload::OperationKind::compute;
   double seconds = 0;  ///< compute and delay: on the compute stream; else the transfer
   double interference = 0;  ///< asynchronous collective: what it takes from the kernels beside it
+  workload::Group group = workload::Group::tensor;
   bool asynchronous = false;
   bool shares_network =
       false;  ///< runs one after another with its like: gradients and parameters over the NICs
@@ -44,6 +45,9 @@ struct TimedBlock {
 struct Timeline {
   double now = 0;               ///< of the compute stream [s]
   double network_free = 0;      ///< when the NICs have sent what was launched
+  /// When the reductions of gradients inside an NVLink domain are complete, by group: those of one
+  /// follow one another.
+  std::array<double, static_cast<std::size_t>(workload::Group::world) + 1> reduced{};
   std::vector<double> tickets;  ///< when the last launch of a ticket is complete
 
   /// Runs operations first .. end of a block.
