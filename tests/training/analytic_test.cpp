@@ -181,6 +181,38 @@ TEST(AnalyticTier, GivesTheSameTimeWhateverItSawBefore) {
   }
 }
 
+/// Tier / simulation.
+double ratio(const Scenario& s) {
+  const auto checked = check(s);
+  return AnalyticTier(s).evaluate(checked).time / simulate_step(checked, {.trace = false}).time;
+}
+
+// Every second layer recomputes, and each chunk is one layer: stages differ by their layers'
+// places.
+TEST(AnalyticTier, TellsStagesApartByTheirPlaceInTheRecomputePeriod) {
+  auto s = eight_nodes();
+  s.parallelism.pipeline = 8;
+  s.parallelism.virtual_stages = 2;
+  s.parallelism.schedule = workload::ScheduleKind::interleaved;
+  s.parallelism.recompute = workload::Recompute::full;
+  s.parallelism.recompute_period = 2;
+  EXPECT_NEAR(ratio(s), 1, 0.01);
+}
+
+// Passes of 512 tokens with reductions after each that take several times as long: the step is as
+// long as the reductions of all micro-batches. In the simulation those of different buckets fill
+// each other's gaps, which the tier does not see.
+TEST(AnalyticTier, AddsUpReductionsThatOutlastThePasses) {
+  auto s = eight_nodes();
+  s.parallelism.pipeline = 1;
+  s.parallelism.sharding = workload::Sharding::zero2;
+  s.training.sequence_length = 512;
+  s.training.global_batch = 128;
+  const auto step = AnalyticTier(s).evaluate(check(s));
+  EXPECT_GT(step.reduction, 3 * step.pipeline);
+  EXPECT_NEAR(ratio(s), 1, 0.05);
+}
+
 TEST(AnalyticTier, RefusesSchedulesThatItDoesNotKnow) {
   auto s = eight_nodes();
   s.parallelism.schedule = workload::ScheduleKind::zero_bubble_v;
