@@ -10,6 +10,7 @@
 
 #include "sim/core/error.h"
 #include "sim/training/analytic_costs.h"
+#include "sim/training/placement.h"
 #include "sim/workload/layout.h"
 #include "sim/workload/pipeline_time.h"
 #include "sim/workload/schedule.h"
@@ -413,11 +414,29 @@ AnalyticStep AnalyticTier::evaluate(const ParallelismSpec& layout,
                                     int micro_batches) {
   HEADWAY_CHECK(covers(layout), "the analytic tier does not know schedule {}",
                 core::to_word(layout.schedule));
-  return evaluator_->evaluate(layout, data_parallel, micro_batches);
+  return on_domains_of(filled_domain(evaluator_->scenario().cluster, layout))
+      .evaluate(layout, data_parallel, micro_batches);
 }
 
 AnalyticStep AnalyticTier::evaluate(const CheckedScenario& checked) {
-  return evaluate(checked.scenario().parallelism, checked.data_parallel(), checked.micro_batches());
+  const Scenario& s = checked.scenario();
+  HEADWAY_CHECK(covers(s.parallelism), "the analytic tier does not know schedule {}",
+                core::to_word(s.parallelism.schedule));
+  return on_domains_of(s.cluster.node.scale_up.domain_gpus)
+      .evaluate(s.parallelism, checked.data_parallel(), checked.micro_batches());
+}
+
+AnalyticTier::Evaluator& AnalyticTier::on_domains_of(int gpus) {
+  if (gpus == evaluator_->scenario().cluster.node.scale_up.domain_gpus) {
+    return *evaluator_;
+  }
+  auto& other = others_[gpus];
+  if (!other) {
+    Scenario scenario = evaluator_->scenario();
+    scenario.cluster.node.scale_up.domain_gpus = gpus;
+    other = std::make_unique<Evaluator>(scenario);
+  }
+  return *other;
 }
 
 }  // namespace headway::training

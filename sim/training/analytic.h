@@ -8,6 +8,7 @@
 // part "analytic tier".
 #pragma once
 
+#include <map>
 #include <memory>
 
 #include "sim/core/units.h"
@@ -49,7 +50,11 @@ class AnalyticTier {
 
  private:
   class Evaluator;
+  Evaluator& on_domains_of(int gpus);
+
   std::unique_ptr<Evaluator> evaluator_;
+  /// For layouts that fill another part of each NVLink domain (`filled_domain`), by its GPUs.
+  std::map<int, std::unique_ptr<Evaluator>> others_;
 };
 
 }  // namespace headway::training
