@@ -3,11 +3,14 @@
 #include <set>
 #include <utility>
 
+#include "sim/gpu/kernel_time.h"
 #include "sim/gpu/tables.h"
 #include "sim/training/placement.h"
 #include "sim/workload/build.h"
 #include "sim/workload/closed_form.h"
 #include "sim/workload/layout.h"
+#include "sim/workload/optimizer_state.h"
+#include "sim/workload/rank_shape.h"
 #include "sim/workload/schedule.h"
 
 namespace headway::training {
@@ -43,7 +46,16 @@ void check_format(const Scenario& s, Complaints& complaints) {
   }
 }
 
+void check_power(const gpu::GpuSpec& gpu, Complaints& complaints) {
+  if (gpu.power <= gpu.idle_power) {
+    complaints.add("cluster.node.gpu.power",
+                   "a power limit of {} W leaves nothing above the {} W that an idle {} draws; raise it or lower 'idle_power'",
+                   gpu.power.si(), gpu.idle_power.si(), gpu.name);
+  }
+}
+
 void check_cluster(const ClusterSpec& c, Complaints& complaints) {
+  check_power(c.node.gpu, complaints);
   const int domain = c.node.scale_up.domain_gpus;
   if (domain % c.node.gpus != 0 && c.node.gpus % domain != 0) {
     complaints.add("cluster.node.scale_up.domain_gpus",
@@ -311,16 +323,33 @@ void check_run(const RunSpec& r, Complaints& complaints) {
   }
 }
 
+/// The format of the linear layers, and that of attention and logits beside a narrow one.
 void check_precision(const Scenario& s, Complaints& complaints) {
   using core::Precision;
-  const auto& peak = s.cluster.node.gpu.peak;
   const auto precision = s.training.precision;
-  const bool missing = ((precision == Precision::fp8 || precision == Precision::mxfp8) && peak.fp8.si() == 0) ||
-                       (precision == Precision::nvfp4 && peak.fp4.si() == 0) ||
-                       (precision == Precision::tf32 && peak.tf32.si() == 0);
-  if (missing) {
-    complaints.add("training.precision", "{} has no matrix unit for {}; choose another precision or GPU",
-                   s.cluster.node.gpu.name, core::to_word(precision));
+  if (precision == Precision::fp32) {
+    return;  // refused with the workload
+  }
+  std::string missing = gpu::missing_precision(s.cluster.node.gpu, precision);
+  if (missing.empty() && workload::narrow(precision)) {
+    missing = gpu::missing_precision(s.cluster.node.gpu, Precision::bf16);
+  }
+  if (!missing.empty()) {
+    complaints.add("training.precision", "{}", missing);
+  }
+}
+
+/// What checkpoints keep of a parameter: the 16-bit weight and the optimizer's state.
+void check_saved_bytes(const Scenario& s, Complaints& complaints) {
+  constexpr double kWeight = 2;
+  const auto state = s.training.optimizer_state;
+  const double usual = kWeight + workload::optimizer_bytes(workload::OptimizerState::adam_fp32);
+  const double own = kWeight + workload::optimizer_bytes(state);
+  if (s.run.until && own != usual && s.run.checkpoint.bytes_per_parameter == usual) {
+    complaints.add("training.optimizer_state",
+                   "checkpoints of {:g} bytes a parameter hold Adam in fp32; {} has {:g}: write 'bytes_per_parameter: {:g}' "
+                   "under run.checkpoint",
+                   usual, core::to_word(state), own, own);
   }
 }
 
@@ -359,6 +388,7 @@ CheckedScenario check(Scenario scenario, const SourceMarks& marks) {
   check_cluster(scenario.cluster, complaints);
   check_model(scenario.model, complaints);
   check_precision(scenario, complaints);
+  check_saved_bytes(scenario, complaints);
   check_tensor(scenario, complaints);
   check_context(scenario, complaints);
   check_run(scenario.run, complaints);

@@ -353,9 +353,14 @@ class Lowering {
 
 network::NcclGeneration nccl_generation(gpu::Architecture architecture) {
   switch (architecture) {
+    case gpu::Architecture::volta:
+    case gpu::Architecture::turing:
+      return network::NcclGeneration::volta;
     case gpu::Architecture::ampere:
+    case gpu::Architecture::ada:
       return network::NcclGeneration::ampere;
     case gpu::Architecture::hopper:
+    case gpu::Architecture::cdna2:
     case gpu::Architecture::cdna3:
       return network::NcclGeneration::hopper;
     case gpu::Architecture::blackwell:

@@ -51,9 +51,14 @@ std::optional<core::Precision> precision_of(const std::string& text) {
 /// two-way figure).
 double scale_up_rate(gpu::Architecture architecture) {
   switch (architecture) {
+    case gpu::Architecture::volta:
+    case gpu::Architecture::turing:
+      return 150e9;
     case gpu::Architecture::ampere:
+    case gpu::Architecture::ada:
       return 300e9;
     case gpu::Architecture::hopper:
+    case gpu::Architecture::cdna2:
     case gpu::Architecture::cdna3:
       return 450e9;
     case gpu::Architecture::blackwell:
@@ -94,7 +99,7 @@ training::ClusterSpec row_cluster(const Row& row,
   c.node.gpu = gpu;
   c.node.scale_up.bandwidth = core::BytesPerSecond(scale_up_rate(gpu.architecture));
   c.node.scale_up.domain_gpus = domain_gpus(row.integer("nvlink_domain", 8), c.node.gpus, gpus);
-  c.node.scale_up.in_switch_reduction = gpu.architecture != gpu::Architecture::ampere;
+  c.node.scale_up.in_switch_reduction = scale_up_rate(gpu.architecture) > 300e9;
   // A row without network cards ran on one node; the fabric is then never used.
   c.node.nic.count = std::max(1, std::min(row.integer("nics_per_node", c.node.gpus), c.node.gpus));
   c.node.nic.bandwidth = core::BytesPerSecond(std::max(1.0, row.number("nic_gbps", 400)) * 1e9 / 8);
