@@ -24,7 +24,8 @@ import numpy as np
 HOPPER = ["gpus/h100-sxm.yaml", "gpus/h200-sxm.yaml"]
 AMPERE = ["gpus/a100-80gb-sxm.yaml", "gpus/a100-40gb-sxm.yaml"]
 BLACKWELL = ["gpus/b200-sxm.yaml", "gpus/b300-sxm.yaml", "gpus/gb200.yaml", "gpus/gb300.yaml"]
-RECIPES = ["frameworks/megatron-core.yaml", "frameworks/mlperf.yaml", "frameworks/megatron-core-2023.yaml"]
+RECIPES = ["frameworks/megatron-core.yaml", "frameworks/mlperf.yaml", "frameworks/megatron-core-2023.yaml",
+           "frameworks/nemo-2024.yaml", "frameworks/megatron-bridge-2025.yaml", "frameworks/megatron-bridge-2026-nvl72.yaml"]
 DEEPSPEED = ["frameworks/megatron-deepspeed-2022.yaml", "frameworks/megatron-deepspeed-bf16-2022.yaml"]
 CONSTANTS = {
     "A100 gemm_16bit": (AMPERE, "gemm_16bit"),
