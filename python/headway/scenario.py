@@ -721,6 +721,51 @@ class DocumentLength:
 
 
 @dataclass(frozen=True, kw_only=True)
+class UsualRunSpec:
+    """How its runs are usually laid out: what 'headway validate' takes where a published run
+    does not say.
+
+    Attributes
+    ----------
+    precision
+        Operand format of the matrix products. (default bf16)
+    recompute
+        What is recomputed; where that does not fit the memory, the next stronger kind. (default
+        none)
+    selective_parts
+        Parts that 'selective' recomputes; empty: core_attention. (optional)
+    micro_batch_tokens
+        Tokens of a micro-batch, rounded down to whole sequences; 0: one sequence. (default 0)
+    most_virtual_stages
+        Chunks of a stage: the largest divisor of its layers up to this; 1: never divided.
+        (default 1)
+    sequence
+        Sequence parallelism wherever there is tensor parallelism. (default false)
+    sharding
+        What data-parallel ranks shard. (default zero1)
+    vocabulary_multiple
+        The vocabulary of each tensor rank is padded to a multiple of this. (default 1)
+    experts_follow_tensor
+        Experts are divided over the tensor ranks (expert_tensor = tensor), but those of models
+        with latent attention. (default false)
+    use, source
+        As described at the top of this module.
+    """
+
+    precision: Literal["fp32", "tf32", "bf16", "fp16", "fp8", "mxfp8", "nvfp4"] | None = None
+    recompute: Literal["none", "selective", "full"] | None = None
+    selective_parts: Sequence[Literal["core_attention", "latent_up", "norms", "activation", "mlp", "experts"]] | None = None
+    micro_batch_tokens: int | None = None
+    most_virtual_stages: int | None = None
+    sequence: bool | None = None
+    sharding: Literal["zero0", "zero1", "zero2", "zero3", "hsdp"] | None = None
+    vocabulary_multiple: int | None = None
+    experts_follow_tensor: bool | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class FrameworkSpec:
     """What the training software fuses and overlaps.
 
@@ -796,6 +841,9 @@ class FrameworkSpec:
     message_overhead
         Time a stage loses at each pipeline message it receives: the scheduler's own work and
         launching the transfer. (default 0 s)
+    usual
+        How its runs are usually laid out: what 'headway validate' takes where a published run
+        does not say. (optional)
     use, source
         As described at the top of this module.
     """
@@ -827,6 +875,7 @@ class FrameworkSpec:
     cpu_launch: str | None = None
     step_overhead: str | None = None
     message_overhead: str | None = None
+    usual: UsualRunSpec | None = None
     use: str | None = None
     source: str | None = None
 
@@ -1981,7 +2030,7 @@ class CalibrationSpec:
     circumstances
         Device, driver, versions, date, as recorded. (optional)
     relative_error
-        Standard error of a predicted step, relative; widens the interval. (default 0.08)
+        Standard error of a predicted step, relative; widens the interval. (default 0.07)
     use, source
         As described at the top of this module.
     """

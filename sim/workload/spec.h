@@ -11,6 +11,7 @@
 #include "sim/core/precision.h"
 #include "sim/core/units.h"
 #include "sim/workload/framework_spec.h"
+#include "sim/workload/usual_run.h"
 
 namespace headway::workload {
 
@@ -165,14 +166,6 @@ struct ModelSpec {
   bool operator==(const ModelSpec&) const = default;
 };
 
-enum class Sharding { zero0, zero1, zero2, zero3, hsdp };
-constexpr auto enum_words(Sharding) {
-  using E = core::EnumWord<Sharding>;
-  return std::array{E{Sharding::zero0, "zero0"}, E{Sharding::zero1, "zero1"},
-                    E{Sharding::zero2, "zero2"}, E{Sharding::zero3, "zero3"},
-                    E{Sharding::hsdp, "hsdp"}};
-}
-
 enum class ScheduleKind {
   gpipe,
   one_f_one_b,
@@ -194,26 +187,6 @@ constexpr auto enum_words(ScheduleKind) {
                     E{S::zero_bubble_v, "zb-v"},
                     E{S::dual_pipe, "dualpipe"},
                     E{S::dual_pipe_v, "dualpipe-v"}};
-}
-
-enum class Recompute { none, selective, full };
-constexpr auto enum_words(Recompute) {
-  using E = core::EnumWord<Recompute>;
-  return std::array{E{Recompute::none, "none"}, E{Recompute::selective, "selective"},
-                    E{Recompute::full, "full"}};
-}
-
-/// What selective recomputation makes again in backward instead of keeping it.
-enum class RecomputePart { core_attention, latent_up, norms, activation, mlp, experts };
-constexpr auto enum_words(RecomputePart) {
-  using P = RecomputePart;
-  using E = core::EnumWord<P>;
-  return std::array{E{P::core_attention, "core_attention"},
-                    E{P::latent_up, "latent_up"},
-                    E{P::norms, "norms"},
-                    E{P::activation, "activation"},
-                    E{P::mlp, "mlp"},
-                    E{P::experts, "experts"}};
 }
 
 /// Which dimension varies faster from node to node: neighbours in it are neighbours in the cluster.
