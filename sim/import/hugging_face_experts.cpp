@@ -197,7 +197,6 @@ void read_hunyuan_experts(JsonObject& json, ModelSpec& model) {
   moe.shared_experts = same_in_all(json, "num_shared_expert", 1, 0);
   model.moe = moe;
   model.query_key_norm = json.flag_or("use_qk_norm", true);
-  require_flag(json, "use_cla", false, false, "layers that share keys and values are not modelled");
 }
 
 void read_minimax_m2(JsonObject& json, ModelSpec& model) {

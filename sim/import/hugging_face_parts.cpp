@@ -124,11 +124,4 @@ void read_llama(JsonObject& json, ModelSpec& model) {
   model.ffn = json.whole("intermediate_size");
 }
 
-void require_flag(
-    JsonObject& json, const char* key, bool fallback, bool wanted, const char* reason) {
-  if (json.flag_or(key, fallback) != wanted) {
-    json.complain(key, fmt::format("'{}' must be {}: {}", key, wanted, reason));
-  }
-}
-
 }  // namespace headway::import

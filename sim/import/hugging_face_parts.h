@@ -59,8 +59,5 @@ void read_dropout(JsonObject& json,
                   double fallback);
 /// Shape, attention and `intermediate_size` of a gated decoder in the manner of Llama.
 void read_llama(JsonObject& json, workload::ModelSpec& model);
-/// A complaint unless the flag has this value.
-void require_flag(
-    JsonObject& json, const char* key, bool fallback, bool wanted, const char* reason);
 
 }  // namespace headway::import

@@ -160,6 +160,16 @@ void refuse_unmodelled(JsonObject& json, std::string_view model_type) {
       not_text(key, kind);
     }
   }
+  for (const char* key : {"use_cla", "num_kv_shared_layers"}) {
+    const bool shares = key == std::string_view("use_cla") ? json.flag_or(key, false)
+                                                           : json.whole_or(key, 0, 0) > 0;
+    if (shares) {
+      refuse(json, key,
+             fmt::format(
+                 "model_type '{}' has layers that share keys and values, which is not modelled",
+                 model_type));
+    }
+  }
   if (json.flag_or("is_encoder_decoder", false)) {
     not_text("is_encoder_decoder", kBoth);
   }

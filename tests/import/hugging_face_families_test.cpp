@@ -246,6 +246,8 @@ TEST(HuggingFaceFamilies, AHintNeverNamesAnotherModel) {
 }
 
 TEST(HuggingFaceFamilies, KeysWithoutAPlaceAreRefused) {
+  EXPECT_THAT(message_of(shape("hunyuan_v1_dense", 2, 64, 4, 4, 128, 100) + R"(, "use_cla": true)"),
+              HasSubstr("has layers that share keys and values, which is not modelled"));
   EXPECT_THAT(message_of(shape("deepseek_v3", 2, 64, 4, 4, 128, 100) + R"(, "index_topk": 2048)"),
               HasSubstr("a model with sparse attention"));
   EXPECT_THAT(
