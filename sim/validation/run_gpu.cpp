@@ -84,6 +84,12 @@ struct Candidate {
 constexpr double kSameMemory = 0.15;  ///< "96 GB" and 94 GiB are one board
 constexpr double kOtherMemory = 1;    ///< misfit of an entry with another memory, at least
 
+/// Whether a node of the catalogue has this GPU: it is then the one that is usually meant.
+bool has_node(const gpu::GpuSpec& gpu, const Catalogue& catalogue) {
+  return std::any_of(catalogue.nodes.begin(), catalogue.nodes.end(),
+                     [&](const auto& node) { return node.second.gpu.name == gpu.name; });
+}
+
 std::vector<Candidate> candidates_of(const GpuName& wanted, const Catalogue& catalogue) {
   std::vector<Candidate> candidates;
   for (const auto& [entry, gpu] : catalogue.gpus) {
@@ -96,9 +102,10 @@ std::vector<Candidate> candidates_of(const GpuName& wanted, const Catalogue& cat
     const double memory = gpu.memory.si() / 0x1p30;
     const double off = wanted.memory > 0 ? std::abs(memory / wanted.memory - 1) : 0;
     const double board = name.board == "sxm" || wanted.board == name.board ? 0 : 0.01;
+    const double node = has_node(gpu, catalogue) ? 0 : 0.005;
     // Without a stated memory the larger board is the usual one; it decides last.
     candidates.push_back(
-        {entry, (off > kSameMemory ? kOtherMemory + off : 0) + board + 1e-3 / memory});
+        {entry, (off > kSameMemory ? kOtherMemory + off : 0) + board + node + 1e-3 / memory});
   }
   std::sort(candidates.begin(), candidates.end(),
             [](const auto& a, const auto& b) { return a.misfit < b.misfit; });
