@@ -33,10 +33,10 @@ Table rows_table(const std::vector<RunPrediction>& rows) {
                {"status", false},
                {"assumed", false},
                {"peak memory [GiB]"},
-               {"predicted"}},
+               {"predicted memory"}},
               {}};
   for (const auto& row : rows) {
-    table.rows.push_back({row.id, number(row.measured),
+    table.rows.push_back({row.id, row.measured > 0 ? number(row.measured) : "-",
                           row.predicted ? number(*row.predicted) : "-", signed_percent(row.error),
                           row.predicted ? number(row.low) + " to " + number(row.high) : "-",
                           row.status, joined(row.assumed),
@@ -60,10 +60,13 @@ Table summary_table(const std::string& what,
                {"in interval [%]"}},
               {}};
   for (const auto& [name, s] : parts) {
+    const auto figure = [&s](double value) {
+      return s.n > 0 ? percent(value) : std::string("-");
+    };
     table.rows.push_back({name, std::to_string(s.n), std::to_string(s.n_skipped),
-                          percent(s.median_abs_error), percent(s.mean_abs_error),
-                          percent(s.p90_abs_error), percent(s.within_5), percent(s.within_10),
-                          percent(s.coverage_90)});
+                          figure(s.median_abs_error), figure(s.mean_abs_error),
+                          figure(s.p90_abs_error), figure(s.within_5), figure(s.within_10),
+                          figure(s.coverage_90)});
   }
   return table;
 }
@@ -111,7 +114,8 @@ std::string part_sentence(const std::string& name, const RunSummary& s) {
 std::string validate_json(const std::vector<RunPrediction>& rows) {
   Json list = Json::array();
   for (const auto& row : rows) {
-    Json object{{"id", row.id}, {"measured_tokens_per_s_per_gpu", row.measured}};
+    Json object{{"id", row.id}, {"measured_tokens_per_s_per_gpu",
+                             row.measured > 0 ? Json(row.measured) : Json(nullptr)}};
     object["predicted_tokens_per_s_per_gpu"] = row.predicted ? Json(*row.predicted) : Json(nullptr);
     object["error"] = row.error ? Json(*row.error) : Json(nullptr);
     object["interval"] = row.predicted ? Json::array({row.low, row.high}) : Json(nullptr);
@@ -196,10 +200,12 @@ Document validate_document(const std::vector<RunPrediction>& rows) {
   }
   const auto noise = validation::repeat_noise(rows);
   const auto ordering = validation::layout_ordering(rows);
-  document.closing.push_back(fmt::format(
-      "Repeats of one configuration ({} rows) differ from their median by {} % on average; of {} pairs of layouts that differ "
-      "by more than 10 %, {} % are in the right order.",
-      noise.rows, percent(noise.mean_deviation), ordering.pairs, percent(ordering.right)));
+  if (noise.rows > 0 || ordering.pairs > 0) {
+    document.closing.push_back(fmt::format(
+        "Repeats of one configuration ({} rows) differ from their median by {} % on average; of {} pairs of layouts that differ "
+        "by more than 10 %, {} % are in the right order.",
+        noise.rows, percent(noise.mean_deviation), ordering.pairs, percent(ordering.right)));
+  }
   return document;
 }
 

@@ -1,4 +1,5 @@
-// Published runs that contradict themselves or a repeat of them: the status says so, the figures stay.
+// Published runs that contradict themselves or a repeat of them: the status says so, the figures
+// stay.
 #include <cmath>
 #include <map>
 
@@ -26,8 +27,8 @@ std::string from_notes(const Row& row) {
 
 std::string from_degrees(const Row& row) {
   // Blank degrees follow from the others; only a sequence is taken as whole.
-  const double product = figure(row, "dp") * figure(row, "tp") * figure(row, "pp") *
-                         std::max(1.0, figure(row, "cp"));
+  const double product =
+      figure(row, "dp") * figure(row, "tp") * figure(row, "pp") * std::max(1.0, figure(row, "cp"));
   const double gpus = figure(row, "n_gpus");
   if (product > 0 && gpus > 0 && product != gpus) {
     return fmt::format("{:g} GPUs, but the degrees make {:g}", gpus, product);
@@ -39,15 +40,16 @@ std::string from_degrees(const Row& row) {
              : "";
 }
 
-/// Tokens a second against a step time or TFLOP/s of the same row. Steps are counted exactly, so 5 % is rounding at
-/// most; FLOPs are counted with or without causal masks and recomputation, which is 0.7 to 1.5 of full attention's.
+/// Tokens a second against a step time or TFLOP/s of the same row. Steps are counted exactly, so 5
+/// % is rounding at most; FLOPs are counted with or without causal masks and recomputation, which
+/// is 0.7 to 1.5 of full attention's.
 std::string from_figures(const Row& row) {
   constexpr double kRounding = 0.05;
   const double tokens = figure(row, "measured_tokens_per_s_per_gpu");
   for (const char* column : {"measured_step_time_s", "step_time_s"}) {
     const double step = figure(row, column);
-    const double per_gpu = figure(row, "global_batch") * figure(row, "seq_len") /
-                           std::max(1.0, figure(row, "n_gpus"));
+    const double per_gpu =
+        figure(row, "global_batch") * figure(row, "seq_len") / std::max(1.0, figure(row, "n_gpus"));
     if (step > 0 && tokens > 0 && per_gpu > 0 &&
         std::abs(per_gpu / step / tokens - 1) > kRounding) {
       return fmt::format("{:.4g} tokens/s/GPU, but its step time makes {:.4g}", tokens,
@@ -69,16 +71,50 @@ std::string from_figures(const Row& row) {
 
 /// All that makes a configuration, its source included.
 std::string configuration(const Row& row) {
-  static constexpr std::array<const char*, 44> kColumns = {
-      "gpu",         "n_gpus",       "gpus_per_node",     "nics_per_node",   "nic_gbps",
-      "nvlink_domain", "model",      "arch",              "n_layers",        "d_model",
-      "n_heads",     "n_kv_heads",   "d_ffn",             "seq_len",         "n_experts",
-      "top_k",       "global_batch", "micro_batch",       "tp",              "sequence_parallel",
-      "pp",          "vpp",          "cp",                "ep",              "sharding",
-      "shard_group_size", "recompute", "recompute_detail", "precision",      "precision_detail",
-      "era",         "tp_comm_overlap", "cuda_graph",     "cpu_offload_layers", "moe_a2a_overlap",
-      "torch_compile", "async_tp",   "moe_routing",       "attention",       "vocab",
-      "head_dim",    "gated_mlp",    "not_stated",        "network"};
+  static constexpr std::array<const char*, 44> kColumns = {"gpu",
+                                                           "n_gpus",
+                                                           "gpus_per_node",
+                                                           "nics_per_node",
+                                                           "nic_gbps",
+                                                           "nvlink_domain",
+                                                           "model",
+                                                           "arch",
+                                                           "n_layers",
+                                                           "d_model",
+                                                           "n_heads",
+                                                           "n_kv_heads",
+                                                           "d_ffn",
+                                                           "seq_len",
+                                                           "n_experts",
+                                                           "top_k",
+                                                           "global_batch",
+                                                           "micro_batch",
+                                                           "tp",
+                                                           "sequence_parallel",
+                                                           "pp",
+                                                           "vpp",
+                                                           "cp",
+                                                           "ep",
+                                                           "sharding",
+                                                           "shard_group_size",
+                                                           "recompute",
+                                                           "recompute_detail",
+                                                           "precision",
+                                                           "precision_detail",
+                                                           "era",
+                                                           "tp_comm_overlap",
+                                                           "cuda_graph",
+                                                           "cpu_offload_layers",
+                                                           "moe_a2a_overlap",
+                                                           "torch_compile",
+                                                           "async_tp",
+                                                           "moe_routing",
+                                                           "attention",
+                                                           "vocab",
+                                                           "head_dim",
+                                                           "gated_mlp",
+                                                           "not_stated",
+                                                           "network"};
   const std::string& id = row.text("id");
   std::string all = id.substr(0, id.rfind('-'));
   for (const char* column : kColumns) {

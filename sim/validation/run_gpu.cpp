@@ -11,9 +11,9 @@ namespace {
 
 /// A GPU's name, taken apart.
 struct GpuName {
-  std::string model;   ///< "h100"
-  std::string board;   ///< "sxm", "pcie", "nvl"; empty: not said
-  double memory = 0;   ///< GB; 0: not said
+  std::string model;  ///< "h100"
+  std::string board;  ///< "sxm", "pcie", "nvl"; empty: not said
+  double memory = 0;  ///< GB; 0: not said
 };
 
 std::vector<std::string> words_of(const std::string& text) {
@@ -84,6 +84,12 @@ struct Candidate {
 constexpr double kSameMemory = 0.15;  ///< "96 GB" and 94 GiB are one board
 constexpr double kOtherMemory = 1;    ///< misfit of an entry with another memory, at least
 
+/// Whether a node of the catalogue has this GPU: it is then the one that is usually meant.
+bool has_node(const gpu::GpuSpec& gpu, const Catalogue& catalogue) {
+  return std::any_of(catalogue.nodes.begin(), catalogue.nodes.end(),
+                     [&](const auto& node) { return node.second.gpu.name == gpu.name; });
+}
+
 std::vector<Candidate> candidates_of(const GpuName& wanted, const Catalogue& catalogue) {
   std::vector<Candidate> candidates;
   for (const auto& [entry, gpu] : catalogue.gpus) {
@@ -96,8 +102,10 @@ std::vector<Candidate> candidates_of(const GpuName& wanted, const Catalogue& cat
     const double memory = gpu.memory.si() / 0x1p30;
     const double off = wanted.memory > 0 ? std::abs(memory / wanted.memory - 1) : 0;
     const double board = name.board == "sxm" || wanted.board == name.board ? 0 : 0.01;
+    const double node = has_node(gpu, catalogue) ? 0 : 0.005;
     // Without a stated memory the larger board is the usual one; it decides last.
-    candidates.push_back({entry, (off > kSameMemory ? kOtherMemory + off : 0) + board + 1e-3 / memory});
+    candidates.push_back(
+        {entry, (off > kSameMemory ? kOtherMemory + off : 0) + board + node + 1e-3 / memory});
   }
   std::sort(candidates.begin(), candidates.end(),
             [](const auto& a, const auto& b) { return a.misfit < b.misfit; });
@@ -123,10 +131,10 @@ std::string gpu_entry(const std::string& name, const Catalogue& catalogue, Assum
 core::Precision precision_of(const std::string& text) {
   using core::Precision;
   static constexpr std::pair<const char*, Precision> kBeginnings[] = {
-      {"mxfp8", Precision::mxfp8},  {"fp8-mx", Precision::mxfp8}, {"nvfp4", Precision::nvfp4},
-      {"fp4-nv", Precision::nvfp4}, {"fp8", Precision::fp8},      {"float8", Precision::fp8},
+      {"mxfp8", Precision::mxfp8},  {"fp8-mx", Precision::mxfp8},  {"nvfp4", Precision::nvfp4},
+      {"fp4-nv", Precision::nvfp4}, {"fp8", Precision::fp8},       {"float8", Precision::fp8},
       {"bf16", Precision::bf16},    {"bfloat16", Precision::bf16}, {"fp16", Precision::fp16},
-      {"float16", Precision::fp16}, {"half", Precision::fp16},    {"tf32", Precision::tf32},
+      {"float16", Precision::fp16}, {"half", Precision::fp16},     {"tf32", Precision::tf32},
       {"fp32", Precision::fp32},    {"float32", Precision::fp32}};
   std::string word = lower(text);
   std::replace(word.begin(), word.end(), '_', '-');

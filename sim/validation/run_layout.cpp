@@ -1,5 +1,5 @@
 // The layout of a published run.
-#include <numeric>
+#include <algorithm>
 
 #include "sim/core/error.h"
 #include "sim/validation/run_parts.h"
@@ -77,9 +77,12 @@ int usual_micro_batch(const Row& row, const workload::UsualRunSpec& usual, int r
 /// "selective modules=mla_up_proj+mlp" in this program's words (Megatron-Core's recompute_modules).
 std::vector<RecomputePart> parts_in_words(const std::string& detail) {
   static constexpr std::pair<const char*, RecomputePart> kModules[] = {
-      {"core_attn", RecomputePart::core_attention}, {"mla_up_proj", RecomputePart::latent_up},
-      {"layernorm", RecomputePart::norms},          {"moe_act", RecomputePart::activation},
-      {"mlp", RecomputePart::mlp},                  {"moe", RecomputePart::experts}};
+      {"core_attn", RecomputePart::core_attention},
+      {"mla_up_proj", RecomputePart::latent_up},
+      {"layernorm", RecomputePart::norms},
+      {"moe_act", RecomputePart::activation},
+      {"mlp", RecomputePart::mlp},
+      {"moe", RecomputePart::experts}};
   std::vector<RecomputePart> parts;
   const auto modules = detail.find("modules");
   const std::string words = modules == std::string::npos ? detail : detail.substr(modules + 8);
@@ -129,7 +132,8 @@ void set_recompute(const Row& row,
   }
   const std::string& detail = row.text("recompute_detail");
   if (p.recompute == Recompute::selective && contains(detail, "SAVE_DOT_ONLY")) {
-    p.recompute = Recompute::none;  // element-wise operations only: the profile's recompute_elementwise
+    p.recompute =
+        Recompute::none;  // element-wise operations only: the profile's recompute_elementwise
   }
   if (p.recompute == Recompute::selective) {
     p.recompute_parts = parts_in_words(detail);
@@ -140,11 +144,20 @@ void set_recompute(const Row& row,
 /// "zero-3", "ZeRO3", "fsdp2", "hsdp", "1" ...; the usual one where nothing is stated.
 Sharding sharding_of(const Row& row, const workload::UsualRunSpec& usual, Assumed& assumed) {
   static constexpr std::pair<const char*, Sharding> kWords[] = {
-      {"0", Sharding::zero0},      {"none", Sharding::zero0},  {"ddp", Sharding::zero0},
-      {"dp", Sharding::zero0},     {"1", Sharding::zero1},     {"distopt", Sharding::zero1},
-      {"2", Sharding::zero2},      {"3", Sharding::zero3},     {"fsdp", Sharding::zero3},
-      {"fsdp1", Sharding::zero3},  {"fsdp2", Sharding::zero3}, {"fullshard", Sharding::zero3},
-      {"hsdp", Sharding::hsdp},    {"mics", Sharding::hsdp},
+      {"0", Sharding::zero0},
+      {"none", Sharding::zero0},
+      {"ddp", Sharding::zero0},
+      {"dp", Sharding::zero0},
+      {"1", Sharding::zero1},
+      {"distopt", Sharding::zero1},
+      {"2", Sharding::zero2},
+      {"3", Sharding::zero3},
+      {"fsdp", Sharding::zero3},
+      {"fsdp1", Sharding::zero3},
+      {"fsdp2", Sharding::zero3},
+      {"fullshard", Sharding::zero3},
+      {"hsdp", Sharding::hsdp},
+      {"mics", Sharding::hsdp},
       {"distributedoptimizer", Sharding::zero1}};
   std::string word;
   for (const char c : row.lower_text("sharding")) {
@@ -185,8 +198,22 @@ void set_sharding(const Row& row,
   }
 }
 
-/// Expert-parallel ranks; where they are not stated, as many as the experts and a stage's ranks allow,
-/// up to the ranks of a node.
+/// The most expert-parallel ranks that share NVLink, divide the experts and, with the tensor ranks
+/// inside an expert, a stage's ranks.
+int usual_expert_ranks(const Row& row,
+                       const workload::ModelSpec& model,
+                       const workload::ParallelismSpec& p) {
+  const int domain = row.integer("nvlink_domain", row.integer("gpus_per_node", 8));
+  const int ranks = row.integer("n_gpus", 1) / p.pipeline;
+  int best = 1;
+  for (int expert = 2; expert * p.expert_tensor <= std::min(domain, ranks); ++expert) {
+    const bool divides =
+        model.moe->experts % expert == 0 && ranks % (expert * p.expert_tensor) == 0;
+    best = divides ? expert : best;
+  }
+  return best;
+}
+
 void set_experts(const Row& row,
                  const workload::FrameworkSpec& framework,
                  const workload::ModelSpec& model,
@@ -196,16 +223,14 @@ void set_experts(const Row& row,
   if (!model.moe) {
     return;
   }
+  const bool follow = framework.usual.experts_follow_tensor && !model.latent;
+  p.expert_tensor = row.integer("etp", follow ? p.tensor : 1);
+  if (!row.stated("ep")) {
+    p.expert = usual_expert_ranks(row, model, p);
+  }
   if (!row.certain("ep")) {
     assume(assumed, "ep");
   }
-  if (!row.stated("ep")) {
-    const int ranks = row.integer("n_gpus", 1) / p.pipeline;
-    const int whole = std::gcd(std::gcd(model.moe->experts, ranks), row.integer("gpus_per_node", 8));
-    p.expert = std::max(1, whole);
-  }
-  const bool follow = framework.usual.experts_follow_tensor && !model.latent;
-  p.expert_tensor = row.integer("etp", follow ? p.tensor : 1);
 }
 
 }  // namespace

@@ -13,8 +13,8 @@ namespace {
 /// Source: InfiniBand Trade Association, InfiniBand roadmap (4 lanes).
 double generation_rate(const std::string& words) {
   static constexpr std::pair<const char*, double> kRates[] = {
-      {"xdr", 800}, {"ndr", 400}, {"hdr", 200}, {"edr", 100}, {"connectx-8", 800},
-      {"connectx-7", 400}, {"connectx-6", 200}, {"connectx-5", 100}};
+      {"xdr", 800},        {"ndr", 400},        {"hdr", 200},        {"edr", 100},
+      {"connectx-8", 800}, {"connectx-7", 400}, {"connectx-6", 200}, {"connectx-5", 100}};
   for (const auto& [word, rate] : kRates) {
     if (contains(words, word)) {
       return rate;
@@ -23,7 +23,8 @@ double generation_rate(const std::string& words) {
   return 0;
 }
 
-/// Bandwidth of a node in words such as "1600 Gbps RoCE per node" or "800 Gb/s per node" [Gbps]; 0: not said.
+/// Bandwidth of a node in words such as "1600 Gbps RoCE per node" or "800 Gb/s per node" [Gbps]; 0:
+/// not said.
 double node_rate(const std::string& words) {
   std::istringstream in(words);
   double rate = 0;
@@ -110,14 +111,16 @@ void set_scale_up(const Row& row, int gpus, const Catalogue& catalogue, training
   const int usual = node.scale_up.domain_gpus;
   const int stated = row.integer("nvlink_domain", usual);
   if (stated < std::min(node.gpus, usual) && node.scale_up.kind == network::ScaleUpKind::nvswitch) {
-    // A domain smaller than the node: the GPUs meet over PCIe, as in the catalogue's server with slots.
+    // A domain smaller than the node: the GPUs meet over PCIe, as in the catalogue's server with
+    // slots.
     node.scale_up = slot_node(node.gpu, catalogue).scale_up;
   }
   node.scale_up.domain_gpus = domain_gpus(std::max(stated, 1), node.gpus, gpus);
 }
 
 /// Cards of a node: the row's columns, else its words, else those of the catalogue's node.
-void set_cards(const Row& row, bool several_nodes, Assumed& assumed, network::NicSpec& nic, int gpus) {
+void set_cards(
+    const Row& row, bool several_nodes, Assumed& assumed, network::NicSpec& nic, int gpus) {
   const std::string words = row.lower_text("network");
   const WordedCards worded = cards_in_words(words);
   const double stated_count = row.number("nics_per_node", 0);

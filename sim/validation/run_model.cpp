@@ -28,12 +28,12 @@ void read_window(const std::string& text, workload::ModelSpec& m) {
 /// Refuses what the program has no model of, by name.
 void check_modelled(const Row& row) {
   static constexpr std::array<const char*, 15> kOther = {
-      "linear", "mamba",  "ssm",   "hybrid",    "lightning", "sparse", "cross", "retention",
-      "rwkv",   "delta",  "hyena", "recurrent", "state",     "kda",    "none"};
+      "linear", "mamba", "ssm",   "hybrid",    "lightning", "sparse", "cross", "retention",
+      "rwkv",   "delta", "hyena", "recurrent", "state",     "kda",    "none"};
   static constexpr std::array<const char*, 10> kAttention = {
       "mha", "mqa", "gqa", "mla", "window", "full", "causal", "multi", "group", "softmax"};
-  static constexpr std::array<const char*, 6> kArchitectures = {
-      "dense", "moe", "decoder", "transformer", "gpt", "llama"};
+  static constexpr std::array<const char*, 6> kArchitectures = {"dense",       "moe", "decoder",
+                                                                "transformer", "gpt", "llama"};
   const std::string attention = row.lower_text("attention");
   const std::string architecture = row.lower_text("arch");
   const bool other_architecture =
@@ -68,9 +68,9 @@ int agreements(const Row& row, const workload::ModelSpec& model) {
          same("vocab", model.vocabulary) + same("d_ffn", model.moe ? model.moe->ffn : model.ffn);
 }
 
-/// The catalogue's model of this shape, whatever its number of layers (published proxies cut layers):
-/// same width, and same heads, experts and inner width where stated; of several, the one with most columns alike.
-/// Nothing if there is none.
+/// The catalogue's model of this shape, whatever its number of layers (published proxies cut
+/// layers): same width, and same heads, experts and inner width where stated; of several, the one
+/// with most columns alike. Nothing if there is none.
 const workload::ModelSpec* same_shape(const Row& row, const Catalogue& catalogue) {
   const workload::ModelSpec* found = nullptr;
   for (const auto& [name, model] : catalogue.models) {
@@ -102,9 +102,10 @@ int filled(const Row& row,
   return known != nullptr ? known->*figure : otherwise;
 }
 
-/// Ranks of latent attention, which no column states: those of the catalogue's model; else those that
-/// DeepSeek-V2, V3 and Kimi K2 share, whose queries are compressed, but those of the small V2-Lite.
-/// Source: config.json of deepseek-ai/DeepSeek-V2, -V2-Lite, -V3 and moonshotai/Kimi-K2-Instruct.
+/// Ranks of latent attention, which no column states: those of the catalogue's model; else those
+/// that DeepSeek-V2, V3 and Kimi K2 share, whose queries are compressed, but those of the small
+/// V2-Lite. Source: config.json of deepseek-ai/DeepSeek-V2, -V2-Lite, -V3 and
+/// moonshotai/Kimi-K2-Instruct.
 workload::LatentAttentionSpec latent_ranks(int hidden,
                                            const workload::ModelSpec* known,
                                            Assumed& assumed) {
@@ -118,9 +119,11 @@ workload::LatentAttentionSpec latent_ranks(int hidden,
   return latent;
 }
 
-/// Experts of a row; its dense layers come first, but every second layer is dense where half of them
-/// are (Llama 4 Maverick).
-workload::ExpertsSpec row_experts(const Row& row, const workload::ModelSpec* known, Assumed& assumed) {
+/// Experts of a row; its dense layers come first, but every second layer is dense where half of
+/// them are (Llama 4 Maverick).
+workload::ExpertsSpec row_experts(const Row& row,
+                                  const workload::ModelSpec* known,
+                                  Assumed& assumed) {
   workload::ExpertsSpec moe = known != nullptr ? *known->moe : workload::ExpertsSpec{};
   for (const char* column : {"n_experts", "top_k", "d_ffn"}) {
     if (row.integer(column, 0) < 1) {
@@ -198,9 +201,7 @@ void fill_attention(const Row& row,
 
 }  // namespace
 
-workload::ModelSpec row_model(const Row& row,
-                              const Catalogue& catalogue,
-                              Assumed& assumed) {
+workload::ModelSpec row_model(const Row& row, const Catalogue& catalogue, Assumed& assumed) {
   check_modelled(row);
   if (!row.stated("arch")) {
     assume(assumed, "arch");
@@ -225,8 +226,8 @@ workload::ModelSpec row_model(const Row& row,
     m.moe = row_experts(row, known, assumed);
   }
   fill_mlp(row, known, assumed, m);
-  constexpr int kGptVocabulary = 51200;      // GPT-2's 50,257, padded
-  constexpr int kCurrentVocabulary = 128256; // Llama 3's
+  constexpr int kGptVocabulary = 51200;       // GPT-2's 50,257, padded
+  constexpr int kCurrentVocabulary = 128256;  // Llama 3's
   m.vocabulary = filled(row, "vocab", known, &workload::ModelSpec::vocabulary,
                         m.gated_mlp ? kCurrentVocabulary : kGptVocabulary, assumed);
   fill_attention(row, known, assumed, m);

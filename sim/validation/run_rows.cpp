@@ -21,14 +21,18 @@ std::string calibration_entry(const std::string& gpu_entry) {
   return "nccl-" + (a100 ? "a100-sxm" : gpu_entry);
 }
 
-/// What a wrong guess of a field costs, relative. From blanking stated fields of the development rows (docs/validation.md);
-/// for fields that they do not vary, a guess that says so.
-double cost_of(const std::string& field) {
+/// What a wrong guess of a field costs, relative. From blanking stated fields of the development
+/// rows (docs/validation.md); for fields that they do not vary, a guess that says so. Mixtures
+/// depend more on the tokens of a micro-batch, which every expert gets a share of.
+double cost_of(const std::string& field, bool mixture) {
+  if (mixture && field == "micro_batch") {
+    return 0.25;
+  }
   static constexpr std::pair<const char*, double> kCosts[] = {
-      {"micro_batch", 0.08}, {"vpp", 0.05},       {"recompute", 0.12}, {"era", 0.15},
-      {"precision", 0.35},   {"tp", 0.15},        {"pp", 0.10},        {"vocab", 0.05},
-      {"n_kv_heads", 0.05},  {"sharding", 0.05},  {"network", 0.10},   {"gpus_per_node", 0.05},
-      {"release", 0.10},     {"gated_mlp", 0.05}, {"sequence_parallel", 0.05}};
+      {"micro_batch", 0.08}, {"vpp", 0.05},      {"recompute", 0.12}, {"era", 0.15},
+      {"precision", 0.35},   {"tp", 0.15},       {"pp", 0.10},        {"vocab", 0.05},
+      {"n_kv_heads", 0.05},  {"sharding", 0.05}, {"network", 0.10},   {"gpus_per_node", 0.05},
+      {"release", 0.15},     {"ep", 0.20},       {"gated_mlp", 0.05}, {"sequence_parallel", 0.05}};
   for (const auto& [name, cost] : kCosts) {
     if (field == name) {
       return cost;
@@ -37,10 +41,10 @@ double cost_of(const std::string& field) {
   return 0.10;  // a guess: as much as recompute
 }
 
-double relative_error(double base, const Assumed& assumed) {
+double relative_error(double base, const Assumed& assumed, bool mixture) {
   double square = base * base;
   for (const std::string& field : assumed) {
-    square += cost_of(field) * cost_of(field);
+    square += cost_of(field, mixture) * cost_of(field, mixture);
   }
   return std::sqrt(square);
 }
@@ -66,7 +70,9 @@ const workload::FrameworkSpec& profile(const Catalogue& catalogue, const std::st
 }
 
 /// Machine, model and software; the layout is still to come.
-training::Scenario row_without_layout(const Row& row, const Catalogue& catalogue, Assumed& assumed) {
+training::Scenario row_without_layout(const Row& row,
+                                      const Catalogue& catalogue,
+                                      Assumed& assumed) {
   training::Scenario s;
   s.name = row.text("id");
   const std::string gpu = gpu_entry(row.text("gpu"), catalogue, assumed);
@@ -91,7 +97,8 @@ training::Scenario row_without_layout(const Row& row, const Catalogue& catalogue
   return s;
 }
 
-/// Degrees to try where a row leaves them open: tensor parallelism inside a node first, then stages.
+/// Degrees to try where a row leaves them open: tensor parallelism inside a node first, then
+/// stages.
 std::vector<Degrees> degrees_to_try(const Row& row, int node_gpus) {
   std::vector<Degrees> tries;
   constexpr int kMostStages = 64;
@@ -135,10 +142,11 @@ std::optional<double> memory_need(const training::Scenario& scenario) {
   }
 }
 
-/// The first layout that fits, of those that the row leaves open; where none does, the first that is possible.
+/// The first layout that fits, of those that the row leaves open; where none does, the first that
+/// is possible.
 training::Scenario with_layout(const Row& row, training::Scenario s, Assumed& assumed) {
-  // Recipes fit more than a model of memory says (offloads, allocators that give back): they recompute more than usual only
-  // where memory is short by half.
+  // Recipes fit more than a model of memory says (offloads, allocators that give back): they
+  // recompute more than usual only where memory is short by half.
   constexpr double kTooMuch = 1.5;
   const int vocabulary = s.model.vocabulary;
   std::optional<training::Scenario> possible;
@@ -176,9 +184,9 @@ training::Scenario build(const Row& row, const Catalogue& catalogue, Assumed& as
       throw core::Error(fmt::format("{} is {}", column, row.text(column)));
     }
   }
-  training::Scenario s =
-      with_layout(row, row_without_layout(row, catalogue, assumed), assumed);
-  s.calibration.relative_error = relative_error(s.calibration.relative_error, assumed);
+  training::Scenario s = with_layout(row, row_without_layout(row, catalogue, assumed), assumed);
+  s.calibration.relative_error =
+      relative_error(s.calibration.relative_error, assumed, s.model.moe.has_value());
   return s;
 }
 

@@ -11,8 +11,8 @@ bool is_mixture(const Row& row) {
 /// Year of the run; 2024 where the source has none.
 int year_of(const Row& row) { return row.integer("year", 2024); }
 
-/// Megatron before FlashAttention: DeepSpeed's pipeline engine, sequence parallelism (or the selective recompute that came
-/// with it), or neither.
+/// Megatron before FlashAttention: DeepSpeed's pipeline engine, sequence parallelism (or the
+/// selective recompute that came with it), or neither.
 std::string unfused_megatron(const Row& row) {
   const std::string& source = row.text("source");
   if (contains(source, "BigScience") || contains(source, "DeepSpeed") ||
@@ -80,8 +80,8 @@ std::string family(const Row& row, const std::string& words, bool rack, Assumed&
   return contains_any(words, kMegatron) ? megatron_core(row, words, rack, assumed) : "";
 }
 
-/// Without a known era: families that the source's words name, then fully sharded data parallelism, then Megatron of
-/// the year.
+/// Without a known era: families that the source's words name, then fully sharded data parallelism,
+/// then Megatron of the year.
 std::string nearest(const Row& row, bool rack, Assumed& assumed) {
   assume(assumed, "era");
   const std::string words = row.lower_text("era") + " " + row.lower_text("source");
@@ -89,8 +89,8 @@ std::string nearest(const Row& row, bool rack, Assumed& assumed) {
   const bool sharded = contains(sharding, "3") || contains(sharding, "sdp");
   const bool megatron = contains(words, "megatron") || row.integer("pp", 1) > 1;
   // Megatron-Core's runs have sequence parallelism wherever they have tensor parallelism.
-  const bool without_sequence = row.integer("tp", 1) > 1 && row.stated("sequence_parallel") &&
-                                !row.yes("sequence_parallel");
+  const bool without_sequence =
+      row.integer("tp", 1) > 1 && row.stated("sequence_parallel") && !row.yes("sequence_parallel");
   if (!sharded && (year_of(row) <= 2022 || (megatron && without_sequence))) {
     // Of the first Megatrons only DeepSpeed's trained in bf16.
     return contains(row.lower_text("precision"), "bf16") && !row.yes("sequence_parallel")
@@ -109,8 +109,8 @@ std::string nearest(const Row& row, bool rack, Assumed& assumed) {
   return megatron_core(row, words, rack, assumed);
 }
 
-/// Whether the whole iteration runs from a recorded graph: "yes", "full_iteration:[...]" or "local:full_iteration", but not
-/// "none:full_iteration", whose implementation is switched off.
+/// Whether the whole iteration runs from a recorded graph: "yes", "full_iteration:[...]" or
+/// "local:full_iteration", but not "none:full_iteration", whose implementation is switched off.
 bool whole_iteration_recorded(const std::string& flag) {
   return flag == "yes" || flag == "true" || flag.starts_with("full_iteration") ||
          flag.starts_with("local:full_iteration");

@@ -8,8 +8,8 @@
 
 namespace headway::validation {
 
-/// Name of the framework profile that stands for a row's era; where the era is blank or not known, that of the nearest
-/// family and year, and `era` is assumed.
+/// Name of the framework profile that stands for a row's era; where the era is blank or not known,
+/// that of the nearest family and year, and `era` is assumed.
 /// @param rack  its GPUs share NVLink beyond a node
 std::string framework_entry(const Row& row, bool rack, Assumed& assumed);
 

@@ -31,14 +31,15 @@ RunPrediction labelled(const CsvTable& table, std::size_t index) {
   const std::string gpu = row.lower_text("gpu");
   const bool amd = gpu.starts_with("mi") || contains(gpu, "amd") || contains(gpu, "instinct");
   const bool dense = p.kind.empty() ? !row.stated("n_experts") : p.kind == "dense";
-  p.part = amd                           ? "AMD"
-           : dense                       ? "dense NVIDIA"
-           : contains(p.kind, "moe")     ? "mixtures of experts"
-                                         : "other kinds";
+  p.part = amd                       ? "AMD"
+           : dense                   ? "dense NVIDIA"
+           : contains(p.kind, "moe") ? "mixtures of experts"
+                                     : "other kinds";
   return p;
 }
 
-/// Cells that are needed beside the configuration. @throws core::Error if one is no number or makes no sense
+/// Cells that are needed beside the configuration. @throws core::Error if one is no number or makes
+/// no sense
 void read_figures(const Row& row, RunPrediction& p) {
   constexpr const char* kMeasured = "measured_tokens_per_s_per_gpu";
   if (!row.stated(kMeasured)) {

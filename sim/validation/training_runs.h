@@ -23,15 +23,16 @@ struct Catalogue {
   std::map<std::string, network::FabricSpec> fabrics;
 };
 
-/// Reads all GPUs, nodes, models, frameworks, calibrations and fabrics under these configuration folders.
+/// Reads all GPUs, nodes, models, frameworks, calibrations and fabrics under these configuration
+/// folders.
 /// @throws core::Error with all that is wrong in an entry
 Catalogue load_catalogue(const std::vector<std::filesystem::path>& roots);
 
 /// A row as a scenario, or why it cannot be one.
 struct RowScenario {
   std::optional<training::Scenario> scenario;
-  std::string skipped;  ///< reason, where there is no scenario: a cell that cannot be read, a GPU the catalogue does not
-                        ///< have, "unmodelled: ..."
+  std::string skipped;  ///< reason, where there is no scenario: a cell that cannot be read, a GPU
+                        ///< the catalogue does not have, "unmodelled: ..."
   std::vector<std::string> assumed;  ///< fields that the source does not state
 };
 
@@ -45,19 +46,20 @@ struct RunPrediction {
   std::string id, source, group, gpu, precision, kind, model;
   int gpus = 0;
   double weight = 1;
-  std::string part;                 ///< of the headline: "dense NVIDIA", "mixtures of experts", "AMD"
-  double measured = 0;              ///< tokens/s/GPU; 0: none that can be read
+  std::string part;     ///< of the headline: "dense NVIDIA", "mixtures of experts", "AMD"
+  double measured = 0;  ///< tokens/s/GPU; 0: none that can be read
   std::optional<double> predicted;  ///< tokens/s/GPU
   std::optional<double> error;
   double low = 0, high = 0;  ///< 90 % interval of tokens/s/GPU
-  double measured_memory = 0, predicted_memory = 0;  ///< peak of the fullest GPU [GiB]; 0: not stated
+  double measured_memory = 0,
+         predicted_memory = 0;       ///< peak of the fullest GPU [GiB]; 0: not stated
   std::vector<std::string> assumed;  ///< fields that the source does not state
-  std::string status;  ///< ok, ok-assumed, ok-contradictory: <why>, skipped:<reason>
-  std::string status_class;  ///< the status up to its colon
+  std::string status;                ///< ok, ok-assumed, ok-contradictory: <why>, skipped:<reason>
+  std::string status_class;          ///< the status up to its colon
 };
 
-/// Predicts every row, in parallel; the order and the bits do not depend on the threads. A row that cannot be read or
-/// modelled is skipped, never an error.
+/// Predicts every row, in parallel; the order and the bits do not depend on the threads. A row that
+/// cannot be read or modelled is skipped, never an error.
 /// @throws core::Error if the table has no rows, no ids or no measured figures
 std::vector<RunPrediction> predict_runs(const import::CsvTable& table, const Catalogue& catalogue);
 

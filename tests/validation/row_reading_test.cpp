@@ -1,4 +1,5 @@
-// Rows with blank, odd or contradictory cells: each becomes a prediction that says what was taken, or a refusal by name.
+// Rows with blank, odd or contradictory cells: each becomes a prediction that says what was taken,
+// or a refusal by name.
 #include <cmath>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,6 +7,7 @@
 #include "sim/core/error.h"
 #include "sim/training/step.h"
 #include "sim/validation/training_runs.h"
+
 #include "tests/validation/published_rows.h"
 
 namespace headway::validation {
@@ -95,21 +97,26 @@ TEST(RowReading, ADegreeFollowsFromTheOthersOrIsAssumed) {
   EXPECT_THAT(open.assumed, testing::IsSupersetOf({"tp", "pp"}));
 }
 
-// 70 billion parameters in two bytes, and their gradients in two, are 260 GiB: at least four GPUs of 80 GiB hold them,
-// and with activations eight.
+// 70 billion parameters in two bytes, and their gradients in two, are 260 GiB: at least four GPUs
+// of 80 GiB hold them, and with activations eight.
 TEST(RowReading, AnOpenDegreeIsWhatMemoryAsksFor) {
-  const Cells large{{"n_layers", "80"}, {"d_model", "8192"},  {"n_heads", "64"},
-                    {"d_ffn", "28672"}, {"tp", ""},           {"pp", ""},
-                    {"dp", ""},         {"global_batch", "64"}, {"n_gpus", "64"}};
+  const Cells large{
+      {"n_layers", "80"}, {"d_model", "8192"}, {"n_heads", "64"}, {"d_ffn", "28672"},
+      {"tp", ""},         {"pp", ""},          {"dp", ""},        {"global_batch", "64"},
+      {"n_gpus", "64"}};
   const auto s = scenario(large);
   EXPECT_GE(s.parallelism.tensor * s.parallelism.pipeline, 8);
 }
 
 TEST(RowReading, DefaultsAreThoseOfTheEra) {
-  const Cells early{{"era", "unfused-megatron-2021"}, {"gpu", "A100-80G-SXM"},
-                    {"recompute", ""},                {"micro_batch", ""},
-                    {"seq_len", "2048"},              {"precision", ""},
-                    {"sequence_parallel", "no"},      {"global_batch", "64"}};
+  const Cells early{{"era", "unfused-megatron-2021"},
+                    {"gpu", "A100-80G-SXM"},
+                    {"recompute", ""},
+                    {"micro_batch", ""},
+                    {"seq_len", "2048"},
+                    {"precision", ""},
+                    {"sequence_parallel", "no"},
+                    {"global_batch", "64"}};
   const auto first = scenario(early);
   EXPECT_EQ(first.parallelism.recompute, workload::Recompute::full);
   EXPECT_EQ(first.parallelism.micro_batch, 2);  // 4,096 tokens
@@ -117,9 +124,14 @@ TEST(RowReading, DefaultsAreThoseOfTheEra) {
   Cells sequence = early;
   sequence["sequence_parallel"] = "yes";
   EXPECT_EQ(scenario(sequence).parallelism.recompute, workload::Recompute::selective);
-  const auto sharded = scenario({{"era", "pytorch-fsdp"}, {"tp", "1"},       {"pp", "1"},
-                                 {"dp", "16"},            {"micro_batch", ""}, {"sharding", ""},
-                                 {"seq_len", "2048"},     {"global_batch", "256"}});
+  const auto sharded = scenario({{"era", "pytorch-fsdp"},
+                                 {"tp", "1"},
+                                 {"pp", "1"},
+                                 {"dp", "16"},
+                                 {"micro_batch", ""},
+                                 {"sharding", ""},
+                                 {"seq_len", "2048"},
+                                 {"global_batch", "256"}});
   EXPECT_EQ(sharded.parallelism.micro_batch, 8);  // 16,384 tokens
   EXPECT_EQ(sharded.parallelism.sharding, workload::Sharding::zero3);
   EXPECT_TRUE(scenario({{"sequence_parallel", ""}}).parallelism.sequence);
@@ -144,7 +156,9 @@ TEST(RowReading, AnUnknownEraIsThatOfItsFamilyAndYear) {
   };
   EXPECT_EQ(profile({{"era", ""}}), "Megatron-Core");
   EXPECT_EQ(profile({{"era", ""}, {"year", "2023"}}), "Megatron-Core 2023");
-  EXPECT_EQ(profile({{"era", ""}, {"year", "2021"}, {"sequence_parallel", "no"},
+  EXPECT_EQ(profile({{"era", ""},
+                     {"year", "2021"},
+                     {"sequence_parallel", "no"},
                      {"precision", "fp16-mixed"}}),
             "Megatron-LM 2021");
   EXPECT_EQ(profile({{"era", "hf-trainer"}, {"pp", "1"}, {"dp", "8"}, {"sharding", "zero3"}}),
@@ -154,7 +168,8 @@ TEST(RowReading, AnUnknownEraIsThatOfItsFamilyAndYear) {
 
 TEST(RowReading, GpusAreFoundByTheWordsOfTheirNames) {
   const auto gpu = [](const char* name) { return scenario({{"gpu", name}}).cluster.node.gpu.name; };
-  for (const char* name : {"H100-80G-SXM", "NVIDIA H100 SXM5 80GB", "h100_sxm5", "H100-SXM5-80GB"}) {
+  for (const char* name :
+       {"H100-80G-SXM", "NVIDIA H100 SXM5 80GB", "h100_sxm5", "H100-SXM5-80GB"}) {
     EXPECT_EQ(gpu(name), catalogue().gpus.at("h100-sxm").name) << name;
   }
   EXPECT_EQ(gpu("A100-40GB"), catalogue().gpus.at("a100-40gb-sxm").name);
@@ -208,22 +223,38 @@ TEST(RowReading, GpusFillNodesEvenlyOrAreRefused) {
   EXPECT_EQ(predicted({{"n_gpus", "13"}}).status, "skipped:13 GPUs do not fill nodes of 8");
 }
 
-// DeepSeek's models differ: what a name begins with says nothing of prediction modules, routing or ranks.
+// DeepSeek's models differ: what a name begins with says nothing of prediction modules, routing or
+// ranks.
 TEST(RowReading, DeepSeekIsKnownByItsShapeNotByItsName) {
   const auto dense = scenario({{"model", "DeepSeek 67B"}}).model;
   EXPECT_EQ(dense.multi_token_prediction, 0);
-  const Cells lite{{"model", "DeepSeek-V2-Lite"}, {"arch", "moe"}, {"attention", "mla"},
-                   {"n_layers", "26"}, {"d_model", "2048"}, {"n_heads", "16"}, {"n_kv_heads", "16"},
-                   {"d_ffn", "1408"}, {"d_ffn_dense", "10944"}, {"n_experts", "64"}, {"top_k", "6"},
-                   {"n_shared_experts", "2"}, {"n_dense_layers", "1"}, {"vocab", "102400"}};
+  const Cells lite{{"model", "DeepSeek-V2-Lite"},
+                   {"arch", "moe"},
+                   {"attention", "mla"},
+                   {"n_layers", "26"},
+                   {"d_model", "2048"},
+                   {"n_heads", "16"},
+                   {"n_kv_heads", "16"},
+                   {"d_ffn", "1408"},
+                   {"d_ffn_dense", "10944"},
+                   {"n_experts", "64"},
+                   {"top_k", "6"},
+                   {"n_shared_experts", "2"},
+                   {"n_dense_layers", "1"},
+                   {"vocab", "102400"}};
   const auto small = scenario(lite).model;
   EXPECT_EQ(small.latent->query_rank, 0);
   EXPECT_EQ(small.multi_token_prediction, 0);
   EXPECT_EQ(small.moe->routing_groups, 1);
   Cells third = lite;
-  for (const auto& [column, text] : Cells{{"model", "a proxy"}, {"n_layers", "8"}, {"d_model", "7168"},
-                                          {"n_heads", "128"}, {"n_kv_heads", "128"}, {"d_ffn", "2048"},
-                                          {"n_experts", "256"}, {"top_k", "8"}}) {
+  for (const auto& [column, text] : Cells{{"model", "a proxy"},
+                                          {"n_layers", "8"},
+                                          {"d_model", "7168"},
+                                          {"n_heads", "128"},
+                                          {"n_kv_heads", "128"},
+                                          {"d_ffn", "2048"},
+                                          {"n_experts", "256"},
+                                          {"top_k", "8"}}) {
     third[column] = text;
   }
   const auto large = scenario(third).model;
@@ -235,8 +266,7 @@ TEST(RowReading, DeepSeekIsKnownByItsShapeNotByItsName) {
 TEST(RowReading, ARowThatContradictsItselfSaysSo) {
   EXPECT_EQ(predicted({{"notes", "table prints DP=4: INCONSISTENT"}}).status_class,
             "ok-contradictory");
-  EXPECT_EQ(predicted({{"dp", "8"}}).status,
-            "ok-contradictory: 16 GPUs, but the degrees make 32");
+  EXPECT_EQ(predicted({{"dp", "8"}}).status, "ok-contradictory: 16 GPUs, but the degrees make 32");
   EXPECT_EQ(predicted({{"dp", ""}}).status, "ok");
   // 32 x 4,096 tokens / 16 GPUs in 1 s are 8,192 tokens/s/GPU, not 10,000.
   EXPECT_EQ(predicted({{"step_time_s", "1"}}).status,
@@ -263,7 +293,8 @@ TEST(RowReading, RepeatsThatDisagreeAreContradictory) {
               testing::ElementsAre("ok", "ok", "ok-contradictory"));
   EXPECT_THAT(runs({{"1", "10000"}, {"2", "7000"}, {"3", "10100"}}),
               testing::ElementsAre("ok", "ok-contradictory", "ok"));
-  EXPECT_THAT(runs({{"1", "7000"}, {"2", "10000"}}), testing::ElementsAre("ok", "ok"));  // got faster
+  EXPECT_THAT(runs({{"1", "7000"}, {"2", "10000"}}),
+              testing::ElementsAre("ok", "ok"));  // got faster
 }
 
 TEST(RowReading, PeakMemoryIsComparedWhereItIsStated) {

@@ -1,9 +1,10 @@
-// A scenario that says what a published row says gives the row's prediction: 'validate' knows nothing that 'run' cannot be
-// told by catalogue entries.
+// A scenario that says what a published row says gives the row's prediction: 'validate' knows
+// nothing that 'run' cannot be told by catalogue entries.
 #include <gtest/gtest.h>
 
 #include "sim/config/load.h"
 #include "sim/training/step.h"
+
 #include "tests/validation/published_rows.h"
 
 namespace headway::validation {
@@ -40,8 +41,8 @@ constexpr const char* kMixture =
 
 /// The stated run with experts in every layer.
 Cells mixture(const Cells& more) {
-  Cells cells{{"arch", "moe"}, {"n_experts", "8"},  {"top_k", "2"}, {"n_dense_layers", "0"},
-              {"tp", "1"},     {"pp", "1"},         {"ep", "8"},    {"sequence_parallel", "no"},
+  Cells cells{{"arch", "moe"},     {"n_experts", "8"}, {"top_k", "2"}, {"n_dense_layers", "0"},
+              {"tp", "1"},         {"pp", "1"},        {"ep", "8"},    {"sequence_parallel", "no"},
               {"vocab", "128256"}, {"dp", "16"}};
   for (const auto& [column, text] : more) {
     cells[column] = text;
