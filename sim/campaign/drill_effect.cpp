@@ -1,5 +1,7 @@
 #include "sim/campaign/drill_effect.h"
 
+#include <algorithm>
+
 namespace headway::campaign {
 
 using core::Seconds;
@@ -192,8 +194,8 @@ Fault with_defaults(const Fault& given, const DrillSetup& setup) {
       fill(fault.repair, Seconds(10 * kMinute));
       break;
     case FaultKind::optic_flapping:
-      fill(fault.down, Seconds(3));
-      fill(fault.every, Seconds(kMinute));
+      fill(fault.down, fault.every ? std::min(Seconds(3), *fault.every / 2) : Seconds(3));
+      fill(fault.every, std::max(Seconds(kMinute), 2.0 * *fault.down));
       break;
     case FaultKind::leaf_down:
       fill(fault.repair, Seconds(2 * kHour));

@@ -88,19 +88,23 @@ std::int64_t some(const std::string& key, const std::string& text) {
   return value;
 }
 
+/// A slower part is as good as hung, and no step of it can be simulated.
+constexpr double kSlowest = 0.001;
+
 double share(const std::string& text) {
-  try {
-    const double value = std::stod(text);
-    if (value > 0 && value <= 1) {
-      return value;
-    }
-  } catch (const std::exception&) {
-    // told below
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !(value > 0 && value <= 1)) {
+    refuse(
+        fmt::format("factor '{}' must be above 0 and at most 1: the share of its speed that the "
+                    "part keeps",
+                    text));
   }
-  refuse(
-      fmt::format("factor '{}' must be above 0 and at most 1: the share of its speed that the "
-                  "part keeps",
-                  text));
+  if (value < kSlowest) {
+    refuse(fmt::format("factor '{}' is below {}: a part that slow is as good as hung, try 'hang'",
+                       text, kSlowest));
+  }
+  return value;
 }
 
 void set(Fault& fault, const std::string& key, const std::string& value) {

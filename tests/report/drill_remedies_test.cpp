@@ -111,6 +111,10 @@ TEST(FaultText, TellsWhatIsWrong) {
   EXPECT_EQ(complaint("gpu-dead@leaf1"),
             "--fault: place 'leaf1' is none; write node12, gpu99 or node12/gpu3");
   EXPECT_EQ(complaint("loss-spike@node1"), "--fault: loss-spike has no place; leave '@node1' out");
+  EXPECT_EQ(complaint("gpu-slow,factor=0.5x").substr(0, 23), "--fault: factor '0.5x' ");
+  EXPECT_EQ(
+      complaint("gpu-slow,factor=1e-9"),
+      "--fault: factor '1e-9' is below 0.001: a part that slow is as good as hung, try 'hang'");
   EXPECT_EQ(parse_fault("leaf-down@leaf3", 8).leaf, 3);
   EXPECT_EQ(parse_fault("rack-power-loss@rack2", 8).rack, 2);
   EXPECT_EQ(parse_fault("gpu-dead,since_save=5 min", 8).since_save, core::Seconds(300));
