@@ -216,9 +216,11 @@ void assume(const training::Scenario& scenario, DrillResult& result) {
                                     std::string(setup[monitor].why)});
     }
   }
-  result.assumptions.push_back({"drill.belief", fmt::format("{} shown, {} stray", kShown, kStray),
-                                "chance that a symptom shows when its cause is there, and when it "
-                                "is not"});
+  result.assumptions.push_back(
+      {"drill.belief",
+       fmt::format("{} shown, {} stray, {} of hardware", kShown, kStray, kStrayHardware),
+       "chance that a symptom shows when its cause is there, and when it "
+       "is not"});
   const auto names = not_drawn(scenario);
   if (!names.empty()) {
     result.assumptions.push_back({"drill.not_drawn", fmt::format("{}", fmt::join(names, "; ")),

@@ -23,13 +23,17 @@ bool fails_restart(std::size_t symptom) {
          symptom == static_cast<std::size_t>(Symptom::init_failed);
 }
 
+double stray(Symptom symptom) {
+  return facts_of(symptom).layer == StackLayer::hardware ? kStrayHardware : kStray;
+}
+
 double likelihood(const Signature& signature, const Evidence& evidence, Tick first) {
   double chance = 1;
   for (std::size_t s = 0; s < kSymptoms; ++s) {
     const auto& at = evidence.visible[s];
     const bool restart_shows = evidence.restarted && signature.after_restart[s].has_value();
     if (at && *at <= evidence.now) {
-      chance *= signature.visible[s] || restart_shows ? kShown : kStray;
+      chance *= signature.visible[s] || restart_shows ? kShown : stray(static_cast<Symptom>(s));
     } else if ((signature.visible[s] && *signature.visible[s] <= evidence.now - first) ||
                (restart_shows && fails_restart(s))) {
       chance *= 1 - kShown;

@@ -22,6 +22,7 @@ std::vector<Signature> signatures_of(const DrillSetup& setup, const SlowdownOf& 
 /// kinds.
 ///     P ~ rate x product over symptoms of  kShown      seen, and the cause shows it
 ///                                          kStray      seen, though the cause does not show it
+///                                                      (kStrayHardware of hardware)
 ///                                          1 - kShown  not seen, though the cause shows it by now
 /// A cause that shows nothing in this job raises no alarm, and is nobody's suspect.
 /// @param rate  of each kind in this job [1/s]: the prior
@@ -33,5 +34,8 @@ std::vector<Suspect> posterior(const std::array<double, kFaultKinds>& rate,
 /// cause does not explain. Assumed: monitors are good, not perfect.
 inline constexpr double kShown = 0.9;
 inline constexpr double kStray = 0.02;
+/// The same for a state of hardware that somebody has read: it is what it says, but for a false
+/// alarm. Assumed.
+inline constexpr double kStrayHardware = 0.001;
 
 }  // namespace headway::campaign

@@ -224,9 +224,8 @@ void DrillProcess::on_diagnosed(Context& c) {
 
 bool DrillProcess::worth_saving(Tick now) const {
   return setup_.recovery.slow_part != failures::SlowPart::stop_at_once && !in_.effect.corrupts &&
-         !stale_loaded_ && !save_open_ && mode_ == Mode::running &&
-         !(active_ && in_.effect.storage_full) && interval_ > 0 &&
-         write_time(now) < drill_ticks(setup_[Monitor::watchdog].time);
+         !stale_loaded_ && !save_open_ && mode_ == Mode::running && interval_ > 0 &&
+         would_close(now);
 }
 
 void DrillProcess::save_once_more(Context& c) {

@@ -108,7 +108,8 @@ void DrillProcess::stop(Context& c) {
   const std::int64_t bad = response.right ? in_.effect.nodes_lost : 0;
   const bool tested = needed - spares_ <= needed - bad;
   note(c, Moment::recovery,
-       fmt::format("{} nodes are needed, {} spare: waiting for the {}", needed, spares_,
+       fmt::format("{} node{} needed, {} spare: waiting for the {}", needed,
+                   needed == 1 ? " is" : "s are", spares_,
                    tested ? "test of healthy ones" : "repair"));
   c.schedule(drill_ticks(tested ? setup_.recovery.retest : in_.effect.repair),
              {.kind = static_cast<std::uint32_t>(Notice::mended), .a = ++mending_});

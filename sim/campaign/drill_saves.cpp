@@ -96,7 +96,7 @@ Tick DrillProcess::save_near(Context& c) {
       continue;
     }
     if (near_[l].pending) {
-      leave_out(c);
+      emit(c, Symptom::save_skipped);  // the storage has its own
       continue;
     }
     stall += drill_ticks(levels[l].stall);

@@ -408,6 +408,31 @@ TEST(Drill, AnElasticJobGoesOnWithoutTheReplica) {
   EXPECT_GT(seconds(run(setup, fault_of(FaultKind::gpu_dead))[Account::lost]), 0);
 }
 
+TEST(Drill, AReadCounterOutweighsARareCause) {
+  // Leaves die a hundredth as often as hosts; the link monitor reads that all ports of one are
+  // down.
+  DrillSetup setup = setup_405b();
+  setup.rate[static_cast<std::size_t>(FaultKind::leaf_down)] = 1e-9;
+  const Fault fault = fault_of(FaultKind::leaf_down);
+  EXPECT_NE(run(setup, fault).responses.front().blamed, FaultKind::leaf_down);
+  setup[Monitor::link_monitor] = {true, Seconds(30), "test"};
+  EXPECT_EQ(run(setup, fault).responses.front().blamed, FaultKind::leaf_down);
+}
+
+TEST(Drill, ADriveThatHoldsNearSavesDoesNotHoldUpTheStorage) {
+  DrillSetup setup = setup_405b();
+  setup.saves.near.push_back({.name = "nvme",
+                              .survives = Reach::process,
+                              .every = 1,
+                              .stall = Seconds(0),
+                              .persist = Seconds(2),
+                              .load = Seconds(1)});
+  const DrillTrace trace = run(setup, fault_of(FaultKind::nvme_stalled));
+  EXPECT_FALSE(happened(trace, Symptom::collective_timeout));
+  EXPECT_NEAR(*happened(trace, Symptom::save_skipped), 450 + 900 + setup.saves.write.si(), 1e-3);
+  EXPECT_FALSE(trace.last_durable);
+}
+
 TEST(Drill, OutagesTooCloseForARetryAreOneThatKillsTheJob) {
   Fault fault = fault_of(FaultKind::optic_flapping);
   fault.down = Seconds(6);
