@@ -1,6 +1,8 @@
 // headway drill: one fault in a running job, what follows, what it costs, what
 // would have helped.
+#include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/core/error.h"
@@ -27,54 +29,91 @@ std::string print(const report::DrillReport& result, const std::string& format) 
   return format == "md" ? report::to_markdown(document) : report::to_text(document);
 }
 
+/// On lines of at most 100 characters.
 std::string kinds() {
-  std::string words;
+  constexpr std::size_t kWidth = 100;
+  std::string text;
+  std::string line = "Kinds:";
   for (const auto& [kind, word] : enum_words(campaign::FaultKind{})) {
-    words += (words.empty() ? "" : " ") + std::string(word);
+    if (line.size() + 1 + word.size() > kWidth) {
+      text += line + "\n";
+      line = "      ";
+    }
+    line += " " + std::string(word);
   }
-  return words;
+  return text + line;
+}
+
+bool asks_for_list(int argc, char** argv) {
+  return std::any_of(argv + 1, argv + argc,
+                     [](const char* word) { return std::string_view(word) == "--list"; });
+}
+
+campaign::DrillOptions options_of(const std::vector<std::string>& monitors,
+                                  double hours,
+                                  bool remedies) {
+  campaign::DrillOptions how;
+  how.horizon = core::Seconds(hours * 3600);
+  how.remedies = remedies;
+  for (const auto& monitor : monitors) {
+    const auto [name, time] = report::parse_monitor(monitor);
+    how.monitors.insert_or_assign(name, time);
+  }
+  return how;
+}
+
+struct DrillArguments {
+  CommonOptions common;
+  std::string scenario, fault;
+  std::vector<std::string> monitors;
+  double hours = 24;
+  bool no_remedies = false, list = false;
+};
+
+void add_options(CLI::App& app, DrillArguments& given) {
+  describe(app, "drill",
+           "  headway drill s.yaml --fault nvme-slow@node12,rate='15 MB/s' --set "
+           "run.checkpoint.mode=sync\n"
+           "  headway drill s.yaml --fault hang --monitor watchdog=off --format "
+           "json");
+  app.add_option("SCENARIO", given.scenario, "Scenario file (YAML)")->required()->option_text(" ");
+  app.add_option("--fault", given.fault,
+                 "KIND[@WHERE][,key=value]; WHERE is nodeN, nodeN/gpuM, leafN, rackN")
+      ->required()
+      ->option_text("FAULT");
+  app.add_option("--monitor", given.monitors, "A watcher: its time, on or off; may be repeated")
+      ->allow_extra_args(false)
+      ->option_text("NAME=TIME|on|off");
+  app.add_option("--hours", given.hours, "Simulated time after the fault")
+      ->check(CLI::Range(0.1, 2400.0))
+      ->option_text("N [24]");
+  app.add_flag("--list", given.list,
+               "All kinds with their keys, units and defaults, and all monitors");
+  app.add_flag("--no-remedies", given.no_remedies,
+               "Do not run the drill again with changes of design");
+  app.add_option("--set", given.common.set, "Change a value, as cluster.nodes=64; may be repeated")
+      ->allow_extra_args(false)
+      ->option_text("PATH=VALUE");
+  app.add_flag("--quiet", given.common.quiet, "Nothing on standard error but errors");
+  app.add_option("--progress", given.common.progress, "Progress on standard error")
+      ->check(CLI::IsMember({"auto", "plain", "json", "off"}))
+      ->option_text("auto|plain|json|off");
+  add_output_options(app, given.common, {"table", "json", "csv", "md"});
 }
 
 }  // namespace
 
 int run_drill(int argc, char** argv) {
   CLI::App app(
-      "Injects one fault into a running job and prints what happens "
-      "across the stack, who notices, "
-      "what is blamed, what it costs, and which change of design "
-      "would have helped most.\n"
-      "Kinds: " +
+      "One fault in a running job: what follows, who notices, what it costs, what helps.\n" +
       kinds());
-  CommonOptions options;
-  std::string scenario;
-  std::string fault;
-  std::vector<std::string> monitors;
-  double hours = 24;
-  bool no_remedies = false;
-  describe(app, "drill",
-           "  headway drill s.yaml --fault nvme-slow@node12,rate='15 MB/s' --set "
-           "run.checkpoint.mode=sync\n"
-           "  headway drill s.yaml --fault hang --monitor watchdog=off --format "
-           "json");
-  app.add_option("SCENARIO", scenario, "Scenario file (YAML)")->required()->option_text(" ");
-  app.add_option("--fault", fault, "KIND[@nodeN[/gpuM]][,key=value]")
-      ->required()
-      ->option_text("FAULT");
-  app.add_option("--monitor", monitors, "A watcher: its time, on or off; may be repeated")
-      ->allow_extra_args(false)
-      ->option_text("NAME=TIME|on|off");
-  app.add_option("--hours", hours, "Simulated time after the fault")
-      ->check(CLI::Range(0.1, 2400.0))
-      ->option_text("N [24]");
-  app.add_flag("--no-remedies", no_remedies, "Do not run the drill again with changes of design");
-  app.add_option("--set", options.set, "Change a value, as cluster.nodes=64; may be repeated")
-      ->allow_extra_args(false)
-      ->option_text("PATH=VALUE");
-  app.add_flag("--quiet", options.quiet, "Nothing on standard error but errors");
-  app.add_option("--progress", options.progress, "Progress on standard error")
-      ->check(CLI::IsMember({"auto", "plain", "json", "off"}))
-      ->option_text("auto|plain|json|off");
-  add_output_options(app, options, {"table", "json", "csv", "md"});
+  DrillArguments given;
+  add_options(app, given);
+  CommonOptions& options = given.common;
+  if (asks_for_list(argc, argv)) {
+    deliver(options, report::drill_list());
+    return 0;
+  }
   if (const auto code = parse(app, argc, argv, &options)) {
     return *code;
   }
@@ -82,19 +121,16 @@ int run_drill(int argc, char** argv) {
   const auto result = [&] {
     Progress progress(options);
     progress.phase("drilling");
-    const auto loaded = config::load_scenario(scenario, load_options(options));
-    campaign::DrillOptions how;
-    how.horizon = core::Seconds(hours * 3600);
-    how.remedies = !no_remedies;
-    for (const auto& monitor : monitors) {
-      how.monitors.insert_or_assign(report::parse_monitor(monitor).first,
-                                    report::parse_monitor(monitor).second);
-    }
-    return report::run_drill(loaded, report::parse_fault(fault, loaded.scenario.cluster.node.gpus),
-                             how);
+    const auto loaded = config::load_scenario(given.scenario, load_options(options));
+    const auto how = options_of(given.monitors, given.hours, !given.no_remedies);
+    return report::run_drill(
+        loaded, report::parse_fault(given.fault, loaded.scenario.cluster.node.gpus), how);
   }();
   deliver(options, print(result, options.format));
-  return 0;
+  for (const auto& reason : result.reasons) {
+    remark(options, std::string(core::to_word(result.status)) + ": " + reason);
+  }
+  return report::exit_code(result.status);
 }
 
 }  // namespace headway::apps

@@ -2,12 +2,12 @@
 // what would have helped.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/campaign/drill_belief.h"
+#include "sim/campaign/drill_remedies.h"
 #include "sim/core/units.h"
 #include "sim/training/step_result.h"
 
@@ -25,18 +25,19 @@ struct DrillResult {
   Fault fault;  ///< with every default filled in
   DrillSetup setup;
   DrillTrace trace;
-  core::Seconds lost;                 ///< useful time behind the healthy twin at the horizon
+  core::Seconds lost;                 ///< durable work behind the healthy twin at the horizon
   std::optional<core::Dollars> cost;  ///< of that time
   double slowdown = 1;                ///< step with the fault / healthy step
   std::vector<Remedy> remedies;       ///< the most helpful first
+  bool tried_remedies = false;
   std::vector<training::Assumption> assumptions;
   std::vector<std::string> warnings;
 };
 
 /// What the user changes about the eyes on the job.
 struct DrillOptions {
-  std::map<Monitor, std::optional<core::Seconds>> monitors;  ///< absent value: off; else its time
-  std::optional<core::Seconds> since_save, horizon;
+  MonitorChanges monitors;  ///< absent value: off; zero: its own time; else its time
+  std::optional<core::Seconds> horizon;
   bool remedies = true;
 };
 
@@ -50,7 +51,8 @@ DrillResult drill(const training::CheckedScenario& checked,
 /// Without a scenario: any setup, with the slowdowns given. What `drill` calls.
 DrillTrace drill_once(const DrillSetup& setup, const Fault& fault, const SlowdownOf& slowdown);
 
-/// Useful time of a healthy twin less that of the trace, both over the horizon.
+/// Useful time of a healthy twin less that of the trace, both over the horizon and less the part of
+/// the next save's stall that the work since the last one owes. Never below zero.
 core::Seconds time_lost(const DrillSetup& setup, const DrillTrace& trace);
 
 }  // namespace headway::campaign

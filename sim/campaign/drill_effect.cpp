@@ -1,5 +1,7 @@
 #include "sim/campaign/drill_effect.h"
 
+#include <algorithm>
+
 namespace headway::campaign {
 
 using core::Seconds;
@@ -40,15 +42,21 @@ Effect slow_link(const Fault& fault, const DrillSetup& setup, const SlowdownOf& 
   return e;
 }
 
+/// Retries of a NIC within the transport's patience (NCCL_IB_RETRY_CNT, default 7).
+constexpr double kRetries = 7;
+
 /// While the port is down the flows of the step wait; the outage is short enough to survive, or the
-/// transport gives up.
+/// transport gives up. An uptime shorter than the time between two retries may fall between them:
+/// outages so close count as one.
 Effect flapping(const Fault& fault, const DrillSetup& setup) {
   Effect e;
   e.nodes_lost = 1;
   e.at_once = {Symptom::port_errors};
   const auto& transport = setup[Monitor::transport];
-  if (transport.on && *fault.down > transport.time) {
+  const bool joined = *fault.every - *fault.down < transport.time / kRetries;
+  if (transport.on && (*fault.down > transport.time || joined)) {
     e.blow = Blow::silence;
+    e.breaks = Breaks::communicators;
     e.at_once.push_back(Symptom::flows_stalled);
     return e;
   }
@@ -58,8 +66,12 @@ Effect flapping(const Fault& fault, const DrillSetup& setup) {
   return e;
 }
 
-Effect broken(Blow blow, std::int64_t nodes_lost, std::vector<Symptom> at_once) {
+Effect broken(Blow blow,
+              std::int64_t nodes_lost,
+              std::vector<Symptom> at_once,
+              Breaks breaks = Breaks::nothing) {
   Effect e;
+  e.breaks = breaks;
   e.blow = blow;
   e.nodes_lost = nodes_lost;
   e.at_once = std::move(at_once);
@@ -71,6 +83,25 @@ Effect drive(core::BytesPerSecond rate, Symptom symptom) {
   e.drive = rate;
   e.nodes_lost = 1;
   e.at_once = {symptom};
+  return e;
+}
+
+Effect dead_leaf(const DrillSetup& setup) {
+  Effect e = broken(Blow::silence, setup.nodes_per_leaf,
+                    {Symptom::switch_dark, Symptom::port_down, Symptom::flows_stalled},
+                    Breaks::communicators);
+  if (setup.nodes_per_leaf > 1) {
+    e.at_once.push_back(Symptom::ports_down);
+  }
+  return e;
+}
+
+Effect dark_rack(int nodes) {
+  Effect e =
+      broken(Blow::silence, nodes, {Symptom::node_dark, Symptom::flows_stalled}, Breaks::start);
+  if (nodes > 1) {
+    e.at_once.push_back(Symptom::rack_dark);
+  }
   return e;
 }
 
@@ -105,7 +136,7 @@ Effect of_state(const Fault& fault) {
 Effect raw_effect(const Fault& fault, const DrillSetup& setup, const SlowdownOf& slowdown) {
   switch (fault.kind) {
     case FaultKind::gpu_dead:
-      return broken(Blow::exit, 1, {Symptom::gpu_off_bus, Symptom::cuda_error});
+      return broken(Blow::exit, 1, {Symptom::gpu_off_bus, Symptom::cuda_error}, Breaks::start);
     case FaultKind::hbm_error:
       return broken(Blow::exit, 1, {Symptom::memory_error, Symptom::cuda_error});
     case FaultKind::software_crash:
@@ -113,14 +144,14 @@ Effect raw_effect(const Fault& fault, const DrillSetup& setup, const SlowdownOf&
     case FaultKind::hang:
       return broken(Blow::hang, 0, {});
     case FaultKind::host_dead:
-      return broken(Blow::silence, 1, {Symptom::node_dark, Symptom::flows_stalled});
+      return broken(Blow::silence, 1, {Symptom::node_dark, Symptom::flows_stalled}, Breaks::start);
     case FaultKind::nic_down:
-      return broken(Blow::silence, 1, {Symptom::port_down, Symptom::flows_stalled});
+      return broken(Blow::silence, 1, {Symptom::port_down, Symptom::flows_stalled},
+                    Breaks::communicators);
     case FaultKind::leaf_down:
-      return broken(Blow::silence, setup.nodes_per_leaf,
-                    {Symptom::switch_dark, Symptom::flows_stalled});
+      return dead_leaf(setup);
     case FaultKind::rack_power_loss:
-      return broken(Blow::silence, *fault.nodes, {Symptom::node_dark, Symptom::flows_stalled});
+      return dark_rack(*fault.nodes);
     case FaultKind::gpu_slow:
       return slow_gpu(fault, setup, slowdown);
     case FaultKind::link_half_rate:
@@ -163,8 +194,8 @@ Fault with_defaults(const Fault& given, const DrillSetup& setup) {
       fill(fault.repair, Seconds(10 * kMinute));
       break;
     case FaultKind::optic_flapping:
-      fill(fault.down, Seconds(3));
-      fill(fault.every, Seconds(kMinute));
+      fill(fault.down, fault.every ? std::min(Seconds(3), *fault.every / 2) : Seconds(3));
+      fill(fault.every, std::max(Seconds(kMinute), 2.0 * *fault.down));
       break;
     case FaultKind::leaf_down:
       fill(fault.repair, Seconds(2 * kHour));
@@ -177,7 +208,7 @@ Fault with_defaults(const Fault& given, const DrillSetup& setup) {
       fill(fault.after, Seconds(6 * kHour));
       break;
     case FaultKind::wrong_checkpoint:
-      fill(fault.behind, 10);
+      fill(fault.behind, std::int64_t{10});
       break;
     default:
       break;
@@ -187,6 +218,12 @@ Fault with_defaults(const Fault& given, const DrillSetup& setup) {
 
 Effect effect_of(const Fault& fault, const DrillSetup& setup, const SlowdownOf& slowdown) {
   Effect effect = raw_effect(fault, setup, slowdown);
+  const auto& watchdog = setup[Monitor::watchdog];
+  const Seconds waits = (effect.slowdown - 1) * setup.step;
+  if (watchdog.on && waits > watchdog.time) {
+    effect.slowdown = 1;  // no step ends any more: the others give up waiting
+    effect.blow = Blow::hang;
+  }
   effect.lasts = fault.lasts;
   effect.repair = fault.repair.value_or(setup.recovery.repair);
   return effect;

@@ -19,6 +19,9 @@ enum class Blow : std::uint8_t {
   hang,     ///< they never come to their next collective
 };
 
+/// Where a restart that leaves the fault there comes to grief.
+enum class Breaks : std::uint8_t { nothing, start, communicators };
+
 struct Effect {
   Blow blow = Blow::none;
   double slowdown = 1;                        ///< step / healthy step
@@ -31,8 +34,9 @@ struct Effect {
   std::int64_t nodes_lost = 0;              ///< that a restart must do without
   std::optional<core::Seconds> lasts;       ///< heals itself after
   core::Seconds repair;                     ///< what spares cannot replace comes back after this
-  std::vector<Symptom> at_once;             ///< there to be seen from the beginning
-  std::optional<Symptom> when_slow;         ///< layer below the slow step that shows it
+  Breaks breaks = Breaks::nothing;
+  std::vector<Symptom> at_once;      ///< there to be seen from the beginning
+  std::optional<Symptom> when_slow;  ///< layer below the slow step that shows it
 };
 
 /// Step / healthy step with a slow part; the caller remembers.

@@ -30,15 +30,15 @@ FaultFacts facts_of(FaultKind kind) {
     case FaultKind::silent_corruption:
       return {"GPU that computes wrongly", "after", Cure::replace_node, true};
     case FaultKind::loss_spike:
-      return {"numerics of the run", "", Cure::roll_back, false};
+      return {"numerics of the run", "", Cure::roll_back, false, false};
     case FaultKind::storage_slow:
-      return {"storage service", "factor lasts repair", Cure::mend_storage, false};
+      return {"storage service", "factor lasts repair", Cure::mend_storage, false, false};
     case FaultKind::storage_full:
-      return {"storage capacity", "repair", Cure::mend_storage, false};
+      return {"storage capacity", "repair", Cure::mend_storage, false, false};
     case FaultKind::rack_power_loss:
       return {"power of the rack", "nodes repair", Cure::replace_node, false};
     case FaultKind::wrong_checkpoint:
-      return {"restart procedure", "behind", Cure::load_right_one, false};
+      return {"restart procedure", "behind", Cure::load_right_one, false, false};
     case FaultKind::host_dead:
       return {"host", "", Cure::replace_node, true};
     case FaultKind::software_crash:
@@ -63,12 +63,16 @@ SymptomFacts facts_of(Symptom symptom) {
       return {L::hardware, M::drive_monitor, true, "one NVMe drive completes no writes"};
     case Symptom::port_down:
       return {L::hardware, M::health_check, true, "a NIC port is down"};
+    case Symptom::ports_down:
+      return {L::hardware, M::health_check, false, "NIC ports of many nodes are down at once"};
     case Symptom::port_errors:
       return {L::hardware, M::link_monitor, true, "a NIC port counts link flaps"};
     case Symptom::port_slow:
       return {L::hardware, M::link_monitor, true, "a NIC port trained to a lower rate"};
     case Symptom::node_dark:
       return {L::hardware, M::health_check, true, "nodes do not answer"};
+    case Symptom::rack_dark:
+      return {L::hardware, M::health_check, false, "all nodes of a rack are dark at once"};
     case Symptom::switch_dark:
       return {L::hardware, M::link_monitor, true, "all ports of a leaf switch are down"};
     case Symptom::flows_stalled:
@@ -83,6 +87,8 @@ SymptomFacts facts_of(Symptom symptom) {
       return {L::storage, M::capacity_monitor, false, "free space is below one checkpoint"};
     case Symptom::no_space:
       return {L::storage, M::people, false, "writes fail: no space left on device"};
+    case Symptom::load_slow:
+      return {L::storage, M::people, false, "loading the checkpoint takes longer than usual"};
     case Symptom::rank_late:
       return {L::collective, M::straggler_monitor, true, "one rank comes late to collectives"};
     case Symptom::collective_error:
@@ -91,10 +97,14 @@ SymptomFacts facts_of(Symptom symptom) {
       return {L::collective, M::people, false, "the watchdog ends a collective that never came"};
     case Symptom::missing_rank:
       return {L::collective, M::flight_recorder, true, "the dump names a rank that did not come"};
+    case Symptom::init_failed:
+      return {L::collective, M::people, true, "the communicators do not start: a peer is mute"};
     case Symptom::cuda_error:
       return {L::job, M::people, true, "one rank ends with a CUDA error"};
     case Symptom::traceback:
       return {L::job, M::people, true, "one rank ends with a traceback"};
+    case Symptom::start_failed:
+      return {L::job, M::people, true, "the processes of a node do not start"};
     case Symptom::process_exit:
       return {L::job, M::process_exit, false, "a process of the job has exited"};
     case Symptom::no_step:
@@ -105,6 +115,8 @@ SymptomFacts facts_of(Symptom symptom) {
       return {L::job, M::people, false, "a save takes longer than usual"};
     case Symptom::save_failed:
       return {L::job, M::people, false, "a save has failed with an exception"};
+    case Symptom::save_skipped:
+      return {L::job, M::people, false, "a save is left out: the one before is not durable yet"};
     case Symptom::step_went_back:
       return {L::job, M::restart_check, false, "the step counter is behind the log"};
     case Symptom::loss_jump:

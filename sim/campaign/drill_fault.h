@@ -69,7 +69,9 @@ struct Fault {
   std::optional<core::Seconds> down;         ///< optic-flapping: one outage
   std::optional<core::Seconds> every;        ///< optic-flapping: from one outage to the next
   std::optional<int> nodes;                  ///< rack-power-loss: nodes in the rack
-  std::optional<int> behind;                 ///< wrong-checkpoint: saves that the loaded one is old
+  std::optional<std::int64_t> behind;        ///< wrong-checkpoint: saves that the loaded one is old
+  std::optional<core::Seconds> since_save;   ///< work since the last save when it strikes
+  std::optional<std::int64_t> leaf, rack;    ///< replace `node` by the first one of it
 };
 
 /// What must be done to be rid of a fault.
@@ -88,6 +90,7 @@ struct FaultFacts {
   std::string_view parameters;  ///< keys that this kind takes, with blanks between
   Cure cure = Cure::replace_node;
   bool of_one_node = true;  ///< draining the right node ends it, whatever part was blamed
+  bool has_place = true;    ///< it is at a node, or at the leaf or rack of one
 };
 FaultFacts facts_of(FaultKind kind);
 

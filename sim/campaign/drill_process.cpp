@@ -1,4 +1,4 @@
-// The job and the fault: clock, books, steps and saves.
+// The job and the fault: clock, books, steps.
 #include "sim/campaign/drill_process.h"
 
 #include <algorithm>
@@ -10,7 +10,6 @@
 namespace headway::campaign {
 
 using core::Context;
-using core::Seconds;
 using core::Tick;
 
 namespace {
@@ -18,10 +17,6 @@ namespace {
 /// People notice a step slower than this; monitors one slower than `kLate`.
 constexpr double kSlow = 1.05;
 constexpr double kLate = 1.01;
-/// A log is silent when this many steps are missing.
-constexpr double kSilentSteps = 3;
-/// Beside the last `keep` saves one a day is archived.
-constexpr double kArchiveDays = 1;
 
 }  // namespace
 
@@ -29,32 +24,87 @@ DrillProcess::DrillProcess(const DrillInput& input)
     : in_(input),
       setup_(*input.setup),
       interval_(drill_ticks(setup_.saves.interval)),
-      work_(std::min(drill_ticks(setup_.since_save), std::max<Tick>(interval_ - 1, 0))),
+      work_(drill_ticks(setup_.since_save)),
       spares_(setup_.spares) {
-  for (int k = setup_.saves.keep - 1; k >= 0; --k) {
-    kept_.push_back({-k * interval_, false});
+  if (interval_ > 0) {
+    work_ = std::min(work_, interval_ - 1);
   }
-  archived_ = -drill_ticks(Seconds(kArchiveDays * 86400 / 2));
+  fill_history();
 }
 
 void DrillProcess::start(Context& c) {
+  if (in_.probe == Probe::restart || (in_.probe == Probe::watch && in_.effect.stale_restart)) {
+    return start_probe(c);
+  }
   run(c);
+  const Tick written = drill_ticks(setup_.saves.write);
+  if (!setup_.saves.synchronous && interval_ > 0 && work_ < written && kept_.back().work == 0) {
+    // The last save before the fault is still on its way.
+    kept_.push_front({kept_.front().work - interval_ * setup_.saves.storage_every, false});
+    kept_.pop_back();
+    save_open_ = true;
+    c.schedule(written - work_,
+               {.kind = static_cast<std::uint32_t>(Notice::written), .a = 0, .b = save_number_});
+  }
   if (in_.fault) {
     strike(c);
   }
 }
 
-void DrillProcess::handle(Context& c, const core::Event& e) {
-  if (over_) {
-    return;
+/// What the fault shows after a restart that has not helped.
+void DrillProcess::start_probe(Context& c) {
+  active_ = true;
+  dead_ = true;
+  Response response;
+  if (!in_.effect.stale_restart) {
+    response.suspects = {{in_.fault->kind, 1}};
   }
+  trace_.responses.push_back(response);
+  from_ = restore(Reach::domain);
+  return in_.effect.stale_restart ? resume(c) : begin_stages(c);
+}
+
+void DrillProcess::handle(Context& c, const core::Event& e) {
+  switch (static_cast<Notice>(e.kind)) {
+    case Notice::seen:
+      return on_seen(c, e);
+    case Notice::respond:
+      return respond(c, static_cast<Monitor>(e.a));
+    case Notice::diagnosed:
+      return on_diagnosed(c);
+    case Notice::mended:
+      return on_mended(c, e);
+    case Notice::stage:
+      return end_stage(c);
+    case Notice::spares_back:
+      spares_ += static_cast<std::int64_t>(e.a);
+      return;
+    case Notice::reformed:
+      return run(c);
+    case Notice::prepared:
+      join_due_ = true;
+      return mode_ == Mode::running ? join(c) : void();
+    case Notice::joined:
+      return on_joined(c);
+    default:
+      return handle_job(c, e);
+  }
+}
+
+void DrillProcess::handle_job(Context& c, const core::Event& e) {
   switch (static_cast<Notice>(e.kind)) {
     case Notice::save_due:
       return current(e) ? begin_save(c) : void();
     case Notice::save_end:
       return current(e) ? end_save(c) : void();
     case Notice::written:
-      return e.b == attempt_ ? keep(static_cast<Tick>(e.a)) : void();
+      return save_open_ && e.b == save_number_ ? keep(c.now(), static_cast<Tick>(e.a)) : void();
+    case Notice::near_written:
+      if (auto& level = near_[e.a]; level.pending && static_cast<Tick>(e.b) == *level.pending) {
+        level.newest = level.pending;
+        level.pending.reset();
+      }
+      return;
     case Notice::save_late:
       return save_still_open(e) ? on_save_late(c) : void();
     case Notice::save_very_late:
@@ -71,21 +121,19 @@ void DrillProcess::handle(Context& c, const core::Event& e) {
       return e.b == attempt_ && active_ ? on_slow_step(c) : void();
     case Notice::loss:
       return e.b == attempt_ && active_ ? emit(c, loss_symptom()) : void();
-    case Notice::seen:
-      return on_seen(c, e);
     case Notice::healed:
       return heal(c);
-    case Notice::diagnosed:
-      return on_diagnosed(c);
-    case Notice::mended:
-      return on_mended(c);
-    case Notice::stage:
-      return next_stage(c);
+    default:
+      HEADWAY_CHECK(false, "notice {} has no handler", e.kind);
   }
 }
 
 DrillTrace DrillProcess::finish(Tick horizon) {
   advance(horizon);
+  trace_.at_risk = work_ - safe_work(horizon);
+  trace_.owed = owed(horizon);
+  trace_[Account::useful] -= trace_.at_risk;
+  trace_[Account::lost] += trace_.at_risk;
   return std::move(trace_);
 }
 
@@ -111,13 +159,8 @@ void DrillProcess::enter(Context& c, Mode mode, Account phase) {
   ++generation_;
 }
 
-bool DrillProcess::save_still_open(const core::Event& e) const {
-  return e.a == save_number_ && save_open_;
-}
-
 void DrillProcess::later(Context& c, Tick delay, Notice what, std::uint64_t a) {
-  const bool of_attempt = what == Notice::slow_step || what == Notice::loss ||
-                          what == Notice::written || what == Notice::seen;
+  const bool of_attempt = what == Notice::slow_step || what == Notice::loss || what == Notice::seen;
   if (delay < core::kEndOfTime - c.now()) {
     c.schedule(delay, {.kind = static_cast<std::uint32_t>(what),
                        .a = a,
@@ -129,16 +172,20 @@ void DrillProcess::note(const Context& c, Moment moment, std::string text) {
   trace_.timeline.push_back({c.now(), moment, {}, {}, {}, std::move(text)});
 }
 
-void DrillProcess::strike(Context& c) {
+void DrillProcess::show_at_once(Context& c) {
   const auto facts = facts_of(in_.fault->kind);
   note(c, Moment::fault,
        attempt_ == 0 ? fmt::format("{}: {}", core::to_word(in_.fault->kind), facts.part)
                      : std::string("the fault is still there"));
   active_ = true;
-  const Effect& effect = in_.effect;
-  for (const Symptom symptom : effect.at_once) {
+  for (const Symptom symptom : in_.effect.at_once) {
     emit(c, symptom);
   }
+}
+
+void DrillProcess::strike(Context& c) {
+  show_at_once(c);
+  const Effect& effect = in_.effect;
   if (effect.lasts && attempt_ == 0) {
     heals_at_ = c.now() + drill_ticks(*effect.lasts);
     later(c, drill_ticks(*effect.lasts), Notice::healed);
@@ -157,6 +204,9 @@ void DrillProcess::strike(Context& c) {
 }
 
 void DrillProcess::blow(Context& c) {
+  if (in_.effect.blow != Blow::none) {
+    abandon_saves();
+  }
   switch (in_.effect.blow) {
     case Blow::none:
       if (in_.effect.slowdown > 1) {
@@ -164,6 +214,9 @@ void DrillProcess::blow(Context& c) {
         slow_ = in_.effect.slowdown;
         run(c);
         later(c, drill_ticks(setup_.step * slow_), Notice::slow_step);
+        if (slow_ > kSilentSteps) {
+          later(c, drill_ticks(setup_.step * kSilentSteps), Notice::silent);
+        }
       }
       return;
     case Blow::exit:
@@ -189,8 +242,8 @@ void DrillProcess::heal(Context& c) {
   slow_ = 1;
   trace_.cured = c.now();
   note(c, Moment::healed, "the part recovers by itself");
-  const bool alive = mode_ == Mode::stuck && !dead_ && in_.effect.blow == Blow::silence;
-  if (mode_ == Mode::running || alive) {
+  const bool goes_on = mode_ == Mode::stuck && !dead_ && in_.effect.blow == Blow::silence;
+  if (mode_ == Mode::running || goes_on) {
     run(c);
     trace_.running_again = c.now();
   }
@@ -212,9 +265,13 @@ void DrillProcess::on_slow_step(Context& c) {
 void DrillProcess::run(Context& c) {
   enter(c, Mode::running);
   dead_ = false;
+  restored_ = false;
+  silent_ = false;
+  ++silences_;
+  shown_.erase(Symptom::no_step);
   if (interval_ > 0) {
     const double left = static_cast<double>(std::max<Tick>(0, last_save_ + interval_ - work_));
-    later(c, std::llround(left * slow_), Notice::save_due);
+    later(c, std::llround(std::min(left * slow_, 1e17)), Notice::save_due);
   }
 }
 
@@ -244,99 +301,13 @@ void DrillProcess::on_watchdog(Context& c) {
     return;
   }
   if (mode_ == Mode::saving) {
-    save_open_ = false;
+    abandon_saves();
     enter(c, Mode::stuck);
   }
   dead_ = true;
   emit(c, Symptom::collective_timeout);
   emit(c, Symptom::missing_rank);
   emit(c, Symptom::process_exit);
-}
-
-Tick DrillProcess::write_time(Tick now) const {
-  const auto& saves = setup_.saves;
-  const Tick healthy = drill_ticks(saves.write);
-  if (!active_ || (!in_.effect.drive && in_.effect.storage_share >= 1)) {
-    return healthy;
-  }
-  if (in_.effect.storage_share < 1) {
-    const Seconds client = saves.node_bytes / saves.node_rate;
-    const Seconds usual = std::max(client, saves.node_bytes / saves.server_share);
-    const Seconds slow =
-        std::max(client, saves.node_bytes / (saves.server_share * in_.effect.storage_share));
-    return drill_ticks(saves.write * (slow / usual));
-  }
-  const double rate = in_.effect.drive->si();
-  const double until_healed = heals_at_ ? core::Clock::campaign().to_seconds(*heals_at_ - now).si()
-                                        : std::numeric_limits<double>::infinity();
-  const double bytes = saves.node_bytes.si();
-  if (rate * until_healed >= bytes || (rate > 0 && !heals_at_)) {
-    return std::max(healthy, drill_ticks(Seconds(bytes / rate)));
-  }
-  if (!heals_at_) {
-    return core::kEndOfTime;
-  }
-  const double left = 1 - rate * until_healed / bytes;
-  return std::max(healthy, drill_ticks(Seconds(until_healed) + saves.write * left));
-}
-
-void DrillProcess::begin_save(Context& c) {
-  advance(c.now());
-  if (save_open_) {  // an asynchronous one that is not durable yet: this one is left out
-    last_save_ = work_;
-    return run(c);
-  }
-  if (active_ && in_.effect.storage_full) {
-    emit(c, Symptom::no_space);
-    emit(c, Symptom::save_failed);
-    emit(c, Symptom::process_exit);
-    stick(c);
-    dead_ = true;
-    return;
-  }
-  last_save_ = work_;
-  save_open_ = true;
-  ++save_number_;
-  const Tick healthy = drill_ticks(setup_.saves.write);
-  const Tick time = write_time(c.now());
-  const Tick stall = drill_ticks(setup_.saves.snapshot);
-  const Tick durable = time == core::kEndOfTime ? time : stall + time;
-  if (time > healthy + healthy / 50) {
-    later(c, stall + healthy, Notice::save_late, save_number_);
-    // The log tells how long a save took when it is over.
-    later(c, setup_[Monitor::save_monitor].on ? stall + 2 * healthy : durable,
-          Notice::save_very_late, save_number_);
-  }
-  enter(c, Mode::saving);
-  if (!setup_.saves.synchronous) {
-    later(c, stall, Notice::save_end);
-    later(c, durable, Notice::written, static_cast<std::uint64_t>(work_));
-    return;
-  }
-  later(c, time, Notice::save_end);
-  if (in_.effect.drive && time > healthy) {
-    arm_watchers(c, healthy);
-  }
-}
-
-void DrillProcess::end_save(Context& c) {
-  advance(c.now());
-  if (setup_.saves.synchronous) {
-    keep(work_);
-  }
-  return final_save_ ? stop(c) : run(c);
-}
-
-void DrillProcess::keep(Tick work) {
-  save_open_ = false;
-  kept_.push_back({work, bad_since_ && work > *bad_since_});
-  while (static_cast<int>(kept_.size()) > setup_.saves.keep) {
-    kept_.pop_front();
-  }
-}
-
-void DrillProcess::on_save_late(Context& c) {
-  emit(c, in_.effect.drive ? Symptom::writer_late : Symptom::writers_slow);
 }
 
 }  // namespace headway::campaign

@@ -1,10 +1,9 @@
-// Who sees what, and what is done about it.
+// Who sees what, whom it is blamed on, and what is decided.
 #include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
 
 #include "sim/campaign/drill_process.h"
-#include "sim/core/error.h"
+#include "sim/core/engine/event.h"
 
 namespace headway::campaign {
 
@@ -13,6 +12,9 @@ using core::Seconds;
 using core::Tick;
 
 void DrillProcess::emit(Context& c, Symptom symptom) {
+  if (symptom == Symptom::no_step) {
+    silent_ = true;
+  }
   if (shown_.count(symptom) != 0) {
     return;  // once an attempt
   }
@@ -42,7 +44,8 @@ void DrillProcess::emit(Context& c, Symptom symptom) {
 
 void DrillProcess::look(Context& c, Symptom symptom, Monitor monitor, Seconds in) {
   later(c, drill_ticks(in), Notice::seen,
-        static_cast<std::uint64_t>(symptom) << 8U | static_cast<std::uint64_t>(monitor));
+        silences_ << 16U | static_cast<std::uint64_t>(symptom) << 8U |
+            static_cast<std::uint64_t>(monitor));
 }
 
 void DrillProcess::mark_visible(Tick now, Symptom symptom) {
@@ -52,30 +55,63 @@ void DrillProcess::mark_visible(Tick now, Symptom symptom) {
   evidence = evidence.value_or(now);
 }
 
+/// Whoever looks now still finds it so. What stands in the log stays there.
+bool DrillProcess::holds(Symptom symptom) const {
+  if (!active_ && alive()) {
+    return false;
+  }
+  switch (symptom) {
+    case Symptom::no_step:
+      return silent_;
+    case Symptom::step_slow:
+    case Symptom::rank_late:
+      return active_ && (slow_ > 1 || !alive());
+    default:
+      return active_ || !alive();
+  }
+}
+
 void DrillProcess::on_seen(Context& c, const core::Event& e) {
-  if (e.b != attempt_ || (!active_ && mode_ == Mode::running)) {
+  const auto symptom = static_cast<Symptom>((e.a >> 8U) & 0xffU);
+  const auto monitor = static_cast<Monitor>(e.a & 0xffU);
+  const bool of_earlier_silence = symptom == Symptom::no_step && e.a >> 16U != silences_;
+  if (e.b != attempt_ || of_earlier_silence || !holds(symptom)) {
     return;
   }
-  const auto symptom = static_cast<Symptom>(e.a >> 8U);
-  const auto monitor = static_cast<Monitor>(e.a & 0xffU);
   mark_visible(c.now(), symptom);
   if (monitor != Monitor::flight_recorder) {
     alarm(c, monitor, symptom);
   }
 }
 
+/// What still shows is looked at anew.
+void DrillProcess::notice_again(Context& c) {
+  const std::set<Symptom> shown = std::move(shown_);
+  shown_.clear();
+  for (const Symptom symptom : shown) {
+    if (holds(symptom)) {
+      emit(c, symptom);
+    }
+  }
+}
+
 void DrillProcess::alarm(Context& c, Monitor monitor, Symptom symptom) {
-  if (responding_) {
+  const bool news = waiting_ && !died_waiting_ && !alive();
+  if (in_.probe != Probe::none) {
+    dead_ = dead_ || monitor == Monitor::process_exit;  // the launcher ends the other processes
+    return;
+  }
+  if ((responding_ && !news) || (tolerated_ && alive())) {
     return;
   }
   trace_.timeline.push_back(
       {c.now(), Moment::alarm, {}, symptom, monitor, std::string(facts_of(symptom).text)});
   responding_ = true;
-  if (!in_.suspicion) {
-    over_ = true;  // only the way to the alarm was asked for
-    return;
-  }
-  respond(c, monitor);
+  died_waiting_ = news;
+  // Everything that is seen in this tick is known to who responds.
+  c.schedule(0, {.kind = static_cast<std::uint32_t>(Notice::respond),
+                 .priority = core::kLastPriority,
+                 .a = static_cast<std::uint64_t>(monitor)});
 }
 
 bool DrillProcess::localised() const {
@@ -98,7 +134,21 @@ bool DrillProcess::cures(FaultKind blamed) const {
          (is.cure == Cure::mend_storage && said.cure == Cure::mend_storage);
 }
 
+std::vector<Suspect> DrillProcess::suspects(Tick now) const {
+  auto list = in_.suspicion({evidence_, now, ruled_out_, attempt_ > 0 && !stale_loaded_});
+  return list.empty() ? std::vector<Suspect>{{in_.fault->kind, 1}} : list;  // all else was tried
+}
+
+void DrillProcess::blame(Context& c, Response& response) const {
+  response.suspects = suspects(c.now());
+  response.blamed = response.suspects.front().kind;
+  response.right = cures(response.blamed);
+}
+
 void DrillProcess::respond(Context& c, Monitor monitor) {
+  if (can_go_on()) {
+    return go_on(c);
+  }
   Response response;
   response.at = c.now();
   response.alarm = monitor;
@@ -107,215 +157,135 @@ void DrillProcess::respond(Context& c, Monitor monitor) {
   if (in_.effect.stale_restart && !stale_loaded_) {
     note(c, Moment::blame, "nothing unusual: an everyday restart");
   } else {
-    response.suspects = in_.suspicion(evidence_, c.now(), ruled_out_);
-    if (response.suspects.empty()) {  // everything else was tried
-      response.suspects = {{in_.fault->kind, 1}};
+    blame(c, response);
+    if (died_waiting_ && response.blamed == trace_.responses.back().blamed) {
+      note(c, Moment::recovery, "the job has died; it starts again when that is mended");
+      return enter(c, Mode::down, Account::wait);
     }
-    response.blamed = response.suspects.front().kind;
-    response.right = cures(response.blamed);
     note(c, Moment::blame,
          fmt::format("blamed: {} ({:.0f} %){}", facts_of(response.blamed).part,
                      100 * response.suspects.front().probability,
                      response.right ? "" : ", wrongly"));
   }
   trace_.responses.push_back(response);
-  const bool runs = mode_ == Mode::running || mode_ == Mode::saving;
-  if (!runs) {
+  waiting_ = died_waiting_ = false;
+  ++mending_;  // nobody waits for the hands that were called before
+  if (!alive()) {
     enter(c, Mode::down, Account::diagnose);
   }
   c.schedule(drill_ticks(setup_.recovery.diagnosis),
-             {.kind = static_cast<std::uint32_t>(Notice::diagnosed), .b = generation_});
+             {.kind = static_cast<std::uint32_t>(Notice::diagnosed)});
+}
+
+namespace {
+
+bool only_slow(FaultKind kind) {
+  return kind == FaultKind::gpu_slow || kind == FaultKind::link_half_rate ||
+         kind == FaultKind::optic_flapping || kind == FaultKind::nvme_slow;
+}
+
+}  // namespace
+
+/// Why a running job is left alone; null if it is not.
+const char* DrillProcess::reason_to_wait(const Response& response) const {
+  const bool gone = stale_loaded_ && response.right && saves_since_stale_ >= setup_.saves.keep;
+  if (!active_) {
+    return "nothing is wrong any more: nothing is done";
+  }
+  if (gone) {
+    return "newer saves have pushed the right checkpoint out: the job goes on from the old one";
+  }
+  const bool kept = setup_.recovery.slow_part == failures::SlowPart::keep;
+  return kept && only_slow(response.blamed) ? "a slow part is kept: nothing is done" : nullptr;
 }
 
 void DrillProcess::on_diagnosed(Context& c) {
   const Response& response = trace_.responses.back();
-  const Cure cure = facts_of(response.blamed).cure;
-  const bool alive = mode_ == Mode::running || (mode_ == Mode::saving && !dead_);
-  if (cure == Cure::mend_storage && alive) {
+  if (!alive()) {
+    return stop(c);
+  }
+  if (const char* reason = reason_to_wait(response)) {
+    note(c, Moment::recovery, reason);
+    responding_ = false;
+    if (stale_loaded_) {
+      cure(c);
+      trace_.running_again = c.now();
+    }
+    tolerated_ = active_;
+    return;
+  }
+  if (facts_of(response.blamed).cure == Cure::mend_storage) {
     note(c, Moment::recovery, "the operators of the storage are called; the job runs on");
+    waiting_ = true;
     return wait_for_mending(c);
   }
-  if (!alive) {
-    return stop(c);
-  }
-  const Tick time = write_time(c.now());
-  const bool worth = !in_.effect.corrupts && !stale_loaded_ && !save_open_ &&
-                     mode_ == Mode::running && !(active_ && in_.effect.storage_full) &&
-                     interval_ > 0 && time < drill_ticks(setup_[Monitor::watchdog].time);
-  if (!worth) {
-    return stop(c);
-  }
-  note(c, Moment::save, "one more save, then the job stops");
-  last_save_ = work_;
-  final_save_ = true;
-  enter(c, Mode::saving);
-  if (!setup_.saves.synchronous) {
-    keep(work_);
-  }
-  later(c, drill_ticks(setup_.saves.snapshot) + time, Notice::save_end);
+  return worth_saving(c.now()) ? save_once_more(c) : stop(c);
 }
 
-/// A wrong blame sends people to mend something else, which takes as long as that usually does.
-Seconds DrillProcess::repair_time(const Response& response) const {
-  if (response.right) {
-    return in_.effect.repair;
-  }
-  Fault blamed;
-  blamed.kind = response.blamed;
-  return with_defaults(blamed, setup_).repair.value_or(setup_.recovery.repair);
+bool DrillProcess::worth_saving(Tick now) const {
+  return setup_.recovery.slow_part != failures::SlowPart::stop_at_once && !in_.effect.corrupts &&
+         !stale_loaded_ && !save_open_ && mode_ == Mode::running && interval_ > 0 &&
+         would_close(now);
+}
+
+void DrillProcess::save_once_more(Context& c) {
+  note(c, Moment::save, "one more save, then the job stops");
+  const Tick time = drill_ticks(setup_.saves.snapshot) + write_time(c.now());
+  final_save_ = storing_ = true;
+  save_ends_ = c.now() + time;
+  enter(c, Mode::saving);
+  last_save_ = work_;
+  later(c, time, Notice::save_end);
 }
 
 void DrillProcess::wait_for_mending(Context& c) {
-  c.schedule(drill_ticks(repair_time(trace_.responses.back())),
-             {.kind = static_cast<std::uint32_t>(Notice::mended)});
+  Seconds repair = in_.effect.repair;
+  const Response& response = trace_.responses.back();
+  if (!response.right) {
+    // Other people mend something else, which takes as long as that usually does.
+    Fault blamed;
+    blamed.kind = response.blamed;
+    repair = with_defaults(blamed, setup_).repair.value_or(setup_.recovery.repair);
+  }
+  c.schedule(drill_ticks(repair),
+             {.kind = static_cast<std::uint32_t>(Notice::mended), .a = ++mending_});
 }
 
-void DrillProcess::on_mended(Context& c) {
-  if (trace_.responses.back().right) {
+void DrillProcess::on_mended(Context& c, const core::Event& e) {
+  if (e.a != mending_) {
+    return;
+  }
+  const Response& response = trace_.responses.back();
+  if (response.right) {
     advance(c.now());
-    active_ = false;
-    trace_.cured = c.now();
+    cure(c);
     note(c, Moment::recovery, "mended");
   }
-  if (mode_ == Mode::down) {
+  if (mode_ == Mode::down && restored_) {
+    return begin_stages(c);
+  }
+  waiting_ = died_waiting_ = false;
+  if (response.right && !alive()) {  // it has died meanwhile
+    enter(c, Mode::down, Account::restart);
+    go_back(c, response);
     return begin_stages(c);
   }
   responding_ = false;
-  if (trace_.cured) {
-    trace_.running_again = c.now();
-    return;
-  }
-  ruled_out_.insert(trace_.responses.back().blamed);
-  shown_.clear();  // what still shows is noticed again
-}
-
-void DrillProcess::stop(Context& c) {
-  enter(c, Mode::down, Account::restart);
-  final_save_ = false;
-  save_open_ = false;
-  dead_ = true;
-  const Response& response = trace_.responses.back();
-  go_back(c, response);
-  if (facts_of(response.blamed).cure == Cure::mend_storage) {
-    phase_ = Account::wait;
-    note(c, Moment::recovery, "waiting for the operators of the storage");
-    return wait_for_mending(c);
-  }
-  const std::int64_t needed = nodes_needed(response);
-  if (needed > spares_) {
-    phase_ = Account::wait;
-    const Seconds repair = repair_time(response);
-    note(c, Moment::recovery,
-         fmt::format("{} nodes are needed, {} spare: waiting for the repair", needed, spares_));
-    c.schedule(drill_ticks(repair), {.kind = static_cast<std::uint32_t>(Notice::mended)});
-    if (response.right) {
-      active_ = false;
-      trace_.cured = c.now();
-    }
-    return;
-  }
-  spares_ -= needed;
-  replacing_ = needed > 0;
-  if (response.right && !(in_.effect.stale_restart && !stale_loaded_)) {
-    active_ = false;
-    trace_.cured = c.now();
-  }
-  begin_stages(c);
-}
-
-std::int64_t DrillProcess::nodes_needed(const Response& response) const {
-  if (response.suspects.empty()) {
-    return 0;
-  }
   if (response.right) {
-    return in_.effect.nodes_lost;
-  }
-  return facts_of(response.blamed).of_one_node ? 1 : 0;
-}
-
-void DrillProcess::go_back(Context& c, const Response& response) {
-  const bool state_blamed = facts_of(response.blamed).cure == Cure::roll_back ||
-                            response.blamed == FaultKind::silent_corruption;
-  Tick target = kept_.back().work;
-  if (in_.effect.stale_restart && !stale_loaded_) {
-    right_target_ = target;
-    target -= *in_.fault->behind * interval_;
-  } else if (stale_loaded_ && response.right) {
-    target = std::max(right_target_, kept_.back().work);
-  } else if (state_blamed && bad_since_) {
-    const auto good =
-        std::find_if(kept_.rbegin(), kept_.rend(), [](const Saved& s) { return !s.bad; });
-    target = good != kept_.rend() ? good->work : archived_;
-    note(c, Moment::recovery,
-         good != kept_.rend()
-             ? "the last checkpoint from before the fault is found"
-             : "every checkpoint kept is from after the fault: back to the archive");
-  }
-  const Tick thrown_away = work_ - target;
-  trace_[Account::useful] -= thrown_away;
-  trace_[Account::lost] += thrown_away;
-  work_ = last_save_ = target;
-  kept_.erase(
-      std::remove_if(kept_.begin(), kept_.end(), [&](const Saved& s) { return s.work > target; }),
-      kept_.end());
-  if (kept_.empty()) {
-    kept_.push_back({target, false});
-  }
-}
-
-void DrillProcess::begin_stages(Context& c) {
-  stage_ = 0;
-  next_stage(c);
-}
-
-void DrillProcess::next_stage(Context& c) {
-  struct Part {
-    Account account;
-    Seconds time;
-    const char* text;
-  };
-  const auto& r = setup_.recovery;
-  const std::array<Part, 5> parts{
-      Part{Account::restart, replacing_ ? r.replacement : Seconds(0), "node drained, spare in"},
-      Part{Account::load, replacing_ ? r.refill : Seconds(0), "the spare fills its data cache"},
-      Part{Account::restart, r.start, "containers and communicators start"},
-      Part{Account::load, r.load, "the checkpoint is loaded"},
-      Part{Account::restart, r.warm_up, "first steps, slow"}};
-  while (stage_ < parts.size() && drill_ticks(parts[stage_].time) == 0) {
-    ++stage_;
-  }
-  if (stage_ == parts.size()) {
-    return resume(c);
-  }
-  const Part& part = parts[stage_++];
-  enter(c, Mode::down, part.account);
-  note(c, Moment::recovery, part.text);
-  c.schedule(drill_ticks(part.time), {.kind = static_cast<std::uint32_t>(Notice::stage)});
-}
-
-void DrillProcess::resume(Context& c) {
-  if (trace_.responses.back().suspects.empty()) {
-    stale_loaded_ = true;
-    evidence_ = {};  // an everyday restart is a closed case
-  } else if (!trace_.responses.back().right) {
-    ruled_out_.insert(trace_.responses.back().blamed);
-  }
-  ++attempt_;
-  shown_.clear();
-  responding_ = false;
-  replacing_ = false;
-  slow_ = 1;
-  run(c);
-  if (stale_loaded_ && active_) {
-    note(c, Moment::running, "the job runs, from an old checkpoint");
-    emit(c, Symptom::step_went_back);
-    emit(c, Symptom::loss_jump);
-  } else if (active_) {
-    note(c, Moment::running, "the job runs");
-    strike(c);
-  } else {
-    note(c, Moment::running, "the job runs again, the fault is gone");
     trace_.running_again = c.now();
+    return;
+  }
+  rule_out(response.blamed, false);
+  notice_again(c);
+}
+
+/// After a restart what any restart cures is not it either.
+void DrillProcess::rule_out(FaultKind blamed, bool restarted) {
+  ruled_out_.insert(blamed);
+  for (const auto& [kind, word] : enum_words(FaultKind{})) {
+    if (restarted && facts_of(kind).cure == Cure::restart) {
+      ruled_out_.insert(kind);
+    }
   }
 }
 

@@ -10,15 +10,30 @@
 
 namespace headway::campaign {
 
-/// Whom an engineer suspects who sees these symptoms now and has ruled out some causes.
-using Suspicion = std::function<std::vector<Suspect>(
-    const Sightings& visible, core::Tick now, const std::set<FaultKind>& ruled_out)>;
+/// What an engineer knows when asked.
+struct Evidence {
+  Sightings visible;
+  core::Tick now = 0;
+  std::set<FaultKind> ruled_out{};
+  bool restarted = false;  ///< the job was restarted, and the fault was still there
+};
+
+/// Whom an engineer suspects.
+using Suspicion = std::function<std::vector<Suspect>(const Evidence&)>;
+
+/// A run that shows what a fault looks like: nobody responds to it.
+enum class Probe : std::uint8_t {
+  none,
+  watch,    ///< from its beginning
+  restart,  ///< from a restart on that leaves it there
+};
 
 struct DrillInput {
   const DrillSetup* setup = nullptr;
   std::optional<Fault> fault;  ///< absent: the healthy twin
   Effect effect;
-  Suspicion suspicion;  ///< empty: nobody responds, the run ends with the first alarm
+  Suspicion suspicion;  ///< not asked in a probe
+  Probe probe = Probe::none;
 };
 
 /// Runs one drill to its horizon.

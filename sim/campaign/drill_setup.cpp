@@ -1,7 +1,9 @@
 #include "sim/campaign/drill_setup.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "sim/campaign/job_places.h"
 #include "sim/campaign/resolve.h"
 #include "sim/storage/closed_form.h"
 #include "sim/training/lower.h"
@@ -145,6 +147,8 @@ void set_detectors(const failures::DetectorsSpec& given, DrillSetup& setup) {
       given.straggler_monitor ? std::optional(given.straggler_monitor->window * 2) : std::nullopt);
 }
 
+}  // namespace
+
 void set_monitors(const failures::RecoverySpec& recovery, DrillSetup& setup) {
   setup[Monitor::process_exit] = {true, recovery.detection, "run.recovery.detection"};
   setup[Monitor::transport] = {true, Seconds(7), "NCCL_IB_TIMEOUT, effective"};
@@ -167,6 +171,8 @@ void set_monitors(const failures::RecoverySpec& recovery, DrillSetup& setup) {
   setup[Monitor::people] = {true, Seconds(3600), "Unicron: up to 30 min until someone notices"};
 }
 
+namespace {
+
 void set_saves(const training::CheckedScenario& checked,
                const ResolvedJob& resolved,
                DrillSetup& setup) {
@@ -175,7 +181,14 @@ void set_saves(const training::CheckedScenario& checked,
   const auto& storage = scenario.cluster.storage;
   auto& saves = setup.saves;
   saves.synchronous = checkpoint.mode == storage::CheckpointMode::synchronous;
-  saves.interval = effective_interval(resolved.job);
+  const JobModel& job = resolved.job;
+  const Seconds durable = job.interval.si() > 0 ? effective_interval(job) : Seconds(0);
+  saves.near = job.near;
+  saves.interval = saves.near.empty() ? durable : job.interval;
+  saves.storage_every =
+      saves.near.empty() || durable.si() == 0 ? 1 : std::llround(durable / job.interval);
+  const Seconds run = job.end.work ? *job.end.work : *job.end.wall;
+  saves.in_run = durable.si() > 0 ? std::floor(run / durable) : 0;
   saves.snapshot = saves.synchronous ? Seconds(0) : resolved.job.stall;
   saves.write = saves.synchronous ? resolved.job.stall : resolved.job.persist;
   saves.node_bytes = storage::written_per_node(shard_layout(checked), checkpoint);
@@ -193,18 +206,56 @@ training::CheckedScenario with_run(const training::CheckedScenario& checked) {
   return training::check(scenario);
 }
 
-}  // namespace
+/// Nodes that leave with one bad one.
+std::int64_t evicted_nodes(const failures::RecoverySpec& spec, const JobModel& job) {
+  switch (spec.eviction) {
+    case failures::Eviction::rack:
+      return spec.rack_nodes;
+    case failures::Eviction::parallel_group:
+      return static_cast<std::int64_t>(JobPlaces(job).groups_of({0}).size());
+    case failures::Eviction::gpu:
+    case failures::Eviction::node:
+      return 1;
+  }
+  return 1;
+}
 
-DrillSetup drill_setup(const training::CheckedScenario& given, const training::StepResult& step) {
-  const auto checked = with_run(given);
-  const auto& scenario = checked.scenario();
-  const ResolvedJob resolved = resolve_job(checked, step);
-  DrillSetup setup;
-  setup.gpus = checked.gpus();
+void set_recovery(const failures::RecoverySpec& spec, const JobModel& job, DrillSetup& setup) {
+  const JobRecovery& r = job.recovery;
+  setup.recovery = {.diagnosis = r.diagnosis,
+                    .replacement = r.replacement,
+                    .start = r.start,
+                    .load = r.load,
+                    .warm_up = r.warm_up,
+                    .repair = r.repair,
+                    .refill = r.refill,
+                    .communicators = r.communicators,
+                    .retest = r.retest,
+                    .in_process_start = r.in_process_start,
+                    .peer_load = r.peer_load,
+                    .slow_part = r.slow_part,
+                    .eviction = spec.eviction,
+                    .evicted = evicted_nodes(spec, job),
+                    .elastic = r.elastic};
+  setup.replicas = job.replicas;
+}
+
+void set_machine(const training::Scenario& scenario, DrillSetup& setup) {
   setup.nodes = scenario.cluster.nodes;
   setup.spares = scenario.cluster.spares;
-  const network::FabricShape shape = training::build_fabric(scenario.cluster).shape();
+  const network::Fabric fabric = training::build_fabric(scenario.cluster);
+  const network::FabricShape& shape = fabric.shape();
   setup.leaves = std::max<std::int64_t>(1, shape.leaves);
+  setup.first_of_leaf.resize(static_cast<std::size_t>(setup.leaves));
+  for (std::uint32_t node = 0; node < shape.nodes; ++node) {
+    for (std::uint32_t port = 0; port < shape.rails * shape.planes; ++port) {
+      const std::uint32_t rail = port % shape.rails;
+      auto& first = setup.first_of_leaf[fabric.leaf_of(node, rail, port / shape.rails)];
+      if (first.node < 0) {
+        first = {node, static_cast<int>(rail * shape.gpus_per_node / shape.rails)};
+      }
+    }
+  }
   const auto ports = static_cast<int>(shape.ports_per_leaf);
   const int ports_of_node = shape.rail_leaves ? 1 : static_cast<int>(shape.rails);
   setup.nodes_per_leaf =
@@ -212,11 +263,30 @@ DrillSetup drill_setup(const training::CheckedScenario& given, const training::S
   setup.nodes_per_rack = static_cast<int>(std::clamp<std::int64_t>(
       std::max(2, scenario.cluster.node.scale_up.domain_gpus / scenario.cluster.node.gpus), 1,
       setup.nodes));
+}
+
+}  // namespace
+
+bool DrillSaves::near_drives() const {
+  return std::any_of(near.begin(), near.end(),
+                     [](const NearLevel& level) { return level.name == "nvme"; });
+}
+
+Seconds usual_since_save(const DrillSetup& setup) {
+  const Seconds interval = setup.saves.interval;
+  return (interval.si() > 0 ? std::min(interval, setup.horizon) : setup.horizon) / 2;
+}
+
+DrillSetup drill_setup(const training::CheckedScenario& given, const training::StepResult& step) {
+  const auto checked = with_run(given);
+  const auto& scenario = checked.scenario();
+  const ResolvedJob resolved = resolve_job(checked, step);
+  DrillSetup setup;
+  setup.gpus = checked.gpus();
+  set_machine(scenario, setup);
   setup.step = step.time;
   set_saves(checked, resolved, setup);
-  const auto& r = resolved.job.recovery;
-  setup.recovery = {r.diagnosis, r.replacement, r.start + r.communicators,
-                    r.load,      r.warm_up,     r.repair, r.refill};
+  set_recovery(scenario.run.recovery, resolved.job, setup);
   set_monitors(scenario.run.recovery, setup);
   set_rates(checked, setup);
   if (scenario.run.prices) {
@@ -225,7 +295,7 @@ DrillSetup drill_setup(const training::CheckedScenario& given, const training::S
         static_cast<double>(setup.spares) * scenario.cluster.node.gpus * prices.spare_share;
     setup.usd_per_second = prices.gpu_hour.si() * (static_cast<double>(setup.gpus) + spares);
   }
-  setup.since_save = setup.saves.interval.si() > 0 ? setup.saves.interval / 2 : Seconds(0);
+  setup.since_save = usual_since_save(setup);
   return setup;
 }
 

@@ -71,6 +71,9 @@ struct DrillTrace {
   std::array<core::Tick, kAccounts> accounts{};  ///< add up to the horizon
   std::optional<core::Tick> cured;               ///< the fault is gone for good
   std::optional<core::Tick> running_again;       ///< steps at healthy speed, the fault gone
+  core::Tick at_risk = 0;  ///< done, and no save of it would have ended: booked as lost at the end
+  core::Tick owed = 0;     ///< of the next save's stall, for the work since the last one
+  std::optional<core::Tick> last_durable;  ///< set when saves stop becoming durable: the last one
   std::uint64_t event_digest = 0;
   core::Tick& operator[](Account a) { return accounts[static_cast<std::size_t>(a)]; }
   core::Tick operator[](Account a) const { return accounts[static_cast<std::size_t>(a)]; }

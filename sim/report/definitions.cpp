@@ -73,7 +73,8 @@ DefinitionSection campaign_section() {
        {"campaign.advice", "",
         "ETTR at other intervals (`exact`: closed form, else up to 50 trials with equal random "
         "numbers); fewest `spares` that wait less than `wait_target` of the time (`spares_exact`: "
-        "Erlang's loss formula, else as many trials); mean gain if every failure were noticed up to `earlier_s` sooner, with its "
+        "Erlang's loss formula, else as many trials); mean gain if every failure were noticed up "
+        "to `earlier_s` sooner, with its "
         "standard error"},
        {"campaign.closed_form_ettr", "1",
         "exact formula for the same inputs; absent where none exists"}}};
@@ -117,6 +118,35 @@ DefinitionSection cost_section() {
        {"cost.price_source", "", "where the prices are from, with their date"}}};
 }
 
+DefinitionSection drill_section() {
+  return {
+      "Drill",
+      "Figures of `headway drill` alone; times count from the fault. Model: "
+      "[`docs/models/drill.md`](models/drill.md).",
+      {{"lost.time_s", "s",
+        "`useful` of the same job without the fault less `useful` with it, over the same horizon; "
+        "of both the part of the next save's stall that the work since the last save owes is taken "
+        "off, so that the phase of the rhythm does not count; never below 0"},
+       {"lost.usd", "USD", "the same x price of all GPUs and spares per second"},
+       {"lost.at_risk_s", "s",
+        "work that is in no durable save when the drill ends and that a save asked for then would "
+        "not make durable, or that holds bad numbers: booked as `lost`, not as `useful`"},
+       {"lost.last_durable_at_s", "s",
+        "since when no save has become durable; null if saves do. At most 0: since before the "
+        "fault"},
+       {"lost.accounts_s", "s",
+        "wall time of the job by account; adds up to the horizon. Work before the fault that is "
+        "thrown away makes `lost` larger and `useful` smaller than the horizon's own"},
+       {"responses.suspects.probability", "1",
+        "posterior of the cause given the symptoms that were visible when the response began"},
+       {"first_symptoms.at_s", "s", "when the first symptom of a layer was there, seen or not"},
+       {"first_symptoms.visible_at_s", "s", "when somebody could see it; null: nobody did"},
+       {"cured_at_s", "s", "the fault is gone for good"},
+       {"running_again_at_s", "s", "steps at healthy speed, the fault gone"},
+       {"remedies.lost_s", "s", "`lost.time_s` of the drill that the option `how` gives"},
+       {"remedies.saved_s", "s", "`lost.time_s` less that; below 0: it makes things worse"}}};
+}
+
 constexpr const char* kPreface =
     "# Definitions of the printed figures\n\n"
     "One row a figure of `headway run`. Quantiles `p5`, `p50`, `p95` and `mean` are over the "
@@ -134,7 +164,8 @@ constexpr const char* kConventions =
 }  // namespace
 
 std::vector<DefinitionSection> definitions() {
-  return {step_section(), memory_section(), campaign_section(), account_section(), cost_section()};
+  return {step_section(),    memory_section(), campaign_section(),
+          account_section(), cost_section(),   drill_section()};
 }
 
 std::string definitions_page() {

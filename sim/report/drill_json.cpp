@@ -32,6 +32,8 @@ Json fault_json(const campaign::Fault& fault) {
           {"part", campaign::facts_of(fault.kind).part},
           {"node", fault.node},
           {"gpu", fault.gpu},
+          {"leaf", fault.leaf ? Json(*fault.leaf) : Json(nullptr)},
+          {"rack", fault.rack ? Json(*fault.rack) : Json(nullptr)},
           {"rate_bytes_per_s", si_or_null(fault.rate)},
           {"factor", fault.factor ? Json(*fault.factor) : Json(nullptr)},
           {"lasts_s", si_or_null(fault.lasts)},
@@ -122,6 +124,8 @@ Json lost_json(const DrillResult& result) {
   }
   return {{"time_s", result.lost.si()},
           {"usd", si_or_null(result.cost)},
+          {"at_risk_s", seconds(result.trace.at_risk)},
+          {"last_durable_at_s", at(result.trace.last_durable)},
           {"horizon_s", result.setup.horizon.si()},
           {"accounts_s", accounts}};
 }
@@ -155,7 +159,10 @@ std::string drill_json(const DrillReport& report) {
   return dump({{"schema", "headway.drill/1"},
                {"version", report.version},
                {"scenario", {{"name", report.scenario_name}, {"digest", report.digest}}},
+               {"status", core::to_word(report.status)},
+               {"reasons", report.reasons},
                {"fault", fault_json(result.fault)},
+               {"since_save_s", result.setup.since_save.si()},
                {"step", {{"healthy_s", result.setup.step.si()}, {"slowdown", result.slowdown}}},
                {"timeline", timeline_json(result)},
                {"first_symptoms", layers_json(result)},

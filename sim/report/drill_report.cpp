@@ -142,13 +142,27 @@ Table remedies_table(const DrillResult& result) {
 }
 
 std::string place(const DrillResult& result) {
+  const auto& fault = result.fault;
+  if (!campaign::facts_of(fault.kind).has_place) {
+    return "";
+  }
+  const auto first = [&](const char* unit, std::int64_t number, int nodes) {
+    return fmt::format(" at {} {}, {} node{} from node {} on", unit, number, nodes,
+                       nodes == 1 ? "" : "s", fault.node);
+  };
+  if (fault.leaf) {
+    return first("leaf", *fault.leaf, result.setup.nodes_per_leaf);
+  }
+  if (fault.rack) {
+    return first("rack", *fault.rack, fault.nodes.value_or(result.setup.nodes_per_rack));
+  }
   return result.fault.gpu == 0
-             ? fmt::format("node {}", result.fault.node)
-             : fmt::format("node {}, GPU {}", result.fault.node, result.fault.gpu);
+             ? fmt::format(" at node {}", result.fault.node)
+             : fmt::format(" at node {}, GPU {}", result.fault.node, result.fault.gpu);
 }
 
 std::string root_cause(const DrillResult& result) {
-  std::string text = fmt::format("Root cause: {} ({}) at {}.", core::to_word(result.fault.kind),
+  std::string text = fmt::format("Root cause: {} ({}){}.", core::to_word(result.fault.kind),
                                  campaign::facts_of(result.fault.kind).part, place(result));
   if (result.slowdown > 1) {
     text += fmt::format(" While it lasts a step takes {:.4g} s instead of {:.4g} s.",
@@ -164,6 +178,9 @@ std::string price_of(const DrillResult& result) {
 std::string verdict(const DrillResult& result) {
   std::string text =
       fmt::format("The fault costs {} of the whole job{}", elapsed(result.lost), price_of(result));
+  if (!result.tried_remedies) {
+    return text + ".";
+  }
   if (result.remedies.empty() || result.remedies.front().saved.si() <= 0) {
     return text + "; none of the changes tried would have helped.";
   }
@@ -194,8 +211,20 @@ DrillReport run_drill(const config::LoadedScenario& loaded,
                       bool fold) {
   const auto checked = training::check(loaded.scenario, loaded.marks);
   const auto step = training::simulate_step(checked, {fold, false});
-  return {HEADWAY_VERSION, loaded.scenario.name, scenario_digest(loaded),
-          campaign::drill(checked, step, fault, options)};
+  DrillReport report{HEADWAY_VERSION,
+                     loaded.scenario.name,
+                     scenario_digest(loaded),
+                     campaign::drill(checked, step, fault, options),
+                     Status::ok,
+                     {}};
+  if (!step.memory.fits) {
+    report.status = Status::infeasible;
+    report.reasons.push_back(fmt::format(
+        "the job does not fit: stage {} needs {:.4g} GB of GPU memory, a GPU has {:.4g} "
+        "GB; no such job can have this fault",
+        step.memory.peak_stage, step.memory.peak.si() / 1e9, step.memory.capacity.si() / 1e9));
+  }
+  return report;
 }
 
 std::string drill_csv(const DrillReport& report) {
@@ -237,6 +266,10 @@ Document drill_document(const DrillReport& report) {
   }
   for (const auto& warning : result.warnings) {
     document.closing.push_back("Warning: " + warning + ".");
+  }
+  for (const auto& reason : report.reasons) {
+    document.closing.push_back(
+        fmt::format("Warning: {}: {}.", core::to_word(report.status), reason));
   }
   document.closing.push_back(verdict(result));
   return document;

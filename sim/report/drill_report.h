@@ -5,6 +5,7 @@
 
 #include "sim/campaign/drill.h"
 #include "sim/config/load.h"
+#include "sim/report/predict.h"
 #include "sim/report/table.h"
 
 namespace headway::report {
@@ -12,6 +13,8 @@ namespace headway::report {
 struct DrillReport {
   std::string version, scenario_name, digest;
   campaign::DrillResult result;
+  Status status = Status::ok;
+  std::vector<std::string> reasons;  ///< why the status is not ok
 };
 
 /// Checks the scenario, simulates its healthy step and drills.

@@ -1,4 +1,5 @@
 // headway compare and headway drill from the outside.
+#include <algorithm>
 #include <cmath>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
@@ -11,6 +12,7 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
+using testing::Not;
 
 using CompareVerb = ProgramTest;
 using DrillVerb = ProgramTest;
@@ -84,12 +86,15 @@ TEST_F(DrillVerb, EveryKindOfTheContractRuns) {
        {"gpu-dead", "hbm-error", "nvme-slow", "nvme-stalled", "nic-down", "link-half-rate",
         "optic-flapping", "leaf-down", "gpu-slow", "hang", "silent-corruption", "loss-spike",
         "storage-slow", "storage-full", "rack-power-loss", "wrong-checkpoint"}) {
-    const auto outcome =
-        run("drill s.yaml --no-remedies --format json --fault " + kind + "@node1/gpu3");
+    const std::set<std::string> nowhere{"loss-spike", "storage-slow", "storage-full",
+                                        "wrong-checkpoint"};
+    const bool placed = nowhere.count(kind) == 0;
+    const auto outcome = run("drill s.yaml --no-remedies --format json --fault " + kind +
+                             (placed ? "@node1/gpu3" : ""));
     ASSERT_EQ(outcome.code, 0) << kind << ": " << outcome.err;
     const json result = json::parse(outcome.out);
     EXPECT_EQ(result["fault"]["kind"], kind);
-    EXPECT_EQ(result["fault"]["node"], 1);
+    EXPECT_EQ(result["fault"]["node"], placed ? 1 : 0);
     double sum = 0;
     for (const auto& seconds : result["lost"]["accounts_s"]) {
       sum += seconds.get<double>();
@@ -125,12 +130,56 @@ TEST_F(DrillVerb, WhatItCannotReadIsRefusedWithAHint) {
     return outcome.err;
   };
   EXPECT_THAT(complaint("gpu-ded"), HasSubstr("unknown kind 'gpu-ded'; did you mean 'gpu-dead'?"));
-  EXPECT_THAT(complaint("hang,rate=3"), HasSubstr("hang takes no figures, not 'rate=3'"));
+  EXPECT_THAT(complaint("hang,rate=3"), HasSubstr("hang takes since_save, not 'rate=3'"));
   EXPECT_THAT(complaint("nvme-slow,rate=18"), HasSubstr("'18' has no unit"));
   EXPECT_THAT(complaint("gpu-slow,factor=2"), HasSubstr("above 0 and at most 1"));
   EXPECT_THAT(complaint("gpu-dead@node2"),
               HasSubstr("there is no node 2; the job has nodes 0 to 1"));
   EXPECT_THAT(complaint("gpu-dead@pod3"), HasSubstr("place 'pod3' is none"));
+  EXPECT_THAT(complaint("rack-power-loss,nodes=3"),
+              HasSubstr("nodes=3 are more than the 2 of the job"));
+  EXPECT_THAT(complaint("rack-power-loss@rack9"), HasSubstr("there is no rack 9"));
+  EXPECT_THAT(complaint("leaf-down@leaf999"), HasSubstr("there is no leaf 999"));
+  EXPECT_THAT(complaint("hang,since_save=1h"), HasSubstr("since_save must be below the interval"));
+  EXPECT_THAT(complaint("wrong-checkpoint,behind=100000"), HasSubstr("older than the run"));
+}
+
+TEST_F(DrillVerb, AJobThatDoesNotFitIsToldSo) {
+  write_small("s.yaml", kRun);
+  const auto outcome =
+      run("drill s.yaml --fault hang --no-remedies --set training.sequence_length=262144 --format "
+          "json");
+  EXPECT_EQ(outcome.code, 3) << outcome.err;
+  const json result = json::parse(outcome.out);
+  EXPECT_EQ(result["status"], "infeasible");
+  EXPECT_EQ(result["reasons"].size(), 1U);
+}
+
+TEST_F(DrillVerb, SaysNothingOfRemediesItHasNotTriedAndOfPlacesThereAreNot) {
+  write_small("s.yaml", kRun);
+  const auto outcome = run("drill s.yaml --fault storage-full --no-remedies");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, Not(HasSubstr("helped")));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("at node")));
+}
+
+TEST_F(DrillVerb, WithoutSavesTheWorkBeforeTheFaultIsHalfTheDrill) {
+  write_small("s.yaml");
+  const auto outcome = run("drill s.yaml --fault gpu-dead --no-remedies --format json");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const json result = json::parse(outcome.out);
+  EXPECT_EQ(result["since_save_s"], 43200);  // half the drill, and no spare: the whole of it
+  EXPECT_EQ(result["lost"]["time_s"], 43200 + 86400);
+  EXPECT_THAT(result["warnings"].dump(), HasSubstr("taken as half the drill"));
+}
+
+TEST_F(DrillVerb, HelpIsShortAndTheListIsLong) {
+  const auto help = run("drill --help");
+  EXPECT_LE(std::count(help.out.begin(), help.out.end(), '\n'), 25);
+  EXPECT_THAT(help.out, HasSubstr("wrong-checkpoint"));
+  const auto list = run("drill --list");
+  EXPECT_EQ(list.code, 0);
+  EXPECT_THAT(list.out, HasSubstr("share of its speed that is left [0.8]"));
 }
 
 TEST_F(DrillVerb, TheTimelineIsDrawn) {
