@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/report/definitions.h"
 #include "sim/report/json_parts.h"
 
 namespace headway::report {
@@ -132,6 +133,7 @@ Document validate_document(const std::vector<RunPrediction>& rows) {
   document.tables.push_back(
       summary_table("model kind", validation::summarize_by(rows, &RunPrediction::kind)));
   const RunSummary all = validation::summarize(rows);
+  document.closing.emplace_back(kWhereDefined);
   document.closing.push_back(fmt::format(
       "{} of {} runs were predicted: median error {} %, mean {} %, 90th percentile {} %; {} % of "
       "them lie in their 90 % interval.",
