@@ -188,5 +188,5 @@ CLAIMS = [
 ]
 UNCHECKED = [
     Unchecked("B18", "Data centres are connected at 100 to 800 Gbps",
-              "training over several sites is not modelled; the program refuses it"),
+              "training over several sites is not modelled"),
 ]

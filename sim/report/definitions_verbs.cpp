@@ -31,7 +31,15 @@ DefinitionSection table_section() {
         "share "
         "of failures that need none), start, load and warm-up; the steps that are repeated are in "
         "`lost` of the ledger, waiting for a spare in `wait`"},
-       {"model replicas hit by a failure that takes nodes [1]", "", "`campaign.replicas_hit`"}}};
+       {"model replicas hit by a failure that takes nodes [1]", "", "`campaign.replicas_hit`"},
+       {"GPUs", "USD", "GPU-hours of the job x price, mean run"},
+       {"spares", "USD", "GPU-hours of spare nodes x price x the share of it that spares cost"},
+       {"checkpoint storage", "USD", "checkpoints kept over the run, bytes written and bytes read"},
+       {"electricity", "USD",
+        "`cost.energy_kwh` x tariff; 0 where the price of a GPU-hour contains it"},
+       {"t of CO2", "t", "`cost.energy_kwh` x carbon intensity of the electricity"},
+       {"interruptions by cause", "",
+        "mean of trials by class of failure; they add up to `campaign.interruptions`"}}};
 }
 
 DefinitionSection compare_section() {
