@@ -90,7 +90,7 @@ DefinitionSection plan_section() {
 DefinitionSection validate_section() {
   return {
       "`headway validate`",
-      "`--runs`, `--collectives` and `--goodput` print one row a published measurement.",
+      "One row a published measurement. `--runs`:",
       {{"rows[].id", "", "name of the row in the input; `case_id` with `--goodput`"},
        {"rows[].measured_tokens_per_s_per_gpu", "1/s", "published"},
        {"rows[].predicted_tokens_per_s_per_gpu", "1/s",
@@ -100,7 +100,31 @@ DefinitionSection validate_section() {
         "90 % prediction interval; with `--goodput` 5th and 95th percentile of 400 trials"},
        {"rows[].status", "",
         "`ok`, `ok-assumed` (inputs were assumed), or `skipped:` and the reason"},
-       {"rows[].reported", "1",
+       {"summary.n", "", "rows predicted"},
+       {"summary.n_skipped", "", "rows not predicted"},
+       {"summary.median_abs_error", "1", "median of the absolute error"},
+       {"summary.mean_abs_error", "1", "mean of the absolute error"},
+       {"summary.p90_abs_error", "1", "90th percentile of the absolute error"},
+       {"summary.within_5", "1", "share of predicted rows with an absolute error up to 5 %"},
+       {"summary.within_10", "1", "the same up to 10 %"},
+       {"summary.coverage_90", "1", "share of measurements inside their 90 % interval"},
+       {"summary.repeat_rows", "", "rows that repeat the configuration of another"},
+       {"summary.repeat_mean_deviation", "1",
+        "mean distance of repeats from the median of their configuration: the noise of the data"},
+       {"summary.layout_pairs", "",
+        "pairs of rows that differ in layout only and by more than 10 %"},
+       {"summary.layout_pairs_right", "1", "share of these that are predicted in the right order"},
+       {"gemm_factor", "1",
+        "with `--anchor`: factor on the speed of matrix products that makes the row exact; "
+        "`before` "
+        "and `after` are summaries of the rows like it"}}};
+}
+
+DefinitionSection goodput_section() {
+  return {
+      "`headway validate --goodput`",
+      "",
+      {{"rows[].reported", "1",
         "share of useful time the source reports: the middle of its range, or the bound of an open "
         "one"},
        {"rows[].reported_range", "1", "lower and upper end of what the source reports"},
@@ -110,40 +134,29 @@ DefinitionSection validate_section() {
         "`interval` and `reported_range` overlap; null without a figure of the same definition"},
        {"rows[].assumed", "", "inputs that the source does not state, and what was taken"},
        {"rows[].note", "", "why the reported figure is not an ETTR as defined here"},
-       {"summary.n", "", "rows predicted"},
-       {"summary.n_skipped", "", "rows not predicted"},
-       {"summary.n_compared", "", "predicted rows whose source reports a figure"},
-       {"summary.n_agree", "", "of these, rows that agree"},
-       {"summary.median_abs_error", "1", "median of |error|"},
-       {"summary.mean_abs_error", "1", "mean of |error|"},
-       {"summary.p90_abs_error", "1", "90th percentile of |error|"},
-       {"summary.within_5", "1", "share of predicted rows with |error| up to 5 %"},
-       {"summary.within_10", "1", "the same up to 10 %"},
-       {"summary.coverage_90", "1", "share of measurements inside their 90 % interval"},
-       {"summary.repeat_rows", "", "rows that repeat the configuration of another"},
-       {"summary.repeat_mean_deviation", "1",
-        "mean distance of repeats from the median of their configuration: the noise of the data"},
-       {"summary.layout_pairs", "",
-        "pairs of rows that differ in layout only and by more than 10 %"},
-       {"summary.layout_pairs_right", "1", "share of these that are predicted in the right order"},
-       {"rows[].measured_us", "us", "published time of the collective"},
-       {"rows[].predicted_us", "us", "time of `headway collective` for the same call"},
-       {"summary.n_large", "", "rows of 1 MiB and more"},
-       {"summary.median_abs_error_large", "1", "median |error| of these"},
-       {"summary.p90_abs_error_large", "1", "90th percentile of |error| of these"},
-       {"summary.n_small", "", "rows below 1 MiB"},
-       {"summary.median_factor_small", "1",
-        "median of max(predicted / measured, measured / predicted) of these"},
-       {"gemm_factor", "1",
-        "with `--anchor`: factor on the speed of matrix products that makes the row exact; "
-        "`before` "
-        "and `after` are summaries of the rows like it"}}};
+       {"summary.n_compared", "",
+        "predicted rows whose source reports a figure of the same definition"},
+       {"summary.n_agree", "", "of these, rows that agree"}}};
+}
+
+DefinitionSection collectives_section() {
+  return {"`headway validate --collectives`",
+          "",
+          {{"rows[].measured_us", "us", "published time of the collective"},
+           {"rows[].predicted_us", "us", "time of `headway collective` for the same call"},
+           {"summary.n_large", "", "rows of 1 MiB and more"},
+           {"summary.median_abs_error_large", "1", "median absolute error of these"},
+           {"summary.p90_abs_error_large", "1", "90th percentile of the absolute error of these"},
+           {"summary.n_small", "", "rows below 1 MiB"},
+           {"summary.median_factor_small", "1",
+            "median of max(predicted / measured, measured / predicted) of these"}}};
 }
 
 }  // namespace
 
 std::vector<DefinitionSection> definitions_of_other_verbs() {
-  return {table_section(), compare_section(), plan_section(), validate_section()};
+  return {table_section(),    compare_section(), plan_section(),
+          validate_section(), goodput_section(), collectives_section()};
 }
 
 }  // namespace headway::report
