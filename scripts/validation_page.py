@@ -40,6 +40,23 @@ def table(title, parts):
     return "\n".join(lines)
 
 
+def status_class(row):
+    return row["status"].split(":")[0]
+
+
+def memory_table(rows):
+    parts = {}
+    for row in rows:
+        if row["measured_peak_memory_gib"]:
+            parts.setdefault(row["id"].rsplit("-", 1)[0], []).append(row["predicted_peak_memory_gib"] / row["measured_peak_memory_gib"] - 1)
+    lines = ["| peak memory, where a source states it | rows | median error | median absolute error | 90th percentile |", "|---|---|---|---|---|"]
+    for name, errors in sorted(parts.items()):
+        size = [abs(e) for e in errors]
+        lines.append(f"| {name} | {len(errors)} | {100 * quantile(errors, 0.5):+.1f} % | {100 * quantile(size, 0.5):.1f} % | "
+                     f"{100 * quantile(size, 0.9):.1f} % |")
+    return "\n".join(lines)
+
+
 def by(rows, runs, column):
     parts = {}
     for row in rows:
@@ -55,6 +72,8 @@ def fit_table(fit):
         f = fit[part]
         lines.append(f"\n{part.capitalize()}: median {100 * f['median']:.1f} %, mean {100 * f['mean']:.1f} %, 90th percentile "
                      f"{100 * f['p90']:.1f} %, within 10 % {100 * f['within_10']:.0f} %.")
+    lines.append(f"\nStandard error of a step from catalogue values, 90th percentile of cross-validated |log error| / 1.645: "
+                 f"{100 * fit['relative_error']:.1f} %.")
     return "\n".join(lines)
 
 
@@ -80,19 +99,19 @@ def chart(rows, runs):
 def main():
     runs = {r["id"]: r for r in csv.DictReader(open(sys.argv[1]))}
     result = json.loads(pathlib.Path(sys.argv[2]).read_text())
-    nvidia = [r for r in result["rows"] if r["error"] is not None and not runs[r["id"]]["gpu"].startswith("MI")]
-    dense = [r for r in nvidia if runs[r["id"]]["arch"] == "dense"]
-    moe = [r for r in nvidia if runs[r["id"]]["arch"] == "moe"]
-    other = [r for r in result["rows"] if r["error"] is not None and runs[r["id"]]["gpu"].startswith("MI")]
+    predicted = [r for r in result["rows"] if r["error"] is not None]
+    dense, moe, other = ([r for r in predicted if r["part"] == part] for part in ("dense NVIDIA", "mixtures of experts", "AMD"))
     summary = result["summary"]
     skipped = {}
     for row in result["rows"]:
         if row["error"] is None:
             skipped[row["status"]] = skipped.get(row["status"], 0) + 1
-    parts = [table("dense NVIDIA rows", [("all", dense)]), table("source", by(dense, runs, "source")),
+    statuses = sorted({status_class(r) for r in dense})
+    parts = [table("dense NVIDIA rows", [("all", dense)] + [(f"status {s}", [r for r in dense if status_class(r) == s]) for s in statuses]),
+             table("source", by(dense, runs, "source")),
              table("GPU", by(dense, runs, "gpu")), table("precision", by(dense, runs, "precision")),
              table("mixtures of experts", [("all", moe)] + by(moe, runs, "model")),
-             table("AMD, no kernel tables", [("all", other)]),
+             table("AMD, no kernel tables", [("all", other)]), memory_table(predicted),
              f"Repeats of one configuration ({summary['repeat_rows']} rows) differ from their median by "
              f"{100 * summary['repeat_mean_deviation']:.1f} % on average. Of {summary['layout_pairs']} pairs of layouts of one model, GPU, "
              f"precision and GPU count that differ by more than 10 %, {100 * summary['layout_pairs_right']:.0f} % are in the right order.",

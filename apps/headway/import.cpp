@@ -1,10 +1,11 @@
-// headway import: topology files that clusters already have become catalogue entries.
+// headway import: topology files and failure logs that clusters already have become catalogue entries.
 #include <filesystem>
 #include <fmt/format.h>
 #include <string>
 
 #include "sim/config/unit_text.h"
 #include "sim/config/write_entry.h"
+#include "sim/import/failure_events.h"
 #include "sim/import/ibnetdiscover.h"
 #include "sim/import/nccl_topology.h"
 #include "sim/import/nvidia_smi_topology.h"
@@ -97,6 +98,22 @@ std::string node_text(const Arguments& given,
          config::write_node(node, given.gpu);
 }
 
+/// Failures to be replayed, every one at the time it had.
+std::string failures_text(const Arguments& given,
+                          const CommonOptions& options,
+                          import::FailureEvents found) {
+  warn(options, found.left_out);
+  if (found.events.empty()) {
+    throw core::Error(fmt::format("{}: no row stopped the job at a known time", given.file));
+  }
+  failures::FailureSpec table;
+  table.name = given.name.empty() ? std::filesystem::path(given.file).stem().string() : given.name;
+  table.recorded = std::move(found.events);
+  return heading(given, fmt::format("{} failures over {:.3g} days", table.recorded.size(),
+                                    table.recorded.back().at.si() / 86400)) +
+         config::write_failures(table);
+}
+
 std::string answer(const Arguments& given, const CommonOptions& options) {
   const std::string text = read_input(given.file);
   if (given.format == "ibnetdiscover") {
@@ -105,6 +122,9 @@ std::string answer(const Arguments& given, const CommonOptions& options) {
   if (given.format == "slurm-topology") {
     return fabric_text(given, options,
                        import::read_slurm_topology(text, given.file, rate_of(given)));
+  }
+  if (given.format == "failure-log") {
+    return failures_text(given, options, import::read_failure_events(text, given.file));
   }
   const auto gpu = gpu_of(given);
   return node_text(
@@ -117,16 +137,18 @@ std::string answer(const Arguments& given, const CommonOptions& options) {
 }  // namespace
 
 int run_import(int argc, char** argv) {
-  CLI::App app("Turns a topology file of a cluster into a fabric or node entry for `use:`.");
+  CLI::App app("Turns a topology file or a failure log of a cluster into an entry for `use:`.");
   CommonOptions options;
   Arguments given;
   describe(app, "import",
            "  headway import ibnetdiscover ibnet.out --out fabrics/ours.yaml\n"
-           "  headway import nccl-xml topo.xml --gpu h100-sxm --out nodes/ours.yaml");
+           "  headway import nccl-xml topo.xml --gpu h100-sxm --out nodes/ours.yaml\n"
+           "  headway import failure-log events.csv --out failures/ours.yaml");
   app.add_option("FORMAT", given.format, "What the file is")
       ->required()
-      ->check(CLI::IsMember({"ibnetdiscover", "nccl-xml", "slurm-topology", "nvidia-smi-topo"}))
-      ->option_text("ibnetdiscover|nccl-xml|slurm-topology|nvidia-smi-topo");
+      ->check(CLI::IsMember({"ibnetdiscover", "nccl-xml", "slurm-topology", "nvidia-smi-topo",
+                             "failure-log"}))
+      ->option_text("ibnetdiscover|nccl-xml|slurm-topology|nvidia-smi-topo|failure-log");
   app.add_option("FILE", given.file, "The file")->required()->option_text(" ");
   app.add_option("--gpu", given.gpu, "GPU entry of a node (nccl-xml, nvidia-smi-topo)")
       ->option_text("ENTRY");

@@ -1,6 +1,7 @@
 // headway validate: predicts published measurements and prints the errors.
 #include <string>
 
+#include "sim/core/error.h"
 #include "sim/report/collective_rows_report.h"
 #include "sim/report/goodput_report.h"
 #include "sim/report/validate_report.h"
@@ -21,6 +22,9 @@ std::vector<std::size_t> chosen_rows(const import::CsvTable& table, const std::s
     if (table.text(row, "id").rfind(only, 0) == 0) {
       rows.push_back(row);
     }
+  }
+  if (rows.empty() && table.rows() > 0) {
+    throw core::Error(fmt::format("no row of {} has an id that begins with '{}'", table.file(), only));
   }
   return rows;
 }

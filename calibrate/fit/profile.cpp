@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <fmt/format.h>
 #include <map>
 #include <tuple>
@@ -72,6 +73,17 @@ bool is_kernel(const Sample& s) {
          s.kind == SampleKind::memory;
 }
 
+/// Power limit of the board as the measuring program noted it ("700 W"); else the data sheet's.
+core::Watts measured_limit(const SampleSet& samples, const gpu::GpuSpec& gpu) {
+  for (const auto& fact : samples.facts) {
+    if (const double watts = std::strtod(fact.value.c_str(), nullptr);
+        fact.name == "power_limit" && watts > 0) {
+      return core::Watts(watts);
+    }
+  }
+  return gpu.power;
+}
+
 void fit_kernels(Profile& profile, const ProfileOptions& options) {
   const auto& samples = profile.samples.samples;
   if (std::none_of(samples.begin(), samples.end(), is_kernel)) {
@@ -85,6 +97,7 @@ void fit_kernels(Profile& profile, const ProfileOptions& options) {
   auto fitted = fit_shares(samples, *options.gpu);
   if (!fitted.figures.empty()) {
     profile.spec.kernels = fitted.shares;
+    profile.spec.kernels->power = measured_limit(profile.samples, *options.gpu);
   }
   append(profile.spec.figures, std::move(fitted.figures));
   profile.remarks.insert(profile.remarks.end(), fitted.remarks.begin(), fitted.remarks.end());

@@ -44,9 +44,9 @@ class PeakRates:
     tf32
         Dense TF32 peak. (default 0 FLOP/s)
     bf16
-        Dense bf16 peak. (required)
+        Dense bf16 peak; absent if unsupported (V100, T4). (default 0 FLOP/s)
     fp16
-        Dense fp16 peak. (required)
+        Dense fp16 peak, accumulated in fp32; absent if unsupported. (default 0 FLOP/s)
     fp8
         Dense fp8 peak; absent if unsupported. (default 0 FLOP/s)
     fp4
@@ -77,11 +77,11 @@ class SustainedShares:
     gemm_4bit
         Large fp4 matrix product / dense fp4 peak. (default 0.6)
     attention_forward
-        Causal flash attention forward, 8k tokens, head 128 / bf16 peak. (default 0.6)
+        Causal flash attention forward, 8k tokens, head 128 / 16-bit peak. (default 0.6)
     attention_backward
-        Causal flash attention backward / bf16 peak. (default 0.45)
+        Causal flash attention backward / 16-bit peak. (default 0.45)
     attention_flash2
-        FlashAttention-2, forward and backward together / bf16 peak; 0: no slower than the
+        FlashAttention-2, forward and backward together / 16-bit peak; 0: no slower than the
         above. (default 0)
     memory
         Streaming kernels / peak memory bandwidth. (default 0.85)
@@ -222,7 +222,20 @@ class GpuSpec:
     """
 
     name: str | None = None
-    architecture: Literal["ampere", "hopper", "blackwell", "cdna3", "cdna4"] | None = None
+    architecture: (
+        Literal[
+            "volta",
+            "turing",
+            "ampere",
+            "ada",
+            "hopper",
+            "blackwell",
+            "cdna2",
+            "cdna3",
+            "cdna4",
+        ]
+        | None
+    ) = None
     peak: PeakRates | None = None
     sustained: SustainedShares | None = None
     kernels: KernelTables | None = None
@@ -620,8 +633,21 @@ class ModelSpec:
         Input and output embedding share their weights. (default false)
     biases
         Linear layers and norms have biases (GPT-2, GPT-3). (default false)
+    dropout
+        Dropout after attention, projection and MLP; absent: where there are biases. (optional)
     learned_positions
-        Rows of a learned position table; 0: rotary. (default 0)
+        Rows of a learned position table, in place of rotary embedding; 0: none. (default 0)
+    rotary
+        Rotary embedding of queries and keys where no positions are learned; false: ALiBi.
+        (default true)
+    norms
+        Norms of the residual stream in a layer: 2; 1 in a parallel block with one norm
+        (Falcon-7B, Command R); 4 with one before and one after each half (Gemma 2). (default 2)
+    query_key_norm
+        Norms of queries and keys (Qwen3, OLMo 2). (default false)
+    parallel_block
+        Attention and MLP start from the same input and are added up before one reduction
+        (GPT-J, Falcon, Command R). (default false)
     attention
         Kind of attention. (default gqa)
     window
@@ -629,6 +655,9 @@ class ModelSpec:
     window_period
         One layer in this many has full attention, the others the window; 1: all have the
         window. (default 1)
+    chunked_window
+        The window does not slide: a sequence is cut into pieces of `window` tokens that do not
+        attend to each other (Llama 4). (default false)
     latent
         Ranks of multi-latent attention. (optional)
     moe
@@ -652,10 +681,16 @@ class ModelSpec:
     vocabulary: int | None = None
     tied_embeddings: bool | None = None
     biases: bool | None = None
+    dropout: bool | None = None
     learned_positions: int | None = None
+    rotary: bool | None = None
+    norms: int | None = None
+    query_key_norm: bool | None = None
+    parallel_block: bool | None = None
     attention: Literal["mha", "gqa", "mla", "sliding_window"] | None = None
     window: int | None = None
     window_period: int | None = None
+    chunked_window: bool | None = None
     latent: LatentAttentionSpec | None = None
     moe: ExpertsSpec | None = None
     multi_token_prediction: int | None = None
@@ -681,6 +716,51 @@ class DocumentLength:
 
     tokens: int | None = None
     share: float | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class UsualRunSpec:
+    """How its runs are usually laid out: what 'headway validate' takes where a published run
+    does not say.
+
+    Attributes
+    ----------
+    precision
+        Operand format of the matrix products. (default bf16)
+    recompute
+        What is recomputed; where that does not fit the memory, the next stronger kind. (default
+        none)
+    selective_parts
+        Parts that 'selective' recomputes; empty: core_attention. (optional)
+    micro_batch_tokens
+        Tokens of a micro-batch, rounded down to whole sequences; 0: one sequence. (default 0)
+    most_virtual_stages
+        Chunks of a stage: the largest divisor of its layers up to this; 1: never divided.
+        (default 1)
+    sequence
+        Sequence parallelism wherever there is tensor parallelism. (default false)
+    sharding
+        What data-parallel ranks shard. (default zero1)
+    vocabulary_multiple
+        The vocabulary of each tensor rank is padded to a multiple of this. (default 1)
+    experts_follow_tensor
+        Experts are divided over the tensor ranks (expert_tensor = tensor), but those of models
+        with latent attention. (default false)
+    use, source
+        As described at the top of this module.
+    """
+
+    precision: Literal["fp32", "tf32", "bf16", "fp16", "fp8", "mxfp8", "nvfp4"] | None = None
+    recompute: Literal["none", "selective", "full"] | None = None
+    selective_parts: Sequence[Literal["core_attention", "latent_up", "norms", "activation", "mlp", "experts"]] | None = None
+    micro_batch_tokens: int | None = None
+    most_virtual_stages: int | None = None
+    sequence: bool | None = None
+    sharding: Literal["zero0", "zero1", "zero2", "zero3", "hsdp"] | None = None
+    vocabulary_multiple: int | None = None
+    experts_follow_tensor: bool | None = None
     use: str | None = None
     source: str | None = None
 
@@ -761,6 +841,9 @@ class FrameworkSpec:
     message_overhead
         Time a stage loses at each pipeline message it receives: the scheduler's own work and
         launching the transfer. (default 0 s)
+    usual
+        How its runs are usually laid out: what 'headway validate' takes where a published run
+        does not say. (optional)
     use, source
         As described at the top of this module.
     """
@@ -792,6 +875,7 @@ class FrameworkSpec:
     cpu_launch: str | None = None
     step_overhead: str | None = None
     message_overhead: str | None = None
+    usual: UsualRunSpec | None = None
     use: str | None = None
     source: str | None = None
 
@@ -811,6 +895,10 @@ class TrainingSpec:
         empty: a sequence is one document. (optional)
     precision
         Operand format of the matrix products. (default bf16)
+    optimizer_state
+        fp32 master weights and: adam_fp32 two fp32 moments, adam_bf16 two bf16 moments,
+        adam_8bit two 8-bit moments, sgd_momentum one fp32 moment. muon is refused: its
+        orthogonalization is not modelled. (default adam_fp32)
     framework
         What the training software fuses and overlaps. (optional)
     use, source
@@ -821,6 +909,16 @@ class TrainingSpec:
     global_batch: int | None = None
     documents: Sequence[DocumentLength] | None = None
     precision: Literal["fp32", "tf32", "bf16", "fp16", "fp8", "mxfp8", "nvfp4"] | None = None
+    optimizer_state: (
+        Literal[
+            "adam_fp32",
+            "adam_bf16",
+            "adam_8bit",
+            "muon",
+            "sgd_momentum",
+        ]
+        | None
+    ) = None
     framework: FrameworkSpec | None = None
     use: str | None = None
     source: str | None = None
@@ -1011,6 +1109,8 @@ class CheckpointSpec:
         Saved bytes: 2 weights + 12 fp32 Adam state. (default 14)
     keep
         Checkpoints kept; older ones are deleted. (default 3)
+    archive
+        Useful work after which a checkpoint is kept for good; absent: none is. (optional)
     every
         Each how many-th save goes to storage; the others stay in `levels`. (default 1)
     levels
@@ -1038,6 +1138,7 @@ class CheckpointSpec:
     mode: Literal["sync", "async"] | None = None
     bytes_per_parameter: float | None = None
     keep: int | None = None
+    archive: str | None = None
     every: int | None = None
     levels: Sequence[CheckpointLevelSpec] | None = None
     writers: Literal["all", "one_replica"] | None = None
@@ -1139,8 +1240,8 @@ class HazardSpec:
     effect
         What the fault does to the job. (default stop)
     keeps
-        Share of its speed or rate that a slow part keeps; of a flapping link its mean. (default
-        0.5)
+        Share of its speed or rate that a slow part keeps; of a flapping link the share of time
+        it is up. (default 0.5)
     lasts
         Mean time until a slow part is well again by itself; absent: until it is replaced.
         (optional)
@@ -1929,7 +2030,7 @@ class CalibrationSpec:
     circumstances
         Device, driver, versions, date, as recorded. (optional)
     relative_error
-        Standard error of a predicted step, relative; widens the interval. (default 0.08)
+        Standard error of a predicted step, relative; widens the interval. (default 0.07)
     use, source
         As described at the top of this module.
     """

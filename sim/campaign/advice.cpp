@@ -92,9 +92,14 @@ std::vector<IntervalPoint> interval_curve(
   if (optimum.si() <= 0 || job.interval.si() <= 0) {
     return curve;
   }
+  std::vector<Seconds> intervals{job.interval};
   for (const double factor : kFactors) {
+    intervals.push_back(std::max(factor * optimum, job.step));
+  }
+  std::sort(intervals.begin(), intervals.end());
+  for (const Seconds interval : intervals) {
     JobModel other = job;
-    other.interval = std::max(factor * optimum, job.step);
+    other.interval = interval;
     const Seconds made = effective_interval(other);
     if (!would_end(other) || (!curve.empty() && made <= curve.back().interval)) {
       continue;  // bound by the step or by the time a save takes

@@ -17,7 +17,7 @@ namespace headway::campaign {
 /// Share of time without a spare below which spares are taken to suffice.
 inline constexpr double kWaitTarget = 0.01;
 
-/// ETTR of the same job at other checkpoint intervals: the optimum times 1/8 to 8.
+/// ETTR of the same job at its own and at other checkpoint intervals: the optimum times 1/8 to 8.
 ///     closed form (exact) where there is one, else the mean of trials with equal random numbers
 /// Empty if the job never fails.
 std::vector<IntervalPoint> interval_curve(

@@ -31,6 +31,7 @@ class Metering {
         stored_bytes_(checked.scenario().run.checkpoint.keep * resolved.checkpoint_bytes.si()),
         saved_(resolved.checkpoint_bytes),
         loaded_(resolved.restart_bytes),
+        archived_(checked.scenario().run.checkpoint.archive.value_or(Seconds(0))),
         oldest_(checked.scenario().run.checkpoint.keep * effective_interval(resolved.job)) {
     if (checked.scenario().run.data) {
       const auto& data = *checked.scenario().run.data;
@@ -53,6 +54,11 @@ class Metering {
     usage.tokens = useful / job_.step * tokens_per_step_;
     usage.stored_byte_seconds = stored_bytes_ * wall.si();
     usage.oldest = oldest_;
+    if (archived_.si() > 0) {
+      // The archive grows evenly, so half of it is there on average.
+      usage.stored_byte_seconds += 0.5 * (useful / archived_) * saved_.si() * wall.si();
+      usage.oldest = std::max(oldest_, wall);
+    }
     usage.written = static_cast<double>(trial.saves) * saved_;
     usage.read = static_cast<double>(trial.loads) * loaded_;
     usage.it_energy = it_energy(power_, stepping, wall);
@@ -65,7 +71,7 @@ class Metering {
   double tokens_per_step_;
   double stored_bytes_;
   core::Bytes saved_, loaded_;
-  Seconds oldest_;
+  Seconds archived_, oldest_;
 };
 
 price::Usage mean_usage(const std::vector<price::Usage>& usages) {

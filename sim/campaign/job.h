@@ -29,9 +29,9 @@ struct JobRecovery {
   core::Seconds communicators{};
   core::Seconds load{};  ///< from storage
   core::Seconds warm_up{};
-  core::Seconds refill{};     ///< a spare fills its cache of the data set; once it is in
-  double moves = 0;           ///< chance that lost nodes move the job to an island without the data,
-  core::Seconds restaging{};  ///< which is copied there in this time
+  core::Seconds refill{};  ///< a spare fills its cache of the data set; once it is in
+  double moves = 0;        ///< chance that lost nodes move the job to an island without the data,
+  core::Seconds restaging{};                           ///< which is copied there in this time
   core::Seconds repair{};                              ///< mean, until a lost node is a spare again
   std::optional<failures::DetectorsSpec> detectors{};  ///< replace `detection`
   core::Seconds noticed_earlier{};  ///< taken off every detection and silence, as far as they go
@@ -96,6 +96,7 @@ struct JobModel {
   std::vector<DriveTimes> slow_drives;
   double unreadable = 0;  ///< chance that a save is torn or stale
   int keep = 0;           ///< saves kept in storage; 0: all
+  core::Seconds archive;  ///< work between saves that are kept for good; 0: none
   JobRecovery recovery;
   std::vector<failures::Hazard> hazards;
   std::optional<failures::MaintenanceSpec> maintenance;

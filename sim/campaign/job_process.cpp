@@ -26,7 +26,7 @@ JobProcess::JobProcess(const JobModel& model,
       sampler_(model.hazards, model.seed, trial, kClock),
       slow_(model, ticks.places, times),
       shop_(model.recovery.repair_crews),
-      history_(model),
+      history_(model, ticks.archive),
       next_maintenance_(ticks.maintenance_every) {
   result_.interruptions.assign(model.hazards.size(), 0);
   for (std::int64_t spare = 0; spare < model.spare_nodes; ++spare) {

@@ -115,6 +115,10 @@ JobTicks::JobTicks(const JobModel& job)
   }
   saves = saves_of(job, interval, nullptr);
   spacing = interval * saves.storage().every;
+  if (job.archive.si() > 0) {
+    // What is archived is a save that is made anyway.
+    archive = std::max<Tick>(1, kClock.to_ticks(job.archive) / spacing) * spacing;
+  }
   slow_drives.resize(job.hazards.size());
   hangs_saves.resize(job.hazards.size());
   const auto& detectors = job.recovery.detectors;

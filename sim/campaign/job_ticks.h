@@ -36,6 +36,7 @@ struct JobTicks {
   SaveTicks saves;
   std::vector<SaveTicks> slow_drives;  ///< by hazard; empty levels where it slows no drive
   core::Tick spacing = 1;              ///< work between saves to storage
+  core::Tick archive = 0;              ///< between those that are kept for good; 0: none
   core::Tick diagnosis = 0, replacement = 0, retest = 0;
   core::Tick start = 0, in_process_start = 0, communicators = 0, warm_up = 0;
   std::array<core::Tick, kMostLevels> load{};  ///< by level

@@ -186,6 +186,29 @@ void assume_slow_parts(const failures::RecoverySpec& spec, ResolvedJob& resolved
   }
 }
 
+/// Failures that make all saves useless which are kept lead back to the archive, or to the start.
+void warn_of_old_saves(const JobModel& job, ResolvedJob& resolved) {
+  const char* const to = job.archive.si() > 0 ? "the archive" : "the start of the run";
+  const char* const remedy = job.archive.si() > 0
+                                 ? "raise run.checkpoint.keep"
+                                 : "raise run.checkpoint.keep or set run.checkpoint.archive";
+  const Seconds kept = static_cast<double>(job.keep) * effective_interval(job);
+  for (const auto& hazard : job.hazards) {
+    if (job.keep > 0 && kept.si() > 0 && hazard.latent && *hazard.latent > kept) {
+      resolved.warnings.push_back(fmt::format(
+          "hazard '{}' goes unnoticed for {:.3g} h, but the {} saves kept reach back {:.3g} h: "
+          "each of its failures leads back to {}; {}",
+          hazard.name, hazard.latent->si() / 3600, job.keep, kept.si() / 3600, to, remedy));
+    }
+  }
+  constexpr double kRare = 1e-3;
+  if (const double all = std::pow(job.unreadable, job.keep); job.keep > 0 && all > kRare) {
+    resolved.warnings.push_back(fmt::format(
+        "{:.2g} % of the restarts find none of the {} saves kept readable and go back to {}; {}",
+        100 * all, job.keep, to, remedy));
+  }
+}
+
 void warn(const training::CheckedScenario& checked, ResolvedJob& resolved) {
   const JobModel& job = resolved.job;
   const Seconds made = effective_interval(job);
@@ -195,6 +218,15 @@ void warn(const training::CheckedScenario& checked, ResolvedJob& resolved) {
         "a save takes {:.4g} s to become durable, longer than the interval of {:.4g} s: only one "
         "every {:.4g} s is made",
         job.persist.si(), asked.si(), made.si()));
+  }
+  warn_of_old_saves(job, resolved);
+  for (const auto& hazard : job.hazards) {
+    const std::int64_t nodes = job.gpus / job.gpus_per_node;
+    if (hazard.nodes_lost > std::max<std::int64_t>(1, nodes)) {
+      resolved.warnings.push_back(
+          fmt::format("hazard '{}' takes {} nodes at once, the job has {}: it takes them all",
+                      hazard.name, hazard.nodes_lost, nodes));
+    }
   }
   const bool loses_nodes = std::any_of(job.hazards.begin(), job.hazards.end(),
                                        [](const auto& hazard) { return hazard.nodes_lost > 0; });
@@ -237,8 +269,7 @@ namespace {
 /// Where the storage hangs on the training fabric, its closed form is replaced by flows.
 void simulate_input(StepSource& source, Seconds healthy, storage::FeedTimes& feed) {
   const auto& scenario = source.checked().scenario();
-  const core::Bytes step =
-      source.checked().tokens_per_step() * scenario.run.data->bytes_per_token;
+  const core::Bytes step = source.checked().tokens_per_step() * scenario.run.data->bytes_per_token;
   feed.later = simulated_feed(source, (1 - feed.cached) * step, healthy);
   feed.first_pass =
       feed.first_share > 0 && feed.cached > 0 ? simulated_feed(source, step, healthy) : feed.later;
@@ -298,7 +329,6 @@ ResolvedJob resolve_job(StepSource& source, const training::StepResult& step) {
   const auto& run = scenario.run;
   HEADWAY_CHECK(run.until.has_value(), "a campaign needs run.until");
   const storage::ShardLayout layout = shard_layout(checked);
-  check_capacity(checked, layout);
   ResolvedJob resolved;
   resolved.checkpoint_bytes = storage::checkpoint_bytes(layout.parameters, run.checkpoint);
   resolved.restart_bytes =
@@ -313,6 +343,7 @@ ResolvedJob resolve_job(StepSource& source, const training::StepResult& step) {
   job.place_of_node = std::move(places.place);
   job.replicas = places.replicas;
   job.end = end_of(*run.until, checked.tokens_per_step(), step.time);
+  check_capacity(checked, layout, job.end);
   job.step = step.time;
   job.seed = static_cast<std::uint64_t>(run.seed);
   set_saves(checked, layout, job);

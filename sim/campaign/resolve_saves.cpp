@@ -2,6 +2,7 @@
 #include "sim/campaign/resolve_saves.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "sim/core/error.h"
 
@@ -45,22 +46,49 @@ void check_near_capacity(const training::CheckedScenario& checked,
   }
 }
 
+/// An asynchronous save waits in host memory until it is written.
+void check_host_buffer(const training::CheckedScenario& checked,
+                       const storage::ShardLayout& layout) {
+  const auto& checkpoint = checked.scenario().run.checkpoint;
+  const auto& node = checked.scenario().cluster.node;
+  const core::Bytes share = storage::written_per_node(layout, checkpoint);
+  if (checkpoint.mode == storage::CheckpointMode::asynchronous && share > node.host_memory) {
+    throw core::Error(fmt::format(
+        "run.checkpoint.mode: an asynchronous save buffers {:.4g} GB on each node, whose "
+        "host_memory is {:.4g} GB; write 'mode: sync'",
+        share.si() / 1e9, node.host_memory.si() / 1e9));
+  }
+}
+
 }  // namespace
 
-void check_capacity(const training::CheckedScenario& checked, const storage::ShardLayout& layout) {
-  const auto& checkpoint = checked.scenario().run.checkpoint;
+double archived_saves(const storage::CheckpointSpec& checkpoint, const JobEnd& end) {
+  const Seconds run = end.work ? *end.work : *end.wall;
+  return checkpoint.archive ? std::floor(run / *checkpoint.archive) : 0;
+}
+
+void check_capacity(const training::CheckedScenario& checked,
+                    const storage::ShardLayout& layout,
+                    const JobEnd& end) {
+  const auto& run = checked.scenario().run;
+  const auto& checkpoint = run.checkpoint;
   const auto& storage = checked.scenario().cluster.storage;
-  const core::Bytes needed = storage::needed_capacity(layout.parameters, checkpoint);
+  const core::Bytes one = storage::checkpoint_bytes(layout.parameters, checkpoint);
+  const double archived = archived_saves(checkpoint, end);
+  const core::Bytes data = run.data ? run.data->dataset : core::Bytes(0);
+  const core::Bytes needed =
+      storage::needed_capacity(layout.parameters, checkpoint) + archived * one + data;
   if (needed > storage.capacity) {
-    throw core::Error(
-        fmt::format("storage '{}' holds {:.4g} TB, but {} checkpoints of {:.4g} TB and the one "
-                    "being written need "
-                    "{:.4g} TB; lower run.checkpoint.keep",
-                    storage.name, storage.capacity.si() / kTerabyte, checkpoint.keep,
-                    storage::checkpoint_bytes(layout.parameters, checkpoint).si() / kTerabyte,
-                    needed.si() / kTerabyte));
+    throw core::Error(fmt::format(
+        "storage '{}' holds {:.4g} TB, but {} checkpoints of {:.4g} TB{} and the one being written{} "
+        "need {:.4g} TB; lower run.checkpoint.keep{}",
+        storage.name, storage.capacity.si() / kTerabyte, checkpoint.keep, one.si() / kTerabyte,
+        archived > 0 ? fmt::format(", {:.0f} archived", archived) : "",
+        data.si() > 0 ? fmt::format(", with a data set of {:.4g} TB,", data.si() / kTerabyte) : "",
+        needed.si() / kTerabyte, archived > 0 ? " or archive less often" : ""));
   }
   check_near_capacity(checked, layout);
+  check_host_buffer(checked, layout);
 }
 
 void set_saves(const training::CheckedScenario& checked,
@@ -75,6 +103,7 @@ void set_saves(const training::CheckedScenario& checked,
   job.storage_every = spec.every;
   job.unreadable = spec.unreadable;
   job.keep = spec.keep;
+  job.archive = spec.archive.value_or(Seconds(0));
   bool snapshots = true;
   for (const auto& level : spec.levels) {
     const auto near = storage::near_times(

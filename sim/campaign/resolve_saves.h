@@ -7,8 +7,13 @@
 
 namespace headway::campaign {
 
+/// Saves that a run of this length leaves in the archive.
+double archived_saves(const storage::CheckpointSpec& checkpoint, const JobEnd& end);
+
 /// @throws Error if what is to be kept fits neither the storage nor the nodes
-void check_capacity(const training::CheckedScenario& checked, const storage::ShardLayout& layout);
+void check_capacity(const training::CheckedScenario& checked,
+                    const storage::ShardLayout& layout,
+                    const JobEnd& end);
 
 /// Stall, persist and load of the storage and of the nearer levels.
 void set_saves(const training::CheckedScenario& checked,

@@ -8,7 +8,8 @@ namespace headway::campaign {
 
 using core::Tick;
 
-SaveHistory::SaveHistory(const JobModel& model) : count_(model.near.size() + 1), keep_(model.keep) {
+SaveHistory::SaveHistory(const JobModel& model, Tick archive)
+    : count_(model.near.size() + 1), keep_(model.keep), archive_(archive) {
   for (std::size_t l = 0; l + 1 < count_; ++l) {
     survives_[l] = model.near[l].survives;
     newest_[l] = -1;
@@ -46,17 +47,20 @@ Tick SaveHistory::earlier(RestorePoint point, std::int64_t bad, Tick spacing) co
   if (bad == 0) {
     return point.work;
   }
-  if (keep_ > 0 && bad >= keep_) {
-    return 0;
-  }
-  return std::max<Tick>(0, point.work - bad * spacing);
+  const Tick left = std::max<Tick>(0, point.work - bad * spacing);
+  return keep_ > 0 && bad >= keep_ ? archived(left) : left;
+}
+
+/// The newest archived save of at most so much work.
+Tick SaveHistory::archived(Tick work) const {
+  return archive_ > 0 ? work / archive_ * archive_ : 0;
 }
 
 Tick SaveHistory::forget_after(Tick work, Tick spacing) {
   Tick& stored = newest_[count_ - 1];
   const std::int64_t newer = (stored - work + spacing - 1) / spacing;
   const bool deleted = keep_ > 0 && newer >= keep_;
-  const Tick good = stored <= work ? stored : (deleted ? 0 : work);
+  const Tick good = stored <= work ? stored : (deleted ? archived(work) : work);
   for (std::size_t l = 0; l + 1 < count_; ++l) {
     newest_[l] = newest_[l] > work ? -1 : newest_[l];
   }

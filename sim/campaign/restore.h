@@ -21,7 +21,8 @@ struct RestorePoint {
 class SaveHistory {
  public:
   /// All levels hold the beginning of the run: it can be made anew.
-  explicit SaveHistory(const JobModel& model);
+  /// @param archive  work between saves that are kept for good; 0: none
+  SaveHistory(const JobModel& model, core::Tick archive);
 
   /// What the attempt that began with `base` work done has saved by now.
   void note(const SaveTicks& saves, const Cursor& cursor, core::Tick base);
@@ -32,11 +33,11 @@ class SaveHistory {
   /// @returns the newest save left, of equal ones the nearest
   RestorePoint restore(Reach reach);
   /// The `bad` newest saves of the level cannot be read. Beyond those that are
-  /// kept lies only the beginning of the run.
+  /// kept lie the archive, and the beginning of the run.
   [[nodiscard]] core::Tick earlier(RestorePoint point, std::int64_t bad, core::Tick spacing) const;
   /// Saves that hold more than `work` are worthless (bad numbers in them). The
   /// storage's good save is gone, too, if more than `keep` newer ones have been
-  /// made since.
+  /// made since; the archive is left.
   /// @returns the work to go back to
   core::Tick forget_after(core::Tick work, core::Tick spacing);
   /// Newest work in storage.
@@ -46,7 +47,10 @@ class SaveHistory {
   std::array<core::Tick, kMostLevels> newest_{};  // -1: the level is empty
   std::array<Reach, kMostLevels> survives_{};
   std::size_t count_ = 1;
+  [[nodiscard]] core::Tick archived(core::Tick work) const;
+
   std::int64_t keep_ = 0;
+  core::Tick archive_ = 0;
 };
 
 }  // namespace headway::campaign

@@ -115,7 +115,8 @@ double simulated_feed(StepSource& source, core::Bytes step_bytes, Seconds health
   const auto& cluster = source.checked().scenario().cluster;
   const auto beside = training::beside_training(
       source.prepared(),
-      {storage::feed_transfers(cluster.nodes, step_bytes, cluster.storage), cluster.storage.latency},
+      {storage::feed_transfers(cluster.nodes, step_bytes, cluster.storage),
+       cluster.storage.latency},
       healthy);
   return std::max(1 + beside.takes / healthy, beside.lasts / healthy);
 }

@@ -1,6 +1,7 @@
 #include "sim/campaign/step_times.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "sim/core/engine/executor.h"
 #include "sim/core/error.h"
@@ -12,10 +13,32 @@ SlowState slow_state(failures::Effect effect,
                      std::uint16_t position,
                      std::uint32_t replica) {
   HEADWAY_CHECK(failures::is_slow(effect), "effect '{}' slows nothing", core::to_word(effect));
+  if (effect == failures::Effect::flapping_link) {
+    return {SlowState::Kind::flap, keeps, position, replica};
+  }
   const auto kind =
       effect == failures::Effect::slow_gpu ? SlowState::Kind::gpu : SlowState::Kind::link;
   return {kind, keeps, position, replica};
 }
+
+double stretched_by_outages(const ClusterState& state) {
+  double up = 1;
+  for (const auto& part : state.parts) {
+    up *= part.kind == SlowState::Kind::flap ? part.keeps : 1;
+  }
+  return 1 / up;
+}
+
+namespace {
+
+ClusterState without_outages(const ClusterState& state) {
+  ClusterState rest{{}, state.heat};
+  std::copy_if(state.parts.begin(), state.parts.end(), std::back_inserter(rest.parts),
+               [](const SlowState& part) { return part.kind != SlowState::Kind::flap; });
+  return canonical(std::move(rest));
+}
+
+}  // namespace
 
 ClusterState canonical(ClusterState state) {
   auto& parts = state.parts;
@@ -25,7 +48,8 @@ ClusterState canonical(ClusterState state) {
   }
   std::sort(parts.begin(), parts.end());
   const auto one_place = [](const SlowState& a, const SlowState& b) {
-    return a.kind == b.kind && a.position == b.position && a.replica == b.replica;
+    return a.kind == b.kind && a.kind != SlowState::Kind::flap && a.position == b.position &&
+           a.replica == b.replica;
   };
   // The slower comes first; parts between two of one place have other replicas, so look at all.
   std::vector<SlowState> kept;
@@ -64,6 +88,9 @@ void StepTimes::prepare(const std::vector<SlowState>& parts, int threads) {
       states.push_back({{}, heat});
     }
     for (const auto& part : parts) {
+      if (part.kind == SlowState::Kind::flap) {
+        continue;
+      }
       for (std::uint16_t position = 0; position < circumstances_.positions; ++position) {
         states.push_back({{{part.kind, part.keeps, position, 0}}, heat});
       }
@@ -76,6 +103,9 @@ void StepTimes::prepare(const std::vector<SlowState>& parts, int threads) {
 double StepTimes::slowness(const ClusterState& state) {
   if (state.parts.empty() && state.heat >= 1) {
     return 1;
+  }
+  if (const double stretch = stretched_by_outages(state); stretch > 1) {
+    return stretch * slowness(without_outages(state));
   }
   if (state.parts.size() < kSimulatedTogether) {
     return remembered(state);

@@ -19,7 +19,8 @@ struct SlowState {
   /// What is slow.
   enum class Kind : std::uint8_t {
     gpu,   ///< a GPU computes at `keeps` of its speed
-    link,  ///< a network card carries `keeps` of its rate; a flapping link is a slow one
+    link,  ///< a network card carries `keeps` of its rate
+    flap,  ///< a link is up `keeps` of the time; while it is down the job stands
   };
   Kind kind = Kind::gpu;
   double keeps = 1;
@@ -62,6 +63,10 @@ struct Circumstances {
   std::uint16_t positions = 1;
   std::vector<double> heats{1};
 };
+
+/// Time / time without outages: every outage of a flapping link stops whoever needs it and soon all
+/// others; those of several links are independent, so all are up for the product of their shares.
+double stretched_by_outages(const ClusterState& state);
 
 /// Remembers the answers. Threads may ask at the same time; an answer is a function of the state
 /// alone, so who asks first does not matter.

@@ -26,6 +26,10 @@ std::string write_node(const training::NodeSpec& node, const std::string& gpu_en
   return to_yaml(tree);
 }
 
+std::string write_failures(const failures::FailureSpec& table) {
+  return write_spec(*find_kind(failures::FailureSpec::kCatalogue)->type, &table);
+}
+
 std::string write_calibration(const training::CalibrationSpec& profile) {
   return write_spec(*find_kind(training::CalibrationSpec::kCatalogue)->type, &profile);
 }

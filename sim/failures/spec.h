@@ -123,7 +123,7 @@ struct HazardSpec {
     v.optional("effect", effect, "What the fault does to the job.");
     v.optional("keeps", keeps,
                "Share of its speed or rate that a slow part keeps; of a "
-               "flapping link its mean.",
+               "flapping link the share of time it is up.",
                core::fraction);
     v.optional("lasts", lasts,
                "Mean time until a slow part is well again by itself; absent: "

@@ -39,6 +39,25 @@ constexpr double kHalfLengthLater = 600;
 /// Standard deviation of speed over GPUs of one model, relative.
 constexpr double kSpread = 0.0125;
 
+/// Chips whose kernels are those of Ampere or older: matrix instructions that a warp issues and
+/// waits for. Hopper's, Blackwell's and AMD's run beside their warps.
+bool like_ampere(Architecture architecture) {
+  switch (architecture) {
+    case Architecture::volta:
+    case Architecture::turing:
+    case Architecture::ampere:
+    case Architecture::ada:
+      return true;
+    case Architecture::hopper:
+    case Architecture::blackwell:
+    case Architecture::cdna2:
+    case Architecture::cdna3:
+    case Architecture::cdna4:
+      return false;
+  }
+  return false;
+}
+
 }  // namespace
 
 core::Seconds roofline(core::Flops work,
@@ -67,9 +86,9 @@ double gemm_utilization(
 }
 
 WaveModel wave_model(const GpuSpec& gpu) {
-  // Ampere libraries launch one block a tile; later ones run persistent kernels that split the last
-  // wave.
-  const double sharpness = gpu.architecture == Architecture::ampere ? 1.0 : 0.5;
+  // Libraries for Ampere and before launch one block a tile, as for the chips with Ampere's matrix
+  // instructions (Ada); later ones run persistent kernels that split the last wave.
+  const double sharpness = like_ampere(gpu.architecture) ? 1.0 : 0.5;
   return {gpu.streaming_multiprocessors, sharpness};
 }
 
@@ -98,12 +117,11 @@ double attention_utilization(std::int64_t sequence,
                              bool causal,
                              Architecture architecture) {
   constexpr double kReference = 8192;
-  const double causal_half =
-      architecture == Architecture::ampere ? kHalfLengthAmpere : kHalfLengthLater;
+  const double causal_half = like_ampere(architecture) ? kHalfLengthAmpere : kHalfLengthLater;
   const double half = causal ? causal_half : causal_half / 3;
   const auto s = static_cast<double>(sequence);
   const double length = s / (s + half) * (kReference + half) / kReference;
-  const double exponent = architecture == Architecture::ampere ? 0.15 : 0.4;
+  const double exponent = like_ampere(architecture) ? 0.15 : 0.4;
   const double width = std::min(1.0, std::pow(static_cast<double>(head_dim) / 128.0, exponent));
   return length * width;
 }

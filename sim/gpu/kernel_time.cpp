@@ -138,7 +138,10 @@ Seconds one_launch(const GpuSpec& gpu,
 
 }  // namespace
 
-core::FlopsPerSecond peak_rate(const GpuSpec& gpu, Precision precision) {
+namespace {
+
+/// Zero where the format is not supported.
+core::FlopsPerSecond rate_or_zero(const GpuSpec& gpu, Precision precision) {
   core::FlopsPerSecond rate;
   switch (precision) {
     case Precision::fp32:
@@ -166,9 +169,35 @@ core::FlopsPerSecond peak_rate(const GpuSpec& gpu, Precision precision) {
       rate = gpu.peak.fp4;
       break;
   }
+  return rate;
+}
+
+}  // namespace
+
+std::string missing_precision(const GpuSpec& gpu, Precision precision) {
+  if (rate_or_zero(gpu, precision) > core::FlopsPerSecond(0)) {
+    return {};
+  }
+  std::vector<std::string_view> formats;
+  for (const Precision format :
+       {Precision::bf16, Precision::fp16, Precision::fp8, Precision::mxfp8, Precision::nvfp4}) {
+    if (rate_or_zero(gpu, format) > core::FlopsPerSecond(0)) {
+      formats.push_back(core::to_word(format));
+    }
+  }
+  std::string use;
+  for (std::size_t i = 0; i < formats.size(); ++i) {
+    const char* joint = i == 0 ? "" : (i + 1 == formats.size() ? " or " : ", ");
+    use += fmt::format("{}{}", joint, formats[i]);
+  }
+  return fmt::format("{} has no {}; {}", gpu.name, core::to_word(precision),
+                     use.empty() ? "its entry gives no 'peak' of any format" : "use " + use);
+}
+
+core::FlopsPerSecond peak_rate(const GpuSpec& gpu, Precision precision) {
+  const core::FlopsPerSecond rate = rate_or_zero(gpu, precision);
   if (rate <= core::FlopsPerSecond(0)) {
-    throw core::Error(
-        fmt::format("{} does not support precision {}", gpu.name, core::to_word(precision)));
+    throw core::Error(missing_precision(gpu, precision));
   }
   return rate;
 }
@@ -178,7 +207,8 @@ Seconds kernel_time(const GpuSpec& gpu,
                     const Kernel& kernel,
                     const LaunchModel& launch) {
   const Seconds gap = gpu.kernel_launch * (launch.cuda_graphs ? kGraphGap : 1.0);
-  return (one_launch(gpu, shares, kernel, launch.host_memory) + gap) * static_cast<double>(kernel.count);
+  return (one_launch(gpu, shares, kernel, launch.host_memory) + gap) *
+         static_cast<double>(kernel.count);
 }
 
 Seconds kernels_time(const GpuSpec& gpu,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "sim/core/kernel.h"
@@ -18,8 +19,13 @@ struct LaunchModel {
   core::BytesPerSecond host_memory{50e9};  ///< bandwidth of host memory, this GPU's share
 };
 
+/// What to say where the matrix units do not multiply `precision`: which formats of training they
+/// do
+/// ("V100 has no bf16; use fp16"); empty where they do.
+std::string missing_precision(const GpuSpec& gpu, core::Precision precision);
+
 /// Dense peak of the matrix units for `precision`.
-/// @throws core::Error naming GPU and precision if the GPU does not support it
+/// @throws core::Error with missing_precision if the GPU does not support it
 core::FlopsPerSecond peak_rate(const GpuSpec& gpu, core::Precision precision);
 
 /// Time of `kernel.count` launches on the GPU, each with its launch gap; the CPU's limit is not in
@@ -40,8 +46,8 @@ core::Seconds kernels_time(const GpuSpec& gpu,
 std::int64_t launch_count(const std::vector<core::Kernel>& kernels);
 
 /// How much the CPU stretches a block of work: (1 + r^4)^(1/4), r = launches x cpu_launch /
-/// gpu_time; 1 with CUDA graphs. The CPU runs ahead of the GPU within a block, so the limit holds for the block, not
-/// for each kernel.
+/// gpu_time; 1 with CUDA graphs. The CPU runs ahead of the GPU within a block, so the limit holds
+/// for the block, not for each kernel.
 double launch_stretch(core::Seconds gpu_time, std::int64_t launches, const LaunchModel& launch);
 
 }  // namespace headway::gpu

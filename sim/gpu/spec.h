@@ -11,13 +11,16 @@
 
 namespace headway::gpu {
 
-enum class Architecture { ampere, hopper, blackwell, cdna3, cdna4 };
+enum class Architecture { volta, turing, ampere, ada, hopper, blackwell, cdna2, cdna3, cdna4 };
 
 constexpr auto enum_words(Architecture) {
-  using E = core::EnumWord<Architecture>;
-  return std::array{E{Architecture::ampere, "ampere"}, E{Architecture::hopper, "hopper"},
-                    E{Architecture::blackwell, "blackwell"}, E{Architecture::cdna3, "cdna3"},
-                    E{Architecture::cdna4, "cdna4"}};
+  using A = Architecture;
+  using E = core::EnumWord<A>;
+  return std::array{E{A::volta, "volta"},   E{A::turing, "turing"},
+                    E{A::ampere, "ampere"}, E{A::ada, "ada"},
+                    E{A::hopper, "hopper"}, E{A::blackwell, "blackwell"},
+                    E{A::cdna2, "cdna2"},   E{A::cdna3, "cdna3"},
+                    E{A::cdna4, "cdna4"}};
 }
 
 /// Dense peak rates of the matrix units (no structured sparsity). Zero: the format is not supported.
@@ -26,8 +29,8 @@ struct PeakRates {
   template <class V>
   void fields(V& v) {
     v.optional("tf32", tf32, "Dense TF32 peak.", core::non_negative);
-    v.required("bf16", bf16, "Dense bf16 peak.", core::positive);
-    v.required("fp16", fp16, "Dense fp16 peak.", core::positive);
+    v.optional("bf16", bf16, "Dense bf16 peak; absent if unsupported (V100, T4).", core::non_negative);
+    v.optional("fp16", fp16, "Dense fp16 peak, accumulated in fp32; absent if unsupported.", core::non_negative);
     v.optional("fp8", fp8, "Dense fp8 peak; absent if unsupported.", core::non_negative);
     v.optional("fp4", fp4, "Dense fp4 peak; absent if unsupported.", core::non_negative);
   }
@@ -49,9 +52,9 @@ struct SustainedShares {
     v.optional("gemm_16bit", gemm_16bit, "Large bf16/fp16 matrix product / dense peak.", core::fraction);
     v.optional("gemm_8bit", gemm_8bit, "Large fp8 matrix product / dense fp8 peak.", core::fraction);
     v.optional("gemm_4bit", gemm_4bit, "Large fp4 matrix product / dense fp4 peak.", core::fraction);
-    v.optional("attention_forward", attention_forward, "Causal flash attention forward, 8k tokens, head 128 / bf16 peak.", core::fraction);
-    v.optional("attention_backward", attention_backward, "Causal flash attention backward / bf16 peak.", core::fraction);
-    v.optional("attention_flash2", attention_flash2, "FlashAttention-2, forward and backward together / bf16 peak; 0: no slower than the above.", core::probability);
+    v.optional("attention_forward", attention_forward, "Causal flash attention forward, 8k tokens, head 128 / 16-bit peak.", core::fraction);
+    v.optional("attention_backward", attention_backward, "Causal flash attention backward / 16-bit peak.", core::fraction);
+    v.optional("attention_flash2", attention_flash2, "FlashAttention-2, forward and backward together / 16-bit peak; 0: no slower than the above.", core::probability);
     v.optional("memory", memory, "Streaming kernels / peak memory bandwidth.", core::fraction);
     v.optional("power", power, "Board power limit at which the shares hold; another limit scales matrix and attention kernels (power_share). 0: the GPU's own.", core::non_negative);
   }

@@ -64,19 +64,41 @@ JsonObject::JsonObject(std::string_view text, std::string file_name)
 }
 
 const nlohmann::json* JsonObject::find(const char* key) const {
-  const auto found = top_.find(key);
-  return found == top_.end() || found->is_null() ? nullptr : &*found;
+  const nlohmann::json* place = &top_;
+  std::string_view rest = key;
+  while (place->is_object()) {
+    const std::size_t dot = rest.find('.');
+    const auto found = place->find(std::string(rest.substr(0, dot)));
+    if (found == place->end() || found->is_null()) {
+      return nullptr;
+    }
+    place = &*found;
+    if (dot == std::string_view::npos) {
+      return place;
+    }
+    rest.remove_prefix(dot + 1);
+  }
+  return nullptr;
 }
 
 core::SourceMark JsonObject::mark_of(const char* key) const {
-  const std::string quoted = '"' + std::string(key) + '"';
+  const std::string_view whole = key;
+  const std::size_t dot = whole.rfind('.');
+  const auto last = dot == std::string_view::npos ? whole : whole.substr(dot + 1);
+  const std::string quoted = '"' + std::string(last) + '"';
   const std::size_t offset = text_.find(quoted);
-  return offset == std::string::npos || !top_.contains(key)
+  const bool there = dot == std::string_view::npos ? top_.contains(key) : find(key) != nullptr;
+  return offset == std::string::npos || !there
              ? mark_of_file(file_name_)
              : mark_at(text_, file_name_, offset, static_cast<int>(quoted.size()));
 }
 
 bool JsonObject::has(const char* key) const { return find(key) != nullptr; }
+
+bool JsonObject::is_list(const char* key) const {
+  const nlohmann::json* value = find(key);
+  return value != nullptr && value->is_array();
+}
 
 void JsonObject::complain(const char* key, std::string message) {
   faults_.add(mark_of(key), std::move(message));
@@ -118,6 +140,18 @@ bool JsonObject::flag_or(const char* key, bool fallback) {
     return fallback;
   }
   return value->get<bool>();
+}
+
+double JsonObject::real_or(const char* key, double fallback) {
+  const nlohmann::json* value = find(key);
+  if (value == nullptr) {
+    return fallback;
+  }
+  if (!value->is_number() || value->get<double>() < 0) {
+    complain(key, fmt::format("'{}' must be a number of zero or more, not {}", key, value->dump()));
+    return fallback;
+  }
+  return value->get<double>();
 }
 
 std::string JsonObject::word(const char* key) {

@@ -12,9 +12,9 @@
 
 namespace headway::import {
 
-/// The top level of a JSON file. A key that holds null counts as absent. Asking for a value of the
-/// wrong type or out of range adds a complaint and yields a stand-in, so that all complaints come
-/// together.
+/// The top level of a JSON file; "a.b" is the key b of the object a in it. A key that holds null
+/// counts as absent. Asking for a value of the wrong type or out of range adds a complaint and
+/// yields a stand-in, so that all complaints come together.
 class JsonObject {
  public:
   /// Python writes Infinity and NaN, which JSON does not know; they are read as texts.
@@ -22,11 +22,14 @@ class JsonObject {
   JsonObject(std::string_view text, std::string file_name);
 
   [[nodiscard]] bool has(const char* key) const;
+  [[nodiscard]] bool is_list(const char* key) const;
   /// A whole number of at least `least`; a missing key is a complaint.
   int whole(const char* key, int least = 1);
   /// The same, `fallback` if the key is missing.
   int whole_or(const char* key, int fallback, int least = 1);
   bool flag_or(const char* key, bool fallback);
+  /// A number of zero or more.
+  double real_or(const char* key, double fallback);
   /// A text; empty if the key is missing.
   std::string word(const char* key);
   /// A list of texts; empty if the key is missing.

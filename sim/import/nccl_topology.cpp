@@ -59,7 +59,9 @@ core::BytesPerSecond card_speed(core::BytesPerSecond pcie) {
 /// NCCL names NVIDIA generations by sm (80, 90, 100), RCCL AMD's by gcn ("gfx942", or 906).
 std::optional<Architecture> architecture_of(pugi::xml_node gpu_element) {
   if (const std::string_view gcn = gpu_element.attribute("gcn").as_string(); !gcn.empty()) {
-    return gcn.starts_with("gfx95") ? Architecture::cdna4 : Architecture::cdna3;
+    return gcn.starts_with("gfx95")          ? Architecture::cdna4
+           : gcn == "910" || gcn == "gfx90a" ? Architecture::cdna2
+                                             : Architecture::cdna3;
   }
   const int sm = gpu_element.attribute("sm").as_int();
   if (sm == 0) {
@@ -67,7 +69,10 @@ std::optional<Architecture> architecture_of(pugi::xml_node gpu_element) {
   }
   return sm >= 100  ? Architecture::blackwell
          : sm >= 90 ? Architecture::hopper
-                    : Architecture::ampere;
+         : sm >= 89 ? Architecture::ada
+         : sm >= 80 ? Architecture::ampere
+         : sm >= 75 ? Architecture::turing
+                    : Architecture::volta;
 }
 
 /// Payload of one link of the GPU; older AMD chips have narrower ones.

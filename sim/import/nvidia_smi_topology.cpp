@@ -216,6 +216,26 @@ void describe_cards(const Matrix& matrix, ImportedNode& node) {
   }
 }
 
+/// Payload of 16 lanes, one direction, about 80 % of the line rate: generation 3 up to Turing, 4
+/// for Ampere, Ada and CDNA 2, 5 after them.
+core::BytesPerSecond pcie_payload(gpu::Architecture architecture) {
+  switch (architecture) {
+    case gpu::Architecture::volta:
+    case gpu::Architecture::turing:
+      return core::BytesPerSecond(12.5e9);
+    case gpu::Architecture::ampere:
+    case gpu::Architecture::ada:
+    case gpu::Architecture::cdna2:
+      return core::BytesPerSecond(25e9);
+    case gpu::Architecture::hopper:
+    case gpu::Architecture::blackwell:
+    case gpu::Architecture::cdna3:
+    case gpu::Architecture::cdna4:
+      return core::BytesPerSecond(50e9);
+  }
+  return core::BytesPerSecond(25e9);
+}
+
 }  // namespace
 
 ImportedNode read_nvidia_smi_topology(std::string_view text,
@@ -235,7 +255,7 @@ ImportedNode read_nvidia_smi_topology(std::string_view text,
     }
     links.peer.push_back(std::move(counts));
   }
-  const core::BytesPerSecond pcie(architecture == gpu::Architecture::ampere ? 25e9 : 50e9);
+  const core::BytesPerSecond pcie = pcie_payload(architecture);
   describe_scale_up(links, architecture, link_payload(architecture), pcie, node);
   describe_cards(matrix, node);
   node.nic.bandwidth = nic;

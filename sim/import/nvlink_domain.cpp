@@ -73,12 +73,17 @@ void use_mesh(const LinkMatrix& links, core::BytesPerSecond link, ImportedNode& 
 
 core::BytesPerSecond link_payload(Architecture architecture) {
   switch (architecture) {
+    case Architecture::volta:
+    case Architecture::turing:
     case Architecture::ampere:
+    case Architecture::ada:
       return core::BytesPerSecond(20e9);
     case Architecture::hopper:
       return core::BytesPerSecond(20.6e9);
     case Architecture::blackwell:
       return core::BytesPerSecond(40.1e9);
+    case Architecture::cdna2:
+      return core::BytesPerSecond(36e9);
     case Architecture::cdna3:
     case Architecture::cdna4:
       return core::BytesPerSecond(48e9);
@@ -88,11 +93,17 @@ core::BytesPerSecond link_payload(Architecture architecture) {
 
 int links_of_gpu(Architecture architecture) {
   switch (architecture) {
+    case Architecture::volta:
+      return 6;
+    case Architecture::turing:
+    case Architecture::ada:  // boards for workstations have at most one bridge
+      return 1;
     case Architecture::ampere:
       return 12;
     case Architecture::hopper:
     case Architecture::blackwell:
       return 18;
+    case Architecture::cdna2:
     case Architecture::cdna3:
     case Architecture::cdna4:
       return 7;

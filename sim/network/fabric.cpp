@@ -27,6 +27,11 @@ bool carries(core::BytesPerSecond capacity, core::BytesPerSecond feeders) {
 
 }  // namespace
 
+std::string_view tier_name(Tier tier, ScaleUpKind scale_up) {
+  const bool links = tier == Tier::scale_up && scale_up != ScaleUpKind::nvswitch;
+  return links ? core::to_word(scale_up) : core::to_word(tier);
+}
+
 Fabric::Fabric(FabricInput input) : input_(std::move(input)), shape_(make_shape(input_)) {
   pooled_ = input_.fabric.routing == Routing::adaptive;
   number_links();

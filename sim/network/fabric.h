@@ -30,6 +30,10 @@ constexpr auto enum_words(Tier) {
       E{Tier::global, "global"},         E{Tier::storage, "storage"}};
 }
 
+/// What reports call a tier: the scale-up network by its links ("nvlink" through switches, "mesh"
+/// for direct cables, "pcie"), the others by their word.
+std::string_view tier_name(Tier tier, ScaleUpKind scale_up);
+
 enum class LinkState : std::uint8_t { up, degraded, down };
 
 /// One direction of a cable, or of a pool of parallel cables that adaptive routing fills evenly.

@@ -1,6 +1,7 @@
 #include "sim/report/constants.h"
 
 #include <concepts>
+#include <cstdlib>
 #include <fmt/format.h>
 #include <utility>
 
@@ -86,6 +87,17 @@ Numbers constants_of(const training::CalibrationSpec& spec) {
   return out;
 }
 
+/// Standard error of a fitted figure [its unit]: the source says it in per cent of the value.
+std::string fitted_error(double value, const std::string& source) {
+  constexpr std::string_view kWords = "standard error ";
+  const std::size_t at = source.find(kWords);
+  if (at == std::string::npos) {
+    return "";
+  }
+  const double percent = std::strtod(source.c_str() + at + kWords.size(), nullptr);
+  return percent > 0 ? fmt::format("{:.3g}", value * percent / 100) : "";
+}
+
 template <class Spec>
 void add_kind(const std::vector<std::filesystem::path>& roots, Table& table) {
   for (const auto& entry : config::list_entries(Spec::kCatalogue, roots)) {
@@ -97,7 +109,7 @@ void add_kind(const std::vector<std::filesystem::path>& roots, Table& table) {
       const std::string source = written ? config::find_source(loaded.sources, path) : "";
       table.rows.push_back(
           {fmt::format("{}/{}", Spec::kCatalogue, entry.name), path, fmt::format("{}", value), unit,
-           "", written ? (source.empty() ? "not given" : source) : "default of the program"});
+           fitted_error(value, source), written ? (source.empty() ? "not given" : source) : "default of the program"});
     }
   }
 }

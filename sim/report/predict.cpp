@@ -86,6 +86,27 @@ void judge(const std::vector<Assertion>& assertions, RunReport& report) {
   report.reasons.insert(report.reasons.end(), failed.begin(), failed.end());
 }
 
+/// Puts each share's own words in place of "the entry of the GPU": the source that its file gives, or
+/// that no file writes it.
+void name_sources(const config::LoadedScenario& loaded,
+                  std::vector<training::Assumption>& assumptions) {
+  constexpr std::string_view kShares = "gpu.sustained.";
+  const bool calibrated = loaded.scenario.calibration.kernels.has_value();
+  const std::string place = calibrated ? "calibration.kernels." : "cluster.node.gpu.sustained.";
+  for (auto& assumption : assumptions) {
+    if (!assumption.key.starts_with(kShares)) {
+      continue;
+    }
+    const std::string path = place + assumption.key.substr(kShares.size());
+    if (loaded.marks.count(path) == 0) {
+      assumption.why = "the program's default: not measured on this GPU";
+    } else if (!calibrated) {
+      const std::string source = config::find_source(loaded.sources, path);
+      assumption.why = source.empty() ? "written without a source" : source;
+    }
+  }
+}
+
 }  // namespace
 
 std::string scenario_digest(const config::LoadedScenario& loaded) {
@@ -126,6 +147,7 @@ RunReport predict(const config::LoadedScenario& loaded, const PredictOptions& op
   tell("simulating one step");
   report.step = training::simulate_step(checked, {options.fold});
   check_physics(report.step);
+  name_sources(loaded, report.step.assumptions);
   report.assumptions = report.step.assumptions;
   report.warnings = report.step.warnings;
   if (options.explain) {

@@ -16,6 +16,14 @@ std::string signed_percent(const std::optional<double>& error) {
   return error ? fmt::format("{:+.1f}", *error * 100) : "-";
 }
 
+std::string joined(const std::vector<std::string>& fields) {
+  std::string text;
+  for (const auto& field : fields) {
+    text += (text.empty() ? "" : " ") + field;
+  }
+  return text;
+}
+
 Table rows_table(const std::vector<RunPrediction>& rows) {
   Table table{"Published runs",
               {{"run", false},
@@ -23,13 +31,18 @@ Table rows_table(const std::vector<RunPrediction>& rows) {
                {"predicted"},
                {"error [%]"},
                {"90 % interval"},
-               {"status", false}},
+               {"status", false},
+               {"assumed", false},
+               {"peak memory [GiB]"},
+               {"predicted memory"}},
               {}};
   for (const auto& row : rows) {
-    table.rows.push_back({row.id, number(row.measured),
+    table.rows.push_back({row.id, row.measured > 0 ? number(row.measured) : "-",
                           row.predicted ? number(*row.predicted) : "-", signed_percent(row.error),
                           row.predicted ? number(row.low) + " to " + number(row.high) : "-",
-                          row.status});
+                          row.status, joined(row.assumed),
+                          row.measured_memory > 0 ? number(row.measured_memory) : "-",
+                          row.predicted ? number(row.predicted_memory) : "-"});
   }
   return table;
 }
@@ -48,23 +61,53 @@ Table summary_table(const std::string& what,
                {"in interval [%]"}},
               {}};
   for (const auto& [name, s] : parts) {
+    const auto figure = [&s](double value) {
+      return s.n > 0 ? percent(value) : std::string("-");
+    };
     table.rows.push_back({name, std::to_string(s.n), std::to_string(s.n_skipped),
-                          percent(s.median_abs_error), percent(s.mean_abs_error),
-                          percent(s.p90_abs_error), percent(s.within_5), percent(s.within_10),
-                          percent(s.coverage_90)});
+                          figure(s.median_abs_error), figure(s.mean_abs_error),
+                          figure(s.p90_abs_error), figure(s.within_5), figure(s.within_10),
+                          figure(s.coverage_90)});
   }
   return table;
 }
 
+/// Figures are null where no row was predicted.
 Json summary_json(const RunSummary& s) {
-  return {{"n", s.n},
-          {"n_skipped", s.n_skipped},
-          {"median_abs_error", s.median_abs_error},
-          {"mean_abs_error", s.mean_abs_error},
-          {"p90_abs_error", s.p90_abs_error},
-          {"within_5", s.within_5},
-          {"within_10", s.within_10},
-          {"coverage_90", s.coverage_90}};
+  const auto figure = [&s](double value) { return s.n > 0 ? Json(value) : Json(nullptr); };
+  Json object{{"n", s.n},
+              {"n_skipped", s.n_skipped},
+              {"median_abs_error", figure(s.median_abs_error)},
+              {"mean_abs_error", figure(s.mean_abs_error)},
+              {"p90_abs_error", figure(s.p90_abs_error)},
+              {"within_5", figure(s.within_5)},
+              {"within_10", figure(s.within_10)},
+              {"coverage_90", figure(s.coverage_90)}};
+  object["n_memory"] = s.n_memory;
+  object["median_abs_memory_error"] =
+      s.n_memory > 0 ? Json(s.median_abs_memory_error) : Json(nullptr);
+  return object;
+}
+
+/// The summaries of every value of a property as one object.
+Json parts_json(const std::vector<RunPrediction>& rows, std::string RunPrediction::*property) {
+  Json parts = Json::object();
+  for (const auto& [name, summary] : validation::summarize_by(rows, property)) {
+    parts[name] = summary_json(summary);
+  }
+  return parts;
+}
+
+/// One sentence on the rows of one part.
+std::string part_sentence(const std::string& name, const RunSummary& s) {
+  if (s.n == 0) {
+    return fmt::format("{}: none of {} runs was predicted.", name, s.n_skipped);
+  }
+  return fmt::format(
+      "{}: {} of {} runs were predicted: median error {} %, mean {} %, 90th percentile {} %; {} % of "
+      "them lie in their 90 % interval.",
+      name, s.n, s.n + s.n_skipped, percent(s.median_abs_error), percent(s.mean_abs_error),
+      percent(s.p90_abs_error), percent(s.coverage_90));
 }
 
 }  // namespace
@@ -72,14 +115,23 @@ Json summary_json(const RunSummary& s) {
 std::string validate_json(const std::vector<RunPrediction>& rows) {
   Json list = Json::array();
   for (const auto& row : rows) {
-    Json object{{"id", row.id}, {"measured_tokens_per_s_per_gpu", row.measured}};
+    Json object{{"id", row.id}, {"measured_tokens_per_s_per_gpu",
+                             row.measured > 0 ? Json(row.measured) : Json(nullptr)}};
     object["predicted_tokens_per_s_per_gpu"] = row.predicted ? Json(*row.predicted) : Json(nullptr);
     object["error"] = row.error ? Json(*row.error) : Json(nullptr);
     object["interval"] = row.predicted ? Json::array({row.low, row.high}) : Json(nullptr);
     object["status"] = row.status;
+    object["assumed"] = row.assumed;
+    object["part"] = row.part;
+    object["measured_peak_memory_gib"] =
+        row.measured_memory > 0 ? Json(row.measured_memory) : Json(nullptr);
+    object["predicted_peak_memory_gib"] =
+        row.predicted ? Json(row.predicted_memory) : Json(nullptr);
     list.push_back(std::move(object));
   }
   Json summary = summary_json(validation::summarize(rows));
+  summary["parts"] = parts_json(rows, &RunPrediction::part);
+  summary["statuses"] = parts_json(rows, &RunPrediction::status_class);
   const auto noise = validation::repeat_noise(rows);
   summary["repeat_rows"] = noise.rows;
   summary["repeat_mean_deviation"] = noise.mean_deviation;
@@ -132,19 +184,30 @@ Document validate_document(const std::vector<RunPrediction>& rows) {
       summary_table("precision", validation::summarize_by(rows, &RunPrediction::precision)));
   document.tables.push_back(
       summary_table("model kind", validation::summarize_by(rows, &RunPrediction::kind)));
-  const RunSummary all = validation::summarize(rows);
+  document.tables.push_back(
+      summary_table("status", validation::summarize_by(rows, &RunPrediction::status_class)));
   document.closing.emplace_back(kWhereDefined);
-  document.closing.push_back(fmt::format(
-      "{} of {} runs were predicted: median error {} %, mean {} %, 90th percentile {} %; {} % of "
-      "them lie in their 90 % interval.",
-      all.n, all.n + all.n_skipped, percent(all.median_abs_error), percent(all.mean_abs_error),
-      percent(all.p90_abs_error), percent(all.coverage_90)));
+  const auto parts = validation::summarize_by(rows, &RunPrediction::part);
+  for (const auto& [name, summary] : parts) {
+    document.closing.push_back(part_sentence(name, summary));
+  }
+  const RunSummary all = validation::summarize(rows);
+  if (parts.size() > 1) {
+    document.closing.push_back(part_sentence("All together", all));
+  }
+  if (all.n_memory > 0) {
+    document.closing.push_back(
+        fmt::format("Peak memory, where a source states it ({} runs): median error {} %.",
+                    all.n_memory, percent(all.median_abs_memory_error)));
+  }
   const auto noise = validation::repeat_noise(rows);
   const auto ordering = validation::layout_ordering(rows);
-  document.closing.push_back(fmt::format(
-      "Repeats of one configuration ({} rows) differ from their median by {} % on average; of {} pairs of layouts that differ "
-      "by more than 10 %, {} % are in the right order.",
-      noise.rows, percent(noise.mean_deviation), ordering.pairs, percent(ordering.right)));
+  if (noise.rows > 0 || ordering.pairs > 0) {
+    document.closing.push_back(fmt::format(
+        "Repeats of one configuration ({} rows) differ from their median by {} % on average; of {} pairs of layouts that differ "
+        "by more than 10 %, {} % are in the right order.",
+        noise.rows, percent(noise.mean_deviation), ordering.pairs, percent(ordering.right)));
+  }
   return document;
 }
 

@@ -117,6 +117,7 @@ struct CheckpointSpec {
   CheckpointMode mode = CheckpointMode::asynchronous;
   double bytes_per_parameter = 14;
   int keep = 3;
+  std::optional<core::Seconds> archive;
   std::int64_t every = 1;
   std::vector<CheckpointLevelSpec> levels;
   Writers writers = Writers::all;
@@ -132,6 +133,7 @@ struct CheckpointSpec {
     v.optional("mode", mode, "sync: training waits for the last byte; async: it waits for the snapshot only.");
     v.optional("bytes_per_parameter", bytes_per_parameter, "Saved bytes: 2 weights + 12 fp32 Adam state.", core::positive);
     v.optional("keep", keep, "Checkpoints kept; older ones are deleted.", core::at_least_one);
+    v.optional("archive", archive, "Useful work after which a checkpoint is kept for good; absent: none is.", core::positive);
     v.optional("every", every, "Each how many-th save goes to storage; the others stay in `levels`.", core::at_least_one);
     v.optional("levels", levels, "Nearer places that saves go to as well.");
     v.optional("writers", writers, "all: every node writes its part; one_replica: the nodes of one data-parallel replica write it all.");

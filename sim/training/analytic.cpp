@@ -1,12 +1,16 @@
 #include "sim/training/analytic.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <optional>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "sim/core/error.h"
 #include "sim/training/analytic_costs.h"
+#include "sim/training/placement.h"
 #include "sim/workload/layout.h"
 #include "sim/workload/pipeline_time.h"
 #include "sim/workload/schedule.h"
@@ -56,8 +60,7 @@ struct KeyHash {
 };
 
 bool splits_backward(ScheduleKind schedule) {
-  return schedule == ScheduleKind::zero_bubble_h1 || schedule == ScheduleKind::zero_bubble_h2 ||
-         schedule == ScheduleKind::zero_bubble_v || schedule == ScheduleKind::dual_pipe_v;
+  return schedule == ScheduleKind::zero_bubble_h1 || schedule == ScheduleKind::zero_bubble_h2;
 }
 
 /// What a chunk class takes in one layout.
@@ -85,6 +88,7 @@ class AnalyticTier::Evaluator {
     fill_messages(layout, data_parallel, rank.message);
     fill_passes(layout, schedule, rank, data);
     order.stage_ends(times_, micro_batches - few, scratch_, stage_ends_);
+    lengthen_tails(order, data, micro_batches);
     return finish(ends);
   }
 
@@ -92,7 +96,7 @@ class AnalyticTier::Evaluator {
   const RankCosts& rank_of(const ParallelismSpec& layout, int data_parallel, bool splits) {
     // Experts are spread over data-parallel ranks; nothing else of a pass depends on how many there
     // are.
-    const int data = layout.expert > 1 ? data_parallel : 1;
+    const int data = layout.expert * layout.expert_tensor > 1 ? data_parallel : 1;
     const auto [place, fresh] = ranks_.try_emplace({rank_key(layout, splits), data});
     if (fresh) {
       place->second = rank_costs(scenario_, layout, data, splits, timer_);
@@ -136,45 +140,82 @@ class AnalyticTier::Evaluator {
     const std::int64_t stride = packed ? slice : slice * data_parallel;
     const std::int64_t last =
         packed ? slice * p.pipeline * (data_parallel - 1) : slice * (data_parallel - 1);
-    const std::int64_t domain = timer_.fabric().shape().domain_gpus;
     times_.message.assign(static_cast<std::size_t>(p.pipeline), 0);
     if (p.pipeline == 1) {
       return;
     }
     const double near = timer_.message(bytes, false);
     const double far = timer_.message(bytes, true);
-    const auto crosses = [&](std::int64_t from, std::int64_t to) {
-      return from / domain != to / domain || (from + last) / domain != (to + last) / domain;
+    // NVLink domains of a stage's first ranks in the first and in the last replica.
+    const std::int64_t domain = timer_.fabric().shape().domain_gpus;
+    const auto domains = [&](std::int64_t stage) {
+      return std::pair{stride * stage / domain, (stride * stage + last) / domain};
     };
+    const auto first = domains(0);
+    auto here = first;
     for (int stage = 0; stage + 1 < p.pipeline; ++stage) {
-      times_.message[static_cast<std::size_t>(stage)] =
-          crosses(stride * stage, stride * (stage + 1)) ? far : near;
+      const auto next = domains(stage + 1);
+      const bool crosses = here.first != next.first || here.second != next.second;
+      times_.message[static_cast<std::size_t>(stage)] = crosses ? far : near;
+      here = next;
     }
-    times_.message.back() = crosses(0, stride * (p.pipeline - 1)) ? far : near;
+    const bool crosses = first.first != here.first || first.second != here.second;
+    times_.message.back() = crosses ? far : near;
   }
 
   void fill_passes(const ParallelismSpec& layout,
                    ScheduleKind schedule,
                    const RankCosts& rank,
                    const DataCosts& data) {
-    const double message = *std::max_element(times_.message.begin(), times_.message.end());
     classes_.clear();
     for (const ChunkClass& chunk : data.classes) {
-      classes_.push_back(chunk_costs(chunk, rank, data, message));
+      classes_.push_back(chunk_costs(chunk, rank, data));
     }
     const auto chunks =
         static_cast<std::size_t>(workload::chunks_per_stage(schedule, layout.virtual_stages));
     times_.chunks.clear();
     times_.ready.clear();
     tails_.clear();
-    for (std::size_t place = 0; place < data.class_of.size(); ++place) {
-      const ChunkCosts& costs = classes_[static_cast<std::size_t>(data.class_of[place])];
-      times_.chunks.push_back(costs.passes);
-      if (place % chunks == 0) {
-        times_.ready.push_back(costs.ready);
-        tails_.push_back(tail_of_stage(data, place, chunks, layout.pipeline));
+    for (const int found : data.class_of) {
+      times_.chunks.push_back(classes_[static_cast<std::size_t>(found)].passes);
+    }
+    for (std::size_t place = 0; place < data.class_of.size(); place += chunks) {
+      times_.ready.push_back(classes_[static_cast<std::size_t>(data.class_of[place])].ready);
+      tails_.push_back(tail_of_stage(data, place, chunks, layout.pipeline));
+    }
+    if (rank.send_blocks) {
+      add_sends(layout.pipeline, schedule, static_cast<int>(chunks));
+    }
+  }
+
+  /// Where a sender waits until its message has left, passes end as the messages arrive, and
+  /// reductions go on meanwhile.
+  void add_sends(int stages, ScheduleKind schedule, int chunks) {
+    const auto sent = [&](int stage, const std::optional<workload::StageChunk>& to) {
+      if (!to || to->stage == stage) {
+        return 0.0;
+      }
+      const bool neighbours = std::abs(to->stage - stage) == 1;
+      const int link = neighbours ? std::min(to->stage, stage) : stages - 1;
+      return times_.message[static_cast<std::size_t>(link)];
+    };
+    for (int place = 0; place < stages * chunks; ++place) {
+      const workload::StageChunk at{place / chunks, place % chunks};
+      const double on = sent(at.stage, workload::next_chunk(schedule, stages, chunks, at));
+      const double back = sent(at.stage, workload::previous_chunk(schedule, stages, chunks, at));
+      PassTimes& passes = times_.chunks[static_cast<std::size_t>(place)];
+      for (const Pass pass : {Pass::forward, Pass::first_forward}) {
+        passes[static_cast<std::size_t>(pass)] += on;
+      }
+      for (const Pass pass : {Pass::backward, Pass::last_backward}) {
+        passes[static_cast<std::size_t>(pass)] += back;
+      }
+      if (at.chunk == 0) {
+        double& tail = tails_[static_cast<std::size_t>(at.stage)];
+        tail = std::max(0.0, tail - back);
       }
     }
+    std::fill(times_.message.begin(), times_.message.end(), 0.0);
   }
 
   /// Reductions of a stage's later chunks are launched earlier: what they leave over delays those
@@ -195,17 +236,29 @@ class AnalyticTier::Evaluator {
     return left;
   }
 
+  /// Reductions after every micro-batch that together take longer than the passes from the first
+  /// backward on.
+  void lengthen_tails(const PipelineOrder& order, const DataCosts& data, int micro_batches) {
+    const std::size_t chunks = data.class_of.size() / stage_ends_.size();
+    for (std::size_t stage = 0; stage < stage_ends_.size(); ++stage) {
+      double each = 0;
+      for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
+        const int found = data.class_of[stage * chunks + chunk];
+        each += data.classes[static_cast<std::size_t>(found)].reduction;
+      }
+      const double begin = order.first_backward_end(scratch_, static_cast<int>(stage));
+      const double left = begin + each * micro_batches - stage_ends_[stage];
+      tails_[stage] = std::max(tails_[stage], each > 0 ? left : 0.0);
+    }
+  }
+
   static double sum(const std::vector<double>& table, int first, int layers) {
     return table[static_cast<std::size_t>(first + layers)] - table[static_cast<std::size_t>(first)];
   }
 
-  ChunkCosts chunk_costs(const ChunkClass& chunk,
-                         const RankCosts& rank,
-                         const DataCosts& data,
-                         double message) {
-    const double sends = rank.send_blocks ? message : 0;
-    const double before_forward = (chunk.embedding ? 0 : rank.receive) + (chunk.head ? 0 : sends);
-    const double before_backward = (chunk.head ? 0 : rank.receive) + (chunk.embedding ? 0 : sends);
+  ChunkCosts chunk_costs(const ChunkClass& chunk, const RankCosts& rank, const DataCosts& data) {
+    const double before_forward = chunk.embedding ? 0 : rank.receive;
+    const double before_backward = chunk.head ? 0 : rank.receive;
     const double forward = before_forward + sum(rank.forward, chunk.first_layer, chunk.layers) +
                            (chunk.embedding ? rank.embedding_forward : 0) +
                            (chunk.head ? rank.head_forward : 0);
@@ -272,23 +325,42 @@ class AnalyticTier::Evaluator {
     costs.tail = std::max(0.0, line.ticket(0) - line.now);
   }
 
+  static double compute_of(const PassPart& part,
+                           const RankCosts& rank,
+                           const std::vector<double>& layers,
+                           bool forward) {
+    if (part.embedding) {
+      return forward ? rank.embedding_forward : rank.embedding_backward;
+    }
+    if (part.head) {
+      return forward ? rank.head_forward : rank.head_backward;
+    }
+    return sum(layers, part.first_layer, part.layers);
+  }
+
   static void run_parts(const std::vector<PassPart>& parts,
                         bool forward,
                         const RankCosts& rank,
                         const DataCosts& data,
                         Timeline& line) {
-    const auto& layers = forward ? rank.forward : rank.backward;
+    // Where the halves of backward run apart, reductions follow the second, which passes nothing
+    // on.
+    const bool halves = !forward && rank.weight_gradient.back() > 0;
     for (const PassPart& part : parts) {
-      if (part.block >= 0) {
+      if (part.block < 0) {
+        line.now += compute_of(part, rank, forward ? rank.forward : rank.backward, forward);
+      } else if (!halves || !part.reduces) {
         line.run(data.blocks[static_cast<std::size_t>(part.block)]);
-      } else if (part.embedding) {
-        line.now += forward ? rank.embedding_forward : rank.embedding_backward;
-      } else if (part.head) {
-        line.now += forward ? rank.head_forward : rank.head_backward;
-      } else {
-        // Where the halves of backward run apart, the reductions follow the second half.
-        line.now += sum(layers, part.first_layer, part.layers) +
-                    (forward ? 0.0 : sum(rank.weight_gradient, part.first_layer, part.layers));
+      }
+    }
+    if (!halves) {
+      return;
+    }
+    for (const PassPart& part : parts) {
+      if (part.block < 0) {
+        line.now += sum(rank.weight_gradient, part.first_layer, part.layers);
+      } else if (part.reduces) {
+        line.run(data.blocks[static_cast<std::size_t>(part.block)]);
       }
     }
   }
@@ -332,17 +404,39 @@ AnalyticTier::AnalyticTier(const Scenario& scenario)
 AnalyticTier::~AnalyticTier() = default;
 
 bool AnalyticTier::covers(const ParallelismSpec& layout) {
-  return layout.schedule != ScheduleKind::dual_pipe;
+  return layout.schedule != ScheduleKind::dual_pipe &&
+         layout.schedule != ScheduleKind::dual_pipe_v &&
+         layout.schedule != ScheduleKind::zero_bubble_v;
 }
 
 AnalyticStep AnalyticTier::evaluate(const ParallelismSpec& layout,
                                     int data_parallel,
                                     int micro_batches) {
-  return evaluator_->evaluate(layout, data_parallel, micro_batches);
+  HEADWAY_CHECK(covers(layout), "the analytic tier does not know schedule {}",
+                core::to_word(layout.schedule));
+  return on_domains_of(filled_domain(evaluator_->scenario().cluster, layout))
+      .evaluate(layout, data_parallel, micro_batches);
 }
 
 AnalyticStep AnalyticTier::evaluate(const CheckedScenario& checked) {
-  return evaluate(checked.scenario().parallelism, checked.data_parallel(), checked.micro_batches());
+  const Scenario& s = checked.scenario();
+  HEADWAY_CHECK(covers(s.parallelism), "the analytic tier does not know schedule {}",
+                core::to_word(s.parallelism.schedule));
+  return on_domains_of(s.cluster.node.scale_up.domain_gpus)
+      .evaluate(s.parallelism, checked.data_parallel(), checked.micro_batches());
+}
+
+AnalyticTier::Evaluator& AnalyticTier::on_domains_of(int gpus) {
+  if (gpus == evaluator_->scenario().cluster.node.scale_up.domain_gpus) {
+    return *evaluator_;
+  }
+  auto& other = others_[gpus];
+  if (!other) {
+    Scenario scenario = evaluator_->scenario();
+    scenario.cluster.node.scale_up.domain_gpus = gpus;
+    other = std::make_unique<Evaluator>(scenario);
+  }
+  return *other;
 }
 
 }  // namespace headway::training

@@ -8,6 +8,7 @@
 // part "analytic tier".
 #pragma once
 
+#include <map>
 #include <memory>
 
 #include "sim/core/units.h"
@@ -35,10 +36,11 @@ class AnalyticTier {
   AnalyticTier& operator=(const AnalyticTier&) = delete;
 
   /// Whether the tier knows the layout's schedule: all but the bidirectional one, where two passes
-  /// of different micro-batches share a stage.
+  /// of different micro-batches share a stage, and those folded into a V, where the first and the
+  /// last chunk share one.
   [[nodiscard]] static bool covers(const workload::ParallelismSpec& layout);
 
-  /// @param layout  a layout that keeps the rules of `check` on this machine
+  /// @param layout  a layout that is covered and keeps the rules of `check` on this machine
   /// @throws core::Error if it does not keep the rules of the step graph
   AnalyticStep evaluate(const workload::ParallelismSpec& layout,
                         int data_parallel,
@@ -48,7 +50,11 @@ class AnalyticTier {
 
  private:
   class Evaluator;
+  Evaluator& on_domains_of(int gpus);
+
   std::unique_ptr<Evaluator> evaluator_;
+  /// For layouts that fill another part of each NVLink domain (`filled_domain`), by its GPUs.
+  std::map<int, std::unique_ptr<Evaluator>> others_;
 };
 
 }  // namespace headway::training

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <utility>
 
 #include "sim/training/lower.h"
+#include "sim/workload/data_parallel_blocks.h"
 
 namespace headway::training {
 
@@ -18,6 +20,7 @@ TimedOperation timed(const Operation& o, double seconds, bool shares_network) {
   TimedOperation t;
   t.kind = o.kind;
   t.seconds = seconds;
+  t.group = o.group;
   t.asynchronous = o.asynchronous;
   t.shares_network = shares_network;
   t.world = o.kind == OperationKind::collective && o.group == Group::world;
@@ -28,27 +31,43 @@ TimedOperation timed(const Operation& o, double seconds, bool shares_network) {
   return t;
 }
 
-}  // namespace
-
-double Timeline::ticket(int number) const {
-  const auto index = static_cast<std::size_t>(number);
-  return index < tickets.size() ? tickets[index] : 0;
+/// Whether a rank is busy with anything but transfers.
+bool takes_time(const workload::Block& block) {
+  return std::any_of(block.operations.begin(), block.operations.end(), [](const Operation& o) {
+    return !o.kernels.empty() || o.duration > core::Seconds(0);
+  });
 }
 
-void Timeline::reset(double begin) {
-  now = begin;
+}  // namespace
+
+void TimedBlock::add(TimedOperation o) {
+  const auto above = [](int ticket) { return static_cast<std::size_t>(ticket + 1); };
+  tickets = std::max(tickets, above(o.ticket));
+  for (const int ticket : o.await) {
+    tickets = std::max(tickets, above(ticket));
+  }
+  inner = inner || !o.waits.empty() || o.kind == OperationKind::receive ||
+          (o.asynchronous && o.ticket < 0);
+  operations.push_back(std::move(o));
+}
+
+void Timeline::reset() {
+  now = 0;
   network_free = 0;
+  reduced.fill(0);
   tickets.clear();
 }
 
 /// @returns when the transfer is complete
 double Timeline::run_transfer(const TimedOperation& o) {
-  const double done = (o.shares_network ? std::max(now, network_free) : now) + o.seconds;
-  network_free = o.shares_network ? done : network_free;
+  double& free = o.shares_network ? network_free : reduced[static_cast<std::size_t>(o.group)];
+  const bool queues = o.shares_network || o.ticket == workload::kGradientTicket;
+  const double done = (queues ? std::max(now, free) : now) + o.seconds;
+  free = queues ? done : free;
   now = o.asynchronous ? now + o.interference : done;
   if (o.ticket >= 0) {
-    tickets.resize(std::max(tickets.size(), static_cast<std::size_t>(o.ticket) + 1), 0);
-    tickets[static_cast<std::size_t>(o.ticket)] = std::max(ticket(o.ticket), done);
+    double& ticket = tickets[static_cast<std::size_t>(o.ticket)];
+    ticket = std::max(ticket, done);
   }
   return done;
 }
@@ -57,10 +76,11 @@ double Timeline::run_transfer(const TimedOperation& o) {
 /// so it is the oldest of the channel that this rank itself has sent; between stages the pipeline's
 /// order counts, not the block's.
 double Timeline::next_message(const TimedBlock& block, std::size_t receive) {
-  received_.resize(block.size(), false);
+  const auto& operations = block.operations;
+  received_.resize(operations.size(), false);
   for (std::size_t i = 0; i < receive; ++i) {
-    if (block[i].kind == OperationKind::send && block[i].channel == block[receive].channel &&
-        !received_[i]) {
+    if (operations[i].kind == OperationKind::send &&
+        operations[i].channel == operations[receive].channel && !received_[i]) {
       received_[i] = true;
       return finish_[i];
     }
@@ -69,16 +89,40 @@ double Timeline::next_message(const TimedBlock& block, std::size_t receive) {
 }
 
 void Timeline::run(const TimedBlock& block, std::size_t first, std::size_t end) {
-  finish_.assign(block.size(), 0);
+  if (tickets.size() < block.tickets) {
+    tickets.resize(block.tickets, 0);
+  }
+  if (block.inner) {
+    run_with_inner_waits(block, first, end);
+    return;
+  }
+  for (std::size_t i = first; i < end; ++i) {
+    const TimedOperation& o = block.operations[i];
+    await_tickets(o);
+    if (o.kind == OperationKind::collective) {
+      run_transfer(o);
+    } else if (o.kind != OperationKind::send) {
+      now += o.seconds;
+    }
+  }
+}
+
+void Timeline::await_tickets(const TimedOperation& o) {
+  for (const int number : o.await) {
+    now = std::max(now, tickets[static_cast<std::size_t>(number)]);
+  }
+}
+
+void Timeline::run_with_inner_waits(const TimedBlock& block, std::size_t first, std::size_t end) {
+  const auto& operations = block.operations;
+  finish_.assign(operations.size(), 0);
   received_.clear();
   for (std::size_t i = first; i < end; ++i) {
-    const TimedOperation& o = block[i];
+    const TimedOperation& o = operations[i];
     for (const int earlier : o.waits) {
       now = std::max(now, finish_[static_cast<std::size_t>(earlier)]);
     }
-    for (const int number : o.await) {
-      now = std::max(now, ticket(number));
-    }
+    await_tickets(o);
     switch (o.kind) {
       case OperationKind::compute:
       case OperationKind::delay:
@@ -96,7 +140,7 @@ void Timeline::run(const TimedBlock& block, std::size_t first, std::size_t end) 
     }
   }
   for (std::size_t i = first; i < end; ++i) {
-    now = block[i].asynchronous && block[i].ticket < 0 ? std::max(now, finish_[i]) : now;
+    now = operations[i].asynchronous && operations[i].ticket < 0 ? std::max(now, finish_[i]) : now;
   }
 }
 
@@ -183,7 +227,7 @@ RankLayout BlockTimer::ranks_of(const workload::ParallelismSpec& p, int data_par
   return {p, data_parallel, scenario_.cluster.node.scale_up.domain_gpus};
 }
 
-std::vector<TimedBlock> BlockTimer::time_blocks(const workload::StepGraph& graph,
+std::vector<TimedBlock> BlockTimer::time_blocks(const std::vector<workload::Block>& blocks,
                                                 const workload::ParallelismSpec& p,
                                                 int data_parallel,
                                                 bool (*wanted)(const workload::Block&)) {
@@ -192,16 +236,19 @@ std::vector<TimedBlock> BlockTimer::time_blocks(const workload::StepGraph& graph
       p.tensor,           p.context,  p.expert,      p.expert_tensor,
       p.shard_group_size, p.pipeline, data_parallel, static_cast<int>(p.rank_order)};
   const auto clock = core::Clock::step();
-  std::vector<TimedBlock> blocks;
-  for (std::size_t b = 0; b < graph.blocks.size(); ++b) {
-    TimedBlock& block = blocks.emplace_back();
-    if (!wanted(graph.blocks[b])) {
+  std::vector<TimedBlock> timed_blocks(blocks.size());
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    TimedBlock& block = timed_blocks[b];
+    if (!wanted(blocks[b])) {
       continue;
     }
-    const auto durations = operation_durations(graph.blocks[b], kernels_);
-    for (std::size_t i = 0; i < graph.blocks[b].operations.size(); ++i) {
-      const Operation& o = graph.blocks[b].operations[i];
-      double seconds = clock.to_seconds(durations[i]).si();
+    const auto& operations = blocks[b].operations;
+    const auto durations = takes_time(blocks[b]) ? operation_durations(blocks[b], kernels_)
+                                                 : std::vector<core::Tick>{};
+    block.operations.reserve(operations.size());
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+      const Operation& o = operations[i];
+      double seconds = durations.empty() ? 0 : clock.to_seconds(durations[i]).si();
       double interference = 0;
       bool shares = false;
       if (o.kind == OperationKind::collective) {
@@ -214,11 +261,11 @@ std::vector<TimedBlock> BlockTimer::time_blocks(const workload::StepGraph& graph
       } else if (o.kind == OperationKind::send && o.peer_stage < 0) {
         seconds = message(o.bytes, shape_of(layout, groups, o.group).domains > 1);
       }
-      block.push_back(timed(o, seconds, shares));
-      block.back().interference = o.asynchronous ? interference : 0;
+      block.add(timed(o, seconds, shares));
+      block.operations.back().interference = o.asynchronous ? interference : 0;
     }
   }
-  return blocks;
+  return timed_blocks;
 }
 
 }  // namespace headway::training

@@ -22,6 +22,7 @@ struct TimedOperation {
   workload::OperationKind kind = workload::OperationKind::compute;
   double seconds = 0;  ///< compute and delay: on the compute stream; else the transfer
   double interference = 0;  ///< asynchronous collective: what it takes from the kernels beside it
+  workload::Group group = workload::Group::tensor;
   bool asynchronous = false;
   bool shares_network =
       false;  ///< runs one after another with its like: gradients and parameters over the NICs
@@ -30,27 +31,42 @@ struct TimedOperation {
   int channel = 0;
   std::vector<int> waits, await;
 };
-using TimedBlock = std::vector<TimedOperation>;
+
+/// The operations of a block in order.
+struct TimedBlock {
+  std::vector<TimedOperation> operations;
+  std::size_t tickets = 0;  ///< more than the largest that it launches or awaits
+  bool inner = false;       ///< what ends inside the block depends on when its transfers complete
+
+  void add(TimedOperation operation);
+};
 
 /// Where a rank stands while blocks run on it.
 struct Timeline {
   double now = 0;               ///< of the compute stream [s]
   double network_free = 0;      ///< when the NICs have sent what was launched
+  /// When the reductions of gradients inside an NVLink domain are complete, by group: those of one
+  /// follow one another.
+  std::array<double, static_cast<std::size_t>(workload::Group::world) + 1> reduced{};
   std::vector<double> tickets;  ///< when the last launch of a ticket is complete
 
   /// Runs operations first .. end of a block.
   void run(const TimedBlock& block, std::size_t first, std::size_t end);
-  void run(const TimedBlock& block) { run(block, 0, block.size()); }
-  [[nodiscard]] double ticket(int number) const;
+  void run(const TimedBlock& block) { run(block, 0, block.operations.size()); }
+  [[nodiscard]] double ticket(std::size_t number) const {
+    return number < tickets.size() ? tickets[number] : 0;
+  }
   /// Back to the start of time, keeping memory.
-  void reset(double begin = 0);
+  void reset();
 
  private:
+  void run_with_inner_waits(const TimedBlock& block, std::size_t first, std::size_t end);
+  void await_tickets(const TimedOperation& operation);
   double run_transfer(const TimedOperation& operation);
   double next_message(const TimedBlock& block, std::size_t receive);
 
-  std::vector<double>
-      finish_;  ///< scratch: per operation of the block, when its transfer is complete
+  /// Scratch: per operation of the block, when its transfer is complete.
+  std::vector<double> finish_;
   std::vector<bool> received_;  ///< scratch: per send of the block
 };
 
@@ -62,9 +78,10 @@ class BlockTimer {
   /// Ranks of a layout on the cluster's GPUs.
   [[nodiscard]] RankLayout ranks_of(const workload::ParallelismSpec& p, int data_parallel) const;
 
-  /// The blocks of a graph that are `wanted`; the others stay empty.
-  /// @param layout  whose groups communicate; the graph may be a smaller one with the same groups
-  std::vector<TimedBlock> time_blocks(const workload::StepGraph& graph,
+  /// The blocks that are `wanted`; the others stay empty.
+  /// @param layout  whose groups communicate; the blocks may be those of a smaller one with the
+  ///                same groups
+  std::vector<TimedBlock> time_blocks(const std::vector<workload::Block>& blocks,
                                       const workload::ParallelismSpec& layout,
                                       int data_parallel,
                                       bool (*wanted)(const workload::Block&));

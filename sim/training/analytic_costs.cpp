@@ -1,12 +1,17 @@
 #include "sim/training/analytic_costs.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "sim/core/error.h"
+#include "sim/training/analytic_probe.h"
 #include "sim/workload/build.h"
+#include "sim/workload/data_parallel_blocks.h"
 #include "sim/workload/layout.h"
+#include "sim/workload/rank_parameters.h"
 
 namespace headway::training {
 
@@ -18,76 +23,6 @@ using workload::CallKind;
 using workload::OperationKind;
 using workload::ParallelismSpec;
 using workload::ScheduleKind;
-using workload::StepGraph;
-
-bool is_message(const Block& block) {
-  return std::any_of(block.operations.begin(), block.operations.end(),
-                     [](const auto& o) { return o.peer_stage >= 0; });
-}
-
-/// Gradients that are reduced and parameters that are gathered.
-bool is_traffic(const Block& block) {
-  return std::any_of(block.operations.begin(), block.operations.end(), [](const auto& o) {
-    return o.ticket >= 0 || !o.await.empty() ||
-           (o.kind == OperationKind::collective && o.activity == core::Activity::data);
-  });
-}
-
-/// All ranks of the job meet at the end of a step.
-bool ends_step(const Block& block) {
-  return std::any_of(block.operations.begin(), block.operations.end(), [](const auto& o) {
-    return o.kind == OperationKind::collective && o.group == workload::Group::world;
-  });
-}
-
-/// A graph, its blocks timed, and how to find the calls of a pass.
-struct Probe {
-  StepGraph graph;
-  std::vector<TimedBlock> blocks;
-
-  [[nodiscard]] const Block& block(const Call& call) const {
-    return graph.blocks[static_cast<std::size_t>(call.block)];
-  }
-  [[nodiscard]] double seconds(const Call& call) const {
-    Timeline line;
-    line.run(blocks[static_cast<std::size_t>(call.block)]);
-    return line.now;
-  }
-  [[nodiscard]] std::vector<Call> calls(int stage, CallKind kind, int micro_batch) const {
-    std::vector<Call> found;
-    for (const Call& call : graph.stages[static_cast<std::size_t>(stage)].calls) {
-      if (call.kind == kind && call.micro_batch == micro_batch) {
-        found.push_back(call);
-      }
-    }
-    return found;
-  }
-  /// The same without messages and traffic.
-  [[nodiscard]] std::vector<Call> compute_calls(int stage, CallKind kind, int micro_batch) const {
-    auto found = calls(stage, kind, micro_batch);
-    std::erase_if(found, [&](const Call& call) {
-      return is_message(block(call)) || is_traffic(block(call));
-    });
-    return found;
-  }
-};
-
-/// @param groups  the layout whose groups communicate
-/// @param wanted  which blocks to time
-Probe make_probe(const workload::ModelSpec& model,
-                 const Scenario& s,
-                 const ParallelismSpec& probe,
-                 const ParallelismSpec& groups,
-                 int data_parallel,
-                 int micro_batches,
-                 BlockTimer& timer,
-                 bool (*wanted)(const Block&)) {
-  Probe made;
-  made.graph = workload::build_step_graph(model, s.training, probe, data_parallel, micro_batches,
-                                          timer.ranks_of(groups, data_parallel).expert_domains());
-  made.blocks = timer.time_blocks(made.graph, groups, data_parallel, wanted);
-  return made;
-}
 
 int repeats(const std::vector<Call>& calls) {
   int sum = 0;
@@ -109,21 +44,28 @@ double seconds_between(const Probe& probe, const std::vector<Call>& calls, int b
   return sum;
 }
 
-/// Appends the runs begin .. end, one a layer, to a table of sums.
+/// Appends the runs begin .. end to a table of sums.
+/// @param layers  each run stands for
 void append_layers(const Probe& probe,
                    const std::vector<Call>& calls,
                    int begin,
                    int end,
+                   int layers,
                    std::vector<double>& table) {
   int at = 0;
   for (const Call& call : calls) {
     const double each = probe.seconds(call);
-    for (int i = 0; i < call.repeat; ++i, ++at) {
-      if (at >= begin && at < end) {
-        table.push_back(table.back() + each);
-      }
+    const int runs = std::max(0, std::min(end, at + call.repeat) - std::max(begin, at));
+    for (int i = 0; i < runs * layers; ++i) {
+      table.push_back(table.back() + each);
     }
+    at += call.repeat;
   }
+}
+
+/// Layers that differ from each other need the whole model.
+bool layers_alike(const workload::ModelSpec& model) {
+  return !model.moe && model.window == 0 && model.multi_token_prediction == 0;
 }
 
 std::vector<Call> reversed(std::vector<Call> calls) {
@@ -135,7 +77,7 @@ void read_message(const Probe& probe, int stage, RankCosts& costs) {
   constexpr int kMiddle = 1;
   for (const Call& call : probe.calls(stage, CallKind::forward, kMiddle)) {
     const Block& block = probe.block(call);
-    if (!is_message(block)) {
+    if (probe.role(call) != BlockRole::message) {
       continue;
     }
     for (std::size_t i = 0; i < block.operations.size(); ++i) {
@@ -154,19 +96,22 @@ void read_message(const Probe& probe, int stage, RankCosts& costs) {
 /// Which part of a pass a compute call is, told by how many runs of the pass are left.
 std::vector<PassPart> parts_of(const Probe& probe,
                                const std::vector<Call>& calls,
-                               const std::vector<Call>& compute,
                                const workload::ChunkLayout& chunk,
                                bool forward) {
-  const int all = repeats(compute);
+  int all = 0;
+  for (const Call& call : calls) {
+    all += probe.role(call) == BlockRole::compute ? call.repeat : 0;
+  }
   const int heads = all - chunk.layers - (chunk.embedding ? 1 : 0);
   HEADWAY_CHECK(heads >= 0, "a pass of {} runs through a chunk of {} layers", all, chunk.layers);
   std::vector<PassPart> parts;
   int at = forward ? 0 : all;  // backward counts down, so that runs have the forward's numbers
   for (const Call& call : calls) {
     PassPart part;
-    if (is_traffic(probe.block(call))) {
+    if (probe.role(call) == BlockRole::traffic) {
       part.block = call.block;
-    } else if (is_message(probe.block(call))) {
+      part.reduces = probe.launches_reduction(call);
+    } else if (probe.role(call) == BlockRole::message) {
       continue;
     } else {
       const int begin = forward ? at : at - call.repeat;
@@ -187,9 +132,30 @@ std::vector<PassPart> parts_of(const Probe& probe,
   return parts;
 }
 
-bool has_blocks(const std::vector<PassPart>& parts) {
-  return std::any_of(parts.begin(), parts.end(),
-                     [](const PassPart& part) { return part.block >= 0; });
+bool has_traffic(const Probe& probe, const std::vector<Call>& calls) {
+  return std::any_of(calls.begin(), calls.end(),
+                     [&](const Call& call) { return probe.role(call) == BlockRole::traffic; });
+}
+
+/// What the reductions of a backward take: over the NICs one after another, inside the NVLink
+/// domain each group for itself.
+double reduction_time(const Probe& probe, const std::vector<PassPart>& parts) {
+  double network = 0;
+  std::vector<double> inside;  // by place in the block: each group has its own
+  for (const PassPart& part : parts) {
+    if (!part.reduces) {
+      continue;
+    }
+    const auto& operations = probe.blocks[static_cast<std::size_t>(part.block)].operations;
+    inside.resize(std::max(inside.size(), operations.size()), 0);
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+      const bool reduction = operations[i].ticket == workload::kGradientTicket;
+      (operations[i].shares_network ? network : inside[i]) +=
+          reduction ? operations[i].seconds : 0.0;
+    }
+  }
+  return std::accumulate(inside.begin(), inside.end(), network,
+                         [](double a, double b) { return std::max(a, b); });
 }
 
 ChunkClass read_chunk(const Probe& probe, const workload::ChunkLayout& chunk, int position) {
@@ -202,16 +168,19 @@ ChunkClass read_chunk(const Probe& probe, const workload::ChunkLayout& chunk, in
   for (const Call& call : probe.calls(position, CallKind::prologue, -1)) {
     made.prologue.push_back(call.block);
   }
-  const auto read = [&](CallKind kind, int micro_batch) {
-    return parts_of(probe, probe.calls(position, kind, micro_batch),
-                    probe.compute_calls(position, kind, micro_batch), chunk,
-                    kind == CallKind::forward);
+  const auto calls = [&](CallKind kind, int micro_batch) {
+    return probe.calls(position, kind, micro_batch);
   };
-  made.forward = read(CallKind::forward, kFirst);
-  made.backward = read(CallKind::backward, kLast);
-  made.forward_always = has_blocks(read(CallKind::forward, kLast));
-  made.backward_always = has_blocks(read(CallKind::backward, kFirst));
-  made.has_traffic = has_blocks(made.forward) || has_blocks(made.backward);
+  const auto forward = calls(CallKind::forward, kFirst);
+  const auto backward = calls(CallKind::backward, kLast);
+  made.forward = parts_of(probe, forward, chunk, true);
+  made.backward = parts_of(probe, backward, chunk, false);
+  made.forward_always = has_traffic(probe, calls(CallKind::forward, kLast));
+  made.backward_always = has_traffic(probe, calls(CallKind::backward, kFirst));
+  if (made.backward_always && !made.forward_always) {
+    made.reduction = reduction_time(probe, made.backward);
+  }
+  made.has_traffic = has_traffic(probe, forward) || has_traffic(probe, backward);
   return made;
 }
 
@@ -219,7 +188,7 @@ ChunkClass read_chunk(const Probe& probe, const workload::ChunkLayout& chunk, in
 std::vector<int> signature(const Probe& probe, int position) {
   std::vector<int> runs;
   for (const Call& call : probe.graph.stages[static_cast<std::size_t>(position)].calls) {
-    if (!is_message(probe.block(call)) && call.kind != CallKind::epilogue) {
+    if (probe.role(call) != BlockRole::message && call.kind != CallKind::epilogue) {
       runs.insert(runs.end(),
                   {call.block, call.repeat, static_cast<int>(call.kind), call.micro_batch});
     }
@@ -234,20 +203,15 @@ struct FewStages {
   std::vector<int> stage_of;  ///< position in the real order -> stage here
 };
 
-/// Layers that differ from each other need the whole model.
-bool layers_alike(const workload::ModelSpec& model) {
-  return !model.moe && model.window == 0 && model.multi_token_prediction == 0;
-}
-
-/// @param sizes  layers of each stage, in the order of the model; all but the first and the last
-/// equal
+/// @param sizes  layers of each stage, in the order of the model
 FewStages few_stages(const workload::ModelSpec& model,
                      const std::vector<int>& sizes,
                      ParallelismSpec p) {
   constexpr std::size_t kFew = 3;
   const std::size_t stages = sizes.size();
-  const bool listed = !p.chunk_layers.empty();
-  const bool fewer = stages > kFew && layers_alike(model) && !listed;
+  const bool inner_alike = stages > kFew && std::all_of(sizes.begin() + 1, sizes.end() - 1,
+                                                        [&](int size) { return size == sizes[1]; });
+  const bool fewer = inner_alike && layers_alike(model);
   const std::size_t kept = fewer ? kFew : stages;
   FewStages few{model, std::move(p), {}};
   for (std::size_t i = 0; i < stages; ++i) {
@@ -286,20 +250,25 @@ std::vector<workload::ChunkLayout> in_order(const workload::StageLayout& layout)
   return chunks;
 }
 
+/// @param period  of recomputation: chunks are alike that begin at the same place of it
 void read_classes(const Probe& probe,
                   const FewStages& few,
                   const std::vector<workload::ChunkLayout>& chunks,
                   int chunks_per_stage,
+                  int period,
                   DataCosts& costs) {
   std::map<std::vector<int>, int> known;
-  std::vector<int> class_of_stage(probe.graph.stages.size(), -1);
+  std::vector<int> class_of_stage(probe.graph.stages.size() * static_cast<std::size_t>(period), -1);
   costs.class_of.assign(chunks.size(), 0);
   for (std::size_t position = 0; position < chunks.size(); ++position) {
     const int stage = few.stage_of[position];
-    int& found = class_of_stage[static_cast<std::size_t>(stage)];
+    const int phase = chunks[position].first_layer % period;
+    int& found = class_of_stage[static_cast<std::size_t>(stage * period + phase)];
     if (found < 0) {
+      std::vector<int> runs = signature(probe, stage);
+      runs.push_back(phase);
       const auto [place, fresh] =
-          known.try_emplace(signature(probe, stage), static_cast<int>(costs.classes.size()));
+          known.try_emplace(std::move(runs), static_cast<int>(costs.classes.size()));
       if (fresh) {
         costs.classes.push_back(read_chunk(probe, chunks[position], stage));
       }
@@ -311,23 +280,22 @@ void read_classes(const Probe& probe,
 }
 
 /// Operations first .. end of a block by themselves [s].
-double seconds_of(const TimedBlock& block,
-                  TimedBlock::const_iterator first,
-                  TimedBlock::const_iterator end) {
+double seconds_of(const TimedBlock& block, std::ptrdiff_t first, std::ptrdiff_t end) {
   Timeline line;
-  line.run(block, static_cast<std::size_t>(first - block.begin()),
-           static_cast<std::size_t>(end - block.begin()));
+  line.run(block, static_cast<std::size_t>(first), static_cast<std::size_t>(end));
   return line.now;
 }
 
 StepEnd read_end(const TimedBlock& block) {
-  const auto awaits = std::find_if(block.begin(), block.end(),
-                                   [](const TimedOperation& o) { return !o.await.empty(); });
-  const auto world =
-      std::find_if(block.begin(), block.end(), [](const TimedOperation& o) { return o.world; });
+  const auto& operations = block.operations;
+  const auto place = [&](auto is) {
+    return std::find_if(operations.begin(), operations.end(), is) - operations.begin();
+  };
+  const auto awaits = place([](const TimedOperation& o) { return !o.await.empty(); });
+  const auto world = place([](const TimedOperation& o) { return o.world; });
   const auto wait = std::min(awaits, world);
-  return {seconds_of(block, block.begin(), wait), seconds_of(block, wait, world),
-          seconds_of(block, world, block.end())};
+  return {seconds_of(block, 0, wait), seconds_of(block, wait, world),
+          seconds_of(block, world, std::ssize(operations))};
 }
 
 }  // namespace
@@ -340,6 +308,12 @@ ParallelismSpec rank_key(const ParallelismSpec& layout, bool splits) {
   key.last_stage_layers = 0;
   key.chunk_layers.clear();
   key.data = {};
+  // Of sharding a pass notices only whether its weight gradients are added to or written.
+  const bool sharded = workload::shards_gradients(layout.sharding);
+  key.sharding = sharded ? workload::Sharding::zero2 : workload::Sharding::zero0;
+  key.shard_group_size = 0;
+  key.reshard = true;
+  key.offload = workload::Offload::none;
   key.schedule = splits ? ScheduleKind::zero_bubble_h1 : ScheduleKind::one_f_one_b;
   return key;
 }
@@ -349,7 +323,6 @@ ParallelismSpec data_key(const ParallelismSpec& layout) {
   key.micro_batch = 1;
   key.recompute = workload::Recompute::none;
   key.recompute_parts.clear();
-  key.recompute_period = 1;
   key.sequence = true;
   key.data = {};
   return key;
@@ -357,6 +330,7 @@ ParallelismSpec data_key(const ParallelismSpec& layout) {
 
 ParallelismSpec end_key(const ParallelismSpec& layout) {
   ParallelismSpec key = data_key(layout);
+  key.recompute_period = 1;
   key.sequence = layout.sequence;
   key.virtual_stages = 1;
   key.schedule = ScheduleKind::one_f_one_b;
@@ -376,20 +350,25 @@ RankCosts rank_costs(const Scenario& s,
     key.first_stage_layers = 0;
     key.schedule = ScheduleKind::one_f_one_b;
   }
-  const Probe probe = make_probe(s.model, s, key, layout, data_parallel, kMicroBatches, timer,
-                                 [](const Block&) { return true; });
+  workload::ModelSpec model = s.model;
+  if (layers_alike(model) && key.recompute_period == 1) {
+    model.layers = key.pipeline;  // the second layer stands for all after it
+  }
+  const Probe probe = make_probe(model, s, key, layout, data_parallel, kMicroBatches, timer,
+                                 ProbedBlocks::compute_and_messages);
   RankCosts costs;
   const int stages = key.pipeline;
   for (int stage = 0; stage < stages; ++stage) {
     const bool first = stage == 0, last = stage + 1 == stages;
-    const int layers = stages == 1 ? s.model.layers : first ? 1 : s.model.layers - 1;
+    const int layers = stages == 1 ? model.layers : first ? 1 : model.layers - 1;
+    const int each = first ? 1 : (s.model.layers - 1) / layers;
     const int before = first ? 1 : 0;  // the embedding is one block
     const auto forward = probe.compute_calls(stage, CallKind::forward, kMiddle);
     const auto backward = reversed(probe.compute_calls(stage, CallKind::backward, kMiddle));
     const auto weights = reversed(probe.compute_calls(stage, CallKind::weight_gradient, kMiddle));
-    append_layers(probe, forward, before, before + layers, costs.forward);
-    append_layers(probe, backward, before, before + layers, costs.backward);
-    append_layers(probe, weights, 0, layers, costs.weight_gradient);
+    append_layers(probe, forward, before, before + layers, each, costs.forward);
+    append_layers(probe, backward, before, before + layers, each, costs.backward);
+    append_layers(probe, weights, 0, layers, each, costs.weight_gradient);
     if (first) {
       costs.embedding_forward = seconds_between(probe, forward, 0, before);
       costs.embedding_backward = seconds_between(probe, backward, 0, before);
@@ -418,12 +397,14 @@ DataCosts data_costs(const Scenario& s,
   for (const auto& chunk : chunks) {
     sizes.push_back(chunk.layers);
   }
-  const FewStages few = few_stages(s.model, sizes, data_key(layout));
-  const Probe probe =
-      make_probe(few.model, s, few.layout, layout, data_parallel, kMicroBatches, timer, is_traffic);
+  ParallelismSpec key = data_key(layout);
+  const int period = std::exchange(key.recompute_period, 1);
+  const FewStages few = few_stages(s.model, sizes, std::move(key));
+  const Probe probe = make_probe(few.model, s, few.layout, layout, data_parallel, kMicroBatches,
+                                 timer, ProbedBlocks::traffic);
   DataCosts costs;
   costs.blocks = probe.blocks;
-  read_classes(probe, few, chunks, stages.chunks(), costs);
+  read_classes(probe, few, chunks, stages.chunks(), period, costs);
   return costs;
 }
 
@@ -437,18 +418,14 @@ StepEnds step_ends(const Scenario& s,
     sizes.push_back(stages.layers(stage));
   }
   const FewStages few = few_stages(s.model, sizes, end_key(layout));
-  const Probe probe =
-      make_probe(few.model, s, few.layout, layout, data_parallel, 1, timer, ends_step);
+  const auto blocks = timer.time_blocks(
+      workload::end_blocks(few.model, s.training, few.layout, data_parallel), layout, data_parallel,
+      [](const Block&) { return true; });
   StepEnds ends;
-  std::map<int, int> known;
-  for (const int stage : few.stage_of) {
-    const int block = probe.graph.stages[static_cast<std::size_t>(stage)].calls.back().block;
-    const auto [place, fresh] = known.try_emplace(block, static_cast<int>(ends.ends.size()));
-    if (fresh) {
-      ends.ends.push_back(read_end(probe.blocks[static_cast<std::size_t>(block)]));
-    }
-    ends.end_of.push_back(place->second);
+  for (const TimedBlock& block : blocks) {
+    ends.ends.push_back(read_end(block));
   }
+  ends.end_of = few.stage_of;
   return ends;
 }
 

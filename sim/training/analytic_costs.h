@@ -31,7 +31,8 @@ RankCosts rank_costs(const Scenario& scenario,
 
 /// One thing a pass does, in order: a block of data-parallel traffic, or compute.
 struct PassPart {
-  int block = -1;  ///< index into DataCosts::blocks; -1: compute
+  int block = -1;        ///< index into DataCosts::blocks; -1: compute
+  bool reduces = false;  ///< the block launches a reduction of gradients
   int first_layer = 0, layers = 0;
   bool embedding = false, head = false;
   bool operator==(const PassPart&) const = default;
@@ -46,6 +47,9 @@ struct ChunkClass {
   bool forward_always = false;              ///< every forward has traffic, not only the first
   bool backward_always = false;             ///< every backward, not only the last
   bool has_traffic = false;
+  /// What the reductions that every backward launches beside what follows take one after another;
+  /// 0 where gathers hold the passes up as well [s].
+  double reduction = 0;
 };
 
 /// The end of a stage's step [s]: what precedes the wait for gradient reductions, what follows it
@@ -56,7 +60,7 @@ struct StepEnd {
 
 /// Ends of all stages of a layout.
 struct StepEnds {
-  std::vector<StepEnd> ends;  ///< distinct ones
+  std::vector<StepEnd> ends;  ///< stages that are alike have one
   std::vector<int> end_of;    ///< per stage
 };
 
@@ -73,7 +77,7 @@ DataCosts data_costs(const Scenario& scenario,
                      int data_parallel,
                      BlockTimer& timer);
 
-/// Reads the ends off a step graph with whole stages.
+/// Times the last blocks of the stages.
 StepEnds step_ends(const Scenario& scenario,
                    const workload::ParallelismSpec& layout,
                    int data_parallel,

@@ -15,8 +15,13 @@ constexpr double kLowest =
     0.2;  ///< a machine five times slower than its profile has another problem
 constexpr double kClose = 0.001;
 
+/// The shares with the power limit at which they hold: their own, or the GPU's.
 gpu::SustainedShares shares_of(const Scenario& s) {
-  return s.calibration.kernels.value_or(s.cluster.node.gpu.sustained);
+  gpu::SustainedShares shares = s.calibration.kernels.value_or(s.cluster.node.gpu.sustained);
+  if (shares.power <= core::Watts(0)) {
+    shares.power = s.cluster.node.gpu.power;
+  }
+  return shares;
 }
 
 CalibrationSpec scaled(const Scenario& s, double factor) {

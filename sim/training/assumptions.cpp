@@ -8,17 +8,52 @@ namespace {
 
 std::string yes_no(bool value) { return value ? "yes" : "no"; }
 
+/// The generation whose measured kernels stand for those of a GPU of another; empty: its own.
+std::string_view stand_in(gpu::Architecture architecture) {
+  switch (architecture) {
+    case gpu::Architecture::volta:
+    case gpu::Architecture::turing:
+    case gpu::Architecture::ada:
+      return "ampere";
+    case gpu::Architecture::cdna2:
+    case gpu::Architecture::cdna3:
+    case gpu::Architecture::cdna4:
+      return "hopper";
+    case gpu::Architecture::ampere:
+    case gpu::Architecture::hopper:
+    case gpu::Architecture::blackwell:
+      return "";
+  }
+  return "";
+}
+
+void add_generation(const gpu::GpuSpec& gpu, std::vector<Assumption>& list) {
+  const std::string_view other = stand_in(gpu.architecture);
+  if (!other.empty()) {
+    list.push_back({"gpu.architecture", std::string(core::to_word(gpu.architecture)),
+                    fmt::format("no kernels of this generation were measured: shapes of products and lengths of attention act as on {}", other)});
+  }
+}
+
 void add_speeds(const CheckedScenario& checked, std::vector<Assumption>& list) {
   const Scenario& s = checked.scenario();
   const auto shares = kernel_times(s).shares;
+  // The entry's own words on each share are put here by the room that reads files (report/predict).
   const std::string from = s.calibration.kernels ? "measured, calibration '" + s.calibration.name + "'"
-                                                 : "microbenchmarks of the GPU model, not of this machine";
+                                                 : "the entry of the GPU";
+  add_generation(s.cluster.node.gpu, list);
   list.push_back({"gpu.sustained.gemm_16bit", fmt::format("{:g}", shares.gemm_16bit), from});
   const auto& tables = s.cluster.node.gpu.kernels;
   list.push_back({"gpu.kernels", tables ? tables->name : "none",
                   tables ? "measured shape dependence, relative to large kernels" : "laws of tiles and waves; the interval is wider"});
-  list.push_back({"gpu.sustained.attention_forward", fmt::format("{:g}", shares.attention_forward), from});
-  list.push_back({"gpu.sustained.attention_backward", fmt::format("{:g}", shares.attention_backward), from});
+  const bool flash2 = shares.attention_flash2 > 0 &&
+                      s.training.framework.attention_kernels == workload::AttentionKernels::flash2;
+  if (flash2) {
+    list.push_back({"gpu.sustained.attention_flash2", fmt::format("{:g}", shares.attention_forward), from});
+  } else {
+    list.push_back({"gpu.sustained.attention_forward", fmt::format("{:g}", shares.attention_forward), from});
+    list.push_back({"gpu.sustained.attention_backward", fmt::format("{:g}", shares.attention_backward), from});
+  }
   list.push_back({"gpu.sustained.memory", fmt::format("{:g}", shares.memory), from});
 }
 

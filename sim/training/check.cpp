@@ -3,11 +3,14 @@
 #include <set>
 #include <utility>
 
+#include "sim/gpu/kernel_time.h"
 #include "sim/gpu/tables.h"
 #include "sim/training/placement.h"
 #include "sim/workload/build.h"
 #include "sim/workload/closed_form.h"
 #include "sim/workload/layout.h"
+#include "sim/workload/optimizer_state.h"
+#include "sim/workload/rank_shape.h"
 #include "sim/workload/schedule.h"
 
 namespace headway::training {
@@ -43,7 +46,16 @@ void check_format(const Scenario& s, Complaints& complaints) {
   }
 }
 
+void check_power(const gpu::GpuSpec& gpu, Complaints& complaints) {
+  if (gpu.power <= gpu.idle_power) {
+    complaints.add("cluster.node.gpu.power",
+                   "a power limit of {} W leaves nothing above the {} W that an idle {} draws; raise it or lower 'idle_power'",
+                   gpu.power.si(), gpu.idle_power.si(), gpu.name);
+  }
+}
+
 void check_cluster(const ClusterSpec& c, Complaints& complaints) {
+  check_power(c.node.gpu, complaints);
   const int domain = c.node.scale_up.domain_gpus;
   if (domain % c.node.gpus != 0 && c.node.gpus % domain != 0) {
     complaints.add("cluster.node.scale_up.domain_gpus",
@@ -178,6 +190,22 @@ void check_ageing(const failures::HazardSpec& hazard, const std::string& path, C
     complaints.add(path, "hazard '{}' ages by a {} law and needs mtbf; a count does not say how old the parts were", hazard.name,
                    core::to_word(hazard.law.kind));
   }
+  using failures::LawKind;
+  const auto& law = hazard.law;
+  const failures::LawSpec plain;
+  const auto needs = [&](bool given, const char* key, LawKind kind) {
+    if (given && law.kind != kind) {
+      complaints.add(fmt::format("{}.law.{}", path, key), "'{}' belongs to 'kind: {}'; the law here is {}", key, core::to_word(kind),
+                     core::to_word(law.kind));
+    }
+  };
+  needs(law.shape != plain.shape, "shape", LawKind::weibull);
+  needs(law.sigma != plain.sigma, "sigma", LawKind::lognormal);
+  needs(law.defective != plain.defective, "defective", LawKind::defects);
+  needs(!law.factors.empty(), "factors", LawKind::piecewise);
+  if (law.kind == LawKind::piecewise && law.factors.empty()) {
+    complaints.add(path + ".law", "a piecewise law needs 'factors': until which age the rate is how many times 1 / mtbf");
+  }
   core::Seconds last;
   for (std::size_t i = 0; i < hazard.law.factors.size(); ++i) {
     const auto until = hazard.law.factors[i].until;
@@ -192,6 +220,9 @@ void check_ageing(const failures::HazardSpec& hazard, const std::string& path, C
 void check_effect(const failures::HazardSpec& hazard, const std::string& path, Complaints& complaints) {
   if (hazard.lasts && !failures::is_slow(hazard.effect)) {
     complaints.add(path + ".lasts", "only slow parts get well by themselves; effect '{}' does not", core::to_word(hazard.effect));
+  }
+  if (hazard.keeps != failures::HazardSpec{}.keeps && !failures::is_slow(hazard.effect)) {
+    complaints.add(path + ".keeps", "only slow parts keep a share of their speed; effect '{}' does not", core::to_word(hazard.effect));
   }
   if (hazard.latent && hazard.effect != failures::Effect::stop) {
     complaints.add(path + ".latent", "a silent failure stops the job when it is noticed; it cannot have effect '{}'",
@@ -292,16 +323,33 @@ void check_run(const RunSpec& r, Complaints& complaints) {
   }
 }
 
+/// The format of the linear layers, and that of attention and logits beside a narrow one.
 void check_precision(const Scenario& s, Complaints& complaints) {
   using core::Precision;
-  const auto& peak = s.cluster.node.gpu.peak;
   const auto precision = s.training.precision;
-  const bool missing = ((precision == Precision::fp8 || precision == Precision::mxfp8) && peak.fp8.si() == 0) ||
-                       (precision == Precision::nvfp4 && peak.fp4.si() == 0) ||
-                       (precision == Precision::tf32 && peak.tf32.si() == 0);
-  if (missing) {
-    complaints.add("training.precision", "{} has no matrix unit for {}; choose another precision or GPU",
-                   s.cluster.node.gpu.name, core::to_word(precision));
+  if (precision == Precision::fp32) {
+    return;  // refused with the workload
+  }
+  std::string missing = gpu::missing_precision(s.cluster.node.gpu, precision);
+  if (missing.empty() && workload::narrow(precision)) {
+    missing = gpu::missing_precision(s.cluster.node.gpu, Precision::bf16);
+  }
+  if (!missing.empty()) {
+    complaints.add("training.precision", "{}", missing);
+  }
+}
+
+/// What checkpoints keep of a parameter: the 16-bit weight and the optimizer's state.
+void check_saved_bytes(const Scenario& s, Complaints& complaints) {
+  constexpr double kWeight = 2;
+  const auto state = s.training.optimizer_state;
+  const double usual = kWeight + workload::optimizer_bytes(workload::OptimizerState::adam_fp32);
+  const double own = kWeight + workload::optimizer_bytes(state);
+  if (s.run.until && own != usual && s.run.checkpoint.bytes_per_parameter == usual) {
+    complaints.add("training.optimizer_state",
+                   "checkpoints of {:g} bytes a parameter hold Adam in fp32; {} has {:g}: write 'bytes_per_parameter: {:g}' "
+                   "under run.checkpoint",
+                   usual, core::to_word(state), own, own);
   }
 }
 
@@ -340,6 +388,7 @@ CheckedScenario check(Scenario scenario, const SourceMarks& marks) {
   check_cluster(scenario.cluster, complaints);
   check_model(scenario.model, complaints);
   check_precision(scenario, complaints);
+  check_saved_bytes(scenario, complaints);
   check_tensor(scenario, complaints);
   check_context(scenario, complaints);
   check_run(scenario.run, complaints);

@@ -315,6 +315,8 @@ class Lowering {
                         numbers_, out_.problem);
     out_.use_of_group.resize(group + 1U);
     out_.use_of_group[group] = use;
+    out_.problem.groups[group].across_stages =
+        slot.group == Group::world || slot.group == Group::embedding;
     return group;
   }
 
@@ -351,9 +353,14 @@ class Lowering {
 
 network::NcclGeneration nccl_generation(gpu::Architecture architecture) {
   switch (architecture) {
+    case gpu::Architecture::volta:
+    case gpu::Architecture::turing:
+      return network::NcclGeneration::volta;
     case gpu::Architecture::ampere:
+    case gpu::Architecture::ada:
       return network::NcclGeneration::ampere;
     case gpu::Architecture::hopper:
+    case gpu::Architecture::cdna2:
     case gpu::Architecture::cdna3:
       return network::NcclGeneration::hopper;
     case gpu::Architecture::blackwell:

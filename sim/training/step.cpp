@@ -91,7 +91,7 @@ void add_timed_use(const CheckedScenario& checked,
     busiest = std::max(busiest, bytes);
   }
   const double mean = sum / (room * ranks);
-  const std::string tier(core::to_word(network::Tier::scale_up));
+  const std::string tier(network::tier_name(network::Tier::scale_up, checked.scenario().cluster.node.scale_up.kind));
   const auto place =
       std::find_if(uses.begin(), uses.end(), [&](const LinkUse& use) { return use.tier == tier; });
   if (place != uses.end()) {
@@ -125,7 +125,7 @@ std::vector<LinkUse> link_use(const network::Fabric& fabric,
   }
   std::vector<LinkUse> uses;
   for (const auto& [tier, sum] : tiers) {
-    uses.push_back({std::string(core::to_word(tier)),
+    uses.push_back({std::string(network::tier_name(tier, fabric.input().scale_up.kind)),
                     sum.capacity > 0 ? sum.bytes / sum.capacity : 0, sum.busiest});
   }
   return uses;

@@ -38,7 +38,7 @@ struct MemoryResult {
 
 /// How busy one tier of links was.
 struct LinkUse {
-  std::string tier;      ///< "nvlink", "nic", "leaf-spine", "spine-core"
+  std::string tier;      ///< "nvlink" ("mesh", "pcie"), "nic", "leaf-spine", "spine-core"
   double mean = 0;       ///< bytes carried / (capacity x step), over the tier
   double busiest = 0;    ///< the same for its busiest link
 };

@@ -4,60 +4,123 @@ namespace headway::validation {
 
 namespace {
 
-bool contains(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
+bool is_mixture(const Row& row) {
+  return contains(row.lower_text("arch"), "moe") || row.integer("n_experts", 0) > 1;
 }
 
-/// Megatron before FlashAttention: DeepSpeed's pipeline engine, sequence parallelism, or neither.
+/// Year of the run; 2024 where the source has none.
+int year_of(const Row& row) { return row.integer("year", 2024); }
+
+/// Megatron before FlashAttention: DeepSpeed's pipeline engine, sequence parallelism (or the
+/// selective recompute that came with it), or neither.
 std::string unfused_megatron(const Row& row) {
   const std::string& source = row.text("source");
   if (contains(source, "BigScience") || contains(source, "DeepSpeed") ||
-      contains(source, "MT-NLG")) {
-    return row.text("precision") == "bf16" ? "megatron-deepspeed-bf16-2022"
-                                           : "megatron-deepspeed-2022";
+      contains(source, "MT-NLG") || contains(row.lower_text("era"), "deepspeed")) {
+    return contains(row.lower_text("precision"), "bf16") ? "megatron-deepspeed-bf16-2022"
+                                                         : "megatron-deepspeed-2022";
   }
-  return row.yes("sequence_parallel") ? "megatron-sp-2022" : "megatron-lm-2021";
+  const bool with_sequence =
+      row.yes("sequence_parallel") || row.lower_text("recompute") == "selective";
+  const bool korthikanti = !row.stated("sequence_parallel") && contains(source, "Korthikanti");
+  return with_sequence || korthikanti ? "megatron-sp-2022" : "megatron-lm-2021";
 }
 
 /// FSDP of 2023, or FSDP2 with compiled kernels.
-std::string pytorch(const Row& row) {
-  const bool second = contains(row.text("era"), "titan") || contains(row.text("era"), "fsdp2") ||
+std::string pytorch(const Row& row, const std::string& words) {
+  const bool second = contains(words, "titan") || contains(words, "fsdp2") ||
                       row.stated("torch_compile") || row.stated("async_tp");
   return second ? "torchtitan" : "pytorch-fsdp";
 }
 
-/// What a mixture's software does, by its release and the flags that are known.
-void apply_expert_flags(const Row& row, workload::FrameworkSpec& framework) {
-  if (row.text("release").starts_with('v')) {
-    return;  // NeMo exchanges tokens plainly
+/// Megatron-Core and what is built on it, by year, benchmark and, for mixtures, release.
+std::string megatron_core(const Row& row, const std::string& words, bool rack, Assumed& assumed) {
+  if (year_of(row) <= 2023) {
+    return "megatron-core-2023";
   }
-  // Recipes of Megatron-Bridge dispatch with DeepEP or HybridEP. From 26.06 on those for racks of
-  // 72 GPUs record the whole iteration and overlap the exchange, unless flags say otherwise.
-  framework.expert_dispatch = workload::ExpertDispatch::deduplicated;
-  const bool recorded = row.text("release") >= "26.06" && row.integer("nvlink_domain", 8) > 8;
-  framework.expert_overlap = row.stated("moe_a2a_overlap") ? row.yes("moe_a2a_overlap") : recorded;
-  framework.attention_graphs = row.text("cuda_graph").find("'attn'") != std::string::npos;
-  framework.cuda_graphs = framework.cuda_graphs || (recorded && !row.stated("cuda_graph"));
+  if (contains(words, "mlperf")) {
+    return "mlperf";
+  }
+  if (!is_mixture(row)) {
+    return "megatron-core";
+  }
+  const std::string& release = row.text("release");
+  if (release.empty()) {
+    assume(assumed, "release");
+    return year_of(row) <= 2024 ? "nemo-2024" : "megatron-bridge-2025";
+  }
+  if (release.starts_with('v')) {
+    return "nemo-2024";
+  }
+  return release >= "26.06" && rack ? "megatron-bridge-2026-nvl72" : "megatron-bridge-2025";
+}
+
+/// The profile of a family of software that these words name; empty: they name none.
+std::string family(const Row& row, const std::string& words, bool rack, Assumed& assumed) {
+  static constexpr std::array<const char*, 4> kPyTorch = {"fsdp", "torch", "foundry", "mosaic"};
+  static constexpr std::array<const char*, 6> kJax = {"jax",   "maxtext",  "xla",
+                                                      "paxml", "levanter", "axlearn"};
+  static constexpr std::array<const char*, 4> kMegatron = {"megatron-core", "mlperf", "nemo",
+                                                           "megatron-bridge"};
+  if (words.starts_with("unfused-megatron")) {
+    return unfused_megatron(row);
+  }
+  if (contains_any(words, kPyTorch)) {
+    return pytorch(row, words);
+  }
+  if (contains_any(words, kJax)) {
+    return contains(words, "paxml") ? "jax-paxml" : "jax-xla";
+  }
+  if (contains(words, "llama3") || contains(words, "llama 3 herd")) {
+    return "llama-3-2024";
+  }
+  if (contains(words, "deepseek") || contains(words, "hai-llm")) {
+    return "deepseek-v3-2024";
+  }
+  return contains_any(words, kMegatron) ? megatron_core(row, words, rack, assumed) : "";
+}
+
+/// Without a known era: families that the source's words name, then fully sharded data parallelism,
+/// then Megatron of the year.
+std::string nearest(const Row& row, bool rack, Assumed& assumed) {
+  assume(assumed, "era");
+  const std::string words = row.lower_text("era") + " " + row.lower_text("source");
+  const std::string sharding = row.lower_text("sharding");
+  const bool sharded = contains(sharding, "3") || contains(sharding, "sdp");
+  const bool megatron = contains(words, "megatron") || row.integer("pp", 1) > 1;
+  // Megatron-Core's runs have sequence parallelism wherever they have tensor parallelism.
+  const bool without_sequence =
+      row.integer("tp", 1) > 1 && row.stated("sequence_parallel") && !row.yes("sequence_parallel");
+  if (!sharded && (year_of(row) <= 2022 || (megatron && without_sequence))) {
+    // Of the first Megatrons only DeepSpeed's trained in bf16.
+    return contains(row.lower_text("precision"), "bf16") && !row.yes("sequence_parallel")
+               ? "megatron-deepspeed-bf16-2022"
+               : unfused_megatron(row);
+  }
+  static constexpr std::array<const char*, 5> kSharded = {"deepspeed", "zero", "hugging", "hf-",
+                                                          "accelerate"};
+  const bool zero = !megatron && (sharded || contains_any(row.lower_text("era"), kSharded));
+  if (const std::string named = family(row, words, rack, assumed); !named.empty() && !zero) {
+    return named;
+  }
+  if (zero || (!megatron && contains_any(words, kSharded))) {
+    return contains_any(words, std::array{"jax", "maxtext"}) ? "jax-xla" : pytorch(row, words);
+  }
+  return megatron_core(row, words, rack, assumed);
+}
+
+/// Whether the whole iteration runs from a recorded graph: "yes", "full_iteration:[...]" or
+/// "local:full_iteration", but not "none:full_iteration", whose implementation is switched off.
+bool whole_iteration_recorded(const std::string& flag) {
+  return flag == "yes" || flag == "true" || flag.starts_with("full_iteration") ||
+         flag.starts_with("local:full_iteration");
 }
 
 }  // namespace
 
-std::string framework_entry(const Row& row) {
-  const std::string& era = row.text("era");
-  if (era.starts_with("unfused-megatron")) {
-    return unfused_megatron(row);
-  }
-  if (contains(era, "fsdp") || contains(era, "torch")) {
-    return pytorch(row);
-  }
-  if (era.starts_with("jax")) {
-    return era == "jax-paxml-unfused" ? "jax-paxml" : "jax-xla";
-  }
-  if (era.starts_with("meta-llama3")) {
-    return "llama-3-2024";
-  }
-  const bool old = row.integer("year", 2024) <= 2023;
-  return old ? "megatron-core-2023" : era == "mlperf" ? "mlperf" : "megatron-core";
+std::string framework_entry(const Row& row, bool rack, Assumed& assumed) {
+  const std::string known = family(row, row.lower_text("era"), rack, assumed);
+  return known.empty() ? nearest(row, rack, assumed) : known;
 }
 
 void apply_flags(const Row& row, workload::FrameworkSpec& framework) {
@@ -69,11 +132,13 @@ void apply_flags(const Row& row, workload::FrameworkSpec& framework) {
   if (row.stated("torch_compile")) {
     framework.fused_elementwise = row.yes("torch_compile");
   }
-  if (row.text("arch") == "moe") {
-    apply_expert_flags(row, framework);
+  if (row.stated("moe_a2a_overlap")) {
+    framework.expert_overlap = row.yes("moe_a2a_overlap");
   }
-  if (row.text("cuda_graph") == "yes" || row.text("cuda_graph").starts_with("full_iteration")) {
-    framework.cuda_graphs = true;
+  if (row.stated("cuda_graph")) {
+    const std::string flag = row.lower_text("cuda_graph");
+    framework.cuda_graphs = whole_iteration_recorded(flag);
+    framework.attention_graphs = is_mixture(row) && contains(flag, "'attn'");
   }
 }
 

@@ -4,13 +4,14 @@
 
 #include <string>
 
-#include "sim/validation/run_row.h"
-#include "sim/workload/spec.h"
+#include "sim/validation/run_parts.h"
 
 namespace headway::validation {
 
-/// Name of the framework profile that stands for a row's era.
-std::string framework_entry(const Row& row);
+/// Name of the framework profile that stands for a row's era; where the era is blank or not known,
+/// that of the nearest family and year, and `era` is assumed.
+/// @param rack  its GPUs share NVLink beyond a node
+std::string framework_entry(const Row& row, bool rack, Assumed& assumed);
 
 /// Flags that the row states in place of the profile's: overlaps, graphs, compilation, exchange of
 /// experts.

@@ -4,10 +4,12 @@
 #include <cmath>
 #include <numeric>
 #include <tbb/parallel_for.h>
+#include <tuple>
 
 #include "sim/core/error.h"
 #include "sim/core/statistics.h"
 #include "sim/training/step.h"
+#include "sim/validation/run_parts.h"
 
 namespace headway::validation {
 
@@ -15,39 +17,87 @@ using import::CsvTable;
 
 namespace {
 
-/// The first line of a message, for a status cell.
-std::string first_line(std::string text) { return text.substr(0, text.find('\n')); }
-
-RunPrediction predict_row(const CsvTable& table, std::size_t index, const Catalogue& catalogue) {
-  const auto text = [&](std::string_view column) { return table.text(index, column); };
+/// What a row is listed under.
+RunPrediction labelled(const CsvTable& table, std::size_t index) {
+  const Row row(table, index);
   RunPrediction p;
-  p.id = text("id");
+  p.id = table.text(index, "id");
   p.source = p.id.substr(0, p.id.rfind('-'));
-  p.group = text("group");
-  p.gpu = text("gpu");
-  p.precision = text("precision");
-  p.kind = text("arch");
-  p.model = text("model");
-  p.gpus = table.integer(index, "n_gpus").value_or(0);
-  p.weight = table.number(index, "weight").value_or(1);
-  p.measured = table.number(index, "measured_tokens_per_s_per_gpu").value_or(0);
+  p.group = row.text("group");
+  p.gpu = row.text("gpu");
+  p.precision = row.text("precision");
+  p.kind = row.text("arch");
+  p.model = row.text("model");
+  const std::string gpu = row.lower_text("gpu");
+  const bool amd = gpu.starts_with("mi") || contains(gpu, "amd") || contains(gpu, "instinct");
+  const bool dense = p.kind.empty() ? !row.stated("n_experts") : p.kind == "dense";
+  p.part = amd                       ? "AMD"
+           : dense                   ? "dense NVIDIA"
+           : contains(p.kind, "moe") ? "mixtures of experts"
+                                     : "other kinds";
+  return p;
+}
+
+/// Cells that are needed beside the configuration. @throws core::Error if one is no number or makes
+/// no sense
+void read_figures(const Row& row, RunPrediction& p) {
+  constexpr const char* kMeasured = "measured_tokens_per_s_per_gpu";
+  if (!row.stated(kMeasured)) {
+    throw core::Error("no measured tokens/s");
+  }
+  const double measured = row.number(kMeasured, 0);
+  if (measured <= 0) {
+    throw core::Error(fmt::format("measured tokens/s of {}", row.text(kMeasured)));
+  }
+  p.gpus = row.integer("n_gpus", 0);
+  p.weight = row.number("weight", 1);
+  p.measured_memory = std::max(0.0, row.number("measured_peak_mem_gib", 0));
+  p.measured = measured;
+}
+
+void fill_prediction(const training::StepResult& step, RunPrediction& p) {
+  p.predicted = step.tokens_per_s_per_gpu;
+  p.error = *p.predicted / p.measured - 1;
+  p.low = *p.predicted * (step.time / step.interval_high);
+  p.high = *p.predicted * (step.time / step.interval_low);
+  p.predicted_memory = step.memory.peak.si() / 0x1p30;
+}
+
+RunPrediction predict_row(const CsvTable& table,
+                          std::size_t index,
+                          const Catalogue& catalogue,
+                          const std::string& contradiction) {
+  RunPrediction p = labelled(table, index);
   try {
+    read_figures(Row(table, index), p);
     const RowScenario built = row_scenario(table, index, catalogue);
+    p.assumed = built.assumed;
     if (!built.scenario) {
-      p.status = "skipped:" + built.skipped;
-      return p;
+      throw core::Error(built.skipped);
     }
     const auto checked = training::check(*built.scenario);
-    const auto step = training::simulate_step(checked, {.fold = true, .trace = false});
-    p.predicted = step.tokens_per_s_per_gpu;
-    p.error = *p.predicted / p.measured - 1;
-    p.low = *p.predicted * (step.time / step.interval_high);
-    p.high = *p.predicted * (step.time / step.interval_low);
-    p.status = built.assumed.empty() ? "ok" : "ok-assumed";
+    fill_prediction(training::simulate_step(checked, {.fold = true, .trace = false}), p);
+    p.status_class = !contradiction.empty() ? "ok-contradictory"
+                     : p.assumed.empty()    ? "ok"
+                                            : "ok-assumed";
+    p.status = p.status_class + (contradiction.empty() ? "" : ": " + contradiction);
   } catch (const core::Error& error) {
-    p.status = "skipped:" + first_line(error.what());
+    p.status_class = "skipped";
+    p.status = "skipped:" + plain_message(error, table);
   }
   return p;
+}
+
+double median_memory_error(const std::vector<RunPrediction>& rows, std::size_t& count) {
+  std::vector<double> errors;
+  for (const auto& row : rows) {
+    if (row.error && row.measured_memory > 0) {
+      errors.push_back(std::abs(row.predicted_memory / row.measured_memory - 1));
+    }
+  }
+  count = errors.size();
+  std::sort(errors.begin(), errors.end());
+  return errors.empty() ? 0 : core::quantile_of_sorted(errors, 0.5);
 }
 
 }  // namespace
@@ -61,9 +111,16 @@ std::vector<RunPrediction> predict_runs(const CsvTable& table, const Catalogue& 
 std::vector<RunPrediction> predict_runs(const CsvTable& table,
                                         const Catalogue& catalogue,
                                         const std::vector<std::size_t>& chosen) {
+  if (table.rows() == 0) {
+    throw core::Error(fmt::format("{} has no rows of published runs", table.file()));
+  }
+  std::ignore = table.text(0, "id");
+  std::ignore = table.text(0, "measured_tokens_per_s_per_gpu");
+  const auto against = contradictions(table);
   std::vector<RunPrediction> rows(chosen.size());
-  tbb::parallel_for(std::size_t{0}, rows.size(),
-                    [&](std::size_t i) { rows[i] = predict_row(table, chosen[i], catalogue); });
+  tbb::parallel_for(std::size_t{0}, rows.size(), [&](std::size_t i) {
+    rows[i] = predict_row(table, chosen[i], catalogue, against[chosen[i]]);
+  });
   return rows;
 }
 
@@ -89,6 +146,7 @@ RunSummary summarize(const std::vector<RunPrediction>& rows) {
     covered += row.low <= row.measured && row.measured <= row.high ? 1 : 0;
   }
   summary.n = errors.size();
+  summary.median_abs_memory_error = median_memory_error(rows, summary.n_memory);
   if (errors.empty()) {
     return summary;
   }

@@ -16,24 +16,27 @@ namespace headway::validation {
 /// Entries of the catalogue that rows refer to, by name; read once, then shared by threads.
 struct Catalogue {
   std::map<std::string, gpu::GpuSpec> gpus;
+  std::map<std::string, training::NodeSpec> nodes;
+  std::map<std::string, workload::ModelSpec> models;
   std::map<std::string, workload::FrameworkSpec> frameworks;
   std::map<std::string, training::CalibrationSpec> calibrations;
   std::map<std::string, network::FabricSpec> fabrics;
 };
 
-/// Reads all GPUs, frameworks, calibrations and fabrics under these configuration folders.
+/// Reads all GPUs, nodes, models, frameworks, calibrations and fabrics under these configuration
+/// folders.
 /// @throws core::Error with all that is wrong in an entry
 Catalogue load_catalogue(const std::vector<std::filesystem::path>& roots);
 
 /// A row as a scenario, or why it cannot be one.
 struct RowScenario {
   std::optional<training::Scenario> scenario;
-  std::string skipped;               ///< reason, where there is no scenario
+  std::string skipped;  ///< reason, where there is no scenario: a cell that cannot be read, a GPU
+                        ///< the catalogue does not have, "unmodelled: ..."
   std::vector<std::string> assumed;  ///< fields that the source does not state
 };
 
 /// @param row  of a table with the columns of `training_runs.csv` (docs/validation.md)
-/// @throws core::Error if a cell cannot be read
 RowScenario row_scenario(const import::CsvTable& table,
                          std::size_t row,
                          const Catalogue& catalogue);
@@ -43,14 +46,21 @@ struct RunPrediction {
   std::string id, source, group, gpu, precision, kind, model;
   int gpus = 0;
   double weight = 1;
-  double measured = 0;              ///< tokens/s/GPU
+  std::string part;     ///< of the headline: "dense NVIDIA", "mixtures of experts", "AMD"
+  double measured = 0;  ///< tokens/s/GPU; 0: none that can be read
   std::optional<double> predicted;  ///< tokens/s/GPU
   std::optional<double> error;
   double low = 0, high = 0;  ///< 90 % interval of tokens/s/GPU
-  std::string status;        ///< ok, ok-assumed, skipped:<reason>
+  double measured_memory = 0,
+         predicted_memory = 0;       ///< peak of the fullest GPU [GiB]; 0: not stated
+  std::vector<std::string> assumed;  ///< fields that the source does not state
+  std::string status;                ///< ok, ok-assumed, ok-contradictory: <why>, skipped:<reason>
+  std::string status_class;          ///< the status up to its colon
 };
 
-/// Predicts every row, in parallel; the order and the bits do not depend on the threads.
+/// Predicts every row, in parallel; the order and the bits do not depend on the threads. A row that
+/// cannot be read or modelled is skipped, never an error.
+/// @throws core::Error if the table has no rows, no ids or no measured figures
 std::vector<RunPrediction> predict_runs(const import::CsvTable& table, const Catalogue& catalogue);
 
 /// Predicts these rows (by number) only.
@@ -67,12 +77,15 @@ struct RunSummary {
   std::size_t n = 0, n_skipped = 0;
   double median_abs_error = 0, mean_abs_error = 0, p90_abs_error = 0;
   double within_5 = 0, within_10 = 0, coverage_90 = 0;  ///< shares of the rows
+  std::size_t n_memory = 0;  ///< rows whose source states the peak of memory
+  double median_abs_memory_error = 0;
 };
 
 /// @param rows  all, or those of one source, GPU, precision or model kind
 RunSummary summarize(const std::vector<RunPrediction>& rows);
 
-/// The summary of every value of one property (`source`, `gpu`, `precision`, `kind`), by name.
+/// The summary of every value of one property (`source`, `gpu`, `precision`, `kind`, `part`,
+/// `status_class`), by name.
 std::vector<std::pair<std::string, RunSummary>> summarize_by(const std::vector<RunPrediction>& rows,
                                                              std::string RunPrediction::*property);
 

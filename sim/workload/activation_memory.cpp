@@ -76,6 +76,9 @@ double kept_by_attention(const CountedLayer& layer) {
                  static_cast<double>(shape.query_rank + shape.key_rank) +
              2.0 * static_cast<double>(shape.split_tokens * shape.rope_dim);
   }
+  if (layer.model.query_key_norm) {  // queries and keys before their norms
+    bytes += 2.0 * (shape.query_elements() + shape.key_elements());
+  }
   if (narrow(shape.linear)) {  // the narrow copy that the output projection multiplies
     bytes += operand * tokens_times(shape, shape.output_width());
   }
@@ -144,17 +147,28 @@ bool drops_activation(const CountedLayer& layer) {
   return layer.again.activation && !layer.again.mlp && !layer.again.experts;
 }
 
-/// Outputs of the two norms.
+/// Whether attention and MLP read the output of one norm.
+bool one_norm(const CountedLayer& layer) { return layer.model.norms == 1; }
+
+/// Outputs of the norms before attention and MLP.
 double norm_outputs(const CountedLayer& layer) {
-  return operand_bytes(layer.rank.linear) * layer.rank.split_stream() + mlp_input(layer);
+  const double own = one_norm(layer) ? 0.0 : mlp_input(layer);
+  return operand_bytes(layer.rank.linear) * layer.rank.split_stream() + own;
+}
+
+/// Inputs of the norms: the residual stream before each half, once where both halves start
+/// together; where norms stand after the halves too, the halves' outputs.
+double norm_inputs(const CountedLayer& layer) {
+  const double arrays = layer.model.parallel_block ? 1 : std::max(layer.model.norms, 2);
+  return 2.0 * arrays * layer.rank.split_stream();
 }
 
 double kept_by_layer(const CountedLayer& layer) {
   if (layer.again.all) {
     return 2.0 * layer.rank.split_stream();
   }
-  double bytes = 2.0 * 2.0 * layer.rank.split_stream() + kept_by_attention(layer) +
-                 kept_by_mlp(layer);  // with the inputs of both norms
+  double bytes = norm_inputs(layer) + kept_by_attention(layer) + kept_by_mlp(layer);
+  bytes -= one_norm(layer) ? mlp_input(layer) : 0.0;
   bytes -= layer.again.norms ? norm_outputs(layer) : 0.0;
   bytes -= drops_activation(layer) ? activation_output(layer) : 0.0;
   return bytes;

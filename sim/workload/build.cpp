@@ -1,6 +1,8 @@
 #include "sim/workload/build.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -23,6 +25,7 @@ constexpr int kNone = -1;
 struct ChunkBlocks {
   int enter_forward = kNone, leave_backward = kNone;
   std::vector<int> leave_forward, enter_backward;  ///< in order
+  std::vector<LayerRun> runs;                      ///< its layers, in the order of the model
   std::vector<Bucket> buckets;  ///< in the order of backward; empty without data parallelism
   std::vector<int> reduce;      ///< one a bucket, where gradients are reduced bucket by bucket
   std::vector<int>
@@ -50,10 +53,56 @@ BlockInput block_input(const ModelSpec& model,
   return input;
 }
 
+/// Equal for equal blocks, and nearly always different for others.
+std::uint64_t fingerprint(const Block& block) {
+  std::uint64_t hash = block.name.size();
+  const auto mix = [&hash](std::uint64_t part) {
+    hash = (hash ^ part) * 0x9e3779b97f4a7c15ULL;
+    hash ^= hash >> 31U;
+  };
+  for (const Operation& o : block.operations) {
+    mix(static_cast<std::uint64_t>(o.kind) << 32U | o.kernels.size());
+    mix(std::bit_cast<std::uint64_t>(o.bytes.si()));
+    mix(static_cast<std::uint64_t>(o.await.empty() ? o.ticket : o.await.front()));
+  }
+  return hash;
+}
+
+Block end_block(const BlockInput& input,
+                const StageLayout& layout,
+                const DataRanks& ranks,
+                int stage) {
+  OptimizerInput optimizer;
+  optimizer.parameters =
+      stage_parameters_per_rank(input.model, input.parallelism, layout, stage);
+  optimizer.ranks = ranks;
+  bool first = false;
+  bool last = false;
+  for (int c = 0; c < layout.chunks(); ++c) {
+    const ChunkLayout& chunk = layout.at(stage, c);
+    for (const LayerRun& run :
+         layer_runs(input.model, input.parallelism, chunk.first_layer, chunk.layers)) {
+      optimizer.replicated += run.layers * replicated_parameters(input.model, run.kind);
+    }
+    first = first || chunk.embedding;
+    last = last || chunk.head;
+  }
+  // A prediction module beside the head reads a copy of the token table.
+  const bool copies = input.model.tied_embeddings || input.model.multi_token_prediction > 0;
+  optimizer.embedding = first != last && copies;
+  if (last) {
+    optimizer.replicated +=
+        input.model.multi_token_prediction *
+        replicated_parameters(input.model, last_layer_kind(input.model, input.parallelism));
+  }
+  return finish_step(input, optimizer);
+}
+
 class GraphBuilder {
  public:
-  GraphBuilder(const BlockInput& input, int data_parallel, int micro_batches)
+  GraphBuilder(const BlockInput& input, int data_parallel, int micro_batches, GraphDetail detail)
       : input_(input),
+        detail_(detail),
         schedule_(effective_schedule(input.parallelism)),
         layout_(input.model, input.parallelism),
         ranks_(data_ranks(input.parallelism, data_parallel)),
@@ -79,12 +128,24 @@ class GraphBuilder {
  private:
   /// Index of a block equal to `block`, added if there is none.
   int intern(Block block) {
-    const auto found = std::find(graph_.blocks.begin(), graph_.blocks.end(), block);
-    if (found != graph_.blocks.end()) {
-      return static_cast<int>(found - graph_.blocks.begin());
+    const std::uint64_t print = fingerprint(block);
+    const auto end = fingerprints_.end();
+    auto found = std::find(fingerprints_.begin(), end, print);
+    for (; found != end; found = std::find(found + 1, end, print)) {
+      const auto index = found - fingerprints_.begin();
+      if (graph_.blocks[static_cast<std::size_t>(index)] == block) {
+        return static_cast<int>(index);
+      }
     }
+    fingerprints_.push_back(print);
     graph_.blocks.push_back(std::move(block));
     return static_cast<int>(graph_.blocks.size()) - 1;
+  }
+
+  /// The same of a block that computes.
+  template <class Write>
+  int intern(std::string name, Write write) {
+    return intern(detail_ == GraphDetail::whole ? write() : Block{std::move(name), {}});
   }
 
   void intern_layer(const LayerKind& kind) {
@@ -93,11 +154,17 @@ class GraphBuilder {
       return;
     }
     LayerBlocks& blocks = place->second;
-    blocks.forward = intern(layer_forward(input_, kind));
-    blocks.backward = intern(layer_backward(input_, kind, BackwardPart::whole));
+    const auto backward = [&](BackwardPart part) {
+      return [this, &kind, part] { return layer_backward(input_, kind, part); };
+    };
+    const std::string name = kind_name(kind);
+    blocks.forward = intern(name + " forward", [&] { return layer_forward(input_, kind); });
+    blocks.backward = intern(name + " backward", backward(BackwardPart::whole));
     if (splits_backward()) {
-      blocks.input_gradient = intern(layer_backward(input_, kind, BackwardPart::input_gradient));
-      blocks.weight_gradient = intern(layer_backward(input_, kind, BackwardPart::weight_gradient));
+      blocks.input_gradient =
+          intern(name + " input gradient", backward(BackwardPart::input_gradient));
+      blocks.weight_gradient =
+          intern(name + " weight gradient", backward(BackwardPart::weight_gradient));
     }
   }
 
@@ -134,8 +201,8 @@ class GraphBuilder {
             intern(send_block(input_, from->stage, Group::pipeline_previous, 2 * from->chunk + 1));
       }
     } else {
-      blocks.enter_forward = intern(embedding_forward(input_));
-      blocks.leave_backward = intern(embedding_backward(input_));
+      blocks.enter_forward = intern("embedding forward", [&] { return embedding_forward(input_); });
+      blocks.leave_backward = intern("embedding backward", [&] { return embedding_backward(input_); });
     }
     if (const auto to = next_chunk(schedule_, p, layout_.chunks(), here)) {
       if (to->stage != chunk.stage) {
@@ -152,14 +219,14 @@ class GraphBuilder {
   /// The head, and after it each multi-token prediction module with its own use of the head;
   /// backward meets them in the opposite order. A module's layer has no half backward.
   void connect_head(ChunkBlocks& blocks) {
-    blocks.leave_forward = {intern(head_forward(input_))};
-    blocks.enter_backward = {intern(head_backward(input_))};
+    blocks.leave_forward = {intern("head forward", [&] { return head_forward(input_); })};
+    blocks.enter_backward = {intern("head backward", [&] { return head_backward(input_); })};
     for (int i = 0; i < input_.model.multi_token_prediction; ++i) {
       const LayerBlocks& layer = layers_.at(last_layer_kind(input_.model, input_.parallelism));
-      const std::vector<int> forward{intern(prediction_forward(input_)), layer.forward,
+      const std::vector<int> forward{intern("prediction forward", [&] { return prediction_forward(input_); }), layer.forward,
                                      blocks.leave_forward.front()};
       const std::vector<int> backward{blocks.enter_backward.back(), layer.backward,
-                                      intern(prediction_backward(input_))};
+                                      intern("prediction backward", [&] { return prediction_backward(input_); })};
       blocks.leave_forward.insert(blocks.leave_forward.end(), forward.begin(), forward.end());
       blocks.enter_backward.insert(blocks.enter_backward.begin(), backward.begin(), backward.end());
     }
@@ -179,9 +246,10 @@ class GraphBuilder {
     }
     for (int c = 0; c < layout_.chunks(); ++c) {
       ChunkBlocks& blocks = chunks[static_cast<std::size_t>(c)];
-      connect(blocks, layout_.at(stage, c));
-      blocks.buckets =
-          chunk_buckets(input_.model, input_.parallelism, layout_.at(stage, c), ranks_.shared);
+      const ChunkLayout& chunk = layout_.at(stage, c);
+      connect(blocks, chunk);
+      blocks.runs = layer_runs(input_.model, input_.parallelism, chunk.first_layer, chunk.layers);
+      blocks.buckets = chunk_buckets(input_.model, input_.parallelism, chunk, ranks_.shared);
       for (const Bucket& bucket : blocks.buckets) {
         if (reduces_early() || reduces_always()) {
           blocks.reduce.push_back(intern(reduce_bucket(input_, bucket.parameters)));
@@ -260,10 +328,6 @@ class GraphBuilder {
     for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
       call(stage, layer_block(layers_.at(run->kind), kind), like, run->layers);
     }
-  }
-
-  std::vector<LayerRun> runs_of(const ChunkLayout& chunk) const {
-    return layer_runs(input_.model, input_.parallelism, chunk.first_layer, chunk.layers);
   }
 
   /// Runs the buckets of a chunk with sharded weights: while one computes, the next one's weights
@@ -356,7 +420,7 @@ class GraphBuilder {
     }
     if (!first || blocks.await_gather.empty()) {
       call(stage, blocks.enter_forward, like);
-      forward_layers(stage, runs_of(chunk), like);
+      forward_layers(stage, blocks.runs, like);
       call_each(stage, blocks.leave_forward, like);
       return;
     }
@@ -376,12 +440,8 @@ class GraphBuilder {
 
   /// A whole backward, or one of its halves: the first passes gradients on, the second completes
   /// those of weights.
-  void backward(Stage& stage,
-                const ChunkBlocks& blocks,
-                const ChunkLayout& chunk,
-                const Call& like,
-                WorkKind kind,
-                bool last) const {
+  void backward(
+      Stage& stage, const ChunkBlocks& blocks, const Call& like, WorkKind kind, bool last) const {
     if (!blocks.gather.empty()) {
       backward_sharded(stage, blocks, like, kind);
       return;
@@ -399,34 +459,9 @@ class GraphBuilder {
         call(stage, blocks.reduce[i], like);
       }
     } else {
-      backward_layers(stage, runs_of(chunk), like, kind);
+      backward_layers(stage, blocks.runs, like, kind);
     }
     call(stage, leave, like);
-  }
-
-  Block finish_block(int stage) const {
-    OptimizerInput optimizer;
-    optimizer.parameters =
-        stage_parameters_per_rank(input_.model, input_.parallelism, layout_, stage);
-    optimizer.ranks = ranks_;
-    bool first = false;
-    bool last = false;
-    for (int c = 0; c < layout_.chunks(); ++c) {
-      for (const LayerRun& run : runs_of(layout_.at(stage, c))) {
-        optimizer.replicated += run.layers * replicated_parameters(input_.model, run.kind);
-      }
-      first = first || layout_.at(stage, c).embedding;
-      last = last || layout_.at(stage, c).head;
-    }
-    // A prediction module beside the head reads a copy of the token table.
-    const bool copies = input_.model.tied_embeddings || input_.model.multi_token_prediction > 0;
-    optimizer.embedding = first != last && copies;
-    if (last) {
-      optimizer.replicated +=
-          input_.model.multi_token_prediction *
-          replicated_parameters(input_.model, last_layer_kind(input_.model, input_.parallelism));
-    }
-    return finish_step(input_, optimizer);
   }
 
   Stage build_stage(int index) {
@@ -445,20 +480,24 @@ class GraphBuilder {
       } else {
         const CallKind kind =
             item.kind == WorkKind::weight_gradient ? CallKind::weight_gradient : CallKind::backward;
-        backward(stage, blocks, chunk, {0, kind, item.micro_batch, item.chunk, 1}, item.kind,
+        backward(stage, blocks, {0, kind, item.micro_batch, item.chunk, 1}, item.kind,
                  i == blocks.last_backward);
       }
     }
-    call(stage, intern(finish_block(index)), {0, CallKind::epilogue, -1, 0, 1});
+    const int end =
+        intern("finish step", [&] { return end_block(input_, layout_, ranks_, index); });
+    call(stage, end, {0, CallKind::epilogue, -1, 0, 1});
     return stage;
   }
 
   BlockInput input_;
+  GraphDetail detail_;
   ScheduleKind schedule_;
   StageLayout layout_;
   DataRanks ranks_;
   std::vector<StageSchedule> items_;
   StepGraph graph_;
+  std::vector<std::uint64_t> fingerprints_;  ///< of the graph's blocks
   std::map<LayerKind, LayerBlocks> layers_;
   int await_weights_ = kNone;
 };
@@ -470,7 +509,8 @@ StepGraph build_step_graph(const ModelSpec& model,
                            const ParallelismSpec& parallelism,
                            int data_parallel,
                            int micro_batches,
-                           int expert_domains) {
+                           int expert_domains,
+                           GraphDetail detail) {
   core::Diagnostics diagnostics;
   for (std::string& sentence :
        violations(model, training, parallelism, data_parallel, micro_batches)) {
@@ -478,7 +518,21 @@ StepGraph build_step_graph(const ModelSpec& model,
   }
   diagnostics.throw_if_any();
   const BlockInput input = block_input(model, training, parallelism, expert_domains);
-  return GraphBuilder(input, data_parallel, micro_batches).build();
+  return GraphBuilder(input, data_parallel, micro_batches, detail).build();
+}
+
+std::vector<Block> end_blocks(const ModelSpec& model,
+                              const TrainingSpec& training,
+                              const ParallelismSpec& parallelism,
+                              int data_parallel) {
+  const BlockInput input = block_input(model, training, parallelism, 1);
+  const StageLayout layout(model, parallelism);
+  const DataRanks ranks = data_ranks(parallelism, data_parallel);
+  std::vector<Block> blocks;
+  for (int stage = 0; stage < layout.stages(); ++stage) {
+    blocks.push_back(end_block(input, layout, ranks, stage));
+  }
+  return blocks;
 }
 
 }  // namespace headway::workload

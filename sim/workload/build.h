@@ -2,6 +2,7 @@
 // step.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,13 @@ std::vector<std::string> violations(const ModelSpec& model,
                                     int data_parallel,
                                     int micro_batches);
 
+/// What of a step is written down.
+enum class GraphDetail : std::uint8_t {
+  whole,
+  traffic,  ///< only the traffic of stages and replicas: the blocks of layers, embedding, head and
+            ///< of the step's end are empty
+};
+
 /// One training step of all stages.
 /// @param data_parallel  replicas of the model
 /// @param micro_batches  micro-batches each replica runs in the step
@@ -51,7 +59,15 @@ StepGraph build_step_graph(const ModelSpec& model,
                            const ParallelismSpec& parallelism,
                            int data_parallel,
                            int micro_batches,
-                           int expert_domains = 1);
+                           int expert_domains = 1,
+                           GraphDetail detail = GraphDetail::whole);
+
+/// The last block of each stage's step: what is left of the gradients' reduction, their norm, the
+/// optimizer. The specs must break no rule.
+std::vector<Block> end_blocks(const ModelSpec& model,
+                              const TrainingSpec& training,
+                              const ParallelismSpec& parallelism,
+                              int data_parallel);
 
 /// Parameters one rank of `stage` holds [count]; sharding over data-parallel ranks not applied.
 double parameters_per_rank(const ModelSpec& model, const ParallelismSpec& parallelism, int stage);

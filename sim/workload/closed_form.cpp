@@ -91,7 +91,7 @@ LayerParameters dense_layer_parameters(const ModelSpec& model) {
   LayerParameters layer;
   layer.attention = attention_parameters(model);
   layer.mlp = mlp_parameters(model, model.ffn);
-  layer.norms = 2.0 * norm_parameters(model);
+  layer.norms = model.norms * norm_parameters(model);
   return layer;
 }
 
@@ -102,7 +102,7 @@ LayerParameters expert_layer_parameters(const ModelSpec& model) {
   layer.mlp = model.moe->shared_experts * mlp_parameters(model, model.moe->ffn);
   layer.routed_experts = model.moe->experts * mlp_parameters(model, model.moe->ffn);
   layer.router = static_cast<double>(model.hidden) * model.moe->experts;
-  layer.norms = 2.0 * norm_parameters(model);
+  layer.norms = model.norms * norm_parameters(model);
   return layer;
 }
 
@@ -131,9 +131,18 @@ ParameterCount count_parameters(const ModelSpec& model) {
 
 namespace {
 
-/// Mean keys of a query in a document of `length` tokens with a window (0: none).
-double keys_in(double length, double window) {
-  return window > 0 && window < length ? window * (1.0 - window / (2.0 * length)) : length / 2.0;
+/// Mean keys of a query in a document of `length` tokens.
+double keys_in(double length, AttentionWindow window) {
+  const double w = window.tokens;
+  if (w <= 0 || w >= length) {
+    return length / 2.0;
+  }
+  if (!window.chunked) {
+    return w * (1.0 - w / (2.0 * length));
+  }
+  const double whole = std::floor(length / w);
+  const double rest = length - whole * w;
+  return (whole * w * w + rest * rest) / (2.0 * length);
 }
 
 bool sees_window(const ModelSpec& model, int layer) {
@@ -143,10 +152,10 @@ bool sees_window(const ModelSpec& model, int layer) {
 }  // namespace
 
 double causal_keys(const ModelSpec& model, int layer, int sequence_length) {
-  return keys_in(sequence_length, sees_window(model, layer) ? model.window : 0);
+  return keys_in(sequence_length, sees_window(model, layer) ? window_of(model) : AttentionWindow{});
 }
 
-double mean_causal_keys(const TrainingSpec& training, int window) {
+double mean_causal_keys(const TrainingSpec& training, AttentionWindow window) {
   if (training.documents.empty()) {
     return keys_in(training.sequence_length, window);
   }
@@ -231,7 +240,8 @@ TrainingFlops training_flops_per_token(const ModelSpec& model,
   double core = 0;
   double again = 0;
   const auto add = [&](const LayerKind& kind, int layers) {
-    const double keys = mean_causal_keys(training, kind.windowed ? model.window : 0);
+    const double keys =
+        mean_causal_keys(training, kind.windowed ? window_of(model) : AttentionWindow{});
     const double one = 4.0 * keys * core_width(model);
     core += layers * one;
     const Remade parts = remade(training.framework, parallelism, kind);

@@ -67,14 +67,27 @@ struct ForwardFlops {
 ForwardFlops forward_flops_per_token(const ModelSpec& model, int sequence_length);
 
 /// Mean number of keys a query of layer `layer` attends to if the causal half is kept:
-/// s/2 in full attention, w (1 - w/2s) with a window of w tokens.
+/// s/2 in full attention, w (1 - w/2s) with a window of w tokens, w/2 in pieces of w tokens that
+/// divide s.
 double causal_keys(const ModelSpec& model, int layer, int sequence_length);
 
+/// Which keys a query sees of those before it: the last `tokens` (0: all), or those of its own
+/// piece of a sequence cut into pieces of `tokens`.
+struct AttentionWindow {
+  AttentionWindow(int seen = 0, bool in_pieces = false)  // NOLINT(google-explicit-constructor)
+      : tokens(seen), chunked(in_pieces) {}
+  int tokens;
+  bool chunked;
+};
+inline AttentionWindow window_of(const ModelSpec& model) {
+  return {model.window, model.chunked_window};
+}
+
 /// The same for a sequence of packed documents of these lengths, with no attention between them,
-/// and a window of `window` tokens (0: none): the mean over tokens, so that a document counts with
+/// and a window: the mean over tokens, so that a document counts with
 /// its length. Without a window sum_i p_i s_i^2 / (2 sum_i p_i s_i). Sequences shorter than a
 /// document cut it.
-double mean_causal_keys(const TrainingSpec& training, int window);
+double mean_causal_keys(const TrainingSpec& training, AttentionWindow window);
 
 /// Model FLOPs of one trained token (forward and backward, three times the forward).
 struct TrainingFlops {

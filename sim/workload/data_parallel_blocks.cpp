@@ -1,6 +1,7 @@
 #include "sim/workload/data_parallel_blocks.h"
 
 #include "sim/workload/block_writer.h"
+#include "sim/workload/optimizer_state.h"
 
 namespace headway::workload {
 
@@ -11,8 +12,6 @@ using core::Bytes;
 using core::CollectiveKind;
 
 constexpr double kWeightBytes = 2;
-/// Adam in fp32: reads and writes two moments and the main weights, writes the 16-bit weights.
-constexpr double kAdamBytes = 12 + 12 + kWeightBytes;
 /// With fp16's scaled loss gradients are copied to fp32 (written), divided by the scale and clipped
 /// (each read and written) in passes of their own. Source: Megatron-LM 2.x,
 /// megatron/optimizer/optimizer.py, Float16Optimizer.step.
@@ -135,7 +134,7 @@ void write_update(BlockWriter& writer, const BlockInput& input, const OptimizerI
   writer.collective(CollectiveKind::all_reduce, Group::world, Activity::data, Bytes(4),
                     "gradient norm");
   const core::Kernel clear = memory_kernel("clear gradients", gradient_bytes * held);
-  const double update_bytes = (gradient_bytes + kAdamBytes) * updated;
+  const double update_bytes = (gradient_bytes + workload::update_bytes(input.training.optimizer_state)) * updated;
   if (input.parallelism.offload == Offload::optimizer) {
     writer.compute({host_kernel(core::KernelKind::host_copy, "gradients to host", gradient_bytes * updated),
                     host_kernel(core::KernelKind::host_update, "optimizer on host", update_bytes),

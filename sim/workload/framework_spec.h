@@ -6,6 +6,7 @@
 
 #include "sim/core/fields.h"
 #include "sim/core/units.h"
+#include "sim/workload/usual_run.h"
 
 namespace headway::workload {
 
@@ -54,6 +55,7 @@ struct FrameworkSpec {
   core::Seconds cpu_launch{5e-6};
   core::Seconds step_overhead{0};
   core::Seconds message_overhead{0};
+  UsualRunSpec usual;
   template <class V>
   void fields(V& v) {
     v.optional("name", name, "Name printed in reports.");
@@ -121,6 +123,9 @@ struct FrameworkSpec {
                "Time a stage loses at each pipeline message it receives: the scheduler's own work "
                "and launching the transfer.",
                core::non_negative);
+    v.optional("usual", usual,
+               "How its runs are usually laid out: what 'headway validate' takes where a published "
+               "run does not say.");
   }
   bool operator==(const FrameworkSpec&) const = default;
 };

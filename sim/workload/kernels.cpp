@@ -268,7 +268,7 @@ std::vector<Kernel> attention_backward(const RankShape& shape, const FrameworkSp
 }
 
 std::vector<Kernel> rotary(const ModelSpec& model, const RankShape& shape) {
-  if (model.learned_positions > 0) {
+  if (model.learned_positions > 0 || !model.rotary) {
     return {};
   }
   if (shape.latent()) {
@@ -278,6 +278,14 @@ std::vector<Kernel> rotary(const ModelSpec& model, const RankShape& shape) {
   }
   return {memory_kernel("rotary", 4.0 * shape.query_elements()),
           memory_kernel("rotary", 4.0 * shape.key_elements())};
+}
+
+std::vector<Kernel> query_key_norms(const ModelSpec& model, const RankShape& shape, double bytes) {
+  if (!model.query_key_norm) {
+    return {};
+  }
+  return {memory_kernel("query-key norm", bytes * shape.query_elements()),
+          memory_kernel("query-key norm", bytes * shape.key_elements())};
 }
 
 std::vector<Kernel> activation_forward(const ModelSpec& model,
@@ -336,8 +344,15 @@ std::vector<Kernel> residual_forward(const ModelSpec& model,
   if (framework.fused_elementwise || (!model.biases && !shape.dropout)) {
     return {memory_kernel("residual", (6.0 + mask) * stream)};
   }
-  return {memory_kernel("bias", 4.0 * stream), memory_kernel("dropout", 5.0 * stream),
-          memory_kernel("residual", 6.0 * stream)};
+  std::vector<Kernel> kernels;
+  if (model.biases) {
+    kernels.push_back(memory_kernel("bias", 4.0 * stream));
+  }
+  if (shape.dropout) {
+    kernels.push_back(memory_kernel("dropout", 5.0 * stream));
+  }
+  kernels.push_back(memory_kernel("residual", 6.0 * stream));
+  return kernels;
 }
 
 std::vector<Kernel> residual_backward(const RankShape& shape) {

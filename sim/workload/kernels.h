@@ -67,7 +67,13 @@ std::vector<core::Kernel> attention_forward(const RankShape& shape, const Framew
 std::vector<core::Kernel> attention_backward(const RankShape& shape,
                                              const FrameworkSpec& framework);
 
-/// Rotary embedding of queries and keys; none where positions are learned. Latent attention turns
+/// Norms of queries and keys, where the model has them.
+/// @param bytes  an element: 4 forward (read, written), 6 backward (input and gradient read)
+std::vector<core::Kernel> query_key_norms(const ModelSpec& model,
+                                          const RankShape& shape,
+                                          double bytes);
+
+/// Rotary embedding of queries and keys; none with learned positions or ALiBi. Latent attention turns
 /// part of a query and writes keys and values anew.
 std::vector<core::Kernel> rotary(const ModelSpec& model, const RankShape& shape);
 

@@ -4,6 +4,7 @@
 #include "sim/workload/block_writer.h"
 #include "sim/workload/expert_blocks.h"
 #include "sim/workload/kernels.h"
+#include "sim/workload/parallel_block.h"
 #include "sim/workload/rank_parameters.h"
 
 namespace headway::workload {
@@ -39,6 +40,7 @@ void write_latent_up_forward(BlockWriter& writer, const BlockInput& input) {
 void write_attention_input_forward(BlockWriter& writer, const BlockInput& input) {
   if (!input.shape.latent()) {
     tensor_region(writer, input).forward_columns(layer_linears(input.model, input.shape).qkv);
+    writer.compute(query_key_norms(input.model, input.shape, 4.0));
     writer.compute(rotary(input.model, input.shape));
     return;
   }
@@ -103,8 +105,31 @@ void write_second_half_forward(BlockWriter& writer,
   }
 }
 
+/// Whether each half's output passes a norm before it joins the residual stream.
+bool norms_outputs(const ModelSpec& model) { return model.norms > 2; }
+
+/// From a half's output, reduced, to the residual stream.
+void write_half_end_forward(BlockWriter& writer, const BlockInput& input) {
+  if (norms_outputs(input.model)) {
+    writer.compute(norm_forward(input.shape));
+  }
+  writer.compute(residual_forward(input.model, input.shape, input.training.framework));
+}
+
+void write_half_end_backward(BlockWriter& writer, const BlockInput& input) {
+  writer.compute(residual_backward(input.shape));
+  if (norms_outputs(input.model)) {
+    // Input and gradient in, one gradient out; the residual's gradient passes by.
+    writer.compute(memory_kernel("norm", 6.0 * input.shape.split_stream()));
+  }
+}
+
 void write_layer_forward(BlockWriter& writer, const BlockInput& input, const LayerKind& kind) {
   const ModelSpec& model = input.model;
+  if (model.parallel_block) {
+    write_parallel_forward(writer, input);
+    return;
+  }
   const RankShape& shape = input.shape;
   const FrameworkSpec& framework = input.training.framework;
   const std::vector<int> dispatch =
@@ -114,10 +139,10 @@ void write_layer_forward(BlockWriter& writer, const BlockInput& input, const Lay
   write_attention_input_forward(writer, input);
   write_core_attention_forward(writer, shape, framework);
   tensor_region(writer, input).forward_rows(layer_linears(model, shape).projection);
-  writer.compute(residual_forward(model, shape, framework));
+  write_half_end_forward(writer, input);
   writer.compute(norm_forward(shape));
   write_second_half_forward(writer, input, kind.experts, dispatch);
-  writer.compute(residual_forward(model, shape, framework));
+  write_half_end_forward(writer, input);
 }
 
 void write_mlp_backward(BlockWriter& writer, const BlockInput& input, const BackwardMode& mode) {
@@ -167,7 +192,7 @@ void write_second_half_backward(BlockWriter& writer,
   const BackwardMode mode = backward_mode(input, part);
   const bool chain = part != BackwardPart::weight_gradient;
   if (chain) {
-    writer.compute(residual_backward(input.shape));
+    write_half_end_backward(writer, input);
     write_second_half_again(writer, input, kind, again);
   }
   if (kind.experts) {
@@ -188,7 +213,7 @@ void write_attention_backward(BlockWriter& writer,
   const BackwardMode mode = backward_mode(input, part);
   const bool chain = part != BackwardPart::weight_gradient;
   if (chain) {
-    writer.compute(residual_backward(input.shape));
+    write_half_end_backward(writer, input);
   }
   tensor_region(writer, input)
       .backward_rows(layer_linears(input.model, input.shape).projection, mode);
@@ -201,6 +226,7 @@ void write_attention_backward(BlockWriter& writer,
     }
     write_core_attention_backward(writer, input.shape, framework);
     writer.compute(rotary(input.model, input.shape));
+    writer.compute(query_key_norms(input.model, input.shape, 6.0));
     if (again.norms) {
       writer.compute(norm_forward(input.shape));
     }
@@ -254,6 +280,10 @@ Block layer_backward(const BlockInput& input, const LayerKind& kind, BackwardPar
   const Remade again = remade(input.training.framework, input.parallelism, kind);
   if (again.all && part != BackwardPart::weight_gradient) {
     write_layer_forward(writer, own, kind);
+  }
+  if (input.model.parallel_block) {
+    write_parallel_backward(writer, own, again, backward_mode(own, part));
+    return writer.finish(Activity::tensor);
   }
   write_second_half_backward(writer, own, kind, again, part);
   write_attention_backward(writer, own, again, part);

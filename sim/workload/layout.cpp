@@ -86,36 +86,42 @@ std::string chunk_list_problem(const ModelSpec& model, const ParallelismSpec& pa
   return {};
 }
 
-/// Layers of each chunk of a stage. The chunk with the embedding or the head gets what is missing
-/// to equal chunks.
-std::optional<std::vector<int>> chunk_layers(int layers,
-                                             int chunks,
-                                             bool first_stage,
-                                             bool last_stage) {
+/// Layers of a chunk of a stage where the user lists none, or nothing if they do not divide. The
+/// chunk with the embedding or the head gets what is missing to equal chunks.
+std::optional<int> even_chunk(
+    int layers, int chunks, int chunk, bool first_stage, bool last_stage) {
   const int each = (layers + chunks - 1) / chunks;
   const int missing = each * chunks - layers;
-  std::vector<int> result(static_cast<std::size_t>(chunks), each);
   if (missing == 0) {
-    return result;
+    return each;
   }
   if ((!first_stage && !last_stage) || missing > each) {
     return std::nullopt;
   }
-  (first_stage ? result.front() : result.back()) -= missing;
-  return result;
+  const int short_one = first_stage ? 0 : chunks - 1;
+  return chunk == short_one ? each - missing : each;
 }
 
-/// Layers of a chunk where the user lists none; the layout must have no problem.
-int even_chunk(const ModelSpec& model, const ParallelismSpec& parallelism, StageChunk at) {
-  const ScheduleKind schedule = effective_schedule(parallelism);
-  const int size = (*stage_layers(model, parallelism))[static_cast<std::size_t>(at.stage)];
-  if (schedule == ScheduleKind::dual_pipe) {
-    return size;  // two directions hold every layer twice, so a chunk is the whole stage
+/// Layers of all chunks in the order in which a micro-batch meets them; the layout must have no
+/// problem.
+std::vector<int> layers_in_order(const ModelSpec& model, const ParallelismSpec& parallelism) {
+  if (!parallelism.chunk_layers.empty()) {
+    return parallelism.chunk_layers;
   }
+  const ScheduleKind schedule = effective_schedule(parallelism);
+  const int p = parallelism.pipeline;
   const int chunks = chunks_per_stage(schedule, parallelism.virtual_stages);
-  const auto sizes =
-      chunk_layers(size, chunks, at.stage == 0, at.stage == parallelism.pipeline - 1);
-  return (*sizes)[static_cast<std::size_t>(at.chunk)];
+  const std::vector<int> sizes = *stage_layers(model, parallelism);
+  std::vector<int> result;
+  for (int place = 0; place < positions(schedule, p, chunks); ++place) {
+    const StageChunk at = at_position(schedule, p, place, 0);
+    const int size = sizes[static_cast<std::size_t>(at.stage)];
+    // Two directions hold every layer twice, so a chunk is the whole stage.
+    result.push_back(schedule == ScheduleKind::dual_pipe
+                         ? size
+                         : *even_chunk(size, chunks, at.chunk, at.stage == 0, at.stage == p - 1));
+  }
+  return result;
 }
 
 }  // namespace
@@ -161,7 +167,7 @@ std::string layout_problem(const ModelSpec& model, const ParallelismSpec& parall
   }
   for (int stage = 0; stage < p; ++stage) {
     const int layers = (*stages)[static_cast<std::size_t>(stage)];
-    if (!chunk_layers(layers, chunks, stage == 0, stage == p - 1)) {
+    if (!even_chunk(layers, chunks, 0, stage == 0, stage == p - 1)) {
       return fmt::format("the {} layers of pipeline stage {} do not divide over {} virtual stages",
                          layers, stage, chunks);
     }
@@ -178,14 +184,13 @@ StageLayout::StageLayout(const ModelSpec& model, const ParallelismSpec& parallel
   const ScheduleKind schedule = effective_schedule(parallelism);
   table_.resize(static_cast<std::size_t>(stages_ * chunks_));
   const int directions = schedule == ScheduleKind::dual_pipe ? 2 : 1;
+  const std::vector<int> sizes = layers_in_order(model, parallelism);
   const int places = positions(schedule, stages_, chunks_);
   for (int direction = 0; direction < directions; ++direction) {
     int layer = 0;
     for (int place = 0; place < places; ++place) {
       const StageChunk at = at_position(schedule, stages_, place, direction);
-      const int layers = parallelism.chunk_layers.empty()
-                             ? even_chunk(model, parallelism, at)
-                             : parallelism.chunk_layers[static_cast<std::size_t>(place)];
+      const int layers = sizes[static_cast<std::size_t>(place)];
       table_[static_cast<std::size_t>(at.stage * chunks_ + at.chunk)] = {
           at.stage, at.chunk, layer, layers, place == 0, place + 1 == places};
       layer += layers;

@@ -6,6 +6,7 @@
 #include "sim/workload/activation_memory.h"
 #include "sim/workload/data_parallel_blocks.h"
 #include "sim/workload/layout.h"
+#include "sim/workload/optimizer_state.h"
 #include "sim/workload/rank_parameters.h"
 #include "sim/workload/rank_shape.h"
 #include "sim/workload/schedule.h"
@@ -173,30 +174,34 @@ States model_states(const TrainingSpec& training,
   const double parameters = held.total();
   const double shard = held.shared / ranks.shards + held.experts / ranks.experts;
   const double gradient = training.framework.gradient_bytes;
+  const double optimizer = optimizer_bytes(training.optimizer_state);
   const double in_reduction = 2.0 * training.framework.reduce_bytes * largest_bucket;
   switch (parallelism.sharding) {
     case Sharding::zero0:
-      return {2.0 * parameters, gradient * parameters, 12.0 * parameters, 0};
+      return {2.0 * parameters, gradient * parameters, optimizer * parameters, 0};
     case Sharding::zero1:
-      return {2.0 * parameters, gradient * parameters, 12.0 * shard, 0};
+      return {2.0 * parameters, gradient * parameters, optimizer * shard, 0};
     case Sharding::zero2:
-      return {2.0 * parameters, gradient * shard, 12.0 * shard, in_reduction};
+      return {2.0 * parameters, gradient * shard, optimizer * shard, in_reduction};
     case Sharding::zero3:
     case Sharding::hsdp:
-      return {4.0 * shard, gradient * shard, 8.0 * shard,
+      return {kMasterBytes * shard, gradient * shard, moment_bytes(training.optimizer_state) * shard,
               (parallelism.reshard ? 2.0 * 2.0 * largest_bucket : 2.0 * parameters) + in_reduction};
   }
   return {};
 }
 
-/// Master weights and moments, 12 B a parameter, move to the host; the 16-bit weights stay, and gradients wait on the
-/// GPU for the update.
-States offloaded(States states, const ParallelismSpec& parallelism, double updated) {
+/// Master weights and moments (12 B a parameter with Adam in fp32) move to the host; the 16-bit weights stay, and
+/// gradients wait on the GPU for the update.
+States offloaded(States states,
+                 const TrainingSpec& training,
+                 const ParallelismSpec& parallelism,
+                 double updated) {
   if (parallelism.offload == Offload::optimizer) {
     const bool shards_weights = parallelism.sharding == Sharding::zero3 || parallelism.sharding == Sharding::hsdp;
     states.weights = shards_weights ? 2.0 * updated : states.weights;
     states.optimizer = 0;
-    states.host = 12.0 * updated;
+    states.host = optimizer_bytes(training.optimizer_state) * updated;
   }
   return states;
 }
@@ -235,7 +240,7 @@ std::vector<StageMemory> stage_memory(const ModelSpec& model,
     const double shard = held.shared / ranks.shards + held.experts / ranks.experts;
     const double updated = parallelism.sharding == Sharding::zero0 ? held.total() : shard;
     const States states = offloaded(model_states(training, parallelism, held, largest_bucket, ranks),
-                                    parallelism, updated);
+                                    training, parallelism, updated);
     const Live peak = liveness.peak(layout, stage, schedule[static_cast<std::size_t>(stage)]);
     StageMemory memory;
     memory.weights =

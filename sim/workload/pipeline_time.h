@@ -54,27 +54,34 @@ class PipelineOrder {
                   std::vector<double>& scratch,
                   std::vector<double>& ends) const;
 
+  /// When a stage ends its first backward, whole or its input half [s].
+  /// @param scratch  as `stage_ends` left it
+  [[nodiscard]] double first_backward_end(const std::vector<double>& scratch, int stage) const {
+    return scratch[first_backward_[static_cast<std::size_t>(stage)]];
+  }
+
   /// Passes evaluated.
   [[nodiscard]] std::size_t items() const { return items_.size(); }
 
  private:
+  /// Ends have places in one table: that of each stage's start, then those of the items in order.
   struct Item {
-    std::int32_t needs = 0;    ///< item whose end it waits for, plus one; 0: none
-    std::int16_t message = 0;  ///< index into PipelineTimes::message plus one; 0: nothing is sent
-    std::uint16_t stage = 0;
-    std::uint32_t place = 0;  ///< (stage x chunks + chunk) x kPasses + pass
+    std::uint32_t previous = 0;  ///< end of the item before it on its stage
+    std::uint32_t needs = 0;     ///< end of the pass that it waits for; its own `previous`: none
+    std::uint32_t message = 0;   ///< index into PipelineTimes::message plus one; 0: nothing is sent
+    std::uint32_t pass = 0;      ///< (stage x chunks + chunk) x kPasses + pass
   };
   class Builder;
 
-  [[nodiscard]] double continued(const PipelineTimes& times,
-                                 int more,
-                                 const std::vector<double>& ends) const;
+  [[nodiscard]] double continued(const PipelineTimes& times, int more, double round) const;
 
   int stages_, chunks_;
   bool alternates_ = true;  ///< one forward, one backward; else all forwards first
-  std::int32_t late_ = -1,
-               early_ = -1;  ///< the last stage's last forward, and that of p micro-batches before
+  /// Ends of the last stage's last forward, and of that p micro-batches before; 0: there is none.
+  std::uint32_t late_ = 0, early_ = 0;
   std::vector<Item> items_;
+  std::vector<std::uint32_t> last_;            ///< per stage: end of its last item
+  std::vector<std::uint32_t> first_backward_;  ///< and of its first backward
 };
 
 }  // namespace headway::workload

@@ -56,7 +56,7 @@ RankParameters mixture_per_rank(const ModelSpec& model, const ParallelismSpec& p
 }  // namespace
 
 double replicated_parameters(const ModelSpec& model, const LayerKind& kind) {
-  double whole = 2.0 * norm_parameters(model);
+  double whole = model.norms * norm_parameters(model);
   if (model.biases) {
     const int rows = kind.experts ? 1 + model.moe->shared_experts : 2;
     whole += static_cast<double>(rows) * model.hidden;

@@ -52,10 +52,10 @@ RankShape rank_shape(const ModelSpec& model,
     shape.key_rank = model.latent->key_value_rank;
     shape.rope_dim = model.latent->rope_dim;
   }
-  shape.mean_keys = mean_causal_keys(training, windowed ? model.window : 0);
+  shape.mean_keys = mean_causal_keys(training, windowed ? window_of(model) : AttentionWindow{});
   shape.ffn = model.ffn / t;
   shape.vocabulary = (model.vocabulary + t - 1) / t;
-  shape.dropout = model.biases;
+  shape.dropout = model.dropout.value_or(model.biases);
   shape.linear = training.precision;
   shape.wide =
       training.precision == core::Precision::fp16 ? core::Precision::fp16 : core::Precision::bf16;

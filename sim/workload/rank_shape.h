@@ -93,7 +93,8 @@ struct RankShape {
   }
 };
 
-/// Dropout is assumed where the model has biases (GPT-3 and its time): later models train without.
+/// Where the model does not say, dropout is assumed with biases (GPT-3 and its time): later models train
+/// without.
 /// @param windowed  of a layer whose attention sees the model's window
 RankShape rank_shape(const ModelSpec& model,
                      const TrainingSpec& training,

@@ -27,7 +27,9 @@ StageSchedule gpipe_stage(int micro_batches) {
 StageSchedule one_f_one_b_order(const StageSchedule& forwards,
                                 const StageSchedule& backwards,
                                 int warm_up) {
-  StageSchedule items(forwards.begin(), forwards.begin() + warm_up);
+  StageSchedule items;
+  items.reserve(forwards.size() + backwards.size());
+  items.insert(items.end(), forwards.begin(), forwards.begin() + warm_up);
   std::size_t next_backward = 0;
   for (auto f = static_cast<std::size_t>(warm_up); f < forwards.size(); ++f) {
     items.push_back(forwards[f]);
@@ -70,14 +72,18 @@ StageSchedule backwards_of(StageSchedule forwards, int chunks) {
   return forwards;
 }
 
-StageSchedule one_f_one_b_stage(int stages, int chunks, int micro_batches, int stage) {
+std::vector<StageSchedule> one_f_one_b_stages(int stages, int chunks, int micro_batches) {
   const StageSchedule forwards = interleaved_forwards(stages, chunks, micro_batches);
   const StageSchedule backwards = backwards_of(forwards, chunks);
   const int total = micro_batches * chunks;
-  const int wanted =
-      chunks == 1 ? stages - stage - 1
-                  : 2 * (stages - stage - 1) + (chunks - 1) * largest_group(stages, micro_batches);
-  return one_f_one_b_order(forwards, backwards, std::min(wanted, total));
+  std::vector<StageSchedule> result;
+  for (int stage = 0; stage < stages; ++stage) {
+    const int after = stages - stage - 1;
+    const int wanted =
+        chunks == 1 ? after : 2 * after + (chunks - 1) * largest_group(stages, micro_batches);
+    result.push_back(one_f_one_b_order(forwards, backwards, std::min(wanted, total)));
+  }
+  return result;
 }
 
 }  // namespace
@@ -135,13 +141,8 @@ std::vector<StageSchedule> pipeline_schedule(ScheduleKind schedule,
       return std::vector<StageSchedule>(static_cast<std::size_t>(stages),
                                         gpipe_stage(micro_batches));
     case ScheduleKind::one_f_one_b:
-    case ScheduleKind::interleaved: {
-      std::vector<StageSchedule> result;
-      for (int stage = 0; stage < stages; ++stage) {
-        result.push_back(one_f_one_b_stage(stages, virtual_stages, micro_batches, stage));
-      }
-      return result;
-    }
+    case ScheduleKind::interleaved:
+      return one_f_one_b_stages(stages, virtual_stages, micro_batches);
     case ScheduleKind::zero_bubble_h1:
     case ScheduleKind::zero_bubble_h2:
     case ScheduleKind::zero_bubble_v:

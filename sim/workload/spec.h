@@ -11,6 +11,7 @@
 #include "sim/core/precision.h"
 #include "sim/core/units.h"
 #include "sim/workload/framework_spec.h"
+#include "sim/workload/usual_run.h"
 
 namespace headway::workload {
 
@@ -102,10 +103,16 @@ struct ModelSpec {
   int vocabulary = 0;
   bool tied_embeddings = false;
   bool biases = false;
+  std::optional<bool> dropout;
   int learned_positions = 0;
+  bool rotary = true;
+  int norms = 2;
+  bool query_key_norm = false;
+  bool parallel_block = false;
   AttentionKind attention = AttentionKind::grouped_query;
   int window = 0;
   int window_period = 1;
+  bool chunked_window = false;
   std::optional<LatentAttentionSpec> latent;
   std::optional<ExpertsSpec> moe;
   int multi_token_prediction = 0;
@@ -126,8 +133,21 @@ struct ModelSpec {
     v.optional("tied_embeddings", tied_embeddings,
                "Input and output embedding share their weights.");
     v.optional("biases", biases, "Linear layers and norms have biases (GPT-2, GPT-3).");
+    v.optional("dropout", dropout,
+               "Dropout after attention, projection and MLP; absent: where there are biases.");
     v.optional("learned_positions", learned_positions,
-               "Rows of a learned position table; 0: rotary.", core::non_negative);
+               "Rows of a learned position table, in place of rotary embedding; 0: none.",
+               core::non_negative);
+    v.optional("rotary", rotary,
+               "Rotary embedding of queries and keys where no positions are learned; false: ALiBi.");
+    v.optional("norms", norms,
+               "Norms of the residual stream in a layer: 2; 1 in a parallel block with one norm "
+               "(Falcon-7B, Command R); 4 with one before and one after each half (Gemma 2).",
+               core::Range{1, 4, false, false, "1, 2 or 4"});
+    v.optional("query_key_norm", query_key_norm, "Norms of queries and keys (Qwen3, OLMo 2).");
+    v.optional("parallel_block", parallel_block,
+               "Attention and MLP start from the same input and are added up before one reduction "
+               "(GPT-J, Falcon, Command R).");
     v.optional("attention", attention, "Kind of attention.");
     v.optional("window", window, "Tokens a sliding-window layer sees; 0: no window.",
                core::non_negative);
@@ -135,6 +155,9 @@ struct ModelSpec {
         "window_period", window_period,
         "One layer in this many has full attention, the others the window; 1: all have the window.",
         core::at_least_one);
+    v.optional("chunked_window", chunked_window,
+               "The window does not slide: a sequence is cut into pieces of `window` tokens that do "
+               "not attend to each other (Llama 4).");
     v.optional("latent", latent, "Ranks of multi-latent attention.");
     v.optional("moe", moe, "Mixture of experts.");
     v.optional("multi_token_prediction", multi_token_prediction,
@@ -142,14 +165,6 @@ struct ModelSpec {
   }
   bool operator==(const ModelSpec&) const = default;
 };
-
-enum class Sharding { zero0, zero1, zero2, zero3, hsdp };
-constexpr auto enum_words(Sharding) {
-  using E = core::EnumWord<Sharding>;
-  return std::array{E{Sharding::zero0, "zero0"}, E{Sharding::zero1, "zero1"},
-                    E{Sharding::zero2, "zero2"}, E{Sharding::zero3, "zero3"},
-                    E{Sharding::hsdp, "hsdp"}};
-}
 
 enum class ScheduleKind {
   gpipe,
@@ -172,26 +187,6 @@ constexpr auto enum_words(ScheduleKind) {
                     E{S::zero_bubble_v, "zb-v"},
                     E{S::dual_pipe, "dualpipe"},
                     E{S::dual_pipe_v, "dualpipe-v"}};
-}
-
-enum class Recompute { none, selective, full };
-constexpr auto enum_words(Recompute) {
-  using E = core::EnumWord<Recompute>;
-  return std::array{E{Recompute::none, "none"}, E{Recompute::selective, "selective"},
-                    E{Recompute::full, "full"}};
-}
-
-/// What selective recomputation makes again in backward instead of keeping it.
-enum class RecomputePart { core_attention, latent_up, norms, activation, mlp, experts };
-constexpr auto enum_words(RecomputePart) {
-  using P = RecomputePart;
-  using E = core::EnumWord<P>;
-  return std::array{E{P::core_attention, "core_attention"},
-                    E{P::latent_up, "latent_up"},
-                    E{P::norms, "norms"},
-                    E{P::activation, "activation"},
-                    E{P::mlp, "mlp"},
-                    E{P::experts, "experts"}};
 }
 
 /// Which dimension varies faster from node to node: neighbours in it are neighbours in the cluster.
@@ -313,12 +308,23 @@ struct DocumentLength {
   bool operator==(const DocumentLength&) const = default;
 };
 
+/// What the optimizer keeps of a parameter beside the 16-bit weight and the gradient.
+enum class OptimizerState { adam_fp32, adam_bf16, adam_8bit, muon, sgd_momentum };
+constexpr auto enum_words(OptimizerState) {
+  using O = OptimizerState;
+  using E = core::EnumWord<O>;
+  return std::array{E{O::adam_fp32, "adam_fp32"}, E{O::adam_bf16, "adam_bf16"},
+                    E{O::adam_8bit, "adam_8bit"}, E{O::muon, "muon"},
+                    E{O::sgd_momentum, "sgd_momentum"}};
+}
+
 /// The training recipe.
 struct TrainingSpec {
   int sequence_length = 0;
   int global_batch = 0;
   std::vector<DocumentLength> documents;
   core::Precision precision = core::Precision::bf16;
+  OptimizerState optimizer_state = OptimizerState::adam_fp32;
   FrameworkSpec framework;
   template <class V>
   void fields(V& v) {
@@ -329,6 +335,10 @@ struct TrainingSpec {
                "Lengths of the documents packed into a sequence, which do not attend to each "
                "other; empty: a sequence is one document.");
     v.optional("precision", precision, "Operand format of the matrix products.");
+    v.optional("optimizer_state", optimizer_state,
+               "fp32 master weights and: adam_fp32 two fp32 moments, adam_bf16 two bf16 moments, "
+               "adam_8bit two 8-bit moments, sgd_momentum one fp32 moment. muon is refused: its "
+               "orthogonalization is not modelled.");
     v.optional("framework", framework, "What the training software fuses and overlaps.");
   }
   bool operator==(const TrainingSpec&) const = default;

@@ -125,6 +125,33 @@ void check_exchanged_heads(std::vector<std::string>& out,
   }
 }
 
+/// Norms and the order of attention and MLP.
+void check_block(std::vector<std::string>& out, const ModelSpec& model) {
+  if (model.norms == 3) {
+    out.push_back(fmt::format("model '{}' cannot have 3 norms in a layer; write 1, 2 or 4",
+                              model.name));
+  }
+  if (model.norms == 1 && !model.parallel_block) {
+    out.push_back(fmt::format(
+        "model '{}' has one norm in a layer; only parallel blocks share it: write parallel_block: "
+        "true or norms: 2",
+        model.name));
+  }
+  if (model.parallel_block && (model.moe || model.latent || model.norms > 2)) {
+    out.push_back(fmt::format(
+        "parallel blocks of model '{}' with experts, latent attention or four norms are not "
+        "simulated",
+        model.name));
+  }
+  if (model.query_key_norm && model.latent) {
+    out.push_back(fmt::format("query_key_norm of model '{}' with latent attention is not simulated",
+                              model.name));
+  }
+  if (model.chunked_window && model.window == 0) {
+    out.push_back(fmt::format("chunked_window of model '{}' needs 'window'", model.name));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> context_problems(const ModelSpec& model,
@@ -167,6 +194,12 @@ std::vector<std::string> unsupported(const ModelSpec& model,
     out.push_back(
         fmt::format("precision {} is not simulated; choose bf16, fp16, fp8, mxfp8 or nvfp4",
                     core::to_word(training.precision)));
+  }
+  check_block(out, model);
+  if (training.optimizer_state == OptimizerState::muon) {
+    out.emplace_back(
+        "optimizer_state muon is not simulated: its orthogonalization gathers and multiplies whole "
+        "matrices; choose adam_fp32, adam_bf16, adam_8bit or sgd_momentum");
   }
   const ScheduleKind schedule = effective_schedule(parallelism);
   if (schedule == ScheduleKind::dual_pipe) {

@@ -59,6 +59,22 @@ TEST(SlowPart, SlowsTheRestOfTheRunIfItIsKept) {
   EXPECT_EQ(result.interruptions[0], 0);
 }
 
+// Up four fifths of the time: the job stands for the rest, as long as the link flaps. Two such links
+// are up together for 0.64 of it.
+TEST(FlappingLink, StopsTheJobWhileItIsDown) {
+  JobModel model = small_job();
+  model.recovery.slow_part = failures::SlowPart::keep;
+  model.hazards = {slow_at("flap", 250, Effect::flapping_link, 0.8)};
+  const TrialResult one = run_trial(model, JobTicks(model), 0);
+  EXPECT_EQ(one[Account::degraded], ticks(770 * 0.25));
+  const SlowState flap{SlowState::Kind::flap, 0.8, 0, 0};
+  const SlowState gpu{SlowState::Kind::gpu, 0.5, 0, 0};
+  StepTimes times;
+  EXPECT_DOUBLE_EQ(times.slowness(canonical({{flap, flap}})), 1 / 0.64);
+  EXPECT_DOUBLE_EQ(times.slowness(canonical({{flap, gpu}})), 2 / 0.8);
+  EXPECT_EQ(times.simulated(), 1U);  // the slow GPU; outages need no simulation
+}
+
 TEST(SlowPart, StaysWhileTheWrongNodeIsReplaced) {
   JobModel model = small_job();
   model.gpus = 800;
@@ -209,7 +225,7 @@ TEST(StepTimes, AreAskedForOnceAState) {
   link.effect = Effect::slow_link;
   model.hazards = {slow, flap, link};
   run_trials(model, 50, 0, times);
-  // Two places, GPU or link: a flapping link is a slow one. Four single states, and of two parts
+  // Two places, GPU or link; outages need no simulation. Four single states, and of two parts
   // ten pairs in different replicas and four in one (two parts of one kind in one place are one).
   EXPECT_EQ(static_cast<std::size_t>(asked), times.simulated());
   EXPECT_GE(times.simulated(), 4U);

@@ -81,6 +81,19 @@ TEST(BadSaves, BeyondThoseThatAreKeptLeaveOnlyTheBeginning) {
   }
 }
 
+TEST(BadSaves, BeyondThoseThatAreKeptLeaveTheArchiveIfThereIsOne) {
+  JobModel model = small_job();
+  model.unreadable = 0.5;
+  model.keep = 1;
+  model.archive = Seconds(300);
+  model.hazards = {fault_at("crash", 950, 0)};
+  // 870 s done, 800 s durable: the archive has 600 s, or 300 s and 0 s after more bad saves.
+  for (std::uint32_t trial = 0; trial < 20; ++trial) {
+    const Tick lost = run_trial(model, JobTicks(model), trial)[Account::lost];
+    EXPECT_TRUE(lost == ticks(70) || lost == ticks(270) || lost == ticks(570) || lost == ticks(870)) << lost;
+  }
+}
+
 TEST(SilentFailure, ThatIsNoticedTooLateFindsItsGoodSaveDeleted) {
   JobModel model = small_job();
   failures::Hazard corruption = fault_at("corruption", 250, 0);
@@ -90,6 +103,11 @@ TEST(SilentFailure, ThatIsNoticedTooLateFindsItsGoodSaveDeleted) {
   model.keep = 4;
   EXPECT_EQ(run_trial(model, JobTicks(model), 0)[Account::lost], ticks(330));
   model.keep = 3;
+  EXPECT_EQ(run_trial(model, JobTicks(model), 0)[Account::lost], ticks(530));
+  // The archive has the save of 200 s if every second one is kept for good, not if every third is.
+  model.archive = Seconds(200);
+  EXPECT_EQ(run_trial(model, JobTicks(model), 0)[Account::lost], ticks(330));
+  model.archive = Seconds(300);
   EXPECT_EQ(run_trial(model, JobTicks(model), 0)[Account::lost], ticks(530));
 }
 

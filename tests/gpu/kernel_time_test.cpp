@@ -101,7 +101,7 @@ TEST(KernelTime, RefusesAPrecisionTheGpuLacks) {
     kernel_time(gpu, gpu.sustained, kernel, kNoLimit);
     FAIL() << "no error";
   } catch (const core::Error& error) {
-    EXPECT_STREQ(error.what(), "A100 SXM 80 GB does not support precision fp8\n");
+    EXPECT_STREQ(error.what(), "A100 SXM 80 GB has no fp8; use bf16 or fp16\n");
   }
   EXPECT_THROW(peak_rate(h100(), core::Precision::mxfp8), core::Error);
   EXPECT_EQ(peak_rate(b200(), core::Precision::mxfp8), 4500_TFLOPs);

@@ -19,10 +19,17 @@ std::vector<validation::RunPrediction> two_rows() {
   good.low = 95;
   good.high = 127;
   good.status = "ok";
+  good.status_class = "ok";
+  good.part = "dense NVIDIA";
+  good.measured_memory = 40;
+  good.predicted_memory = 42;
+  good.assumed = {};
   validation::RunPrediction skipped;
   skipped.id = "b-1";
   skipped.measured = 50;
   skipped.status = "skipped:mixture of experts";
+  skipped.status_class = "skipped";
+  skipped.part = "mixtures of experts";
   return {good, skipped};
 }
 
@@ -37,6 +44,25 @@ TEST(ValidateReport, JsonHasTheContractsKeysAndNullForWhatIsNotKnown) {
 TEST(ValidateReport, TheTableEndsWithTheSentenceThatMatters) {
   EXPECT_THAT(to_text(validate_document(two_rows())),
               HasSubstr("1 of 2 runs were predicted: median error 10.0 %, mean 10.0 %, 90th percentile 10.0 %; 100.0 % of them"));
+}
+
+// The headline is of dense rows alone; what was not predicted has no figures, not zeros.
+TEST(ValidateReport, PartsAreKeptApart) {
+  const std::string text = to_text(validate_document(two_rows()));
+  EXPECT_THAT(text, HasSubstr("dense NVIDIA: 1 of 1 runs were predicted: median error 10.0 %"));
+  EXPECT_THAT(text, HasSubstr("mixtures of experts: none of 1 runs was predicted."));
+  const std::string json = validate_json(two_rows());
+  EXPECT_THAT(json, HasSubstr("\"dense NVIDIA\": {"));
+  EXPECT_THAT(json, HasSubstr("\"median_abs_error\": null"));
+}
+
+// Peak memory of 42 GiB against 40 measured: 5 %.
+TEST(ValidateReport, PeakMemoryIsPrintedWhereItWasMeasured) {
+  EXPECT_THAT(to_text(validate_document(two_rows())),
+              HasSubstr("Peak memory, where a source states it (1 runs): median error 5.0 %."));
+  const std::string json = validate_json(two_rows());
+  EXPECT_THAT(json, HasSubstr("\"predicted_peak_memory_gib\": 42.0"));
+  EXPECT_THAT(json, HasSubstr("\"measured_peak_memory_gib\": null"));
 }
 
 TEST(ValidateReport, CsvHasALineARow) {

@@ -50,6 +50,18 @@ TEST(Anchor, KeepsTheIntervalAsWideAsItWas) {
   }
 }
 
+// The anchored shares hold at the limit of the machine that was measured; at another they scale.
+TEST(Anchor, KeepsThePowerLimitOfTheMachine) {
+  const auto profile = check(eight_nodes());
+  const auto anchor = anchor_step(profile, simulate_step(profile).time);
+  ASSERT_TRUE(anchor.calibration.kernels.has_value());
+  EXPECT_EQ(anchor.calibration.kernels->power, core::Watts(700));
+  auto capped = eight_nodes();
+  capped.calibration = anchor.calibration;
+  capped.cluster.node.gpu.power = core::Watts(350);
+  EXPECT_GT(simulate_step(check(capped)).time / anchor.matched, 1.1);
+}
+
 TEST(Anchor, AStepThatNoRateMatchesIsRefusedWithItsBounds) {
   const auto profile = check(eight_nodes());
   const core::Seconds step = simulate_step(profile).time;

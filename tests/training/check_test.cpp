@@ -75,10 +75,21 @@ TEST(Check, WantsExactlyOneRateForAHazard) {
   EXPECT_THAT(complaint(s), HasSubstr("so the list needs 'observed'"));
 }
 
+// 2 B of the weight, 4 B of the master weight, two bf16 moments: 10.
+TEST(Check, CheckpointsHoldTheOptimizersState) {
+  auto s = eight_nodes();
+  s.training.optimizer_state = workload::OptimizerState::adam_bf16;
+  EXPECT_EQ(complaint(s), "");  // no run, no checkpoint
+  s.run.until.emplace().steps = 1000;
+  EXPECT_THAT(complaint(s), HasSubstr("adam_bf16 has 10: write 'bytes_per_parameter: 10'"));
+  s.run.checkpoint.bytes_per_parameter = 10;
+  EXPECT_EQ(complaint(s), "");
+}
+
 TEST(Check, RefusesAPrecisionTheGpuDoesNotHave) {
   auto s = eight_nodes();
   s.training.precision = core::Precision::nvfp4;
-  EXPECT_THAT(complaint(s), HasSubstr("H100 has no matrix unit for nvfp4"));
+  EXPECT_THAT(complaint(s), HasSubstr("H100 has no nvfp4; use"));
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <set>
 
+#include "tests/training/fixture.h"
+
 namespace headway::training {
 namespace {
 

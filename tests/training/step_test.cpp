@@ -98,6 +98,20 @@ TEST(StepSimulation, RecomputingActivationsCostsTimeAndSavesMemory) {
   EXPECT_GT(full.hfu, full.mfu);
 }
 
+// Four equal stages, eight micro-batches, no data parallelism: each rank stands idle for 3 of the 11
+// slots of 1F1B, warm-up and drain alike, whatever it waits in at the end (a message, the norm).
+TEST(StepSimulation, WaitingForOtherStagesIsTheBubbleAtBothEnds) {
+  Scenario s = eight_nodes();
+  s.cluster.nodes = 4;
+  s.model.vocabulary = 1024;
+  s.training.global_batch = 8;
+  const auto step = simulate_step(check(s));
+  const auto& parts = step.breakdown;
+  const core::Seconds pipeline = step.time - parts[Activity::optimizer] - parts[Activity::data];
+  EXPECT_NEAR(parts[Activity::pipeline_bubble] / pipeline, 3.0 / 11, 0.01);
+  EXPECT_LT(parts[Activity::data] / step.time, 0.005);
+}
+
 TEST(StepSimulation, ASlowFabricShowsAsDataParallelTime) {
   auto s = eight_nodes();
   const StepResult fast = simulate_step(check(s));

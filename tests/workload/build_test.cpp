@@ -72,6 +72,45 @@ TEST(StepGraphWork, OfSelectiveRecomputeIsTheHardwareFlops) {
   EXPECT_NEAR(8 * matrix_work(graph) / expected, 1, 1e-9);
 }
 
+// What stages and replicas send each other is there, what ranks compute is not; calls are the same.
+TEST(StepGraphDetail, OfTrafficHasTheSameCallsAndReductions) {
+  const ModelSpec model = llama_8b();
+  const ParallelismSpec parallelism = split(8, 4);
+  const StepGraph whole = build_step_graph(model, recipe(8192, 16), parallelism, 2, 8);
+  const StepGraph traffic =
+      build_step_graph(model, recipe(8192, 16), parallelism, 2, 8, 1, GraphDetail::traffic);
+  EXPECT_EQ(matrix_work(traffic), 0);
+  for (const auto kind : {CollectiveKind::reduce_scatter, CollectiveKind::all_gather}) {
+    EXPECT_GT(collective_bytes(whole, Group::data_context, kind), 0);
+    EXPECT_EQ(collective_bytes(traffic, Group::data_context, kind),
+              collective_bytes(whole, Group::data_context, kind));
+  }
+  ASSERT_EQ(traffic.stages.size(), whole.stages.size());
+  for (std::size_t stage = 0; stage < whole.stages.size(); ++stage) {
+    const auto& calls = whole.stages[stage].calls;
+    ASSERT_EQ(traffic.stages[stage].calls.size(), calls.size());
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      Call same = traffic.stages[stage].calls[i];
+      EXPECT_EQ(traffic.blocks[static_cast<std::size_t>(same.block)].name,
+                whole.blocks[static_cast<std::size_t>(calls[i].block)].name);
+      same.block = calls[i].block;
+      EXPECT_EQ(same, calls[i]);
+    }
+  }
+}
+
+TEST(EndBlocks, AreTheLastOfEachStage) {
+  const ModelSpec model = llama_8b();
+  const ParallelismSpec parallelism = split(8, 4);
+  const StepGraph graph = build_step_graph(model, recipe(8192, 16), parallelism, 2, 8);
+  const auto ends = end_blocks(model, recipe(8192, 16), parallelism, 2);
+  ASSERT_EQ(ends.size(), graph.stages.size());
+  for (std::size_t stage = 0; stage < ends.size(); ++stage) {
+    const int last = graph.stages[stage].calls.back().block;
+    EXPECT_EQ(ends[stage], graph.blocks[static_cast<std::size_t>(last)]);
+  }
+}
+
 /// All-reduce, all-gather and reduce-scatter bytes of the tensor group, in units of the residual
 /// stream S.
 std::tuple<double, double, double> tensor_streams(const StepGraph& graph, double stream) {

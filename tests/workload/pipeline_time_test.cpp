@@ -99,6 +99,17 @@ TEST(PipelineTime, ContinuesLongStepsWithinAPercent) {
   EXPECT_LT(worst, 0.01);
 }
 
+// Stage s ends its first backward after the forwards and backwards on its way: (p + (p - s) b) with
+// f = 1.
+TEST(PipelineTime, TellsWhenEachStageEndsItsFirstBackward) {
+  const PipelineOrder order(ScheduleKind::one_f_one_b, 4, 1, 8);
+  std::vector<double> scratch, ends;
+  order.stage_ends(equal(4, 1, 1, 2, 0), 0, scratch, ends);
+  for (int stage = 0; stage < 4; ++stage) {
+    EXPECT_DOUBLE_EQ(order.first_backward_end(scratch, stage), 4 + (4 - stage) * 2) << stage;
+  }
+}
+
 // ZB-H1 with equal thirds: the drain of (p - 1)(f + b + w) shrinks to (p - 1)(f + b - w) (Qi et al.
 // 2023, table 2).
 TEST(PipelineTime, ZeroBubbleFillsTheDrainWithWeightGradients) {

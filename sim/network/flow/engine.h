@@ -78,6 +78,7 @@ class Engine {
     std::uint32_t first_flow = 0, flows = 0, flows_left = 0;
     std::uint32_t waiters = kNone;  ///< actors blocked on instance `completed`
     core::Activity activity = core::Activity::other;
+    core::Activity waiting = core::Activity::other;  ///< for the last member to arrive
     std::uint64_t completed = 0;
     core::Tick until_flows =
         0;  ///< launch to first byte, if equal for all flows; else kMixedLatency

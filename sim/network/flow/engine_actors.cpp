@@ -124,8 +124,7 @@ void Engine::end_wait(std::uint32_t actor, const GroupState& group, const Instan
   ++slots_[state.first_slot + instruction.slot].waited;
   if (now_ > state.since) {
     const core::Tick until_launch = std::max<core::Tick>(0, instance.latest - state.since);
-    const bool neighbour = group.activity == core::Activity::pipeline_p2p;
-    book(actor, neighbour ? core::Activity::pipeline_bubble : group.activity, until_launch);
+    book(actor, group.waiting, until_launch);
     book(actor, group.activity, now_ - state.since - until_launch);
     result_sum_ += state.multiplicity * instruction.key * state.start_power * powers_.end;
     if (options_.trace) {

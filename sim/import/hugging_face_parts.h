@@ -1,0 +1,63 @@
+// Pieces of a model's configuration that several families write alike, and the table of families.
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <string_view>
+
+#include "sim/import/json_object.h"
+#include "sim/workload/spec.h"
+
+namespace headway::import {
+
+/// Fills a model from the keys of its family, all but the name; complaints gather in the file.
+using FamilyReader = void (*)(JsonObject& json, workload::ModelSpec& model);
+
+/// One value of `model_type` and how its keys are read.
+struct Family {
+  const char* model_type;
+  FamilyReader read;
+};
+std::span<const Family> dense_families();   // hugging_face_dense.cpp
+std::span<const Family> older_families();   // hugging_face_older.cpp: keys of their own
+std::span<const Family> expert_families();  // hugging_face_experts.cpp
+
+/// Throws a core::Error that names the model and what is missing, where the file describes what the
+/// workload room cannot: state-space and linear attention, vision, audio, encoders, sparse
+/// attention.
+void refuse_unmodelled(JsonObject& json, std::string_view model_type);
+
+/// How the keys of the shape are written; the newer families say num_hidden_layers, hidden_size,
+/// num_attention_heads.
+struct ShapeKeys {
+  const char* layers = "num_hidden_layers";
+  const char* hidden = "hidden_size";
+  const char* heads = "num_attention_heads";
+};
+
+/// Layers, width, heads (keys and values as many as `num_key_value_heads`), vocabulary, and whether
+/// the file ties the embeddings.
+/// @param tied  where the file does not say: the default of the family's configuration class
+void read_shape(JsonObject& json,
+                workload::ModelSpec& model,
+                bool tied = false,
+                const ShapeKeys& keys = {});
+/// `head_dim`, or hidden / heads.
+void read_head_dim(JsonObject& json, workload::ModelSpec& model);
+/// `sliding_window` and the pattern of `layer_types`.
+void read_window(JsonObject& json, workload::ModelSpec& model);
+/// A window on all layers but the last of every `period`, where the file lists no `layer_types`.
+void read_periodic_window(JsonObject& json, workload::ModelSpec& model, int period);
+/// Width of a head, kind of attention, window.
+void read_grouped_attention(JsonObject& json, workload::ModelSpec& model);
+/// The kind that key-value heads tell.
+void set_attention_kind(workload::ModelSpec& model);
+/// Dropout where any of these rates is above zero; `fallback` is the class's default of the rates.
+void read_dropout(JsonObject& json,
+                  workload::ModelSpec& model,
+                  std::initializer_list<const char*> keys,
+                  double fallback);
+/// Shape, attention and `intermediate_size` of a gated decoder in the manner of Llama.
+void read_llama(JsonObject& json, workload::ModelSpec& model);
+
+}  // namespace headway::import

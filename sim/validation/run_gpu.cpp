@@ -1,0 +1,149 @@
+// Names of GPUs and number formats, as published tables write them.
+#include <algorithm>
+#include <cmath>
+
+#include "sim/core/error.h"
+#include "sim/validation/run_parts.h"
+
+namespace headway::validation {
+
+namespace {
+
+/// A GPU's name, taken apart.
+struct GpuName {
+  std::string model;  ///< "h100"
+  std::string board;  ///< "sxm", "pcie", "nvl"; empty: not said
+  double memory = 0;  ///< GB; 0: not said
+};
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::vector<std::string> words(1);
+  for (const char c : lower(text)) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
+      words.back() += c;
+    } else if (!words.back().empty()) {
+      words.emplace_back();
+    }
+  }
+  if (words.back().empty()) {
+    words.pop_back();
+  }
+  return words;
+}
+
+/// "80g", "80gb", "80gib": 80; 0: no size.
+double memory_word(const std::string& word) {
+  std::size_t digits = 0;
+  while (digits < word.size() && std::isdigit(static_cast<unsigned char>(word[digits])) != 0) {
+    ++digits;
+  }
+  const std::string unit = word.substr(digits);
+  return digits > 0 && (unit == "g" || unit == "gb" || unit == "gib")
+             ? std::stod(word.substr(0, digits))
+             : 0;
+}
+
+std::string board_word(const std::string& word) {
+  const bool server = word == "oam" || word == "hgx" || word == "dgx";
+  return word.starts_with("sxm") || server ? "sxm"
+         : word.starts_with("pcie")        ? "pcie"
+         : word == "nvl"                   ? "nvl"
+                                           : "";
+}
+
+bool maker_word(const std::string& word) {
+  static constexpr std::array<std::string_view, 14> kWords = {
+      "nvidia", "amd",  "instinct", "tesla", "geforce", "quadro", "rtx",
+      "gpu",    "hbm2", "hbm2e",    "hbm3",  "hbm3e",   "ada",    "superchip"};
+  return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
+}
+
+GpuName read_name(const std::string& text) {
+  GpuName name;
+  for (std::string word : words_of(text)) {
+    if (word.starts_with("rtx") && word.size() > 3) {
+      word = word.substr(3);
+    }
+    if (memory_word(word) > 0) {
+      name.memory = memory_word(word);
+    } else if (!board_word(word).empty()) {
+      name.board = board_word(word);
+    } else if (name.model.empty() && !maker_word(word)) {
+      name.model = word;
+    }
+  }
+  return name;
+}
+
+/// An entry that may be meant, and how well it fits: less is better.
+struct Candidate {
+  std::string entry;
+  double misfit = 0;
+};
+
+constexpr double kSameMemory = 0.15;  ///< "96 GB" and 94 GiB are one board
+constexpr double kOtherMemory = 1;    ///< misfit of an entry with another memory, at least
+
+/// Whether a node of the catalogue has this GPU: it is then the one that is usually meant.
+bool has_node(const gpu::GpuSpec& gpu, const Catalogue& catalogue) {
+  return std::any_of(catalogue.nodes.begin(), catalogue.nodes.end(),
+                     [&](const auto& node) { return node.second.gpu.name == gpu.name; });
+}
+
+std::vector<Candidate> candidates_of(const GpuName& wanted, const Catalogue& catalogue) {
+  std::vector<Candidate> candidates;
+  for (const auto& [entry, gpu] : catalogue.gpus) {
+    const GpuName name = read_name(entry);
+    const bool other_board =
+        !wanted.board.empty() && !name.board.empty() && wanted.board != name.board;
+    if (name.model != wanted.model || other_board) {
+      continue;
+    }
+    const double memory = gpu.memory.si() / 0x1p30;
+    const double off = wanted.memory > 0 ? std::abs(memory / wanted.memory - 1) : 0;
+    const double board = name.board == "sxm" || wanted.board == name.board ? 0 : 0.01;
+    const double node = has_node(gpu, catalogue) ? 0 : 0.005;
+    // Without a stated memory the larger board is the usual one; it decides last.
+    candidates.push_back(
+        {entry, (off > kSameMemory ? kOtherMemory + off : 0) + board + node + 1e-3 / memory});
+  }
+  std::sort(candidates.begin(), candidates.end(),
+            [](const auto& a, const auto& b) { return a.misfit < b.misfit; });
+  return candidates;
+}
+
+}  // namespace
+
+std::string gpu_entry(const std::string& name, const Catalogue& catalogue, Assumed& assumed) {
+  const GpuName wanted = read_name(name);
+  const auto candidates = candidates_of(wanted, catalogue);
+  if (candidates.empty()) {
+    throw core::Error("unknown GPU " + name);
+  }
+  const auto alike = std::count_if(candidates.begin(), candidates.end(),
+                                   [](const Candidate& c) { return c.misfit < kOtherMemory; });
+  if (alike != 1) {
+    assume(assumed, "gpu");
+  }
+  return candidates.front().entry;
+}
+
+core::Precision precision_of(const std::string& text) {
+  using core::Precision;
+  static constexpr std::pair<const char*, Precision> kBeginnings[] = {
+      {"mxfp8", Precision::mxfp8},  {"fp8-mx", Precision::mxfp8},  {"nvfp4", Precision::nvfp4},
+      {"fp4-nv", Precision::nvfp4}, {"fp8", Precision::fp8},       {"float8", Precision::fp8},
+      {"bf16", Precision::bf16},    {"bfloat16", Precision::bf16}, {"fp16", Precision::fp16},
+      {"float16", Precision::fp16}, {"half", Precision::fp16},     {"tf32", Precision::tf32},
+      {"fp32", Precision::fp32},    {"float32", Precision::fp32}};
+  std::string word = lower(text);
+  std::replace(word.begin(), word.end(), '_', '-');
+  for (const auto& [beginning, precision] : kBeginnings) {
+    if (word.starts_with(beginning)) {
+      return precision;
+    }
+  }
+  throw core::Error("unknown precision " + text);
+}
+
+}  // namespace headway::validation

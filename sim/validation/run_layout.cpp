@@ -1,0 +1,302 @@
+// The layout of a published run.
+#include <algorithm>
+
+#include "sim/core/error.h"
+#include "sim/validation/run_parts.h"
+
+namespace headway::validation {
+
+namespace {
+
+using workload::Recompute;
+using workload::RecomputePart;
+using workload::Sharding;
+
+/// Replicas x stated degrees, without one of them; 0: the replicas are not stated.
+int known_product(const Row& row, const char* without) {
+  int product = row.integer("dp", 0);
+  for (const char* column : {"tp", "pp", "cp"}) {
+    if (std::string_view(column) != without) {
+      product *= row.integer(column, 0);
+    }
+  }
+  return product;
+}
+
+/// A degree as stated, or as it follows from the others, or `otherwise`.
+int degree(const Row& row, const char* column, int otherwise) {
+  if (row.integer(column, 0) > 0) {
+    return row.integer(column, 0);
+  }
+  const int others = known_product(row, column);
+  const int gpus = row.integer("n_gpus", 0);
+  return others > 0 && gpus % others == 0 ? gpus / others : otherwise;
+}
+
+/// Stages whose layers divide only when embedding and loss count as layers have one layer fewer at
+/// each end; others are as equal as the layers allow (the layouts of Megatron-Bridge's recipes).
+void fit_layers(int layers, workload::ParallelismSpec& p) {
+  const int chunks = p.pipeline * p.virtual_stages;
+  if (p.pipeline > 1 && layers % chunks != 0 && (layers + 2) % chunks == 0) {
+    p.first_stage_layers = (layers + 2) / p.pipeline - 1;
+    p.last_stage_layers = p.first_stage_layers;
+  } else if (p.pipeline > 1 && layers % chunks != 0) {
+    const int each = (layers + chunks - 1) / chunks;
+    for (int left = layers, i = 0; i < chunks; ++i, left -= p.chunk_layers.back()) {
+      p.chunk_layers.push_back(std::min(left, each));
+    }
+  }
+}
+
+/// The largest divisor of a stage's layers up to the most that recipes use.
+int usual_virtual_stages(int most, int layers, int pipeline) {
+  const int counted = layers % pipeline == 0 ? layers : layers + 2;
+  if (pipeline == 1 || counted % pipeline != 0) {
+    return 1;
+  }
+  const int stage = counted / pipeline;
+  int best = 1;
+  for (int chunks = 2; chunks <= std::min(stage, most); ++chunks) {
+    best = stage % chunks == 0 ? chunks : best;
+  }
+  return best;
+}
+
+/// Sequences of the usual micro-batch that divide those of a replica.
+int usual_micro_batch(const Row& row, const workload::UsualRunSpec& usual, int ranks) {
+  const int wanted = std::max(1, usual.micro_batch_tokens / row.integer("seq_len", 1));
+  const int replicas = std::max(1, row.integer("n_gpus", 1) / ranks);
+  const int sequences = row.integer("global_batch", 1) / replicas;
+  int size = std::max(1, std::min(wanted, sequences));
+  while (size > 1 && sequences % size != 0) {
+    --size;
+  }
+  return size;
+}
+
+/// "selective modules=mla_up_proj+mlp" in this program's words (Megatron-Core's recompute_modules).
+std::vector<RecomputePart> parts_in_words(const std::string& detail) {
+  static constexpr std::pair<const char*, RecomputePart> kModules[] = {
+      {"core_attn", RecomputePart::core_attention},
+      {"mla_up_proj", RecomputePart::latent_up},
+      {"layernorm", RecomputePart::norms},
+      {"moe_act", RecomputePart::activation},
+      {"mlp", RecomputePart::mlp},
+      {"moe", RecomputePart::experts}};
+  std::vector<RecomputePart> parts;
+  const auto modules = detail.find("modules");
+  const std::string words = modules == std::string::npos ? detail : detail.substr(modules + 8);
+  std::string word;
+  const auto add = [&] {
+    for (const auto& [module, part] : kModules) {
+      if (word == module && std::find(parts.begin(), parts.end(), part) == parts.end()) {
+        parts.push_back(part);
+      }
+    }
+    word.clear();
+  };
+  for (const char c : words) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_') {
+      word += c;
+    } else {
+      add();
+    }
+  }
+  add();
+  return parts;
+}
+
+/// Recomputation in a table's words. "Block" and "partial" are of a number of layers that is not
+/// stated: every second one is taken, half way between none and all.
+void set_recompute(const Row& row,
+                   const workload::UsualRunSpec& usual,
+                   workload::ParallelismSpec& p,
+                   Assumed& assumed) {
+  const std::string word = row.lower_text("recompute");
+  if (!row.certain("recompute")) {
+    assume(assumed, "recompute");
+  }
+  p.recompute = usual.recompute;
+  if (word == "none" || word == "no" || word == "off") {
+    p.recompute = Recompute::none;
+  } else if (word == "full" || word == "uniform" || word == "yes") {
+    p.recompute = Recompute::full;
+  } else if (word == "block" || word == "partial") {
+    p.recompute = Recompute::full;
+    p.recompute_period = 2;
+    assume(assumed, "recompute");
+  } else if (word == "selective" || word == "attention") {
+    p.recompute = Recompute::selective;
+  } else if (!word.empty()) {
+    throw core::Error("unknown recompute '" + row.text("recompute") + "'");
+  }
+  const std::string& detail = row.text("recompute_detail");
+  if (p.recompute == Recompute::selective && contains(detail, "SAVE_DOT_ONLY")) {
+    p.recompute =
+        Recompute::none;  // element-wise operations only: the profile's recompute_elementwise
+  }
+  if (p.recompute == Recompute::selective) {
+    p.recompute_parts = parts_in_words(detail);
+    p.recompute_parts = p.recompute_parts.empty() ? usual.selective_parts : p.recompute_parts;
+  }
+}
+
+/// "zero-3", "ZeRO3", "fsdp2", "hsdp", "1" ...; the usual one where nothing is stated.
+Sharding sharding_of(const Row& row, const workload::UsualRunSpec& usual, Assumed& assumed) {
+  static constexpr std::pair<const char*, Sharding> kWords[] = {
+      {"0", Sharding::zero0},
+      {"none", Sharding::zero0},
+      {"ddp", Sharding::zero0},
+      {"dp", Sharding::zero0},
+      {"1", Sharding::zero1},
+      {"distopt", Sharding::zero1},
+      {"2", Sharding::zero2},
+      {"3", Sharding::zero3},
+      {"fsdp", Sharding::zero3},
+      {"fsdp1", Sharding::zero3},
+      {"fsdp2", Sharding::zero3},
+      {"fullshard", Sharding::zero3},
+      {"hsdp", Sharding::hsdp},
+      {"mics", Sharding::hsdp},
+      {"distributedoptimizer", Sharding::zero1}};
+  std::string word;
+  for (const char c : row.lower_text("sharding")) {
+    word += std::isalnum(static_cast<unsigned char>(c)) != 0 ? std::string(1, c) : "";
+  }
+  word = word.starts_with("zero") ? word.substr(4) : word;
+  if (!row.certain("sharding")) {
+    assume(assumed, "sharding");
+  }
+  if (word.empty()) {
+    return usual.sharding;
+  }
+  for (const auto& [known, sharding] : kWords) {
+    if (word == known) {
+      return sharding;
+    }
+  }
+  throw core::Error("unknown sharding '" + row.text("sharding") + "'");
+}
+
+void set_sharding(const Row& row,
+                  const workload::UsualRunSpec& usual,
+                  workload::ParallelismSpec& p,
+                  Assumed& assumed) {
+  p.sharding = sharding_of(row, usual, assumed);
+  if (p.sharding != Sharding::hsdp) {
+    return;
+  }
+  const int group = row.integer("shard_group_size", row.integer("gpus_per_node", 8));
+  const int ranks = row.integer("n_gpus", 1) / (p.tensor * p.pipeline);
+  if (!row.stated("shard_group_size")) {
+    assume(assumed, "shard_group_size");
+  }
+  if (group < ranks) {
+    p.shard_group_size = group;
+  } else {
+    p.sharding = Sharding::zero3;  // one copy
+  }
+}
+
+/// The most expert-parallel ranks that share NVLink, divide the experts and, with the tensor ranks
+/// inside an expert, a stage's ranks.
+int usual_expert_ranks(const Row& row,
+                       const workload::ModelSpec& model,
+                       const workload::ParallelismSpec& p) {
+  const int domain = row.integer("nvlink_domain", row.integer("gpus_per_node", 8));
+  const int ranks = row.integer("n_gpus", 1) / p.pipeline;
+  int best = 1;
+  for (int expert = 2; expert * p.expert_tensor <= std::min(domain, ranks); ++expert) {
+    const bool divides =
+        model.moe->experts % expert == 0 && ranks % (expert * p.expert_tensor) == 0;
+    best = divides ? expert : best;
+  }
+  return best;
+}
+
+void set_experts(const Row& row,
+                 const workload::FrameworkSpec& framework,
+                 const workload::ModelSpec& model,
+                 workload::ParallelismSpec& p,
+                 Assumed& assumed) {
+  p.expert = row.integer("ep", 1);
+  if (!model.moe) {
+    return;
+  }
+  const bool follow = framework.usual.experts_follow_tensor && !model.latent;
+  p.expert_tensor = row.integer("etp", follow ? p.tensor : 1);
+  if (!row.stated("ep")) {
+    p.expert = usual_expert_ranks(row, model, p);
+  }
+  if (!row.certain("ep")) {
+    assume(assumed, "ep");
+  }
+}
+
+}  // namespace
+
+void assume(Assumed& assumed, const std::string& field) {
+  if (std::find(assumed.begin(), assumed.end(), field) == assumed.end()) {
+    assumed.push_back(field);
+  }
+}
+
+bool degree_open(const Row& row, const char* column) { return degree(row, column, 0) == 0; }
+
+int padded_vocabulary(int stated, const workload::UsualRunSpec& usual, int tensor) {
+  const int unit = usual.vocabulary_multiple > 1 ? usual.vocabulary_multiple * tensor : 1;
+  return (stated + unit - 1) / unit * unit;
+}
+
+workload::ParallelismSpec row_parallelism(const Row& row,
+                                          const workload::FrameworkSpec& framework,
+                                          const workload::ModelSpec& model,
+                                          Degrees open,
+                                          Assumed& assumed) {
+  const workload::UsualRunSpec& usual = framework.usual;
+  constexpr int kLongSequence = 16384;  // shorter ones are hardly ever divided
+  workload::ParallelismSpec p;
+  p.tensor = degree(row, "tp", open.tensor);
+  p.pipeline = degree(row, "pp", open.pipeline);
+  p.context = degree(row, "cp", 1);
+  for (const char* column : {"tp", "pp", "cp"}) {
+    const bool matters =
+        std::string_view(column) != "cp" || row.integer("seq_len", 0) > kLongSequence;
+    if (matters && (degree_open(row, column) || row.listed("not_stated", column))) {
+      assume(assumed, column);
+    }
+  }
+  p.sequence = p.tensor > 1 &&
+               (row.stated("sequence_parallel") ? row.yes("sequence_parallel") : usual.sequence);
+  if (p.tensor > 1 && !row.certain("sequence_parallel")) {
+    assume(assumed, "sequence_parallel");
+  }
+  p.virtual_stages = row.certain("vpp") ? row.integer("vpp", 1)
+                                        : usual_virtual_stages(usual.most_virtual_stages,
+                                                               model.layers, p.pipeline);
+  if (p.pipeline > 1 && !row.certain("vpp")) {
+    assume(assumed, "vpp");
+  }
+  if (contains(row.text("source"), "Llama 3 Herd")) {
+    p.context_kind = workload::ContextKind::all_gather;  // the paper's section 3.3.2
+  }
+  if (model.window > 0 && p.context > 1) {
+    p.context_kind = workload::ContextKind::all_gather;  // rings of windows are not modelled
+    assume(assumed, "context_kind");
+  }
+  if (!row.certain("micro_batch")) {
+    assume(assumed, "micro_batch");
+  }
+  const int ranks = p.tensor * p.pipeline * p.context;
+  p.micro_batch = row.integer("micro_batch", usual_micro_batch(row, usual, ranks));
+  set_sharding(row, usual, p, assumed);
+  set_experts(row, framework, model, p, assumed);
+  set_recompute(row, usual, p, assumed);
+  if (row.integer("cpu_offload_layers", 0) > 0) {
+    assume(assumed, "cpu_offload_layers");  // copies are taken to hide behind the computation
+  }
+  fit_layers(model.layers, p);
+  return p;
+}
+
+}  // namespace headway::validation

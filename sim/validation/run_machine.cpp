@@ -1,0 +1,181 @@
+// The machine of a published run: the catalogue's node of its GPU with what the row states.
+#include <cmath>
+#include <sstream>
+
+#include "sim/core/error.h"
+#include "sim/validation/run_parts.h"
+
+namespace headway::validation {
+
+namespace {
+
+/// Cards whose rate a source gives by the name of its generation [Gbps].
+/// Source: InfiniBand Trade Association, InfiniBand roadmap (4 lanes).
+double generation_rate(const std::string& words) {
+  static constexpr std::pair<const char*, double> kRates[] = {
+      {"xdr", 800},        {"ndr", 400},        {"hdr", 200},        {"edr", 100},
+      {"connectx-8", 800}, {"connectx-7", 400}, {"connectx-6", 200}, {"connectx-5", 100}};
+  for (const auto& [word, rate] : kRates) {
+    if (contains(words, word)) {
+      return rate;
+    }
+  }
+  return 0;
+}
+
+/// Bandwidth of a node in words such as "1600 Gbps RoCE per node" or "800 Gb/s per node" [Gbps]; 0:
+/// not said.
+double node_rate(const std::string& words) {
+  std::istringstream in(words);
+  double rate = 0;
+  std::string unit;
+  const bool read = static_cast<bool>(in >> rate >> unit);
+  return read && contains(words, "per node") && unit.starts_with("gb") ? rate : 0;
+}
+
+/// Cards in words such as "8x NDR-400 per node" or "8x200G RoCE"; zeros: not said.
+struct WordedCards {
+  int count = 0;
+  double gigabits_per_s = 0;
+};
+
+WordedCards cards_in_words(const std::string& words) {
+  std::istringstream in(words);
+  WordedCards cards;
+  char x = 0;
+  if (!(in >> cards.count >> x) || x != 'x') {
+    return {};
+  }
+  constexpr double kSlowestCard = 25;  // smaller numbers are no Gbps
+  if (!(in >> cards.gigabits_per_s) || cards.gigabits_per_s < kSlowestCard) {
+    cards.gigabits_per_s = generation_rate(words);
+  }
+  return cards;
+}
+
+/// The node that the catalogue has for a GPU: of several, NVIDIA's own (DGX).
+const training::NodeSpec* catalogue_node(const gpu::GpuSpec& gpu, const Catalogue& catalogue) {
+  const training::NodeSpec* found = nullptr;
+  for (const auto& [name, node] : catalogue.nodes) {
+    if (node.gpu.name == gpu.name && (found == nullptr || name.starts_with("dgx-"))) {
+      found = &node;
+    }
+  }
+  return found;
+}
+
+/// A server with cards in PCIe slots, for a GPU that has no node of its own in the catalogue.
+training::NodeSpec slot_node(const gpu::GpuSpec& gpu, const Catalogue& catalogue) {
+  const auto server = catalogue.nodes.find("h100-pcie-server");
+  if (server == catalogue.nodes.end()) {
+    throw core::Error("the catalogue has no node for GPU " + gpu.name);
+  }
+  training::NodeSpec node = server->second;
+  node.gpu = gpu;
+  return node;
+}
+
+/// GPUs of one node of this run.
+/// @throws core::Error if the GPUs do not fill whole nodes
+int node_gpus(const Row& row, int usual, int gpus, Assumed& assumed) {
+  const int stated = row.integer("gpus_per_node", 0);
+  if (stated < 1 && gpus > 1) {
+    assume(assumed, "gpus_per_node");
+  }
+  const int most = std::min(stated >= 1 ? stated : usual, gpus);
+  if (gpus % most == 0) {
+    return most;
+  }
+  int fitting = most;
+  while (gpus % fitting != 0) {
+    --fitting;
+  }
+  if (2 * fitting < most) {
+    throw core::Error(fmt::format("{} GPUs do not fill nodes of {}", gpus, most));
+  }
+  assume(assumed, "gpus_per_node");  // each node gives the job the same number of its GPUs
+  return fitting;
+}
+
+/// GPUs of an NVLink domain that a job fills: as many whole nodes as divide the job evenly, so that
+/// 256 GPUs use 64 of each rack's 72.
+int domain_gpus(int most, int node_gpus, int gpus) {
+  int nodes = std::max(1, std::min(most, gpus) / node_gpus);
+  while (gpus / node_gpus % nodes != 0) {
+    --nodes;
+  }
+  return nodes * node_gpus;
+}
+
+void set_scale_up(const Row& row, int gpus, const Catalogue& catalogue, training::NodeSpec& node) {
+  const int usual = node.scale_up.domain_gpus;
+  const int stated = row.integer("nvlink_domain", usual);
+  if (stated < std::min(node.gpus, usual) && node.scale_up.kind == network::ScaleUpKind::nvswitch) {
+    // A domain smaller than the node: the GPUs meet over PCIe, as in the catalogue's server with
+    // slots.
+    node.scale_up = slot_node(node.gpu, catalogue).scale_up;
+  }
+  node.scale_up.domain_gpus = domain_gpus(std::max(stated, 1), node.gpus, gpus);
+}
+
+/// Cards of a node: the row's columns, else its words, else those of the catalogue's node.
+void set_cards(
+    const Row& row, bool several_nodes, Assumed& assumed, network::NicSpec& nic, int gpus) {
+  const std::string words = row.lower_text("network");
+  const WordedCards worded = cards_in_words(words);
+  const double stated_count = row.number("nics_per_node", 0);
+  const double stated_rate = row.number("nic_gbps", 0);
+  const double count = stated_count >= 1  ? stated_count
+                       : worded.count > 0 ? worded.count
+                                          : std::min(nic.count, gpus);
+  double rate = stated_rate;
+  if (rate <= 0) {
+    rate = node_rate(words) > 0 ? node_rate(words) / count : worded.gigabits_per_s;
+  }
+  if (several_nodes && (stated_count < 1 || stated_rate <= 0)) {
+    assume(assumed, "network");
+  }
+  if (rate <= 0) {
+    rate = nic.bandwidth.si() * 8 / 1e9;
+  }
+  nic.count = std::max(1, std::min(static_cast<int>(count), gpus));
+  // Two cards a GPU are one of twice the rate.
+  nic.bandwidth = core::BytesPerSecond(rate * std::max(1.0, count / gpus) * 1e9 / 8);
+}
+
+}  // namespace
+
+training::ClusterSpec row_cluster(const Row& row,
+                                  const std::string& gpu_entry,
+                                  const Catalogue& catalogue,
+                                  Assumed& assumed) {
+  const gpu::GpuSpec& gpu = catalogue.gpus.at(gpu_entry);
+  const training::NodeSpec* known = catalogue_node(gpu, catalogue);
+  training::ClusterSpec c;
+  c.node = known != nullptr ? *known : slot_node(gpu, catalogue);
+  if (known == nullptr) {
+    assume(assumed, "node");
+  }
+  const int gpus = row.integer("n_gpus", 0);
+  const int usual = c.node.gpus;
+  c.node.gpus = node_gpus(row, usual, gpus, assumed);
+  c.node.nic.count = std::max(c.node.nic.count, c.node.nic.count * c.node.gpus / usual);
+  c.nodes = gpus / c.node.gpus;
+  c.node.name = "as published";
+  c.node.gpu = gpu;
+  set_scale_up(row, gpus, catalogue, c.node);
+  set_cards(row, c.nodes > 1, assumed, c.node.nic, c.node.gpus);
+  c.fabric.name = "as published";
+  c.fabric.topology = c.node.nic.count < c.node.gpus ? network::Topology::fat_tree
+                                                     : network::Topology::rail_optimized;
+  c.fabric.link_bandwidth = c.node.nic.bandwidth;
+  if (contains(row.lower_text("network"), "omni-path")) {
+    c.fabric.efficiency = catalogue.fabrics.at("omni-path-100").efficiency;
+  }
+  c.storage.name = "none";
+  c.storage.write_bandwidth = core::BytesPerSecond(1e12);
+  c.storage.read_bandwidth = core::BytesPerSecond(1e12);
+  return c;
+}
+
+}  // namespace headway::validation

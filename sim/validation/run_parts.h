@@ -1,0 +1,71 @@
+// A published run as parts of a scenario: what its columns say and, where they are silent, what is
+// usual. Every field that had to be taken is named in `assumed`. What cannot be modelled is refused
+// by name with core::Error.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/core/error.h"
+#include "sim/validation/run_row.h"
+#include "sim/validation/training_runs.h"
+
+namespace headway::validation {
+
+/// Names of the fields that a source does not state.
+using Assumed = std::vector<std::string>;
+
+/// Notes a field once.
+void assume(Assumed& assumed, const std::string& field);
+
+/// Catalogue entry of a GPU as tables call it: "H100-80G-SXM", "NVIDIA H100 SXM5 80GB", "A100". The
+/// words of the name are compared with those of the entries; of several boards or memories that a
+/// name leaves open, the SXM board with the most memory is taken (`gpu` is then assumed).
+/// @throws core::Error if no entry is of this GPU, or none on the stated board
+std::string gpu_entry(const std::string& name, const Catalogue& catalogue, Assumed& assumed);
+
+/// Format of the operands: "fp8-cs", "fp8_delayed" and "fp8-blockwise" are fp8 with different
+/// scales, "bf16-mixed" is bf16.
+/// @throws core::Error if the word is not known
+core::Precision precision_of(const std::string& text);
+
+/// The machine: node of the GPU's catalogue entry with what the row states in place of its figures.
+/// @throws core::Error if GPUs and nodes do not fit
+training::ClusterSpec row_cluster(const Row& row,
+                                  const std::string& gpu_entry,
+                                  const Catalogue& catalogue,
+                                  Assumed& assumed);
+
+/// The model. Blank columns are those of the catalogue's model of the same shape, where there is
+/// one.
+/// @throws core::Error if its architecture or attention is not modelled, or its shape is not stated
+workload::ModelSpec row_model(const Row& row, const Catalogue& catalogue, Assumed& assumed);
+
+/// Tensor and pipeline degrees where a row states none and none follows from the others.
+struct Degrees {
+  int tensor = 1, pipeline = 1;
+};
+
+/// Whether a degree ("tp", "pp", "cp") is neither stated nor follows from the GPUs, the replicas
+/// and the other degrees.
+bool degree_open(const Row& row, const char* column);
+
+/// The layout with these degrees where the row leaves them open.
+/// @throws core::Error if a word for sharding or recomputation is not known
+workload::ParallelismSpec row_parallelism(const Row& row,
+                                          const workload::FrameworkSpec& framework,
+                                          const workload::ModelSpec& model,
+                                          Degrees open,
+                                          Assumed& assumed);
+
+/// Rows of the embedding as trained: padded to a multiple on each tensor rank
+/// (Megatron's make_vocab_size_divisible_by).
+int padded_vocabulary(int stated, const workload::UsualRunSpec& usual, int tensor);
+
+/// First line of a message, without the place in the table.
+std::string plain_message(const core::Error& error, const import::CsvTable& table);
+
+/// Why each row of a table contradicts itself or a repeat of it; empty where it does not.
+std::vector<std::string> contradictions(const import::CsvTable& table);
+
+}  // namespace headway::validation

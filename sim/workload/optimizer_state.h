@@ -1,0 +1,23 @@
+// Bytes that an optimizer keeps and moves for one parameter.
+#pragma once
+
+#include "sim/workload/spec.h"
+
+namespace headway::workload {
+
+/// fp32 copy of a weight that the optimizer updates [B].
+inline constexpr double kMasterBytes = 4;
+
+/// Moments of one parameter [B]: two in fp32 8, two in bf16 4, two in 8 bits with an fp32 scale for
+/// each block of 256 values 2 + 8/256 (Dettmers et al., 8-bit Optimizers via Block-wise
+/// Quantization, arXiv 2110.02861), one in fp32 4.
+double moment_bytes(OptimizerState state);
+
+/// Master weight and moments [B]; 12 with Adam in fp32.
+inline double optimizer_bytes(OptimizerState state) { return kMasterBytes + moment_bytes(state); }
+
+/// Memory traffic of one update beside the gradient [B]: master weight and moments read and
+/// written, the 16-bit weight written: 26 with Adam in fp32.
+inline double update_bytes(OptimizerState state) { return 2 * optimizer_bytes(state) + 2; }
+
+}  // namespace headway::workload

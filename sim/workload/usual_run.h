@@ -1,0 +1,77 @@
+// How runs of a training software are usually laid out: taken where a published run does not say.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "sim/core/fields.h"
+#include "sim/core/precision.h"
+
+namespace headway::workload {
+
+enum class Sharding { zero0, zero1, zero2, zero3, hsdp };
+constexpr auto enum_words(Sharding) {
+  using E = core::EnumWord<Sharding>;
+  return std::array{E{Sharding::zero0, "zero0"}, E{Sharding::zero1, "zero1"},
+                    E{Sharding::zero2, "zero2"}, E{Sharding::zero3, "zero3"},
+                    E{Sharding::hsdp, "hsdp"}};
+}
+
+enum class Recompute { none, selective, full };
+constexpr auto enum_words(Recompute) {
+  using E = core::EnumWord<Recompute>;
+  return std::array{E{Recompute::none, "none"}, E{Recompute::selective, "selective"},
+                    E{Recompute::full, "full"}};
+}
+
+/// What selective recomputation makes again in backward instead of keeping it.
+enum class RecomputePart { core_attention, latent_up, norms, activation, mlp, experts };
+constexpr auto enum_words(RecomputePart) {
+  using P = RecomputePart;
+  using E = core::EnumWord<P>;
+  return std::array{E{P::core_attention, "core_attention"},
+                    E{P::latent_up, "latent_up"},
+                    E{P::norms, "norms"},
+                    E{P::activation, "activation"},
+                    E{P::mlp, "mlp"},
+                    E{P::experts, "experts"}};
+}
+
+/// What `headway validate` takes for a run of this software where its source is silent. Nothing else reads it: a scenario
+/// states its own layout.
+struct UsualRunSpec {
+  core::Precision precision = core::Precision::bf16;
+  Recompute recompute = Recompute::none;
+  std::vector<RecomputePart> selective_parts;
+  int micro_batch_tokens = 0;
+  int most_virtual_stages = 1;
+  bool sequence = false;
+  Sharding sharding = Sharding::zero1;
+  int vocabulary_multiple = 1;
+  bool experts_follow_tensor = false;
+  template <class V>
+  void fields(V& v) {
+    v.optional("precision", precision, "Operand format of the matrix products.");
+    v.optional("recompute", recompute,
+               "What is recomputed; where that does not fit the memory, the next stronger kind.");
+    v.optional("selective_parts", selective_parts,
+               "Parts that 'selective' recomputes; empty: core_attention.");
+    v.optional("micro_batch_tokens", micro_batch_tokens,
+               "Tokens of a micro-batch, rounded down to whole sequences; 0: one sequence.",
+               core::non_negative);
+    v.optional("most_virtual_stages", most_virtual_stages,
+               "Chunks of a stage: the largest divisor of its layers up to this; 1: never divided.",
+               core::at_least_one);
+    v.optional("sequence", sequence, "Sequence parallelism wherever there is tensor parallelism.");
+    v.optional("sharding", sharding, "What data-parallel ranks shard.");
+    v.optional("vocabulary_multiple", vocabulary_multiple,
+               "The vocabulary of each tensor rank is padded to a multiple of this.",
+               core::at_least_one);
+    v.optional("experts_follow_tensor", experts_follow_tensor,
+               "Experts are divided over the tensor ranks (expert_tensor = tensor), but those of "
+               "models with latent attention.");
+  }
+  bool operator==(const UsualRunSpec&) const = default;
+};
+
+}  // namespace headway::workload

@@ -1,0 +1,272 @@
+// Every family from a configuration as its authors publish it, held against the published number of
+// parameters; what cannot be described is refused by name.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <string>
+
+#include "sim/core/error.h"
+#include "sim/import/hugging_face.h"
+#include "sim/workload/closed_form.h"
+
+namespace headway::import {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using workload::AttentionKind;
+using workload::ModelSpec;
+
+ModelSpec read(const std::string& keys) {
+  return read_hugging_face_config("{" + keys + "}", "config.json");
+}
+
+double billions(const ModelSpec& model) { return workload::count_parameters(model).total() / 1e9; }
+
+std::string message_of(const std::string& keys) {
+  try {
+    read(keys);
+  } catch (const core::Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+/// The keys that most families share.
+std::string shape(const std::string& type,
+                  int layers,
+                  int hidden,
+                  int heads,
+                  int groups,
+                  int ffn,
+                  int vocabulary) {
+  return fmt::format(
+      R"("model_type": "{}", "num_hidden_layers": {}, "hidden_size": {}, "num_attention_heads": {},
+      "num_key_value_heads": {}, "intermediate_size": {}, "vocab_size": {})",
+      type, layers, hidden, heads, groups, ffn, vocabulary);
+}
+
+struct Published {
+  std::string keys;
+  double billions;
+};
+
+void expect_published(const std::vector<Published>& models) {
+  for (const auto& [keys, published] : models) {
+    EXPECT_NEAR(billions(read(keys)), published, 0.003 * published) << keys;
+  }
+}
+
+TEST(HuggingFaceFamilies, DenseModelsHaveTheirPublishedParameters) {
+  expect_published({
+      {shape("qwen2", 80, 8192, 64, 8, 29568, 152064), 72.7},
+      {shape("qwen3", 36, 4096, 32, 8, 12288, 151936) + R"(, "head_dim": 128)", 8.19},
+      {shape("internlm2", 32, 4096, 32, 8, 14336, 92544), 7.74},
+      {shape("baichuan", 32, 4096, 32, 32, 11008, 125696), 7.51},
+      {shape("baichuan", 40, 5120, 40, 40, 13696, 125696), 13.9},
+      {shape("seed_oss", 64, 5120, 80, 8, 27648, 155136) + R"(, "head_dim": 128)", 36.15},
+      {shape("granite", 40, 4096, 32, 8, 12800, 49155) + R"(, "tie_word_embeddings": true)", 8.17},
+      {shape("smollm3", 36, 2048, 16, 4, 11008, 128256), 3.08},
+      {shape("ernie4_5", 18, 1024, 16, 2, 3072, 103424) + R"(, "head_dim": 128)", 0.361},
+      {shape("hunyuan_v1_dense", 32, 4096, 32, 8, 14336, 128167) +
+           R"(, "tie_word_embeddings": true)",
+       7.5},
+      {shape("glm", 40, 4096, 32, 2, 13696, 151552) + R"(, "head_dim": 128)", 9.4},
+      {shape("glm4", 61, 6144, 48, 2, 23040, 151552) + R"(, "head_dim": 128)", 32.57},
+      {shape("olmo", 32, 4096, 32, 32, 11008, 50304), 6.89},
+      {shape("olmo2", 32, 4096, 32, 32, 11008, 100352), 7.3},
+      {shape("gemma", 28, 3072, 16, 16, 24576, 256000) + R"(, "head_dim": 256)", 8.54},
+      {shape("gemma2", 42, 3584, 16, 8, 14336, 256000) +
+           R"(, "head_dim": 256, "sliding_window": 4096)",
+       9.24},
+      {shape("gemma3_text", 26, 1152, 4, 1, 6912, 262144) +
+           R"(, "head_dim": 256, "sliding_window": 512)",
+       1.0},
+      {shape("cohere", 40, 8192, 64, 64, 22528, 256000), 34.98},
+      {shape("cohere2", 32, 4096, 32, 8, 14336, 256000) + R"(, "sliding_window": 4096)", 8.03},
+      {shape("phi", 32, 2560, 32, 32, 10240, 51200), 2.78},
+      {shape("phi3", 40, 5120, 40, 10, 17920, 100352) + R"(, "sliding_window": null)", 14.66},
+      {shape("stablelm", 32, 2560, 32, 32, 6912, 50304), 2.8},
+      {shape("starcoder2", 40, 6144, 48, 4, 24576, 49152) + R"(, "tie_word_embeddings": false)",
+       15.96},
+      {shape("nemotron", 32, 4096, 48, 8, 16384, 256000) + R"(, "head_dim": 128)", 8.27},
+  });
+}
+
+TEST(HuggingFaceFamilies, OlderModelsHaveTheirPublishedParameters) {
+  expect_published({
+      {R"("model_type": "gpt2", "n_layer": 48, "n_embd": 1600, "n_head": 25, "n_positions": 1024, "vocab_size": 50257)",
+       1.558},
+      {R"("model_type": "gpt_bigcode", "n_layer": 40, "n_embd": 6144, "n_head": 48, "n_inner": 24576, "n_positions": 8192,
+          "vocab_size": 49152, "multi_query": true)",
+       15.52},
+      {R"("model_type": "gptj", "n_layer": 28, "n_embd": 4096, "n_head": 16, "n_inner": null, "vocab_size": 50400)",
+       6.05},
+      {shape("gpt_neox", 44, 6144, 64, 64, 24576, 50432), 20.55},
+      {R"("model_type": "opt", "num_hidden_layers": 32, "hidden_size": 4096, "num_attention_heads": 32, "ffn_dim": 16384,
+          "max_position_embeddings": 2048, "vocab_size": 50272)",
+       6.66},
+      {R"("model_type": "bloom", "n_layer": 30, "hidden_size": 4096, "n_head": 32, "vocab_size": 250880)",
+       7.07},
+      {R"("model_type": "falcon", "num_hidden_layers": 32, "hidden_size": 4544, "num_attention_heads": 71, "multi_query": true,
+          "parallel_attn": true, "vocab_size": 65024)",
+       6.92},
+      {R"("model_type": "falcon", "num_hidden_layers": 60, "hidden_size": 8192, "num_attention_heads": 128, "num_kv_heads": 8,
+          "new_decoder_architecture": true, "vocab_size": 65024)",
+       41.3},
+      {R"("model_type": "mpt", "n_layers": 32, "d_model": 4096, "n_heads": 32, "expansion_ratio": 4, "max_seq_len": 2048,
+          "vocab_size": 50432, "attn_config": {"alibi": true, "attn_type": "multihead_attention"})",
+       6.65},
+  });
+}
+
+TEST(HuggingFaceFamilies, MixturesHaveTheirPublishedParameters) {
+  expect_published({
+      {shape("qwen2_moe", 28, 3584, 28, 4, 18944, 151936) +
+           R"(, "num_experts": 64, "num_experts_per_tok": 8,
+        "moe_intermediate_size": 2560, "shared_expert_intermediate_size": 20480)",
+       57.4},
+      {shape("olmoe", 16, 2048, 16, 16, 1024, 50304) +
+           R"(, "num_experts": 64, "num_experts_per_tok": 8)",
+       6.92},
+      {shape("phimoe", 32, 4096, 32, 8, 6400, 32064) +
+           R"(, "num_local_experts": 16, "num_experts_per_tok": 2)",
+       41.9},
+      {shape("granitemoe", 32, 1536, 24, 8, 512, 49155) +
+           R"(, "num_local_experts": 40, "num_experts_per_tok": 8,
+        "tie_word_embeddings": true)",
+       3.3},
+      {shape("deepseek", 28, 2048, 16, 16, 10944, 102400) +
+           R"(, "n_routed_experts": 64, "num_experts_per_tok": 6,
+        "n_shared_experts": 2, "moe_intermediate_size": 1408, "first_k_dense_replace": 1)",
+       16.38},
+      {shape("glm4_moe", 46, 4096, 96, 8, 10944, 151552) +
+           R"(, "head_dim": 128, "n_routed_experts": 128,
+        "num_experts_per_tok": 8, "n_shared_experts": 1, "moe_intermediate_size": 1408, "first_k_dense_replace": 1,
+        "num_nextn_predict_layers": 1)",
+       106.85},
+      {R"("model_type": "dbrx", "n_layers": 40, "d_model": 6144, "n_heads": 48, "vocab_size": 100352,
+        "attn_config": {"kv_n_heads": 8}, "ffn_config": {"moe_num_experts": 16, "moe_top_k": 4, "ffn_hidden_size": 10752})",
+       131.6},
+      {shape("ernie4_5_moe", 28, 2560, 20, 4, 12288, 103424) +
+           R"(, "moe_num_experts": 64, "moe_k": 6,
+        "moe_intermediate_size": 1536, "moe_num_shared_experts": 2, "moe_layer_start_index": 1, "moe_layer_end_index": 27)",
+       21.83},
+      {shape("hunyuan_v1_moe", 32, 4096, 32, 8, 3072, 128167) +
+           R"(, "num_experts": 64, "moe_topk": [8, 8],
+        "moe_intermediate_size": [3072, 3072], "num_shared_expert": [1, 1], "tie_word_embeddings": true)",
+       80.4},
+      {shape("minimax_m2", 62, 3072, 48, 8, 1536, 200064) +
+           R"(, "head_dim": 128, "num_local_experts": 256,
+        "num_experts_per_tok": 8)",
+       228.7},
+      {shape("llama4_text", 48, 5120, 40, 8, 8192, 202048) +
+           R"(, "head_dim": 128, "intermediate_size_mlp": 16384,
+        "num_local_experts": 128, "num_experts_per_tok": 1, "interleave_moe_layer_step": 2, "attention_chunk_size": 8192)",
+       400.7},
+      {shape("llama4_text", 48, 5120, 40, 8, 8192, 202048) +
+           R"(, "head_dim": 128, "intermediate_size_mlp": 16384,
+        "num_local_experts": 16, "num_experts_per_tok": 1, "interleave_moe_layer_step": 1, "attention_chunk_size": 8192)",
+       107.8},
+  });
+}
+
+TEST(HuggingFaceFamilies, ParallelBlocksAreRead) {
+  const ModelSpec falcon = read(
+      R"("model_type": "falcon", "num_hidden_layers": 32, "hidden_size": 4544, "num_attention_heads": 71, "vocab_size": 65024)");
+  EXPECT_TRUE(falcon.parallel_block);
+  EXPECT_EQ(falcon.norms, 1);
+  EXPECT_EQ(falcon.key_value_heads, 1);
+  EXPECT_FALSE(falcon.gated_mlp);
+  EXPECT_TRUE(falcon.rotary);
+  const ModelSpec neox = read(shape("gpt_neox", 44, 6144, 64, 64, 24576, 50432));
+  EXPECT_TRUE(neox.parallel_block);
+  EXPECT_EQ(neox.norms, 2);
+  EXPECT_EQ(neox.dropout, false);
+  EXPECT_FALSE(
+      read(shape("gpt_neox", 2, 64, 4, 4, 256, 100) + R"(, "use_parallel_residual": false)")
+          .parallel_block);
+}
+
+TEST(HuggingFaceFamilies, PositionsAndDropoutAreRead) {
+  const ModelSpec bloom = read(
+      R"("model_type": "bloom", "n_layer": 2, "n_embed": 64, "n_head": 4, "vocab_size": 100, "hidden_dropout": 0.0)");
+  EXPECT_FALSE(bloom.rotary);
+  EXPECT_EQ(bloom.learned_positions, 0);
+  EXPECT_EQ(bloom.dropout, false);
+  const ModelSpec gpt2 =
+      read(R"("model_type": "gpt2", "n_layer": 2, "n_embd": 64, "n_head": 4, "vocab_size": 100)");
+  EXPECT_EQ(gpt2.learned_positions, 1024);
+  EXPECT_EQ(gpt2.dropout, true);
+}
+
+TEST(HuggingFaceFamilies, WindowsFollowTheFamilysPattern) {
+  const ModelSpec gemma2 = read(shape("gemma2", 42, 3584, 16, 8, 14336, 256000) +
+                                R"(, "head_dim": 256, "sliding_window": 4096)");
+  EXPECT_EQ(gemma2.attention, AttentionKind::sliding_window);
+  EXPECT_EQ(gemma2.window_period, 2);
+  EXPECT_EQ(gemma2.norms, 4);
+  const ModelSpec gemma3 = read(shape("gemma3_text", 26, 1152, 4, 1, 6912, 262144) +
+                                R"(, "head_dim": 256, "sliding_window": 512)");
+  EXPECT_EQ(gemma3.window_period, 6);
+  EXPECT_TRUE(gemma3.query_key_norm);
+  const ModelSpec llama4 =
+      read(shape("llama4_text", 8, 640, 5, 1, 128, 1000) +
+           R"(, "num_local_experts": 4, "num_experts_per_tok": 1, "attention_chunk_size": 8192)");
+  EXPECT_TRUE(llama4.chunked_window);
+  EXPECT_EQ(llama4.window, 8192);
+  EXPECT_EQ(llama4.window_period, 4);
+}
+
+TEST(HuggingFaceFamilies, WhatIsNotModelledIsRefusedByName) {
+  const auto refused = [](const char* type) {
+    return message_of(fmt::format(R"("model_type": "{}")", type));
+  };
+  for (const char* type : {"jamba", "mamba", "mamba2", "zamba2", "falcon_h1", "nemotron_h", "bamba",
+                           "qwen3_next", "kimi_linear", "rwkv", "mllama", "llama4", "qwen2_vl",
+                           "llava", "gemma3", "bert", "t5", "whisper"}) {
+    EXPECT_THAT(refused(type), HasSubstr(fmt::format("model_type '{}' is a", type))) << type;
+    EXPECT_THAT(refused(type), HasSubstr("only decoder transformers of text can be described"))
+        << type;
+  }
+  EXPECT_THAT(refused("deepseek_v32"),
+              HasSubstr("model_type 'deepseek_v32' has sparse attention, whose keys an indexer "
+                        "chooses, which is not modelled"));
+  EXPECT_THAT(refused("phi3small"), HasSubstr("block-sparse attention"));
+}
+
+TEST(HuggingFaceFamilies, AHintNeverNamesAnotherModel) {
+  const auto refused = [](const char* type) {
+    return message_of(fmt::format(R"("model_type": "{}")", type));
+  };
+  EXPECT_THAT(refused("lama"), HasSubstr("did you mean 'llama'?"));
+  EXPECT_THAT(refused("mixtrall"), HasSubstr("did you mean 'mixtral'?"));
+  EXPECT_THAT(refused("qwen4"), Not(HasSubstr("did you mean")));
+  EXPECT_THAT(refused("glm5_moe"), Not(HasSubstr("did you mean")));
+  EXPECT_THAT(refused("ministral"), Not(HasSubstr("did you mean")));
+}
+
+TEST(HuggingFaceFamilies, KeysWithoutAPlaceAreRefused) {
+  EXPECT_THAT(message_of(shape("hunyuan_v1_dense", 2, 64, 4, 4, 128, 100) + R"(, "use_cla": true)"),
+              HasSubstr("has layers that share keys and values, which is not modelled"));
+  EXPECT_THAT(message_of(shape("deepseek_v3", 2, 64, 4, 4, 128, 100) + R"(, "index_topk": 2048)"),
+              HasSubstr("a model with sparse attention"));
+  EXPECT_THAT(
+      message_of(shape("qwen2_moe", 2, 64, 4, 4, 128, 100) +
+                 R"(, "num_experts": 4, "num_experts_per_tok": 2,
+        "moe_intermediate_size": 48, "shared_expert_intermediate_size": 100)"),
+      HasSubstr("'shared_expert_intermediate_size' 100 is no multiple of the experts' width 48"));
+  EXPECT_THAT(
+      message_of(shape("hunyuan_v1_moe", 2, 64, 4, 4, 128, 100) + R"(, "num_experts": [4, 8])"),
+      HasSubstr("'num_experts' must be alike in all layers"));
+  EXPECT_THAT(message_of(shape("llama", 2, 64, 4, 4, 128, 100) +
+                         R"(, "layer_types": ["full_attention", "linear_attention"])"),
+              HasSubstr("layers of type 'linear_attention' are not modelled"));
+  EXPECT_THAT(
+      message_of(
+          R"("model_type": "opt", "num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 4,
+        "ffn_dim": 256, "max_position_embeddings": 128, "vocab_size": 100, "word_embed_proj_dim": 32)"),
+      HasSubstr("'word_embed_proj_dim' must be 'hidden_size'"));
+}
+
+}  // namespace
+}  // namespace headway::import

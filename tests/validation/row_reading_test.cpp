@@ -1,0 +1,318 @@
+// Rows with blank, odd or contradictory cells: each becomes a prediction that says what was taken,
+// or a refusal by name.
+#include <cmath>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sim/core/error.h"
+#include "sim/training/step.h"
+#include "sim/validation/training_runs.h"
+
+#include "tests/validation/published_rows.h"
+
+namespace headway::validation {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+RunPrediction predicted(const Cells& changes) {
+  return predict_runs(table_of({with(changes)}), catalogue()).front();
+}
+
+training::Scenario scenario(const Cells& changes) {
+  const RowScenario built = row_scenario(table_of({with(changes)}), 0, catalogue());
+  EXPECT_TRUE(built.scenario.has_value()) << built.skipped;
+  return built.scenario.value_or(training::Scenario{});
+}
+
+double width(const RunPrediction& p) { return std::log(p.high / p.low); }
+
+TEST(RowReading, AStatedRunIsOk) {
+  const RunPrediction p = predicted({});
+  EXPECT_EQ(p.status, "ok");
+  EXPECT_THAT(p.assumed, IsEmpty());
+}
+
+// No measured figure, however it is written, may abort the table or reach the summary.
+TEST(RowReading, ABadMeasuredFigureSkipsItsRowOnly) {
+  std::vector<Cells> rows{stated_run()};
+  for (const char* text : {"", "nan", "n/a", "0", "-5", "inf", "fast"}) {
+    rows.push_back(with({{"measured_tokens_per_s_per_gpu", text}}));
+  }
+  const auto all = predict_runs(table_of(rows), catalogue());
+  EXPECT_EQ(all[0].status, "ok");
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    EXPECT_THAT(all[i].status, StartsWith("skipped:")) << i;
+    EXPECT_FALSE(all[i].error.has_value());
+  }
+  EXPECT_EQ(summarize(all).n, 1U);
+  EXPECT_TRUE(std::isfinite(summarize(all).mean_abs_error));
+}
+
+TEST(RowReading, ATableNeedsRowsIdsAndFiguresButNoGroups) {
+  EXPECT_THROW(predict_runs(import::CsvTable("id,gpu\n", "t.csv"), catalogue()), core::Error);
+  EXPECT_THROW(predict_runs(import::CsvTable("id,gpu\na,b\n", "t.csv"), catalogue()), core::Error);
+  EXPECT_EQ(predicted({}).weight, 1);  // the table has no column of that name
+}
+
+TEST(RowReading, ACellThatIsNoNumberIsNamed) {
+  EXPECT_EQ(predicted({{"tp", "8x"}}).status, "skipped:'8x' in column 'tp' is not a number");
+}
+
+TEST(RowReading, WhatIsNotModelledIsRefusedByName) {
+  for (const char* kind : {"hybrid", "mamba", "vlm", "encoder"}) {
+    EXPECT_EQ(predicted({{"arch", kind}}).status,
+              std::string("skipped:unmodelled: architecture '") + kind + "'");
+  }
+  EXPECT_EQ(predicted({{"attention", "gqa, linear on 3 of 4 layers"}}).status,
+            "skipped:unmodelled: attention 'gqa, linear on 3 of 4 layers'");
+  EXPECT_THAT(predicted({{"model", "Mamba-2 8B"}}).status, HasSubstr("state-space"));
+  EXPECT_EQ(predicted({{"recompute", "sometimes"}}).status,
+            "skipped:unknown recompute 'sometimes'");
+  EXPECT_EQ(predicted({{"sharding", "5"}}).status, "skipped:unknown sharding '5'");
+}
+
+// Every field that matters can be blank; the row then says so and its interval is wider.
+TEST(RowReading, ABlankFieldIsAssumedAndWidensTheInterval) {
+  const double narrow = width(predicted({}));
+  for (const char* field :
+       {"micro_batch", "vpp", "recompute", "sequence_parallel", "sharding", "era", "precision",
+        "vocab", "n_kv_heads", "gpus_per_node", "d_ffn", "gated_mlp"}) {
+    const RunPrediction p = predicted({{field, ""}});
+    EXPECT_EQ(p.status, "ok-assumed") << field;
+    EXPECT_THAT(p.assumed, Contains(field));
+    EXPECT_GT(width(p), narrow * 1.1) << field;
+  }
+}
+
+TEST(RowReading, ADegreeFollowsFromTheOthersOrIsAssumed) {
+  EXPECT_EQ(scenario({{"tp", ""}}).parallelism.tensor, 2);  // 16 GPUs / (4 replicas x 2 stages)
+  EXPECT_EQ(predicted({{"tp", ""}}).status, "ok");
+  const RunPrediction open = predicted({{"tp", ""}, {"pp", ""}, {"dp", ""}});
+  EXPECT_EQ(open.status, "ok-assumed");
+  EXPECT_THAT(open.assumed, testing::IsSupersetOf({"tp", "pp"}));
+}
+
+// 70 billion parameters in two bytes, and their gradients in two, are 260 GiB: at least four GPUs
+// of 80 GiB hold them, and with activations eight.
+TEST(RowReading, AnOpenDegreeIsWhatMemoryAsksFor) {
+  const Cells large{
+      {"n_layers", "80"}, {"d_model", "8192"}, {"n_heads", "64"}, {"d_ffn", "28672"},
+      {"tp", ""},         {"pp", ""},          {"dp", ""},        {"global_batch", "64"},
+      {"n_gpus", "64"}};
+  const auto s = scenario(large);
+  EXPECT_GE(s.parallelism.tensor * s.parallelism.pipeline, 8);
+}
+
+TEST(RowReading, DefaultsAreThoseOfTheEra) {
+  const Cells early{{"era", "unfused-megatron-2021"},
+                    {"gpu", "A100-80G-SXM"},
+                    {"recompute", ""},
+                    {"micro_batch", ""},
+                    {"seq_len", "2048"},
+                    {"precision", ""},
+                    {"sequence_parallel", "no"},
+                    {"global_batch", "64"}};
+  const auto first = scenario(early);
+  EXPECT_EQ(first.parallelism.recompute, workload::Recompute::full);
+  EXPECT_EQ(first.parallelism.micro_batch, 2);  // 4,096 tokens
+  EXPECT_EQ(first.training.precision, core::Precision::fp16);
+  Cells sequence = early;
+  sequence["sequence_parallel"] = "yes";
+  EXPECT_EQ(scenario(sequence).parallelism.recompute, workload::Recompute::selective);
+  const auto sharded = scenario({{"era", "pytorch-fsdp"},
+                                 {"tp", "1"},
+                                 {"pp", "1"},
+                                 {"dp", "16"},
+                                 {"micro_batch", ""},
+                                 {"sharding", ""},
+                                 {"seq_len", "2048"},
+                                 {"global_batch", "256"}});
+  EXPECT_EQ(sharded.parallelism.micro_batch, 8);  // 16,384 tokens
+  EXPECT_EQ(sharded.parallelism.sharding, workload::Sharding::zero3);
+  EXPECT_TRUE(scenario({{"sequence_parallel", ""}}).parallelism.sequence);
+}
+
+TEST(RowReading, EveryKindOfRecomputationIsReadInEveryEra) {
+  for (const char* era : {"jax-maxtext", "megatron-core-2024+", "pytorch-fsdp"}) {
+    for (const char* kind : {"none", "selective", "full"}) {
+      const RunPrediction p = predicted({{"era", era}, {"recompute", kind}});
+      EXPECT_EQ(p.status, "ok") << era << ' ' << kind;
+      EXPECT_EQ(core::to_word(scenario({{"era", era}, {"recompute", kind}}).parallelism.recompute),
+                std::string(kind));
+    }
+  }
+  EXPECT_EQ(predicted({{"recompute", "block"}}).status, "ok-assumed");
+  EXPECT_EQ(scenario({{"recompute", "block"}}).parallelism.recompute_period, 2);
+}
+
+TEST(RowReading, AnUnknownEraIsThatOfItsFamilyAndYear) {
+  const auto profile = [](const Cells& changes) {
+    return scenario(changes).training.framework.name;
+  };
+  EXPECT_EQ(profile({{"era", ""}}), "Megatron-Core");
+  EXPECT_EQ(profile({{"era", ""}, {"year", "2023"}}), "Megatron-Core 2023");
+  EXPECT_EQ(profile({{"era", ""},
+                     {"year", "2021"},
+                     {"sequence_parallel", "no"},
+                     {"precision", "fp16-mixed"}}),
+            "Megatron-LM 2021");
+  EXPECT_EQ(profile({{"era", "hf-trainer"}, {"pp", "1"}, {"dp", "8"}, {"sharding", "zero3"}}),
+            "PyTorch FSDP");
+  EXPECT_EQ(profile({{"era", ""}, {"source", "MaxText"}, {"pp", "1"}, {"dp", "8"}}), "JAX and XLA");
+}
+
+TEST(RowReading, GpusAreFoundByTheWordsOfTheirNames) {
+  const auto gpu = [](const char* name) { return scenario({{"gpu", name}}).cluster.node.gpu.name; };
+  for (const char* name :
+       {"H100-80G-SXM", "NVIDIA H100 SXM5 80GB", "h100_sxm5", "H100-SXM5-80GB"}) {
+    EXPECT_EQ(gpu(name), catalogue().gpus.at("h100-sxm").name) << name;
+  }
+  EXPECT_EQ(gpu("A100-40GB"), catalogue().gpus.at("a100-40gb-sxm").name);
+  EXPECT_EQ(gpu("A100-SXM4-80GB"), catalogue().gpus.at("a100-80gb-sxm").name);
+  EXPECT_EQ(gpu("H100-80G-PCIe"), catalogue().gpus.at("h100-pcie").name);
+  EXPECT_EQ(gpu("B200-SXM"), catalogue().gpus.at("b200-sxm").name);
+  EXPECT_THAT(predicted({{"gpu", "A100"}}).assumed, Contains("gpu"));  // 40 or 80 GB
+  EXPECT_EQ(predicted({{"gpu", "TPU-v5p"}}).status, "skipped:unknown GPU TPU-v5p");
+}
+
+TEST(RowReading, PrecisionsAndShardingsHaveManyWords) {
+  for (const char* word : {"fp8", "fp8-cs", "fp8_delayed", "FP8-blockwise"}) {
+    EXPECT_EQ(scenario({{"precision", word}}).training.precision, core::Precision::fp8) << word;
+  }
+  EXPECT_EQ(scenario({{"precision", "bf16-mixed"}}).training.precision, core::Precision::bf16);
+  EXPECT_EQ(predicted({{"precision", "int8"}}).status, "skipped:unknown precision int8");
+  for (const char* word : {"3", "fsdp", "FSDP2", "zero3", "ZeRO-3"}) {
+    EXPECT_EQ(scenario({{"sharding", word}}).parallelism.sharding, workload::Sharding::zero3)
+        << word;
+  }
+}
+
+TEST(RowReading, TheNodeIsTheCataloguesWithWhatTheRowStates) {
+  const auto pcie = scenario({{"gpu", "H100-80G-PCIe"}}).cluster.node;
+  EXPECT_EQ(pcie.scale_up.kind, network::ScaleUpKind::pcie);
+  EXPECT_EQ(pcie.scale_up.bandwidth.si(), 25e9);
+  EXPECT_EQ(pcie.nic.bandwidth.si(), 50e9);  // the row's 8 x 400 Gbps, not the server's two
+  EXPECT_EQ(pcie.nic.count, 8);
+  const auto amd = scenario({{"gpu", "MI300X"}}).cluster.node.scale_up;
+  EXPECT_EQ(amd.kind, network::ScaleUpKind::mesh);
+  EXPECT_FALSE(amd.in_switch_reduction);
+  EXPECT_EQ(scenario({{"gpu", "H800-80G-SXM"}}).cluster.node.scale_up.bandwidth.si(), 200e9);
+  EXPECT_TRUE(scenario({}).cluster.node.scale_up.in_switch_reduction);
+}
+
+TEST(RowReading, AMissingNetworkIsThatOfTheGpusNode) {
+  const Cells blank{{"nics_per_node", "0"}, {"nic_gbps", "0"}, {"network", ""}};
+  EXPECT_EQ(scenario(blank).cluster.node.nic.bandwidth.si(), 50e9);  // DGX H100: 400 Gbps
+  EXPECT_THAT(predicted(blank).assumed, Contains("network"));
+  Cells worded = blank;
+  worded["network"] = "1600 Gbps RoCE per node";
+  EXPECT_EQ(scenario(worded).cluster.node.nic.bandwidth.si(), 25e9);  // over 8 cards
+}
+
+// 12 GPUs are two halves of six, not one node of eight; 13 fill nothing.
+TEST(RowReading, GpusFillNodesEvenlyOrAreRefused) {
+  const Cells twelve{{"n_gpus", "12"}, {"global_batch", "24"}, {"dp", "3"}};
+  EXPECT_EQ(scenario(twelve).cluster.nodes, 2);
+  EXPECT_EQ(scenario(twelve).cluster.node.gpus, 6);
+  EXPECT_THAT(predicted(twelve).assumed, Contains("gpus_per_node"));
+  EXPECT_EQ(predicted({{"n_gpus", "13"}}).status, "skipped:13 GPUs do not fill nodes of 8");
+}
+
+// DeepSeek's models differ: what a name begins with says nothing of prediction modules, routing or
+// ranks.
+TEST(RowReading, DeepSeekIsKnownByItsShapeNotByItsName) {
+  const auto dense = scenario({{"model", "DeepSeek 67B"}}).model;
+  EXPECT_EQ(dense.multi_token_prediction, 0);
+  const Cells lite{{"model", "DeepSeek-V2-Lite"},
+                   {"arch", "moe"},
+                   {"attention", "mla"},
+                   {"n_layers", "26"},
+                   {"d_model", "2048"},
+                   {"n_heads", "16"},
+                   {"n_kv_heads", "16"},
+                   {"d_ffn", "1408"},
+                   {"d_ffn_dense", "10944"},
+                   {"n_experts", "64"},
+                   {"top_k", "6"},
+                   {"n_shared_experts", "2"},
+                   {"n_dense_layers", "1"},
+                   {"vocab", "102400"}};
+  const auto small = scenario(lite).model;
+  EXPECT_EQ(small.latent->query_rank, 0);
+  EXPECT_EQ(small.multi_token_prediction, 0);
+  EXPECT_EQ(small.moe->routing_groups, 1);
+  Cells third = lite;
+  for (const auto& [column, text] : Cells{{"model", "a proxy"},
+                                          {"n_layers", "8"},
+                                          {"d_model", "7168"},
+                                          {"n_heads", "128"},
+                                          {"n_kv_heads", "128"},
+                                          {"d_ffn", "2048"},
+                                          {"n_experts", "256"},
+                                          {"top_k", "8"}}) {
+    third[column] = text;
+  }
+  const auto large = scenario(third).model;
+  EXPECT_EQ(large.multi_token_prediction, 1);
+  EXPECT_EQ(large.moe->group_limit, 4);
+  EXPECT_EQ(large.latent->query_rank, 1536);
+}
+
+TEST(RowReading, ARowThatContradictsItselfSaysSo) {
+  EXPECT_EQ(predicted({{"notes", "table prints DP=4: INCONSISTENT"}}).status_class,
+            "ok-contradictory");
+  EXPECT_EQ(predicted({{"dp", "8"}}).status, "ok-contradictory: 16 GPUs, but the degrees make 32");
+  EXPECT_EQ(predicted({{"dp", ""}}).status, "ok");
+  // 32 x 4,096 tokens / 16 GPUs in 1 s are 8,192 tokens/s/GPU, not 10,000.
+  EXPECT_EQ(predicted({{"step_time_s", "1"}}).status,
+            "ok-contradictory: 1e+04 tokens/s/GPU, but its step time makes 8192");
+  EXPECT_EQ(predicted({{"step_time_s", "0.8192"}}).status, "ok");
+  // 10,000 tokens of 60 GFLOP each are 600 TFLOP/s.
+  const Cells rate{{"model_flops_per_token", "6e10"}, {"tflops_per_gpu", "300"}};
+  EXPECT_THAT(predicted(rate).status, StartsWith("ok-contradictory: 300 TFLOP/s"));
+}
+
+TEST(RowReading, RepeatsThatDisagreeAreContradictory) {
+  const auto runs = [](const std::vector<std::pair<const char*, const char*>>& repeats) {
+    std::vector<Cells> rows;
+    for (const auto& [release, measured] : repeats) {
+      rows.push_back(with({{"release", release}, {"measured_tokens_per_s_per_gpu", measured}}));
+    }
+    std::vector<std::string> classes;
+    for (const auto& p : predict_runs(table_of(rows), catalogue())) {
+      classes.push_back(p.status_class);
+    }
+    return classes;
+  };
+  EXPECT_THAT(runs({{"1", "10000"}, {"1", "10200"}, {"1", "8000"}}),
+              testing::ElementsAre("ok", "ok", "ok-contradictory"));
+  EXPECT_THAT(runs({{"1", "10000"}, {"2", "7000"}, {"3", "10100"}}),
+              testing::ElementsAre("ok", "ok-contradictory", "ok"));
+  EXPECT_THAT(runs({{"1", "7000"}, {"2", "10000"}}),
+              testing::ElementsAre("ok", "ok"));  // got faster
+}
+
+TEST(RowReading, PeakMemoryIsComparedWhereItIsStated) {
+  const RunPrediction p = predicted({{"measured_peak_mem_gib", "40"}});
+  EXPECT_EQ(p.measured_memory, 40);
+  EXPECT_GT(p.predicted_memory, 5);
+  const RunSummary summary = summarize({p, predicted({})});
+  EXPECT_EQ(summary.n_memory, 1U);
+  EXPECT_NEAR(summary.median_abs_memory_error, std::abs(p.predicted_memory / 40 - 1), 1e-12);
+}
+
+TEST(RowReading, PartsOfTheHeadlineAreKeptApart) {
+  EXPECT_EQ(predicted({}).part, "dense NVIDIA");
+  EXPECT_EQ(predicted({{"gpu", "MI300X"}}).part, "AMD");
+  EXPECT_EQ(predicted({{"arch", "moe"}, {"n_experts", "8"}, {"top_k", "2"}}).part,
+            "mixtures of experts");
+  EXPECT_EQ(predicted({{"arch", "hybrid"}}).part, "other kinds");
+}
+
+}  // namespace
+}  // namespace headway::validation
