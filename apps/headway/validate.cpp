@@ -117,6 +117,7 @@ int run_validate(int argc, char** argv) {
   app.add_option("--anchor", anchor,
                  "Scale the profile by this row and say what it does to the others")
       ->option_text("ROW");
+  app.add_flag("--quiet", options.quiet, "Nothing on standard error but errors");
   add_output_options(app, options, {"table", "json", "csv", "md"});
   if (const auto code = parse(app, argc, argv, &options)) {
     return *code;

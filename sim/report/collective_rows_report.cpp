@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <map>
 
+#include "sim/report/definitions.h"
 #include "sim/report/json_parts.h"
 
 namespace headway::report {
@@ -110,6 +111,7 @@ Document collective_rows_document(const std::vector<CollectivePrediction>& rows,
                          "its system's own curve";
   document.tables = {rows_table(rows), systems_table(rows)};
   const CollectiveSummary s = validation::summarize(rows);
+  document.closing.emplace_back(kWhereDefined);
   document.closing.push_back(fmt::format(
       "{} of {} timings were predicted: median error {} %; {} % (90th percentile {} %) over the {} "
       "of 1 MiB and more; below, half are within a factor of {}.",

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <fmt/format.h>
 
+#include "sim/report/definitions.h"
 #include "sim/report/json_parts.h"
 
 namespace headway::report {
@@ -216,6 +217,7 @@ Document compare_document(const CompareReport& report) {
   for (const auto& warning : report.warnings) {
     document.closing.push_back("Warning: " + warning + ".");
   }
+  document.closing.emplace_back(kWhereDefined);
   if (!report.mixtures.empty()) {
     document.closing.push_back(verdict(report));
   }

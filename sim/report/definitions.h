@@ -20,8 +20,14 @@ struct DefinitionSection {
   std::vector<Definition> definitions;
 };
 
-/// All figures of `headway run`, in the order of its JSON.
+/// All figures of `headway run` in the order of its JSON, then those of the other verbs.
 std::vector<DefinitionSection> definitions();
+
+/// Figures that only the tables of `headway run` have, and those of compare, plan and validate.
+std::vector<DefinitionSection> definitions_of_other_verbs();
+
+/// The line that ends texts with figures, but for the sentence that matters.
+inline constexpr const char* kWhereDefined = "Figures are defined in docs/definitions.md.";
 
 /// The page as Markdown.
 std::string definitions_page();

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/report/definitions.h"
 #include "sim/report/json_parts.h"
 
 namespace headway::report {
@@ -45,13 +46,17 @@ Table predicted_table(const std::vector<GoodputPrediction>& rows) {
                {"exact formula"},
                {"error [%]"},
                {"status", false},
-               {"assumed", false}},
+               {"assumed, and notes", false}},
               {}};
   for (const auto& row : rows) {
     if (row.predicted) {
+      std::vector<std::string> words = row.assumed;
+      if (!row.note.empty()) {
+        words.push_back(row.note);
+      }
       table.rows.push_back({row.given.id, reported(row.given), share(row.predicted), range(row),
                             share(row.closed_form), error(row), row.status,
-                            fmt::format("{}", fmt::join(row.assumed, "; "))});
+                            fmt::format("{}", fmt::join(words, "; "))});
     }
   }
   return table;
@@ -97,6 +102,7 @@ Json row_json(const GoodputPrediction& row) {
           {"error", or_null(row.error)},
           {"agrees", agrees ? Json(*agrees) : Json(nullptr)},
           {"assumed", row.assumed},
+          {"note", row.note},
           {"status", row.status}};
 }
 
@@ -144,9 +150,10 @@ Document goodput_document(const std::vector<GoodputPrediction>& rows) {
       "Each trial simulates 30 days of failures; inputs that a source does not state are drawn "
       "from published ranges. The reported downtime is one block in which nothing fails."};
   document.tables = {predicted_table(rows), skipped_table(rows)};
+  document.closing.emplace_back(kWhereDefined);
   document.closing.push_back(fmt::format(
-      "{} of {} cases state enough to be predicted; of the {} with a reported figure {} lie within "
-      "the interval.",
+      "{} of {} cases state enough to be predicted; of the {} that report a figure of the same "
+      "definition {} lie within the interval.",
       t.predicted, rows.size(), t.compared, t.agree));
   return document;
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <oneapi/tbb/info.h>
 
+#include "sim/report/definitions.h"
 #include "sim/report/json_parts.h"
 #include "sim/report/limit.h"
 #include "sim/report/predict.h"
@@ -176,6 +177,7 @@ Document plan_document(const PlanReport& report) {
   if (!r.rejected.empty()) {
     document.tables.push_back(rejected_table(r));
   }
+  document.closing.emplace_back(kWhereDefined);
   document.closing.push_back(fmt::format("headway {}, scenario {}, seed {}", report.version,
                                          report.digest, report.scenario.run.seed));
   document.closing.push_back(r.plans.empty() ? no_plan()

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "sim/report/definitions.h"
 #include "sim/report/explain_report.h"
 #include "sim/report/words.h"
 
@@ -285,6 +286,7 @@ Document run_document(const RunReport& report) {
   for (const auto& warning : report.warnings) {
     document.closing.push_back("Warning: " + warning);
   }
+  document.closing.emplace_back(kWhereDefined);
   document.closing.push_back(
       fmt::format("headway {}, scenario {}, seed {}, events {:016x}, result {:016x}",
                   report.version, report.digest, report.scenario.run.seed, report.step.event_digest,

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/report/definitions.h"
 #include "sim/report/json_parts.h"
 
 namespace headway::report {
@@ -185,6 +186,7 @@ Document validate_document(const std::vector<RunPrediction>& rows) {
       summary_table("model kind", validation::summarize_by(rows, &RunPrediction::kind)));
   document.tables.push_back(
       summary_table("status", validation::summarize_by(rows, &RunPrediction::status_class)));
+  document.closing.emplace_back(kWhereDefined);
   const auto parts = validation::summarize_by(rows, &RunPrediction::part);
   for (const auto& [name, summary] : parts) {
     document.closing.push_back(part_sentence(name, summary));

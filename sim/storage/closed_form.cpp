@@ -39,11 +39,6 @@ Seconds processor_sharing_sojourn(Seconds service, double load) {
   return service / (1 - load);
 }
 
-Seconds fifo_wait(Seconds service, double load) {
-  HEADWAY_CHECK(load >= 0 && load < 1, "load {} has no steady state", load);
-  return load * service / (2 * (1 - load));
-}
-
 Bytes checkpoint_bytes(double parameters, const CheckpointSpec& checkpoint) {
   return Bytes(parameters * checkpoint.bytes_per_parameter);
 }

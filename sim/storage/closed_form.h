@@ -31,10 +31,6 @@ core::BytesPerSecond slot_limit(int slots, core::Bytes request, core::Seconds la
 /// @param load  share of the server that is asked for, 0 <= load < 1
 core::Seconds processor_sharing_sojourn(core::Seconds service, double load);
 
-/// Mean wait before service in a first-come-first-served server with equal requests (M/D/1).
-///     W = load service / (2 (1 - load))
-core::Seconds fifo_wait(core::Seconds service, double load);
-
 /// Who holds which bytes of a checkpoint.
 struct ShardLayout {
   double parameters = 0;

@@ -69,6 +69,41 @@ std::vector<std::string> assumed_inputs(const GoodputCase& given) {
   return assumed;
 }
 
+/// What stands behind `word` in the words of the source, up to the next mark or space.
+std::string stated_after(const import::CsvTable& table, std::size_t row, std::string_view word) {
+  const auto& columns = table.columns();
+  if (std::find(columns.begin(), columns.end(), "stated_in_words") == columns.end()) {
+    return "";
+  }
+  const std::string& text = table.text(row, "stated_in_words");
+  const auto at = text.find(word);
+  if (at == std::string::npos) {
+    return "";
+  }
+  const auto begin = at + word.size();
+  return text.substr(begin, text.find_first_not_of("0123456789/", begin) - begin);
+}
+
+/// Sources that divide by the time between failures on the wall clock report 1 - downtime / mttf,
+/// to the two digits that they print, and no lost work.
+std::string other_definition(const GoodputCase& given) {
+  constexpr double kHalfADigit = 0.005;
+  const auto reported = given.reported();
+  if (!reported || given.interval || given.stall) {
+    return "";
+  }
+  const double up = 1 - *given.downtime / *given.mean_time_to_failure;
+  if (std::abs(up - *reported) > kHalfADigit) {
+    return "";
+  }
+  const double renewal = 1 / (1 + *given.downtime / *given.mean_time_to_failure);
+  return fmt::format(
+      "another definition: the source reports 1 - downtime / mttf = {:.3f}, failures counted on "
+      "the wall clock and no work lost; with its clock stopped while the job is down the same figures "
+      "allow at most {:.3f}",
+      up, renewal);
+}
+
 std::string reason_to_skip(const GoodputCase& given, const std::vector<std::string>& missing) {
   std::string reason = fmt::format("not reproducible: {} not stated", fmt::join(missing, ", "));
   if (given.mean_time_to_failure && given.reported()) {
@@ -106,6 +141,7 @@ GoodputPrediction predict_case(const GoodputCase& given, int threads) {
   if (row.assumed.empty()) {
     row.closed_form = campaign::efficiency(campaign::rhythm_of(goodput_job(given, 0)));
   }
+  row.note = other_definition(given);
   if (const auto reported = given.reported()) {
     row.error = *row.predicted / *reported - 1;
   }
@@ -120,7 +156,7 @@ std::optional<double> GoodputCase::reported() const {
 }
 
 std::optional<bool> GoodputPrediction::agrees() const {
-  if (!predicted || !given.reported_low) {
+  if (!predicted || !given.reported_low || !note.empty()) {
     return std::nullopt;
   }
   return high >= *given.reported_low && (!given.reported_high || low <= *given.reported_high);
@@ -138,6 +174,7 @@ GoodputCase read_goodput_case(const import::CsvTable& table, std::size_t row) {
   given.downtime = seconds_at(table, row, "downtime_s");
   given.reported_low = share_at(table, row, "reported_lo");
   given.reported_high = share_at(table, row, "reported_hi");
+  given.elastic = stated_after(table, row, "degraded ");
   return given;
 }
 
@@ -148,6 +185,10 @@ std::vector<std::string> missing_inputs(const GoodputCase& given) {
   }
   if (!given.downtime) {
     missing.emplace_back("downtime_s");
+  }
+  if (!given.elastic.empty()) {
+    missing.push_back(
+        fmt::format("time an elastic job runs on with {} of its replicas", given.elastic));
   }
   return missing;
 }

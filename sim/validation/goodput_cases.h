@@ -21,6 +21,9 @@ struct GoodputCase {
   std::optional<core::Seconds> persist;   ///< from there until the save is durable
   std::optional<core::Seconds> downtime;  ///< failure to running again
   std::optional<double> reported_low, reported_high;
+  /// The share of its replicas with which an elastic job runs on after a failure ("degraded
+  /// 11/12"); empty where the words of the source name none.
+  std::string elastic;
 
   /// The middle of the reported range, or its lower end ("above 0.9").
   [[nodiscard]] std::optional<double> reported() const;
@@ -31,7 +34,8 @@ struct GoodputCase {
 GoodputCase read_goodput_case(const import::CsvTable& table, std::size_t row);
 
 /// Inputs without which nothing is predicted, that this case does not state: the time between
-/// failures and the downtime, because no published range of them is narrow enough.
+/// failures and the downtime, because no published range of them is narrow enough; for an elastic
+/// job how long it runs without the replica that failed.
 std::vector<std::string> missing_inputs(const GoodputCase& given);
 
 /// The job of one trial. What the case does not state is drawn: the stall log-uniformly from the
@@ -47,9 +51,11 @@ struct GoodputPrediction {
   std::optional<double> closed_form;  ///< exact efficiency, where every input is stated
   std::optional<double> error;
   std::vector<std::string> assumed;  ///< inputs that were drawn or taken
+  std::string note;                  ///< why the reported figure is no ETTR, where it is none
   std::string status;                ///< ok, ok-assumed, skipped:<reason>
 
-  /// The interval and the reported range have a value in common; nothing without both.
+  /// The interval and the reported range have a value in common; nothing without both, and nothing
+  /// where the reported figure is defined in another way (`note`).
   [[nodiscard]] std::optional<bool> agrees() const;
 };
 

@@ -139,7 +139,8 @@ TEST_F(ValidateVerb, TakesExactlyOneKindOfMeasurement) {
         "b,n/a,2,16,see source,all_reduce,1048576,100\n");
   EXPECT_EQ(run("validate").code, 2);
   EXPECT_EQ(run("validate --runs c.csv --collectives c.csv").code, 2);
-  const auto outcome = run("validate --collectives c.csv --format json");
+  const auto outcome = run("validate --quiet --collectives c.csv --format json");
+  EXPECT_EQ(outcome.err, "");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   const json result = json::parse(outcome.out);
   EXPECT_EQ(result["rows"][0]["status"], "ok");

@@ -1,8 +1,10 @@
 // The simulated campaign against exact closed forms: oracles O1 to O6 and O13 of the field notes.
 //
 // Each test asks twice: does the simulation agree within four standard errors at a fixed seed, and
-// would the same bound have caught an error of 1 %?
+// would the same bound have caught an error of 1 %? Where that takes longer than the two seconds of
+// a test, the comment of the test says what its bound catches.
 #include <cmath>
+#include <cstdlib>
 #include <gtest/gtest.h>
 #include <numeric>
 
@@ -18,6 +20,8 @@ using core::Seconds;
 constexpr double kDay = 86400;
 constexpr double kMu = 54 * kDay / 419;
 constexpr int kThreads = 0;
+/// The error of a variance falls slowly: its own variance is that of fourth powers.
+constexpr int kVarianceTrials = 720'000;
 
 failures::Hazard hazard(const char* name, double mean_time_between) {
   failures::Hazard h;
@@ -179,47 +183,84 @@ TEST(CampaignOracle, RunsOfFixedLengthTendToTheSameEffectiveTime) {
   expect_agreement(mean_ettr(model, 100), efficiency(rhythm_of(model)));
 }
 
-TEST(CampaignOracle, OneSegmentHasMeanAndVarianceOfTheGeometricSum) {
-  // O4: s = 3600 s, R = 600 s without failures in it, which is downtime D here.
+/// Mean and variance of the wall time of a few segments, each with the error of its estimate.
+struct SampleMoments {
+  core::MeanEstimate mean, variance;
+};
+
+SampleMoments moments_of(const std::vector<double>& values) {
+  core::Moments first;
+  for (const double value : values) {
+    first.add(value);
+  }
+  core::Moments squares;  // of the distances from the mean: their mean is the variance
+  for (const double value : values) {
+    squares.add((value - first.mean()) * (value - first.mean()));
+  }
+  return {first.estimate(), squares.estimate()};
+}
+
+TEST(CampaignOracle, SegmentsHaveMeanAndVarianceOfTheGeometricSum) {
+  // O4: s = 3600 s, R = 600 s without failures in it, which is downtime D here. Segments are
+  // independent: four in a row have four times the mean and the variance of one.
   JobModel model = job(1, 3600, 0);
-  model.end.work = Seconds(3600);
+  model.end.work = Seconds(4 * 3600);
   model.recovery = {};
   model.recovery.detection = Seconds(600);
   model.hazards = {hazard("gpu", kMu)};
   const Moments exact = segment_moments(rhythm_of(model));
-  core::Moments walls;
-  for (const auto& trial : run_trials(model, 40000, kThreads)) {
-    walls.add(core::Clock::campaign().to_seconds(trial.wall).si());
+  std::vector<double> walls;
+  for (const auto& trial : run_trials(model, kVarianceTrials, kThreads)) {
+    walls.push_back(core::Clock::campaign().to_seconds(trial.wall).si());
   }
-  expect_agreement(walls.estimate(), exact.mean);
-  // The error of a variance follows from the fourth moment; five percent is far beyond it here.
-  EXPECT_NEAR(walls.variance() / exact.variance, 1, 0.05);
+  const SampleMoments simulated = moments_of(walls);
+  expect_agreement(simulated.mean, 4 * exact.mean);
+  expect_agreement(simulated.variance, 4 * exact.variance);
+}
+
+/// 512 nodes, 3.789 failures per 1000 node-days, 3 days of repair.
+JobModel with_spares(std::int64_t spares, double days) {
+  JobModel model = job(54, 3600, 0);
+  model.end = {.work = {}, .wall = Seconds(days * kDay)};
+  model.recovery = {};
+  model.recovery.repair = Seconds(3 * kDay);
+  model.spare_nodes = spares;
+  model.hazards = {hazard("node", kDay / (512 * 3.789e-3))};
+  model.hazards[0].nodes_lost = 1;
+  return model;
+}
+
+core::MeanEstimate waiting(const JobModel& model, int trials) {
+  std::vector<double> shares;
+  for (const auto& trial : run_trials(model, trials, kThreads)) {
+    shares.push_back(static_cast<double>(trial[Account::wait]) / static_cast<double>(trial.wall));
+  }
+  return core::mean_estimate(shares);
+}
+
+double erlang(std::int64_t spares) {
+  return failures::stalled_share(512, core::PerSecond(3.789e-3 / kDay), Seconds(3 * kDay), spares);
 }
 
 TEST(CampaignOracle, StallsForSparesAreErlangs) {
-  // O5: 512 nodes, 3.789 failures per 1000 node-days, 3 days of repair, 8 spares: 6.75 % of the
-  // time.
-  JobModel model = job(54, 3600, 0);
-  model.end = {.work = {}, .wall = Seconds(3000 * kDay)};
-  model.recovery = {};
-  model.recovery.repair = Seconds(3 * kDay);
-  model.spare_nodes = 8;
-  model.hazards = {hazard("node", kDay / (512 * 3.789e-3))};
-  model.hazards[0].nodes_lost = 1;
-  std::vector<double> shares;
-  for (const auto& trial : run_trials(model, 100, kThreads)) {
-    shares.push_back(static_cast<double>(trial[Account::wait]) / static_cast<double>(trial.wall));
-  }
-  const auto simulated = core::mean_estimate(shares);
-  const double exact =
-      failures::stalled_share(512, core::PerSecond(3.789e-3 / kDay), Seconds(3 * kDay), 8);
-  EXPECT_NEAR(exact, 0.0675, 5e-5);
-  EXPECT_NEAR(simulated.mean, exact, 4 * simulated.standard_error);
-  EXPECT_LT(4 * simulated.standard_error, 0.05 * exact);
+  // O5: with 3 spares the job stands 46 % of the time. The rarer stalls are, the longer a run must
+  // be: at the golden point below a bound of 1 % takes half a minute.
+  expect_agreement(waiting(with_spares(3, 4000), 100), erlang(3));
+}
+
+TEST(CampaignOracle, StallsForEightSparesAreErlangs) {
+  // The golden point of O5: 8 spares, 6.75 % of the time. With HEADWAY_DEEP set the bound would
+  // catch 1 %, else 4 %.
+  EXPECT_NEAR(erlang(8), 0.0675, 5e-5);
+  const bool deep = std::getenv("HEADWAY_DEEP") != nullptr;
+  const auto simulated = waiting(with_spares(8, deep ? 80000 : 5000), 100);
+  EXPECT_NEAR(simulated.mean, erlang(8), 4 * simulated.standard_error);
+  EXPECT_LT(4 * simulated.standard_error, (deep ? 0.01 : 0.04) * erlang(8));
 }
 
 TEST(CampaignOracle, CountsArePoissonOfTheExposedTime) {
-  // O6: mean and variance of the count agree; classes add up to the total.
+  // O6: mean and variance of the count agree (the mean to 1 %, the variance to 13 %); classes add up
+  // to the total.
   JobModel model = job(54, 1800, 0);
   model.recovery = {};
   model.end = {.work = {}, .wall = Seconds(54 * kDay)};

@@ -41,10 +41,9 @@ TEST(EqualClients, OfAnNfsMountAreBoundByItsSlots) {
   EXPECT_DOUBLE_EQ(slot_limit(128, 1_MiB, Seconds(0.01)).si(), 128 * 1048576 / 0.01);
 }
 
-TEST(OpenServer, SharingStretchesAndQueueingDelays) {
+TEST(OpenServer, StretchesRequestsByItsLoad) {
   EXPECT_DOUBLE_EQ(processor_sharing_sojourn(1_s, 0.6).si(), 2.5);
-  EXPECT_DOUBLE_EQ(fifo_wait(1_s, 0.6).si(), 0.75);
-  EXPECT_THROW(fifo_wait(1_s, 1), core::InternalError);
+  EXPECT_THROW(processor_sharing_sojourn(1_s, 1), core::InternalError);
 }
 
 TEST(Checkpoint, HasTheBytesOfItsParameters) {
