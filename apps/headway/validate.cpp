@@ -1,4 +1,5 @@
 // headway validate: predicts published measurements and prints the errors.
+#include <filesystem>
 #include <string>
 
 #include "sim/core/error.h"
@@ -24,7 +25,8 @@ std::vector<std::size_t> chosen_rows(const import::CsvTable& table, const std::s
     }
   }
   if (rows.empty() && table.rows() > 0) {
-    throw core::Error(fmt::format("no row of {} has an id that begins with '{}'", table.file(), only));
+    throw core::Error(
+        fmt::format("no row of {} has an id that begins with '{}'", table.file(), only));
   }
   return rows;
 }
@@ -88,6 +90,19 @@ std::string validate_goodput(const std::string& path, const std::string& format)
   return format == "md" ? report::to_markdown(document) : report::to_text(document);
 }
 
+/// The published runs that come with the catalogue.
+std::string own_runs() {
+  for (const auto& root : config_roots()) {
+    const auto file = root / "validation" / "training_runs.csv";
+    if (std::filesystem::exists(file)) {
+      return file.string();
+    }
+  }
+  throw core::Error(
+      "the catalogue has no validation/training_runs.csv; is HEADWAY_CONFIGS complete? Or name a "
+      "table: --runs FILE");
+}
+
 }  // namespace
 
 int run_validate(int argc, char** argv) {
@@ -102,14 +117,15 @@ int run_validate(int argc, char** argv) {
   describe(app, "validate",
            "  headway validate --runs training_runs.csv --anchor dgxc-142\n"
            "  headway validate --collectives collectives.csv --format json --out errors.json");
-  auto* what = app.add_option_group("Measurements", "Exactly one of these");
+  auto* what = app.add_option_group(
+      "Measurements", "At most one of these; none: the runs that come with the program");
   what->add_option("--runs", runs, "Published training runs (CSV; columns in docs/validation.md)")
       ->option_text("FILE");
   what->add_option("--collectives", collectives, "Published timings of collectives (CSV)")
       ->option_text("FILE");
   what->add_option("--goodput", goodput, "Published shares of useful time (CSV)")
       ->option_text("FILE");
-  what->require_option(1);
+  what->require_option(0, 1);
   app.add_flag("--calibrated", calibrated,
                "With --collectives: from the other sizes of each system's own curve")
       ->needs("--collectives");
@@ -123,6 +139,9 @@ int run_validate(int argc, char** argv) {
     return *code;
   }
   check_out(options);
+  if (runs.empty() && collectives.empty() && goodput.empty()) {
+    runs = own_runs();
+  }
   deliver(options, !collectives.empty()
                        ? validate_collectives(collectives, calibrated, options.format)
                    : !goodput.empty() ? validate_goodput(goodput, options.format)

@@ -132,12 +132,13 @@ TEST_F(CollectiveVerb, RefusesWhatMakesNoSense) {
   EXPECT_THAT(run(verb + "-d flaot").err, HasSubstr("there is no type 'flaot'"));
 }
 
-TEST_F(ValidateVerb, TakesExactlyOneKindOfMeasurement) {
+TEST_F(ValidateVerb, TakesOneKindOfMeasurementOrItsOwnRuns) {
   write("c.csv",
         "system,gpu,n_nodes,n_gpus,inter_node_network,collective,message_bytes,time_us\n"
         "a,H100-80G-SXM,2,16,8x NDR-400 IB,all_reduce,1048576,100\n"
         "b,n/a,2,16,see source,all_reduce,1048576,100\n");
-  EXPECT_EQ(run("validate").code, 2);
+  EXPECT_EQ(run("validate --only no-such-row").code, 2);
+  EXPECT_EQ(run("validate --only korth-001 --quiet").code, 0);
   EXPECT_EQ(run("validate --runs c.csv --collectives c.csv").code, 2);
   const auto outcome = run("validate --quiet --collectives c.csv --format json");
   EXPECT_EQ(outcome.err, "");
