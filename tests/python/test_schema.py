@@ -70,6 +70,17 @@ def test_drill(fault, small, command):
     validator("headway.drill-1.json").validate(json.loads(printed.stdout))
 
 
+def test_validate_runs(command, tmp_path):
+    printed = command("validate", "--only", "mlperf-00", "--format", "json")
+    assert printed.returncode == 0, printed.stderr
+    validator("headway.validate-1.json").validate(json.loads(printed.stdout))
+    table = tmp_path / "odd.csv"
+    table.write_text("id,gpu,arch,measured_tokens_per_s_per_gpu\na,none,dense,1\nb,H100,hybrid,n/a\n")
+    printed = command("validate", "--runs", table, "--format", "json")
+    assert printed.returncode == 0, printed.stderr
+    validator("headway.validate-1.json").validate(json.loads(printed.stdout))
+
+
 def test_validate_goodput(command):
     cases = REFERENCE.parent / "validation" / "goodput_cases.csv"
     printed = command("validate", "--goodput", cases, "--format", "json")
