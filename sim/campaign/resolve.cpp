@@ -186,6 +186,25 @@ void assume_slow_parts(const failures::RecoverySpec& spec, ResolvedJob& resolved
   }
 }
 
+/// How many new parts a burn-in lets pass, and how many of those are defective all the same.
+void assume_burn_in(const failures::FailureSpec& table, ResolvedJob& resolved) {
+  for (const auto& hazard : table.hazards) {
+    if (hazard.law.kind != failures::LawKind::defects || !hazard.mtbf) {
+      continue;
+    }
+    const double defective = hazard.law.defective;
+    resolved.assumptions.push_back(
+        {fmt::format("run.failures.{}.burn_in", hazard.name),
+         fmt::format("yield {:.4g} %",
+                     100 * failures::burn_in_yield(defective, *hazard.mtbf, hazard.age)),
+         fmt::format("{:.3g} h lie behind the parts: of those that passed {:.3g} % are defective, "
+                     "of new ones {:.3g} %",
+                     hazard.age.si() / 3600,
+                     100 * failures::infant_hazard_left(defective, *hazard.mtbf, hazard.age),
+                     100 * defective)});
+  }
+}
+
 /// Failures that make all saves useless which are kept lead back to the archive, or to the start.
 void warn_of_old_saves(const JobModel& job, ResolvedJob& resolved) {
   const char* const to = job.archive.si() > 0 ? "the archive" : "the start of the run";
@@ -356,6 +375,9 @@ ResolvedJob resolve_job(StepSource& source, const training::StepResult& step) {
   assume_times(scenario, resolved);
   assume_recovery(run.recovery, resolved);
   assume_slow_parts(run.recovery, resolved);
+  if (run.failures) {
+    assume_burn_in(*run.failures, resolved);
+  }
   warn(checked, resolved);
   return resolved;
 }

@@ -189,6 +189,71 @@ TEST(Campaign, RefusesMoreCheckpointsThanTheStorageHolds) {
   EXPECT_NO_THROW(simulate(s));
 }
 
+// 405.85e9 x 14 B = 5.68 TB a save: three kept and one being written leave 7.3 of 30 TB, which a data
+// set of 5 TB fits and one of 8 TB does not, nor an archive of every tenth of the run.
+TEST(Campaign, CountsTheDataSetAndTheArchiveIntoTheStorage) {
+  training::Scenario s = scenario();
+  s.cluster.storage.capacity = core::Bytes(30e12);
+  s.run.checkpoint.keep = 3;
+  s.run.data = storage::DataSpec{};
+  s.run.data->dataset = core::Bytes(5e12);
+  EXPECT_NO_THROW(simulate(s));
+  s.run.data->dataset = core::Bytes(8e12);
+  EXPECT_THROW(simulate(s), core::Error);
+  s.run.data.reset();
+  EXPECT_NO_THROW(simulate(s));
+  s.run.checkpoint.archive = Seconds(1 * kDay);
+  EXPECT_THROW(simulate(s), core::Error);
+}
+
+// 5.68 TB over 2,048 nodes: 2.8 GB wait in each host until they are written.
+TEST(Campaign, BuffersAsynchronousSavesInTheHost) {
+  training::Scenario s = scenario();
+  s.cluster.node.host_memory = core::Bytes(3e9);
+  EXPECT_NO_THROW(simulate(s));
+  s.cluster.node.host_memory = core::Bytes(2.5e9);
+  EXPECT_THROW(simulate(s), core::Error);
+  s.run.checkpoint.mode = storage::CheckpointMode::synchronous;
+  EXPECT_NO_THROW(simulate(s));
+}
+
+TEST(Campaign, WarnsOfSavesThatReachBackTooLittle) {
+  training::Scenario s = scenario();
+  s.run.checkpoint.interval = core::OrAuto<Seconds>{Seconds(900)};
+  s.run.checkpoint.keep = 3;
+  const auto warnings = [&] {
+    const auto resolved = resolve_job(training::check(s), step());
+    return testing::PrintToString(resolved.warnings);
+  };
+  EXPECT_THAT(warnings(), testing::Not(testing::HasSubstr("reach back")));
+  s.run.failures->hazards[0].latent = Seconds(6 * 3600);
+  EXPECT_THAT(warnings(), testing::HasSubstr("leads back to the start of the run"));
+  s.run.checkpoint.archive = Seconds(kDay);
+  EXPECT_THAT(warnings(), testing::HasSubstr("leads back to the archive"));
+  s.run.checkpoint.unreadable = 0.2;  // 0.2^3 = 0.8 %
+  EXPECT_THAT(warnings(), testing::HasSubstr("0.8 % of the restarts"));
+}
+
+// A tenth of the parts lives 100 h on average; after 100 h of burn-in 1 / e of them are left:
+// 1 - 0.1 (1 - 1 / e) pass, of which 0.1 / e / that are defective.
+TEST(Campaign, TellsTheYieldOfTheBurnIn) {
+  training::Scenario s = scenario();
+  failures::HazardSpec infant;
+  infant.name = "infant";
+  infant.mtbf = Seconds(100 * 3600);
+  infant.age = Seconds(100 * 3600);
+  infant.law.kind = failures::LawKind::defects;
+  infant.law.defective = 0.1;
+  s.run.failures->hazards.push_back(infant);
+  const auto resolved = resolve_job(training::check(s), step());
+  const auto told = std::find_if(
+      resolved.assumptions.begin(), resolved.assumptions.end(),
+      [](const auto& assumption) { return assumption.key == "run.failures.infant.burn_in"; });
+  ASSERT_NE(told, resolved.assumptions.end());
+  EXPECT_EQ(told->value, "yield 93.68 %");
+  EXPECT_THAT(told->why, testing::HasSubstr("3.93 % are defective, of new ones 10 %"));
+}
+
 TEST(Campaign, RefusesARunThatWouldNeverEnd) {
   training::Scenario s = scenario();
   s.run.until = training::UntilSpec{.tokens = {}, .steps = 1000, .wall = {}};
