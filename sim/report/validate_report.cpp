@@ -61,7 +61,7 @@ Table summary_table(const std::string& what,
                {"in interval [%]"}},
               {}};
   for (const auto& [name, s] : parts) {
-    const auto figure = [&s](double value) {
+    const auto figure = [&s = s](double value) {
       return s.n > 0 ? percent(value) : std::string("-");
     };
     table.rows.push_back({name, std::to_string(s.n), std::to_string(s.n_skipped),
