@@ -34,7 +34,16 @@ def test_the_printed_result_is_current(command):
     assert all(close(a, b) for a, b in zip(interval, step["time_interval_s"]))
     assert close(figure(block, "model TFLOP/s a GPU")[0], step["model_tflops_per_gpu"])
     assert close(figure(block, "MFU, attention in full [%]")[0], 100 * step["mfu"])
-    assert close(figure(block, "  compute")[0], step["breakdown_s"]["compute"])
+    for label, key in (
+        ("  compute", "compute"),
+        ("tensor-parallel communication", "tensor"),
+        ("the pipeline bubble", "pipeline_bubble"),
+        ("transfers between pipeline stages", "pipeline_p2p"),
+        ("data-parallel communication", "data"),
+    ):
+        seconds, share = figure(block, label)[:2]
+        assert close(seconds, step["breakdown_s"][key]), label
+        assert abs(share - 100 * step["breakdown_s"][key] / step["time_s"]) < 0.051, label
     for label, key, scale in (
         ("wall clock [days]", "wall_days", 1),
         ("ETTR [%]", "ettr", 100),
