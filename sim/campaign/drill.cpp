@@ -209,6 +209,12 @@ void assume(const training::Scenario& scenario, DrillResult& result) {
   result.assumptions.push_back(
       {"drill.since_save", fmt::format("{:.4g} s", setup.since_save.si()),
        "useful work since the last save when the fault strikes; half an interval unless given"});
+  result.assumptions.push_back(
+      {"drill.archive", fmt::format("{:.4g} h", setup.saves.archive.si() / 3600),
+       scenario.run.checkpoint.archive
+           ? "run.checkpoint.archive: the newest save that is kept for good is half as old"
+           : "run.checkpoint.archive is absent: a save a day is taken to be kept for good, the "
+             "newest of them half a day old"});
   for (const auto& [monitor, word] : enum_words(Monitor{})) {
     if (setup[monitor].on) {
       result.assumptions.push_back({fmt::format("drill.monitor.{}", word),

@@ -15,8 +15,6 @@ using core::Tick;
 
 namespace {
 
-/// Beside the last `keep` saves one a day is archived.
-constexpr double kArchiveDays = 1;
 /// A save is late when it takes so much longer than usual.
 constexpr Tick kLateShare = 50;
 
@@ -33,7 +31,7 @@ void DrillProcess::fill_history() {
   for (const auto& level : saves.near) {
     near_.push_back({-(segment_ % level.every) * interval_, {}});
   }
-  archived_ = std::min(kept_.front().work, -drill_ticks(Seconds(kArchiveDays * 86400 / 2)));
+  archived_ = std::min(kept_.front().work, -drill_ticks(saves.archive / 2));
 }
 
 Tick DrillProcess::drive_time(Tick healthy, Tick now) const {

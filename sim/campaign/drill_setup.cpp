@@ -195,6 +195,7 @@ void set_saves(const training::CheckedScenario& checked,
   saves.node_rate = storage.client_write_bandwidth;
   saves.server_share = storage.write_bandwidth / static_cast<double>(setup.nodes);
   saves.keep = checkpoint.keep;
+  saves.archive = checkpoint.archive.value_or(saves.archive);
 }
 
 /// A drill needs a rhythm even where the scenario predicts a step only.

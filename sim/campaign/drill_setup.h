@@ -34,6 +34,7 @@ struct DrillSaves {
   core::BytesPerSecond node_rate;  ///< what one node can write
   core::BytesPerSecond server_share;  ///< of one node, when all write
   int keep = 3;
+  core::Seconds archive{86400};    ///< work between saves that are kept for good
   std::int64_t storage_every = 1;  ///< each how many-th save goes to storage
   std::vector<NearLevel> near;     ///< the others stay in these
   double in_run = 0;               ///< saves to storage of the whole run; 0: unknown

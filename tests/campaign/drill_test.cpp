@@ -194,6 +194,11 @@ TEST(Drill, CorruptionOlderThanEveryCheckpointKeptGoesBackToTheArchive) {
   const DrillTrace many = run(setup, fault_of(FaultKind::silent_corruption));
   // Half a day of archive against half an interval: 43,200 s and 450 s of earlier work.
   EXPECT_NEAR(seconds(few[Account::lost] - many[Account::lost]), 43200, 1);
+  // A save for good every 12 h, as `run.checkpoint.archive` says: a quarter of a day.
+  setup = setup_405b();
+  setup.saves.archive = Seconds(12 * 3600);
+  const DrillTrace often = run(setup, fault_of(FaultKind::silent_corruption));
+  EXPECT_NEAR(seconds(few[Account::lost] - often[Account::lost]), 21600, 1);
 }
 
 TEST(Drill, AWrongCheckpointIsAnEverydayRestartUntilTheStepNumberIsRead) {
