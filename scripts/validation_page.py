@@ -72,6 +72,9 @@ def fit_table(fit):
         f = fit[part]
         lines.append(f"\n{part.capitalize()}: median {100 * f['median']:.1f} %, mean {100 * f['mean']:.1f} %, 90th percentile "
                      f"{100 * f['p90']:.1f} %, within 10 % {100 * f['within_10']:.0f} %.")
+    mixtures = fit["mixtures"]
+    lines.append("\nMixtures of experts, median: " + ", ".join(
+        f"{part} {100 * mixtures[part]['median']:.1f} %" for part in ("as it is", "refitted", "cross-validated")) + ".")
     lines.append(f"\nStandard error of a step from catalogue values, 90th percentile of cross-validated |log error| / 1.645: "
                  f"{100 * fit['relative_error']:.1f} %.")
     return "\n".join(lines)

@@ -28,10 +28,12 @@ bool sixteen_bit(const Sample& s) {
   return s.precision == Precision::bf16 || s.precision == Precision::fp16;
 }
 
-bool large_gemm(const Sample& s) {
-  return s.kind == SampleKind::gemm && s.op == "forward" && work_flops(s) >= kLargeGemmFlops &&
-         s.m >= 1024 && s.n >= 1024 && s.k >= 1024;
+bool large_product(const Sample& s) {
+  return s.kind == SampleKind::gemm && work_flops(s) >= kLargeGemmFlops && s.m >= 1024 &&
+         s.n >= 1024 && s.k >= 1024;
 }
+
+bool large_gemm(const Sample& s) { return s.op == "forward" && large_product(s); }
 
 bool long_attention(const Sample& s, const char* op) {
   return s.kind == SampleKind::attention && s.op == op && s.causal && sixteen_bit(s) &&
@@ -58,6 +60,30 @@ std::vector<Share> shares_of(const gpu::GpuSpec& gpu) {
       {"kernels.memory", &SustainedShares::memory,
        [](const Sample& s) { return s.kind == SampleKind::memory && s.bytes >= kStreamingBytes; },
        gpu.memory_bandwidth.si()}};
+}
+
+/// Rate of each large 16-bit weight gradient / that of the forward product of the same shape and
+/// library algorithm; bursts of both, which one clock serves.
+std::vector<double> gradient_ratios(std::span<const Sample> samples) {
+  using Product =
+      std::tuple<Precision, std::string, std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
+  std::map<Product, std::pair<std::vector<double>, std::vector<double>>> seconds;
+  for (const auto& s : samples) {
+    const bool pass = s.op == "forward" || s.op == "weight_gradient";
+    if (!usable(s) || s.has(SampleFlag::throttled) || s.elapsed_s > 0 || !pass ||
+        !large_product(s) || !sixteen_bit(s)) {
+      continue;
+    }
+    auto& both = seconds[{s.precision, s.variant, s.m, s.n, s.k, s.batch}];
+    (s.op == "forward" ? both.first : both.second).push_back(s.seconds);
+  }
+  std::vector<double> ratios;
+  for (const auto& [product, both] : seconds) {
+    if (!both.first.empty() && !both.second.empty()) {
+      ratios.push_back(median(both.first) / median(both.second));
+    }
+  }
+  return ratios;
 }
 
 double rate_of(const Sample& s) {
@@ -165,9 +191,30 @@ std::optional<Typical> typical(std::span<const double> values) {
   return out;
 }
 
+namespace {
+
+/// Faster than forward (a shape that suits it better) counts as equal: a share is at most 1.
+void fit_weight_gradient(std::span<const Sample> samples, ShareFit& out) {
+  auto found = typical(gradient_ratios(samples));
+  if (!found) {
+    out.remarks.push_back(
+        fmt::format("kernels.weight_gradient was not measured beside forward products of its "
+                    "shapes; the catalogue's {} stands",
+                    out.shares.weight_gradient));
+    return;
+  }
+  found->estimate.value = std::min(found->estimate.value, 1.0);
+  out.shares.weight_gradient = found->estimate.value;
+  out.figures.push_back(
+      figure("kernels.weight_gradient", found->estimate, "", found->leave_one_out, found->samples));
+}
+
+}  // namespace
+
 ShareFit fit_shares(std::span<const Sample> samples, const gpu::GpuSpec& gpu) {
   ShareFit out;
   out.shares = gpu.sustained;
+  fit_weight_gradient(samples, out);
   for (const auto& share : shares_of(gpu)) {
     if (share.peak <= 0) {
       continue;

@@ -22,7 +22,8 @@ inline constexpr std::int64_t kLongSequence = 4096;
 inline constexpr double kStreamingBytes = 256e6;
 
 /// Shares of the peaks of `gpu`; those not measured keep the catalogue's value and are named in
-/// `remarks`. Sustained samples (elapsed_s > 0, last half of the series) go before bursts.
+/// `remarks`. Sustained samples (elapsed_s > 0, last half of the series) go before bursts. The
+/// weight gradient's share is that of the forward product of the same shape.
 struct ShareFit {
   gpu::SustainedShares shares;
   std::vector<training::FittedFigure> figures;  ///< of the measured ones

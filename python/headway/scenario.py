@@ -76,6 +76,11 @@ class SustainedShares:
         Large fp8 matrix product / dense fp8 peak. (default 0.7)
     gemm_4bit
         Large fp4 matrix product / dense fp4 peak. (default 0.6)
+    weight_gradient
+        Weight-gradient product, which accumulates in fp32 and reads both operands across their
+        rows / forward product. (default 0.85)
+    grouped
+        Grouped product of experts / one dense product with the rows of all. (default 0.8)
     attention_forward
         Causal flash attention forward, 8k tokens, head 128 / 16-bit peak. (default 0.6)
     attention_backward
@@ -85,6 +90,8 @@ class SustainedShares:
         above. (default 0)
     memory
         Streaming kernels / peak memory bandwidth. (default 0.85)
+    score_rows
+        Softmax and dropout over attention scores in memory / streaming kernels. (default 0.75)
     power
         Board power limit at which the shares hold; another limit scales matrix and attention
         kernels (power_share). 0: the GPU's own. (default 0 W)
@@ -95,10 +102,13 @@ class SustainedShares:
     gemm_16bit: float | None = None
     gemm_8bit: float | None = None
     gemm_4bit: float | None = None
+    weight_gradient: float | None = None
+    grouped: float | None = None
     attention_forward: float | None = None
     attention_backward: float | None = None
     attention_flash2: float | None = None
     memory: float | None = None
+    score_rows: float | None = None
     power: str | None = None
     use: str | None = None
     source: str | None = None
@@ -584,6 +594,9 @@ class ExpertsSpec:
     group_limit
         Routing groups that the experts of a token lie in at most; 0: all (DeepSeek-V3: 4).
         (default 0)
+    biases
+        Matrices of experts have biases, whatever the other matrices have (gpt-oss). (default
+        false)
     use, source
         As described at the top of this module.
     """
@@ -599,6 +612,7 @@ class ExpertsSpec:
     padded: bool | None = None
     routing_groups: int | None = None
     group_limit: int | None = None
+    biases: bool | None = None
     use: str | None = None
     source: str | None = None
 
@@ -834,6 +848,12 @@ class FrameworkSpec:
     grouped_launch
         The CPU launches the products of all experts of a GPU as one; false: one by one (a loop
         over library calls). (default true)
+    fused_expert_bias
+        The product of experts adds the biases of its rows, weighted by each token's
+        probability; false: kernels of their own do, in fp32. (default false)
+    padded_expert_rows
+        With narrow operands the rows of each expert are copied to a multiple of what the
+        product asks for, and its results back; false: routing pads them. (default false)
     cpu_launch
         CPU time to launch one kernel. (default 5 us)
     step_overhead
@@ -872,6 +892,8 @@ class FrameworkSpec:
     expert_overlap: bool | None = None
     expert_interference: float | None = None
     grouped_launch: bool | None = None
+    fused_expert_bias: bool | None = None
+    padded_expert_rows: bool | None = None
     cpu_launch: str | None = None
     step_overhead: str | None = None
     message_overhead: str | None = None

@@ -17,20 +17,6 @@ using core::Kernel;
 using core::Precision;
 using core::Seconds;
 
-/// The weight-gradient product accumulates in fp32 and reads both operands across their rows.
-/// Source: held fixed at a round value; prototype fits over 500 runs were flat from 0.7 to 1.0.
-constexpr double kWeightGradientShare = 0.85;
-
-/// A grouped product of experts against one dense product with the rows of all: operands change
-/// from expert to expert, groups are uneven. Source: round value; between 0.7 and 0.9 the median
-/// error of 77 published runs of mixtures moves by less than one point.
-constexpr double kGroupedShare = 0.8;
-
-/// Bandwidth of softmax and dropout over attention scores / that of plain streams: each element
-/// costs an exponential and two reductions, or a random number. Source: set by the published runs
-/// of 2021 and 2022 in steps of 0.05 (docs/validation.md).
-constexpr double kScoreRowsShare = 0.75;
-
 /// Gaps between kernels of a replayed graph, of those between launched ones.
 constexpr double kGraphGap = 0.3;
 
@@ -89,10 +75,10 @@ Seconds gemm_time(const GpuSpec& gpu, const SustainedShares& shares, const Kerne
   double share = gemm_share(shares, kernel.precision) * power_share(gpu, shares);
   share = std::min(share * shape_share(gpu, kernel), 1.0) * alignment_share(kernel);
   if (kernel.pass == core::GemmPass::weight_gradient) {
-    share *= kWeightGradientShare;
+    share *= shares.weight_gradient;
   }
   if (kernel.kind == core::KernelKind::grouped_gemm) {
-    share *= kGroupedShare;
+    share *= shares.grouped;
   }
   return roofline(kernel.work, peak_rate(gpu, kernel.precision) * share, kernel.traffic,
                   sustained_bandwidth(gpu, shares));
@@ -131,7 +117,7 @@ Seconds one_launch(const GpuSpec& gpu,
     case core::KernelKind::host_update:
       return kernel.traffic / host_memory;
     case core::KernelKind::score_rows:
-      return kernel.traffic / (sustained_bandwidth(gpu, shares) * kScoreRowsShare);
+      return kernel.traffic / (sustained_bandwidth(gpu, shares) * shares.score_rows);
   }
   return Seconds(0);
 }
@@ -231,15 +217,16 @@ std::int64_t launch_count(const std::vector<Kernel>& kernels) {
 }
 
 std::vector<core::ModelConstant> kernel_constants() {
-  return {{"gpu.weight_gradient_share", kWeightGradientShare, "", 0,
-           "round value; prototype fits over 500 runs were flat from 0.7 to 1.0"},
-          {"gpu.grouped_share", kGroupedShare, "", 0,
-           "products of experts / one dense product with the rows of all: round value over 77 "
-           "published runs"},
-          {"gpu.score_rows_share", kScoreRowsShare, "", 0,
-           "bandwidth of softmax and dropout over scores in memory / of plain streams: set by "
-           "published runs of 2021 "
-           "and 2022 in steps of 0.05"},
+  const SustainedShares shares;
+  return {{"gpu.weight_gradient_share", shares.weight_gradient, "", 0.21,
+           "round value, where the GPU's file or a calibration has none; a fit over 496 published "
+           "runs would have 0.93 of it (docs/validation.md)"},
+          {"gpu.grouped_share", shares.grouped, "", 0.18,
+           "products of experts / one dense product with the rows of all: round value, a fit over "
+           "496 published runs would have 0.95 of it"},
+          {"gpu.score_rows_share", shares.score_rows, "", 0.15,
+           "bandwidth of softmax and dropout over scores in memory / of plain streams: round value "
+           "over runs of 2021 and 2022, a fit over 496 would have 0.78 of it"},
           {"gpu.graph_gap", kGraphGap, "", 0,
            "gaps between kernels of a replayed graph / of launched ones; assumed"}};
 }

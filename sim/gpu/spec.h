@@ -42,20 +42,26 @@ struct SustainedShares {
   double gemm_16bit = 0.8;
   double gemm_8bit = 0.7;
   double gemm_4bit = 0.6;
+  double weight_gradient = 0.85;
+  double grouped = 0.8;
   double attention_forward = 0.6;
   double attention_backward = 0.45;
   double attention_flash2 = 0;
   double memory = 0.85;
+  double score_rows = 0.75;
   core::Watts power;
   template <class V>
   void fields(V& v) {
     v.optional("gemm_16bit", gemm_16bit, "Large bf16/fp16 matrix product / dense peak.", core::fraction);
     v.optional("gemm_8bit", gemm_8bit, "Large fp8 matrix product / dense fp8 peak.", core::fraction);
     v.optional("gemm_4bit", gemm_4bit, "Large fp4 matrix product / dense fp4 peak.", core::fraction);
+    v.optional("weight_gradient", weight_gradient, "Weight-gradient product, which accumulates in fp32 and reads both operands across their rows / forward product.", core::fraction);
+    v.optional("grouped", grouped, "Grouped product of experts / one dense product with the rows of all.", core::fraction);
     v.optional("attention_forward", attention_forward, "Causal flash attention forward, 8k tokens, head 128 / 16-bit peak.", core::fraction);
     v.optional("attention_backward", attention_backward, "Causal flash attention backward / 16-bit peak.", core::fraction);
     v.optional("attention_flash2", attention_flash2, "FlashAttention-2, forward and backward together / 16-bit peak; 0: no slower than the above.", core::probability);
     v.optional("memory", memory, "Streaming kernels / peak memory bandwidth.", core::fraction);
+    v.optional("score_rows", score_rows, "Softmax and dropout over attention scores in memory / streaming kernels.", core::fraction);
     v.optional("power", power, "Board power limit at which the shares hold; another limit scales matrix and attention kernels (power_share). 0: the GPU's own.", core::non_negative);
   }
   bool operator==(const SustainedShares&) const = default;

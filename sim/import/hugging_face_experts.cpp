@@ -58,6 +58,12 @@ void read_mixtral(JsonObject& json, ModelSpec& model) {
   read_experts(json, model, {"num_local_experts", "intermediate_size"});
 }
 
+/// Experts have biases, which the configuration does not name.
+void read_gpt_oss(JsonObject& json, ModelSpec& model) {
+  read_mixtral(json, model);
+  model.moe->biases = true;
+}
+
 void read_olmoe(JsonObject& json, ModelSpec& model) {
   read_shape(json, model);
   read_grouped_attention(json, model);
@@ -239,7 +245,7 @@ void read_llama4(JsonObject& json, ModelSpec& model) {
 
 constexpr std::array kFamilies{Family{"mixtral", read_mixtral},
                                Family{"phimoe", read_mixtral},
-                               Family{"gpt_oss", read_mixtral},
+                               Family{"gpt_oss", read_gpt_oss},
                                Family{"granitemoe", read_granite_experts},
                                Family{"granitemoeshared", read_granite_experts},
                                Family{"olmoe", read_olmoe},

@@ -84,6 +84,9 @@ training::Scenario row_without_layout(const Row& row,
                     s.cluster.node.scale_up.domain_gpus > s.cluster.node.gpus;
   s.training.framework = profile(catalogue, framework_entry(row, rack, assumed));
   apply_flags(row, s.training.framework);
+  if (scores_in_memory(row, s.model, s.cluster.node.gpu.architecture)) {
+    s.training.framework.fused_attention = false;
+  }
   if (row.stated("precision")) {
     s.training.precision = precision_of(row.text("precision"));
   } else {

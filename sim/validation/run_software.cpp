@@ -116,6 +116,12 @@ bool whole_iteration_recorded(const std::string& flag) {
          flag.starts_with("local:full_iteration");
 }
 
+/// Number of a release, "25.05.04" of "v25.05.04".
+std::string release_number(const Row& row) {
+  const std::string& release = row.text("release");
+  return release.starts_with('v') ? release.substr(1) : release;
+}
+
 }  // namespace
 
 std::string framework_entry(const Row& row, bool rack, Assumed& assumed) {
@@ -140,6 +146,14 @@ void apply_flags(const Row& row, workload::FrameworkSpec& framework) {
     framework.cuda_graphs = whole_iteration_recorded(flag);
     framework.attention_graphs = is_mixture(row) && contains(flag, "'attn'");
   }
+}
+
+bool scores_in_memory(const Row& row,
+                      const workload::ModelSpec& model,
+                      gpu::Architecture architecture) {
+  const std::string release = release_number(row);
+  return model.latent && model.latent->no_rope_dim + model.latent->rope_dim > 128 &&
+         architecture == gpu::Architecture::blackwell && !release.empty() && release < "25.07";
 }
 
 }  // namespace headway::validation

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "sim/gpu/spec.h"
 #include "sim/validation/run_parts.h"
 
 namespace headway::validation {
@@ -16,5 +17,15 @@ std::string framework_entry(const Row& row, bool rack, Assumed& assumed);
 /// Flags that the row states in place of the profile's: overlaps, graphs, compilation, exchange of
 /// experts.
 void apply_flags(const Row& row, workload::FrameworkSpec& framework);
+
+/// Whether the release of a row's software has no fused attention for it: latent attention with
+/// heads wider than 128 on Blackwell before Transformer Engine 2.5 and cuDNN 9.11 (June 2025, in
+/// releases from 25.07).
+/// Source: NVIDIA/TransformerEngine, v2.3 and v2.5, common/fused_attn/fused_attn.cpp (heads of 192
+/// and 128, sm_arch_ >= 100) and pytorch/attention/dot_product_attention/utils.py
+/// ("Disabling FlashAttention as it does not support MLA").
+bool scores_in_memory(const Row& row,
+                      const workload::ModelSpec& model,
+                      gpu::Architecture architecture);
 
 }  // namespace headway::validation

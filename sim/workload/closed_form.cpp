@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "sim/core/error.h"
+#include "sim/workload/expert_shape.h"
 #include "sim/workload/layer_kind.h"
 
 namespace headway::workload {
@@ -17,9 +18,9 @@ double mlp_matrices(const ModelSpec& model, double ffn) {
   return (model.gated_mlp ? 3.0 : 2.0) * model.hidden * ffn;
 }
 
-double mlp_parameters(const ModelSpec& model, double ffn) {
-  const double biases = model.biases ? (model.gated_mlp ? 2.0 : 1.0) * ffn + model.hidden : 0.0;
-  return mlp_matrices(model, ffn) + biases;
+double mlp_parameters(const ModelSpec& model, double ffn, bool biases) {
+  const double rows = (model.gated_mlp ? 2.0 : 1.0) * ffn + model.hidden;
+  return mlp_matrices(model, ffn) + (biases ? rows : 0.0);
 }
 
 /// Weights of the attention matrices, without biases and without the norms of latent attention.
@@ -90,7 +91,7 @@ LayerCount layer_count(const ModelSpec& model) {
 LayerParameters dense_layer_parameters(const ModelSpec& model) {
   LayerParameters layer;
   layer.attention = attention_parameters(model);
-  layer.mlp = mlp_parameters(model, model.ffn);
+  layer.mlp = mlp_parameters(model, model.ffn, model.biases);
   layer.norms = model.norms * norm_parameters(model);
   return layer;
 }
@@ -99,8 +100,9 @@ LayerParameters expert_layer_parameters(const ModelSpec& model) {
   HEADWAY_CHECK(model.moe.has_value(), "model {} has no experts", model.name);
   LayerParameters layer;
   layer.attention = attention_parameters(model);
-  layer.mlp = model.moe->shared_experts * mlp_parameters(model, model.moe->ffn);
-  layer.routed_experts = model.moe->experts * mlp_parameters(model, model.moe->ffn);
+  const ExpertsSpec& moe = *model.moe;
+  layer.mlp = moe.shared_experts * mlp_parameters(model, moe.ffn, expert_biases(model));
+  layer.routed_experts = moe.experts * mlp_parameters(model, moe.ffn, expert_biases(model));
   layer.router = static_cast<double>(model.hidden) * model.moe->experts;
   layer.norms = model.norms * norm_parameters(model);
   return layer;

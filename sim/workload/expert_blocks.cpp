@@ -31,9 +31,43 @@ Kernel routing(const ExpertShape& shape, const FrameworkSpec& framework) {
   return kernel;
 }
 
+/// Bytes an element of the experts' outputs that their biases cost. The product adds biases of
+/// columns on its way, but the rows' are weighted by each token's fp32 probability p, in kernels of
+/// their own: b p (4), x + b p (2 + 4 + 4), all experts joined (4 + 4), rounded to 16 bits (4 + 2);
+/// backward: the gradient g in fp32 (2 + 4), that of x rounded (4 + 2) and joined (2 + 2), g p and
+/// its sum for b (4 + 4 + 4), g b and its sum for p (4 + 4 + 4).
+/// Source: Megatron-LM, megatron/core/transformer/moe/experts.py, TEGroupedMLP._apply_bias, 2026.
+constexpr double kBiasForward = 28;
+constexpr double kBiasBackward = 40;
+
+/// Each expert's rows have `kernels` of their own; one more joins them and one rounds.
+void write_bias(BlockWriter& writer, const BlockInput& input, double bytes, int kernels) {
+  if (!expert_biases(input.model) || input.training.framework.fused_expert_bias) {
+    return;
+  }
+  const ExpertShape& shape = *input.experts;
+  const std::int64_t launches = kernels * shape.local_experts + 2;
+  const double elements = times_hidden(input.shape, shape.rows());
+  Kernel kernel = memory_kernel("expert bias", bytes * elements / static_cast<double>(launches));
+  kernel.count = launches;
+  writer.compute(kernel);
+}
+
 /// Reads some rows of the residual stream's width and writes others.
 Kernel move_rows(const RankShape& rank, const char* name, double read, double written) {
   return memory_kernel(name, kElement * times_hidden(rank, read + written));
+}
+
+/// Rows of experts are copied to aligned groups before narrow products and back after them; groups
+/// that are filled up to their capacity are aligned.
+/// Source: Megatron-LM, TEGroupedMLP.quantization_padding without
+/// moe_router_padding_for_quantization, 2026.
+void write_padding(BlockWriter& writer, const BlockInput& input) {
+  if (narrow(input.shape.linear) && input.training.framework.padded_expert_rows &&
+      !input.model.moe->padded) {
+    const double rows = input.experts->rows();
+    writer.compute(move_rows(input.shape, "pad rows", rows, rows));
+  }
 }
 
 /// @returns the transfers in flight
@@ -216,10 +250,13 @@ void write_experts_forward(BlockWriter& writer,
   }
   scatter(writer, input.shape, shape, framework.dispatch_bytes,
           framework.expert_overlap ? nullptr : "dispatch");
+  write_padding(writer, input);
   writer.compute(forward_product(linears.in));
   const double width = shape.rows() * static_cast<double>(shape.ffn);
   writer.compute(activation_forward(input.model, width, framework));
   writer.compute(forward_product(linears.out));
+  write_bias(writer, input, kBiasForward, 2);
+  write_padding(writer, input);
   gather(writer, input.shape, shape, framework.expert_overlap ? nullptr : "combine");
 }
 
@@ -237,6 +274,8 @@ void write_experts_backward(BlockWriter& writer,
       combine = start_exchange(writer, input.shape, shape, kElement, "combine gradient");
     }
     scatter(writer, input.shape, shape, kElement, beside ? nullptr : "combine gradient");
+    write_padding(writer, input);
+    write_bias(writer, input, kBiasBackward, 5);
   }
   write_product_backward(writer, linears.out, mode);
   if (chain) {
@@ -249,6 +288,7 @@ void write_experts_backward(BlockWriter& writer,
       join_all(writer, combine);
       start_exchange(writer, input.shape, shape, kElement, "dispatch gradient");
     }
+    write_padding(writer, input);
     gather(writer, input.shape, shape, beside ? nullptr : "dispatch gradient");
   }
   write_shared_backward(writer, input, linears, mode);

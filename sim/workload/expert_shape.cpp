@@ -45,6 +45,10 @@ double visits_groups(const ExpertsSpec& moe, int held, int limit) {
 
 }  // namespace
 
+bool expert_biases(const ModelSpec& model) {
+  return model.biases || (model.moe && model.moe->biases);
+}
+
 double expected_places(const ExpertsSpec& moe, int places) {
   const int groups = moe.routing_groups;
   const int limit = moe.group_limit > 0 ? std::min(moe.group_limit, groups) : groups;

@@ -17,6 +17,9 @@ namespace headway::workload {
 /// place holds. Source: FIELD notes 3.5; DeepSeek-V3 report, section 2.1.2 (limited routing).
 double expected_places(const ExpertsSpec& moe, int places);
 
+/// The matrices of experts have biases: the model's others do, or theirs alone.
+bool expert_biases(const ModelSpec& model);
+
 /// Sizes of one rank.
 struct ExpertShape {
   std::int64_t tokens = 0;  ///< tokens this rank routes

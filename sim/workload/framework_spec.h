@@ -52,6 +52,8 @@ struct FrameworkSpec {
   bool expert_overlap = false;
   double expert_interference = 0;
   bool grouped_launch = true;
+  bool fused_expert_bias = false;
+  bool padded_expert_rows = false;
   core::Seconds cpu_launch{5e-6};
   core::Seconds step_overhead{0};
   core::Seconds message_overhead{0};
@@ -116,6 +118,12 @@ struct FrameworkSpec {
     v.optional("grouped_launch", grouped_launch,
                "The CPU launches the products of all experts of a GPU as one; false: one by one (a "
                "loop over library calls).");
+    v.optional("fused_expert_bias", fused_expert_bias,
+               "The product of experts adds the biases of its rows, weighted by each token's "
+               "probability; false: kernels of their own do, in fp32.");
+    v.optional("padded_expert_rows", padded_expert_rows,
+               "With narrow operands the rows of each expert are copied to a multiple of what the "
+               "product asks for, and its results back; false: routing pads them.");
     v.optional("cpu_launch", cpu_launch, "CPU time to launch one kernel.", core::non_negative);
     v.optional("step_overhead", step_overhead, "Fixed time of a step outside the model.",
                core::non_negative);

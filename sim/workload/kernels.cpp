@@ -61,10 +61,14 @@ double all_elements(const Linear& linear, std::int64_t width) {
   return static_cast<double>(linear.groups) * elements(linear.tokens, width);
 }
 
-/// Reads 16-bit elements of all groups and writes them narrow.
+/// Reads 16-bit elements of all groups and writes them narrow, along rows and along columns (the
+/// weight gradient sums over tokens). In dense layers norms write one of the two, so that one is
+/// left on average.
+/// Source: NVIDIA/TransformerEngine, cast_transpose, LayerNormLinear and GroupedLinear, 2025.
 Kernel cast_kernel(const Linear& linear, std::int64_t width) {
-  Kernel kernel =
-      memory_kernel("cast", (2.0 + operand_bytes(linear.precision)) * all_elements(linear, width));
+  const double copies = linear.grouped ? 2 : 1;
+  Kernel kernel = memory_kernel(
+      "cast", (2.0 + copies * operand_bytes(linear.precision)) * all_elements(linear, width));
   kernel.launches = linear.launches;
   return kernel;
 }

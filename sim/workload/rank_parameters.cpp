@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "sim/workload/build.h"
+#include "sim/workload/expert_shape.h"
 
 namespace headway::workload {
 
@@ -37,9 +38,9 @@ double attention_per_rank(const ModelSpec& model, int tensor) {
 }
 
 /// An MLP of `width` columns on this rank, and the biases of its columns.
-double mlp_per_rank(const ModelSpec& model, double width) {
+double mlp_per_rank(const ModelSpec& model, double width, bool biases) {
   const double columns = (model.gated_mlp ? 2.0 : 1.0) * width;
-  return model.hidden * (columns + width) + (model.biases ? columns : 0.0);
+  return model.hidden * (columns + width) + (biases ? columns : 0.0);
 }
 
 RankParameters mixture_per_rank(const ModelSpec& model, const ParallelismSpec& parallelism) {
@@ -48,9 +49,10 @@ RankParameters mixture_per_rank(const ModelSpec& model, const ParallelismSpec& p
   const double held = static_cast<double>(moe.experts) / parallelism.expert;
   const double shared = static_cast<double>(moe.shared_experts) * moe.ffn / parallelism.tensor;
   // Row biases of routed experts are whole on each of an expert's ranks.
-  const double row_bias = model.biases ? model.hidden : 0.0;
-  return {shared > 0 ? mlp_per_rank(model, shared) : 0.0,
-          held * (mlp_per_rank(model, width) + row_bias)};
+  const bool biases = expert_biases(model);
+  const double row_bias = biases ? model.hidden : 0.0;
+  return {shared > 0 ? mlp_per_rank(model, shared, biases) : 0.0,
+          held * (mlp_per_rank(model, width, biases) + row_bias)};
 }
 
 }  // namespace
@@ -58,11 +60,11 @@ RankParameters mixture_per_rank(const ModelSpec& model, const ParallelismSpec& p
 double replicated_parameters(const ModelSpec& model, const LayerKind& kind) {
   double whole = model.norms * norm_parameters(model);
   if (model.biases) {
-    const int rows = kind.experts ? 1 + model.moe->shared_experts : 2;
-    whole += static_cast<double>(rows) * model.hidden;
+    whole += static_cast<double>(kind.experts ? 1 : 2) * model.hidden;
   }
   if (kind.experts) {
-    whole += static_cast<double>(model.hidden) * model.moe->experts;
+    const int shared_rows = expert_biases(model) ? model.moe->shared_experts : 0;
+    whole += static_cast<double>(model.hidden) * (shared_rows + model.moe->experts);
   }
   if (model.latent) {
     const double ranks = model.latent->query_rank + model.latent->key_value_rank;
@@ -79,7 +81,7 @@ RankParameters layer_parameters_per_rank(const ModelSpec& model,
   if (kind.experts) {
     layer += mixture_per_rank(model, parallelism);
   } else {
-    layer.shared += mlp_per_rank(model, static_cast<double>(model.ffn) / t);
+    layer.shared += mlp_per_rank(model, static_cast<double>(model.ffn) / t, model.biases);
   }
   return layer;
 }

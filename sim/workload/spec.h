@@ -57,6 +57,7 @@ struct ExpertsSpec {
   bool padded = false;
   int routing_groups = 1;
   int group_limit = 0;
+  bool biases = false;
   template <class V>
   void fields(V& v) {
     v.required("experts", experts, "Routed experts in a layer.", core::at_least_one);
@@ -85,6 +86,8 @@ struct ExpertsSpec {
         "group_limit", group_limit,
         "Routing groups that the experts of a token lie in at most; 0: all (DeepSeek-V3: 4).",
         core::non_negative);
+    v.optional("biases", biases,
+               "Matrices of experts have biases, whatever the other matrices have (gpt-oss).");
   }
   bool operator==(const ExpertsSpec&) const = default;
 };

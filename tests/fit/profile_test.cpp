@@ -78,6 +78,27 @@ TEST(Profile, SharesAreMediansOfLargeKernelsAgainstTheDataSheet) {
               testing::Contains(testing::HasSubstr("kernels.attention_forward was not measured")));
 }
 
+TEST(Profile, AWeightGradientIsMeasuredAgainstTheForwardProductOfItsShape) {
+  SampleSet set;
+  set.samples = {gemm(0.70), gemm(0.72), gemm(0.74)};
+  for (const double share : {0.54, 0.36}) {  // of shapes of 8,192 and of 16,384
+    Sample s = gemm(share);
+    s.op = "weight_gradient";
+    set.samples.push_back(s);
+  }
+  set.samples.back().n = 16384;
+  set.samples.back().seconds *= 2;
+  ProfileOptions how;
+  how.gpu = round_gpu();
+  // The wider shape has no forward product beside it: 0.54 / 0.72 alone speaks.
+  EXPECT_NEAR(fit_profile(set, how).spec.kernels->weight_gradient, 0.75, 1e-12);
+  set.samples.resize(3);
+  const Profile without = fit_profile(set, how);
+  EXPECT_EQ(without.spec.kernels->weight_gradient, round_gpu().sustained.weight_gradient);
+  EXPECT_THAT(without.remarks,
+              testing::Contains(testing::HasSubstr("kernels.weight_gradient was not measured")));
+}
+
 TEST(Profile, ALastingLoadSpeaksBeforeBursts) {
   SampleSet set;
   set.samples = {gemm(0.80), gemm(0.81)};

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "sim/core/error.h"
+#include "sim/workload/closed_form.h"
 
 #include "tests/import/read_file.h"
 
@@ -123,6 +124,9 @@ TEST_F(RealConfig, GptOssAlternatesAWindowWithFullAttention) {
   EXPECT_EQ(model.window_period, 2);
   EXPECT_EQ(model.head_dim, 64);
   EXPECT_EQ(model.moe->top_k, 4);
+  // The model card counts 116,829,156,672, with what is left out here: a layer's biases of
+  // attention and router and the sinks of its heads, 4,096 + 1,024 + 2,880 + 128 + 64.
+  EXPECT_EQ(workload::count_parameters(model).total() + 36.0 * 8192, 116829156672);
 }
 
 TEST_F(RealConfig, QwenKeepsTheEmbeddingTiedAndTheWindowOff) {

@@ -263,6 +263,24 @@ TEST(RowReading, DeepSeekIsKnownByItsShapeNotByItsName) {
   EXPECT_EQ(large.latent->query_rank, 1536);
 }
 
+TEST(RowReading, EarlySoftwareHasNoFusedLatentAttentionOnBlackwell) {
+  const auto fused = [](const char* gpu, const char* release, const char* attention) {
+    return scenario({{"gpu", gpu},
+                     {"release", release},
+                     {"attention", attention},
+                     {"d_model", "7168"},
+                     {"n_heads", "128"},
+                     {"n_kv_heads", "128"}})
+        .training.framework.fused_attention;
+  };
+  EXPECT_FALSE(fused("GB200", "v25.05.04", "mla"));
+  EXPECT_FALSE(fused("B200", "25.04", "mla"));
+  EXPECT_TRUE(fused("GB200", "25.09", "mla"));
+  EXPECT_TRUE(fused("H100-80G-SXM", "v25.05.04", "mla"));
+  EXPECT_TRUE(fused("GB200", "v25.05.04", "mha"));
+  EXPECT_TRUE(fused("GB200", "", "mla"));
+}
+
 TEST(RowReading, ARowThatContradictsItselfSaysSo) {
   EXPECT_EQ(predicted({{"notes", "table prints DP=4: INCONSISTENT"}}).status_class,
             "ok-contradictory");

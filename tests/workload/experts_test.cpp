@@ -239,6 +239,59 @@ TEST(ExpertLaunches, AreOneAnExpertInALoopAndNoneInAGraph) {
   EXPECT_EQ(forward(), 2 * 16 + 4);
 }
 
+double memory_traffic(const StepGraph& graph) {
+  double bytes = 0;
+  for_each_operation(graph, [&](int, const Operation& operation, int times) {
+    for (const core::Kernel& kernel : operation.kernels) {
+      if (kernel.kind == core::KernelKind::memory_bound) {
+        bytes += kernel.traffic.si() * static_cast<double>(kernel.count) * times;
+      }
+    }
+  });
+  return bytes;
+}
+
+TEST(ExpertBiases, OfOutputsAreAddedApartInFullPrecision) {
+  // 8 ranks with one expert each: 4,096 tokens x top 2 rows of 4,096 elements, 28 B forward and
+  // 40 B backward, 32 layers and 4 micro-batches.
+  const ModelSpec model = mixtral_8x7b();
+  ModelSpec biased = model;
+  biased.moe->biases = true;
+  TrainingSpec training = recipe(4096, 32);
+  const auto traffic = [&](const ModelSpec& of) {
+    return memory_traffic(build_step_graph(of, training, expert_split(1, 8), 8, 4));
+  };
+  const double elements = 4096.0 * 2 * 4096 * 32 * 4;
+  const double parameters = count_parameters(biased).total() - count_parameters(model).total();
+  EXPECT_EQ(parameters, 32.0 * 8 * (2 * 14336 + 4096));
+  // What is left is the optimizer's, which updates the biases too: some 30 B a parameter.
+  EXPECT_NEAR(traffic(biased) - traffic(model), 68 * elements, 100 * parameters);
+  training.framework.fused_expert_bias = true;
+  EXPECT_NEAR(traffic(biased) - traffic(model), 0, 100 * parameters);
+}
+
+TEST(NarrowExperts, CastTwiceAndPadTheirRowsWhereTheSoftwareDoes) {
+  // One expert a rank, fp8: 8,192 rows of 4,096 in, 14,336 between. Casts of a product's inputs
+  // and of its results' gradients (2 B read, 1 + 1 B written): in (4,096 + 28,672), out (14,336 +
+  // 4,096). Rows copied (2 + 2 B) before and after, forward and backward.
+  const ModelSpec model = mixtral_8x7b();
+  TrainingSpec training = recipe(4096, 32);
+  const auto traffic = [&](core::Precision precision, bool padded) {
+    training.precision = precision;
+    training.framework.padded_expert_rows = padded;
+    return memory_traffic(build_step_graph(model, training, expert_split(1, 8), 8, 4));
+  };
+  const double rows = 8192.0 * 32 * 4;
+  const double plain = traffic(core::Precision::fp8, false);
+  EXPECT_NEAR(traffic(core::Precision::fp8, true) - plain, 4 * 4 * rows * 4096, 1);
+  EXPECT_EQ(traffic(core::Precision::bf16, true), traffic(core::Precision::bf16, false));
+  // Attention's linear layers are cast once: 3 B an element of 4,096 tokens, qkv (4,096 + 6,144)
+  // and projection (4,096 + 4,096).
+  const double experts = 4 * rows * (4096 + 28672 + 14336 + 4096);
+  const double attention = 3 * rows / 2 * (4096 + 6144 + 4096 + 4096);
+  EXPECT_NEAR(plain - traffic(core::Precision::bf16, false), experts + attention, 1);
+}
+
 TEST(ExpertParameters, OfAllRanksAddUpToTheModel) {
   // tensor 2, expert 4, expert tensor 2 of 16 experts: shared parts are split over 2 ranks (norms
   // and routers copied), experts over 8.
@@ -253,6 +306,13 @@ TEST(ExpertParameters, OfAllRanksAddUpToTheModel) {
   const double routers = 58.0 * 7168 * 256;
   EXPECT_NEAR(2 * rank.shared + 8 * rank.experts, count_parameters(model).total() + norms + routers,
               1);
+  // Biases of rows, of experts too, are whole on each rank of a tensor group.
+  model.moe->biases = true;
+  const RankParameters biased =
+      stage_parameters_per_rank(model, parallelism, StageLayout(model, parallelism), 0);
+  const double rows = 58.0 * 7168 * (1 + 256);
+  EXPECT_NEAR(2 * biased.shared + 8 * biased.experts,
+              count_parameters(model).total() + norms + routers + rows, 1);
 }
 
 TEST(ExpertGradients, AreReducedOverTheRanksWithTheSameExperts) {
