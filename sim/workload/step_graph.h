@@ -25,16 +25,18 @@ namespace headway::workload {
 enum class Group : std::uint8_t {
   tensor,
   context,
-  expert,         ///< ranks that together hold all experts of a layer
-  expert_domain,  ///< those of them in one NVLink domain
-  expert_rail,    ///< those of them in the same place of each NVLink domain
-  expert_tensor,  ///< ranks that share each expert's matrices
-  data,           ///< ranks with the same weights
-  data_context,   ///< data x context: the group that reduces gradients
-  shard,          ///< hsdp: neighbours in data x context that hold one copy of the weights
-  replica,        ///< hsdp: ranks with the same part of the weights
-  expert_data,    ///< ranks with the same experts
-  pipeline_next,  ///< one stage forward (wrapping around for interleaved chunks)
+  expert,          ///< ranks that together hold all experts of a layer
+  expert_domain,   ///< those of them in one NVLink domain
+  expert_rail,     ///< those of them in the same place of each NVLink domain
+  expert_tensor,   ///< ranks that share each expert's matrices
+  data,            ///< ranks with the same weights
+  data_context,    ///< data x context: the group that reduces gradients
+  shard,           ///< hsdp: neighbours in data x context that hold one copy of the weights
+  replica,         ///< hsdp: ranks with the same part of the weights
+  expert_data,     ///< ranks with the same experts
+  expert_shard,    ///< hsdp: those of them that hold one copy
+  expert_replica,  ///< hsdp: ranks with the same part of the same experts
+  pipeline_next,   ///< one stage forward (wrapping around for interleaved chunks)
   pipeline_previous,
   embedding,  ///< first and last stage, when embeddings are tied
   world,      ///< all ranks (the norm of the gradients)
