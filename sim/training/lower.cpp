@@ -205,7 +205,7 @@ class Lowering {
   std::uint32_t message_group(const SlotKey& slot, std::uint32_t number, Rank rank, int stage) {
     const bool sends = slot.kind == OperationKind::send;
     const Rank other = slot.group == Group::context
-                           ? layout_.context_neighbour(rank, sends ? 1 : -1)
+                           ? layout_.context_neighbour(rank, sends ? slot.distance : -slot.distance)
                            : at_stage(rank, slot.peer_stage);
     const Rank from = sends ? rank : other;
     const Rank to = sends ? other : rank;

@@ -45,10 +45,10 @@ enum class Group : std::uint8_t {
 enum class OperationKind : std::uint8_t {
   compute,     ///< kernels in order
   collective,  ///< all ranks of `group`
-  send,  ///< to a neighbour stage, or (Group::context) to the next rank of the group; starts when
-         ///< reached; blocks only an operation that names it in `waits`
-  receive,  ///< from a neighbour stage, or from the rank before in the context group; blocks until
-            ///< the message of the same `channel` order is here
+  send,  ///< to a neighbour stage, or (Group::context) to the rank `distance` places further round
+         ///< the group; starts when reached; blocks only an operation that names it in `waits`
+  receive,  ///< from a neighbour stage, or from the rank as far before in the context group; blocks
+            ///< until the message of the same `channel` order is here
   delay,    ///< a fixed time (`duration`)
 };
 
@@ -65,6 +65,7 @@ struct Operation {
                         ///< message of one rank
   int peer_stage = -1;  ///< send, receive between stages: the other stage (may be any stage)
   int channel = 0;      ///< send, receive: messages of one (from, to, channel) arrive in order sent
+  int distance = 1;     ///< send, receive in the context group: places further round the ring
   std::vector<int> waits;  ///< earlier transfers of this block (by index) that must be complete
   bool asynchronous =
       false;        ///< collective: does not block what follows; waited for by name or by `waits`

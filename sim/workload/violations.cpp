@@ -13,22 +13,20 @@ namespace headway::workload {
 
 namespace {
 
-/// A window, documents: some pairs of queries and keys are missing, so the blocks of a ring differ.
-void check_masks(std::vector<std::string>& out,
-                 const ModelSpec& model,
-                 const TrainingSpec& training,
-                 const ParallelismSpec& parallelism) {
-  const bool ring = parallelism.context > 1 && parallelism.context_kind == ContextKind::ring;
-  if (ring && model.window > 0) {
-    out.push_back(fmt::format(
-        "sliding windows of model '{}' over a context ring are not simulated; choose context_kind "
-        "all-gather or all-to-all",
-        model.name));
-  }
-  if (ring && !training.documents.empty()) {
-    out.emplace_back(
-        "packed documents over a context ring are not simulated; choose context_kind all-gather "
-        "or all-to-all");
+/// A ring cuts every document into chunks, two for each rank.
+void check_documents(std::vector<std::string>& out,
+                     const TrainingSpec& training,
+                     const ParallelismSpec& parallelism) {
+  const int chunks = 2 * parallelism.context;
+  if (parallelism.context > 1 && parallelism.context_kind == ContextKind::ring) {
+    for (const DocumentLength& document : training.documents) {
+      if (document.tokens < chunks) {
+        out.push_back(fmt::format(
+            "documents of {} tokens do not divide into 2 x context = {} chunks, two for each rank "
+            "of a ring; choose context_kind all-gather or all-to-all",
+            document.tokens, chunks));
+      }
+    }
   }
   if (!training.documents.empty() && !training.framework.fused_attention) {
     out.emplace_back("packed documents need fused attention; set framework.fused_attention: true");
@@ -178,7 +176,7 @@ std::vector<std::string> unsupported(const ModelSpec& model,
                                      const TrainingSpec& training,
                                      const ParallelismSpec& parallelism) {
   std::vector<std::string> out;
-  check_masks(out, model, training, parallelism);
+  check_documents(out, training, parallelism);
   check_shards(out, parallelism);
   check_recompute(out, model, parallelism);
   if (model.attention == AttentionKind::multi_latent && !model.latent) {

@@ -273,6 +273,29 @@ TEST(StageMemory, EqualsAnInterpreterOfTheStepGraphWithContextParallelism) {
   }
 }
 
+TEST(StageMemory, EqualsAnInterpreterOfTheStepGraphWithWindowsAndDocumentsOverARing) {
+  for (const bool chunked : {false, true}) {
+    ModelSpec model = llama_70b();
+    model.window = 2048;
+    model.window_period = 4;
+    model.chunked_window = chunked;
+    TrainingSpec training = recipe(32768, 32);
+    training.documents = {{1024, 4}, {16384, 1}};
+    ParallelismSpec parallelism = split(4, 4);
+    parallelism.context = 4;
+    const auto stages = stage_memory(model, training, parallelism, 2, 16);
+    for (int stage = 0; stage < 4; ++stage) {
+      const StageMemory& memory = stages[static_cast<std::size_t>(stage)];
+      const double counted = (memory.activations + memory.logits).si();
+      EXPECT_NEAR(counted / brute_force_peak(model, training, parallelism, 16, stage), 1, 1e-12)
+          << "stage " << stage;
+    }
+    // What a rank keeps does not depend on the mask: tokens, their keys and values.
+    EXPECT_EQ(saved_per_layer(model, training, parallelism, {false, true}),
+              saved_per_layer(llama_70b(), recipe(32768, 32), parallelism));
+  }
+}
+
 TEST(StageMemory, OfTheFirstStageHoldsInFlightTimesLayers) {
   // 1f1b: stage i keeps min(m, p - i) micro-batches of L/p layers, plus the working set of one.
   const ModelSpec model = llama_70b();
