@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/workload/ring_blocks.h"
+
 namespace headway::training {
 
 namespace {
@@ -71,12 +73,38 @@ void add_software(const CheckedScenario& checked, std::vector<Assumption>& list)
   list.push_back({"training.framework.data_overlap", yes_no(f.data_overlap), from});
 }
 
+/// Over a ring: what a window lets it skip and whose work stands for all, how documents are
+/// divided.
+void add_ring(const Scenario& s, std::vector<Assumption>& list) {
+  const auto& p = s.parallelism;
+  if (p.context == 1 || p.context_kind != workload::ContextKind::ring) {
+    return;
+  }
+  const auto window = workload::window_of(s.model);
+  const auto steps = workload::ring_steps(s.training, p.context, window).size();
+  const double busiest = workload::ring_imbalance(s.training, p.context, window);
+  if (window.tokens > 0) {
+    list.push_back({"parallelism.context_kind",
+                    fmt::format("ring, {} of {} steps in layers with a window", steps, p.context),
+                    fmt::format("keys that no rank needs are not sent; every rank is timed as the "
+                                "busiest, which has {:.3g} x the mean pairs; "
+                                "an implementation is assumed, none is public",
+                                busiest)});
+  }
+  if (!s.training.documents.empty()) {
+    list.push_back(
+        {"training.documents", fmt::format("each in {} chunks over the ring", 2 * p.context),
+         "all ranks have the same share of each document; padding to whole chunks is not counted"});
+  }
+}
+
 }  // namespace
 
 std::vector<Assumption> step_assumptions(const CheckedScenario& checked, const LoweredStep& lowered) {
   std::vector<Assumption> list;
   add_speeds(checked, list);
   add_software(checked, list);
+  add_ring(checked.scenario(), list);
   for (const auto& use : lowered.collectives) {
     list.push_back({fmt::format("collective {}", use.name),
                     fmt::format("{:.3g} us for {:.3g} MB over {} ranks", use.alone.total.si() * 1e6, use.call.bytes.si() / 1e6,

@@ -7,6 +7,7 @@
 #include "sim/gpu/closed_form.h"
 #include "sim/network/route.h"
 #include "sim/training/placement.h"
+#include "sim/workload/data_parallel_blocks.h"
 
 namespace headway::training {
 
@@ -32,6 +33,8 @@ std::vector<Group> groups_of_one(const CheckedScenario& checked) {
   if (p.shard_group_size > 0) {
     add(Group::shard, p.shard_group_size);
     add(Group::replica, checked.data_parallel() * p.context / p.shard_group_size);
+    add(Group::expert_shard, workload::expert_shard_ranks(p));
+    add(Group::expert_replica, checked.data_parallel() * p.context / p.shard_group_size);
   }
   add(Group::expert, p.expert);
   add(Group::expert_tensor, p.expert_tensor);
@@ -202,7 +205,7 @@ class Lowering {
   std::uint32_t message_group(const SlotKey& slot, std::uint32_t number, Rank rank, int stage) {
     const bool sends = slot.kind == OperationKind::send;
     const Rank other = slot.group == Group::context
-                           ? layout_.context_neighbour(rank, sends ? 1 : -1)
+                           ? layout_.context_neighbour(rank, sends ? slot.distance : -slot.distance)
                            : at_stage(rank, slot.peer_stage);
     const Rank from = sends ? rank : other;
     const Rank to = sends ? other : rank;
@@ -241,7 +244,8 @@ class Lowering {
 
   /// Groups that hold whole tensor groups; all others lie in one tensor index.
   static bool spans_tensor_ranks(Group group) {
-    return group == Group::tensor || group == Group::world || group == Group::expert_data;
+    return group == Group::tensor || group == Group::world || group == Group::expert_data ||
+           group == Group::expert_shard;
   }
 
   /// What the links that are kept see of a transfer: of one tensor index, that of all it stands for; of one that spans

@@ -7,6 +7,7 @@
 
 #include "sim/core/error.h"
 #include "sim/core/random.h"
+#include "sim/workload/data_parallel_blocks.h"
 
 namespace headway::training {
 
@@ -87,7 +88,10 @@ NodeOrder node_order(const ClusterSpec& cluster, const workload::ParallelismSpec
   HEADWAY_CHECK(false, "placement {}", static_cast<int>(cluster.placement));
 }
 
-RankLayout::RankLayout(const workload::ParallelismSpec& p, int data_parallel, int domain_gpus, NodeOrder order)
+RankLayout::RankLayout(const workload::ParallelismSpec& p,
+                       int data_parallel,
+                       int domain_gpus,
+                       NodeOrder order)
     : tensor_(p.tensor),
       context_(p.context),
       data_(data_parallel),
@@ -95,6 +99,7 @@ RankLayout::RankLayout(const workload::ParallelismSpec& p, int data_parallel, in
       expert_(p.expert),
       expert_tensor_(p.expert_tensor),
       shard_group_(std::max(1, p.shard_group_size)),
+      expert_shards_(std::max(1, workload::expert_shard_ranks(p))),
       domain_gpus_(domain_gpus),
       pipeline_first_(p.rank_order == workload::RankOrder::pipeline_first),
       order_(std::move(order)) {}
@@ -164,6 +169,8 @@ Rank RankLayout::leader(Group group, Rank of) const {
     case Group::expert_rail:
     case Group::expert_tensor:
     case Group::expert_data:
+    case Group::expert_shard:
+    case Group::expert_replica:
       return expert_members(group, of).front();
   }
   HEADWAY_CHECK(false, "group {} has no placement", static_cast<int>(group));
@@ -211,8 +218,8 @@ std::vector<Rank> RankLayout::expert_members(Group group, Rank of) const {
   const int pipeline = coordinates(of).pipeline;
   ExpertPlace place = expert_place(of);
   std::vector<Rank> ranks;
-  const auto visit = [&](int& along, int degree) {
-    for (along = 0; along < degree; ++along) {
+  const auto visit = [&](int& along, int end, int first = 0, int stride = 1) {
+    for (along = first; along < end; along += stride) {
       ranks.push_back(rank_at(place, pipeline));
     }
   };
@@ -220,9 +227,22 @@ std::vector<Rank> RankLayout::expert_members(Group group, Rank of) const {
     visit(place.tensor, expert_tensor_);
     return ranks;
   }
-  if (group == Group::expert_data) {
-    visit(place.data, tensor_ * context_ * data_ / (expert_ * expert_tensor_));
-    return ranks;
+  // Ranks with the same experts; of one copy (hsdp) those in a row, of the same shard every so
+  // many.
+  const int same = tensor_ * context_ * data_ / (expert_ * expert_tensor_);
+  const int in_copy = place.data % expert_shards_;
+  switch (group) {
+    case Group::expert_data:
+      visit(place.data, same);
+      return ranks;
+    case Group::expert_shard:
+      visit(place.data, place.data - in_copy + expert_shards_, place.data - in_copy);
+      return ranks;
+    case Group::expert_replica:
+      visit(place.data, same, in_copy, expert_shards_);
+      return ranks;
+    default:
+      break;
   }
   visit(place.expert, expert_);
   if (group == Group::expert) {
@@ -327,6 +347,8 @@ std::vector<Rank> RankLayout::members(Group group, Rank of) const {
     case Group::expert_rail:
     case Group::expert_tensor:
     case Group::expert_data:
+    case Group::expert_shard:
+    case Group::expert_replica:
       return expert_members(group, of);
   }
   HEADWAY_CHECK(false, "group {} has no placement", static_cast<int>(group));

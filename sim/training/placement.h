@@ -72,7 +72,7 @@ class RankLayout {
   [[nodiscard]] std::vector<core::Rank> expert_members(workload::Group group, core::Rank rank) const;
 
   int tensor_, context_, data_, pipeline_;
-  int expert_, expert_tensor_, shard_group_, domain_gpus_;
+  int expert_, expert_tensor_, shard_group_, expert_shards_, domain_gpus_;
   bool pipeline_first_;
   NodeOrder order_;
 };

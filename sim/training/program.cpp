@@ -172,8 +172,11 @@ class StageCompiler {
     const bool collective = o.kind == OperationKind::collective;
     // Messages between stages meet whichever way they go; those of a context ring have their own group.
     const bool own_group = collective || o.group == workload::Group::context;
-    SlotKey key{o.kind, own_group ? o.group : workload::Group::pipeline_next, o.collective, o.activity, o.bytes,
-                o.peer_stage, o.channel, o.name};
+    SlotKey key{o.kind,       own_group ? o.group : workload::Group::pipeline_next,
+                o.collective, o.activity,
+                o.bytes,      o.peer_stage,
+                o.channel,    o.distance,
+                o.name};
     if (!collective && key.peer_stage >= 0) {
       const bool sends = o.kind == OperationKind::send;
       const std::pair<int, int> pair = sends ? std::pair{stage_, o.peer_stage} : std::pair{o.peer_stage, stage_};

@@ -24,6 +24,7 @@ struct SlotKey {
   core::Bytes bytes;
   int peer_stage = -1;
   int channel = 0;
+  int distance = 1;
   std::string name;
 
   auto operator<=>(const SlotKey&) const = default;

@@ -281,7 +281,7 @@ workload::ParallelismSpec row_parallelism(const Row& row,
     p.context_kind = workload::ContextKind::all_gather;  // the paper's section 3.3.2
   }
   if (model.window > 0 && p.context > 1) {
-    p.context_kind = workload::ContextKind::all_gather;  // rings of windows are not modelled
+    p.context_kind = workload::ContextKind::all_gather;  // no public ring takes windows
     assume(assumed, "context_kind");
   }
   if (!row.certain("micro_batch")) {

@@ -1,6 +1,7 @@
 #include "sim/workload/attention_blocks.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace headway::workload {
@@ -10,6 +11,7 @@ namespace {
 using core::Activity;
 using core::Bytes;
 using core::CollectiveKind;
+using core::Kernel;
 
 /// Messages of the two rings: blocks of keys and values, and their gradients.
 enum Channel { kBlocks = 0, kGradients = 1 };
@@ -17,7 +19,11 @@ enum Channel { kBlocks = 0, kGradients = 1 };
 /// Two 16-bit numbers in and one out, an element: a part added to what there is.
 constexpr double kMergeBytes = 6;
 
-void pass_on(BlockWriter& writer, const RankShape& shape, OperationKind kind, Channel channel) {
+void pass_on(BlockWriter& writer,
+             const RankShape& shape,
+             OperationKind kind,
+             Channel channel,
+             int distance) {
   Operation operation;
   operation.kind = kind;
   operation.activity = Activity::context;
@@ -26,6 +32,7 @@ void pass_on(BlockWriter& writer, const RankShape& shape, OperationKind kind, Ch
   operation.collective = CollectiveKind::send_receive;
   operation.bytes = key_value_block(shape);
   operation.channel = channel;
+  operation.distance = distance;
   writer.add(std::move(operation));
 }
 
@@ -33,17 +40,28 @@ void exchange(BlockWriter& writer, CollectiveKind kind, Bytes bytes, const char*
   writer.collective(kind, Group::context, Activity::context, bytes, name);
 }
 
-/// Attention with the block of step `step` of a ring. The first block is the rank's own. Of a later
-/// one, half of the pairs are masked: all queries meet its early keys or the late queries meet all
-/// of its keys, by which rank it came from; either is this much work.
-AttentionShape ring_attention(const RankShape& shape, int step) {
+AttentionShape ring_attention(const RankShape& shape, const RingBlock& block) {
   AttentionShape attention = shape.own_attention();
-  if (step > 0) {
-    attention.key_sequence /= 2;
-    attention.causal = false;
-    attention.keys = static_cast<double>(attention.key_sequence);
-  }
+  attention.sequence = std::max<std::int64_t>(1, std::llround(block.queries));
+  attention.key_sequence = std::max<std::int64_t>(1, std::llround(block.keys));
+  attention.causal = block.causal;
+  attention.keys = block.pairs / static_cast<double>(attention.sequence);
+  attention.packed = shape.packed;
   return attention;
+}
+
+/// Bytes of adding the output of `attention`, or a gradient as wide, to what there is.
+Kernel merge(const char* name,
+             const RankShape& shape,
+             const AttentionShape& attention,
+             std::int64_t width) {
+  const auto tokens = static_cast<double>(shape.micro_batch * attention.sequence);
+  return memory_kernel(name, kMergeBytes * tokens * static_cast<double>(width));
+}
+
+/// Places between a step of the ring and the one before or after it.
+int places(const RankShape& shape, std::size_t from) {
+  return shape.ring[from + 1].step - shape.ring[from].step;
 }
 
 AttentionShape gathered_attention(const RankShape& shape) {
@@ -64,38 +82,48 @@ AttentionShape exchanged_attention(const RankShape& shape) {
 }
 
 void write_ring_forward(BlockWriter& writer, const RankShape& shape) {
-  for (int step = 0; step < shape.context; ++step) {
-    const bool more = step + 1 < shape.context;
+  for (std::size_t i = 0; i < shape.ring.size(); ++i) {
+    const bool more = i + 1 < shape.ring.size();
     if (more) {
-      pass_on(writer, shape, OperationKind::send, kBlocks);
+      pass_on(writer, shape, OperationKind::send, kBlocks, places(shape, i));
     }
-    writer.compute(flash_forward(shape, ring_attention(shape, step)));
-    if (step > 0) {
-      writer.compute(memory_kernel("merge attention", kMergeBytes * shape.output_elements()));
+    for (const RingBlock& block : shape.ring[i].blocks) {
+      const AttentionShape attention = ring_attention(shape, block);
+      writer.compute(flash_forward(shape, attention));
+      if (!block.first) {
+        writer.compute(merge("merge attention", shape, attention, shape.output_width()));
+      }
     }
     if (more) {
-      pass_on(writer, shape, OperationKind::receive, kBlocks);
+      pass_on(writer, shape, OperationKind::receive, kBlocks, places(shape, i));
     }
   }
 }
 
 void write_ring_backward(BlockWriter& writer, const RankShape& shape) {
-  for (int step = 0; step < shape.context; ++step) {
-    const bool more = step + 1 < shape.context;
+  for (std::size_t i = 0; i < shape.ring.size(); ++i) {
+    const bool more = i + 1 < shape.ring.size();
     if (more) {
-      pass_on(writer, shape, OperationKind::send, kBlocks);
+      pass_on(writer, shape, OperationKind::send, kBlocks, places(shape, i));
     }
-    writer.compute(flash_backward(shape, ring_attention(shape, step)));
-    if (step > 0) {
-      writer.compute(memory_kernel("merge gradients", kMergeBytes * shape.query_elements()));
+    for (const RingBlock& block : shape.ring[i].blocks) {
+      const AttentionShape attention = ring_attention(shape, block);
+      writer.compute(flash_backward(shape, attention));
+      if (!block.first) {
+        writer.compute(merge("merge gradients", shape, attention, shape.query_width()));
+      }
+    }
+    if (i > 0) {
       // What the ranks before added to this block's gradient travelled beside the kernel.
-      pass_on(writer, shape, OperationKind::receive, kGradients);
-      writer.compute(memory_kernel("merge gradients",
-                                   kMergeBytes * (shape.key_elements() + shape.value_elements())));
+      pass_on(writer, shape, OperationKind::receive, kGradients, places(shape, i - 1));
+      if (!shape.ring[i].blocks.empty()) {
+        writer.compute(memory_kernel(
+            "merge gradients", kMergeBytes * (shape.key_elements() + shape.value_elements())));
+      }
     }
     if (more) {
-      pass_on(writer, shape, OperationKind::send, kGradients);
-      pass_on(writer, shape, OperationKind::receive, kBlocks);
+      pass_on(writer, shape, OperationKind::send, kGradients, places(shape, i));
+      pass_on(writer, shape, OperationKind::receive, kBlocks, places(shape, i));
     }
   }
 }

@@ -12,7 +12,8 @@ namespace headway::workload {
 /// output out. A rank has the i-th and the i-th last of 2c chunks of each sequence, so that all
 /// execute 1/c of the causal work.
 ///     ring: c blocks of keys, the next on its way while attention works on the present; each block
-///     makes (s/c)^2 / 2 pairs of queries and keys
+///     makes (s/c)^2 / 2 pairs of queries and keys. With a window only the blocks that any rank
+///     needs, each sent straight to who needs it next (`ring_steps`)
 ///     all-gather: gathers keys and values, then one kernel of s/c queries and s keys
 ///     all-to-all: trades the sequence's parts for heads (queries, keys, values), attends whole
 ///     sequences with heads/c heads, trades back (output)

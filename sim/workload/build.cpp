@@ -117,7 +117,7 @@ class GraphBuilder {
       intern_layer(run.kind);
     }
     if (shards_weights()) {
-      await_weights_ = intern(await_parameters(0, 1, {}));
+      await_weights_ = intern(await_parameters(input_.parallelism, 0, 1, {}));
     }
     for (int stage = 0; stage < layout_.stages(); ++stage) {
       graph_.stages.push_back(build_stage(stage));
@@ -294,10 +294,11 @@ class GraphBuilder {
         const bool more = launches && launch < order.size();
         const int first = index + (chunks.size() == 1 ? 1 : static_cast<int>(blocks.buckets.size()));
         blocks.await_gather.push_back(
-            intern(await_parameters(index, first, more ? order[launch] : std::vector<RankParameters>{})));
+            intern(await_parameters(input_.parallelism, index, first,
+                                    more ? order[launch] : std::vector<RankParameters>{})));
       }
     }
-    return intern(start_parameters(order.front()));
+    return intern(start_parameters(input_.parallelism, order.front()));
   }
 
   static void call(Stage& stage, int block, const Call& like, int repeat = 1) {

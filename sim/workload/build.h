@@ -28,7 +28,8 @@ std::vector<std::string> expert_problems(const ModelSpec& model,
                                          const ParallelismSpec& parallelism,
                                          int data_parallel);
 
-/// Why the hsdp shard groups do not divide the ranks with the same weights; empty if they do.
+/// Why the hsdp shard groups do not divide the ranks with the same weights, or do not hold whole
+/// groups of expert ranks; empty if they do.
 std::string shard_problem(const ParallelismSpec& parallelism, int data_parallel);
 
 /// Every rule that the specs break together: `unsupported`, `context_problems`, `expert_problems`,

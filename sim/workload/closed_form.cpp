@@ -6,6 +6,7 @@
 #include "sim/core/error.h"
 #include "sim/workload/expert_shape.h"
 #include "sim/workload/layer_kind.h"
+#include "sim/workload/ring_blocks.h"
 
 namespace headway::workload {
 
@@ -267,7 +268,8 @@ double attention_share(const ModelSpec& model, int sequence_length) {
 
 ContextBytes context_bytes_per_layer(const ModelSpec& model,
                                      const TrainingSpec& training,
-                                     const ParallelismSpec& parallelism) {
+                                     const ParallelismSpec& parallelism,
+                                     bool windowed) {
   const double c = parallelism.context;
   const double t = parallelism.tensor;
   const double tokens = training.sequence_length / c * parallelism.micro_batch;
@@ -275,7 +277,12 @@ ContextBytes context_bytes_per_layer(const ModelSpec& model,
   const double head = 2.0 * tokens * core_width(model) / model.heads;
   const double key_heads = std::max(1.0, model.key_value_heads / t);
   if (parallelism.context_kind != ContextKind::all_to_all) {
-    const core::Bytes forward((c - 1.0) * key_heads * head);
+    const bool skips = windowed && parallelism.context_kind == ContextKind::ring;
+    const double blocks =
+        skips ? static_cast<double>(
+                    ring_steps(training, parallelism.context, window_of(model)).size())
+              : c;
+    const core::Bytes forward((blocks - 1.0) * key_heads * head);
     return {forward, 2.0 * forward};
   }
   const core::Bytes each_way((c - 1.0) / c * head * (model.heads / t + std::max(key_heads, c)));

@@ -117,9 +117,12 @@ struct ContextBytes {
 ///     same bytes, as (c-1)/c of whole arrays; all-to-all: (c-1)/c (2 Q + 2 K) each way, where K is
 ///     half of KV, or of c heads where a tensor rank has fewer key-value heads
 /// Recomputed forwards send again and are not counted here.
+/// @param windowed  of a layer whose attention sees the model's window: of a ring with n steps that
+///                  any rank needs, n - 1 in place of c - 1
 ContextBytes context_bytes_per_layer(const ModelSpec& model,
                                      const TrainingSpec& training,
-                                     const ParallelismSpec& parallelism);
+                                     const ParallelismSpec& parallelism,
+                                     bool windowed = false);
 
 /// Core attention really executed by one rank for one layer and micro-batch, forward and (fused)
 /// backward: k s b a (8 d + 6 d_v) / (t c) with k keys a query, d wide keys and d_v wide values;

@@ -31,19 +31,25 @@ void write_cast(BlockWriter& writer, const FrameworkSpec& framework, double para
   }
 }
 
-/// Ranks that divide the shared parameters between them.
-Group shard_group(const ParallelismSpec& parallelism) {
-  return parallelism.sharding == Sharding::hsdp ? Group::shard : Group::data_context;
-}
+/// Parameters of one kind, shared or experts, and the ranks that divide their states.
+struct Divided {
+  double parameters = 0;
+  Group group = Group::data_context;
+  int shards = 1;                 ///< hsdp: ranks of the group
+  Group copies = Group::replica;  ///< hsdp: ranks of other groups with the same shard
+};
 
-/// Calls `visit(group, parameters)` for the two kinds of parameters, where there are any.
+/// Calls `visit` for the two kinds of parameters, where there are any.
 template <class F>
-void for_each_group(const RankParameters& parameters, Group shared, F visit) {
+void for_each_group(const RankParameters& parameters, const ParallelismSpec& parallelism, F visit) {
+  const bool hybrid = parallelism.sharding == Sharding::hsdp;
   if (parameters.shared > 0) {
-    visit(shared, parameters.shared);
+    visit(Divided{parameters.shared, hybrid ? Group::shard : Group::data_context,
+                  parallelism.shard_group_size, Group::replica});
   }
   if (parameters.experts > 0) {
-    visit(Group::expert_data, parameters.experts);
+    visit(Divided{parameters.experts, hybrid ? Group::expert_shard : Group::expert_data,
+                  expert_shard_ranks(parallelism), Group::expert_replica});
   }
 }
 
@@ -66,10 +72,10 @@ void add_reductions(BlockWriter& writer,
     reduce.ticket = overlap ? kGradientTicket : -1;
     writer.add(std::move(reduce));
   };
-  for_each_group(parameters, shard_group(input.parallelism), [&](Group group, double count) {
-    add(reduction(input.parallelism), group, count);
-    if (group == Group::shard) {
-      add(CollectiveKind::all_reduce, Group::replica, count / input.parallelism.shard_group_size);
+  for_each_group(parameters, input.parallelism, [&](const Divided& divided) {
+    add(reduction(input.parallelism), divided.group, divided.parameters);
+    if (input.parallelism.sharding == Sharding::hsdp) {
+      add(CollectiveKind::all_reduce, divided.copies, divided.parameters / divided.shards);
     }
   });
 }
@@ -122,7 +128,8 @@ core::Kernel host_kernel(core::KernelKind kind, const char* name, double bytes) 
 void write_update(BlockWriter& writer, const BlockInput& input, const OptimizerInput& optimizer) {
   const double gradient_bytes = input.training.framework.gradient_bytes;
   const RankParameters& all = optimizer.parameters;
-  const double shard = all.shared / optimizer.ranks.shards + all.experts / optimizer.ranks.experts;
+  const double shard =
+      all.shared / optimizer.ranks.shards + all.experts / optimizer.ranks.expert_shards;
   const double held = shards_gradients(input.parallelism.sharding) ? shard : all.total();
   const double updated = sharded(input.parallelism) ? shard : all.total();
   if (input.training.precision == core::Precision::fp16) {
@@ -146,17 +153,17 @@ void write_update(BlockWriter& writer, const BlockInput& input, const OptimizerI
 }
 
 void add_gathers(BlockWriter& writer,
+                 const ParallelismSpec& parallelism,
                  int index,
                  const RankParameters& parameters,
-                 bool overlap,
-                 Group shared = Group::data_context) {
-  for_each_group(parameters, shared, [&](Group group, double count) {
+                 bool overlap) {
+  for_each_group(parameters, parallelism, [&](const Divided& divided) {
     Operation gather;
     gather.kind = OperationKind::collective;
     gather.collective = CollectiveKind::all_gather;
-    gather.group = group;
+    gather.group = divided.group;
     gather.activity = Activity::data;
-    gather.bytes = Bytes(kWeightBytes * count);
+    gather.bytes = Bytes(kWeightBytes * divided.parameters);
     gather.name = "parameter gather";
     gather.asynchronous = overlap;
     gather.ticket = overlap ? kFirstParameterTicket + index : -1;
@@ -168,13 +175,19 @@ void add_gathers(BlockWriter& writer,
 
 DataRanks data_ranks(const ParallelismSpec& parallelism, int data_parallel) {
   const int shared = data_parallel * parallelism.context;
+  const int experts = expert_data_ranks(parallelism, data_parallel);
   const bool grouped = parallelism.sharding == Sharding::hsdp;
-  return {shared, expert_data_ranks(parallelism, data_parallel),
-          grouped ? parallelism.shard_group_size : shared};
+  return {shared, experts, grouped ? parallelism.shard_group_size : shared,
+          grouped ? expert_shard_ranks(parallelism) : experts};
 }
 
 int expert_data_ranks(const ParallelismSpec& parallelism, int data_parallel) {
   return parallelism.tensor * parallelism.context * data_parallel /
+         (parallelism.expert * parallelism.expert_tensor);
+}
+
+int expert_shard_ranks(const ParallelismSpec& parallelism) {
+  return parallelism.tensor * parallelism.shard_group_size /
          (parallelism.expert * parallelism.expert_tensor);
 }
 
@@ -184,22 +197,25 @@ Block reduce_bucket(const BlockInput& input, const RankParameters& parameters) {
   return writer.finish();
 }
 
-Block start_parameters(const std::vector<RankParameters>& parameters) {
+Block start_parameters(const ParallelismSpec& parallelism,
+                       const std::vector<RankParameters>& parameters) {
   BlockWriter writer("gather parameters");
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    add_gathers(writer, static_cast<int>(i), parameters[i], true);
+    add_gathers(writer, parallelism, static_cast<int>(i), parameters[i], true);
   }
   return writer.finish();
 }
 
 Block gather_weights(const BlockInput& input, const RankParameters& parameters) {
   BlockWriter writer("gather weights");
-  add_gathers(writer, 0, parameters, input.training.framework.data_overlap,
-              shard_group(input.parallelism));
+  add_gathers(writer, input.parallelism, 0, parameters, input.training.framework.data_overlap);
   return writer.finish();
 }
 
-Block await_parameters(int index, int next, const std::vector<RankParameters>& next_parameters) {
+Block await_parameters(const ParallelismSpec& parallelism,
+                       int index,
+                       int next,
+                       const std::vector<RankParameters>& next_parameters) {
   BlockWriter writer("await parameters");
   Operation wait;
   wait.kind = OperationKind::delay;
@@ -208,7 +224,7 @@ Block await_parameters(int index, int next, const std::vector<RankParameters>& n
   wait.await = {kFirstParameterTicket + index};
   writer.add(std::move(wait));
   for (std::size_t i = 0; i < next_parameters.size(); ++i) {
-    add_gathers(writer, next + static_cast<int>(i), next_parameters[i], true);
+    add_gathers(writer, parallelism, next + static_cast<int>(i), next_parameters[i], true);
   }
   return writer.finish();
 }
@@ -221,7 +237,7 @@ Block finish_step(const BlockInput& input, const OptimizerInput& optimizer) {
   write_update(writer, input, optimizer);
   const bool gathers = sharded(input.parallelism) && !shards_weights(input.parallelism.sharding);
   if (gathers && optimizer.ranks.several() && !framework.data_overlap) {
-    add_gathers(writer, 0, optimizer.parameters, false);
+    add_gathers(writer, input.parallelism, 0, optimizer.parameters, false);
   }
   if (framework.step_overhead > core::Seconds(0)) {
     Operation overhead;

@@ -19,6 +19,7 @@ struct DataRanks {
   int shared = 1;
   int experts = 1;
   int shards = 1;  ///< ranks that divide the shared ones: all of them, or an hsdp shard group
+  int expert_shards = 1;  ///< ranks that divide the experts: the same
   /// Whether any parameters are held by several ranks.
   [[nodiscard]] bool several() const { return shared > 1 || experts > 1; }
 };
@@ -28,6 +29,11 @@ DataRanks data_ranks(const ParallelismSpec& parallelism, int data_parallel);
 /// tensor x context x data ranks of a stage / (expert x expert tensor): ranks with the same
 /// experts.
 int expert_data_ranks(const ParallelismSpec& parallelism, int data_parallel);
+
+/// tensor x shard group / (expert x expert tensor): ranks that divide the experts of one copy with
+/// hsdp. Source: torchtitan's mesh `efsdp`; Megatron-Core's partial expert data-parallel group with
+/// several optimizer instances is the same.
+int expert_shard_ranks(const ParallelismSpec& parallelism);
 
 /// What the optimizer of one stage works on.
 struct OptimizerInput {
@@ -44,9 +50,13 @@ Block reduce_bucket(const BlockInput& input, const RankParameters& parameters);
 Block gather_weights(const BlockInput& input, const RankParameters& parameters);
 /// Waits for the gather of bucket `index` and starts those of the buckets from `next` on, of these
 /// parameters.
-Block await_parameters(int index, int next, const std::vector<RankParameters>& next_parameters);
+Block await_parameters(const ParallelismSpec& parallelism,
+                       int index,
+                       int next,
+                       const std::vector<RankParameters>& next_parameters);
 /// Starts the gathers of a stage's first buckets.
-Block start_parameters(const std::vector<RankParameters>& parameters);
+Block start_parameters(const ParallelismSpec& parallelism,
+                       const std::vector<RankParameters>& parameters);
 
 /// End of the step: reductions, gradient norm, optimizer, gather of parameters, fixed overhead.
 Block finish_step(const BlockInput& input, const OptimizerInput& optimizer);

@@ -95,6 +95,15 @@ Kernel flash_kernel(KernelKind kind,
     const std::int64_t tokens = shape.micro_batch * attention.sequence;
     kernel.sequence = kernel.key_sequence = reached;
     kernel.batch = std::max<std::int64_t>(1, (tokens + reached / 2) / reached);
+  } else if (attention.packed && !attention.causal) {
+    // The rectangle of a mean document, as often as there are queries for.
+    const double share = attention.keys / static_cast<double>(attention.key_sequence);
+    const std::int64_t queries =
+        std::max<std::int64_t>(1, std::llround(share * static_cast<double>(attention.sequence)));
+    kernel.sequence = queries;
+    kernel.key_sequence = std::max<std::int64_t>(1, std::llround(attention.keys));
+    kernel.batch =
+        std::max<std::int64_t>(1, (shape.micro_batch * attention.sequence + queries / 2) / queries);
   }
   const double pairs = static_cast<double>(shape.micro_batch * attention.heads) *
                        static_cast<double>(attention.sequence) * attention.keys;

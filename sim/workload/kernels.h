@@ -56,7 +56,7 @@ core::Kernel latent_norms(const RankShape& shape);
 /// One flash kernel over `attention`'s queries and keys, scores never reach memory. Forward: two
 /// products; backward: five, one of which makes the scores again. Where a window or documents leave
 /// a query k keys, fewer than its causal half, the kernel is that of sequences of 2k tokens, which
-/// has the same pairs.
+/// has the same pairs; a rectangle of queries and keys of many documents is that of their means.
 core::Kernel flash_forward(const RankShape& shape, const AttentionShape& attention);
 core::Kernel flash_backward(const RankShape& shape, const AttentionShape& attention);
 

@@ -172,7 +172,7 @@ States model_states(const TrainingSpec& training,
                     double largest_bucket,
                     DataRanks ranks) {
   const double parameters = held.total();
-  const double shard = held.shared / ranks.shards + held.experts / ranks.experts;
+  const double shard = held.shared / ranks.shards + held.experts / ranks.expert_shards;
   const double gradient = training.framework.gradient_bytes;
   const double optimizer = optimizer_bytes(training.optimizer_state);
   const double in_reduction = 2.0 * training.framework.reduce_bytes * largest_bucket;
@@ -237,7 +237,7 @@ std::vector<StageMemory> stage_memory(const ModelSpec& model,
       }
     }
     const RankParameters held = stage_parameters_per_rank(model, parallelism, layout, stage);
-    const double shard = held.shared / ranks.shards + held.experts / ranks.experts;
+    const double shard = held.shared / ranks.shards + held.experts / ranks.expert_shards;
     const double updated = parallelism.sharding == Sharding::zero0 ? held.total() : shard;
     const States states = offloaded(model_states(training, parallelism, held, largest_bucket, ranks),
                                     training, parallelism, updated);

@@ -52,7 +52,12 @@ RankShape rank_shape(const ModelSpec& model,
     shape.key_rank = model.latent->key_value_rank;
     shape.rope_dim = model.latent->rope_dim;
   }
-  shape.mean_keys = mean_causal_keys(training, windowed ? window_of(model) : AttentionWindow{});
+  const AttentionWindow window = windowed ? window_of(model) : AttentionWindow{};
+  shape.mean_keys = mean_causal_keys(training, window);
+  shape.packed = !training.documents.empty();
+  if (shape.context > 1 && shape.context_kind == ContextKind::ring) {
+    shape.ring = ring_steps(training, shape.context, window);
+  }
   shape.ffn = model.ffn / t;
   shape.vocabulary = (model.vocabulary + t - 1) / t;
   shape.dropout = model.dropout.value_or(model.biases);

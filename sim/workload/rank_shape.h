@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "sim/core/precision.h"
+#include "sim/workload/ring_blocks.h"
 #include "sim/workload/spec.h"
 
 namespace headway::workload {
@@ -23,6 +25,7 @@ struct AttentionShape {
   std::int64_t key_value_heads = 0;
   bool causal = true;  ///< keys behind the mask are skipped
   double keys = 0;     ///< keys that a query meets on average, skipped ones not counted
+  bool packed = false;  ///< many short documents in one kernel
 };
 
 /// One micro-batch on one rank. Activations between kernels are 16-bit.
@@ -47,6 +50,8 @@ struct RankShape {
   int tensor = 1;
   int context = 1;
   ContextKind context_kind = ContextKind::ring;
+  std::vector<RingStep> ring;  ///< of a context ring: the steps that any rank needs
+  bool packed = false;         ///< sequences hold documents that do not attend to each other
   bool gathers = false;  ///< sequence parallelism: gather and scatter instead of all-reduce
   bool dropout = false;  ///< dropout after attention, projection and MLP
   core::Precision linear = core::Precision::bf16;  ///< operands of the four linear layers

@@ -25,16 +25,18 @@ namespace headway::workload {
 enum class Group : std::uint8_t {
   tensor,
   context,
-  expert,         ///< ranks that together hold all experts of a layer
-  expert_domain,  ///< those of them in one NVLink domain
-  expert_rail,    ///< those of them in the same place of each NVLink domain
-  expert_tensor,  ///< ranks that share each expert's matrices
-  data,           ///< ranks with the same weights
-  data_context,   ///< data x context: the group that reduces gradients
-  shard,          ///< hsdp: neighbours in data x context that hold one copy of the weights
-  replica,        ///< hsdp: ranks with the same part of the weights
-  expert_data,    ///< ranks with the same experts
-  pipeline_next,  ///< one stage forward (wrapping around for interleaved chunks)
+  expert,          ///< ranks that together hold all experts of a layer
+  expert_domain,   ///< those of them in one NVLink domain
+  expert_rail,     ///< those of them in the same place of each NVLink domain
+  expert_tensor,   ///< ranks that share each expert's matrices
+  data,            ///< ranks with the same weights
+  data_context,    ///< data x context: the group that reduces gradients
+  shard,           ///< hsdp: neighbours in data x context that hold one copy of the weights
+  replica,         ///< hsdp: ranks with the same part of the weights
+  expert_data,     ///< ranks with the same experts
+  expert_shard,    ///< hsdp: those of them that hold one copy
+  expert_replica,  ///< hsdp: ranks with the same part of the same experts
+  pipeline_next,   ///< one stage forward (wrapping around for interleaved chunks)
   pipeline_previous,
   embedding,  ///< first and last stage, when embeddings are tied
   world,      ///< all ranks (the norm of the gradients)
@@ -43,10 +45,10 @@ enum class Group : std::uint8_t {
 enum class OperationKind : std::uint8_t {
   compute,     ///< kernels in order
   collective,  ///< all ranks of `group`
-  send,  ///< to a neighbour stage, or (Group::context) to the next rank of the group; starts when
-         ///< reached; blocks only an operation that names it in `waits`
-  receive,  ///< from a neighbour stage, or from the rank before in the context group; blocks until
-            ///< the message of the same `channel` order is here
+  send,  ///< to a neighbour stage, or (Group::context) to the rank `distance` places further round
+         ///< the group; starts when reached; blocks only an operation that names it in `waits`
+  receive,  ///< from a neighbour stage, or from the rank as far before in the context group; blocks
+            ///< until the message of the same `channel` order is here
   delay,    ///< a fixed time (`duration`)
 };
 
@@ -63,6 +65,7 @@ struct Operation {
                         ///< message of one rank
   int peer_stage = -1;  ///< send, receive between stages: the other stage (may be any stage)
   int channel = 0;      ///< send, receive: messages of one (from, to, channel) arrive in order sent
+  int distance = 1;     ///< send, receive in the context group: places further round the ring
   std::vector<int> waits;  ///< earlier transfers of this block (by index) that must be complete
   bool asynchronous =
       false;        ///< collective: does not block what follows; waited for by name or by `waits`

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <iterator>
+#include <numeric>
 
 #include "sim/workload/build.h"
 #include "sim/workload/layout.h"
@@ -12,39 +13,30 @@ namespace headway::workload {
 
 namespace {
 
-/// A window, documents: some pairs of queries and keys are missing, so the blocks of a ring differ.
-void check_masks(std::vector<std::string>& out,
-                 const ModelSpec& model,
-                 const TrainingSpec& training,
-                 const ParallelismSpec& parallelism) {
-  const bool ring = parallelism.context > 1 && parallelism.context_kind == ContextKind::ring;
-  if (ring && model.window > 0) {
-    out.push_back(fmt::format(
-        "sliding windows of model '{}' over a context ring are not simulated; choose context_kind "
-        "all-gather or all-to-all",
-        model.name));
-  }
-  if (ring && !training.documents.empty()) {
-    out.emplace_back(
-        "packed documents over a context ring are not simulated; choose context_kind all-gather "
-        "or all-to-all");
+/// A ring cuts every document into chunks, two for each rank.
+void check_documents(std::vector<std::string>& out,
+                     const TrainingSpec& training,
+                     const ParallelismSpec& parallelism) {
+  const int chunks = 2 * parallelism.context;
+  if (parallelism.context > 1 && parallelism.context_kind == ContextKind::ring) {
+    for (const DocumentLength& document : training.documents) {
+      if (document.tokens < chunks) {
+        out.push_back(fmt::format(
+            "documents of {} tokens do not divide into 2 x context = {} chunks, two for each rank "
+            "of a ring; choose context_kind all-gather or all-to-all",
+            document.tokens, chunks));
+      }
+    }
   }
   if (!training.documents.empty() && !training.framework.fused_attention) {
     out.emplace_back("packed documents need fused attention; set framework.fused_attention: true");
   }
 }
 
-void check_shards(std::vector<std::string>& out,
-                  const ModelSpec& model,
-                  const ParallelismSpec& parallelism) {
+void check_shards(std::vector<std::string>& out, const ParallelismSpec& parallelism) {
   if (parallelism.sharding == Sharding::hsdp) {
     if (parallelism.shard_group_size < 1) {
       out.emplace_back("sharding hsdp needs shard_group_size, the ranks that hold one copy");
-    }
-    if (model.moe) {
-      out.push_back(fmt::format(
-          "sharding hsdp of model '{}', a mixture of experts, is not simulated; choose zero3",
-          model.name));
     }
   } else if (parallelism.shard_group_size > 0) {
     out.emplace_back("shard_group_size belongs to sharding hsdp; leave it out or choose hsdp");
@@ -184,8 +176,8 @@ std::vector<std::string> unsupported(const ModelSpec& model,
                                      const TrainingSpec& training,
                                      const ParallelismSpec& parallelism) {
   std::vector<std::string> out;
-  check_masks(out, model, training, parallelism);
-  check_shards(out, model, parallelism);
+  check_documents(out, training, parallelism);
+  check_shards(out, parallelism);
   check_recompute(out, model, parallelism);
   if (model.attention == AttentionKind::multi_latent && !model.latent) {
     out.push_back(fmt::format("model '{}' has attention mla without 'latent'", model.name));
@@ -250,12 +242,25 @@ std::vector<std::string> expert_problems(const ModelSpec& model,
 
 std::string shard_problem(const ParallelismSpec& parallelism, int data_parallel) {
   const int ranks = parallelism.context * data_parallel;
-  if (parallelism.sharding != Sharding::hsdp || parallelism.shard_group_size < 1 ||
-      ranks % parallelism.shard_group_size == 0) {
+  const int size = parallelism.shard_group_size;
+  if (parallelism.sharding != Sharding::hsdp || size < 1) {
     return {};
   }
-  return fmt::format("shard_group_size {} does not divide the context {} x data {} = {} ranks",
-                     parallelism.shard_group_size, parallelism.context, data_parallel, ranks);
+  if (ranks % size != 0) {
+    return fmt::format("shard_group_size {} does not divide the context {} x data {} = {} ranks",
+                       size, parallelism.context, data_parallel, ranks);
+  }
+  const int t = parallelism.tensor;
+  const int experts = parallelism.expert * parallelism.expert_tensor;
+  if (t * size % experts == 0) {
+    return {};
+  }
+  return fmt::format(
+      "expert {} x expert_tensor {} = {} does not divide the tensor {} x shard_group_size {} = {} "
+      "ranks that hold one copy of a stage's weights; choose a multiple of {} as shard_group_size, "
+      "or sharding zero3",
+      parallelism.expert, parallelism.expert_tensor, experts, t, size, t * size,
+      experts / std::gcd(experts, t));
 }
 
 std::vector<std::string> violations(const ModelSpec& model,

@@ -3,7 +3,9 @@
 
 #include "sim/campaign/degraded_states.h"
 #include "sim/campaign/job_places.h"
+#include "sim/campaign/resolve.h"
 #include "sim/campaign/trials.h"
+#include "sim/training/lower.h"
 #include "sim/training/placement.h"
 
 #include "tests/campaign/fixture.h"
@@ -100,6 +102,33 @@ TEST(NodePlaces, FollowThePlacement) {
   EXPECT_EQ(places.replica, (std::vector<std::uint32_t>{0, 1, 0, 1, 0, 1, 0, 1}));
   EXPECT_EQ(places.place, (std::vector<std::uint32_t>{0, 4, 1, 5, 2, 6, 3, 7}));
   EXPECT_EQ(places.replicas, 2);
+}
+
+// Copies of a mixture are those of its other weights: any node of another copy has the lost experts
+// too.
+TEST(NodePlaces, OfHybridMixturesTellCopiesApart) {
+  training::Scenario s = training::eight_nodes();
+  s.model.moe = workload::ExpertsSpec{};
+  s.model.moe->ffn = 1792;
+  s.parallelism.tensor = 1;
+  s.parallelism.pipeline = 1;
+  s.parallelism.expert = 8;
+  s.parallelism.sharding = workload::Sharding::hsdp;
+  s.parallelism.shard_group_size = 16;
+  s.training.global_batch = 64;
+  const training::CheckedScenario checked = training::check(s);
+  const NodePlaces places = node_places(checked);
+  EXPECT_EQ(places.replicas, 4);
+  EXPECT_EQ(places.replica, (std::vector<std::uint32_t>{0, 0, 1, 1, 2, 2, 3, 3}));
+  EXPECT_EQ(shard_layout(checked).replicas, 4);
+  const training::RankLayout ranks = training::rank_layout(checked);
+  for (const auto group : {workload::Group::expert_replica, workload::Group::replica}) {
+    std::vector<std::uint32_t> copies;
+    for (const core::Rank member : ranks.members(group, core::Rank(21))) {
+      copies.push_back(places.replica[member.index() / 8]);
+    }
+    EXPECT_EQ(copies, (std::vector<std::uint32_t>{0, 1, 2, 3}));
+  }
 }
 
 /// Synchronous saves of 10 s; from 150 s on one drive needs 700 s for its part.

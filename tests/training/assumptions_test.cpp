@@ -35,5 +35,19 @@ TEST(Assumptions, SayWhereSpeedsComeFrom) {
   EXPECT_EQ(found->why, "measured, calibration 'my node'");
 }
 
+TEST(Assumptions, SayWhatAWindowAndDocumentsDoToARing) {
+  auto s = eight_nodes();
+  s.parallelism.pipeline = 1;
+  s.parallelism.context = 8;
+  s.training.sequence_length = 32768;
+  EXPECT_EQ(value_of(simulate_step(check(s)), "parallelism.context_kind"), "");
+  s.model.window = 1024;
+  s.training.documents = {{16384, 1}, {32768, 1}};
+  const auto step = simulate_step(check(s));
+  EXPECT_EQ(value_of(step, "parallelism.context_kind"),
+            "ring, 3 of 8 steps in layers with a window");
+  EXPECT_EQ(value_of(step, "training.documents"), "each in 16 chunks over the ring");
+}
+
 }  // namespace
 }  // namespace headway::training

@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "sim/gpu/kernel_time.h"
+#include "sim/training/analytic.h"
 #include "sim/training/lower.h"
 #include "sim/training/step.h"
+#include "sim/workload/attention_blocks.h"
 #include "sim/workload/closed_form.h"
 #include "sim/workload/kernels.h"
+
 #include "tests/training/fixture.h"
 
 namespace headway::training {
@@ -66,6 +69,100 @@ TEST(ContextRing, ShowsWhatAttentionCannotHide) {
   EXPECT_LT(exposed, wire / 0.89);
   EXPECT_GT(exposed, wire - 1.5 * attention);
   EXPECT_LT(attention, 0.1 * wire);
+}
+
+/// Windows in every layer, or packed documents, over a ring of eight.
+Scenario masked(int window,
+                bool chunked,
+                std::vector<workload::DocumentLength> documents,
+                core::BytesPerSecond links) {
+  Scenario s = long_sequences(ContextKind::ring, links);
+  s.parallelism.context = 8;
+  s.model.window = window;
+  s.model.chunked_window = chunked;
+  s.training.documents = std::move(documents);
+  return s;
+}
+
+TEST(ContextRing, WithAWindowIsAsLongAsItsTransfersOverSlowLinks) {
+  // At 1 Gbps transfers are all there is. Of 7 steps beside the own keys 2 are left with a narrow
+  // window; what a rank has to do meanwhile is little.
+  const auto exposed = [](int window) {
+    return simulate_step(check(masked(window, false, {}, gigabits(1))))
+        .breakdown[Activity::context]
+        .si();
+  };
+  const double narrow = exposed(1024);
+  Scenario s = masked(1024, false, {}, gigabits(1));
+  const auto layer = workload::context_bytes_per_layer(s.model, s.training, s.parallelism, true);
+  const double wire = 16 * 4 * (layer.forward + layer.backward).si() / (1e9 / 8);
+  EXPECT_NEAR(narrow / wire, 1, 0.12);  // one message alone reaches 90 % of the line
+  EXPECT_NEAR(narrow / exposed(0), 2.0 / 7, 0.03);
+}
+
+TEST(ContextRing, OfDocumentsTakesAttentionOfTheirPairs) {
+  // Fast links: attention is what differs. Two documents of half the length have half the pairs.
+  const double whole = simulate_step(check(masked(0, false, {}, gigabits(800)))).time.si();
+  const double halves =
+      simulate_step(check(masked(0, false, {{32768, 1}}, gigabits(800)))).time.si();
+  const double same = simulate_step(check(masked(0, false, {{65536, 1}}, gigabits(800)))).time.si();
+  EXPECT_EQ(same, whole);
+  const Scenario s = masked(0, false, {}, gigabits(800));
+  const KernelTimes times = kernel_times(s);
+  const auto work = [&](const std::vector<workload::DocumentLength>& documents) {
+    Scenario own = s;
+    own.training.documents = documents;
+    const auto shape = workload::rank_shape(own.model, own.training, own.parallelism);
+    workload::BlockWriter writer("attention");
+    workload::write_core_attention_forward(writer, shape, own.training.framework);
+    workload::write_core_attention_backward(writer, shape, own.training.framework);
+    double seconds = 0;
+    for (const auto& operation : writer.finish().operations) {
+      seconds += gpu::kernels_time(*times.gpu, times.shares, operation.kernels, times.launch).si();
+    }
+    return seconds;
+  };
+  EXPECT_NEAR((whole - halves) / (16 * 4 * (work({}) - work({{32768, 1}}))), 1, 0.01);
+  EXPECT_GT(whole, 1.02 * halves);
+}
+
+/// Folded and unfolded steps must agree.
+/// @returns the folded step
+StepResult folded_step(const CheckedScenario& checked) {
+  StepResult folded = simulate_step(checked, {.fold = true});
+  const StepResult unfolded = simulate_step(checked, {.fold = false});
+  EXPECT_EQ(folded.time, unfolded.time);
+  EXPECT_EQ(folded.result_digest, unfolded.result_digest);
+  EXPECT_LT(folded.rank_classes, folded.ranks);
+  return folded;
+}
+
+TEST(ContextSteps, WithMasksFoldAndAgreeWithTheAnalyticTier) {
+  const std::vector<workload::DocumentLength> documents{{4096, 3}, {20000, 1}};
+  for (const auto& [window, chunked] : {std::pair{0, false}, std::pair{2048, false},
+                                        std::pair{12000, false}, std::pair{8192, true}}) {
+    for (const bool packed : {false, true}) {
+      Scenario s =
+          masked(window, chunked, packed ? documents : std::vector<workload::DocumentLength>{},
+                 gigabits(400));
+      s.model.window_period = 4;
+      // A ring of four nodes.
+      s.parallelism.context = 4;
+      s.parallelism.pipeline = 2;
+      const auto nodes = check(s);
+      folded_step(nodes);
+      const double alone = simulate_step(nodes, {.trace = false, .contention = false}).time.si();
+      EXPECT_NEAR(AnalyticTier(s).evaluate(nodes).time.si() / alone, 1, 0.001) << window;
+      // Two hops of eight leave a node, and blocks and gradients meet there; the tier takes every
+      // hop as one between nodes.
+      s.parallelism.tensor = 2;
+      s.parallelism.context = 8;
+      s.parallelism.pipeline = 4;
+      const auto ranks = check(s);
+      EXPECT_NEAR(AnalyticTier(s).evaluate(ranks).time / folded_step(ranks).time, 1, 0.03)
+          << window;
+    }
+  }
 }
 
 TEST(ContextGather, IsExposedWhateverAttentionTakes) {

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "sim/core/error.h"
+#include "sim/training/analytic.h"
 #include "sim/training/lower.h"
 #include "sim/training/step.h"
 #include "sim/workload/expert_shape.h"
+#include "sim/workload/rank_parameters.h"
 
 #include "tests/training/fixture.h"
 
@@ -101,6 +103,68 @@ TEST(ExpertSteps, FoldedAndUnfoldedGiveTheSameTicks) {
     EXPECT_EQ(folded.time, unfolded.time) << core::to_word(dispatch);
     EXPECT_EQ(folded.result_digest, unfolded.result_digest) << core::to_word(dispatch);
     EXPECT_LT(folded.rank_classes, folded.ranks);
+  }
+}
+
+/// Copies of 16 GPUs, two nodes each, with experts over 8.
+Scenario hybrid_mixture() {
+  Scenario s = mixture(8);
+  s.parallelism.sharding = workload::Sharding::hsdp;
+  s.parallelism.shard_group_size = 16;
+  return s;
+}
+
+TEST(HybridMixture, TakesTheCollectivesOfItsGroupsOneAfterAnother) {
+  // Nothing overlaps. Of each of 16 layers (a bucket) the dense part lies over a copy's 16 ranks
+  // and the experts over 2 of them, a GPU of each node; 4 copies.
+  const Scenario s = hybrid_mixture();
+  const auto fabric = build_fabric(s.cluster);
+  const auto parameters = network::make_parameters(fabric.input(), network::NcclGeneration::hopper);
+  const auto& p = s.parallelism;
+  const auto layer = workload::layer_parameters_per_rank(s.model, p, {true});
+  const double embedding = workload::embedding_parameters_per_rank(s.model, p);
+  const double head = workload::head_parameters_per_rank(s.model, p);
+  const auto alone = [&](core::CollectiveKind kind, double bytes, int ranks, int per_node) {
+    const auto shape = network::regular_group(ranks, per_node, parameters, 8);
+    return network::collective_time({kind, core::Bytes(bytes), {}, {}}, shape, parameters)
+        .total.si();
+  };
+  const auto gather = [&](double count, int ranks, int per_node) {
+    return alone(core::CollectiveKind::all_gather, 2 * count, ranks, per_node);
+  };
+  const double wire = s.training.framework.reduce_bytes;
+  const auto reduce = [&](double count, int ranks, int per_node) {
+    return alone(core::CollectiveKind::reduce_scatter, wire * count, ranks, per_node) +
+           alone(core::CollectiveKind::all_reduce, wire * count / ranks, 4, 1);
+  };
+  const double layers = 2 * (gather(layer.shared, 16, 8) + gather(layer.experts, 2, 1)) +
+                        reduce(layer.shared, 16, 8) + reduce(layer.experts, 2, 1);
+  const double ends = gather(embedding, 16, 8) + gather(head, 16, 8) + reduce(embedding, 16, 8) +
+                      reduce(head, 16, 8);
+  const double exposed =
+      simulate_step(check(s), {.contention = false}).breakdown[Activity::data].si();
+  EXPECT_NEAR(exposed / (16 * layers + ends), 1, 0.01);
+}
+
+TEST(HybridMixture, OfAllTiersTakesTheSameTime) {
+  for (const bool overlap : {false, true}) {
+    Scenario s = hybrid_mixture();
+    s.training.framework.data_overlap = overlap;
+    s.parallelism.tensor = 2;
+    s.parallelism.pipeline = 2;
+    // Passes long enough to hide what overlaps: then transfers do not contend, and the tier's word
+    // holds.
+    s.parallelism.micro_batch = overlap ? 8 : 1;
+    s.training.global_batch = 256;
+    const auto checked = check(s);
+    const StepResult folded = simulate_step(checked, {.fold = true});
+    const StepResult unfolded = simulate_step(checked, {.fold = false});
+    EXPECT_EQ(folded.time, unfolded.time);
+    EXPECT_EQ(folded.result_digest, unfolded.result_digest);
+    EXPECT_LT(folded.rank_classes, folded.ranks);
+    const double alone = simulate_step(checked, {.trace = false, .contention = false}).time.si();
+    EXPECT_NEAR(AnalyticTier(s).evaluate(checked).time.si() / alone, 1, 0.03)
+        << overlap << ", with contention " << folded.time.si() / alone;
   }
 }
 

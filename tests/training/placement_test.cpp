@@ -80,6 +80,24 @@ TEST(RankLayout, ExpertRanksAreNeighboursAmongTheRanksOfAStage) {
   EXPECT_EQ(ranks.members(Group::expert, Rank(17)), (std::vector<Rank>{Rank(17), Rank(19), Rank(21), Rank(23)}));
 }
 
+TEST(RankLayout, CopiesOfExpertsAreThoseOfTheOtherWeights) {
+  // tensor 2 x data 8 = 16 ranks a stage = expert 2 x 8 with the same experts; shard groups of 4
+  // data ranks, so 8 ranks in a row hold one copy of everything, and 4 of them divide each expert.
+  auto spec = layout(2, 1, 2);
+  spec.expert = 2;
+  spec.sharding = workload::Sharding::hsdp;
+  spec.shard_group_size = 4;
+  const RankLayout ranks(spec, 8);
+  EXPECT_EQ(ranks.members(Group::shard, Rank(11)),
+            (std::vector<Rank>{Rank(9), Rank(11), Rank(13), Rank(15)}));
+  EXPECT_EQ(ranks.members(Group::expert_shard, Rank(11)),
+            (std::vector<Rank>{Rank(9), Rank(11), Rank(13), Rank(15)}));
+  EXPECT_EQ(ranks.members(Group::expert_shard, Rank(10)),
+            (std::vector<Rank>{Rank(8), Rank(10), Rank(12), Rank(14)}));
+  EXPECT_EQ(ranks.members(Group::expert_replica, Rank(11)), (std::vector<Rank>{Rank(3), Rank(11)}));
+  EXPECT_EQ(ranks.members(Group::replica, Rank(11)), (std::vector<Rank>{Rank(3), Rank(11)}));
+}
+
 TEST(RankLayout, AnExpertGroupIsDividedIntoDomainsAndRails) {
   // 8 expert ranks in domains of 4: 0 1 2 3 | 4 5 6 7.
   auto spec = layout(1, 1, 1);
@@ -97,9 +115,12 @@ TEST(RankLayout, EveryRankIsInExactlyOneGroupOfEachKind) {
   auto spec = layout(2, 2, 3);
   spec.expert = 4;
   spec.expert_tensor = 2;
-  const RankLayout ranks(spec, 4, 4);
-  for (const auto group : {Group::tensor, Group::context, Group::data, Group::data_context, Group::expert, Group::expert_tensor,
-                           Group::expert_data, Group::expert_domain, Group::expert_rail}) {
+  spec.shard_group_size = 4;
+  const RankLayout ranks(spec, 8, 4);
+  for (const auto group :
+       {Group::tensor, Group::context, Group::data, Group::data_context, Group::expert,
+        Group::expert_tensor, Group::expert_data, Group::expert_domain, Group::expert_rail,
+        Group::expert_shard, Group::expert_replica, Group::shard, Group::replica}) {
     std::vector<int> seen(static_cast<std::size_t>(ranks.ranks()));
     for (int r = 0; r < ranks.ranks(); ++r) {
       const auto members = ranks.members(group, Rank(r));

@@ -335,19 +335,16 @@ TEST(StepGraph, WaitsOnlyForEarlierTransfersOfItsBlock) {
 }
 
 TEST(Unsupported, NamesEachThingThatIsNotSimulated) {
-  ModelSpec model = llama_8b();
-  model.window = 1024;
+  const ModelSpec model = llama_8b();
   TrainingSpec training = recipe(8192, 8);
-  training.documents = {{1024, 1}};
+  training.documents = {{1024, 1}, {3, 1}};
   ParallelismSpec parallelism = split(1, 1);
   parallelism.context = 2;
   parallelism.schedule = ScheduleKind::dual_pipe;
   EXPECT_THAT(unsupported(model, training, parallelism),
               testing::ElementsAre(
-                  "sliding windows of model 'Llama 3.1 8B' over a context ring are not simulated; "
-                  "choose context_kind all-gather or all-to-all",
-                  "packed documents over a context ring are not simulated; choose context_kind "
-                  "all-gather or all-to-all",
+                  "documents of 3 tokens do not divide into 2 x context = 4 chunks, two for each "
+                  "rank of a ring; choose context_kind all-gather or all-to-all",
                   "schedule dualpipe, which holds the weights twice, is not simulated; choose "
                   "dualpipe-v or another schedule"));
   EXPECT_THROW(build_step_graph(model, training, parallelism, 1, 8), core::Error);

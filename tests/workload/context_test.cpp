@@ -170,6 +170,85 @@ TEST(ContextRing, SendsEveryBlockBeforeItWorksOnThePresentOne) {
   }
 }
 
+/// Operations of the context group of one kind and channel.
+std::vector<Operation> ring_messages(const Block& block, OperationKind kind, int channel) {
+  std::vector<Operation> found;
+  for (const Operation& operation : block.operations) {
+    if (operation.kind == kind && operation.group == Group::context &&
+        operation.channel == channel) {
+      found.push_back(operation);
+    }
+  }
+  return found;
+}
+
+std::vector<int> distances(const std::vector<Operation>& messages) {
+  std::vector<int> out;
+  for (const Operation& message : messages) {
+    out.push_back(message.distance);
+  }
+  return out;
+}
+
+TEST(ContextRing, SendsWithAWindowOnlyWhatARankNeeds) {
+  // 8 ranks, chunks of 2048 tokens, a window of 1024: keys of the rank before and of the rank
+  // after, which is 7 places on, 6 from the one before.
+  ModelSpec model = llama_8b();
+  model.window = 1024;
+  const TrainingSpec training = recipe(32768, 16);
+  const ParallelismSpec parallelism = shared(ContextKind::ring, 1, 1, 8);
+  const BlockInput input = block_input(model, training, parallelism);
+  const LayerKind windowed{false, true};
+  const Block forward = layer_forward(input, windowed);
+  const Block backward = layer_backward(input, windowed);
+  for (const auto kind : {OperationKind::send, OperationKind::receive}) {
+    EXPECT_THAT(distances(ring_messages(forward, kind, 0)), testing::ElementsAre(1, 6));
+    EXPECT_THAT(distances(ring_messages(backward, kind, 0)), testing::ElementsAre(1, 6));
+    EXPECT_THAT(distances(ring_messages(backward, kind, 1)), testing::ElementsAre(1, 6));
+  }
+  const ContextBytes closed = context_bytes_per_layer(model, training, parallelism, true);
+  EXPECT_DOUBLE_EQ(closed.forward.si(), sent_bytes(forward, 8));
+  EXPECT_DOUBLE_EQ(closed.backward.si(), sent_bytes(backward, 8));
+  EXPECT_DOUBLE_EQ(closed.forward.si(), 2 * 2.0 * 4096 * 2 * 1024);  // 2 KV of 8 heads x 128
+  // The busiest rank has 2 u w pairs of 32 heads: 2 products of 128 forward, 5 backward.
+  const double pairs = 2.0 * 2048 * 1024 * 32;
+  EXPECT_DOUBLE_EQ(attention_work(forward), 4 * 128 * pairs);
+  EXPECT_DOUBLE_EQ(attention_work(backward), 10 * 128 * pairs);
+  // Layers without the window go all round.
+  EXPECT_EQ(ring_messages(layer_forward(input), OperationKind::send, 0).size(), 7U);
+}
+
+TEST(ContextRing, CutsEveryDocumentIntoChunksOfItsOwn) {
+  // Documents of 2048 and 6144 tokens: mean over tokens of half a document 2560. Each of 4 steps
+  // has 1/16 of the pairs, 2560/4 keys a query; kernels of 1280 x 1280 causal, then 1280 x 640.
+  const ModelSpec model = llama_8b();
+  TrainingSpec training = recipe(32768, 16);
+  training.documents = {{2048, 1}, {6144, 1}};
+  const ParallelismSpec parallelism = shared(ContextKind::ring, 1, 1, 4);
+  const BlockInput input = block_input(model, training, parallelism);
+  const Block forward = layer_forward(input);
+  const double layer = executed_attention_per_layer(model, training, parallelism).si();
+  EXPECT_NEAR((attention_work(forward) + attention_work(layer_backward(input))) / layer, 1, 1e-12);
+  EXPECT_EQ(ring_messages(forward, OperationKind::send, 0).size(), 3U);
+  std::vector<core::Kernel> kernels;
+  for (const Operation& operation : forward.operations) {
+    for (const core::Kernel& kernel : operation.kernels) {
+      if (kernel.kind == core::KernelKind::attention_forward) {
+        kernels.push_back(kernel);
+      }
+    }
+  }
+  ASSERT_EQ(kernels.size(), 4U);
+  for (const core::Kernel& kernel : kernels) {
+    const bool own = &kernel == &kernels.front();
+    EXPECT_EQ(kernel.causal, own);
+    EXPECT_EQ(kernel.sequence, 1280);
+    EXPECT_EQ(kernel.key_sequence, own ? 1280 : 640);
+    EXPECT_EQ(kernel.batch, 6);  // 8192 queries of a rank
+    EXPECT_DOUBLE_EQ(kernel.work.si(), 4.0 * 128 * 32 * 8192 * 640);
+  }
+}
+
 TEST(ContextOfOne, IsTheGraphWithoutContext) {
   const ModelSpec model = llama_8b();
   const TrainingSpec training = recipe(8192, 16);

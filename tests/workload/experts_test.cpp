@@ -334,6 +334,68 @@ TEST(ExpertGradients, AreReducedOverTheRanksWithTheSameExperts) {
   EXPECT_EQ(expert_data_ranks(expert_split(4, 8, 2), 16), 4);  // 4 x 16 / (8 x 2)
 }
 
+TEST(ExpertGradients, WithHybridShardingStayInOneCopyAndAreSummedOverTheCopies) {
+  // 2 tensor x 16 data ranks, copies of 8 data ranks: 2 x 8 / (4 x 2) = 2 ranks divide an expert of
+  // one copy, 8 divide the rest; each reduces and gathers its own, and sums its share over 2
+  // copies.
+  const ModelSpec model = mixtral_8x7b();
+  const double m = 4;
+  ParallelismSpec parallelism = expert_split(2, 4, 2);
+  parallelism.sharding = Sharding::hsdp;
+  parallelism.shard_group_size = 8;
+  EXPECT_EQ(expert_shard_ranks(parallelism), 2);
+  const RankParameters rank =
+      stage_parameters_per_rank(model, parallelism, StageLayout(model, parallelism), 0);
+  for (const bool overlap : {false, true}) {
+    TrainingSpec training = recipe(4096, 64);
+    training.framework.data_overlap = overlap;
+    const StepGraph graph = build_step_graph(model, training, parallelism, 16, 4);
+    const auto bytes = [&](Group group, CollectiveKind kind) {
+      return collective_bytes(graph, group, kind);
+    };
+    EXPECT_NEAR(bytes(Group::shard, CollectiveKind::reduce_scatter), m * 4 * rank.shared, 1);
+    EXPECT_NEAR(bytes(Group::replica, CollectiveKind::all_reduce), m * 4 * rank.shared / 8, 1);
+    EXPECT_NEAR(bytes(Group::expert_shard, CollectiveKind::reduce_scatter), m * 4 * rank.experts,
+                1);
+    EXPECT_NEAR(bytes(Group::expert_replica, CollectiveKind::all_reduce), m * 4 * rank.experts / 2,
+                1);
+    // Every layer's experts are gathered for the forward and again for the backward.
+    EXPECT_NEAR(bytes(Group::expert_shard, CollectiveKind::all_gather), m * 2 * 2 * rank.experts,
+                1);
+    EXPECT_EQ(bytes(Group::expert_data, CollectiveKind::all_gather), 0);
+    EXPECT_EQ(bytes(Group::data_context, CollectiveKind::reduce_scatter), 0);
+  }
+}
+
+TEST(ExpertGradients, OfOneGroupWithHybridShardingMoveWhatZero3Does) {
+  const ModelSpec model = mixtral_8x7b();
+  ParallelismSpec parallelism = expert_split(1, 4);
+  parallelism.sharding = Sharding::hsdp;
+  parallelism.shard_group_size = 16;
+  const DataRanks hybrid = data_ranks(parallelism, 16);
+  parallelism.sharding = Sharding::zero3;
+  parallelism.shard_group_size = 0;
+  const DataRanks zero3 = data_ranks(parallelism, 16);
+  EXPECT_EQ(hybrid.shards, zero3.shards);
+  EXPECT_EQ(hybrid.expert_shards, zero3.expert_shards);
+  EXPECT_EQ(hybrid.expert_shards, 4);
+}
+
+TEST(ShardProblem, NamesExpertGroupsThatOneCopyDoesNotHold) {
+  ParallelismSpec parallelism = expert_split(2, 4, 2);
+  parallelism.sharding = Sharding::hsdp;
+  parallelism.shard_group_size = 2;
+  EXPECT_EQ(shard_problem(parallelism, 16),
+            "expert 4 x expert_tensor 2 = 8 does not divide the tensor 2 x shard_group_size 2 = 4 "
+            "ranks that hold one copy of a stage's weights; choose a multiple of 4 as "
+            "shard_group_size, or sharding zero3");
+  parallelism.shard_group_size = 4;
+  EXPECT_EQ(shard_problem(parallelism, 16), "");
+  parallelism.shard_group_size = 3;
+  EXPECT_EQ(shard_problem(parallelism, 16),
+            "shard_group_size 3 does not divide the context 1 x data 16 = 16 ranks");
+}
+
 TEST(ExpertProblems, AreAllNamed) {
   ParallelismSpec parallelism = expert_split(2, 3, 3);
   parallelism.sequence = false;

@@ -230,6 +230,29 @@ TEST(StageMemory, CountsExpertStatesOverTheirOwnRanks) {
               held.shared * (6 + 12.0 / 16) + held.experts * (6 + 12.0 / 4), 1);
 }
 
+TEST(StageMemory, DividesExpertStatesOverTheRanksOfOneCopy) {
+  // HSDP: 16 bytes of weights, gradients and optimizer a parameter, over 8 ranks of a copy for the
+  // shared ones and over 2 x 8 / 4 = 4 for the experts. Beside them two gathered buckets of 2 bytes
+  // and two in reduction of 4, of the largest.
+  const ModelSpec model = mixtral_8x7b();
+  ParallelismSpec parallelism = split(2, 1);
+  parallelism.expert = 4;
+  parallelism.sharding = Sharding::hsdp;
+  parallelism.shard_group_size = 8;
+  const StageLayout layout(model, parallelism);
+  const RankParameters held = stage_parameters_per_rank(model, parallelism, layout, 0);
+  const RankParameters layer = layer_parameters_per_rank(model, parallelism, {true});
+  const StageMemory memory = stage_memory(model, recipe(4096, 64), parallelism, 16, 4).front();
+  EXPECT_NEAR((memory.weights + memory.gradients + memory.optimizer).si(),
+              held.shared * 16.0 / 8 + held.experts * 16.0 / 4, 1);
+  EXPECT_NEAR(memory.buffers.si(), (2 * 2 + 2 * 4) * layer.total(), 1);
+  // What the copies hold together is the model's state once a copy: 2 copies, 2 tensor ranks with
+  // the replicated parts whole.
+  const double copy = 8 * 2 * (memory.weights + memory.gradients + memory.optimizer).si() / 16;
+  const double replicated = replicated_parameters(model, {true}) * 32 + 4096;
+  EXPECT_NEAR(copy, count_parameters(model).total() + replicated, 8);
+}
+
 TEST(StageMemory, EqualsAnInterpreterOfTheStepGraphWithContextParallelism) {
   for (const auto kind : {ContextKind::ring, ContextKind::all_gather, ContextKind::all_to_all}) {
     for (const int v : {1, 2}) {
@@ -247,6 +270,29 @@ TEST(StageMemory, EqualsAnInterpreterOfTheStepGraphWithContextParallelism) {
             << core::to_word(kind) << " stage " << stage;
       }
     }
+  }
+}
+
+TEST(StageMemory, EqualsAnInterpreterOfTheStepGraphWithWindowsAndDocumentsOverARing) {
+  for (const bool chunked : {false, true}) {
+    ModelSpec model = llama_70b();
+    model.window = 2048;
+    model.window_period = 4;
+    model.chunked_window = chunked;
+    TrainingSpec training = recipe(32768, 32);
+    training.documents = {{1024, 4}, {16384, 1}};
+    ParallelismSpec parallelism = split(4, 4);
+    parallelism.context = 4;
+    const auto stages = stage_memory(model, training, parallelism, 2, 16);
+    for (int stage = 0; stage < 4; ++stage) {
+      const StageMemory& memory = stages[static_cast<std::size_t>(stage)];
+      const double counted = (memory.activations + memory.logits).si();
+      EXPECT_NEAR(counted / brute_force_peak(model, training, parallelism, 16, stage), 1, 1e-12)
+          << "stage " << stage;
+    }
+    // What a rank keeps does not depend on the mask: tokens, their keys and values.
+    EXPECT_EQ(saved_per_layer(model, training, parallelism, {false, true}),
+              saved_per_layer(llama_70b(), recipe(32768, 32), parallelism));
   }
 }
 
