@@ -132,6 +132,7 @@ void Timeline::run_with_inner_waits(const TimedBlock& block, std::size_t first, 
         finish_[i] = run_transfer(o);
         break;
       case OperationKind::send:
+      case OperationKind::copy:
         finish_[i] = now + o.seconds;
         break;
       case OperationKind::receive:

@@ -434,7 +434,8 @@ KernelTimes kernel_times(const Scenario& scenario) {
     shares.attention_forward = shares.attention_flash2;
     shares.attention_backward = shares.attention_flash2;
   }
-  for (double* share : {&shares.gemm_16bit, &shares.gemm_8bit, &shares.gemm_4bit}) {
+  for (double* share : {&shares.gemm_16bit, &shares.gemm_8bit, &shares.gemm_4bit, &shares.gemm_tf32,
+                        &shares.gemm_fp32}) {
     *share *= framework.gemm_share;
   }
   shares.attention_forward *= framework.attention_share;

@@ -130,6 +130,8 @@ class StageCompiler {
         wait_for(launch);
         return launch;
       }
+      case OperationKind::copy:
+        break;
     }
     HEADWAY_CHECK(false, "operation kind {}", static_cast<int>(operation.kind));
   }

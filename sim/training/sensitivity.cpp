@@ -21,7 +21,7 @@ struct Input {
 
 void scale_matrix_units(Scenario& s, double factor) {
   auto& peak = s.cluster.node.gpu.peak;
-  for (auto* rate : {&peak.tf32, &peak.bf16, &peak.fp16, &peak.fp8, &peak.fp4}) {
+  for (auto* rate : {&peak.fp32, &peak.tf32, &peak.bf16, &peak.fp16, &peak.fp8, &peak.fp4}) {
     *rate *= factor;
   }
 }

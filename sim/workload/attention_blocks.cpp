@@ -14,8 +14,8 @@ using core::CollectiveKind;
 /// Messages of the two rings: blocks of keys and values, and their gradients.
 enum Channel { kBlocks = 0, kGradients = 1 };
 
-/// Two 16-bit numbers in and one out, an element: a part added to what there is.
-constexpr double kMergeBytes = 6;
+/// Bytes an element of adding a part to what there is: two in, one out.
+double merge_bytes(const RankShape& shape) { return 3 * shape.element; }
 
 void pass_on(BlockWriter& writer, const RankShape& shape, OperationKind kind, Channel channel) {
   Operation operation;
@@ -71,7 +71,8 @@ void write_ring_forward(BlockWriter& writer, const RankShape& shape) {
     }
     writer.compute(flash_forward(shape, ring_attention(shape, step)));
     if (step > 0) {
-      writer.compute(memory_kernel("merge attention", kMergeBytes * shape.output_elements()));
+      writer.compute(
+          memory_kernel("merge attention", merge_bytes(shape) * shape.output_elements()));
     }
     if (more) {
       pass_on(writer, shape, OperationKind::receive, kBlocks);
@@ -87,11 +88,11 @@ void write_ring_backward(BlockWriter& writer, const RankShape& shape) {
     }
     writer.compute(flash_backward(shape, ring_attention(shape, step)));
     if (step > 0) {
-      writer.compute(memory_kernel("merge gradients", kMergeBytes * shape.query_elements()));
+      writer.compute(memory_kernel("merge gradients", merge_bytes(shape) * shape.query_elements()));
       // What the ranks before added to this block's gradient travelled beside the kernel.
       pass_on(writer, shape, OperationKind::receive, kGradients);
-      writer.compute(memory_kernel("merge gradients",
-                                   kMergeBytes * (shape.key_elements() + shape.value_elements())));
+      writer.compute(memory_kernel(
+          "merge gradients", merge_bytes(shape) * (shape.key_elements() + shape.value_elements())));
     }
     if (more) {
       pass_on(writer, shape, OperationKind::send, kGradients);
@@ -103,12 +104,12 @@ void write_ring_backward(BlockWriter& writer, const RankShape& shape) {
 }  // namespace
 
 Bytes key_value_block(const RankShape& shape) {
-  return Bytes(2.0 * (shape.key_elements() + shape.value_elements()));
+  return Bytes(shape.element * (shape.key_elements() + shape.value_elements()));
 }
 
 Bytes exchanged_keys(const RankShape& shape) {
   const auto heads = std::max<std::int64_t>(shape.key_value_heads, shape.context);
-  return Bytes(2.0 * static_cast<double>(shape.tokens) *
+  return Bytes(shape.element * static_cast<double>(shape.tokens) *
                static_cast<double>(heads * shape.head_dim));
 }
 
@@ -134,8 +135,8 @@ void write_core_attention_forward(BlockWriter& writer,
       writer.compute(flash_forward(shape, gathered_attention(shape)));
       return;
     case ContextKind::all_to_all: {
-      const Bytes queries(2.0 * shape.query_elements());
-      const Bytes outputs(2.0 * shape.output_elements());
+      const Bytes queries(shape.element * shape.query_elements());
+      const Bytes outputs(shape.element * shape.output_elements());
       exchange(writer, CollectiveKind::all_to_all, queries, "exchange queries");
       exchange(writer, CollectiveKind::all_to_all, exchanged_keys(shape), "exchange keys");
       exchange(writer, CollectiveKind::all_to_all, exchanged_values(shape), "exchange values");
@@ -165,8 +166,8 @@ void write_core_attention_backward(BlockWriter& writer,
       return;
     }
     case ContextKind::all_to_all: {
-      const Bytes queries(2.0 * shape.query_elements());
-      const Bytes outputs(2.0 * shape.output_elements());
+      const Bytes queries(shape.element * shape.query_elements());
+      const Bytes outputs(shape.element * shape.output_elements());
       exchange(writer, CollectiveKind::all_to_all, outputs, "exchange output gradient");
       writer.compute(flash_backward(shape, exchanged_attention(shape)));
       exchange(writer, CollectiveKind::all_to_all, queries, "exchange query gradient");

@@ -112,7 +112,7 @@ class Liveness {
   }
 
   void finish_head() {
-    note({0, logits_16bit(shape_)});  // the gradient of the logits
+    note({0, logit_array(shape_)});  // the gradient of the logits
     keep_head(-1);
   }
 
@@ -163,9 +163,9 @@ struct States {
   double host = 0;
 };
 
-/// ZeRO-3 keeps fp32 shards, of which the 16-bit weights are made when gathered; a layer is used
-/// while the next arrives, or all stay gathered. Sharded gradients exist whole for one bucket while
-/// the one before is reduced.
+/// ZeRO-3 keeps fp32 shards, of which the weights that are multiplied are made when gathered; a
+/// layer is used while the next arrives, or all stay gathered. Sharded gradients exist whole for
+/// one bucket while the one before is reduced.
 States model_states(const TrainingSpec& training,
                     const ParallelismSpec& parallelism,
                     const RankParameters& held,
@@ -174,19 +174,22 @@ States model_states(const TrainingSpec& training,
   const double parameters = held.total();
   const double shard = held.shared / ranks.shards + held.experts / ranks.experts;
   const double gradient = training.framework.gradient_bytes;
-  const double optimizer = optimizer_bytes(training.optimizer_state);
+  const bool full = full_precision(training.precision);
+  const double weight = element_bytes(training.precision);
+  const double optimizer = optimizer_bytes(training.optimizer_state, full);
   const double in_reduction = 2.0 * training.framework.reduce_bytes * largest_bucket;
   switch (parallelism.sharding) {
     case Sharding::zero0:
-      return {2.0 * parameters, gradient * parameters, optimizer * parameters, 0};
+      return {weight * parameters, gradient * parameters, optimizer * parameters, 0};
     case Sharding::zero1:
-      return {2.0 * parameters, gradient * parameters, optimizer * shard, 0};
+      return {weight * parameters, gradient * parameters, optimizer * shard, 0};
     case Sharding::zero2:
-      return {2.0 * parameters, gradient * shard, optimizer * shard, in_reduction};
+      return {weight * parameters, gradient * shard, optimizer * shard, in_reduction};
     case Sharding::zero3:
     case Sharding::hsdp:
-      return {kMasterBytes * shard, gradient * shard, moment_bytes(training.optimizer_state) * shard,
-              (parallelism.reshard ? 2.0 * 2.0 * largest_bucket : 2.0 * parameters) + in_reduction};
+      return {kMasterBytes * shard, gradient * shard,
+              moment_bytes(training.optimizer_state) * shard,
+              weight * (parallelism.reshard ? 2.0 * largest_bucket : parameters) + in_reduction};
   }
   return {};
 }
@@ -197,10 +200,11 @@ States offloaded(States states,
                  const TrainingSpec& training,
                  const ParallelismSpec& parallelism,
                  double updated) {
-  if (parallelism.offload == Offload::optimizer) {
+  if (offloads_optimizer(parallelism.offload)) {
     const bool shards_weights = parallelism.sharding == Sharding::zero3 || parallelism.sharding == Sharding::hsdp;
-    states.weights = shards_weights ? 2.0 * updated : states.weights;
+    states.weights = shards_weights ? element_bytes(training.precision) * updated : states.weights;
     states.optimizer = 0;
+    // The CPUs update a copy of their own, in full precision too.
     states.host = optimizer_bytes(training.optimizer_state) * updated;
   }
   return states;
@@ -211,16 +215,19 @@ double transfer_buffers(const TrainingSpec& training,
                         const ParallelismSpec& parallelism,
                         const RankShape& shape) {
   const bool split = shape.gathers || training.framework.scatter_gather_p2p;
-  return parallelism.pipeline > 1 ? 4.0 * 2.0 * shape.stream() / (split ? shape.tensor : 1) : 0.0;
+  return parallelism.pipeline > 1
+             ? 4.0 * shape.element * shape.stream() / (split ? shape.tensor : 1)
+             : 0.0;
 }
 
 }  // namespace
 
 std::vector<StageMemory> stage_memory(const ModelSpec& model,
-                                      const TrainingSpec& training,
+                                      const TrainingSpec& given,
                                       const ParallelismSpec& parallelism,
                                       int data_parallel,
                                       int micro_batches) {
+  const TrainingSpec training = in_its_format(given);
   const StageLayout layout(model, parallelism);
   const auto schedule = pipeline_schedule(effective_schedule(parallelism), parallelism.pipeline,
                                           parallelism.virtual_stages, micro_batches);

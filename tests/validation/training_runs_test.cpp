@@ -39,6 +39,17 @@ TEST(TrainingRuns, ARowBecomesAScenario) {
   EXPECT_TRUE(built.assumed.empty());
 }
 
+TEST(TrainingRuns, RowsInFp32AndTf32ArePredicted) {
+  std::string rows = row("a-1", "dense", "32", "") + row("a-2", "dense", "32", "");
+  rows.replace(rows.find("bf16"), 4, "fp32");
+  rows.replace(rows.find("bf16"), 4, "tf32");
+  const auto predicted = predict_runs(import::CsvTable(kHeader + rows, "t.csv"), catalogue());
+  ASSERT_EQ(predicted.size(), 2U);
+  EXPECT_EQ(predicted[0].status, "ok");
+  EXPECT_EQ(predicted[1].status, "ok");
+  EXPECT_LT(*predicted[0].predicted, *predicted[1].predicted);
+}
+
 // 126 layers, 16 stages: (126 + 2) / 16 = 8 layers a stage, the first and the last have one fewer.
 TEST(TrainingRuns, EmbeddingAndLossMayCountAsLayers) {
   const import::CsvTable table(kHeader + row("a-1", "dense", "14", ""), "t.csv");
