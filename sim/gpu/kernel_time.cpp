@@ -119,7 +119,7 @@ Seconds one_launch(const GpuSpec& gpu,
     case core::KernelKind::memory_bound:
       return kernel.traffic / sustained_bandwidth(gpu, shares);
     case core::KernelKind::host_copy:
-      return kernel.traffic / gpu.host_bandwidth;
+      return kernel.traffic / std::min(gpu.host_bandwidth, host_memory);
     case core::KernelKind::host_update:
       return kernel.traffic / host_memory;
     case core::KernelKind::score_rows:

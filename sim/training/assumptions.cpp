@@ -115,6 +115,23 @@ void add_software(const CheckedScenario& checked, std::vector<Assumption>& list)
   list.push_back({"training.framework.data_overlap", yes_no(f.data_overlap), from});
 }
 
+void add_offload(const workload::ParallelismSpec& p, std::vector<Assumption>& list) {
+  if (workload::offloads_optimizer(p.offload)) {
+    list.push_back({"parallelism.offload", "optimizer",
+                    "gradients to the host, update there, weights back, one after another; "
+                    "software that tiles them is faster by at most the two copies"});
+  }
+  if (workload::offloads_activations(p.offload)) {
+    const auto& layers = p.offload_layers.value;
+    list.push_back(
+        {"parallelism.offload_layers",
+         layers ? fmt::format("{}", *layers) : "all but the last of each chunk",
+         "copies of layers follow one another beside the computation, spread over the chunk's "
+         "layers as in Transformer Engine; the "
+         "way to the host carries nothing else, and kernels beside a copy are as fast as without"});
+  }
+}
+
 }  // namespace
 
 std::vector<Assumption> step_assumptions(const CheckedScenario& checked, const LoweredStep& lowered) {
@@ -135,10 +152,7 @@ std::vector<Assumption> step_assumptions(const CheckedScenario& checked, const L
   }
   const auto& fabric = checked.scenario().cluster.fabric;
   list.push_back({"cluster.fabric.efficiency", fmt::format("{:g}", fabric.efficiency), "share of the line rate that payload reaches"});
-  if (checked.scenario().parallelism.offload == workload::Offload::optimizer) {
-    list.push_back({"parallelism.offload", "optimizer",
-                    "gradients to the host, update there, weights back, one after another; software that tiles them is faster by at most the two copies"});
-  }
+  add_offload(checked.scenario().parallelism, list);
   list.push_back({"overlap", "in proportion", "a collective beside kernels slows them by the framework's interference; groups in one NVLink domain do not contend"});
   list.push_back({"jitter", "none", "every GPU runs at the sustained speed of the slowest of them, which all others wait for"});
   return list;

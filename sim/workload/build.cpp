@@ -11,6 +11,7 @@
 #include "sim/workload/data_parallel_blocks.h"
 #include "sim/workload/layer_blocks.h"
 #include "sim/workload/layout.h"
+#include "sim/workload/offload.h"
 #include "sim/workload/pipeline_blocks.h"
 #include "sim/workload/rank_parameters.h"
 #include "sim/workload/schedule.h"
@@ -122,6 +123,7 @@ class GraphBuilder {
     for (int stage = 0; stage < layout_.stages(); ++stage) {
       graph_.stages.push_back(build_stage(stage));
     }
+    add_copies(input_.model, input_.training, input_.parallelism, layout_, graph_);
     return std::move(graph_);
   }
 

@@ -6,6 +6,7 @@
 #include "sim/workload/activation_memory.h"
 #include "sim/workload/data_parallel_blocks.h"
 #include "sim/workload/layout.h"
+#include "sim/workload/offload.h"
 #include "sim/workload/optimizer_state.h"
 #include "sim/workload/rank_parameters.h"
 #include "sim/workload/rank_shape.h"
@@ -41,6 +42,7 @@ class Liveness {
 
   Live peak(const StageLayout& layout, int stage, const StageSchedule& items) {
     now_ = peak_ = {};
+    host_ = host_peak_ = 0;
     for (const WorkItem& item : items) {
       const ChunkLayout& chunk = layout.at(stage, item.chunk);
       switch (item.kind) {
@@ -61,6 +63,9 @@ class Liveness {
     return peak_;
   }
 
+  /// Activations in host memory at their own peak, of the stage that `peak` was last called for.
+  [[nodiscard]] double host_peak() const { return host_peak_; }
+
  private:
   struct LayerBytes {
     double kept = 0, working = 0;
@@ -72,9 +77,7 @@ class Liveness {
 
   void forward(const ChunkLayout& chunk) {
     now_.activations += chunk.embedding ? kept_by_embedding(shape_) : 0.0;
-    for (const LayerRun& run : runs_of(chunk)) {
-      now_.activations += run.layers * layers_.at(run.kind).kept;
-    }
+    forward_layers(chunk);
     if (chunk.head) {
       keep_head(1);
       for (int i = 0; i < model_.multi_token_prediction; ++i) {
@@ -94,13 +97,51 @@ class Liveness {
       }
       finish_head();
     }
-    const std::vector<LayerRun> runs = runs_of(chunk);
-    for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
-      const LayerBytes& layer = layers_.at(run->kind);
-      note({layer.working, 0});
-      now_.activations -= drops ? run->layers * layer.kept : 0.0;
-    }
+    backward_layers(chunk, drops);
     now_.activations -= drops && chunk.embedding ? kept_by_embedding(shape_) : 0.0;
+  }
+
+  void forward_layers(const ChunkLayout& chunk) {
+    const auto copies = OffloadedChunk::of(parallelism_, chunk.layers);
+    if (!copies.any()) {
+      for (const LayerRun& run : runs_of(chunk)) {
+        now_.activations += run.layers * layers_.at(run.kind).kept;
+      }
+      return;
+    }
+    for (int place = 0; place < chunk.layers; ++place) {
+      now_.activations += layer_at(chunk, place).kept;
+      note({});
+      const CopyStep step = copies.after_forward(place);
+      now_.activations -= step.awaits >= 0 ? layer_at(chunk, step.awaits).kept : 0.0;
+      host_ += step.starts >= 0 ? layer_at(chunk, step.starts).kept : 0.0;
+      host_peak_ = std::max(host_peak_, host_);
+    }
+  }
+
+  /// The host's copy goes when the layer's activations are back, whole.
+  void backward_layers(const ChunkLayout& chunk, bool drops) {
+    const auto copies = OffloadedChunk::of(parallelism_, chunk.layers);
+    if (!copies.any()) {
+      const std::vector<LayerRun> runs = runs_of(chunk);
+      for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
+        const LayerBytes& layer = layers_.at(run->kind);
+        note({layer.working, 0});
+        now_.activations -= drops ? run->layers * layer.kept : 0.0;
+      }
+      return;
+    }
+    for (int place = chunk.layers - 1; place >= 0; --place) {
+      const CopyStep step = copies.before_backward(place);
+      host_ -= step.awaits >= 0 ? layer_at(chunk, step.awaits).kept : 0.0;
+      now_.activations += step.starts >= 0 ? layer_at(chunk, step.starts).kept : 0.0;
+      note({layer_at(chunk, place).working, 0});
+      now_.activations -= drops ? layer_at(chunk, place).kept : 0.0;
+    }
+  }
+
+  [[nodiscard]] const LayerBytes& layer_at(const ChunkLayout& chunk, int place) const {
+    return layers_.at(layer_kind(model_, parallelism_, chunk.first_layer + place));
   }
 
   /// After weight gradients that ran by themselves.
@@ -135,6 +176,7 @@ class Liveness {
   LayerBytes prediction_;  ///< of a multi-token prediction module, head not counted
   double logits_;
   Live now_, peak_;
+  double host_ = 0, host_peak_ = 0;  ///< activations in host memory
 };
 
 /// Narrow copies of the layers' weights for the forward and, transposed, for the backward products.
@@ -257,7 +299,7 @@ std::vector<StageMemory> stage_memory(const ModelSpec& model,
     memory.activations = Bytes(peak.activations);
     memory.logits = Bytes(peak.logits);
     memory.buffers = Bytes(states.gathered + transfer_buffers(training, parallelism, shape));
-    memory.host = Bytes(states.host);
+    memory.host = Bytes(states.host + liveness.host_peak());
     stages.push_back(memory);
   }
   return stages;

@@ -6,6 +6,7 @@
 #include "sim/workload/build.h"
 #include "sim/workload/layout.h"
 #include "sim/workload/number_formats.h"
+#include "sim/workload/offload.h"
 #include "sim/workload/rank_parameters.h"
 #include "sim/workload/schedule.h"
 
@@ -198,8 +199,8 @@ std::vector<std::string> unsupported(const ModelSpec& model,
   if (model.attention == AttentionKind::multi_latent && !model.latent) {
     out.push_back(fmt::format("model '{}' has attention mla without 'latent'", model.name));
   }
-  if (offloads_activations(parallelism.offload)) {
-    out.emplace_back("offload of activations is not simulated; choose none or optimizer");
+  if (std::string problem = offload_problem(model, parallelism); !problem.empty()) {
+    out.push_back(std::move(problem));
   }
   check_block(out, model);
   if (training.optimizer_state == OptimizerState::muon) {
