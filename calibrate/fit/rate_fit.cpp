@@ -53,6 +53,9 @@ std::vector<Share> shares_of(const gpu::GpuSpec& gpu) {
       {"kernels.gemm_4bit", &SustainedShares::gemm_4bit,
        [](const Sample& s) { return large_gemm(s) && s.precision == Precision::nvfp4; },
        gpu.peak.fp4.si()},
+      {"kernels.gemm_tf32", &SustainedShares::gemm_tf32,
+       [](const Sample& s) { return large_gemm(s) && s.precision == Precision::tf32; },
+       gpu.peak.tf32.si()},
       {"kernels.attention_forward", &SustainedShares::attention_forward,
        [](const Sample& s) { return long_attention(s, "forward"); }, gpu.peak.bf16.si()},
       {"kernels.attention_backward", &SustainedShares::attention_backward,
@@ -222,8 +225,11 @@ ShareFit fit_shares(std::span<const Sample> samples, const gpu::GpuSpec& gpu) {
     const Spoken spoken = ask(samples, share);
     const auto found = typical(spoken.values);
     if (!found) {
-      out.remarks.push_back(fmt::format("{} was not measured; the catalogue's {} stands",
-                                        share.name, out.shares.*share.member));
+      const double known = out.shares.*share.member;
+      out.remarks.push_back(
+          known > 0
+              ? fmt::format("{} was not measured; the catalogue's {} stands", share.name, known)
+              : fmt::format("{} was not measured; that of 16-bit products stands in", share.name));
       continue;
     }
     if (found->estimate.value > 1) {

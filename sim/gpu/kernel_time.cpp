@@ -20,18 +20,6 @@ using core::Seconds;
 /// Gaps between kernels of a replayed graph, of those between launched ones.
 constexpr double kGraphGap = 0.3;
 
-double gemm_share(const SustainedShares& shares, Precision precision) {
-  switch (precision) {
-    case Precision::fp8:
-    case Precision::mxfp8:
-      return shares.gemm_8bit;
-    case Precision::nvfp4:
-      return shares.gemm_4bit;
-    default:
-      return shares.gemm_16bit;
-  }
-}
-
 core::BytesPerSecond sustained_bandwidth(const GpuSpec& gpu, const SustainedShares& shares) {
   return gpu.memory_bandwidth * shares.memory;
 }
@@ -54,18 +42,22 @@ double shape_share(const GpuSpec& gpu, const Kernel& kernel) {
 }
 
 /// Share of the rate that is left when rows of an operand do not begin at 16-byte boundaries.
-/// Tensor cores load 16-byte pieces of a row (NVIDIA DU-09799, section 2): kernels for other rows
+/// Tensor cores load 16-byte pieces of a row (NVIDIA DU-09799, section 2; 8 elements of 16 bits, 4
+/// of tf32): kernels for other rows
 /// are several times slower, batched ones fall back to the cores without matrix units (one
 /// sixteenth of the peak on A100).
 double alignment_share(const Kernel& kernel) {
-  constexpr std::int64_t kAligned = 8;
+  const std::int64_t aligned = kernel.precision == Precision::tf32 ? 4 : 8;
   constexpr double kUnaligned = 1.0 / 4;
   constexpr double kUnalignedBatched = 1.0 / 13;
+  if (kernel.precision == Precision::fp32) {
+    return 1;  // the units that multiply fp32 load numbers one by one
+  }
   // Both operands of a weight gradient lie with the tokens, over which it sums, as rows.
   const bool weight_gradient = kernel.kind == core::KernelKind::grouped_gemm &&
                                kernel.pass == core::GemmPass::weight_gradient;
   const std::int64_t contiguous = weight_gradient ? kernel.m : kernel.k;
-  if (kernel.n % kAligned == 0 && contiguous % kAligned == 0) {
+  if (kernel.n % aligned == 0 && contiguous % aligned == 0) {
     return 1;
   }
   return kernel.batch > 1 ? kUnalignedBatched : kUnaligned;
@@ -113,7 +105,7 @@ Seconds one_launch(const GpuSpec& gpu,
     case core::KernelKind::memory_bound:
       return kernel.traffic / sustained_bandwidth(gpu, shares);
     case core::KernelKind::host_copy:
-      return kernel.traffic / gpu.host_bandwidth;
+      return kernel.traffic / std::min(gpu.host_bandwidth, host_memory);
     case core::KernelKind::host_update:
       return kernel.traffic / host_memory;
     case core::KernelKind::score_rows:
@@ -131,7 +123,8 @@ core::FlopsPerSecond rate_or_zero(const GpuSpec& gpu, Precision precision) {
   core::FlopsPerSecond rate;
   switch (precision) {
     case Precision::fp32:
-      break;  // no matrix unit multiplies fp32
+      rate = gpu.peak.fp32;
+      break;
     case Precision::tf32:
       rate = gpu.peak.tf32;
       break;
@@ -160,14 +153,38 @@ core::FlopsPerSecond rate_or_zero(const GpuSpec& gpu, Precision precision) {
 
 }  // namespace
 
+double gemm_share(const SustainedShares& shares, Precision precision) {
+  switch (precision) {
+    case Precision::fp8:
+    case Precision::mxfp8:
+      return shares.gemm_8bit;
+    case Precision::nvfp4:
+      return shares.gemm_4bit;
+    case Precision::tf32:
+      return shares.gemm_tf32 > 0 ? shares.gemm_tf32 : shares.gemm_16bit;
+    case Precision::fp32:
+      return shares.gemm_fp32 > 0 ? shares.gemm_fp32 : shares.gemm_16bit;
+    default:
+      return shares.gemm_16bit;
+  }
+}
+
+bool has_own_share(const SustainedShares& shares, Precision precision) {
+  return !(precision == Precision::tf32 && shares.gemm_tf32 <= 0) &&
+         !(precision == Precision::fp32 && shares.gemm_fp32 <= 0);
+}
+
 std::string missing_precision(const GpuSpec& gpu, Precision precision) {
   if (rate_or_zero(gpu, precision) > core::FlopsPerSecond(0)) {
     return {};
   }
+  // Who asks for 16 bits or less is not sent to a format an order of magnitude slower.
+  const bool wide = precision == Precision::fp32 || precision == Precision::tf32;
   std::vector<std::string_view> formats;
-  for (const Precision format :
-       {Precision::bf16, Precision::fp16, Precision::fp8, Precision::mxfp8, Precision::nvfp4}) {
-    if (rate_or_zero(gpu, format) > core::FlopsPerSecond(0)) {
+  for (const Precision format : {Precision::tf32, Precision::bf16, Precision::fp16, Precision::fp8,
+                                 Precision::mxfp8, Precision::nvfp4, Precision::fp32}) {
+    const bool slow = format == Precision::fp32 || format == Precision::tf32;
+    if ((wide || !slow) && rate_or_zero(gpu, format) > core::FlopsPerSecond(0)) {
       formats.push_back(core::to_word(format));
     }
   }

@@ -28,6 +28,13 @@ std::string missing_precision(const GpuSpec& gpu, core::Precision precision);
 /// @throws core::Error with missing_precision if the GPU does not support it
 core::FlopsPerSecond peak_rate(const GpuSpec& gpu, core::Precision precision);
 
+/// Share of the peak that large products of `precision` sustain; where none is given for tf32 or
+/// fp32, that of 16-bit products.
+double gemm_share(const SustainedShares& shares, core::Precision precision);
+
+/// Whether that share is the format's own.
+bool has_own_share(const SustainedShares& shares, core::Precision precision);
+
 /// Time of `kernel.count` launches on the GPU, each with its launch gap; the CPU's limit is not in
 /// it.
 /// @throws core::Error if the GPU does not support the kernel's precision

@@ -23,12 +23,13 @@ constexpr auto enum_words(Architecture) {
                     E{A::cdna4, "cdna4"}};
 }
 
-/// Dense peak rates of the matrix units (no structured sparsity). Zero: the format is not supported.
+/// Dense peak rates of matrix products (no structured sparsity). Zero: the format is not supported.
 struct PeakRates {
-  core::FlopsPerSecond tf32, bf16, fp16, fp8, fp4;
+  core::FlopsPerSecond fp32, tf32, bf16, fp16, fp8, fp4;
   template <class V>
   void fields(V& v) {
-    v.optional("tf32", tf32, "Dense TF32 peak.", core::non_negative);
+    v.optional("fp32", fp32, "Peak of fp32 products: of the vector units, or of the matrix units where they multiply fp32 (CDNA).", core::non_negative);
+    v.optional("tf32", tf32, "Dense TF32 peak (CDNA 3: xf32); absent if unsupported (V100, T4, MI250X, MI355X).", core::non_negative);
     v.optional("bf16", bf16, "Dense bf16 peak; absent if unsupported (V100, T4).", core::non_negative);
     v.optional("fp16", fp16, "Dense fp16 peak, accumulated in fp32; absent if unsupported.", core::non_negative);
     v.optional("fp8", fp8, "Dense fp8 peak; absent if unsupported.", core::non_negative);
@@ -44,6 +45,8 @@ struct SustainedShares {
   double gemm_4bit = 0.6;
   double weight_gradient = 0.85;
   double grouped = 0.8;
+  double gemm_tf32 = 0;
+  double gemm_fp32 = 0;
   double attention_forward = 0.6;
   double attention_backward = 0.45;
   double attention_flash2 = 0;
@@ -57,6 +60,8 @@ struct SustainedShares {
     v.optional("gemm_4bit", gemm_4bit, "Large fp4 matrix product / dense fp4 peak.", core::fraction);
     v.optional("weight_gradient", weight_gradient, "Weight-gradient product, which accumulates in fp32 and reads both operands across their rows / forward product.", core::fraction);
     v.optional("grouped", grouped, "Grouped product of experts / one dense product with the rows of all.", core::fraction);
+    v.optional("gemm_tf32", gemm_tf32, "Large tf32 matrix product / dense tf32 peak; 0: not measured, gemm_16bit stands in and the interval is wider.", core::probability);
+    v.optional("gemm_fp32", gemm_fp32, "Large fp32 matrix product / fp32 peak; 0: not measured, gemm_16bit stands in and the interval is wider.", core::probability);
     v.optional("attention_forward", attention_forward, "Causal flash attention forward, 8k tokens, head 128 / 16-bit peak.", core::fraction);
     v.optional("attention_backward", attention_backward, "Causal flash attention backward / 16-bit peak.", core::fraction);
     v.optional("attention_flash2", attention_flash2, "FlashAttention-2, forward and backward together / 16-bit peak; 0: no slower than the above.", core::probability);

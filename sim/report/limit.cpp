@@ -22,7 +22,7 @@ constexpr double kNegligible = 0.1;
 std::string memory_sentence(const training::MemoryResult& memory) {
   if (memory.peak <= memory.capacity) {
     return fmt::format(
-        "Memory forbids the plan: the offloaded optimizer needs {} GiB of a host's {} GiB.",
+        "Memory forbids the plan: what is offloaded needs {} GiB of a host's {} GiB.",
         number(memory.host_peak.si() / kGibibyte), number(memory.host_capacity.si() / kGibibyte));
   }
   const auto& kind = memory.by_kind;

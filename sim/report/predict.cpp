@@ -56,7 +56,7 @@ void add_campaign(const training::CheckedScenario& checked,
 std::string memory_reason(const training::MemoryResult& memory) {
   constexpr double kGibibyte = 1073741824.0;
   if (memory.peak <= memory.capacity) {
-    return fmt::format("the offloaded optimizer needs {} GiB of the {} GiB of a host's memory",
+    return fmt::format("what is offloaded needs {} GiB of the {} GiB of a host's memory",
                        number(memory.host_peak.si() / kGibibyte),
                        number(memory.host_capacity.si() / kGibibyte));
   }

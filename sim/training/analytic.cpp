@@ -10,6 +10,7 @@
 
 #include "sim/core/error.h"
 #include "sim/training/analytic_costs.h"
+#include "sim/training/analytic_offload.h"
 #include "sim/training/placement.h"
 #include "sim/workload/layout.h"
 #include "sim/workload/pipeline_time.h"
@@ -256,13 +257,20 @@ class AnalyticTier::Evaluator {
     return table[static_cast<std::size_t>(first + layers)] - table[static_cast<std::size_t>(first)];
   }
 
+  /// A chunk's layers by themselves.
+  static double layers_time(const ChunkClass& chunk, const RankCosts& rank, bool forward) {
+    double now = 0;
+    CopyLine(rank, chunk, forward).run(chunk.first_layer, chunk.layers, now);
+    return now;
+  }
+
   ChunkCosts chunk_costs(const ChunkClass& chunk, const RankCosts& rank, const DataCosts& data) {
     const double before_forward = chunk.embedding ? 0 : rank.receive;
     const double before_backward = chunk.head ? 0 : rank.receive;
-    const double forward = before_forward + sum(rank.forward, chunk.first_layer, chunk.layers) +
+    const double forward = before_forward + layers_time(chunk, rank, true) +
                            (chunk.embedding ? rank.embedding_forward : 0) +
                            (chunk.head ? rank.head_forward : 0);
-    const double backward = before_backward + sum(rank.backward, chunk.first_layer, chunk.layers) +
+    const double backward = before_backward + layers_time(chunk, rank, false) +
                             (chunk.embedding ? rank.embedding_backward : 0) +
                             (chunk.head ? rank.head_backward : 0);
     const double weights = sum(rank.weight_gradient, chunk.first_layer, chunk.layers);
@@ -292,7 +300,7 @@ class AnalyticTier::Evaluator {
     const auto pass = [&](bool forward) {
       const double begin = line.now;
       line.now += forward ? before.first : before.second;
-      run_parts(forward ? chunk.forward : chunk.backward, forward, rank, data, line);
+      run_parts(chunk, forward, rank, data, line);
       return line.now - begin;
     };
     PassTimes& times = costs.passes;
@@ -325,20 +333,18 @@ class AnalyticTier::Evaluator {
     costs.tail = std::max(0.0, line.ticket(0) - line.now);
   }
 
-  static double compute_of(const PassPart& part,
-                           const RankCosts& rank,
-                           const std::vector<double>& layers,
-                           bool forward) {
+  static void compute(
+      const PassPart& part, const RankCosts& rank, bool forward, CopyLine& copies, double& now) {
     if (part.embedding) {
-      return forward ? rank.embedding_forward : rank.embedding_backward;
+      now += forward ? rank.embedding_forward : rank.embedding_backward;
+    } else if (part.head) {
+      now += forward ? rank.head_forward : rank.head_backward;
+    } else {
+      copies.run(part.first_layer, part.layers, now);
     }
-    if (part.head) {
-      return forward ? rank.head_forward : rank.head_backward;
-    }
-    return sum(layers, part.first_layer, part.layers);
   }
 
-  static void run_parts(const std::vector<PassPart>& parts,
+  static void run_parts(const ChunkClass& chunk,
                         bool forward,
                         const RankCosts& rank,
                         const DataCosts& data,
@@ -346,9 +352,11 @@ class AnalyticTier::Evaluator {
     // Where the halves of backward run apart, reductions follow the second, which passes nothing
     // on.
     const bool halves = !forward && rank.weight_gradient.back() > 0;
+    const auto& parts = forward ? chunk.forward : chunk.backward;
+    CopyLine copies(rank, chunk, forward);
     for (const PassPart& part : parts) {
       if (part.block < 0) {
-        line.now += compute_of(part, rank, forward ? rank.forward : rank.backward, forward);
+        compute(part, rank, forward, copies, line.now);
       } else if (!halves || !part.reduces) {
         line.run(data.blocks[static_cast<std::size_t>(part.block)]);
       }

@@ -137,6 +137,8 @@ void Timeline::run_with_inner_waits(const TimedBlock& block, std::size_t first, 
       case OperationKind::receive:
         now = std::max(now, next_message(block, i));
         break;
+      case OperationKind::copy:
+        break;  // probes have none: CopyLine (analytic_offload.h) runs them
     }
   }
   for (std::size_t i = first; i < end; ++i) {
@@ -225,6 +227,10 @@ const network::GroupShape& BlockTimer::shape_of(const RankLayout& layout,
 
 RankLayout BlockTimer::ranks_of(const workload::ParallelismSpec& p, int data_parallel) const {
   return {p, data_parallel, scenario_.cluster.node.scale_up.domain_gpus};
+}
+
+double BlockTimer::host_copy(core::Bytes bytes) const {
+  return host_copy_time(kernels_, bytes).si();
 }
 
 std::vector<TimedBlock> BlockTimer::time_blocks(const std::vector<workload::Block>& blocks,

@@ -89,6 +89,9 @@ class BlockTimer {
   /// A message between GPUs of one NVLink domain, or of two. [s]
   double message(core::Bytes bytes, bool crosses);
 
+  /// A copy of activations between GPU and host memory [s].
+  [[nodiscard]] double host_copy(core::Bytes bytes) const;
+
   [[nodiscard]] const network::Fabric& fabric() const { return fabric_; }
 
  private:

@@ -10,7 +10,9 @@
 #include "sim/training/analytic_probe.h"
 #include "sim/workload/build.h"
 #include "sim/workload/data_parallel_blocks.h"
+#include "sim/workload/layer_kind.h"
 #include "sim/workload/layout.h"
+#include "sim/workload/memory.h"
 #include "sim/workload/rank_parameters.h"
 
 namespace headway::training {
@@ -279,6 +281,26 @@ void read_classes(const Probe& probe,
   }
 }
 
+/// Copies of what each layer keeps, where a layout offloads activations.
+void add_copies(const Scenario& s,
+                const ParallelismSpec& layout,
+                const BlockTimer& timer,
+                RankCosts& costs) {
+  if (!workload::offloads_activations(layout.offload)) {
+    return;
+  }
+  costs.most_offloaded = layout.offload_layers.value.value_or(s.model.layers);
+  std::map<workload::LayerKind, double> known;
+  for (int layer = 0; layer < s.model.layers; ++layer) {
+    const workload::LayerKind kind = workload::layer_kind(s.model, layout, layer);
+    const auto [place, fresh] = known.try_emplace(kind, 0.0);
+    if (fresh) {
+      place->second = timer.host_copy(workload::saved_per_layer(s.model, s.training, layout, kind));
+    }
+    costs.copy.push_back(place->second);
+  }
+}
+
 /// Operations first .. end of a block by themselves [s].
 double seconds_of(const TimedBlock& block, std::ptrdiff_t first, std::ptrdiff_t end) {
   Timeline line;
@@ -313,7 +335,8 @@ ParallelismSpec rank_key(const ParallelismSpec& layout, bool splits) {
   key.sharding = sharded ? workload::Sharding::zero2 : workload::Sharding::zero0;
   key.shard_group_size = 0;
   key.reshard = true;
-  key.offload = workload::Offload::none;
+  const bool copies = workload::offloads_activations(layout.offload);
+  key.offload = copies ? workload::Offload::activations : workload::Offload::none;
   key.schedule = splits ? ScheduleKind::zero_bubble_h1 : ScheduleKind::one_f_one_b;
   return key;
 }
@@ -325,11 +348,15 @@ ParallelismSpec data_key(const ParallelismSpec& layout) {
   key.recompute_parts.clear();
   key.sequence = true;
   key.data = {};
+  key.offload = workload::Offload::none;
+  key.offload_layers = {};
   return key;
 }
 
 ParallelismSpec end_key(const ParallelismSpec& layout) {
   ParallelismSpec key = data_key(layout);
+  key.offload = workload::offloads_optimizer(layout.offload) ? workload::Offload::optimizer
+                                                             : workload::Offload::none;
   key.recompute_period = 1;
   key.sequence = layout.sequence;
   key.virtual_stages = 1;
@@ -344,6 +371,8 @@ RankCosts rank_costs(const Scenario& s,
                      BlockTimer& timer) {
   constexpr int kMicroBatches = 3, kMiddle = 1;  // the middle one has nothing special about it
   ParallelismSpec key = rank_key(layout, splits);
+  key.offload = workload::Offload::none;  // the pass adds the copies
+  key.offload_layers = {};
   const bool one_stage = s.model.layers < 2;
   if (one_stage) {
     key.pipeline = 1;
@@ -383,6 +412,7 @@ RankCosts rank_costs(const Scenario& s,
   HEADWAY_CHECK(costs.forward.size() == sums && costs.backward.size() == sums,
                 "{} of {} layers found", costs.forward.size() - 1, s.model.layers);
   costs.weight_gradient.resize(sums, 0);
+  add_copies(s, layout, timer, costs);
   return costs;
 }
 

@@ -18,6 +18,8 @@ struct RankCosts {
   double receive = 0;        ///< on the receiving rank, after the message is here
   bool send_blocks = false;  ///< the sender waits until its message has left
   core::Bytes message;       ///< between stages
+  std::vector<double> copy;  ///< per layer: of its activations to the host, or back; empty: none
+  int most_offloaded = 0;    ///< layers of a chunk, at its front, whose activations are copied
 };
 
 /// Reads the costs off a step graph of two stages, of which the first holds one layer.

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/error.h"
+#include "sim/gpu/kernel_time.h"
 #include "sim/training/step.h"
 
 namespace headway::training {
@@ -21,13 +22,17 @@ gpu::SustainedShares shares_of(const Scenario& s) {
   if (shares.power <= core::Watts(0)) {
     shares.power = s.cluster.node.gpu.power;
   }
+  // From here on each format has a share of its own.
+  shares.gemm_tf32 = gpu::gemm_share(shares, core::Precision::tf32);
+  shares.gemm_fp32 = gpu::gemm_share(shares, core::Precision::fp32);
   return shares;
 }
 
 CalibrationSpec scaled(const Scenario& s, double factor) {
   CalibrationSpec calibration = s.calibration;
   gpu::SustainedShares shares = shares_of(s);
-  for (double* share : {&shares.gemm_16bit, &shares.gemm_8bit, &shares.gemm_4bit}) {
+  for (double* share : {&shares.gemm_16bit, &shares.gemm_8bit, &shares.gemm_4bit, &shares.gemm_tf32,
+                        &shares.gemm_fp32}) {
     *share = std::min(*share * factor, 1.0);
   }
   calibration.kernels = shares;

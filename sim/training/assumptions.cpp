@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "sim/gpu/kernel_time.h"
+#include "sim/gpu/tables.h"
+#include "sim/workload/number_formats.h"
 #include "sim/workload/ring_blocks.h"
 
 namespace headway::training {
@@ -37,17 +40,33 @@ void add_generation(const gpu::GpuSpec& gpu, std::vector<Assumption>& list) {
   }
 }
 
-void add_speeds(const CheckedScenario& checked, std::vector<Assumption>& list) {
-  const Scenario& s = checked.scenario();
+/// The share of the peak that products of the run's format sustain, and what full precision means.
+void add_products(const Scenario& s, const std::string& from, std::vector<Assumption>& list) {
   const auto shares = kernel_times(s).shares;
-  // The entry's own words on each share are put here by the room that reads files (report/predict).
-  const std::string from = s.calibration.kernels ? "measured, calibration '" + s.calibration.name + "'"
-                                                 : "the entry of the GPU";
-  add_generation(s.cluster.node.gpu, list);
-  list.push_back({"gpu.sustained.gemm_16bit", fmt::format("{:g}", shares.gemm_16bit), from});
-  const auto& tables = s.cluster.node.gpu.kernels;
-  list.push_back({"gpu.kernels", tables ? tables->name : "none",
-                  tables ? "measured shape dependence, relative to large kernels" : "laws of tiles and waves; the interval is wider"});
+  const auto precision = s.training.precision;
+  if (!workload::full_precision(precision)) {
+    list.push_back({"gpu.sustained.gemm_16bit", fmt::format("{:g}", shares.gemm_16bit), from});
+    return;
+  }
+  const std::string word(core::to_word(precision));
+  if (gpu::has_own_share(shares, precision)) {
+    list.push_back({"gpu.sustained.gemm_" + word,
+                    fmt::format("{:g}", gpu::gemm_share(shares, precision)), from});
+  } else {
+    list.push_back({"gpu.sustained.gemm_16bit", fmt::format("{:g}", shares.gemm_16bit), from});
+    list.push_back({"gpu.gemm_" + word, fmt::format("{:g}", shares.gemm_16bit),
+                    "not measured: the share of 16-bit products stands in; the interval is wider"});
+  }
+  list.push_back({"training.precision", word,
+                  "weights, gradients, activations and messages of 4 bytes, no master weights; "
+                  "attention writes its scores to "
+                  "memory, since flash kernels take operands of 16 bits or less"});
+}
+
+void add_attention(const Scenario& s,
+                   const gpu::SustainedShares& shares,
+                   const std::string& from,
+                   std::vector<Assumption>& list) {
   const bool flash2 = shares.attention_flash2 > 0 &&
                       s.training.framework.attention_kernels == workload::AttentionKernels::flash2;
   if (flash2) {
@@ -56,13 +75,37 @@ void add_speeds(const CheckedScenario& checked, std::vector<Assumption>& list) {
     list.push_back({"gpu.sustained.attention_forward", fmt::format("{:g}", shares.attention_forward), from});
     list.push_back({"gpu.sustained.attention_backward", fmt::format("{:g}", shares.attention_backward), from});
   }
+}
+
+void add_speeds(const CheckedScenario& checked, std::vector<Assumption>& list) {
+  const Scenario& s = checked.scenario();
+  const auto shares = kernel_times(s).shares;
+  // The entry's own words on each share are put here by the room that reads files (report/predict).
+  const std::string from = s.calibration.kernels
+                               ? "measured, calibration '" + s.calibration.name + "'"
+                               : "the entry of the GPU";
+  add_generation(s.cluster.node.gpu, list);
+  add_products(s, from, list);
+  const auto& tables = s.cluster.node.gpu.kernels;
+  const bool full = workload::full_precision(s.training.precision);
+  const bool read =
+      tables &&
+      (!full ||
+       gpu::gemm_table_share(s.cluster.node.gpu, s.training.precision, 1, 1, 1).has_value());
+  list.push_back({"gpu.kernels", read ? tables->name : "none",
+                  read ? "measured shape dependence, relative to large kernels"
+                       : "laws of tiles and waves; the interval is wider"});
+  if (!full) {
+    add_attention(s, shares, from, list);  // else it is products and passes over memory
+  }
   list.push_back({"gpu.sustained.memory", fmt::format("{:g}", shares.memory), from});
 }
 
 void add_software(const CheckedScenario& checked, std::vector<Assumption>& list) {
   const auto& f = checked.scenario().training.framework;
   const std::string from = "framework profile '" + f.name + "'";
-  list.push_back({"training.framework.fused_attention", yes_no(f.fused_attention), from});
+  list.push_back({"training.framework.fused_attention",
+                  yes_no(workload::fuses_attention(checked.scenario().training)), from});
   list.push_back({"training.framework.tensor_overlap", yes_no(f.tensor_overlap), from});
   list.push_back({"training.framework.tensor_interference", fmt::format("{:g}", f.tensor_interference), from});
   const auto& measured = checked.scenario().calibration.data_interference;
@@ -98,6 +141,23 @@ void add_ring(const Scenario& s, std::vector<Assumption>& list) {
   }
 }
 
+void add_offload(const workload::ParallelismSpec& p, std::vector<Assumption>& list) {
+  if (workload::offloads_optimizer(p.offload)) {
+    list.push_back({"parallelism.offload", "optimizer",
+                    "gradients to the host, update there, weights back, one after another; "
+                    "software that tiles them is faster by at most the two copies"});
+  }
+  if (workload::offloads_activations(p.offload)) {
+    const auto& layers = p.offload_layers.value;
+    list.push_back(
+        {"parallelism.offload_layers",
+         layers ? fmt::format("{}", *layers) : "all but the last of each chunk",
+         "copies of layers follow one another beside the computation, spread over the chunk's "
+         "layers as in Transformer Engine; the "
+         "way to the host carries nothing else, and kernels beside a copy are as fast as without"});
+  }
+}
+
 }  // namespace
 
 std::vector<Assumption> step_assumptions(const CheckedScenario& checked, const LoweredStep& lowered) {
@@ -119,10 +179,7 @@ std::vector<Assumption> step_assumptions(const CheckedScenario& checked, const L
   }
   const auto& fabric = checked.scenario().cluster.fabric;
   list.push_back({"cluster.fabric.efficiency", fmt::format("{:g}", fabric.efficiency), "share of the line rate that payload reaches"});
-  if (checked.scenario().parallelism.offload == workload::Offload::optimizer) {
-    list.push_back({"parallelism.offload", "optimizer",
-                    "gradients to the host, update there, weights back, one after another; software that tiles them is faster by at most the two copies"});
-  }
+  add_offload(checked.scenario().parallelism, list);
   list.push_back({"overlap", "in proportion", "a collective beside kernels slows them by the framework's interference; groups in one NVLink domain do not contend"});
   list.push_back({"jitter", "none", "every GPU runs at the sustained speed of the slowest of them, which all others wait for"});
   return list;

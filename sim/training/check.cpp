@@ -9,6 +9,7 @@
 #include "sim/workload/build.h"
 #include "sim/workload/closed_form.h"
 #include "sim/workload/layout.h"
+#include "sim/workload/number_formats.h"
 #include "sim/workload/optimizer_state.h"
 #include "sim/workload/rank_shape.h"
 #include "sim/workload/schedule.h"
@@ -327,9 +328,6 @@ void check_run(const RunSpec& r, Complaints& complaints) {
 void check_precision(const Scenario& s, Complaints& complaints) {
   using core::Precision;
   const auto precision = s.training.precision;
-  if (precision == Precision::fp32) {
-    return;  // refused with the workload
-  }
   std::string missing = gpu::missing_precision(s.cluster.node.gpu, precision);
   if (missing.empty() && workload::narrow(precision)) {
     missing = gpu::missing_precision(s.cluster.node.gpu, Precision::bf16);
@@ -339,17 +337,20 @@ void check_precision(const Scenario& s, Complaints& complaints) {
   }
 }
 
-/// What checkpoints keep of a parameter: the 16-bit weight and the optimizer's state.
+/// What checkpoints keep of a parameter: the weight that is multiplied and the optimizer's state.
 void check_saved_bytes(const Scenario& s, Complaints& complaints) {
-  constexpr double kWeight = 2;
   const auto state = s.training.optimizer_state;
-  const double usual = kWeight + workload::optimizer_bytes(workload::OptimizerState::adam_fp32);
-  const double own = kWeight + workload::optimizer_bytes(state);
+  const bool full = workload::full_precision(s.training.precision);
+  const double usual = 2 + workload::optimizer_bytes(workload::OptimizerState::adam_fp32);
+  const double own =
+      workload::element_bytes(s.training.precision) + workload::optimizer_bytes(state, full);
   if (s.run.until && own != usual && s.run.checkpoint.bytes_per_parameter == usual) {
-    complaints.add("training.optimizer_state",
-                   "checkpoints of {:g} bytes a parameter hold Adam in fp32; {} has {:g}: write 'bytes_per_parameter: {:g}' "
-                   "under run.checkpoint",
-                   usual, core::to_word(state), own, own);
+    complaints.add(full ? "training.precision" : "training.optimizer_state",
+                   "checkpoints of {:g} bytes a parameter hold Adam in fp32 beside 16-bit weights; "
+                   "{}{} has {:g}: write "
+                   "'bytes_per_parameter: {:g}' under run.checkpoint",
+                   usual, full ? fmt::format("{} with ", core::to_word(s.training.precision)) : "",
+                   core::to_word(state), own, own);
   }
 }
 

@@ -246,6 +246,10 @@ class PathSums {
   }
 
   void add_transfer(std::uint32_t group, double seconds) {
+    if (lowered_.copied_bytes[group] > core::Bytes(0)) {
+      add_copy(group, seconds);
+      return;
+    }
     const auto& transfer = lowered_.problem.groups[group];
     const std::uint32_t use = lowered_.use_of_group[group];
     const std::string& name = lowered_.problem.names[transfer.name];
@@ -257,6 +261,32 @@ class PathSums {
     sum.seconds += seconds;
     ++sum.count;
   }
+
+  void add_copy(std::uint32_t group, double seconds) {
+    const auto& transfer = lowered_.problem.groups[group];
+    const std::string& name = lowered_.problem.names[transfer.name];
+    const core::Bytes bytes = lowered_.copied_bytes[group];
+    Sum& sum = sums_[{static_cast<int>(transfer.activity), name, -3, 0, 0, 0,
+                      static_cast<std::int64_t>(bytes.si())}];
+    if (sum.count == 0) {
+      Kernel copy;
+      copy.kind = KernelKind::host_copy;
+      copy.name = name.c_str();
+      copy.traffic = bytes;
+      sum.words = {transfer.activity,
+                   name + ": what the layers beside the copy do not hide",
+                   {},
+                   0,
+                   KernelWords(times_, copy).formula() + " alone",
+                   kCopyChange};
+    }
+    sum.seconds += seconds;
+    ++sum.count;
+  }
+
+  static constexpr const char* kCopyChange =
+      "fewer offload_layers, so that a copy has more layers beside it; recompute in place of "
+      "offload; a faster way to the host";
 
   const KernelTimes& times_;
   const workload::StepGraph& graph_;

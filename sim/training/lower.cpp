@@ -44,6 +44,7 @@ std::vector<Group> groups_of_one(const CheckedScenario& checked) {
   return groups;
 }
 
+constexpr std::uint32_t kNoUse = 0xffffffffU;  ///< in place of an entry in `collectives`
 constexpr int kSpans = -1;  ///< in place of a tensor index: all of them
 
 /// What two ranks must share to be in one group: the slot (by number) and who leads it.
@@ -72,12 +73,13 @@ class Lowering {
         layout_(rank_layout(checked)),
         parameters_(network::make_parameters(
             fabric.input(), nccl_generation(checked.scenario().cluster.node.gpu.architecture))),
-        numbers_(fabric) {}
+        numbers_(fabric),
+        kernels_(kernel_times(checked.scenario())) {}
 
   LoweredStep lower(const workload::StepGraph& graph) {
     const CompileInput input{
         &graph,
-        block_durations(graph, kernel_times(checked_.scenario()),
+        block_durations(graph, kernels_,
                         [this](const workload::Operation& o) { return interference(o); }),
         groups_of_one(checked_), in_order_pairs(graph), options_.origins};
     for (int stage = 0; stage < static_cast<int>(graph.stages.size()); ++stage) {
@@ -95,6 +97,7 @@ class Lowering {
     out_.fabric_links = numbers_.fabric_links();
     count_links();
     out_.timed_bytes.resize(out_.problem.groups.size());
+    out_.copied_bytes.resize(out_.problem.groups.size());
     return std::move(out_);
   }
 
@@ -121,7 +124,7 @@ class Lowering {
   void number_slots(const StageProgram& stage) {
     std::vector<std::uint32_t>& numbers = slot_numbers_.emplace_back();
     for (SlotKey slot : stage.slots) {
-      if (slot.kind != OperationKind::collective) {
+      if (slot.kind == OperationKind::send || slot.kind == OperationKind::receive) {
         slot.kind = OperationKind::send;
         slot.peer_stage = -1;
         slot.name.clear();
@@ -141,11 +144,32 @@ class Lowering {
     actor.multiplicity = orbits_.size_of(layout_.coordinates(rank).tensor);
     actor.groups.reserve(slots.size());
     for (std::size_t i = 0; i < slots.size(); ++i) {
-      actor.groups.push_back(slots[i].kind == OperationKind::collective
-                                 ? collective_group(slots[i], numbers[i], rank)
-                                 : message_group(slots[i], numbers[i], rank, stage));
+      actor.groups.push_back(group_of(slots[i], numbers[i], rank, stage));
     }
     out_.problem.actors.push_back(std::move(actor));
+  }
+
+  std::uint32_t group_of(const SlotKey& slot, std::uint32_t number, Rank rank, int stage) {
+    switch (slot.kind) {
+      case OperationKind::collective:
+        return collective_group(slot, number, rank);
+      case OperationKind::copy:
+        return add_copy(slot, rank);
+      default:
+        return message_group(slot, number, rank, stage);
+    }
+  }
+
+  /// A rank's copies in one direction follow one another, and nobody else uses its way to the host.
+  std::uint32_t add_copy(const SlotKey& slot, Rank rank) {
+    network::Transfer transfer;
+    transfer.alone = host_copy_time(kernels_, slot.bytes);
+    transfer.delay = core::Clock::step().to_ticks(transfer.alone);
+    const std::uint32_t group = append(transfer, 1, slot, kNoUse);
+    set_multiplicity(group, layout_.coordinates(rank).tensor);
+    out_.copied_bytes.resize(group + 1U);
+    out_.copied_bytes[group] = slot.bytes;
+    return group;
   }
 
   std::uint32_t collective_group(const SlotKey& slot, std::uint32_t number, Rank rank) {
@@ -343,6 +367,7 @@ class Lowering {
   RankLayout layout_;
   network::NetworkParameters parameters_;
   network::LinkNumbers numbers_;
+  KernelTimes kernels_;
   std::vector<StageProgram> stages_;
   std::map<SlotKey, std::uint32_t> slot_number_;
   std::vector<std::vector<std::uint32_t>> slot_numbers_;  ///< per stage and slot
@@ -438,7 +463,8 @@ KernelTimes kernel_times(const Scenario& scenario) {
     shares.attention_forward = shares.attention_flash2;
     shares.attention_backward = shares.attention_flash2;
   }
-  for (double* share : {&shares.gemm_16bit, &shares.gemm_8bit, &shares.gemm_4bit}) {
+  for (double* share : {&shares.gemm_16bit, &shares.gemm_8bit, &shares.gemm_4bit, &shares.gemm_tf32,
+                        &shares.gemm_fp32}) {
     *share *= framework.gemm_share;
   }
   shares.attention_forward *= framework.attention_share;

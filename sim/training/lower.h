@@ -32,7 +32,8 @@ struct LoweredStep {
   std::vector<std::uint32_t> link_multiplicity;  ///< problem link -> fabric links it stands for
   std::vector<CollectiveUse> collectives;      ///< each distinct one once, in order of first use
   std::vector<core::Bytes> timed_bytes;        ///< per group: bytes one rank sends over NVLink in a timed event, else 0
-  std::vector<std::uint32_t> use_of_group;     ///< per group: its entry in `collectives`
+  std::vector<core::Bytes> copied_bytes;       ///< per group: of a copy between GPU and host memory, else 0
+  std::vector<std::uint32_t> use_of_group;     ///< per group: its entry in `collectives`; of a copy none
   std::vector<std::vector<StepOrigin>> origins;  ///< per program and step, if asked for
 };
 

@@ -130,6 +130,11 @@ class StageCompiler {
         wait_for(launch);
         return launch;
       }
+      case OperationKind::copy: {
+        const Launch launch = arrive(operation.activity, slot, name);
+        tickets_[operation.ticket].push_back(launch);
+        return launch;
+      }
     }
     HEADWAY_CHECK(false, "operation kind {}", static_cast<int>(operation.kind));
   }
@@ -259,6 +264,13 @@ std::vector<core::Tick> operation_durations(const workload::Block& block,
                                                                     : seconds[i] * stretch));
   }
   return ticks;
+}
+
+core::Seconds host_copy_time(const KernelTimes& times, core::Bytes bytes) {
+  core::Kernel copy;
+  copy.kind = core::KernelKind::host_copy;
+  copy.traffic = bytes;
+  return gpu::kernel_time(*times.gpu, times.shares, copy, times.launch);
 }
 
 std::vector<std::vector<core::Tick>> block_durations(const workload::StepGraph& graph,

@@ -51,6 +51,10 @@ std::vector<std::vector<core::Tick>> block_durations(const workload::StepGraph& 
                                                      const KernelTimes& times,
                                                      const Interference& interference = {});
 
+/// A copy between GPU and host memory: the link's time, or that of the GPU's share of the host's
+/// memory, and the launch gap.
+core::Seconds host_copy_time(const KernelTimes& times, core::Bytes bytes);
+
 /// Pairs (from, to) of stages whose messages are received in the order they are sent, whatever their channel.
 /// One group then serves all channels of the pair, which keeps the problem small.
 std::set<std::pair<int, int>> in_order_pairs(const workload::StepGraph& graph);

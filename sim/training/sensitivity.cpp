@@ -1,6 +1,7 @@
 // The step with one input changed at a time.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "sim/core/error.h"
 #include "sim/training/explain.h"
@@ -21,7 +22,7 @@ struct Input {
 
 void scale_matrix_units(Scenario& s, double factor) {
   auto& peak = s.cluster.node.gpu.peak;
-  for (auto* rate : {&peak.tf32, &peak.bf16, &peak.fp16, &peak.fp8, &peak.fp4}) {
+  for (auto* rate : {&peak.fp32, &peak.tf32, &peak.bf16, &peak.fp16, &peak.fp8, &peak.fp4}) {
     *rate *= factor;
   }
 }
@@ -63,6 +64,13 @@ constexpr Input kInputs[] = {
      [](Scenario& s, double factor) { s.training.framework.cpu_launch *= factor; }},
 };
 
+constexpr Input kHostInput{"way to the host",
+                           "cluster.node.gpu.host_bandwidth, cluster.node.host_memory_bandwidth",
+                           [](Scenario& s, double factor) {
+                             s.cluster.node.gpu.host_bandwidth *= factor;
+                             s.cluster.node.host_memory_bandwidth *= factor;
+                           }};
+
 /// @returns nothing where the changed machine contradicts a measured curve
 std::optional<Seconds> step_with(const Scenario& scenario, const Input& input, double factor) {
   Scenario changed = scenario;
@@ -86,8 +94,12 @@ Seconds Sensitivity::span(Seconds step) const {
 std::vector<Sensitivity> step_sensitivities(const CheckedScenario& checked,
                                             Seconds step,
                                             double change) {
+  std::vector<Input> inputs(std::begin(kInputs), std::end(kInputs));
+  if (checked.scenario().parallelism.offload != workload::Offload::none) {
+    inputs.push_back(kHostInput);
+  }
   std::vector<Sensitivity> list;
-  for (const Input& input : kInputs) {
+  for (const Input& input : inputs) {
     list.push_back({input.name, input.fields, step_with(checked.scenario(), input, 1 - change),
                     step_with(checked.scenario(), input, 1 + change)});
   }

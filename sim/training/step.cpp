@@ -5,11 +5,13 @@
 
 #include "sim/core/error.h"
 #include "sim/gpu/kernel_time.h"
+#include "sim/gpu/tables.h"
 #include "sim/training/assumptions.h"
 #include "sim/training/critical_path.h"
 #include "sim/training/lower.h"
 #include "sim/workload/build.h"
 #include "sim/workload/closed_form.h"
+#include "sim/workload/number_formats.h"
 
 namespace headway::training {
 
@@ -150,9 +152,17 @@ void fill_interval(double relative_error, StepResult& result) {
 
 double kernel_error(const Scenario& scenario) {
   constexpr double kWithoutTables = 0.1;
-  const bool known =
-      scenario.cluster.node.gpu.kernels.has_value() || scenario.calibration.kernels.has_value();
-  return known ? 0 : kWithoutTables;
+  constexpr double kStandIn =
+      0.1;  // round; spread of shares of the peak between formats of one GPU
+  const auto& gpu = scenario.cluster.node.gpu;
+  const auto precision = scenario.training.precision;
+  const bool full = workload::full_precision(precision);
+  const bool tables =
+      full ? gpu::gemm_table_share(gpu, precision, 1, 1, 1).has_value() : gpu.kernels.has_value();
+  const bool known = tables || scenario.calibration.kernels.has_value();
+  const auto shares = scenario.calibration.kernels.value_or(gpu.sustained);
+  return std::hypot(known ? 0 : kWithoutTables,
+                    gpu::has_own_share(shares, precision) ? 0 : kStandIn);
 }
 
 StepResult simulate_step(const CheckedScenario& checked, const StepOptions& options) {

@@ -3,6 +3,7 @@
 
 #include "sim/core/error.h"
 #include "sim/validation/run_parts.h"
+#include "sim/workload/offload.h"
 
 namespace headway::validation {
 
@@ -233,6 +234,27 @@ void set_experts(const Row& row,
   }
 }
 
+/// Layers whose activations the row says are offloaded (Transformer Engine's cpu_offloading); at
+/// most all but the last of a chunk, none where chunks have one layer.
+void set_offload(const Row& row,
+                 const workload::ModelSpec& model,
+                 workload::ParallelismSpec& p,
+                 Assumed& assumed) {
+  const int stated = row.integer("cpu_offload_layers", 0);
+  if (stated <= 0) {
+    return;
+  }
+  p.offload = workload::Offload::activations;
+  p.offload_layers = stated;
+  if (!workload::offload_problem(model, p).empty()) {
+    p.offload_layers = {};
+    assume(assumed, "cpu_offload_layers");
+  }
+  if (!workload::offload_problem(model, p).empty()) {
+    p.offload = workload::Offload::none;
+  }
+}
+
 }  // namespace
 
 void assume(Assumed& assumed, const std::string& field) {
@@ -292,10 +314,8 @@ workload::ParallelismSpec row_parallelism(const Row& row,
   set_sharding(row, usual, p, assumed);
   set_experts(row, framework, model, p, assumed);
   set_recompute(row, usual, p, assumed);
-  if (row.integer("cpu_offload_layers", 0) > 0) {
-    assume(assumed, "cpu_offload_layers");  // copies are taken to hide behind the computation
-  }
   fit_layers(model.layers, p);
+  set_offload(row, model, p, assumed);
   return p;
 }
 

@@ -6,6 +6,7 @@
 #include "sim/workload/attention_blocks.h"
 #include "sim/workload/expert_shape.h"
 #include "sim/workload/memory.h"
+#include "sim/workload/number_formats.h"
 
 namespace headway::workload {
 
@@ -13,9 +14,11 @@ namespace {
 
 using core::Bytes;
 
-/// Probabilities kept for the backward of unfused attention: 2 B, and with dropout a mask and the
-/// dropped copy.
-double score_bytes(const RankShape& shape) { return (shape.dropout ? 5.0 : 2.0) * shape.scores(); }
+/// Probabilities kept for the backward of unfused attention, and with dropout a mask of one byte
+/// and the dropped copy.
+double score_bytes(const RankShape& shape) {
+  return (shape.dropout ? 2.0 * shape.element + 1.0 : shape.element) * shape.scores();
+}
 
 double tokens_times(const RankShape& shape, std::int64_t width) {
   return static_cast<double>(shape.tokens) * static_cast<double>(width);
@@ -32,7 +35,7 @@ double kept_keys(const RankShape& shape) {
 /// Attention's output is kept by heads for its own backward and by tokens for the projection's.
 double kept_outputs(const RankShape& shape) {
   const bool exchanged = shape.context > 1 && shape.context_kind == ContextKind::all_to_all;
-  return (exchanged ? 2.0 : 1.0) * 2.0 * shape.output_elements();
+  return (exchanged ? 2.0 : 1.0) * shape.element * shape.output_elements();
 }
 
 /// What the exchange of context ranks holds while a layer runs backward. Ring: the block that
@@ -48,7 +51,7 @@ double exchange_buffers(const RankShape& shape) {
     case ContextKind::all_gather:
       return 2.0 * shape.context * key_value_block(shape).si();
     case ContextKind::all_to_all:
-      return std::max(2.0 * shape.query_elements(), exchanged_keys(shape).si());
+      return std::max(shape.element * shape.query_elements(), exchanged_keys(shape).si());
   }
   return 0;
 }
@@ -56,7 +59,7 @@ double exchange_buffers(const RankShape& shape) {
 /// A layer whose activations are counted.
 struct CountedLayer {
   const ModelSpec& model;
-  const FrameworkSpec& framework;
+  FrameworkSpec framework;
   RankShape rank;
   std::optional<ExpertShape> experts;  ///< where the layer is a mixture
   Remade again;                        ///< what it does not keep
@@ -69,15 +72,15 @@ double kept_by_attention(const CountedLayer& layer) {
   const double operand = operand_bytes(shape.linear);
   double bytes = operand * shape.split_stream() + kept_outputs(shape);
   if (!layer.again.latent_up) {
-    bytes += 2.0 * shape.query_elements() + kept_keys(shape);
+    bytes += shape.element * shape.query_elements() + kept_keys(shape);
   }
   if (shape.latent()) {
-    bytes += (2.0 + operand) * static_cast<double>(shape.split_tokens) *
+    bytes += (shape.element + operand) * static_cast<double>(shape.split_tokens) *
                  static_cast<double>(shape.query_rank + shape.key_rank) +
-             2.0 * static_cast<double>(shape.split_tokens * shape.rope_dim);
+             shape.element * static_cast<double>(shape.split_tokens * shape.rope_dim);
   }
   if (layer.model.query_key_norm) {  // queries and keys before their norms
-    bytes += 2.0 * (shape.query_elements() + shape.key_elements());
+    bytes += shape.element * (shape.query_elements() + shape.key_elements());
   }
   if (narrow(shape.linear)) {  // the narrow copy that the output projection multiplies
     bytes += operand * tokens_times(shape, shape.output_width());
@@ -103,9 +106,9 @@ double activation_elements(const CountedLayer& layer) {
          tokens_times(layer.rank, layer.experts->shared_ffn);
 }
 
-/// The norm's output before the MLP: the router reads it in 16 bits, a dense MLP as its operand.
+/// The norm's output before the MLP: the router reads it as it is, a dense MLP as its operand.
 double mlp_input(const CountedLayer& layer) {
-  const double element = layer.experts ? 2.0 : operand_bytes(layer.rank.linear);
+  const double element = layer.experts ? layer.rank.element : operand_bytes(layer.rank.linear);
   return element * layer.rank.split_stream();
 }
 
@@ -124,7 +127,7 @@ double kept_by_routing(const CountedLayer& layer) {
 
 /// Output of the MLP's first matrices.
 double first_outputs(const CountedLayer& layer) {
-  return 2.0 * gates(layer.model) * activation_elements(layer);
+  return layer.rank.element * gates(layer.model) * activation_elements(layer);
 }
 
 /// Output of the activation function, as the operand of what follows.
@@ -160,12 +163,12 @@ double norm_outputs(const CountedLayer& layer) {
 /// together; where norms stand after the halves too, the halves' outputs.
 double norm_inputs(const CountedLayer& layer) {
   const double arrays = layer.model.parallel_block ? 1 : std::max(layer.model.norms, 2);
-  return 2.0 * arrays * layer.rank.split_stream();
+  return layer.rank.element * arrays * layer.rank.split_stream();
 }
 
 double kept_by_layer(const CountedLayer& layer) {
   if (layer.again.all) {
-    return 2.0 * layer.rank.split_stream();
+    return layer.rank.element * layer.rank.split_stream();
   }
   double bytes = norm_inputs(layer) + kept_by_attention(layer) + kept_by_mlp(layer);
   bytes -= one_norm(layer) ? mlp_input(layer) : 0.0;
@@ -180,7 +183,7 @@ double made_again(CountedLayer layer) {
   double bytes = again.norms ? norm_outputs(layer) : 0.0;
   bytes += drops_activation(layer) ? activation_output(layer) : 0.0;
   if (again.latent_up) {
-    bytes += 2.0 * layer.rank.query_elements() + kept_keys(layer.rank);
+    bytes += layer.rank.element * layer.rank.query_elements() + kept_keys(layer.rank);
   }
   if (again.mlp || again.experts) {
     bytes += first_outputs(layer) + activation_output(layer) +
@@ -196,10 +199,11 @@ double made_again(CountedLayer layer) {
 /// Gradients alive while the MLP runs backward; a mixture has those of its rows' outputs and what
 /// the way to the experts holds too.
 double mlp_gradients(const CountedLayer& layer) {
-  double bytes = 2.0 * (1.0 + gates(layer.model)) * activation_elements(layer);
+  const double element = layer.rank.element;
+  double bytes = element * (1.0 + gates(layer.model)) * activation_elements(layer);
   if (layer.experts) {
     const double rows = layer.experts->rows() + layer.experts->sent();
-    bytes += 2.0 * rows * static_cast<double>(layer.rank.hidden);
+    bytes += element * rows * static_cast<double>(layer.rank.hidden);
   }
   return bytes;
 }
@@ -209,7 +213,7 @@ CountedLayer counted_layer(const ModelSpec& model,
                            const ParallelismSpec& parallelism,
                            const LayerKind& kind) {
   CountedLayer layer{model,
-                     training.framework,
+                     in_its_format(training).framework,
                      rank_shape(model, training, parallelism, kind.windowed),
                      {},
                      remade(training.framework, parallelism, kind)};
@@ -221,17 +225,19 @@ CountedLayer counted_layer(const ModelSpec& model,
 
 }  // namespace
 
-double kept_by_head(const RankShape& shape) { return 4.0 * shape.split_stream(); }
+double kept_by_head(const RankShape& shape) { return 2.0 * shape.element * shape.split_stream(); }
 
 double kept_by_prediction(const RankShape& shape) {
-  return (2.0 * 2.0 + 2.0 * operand_bytes(shape.linear)) * shape.split_stream();
+  return (2.0 * shape.element + 2.0 * operand_bytes(shape.linear)) * shape.split_stream();
 }
 
 double kept_by_embedding(const RankShape& shape) {
   return shape.dropout ? shape.split_stream() : 0.0;
 }
 
-double logits_16bit(const RankShape& shape) { return 2.0 * tokens_times(shape, shape.vocabulary); }
+double logit_array(const RankShape& shape) {
+  return shape.element * tokens_times(shape, shape.vocabulary);
+}
 
 Bytes saved_per_layer(const ModelSpec& model,
                       const TrainingSpec& training,
@@ -248,12 +254,12 @@ Bytes backward_working_set(const ModelSpec& model,
   const RankShape& shape = layer.rank;
   // Sequence parallelism: the gathered input and the not yet scattered gradient of a layer split by
   // columns.
-  const double gathered = (shape.gathers ? 2.0 : 1.0) * 2.0 * shape.stream();
+  const double gathered = (shape.gathers ? 2.0 : 1.0) * shape.element * shape.stream();
   // Gradients of the output and of queries, keys and values.
-  double attention =
-      2.0 * (shape.output_elements() + shape.query_elements()) + key_value_block(shape).si();
+  double attention = shape.element * (shape.output_elements() + shape.query_elements()) +
+                     key_value_block(shape).si();
   if (!layer.framework.fused_attention) {
-    attention += 4.0 * shape.scores();  // gradients of probabilities and of scores
+    attention += 2.0 * shape.element * shape.scores();  // gradients of probabilities and of scores
     attention += layer.again.core_attention ? score_bytes(shape) : 0.0;
   }
   attention += exchange_buffers(shape);
@@ -264,8 +270,9 @@ Bytes logits_bytes(const ModelSpec& model,
                    const TrainingSpec& training,
                    const ParallelismSpec& parallelism) {
   const RankShape shape = rank_shape(model, training, parallelism);
-  const double single = training.framework.fused_cross_entropy ? 0.0 : 2.0;
-  return Bytes(logits_16bit(shape) * (1.0 + single));  // unfused: the fp32 probabilities too
+  // Unfused: the fp32 probabilities too.
+  const double probabilities = training.framework.fused_cross_entropy ? 0.0 : 4.0;
+  return Bytes(logit_array(shape) + probabilities * tokens_times(shape, shape.vocabulary));
 }
 
 }  // namespace headway::workload

@@ -16,7 +16,7 @@ double kept_by_prediction(const RankShape& shape);
 /// The embedding's dropout mask [B].
 double kept_by_embedding(const RankShape& shape);
 
-/// Logits of one micro-batch, 16-bit, on one rank [B].
-double logits_16bit(const RankShape& shape);
+/// Logits of one micro-batch on one rank, in the format of activations [B].
+double logit_array(const RankShape& shape);
 
 }  // namespace headway::workload

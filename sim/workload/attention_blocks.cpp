@@ -16,8 +16,8 @@ using core::Kernel;
 /// Messages of the two rings: blocks of keys and values, and their gradients.
 enum Channel { kBlocks = 0, kGradients = 1 };
 
-/// Two 16-bit numbers in and one out, an element: a part added to what there is.
-constexpr double kMergeBytes = 6;
+/// Bytes an element of adding a part to what there is: two in, one out.
+double merge_bytes(const RankShape& shape) { return 3 * shape.element; }
 
 void pass_on(BlockWriter& writer,
              const RankShape& shape,
@@ -56,7 +56,7 @@ Kernel merge(const char* name,
              const AttentionShape& attention,
              std::int64_t width) {
   const auto tokens = static_cast<double>(shape.micro_batch * attention.sequence);
-  return memory_kernel(name, kMergeBytes * tokens * static_cast<double>(width));
+  return memory_kernel(name, merge_bytes(shape) * tokens * static_cast<double>(width));
 }
 
 /// Places between a step of the ring and the one before or after it.
@@ -118,7 +118,7 @@ void write_ring_backward(BlockWriter& writer, const RankShape& shape) {
       pass_on(writer, shape, OperationKind::receive, kGradients, places(shape, i - 1));
       if (!shape.ring[i].blocks.empty()) {
         writer.compute(memory_kernel(
-            "merge gradients", kMergeBytes * (shape.key_elements() + shape.value_elements())));
+            "merge gradients", merge_bytes(shape) * (shape.key_elements() + shape.value_elements())));
       }
     }
     if (more) {
@@ -131,12 +131,12 @@ void write_ring_backward(BlockWriter& writer, const RankShape& shape) {
 }  // namespace
 
 Bytes key_value_block(const RankShape& shape) {
-  return Bytes(2.0 * (shape.key_elements() + shape.value_elements()));
+  return Bytes(shape.element * (shape.key_elements() + shape.value_elements()));
 }
 
 Bytes exchanged_keys(const RankShape& shape) {
   const auto heads = std::max<std::int64_t>(shape.key_value_heads, shape.context);
-  return Bytes(2.0 * static_cast<double>(shape.tokens) *
+  return Bytes(shape.element * static_cast<double>(shape.tokens) *
                static_cast<double>(heads * shape.head_dim));
 }
 
@@ -162,8 +162,8 @@ void write_core_attention_forward(BlockWriter& writer,
       writer.compute(flash_forward(shape, gathered_attention(shape)));
       return;
     case ContextKind::all_to_all: {
-      const Bytes queries(2.0 * shape.query_elements());
-      const Bytes outputs(2.0 * shape.output_elements());
+      const Bytes queries(shape.element * shape.query_elements());
+      const Bytes outputs(shape.element * shape.output_elements());
       exchange(writer, CollectiveKind::all_to_all, queries, "exchange queries");
       exchange(writer, CollectiveKind::all_to_all, exchanged_keys(shape), "exchange keys");
       exchange(writer, CollectiveKind::all_to_all, exchanged_values(shape), "exchange values");
@@ -193,8 +193,8 @@ void write_core_attention_backward(BlockWriter& writer,
       return;
     }
     case ContextKind::all_to_all: {
-      const Bytes queries(2.0 * shape.query_elements());
-      const Bytes outputs(2.0 * shape.output_elements());
+      const Bytes queries(shape.element * shape.query_elements());
+      const Bytes outputs(shape.element * shape.output_elements());
       exchange(writer, CollectiveKind::all_to_all, outputs, "exchange output gradient");
       writer.compute(flash_backward(shape, exchanged_attention(shape)));
       exchange(writer, CollectiveKind::all_to_all, queries, "exchange query gradient");

@@ -81,7 +81,7 @@ TensorRegion::TensorRegion(BlockWriter& writer, const RankShape& shape, bool ove
     : writer_(writer), shape_(shape), overlap_(overlap && shape.tensor > 1) {}
 
 Bytes TensorRegion::array(std::int64_t width) const {
-  return Bytes(2.0 * static_cast<double>(shape_.tokens) * static_cast<double>(width));
+  return Bytes(shape_.element * static_cast<double>(shape_.tokens) * static_cast<double>(width));
 }
 
 void TensorRegion::gather(const char* name, std::int64_t width) {

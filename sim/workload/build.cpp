@@ -11,6 +11,7 @@
 #include "sim/workload/data_parallel_blocks.h"
 #include "sim/workload/layer_blocks.h"
 #include "sim/workload/layout.h"
+#include "sim/workload/offload.h"
 #include "sim/workload/pipeline_blocks.h"
 #include "sim/workload/rank_parameters.h"
 #include "sim/workload/schedule.h"
@@ -117,11 +118,12 @@ class GraphBuilder {
       intern_layer(run.kind);
     }
     if (shards_weights()) {
-      await_weights_ = intern(await_parameters(input_.parallelism, 0, 1, {}));
+      await_weights_ = intern(await_parameters(input_, 0, 1, {}));
     }
     for (int stage = 0; stage < layout_.stages(); ++stage) {
       graph_.stages.push_back(build_stage(stage));
     }
+    add_copies(input_.model, input_.training, input_.parallelism, layout_, graph_);
     return std::move(graph_);
   }
 
@@ -293,12 +295,11 @@ class GraphBuilder {
         launch += launches ? 1 : 0;
         const bool more = launches && launch < order.size();
         const int first = index + (chunks.size() == 1 ? 1 : static_cast<int>(blocks.buckets.size()));
-        blocks.await_gather.push_back(
-            intern(await_parameters(input_.parallelism, index, first,
-                                    more ? order[launch] : std::vector<RankParameters>{})));
+        blocks.await_gather.push_back(intern(await_parameters(
+            input_, index, first, more ? order[launch] : std::vector<RankParameters>{})));
       }
     }
-    return intern(start_parameters(input_.parallelism, order.front()));
+    return intern(start_parameters(input_, order.front()));
   }
 
   static void call(Stage& stage, int block, const Call& like, int repeat = 1) {
@@ -518,7 +519,8 @@ StepGraph build_step_graph(const ModelSpec& model,
     diagnostics.add(std::nullopt, std::move(sentence));
   }
   diagnostics.throw_if_any();
-  const BlockInput input = block_input(model, training, parallelism, expert_domains);
+  const TrainingSpec resolved = in_its_format(training);
+  const BlockInput input = block_input(model, resolved, parallelism, expert_domains);
   return GraphBuilder(input, data_parallel, micro_batches, detail).build();
 }
 
@@ -526,7 +528,8 @@ std::vector<Block> end_blocks(const ModelSpec& model,
                               const TrainingSpec& training,
                               const ParallelismSpec& parallelism,
                               int data_parallel) {
-  const BlockInput input = block_input(model, training, parallelism, 1);
+  const TrainingSpec resolved = in_its_format(training);
+  const BlockInput input = block_input(model, resolved, parallelism, 1);
   const StageLayout layout(model, parallelism);
   const DataRanks ranks = data_ranks(parallelism, data_parallel);
   std::vector<Block> blocks;

@@ -11,7 +11,6 @@ using core::Activity;
 using core::Bytes;
 using core::CollectiveKind;
 
-constexpr double kWeightBytes = 2;
 /// With fp16's scaled loss gradients are copied to fp32 (written), divided by the scale and clipped
 /// (each read and written) in passes of their own. Source: Megatron-LM 2.x,
 /// megatron/optimizer/optimizer.py, Float16Optimizer.step.
@@ -141,29 +140,34 @@ void write_update(BlockWriter& writer, const BlockInput& input, const OptimizerI
   writer.collective(CollectiveKind::all_reduce, Group::world, Activity::data, Bytes(4),
                     "gradient norm");
   const core::Kernel clear = memory_kernel("clear gradients", gradient_bytes * held);
-  const double update_bytes = (gradient_bytes + workload::update_bytes(input.training.optimizer_state)) * updated;
-  if (input.parallelism.offload == Offload::optimizer) {
-    writer.compute({host_kernel(core::KernelKind::host_copy, "gradients to host", gradient_bytes * updated),
-                    host_kernel(core::KernelKind::host_update, "optimizer on host", update_bytes),
-                    host_kernel(core::KernelKind::host_copy, "weights from host", kWeightBytes * updated), clear},
-                   Activity::optimizer);
+  const bool full = full_precision(input.training.precision);
+  const double weight_bytes = element_bytes(input.training.precision);
+  const double moved =
+      (gradient_bytes + update_bytes(input.training.optimizer_state, full)) * updated;
+  if (offloads_optimizer(input.parallelism.offload)) {
+    writer.compute(
+        {host_kernel(core::KernelKind::host_copy, "gradients to host", gradient_bytes * updated),
+         host_kernel(core::KernelKind::host_update, "optimizer on host", moved),
+         host_kernel(core::KernelKind::host_copy, "weights from host", weight_bytes * updated),
+         clear},
+        Activity::optimizer);
     return;
   }
-  writer.compute({memory_kernel("optimizer", update_bytes), clear}, Activity::optimizer);
+  writer.compute({memory_kernel("optimizer", moved), clear}, Activity::optimizer);
 }
 
 void add_gathers(BlockWriter& writer,
-                 const ParallelismSpec& parallelism,
+                 const BlockInput& input,
                  int index,
                  const RankParameters& parameters,
                  bool overlap) {
-  for_each_group(parameters, parallelism, [&](const Divided& divided) {
+  for_each_group(parameters, input.parallelism, [&](const Divided& divided) {
     Operation gather;
     gather.kind = OperationKind::collective;
     gather.collective = CollectiveKind::all_gather;
     gather.group = divided.group;
     gather.activity = Activity::data;
-    gather.bytes = Bytes(kWeightBytes * divided.parameters);
+    gather.bytes = Bytes(input.shape.element * divided.parameters);
     gather.name = "parameter gather";
     gather.asynchronous = overlap;
     gather.ticket = overlap ? kFirstParameterTicket + index : -1;
@@ -197,22 +201,21 @@ Block reduce_bucket(const BlockInput& input, const RankParameters& parameters) {
   return writer.finish();
 }
 
-Block start_parameters(const ParallelismSpec& parallelism,
-                       const std::vector<RankParameters>& parameters) {
+Block start_parameters(const BlockInput& input, const std::vector<RankParameters>& parameters) {
   BlockWriter writer("gather parameters");
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    add_gathers(writer, parallelism, static_cast<int>(i), parameters[i], true);
+    add_gathers(writer, input, static_cast<int>(i), parameters[i], true);
   }
   return writer.finish();
 }
 
 Block gather_weights(const BlockInput& input, const RankParameters& parameters) {
   BlockWriter writer("gather weights");
-  add_gathers(writer, input.parallelism, 0, parameters, input.training.framework.data_overlap);
+  add_gathers(writer, input, 0, parameters, input.training.framework.data_overlap);
   return writer.finish();
 }
 
-Block await_parameters(const ParallelismSpec& parallelism,
+Block await_parameters(const BlockInput& input,
                        int index,
                        int next,
                        const std::vector<RankParameters>& next_parameters) {
@@ -224,7 +227,7 @@ Block await_parameters(const ParallelismSpec& parallelism,
   wait.await = {kFirstParameterTicket + index};
   writer.add(std::move(wait));
   for (std::size_t i = 0; i < next_parameters.size(); ++i) {
-    add_gathers(writer, parallelism, next + static_cast<int>(i), next_parameters[i], true);
+    add_gathers(writer, input, next + static_cast<int>(i), next_parameters[i], true);
   }
   return writer.finish();
 }
@@ -237,7 +240,7 @@ Block finish_step(const BlockInput& input, const OptimizerInput& optimizer) {
   write_update(writer, input, optimizer);
   const bool gathers = sharded(input.parallelism) && !shards_weights(input.parallelism.sharding);
   if (gathers && optimizer.ranks.several() && !framework.data_overlap) {
-    add_gathers(writer, input.parallelism, 0, optimizer.parameters, false);
+    add_gathers(writer, input, 0, optimizer.parameters, false);
   }
   if (framework.step_overhead > core::Seconds(0)) {
     Operation overhead;

@@ -50,13 +50,12 @@ Block reduce_bucket(const BlockInput& input, const RankParameters& parameters);
 Block gather_weights(const BlockInput& input, const RankParameters& parameters);
 /// Waits for the gather of bucket `index` and starts those of the buckets from `next` on, of these
 /// parameters.
-Block await_parameters(const ParallelismSpec& parallelism,
+Block await_parameters(const BlockInput& input,
                        int index,
                        int next,
                        const std::vector<RankParameters>& next_parameters);
 /// Starts the gathers of a stage's first buckets.
-Block start_parameters(const ParallelismSpec& parallelism,
-                       const std::vector<RankParameters>& parameters);
+Block start_parameters(const BlockInput& input, const std::vector<RankParameters>& parameters);
 
 /// End of the step: reductions, gradient norm, optimizer, gather of parameters, fixed overhead.
 Block finish_step(const BlockInput& input, const OptimizerInput& optimizer);

@@ -11,9 +11,6 @@ using core::Bytes;
 using core::CollectiveKind;
 using core::Kernel;
 
-/// Activations between kernels are 16-bit.
-constexpr double kElement = 2;
-
 /// Bytes a score of choosing experts: fp32 scores are read and written by softmax, read by top-k
 /// and by the balance loss, and leave probabilities and a map.
 constexpr double kRoutingBytes = 24;
@@ -55,7 +52,7 @@ void write_bias(BlockWriter& writer, const BlockInput& input, double bytes, int 
 
 /// Reads some rows of the residual stream's width and writes others.
 Kernel move_rows(const RankShape& rank, const char* name, double read, double written) {
-  return memory_kernel(name, kElement * times_hidden(rank, read + written));
+  return memory_kernel(name, rank.element * times_hidden(rank, read + written));
 }
 
 /// Rows of experts are copied to aligned groups before narrow products and back after them; groups
@@ -112,7 +109,7 @@ void exchange(BlockWriter& writer,
 
 /// Rows of all ranks that share these experts' matrices, as a whole array.
 Bytes shared_rows(const RankShape& rank, const ExpertShape& shape) {
-  return Bytes(kElement * times_hidden(rank, shape.rows()));
+  return Bytes(rank.element * times_hidden(rank, shape.rows()));
 }
 
 /// Tokens (or gradients of outputs) of this rank go to their experts, sorted by expert at the end.
@@ -159,9 +156,17 @@ void gather(BlockWriter& writer,
                       shared_rows(rank, shape), "expert reduce");
   }
   if (name != nullptr) {
-    exchange(writer, rank, shape, kElement, name);
+    exchange(writer, rank, shape, rank.element, name);
   }
   writer.compute(move_rows(rank, "unpermute", shape.sent(), tokens));
+}
+
+/// Bytes of the output of the activation in the shared experts, and in this rank's others.
+double shared_output(const BlockInput& input) {
+  return input.shape.element * static_cast<double>(input.shape.tokens * input.experts->shared_ffn);
+}
+double experts_output(const BlockInput& input) {
+  return input.shape.element * input.experts->rows() * static_cast<double>(input.experts->ffn);
 }
 
 void write_shared_forward(BlockWriter& writer,
@@ -173,8 +178,7 @@ void write_shared_forward(BlockWriter& writer,
   const FrameworkSpec& framework = input.training.framework;
   TensorRegion region(writer, input.shape, framework.tensor_overlap);
   region.forward_columns(linears.shared_in);
-  const double width = static_cast<double>(input.shape.tokens * input.experts->shared_ffn);
-  writer.compute(activation_forward(input.model, width, framework));
+  writer.compute(activation_forward(input.model, shared_output(input), framework));
   region.forward_rows(linears.shared_out);
 }
 
@@ -189,8 +193,7 @@ void write_shared_backward(BlockWriter& writer,
   TensorRegion region(writer, input.shape, framework.tensor_overlap);
   region.backward_rows(linears.shared_out, mode);
   if (mode.part != BackwardPart::weight_gradient) {
-    const double width = static_cast<double>(input.shape.tokens * input.experts->shared_ffn);
-    writer.compute(activation_backward(input.model, width, framework));
+    writer.compute(activation_backward(input.model, shared_output(input), framework));
   }
   region.backward_columns(linears.shared_in, mode);
 }
@@ -246,14 +249,13 @@ void write_experts_forward(BlockWriter& writer,
   write_shared_forward(writer, input, linears);
   if (framework.expert_overlap) {
     join_all(writer, dispatch);
-    start_exchange(writer, input.shape, shape, kElement, "combine");
+    start_exchange(writer, input.shape, shape, input.shape.element, "combine");
   }
   scatter(writer, input.shape, shape, framework.dispatch_bytes,
           framework.expert_overlap ? nullptr : "dispatch");
   write_padding(writer, input);
   writer.compute(forward_product(linears.in));
-  const double width = shape.rows() * static_cast<double>(shape.ffn);
-  writer.compute(activation_forward(input.model, width, framework));
+  writer.compute(activation_forward(input.model, experts_output(input), framework));
   writer.compute(forward_product(linears.out));
   write_bias(writer, input, kBiasForward, 2);
   write_padding(writer, input);
@@ -271,22 +273,21 @@ void write_experts_backward(BlockWriter& writer,
   std::vector<int> combine;
   if (chain) {
     if (beside) {
-      combine = start_exchange(writer, input.shape, shape, kElement, "combine gradient");
+      combine = start_exchange(writer, input.shape, shape, input.shape.element, "combine gradient");
     }
-    scatter(writer, input.shape, shape, kElement, beside ? nullptr : "combine gradient");
+    scatter(writer, input.shape, shape, input.shape.element, beside ? nullptr : "combine gradient");
     write_padding(writer, input);
     write_bias(writer, input, kBiasBackward, 5);
   }
   write_product_backward(writer, linears.out, mode);
   if (chain) {
-    const double width = shape.rows() * static_cast<double>(shape.ffn);
-    writer.compute(activation_backward(input.model, width, framework));
+    writer.compute(activation_backward(input.model, experts_output(input), framework));
   }
   write_product_backward(writer, linears.in, mode);
   if (chain) {
     if (beside) {
       join_all(writer, combine);
-      start_exchange(writer, input.shape, shape, kElement, "dispatch gradient");
+      start_exchange(writer, input.shape, shape, input.shape.element, "dispatch gradient");
     }
     write_padding(writer, input);
     gather(writer, input.shape, shape, beside ? nullptr : "dispatch gradient");

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/workload/number_formats.h"
+
 namespace headway::workload {
 
 namespace {
@@ -116,9 +118,12 @@ Kernel flash_kernel(KernelKind kind,
 Kernel score_product(
     const char* name, const RankShape& shape, std::int64_t n, std::int64_t k, GemmPass pass) {
   const std::int64_t batch = shape.micro_batch * shape.heads;
-  const double result = 2.0 * static_cast<double>(batch) * elements(shape.sequence, n);
+  const double result = shape.element * static_cast<double>(batch) * elements(shape.sequence, n);
   return gemm(name, shape.wide, pass, shape.sequence, n, k, result, batch);
 }
+
+/// Bytes an element of dropout or its gradient: read and written, with a mask of one byte.
+double masked(const RankShape& shape) { return 2.0 * shape.element + 1.0; }
 
 /// Softmax or dropout over scores that are in memory.
 Kernel score_rows(const char* name, double bytes) {
@@ -156,9 +161,9 @@ std::vector<Kernel> forward_product(const Linear& linear) {
   if (narrow(linear.precision)) {
     kernels.push_back(cast_kernel(linear, linear.inputs));
   }
-  kernels.push_back(product(linear, GemmPass::forward,
-                            {linear.tokens, linear.outputs, linear.inputs},
-                            2.0 * all_elements(linear, linear.outputs)));
+  kernels.push_back(
+      product(linear, GemmPass::forward, {linear.tokens, linear.outputs, linear.inputs},
+              element_bytes(linear.precision) * all_elements(linear, linear.outputs)));
   return kernels;
 }
 
@@ -170,18 +175,18 @@ std::vector<Kernel> input_gradient(const Linear& linear) {
   }
   kernels.push_back(product(linear, GemmPass::input_gradient,
                             {linear.tokens, linear.inputs, linear.outputs},
-                            2.0 * all_elements(linear, linear.inputs)));
+                            element_bytes(linear.precision) * all_elements(linear, linear.inputs)));
   return kernels;
 }
 
-GradientTraffic gradient_traffic(const FrameworkSpec& framework, bool sharded) {
+GradientTraffic gradient_traffic(const FrameworkSpec& framework, double element, bool sharded) {
   if (sharded) {
     return {framework.reduce_bytes, framework.accumulation_bytes};
   }
   if (framework.fused_elementwise) {
     return {2.0 * framework.gradient_bytes, framework.accumulation_bytes};
   }
-  return {2.0, 2.0 + 2.0 * framework.gradient_bytes + framework.accumulation_bytes};
+  return {element, element + 2.0 * framework.gradient_bytes + framework.accumulation_bytes};
 }
 
 std::vector<Kernel> weight_gradient(const Linear& linear, GradientTraffic traffic) {
@@ -223,14 +228,16 @@ LatentLinears latent_linears(const RankShape& shape) {
 }
 
 Kernel latent_norms(const RankShape& shape) {
-  return memory_kernel("latent norms",
-                       4.0 * elements(shape.split_tokens, shape.query_rank + shape.key_rank));
+  return memory_kernel(
+      "latent norms",
+      2.0 * shape.element * elements(shape.split_tokens, shape.query_rank + shape.key_rank));
 }
 
 Kernel flash_forward(const RankShape& shape, const AttentionShape& attention) {
   // Reads queries, keys, values; writes the output and one fp32 statistic a row.
   const AttentionElements met = attention_elements(shape, attention);
-  const double traffic = 2.0 * (met.queries + met.outputs + met.keys + met.values) + 4.0 * met.rows;
+  const double traffic =
+      shape.element * (met.queries + met.outputs + met.keys + met.values) + 4.0 * met.rows;
   const auto work = static_cast<double>(2 * (shape.head_dim + shape.value_dim));
   return flash_kernel(KernelKind::attention_forward, shape, attention, work, traffic);
 }
@@ -239,7 +246,7 @@ Kernel flash_backward(const RankShape& shape, const AttentionShape& attention) {
   // Reads queries, keys, values, output and its gradient; writes three gradients.
   const AttentionElements met = attention_elements(shape, attention);
   const double traffic =
-      2.0 * 2.0 * (met.queries + met.outputs + met.keys + met.values) + 8.0 * met.rows;
+      2.0 * shape.element * (met.queries + met.outputs + met.keys + met.values) + 8.0 * met.rows;
   // Scores again and gradients of queries and keys are as wide as keys, the two others as values.
   const auto work = static_cast<double>(2 * (3 * shape.head_dim + 2 * shape.value_dim));
   return flash_kernel(KernelKind::attention_backward, shape, attention, work, traffic);
@@ -252,9 +259,9 @@ std::vector<Kernel> attention_forward(const RankShape& shape, const FrameworkSpe
   const double scores = shape.scores();
   std::vector<Kernel> kernels{
       score_product("scores", shape, shape.sequence, shape.head_dim, GemmPass::forward)};
-  kernels.push_back(score_rows("softmax", 4.0 * scores));
+  kernels.push_back(score_rows("softmax", 2.0 * shape.element * scores));
   if (shape.dropout) {
-    kernels.push_back(score_rows("attention dropout", 5.0 * scores));
+    kernels.push_back(score_rows("attention dropout", masked(shape) * scores));
   }
   kernels.push_back(
       score_product("values", shape, shape.value_dim, shape.sequence, GemmPass::forward));
@@ -270,9 +277,9 @@ std::vector<Kernel> attention_backward(const RankShape& shape, const FrameworkSp
       score_product("values", shape, shape.sequence, shape.value_dim, GemmPass::input_gradient),
       score_product("values", shape, shape.value_dim, shape.sequence, GemmPass::weight_gradient)};
   if (shape.dropout) {
-    kernels.push_back(score_rows("attention dropout", 5.0 * scores));
+    kernels.push_back(score_rows("attention dropout", masked(shape) * scores));
   }
-  kernels.push_back(score_rows("softmax", 6.0 * scores));
+  kernels.push_back(score_rows("softmax", 3.0 * shape.element * scores));
   kernels.push_back(
       score_product("scores", shape, shape.head_dim, shape.sequence, GemmPass::input_gradient));
   kernels.push_back(
@@ -284,69 +291,72 @@ std::vector<Kernel> rotary(const ModelSpec& model, const RankShape& shape) {
   if (model.learned_positions > 0 || !model.rotary) {
     return {};
   }
+  const double moved = 2.0 * shape.element;
   if (shape.latent()) {
     const double turned = elements(shape.tokens, shape.heads * shape.rope_dim);
-    return {memory_kernel("rotary", 4.0 * turned),
-            memory_kernel("assemble keys", 4.0 * (shape.key_elements() + shape.value_elements()))};
+    return {
+        memory_kernel("rotary", moved * turned),
+        memory_kernel("assemble keys", moved * (shape.key_elements() + shape.value_elements()))};
   }
-  return {memory_kernel("rotary", 4.0 * shape.query_elements()),
-          memory_kernel("rotary", 4.0 * shape.key_elements())};
+  return {memory_kernel("rotary", moved * shape.query_elements()),
+          memory_kernel("rotary", moved * shape.key_elements())};
 }
 
-std::vector<Kernel> query_key_norms(const ModelSpec& model, const RankShape& shape, double bytes) {
+std::vector<Kernel> query_key_norms(const ModelSpec& model, const RankShape& shape, double arrays) {
   if (!model.query_key_norm) {
     return {};
   }
+  const double bytes = arrays * shape.element;
   return {memory_kernel("query-key norm", bytes * shape.query_elements()),
           memory_kernel("query-key norm", bytes * shape.key_elements())};
 }
 
 std::vector<Kernel> activation_forward(const ModelSpec& model,
-                                       double width,
+                                       double output,
                                        const FrameworkSpec& framework) {
   if (framework.fused_elementwise) {
-    return {memory_kernel("activation", (model.gated_mlp ? 6.0 : 4.0) * width)};
+    return {memory_kernel("activation", (model.gated_mlp ? 3.0 : 2.0) * output)};
   }
   std::vector<Kernel> kernels;
   if (model.biases) {
-    kernels.push_back(memory_kernel("bias", 4.0 * width));
+    kernels.push_back(memory_kernel("bias", 2.0 * output));
   }
-  kernels.push_back(memory_kernel("activation", 4.0 * width));
+  kernels.push_back(memory_kernel("activation", 2.0 * output));
   if (model.gated_mlp) {
-    kernels.push_back(memory_kernel("gate product", 6.0 * width));
+    kernels.push_back(memory_kernel("gate product", 3.0 * output));
   }
   return kernels;
 }
 
 std::vector<Kernel> activation_backward(const ModelSpec& model,
-                                        double width,
+                                        double output,
                                         const FrameworkSpec& framework) {
   if (framework.fused_elementwise) {
     // Gated: reads gate, up and gradient, writes two gradients; plain: reads input and gradient,
     // writes one.
-    return {memory_kernel("activation", (model.gated_mlp ? 10.0 : 6.0) * width)};
+    return {memory_kernel("activation", (model.gated_mlp ? 5.0 : 3.0) * output)};
   }
-  std::vector<Kernel> kernels{memory_kernel("activation", 6.0 * width)};
+  std::vector<Kernel> kernels{memory_kernel("activation", 3.0 * output)};
   if (model.gated_mlp) {
-    kernels.push_back(memory_kernel("gate product", 10.0 * width));
+    kernels.push_back(memory_kernel("gate product", 5.0 * output));
   }
   if (model.biases) {
-    kernels.push_back(memory_kernel("bias", 2.0 * width));
+    kernels.push_back(memory_kernel("bias", output));
   }
   return kernels;
 }
 
 Kernel norm_forward(const RankShape& shape) {
-  return memory_kernel("norm", 4.0 * shape.split_stream());
+  return memory_kernel("norm", 2.0 * shape.element * shape.split_stream());
 }
 
 std::vector<Kernel> norm_backward(const RankShape& shape, const FrameworkSpec& framework) {
-  const double stream = shape.split_stream();
+  const double array = shape.element * shape.split_stream();
   if (framework.fused_elementwise) {
     return {memory_kernel(
-        "norm", 8.0 * stream)};  // input, gradient and residual gradient in, one gradient out
+        "norm", 4.0 * array)};  // input, gradient and residual gradient in, one gradient out
   }
-  return {memory_kernel("norm", 6.0 * stream), memory_kernel("residual", 6.0 * stream)};
+  return {memory_kernel("norm", 3.0 * array), memory_kernel("residual", 3.0 * array)};
 }
 
 std::vector<Kernel> residual_forward(const ModelSpec& model,
@@ -355,16 +365,16 @@ std::vector<Kernel> residual_forward(const ModelSpec& model,
   const double stream = shape.split_stream();
   const double mask = shape.dropout ? 1.0 : 0.0;
   if (framework.fused_elementwise || (!model.biases && !shape.dropout)) {
-    return {memory_kernel("residual", (6.0 + mask) * stream)};
+    return {memory_kernel("residual", (3.0 * shape.element + mask) * stream)};
   }
   std::vector<Kernel> kernels;
   if (model.biases) {
-    kernels.push_back(memory_kernel("bias", 4.0 * stream));
+    kernels.push_back(memory_kernel("bias", 2.0 * shape.element * stream));
   }
   if (shape.dropout) {
-    kernels.push_back(memory_kernel("dropout", 5.0 * stream));
+    kernels.push_back(memory_kernel("dropout", masked(shape) * stream));
   }
-  kernels.push_back(memory_kernel("residual", 6.0 * stream));
+  kernels.push_back(memory_kernel("residual", 3.0 * shape.element * stream));
   return kernels;
 }
 
@@ -372,17 +382,30 @@ std::vector<Kernel> residual_backward(const RankShape& shape) {
   if (!shape.dropout) {
     return {};
   }
-  return {memory_kernel("dropout", 5.0 * shape.split_stream())};
+  return {memory_kernel("dropout", masked(shape) * shape.split_stream())};
 }
 
+namespace {
+
+double logits(const RankShape& shape) { return elements(shape.tokens, shape.vocabulary); }
+
+/// Without fusion four fp32 passes forward; 16-bit logits are cast before them.
+double unfused_loss_forward(const RankShape& shape) { return shape.element < 4 ? 22.0 : 16.0; }
+/// One fp32 pass in place; the gradient is cast to 16-bit logits.
+double unfused_loss_backward(const RankShape& shape) { return shape.element < 4 ? 12.0 : 8.0; }
+
+}  // namespace
+
 Kernel cross_entropy_forward(const RankShape& shape, const FrameworkSpec& framework) {
-  return memory_kernel("cross entropy", (framework.fused_cross_entropy ? 8.0 : 22.0) *
-                                            elements(shape.tokens, shape.vocabulary));
+  const double bytes =
+      framework.fused_cross_entropy ? 4.0 * shape.element : unfused_loss_forward(shape);
+  return memory_kernel("cross entropy", bytes * logits(shape));
 }
 
 Kernel cross_entropy_backward(const RankShape& shape, const FrameworkSpec& framework) {
-  return memory_kernel("cross entropy", (framework.fused_cross_entropy ? 6.0 : 12.0) *
-                                            elements(shape.tokens, shape.vocabulary));
+  const double bytes =
+      framework.fused_cross_entropy ? 3.0 * shape.element : unfused_loss_backward(shape);
+  return memory_kernel("cross entropy", bytes * logits(shape));
 }
 
 }  // namespace headway::workload

@@ -32,7 +32,8 @@ struct GradientTraffic {
 };
 /// Added to a buffer by the product itself (read and write), or in a second pass where elementwise
 /// work is not fused; where gradients are sharded, written once for the reduction.
-GradientTraffic gradient_traffic(const FrameworkSpec& framework, bool sharded);
+/// @param element  bytes of the product's result before it is added
+GradientTraffic gradient_traffic(const FrameworkSpec& framework, double element, bool sharded);
 std::vector<core::Kernel> weight_gradient(const Linear& linear, GradientTraffic traffic);
 
 /// A kernel timed by its bytes.
@@ -61,29 +62,29 @@ core::Kernel flash_forward(const RankShape& shape, const AttentionShape& attenti
 core::Kernel flash_backward(const RankShape& shape, const AttentionShape& attention);
 
 /// Core attention of a rank that has whole sequences: one flash kernel, or score product, softmax,
-/// dropout and value product. Bytes of the unfused form, each score element: forward 13, backward
-/// 19 with dropout; 8 and 14 without.
+/// dropout and value product. Bytes of the unfused form, each 16-bit score element: forward 13,
+/// backward 19 with dropout; 8 and 14 without.
 std::vector<core::Kernel> attention_forward(const RankShape& shape, const FrameworkSpec& framework);
 std::vector<core::Kernel> attention_backward(const RankShape& shape,
                                              const FrameworkSpec& framework);
 
 /// Norms of queries and keys, where the model has them.
-/// @param bytes  an element: 4 forward (read, written), 6 backward (input and gradient read)
+/// @param arrays  moved: 2 forward (read, written), 3 backward (input and gradient read)
 std::vector<core::Kernel> query_key_norms(const ModelSpec& model,
                                           const RankShape& shape,
-                                          double bytes);
+                                          double arrays);
 
 /// Rotary embedding of queries and keys; none with learned positions or ALiBi. Latent attention turns
 /// part of a query and writes keys and values anew.
 std::vector<core::Kernel> rotary(const ModelSpec& model, const RankShape& shape);
 
-/// The MLP's activation function (with the gate's product, where gated) over `width` elements of
-/// its output.
+/// The MLP's activation function (with the gate's product, where gated).
+/// @param output  bytes of its result
 std::vector<core::Kernel> activation_forward(const ModelSpec& model,
-                                             double width,
+                                             double output,
                                              const FrameworkSpec& framework);
 std::vector<core::Kernel> activation_backward(const ModelSpec& model,
-                                              double width,
+                                              double output,
                                               const FrameworkSpec& framework);
 
 /// Norm over the residual stream of this rank.
@@ -98,8 +99,8 @@ std::vector<core::Kernel> residual_forward(const ModelSpec& model,
 /// Gradient of dropout; nothing without dropout.
 std::vector<core::Kernel> residual_backward(const RankShape& shape);
 
-/// Cross entropy over this rank's part of the vocabulary: 8 + 6 B a logit fused, 22 + 12 B unfused
-/// in fp32.
+/// Cross entropy over this rank's part of the vocabulary, of 16-bit logits: 8 + 6 B each fused,
+/// 22 + 12 B unfused in fp32; of fp32 logits 16 + 12 and 16 + 8 B.
 core::Kernel cross_entropy_forward(const RankShape& shape, const FrameworkSpec& framework);
 core::Kernel cross_entropy_backward(const RankShape& shape, const FrameworkSpec& framework);
 

@@ -17,10 +17,13 @@ using core::CollectiveKind;
 
 BackwardMode backward_mode(const BlockInput& input, BackwardPart part) {
   const bool sharded = shards_gradients(input.parallelism.sharding);
-  return {part, gradient_traffic(input.training.framework, sharded)};
+  return {part, gradient_traffic(input.training.framework, input.shape.element, sharded)};
 }
 
-double mlp_width(const RankShape& shape) { return static_cast<double>(shape.tokens * shape.ffn); }
+/// Bytes of the output of the MLP's activation.
+double mlp_output(const RankShape& shape) {
+  return shape.element * static_cast<double>(shape.tokens * shape.ffn);
+}
 
 TensorRegion tensor_region(BlockWriter& writer, const BlockInput& input) {
   return {writer, input.shape, input.training.framework.tensor_overlap};
@@ -40,7 +43,7 @@ void write_latent_up_forward(BlockWriter& writer, const BlockInput& input) {
 void write_attention_input_forward(BlockWriter& writer, const BlockInput& input) {
   if (!input.shape.latent()) {
     tensor_region(writer, input).forward_columns(layer_linears(input.model, input.shape).qkv);
-    writer.compute(query_key_norms(input.model, input.shape, 4.0));
+    writer.compute(query_key_norms(input.model, input.shape, 2.0));
     writer.compute(rotary(input.model, input.shape));
     return;
   }
@@ -90,7 +93,8 @@ void write_mlp_forward(BlockWriter& writer, const BlockInput& input) {
   const LayerLinears linears = layer_linears(input.model, input.shape);
   TensorRegion region = tensor_region(writer, input);
   region.forward_columns(linears.mlp_in);
-  writer.compute(activation_forward(input.model, mlp_width(input.shape), input.training.framework));
+  writer.compute(
+      activation_forward(input.model, mlp_output(input.shape), input.training.framework));
   region.forward_rows(linears.mlp_out);
 }
 
@@ -120,7 +124,7 @@ void write_half_end_backward(BlockWriter& writer, const BlockInput& input) {
   writer.compute(residual_backward(input.shape));
   if (norms_outputs(input.model)) {
     // Input and gradient in, one gradient out; the residual's gradient passes by.
-    writer.compute(memory_kernel("norm", 6.0 * input.shape.split_stream()));
+    writer.compute(memory_kernel("norm", 3.0 * input.shape.element * input.shape.split_stream()));
   }
 }
 
@@ -151,19 +155,19 @@ void write_mlp_backward(BlockWriter& writer, const BlockInput& input, const Back
   region.backward_rows(linears.mlp_out, mode);
   if (mode.part != BackwardPart::weight_gradient) {
     writer.compute(
-        activation_backward(input.model, mlp_width(input.shape), input.training.framework));
+        activation_backward(input.model, mlp_output(input.shape), input.training.framework));
   }
   region.backward_columns(linears.mlp_in, mode);
 }
 
-/// Elements of the activation's output that backward makes again.
-double remade_width(const BlockInput& input, const LayerKind& kind) {
+/// Bytes of the activation's output that backward makes again.
+double remade_output(const BlockInput& input, const LayerKind& kind) {
   if (!kind.experts) {
-    return mlp_width(input.shape);
+    return mlp_output(input.shape);
   }
   const ExpertShape& shape = *input.experts;
-  return shape.rows() * static_cast<double>(shape.ffn) +
-         static_cast<double>(input.shape.tokens * shape.shared_ffn);
+  return input.shape.element * (shape.rows() * static_cast<double>(shape.ffn) +
+                                static_cast<double>(input.shape.tokens * shape.shared_ffn));
 }
 
 /// What the second half of a layer makes again before its gradients.
@@ -179,7 +183,7 @@ void write_second_half_again(BlockWriter& writer,
                               kind.experts ? start_dispatch(writer, input) : std::vector<int>{});
   } else if (again.activation) {
     writer.compute(
-        activation_forward(input.model, remade_width(input, kind), input.training.framework));
+        activation_forward(input.model, remade_output(input, kind), input.training.framework));
   }
 }
 
@@ -226,7 +230,7 @@ void write_attention_backward(BlockWriter& writer,
     }
     write_core_attention_backward(writer, input.shape, framework);
     writer.compute(rotary(input.model, input.shape));
-    writer.compute(query_key_norms(input.model, input.shape, 6.0));
+    writer.compute(query_key_norms(input.model, input.shape, 3.0));
     if (again.norms) {
       writer.compute(norm_forward(input.shape));
     }
@@ -305,14 +309,14 @@ Block prediction_forward(const BlockInput& input) {
   BlockWriter writer("prediction forward");
   const RankShape& shape = input.shape;
   TensorRegion region(writer, shape, false);
-  writer.compute(memory_kernel("embedding", 4.0 * shape.stream()));
+  writer.compute(memory_kernel("embedding", 2.0 * shape.element * shape.stream()));
   region.reduce("embedding reduce");
   writer.compute(norm_forward(shape));
   writer.compute(norm_forward(shape));
   region.forward_columns(prediction_projection(shape));
   if (shape.tensor > 1) {
     writer.collective(CollectiveKind::all_gather, Group::tensor, Activity::tensor,
-                      Bytes(2.0 * shape.stream()), "gather columns");
+                      Bytes(shape.element * shape.stream()), "gather columns");
   }
   return writer.finish();
 }
@@ -326,7 +330,7 @@ Block prediction_backward(const BlockInput& input) {
   writer.compute(norm_backward(shape, input.training.framework));
   writer.compute(norm_backward(shape, input.training.framework));
   region.gather("embedding gather");
-  const double bytes = 2.0 + 2.0 * input.training.framework.gradient_bytes;
+  const double bytes = input.shape.element + 2.0 * input.training.framework.gradient_bytes;
   writer.compute(memory_kernel("embedding", bytes * shape.stream()));
   return writer.finish();
 }
@@ -334,13 +338,15 @@ Block prediction_backward(const BlockInput& input) {
 Block embedding_forward(const BlockInput& input) {
   BlockWriter writer("embedding forward");
   TensorRegion region(writer, input.shape, false);
-  writer.compute(memory_kernel("embedding", 4.0 * input.shape.stream()));
+  writer.compute(memory_kernel("embedding", 2.0 * input.shape.element * input.shape.stream()));
   region.reduce("embedding reduce");
   if (input.model.learned_positions > 0) {
-    writer.compute(memory_kernel("positions", 6.0 * input.shape.split_stream()));
+    writer.compute(
+        memory_kernel("positions", 3.0 * input.shape.element * input.shape.split_stream()));
   }
   if (input.shape.dropout) {
-    writer.compute(memory_kernel("dropout", 5.0 * input.shape.split_stream()));
+    writer.compute(
+        memory_kernel("dropout", (2.0 * input.shape.element + 1.0) * input.shape.split_stream()));
   }
   return writer.finish();
 }
@@ -351,7 +357,7 @@ Block embedding_backward(const BlockInput& input) {
   writer.compute(residual_backward(input.shape));
   region.gather("embedding gather");
   // Each token's gradient is read and added to a row of the gradient buffer.
-  const double bytes = 2.0 + 2.0 * input.training.framework.gradient_bytes;
+  const double bytes = input.shape.element + 2.0 * input.training.framework.gradient_bytes;
   writer.compute(memory_kernel("embedding", bytes * input.shape.stream()));
   return writer.finish();
 }

@@ -6,6 +6,7 @@
 #include "sim/workload/activation_memory.h"
 #include "sim/workload/data_parallel_blocks.h"
 #include "sim/workload/layout.h"
+#include "sim/workload/offload.h"
 #include "sim/workload/optimizer_state.h"
 #include "sim/workload/rank_parameters.h"
 #include "sim/workload/rank_shape.h"
@@ -41,6 +42,7 @@ class Liveness {
 
   Live peak(const StageLayout& layout, int stage, const StageSchedule& items) {
     now_ = peak_ = {};
+    host_ = host_peak_ = 0;
     for (const WorkItem& item : items) {
       const ChunkLayout& chunk = layout.at(stage, item.chunk);
       switch (item.kind) {
@@ -61,6 +63,9 @@ class Liveness {
     return peak_;
   }
 
+  /// Activations in host memory at their own peak, of the stage that `peak` was last called for.
+  [[nodiscard]] double host_peak() const { return host_peak_; }
+
  private:
   struct LayerBytes {
     double kept = 0, working = 0;
@@ -72,9 +77,7 @@ class Liveness {
 
   void forward(const ChunkLayout& chunk) {
     now_.activations += chunk.embedding ? kept_by_embedding(shape_) : 0.0;
-    for (const LayerRun& run : runs_of(chunk)) {
-      now_.activations += run.layers * layers_.at(run.kind).kept;
-    }
+    forward_layers(chunk);
     if (chunk.head) {
       keep_head(1);
       for (int i = 0; i < model_.multi_token_prediction; ++i) {
@@ -94,13 +97,51 @@ class Liveness {
       }
       finish_head();
     }
-    const std::vector<LayerRun> runs = runs_of(chunk);
-    for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
-      const LayerBytes& layer = layers_.at(run->kind);
-      note({layer.working, 0});
-      now_.activations -= drops ? run->layers * layer.kept : 0.0;
-    }
+    backward_layers(chunk, drops);
     now_.activations -= drops && chunk.embedding ? kept_by_embedding(shape_) : 0.0;
+  }
+
+  void forward_layers(const ChunkLayout& chunk) {
+    const auto copies = OffloadedChunk::of(parallelism_, chunk.layers);
+    if (!copies.any()) {
+      for (const LayerRun& run : runs_of(chunk)) {
+        now_.activations += run.layers * layers_.at(run.kind).kept;
+      }
+      return;
+    }
+    for (int place = 0; place < chunk.layers; ++place) {
+      now_.activations += layer_at(chunk, place).kept;
+      note({});
+      const CopyStep step = copies.after_forward(place);
+      now_.activations -= step.awaits >= 0 ? layer_at(chunk, step.awaits).kept : 0.0;
+      host_ += step.starts >= 0 ? layer_at(chunk, step.starts).kept : 0.0;
+      host_peak_ = std::max(host_peak_, host_);
+    }
+  }
+
+  /// The host's copy goes when the layer's activations are back, whole.
+  void backward_layers(const ChunkLayout& chunk, bool drops) {
+    const auto copies = OffloadedChunk::of(parallelism_, chunk.layers);
+    if (!copies.any()) {
+      const std::vector<LayerRun> runs = runs_of(chunk);
+      for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
+        const LayerBytes& layer = layers_.at(run->kind);
+        note({layer.working, 0});
+        now_.activations -= drops ? run->layers * layer.kept : 0.0;
+      }
+      return;
+    }
+    for (int place = chunk.layers - 1; place >= 0; --place) {
+      const CopyStep step = copies.before_backward(place);
+      host_ -= step.awaits >= 0 ? layer_at(chunk, step.awaits).kept : 0.0;
+      now_.activations += step.starts >= 0 ? layer_at(chunk, step.starts).kept : 0.0;
+      note({layer_at(chunk, place).working, 0});
+      now_.activations -= drops ? layer_at(chunk, place).kept : 0.0;
+    }
+  }
+
+  [[nodiscard]] const LayerBytes& layer_at(const ChunkLayout& chunk, int place) const {
+    return layers_.at(layer_kind(model_, parallelism_, chunk.first_layer + place));
   }
 
   /// After weight gradients that ran by themselves.
@@ -112,7 +153,7 @@ class Liveness {
   }
 
   void finish_head() {
-    note({0, logits_16bit(shape_)});  // the gradient of the logits
+    note({0, logit_array(shape_)});  // the gradient of the logits
     keep_head(-1);
   }
 
@@ -135,6 +176,7 @@ class Liveness {
   LayerBytes prediction_;  ///< of a multi-token prediction module, head not counted
   double logits_;
   Live now_, peak_;
+  double host_ = 0, host_peak_ = 0;  ///< activations in host memory
 };
 
 /// Narrow copies of the layers' weights for the forward and, transposed, for the backward products.
@@ -163,9 +205,9 @@ struct States {
   double host = 0;
 };
 
-/// ZeRO-3 keeps fp32 shards, of which the 16-bit weights are made when gathered; a layer is used
-/// while the next arrives, or all stay gathered. Sharded gradients exist whole for one bucket while
-/// the one before is reduced.
+/// ZeRO-3 keeps fp32 shards, of which the weights that are multiplied are made when gathered; a
+/// layer is used while the next arrives, or all stay gathered. Sharded gradients exist whole for
+/// one bucket while the one before is reduced.
 States model_states(const TrainingSpec& training,
                     const ParallelismSpec& parallelism,
                     const RankParameters& held,
@@ -174,19 +216,22 @@ States model_states(const TrainingSpec& training,
   const double parameters = held.total();
   const double shard = held.shared / ranks.shards + held.experts / ranks.expert_shards;
   const double gradient = training.framework.gradient_bytes;
-  const double optimizer = optimizer_bytes(training.optimizer_state);
+  const bool full = full_precision(training.precision);
+  const double weight = element_bytes(training.precision);
+  const double optimizer = optimizer_bytes(training.optimizer_state, full);
   const double in_reduction = 2.0 * training.framework.reduce_bytes * largest_bucket;
   switch (parallelism.sharding) {
     case Sharding::zero0:
-      return {2.0 * parameters, gradient * parameters, optimizer * parameters, 0};
+      return {weight * parameters, gradient * parameters, optimizer * parameters, 0};
     case Sharding::zero1:
-      return {2.0 * parameters, gradient * parameters, optimizer * shard, 0};
+      return {weight * parameters, gradient * parameters, optimizer * shard, 0};
     case Sharding::zero2:
-      return {2.0 * parameters, gradient * shard, optimizer * shard, in_reduction};
+      return {weight * parameters, gradient * shard, optimizer * shard, in_reduction};
     case Sharding::zero3:
     case Sharding::hsdp:
-      return {kMasterBytes * shard, gradient * shard, moment_bytes(training.optimizer_state) * shard,
-              (parallelism.reshard ? 2.0 * 2.0 * largest_bucket : 2.0 * parameters) + in_reduction};
+      return {kMasterBytes * shard, gradient * shard,
+              moment_bytes(training.optimizer_state) * shard,
+              weight * (parallelism.reshard ? 2.0 * largest_bucket : parameters) + in_reduction};
   }
   return {};
 }
@@ -197,10 +242,11 @@ States offloaded(States states,
                  const TrainingSpec& training,
                  const ParallelismSpec& parallelism,
                  double updated) {
-  if (parallelism.offload == Offload::optimizer) {
+  if (offloads_optimizer(parallelism.offload)) {
     const bool shards_weights = parallelism.sharding == Sharding::zero3 || parallelism.sharding == Sharding::hsdp;
-    states.weights = shards_weights ? 2.0 * updated : states.weights;
+    states.weights = shards_weights ? element_bytes(training.precision) * updated : states.weights;
     states.optimizer = 0;
+    // The CPUs update a copy of their own, in full precision too.
     states.host = optimizer_bytes(training.optimizer_state) * updated;
   }
   return states;
@@ -211,16 +257,19 @@ double transfer_buffers(const TrainingSpec& training,
                         const ParallelismSpec& parallelism,
                         const RankShape& shape) {
   const bool split = shape.gathers || training.framework.scatter_gather_p2p;
-  return parallelism.pipeline > 1 ? 4.0 * 2.0 * shape.stream() / (split ? shape.tensor : 1) : 0.0;
+  return parallelism.pipeline > 1
+             ? 4.0 * shape.element * shape.stream() / (split ? shape.tensor : 1)
+             : 0.0;
 }
 
 }  // namespace
 
 std::vector<StageMemory> stage_memory(const ModelSpec& model,
-                                      const TrainingSpec& training,
+                                      const TrainingSpec& given,
                                       const ParallelismSpec& parallelism,
                                       int data_parallel,
                                       int micro_batches) {
+  const TrainingSpec training = in_its_format(given);
   const StageLayout layout(model, parallelism);
   const auto schedule = pipeline_schedule(effective_schedule(parallelism), parallelism.pipeline,
                                           parallelism.virtual_stages, micro_batches);
@@ -250,7 +299,7 @@ std::vector<StageMemory> stage_memory(const ModelSpec& model,
     memory.activations = Bytes(peak.activations);
     memory.logits = Bytes(peak.logits);
     memory.buffers = Bytes(states.gathered + transfer_buffers(training, parallelism, shape));
-    memory.host = Bytes(states.host);
+    memory.host = Bytes(states.host + liveness.host_peak());
     stages.push_back(memory);
   }
   return stages;

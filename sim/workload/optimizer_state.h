@@ -13,11 +13,17 @@ inline constexpr double kMasterBytes = 4;
 /// Quantization, arXiv 2110.02861), one in fp32 4.
 double moment_bytes(OptimizerState state);
 
-/// Master weight and moments [B]; 12 with Adam in fp32.
-inline double optimizer_bytes(OptimizerState state) { return kMasterBytes + moment_bytes(state); }
+/// What the optimizer keeps beside the weights that are multiplied [B]: master weight and moments,
+/// 12 with Adam in fp32; moments alone in full precision, where the weight itself is updated.
+inline double optimizer_bytes(OptimizerState state, bool full_precision = false) {
+  return (full_precision ? 0 : kMasterBytes) + moment_bytes(state);
+}
 
 /// Memory traffic of one update beside the gradient [B]: master weight and moments read and
-/// written, the 16-bit weight written: 26 with Adam in fp32.
-inline double update_bytes(OptimizerState state) { return 2 * optimizer_bytes(state) + 2; }
+/// written, the 16-bit weight written: 26 with Adam in fp32; in full precision weight and moments
+/// read and written: 24.
+inline double update_bytes(OptimizerState state, bool full_precision = false) {
+  return 2 * (kMasterBytes + moment_bytes(state)) + (full_precision ? 0 : 2);
+}
 
 }  // namespace headway::workload

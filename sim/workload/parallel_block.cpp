@@ -7,7 +7,10 @@ namespace headway::workload {
 
 namespace {
 
-double mlp_width(const RankShape& shape) { return static_cast<double>(shape.tokens * shape.ffn); }
+/// Bytes of the output of the MLP's activation.
+double mlp_output(const RankShape& shape) {
+  return shape.element * static_cast<double>(shape.tokens * shape.ffn);
+}
 
 TensorRegion tensor_region(BlockWriter& writer, const BlockInput& input) {
   return {writer, input.shape, input.training.framework.tensor_overlap};
@@ -22,8 +25,8 @@ void write_norms(BlockWriter& writer, const BlockInput& input) {
 /// Sum of the halves' whole arrays: the later product adds to the result of the earlier one, or a
 /// kernel of its own does.
 core::Kernel add_halves(const BlockInput& input) {
-  const double bytes = input.training.framework.fused_elementwise ? 2.0 : 6.0;
-  return memory_kernel("add halves", bytes * input.shape.stream());
+  const double arrays = input.training.framework.fused_elementwise ? 1.0 : 3.0;
+  return memory_kernel("add halves", arrays * input.shape.element * input.shape.stream());
 }
 
 /// What backward needs of the MLP and did not keep.
@@ -37,7 +40,7 @@ void write_again(BlockWriter& writer, const BlockInput& input, const Remade& aga
   }
   if (again.mlp || again.activation) {
     writer.compute(
-        activation_forward(input.model, mlp_width(input.shape), input.training.framework));
+        activation_forward(input.model, mlp_output(input.shape), input.training.framework));
   }
 }
 
@@ -70,7 +73,7 @@ void write_parallel_forward(BlockWriter& writer, const BlockInput& input) {
   TensorRegion region = tensor_region(writer, input);
   write_norms(writer, input);
   region.forward_columns(linears.qkv);
-  writer.compute(query_key_norms(input.model, input.shape, 4.0));
+  writer.compute(query_key_norms(input.model, input.shape, 2.0));
   writer.compute(rotary(input.model, input.shape));
   write_core_attention_forward(writer, input.shape, framework);
   if (input.model.norms > 1) {
@@ -78,7 +81,7 @@ void write_parallel_forward(BlockWriter& writer, const BlockInput& input) {
   } else {
     writer.compute(forward_product(linears.mlp_in));
   }
-  writer.compute(activation_forward(input.model, mlp_width(input.shape), framework));
+  writer.compute(activation_forward(input.model, mlp_output(input.shape), framework));
   writer.compute(forward_product(linears.projection));
   writer.compute(add_halves(input));
   region.forward_rows(linears.mlp_out);
@@ -98,7 +101,7 @@ void write_parallel_backward(BlockWriter& writer,
   }
   tensor_region(writer, input).backward_rows(linears.mlp_out, mode);
   if (chain) {
-    writer.compute(activation_backward(input.model, mlp_width(input.shape), framework));
+    writer.compute(activation_backward(input.model, mlp_output(input.shape), framework));
     writer.compute(input_gradient(linears.projection));
   }
   if (mode.part != BackwardPart::input_gradient) {
@@ -110,7 +113,7 @@ void write_parallel_backward(BlockWriter& writer,
     }
     write_core_attention_backward(writer, input.shape, framework);
     writer.compute(rotary(input.model, input.shape));
-    writer.compute(query_key_norms(input.model, input.shape, 6.0));
+    writer.compute(query_key_norms(input.model, input.shape, 3.0));
   }
   write_columns_backward(writer, input, linears, mode);
   for (int i = 0; chain && i < input.model.norms; ++i) {

@@ -18,7 +18,7 @@ bool splits(const BlockInput& input) {
 
 Operation transfer(
     const BlockInput& input, OperationKind kind, int peer_stage, Group group, int channel) {
-  const Bytes stream(2.0 * input.shape.stream());
+  const Bytes stream(input.shape.element * input.shape.stream());
   Operation operation;
   operation.kind = kind;
   operation.activity = Activity::pipeline_p2p;
@@ -46,7 +46,7 @@ Block receive_block(const BlockInput& input, int from, Group group, int channel)
   }
   if (input.shape.tensor > 1 && !input.shape.gathers && splits(input)) {
     writer.collective(core::CollectiveKind::all_gather, Group::tensor, Activity::pipeline_p2p,
-                      Bytes(2.0 * input.shape.stream()), "gather received");
+                      Bytes(input.shape.element * input.shape.stream()), "gather received");
   }
   return writer.finish();
 }

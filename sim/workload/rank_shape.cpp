@@ -6,25 +6,14 @@
 
 namespace headway::workload {
 
-double operand_bytes(core::Precision precision) {
-  switch (precision) {
-    case core::Precision::fp32:
-    case core::Precision::tf32:
-      return 4;
-    case core::Precision::bf16:
-    case core::Precision::fp16:
-      return 2;
-    case core::Precision::fp8:
-      return 1;
-    case core::Precision::mxfp8:
-      return 33.0 / 32.0;  // one scale byte in a block of 32
-    case core::Precision::nvfp4:
-      return 9.0 / 16.0;  // half a byte, one scale byte in a block of 16
-  }
-  return 2;
+namespace {
+
+/// Attention and logits beside narrow linear layers run in bf16.
+core::Precision wide_format(core::Precision precision) {
+  return narrow(precision) ? core::Precision::bf16 : precision;
 }
 
-bool narrow(core::Precision precision) { return operand_bytes(precision) < 2; }
+}  // namespace
 
 RankShape rank_shape(const ModelSpec& model,
                      const TrainingSpec& training,
@@ -62,8 +51,8 @@ RankShape rank_shape(const ModelSpec& model,
   shape.vocabulary = (model.vocabulary + t - 1) / t;
   shape.dropout = model.dropout.value_or(model.biases);
   shape.linear = training.precision;
-  shape.wide =
-      training.precision == core::Precision::fp16 ? core::Precision::fp16 : core::Precision::bf16;
+  shape.wide = wide_format(training.precision);
+  shape.element = element_bytes(training.precision);
   return shape;
 }
 

@@ -5,17 +5,11 @@
 #include <vector>
 
 #include "sim/core/precision.h"
+#include "sim/workload/number_formats.h"
 #include "sim/workload/ring_blocks.h"
 #include "sim/workload/spec.h"
 
 namespace headway::workload {
-
-/// Bytes of one element of a matrix operand: 2, 1 (fp8; mxfp8 with its scales 33/32) or 9/16
-/// (nvfp4).
-double operand_bytes(core::Precision precision);
-
-/// Whether linear layers run in a format narrower than bf16, with casts around them.
-bool narrow(core::Precision precision);
 
 /// One attention kernel of a micro-batch: which queries meet which keys.
 struct AttentionShape {
@@ -28,7 +22,7 @@ struct AttentionShape {
   bool packed = false;  ///< many short documents in one kernel
 };
 
-/// One micro-batch on one rank. Activations between kernels are 16-bit.
+/// One micro-batch on one rank.
 struct RankShape {
   std::int64_t sequence = 0;     ///< tokens of a sequence on this rank's context shard
   std::int64_t micro_batch = 0;  ///< sequences
@@ -55,7 +49,8 @@ struct RankShape {
   bool gathers = false;  ///< sequence parallelism: gather and scatter instead of all-reduce
   bool dropout = false;  ///< dropout after attention, projection and MLP
   core::Precision linear = core::Precision::bf16;  ///< operands of the four linear layers
-  core::Precision wide = core::Precision::bf16;    ///< attention, logits: bf16 or fp16
+  core::Precision wide = core::Precision::bf16;    ///< attention, logits: never narrower than 16 bits
+  double element = 2;  ///< bytes of an activation between kernels
 
   [[nodiscard]] bool latent() const { return key_rank > 0; }
   [[nodiscard]] std::int64_t query_width() const { return heads * head_dim; }

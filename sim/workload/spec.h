@@ -209,10 +209,17 @@ constexpr auto enum_words(ContextKind) {
 }
 
 /// What leaves the GPU's memory for the host's.
-enum class Offload { none, optimizer };
+enum class Offload { none, optimizer, activations, all };
 constexpr auto enum_words(Offload) {
   using E = core::EnumWord<Offload>;
-  return std::array{E{Offload::none, "none"}, E{Offload::optimizer, "optimizer"}};
+  return std::array{E{Offload::none, "none"}, E{Offload::optimizer, "optimizer"},
+                    E{Offload::activations, "activations"}, E{Offload::all, "all"}};
+}
+constexpr bool offloads_optimizer(Offload offload) {
+  return offload == Offload::optimizer || offload == Offload::all;
+}
+constexpr bool offloads_activations(Offload offload) {
+  return offload == Offload::activations || offload == Offload::all;
 }
 
 /// How the work is divided over the ranks. tensor x context x pipeline x data = GPUs.
@@ -239,6 +246,7 @@ struct ParallelismSpec {
   std::vector<int> chunk_layers;
   RankOrder rank_order = RankOrder::data_first;
   Offload offload = Offload::none;
+  core::OrAuto<int> offload_layers;
   template <class V>
   void fields(V& v) {
     v.optional("tensor", tensor, "Tensor-parallel degree.", core::at_least_one);
@@ -293,8 +301,13 @@ struct ParallelismSpec {
                "(Llama 3).");
     v.optional("offload", offload,
                "optimizer: master weights and moments live in host memory, where the CPUs update "
-               "them; gradients go there and weights come back every step. Offload of activations "
-               "or weights is not modelled.");
+               "them; gradients go there and weights come back every step. activations: what a "
+               "layer keeps for its backward goes to host memory after its forward and comes back "
+               "a layer ahead. all: both. Offload of weights is not modelled.");
+    v.optional("offload_layers", offload_layers,
+               "Layers at the front of each chunk whose activations are offloaded; auto: all but "
+               "the chunk's last, which backward needs at once.",
+               core::at_least_one);
   }
   bool operator==(const ParallelismSpec&) const = default;
 };
@@ -337,7 +350,8 @@ struct TrainingSpec {
     v.optional("documents", documents,
                "Lengths of the documents packed into a sequence, which do not attend to each "
                "other; empty: a sequence is one document.");
-    v.optional("precision", precision, "Operand format of the matrix products.");
+    v.optional("precision", precision, "Operand format of the matrix products. fp32, tf32: weights, gradients, activations "
+               "and messages are fp32 and there is no master copy; attention is not fused.");
     v.optional("optimizer_state", optimizer_state,
                "fp32 master weights and: adam_fp32 two fp32 moments, adam_bf16 two bf16 moments, "
                "adam_8bit two 8-bit moments, sgd_momentum one fp32 moment. muon is refused: its "

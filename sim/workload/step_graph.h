@@ -50,6 +50,7 @@ enum class OperationKind : std::uint8_t {
   receive,  ///< from a neighbour stage, or from the rank as far before in the context group; blocks
             ///< until the message of the same `channel` order is here
   delay,    ///< a fixed time (`duration`)
+  copy,     ///< of `bytes` between GPU and host memory, beside what follows; waited for by `await`
 };
 
 /// One operation of a block.
@@ -62,14 +63,14 @@ struct Operation {
   Group group = Group::tensor;        ///< collective, send, receive
   core::CollectiveKind collective = core::CollectiveKind::all_reduce;
   core::Bytes bytes;    ///< collective: as nccl-tests counts (whole array); send, receive: the
-                        ///< message of one rank
+                        ///< message of one rank; copy: from or to this rank
   int peer_stage = -1;  ///< send, receive between stages: the other stage (may be any stage)
   int channel = 0;      ///< send, receive: messages of one (from, to, channel) arrive in order sent
   int distance = 1;     ///< send, receive in the context group: places further round the ring
   std::vector<int> waits;  ///< earlier transfers of this block (by index) that must be complete
   bool asynchronous =
       false;        ///< collective: does not block what follows; waited for by name or by `waits`
-  int ticket = -1;  ///< collective, asynchronous: identifies it to `await` in later calls of the
+  int ticket = -1;  ///< collective, asynchronous, and copy: identifies it to `await` in later calls of the
                     ///< stage; may be launched many times
   std::vector<int> await;  ///< tickets of which every launch by earlier calls of this stage must be
                            ///< complete first

@@ -6,12 +6,21 @@
 
 #include "sim/workload/build.h"
 #include "sim/workload/layout.h"
+#include "sim/workload/number_formats.h"
+#include "sim/workload/offload.h"
 #include "sim/workload/rank_parameters.h"
 #include "sim/workload/schedule.h"
 
 namespace headway::workload {
 
 namespace {
+
+/// What would make attention one kernel.
+std::string how_to_fuse(const TrainingSpec& training) {
+  return full_precision(training.precision)
+             ? fmt::format("{} has none: choose bf16 or fp16", core::to_word(training.precision))
+             : "set framework.fused_attention: true";
+}
 
 /// A ring cuts every document into chunks, two for each rank.
 void check_documents(std::vector<std::string>& out,
@@ -28,8 +37,8 @@ void check_documents(std::vector<std::string>& out,
       }
     }
   }
-  if (!training.documents.empty() && !training.framework.fused_attention) {
-    out.emplace_back("packed documents need fused attention; set framework.fused_attention: true");
+  if (!training.documents.empty() && !fuses_attention(training)) {
+    out.push_back("packed documents need fused attention; " + how_to_fuse(training));
   }
 }
 
@@ -154,8 +163,8 @@ std::vector<std::string> context_problems(const ModelSpec& model,
   if (c == 1) {
     return out;
   }
-  if (!training.framework.fused_attention) {
-    out.push_back("context parallelism needs fused attention; set framework.fused_attention: true");
+  if (!fuses_attention(training)) {
+    out.push_back("context parallelism needs fused attention; " + how_to_fuse(training));
   }
   if (parallelism.context_kind == ContextKind::all_to_all) {
     if (training.sequence_length % c != 0) {
@@ -182,10 +191,8 @@ std::vector<std::string> unsupported(const ModelSpec& model,
   if (model.attention == AttentionKind::multi_latent && !model.latent) {
     out.push_back(fmt::format("model '{}' has attention mla without 'latent'", model.name));
   }
-  if (training.precision == core::Precision::fp32 || training.precision == core::Precision::tf32) {
-    out.push_back(
-        fmt::format("precision {} is not simulated; choose bf16, fp16, fp8, mxfp8 or nvfp4",
-                    core::to_word(training.precision)));
+  if (std::string problem = offload_problem(model, parallelism); !problem.empty()) {
+    out.push_back(std::move(problem));
   }
   check_block(out, model);
   if (training.optimizer_state == OptimizerState::muon) {

@@ -89,6 +89,30 @@ TEST(CatalogueGpus, WithoutBf16SayWhatToUse) {
   EXPECT_THROW(gpu::peak_rate(v100, Precision::bf16), core::Error);
 }
 
+// fp32 from 8.1 (T4) to 163 TFLOP/s (MI300X), never above tf32, tf32 never above 16 bits.
+TEST(CatalogueGpus, AllHaveAPeakOfFp32) {
+  for (const auto& [name, loaded] : all_gpus()) {
+    const auto& peak = loaded.spec.peak;
+    EXPECT_GE(peak.fp32.si(), 8e12) << name;
+    EXPECT_LE(peak.fp32.si(), 170e12) << name;
+    EXPECT_EQ(gpu::missing_precision(loaded.spec, Precision::fp32), "") << name;
+    if (peak.tf32.si() > 0) {
+      EXPECT_GE(peak.tf32, peak.fp32) << name;
+      EXPECT_LE(peak.tf32, peak.fp16) << name;
+    }
+  }
+}
+
+TEST(CatalogueGpus, WithoutTf32SayWhatToUse) {
+  const auto without = [](const char* name) {
+    const auto gpu = load_entry<GpuSpec>(kConfigs / "gpus" / name, {{kConfigs}, {}}).spec;
+    return gpu::missing_precision(gpu, Precision::tf32);
+  };
+  EXPECT_EQ(without("v100-32gb-sxm.yaml"), "V100 32 GB SXM2 has no tf32; use fp16 or fp32");
+  EXPECT_EQ(without("mi250x.yaml"), "MI250X GCD has no tf32; use bf16, fp16 or fp32");
+  EXPECT_EQ(without("a100-80gb-sxm.yaml"), "");
+}
+
 TEST(CatalogueNodes, OfCardsWithoutNvlinkAreJoinedByPcie) {
   for (const char* name : {"l40s-server", "a10-server", "a40-server", "rtx-4090-server",
                            "a100-pcie-server", "h100-pcie-server"}) {

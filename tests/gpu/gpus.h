@@ -10,7 +10,7 @@ inline GpuSpec a100() {
   GpuSpec gpu;
   gpu.name = "A100 SXM 80 GB";
   gpu.architecture = Architecture::ampere;
-  gpu.peak = {156_TFLOPs, 312_TFLOPs, 312_TFLOPs, {}, {}};
+  gpu.peak = {19.5_TFLOPs, 156_TFLOPs, 312_TFLOPs, 312_TFLOPs, {}, {}};
   gpu.memory = 80_GB;
   gpu.memory_bandwidth = 2039_GBps;
   gpu.streaming_multiprocessors = 108;
@@ -24,7 +24,7 @@ inline GpuSpec h100() {
   GpuSpec gpu;
   gpu.name = "H100 SXM";
   gpu.architecture = Architecture::hopper;
-  gpu.peak = {494_TFLOPs, 989_TFLOPs, 989_TFLOPs, 1979_TFLOPs, {}};
+  gpu.peak = {67_TFLOPs, 494_TFLOPs, 989_TFLOPs, 989_TFLOPs, 1979_TFLOPs, {}};
   gpu.memory = 80_GB;
   gpu.memory_bandwidth = 3350_GBps;
   gpu.streaming_multiprocessors = 132;
@@ -47,7 +47,7 @@ inline GpuSpec b200() {
   GpuSpec gpu;
   gpu.name = "B200";
   gpu.architecture = Architecture::blackwell;
-  gpu.peak = {1125_TFLOPs, 2250_TFLOPs, 2250_TFLOPs, 4500_TFLOPs, 9000_TFLOPs};
+  gpu.peak = {75_TFLOPs, 1125_TFLOPs, 2250_TFLOPs, 2250_TFLOPs, 4500_TFLOPs, 9000_TFLOPs};
   gpu.memory = 180_GB;
   gpu.memory_bandwidth = 8000_GBps;
   gpu.streaming_multiprocessors = 148;

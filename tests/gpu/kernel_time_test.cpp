@@ -107,6 +107,40 @@ TEST(KernelTime, RefusesAPrecisionTheGpuLacks) {
   EXPECT_EQ(peak_rate(b200(), core::Precision::mxfp8), 4500_TFLOPs);
 }
 
+// The same product at the peak of each format; without a share of their own tf32 and fp32 have that
+// of 16 bits.
+TEST(KernelTime, OfTf32AndFp32ProductsIsThatOfTheirPeaks) {
+  GpuSpec gpu = h100();
+  Kernel kernel = gemm(16384, 16896, 16384);
+  const double work = kernel.work.si();
+  const double fill = std::sqrt(16384.0 / (16384 + 128));
+  const auto seconds = [&](core::Precision precision) {
+    kernel.precision = precision;
+    return (kernel_time(gpu, gpu.sustained, kernel, kNoLimit) - 2_us).si();
+  };
+  EXPECT_NEAR(seconds(core::Precision::tf32), work / (494e12 * 0.82 * fill), 1e-9);
+  EXPECT_NEAR(seconds(core::Precision::fp32), work / (67e12 * 0.82 * fill), 1e-9);
+  gpu.sustained.gemm_tf32 = 0.9;
+  gpu.sustained.gemm_fp32 = 0.7;
+  EXPECT_NEAR(seconds(core::Precision::tf32), work / (494e12 * 0.9 * fill), 1e-9);
+  EXPECT_NEAR(seconds(core::Precision::fp32), work / (67e12 * 0.7 * fill), 1e-9);
+}
+
+// 16 bytes are 4 numbers of tf32; the vector units that multiply fp32 ask for no alignment.
+TEST(KernelTime, AlignsRowsToSixteenBytesOfTheFormat) {
+  const GpuSpec gpu = h100();
+  const auto slower = [&](core::Precision precision, std::int64_t n) {
+    Kernel odd = gemm(8192, n, 4096), even = gemm(8192, n - n % 8, 4096);
+    odd.precision = even.precision = precision;
+    return kernel_time(gpu, gpu.sustained, odd, kNoLimit) /
+           kernel_time(gpu, gpu.sustained, even, kNoLimit);
+  };
+  EXPECT_NEAR(slower(core::Precision::bf16, 50260), 4, 0.05);
+  EXPECT_NEAR(slower(core::Precision::tf32, 50260), 1, 0.05);
+  EXPECT_NEAR(slower(core::Precision::tf32, 50257), 4, 0.05);
+  EXPECT_NEAR(slower(core::Precision::fp32, 50257), 1, 0.05);
+}
+
 TEST(LaunchStretch, HoldsABlockToThePaceOfTheCpu) {
   const LaunchModel launch{30_us, false};
   // r = 20 x 30 us / 1 ms = 0.6: (1 + 0.6^4)^(1/4) = 1.1296^0.25; r = 2.7: (1 + 53.1441)^(1/4).

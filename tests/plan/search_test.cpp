@@ -90,6 +90,25 @@ TEST(Search, SimulatesTheRunOfEachPlanWhereOneIsAskedFor) {
   }
 }
 
+// The user chooses offload; every plan has it, and the layouts that the analytic tier passes over
+// are slower with it too.
+TEST(Search, KeepsTheOffloadOfActivations) {
+  auto scenario = sample_scenario();
+  scenario.parallelism.offload = workload::Offload::activations;
+  PlanOptions three;
+  three.keep = 3;
+  PlanOptions all;
+  all.keep = 100000;
+  const auto few = search(scenario, three);
+  const auto every = search(scenario, all);
+  ASSERT_EQ(few.plans.size(), 3U);
+  for (std::size_t i = 0; i < few.plans.size(); ++i) {
+    EXPECT_EQ(few.plans[i].layout.offload, workload::Offload::activations);
+    EXPECT_EQ(few.plans[i].layout, every.plans[i].layout);
+    EXPECT_GT(few.plans[i].step.memory.host_peak.si(), 0);
+  }
+}
+
 TEST(Search, MustKeepAtLeastOnePlan) {
   PlanOptions none;
   none.keep = 0;

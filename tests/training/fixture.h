@@ -12,7 +12,7 @@ inline Scenario eight_nodes() {
   s.name = "eight nodes";
   auto& gpu = s.cluster.node.gpu;
   gpu.name = "H100";
-  gpu.peak = {494_TFLOPs, 989_TFLOPs, 989_TFLOPs, 1979_TFLOPs, core::FlopsPerSecond(0)};
+  gpu.peak = {67_TFLOPs, 494_TFLOPs, 989_TFLOPs, 989_TFLOPs, 1979_TFLOPs, core::FlopsPerSecond(0)};
   gpu.memory = 80_GB;
   gpu.memory_bandwidth = 3350_GBps;
   gpu.power = core::Watts(700);

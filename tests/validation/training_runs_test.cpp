@@ -39,6 +39,37 @@ TEST(TrainingRuns, ARowBecomesAScenario) {
   EXPECT_TRUE(built.assumed.empty());
 }
 
+TEST(TrainingRuns, RowsInFp32AndTf32ArePredicted) {
+  std::string rows = row("a-1", "dense", "32", "") + row("a-2", "dense", "32", "");
+  rows.replace(rows.find("bf16"), 4, "fp32");
+  rows.replace(rows.find("bf16"), 4, "tf32");
+  const auto predicted = predict_runs(import::CsvTable(kHeader + rows, "t.csv"), catalogue());
+  ASSERT_EQ(predicted.size(), 2U);
+  EXPECT_EQ(predicted[0].status, "ok");
+  EXPECT_EQ(predicted[1].status, "ok");
+  EXPECT_LT(*predicted[0].predicted, *predicted[1].predicted);
+}
+
+// 32 layers in 4 stages of 8: three of each are offloaded; twenty are not there, so all but the
+// last.
+TEST(TrainingRuns, StatedLayersOfOffloadedActivationsAreOffloaded) {
+  std::string header = kHeader;
+  header.insert(header.size() - 1, ",cpu_offload_layers");
+  const auto built = [&](const std::string& layers) {
+    std::string text = row("a-1", "dense", "32", "");
+    text.insert(text.size() - 1, "," + layers);
+    return row_scenario(import::CsvTable(header + text, "t.csv"), 0, catalogue());
+  };
+  EXPECT_EQ(built("0").scenario->parallelism.offload, workload::Offload::none);
+  const RowScenario three = built("3");
+  EXPECT_EQ(three.scenario->parallelism.offload, workload::Offload::activations);
+  EXPECT_EQ(three.scenario->parallelism.offload_layers.value, 3);
+  EXPECT_TRUE(three.assumed.empty());
+  const RowScenario twenty = built("20");
+  EXPECT_TRUE(twenty.scenario->parallelism.offload_layers.is_auto());
+  EXPECT_THAT(twenty.assumed, testing::ElementsAre("cpu_offload_layers"));
+}
+
 // 126 layers, 16 stages: (126 + 2) / 16 = 8 layers a stage, the first and the last have one fewer.
 TEST(TrainingRuns, EmbeddingAndLossMayCountAsLayers) {
   const import::CsvTable table(kHeader + row("a-1", "dense", "14", ""), "t.csv");

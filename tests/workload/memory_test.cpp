@@ -63,12 +63,57 @@ TEST(SavedPerLayer, DropsWhatIsCheapToMakeAgain) {
             backward_working_set(llama_8b(), recipe(8192, 8), full));
 }
 
-/// The peak of activations and logits by walking the calls of the step graph one by one.
+/// Bytes at their largest.
+struct Peak {
+  double gpu = 0, host = 0;
+};
+
+/// Activations that are copied: one of each direction at a time.
+class Copies {
+ public:
+  /// @param live  on the GPU; changed
+  void run(const Block& block, double& live, Peak& peak) {
+    for (const Operation& o : block.operations) {
+      const bool out = block.name == "offload activations";
+      double& moving = out ? leaving_ : arriving_;
+      if (!o.await.empty()) {  // whole on the other side: the copy on this one goes
+        (out ? live : host_) -= moving;
+        moving = 0;
+      }
+      if (o.kind == OperationKind::copy) {
+        EXPECT_EQ(moving, 0);
+        moving = o.bytes.si();
+        (out ? host_ : live) += moving;
+      }
+      peak.host = std::max(peak.host, host_);
+    }
+  }
+  [[nodiscard]] double left() const { return host_ + leaving_ + arriving_; }
+
+ private:
+  double host_ = 0, leaving_ = 0, arriving_ = 0;
+};
+
+/// The peaks of activations and logits by walking the calls of the step graph one by one.
+Peak brute_force(const ModelSpec& model,
+                 const TrainingSpec& training,
+                 const ParallelismSpec& parallelism,
+                 int micro_batches,
+                 int stage);
+
 double brute_force_peak(const ModelSpec& model,
                         const TrainingSpec& training,
                         const ParallelismSpec& parallelism,
                         int micro_batches,
                         int stage) {
+  return brute_force(model, training, parallelism, micro_batches, stage).gpu;
+}
+
+Peak brute_force(const ModelSpec& model,
+                 const TrainingSpec& training,
+                 const ParallelismSpec& parallelism,
+                 int micro_batches,
+                 int stage) {
   const StepGraph graph = build_step_graph(model, training, parallelism, 2, micro_batches);
   std::map<std::string, LayerKind> kinds;
   for (const LayerRun& run : layer_runs(model, parallelism, 0, model.layers)) {
@@ -87,8 +132,10 @@ double brute_force_peak(const ModelSpec& model,
   const double stream = tokens * model.hidden / shards;
   const double logit_gradient = 2.0 * tokens * model.vocabulary / parallelism.tensor;
   const double mask = model.biases ? stream : 0.0;  // dropout of the embedding
-  double live = 0, peak = 0;
-  const auto see = [&](double extra) { peak = std::max(peak, live + extra); };
+  double live = 0;
+  Peak peak;
+  Copies copies;
+  const auto see = [&](double extra) { peak.gpu = std::max(peak.gpu, live + extra); };
   for (const Call& call : graph.stages[static_cast<std::size_t>(stage)].calls) {
     const std::string& name = graph.blocks[static_cast<std::size_t>(call.block)].name;
     for (int i = 0; i < call.repeat; ++i) {
@@ -109,6 +156,12 @@ double brute_force_peak(const ModelSpec& model,
       } else if (name.ends_with("layer backward")) {
         see(working(kind));
         live -= saved(kind);
+      } else if (name.ends_with("layer input gradient")) {
+        see(working(kind.substr(0, kind.rfind(' '))));
+      } else if (name.ends_with("layer weight gradient")) {
+        live -= saved(kind.substr(0, kind.rfind(' ')));
+      } else if (name.ends_with("load activations")) {
+        copies.run(graph.blocks[static_cast<std::size_t>(call.block)], live, peak);
       } else if (name == "embedding backward") {
         live -= mask;
       }
@@ -116,6 +169,7 @@ double brute_force_peak(const ModelSpec& model,
     }
   }
   EXPECT_NEAR(live, 0, 1);
+  EXPECT_NEAR(copies.left(), 0, 1);
   return peak;
 }
 
@@ -184,6 +238,56 @@ TEST(StageMemory, EqualsAnInterpreterOfTheStepGraphForLatentAttentionWindowsAndP
       const double counted = (memory.activations + memory.logits).si();
       EXPECT_NEAR(counted / brute_force_peak(model, training, parallelism, 8, stage), 1, 1e-12)
           << "stage " << stage;
+    }
+  }
+}
+
+TEST(StageMemory, EqualsAnInterpreterOfTheStepGraphWithOffloadedActivations) {
+  for (const auto recompute : {Recompute::none, Recompute::selective, Recompute::full}) {
+    for (const int v : {1, 2}) {
+      for (const int layers : {0, 1, 3}) {
+        ModelSpec model = mixtral_8x7b();
+        model.moe->leading_dense_layers = 2;
+        model.moe->period = 2;
+        model.multi_token_prediction = 1;
+        ParallelismSpec parallelism = split(2, 4);
+        parallelism.virtual_stages = v;
+        parallelism.expert = 4;
+        parallelism.recompute = recompute;
+        parallelism.recompute_period = recompute == Recompute::none ? 1 : 2;
+        parallelism.offload = Offload::activations;
+        if (layers > 0) {
+          parallelism.offload_layers = layers;
+        }
+        const TrainingSpec training = recipe(4096, 32);
+        const auto stages = stage_memory(model, training, parallelism, 2, 16);
+        for (int stage = 0; stage < 4; ++stage) {
+          const StageMemory& memory = stages[static_cast<std::size_t>(stage)];
+          const Peak peak = brute_force(model, training, parallelism, 16, stage);
+          EXPECT_NEAR((memory.activations + memory.logits).si() / peak.gpu, 1, 1e-12)
+              << "stage " << stage;
+          EXPECT_NEAR(memory.host.si() / peak.host, 1, 1e-12) << "stage " << stage;
+        }
+      }
+    }
+  }
+}
+
+TEST(StageMemory, EqualsAnInterpreterOfTheStepGraphWithOffloadAndHalvesOfBackward) {
+  for (const auto schedule : {ScheduleKind::zero_bubble_h1, ScheduleKind::zero_bubble_h2,
+                              ScheduleKind::zero_bubble_v, ScheduleKind::dual_pipe_v}) {
+    ParallelismSpec parallelism = split(8, 4);
+    parallelism.schedule = schedule;
+    parallelism.offload = Offload::activations;
+    const ModelSpec model = llama_70b();
+    const TrainingSpec training = recipe(4096, 32);
+    const auto stages = stage_memory(model, training, parallelism, 2, 16);
+    for (int stage = 0; stage < 4; ++stage) {
+      const StageMemory& memory = stages[static_cast<std::size_t>(stage)];
+      const Peak peak = brute_force(model, training, parallelism, 16, stage);
+      EXPECT_NEAR((memory.activations + memory.logits).si() / peak.gpu, 1, 1e-12)
+          << "stage " << stage;
+      EXPECT_NEAR(memory.host.si() / peak.host, 1, 1e-12) << "stage " << stage;
     }
   }
 }

@@ -1,0 +1,65 @@
+// Offload of activations: which layers' activations leave the GPU, and when their copies run.
+//
+// Transformer Engine's order (AsyncDoubleBufferGroupOffloadHandler): the first k of a chunk's n
+// layers are offloaded one after another on a copy stream. The copies are spread over the n layers:
+// copy c starts where copy c - 1 is awaited and is awaited at the end of layer
+//     w(c) = (c + 1) floor(n / k) - 1 + min(c + 1, n mod k),
+// so for k = n - 1 at the end of the layer after its own. Backward is the mirror image: copy c
+// starts back where layer w(c) begins, which awaits copy c + 1; layer 0 awaits copy 0.
+#pragma once
+
+#include <string>
+
+#include "sim/workload/layout.h"
+#include "sim/workload/spec.h"
+#include "sim/workload/step_graph.h"
+
+namespace headway::workload {
+
+/// Tickets of copies to and from the host; those of gradients and parameters are smaller.
+inline constexpr int kToHostTicket = 1 << 20;
+inline constexpr int kFromHostTicket = kToHostTicket + 1;
+
+/// What happens to copies at one layer; -1: nothing.
+struct CopyStep {
+  int awaits = -1;  ///< layer of the chunk whose copy must be complete
+  int starts = -1;  ///< layer of the chunk whose copy begins then
+};
+
+/// The copies of one chunk.
+class OffloadedChunk {
+ public:
+  /// @param layers     of the chunk
+  /// @param offloaded  of them, at the front; less than `layers`
+  OffloadedChunk(int layers, int offloaded);
+  /// Of a plan; none offloaded where it offloads no activations or the chunk has one layer.
+  static OffloadedChunk of(const ParallelismSpec& parallelism, int layers);
+
+  [[nodiscard]] bool any() const { return offloaded_ > 0; }
+  [[nodiscard]] int offloaded() const { return offloaded_; }
+  /// After the forward of layer `place` of the chunk.
+  [[nodiscard]] CopyStep after_forward(int place) const;
+  /// Before the backward of layer `place`.
+  [[nodiscard]] CopyStep before_backward(int place) const;
+
+ private:
+  /// Layer at whose end copy `copy` is awaited: w.
+  [[nodiscard]] int window_end(int copy) const;
+  /// Copy whose window ends with layer `place`, or -1.
+  [[nodiscard]] int copy_ending_at(int place) const;
+
+  int layers_ = 0, offloaded_ = 0;
+};
+
+/// Inserts the copies into all passes of a step graph.
+/// @param layout  of the graph's chunks
+void add_copies(const ModelSpec& model,
+                const TrainingSpec& training,
+                const ParallelismSpec& parallelism,
+                const StageLayout& layout,
+                StepGraph& graph);
+
+/// Why activations cannot be offloaded as the plan says; empty if they can, or are not.
+std::string offload_problem(const ModelSpec& model, const ParallelismSpec& parallelism);
+
+}  // namespace headway::workload
