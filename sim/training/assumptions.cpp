@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/workload/layout.h"
+
 namespace headway::training {
 
 namespace {
@@ -94,6 +96,11 @@ std::vector<Assumption> step_assumptions(const CheckedScenario& checked, const L
   if (checked.scenario().parallelism.offload == workload::Offload::optimizer) {
     list.push_back({"parallelism.offload", "optimizer",
                     "gradients to the host, update there, weights back, one after another; software that tiles them is faster by at most the two copies"});
+  }
+  if (workload::copies_of_layers(checked.scenario().parallelism) > 1) {
+    list.push_back({"parallelism.schedule", "dualpipe",
+                    "gradients are summed over both copies of a layer, and a sharded optimizer is "
+                    "divided over both: published descriptions do not say"});
   }
   list.push_back({"overlap", "in proportion", "a collective beside kernels slows them by the framework's interference; groups in one NVLink domain do not contend"});
   list.push_back({"jitter", "none", "every GPU runs at the sustained speed of the slowest of them, which all others wait for"});

@@ -7,6 +7,7 @@
 
 #include "sim/core/error.h"
 #include "sim/core/random.h"
+#include "sim/workload/layout.h"
 
 namespace headway::training {
 
@@ -87,7 +88,10 @@ NodeOrder node_order(const ClusterSpec& cluster, const workload::ParallelismSpec
   HEADWAY_CHECK(false, "placement {}", static_cast<int>(cluster.placement));
 }
 
-RankLayout::RankLayout(const workload::ParallelismSpec& p, int data_parallel, int domain_gpus, NodeOrder order)
+RankLayout::RankLayout(const workload::ParallelismSpec& p,
+                       int data_parallel,
+                       int domain_gpus,
+                       NodeOrder order)
     : tensor_(p.tensor),
       context_(p.context),
       data_(data_parallel),
@@ -97,6 +101,7 @@ RankLayout::RankLayout(const workload::ParallelismSpec& p, int data_parallel, in
       shard_group_(std::max(1, p.shard_group_size)),
       domain_gpus_(domain_gpus),
       pipeline_first_(p.rank_order == workload::RankOrder::pipeline_first),
+      mirrored_(workload::copies_of_layers(p) > 1),
       order_(std::move(order)) {}
 
 core::GpuId RankLayout::gpu(Rank rank) const {
@@ -147,6 +152,7 @@ Rank RankLayout::leader(Group group, Rank of) const {
     case Group::data_context:
       at.data = 0;
       at.context = 0;
+      at.pipeline = stages_alike(at.pipeline).front();
       return rank(at);
     case Group::embedding:
       at.pipeline = 0;
@@ -187,6 +193,14 @@ Rank RankLayout::rank_at(const ExpertPlace& place, int pipeline) const {
   return rank(at);
 }
 
+std::vector<int> RankLayout::stages_alike(int pipeline) const {
+  if (!mirrored_) {
+    return {pipeline};
+  }
+  const int mirror = pipeline_ - 1 - pipeline;
+  return {std::min(pipeline, mirror), std::max(pipeline, mirror)};
+}
+
 int RankLayout::domain(Rank rank) const {
   return domain_gpus_ > 0 ? static_cast<int>(gpu(rank).index()) / domain_gpus_ : 0;
 }
@@ -208,7 +222,7 @@ std::vector<Rank> RankLayout::shard_members(Group group, Rank of) const {
 }
 
 std::vector<Rank> RankLayout::expert_members(Group group, Rank of) const {
-  const int pipeline = coordinates(of).pipeline;
+  int pipeline = coordinates(of).pipeline;
   ExpertPlace place = expert_place(of);
   std::vector<Rank> ranks;
   const auto visit = [&](int& along, int degree) {
@@ -221,7 +235,10 @@ std::vector<Rank> RankLayout::expert_members(Group group, Rank of) const {
     return ranks;
   }
   if (group == Group::expert_data) {
-    visit(place.data, tensor_ * context_ * data_ / (expert_ * expert_tensor_));
+    for (const int stage : stages_alike(pipeline)) {
+      pipeline = stage;
+      visit(place.data, tensor_ * context_ * data_ / (expert_ * expert_tensor_));
+    }
     return ranks;
   }
   visit(place.expert, expert_);
@@ -292,9 +309,12 @@ std::vector<Rank> RankLayout::members(Group group, Rank of) const {
       }
       return ranks;
     case Group::data_context:
-      for (at.data = 0; at.data < data_; ++at.data) {
-        for (at.context = 0; at.context < context_; ++at.context) {
-          ranks.push_back(rank(at));
+      for (const int stage : stages_alike(at.pipeline)) {
+        at.pipeline = stage;
+        for (at.data = 0; at.data < data_; ++at.data) {
+          for (at.context = 0; at.context < context_; ++at.context) {
+            ranks.push_back(rank(at));
+          }
         }
       }
       return ranks;

@@ -201,11 +201,10 @@ std::vector<std::string> unsupported(const ModelSpec& model,
         "optimizer_state muon is not simulated: its orthogonalization gathers and multiplies whole "
         "matrices; choose adam_fp32, adam_bf16, adam_8bit or sgd_momentum");
   }
-  const ScheduleKind schedule = effective_schedule(parallelism);
-  if (schedule == ScheduleKind::dual_pipe) {
-    out.push_back(
-        "schedule dualpipe, which holds the weights twice, is not simulated; choose dualpipe-v or "
-        "another schedule");
+  if (copies_of_layers(parallelism) > 1 && parallelism.sharding == Sharding::hsdp) {
+    out.emplace_back(
+        "schedule dualpipe with sharding hsdp is not simulated: both shard copies of the weights; "
+        "choose zero1 or another sharding, or schedule dualpipe-v");
   }
   return out;
 }
