@@ -41,8 +41,12 @@ class PeakRates:
 
     Attributes
     ----------
+    fp32
+        Peak of fp32 products: of the vector units, or of the matrix units where they multiply
+        fp32 (CDNA). (default 0 FLOP/s)
     tf32
-        Dense TF32 peak. (default 0 FLOP/s)
+        Dense TF32 peak (CDNA 3: xf32); absent if unsupported (V100, T4, MI250X, MI355X).
+        (default 0 FLOP/s)
     bf16
         Dense bf16 peak; absent if unsupported (V100, T4). (default 0 FLOP/s)
     fp16
@@ -55,6 +59,7 @@ class PeakRates:
         As described at the top of this module.
     """
 
+    fp32: str | None = None
     tf32: str | None = None
     bf16: str | None = None
     fp16: str | None = None
@@ -81,6 +86,12 @@ class SustainedShares:
         rows / forward product. (default 0.85)
     grouped
         Grouped product of experts / one dense product with the rows of all. (default 0.8)
+    gemm_tf32
+        Large tf32 matrix product / dense tf32 peak; 0: not measured, gemm_16bit stands in and
+        the interval is wider. (default 0)
+    gemm_fp32
+        Large fp32 matrix product / fp32 peak; 0: not measured, gemm_16bit stands in and the
+        interval is wider. (default 0)
     attention_forward
         Causal flash attention forward, 8k tokens, head 128 / 16-bit peak. (default 0.6)
     attention_backward
@@ -104,6 +115,8 @@ class SustainedShares:
     gemm_4bit: float | None = None
     weight_gradient: float | None = None
     grouped: float | None = None
+    gemm_tf32: float | None = None
+    gemm_fp32: float | None = None
     attention_forward: float | None = None
     attention_backward: float | None = None
     attention_flash2: float | None = None
@@ -801,6 +814,10 @@ class FrameworkSpec:
     recompute_elementwise
         Backward recomputes the outputs of norms and of the MLP's activation instead of keeping
         them. (default false)
+    narrow_activations
+        With a format narrower than bf16 the inputs of the MLP's activation are kept in it, and
+        of attention's output one copy of 12 bits (E5M6, DeepSeek-V3) in place of two. (default
+        false)
     tensor_overlap
         Tensor-parallel collectives run beside the matrix products (user buffers). (default
         false)
@@ -874,6 +891,7 @@ class FrameworkSpec:
     fused_cross_entropy: bool | None = None
     fused_elementwise: bool | None = None
     recompute_elementwise: bool | None = None
+    narrow_activations: bool | None = None
     tensor_overlap: bool | None = None
     pipeline_overlap: bool | None = None
     data_overlap: bool | None = None
@@ -916,7 +934,8 @@ class TrainingSpec:
         Lengths of the documents packed into a sequence, which do not attend to each other;
         empty: a sequence is one document. (optional)
     precision
-        Operand format of the matrix products. (default bf16)
+        Operand format of the matrix products. fp32, tf32: weights, gradients, activations and
+        messages are fp32 and there is no master copy; attention is not fused. (default bf16)
     optimizer_state
         fp32 master weights and: adam_fp32 two fp32 moments, adam_bf16 two bf16 moments,
         adam_8bit two 8-bit moments, sgd_momentum one fp32 moment. muon is refused: its
@@ -978,7 +997,8 @@ class ParallelismSpec:
         zero3 and weights (FSDP); hsdp: as zero3, inside groups of shard_group_size ranks, with
         copies between the groups. (default zero1)
     shard_group_size
-        Ranks that hold one copy of the sharded weights; hsdp needs it. (default 0)
+        Ranks that hold one copy of the sharded weights; hsdp needs it. A mixture's experts lie
+        once in each tensor x shard_group_size ranks. (default 0)
     reshard
         zero3, hsdp: drop a layer's gathered weights after its forward and gather them again for
         its backward. (default true)
@@ -1006,8 +1026,12 @@ class ParallelismSpec:
         3). (default tp-cp-dp-pp)
     offload
         optimizer: master weights and moments live in host memory, where the CPUs update them;
-        gradients go there and weights come back every step. Offload of activations or weights
-        is not modelled. (default none)
+        gradients go there and weights come back every step. activations: what a layer keeps for
+        its backward goes to host memory after its forward and comes back a layer ahead. all:
+        both. Offload of weights is not modelled. (default none)
+    offload_layers
+        Layers at the front of each chunk whose activations are offloaded; auto: all but the
+        chunk's last, which backward needs at once. (default auto)
     use, source
         As described at the top of this module.
     """
@@ -1045,7 +1069,8 @@ class ParallelismSpec:
     last_stage_layers: int | None = None
     chunk_layers: Sequence[int] | None = None
     rank_order: Literal["tp-cp-dp-pp", "tp-cp-pp-dp"] | None = None
-    offload: Literal["none", "optimizer"] | None = None
+    offload: Literal["none", "optimizer", "activations", "all"] | None = None
+    offload_layers: int | Literal["auto"] | None = None
     use: str | None = None
     source: str | None = None
 

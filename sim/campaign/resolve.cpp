@@ -10,6 +10,7 @@
 #include "sim/training/placement.h"
 #include "sim/training/step.h"
 #include "sim/workload/closed_form.h"
+#include "sim/workload/layout.h"
 
 namespace headway::campaign {
 
@@ -263,8 +264,10 @@ storage::ShardLayout shard_layout(const training::CheckedScenario& checked) {
   const auto& scenario = checked.scenario();
   const auto& parallelism = scenario.parallelism;
   const auto parameters = workload::count_parameters(scenario.model);
-  // With zero3 no two ranks hold the same bytes, with hsdp no two of one group.
-  std::int64_t ranks_of_a_copy = std::int64_t{parallelism.tensor} * parallelism.pipeline;
+  // With zero3 no two ranks hold the same bytes, with hsdp no two of one group. A rank of a
+  // bidirectional schedule holds two stages.
+  std::int64_t ranks_of_a_copy = std::int64_t{parallelism.tensor} * parallelism.pipeline /
+                                 workload::copies_of_layers(parallelism);
   if (parallelism.sharding == workload::Sharding::zero3) {
     ranks_of_a_copy = checked.gpus();
   } else if (parallelism.sharding == workload::Sharding::hsdp) {

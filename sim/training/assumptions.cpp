@@ -4,6 +4,7 @@
 
 #include "sim/gpu/kernel_time.h"
 #include "sim/gpu/tables.h"
+#include "sim/workload/layout.h"
 #include "sim/workload/number_formats.h"
 #include "sim/workload/ring_blocks.h"
 
@@ -179,7 +180,13 @@ std::vector<Assumption> step_assumptions(const CheckedScenario& checked, const L
   }
   const auto& fabric = checked.scenario().cluster.fabric;
   list.push_back({"cluster.fabric.efficiency", fmt::format("{:g}", fabric.efficiency), "share of the line rate that payload reaches"});
-  add_offload(checked.scenario().parallelism, list);
+  const auto& parallelism = checked.scenario().parallelism;
+  add_offload(parallelism, list);
+  if (workload::copies_of_layers(parallelism) > 1) {
+    list.push_back({"parallelism.schedule", "dualpipe",
+                    "gradients are summed over both copies of a layer, and a sharded optimizer is "
+                    "divided over both: published descriptions do not say"});
+  }
   list.push_back({"overlap", "in proportion", "a collective beside kernels slows them by the framework's interference; groups in one NVLink domain do not contend"});
   list.push_back({"jitter", "none", "every GPU runs at the sustained speed of the slowest of them, which all others wait for"});
   return list;

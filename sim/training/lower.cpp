@@ -8,6 +8,7 @@
 #include "sim/network/route.h"
 #include "sim/training/placement.h"
 #include "sim/workload/data_parallel_blocks.h"
+#include "sim/workload/layout.h"
 
 namespace headway::training {
 
@@ -28,7 +29,8 @@ std::vector<Group> groups_of_one(const CheckedScenario& checked) {
   add(Group::tensor, p.tensor);
   add(Group::context, p.context);
   add(Group::data, checked.data_parallel());
-  add(Group::data_context, checked.data_parallel() * p.context);
+  const workload::DataRanks alike = workload::data_ranks(p, checked.data_parallel());
+  add(Group::data_context, alike.shared);
   add(Group::embedding, p.pipeline);
   if (p.shard_group_size > 0) {
     add(Group::shard, p.shard_group_size);
@@ -38,8 +40,7 @@ std::vector<Group> groups_of_one(const CheckedScenario& checked) {
   }
   add(Group::expert, p.expert);
   add(Group::expert_tensor, p.expert_tensor);
-  add(Group::expert_data,
-      p.tensor * p.context * checked.data_parallel() / (p.expert * p.expert_tensor));
+  add(Group::expert_data, alike.experts);
   add(Group::world, static_cast<int>(checked.gpus()));
   return groups;
 }
@@ -343,9 +344,16 @@ class Lowering {
                         numbers_, out_.problem);
     out_.use_of_group.resize(group + 1U);
     out_.use_of_group[group] = use;
-    out_.problem.groups[group].across_stages =
-        slot.group == Group::world || slot.group == Group::embedding;
+    out_.problem.groups[group].across_stages = across_stages(slot.group);
     return group;
+  }
+
+  /// Whether some of a group's ranks are on another stage, so that who arrives first waits for a
+  /// stage.
+  bool across_stages(Group group) const {
+    const bool same_weights = group == Group::data_context || group == Group::expert_data;
+    return group == Group::world || group == Group::embedding ||
+           (same_weights && workload::copies_of_layers(checked_.scenario().parallelism) > 1);
   }
 
   std::uint16_t name(const std::string& text) {

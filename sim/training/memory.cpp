@@ -4,14 +4,16 @@
 
 #include "sim/gpu/memory.h"
 #include "sim/training/step.h"
+#include "sim/workload/layout.h"
 #include "sim/workload/memory.h"
 
 namespace headway::training {
 
 int communicators(const CheckedScenario& checked) {
   const auto& p = checked.scenario().parallelism;
-  return (p.tensor > 1 ? 1 : 0) + (p.pipeline > 1 ? 1 : 0) + (p.context > 1 ? 1 : 0) + (p.expert > 1 ? 2 : 0) + (p.expert_tensor > 1 ? 1 : 0) +
-         (checked.data_parallel() > 1 ? 1 : 0);
+  return (p.tensor > 1 ? 1 : 0) + (p.pipeline > 1 ? 1 : 0) + (p.context > 1 ? 1 : 0) +
+         (p.expert > 1 ? 2 : 0) + (p.expert_tensor > 1 ? 1 : 0) +
+         (checked.data_parallel() * workload::copies_of_layers(p) > 1 ? 1 : 0);
 }
 
 MemoryResult predict_memory(const CheckedScenario& checked) {

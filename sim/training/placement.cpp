@@ -8,6 +8,7 @@
 #include "sim/core/error.h"
 #include "sim/core/random.h"
 #include "sim/workload/data_parallel_blocks.h"
+#include "sim/workload/layout.h"
 
 namespace headway::training {
 
@@ -102,6 +103,7 @@ RankLayout::RankLayout(const workload::ParallelismSpec& p,
       expert_shards_(std::max(1, workload::expert_shard_ranks(p))),
       domain_gpus_(domain_gpus),
       pipeline_first_(p.rank_order == workload::RankOrder::pipeline_first),
+      mirrored_(workload::copies_of_layers(p) > 1),
       order_(std::move(order)) {}
 
 core::GpuId RankLayout::gpu(Rank rank) const {
@@ -152,6 +154,7 @@ Rank RankLayout::leader(Group group, Rank of) const {
     case Group::data_context:
       at.data = 0;
       at.context = 0;
+      at.pipeline = stages_alike(at.pipeline).front();
       return rank(at);
     case Group::embedding:
       at.pipeline = 0;
@@ -194,6 +197,14 @@ Rank RankLayout::rank_at(const ExpertPlace& place, int pipeline) const {
   return rank(at);
 }
 
+std::vector<int> RankLayout::stages_alike(int pipeline) const {
+  if (!mirrored_) {
+    return {pipeline};
+  }
+  const int mirror = pipeline_ - 1 - pipeline;
+  return {std::min(pipeline, mirror), std::max(pipeline, mirror)};
+}
+
 int RankLayout::domain(Rank rank) const {
   return domain_gpus_ > 0 ? static_cast<int>(gpu(rank).index()) / domain_gpus_ : 0;
 }
@@ -215,7 +226,7 @@ std::vector<Rank> RankLayout::shard_members(Group group, Rank of) const {
 }
 
 std::vector<Rank> RankLayout::expert_members(Group group, Rank of) const {
-  const int pipeline = coordinates(of).pipeline;
+  int pipeline = coordinates(of).pipeline;
   ExpertPlace place = expert_place(of);
   std::vector<Rank> ranks;
   const auto visit = [&](int& along, int end, int first = 0, int stride = 1) {
@@ -233,7 +244,10 @@ std::vector<Rank> RankLayout::expert_members(Group group, Rank of) const {
   const int in_copy = place.data % expert_shards_;
   switch (group) {
     case Group::expert_data:
-      visit(place.data, same);
+      for (const int stage : stages_alike(pipeline)) {
+        pipeline = stage;
+        visit(place.data, same);
+      }
       return ranks;
     case Group::expert_shard:
       visit(place.data, place.data - in_copy + expert_shards_, place.data - in_copy);
@@ -312,9 +326,12 @@ std::vector<Rank> RankLayout::members(Group group, Rank of) const {
       }
       return ranks;
     case Group::data_context:
-      for (at.data = 0; at.data < data_; ++at.data) {
-        for (at.context = 0; at.context < context_; ++at.context) {
-          ranks.push_back(rank(at));
+      for (const int stage : stages_alike(at.pipeline)) {
+        at.pipeline = stage;
+        for (at.data = 0; at.data < data_; ++at.data) {
+          for (at.context = 0; at.context < context_; ++at.context) {
+            ranks.push_back(rank(at));
+          }
         }
       }
       return ranks;

@@ -56,7 +56,9 @@ class RankLayout {
   /// The rank `distance` places further round the context ring of `rank`.
   [[nodiscard]] core::Rank context_neighbour(core::Rank rank, int distance) const;
 
-  /// Ranks of the group of kind `group` that `rank` belongs to, in ring order; for neighbour groups the two ends.
+  /// Ranks of the group of kind `group` that `rank` belongs to, in ring order; for neighbour groups
+  /// the two ends. Under the bidirectional schedule the ranks with the same weights are those of a
+  /// stage, then those of its mirror.
   [[nodiscard]] std::vector<core::Rank> members(workload::Group group, core::Rank rank) const;
 
  private:
@@ -68,12 +70,16 @@ class RankLayout {
   [[nodiscard]] ExpertPlace expert_place(core::Rank rank) const;
   [[nodiscard]] core::Rank rank_at(const ExpertPlace& place, int pipeline) const;
   [[nodiscard]] int domain(core::Rank rank) const;
+  /// Stages that hold the layers of this one, in order: itself, and its mirror where there are two
+  /// copies.
+  [[nodiscard]] std::vector<int> stages_alike(int pipeline) const;
   [[nodiscard]] std::vector<core::Rank> shard_members(workload::Group group, core::Rank rank) const;
   [[nodiscard]] std::vector<core::Rank> expert_members(workload::Group group, core::Rank rank) const;
 
   int tensor_, context_, data_, pipeline_;
   int expert_, expert_tensor_, shard_group_, expert_shards_, domain_gpus_;
   bool pipeline_first_;
+  bool mirrored_;  ///< the schedule is bidirectional: stage p-1-i holds what stage i holds
   NodeOrder order_;
 };
 

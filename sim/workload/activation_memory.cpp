@@ -32,10 +32,14 @@ double kept_keys(const RankShape& shape) {
                    : key_value_block(shape).si();
 }
 
+/// Bytes of an element of attention's output where one narrow copy serves its own backward and the
+/// projection's: E5M6. Source: DeepSeek-V3 Technical Report (arXiv 2412.19437), section 3.3.3.
+constexpr double kNarrowOutput = 12.0 / 8.0;
+
 /// Attention's output is kept by heads for its own backward and by tokens for the projection's.
-double kept_outputs(const RankShape& shape) {
+double kept_outputs(const RankShape& shape, double element) {
   const bool exchanged = shape.context > 1 && shape.context_kind == ContextKind::all_to_all;
-  return (exchanged ? 2.0 : 1.0) * shape.element * shape.output_elements();
+  return (exchanged ? 2.0 : 1.0) * element * shape.output_elements();
 }
 
 /// What the exchange of context ranks holds while a layer runs backward. Ring: the block that
@@ -63,6 +67,10 @@ struct CountedLayer {
   RankShape rank;
   std::optional<ExpertShape> experts;  ///< where the layer is a mixture
   Remade again;                        ///< what it does not keep
+  /// Whether what only backward needs is kept in a narrow format.
+  [[nodiscard]] bool keeps_narrow() const {
+    return framework.narrow_activations && narrow(rank.linear);
+  }
 };
 
 /// Kept bytes of attention: input of the matrices, queries, keys, values, output, masks,
@@ -70,7 +78,8 @@ struct CountedLayer {
 double kept_by_attention(const CountedLayer& layer) {
   const RankShape& shape = layer.rank;
   const double operand = operand_bytes(shape.linear);
-  double bytes = operand * shape.split_stream() + kept_outputs(shape);
+  const double output = layer.keeps_narrow() ? kNarrowOutput : shape.element;
+  double bytes = operand * shape.split_stream() + kept_outputs(shape, output);
   if (!layer.again.latent_up) {
     bytes += shape.element * shape.query_elements() + kept_keys(shape);
   }
@@ -82,7 +91,8 @@ double kept_by_attention(const CountedLayer& layer) {
   if (layer.model.query_key_norm) {  // queries and keys before their norms
     bytes += shape.element * (shape.query_elements() + shape.key_elements());
   }
-  if (narrow(shape.linear)) {  // the narrow copy that the output projection multiplies
+  // The narrow copy that the output projection multiplies.
+  if (narrow(shape.linear) && !layer.keeps_narrow()) {
     bytes += operand * tokens_times(shape, shape.output_width());
   }
   if (shape.dropout) {
@@ -125,9 +135,9 @@ double kept_by_routing(const CountedLayer& layer) {
   return bytes;
 }
 
-/// Output of the MLP's first matrices.
-double first_outputs(const CountedLayer& layer) {
-  return layer.rank.element * gates(layer.model) * activation_elements(layer);
+/// Output of the MLP's first matrices, inputs of the activation function.
+double first_outputs(const CountedLayer& layer, double element) {
+  return element * gates(layer.model) * activation_elements(layer);
 }
 
 /// Output of the activation function, as the operand of what follows.
@@ -139,7 +149,9 @@ double activation_output(const CountedLayer& layer) {
 double kept_by_mlp(const CountedLayer& layer) {
   double bytes = mlp_input(layer);
   if (!layer.again.mlp && !layer.again.experts) {
-    bytes += first_outputs(layer) + activation_output(layer) +
+    const double element =
+        layer.keeps_narrow() ? operand_bytes(layer.rank.linear) : layer.rank.element;
+    bytes += first_outputs(layer, element) + activation_output(layer) +
              (layer.experts ? kept_by_routing(layer) : 0.0);
   }
   return bytes + (layer.rank.dropout ? layer.rank.split_stream() : 0.0);
@@ -186,7 +198,7 @@ double made_again(CountedLayer layer) {
     bytes += layer.rank.element * layer.rank.query_elements() + kept_keys(layer.rank);
   }
   if (again.mlp || again.experts) {
-    bytes += first_outputs(layer) + activation_output(layer) +
+    bytes += first_outputs(layer, layer.rank.element) + activation_output(layer) +
              (layer.experts ? kept_by_routing(layer) : 0.0);
   }
   if (again.all) {

@@ -117,8 +117,9 @@ void write_ring_backward(BlockWriter& writer, const RankShape& shape) {
       // What the ranks before added to this block's gradient travelled beside the kernel.
       pass_on(writer, shape, OperationKind::receive, kGradients, places(shape, i - 1));
       if (!shape.ring[i].blocks.empty()) {
-        writer.compute(memory_kernel(
-            "merge gradients", merge_bytes(shape) * (shape.key_elements() + shape.value_elements())));
+        writer.compute(
+            memory_kernel("merge gradients",
+                          merge_bytes(shape) * (shape.key_elements() + shape.value_elements())));
       }
     }
     if (more) {

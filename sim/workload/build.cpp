@@ -1,13 +1,12 @@
 #include "sim/workload/build.h"
 
 #include <algorithm>
-#include <bit>
-#include <cstdint>
 #include <map>
 #include <numeric>
 #include <utility>
 
 #include "sim/core/error.h"
+#include "sim/workload/block_table.h"
 #include "sim/workload/data_parallel_blocks.h"
 #include "sim/workload/layer_blocks.h"
 #include "sim/workload/layout.h"
@@ -36,6 +35,29 @@ struct ChunkBlocks {
   int first_forward = kNone;
 };
 
+/// A chunk's blocks with its messages apart.
+struct ChunkInside {
+  ChunkBlocks blocks;
+  int receive_forward = kNone, send_forward = kNone;
+  int receive_backward = kNone, send_backward = kNone;
+};
+
+ChunkInside inside_of(const ChunkBlocks& blocks, const ChunkLayout& chunk) {
+  ChunkInside out;
+  out.blocks = blocks;
+  if (!chunk.embedding) {
+    out.receive_forward = std::exchange(out.blocks.enter_forward, kNone);
+    out.send_backward = std::exchange(out.blocks.leave_backward, kNone);
+  }
+  if (!chunk.head && !blocks.leave_forward.empty()) {
+    out.send_forward = blocks.leave_forward.front();
+    out.receive_backward = blocks.enter_backward.front();
+    out.blocks.leave_forward.clear();
+    out.blocks.enter_backward.clear();
+  }
+  return out;
+}
+
 /// Blocks of the layers of one kind.
 struct LayerBlocks {
   int forward = kNone, backward = kNone;
@@ -52,21 +74,6 @@ BlockInput block_input(const ModelSpec& model,
     input.experts = expert_shape(model, training, parallelism, input.shape, expert_domains);
   }
   return input;
-}
-
-/// Equal for equal blocks, and nearly always different for others.
-std::uint64_t fingerprint(const Block& block) {
-  std::uint64_t hash = block.name.size();
-  const auto mix = [&hash](std::uint64_t part) {
-    hash = (hash ^ part) * 0x9e3779b97f4a7c15ULL;
-    hash ^= hash >> 31U;
-  };
-  for (const Operation& o : block.operations) {
-    mix(static_cast<std::uint64_t>(o.kind) << 32U | o.kernels.size());
-    mix(std::bit_cast<std::uint64_t>(o.bytes.si()));
-    mix(static_cast<std::uint64_t>(o.await.empty() ? o.ticket : o.await.front()));
-  }
-  return hash;
 }
 
 Block end_block(const BlockInput& input,
@@ -123,26 +130,14 @@ class GraphBuilder {
     for (int stage = 0; stage < layout_.stages(); ++stage) {
       graph_.stages.push_back(build_stage(stage));
     }
+    graph_.blocks = blocks_.take();
     add_copies(input_.model, input_.training, input_.parallelism, layout_, graph_);
     return std::move(graph_);
   }
 
  private:
   /// Index of a block equal to `block`, added if there is none.
-  int intern(Block block) {
-    const std::uint64_t print = fingerprint(block);
-    const auto end = fingerprints_.end();
-    auto found = std::find(fingerprints_.begin(), end, print);
-    for (; found != end; found = std::find(found + 1, end, print)) {
-      const auto index = found - fingerprints_.begin();
-      if (graph_.blocks[static_cast<std::size_t>(index)] == block) {
-        return static_cast<int>(index);
-      }
-    }
-    fingerprints_.push_back(print);
-    graph_.blocks.push_back(std::move(block));
-    return static_cast<int>(graph_.blocks.size()) - 1;
-  }
+  int intern(Block block) { return blocks_.intern(std::move(block)); }
 
   /// The same of a block that computes.
   template <class Write>
@@ -264,20 +259,34 @@ class GraphBuilder {
     return chunks;
   }
 
-  /// Chains the gathers of a stage. One chunk a stage: each gather is started when the one before it is awaited
-  /// (forward hooks). Several chunks: those of the next chunk are started when the first of a chunk is awaited, so
-  /// that no stage waits for them in turn while the pipeline fills (Megatron-Core, param_sync_func).
+  static std::vector<ChunkBlocks*> in_order_of_use(std::vector<ChunkBlocks>& chunks) {
+    std::vector<ChunkBlocks*> used;
+    for (ChunkBlocks& blocks : chunks) {
+      used.push_back(&blocks);
+    }
+    std::sort(used.begin(), used.end(), [](const ChunkBlocks* a, const ChunkBlocks* b) {
+      return a->first_forward < b->first_forward;
+    });
+    return used;
+  }
+
+  /// Chains the gathers of a stage. One chunk a stage: each gather is started when the one before
+  /// it is awaited (forward hooks). Several chunks: those of the next chunk are started when the
+  /// first of a chunk is awaited, so that no stage waits for them in turn while the pipeline fills
+  /// (Megatron-Core, param_sync_func). Chunks follow each other as they are first used, so that
+  /// mirrored stages gather in the same order.
   /// @returns the block that starts the first, or kNone
   int plan_gathers(std::vector<ChunkBlocks>& chunks) {
     if (!gathers_early()) {
       return kNone;
     }
+    const std::vector<ChunkBlocks*> used = in_order_of_use(chunks);
     std::vector<std::vector<RankParameters>> order;  // per launch: what is gathered together
-    for (const ChunkBlocks& blocks : chunks) {
+    for (const ChunkBlocks* blocks : used) {
       if (chunks.size() > 1) {
         order.emplace_back();
       }
-      for (auto bucket = blocks.buckets.rbegin(); bucket != blocks.buckets.rend(); ++bucket) {
+      for (auto bucket = blocks->buckets.rbegin(); bucket != blocks->buckets.rend(); ++bucket) {
         if (chunks.size() == 1) {
           order.emplace_back();
         }
@@ -289,13 +298,14 @@ class GraphBuilder {
     }
     int index = 0;
     std::size_t launch = 0;
-    for (ChunkBlocks& blocks : chunks) {
-      for (std::size_t i = 0; i < blocks.buckets.size(); ++i, ++index) {
+    for (ChunkBlocks* blocks : used) {
+      for (std::size_t i = 0; i < blocks->buckets.size(); ++i, ++index) {
         const bool launches = i == 0 || chunks.size() == 1;
         launch += launches ? 1 : 0;
         const bool more = launches && launch < order.size();
-        const int first = index + (chunks.size() == 1 ? 1 : static_cast<int>(blocks.buckets.size()));
-        blocks.await_gather.push_back(intern(await_parameters(
+        const int first =
+            index + (chunks.size() == 1 ? 1 : static_cast<int>(blocks->buckets.size()));
+        blocks->await_gather.push_back(intern(await_parameters(
             input_, index, first, more ? order[launch] : std::vector<RankParameters>{})));
       }
     }
@@ -466,24 +476,56 @@ class GraphBuilder {
     call(stage, leave, like);
   }
 
+  static Call call_of(const WorkItem& item) {
+    const CallKind kind = item.kind == WorkKind::forward           ? CallKind::forward
+                          : item.kind == WorkKind::weight_gradient ? CallKind::weight_gradient
+                                                                   : CallKind::backward;
+    return {0, kind, item.micro_batch, item.chunk, 1};
+  }
+
+  /// Item `i` of a stage's schedule.
+  void run_item(Stage& stage, int index, const ChunkBlocks& blocks, int i) const {
+    const WorkItem& item = items_[static_cast<std::size_t>(index)][static_cast<std::size_t>(i)];
+    if (item.kind == WorkKind::forward) {
+      forward(stage, blocks, layout_.at(index, item.chunk), call_of(item),
+              i == blocks.first_forward);
+    } else {
+      backward(stage, blocks, call_of(item), item.kind, i == blocks.last_backward);
+    }
+  }
+
+  /// Forward `i` and the backward after it as one pass.
+  void run_pair(Stage& stage, int index, const std::vector<ChunkInside>& inside, int i) const {
+    const StageSchedule& items = items_[static_cast<std::size_t>(index)];
+    const WorkItem& first = items[static_cast<std::size_t>(i)];
+    const WorkItem& second = items[static_cast<std::size_t>(i) + 1];
+    const ChunkInside& ahead = inside[static_cast<std::size_t>(first.chunk)];
+    const ChunkInside& back = inside[static_cast<std::size_t>(second.chunk)];
+    call(stage, ahead.receive_forward, call_of(first));
+    call(stage, back.receive_backward, call_of(second));
+    run_item(stage, index, ahead.blocks, i);
+    run_item(stage, index, back.blocks, i + 1);
+    call(stage, ahead.send_forward, call_of(first));
+    call(stage, back.send_backward, call_of(second));
+  }
+
   Stage build_stage(int index) {
     std::vector<ChunkBlocks> chunks = stage_blocks(index);
     Stage stage;
     const int first_gather = plan_gathers(chunks);
     call(stage, first_gather, {0, CallKind::prologue, -1, 0, 1});
+    std::vector<ChunkInside> inside;
+    for (int c = 0; c < layout_.chunks(); ++c) {
+      inside.push_back(inside_of(chunks[static_cast<std::size_t>(c)], layout_.at(index, c)));
+    }
     const StageSchedule& items = items_[static_cast<std::size_t>(index)];
     for (int i = 0; i < static_cast<int>(items.size()); ++i) {
       const WorkItem& item = items[static_cast<std::size_t>(i)];
-      const ChunkBlocks& blocks = chunks[static_cast<std::size_t>(item.chunk)];
-      const ChunkLayout& chunk = layout_.at(index, item.chunk);
-      if (item.kind == WorkKind::forward) {
-        forward(stage, blocks, chunk, {0, CallKind::forward, item.micro_batch, item.chunk, 1},
-                i == blocks.first_forward);
+      if (item.with_next) {
+        run_pair(stage, index, inside, i);
+        ++i;
       } else {
-        const CallKind kind =
-            item.kind == WorkKind::weight_gradient ? CallKind::weight_gradient : CallKind::backward;
-        backward(stage, blocks, {0, kind, item.micro_batch, item.chunk, 1}, item.kind,
-                 i == blocks.last_backward);
+        run_item(stage, index, chunks[static_cast<std::size_t>(item.chunk)], i);
       }
     }
     const int end =
@@ -499,7 +541,7 @@ class GraphBuilder {
   DataRanks ranks_;
   std::vector<StageSchedule> items_;
   StepGraph graph_;
-  std::vector<std::uint64_t> fingerprints_;  ///< of the graph's blocks
+  BlockTable blocks_;
   std::map<LayerKind, LayerBlocks> layers_;
   int await_weights_ = kNone;
 };

@@ -178,7 +178,7 @@ void add_gathers(BlockWriter& writer,
 }  // namespace
 
 DataRanks data_ranks(const ParallelismSpec& parallelism, int data_parallel) {
-  const int shared = data_parallel * parallelism.context;
+  const int shared = data_parallel * parallelism.context * copies_of_layers(parallelism);
   const int experts = expert_data_ranks(parallelism, data_parallel);
   const bool grouped = parallelism.sharding == Sharding::hsdp;
   return {shared, experts, grouped ? parallelism.shard_group_size : shared,
@@ -187,7 +187,7 @@ DataRanks data_ranks(const ParallelismSpec& parallelism, int data_parallel) {
 
 int expert_data_ranks(const ParallelismSpec& parallelism, int data_parallel) {
   return parallelism.tensor * parallelism.context * data_parallel /
-         (parallelism.expert * parallelism.expert_tensor);
+         (parallelism.expert * parallelism.expert_tensor) * copies_of_layers(parallelism);
 }
 
 int expert_shard_ranks(const ParallelismSpec& parallelism) {

@@ -14,7 +14,8 @@ namespace headway::workload {
 inline constexpr int kGradientTicket = 0;
 inline constexpr int kFirstParameterTicket = 1;
 
-/// Ranks that hold the same parameters: shared ones data x context, experts fewer.
+/// Ranks that hold the same parameters: shared ones data x context, experts fewer; twice as many of
+/// both where the schedule is bidirectional, because the mirrored stage holds them too.
 struct DataRanks {
   int shared = 1;
   int experts = 1;
@@ -26,8 +27,8 @@ struct DataRanks {
 
 DataRanks data_ranks(const ParallelismSpec& parallelism, int data_parallel);
 
-/// tensor x context x data ranks of a stage / (expert x expert tensor): ranks with the same
-/// experts.
+/// tensor x context x data ranks of a stage / (expert x expert tensor), times the copies of a
+/// layer: ranks with the same experts.
 int expert_data_ranks(const ParallelismSpec& parallelism, int data_parallel);
 
 /// tensor x shard group / (expert x expert tensor): ranks that divide the experts of one copy with

@@ -34,6 +34,7 @@ struct FrameworkSpec {
   bool fused_cross_entropy = true;
   bool fused_elementwise = true;
   bool recompute_elementwise = false;
+  bool narrow_activations = false;
   bool tensor_overlap = false;
   bool pipeline_overlap = true;
   bool data_overlap = true;
@@ -72,6 +73,10 @@ struct FrameworkSpec {
     v.optional("recompute_elementwise", recompute_elementwise,
                "Backward recomputes the outputs of norms and of the MLP's activation instead of "
                "keeping them.");
+    v.optional(
+        "narrow_activations", narrow_activations,
+        "With a format narrower than bf16 the inputs of the MLP's activation are kept in it, "
+        "and of attention's output one copy of 12 bits (E5M6, DeepSeek-V3) in place of two.");
     v.optional("tensor_overlap", tensor_overlap,
                "Tensor-parallel collectives run beside the matrix products (user buffers).");
     v.optional("pipeline_overlap", pipeline_overlap, "Stages send while they compute.");

@@ -148,7 +148,11 @@ std::optional<StageChunk> next_chunk(ScheduleKind schedule, int stages, int chun
 
 std::string layout_problem(const ModelSpec& model, const ParallelismSpec& parallelism) {
   const int p = parallelism.pipeline;
-  const int chunks = chunks_per_stage(effective_schedule(parallelism), parallelism.virtual_stages);
+  const ScheduleKind schedule = effective_schedule(parallelism);
+  // Two directions hold every layer twice, so a chunk is the whole stage.
+  const int chunks = schedule == ScheduleKind::dual_pipe
+                         ? 1
+                         : chunks_per_stage(schedule, parallelism.virtual_stages);
   if (!parallelism.chunk_layers.empty()) {
     return chunk_list_problem(model, parallelism);
   }
@@ -206,8 +210,13 @@ int StageLayout::layers(int stage) const {
   return sum;
 }
 
+int copies_of_layers(const ParallelismSpec& parallelism) {
+  return parallelism.schedule == ScheduleKind::dual_pipe ? 2 : 1;
+}
+
 bool ends_share_stage(const ParallelismSpec& parallelism) {
-  return parallelism.pipeline == 1 || v_shaped(parallelism.schedule);
+  return parallelism.pipeline == 1 || v_shaped(parallelism.schedule) ||
+         copies_of_layers(parallelism) == 2;
 }
 
 int ranks_per_replica(const ParallelismSpec& parallelism) {

@@ -59,7 +59,12 @@ class StageLayout {
   std::vector<ChunkLayout> table_;
 };
 
-/// Whether embedding and head are on one stage: without a pipeline, or where it is folded into a V.
+/// Stages of a replica that hold each layer: two where the schedule is bidirectional, stage i and
+/// its mirror p-1-i, else one.
+int copies_of_layers(const ParallelismSpec& parallelism);
+
+/// Whether embedding and head are on one stage: without a pipeline, where it is folded into a V, or
+/// where micro-batches enter at both ends.
 bool ends_share_stage(const ParallelismSpec& parallelism);
 
 /// Why the layers cannot be divided as asked, with a proposal; empty if they can.

@@ -65,6 +65,10 @@ class CopyWriter {
     for (const Call& call : calls) {
       runs += is_layer[static_cast<std::size_t>(call.block)] ? call.repeat : 0;
     }
+    if (runs == 0) {  // messages apart: passes that overlap await and send them together
+      out.insert(out.end(), calls.begin(), calls.end());
+      return;
+    }
     HEADWAY_CHECK(runs >= chunk.layers, "{} of a chunk's {} layers run", runs, chunk.layers);
     // The layers of prediction modules come after the chunk's, in backward before them.
     int place = forward ? 0 : runs - 1;

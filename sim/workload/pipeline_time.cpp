@@ -179,7 +179,8 @@ PipelineOrder::PipelineOrder(ScheduleKind schedule,
                              int virtual_stages,
                              int micro_batches)
     : stages_(stages), chunks_(chunks_per_stage(schedule, virtual_stages)) {
-  HEADWAY_CHECK(schedule != ScheduleKind::dual_pipe, "two directions meet on a stage");
+  HEADWAY_CHECK(schedule != ScheduleKind::dual_pipe && schedule != ScheduleKind::dual_pipe_v,
+                "a forward and a backward are one pass");
   alternates_ = schedule != ScheduleKind::gpipe;
   Builder(*this, schedule, virtual_stages, micro_batches).build();
 }

@@ -21,6 +21,9 @@ struct WorkItem {
   WorkKind kind = WorkKind::forward;
   int chunk = 0;
   int micro_batch = 0;
+  /// DualPipe: one pass with the backward that follows. Both inputs are awaited before it, both
+  /// outputs sent after it.
+  bool with_next = false;
   bool operator==(const WorkItem&) const = default;
 };
 

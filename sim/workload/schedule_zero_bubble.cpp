@@ -28,6 +28,13 @@ class SplitStage {
     }
   }
 
+  /// A forward and a whole backward as one pass.
+  void pair(int forward_chunk, int backward_chunk) {
+    forward(forward_chunk);
+    items_.back().with_next = true;
+    backward(backward_chunk, false);
+  }
+
   /// The oldest weight gradient of any chunk.
   void weight() {
     HEADWAY_CHECK(!due_.empty(), "no weight gradient is due");
@@ -137,8 +144,7 @@ StageSchedule zero_bubble_v_stage(int stages, int rank, int micro_batches) {
 }
 
 // DualPipe: `ranks` stages from an outer end to the middle (all stages in DualPipeV), `rank` of
-// them before this one; `near` is the chunk whose micro-batches enter at that end. Forward and
-// backward in a row run side by side.
+// them before this one; `near` is the chunk whose micro-batches enter at that end.
 
 void dual_warm_up(SplitStage& stage, int ranks, int rank, int near, int far) {
   for (int i = 0; i < 2 * (ranks - rank - 1); ++i) {
@@ -157,15 +163,18 @@ void dual_warm_up(SplitStage& stage, int ranks, int rank, int near, int far) {
 
 void dual_main(SplitStage& stage, int ranks, int rank, int main, int near, int far) {
   for (int i = 0; i < main; ++i) {
-    stage.forward(near);
-    stage.backward(far, false);
-    stage.forward(far);
-    stage.backward(near, false);
+    if (i == 0 && rank == ranks - 1) {
+      // In the middle the first two run apart, which makes the bubble smaller.
+      stage.forward(near);
+      stage.backward(far, false);
+    } else {
+      stage.pair(near, far);
+    }
+    stage.pair(far, near);
   }
   for (int i = 0; i < ranks - rank - 1; ++i) {
     stage.backward(far, false);
-    stage.forward(far);
-    stage.backward(near, false);
+    stage.pair(far, near);
   }
 }
 

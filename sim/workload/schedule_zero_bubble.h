@@ -14,7 +14,8 @@ std::vector<StageSchedule> zero_bubble_schedule(ScheduleKind schedule,
                                                 int stages,
                                                 int micro_batches);
 
-/// DualPipe and DualPipeV, the order of the reference implementation.
+/// DualPipe and DualPipeV, the order of the reference implementation; a forward and a backward that
+/// it overlaps are marked as one pass.
 /// In DualPipe chunk 0 carries the micro-batches that enter at the first stage, chunk 1 those that
 /// enter at the last; each half is numbered from 0. Source: deepseek-ai/DualPipe, dualpipe.py and
 /// dualpipev.py.

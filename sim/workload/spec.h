@@ -273,7 +273,8 @@ struct ParallelismSpec {
                "gradients, zero3 and weights (FSDP); hsdp: as zero3, inside groups of "
                "shard_group_size ranks, with copies between the groups.");
     v.optional("shard_group_size", shard_group_size,
-               "Ranks that hold one copy of the sharded weights; hsdp needs it.",
+               "Ranks that hold one copy of the sharded weights; hsdp needs it. A mixture's experts lie "
+               "once in each tensor x shard_group_size ranks.",
                core::non_negative);
     v.optional("reshard", reshard,
                "zero3, hsdp: drop a layer's gathered weights after its forward and gather them "

@@ -30,7 +30,8 @@ enum class Group : std::uint8_t {
   expert_rail,     ///< those of them in the same place of each NVLink domain
   expert_tensor,   ///< ranks that share each expert's matrices
   data,            ///< ranks with the same weights
-  data_context,    ///< data x context: the group that reduces gradients
+  data_context,    ///< data x context, with a bidirectional schedule on both stages that hold the
+                   ///< layers: the group that reduces gradients
   shard,           ///< hsdp: neighbours in data x context that hold one copy of the weights
   replica,         ///< hsdp: ranks with the same part of the weights
   expert_data,     ///< ranks with the same experts

@@ -129,8 +129,8 @@ void check_exchanged_heads(std::vector<std::string>& out,
 /// Norms and the order of attention and MLP.
 void check_block(std::vector<std::string>& out, const ModelSpec& model) {
   if (model.norms == 3) {
-    out.push_back(fmt::format("model '{}' cannot have 3 norms in a layer; write 1, 2 or 4",
-                              model.name));
+    out.push_back(
+        fmt::format("model '{}' cannot have 3 norms in a layer; write 1, 2 or 4", model.name));
   }
   if (model.norms == 1 && !model.parallel_block) {
     out.push_back(fmt::format(
@@ -200,11 +200,10 @@ std::vector<std::string> unsupported(const ModelSpec& model,
         "optimizer_state muon is not simulated: its orthogonalization gathers and multiplies whole "
         "matrices; choose adam_fp32, adam_bf16, adam_8bit or sgd_momentum");
   }
-  const ScheduleKind schedule = effective_schedule(parallelism);
-  if (schedule == ScheduleKind::dual_pipe) {
-    out.push_back(
-        "schedule dualpipe, which holds the weights twice, is not simulated; choose dualpipe-v or "
-        "another schedule");
+  if (copies_of_layers(parallelism) > 1 && parallelism.sharding == Sharding::hsdp) {
+    out.emplace_back(
+        "schedule dualpipe with sharding hsdp is not simulated: both shard copies of the weights; "
+        "choose zero1 or another sharding, or schedule dualpipe-v");
   }
   return out;
 }

@@ -47,6 +47,14 @@ TEST(SimulatedSaves, StallForTheSnapshotAndForWhatTheStepsLose) {
   EXPECT_DOUBLE_EQ(shared.persist.si(), flows.lasts.si());
 }
 
+// Tensor 8 x pipeline 4 hold the weights once, with both directions twice: every copy is loaded.
+TEST(ShardLayout, CountsBothCopiesOfTheWeightsUnderDualPipe) {
+  auto s = saving(storage::StoragePath::dual);
+  EXPECT_EQ(shard_layout(training::check(s)).replicas, 2);
+  s.parallelism.schedule = workload::ScheduleKind::dual_pipe;
+  EXPECT_EQ(shard_layout(training::check(s)).replicas, 4);
+}
+
 TEST(SimulatedSaves, ToPeersTakeTheSameFromTheSteps) {
   auto s = saving(storage::StoragePath::dual);
   storage::CheckpointLevelSpec level;

@@ -137,6 +137,8 @@ TEST(Scenarios, CarryThePublishedFiguresAsClaims) {
   EXPECT_NEAR(*scenario("gpt-3-175b-1024-a100").scenario.claim.hfu, 140.0 / 312, 5e-4);
   EXPECT_NEAR(*scenario("megatron-1t-3072-a100").scenario.claim.hfu, 163.0 / 312, 5e-4);
   EXPECT_EQ(scenario("coreweave-30b-1024-h100").scenario.claim.ettr, 0.97);
+  const auto deepseek = scenario("deepseek-v3-2048-h800").scenario;
+  EXPECT_NEAR(deepseek.claim.wall->si() / 3600 * 2048 / 2.664e6, 1, 1e-3);  // GPU-hours
 }
 
 TEST(Scenarios, TheSourceOfEveryFigureIsKept) {

@@ -1,4 +1,6 @@
 // Every scenario of the catalogue gives the same step folded and rank by rank.
+#include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <gtest/gtest.h>
@@ -27,6 +29,10 @@ training::Scenario fewer_replicas(training::Scenario s) {
   while (keep % 2 == 0 && keep > 2 && keep * each > most_gpus()) {
     keep /= 2;
   }
+  // Experts over no more ranks than a stage has left.
+  const auto& p = s.parallelism;
+  const std::int64_t places = keep * p.tensor * p.context / p.expert_tensor;
+  s.parallelism.expert = static_cast<int>(std::min<std::int64_t>(p.expert, places));
   s.parallelism.data = {};  // auto: what the nodes leave
   s.cluster.nodes = static_cast<int>(keep * each / s.cluster.node.gpus);
   s.training.global_batch = static_cast<int>(s.training.global_batch / replicas * keep);

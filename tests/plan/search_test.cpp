@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "sim/core/error.h"
+#include "sim/plan/bound.h"
 #include "sim/training/step.h"
 
 #include "tests/plan/sample_scenario.h"
@@ -33,6 +34,24 @@ TEST(Search, NoLayoutIsFasterThanTheFirst) {
   training::Scenario best = scenario;
   best.parallelism = result.plans.front().layout;
   EXPECT_EQ(training::simulate_step(training::check(best)).time, result.plans.front().step.time);
+}
+
+// A scenario's own schedule stays where it is not one of those that replace each other; the
+// analytic tier does not know it, so every layout that fits is simulated.
+TEST(Search, PlansTheBidirectionalScheduleBySimulation) {
+  auto scenario = sample_scenario();
+  scenario.parallelism.pipeline = 2;
+  scenario.parallelism.schedule = workload::ScheduleKind::dual_pipe;
+  const auto result = search(scenario);
+  ASSERT_FALSE(result.plans.empty());
+  for (const auto& plan : result.plans) {
+    EXPECT_EQ(plan.layout.schedule, workload::ScheduleKind::dual_pipe);
+    EXPECT_EQ(plan.layout.pipeline % 2, 0);
+    EXPECT_EQ(plan.estimate, core::Seconds(0));
+    training::Scenario own = scenario;
+    own.parallelism = plan.layout;
+    EXPECT_LE(step_bound(training::check(own)), plan.step.time);
+  }
 }
 
 TEST(Search, RaisesRecomputeOnlyWhereMemoryAsksForIt) {

@@ -218,6 +218,8 @@ TEST(AnalyticTier, RefusesSchedulesThatItDoesNotKnow) {
   s.parallelism.schedule = workload::ScheduleKind::zero_bubble_v;
   const auto checked = check(s);
   EXPECT_FALSE(AnalyticTier::covers(s.parallelism));
+  s.parallelism.schedule = workload::ScheduleKind::dual_pipe;
+  EXPECT_FALSE(AnalyticTier::covers(s.parallelism));
   EXPECT_THROW(AnalyticTier(s).evaluate(checked), core::InternalError);
 }
 

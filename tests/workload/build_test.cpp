@@ -8,6 +8,8 @@
 
 #include "sim/core/error.h"
 #include "sim/workload/closed_form.h"
+#include "sim/workload/data_parallel_blocks.h"
+#include "sim/workload/layout.h"
 
 #include "tests/workload/graph_sums.h"
 #include "tests/workload/models.h"
@@ -38,14 +40,109 @@ TEST(StepGraphWork, IsTheSameInEverySchedule) {
   ParallelismSpec parallelism = split(2, 4);
   const StepGraph reference = build_step_graph(model, recipe(8192, 16), parallelism, 2, 8);
   using K = ScheduleKind;
-  for (const K kind :
-       {K::gpipe, K::zero_bubble_h1, K::zero_bubble_h2, K::zero_bubble_v, K::dual_pipe_v}) {
+  for (const K kind : {K::gpipe, K::zero_bubble_h1, K::zero_bubble_h2, K::zero_bubble_v,
+                       K::dual_pipe, K::dual_pipe_v}) {
     parallelism.schedule = kind;
     const StepGraph graph = build_step_graph(model, recipe(8192, 16), parallelism, 2, 8);
     EXPECT_NEAR(matrix_work(graph) / matrix_work(reference), 1, 1e-12) << core::to_word(kind);
-    EXPECT_DOUBLE_EQ(
-        collective_bytes(graph, Group::data_context, CollectiveKind::reduce_scatter),
-        collective_bytes(reference, Group::data_context, CollectiveKind::reduce_scatter));
+    // Two directions: every gradient is on two stages, which reduce it together.
+    for (const auto reduction : {CollectiveKind::reduce_scatter, CollectiveKind::all_gather}) {
+      EXPECT_DOUBLE_EQ(collective_bytes(graph, Group::data_context, reduction),
+                       copies_of_layers(parallelism) *
+                           collective_bytes(reference, Group::data_context, reduction));
+    }
+  }
+}
+
+// The reference implementation waits for both messages, runs forward and backward, and then sends
+// both.
+TEST(DualPipeGraph, TakesAForwardAndABackwardAsOnePass) {
+  ParallelismSpec parallelism = split(1, 4);
+  parallelism.schedule = ScheduleKind::dual_pipe;
+  const StepGraph graph = build_step_graph(llama_8b(), recipe(8192, 16), parallelism, 1, 16);
+  const auto& calls = graph.stages[1].calls;
+  const auto name = [&](std::size_t i) {
+    return graph.blocks[static_cast<std::size_t>(calls[i].block)].name;
+  };
+  int pairs = 0;
+  for (std::size_t i = 0; i + 5 < calls.size(); ++i) {
+    const bool both = name(i) == "receive" && name(i + 1) == "receive";
+    if (both && calls[i].kind == CallKind::forward && calls[i + 1].kind == CallKind::backward) {
+      EXPECT_EQ(name(i + 2), "layer forward");
+      EXPECT_EQ(name(i + 3), "layer backward");
+      EXPECT_EQ(name(i + 4), "send");
+      EXPECT_EQ(name(i + 5), "send");
+      EXPECT_NE(calls[i].chunk, calls[i + 1].chunk);
+      ++pairs;
+    }
+  }
+  // 8 - 4 + 2 = 6 rounds of two in the main part, the first of which runs apart in the middle.
+  EXPECT_EQ(pairs, 11);
+}
+
+// Mirrored stages must arrive at their common reductions and gathers in one order.
+TEST(DualPipeGraph, MirroredStagesCallTheirCollectivesInTheSameOrder) {
+  ModelSpec model = deepseek_v3();
+  model.layers = 18;
+  ParallelismSpec parallelism = split(1, 4);
+  parallelism.schedule = ScheduleKind::dual_pipe;
+  parallelism.chunk_layers = {5, 5, 5, 3};
+  parallelism.expert = 8;
+  for (const Sharding sharding :
+       {Sharding::zero0, Sharding::zero1, Sharding::zero2, Sharding::zero3}) {
+    parallelism.sharding = sharding;
+    const StepGraph graph = build_step_graph(model, recipe(4096, 64), parallelism, 8, 8);
+    std::vector<std::vector<std::tuple<Group, CollectiveKind, double>>> launched(4);
+    for_each_operation(graph, [&](int stage, const Operation& o, int times) {
+      if (o.kind == OperationKind::collective &&
+          (o.group == Group::data_context || o.group == Group::expert_data)) {
+        for (int i = 0; i < times; ++i) {
+          launched[static_cast<std::size_t>(stage)].emplace_back(o.group, o.collective,
+                                                                 o.bytes.si());
+        }
+      }
+    });
+    EXPECT_GT(launched[0].size(), 4U);
+    EXPECT_EQ(launched[0], launched[3]);
+    EXPECT_EQ(launched[1], launched[2]);
+  }
+}
+
+// Both directions hold their own copy, so even one data-parallel replica reduces gradients: over
+// 2 x data x context ranks, and experts over 2 x ranks / expert ranks.
+TEST(DualPipeGraph, RanksWithTheSameWeightsAreTwiceAsMany) {
+  ParallelismSpec parallelism = split(2, 4);
+  parallelism.context = 2;
+  parallelism.expert = 4;
+  EXPECT_EQ(data_ranks(parallelism, 8).shared, 16);
+  EXPECT_EQ(data_ranks(parallelism, 8).experts, 8);
+  parallelism.schedule = ScheduleKind::dual_pipe;
+  EXPECT_EQ(data_ranks(parallelism, 8).shared, 32);
+  EXPECT_EQ(data_ranks(parallelism, 8).shards, 32);
+  EXPECT_EQ(data_ranks(parallelism, 8).experts, 16);
+  ParallelismSpec alone = split(1, 2);
+  EXPECT_FALSE(data_ranks(alone, 1).several());
+  alone.schedule = ScheduleKind::dual_pipe;
+  EXPECT_TRUE(data_ranks(alone, 1).several());
+}
+
+// Embedding and head are on both ends, so a tied table is one array there and its gradient is
+// reduced with the others, not over a pair of end stages.
+TEST(DualPipeGraph, TiedEmbeddingsAreReducedWithTheOtherGradients) {
+  ModelSpec model = llama_8b();
+  ParallelismSpec parallelism = split(1, 4);
+  const double apart = parameters_per_rank(model, parallelism, 0);
+  const double head = parameters_per_rank(model, parallelism, 3);
+  model.tied_embeddings = true;
+  EXPECT_GT(collective_bytes(build_step_graph(model, recipe(8192, 16), parallelism, 1, 8),
+                             Group::embedding, CollectiveKind::all_reduce),
+            0);
+  parallelism.schedule = ScheduleKind::dual_pipe;
+  const StepGraph graph = build_step_graph(model, recipe(8192, 16), parallelism, 1, 8);
+  EXPECT_EQ(collective_bytes(graph, Group::embedding, CollectiveKind::all_reduce), 0);
+  const double table = static_cast<double>(model.vocabulary) * model.hidden;
+  for (const int end : {0, 3}) {
+    EXPECT_DOUBLE_EQ(parameters_per_rank(model, parallelism, end), apart + head - table);
   }
 }
 
@@ -341,12 +438,14 @@ TEST(Unsupported, NamesEachThingThatIsNotSimulated) {
   ParallelismSpec parallelism = split(1, 1);
   parallelism.context = 2;
   parallelism.schedule = ScheduleKind::dual_pipe;
+  parallelism.sharding = Sharding::hsdp;
+  parallelism.shard_group_size = 2;
   EXPECT_THAT(unsupported(model, training, parallelism),
               testing::ElementsAre(
                   "documents of 3 tokens do not divide into 2 x context = 4 chunks, two for each "
                   "rank of a ring; choose context_kind all-gather or all-to-all",
-                  "schedule dualpipe, which holds the weights twice, is not simulated; choose "
-                  "dualpipe-v or another schedule"));
+                  "schedule dualpipe with sharding hsdp is not simulated: both shard copies of the "
+                  "weights; choose zero1 or another sharding, or schedule dualpipe-v"));
   EXPECT_THROW(build_step_graph(model, training, parallelism, 1, 8), core::Error);
 }
 

@@ -1,5 +1,5 @@
 // A tiny pipeline simulation for tests: each item starts when its stage is free and its input has
-// come.
+// come; two items that are one pass start together and pass on what they made together.
 #pragma once
 
 #include <algorithm>
@@ -54,8 +54,7 @@ class PipelineCheck {
     for (bool progress = true; progress;) {
       progress = false;
       for (std::size_t s = 0; s < schedule_.size(); ++s) {
-        while (next_[s] < schedule_[s].size() && start(s, schedule_[s][next_[s]])) {
-          ++next_[s];
+        while (next_[s] < schedule_[s].size() && start(s)) {
           progress = true;
         }
       }
@@ -110,22 +109,35 @@ class PipelineCheck {
     return 0;
   }
 
-  bool start(std::size_t s, const WorkItem& item) {
-    const int stage = static_cast<int>(s);
-    const auto input = ready(stage, item);
-    if (!input) {
-      return false;
+  /// Runs the next pass of a stage: one item, or two.
+  bool start(std::size_t s) {
+    const std::size_t last = next_[s] + (schedule_[s][next_[s]].with_next ? 1 : 0);
+    double begin = free_at_[s];
+    double length = 0;
+    for (std::size_t i = next_[s]; i <= last; ++i) {
+      const auto input = ready(static_cast<int>(s), schedule_[s][i]);
+      if (!input) {
+        return false;
+      }
+      begin = std::max(begin, *input);
+      length += duration(s, schedule_[s][i].kind);
     }
-    const double begin = std::max(*input, free_at_[s]);
-    free_at_[s] = begin + duration(s, item.kind);
+    free_at_[s] = begin + length;
     first_[s] = first_[s] < 0 ? begin : first_[s];
+    for (; next_[s] <= last; ++next_[s]) {
+      finish(s, schedule_[s][next_[s]]);
+    }
+    return true;
+  }
+
+  void finish(std::size_t s, const WorkItem& item) {
+    const int stage = static_cast<int>(s);
     const bool forward = item.kind == WorkKind::forward;
     if (item.kind != WorkKind::weight_gradient) {
       done_[{forward, stage, item.chunk, item.micro_batch}] = free_at_[s];
     }
     held_[s] += forward ? 1 : (item.kind == WorkKind::input_gradient ? 0 : -1);
     result_.in_flight[s] = std::max(result_.in_flight[s], held_[s]);
-    return true;
   }
 
   ScheduleKind kind_;

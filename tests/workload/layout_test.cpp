@@ -66,5 +66,30 @@ TEST(Chunks, FormOneChainInEverySchedule) {
   }
 }
 
+// Stage i holds what stage i of 1F1B holds, and what stage p-1-i holds; both ends have the
+// embedding and the head. A stage is one chunk for each direction, so odd numbers of layers do.
+TEST(StageLayout, OfTwoDirectionsHoldsEveryLayerOnAStageAndItsMirror) {
+  ModelSpec model = llama_405b();
+  model.layers = 12;
+  ParallelismSpec parallelism = split(1, 4);
+  parallelism.schedule = ScheduleKind::dual_pipe;
+  EXPECT_EQ(layout_problem(model, parallelism), "");
+  EXPECT_EQ(copies_of_layers(parallelism), 2);
+  EXPECT_TRUE(ends_share_stage(parallelism));
+  const StageLayout layout(model, parallelism);
+  EXPECT_EQ(layout.chunks(), 2);
+  for (int stage = 0; stage < 4; ++stage) {
+    EXPECT_EQ(layout.at(stage, 0), (ChunkLayout{stage, 0, 3 * stage, 3, stage == 0, stage == 3}));
+    EXPECT_EQ(layout.at(stage, 1),
+              (ChunkLayout{stage, 1, 3 * (3 - stage), 3, stage == 3, stage == 0}));
+    EXPECT_EQ(layout.layers(stage), 6);
+  }
+  parallelism.chunk_layers = {4, 4, 3, 1};
+  EXPECT_EQ(StageLayout(model, parallelism).at(3, 0).layers, 1);
+  EXPECT_EQ(StageLayout(model, parallelism).at(3, 1).layers, 4);
+  parallelism.schedule = ScheduleKind::dual_pipe_v;
+  EXPECT_EQ(copies_of_layers(parallelism), 1);
+}
+
 }  // namespace
 }  // namespace headway::workload

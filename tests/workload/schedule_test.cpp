@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <gtest/gtest.h>
+#include <tuple>
 
 #include "sim/core/error.h"
 #include "sim/workload/closed_form.h"
@@ -129,16 +130,91 @@ TEST(SplitBackward, LeavesTheBubbleOfThePapers) {
       EXPECT_DOUBLE_EQ(longest_span(K::zero_bubble_h1, p, m), 3 * m + p - 1);
       EXPECT_DOUBLE_EQ(longest_span(K::zero_bubble_h2, p, m), 3 * m);
       EXPECT_DOUBLE_EQ(longest_span(K::zero_bubble_v, p, m), 6 * m);
-      // Forward and backward that run side by side end together in the paper; here the first ends
-      // earlier.
       const StageTimes one{core::Seconds(1), core::Seconds(2), core::Seconds(1)};
       const StageTimes two{core::Seconds(2), core::Seconds(4), core::Seconds(2)};
-      EXPECT_LE(longest_span(K::dual_pipe, p, m),
-                3 * m + pipeline_bubble(K::dual_pipe, p, 1, one).si());
-      EXPECT_LE(longest_span(K::dual_pipe_v, p, m),
-                6 * m + pipeline_bubble(K::dual_pipe_v, p, 1, two).si());
+      EXPECT_DOUBLE_EQ(longest_span(K::dual_pipe, p, m),
+                       3 * m + pipeline_bubble(K::dual_pipe, p, 1, one).si());
+      EXPECT_DOUBLE_EQ(longest_span(K::dual_pipe_v, p, m),
+                       6 * m + pipeline_bubble(K::dual_pipe_v, p, 1, two).si());
     }
   }
+}
+
+// The published bubble holds where a forward lasts as long as an input gradient; where the input
+// gradient is longer, it is an upper bound.
+TEST(DualPipe, LeavesAtMostThePublishedBubbleWhateverItsPassesTake) {
+  for (const auto& [f, input, w] : {std::tuple{2.0, 2.0, 1.0}, std::tuple{2.0, 3.0, 2.0},
+                                    std::tuple{3.0, 4.0, 2.0}, std::tuple{1.0, 2.0, 0.5}}) {
+    for (const int p : {2, 4, 8, 16}) {
+      PipelineTimes times = equal_times(p, f, input + w);
+      times.weight = w;
+      const int m = 4 * p;
+      const double bubble = run(K::dual_pipe, p, 1, m, times).end - m * (f + input + w);
+      const StageTimes pass{core::Seconds(f), core::Seconds(input + w), core::Seconds(w)};
+      const double published = pipeline_bubble(K::dual_pipe, p, 1, pass).si();
+      EXPECT_LE(bubble, published + 1e-9) << "p" << p;
+      EXPECT_GE(bubble, f == input ? published - 1e-9 : 0.5 * published) << "p" << p;
+    }
+  }
+}
+
+// DualPipe of p stages is DualPipeV of p/2 twice, the second upside down: "cut in half".
+TEST(DualPipe, IsDualPipeVOfHalfTheStagesMirrored) {
+  for (const int p : {2, 4, 8}) {
+    const auto whole = pipeline_schedule(K::dual_pipe, p, 1, 4 * p);
+    const auto half = pipeline_schedule(K::dual_pipe_v, p / 2, 1, 2 * p);
+    for (int stage = 0; stage < p / 2; ++stage) {
+      StageSchedule mirrored = whole[static_cast<std::size_t>(p - 1 - stage)];
+      for (WorkItem& item : mirrored) {
+        item.chunk = 1 - item.chunk;
+      }
+      EXPECT_EQ(whole[static_cast<std::size_t>(stage)], half[static_cast<std::size_t>(stage)]);
+      EXPECT_EQ(mirrored, half[static_cast<std::size_t>(stage)]);
+    }
+    PipelineTimes times = equal_times(p, 1, 2.5);
+    times.weight = 0.75;
+    times.delay = 0.125;
+    PipelineTimes fewer = equal_times(p / 2, 1, 2.5);
+    fewer.weight = times.weight;
+    fewer.delay = times.delay;
+    // In the middle DualPipe sends what DualPipeV hands on at once.
+    EXPECT_GE(run(K::dual_pipe, p, 1, 4 * p, times).end,
+              run(K::dual_pipe_v, p / 2, 1, 2 * p, fewer).end);
+    times.delay = fewer.delay = 0;
+    EXPECT_EQ(run(K::dual_pipe, p, 1, 4 * p, times).end,
+              run(K::dual_pipe_v, p / 2, 1, 2 * p, fewer).end);
+  }
+}
+
+TEST(DualPipe, SendsHalfOfTheMicroBatchesEachWay) {
+  for (const StageSchedule& items : pipeline_schedule(K::dual_pipe, 4, 1, 12)) {
+    for (const int chunk : {0, 1}) {
+      int forward = 0, input = 0, weight = 0;
+      for (const WorkItem& item : items) {
+        if (item.chunk == chunk) {
+          const bool whole = item.kind == WorkKind::backward;
+          forward += item.kind == WorkKind::forward ? 1 : 0;
+          input += whole || item.kind == WorkKind::input_gradient ? 1 : 0;
+          weight += whole || item.kind == WorkKind::weight_gradient ? 1 : 0;
+        }
+      }
+      EXPECT_EQ(forward, 6);
+      EXPECT_EQ(input, 6);
+      EXPECT_EQ(weight, 6);
+    }
+  }
+}
+
+TEST(DualPipe, AsksForTwoMicroBatchesAStageAndEvenNumbers) {
+  EXPECT_EQ(schedule_problem(K::dual_pipe, 4, 1, 8), "");
+  EXPECT_EQ(schedule_problem(K::dual_pipe, 3, 1, 8),
+            "schedule dualpipe needs an even number of stages and of micro-batches; here 3 and 8");
+  EXPECT_EQ(schedule_problem(K::dual_pipe, 4, 1, 9),
+            "schedule dualpipe needs an even number of stages and of micro-batches; here 4 and 9");
+  EXPECT_EQ(schedule_problem(K::dual_pipe, 4, 1, 6),
+            "schedule dualpipe needs at least twice as many micro-batches as stages; here 6 and 4");
+  EXPECT_EQ(schedule_problem(K::dual_pipe, 4, 2, 8),
+            "schedule dualpipe takes no virtual stages; write virtual: 1 or schedule: interleaved");
 }
 
 TEST(SplitBackward, HoldsNoMoreThanThePapersSay) {
