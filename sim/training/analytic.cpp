@@ -89,7 +89,7 @@ class AnalyticTier::Evaluator {
     fill_messages(layout, data_parallel, rank.message);
     fill_passes(layout, schedule, rank, data);
     order.stage_ends(times_, micro_batches - few, scratch_, stage_ends_);
-    lengthen_tails(order, data, micro_batches);
+    lengthen_tails(order, data, micro_batches, splits_backward(schedule));
     return finish(ends);
   }
 
@@ -238,14 +238,19 @@ class AnalyticTier::Evaluator {
   }
 
   /// Reductions after every micro-batch that together take longer than the passes from the first
-  /// backward on.
-  void lengthen_tails(const PipelineOrder& order, const DataCosts& data, int micro_batches) {
+  /// backward on. Where weights are gathered for every pass, whole backwards wait for gathers that
+  /// wait for the reductions before them; halves pass on what the stage before waits for at once.
+  void lengthen_tails(const PipelineOrder& order,
+                      const DataCosts& data,
+                      int micro_batches,
+                      bool halves) {
     const std::size_t chunks = data.class_of.size() / stage_ends_.size();
     for (std::size_t stage = 0; stage < stage_ends_.size(); ++stage) {
       double each = 0;
       for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
         const int found = data.class_of[stage * chunks + chunk];
-        each += data.classes[static_cast<std::size_t>(found)].reduction;
+        const ChunkClass& made = data.classes[static_cast<std::size_t>(found)];
+        each += halves || !made.forward_always ? made.reduction : 0.0;
       }
       const double begin = order.first_backward_end(scratch_, static_cast<int>(stage));
       const double left = begin + each * micro_batches - stage_ends_[stage];

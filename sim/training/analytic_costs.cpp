@@ -179,7 +179,7 @@ ChunkClass read_chunk(const Probe& probe, const workload::ChunkLayout& chunk, in
   made.backward = parts_of(probe, backward, chunk, false);
   made.forward_always = has_traffic(probe, calls(CallKind::forward, kLast));
   made.backward_always = has_traffic(probe, calls(CallKind::backward, kFirst));
-  if (made.backward_always && !made.forward_always) {
+  if (made.backward_always) {
     made.reduction = reduction_time(probe, made.backward);
   }
   made.has_traffic = has_traffic(probe, forward) || has_traffic(probe, backward);

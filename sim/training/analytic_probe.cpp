@@ -39,8 +39,10 @@ BlockRole role_of(const Block& block) {
 }  // namespace
 
 bool Probe::launches_reduction(const Call& call) const {
-  return any_operation(block(call),
-                       [](const Operation& o) { return o.ticket == workload::kGradientTicket; });
+  return any_operation(block(call), [](const Operation& o) {
+    return o.kind == OperationKind::collective && o.activity == core::Activity::data &&
+           o.collective != core::CollectiveKind::all_gather;
+  });
 }
 
 double Probe::seconds(const Call& call) const {

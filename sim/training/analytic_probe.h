@@ -26,6 +26,7 @@ struct Probe {
   [[nodiscard]] const workload::Block& block(const workload::Call& call) const {
     return graph.blocks[static_cast<std::size_t>(call.block)];
   }
+  /// Whether it reduces gradients, beside what follows or before it.
   [[nodiscard]] bool launches_reduction(const workload::Call& call) const;
   /// One run of the called block by itself [s].
   [[nodiscard]] double seconds(const workload::Call& call) const;

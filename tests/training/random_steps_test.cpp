@@ -165,6 +165,36 @@ void expect_laws(const StepResult& step) {
   }
 }
 
+/// The analytic tier against simulations.
+struct TierErrors {
+  int alone = 0, beyond = 0, contended = 0;
+  double sum = 0;
+
+  void compare(const CheckedScenario& checked, core::Seconds simulated) {
+    const core::Seconds free = simulate_step(checked, {.trace = false, .contention = false}).time;
+    const double ratio = AnalyticTier(checked.scenario()).evaluate(checked).time / simulated;
+    if (std::abs(free / simulated - 1) > 0.001) {
+      // No promise beside contention, but the right order of magnitude.
+      ++contended;
+      EXPECT_GT(ratio, 0.5);
+      EXPECT_LT(ratio, 1.7);
+      return;
+    }
+    ++alone;
+    sum += std::abs(ratio - 1);
+    beyond += std::abs(ratio - 1) > 0.03 ? 1 : 0;
+  }
+  /// Within 3 % without contention; zero-bubble schedules with gradients that are reduced in two
+  /// places at once are a known exception, one layout in a hundred (README.md).
+  void expect_small() const {
+    EXPECT_LT(sum / alone, 0.002);
+    EXPECT_LE(beyond, alone / 100 + 1);
+    std::cout << fmt::format(
+        "analytic tier: {} steps without contention, mean {:.2f} %, {} beyond 3 %; {} with\n",
+        alone, 100 * sum / alone, beyond, contended);
+  }
+};
+
 /// Scenarios to look at: 200, with HEADWAY_PROPERTY_SCALE so many times as many.
 int wanted() {
   const char* scale = std::getenv("HEADWAY_PROPERTY_SCALE");
@@ -174,6 +204,7 @@ int wanted() {
 TEST(RandomSteps, FoldedOrNotAreTheSameAndKeepTheLaws) {
   std::mt19937 random(20261121);
   std::map<std::string, int> schedules;
+  TierErrors tier;
   std::map<std::string, int> shardings;
   int tried = 0;
   for (int found = 0; found < wanted() && tried < 3000 * wanted(); ++tried) {
@@ -190,11 +221,7 @@ TEST(RandomSteps, FoldedOrNotAreTheSameAndKeepTheLaws) {
     expect_laws(folded);
     const auto& p = checked->scenario().parallelism;
     if (AnalyticTier::covers(p)) {
-      AnalyticTier tier(checked->scenario());
-      // No promise beside contention, but no other order of magnitude either.
-      const double ratio = tier.evaluate(*checked).time / folded.time;
-      EXPECT_GT(ratio, 0.5);
-      EXPECT_LT(ratio, 1.5);
+      tier.compare(*checked, folded.time);
     }
     ++schedules[std::string(core::to_word(p.schedule))];
     ++shardings[std::string(core::to_word(p.sharding))];
@@ -203,6 +230,7 @@ TEST(RandomSteps, FoldedOrNotAreTheSameAndKeepTheLaws) {
     std::cout << schedule << " " << steps << ", ";
   }
   std::cout << "of " << tried << " draws\n";
+  tier.expect_small();
   EXPECT_EQ(schedules.size(), 8U);
   EXPECT_EQ(shardings.size(), 5U);
 }
