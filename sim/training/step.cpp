@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 
 #include "sim/core/error.h"
 #include "sim/gpu/kernel_time.h"
@@ -133,6 +134,18 @@ std::vector<LinkUse> link_use(const network::Fabric& fabric,
   return uses;
 }
 
+/// Groups inside a domain are timed alone, so together they can carry more than its links do.
+void warn_of_overload(StepResult& result) {
+  for (const LinkUse& use : result.links) {
+    if (use.mean > 1.001) {
+      result.warnings.push_back(fmt::format(
+          "{} carries {:.0f} % of what its links can: groups inside one domain are timed as if each "
+          "were alone, so the step takes at least {:.2g} % longer",
+          use.tier, 100 * use.mean, 100 * (use.mean - 1)));
+    }
+  }
+}
+
 /// Relative error of a step: that of the calibration and of the kernels; 14 % more for mixtures of
 /// experts, whose exchange and launches change from release to release (errors of published runs,
 /// docs/validation.md).
@@ -195,6 +208,7 @@ StepResult simulate_step(const CheckedScenario& checked, const StepOptions& opti
   }
   result.links = link_use(fabric, lowered, run);
   add_timed_use(checked, lowered, run.end, result.links);
+  warn_of_overload(result);
   result.event_digest = run.event_digest;
   result.result_digest = run.result_digest;
   result.events = run.events;

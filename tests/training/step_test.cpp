@@ -133,6 +133,25 @@ TEST(StepSimulation, ARepeatGivesTheSameDigests) {
 
 // Tensor groups stay inside a node, so every byte they send crosses NVLink; a ring of n ranks sends (n-1)/n of a
 // gathered array from each rank. Doubling the bandwidth of NVLink halves its use, but for the shorter step.
+// Weights of all layers and of experts are gathered and reduced at once over slow links: each group as if alone.
+TEST(StepSimulation, MoreThanTheLinksCarryIsWarnedOf) {
+  Scenario s = eight_nodes();
+  s.cluster.nodes = 1;
+  s.cluster.node.scale_up.bandwidth = core::BytesPerSecond(20e9);
+  s.parallelism.tensor = 1;
+  s.parallelism.pipeline = 1;
+  s.parallelism.sharding = workload::Sharding::zero3;
+  s.model.moe.emplace();
+  s.model.moe->experts = 16;
+  s.model.moe->ffn = 2048;
+  const StepResult slow = simulate_step(check(s));
+  ASSERT_GT(slow.links.front().mean, 1.01);
+  ASSERT_EQ(slow.warnings.size(), 1U);
+  EXPECT_EQ(slow.warnings.front().rfind("nvlink carries 1", 0), 0U) << slow.warnings.front();
+  s.cluster.node.scale_up.bandwidth = core::BytesPerSecond(450e9);
+  EXPECT_TRUE(simulate_step(check(s)).warnings.empty());
+}
+
 TEST(StepSimulation, NvlinkUseFollowsTheBytesOfTheTensorGroups) {
   auto s = eight_nodes();
   const auto use = [](const StepResult& step) {
