@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <fmt/format.h>
+#include <iterator>
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_for.h>
@@ -13,6 +14,7 @@
 #include "sim/plan/bound.h"
 #include "sim/training/analytic.h"
 #include "sim/training/step.h"
+#include "sim/workload/rank_parameters.h"
 
 namespace headway::plan {
 
@@ -21,9 +23,13 @@ namespace {
 using training::CheckedScenario;
 using workload::Recompute;
 
-/// The layout with the least recompute, at or above the scenario's, that fits into memory.
-std::optional<CheckedScenario> fitted(const CheckedScenario& checked) {
+/// The layout with the least recompute, at or above the scenario's, that fits into memory. Where
+/// activations go to the host every level that fits: what is recomputed is not copied, so the least
+/// need not be the fastest.
+std::vector<CheckedScenario> fitted(const CheckedScenario& checked) {
   constexpr std::array levels{Recompute::none, Recompute::selective, Recompute::full};
+  const bool every = workload::offloads_activations(checked.scenario().parallelism.offload);
+  std::vector<CheckedScenario> fits;
   for (const Recompute level : levels) {
     if (level < checked.scenario().parallelism.recompute) {
       continue;
@@ -32,21 +38,24 @@ std::optional<CheckedScenario> fitted(const CheckedScenario& checked) {
     scenario.parallelism.recompute = level;
     auto candidate = training::check(std::move(scenario));
     if (training::predict_memory(candidate).fits) {
-      return candidate;
+      fits.push_back(std::move(candidate));
+      if (!every) {
+        break;
+      }
     }
   }
-  return std::nullopt;
+  return fits;
 }
 
 std::vector<CheckedScenario> drop_what_does_not_fit(Candidates& candidates) {
   const auto& layouts = candidates.layouts;
-  std::vector<std::optional<CheckedScenario>> fits(layouts.size());
+  std::vector<std::vector<CheckedScenario>> fits(layouts.size());
   tbb::parallel_for(std::size_t{0}, layouts.size(),
                     [&](std::size_t i) { fits[i] = fitted(layouts[i]); });
   std::vector<CheckedScenario> fitting;
   for (std::size_t i = 0; i < layouts.size(); ++i) {
-    if (fits[i]) {
-      fitting.push_back(std::move(*fits[i]));
+    if (!fits[i].empty()) {
+      std::ranges::move(fits[i], std::back_inserter(fitting));
       continue;
     }
     const auto& gpu = layouts[i].scenario().cluster.node.gpu;
@@ -55,6 +64,19 @@ std::vector<CheckedScenario> drop_what_does_not_fit(Candidates& candidates) {
                               gpu.memory.si() / 1073741824.0, gpu.name));
   }
   return fitting;
+}
+
+/// The most by which the analytic tier overestimates a step. It lets transfers over the NICs follow
+/// one another, which in the simulation share them and end together: little where gradients are
+/// reduced once a step, more with experts, whose groups are others, most where weights and gradients
+/// travel with every micro-batch. Source: overestimates over random layouts of dense models and
+/// mixtures, rounded up (tests/training/analytic_test.cpp, tests/plan/search_test.cpp).
+double tier_error(const training::Scenario& s) {
+  const bool every_micro_batch = workload::shards_gradients(s.parallelism.sharding);
+  if (s.model.moe) {
+    return every_micro_batch ? 0.35 : 0.1;
+  }
+  return every_micro_batch ? 0.15 : 0.05;
 }
 
 /// A layout on its way through the search.
@@ -73,7 +95,7 @@ std::vector<Entry> most_promising_first(const training::Scenario& scenario,
     entries[i].index = i;
     if (training::AnalyticTier::covers(layouts[i].scenario().parallelism)) {
       entries[i].estimate = tier.evaluate(layouts[i]).time;
-      entries[i].bound = entries[i].estimate * (1 - kTierError);
+      entries[i].bound = entries[i].estimate * (1 - tier_error(layouts[i].scenario()));
     } else {
       entries[i].bound = step_bound(layouts[i]);
     }

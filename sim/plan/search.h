@@ -52,9 +52,6 @@ struct Plan {
   bool pareto = false;                                ///< no other plan is both faster and cheaper
 };
 
-/// The most by which the analytic tier overestimates a step (tests/training/analytic_test.cpp).
-inline constexpr double kTierError = 0.03;
-
 struct PlanResult {
   std::vector<Plan>
       plans;  ///< best first; equals in the order of cluster sizes, then of enumeration
@@ -65,10 +62,9 @@ struct PlanResult {
 
 /// The `keep` best plans and the Pareto front of time and money. Of each cluster size the layouts
 /// are ranked by the analytic tier and simulated event by event, best first, until the tier's time,
-/// less what it may be wrong by
-/// (`kTierError`), is above that of the last plan kept: such a layout could not be among them.
+/// less the most by which it overestimates layouts of their kind, is above that of the last plan kept: such a layout could not be among them.
 /// Where a layout does not fit, recompute is raised from the scenario's level to selective and full
-/// until it does. All plans of one cluster size have the same GPUs, so the fastest steps are taken
+/// until it does; where activations go to the host all levels that fit are looked at. All plans of one cluster size have the same GPUs, so the fastest steps are taken
 /// to give the shortest and cheapest runs; what the campaign says decides among those.
 /// @throws core::Error if the scenario itself breaks a rule that no layout mends, or lacks what the
 /// objective or a limit asks for

@@ -65,7 +65,9 @@ double active_mlp_matrices(const ModelSpec& model, bool experts) {
     return mlp_matrices(model, model.ffn);
   }
   const ExpertsSpec& moe = *model.moe;
-  return (moe.top_k + moe.shared_experts) * mlp_matrices(model, moe.ffn) +
+  // What a capacity below the mean drops for certain is not computed.
+  const double kept = moe.capacity_factor > 0 ? std::min(1.0, moe.capacity_factor) : 1.0;
+  return (moe.top_k * kept + moe.shared_experts) * mlp_matrices(model, moe.ffn) +
          static_cast<double>(model.hidden) * moe.experts;
 }
 
