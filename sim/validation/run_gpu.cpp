@@ -52,15 +52,57 @@ std::string board_word(const std::string& word) {
 }
 
 bool maker_word(const std::string& word) {
-  static constexpr std::array<std::string_view, 14> kWords = {
-      "nvidia", "amd",  "instinct", "tesla", "geforce", "quadro", "rtx",
-      "gpu",    "hbm2", "hbm2e",    "hbm3",  "hbm3e",   "ada",    "superchip"};
+  static constexpr std::array<std::string_view, 25> kWords = {
+      "nvidia",    "amd",      "instinct",    "tesla",   "geforce", "quadro",    "rtx",
+      "gpu",       "gpus",     "hbm2",        "hbm2e",   "hbm3",    "hbm3e",     "ada",
+      "superchip", "volta",    "turing",      "ampere",  "hopper",  "blackwell", "ultra",
+      "grace",     "superpod", "accelerator", "lovelace"};
   return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
+}
+
+/// "8x a100", "8xa100": how many is another column's.
+std::string without_count(const std::string& word) {
+  std::size_t digits = 0;
+  while (digits < word.size() && std::isdigit(static_cast<unsigned char>(word[digits])) != 0) {
+    ++digits;
+  }
+  const bool count = digits > 0 && digits < word.size() && word[digits] == 'x';
+  return count ? word.substr(digits + 1) : word;
+}
+
+/// "80 gb" as one word, "40" where a board has so much memory, "mi 300x" as one.
+std::vector<std::string> joined(const std::vector<std::string>& words) {
+  static constexpr std::array<std::string_view, 8> kSizes = {"16", "32", "40",  "48",
+                                                             "80", "94", "141", "192"};
+  std::vector<std::string> out;
+  for (const std::string& word : words) {
+    const bool unit = word == "g" || word == "gb" || word == "gib";
+    const bool digits = !out.empty() && !out.back().empty() &&
+                        std::all_of(out.back().begin(), out.back().end(),
+                                    [](unsigned char c) { return std::isdigit(c) != 0; });
+    if ((unit && digits) || (!out.empty() && out.back() == "mi")) {
+      out.back() += word;
+    } else {
+      out.push_back(without_count(word));
+    }
+  }
+  for (std::size_t i = 1; i < out.size(); ++i) {
+    const bool size = std::find(kSizes.begin(), kSizes.end(), out[i]) != kSizes.end();
+    out[i] += size ? "gb" : "";
+  }
+  std::erase(out, "");
+  return out;
+}
+
+/// Boards that differ from an entry's by little: the entry stands for them.
+/// Source: data sheets: A10G 125 of 125 TFLOP/s and 600 GB/s, MI250 362 of 383 TFLOP/s.
+std::string stand_in(const std::string& model) {
+  return model == "a10g" ? "a10" : model == "mi250" ? "mi250x" : model;
 }
 
 GpuName read_name(const std::string& text) {
   GpuName name;
-  for (std::string word : words_of(text)) {
+  for (std::string word : joined(words_of(text))) {
     if (word.starts_with("rtx") && word.size() > 3) {
       word = word.substr(3);
     }
@@ -92,6 +134,8 @@ bool has_node(const gpu::GpuSpec& gpu, const Catalogue& catalogue) {
 
 std::vector<Candidate> candidates_of(const GpuName& wanted, const Catalogue& catalogue) {
   std::vector<Candidate> candidates;
+  // More than any board has is the memory of the CPU beside it (GH200 480GB).
+  constexpr double kMostMemory = 320;
   for (const auto& [entry, gpu] : catalogue.gpus) {
     const GpuName name = read_name(entry);
     const bool other_board =
@@ -100,7 +144,8 @@ std::vector<Candidate> candidates_of(const GpuName& wanted, const Catalogue& cat
       continue;
     }
     const double memory = gpu.memory.si() / 0x1p30;
-    const double off = wanted.memory > 0 ? std::abs(memory / wanted.memory - 1) : 0;
+    const bool told = wanted.memory > 0 && wanted.memory < kMostMemory;
+    const double off = told ? std::abs(memory / wanted.memory - 1) : 0;
     const double board = name.board == "sxm" || wanted.board == name.board ? 0 : 0.01;
     const double node = has_node(gpu, catalogue) ? 0 : 0.005;
     // Without a stated memory the larger board is the usual one; it decides last.
@@ -115,7 +160,11 @@ std::vector<Candidate> candidates_of(const GpuName& wanted, const Catalogue& cat
 }  // namespace
 
 std::string gpu_entry(const std::string& name, const Catalogue& catalogue, Assumed& assumed) {
-  const GpuName wanted = read_name(name);
+  GpuName wanted = read_name(name);
+  if (const std::string other = stand_in(wanted.model); other != wanted.model) {
+    wanted.model = other;
+    assume(assumed, "gpu");
+  }
   const auto candidates = candidates_of(wanted, catalogue);
   if (candidates.empty()) {
     throw core::Error("unknown GPU " + name);
@@ -128,14 +177,22 @@ std::string gpu_entry(const std::string& name, const Catalogue& catalogue, Assum
   return candidates.front().entry;
 }
 
+bool same_board(const std::string& entry, const std::string& other) {
+  const GpuName a = read_name(entry);
+  const GpuName b = read_name(other);
+  return a.model == b.model && a.board == b.board;
+}
+
 core::Precision precision_of(const std::string& text) {
   using core::Precision;
   static constexpr std::pair<const char*, Precision> kBeginnings[] = {
-      {"mxfp8", Precision::mxfp8},  {"fp8-mx", Precision::mxfp8},  {"nvfp4", Precision::nvfp4},
-      {"fp4-nv", Precision::nvfp4}, {"fp8", Precision::fp8},       {"float8", Precision::fp8},
-      {"bf16", Precision::bf16},    {"bfloat16", Precision::bf16}, {"fp16", Precision::fp16},
-      {"float16", Precision::fp16}, {"half", Precision::fp16},     {"tf32", Precision::tf32},
-      {"fp32", Precision::fp32},    {"float32", Precision::fp32}};
+      {"mxfp8", Precision::mxfp8},     {"fp8-mx", Precision::mxfp8},   {"nvfp4", Precision::nvfp4},
+      {"fp4-nv", Precision::nvfp4},    {"fp8", Precision::fp8},        {"float8", Precision::fp8},
+      {"bf16", Precision::bf16},       {"bfloat16", Precision::bf16},  {"fp16", Precision::fp16},
+      {"float16", Precision::fp16},    {"half", Precision::fp16},      {"tf32", Precision::tf32},
+      {"fp32", Precision::fp32},       {"float32", Precision::fp32},   {"te-fp8", Precision::fp8},
+      {"te fp8", Precision::fp8},      {"hybrid fp8", Precision::fp8}, {"e4m3", Precision::fp8},
+      {"mixed bf16", Precision::bf16}, {"mixed fp16", Precision::fp16}};
   std::string word = lower(text);
   std::replace(word.begin(), word.end(), '_', '-');
   for (const auto& [beginning, precision] : kBeginnings) {

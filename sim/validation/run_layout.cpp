@@ -1,5 +1,7 @@
 // The layout of a published run.
 #include <algorithm>
+#include <array>
+#include <fmt/format.h>
 
 #include "sim/core/error.h"
 #include "sim/validation/run_parts.h"
@@ -50,7 +52,10 @@ void fit_layers(int layers, workload::ParallelismSpec& p) {
 }
 
 /// The largest divisor of a stage's layers up to the most that recipes use.
-int usual_virtual_stages(int most, int layers, int pipeline) {
+int usual_virtual_stages(int most, int layers, int pipeline, int micro_batches) {
+  if (micro_batches < pipeline) {
+    return 1;  // interleaved stages need as many
+  }
   const int counted = layers % pipeline == 0 ? layers : layers + 2;
   if (pipeline == 1 || counted % pipeline != 0) {
     return 1;
@@ -73,6 +78,27 @@ int usual_micro_batch(const Row& row, const workload::UsualRunSpec& usual, int r
     --size;
   }
   return size;
+}
+
+/// Chunks of a stage as stated; the usual where the row is silent or its micro-batches are too few
+/// for what it says.
+void set_virtual_stages(const Row& row,
+                        const workload::UsualRunSpec& usual,
+                        const workload::ModelSpec& model,
+                        int ranks,
+                        workload::ParallelismSpec& p,
+                        Assumed& assumed) {
+  const int replicas = std::max(1, row.integer("n_gpus", 1) / ranks);
+  const int micro_batches = row.integer("global_batch", 1) / (replicas * p.micro_batch);
+  const int stated = row.certain("vpp") ? row.positive("vpp", 0) : 0;
+  const bool enough = stated <= 1 || micro_batches >= p.pipeline;
+  p.virtual_stages = stated > 0 && enough
+                         ? stated
+                         : usual_virtual_stages(usual.most_virtual_stages, model.layers, p.pipeline,
+                                                micro_batches);
+  if (p.pipeline > 1 && (stated == 0 || !enough)) {
+    assume(assumed, "vpp");
+  }
 }
 
 /// "selective modules=mla_up_proj+mlp" in this program's words (Megatron-Core's recompute_modules).
@@ -118,15 +144,22 @@ void set_recompute(const Row& row,
     assume(assumed, "recompute");
   }
   p.recompute = usual.recompute;
-  if (word == "none" || word == "no" || word == "off") {
+  static constexpr std::array<std::string_view, 6> kNone = {"none",  "no", "off",
+                                                            "false", "0",  "disabled"};
+  static constexpr std::array<std::string_view, 6> kFull = {"uniform", "yes", "true",
+                                                            "1",       "on",  "enabled"};
+  const auto among = [&word](const auto& words) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  };
+  if (among(kNone)) {
     p.recompute = Recompute::none;
-  } else if (word == "full" || word == "uniform" || word == "yes") {
+  } else if (word.starts_with("full") || among(kFull)) {
     p.recompute = Recompute::full;
   } else if (word == "block" || word == "partial") {
     p.recompute = Recompute::full;
     p.recompute_period = 2;
     assume(assumed, "recompute");
-  } else if (word == "selective" || word == "attention") {
+  } else if (word.starts_with("selective") || word == "attention" || word == "core_attn") {
     p.recompute = Recompute::selective;
   } else if (!word.empty()) {
     throw core::Error("unknown recompute '" + row.text("recompute") + "'");
@@ -147,6 +180,16 @@ Sharding sharding_of(const Row& row, const workload::UsualRunSpec& usual, Assume
   static constexpr std::pair<const char*, Sharding> kWords[] = {
       {"0", Sharding::zero0},
       {"none", Sharding::zero0},
+      {"no", Sharding::zero0},
+      {"noshard", Sharding::zero0},
+      {"stage1", Sharding::zero1},
+      {"optimizer", Sharding::zero1},
+      {"stage2", Sharding::zero2},
+      {"shardgradop", Sharding::zero2},
+      {"stage3", Sharding::zero3},
+      {"fsdpfullshard", Sharding::zero3},
+      {"hybrid", Sharding::hsdp},
+      {"hybridshard", Sharding::hsdp},
       {"ddp", Sharding::zero0},
       {"dp", Sharding::zero0},
       {"1", Sharding::zero1},
@@ -164,7 +207,11 @@ Sharding sharding_of(const Row& row, const workload::UsualRunSpec& usual, Assume
   for (const char c : row.lower_text("sharding")) {
     word += std::isalnum(static_cast<unsigned char>(c)) != 0 ? std::string(1, c) : "";
   }
-  word = word.starts_with("zero") ? word.substr(4) : word;
+  const bool zero = word.starts_with("zero");
+  word = zero ? word.substr(4) : word;
+  if (zero && word.empty()) {
+    throw core::Error("unknown sharding '" + row.text("sharding") + "'");  // which stage?
+  }
   if (!row.certain("sharding")) {
     assume(assumed, "sharding");
   }
@@ -220,16 +267,19 @@ void set_experts(const Row& row,
                  const workload::ModelSpec& model,
                  workload::ParallelismSpec& p,
                  Assumed& assumed) {
-  p.expert = row.integer("ep", 1);
   if (!model.moe) {
+    if (row.integer("ep", 1) > 1) {
+      assume(assumed, "ep");  // a dense model has none
+    }
     return;
   }
+  p.expert = row.positive("ep", 1);
   const bool follow = framework.usual.experts_follow_tensor && !model.latent;
-  p.expert_tensor = row.integer("etp", follow ? p.tensor : 1);
-  if (!row.stated("ep")) {
+  p.expert_tensor = row.positive("etp", follow ? p.tensor : 1);
+  if (row.positive("ep", 0) == 0) {
     p.expert = usual_expert_ranks(row, model, p);
   }
-  if (!row.certain("ep")) {
+  if (!row.certain("ep") || row.positive("ep", 0) == 0) {
     assume(assumed, "ep");
   }
 }
@@ -293,12 +343,6 @@ workload::ParallelismSpec row_parallelism(const Row& row,
   if (p.tensor > 1 && !row.certain("sequence_parallel")) {
     assume(assumed, "sequence_parallel");
   }
-  p.virtual_stages = row.certain("vpp") ? row.integer("vpp", 1)
-                                        : usual_virtual_stages(usual.most_virtual_stages,
-                                                               model.layers, p.pipeline);
-  if (p.pipeline > 1 && !row.certain("vpp")) {
-    assume(assumed, "vpp");
-  }
   if (contains(row.text("source"), "Llama 3 Herd")) {
     p.context_kind = workload::ContextKind::all_gather;  // the paper's section 3.3.2
   }
@@ -309,8 +353,13 @@ workload::ParallelismSpec row_parallelism(const Row& row,
   if (!row.certain("micro_batch")) {
     assume(assumed, "micro_batch");
   }
+  if (p.pipeline > model.layers || row.integer("vpp", 1) > model.layers) {
+    throw core::Error(fmt::format("pp {} x vpp {} of {} layers", p.pipeline, row.integer("vpp", 1),
+                                  model.layers));
+  }
   const int ranks = p.tensor * p.pipeline * p.context;
-  p.micro_batch = row.integer("micro_batch", usual_micro_batch(row, usual, ranks));
+  p.micro_batch = row.positive("micro_batch", usual_micro_batch(row, usual, ranks));
+  set_virtual_stages(row, usual, model, ranks, p, assumed);
   set_sharding(row, usual, p, assumed);
   set_experts(row, framework, model, p, assumed);
   set_recompute(row, usual, p, assumed);

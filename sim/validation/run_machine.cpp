@@ -64,6 +64,18 @@ const training::NodeSpec* catalogue_node(const gpu::GpuSpec& gpu, const Catalogu
   return found;
 }
 
+/// The node of the same GPU on the same kind of board with another memory.
+const training::NodeSpec* sibling_node(const std::string& entry, const Catalogue& catalogue) {
+  for (const auto& [other, gpu] : catalogue.gpus) {
+    if (other != entry && same_board(entry, other)) {
+      if (const auto* node = catalogue_node(gpu, catalogue)) {
+        return node;
+      }
+    }
+  }
+  return nullptr;
+}
+
 /// A server with cards in PCIe slots, for a GPU that has no node of its own in the catalogue.
 training::NodeSpec slot_node(const gpu::GpuSpec& gpu, const Catalogue& catalogue) {
   const auto server = catalogue.nodes.find("h100-pcie-server");
@@ -151,11 +163,12 @@ training::ClusterSpec row_cluster(const Row& row,
                                   Assumed& assumed) {
   const gpu::GpuSpec& gpu = catalogue.gpus.at(gpu_entry);
   const training::NodeSpec* known = catalogue_node(gpu, catalogue);
-  training::ClusterSpec c;
-  c.node = known != nullptr ? *known : slot_node(gpu, catalogue);
   if (known == nullptr) {
+    known = sibling_node(gpu_entry, catalogue);
     assume(assumed, "node");
   }
+  training::ClusterSpec c;
+  c.node = known != nullptr ? *known : slot_node(gpu, catalogue);
   const int gpus = row.integer("n_gpus", 0);
   const int usual = c.node.gpus;
   c.node.gpus = node_gpus(row, usual, gpus, assumed);

@@ -25,17 +25,26 @@ void read_window(const std::string& text, workload::ModelSpec& m) {
   m.attention = workload::AttentionKind::sliding_window;
 }
 
+bool is_moe(const Row& row) {
+  return contains(row.lower_text("arch"), "moe") || contains(row.lower_text("arch"), "mixture") ||
+         row.integer("n_experts", 0) > 1;
+}
+
 /// Refuses what the program has no model of, by name.
 void check_modelled(const Row& row) {
-  static constexpr std::array<const char*, 15> kOther = {
-      "linear", "mamba", "ssm",   "hybrid",    "lightning", "sparse", "cross", "retention",
-      "rwkv",   "delta", "hyena", "recurrent", "state",     "kda",    "none"};
-  static constexpr std::array<const char*, 10> kAttention = {
-      "mha", "mqa", "gqa", "mla", "window", "full", "causal", "multi", "group", "softmax"};
-  static constexpr std::array<const char*, 6> kArchitectures = {"dense",       "moe", "decoder",
-                                                                "transformer", "gpt", "llama"};
+  static constexpr std::array<const char*, 16> kOther = {
+      "linear", "mamba", "ssm",   "hybrid",    "lightning",   "sparse",      "cross", "retention",
+      "rwkv",   "delta", "hyena", "recurrent", "state-space", "state space", "kda",   "none"};
+  static constexpr std::array<const char*, 15> kAttention = {
+      "mha",   "mqa",     "gqa",   "mla",      "window", "full", "causal", "multi",
+      "group", "softmax", "flash", "standard", "sdpa",   "self", "global"};
+  static constexpr std::array<const char*, 9> kArchitectures = {
+      "dense", "moe", "decoder", "transformer", "gpt", "llama", "mixture", "causal", "llm"};
   const std::string attention = row.lower_text("attention");
-  const std::string architecture = row.lower_text("arch");
+  std::string architecture = row.lower_text("arch");
+  if (const auto sparse = architecture.find("sparse"); sparse != std::string::npos && is_moe(row)) {
+    architecture.erase(sparse, 6);  // of experts, not of attention
+  }
   const bool other_architecture =
       contains_any(architecture, kOther) ||
       contains_any(architecture,
@@ -55,10 +64,6 @@ void check_modelled(const Row& row) {
   }
 }
 
-bool is_moe(const Row& row) {
-  return contains(row.lower_text("arch"), "moe") || row.integer("n_experts", 0) > 1;
-}
-
 /// Stated columns that a model of the catalogue has too.
 int agreements(const Row& row, const workload::ModelSpec& model) {
   const auto same = [&](const char* column, int figure) {
@@ -76,10 +81,10 @@ const workload::ModelSpec* same_shape(const Row& row, const Catalogue& catalogue
   for (const auto& [name, model] : catalogue.models) {
     const int experts = model.moe ? model.moe->experts : 0;
     const bool same = model.hidden == row.integer("d_model", 0) &&
-                      model.heads == row.integer("n_heads", model.heads) &&
-                      experts == row.integer("n_experts", is_moe(row) ? experts : 0) &&
+                      model.heads == row.positive("n_heads", model.heads) &&
+                      experts == (is_moe(row) ? row.positive("n_experts", experts) : 0) &&
                       model.moe.has_value() == is_moe(row) &&
-                      (is_moe(row) || model.ffn == row.integer("d_ffn", model.ffn)) &&
+                      (is_moe(row) || model.ffn == row.positive("d_ffn", model.ffn)) &&
                       (!row.stated("gated_mlp") || model.gated_mlp == row.yes("gated_mlp"));
     if (same && (found == nullptr || agreements(row, model) > agreements(row, *found))) {
       found = &model;
@@ -133,10 +138,10 @@ workload::ExpertsSpec row_experts(const Row& row,
       assume(assumed, column);
     }
   }
-  moe.experts = row.integer("n_experts", moe.experts);
-  moe.top_k = row.integer("top_k", moe.top_k);
+  moe.experts = row.positive("n_experts", moe.experts);
+  moe.top_k = row.positive("top_k", moe.top_k);
   moe.shared_experts = row.integer("n_shared_experts", moe.shared_experts);
-  moe.ffn = row.integer("d_ffn", moe.ffn);
+  moe.ffn = row.positive("d_ffn", moe.ffn);
   if (row.stated("n_dense_layers")) {
     const int dense = row.integer("n_dense_layers", 0);
     moe.period = dense > 0 && 2 * dense == row.integer("n_layers", 0) ? 2 : 1;
@@ -155,7 +160,7 @@ workload::ExpertsSpec row_experts(const Row& row,
 int head_width(const Row& row, const workload::ModelSpec& m, const workload::ModelSpec* known) {
   const std::string& text = row.text("head_dim");
   if (!text.empty() && !contains(text, " ")) {
-    return row.integer("head_dim", 0);
+    return row.positive("head_dim", m.hidden / m.heads);
   }
   return text.empty() && known != nullptr ? known->head_dim : m.hidden / m.heads;
 }
@@ -166,6 +171,7 @@ void fill_mlp(const Row& row,
               Assumed& assumed,
               workload::ModelSpec& m) {
   const int four = 4 * m.hidden;
+  constexpr int kUnit = 256;  // LLaMA's multiple_of: widths that kernels are fast for
   if (row.stated("gated_mlp")) {
     m.gated_mlp = row.yes("gated_mlp");
   } else {
@@ -175,7 +181,7 @@ void fill_mlp(const Row& row,
   m.biases = !m.gated_mlp;
   m.ffn = m.moe ? row.integer("d_ffn_dense", known != nullptr ? known->ffn : 0)
                 : filled(row, "d_ffn", known, &workload::ModelSpec::ffn,
-                         m.gated_mlp ? four * 2 / 3 : four, assumed);
+                         m.gated_mlp ? (four * 2 / 3 + kUnit - 1) / kUnit * kUnit : four, assumed);
 }
 
 void fill_attention(const Row& row,

@@ -24,6 +24,9 @@ void assume(Assumed& assumed, const std::string& field);
 /// @throws core::Error if no entry is of this GPU, or none on the stated board
 std::string gpu_entry(const std::string& name, const Catalogue& catalogue, Assumed& assumed);
 
+/// Whether two entries are of one GPU on the same kind of board, whatever their memory.
+bool same_board(const std::string& entry, const std::string& other);
+
 /// Format of the operands: "fp8-cs", "fp8_delayed" and "fp8-blockwise" are fp8 with different
 /// scales, "bf16-mixed" is bf16.
 /// @throws core::Error if the word is not known

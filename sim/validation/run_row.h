@@ -61,6 +61,11 @@ class Row {
   [[nodiscard]] int integer(std::string_view column, int otherwise) const {
     return text(column).empty() ? otherwise : table_.integer(row_, column).value_or(otherwise);
   }
+  /// A count: zero and less say as little as a blank cell.
+  [[nodiscard]] int positive(std::string_view column, int otherwise) const {
+    const int count = integer(column, 0);
+    return count > 0 ? count : otherwise;
+  }
   [[nodiscard]] double number(std::string_view column, double otherwise) const {
     return text(column).empty() ? otherwise : table_.number(row_, column).value_or(otherwise);
   }

@@ -15,9 +15,13 @@ namespace {
 using import::CsvTable;
 using workload::Recompute;
 
-/// Measured curves of collectives inside a node of this GPU, where the catalogue has them.
-std::string calibration_entry(const std::string& gpu_entry) {
-  const bool a100 = gpu_entry.starts_with("a100");
+/// Measured curves of collectives inside a node of this GPU, where the catalogue has them: they are
+/// of nodes whose GPUs all meet over NVSwitch.
+std::string calibration_entry(const std::string& gpu_entry, const training::NodeSpec& node) {
+  if (node.scale_up.kind != network::ScaleUpKind::nvswitch) {
+    return "";
+  }
+  const bool a100 = gpu_entry.starts_with("a100") && gpu_entry.ends_with("sxm");
   return "nccl-" + (a100 ? "a100-sxm" : gpu_entry);
 }
 
@@ -93,7 +97,7 @@ training::Scenario row_without_layout(const Row& row,
     s.training.precision = s.training.framework.usual.precision;
     assume(assumed, "precision");
   }
-  if (const auto measured = catalogue.calibrations.find(calibration_entry(gpu));
+  if (const auto measured = catalogue.calibrations.find(calibration_entry(gpu, s.cluster.node));
       measured != catalogue.calibrations.end()) {
     s.calibration.collectives = measured->second.collectives;
   }
@@ -147,15 +151,30 @@ std::optional<double> memory_need(const training::Scenario& scenario) {
 
 /// The first layout that fits, of those that the row leaves open; where none does, the first that
 /// is possible.
+/// A batch that does not divide over replicas and micro-batches: the nearest that does.
+void fit_batch(training::Scenario& s, Assumed& assumed) {
+  const auto& p = s.parallelism;
+  const int gpus = s.cluster.nodes * s.cluster.node.gpus;
+  const int unit = std::max(1, gpus / (p.tensor * p.pipeline * p.context)) * p.micro_batch;
+  if (s.training.global_batch % unit != 0) {
+    const int times = std::max(1, (s.training.global_batch + unit / 2) / unit);
+    s.training.global_batch = times * unit;
+    assume(assumed, "global_batch");
+  }
+}
+
 training::Scenario with_layout(const Row& row, training::Scenario s, Assumed& assumed) {
   // Recipes fit more than a model of memory says (offloads, allocators that give back): they
   // recompute more than usual only where memory is short by half.
   constexpr double kTooMuch = 1.5;
   const int vocabulary = s.model.vocabulary;
+  const int batch = s.training.global_batch;
   std::optional<training::Scenario> possible;
   const auto tries = degrees_to_try(row, s.cluster.node.gpus);
   for (const Degrees& degrees : tries) {
     s.parallelism = row_parallelism(row, s.training.framework, s.model, degrees, assumed);
+    s.training.global_batch = batch;
+    fit_batch(s, assumed);
     s.model.vocabulary =
         padded_vocabulary(vocabulary, s.training.framework.usual, s.parallelism.tensor);
     const auto kinds = tries.size() > 1 ? std::vector{s.parallelism.recompute}
@@ -186,6 +205,17 @@ training::Scenario build(const Row& row, const Catalogue& catalogue, Assumed& as
     if (std::string_view(column) != "gpu" && row.integer(column, 0) < 1) {
       throw core::Error(fmt::format("{} is {}", column, row.text(column)));
     }
+  }
+  constexpr int kMostLayers = 10000;
+  constexpr double kMostTokens = 2e9;  // ten times the largest published steps
+  if (row.integer("n_layers", 0) > kMostLayers) {
+    throw core::Error(fmt::format("n_layers is {}", row.text("n_layers")));
+  }
+  const double tokens = row.number("seq_len", 0) * row.number("global_batch", 0);
+  if (tokens > kMostTokens) {
+    throw core::Error(fmt::format(
+        "global_batch is {}: {:.2g} tokens a step; it counts sequences, not tokens",
+        row.text("global_batch"), tokens));
   }
   training::Scenario s = with_layout(row, row_without_layout(row, catalogue, assumed), assumed);
   s.calibration.relative_error =

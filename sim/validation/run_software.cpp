@@ -5,7 +5,8 @@ namespace headway::validation {
 namespace {
 
 bool is_mixture(const Row& row) {
-  return contains(row.lower_text("arch"), "moe") || row.integer("n_experts", 0) > 1;
+  return contains(row.lower_text("arch"), "moe") || contains(row.lower_text("arch"), "mixture") ||
+         row.integer("n_experts", 0) > 1;
 }
 
 /// Year of the run; 2024 where the source has none.
@@ -57,7 +58,8 @@ std::string megatron_core(const Row& row, const std::string& words, bool rack, A
 
 /// The profile of a family of software that these words name; empty: they name none.
 std::string family(const Row& row, const std::string& words, bool rack, Assumed& assumed) {
-  static constexpr std::array<const char*, 4> kPyTorch = {"fsdp", "torch", "foundry", "mosaic"};
+  static constexpr std::array<const char*, 5> kPyTorch = {"fsdp", "titan", "fairscale", "foundry",
+                                                          "mosaic"};
   static constexpr std::array<const char*, 6> kJax = {"jax",   "maxtext",  "xla",
                                                       "paxml", "levanter", "axlearn"};
   static constexpr std::array<const char*, 4> kMegatron = {"megatron-core", "mlperf", "nemo",
@@ -77,7 +79,11 @@ std::string family(const Row& row, const std::string& words, bool rack, Assumed&
   if (contains(words, "deepseek") || contains(words, "hai-llm")) {
     return "deepseek-v3-2024";
   }
-  return contains_any(words, kMegatron) ? megatron_core(row, words, rack, assumed) : "";
+  if (contains_any(words, kMegatron)) {
+    return megatron_core(row, words, rack, assumed);
+  }
+  // Most software is built on PyTorch: its name alone says least.
+  return contains(words, "torch") && !contains(words, "megatron") ? pytorch(row, words) : "";
 }
 
 /// Without a known era: families that the source's words name, then fully sharded data parallelism,

@@ -84,6 +84,9 @@ RunPrediction predict_row(const CsvTable& table,
   } catch (const core::Error& error) {
     p.status_class = "skipped";
     p.status = "skipped:" + plain_message(error, table);
+  } catch (const std::bad_alloc&) {
+    p.status_class = "skipped";
+    p.status = "skipped: its step is larger than this machine's memory";
   }
   return p;
 }

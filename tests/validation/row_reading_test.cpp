@@ -180,13 +180,114 @@ TEST(RowReading, GpusAreFoundByTheWordsOfTheirNames) {
   EXPECT_EQ(predicted({{"gpu", "TPU-v5p"}}).status, "skipped:unknown GPU TPU-v5p");
 }
 
+TEST(RowReading, GpusHaveManyNames) {
+  const std::pair<const char*, const char*> kNames[] = {
+      {"8x A100", "a100-80gb-sxm"},
+      {"8xA100-80GB", "a100-80gb-sxm"},
+      {"A100 40 GB", "a100-40gb-sxm"},
+      {"A100-40", "a100-40gb-sxm"},
+      {"Hopper H100", "h100-sxm"},
+      {"NVIDIA Blackwell Ultra GPU (GB300)", "gb300"},
+      {"NVIDIA GH200 480GB", "gh200-96gb"},
+      {"MI-300X", "mi300x"},
+      {"MI250", "mi250x"},
+      {"A10G", "a10"}};
+  for (const auto& [name, entry] : kNames) {
+    const auto gpu = scenario({{"gpu", name}, {"precision", "fp16"}}).cluster.node.gpu.name;
+    if (std::string(name).find("GH200") == std::string::npos) {  // two boards have that name
+      EXPECT_EQ(gpu, catalogue().gpus.at(entry).name) << name;
+    } else {
+      EXPECT_EQ(gpu.rfind("GH200", 0), 0U) << gpu;
+    }
+  }
+  EXPECT_THAT(predicted({{"gpu", "MI250"}}).assumed, Contains("gpu"));
+}
+
+// A board without a node of its own sits in that of its sibling, not in a PCIe slot.
+TEST(RowReading, ABoardWithAnotherMemoryHasItsSiblingsNode) {
+  const auto bandwidth = [](const char* gpu) {
+    return scenario({{"gpu", gpu}, {"precision", "fp16"}, {"nvlink_domain", ""}})
+        .cluster.node.scale_up.bandwidth;
+  };
+  EXPECT_EQ(bandwidth("V100-SXM2-16GB"), bandwidth("V100-SXM2-32GB"));
+  EXPECT_EQ(bandwidth("GH200-144G"), bandwidth("GH200-96G"));
+}
+
+// Measured collectives are of GPUs that all meet over NVSwitch.
+TEST(RowReading, BoardsInSlotsDoNotHaveTheCurvesOfSwitchedOnes) {
+  const auto curves = [](const Cells& changes) {
+    return scenario(changes).calibration.collectives.size();
+  };
+  EXPECT_GT(curves({{"gpu", "A100-80G-SXM"}}), 0U);
+  EXPECT_EQ(curves({{"gpu", "A100 PCIe 80GB"}}), 0U);
+  EXPECT_EQ(curves({{"gpu", "A100-80G-SXM"}, {"nvlink_domain", "1"}}), 0U);
+}
+
+// One odd row must not stop the table, so none may divide by zero.
+TEST(RowReading, ZeroSaysAsLittleAsABlank) {
+  for (const char* column : {"vpp", "micro_batch", "ep", "etp", "head_dim", "n_kv_heads", "d_ffn"}) {
+    for (const char* cell : {"0", "-1"}) {
+      const RunPrediction p = predicted({{column, cell}});
+      ASSERT_TRUE(p.predicted.has_value()) << column << p.status;
+      const auto blank = predicted({{column, ""}}).predicted;
+      EXPECT_NEAR(*p.predicted / blank.value(), 1, 1e-9) << column;
+    }
+  }
+  const Cells mixture{{"arch", "moe"}, {"d_model", "4096"}, {"n_experts", "8"},
+                      {"top_k", "0"},  {"d_ffn", "0"},      {"ep", "0"}};
+  const auto moe = scenario(mixture).model.moe;
+  ASSERT_TRUE(moe.has_value());
+  EXPECT_EQ(moe->top_k, 2);  // Mixtral's
+  EXPECT_EQ(moe->ffn, 14336);
+}
+
+TEST(RowReading, ABatchOfTokensIsRefusedByName) {
+  EXPECT_EQ(predicted({{"global_batch", "4194304"}}).status,
+            "skipped:global_batch is 4194304: 1.7e+10 tokens a step; it counts sequences, not "
+            "tokens");
+}
+
+TEST(RowReading, ABatchThatDoesNotDivideIsTheNearestThatDoes) {
+  const Cells odd{{"global_batch", "30"}};  // over 4 replicas
+  EXPECT_EQ(scenario(odd).training.global_batch, 32);
+  EXPECT_THAT(predicted(odd).assumed, Contains("global_batch"));
+}
+
+TEST(RowReading, TooFewMicroBatchesAreNotInterleaved) {
+  const Cells few{{"global_batch", "4"}, {"vpp", ""}};  // one micro-batch of each replica
+  EXPECT_EQ(scenario(few).parallelism.virtual_stages, 1);
+  Cells stated = few;
+  stated["vpp"] = "2";
+  EXPECT_EQ(scenario(stated).parallelism.virtual_stages, 1);
+  EXPECT_THAT(predicted(stated).assumed, Contains("vpp"));
+}
+
+TEST(RowReading, ADenseModelHasNoExpertRanks) {
+  EXPECT_EQ(scenario({{"ep", "8"}}).parallelism.expert, 1);
+  EXPECT_THAT(predicted({{"ep", "8"}}).assumed, Contains("ep"));
+}
+
+TEST(RowReading, WidthsThatAreNotStatedAreAligned) {
+  EXPECT_EQ(scenario({{"d_model", "5632"}, {"n_heads", "44"}, {"n_kv_heads", "4"}, {"d_ffn", ""}})
+                .model.ffn,
+            15104);  // 8/3 x 5,632 = 15,018, up to a multiple of 256
+}
+
+TEST(RowReading, PyTorchAloneNamesNoSoftware) {
+  const auto profile = [](const char* era) { return scenario({{"era", era}}).training.framework.name; };
+  EXPECT_EQ(profile("NeMo / PyTorch 2.3"), "Megatron-Core");
+  EXPECT_EQ(profile("JAX (MaxText), not PyTorch"), "JAX and XLA");
+  EXPECT_EQ(profile("pytorch 2.1"), "PyTorch FSDP");
+}
+
 TEST(RowReading, PrecisionsAndShardingsHaveManyWords) {
   for (const char* word : {"fp8", "fp8-cs", "fp8_delayed", "FP8-blockwise"}) {
     EXPECT_EQ(scenario({{"precision", word}}).training.precision, core::Precision::fp8) << word;
   }
   EXPECT_EQ(scenario({{"precision", "bf16-mixed"}}).training.precision, core::Precision::bf16);
   EXPECT_EQ(predicted({{"precision", "int8"}}).status, "skipped:unknown precision int8");
-  for (const char* word : {"3", "fsdp", "FSDP2", "zero3", "ZeRO-3"}) {
+  for (const char* word :
+       {"3", "fsdp", "FSDP2", "zero3", "ZeRO-3", "ZeRO Stage 3", "FSDP (full shard)"}) {
     EXPECT_EQ(scenario({{"sharding", word}}).parallelism.sharding, workload::Sharding::zero3)
         << word;
   }
