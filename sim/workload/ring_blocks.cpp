@@ -165,6 +165,12 @@ std::vector<RingBlock> ring_blocks(
       }
     }
   }
+  // Where the window masks nothing of a step, it runs as without a window.
+  constexpr double kAlike = 1e-6;
+  const RingBlock whole = whole_step(documents, context, step);
+  if (pairs_of(blocks) >= whole.pairs * (1 - kAlike)) {
+    return {whole};
+  }
   // Of the same queries the diagonal comes first.
   std::stable_partition(blocks.begin(), blocks.end(), [](const RingBlock& b) { return b.first; });
   return blocks;

@@ -264,5 +264,20 @@ TEST(RingSteps, WithoutAWindowThatShowsAreAllOfTheRing) {
   }
 }
 
+// Steps that a wide window leaves whole are one kernel, as without it, so that less work is not slower.
+TEST(RingSteps, ThatAWindowMasksNothingOfAreWhole) {
+  const TrainingSpec training = recipe(32768, 8);
+  const auto whole = ring_steps(training, 4, {});
+  const auto wide = ring_steps(training, 4, AttentionWindow{32767});
+  ASSERT_EQ(wide.size(), whole.size());
+  for (std::size_t step = 0; step < whole.size(); ++step) {
+    EXPECT_EQ(wide[step].blocks, whole[step].blocks) << step;
+  }
+  // Half of the sequence: the own chunks still miss nothing, some others do.
+  const auto half = ring_steps(training, 4, AttentionWindow{16384});
+  EXPECT_LT(pairs_of(half[1].blocks) + pairs_of(half[2].blocks) + pairs_of(half[3].blocks),
+            pairs_of(whole[1].blocks) * 3);
+}
+
 }  // namespace
 }  // namespace headway::workload
