@@ -128,6 +128,19 @@ TEST(Search, KeepsTheOffloadOfActivations) {
   }
 }
 
+// What is recomputed is not copied: over a slow link the most recompute is the fastest, not the least that fits.
+TEST(Search, LooksAtEveryRecomputeWhereActivationsAreOffloaded) {
+  auto scenario = sample_scenario();
+  scenario.parallelism.offload = workload::Offload::activations;
+  scenario.cluster.node.gpu.host_bandwidth = core::BytesPerSecond(10e9);
+  const auto best = search(scenario).plans.front();
+  EXPECT_EQ(best.layout.recompute, workload::Recompute::full);
+  training::Scenario least = scenario;
+  least.parallelism = best.layout;
+  least.parallelism.recompute = workload::Recompute::none;
+  EXPECT_GT(training::simulate_step(training::check(least)).time, best.step.time);
+}
+
 TEST(Search, MustKeepAtLeastOnePlan) {
   PlanOptions none;
   none.keep = 0;

@@ -270,6 +270,17 @@ TEST(ExpertBiases, OfOutputsAreAddedApartInFullPrecision) {
   EXPECT_NEAR(traffic(biased) - traffic(model), 0, 100 * parameters);
 }
 
+// Half of the copies are dropped: of two experts a token one is left.
+TEST(ExpertWork, OfDroppedTokensIsNotCounted) {
+  ModelSpec model = mixtral_8x7b();
+  const double all = forward_flops_per_token(model, 4096).mlp.si();
+  model.moe->capacity_factor = 0.5;
+  const double kept = forward_flops_per_token(model, 4096).mlp.si();
+  EXPECT_NEAR(all - kept, 2.0 * 32 * 3 * 4096 * 14336, 1);  // one expert of the two, 32 layers
+  model.moe->capacity_factor = 1.25;
+  EXPECT_EQ(forward_flops_per_token(model, 4096).mlp.si(), all);
+}
+
 TEST(NarrowExperts, CastTwiceAndPadTheirRowsWhereTheSoftwareDoes) {
   // One expert a rank, fp8: 8,192 rows of 4,096 in, 14,336 between. Casts of a product's inputs
   // and of its results' gradients (2 B read, 1 + 1 B written): in (4,096 + 28,672), out (14,336 +
