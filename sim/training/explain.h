@@ -20,6 +20,8 @@ struct Contribution {
   core::Seconds time;      ///< on the critical path
   std::int64_t count = 0;  ///< launches on the critical path; what is cut short counts whole
   std::string formula;     ///< of one launch, numbers filled in
+  /// What the formula gives for one launch; kernels alone have it, `time` is `count` times that.
+  std::optional<core::Seconds> once;
   std::string change;      ///< what would make it shorter
 };
 
