@@ -457,13 +457,43 @@ class PathSums {
   std::map<Key, Sum> sums_;
 };
 
+workload::StepGraph step_graph(const CheckedScenario& checked) {
+  const Scenario& s = checked.scenario();
+  return workload::build_step_graph(s.model, s.training, s.parallelism, checked.data_parallel(),
+                                    checked.micro_batches(), rank_layout(checked).expert_domains());
+}
+
 }  // namespace
+
+double launch_share(const CheckedScenario& checked) {
+  const workload::StepGraph graph = step_graph(checked);
+  const KernelTimes times = kernel_times(checked.scenario());
+  std::vector<Stretched> blocks;
+  for (const workload::Block& block : graph.blocks) {
+    const double stretch = block_stretch(block, times);
+    Stretched& own = blocks.emplace_back();
+    for (const workload::Operation& operation : block.operations) {
+      if (operation.activity == Activity::compute) {
+        own.add(gpu::kernels_time(*times.gpu, times.shares, operation.kernels, times.launch).si(),
+                stretch);
+      }
+    }
+  }
+  double on_gpu = 0;
+  double with_cpu = 0;
+  for (const workload::Stage& stage : graph.stages) {
+    for (const workload::Call& call : stage.calls) {
+      const Stretched& block = blocks[static_cast<std::size_t>(call.block)];
+      on_gpu += call.repeat * block.on_gpu;
+      with_cpu += call.repeat * block.with_cpu;
+    }
+  }
+  return with_cpu > 0 ? 1 - on_gpu / with_cpu : 0;
+}
 
 Explanation explain_step(const CheckedScenario& checked, std::size_t most) {
   const Scenario& s = checked.scenario();
-  const auto graph =
-      workload::build_step_graph(s.model, s.training, s.parallelism, checked.data_parallel(),
-                                 checked.micro_batches(), rank_layout(checked).expert_domains());
+  const workload::StepGraph graph = step_graph(checked);
   const network::Fabric fabric = build_fabric(s.cluster);
   const LoweredStep lowered = lower(checked, graph, fabric, {.origins = true});
   network::RunOptions how;

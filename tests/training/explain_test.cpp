@@ -116,8 +116,10 @@ TEST(Explanation, NamesTheCpuWhereItLaunchesTooSlowly) {
     }
   }
   EXPECT_GE(named, 5);
+  EXPECT_GT(launch_share(check(launch_bound())), 0.3);
   Scenario recorded = launch_bound();
   recorded.training.framework.cuda_graphs = true;
+  EXPECT_EQ(launch_share(check(recorded)), 0);
   for (const Contribution& c : explain_step(check(recorded), 100000).largest) {
     EXPECT_EQ(c.formula.find("the CPU launches"), std::string::npos) << c.formula;
   }
