@@ -88,6 +88,7 @@ Json explanation_json(const training::Explanation& e) {
                              {"share", number_or_null(c.time / e.step)},
                              {"count", c.count},
                              {"formula", c.formula},
+                             {"formula_s", seconds_or_null(c.once)},
                              {"change", c.change}});
   }
   Json sensitivities = Json::array();

@@ -1,5 +1,6 @@
 #include "sim/report/limit.h"
 
+#include <algorithm>
 #include <array>
 #include <fmt/format.h>
 #include <utility>
@@ -70,11 +71,20 @@ Account largest_account(const campaign::Ledger& ledger) {
   return largest;
 }
 
-std::string step_sentence(const training::StepResult& step) {
+std::string step_sentence(const training::StepResult& step, double launch_share) {
   const Activity loss = largest_loss(step);
   const double share = step.breakdown[loss] / step.time;
   const double compute = step.breakdown[Activity::compute] / step.time;
   const std::string time = number(step.time.si());
+  const double launches = launch_share * compute;
+  if (launch_share >= kNegligible && launches > share) {
+    return fmt::format(
+        "The step is limited by the CPU's launches of kernels: they add {} % of {} s, beside {} % "
+        "of "
+        "compute on the GPU; the next part is {} ({} %).",
+        number(100 * launches), time, number(100 * (compute - launches)), in_words(loss),
+        number(100 * share));
+  }
   if (share < kNegligible * compute) {
     return fmt::format("The step is limited by compute: {} % of {} s; the next part is {} ({} %).",
                        number(100 * compute), time, in_words(loss), number(100 * share));
@@ -86,13 +96,15 @@ std::string step_sentence(const training::StepResult& step) {
 }  // namespace
 
 std::string limit_sentence(const training::StepResult& step,
-                           const std::optional<campaign::CampaignResult>& campaign) {
+                           const std::optional<campaign::CampaignResult>& campaign,
+                           double launch_share) {
   if (!step.memory.fits) {
     return memory_sentence(step.memory);
   }
-  const double step_loss = step.breakdown[largest_loss(step)] / step.time;
+  const double step_loss = std::max(step.breakdown[largest_loss(step)] / step.time,
+                                    launch_share * (step.breakdown[Activity::compute] / step.time));
   if (!campaign || 1 - campaign->ettr.mean <= step_loss) {
-    return step_sentence(step);
+    return step_sentence(step, launch_share);
   }
   const Account account = largest_account(campaign->ledger);
   double active = 0;

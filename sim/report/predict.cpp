@@ -66,11 +66,12 @@ std::string memory_reason(const training::MemoryResult& memory) {
                      number(memory.capacity.si() / kGibibyte));
 }
 
-void judge(const std::vector<Assertion>& assertions, RunReport& report) {
+/// @param launch_share  training::launch_share
+void judge(const std::vector<Assertion>& assertions, double launch_share, RunReport& report) {
   report.claim = check_claim(report.scenario, report.step, report.campaign, report.layout.gpus);
   report.warnings.insert(report.warnings.end(), report.claim.remarks.begin(),
                          report.claim.remarks.end());
-  report.limit = limit_sentence(report.step, report.campaign);
+  report.limit = limit_sentence(report.step, report.campaign, launch_share);
   if (!report.step.memory.fits) {
     report.reasons.push_back(memory_reason(report.step.memory));
   }
@@ -160,7 +161,7 @@ RunReport predict(const config::LoadedScenario& loaded, const PredictOptions& op
     add_campaign(checked, loaded, threads, report);
   }
   report.timing.campaign = part.lap();
-  judge(assertions, report);
+  judge(assertions, training::launch_share(checked), report);
   report.timing.total = options.load_time + whole.lap();
   return report;
 }

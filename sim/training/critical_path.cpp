@@ -67,7 +67,7 @@ void add_run(const network::Problem& problem,
                                 : 0;
     sum += ticks;
     if (ticks > 0) {
-      segments.push_back({member, i, ticks});
+      segments.push_back({member, i, ticks, waits ? ticks : 0});
     }
   }
   HEADWAY_CHECK(sum == entry.end - entry.begin, "{} instructions of actor {} took {} ticks, not {}",
@@ -102,7 +102,8 @@ std::vector<PathSegment> critical_segments(const network::Problem& problem,
     const auto& step = problem.programs[problem.actors[member].program][entry->step];
     const bool computes = step.code == network::StepCode::compute;
     const Tick begin = computes ? entry->begin : entry->launched;
-    segments.push_back({member, entry->step, now - begin});
+    segments.push_back(
+        {member, entry->step, now - begin, computes ? 0 : now - std::max(begin, entry->begin)});
     now = begin;
     actor = computes ? actor : entry->last_arriver;
   }

@@ -14,6 +14,7 @@ struct PathSegment {
   std::uint32_t actor = 0;  ///< a member of the class
   std::uint32_t step = 0;   ///< of its program: a computation, or the wait for a transfer
   core::Tick ticks = 0;
+  core::Tick waited = 0;  ///< of a transfer's: what the rank waited; it worked beside the others
 };
 
 /// The chain, from the end of the step to its start.

@@ -238,22 +238,40 @@ class StageCompiler {
   StageProgram program_;
 };
 
-}  // namespace
-
-// The CPU launches ahead within a block, so where
-// launching is slower than computing, all of the block's kernels are stretched by the same factor.
-std::vector<core::Tick> operation_durations(const workload::Block& block,
-                                            const KernelTimes& times,
-                                            const Interference& interference) {
-  core::Seconds on_gpu;
-  std::int64_t launches = 0;
+/// GPU time of each operation's kernels.
+std::vector<core::Seconds> gpu_times(const workload::Block& block, const KernelTimes& times) {
   std::vector<core::Seconds> seconds;
   for (const auto& operation : block.operations) {
     seconds.push_back(gpu::kernels_time(*times.gpu, times.shares, operation.kernels, times.launch));
-    on_gpu += seconds.back();
-    launches += gpu::launch_count(operation.kernels);
   }
-  const double stretch = gpu::launch_stretch(on_gpu, launches, times.launch);
+  return seconds;
+}
+
+/// The CPU launches ahead within a block, so where launching is slower than computing, all of the
+/// block's kernels are stretched by the same factor.
+double stretch_of(const workload::Block& block,
+                  const std::vector<core::Seconds>& on_gpu,
+                  const KernelTimes& times) {
+  core::Seconds sum;
+  std::int64_t launches = 0;
+  for (std::size_t i = 0; i < on_gpu.size(); ++i) {
+    sum += on_gpu[i];
+    launches += gpu::launch_count(block.operations[i].kernels);
+  }
+  return gpu::launch_stretch(sum, launches, times.launch);
+}
+
+}  // namespace
+
+double block_stretch(const workload::Block& block, const KernelTimes& times) {
+  return stretch_of(block, gpu_times(block, times), times);
+}
+
+std::vector<core::Tick> operation_durations(const workload::Block& block,
+                                            const KernelTimes& times,
+                                            const Interference& interference) {
+  const std::vector<core::Seconds> seconds = gpu_times(block, times);
+  const double stretch = stretch_of(block, seconds, times);
   const auto clock = core::Clock::step();
   std::vector<core::Tick> ticks;
   for (std::size_t i = 0; i < seconds.size(); ++i) {

@@ -40,6 +40,9 @@ struct KernelTimes {
 /// Compute time that an asynchronous collective takes from the kernels beside it; empty: none.
 using Interference = std::function<core::Seconds(const workload::Operation&)>;
 
+/// How much the CPU's launches stretch the kernels of a block, gpu::launch_stretch of all of them.
+double block_stretch(const workload::Block& block, const KernelTimes& times);
+
 /// How long each operation of a block keeps its rank busy; of transfers, asynchronous collectives
 /// by their interference only.
 std::vector<core::Tick> operation_durations(const workload::Block& block,

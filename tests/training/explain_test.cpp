@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
+#include <map>
+#include <optional>
+#include <regex>
 #include <string>
 
 #include "sim/training/step.h"
@@ -11,6 +14,116 @@
 
 namespace headway::training {
 namespace {
+
+/// A number of a formula with its prefix or unit: "1.24", "T" -> 1.24e12; "2", "us" -> 2e-6.
+double value(const std::string& number, const std::string& scale) {
+  static const std::map<std::string, double> kScales{
+      {"", 1},     {"k", 1e3}, {"M", 1e6},   {"G", 1e9},   {"T", 1e12},
+      {"P", 1e15}, {"s", 1},   {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
+  return std::stod(number) * kScales.at(scale);
+}
+
+/// What a kernel's closed form gives, computed from the numbers in its text alone; absent where the
+/// text has none.
+std::optional<double> evaluated(const std::string& formula) {
+  static const std::regex kForm(
+      R"(([\d.e+]+) ([PTGMk]?)(?:FLOP|B) / \(([\d.e+]+) ([PTGMk]?)(?:FLOP|B)/s (?:\w+ )?x ([\d.e+-]+)\))"
+      R"( \+ gap ([\d.e+-]+) (\w+)(?:\) x ([\d.e+]+))?)");
+  std::smatch found;
+  if (!std::regex_search(formula, found, kForm)) {
+    return std::nullopt;
+  }
+  const double moving =
+      value(found[1], found[2]) / (value(found[3], found[4]) * value(found[5], ""));
+  return (moving + value(found[6], found[7])) * (found[8].matched ? value(found[8], "") : 1);
+}
+
+/// Every row of kernels, not the largest alone: number of launches x closed form is the row's time,
+/// by the text to its three digits, by `once` to the clock's ticks.
+/// @return  rows that were checked
+int expect_closed_forms_hold(const Explanation& e) {
+  int rows = 0;
+  for (const Contribution& c : e.largest) {
+    if (!c.once) {
+      continue;
+    }
+    const std::optional<double> text = evaluated(c.formula);
+    const auto count = static_cast<double>(c.count);
+    EXPECT_TRUE(text) << c.formula;
+    EXPECT_NEAR(text.value_or(0) * count / c.time.si(), 1, 0.02) << c.what << ": " << c.formula;
+    EXPECT_NEAR(c.once->si() * count / c.time.si(), 1, 1e-3) << c.what << ": " << c.formula;
+    ++rows;
+  }
+  return rows;
+}
+
+/// Every second layer attends to 256 tokens; at 16,384 the others attend to 32 times as many.
+Scenario alternating_windows() {
+  Scenario s = eight_nodes();
+  s.model.attention = workload::AttentionKind::sliding_window;
+  s.model.window = 256;
+  s.model.window_period = 2;
+  s.training.sequence_length = 16384;
+  return s;
+}
+
+/// Kernels of a few microseconds, and 40 us to launch one: the CPU is the slower one.
+Scenario launch_bound() {
+  Scenario s = alternating_windows();
+  s.training.sequence_length = 1024;
+  s.training.framework.cuda_graphs = false;
+  s.training.framework.cpu_launch = core::Seconds(40e-6);
+  return s;
+}
+
+TEST(Explanation, ClosedFormsGiveTheTimesOfTheirRows) {
+  EXPECT_GT(expect_closed_forms_hold(explain_step(check(eight_nodes()), 100000)), 20);
+  EXPECT_GT(expect_closed_forms_hold(explain_step(check(alternating_windows()), 100000)), 20);
+  EXPECT_GT(expect_closed_forms_hold(explain_step(check(launch_bound()), 100000)), 20);
+}
+
+// 16,384 queries see 8,192 keys on average, those of a window 254: 32 times the work.
+TEST(Explanation, TellsWindowsFromFullAttention) {
+  const Explanation e = explain_step(check(alternating_windows()), 100000);
+  const auto row = [&](const char* what) {
+    const auto found = std::find_if(e.largest.begin(), e.largest.end(),
+                                    [&](const Contribution& c) { return c.what == what; });
+    EXPECT_NE(found, e.largest.end()) << what;
+    return found == e.largest.end() ? Contribution{} : *found;
+  };
+  for (const std::string pass : {"forward", "backward"}) {
+    const Contribution window = row(("attention, " + pass + ", window").c_str());
+    const Contribution full = row(("attention, " + pass + ", full").c_str());
+    EXPECT_EQ(window.count, full.count);
+    EXPECT_GT(full.time / window.time, 8) << window.formula << " | " << full.formula;
+    EXPECT_NE(full.formula.find("16384 tokens over 16384 keys, causal"), std::string::npos)
+        << full.formula;
+  }
+  const Explanation plain = explain_step(check(eight_nodes()), 100000);
+  for (const Contribution& c : plain.largest) {
+    EXPECT_EQ(c.what.find("window"), std::string::npos) << "no layer has a window: " << c.what;
+    EXPECT_EQ(c.what.find(", full"), std::string::npos) << c.what;
+  }
+}
+
+TEST(Explanation, NamesTheCpuWhereItLaunchesTooSlowly) {
+  const Explanation slow = explain_step(check(launch_bound()), 10);
+  int named = 0;
+  for (const Contribution& c : slow.largest) {
+    if (c.formula.find("the CPU launches slower than the GPU computes") != std::string::npos) {
+      EXPECT_NE(c.change.find("CUDA graphs"), std::string::npos) << c.change;
+      ++named;
+    }
+  }
+  EXPECT_GE(named, 5);
+  EXPECT_GT(launch_share(check(launch_bound())), 0.3);
+  Scenario recorded = launch_bound();
+  recorded.training.framework.cuda_graphs = true;
+  EXPECT_EQ(launch_share(check(recorded)), 0);
+  for (const Contribution& c : explain_step(check(recorded), 100000).largest) {
+    EXPECT_EQ(c.formula.find("the CPU launches"), std::string::npos) << c.formula;
+  }
+}
 
 TEST(Explanation, ContributionsAndRestAddUpToTheStep) {
   const auto checked = check(eight_nodes());

@@ -152,6 +152,9 @@ TEST(OffloadOfActivations, IsExplainedByItsCopies) {
   });
   ASSERT_NE(found, why.largest.end());
   EXPECT_THAT(found->formula, testing::HasSubstr("B / (2 GB/s x 1.00) + gap 2 us"));
+  // The path runs along the whole copy; what it exposes is less than that.
+  EXPECT_THAT(found->what, testing::HasSubstr(": the whole copy"));
+  EXPECT_THAT(found->formula, testing::ContainsRegex("from its start to its end, .* of it waited for"));
   EXPECT_THAT(found->change, testing::HasSubstr("fewer offload_layers"));
   EXPECT_EQ(why.sensitivities.size(), 9U);
 }
