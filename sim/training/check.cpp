@@ -339,6 +339,9 @@ void check_saved_bytes(const Scenario& s, Complaints& complaints) {
   const double usual = 2 + workload::optimizer_bytes(workload::OptimizerState::adam_fp32);
   const double own =
       workload::element_bytes(s.training.precision) + workload::optimizer_bytes(state, full);
+  if (state == workload::OptimizerState::muon) {
+    return;  // refused: its bytes are no advice
+  }
   if (s.run.until && own != usual && s.run.checkpoint.bytes_per_parameter == usual) {
     complaints.add(full ? "training.precision" : "training.optimizer_state",
                    "checkpoints of {:g} bytes a parameter hold Adam in fp32 beside 16-bit weights; "

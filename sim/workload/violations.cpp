@@ -76,16 +76,15 @@ void check_recompute(Violations& out, const ModelSpec& model, const ParallelismS
   if (!parts.empty() && parallelism.recompute != Recompute::selective) {
     add(out, "parallelism.recompute_parts", "recompute_parts belongs to recompute: selective");
   }
-  const auto has = [&parts](RecomputePart part) {
-    return std::find(parts.begin(), parts.end(), part) != parts.end();
-  };
-  if (has(RecomputePart::latent_up) && !model.latent) {
-    add(out, "parallelism.recompute_parts",
-        fmt::format("recompute part latent_up: model '{}' has no latent attention", model.name));
-  }
-  if (has(RecomputePart::experts) && !model.moe) {
-    add(out, "parallelism.recompute_parts",
-        fmt::format("recompute part experts: model '{}' has none", model.name));
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::string path = fmt::format("parallelism.recompute_parts[{}]", i);
+    if (parts[i] == RecomputePart::latent_up && !model.latent) {
+      add(out, path,
+          fmt::format("recompute part latent_up: model '{}' has no latent attention", model.name));
+    }
+    if (parts[i] == RecomputePart::experts && !model.moe) {
+      add(out, path, fmt::format("recompute part experts: model '{}' has none", model.name));
+    }
   }
   if (parallelism.recompute_period > 1 && parallelism.recompute == Recompute::none) {
     add(out, "parallelism.recompute_period",
