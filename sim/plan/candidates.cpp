@@ -63,7 +63,7 @@ Refusal refuse(const Scenario& s, const Combination& c, ParallelismSpec& p) {
     return wrong;
   }
   divide_layers(s.model.layers, p);
-  if (!workload::layout_problem(s.model, p).empty()) {
+  if (workload::layout_problem(s.model, p)) {
     return {"pipeline", fmt::format("{} layers cannot be divided over the stages and their chunks",
                                     s.model.layers)};
   }

@@ -22,8 +22,9 @@ DefinitionSection step_section() {
        {"step.model_tflops_per_gpu", "10^12/s",
         "model FLOPs per second per GPU, convention of `mfu`"},
        {"step.breakdown_s", "s",
-        "each instant of each rank has one cause; mean over ranks; adds up to the step; `other`: "
-        "fixed work of the software, and waits for activations on their way to or from the host"},
+        "each instant of each rank has one cause; mean over ranks; adds up to the step; `other` "
+        "(fixed work and waits): fixed work of the software and, where activations are offloaded, "
+        "waits for them on their way to or from the host"},
        {"step.critical_path_s", "s",
         "causes along the chain from the end of the step to its start; adds up to the step"},
        {"step.links", "1",

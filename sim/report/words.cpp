@@ -26,7 +26,7 @@ std::string_view in_words(core::Activity activity) {
     case Activity::checkpoint:
       return "checkpoint stalls";
     case Activity::other:
-      return "fixed work, offload of activations";
+      return "fixed work and waits";
   }
   return "?";
 }

@@ -1,9 +1,12 @@
 #include "sim/training/assumptions.h"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <utility>
 
 #include "sim/gpu/kernel_time.h"
 #include "sim/gpu/tables.h"
+#include "sim/workload/closed_form.h"
 #include "sim/workload/layout.h"
 #include "sim/workload/number_formats.h"
 #include "sim/workload/ring_blocks.h"
@@ -105,8 +108,12 @@ void add_speeds(const CheckedScenario& checked, std::vector<Assumption>& list) {
 void add_software(const CheckedScenario& checked, std::vector<Assumption>& list) {
   const auto& f = checked.scenario().training.framework;
   const std::string from = "framework profile '" + f.name + "'";
-  list.push_back({"training.framework.fused_attention",
-                  yes_no(workload::fuses_attention(checked.scenario().training)), from});
+  const auto& training = checked.scenario().training;
+  list.push_back({"training.framework.fused_attention", yes_no(workload::fuses_attention(training)),
+                  workload::full_precision(training.precision)
+                      ? fmt::format("precision {}: flash kernels take operands of 16 bits or less",
+                                    core::to_word(training.precision))
+                      : from});
   list.push_back({"training.framework.tensor_overlap", yes_no(f.tensor_overlap), from});
   list.push_back({"training.framework.tensor_interference", fmt::format("{:g}", f.tensor_interference), from});
   const auto& measured = checked.scenario().calibration.data_interference;
@@ -117,8 +124,35 @@ void add_software(const CheckedScenario& checked, std::vector<Assumption>& list)
   list.push_back({"training.framework.data_overlap", yes_no(f.data_overlap), from});
 }
 
-/// Over a ring: what a window lets it skip and whose work stands for all, how documents are
-/// divided.
+/// What queries see of packed documents, what is cut off them, and how a ring divides them.
+void add_documents(const Scenario& s, std::vector<Assumption>& list) {
+  const auto& documents = s.training.documents;
+  if (documents.empty()) {
+    return;
+  }
+  const int longest = s.training.sequence_length;
+  const auto cut = std::count_if(documents.begin(), documents.end(),
+                                 [&](const auto& document) { return document.tokens > longest; });
+  std::string value =
+      fmt::format("{:.6g} keys a query in the mean, before any window",
+                  workload::mean_causal_keys(s.training, workload::AttentionWindow{}));
+  std::string why = "documents do not attend to each other, and one kernel takes all of a sequence";
+  const auto& p = s.parallelism;
+  if (p.context > 1 && p.context_kind == workload::ContextKind::ring) {
+    value += fmt::format("; each in {} chunks over the ring", 2 * p.context);
+    why +=
+        "; all ranks have the same share of each document; padding to whole chunks is not counted";
+  }
+  if (cut > 0) {
+    value += fmt::format("; cut at the {} tokens of a sequence", longest);
+    why +=
+        fmt::format("; {} of {} lengths do not fit: what is above is dropped, not packed elsewhere",
+                    cut, documents.size());
+  }
+  list.push_back({"training.documents", std::move(value), std::move(why)});
+}
+
+/// Over a ring: what a window lets it skip and whose work stands for all.
 void add_ring(const Scenario& s, std::vector<Assumption>& list) {
   const auto& p = s.parallelism;
   if (p.context == 1 || p.context_kind != workload::ContextKind::ring) {
@@ -134,11 +168,6 @@ void add_ring(const Scenario& s, std::vector<Assumption>& list) {
                                 "busiest, which has {:.3g} x the mean pairs; "
                                 "an implementation is assumed, none is public",
                                 busiest)});
-  }
-  if (!s.training.documents.empty()) {
-    list.push_back(
-        {"training.documents", fmt::format("each in {} chunks over the ring", 2 * p.context),
-         "all ranks have the same share of each document; padding to whole chunks is not counted"});
   }
 }
 
@@ -166,6 +195,7 @@ std::vector<Assumption> step_assumptions(const CheckedScenario& checked, const L
   add_speeds(checked, list);
   add_software(checked, list);
   add_ring(checked.scenario(), list);
+  add_documents(checked.scenario(), list);
   for (const auto& use : lowered.collectives) {
     list.push_back({fmt::format("collective {}", use.name),
                     fmt::format("{:.3g} us for {:.3g} MB over {} ranks", use.alone.total.si() * 1e6, use.call.bytes.si() / 1e6,

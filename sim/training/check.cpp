@@ -13,6 +13,7 @@
 #include "sim/workload/optimizer_state.h"
 #include "sim/workload/rank_shape.h"
 #include "sim/workload/schedule.h"
+#include "sim/workload/violation.h"
 
 namespace headway::training {
 
@@ -29,6 +30,11 @@ class Complaints {
   template <class... Args>
   void add(std::string_view path, fmt::format_string<Args...> text, Args&&... args) {
     list_.add(core::find_mark(marks_, path), fmt::format(text, std::forward<Args>(args)...));
+  }
+  void add(const workload::Violations& violations) {
+    for (const auto& [path, text] : violations) {
+      list_.add(core::find_mark(marks_, path), text);
+    }
   }
   [[nodiscard]] bool empty() const { return list_.empty(); }
   void throw_if_any() { list_.throw_if_any(); }
@@ -139,50 +145,39 @@ void check_tensor(const Scenario& s, Complaints& complaints) {
 }
 
 void check_context(const Scenario& s, Complaints& complaints) {
-  for (const auto& problem : workload::context_problems(s.model, s.training, s.parallelism)) {
-    complaints.add("parallelism.context", "{}", problem);
-  }
+  complaints.add(workload::context_problems(s.model, s.training, s.parallelism));
 }
 
+/// @param data  data-parallel degree; 0: unknown
 void check_groups(const Scenario& s, int data, Complaints& complaints) {
-  for (const auto& problem : workload::expert_problems(s.model, s.parallelism, data)) {
-    complaints.add("parallelism.expert", "{}", problem);
-  }
-  if (const std::string problem = workload::shard_problem(s.parallelism, data); !problem.empty()) {
-    complaints.add("parallelism.shard_group_size", "{}", problem);
+  complaints.add(workload::expert_problems(s.model, s.parallelism, data));
+  if (const auto problem = workload::shard_problem(s.parallelism, data)) {
+    complaints.add({*problem});
   }
 }
 
 void check_pipeline(const Scenario& s, int micro_batches, Complaints& complaints) {
   const auto& p = s.parallelism;
-  if (const std::string problem = workload::layout_problem(s.model, p); !problem.empty()) {
-    complaints.add("parallelism.pipeline", "{}", problem);
+  if (const auto problem = workload::layout_problem(s.model, p)) {
+    complaints.add({*problem});
   }
   if (micro_batches == 0) {
     return;
   }
   const auto schedule = workload::effective_schedule(p);
-  const std::string problem = workload::schedule_problem(schedule, p.pipeline, p.virtual_stages, micro_batches);
-  if (!problem.empty()) {
-    complaints.add("parallelism.schedule", "{}", problem);
-  }
+  complaints.add(
+      workload::schedule_problems(schedule, p.pipeline, p.virtual_stages, micro_batches));
 }
 
 void check_model(const workload::ModelSpec& m, Complaints& complaints) {
   if (m.heads % m.key_value_heads != 0) {
     complaints.add("model.key_value_heads", "{} query heads cannot be shared by {} key and value heads", m.heads, m.key_value_heads);
   }
-  if (m.attention == workload::AttentionKind::multi_latent && !m.latent) {
-    complaints.add("model.attention", "attention 'mla' needs the ranks in 'latent'");
-  }
   if (m.attention == workload::AttentionKind::sliding_window && m.window == 0) {
     complaints.add("model.attention", "attention 'sliding_window' needs 'window', the tokens a layer sees");
   }
   if (m.ffn == 0 && workload::layer_count(m).dense > 0) {
     complaints.add("model.ffn", "{} without experts needs 'ffn' of 1 or more", m.moe ? "a layer" : "a model");
-  }
-  if (m.moe && m.moe->top_k > m.moe->experts) {
-    complaints.add("model.moe.top_k", "a token cannot visit {} of {} experts", m.moe->top_k, m.moe->experts);
   }
 }
 
@@ -344,6 +339,9 @@ void check_saved_bytes(const Scenario& s, Complaints& complaints) {
   const double usual = 2 + workload::optimizer_bytes(workload::OptimizerState::adam_fp32);
   const double own =
       workload::element_bytes(s.training.precision) + workload::optimizer_bytes(state, full);
+  if (state == workload::OptimizerState::muon) {
+    return;  // refused: its bytes are no advice
+  }
   if (s.run.until && own != usual && s.run.checkpoint.bytes_per_parameter == usual) {
     complaints.add(full ? "training.precision" : "training.optimizer_state",
                    "checkpoints of {:g} bytes a parameter hold Adam in fp32 beside 16-bit weights; "
@@ -400,12 +398,8 @@ CheckedScenario check(Scenario scenario, const SourceMarks& marks) {
   const int micro_batches = data > 0 ? resolve_micro_batches(scenario, data, complaints) : 0;
   check_recovery(scenario, data, complaints);
   check_pipeline(scenario, micro_batches, complaints);
-  if (data > 0) {
-    check_groups(scenario, data, complaints);
-  }
-  for (const auto& message : workload::unsupported(scenario.model, scenario.training, scenario.parallelism)) {
-    complaints.add("parallelism", "{}", message);
-  }
+  check_groups(scenario, data, complaints);
+  complaints.add(workload::unsupported(scenario.model, scenario.training, scenario.parallelism));
   complaints.throw_if_any();
 
   CheckedScenario checked;

@@ -296,11 +296,11 @@ void set_offload(const Row& row,
   }
   p.offload = workload::Offload::activations;
   p.offload_layers = stated;
-  if (!workload::offload_problem(model, p).empty()) {
+  if (workload::offload_problem(model, p)) {
     p.offload_layers = {};
     assume(assumed, "cpu_offload_layers");
   }
-  if (!workload::offload_problem(model, p).empty()) {
+  if (workload::offload_problem(model, p)) {
     p.offload = workload::Offload::none;
   }
 }

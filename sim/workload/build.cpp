@@ -81,8 +81,7 @@ Block end_block(const BlockInput& input,
                 const DataRanks& ranks,
                 int stage) {
   OptimizerInput optimizer;
-  optimizer.parameters =
-      stage_parameters_per_rank(input.model, input.parallelism, layout, stage);
+  optimizer.parameters = stage_parameters_per_rank(input.model, input.parallelism, layout, stage);
   optimizer.ranks = ranks;
   bool first = false;
   bool last = false;
@@ -199,7 +198,8 @@ class GraphBuilder {
       }
     } else {
       blocks.enter_forward = intern("embedding forward", [&] { return embedding_forward(input_); });
-      blocks.leave_backward = intern("embedding backward", [&] { return embedding_backward(input_); });
+      blocks.leave_backward =
+          intern("embedding backward", [&] { return embedding_backward(input_); });
     }
     if (const auto to = next_chunk(schedule_, p, layout_.chunks(), here)) {
       if (to->stage != chunk.stage) {
@@ -220,10 +220,12 @@ class GraphBuilder {
     blocks.enter_backward = {intern("head backward", [&] { return head_backward(input_); })};
     for (int i = 0; i < input_.model.multi_token_prediction; ++i) {
       const LayerBlocks& layer = layers_.at(last_layer_kind(input_.model, input_.parallelism));
-      const std::vector<int> forward{intern("prediction forward", [&] { return prediction_forward(input_); }), layer.forward,
-                                     blocks.leave_forward.front()};
-      const std::vector<int> backward{blocks.enter_backward.back(), layer.backward,
-                                      intern("prediction backward", [&] { return prediction_backward(input_); })};
+      const std::vector<int> forward{
+          intern("prediction forward", [&] { return prediction_forward(input_); }), layer.forward,
+          blocks.leave_forward.front()};
+      const std::vector<int> backward{
+          blocks.enter_backward.back(), layer.backward,
+          intern("prediction backward", [&] { return prediction_backward(input_); })};
       blocks.leave_forward.insert(blocks.leave_forward.end(), forward.begin(), forward.end());
       blocks.enter_backward.insert(blocks.enter_backward.begin(), backward.begin(), backward.end());
     }
@@ -556,9 +558,8 @@ StepGraph build_step_graph(const ModelSpec& model,
                            int expert_domains,
                            GraphDetail detail) {
   core::Diagnostics diagnostics;
-  for (std::string& sentence :
-       violations(model, training, parallelism, data_parallel, micro_batches)) {
-    diagnostics.add(std::nullopt, std::move(sentence));
+  for (Violation& one : violations(model, training, parallelism, data_parallel, micro_batches)) {
+    diagnostics.add(std::nullopt, std::move(one.text));
   }
   diagnostics.throw_if_any();
   const TrainingSpec resolved = in_its_format(training);

@@ -3,43 +3,45 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <optional>
 #include <vector>
 
 #include "sim/workload/spec.h"
 #include "sim/workload/step_graph.h"
+#include "sim/workload/violation.h"
 
 namespace headway::workload {
 
 /// What these specs ask for that the step graph cannot express yet, one sentence each; empty if
 /// nothing.
-std::vector<std::string> unsupported(const ModelSpec& model,
-                                     const TrainingSpec& training,
-                                     const ParallelismSpec& parallelism);
+Violations unsupported(const ModelSpec& model,
+                       const TrainingSpec& training,
+                       const ParallelismSpec& parallelism);
 
 /// What does not divide over the context ranks, or cannot be divided; one sentence each.
-std::vector<std::string> context_problems(const ModelSpec& model,
-                                          const TrainingSpec& training,
-                                          const ParallelismSpec& parallelism);
+Violations context_problems(const ModelSpec& model,
+                            const TrainingSpec& training,
+                            const ParallelismSpec& parallelism);
 
 /// What experts, their places and the rest of the layout do not agree on; one sentence each.
-/// @param data_parallel  replicas of the model
-std::vector<std::string> expert_problems(const ModelSpec& model,
-                                         const ParallelismSpec& parallelism,
-                                         int data_parallel);
+/// @param data_parallel  replicas of the model; 0: not known yet
+Violations expert_problems(const ModelSpec& model,
+                           const ParallelismSpec& parallelism,
+                           int data_parallel);
 
 /// Why the hsdp shard groups do not divide the ranks with the same weights, or do not hold whole
-/// groups of expert ranks; empty if they do.
-std::string shard_problem(const ParallelismSpec& parallelism, int data_parallel);
+/// groups of expert ranks; nothing if they do.
+/// @param data_parallel  replicas of the model; 0: not known yet
+std::optional<Violation> shard_problem(const ParallelismSpec& parallelism, int data_parallel);
 
 /// Every rule that the specs break together: `unsupported`, `context_problems`, `expert_problems`,
 /// the layout's, the schedule's, and that heads, MLP and vocabulary divide over the tensor group;
 /// one sentence each.
-std::vector<std::string> violations(const ModelSpec& model,
-                                    const TrainingSpec& training,
-                                    const ParallelismSpec& parallelism,
-                                    int data_parallel,
-                                    int micro_batches);
+Violations violations(const ModelSpec& model,
+                      const TrainingSpec& training,
+                      const ParallelismSpec& parallelism,
+                      int data_parallel,
+                      int micro_batches);
 
 /// What of a step is written down.
 enum class GraphDetail : std::uint8_t {

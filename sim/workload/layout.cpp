@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 #include <numeric>
+#include <string>
+#include <utility>
 
 #include "sim/core/error.h"
 #include "sim/workload/schedule.h"
@@ -62,12 +64,9 @@ std::optional<std::vector<int>> stage_layers(const ModelSpec& model,
   return layers;
 }
 
-/// Why the list of chunk sizes does not fit; empty if it does or there is none.
+/// Why the list of chunk sizes does not fit; empty if it does.
 std::string chunk_list_problem(const ModelSpec& model, const ParallelismSpec& parallelism) {
   const std::vector<int>& list = parallelism.chunk_layers;
-  if (list.empty()) {
-    return {};
-  }
   if (parallelism.first_stage_layers > 0 || parallelism.last_stage_layers > 0) {
     return "chunk_layers already says what first_stage_layers and last_stage_layers say; keep one";
   }
@@ -146,7 +145,8 @@ std::optional<StageChunk> next_chunk(ScheduleKind schedule, int stages, int chun
   return at_position(schedule, stages, place + 1, at.chunk);
 }
 
-std::string layout_problem(const ModelSpec& model, const ParallelismSpec& parallelism) {
+std::optional<Violation> layout_problem(const ModelSpec& model,
+                                        const ParallelismSpec& parallelism) {
   const int p = parallelism.pipeline;
   const ScheduleKind schedule = effective_schedule(parallelism);
   // Two directions hold every layer twice, so a chunk is the whole stage.
@@ -154,7 +154,9 @@ std::string layout_problem(const ModelSpec& model, const ParallelismSpec& parall
                          ? 1
                          : chunks_per_stage(schedule, parallelism.virtual_stages);
   if (!parallelism.chunk_layers.empty()) {
-    return chunk_list_problem(model, parallelism);
+    std::string text = chunk_list_problem(model, parallelism);
+    return text.empty() ? std::nullopt
+                        : std::optional(Violation{"parallelism.chunk_layers", std::move(text)});
   }
   const auto stages = stage_layers(model, parallelism);
   if (!stages) {
@@ -167,23 +169,26 @@ std::string layout_problem(const ModelSpec& model, const ParallelismSpec& parall
     } else {
       text += "; choose first_stage_layers and last_stage_layers so that the rest divides evenly";
     }
-    return text;
+    return Violation{"parallelism.pipeline", std::move(text)};
   }
   for (int stage = 0; stage < p; ++stage) {
     const int layers = (*stages)[static_cast<std::size_t>(stage)];
     if (!even_chunk(layers, chunks, 0, stage == 0, stage == p - 1)) {
-      return fmt::format("the {} layers of pipeline stage {} do not divide over {} virtual stages",
-                         layers, stage, chunks);
+      // Schedules of two chunks a stage have them without the user's asking.
+      return Violation{
+          parallelism.virtual_stages > 1 ? "parallelism.virtual" : "parallelism.schedule",
+          fmt::format("the {} layers of pipeline stage {} do not divide over {} virtual stages",
+                      layers, stage, chunks)};
     }
   }
-  return {};
+  return std::nullopt;
 }
 
 StageLayout::StageLayout(const ModelSpec& model, const ParallelismSpec& parallelism)
     : stages_(parallelism.pipeline),
       chunks_(chunks_per_stage(effective_schedule(parallelism), parallelism.virtual_stages)) {
-  if (std::string problem = layout_problem(model, parallelism); !problem.empty()) {
-    throw core::Error(std::move(problem));
+  if (auto problem = layout_problem(model, parallelism)) {
+    throw core::Error(std::move(problem->text));
   }
   const ScheduleKind schedule = effective_schedule(parallelism);
   table_.resize(static_cast<std::size_t>(stages_ * chunks_));

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "sim/workload/closed_form.h"
 #include "sim/workload/spec.h"
+#include "sim/workload/violation.h"
 
 namespace headway::workload {
 
@@ -67,8 +67,8 @@ int copies_of_layers(const ParallelismSpec& parallelism);
 /// where micro-batches enter at both ends.
 bool ends_share_stage(const ParallelismSpec& parallelism);
 
-/// Why the layers cannot be divided as asked, with a proposal; empty if they can.
-std::string layout_problem(const ModelSpec& model, const ParallelismSpec& parallelism);
+/// Why the layers cannot be divided as asked, with a proposal; nothing if they can.
+std::optional<Violation> layout_problem(const ModelSpec& model, const ParallelismSpec& parallelism);
 
 /// Ranks of one model replica: tensor x context x pipeline.
 int ranks_per_replica(const ParallelismSpec& parallelism);

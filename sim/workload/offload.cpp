@@ -229,14 +229,17 @@ void add_copies(const ModelSpec& model,
   }
 }
 
-std::string offload_problem(const ModelSpec& model, const ParallelismSpec& parallelism) {
+std::optional<Violation> offload_problem(const ModelSpec& model,
+                                         const ParallelismSpec& parallelism) {
+  const char* layers = "parallelism.offload_layers";
   if (!offloads_activations(parallelism.offload)) {
-    return parallelism.offload_layers.value
-               ? "offload_layers belongs to offload: activations or all"
-               : "";
+    if (!parallelism.offload_layers.value) {
+      return std::nullopt;
+    }
+    return Violation{layers, "offload_layers belongs to offload: activations or all"};
   }
-  if (!layout_problem(model, parallelism).empty()) {
-    return "";  // said elsewhere
+  if (layout_problem(model, parallelism)) {
+    return std::nullopt;  // said elsewhere
   }
   const StageLayout layout(model, parallelism);
   int longest = 0;
@@ -246,17 +249,19 @@ std::string offload_problem(const ModelSpec& model, const ParallelismSpec& paral
     }
   }
   if (longest < 2) {
-    return "offload of activations moves nothing: chunks have one layer, which backward needs at "
-           "once; use fewer stages or virtual stages";
+    return Violation{"parallelism.offload",
+                     "offload of activations moves nothing: chunks have one layer, which backward "
+                     "needs at once; use fewer stages or virtual stages"};
   }
   const int wanted = parallelism.offload_layers.value.value_or(1);
   if (wanted >= longest) {
-    return fmt::format(
-        "offload_layers {} leaves no layer of a chunk of {} behind, and backward needs the last at "
-        "once; write at most {} or auto",
-        wanted, longest, longest - 1);
+    return Violation{
+        layers,
+        fmt::format("offload_layers {} leaves no layer of a chunk of {} behind, and backward "
+                    "needs the last at once; write at most {} or auto",
+                    wanted, longest, longest - 1)};
   }
-  return "";
+  return std::nullopt;
 }
 
 }  // namespace headway::workload

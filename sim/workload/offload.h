@@ -8,11 +8,12 @@
 // starts back where layer w(c) begins, which awaits copy c + 1; layer 0 awaits copy 0.
 #pragma once
 
-#include <string>
+#include <optional>
 
 #include "sim/workload/layout.h"
 #include "sim/workload/spec.h"
 #include "sim/workload/step_graph.h"
+#include "sim/workload/violation.h"
 
 namespace headway::workload {
 
@@ -59,7 +60,8 @@ void add_copies(const ModelSpec& model,
                 const StageLayout& layout,
                 StepGraph& graph);
 
-/// Why activations cannot be offloaded as the plan says; empty if they can, or are not.
-std::string offload_problem(const ModelSpec& model, const ParallelismSpec& parallelism);
+/// Why activations cannot be offloaded as the plan says; nothing if they can, or are not.
+std::optional<Violation> offload_problem(const ModelSpec& model,
+                                         const ParallelismSpec& parallelism);
 
 }  // namespace headway::workload

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <string>
+#include <utility>
 
 #include "sim/core/error.h"
 #include "sim/workload/schedule_zero_bubble.h"
@@ -94,48 +96,57 @@ ScheduleKind effective_schedule(const ParallelismSpec& parallelism) {
   return interleaves ? ScheduleKind::interleaved : parallelism.schedule;
 }
 
-std::string schedule_problem(ScheduleKind schedule,
+Violations schedule_problems(ScheduleKind schedule,
                              int stages,
                              int virtual_stages,
                              int micro_batches) {
   const auto word = core::to_word(schedule);
   if (micro_batches < 1) {
-    return "a step needs at least one micro-batch";
+    return {{"training.global_batch", "a step needs at least one micro-batch"}};
   }
+  Violations out;
+  const auto add = [&out](const char* path, std::string text) {
+    out.push_back({path, std::move(text)});
+  };
   if (virtual_stages > 1 && schedule != ScheduleKind::interleaved) {
-    return fmt::format(
-        "schedule {} takes no virtual stages; write virtual: 1 or schedule: interleaved", word);
+    add("parallelism.virtual",
+        fmt::format(
+            "schedule {} takes no virtual stages; write virtual: 1 or schedule: interleaved",
+            word));
   }
   if (virtual_stages > 1 && stages < 2) {
-    return "virtual stages need at least 2 pipeline stages";
+    add("parallelism.virtual", "virtual stages need at least 2 pipeline stages");
   }
   const bool both_ends = schedule == ScheduleKind::dual_pipe;
   if (both_ends && (stages % 2 != 0 || micro_batches % 2 != 0)) {
-    return fmt::format(
-        "schedule {} needs an even number of stages and of micro-batches; here {} and {}", word,
-        stages, micro_batches);
+    add("parallelism.schedule",
+        fmt::format(
+            "schedule {} needs an even number of stages and of micro-batches; here {} and {}", word,
+            stages, micro_batches));
   }
   if ((both_ends || schedule == ScheduleKind::dual_pipe_v) && micro_batches < 2 * stages) {
-    return fmt::format(
-        "schedule {} needs at least twice as many micro-batches as stages; here {} and {}", word,
-        micro_batches, stages);
+    add("parallelism.schedule",
+        fmt::format(
+            "schedule {} needs at least twice as many micro-batches as stages; here {} and {}",
+            word, micro_batches, stages));
   }
-  if (virtual_stages > 1 && micro_batches < stages) {
-    return fmt::format(
-        "the interleaved schedule needs at least as many micro-batches as stages; here {} and {}",
-        micro_batches, stages);
+  if (virtual_stages > 1 && schedule == ScheduleKind::interleaved && micro_batches < stages) {
+    add("parallelism.virtual", fmt::format("the interleaved schedule needs at least as many "
+                                           "micro-batches as stages; here {} and {}",
+                                           micro_batches, stages));
   }
-  return {};
+  return out;
 }
 
 std::vector<StageSchedule> pipeline_schedule(ScheduleKind schedule,
                                              int stages,
                                              int virtual_stages,
                                              int micro_batches) {
-  if (std::string problem = schedule_problem(schedule, stages, virtual_stages, micro_batches);
-      !problem.empty()) {
-    throw core::Error(std::move(problem));
+  core::Diagnostics diagnostics;
+  for (Violation& one : schedule_problems(schedule, stages, virtual_stages, micro_batches)) {
+    diagnostics.add(std::nullopt, std::move(one.text));
   }
+  diagnostics.throw_if_any();
   switch (schedule) {
     case ScheduleKind::gpipe:
       return std::vector<StageSchedule>(static_cast<std::size_t>(stages),

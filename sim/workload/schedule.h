@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "sim/workload/spec.h"
+#include "sim/workload/violation.h"
 
 namespace headway::workload {
 
@@ -32,14 +32,14 @@ using StageSchedule = std::vector<WorkItem>;
 
 /// The order of every stage.
 /// @param virtual_stages  chunks a stage holds; more than 1 only for `interleaved`
-/// @throws core::Error if the schedule does not exist for these numbers; see schedule_problem
+/// @throws core::Error if the schedule does not exist for these numbers; see schedule_problems
 std::vector<StageSchedule> pipeline_schedule(ScheduleKind schedule,
                                              int stages,
                                              int virtual_stages,
                                              int micro_batches);
 
-/// Why the schedule does not exist for these numbers; empty if it does.
-std::string schedule_problem(ScheduleKind schedule,
+/// Every reason why the schedule does not exist for these numbers; empty if it does.
+Violations schedule_problems(ScheduleKind schedule,
                              int stages,
                              int virtual_stages,
                              int micro_batches);

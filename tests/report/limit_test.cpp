@@ -37,6 +37,16 @@ TEST(LimitSentence, NamesTheCpuWhereItsLaunchesCostMost) {
   EXPECT_EQ(limit_sentence(step, std::nullopt, 0.2), limit_sentence(step, std::nullopt));
 }
 
+TEST(LimitSentence, DoesNotSpeakOfOffloadWhereTheRestIsFixedWork) {
+  auto step = sample_report().step;
+  step.breakdown = {};
+  step.breakdown[Activity::compute] = Seconds(3.9);
+  step.breakdown[Activity::other] = Seconds(0.1);
+  EXPECT_EQ(limit_sentence(step, std::nullopt),
+            "The step is limited by compute: 97.5 % of 4.00 s; the next part is fixed work and "
+            "waits (2.50 %).");
+}
+
 TEST(LimitSentence, NamesMemoryFirstIfThePlanDoesNotFit) {
   auto step = sample_report().step;
   step.memory.fits = false;

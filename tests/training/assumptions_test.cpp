@@ -46,7 +46,29 @@ TEST(Assumptions, SayWhatAWindowAndDocumentsDoToARing) {
   const auto step = simulate_step(check(s));
   EXPECT_EQ(value_of(step, "parallelism.context_kind"),
             "ring, 3 of 8 steps in layers with a window");
-  EXPECT_EQ(value_of(step, "training.documents"), "each in 16 chunks over the ring");
+  EXPECT_EQ(
+      value_of(step,
+               "training.documents"),  // (16384^2 + 32768^2) / (2 (16384 + 32768)) = 40960 / 3
+      "13653.3 keys a query in the mean, before any window; each in 16 chunks over the ring");
+}
+
+// 100,000 tokens do not fit a sequence of 4096, which attends to itself as one document: 2048 keys
+// a query in the mean. With half as many tokens again in documents of 1024:
+// (4096^2 + 2 x 1024^2) / (2 (4096 + 2 x 1024)) = 1536.
+TEST(Assumptions, SayWhatQueriesSeeOfDocumentsAndWhatIsCutOff) {
+  auto s = eight_nodes();
+  EXPECT_EQ(value_of(simulate_step(check(s)), "training.documents"), "");
+  s.training.documents = {{100000, 1}};
+  EXPECT_EQ(
+      value_of(simulate_step(check(s)), "training.documents"),
+      "2048 keys a query in the mean, before any window; cut at the 4096 tokens of a sequence");
+  s.training.documents = {{100000, 1}, {1024, 2}};
+  EXPECT_EQ(
+      value_of(simulate_step(check(s)), "training.documents"),
+      "1536 keys a query in the mean, before any window; cut at the 4096 tokens of a sequence");
+  s.training.documents = {{4096, 1}, {1024, 2}};
+  EXPECT_EQ(value_of(simulate_step(check(s)), "training.documents"),
+            "1536 keys a query in the mean, before any window");
 }
 
 }  // namespace

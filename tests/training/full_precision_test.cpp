@@ -28,6 +28,14 @@ std::string why(const StepResult& step, const std::string& key) {
   return found == step.assumptions.end() ? "" : found->why;
 }
 
+TEST(FullPrecision, IsTheReasonWhyAttentionIsNotFused) {
+  const std::string key = "training.framework.fused_attention";
+  EXPECT_EQ(why(simulate_step(check(in(Precision::tf32))), key),
+            "precision tf32: flash kernels take operands of 16 bits or less");
+  EXPECT_THAT(why(simulate_step(check(in(Precision::bf16))), key),
+              testing::StartsWith("framework profile"));
+}
+
 // 67 TFLOP/s against 494: the model's FLOPs are the same, each MFU is of its own peak.
 TEST(FullPrecision, CountsMfuAgainstThePeakOfItsFormat) {
   for (const auto& [precision, peak] :

@@ -11,6 +11,7 @@
 
 #include "tests/workload/graph_sums.h"
 #include "tests/workload/models.h"
+#include "tests/workload/violation_texts.h"
 
 namespace headway::workload {
 namespace {
@@ -196,10 +197,10 @@ TEST(ChunkLayers, DivideTheModelAsListed) {
   EXPECT_EQ(layout.at(3, 3).first_layer, 60);
   EXPECT_EQ(layout.layers(0), 16);
   parallelism.chunk_layers.back() = 2;
-  EXPECT_EQ(layout_problem(deepseek_v3(), parallelism),
+  EXPECT_EQ(text(layout_problem(deepseek_v3(), parallelism)),
             "chunk_layers adds up to 62 layers, but the model has 61");
   parallelism.chunk_layers.pop_back();
-  EXPECT_EQ(layout_problem(deepseek_v3(), parallelism),
+  EXPECT_EQ(text(layout_problem(deepseek_v3(), parallelism)),
             "chunk_layers has 15 entries, but a micro-batch meets 16 chunks");
 }
 

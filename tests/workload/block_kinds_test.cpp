@@ -11,6 +11,7 @@
 
 #include "tests/workload/graph_sums.h"
 #include "tests/workload/models.h"
+#include "tests/workload/violation_texts.h"
 
 namespace headway::workload {
 namespace {
@@ -159,15 +160,15 @@ TEST(Unsupported, NamesWhatBlocksCannotBe) {
   using testing::HasSubstr;
   ModelSpec model = llama_8b();
   model.norms = 1;
-  EXPECT_THAT(unsupported(model, recipe(8192, 16), split(8, 1)),
+  EXPECT_THAT(texts(unsupported(model, recipe(8192, 16), split(8, 1))),
               Contains(HasSubstr("only parallel blocks share it")));
   ModelSpec mixture = mixtral_8x7b();
   mixture.parallel_block = true;
-  EXPECT_THAT(unsupported(mixture, recipe(8192, 16), split(8, 1)),
+  EXPECT_THAT(texts(unsupported(mixture, recipe(8192, 16), split(8, 1))),
               Contains(HasSubstr("parallel blocks of model")));
   TrainingSpec training = recipe(8192, 16);
   training.optimizer_state = OptimizerState::muon;
-  EXPECT_THAT(unsupported(llama_8b(), training, split(8, 1)),
+  EXPECT_THAT(texts(unsupported(llama_8b(), training, split(8, 1))),
               Contains(HasSubstr("optimizer_state muon is not simulated")));
 }
 

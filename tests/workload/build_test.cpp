@@ -13,6 +13,7 @@
 
 #include "tests/workload/graph_sums.h"
 #include "tests/workload/models.h"
+#include "tests/workload/violation_texts.h"
 
 namespace headway::workload {
 namespace {
@@ -440,7 +441,7 @@ TEST(Unsupported, NamesEachThingThatIsNotSimulated) {
   parallelism.schedule = ScheduleKind::dual_pipe;
   parallelism.sharding = Sharding::hsdp;
   parallelism.shard_group_size = 2;
-  EXPECT_THAT(unsupported(model, training, parallelism),
+  EXPECT_THAT(texts(unsupported(model, training, parallelism)),
               testing::ElementsAre(
                   "documents of 3 tokens do not divide into 2 x context = 4 chunks, two for each "
                   "rank of a ring; choose context_kind all-gather or all-to-all",
@@ -455,7 +456,7 @@ TEST(Unsupported, NamesWhatContradictsItself) {
   parallelism.recompute_parts = {RecomputePart::latent_up, RecomputePart::experts};
   parallelism.recompute_period = 2;
   EXPECT_THAT(
-      unsupported(llama_8b(), recipe(8192, 8), parallelism),
+      texts(unsupported(llama_8b(), recipe(8192, 8), parallelism)),
       testing::ElementsAre("sharding hsdp needs shard_group_size, the ranks that hold one copy",
                            "recompute_parts belongs to recompute: selective",
                            "recompute part latent_up: model 'Llama 3.1 8B' has no latent attention",
@@ -465,13 +466,33 @@ TEST(Unsupported, NamesWhatContradictsItself) {
   parallelism.shard_group_size = 8;
   parallelism.reshard = false;
   EXPECT_THAT(
-      unsupported(llama_8b(), recipe(8192, 8), parallelism),
+      texts(unsupported(llama_8b(), recipe(8192, 8), parallelism)),
       testing::ElementsAre("shard_group_size belongs to sharding hsdp; leave it out or choose hsdp",
                            "reshard: false belongs to sharding zero3 or hsdp"));
 }
 
+TEST(Violations, NameTheFieldTheyAreAbout) {
+  TrainingSpec training = recipe(8192, 8);
+  training.optimizer_state = OptimizerState::muon;
+  training.precision = core::Precision::fp32;
+  training.documents = {{8192, 1}, {3, 1}};
+  ParallelismSpec parallelism = split(1, 1);
+  parallelism.context = 2;
+  parallelism.shard_group_size = 8;
+  parallelism.reshard = false;
+  parallelism.recompute_period = 2;
+  parallelism.offload_layers = 4;
+  EXPECT_THAT(paths(unsupported(llama_8b(), training, parallelism)),
+              testing::ElementsAre("training.documents[1].tokens", "training.precision",
+                                   "parallelism.shard_group_size", "parallelism.reshard",
+                                   "parallelism.recompute_period", "parallelism.offload_layers",
+                                   "training.optimizer_state"));
+  EXPECT_THAT(paths(context_problems(llama_8b(), training, parallelism)),
+              testing::ElementsAre("training.precision"));
+}
+
 TEST(Violations, ReportAllBrokenRulesTogether) {
-  EXPECT_THAT(violations(llama_8b(), recipe(8192, 8), split(3, 5), 1, 8),
+  EXPECT_THAT(texts(violations(llama_8b(), recipe(8192, 8), split(3, 5), 1, 8)),
               testing::ElementsAre(
                   "32 attention heads do not divide over 3 tensor-parallel ranks",
                   "14336 MLP columns do not divide over 3 tensor-parallel ranks",

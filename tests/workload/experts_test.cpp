@@ -12,6 +12,7 @@
 
 #include "tests/workload/graph_sums.h"
 #include "tests/workload/models.h"
+#include "tests/workload/violation_texts.h"
 
 namespace headway::workload {
 namespace {
@@ -396,14 +397,14 @@ TEST(ShardProblem, NamesExpertGroupsThatOneCopyDoesNotHold) {
   ParallelismSpec parallelism = expert_split(2, 4, 2);
   parallelism.sharding = Sharding::hsdp;
   parallelism.shard_group_size = 2;
-  EXPECT_EQ(shard_problem(parallelism, 16),
+  EXPECT_EQ(text(shard_problem(parallelism, 16)),
             "expert 4 x expert_tensor 2 = 8 does not divide the tensor 2 x shard_group_size 2 = 4 "
             "ranks that hold one copy of a stage's weights; choose a multiple of 4 as "
             "shard_group_size, or sharding zero3");
   parallelism.shard_group_size = 4;
-  EXPECT_EQ(shard_problem(parallelism, 16), "");
+  EXPECT_EQ(text(shard_problem(parallelism, 16)), "");
   parallelism.shard_group_size = 3;
-  EXPECT_EQ(shard_problem(parallelism, 16),
+  EXPECT_EQ(text(shard_problem(parallelism, 16)),
             "shard_group_size 3 does not divide the context 1 x data 16 = 16 ranks");
 }
 
@@ -411,7 +412,7 @@ TEST(ExpertProblems, AreAllNamed) {
   ParallelismSpec parallelism = expert_split(2, 3, 3);
   parallelism.sequence = false;
   EXPECT_THAT(
-      expert_problems(mixtral_8x7b(), parallelism, 4),
+      texts(expert_problems(mixtral_8x7b(), parallelism, 4)),
       testing::ElementsAre(
           "8 experts do not divide over 3 expert-parallel ranks",
           "14336 columns of an expert do not divide over 3 expert tensor ranks",
@@ -419,15 +420,17 @@ TEST(ExpertProblems, AreAllNamed) {
           "ranks of a stage",
           "a mixture of experts with tensor parallelism needs 'sequence: true', so that every rank "
           "routes tokens of its own"));
-  EXPECT_THAT(expert_problems(llama_8b(), expert_split(1, 2), 4),
+  EXPECT_THAT(texts(expert_problems(llama_8b(), expert_split(1, 2), 4)),
               testing::ElementsAre(
                   "model 'Llama 3.1 8B' has no experts; write expert: 1 and expert_tensor: 1"));
   ModelSpec limited = mixtral_8x7b();
   limited.moe->routing_groups = 8;
   limited.moe->group_limit = 1;
   limited.moe->padded = true;
+  EXPECT_THAT(paths(expert_problems(limited, expert_split(1, 8), 8)),
+              testing::ElementsAre("model.moe.top_k", "model.moe.padded"));
   EXPECT_THAT(
-      expert_problems(limited, expert_split(1, 8), 8),
+      texts(expert_problems(limited, expert_split(1, 8), 8)),
       testing::ElementsAre("a token cannot visit 2 experts where it can reach 1",
                            "'padded' needs the capacity that is filled up: set 'capacity_factor'"));
 }

@@ -10,6 +10,7 @@
 
 #include "tests/workload/graph_sums.h"
 #include "tests/workload/models.h"
+#include "tests/workload/violation_texts.h"
 
 namespace headway::workload {
 namespace {
@@ -148,12 +149,12 @@ TEST(FullPrecision, OfTf32MovesTheBytesOfFp32) {
 TEST(FullPrecision, RefusesByNameWhatNeedsAFlashKernel) {
   ParallelismSpec ring = split(1, 1);
   ring.context = 2;
-  EXPECT_THAT(context_problems(llama_8b(), in(Precision::tf32), ring),
+  EXPECT_THAT(texts(context_problems(llama_8b(), in(Precision::tf32), ring)),
               testing::ElementsAre("context parallelism needs fused attention; tf32 has none: "
                                    "choose bf16 or fp16"));
   TrainingSpec packed = in(Precision::fp32);
   packed.documents = {{1024, 1}};
-  EXPECT_THAT(unsupported(llama_8b(), packed, split(1, 1)),
+  EXPECT_THAT(texts(unsupported(llama_8b(), packed, split(1, 1))),
               testing::ElementsAre("packed documents need fused attention; fp32 has none: choose "
                                    "bf16 or fp16"));
 }

@@ -5,6 +5,7 @@
 #include "sim/core/error.h"
 
 #include "tests/workload/models.h"
+#include "tests/workload/violation_texts.h"
 
 namespace headway::workload {
 namespace {
@@ -24,7 +25,7 @@ TEST(StageLayout, PutsEmbeddingFirstAndHeadLast) {
 
 TEST(StageLayout, GivesShortEndStagesAsLlama405bHas) {
   ParallelismSpec parallelism = split(8, 16);
-  EXPECT_EQ(layout_problem(llama_405b(), parallelism),
+  EXPECT_EQ(text(layout_problem(llama_405b(), parallelism)),
             "126 layers do not divide over 16 pipeline stages; set first_stage_layers and "
             "last_stage_layers to 7");
   EXPECT_THROW(StageLayout(llama_405b(), parallelism), core::Error);
@@ -44,7 +45,7 @@ TEST(StageLayout, GivesShortEndStagesAsLlama405bHas) {
 TEST(StageLayout, RefusesChunksThatDoNotDivide) {
   ParallelismSpec parallelism = split(1, 4);
   parallelism.virtual_stages = 3;
-  EXPECT_EQ(layout_problem(llama_8b(), parallelism),
+  EXPECT_EQ(text(layout_problem(llama_8b(), parallelism)),
             "the 8 layers of pipeline stage 1 do not divide over 3 virtual stages");
 }
 
@@ -73,7 +74,7 @@ TEST(StageLayout, OfTwoDirectionsHoldsEveryLayerOnAStageAndItsMirror) {
   model.layers = 12;
   ParallelismSpec parallelism = split(1, 4);
   parallelism.schedule = ScheduleKind::dual_pipe;
-  EXPECT_EQ(layout_problem(model, parallelism), "");
+  EXPECT_EQ(text(layout_problem(model, parallelism)), "");
   EXPECT_EQ(copies_of_layers(parallelism), 2);
   EXPECT_TRUE(ends_share_stage(parallelism));
   const StageLayout layout(model, parallelism);

@@ -10,6 +10,7 @@
 
 #include "tests/workload/graph_sums.h"
 #include "tests/workload/models.h"
+#include "tests/workload/violation_texts.h"
 
 namespace headway::workload {
 namespace {
@@ -153,7 +154,7 @@ TEST(Offload, AddsNothingButTheCopies) {
 
 TEST(Offload, RefusesByNameWhatItCannotMove) {
   const auto problem = [](const ParallelismSpec& parallelism) {
-    return offload_problem(llama_8b(), parallelism);
+    return text(offload_problem(llama_8b(), parallelism));
   };
   EXPECT_EQ(problem(offloaded(1, 4)), "");
   EXPECT_THAT(problem(offloaded(1, 4, 8)), testing::HasSubstr("chunks have one layer"));

@@ -1,6 +1,7 @@
 #include "sim/workload/schedule.h"
 
 #include <algorithm>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <tuple>
 
@@ -8,6 +9,7 @@
 #include "sim/workload/closed_form.h"
 
 #include "tests/workload/event_check.h"
+#include "tests/workload/violation_texts.h"
 
 namespace headway::workload {
 namespace {
@@ -206,15 +208,35 @@ TEST(DualPipe, SendsHalfOfTheMicroBatchesEachWay) {
 }
 
 TEST(DualPipe, AsksForTwoMicroBatchesAStageAndEvenNumbers) {
-  EXPECT_EQ(schedule_problem(K::dual_pipe, 4, 1, 8), "");
-  EXPECT_EQ(schedule_problem(K::dual_pipe, 3, 1, 8),
-            "schedule dualpipe needs an even number of stages and of micro-batches; here 3 and 8");
-  EXPECT_EQ(schedule_problem(K::dual_pipe, 4, 1, 9),
-            "schedule dualpipe needs an even number of stages and of micro-batches; here 4 and 9");
-  EXPECT_EQ(schedule_problem(K::dual_pipe, 4, 1, 6),
-            "schedule dualpipe needs at least twice as many micro-batches as stages; here 6 and 4");
-  EXPECT_EQ(schedule_problem(K::dual_pipe, 4, 2, 8),
-            "schedule dualpipe takes no virtual stages; write virtual: 1 or schedule: interleaved");
+  EXPECT_THAT(texts(schedule_problems(K::dual_pipe, 4, 1, 8)), testing::IsEmpty());
+  EXPECT_THAT(
+      texts(schedule_problems(K::dual_pipe, 3, 1, 8)),
+      testing::ElementsAre(
+          "schedule dualpipe needs an even number of stages and of micro-batches; here 3 and 8"));
+  EXPECT_THAT(
+      texts(schedule_problems(K::dual_pipe, 4, 1, 9)),
+      testing::ElementsAre(
+          "schedule dualpipe needs an even number of stages and of micro-batches; here 4 and 9"));
+  EXPECT_THAT(
+      texts(schedule_problems(K::dual_pipe, 4, 1, 6)),
+      testing::ElementsAre(
+          "schedule dualpipe needs at least twice as many micro-batches as stages; here 6 and 4"));
+  EXPECT_THAT(
+      texts(schedule_problems(K::dual_pipe, 4, 2, 8)),
+      testing::ElementsAre(
+          "schedule dualpipe takes no virtual stages; write virtual: 1 or schedule: interleaved"));
+}
+
+TEST(DualPipe, SaysAllThatIsWrongAtOnce) {
+  EXPECT_THAT(
+      texts(schedule_problems(K::dual_pipe, 8, 2, 9)),
+      testing::ElementsAre(
+          "schedule dualpipe takes no virtual stages; write virtual: 1 or schedule: interleaved",
+          "schedule dualpipe needs an even number of stages and of micro-batches; here 8 and 9",
+          "schedule dualpipe needs at least twice as many micro-batches as stages; here 9 and 8"));
+  EXPECT_THAT(
+      paths(schedule_problems(K::dual_pipe, 8, 2, 9)),
+      testing::ElementsAre("parallelism.virtual", "parallelism.schedule", "parallelism.schedule"));
 }
 
 TEST(SplitBackward, HoldsNoMoreThanThePapersSay) {
@@ -258,8 +280,8 @@ TEST(SplitBackward, NeedsNoMicroBatchesToSpareExceptInDualPipe) {
 TEST(Schedules, RefuseWhatDoesNotExist) {
   EXPECT_THROW(pipeline_schedule(K::gpipe, 4, 2, 8), core::Error);
   EXPECT_THROW(pipeline_schedule(K::one_f_one_b, 4, 1, 0), core::Error);
-  EXPECT_EQ(schedule_problem(K::interleaved, 1, 2, 8),
-            "virtual stages need at least 2 pipeline stages");
+  EXPECT_THAT(texts(schedule_problems(K::interleaved, 1, 2, 8)),
+              testing::ElementsAre("virtual stages need at least 2 pipeline stages"));
 }
 
 }  // namespace
