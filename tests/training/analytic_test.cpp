@@ -12,24 +12,11 @@
 #include "sim/core/error.h"
 #include "sim/training/step.h"
 
+#include "tests/training/draw.h"
 #include "tests/training/fixture.h"
 
 namespace headway::training {
 namespace {
-
-/// Draws one of some choices.
-class Draw {
- public:
-  explicit Draw(std::mt19937& random) : random_(random) {}
-  template <class... T>
-  auto operator()(T... choices) const {
-    const std::array list{choices...};
-    return list[random_() % list.size()];
-  }
-
- private:
-  std::mt19937& random_;
-};
 
 /// A random model on a random number of nodes: dense, with windows, or with experts.
 Scenario random_scenario(const Draw& pick) {

@@ -16,26 +16,13 @@
 #include "sim/training/analytic.h"
 #include "sim/training/step.h"
 
+#include "tests/training/draw.h"
 #include "tests/training/fixture.h"
 
 namespace headway::training {
 namespace {
 
 using workload::ScheduleKind;
-
-/// Draws one of some choices.
-class Draw {
- public:
-  explicit Draw(std::mt19937& random) : random_(random) {}
-  template <class... T>
-  auto operator()(T... choices) const {
-    const std::array list{choices...};
-    return list[random_() % list.size()];
-  }
-
- private:
-  std::mt19937& random_;
-};
 
 void draw_model(const Draw& pick, Scenario& s) {
   auto& m = s.model;

@@ -188,6 +188,19 @@ Peak brute_force(const ModelSpec& model,
   return peak;
 }
 
+/// Activations and logits of four stages are what the interpreter finds, 16 micro-batches.
+void expect_interpreted(const ModelSpec& model,
+                        const TrainingSpec& training,
+                        const ParallelismSpec& parallelism) {
+  const auto stages = stage_memory(model, training, parallelism, 2, 16);
+  for (int stage = 0; stage < 4; ++stage) {
+    const StageMemory& memory = stages[static_cast<std::size_t>(stage)];
+    const double counted = (memory.activations + memory.logits).si();
+    EXPECT_NEAR(counted / brute_force_peak(model, training, parallelism, 16, stage), 1, 1e-12)
+        << "stage " << stage;
+  }
+}
+
 TEST(StageMemory, EqualsAnInterpreterOfTheStepGraph) {
   for (const auto recompute : {Recompute::none, Recompute::selective, Recompute::full}) {
     for (const int v : {1, 2}) {
@@ -197,13 +210,7 @@ TEST(StageMemory, EqualsAnInterpreterOfTheStepGraph) {
         ParallelismSpec parallelism = split(8, 4);
         parallelism.virtual_stages = v;
         parallelism.recompute = recompute;
-        const auto stages = stage_memory(model, training, parallelism, 2, 16);
-        for (int stage = 0; stage < 4; ++stage) {
-          const StageMemory& memory = stages[static_cast<std::size_t>(stage)];
-          const double counted = (memory.activations + memory.logits).si();
-          EXPECT_NEAR(counted / brute_force_peak(model, training, parallelism, 16, stage), 1, 1e-12)
-              << "stage " << stage;
-        }
+        expect_interpreted(model, training, parallelism);
       }
     }
   }
@@ -217,13 +224,8 @@ TEST(StageMemory, EqualsAnInterpreterOfTheStepGraphOfTwoDirections) {
       parallelism.schedule = kind;
       parallelism.expert = experts ? 2 : 1;
       const TrainingSpec training = recipe(4096, 32);
-      const auto stages = stage_memory(model, training, parallelism, 2, 16);
-      for (int stage = 0; stage < 4; ++stage) {
-        const StageMemory& memory = stages[static_cast<std::size_t>(stage)];
-        const double counted = (memory.activations + memory.logits).si();
-        EXPECT_NEAR(counted / brute_force_peak(model, training, parallelism, 16, stage), 1, 1e-12)
-            << core::to_word(kind) << " stage " << stage;
-      }
+      SCOPED_TRACE(core::to_word(kind));
+      expect_interpreted(model, training, parallelism);
     }
   }
 }
@@ -281,13 +283,7 @@ TEST(StageMemory, EqualsAnInterpreterOfTheStepGraphWithExperts) {
       parallelism.expert = 4;
       parallelism.recompute = recompute;
       const TrainingSpec training = recipe(4096, 32);
-      const auto stages = stage_memory(model, training, parallelism, 2, 16);
-      for (int stage = 0; stage < 4; ++stage) {
-        const StageMemory& memory = stages[static_cast<std::size_t>(stage)];
-        const double counted = (memory.activations + memory.logits).si();
-        EXPECT_NEAR(counted / brute_force_peak(model, training, parallelism, 16, stage), 1, 1e-12)
-            << "stage " << stage;
-      }
+      expect_interpreted(model, training, parallelism);
     }
   }
 }
@@ -441,13 +437,8 @@ TEST(StageMemory, EqualsAnInterpreterOfTheStepGraphWithContextParallelism) {
       parallelism.context = 4;
       parallelism.context_kind = kind;
       parallelism.virtual_stages = v;
-      const auto stages = stage_memory(model, training, parallelism, 2, 16);
-      for (int stage = 0; stage < 4; ++stage) {
-        const StageMemory& memory = stages[static_cast<std::size_t>(stage)];
-        const double counted = (memory.activations + memory.logits).si();
-        EXPECT_NEAR(counted / brute_force_peak(model, training, parallelism, 16, stage), 1, 1e-12)
-            << core::to_word(kind) << " stage " << stage;
-      }
+      SCOPED_TRACE(core::to_word(kind));
+      expect_interpreted(model, training, parallelism);
     }
   }
 }
@@ -462,13 +453,7 @@ TEST(StageMemory, EqualsAnInterpreterOfTheStepGraphWithWindowsAndDocumentsOverAR
     training.documents = {{1024, 4}, {16384, 1}};
     ParallelismSpec parallelism = split(4, 4);
     parallelism.context = 4;
-    const auto stages = stage_memory(model, training, parallelism, 2, 16);
-    for (int stage = 0; stage < 4; ++stage) {
-      const StageMemory& memory = stages[static_cast<std::size_t>(stage)];
-      const double counted = (memory.activations + memory.logits).si();
-      EXPECT_NEAR(counted / brute_force_peak(model, training, parallelism, 16, stage), 1, 1e-12)
-          << "stage " << stage;
-    }
+    expect_interpreted(model, training, parallelism);
     // What a rank keeps does not depend on the mask: tokens, their keys and values.
     EXPECT_EQ(saved_per_layer(model, training, parallelism, {false, true}),
               saved_per_layer(llama_70b(), recipe(32768, 32), parallelism));
