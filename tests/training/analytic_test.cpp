@@ -233,5 +233,25 @@ TEST(AnalyticTier, OfOneGpuIsTheSumOfItsKernels) {
               1e-9);
 }
 
+// Halves pass on what the stage before waits for at once, while reductions of every micro-batch pile
+// up behind them: what is left at the end counts, weights gathered for every pass or not.
+TEST(AnalyticTier, CountsReductionsThatPileUpBehindHalvesOfBackward) {
+  Scenario s = eight_nodes();
+  s.cluster.nodes = 4;
+  s.cluster.fabric.link_bandwidth = core::BytesPerSecond(5e9);
+  s.cluster.node.nic.bandwidth = core::BytesPerSecond(5e9);
+  s.parallelism.tensor = 2;
+  s.parallelism.pipeline = 2;
+  s.parallelism.schedule = workload::ScheduleKind::zero_bubble_h1;
+  s.parallelism.sharding = workload::Sharding::hsdp;
+  s.parallelism.shard_group_size = 4;
+  s.model.moe.emplace();
+  s.model.moe->experts = 16;
+  s.model.moe->ffn = 2048;
+  const double r = ratio(s);
+  EXPECT_GT(r, 0.8);
+  EXPECT_LT(r, 1.3);
+}
+
 }  // namespace
 }  // namespace headway::training
