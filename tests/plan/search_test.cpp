@@ -153,7 +153,7 @@ TEST(Search, FindsTheFirstPlansOfShardedMixtures) {
   scenario.parallelism.sharding = workload::Sharding::hsdp;
   scenario.parallelism.shard_group_size = 16;
   PlanOptions some;
-  some.keep = 13;  // as if it erred by 3 % the search would miss the eleventh and twelfth
+  some.keep = 13;  // allowed to err by 3 %, the tier would hide one of these
   PlanOptions all;
   all.keep = 100000;
   const auto every = search(scenario, all);
