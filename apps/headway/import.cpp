@@ -1,4 +1,5 @@
-// headway import: topology files and failure logs that clusters already have become catalogue entries.
+// headway import: topology files and failure logs that clusters already have become catalogue
+// entries.
 #include <filesystem>
 #include <fmt/format.h>
 #include <string>
@@ -146,8 +147,8 @@ int run_import(int argc, char** argv) {
            "  headway import failure-log events.csv --out failures/ours.yaml");
   app.add_option("FORMAT", given.format, "What the file is")
       ->required()
-      ->check(CLI::IsMember({"ibnetdiscover", "nccl-xml", "slurm-topology", "nvidia-smi-topo",
-                             "failure-log"}))
+      ->check(CLI::IsMember(
+          {"ibnetdiscover", "nccl-xml", "slurm-topology", "nvidia-smi-topo", "failure-log"}))
       ->option_text("ibnetdiscover|nccl-xml|slurm-topology|nvidia-smi-topo|failure-log");
   app.add_option("FILE", given.file, "The file")->required()->option_text(" ");
   app.add_option("--gpu", given.gpu, "GPU entry of a node (nccl-xml, nvidia-smi-topo)")

@@ -1,9 +1,11 @@
-// One training step from checked scenario to result, and its parts: Llama 3.1 405B, tensor 8 x pipeline 16 x data N.
+// One training step from checked scenario to result, and its parts: Llama 3.1 405B, tensor 8 x
+// pipeline 16 x data N.
 #include <benchmark/benchmark.h>
 
 #include "sim/training/lower.h"
 #include "sim/training/step.h"
 #include "sim/workload/build.h"
+
 #include "tests/training/fixture.h"
 
 namespace {
@@ -32,7 +34,8 @@ training::CheckedScenario llama(int data) {
 
 workload::StepGraph graph_of(const training::CheckedScenario& checked) {
   const auto& s = checked.scenario();
-  return workload::build_step_graph(s.model, s.training, s.parallelism, checked.data_parallel(), checked.micro_batches());
+  return workload::build_step_graph(s.model, s.training, s.parallelism, checked.data_parallel(),
+                                    checked.micro_batches());
 }
 
 void step(benchmark::State& state, bool fold, bool trace) {

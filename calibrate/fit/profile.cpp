@@ -163,8 +163,8 @@ void round_profile(training::CalibrationSpec& spec) {
   spec.relative_error = rounded(spec.relative_error);
 }
 
-/// A product that takes r times as long beside a collective loses 1 - 1/r of every second of it. The largest of the
-/// collectives measured.
+/// A product that takes r times as long beside a collective loses 1 - 1/r of every second of it.
+/// The largest of the collectives measured.
 std::optional<double> loss_beside_collectives(const std::vector<training::FittedFigure>& figures) {
   std::optional<double> loss;
   for (const auto& figure : figures) {

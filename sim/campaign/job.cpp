@@ -30,8 +30,8 @@ bool is_plain(const JobModel& job) {
   const auto& recovery = job.recovery;
   return !job.maintenance && job.throttling.empty() && job.near.empty() && job.unreadable == 0 &&
          job.starved == 1 && job.staging.si() == 0 && recovery.wrong_blame == 0 &&
-         recovery.refill.si() == 0 && recovery.moves == 0 && recovery.noticed_earlier.si() == 0 && !recovery.in_process_start && !recovery.peer_load &&
-         !recovery.elastic;
+         recovery.refill.si() == 0 && recovery.moves == 0 && recovery.noticed_earlier.si() == 0 &&
+         !recovery.in_process_start && !recovery.peer_load && !recovery.elastic;
 }
 
 /// One part whose law starts anew at each failure.

@@ -80,7 +80,8 @@ void check_capacity(const training::CheckedScenario& checked,
       storage::needed_capacity(layout.parameters, checkpoint) + archived * one + data;
   if (needed > storage.capacity) {
     throw core::Error(fmt::format(
-        "storage '{}' holds {:.4g} TB, but {} checkpoints of {:.4g} TB{} and the one being written{} "
+        "storage '{}' holds {:.4g} TB, but {} checkpoints of {:.4g} TB{} and the one being "
+        "written{} "
         "need {:.4g} TB; lower run.checkpoint.keep{}",
         storage.name, storage.capacity.si() / kTerabyte, checkpoint.keep, one.si() / kTerabyte,
         archived > 0 ? fmt::format(", {:.0f} archived", archived) : "",

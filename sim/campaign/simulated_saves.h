@@ -1,5 +1,5 @@
-// Saves and input that go over the training fabric: to and from storage servers that hang on it, and
-// to peers.
+// Saves and input that go over the training fabric: to and from storage servers that hang on it,
+// and to peers.
 #pragma once
 
 #include "sim/campaign/degraded_states.h"
@@ -17,7 +17,8 @@ void simulate_saves(StepSource& source,
                     core::Seconds healthy,
                     ResolvedJob& resolved);
 
-/// How long a step takes whose input comes over the training fabric, as flows beside its collectives.
+/// How long a step takes whose input comes over the training fabric, as flows beside its
+/// collectives.
 ///     max(1 + what the collectives lose, time to read one step's input / step)
 /// @param step_bytes  read for one step by the whole job
 /// @returns in units of the healthy step

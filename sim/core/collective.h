@@ -1,4 +1,5 @@
-// What a group of ranks asks of the network, without saying how: the words between `workload` and `network`.
+// What a group of ranks asks of the network, without saying how: the words between `workload` and
+// `network`.
 #pragma once
 
 #include <cstdint>

@@ -1,12 +1,12 @@
-// What the user did wrong (Error, with the place in his file) and what we did wrong (HEADWAY_CHECK).
+// What the user did wrong (Error, with the place in his file) and what we did wrong
+// (HEADWAY_CHECK).
 #pragma once
 
-#include <fmt/format.h>
-
 #include <exception>
-#include <stdexcept>
+#include <fmt/format.h>
 #include <map>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -71,22 +71,27 @@ class Diagnostics {
   std::vector<Diagnostic> list_;
 };
 
-/// The entry of `candidates` that is nearest to `word` by edit distance, if near enough to be a slip.
-std::optional<std::string> did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
+/// The entry of `candidates` that is nearest to `word` by edit distance, if near enough to be a
+/// slip.
+std::optional<std::string> did_you_mean(std::string_view word,
+                                        const std::vector<std::string>& candidates);
 
 /// Our own fault: a broken invariant. Exit code 1.
 class InternalError : public std::logic_error {
   using std::logic_error::logic_error;
 };
 
-[[noreturn]] void check_failed(const char* expression, const char* file, int line, const std::string& message);
+[[noreturn]] void check_failed(const char* expression,
+                               const char* file,
+                               int line,
+                               const std::string& message);
 
 }  // namespace headway::core
 
 /// Always on. HEADWAY_CHECK(rate > 0, "flow {} has rate {}", flow, rate);
-#define HEADWAY_CHECK(condition, ...)                                                           \
-  do {                                                                                          \
-    if (!(condition)) [[unlikely]] {                                                            \
+#define HEADWAY_CHECK(condition, ...)                                                            \
+  do {                                                                                           \
+    if (!(condition)) [[unlikely]] {                                                             \
       ::headway::core::check_failed(#condition, __FILE__, __LINE__, ::fmt::format(__VA_ARGS__)); \
-    }                                                                                           \
+    }                                                                                            \
   } while (false)

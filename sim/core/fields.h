@@ -15,7 +15,8 @@
 // An optional field's default is the member's own initial value. Members may be: double, int,
 // std::int64_t, bool, std::string, a Quantity, an enum with `enum_words`, OrAuto<T>,
 // std::optional<T>, std::vector<T>, or another spec struct.
-// A struct that has a folder of catalogue entries says `static constexpr const char* kCatalogue = "gpus";`.
+// A struct that has a folder of catalogue entries says `static constexpr const char* kCatalogue =
+// "gpus";`.
 #pragma once
 
 #include <array>
@@ -56,7 +57,8 @@ struct OrAuto {
   std::optional<T> value;
 
   constexpr OrAuto() = default;
-  constexpr OrAuto(T given) : value(given) {}  // NOLINT(google-explicit-constructor): reads as a value
+  constexpr OrAuto(T given)
+      : value(given) {}  // NOLINT(google-explicit-constructor): reads as a value
   [[nodiscard]] constexpr bool is_auto() const { return !value.has_value(); }
   bool operator==(const OrAuto&) const = default;
 };
@@ -71,7 +73,9 @@ struct EnumWord {
 // For an enum E that appears in a spec, declare beside it, found by argument-dependent lookup:
 //     constexpr auto enum_words(E) { return std::array{EnumWord<E>{E::ring, "ring"}, ...}; }
 template <class E>
-concept Worded = requires(E e) { enum_words(e).size(); };
+concept Worded = requires(E e) {
+  enum_words(e).size();
+};
 
 /// The word users write for `value`.
 template <Worded E>

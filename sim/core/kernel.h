@@ -17,7 +17,8 @@ enum class KernelKind : std::uint8_t {
   memory_bound,        ///< timed by the bytes it moves
   host_copy,           ///< between GPU and host memory, one direction, by the bytes it moves
   host_update,         ///< on the CPUs, by the bytes it moves in host memory
-  score_rows,          ///< softmax or dropout over attention scores in memory: bytes, exponentials, random numbers
+  score_rows,  ///< softmax or dropout over attention scores in memory: bytes, exponentials, random
+               ///< numbers
 };
 
 /// Which product of a linear layer a GEMM is; the three have different operand layouts and speeds.
@@ -35,7 +36,8 @@ struct Kernel {
   std::int64_t query_heads = 0, key_value_heads = 0, head_dim = 0;
   bool causal = true;
   Flops work;     ///< floating-point operations really executed (causal attention counted half)
-  Bytes traffic;  ///< bytes read and written in GPU memory; host_copy, host_update: as their kind says
+  Bytes traffic;  ///< bytes read and written in GPU memory; host_copy, host_update: as their kind
+                  ///< says
   std::int64_t count = 1;
   std::int64_t launches = 1;  ///< by the CPU, each of `count`: one an expert where grouped products
                               ///< are loops, none in a replayed graph

@@ -20,7 +20,9 @@ class Clock {
 
   /// @throws InternalError if `t` is not finite or beyond 2^63 ticks (the message says so)
   [[nodiscard]] Tick to_ticks(Seconds t) const;
-  [[nodiscard]] constexpr Seconds to_seconds(Tick t) const { return Seconds(static_cast<double>(t) / ticks_per_second_); }
+  [[nodiscard]] constexpr Seconds to_seconds(Tick t) const {
+    return Seconds(static_cast<double>(t) / ticks_per_second_);
+  }
   [[nodiscard]] constexpr double ticks_per_second() const { return ticks_per_second_; }
 
  private:

@@ -5,8 +5,8 @@
 
 namespace headway::core {
 
-/// A number with dimensions; the exponents of second, byte, floating-point operation, dollar and joule.
-/// Holds one double in SI units (bytes and operations count as units).
+/// A number with dimensions; the exponents of second, byte, floating-point operation, dollar and
+/// joule. Holds one double in SI units (bytes and operations count as units).
 template <int time, int data, int work, int money, int energy>
 class Quantity {
  public:
@@ -75,27 +75,55 @@ using Watts = Quantity<-1, 0, 0, 0, 1>;
 
 inline namespace literals {
 constexpr Seconds operator""_ps(long double v) { return Seconds(static_cast<double>(v) * 1e-12); }
-constexpr Seconds operator""_ps(unsigned long long v) { return Seconds(static_cast<double>(v) * 1e-12); }
+constexpr Seconds operator""_ps(unsigned long long v) {
+  return Seconds(static_cast<double>(v) * 1e-12);
+}
 constexpr Seconds operator""_us(long double v) { return Seconds(static_cast<double>(v) * 1e-6); }
-constexpr Seconds operator""_us(unsigned long long v) { return Seconds(static_cast<double>(v) * 1e-6); }
+constexpr Seconds operator""_us(unsigned long long v) {
+  return Seconds(static_cast<double>(v) * 1e-6);
+}
 constexpr Seconds operator""_ms(long double v) { return Seconds(static_cast<double>(v) * 1e-3); }
-constexpr Seconds operator""_ms(unsigned long long v) { return Seconds(static_cast<double>(v) * 1e-3); }
+constexpr Seconds operator""_ms(unsigned long long v) {
+  return Seconds(static_cast<double>(v) * 1e-3);
+}
 constexpr Seconds operator""_s(long double v) { return Seconds(static_cast<double>(v)); }
 constexpr Seconds operator""_s(unsigned long long v) { return Seconds(static_cast<double>(v)); }
-constexpr Seconds operator""_min(unsigned long long v) { return Seconds(static_cast<double>(v) * 60); }
+constexpr Seconds operator""_min(unsigned long long v) {
+  return Seconds(static_cast<double>(v) * 60);
+}
 constexpr Seconds operator""_h(long double v) { return Seconds(static_cast<double>(v) * 3600); }
-constexpr Seconds operator""_h(unsigned long long v) { return Seconds(static_cast<double>(v) * 3600); }
-constexpr Seconds operator""_days(unsigned long long v) { return Seconds(static_cast<double>(v) * 86400); }
+constexpr Seconds operator""_h(unsigned long long v) {
+  return Seconds(static_cast<double>(v) * 3600);
+}
+constexpr Seconds operator""_days(unsigned long long v) {
+  return Seconds(static_cast<double>(v) * 86400);
+}
 constexpr Bytes operator""_B(unsigned long long v) { return Bytes(static_cast<double>(v)); }
-constexpr Bytes operator""_KiB(unsigned long long v) { return Bytes(static_cast<double>(v) * 1024); }
-constexpr Bytes operator""_MiB(unsigned long long v) { return Bytes(static_cast<double>(v) * 1048576); }
-constexpr Bytes operator""_GiB(unsigned long long v) { return Bytes(static_cast<double>(v) * 1073741824); }
+constexpr Bytes operator""_KiB(unsigned long long v) {
+  return Bytes(static_cast<double>(v) * 1024);
+}
+constexpr Bytes operator""_MiB(unsigned long long v) {
+  return Bytes(static_cast<double>(v) * 1048576);
+}
+constexpr Bytes operator""_GiB(unsigned long long v) {
+  return Bytes(static_cast<double>(v) * 1073741824);
+}
 constexpr Bytes operator""_GB(unsigned long long v) { return Bytes(static_cast<double>(v) * 1e9); }
-constexpr BytesPerSecond operator""_GBps(long double v) { return BytesPerSecond(static_cast<double>(v) * 1e9); }
-constexpr BytesPerSecond operator""_GBps(unsigned long long v) { return BytesPerSecond(static_cast<double>(v) * 1e9); }
-constexpr BytesPerSecond operator""_Gbps(unsigned long long v) { return BytesPerSecond(static_cast<double>(v) * 1e9 / 8); }
-constexpr FlopsPerSecond operator""_TFLOPs(long double v) { return FlopsPerSecond(static_cast<double>(v) * 1e12); }
-constexpr FlopsPerSecond operator""_TFLOPs(unsigned long long v) { return FlopsPerSecond(static_cast<double>(v) * 1e12); }
+constexpr BytesPerSecond operator""_GBps(long double v) {
+  return BytesPerSecond(static_cast<double>(v) * 1e9);
+}
+constexpr BytesPerSecond operator""_GBps(unsigned long long v) {
+  return BytesPerSecond(static_cast<double>(v) * 1e9);
+}
+constexpr BytesPerSecond operator""_Gbps(unsigned long long v) {
+  return BytesPerSecond(static_cast<double>(v) * 1e9 / 8);
+}
+constexpr FlopsPerSecond operator""_TFLOPs(long double v) {
+  return FlopsPerSecond(static_cast<double>(v) * 1e12);
+}
+constexpr FlopsPerSecond operator""_TFLOPs(unsigned long long v) {
+  return FlopsPerSecond(static_cast<double>(v) * 1e12);
+}
 }  // namespace literals
 
 }  // namespace headway::core

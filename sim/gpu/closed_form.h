@@ -52,11 +52,12 @@ double slowest_slowdown(std::int64_t gpus, double spread);
 /// lottery"; Sinha et al., SC 2022, find 8 % between extremes).
 SustainedShares shares_of_slowest(SustainedShares shares, std::int64_t gpus);
 
-/// Rate of matrix and attention kernels at the GPU's power limit / rate at the limit where `shares` hold:
+/// Rate of matrix and attention kernels at the GPU's power limit / rate at the limit where `shares`
+/// hold:
 ///     sqrt((power - idle) / (shares.power - idle)); 1 where the shares name no power
-/// Heavy kernels run at the clock that the limit leaves: dynamic power is f V^2, and V falls with f, so f follows a
-/// root of the power between the square and the cube root. Source: square root, from B200 to GB200 to GB300 (1.0, 1.2,
-/// 1.4 kW) tuned runs gain 10 to 15 % and 10 %.
+/// Heavy kernels run at the clock that the limit leaves: dynamic power is f V^2, and V falls with
+/// f, so f follows a root of the power between the square and the cube root. Source: square root,
+/// from B200 to GB200 to GB300 (1.0, 1.2, 1.4 kW) tuned runs gain 10 to 15 % and 10 %.
 double power_share(const GpuSpec& gpu, const SustainedShares& shares);
 
 /// Mean power of a GPU that is busy a share of the time: idle + (limit - idle) x busy share.

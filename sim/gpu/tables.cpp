@@ -1,10 +1,9 @@
 #include "sim/gpu/tables.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <fmt/format.h>
 
 namespace headway::gpu {
 
@@ -23,7 +22,8 @@ Place place_on(const std::vector<double>& axis, double x) {
   if (x >= axis.back()) {
     return {axis.size() - 2, 1};
   }
-  const auto above = static_cast<std::size_t>(std::upper_bound(axis.begin(), axis.end(), x) - axis.begin());
+  const auto above =
+      static_cast<std::size_t>(std::upper_bound(axis.begin(), axis.end(), x) - axis.begin());
   return {above - 1, std::log(x / axis[above - 1]) / std::log(axis[above] / axis[above - 1])};
 }
 
@@ -77,8 +77,9 @@ std::optional<double> gemm_table_share(
   }
   for (const GemmTable& table : gpu.kernels->gemm) {
     if (table.precision == table_of(precision)) {
-      return interpolate<3>({&table.m, &table.n, &table.k},
-                            {static_cast<double>(m), static_cast<double>(n), static_cast<double>(k)}, table.shares);
+      return interpolate<3>(
+          {&table.m, &table.n, &table.k},
+          {static_cast<double>(m), static_cast<double>(n), static_cast<double>(k)}, table.shares);
     }
   }
   return std::nullopt;
@@ -112,8 +113,9 @@ std::string table_problem(const KernelTables& tables) {
       return fmt::format("the axes of the {} table must ascend", core::to_word(t.precision));
     }
     if (t.shares.size() != t.m.size() * t.n.size() * t.k.size()) {
-      return fmt::format("the {} table has {} shares for {} x {} x {} shapes", core::to_word(t.precision),
-                         t.shares.size(), t.m.size(), t.n.size(), t.k.size());
+      return fmt::format("the {} table has {} shares for {} x {} x {} shapes",
+                         core::to_word(t.precision), t.shares.size(), t.m.size(), t.n.size(),
+                         t.k.size());
     }
   }
   for (const AttentionTable& t : tables.attention) {
@@ -121,8 +123,8 @@ std::string table_problem(const KernelTables& tables) {
       return fmt::format("the axes of the attention table for width {} must ascend", t.head_dim);
     }
     if (t.shares.size() != t.sequence.size() * t.heads.size()) {
-      return fmt::format("the attention table for width {} has {} shares for {} x {} shapes", t.head_dim,
-                         t.shares.size(), t.sequence.size(), t.heads.size());
+      return fmt::format("the attention table for width {} has {} shares for {} x {} shapes",
+                         t.head_dim, t.shares.size(), t.sequence.size(), t.heads.size());
     }
   }
   return "";

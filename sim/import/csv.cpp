@@ -78,7 +78,8 @@ CsvTable::CsvTable(std::string_view text, std::string file) : file_(std::move(fi
     } else if (cells->size() == 1 && cells->front().empty()) {
       continue;  // an empty line
     } else if (cells->size() != columns_.size()) {
-      problems.add(mark(file_, line), fmt::format("{} cells where the header has {}", cells->size(), columns_.size()));
+      problems.add(mark(file_, line),
+                   fmt::format("{} cells where the header has {}", cells->size(), columns_.size()));
     } else {
       cells_.push_back(std::move(*cells));
       lines_.push_back(line);
@@ -94,12 +95,15 @@ std::size_t CsvTable::column_index(std::string_view name) const {
   const auto found = std::find(columns_.begin(), columns_.end(), name);
   if (found == columns_.end()) {
     const auto near = core::did_you_mean(name, columns_);
-    throw core::Error(mark(file_, 1), fmt::format("there is no column '{}'{}", name, near ? "; is it '" + *near + "'?" : ""));
+    throw core::Error(mark(file_, 1), fmt::format("there is no column '{}'{}", name,
+                                                  near ? "; is it '" + *near + "'?" : ""));
   }
   return static_cast<std::size_t>(found - columns_.begin());
 }
 
-const std::string& CsvTable::text(std::size_t row, std::string_view column) const { return cells_[row][column_index(column)]; }
+const std::string& CsvTable::text(std::size_t row, std::string_view column) const {
+  return cells_[row][column_index(column)];
+}
 
 std::optional<double> CsvTable::number(std::size_t row, std::string_view column) const {
   const std::string& cell = text(row, column);
@@ -109,7 +113,8 @@ std::optional<double> CsvTable::number(std::size_t row, std::string_view column)
   double value = 0;
   const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
   if (error != std::errc{} || end != cell.data() + cell.size() || !std::isfinite(value)) {
-    throw core::Error(mark(file_, line(row)), fmt::format("'{}' in column '{}' is not a number", cell, column));
+    throw core::Error(mark(file_, line(row)),
+                      fmt::format("'{}' in column '{}' is not a number", cell, column));
   }
   return value;
 }
@@ -120,7 +125,9 @@ std::optional<int> CsvTable::integer(std::size_t row, std::string_view column) c
     return std::nullopt;
   }
   if (*value != std::floor(*value) || std::abs(*value) > 2e9) {
-    throw core::Error(mark(file_, line(row)), fmt::format("'{}' in column '{}' is not a whole number", text(row, column), column));
+    throw core::Error(
+        mark(file_, line(row)),
+        fmt::format("'{}' in column '{}' is not a whole number", text(row, column), column));
   }
   return static_cast<int>(*value);
 }

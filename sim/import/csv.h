@@ -13,7 +13,8 @@ class CsvTable {
  public:
   /// @param text  the file's content: quoted cells, doubled quotes, line ends LF or CRLF
   /// @param file  its name, for messages
-  /// @throws core::Error naming every line whose number of cells is not the header's, or an open quote
+  /// @throws core::Error naming every line whose number of cells is not the header's, or an open
+  /// quote
   CsvTable(std::string_view text, std::string file);
 
   [[nodiscard]] std::size_t rows() const { return lines_.size(); }
@@ -24,7 +25,8 @@ class CsvTable {
 
   /// The cell's text. @throws core::Error if the table has no such column
   [[nodiscard]] const std::string& text(std::size_t row, std::string_view column) const;
-  /// The cell as a number; nothing if it is empty. @throws core::Error with file and line if it is no number
+  /// The cell as a number; nothing if it is empty. @throws core::Error with file and line if it is
+  /// no number
   [[nodiscard]] std::optional<double> number(std::size_t row, std::string_view column) const;
   /// The cell as a whole number; nothing if it is empty. @throws core::Error if it is none
   [[nodiscard]] std::optional<int> integer(std::size_t row, std::string_view column) const;

@@ -50,8 +50,8 @@ class RouteCache {
 
 struct EmitOptions {
   core::Clock clock = core::Clock::step();
-  bool timed = false;       ///< no flows: nobody else uses its links, by construction
-  std::uint64_t label = 0;  ///< hashed by ecmp
+  bool timed = false;            ///< no flows: nobody else uses its links, by construction
+  std::uint64_t label = 0;       ///< hashed by ecmp
   RouteCache* routes = nullptr;  ///< used and filled by `emit_collective`, if there is one
 };
 

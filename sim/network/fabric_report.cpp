@@ -181,7 +181,8 @@ void add_tiers(const Fabric& fabric, FabricReport& r) {
     const bool mesh = fabric.input().scale_up.kind == ScaleUpKind::mesh;
     const std::uint64_t peers = s.domain_gpus - 1;
     const auto cable = mesh ? s.scale_up_rate / static_cast<double>(peers) : s.scale_up_rate;
-    r.tiers.push_back({std::string(tier_name(Tier::scale_up, fabric.input().scale_up.kind)), mesh ? s.gpus * peers / 2 : s.gpus, cable, 0});
+    r.tiers.push_back({std::string(tier_name(Tier::scale_up, fabric.input().scale_up.kind)),
+                       mesh ? s.gpus * peers / 2 : s.gpus, cable, 0});
   }
   const std::uint64_t nics = std::uint64_t{s.nodes} * s.nics_per_node;
   r.tiers.push_back(

@@ -56,8 +56,8 @@ struct TransferGroup {
   core::Activity activity = core::Activity::other;
   std::uint16_t name = 0;
   std::uint32_t multiplicity = 1;  ///< real groups this one stands for
-  /// Its members are of several pipeline stages, so that waiting for the last one is a bubble, as it
-  /// is for a message between two stages (pipeline_p2p).
+  /// Its members are of several pipeline stages, so that waiting for the last one is a bubble, as
+  /// it is for a message between two stages (pipeline_p2p).
   bool across_stages = false;
 };
 

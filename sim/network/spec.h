@@ -14,7 +14,8 @@ namespace headway::network {
 enum class ScaleUpKind { nvswitch, mesh, pcie };
 constexpr auto enum_words(ScaleUpKind) {
   using E = core::EnumWord<ScaleUpKind>;
-  return std::array{E{ScaleUpKind::nvswitch, "nvswitch"}, E{ScaleUpKind::mesh, "mesh"}, E{ScaleUpKind::pcie, "pcie"}};
+  return std::array{E{ScaleUpKind::nvswitch, "nvswitch"}, E{ScaleUpKind::mesh, "mesh"},
+                    E{ScaleUpKind::pcie, "pcie"}};
 }
 
 /// The fast network inside a node, or inside a rack of nodes (an NVLink domain).
@@ -27,10 +28,15 @@ struct ScaleUpSpec {
   template <class V>
   void fields(V& v) {
     v.required("kind", kind, "How the GPUs of the domain are joined.");
-    v.required("bandwidth", bandwidth, "One GPU into the domain, one direction, line rate (450 GB/s for H100 NVLink).", core::positive);
+    v.required("bandwidth", bandwidth,
+               "One GPU into the domain, one direction, line rate (450 GB/s for H100 NVLink).",
+               core::positive);
     v.optional("latency", latency, "GPU to GPU inside the domain.", core::non_negative);
-    v.optional("domain_gpus", domain_gpus, "GPUs that one domain joins; may span nodes (72 in an NVL72 rack).", core::at_least_one);
-    v.optional("in_switch_reduction", in_switch_reduction, "The switches can reduce (NVLink SHARP, used by NCCL's NVLS).");
+    v.optional("domain_gpus", domain_gpus,
+               "GPUs that one domain joins; may span nodes (72 in an NVL72 rack).",
+               core::at_least_one);
+    v.optional("in_switch_reduction", in_switch_reduction,
+               "The switches can reduce (NVLink SHARP, used by NCCL's NVLS).");
   }
   bool operator==(const ScaleUpSpec&) const = default;
 };
@@ -52,7 +58,8 @@ struct NicSpec {
 enum class Topology { fat_tree, rail_optimized, rail_only, multi_plane, dragonfly };
 constexpr auto enum_words(Topology) {
   using E = core::EnumWord<Topology>;
-  return std::array{E{Topology::fat_tree, "fat_tree"}, E{Topology::rail_optimized, "rail_optimized"},
+  return std::array{E{Topology::fat_tree, "fat_tree"},
+                    E{Topology::rail_optimized, "rail_optimized"},
                     E{Topology::rail_only, "rail_only"}, E{Topology::multi_plane, "multi_plane"},
                     E{Topology::dragonfly, "dragonfly"}};
 }
@@ -60,7 +67,8 @@ constexpr auto enum_words(Topology) {
 enum class Routing { adaptive, ecmp, destination_modulo };
 constexpr auto enum_words(Routing) {
   using E = core::EnumWord<Routing>;
-  return std::array{E{Routing::adaptive, "adaptive"}, E{Routing::ecmp, "ecmp"}, E{Routing::destination_modulo, "static"}};
+  return std::array{E{Routing::adaptive, "adaptive"}, E{Routing::ecmp, "ecmp"},
+                    E{Routing::destination_modulo, "static"}};
 }
 
 /// A scale-out fabric: switches in tiers, each tier with its oversubscription.
@@ -85,19 +93,32 @@ struct FabricSpec {
   void fields(V& v) {
     v.required("name", name, "Name printed in reports.");
     v.required("topology", topology, "How leaves, spines and cores are joined.");
-    v.optional("tiers", tiers, "Switch tiers: 2 (leaf, spine) or 3 (leaf, spine, core).", core::Range{1, 3, false, false, "1, 2 or 3"});
+    v.optional("tiers", tiers, "Switch tiers: 2 (leaf, spine) or 3 (leaf, spine, core).",
+               core::Range{1, 3, false, false, "1, 2 or 3"});
     v.required("link_bandwidth", link_bandwidth, "One direction of one cable.", core::positive);
-    v.optional("link_latency", link_latency, "One cable and the switch behind it.", core::non_negative);
-    v.optional("ports_per_leaf", ports_per_leaf, "Host-facing ports of a leaf switch.", core::at_least_one);
-    v.optional("leaves_per_pod", leaves_per_pod, "Leaves in one pod of a 3-tier fabric; 0: all leaves in one.", core::non_negative);
-    v.optional("leaf_oversubscription", leaf_oversubscription, "Host bandwidth / uplink bandwidth of a leaf.", core::at_least_one);
-    v.optional("spine_oversubscription", spine_oversubscription, "Pod bandwidth / core bandwidth of a pod.", core::at_least_one);
-    v.optional("planes", planes, "Independent copies of the fabric that share the NICs' ports.", core::at_least_one);
-    v.optional("routing", routing, "adaptive: ideal spray; ecmp: hash per flow; static: destination modulo.");
-    v.optional("efficiency", efficiency, "Share of the line rate that payload reaches (headers, pacing).", core::fraction);
-    v.optional("pxn", pxn, "Traffic to another rail crosses NVLink first and leaves on the destination's rail (NCCL's PXN).");
-    v.optional("in_switch_reduction", in_switch_reduction, "The fabric's switches can reduce (InfiniBand SHARP, used by NCCL's CollNet).");
-    v.optional("switch_power_per_port", switch_power_per_port, "Power of a switch and its optics, per port.", core::non_negative);
+    v.optional("link_latency", link_latency, "One cable and the switch behind it.",
+               core::non_negative);
+    v.optional("ports_per_leaf", ports_per_leaf, "Host-facing ports of a leaf switch.",
+               core::at_least_one);
+    v.optional("leaves_per_pod", leaves_per_pod,
+               "Leaves in one pod of a 3-tier fabric; 0: all leaves in one.", core::non_negative);
+    v.optional("leaf_oversubscription", leaf_oversubscription,
+               "Host bandwidth / uplink bandwidth of a leaf.", core::at_least_one);
+    v.optional("spine_oversubscription", spine_oversubscription,
+               "Pod bandwidth / core bandwidth of a pod.", core::at_least_one);
+    v.optional("planes", planes, "Independent copies of the fabric that share the NICs' ports.",
+               core::at_least_one);
+    v.optional("routing", routing,
+               "adaptive: ideal spray; ecmp: hash per flow; static: destination modulo.");
+    v.optional("efficiency", efficiency,
+               "Share of the line rate that payload reaches (headers, pacing).", core::fraction);
+    v.optional("pxn", pxn,
+               "Traffic to another rail crosses NVLink first and leaves on the destination's rail "
+               "(NCCL's PXN).");
+    v.optional("in_switch_reduction", in_switch_reduction,
+               "The fabric's switches can reduce (InfiniBand SHARP, used by NCCL's CollNet).");
+    v.optional("switch_power_per_port", switch_power_per_port,
+               "Power of a switch and its optics, per port.", core::non_negative);
   }
   bool operator==(const FabricSpec&) const = default;
 };
@@ -108,7 +129,8 @@ struct CurvePoint {
   core::Seconds time;
   template <class V>
   void fields(V& v) {
-    v.required("message", message, "Message size as nccl-tests defines it (whole array).", core::positive);
+    v.required("message", message, "Message size as nccl-tests defines it (whole array).",
+               core::positive);
     v.required("time", time, "Time of one operation alone on the machine.", core::positive);
   }
   bool operator==(const CurvePoint&) const = default;
@@ -128,11 +150,17 @@ struct CurveFit {
   void fields(V& v) {
     v.required("alpha", alpha, "Time of an empty message.", core::positive);
     v.required("beta", beta, "Message bytes a second of a message without end.", core::positive);
-    v.optional("saturation", saturation, "Sharpness of the knee: 1 adds latency and transfer; more takes the larger; less fills slowly.", core::positive);
+    v.optional("saturation", saturation,
+               "Sharpness of the knee: 1 adds latency and transfer; more takes the larger; less "
+               "fills slowly.",
+               core::positive);
     v.optional("alpha_error", alpha_error, "Standard error of alpha.", core::non_negative);
     v.optional("beta_error", beta_error, "Standard error of beta.", core::non_negative);
-    v.optional("saturation_error", saturation_error, "Standard error of saturation.", core::non_negative);
-    v.optional("leave_one_out", leave_one_out, "Root mean square of (predicted / measured - 1) of points that the fit did not see.", core::non_negative);
+    v.optional("saturation_error", saturation_error, "Standard error of saturation.",
+               core::non_negative);
+    v.optional("leave_one_out", leave_one_out,
+               "Root mean square of (predicted / measured - 1) of points that the fit did not see.",
+               core::non_negative);
   }
   bool operator==(const CurveFit&) const = default;
 };
@@ -152,7 +180,10 @@ struct CollectiveCurve {
     v.required("ranks_per_node", ranks_per_node, "Of these in one node.", core::at_least_one);
     v.required("points", points, "Measured points, rising in size.");
     v.optional("fit", fit, "Line fitted to all samples; carries the curve beyond its ends.");
-    v.optional("relative_error", relative_error, "Root mean square error of reading the curve between its points, leaving one out; 0: not known.", core::non_negative);
+    v.optional("relative_error", relative_error,
+               "Root mean square error of reading the curve between its points, leaving one out; "
+               "0: not known.",
+               core::non_negative);
   }
   bool operator==(const CollectiveCurve&) const = default;
 };

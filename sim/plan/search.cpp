@@ -68,9 +68,9 @@ std::vector<CheckedScenario> drop_what_does_not_fit(Candidates& candidates) {
 
 /// The most by which the analytic tier overestimates a step. It lets transfers over the NICs follow
 /// one another, which in the simulation share them and end together: little where gradients are
-/// reduced once a step, more with experts, whose groups are others, most where weights and gradients
-/// travel with every micro-batch. Source: overestimates over random layouts of dense models and
-/// mixtures, rounded up (tests/training/analytic_test.cpp, tests/plan/search_test.cpp).
+/// reduced once a step, more with experts, whose groups are others, most where weights and
+/// gradients travel with every micro-batch. Source: overestimates over random layouts of dense
+/// models and mixtures, rounded up (tests/training/analytic_test.cpp, tests/plan/search_test.cpp).
 double tier_error(const training::Scenario& s) {
   const bool every_micro_batch = workload::shards_gradients(s.parallelism.sharding);
   if (s.model.moe) {

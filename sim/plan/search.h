@@ -62,10 +62,12 @@ struct PlanResult {
 
 /// The `keep` best plans and the Pareto front of time and money. Of each cluster size the layouts
 /// are ranked by the analytic tier and simulated event by event, best first, until the tier's time,
-/// less the most by which it overestimates layouts of their kind, is above that of the last plan kept: such a layout could not be among them.
-/// Where a layout does not fit, recompute is raised from the scenario's level to selective and full
-/// until it does; where activations go to the host all levels that fit are looked at. All plans of one cluster size have the same GPUs, so the fastest steps are taken
-/// to give the shortest and cheapest runs; what the campaign says decides among those.
+/// less the most by which it overestimates layouts of their kind, is above that of the last plan
+/// kept: such a layout could not be among them. Where a layout does not fit, recompute is raised
+/// from the scenario's level to selective and full until it does; where activations go to the host
+/// all levels that fit are looked at. All plans of one cluster size have the same GPUs, so the
+/// fastest steps are taken to give the shortest and cheapest runs; what the campaign says decides
+/// among those.
 /// @throws core::Error if the scenario itself breaks a rule that no layout mends, or lacks what the
 /// objective or a limit asks for
 PlanResult search(const training::Scenario& scenario, const PlanOptions& options = {});

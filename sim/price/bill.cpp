@@ -31,9 +31,9 @@ Bill bill(const PriceSpec& prices, const Usage& usage) {
   Bill bill;
   bill.gpus = prices.gpu_hour * core::Seconds(usage.gpu_seconds);
   bill.spares = prices.spare_share * prices.gpu_hour * core::Seconds(usage.spare_gpu_seconds);
-  bill.storage = core::Dollars(mean_storage_price(prices, usage.oldest).si() *
-                               usage.stored_byte_seconds) +
-                 prices.storage_write * usage.written + prices.storage_read * usage.read;
+  bill.storage =
+      core::Dollars(mean_storage_price(prices, usage.oldest).si() * usage.stored_byte_seconds) +
+      prices.storage_write * usage.written + prices.storage_read * usage.read;
   bill.energy = prices.pue * usage.it_energy;
   if (!prices.electricity_included) {
     bill.electricity = prices.electricity * bill.energy;

@@ -38,16 +38,23 @@ struct PriceSpec {
   template <class V>
   void fields(V& v) {
     v.required("name", name, "Name printed in reports.");
-    v.required("gpu_hour", gpu_hour, "One GPU, with its share of node and network, as `2.75 USD/h`.", core::non_negative);
+    v.required("gpu_hour", gpu_hour,
+               "One GPU, with its share of node and network, as `2.75 USD/h`.", core::non_negative);
     v.optional("storage", storage, "Checkpoint storage, as `30 USD/TB/month`.", core::non_negative);
-    v.optional("storage_tiers", storage_tiers, "Prices of what has been stored for long, rising in age.");
-    v.optional("storage_write", storage_write, "Of bytes written, as `5 USD/TB`.", core::non_negative);
-    v.optional("storage_read", storage_read, "Of bytes read, egress included, as `20 USD/TB`.", core::non_negative);
+    v.optional("storage_tiers", storage_tiers,
+               "Prices of what has been stored for long, rising in age.");
+    v.optional("storage_write", storage_write, "Of bytes written, as `5 USD/TB`.",
+               core::non_negative);
+    v.optional("storage_read", storage_read, "Of bytes read, egress included, as `20 USD/TB`.",
+               core::non_negative);
     v.optional("electricity", electricity, "As `0.0977 USD/kWh`.", core::non_negative);
-    v.optional("electricity_included", electricity_included, "The GPU price already contains electricity.");
+    v.optional("electricity_included", electricity_included,
+               "The GPU price already contains electricity.");
     v.optional("pue", pue, "Power usage effectiveness of the building.", core::at_least_one);
-    v.optional("spare_share", spare_share, "Price of a spare GPU-hour / price of a busy one.", core::probability);
-    v.optional("carbon_kg_per_kwh", carbon_kg_per_kwh, "Carbon intensity of the electricity [kg CO2/kWh].", core::non_negative);
+    v.optional("spare_share", spare_share, "Price of a spare GPU-hour / price of a busy one.",
+               core::probability);
+    v.optional("carbon_kg_per_kwh", carbon_kg_per_kwh,
+               "Carbon intensity of the electricity [kg CO2/kWh].", core::non_negative);
   }
   bool operator==(const PriceSpec&) const = default;
 };

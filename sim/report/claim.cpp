@@ -113,7 +113,8 @@ ClaimReport check_claim(const training::Scenario& scenario,
         {"model TFLOP/s a GPU", *claim.tflops_per_gpu, step.model_flops_per_gpu.si() / 1e12});
   }
   if (claim.mfu) {
-    // Published figures count attention in full, as model_flops_per_gpu does; the halved form has its own row above.
+    // Published figures count attention in full, as model_flops_per_gpu does; the halved form has
+    // its own row above.
     out.comparisons.push_back({"MFU [%]", 100 * *claim.mfu, 100 * step.mfu});
   }
   if (claim.hfu) {

@@ -109,7 +109,8 @@ void add_kind(const std::vector<std::filesystem::path>& roots, Table& table) {
       const std::string source = written ? config::find_source(loaded.sources, path) : "";
       table.rows.push_back(
           {fmt::format("{}/{}", Spec::kCatalogue, entry.name), path, fmt::format("{}", value), unit,
-           fitted_error(value, source), written ? (source.empty() ? "not given" : source) : "default of the program"});
+           fitted_error(value, source),
+           written ? (source.empty() ? "not given" : source) : "default of the program"});
     }
   }
 }

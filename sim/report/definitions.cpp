@@ -151,7 +151,8 @@ DefinitionSection drill_section() {
 
 constexpr const char* kPreface =
     "# Definitions of the printed figures\n\n"
-    "One row a figure, first those of `headway run`, then of the other verbs. Quantiles `p5`, `p50`, `p95` and `mean` are over the "
+    "One row a figure, first those of `headway run`, then of the other verbs. Quantiles `p5`, "
+    "`p50`, `p95` and `mean` are over the "
     "trials; SI units, as the JSON keys say.\n"
     "This page is generated from `sim/report/definitions*.cpp`; tests compare them, and that no "
     "figure is missing.\n";
@@ -167,9 +168,8 @@ constexpr const char* kConventions =
 }  // namespace
 
 std::vector<DefinitionSection> definitions() {
-  std::vector<DefinitionSection> all{step_section(), memory_section(), campaign_section(),
-                                     account_section(), cost_section(),
-                                     drill_section()};
+  std::vector<DefinitionSection> all{step_section(),    memory_section(), campaign_section(),
+                                     account_section(), cost_section(),   drill_section()};
   const auto others = definitions_of_other_verbs();
   all.insert(all.end(), others.begin(), others.end());
   return all;

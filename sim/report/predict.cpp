@@ -87,8 +87,8 @@ void judge(const std::vector<Assertion>& assertions, double launch_share, RunRep
   report.reasons.insert(report.reasons.end(), failed.begin(), failed.end());
 }
 
-/// Puts each share's own words in place of "the entry of the GPU": the source that its file gives, or
-/// that no file writes it.
+/// Puts each share's own words in place of "the entry of the GPU": the source that its file gives,
+/// or that no file writes it.
 void name_sources(const config::LoadedScenario& loaded,
                   std::vector<training::Assumption>& assumptions) {
   constexpr std::string_view kShares = "gpu.sustained.";

@@ -146,7 +146,8 @@ Table recovery_table(const campaign::CampaignResult& c) {
   add("mean time between interruptions", c.mean_time_between_interruptions);
   add("down after one, lost work not counted", c.downtime);
   if (c.replicas_hit > 0) {
-    table.rows.push_back({"model replicas hit by a failure that takes nodes [1]", number(c.replicas_hit)});
+    table.rows.push_back(
+        {"model replicas hit by a failure that takes nodes [1]", number(c.replicas_hit)});
   }
   return table;
 }
@@ -164,10 +165,10 @@ Table advice_table(const campaign::Advice& advice) {
                           number(gain.days_saved)});
   }
   if (advice.spares) {
-    table.rows.push_back({fmt::format("{} spare nodes: waiting below {:.3g} % of the time{}",
-                                      *advice.spares, 100 * advice.wait_target,
-                                      advice.spares_exact ? "" : " (by trials)"),
-                          "", ""});
+    table.rows.push_back(
+        {fmt::format("{} spare nodes: waiting below {:.3g} % of the time{}", *advice.spares,
+                     100 * advice.wait_target, advice.spares_exact ? "" : " (by trials)"),
+         "", ""});
   }
   return table;
 }

@@ -104,7 +104,8 @@ std::string part_sentence(const std::string& name, const RunSummary& s) {
     return fmt::format("{}: none of {} runs was predicted.", name, s.n_skipped);
   }
   return fmt::format(
-      "{}: {} of {} runs were predicted: median error {} %, mean {} %, 90th percentile {} %; {} % of "
+      "{}: {} of {} runs were predicted: median error {} %, mean {} %, 90th percentile {} %; {} % "
+      "of "
       "them lie in their 90 % interval.",
       name, s.n, s.n + s.n_skipped, percent(s.median_abs_error), percent(s.mean_abs_error),
       percent(s.p90_abs_error), percent(s.coverage_90));
@@ -115,8 +116,9 @@ std::string part_sentence(const std::string& name, const RunSummary& s) {
 std::string validate_json(const std::vector<RunPrediction>& rows) {
   Json list = Json::array();
   for (const auto& row : rows) {
-    Json object{{"id", row.id}, {"measured_tokens_per_s_per_gpu",
-                             row.measured > 0 ? Json(row.measured) : Json(nullptr)}};
+    Json object{
+        {"id", row.id},
+        {"measured_tokens_per_s_per_gpu", row.measured > 0 ? Json(row.measured) : Json(nullptr)}};
     object["predicted_tokens_per_s_per_gpu"] = row.predicted ? Json(*row.predicted) : Json(nullptr);
     object["error"] = row.error ? Json(*row.error) : Json(nullptr);
     object["interval"] = row.predicted ? Json::array({row.low, row.high}) : Json(nullptr);
@@ -156,15 +158,18 @@ Document anchor_document(const validation::Anchor& anchor) {
   document.title = "Runs like " + anchor.id + ", before and after matching it";
   Table table{"Published runs", {{"run", false}, {"error before [%]"}, {"after"}}, {}};
   for (std::size_t i = 0; i < anchor.before.size(); ++i) {
-    table.rows.push_back({anchor.before[i].id, signed_percent(anchor.before[i].error), signed_percent(anchor.after[i].error)});
+    table.rows.push_back({anchor.before[i].id, signed_percent(anchor.before[i].error),
+                          signed_percent(anchor.after[i].error)});
   }
   document.tables.push_back(std::move(table));
   const RunSummary before = validation::summarize(anchor.before);
   const RunSummary after = validation::summarize(anchor.after);
-  document.closing.push_back(fmt::format(
-      "Matrix products {:.3f} times as fast match {}; the median error of the {} runs of its GPU, precision and framework goes "
-      "from {} % to {} %.",
-      anchor.gemm_factor, anchor.id, before.n, percent(before.median_abs_error), percent(after.median_abs_error)));
+  document.closing.push_back(
+      fmt::format("Matrix products {:.3f} times as fast match {}; the median error of the {} runs "
+                  "of its GPU, precision and framework goes "
+                  "from {} % to {} %.",
+                  anchor.gemm_factor, anchor.id, before.n, percent(before.median_abs_error),
+                  percent(after.median_abs_error)));
   return document;
 }
 
@@ -204,7 +209,8 @@ Document validate_document(const std::vector<RunPrediction>& rows) {
   const auto ordering = validation::layout_ordering(rows);
   if (noise.rows > 0 || ordering.pairs > 0) {
     document.closing.push_back(fmt::format(
-        "Repeats of one configuration ({} rows) differ from their median by {} % on average; of {} pairs of layouts that differ "
+        "Repeats of one configuration ({} rows) differ from their median by {} % on average; of {} "
+        "pairs of layouts that differ "
         "by more than 10 %, {} % are in the right order.",
         noise.rows, percent(noise.mean_deviation), ordering.pairs, percent(ordering.right)));
   }

@@ -101,7 +101,8 @@ Seconds persist_time_slow_node(const ShardLayout& layout,
                                const StorageSpec& storage,
                                double keeps) {
   const std::int64_t writers = writing_nodes(layout, checkpoint);
-  const Bytes share = checkpoint_bytes(layout.parameters, checkpoint) / static_cast<double>(writers);
+  const Bytes share =
+      checkpoint_bytes(layout.parameters, checkpoint) / static_cast<double>(writers);
   return storage.latency + file_time(layout, checkpoint, storage) +
          std::max(share / (keeps * client_write_rate(storage)),
                   equal_clients_time(writers, share, client_write_rate(storage),
@@ -217,10 +218,10 @@ std::vector<Transfer> save_transfers(const ShardLayout& layout,
                                      const StorageSpec& storage) {
   std::vector<Transfer> transfers;
   const std::int64_t writers = writing_nodes(layout, checkpoint);
-  const Bytes share = checkpoint_bytes(layout.parameters, checkpoint) / static_cast<double>(writers);
+  const Bytes share =
+      checkpoint_bytes(layout.parameters, checkpoint) / static_cast<double>(writers);
   for (std::int64_t node = 0; node < writers; ++node) {
-    transfers.push_back(
-        {Place::host, node, Place::storage, 0, share, client_write_rate(storage)});
+    transfers.push_back({Place::host, node, Place::storage, 0, share, client_write_rate(storage)});
   }
   return transfers;
 }
@@ -256,8 +257,7 @@ std::vector<Transfer> load_transfers(const ShardLayout& layout,
   std::vector<Transfer> transfers;
   const Bytes share = read_per_node(layout, checkpoint);
   for (std::int64_t node = 0; node < node_count(layout); ++node) {
-    transfers.push_back(
-        {Place::storage, 0, Place::host, node, share, client_read_rate(storage)});
+    transfers.push_back({Place::storage, 0, Place::host, node, share, client_read_rate(storage)});
   }
   return transfers;
 }

@@ -107,8 +107,8 @@ NearTimes near_times(const ShardLayout& layout,
                      core::BytesPerSecond node_network,
                      bool snapshots);
 
-/// Bytes of a node's memory or drives that a near level needs: (keep + 1) shares of the node; a peer
-/// holds those of another node beside its own.
+/// Bytes of a node's memory or drives that a near level needs: (keep + 1) shares of the node; a
+/// peer holds those of another node beside its own.
 core::Bytes near_capacity(const ShardLayout& layout,
                           const CheckpointSpec& checkpoint,
                           const CheckpointLevelSpec& level);

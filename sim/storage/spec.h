@@ -48,17 +48,25 @@ struct StorageSpec {
   template <class V>
   void fields(V& v) {
     v.required("name", name, "Name printed in reports.");
-    v.required("write_bandwidth", write_bandwidth, "All servers together, sustained writing.", core::positive);
-    v.required("read_bandwidth", read_bandwidth, "All servers together, sustained reading.", core::positive);
-    v.optional("client_write_bandwidth", client_write_bandwidth, "What one node can write (client, streams, RPC slots).", core::positive);
-    v.optional("client_read_bandwidth", client_read_bandwidth, "What one node can read.", core::positive);
+    v.required("write_bandwidth", write_bandwidth, "All servers together, sustained writing.",
+               core::positive);
+    v.required("read_bandwidth", read_bandwidth, "All servers together, sustained reading.",
+               core::positive);
+    v.optional("client_write_bandwidth", client_write_bandwidth,
+               "What one node can write (client, streams, RPC slots).", core::positive);
+    v.optional("client_read_bandwidth", client_read_bandwidth, "What one node can read.",
+               core::positive);
     v.optional("latency", latency, "Open, metadata and commit of one file.", core::non_negative);
     v.optional("capacity", capacity, "Usable capacity.", core::positive);
     v.optional("path", path, "shared: over the compute fabric; dual: over a fabric of its own.");
-    v.optional("servers", servers, "Storage servers on the compute fabric, spread evenly over its leaves; required for shared.",
+    v.optional("servers", servers,
+               "Storage servers on the compute fabric, spread evenly over its leaves; required for "
+               "shared.",
                core::at_least_one);
-    v.optional("client_slots", client_slots, "Requests one node keeps in flight; they bound its rate.");
-    v.optional("files_per_second", files_per_second, "Files the servers can create or open, all together; absent: no limit.",
+    v.optional("client_slots", client_slots,
+               "Requests one node keeps in flight; they bound its rate.");
+    v.optional("files_per_second", files_per_second,
+               "Files the servers can create or open, all together; absent: no limit.",
                core::positive);
   }
   bool operator==(const StorageSpec&) const = default;
@@ -67,14 +75,16 @@ struct StorageSpec {
 enum class CheckpointMode { synchronous, asynchronous };
 constexpr auto enum_words(CheckpointMode) {
   using E = core::EnumWord<CheckpointMode>;
-  return std::array{E{CheckpointMode::synchronous, "sync"}, E{CheckpointMode::asynchronous, "async"}};
+  return std::array{E{CheckpointMode::synchronous, "sync"},
+                    E{CheckpointMode::asynchronous, "async"}};
 }
 
 /// Where a near save goes.
 enum class NearPlace { host, nvme, peer };
 constexpr auto enum_words(NearPlace) {
   using E = core::EnumWord<NearPlace>;
-  return std::array{E{NearPlace::host, "host"}, E{NearPlace::nvme, "nvme"}, E{NearPlace::peer, "peer"}};
+  return std::array{E{NearPlace::host, "host"}, E{NearPlace::nvme, "nvme"},
+                    E{NearPlace::peer, "peer"}};
 }
 
 /// A level of checkpoints nearer than the storage: quick, but lost with its node.
@@ -92,13 +102,21 @@ struct CheckpointLevelSpec {
   void fields(V& v) {
     v.required("place", place, "host memory, the node's drives, or the memory of a peer node.");
     v.optional("every", every, "Each how many-th save goes here too.", core::at_least_one);
-    v.optional("write_bandwidth", write_bandwidth, "One node into it; required for nvme, else computed.", core::positive);
-    v.optional("read_bandwidth", read_bandwidth, "One node out of it; absent: as writing.", core::positive);
-    v.optional("capacity", capacity, "Of one node; absent: not checked (host and peer: the host's memory).", core::positive);
+    v.optional("write_bandwidth", write_bandwidth,
+               "One node into it; required for nvme, else computed.", core::positive);
+    v.optional("read_bandwidth", read_bandwidth, "One node out of it; absent: as writing.",
+               core::positive);
+    v.optional("capacity", capacity,
+               "Of one node; absent: not checked (host and peer: the host's memory).",
+               core::positive);
     v.optional("keep", keep, "Saves kept in it; one more is being written.", core::at_least_one);
-    v.optional("stall", stall, "Measured time training stops; absent: computed.", core::non_negative);
-    v.optional("persist", persist, "Measured time from the end of the stall until complete; absent: computed.", core::non_negative);
-    v.optional("load", load, "Measured time to read it back; absent: computed.", core::non_negative);
+    v.optional("stall", stall, "Measured time training stops; absent: computed.",
+               core::non_negative);
+    v.optional("persist", persist,
+               "Measured time from the end of the stall until complete; absent: computed.",
+               core::non_negative);
+    v.optional("load", load, "Measured time to read it back; absent: computed.",
+               core::non_negative);
   }
   bool operator==(const CheckpointLevelSpec&) const = default;
 };
@@ -128,21 +146,38 @@ struct CheckpointSpec {
   std::optional<core::Seconds> load;
   template <class V>
   void fields(V& v) {
-    v.optional("interval", interval, "Useful work between saves; auto: the optimum for the failure rate.", core::positive);
-    v.optional("interval_steps", interval_steps, "The same in steps; excludes interval.", core::at_least_one);
-    v.optional("mode", mode, "sync: training waits for the last byte; async: it waits for the snapshot only.");
-    v.optional("bytes_per_parameter", bytes_per_parameter, "Saved bytes: 2 weights + 12 fp32 Adam state.", core::positive);
+    v.optional("interval", interval,
+               "Useful work between saves; auto: the optimum for the failure rate.",
+               core::positive);
+    v.optional("interval_steps", interval_steps, "The same in steps; excludes interval.",
+               core::at_least_one);
+    v.optional("mode", mode,
+               "sync: training waits for the last byte; async: it waits for the snapshot only.");
+    v.optional("bytes_per_parameter", bytes_per_parameter,
+               "Saved bytes: 2 weights + 12 fp32 Adam state.", core::positive);
     v.optional("keep", keep, "Checkpoints kept; older ones are deleted.", core::at_least_one);
-    v.optional("archive", archive, "Useful work after which a checkpoint is kept for good; absent: none is.", core::positive);
-    v.optional("every", every, "Each how many-th save goes to storage; the others stay in `levels`.", core::at_least_one);
+    v.optional("archive", archive,
+               "Useful work after which a checkpoint is kept for good; absent: none is.",
+               core::positive);
+    v.optional("every", every,
+               "Each how many-th save goes to storage; the others stay in `levels`.",
+               core::at_least_one);
     v.optional("levels", levels, "Nearer places that saves go to as well.");
-    v.optional("writers", writers, "all: every node writes its part; one_replica: the nodes of one data-parallel replica write it all.");
-    v.optional("files_per_writer", files_per_writer, "Files each GPU that writes creates.", core::at_least_one);
-    v.optional("unreadable", unreadable, "Chance that a save is found torn or stale when it is read; the one before it is then loaded.",
+    v.optional("writers", writers,
+               "all: every node writes its part; one_replica: the nodes of one data-parallel "
+               "replica write it all.");
+    v.optional("files_per_writer", files_per_writer, "Files each GPU that writes creates.",
+               core::at_least_one);
+    v.optional("unreadable", unreadable,
+               "Chance that a save is found torn or stale when it is read; the one before it is "
+               "then loaded.",
                core::Range{0, 1, false, true, "0 or more and below 1"});
-    v.optional("stall", stall, "Measured time training stops at a save; absent: computed.", core::non_negative);
-    v.optional("persist", persist, "Measured time from snapshot to durable; absent: computed.", core::non_negative);
-    v.optional("load", load, "Measured time to read a checkpoint at restart; absent: computed.", core::non_negative);
+    v.optional("stall", stall, "Measured time training stops at a save; absent: computed.",
+               core::non_negative);
+    v.optional("persist", persist, "Measured time from snapshot to durable; absent: computed.",
+               core::non_negative);
+    v.optional("load", load, "Measured time to read a checkpoint at restart; absent: computed.",
+               core::non_negative);
   }
   bool operator==(const CheckpointSpec&) const = default;
 };
@@ -159,15 +194,24 @@ struct DataSpec {
   double restart_moves = 0;
   template <class V>
   void fields(V& v) {
-    v.optional("bytes_per_token", bytes_per_token, "Bytes read for one token (text: 4; images and video far more).", core::positive);
-    v.optional("dataset", dataset, "The whole data set; 0: not staged and not cached.", core::non_negative);
-    v.optional("node_cache", node_cache, "Drives of one node that hold its part of the data set.", core::non_negative);
-    v.optional("islands", islands, "Storage islands that each need a copy of the data set.", core::at_least_one);
-    v.optional("staging_bandwidth", staging_bandwidth, "From where the data set lies to one more island.", core::positive);
-    v.optional("stage_at_start", stage_at_start, "The copies are made before the first step; false: they are there.");
-    v.optional("refill_cache", refill_cache, "A spare fills its part of the cache from storage before the job goes on; false: while it runs.");
+    v.optional("bytes_per_token", bytes_per_token,
+               "Bytes read for one token (text: 4; images and video far more).", core::positive);
+    v.optional("dataset", dataset, "The whole data set; 0: not staged and not cached.",
+               core::non_negative);
+    v.optional("node_cache", node_cache, "Drives of one node that hold its part of the data set.",
+               core::non_negative);
+    v.optional("islands", islands, "Storage islands that each need a copy of the data set.",
+               core::at_least_one);
+    v.optional("staging_bandwidth", staging_bandwidth,
+               "From where the data set lies to one more island.", core::positive);
+    v.optional("stage_at_start", stage_at_start,
+               "The copies are made before the first step; false: they are there.");
+    v.optional("refill_cache", refill_cache,
+               "A spare fills its part of the cache from storage before the job goes on; false: "
+               "while it runs.");
     v.optional("restart_moves", restart_moves,
-               "Chance that lost nodes send the restart to an island without the data, which is copied there first.",
+               "Chance that lost nodes send the restart to an island without the data, which is "
+               "copied there first.",
                core::Range{0, 1, false, false, "from 0 to 1"});
   }
   bool operator==(const DataSpec&) const = default;

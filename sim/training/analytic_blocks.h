@@ -20,7 +20,7 @@ namespace headway::training {
 /// One operation of a block and how long it takes.
 struct TimedOperation {
   workload::OperationKind kind = workload::OperationKind::compute;
-  double seconds = 0;  ///< compute and delay: on the compute stream; else the transfer
+  double seconds = 0;       ///< compute and delay: on the compute stream; else the transfer
   double interference = 0;  ///< asynchronous collective: what it takes from the kernels beside it
   workload::Group group = workload::Group::tensor;
   bool asynchronous = false;
@@ -43,8 +43,8 @@ struct TimedBlock {
 
 /// Where a rank stands while blocks run on it.
 struct Timeline {
-  double now = 0;               ///< of the compute stream [s]
-  double network_free = 0;      ///< when the NICs have sent what was launched
+  double now = 0;           ///< of the compute stream [s]
+  double network_free = 0;  ///< when the NICs have sent what was launched
   /// When the reductions of gradients inside an NVLink domain are complete, by group: those of one
   /// follow one another.
   std::array<double, static_cast<std::size_t>(workload::Group::world) + 1> reduced{};

@@ -225,8 +225,7 @@ FewStages few_stages(const workload::ModelSpec& model,
   // A list, since an end with the embedding or the head may hold no layer at all.
   few.layout.first_stage_layers = 0;
   few.layout.last_stage_layers = 0;
-  few.layout.chunk_layers =
-      fewer ? std::vector<int>{sizes.front(), sizes[1], sizes.back()} : sizes;
+  few.layout.chunk_layers = fewer ? std::vector<int>{sizes.front(), sizes[1], sizes.back()} : sizes;
   few.layout.pipeline = static_cast<int>(kept);
   few.layout.virtual_stages = 1;
   few.layout.schedule = ScheduleKind::one_f_one_b;
@@ -448,9 +447,9 @@ StepEnds step_ends(const Scenario& s,
     sizes.push_back(stages.layers(stage));
   }
   const FewStages few = few_stages(s.model, sizes, end_key(layout));
-  const auto blocks = timer.time_blocks(
-      workload::end_blocks(few.model, s.training, few.layout, data_parallel), layout, data_parallel,
-      [](const Block&) { return true; });
+  const auto blocks =
+      timer.time_blocks(workload::end_blocks(few.model, s.training, few.layout, data_parallel),
+                        layout, data_parallel, [](const Block&) { return true; });
   StepEnds ends;
   for (const TimedBlock& block : blocks) {
     ends.ends.push_back(read_end(block));

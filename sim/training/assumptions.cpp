@@ -40,7 +40,9 @@ void add_generation(const gpu::GpuSpec& gpu, std::vector<Assumption>& list) {
   const std::string_view other = stand_in(gpu.architecture);
   if (!other.empty()) {
     list.push_back({"gpu.architecture", std::string(core::to_word(gpu.architecture)),
-                    fmt::format("no kernels of this generation were measured: shapes of products and lengths of attention act as on {}", other)});
+                    fmt::format("no kernels of this generation were measured: shapes of products "
+                                "and lengths of attention act as on {}",
+                                other)});
   }
 }
 
@@ -74,10 +76,13 @@ void add_attention(const Scenario& s,
   const bool flash2 = shares.attention_flash2 > 0 &&
                       s.training.framework.attention_kernels == workload::AttentionKernels::flash2;
   if (flash2) {
-    list.push_back({"gpu.sustained.attention_flash2", fmt::format("{:g}", shares.attention_forward), from});
+    list.push_back(
+        {"gpu.sustained.attention_flash2", fmt::format("{:g}", shares.attention_forward), from});
   } else {
-    list.push_back({"gpu.sustained.attention_forward", fmt::format("{:g}", shares.attention_forward), from});
-    list.push_back({"gpu.sustained.attention_backward", fmt::format("{:g}", shares.attention_backward), from});
+    list.push_back(
+        {"gpu.sustained.attention_forward", fmt::format("{:g}", shares.attention_forward), from});
+    list.push_back(
+        {"gpu.sustained.attention_backward", fmt::format("{:g}", shares.attention_backward), from});
   }
 }
 
@@ -115,11 +120,15 @@ void add_software(const CheckedScenario& checked, std::vector<Assumption>& list)
                                     core::to_word(training.precision))
                       : from});
   list.push_back({"training.framework.tensor_overlap", yes_no(f.tensor_overlap), from});
-  list.push_back({"training.framework.tensor_interference", fmt::format("{:g}", f.tensor_interference), from});
+  list.push_back(
+      {"training.framework.tensor_interference", fmt::format("{:g}", f.tensor_interference), from});
   const auto& measured = checked.scenario().calibration.data_interference;
-  list.push_back({"training.framework.data_interference", fmt::format("{:g}", measured.value_or(f.data_interference)),
-                  measured ? "measured, calibration '" + checked.scenario().calibration.name + "'" : from});
-  list.push_back({"training.framework.message_overhead", fmt::format("{:g} s", f.message_overhead.si()), from});
+  list.push_back(
+      {"training.framework.data_interference",
+       fmt::format("{:g}", measured.value_or(f.data_interference)),
+       measured ? "measured, calibration '" + checked.scenario().calibration.name + "'" : from});
+  list.push_back({"training.framework.message_overhead",
+                  fmt::format("{:g} s", f.message_overhead.si()), from});
   list.push_back({"training.framework.pipeline_overlap", yes_no(f.pipeline_overlap), from});
   list.push_back({"training.framework.data_overlap", yes_no(f.data_overlap), from});
 }
@@ -190,26 +199,31 @@ void add_offload(const workload::ParallelismSpec& p, std::vector<Assumption>& li
 
 }  // namespace
 
-std::vector<Assumption> step_assumptions(const CheckedScenario& checked, const LoweredStep& lowered) {
+std::vector<Assumption> step_assumptions(const CheckedScenario& checked,
+                                         const LoweredStep& lowered) {
   std::vector<Assumption> list;
   add_speeds(checked, list);
   add_software(checked, list);
   add_ring(checked.scenario(), list);
   add_documents(checked.scenario(), list);
   for (const auto& use : lowered.collectives) {
-    list.push_back({fmt::format("collective {}", use.name),
-                    fmt::format("{:.3g} us for {:.3g} MB over {} ranks", use.alone.total.si() * 1e6, use.call.bytes.si() / 1e6,
-                                use.shape.ranks),
-                    fmt::format("{}, {} {}", core::to_word(use.alone.source), core::to_word(use.alone.algorithm),
-                                core::to_word(use.alone.protocol))});
+    list.push_back(
+        {fmt::format("collective {}", use.name),
+         fmt::format("{:.3g} us for {:.3g} MB over {} ranks", use.alone.total.si() * 1e6,
+                     use.call.bytes.si() / 1e6, use.shape.ranks),
+         fmt::format("{}, {} {}", core::to_word(use.alone.source),
+                     core::to_word(use.alone.algorithm), core::to_word(use.alone.protocol))});
   }
   const int filled = checked.scenario().cluster.node.scale_up.domain_gpus;
   if (filled != checked.whole_domain()) {
-    list.push_back({"cluster.placement", fmt::format("{} of {} GPUs of each NVLink domain", filled, checked.whole_domain()),
-                    "no tensor or expert group straddles two domains; the rest of each stays free"});
+    list.push_back(
+        {"cluster.placement",
+         fmt::format("{} of {} GPUs of each NVLink domain", filled, checked.whole_domain()),
+         "no tensor or expert group straddles two domains; the rest of each stays free"});
   }
   const auto& fabric = checked.scenario().cluster.fabric;
-  list.push_back({"cluster.fabric.efficiency", fmt::format("{:g}", fabric.efficiency), "share of the line rate that payload reaches"});
+  list.push_back({"cluster.fabric.efficiency", fmt::format("{:g}", fabric.efficiency),
+                  "share of the line rate that payload reaches"});
   const auto& parallelism = checked.scenario().parallelism;
   add_offload(parallelism, list);
   if (workload::copies_of_layers(parallelism) > 1) {
@@ -217,8 +231,12 @@ std::vector<Assumption> step_assumptions(const CheckedScenario& checked, const L
                     "gradients are summed over both copies of a layer, and a sharded optimizer is "
                     "divided over both: published descriptions do not say"});
   }
-  list.push_back({"overlap", "in proportion", "a collective beside kernels slows them by the framework's interference; groups in one NVLink domain do not contend"});
-  list.push_back({"jitter", "none", "every GPU runs at the sustained speed of the slowest of them, which all others wait for"});
+  list.push_back({"overlap", "in proportion",
+                  "a collective beside kernels slows them by the framework's interference; groups "
+                  "in one NVLink domain do not contend"});
+  list.push_back(
+      {"jitter", "none",
+       "every GPU runs at the sustained speed of the slowest of them, which all others wait for"});
   return list;
 }
 

@@ -9,6 +9,7 @@
 namespace headway::training {
 
 /// The assumptions of one step simulation, those that move the result most first.
-std::vector<Assumption> step_assumptions(const CheckedScenario& checked, const LoweredStep& lowered);
+std::vector<Assumption> step_assumptions(const CheckedScenario& checked,
+                                         const LoweredStep& lowered);
 
 }  // namespace headway::training

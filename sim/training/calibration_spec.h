@@ -1,5 +1,5 @@
-// A calibration profile: what was measured on a machine, with its errors, composed of the parts that
-// the rooms below know how to use.
+// A calibration profile: what was measured on a machine, with its errors, composed of the parts
+// that the rooms below know how to use.
 #pragma once
 
 #include <optional>
@@ -19,8 +19,10 @@ struct MeasuredStorage {
   std::optional<core::Seconds> latency;
   template <class V>
   void fields(V& v) {
-    v.optional("client_write_bandwidth", client_write_bandwidth, "What one node wrote, best number of streams.", core::positive);
-    v.optional("client_read_bandwidth", client_read_bandwidth, "What one node read, best number of streams.", core::positive);
+    v.optional("client_write_bandwidth", client_write_bandwidth,
+               "What one node wrote, best number of streams.", core::positive);
+    v.optional("client_read_bandwidth", client_read_bandwidth,
+               "What one node read, best number of streams.", core::positive);
     v.optional("latency", latency, "Open, metadata and commit of one file.", core::non_negative);
   }
   bool operator==(const MeasuredStorage&) const = default;
@@ -39,11 +41,16 @@ struct MeasuredPower {
   template <class V>
   void fields(V& v) {
     v.required("burst_clock", burst_clock, "SM clock when the load begins [Hz].", core::positive);
-    v.required("sustained_clock", sustained_clock, "SM clock that a lasting load settles at [Hz].", core::positive);
+    v.required("sustained_clock", sustained_clock, "SM clock that a lasting load settles at [Hz].",
+               core::positive);
     v.required("settling", settling, "Time constant from burst to sustained.", core::non_negative);
-    v.optional("static_power", static_power, "Board power that does not depend on the clock.", core::non_negative);
-    v.optional("dynamic_power", dynamic_power, "Board power at the burst clock beyond the static part.", core::non_negative);
-    v.optional("exponent", exponent, "Of power against clock; between 1 (fixed voltage) and 3 (voltage follows).", core::positive);
+    v.optional("static_power", static_power, "Board power that does not depend on the clock.",
+               core::non_negative);
+    v.optional("dynamic_power", dynamic_power,
+               "Board power at the burst clock beyond the static part.", core::non_negative);
+    v.optional("exponent", exponent,
+               "Of power against clock; between 1 (fixed voltage) and 3 (voltage follows).",
+               core::positive);
   }
   bool operator==(const MeasuredPower&) const = default;
 };
@@ -63,9 +70,13 @@ struct FittedFigure {
     v.required("value", value, "The fitted value in SI units.");
     v.optional("unit", unit, "Unit of value and standard error; empty: a ratio.");
     v.optional("standard_error", standard_error, "Of the value; 0: not known.", core::non_negative);
-    v.optional("leave_one_out", leave_one_out, "Root mean square of (predicted / measured - 1) of samples that the fit did not see.", core::non_negative);
+    v.optional(
+        "leave_one_out", leave_one_out,
+        "Root mean square of (predicted / measured - 1) of samples that the fit did not see.",
+        core::non_negative);
     v.optional("samples", samples, "Samples the fit used.", core::non_negative);
-    v.optional("flagged", flagged, "Samples left out as throttled, unstable, outlying or wrong.", core::non_negative);
+    v.optional("flagged", flagged, "Samples left out as throttled, unstable, outlying or wrong.",
+               core::non_negative);
   }
   bool operator==(const FittedFigure&) const = default;
 };
@@ -83,23 +94,34 @@ struct CalibrationSpec {
   std::optional<double> data_interference;
   std::vector<FittedFigure> figures;
   std::vector<std::string> circumstances;
-  /// Without a measurement of the machine: 90th percentile of the absolute log error of dense published runs that the fit of
-  /// the constants did not see (cross-validated by model, GPU and precision: 11.4 %) / 1.645, the normal quantile of a 90 %
-  /// interval (scripts/fit_constants.py prints it; docs/validation.md).
+  /// Without a measurement of the machine: 90th percentile of the absolute log error of dense
+  /// published runs that the fit of the constants did not see (cross-validated by model, GPU and
+  /// precision: 11.4 %) / 1.645, the normal quantile of a 90 % interval (scripts/fit_constants.py
+  /// prints it; docs/validation.md).
   double relative_error = 0.07;
   template <class V>
   void fields(V& v) {
     v.optional("name", name, "Name printed in reports.");
     v.optional("kernels", kernels, "Measured shares of the peaks.");
     v.optional("collectives", collectives, "Measured collective curves.");
-    v.optional("kernel_launch", kernel_launch, "Measured gap between dependent kernels; replaces the GPU's.", core::non_negative);
-    v.optional("host_bandwidth", host_bandwidth, "Measured copies GPU to host, pinned; replaces the GPU's.", core::positive);
-    v.optional("storage", storage, "Measured storage as one node sees it; replaces the cluster's client figures.");
-    v.optional("power", power, "Clock and power under lasting load; its effect on rates is in the kernels' figures.");
-    v.optional("data_interference", data_interference, "Compute time lost a second of collective that runs beside it, measured as 1 - alone / beside; replaces the framework's.", core::probability);
+    v.optional("kernel_launch", kernel_launch,
+               "Measured gap between dependent kernels; replaces the GPU's.", core::non_negative);
+    v.optional("host_bandwidth", host_bandwidth,
+               "Measured copies GPU to host, pinned; replaces the GPU's.", core::positive);
+    v.optional("storage", storage,
+               "Measured storage as one node sees it; replaces the cluster's client figures.");
+    v.optional(
+        "power", power,
+        "Clock and power under lasting load; its effect on rates is in the kernels' figures.");
+    v.optional("data_interference", data_interference,
+               "Compute time lost a second of collective that runs beside it, measured as 1 - "
+               "alone / beside; replaces the framework's.",
+               core::probability);
     v.optional("figures", figures, "Every fitted figure with its error.");
     v.optional("circumstances", circumstances, "Device, driver, versions, date, as recorded.");
-    v.optional("relative_error", relative_error, "Standard error of a predicted step, relative; widens the interval.", core::positive);
+    v.optional("relative_error", relative_error,
+               "Standard error of a predicted step, relative; widens the interval.",
+               core::positive);
   }
   bool operator==(const CalibrationSpec&) const = default;
 };

@@ -46,7 +46,10 @@ class Complaints {
 
 void check_format(const Scenario& s, Complaints& complaints) {
   if (s.headway != 1) {
-    complaints.add("headway", "format version {} is not known to this program; write 'headway: 1' and run 'headway check' again", s.headway);
+    complaints.add("headway",
+                   "format version {} is not known to this program; write 'headway: 1' and run "
+                   "'headway check' again",
+                   s.headway);
   }
   if (s.name.empty()) {
     complaints.add("name", "the name is empty; say in a few words what this scenario is");
@@ -56,7 +59,8 @@ void check_format(const Scenario& s, Complaints& complaints) {
 void check_power(const gpu::GpuSpec& gpu, Complaints& complaints) {
   if (gpu.power <= gpu.idle_power) {
     complaints.add("cluster.node.gpu.power",
-                   "a power limit of {} W leaves nothing above the {} W that an idle {} draws; raise it or lower 'idle_power'",
+                   "a power limit of {} W leaves nothing above the {} W that an idle {} draws; "
+                   "raise it or lower 'idle_power'",
                    gpu.power.si(), gpu.idle_power.si(), gpu.name);
   }
 }
@@ -66,7 +70,8 @@ void check_cluster(const ClusterSpec& c, Complaints& complaints) {
   const int domain = c.node.scale_up.domain_gpus;
   if (domain % c.node.gpus != 0 && c.node.gpus % domain != 0) {
     complaints.add("cluster.node.scale_up.domain_gpus",
-                   "a domain of {} GPUs and nodes of {} GPUs do not divide each other", domain, c.node.gpus);
+                   "a domain of {} GPUs and nodes of {} GPUs do not divide each other", domain,
+                   c.node.gpus);
   }
   if (c.node.gpus % c.node.nic.count != 0 && c.node.nic.count % c.node.gpus != 0) {
     complaints.add("cluster.node.nic.count", "{} network cards cannot be shared evenly by {} GPUs",
@@ -74,11 +79,14 @@ void check_cluster(const ClusterSpec& c, Complaints& complaints) {
   }
   const bool domains_span_nodes = domain > c.node.gpus;
   if (c.placement != Placement::packed && domains_span_nodes) {
-    complaints.add("cluster.placement", "placement '{}' of nodes that share an NVLink domain is not modelled; write 'packed'",
-                   core::to_word(c.placement));
+    complaints.add(
+        "cluster.placement",
+        "placement '{}' of nodes that share an NVLink domain is not modelled; write 'packed'",
+        core::to_word(c.placement));
   }
   if (c.storage.path == storage::StoragePath::shared && !c.storage.servers) {
-    complaints.add("cluster.storage.path", "storage on the compute fabric needs 'servers': how many hang on its leaves");
+    complaints.add("cluster.storage.path",
+                   "storage on the compute fabric needs 'servers': how many hang on its leaves");
   }
 }
 
@@ -89,8 +97,10 @@ int resolve_data(const Scenario& s, std::int64_t gpus, Complaints& complaints) {
   if (p.data.is_auto()) {
     if (gpus % model_ranks != 0) {
       complaints.add("parallelism",
-                     "tensor {} x context {} x pipeline {} = {} does not divide the cluster's {} nodes x {} GPUs = {}",
-                     p.tensor, p.context, p.pipeline, model_ranks, s.cluster.nodes, s.cluster.node.gpus, gpus);
+                     "tensor {} x context {} x pipeline {} = {} does not divide the cluster's {} "
+                     "nodes x {} GPUs = {}",
+                     p.tensor, p.context, p.pipeline, model_ranks, s.cluster.nodes,
+                     s.cluster.node.gpus, gpus);
       return 0;
     }
     return static_cast<int>(gpus / model_ranks);
@@ -98,9 +108,11 @@ int resolve_data(const Scenario& s, std::int64_t gpus, Complaints& complaints) {
   const std::int64_t ranks = model_ranks * *p.data.value;
   if (ranks != gpus) {
     complaints.add("parallelism.data",
-                   "tensor {} x context {} x pipeline {} x data {} = {} ranks, but the cluster has {} nodes x {} GPUs = {}; "
+                   "tensor {} x context {} x pipeline {} x data {} = {} ranks, but the cluster has "
+                   "{} nodes x {} GPUs = {}; "
                    "write 'data: auto' or change one of them",
-                   p.tensor, p.context, p.pipeline, *p.data.value, ranks, s.cluster.nodes, s.cluster.node.gpus, gpus);
+                   p.tensor, p.context, p.pipeline, *p.data.value, ranks, s.cluster.nodes,
+                   s.cluster.node.gpus, gpus);
     return 0;
   }
   return *p.data.value;
@@ -111,7 +123,8 @@ int resolve_micro_batches(const Scenario& s, int data, Complaints& complaints) {
   const std::int64_t together = std::int64_t{data} * p.micro_batch;
   if (s.training.global_batch % together != 0) {
     complaints.add("training.global_batch",
-                   "a global batch of {} sequences cannot be split into data {} x micro_batch {} = {}; use a multiple of {}",
+                   "a global batch of {} sequences cannot be split into data {} x micro_batch {} = "
+                   "{}; use a multiple of {}",
                    s.training.global_batch, data, p.micro_batch, together, together);
     return 0;
   }
@@ -134,12 +147,14 @@ void check_tensor(const Scenario& s, Complaints& complaints) {
     divides("ffn", s.model.ffn, "parallelism.tensor");
   }
   if (s.model.key_value_heads % t != 0 && t % s.model.key_value_heads != 0) {
-    complaints.add("parallelism.tensor", "tensor {} and the model's key_value_heads = {} do not divide each other", t,
+    complaints.add("parallelism.tensor",
+                   "tensor {} and the model's key_value_heads = {} do not divide each other", t,
                    s.model.key_value_heads);
   }
   if (s.parallelism.sequence && s.training.sequence_length % (t * s.parallelism.context) != 0) {
     complaints.add("training.sequence_length",
-                   "a sequence of {} tokens cannot be split over tensor {} x context {}; set 'sequence: false' or change one of them",
+                   "a sequence of {} tokens cannot be split over tensor {} x context {}; set "
+                   "'sequence: false' or change one of them",
                    s.training.sequence_length, t, s.parallelism.context);
   }
 }
@@ -171,27 +186,36 @@ void check_pipeline(const Scenario& s, int micro_batches, Complaints& complaints
 
 void check_model(const workload::ModelSpec& m, Complaints& complaints) {
   if (m.heads % m.key_value_heads != 0) {
-    complaints.add("model.key_value_heads", "{} query heads cannot be shared by {} key and value heads", m.heads, m.key_value_heads);
+    complaints.add("model.key_value_heads",
+                   "{} query heads cannot be shared by {} key and value heads", m.heads,
+                   m.key_value_heads);
   }
   if (m.attention == workload::AttentionKind::sliding_window && m.window == 0) {
-    complaints.add("model.attention", "attention 'sliding_window' needs 'window', the tokens a layer sees");
+    complaints.add("model.attention",
+                   "attention 'sliding_window' needs 'window', the tokens a layer sees");
   }
   if (m.ffn == 0 && workload::layer_count(m).dense > 0) {
-    complaints.add("model.ffn", "{} without experts needs 'ffn' of 1 or more", m.moe ? "a layer" : "a model");
+    complaints.add("model.ffn", "{} without experts needs 'ffn' of 1 or more",
+                   m.moe ? "a layer" : "a model");
   }
 }
 
-void check_ageing(const failures::HazardSpec& hazard, const std::string& path, Complaints& complaints) {
+void check_ageing(const failures::HazardSpec& hazard,
+                  const std::string& path,
+                  Complaints& complaints) {
   if (hazard.law.kind != failures::LawKind::exponential && hazard.count) {
-    complaints.add(path, "hazard '{}' ages by a {} law and needs mtbf; a count does not say how old the parts were", hazard.name,
-                   core::to_word(hazard.law.kind));
+    complaints.add(
+        path,
+        "hazard '{}' ages by a {} law and needs mtbf; a count does not say how old the parts were",
+        hazard.name, core::to_word(hazard.law.kind));
   }
   using failures::LawKind;
   const auto& law = hazard.law;
   const failures::LawSpec plain;
   const auto needs = [&](bool given, const char* key, LawKind kind) {
     if (given && law.kind != kind) {
-      complaints.add(fmt::format("{}.law.{}", path, key), "'{}' belongs to 'kind: {}'; the law here is {}", key, core::to_word(kind),
+      complaints.add(fmt::format("{}.law.{}", path, key),
+                     "'{}' belongs to 'kind: {}'; the law here is {}", key, core::to_word(kind),
                      core::to_word(law.kind));
     }
   };
@@ -200,28 +224,37 @@ void check_ageing(const failures::HazardSpec& hazard, const std::string& path, C
   needs(law.defective != plain.defective, "defective", LawKind::defects);
   needs(!law.factors.empty(), "factors", LawKind::piecewise);
   if (law.kind == LawKind::piecewise && law.factors.empty()) {
-    complaints.add(path + ".law", "a piecewise law needs 'factors': until which age the rate is how many times 1 / mtbf");
+    complaints.add(
+        path + ".law",
+        "a piecewise law needs 'factors': until which age the rate is how many times 1 / mtbf");
   }
   core::Seconds last;
   for (std::size_t i = 0; i < hazard.law.factors.size(); ++i) {
     const auto until = hazard.law.factors[i].until;
     if (until <= last) {
-      complaints.add(fmt::format("{}.law.factors[{}].until", path, i), "the ages of a piecewise law must rise, but {} s does not come after {} s",
+      complaints.add(fmt::format("{}.law.factors[{}].until", path, i),
+                     "the ages of a piecewise law must rise, but {} s does not come after {} s",
                      until.si(), last.si());
     }
     last = until;
   }
 }
 
-void check_effect(const failures::HazardSpec& hazard, const std::string& path, Complaints& complaints) {
+void check_effect(const failures::HazardSpec& hazard,
+                  const std::string& path,
+                  Complaints& complaints) {
   if (hazard.lasts && !failures::is_slow(hazard.effect)) {
-    complaints.add(path + ".lasts", "only slow parts get well by themselves; effect '{}' does not", core::to_word(hazard.effect));
+    complaints.add(path + ".lasts", "only slow parts get well by themselves; effect '{}' does not",
+                   core::to_word(hazard.effect));
   }
   if (hazard.keeps != failures::HazardSpec{}.keeps && !failures::is_slow(hazard.effect)) {
-    complaints.add(path + ".keeps", "only slow parts keep a share of their speed; effect '{}' does not", core::to_word(hazard.effect));
+    complaints.add(path + ".keeps",
+                   "only slow parts keep a share of their speed; effect '{}' does not",
+                   core::to_word(hazard.effect));
   }
   if (hazard.latent && hazard.effect != failures::Effect::stop) {
-    complaints.add(path + ".latent", "a silent failure stops the job when it is noticed; it cannot have effect '{}'",
+    complaints.add(path + ".latent",
+                   "a silent failure stops the job when it is noticed; it cannot have effect '{}'",
                    core::to_word(hazard.effect));
   }
 }
@@ -235,79 +268,104 @@ void check_hazards(const failures::FailureSpec& f, Complaints& complaints) {
       complaints.add(path, "hazard '{}' needs exactly one of 'mtbf' and 'count'", hazard.name);
     }
     if (hazard.count && !f.observed) {
-      complaints.add(path, "hazard '{}' has a 'count', so the list needs 'observed': how many GPUs were watched for how long", hazard.name);
+      complaints.add(path,
+                     "hazard '{}' has a 'count', so the list needs 'observed': how many GPUs were "
+                     "watched for how long",
+                     hazard.name);
     }
     if (!names.insert(hazard.name).second) {
-      complaints.add(path, "two hazards are named '{}'; names choose the random stream and must differ", hazard.name);
+      complaints.add(path,
+                     "two hazards are named '{}'; names choose the random stream and must differ",
+                     hazard.name);
     }
     check_ageing(hazard, path, complaints);
     check_effect(hazard, path, complaints);
   }
   if (f.maintenance && f.maintenance->lasts >= f.maintenance->every) {
-    complaints.add("run.failures.maintenance", "planned work lasts {} s and begins every {} s; leave time in between",
+    complaints.add("run.failures.maintenance",
+                   "planned work lasts {} s and begins every {} s; leave time in between",
                    f.maintenance->lasts.si(), f.maintenance->every.si());
   }
 }
 
-/// Who must notice hangs, and where the state of a job that does not go back to checkpoints comes from.
+/// Who must notice hangs, and where the state of a job that does not go back to checkpoints comes
+/// from.
 /// @param data  data-parallel degree; 0: unknown
 void check_recovery(const Scenario& s, int data, Complaints& complaints) {
   const auto& r = s.run.recovery;
-  if (r.detectors && !r.detectors->watchdog && !r.detectors->heartbeat && !r.detectors->health_check && s.run.failures) {
+  if (r.detectors && !r.detectors->watchdog && !r.detectors->heartbeat &&
+      !r.detectors->health_check && s.run.failures) {
     for (const auto& hazard : s.run.failures->hazards) {
       if (hazard.effect == failures::Effect::hang) {
-        complaints.add("run.recovery.detectors", "nothing detects the hang '{}'; add a watchdog, a heartbeat or a health_check", hazard.name);
+        complaints.add(
+            "run.recovery.detectors",
+            "nothing detects the hang '{}'; add a watchdog, a heartbeat or a health_check",
+            hazard.name);
       }
     }
   }
   const bool without_saves = r.state_from == failures::StateSource::peers || r.elastic;
   const auto& p = s.parallelism;
   const bool copies = p.sharding == workload::Sharding::zero0 ||
-                      (p.sharding == workload::Sharding::hsdp && (data == 0 || data * p.context > p.shard_group_size));
+                      (p.sharding == workload::Sharding::hsdp &&
+                       (data == 0 || data * p.context > p.shard_group_size));
   if (without_saves && !copies) {
     complaints.add(r.elastic ? "run.recovery.elastic" : "run.recovery.state_from",
-                   "with sharding {}{} the lost node's part of the state is nowhere else; write 'sharding: zero0' or 'hsdp' with two "
+                   "with sharding {}{} the lost node's part of the state is nowhere else; write "
+                   "'sharding: zero0' or 'hsdp' with two "
                    "groups or more, or save to a checkpoint level with 'place: peer'",
-                   core::to_word(p.sharding), p.sharding == workload::Sharding::hsdp ? " in a single group" : "");
+                   core::to_word(p.sharding),
+                   p.sharding == workload::Sharding::hsdp ? " in a single group" : "");
   }
 }
 
 void check_checkpoint(const storage::CheckpointSpec& c, Complaints& complaints) {
   if (c.levels.size() > 3) {
-    complaints.add("run.checkpoint.levels", "{} levels beside the storage; at most 3 are modelled", c.levels.size());
+    complaints.add("run.checkpoint.levels", "{} levels beside the storage; at most 3 are modelled",
+                   c.levels.size());
   }
   for (std::size_t i = 0; i < c.levels.size(); ++i) {
     const auto& level = c.levels[i];
     const std::string path = fmt::format("run.checkpoint.levels[{}]", i);
     if (i == 0 && level.every != 1) {
-      complaints.add(path + ".every", "the first level takes the snapshot of every save; write 'every: 1' or leave it out");
+      complaints.add(
+          path + ".every",
+          "the first level takes the snapshot of every save; write 'every: 1' or leave it out");
     }
     if (level.place == storage::NearPlace::nvme && !level.write_bandwidth && !level.persist) {
-      complaints.add(path, "an nvme level needs 'write_bandwidth' (one node into its drives) or a measured 'persist'");
+      complaints.add(path,
+                     "an nvme level needs 'write_bandwidth' (one node into its drives) or a "
+                     "measured 'persist'");
     }
   }
   if (c.levels.empty() && c.every != 1) {
-    complaints.add("run.checkpoint.every", "without 'levels' every save goes to storage; lengthen the interval instead");
+    complaints.add("run.checkpoint.every",
+                   "without 'levels' every save goes to storage; lengthen the interval instead");
   }
 }
 
 void check_data(const storage::DataSpec& d, Complaints& complaints) {
   if (d.restart_moves > 0 && d.dataset.si() <= 0) {
-    complaints.add("run.data.restart_moves", "nothing is copied to another island without the size of the 'dataset'");
+    complaints.add("run.data.restart_moves",
+                   "nothing is copied to another island without the size of the 'dataset'");
   }
   if (d.refill_cache && (d.node_cache.si() <= 0 || d.dataset.si() <= 0)) {
-    complaints.add("run.data.refill_cache", "a spare has nothing to fill without 'dataset' and 'node_cache'");
+    complaints.add("run.data.refill_cache",
+                   "a spare has nothing to fill without 'dataset' and 'node_cache'");
   }
 }
 
 void check_run(const RunSpec& r, Complaints& complaints) {
   if (r.checkpoint.interval_steps && !r.checkpoint.interval.is_auto()) {
-    complaints.add("run.checkpoint", "'interval' and 'interval_steps' say the same thing twice; keep one");
+    complaints.add("run.checkpoint",
+                   "'interval' and 'interval_steps' say the same thing twice; keep one");
   }
   if (r.until) {
-    const int given = (r.until->tokens ? 1 : 0) + (r.until->steps ? 1 : 0) + (r.until->wall ? 1 : 0);
+    const int given =
+        (r.until->tokens ? 1 : 0) + (r.until->steps ? 1 : 0) + (r.until->wall ? 1 : 0);
     if (given != 1) {
-      complaints.add("run.until", "write exactly one of 'tokens', 'steps' and 'wall', not {}", given);
+      complaints.add("run.until", "write exactly one of 'tokens', 'steps' and 'wall', not {}",
+                     given);
     }
   }
   check_checkpoint(r.checkpoint, complaints);
@@ -372,7 +430,8 @@ void check_curves(const CalibrationSpec& calibration, Complaints& complaints) {
     }
     for (std::size_t k = 1; k < curve.points.size(); ++k) {
       if (curve.points[k].message <= curve.points[k - 1].message) {
-        complaints.add(fmt::format("{}.points[{}]", path, k), "the points of a curve must rise in message size");
+        complaints.add(fmt::format("{}.points[{}]", path, k),
+                       "the points of a curve must rise in message size");
       }
     }
   }
@@ -404,7 +463,8 @@ CheckedScenario check(Scenario scenario, const SourceMarks& marks) {
 
   CheckedScenario checked;
   checked.whole_domain_ = scenario.cluster.node.scale_up.domain_gpus;
-  scenario.cluster.node.scale_up.domain_gpus = filled_domain(scenario.cluster, scenario.parallelism);
+  scenario.cluster.node.scale_up.domain_gpus =
+      filled_domain(scenario.cluster, scenario.parallelism);
   checked.scenario_ = std::move(scenario);
   checked.gpus_ = gpus;
   checked.data_parallel_ = data;

@@ -18,11 +18,13 @@ class CheckedScenario {
   [[nodiscard]] int data_parallel() const { return data_parallel_; }
   /// Micro-batches each pipeline replica runs in a step.
   [[nodiscard]] int micro_batches() const { return micro_batches_; }
-  /// GPUs of a whole NVLink domain; the scenario's `domain_gpus` is what the job fills of it (`filled_domain`).
+  /// GPUs of a whole NVLink domain; the scenario's `domain_gpus` is what the job fills of it
+  /// (`filled_domain`).
   [[nodiscard]] int whole_domain() const { return whole_domain_; }
   /// Tokens of one step.
   [[nodiscard]] double tokens_per_step() const {
-    return static_cast<double>(scenario_.training.global_batch) * scenario_.training.sequence_length;
+    return static_cast<double>(scenario_.training.global_batch) *
+           scenario_.training.sequence_length;
   }
 
  private:

@@ -29,8 +29,11 @@ struct NodeSpec {
     v.required("scale_up", scale_up, "The network inside the node or rack.");
     v.required("nic", nic, "Network cards.");
     v.optional("host_memory", host_memory, "Memory of the host.", core::positive);
-    v.optional("host_memory_bandwidth", host_memory_bandwidth, "Of all memory channels of the host; an offloaded optimizer updates there.", core::positive);
-    v.optional("host_power", host_power, "Power of the node beside its GPUs (CPUs, fans, NICs).", core::non_negative);
+    v.optional("host_memory_bandwidth", host_memory_bandwidth,
+               "Of all memory channels of the host; an offloaded optimizer updates there.",
+               core::positive);
+    v.optional("host_power", host_power, "Power of the node beside its GPUs (CPUs, fans, NICs).",
+               core::non_negative);
   }
   bool operator==(const NodeSpec&) const = default;
 };
@@ -38,8 +41,8 @@ struct NodeSpec {
 enum class Placement { packed, rack, random, fragmented };
 constexpr auto enum_words(Placement) {
   using E = core::EnumWord<Placement>;
-  return std::array{E{Placement::packed, "packed"}, E{Placement::rack, "rack"}, E{Placement::random, "random"},
-                    E{Placement::fragmented, "fragmented"}};
+  return std::array{E{Placement::packed, "packed"}, E{Placement::rack, "rack"},
+                    E{Placement::random, "random"}, E{Placement::fragmented, "fragmented"}};
 }
 
 /// The machine a job runs on.

@@ -21,10 +21,12 @@ struct PathSegment {
 std::vector<PathSegment> critical_segments(const network::Problem& problem,
                                            const network::RunResult& result);
 
-/// Walks back from the last event: a computation leads to what the rank did before it, a transfer to the rank
-/// whose arrival launched it. Every instant of the step has one cause, so the values add up to `result.end`.
+/// Walks back from the last event: a computation leads to what the rank did before it, a transfer
+/// to the rank whose arrival launched it. Every instant of the step has one cause, so the values
+/// add up to `result.end`.
 /// @param problem  the problem that was run
 /// @param result   with a trace
-core::ByActivity<core::Tick> critical_path(const network::Problem& problem, const network::RunResult& result);
+core::ByActivity<core::Tick> critical_path(const network::Problem& problem,
+                                           const network::RunResult& result);
 
 }  // namespace headway::training

@@ -22,7 +22,7 @@ struct Contribution {
   std::string formula;     ///< of one launch, numbers filled in
   /// What the formula gives for one launch; kernels alone have it, `time` is `count` times that.
   std::optional<core::Seconds> once;
-  std::string change;      ///< what would make it shorter
+  std::string change;  ///< what would make it shorter
 };
 
 /// The step when one input is 10 % lower or higher.
@@ -45,8 +45,9 @@ struct Explanation {
 /// The `most` largest contributions; contributions and rest add up to the step.
 Explanation explain_step(const CheckedScenario& checked, std::size_t most = 10);
 
-/// Of the time of a step's compute kernels the share that the CPU adds by launching them too slowly,
-/// 1 - GPU time / (GPU time x gpu::launch_stretch) over all blocks of all stages; 0 with CUDA graphs.
+/// Of the time of a step's compute kernels the share that the CPU adds by launching them too
+/// slowly, 1 - GPU time / (GPU time x gpu::launch_stretch) over all blocks of all stages; 0 with
+/// CUDA graphs.
 double launch_share(const CheckedScenario& checked);
 
 /// Recomputes the step with each main input at `1 - change` and `1 + change`: matrix units, memory

@@ -46,7 +46,7 @@ std::vector<Group> groups_of_one(const CheckedScenario& checked) {
 }
 
 constexpr std::uint32_t kNoUse = 0xffffffffU;  ///< in place of an entry in `collectives`
-constexpr int kSpans = -1;  ///< in place of a tensor index: all of them
+constexpr int kSpans = -1;                     ///< in place of a tensor index: all of them
 
 /// What two ranks must share to be in one group: the slot (by number) and who leads it.
 struct GroupKey {
@@ -273,8 +273,8 @@ class Lowering {
            group == Group::expert_shard;
   }
 
-  /// What the links that are kept see of a transfer: of one tensor index, that of all it stands for; of one that spans
-  /// tensor ranks, what it puts on them itself.
+  /// What the links that are kept see of a transfer: of one tensor index, that of all it stands
+  /// for; of one that spans tensor ranks, what it puts on them itself.
   void keep_links(int index, network::Transfer& transfer) const {
     if (orbits_.empty() || transfer.flows.empty()) {
       return;
@@ -285,7 +285,8 @@ class Lowering {
       if (of_link == TensorOrbits::kShared) {
         use.coefficient *= index == kSpans ? 1 : orbits_.size_of(index);
       } else if (!orbits_.keeps(of_link)) {
-        HEADWAY_CHECK(index == kSpans, "a transfer of tensor index {} uses a link of index {}", index, of_link);
+        HEADWAY_CHECK(index == kSpans, "a transfer of tensor index {} uses a link of index {}",
+                      index, of_link);
         continue;
       }
       kept.push_back(use);
@@ -410,7 +411,8 @@ network::NcclGeneration nccl_generation(gpu::Architecture architecture) {
 RankLayout rank_layout(const CheckedScenario& checked) {
   const Scenario& s = checked.scenario();
   return {s.parallelism, checked.data_parallel(), s.cluster.node.scale_up.domain_gpus,
-          node_order(s.cluster, s.parallelism, checked.data_parallel(), static_cast<std::uint64_t>(s.run.seed))};
+          node_order(s.cluster, s.parallelism, checked.data_parallel(),
+                     static_cast<std::uint64_t>(s.run.seed))};
 }
 
 network::Fabric build_fabric(const ClusterSpec& cluster) {

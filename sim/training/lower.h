@@ -17,7 +17,8 @@
 
 namespace headway::training {
 
-/// The time of one kind of collective of the step, alone on the fabric: what reports and explanations quote.
+/// The time of one kind of collective of the step, alone on the fabric: what reports and
+/// explanations quote.
 struct CollectiveUse {
   std::string name;
   network::CollectiveCall call;
@@ -28,12 +29,15 @@ struct CollectiveUse {
 /// A training step as a problem for the flow engine.
 struct LoweredStep {
   network::Problem problem;
-  std::vector<core::LinkId> fabric_links;      ///< problem link -> fabric link
+  std::vector<core::LinkId> fabric_links;        ///< problem link -> fabric link
   std::vector<std::uint32_t> link_multiplicity;  ///< problem link -> fabric links it stands for
-  std::vector<CollectiveUse> collectives;      ///< each distinct one once, in order of first use
-  std::vector<core::Bytes> timed_bytes;        ///< per group: bytes one rank sends over NVLink in a timed event, else 0
-  std::vector<core::Bytes> copied_bytes;       ///< per group: of a copy between GPU and host memory, else 0
-  std::vector<std::uint32_t> use_of_group;     ///< per group: its entry in `collectives`; of a copy none
+  std::vector<CollectiveUse> collectives;        ///< each distinct one once, in order of first use
+  std::vector<core::Bytes>
+      timed_bytes;  ///< per group: bytes one rank sends over NVLink in a timed event, else 0
+  std::vector<core::Bytes>
+      copied_bytes;  ///< per group: of a copy between GPU and host memory, else 0
+  std::vector<std::uint32_t>
+      use_of_group;  ///< per group: its entry in `collectives`; of a copy none
   std::vector<std::vector<StepOrigin>> origins;  ///< per program and step, if asked for
 };
 
@@ -63,9 +67,9 @@ double interference_share(const Scenario& scenario, core::Activity activity);
 KernelTimes kernel_times(const Scenario& scenario);
 
 /// One actor a rank, one group for every set of ranks that communicates; with
-/// `options.orbits` only those of the kept tensor indices, with multiplicities: the same ticks and result digest.
-/// Groups inside one NVLink domain are timed events: the domain is taken to serve one group at a
-/// time.
+/// `options.orbits` only those of the kept tensor indices, with multiplicities: the same ticks and
+/// result digest. Groups inside one NVLink domain are timed events: the domain is taken to serve
+/// one group at a time.
 LoweredStep lower(const CheckedScenario& checked,
                   const workload::StepGraph& graph,
                   const network::Fabric& fabric,

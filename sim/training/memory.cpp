@@ -19,15 +19,19 @@ int communicators(const CheckedScenario& checked) {
 MemoryResult predict_memory(const CheckedScenario& checked) {
   const Scenario& s = checked.scenario();
   const auto& gpu = s.cluster.node.gpu;
-  const auto stages =
-      workload::stage_memory(s.model, s.training, s.parallelism, checked.data_parallel(), checked.micro_batches());
+  const auto stages = workload::stage_memory(s.model, s.training, s.parallelism,
+                                             checked.data_parallel(), checked.micro_batches());
   MemoryResult result;
   result.capacity = gpu.memory;
   for (std::size_t stage = 0; stage < stages.size(); ++stage) {
     const auto& tensors = stages[stage];
     const auto reserved = gpu::reserved_memory(communicators(checked), tensors.total());
-    const MemoryByKind kinds{tensors.weights, tensors.gradients, tensors.optimizer,
-                             tensors.activations, tensors.logits, tensors.buffers + reserved.collectives,
+    const MemoryByKind kinds{tensors.weights,
+                             tensors.gradients,
+                             tensors.optimizer,
+                             tensors.activations,
+                             tensors.logits,
+                             tensors.buffers + reserved.collectives,
                              reserved.context + reserved.allocator};
     result.stage_peak.push_back(kinds.total());
     if (stage == 0 || kinds.total() > result.peak) {
@@ -37,7 +41,8 @@ MemoryResult predict_memory(const CheckedScenario& checked) {
     }
   }
   for (const auto& tensors : stages) {
-    result.host_peak = std::max(result.host_peak, tensors.host * static_cast<double>(s.cluster.node.gpus));
+    result.host_peak =
+        std::max(result.host_peak, tensors.host * static_cast<double>(s.cluster.node.gpus));
   }
   result.host_capacity = s.cluster.node.host_memory;
   result.fits = result.peak <= result.capacity && result.host_peak <= result.host_capacity;

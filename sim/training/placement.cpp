@@ -39,14 +39,17 @@ std::vector<std::uint32_t> shuffled_runs(std::size_t nodes, std::size_t run, std
 }
 
 /// The n-th node's worth of ranks goes to the place that its (replica, stage) has among all.
-std::vector<std::uint32_t> replica_by_replica(const ClusterSpec& cluster, const RankLayout& layout) {
+std::vector<std::uint32_t> replica_by_replica(const ClusterSpec& cluster,
+                                              const RankLayout& layout) {
   std::vector<std::uint32_t> slots(static_cast<std::size_t>(cluster.nodes));
   std::iota(slots.begin(), slots.end(), 0U);
   const auto place = [&](std::uint32_t slot) {
-    const RankCoordinates at = layout.coordinates(Rank(slot * static_cast<std::uint32_t>(cluster.node.gpus)));
+    const RankCoordinates at =
+        layout.coordinates(Rank(slot * static_cast<std::uint32_t>(cluster.node.gpus)));
     return std::pair(at.data, at.pipeline);
   };
-  std::stable_sort(slots.begin(), slots.end(), [&](std::uint32_t a, std::uint32_t b) { return place(a) < place(b); });
+  std::stable_sort(slots.begin(), slots.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return place(a) < place(b); });
   std::vector<std::uint32_t> order(slots.size());
   for (std::uint32_t node = 0; node < slots.size(); ++node) {
     order[slots[node]] = node;
@@ -55,7 +58,9 @@ std::vector<std::uint32_t> replica_by_replica(const ClusterSpec& cluster, const 
 }
 
 /// Groups of `group` ranks in a row, in domains of `domain` GPUs, never lie askew.
-bool aligned(std::int64_t group, std::int64_t domain) { return domain % group == 0 || group % domain == 0; }
+bool aligned(std::int64_t group, std::int64_t domain) {
+  return domain % group == 0 || group % domain == 0;
+}
 
 }  // namespace
 
@@ -74,13 +79,17 @@ int filled_domain(const ClusterSpec& cluster, const workload::ParallelismSpec& p
   return domain;
 }
 
-NodeOrder node_order(const ClusterSpec& cluster, const workload::ParallelismSpec& parallelism, int data_parallel, std::uint64_t seed) {
+NodeOrder node_order(const ClusterSpec& cluster,
+                     const workload::ParallelismSpec& parallelism,
+                     int data_parallel,
+                     std::uint64_t seed) {
   const auto nodes = static_cast<std::size_t>(cluster.nodes);
   switch (cluster.placement) {
     case Placement::packed:
       return {};
     case Placement::rack:
-      return {replica_by_replica(cluster, RankLayout(parallelism, data_parallel)), cluster.node.gpus};
+      return {replica_by_replica(cluster, RankLayout(parallelism, data_parallel)),
+              cluster.node.gpus};
     case Placement::random:
       return {shuffled_runs(nodes, 1, seed), cluster.node.gpus};
     case Placement::fragmented:
@@ -135,7 +144,8 @@ RankCoordinates RankLayout::coordinates(Rank rank) const {
 }
 
 Rank RankLayout::rank(const RankCoordinates& at) const {
-  const int outer = pipeline_first_ ? at.pipeline + pipeline_ * at.data : at.data + data_ * at.pipeline;
+  const int outer =
+      pipeline_first_ ? at.pipeline + pipeline_ * at.data : at.data + data_ * at.pipeline;
   return Rank(at.tensor + tensor_ * (at.context + context_ * outer));
 }
 
@@ -262,13 +272,16 @@ std::vector<Rank> RankLayout::expert_members(Group group, Rank of) const {
   if (group == Group::expert) {
     return ranks;
   }
-  // Members of one domain are neighbours in the group; those of a rail have the same place in their domains.
+  // Members of one domain are neighbours in the group; those of a rail have the same place in their
+  // domains.
   const auto in_domain = [&](Rank rank) { return domain(rank) == domain(of); };
   const auto each = std::count_if(ranks.begin(), ranks.end(), in_domain);
   const auto own = std::find(ranks.begin(), ranks.end(), of) - ranks.begin();
   std::vector<Rank> part;
   for (std::ptrdiff_t i = 0; i < static_cast<std::ptrdiff_t>(ranks.size()); ++i) {
-    const bool member = group == Group::expert_domain ? in_domain(ranks[static_cast<std::size_t>(i)]) : i % each == own % each;
+    const bool member = group == Group::expert_domain
+                            ? in_domain(ranks[static_cast<std::size_t>(i)])
+                            : i % each == own % each;
     if (member) {
       part.push_back(ranks[static_cast<std::size_t>(i)]);
     }
@@ -292,7 +305,8 @@ int RankLayout::expert_domains() const {
       ++held[domain(member)];
     }
     const auto even = [&](const auto& entry) { return entry.second == held.begin()->second; };
-    if (!std::all_of(held.begin(), held.end(), even) || (domains != 0 && domains != static_cast<int>(held.size()))) {
+    if (!std::all_of(held.begin(), held.end(), even) ||
+        (domains != 0 && domains != static_cast<int>(held.size()))) {
       return 1;
     }
     domains = static_cast<int>(held.size());

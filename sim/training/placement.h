@@ -23,25 +23,35 @@ struct NodeOrder {
   int gpus_per_node = 1;
 };
 
-/// packed: in the order of the fabric, so that nodes of one stage stand side by side where ranks count data before pipeline;
-/// rack: the nodes of one model replica stand side by side, so that a rack holds parts of as few replicas as can be;
-/// random: shuffled; fragmented: runs of four nodes that stay together, in random order, as a cluster leaves them that is never
-/// quite empty. Draws depend on the seed alone.
-NodeOrder node_order(const ClusterSpec& cluster, const workload::ParallelismSpec& parallelism, int data_parallel, std::uint64_t seed);
+/// packed: in the order of the fabric, so that nodes of one stage stand side by side where ranks
+/// count data before pipeline; rack: the nodes of one model replica stand side by side, so that a
+/// rack holds parts of as few replicas as can be; random: shuffled; fragmented: runs of four nodes
+/// that stay together, in random order, as a cluster leaves them that is never quite empty. Draws
+/// depend on the seed alone.
+NodeOrder node_order(const ClusterSpec& cluster,
+                     const workload::ParallelismSpec& parallelism,
+                     int data_parallel,
+                     std::uint64_t seed);
 
-/// GPUs of each NVLink domain that a job fills. Where a domain spans nodes and the job several domains, it takes as many whole
-/// nodes of each as keep tensor and expert groups within one domain, or wider ones in equal parts: of an NVL72 rack 64 GPUs
-/// for 64 ranks of experts, as schedulers allot segments of racks. Else the whole domain.
+/// GPUs of each NVLink domain that a job fills. Where a domain spans nodes and the job several
+/// domains, it takes as many whole nodes of each as keep tensor and expert groups within one
+/// domain, or wider ones in equal parts: of an NVL72 rack 64 GPUs for 64 ranks of experts, as
+/// schedulers allot segments of racks. Else the whole domain.
 int filled_domain(const ClusterSpec& cluster, const workload::ParallelismSpec& parallelism);
 
-/// The layout of all ranks: rank <-> coordinates <-> GPU. Ranks fill nodes in order; which node that is, the order says.
+/// The layout of all ranks: rank <-> coordinates <-> GPU. Ranks fill nodes in order; which node
+/// that is, the order says.
 class RankLayout {
  public:
   /// @param domain_gpus  GPUs of one NVLink domain; 0: all are in one
-  RankLayout(const workload::ParallelismSpec& parallelism, int data_parallel, int domain_gpus = 0,
+  RankLayout(const workload::ParallelismSpec& parallelism,
+             int data_parallel,
+             int domain_gpus = 0,
              NodeOrder order = {});
 
-  [[nodiscard]] std::int64_t ranks() const { return std::int64_t{tensor_} * context_ * data_ * pipeline_; }
+  [[nodiscard]] std::int64_t ranks() const {
+    return std::int64_t{tensor_} * context_ * data_ * pipeline_;
+  }
   [[nodiscard]] RankCoordinates coordinates(core::Rank rank) const;
   [[nodiscard]] core::Rank rank(const RankCoordinates& at) const;
   [[nodiscard]] core::GpuId gpu(core::Rank rank) const;
@@ -62,8 +72,8 @@ class RankLayout {
   [[nodiscard]] std::vector<core::Rank> members(workload::Group group, core::Rank rank) const;
 
  private:
-  /// Where a rank stands among the tensor x context x data ranks of its stage, divided over experts: expert tensor
-  /// ranks are neighbours, then expert ranks (Megatron-Core's order).
+  /// Where a rank stands among the tensor x context x data ranks of its stage, divided over
+  /// experts: expert tensor ranks are neighbours, then expert ranks (Megatron-Core's order).
   struct ExpertPlace {
     int tensor = 0, expert = 0, data = 0;
   };
@@ -74,7 +84,8 @@ class RankLayout {
   /// copies.
   [[nodiscard]] std::vector<int> stages_alike(int pipeline) const;
   [[nodiscard]] std::vector<core::Rank> shard_members(workload::Group group, core::Rank rank) const;
-  [[nodiscard]] std::vector<core::Rank> expert_members(workload::Group group, core::Rank rank) const;
+  [[nodiscard]] std::vector<core::Rank> expert_members(workload::Group group,
+                                                       core::Rank rank) const;
 
   int tensor_, context_, data_, pipeline_;
   int expert_, expert_tensor_, shard_group_, expert_shards_, domain_gpus_;

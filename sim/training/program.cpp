@@ -175,7 +175,8 @@ class StageCompiler {
 
   std::uint32_t slot_of(const Operation& o) {
     const bool collective = o.kind == OperationKind::collective;
-    // Messages between stages meet whichever way they go; those of a context ring have their own group.
+    // Messages between stages meet whichever way they go; those of a context ring have their own
+    // group.
     const bool own_group = collective || o.group == workload::Group::context;
     SlotKey key{o.kind,       own_group ? o.group : workload::Group::pipeline_next,
                 o.collective, o.activity,
@@ -184,10 +185,12 @@ class StageCompiler {
                 o.name};
     if (!collective && key.peer_stage >= 0) {
       const bool sends = o.kind == OperationKind::send;
-      const std::pair<int, int> pair = sends ? std::pair{stage_, o.peer_stage} : std::pair{o.peer_stage, stage_};
+      const std::pair<int, int> pair =
+          sends ? std::pair{stage_, o.peer_stage} : std::pair{o.peer_stage, stage_};
       key.channel = in_order_.contains(pair) ? 0 : o.channel;
     }
-    const auto [place, fresh] = slots_.try_emplace(key, static_cast<std::uint32_t>(program_.slots.size()));
+    const auto [place, fresh] =
+        slots_.try_emplace(key, static_cast<std::uint32_t>(program_.slots.size()));
     if (fresh) {
       program_.slots.push_back(key);
       slot_names_.push_back(name(key.name));
@@ -277,7 +280,7 @@ std::vector<core::Tick> operation_durations(const workload::Block& block,
   for (std::size_t i = 0; i < seconds.size(); ++i) {
     const Operation& o = block.operations[i];
     const bool beside = o.kind == OperationKind::collective && o.asynchronous && interference;
-    ticks.push_back(clock.to_ticks(beside                             ? interference(o)
+    ticks.push_back(clock.to_ticks(beside                           ? interference(o)
                                    : o.kind == OperationKind::delay ? o.duration
                                                                     : seconds[i] * stretch));
   }
@@ -303,7 +306,8 @@ std::vector<std::vector<core::Tick>> block_durations(const workload::StepGraph& 
 }
 
 std::set<std::pair<int, int>> in_order_pairs(const workload::StepGraph& graph) {
-  // For each pair of stages the channels of its messages, in the order sent and in the order received.
+  // For each pair of stages the channels of its messages, in the order sent and in the order
+  // received.
   std::map<std::pair<int, int>, std::vector<int>> sent;
   std::map<std::pair<int, int>, std::vector<int>> received;
   for (int stage = 0; stage < static_cast<int>(graph.stages.size()); ++stage) {

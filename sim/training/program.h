@@ -58,8 +58,8 @@ std::vector<std::vector<core::Tick>> block_durations(const workload::StepGraph& 
 /// memory, and the launch gap.
 core::Seconds host_copy_time(const KernelTimes& times, core::Bytes bytes);
 
-/// Pairs (from, to) of stages whose messages are received in the order they are sent, whatever their channel.
-/// One group then serves all channels of the pair, which keeps the problem small.
+/// Pairs (from, to) of stages whose messages are received in the order they are sent, whatever
+/// their channel. One group then serves all channels of the pair, which keeps the problem small.
 std::set<std::pair<int, int>> in_order_pairs(const workload::StepGraph& graph);
 
 /// The operation of the step graph that a computation of a program is.
@@ -85,8 +85,6 @@ struct CompileInput {
 
 /// Compiles a stage.
 /// @param names  table of names; extended
-StageProgram compile_stage(const CompileInput& input,
-                           int stage,
-                           std::vector<std::string>& names);
+StageProgram compile_stage(const CompileInput& input, int stage, std::vector<std::string>& names);
 
 }  // namespace headway::training

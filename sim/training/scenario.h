@@ -1,4 +1,5 @@
-// The scenario: everything one prediction is made from, as the user wrote it, with defaults filled in.
+// The scenario: everything one prediction is made from, as the user wrote it, with defaults filled
+// in.
 #pragma once
 
 #include <cstdint>
@@ -69,7 +70,8 @@ struct ClaimSpec {
     v.optional("tokens", tokens, "Claimed tokens.", core::positive);
     v.optional("mfu", mfu, "Published model FLOPs utilization.", core::fraction);
     v.optional("hfu", hfu, "Published hardware FLOPs utilization.", core::fraction);
-    v.optional("tflops_per_gpu", tflops_per_gpu, "Published rate per GPU [TFLOP/s].", core::positive);
+    v.optional("tflops_per_gpu", tflops_per_gpu, "Published rate per GPU [TFLOP/s].",
+               core::positive);
     v.optional("ettr", ettr, "Published effective training time ratio.", core::fraction);
   }
   bool operator==(const ClaimSpec&) const = default;
@@ -98,7 +100,8 @@ struct Scenario {
     v.optional("run", run, "How the job is run; absent: only one step is predicted.");
     v.optional("calibration", calibration, "Measured figures that replace catalogue values.");
     v.optional("claim", claim, "A public statement to be checked.");
-    v.optional("assert", assertions, "Conditions on the result, such as \"step.mfu > 0.38\"; exit code 4 if one fails.");
+    v.optional("assert", assertions,
+               "Conditions on the result, such as \"step.mfu > 0.38\"; exit code 4 if one fails.");
   }
   bool operator==(const Scenario&) const = default;
 };

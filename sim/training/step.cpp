@@ -94,7 +94,8 @@ void add_timed_use(const CheckedScenario& checked,
     busiest = std::max(busiest, bytes);
   }
   const double mean = sum / (room * ranks);
-  const std::string tier(network::tier_name(network::Tier::scale_up, checked.scenario().cluster.node.scale_up.kind));
+  const std::string tier(
+      network::tier_name(network::Tier::scale_up, checked.scenario().cluster.node.scale_up.kind));
   const auto place =
       std::find_if(uses.begin(), uses.end(), [&](const LinkUse& use) { return use.tier == tier; });
   if (place != uses.end()) {
@@ -124,7 +125,8 @@ std::vector<LinkUse> link_use(const network::Fabric& fabric,
     const double links = lowered.link_multiplicity[l];
     place->second.bytes += run.link_bytes[l] * links;
     place->second.capacity += room * links;
-    place->second.busiest = std::max(place->second.busiest, room > 0 ? run.link_bytes[l] / room : 0);
+    place->second.busiest =
+        std::max(place->second.busiest, room > 0 ? run.link_bytes[l] / room : 0);
   }
   std::vector<LinkUse> uses;
   for (const auto& [tier, sum] : tiers) {
@@ -138,10 +140,11 @@ std::vector<LinkUse> link_use(const network::Fabric& fabric,
 void warn_of_overload(StepResult& result) {
   for (const LinkUse& use : result.links) {
     if (use.mean > 1.001) {
-      result.warnings.push_back(fmt::format(
-          "{} carries {:.0f} % of what its links can: groups inside one domain are timed as if each "
-          "were alone, so the step takes at least {:.2g} % longer",
-          use.tier, 100 * use.mean, 100 * (use.mean - 1)));
+      result.warnings.push_back(
+          fmt::format("{} carries {:.0f} % of what its links can: groups inside one domain are "
+                      "timed as if each "
+                      "were alone, so the step takes at least {:.2g} % longer",
+                      use.tier, 100 * use.mean, 100 * (use.mean - 1)));
     }
   }
 }
@@ -180,13 +183,15 @@ double kernel_error(const Scenario& scenario) {
 
 StepResult simulate_step(const CheckedScenario& checked, const StepOptions& options) {
   const Scenario& s = checked.scenario();
-  const auto graph = workload::build_step_graph(s.model, s.training, s.parallelism, checked.data_parallel(), checked.micro_batches(),
-                                                rank_layout(checked).expert_domains());
+  const auto graph =
+      workload::build_step_graph(s.model, s.training, s.parallelism, checked.data_parallel(),
+                                 checked.micro_batches(), rank_layout(checked).expert_domains());
   const network::Fabric fabric = build_fabric(s.cluster);
   // A slow part is of one rank: then no tensor rank speaks for the others.
   const bool alike = options.fold && options.degradations.empty();
   const TensorOrbits orbits = alike ? tensor_orbits(checked, fabric) : TensorOrbits{};
-  LoweredStep lowered = lower(checked, graph, fabric, {.contention = options.contention, .orbits = &orbits});
+  LoweredStep lowered =
+      lower(checked, graph, fabric, {.contention = options.contention, .orbits = &orbits});
   degrade(options.degradations, rank_layout(checked), fabric, lowered);
   network::RunOptions run_options;
   run_options.fold = options.fold;

@@ -28,9 +28,7 @@ bool interchangeable(const CheckedScenario& checked, const Fabric& fabric) {
 }
 
 /// Everything that one tensor index sees of the cluster, in an order that is the same for all.
-std::vector<double> view(const Fabric& fabric,
-                         std::uint32_t tensor,
-                         std::uint32_t index) {
+std::vector<double> view(const Fabric& fabric, std::uint32_t tensor, std::uint32_t index) {
   const FabricShape& s = fabric.shape();
   std::vector<double> seen;
   const auto see = [&](core::LinkId id) {
@@ -85,8 +83,7 @@ std::vector<std::int16_t> indices_of_links(const Fabric& fabric, std::uint32_t t
 
 }  // namespace
 
-TensorOrbits tensor_orbits(const CheckedScenario& checked,
-                           const Fabric& fabric) {
+TensorOrbits tensor_orbits(const CheckedScenario& checked, const Fabric& fabric) {
   TensorOrbits orbits;
   if (!interchangeable(checked, fabric)) {
     return orbits;

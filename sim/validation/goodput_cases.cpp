@@ -99,7 +99,8 @@ std::string other_definition(const GoodputCase& given) {
   const double renewal = 1 / (1 + *given.downtime / *given.mean_time_to_failure);
   return fmt::format(
       "another definition: the source reports 1 - downtime / mttf = {:.3f}, failures counted on "
-      "the wall clock and no work lost; with its clock stopped while the job is down the same figures "
+      "the wall clock and no work lost; with its clock stopped while the job is down the same "
+      "figures "
       "allow at most {:.3f}",
       up, renewal);
 }

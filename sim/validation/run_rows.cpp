@@ -213,9 +213,9 @@ training::Scenario build(const Row& row, const Catalogue& catalogue, Assumed& as
   }
   const double tokens = row.number("seq_len", 0) * row.number("global_batch", 0);
   if (tokens > kMostTokens) {
-    throw core::Error(fmt::format(
-        "global_batch is {}: {:.2g} tokens a step; it counts sequences, not tokens",
-        row.text("global_batch"), tokens));
+    throw core::Error(
+        fmt::format("global_batch is {}: {:.2g} tokens a step; it counts sequences, not tokens",
+                    row.text("global_batch"), tokens));
   }
   training::Scenario s = with_layout(row, row_without_layout(row, catalogue, assumed), assumed);
   s.calibration.relative_error =

@@ -74,8 +74,8 @@ std::vector<core::Kernel> query_key_norms(const ModelSpec& model,
                                           const RankShape& shape,
                                           double arrays);
 
-/// Rotary embedding of queries and keys; none with learned positions or ALiBi. Latent attention turns
-/// part of a query and writes keys and values anew.
+/// Rotary embedding of queries and keys; none with learned positions or ALiBi. Latent attention
+/// turns part of a query and writes keys and values anew.
 std::vector<core::Kernel> rotary(const ModelSpec& model, const RankShape& shape);
 
 /// The MLP's activation function (with the gate's product, where gated).

@@ -236,14 +236,15 @@ States model_states(const TrainingSpec& training,
   return {};
 }
 
-/// Master weights and moments (12 B a parameter with Adam in fp32) move to the host; the 16-bit weights stay, and
-/// gradients wait on the GPU for the update.
+/// Master weights and moments (12 B a parameter with Adam in fp32) move to the host; the 16-bit
+/// weights stay, and gradients wait on the GPU for the update.
 States offloaded(States states,
                  const TrainingSpec& training,
                  const ParallelismSpec& parallelism,
                  double updated) {
   if (offloads_optimizer(parallelism.offload)) {
-    const bool shards_weights = parallelism.sharding == Sharding::zero3 || parallelism.sharding == Sharding::hsdp;
+    const bool shards_weights =
+        parallelism.sharding == Sharding::zero3 || parallelism.sharding == Sharding::hsdp;
     states.weights = shards_weights ? element_bytes(training.precision) * updated : states.weights;
     states.optimizer = 0;
     // The CPUs update a copy of their own, in full precision too.
@@ -288,8 +289,9 @@ std::vector<StageMemory> stage_memory(const ModelSpec& model,
     const RankParameters held = stage_parameters_per_rank(model, parallelism, layout, stage);
     const double shard = held.shared / ranks.shards + held.experts / ranks.expert_shards;
     const double updated = parallelism.sharding == Sharding::zero0 ? held.total() : shard;
-    const States states = offloaded(model_states(training, parallelism, held, largest_bucket, ranks),
-                                    training, parallelism, updated);
+    const States states =
+        offloaded(model_states(training, parallelism, held, largest_bucket, ranks), training,
+                  parallelism, updated);
     const Live peak = liveness.peak(layout, stage, schedule[static_cast<std::size_t>(stage)]);
     StageMemory memory;
     memory.weights =

@@ -36,7 +36,8 @@ Operation transfer(
 Block receive_block(const BlockInput& input, int from, Group group, int channel) {
   BlockWriter writer("receive");
   writer.add(transfer(input, OperationKind::receive, from, group, channel));
-  if (const core::Seconds lost = input.training.framework.message_overhead; lost > core::Seconds(0)) {
+  if (const core::Seconds lost = input.training.framework.message_overhead;
+      lost > core::Seconds(0)) {
     Operation overhead;
     overhead.kind = OperationKind::delay;
     overhead.activity = Activity::pipeline_p2p;

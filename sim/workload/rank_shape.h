@@ -17,8 +17,8 @@ struct AttentionShape {
   std::int64_t key_sequence = 0;  ///< key tokens of a sequence
   std::int64_t heads = 0;
   std::int64_t key_value_heads = 0;
-  bool causal = true;  ///< keys behind the mask are skipped
-  double keys = 0;     ///< keys that a query meets on average, skipped ones not counted
+  bool causal = true;   ///< keys behind the mask are skipped
+  double keys = 0;      ///< keys that a query meets on average, skipped ones not counted
   bool packed = false;  ///< many short documents in one kernel
 };
 
@@ -46,11 +46,11 @@ struct RankShape {
   ContextKind context_kind = ContextKind::ring;
   std::vector<RingStep> ring;  ///< of a context ring: the steps that any rank needs
   bool packed = false;         ///< sequences hold documents that do not attend to each other
-  bool gathers = false;  ///< sequence parallelism: gather and scatter instead of all-reduce
-  bool dropout = false;  ///< dropout after attention, projection and MLP
+  bool gathers = false;        ///< sequence parallelism: gather and scatter instead of all-reduce
+  bool dropout = false;        ///< dropout after attention, projection and MLP
   core::Precision linear = core::Precision::bf16;  ///< operands of the four linear layers
-  core::Precision wide = core::Precision::bf16;    ///< attention, logits: never narrower than 16 bits
-  double element = 2;  ///< bytes of an activation between kernels
+  core::Precision wide = core::Precision::bf16;  ///< attention, logits: never narrower than 16 bits
+  double element = 2;                            ///< bytes of an activation between kernels
 
   [[nodiscard]] bool latent() const { return key_rank > 0; }
   [[nodiscard]] std::int64_t query_width() const { return heads * head_dim; }
@@ -93,8 +93,8 @@ struct RankShape {
   }
 };
 
-/// Where the model does not say, dropout is assumed with biases (GPT-3 and its time): later models train
-/// without.
+/// Where the model does not say, dropout is assumed with biases (GPT-3 and its time): later models
+/// train without.
 /// @param windowed  of a layer whose attention sees the model's window
 RankShape rank_shape(const ModelSpec& model,
                      const TrainingSpec& training,

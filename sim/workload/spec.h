@@ -141,8 +141,9 @@ struct ModelSpec {
     v.optional("learned_positions", learned_positions,
                "Rows of a learned position table, in place of rotary embedding; 0: none.",
                core::non_negative);
-    v.optional("rotary", rotary,
-               "Rotary embedding of queries and keys where no positions are learned; false: ALiBi.");
+    v.optional(
+        "rotary", rotary,
+        "Rotary embedding of queries and keys where no positions are learned; false: ALiBi.");
     v.optional("norms", norms,
                "Norms of the residual stream in a layer: 2; 1 in a parallel block with one norm "
                "(Falcon-7B, Command R); 4 with one before and one after each half (Gemma 2).",
@@ -158,9 +159,10 @@ struct ModelSpec {
         "window_period", window_period,
         "One layer in this many has full attention, the others the window; 1: all have the window.",
         core::at_least_one);
-    v.optional("chunked_window", chunked_window,
-               "The window does not slide: a sequence is cut into pieces of `window` tokens that do "
-               "not attend to each other (Llama 4).");
+    v.optional(
+        "chunked_window", chunked_window,
+        "The window does not slide: a sequence is cut into pieces of `window` tokens that do "
+        "not attend to each other (Llama 4).");
     v.optional("latent", latent, "Ranks of multi-latent attention.");
     v.optional("moe", moe, "Mixture of experts.");
     v.optional("multi_token_prediction", multi_token_prediction,
@@ -272,10 +274,11 @@ struct ParallelismSpec {
                "What data-parallel ranks shard: zero0 nothing, zero1 optimizer, zero2 and "
                "gradients, zero3 and weights (FSDP); hsdp: as zero3, inside groups of "
                "shard_group_size ranks, with copies between the groups.");
-    v.optional("shard_group_size", shard_group_size,
-               "Ranks that hold one copy of the sharded weights; hsdp needs it. A mixture's experts lie "
-               "once in each tensor x shard_group_size ranks.",
-               core::non_negative);
+    v.optional(
+        "shard_group_size", shard_group_size,
+        "Ranks that hold one copy of the sharded weights; hsdp needs it. A mixture's experts lie "
+        "once in each tensor x shard_group_size ranks.",
+        core::non_negative);
     v.optional("reshard", reshard,
                "zero3, hsdp: drop a layer's gathered weights after its forward and gather them "
                "again for its backward.");
@@ -351,7 +354,8 @@ struct TrainingSpec {
     v.optional("documents", documents,
                "Lengths of the documents packed into a sequence, which do not attend to each "
                "other; empty: a sequence is one document.");
-    v.optional("precision", precision, "Operand format of the matrix products. fp32, tf32: weights, gradients, activations "
+    v.optional("precision", precision,
+               "Operand format of the matrix products. fp32, tf32: weights, gradients, activations "
                "and messages are fp32 and there is no master copy; attention is not fused.");
     v.optional("optimizer_state", optimizer_state,
                "fp32 master weights and: adam_fp32 two fp32 moments, adam_bf16 two bf16 moments, "

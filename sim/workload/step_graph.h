@@ -71,8 +71,8 @@ struct Operation {
   std::vector<int> waits;  ///< earlier transfers of this block (by index) that must be complete
   bool asynchronous =
       false;        ///< collective: does not block what follows; waited for by name or by `waits`
-  int ticket = -1;  ///< collective, asynchronous, and copy: identifies it to `await` in later calls of the
-                    ///< stage; may be launched many times
+  int ticket = -1;  ///< collective, asynchronous, and copy: identifies it to `await` in later calls
+                    ///< of the stage; may be launched many times
   std::vector<int> await;  ///< tickets of which every launch by earlier calls of this stage must be
                            ///< complete first
 

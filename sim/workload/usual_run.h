@@ -37,8 +37,8 @@ constexpr auto enum_words(RecomputePart) {
                     E{P::experts, "experts"}};
 }
 
-/// What `headway validate` takes for a run of this software where its source is silent. Nothing else reads it: a scenario
-/// states its own layout.
+/// What `headway validate` takes for a run of this software where its source is silent. Nothing
+/// else reads it: a scenario states its own layout.
 struct UsualRunSpec {
   core::Precision precision = core::Precision::bf16;
   Recompute recompute = Recompute::none;

@@ -189,8 +189,8 @@ TEST(Campaign, RefusesMoreCheckpointsThanTheStorageHolds) {
   EXPECT_NO_THROW(simulate(s));
 }
 
-// 405.85e9 x 14 B = 5.68 TB a save: three kept and one being written leave 7.3 of 30 TB, which a data
-// set of 5 TB fits and one of 8 TB does not, nor an archive of every tenth of the run.
+// 405.85e9 x 14 B = 5.68 TB a save: three kept and one being written leave 7.3 of 30 TB, which a
+// data set of 5 TB fits and one of 8 TB does not, nor an archive of every tenth of the run.
 TEST(Campaign, CountsTheDataSetAndTheArchiveIntoTheStorage) {
   training::Scenario s = scenario();
   s.cluster.storage.capacity = core::Bytes(30e12);

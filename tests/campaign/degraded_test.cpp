@@ -59,8 +59,8 @@ TEST(SlowPart, SlowsTheRestOfTheRunIfItIsKept) {
   EXPECT_EQ(result.interruptions[0], 0);
 }
 
-// Up four fifths of the time: the job stands for the rest, as long as the link flaps. Two such links
-// are up together for 0.64 of it.
+// Up four fifths of the time: the job stands for the rest, as long as the link flaps. Two such
+// links are up together for 0.64 of it.
 TEST(FlappingLink, StopsTheJobWhileItIsDown) {
   JobModel model = small_job();
   model.recovery.slow_part = failures::SlowPart::keep;

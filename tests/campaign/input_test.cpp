@@ -85,7 +85,8 @@ TEST(Input, OnTheTrainingFabricIsReadBesideTheStep) {
   const auto checked = training::check(reading(4));
   const Seconds step = training::simulate_step(checked).time;
   const double tokens = checked.tokens_per_step();
-  const double all = 100e9 * step.si() / tokens;  // bytes a token that fill the servers all the time
+  const double all =
+      100e9 * step.si() / tokens;  // bytes a token that fill the servers all the time
   EXPECT_NEAR(starved(reading(4)), 1, 1e-4);
   EXPECT_NEAR(starved(reading(2 * all)), 2, 0.02);
   const double beside = starved(reading(0.5 * all));
@@ -96,8 +97,7 @@ TEST(Input, OnTheTrainingFabricIsReadBesideTheStep) {
 TEST(Input, OnAFabricOfItsOwnLosesNothingUntilTheServersBind) {
   auto s = reading(4);
   const auto checked = training::check(s);
-  const double all =
-      100e9 * training::simulate_step(checked).time.si() / checked.tokens_per_step();
+  const double all = 100e9 * training::simulate_step(checked).time.si() / checked.tokens_per_step();
   s.cluster.storage.path = storage::StoragePath::dual;
   s.run.data->bytes_per_token = Bytes(0.5 * all);
   EXPECT_EQ(starved(s), 1);

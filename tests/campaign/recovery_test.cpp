@@ -90,7 +90,8 @@ TEST(BadSaves, BeyondThoseThatAreKeptLeaveTheArchiveIfThereIsOne) {
   // 870 s done, 800 s durable: the archive has 600 s, or 300 s and 0 s after more bad saves.
   for (std::uint32_t trial = 0; trial < 20; ++trial) {
     const Tick lost = run_trial(model, JobTicks(model), trial)[Account::lost];
-    EXPECT_TRUE(lost == ticks(70) || lost == ticks(270) || lost == ticks(570) || lost == ticks(870)) << lost;
+    EXPECT_TRUE(lost == ticks(70) || lost == ticks(270) || lost == ticks(570) || lost == ticks(870))
+        << lost;
   }
 }
 

@@ -17,7 +17,10 @@ using testing::HasSubstr;
 GpuSpec with_tables() {
   GpuSpec gpu = tests::h100();
   gpu.kernels = KernelTables{};
-  gpu.kernels->gemm.push_back({core::Precision::bf16, {1024, 4096}, {1024, 4096}, {1024, 4096},
+  gpu.kernels->gemm.push_back({core::Precision::bf16,
+                               {1024, 4096},
+                               {1024, 4096},
+                               {1024, 4096},
                                {0.1, 0.2, 0.2, 0.4, 0.2, 0.4, 0.4, 0.8}});
   gpu.kernels->attention.push_back({64, {1024, 4096}, {8, 32}, {0.2, 0.4, 0.5, 1.0}});
   gpu.kernels->attention.push_back({128, {1024, 4096}, {8, 32}, {0.4, 0.8, 0.5, 1.0}});
@@ -33,7 +36,8 @@ TEST(KernelTables, HoldTheirNodes) {
 
 // Half of the way in log m, n and k: 0.1 x 2^(3/2).
 TEST(KernelTables, InterpolateLogarithms) {
-  EXPECT_NEAR(*gemm_table_share(with_tables(), core::Precision::bf16, 2048, 2048, 2048), 0.1 * std::pow(2.0, 1.5), 1e-12);
+  EXPECT_NEAR(*gemm_table_share(with_tables(), core::Precision::bf16, 2048, 2048, 2048),
+              0.1 * std::pow(2.0, 1.5), 1e-12);
 }
 
 TEST(KernelTables, EndAtTheirEdges) {
@@ -43,10 +47,12 @@ TEST(KernelTables, EndAtTheirEdges) {
   EXPECT_EQ(gemm_table_share(tests::h100(), core::Precision::bf16, 4096, 4096, 4096), std::nullopt);
 }
 
-// Width 96 reads the table of 64; half of the way in sequence and heads: sqrt(sqrt(0.2 x 0.4 x 0.5 x 1.0)).
+// Width 96 reads the table of 64; half of the way in sequence and heads: sqrt(sqrt(0.2 x 0.4 x 0.5
+// x 1.0)).
 TEST(KernelTables, AttentionReadsTheWidthBelow) {
   const GpuSpec gpu = with_tables();
-  EXPECT_NEAR(*attention_table_share(gpu, 2048, 16, 96), std::pow(0.2 * 0.4 * 0.5 * 1.0, 0.25), 1e-12);
+  EXPECT_NEAR(*attention_table_share(gpu, 2048, 16, 96), std::pow(0.2 * 0.4 * 0.5 * 1.0, 0.25),
+              1e-12);
   EXPECT_NEAR(*attention_table_share(gpu, 1024, 8, 128), 0.4, 1e-12);
   EXPECT_EQ(attention_table_share(gpu, 1024, 8, 32), std::nullopt);
 }
@@ -71,7 +77,8 @@ TEST(KernelTables, SayWhatIsWrongWithThem) {
   EXPECT_THAT(table_problem(tables), HasSubstr("the axes of the bf16 table must ascend"));
   tables.gemm.clear();
   tables.attention[1].heads = {};
-  EXPECT_THAT(table_problem(tables), HasSubstr("the axes of the attention table for width 128 must ascend"));
+  EXPECT_THAT(table_problem(tables),
+              HasSubstr("the axes of the attention table for width 128 must ascend"));
 }
 
 }  // namespace

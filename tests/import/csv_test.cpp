@@ -22,7 +22,9 @@ TEST(CsvTable, NamesEveryBrokenLine) {
     const CsvTable table("a,b\n1\n1,2\n1,2,3\n", "t.csv");
     FAIL() << "no error";
   } catch (const core::Error& error) {
-    EXPECT_STREQ(error.what(), "t.csv:2:1: 1 cells where the header has 2\nt.csv:4:1: 3 cells where the header has 2\n");
+    EXPECT_STREQ(
+        error.what(),
+        "t.csv:2:1: 1 cells where the header has 2\nt.csv:4:1: 3 cells where the header has 2\n");
   }
 }
 

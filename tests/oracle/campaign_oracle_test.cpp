@@ -259,8 +259,8 @@ TEST(CampaignOracle, StallsForEightSparesAreErlangs) {
 }
 
 TEST(CampaignOracle, CountsArePoissonOfTheExposedTime) {
-  // O6: mean and variance of the count agree (the mean to 1 %, the variance to 13 %); classes add up
-  // to the total.
+  // O6: mean and variance of the count agree (the mean to 1 %, the variance to 13 %); classes add
+  // up to the total.
   JobModel model = job(54, 1800, 0);
   model.recovery = {};
   model.end = {.work = {}, .wall = Seconds(54 * kDay)};

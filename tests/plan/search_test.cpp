@@ -128,7 +128,8 @@ TEST(Search, KeepsTheOffloadOfActivations) {
   }
 }
 
-// What is recomputed is not copied: over a slow link the most recompute is the fastest, not the least that fits.
+// What is recomputed is not copied: over a slow link the most recompute is the fastest, not the
+// least that fits.
 TEST(Search, LooksAtEveryRecomputeWhereActivationsAreOffloaded) {
   auto scenario = sample_scenario();
   scenario.parallelism.offload = workload::Offload::activations;

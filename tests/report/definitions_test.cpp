@@ -55,9 +55,9 @@ void expect_defined(const std::string& path, const Json& object) {
 TEST(Definitions, CoverEveryRowOfTheTablesOfARun) {
   RunReport report = sample_report_with_campaign();
   auto& c = *report.campaign;
-  for (auto* time : {&c.checkpoint_interval, &c.optimal_interval, &c.checkpoint_stall,
-                     &c.checkpoint_persist, &c.checkpoint_load, &c.mean_time_between_interruptions,
-                     &c.downtime}) {
+  for (auto* time :
+       {&c.checkpoint_interval, &c.optimal_interval, &c.checkpoint_stall, &c.checkpoint_persist,
+        &c.checkpoint_load, &c.mean_time_between_interruptions, &c.downtime}) {
     *time = core::Seconds(1);
   }
   report.cost = CostReport{};

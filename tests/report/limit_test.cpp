@@ -31,9 +31,10 @@ TEST(LimitSentence, NamesComputeWhereNothingElseMatters) {
 // bubble's 18.8 %. At 20 % it adds 15.0 %, less than the bubble.
 TEST(LimitSentence, NamesTheCpuWhereItsLaunchesCostMost) {
   const auto step = sample_report().step;
-  EXPECT_EQ(limit_sentence(step, std::nullopt, 0.4),
-            "The step is limited by the CPU's launches of kernels: they add 30.0 % of 4.00 s, beside "
-            "45.0 % of compute on the GPU; the next part is the pipeline bubble (18.8 %).");
+  EXPECT_EQ(
+      limit_sentence(step, std::nullopt, 0.4),
+      "The step is limited by the CPU's launches of kernels: they add 30.0 % of 4.00 s, beside "
+      "45.0 % of compute on the GPU; the next part is the pipeline bubble (18.8 %).");
   EXPECT_EQ(limit_sentence(step, std::nullopt, 0.2), limit_sentence(step, std::nullopt));
 }
 

@@ -1,9 +1,8 @@
 #include "sim/report/run_table.h"
 
+#include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <fstream>
 #include <iterator>
 
 #include "tests/report/sample_report.h"

@@ -43,7 +43,8 @@ TEST(ValidateReport, JsonHasTheContractsKeysAndNullForWhatIsNotKnown) {
 
 TEST(ValidateReport, TheTableEndsWithTheSentenceThatMatters) {
   EXPECT_THAT(to_text(validate_document(two_rows())),
-              HasSubstr("1 of 2 runs were predicted: median error 10.0 %, mean 10.0 %, 90th percentile 10.0 %; 100.0 % of them"));
+              HasSubstr("1 of 2 runs were predicted: median error 10.0 %, mean 10.0 %, 90th "
+                        "percentile 10.0 %; 100.0 % of them"));
 }
 
 // The headline is of dense rows alone; what was not predicted has no figures, not zeros.

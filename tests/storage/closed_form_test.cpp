@@ -114,7 +114,11 @@ TEST(Transfers, MoveTheWholeCheckpointOnceAndTheLoadAsOftenAsItIsRead) {
 
 // 100 nodes of 8 GPUs, 4 replicas; 100e9 parameters of 14 bytes: 1.4 TB, 14 GB a node.
 ShardLayout hundred_nodes() {
-  return {.parameters = 100e9, .gpus = 800, .gpus_per_node = 8, .replicas = 4, .optimizer_sharded = true};
+  return {.parameters = 100e9,
+          .gpus = 800,
+          .gpus_per_node = 8,
+          .replicas = 4,
+          .optimizer_sharded = true};
 }
 
 StorageSpec plain_store() {
@@ -129,7 +133,8 @@ StorageSpec plain_store() {
 
 TEST(Writers, OfOneReplicaHaveMoreToWriteEach) {
   CheckpointSpec checkpoint;
-  EXPECT_DOUBLE_EQ(persist_time(hundred_nodes(), checkpoint, plain_store()).si(), 2);  // 14 GB at 7 GB/s
+  EXPECT_DOUBLE_EQ(persist_time(hundred_nodes(), checkpoint, plain_store()).si(),
+                   2);  // 14 GB at 7 GB/s
   checkpoint.writers = Writers::one_replica;
   EXPECT_EQ(writing_nodes(hundred_nodes(), checkpoint), 25);
   EXPECT_DOUBLE_EQ(persist_time(hundred_nodes(), checkpoint, plain_store()).si(), 8);  // 56 GB each
@@ -182,7 +187,8 @@ TEST(NearLevel, TakesTheSnapshotOrSharesIt) {
   level = {};
   level.place = NearPlace::peer;
   level.keep = 2;
-  EXPECT_DOUBLE_EQ(near_times(hundred_nodes(), checkpoint, level, host, network, false).persist.si(), 0.035);
+  EXPECT_DOUBLE_EQ(
+      near_times(hundred_nodes(), checkpoint, level, host, network, false).persist.si(), 0.035);
   // Own and a peer's, two kept and one being written: 6 x 14 GB.
   EXPECT_DOUBLE_EQ(near_capacity(hundred_nodes(), checkpoint, level).si(), 84e9);
 }

@@ -233,8 +233,8 @@ TEST(AnalyticTier, OfOneGpuIsTheSumOfItsKernels) {
               1e-9);
 }
 
-// Halves pass on what the stage before waits for at once, while reductions of every micro-batch pile
-// up behind them: what is left at the end counts, weights gathered for every pass or not.
+// Halves pass on what the stage before waits for at once, while reductions of every micro-batch
+// pile up behind them: what is left at the end counts, weights gathered for every pass or not.
 TEST(AnalyticTier, CountsReductionsThatPileUpBehindHalvesOfBackward) {
   Scenario s = eight_nodes();
   s.cluster.nodes = 4;

@@ -34,8 +34,9 @@ TEST(Anchor, TheSameStepChangesNothing) {
   EXPECT_NEAR(anchor.factor, 1, 0.003);
 }
 
-// One step does not say how far other layouts are off: the interval stays as wide as it was, on a GPU
-// whose kernels nobody measured (its 10 % must move into the profile) and on one with measured shares.
+// One step does not say how far other layouts are off: the interval stays as wide as it was, on a
+// GPU whose kernels nobody measured (its 10 % must move into the profile) and on one with measured
+// shares.
 TEST(Anchor, KeepsTheIntervalAsWideAsItWas) {
   for (const bool measured : {false, true}) {
     auto scenario = eight_nodes();

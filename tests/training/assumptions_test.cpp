@@ -1,17 +1,18 @@
 #include "sim/training/assumptions.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "sim/training/step.h"
+
 #include "tests/training/fixture.h"
 
 namespace headway::training {
 namespace {
 
 std::string value_of(const StepResult& step, const std::string& key) {
-  const auto found = std::find_if(step.assumptions.begin(), step.assumptions.end(), [&](const auto& a) { return a.key == key; });
+  const auto found = std::find_if(step.assumptions.begin(), step.assumptions.end(),
+                                  [&](const auto& a) { return a.key == key; });
   return found == step.assumptions.end() ? "" : found->value;
 }
 

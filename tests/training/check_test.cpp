@@ -23,21 +23,24 @@ std::string complaint(const Scenario& scenario) {
 TEST(Check, ResolvesDataParallelDegreeAndMicroBatches) {
   const auto checked = check(eight_nodes());
   EXPECT_EQ(checked.gpus(), 64);
-  EXPECT_EQ(checked.data_parallel(), 2);    // 64 / (8 x 4)
-  EXPECT_EQ(checked.micro_batches(), 16);   // 32 / (2 x 1)
+  EXPECT_EQ(checked.data_parallel(), 2);   // 64 / (8 x 4)
+  EXPECT_EQ(checked.micro_batches(), 16);  // 32 / (2 x 1)
   EXPECT_EQ(checked.tokens_per_step(), 32.0 * 4096);
 }
 
 TEST(Check, NamesTheProductThatDoesNotFillTheCluster) {
   auto s = eight_nodes();
   s.parallelism.data = 3;
-  EXPECT_THAT(complaint(s), HasSubstr("tensor 8 x context 1 x pipeline 4 x data 3 = 96 ranks, but the cluster has 8 nodes x 8 GPUs = 64"));
+  EXPECT_THAT(complaint(s), HasSubstr("tensor 8 x context 1 x pipeline 4 x data 3 = 96 ranks, but "
+                                      "the cluster has 8 nodes x 8 GPUs = 64"));
 }
 
 TEST(Check, RefusesABatchThatDoesNotDivide) {
   auto s = eight_nodes();
   s.training.global_batch = 33;
-  EXPECT_THAT(complaint(s), HasSubstr("a global batch of 33 sequences cannot be split into data 2 x micro_batch 1 = 2"));
+  EXPECT_THAT(
+      complaint(s),
+      HasSubstr("a global batch of 33 sequences cannot be split into data 2 x micro_batch 1 = 2"));
 }
 
 TEST(Check, ShowsAllComplaintsAtOnce) {
@@ -50,14 +53,16 @@ TEST(Check, ShowsAllComplaintsAtOnce) {
     check(s);
     FAIL() << "no error";
   } catch (const core::Error& error) {
-    EXPECT_EQ(error.diagnostics().size(), 5U) << error.what();  // kv heads are wrong for tensor 8 and for 32 heads
+    EXPECT_EQ(error.diagnostics().size(), 5U)
+        << error.what();  // kv heads are wrong for tensor 8 and for 32 heads
   }
 }
 
 TEST(Check, PointsAtTheLineThatIsWrong) {
   auto s = eight_nodes();
   s.training.global_batch = 33;
-  const core::SourceMarks marks{{"training.global_batch", {"a.yaml", 7, 18, 2, "  global_batch: 33"}}};
+  const core::SourceMarks marks{
+      {"training.global_batch", {"a.yaml", 7, 18, 2, "  global_batch: 33"}}};
   try {
     check(s, marks);
     FAIL() << "no error";

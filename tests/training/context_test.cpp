@@ -51,8 +51,8 @@ TEST(ContextRing, HidesBehindLongAttention) {
 
 TEST(ContextRing, ShowsWhatAttentionCannotHide) {
   // At 4 Gbps a transfer is 30 times as long as the attention beside it. Exposed = transfers less
-  // what runs beside them, which is at most attention and its merges. One message alone reaches 90 %
-  // of the line, two together all of it.
+  // what runs beside them, which is at most attention and its merges. One message alone reaches 90
+  // % of the line, two together all of it.
   const Scenario s = long_sequences(ContextKind::ring, gigabits(4));
   const StepResult step = simulate_step(check(s));
   const double wire = sent_bytes(s) / (4e9 / 8);
@@ -201,7 +201,10 @@ TEST(ContextChecks, PointAtTheContextDegree) {
     check(s, marks);
     FAIL() << "no error";
   } catch (const core::Error& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("a.yaml:9:12: a sequence of 65540 tokens does not divide into 2 x context = 8 chunks"));
+    EXPECT_THAT(
+        error.what(),
+        testing::HasSubstr(
+            "a.yaml:9:12: a sequence of 65540 tokens does not divide into 2 x context = 8 chunks"));
   }
 }
 

@@ -1,4 +1,5 @@
-// The cluster and model that the training tests share: eight nodes, a model small enough to count by hand.
+// The cluster and model that the training tests share: eight nodes, a model small enough to count
+// by hand.
 #pragma once
 
 #include "sim/training/scenario.h"

@@ -73,8 +73,7 @@ TEST(FullPrecision, WidensTheIntervalWhereNothingWasMeasured) {
   };
   EXPECT_NEAR(error(s), std::hypot(0.07, 0.1, 0.1), 1e-9);
   const auto stand_in = simulate_step(check(s));
-  EXPECT_THAT(why(stand_in, "gpu.gemm_tf32"),
-              testing::HasSubstr("16-bit products stands in"));
+  EXPECT_THAT(why(stand_in, "gpu.gemm_tf32"), testing::HasSubstr("16-bit products stands in"));
   EXPECT_THAT(why(stand_in, "training.precision"), testing::HasSubstr("no master weights"));
   s.cluster.node.gpu.sustained.gemm_tf32 = 0.9;
   EXPECT_NEAR(error(s), std::hypot(0.07, 0.1), 1e-9);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/workload/build.h"
+
 #include "tests/training/fixture.h"
 
 namespace headway::training {
@@ -10,7 +11,8 @@ namespace {
 
 LoweredStep lowered(const Scenario& s) {
   const auto checked = check(s);
-  const auto graph = workload::build_step_graph(s.model, s.training, s.parallelism, checked.data_parallel(), checked.micro_batches());
+  const auto graph = workload::build_step_graph(s.model, s.training, s.parallelism,
+                                                checked.data_parallel(), checked.micro_batches());
   const auto fabric = build_fabric(s.cluster);
   return lower(checked, graph, fabric);
 }
@@ -41,7 +43,8 @@ TEST(Lowering, GroupsInsideADomainAreTimedAndOthersHaveFlows) {
   EXPECT_GT(flowing, 0U);
 }
 
-// Every message between stages has one sender, and all 8 tensor ranks of 2 replicas send over 3 boundaries both ways.
+// Every message between stages has one sender, and all 8 tensor ranks of 2 replicas send over 3
+// boundaries both ways.
 TEST(Lowering, StagesExchangeMessagesRankByRank) {
   const auto step = lowered(eight_nodes());
   std::size_t messages = 0;
@@ -70,7 +73,8 @@ TEST(Lowering, OldAttentionKernelsRunAtTheirOwnSpeed) {
   s.cluster.node.gpu.sustained.attention_flash2 = 0.31;
   const double newest = kernel_times(s).shares.attention_forward;
   s.training.framework.attention_kernels = workload::AttentionKernels::flash2;
-  EXPECT_NEAR(kernel_times(s).shares.attention_forward / newest, 0.31 / s.cluster.node.gpu.sustained.attention_forward, 1e-12);
+  EXPECT_NEAR(kernel_times(s).shares.attention_forward / newest,
+              0.31 / s.cluster.node.gpu.sustained.attention_forward, 1e-12);
 }
 
 }  // namespace

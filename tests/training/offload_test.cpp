@@ -1,4 +1,5 @@
-// An optimizer that lives on the host: bytes that leave the GPU, seconds that the copies and the CPUs take.
+// An optimizer that lives on the host: bytes that leave the GPU, seconds that the copies and the
+// CPUs take.
 #include <cmath>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,7 +23,8 @@ Scenario offloaded() {
   return s;
 }
 
-// 12 B a parameter leave the GPU, no more and no less, and are found on the host, once for each of its 8 GPUs.
+// 12 B a parameter leave the GPU, no more and no less, and are found on the host, once for each of
+// its 8 GPUs.
 TEST(Offload, MovesMasterWeightsAndMomentsToTheHost) {
   const auto kept = predict_memory(check(eight_nodes()));
   const auto moved = predict_memory(check(offloaded()));
@@ -30,12 +32,13 @@ TEST(Offload, MovesMasterWeightsAndMomentsToTheHost) {
   EXPECT_EQ(moved.by_kind.optimizer.si(), 0);
   EXPECT_EQ(kept.host_peak.si(), 0);
   EXPECT_LT(moved.peak, kept.peak);
-  EXPECT_GE(moved.host_peak.si(), 8 * kept.by_kind.optimizer.si());  // the peak stage is not the largest on the host
+  EXPECT_GE(moved.host_peak.si(),
+            8 * kept.by_kind.optimizer.si());  // the peak stage is not the largest on the host
 }
 
-// Per updated parameter: 4 B of gradient at the host link, 4 + 26 B in host memory (of which a GPU has an eighth of
-// 80 %), 2 B back; instead of 30 B in GPU memory. The step grows by just that: every stage updates after the last
-// backward, and the stage with the most parameters ends last.
+// Per updated parameter: 4 B of gradient at the host link, 4 + 26 B in host memory (of which a GPU
+// has an eighth of 80 %), 2 B back; instead of 30 B in GPU memory. The step grows by just that:
+// every stage updates after the last backward, and the stage with the most parameters ends last.
 TEST(Offload, CostsTheCopiesAndTheUpdateOnTheHost) {
   const auto on_gpu = eight_nodes();
   const core::Seconds kept = simulate_step(check(on_gpu)).time;
@@ -154,7 +157,8 @@ TEST(OffloadOfActivations, IsExplainedByItsCopies) {
   EXPECT_THAT(found->formula, testing::HasSubstr("B / (2 GB/s x 1.00) + gap 2 us"));
   // The path runs along the whole copy; what it exposes is less than that.
   EXPECT_THAT(found->what, testing::HasSubstr(": the whole copy"));
-  EXPECT_THAT(found->formula, testing::ContainsRegex("from its start to its end, .* of it waited for"));
+  EXPECT_THAT(found->formula,
+              testing::ContainsRegex("from its start to its end, .* of it waited for"));
   EXPECT_THAT(found->change, testing::HasSubstr("fewer offload_layers"));
   EXPECT_EQ(why.sensitivities.size(), 9U);
 }

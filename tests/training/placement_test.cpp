@@ -75,9 +75,11 @@ TEST(RankLayout, ExpertRanksAreNeighboursAmongTheRanksOfAStage) {
   spec.expert_tensor = 2;
   const RankLayout ranks(spec, 8);
   EXPECT_EQ(ranks.members(Group::expert_tensor, Rank(5)), (std::vector<Rank>{Rank(4), Rank(5)}));
-  EXPECT_EQ(ranks.members(Group::expert, Rank(5)), (std::vector<Rank>{Rank(1), Rank(3), Rank(5), Rank(7)}));
+  EXPECT_EQ(ranks.members(Group::expert, Rank(5)),
+            (std::vector<Rank>{Rank(1), Rank(3), Rank(5), Rank(7)}));
   EXPECT_EQ(ranks.members(Group::expert_data, Rank(5)), (std::vector<Rank>{Rank(5), Rank(13)}));
-  EXPECT_EQ(ranks.members(Group::expert, Rank(17)), (std::vector<Rank>{Rank(17), Rank(19), Rank(21), Rank(23)}));
+  EXPECT_EQ(ranks.members(Group::expert, Rank(17)),
+            (std::vector<Rank>{Rank(17), Rank(19), Rank(21), Rank(23)}));
 }
 
 TEST(RankLayout, CopiesOfExpertsAreThoseOfTheOtherWeights) {
@@ -104,7 +106,8 @@ TEST(RankLayout, AnExpertGroupIsDividedIntoDomainsAndRails) {
   spec.expert = 8;
   const RankLayout ranks(spec, 16, 4);
   EXPECT_EQ(ranks.expert_domains(), 2);
-  EXPECT_EQ(ranks.members(Group::expert_domain, Rank(6)), (std::vector<Rank>{Rank(4), Rank(5), Rank(6), Rank(7)}));
+  EXPECT_EQ(ranks.members(Group::expert_domain, Rank(6)),
+            (std::vector<Rank>{Rank(4), Rank(5), Rank(6), Rank(7)}));
   EXPECT_EQ(ranks.members(Group::expert_rail, Rank(6)), (std::vector<Rank>{Rank(2), Rank(6)}));
   EXPECT_EQ(ranks.members(Group::expert_rail, Rank(15)), (std::vector<Rank>{Rank(11), Rank(15)}));
   // Groups of 8 in domains of 12 lie unevenly: 8 | 4 and 4 | 8.
@@ -149,8 +152,9 @@ NodeOrder order_of(Placement placement, int nodes, std::uint64_t seed) {
   return node_order(cluster_of(placement, nodes), layout(8, 1, 1), nodes, seed);
 }
 
-// NVL72: 18 nodes of four. 64 expert ranks fill 16 nodes of each rack, 8 of them all 18, 48 twelve; groups of 128 are
-// halved. A job inside one rack, or on nodes with an NVLink domain of their own, is left alone.
+// NVL72: 18 nodes of four. 64 expert ranks fill 16 nodes of each rack, 8 of them all 18, 48 twelve;
+// groups of 128 are halved. A job inside one rack, or on nodes with an NVLink domain of their own,
+// is left alone.
 TEST(FilledDomain, KeepsExpertGroupsWithinRacks) {
   ClusterSpec cluster = eight_nodes().cluster;
   cluster.nodes = 64;
@@ -170,7 +174,8 @@ TEST(FilledDomain, KeepsExpertGroupsWithinRacks) {
   EXPECT_EQ(filled(8, 1), 72);
   cluster.nodes = 18;
   EXPECT_EQ(filled(1, 64), 72);
-  EXPECT_EQ(filled_domain(eight_nodes().cluster, layout), eight_nodes().cluster.node.scale_up.domain_gpus);
+  EXPECT_EQ(filled_domain(eight_nodes().cluster, layout),
+            eight_nodes().cluster.node.scale_up.domain_gpus);
 }
 
 TEST(NodeOrder, ByRackPutsTheNodesOfAReplicaSideBySide) {

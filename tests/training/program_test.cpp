@@ -43,7 +43,9 @@ Operation collective(bool asynchronous, int ticket) {
   return o;
 }
 
-StageProgram compile(const std::vector<Operation>& operations, const std::vector<Group>& of_one = {}, double cpu_launch = 0,
+StageProgram compile(const std::vector<Operation>& operations,
+                     const std::vector<Group>& of_one = {},
+                     double cpu_launch = 0,
                      double interference = 0) {
   workload::StepGraph graph;
   graph.blocks.push_back({"block", operations});
@@ -76,34 +78,37 @@ TEST(CompileStage, AnAsynchronousCollectiveIsWaitedForWhereItIsNamed) {
   auto last = compute(2e6);
   last.waits = {0};
   EXPECT_EQ(codes(compile({collective(true, -1), compute(1e6), last})),
-            (std::vector<StepCode>{StepCode::arrive, StepCode::compute, StepCode::wait, StepCode::compute}));
+            (std::vector<StepCode>{StepCode::arrive, StepCode::compute, StepCode::wait,
+                                   StepCode::compute}));
 }
 
 TEST(CompileStage, ATicketIsAwaitedByALaterOperationAndOtherwiseAtTheEnd) {
   auto last = compute(2e6);
   last.await = {7};
   EXPECT_EQ(codes(compile({collective(true, 7), collective(true, 8), compute(1e6), last})),
-            (std::vector<StepCode>{StepCode::arrive, StepCode::arrive, StepCode::compute, StepCode::wait, StepCode::compute,
-                                   StepCode::wait}));
+            (std::vector<StepCode>{StepCode::arrive, StepCode::arrive, StepCode::compute,
+                                   StepCode::wait, StepCode::compute, StepCode::wait}));
 }
 
 TEST(CompileStage, AGroupOfOneRankHasNothingToTransfer) {
-  EXPECT_EQ(codes(compile({collective(false, -1), compute(1e6)}, {Group::data})), (std::vector<StepCode>{StepCode::compute}));
+  EXPECT_EQ(codes(compile({collective(false, -1), compute(1e6)}, {Group::data})),
+            (std::vector<StepCode>{StepCode::compute}));
 }
 
 TEST(CompileStage, KernelsTakeTheirRooflineTime) {
   EXPECT_EQ(compile({compute(1e6)}).steps[0].ticks, 1'000'000);  // 1e6 B / 1e12 B/s = 1 us
 }
 
-// Two kernels of 1 us each, 5 us of CPU to launch one: r = 5, the block takes 2 us x (1 + 5^4)^(1/4) = 10.004 us, both
-// kernels stretched alike.
+// Two kernels of 1 us each, 5 us of CPU to launch one: r = 5, the block takes 2 us x (1 +
+// 5^4)^(1/4) = 10.004 us, both kernels stretched alike.
 TEST(CompileStage, ACpuSlowerThanTheGpuStretchesTheWholeBlock) {
   const auto program = compile({compute(1e6), compute(1e6)}, {}, 5e-6);
   EXPECT_NEAR(static_cast<double>(program.steps[0].ticks), 5'002'000, 10);
   EXPECT_EQ(program.steps[1].ticks, program.steps[0].ticks);
 }
 
-// A collective beside a kernel of 1 us takes 0.25 us of compute time: launched, paid for, awaited at the block's end.
+// A collective beside a kernel of 1 us takes 0.25 us of compute time: launched, paid for, awaited
+// at the block's end.
 TEST(CompileStage, ACollectiveBesideKernelsCostsThemTime) {
   const auto program = compile({collective(true, -1), compute(1e6)}, {}, 0, 0.25e-6);
   ASSERT_GE(program.steps.size(), 4U);
@@ -123,13 +128,18 @@ Operation message(OperationKind kind, int peer, int channel) {
   return o;
 }
 
-// Stage 0 sends channels 0, 1 to stage 1, which takes them in that order; stage 1 answers 0, 1 and stage 0 takes 1, 0.
+// Stage 0 sends channels 0, 1 to stage 1, which takes them in that order; stage 1 answers 0, 1 and
+// stage 0 takes 1, 0.
 TEST(InOrderPairs, AreThoseWhereNoMessageOvertakesAnother) {
   workload::StepGraph graph;
-  graph.blocks.push_back({"first", {message(OperationKind::send, 1, 0), message(OperationKind::send, 1, 1),
-                                    message(OperationKind::receive, 1, 1), message(OperationKind::receive, 1, 0)}});
-  graph.blocks.push_back({"second", {message(OperationKind::receive, 0, 0), message(OperationKind::receive, 0, 1),
-                                     message(OperationKind::send, 0, 0), message(OperationKind::send, 0, 1)}});
+  graph.blocks.push_back(
+      {"first",
+       {message(OperationKind::send, 1, 0), message(OperationKind::send, 1, 1),
+        message(OperationKind::receive, 1, 1), message(OperationKind::receive, 1, 0)}});
+  graph.blocks.push_back(
+      {"second",
+       {message(OperationKind::receive, 0, 0), message(OperationKind::receive, 0, 1),
+        message(OperationKind::send, 0, 0), message(OperationKind::send, 0, 1)}});
   graph.stages.push_back({{{0, workload::CallKind::forward, 0, 0, 1}}});
   graph.stages.push_back({{{1, workload::CallKind::forward, 0, 0, 1}}});
   EXPECT_EQ(in_order_pairs(graph), (std::set<std::pair<int, int>>{{0, 1}}));

@@ -1,13 +1,13 @@
 #include "sim/training/step.h"
 
 #include <gtest/gtest.h>
-
 #include <numeric>
 
 #include "sim/gpu/kernel_time.h"
 #include "sim/training/lower.h"
 #include "sim/workload/build.h"
 #include "sim/workload/closed_form.h"
+
 #include "tests/training/fixture.h"
 
 namespace headway::training {
@@ -29,7 +29,8 @@ TEST(StepSimulation, BreakdownAndCriticalPathAddUpToTheStep) {
 
 TEST(StepSimulation, FoldedAndUnfoldedGiveTheSameTicks) {
   for (const int tensor : {1, 2, 8}) {
-    for (const auto order : {workload::RankOrder::data_first, workload::RankOrder::pipeline_first}) {
+    for (const auto order :
+         {workload::RankOrder::data_first, workload::RankOrder::pipeline_first}) {
       auto s = eight_nodes();
       s.parallelism.tensor = tensor;
       s.parallelism.rank_order = order;
@@ -65,8 +66,10 @@ TEST(StepSimulation, OneGpuTakesTheSumOfItsKernels) {
   double expected = 0;
   for (const auto& call : graph.stages[0].calls) {
     for (const auto& operation : graph.blocks[static_cast<std::size_t>(call.block)].operations) {
-      expected += call.repeat * (operation.duration.si() +
-                                 gpu::kernels_time(*times.gpu, times.shares, operation.kernels, times.launch).si());
+      expected +=
+          call.repeat *
+          (operation.duration.si() +
+           gpu::kernels_time(*times.gpu, times.shares, operation.kernels, times.launch).si());
     }
   }
   const StepResult step = simulate_step(checked);
@@ -92,14 +95,15 @@ TEST(StepSimulation, RecomputingActivationsCostsTimeAndSavesMemory) {
   const StepResult none = simulate_step(check(s));
   s.parallelism.recompute = workload::Recompute::full;
   const StepResult full = simulate_step(check(s));
-  EXPECT_GT(full.time.si(), 1.15 * none.time.si());  // one more forward of three: at most a third more
+  EXPECT_GT(full.time.si(),
+            1.15 * none.time.si());  // one more forward of three: at most a third more
   EXPECT_LT(full.time.si(), 1.40 * none.time.si());
   EXPECT_LT(full.memory.by_kind.activations, none.memory.by_kind.activations);
   EXPECT_GT(full.hfu, full.mfu);
 }
 
-// Four equal stages, eight micro-batches, no data parallelism: each rank stands idle for 3 of the 11
-// slots of 1F1B, warm-up and drain alike, whatever it waits in at the end (a message, the norm).
+// Four equal stages, eight micro-batches, no data parallelism: each rank stands idle for 3 of the
+// 11 slots of 1F1B, warm-up and drain alike, whatever it waits in at the end (a message, the norm).
 TEST(StepSimulation, WaitingForOtherStagesIsTheBubbleAtBothEnds) {
   Scenario s = eight_nodes();
   s.cluster.nodes = 4;
@@ -131,9 +135,10 @@ TEST(StepSimulation, ARepeatGivesTheSameDigests) {
   EXPECT_NE(a.event_digest, 0U);
 }
 
-// Tensor groups stay inside a node, so every byte they send crosses NVLink; a ring of n ranks sends (n-1)/n of a
-// gathered array from each rank. Doubling the bandwidth of NVLink halves its use, but for the shorter step.
-// Weights of all layers and of experts are gathered and reduced at once over slow links: each group as if alone.
+// Tensor groups stay inside a node, so every byte they send crosses NVLink; a ring of n ranks sends
+// (n-1)/n of a gathered array from each rank. Doubling the bandwidth of NVLink halves its use, but
+// for the shorter step. Weights of all layers and of experts are gathered and reduced at once over
+// slow links: each group as if alone.
 TEST(StepSimulation, MoreThanTheLinksCarryIsWarnedOf) {
   Scenario s = eight_nodes();
   s.cluster.nodes = 1;

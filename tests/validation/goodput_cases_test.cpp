@@ -107,9 +107,8 @@ TEST(GoodputCases, EveryPublishedCaseHasAStatus) {
       predicted.push_back(row.given.id);
     }
   }
-  EXPECT_THAT(predicted,
-              testing::ElementsAre("G02-rsc1-2k4k", "G03-rsc-12k", "G04-rsc2-100k",
-                                   "G10-fthsdp-sync", "G16-bloom"));
+  EXPECT_THAT(predicted, testing::ElementsAre("G02-rsc1-2k4k", "G03-rsc-12k", "G04-rsc2-100k",
+                                              "G10-fthsdp-sync", "G16-bloom"));
 }
 
 }  // namespace

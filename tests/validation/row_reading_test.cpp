@@ -225,7 +225,8 @@ TEST(RowReading, BoardsInSlotsDoNotHaveTheCurvesOfSwitchedOnes) {
 
 // One odd row must not stop the table, so none may divide by zero.
 TEST(RowReading, ZeroSaysAsLittleAsABlank) {
-  for (const char* column : {"vpp", "micro_batch", "ep", "etp", "head_dim", "n_kv_heads", "d_ffn"}) {
+  for (const char* column :
+       {"vpp", "micro_batch", "ep", "etp", "head_dim", "n_kv_heads", "d_ffn"}) {
     for (const char* cell : {"0", "-1"}) {
       const RunPrediction p = predicted({{column, cell}});
       ASSERT_TRUE(p.predicted.has_value()) << column << p.status;
@@ -274,7 +275,9 @@ TEST(RowReading, WidthsThatAreNotStatedAreAligned) {
 }
 
 TEST(RowReading, PyTorchAloneNamesNoSoftware) {
-  const auto profile = [](const char* era) { return scenario({{"era", era}}).training.framework.name; };
+  const auto profile = [](const char* era) {
+    return scenario({{"era", era}}).training.framework.name;
+  };
   EXPECT_EQ(profile("NeMo / PyTorch 2.3"), "Megatron-Core");
   EXPECT_EQ(profile("JAX (MaxText), not PyTorch"), "JAX and XLA");
   EXPECT_EQ(profile("pytorch 2.1"), "PyTorch FSDP");

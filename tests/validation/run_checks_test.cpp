@@ -17,40 +17,54 @@ RunPrediction run(const std::string& model, double measured, double predicted) {
   return row;
 }
 
-// One configuration measured at 100, 104 and 90: median 100, deviations 0, 4 and 10 %; the fourth row has no repeat.
+// One configuration measured at 100, 104 and 90: median 100, deviations 0, 4 and 10 %; the fourth
+// row has no repeat.
 TEST(RepeatNoise, IsTheMeanDeviationFromTheMedian) {
-  const auto noise = repeat_noise({run("a", 100, 95), run("a", 104, 95), run("a", 90, 95), run("a", 50, 60)});
+  const auto noise =
+      repeat_noise({run("a", 100, 95), run("a", 104, 95), run("a", 90, 95), run("a", 50, 60)});
   EXPECT_EQ(noise.groups, 1U);
   EXPECT_EQ(noise.rows, 3U);
   EXPECT_NEAR(noise.mean_deviation, (0.0 + 0.04 + 0.10) / 3, 1e-12);
 }
 
-// Pairs of model a: 100-120 (right), 100-150 (right), 120-150 (wrong); 100-105 of model b differ by too little.
+// Pairs of model a: 100-120 (right), 100-150 (right), 120-150 (wrong); 100-105 of model b differ by
+// too little.
 TEST(LayoutOrdering, CountsPairsThatDifferByMoreThanATenth) {
-  const auto ordering =
-      layout_ordering({run("a", 100, 90), run("a", 120, 140), run("a", 150, 130), run("b", 100, 90), run("b", 105, 80)});
+  const auto ordering = layout_ordering({run("a", 100, 90), run("a", 120, 140), run("a", 150, 130),
+                                         run("b", 100, 90), run("b", 105, 80)});
   EXPECT_EQ(ordering.pairs, 3U);
   EXPECT_NEAR(ordering.right, 2.0 / 3, 1e-12);
 }
 
 /// Two layouts in bf16 and one in fp8; %s is what the first was measured at.
 constexpr const char* kTable =
-    "id,source,year,era,gpu,n_gpus,gpus_per_node,nics_per_node,nic_gbps,nvlink_domain,model,arch,n_layers,d_model,n_heads,n_kv_heads,"
-    "head_dim,d_ffn,gated_mlp,vocab,seq_len,global_batch,micro_batch,tp,sequence_parallel,pp,vpp,cp,ep,sharding,recompute,precision,"
+    "id,source,year,era,gpu,n_gpus,gpus_per_node,nics_per_node,nic_gbps,nvlink_domain,model,arch,n_"
+    "layers,d_model,n_heads,n_kv_heads,"
+    "head_dim,d_ffn,gated_mlp,vocab,seq_len,global_batch,micro_batch,tp,sequence_parallel,pp,vpp,"
+    "cp,ep,sharding,recompute,precision,"
     "tp_comm_overlap,cuda_graph,not_stated,group,weight,measured_tokens_per_s_per_gpu,"
-    "attention,d_ffn_dense,moe_routing,n_dense_layers,n_experts,n_shared_experts,recompute_detail,release,top_k\n"
-    "a-1,a source,2024,megatron-core-2024+,H100-80G-SXM,8,8,8,400,8,Llama,dense,8,4096,32,8,128,14336,yes,128256,4096,16,1,2,yes,1,1,1,1,1,"
+    "attention,d_ffn_dense,moe_routing,n_dense_layers,n_experts,n_shared_experts,recompute_detail,"
+    "release,top_k\n"
+    "a-1,a "
+    "source,2024,megatron-core-2024+,H100-80G-SXM,8,8,8,400,8,Llama,dense,8,4096,32,8,128,14336,"
+    "yes,128256,4096,16,1,2,yes,1,1,1,1,1,"
     "none,bf16,,,,g,1,%s,gqa,,,,,,,,\n"
-    "a-2,a source,2024,megatron-core-2024+,H100-80G-SXM,8,8,8,400,8,Llama,dense,8,4096,32,8,128,14336,yes,128256,4096,16,1,4,yes,1,1,1,1,1,"
+    "a-2,a "
+    "source,2024,megatron-core-2024+,H100-80G-SXM,8,8,8,400,8,Llama,dense,8,4096,32,8,128,14336,"
+    "yes,128256,4096,16,1,4,yes,1,1,1,1,1,"
     "none,bf16,,,,g,1,35000,gqa,,,,,,,,\n"
-    "a-3,a source,2024,megatron-core-2024+,H100-80G-SXM,8,8,8,400,8,Llama,dense,8,4096,32,8,128,14336,yes,128256,4096,16,1,4,yes,1,1,1,1,1,"
+    "a-3,a "
+    "source,2024,megatron-core-2024+,H100-80G-SXM,8,8,8,400,8,Llama,dense,8,4096,32,8,128,14336,"
+    "yes,128256,4096,16,1,4,yes,1,1,1,1,1,"
     "none,fp8,,,,g,1,35000,gqa,,,,,,,,\n";
 
-import::CsvTable table_with(double measured) {
-  return import::CsvTable(std::string(kTable).replace(std::string(kTable).find("%s"), 2, std::to_string(measured)), "t.csv");
-}
+import::CsvTable table_with(double measured){return import::CsvTable(
+    std::string(kTable).replace(std::string(kTable).find("%s"), 2, std::to_string(measured)),
+    "t.csv");
+}  // namespace
 
-// A machine 10 % slower than predicted: products are slower by more than that, since they are not all of the step.
+// A machine 10 % slower than predicted: products are slower by more than that, since they are not
+// all of the step.
 TEST(AnchorRuns, MatchesItsRowAndMovesTheOthersOfItsKind) {
   const Catalogue catalogue = load_catalogue({HEADWAY_SOURCE_DIR "/configs"});
   const double predicted = *predict_runs(table_with(1), catalogue, {0}).front().predicted;
@@ -64,8 +78,9 @@ TEST(AnchorRuns, MatchesItsRowAndMovesTheOthersOfItsKind) {
 
 TEST(AnchorRuns, RefusesARowThatIsNotThere) {
   const import::CsvTable table = table_with(40000);
-  EXPECT_THROW(anchor_runs(table, load_catalogue({HEADWAY_SOURCE_DIR "/configs"}), "b-1"), core::Error);
+  EXPECT_THROW(anchor_runs(table, load_catalogue({HEADWAY_SOURCE_DIR "/configs"}), "b-1"),
+               core::Error);
 }
 
-}  // namespace
+}  // namespace headway::validation
 }  // namespace headway::validation

@@ -33,9 +33,9 @@ double pairs_of(const std::vector<RingBlock>& blocks) {
                          [](double sum, const RingBlock& block) { return sum + block.pairs; });
 }
 
-const AttentionWindow kWindows[] = {{},        {1},       {3},       {5},       {6},      {7},
-                                    {12},      {17},      {48},      {2, true}, {3, true}, {5, true},
-                                    {6, true}, {9, true}, {12, true}, {32, true}};
+const AttentionWindow kWindows[] = {
+    {},   {1},       {3},       {5},       {6},       {7},       {12},       {17},
+    {48}, {2, true}, {3, true}, {5, true}, {6, true}, {9, true}, {12, true}, {32, true}};
 
 TEST(ChunkBlock, HasThePairsOfItsPositions) {
   for (const AttentionWindow window : kWindows) {
@@ -108,9 +108,8 @@ TEST(RingBlocks, OfAllRanksAreTheAttentionOfTheSequence) {
     if (documents) {
       training.documents = {{700, 3}, {5000, 2}, {40000, 1}};
     }
-    for (const AttentionWindow window :
-         {AttentionWindow{}, AttentionWindow{512}, AttentionWindow{5000},
-          AttentionWindow{8192, true}}) {
+    for (const AttentionWindow window : {AttentionWindow{}, AttentionWindow{512},
+                                         AttentionWindow{5000}, AttentionWindow{8192, true}}) {
       for (const int c : {2, 3, 8}) {
         double sum = 0;
         for (int rank = 0; rank < c; ++rank) {
@@ -151,8 +150,8 @@ TEST(RingSteps, OfANarrowWindowAreTheNeighboursOnBothSides) {
 }
 
 TEST(RingSteps, OfPiecesOfTwoChunksSkipTheRanksBetween) {
-  // u = 4096, pieces of two chunks. Odd ranks need the rank before (chunk 1 needs 0), even ranks the
-  // rank after (chunk 6, on rank 1, is needed by chunk 7, on rank 0): steps 1 and 3, never 2.
+  // u = 4096, pieces of two chunks. Odd ranks need the rank before (chunk 1 needs 0), even ranks
+  // the rank after (chunk 6, on rank 1, is needed by chunk 7, on rank 0): steps 1 and 3, never 2.
   const TrainingSpec training = recipe(32768, 8);
   const AttentionWindow pieces{8192, true};
   const auto steps = ring_steps(training, 4, pieces);
@@ -251,8 +250,8 @@ TEST(RingSteps, OfTheBusiestRankSetThePaceOfTheRing) {
 
 TEST(RingSteps, WithoutAWindowThatShowsAreAllOfTheRing) {
   const TrainingSpec training = recipe(32768, 8);
-  for (const AttentionWindow window : {AttentionWindow{}, AttentionWindow{32768},
-                                       AttentionWindow{40000, true}}) {
+  for (const AttentionWindow window :
+       {AttentionWindow{}, AttentionWindow{32768}, AttentionWindow{40000, true}}) {
     const auto steps = ring_steps(training, 4, window);
     EXPECT_THAT(numbers(steps), testing::ElementsAre(0, 1, 2, 3));
     const double part = 8192;
@@ -264,7 +263,8 @@ TEST(RingSteps, WithoutAWindowThatShowsAreAllOfTheRing) {
   }
 }
 
-// Steps that a wide window leaves whole are one kernel, as without it, so that less work is not slower.
+// Steps that a wide window leaves whole are one kernel, as without it, so that less work is not
+// slower.
 TEST(RingSteps, ThatAWindowMasksNothingOfAreWhole) {
   const TrainingSpec training = recipe(32768, 8);
   const auto whole = ring_steps(training, 4, {});

@@ -69,8 +69,7 @@ class Checker {
     const TransferGroup& x = graph_.problem.groups[a];
     const TransferGroup& y = graph_.problem.groups[b];
     if (x.need != y.need || x.delay != y.delay || x.activity != y.activity || x.name != y.name ||
-        x.across_stages != y.across_stages ||
-        x.flows != y.flows) {
+        x.across_stages != y.across_stages || x.flows != y.flows) {
       return false;
     }
     return same_view(graph_.first_group + a, graph_.first_group + b);
