@@ -7,10 +7,10 @@
 #include "sim/config/unit_text.h"
 #include "sim/config/write_entry.h"
 #include "sim/import/gzip.h"
-#include "sim/import/nccl_tests_json.h"
+#include "sim/import/measured/nccl_tests_json.h"
 #include "sim/report/calibrate_report.h"
-#include "sim/training/anchor.h"
-#include "sim/training/step.h"
+#include "sim/training/explain/anchor.h"
+#include "sim/training/step/step.h"
 
 #include "apps/headway/input.h"
 #include "apps/headway/options.h"

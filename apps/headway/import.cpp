@@ -6,11 +6,11 @@
 
 #include "sim/config/unit_text.h"
 #include "sim/config/write_entry.h"
-#include "sim/import/failure_events.h"
-#include "sim/import/ibnetdiscover.h"
-#include "sim/import/nccl_topology.h"
-#include "sim/import/nvidia_smi_topology.h"
-#include "sim/import/slurm_topology.h"
+#include "sim/import/measured/failure_events.h"
+#include "sim/import/network/ibnetdiscover.h"
+#include "sim/import/network/nccl_topology.h"
+#include "sim/import/network/nvidia_smi_topology.h"
+#include "sim/import/network/slurm_topology.h"
 
 #include "apps/headway/input.h"
 #include "apps/headway/options.h"

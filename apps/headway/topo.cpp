@@ -2,9 +2,9 @@
 #include <string>
 #include <vector>
 
-#include "sim/network/fabric_faults.h"
+#include "sim/network/fabric/fabric_faults.h"
 #include "sim/report/topo_report.h"
-#include "sim/training/lower.h"
+#include "sim/training/step/lower.h"
 
 #include "apps/headway/options.h"
 #include "apps/headway/output.h"

@@ -2,11 +2,11 @@
 // GPUs with degraded states. Each checks its own answer.
 #include <benchmark/benchmark.h>
 
+#include "sim/campaign/job/slow_parts.h"
 #include "sim/campaign/resolve.h"
-#include "sim/campaign/slow_parts.h"
 #include "sim/campaign/trials.h"
 #include "sim/core/error.h"
-#include "sim/training/step.h"
+#include "sim/training/step/step.h"
 
 #include "tests/training/fixture.h"
 

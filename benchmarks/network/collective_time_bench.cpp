@@ -2,10 +2,10 @@
 #include <benchmark/benchmark.h>
 #include <vector>
 
-#include "sim/network/collective.h"
-#include "sim/network/collective_flows.h"
-#include "sim/network/fabric.h"
-#include "sim/network/route.h"
+#include "sim/network/collective/collective.h"
+#include "sim/network/collective/collective_flows.h"
+#include "sim/network/fabric/fabric.h"
+#include "sim/network/fabric/route.h"
 
 namespace {
 

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <vector>
 
+#include "sim/analytic/analytic.h"
 #include "sim/core/error.h"
-#include "sim/training/analytic.h"
-#include "sim/training/step.h"
+#include "sim/training/step/step.h"
 
 #include "tests/training/fixture.h"
 

@@ -2,9 +2,9 @@
 // pipeline 16 x data N.
 #include <benchmark/benchmark.h>
 
-#include "sim/training/lower.h"
-#include "sim/training/step.h"
-#include "sim/workload/build.h"
+#include "sim/training/step/lower.h"
+#include "sim/training/step/step.h"
+#include "sim/workload/blocks/build.h"
 
 #include "tests/training/fixture.h"
 

@@ -2,9 +2,9 @@
 #include <benchmark/benchmark.h>
 #include <stdexcept>
 
-#include "sim/workload/build.h"
+#include "sim/workload/blocks/build.h"
 #include "sim/workload/closed_form.h"
-#include "sim/workload/memory.h"
+#include "sim/workload/memory/memory.h"
 
 namespace headway::workload {
 namespace {

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "sim/core/error.h"
-#include "sim/network/collective_curve.h"
+#include "sim/network/collective/collective_curve.h"
 
 #include "calibrate/fit/least_squares.h"
 #include "calibrate/fit/thinning.h"

@@ -8,7 +8,7 @@
 
 #include "sim/core/error.h"
 #include "sim/core/statistics.h"
-#include "sim/network/closed_form.h"
+#include "sim/network/collective/closed_form.h"
 
 #include "calibrate/fit/least_squares.h"
 

@@ -7,9 +7,9 @@
 
 #include "sim/core/collective.h"
 #include "sim/import/csv.h"
-#include "sim/import/fio_json.h"
-#include "sim/import/nccl_tests_log.h"
-#include "sim/import/torch_profiler.h"
+#include "sim/import/measured/fio_json.h"
+#include "sim/import/measured/nccl_tests_log.h"
+#include "sim/import/measured/torch_profiler.h"
 
 #include "calibrate/fit/samples.h"
 

@@ -3,10 +3,10 @@
 #include <exception>
 #include <fmt/format.h>
 
-#include "calibrate/measure/device.h"
+#include "calibrate/measure/cuda/device.h"
+#include "calibrate/measure/host/options.h"
+#include "calibrate/measure/host/results.h"
 #include "calibrate/measure/measure.h"
-#include "calibrate/measure/options.h"
-#include "calibrate/measure/results.h"
 
 namespace {
 

@@ -8,11 +8,11 @@
 #include <memory>
 #include <unistd.h>
 
-#include "calibrate/measure/device.h"
-#include "calibrate/measure/device_memory.h"
-#include "calibrate/measure/options.h"
-#include "calibrate/measure/parts.h"
-#include "calibrate/measure/storage.h"
+#include "calibrate/measure/cuda/device.h"
+#include "calibrate/measure/cuda/device_memory.h"
+#include "calibrate/measure/host/options.h"
+#include "calibrate/measure/host/storage.h"
+#include "calibrate/measure/parts/parts.h"
 
 namespace headway::measure {
 

@@ -1,7 +1,7 @@
 // One whole measurement: the parts in order, each with its share of the time.
 #pragma once
 
-#include "calibrate/measure/bench.h"
+#include "calibrate/measure/host/bench.h"
 
 namespace headway::measure {
 

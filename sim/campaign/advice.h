@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "sim/campaign/job.h"
+#include "sim/campaign/job/job.h"
 #include "sim/campaign/result.h"
 #include "sim/campaign/step_times.h"
 #include "sim/campaign/trial.h"

@@ -2,8 +2,8 @@
 
 #include "sim/campaign/advice.h"
 #include "sim/campaign/energy.h"
+#include "sim/campaign/job/slow_parts.h"
 #include "sim/campaign/resolve.h"
-#include "sim/campaign/slow_parts.h"
 #include "sim/campaign/trials.h"
 #include "sim/core/statistics.h"
 

@@ -7,7 +7,7 @@
 
 #include "sim/campaign/result.h"
 #include "sim/training/check.h"
-#include "sim/training/step_result.h"
+#include "sim/training/step/step_result.h"
 
 namespace headway::campaign {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "sim/campaign/job.h"
+#include "sim/campaign/job/job.h"
 #include "sim/campaign/result.h"
 #include "sim/core/units.h"
 #include "sim/training/cluster_spec.h"

@@ -4,11 +4,11 @@
 #include <array>
 #include <cmath>
 
-#include "sim/campaign/resolve_saves.h"
-#include "sim/campaign/simulated_saves.h"
+#include "sim/campaign/saves/resolve_saves.h"
+#include "sim/campaign/saves/simulated_saves.h"
 #include "sim/core/error.h"
-#include "sim/training/placement.h"
-#include "sim/training/step.h"
+#include "sim/training/step/placement.h"
+#include "sim/training/step/step.h"
 #include "sim/workload/closed_form.h"
 #include "sim/workload/layout.h"
 

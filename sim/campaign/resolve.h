@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "sim/campaign/degraded_states.h"
-#include "sim/campaign/job.h"
+#include "sim/campaign/job/degraded_states.h"
+#include "sim/campaign/job/job.h"
 #include "sim/campaign/step_times.h"
 #include "sim/storage/closed_form.h"
 #include "sim/training/check.h"
-#include "sim/training/step_result.h"
+#include "sim/training/step/step_result.h"
 
 namespace headway::campaign {
 

@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "sim/campaign/job_process.h"
+#include "sim/campaign/job/job_process.h"
 #include "sim/core/engine/engine.h"
 #include "sim/core/error.h"
 

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/campaign/incident.h"
-#include "sim/campaign/job.h"
-#include "sim/campaign/job_ticks.h"
+#include "sim/campaign/job/incident.h"
+#include "sim/campaign/job/job.h"
+#include "sim/campaign/job/job_ticks.h"
 #include "sim/campaign/result.h"
 #include "sim/campaign/step_times.h"
 #include "sim/core/tick.h"

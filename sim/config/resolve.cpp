@@ -8,7 +8,7 @@
 #include "sim/config/files.h"
 #include "sim/config/parse_yaml.h"
 #include "sim/config/writer.h"
-#include "sim/import/hugging_face.h"
+#include "sim/import/hugging_face/hugging_face.h"
 
 namespace headway::config {
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <string>
 
-#include "sim/network/nccl_measured.h"
+#include "sim/network/collective/nccl_measured.h"
 
 namespace headway::network {
 namespace {

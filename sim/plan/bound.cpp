@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "sim/gpu/kernel_time.h"
-#include "sim/training/lower.h"
-#include "sim/workload/build.h"
+#include "sim/training/step/lower.h"
+#include "sim/workload/blocks/build.h"
 
 namespace headway::plan {
 

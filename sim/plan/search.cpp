@@ -10,11 +10,11 @@
 #include <oneapi/tbb/parallel_for.h>
 #include <utility>
 
+#include "sim/analytic/analytic.h"
 #include "sim/core/error.h"
 #include "sim/plan/bound.h"
-#include "sim/training/analytic.h"
-#include "sim/training/step.h"
-#include "sim/workload/rank_parameters.h"
+#include "sim/training/step/step.h"
+#include "sim/workload/memory/rank_parameters.h"
 
 namespace headway::plan {
 

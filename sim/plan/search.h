@@ -10,7 +10,7 @@
 #include "sim/campaign/campaign.h"
 #include "sim/core/fields.h"
 #include "sim/plan/candidates.h"
-#include "sim/training/step_result.h"
+#include "sim/training/step/step_result.h"
 
 namespace headway::plan {
 

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/core/error.h"
-#include "sim/network/closed_form.h"
-#include "sim/network/collective_curve.h"
+#include "sim/network/collective/closed_form.h"
+#include "sim/network/collective/collective_curve.h"
 #include "sim/report/nccl_tests_names.h"
 
 #include "calibrate/fit/least_squares.h"

@@ -7,8 +7,8 @@
 
 #include "sim/core/collective.h"
 #include "sim/report/table.h"
-#include "sim/training/anchor.h"
 #include "sim/training/calibration_spec.h"
+#include "sim/training/explain/anchor.h"
 
 #include "calibrate/fit/profile.h"
 #include "calibrate/fit/samples.h"

@@ -7,9 +7,9 @@
 
 #include "sim/core/error.h"
 #include "sim/core/statistics.h"
-#include "sim/network/closed_form.h"
+#include "sim/network/collective/closed_form.h"
 #include "sim/report/nccl_tests_names.h"
-#include "sim/training/lower.h"
+#include "sim/training/step/lower.h"
 
 namespace headway::report {
 

@@ -8,9 +8,9 @@
 
 #include "sim/core/collective.h"
 #include "sim/core/units.h"
-#include "sim/import/nccl_tests_log.h"
-#include "sim/network/collective.h"
-#include "sim/network/stepped.h"
+#include "sim/import/measured/nccl_tests_log.h"
+#include "sim/network/collective/collective.h"
+#include "sim/network/collective/stepped.h"
 #include "sim/report/machine.h"
 #include "sim/report/table.h"
 

@@ -5,7 +5,7 @@
 #include "sim/campaign/campaign.h"
 #include "sim/report/predict.h"
 #include "sim/training/check.h"
-#include "sim/training/step.h"
+#include "sim/training/step/step.h"
 
 namespace headway::report {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "sim/campaign/drill.h"
+#include "sim/drill/drill.h"
 
 namespace headway::report {
 

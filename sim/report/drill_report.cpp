@@ -6,7 +6,7 @@
 #include "sim/report/predict.h"
 #include "sim/report/words.h"
 #include "sim/training/check.h"
-#include "sim/training/step.h"
+#include "sim/training/step/step.h"
 
 namespace headway::report {
 

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "sim/campaign/drill.h"
 #include "sim/config/load.h"
+#include "sim/drill/drill.h"
 #include "sim/report/predict.h"
 #include "sim/report/table.h"
 

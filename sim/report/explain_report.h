@@ -4,7 +4,7 @@
 
 #include "sim/report/json_parts.h"
 #include "sim/report/table.h"
-#include "sim/training/explain.h"
+#include "sim/training/explain/explain.h"
 
 namespace headway::report {
 

@@ -6,7 +6,7 @@
 
 #include "sim/campaign/result.h"
 #include "sim/report/run_report.h"
-#include "sim/training/step_result.h"
+#include "sim/training/step/step_result.h"
 
 namespace headway::report {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "sim/campaign/result.h"
-#include "sim/training/step_result.h"
+#include "sim/training/step/step_result.h"
 
 namespace headway::report {
 

@@ -12,7 +12,7 @@
 #include "sim/report/limit.h"
 #include "sim/report/table.h"
 #include "sim/training/check.h"
-#include "sim/training/step.h"
+#include "sim/training/step/step.h"
 
 namespace headway::report {
 

@@ -9,9 +9,9 @@
 
 #include "sim/campaign/campaign.h"
 #include "sim/core/fields.h"
-#include "sim/training/explain.h"
+#include "sim/training/explain/explain.h"
 #include "sim/training/scenario.h"
-#include "sim/training/step_result.h"
+#include "sim/training/step/step_result.h"
 
 namespace headway::report {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "sim/network/fabric_report.h"
+#include "sim/network/fabric/fabric_report.h"
 #include "sim/report/machine.h"
 #include "sim/report/table.h"
 

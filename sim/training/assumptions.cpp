@@ -6,10 +6,10 @@
 
 #include "sim/gpu/kernel_time.h"
 #include "sim/gpu/tables.h"
+#include "sim/workload/blocks/ring_blocks.h"
 #include "sim/workload/closed_form.h"
 #include "sim/workload/layout.h"
 #include "sim/workload/number_formats.h"
-#include "sim/workload/ring_blocks.h"
 
 namespace headway::training {
 

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "sim/training/lower.h"
-#include "sim/training/step_result.h"
+#include "sim/training/step/lower.h"
+#include "sim/training/step/step_result.h"
 
 namespace headway::training {
 

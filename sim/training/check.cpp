@@ -5,14 +5,14 @@
 
 #include "sim/gpu/kernel_time.h"
 #include "sim/gpu/tables.h"
-#include "sim/training/placement.h"
-#include "sim/workload/build.h"
+#include "sim/training/step/placement.h"
+#include "sim/workload/blocks/build.h"
 #include "sim/workload/closed_form.h"
 #include "sim/workload/layout.h"
+#include "sim/workload/memory/optimizer_state.h"
 #include "sim/workload/number_formats.h"
-#include "sim/workload/optimizer_state.h"
 #include "sim/workload/rank_shape.h"
-#include "sim/workload/schedule.h"
+#include "sim/workload/schedule/schedule.h"
 #include "sim/workload/violation.h"
 
 namespace headway::training {

@@ -3,7 +3,7 @@
 #include <map>
 #include <tuple>
 
-#include "sim/network/collective_curve.h"
+#include "sim/network/collective/collective_curve.h"
 #include "sim/validation/collective_rows_parts.h"
 
 namespace headway::validation {

@@ -7,8 +7,8 @@
 #include <sstream>
 
 #include "sim/core/statistics.h"
-#include "sim/network/closed_form.h"
-#include "sim/network/fabric_shape.h"
+#include "sim/network/collective/closed_form.h"
+#include "sim/network/fabric/fabric_shape.h"
 #include "sim/validation/collective_rows_parts.h"
 
 namespace headway::validation {

@@ -8,7 +8,7 @@
 
 #include "sim/core/collective.h"
 #include "sim/import/csv.h"
-#include "sim/network/collective.h"
+#include "sim/network/collective/collective.h"
 
 namespace headway::validation {
 

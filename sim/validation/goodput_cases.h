@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/campaign/job.h"
+#include "sim/campaign/job/job.h"
 #include "sim/core/units.h"
 #include "sim/import/csv.h"
 

@@ -5,7 +5,7 @@
 
 #include "sim/core/error.h"
 #include "sim/validation/run_parts.h"
-#include "sim/workload/offload.h"
+#include "sim/workload/memory/offload.h"
 
 namespace headway::validation {
 

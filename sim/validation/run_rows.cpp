@@ -3,7 +3,7 @@
 
 #include "sim/config/load.h"
 #include "sim/core/error.h"
-#include "sim/training/step.h"
+#include "sim/training/step/step.h"
 #include "sim/validation/run_parts.h"
 #include "sim/validation/run_software.h"
 #include "sim/validation/training_runs.h"

@@ -8,7 +8,7 @@
 
 #include "sim/core/error.h"
 #include "sim/core/statistics.h"
-#include "sim/training/step.h"
+#include "sim/training/step/step.h"
 #include "sim/validation/run_parts.h"
 
 namespace headway::validation {

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "sim/core/error.h"
+#include "sim/workload/blocks/layer_kind.h"
+#include "sim/workload/blocks/ring_blocks.h"
 #include "sim/workload/expert_shape.h"
-#include "sim/workload/layer_kind.h"
-#include "sim/workload/ring_blocks.h"
 
 namespace headway::workload {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "sim/core/error.h"
-#include "sim/workload/schedule.h"
+#include "sim/workload/schedule/schedule.h"
 
 namespace headway::workload {
 

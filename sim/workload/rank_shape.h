@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "sim/core/precision.h"
+#include "sim/workload/blocks/ring_blocks.h"
 #include "sim/workload/number_formats.h"
-#include "sim/workload/ring_blocks.h"
 #include "sim/workload/spec.h"
 
 namespace headway::workload {

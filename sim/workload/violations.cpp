@@ -5,12 +5,12 @@
 #include <numeric>
 #include <utility>
 
-#include "sim/workload/build.h"
+#include "sim/workload/blocks/build.h"
 #include "sim/workload/layout.h"
+#include "sim/workload/memory/offload.h"
+#include "sim/workload/memory/rank_parameters.h"
 #include "sim/workload/number_formats.h"
-#include "sim/workload/offload.h"
-#include "sim/workload/rank_parameters.h"
-#include "sim/workload/schedule.h"
+#include "sim/workload/schedule/schedule.h"
 
 namespace headway::workload {
 

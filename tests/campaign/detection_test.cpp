@@ -1,5 +1,5 @@
 // Who notices what first, and how long that takes on average.
-#include "sim/campaign/detection.h"
+#include "sim/campaign/job/detection.h"
 
 #include <gtest/gtest.h>
 

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 #include <string>
 
-#include "sim/campaign/drill.h"
 #include "sim/campaign/trial.h"
+#include "sim/drill/drill.h"
 
 namespace headway::campaign {
 namespace {

@@ -1,6 +1,6 @@
 // Fire drills against hand arithmetic: the job is given as plain figures, so that every time below
 // can be added up on paper.
-#include "sim/campaign/drill.h"
+#include "sim/drill/drill.h"
 
 #include <gmock/gmock.h>
 #include <numeric>

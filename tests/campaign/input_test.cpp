@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "sim/campaign/campaign.h"
-#include "sim/campaign/simulated_saves.h"
+#include "sim/campaign/saves/simulated_saves.h"
 #include "sim/campaign/trials.h"
-#include "sim/training/step.h"
+#include "sim/training/step/step.h"
 
 #include "tests/campaign/fixture.h"
 #include "tests/training/fixture.h"

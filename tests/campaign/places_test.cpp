@@ -1,12 +1,12 @@
 // What a failure domain takes with it, by where the job's nodes stand.
 #include <gtest/gtest.h>
 
-#include "sim/campaign/degraded_states.h"
-#include "sim/campaign/job_places.h"
+#include "sim/campaign/job/degraded_states.h"
+#include "sim/campaign/job/job_places.h"
 #include "sim/campaign/resolve.h"
 #include "sim/campaign/trials.h"
-#include "sim/training/lower.h"
-#include "sim/training/placement.h"
+#include "sim/training/step/lower.h"
+#include "sim/training/step/placement.h"
 
 #include "tests/campaign/fixture.h"
 #include "tests/training/fixture.h"

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <gtest/gtest.h>
 
-#include "sim/campaign/spare_pool.h"
+#include "sim/campaign/job/spare_pool.h"
 #include "sim/campaign/trials.h"
 #include "sim/core/statistics.h"
 

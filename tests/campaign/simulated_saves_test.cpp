@@ -1,10 +1,10 @@
 // What a save over the training fabric costs the job: what the flows beside the steps say.
-#include "sim/campaign/simulated_saves.h"
+#include "sim/campaign/saves/simulated_saves.h"
 
 #include <gtest/gtest.h>
 
-#include "sim/training/side_traffic.h"
-#include "sim/training/step.h"
+#include "sim/training/step/side_traffic.h"
+#include "sim/training/step/step.h"
 
 #include "tests/training/fixture.h"
 

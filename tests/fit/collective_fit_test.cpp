@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include "sim/network/collective_curve.h"
+#include "sim/network/collective/collective_curve.h"
 
 #include "tests/fit/noise.h"
 

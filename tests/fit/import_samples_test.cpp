@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "sim/core/error.h"
-#include "sim/import/nccl_tests_json.h"
-#include "sim/network/closed_form.h"
-#include "sim/network/collective_curve.h"
+#include "sim/import/measured/nccl_tests_json.h"
+#include "sim/network/collective/closed_form.h"
+#include "sim/network/collective/collective_curve.h"
 
 #include "calibrate/fit/profile.h"
 #include "tests/import/read_file.h"

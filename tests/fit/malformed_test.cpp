@@ -9,7 +9,7 @@
 
 #include "sim/core/error.h"
 #include "sim/import/gzip.h"
-#include "sim/import/nccl_tests_json.h"
+#include "sim/import/measured/nccl_tests_json.h"
 
 #include "calibrate/fit/import_samples.h"
 #include "tests/import/read_file.h"

@@ -7,7 +7,7 @@
 
 #include "sim/config/load.h"
 #include "sim/training/check.h"
-#include "sim/training/step.h"
+#include "sim/training/step/step.h"
 
 namespace headway {
 namespace {

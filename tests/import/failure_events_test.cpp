@@ -1,5 +1,5 @@
 // Logs of failures: two real ones, the general form, and errors with their line.
-#include "sim/import/failure_events.h"
+#include "sim/import/measured/failure_events.h"
 
 #include <filesystem>
 #include <gmock/gmock.h>

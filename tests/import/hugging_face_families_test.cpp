@@ -5,7 +5,7 @@
 #include <string>
 
 #include "sim/core/error.h"
-#include "sim/import/hugging_face.h"
+#include "sim/import/hugging_face/hugging_face.h"
 #include "sim/workload/closed_form.h"
 
 namespace headway::import {

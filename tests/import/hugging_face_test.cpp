@@ -1,6 +1,6 @@
 // Hugging Face configurations: real files give the published models, odd ones are refused with the
 // place and the reason.
-#include "sim/import/hugging_face.h"
+#include "sim/import/hugging_face/hugging_face.h"
 
 #include <filesystem>
 #include <gmock/gmock.h>

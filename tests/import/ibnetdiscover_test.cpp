@@ -1,5 +1,5 @@
 // ibnetdiscover files: a real fabric gives its counts, a small one its shape, broken ones the line.
-#include "sim/import/ibnetdiscover.h"
+#include "sim/import/network/ibnetdiscover.h"
 
 #include <filesystem>
 #include <gmock/gmock.h>

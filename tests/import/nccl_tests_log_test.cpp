@@ -1,4 +1,4 @@
-#include "sim/import/nccl_tests_log.h"
+#include "sim/import/measured/nccl_tests_log.h"
 
 #include <filesystem>
 #include <gmock/gmock.h>

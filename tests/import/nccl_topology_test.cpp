@@ -1,5 +1,5 @@
 // NCCL and RCCL topology files: real ones of clouds and of AMD, and broken ones.
-#include "sim/import/nccl_topology.h"
+#include "sim/import/network/nccl_topology.h"
 
 #include <filesystem>
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 // Matrices of `nvidia-smi topo -m`: switch, mesh and PCIe nodes, cards that do not count, damaged
 // matrices.
-#include "sim/import/nvidia_smi_topology.h"
+#include "sim/import/network/nvidia_smi_topology.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

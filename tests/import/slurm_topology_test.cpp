@@ -1,5 +1,5 @@
 // Slurm topology.conf: trees and blocks from real files, host lists, and errors with their line.
-#include "sim/import/slurm_topology.h"
+#include "sim/import/network/slurm_topology.h"
 
 #include <filesystem>
 #include <gmock/gmock.h>
@@ -7,7 +7,7 @@
 #include <string>
 
 #include "sim/core/error.h"
-#include "sim/import/host_list.h"
+#include "sim/import/network/host_list.h"
 
 #include "tests/import/read_file.h"
 

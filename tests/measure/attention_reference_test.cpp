@@ -1,9 +1,9 @@
-#include "calibrate/measure/attention_reference.h"
+#include "calibrate/measure/host/attention_reference.h"
 
 #include <cmath>
 #include <gtest/gtest.h>
 
-#include "calibrate/measure/number_formats.h"
+#include "calibrate/measure/host/number_formats.h"
 
 namespace headway::measure {
 namespace {

@@ -1,4 +1,4 @@
-#include "calibrate/measure/gemm_layout.h"
+#include "calibrate/measure/host/gemm_layout.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,9 @@
-#include "calibrate/measure/groups.h"
+#include "calibrate/measure/host/groups.h"
 
 #include <gtest/gtest.h>
 #include <set>
 
-#include "calibrate/measure/kernels.h"
+#include "calibrate/measure/cuda/kernels.h"
 
 namespace headway::measure {
 namespace {

@@ -1,4 +1,4 @@
-#include "calibrate/measure/number_formats.h"
+#include "calibrate/measure/host/number_formats.h"
 
 #include <cmath>
 #include <gtest/gtest.h>

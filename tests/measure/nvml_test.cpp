@@ -1,8 +1,8 @@
-#include "calibrate/measure/nvml.h"
+#include "calibrate/measure/host/nvml.h"
 
 #include <gtest/gtest.h>
 
-#include "calibrate/measure/summary.h"
+#include "calibrate/measure/host/summary.h"
 
 namespace headway::measure {
 namespace {

@@ -1,4 +1,4 @@
-#include "calibrate/measure/options.h"
+#include "calibrate/measure/host/options.h"
 
 #include <cstdlib>
 #include <gtest/gtest.h>

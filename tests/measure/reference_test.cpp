@@ -1,5 +1,5 @@
 // The arithmetic of the kernels against plain formulas in double.
-#include "calibrate/measure/reference.h"
+#include "calibrate/measure/host/reference.h"
 
 #include <cmath>
 #include <gtest/gtest.h>

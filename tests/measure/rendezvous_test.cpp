@@ -1,4 +1,4 @@
-#include "calibrate/measure/rendezvous.h"
+#include "calibrate/measure/host/rendezvous.h"
 
 #include <filesystem>
 #include <fstream>

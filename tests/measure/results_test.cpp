@@ -1,5 +1,5 @@
 // What the program leaves behind reads back: the samples, and a profile that a scenario can use.
-#include "calibrate/measure/results.h"
+#include "calibrate/measure/host/results.h"
 
 #include <filesystem>
 #include <fstream>
@@ -9,7 +9,7 @@
 
 #include "sim/config/load.h"
 
-#include "calibrate/measure/catalogue_gpu.h"
+#include "calibrate/measure/host/catalogue_gpu.h"
 
 namespace headway::measure {
 namespace {

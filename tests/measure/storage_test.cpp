@@ -1,4 +1,4 @@
-#include "calibrate/measure/storage.h"
+#include "calibrate/measure/host/storage.h"
 
 #include <filesystem>
 #include <gtest/gtest.h>

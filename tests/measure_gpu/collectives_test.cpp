@@ -3,7 +3,7 @@
 #include <map>
 #include <set>
 
-#include "calibrate/measure/rank_worker.h"
+#include "calibrate/measure/parts/rank_worker.h"
 #include "tests/measure_gpu/fake_nccl.h"
 #include "tests/measure_gpu/rig.h"
 

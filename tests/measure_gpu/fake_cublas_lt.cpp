@@ -2,7 +2,7 @@
 // column-major with leading dimensions, from the descriptors alone.
 #include <cstring>
 
-#include "calibrate/measure/number_formats.h"
+#include "calibrate/measure/host/number_formats.h"
 #include "tests/measure_gpu/fake_gpu.h"
 #include "tests/measure_gpu/fake_stream.h"
 

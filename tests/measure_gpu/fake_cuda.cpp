@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "calibrate/measure/timing.h"
+#include "calibrate/measure/cuda/timing.h"
 #include "tests/measure_gpu/fake_gpu.h"
 #include "tests/measure_gpu/fake_stream.h"
 

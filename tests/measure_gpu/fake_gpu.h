@@ -3,7 +3,7 @@
 // program asks for the right things.
 #pragma once
 
-#include "calibrate/measure/cublas_lt.h"
+#include "calibrate/measure/cuda/cublas_lt.h"
 
 namespace headway::measure::fake {
 

@@ -2,8 +2,8 @@
 #include <cstring>
 #include <cuda_runtime_api.h>
 
-#include "calibrate/measure/cuda_check.h"
-#include "calibrate/measure/reference.h"
+#include "calibrate/measure/cuda/cuda_check.h"
+#include "calibrate/measure/host/reference.h"
 #include "tests/measure_gpu/fake_stream.h"
 
 namespace headway::measure {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "calibrate/measure/number_formats.h"
+#include "calibrate/measure/host/number_formats.h"
 #include "tests/measure_gpu/fake_stream.h"
 
 namespace headway::measure::fake {

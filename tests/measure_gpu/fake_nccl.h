@@ -1,7 +1,7 @@
 // A pretended NCCL: ranks are threads of one process, a collective happens when all have called it.
 #pragma once
 
-#include "calibrate/measure/nccl_library.h"
+#include "calibrate/measure/cuda/nccl_library.h"
 
 namespace headway::measure::fake {
 

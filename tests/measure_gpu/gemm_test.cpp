@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 #include <map>
 
-#include "calibrate/measure/device.h"
-#include "calibrate/measure/gemm_runner.h"
+#include "calibrate/measure/cuda/device.h"
+#include "calibrate/measure/parts/gemm_runner.h"
 #include "tests/measure_gpu/rig.h"
 
 namespace headway::measure {

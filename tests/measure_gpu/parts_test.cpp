@@ -3,8 +3,8 @@
 #include <map>
 #include <set>
 
-#include "calibrate/measure/attention.h"
-#include "calibrate/measure/number_formats.h"
+#include "calibrate/measure/host/number_formats.h"
+#include "calibrate/measure/parts/attention.h"
 #include "tests/measure_gpu/rig.h"
 
 namespace headway::measure {

@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "calibrate/measure/device_memory.h"
-#include "calibrate/measure/parts.h"
+#include "calibrate/measure/cuda/device_memory.h"
+#include "calibrate/measure/parts/parts.h"
 #include "tests/measure_gpu/fake_gpu.h"
 
 namespace headway::measure {

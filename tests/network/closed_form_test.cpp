@@ -1,4 +1,4 @@
-#include "sim/network/closed_form.h"
+#include "sim/network/collective/closed_form.h"
 
 #include <gtest/gtest.h>
 

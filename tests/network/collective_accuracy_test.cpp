@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/network/collective.h"
+#include "sim/network/collective/collective.h"
 
 #include "tests/network/fabric_fixture.h"
 

@@ -1,4 +1,4 @@
-#include "sim/network/collective_flows.h"
+#include "sim/network/collective/collective_flows.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/core/error.h"
-#include "sim/network/route.h"
+#include "sim/network/fabric/route.h"
 
 #include "tests/network/fabric_fixture.h"
 

@@ -1,4 +1,4 @@
-#include "sim/network/collective.h"
+#include "sim/network/collective/collective.h"
 
 #include <algorithm>
 #include <gmock/gmock.h>
@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "sim/core/error.h"
-#include "sim/network/closed_form.h"
-#include "sim/network/collective_wire.h"
+#include "sim/network/collective/closed_form.h"
+#include "sim/network/collective/collective_wire.h"
+#include "sim/network/collective/nccl_model.h"
 #include "sim/network/constants.h"
-#include "sim/network/nccl_model.h"
 
 #include "tests/network/fabric_fixture.h"
 

@@ -1,13 +1,13 @@
 // A switch that fails takes its cables with it: routes, pools and the bisection follow.
-#include "sim/network/fabric_faults.h"
+#include "sim/network/fabric/fabric_faults.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <set>
 
 #include "sim/core/error.h"
-#include "sim/network/fabric_report.h"
-#include "sim/network/route.h"
+#include "sim/network/fabric/fabric_report.h"
+#include "sim/network/fabric/route.h"
 
 #include "tests/network/fabric_fixture.h"
 

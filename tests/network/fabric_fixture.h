@@ -1,8 +1,8 @@
 // Small clusters that the network tests share.
 #pragma once
 
-#include "sim/network/collective.h"
-#include "sim/network/fabric.h"
+#include "sim/network/collective/collective.h"
+#include "sim/network/fabric/fabric.h"
 
 namespace headway::network {
 

@@ -1,10 +1,10 @@
-#include "sim/network/fabric_report.h"
+#include "sim/network/fabric/fabric_report.h"
 
 #include <boost/graph/edmonds_karp_max_flow.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sim/network/fabric_graph.h"
+#include "sim/network/fabric/fabric_graph.h"
 
 #include "tests/network/fabric_fixture.h"
 

@@ -1,4 +1,4 @@
-#include "sim/network/fabric.h"
+#include "sim/network/fabric/fabric.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "sim/core/engine/engine.h"
-#include "sim/network/problem.h"
+#include "sim/network/flow/problem.h"
 
 namespace headway::network::testing {
 

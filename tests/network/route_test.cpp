@@ -1,4 +1,4 @@
-#include "sim/network/route.h"
+#include "sim/network/fabric/route.h"
 
 #include <gtest/gtest.h>
 #include <map>

@@ -1,6 +1,6 @@
 // Every collective and algorithm message by message, against closed forms, against its lockstep
 // flow, and byte for byte.
-#include "sim/network/stepped.h"
+#include "sim/network/collective/stepped.h"
 
 #include <cmath>
 #include <gmock/gmock.h>
@@ -10,9 +10,9 @@
 #include <string>
 
 #include "sim/core/error.h"
-#include "sim/network/closed_form.h"
-#include "sim/network/collective_flows.h"
-#include "sim/network/route.h"
+#include "sim/network/collective/closed_form.h"
+#include "sim/network/collective/collective_flows.h"
+#include "sim/network/fabric/route.h"
 
 #include "tests/network/fabric_fixture.h"
 

@@ -1,13 +1,13 @@
-#include "sim/network/storage_flows.h"
+#include "sim/network/fabric/storage_flows.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <vector>
 
 #include "sim/core/error.h"
-#include "sim/network/fabric_graph.h"
-#include "sim/network/fabric_report.h"
-#include "sim/network/route.h"
+#include "sim/network/fabric/fabric_graph.h"
+#include "sim/network/fabric/fabric_report.h"
+#include "sim/network/fabric/route.h"
 
 #include "tests/network/fabric_fixture.h"
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <gtest/gtest.h>
 
-#include "sim/campaign/detection.h"
+#include "sim/campaign/job/detection.h"
 #include "sim/campaign/trials.h"
 #include "sim/core/statistics.h"
 #include "sim/failures/closed_form.h"

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "sim/campaign/trials.h"
-#include "sim/import/failure_events.h"
+#include "sim/import/measured/failure_events.h"
 
 namespace headway::campaign {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "sim/core/random.h"
 #include "sim/core/statistics.h"
-#include "sim/network/problem.h"
+#include "sim/network/flow/problem.h"
 #include "sim/storage/closed_form.h"
 
 namespace headway::network {

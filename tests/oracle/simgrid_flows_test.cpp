@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "sim/network/flow/patterns.h"
-#include "sim/network/problem.h"
+#include "sim/network/flow/problem.h"
 
 #include "tests/property/flow_random_problem.h"
 

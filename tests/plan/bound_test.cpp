@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/plan/candidates.h"
-#include "sim/training/step.h"
+#include "sim/training/step/step.h"
 
 #include "tests/plan/sample_scenario.h"
 

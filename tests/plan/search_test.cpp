@@ -5,7 +5,7 @@
 
 #include "sim/core/error.h"
 #include "sim/plan/bound.h"
-#include "sim/training/step.h"
+#include "sim/training/step/step.h"
 
 #include "tests/plan/sample_scenario.h"
 

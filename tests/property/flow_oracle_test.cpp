@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <vector>
 
-#include "sim/network/problem.h"
+#include "sim/network/flow/problem.h"
 
 #include "tests/property/flow_random_problem.h"
 

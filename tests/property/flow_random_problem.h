@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "sim/network/flow/digest.h"
-#include "sim/network/problem.h"
+#include "sim/network/flow/problem.h"
 
 namespace headway::network::testing {
 

@@ -1,4 +1,4 @@
-#include "sim/training/analytic.h"
+#include "sim/analytic/analytic.h"
 
 #include <array>
 #include <cmath>
@@ -10,7 +10,7 @@
 #include <string>
 
 #include "sim/core/error.h"
-#include "sim/training/step.h"
+#include "sim/training/step/step.h"
 
 #include "tests/training/draw.h"
 #include "tests/training/fixture.h"

@@ -1,9 +1,9 @@
-#include "sim/training/anchor.h"
+#include "sim/training/explain/anchor.h"
 
 #include <gtest/gtest.h>
 
 #include "sim/core/error.h"
-#include "sim/training/step.h"
+#include "sim/training/step/step.h"
 
 #include "tests/training/fixture.h"
 

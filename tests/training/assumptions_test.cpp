@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <gtest/gtest.h>
 
-#include "sim/training/step.h"
+#include "sim/training/step/step.h"
 
 #include "tests/training/fixture.h"
 

@@ -2,13 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sim/analytic/analytic.h"
 #include "sim/gpu/kernel_time.h"
-#include "sim/training/analytic.h"
-#include "sim/training/lower.h"
-#include "sim/training/step.h"
-#include "sim/workload/attention_blocks.h"
+#include "sim/training/step/lower.h"
+#include "sim/training/step/step.h"
+#include "sim/workload/blocks/attention_blocks.h"
+#include "sim/workload/blocks/kernels.h"
 #include "sim/workload/closed_form.h"
-#include "sim/workload/kernels.h"
 
 #include "tests/training/fixture.h"
 

@@ -1,4 +1,4 @@
-#include "sim/training/critical_path.h"
+#include "sim/training/step/critical_path.h"
 
 #include <gtest/gtest.h>
 

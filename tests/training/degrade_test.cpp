@@ -1,11 +1,11 @@
 // The step on a cluster with slow parts.
-#include "sim/training/degrade.h"
+#include "sim/training/step/degrade.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
 
-#include "sim/training/degraded_step.h"
-#include "sim/training/step.h"
+#include "sim/training/step/degraded_step.h"
+#include "sim/training/step/step.h"
 
 #include "tests/training/fixture.h"
 

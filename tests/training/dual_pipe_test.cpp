@@ -7,9 +7,9 @@
 #include <set>
 #include <tuple>
 
-#include "sim/training/lower.h"
-#include "sim/training/step.h"
-#include "sim/workload/build.h"
+#include "sim/training/step/lower.h"
+#include "sim/training/step/step.h"
+#include "sim/workload/blocks/build.h"
 #include "sim/workload/closed_form.h"
 #include "sim/workload/layout.h"
 

@@ -2,12 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sim/analytic/analytic.h"
 #include "sim/core/error.h"
-#include "sim/training/analytic.h"
-#include "sim/training/lower.h"
-#include "sim/training/step.h"
+#include "sim/training/step/lower.h"
+#include "sim/training/step/step.h"
 #include "sim/workload/expert_shape.h"
-#include "sim/workload/rank_parameters.h"
+#include "sim/workload/memory/rank_parameters.h"
 
 #include "tests/training/fixture.h"
 

@@ -1,4 +1,4 @@
-#include "sim/training/explain.h"
+#include "sim/training/explain/explain.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <regex>
 #include <string>
 
-#include "sim/training/step.h"
+#include "sim/training/step/step.h"
 
 #include "tests/training/fixture.h"
 

@@ -4,10 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sim/analytic/analytic.h"
 #include "sim/core/error.h"
-#include "sim/training/analytic.h"
-#include "sim/training/anchor.h"
-#include "sim/training/step.h"
+#include "sim/training/explain/anchor.h"
+#include "sim/training/step/step.h"
 
 #include "tests/training/fixture.h"
 

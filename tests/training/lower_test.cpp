@@ -1,8 +1,8 @@
-#include "sim/training/lower.h"
+#include "sim/training/step/lower.h"
 
 #include <gtest/gtest.h>
 
-#include "sim/workload/build.h"
+#include "sim/workload/blocks/build.h"
 
 #include "tests/training/fixture.h"
 

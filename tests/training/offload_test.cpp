@@ -6,11 +6,11 @@
 #include <iostream>
 #include <random>
 
+#include "sim/analytic/analytic.h"
 #include "sim/core/error.h"
-#include "sim/training/analytic.h"
-#include "sim/training/explain.h"
-#include "sim/training/step.h"
-#include "sim/workload/memory.h"
+#include "sim/training/explain/explain.h"
+#include "sim/training/step/step.h"
+#include "sim/workload/memory/memory.h"
 
 #include "tests/training/fixture.h"
 

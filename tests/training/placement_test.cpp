@@ -1,4 +1,4 @@
-#include "sim/training/placement.h"
+#include "sim/training/step/placement.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>

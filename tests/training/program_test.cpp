@@ -1,4 +1,4 @@
-#include "sim/training/program.h"
+#include "sim/training/step/program.h"
 
 #include <gtest/gtest.h>
 

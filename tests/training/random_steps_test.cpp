@@ -12,9 +12,9 @@
 #include <random>
 #include <string>
 
+#include "sim/analytic/analytic.h"
 #include "sim/core/error.h"
-#include "sim/training/analytic.h"
-#include "sim/training/step.h"
+#include "sim/training/step/step.h"
 
 #include "tests/training/draw.h"
 #include "tests/training/fixture.h"

@@ -1,9 +1,9 @@
 // Saves and loads as flows on the training fabric.
-#include "sim/training/side_traffic.h"
+#include "sim/training/step/side_traffic.h"
 
 #include <gtest/gtest.h>
 
-#include "sim/training/step.h"
+#include "sim/training/step/step.h"
 
 #include "tests/training/fixture.h"
 

@@ -1,11 +1,11 @@
-#include "sim/training/step.h"
+#include "sim/training/step/step.h"
 
 #include <gtest/gtest.h>
 #include <numeric>
 
 #include "sim/gpu/kernel_time.h"
-#include "sim/training/lower.h"
-#include "sim/workload/build.h"
+#include "sim/training/step/lower.h"
+#include "sim/workload/blocks/build.h"
 #include "sim/workload/closed_form.h"
 
 #include "tests/training/fixture.h"

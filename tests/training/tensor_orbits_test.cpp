@@ -1,10 +1,10 @@
 // One tensor rank lowered for all gives the step of all ranks, healthy and not.
-#include "sim/training/tensor_orbits.h"
+#include "sim/training/step/tensor_orbits.h"
 
 #include <gtest/gtest.h>
 
-#include "sim/training/lower.h"
-#include "sim/training/step.h"
+#include "sim/training/step/lower.h"
+#include "sim/training/step/step.h"
 
 #include "tests/training/fixture.h"
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/config/load.h"
-#include "sim/training/step.h"
+#include "sim/training/step/step.h"
 
 #include "tests/validation/published_rows.h"
 

@@ -2,12 +2,12 @@
 // part.
 #include <gtest/gtest.h>
 
-#include "sim/workload/build.h"
+#include "sim/workload/blocks/build.h"
+#include "sim/workload/blocks/kernels.h"
+#include "sim/workload/blocks/layer_blocks.h"
+#include "sim/workload/blocks/layer_kind.h"
 #include "sim/workload/closed_form.h"
-#include "sim/workload/kernels.h"
-#include "sim/workload/layer_blocks.h"
-#include "sim/workload/layer_kind.h"
-#include "sim/workload/rank_parameters.h"
+#include "sim/workload/memory/rank_parameters.h"
 
 #include "tests/workload/graph_sums.h"
 #include "tests/workload/models.h"

@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "sim/core/error.h"
-#include "sim/workload/build.h"
+#include "sim/workload/blocks/build.h"
+#include "sim/workload/blocks/kernels.h"
 #include "sim/workload/closed_form.h"
-#include "sim/workload/kernels.h"
-#include "sim/workload/memory.h"
-#include "sim/workload/optimizer_state.h"
+#include "sim/workload/memory/memory.h"
+#include "sim/workload/memory/optimizer_state.h"
 
 #include "tests/workload/graph_sums.h"
 #include "tests/workload/models.h"

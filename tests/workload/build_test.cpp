@@ -1,4 +1,4 @@
-#include "sim/workload/build.h"
+#include "sim/workload/blocks/build.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 #include <tuple>
 
 #include "sim/core/error.h"
+#include "sim/workload/blocks/data_parallel_blocks.h"
 #include "sim/workload/closed_form.h"
-#include "sim/workload/data_parallel_blocks.h"
 #include "sim/workload/layout.h"
 
 #include "tests/workload/graph_sums.h"

@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "sim/core/error.h"
-#include "sim/workload/attention_blocks.h"
-#include "sim/workload/build.h"
+#include "sim/workload/blocks/attention_blocks.h"
+#include "sim/workload/blocks/build.h"
+#include "sim/workload/blocks/layer_blocks.h"
 #include "sim/workload/closed_form.h"
-#include "sim/workload/layer_blocks.h"
-#include "sim/workload/memory.h"
+#include "sim/workload/memory/memory.h"
 
 #include "tests/workload/models.h"
 #include "tests/workload/violation_texts.h"

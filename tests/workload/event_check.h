@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "sim/workload/layout.h"
-#include "sim/workload/schedule.h"
+#include "sim/workload/schedule/schedule.h"
 
 namespace headway::workload::tests {
 

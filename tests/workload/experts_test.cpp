@@ -3,12 +3,12 @@
 #include <gtest/gtest.h>
 #include <set>
 
-#include "sim/workload/build.h"
+#include "sim/workload/blocks/build.h"
+#include "sim/workload/blocks/data_parallel_blocks.h"
+#include "sim/workload/blocks/layer_kind.h"
 #include "sim/workload/closed_form.h"
-#include "sim/workload/data_parallel_blocks.h"
 #include "sim/workload/expert_shape.h"
-#include "sim/workload/layer_kind.h"
-#include "sim/workload/rank_parameters.h"
+#include "sim/workload/memory/rank_parameters.h"
 
 #include "tests/workload/graph_sums.h"
 #include "tests/workload/models.h"

@@ -2,11 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sim/workload/build.h"
-#include "sim/workload/memory.h"
+#include "sim/workload/blocks/build.h"
+#include "sim/workload/memory/memory.h"
+#include "sim/workload/memory/optimizer_state.h"
+#include "sim/workload/memory/rank_parameters.h"
 #include "sim/workload/number_formats.h"
-#include "sim/workload/optimizer_state.h"
-#include "sim/workload/rank_parameters.h"
 
 #include "tests/workload/graph_sums.h"
 #include "tests/workload/models.h"

@@ -1,12 +1,12 @@
-#include "sim/workload/memory.h"
+#include "sim/workload/memory/memory.h"
 
 #include <gtest/gtest.h>
 #include <map>
 #include <string>
 
-#include "sim/workload/build.h"
+#include "sim/workload/blocks/build.h"
 #include "sim/workload/closed_form.h"
-#include "sim/workload/rank_parameters.h"
+#include "sim/workload/memory/rank_parameters.h"
 
 #include "tests/workload/models.h"
 

@@ -1,12 +1,12 @@
 // Offload of activations in the step graph: which copies run, when, and how many bytes.
-#include "sim/workload/offload.h"
+#include "sim/workload/memory/offload.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <set>
 
-#include "sim/workload/build.h"
-#include "sim/workload/memory.h"
+#include "sim/workload/blocks/build.h"
+#include "sim/workload/memory/memory.h"
 
 #include "tests/workload/graph_sums.h"
 #include "tests/workload/models.h"

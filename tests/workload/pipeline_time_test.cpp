@@ -1,4 +1,4 @@
-#include "sim/workload/pipeline_time.h"
+#include "sim/workload/schedule/pipeline_time.h"
 
 #include <algorithm>
 #include <cmath>

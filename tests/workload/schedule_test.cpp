@@ -1,4 +1,4 @@
-#include "sim/workload/schedule.h"
+#include "sim/workload/schedule/schedule.h"
 
 #include <algorithm>
 #include <gmock/gmock.h>

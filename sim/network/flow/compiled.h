@@ -7,7 +7,7 @@
 
 #include "sim/network/flow/fair_share.h"
 #include "sim/network/flow/integer.h"
-#include "sim/network/problem.h"
+#include "sim/network/flow/problem.h"
 
 namespace headway::network {
 

@@ -11,8 +11,8 @@
 #include "sim/network/flow/digest.h"
 #include "sim/network/flow/fair_share.h"
 #include "sim/network/flow/integer.h"
+#include "sim/network/flow/problem.h"
 #include "sim/network/flow/tick_queue.h"
-#include "sim/network/problem.h"
 
 namespace headway::network {
 

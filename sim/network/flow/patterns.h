@@ -9,7 +9,7 @@
 
 #include "sim/core/tick.h"
 #include "sim/core/units.h"
-#include "sim/network/problem.h"
+#include "sim/network/flow/problem.h"
 
 namespace headway::network::patterns {
 

@@ -2,9 +2,9 @@
 
 #include "sim/network/flow/compiled.h"
 #include "sim/network/flow/engine.h"
-#include "sim/network/flow/fold.h"
-#include "sim/network/flow/unfold.h"
-#include "sim/network/problem.h"
+#include "sim/network/flow/problem.h"
+#include "sim/network/fold/fold.h"
+#include "sim/network/fold/unfold.h"
 
 namespace headway::network {
 

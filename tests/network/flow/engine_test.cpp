@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/core/error.h"
-#include "sim/network/problem.h"
+#include "sim/network/flow/problem.h"
 
 namespace headway::network {
 namespace {

@@ -4,11 +4,11 @@
 
 #include "sim/core/error.h"
 #include "sim/network/flow/digest.h"
-#include "sim/network/flow/fold.h"
 #include "sim/network/flow/integer.h"
-#include "sim/network/flow/partition.h"
 #include "sim/network/flow/patterns.h"
 #include "sim/network/flow/tick_queue.h"
+#include "sim/network/fold/fold.h"
+#include "sim/network/fold/partition.h"
 
 namespace headway::network {
 namespace {

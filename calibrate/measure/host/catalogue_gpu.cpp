@@ -1,0 +1,74 @@
+#include "calibrate/measure/host/catalogue_gpu.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "sim/config/load.h"
+
+namespace headway::measure {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Folders that exist, in the order of the planner.
+std::vector<fs::path> config_roots() {
+  std::vector<fs::path> wanted;
+  if (const char* text = std::getenv("HEADWAY_CONFIGS")) {  // NOLINT(concurrency-mt-unsafe)
+    std::istringstream folders(text);
+    for (std::string folder; std::getline(folders, folder, ':');) {
+      wanted.emplace_back(folder);
+    }
+  }
+  std::error_code ignored;
+  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
+  wanted.push_back(program.parent_path().parent_path() / "share" / "headway" / "configs");
+  wanted.emplace_back(HEADWAY_SOURCE_CONFIGS);
+  std::vector<fs::path> found;
+  for (const fs::path& folder : wanted) {
+    if (!folder.empty() && fs::is_directory(folder / "gpus", ignored)) {
+      found.push_back(folder);
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+std::string catalogue_gpu(const std::string& device) {
+  // Words of the driver's name, the more telling first.
+  static const std::vector<std::pair<std::string, std::string>> kEntries{
+      {"H100 PCIe", "h100-pcie"},
+      {"H100 80GB HBM3", "h100-sxm"},
+      {"H200 NVL", ""},
+      {"GH200", ""},
+      {"H200", "h200-sxm"},
+      {"H800", "h800-sxm"},
+      {"A100-SXM4-40GB", "a100-40gb-sxm"},
+      {"A100-SXM4-80GB", "a100-80gb-sxm"},
+      {"GB200", "gb200"},
+      {"GB300", "gb300"},
+      {"B200", "b200-sxm"},
+      {"B300", "b300-sxm"}};
+  for (const auto& [words, entry] : kEntries) {
+    if (device.find(words) != std::string::npos) {
+      return entry;
+    }
+  }
+  return "";
+}
+
+std::optional<gpu::GpuSpec> load_catalogue_gpu(const std::string& entry) {
+  const std::vector<fs::path> roots = config_roots();
+  for (const auto& known : config::list_entries("gpus", roots)) {
+    if (known.name == entry) {
+      return config::load_entry<gpu::GpuSpec>(known.path, {roots, {}}).spec;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace headway::measure

@@ -1,0 +1,455 @@
+#include "sim/analytic/analytic.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "sim/analytic/costs.h"
+#include "sim/analytic/offload.h"
+#include "sim/core/error.h"
+#include "sim/training/step/placement.h"
+#include "sim/workload/layout.h"
+#include "sim/workload/schedule/pipeline_time.h"
+#include "sim/workload/schedule/schedule.h"
+
+namespace headway::training {
+
+namespace {
+
+using workload::ParallelismSpec;
+using workload::Pass;
+using workload::PassTimes;
+using workload::PipelineOrder;
+using workload::ScheduleKind;
+
+/// A layout with what it is looked up by; layouts that differ only in what a key fixes share an
+/// entry.
+struct LayoutKey {
+  ParallelismSpec layout;
+  int data = 1;
+  bool operator==(const LayoutKey&) const = default;
+};
+
+struct OrderKey {
+  ScheduleKind schedule{};
+  int pipeline = 1, chunks = 1, micro_batches = 1;
+  bool operator==(const OrderKey&) const = default;
+};
+
+std::size_t mixed(std::initializer_list<int> parts) {
+  std::uint64_t hash = 0;
+  for (const int part : parts) {
+    hash = (hash ^ static_cast<std::uint64_t>(part)) * 0x9e3779b97f4a7c15ULL;
+    hash ^= hash >> 31U;
+  }
+  return static_cast<std::size_t>(hash);
+}
+
+struct KeyHash {
+  std::size_t operator()(const LayoutKey& key) const {
+    const auto& p = key.layout;
+    return mixed({p.tensor, p.context, p.expert, p.pipeline, p.virtual_stages, p.micro_batch,
+                  static_cast<int>(p.recompute), static_cast<int>(p.sharding), key.data});
+  }
+  std::size_t operator()(const OrderKey& key) const {
+    return mixed({static_cast<int>(key.schedule), key.pipeline, key.chunks, key.micro_batches});
+  }
+};
+
+bool splits_backward(ScheduleKind schedule) {
+  return schedule == ScheduleKind::zero_bubble_h1 || schedule == ScheduleKind::zero_bubble_h2;
+}
+
+/// What a chunk class takes in one layout.
+struct ChunkCosts {
+  PassTimes passes{};
+  double ready = 0;  ///< of its first parameters, where it begins a stage
+  double tail = 0;   ///< reductions that go on after its last backward
+};
+
+}  // namespace
+
+class AnalyticTier::Evaluator {
+ public:
+  explicit Evaluator(const Scenario& scenario) : scenario_(scenario), timer_(scenario_) {}
+
+  [[nodiscard]] const Scenario& scenario() const { return scenario_; }
+
+  AnalyticStep evaluate(const ParallelismSpec& layout, int data_parallel, int micro_batches) {
+    const ScheduleKind schedule = workload::effective_schedule(layout);
+    const RankCosts& rank = rank_of(layout, data_parallel, splits_backward(schedule));
+    const DataCosts& data = data_of(layout, data_parallel);
+    const StepEnds& ends = ends_of(layout, data_parallel);
+    const int few = workload::evaluated_micro_batches(schedule, layout.pipeline, micro_batches);
+    const PipelineOrder& order = order_of(schedule, layout, few);
+    fill_messages(layout, data_parallel, rank.message);
+    fill_passes(layout, schedule, rank, data);
+    order.stage_ends(times_, micro_batches - few, scratch_, stage_ends_);
+    lengthen_tails(order, data, micro_batches, splits_backward(schedule));
+    return finish(ends);
+  }
+
+ private:
+  const RankCosts& rank_of(const ParallelismSpec& layout, int data_parallel, bool splits) {
+    // Experts are spread over data-parallel ranks; nothing else of a pass depends on how many there
+    // are.
+    const int data = layout.expert * layout.expert_tensor > 1 ? data_parallel : 1;
+    const auto [place, fresh] = ranks_.try_emplace({rank_key(layout, splits), data});
+    if (fresh) {
+      place->second = rank_costs(scenario_, layout, data, splits, timer_);
+    }
+    return place->second;
+  }
+
+  const DataCosts& data_of(const ParallelismSpec& layout, int data_parallel) {
+    const auto [place, fresh] = data_.try_emplace({data_key(layout), data_parallel});
+    if (fresh) {
+      place->second = data_costs(scenario_, layout, data_parallel, timer_);
+    }
+    return place->second;
+  }
+
+  const StepEnds& ends_of(const ParallelismSpec& layout, int data_parallel) {
+    const auto [place, fresh] = ends_.try_emplace({end_key(layout), data_parallel});
+    if (fresh) {
+      place->second = step_ends(scenario_, layout, data_parallel, timer_);
+    }
+    return place->second;
+  }
+
+  const PipelineOrder& order_of(ScheduleKind schedule,
+                                const ParallelismSpec& layout,
+                                int micro_batches) {
+    const OrderKey key{schedule, layout.pipeline, layout.virtual_stages, micro_batches};
+    const auto found = orders_.find(key);
+    if (found != orders_.end()) {
+      return found->second;
+    }
+    return orders_.try_emplace(key, schedule, layout.pipeline, layout.virtual_stages, micro_batches)
+        .first->second;
+  }
+
+  /// Neighbour stages are as many ranks apart as a stage has, or as a replica's stage has; where
+  /// some ranks' messages leave the NVLink domain, all wait for those.
+  void fill_messages(const ParallelismSpec& p, int data_parallel, core::Bytes bytes) {
+    const std::int64_t slice = std::int64_t{p.tensor} * p.context;
+    const bool packed = p.rank_order == workload::RankOrder::pipeline_first;
+    const std::int64_t stride = packed ? slice : slice * data_parallel;
+    const std::int64_t last =
+        packed ? slice * p.pipeline * (data_parallel - 1) : slice * (data_parallel - 1);
+    times_.message.assign(static_cast<std::size_t>(p.pipeline), 0);
+    if (p.pipeline == 1) {
+      return;
+    }
+    const double near = timer_.message(bytes, false);
+    const double far = timer_.message(bytes, true);
+    // NVLink domains of a stage's first ranks in the first and in the last replica.
+    const std::int64_t domain = timer_.fabric().shape().domain_gpus;
+    const auto domains = [&](std::int64_t stage) {
+      return std::pair{stride * stage / domain, (stride * stage + last) / domain};
+    };
+    const auto first = domains(0);
+    auto here = first;
+    for (int stage = 0; stage + 1 < p.pipeline; ++stage) {
+      const auto next = domains(stage + 1);
+      const bool crosses = here.first != next.first || here.second != next.second;
+      times_.message[static_cast<std::size_t>(stage)] = crosses ? far : near;
+      here = next;
+    }
+    const bool crosses = first.first != here.first || first.second != here.second;
+    times_.message.back() = crosses ? far : near;
+  }
+
+  void fill_passes(const ParallelismSpec& layout,
+                   ScheduleKind schedule,
+                   const RankCosts& rank,
+                   const DataCosts& data) {
+    classes_.clear();
+    for (const ChunkClass& chunk : data.classes) {
+      classes_.push_back(chunk_costs(chunk, rank, data));
+    }
+    const auto chunks =
+        static_cast<std::size_t>(workload::chunks_per_stage(schedule, layout.virtual_stages));
+    times_.chunks.clear();
+    times_.ready.clear();
+    tails_.clear();
+    for (const int found : data.class_of) {
+      times_.chunks.push_back(classes_[static_cast<std::size_t>(found)].passes);
+    }
+    for (std::size_t place = 0; place < data.class_of.size(); place += chunks) {
+      times_.ready.push_back(classes_[static_cast<std::size_t>(data.class_of[place])].ready);
+      tails_.push_back(tail_of_stage(data, place, chunks, layout.pipeline));
+    }
+    if (rank.send_blocks) {
+      add_sends(layout.pipeline, schedule, static_cast<int>(chunks));
+    }
+  }
+
+  /// Where a sender waits until its message has left, passes end as the messages arrive, and
+  /// reductions go on meanwhile.
+  void add_sends(int stages, ScheduleKind schedule, int chunks) {
+    const auto sent = [&](int stage, const std::optional<workload::StageChunk>& to) {
+      if (!to || to->stage == stage) {
+        return 0.0;
+      }
+      const bool neighbours = std::abs(to->stage - stage) == 1;
+      const int link = neighbours ? std::min(to->stage, stage) : stages - 1;
+      return times_.message[static_cast<std::size_t>(link)];
+    };
+    for (int place = 0; place < stages * chunks; ++place) {
+      const workload::StageChunk at{place / chunks, place % chunks};
+      const double on = sent(at.stage, workload::next_chunk(schedule, stages, chunks, at));
+      const double back = sent(at.stage, workload::previous_chunk(schedule, stages, chunks, at));
+      PassTimes& passes = times_.chunks[static_cast<std::size_t>(place)];
+      for (const Pass pass : {Pass::forward, Pass::first_forward}) {
+        passes[static_cast<std::size_t>(pass)] += on;
+      }
+      for (const Pass pass : {Pass::backward, Pass::last_backward}) {
+        passes[static_cast<std::size_t>(pass)] += back;
+      }
+      if (at.chunk == 0) {
+        double& tail = tails_[static_cast<std::size_t>(at.stage)];
+        tail = std::max(0.0, tail - back);
+      }
+    }
+    std::fill(times_.message.begin(), times_.message.end(), 0.0);
+  }
+
+  /// Reductions of a stage's later chunks are launched earlier: what they leave over delays those
+  /// of the first.
+  double tail_of_stage(const DataCosts& data,
+                       std::size_t place,
+                       std::size_t chunks,
+                       int stages) const {
+    double left = 0;
+    for (std::size_t chunk = chunks; chunk-- > 0;) {
+      const ChunkCosts& costs = classes_[static_cast<std::size_t>(data.class_of[place + chunk])];
+      const double backward = costs.passes[static_cast<std::size_t>(Pass::backward)];
+      left = std::max(0.0, left - backward) + costs.tail;
+      if (chunk > 0) {
+        left = std::max(0.0, left - (stages - 1) * backward);
+      }
+    }
+    return left;
+  }
+
+  /// Reductions after every micro-batch that together take longer than the passes from the first
+  /// backward on. Where weights are gathered for every pass, whole backwards wait for gathers that
+  /// wait for the reductions before them; halves pass on what the stage before waits for at once.
+  void lengthen_tails(const PipelineOrder& order,
+                      const DataCosts& data,
+                      int micro_batches,
+                      bool halves) {
+    const std::size_t chunks = data.class_of.size() / stage_ends_.size();
+    for (std::size_t stage = 0; stage < stage_ends_.size(); ++stage) {
+      double each = 0;
+      for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
+        const int found = data.class_of[stage * chunks + chunk];
+        const ChunkClass& made = data.classes[static_cast<std::size_t>(found)];
+        each += halves || !made.forward_always ? made.reduction : 0.0;
+      }
+      const double begin = order.first_backward_end(scratch_, static_cast<int>(stage));
+      const double left = begin + each * micro_batches - stage_ends_[stage];
+      tails_[stage] = std::max(tails_[stage], each > 0 ? left : 0.0);
+    }
+  }
+
+  static double sum(const std::vector<double>& table, int first, int layers) {
+    return table[static_cast<std::size_t>(first + layers)] - table[static_cast<std::size_t>(first)];
+  }
+
+  /// A chunk's layers by themselves.
+  static double layers_time(const ChunkClass& chunk, const RankCosts& rank, bool forward) {
+    double now = 0;
+    CopyLine(rank, chunk, forward).run(chunk.first_layer, chunk.layers, now);
+    return now;
+  }
+
+  ChunkCosts chunk_costs(const ChunkClass& chunk, const RankCosts& rank, const DataCosts& data) {
+    const double before_forward = chunk.embedding ? 0 : rank.receive;
+    const double before_backward = chunk.head ? 0 : rank.receive;
+    const double forward = before_forward + layers_time(chunk, rank, true) +
+                           (chunk.embedding ? rank.embedding_forward : 0) +
+                           (chunk.head ? rank.head_forward : 0);
+    const double backward = before_backward + layers_time(chunk, rank, false) +
+                            (chunk.embedding ? rank.embedding_backward : 0) +
+                            (chunk.head ? rank.head_backward : 0);
+    const double weights = sum(rank.weight_gradient, chunk.first_layer, chunk.layers);
+    ChunkCosts costs{{forward, backward, weights, forward, backward}, 0, 0};
+    if (!chunk.has_traffic) {
+      return costs;
+    }
+    add_traffic(chunk, rank, data, {before_forward, before_backward}, costs);
+    return costs;
+  }
+
+  /// Runs the passes that have traffic beside them on a timeline.
+  void add_traffic(const ChunkClass& chunk,
+                   const RankCosts& rank,
+                   const DataCosts& data,
+                   std::pair<double, double> before,
+                   ChunkCosts& costs) {
+    Timeline& line = line_;
+    line.reset();
+    for (const int block : chunk.prologue) {
+      line.run(data.blocks[static_cast<std::size_t>(block)]);
+    }
+    for (const double done : line.tickets) {
+      line.now = std::max(line.now, done);
+    }
+    costs.ready = line.now;
+    const auto pass = [&](bool forward) {
+      const double begin = line.now;
+      line.now += forward ? before.first : before.second;
+      run_parts(chunk, forward, rank, data, line);
+      return line.now - begin;
+    };
+    PassTimes& times = costs.passes;
+    double& forward = times[static_cast<std::size_t>(Pass::forward)];
+    double& backward = times[static_cast<std::size_t>(Pass::backward)];
+    double& weights = times[static_cast<std::size_t>(Pass::weight_gradient)];
+    times[static_cast<std::size_t>(Pass::first_forward)] = pass(true);
+    line.reset();
+    double whole = backward + weights;
+    for (int round = 0; round < 2;
+         ++round) {  // the second round has the first one's traffic behind it
+      if (chunk.forward_always) {
+        forward = pass(true);
+      } else {
+        line.now += forward;
+      }
+      if (chunk.backward_always || round == 1) {
+        whole = pass(false);
+      } else {
+        line.now += whole;
+      }
+    }
+    // Where the halves run apart, the traffic is beside the second.
+    const double last = weights > 0 ? backward : whole;
+    if (chunk.backward_always) {
+      weights = weights > 0 ? std::max(weights, whole - backward) : 0;
+      backward = last;
+    }
+    times[static_cast<std::size_t>(Pass::last_backward)] = last;
+    costs.tail = std::max(0.0, line.ticket(0) - line.now);
+  }
+
+  static void compute(
+      const PassPart& part, const RankCosts& rank, bool forward, CopyLine& copies, double& now) {
+    if (part.embedding) {
+      now += forward ? rank.embedding_forward : rank.embedding_backward;
+    } else if (part.head) {
+      now += forward ? rank.head_forward : rank.head_backward;
+    } else {
+      copies.run(part.first_layer, part.layers, now);
+    }
+  }
+
+  static void run_parts(const ChunkClass& chunk,
+                        bool forward,
+                        const RankCosts& rank,
+                        const DataCosts& data,
+                        Timeline& line) {
+    // Where the halves of backward run apart, reductions follow the second, which passes nothing
+    // on.
+    const bool halves = !forward && rank.weight_gradient.back() > 0;
+    const auto& parts = forward ? chunk.forward : chunk.backward;
+    CopyLine copies(rank, chunk, forward);
+    for (const PassPart& part : parts) {
+      if (part.block < 0) {
+        compute(part, rank, forward, copies, line.now);
+      } else if (!halves || !part.reduces) {
+        line.run(data.blocks[static_cast<std::size_t>(part.block)]);
+      }
+    }
+    if (!halves) {
+      return;
+    }
+    for (const PassPart& part : parts) {
+      if (part.block < 0) {
+        line.now += sum(rank.weight_gradient, part.first_layer, part.layers);
+      } else if (part.reduces) {
+        line.run(data.blocks[static_cast<std::size_t>(part.block)]);
+      }
+    }
+  }
+
+  /// Each stage reduces what is left, then all ranks meet for the norm of the gradients and go on
+  /// together.
+  AnalyticStep finish(const StepEnds& ends) {
+    const double pipeline = *std::max_element(stage_ends_.begin(), stage_ends_.end());
+    double met = 0, reduced = pipeline, after = 0;
+    for (std::size_t stage = 0; stage < stage_ends_.size(); ++stage) {
+      const StepEnd& end = ends.ends[static_cast<std::size_t>(ends.end_of[stage])];
+      const double reduced_here = stage_ends_[stage] + tails_[stage];
+      reduced = std::max(reduced, reduced_here);
+      met = std::max(met, std::max(stage_ends_[stage] + end.lead, reduced_here) + end.rest);
+      after = std::max(after, end.after);
+    }
+    AnalyticStep step;
+    step.time = core::Seconds(met + after);
+    step.pipeline = core::Seconds(pipeline);
+    step.reduction = core::Seconds(reduced - pipeline);
+    step.update = core::Seconds(met + after - reduced);
+    return step;
+  }
+
+  Scenario scenario_;
+  BlockTimer timer_;
+  // Looked up only, never iterated.
+  std::unordered_map<LayoutKey, RankCosts, KeyHash> ranks_;
+  std::unordered_map<LayoutKey, DataCosts, KeyHash> data_;
+  std::unordered_map<LayoutKey, StepEnds, KeyHash> ends_;
+  std::unordered_map<OrderKey, PipelineOrder, KeyHash> orders_;
+  // Of the layout at hand; kept for their memory.
+  workload::PipelineTimes times_;
+  std::vector<ChunkCosts> classes_;
+  std::vector<double> tails_, scratch_, stage_ends_;
+  Timeline line_;
+};
+
+AnalyticTier::AnalyticTier(const Scenario& scenario)
+    : evaluator_(std::make_unique<Evaluator>(scenario)) {}
+AnalyticTier::~AnalyticTier() = default;
+
+bool AnalyticTier::covers(const ParallelismSpec& layout) {
+  return layout.schedule != ScheduleKind::dual_pipe &&
+         layout.schedule != ScheduleKind::dual_pipe_v &&
+         layout.schedule != ScheduleKind::zero_bubble_v;
+}
+
+AnalyticStep AnalyticTier::evaluate(const ParallelismSpec& layout,
+                                    int data_parallel,
+                                    int micro_batches) {
+  HEADWAY_CHECK(covers(layout), "the analytic tier does not know schedule {}",
+                core::to_word(layout.schedule));
+  return on_domains_of(filled_domain(evaluator_->scenario().cluster, layout))
+      .evaluate(layout, data_parallel, micro_batches);
+}
+
+AnalyticStep AnalyticTier::evaluate(const CheckedScenario& checked) {
+  const Scenario& s = checked.scenario();
+  HEADWAY_CHECK(covers(s.parallelism), "the analytic tier does not know schedule {}",
+                core::to_word(s.parallelism.schedule));
+  return on_domains_of(s.cluster.node.scale_up.domain_gpus)
+      .evaluate(s.parallelism, checked.data_parallel(), checked.micro_batches());
+}
+
+AnalyticTier::Evaluator& AnalyticTier::on_domains_of(int gpus) {
+  if (gpus == evaluator_->scenario().cluster.node.scale_up.domain_gpus) {
+    return *evaluator_;
+  }
+  auto& other = others_[gpus];
+  if (!other) {
+    Scenario scenario = evaluator_->scenario();
+    scenario.cluster.node.scale_up.domain_gpus = gpus;
+    other = std::make_unique<Evaluator>(scenario);
+  }
+  return *other;
+}
+
+}  // namespace headway::training

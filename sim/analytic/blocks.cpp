@@ -1,0 +1,277 @@
+#include "sim/analytic/blocks.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <utility>
+
+#include "sim/training/step/lower.h"
+#include "sim/workload/blocks/data_parallel_blocks.h"
+
+namespace headway::training {
+
+namespace {
+
+using workload::Group;
+using workload::Operation;
+using workload::OperationKind;
+
+TimedOperation timed(const Operation& o, double seconds, bool shares_network) {
+  TimedOperation t;
+  t.kind = o.kind;
+  t.seconds = seconds;
+  t.group = o.group;
+  t.asynchronous = o.asynchronous;
+  t.shares_network = shares_network;
+  t.world = o.kind == OperationKind::collective && o.group == Group::world;
+  t.ticket = o.ticket;
+  t.channel = o.channel;
+  t.waits = o.waits;
+  t.await = o.await;
+  return t;
+}
+
+/// Whether a rank is busy with anything but transfers.
+bool takes_time(const workload::Block& block) {
+  return std::any_of(block.operations.begin(), block.operations.end(), [](const Operation& o) {
+    return !o.kernels.empty() || o.duration > core::Seconds(0);
+  });
+}
+
+}  // namespace
+
+void TimedBlock::add(TimedOperation o) {
+  const auto above = [](int ticket) { return static_cast<std::size_t>(ticket + 1); };
+  tickets = std::max(tickets, above(o.ticket));
+  for (const int ticket : o.await) {
+    tickets = std::max(tickets, above(ticket));
+  }
+  inner = inner || !o.waits.empty() || o.kind == OperationKind::receive ||
+          (o.asynchronous && o.ticket < 0);
+  operations.push_back(std::move(o));
+}
+
+void Timeline::reset() {
+  now = 0;
+  network_free = 0;
+  reduced.fill(0);
+  tickets.clear();
+}
+
+/// @returns when the transfer is complete
+double Timeline::run_transfer(const TimedOperation& o) {
+  double& free = o.shares_network ? network_free : reduced[static_cast<std::size_t>(o.group)];
+  const bool queues = o.shares_network || o.ticket == workload::kGradientTicket;
+  const double done = (queues ? std::max(now, free) : now) + o.seconds;
+  free = queues ? done : free;
+  now = o.asynchronous ? now + o.interference : done;
+  if (o.ticket >= 0) {
+    double& ticket = tickets[static_cast<std::size_t>(o.ticket)];
+    ticket = std::max(ticket, done);
+  }
+  return done;
+}
+
+/// When the message that a receive waits for is here. In a ring of equals all send what one sends,
+/// so it is the oldest of the channel that this rank itself has sent; between stages the pipeline's
+/// order counts, not the block's.
+double Timeline::next_message(const TimedBlock& block, std::size_t receive) {
+  const auto& operations = block.operations;
+  received_.resize(operations.size(), false);
+  for (std::size_t i = 0; i < receive; ++i) {
+    if (operations[i].kind == OperationKind::send &&
+        operations[i].channel == operations[receive].channel && !received_[i]) {
+      received_[i] = true;
+      return finish_[i];
+    }
+  }
+  return 0;
+}
+
+void Timeline::run(const TimedBlock& block, std::size_t first, std::size_t end) {
+  if (tickets.size() < block.tickets) {
+    tickets.resize(block.tickets, 0);
+  }
+  if (block.inner) {
+    run_with_inner_waits(block, first, end);
+    return;
+  }
+  for (std::size_t i = first; i < end; ++i) {
+    const TimedOperation& o = block.operations[i];
+    await_tickets(o);
+    if (o.kind == OperationKind::collective) {
+      run_transfer(o);
+    } else if (o.kind != OperationKind::send) {
+      now += o.seconds;
+    }
+  }
+}
+
+void Timeline::await_tickets(const TimedOperation& o) {
+  for (const int number : o.await) {
+    now = std::max(now, tickets[static_cast<std::size_t>(number)]);
+  }
+}
+
+void Timeline::run_with_inner_waits(const TimedBlock& block, std::size_t first, std::size_t end) {
+  const auto& operations = block.operations;
+  finish_.assign(operations.size(), 0);
+  received_.clear();
+  for (std::size_t i = first; i < end; ++i) {
+    const TimedOperation& o = operations[i];
+    for (const int earlier : o.waits) {
+      now = std::max(now, finish_[static_cast<std::size_t>(earlier)]);
+    }
+    await_tickets(o);
+    switch (o.kind) {
+      case OperationKind::compute:
+      case OperationKind::delay:
+        now += o.seconds;
+        break;
+      case OperationKind::collective:
+        finish_[i] = run_transfer(o);
+        break;
+      case OperationKind::send:
+        finish_[i] = now + o.seconds;
+        break;
+      case OperationKind::receive:
+        now = std::max(now, next_message(block, i));
+        break;
+      case OperationKind::copy:
+        break;  // probes have none: CopyLine (analytic_offload.h) runs them
+    }
+  }
+  for (std::size_t i = first; i < end; ++i) {
+    now = operations[i].asynchronous && operations[i].ticket < 0 ? std::max(now, finish_[i]) : now;
+  }
+}
+
+std::size_t BlockTimer::CallHash::operator()(const CallKey& key) const {
+  const auto& s = key.shape;
+  std::uint64_t hash = std::bit_cast<std::uint64_t>(key.bytes);
+  for (const int part :
+       {static_cast<int>(key.kind), s.ranks, s.ranks_per_domain, s.domains, s.ranks_per_rail}) {
+    hash = (hash ^ static_cast<std::uint64_t>(part)) * 0x9e3779b97f4a7c15ULL;
+    hash ^= hash >> 29U;
+  }
+  return static_cast<std::size_t>(hash);
+}
+
+BlockTimer::BlockTimer(const Scenario& scenario)
+    : scenario_(scenario),
+      fabric_(build_fabric(scenario.cluster)),
+      parameters_(network::make_parameters(
+          fabric_.input(), nccl_generation(scenario.cluster.node.gpu.architecture))),
+      kernels_(kernel_times(scenario)) {
+  const auto gpus = static_cast<std::uint32_t>(scenario.cluster.nodes * scenario.cluster.node.gpus);
+  const auto domain = fabric_.shape().domain_gpus;
+  const auto pair = [&](std::uint32_t other) {
+    const std::array<core::GpuId, 2> ends{core::GpuId(0U), core::GpuId(std::min(other, gpus - 1))};
+    return network::group_shape(fabric_, ends);
+  };
+  std::vector<core::GpuId> all;
+  for (std::uint32_t gpu = 0; gpu < gpus; ++gpu) {
+    all.emplace_back(gpu);
+  }
+  world_ = network::group_shape(fabric_, all);
+  near_ = pair(1);
+  far_ = pair(domain);
+}
+
+double BlockTimer::transfer(core::CollectiveKind kind,
+                            core::Bytes bytes,
+                            const network::GroupShape& shape) {
+  const auto [place, fresh] = transfers_.try_emplace({kind, bytes.si(), shape}, 0.0);
+  if (fresh) {
+    const network::CollectiveCall call{kind, bytes, {}, {}};
+    place->second =
+        network::collective_time(call, shape, parameters_, scenario_.calibration.collectives)
+            .total.si();
+  }
+  return place->second;
+}
+
+double BlockTimer::message(core::Bytes bytes, bool crosses) {
+  return transfer(core::CollectiveKind::send_receive, bytes, crosses ? far_ : near_);
+}
+
+/// Groups of one kind may lie differently; the one over most domains is the slowest.
+network::GroupShape BlockTimer::widest_group(const RankLayout& layout, Group group) const {
+  const std::int64_t ranks = layout.ranks();
+  const std::int64_t domain = fabric_.shape().domain_gpus;
+  network::GroupShape widest;
+  for (const std::int64_t rank : {std::int64_t{0}, domain - 1, domain, ranks / 2, ranks - 1}) {
+    std::vector<core::GpuId> gpus;
+    for (const core::Rank member :
+         layout.members(group, core::Rank(static_cast<std::uint32_t>(std::min(rank, ranks - 1))))) {
+      gpus.push_back(layout.gpu(member));
+    }
+    const auto shape = network::group_shape(fabric_, gpus);
+    widest = rank == 0 || shape.domains > widest.domains ? shape : widest;
+  }
+  return widest;
+}
+
+const network::GroupShape& BlockTimer::shape_of(const RankLayout& layout,
+                                                const GroupsKey& groups,
+                                                Group group) {
+  if (group == Group::world) {
+    return world_;  // of the whole machine, however few ranks the graph at hand has
+  }
+  const auto [place, fresh] = shapes_.try_emplace({groups, group});
+  if (fresh) {
+    place->second = widest_group(layout, group);
+  }
+  return place->second;
+}
+
+RankLayout BlockTimer::ranks_of(const workload::ParallelismSpec& p, int data_parallel) const {
+  return {p, data_parallel, scenario_.cluster.node.scale_up.domain_gpus};
+}
+
+double BlockTimer::host_copy(core::Bytes bytes) const {
+  return host_copy_time(kernels_, bytes).si();
+}
+
+std::vector<TimedBlock> BlockTimer::time_blocks(const std::vector<workload::Block>& blocks,
+                                                const workload::ParallelismSpec& p,
+                                                int data_parallel,
+                                                bool (*wanted)(const workload::Block&)) {
+  const RankLayout layout = ranks_of(p, data_parallel);
+  const GroupsKey groups{
+      p.tensor,           p.context,  p.expert,      p.expert_tensor,
+      p.shard_group_size, p.pipeline, data_parallel, static_cast<int>(p.rank_order)};
+  const auto clock = core::Clock::step();
+  std::vector<TimedBlock> timed_blocks(blocks.size());
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    TimedBlock& block = timed_blocks[b];
+    if (!wanted(blocks[b])) {
+      continue;
+    }
+    const auto& operations = blocks[b].operations;
+    const auto durations = takes_time(blocks[b]) ? operation_durations(blocks[b], kernels_)
+                                                 : std::vector<core::Tick>{};
+    block.operations.reserve(operations.size());
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+      const Operation& o = operations[i];
+      double seconds = durations.empty() ? 0 : clock.to_seconds(durations[i]).si();
+      double interference = 0;
+      bool shares = false;
+      if (o.kind == OperationKind::collective) {
+        const auto& shape = shape_of(layout, groups, o.group);
+        seconds = transfer(o.collective, o.bytes, shape);
+        shares = o.activity == core::Activity::data && shape.domains > 1;
+        if (shape.ranks > 1) {
+          interference = seconds * interference_share(scenario_, o.activity);
+        }
+      } else if (o.kind == OperationKind::send && o.peer_stage < 0) {
+        seconds = message(o.bytes, shape_of(layout, groups, o.group).domains > 1);
+      }
+      block.add(timed(o, seconds, shares));
+      block.operations.back().interference = o.asynchronous ? interference : 0;
+    }
+  }
+  return timed_blocks;
+}
+
+}  // namespace headway::training

@@ -1,0 +1,126 @@
+// Blocks of the step graph with the time of every operation, each transfer alone on the fabric.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "sim/network/collective/collective.h"
+#include "sim/network/fabric/fabric.h"
+#include "sim/training/scenario.h"
+#include "sim/training/step/placement.h"
+#include "sim/training/step/program.h"
+#include "sim/workload/step_graph.h"
+
+namespace headway::training {
+
+/// One operation of a block and how long it takes.
+struct TimedOperation {
+  workload::OperationKind kind = workload::OperationKind::compute;
+  double seconds = 0;       ///< compute and delay: on the compute stream; else the transfer
+  double interference = 0;  ///< asynchronous collective: what it takes from the kernels beside it
+  workload::Group group = workload::Group::tensor;
+  bool asynchronous = false;
+  bool shares_network =
+      false;  ///< runs one after another with its like: gradients and parameters over the NICs
+  bool world = false;  ///< all ranks of the job meet here
+  int ticket = -1;
+  int channel = 0;
+  std::vector<int> waits, await;
+};
+
+/// The operations of a block in order.
+struct TimedBlock {
+  std::vector<TimedOperation> operations;
+  std::size_t tickets = 0;  ///< more than the largest that it launches or awaits
+  bool inner = false;       ///< what ends inside the block depends on when its transfers complete
+
+  void add(TimedOperation operation);
+};
+
+/// Where a rank stands while blocks run on it.
+struct Timeline {
+  double now = 0;           ///< of the compute stream [s]
+  double network_free = 0;  ///< when the NICs have sent what was launched
+  /// When the reductions of gradients inside an NVLink domain are complete, by group: those of one
+  /// follow one another.
+  std::array<double, static_cast<std::size_t>(workload::Group::world) + 1> reduced{};
+  std::vector<double> tickets;  ///< when the last launch of a ticket is complete
+
+  /// Runs operations first .. end of a block.
+  void run(const TimedBlock& block, std::size_t first, std::size_t end);
+  void run(const TimedBlock& block) { run(block, 0, block.operations.size()); }
+  [[nodiscard]] double ticket(std::size_t number) const {
+    return number < tickets.size() ? tickets[number] : 0;
+  }
+  /// Back to the start of time, keeping memory.
+  void reset();
+
+ private:
+  void run_with_inner_waits(const TimedBlock& block, std::size_t first, std::size_t end);
+  void await_tickets(const TimedOperation& operation);
+  double run_transfer(const TimedOperation& operation);
+  double next_message(const TimedBlock& block, std::size_t receive);
+
+  /// Scratch: per operation of the block, when its transfer is complete.
+  std::vector<double> finish_;
+  std::vector<bool> received_;  ///< scratch: per send of the block
+};
+
+/// Times blocks on one machine.
+class BlockTimer {
+ public:
+  explicit BlockTimer(const Scenario& scenario);
+
+  /// Ranks of a layout on the cluster's GPUs.
+  [[nodiscard]] RankLayout ranks_of(const workload::ParallelismSpec& p, int data_parallel) const;
+
+  /// The blocks that are `wanted`; the others stay empty.
+  /// @param layout  whose groups communicate; the blocks may be those of a smaller one with the
+  ///                same groups
+  std::vector<TimedBlock> time_blocks(const std::vector<workload::Block>& blocks,
+                                      const workload::ParallelismSpec& layout,
+                                      int data_parallel,
+                                      bool (*wanted)(const workload::Block&));
+
+  /// A message between GPUs of one NVLink domain, or of two. [s]
+  double message(core::Bytes bytes, bool crosses);
+
+  /// A copy of activations between GPU and host memory [s].
+  [[nodiscard]] double host_copy(core::Bytes bytes) const;
+
+  [[nodiscard]] const network::Fabric& fabric() const { return fabric_; }
+
+ private:
+  struct CallKey {
+    core::CollectiveKind kind{};
+    double bytes = 0;
+    network::GroupShape shape;
+    bool operator==(const CallKey&) const = default;
+  };
+  /// All that the members of groups depend on.
+  using GroupsKey = std::array<int, 8>;
+
+  struct CallHash {
+    std::size_t operator()(const CallKey& key) const;
+  };
+
+  double transfer(core::CollectiveKind kind, core::Bytes bytes, const network::GroupShape& shape);
+  const network::GroupShape& shape_of(const RankLayout& layout,
+                                      const GroupsKey& groups,
+                                      workload::Group group);
+  network::GroupShape widest_group(const RankLayout& layout, workload::Group group) const;
+
+  const Scenario& scenario_;
+  network::Fabric fabric_;
+  network::NetworkParameters parameters_;
+  KernelTimes kernels_;
+  network::GroupShape near_, far_, world_;                   ///< of two GPUs, of all
+  std::unordered_map<CallKey, double, CallHash> transfers_;  ///< looked up only, never iterated
+  std::map<std::pair<GroupsKey, workload::Group>, network::GroupShape> shapes_;
+};
+
+}  // namespace headway::training

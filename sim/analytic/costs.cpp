@@ -1,0 +1,461 @@
+#include "sim/analytic/costs.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "sim/analytic/probe.h"
+#include "sim/core/error.h"
+#include "sim/workload/blocks/build.h"
+#include "sim/workload/blocks/data_parallel_blocks.h"
+#include "sim/workload/blocks/layer_kind.h"
+#include "sim/workload/layout.h"
+#include "sim/workload/memory/memory.h"
+#include "sim/workload/memory/rank_parameters.h"
+
+namespace headway::training {
+
+namespace {
+
+using workload::Block;
+using workload::Call;
+using workload::CallKind;
+using workload::OperationKind;
+using workload::ParallelismSpec;
+using workload::ScheduleKind;
+
+int repeats(const std::vector<Call>& calls) {
+  int sum = 0;
+  for (const Call& call : calls) {
+    sum += call.repeat;
+  }
+  return sum;
+}
+
+/// Sum of the runs `begin` .. `end` of a list of calls with repeats.
+double seconds_between(const Probe& probe, const std::vector<Call>& calls, int begin, int end) {
+  double sum = 0;
+  int at = 0;
+  for (const Call& call : calls) {
+    const int runs = std::max(0, std::min(end, at + call.repeat) - std::max(begin, at));
+    sum += runs > 0 ? runs * probe.seconds(call) : 0.0;
+    at += call.repeat;
+  }
+  return sum;
+}
+
+/// Appends the runs begin .. end to a table of sums.
+/// @param layers  each run stands for
+void append_layers(const Probe& probe,
+                   const std::vector<Call>& calls,
+                   int begin,
+                   int end,
+                   int layers,
+                   std::vector<double>& table) {
+  int at = 0;
+  for (const Call& call : calls) {
+    const double each = probe.seconds(call);
+    const int runs = std::max(0, std::min(end, at + call.repeat) - std::max(begin, at));
+    for (int i = 0; i < runs * layers; ++i) {
+      table.push_back(table.back() + each);
+    }
+    at += call.repeat;
+  }
+}
+
+/// Layers that differ from each other need the whole model.
+bool layers_alike(const workload::ModelSpec& model) {
+  return !model.moe && model.window == 0 && model.multi_token_prediction == 0;
+}
+
+std::vector<Call> reversed(std::vector<Call> calls) {
+  std::reverse(calls.begin(), calls.end());
+  return calls;
+}
+
+void read_message(const Probe& probe, int stage, RankCosts& costs) {
+  constexpr int kMiddle = 1;
+  for (const Call& call : probe.calls(stage, CallKind::forward, kMiddle)) {
+    const Block& block = probe.block(call);
+    if (probe.role(call) != BlockRole::message) {
+      continue;
+    }
+    for (std::size_t i = 0; i < block.operations.size(); ++i) {
+      const auto& o = block.operations[i];
+      if (o.kind == OperationKind::send) {
+        costs.message = o.bytes;
+        costs.send_blocks = block.operations.size() > i + 1;  // something waits for it
+      }
+      if (o.kind == OperationKind::receive) {
+        costs.receive = probe.seconds(call);
+      }
+    }
+  }
+}
+
+/// Which part of a pass a compute call is, told by how many runs of the pass are left.
+std::vector<PassPart> parts_of(const Probe& probe,
+                               const std::vector<Call>& calls,
+                               const workload::ChunkLayout& chunk,
+                               bool forward) {
+  int all = 0;
+  for (const Call& call : calls) {
+    all += probe.role(call) == BlockRole::compute ? call.repeat : 0;
+  }
+  const int heads = all - chunk.layers - (chunk.embedding ? 1 : 0);
+  HEADWAY_CHECK(heads >= 0, "a pass of {} runs through a chunk of {} layers", all, chunk.layers);
+  std::vector<PassPart> parts;
+  int at = forward ? 0 : all;  // backward counts down, so that runs have the forward's numbers
+  for (const Call& call : calls) {
+    PassPart part;
+    if (probe.role(call) == BlockRole::traffic) {
+      part.block = call.block;
+      part.reduces = probe.launches_reduction(call);
+    } else if (probe.role(call) == BlockRole::message) {
+      continue;
+    } else {
+      const int begin = forward ? at : at - call.repeat;
+      const int first_layer = chunk.embedding ? 1 : 0;
+      part.embedding = chunk.embedding && begin == 0;
+      part.head = begin >= first_layer + chunk.layers;
+      if (!part.embedding && !part.head) {
+        part.first_layer = chunk.first_layer + begin - first_layer;
+        part.layers = call.repeat;
+      }
+      at += forward ? call.repeat : -call.repeat;
+      if (part.head && !parts.empty() && parts.back().head) {
+        continue;  // several blocks make one head
+      }
+    }
+    parts.push_back(part);
+  }
+  return parts;
+}
+
+bool has_traffic(const Probe& probe, const std::vector<Call>& calls) {
+  return std::any_of(calls.begin(), calls.end(),
+                     [&](const Call& call) { return probe.role(call) == BlockRole::traffic; });
+}
+
+/// What the reductions of a backward take: over the NICs one after another, inside the NVLink
+/// domain each group for itself.
+double reduction_time(const Probe& probe, const std::vector<PassPart>& parts) {
+  double network = 0;
+  std::vector<double> inside;  // by place in the block: each group has its own
+  for (const PassPart& part : parts) {
+    if (!part.reduces) {
+      continue;
+    }
+    const auto& operations = probe.blocks[static_cast<std::size_t>(part.block)].operations;
+    inside.resize(std::max(inside.size(), operations.size()), 0);
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+      const bool reduction = operations[i].ticket == workload::kGradientTicket;
+      (operations[i].shares_network ? network : inside[i]) +=
+          reduction ? operations[i].seconds : 0.0;
+    }
+  }
+  return std::accumulate(inside.begin(), inside.end(), network,
+                         [](double a, double b) { return std::max(a, b); });
+}
+
+ChunkClass read_chunk(const Probe& probe, const workload::ChunkLayout& chunk, int position) {
+  constexpr int kFirst = 0, kLast = 1;  // of two micro-batches
+  ChunkClass made;
+  made.first_layer = chunk.first_layer;
+  made.layers = chunk.layers;
+  made.embedding = chunk.embedding;
+  made.head = chunk.head;
+  for (const Call& call : probe.calls(position, CallKind::prologue, -1)) {
+    made.prologue.push_back(call.block);
+  }
+  const auto calls = [&](CallKind kind, int micro_batch) {
+    return probe.calls(position, kind, micro_batch);
+  };
+  const auto forward = calls(CallKind::forward, kFirst);
+  const auto backward = calls(CallKind::backward, kLast);
+  made.forward = parts_of(probe, forward, chunk, true);
+  made.backward = parts_of(probe, backward, chunk, false);
+  made.forward_always = has_traffic(probe, calls(CallKind::forward, kLast));
+  made.backward_always = has_traffic(probe, calls(CallKind::backward, kFirst));
+  if (made.backward_always) {
+    made.reduction = reduction_time(probe, made.backward);
+  }
+  made.has_traffic = has_traffic(probe, forward) || has_traffic(probe, backward);
+  return made;
+}
+
+/// What a chunk runs, by block: chunks that run the same are of one class.
+std::vector<int> signature(const Probe& probe, int position) {
+  std::vector<int> runs;
+  for (const Call& call : probe.graph.stages[static_cast<std::size_t>(position)].calls) {
+    if (probe.role(call) != BlockRole::message && call.kind != CallKind::epilogue) {
+      runs.insert(runs.end(),
+                  {call.block, call.repeat, static_cast<int>(call.kind), call.micro_batch});
+    }
+  }
+  return runs;
+}
+
+/// A smaller pipeline with the same kinds of stages: first, inner, last.
+struct FewStages {
+  workload::ModelSpec model;
+  ParallelismSpec layout;
+  std::vector<int> stage_of;  ///< position in the real order -> stage here
+};
+
+/// @param sizes  layers of each stage, in the order of the model
+FewStages few_stages(const workload::ModelSpec& model,
+                     const std::vector<int>& sizes,
+                     ParallelismSpec p) {
+  constexpr std::size_t kFew = 3;
+  const std::size_t stages = sizes.size();
+  const bool inner_alike = stages > kFew && std::all_of(sizes.begin() + 1, sizes.end() - 1,
+                                                        [&](int size) { return size == sizes[1]; });
+  const bool fewer = inner_alike && layers_alike(model);
+  const std::size_t kept = fewer ? kFew : stages;
+  FewStages few{model, std::move(p), {}};
+  for (std::size_t i = 0; i < stages; ++i) {
+    few.stage_of.push_back(static_cast<int>(!fewer || i == 0 ? i : i + 1 == stages ? kFew - 1 : 1));
+  }
+  if (fewer) {
+    few.model.layers = sizes.front() + sizes[1] + sizes.back();
+  }
+  // A list, since an end with the embedding or the head may hold no layer at all.
+  few.layout.first_stage_layers = 0;
+  few.layout.last_stage_layers = 0;
+  few.layout.chunk_layers = fewer ? std::vector<int>{sizes.front(), sizes[1], sizes.back()} : sizes;
+  few.layout.pipeline = static_cast<int>(kept);
+  few.layout.virtual_stages = 1;
+  few.layout.schedule = ScheduleKind::one_f_one_b;
+  return few;
+}
+
+/// Chunks in the order of the model.
+std::vector<workload::ChunkLayout> in_order(const workload::StageLayout& layout) {
+  std::vector<workload::ChunkLayout> chunks;
+  for (int stage = 0; stage < layout.stages(); ++stage) {
+    for (int chunk = 0; chunk < layout.chunks(); ++chunk) {
+      chunks.push_back(layout.at(stage, chunk));
+    }
+  }
+  const auto place = [](const workload::ChunkLayout& c) {
+    // A chunk without layers comes before or after its neighbour, as it holds the embedding or the
+    // head.
+    return 2 * c.first_layer + (c.layers == 0 && c.embedding ? -1 : 0) +
+           (c.layers == 0 && c.head ? 1 : 0);
+  };
+  std::sort(chunks.begin(), chunks.end(),
+            [&](const auto& a, const auto& b) { return place(a) < place(b); });
+  return chunks;
+}
+
+/// @param period  of recomputation: chunks are alike that begin at the same place of it
+void read_classes(const Probe& probe,
+                  const FewStages& few,
+                  const std::vector<workload::ChunkLayout>& chunks,
+                  int chunks_per_stage,
+                  int period,
+                  DataCosts& costs) {
+  std::map<std::vector<int>, int> known;
+  std::vector<int> class_of_stage(probe.graph.stages.size() * static_cast<std::size_t>(period), -1);
+  costs.class_of.assign(chunks.size(), 0);
+  for (std::size_t position = 0; position < chunks.size(); ++position) {
+    const int stage = few.stage_of[position];
+    const int phase = chunks[position].first_layer % period;
+    int& found = class_of_stage[static_cast<std::size_t>(stage * period + phase)];
+    if (found < 0) {
+      std::vector<int> runs = signature(probe, stage);
+      runs.push_back(phase);
+      const auto [place, fresh] =
+          known.try_emplace(std::move(runs), static_cast<int>(costs.classes.size()));
+      if (fresh) {
+        costs.classes.push_back(read_chunk(probe, chunks[position], stage));
+      }
+      found = place->second;
+    }
+    costs.class_of[static_cast<std::size_t>(chunks[position].stage * chunks_per_stage +
+                                            chunks[position].chunk)] = found;
+  }
+}
+
+/// Copies of what each layer keeps, where a layout offloads activations.
+void add_copies(const Scenario& s,
+                const ParallelismSpec& layout,
+                const BlockTimer& timer,
+                RankCosts& costs) {
+  if (!workload::offloads_activations(layout.offload)) {
+    return;
+  }
+  costs.most_offloaded = layout.offload_layers.value.value_or(s.model.layers);
+  std::map<workload::LayerKind, double> known;
+  for (int layer = 0; layer < s.model.layers; ++layer) {
+    const workload::LayerKind kind = workload::layer_kind(s.model, layout, layer);
+    const auto [place, fresh] = known.try_emplace(kind, 0.0);
+    if (fresh) {
+      place->second = timer.host_copy(workload::saved_per_layer(s.model, s.training, layout, kind));
+    }
+    costs.copy.push_back(place->second);
+  }
+}
+
+/// Operations first .. end of a block by themselves [s].
+double seconds_of(const TimedBlock& block, std::ptrdiff_t first, std::ptrdiff_t end) {
+  Timeline line;
+  line.run(block, static_cast<std::size_t>(first), static_cast<std::size_t>(end));
+  return line.now;
+}
+
+StepEnd read_end(const TimedBlock& block) {
+  const auto& operations = block.operations;
+  const auto place = [&](auto is) {
+    return std::find_if(operations.begin(), operations.end(), is) - operations.begin();
+  };
+  const auto awaits = place([](const TimedOperation& o) { return !o.await.empty(); });
+  const auto world = place([](const TimedOperation& o) { return o.world; });
+  const auto wait = std::min(awaits, world);
+  return {seconds_of(block, 0, wait), seconds_of(block, wait, world),
+          seconds_of(block, world, std::ssize(operations))};
+}
+
+}  // namespace
+
+ParallelismSpec rank_key(const ParallelismSpec& layout, bool splits) {
+  ParallelismSpec key = layout;
+  key.pipeline = 2;
+  key.virtual_stages = 1;
+  key.first_stage_layers = 1;
+  key.last_stage_layers = 0;
+  key.chunk_layers.clear();
+  key.data = {};
+  // Of sharding a pass notices only whether its weight gradients are added to or written.
+  const bool sharded = workload::shards_gradients(layout.sharding);
+  key.sharding = sharded ? workload::Sharding::zero2 : workload::Sharding::zero0;
+  key.shard_group_size = 0;
+  key.reshard = true;
+  const bool copies = workload::offloads_activations(layout.offload);
+  key.offload = copies ? workload::Offload::activations : workload::Offload::none;
+  key.schedule = splits ? ScheduleKind::zero_bubble_h1 : ScheduleKind::one_f_one_b;
+  return key;
+}
+
+ParallelismSpec data_key(const ParallelismSpec& layout) {
+  ParallelismSpec key = layout;
+  key.micro_batch = 1;
+  key.recompute = workload::Recompute::none;
+  key.recompute_parts.clear();
+  key.sequence = true;
+  key.data = {};
+  key.offload = workload::Offload::none;
+  key.offload_layers = {};
+  return key;
+}
+
+ParallelismSpec end_key(const ParallelismSpec& layout) {
+  ParallelismSpec key = data_key(layout);
+  key.offload = workload::offloads_optimizer(layout.offload) ? workload::Offload::optimizer
+                                                             : workload::Offload::none;
+  key.recompute_period = 1;
+  key.sequence = layout.sequence;
+  key.virtual_stages = 1;
+  key.schedule = ScheduleKind::one_f_one_b;
+  return key;
+}
+
+RankCosts rank_costs(const Scenario& s,
+                     const ParallelismSpec& layout,
+                     int data_parallel,
+                     bool splits,
+                     BlockTimer& timer) {
+  constexpr int kMicroBatches = 3, kMiddle = 1;  // the middle one has nothing special about it
+  ParallelismSpec key = rank_key(layout, splits);
+  key.offload = workload::Offload::none;  // the pass adds the copies
+  key.offload_layers = {};
+  const bool one_stage = s.model.layers < 2;
+  if (one_stage) {
+    key.pipeline = 1;
+    key.first_stage_layers = 0;
+    key.schedule = ScheduleKind::one_f_one_b;
+  }
+  workload::ModelSpec model = s.model;
+  if (layers_alike(model) && key.recompute_period == 1) {
+    model.layers = key.pipeline;  // the second layer stands for all after it
+  }
+  const Probe probe = make_probe(model, s, key, layout, data_parallel, kMicroBatches, timer,
+                                 ProbedBlocks::compute_and_messages);
+  RankCosts costs;
+  const int stages = key.pipeline;
+  for (int stage = 0; stage < stages; ++stage) {
+    const bool first = stage == 0, last = stage + 1 == stages;
+    const int layers = stages == 1 ? model.layers : first ? 1 : model.layers - 1;
+    const int each = first ? 1 : (s.model.layers - 1) / layers;
+    const int before = first ? 1 : 0;  // the embedding is one block
+    const auto forward = probe.compute_calls(stage, CallKind::forward, kMiddle);
+    const auto backward = reversed(probe.compute_calls(stage, CallKind::backward, kMiddle));
+    const auto weights = reversed(probe.compute_calls(stage, CallKind::weight_gradient, kMiddle));
+    append_layers(probe, forward, before, before + layers, each, costs.forward);
+    append_layers(probe, backward, before, before + layers, each, costs.backward);
+    append_layers(probe, weights, 0, layers, each, costs.weight_gradient);
+    if (first) {
+      costs.embedding_forward = seconds_between(probe, forward, 0, before);
+      costs.embedding_backward = seconds_between(probe, backward, 0, before);
+    }
+    if (last) {
+      costs.head_forward = seconds_between(probe, forward, before + layers, repeats(forward));
+      costs.head_backward = seconds_between(probe, backward, before + layers, repeats(backward));
+    }
+    read_message(probe, stage, costs);
+  }
+  const auto sums = static_cast<std::size_t>(s.model.layers) + 1;
+  HEADWAY_CHECK(costs.forward.size() == sums && costs.backward.size() == sums,
+                "{} of {} layers found", costs.forward.size() - 1, s.model.layers);
+  costs.weight_gradient.resize(sums, 0);
+  add_copies(s, layout, timer, costs);
+  return costs;
+}
+
+DataCosts data_costs(const Scenario& s,
+                     const ParallelismSpec& layout,
+                     int data_parallel,
+                     BlockTimer& timer) {
+  constexpr int kMicroBatches = 2;
+  const workload::StageLayout stages(s.model, layout);
+  const auto chunks = in_order(stages);
+  std::vector<int> sizes;
+  for (const auto& chunk : chunks) {
+    sizes.push_back(chunk.layers);
+  }
+  ParallelismSpec key = data_key(layout);
+  const int period = std::exchange(key.recompute_period, 1);
+  const FewStages few = few_stages(s.model, sizes, std::move(key));
+  const Probe probe = make_probe(few.model, s, few.layout, layout, data_parallel, kMicroBatches,
+                                 timer, ProbedBlocks::traffic);
+  DataCosts costs;
+  costs.blocks = probe.blocks;
+  read_classes(probe, few, chunks, stages.chunks(), period, costs);
+  return costs;
+}
+
+StepEnds step_ends(const Scenario& s,
+                   const ParallelismSpec& layout,
+                   int data_parallel,
+                   BlockTimer& timer) {
+  const workload::StageLayout stages(s.model, layout);
+  std::vector<int> sizes;
+  for (int stage = 0; stage < stages.stages(); ++stage) {
+    sizes.push_back(stages.layers(stage));
+  }
+  const FewStages few = few_stages(s.model, sizes, end_key(layout));
+  const auto blocks =
+      timer.time_blocks(workload::end_blocks(few.model, s.training, few.layout, data_parallel),
+                        layout, data_parallel, [](const Block&) { return true; });
+  StepEnds ends;
+  for (const TimedBlock& block : blocks) {
+    ends.ends.push_back(read_end(block));
+  }
+  ends.end_of = few.stage_of;
+  return ends;
+}
+
+}  // namespace headway::training

@@ -1,0 +1,94 @@
+// What layouts share, read off small step graphs: the passes of layers on a rank, and what data
+// parallelism adds.
+#pragma once
+
+#include <vector>
+
+#include "sim/analytic/blocks.h"
+#include "sim/workload/spec.h"
+
+namespace headway::training {
+
+/// Passes of one micro-batch on one rank, data parallelism aside [s].
+struct RankCosts {
+  /// [l]: layers 0 .. l - 1 together. `weight_gradient` is zero where backward runs whole.
+  std::vector<double> forward{0}, backward{0}, weight_gradient{0};
+  double embedding_forward = 0, embedding_backward = 0;
+  double head_forward = 0, head_backward = 0;
+  double receive = 0;        ///< on the receiving rank, after the message is here
+  bool send_blocks = false;  ///< the sender waits until its message has left
+  core::Bytes message;       ///< between stages
+  std::vector<double> copy;  ///< per layer: of its activations to the host, or back; empty: none
+  int most_offloaded = 0;    ///< layers of a chunk, at its front, whose activations are copied
+};
+
+/// Reads the costs off a step graph of two stages, of which the first holds one layer.
+/// @param layout         whose tensor, context and expert groups communicate
+/// @param splits         the schedule runs the halves of backward apart
+RankCosts rank_costs(const Scenario& scenario,
+                     const workload::ParallelismSpec& layout,
+                     int data_parallel,
+                     bool splits,
+                     BlockTimer& timer);
+
+/// One thing a pass does, in order: a block of data-parallel traffic, or compute.
+struct PassPart {
+  int block = -1;        ///< index into DataCosts::blocks; -1: compute
+  bool reduces = false;  ///< the block launches a reduction of gradients
+  int first_layer = 0, layers = 0;
+  bool embedding = false, head = false;
+  bool operator==(const PassPart&) const = default;
+};
+
+/// Chunks with equal layers and equal traffic.
+struct ChunkClass {
+  int first_layer = 0, layers = 0;  ///< of the first chunk of the class
+  bool embedding = false, head = false;
+  std::vector<int> prologue;                ///< blocks before the first pass
+  std::vector<PassPart> forward, backward;  ///< of the first and of the last micro-batch
+  bool forward_always = false;              ///< every forward has traffic, not only the first
+  bool backward_always = false;             ///< every backward, not only the last
+  bool has_traffic = false;
+  /// What the reductions that every backward launches beside what follows take one after another;
+  /// 0 where gathers hold the passes up as well [s].
+  double reduction = 0;
+};
+
+/// The end of a stage's step [s]: what precedes the wait for gradient reductions, what follows it
+/// up to where all ranks of the job meet, and what follows that.
+struct StepEnd {
+  double lead = 0, rest = 0, after = 0;
+};
+
+/// Ends of all stages of a layout.
+struct StepEnds {
+  std::vector<StepEnd> ends;  ///< stages that are alike have one
+  std::vector<int> end_of;    ///< per stage
+};
+
+/// Data-parallel traffic of a layout.
+struct DataCosts {
+  std::vector<TimedBlock> blocks;
+  std::vector<ChunkClass> classes;
+  std::vector<int> class_of;  ///< per position: stage x chunks + chunk
+};
+
+/// Reads the traffic off a step graph with a stage for each chunk.
+DataCosts data_costs(const Scenario& scenario,
+                     const workload::ParallelismSpec& layout,
+                     int data_parallel,
+                     BlockTimer& timer);
+
+/// Times the last blocks of the stages.
+StepEnds step_ends(const Scenario& scenario,
+                   const workload::ParallelismSpec& layout,
+                   int data_parallel,
+                   BlockTimer& timer);
+
+/// The specs that the three above depend on: what does not matter is set to a fixed value, so that
+/// they are keys.
+workload::ParallelismSpec rank_key(const workload::ParallelismSpec& layout, bool splits);
+workload::ParallelismSpec data_key(const workload::ParallelismSpec& layout);
+workload::ParallelismSpec end_key(const workload::ParallelismSpec& layout);
+
+}  // namespace headway::training

@@ -1,0 +1,57 @@
+// A small step graph with its blocks timed, off which the costs of layouts are read.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/analytic/blocks.h"
+#include "sim/workload/spec.h"
+#include "sim/workload/step_graph.h"
+
+namespace headway::training {
+
+/// What a block is for. Traffic is that of data parallelism: gradients that are reduced, parameters
+/// that are gathered, and the waits for them.
+enum class BlockRole : std::uint8_t { compute, message, traffic };
+
+/// A graph, its blocks timed, and how to find the calls of a pass.
+struct Probe {
+  workload::StepGraph graph;
+  std::vector<BlockRole> roles;    ///< of the graph's blocks
+  std::vector<TimedBlock> blocks;  ///< as the graph's; empty where they were not asked for
+
+  [[nodiscard]] BlockRole role(const workload::Call& call) const {
+    return roles[static_cast<std::size_t>(call.block)];
+  }
+  [[nodiscard]] const workload::Block& block(const workload::Call& call) const {
+    return graph.blocks[static_cast<std::size_t>(call.block)];
+  }
+  /// Whether it reduces gradients, beside what follows or before it.
+  [[nodiscard]] bool launches_reduction(const workload::Call& call) const;
+  /// One run of the called block by itself [s].
+  [[nodiscard]] double seconds(const workload::Call& call) const;
+  [[nodiscard]] std::vector<workload::Call> calls(int stage,
+                                                  workload::CallKind kind,
+                                                  int micro_batch) const;
+  /// The same without messages and traffic.
+  [[nodiscard]] std::vector<workload::Call> compute_calls(int stage,
+                                                          workload::CallKind kind,
+                                                          int micro_batch) const;
+};
+
+/// Which blocks of a probe are written and timed.
+enum class ProbedBlocks : std::uint8_t { compute_and_messages, traffic };
+
+/// @param probe   the small layout whose graph is built
+/// @param groups  the layout whose groups communicate
+/// @throws core::Error if `probe` does not keep the rules of the step graph
+Probe make_probe(const workload::ModelSpec& model,
+                 const Scenario& s,
+                 const workload::ParallelismSpec& probe,
+                 const workload::ParallelismSpec& groups,
+                 int data_parallel,
+                 int micro_batches,
+                 BlockTimer& timer,
+                 ProbedBlocks wanted);
+
+}  // namespace headway::training

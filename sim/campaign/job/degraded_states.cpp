@@ -1,0 +1,126 @@
+#include "sim/campaign/job/degraded_states.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "sim/core/error.h"
+#include "sim/training/step/degraded_step.h"
+#include "sim/training/step/placement.h"
+
+namespace headway::campaign {
+
+namespace {
+
+using training::Degradation;
+
+/// The step of a scenario, ready to be slowed in several replicas.
+class DegradedStates {
+ public:
+  DegradedStates(StepSource& source, core::Seconds healthy)
+      : source_(source),
+        checked_(source.checked()),
+        healthy_(healthy),
+        places_(node_places(checked_)) {}
+
+  double slowness(const ClusterState& state) {
+    std::call_once(ready_, [this] { make_ready(); });
+    std::vector<Degradation> degradations;
+    if (state.heat < 1) {
+      degradations.push_back({Degradation::Kind::all_gpus, state.heat, core::Rank(0)});
+    }
+    for (const auto& part : state.parts) {
+      const bool gpu = part.kind == SlowState::Kind::gpu;
+      degradations.push_back({gpu ? Degradation::Kind::gpu : Degradation::Kind::link,
+                              gpu ? part.keeps * state.heat : part.keeps,
+                              rank_at(part.position, part.replica)});
+    }
+    return steps_->time(degradations) / healthy_;
+  }
+
+ private:
+  void make_ready() {
+    std::vector<core::Rank> ranks;
+    for (std::uint32_t label = 0; label < kSimulatedTogether; ++label) {
+      for (std::uint16_t position = 0; position < places_.positions; ++position) {
+        ranks.push_back(rank_at(position, label));
+      }
+    }
+    steps_.emplace(source_.prepared(), ranks);
+  }
+
+  /// Replicas that stand for different ones are evenly spread, so not side by side. Where small
+  /// replicas share nodes, the first node of the class stands for them.
+  [[nodiscard]] core::Rank rank_at(std::uint16_t position, std::uint32_t label) const {
+    HEADWAY_CHECK(label < kSimulatedTogether, "{} replicas with slow parts", label + 1);
+    const auto replicas = static_cast<std::uint64_t>(places_.replicas);
+    const auto replica = static_cast<std::uint32_t>(label * replicas / kSimulatedTogether);
+    std::optional<std::size_t> found;
+    for (std::size_t node = 0; node < places_.position.size(); ++node) {
+      if (places_.position[node] == position && (!found || places_.replica[node] == replica)) {
+        found = node;
+        if (places_.replica[node] == replica) {
+          break;
+        }
+      }
+    }
+    HEADWAY_CHECK(found.has_value(), "no node is at position {}", position);
+    return core::Rank(static_cast<std::uint32_t>(*found) *
+                      static_cast<std::uint32_t>(checked_.scenario().cluster.node.gpus));
+  }
+
+  StepSource& source_;
+  const training::CheckedScenario& checked_;
+  core::Seconds healthy_;
+  NodePlaces places_;
+  std::once_flag ready_;
+  std::optional<training::DegradedSteps> steps_;
+};
+
+}  // namespace
+
+NodePlaces node_places(const training::CheckedScenario& checked) {
+  const auto& scenario = checked.scenario();
+  const auto& parallelism = scenario.parallelism;
+  const training::RankLayout layout(parallelism, checked.data_parallel());
+  const int per_node = scenario.cluster.node.gpus;
+  const int group = std::max(1, parallelism.shard_group_size);
+  const bool hybrid = parallelism.sharding == workload::Sharding::hsdp;
+  NodePlaces places;
+  places.replicas =
+      hybrid ? checked.data_parallel() * parallelism.context / group : checked.data_parallel();
+  places.place = training::node_order(scenario.cluster, parallelism, checked.data_parallel(),
+                                      static_cast<std::uint64_t>(scenario.run.seed))
+                     .node;
+  std::map<int, std::uint16_t> number;  // of the stages that nodes begin with
+  std::vector<int> stages;
+  for (int node = 0; node < scenario.cluster.nodes; ++node) {
+    const auto at = layout.coordinates(core::Rank(node * per_node));
+    stages.push_back(at.pipeline);
+    number.emplace(at.pipeline, std::uint16_t{0});
+    const int replica = hybrid ? (at.context + parallelism.context * at.data) / group : at.data;
+    places.replica.push_back(static_cast<std::uint32_t>(replica));
+  }
+  places.positions = 0;
+  for (auto& entry : number) {
+    entry.second = places.positions++;
+  }
+  for (const int stage : stages) {
+    places.position.push_back(number.at(stage));
+  }
+  return places;
+}
+
+const training::PreparedStep& StepSource::prepared() {
+  std::call_once(once_, [this] { prepared_.emplace(training::prepare_step(checked_)); });
+  return *prepared_;
+}
+
+Slowness simulated_slowness(StepSource& source, core::Seconds healthy) {
+  const auto states = std::make_shared<DegradedStates>(source, healthy);
+  return [states](const ClusterState& state) { return states->slowness(state); };
+}
+
+}  // namespace headway::campaign

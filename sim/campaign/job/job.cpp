@@ -1,0 +1,112 @@
+#include "sim/campaign/job/job.h"
+
+#include <algorithm>
+
+#include "sim/campaign/job/detection.h"
+
+namespace headway::campaign {
+
+using core::PerSecond;
+using core::Seconds;
+
+namespace {
+
+PerSecond total_rate(const JobModel& job) {
+  PerSecond total;
+  for (const auto& hazard : job.hazards) {
+    total += stops_job(hazard) ? hazard.rate : PerSecond(0);
+  }
+  return total;
+}
+
+bool is_poisson(const failures::Hazard& hazard) {
+  return stops_job(hazard) && !hazard.ageing && !hazard.lemons && !hazard.latent &&
+         hazard.recorded.empty();
+}
+
+/// The cycle of the closed forms: healthy or down, one level of saves, the
+/// right part blamed.
+bool is_plain(const JobModel& job) {
+  const auto& recovery = job.recovery;
+  return !job.maintenance && job.throttling.empty() && job.near.empty() && job.unreadable == 0 &&
+         job.starved == 1 && job.staging.si() == 0 && recovery.wrong_blame == 0 &&
+         recovery.refill.si() == 0 && recovery.moves == 0 && recovery.noticed_earlier.si() == 0 &&
+         !recovery.in_process_start && !recovery.peer_load && !recovery.elastic;
+}
+
+/// One part whose law starts anew at each failure.
+bool is_renewal(const JobModel& job) {
+  if (job.hazards.size() != 1 || !job.hazards.front().ageing) {
+    return false;
+  }
+  const auto& ageing = *job.hazards.front().ageing;
+  return !job.hazards.front().latent && ageing.parts == 1 && ageing.age.si() == 0 &&
+         ageing.after_failure == failures::AfterFailure::renewed;
+}
+
+}  // namespace
+
+bool stops_job(const failures::Hazard& hazard) {
+  return hazard.effect == failures::Effect::stop || hazard.effect == failures::Effect::hang;
+}
+
+Seconds mean_time_between_failures(const JobModel& job) {
+  return failures::mean_time_between(total_rate(job));
+}
+
+Seconds mean_downtime(const JobModel& job) {
+  const PerSecond total = total_rate(job);
+  if (total.si() <= 0) {
+    return Seconds(0);
+  }
+  double weighted = 0;
+  for (const auto& hazard : job.hazards) {
+    if (!stops_job(hazard)) {
+      continue;
+    }
+    Seconds down = mean_detection(job.recovery, hazard) + job.recovery.diagnosis;
+    if (hazard.nodes_lost > 0 || hazard.swapped) {
+      down += job.recovery.replacement;
+    }
+    weighted += hazard.rate * down;
+  }
+  return weighted / total;
+}
+
+Seconds effective_interval(const JobModel& job) {
+  if (job.interval.si() <= 0) {
+    return job.end.work ? *job.end.work : *job.end.wall;
+  }
+  const Seconds asked = static_cast<double>(job.storage_every) * job.interval;
+  return static_cast<double>(save_every(asked, job.stall, job.persist)) * asked;
+}
+
+Rhythm rhythm_of(const JobModel& job) {
+  return {.work = effective_interval(job),
+          .stall = job.stall,
+          .persist = job.persist,
+          .downtime = mean_downtime(job),
+          .restart = job.recovery.restart(),
+          .mean_time_between_failures = mean_time_between_failures(job)};
+}
+
+std::optional<double> exact_ettr(const JobModel& job) {
+  if (!is_plain(job)) {
+    return std::nullopt;
+  }
+  const Rhythm rhythm = rhythm_of(job);
+  if (is_renewal(job)) {
+    const auto& law = job.hazards.front().ageing->law;
+    return renewal_efficiency(
+        rhythm, [&](Seconds t) { return law.survival(t); }, rhythm.mean_time_between_failures);
+  }
+  if (!std::all_of(job.hazards.begin(), job.hazards.end(), is_poisson)) {
+    return std::nullopt;
+  }
+  if (job.end.work && job.persist.si() == 0) {
+    return *job.end.work / expected_makespan(*job.end.work, rhythm);
+  }
+  return efficiency(rhythm);
+}
+
+}  // namespace headway::campaign

@@ -1,0 +1,228 @@
+// One trial's job as one process of the engine: between a start and the next
+// event nothing is stepped.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "sim/campaign/job/detection.h"
+#include "sim/campaign/job/incident.h"
+#include "sim/campaign/job/job_ticks.h"
+#include "sim/campaign/job/slow_parts.h"
+#include "sim/campaign/job/spare_pool.h"
+#include "sim/campaign/saves/attempt.h"
+#include "sim/campaign/saves/restore.h"
+#include "sim/campaign/trial.h"
+#include "sim/core/engine/engine.h"
+
+namespace headway::campaign {
+
+/// A run of known work is given up when it has been up for so many times its
+/// work.
+inline constexpr core::Tick kHopeless = 1000;
+
+/// The job of one trial.
+class JobProcess : public core::Process {
+ public:
+  JobProcess(const JobModel& model,
+             const JobTicks& ticks,
+             StepTimes& times,
+             std::uint32_t trial,
+             IncidentLog* log);
+
+  void start(core::Context& context) override;
+  void handle(core::Context& context, const core::Event& event) override;
+
+  /// The run was given up: it made no headway.
+  [[nodiscard]] bool gave_up() const { return gave_up_; }
+  TrialResult take_result() { return std::move(result_); }
+
+ private:
+  /// What the job tells itself.
+  enum class Notice : std::uint32_t {
+    strike,       ///< a failure; b: plan
+    stuck,        ///< a save begins that a slow drive keeps past the watchdog; b: plan
+    attempt_end,  ///< the goal is durable, or the time is up; b: plan
+    repace,       ///< the time of day changes the pace; b: plan
+    relapse,      ///< the wrong part was replaced: it fails again; b: plan
+    alarm,        ///< the failure is noticed
+    corruption,   ///< a silent failure is noticed
+    diagnosed,    ///< a part is named
+    replaced,     ///< spares are in place
+    repaired,     ///< a node is a spare again; a: which
+    staged,       ///< the data set is in place
+    maintained,   ///< planned work is over
+    suspected,    ///< a detector fires for a slow part; a: which
+    located,      ///< a slow part is named; a: which
+    healed,       ///< a slow part is well again by itself; a: which
+    reformed,     ///< the other replicas go on
+    mended,       ///< absent replicas can join; a: how many
+    joined,       ///< it has
+    deadline,     ///< the wall clock is up
+  };
+
+  /// Nodes to be taken out of the job.
+  struct Eviction {
+    failures::Strike strike;
+    std::vector<std::uint64_t> slots;   ///< in order
+    std::vector<std::uint64_t> broken;  ///< of them, to be repaired
+    bool replayed = false;
+    std::optional<std::uint64_t> slow_part;  ///< that goes with it
+    std::size_t incident = 0;
+  };
+
+  /// Something that is broken, and where.
+  struct Fault {
+    failures::Strike strike;
+    std::uint64_t slot = 0;
+    bool replayed = false;
+    std::size_t incident = 0;  ///< in the log
+  };
+
+  /// A silent failure that nobody has noticed yet.
+  struct Corruption {
+    Fault fault;
+    core::Tick good = 0;  ///< work in the last save before it
+  };
+
+  static core::Message message(Notice notice, std::uint64_t a = 0, std::uint64_t b = 0);
+  bool handle_running(core::Context& context, const core::Event& event);
+  void handle_slow(core::Context& context, const core::Event& event);
+
+  // Running (job_process.cpp).
+  void begin_attempt(core::Context& context);
+  void begin_maintenance(core::Context& context);
+  void replan(core::Context& context);
+  void set_goal(core::Tick now);
+  void schedule_next(core::Context& context);
+  void advance_to(core::Tick now);
+  void on_attempt_end(core::Context& context);
+  void settle(core::Tick now);
+  core::Tick roll_back(core::Tick to);
+  void enter(core::Context& context, Account account, core::Tick length, Notice end);
+  void close_phase(core::Tick now);
+  void finish(core::Context& context);
+  [[nodiscard]] const SaveTicks& saves() const;
+  [[nodiscard]] Pace pace(core::Tick now);
+  [[nodiscard]] core::Tick exposed(core::Tick now) const;
+  [[nodiscard]] core::Tick next_recorded(core::Tick now) const;
+  [[nodiscard]] failures::Strike recorded_strike() const;
+
+  // Failing and coming back (job_failure.cpp).
+  void on_strike(core::Context& context);
+  void fail(core::Context& context, const Fault& fault);
+  void take(const Fault& fault);
+  void count_blast(const failures::Strike& strike, std::uint64_t slot);
+  void go_back(const failures::Strike& strike, Reach reach, bool elastic = false);
+  void corrupt(core::Context& context, core::Tick latent);
+  void on_corruption(core::Context& context);
+  void on_alarm(core::Context& context);
+  void on_diagnosed(core::Context& context);
+  void evict(core::Context& context);
+  void take_out(core::Context& context, const Eviction& order);
+  void fill_slots(core::Context& context);
+  void on_replaced(core::Context& context);
+  void on_repaired(core::Context& context, failures::Node node);
+  void set_restart(core::Tick start, core::Tick load);
+  [[nodiscard]] Eviction eviction_of(const failures::Strike& strike,
+                                     std::uint64_t slot,
+                                     bool replayed,
+                                     bool wrong) const;
+  [[nodiscard]] core::Tick repair_time(const Eviction& order, std::uint64_t node) const;
+  [[nodiscard]] std::optional<Detection> detection_of(const failures::Strike& strike,
+                                                      std::uint64_t attempt,
+                                                      bool hangs = false) const;
+  [[nodiscard]] const failures::Hazard& hazard_of(const failures::Strike& strike) const {
+    return model_.hazards[strike.hazard];
+  }
+  [[nodiscard]] std::uint64_t nodes() const { return ticks_.places.nodes(); }
+  [[nodiscard]] std::vector<std::uint64_t> broken_slots(const failures::Strike& strike,
+                                                        std::uint64_t slot) const;
+  [[nodiscard]] Reach reach_of(const failures::Strike& strike, std::uint64_t slot) const;
+
+  // Slow parts, spot capacity and elastic replicas (job_degraded.cpp).
+  void slow_down(core::Context& context);
+  void on_suspected(core::Context& context, std::uint64_t number);
+  void on_located(core::Context& context, std::uint64_t number);
+  void watch_misjudged(core::Context& context);
+  void on_healed(core::Context& context, std::uint64_t number);
+  void stop_for_orders(core::Context& context);
+  void forget_slow(std::uint64_t number, core::Tick now);
+  void preempt(core::Context& context);
+  void hang_in_save(core::Context& context);
+  [[nodiscard]] core::Tick until_stuck(core::Tick now) const;
+  [[nodiscard]] bool can_go_on() const;
+  void go_on_elastically(core::Context& context);
+  void join_when_ready(core::Context& context);
+  void on_mended(core::Context& context, std::uint64_t replicas);
+  void on_joined(core::Context& context);
+
+  // The trace.
+  void log_open(const failures::Strike& strike, std::uint64_t slot, core::Tick now);
+  void log_stage(Stage stage, core::Tick now);
+  void log_restart(core::Tick elapsed);
+
+  const JobModel& model_;
+  const JobTicks& ticks_;
+  IncidentLog* log_;
+  failures::HazardSampler sampler_;
+  SlowParts slow_;
+  SparePool spares_;
+  RepairShop shop_;
+  SaveHistory history_;
+  TrialResult result_;
+
+  // The attempt under way.
+  bool running_ = false;          // else `phase_` is
+  core::Tick attempt_start_ = 0;  // its restart begins
+  core::Tick run_start_ = 0;      // its first step
+  core::Tick advanced_ = 0;       // the cursor is where the attempt was then
+  RestartTicks restart_;          // of this attempt, or of the one to come
+  Cursor cursor_;
+  Pace pace_;
+  Goal goal_;
+  bool reachable_ = true;  // the goal is durable when the attempt ends
+  core::Tick end_ = 0;
+  std::uint64_t plans_ = 0;       // events of earlier plans are stale
+  failures::Strike next_strike_;  // of this plan
+  bool next_replayed_ = false;
+  bool drain_ = false;                         // save as soon as can be, then stop
+  core::Tick drain_until_ = core::kEndOfTime;  // capacity is taken back then
+
+  // The failure being handled.
+  failures::Strike strike_;
+  std::uint64_t slot_ = 0;
+  bool replayed_ = false;
+  std::uint64_t blames_ = 0;      // wrong ones of it so far
+  std::optional<Fault> relapse_;  // fails again at the end of the restart
+  std::vector<Eviction> orders_;
+  std::optional<std::uint64_t> stuck_on_;  // slow part whose drive kept a save past the watchdog
+  std::vector<std::uint64_t> missing_;     // slots without a node; only while the job waits
+  core::Tick staging_due_ = 0;             // data to be read before the next attempt
+  std::optional<Corruption> corruption_;
+  static constexpr std::size_t kNoIncident = static_cast<std::size_t>(-1);
+  std::size_t handled_ = kNoIncident;  // incident that the job recovers from
+
+  // Elastic jobs.
+  std::uint64_t absent_ = 0;   // replicas that are missing
+  std::uint64_t joining_ = 0;  // of them, for which all stand just now
+  /// Empty slots of replicas that are gone together.
+  struct Absence {
+    std::vector<std::uint64_t> slots;
+    std::uint64_t replicas = 1;
+  };
+  std::vector<Absence> awaiting_;
+
+  core::Tick position_ = 0;  // work done, of which what is not durable may be lost
+  core::Tick base_ = 0;      // of it, before this attempt
+  core::Tick exposed_ = 0;   // time during which the job could fail, before this attempt
+  core::Tick next_maintenance_ = 0;
+  std::size_t replays_ = 0;  // recorded failures that have struck
+  core::Tick phase_start_ = 0;
+  Account phase_ = Account::load;
+  bool done_ = false;
+  bool gave_up_ = false;
+};
+
+}  // namespace headway::campaign

@@ -1,0 +1,155 @@
+// The saves of a job: times of each level, slow drives, what a save takes from training.
+#include "sim/campaign/saves/resolve_saves.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/core/error.h"
+
+namespace headway::campaign {
+
+using core::Seconds;
+
+namespace {
+
+constexpr double kTerabyte = 1e12;
+
+const char* words_of(storage::NearPlace place) {
+  switch (place) {
+    case storage::NearPlace::host:
+      return "host";
+    case storage::NearPlace::nvme:
+      return "nvme";
+    case storage::NearPlace::peer:
+      return "peer";
+  }
+  return "?";
+}
+
+/// What a near level needs must fit into the node.
+void check_near_capacity(const training::CheckedScenario& checked,
+                         const storage::ShardLayout& layout) {
+  const auto& checkpoint = checked.scenario().run.checkpoint;
+  for (const auto& level : checkpoint.levels) {
+    const bool in_memory = level.place != storage::NearPlace::nvme;
+    const auto capacity =
+        level.capacity ? level.capacity
+                       : (in_memory ? std::optional(checked.scenario().cluster.node.host_memory)
+                                    : std::nullopt);
+    const core::Bytes needed = storage::near_capacity(layout, checkpoint, level);
+    if (capacity && needed > *capacity) {
+      throw core::Error(fmt::format(
+          "run.checkpoint.levels: the {} level needs {:.4g} TB on each node, which has {:.4g} TB; "
+          "lower its keep",
+          words_of(level.place), needed.si() / kTerabyte, capacity->si() / kTerabyte));
+    }
+  }
+}
+
+/// An asynchronous save waits in host memory until it is written.
+void check_host_buffer(const training::CheckedScenario& checked,
+                       const storage::ShardLayout& layout) {
+  const auto& checkpoint = checked.scenario().run.checkpoint;
+  const auto& node = checked.scenario().cluster.node;
+  const core::Bytes share = storage::written_per_node(layout, checkpoint);
+  if (checkpoint.mode == storage::CheckpointMode::asynchronous && share > node.host_memory) {
+    throw core::Error(fmt::format(
+        "run.checkpoint.mode: an asynchronous save buffers {:.4g} GB on each node, whose "
+        "host_memory is {:.4g} GB; write 'mode: sync'",
+        share.si() / 1e9, node.host_memory.si() / 1e9));
+  }
+}
+
+}  // namespace
+
+double archived_saves(const storage::CheckpointSpec& checkpoint, const JobEnd& end) {
+  const Seconds run = end.work ? *end.work : *end.wall;
+  return checkpoint.archive ? std::floor(run / *checkpoint.archive) : 0;
+}
+
+void check_capacity(const training::CheckedScenario& checked,
+                    const storage::ShardLayout& layout,
+                    const JobEnd& end) {
+  const auto& run = checked.scenario().run;
+  const auto& checkpoint = run.checkpoint;
+  const auto& storage = checked.scenario().cluster.storage;
+  const core::Bytes one = storage::checkpoint_bytes(layout.parameters, checkpoint);
+  const double archived = archived_saves(checkpoint, end);
+  const core::Bytes data = run.data ? run.data->dataset : core::Bytes(0);
+  const core::Bytes needed =
+      storage::needed_capacity(layout.parameters, checkpoint) + archived * one + data;
+  if (needed > storage.capacity) {
+    throw core::Error(fmt::format(
+        "storage '{}' holds {:.4g} TB, but {} checkpoints of {:.4g} TB{} and the one being "
+        "written{} "
+        "need {:.4g} TB; lower run.checkpoint.keep{}",
+        storage.name, storage.capacity.si() / kTerabyte, checkpoint.keep, one.si() / kTerabyte,
+        archived > 0 ? fmt::format(", {:.0f} archived", archived) : "",
+        data.si() > 0 ? fmt::format(", with a data set of {:.4g} TB,", data.si() / kTerabyte) : "",
+        needed.si() / kTerabyte, archived > 0 ? " or archive less often" : ""));
+  }
+  check_near_capacity(checked, layout);
+  check_host_buffer(checked, layout);
+}
+
+void set_saves(const training::CheckedScenario& checked,
+               const storage::ShardLayout& layout,
+               JobModel& job) {
+  const auto& scenario = checked.scenario();
+  const auto& spec = scenario.run.checkpoint;
+  const auto host = scenario.cluster.node.gpu.host_bandwidth;
+  const auto times = storage::checkpoint_times(layout, spec, scenario.cluster.storage, host);
+  job.stall = times.stall;
+  job.persist = times.persist;
+  job.storage_every = spec.every;
+  job.unreadable = spec.unreadable;
+  job.keep = spec.keep;
+  job.archive = spec.archive.value_or(Seconds(0));
+  bool snapshots = true;
+  for (const auto& level : spec.levels) {
+    const auto near = storage::near_times(
+        layout, spec, level, host,
+        scenario.cluster.node.nic.bandwidth * static_cast<double>(scenario.cluster.node.nic.count),
+        snapshots);
+    const Reach survives = level.place == storage::NearPlace::peer ? Reach::node : Reach::process;
+    job.near.push_back(
+        {words_of(level.place), survives, level.every, near.stall, near.persist, near.load});
+    snapshots = false;
+  }
+  if (!spec.levels.empty() && !spec.stall) {
+    // The nearest level took the snapshot; what is left of a synchronous save is the writing.
+    const Seconds snapshot = storage::snapshot_time(layout, spec, host);
+    job.stall = std::max(Seconds(0), job.stall - snapshot);
+  }
+}
+
+void set_slow_drives(const training::CheckedScenario& checked,
+                     const storage::ShardLayout& layout,
+                     JobModel& job) {
+  const auto& scenario = checked.scenario();
+  const auto& spec = scenario.run.checkpoint;
+  const Seconds healthy = storage::persist_time(layout, spec, scenario.cluster.storage);
+  for (std::uint32_t h = 0; h < job.hazards.size(); ++h) {
+    const auto& hazard = job.hazards[h];
+    if (hazard.effect != failures::Effect::slow_drive) {
+      continue;
+    }
+    DriveTimes drive{h, job.stall, job.persist, {}, {}};
+    bool on_drives = false;
+    for (std::size_t l = 0; l < job.near.size(); ++l) {
+      const bool nvme = spec.levels[l].place == storage::NearPlace::nvme;
+      on_drives = on_drives || nvme;
+      drive.near_stall.push_back(job.near[l].stall);
+      drive.near_persist.push_back(nvme ? job.near[l].persist / hazard.keeps : job.near[l].persist);
+    }
+    // Without drives in the plan the slow one is taken to hold what its node writes to storage.
+    const Seconds slow = on_drives ? healthy
+                                   : storage::persist_time_slow_node(
+                                         layout, spec, scenario.cluster.storage, hazard.keeps);
+    const bool synchronous = spec.mode == storage::CheckpointMode::synchronous;
+    (synchronous ? drive.stall : drive.persist) += slow - healthy;
+    job.slow_drives.push_back(drive);
+  }
+}
+
+}  // namespace headway::campaign

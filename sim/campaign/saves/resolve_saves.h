@@ -1,0 +1,28 @@
+// The saves of a job: times of each level, slow drives.
+#pragma once
+
+#include "sim/campaign/job/job.h"
+#include "sim/storage/closed_form.h"
+#include "sim/training/check.h"
+
+namespace headway::campaign {
+
+/// Saves that a run of this length leaves in the archive.
+double archived_saves(const storage::CheckpointSpec& checkpoint, const JobEnd& end);
+
+/// @throws Error if what is to be kept fits neither the storage nor the nodes
+void check_capacity(const training::CheckedScenario& checked,
+                    const storage::ShardLayout& layout,
+                    const JobEnd& end);
+
+/// Stall, persist and load of the storage and of the nearer levels.
+void set_saves(const training::CheckedScenario& checked,
+               const storage::ShardLayout& layout,
+               JobModel& job);
+
+/// Times of the saves while one node's drive is slow, for each such hazard of the job.
+void set_slow_drives(const training::CheckedScenario& checked,
+                     const storage::ShardLayout& layout,
+                     JobModel& job);
+
+}  // namespace headway::campaign

@@ -1,0 +1,128 @@
+#include "sim/import/hugging_face/hugging_face.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+#include <vector>
+
+#include "sim/core/error.h"
+#include "sim/import/hugging_face/hugging_face_parts.h"
+#include "sim/import/json_object.h"
+
+namespace headway::import {
+
+namespace {
+
+using workload::ModelSpec;
+
+/// All families, those with Llama's keys first.
+std::vector<Family> families() {
+  std::vector<Family> all;
+  for (const auto& part : {dense_families(), expert_families(), older_families()}) {
+    all.insert(all.end(), part.begin(), part.end());
+  }
+  return all;
+}
+
+std::string digits_of(std::string_view text) {
+  std::string digits;
+  std::copy_if(text.begin(), text.end(), std::back_inserter(digits),
+               [](unsigned char c) { return std::isdigit(c) != 0; });
+  return digits;
+}
+
+/// The family that was meant, if one letter too many, too few or wrong is all: another number or
+/// another word names another model.
+std::optional<std::string> slip_of(const std::string& model_type,
+                                   const std::vector<std::string>& known) {
+  const auto near = core::did_you_mean(model_type, known);
+  if (!near || digits_of(*near) != digits_of(model_type)) {
+    return std::nullopt;
+  }
+  const std::size_t longer = std::max(model_type.size(), near->size());
+  const std::size_t shorter = std::min(model_type.size(), near->size());
+  const auto from_front =
+      std::mismatch(near->begin(), near->end(), model_type.begin(), model_type.end());
+  const auto from_back =
+      std::mismatch(near->rbegin(), near->rend(), model_type.rbegin(), model_type.rend());
+  const auto same = (from_front.first - near->begin()) + (from_back.first - near->rbegin());
+  const bool one_letter = longer - shorter <= 1 && same + 1 >= static_cast<std::ptrdiff_t>(longer);
+  return one_letter ? near : std::nullopt;
+}
+
+/// @throws core::Error with the known families or a suggestion
+Family family_of(JsonObject& json) {
+  const std::string model_type = json.word("model_type");
+  if (model_type.empty()) {
+    json.complain("model_type", "'model_type' is missing; it says which family the keys belong to");
+    json.throw_if_any();
+  }
+  refuse_unmodelled(json, model_type);
+  std::vector<std::string> known;
+  std::string list;
+  for (const Family& family : families()) {
+    if (model_type == family.model_type) {
+      return family;
+    }
+    known.emplace_back(family.model_type);
+    list += (list.empty() ? "" : ", ") + known.back();
+  }
+  const auto near = slip_of(model_type, known);
+  json.complain("model_type",
+                fmt::format("model_type '{}' is not known; {}", model_type,
+                            near ? "did you mean '" + *near + "'?" : "known are " + list));
+  json.throw_if_any();
+  return {};
+}
+
+/// The name of a model from its file: "org--Model_config.json" gives "org--Model",
+/// "Model/config.json" gives "Model".
+std::string name_from_file(std::string file) {
+  const auto last_part = [&file] { return file.substr(file.find_last_of('/') + 1); };
+  std::string base = last_part();
+  if (base == "config.json" && file.size() > base.size()) {
+    file.resize(file.size() - base.size() - 1);
+    return last_part().empty() ? base : last_part();
+  }
+  for (const std::string_view suffix : {".json", "_config"}) {
+    if (base.ends_with(suffix) && base.size() > suffix.size()) {
+      base.resize(base.size() - suffix.size());
+    }
+  }
+  return base;
+}
+
+void check_experts(JsonObject& json, const ModelSpec& model) {
+  if (!model.moe || !json.clean()) {
+    return;
+  }
+  if (model.moe->top_k > model.moe->experts) {
+    json.complain("num_experts_per_tok",
+                  fmt::format("'num_experts_per_tok' {} is more than the {} experts",
+                              model.moe->top_k, model.moe->experts));
+  }
+  if (model.moe->leading_dense_layers > model.layers) {
+    json.complain("first_k_dense_replace",
+                  fmt::format("{} dense layers are more than the {} layers",
+                              model.moe->leading_dense_layers, model.layers));
+  }
+}
+
+}  // namespace
+
+ModelSpec read_hugging_face_config(std::string_view json_text, const std::string& file_name) {
+  JsonObject json(json_text, file_name);
+  const Family family = family_of(json);
+  ModelSpec model;
+  model.name = json.word("_name_or_path");
+  if (model.name.empty()) {
+    model.name = name_from_file(file_name);
+  }
+  family.read(json, model);
+  check_experts(json, model);
+  json.throw_if_any();
+  return model;
+}
+
+}  // namespace headway::import

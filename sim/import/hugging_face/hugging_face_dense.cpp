@@ -1,0 +1,155 @@
+// Decoders whose keys are those of Llama: gated or plain MLP, two or more norms, windows.
+#include <array>
+
+#include "sim/import/hugging_face/hugging_face_parts.h"
+
+namespace headway::import {
+
+namespace {
+
+using workload::ModelSpec;
+
+/// As Llama, with the embedding tied where the file does not say.
+void read_tied(JsonObject& json, ModelSpec& model) {
+  read_llama(json, model);
+  model.tied_embeddings = json.flag_or("tie_word_embeddings", true);
+}
+
+void read_normed_queries(JsonObject& json, ModelSpec& model) {
+  read_llama(json, model);
+  model.query_key_norm = true;
+}
+
+/// One layer in four has no rotary embedding, which moves a thousandth of a step.
+void read_smollm3(JsonObject& json, ModelSpec& model) { read_tied(json, model); }
+
+/// ALiBi in the 13B models (40 layers), whose files have no key that says so.
+void read_baichuan(JsonObject& json, ModelSpec& model) {
+  read_llama(json, model);
+  model.rotary = model.layers != 40;
+}
+
+/// Norms before and after each half.
+void read_glm4(JsonObject& json, ModelSpec& model) {
+  read_llama(json, model);
+  model.norms = 4;
+}
+
+void read_gemma2(JsonObject& json, ModelSpec& model) {
+  read_shape(json, model, true);
+  read_head_dim(json, model);
+  set_attention_kind(model);
+  read_periodic_window(json, model, 2);
+  model.ffn = json.whole("intermediate_size");
+  model.norms = 4;
+}
+
+void read_gemma3(JsonObject& json, ModelSpec& model) {
+  read_shape(json, model, true);
+  read_head_dim(json, model);
+  set_attention_kind(model);
+  read_periodic_window(json, model, json.whole_or("sliding_window_pattern", 6));
+  model.ffn = json.whole("intermediate_size");
+  model.norms = 4;
+  model.query_key_norm = true;
+}
+
+/// Three windows, then all tokens.
+void read_olmo3(JsonObject& json, ModelSpec& model) {
+  read_shape(json, model);
+  read_head_dim(json, model);
+  set_attention_kind(model);
+  read_periodic_window(json, model, 4);
+  model.ffn = json.whole("intermediate_size");
+  model.query_key_norm = true;
+}
+
+/// Attention and MLP side by side on one norm.
+void read_cohere(JsonObject& json, ModelSpec& model) {
+  read_tied(json, model);
+  model.parallel_block = true;
+  model.norms = 1;
+  model.query_key_norm = json.flag_or("use_qk_norm", false);
+}
+
+void read_cohere2(JsonObject& json, ModelSpec& model) {
+  read_shape(json, model, true);
+  read_head_dim(json, model);
+  set_attention_kind(model);
+  read_periodic_window(json, model, json.whole_or("sliding_window_pattern", 4));
+  model.ffn = json.whole("intermediate_size");
+  model.parallel_block = true;
+  model.norms = 1;
+}
+
+/// MLPs of two matrices.
+void read_plain(JsonObject& json, ModelSpec& model) {
+  read_llama(json, model);
+  model.gated_mlp = false;
+}
+
+void read_phi(JsonObject& json, ModelSpec& model) {
+  read_plain(json, model);
+  model.biases = true;
+  model.parallel_block = true;
+  model.norms = 1;
+  model.query_key_norm = json.flag_or("qk_layernorm", false);
+  read_dropout(json, model, {"resid_pdrop", "embd_pdrop"}, 0);
+}
+
+void read_phi3(JsonObject& json, ModelSpec& model) {
+  read_llama(json, model);
+  read_dropout(json, model, {"resid_pdrop", "embd_pdrop"}, 0);
+}
+
+void read_stablelm(JsonObject& json, ModelSpec& model) {
+  read_llama(json, model);
+  model.parallel_block = json.flag_or("use_parallel_residual", false);
+  model.norms = model.parallel_block ? 1 : 2;
+  model.query_key_norm = json.flag_or("qk_layernorm", false);
+  read_dropout(json, model, {"hidden_dropout"}, 0);
+}
+
+void read_starcoder2(JsonObject& json, ModelSpec& model) {
+  read_tied(json, model);
+  model.gated_mlp = false;
+  model.biases = json.flag_or("use_bias", true);
+  read_dropout(json, model, {"residual_dropout", "embedding_dropout"}, 0);
+}
+
+constexpr std::array kFamilies{Family{"llama", read_llama},
+                               Family{"mistral", read_llama},
+                               Family{"Yi", read_llama},
+                               Family{"qwen2", read_llama},
+                               Family{"qwen3", read_normed_queries},
+                               Family{"internlm", read_llama},
+                               Family{"internlm2", read_llama},
+                               Family{"internlm3", read_llama},
+                               Family{"baichuan", read_baichuan},
+                               Family{"seed_oss", read_llama},
+                               Family{"granite", read_llama},
+                               Family{"smollm3", read_smollm3},
+                               Family{"ernie4_5", read_tied},
+                               Family{"hunyuan_v1_dense", read_normed_queries},
+                               Family{"glm", read_llama},
+                               Family{"glm4", read_glm4},
+                               Family{"olmo", read_llama},
+                               Family{"olmo2", read_normed_queries},
+                               Family{"olmo3", read_olmo3},
+                               Family{"gemma", read_tied},
+                               Family{"gemma2", read_gemma2},
+                               Family{"gemma3_text", read_gemma3},
+                               Family{"cohere", read_cohere},
+                               Family{"cohere2", read_cohere2},
+                               Family{"phi", read_phi},
+                               Family{"phi3", read_phi3},
+                               Family{"stablelm", read_stablelm},
+                               Family{"starcoder2", read_starcoder2},
+                               Family{"nemotron", read_plain},
+                               Family{"arcee", read_plain}};
+
+}  // namespace
+
+std::span<const Family> dense_families() { return kFamilies; }
+
+}  // namespace headway::import

@@ -1,0 +1,269 @@
+// Mixtures of experts.
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "sim/import/hugging_face/hugging_face_parts.h"
+
+namespace headway::import {
+
+namespace {
+
+using workload::AttentionKind;
+using workload::ModelSpec;
+
+/// Routed experts in every layer.
+struct ExpertKeys {
+  const char* experts;
+  const char* width;
+  const char* top_k = "num_experts_per_tok";
+};
+void read_experts(JsonObject& json, ModelSpec& model, const ExpertKeys& keys) {
+  workload::ExpertsSpec moe;
+  moe.experts = json.whole(keys.experts);
+  moe.top_k = json.whole(keys.top_k);
+  moe.ffn = json.whole(keys.width);
+  model.moe = moe;
+}
+
+/// Dense layers at the front, as many as this key says.
+void read_leading_dense(JsonObject& json, ModelSpec& model, const char* key) {
+  model.moe->leading_dense_layers = json.whole_or(key, 0, 0);
+  model.ffn = model.moe->leading_dense_layers > 0 ? json.whole("intermediate_size") : 0;
+}
+
+/// A shared MLP counts as so many experts.
+void read_shared_width(JsonObject& json, ModelSpec& model, const char* key) {
+  const int width = json.whole_or(key, 0, 0);
+  if (json.clean() && width % model.moe->ffn != 0) {
+    json.complain(key, fmt::format("'{}' {} is no multiple of the experts' width {}: a shared MLP "
+                                   "of such a width cannot be described",
+                                   key, width, model.moe->ffn));
+    return;
+  }
+  model.moe->shared_experts = width / model.moe->ffn;
+}
+
+void require_every_layer(JsonObject& json, const char* key) {
+  if (json.whole_or(key, 1) != 1) {
+    json.complain(
+        key,
+        fmt::format("'{}' must be 1: experts in every so many layers cannot be described", key));
+  }
+}
+
+void read_mixtral(JsonObject& json, ModelSpec& model) {
+  read_shape(json, model);
+  read_grouped_attention(json, model);
+  read_experts(json, model, {"num_local_experts", "intermediate_size"});
+}
+
+/// Experts have biases, which the configuration does not name.
+void read_gpt_oss(JsonObject& json, ModelSpec& model) {
+  read_mixtral(json, model);
+  model.moe->biases = true;
+}
+
+void read_olmoe(JsonObject& json, ModelSpec& model) {
+  read_shape(json, model);
+  read_grouped_attention(json, model);
+  read_experts(json, model, {"num_experts", "intermediate_size"});
+  model.query_key_norm = true;
+}
+
+/// Qwen lists the layers that keep a dense MLP; only leading ones can be described.
+void read_qwen2_experts(JsonObject& json, ModelSpec& model) {
+  read_shape(json, model);
+  read_grouped_attention(json, model);
+  read_experts(json, model, {"num_experts", "moe_intermediate_size"});
+  require_every_layer(json, "decoder_sparse_step");
+  std::vector<int> dense = json.wholes("mlp_only_layers");
+  std::sort(dense.begin(), dense.end());
+  for (std::size_t i = 0; i < dense.size(); ++i) {
+    if (dense[i] != static_cast<int>(i)) {
+      json.complain("mlp_only_layers", "'mlp_only_layers' must be the first layers: 0, 1, 2, ...");
+      break;
+    }
+  }
+  model.moe->leading_dense_layers = static_cast<int>(dense.size());
+  model.ffn = dense.empty() ? 0 : json.whole("intermediate_size");
+  read_shared_width(json, model, "shared_expert_intermediate_size");
+}
+
+void read_qwen3_experts(JsonObject& json, ModelSpec& model) {
+  read_qwen2_experts(json, model);
+  model.query_key_norm = true;
+}
+
+/// Routing in groups, shared experts and leading dense layers, as DeepSeek and its heirs write
+/// them.
+void read_deepseek_experts(JsonObject& json, ModelSpec& model) {
+  read_experts(json, model, {"n_routed_experts", "moe_intermediate_size"});
+  model.moe->shared_experts = json.whole_or("n_shared_experts", 0, 0);
+  read_leading_dense(json, model, "first_k_dense_replace");
+  model.moe->routing_groups = json.whole_or("n_group", 1);
+  const int limit = json.whole_or("topk_group", model.moe->routing_groups);
+  model.moe->group_limit = limit < model.moe->routing_groups ? limit : 0;
+  model.multi_token_prediction = json.whole_or("num_nextn_predict_layers", 0, 0);
+  require_every_layer(json, "moe_layer_freq");
+}
+
+void read_latent_attention(JsonObject& json, ModelSpec& model) {
+  workload::LatentAttentionSpec latent;
+  latent.query_rank = json.whole_or("q_lora_rank", 0);
+  latent.key_value_rank = json.whole("kv_lora_rank");
+  latent.no_rope_dim = json.whole("qk_nope_head_dim");
+  latent.rope_dim = json.whole("qk_rope_head_dim");
+  latent.value_dim = json.whole("v_head_dim");
+  model.head_dim = latent.no_rope_dim + latent.rope_dim;
+  model.latent = latent;
+  model.attention = AttentionKind::multi_latent;
+}
+
+void read_deepseek(JsonObject& json, ModelSpec& model) {
+  read_shape(json, model);
+  read_latent_attention(json, model);
+  read_deepseek_experts(json, model);
+}
+
+/// The first DeepSeek models: plain attention, a mixture or none.
+void read_deepseek_v1(JsonObject& json, ModelSpec& model) {
+  read_shape(json, model);
+  read_grouped_attention(json, model);
+  if (json.has("n_routed_experts")) {
+    read_deepseek_experts(json, model);
+  } else {
+    model.ffn = json.whole("intermediate_size");
+  }
+}
+
+void read_glm4_moe(JsonObject& json, ModelSpec& model) {
+  read_shape(json, model);
+  read_grouped_attention(json, model);
+  read_deepseek_experts(json, model);
+  model.query_key_norm = json.flag_or("use_qk_norm", false);
+}
+
+void read_granite_experts(JsonObject& json, ModelSpec& model) {
+  read_shape(json, model);
+  read_grouped_attention(json, model);
+  read_experts(json, model, {"num_local_experts", "intermediate_size"});
+  read_shared_width(json, model, "shared_intermediate_size");
+}
+
+void read_dbrx(JsonObject& json, ModelSpec& model) {
+  read_shape(json, model, false, {"n_layers", "d_model", "n_heads"});
+  model.key_value_heads = json.whole_or("attn_config.kv_n_heads", model.heads);
+  read_head_dim(json, model);
+  set_attention_kind(model);
+  read_experts(
+      json, model,
+      {"ffn_config.moe_num_experts", "ffn_config.ffn_hidden_size", "ffn_config.moe_top_k"});
+}
+
+/// Dense layers first, then a mixture in each layer.
+void read_ernie_experts(JsonObject& json, ModelSpec& model) {
+  read_shape(json, model, true);
+  read_grouped_attention(json, model);
+  read_experts(json, model, {"moe_num_experts", "moe_intermediate_size", "moe_k"});
+  model.moe->shared_experts = json.whole_or("moe_num_shared_experts", 0, 0);
+  read_leading_dense(json, model, "moe_layer_start_index");
+  require_every_layer(json, "moe_layer_interval");
+  model.multi_token_prediction = json.whole_or("num_nextn_predict_layers", 0, 0);
+  const int end = json.whole_or("moe_layer_end_index", -1, -1);
+  if (end != -1 && end != model.layers - 1) {
+    json.complain("moe_layer_end_index",
+                  "'moe_layer_end_index' must be the last layer: dense layers behind the mixtures "
+                  "cannot be described");
+  }
+}
+
+/// Figures of each layer may be a list; all layers must be alike.
+int same_in_all(JsonObject& json, const char* key, int fallback, int least) {
+  if (!json.is_list(key)) {
+    return fallback > 0 ? json.whole_or(key, fallback, least) : json.whole(key, least);
+  }
+  const std::vector<int> values = json.wholes(key);
+  const bool alike =
+      !values.empty() && std::equal(values.begin() + 1, values.end(), values.begin());
+  if (!alike) {
+    json.complain(key, fmt::format("'{}' must be alike in all layers", key));
+    return 1;
+  }
+  return values.front();
+}
+
+void read_hunyuan_experts(JsonObject& json, ModelSpec& model) {
+  read_shape(json, model);
+  read_grouped_attention(json, model);
+  workload::ExpertsSpec moe;
+  moe.experts = same_in_all(json, "num_experts", 0, 1);
+  moe.top_k = same_in_all(json, "moe_topk", 1, 1);
+  moe.ffn = same_in_all(json, "moe_intermediate_size", json.whole_or("intermediate_size", 0), 1);
+  moe.shared_experts = same_in_all(json, "num_shared_expert", 1, 0);
+  model.moe = moe;
+  model.query_key_norm = json.flag_or("use_qk_norm", true);
+}
+
+void read_minimax_m2(JsonObject& json, ModelSpec& model) {
+  read_shape(json, model);
+  read_grouped_attention(json, model);
+  read_experts(json, model, {"num_local_experts", "intermediate_size"});
+  model.query_key_norm = json.flag_or("use_qk_norm", true);
+  if (json.flag_or("use_mtp", false)) {
+    model.multi_token_prediction = json.whole_or("num_mtp_modules", 0, 0);
+  }
+}
+
+/// Three layers in four attend within pieces of the sequence; experts in every layer or every
+/// second.
+void read_llama4(JsonObject& json, ModelSpec& model) {
+  read_shape(json, model);
+  read_head_dim(json, model);
+  set_attention_kind(model);
+  read_experts(json, model, {"num_local_experts", "intermediate_size"});
+  model.moe->shared_experts = 1;
+  model.moe->period = json.whole_or("interleave_moe_layer_step", 1);
+  model.ffn = model.moe->period > 1 ? json.whole("intermediate_size_mlp") : 0;
+  model.query_key_norm = json.flag_or("use_qk_norm", true);
+  if (json.has("attention_chunk_size")) {
+    model.window = json.whole("attention_chunk_size");
+    model.window_period = 4;
+    model.chunked_window = true;
+    model.attention = AttentionKind::sliding_window;
+  }
+  std::vector<int> rotary = json.wholes("no_rope_layers");
+  for (std::size_t i = 0; i < rotary.size(); ++i) {
+    if (rotary[i] != (i % 4 == 3 ? 0 : 1)) {
+      json.complain("no_rope_layers",
+                    "'no_rope_layers' must be 1, 1, 1, 0, ...: every fourth layer "
+                    "attends to all tokens");
+      break;
+    }
+  }
+}
+
+constexpr std::array kFamilies{Family{"mixtral", read_mixtral},
+                               Family{"phimoe", read_mixtral},
+                               Family{"gpt_oss", read_gpt_oss},
+                               Family{"granitemoe", read_granite_experts},
+                               Family{"granitemoeshared", read_granite_experts},
+                               Family{"olmoe", read_olmoe},
+                               Family{"qwen2_moe", read_qwen2_experts},
+                               Family{"qwen3_moe", read_qwen3_experts},
+                               Family{"deepseek", read_deepseek_v1},
+                               Family{"deepseek_v2", read_deepseek},
+                               Family{"deepseek_v3", read_deepseek},
+                               Family{"kimi_k2", read_deepseek},
+                               Family{"glm4_moe", read_glm4_moe},
+                               Family{"dbrx", read_dbrx},
+                               Family{"ernie4_5_moe", read_ernie_experts},
+                               Family{"hunyuan_v1_moe", read_hunyuan_experts},
+                               Family{"minimax_m2", read_minimax_m2},
+                               Family{"llama4_text", read_llama4}};
+
+}  // namespace
+
+std::span<const Family> expert_families() { return kFamilies; }
+
+}  // namespace headway::import

@@ -1,0 +1,178 @@
+// Models that are refused by name, and the keys that only they have.
+#include <array>
+
+#include "sim/import/hugging_face/hugging_face_parts.h"
+
+namespace headway::import {
+
+namespace {
+
+constexpr const char* kStateSpace = "a hybrid of attention and state-space layers";
+constexpr const char* kPureStateSpace = "a state-space model";
+constexpr const char* kLinear = "a hybrid of full and linear attention";
+constexpr const char* kVision = "a vision-language model";
+constexpr const char* kAudio = "a model of speech or sound";
+constexpr const char* kEncoder = "an encoder";
+constexpr const char* kBoth = "an encoder with a decoder";
+
+/// What a family is that is no decoder transformer of text.
+struct Foreign {
+  std::string_view name;
+  const char* kind;
+};
+constexpr std::array kForeignModels{
+    Foreign{"jamba", kStateSpace},
+    Foreign{"mamba", kPureStateSpace},
+    Foreign{"mamba2", kPureStateSpace},
+    Foreign{"falcon_mamba", kPureStateSpace},
+    Foreign{"zamba", kStateSpace},
+    Foreign{"zamba2", kStateSpace},
+    Foreign{"falcon_h1", kStateSpace},
+    Foreign{"nemotron_h", kStateSpace},
+    Foreign{"bamba", kStateSpace},
+    Foreign{"granitemoehybrid", kStateSpace},
+    Foreign{"plamo2", kStateSpace},
+    Foreign{"recurrent_gemma", "a hybrid of attention and recurrent layers"},
+    Foreign{"rwkv", "a recurrent model"},
+    Foreign{"rwkv5", "a recurrent model"},
+    Foreign{"rwkv6", "a recurrent model"},
+    Foreign{"rwkv7", "a recurrent model"},
+    Foreign{"xlstm", "a recurrent model"},
+    Foreign{"kimi_linear", kLinear},
+    Foreign{"qwen3_next", kLinear},
+    Foreign{"qwen3_5", kLinear},
+    Foreign{"qwen3_5_moe", kLinear},
+    Foreign{"minimax", kLinear},
+    Foreign{"minimax_m1", kLinear},
+    Foreign{"minimax_text_01", kLinear},
+    Foreign{"bailing_hybrid", kLinear},
+    Foreign{"lfm2", "a hybrid of attention and convolutions"},
+    Foreign{"lfm2_moe", "a hybrid of attention and convolutions"},
+    Foreign{"mllama", kVision},
+    Foreign{"llama4", kVision},
+    Foreign{"gemma3", kVision},
+    Foreign{"gemma3n", kVision},
+    Foreign{"paligemma", kVision},
+    Foreign{"qwen2_vl", kVision},
+    Foreign{"qwen2_5_vl", kVision},
+    Foreign{"qwen3_vl", kVision},
+    Foreign{"qwen3_vl_moe", kVision},
+    Foreign{"llava", kVision},
+    Foreign{"llava_next", kVision},
+    Foreign{"llava_onevision", kVision},
+    Foreign{"idefics2", kVision},
+    Foreign{"idefics3", kVision},
+    Foreign{"smolvlm", kVision},
+    Foreign{"pixtral", kVision},
+    Foreign{"mistral3", kVision},
+    Foreign{"internvl", kVision},
+    Foreign{"internvl_chat", kVision},
+    Foreign{"phi3_v", kVision},
+    Foreign{"phi4_multimodal", kVision},
+    Foreign{"kimi_vl", kVision},
+    Foreign{"deepseek_vl_v2", kVision},
+    Foreign{"glm4v", kVision},
+    Foreign{"glm4v_moe", kVision},
+    Foreign{"ernie4_5_vl_moe", kVision},
+    Foreign{"minicpmv", kVision},
+    Foreign{"aya_vision", kVision},
+    Foreign{"chameleon", kVision},
+    Foreign{"clip", kVision},
+    Foreign{"whisper", kAudio},
+    Foreign{"wav2vec2", kAudio},
+    Foreign{"qwen2_audio", kAudio},
+    Foreign{"qwen2_5_omni", kAudio},
+    Foreign{"bert", kEncoder},
+    Foreign{"roberta", kEncoder},
+    Foreign{"xlm-roberta", kEncoder},
+    Foreign{"distilbert", kEncoder},
+    Foreign{"albert", kEncoder},
+    Foreign{"electra", kEncoder},
+    Foreign{"deberta", kEncoder},
+    Foreign{"deberta-v2", kEncoder},
+    Foreign{"modernbert", kEncoder},
+    Foreign{"vit", kEncoder},
+    Foreign{"t5", kBoth},
+    Foreign{"mt5", kBoth},
+    Foreign{"umt5", kBoth},
+    Foreign{"t5gemma", kBoth},
+    Foreign{"bart", kBoth},
+    Foreign{"mbart", kBoth},
+    Foreign{"pegasus", kBoth},
+    Foreign{"m2m_100", kBoth}};
+
+/// Decoders of text that have what the workload room does not know.
+constexpr std::array kForeignParts{
+    Foreign{"deepseek_v32", "sparse attention, whose keys an indexer chooses"},
+    Foreign{"glm_moe_dsa", "sparse attention, whose keys an indexer chooses"},
+    Foreign{"phi3small", "block-sparse attention"},
+    Foreign{"gpt_neo", "local attention on layers in an order of its own"},
+    Foreign{"arctic", "a dense MLP beside the experts of a layer"},
+    Foreign{"openelm", "layers of different widths"},
+    Foreign{"deci", "layers of different shapes"},
+    Foreign{"nemotron-nas", "layers of different shapes"},
+    Foreign{"hunyuan", "layers that share keys and values"},
+    Foreign{"longcat_flash",
+            "two attentions and a shortcut in a layer, and experts that do nothing"}};
+
+/// The keys that only another kind of model has, and what that kind is.
+struct ForeignKey {
+  const char* key;
+  const char* kind;
+};
+constexpr std::array kForeignKeys{ForeignKey{"vision_config", kVision},
+                                  ForeignKey{"audio_config", "an audio-language model"},
+                                  ForeignKey{"text_config", "a composite of several models"},
+                                  ForeignKey{"hybrid_override_pattern", kStateSpace},
+                                  ForeignKey{"ssm_state_size", kPureStateSpace},
+                                  ForeignKey{"mamba_d_state", kPureStateSpace},
+                                  ForeignKey{"linear_num_key_heads", kLinear},
+                                  ForeignKey{"index_topk", "a model with sparse attention"},
+                                  ForeignKey{"block_configs", "a model whose layers differ"}};
+
+[[noreturn]] void refuse(JsonObject& json, const char* key, std::string message) {
+  json.complain(key, std::move(message));
+  json.throw_if_any();
+  throw core::Error("unreachable");
+}
+
+}  // namespace
+
+void refuse_unmodelled(JsonObject& json, std::string_view model_type) {
+  const auto not_text = [&](const char* key, const char* kind) {
+    refuse(json, key,
+           fmt::format("model_type '{}' is {}; only decoder transformers of text can be described",
+                       model_type, kind));
+  };
+  for (const auto& [name, kind] : kForeignModels) {
+    if (model_type == name) {
+      not_text("model_type", kind);
+    }
+  }
+  for (const auto& [name, part] : kForeignParts) {
+    if (model_type == name) {
+      refuse(json, "model_type",
+             fmt::format("model_type '{}' has {}, which is not modelled", model_type, part));
+    }
+  }
+  for (const auto& [key, kind] : kForeignKeys) {
+    if (json.has(key)) {
+      not_text(key, kind);
+    }
+  }
+  for (const char* key : {"use_cla", "num_kv_shared_layers"}) {
+    const bool shares = key == std::string_view("use_cla") ? json.flag_or(key, false)
+                                                           : json.whole_or(key, 0, 0) > 0;
+    if (shares) {
+      refuse(json, key,
+             fmt::format(
+                 "model_type '{}' has layers that share keys and values, which is not modelled",
+                 model_type));
+    }
+  }
+  if (json.flag_or("is_encoder_decoder", false)) {
+    not_text("is_encoder_decoder", kBoth);
+  }
+}
+
+}  // namespace headway::import

@@ -1,0 +1,229 @@
+#include "sim/import/measured/failure_events.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+
+#include "sim/core/error.h"
+#include "sim/import/csv.h"
+
+namespace headway::import {
+
+using core::Seconds;
+using failures::ComponentClass;
+
+namespace {
+
+/// What the words of known logs mean.
+struct Kind {
+  std::string_view word;
+  ComponentClass component;
+  int nodes_lost;
+};
+constexpr std::array kKinds{Kind{"node_failure", ComponentClass::host, 1},
+                            Kind{"gpu_crash", ComponentClass::gpu, 1},
+                            Kind{"nvlink_error", ComponentClass::nvlink, 1},
+                            Kind{"hang", ComponentClass::software, 0},
+                            Kind{"hang_at_eval", ComponentClass::software, 0},
+                            Kind{"unexpected_termination", ComponentClass::unknown, 0},
+                            Kind{"node_and_filesystem_failure", ComponentClass::storage_service, 1},
+                            Kind{"emergency_maintenance", ComponentClass::maintenance, 0},
+                            Kind{"planned_maintenance", ComponentClass::maintenance, 0}};
+
+/// Rows that stopped no job.
+constexpr std::array<std::string_view, 4> kNoInterruption{"start", "straggler",
+                                                          "slow_node_suspected", "elastic_shrink"};
+
+/// Days since 1970-01-01 of a date of the Gregorian calendar. Source: H. Hinnant,
+/// "chrono-compatible low-level date algorithms", 2013.
+std::int64_t days_from_civil(std::int64_t year, std::int64_t month, std::int64_t day) {
+  year -= month <= 2 ? 1 : 0;
+  const std::int64_t era = (year >= 0 ? year : year - 399) / 400;
+  const std::int64_t year_of_era = year - era * 400;
+  const std::int64_t day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+  return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year -
+         719468;
+}
+
+std::optional<int> digits(std::string_view text, std::size_t from, std::size_t count) {
+  int value = 0;
+  if (from + count > text.size()) {
+    return std::nullopt;
+  }
+  const char* end = text.data() + from + count;
+  const auto [stop, fault] = std::from_chars(text.data() + from, end, value);
+  return fault == std::errc{} && stop == end && value >= 0 ? std::optional(value) : std::nullopt;
+}
+
+/// "20:14" or "20:14:30" in seconds.
+std::optional<double> clock_time(std::string_view text) {
+  const auto hour = digits(text, 0, 2);
+  const auto minute = digits(text, 3, 2);
+  const auto second = text.size() > 5 ? digits(text, 6, 2) : 0;
+  if ((text.size() != 5 && text.size() != 8) || text[2] != ':' || !hour || !minute || !second ||
+      *hour > 24 || *minute > 59 || *second > 60) {
+    return std::nullopt;
+  }
+  return *hour * 3600.0 + *minute * 60.0 + *second;
+}
+
+/// Seconds since 1970 of "2022-05-07", "2022-05-07 20:14" or "2022-05-07T20:14:30".
+std::optional<double> date_time(std::string_view text) {
+  const auto year = digits(text, 0, 4);
+  const auto month = digits(text, 5, 2);
+  const auto day = digits(text, 8, 2);
+  if (!year || !month || !day || text[4] != '-' || text[7] != '-' || *month < 1 || *month > 12 ||
+      *day < 1 || *day > 31) {
+    return std::nullopt;
+  }
+  double seconds = 86400.0 * static_cast<double>(days_from_civil(*year, *month, *day));
+  if (text.size() > 10) {
+    const auto time = clock_time(text.substr(11));
+    if (!time) {
+      return std::nullopt;
+    }
+    seconds += *time;
+  }
+  return seconds;
+}
+
+std::optional<double> number(std::string_view text) {
+  double value = 0;
+  const auto [stop, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = fault == std::errc{} && stop == text.data() + text.size();
+  return whole && value >= 0 ? std::optional(value) : std::nullopt;
+}
+
+/// The text without leading comments, and how many lines they had.
+std::pair<std::string_view, int> without_comments(std::string_view text) {
+  int lines = 0;
+  while (text.starts_with('#')) {
+    const auto end = text.find('\n');
+    text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
+    ++lines;
+  }
+  return {text, lines};
+}
+
+class Reader {
+ public:
+  Reader(std::string_view text, int comments, const std::string& file)
+      : table_(text, file), file_(file), comments_(comments) {
+    time_ = first_of({"time", "datetime", "datetime_local", "date"});
+    kind_ = first_of({"kind", "event"});
+    if (time_.empty() || kind_.empty()) {
+      throw core::Error(
+          fmt::format("{}: a log of failures needs a column 'time' (or 'date') and a column 'kind' "
+                      "(or 'event')",
+                      file));
+    }
+  }
+
+  FailureEvents read() {
+    find_origin();
+    for (std::size_t row = 0; row < table_.rows(); ++row) {
+      read_row(row);
+    }
+    faults_.throw_if_any();
+    return std::move(result_);
+  }
+
+ private:
+  [[nodiscard]] bool has(std::string_view column) const {
+    const auto& columns = table_.columns();
+    return std::find(columns.begin(), columns.end(), column) != columns.end();
+  }
+  [[nodiscard]] std::string first_of(std::initializer_list<std::string_view> names) const {
+    for (const auto name : names) {
+      if (has(name)) {
+        return std::string(name);
+      }
+    }
+    return {};
+  }
+  [[nodiscard]] int line(std::size_t row) const { return table_.line(row) + comments_; }
+
+  void find_origin() {
+    for (std::size_t row = 0; row < table_.rows(); ++row) {
+      const auto date = date_time(table_.text(row, time_));
+      if (date && (!origin_ || table_.text(row, kind_) == "start")) {
+        origin_ = date;
+      }
+    }
+  }
+
+  void leave_out(std::size_t row, std::string_view why) {
+    result_.left_out.push_back(
+        fmt::format("{}:{}: '{}' {}", file_, line(row), table_.text(row, kind_), why));
+  }
+  void complain(std::size_t row, std::string message) {
+    faults_.add(core::SourceMark{file_, line(row), 1, 1, {}}, std::move(message));
+  }
+
+  void read_row(std::size_t row) {
+    const std::string& kind = table_.text(row, kind_);
+    if (std::find(kNoInterruption.begin(), kNoInterruption.end(), kind) != kNoInterruption.end()) {
+      return leave_out(row, "did not stop the job");
+    }
+    const std::string& when = table_.text(row, time_);
+    std::optional<double> at = number(when);
+    if (const auto date = date_time(when)) {
+      at = *date - *origin_;
+    }
+    if (!at) {
+      return leave_out(row, fmt::format("has no exact time: '{}'", when));
+    }
+    if (*at < 0) {
+      return complain(row, fmt::format("'{}' lies before the start of the run", when));
+    }
+    failures::RecordedFailureSpec event;
+    event.at = Seconds(*at);
+    event.name = kind;
+    describe(row, kind, event);
+    result_.events.push_back(std::move(event));
+  }
+
+  void describe(std::size_t row, const std::string& kind, failures::RecordedFailureSpec& event) {
+    const auto known =
+        std::find_if(kKinds.begin(), kKinds.end(), [&](const Kind& k) { return k.word == kind; });
+    if (known != kKinds.end()) {
+      event.component = known->component;
+      event.nodes_lost = known->nodes_lost;
+    }
+    if (has("component")) {
+      const std::string& word = table_.text(row, "component");
+      const auto component = core::from_word<ComponentClass>(word);
+      if (!component) {
+        return complain(row, fmt::format("'{}' is no component that fails", word));
+      }
+      event.component = *component;
+    }
+    if (has("nodes_lost")) {
+      event.nodes_lost = std::max(0, table_.integer(row, "nodes_lost").value_or(event.nodes_lost));
+    }
+    if (has("repair")) {
+      if (const auto repair = table_.number(row, "repair")) {
+        event.repair = Seconds(std::max(0.0, *repair));
+      }
+    }
+  }
+
+  CsvTable table_;
+  std::string file_;
+  int comments_;
+  std::string time_, kind_;
+  std::optional<double> origin_;
+  FailureEvents result_;
+  core::Diagnostics faults_;
+};
+
+}  // namespace
+
+FailureEvents read_failure_events(std::string_view text, const std::string& file) {
+  const auto [table, comments] = without_comments(text);
+  return Reader(table, comments, file).read();
+}
+
+}  // namespace headway::import

@@ -1,0 +1,114 @@
+#include "sim/import/network/host_list.h"
+
+#include <charconv>
+#include <cstdint>
+#include <fmt/format.h>
+
+namespace headway::import {
+
+namespace {
+
+constexpr std::size_t kMostNames = 1'000'000;
+
+/// Splits at commas outside brackets.
+std::vector<std::string_view> split(std::string_view list) {
+  std::vector<std::string_view> parts;
+  std::size_t start = 0;
+  bool inside = false;
+  for (std::size_t i = 0; i <= list.size(); ++i) {
+    if (i == list.size() || (list[i] == ',' && !inside)) {
+      parts.push_back(list.substr(start, i - start));
+      start = i + 1;
+    } else if (list[i] == '[' || list[i] == ']') {
+      inside = list[i] == '[';
+    }
+  }
+  return parts;
+}
+
+bool parse_number(std::string_view text, std::uint32_t& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+/// "1-3" gives 1 2 3, "007" gives 007.
+bool expand_range(std::string_view range, std::vector<std::string>& numbers, std::string& why) {
+  const std::size_t dash = range.find('-');
+  const std::string_view first_text = range.substr(0, dash);
+  const std::string_view last_text =
+      dash == std::string_view::npos ? first_text : range.substr(dash + 1);
+  std::uint32_t first = 0;
+  std::uint32_t last = 0;
+  if (!parse_number(first_text, first) || !parse_number(last_text, last) || last < first) {
+    why = fmt::format("'{}' is no range of numbers, as '1-8'", range);
+    return false;
+  }
+  if (last - first >= kMostNames) {
+    why = fmt::format("'{}' names more than a million servers", range);
+    return false;
+  }
+  for (std::uint32_t n = first; n <= last; ++n) {
+    numbers.push_back(fmt::format("{:0{}}", n, first_text.size()));
+    if (n == last) {
+      break;  // the last number may be the largest there is
+    }
+  }
+  return true;
+}
+
+/// All names of one part, such as "rack[1-2]node[1-8]".
+bool expand_part(std::string_view part, std::vector<std::string>& names, std::string& why) {
+  std::vector<std::string> built{""};
+  while (!part.empty()) {
+    const std::size_t open = part.find('[');
+    const std::size_t close = part.find(']');
+    for (std::string& name : built) {
+      name += part.substr(0, open);
+    }
+    if (open == std::string_view::npos && close == std::string_view::npos) {
+      break;
+    }
+    if (open == std::string_view::npos || close == std::string_view::npos || close < open) {
+      why = "a bracket is open or closed without its partner";
+      return false;
+    }
+    std::vector<std::string> numbers;
+    for (const std::string_view range : split(part.substr(open + 1, close - open - 1))) {
+      if (!expand_range(range, numbers, why)) {
+        return false;
+      }
+    }
+    if (built.size() * numbers.size() > kMostNames) {
+      why = "the list names more than a million servers";
+      return false;
+    }
+    std::vector<std::string> longer;
+    for (const std::string& name : built) {
+      for (const std::string& number : numbers) {
+        longer.push_back(name + number);
+      }
+    }
+    built = std::move(longer);
+    part.remove_prefix(close + 1);
+  }
+  names.insert(names.end(), built.begin(), built.end());
+  return true;
+}
+
+}  // namespace
+
+std::vector<std::string> expand_host_list(std::string_view list, std::string& why) {
+  std::vector<std::string> names;
+  for (const std::string_view part : split(list)) {
+    if (part.empty()) {
+      why = "the list has an empty name";
+      return {};
+    }
+    if (!expand_part(part, names, why)) {
+      return {};
+    }
+  }
+  return names;
+}
+
+}  // namespace headway::import

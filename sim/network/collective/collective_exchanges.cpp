@@ -1,0 +1,122 @@
+#include "sim/network/collective/collective_exchanges.h"
+
+#include <bit>
+#include <map>
+
+#include "sim/core/error.h"
+
+namespace headway::network {
+namespace {
+
+using core::Bytes;
+using core::CollectiveKind;
+using core::GpuId;
+using Members = std::span<const GpuId>;
+using List = std::vector<Exchange>;
+
+double part(std::size_t of, std::size_t whole) {
+  return static_cast<double>(of) / static_cast<double>(whole);
+}
+
+void list_pairs(Members members, Bytes message, List& list) {
+  for (const GpuId from : members) {
+    for (const GpuId to : members) {
+      if (from != to) {
+        list.push_back({from, to, message * part(1, members.size())});
+      }
+    }
+  }
+}
+
+/// Partners whose numbers differ in one bit; the bytes double with each distance. Ranks beyond a
+/// power of two hand their array to a partner first and take the result back in the end.
+void list_recursive(CollectiveKind kind, Members members, Bytes message, List& list) {
+  const std::size_t power = std::bit_floor(members.size());
+  const double passes = kind == CollectiveKind::all_reduce ? 2 : 1;
+  for (std::size_t d = 1; d < power; d *= 2) {
+    for (std::size_t i = 0; i < power; ++i) {
+      list.push_back({members[i], members[i ^ d], message * (passes * part(d, power))});
+    }
+  }
+  for (std::size_t i = power; i < members.size(); ++i) {
+    list.push_back({members[i], members[i - power], message});
+    list.push_back({members[i - power], members[i], message});
+  }
+}
+
+/// At distance d each rank passes on ceil((n - d) / 2d) blocks, forwards to gather, backwards to
+/// scatter. Source: Jeaugey, "PAT: a new algorithm for all-gather and reduce-scatter operations at
+/// scale", 2025.
+void list_pat(CollectiveKind kind, Members members, Bytes message, List& list) {
+  const std::size_t n = members.size();
+  const bool gather = kind == CollectiveKind::all_gather;
+  for (std::size_t d = 1; d < n; d *= 2) {
+    const std::size_t blocks = (n - d + 2 * d - 1) / (2 * d);
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::size_t to = (i + (gather ? d : n - d)) % n;
+      list.push_back({members[i], members[to], message * part(blocks, n)});
+    }
+  }
+}
+
+/// Members by NVLink domain, in order of first appearance.
+std::vector<std::vector<GpuId>> by_domain(const Fabric& fabric, Members members) {
+  std::vector<std::vector<GpuId>> domains;
+  std::map<std::uint32_t, std::size_t> index;
+  for (const GpuId gpu : members) {
+    const auto place = index.try_emplace(fabric.place(gpu).domain, domains.size()).first;
+    domains.resize(index.size());
+    domains[place->second].push_back(gpu);
+  }
+  return domains;
+}
+
+/// First to the mate on the destination's rail, for all domains together; then along the rails, for
+/// all mates together.
+void list_staged(const Fabric& fabric, Members members, Bytes message, List& list) {
+  const auto domains = by_domain(fabric, members);
+  const std::size_t r = domains.front().size();
+  for (const auto& domain : domains) {
+    if (domain.size() != r) {
+      throw core::Error(
+          "a hierarchical all_to_all needs the same number of ranks in every NVLink domain");
+    }
+  }
+  for (std::size_t d = 0; d < domains.size(); ++d) {
+    list_pairs(domains[d], message, list);
+    for (std::size_t other = 0; other < domains.size(); ++other) {
+      for (std::size_t j = 0; j < r && other != d; ++j) {
+        list.push_back({domains[d][j], domains[other][j], message * part(1, domains.size())});
+      }
+    }
+  }
+}
+
+}  // namespace
+
+bool exchanges_messages(CollectiveKind kind, Algorithm algorithm) {
+  return algorithm == Algorithm::pairwise || algorithm == Algorithm::recursive ||
+         algorithm == Algorithm::pat ||
+         (algorithm == Algorithm::hierarchical && kind == CollectiveKind::all_to_all);
+}
+
+std::vector<Exchange> exchanges(const Fabric& fabric,
+                                const CollectiveCall& call,
+                                Members members,
+                                Algorithm algorithm) {
+  List list;
+  if (algorithm == Algorithm::pairwise) {
+    list_pairs(members, call.bytes, list);
+  } else if (algorithm == Algorithm::recursive) {
+    list_recursive(call.kind, members, call.bytes, list);
+  } else if (algorithm == Algorithm::pat) {
+    list_pat(call.kind, members, call.bytes, list);
+  } else {
+    HEADWAY_CHECK(exchanges_messages(call.kind, algorithm), "{} is not an exchange of messages",
+                  core::to_word(algorithm));
+    list_staged(fabric, members, call.bytes, list);
+  }
+  return list;
+}
+
+}  // namespace headway::network

@@ -1,0 +1,264 @@
+#include "sim/network/fabric/fabric.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/core/error.h"
+
+namespace headway::network {
+namespace {
+
+using core::LinkId;
+
+std::uint32_t side(bool up) { return up ? 0 : 1; }
+
+/// Rail ports plugged into a leaf: the last leaf of a tree may be part empty.
+std::uint32_t attached_ports(const FabricShape& s, std::uint32_t leaf) {
+  const std::uint32_t in_tree = leaf % s.leaves_per_tree;
+  const bool rails_joined = s.rail_leaves && s.trees == s.planes;
+  const std::uint32_t group = rails_joined ? in_tree / s.rails : in_tree;
+  const std::uint32_t ports = s.rail_leaves ? s.nodes : s.nodes * s.rails;
+  return std::min(s.ports_per_leaf, ports - std::min(ports, group * s.ports_per_leaf));
+}
+
+bool carries(core::BytesPerSecond capacity, core::BytesPerSecond feeders) {
+  return capacity.si() >= feeders.si() * (1 - 1e-9);
+}
+
+}  // namespace
+
+std::string_view tier_name(Tier tier, ScaleUpKind scale_up) {
+  const bool links = tier == Tier::scale_up && scale_up != ScaleUpKind::nvswitch;
+  return links ? core::to_word(scale_up) : core::to_word(tier);
+}
+
+Fabric::Fabric(FabricInput input) : input_(std::move(input)), shape_(make_shape(input_)) {
+  pooled_ = input_.fabric.routing == Routing::adaptive;
+  number_links();
+  build_links();
+  mark_never_binding();
+}
+
+void Fabric::number_links() {
+  const auto& s = shape_;
+  const std::uint32_t pods = s.pods_per_tree * s.trees;
+  const bool mesh = input_.scale_up.kind == ScaleUpKind::mesh;
+  links_per_leaf_ = s.spines == 0 ? 0 : 2 * (pooled_ ? 1 : s.uplinks);
+  links_per_spine_ = s.cores == 0 || pooled_ ? 0 : 2 * s.spine_uplinks;
+  links_per_pod_ = s.cores == 0 ? 0 : (pooled_ ? 2 : s.spines_per_pod * links_per_spine_);
+  first_host_ = s.domain_gpus == 1 ? 0 : s.gpus * (mesh ? s.domain_gpus - 1 : 2);
+  first_nic_ = first_host_ + 2 * s.gpus;
+  first_leaf_ = first_nic_ + 2 * s.nodes * s.rails * s.planes;
+  first_spine_ = first_leaf_ + links_per_leaf_ * s.leaves;
+  first_local_ = first_spine_ + links_per_pod_ * pods;
+  first_global_ = first_local_ + (s.dragonfly ? 2 * s.leaves : 0);
+  first_storage_ = first_global_ + (s.dragonfly ? pods * s.pods_per_tree : 0);
+  links_.resize(first_storage_ + 2 * s.storage_targets);
+}
+
+void Fabric::build_links() {
+  const auto& s = shape_;
+  const auto fill = [&](std::uint32_t first, std::uint32_t last, Tier tier,
+                        core::BytesPerSecond cable, std::uint32_t cables, core::Seconds latency) {
+    const auto rate = cable * static_cast<double>(cables);
+    std::fill(links_.begin() + first, links_.begin() + last,
+              Link{rate, rate, latency, cables, tier});
+  };
+  const auto hop = input_.fabric.link_latency;
+  const bool mesh = input_.scale_up.kind == ScaleUpKind::mesh;
+  const auto scale_up =
+      mesh ? s.scale_up_rate / std::max(1.0, s.domain_gpus - 1.0) : s.scale_up_rate;
+  const std::uint32_t nics = std::max(1U, s.nics_per_node / s.rails);
+  const auto nic = s.port_rate / nics;
+  fill(0, first_host_, Tier::scale_up, scale_up, 1, input_.scale_up.latency * (mesh ? 1.0 : 0.5));
+  fill(first_host_, first_nic_, Tier::host, s.port_rate * static_cast<double>(s.planes), 1,
+       input_.nic.latency);
+  fill(first_nic_, first_leaf_, Tier::nic, nic, nics, hop);
+  fill(first_leaf_, first_spine_, Tier::leaf_spine, s.cable_rate, pooled_ ? s.uplinks : 1, hop);
+  fill(first_spine_, first_local_, Tier::spine_core, s.cable_rate,
+       pooled_ ? s.spine_uplinks * s.spines_per_pod : 1, hop);
+  fill(first_local_, first_global_, Tier::local, s.cable_rate,
+       s.local_cables * (s.leaves_per_pod - 1), hop);
+  fill(first_global_, first_storage_, Tier::global, s.cable_rate, s.global_cables, hop);
+  for (std::uint32_t target = 0; target < s.storage_targets; ++target) {
+    const auto& storage = input_.storage;
+    links_[storage_link(target, true).index()] = {storage.read, storage.read, hop, 1,
+                                                  Tier::storage};
+    links_[storage_link(target, false).index()] = {storage.write, storage.write, hop, 1,
+                                                   Tier::storage};
+  }
+}
+
+void Fabric::mark_never_binding() {
+  const auto& s = shape_;
+  // A NIC carries no more than its GPUs' host links do, and all their users pass the NIC.
+  for (std::uint32_t i = first_host_; i < first_nic_; ++i) {
+    links_[i].never_binds = true;
+  }
+  if (!pooled_ || s.spines == 0) {
+    return;  // single cables can be hit by several flows
+  }
+  for (std::uint32_t pod = 0; pod < s.pods_per_tree * s.trees; ++pod) {
+    core::BytesPerSecond below_pod[2];  // up, down
+    const std::uint32_t first = pod % s.pods_per_tree * s.leaves_per_pod;
+    const std::uint32_t last = std::min(first + s.leaves_per_pod, s.leaves_per_tree);
+    for (std::uint32_t i = first; i < last; ++i) {
+      const std::uint32_t leaf = pod / s.pods_per_tree * s.leaves_per_tree + i;
+      const auto hosts = s.port_rate * static_cast<double>(attached_ports(s, leaf));
+      for (const bool up : {true, false}) {
+        auto& link = links_[leaf_link(leaf, 0, up).index()];
+        const auto below = hosts + attached_storage(leaf, up);
+        below_pod[side(up)] += below;
+        link.never_binds = carries(link.capacity, below);
+      }
+    }
+    for (const bool up : {true, false}) {
+      if (s.cores > 0) {
+        auto& link = links_[spine_link(pod, 0, 0, up).index()];
+        link.never_binds = carries(link.capacity, below_pod[side(up)]);
+      }
+    }
+  }
+}
+
+core::BytesPerSecond Fabric::attached_storage(std::uint32_t leaf, bool up) const {
+  core::BytesPerSecond sum;
+  for (std::uint32_t target = 0; target < shape_.storage_targets; ++target) {
+    if (storage_leaf(target, leaf / shape_.leaves_per_tree) == leaf) {
+      sum += links_[storage_link(target, up).index()].capacity;
+    }
+  }
+  return sum;
+}
+
+GpuPlace Fabric::place(core::GpuId gpu) const {
+  const auto& s = shape_;
+  HEADWAY_CHECK(gpu.index() < s.gpus, "GPU {} of {}", gpu.index(), s.gpus);
+  const std::uint32_t local = gpu.index() % s.gpus_per_node;
+  return {gpu.index() / s.gpus_per_node, local, gpu.index() / s.domain_gpus,
+          local * s.rails / s.gpus_per_node};
+}
+
+LinkId Fabric::scale_up_link(std::uint32_t gpu, bool up) const {
+  return LinkId(2 * gpu + side(up));
+}
+
+LinkId Fabric::mesh_link(std::uint32_t from_gpu, std::uint32_t to_gpu) const {
+  const std::uint32_t d = shape_.domain_gpus;
+  const std::uint32_t from = from_gpu % d;
+  const std::uint32_t to = to_gpu % d;
+  return LinkId(from_gpu * (d - 1) + (to < from ? to : to - 1));
+}
+
+LinkId Fabric::host_link(std::uint32_t gpu, bool up) const {
+  return LinkId(first_host_ + 2 * gpu + side(up));
+}
+
+LinkId Fabric::nic_link(std::uint32_t node,
+                        std::uint32_t rail,
+                        std::uint32_t plane,
+                        bool up) const {
+  return LinkId(first_nic_ + 2 * ((node * shape_.rails + rail) * shape_.planes + plane) + side(up));
+}
+
+LinkId Fabric::leaf_link(std::uint32_t leaf, std::uint32_t cable, bool up) const {
+  return LinkId(first_leaf_ + leaf * links_per_leaf_ + 2 * (pooled_ ? 0 : cable) + side(up));
+}
+
+LinkId Fabric::spine_link(std::uint32_t pod,
+                          std::uint32_t spine,
+                          std::uint32_t cable,
+                          bool up) const {
+  const std::uint32_t within = pooled_ ? 0 : spine * links_per_spine_ + 2 * cable;
+  return LinkId(first_spine_ + pod * links_per_pod_ + within + side(up));
+}
+
+LinkId Fabric::local_link(std::uint32_t leaf, bool up) const {
+  return LinkId(first_local_ + 2 * leaf + side(up));
+}
+
+LinkId Fabric::global_link(std::uint32_t from_pod, std::uint32_t to_pod) const {
+  return LinkId(first_global_ + from_pod * shape_.pods_per_tree + to_pod % shape_.pods_per_tree);
+}
+
+LinkId Fabric::storage_link(std::uint32_t target, bool up) const {
+  return LinkId(first_storage_ + 2 * target + side(up));
+}
+
+std::uint32_t Fabric::storage_leaf(std::uint32_t target, std::uint32_t tree) const {
+  const auto& s = shape_;
+  const std::uint64_t in_tree = std::uint64_t{target} * s.leaves_per_tree / s.storage_targets;
+  return tree * s.leaves_per_tree + static_cast<std::uint32_t>(in_tree);
+}
+
+std::uint32_t Fabric::leaf_of(std::uint32_t node, std::uint32_t rail, std::uint32_t plane) const {
+  const auto& s = shape_;
+  if (!s.rail_leaves) {
+    return plane * s.leaves_per_tree + (node * s.rails + rail) / s.ports_per_leaf;
+  }
+  const std::uint32_t group = node / s.ports_per_leaf;
+  if (s.trees == s.planes) {
+    return plane * s.leaves_per_tree + group * s.rails + rail;
+  }
+  return (plane * s.rails + rail) * s.leaves_per_tree + group;
+}
+
+std::uint32_t Fabric::pod_of(std::uint32_t leaf) const {
+  const auto& s = shape_;
+  return leaf / s.leaves_per_tree * s.pods_per_tree + leaf % s.leaves_per_tree / s.leaves_per_pod;
+}
+
+void Fabric::degrade(LinkId id, double factor, std::uint32_t cables) {
+  HEADWAY_CHECK(id.index() < links_.size(), "link {} of {}", id.index(), links_.size());
+  HEADWAY_CHECK(factor >= 0 && factor <= 1, "factor {}", factor);
+  auto& link = links_[id.index()];
+  const double hit = std::min(cables, link.cables) / static_cast<double>(link.cables);
+  const double left = 1 - hit * (1 - factor);
+  link.capacity = link.nominal * left;
+  link.state = left == 1 ? LinkState::up : (left > 0 ? LinkState::degraded : LinkState::down);
+  mark_never_binding();
+}
+
+std::string Fabric::describe(LinkId id) const {
+  const auto& s = shape_;
+  const std::uint32_t i = id.index();
+  const auto arrow = [](std::uint32_t offset, const std::string& low, const char* high) {
+    return offset % 2 == 0 ? fmt::format("{} -> {}", low, high)
+                           : fmt::format("{} -> {}", high, low);
+  };
+  if (i < first_host_) {
+    const bool mesh = input_.scale_up.kind == ScaleUpKind::mesh;
+    return mesh ? fmt::format("GPU {} -> its neighbour {}", i / (s.domain_gpus - 1),
+                              i % (s.domain_gpus - 1))
+                : arrow(i, fmt::format("GPU {}", i / 2), "its NVLink domain");
+  }
+  if (i < first_nic_) {
+    return arrow(i - first_host_, fmt::format("GPU {}", (i - first_host_) / 2), "its NIC");
+  }
+  if (i < first_leaf_) {
+    const std::uint32_t port = (i - first_nic_) / 2 / s.planes;
+    return arrow(i - first_nic_, fmt::format("node {} rail {}", port / s.rails, port % s.rails),
+                 "leaf");
+  }
+  if (i < first_spine_) {
+    return arrow(i - first_leaf_, fmt::format("leaf {}", (i - first_leaf_) / links_per_leaf_),
+                 "spines");
+  }
+  if (i < first_local_) {
+    return arrow(i - first_spine_,
+                 fmt::format("spines of pod {}", (i - first_spine_) / links_per_pod_), "cores");
+  }
+  if (i < first_global_) {
+    return arrow(i - first_local_, fmt::format("leaf {}", (i - first_local_) / 2), "its group");
+  }
+  if (i >= first_storage_) {
+    return arrow(i - first_storage_, fmt::format("storage target {}", (i - first_storage_) / 2),
+                 "its leaf");
+  }
+  const std::uint32_t pair = i - first_global_;
+  const std::uint32_t tree = pair / s.pods_per_tree / s.pods_per_tree;
+  return fmt::format("group {} -> group {}", pair / s.pods_per_tree,
+                     tree * s.pods_per_tree + pair % s.pods_per_tree);
+}
+
+}  // namespace headway::network

@@ -1,0 +1,255 @@
+#include "sim/network/fabric/fabric_report.h"
+
+#include <algorithm>
+#include <boost/graph/breadth_first_search.hpp>
+#include <boost/graph/filtered_graph.hpp>
+#include <boost/graph/reverse_graph.hpp>
+#include <utility>
+
+#include "sim/network/fabric/fabric_graph.h"
+
+namespace headway::network {
+namespace {
+
+/// Edges that carry anything.
+struct Working {
+  const FabricGraph* graph = nullptr;
+  template <class E>
+  bool operator()(const E& edge) const {
+    return (*graph)[edge].state != LinkState::down;
+  }
+};
+
+/// Links from `source` to every vertex; -1 where there is no way.
+template <class G>
+std::vector<int> distances(const G& graph, std::size_t source) {
+  std::vector<int> far(boost::num_vertices(graph), -1);
+  far[source] = 0;
+  boost::breadth_first_search(graph, source,
+                              boost::visitor(boost::make_bfs_visitor(
+                                  boost::record_distances(far.data(), boost::on_tree_edge{}))));
+  return far;
+}
+
+struct Reach {
+  std::uint64_t missed = 0;
+  int diameter = 0;
+  bool connected = false;
+};
+
+/// GPUs are the first vertices of the full graph.
+Reach measure_reach(const Fabric& fabric) {
+  const FabricGraph graph = build_graph(fabric, GraphDetail::full);
+  const Working working{&graph};
+  const boost::filtered_graph<FabricGraph, Working> alive(graph, working);
+  const std::size_t gpus = fabric.shape().gpus;
+  const auto forth = distances(alive, 0);
+  const auto back = distances(boost::make_reverse_graph(alive), 0);
+  Reach reach;
+  for (std::size_t g = 0; g < gpus; ++g) {
+    reach.missed += forth[g] < 0 || back[g] < 0 ? 1 : 0;
+  }
+  reach.connected = reach.missed == 0;
+  // Every GPU of a small fabric; of a large one the first GPU of each of 64 evenly spaced nodes and
+  // the farthest from it: nodes of equal position are alike, so these meet the longest way.
+  constexpr std::size_t kSmall = 512;
+  constexpr std::size_t kSamples = 64;
+  const std::size_t step = gpus <= kSmall ? 1 : std::max<std::size_t>(1, gpus / kSamples);
+  for (std::size_t source = 0; source < gpus; source += step) {
+    const auto far = distances(alive, source);
+    reach.diameter =
+        std::max(reach.diameter,
+                 *std::max_element(far.begin(), far.begin() + static_cast<std::ptrdiff_t>(gpus)));
+  }
+  return reach;
+}
+
+/// Least cost of putting a switch on the side of the first half (a) or of the second (b).
+struct Cut {
+  double a = 0, b = 0;
+  /// Adds a subtree behind a cable pair: crossing from side a to side b costs the rate in that
+  /// direction.
+  void join(const Cut& below, double up, double down) {
+    a += std::min(below.a, below.b + down);  // this on side a, below on side b: bytes go down
+    b += std::min(below.b, below.a + up);
+  }
+  [[nodiscard]] double least() const { return std::min(a, b); }
+};
+
+double rate(const Fabric& fabric, core::LinkId id) { return fabric.link(id).capacity.si(); }
+
+double leaf_rate(const Fabric& fabric, std::uint32_t leaf, bool up) {
+  double sum = 0;
+  for (std::uint32_t c = 0; c < (fabric.pooled() ? 1 : fabric.shape().uplinks); ++c) {
+    sum += rate(fabric, fabric.leaf_link(leaf, c, up));
+  }
+  return sum;
+}
+
+double pod_rate(const Fabric& fabric, std::uint32_t pod, bool up) {
+  const auto& s = fabric.shape();
+  double sum = 0;
+  for (std::uint32_t i = 0; i < (fabric.pooled() ? 1 : s.spines_per_pod * s.spine_uplinks); ++i) {
+    sum += rate(fabric, fabric.spine_link(pod, i / s.spine_uplinks, i % s.spine_uplinks, up));
+  }
+  return sum;
+}
+
+/// Each leaf's cost: a sender cut off from its leaf costs what it sends, a receiver what it
+/// receives.
+std::vector<Cut> leaf_cuts(const Fabric& fabric) {
+  const auto& s = fabric.shape();
+  std::vector<Cut> leaves(s.leaves);
+  for (std::uint32_t node = 0; node < s.nodes; ++node) {
+    for (std::uint32_t port = 0; port < s.rails * s.planes; ++port) {
+      const std::uint32_t rail = port / s.planes;
+      const std::uint32_t plane = port % s.planes;
+      auto& leaf = leaves[fabric.leaf_of(node, rail, plane)];
+      if (node < s.nodes / 2) {
+        leaf.b += rate(fabric, fabric.nic_link(node, rail, plane, true));
+      } else {
+        leaf.a += rate(fabric, fabric.nic_link(node, rail, plane, false));
+      }
+    }
+  }
+  return leaves;
+}
+
+/// The spines of one pod with all the leaves below them; without spines, the only leaf.
+Cut pod_cut(const Fabric& fabric,
+            const std::vector<Cut>& leaves,
+            std::uint32_t tree,
+            std::uint32_t pod_of_tree) {
+  const auto& s = fabric.shape();
+  const std::uint32_t first = tree * s.leaves_per_tree;
+  if (s.spines == 0) {
+    return leaves[first];
+  }
+  Cut pod;
+  const std::uint32_t last = std::min((pod_of_tree + 1) * s.leaves_per_pod, s.leaves_per_tree);
+  for (std::uint32_t i = pod_of_tree * s.leaves_per_pod; i < last; ++i) {
+    pod.join(leaves[first + i], leaf_rate(fabric, first + i, true),
+             leaf_rate(fabric, first + i, false));
+  }
+  return pod;
+}
+
+/// Minimum cut between the nodes' halves on the tree leaf - pod - core, whose every tier sprays
+/// ideally: exact by dynamic programming from the leaves up.
+core::BytesPerSecond tree_bisection(const Fabric& fabric) {
+  const auto& s = fabric.shape();
+  const auto leaves = leaf_cuts(fabric);
+  double total = 0;
+  for (std::uint32_t tree = 0; tree < s.trees; ++tree) {
+    Cut top;
+    for (std::uint32_t p = 0; p < s.pods_per_tree; ++p) {
+      const Cut pod = pod_cut(fabric, leaves, tree, p);
+      const std::uint32_t number = tree * s.pods_per_tree + p;
+      if (s.cores == 0) {
+        top = pod;
+      } else {
+        top.join(pod, pod_rate(fabric, number, true), pod_rate(fabric, number, false));
+      }
+    }
+    total += top.least();
+  }
+  return core::BytesPerSecond(total);
+}
+
+/// Groups of the first half to groups of the second, at most what the NICs of half the nodes send.
+core::BytesPerSecond dragonfly_bisection(const Fabric& fabric, core::BytesPerSecond hosts) {
+  const auto& s = fabric.shape();
+  if (s.pods_per_tree == 1) {
+    return hosts;
+  }
+  core::BytesPerSecond across;
+  for (std::uint32_t tree = 0; tree < s.trees; ++tree) {
+    const std::uint32_t first = tree * s.pods_per_tree;
+    for (std::uint32_t a = 0; a < s.pods_per_tree / 2; ++a) {
+      for (std::uint32_t b = s.pods_per_tree / 2; b < s.pods_per_tree; ++b) {
+        across += fabric.link(fabric.global_link(first + a, first + b)).capacity;
+      }
+    }
+  }
+  return std::min(across, hosts);
+}
+
+void add_tiers(const Fabric& fabric, FabricReport& r) {
+  const auto& s = fabric.shape();
+  const auto hosts = s.port_rate * static_cast<double>(s.ports_per_leaf);
+  if (s.domain_gpus > 1) {
+    const bool mesh = fabric.input().scale_up.kind == ScaleUpKind::mesh;
+    const std::uint64_t peers = s.domain_gpus - 1;
+    const auto cable = mesh ? s.scale_up_rate / static_cast<double>(peers) : s.scale_up_rate;
+    r.tiers.push_back({std::string(tier_name(Tier::scale_up, fabric.input().scale_up.kind)),
+                       mesh ? s.gpus * peers / 2 : s.gpus, cable, 0});
+  }
+  const std::uint64_t nics = std::uint64_t{s.nodes} * s.nics_per_node;
+  r.tiers.push_back(
+      {"nic", nics * s.planes, s.port_rate * (static_cast<double>(s.rails) / s.nics_per_node), 0});
+  if (s.spines > 0) {
+    r.tiers.push_back({"leaf-spine", std::uint64_t{s.leaves} * s.uplinks, s.cable_rate,
+                       hosts / (s.cable_rate * static_cast<double>(s.uplinks))});
+  }
+  if (s.cores > 0) {
+    const double down = static_cast<double>(s.leaves_per_pod) * s.uplinks / s.spines_per_pod;
+    r.tiers.push_back({"spine-core", std::uint64_t{s.spines} * s.spine_uplinks, s.cable_rate,
+                       down / s.spine_uplinks});
+  }
+  if (s.dragonfly) {
+    const std::uint64_t pairs = std::uint64_t{s.leaves} * (s.leaves_per_pod - 1) / 2;
+    const double local = static_cast<double>(s.local_cables) * (s.leaves_per_pod - 1);
+    r.tiers.push_back({"local", pairs * s.local_cables, s.cable_rate,
+                       local > 0 ? hosts / (s.cable_rate * local) : 0});
+    const std::uint64_t groups =
+        std::uint64_t{s.trees} * s.pods_per_tree * (s.pods_per_tree - 1) / 2;
+    const double global = static_cast<double>(s.global_cables) * (s.pods_per_tree - 1);
+    const auto group_hosts = hosts * static_cast<double>(s.leaves_per_pod);
+    r.tiers.push_back({"global", groups * s.global_cables, s.cable_rate,
+                       global > 0 ? group_hosts / (s.cable_rate * global) : 0});
+  }
+  if (s.storage_targets > 0) {
+    const auto& storage = fabric.input().storage;
+    r.tiers.push_back({"storage", std::uint64_t{s.storage_targets} * s.trees,
+                       std::min(storage.read, storage.write), 0});
+  }
+}
+
+}  // namespace
+
+FabricReport report(const Fabric& fabric) {
+  const auto& s = fabric.shape();
+  FabricReport r;
+  r.nodes = s.nodes;
+  r.gpus = s.gpus;
+  r.domains = s.domain_gpus > 1 ? s.domains : 0;
+  r.nics = std::uint64_t{s.nodes} * s.nics_per_node;
+  r.leaves = s.leaves;
+  r.spines = s.spines;
+  r.cores = s.cores;
+  r.storage_targets = s.storage_targets;
+  r.links = fabric.links().size();
+  add_tiers(fabric, r);
+  r.full_bisection = s.port_rate * (static_cast<double>(s.planes) * s.rails * (s.nodes / 2));
+  r.bisection =
+      s.dragonfly ? dragonfly_bisection(fabric, r.full_bisection) : tree_bisection(fabric);
+  r.ports_per_leaf = s.ports_per_leaf;
+  r.nodes_per_leaf = s.rail_leaves ? s.ports_per_leaf : std::max(1U, s.ports_per_leaf / s.rails);
+  const bool grouped = s.dragonfly;
+  r.leaf_radix =
+      s.ports_per_leaf + s.uplinks + (grouped ? s.local_cables * (s.leaves_per_pod - 1) : 0);
+  r.spine_radix =
+      s.spines == 0 ? 0 : s.leaves_per_pod * (s.uplinks / s.spines_per_pod) + s.spine_uplinks;
+  r.core_radix = s.cores == 0 ? 0 : s.pods_per_tree * (s.spine_uplinks / s.cores_per_spine);
+  const Reach reach = measure_reach(fabric);
+  r.connected = reach.connected;
+  r.unreachable_gpus = reach.missed;
+  r.diameter = reach.diameter;
+  for (const auto& link : fabric.links()) {
+    r.links_down += link.state == LinkState::down ? 1 : 0;
+    r.links_degraded += link.state == LinkState::degraded ? 1 : 0;
+  }
+  return r;
+}
+
+}  // namespace headway::network

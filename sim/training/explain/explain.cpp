@@ -1,0 +1,518 @@
+#include "sim/training/explain/explain.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <fmt/format.h>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "sim/core/error.h"
+#include "sim/training/step/critical_path.h"
+#include "sim/training/step/lower.h"
+#include "sim/training/step/step.h"
+#include "sim/workload/blocks/build.h"
+
+namespace headway::training {
+
+namespace {
+
+using core::Activity;
+using core::Kernel;
+using core::KernelKind;
+using core::Seconds;
+
+/// A figure with a prefix: 1.24e12 -> "1.24 T".
+std::string scaled(double value) {
+  static constexpr std::array<std::pair<double, const char*>, 5> kPrefixes{
+      {{1e15, "P"}, {1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}}};
+  for (const auto& [size, prefix] : kPrefixes) {
+    if (value >= size) {
+      return fmt::format("{:.3g} {}", value / size, prefix);
+    }
+  }
+  return fmt::format("{:.3g} ", value);
+}
+
+std::string duration(double seconds) {
+  if (seconds >= 1) {
+    return fmt::format("{:.3g} s", seconds);
+  }
+  return seconds >= 1e-3 ? fmt::format("{:.3g} ms", seconds * 1e3)
+                         : fmt::format("{:.3g} us", seconds * 1e6);
+}
+
+const char* pass_name(core::GemmPass pass) {
+  switch (pass) {
+    case core::GemmPass::forward:
+      return "forward";
+    case core::GemmPass::input_gradient:
+      return "input gradient";
+    case core::GemmPass::weight_gradient:
+      return "weight gradient";
+  }
+  return "";
+}
+
+/// Above this the CPU takes longer to launch a block's kernels than the GPU to compute them: r = 1
+/// in gpu::launch_stretch.
+const double kEvenStretch = std::pow(2.0, 0.25);
+
+/// Below this a stretch is not seen in three digits.
+constexpr double kUnseenStretch = 1.0005;
+
+/// What one launch of a kernel is and takes.
+class KernelWords {
+ public:
+  /// @param layer  which of the model's layers attend so: "window", "full"; empty where all attend
+  /// alike
+  KernelWords(const KernelTimes& times, const Kernel& kernel, std::string layer = {})
+      : times_(times), kernel_(kernel), layer_(std::move(layer)) {
+    kernel_.count = 1;
+    gap_ = gpu::kernels_time(*times.gpu, times.shares, {idle()}, times.launch).si();
+    time_ = gpu::kernels_time(*times.gpu, times.shares, {kernel_}, times.launch).si();
+  }
+
+  /// On the GPU, the launch gap included.
+  [[nodiscard]] Seconds time() const { return Seconds(time_); }
+
+  [[nodiscard]] std::string what() const {
+    if (kernel_.kind == KernelKind::host_copy || kernel_.kind == KernelKind::host_update) {
+      return kernel_.name;
+    }
+    if (moves_bytes()) {
+      return fmt::format("{}: memory traffic", kernel_.name);
+    }
+    const std::string tail = layer_.empty() ? "" : ", " + layer_;
+    switch (kernel_.kind) {
+      case KernelKind::attention_forward:
+        return "attention, forward" + tail;
+      case KernelKind::attention_backward:
+        return "attention, backward" + tail;
+      default:
+        return fmt::format("{}, {}: matrix product", kernel_.name, pass_name(kernel_.pass));
+    }
+  }
+
+  /// What gives `time()`.
+  [[nodiscard]] std::string formula() const {
+    const double busy = std::max(time_ - gap_, 1e-12);
+    const double bandwidth = kernel_.kind == KernelKind::host_copy ? times_.gpu->host_bandwidth.si()
+                             : kernel_.kind == KernelKind::host_update
+                                 ? times_.launch.host_memory.si()
+                                 : times_.gpu->memory_bandwidth.si();
+    if (moves_bytes()) {
+      return fmt::format("{}B / ({}B/s x {:#.3g}) + gap {}", scaled(kernel_.traffic.si()),
+                         scaled(bandwidth), kernel_.traffic.si() / busy / bandwidth,
+                         duration(gap_));
+    }
+    const double peak = gpu::peak_rate(*times_.gpu, kernel_.precision).si();
+    return fmt::format("{}{}FLOP / ({}FLOP/s {} x {:#.3g}) + gap {}", shape(),
+                       scaled(kernel_.work.si()), scaled(peak), core::to_word(kernel_.precision),
+                       kernel_.work.si() / busy / peak, duration(gap_));
+  }
+
+  [[nodiscard]] std::string change() const {
+    if (kernel_.kind == KernelKind::host_copy || kernel_.kind == KernelKind::host_update) {
+      return "the optimizer on the GPU; a finer shard of it (zero1 over more ranks); faster host "
+             "links and memory";
+    }
+    if (moves_bytes()) {
+      return "more memory bandwidth; fused kernels; sequence parallelism; a larger tensor degree";
+    }
+    switch (kernel_.kind) {
+      case KernelKind::attention_forward:
+      case KernelKind::attention_backward:
+        return "newer attention kernels; context parallelism; less recompute";
+      default:
+        return "a faster or narrower matrix format; shapes nearer the peak (larger micro-batch, "
+               "smaller tensor degree); less "
+               "recompute";
+    }
+  }
+
+ private:
+  [[nodiscard]] bool moves_bytes() const { return kernel_.work.si() <= 0; }
+
+  /// What the work is counted from.
+  [[nodiscard]] std::string shape() const {
+    if (kernel_.m > 0) {
+      return fmt::format("2 x {} x {} x {}{} = ", kernel_.m, kernel_.n, kernel_.k,
+                         kernel_.batch > 1 ? fmt::format(" x {}", kernel_.batch) : "");
+    }
+    return fmt::format("{} heads x {}{} tokens over {} keys{}: ", kernel_.query_heads,
+                       kernel_.batch > 1 ? fmt::format("{} sequences of ", kernel_.batch) : "",
+                       kernel_.sequence, kernel_.key_sequence, kernel_.causal ? ", causal" : "");
+  }
+
+  /// A kernel that does nothing: what is left is its gap.
+  [[nodiscard]] Kernel idle() const {
+    Kernel nothing;
+    nothing.kind = KernelKind::memory_bound;
+    return nothing;
+  }
+
+  const KernelTimes& times_;
+  Kernel kernel_;
+  std::string layer_;
+  double gap_ = 0, time_ = 0;
+};
+
+/// What tells the kernel from others that take another time.
+std::vector<std::int64_t> identity(const Kernel& k) {
+  return {static_cast<std::int64_t>(k.kind),
+          static_cast<std::int64_t>(k.pass),
+          static_cast<std::int64_t>(k.precision),
+          k.m,
+          k.n,
+          k.k,
+          k.batch,
+          k.sequence,
+          k.key_sequence,
+          k.query_heads,
+          k.key_value_heads,
+          k.head_dim,
+          static_cast<std::int64_t>(k.causal),
+          static_cast<std::int64_t>(k.work.si()),
+          static_cast<std::int64_t>(k.traffic.si())};
+}
+
+/// GPU time of launches, and the same stretched by what the CPU makes of their blocks.
+struct Stretched {
+  double on_gpu = 0, with_cpu = 0;
+  double least = 0, most = 0;  ///< factor of a block
+
+  void add(double seconds, double stretch) {
+    least = on_gpu > 0 ? std::min(least, stretch) : stretch;
+    most = std::max(most, stretch);
+    on_gpu += seconds;
+    with_cpu += seconds * stretch;
+  }
+  [[nodiscard]] double mean() const { return on_gpu > 0 ? with_cpu / on_gpu : 1; }
+};
+
+/// The closed form of one launch to its end, with what the CPU adds.
+std::string stretched_formula(const std::string& on_gpu, Seconds once, const Stretched& stretch) {
+  if (stretch.mean() < kUnseenStretch) {
+    return fmt::format("{} = {}", on_gpu, duration(once.si()));
+  }
+  const bool equal = stretch.most < stretch.least * kUnseenStretch;
+  const char* why = stretch.mean() > kEvenStretch
+                        ? "the CPU launches slower than the GPU computes"
+                        : "the CPU launches hardly faster than the GPU computes";
+  return fmt::format(
+      "({}) x {:#.4g} ({}{}) = {}", on_gpu, stretch.mean(), why,
+      equal ? "" : fmt::format("; {:#.3g} to {:#.3g} by block", stretch.least, stretch.most),
+      duration(once.si() * stretch.mean()));
+}
+
+/// What makes a stretched kernel shorter; where the CPU is the slower one, faster kernels hardly
+/// do.
+std::string stretched_change(const std::string& on_gpu, const Stretched& stretch) {
+  constexpr double kSmall = 1.01;
+  constexpr const char* kLaunches =
+      "CUDA graphs (framework.cuda_graphs); grouped launches and fused kernels; a larger "
+      "micro-batch";
+  if (stretch.mean() < kSmall) {
+    return on_gpu;
+  }
+  return stretch.mean() > kEvenStretch ? kLaunches : fmt::format("{}; {}", on_gpu, kLaunches);
+}
+
+std::string transfer_change(Activity activity) {
+  switch (activity) {
+    case Activity::tensor:
+      return "a smaller tensor degree; framework.tensor_overlap; a faster NVLink domain";
+    case Activity::pipeline_p2p:
+      return "fewer stages or chunks; sends that overlap (framework.pipeline_overlap); a faster "
+             "network";
+    case Activity::data:
+      return "framework.data_overlap; more micro-batches a step; narrower gradients; a faster "
+             "network";
+    case Activity::context:
+      return "a smaller context degree; another context_kind; context ranks in one NVLink domain";
+    case Activity::expert:
+      return "a smaller expert degree; experts in one NVLink domain; a faster network";
+    default:
+      return "a faster network";
+  }
+}
+
+/// What became of a transfer on the path: a rank that works beside it waits for its end alone.
+std::string waited_words(double whole, double waited) {
+  return waited > 0.999 * whole ? fmt::format("{} waited for", duration(waited))
+                                : fmt::format("{} from its start to its end, {} of it waited for",
+                                              duration(whole), duration(waited));
+}
+
+/// @param whole   mean time on the path
+/// @param waited  mean part of it that the waiting rank did nothing else
+std::string transfer_formula(const CollectiveUse& use, double whole, double waited) {
+  const auto& t = use.alone;
+  const double moving = std::max((t.total - t.alpha).si(), 1e-12);
+  const bool network = t.nic_bytes.si() > 0;
+  const core::Bytes bytes = network ? t.nic_bytes : t.scale_up_bytes;
+  return fmt::format(
+      "{} of {}B over {} ranks in {} NVLink domain{} ({} {}): latency {} + {}B / ({}B/s {}) = {} "
+      "alone; {}",
+      core::to_word(use.call.kind), scaled(use.call.bytes.si()), use.shape.ranks, use.shape.domains,
+      use.shape.domains == 1 ? "" : "s", core::to_word(t.algorithm), core::to_word(t.protocol),
+      duration(t.alpha.si()), scaled(bytes.si()), scaled(bytes.si() / moving),
+      network ? "of its NICs" : "over NVLink", duration(t.total.si()), waited_words(whole, waited));
+}
+
+/// Of the layers that attend through a window and those that do not, where the model has both:
+/// which one the block is of.
+std::string layer_of(const workload::StepGraph& graph, const workload::Block& block) {
+  const auto windowed = [](const workload::Block& b) { return b.name.starts_with("window "); };
+  const auto full = [&](const workload::Block& b) {
+    return !windowed(b) && b.name.find("layer ") != std::string::npos;
+  };
+  const bool both = std::any_of(graph.blocks.begin(), graph.blocks.end(), windowed) &&
+                    std::any_of(graph.blocks.begin(), graph.blocks.end(), full);
+  return !both ? "" : windowed(block) ? "window" : "full";
+}
+
+/// Sums the segments of the critical path by what they are.
+class PathSums {
+ public:
+  PathSums(const KernelTimes& times, const workload::StepGraph& graph, const LoweredStep& lowered)
+      : times_(times), graph_(graph), lowered_(lowered) {
+    for (const workload::Block& block : graph.blocks) {
+      stretches_.push_back(block_stretch(block, times));
+      layers_.push_back(layer_of(graph, block));
+    }
+  }
+
+  void add(const PathSegment& segment) {
+    const auto& rank = lowered_.problem.actors[segment.actor];
+    const auto& step = lowered_.problem.programs[rank.program][segment.step];
+    const double seconds = core::Clock::step().to_seconds(segment.ticks).si();
+    if (step.code == network::StepCode::compute) {
+      add_compute(lowered_.origins[rank.program][segment.step], step, seconds);
+    } else {
+      Sum& sum = transfer_sum(rank.groups[step.slot]);
+      sum.seconds += seconds;
+      sum.waited += core::Clock::step().to_seconds(segment.waited).si();
+      ++sum.count;
+    }
+  }
+
+  [[nodiscard]] std::vector<Contribution> contributions() const {
+    std::vector<Contribution> list;
+    for (const auto& [key, sum] : sums_) {
+      list.push_back(contribution(sum));
+    }
+    std::stable_sort(list.begin(), list.end(),
+                     [](const auto& a, const auto& b) { return a.time > b.time; });
+    return list;
+  }
+
+ private:
+  enum class Form : std::uint8_t { fixed, kernel, collective, copy };
+  /// Activity, form, what it is, and what tells it from others called so.
+  using Key = std::tuple<int, Form, std::string, std::vector<std::int64_t>>;
+  struct Sum {
+    Contribution words;
+    double seconds = 0;
+    double waited = 0;  ///< of a transfer's seconds
+    std::int64_t count = 0;
+    const CollectiveUse* use = nullptr;
+    Form form = Form::fixed;
+    Seconds once;       ///< kernel, copy: one on the GPU, alone
+    Stretched stretch;  ///< kernel
+  };
+
+  /// The closed form of a sum, of one launch.
+  static Contribution contribution(const Sum& sum) {
+    Contribution c = sum.words;
+    c.time = Seconds(sum.seconds);
+    c.count = sum.count;
+    const auto count = static_cast<double>(sum.count);
+    switch (sum.form) {
+      case Form::fixed:
+        break;
+      case Form::kernel:
+        c.formula = stretched_formula(c.formula, sum.once, sum.stretch);
+        c.change = stretched_change(c.change, sum.stretch);
+        c.once = sum.once * sum.stretch.mean();
+        break;
+      case Form::collective:
+        c.formula = transfer_formula(*sum.use, sum.seconds / count, sum.waited / count);
+        break;
+      case Form::copy:
+        c.formula = fmt::format("{} = {} alone; {} (breakdown_s.other has that)", c.formula,
+                                duration(sum.once.si()),
+                                waited_words(sum.seconds / count, sum.waited / count));
+        break;
+    }
+    return c;
+  }
+
+  void add_compute(StepOrigin origin, const network::ProgramStep& step, double seconds) {
+    const auto block = static_cast<std::size_t>(origin.block);
+    const auto& operation =
+        graph_.blocks[block].operations[static_cast<std::size_t>(origin.operation)];
+    const double whole =
+        gpu::kernels_time(*times_.gpu, times_.shares, operation.kernels, times_.launch).si();
+    if (operation.kernels.empty() || whole <= 0) {
+      add_fixed(operation, step.activity, seconds);
+    } else {
+      add_kernels(block, operation, step.activity, seconds / whole);
+    }
+  }
+
+  void add_fixed(const workload::Operation& operation, Activity activity, double seconds) {
+    Sum& sum = sums_[{static_cast<int>(activity), Form::fixed, operation.name, {}}];
+    const bool beside = operation.kind == workload::OperationKind::collective;
+    sum.words.activity = activity;
+    sum.words.what = std::string(operation.name) + (beside ? ": slows the kernels beside it" : "");
+    sum.words.formula = beside
+                            ? "a share of the collective's time alone, from the framework's profile"
+                            : "a fixed time, from the framework's profile";
+    sum.words.change =
+        beside ? "no overlap, or collectives that take fewer SMs" : "another framework profile";
+    sum.seconds += seconds;
+    ++sum.count;
+  }
+
+  /// The time of an operation is shared by its kernels as they take it; where the CPU is too slow,
+  /// all are stretched.
+  /// @param longer  time of the operation / GPU time of its kernels
+  void add_kernels(std::size_t block,
+                   const workload::Operation& operation,
+                   Activity activity,
+                   double longer) {
+    for (const Kernel& kernel : operation.kernels) {
+      const KernelWords words(times_, kernel, layers_[block]);
+      const double own =
+          gpu::kernels_time(*times_.gpu, times_.shares, {kernel}, times_.launch).si();
+      Sum& sum = sums_[{static_cast<int>(activity), Form::kernel, words.what(), identity(kernel)}];
+      if (sum.count == 0) {
+        sum.words = {activity, words.what(), {}, 0, words.formula(), {}, words.change()};
+        sum.form = Form::kernel;
+        sum.once = words.time();
+      }
+      sum.seconds += own * longer;
+      sum.stretch.add(own, stretches_[block]);
+      sum.count += kernel.count;
+    }
+  }
+
+  /// Where the times of a transfer go.
+  Sum& transfer_sum(std::uint32_t group) {
+    if (lowered_.copied_bytes[group] > core::Bytes(0)) {
+      return copy_sum(group);
+    }
+    const auto& transfer = lowered_.problem.groups[group];
+    const std::uint32_t use = lowered_.use_of_group[group];
+    const std::string& name = lowered_.problem.names[transfer.name];
+    Sum& sum = sums_[{static_cast<int>(transfer.activity), Form::collective, name, {use}}];
+    sum.words.activity = transfer.activity;
+    sum.words.what = name + ": transfer";
+    sum.words.change = transfer_change(transfer.activity);
+    sum.form = Form::collective;
+    sum.use = &lowered_.collectives[use];
+    return sum;
+  }
+
+  Sum& copy_sum(std::uint32_t group) {
+    const auto& transfer = lowered_.problem.groups[group];
+    const std::string& name = lowered_.problem.names[transfer.name];
+    const core::Bytes bytes = lowered_.copied_bytes[group];
+    Sum& sum = sums_[{static_cast<int>(transfer.activity),
+                      Form::copy,
+                      name,
+                      {static_cast<std::int64_t>(bytes.si())}}];
+    if (sum.count == 0) {
+      Kernel copy;
+      copy.kind = KernelKind::host_copy;
+      copy.name = name.c_str();
+      copy.traffic = bytes;
+      const KernelWords words(times_, copy);
+      sum.words = {transfer.activity,
+                   name + ": the whole copy, hidden part included",
+                   {},
+                   0,
+                   words.formula(),
+                   {},
+                   kCopyChange};
+      sum.form = Form::copy;
+      sum.once = words.time();
+    }
+    return sum;
+  }
+
+  static constexpr const char* kCopyChange =
+      "fewer offload_layers, so that a copy has more layers beside it; recompute in place of "
+      "offload; a faster way to the host";
+
+  const KernelTimes& times_;
+  const workload::StepGraph& graph_;
+  const LoweredStep& lowered_;
+  std::vector<double> stretches_;    ///< per block: what the CPU's launches make of its kernels
+  std::vector<std::string> layers_;  ///< per block: layer_of
+  std::map<Key, Sum> sums_;
+};
+
+workload::StepGraph step_graph(const CheckedScenario& checked) {
+  const Scenario& s = checked.scenario();
+  return workload::build_step_graph(s.model, s.training, s.parallelism, checked.data_parallel(),
+                                    checked.micro_batches(), rank_layout(checked).expert_domains());
+}
+
+}  // namespace
+
+double launch_share(const CheckedScenario& checked) {
+  const workload::StepGraph graph = step_graph(checked);
+  const KernelTimes times = kernel_times(checked.scenario());
+  std::vector<Stretched> blocks;
+  for (const workload::Block& block : graph.blocks) {
+    const double stretch = block_stretch(block, times);
+    Stretched& own = blocks.emplace_back();
+    for (const workload::Operation& operation : block.operations) {
+      if (operation.activity == Activity::compute) {
+        own.add(gpu::kernels_time(*times.gpu, times.shares, operation.kernels, times.launch).si(),
+                stretch);
+      }
+    }
+  }
+  double on_gpu = 0;
+  double with_cpu = 0;
+  for (const workload::Stage& stage : graph.stages) {
+    for (const workload::Call& call : stage.calls) {
+      const Stretched& block = blocks[static_cast<std::size_t>(call.block)];
+      on_gpu += call.repeat * block.on_gpu;
+      with_cpu += call.repeat * block.with_cpu;
+    }
+  }
+  return with_cpu > 0 ? 1 - on_gpu / with_cpu : 0;
+}
+
+Explanation explain_step(const CheckedScenario& checked, std::size_t most) {
+  const Scenario& s = checked.scenario();
+  const workload::StepGraph graph = step_graph(checked);
+  const network::Fabric fabric = build_fabric(s.cluster);
+  const LoweredStep lowered = lower(checked, graph, fabric, {.origins = true});
+  network::RunOptions how;
+  how.trace = true;
+  const network::RunResult run = network::run(lowered.problem, how);
+  const KernelTimes times = kernel_times(s);
+  PathSums sums(times, graph, lowered);
+  for (const PathSegment& segment : critical_segments(lowered.problem, run)) {
+    sums.add(segment);
+  }
+  Explanation explanation;
+  explanation.step = core::Clock::step().to_seconds(run.end);
+  explanation.largest = sums.contributions();
+  for (std::size_t i = most; i < explanation.largest.size(); ++i) {
+    explanation.rest += explanation.largest[i].time;
+  }
+  explanation.largest.resize(std::min(most, explanation.largest.size()));
+  explanation.sensitivities = step_sensitivities(checked, explanation.step);
+  return explanation;
+}
+
+}  // namespace headway::training

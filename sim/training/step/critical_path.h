@@ -1,0 +1,32 @@
+// Why the step took as long as it did: the chain of causes from its end back to its start.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/network/flow/problem.h"
+#include "sim/training/step/step_result.h"
+
+namespace headway::training {
+
+/// One link of the chain of causes, seen from the rank that computed or waited.
+struct PathSegment {
+  std::uint32_t actor = 0;  ///< a member of the class
+  std::uint32_t step = 0;   ///< of its program: a computation, or the wait for a transfer
+  core::Tick ticks = 0;
+  core::Tick waited = 0;  ///< of a transfer's: what the rank waited; it worked beside the others
+};
+
+/// The chain, from the end of the step to its start.
+std::vector<PathSegment> critical_segments(const network::Problem& problem,
+                                           const network::RunResult& result);
+
+/// Walks back from the last event: a computation leads to what the rank did before it, a transfer
+/// to the rank whose arrival launched it. Every instant of the step has one cause, so the values
+/// add up to `result.end`.
+/// @param problem  the problem that was run
+/// @param result   with a trace
+core::ByActivity<core::Tick> critical_path(const network::Problem& problem,
+                                           const network::RunResult& result);
+
+}  // namespace headway::training

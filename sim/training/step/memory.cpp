@@ -1,0 +1,52 @@
+#include "sim/training/step/memory.h"
+
+#include <algorithm>
+
+#include "sim/gpu/memory.h"
+#include "sim/training/step/step.h"
+#include "sim/workload/layout.h"
+#include "sim/workload/memory/memory.h"
+
+namespace headway::training {
+
+int communicators(const CheckedScenario& checked) {
+  const auto& p = checked.scenario().parallelism;
+  return (p.tensor > 1 ? 1 : 0) + (p.pipeline > 1 ? 1 : 0) + (p.context > 1 ? 1 : 0) +
+         (p.expert > 1 ? 2 : 0) + (p.expert_tensor > 1 ? 1 : 0) +
+         (checked.data_parallel() * workload::copies_of_layers(p) > 1 ? 1 : 0);
+}
+
+MemoryResult predict_memory(const CheckedScenario& checked) {
+  const Scenario& s = checked.scenario();
+  const auto& gpu = s.cluster.node.gpu;
+  const auto stages = workload::stage_memory(s.model, s.training, s.parallelism,
+                                             checked.data_parallel(), checked.micro_batches());
+  MemoryResult result;
+  result.capacity = gpu.memory;
+  for (std::size_t stage = 0; stage < stages.size(); ++stage) {
+    const auto& tensors = stages[stage];
+    const auto reserved = gpu::reserved_memory(communicators(checked), tensors.total());
+    const MemoryByKind kinds{tensors.weights,
+                             tensors.gradients,
+                             tensors.optimizer,
+                             tensors.activations,
+                             tensors.logits,
+                             tensors.buffers + reserved.collectives,
+                             reserved.context + reserved.allocator};
+    result.stage_peak.push_back(kinds.total());
+    if (stage == 0 || kinds.total() > result.peak) {
+      result.peak = kinds.total();
+      result.peak_stage = static_cast<int>(stage);
+      result.by_kind = kinds;
+    }
+  }
+  for (const auto& tensors : stages) {
+    result.host_peak =
+        std::max(result.host_peak, tensors.host * static_cast<double>(s.cluster.node.gpus));
+  }
+  result.host_capacity = s.cluster.node.host_memory;
+  result.fits = result.peak <= result.capacity && result.host_peak <= result.host_capacity;
+  return result;
+}
+
+}  // namespace headway::training

@@ -1,0 +1,339 @@
+#include "sim/training/step/program.h"
+
+#include <algorithm>
+#include <map>
+
+#include "sim/core/error.h"
+
+namespace headway::training {
+
+namespace {
+
+using network::ProgramStep;
+using network::StepCode;
+using workload::Operation;
+using workload::OperationKind;
+
+/// One launch of a transfer: the `instance`-th of its slot (0 is the first).
+struct Launch {
+  std::uint32_t slot = 0;
+  std::int64_t instance = 0;
+};
+
+class StageCompiler {
+ public:
+  StageCompiler(const CompileInput& input, int stage, std::vector<std::string>& names)
+      : graph_(*input.graph),
+        groups_of_one_(input.groups_of_one),
+        in_order_(input.in_order),
+        stage_(stage),
+        names_(names),
+        durations_(&input.durations),
+        keeps_origins_(input.origins),
+        plans_(graph_.blocks.size()) {}
+
+  StageProgram compile() {
+    for (const auto& call : graph_.stages[static_cast<std::size_t>(stage_)].calls) {
+      const auto& block = graph_.blocks[static_cast<std::size_t>(call.block)];
+      const BlockPlan& plan = plan_of(call.block);
+      for (int i = 0; i < call.repeat; ++i) {
+        run_block(block, plan);
+      }
+    }
+    wait_for_all();
+    return std::move(program_);
+  }
+
+ private:
+  /// What every run of a block emits, found once: a stage calls its blocks thousands of times.
+  struct BlockPlan {
+    const std::vector<core::Tick>* durations = nullptr;
+    std::int32_t block = -1;
+    std::vector<std::uint32_t> slots;  ///< per operation; kNoSlot: it moves nothing
+    std::vector<std::uint16_t> names;  ///< per operation
+  };
+
+  /// Slots and names are numbered in the order in which blocks first use them.
+  const BlockPlan& plan_of(int index) {
+    BlockPlan& plan = plans_[static_cast<std::size_t>(index)];
+    if (plan.durations != nullptr) {
+      return plan;
+    }
+    plan.durations = &(*durations_)[static_cast<std::size_t>(index)];
+    plan.block = index;
+    for (const Operation& o : graph_.blocks[static_cast<std::size_t>(index)].operations) {
+      const bool moves =
+          o.kind != OperationKind::compute && o.kind != OperationKind::delay && !alone(o);
+      plan.slots.push_back(moves ? slot_of(o) : kNoSlot);
+      plan.names.push_back(o.kind == OperationKind::collective && !moves ? std::uint16_t{0}
+                                                                         : name(o.name));
+    }
+    return plan;
+  }
+
+  /// A collective of one rank: nothing to do.
+  bool alone(const Operation& o) const {
+    return o.kind == OperationKind::collective &&
+           std::find(groups_of_one_.begin(), groups_of_one_.end(), o.group) != groups_of_one_.end();
+  }
+
+  void run_block(const workload::Block& block, const BlockPlan& plan) {
+    std::vector<Launch>& launched = launched_;
+    launched.assign(block.operations.size(), Launch{kNoSlot, 0});
+    for (std::size_t i = 0; i < block.operations.size(); ++i) {
+      const Operation& operation = block.operations[i];
+      for (const int earlier : operation.waits) {
+        wait_for(launched[static_cast<std::size_t>(earlier)]);
+      }
+      for (const int ticket : operation.await) {
+        wait_for_ticket(ticket);
+      }
+      here_ = {plan.block, static_cast<std::int32_t>(i)};
+      launched[i] = run_operation(operation, plan.slots[i], plan.names[i], (*plan.durations)[i]);
+    }
+    // A transfer without a ticket ends inside its block.
+    for (std::size_t i = 0; i < block.operations.size(); ++i) {
+      if (block.operations[i].asynchronous && block.operations[i].ticket < 0) {
+        wait_for(launched[i]);
+      }
+    }
+  }
+
+  Launch run_operation(const Operation& operation,
+                       std::uint32_t slot,
+                       std::uint16_t name,
+                       core::Tick duration) {
+    switch (operation.kind) {
+      case OperationKind::compute:
+      case OperationKind::delay:
+        emit({StepCode::compute, operation.activity, name, 0, duration}, here_);
+        return {kNoSlot, 0};
+      case OperationKind::collective: {
+        if (slot == kNoSlot) {
+          return {kNoSlot, 0};
+        }
+        const Launch launch = arrive(operation.activity, slot, name);
+        if (duration > 0) {
+          emit({StepCode::compute, operation.activity, interference_name(), 0, duration}, here_);
+        }
+        if (!operation.asynchronous) {
+          wait_for(launch);
+        } else if (operation.ticket >= 0) {
+          tickets_[operation.ticket].push_back(launch);
+        }
+        return launch;
+      }
+      case OperationKind::send:
+        return arrive(operation.activity, slot, name);
+      case OperationKind::receive: {
+        const Launch launch{slot, launches_[slot]++};
+        wait_for(launch);
+        return launch;
+      }
+      case OperationKind::copy: {
+        const Launch launch = arrive(operation.activity, slot, name);
+        tickets_[operation.ticket].push_back(launch);
+        return launch;
+      }
+    }
+    HEADWAY_CHECK(false, "operation kind {}", static_cast<int>(operation.kind));
+  }
+
+  Launch arrive(core::Activity activity, std::uint32_t slot, std::uint16_t name) {
+    emit({StepCode::arrive, activity, name, slot, 0});
+    return {slot, launches_[slot]++};
+  }
+
+  /// Instances of a slot complete in order, so waiting for one waits for all before it.
+  void wait_for(const Launch& launch) {
+    if (launch.slot == kNoSlot) {
+      return;
+    }
+    for (; waited_[launch.slot] <= launch.instance; ++waited_[launch.slot]) {
+      emit({StepCode::wait, program_.slots[launch.slot].activity, slot_names_[launch.slot],
+            launch.slot, 0});
+    }
+  }
+
+  void wait_for_ticket(int ticket) {
+    if (auto found = tickets_.find(ticket); found != tickets_.end()) {
+      for (const Launch& launch : found->second) {
+        wait_for(launch);
+      }
+      tickets_.erase(found);
+    }
+  }
+
+  /// A step ends when all its transfers have; a sent message is the receiver's to wait for.
+  void wait_for_all() {
+    for (std::uint32_t slot = 0; slot < program_.slots.size(); ++slot) {
+      if (program_.slots[slot].kind == OperationKind::collective && launches_[slot] > 0) {
+        wait_for({slot, launches_[slot] - 1});
+      }
+    }
+  }
+
+  std::uint32_t slot_of(const Operation& o) {
+    const bool collective = o.kind == OperationKind::collective;
+    // Messages between stages meet whichever way they go; those of a context ring have their own
+    // group.
+    const bool own_group = collective || o.group == workload::Group::context;
+    SlotKey key{o.kind,       own_group ? o.group : workload::Group::pipeline_next,
+                o.collective, o.activity,
+                o.bytes,      o.peer_stage,
+                o.channel,    o.distance,
+                o.name};
+    if (!collective && key.peer_stage >= 0) {
+      const bool sends = o.kind == OperationKind::send;
+      const std::pair<int, int> pair =
+          sends ? std::pair{stage_, o.peer_stage} : std::pair{o.peer_stage, stage_};
+      key.channel = in_order_.contains(pair) ? 0 : o.channel;
+    }
+    const auto [place, fresh] =
+        slots_.try_emplace(key, static_cast<std::uint32_t>(program_.slots.size()));
+    if (fresh) {
+      program_.slots.push_back(key);
+      slot_names_.push_back(name(key.name));
+      launches_.push_back(0);
+      waited_.push_back(0);
+    }
+    return place->second;
+  }
+
+  std::uint16_t name(const std::string& text) {
+    const auto [place, fresh] = name_index_.try_emplace(text, static_cast<std::uint16_t>(0));
+    if (fresh) {
+      const auto found = std::find(names_.begin(), names_.end(), text);
+      place->second = static_cast<std::uint16_t>(found - names_.begin());
+      if (found == names_.end()) {
+        names_.push_back(text);
+      }
+    }
+    return place->second;
+  }
+
+  std::uint16_t interference_name() { return name("interference"); }
+
+  void emit(const ProgramStep& step, StepOrigin origin = {}) {
+    program_.steps.push_back(step);
+    if (keeps_origins_) {
+      program_.origins.push_back(origin);
+    }
+  }
+
+  static constexpr std::uint32_t kNoSlot = 0xffffffffU;
+
+  const workload::StepGraph& graph_;
+  const std::vector<workload::Group>& groups_of_one_;
+  const std::set<std::pair<int, int>>& in_order_;
+  int stage_;
+  std::vector<std::string>& names_;
+  std::map<std::string, std::uint16_t, std::less<>> name_index_;
+  const std::vector<std::vector<core::Tick>>* durations_;
+  bool keeps_origins_;
+  StepOrigin here_;
+  std::vector<BlockPlan> plans_;  ///< per block
+  std::vector<Launch> launched_;  ///< scratch of run_block
+  std::vector<std::uint16_t> slot_names_;
+  std::map<SlotKey, std::uint32_t> slots_;
+  std::map<int, std::vector<Launch>> tickets_;
+  std::vector<std::int64_t> launches_, waited_;  ///< per slot
+  StageProgram program_;
+};
+
+/// GPU time of each operation's kernels.
+std::vector<core::Seconds> gpu_times(const workload::Block& block, const KernelTimes& times) {
+  std::vector<core::Seconds> seconds;
+  for (const auto& operation : block.operations) {
+    seconds.push_back(gpu::kernels_time(*times.gpu, times.shares, operation.kernels, times.launch));
+  }
+  return seconds;
+}
+
+/// The CPU launches ahead within a block, so where launching is slower than computing, all of the
+/// block's kernels are stretched by the same factor.
+double stretch_of(const workload::Block& block,
+                  const std::vector<core::Seconds>& on_gpu,
+                  const KernelTimes& times) {
+  core::Seconds sum;
+  std::int64_t launches = 0;
+  for (std::size_t i = 0; i < on_gpu.size(); ++i) {
+    sum += on_gpu[i];
+    launches += gpu::launch_count(block.operations[i].kernels);
+  }
+  return gpu::launch_stretch(sum, launches, times.launch);
+}
+
+}  // namespace
+
+double block_stretch(const workload::Block& block, const KernelTimes& times) {
+  return stretch_of(block, gpu_times(block, times), times);
+}
+
+std::vector<core::Tick> operation_durations(const workload::Block& block,
+                                            const KernelTimes& times,
+                                            const Interference& interference) {
+  const std::vector<core::Seconds> seconds = gpu_times(block, times);
+  const double stretch = stretch_of(block, seconds, times);
+  const auto clock = core::Clock::step();
+  std::vector<core::Tick> ticks;
+  for (std::size_t i = 0; i < seconds.size(); ++i) {
+    const Operation& o = block.operations[i];
+    const bool beside = o.kind == OperationKind::collective && o.asynchronous && interference;
+    ticks.push_back(clock.to_ticks(beside                           ? interference(o)
+                                   : o.kind == OperationKind::delay ? o.duration
+                                                                    : seconds[i] * stretch));
+  }
+  return ticks;
+}
+
+core::Seconds host_copy_time(const KernelTimes& times, core::Bytes bytes) {
+  core::Kernel copy;
+  copy.kind = core::KernelKind::host_copy;
+  copy.traffic = bytes;
+  return gpu::kernel_time(*times.gpu, times.shares, copy, times.launch);
+}
+
+std::vector<std::vector<core::Tick>> block_durations(const workload::StepGraph& graph,
+                                                     const KernelTimes& times,
+                                                     const Interference& interference) {
+  std::vector<std::vector<core::Tick>> durations;
+  durations.reserve(graph.blocks.size());
+  for (const auto& block : graph.blocks) {
+    durations.push_back(operation_durations(block, times, interference));
+  }
+  return durations;
+}
+
+std::set<std::pair<int, int>> in_order_pairs(const workload::StepGraph& graph) {
+  // For each pair of stages the channels of its messages, in the order sent and in the order
+  // received.
+  std::map<std::pair<int, int>, std::vector<int>> sent;
+  std::map<std::pair<int, int>, std::vector<int>> received;
+  for (int stage = 0; stage < static_cast<int>(graph.stages.size()); ++stage) {
+    for (const auto& call : graph.stages[static_cast<std::size_t>(stage)].calls) {
+      for (int i = 0; i < call.repeat; ++i) {
+        for (const Operation& o : graph.blocks[static_cast<std::size_t>(call.block)].operations) {
+          if (o.kind == OperationKind::send && o.peer_stage >= 0) {
+            sent[{stage, o.peer_stage}].push_back(o.channel);
+          } else if (o.kind == OperationKind::receive && o.peer_stage >= 0) {
+            received[{o.peer_stage, stage}].push_back(o.channel);
+          }
+        }
+      }
+    }
+  }
+  std::set<std::pair<int, int>> pairs;
+  for (const auto& [pair, channels] : sent) {
+    if (received[pair] == channels) {
+      pairs.insert(pair);
+    }
+  }
+  return pairs;
+}
+
+StageProgram compile_stage(const CompileInput& input, int stage, std::vector<std::string>& names) {
+  return StageCompiler(input, stage, names).compile();
+}
+
+}  // namespace headway::training

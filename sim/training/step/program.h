@@ -1,0 +1,90 @@
+// From a stage of the step graph to the program that its ranks run, with slots in place of groups.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/core/tick.h"
+#include "sim/gpu/kernel_time.h"
+#include "sim/network/flow/problem.h"
+#include "sim/workload/step_graph.h"
+
+namespace headway::training {
+
+/// What a slot of a program stands for; ranks with equal slots in one group run the same transfers.
+struct SlotKey {
+  workload::OperationKind kind = workload::OperationKind::collective;
+  workload::Group group = workload::Group::tensor;
+  core::CollectiveKind collective = core::CollectiveKind::all_reduce;
+  core::Activity activity = core::Activity::other;
+  core::Bytes bytes;
+  int peer_stage = -1;
+  int channel = 0;
+  int distance = 1;
+  std::string name;
+
+  auto operator<=>(const SlotKey&) const = default;
+};
+
+/// How long the kernels of an operation take on this GPU.
+struct KernelTimes {
+  const gpu::GpuSpec* gpu = nullptr;
+  gpu::SustainedShares shares;
+  gpu::LaunchModel launch;
+};
+
+/// Compute time that an asynchronous collective takes from the kernels beside it; empty: none.
+using Interference = std::function<core::Seconds(const workload::Operation&)>;
+
+/// How much the CPU's launches stretch the kernels of a block, gpu::launch_stretch of all of them.
+double block_stretch(const workload::Block& block, const KernelTimes& times);
+
+/// How long each operation of a block keeps its rank busy; of transfers, asynchronous collectives
+/// by their interference only.
+std::vector<core::Tick> operation_durations(const workload::Block& block,
+                                            const KernelTimes& times,
+                                            const Interference& interference = {});
+
+/// The same of every block.
+std::vector<std::vector<core::Tick>> block_durations(const workload::StepGraph& graph,
+                                                     const KernelTimes& times,
+                                                     const Interference& interference = {});
+
+/// A copy between GPU and host memory: the link's time, or that of the GPU's share of the host's
+/// memory, and the launch gap.
+core::Seconds host_copy_time(const KernelTimes& times, core::Bytes bytes);
+
+/// Pairs (from, to) of stages whose messages are received in the order they are sent, whatever
+/// their channel. One group then serves all channels of the pair, which keeps the problem small.
+std::set<std::pair<int, int>> in_order_pairs(const workload::StepGraph& graph);
+
+/// The operation of the step graph that a computation of a program is.
+struct StepOrigin {
+  std::int32_t block = -1, operation = -1;
+};
+
+/// One stage's program and what its slots mean.
+struct StageProgram {
+  network::Program steps;
+  std::vector<StepOrigin> origins;  ///< per step, if asked for; -1 where it is no computation
+  std::vector<SlotKey> slots;
+};
+
+/// What all stages of a step are compiled with.
+struct CompileInput {
+  const workload::StepGraph* graph = nullptr;
+  std::vector<std::vector<core::Tick>> durations;  ///< from block_durations
+  std::vector<workload::Group> groups_of_one;  ///< groups of a single rank: their transfers vanish
+  std::set<std::pair<int, int>> in_order;      ///< from in_order_pairs
+  bool origins = false;                        ///< fill StageProgram::origins
+};
+
+/// Compiles a stage.
+/// @param names  table of names; extended
+StageProgram compile_stage(const CompileInput& input, int stage, std::vector<std::string>& names);
+
+}  // namespace headway::training

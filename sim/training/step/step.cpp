@@ -1,0 +1,227 @@
+#include "sim/training/step/step.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+#include "sim/core/error.h"
+#include "sim/gpu/kernel_time.h"
+#include "sim/gpu/tables.h"
+#include "sim/training/assumptions.h"
+#include "sim/training/step/critical_path.h"
+#include "sim/training/step/lower.h"
+#include "sim/workload/blocks/build.h"
+#include "sim/workload/closed_form.h"
+#include "sim/workload/number_formats.h"
+
+namespace headway::training {
+
+namespace {
+
+using core::Activity;
+using core::Seconds;
+
+/// 5 % of a normal distribution lie above this many standard deviations.
+constexpr double kOneSidedFivePercent = 1.6448536269514722;
+
+core::ByActivity<Seconds> mean_breakdown(const network::RunResult& run) {
+  const auto clock = core::Clock::step();
+  core::ByActivity<Seconds> mean;
+  double ranks = 0;
+  for (std::size_t c = 0; c < run.multiplicity.size(); ++c) {
+    ranks += run.multiplicity[c];
+  }
+  for (std::size_t c = 0; c < run.multiplicity.size(); ++c) {
+    const double share = run.multiplicity[c] / ranks;
+    for (std::size_t a = 0; a < core::kActivities; ++a) {
+      mean.values[a] += clock.to_seconds(run.actor_activity[c].values[a]) * share;
+    }
+    // A rank that has finished waits for the others before the next step can begin.
+    mean[Activity::pipeline_bubble] += clock.to_seconds(run.end - run.actor_end[c]) * share;
+  }
+  return mean;
+}
+
+void fill_utilization(const CheckedScenario& checked, StepResult& result) {
+  const Scenario& s = checked.scenario();
+  const double tokens = checked.tokens_per_step();
+  const auto gpus = static_cast<double>(checked.gpus());
+  const auto flops = workload::training_flops_per_token(s.model, s.training, s.parallelism);
+  const auto peak = gpu::peak_rate(s.cluster.node.gpu, s.training.precision);
+  result.tokens_per_s = tokens / result.time.si();
+  result.tokens_per_s_per_gpu = result.tokens_per_s / gpus;
+  const auto rate = [&](core::Flops per_token) {
+    return core::FlopsPerSecond(per_token.si() * result.tokens_per_s_per_gpu);
+  };
+  result.mfu = rate(flops.mfu) / peak;
+  result.mfu_causal = rate(flops.mfu_causal) / peak;
+  result.hfu = rate(flops.hfu) / peak;
+  result.model_flops_per_gpu = rate(flops.mfu);
+  result.hardware_flops_per_gpu = rate(flops.hfu);
+  // The law: causal model FLOPs are really executed, so they cannot exceed the peak.
+  HEADWAY_CHECK(result.mfu_causal <= 1, "mfu_causal {} is above 1", result.mfu_causal);
+}
+
+/// Use of NVLink by groups inside a domain, whose transfers are timed events without flows:
+/// bytes a rank sends in the step / (its bandwidth x step); mean and busiest over the ranks.
+void add_timed_use(const CheckedScenario& checked,
+                   const LoweredStep& lowered,
+                   core::Tick end,
+                   std::vector<LinkUse>& uses) {
+  const double room = checked.scenario().cluster.node.scale_up.bandwidth.si() *
+                      core::Clock::step().to_seconds(end).si();
+  double sum = 0;
+  double ranks = 0;
+  double busiest = 0;
+  std::vector<std::vector<double>> arrivals;  // per program and slot
+  for (const auto& program : lowered.problem.programs) {
+    auto& counts = arrivals.emplace_back();
+    for (const auto& step : program) {
+      if (step.code == network::StepCode::arrive) {
+        counts.resize(std::max<std::size_t>(counts.size(), step.slot + 1U));
+        counts[step.slot] += 1;
+      }
+    }
+  }
+  for (const auto& actor : lowered.problem.actors) {
+    double bytes = 0;
+    const auto& counts = arrivals[actor.program];
+    for (std::size_t slot = 0; slot < counts.size(); ++slot) {
+      bytes += counts[slot] * lowered.timed_bytes[actor.groups[slot]].si();
+    }
+    sum += bytes * actor.multiplicity;
+    ranks += actor.multiplicity;
+    busiest = std::max(busiest, bytes);
+  }
+  const double mean = sum / (room * ranks);
+  const std::string tier(
+      network::tier_name(network::Tier::scale_up, checked.scenario().cluster.node.scale_up.kind));
+  const auto place =
+      std::find_if(uses.begin(), uses.end(), [&](const LinkUse& use) { return use.tier == tier; });
+  if (place != uses.end()) {
+    place->mean += mean;
+    place->busiest += busiest / room;  // at most that: it need not be the same GPU
+  } else if (sum > 0) {
+    uses.push_back({tier, mean, busiest / room});
+  }
+}
+
+std::vector<LinkUse> link_use(const network::Fabric& fabric,
+                              const LoweredStep& lowered,
+                              const network::RunResult& run) {
+  struct Sum {
+    double bytes = 0, capacity = 0, busiest = 0;
+  };
+  std::vector<std::pair<network::Tier, Sum>> tiers;
+  const double seconds = core::Clock::step().to_seconds(run.end).si();
+  for (std::size_t l = 0; l < lowered.fabric_links.size(); ++l) {
+    const auto& link = fabric.link(lowered.fabric_links[l]);
+    auto place = std::find_if(tiers.begin(), tiers.end(),
+                              [&](const auto& t) { return t.first == link.tier; });
+    if (place == tiers.end()) {
+      place = tiers.insert(tiers.end(), {link.tier, Sum{}});
+    }
+    const double room = lowered.problem.links[l].capacity.si() * seconds;
+    const double links = lowered.link_multiplicity[l];
+    place->second.bytes += run.link_bytes[l] * links;
+    place->second.capacity += room * links;
+    place->second.busiest =
+        std::max(place->second.busiest, room > 0 ? run.link_bytes[l] / room : 0);
+  }
+  std::vector<LinkUse> uses;
+  for (const auto& [tier, sum] : tiers) {
+    uses.push_back({std::string(network::tier_name(tier, fabric.input().scale_up.kind)),
+                    sum.capacity > 0 ? sum.bytes / sum.capacity : 0, sum.busiest});
+  }
+  return uses;
+}
+
+/// Groups inside a domain are timed alone, so together they can carry more than its links do.
+void warn_of_overload(StepResult& result) {
+  for (const LinkUse& use : result.links) {
+    if (use.mean > 1.001) {
+      result.warnings.push_back(
+          fmt::format("{} carries {:.0f} % of what its links can: groups inside one domain are "
+                      "timed as if each "
+                      "were alone, so the step takes at least {:.2g} % longer",
+                      use.tier, 100 * use.mean, 100 * (use.mean - 1)));
+    }
+  }
+}
+
+/// Relative error of a step: that of the calibration and of the kernels; 14 % more for mixtures of
+/// experts, whose exchange and launches change from release to release (errors of published runs,
+/// docs/validation.md).
+double relative_error(const Scenario& s) {
+  constexpr double kExperts = 0.14;
+  return std::hypot(s.calibration.relative_error, kernel_error(s), s.model.moe ? kExperts : 0.0);
+}
+
+/// Relative error is taken as lognormal, so the interval is wider upwards.
+void fill_interval(double relative_error, StepResult& result) {
+  const double factor = std::exp(kOneSidedFivePercent * relative_error);
+  result.interval_low = result.time / factor;
+  result.interval_high = result.time * factor;
+}
+
+}  // namespace
+
+double kernel_error(const Scenario& scenario) {
+  constexpr double kWithoutTables = 0.1;
+  constexpr double kStandIn =
+      0.1;  // round; spread of shares of the peak between formats of one GPU
+  const auto& gpu = scenario.cluster.node.gpu;
+  const auto precision = scenario.training.precision;
+  const bool full = workload::full_precision(precision);
+  const bool tables =
+      full ? gpu::gemm_table_share(gpu, precision, 1, 1, 1).has_value() : gpu.kernels.has_value();
+  const bool known = tables || scenario.calibration.kernels.has_value();
+  const auto shares = scenario.calibration.kernels.value_or(gpu.sustained);
+  return std::hypot(known ? 0 : kWithoutTables,
+                    gpu::has_own_share(shares, precision) ? 0 : kStandIn);
+}
+
+StepResult simulate_step(const CheckedScenario& checked, const StepOptions& options) {
+  const Scenario& s = checked.scenario();
+  const auto graph =
+      workload::build_step_graph(s.model, s.training, s.parallelism, checked.data_parallel(),
+                                 checked.micro_batches(), rank_layout(checked).expert_domains());
+  const network::Fabric fabric = build_fabric(s.cluster);
+  // A slow part is of one rank: then no tensor rank speaks for the others.
+  const bool alike = options.fold && options.degradations.empty();
+  const TensorOrbits orbits = alike ? tensor_orbits(checked, fabric) : TensorOrbits{};
+  LoweredStep lowered =
+      lower(checked, graph, fabric, {.contention = options.contention, .orbits = &orbits});
+  degrade(options.degradations, rank_layout(checked), fabric, lowered);
+  network::RunOptions run_options;
+  run_options.fold = options.fold;
+  run_options.trace = options.trace;
+  const network::RunResult run = network::run(lowered.problem, run_options);
+  HEADWAY_CHECK(run.end > 0, "the step of '{}' took no time", s.name);
+
+  const auto clock = core::Clock::step();
+  StepResult result;
+  result.time = clock.to_seconds(run.end);
+  fill_interval(relative_error(s), result);
+  fill_utilization(checked, result);
+  result.breakdown = mean_breakdown(run);
+  if (options.trace) {
+    const auto path = critical_path(lowered.problem, run);
+    for (std::size_t a = 0; a < core::kActivities; ++a) {
+      result.critical_path.values[a] = clock.to_seconds(path.values[a]);
+    }
+  }
+  result.links = link_use(fabric, lowered, run);
+  add_timed_use(checked, lowered, run.end, result.links);
+  warn_of_overload(result);
+  result.event_digest = run.event_digest;
+  result.result_digest = run.result_digest;
+  result.events = run.events;
+  result.rank_classes = static_cast<std::int64_t>(run.classes);
+  result.ranks = checked.gpus();
+  result.memory = predict_memory(checked);
+  result.assumptions = step_assumptions(checked, lowered);
+  return result;
+}
+
+}  // namespace headway::training

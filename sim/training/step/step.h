@@ -1,0 +1,31 @@
+// The step simulation: CheckedScenario -> Cluster + StepGraph -> StepResult.
+#pragma once
+
+#include <vector>
+
+#include "sim/training/check.h"
+#include "sim/training/step/degrade.h"
+#include "sim/training/step/step_result.h"
+
+namespace headway::training {
+
+struct StepOptions {
+  bool fold = true;        ///< simulate one rank a class of equals; the ticks are the same
+  bool trace = true;       ///< record what every rank did: needed for critical_path
+  bool contention = true;  ///< false: every transfer takes its time alone, whatever runs beside it
+  std::vector<Degradation> degradations{};  ///< slow parts; empty: the healthy step
+};
+
+/// Relative error of a step that a GPU adds about which no table or measurement says how its
+/// kernels depend on their shapes: 0.1, or 0 where there is one (errors of published runs,
+/// docs/validation.md).
+double kernel_error(const Scenario& scenario);
+
+/// Memory of every stage, without simulating.
+MemoryResult predict_memory(const CheckedScenario& checked);
+
+/// Simulates one step, event by event. A plan that does not fit is simulated all the same
+/// (`memory.fits` says so).
+StepResult simulate_step(const CheckedScenario& checked, const StepOptions& options = {});
+
+}  // namespace headway::training

@@ -1,0 +1,585 @@
+#include "sim/workload/blocks/build.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "sim/core/error.h"
+#include "sim/workload/blocks/block_table.h"
+#include "sim/workload/blocks/data_parallel_blocks.h"
+#include "sim/workload/blocks/layer_blocks.h"
+#include "sim/workload/blocks/pipeline_blocks.h"
+#include "sim/workload/layout.h"
+#include "sim/workload/memory/offload.h"
+#include "sim/workload/memory/rank_parameters.h"
+#include "sim/workload/schedule/schedule.h"
+
+namespace headway::workload {
+
+namespace {
+
+constexpr int kNone = -1;
+
+/// Blocks of one chunk, by index into the graph; kNone where there is nothing to do.
+struct ChunkBlocks {
+  int enter_forward = kNone, leave_backward = kNone;
+  std::vector<int> leave_forward, enter_backward;  ///< in order
+  std::vector<LayerRun> runs;                      ///< its layers, in the order of the model
+  std::vector<Bucket> buckets;  ///< in the order of backward; empty without data parallelism
+  std::vector<int> reduce;      ///< one a bucket, where gradients are reduced bucket by bucket
+  std::vector<int>
+      await_gather;           ///< one a bucket, with overlapped gathers of the optimizer's shards
+  std::vector<int> gather;    ///< one a bucket, where weights are sharded: starts its gather
+  int last_backward = kNone;  ///< index of the item that completes the gradients
+  int first_forward = kNone;
+};
+
+/// A chunk's blocks with its messages apart.
+struct ChunkInside {
+  ChunkBlocks blocks;
+  int receive_forward = kNone, send_forward = kNone;
+  int receive_backward = kNone, send_backward = kNone;
+};
+
+ChunkInside inside_of(const ChunkBlocks& blocks, const ChunkLayout& chunk) {
+  ChunkInside out;
+  out.blocks = blocks;
+  if (!chunk.embedding) {
+    out.receive_forward = std::exchange(out.blocks.enter_forward, kNone);
+    out.send_backward = std::exchange(out.blocks.leave_backward, kNone);
+  }
+  if (!chunk.head && !blocks.leave_forward.empty()) {
+    out.send_forward = blocks.leave_forward.front();
+    out.receive_backward = blocks.enter_backward.front();
+    out.blocks.leave_forward.clear();
+    out.blocks.enter_backward.clear();
+  }
+  return out;
+}
+
+/// Blocks of the layers of one kind.
+struct LayerBlocks {
+  int forward = kNone, backward = kNone;
+  int input_gradient = kNone, weight_gradient = kNone;
+};
+
+/// What the blocks of a graph are made from.
+BlockInput block_input(const ModelSpec& model,
+                       const TrainingSpec& training,
+                       const ParallelismSpec& parallelism,
+                       int expert_domains) {
+  BlockInput input{model, training, parallelism, rank_shape(model, training, parallelism), {}};
+  if (model.moe) {
+    input.experts = expert_shape(model, training, parallelism, input.shape, expert_domains);
+  }
+  return input;
+}
+
+Block end_block(const BlockInput& input,
+                const StageLayout& layout,
+                const DataRanks& ranks,
+                int stage) {
+  OptimizerInput optimizer;
+  optimizer.parameters = stage_parameters_per_rank(input.model, input.parallelism, layout, stage);
+  optimizer.ranks = ranks;
+  bool first = false;
+  bool last = false;
+  for (int c = 0; c < layout.chunks(); ++c) {
+    const ChunkLayout& chunk = layout.at(stage, c);
+    for (const LayerRun& run :
+         layer_runs(input.model, input.parallelism, chunk.first_layer, chunk.layers)) {
+      optimizer.replicated += run.layers * replicated_parameters(input.model, run.kind);
+    }
+    first = first || chunk.embedding;
+    last = last || chunk.head;
+  }
+  // A prediction module beside the head reads a copy of the token table.
+  const bool copies = input.model.tied_embeddings || input.model.multi_token_prediction > 0;
+  optimizer.embedding = first != last && copies;
+  if (last) {
+    optimizer.replicated +=
+        input.model.multi_token_prediction *
+        replicated_parameters(input.model, last_layer_kind(input.model, input.parallelism));
+  }
+  return finish_step(input, optimizer);
+}
+
+class GraphBuilder {
+ public:
+  GraphBuilder(const BlockInput& input, int data_parallel, int micro_batches, GraphDetail detail)
+      : input_(input),
+        detail_(detail),
+        schedule_(effective_schedule(input.parallelism)),
+        layout_(input.model, input.parallelism),
+        ranks_(data_ranks(input.parallelism, data_parallel)),
+        items_(pipeline_schedule(schedule_,
+                                 input.parallelism.pipeline,
+                                 input.parallelism.virtual_stages,
+                                 micro_batches)) {}
+
+  StepGraph build() {
+    for (const LayerRun& run :
+         layer_runs(input_.model, input_.parallelism, 0, input_.model.layers)) {
+      intern_layer(run.kind);
+    }
+    if (shards_weights()) {
+      await_weights_ = intern(await_parameters(input_, 0, 1, {}));
+    }
+    for (int stage = 0; stage < layout_.stages(); ++stage) {
+      graph_.stages.push_back(build_stage(stage));
+    }
+    graph_.blocks = blocks_.take();
+    add_copies(input_.model, input_.training, input_.parallelism, layout_, graph_);
+    return std::move(graph_);
+  }
+
+ private:
+  /// Index of a block equal to `block`, added if there is none.
+  int intern(Block block) { return blocks_.intern(std::move(block)); }
+
+  /// The same of a block that computes.
+  template <class Write>
+  int intern(std::string name, Write write) {
+    return intern(detail_ == GraphDetail::whole ? write() : Block{std::move(name), {}});
+  }
+
+  void intern_layer(const LayerKind& kind) {
+    const auto [place, fresh] = layers_.try_emplace(kind);
+    if (!fresh) {
+      return;
+    }
+    LayerBlocks& blocks = place->second;
+    const auto backward = [&](BackwardPart part) {
+      return [this, &kind, part] { return layer_backward(input_, kind, part); };
+    };
+    const std::string name = kind_name(kind);
+    blocks.forward = intern(name + " forward", [&] { return layer_forward(input_, kind); });
+    blocks.backward = intern(name + " backward", backward(BackwardPart::whole));
+    if (splits_backward()) {
+      blocks.input_gradient =
+          intern(name + " input gradient", backward(BackwardPart::input_gradient));
+      blocks.weight_gradient =
+          intern(name + " weight gradient", backward(BackwardPart::weight_gradient));
+    }
+  }
+
+  bool splits_backward() const {
+    for (const WorkItem& item : items_.front()) {
+      if (item.kind == WorkKind::weight_gradient) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  bool reduces_early() const { return ranks_.several() && input_.training.framework.data_overlap; }
+  /// Gradients are sharded: they are reduced after every micro-batch, not after the last.
+  bool reduces_always() const {
+    return ranks_.several() && shards_gradients(input_.parallelism.sharding);
+  }
+  bool shards_weights() const {
+    return ranks_.several() && workload::shards_weights(input_.parallelism.sharding);
+  }
+  bool gathers_early() const {
+    return reduces_early() && input_.parallelism.sharding != Sharding::zero0 && !shards_weights();
+  }
+
+  /// Channels: two a chunk of the receiver, activations and gradients.
+  void connect(ChunkBlocks& blocks, const ChunkLayout& chunk) {
+    const int p = layout_.stages();
+    const StageChunk here{chunk.stage, chunk.chunk};
+    if (const auto from = previous_chunk(schedule_, p, layout_.chunks(), here)) {
+      if (from->stage != chunk.stage) {
+        blocks.enter_forward =
+            intern(receive_block(input_, from->stage, Group::pipeline_previous, 2 * chunk.chunk));
+        blocks.leave_backward =
+            intern(send_block(input_, from->stage, Group::pipeline_previous, 2 * from->chunk + 1));
+      }
+    } else {
+      blocks.enter_forward = intern("embedding forward", [&] { return embedding_forward(input_); });
+      blocks.leave_backward =
+          intern("embedding backward", [&] { return embedding_backward(input_); });
+    }
+    if (const auto to = next_chunk(schedule_, p, layout_.chunks(), here)) {
+      if (to->stage != chunk.stage) {
+        blocks.leave_forward = {
+            intern(send_block(input_, to->stage, Group::pipeline_next, 2 * to->chunk))};
+        blocks.enter_backward = {
+            intern(receive_block(input_, to->stage, Group::pipeline_next, 2 * chunk.chunk + 1))};
+      }
+    } else {
+      connect_head(blocks);
+    }
+  }
+
+  /// The head, and after it each multi-token prediction module with its own use of the head;
+  /// backward meets them in the opposite order. A module's layer has no half backward.
+  void connect_head(ChunkBlocks& blocks) {
+    blocks.leave_forward = {intern("head forward", [&] { return head_forward(input_); })};
+    blocks.enter_backward = {intern("head backward", [&] { return head_backward(input_); })};
+    for (int i = 0; i < input_.model.multi_token_prediction; ++i) {
+      const LayerBlocks& layer = layers_.at(last_layer_kind(input_.model, input_.parallelism));
+      const std::vector<int> forward{
+          intern("prediction forward", [&] { return prediction_forward(input_); }), layer.forward,
+          blocks.leave_forward.front()};
+      const std::vector<int> backward{
+          blocks.enter_backward.back(), layer.backward,
+          intern("prediction backward", [&] { return prediction_backward(input_); })};
+      blocks.leave_forward.insert(blocks.leave_forward.end(), forward.begin(), forward.end());
+      blocks.enter_backward.insert(blocks.enter_backward.begin(), backward.begin(), backward.end());
+    }
+  }
+
+  std::vector<ChunkBlocks> stage_blocks(int stage) {
+    std::vector<ChunkBlocks> chunks(static_cast<std::size_t>(layout_.chunks()));
+    const auto& items = items_[static_cast<std::size_t>(stage)];
+    for (int i = 0; i < static_cast<int>(items.size()); ++i) {
+      ChunkBlocks& blocks =
+          chunks[static_cast<std::size_t>(items[static_cast<std::size_t>(i)].chunk)];
+      if (items[static_cast<std::size_t>(i)].kind == WorkKind::forward) {
+        blocks.first_forward = blocks.first_forward == kNone ? i : blocks.first_forward;
+      } else {
+        blocks.last_backward = i;
+      }
+    }
+    for (int c = 0; c < layout_.chunks(); ++c) {
+      ChunkBlocks& blocks = chunks[static_cast<std::size_t>(c)];
+      const ChunkLayout& chunk = layout_.at(stage, c);
+      connect(blocks, chunk);
+      blocks.runs = layer_runs(input_.model, input_.parallelism, chunk.first_layer, chunk.layers);
+      blocks.buckets = chunk_buckets(input_.model, input_.parallelism, chunk, ranks_.shared);
+      for (const Bucket& bucket : blocks.buckets) {
+        if (reduces_early() || reduces_always()) {
+          blocks.reduce.push_back(intern(reduce_bucket(input_, bucket.parameters)));
+        }
+        if (shards_weights()) {
+          blocks.gather.push_back(intern(gather_weights(input_, bucket.parameters)));
+        }
+      }
+    }
+    return chunks;
+  }
+
+  static std::vector<ChunkBlocks*> in_order_of_use(std::vector<ChunkBlocks>& chunks) {
+    std::vector<ChunkBlocks*> used;
+    for (ChunkBlocks& blocks : chunks) {
+      used.push_back(&blocks);
+    }
+    std::sort(used.begin(), used.end(), [](const ChunkBlocks* a, const ChunkBlocks* b) {
+      return a->first_forward < b->first_forward;
+    });
+    return used;
+  }
+
+  /// Chains the gathers of a stage. One chunk a stage: each gather is started when the one before
+  /// it is awaited (forward hooks). Several chunks: those of the next chunk are started when the
+  /// first of a chunk is awaited, so that no stage waits for them in turn while the pipeline fills
+  /// (Megatron-Core, param_sync_func). Chunks follow each other as they are first used, so that
+  /// mirrored stages gather in the same order.
+  /// @returns the block that starts the first, or kNone
+  int plan_gathers(std::vector<ChunkBlocks>& chunks) {
+    if (!gathers_early()) {
+      return kNone;
+    }
+    const std::vector<ChunkBlocks*> used = in_order_of_use(chunks);
+    std::vector<std::vector<RankParameters>> order;  // per launch: what is gathered together
+    for (const ChunkBlocks* blocks : used) {
+      if (chunks.size() > 1) {
+        order.emplace_back();
+      }
+      for (auto bucket = blocks->buckets.rbegin(); bucket != blocks->buckets.rend(); ++bucket) {
+        if (chunks.size() == 1) {
+          order.emplace_back();
+        }
+        order.back().push_back(bucket->parameters);
+      }
+    }
+    if (order.empty()) {
+      return kNone;
+    }
+    int index = 0;
+    std::size_t launch = 0;
+    for (ChunkBlocks* blocks : used) {
+      for (std::size_t i = 0; i < blocks->buckets.size(); ++i, ++index) {
+        const bool launches = i == 0 || chunks.size() == 1;
+        launch += launches ? 1 : 0;
+        const bool more = launches && launch < order.size();
+        const int first =
+            index + (chunks.size() == 1 ? 1 : static_cast<int>(blocks->buckets.size()));
+        blocks->await_gather.push_back(intern(await_parameters(
+            input_, index, first, more ? order[launch] : std::vector<RankParameters>{})));
+      }
+    }
+    return intern(start_parameters(input_, order.front()));
+  }
+
+  static void call(Stage& stage, int block, const Call& like, int repeat = 1) {
+    if (block != kNone && repeat > 0) {
+      Call made = like;
+      made.block = block;
+      made.repeat = repeat;
+      stage.calls.push_back(made);
+    }
+  }
+
+  static void call_each(Stage& stage, const std::vector<int>& blocks, const Call& like) {
+    for (const int block : blocks) {
+      call(stage, block, like);
+    }
+  }
+
+  void forward_layers(Stage& stage, const std::vector<LayerRun>& runs, const Call& like) const {
+    for (const LayerRun& run : runs) {
+      call(stage, layers_.at(run.kind).forward, like, run.layers);
+    }
+  }
+
+  void backward_layers(Stage& stage,
+                       const std::vector<LayerRun>& runs,
+                       const Call& like,
+                       WorkKind kind) const {
+    for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
+      call(stage, layer_block(layers_.at(run->kind), kind), like, run->layers);
+    }
+  }
+
+  /// Runs the buckets of a chunk with sharded weights: while one computes, the next one's weights
+  /// arrive. `compute(bucket)` makes the calls of a bucket; `needs(bucket)` says whether its
+  /// weights must be gathered.
+  template <class Compute, class Needs>
+  void run_sharded(Stage& stage,
+                   const Call& like,
+                   const ChunkBlocks& blocks,
+                   const std::vector<std::size_t>& order,
+                   Needs needs,
+                   Compute compute) const {
+    const auto start_next = [&](std::size_t place) {
+      for (; place < order.size(); ++place) {
+        if (needs(blocks.buckets[order[place]])) {
+          call(stage, blocks.gather[order[place]], like);
+          return;
+        }
+      }
+    };
+    start_next(0);
+    for (std::size_t place = 0; place < order.size(); ++place) {
+      if (needs(blocks.buckets[order[place]])) {
+        call(stage, await_weights_, like);
+        start_next(place + 1);
+      }
+      compute(order[place]);
+    }
+  }
+
+  void forward_sharded(Stage& stage,
+                       const ChunkBlocks& blocks,
+                       const ChunkLayout& chunk,
+                       const Call& like) const {
+    if (!chunk.embedding) {
+      call(stage, blocks.enter_forward, like);
+    }
+    std::vector<std::size_t> order(blocks.buckets.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      order[i] = order.size() - 1 - i;
+    }
+    const auto all = [](const Bucket&) { return true; };
+    run_sharded(stage, like, blocks, order, all, [&](std::size_t i) {
+      const Bucket& bucket = blocks.buckets[i];
+      call(stage, bucket.embedding ? blocks.enter_forward : kNone, like);
+      forward_layers(stage, bucket.runs, like);
+    });
+    call_each(stage, blocks.leave_forward, like);
+  }
+
+  /// The head's weights are still there from the forward; the embedding's backward needs none.
+  void backward_sharded(Stage& stage,
+                        const ChunkBlocks& blocks,
+                        const Call& like,
+                        WorkKind kind) const {
+    const bool passes_on = kind != WorkKind::weight_gradient;
+    int leave = passes_on ? blocks.leave_backward : kNone;
+    call_each(stage, passes_on ? blocks.enter_backward : std::vector<int>{}, like);
+    std::vector<std::size_t> order(blocks.buckets.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const auto needs = [&](const Bucket& bucket) {
+      return passes_on && input_.parallelism.reshard && !bucket.runs.empty();
+    };
+    run_sharded(stage, like, blocks, order, needs, [&](std::size_t i) {
+      backward_layers(stage, blocks.buckets[i].runs, like, kind);
+      if (blocks.buckets[i].embedding) {
+        call(stage, std::exchange(leave, kNone), like);
+      }
+      if (kind != WorkKind::input_gradient) {
+        call(stage, blocks.reduce[i], like);
+      }
+    });
+    call(stage, leave, like);
+  }
+
+  static int layer_block(const LayerBlocks& blocks, WorkKind kind) {
+    return kind == WorkKind::backward         ? blocks.backward
+           : kind == WorkKind::input_gradient ? blocks.input_gradient
+                                              : blocks.weight_gradient;
+  }
+
+  void forward(Stage& stage,
+               const ChunkBlocks& blocks,
+               const ChunkLayout& chunk,
+               const Call& like,
+               bool first) const {
+    if (!blocks.gather.empty()) {
+      forward_sharded(stage, blocks, chunk, like);
+      return;
+    }
+    if (!first || blocks.await_gather.empty()) {
+      call(stage, blocks.enter_forward, like);
+      forward_layers(stage, blocks.runs, like);
+      call_each(stage, blocks.leave_forward, like);
+      return;
+    }
+    // A stage without an embedding receives before it waits for its first weights.
+    if (!chunk.embedding) {
+      call(stage, blocks.enter_forward, like);
+    }
+    std::size_t index = 0;
+    for (auto bucket = blocks.buckets.rbegin(); bucket != blocks.buckets.rend();
+         ++bucket, ++index) {
+      call(stage, blocks.await_gather[index], like);
+      call(stage, bucket->embedding ? blocks.enter_forward : kNone, like);
+      forward_layers(stage, bucket->runs, like);
+    }
+    call_each(stage, blocks.leave_forward, like);
+  }
+
+  /// A whole backward, or one of its halves: the first passes gradients on, the second completes
+  /// those of weights.
+  void backward(
+      Stage& stage, const ChunkBlocks& blocks, const Call& like, WorkKind kind, bool last) const {
+    if (!blocks.gather.empty()) {
+      backward_sharded(stage, blocks, like, kind);
+      return;
+    }
+    const bool passes_on = kind != WorkKind::weight_gradient;
+    const bool completes = kind != WorkKind::input_gradient && (last || reduces_always());
+    int leave = passes_on ? blocks.leave_backward : kNone;
+    call_each(stage, passes_on ? blocks.enter_backward : std::vector<int>{}, like);
+    if (completes && !blocks.reduce.empty()) {
+      for (std::size_t i = 0; i < blocks.buckets.size(); ++i) {
+        backward_layers(stage, blocks.buckets[i].runs, like, kind);
+        if (blocks.buckets[i].embedding) {
+          call(stage, std::exchange(leave, kNone), like);
+        }
+        call(stage, blocks.reduce[i], like);
+      }
+    } else {
+      backward_layers(stage, blocks.runs, like, kind);
+    }
+    call(stage, leave, like);
+  }
+
+  static Call call_of(const WorkItem& item) {
+    const CallKind kind = item.kind == WorkKind::forward           ? CallKind::forward
+                          : item.kind == WorkKind::weight_gradient ? CallKind::weight_gradient
+                                                                   : CallKind::backward;
+    return {0, kind, item.micro_batch, item.chunk, 1};
+  }
+
+  /// Item `i` of a stage's schedule.
+  void run_item(Stage& stage, int index, const ChunkBlocks& blocks, int i) const {
+    const WorkItem& item = items_[static_cast<std::size_t>(index)][static_cast<std::size_t>(i)];
+    if (item.kind == WorkKind::forward) {
+      forward(stage, blocks, layout_.at(index, item.chunk), call_of(item),
+              i == blocks.first_forward);
+    } else {
+      backward(stage, blocks, call_of(item), item.kind, i == blocks.last_backward);
+    }
+  }
+
+  /// Forward `i` and the backward after it as one pass.
+  void run_pair(Stage& stage, int index, const std::vector<ChunkInside>& inside, int i) const {
+    const StageSchedule& items = items_[static_cast<std::size_t>(index)];
+    const WorkItem& first = items[static_cast<std::size_t>(i)];
+    const WorkItem& second = items[static_cast<std::size_t>(i) + 1];
+    const ChunkInside& ahead = inside[static_cast<std::size_t>(first.chunk)];
+    const ChunkInside& back = inside[static_cast<std::size_t>(second.chunk)];
+    call(stage, ahead.receive_forward, call_of(first));
+    call(stage, back.receive_backward, call_of(second));
+    run_item(stage, index, ahead.blocks, i);
+    run_item(stage, index, back.blocks, i + 1);
+    call(stage, ahead.send_forward, call_of(first));
+    call(stage, back.send_backward, call_of(second));
+  }
+
+  Stage build_stage(int index) {
+    std::vector<ChunkBlocks> chunks = stage_blocks(index);
+    Stage stage;
+    const int first_gather = plan_gathers(chunks);
+    call(stage, first_gather, {0, CallKind::prologue, -1, 0, 1});
+    std::vector<ChunkInside> inside;
+    for (int c = 0; c < layout_.chunks(); ++c) {
+      inside.push_back(inside_of(chunks[static_cast<std::size_t>(c)], layout_.at(index, c)));
+    }
+    const StageSchedule& items = items_[static_cast<std::size_t>(index)];
+    for (int i = 0; i < static_cast<int>(items.size()); ++i) {
+      const WorkItem& item = items[static_cast<std::size_t>(i)];
+      if (item.with_next) {
+        run_pair(stage, index, inside, i);
+        ++i;
+      } else {
+        run_item(stage, index, chunks[static_cast<std::size_t>(item.chunk)], i);
+      }
+    }
+    const int end =
+        intern("finish step", [&] { return end_block(input_, layout_, ranks_, index); });
+    call(stage, end, {0, CallKind::epilogue, -1, 0, 1});
+    return stage;
+  }
+
+  BlockInput input_;
+  GraphDetail detail_;
+  ScheduleKind schedule_;
+  StageLayout layout_;
+  DataRanks ranks_;
+  std::vector<StageSchedule> items_;
+  StepGraph graph_;
+  BlockTable blocks_;
+  std::map<LayerKind, LayerBlocks> layers_;
+  int await_weights_ = kNone;
+};
+
+}  // namespace
+
+StepGraph build_step_graph(const ModelSpec& model,
+                           const TrainingSpec& training,
+                           const ParallelismSpec& parallelism,
+                           int data_parallel,
+                           int micro_batches,
+                           int expert_domains,
+                           GraphDetail detail) {
+  core::Diagnostics diagnostics;
+  for (Violation& one : violations(model, training, parallelism, data_parallel, micro_batches)) {
+    diagnostics.add(std::nullopt, std::move(one.text));
+  }
+  diagnostics.throw_if_any();
+  const TrainingSpec resolved = in_its_format(training);
+  const BlockInput input = block_input(model, resolved, parallelism, expert_domains);
+  return GraphBuilder(input, data_parallel, micro_batches, detail).build();
+}
+
+std::vector<Block> end_blocks(const ModelSpec& model,
+                              const TrainingSpec& training,
+                              const ParallelismSpec& parallelism,
+                              int data_parallel) {
+  const TrainingSpec resolved = in_its_format(training);
+  const BlockInput input = block_input(model, resolved, parallelism, 1);
+  const StageLayout layout(model, parallelism);
+  const DataRanks ranks = data_ranks(parallelism, data_parallel);
+  std::vector<Block> blocks;
+  for (int stage = 0; stage < layout.stages(); ++stage) {
+    blocks.push_back(end_block(input, layout, ranks, stage));
+  }
+  return blocks;
+}
+
+}  // namespace headway::workload

@@ -1,0 +1,256 @@
+#include "sim/workload/blocks/data_parallel_blocks.h"
+
+#include "sim/workload/blocks/block_writer.h"
+#include "sim/workload/memory/optimizer_state.h"
+
+namespace headway::workload {
+
+namespace {
+
+using core::Activity;
+using core::Bytes;
+using core::CollectiveKind;
+
+/// With fp16's scaled loss gradients are copied to fp32 (written), divided by the scale and clipped
+/// (each read and written) in passes of their own. Source: Megatron-LM 2.x,
+/// megatron/optimizer/optimizer.py, Float16Optimizer.step.
+constexpr double kUnscaleBytes = 4 + 8 + 8;
+
+bool sharded(const ParallelismSpec& parallelism) { return parallelism.sharding != Sharding::zero0; }
+
+CollectiveKind reduction(const ParallelismSpec& parallelism) {
+  return sharded(parallelism) ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
+}
+
+/// Casts from the gradient buffer's format to the one on the wire, where they differ.
+void write_cast(BlockWriter& writer, const FrameworkSpec& framework, double parameters) {
+  if (framework.reduce_bytes != framework.gradient_bytes) {
+    writer.compute(memory_kernel("gradient cast",
+                                 (framework.gradient_bytes + framework.reduce_bytes) * parameters));
+  }
+}
+
+/// Parameters of one kind, shared or experts, and the ranks that divide their states.
+struct Divided {
+  double parameters = 0;
+  Group group = Group::data_context;
+  int shards = 1;                 ///< hsdp: ranks of the group
+  Group copies = Group::replica;  ///< hsdp: ranks of other groups with the same shard
+};
+
+/// Calls `visit` for the two kinds of parameters, where there are any.
+template <class F>
+void for_each_group(const RankParameters& parameters, const ParallelismSpec& parallelism, F visit) {
+  const bool hybrid = parallelism.sharding == Sharding::hsdp;
+  if (parameters.shared > 0) {
+    visit(Divided{parameters.shared, hybrid ? Group::shard : Group::data_context,
+                  parallelism.shard_group_size, Group::replica});
+  }
+  if (parameters.experts > 0) {
+    visit(Divided{parameters.experts, hybrid ? Group::expert_shard : Group::expert_data,
+                  expert_shard_ranks(parallelism), Group::expert_replica});
+  }
+}
+
+/// Reductions of gradients, and with hsdp that of each rank's share over the copies.
+void add_reductions(BlockWriter& writer,
+                    const BlockInput& input,
+                    const RankParameters& parameters,
+                    bool overlap) {
+  const FrameworkSpec& framework = input.training.framework;
+  write_cast(writer, framework, parameters.total());
+  const auto add = [&](CollectiveKind kind, Group group, double count) {
+    Operation reduce;
+    reduce.kind = OperationKind::collective;
+    reduce.collective = kind;
+    reduce.group = group;
+    reduce.activity = Activity::data;
+    reduce.bytes = Bytes(framework.reduce_bytes * count);
+    reduce.name = "gradient reduction";
+    reduce.asynchronous = overlap;
+    reduce.ticket = overlap ? kGradientTicket : -1;
+    writer.add(std::move(reduce));
+  };
+  for_each_group(parameters, input.parallelism, [&](const Divided& divided) {
+    add(reduction(input.parallelism), divided.group, divided.parameters);
+    if (input.parallelism.sharding == Sharding::hsdp) {
+      add(CollectiveKind::all_reduce, divided.copies, divided.parameters / divided.shards);
+    }
+  });
+}
+
+/// Gradients of weights that several ranks of a replica hold.
+void write_replica_reductions(BlockWriter& writer,
+                              const BlockInput& input,
+                              const OptimizerInput& optimizer) {
+  const double gradient_bytes = input.training.framework.gradient_bytes;
+  if (input.shape.gathers) {
+    // With sequence parallelism every rank saw only its tokens: what all hold whole is summed.
+    writer.collective(CollectiveKind::all_reduce, Group::tensor, Activity::tensor,
+                      Bytes(gradient_bytes * optimizer.replicated), "norm gradients");
+  }
+  if (optimizer.embedding) {
+    const double table = static_cast<double>(input.shape.vocabulary) * input.model.hidden;
+    writer.collective(CollectiveKind::all_reduce, Group::embedding, Activity::data,
+                      Bytes(gradient_bytes * table), "tied embedding gradients");
+  }
+}
+
+void write_reduction(BlockWriter& writer,
+                     const BlockInput& input,
+                     const OptimizerInput& optimizer) {
+  const FrameworkSpec& framework = input.training.framework;
+  if (!optimizer.ranks.several()) {
+    return;
+  }
+  if (framework.data_overlap) {
+    Operation wait;
+    wait.kind = OperationKind::delay;
+    wait.activity = Activity::data;
+    wait.name = "gradient reduction";
+    wait.await = {kGradientTicket};
+    writer.add(std::move(wait));
+    return;
+  }
+  if (shards_gradients(input.parallelism.sharding)) {
+    return;  // reduced after every micro-batch
+  }
+  add_reductions(writer, input, optimizer.parameters, false);
+}
+
+core::Kernel host_kernel(core::KernelKind kind, const char* name, double bytes) {
+  core::Kernel kernel = memory_kernel(name, bytes);
+  kernel.kind = kind;
+  return kernel;
+}
+
+void write_update(BlockWriter& writer, const BlockInput& input, const OptimizerInput& optimizer) {
+  const double gradient_bytes = input.training.framework.gradient_bytes;
+  const RankParameters& all = optimizer.parameters;
+  const double shard =
+      all.shared / optimizer.ranks.shards + all.experts / optimizer.ranks.expert_shards;
+  const double held = shards_gradients(input.parallelism.sharding) ? shard : all.total();
+  const double updated = sharded(input.parallelism) ? shard : all.total();
+  if (input.training.precision == core::Precision::fp16) {
+    writer.compute({memory_kernel("unscale gradients", (gradient_bytes + kUnscaleBytes) * updated)},
+                   Activity::optimizer);
+  }
+  writer.compute({memory_kernel("gradient norm", gradient_bytes * updated)}, Activity::optimizer);
+  // One number a rank, but every rank of the job waits for all others here.
+  writer.collective(CollectiveKind::all_reduce, Group::world, Activity::data, Bytes(4),
+                    "gradient norm");
+  const core::Kernel clear = memory_kernel("clear gradients", gradient_bytes * held);
+  const bool full = full_precision(input.training.precision);
+  const double weight_bytes = element_bytes(input.training.precision);
+  const double moved =
+      (gradient_bytes + update_bytes(input.training.optimizer_state, full)) * updated;
+  if (offloads_optimizer(input.parallelism.offload)) {
+    writer.compute(
+        {host_kernel(core::KernelKind::host_copy, "gradients to host", gradient_bytes * updated),
+         host_kernel(core::KernelKind::host_update, "optimizer on host", moved),
+         host_kernel(core::KernelKind::host_copy, "weights from host", weight_bytes * updated),
+         clear},
+        Activity::optimizer);
+    return;
+  }
+  writer.compute({memory_kernel("optimizer", moved), clear}, Activity::optimizer);
+}
+
+void add_gathers(BlockWriter& writer,
+                 const BlockInput& input,
+                 int index,
+                 const RankParameters& parameters,
+                 bool overlap) {
+  for_each_group(parameters, input.parallelism, [&](const Divided& divided) {
+    Operation gather;
+    gather.kind = OperationKind::collective;
+    gather.collective = CollectiveKind::all_gather;
+    gather.group = divided.group;
+    gather.activity = Activity::data;
+    gather.bytes = Bytes(input.shape.element * divided.parameters);
+    gather.name = "parameter gather";
+    gather.asynchronous = overlap;
+    gather.ticket = overlap ? kFirstParameterTicket + index : -1;
+    writer.add(std::move(gather));
+  });
+}
+
+}  // namespace
+
+DataRanks data_ranks(const ParallelismSpec& parallelism, int data_parallel) {
+  const int shared = data_parallel * parallelism.context * copies_of_layers(parallelism);
+  const int experts = expert_data_ranks(parallelism, data_parallel);
+  const bool grouped = parallelism.sharding == Sharding::hsdp;
+  return {shared, experts, grouped ? parallelism.shard_group_size : shared,
+          grouped ? expert_shard_ranks(parallelism) : experts};
+}
+
+int expert_data_ranks(const ParallelismSpec& parallelism, int data_parallel) {
+  return parallelism.tensor * parallelism.context * data_parallel /
+         (parallelism.expert * parallelism.expert_tensor) * copies_of_layers(parallelism);
+}
+
+int expert_shard_ranks(const ParallelismSpec& parallelism) {
+  return parallelism.tensor * parallelism.shard_group_size /
+         (parallelism.expert * parallelism.expert_tensor);
+}
+
+Block reduce_bucket(const BlockInput& input, const RankParameters& parameters) {
+  BlockWriter writer("reduce gradients");
+  add_reductions(writer, input, parameters, input.training.framework.data_overlap);
+  return writer.finish();
+}
+
+Block start_parameters(const BlockInput& input, const std::vector<RankParameters>& parameters) {
+  BlockWriter writer("gather parameters");
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    add_gathers(writer, input, static_cast<int>(i), parameters[i], true);
+  }
+  return writer.finish();
+}
+
+Block gather_weights(const BlockInput& input, const RankParameters& parameters) {
+  BlockWriter writer("gather weights");
+  add_gathers(writer, input, 0, parameters, input.training.framework.data_overlap);
+  return writer.finish();
+}
+
+Block await_parameters(const BlockInput& input,
+                       int index,
+                       int next,
+                       const std::vector<RankParameters>& next_parameters) {
+  BlockWriter writer("await parameters");
+  Operation wait;
+  wait.kind = OperationKind::delay;
+  wait.activity = Activity::data;
+  wait.name = "parameter gather";
+  wait.await = {kFirstParameterTicket + index};
+  writer.add(std::move(wait));
+  for (std::size_t i = 0; i < next_parameters.size(); ++i) {
+    add_gathers(writer, input, next + static_cast<int>(i), next_parameters[i], true);
+  }
+  return writer.finish();
+}
+
+Block finish_step(const BlockInput& input, const OptimizerInput& optimizer) {
+  BlockWriter writer("finish step");
+  const FrameworkSpec& framework = input.training.framework;
+  write_reduction(writer, input, optimizer);
+  write_replica_reductions(writer, input, optimizer);
+  write_update(writer, input, optimizer);
+  const bool gathers = sharded(input.parallelism) && !shards_weights(input.parallelism.sharding);
+  if (gathers && optimizer.ranks.several() && !framework.data_overlap) {
+    add_gathers(writer, input, 0, optimizer.parameters, false);
+  }
+  if (framework.step_overhead > core::Seconds(0)) {
+    Operation overhead;
+    overhead.kind = OperationKind::delay;
+    overhead.activity = Activity::other;
+    overhead.duration = framework.step_overhead;
+    overhead.name = "step overhead";
+    writer.add(std::move(overhead));
+  }
+  return writer.finish();
+}
+
+}  // namespace headway::workload

@@ -1,0 +1,411 @@
+#include "sim/workload/blocks/kernels.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/workload/number_formats.h"
+
+namespace headway::workload {
+
+namespace {
+
+using core::Bytes;
+using core::Flops;
+using core::GemmPass;
+using core::Kernel;
+using core::KernelKind;
+
+double elements(std::int64_t rows, std::int64_t columns) {
+  return static_cast<double>(rows) * static_cast<double>(columns);
+}
+
+/// A product of m x k by k x n, `batch` times; operands of `precision`, result of `result_bytes` an
+/// element.
+Kernel gemm(const char* name,
+            core::Precision precision,
+            GemmPass pass,
+            std::int64_t m,
+            std::int64_t n,
+            std::int64_t k,
+            double result_traffic,
+            std::int64_t batch = 1) {
+  Kernel kernel;
+  kernel.kind = KernelKind::gemm;
+  kernel.name = name;
+  kernel.precision = precision;
+  kernel.pass = pass;
+  kernel.m = m;
+  kernel.n = n;
+  kernel.k = k;
+  kernel.batch = batch;
+  const double count = static_cast<double>(batch);
+  kernel.work = Flops(2.0 * count * elements(m, n) * static_cast<double>(k));
+  kernel.traffic =
+      Bytes(count * operand_bytes(precision) * (elements(m, k) + elements(k, n)) + result_traffic);
+  return kernel;
+}
+
+struct ProductShape {
+  std::int64_t m = 0, n = 0, k = 0;
+};
+
+/// One of the three products of a linear layer.
+Kernel product(const Linear& linear, GemmPass pass, ProductShape shape, double result_traffic) {
+  Kernel kernel = gemm(linear.name, linear.precision, pass, shape.m, shape.n, shape.k,
+                       result_traffic, linear.groups);
+  kernel.kind = linear.grouped ? KernelKind::grouped_gemm : KernelKind::gemm;
+  kernel.launches = linear.launches;
+  return kernel;
+}
+
+/// Elements of all groups' tokens, `width` each.
+double all_elements(const Linear& linear, std::int64_t width) {
+  return static_cast<double>(linear.groups) * elements(linear.tokens, width);
+}
+
+/// Reads 16-bit elements of all groups and writes them narrow, along rows and along columns (the
+/// weight gradient sums over tokens). In dense layers norms write one of the two, so that one is
+/// left on average.
+/// Source: NVIDIA/TransformerEngine, cast_transpose, LayerNormLinear and GroupedLinear, 2025.
+Kernel cast_kernel(const Linear& linear, std::int64_t width) {
+  const double copies = linear.grouped ? 2 : 1;
+  Kernel kernel = memory_kernel(
+      "cast", (2.0 + copies * operand_bytes(linear.precision)) * all_elements(linear, width));
+  kernel.launches = linear.launches;
+  return kernel;
+}
+
+/// @param work  floating-point operations of one pair of a query and a key, one head
+Kernel flash_kernel(KernelKind kind,
+                    const RankShape& shape,
+                    const AttentionShape& attention,
+                    double work,
+                    double traffic) {
+  Kernel kernel;
+  kernel.kind = kind;
+  kernel.name = "attention";
+  kernel.precision = shape.wide;
+  kernel.batch = shape.micro_batch;
+  kernel.sequence = attention.sequence;
+  kernel.key_sequence = attention.key_sequence;
+  kernel.query_heads = attention.heads;
+  kernel.key_value_heads = attention.key_value_heads;
+  kernel.head_dim = shape.head_dim;
+  kernel.causal = attention.causal;
+  const auto reached = std::max<std::int64_t>(1, std::llround(2.0 * attention.keys));
+  if (attention.causal && reached < attention.key_sequence) {
+    const std::int64_t tokens = shape.micro_batch * attention.sequence;
+    kernel.sequence = kernel.key_sequence = reached;
+    kernel.batch = std::max<std::int64_t>(1, (tokens + reached / 2) / reached);
+  } else if (attention.packed && !attention.causal) {
+    // The rectangle of a mean document, as often as there are queries for.
+    const double share = attention.keys / static_cast<double>(attention.key_sequence);
+    const std::int64_t queries =
+        std::max<std::int64_t>(1, std::llround(share * static_cast<double>(attention.sequence)));
+    kernel.sequence = queries;
+    kernel.key_sequence = std::max<std::int64_t>(1, std::llround(attention.keys));
+    kernel.batch =
+        std::max<std::int64_t>(1, (shape.micro_batch * attention.sequence + queries / 2) / queries);
+  }
+  const double pairs = static_cast<double>(shape.micro_batch * attention.heads) *
+                       static_cast<double>(attention.sequence) * attention.keys;
+  kernel.work = Flops(work * pairs);
+  kernel.traffic = Bytes(traffic);
+  return kernel;
+}
+
+/// One of the batched products of unfused attention; it computes masked scores too.
+Kernel score_product(
+    const char* name, const RankShape& shape, std::int64_t n, std::int64_t k, GemmPass pass) {
+  const std::int64_t batch = shape.micro_batch * shape.heads;
+  const double result = shape.element * static_cast<double>(batch) * elements(shape.sequence, n);
+  return gemm(name, shape.wide, pass, shape.sequence, n, k, result, batch);
+}
+
+/// Bytes an element of dropout or its gradient: read and written, with a mask of one byte.
+double masked(const RankShape& shape) { return 2.0 * shape.element + 1.0; }
+
+/// Softmax or dropout over scores that are in memory.
+Kernel score_rows(const char* name, double bytes) {
+  Kernel kernel = memory_kernel(name, bytes);
+  kernel.kind = KernelKind::score_rows;
+  return kernel;
+}
+
+/// Elements that an attention kernel meets, and rows of its statistics.
+struct AttentionElements {
+  double queries = 0, outputs = 0, keys = 0, values = 0, rows = 0;
+};
+AttentionElements attention_elements(const RankShape& shape, const AttentionShape& attention) {
+  const std::int64_t tokens = shape.micro_batch * attention.sequence;
+  const std::int64_t key_tokens = shape.micro_batch * attention.key_sequence;
+  return {elements(tokens, attention.heads * shape.head_dim),
+          elements(tokens, attention.heads * shape.value_dim),
+          elements(key_tokens, attention.key_value_heads * shape.head_dim),
+          elements(key_tokens, attention.key_value_heads * shape.value_dim),
+          elements(tokens, attention.heads)};
+}
+
+}  // namespace
+
+Kernel memory_kernel(const char* name, double bytes) {
+  Kernel kernel;
+  kernel.kind = KernelKind::memory_bound;
+  kernel.name = name;
+  kernel.traffic = Bytes(bytes);
+  return kernel;
+}
+
+std::vector<Kernel> forward_product(const Linear& linear) {
+  std::vector<Kernel> kernels;
+  if (narrow(linear.precision)) {
+    kernels.push_back(cast_kernel(linear, linear.inputs));
+  }
+  kernels.push_back(
+      product(linear, GemmPass::forward, {linear.tokens, linear.outputs, linear.inputs},
+              element_bytes(linear.precision) * all_elements(linear, linear.outputs)));
+  return kernels;
+}
+
+std::vector<Kernel> input_gradient(const Linear& linear) {
+  std::vector<Kernel> kernels;
+  if (narrow(linear.precision)) {
+    // One cast of the output's gradient serves both products of the backward.
+    kernels.push_back(cast_kernel(linear, linear.outputs));
+  }
+  kernels.push_back(product(linear, GemmPass::input_gradient,
+                            {linear.tokens, linear.inputs, linear.outputs},
+                            element_bytes(linear.precision) * all_elements(linear, linear.inputs)));
+  return kernels;
+}
+
+GradientTraffic gradient_traffic(const FrameworkSpec& framework, double element, bool sharded) {
+  if (sharded) {
+    return {framework.reduce_bytes, framework.accumulation_bytes};
+  }
+  if (framework.fused_elementwise) {
+    return {2.0 * framework.gradient_bytes, framework.accumulation_bytes};
+  }
+  return {element, element + 2.0 * framework.gradient_bytes + framework.accumulation_bytes};
+}
+
+std::vector<Kernel> weight_gradient(const Linear& linear, GradientTraffic traffic) {
+  const double weights =
+      static_cast<double>(linear.groups) * elements(linear.outputs, linear.inputs);
+  std::vector<Kernel> kernels{product(linear, GemmPass::weight_gradient,
+                                      {linear.outputs, linear.inputs, linear.tokens},
+                                      traffic.result * weights)};
+  if (traffic.second_pass > 0) {
+    kernels.push_back(memory_kernel("gradient accumulation", traffic.second_pass * weights));
+  }
+  return kernels;
+}
+
+LayerLinears layer_linears(const ModelSpec& model, const RankShape& shape) {
+  LayerLinears linears;
+  linears.qkv = {"qkv", shape.tokens, shape.qkv_width(), shape.hidden, shape.linear};
+  linears.projection = {"projection", shape.tokens, shape.hidden, shape.output_width(),
+                        shape.linear};
+  linears.mlp_in = {"mlp in", shape.tokens, shape.mlp_in_width(model.gated_mlp), shape.hidden,
+                    shape.linear};
+  linears.mlp_out = {"mlp out", shape.tokens, shape.hidden, shape.ffn, shape.linear};
+  linears.head = {"head", shape.tokens, shape.vocabulary, shape.hidden, shape.wide};
+  return linears;
+}
+
+LatentLinears latent_linears(const RankShape& shape) {
+  const std::int64_t expanded = shape.heads * (shape.head_dim - shape.rope_dim + shape.value_dim);
+  const bool compressed = shape.query_rank > 0;
+  LatentLinears linears;
+  linears.query_down = {"query down", shape.split_tokens, shape.query_rank, shape.hidden,
+                        shape.linear};
+  linears.query_up = {"query up", shape.tokens, shape.query_width(),
+                      compressed ? shape.query_rank : shape.hidden, shape.linear};
+  linears.key_value_down = {"key-value down", shape.split_tokens, shape.key_rank + shape.rope_dim,
+                            shape.hidden, shape.linear};
+  linears.key_value_up = {"key-value up", shape.tokens, expanded, shape.key_rank, shape.linear};
+  return linears;
+}
+
+Kernel latent_norms(const RankShape& shape) {
+  return memory_kernel(
+      "latent norms",
+      2.0 * shape.element * elements(shape.split_tokens, shape.query_rank + shape.key_rank));
+}
+
+Kernel flash_forward(const RankShape& shape, const AttentionShape& attention) {
+  // Reads queries, keys, values; writes the output and one fp32 statistic a row.
+  const AttentionElements met = attention_elements(shape, attention);
+  const double traffic =
+      shape.element * (met.queries + met.outputs + met.keys + met.values) + 4.0 * met.rows;
+  const auto work = static_cast<double>(2 * (shape.head_dim + shape.value_dim));
+  return flash_kernel(KernelKind::attention_forward, shape, attention, work, traffic);
+}
+
+Kernel flash_backward(const RankShape& shape, const AttentionShape& attention) {
+  // Reads queries, keys, values, output and its gradient; writes three gradients.
+  const AttentionElements met = attention_elements(shape, attention);
+  const double traffic =
+      2.0 * shape.element * (met.queries + met.outputs + met.keys + met.values) + 8.0 * met.rows;
+  // Scores again and gradients of queries and keys are as wide as keys, the two others as values.
+  const auto work = static_cast<double>(2 * (3 * shape.head_dim + 2 * shape.value_dim));
+  return flash_kernel(KernelKind::attention_backward, shape, attention, work, traffic);
+}
+
+std::vector<Kernel> attention_forward(const RankShape& shape, const FrameworkSpec& framework) {
+  if (framework.fused_attention) {
+    return {flash_forward(shape, shape.own_attention())};
+  }
+  const double scores = shape.scores();
+  std::vector<Kernel> kernels{
+      score_product("scores", shape, shape.sequence, shape.head_dim, GemmPass::forward)};
+  kernels.push_back(score_rows("softmax", 2.0 * shape.element * scores));
+  if (shape.dropout) {
+    kernels.push_back(score_rows("attention dropout", masked(shape) * scores));
+  }
+  kernels.push_back(
+      score_product("values", shape, shape.value_dim, shape.sequence, GemmPass::forward));
+  return kernels;
+}
+
+std::vector<Kernel> attention_backward(const RankShape& shape, const FrameworkSpec& framework) {
+  if (framework.fused_attention) {
+    return {flash_backward(shape, shape.own_attention())};
+  }
+  const double scores = shape.scores();
+  std::vector<Kernel> kernels{
+      score_product("values", shape, shape.sequence, shape.value_dim, GemmPass::input_gradient),
+      score_product("values", shape, shape.value_dim, shape.sequence, GemmPass::weight_gradient)};
+  if (shape.dropout) {
+    kernels.push_back(score_rows("attention dropout", masked(shape) * scores));
+  }
+  kernels.push_back(score_rows("softmax", 3.0 * shape.element * scores));
+  kernels.push_back(
+      score_product("scores", shape, shape.head_dim, shape.sequence, GemmPass::input_gradient));
+  kernels.push_back(
+      score_product("scores", shape, shape.head_dim, shape.sequence, GemmPass::weight_gradient));
+  return kernels;
+}
+
+std::vector<Kernel> rotary(const ModelSpec& model, const RankShape& shape) {
+  if (model.learned_positions > 0 || !model.rotary) {
+    return {};
+  }
+  const double moved = 2.0 * shape.element;
+  if (shape.latent()) {
+    const double turned = elements(shape.tokens, shape.heads * shape.rope_dim);
+    return {
+        memory_kernel("rotary", moved * turned),
+        memory_kernel("assemble keys", moved * (shape.key_elements() + shape.value_elements()))};
+  }
+  return {memory_kernel("rotary", moved * shape.query_elements()),
+          memory_kernel("rotary", moved * shape.key_elements())};
+}
+
+std::vector<Kernel> query_key_norms(const ModelSpec& model, const RankShape& shape, double arrays) {
+  if (!model.query_key_norm) {
+    return {};
+  }
+  const double bytes = arrays * shape.element;
+  return {memory_kernel("query-key norm", bytes * shape.query_elements()),
+          memory_kernel("query-key norm", bytes * shape.key_elements())};
+}
+
+std::vector<Kernel> activation_forward(const ModelSpec& model,
+                                       double output,
+                                       const FrameworkSpec& framework) {
+  if (framework.fused_elementwise) {
+    return {memory_kernel("activation", (model.gated_mlp ? 3.0 : 2.0) * output)};
+  }
+  std::vector<Kernel> kernels;
+  if (model.biases) {
+    kernels.push_back(memory_kernel("bias", 2.0 * output));
+  }
+  kernels.push_back(memory_kernel("activation", 2.0 * output));
+  if (model.gated_mlp) {
+    kernels.push_back(memory_kernel("gate product", 3.0 * output));
+  }
+  return kernels;
+}
+
+std::vector<Kernel> activation_backward(const ModelSpec& model,
+                                        double output,
+                                        const FrameworkSpec& framework) {
+  if (framework.fused_elementwise) {
+    // Gated: reads gate, up and gradient, writes two gradients; plain: reads input and gradient,
+    // writes one.
+    return {memory_kernel("activation", (model.gated_mlp ? 5.0 : 3.0) * output)};
+  }
+  std::vector<Kernel> kernels{memory_kernel("activation", 3.0 * output)};
+  if (model.gated_mlp) {
+    kernels.push_back(memory_kernel("gate product", 5.0 * output));
+  }
+  if (model.biases) {
+    kernels.push_back(memory_kernel("bias", output));
+  }
+  return kernels;
+}
+
+Kernel norm_forward(const RankShape& shape) {
+  return memory_kernel("norm", 2.0 * shape.element * shape.split_stream());
+}
+
+std::vector<Kernel> norm_backward(const RankShape& shape, const FrameworkSpec& framework) {
+  const double array = shape.element * shape.split_stream();
+  if (framework.fused_elementwise) {
+    return {memory_kernel(
+        "norm", 4.0 * array)};  // input, gradient and residual gradient in, one gradient out
+  }
+  return {memory_kernel("norm", 3.0 * array), memory_kernel("residual", 3.0 * array)};
+}
+
+std::vector<Kernel> residual_forward(const ModelSpec& model,
+                                     const RankShape& shape,
+                                     const FrameworkSpec& framework) {
+  const double stream = shape.split_stream();
+  const double mask = shape.dropout ? 1.0 : 0.0;
+  if (framework.fused_elementwise || (!model.biases && !shape.dropout)) {
+    return {memory_kernel("residual", (3.0 * shape.element + mask) * stream)};
+  }
+  std::vector<Kernel> kernels;
+  if (model.biases) {
+    kernels.push_back(memory_kernel("bias", 2.0 * shape.element * stream));
+  }
+  if (shape.dropout) {
+    kernels.push_back(memory_kernel("dropout", masked(shape) * stream));
+  }
+  kernels.push_back(memory_kernel("residual", 3.0 * shape.element * stream));
+  return kernels;
+}
+
+std::vector<Kernel> residual_backward(const RankShape& shape) {
+  if (!shape.dropout) {
+    return {};
+  }
+  return {memory_kernel("dropout", masked(shape) * shape.split_stream())};
+}
+
+namespace {
+
+double logits(const RankShape& shape) { return elements(shape.tokens, shape.vocabulary); }
+
+/// Without fusion four fp32 passes forward; 16-bit logits are cast before them.
+double unfused_loss_forward(const RankShape& shape) { return shape.element < 4 ? 22.0 : 16.0; }
+/// One fp32 pass in place; the gradient is cast to 16-bit logits.
+double unfused_loss_backward(const RankShape& shape) { return shape.element < 4 ? 12.0 : 8.0; }
+
+}  // namespace
+
+Kernel cross_entropy_forward(const RankShape& shape, const FrameworkSpec& framework) {
+  const double bytes =
+      framework.fused_cross_entropy ? 4.0 * shape.element : unfused_loss_forward(shape);
+  return memory_kernel("cross entropy", bytes * logits(shape));
+}
+
+Kernel cross_entropy_backward(const RankShape& shape, const FrameworkSpec& framework) {
+  const double bytes =
+      framework.fused_cross_entropy ? 3.0 * shape.element : unfused_loss_backward(shape);
+  return memory_kernel("cross entropy", bytes * logits(shape));
+}
+
+}  // namespace headway::workload

@@ -1,0 +1,387 @@
+#include "sim/workload/blocks/layer_blocks.h"
+
+#include "sim/workload/blocks/attention_blocks.h"
+#include "sim/workload/blocks/block_writer.h"
+#include "sim/workload/blocks/expert_blocks.h"
+#include "sim/workload/blocks/kernels.h"
+#include "sim/workload/blocks/parallel_block.h"
+#include "sim/workload/memory/rank_parameters.h"
+
+namespace headway::workload {
+
+namespace {
+
+using core::Activity;
+using core::Bytes;
+using core::CollectiveKind;
+
+BackwardMode backward_mode(const BlockInput& input, BackwardPart part) {
+  const bool sharded = shards_gradients(input.parallelism.sharding);
+  return {part, gradient_traffic(input.training.framework, input.shape.element, sharded)};
+}
+
+/// Bytes of the output of the MLP's activation.
+double mlp_output(const RankShape& shape) {
+  return shape.element * static_cast<double>(shape.tokens * shape.ffn);
+}
+
+TensorRegion tensor_region(BlockWriter& writer, const BlockInput& input) {
+  return {writer, input.shape, input.training.framework.tensor_overlap};
+}
+
+/// Queries, keys and values of latent attention from their compressed form.
+void write_latent_up_forward(BlockWriter& writer, const BlockInput& input) {
+  const LatentLinears linears = latent_linears(input.shape);
+  TensorRegion region = tensor_region(writer, input);
+  region.gather("gather shared keys", input.shape.rope_dim);
+  region.forward_columns(linears.query_up);
+  region.forward_columns(linears.key_value_up);
+  writer.compute(rotary(input.model, input.shape));
+}
+
+/// From the norm's output to queries, keys and values.
+void write_attention_input_forward(BlockWriter& writer, const BlockInput& input) {
+  if (!input.shape.latent()) {
+    tensor_region(writer, input).forward_columns(layer_linears(input.model, input.shape).qkv);
+    writer.compute(query_key_norms(input.model, input.shape, 2.0));
+    writer.compute(rotary(input.model, input.shape));
+    return;
+  }
+  const LatentLinears linears = latent_linears(input.shape);
+  if (input.shape.query_rank > 0) {
+    writer.compute(forward_product(linears.query_down));
+  }
+  writer.compute(forward_product(linears.key_value_down));
+  writer.compute(latent_norms(input.shape));
+  write_latent_up_forward(writer, input);
+}
+
+/// Gradients of a linear layer that every tensor rank holds whole and applies to its own tokens.
+void write_whole_backward(BlockWriter& writer, const Linear& linear, const BackwardMode& mode) {
+  if (mode.part != BackwardPart::weight_gradient) {
+    writer.compute(input_gradient(linear));
+  }
+  if (mode.part != BackwardPart::input_gradient) {
+    writer.compute(weight_gradient(linear, mode.gradients));
+  }
+}
+
+void write_attention_input_backward(BlockWriter& writer,
+                                    const BlockInput& input,
+                                    const BackwardMode& mode) {
+  TensorRegion region = tensor_region(writer, input);
+  if (!input.shape.latent()) {
+    region.backward_columns(layer_linears(input.model, input.shape).qkv, mode);
+    return;
+  }
+  const LatentLinears linears = latent_linears(input.shape);
+  region.backward_columns(linears.key_value_up, mode);
+  region.backward_columns(linears.query_up, mode);
+  if (mode.part != BackwardPart::weight_gradient) {
+    region.reduce("reduce shared keys", input.shape.rope_dim);
+    core::Kernel norms = latent_norms(input.shape);
+    norms.traffic *= 1.5;  // reads input and gradient, writes one gradient
+    writer.compute(norms);
+  }
+  write_whole_backward(writer, linears.key_value_down, mode);
+  if (input.shape.query_rank > 0) {
+    write_whole_backward(writer, linears.query_down, mode);
+  }
+}
+
+void write_mlp_forward(BlockWriter& writer, const BlockInput& input) {
+  const LayerLinears linears = layer_linears(input.model, input.shape);
+  TensorRegion region = tensor_region(writer, input);
+  region.forward_columns(linears.mlp_in);
+  writer.compute(
+      activation_forward(input.model, mlp_output(input.shape), input.training.framework));
+  region.forward_rows(linears.mlp_out);
+}
+
+void write_second_half_forward(BlockWriter& writer,
+                               const BlockInput& input,
+                               bool experts,
+                               const std::vector<int>& dispatch) {
+  if (experts) {
+    write_experts_forward(writer, input, dispatch);
+  } else {
+    write_mlp_forward(writer, input);
+  }
+}
+
+/// Whether each half's output passes a norm before it joins the residual stream.
+bool norms_outputs(const ModelSpec& model) { return model.norms > 2; }
+
+/// From a half's output, reduced, to the residual stream.
+void write_half_end_forward(BlockWriter& writer, const BlockInput& input) {
+  if (norms_outputs(input.model)) {
+    writer.compute(norm_forward(input.shape));
+  }
+  writer.compute(residual_forward(input.model, input.shape, input.training.framework));
+}
+
+void write_half_end_backward(BlockWriter& writer, const BlockInput& input) {
+  writer.compute(residual_backward(input.shape));
+  if (norms_outputs(input.model)) {
+    // Input and gradient in, one gradient out; the residual's gradient passes by.
+    writer.compute(memory_kernel("norm", 3.0 * input.shape.element * input.shape.split_stream()));
+  }
+}
+
+void write_layer_forward(BlockWriter& writer, const BlockInput& input, const LayerKind& kind) {
+  const ModelSpec& model = input.model;
+  if (model.parallel_block) {
+    write_parallel_forward(writer, input);
+    return;
+  }
+  const RankShape& shape = input.shape;
+  const FrameworkSpec& framework = input.training.framework;
+  const std::vector<int> dispatch =
+      kind.experts ? start_dispatch(writer, input) : std::vector<int>{};
+  writer.replay(kind.experts && framework.attention_graphs);
+  writer.compute(norm_forward(shape));
+  write_attention_input_forward(writer, input);
+  write_core_attention_forward(writer, shape, framework);
+  tensor_region(writer, input).forward_rows(layer_linears(model, shape).projection);
+  write_half_end_forward(writer, input);
+  writer.compute(norm_forward(shape));
+  write_second_half_forward(writer, input, kind.experts, dispatch);
+  write_half_end_forward(writer, input);
+}
+
+void write_mlp_backward(BlockWriter& writer, const BlockInput& input, const BackwardMode& mode) {
+  const LayerLinears linears = layer_linears(input.model, input.shape);
+  TensorRegion region = tensor_region(writer, input);
+  region.backward_rows(linears.mlp_out, mode);
+  if (mode.part != BackwardPart::weight_gradient) {
+    writer.compute(
+        activation_backward(input.model, mlp_output(input.shape), input.training.framework));
+  }
+  region.backward_columns(linears.mlp_in, mode);
+}
+
+/// Bytes of the activation's output that backward makes again.
+double remade_output(const BlockInput& input, const LayerKind& kind) {
+  if (!kind.experts) {
+    return mlp_output(input.shape);
+  }
+  const ExpertShape& shape = *input.experts;
+  return input.shape.element * (shape.rows() * static_cast<double>(shape.ffn) +
+                                static_cast<double>(input.shape.tokens * shape.shared_ffn));
+}
+
+/// What the second half of a layer makes again before its gradients.
+void write_second_half_again(BlockWriter& writer,
+                             const BlockInput& input,
+                             const LayerKind& kind,
+                             const Remade& again) {
+  if (again.norms) {
+    writer.compute(norm_forward(input.shape));
+  }
+  if (again.mlp || again.experts) {
+    write_second_half_forward(writer, input, kind.experts,
+                              kind.experts ? start_dispatch(writer, input) : std::vector<int>{});
+  } else if (again.activation) {
+    writer.compute(
+        activation_forward(input.model, remade_output(input, kind), input.training.framework));
+  }
+}
+
+/// Second half of a layer, from its output to the residual stream between the halves.
+void write_second_half_backward(BlockWriter& writer,
+                                const BlockInput& input,
+                                const LayerKind& kind,
+                                const Remade& again,
+                                BackwardPart part) {
+  const BackwardMode mode = backward_mode(input, part);
+  const bool chain = part != BackwardPart::weight_gradient;
+  if (chain) {
+    write_half_end_backward(writer, input);
+    write_second_half_again(writer, input, kind, again);
+  }
+  if (kind.experts) {
+    write_experts_backward(writer, input, mode);
+  } else {
+    write_mlp_backward(writer, input, mode);
+  }
+  if (chain) {
+    writer.compute(norm_backward(input.shape, input.training.framework));
+  }
+}
+
+void write_attention_backward(BlockWriter& writer,
+                              const BlockInput& input,
+                              const Remade& again,
+                              BackwardPart part) {
+  const FrameworkSpec& framework = input.training.framework;
+  const BackwardMode mode = backward_mode(input, part);
+  const bool chain = part != BackwardPart::weight_gradient;
+  if (chain) {
+    write_half_end_backward(writer, input);
+  }
+  tensor_region(writer, input)
+      .backward_rows(layer_linears(input.model, input.shape).projection, mode);
+  if (chain) {
+    if (again.latent_up && input.shape.latent()) {
+      write_latent_up_forward(writer, input);
+    }
+    if (again.core_attention) {
+      write_core_attention_forward(writer, input.shape, framework);
+    }
+    write_core_attention_backward(writer, input.shape, framework);
+    writer.compute(rotary(input.model, input.shape));
+    writer.compute(query_key_norms(input.model, input.shape, 3.0));
+    if (again.norms) {
+      writer.compute(norm_forward(input.shape));
+    }
+  }
+  write_attention_input_backward(writer, input, mode);
+  if (chain) {
+    writer.compute(norm_backward(input.shape, framework));
+  }
+}
+
+/// The input of a layer's blocks with the shape of its kind.
+BlockInput of_kind(const BlockInput& input, const LayerKind& kind) {
+  BlockInput own = input;
+  own.shape = rank_shape(input.model, input.training, input.parallelism, kind.windowed);
+  return own;
+}
+
+/// One fp32 value a token, reduced over the vocabulary's parts.
+void reduce_statistics(BlockWriter& writer, const RankShape& shape, bool fused) {
+  if (shape.tensor == 1) {
+    return;
+  }
+  const Bytes one(4.0 * static_cast<double>(shape.tokens));
+  writer.collective(CollectiveKind::all_reduce, Group::tensor, Activity::tensor, one,
+                    "loss maximum");
+  if (fused) {
+    // Sum and target logit travel together.
+    writer.collective(CollectiveKind::all_reduce, Group::tensor, Activity::tensor, 2.0 * one,
+                      "loss sum");
+    return;
+  }
+  writer.collective(CollectiveKind::all_reduce, Group::tensor, Activity::tensor, one,
+                    "loss target");
+  writer.collective(CollectiveKind::all_reduce, Group::tensor, Activity::tensor, one, "loss sum");
+}
+
+}  // namespace
+
+Block layer_forward(const BlockInput& input, const LayerKind& kind) {
+  BlockWriter writer(kind_name(kind) + " forward");
+  write_layer_forward(writer, of_kind(input, kind), kind);
+  return writer.finish(Activity::tensor);
+}
+
+Block layer_backward(const BlockInput& input, const LayerKind& kind, BackwardPart part) {
+  BlockWriter writer(kind_name(kind) + (part == BackwardPart::whole ? " backward"
+                                        : part == BackwardPart::input_gradient
+                                            ? " input gradient"
+                                            : " weight gradient"));
+  const BlockInput own = of_kind(input, kind);
+  const Remade again = remade(input.training.framework, input.parallelism, kind);
+  if (again.all && part != BackwardPart::weight_gradient) {
+    write_layer_forward(writer, own, kind);
+  }
+  if (input.model.parallel_block) {
+    write_parallel_backward(writer, own, again, backward_mode(own, part));
+    return writer.finish(Activity::tensor);
+  }
+  write_second_half_backward(writer, own, kind, again, part);
+  write_attention_backward(writer, own, again, part);
+  return writer.finish(Activity::tensor);
+}
+
+namespace {
+
+/// Multi-token prediction joins the hidden state with the next token's embedding: 2h to h, columns
+/// split.
+Linear prediction_projection(const RankShape& shape) {
+  return {"prediction projection", shape.tokens, shape.hidden / shape.tensor, 2 * shape.hidden,
+          shape.linear};
+}
+
+}  // namespace
+
+Block prediction_forward(const BlockInput& input) {
+  BlockWriter writer("prediction forward");
+  const RankShape& shape = input.shape;
+  TensorRegion region(writer, shape, false);
+  writer.compute(memory_kernel("embedding", 2.0 * shape.element * shape.stream()));
+  region.reduce("embedding reduce");
+  writer.compute(norm_forward(shape));
+  writer.compute(norm_forward(shape));
+  region.forward_columns(prediction_projection(shape));
+  if (shape.tensor > 1) {
+    writer.collective(CollectiveKind::all_gather, Group::tensor, Activity::tensor,
+                      Bytes(shape.element * shape.stream()), "gather columns");
+  }
+  return writer.finish();
+}
+
+Block prediction_backward(const BlockInput& input) {
+  BlockWriter writer("prediction backward");
+  const RankShape& shape = input.shape;
+  TensorRegion region(writer, shape, false);
+  region.gather("gather gradient");
+  region.backward_columns(prediction_projection(shape), backward_mode(input, BackwardPart::whole));
+  writer.compute(norm_backward(shape, input.training.framework));
+  writer.compute(norm_backward(shape, input.training.framework));
+  region.gather("embedding gather");
+  const double bytes = input.shape.element + 2.0 * input.training.framework.gradient_bytes;
+  writer.compute(memory_kernel("embedding", bytes * shape.stream()));
+  return writer.finish();
+}
+
+Block embedding_forward(const BlockInput& input) {
+  BlockWriter writer("embedding forward");
+  TensorRegion region(writer, input.shape, false);
+  writer.compute(memory_kernel("embedding", 2.0 * input.shape.element * input.shape.stream()));
+  region.reduce("embedding reduce");
+  if (input.model.learned_positions > 0) {
+    writer.compute(
+        memory_kernel("positions", 3.0 * input.shape.element * input.shape.split_stream()));
+  }
+  if (input.shape.dropout) {
+    writer.compute(
+        memory_kernel("dropout", (2.0 * input.shape.element + 1.0) * input.shape.split_stream()));
+  }
+  return writer.finish();
+}
+
+Block embedding_backward(const BlockInput& input) {
+  BlockWriter writer("embedding backward");
+  TensorRegion region(writer, input.shape, false);
+  writer.compute(residual_backward(input.shape));
+  region.gather("embedding gather");
+  // Each token's gradient is read and added to a row of the gradient buffer.
+  const double bytes = input.shape.element + 2.0 * input.training.framework.gradient_bytes;
+  writer.compute(memory_kernel("embedding", bytes * input.shape.stream()));
+  return writer.finish();
+}
+
+Block head_forward(const BlockInput& input) {
+  BlockWriter writer("head forward");
+  const FrameworkSpec& framework = input.training.framework;
+  TensorRegion region(writer, input.shape, false);
+  writer.compute(norm_forward(input.shape));
+  region.forward_columns(layer_linears(input.model, input.shape).head);
+  writer.compute(cross_entropy_forward(input.shape, framework));
+  reduce_statistics(writer, input.shape, framework.fused_cross_entropy);
+  return writer.finish();
+}
+
+Block head_backward(const BlockInput& input) {
+  BlockWriter writer("head backward");
+  const FrameworkSpec& framework = input.training.framework;
+  TensorRegion region(writer, input.shape, framework.tensor_overlap);
+  writer.compute(cross_entropy_backward(input.shape, framework));
+  region.backward_columns(layer_linears(input.model, input.shape).head,
+                          backward_mode(input, BackwardPart::whole));
+  writer.compute(norm_backward(input.shape, framework));
+  return writer.finish(Activity::tensor);
+}
+
+}  // namespace headway::workload

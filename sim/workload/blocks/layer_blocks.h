@@ -1,0 +1,44 @@
+// Blocks of the step graph that know the model: decoder layer, embedding, head, each forward and
+// backward.
+#pragma once
+
+#include <optional>
+
+#include "sim/workload/blocks/block_writer.h"
+#include "sim/workload/blocks/layer_kind.h"
+#include "sim/workload/expert_shape.h"
+#include "sim/workload/rank_shape.h"
+#include "sim/workload/spec.h"
+#include "sim/workload/step_graph.h"
+
+namespace headway::workload {
+
+/// What the blocks of one rank are made from.
+struct BlockInput {
+  const ModelSpec& model;
+  const TrainingSpec& training;
+  const ParallelismSpec& parallelism;
+  RankShape shape;
+  std::optional<ExpertShape> experts;  ///< where the model is a mixture
+};
+
+Block layer_forward(const BlockInput& input, const LayerKind& kind = {});
+/// Recomputes first what `parallelism.recompute` says, unless only weight gradients are due.
+Block layer_backward(const BlockInput& input,
+                     const LayerKind& kind = {},
+                     BackwardPart part = BackwardPart::whole);
+
+/// What a multi-token prediction module does before its layer: norms of hidden state and of the
+/// next token's embedding, joined by a matrix. Its layer is the model's last, its head the model's.
+/// Source: DeepSeek-V3 report (arXiv 2412.19437), section 2.2.
+Block prediction_forward(const BlockInput& input);
+Block prediction_backward(const BlockInput& input);
+
+Block embedding_forward(const BlockInput& input);
+Block embedding_backward(const BlockInput& input);
+
+/// Final norm, logits and loss.
+Block head_forward(const BlockInput& input);
+Block head_backward(const BlockInput& input);
+
+}  // namespace headway::workload

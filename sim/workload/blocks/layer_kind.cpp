@@ -1,0 +1,73 @@
+#include "sim/workload/blocks/layer_kind.h"
+
+#include <algorithm>
+
+namespace headway::workload {
+
+LayerKind layer_kind(const ModelSpec& model, const ParallelismSpec& parallelism, int layer) {
+  LayerKind kind;
+  if (model.moe && layer >= model.moe->leading_dense_layers) {
+    const int place = layer - model.moe->leading_dense_layers;
+    kind.experts = place % model.moe->period == model.moe->period - 1;
+  }
+  const bool full =
+      model.window_period > 1 && layer % model.window_period == model.window_period - 1;
+  kind.windowed = model.window > 0 && !full;
+  kind.keeps =
+      parallelism.recompute != Recompute::none && layer % parallelism.recompute_period != 0;
+  return kind;
+}
+
+LayerKind last_layer_kind(const ModelSpec& model, const ParallelismSpec& parallelism) {
+  return layer_kind(model, parallelism, model.layers - 1);
+}
+
+std::vector<LayerRun> layer_runs(const ModelSpec& model,
+                                 const ParallelismSpec& parallelism,
+                                 int first,
+                                 int count) {
+  std::vector<LayerRun> runs;
+  for (int layer = first; layer < first + count; ++layer) {
+    const LayerKind kind = layer_kind(model, parallelism, layer);
+    if (runs.empty() || runs.back().kind != kind) {
+      runs.push_back({kind, 0});
+    }
+    ++runs.back().layers;
+  }
+  return runs;
+}
+
+std::string kind_name(const LayerKind& kind) {
+  std::string name = kind.windowed ? "window " : "";
+  name += kind.experts ? "expert " : "";
+  name += kind.keeps ? "kept " : "";
+  return name + "layer";
+}
+
+Remade remade(const FrameworkSpec& framework,
+              const ParallelismSpec& parallelism,
+              const LayerKind& kind) {
+  Remade out;
+  out.norms = out.activation = framework.recompute_elementwise;
+  if (parallelism.recompute == Recompute::none || kind.keeps) {
+    return out;
+  }
+  if (parallelism.recompute == Recompute::full) {
+    out = {};
+    out.all = true;
+    return out;
+  }
+  const std::vector<RecomputePart>& parts = parallelism.recompute_parts;
+  const auto has = [&parts](RecomputePart part) {
+    return std::find(parts.begin(), parts.end(), part) != parts.end();
+  };
+  out.core_attention = parts.empty() || has(RecomputePart::core_attention);
+  out.latent_up = has(RecomputePart::latent_up);
+  out.norms = out.norms || has(RecomputePart::norms);
+  out.activation = out.activation || has(RecomputePart::activation);
+  out.mlp = has(RecomputePart::mlp) && !kind.experts;
+  out.experts = has(RecomputePart::experts) && kind.experts;
+  return out;
+}
+
+}  // namespace headway::workload

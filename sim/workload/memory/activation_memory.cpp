@@ -1,0 +1,290 @@
+#include "sim/workload/memory/activation_memory.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "sim/workload/blocks/attention_blocks.h"
+#include "sim/workload/expert_shape.h"
+#include "sim/workload/memory/memory.h"
+#include "sim/workload/number_formats.h"
+
+namespace headway::workload {
+
+namespace {
+
+using core::Bytes;
+
+/// Probabilities kept for the backward of unfused attention, and with dropout a mask of one byte
+/// and the dropped copy.
+double score_bytes(const RankShape& shape) {
+  return (shape.dropout ? 2.0 * shape.element + 1.0 : shape.element) * shape.scores();
+}
+
+double tokens_times(const RankShape& shape, std::int64_t width) {
+  return static_cast<double>(shape.tokens) * static_cast<double>(width);
+}
+
+/// Bytes of keys and values kept for the backward: as they were exchanged with all-to-all (shared
+/// heads may be copied), else of this rank's tokens.
+double kept_keys(const RankShape& shape) {
+  const bool exchanged = shape.context > 1 && shape.context_kind == ContextKind::all_to_all;
+  return exchanged ? (exchanged_keys(shape) + exchanged_values(shape)).si()
+                   : key_value_block(shape).si();
+}
+
+/// Bytes of an element of attention's output where one narrow copy serves its own backward and the
+/// projection's: E5M6. Source: DeepSeek-V3 Technical Report (arXiv 2412.19437), section 3.3.3.
+constexpr double kNarrowOutput = 12.0 / 8.0;
+
+/// Attention's output is kept by heads for its own backward and by tokens for the projection's.
+double kept_outputs(const RankShape& shape, double element) {
+  const bool exchanged = shape.context > 1 && shape.context_kind == ContextKind::all_to_all;
+  return (exchanged ? 2.0 : 1.0) * element * shape.output_elements();
+}
+
+/// What the exchange of context ranks holds while a layer runs backward. Ring: the block that
+/// arrives, and the gradient that arrives for the present one; all-gather: keys and values of whole
+/// sequences and their gradients; all-to-all: the buffer of the largest transfer.
+double exchange_buffers(const RankShape& shape) {
+  if (shape.context == 1) {
+    return 0;
+  }
+  switch (shape.context_kind) {
+    case ContextKind::ring:
+      return 2.0 * key_value_block(shape).si();
+    case ContextKind::all_gather:
+      return 2.0 * shape.context * key_value_block(shape).si();
+    case ContextKind::all_to_all:
+      return std::max(shape.element * shape.query_elements(), exchanged_keys(shape).si());
+  }
+  return 0;
+}
+
+/// A layer whose activations are counted.
+struct CountedLayer {
+  const ModelSpec& model;
+  FrameworkSpec framework;
+  RankShape rank;
+  std::optional<ExpertShape> experts;  ///< where the layer is a mixture
+  Remade again;                        ///< what it does not keep
+  /// Whether what only backward needs is kept in a narrow format.
+  [[nodiscard]] bool keeps_narrow() const {
+    return framework.narrow_activations && narrow(rank.linear);
+  }
+};
+
+/// Kept bytes of attention: input of the matrices, queries, keys, values, output, masks,
+/// statistics; latent attention keeps the compressed forms before and after their norms as well.
+double kept_by_attention(const CountedLayer& layer) {
+  const RankShape& shape = layer.rank;
+  const double operand = operand_bytes(shape.linear);
+  const double output = layer.keeps_narrow() ? kNarrowOutput : shape.element;
+  double bytes = operand * shape.split_stream() + kept_outputs(shape, output);
+  if (!layer.again.latent_up) {
+    bytes += shape.element * shape.query_elements() + kept_keys(shape);
+  }
+  if (shape.latent()) {
+    bytes += (shape.element + operand) * static_cast<double>(shape.split_tokens) *
+                 static_cast<double>(shape.query_rank + shape.key_rank) +
+             shape.element * static_cast<double>(shape.split_tokens * shape.rope_dim);
+  }
+  if (layer.model.query_key_norm) {  // queries and keys before their norms
+    bytes += shape.element * (shape.query_elements() + shape.key_elements());
+  }
+  // The narrow copy that the output projection multiplies.
+  if (narrow(shape.linear) && !layer.keeps_narrow()) {
+    bytes += operand * tokens_times(shape, shape.output_width());
+  }
+  if (shape.dropout) {
+    bytes += shape.split_stream();
+  }
+  if (!layer.again.core_attention) {
+    bytes += layer.framework.fused_attention ? 4.0 * tokens_times(shape, shape.heads)
+                                             : score_bytes(shape);
+  }
+  return bytes;
+}
+
+double gates(const ModelSpec& model) { return model.gated_mlp ? 2.0 : 1.0; }
+
+/// Elements of the output of the activation function.
+double activation_elements(const CountedLayer& layer) {
+  if (!layer.experts) {
+    return tokens_times(layer.rank, layer.rank.ffn);
+  }
+  return layer.experts->rows() * static_cast<double>(layer.experts->ffn) +
+         tokens_times(layer.rank, layer.experts->shared_ffn);
+}
+
+/// The norm's output before the MLP: the router reads it as it is, a dense MLP as its operand.
+double mlp_input(const CountedLayer& layer) {
+  const double element = layer.experts ? layer.rank.element : operand_bytes(layer.rank.linear);
+  return element * layer.rank.split_stream();
+}
+
+/// Tokens that arrived at the experts of this rank, and the router's fp32 probabilities and map of
+/// choices.
+double kept_by_routing(const CountedLayer& layer) {
+  const ExpertShape& experts = *layer.experts;
+  const double operand = operand_bytes(layer.rank.linear);
+  double bytes = operand * experts.rows() * static_cast<double>(layer.rank.hidden) +
+                 5.0 * static_cast<double>(experts.tokens * experts.experts);
+  if (experts.shared_ffn > 0 && narrow(layer.rank.linear)) {
+    bytes += operand * layer.rank.split_stream();
+  }
+  return bytes;
+}
+
+/// Output of the MLP's first matrices, inputs of the activation function.
+double first_outputs(const CountedLayer& layer, double element) {
+  return element * gates(layer.model) * activation_elements(layer);
+}
+
+/// Output of the activation function, as the operand of what follows.
+double activation_output(const CountedLayer& layer) {
+  return operand_bytes(layer.rank.linear) * activation_elements(layer);
+}
+
+/// Kept bytes of the MLP: its input, the output of its first matrices and that of the activation.
+double kept_by_mlp(const CountedLayer& layer) {
+  double bytes = mlp_input(layer);
+  if (!layer.again.mlp && !layer.again.experts) {
+    const double element =
+        layer.keeps_narrow() ? operand_bytes(layer.rank.linear) : layer.rank.element;
+    bytes += first_outputs(layer, element) + activation_output(layer) +
+             (layer.experts ? kept_by_routing(layer) : 0.0);
+  }
+  return bytes + (layer.rank.dropout ? layer.rank.split_stream() : 0.0);
+}
+
+/// Whether the activation's output alone is made again.
+bool drops_activation(const CountedLayer& layer) {
+  return layer.again.activation && !layer.again.mlp && !layer.again.experts;
+}
+
+/// Whether attention and MLP read the output of one norm.
+bool one_norm(const CountedLayer& layer) { return layer.model.norms == 1; }
+
+/// Outputs of the norms before attention and MLP.
+double norm_outputs(const CountedLayer& layer) {
+  const double own = one_norm(layer) ? 0.0 : mlp_input(layer);
+  return operand_bytes(layer.rank.linear) * layer.rank.split_stream() + own;
+}
+
+/// Inputs of the norms: the residual stream before each half, once where both halves start
+/// together; where norms stand after the halves too, the halves' outputs.
+double norm_inputs(const CountedLayer& layer) {
+  const double arrays = layer.model.parallel_block ? 1 : std::max(layer.model.norms, 2);
+  return layer.rank.element * arrays * layer.rank.split_stream();
+}
+
+double kept_by_layer(const CountedLayer& layer) {
+  if (layer.again.all) {
+    return layer.rank.element * layer.rank.split_stream();
+  }
+  double bytes = norm_inputs(layer) + kept_by_attention(layer) + kept_by_mlp(layer);
+  bytes -= one_norm(layer) ? mlp_input(layer) : 0.0;
+  bytes -= layer.again.norms ? norm_outputs(layer) : 0.0;
+  bytes -= drops_activation(layer) ? activation_output(layer) : 0.0;
+  return bytes;
+}
+
+/// What a layer has made again when its gradients run; core attention apart.
+double made_again(CountedLayer layer) {
+  const Remade again = layer.again;
+  double bytes = again.norms ? norm_outputs(layer) : 0.0;
+  bytes += drops_activation(layer) ? activation_output(layer) : 0.0;
+  if (again.latent_up) {
+    bytes += layer.rank.element * layer.rank.query_elements() + kept_keys(layer.rank);
+  }
+  if (again.mlp || again.experts) {
+    bytes += first_outputs(layer, layer.rank.element) + activation_output(layer) +
+             (layer.experts ? kept_by_routing(layer) : 0.0);
+  }
+  if (again.all) {
+    layer.again = {};
+    bytes += kept_by_layer(layer);
+  }
+  return bytes;
+}
+
+/// Gradients alive while the MLP runs backward; a mixture has those of its rows' outputs and what
+/// the way to the experts holds too.
+double mlp_gradients(const CountedLayer& layer) {
+  const double element = layer.rank.element;
+  double bytes = element * (1.0 + gates(layer.model)) * activation_elements(layer);
+  if (layer.experts) {
+    const double rows = layer.experts->rows() + layer.experts->sent();
+    bytes += element * rows * static_cast<double>(layer.rank.hidden);
+  }
+  return bytes;
+}
+
+CountedLayer counted_layer(const ModelSpec& model,
+                           const TrainingSpec& training,
+                           const ParallelismSpec& parallelism,
+                           const LayerKind& kind) {
+  CountedLayer layer{model,
+                     in_its_format(training).framework,
+                     rank_shape(model, training, parallelism, kind.windowed),
+                     {},
+                     remade(training.framework, parallelism, kind)};
+  if (kind.experts) {
+    layer.experts = expert_shape(model, training, parallelism, layer.rank, 1);
+  }
+  return layer;
+}
+
+}  // namespace
+
+double kept_by_head(const RankShape& shape) { return 2.0 * shape.element * shape.split_stream(); }
+
+double kept_by_prediction(const RankShape& shape) {
+  return (2.0 * shape.element + 2.0 * operand_bytes(shape.linear)) * shape.split_stream();
+}
+
+double kept_by_embedding(const RankShape& shape) {
+  return shape.dropout ? shape.split_stream() : 0.0;
+}
+
+double logit_array(const RankShape& shape) {
+  return shape.element * tokens_times(shape, shape.vocabulary);
+}
+
+Bytes saved_per_layer(const ModelSpec& model,
+                      const TrainingSpec& training,
+                      const ParallelismSpec& parallelism,
+                      const LayerKind& kind) {
+  return Bytes(kept_by_layer(counted_layer(model, training, parallelism, kind)));
+}
+
+Bytes backward_working_set(const ModelSpec& model,
+                           const TrainingSpec& training,
+                           const ParallelismSpec& parallelism,
+                           const LayerKind& kind) {
+  const CountedLayer layer = counted_layer(model, training, parallelism, kind);
+  const RankShape& shape = layer.rank;
+  // Sequence parallelism: the gathered input and the not yet scattered gradient of a layer split by
+  // columns.
+  const double gathered = (shape.gathers ? 2.0 : 1.0) * shape.element * shape.stream();
+  // Gradients of the output and of queries, keys and values.
+  double attention = shape.element * (shape.output_elements() + shape.query_elements()) +
+                     key_value_block(shape).si();
+  if (!layer.framework.fused_attention) {
+    attention += 2.0 * shape.element * shape.scores();  // gradients of probabilities and of scores
+    attention += layer.again.core_attention ? score_bytes(shape) : 0.0;
+  }
+  attention += exchange_buffers(shape);
+  return Bytes(gathered + std::max(mlp_gradients(layer), attention) + made_again(layer));
+}
+
+Bytes logits_bytes(const ModelSpec& model,
+                   const TrainingSpec& training,
+                   const ParallelismSpec& parallelism) {
+  const RankShape shape = rank_shape(model, training, parallelism);
+  // Unfused: the fp32 probabilities too.
+  const double probabilities = training.framework.fused_cross_entropy ? 0.0 : 4.0;
+  return Bytes(logit_array(shape) + probabilities * tokens_times(shape, shape.vocabulary));
+}
+
+}  // namespace headway::workload

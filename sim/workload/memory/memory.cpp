@@ -1,0 +1,310 @@
+#include "sim/workload/memory/memory.h"
+
+#include <algorithm>
+#include <map>
+
+#include "sim/workload/blocks/data_parallel_blocks.h"
+#include "sim/workload/layout.h"
+#include "sim/workload/memory/activation_memory.h"
+#include "sim/workload/memory/offload.h"
+#include "sim/workload/memory/optimizer_state.h"
+#include "sim/workload/memory/rank_parameters.h"
+#include "sim/workload/rank_shape.h"
+#include "sim/workload/schedule/schedule.h"
+
+namespace headway::workload {
+
+namespace {
+
+using core::Bytes;
+
+/// Activations and logits at one moment.
+struct Live {
+  double activations = 0, logits = 0;
+  [[nodiscard]] double total() const { return activations + logits; }
+};
+
+/// Follows the activations of one stage through its schedule.
+class Liveness {
+ public:
+  Liveness(const ModelSpec& model, const TrainingSpec& training, const ParallelismSpec& parallelism)
+      : model_(model),
+        parallelism_(parallelism),
+        shape_(rank_shape(model, training, parallelism)),
+        logits_(logits_bytes(model, training, parallelism).si()) {
+    for (const LayerRun& run : layer_runs(model, parallelism, 0, model.layers)) {
+      layers_[run.kind] = {saved_per_layer(model, training, parallelism, run.kind).si(),
+                           backward_working_set(model, training, parallelism, run.kind).si()};
+    }
+    prediction_ = layers_.at(last_layer_kind(model, parallelism));
+    prediction_.kept += kept_by_prediction(shape_);
+  }
+
+  Live peak(const StageLayout& layout, int stage, const StageSchedule& items) {
+    now_ = peak_ = {};
+    host_ = host_peak_ = 0;
+    for (const WorkItem& item : items) {
+      const ChunkLayout& chunk = layout.at(stage, item.chunk);
+      switch (item.kind) {
+        case WorkKind::forward:
+          forward(chunk);
+          break;
+        case WorkKind::backward:
+          backward(chunk, true);
+          break;
+        case WorkKind::input_gradient:
+          backward(chunk, false);  // the weight gradients still need the activations
+          break;
+        case WorkKind::weight_gradient:
+          drop(chunk);
+          break;
+      }
+    }
+    return peak_;
+  }
+
+  /// Activations in host memory at their own peak, of the stage that `peak` was last called for.
+  [[nodiscard]] double host_peak() const { return host_peak_; }
+
+ private:
+  struct LayerBytes {
+    double kept = 0, working = 0;
+  };
+
+  [[nodiscard]] std::vector<LayerRun> runs_of(const ChunkLayout& chunk) const {
+    return layer_runs(model_, parallelism_, chunk.first_layer, chunk.layers);
+  }
+
+  void forward(const ChunkLayout& chunk) {
+    now_.activations += chunk.embedding ? kept_by_embedding(shape_) : 0.0;
+    forward_layers(chunk);
+    if (chunk.head) {
+      keep_head(1);
+      for (int i = 0; i < model_.multi_token_prediction; ++i) {
+        now_.activations += prediction_.kept;
+        keep_head(1);
+      }
+    }
+    note({});
+  }
+
+  void backward(const ChunkLayout& chunk, bool drops) {
+    if (chunk.head) {
+      for (int i = 0; i < model_.multi_token_prediction; ++i) {
+        finish_head();
+        note({prediction_.working, 0});
+        now_.activations -= prediction_.kept;
+      }
+      finish_head();
+    }
+    backward_layers(chunk, drops);
+    now_.activations -= drops && chunk.embedding ? kept_by_embedding(shape_) : 0.0;
+  }
+
+  void forward_layers(const ChunkLayout& chunk) {
+    const auto copies = OffloadedChunk::of(parallelism_, chunk.layers);
+    if (!copies.any()) {
+      for (const LayerRun& run : runs_of(chunk)) {
+        now_.activations += run.layers * layers_.at(run.kind).kept;
+      }
+      return;
+    }
+    for (int place = 0; place < chunk.layers; ++place) {
+      now_.activations += layer_at(chunk, place).kept;
+      note({});
+      const CopyStep step = copies.after_forward(place);
+      now_.activations -= step.awaits >= 0 ? layer_at(chunk, step.awaits).kept : 0.0;
+      host_ += step.starts >= 0 ? layer_at(chunk, step.starts).kept : 0.0;
+      host_peak_ = std::max(host_peak_, host_);
+    }
+  }
+
+  /// The host's copy goes when the layer's activations are back, whole.
+  void backward_layers(const ChunkLayout& chunk, bool drops) {
+    const auto copies = OffloadedChunk::of(parallelism_, chunk.layers);
+    if (!copies.any()) {
+      const std::vector<LayerRun> runs = runs_of(chunk);
+      for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
+        const LayerBytes& layer = layers_.at(run->kind);
+        note({layer.working, 0});
+        now_.activations -= drops ? run->layers * layer.kept : 0.0;
+      }
+      return;
+    }
+    for (int place = chunk.layers - 1; place >= 0; --place) {
+      const CopyStep step = copies.before_backward(place);
+      host_ -= step.awaits >= 0 ? layer_at(chunk, step.awaits).kept : 0.0;
+      now_.activations += step.starts >= 0 ? layer_at(chunk, step.starts).kept : 0.0;
+      note({layer_at(chunk, place).working, 0});
+      now_.activations -= drops ? layer_at(chunk, place).kept : 0.0;
+    }
+  }
+
+  [[nodiscard]] const LayerBytes& layer_at(const ChunkLayout& chunk, int place) const {
+    return layers_.at(layer_kind(model_, parallelism_, chunk.first_layer + place));
+  }
+
+  /// After weight gradients that ran by themselves.
+  void drop(const ChunkLayout& chunk) {
+    for (const LayerRun& run : runs_of(chunk)) {
+      now_.activations -= run.layers * layers_.at(run.kind).kept;
+    }
+    now_.activations -= chunk.embedding ? kept_by_embedding(shape_) : 0.0;
+  }
+
+  void finish_head() {
+    note({0, logit_array(shape_)});  // the gradient of the logits
+    keep_head(-1);
+  }
+
+  void keep_head(int sign) {
+    now_.activations += sign * kept_by_head(shape_);
+    now_.logits += sign * logits_;
+  }
+
+  void note(Live extra) {
+    const Live moment{now_.activations + extra.activations, now_.logits + extra.logits};
+    if (moment.total() > peak_.total()) {
+      peak_ = moment;
+    }
+  }
+
+  const ModelSpec& model_;
+  const ParallelismSpec& parallelism_;
+  RankShape shape_;
+  std::map<LayerKind, LayerBytes> layers_;
+  LayerBytes prediction_;  ///< of a multi-token prediction module, head not counted
+  double logits_;
+  Live now_, peak_;
+  double host_ = 0, host_peak_ = 0;  ///< activations in host memory
+};
+
+/// Narrow copies of the layers' weights for the forward and, transposed, for the backward products.
+double narrow_copies(const ModelSpec& model,
+                     const ParallelismSpec& parallelism,
+                     const RankShape& shape,
+                     const StageLayout& layout,
+                     int stage) {
+  if (!narrow(shape.linear) || shards_weights(parallelism.sharding)) {
+    return 0;  // sharded weights are cast layer by layer as they are gathered
+  }
+  double parameters = 0;
+  for (int chunk = 0; chunk < layout.chunks(); ++chunk) {
+    const ChunkLayout& here = layout.at(stage, chunk);
+    for (const LayerRun& run : layer_runs(model, parallelism, here.first_layer, here.layers)) {
+      parameters += run.layers * layer_parameters_per_rank(model, parallelism, run.kind).total();
+    }
+    parameters += here.head ? prediction_parameters_per_rank(model, parallelism).total() : 0.0;
+  }
+  return 2.0 * operand_bytes(shape.linear) * parameters;
+}
+
+/// Weights, gradients and optimizer of one rank [B], and what a sharded plan gathers for a while.
+struct States {
+  double weights = 0, gradients = 0, optimizer = 0, gathered = 0;
+  double host = 0;
+};
+
+/// ZeRO-3 keeps fp32 shards, of which the weights that are multiplied are made when gathered; a
+/// layer is used while the next arrives, or all stay gathered. Sharded gradients exist whole for
+/// one bucket while the one before is reduced.
+States model_states(const TrainingSpec& training,
+                    const ParallelismSpec& parallelism,
+                    const RankParameters& held,
+                    double largest_bucket,
+                    DataRanks ranks) {
+  const double parameters = held.total();
+  const double shard = held.shared / ranks.shards + held.experts / ranks.expert_shards;
+  const double gradient = training.framework.gradient_bytes;
+  const bool full = full_precision(training.precision);
+  const double weight = element_bytes(training.precision);
+  const double optimizer = optimizer_bytes(training.optimizer_state, full);
+  const double in_reduction = 2.0 * training.framework.reduce_bytes * largest_bucket;
+  switch (parallelism.sharding) {
+    case Sharding::zero0:
+      return {weight * parameters, gradient * parameters, optimizer * parameters, 0};
+    case Sharding::zero1:
+      return {weight * parameters, gradient * parameters, optimizer * shard, 0};
+    case Sharding::zero2:
+      return {weight * parameters, gradient * shard, optimizer * shard, in_reduction};
+    case Sharding::zero3:
+    case Sharding::hsdp:
+      return {kMasterBytes * shard, gradient * shard,
+              moment_bytes(training.optimizer_state) * shard,
+              weight * (parallelism.reshard ? 2.0 * largest_bucket : parameters) + in_reduction};
+  }
+  return {};
+}
+
+/// Master weights and moments (12 B a parameter with Adam in fp32) move to the host; the 16-bit
+/// weights stay, and gradients wait on the GPU for the update.
+States offloaded(States states,
+                 const TrainingSpec& training,
+                 const ParallelismSpec& parallelism,
+                 double updated) {
+  if (offloads_optimizer(parallelism.offload)) {
+    const bool shards_weights =
+        parallelism.sharding == Sharding::zero3 || parallelism.sharding == Sharding::hsdp;
+    states.weights = shards_weights ? element_bytes(training.precision) * updated : states.weights;
+    states.optimizer = 0;
+    // The CPUs update a copy of their own, in full precision too.
+    states.host = optimizer_bytes(training.optimizer_state) * updated;
+  }
+  return states;
+}
+
+/// Two messages each way: one in use, one in flight.
+double transfer_buffers(const TrainingSpec& training,
+                        const ParallelismSpec& parallelism,
+                        const RankShape& shape) {
+  const bool split = shape.gathers || training.framework.scatter_gather_p2p;
+  return parallelism.pipeline > 1
+             ? 4.0 * shape.element * shape.stream() / (split ? shape.tensor : 1)
+             : 0.0;
+}
+
+}  // namespace
+
+std::vector<StageMemory> stage_memory(const ModelSpec& model,
+                                      const TrainingSpec& given,
+                                      const ParallelismSpec& parallelism,
+                                      int data_parallel,
+                                      int micro_batches) {
+  const TrainingSpec training = in_its_format(given);
+  const StageLayout layout(model, parallelism);
+  const auto schedule = pipeline_schedule(effective_schedule(parallelism), parallelism.pipeline,
+                                          parallelism.virtual_stages, micro_batches);
+  const RankShape shape = rank_shape(model, training, parallelism);
+  Liveness liveness(model, training, parallelism);
+  const DataRanks ranks = data_ranks(parallelism, data_parallel);
+  std::vector<StageMemory> stages;
+  for (int stage = 0; stage < layout.stages(); ++stage) {
+    double largest_bucket = 0;
+    for (int chunk = 0; chunk < layout.chunks(); ++chunk) {
+      const ChunkLayout& here = layout.at(stage, chunk);
+      for (const Bucket& bucket : chunk_buckets(model, parallelism, here, ranks.shared)) {
+        largest_bucket = std::max(largest_bucket, bucket.parameters.total());
+      }
+    }
+    const RankParameters held = stage_parameters_per_rank(model, parallelism, layout, stage);
+    const double shard = held.shared / ranks.shards + held.experts / ranks.expert_shards;
+    const double updated = parallelism.sharding == Sharding::zero0 ? held.total() : shard;
+    const States states =
+        offloaded(model_states(training, parallelism, held, largest_bucket, ranks), training,
+                  parallelism, updated);
+    const Live peak = liveness.peak(layout, stage, schedule[static_cast<std::size_t>(stage)]);
+    StageMemory memory;
+    memory.weights =
+        Bytes(states.weights + narrow_copies(model, parallelism, shape, layout, stage));
+    memory.gradients = Bytes(states.gradients);
+    memory.optimizer = Bytes(states.optimizer);
+    memory.activations = Bytes(peak.activations);
+    memory.logits = Bytes(peak.logits);
+    memory.buffers = Bytes(states.gathered + transfer_buffers(training, parallelism, shape));
+    memory.host = Bytes(states.host + liveness.host_peak());
+    stages.push_back(memory);
+  }
+  return stages;
+}
+
+}  // namespace headway::workload

@@ -1,0 +1,198 @@
+#include "sim/workload/memory/rank_parameters.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/workload/blocks/build.h"
+#include "sim/workload/expert_shape.h"
+
+namespace headway::workload {
+
+namespace {
+
+double norm_parameters(const ModelSpec& model) { return (model.biases ? 2.0 : 1.0) * model.hidden; }
+
+double table_per_rank(const ModelSpec& model, const ParallelismSpec& parallelism) {
+  const int rows = (model.vocabulary + parallelism.tensor - 1) / parallelism.tensor;
+  return static_cast<double>(rows) * model.hidden;
+}
+
+/// Matrices of attention that are split over the tensor group, and the biases of columns.
+double attention_per_rank(const ModelSpec& model, int tensor) {
+  const double h = model.hidden;
+  if (model.latent) {
+    const LatentAttentionSpec& latent = *model.latent;
+    const double heads = static_cast<double>(model.heads) / tensor;
+    const double query_inputs = latent.query_rank > 0 ? latent.query_rank : h;
+    return heads *
+           (query_inputs * (latent.no_rope_dim + latent.rope_dim) +
+            static_cast<double>(latent.key_value_rank) * (latent.no_rope_dim + latent.value_dim) +
+            latent.value_dim * h);
+  }
+  const double query_width = static_cast<double>(model.heads) / tensor * model.head_dim;
+  // Key and value heads fewer than ranks are copied, not split.
+  const double key_width =
+      std::max(1.0, static_cast<double>(model.key_value_heads) / tensor) * model.head_dim;
+  const double columns = query_width + 2.0 * key_width;
+  return h * (columns + query_width) + (model.biases ? columns : 0.0);
+}
+
+/// An MLP of `width` columns on this rank, and the biases of its columns.
+double mlp_per_rank(const ModelSpec& model, double width, bool biases) {
+  const double columns = (model.gated_mlp ? 2.0 : 1.0) * width;
+  return model.hidden * (columns + width) + (biases ? columns : 0.0);
+}
+
+RankParameters mixture_per_rank(const ModelSpec& model, const ParallelismSpec& parallelism) {
+  const ExpertsSpec& moe = *model.moe;
+  const double width = static_cast<double>(moe.ffn) / parallelism.expert_tensor;
+  const double held = static_cast<double>(moe.experts) / parallelism.expert;
+  const double shared = static_cast<double>(moe.shared_experts) * moe.ffn / parallelism.tensor;
+  // Row biases of routed experts are whole on each of an expert's ranks.
+  const bool biases = expert_biases(model);
+  const double row_bias = biases ? model.hidden : 0.0;
+  return {shared > 0 ? mlp_per_rank(model, shared, biases) : 0.0,
+          held * (mlp_per_rank(model, width, biases) + row_bias)};
+}
+
+}  // namespace
+
+double replicated_parameters(const ModelSpec& model, const LayerKind& kind) {
+  double whole = model.norms * norm_parameters(model);
+  if (model.biases) {
+    whole += static_cast<double>(kind.experts ? 1 : 2) * model.hidden;
+  }
+  if (kind.experts) {
+    const int shared_rows = expert_biases(model) ? model.moe->shared_experts : 0;
+    whole += static_cast<double>(model.hidden) * (shared_rows + model.moe->experts);
+  }
+  if (model.latent) {
+    const double ranks = model.latent->query_rank + model.latent->key_value_rank;
+    whole += model.hidden * (ranks + model.latent->rope_dim) + ranks;  // matrices and norms
+  }
+  return whole;
+}
+
+RankParameters layer_parameters_per_rank(const ModelSpec& model,
+                                         const ParallelismSpec& parallelism,
+                                         const LayerKind& kind) {
+  const int t = parallelism.tensor;
+  RankParameters layer{attention_per_rank(model, t) + replicated_parameters(model, kind), 0};
+  if (kind.experts) {
+    layer += mixture_per_rank(model, parallelism);
+  } else {
+    layer.shared += mlp_per_rank(model, static_cast<double>(model.ffn) / t, model.biases);
+  }
+  return layer;
+}
+
+double embedding_parameters_per_rank(const ModelSpec& model, const ParallelismSpec& parallelism) {
+  return table_per_rank(model, parallelism) +
+         static_cast<double>(model.learned_positions) * model.hidden;
+}
+
+double head_parameters_per_rank(const ModelSpec& model, const ParallelismSpec& parallelism) {
+  const bool shared = model.tied_embeddings && ends_share_stage(parallelism);
+  return norm_parameters(model) + (shared ? 0.0 : table_per_rank(model, parallelism));
+}
+
+RankParameters prediction_parameters_per_rank(const ModelSpec& model,
+                                              const ParallelismSpec& parallelism) {
+  if (model.multi_token_prediction == 0) {
+    return {};
+  }
+  RankParameters module =
+      layer_parameters_per_rank(model, parallelism, last_layer_kind(model, parallelism));
+  const double h = model.hidden;
+  module.shared += 2.0 * h * h / parallelism.tensor + 3.0 * norm_parameters(model);
+  RankParameters all = model.multi_token_prediction * module;
+  all.shared += ends_share_stage(parallelism) ? 0.0 : table_per_rank(model, parallelism);
+  return all;
+}
+
+RankParameters chunk_parameters_per_rank(const ModelSpec& model,
+                                         const ParallelismSpec& parallelism,
+                                         const ChunkLayout& chunk) {
+  RankParameters sum;
+  for (const LayerRun& run : layer_runs(model, parallelism, chunk.first_layer, chunk.layers)) {
+    sum += run.layers * layer_parameters_per_rank(model, parallelism, run.kind);
+  }
+  if (chunk.embedding) {
+    sum.shared += embedding_parameters_per_rank(model, parallelism);
+  }
+  if (chunk.head) {
+    sum.shared += head_parameters_per_rank(model, parallelism);
+    sum += prediction_parameters_per_rank(model, parallelism);
+  }
+  return sum;
+}
+
+RankParameters stage_parameters_per_rank(const ModelSpec& model,
+                                         const ParallelismSpec& parallelism,
+                                         const StageLayout& layout,
+                                         int stage) {
+  RankParameters sum;
+  for (int chunk = 0; chunk < layout.chunks(); ++chunk) {
+    sum += chunk_parameters_per_rank(model, parallelism, layout.at(stage, chunk));
+  }
+  return sum;
+}
+
+int Bucket::layers() const {
+  int sum = 0;
+  for (const LayerRun& run : runs) {
+    sum += run.layers;
+  }
+  return sum;
+}
+
+bool shards_gradients(Sharding sharding) {
+  return sharding == Sharding::zero2 || shards_weights(sharding);
+}
+
+bool shards_weights(Sharding sharding) {
+  return sharding == Sharding::zero3 || sharding == Sharding::hsdp;
+}
+
+std::vector<Bucket> chunk_buckets(const ModelSpec& model,
+                                  const ParallelismSpec& parallelism,
+                                  const ChunkLayout& chunk,
+                                  int data_parallel) {
+  constexpr double kSmallest = 40e6;
+  constexpr double kPerReplica = 1e6;
+  const bool single = shards_weights(parallelism.sharding);
+  const double size = single ? 0.0 : std::max(kSmallest, kPerReplica * data_parallel);
+  std::vector<Bucket> buckets;
+  if (chunk.head) {
+    Bucket head{{}, true, false, prediction_parameters_per_rank(model, parallelism)};
+    head.parameters.shared += head_parameters_per_rank(model, parallelism);
+    buckets.push_back(head);
+  }
+  bool open = false;
+  for (int layer = chunk.first_layer + chunk.layers - 1; layer >= chunk.first_layer; --layer) {
+    if (!open) {
+      buckets.emplace_back();
+    }
+    Bucket& bucket = buckets.back();
+    const LayerKind kind = layer_kind(model, parallelism, layer);
+    // Backward meets the layers from the last on.
+    if (!bucket.runs.empty() && bucket.runs.front().kind == kind) {
+      ++bucket.runs.front().layers;
+    } else {
+      bucket.runs.insert(bucket.runs.begin(), {kind, 1});
+    }
+    bucket.parameters += layer_parameters_per_rank(model, parallelism, kind);
+    open = bucket.parameters.total() < size;
+  }
+  if (chunk.embedding) {
+    buckets.push_back({{}, false, true, {embedding_parameters_per_rank(model, parallelism), 0}});
+  }
+  return buckets;
+}
+
+double parameters_per_rank(const ModelSpec& model, const ParallelismSpec& parallelism, int stage) {
+  const StageLayout layout(model, parallelism);
+  return stage_parameters_per_rank(model, parallelism, layout, stage).total();
+}
+
+}  // namespace headway::workload

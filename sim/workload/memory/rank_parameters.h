@@ -1,0 +1,81 @@
+// Parameters one rank holds, by chunk, and the buckets in which their gradients are reduced.
+#pragma once
+
+#include <vector>
+
+#include "sim/workload/blocks/layer_kind.h"
+#include "sim/workload/layout.h"
+#include "sim/workload/spec.h"
+
+namespace headway::workload {
+
+/// Parameters of one rank [count]: those that all data x context ranks hold too, and those of its
+/// own routed experts, which fewer ranks share.
+struct RankParameters {
+  double shared = 0;
+  double experts = 0;
+  [[nodiscard]] double total() const { return shared + experts; }
+  RankParameters& operator+=(const RankParameters& other) {
+    shared += other.shared;
+    experts += other.experts;
+    return *this;
+  }
+  friend RankParameters operator*(double times, const RankParameters& one) {
+    return {times * one.shared, times * one.experts};
+  }
+  bool operator==(const RankParameters&) const = default;
+};
+
+/// Parameters of one decoder layer on one rank: matrices split over the tensor group, norms, row
+/// biases and the router whole, routed experts over expert x expert tensor ranks.
+RankParameters layer_parameters_per_rank(const ModelSpec& model,
+                                         const ParallelismSpec& parallelism,
+                                         const LayerKind& kind = {});
+/// Those of them that every tensor rank holds whole, so that with sequence parallelism their
+/// gradients are summed over the group: norms, row biases, the router, matrices that compress.
+double replicated_parameters(const ModelSpec& model, const LayerKind& kind);
+/// Token table (split) and learned positions (whole).
+double embedding_parameters_per_rank(const ModelSpec& model, const ParallelismSpec& parallelism);
+/// Final norm and output matrix; the latter is not counted again where it is the embedding of the
+/// same rank.
+double head_parameters_per_rank(const ModelSpec& model, const ParallelismSpec& parallelism);
+/// Multi-token prediction modules, beside the head: a layer, the joining matrix, three norms each,
+/// and a copy of the token table where the embedding is on another stage.
+RankParameters prediction_parameters_per_rank(const ModelSpec& model,
+                                              const ParallelismSpec& parallelism);
+/// All parameters of a chunk on one rank.
+RankParameters chunk_parameters_per_rank(const ModelSpec& model,
+                                         const ParallelismSpec& parallelism,
+                                         const ChunkLayout& chunk);
+/// All parameters of a stage on one rank.
+RankParameters stage_parameters_per_rank(const ModelSpec& model,
+                                         const ParallelismSpec& parallelism,
+                                         const StageLayout& layout,
+                                         int stage);
+
+/// Gradients that are reduced together: head with prediction modules, embedding, or some layers in
+/// a row.
+struct Bucket {
+  std::vector<LayerRun> runs;  ///< its layers, in the order of the model
+  bool head = false;
+  bool embedding = false;
+  RankParameters parameters;
+  [[nodiscard]] int layers() const;
+  bool operator==(const Bucket&) const = default;
+};
+
+/// Whether each data-parallel rank keeps only its share of the gradients (ZeRO-2, ZeRO-3, HSDP).
+bool shards_gradients(Sharding sharding);
+/// Whether each keeps only its share of the weights (ZeRO-3, HSDP).
+bool shards_weights(Sharding sharding);
+
+/// Buckets of a chunk in the order in which backward fills them: head, last layers, ..., first
+/// layers, embedding. A bucket holds at least max(40e6, 1e6 x data_parallel) parameters where the
+/// chunk has them. Source: Megatron-Core DistributedDataParallelConfig, default bucket size.
+/// With ZeRO-3 and HSDP every layer is a bucket.
+std::vector<Bucket> chunk_buckets(const ModelSpec& model,
+                                  const ParallelismSpec& parallelism,
+                                  const ChunkLayout& chunk,
+                                  int data_parallel);
+
+}  // namespace headway::workload

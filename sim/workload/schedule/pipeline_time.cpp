@@ -1,0 +1,235 @@
+#include "sim/workload/schedule/pipeline_time.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <utility>
+
+#include "sim/core/error.h"
+#include "sim/workload/layout.h"
+#include "sim/workload/schedule/schedule.h"
+
+namespace headway::workload {
+
+int evaluated_micro_batches(ScheduleKind schedule, int stages, int micro_batches) {
+  const bool repeats = schedule == ScheduleKind::one_f_one_b ||
+                       schedule == ScheduleKind::interleaved || schedule == ScheduleKind::gpipe;
+  // Two rounds of the pipeline, at least 16 micro-batches, and what is left of a round.
+  constexpr int kFewest = 16;
+  const int whole = std::max(2 * stages, kFewest / stages * stages) + micro_batches % stages;
+  return repeats ? std::min(micro_batches, whole) : micro_batches;
+}
+
+/// Puts the passes of all stages into one order.
+class PipelineOrder::Builder {
+ public:
+  Builder(PipelineOrder& out, ScheduleKind schedule, int virtual_stages, int micro_batches)
+      : out_(out),
+        schedule_(schedule),
+        micro_batches_(micro_batches),
+        stages_(pipeline_schedule(schedule, out.stages_, virtual_stages, micro_batches)),
+        done_(stages_.size(), 0),
+        seen_(stages_.size() * static_cast<std::size_t>(out.chunks_)),
+        ends_(kKinds * seen_.size() * static_cast<std::size_t>(micro_batches), 0) {
+    for (int stage = 0; stage < out_.stages_; ++stage) {
+      out_.last_.push_back(static_cast<std::uint32_t>(stage));
+      out_.first_backward_.push_back(0);
+      for (int chunk = 0; chunk < out_.chunks_; ++chunk) {
+        const StageChunk at{stage, chunk};
+        previous_.push_back(neighbour(at, previous_chunk(schedule, out.stages_, out.chunks_, at)));
+        next_.push_back(neighbour(at, next_chunk(schedule, out.stages_, out.chunks_, at)));
+      }
+    }
+  }
+
+  void build() {
+    std::size_t left = 0;
+    for (const auto& items : stages_) {
+      left += items.size();
+    }
+    out_.items_.reserve(left);
+    // In rounds of at most one pass a stage, none of which needs another of its round: neighbours
+    // in the order do not wait for each other, so the processor evaluates several at a time.
+    while (left > 0) {
+      const std::size_t before = left;
+      round_ = next_end();
+      for (int stage = 0; stage < out_.stages_; ++stage) {
+        auto& next = done_[static_cast<std::size_t>(stage)];
+        const auto& items = stages_[static_cast<std::size_t>(stage)];
+        if (next < items.size() && add(stage, items[next])) {
+          ++next;
+          --left;
+        }
+      }
+      HEADWAY_CHECK(left < before, "schedule {} waits for itself", core::to_word(schedule_));
+    }
+    if (micro_batches_ > out_.stages_) {
+      const int last = out_.stages_ * out_.chunks_ - 1;
+      out_.late_ = end_of(WorkKind::forward, last, micro_batches_ - 1);
+      out_.early_ = end_of(WorkKind::forward, last, micro_batches_ - 1 - out_.stages_);
+    }
+  }
+
+ private:
+  static constexpr std::size_t kKinds = 4;
+
+  /// Where the next item's end will be.
+  std::uint32_t next_end() const {
+    return static_cast<std::uint32_t>(stages_.size() + out_.items_.size());
+  }
+
+  /// Where a chunk's input or output comes from or goes to.
+  struct Neighbour {
+    int place = -1;             ///< stage x chunks + chunk; -1: there is none
+    std::uint32_t message = 0;  ///< as Item::message
+  };
+
+  Neighbour neighbour(StageChunk here, std::optional<StageChunk> other) const {
+    if (!other) {
+      return {};
+    }
+    Neighbour found{other->stage * out_.chunks_ + other->chunk, 0};
+    if (other->stage != here.stage) {
+      const int gap = std::abs(other->stage - here.stage);
+      const int lower = std::min(other->stage, here.stage);
+      found.message = static_cast<std::uint32_t>(1 + (gap == 1 ? lower : out_.stages_ - 1));
+    }
+    return found;
+  }
+
+  /// Where the end of a pass is; 0, a stage's start, while the pass is not in the order.
+  std::uint32_t& end_of(WorkKind kind, int place, int micro_batch) {
+    const auto of_kind =
+        (static_cast<std::size_t>(kind) * seen_.size() + static_cast<std::size_t>(place)) *
+        static_cast<std::size_t>(micro_batches_);
+    return ends_[of_kind + static_cast<std::size_t>(micro_batch)];
+  }
+
+  /// @returns false if what the pass needs is not in the order before this round
+  bool add(int stage, const WorkItem& work) {
+    std::uint32_t& last = out_.last_[static_cast<std::size_t>(stage)];
+    const int place = stage * out_.chunks_ + work.chunk;
+    Item item;
+    item.previous = item.needs = last;
+    if (!set_need(place, work, item)) {
+      return false;
+    }
+    item.pass = static_cast<std::uint32_t>(static_cast<std::size_t>(place) * kPasses +
+                                           static_cast<std::size_t>(pass_of(place, work)));
+    last = end_of(work.kind, place, work.micro_batch) = next_end();
+    std::uint32_t& first_backward = out_.first_backward_[static_cast<std::size_t>(stage)];
+    if (first_backward == 0 && work.kind != WorkKind::forward) {
+      first_backward = last;
+    }
+    out_.items_.push_back(item);
+    return true;
+  }
+
+  bool set_need(int place, const WorkItem& work, Item& item) {
+    WorkKind kind = work.kind;
+    Neighbour from{place, 0};
+    if (work.kind == WorkKind::forward) {
+      from = previous_[static_cast<std::size_t>(place)];
+      if (from.place < 0) {
+        return true;
+      }
+    } else if (work.kind == WorkKind::weight_gradient) {
+      kind = WorkKind::input_gradient;
+    } else if (const Neighbour& next = next_[static_cast<std::size_t>(place)]; next.place >= 0) {
+      from = next;
+    } else {
+      kind = WorkKind::forward;
+    }
+    item.message = from.message;
+    item.needs = end_of(kind, from.place, work.micro_batch);
+    return item.needs > 0 && item.needs < round_;
+  }
+
+  Pass pass_of(int place, const WorkItem& work) {
+    Seen& seen = seen_[static_cast<std::size_t>(place)];
+    if (work.kind == WorkKind::forward) {
+      return std::exchange(seen.forward, true) ? Pass::forward : Pass::first_forward;
+    }
+    const bool completes = work.kind != WorkKind::input_gradient;
+    const bool last = completes && ++seen.completed == micro_batches_;
+    if (work.kind == WorkKind::weight_gradient) {
+      return Pass::weight_gradient;
+    }
+    return last ? Pass::last_backward : Pass::backward;
+  }
+
+  struct Seen {
+    bool forward = false;
+    int completed = 0;
+  };
+
+  PipelineOrder& out_;
+  ScheduleKind schedule_;
+  int micro_batches_;
+  std::uint32_t round_ = 0;  ///< the first end of this round
+  std::vector<StageSchedule> stages_;
+  std::vector<std::size_t> done_;           ///< per stage: passes in the order
+  std::vector<Neighbour> previous_, next_;  ///< per chunk
+  std::vector<Seen> seen_;
+  std::vector<std::uint32_t> ends_;  ///< by kind, chunk and micro-batch
+};
+
+PipelineOrder::PipelineOrder(ScheduleKind schedule,
+                             int stages,
+                             int virtual_stages,
+                             int micro_batches)
+    : stages_(stages), chunks_(chunks_per_stage(schedule, virtual_stages)) {
+  HEADWAY_CHECK(schedule != ScheduleKind::dual_pipe && schedule != ScheduleKind::dual_pipe_v,
+                "a forward and a backward are one pass");
+  alternates_ = schedule != ScheduleKind::gpipe;
+  Builder(*this, schedule, virtual_stages, micro_batches).build();
+}
+
+double PipelineOrder::continued(const PipelineTimes& times, int more, double round) const {
+  double most_forward = 0, most_backward = 0, most = 0;
+  for (int stage = 0; stage < stages_; ++stage) {
+    double forward = 0, backward = 0;
+    for (int chunk = 0; chunk < chunks_; ++chunk) {
+      const PassTimes& pass = times.chunks[static_cast<std::size_t>(stage * chunks_ + chunk)];
+      forward += pass[static_cast<std::size_t>(Pass::forward)];
+      backward += pass[static_cast<std::size_t>(Pass::backward)];
+    }
+    most_forward = std::max(most_forward, forward);
+    most_backward = std::max(most_backward, backward);
+    most = std::max(most, forward + backward);
+  }
+  if (!alternates_) {
+    return more * (most_forward + most_backward);
+  }
+  HEADWAY_CHECK(early_ > 0, "{} stages need more than one round to be continued", stages_);
+  return more * std::max(round / stages_, most);
+}
+
+void PipelineOrder::stage_ends(const PipelineTimes& times,
+                               int more,
+                               std::vector<double>& scratch,
+                               std::vector<double>& ends) const {
+  const std::size_t starts = times.ready.size();
+  // The table of ends, then messages, of which the first stands for "nothing is sent", so that the
+  // loop has no branch.
+  const std::size_t items = items_.size();
+  scratch.resize(starts + items + 1 + times.message.size());
+  double* const end = scratch.data();
+  double* const message = end + starts + items;
+  std::copy(times.ready.begin(), times.ready.end(), end);
+  std::copy(times.message.begin(), times.message.end(), message + 1);
+  *message = 0;
+  const double* const durations = times.chunks.front().data();
+  for (std::size_t i = 0; i < items; ++i) {
+    const Item& item = items_[i];
+    const double begin = std::max(end[item.previous], end[item.needs] + message[item.message]);
+    end[starts + i] = begin + durations[item.pass];
+  }
+  const double rest = more == 0 ? 0 : continued(times, more, end[late_] - end[early_]);
+  ends.clear();
+  for (const std::uint32_t last : last_) {
+    ends.push_back(end[last] + rest);
+  }
+}
+
+}  // namespace headway::workload
