@@ -83,7 +83,7 @@ std::vector<training::CheckedScenario> all_layouts() {
   return layouts;
 }
 
-double evaluate_all(training::AnalyticTier& tier,
+double evaluate_all(analytic::AnalyticTier& tier,
                     const std::vector<training::CheckedScenario>& layouts) {
   double sum = 0;
   for (const auto& layout : layouts) {
@@ -93,7 +93,7 @@ double evaluate_all(training::AnalyticTier& tier,
 }
 
 /// Some of the layouts, simulated event by event with every transfer alone, must agree.
-bool agrees(training::AnalyticTier& tier, const std::vector<training::CheckedScenario>& layouts) {
+bool agrees(analytic::AnalyticTier& tier, const std::vector<training::CheckedScenario>& layouts) {
   for (std::size_t i = layouts.size() / 6; i < layouts.size(); i += layouts.size() / 3) {
     const double simulated =
         training::simulate_step(layouts[i], {.trace = false, .contention = false}).time.si();
@@ -106,13 +106,13 @@ bool agrees(training::AnalyticTier& tier, const std::vector<training::CheckedSce
 
 void analytic(benchmark::State& state, bool remembers) {
   static const auto layouts = all_layouts();
-  training::AnalyticTier kept(gpt3());
+  analytic::AnalyticTier kept(gpt3());
   const bool right = agrees(kept, layouts);
   for (auto _ : state) {
     if (remembers) {
       benchmark::DoNotOptimize(evaluate_all(kept, layouts));
     } else {
-      training::AnalyticTier fresh(gpt3());
+      analytic::AnalyticTier fresh(gpt3());
       benchmark::DoNotOptimize(evaluate_all(fresh, layouts));
     }
   }

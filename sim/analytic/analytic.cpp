@@ -16,7 +16,10 @@
 #include "sim/workload/schedule/pipeline_time.h"
 #include "sim/workload/schedule/schedule.h"
 
-namespace headway::training {
+namespace headway::analytic {
+
+using training::CheckedScenario;
+using training::Scenario;
 
 namespace {
 
@@ -452,4 +455,4 @@ AnalyticTier::Evaluator& AnalyticTier::on_domains_of(int gpus) {
   return *other;
 }
 
-}  // namespace headway::training
+}  // namespace headway::analytic

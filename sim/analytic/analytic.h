@@ -14,7 +14,7 @@
 #include "sim/core/units.h"
 #include "sim/training/check.h"
 
-namespace headway::training {
+namespace headway::analytic {
 
 /// A step as the analytic tier sees it; the parts add up to `time`.
 struct AnalyticStep {
@@ -30,7 +30,7 @@ struct AnalyticStep {
 class AnalyticTier {
  public:
   /// Everything but `parallelism` is taken from `scenario`.
-  explicit AnalyticTier(const Scenario& scenario);
+  explicit AnalyticTier(const training::Scenario& scenario);
   ~AnalyticTier();
   AnalyticTier(const AnalyticTier&) = delete;
   AnalyticTier& operator=(const AnalyticTier&) = delete;
@@ -46,7 +46,7 @@ class AnalyticTier {
                         int data_parallel,
                         int micro_batches);
   /// The same for a layout that was checked; its machine, model and recipe must be the tier's.
-  AnalyticStep evaluate(const CheckedScenario& checked);
+  AnalyticStep evaluate(const training::CheckedScenario& checked);
 
  private:
   class Evaluator;
@@ -57,4 +57,4 @@ class AnalyticTier {
   std::map<int, std::unique_ptr<Evaluator>> others_;
 };
 
-}  // namespace headway::training
+}  // namespace headway::analytic

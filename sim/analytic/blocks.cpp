@@ -8,7 +8,11 @@
 #include "sim/training/step/lower.h"
 #include "sim/workload/blocks/data_parallel_blocks.h"
 
-namespace headway::training {
+namespace headway::analytic {
+
+using training::KernelTimes;
+using training::RankLayout;
+using training::Scenario;
 
 namespace {
 
@@ -161,7 +165,7 @@ BlockTimer::BlockTimer(const Scenario& scenario)
     : scenario_(scenario),
       fabric_(build_fabric(scenario.cluster)),
       parameters_(network::make_parameters(
-          fabric_.input(), nccl_generation(scenario.cluster.node.gpu.architecture))),
+          fabric_.input(), training::nccl_generation(scenario.cluster.node.gpu.architecture))),
       kernels_(kernel_times(scenario)) {
   const auto gpus = static_cast<std::uint32_t>(scenario.cluster.nodes * scenario.cluster.node.gpus);
   const auto domain = fabric_.shape().domain_gpus;
@@ -274,4 +278,4 @@ std::vector<TimedBlock> BlockTimer::time_blocks(const std::vector<workload::Bloc
   return timed_blocks;
 }
 
-}  // namespace headway::training
+}  // namespace headway::analytic

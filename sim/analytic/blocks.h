@@ -15,7 +15,7 @@
 #include "sim/training/step/program.h"
 #include "sim/workload/step_graph.h"
 
-namespace headway::training {
+namespace headway::analytic {
 
 /// One operation of a block and how long it takes.
 struct TimedOperation {
@@ -73,10 +73,11 @@ struct Timeline {
 /// Times blocks on one machine.
 class BlockTimer {
  public:
-  explicit BlockTimer(const Scenario& scenario);
+  explicit BlockTimer(const training::Scenario& scenario);
 
   /// Ranks of a layout on the cluster's GPUs.
-  [[nodiscard]] RankLayout ranks_of(const workload::ParallelismSpec& p, int data_parallel) const;
+  [[nodiscard]] training::RankLayout ranks_of(const workload::ParallelismSpec& p,
+                                              int data_parallel) const;
 
   /// The blocks that are `wanted`; the others stay empty.
   /// @param layout  whose groups communicate; the blocks may be those of a smaller one with the
@@ -109,18 +110,18 @@ class BlockTimer {
   };
 
   double transfer(core::CollectiveKind kind, core::Bytes bytes, const network::GroupShape& shape);
-  const network::GroupShape& shape_of(const RankLayout& layout,
+  const network::GroupShape& shape_of(const training::RankLayout& layout,
                                       const GroupsKey& groups,
                                       workload::Group group);
-  network::GroupShape widest_group(const RankLayout& layout, workload::Group group) const;
+  network::GroupShape widest_group(const training::RankLayout& layout, workload::Group group) const;
 
-  const Scenario& scenario_;
+  const training::Scenario& scenario_;
   network::Fabric fabric_;
   network::NetworkParameters parameters_;
-  KernelTimes kernels_;
+  training::KernelTimes kernels_;
   network::GroupShape near_, far_, world_;                   ///< of two GPUs, of all
   std::unordered_map<CallKey, double, CallHash> transfers_;  ///< looked up only, never iterated
   std::map<std::pair<GroupsKey, workload::Group>, network::GroupShape> shapes_;
 };
 
-}  // namespace headway::training
+}  // namespace headway::analytic

@@ -15,7 +15,9 @@
 #include "sim/workload/memory/memory.h"
 #include "sim/workload/memory/rank_parameters.h"
 
-namespace headway::training {
+namespace headway::analytic {
+
+using training::Scenario;
 
 namespace {
 
@@ -458,4 +460,4 @@ StepEnds step_ends(const Scenario& s,
   return ends;
 }
 
-}  // namespace headway::training
+}  // namespace headway::analytic

@@ -7,7 +7,7 @@
 #include "sim/analytic/blocks.h"
 #include "sim/workload/spec.h"
 
-namespace headway::training {
+namespace headway::analytic {
 
 /// Passes of one micro-batch on one rank, data parallelism aside [s].
 struct RankCosts {
@@ -25,7 +25,7 @@ struct RankCosts {
 /// Reads the costs off a step graph of two stages, of which the first holds one layer.
 /// @param layout         whose tensor, context and expert groups communicate
 /// @param splits         the schedule runs the halves of backward apart
-RankCosts rank_costs(const Scenario& scenario,
+RankCosts rank_costs(const training::Scenario& scenario,
                      const workload::ParallelismSpec& layout,
                      int data_parallel,
                      bool splits,
@@ -74,13 +74,13 @@ struct DataCosts {
 };
 
 /// Reads the traffic off a step graph with a stage for each chunk.
-DataCosts data_costs(const Scenario& scenario,
+DataCosts data_costs(const training::Scenario& scenario,
                      const workload::ParallelismSpec& layout,
                      int data_parallel,
                      BlockTimer& timer);
 
 /// Times the last blocks of the stages.
-StepEnds step_ends(const Scenario& scenario,
+StepEnds step_ends(const training::Scenario& scenario,
                    const workload::ParallelismSpec& layout,
                    int data_parallel,
                    BlockTimer& timer);
@@ -91,4 +91,4 @@ workload::ParallelismSpec rank_key(const workload::ParallelismSpec& layout, bool
 workload::ParallelismSpec data_key(const workload::ParallelismSpec& layout);
 workload::ParallelismSpec end_key(const workload::ParallelismSpec& layout);
 
-}  // namespace headway::training
+}  // namespace headway::analytic

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headway::training {
+namespace headway::analytic {
 
 CopyLine::CopyLine(const RankCosts& rank, const ChunkClass& chunk, bool forward)
     : rank_(rank),
@@ -41,4 +41,4 @@ void CopyLine::apply(const workload::CopyStep& step, double& now) {
   }
 }
 
-}  // namespace headway::training
+}  // namespace headway::analytic

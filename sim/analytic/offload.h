@@ -4,7 +4,7 @@
 #include "sim/analytic/costs.h"
 #include "sim/workload/memory/offload.h"
 
-namespace headway::training {
+namespace headway::analytic {
 
 /// Runs the layers of one pass through a chunk with the copies of their activations beside them: a
 /// copy that is awaited before it is complete holds the layers up by what is left of it.
@@ -26,4 +26,4 @@ class CopyLine {
   double done_ = 0;  ///< when the copy under way is complete
 };
 
-}  // namespace headway::training
+}  // namespace headway::analytic

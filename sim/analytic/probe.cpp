@@ -5,7 +5,9 @@
 #include "sim/workload/blocks/build.h"
 #include "sim/workload/blocks/data_parallel_blocks.h"
 
-namespace headway::training {
+namespace headway::analytic {
+
+using training::Scenario;
 
 namespace {
 
@@ -90,4 +92,4 @@ Probe make_probe(const workload::ModelSpec& model,
   return made;
 }
 
-}  // namespace headway::training
+}  // namespace headway::analytic

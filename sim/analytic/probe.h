@@ -8,7 +8,7 @@
 #include "sim/workload/spec.h"
 #include "sim/workload/step_graph.h"
 
-namespace headway::training {
+namespace headway::analytic {
 
 /// What a block is for. Traffic is that of data parallelism: gradients that are reduced, parameters
 /// that are gathered, and the waits for them.
@@ -46,7 +46,7 @@ enum class ProbedBlocks : std::uint8_t { compute_and_messages, traffic };
 /// @param groups  the layout whose groups communicate
 /// @throws core::Error if `probe` does not keep the rules of the step graph
 Probe make_probe(const workload::ModelSpec& model,
-                 const Scenario& s,
+                 const training::Scenario& s,
                  const workload::ParallelismSpec& probe,
                  const workload::ParallelismSpec& groups,
                  int data_parallel,
@@ -54,4 +54,4 @@ Probe make_probe(const workload::ModelSpec& model,
                  BlockTimer& timer,
                  ProbedBlocks wanted);
 
-}  // namespace headway::training
+}  // namespace headway::analytic

@@ -70,7 +70,7 @@ std::vector<CheckedScenario> drop_what_does_not_fit(Candidates& candidates) {
 /// one another, which in the simulation share them and end together: little where gradients are
 /// reduced once a step, more with experts, whose groups are others, most where weights and
 /// gradients travel with every micro-batch. Source: overestimates over random layouts of dense
-/// models and mixtures, rounded up (tests/training/analytic_test.cpp, tests/plan/search_test.cpp).
+/// models and mixtures, rounded up (tests/analytic/analytic_test.cpp, tests/plan/search_test.cpp).
 double tier_error(const training::Scenario& s) {
   const bool every_micro_batch = workload::shards_gradients(s.parallelism.sharding);
   if (s.model.moe) {
@@ -90,10 +90,10 @@ struct Entry {
 std::vector<Entry> most_promising_first(const training::Scenario& scenario,
                                         const std::vector<CheckedScenario>& layouts) {
   std::vector<Entry> entries(layouts.size());
-  training::AnalyticTier tier(scenario);
+  analytic::AnalyticTier tier(scenario);
   for (std::size_t i = 0; i < layouts.size(); ++i) {
     entries[i].index = i;
-    if (training::AnalyticTier::covers(layouts[i].scenario().parallelism)) {
+    if (analytic::AnalyticTier::covers(layouts[i].scenario().parallelism)) {
       entries[i].estimate = tier.evaluate(layouts[i]).time;
       entries[i].bound = entries[i].estimate * (1 - tier_error(layouts[i].scenario()));
     } else {

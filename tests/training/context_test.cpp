@@ -13,6 +13,9 @@
 #include "tests/training/fixture.h"
 
 namespace headway::training {
+
+using analytic::AnalyticTier;
+
 namespace {
 
 using core::Activity;

@@ -12,6 +12,9 @@
 #include "tests/training/fixture.h"
 
 namespace headway::training {
+
+using analytic::AnalyticTier;
+
 namespace {
 
 using core::Activity;

@@ -15,6 +15,9 @@
 #include "tests/training/fixture.h"
 
 namespace headway::training {
+
+using analytic::AnalyticTier;
+
 namespace {
 
 Scenario offloaded() {

@@ -20,6 +20,9 @@
 #include "tests/training/fixture.h"
 
 namespace headway::training {
+
+using analytic::AnalyticTier;
+
 namespace {
 
 using workload::ScheduleKind;

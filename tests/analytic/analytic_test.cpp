@@ -15,7 +15,15 @@
 #include "tests/training/draw.h"
 #include "tests/training/fixture.h"
 
-namespace headway::training {
+namespace headway::analytic {
+
+using training::check;
+using training::CheckedScenario;
+using training::Draw;
+using training::eight_nodes;
+using training::Scenario;
+using training::simulate_step;
+
 namespace {
 
 /// A random model on a random number of nodes: dense, with windows, or with experts.
@@ -254,4 +262,4 @@ TEST(AnalyticTier, CountsReductionsThatPileUpBehindHalvesOfBackward) {
 }
 
 }  // namespace
-}  // namespace headway::training
+}  // namespace headway::analytic
