@@ -34,7 +34,7 @@ std::string kinds() {
   constexpr std::size_t kWidth = 100;
   std::string text;
   std::string line = "Kinds:";
-  for (const auto& [kind, word] : enum_words(campaign::FaultKind{})) {
+  for (const auto& [kind, word] : enum_words(drill::FaultKind{})) {
     if (line.size() + 1 + word.size() > kWidth) {
       text += line + "\n";
       line = "      ";
@@ -49,10 +49,10 @@ bool asks_for_list(int argc, char** argv) {
                      [](const char* word) { return std::string_view(word) == "--list"; });
 }
 
-campaign::DrillOptions options_of(const std::vector<std::string>& monitors,
-                                  double hours,
-                                  bool remedies) {
-  campaign::DrillOptions how;
+drill::DrillOptions options_of(const std::vector<std::string>& monitors,
+                               double hours,
+                               bool remedies) {
+  drill::DrillOptions how;
   how.horizon = core::Seconds(hours * 3600);
   how.remedies = remedies;
   for (const auto& monitor : monitors) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headway::campaign {
+namespace headway::drill {
 
 using core::Tick;
 
@@ -98,4 +98,4 @@ std::vector<Suspect> posterior(const std::array<double, kFaultKinds>& rate,
   return suspects;
 }
 
-}  // namespace headway::campaign
+}  // namespace headway::drill

@@ -5,7 +5,7 @@
 
 #include "sim/drill/run.h"
 
-namespace headway::campaign {
+namespace headway::drill {
 
 /// What a cause would have shown by now, found by simulating it in the same job under the same
 /// eyes.
@@ -38,4 +38,4 @@ inline constexpr double kStray = 0.02;
 /// alarm. Assumed.
 inline constexpr double kStrayHardware = 0.001;
 
-}  // namespace headway::campaign
+}  // namespace headway::drill

@@ -9,7 +9,7 @@
 #include "sim/core/error.h"
 #include "sim/training/step/degraded_step.h"
 
-namespace headway::campaign {
+namespace headway::drill {
 
 using core::Seconds;
 
@@ -320,4 +320,4 @@ DrillResult drill(const training::CheckedScenario& checked,
   return result;
 }
 
-}  // namespace headway::campaign
+}  // namespace headway::drill

@@ -11,7 +11,7 @@
 #include "sim/drill/remedies.h"
 #include "sim/training/step/step_result.h"
 
-namespace headway::campaign {
+namespace headway::drill {
 
 /// A change of design, and the drill run again with it.
 struct Remedy {
@@ -55,4 +55,4 @@ DrillTrace drill_once(const DrillSetup& setup, const Fault& fault, const Slowdow
 /// the next save's stall that the work since the last one owes. Never below zero.
 core::Seconds time_lost(const DrillSetup& setup, const DrillTrace& trace);
 
-}  // namespace headway::campaign
+}  // namespace headway::drill

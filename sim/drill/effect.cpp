@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headway::campaign {
+namespace headway::drill {
 
 using core::Seconds;
 
@@ -229,4 +229,4 @@ Effect effect_of(const Fault& fault, const DrillSetup& setup, const SlowdownOf& 
   return effect;
 }
 
-}  // namespace headway::campaign
+}  // namespace headway::drill

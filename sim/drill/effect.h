@@ -9,7 +9,7 @@
 #include "sim/drill/setup.h"
 #include "sim/training/step/degrade.h"
 
-namespace headway::campaign {
+namespace headway::drill {
 
 /// What a fault does at once to the ranks it hits.
 enum class Blow : std::uint8_t {
@@ -49,4 +49,4 @@ Fault with_defaults(const Fault& fault, const DrillSetup& setup);
 /// @param slowdown  asked for faults that slow the step
 Effect effect_of(const Fault& fault, const DrillSetup& setup, const SlowdownOf& slowdown);
 
-}  // namespace headway::campaign
+}  // namespace headway::drill

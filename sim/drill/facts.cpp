@@ -3,7 +3,7 @@
 #include "sim/drill/fault.h"
 #include "sim/drill/symptom.h"
 
-namespace headway::campaign {
+namespace headway::drill {
 
 FaultFacts facts_of(FaultKind kind) {
   switch (kind) {
@@ -129,4 +129,4 @@ SymptomFacts facts_of(Symptom symptom) {
   HEADWAY_CHECK(false, "symptom {}", static_cast<int>(symptom));
 }
 
-}  // namespace headway::campaign
+}  // namespace headway::drill

@@ -8,7 +8,7 @@
 #include "sim/core/fields.h"
 #include "sim/core/units.h"
 
-namespace headway::campaign {
+namespace headway::drill {
 
 /// What breaks. The last two are no exercises of their own interest but the commonest rivals of the
 /// others when an engineer asks what it was.
@@ -94,4 +94,4 @@ struct FaultFacts {
 };
 FaultFacts facts_of(FaultKind kind);
 
-}  // namespace headway::campaign
+}  // namespace headway::drill

@@ -7,7 +7,7 @@
 
 #include "sim/core/error.h"
 
-namespace headway::campaign {
+namespace headway::drill {
 
 using core::Context;
 using core::Tick;
@@ -310,4 +310,4 @@ void DrillProcess::on_watchdog(Context& c) {
   emit(c, Symptom::process_exit);
 }
 
-}  // namespace headway::campaign
+}  // namespace headway::drill

@@ -11,7 +11,7 @@
 #include "sim/core/engine/process.h"
 #include "sim/drill/run.h"
 
-namespace headway::campaign {
+namespace headway::drill {
 
 inline core::Tick drill_ticks(core::Seconds t) { return core::Clock::campaign().to_ticks(t); }
 
@@ -227,4 +227,4 @@ class DrillProcess : public core::Process {
   std::size_t stage_ = 0;
 };
 
-}  // namespace headway::campaign
+}  // namespace headway::drill

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <fmt/format.h>
 
-namespace headway::campaign {
+namespace headway::drill {
 
 using core::Seconds;
 using training::Scenario;
@@ -120,4 +120,4 @@ std::vector<Change> changes_for(const Scenario& scenario,
   return changes;
 }
 
-}  // namespace headway::campaign
+}  // namespace headway::drill

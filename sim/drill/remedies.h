@@ -11,7 +11,7 @@
 #include "sim/drill/setup.h"
 #include "sim/training/scenario.h"
 
-namespace headway::campaign {
+namespace headway::drill {
 
 using MonitorChanges = std::map<Monitor, std::optional<core::Seconds>>;
 
@@ -29,4 +29,4 @@ std::vector<Change> changes_for(const training::Scenario& scenario,
                                 const DrillSetup& setup,
                                 std::int64_t nodes_lost);
 
-}  // namespace headway::campaign
+}  // namespace headway::drill

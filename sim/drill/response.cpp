@@ -5,7 +5,7 @@
 #include "sim/core/engine/event.h"
 #include "sim/drill/process.h"
 
-namespace headway::campaign {
+namespace headway::drill {
 
 using core::Context;
 using core::Seconds;
@@ -289,4 +289,4 @@ void DrillProcess::rule_out(FaultKind blamed, bool restarted) {
   }
 }
 
-}  // namespace headway::campaign
+}  // namespace headway::drill

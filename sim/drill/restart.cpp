@@ -5,7 +5,7 @@
 
 #include "sim/drill/process.h"
 
-namespace headway::campaign {
+namespace headway::drill {
 
 using core::Context;
 using core::Seconds;
@@ -330,4 +330,4 @@ void DrillProcess::on_joined(Context& c) {
   trace_.running_again = c.now();
 }
 
-}  // namespace headway::campaign
+}  // namespace headway::drill

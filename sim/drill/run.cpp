@@ -6,7 +6,7 @@
 #include "sim/core/error.h"
 #include "sim/drill/process.h"
 
-namespace headway::campaign {
+namespace headway::drill {
 
 DrillTrace run_drill(const DrillInput& input) {
   DrillProcess drill(input);
@@ -23,4 +23,4 @@ DrillTrace run_drill(const DrillInput& input) {
   return trace;
 }
 
-}  // namespace headway::campaign
+}  // namespace headway::drill

@@ -8,7 +8,7 @@
 #include "sim/drill/effect.h"
 #include "sim/drill/trace.h"
 
-namespace headway::campaign {
+namespace headway::drill {
 
 /// What an engineer knows when asked.
 struct Evidence {
@@ -39,4 +39,4 @@ struct DrillInput {
 /// Runs one drill to its horizon.
 DrillTrace run_drill(const DrillInput& input);
 
-}  // namespace headway::campaign
+}  // namespace headway::drill

@@ -7,7 +7,7 @@
 
 #include "sim/drill/process.h"
 
-namespace headway::campaign {
+namespace headway::drill {
 
 using core::Context;
 using core::Seconds;
@@ -275,4 +275,4 @@ Tick DrillProcess::owed(Tick now) const {
   return drill_ticks(stall * share);
 }
 
-}  // namespace headway::campaign
+}  // namespace headway::drill

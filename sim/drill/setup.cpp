@@ -8,8 +8,11 @@
 #include "sim/storage/closed_form.h"
 #include "sim/training/step/lower.h"
 
-namespace headway::campaign {
+namespace headway::drill {
 
+using campaign::JobPlaces;
+using campaign::JobRecovery;
+using campaign::ResolvedJob;
 using core::Seconds;
 using failures::ComponentClass;
 
@@ -182,7 +185,7 @@ void set_saves(const training::CheckedScenario& checked,
   auto& saves = setup.saves;
   saves.synchronous = checkpoint.mode == storage::CheckpointMode::synchronous;
   const JobModel& job = resolved.job;
-  const Seconds durable = job.interval.si() > 0 ? effective_interval(job) : Seconds(0);
+  const Seconds durable = job.interval.si() > 0 ? campaign::effective_interval(job) : Seconds(0);
   saves.near = job.near;
   saves.interval = saves.near.empty() ? durable : job.interval;
   saves.storage_every =
@@ -191,7 +194,7 @@ void set_saves(const training::CheckedScenario& checked,
   saves.in_run = durable.si() > 0 ? std::floor(run / durable) : 0;
   saves.snapshot = saves.synchronous ? Seconds(0) : resolved.job.stall;
   saves.write = saves.synchronous ? resolved.job.stall : resolved.job.persist;
-  saves.node_bytes = storage::written_per_node(shard_layout(checked), checkpoint);
+  saves.node_bytes = storage::written_per_node(campaign::shard_layout(checked), checkpoint);
   saves.node_rate = storage.client_write_bandwidth;
   saves.server_share = storage.write_bandwidth / static_cast<double>(setup.nodes);
   saves.keep = checkpoint.keep;
@@ -281,7 +284,7 @@ Seconds usual_since_save(const DrillSetup& setup) {
 DrillSetup drill_setup(const training::CheckedScenario& given, const training::StepResult& step) {
   const auto checked = with_run(given);
   const auto& scenario = checked.scenario();
-  const ResolvedJob resolved = resolve_job(checked, step);
+  const ResolvedJob resolved = campaign::resolve_job(checked, step);
   DrillSetup setup;
   setup.gpus = checked.gpus();
   set_machine(scenario, setup);
@@ -300,4 +303,4 @@ DrillSetup drill_setup(const training::CheckedScenario& given, const training::S
   return setup;
 }
 
-}  // namespace headway::campaign
+}  // namespace headway::drill

@@ -15,7 +15,11 @@
 #include "sim/training/check.h"
 #include "sim/training/step/step_result.h"
 
-namespace headway::campaign {
+namespace headway::drill {
+
+using campaign::JobModel;
+using campaign::NearLevel;
+using campaign::Reach;
 
 /// One watcher.
 struct MonitorSetting {
@@ -98,4 +102,4 @@ core::Seconds usual_since_save(const DrillSetup& setup);
 /// @param step  the healthy step
 DrillSetup drill_setup(const training::CheckedScenario& checked, const training::StepResult& step);
 
-}  // namespace headway::campaign
+}  // namespace headway::drill

@@ -6,7 +6,7 @@
 
 #include "sim/core/fields.h"
 
-namespace headway::campaign {
+namespace headway::drill {
 
 /// Layers of the stack, from the metal up.
 enum class StackLayer : std::uint8_t { hardware, network, storage, collective, job, loss };
@@ -146,4 +146,4 @@ struct SymptomFacts {
 };
 SymptomFacts facts_of(Symptom symptom);
 
-}  // namespace headway::campaign
+}  // namespace headway::drill

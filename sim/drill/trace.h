@@ -11,7 +11,10 @@
 #include "sim/core/tick.h"
 #include "sim/drill/setup.h"
 
-namespace headway::campaign {
+namespace headway::drill {
+
+using campaign::Account;
+using campaign::kAccounts;
 
 /// What a line of the timeline is about.
 enum class Moment : std::uint8_t {
@@ -79,4 +82,4 @@ struct DrillTrace {
   core::Tick operator[](Account a) const { return accounts[static_cast<std::size_t>(a)]; }
 };
 
-}  // namespace headway::campaign
+}  // namespace headway::drill

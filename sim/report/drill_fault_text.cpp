@@ -11,9 +11,9 @@
 
 namespace headway::report {
 
-using campaign::Fault;
-using campaign::FaultKind;
 using core::Seconds;
+using drill::Fault;
+using drill::FaultKind;
 
 namespace {
 
@@ -146,7 +146,7 @@ bool numbered(const std::string& part, const std::string& word, std::int64_t& nu
 }
 
 void set_place(Fault& fault, const std::string& place, int gpus_per_node) {
-  if (!campaign::facts_of(fault.kind).has_place) {
+  if (!drill::facts_of(fault.kind).has_place) {
     refuse(fmt::format("{} has no place; leave '@{}' out", core::to_word(fault.kind), place));
   }
   const bool leaf = fault.kind == FaultKind::leaf_down;
@@ -188,7 +188,7 @@ Fault parse_fault(const std::string& text, int gpus_per_node) {
   if (at != std::string::npos) {
     set_place(fault, parts[0].substr(at + 1), gpus_per_node);
   }
-  auto keys = split(std::string(campaign::facts_of(fault.kind).parameters), ' ');
+  auto keys = split(std::string(drill::facts_of(fault.kind).parameters), ' ');
   keys.emplace_back("since_save");
   std::set<std::string> given;
   for (std::size_t i = 1; i < parts.size(); ++i) {
@@ -209,9 +209,9 @@ Fault parse_fault(const std::string& text, int gpus_per_node) {
   return fault;
 }
 
-std::pair<campaign::Monitor, std::optional<Seconds>> parse_monitor(const std::string& text) {
+std::pair<drill::Monitor, std::optional<Seconds>> parse_monitor(const std::string& text) {
   const auto equals = text.find('=');
-  const auto monitor = word_to<campaign::Monitor>(text.substr(0, equals), "monitor", "--monitor");
+  const auto monitor = word_to<drill::Monitor>(text.substr(0, equals), "monitor", "--monitor");
   const std::string value = equals == std::string::npos ? "on" : text.substr(equals + 1);
   if (value == "off") {
     return {monitor, std::nullopt};

@@ -8,8 +8,8 @@ namespace headway::report {
 
 namespace {
 
-using campaign::DrillResult;
 using core::Seconds;
+using drill::DrillResult;
 
 double seconds(core::Tick tick) { return core::Clock::campaign().to_seconds(tick).si(); }
 
@@ -27,9 +27,9 @@ Json si_or_null(const std::optional<Value>& value) {
   return value ? number_or_null(value->si()) : Json(nullptr);
 }
 
-Json fault_json(const campaign::Fault& fault) {
+Json fault_json(const drill::Fault& fault) {
   return {{"kind", core::to_word(fault.kind)},
-          {"part", campaign::facts_of(fault.kind).part},
+          {"part", drill::facts_of(fault.kind).part},
           {"node", fault.node},
           {"gpu", fault.gpu},
           {"leaf", fault.leaf ? Json(*fault.leaf) : Json(nullptr)},
@@ -60,16 +60,16 @@ Json timeline_json(const DrillResult& result) {
 
 Json layers_json(const DrillResult& result) {
   Json out = Json::array();
-  for (const auto& [layer, word] : enum_words(campaign::StackLayer{})) {
-    std::optional<campaign::Symptom> first;
-    for (const auto& [symptom, name] : enum_words(campaign::Symptom{})) {
+  for (const auto& [layer, word] : enum_words(drill::StackLayer{})) {
+    std::optional<drill::Symptom> first;
+    for (const auto& [symptom, name] : enum_words(drill::Symptom{})) {
       const auto& when = result.trace.happened[static_cast<std::size_t>(symptom)];
-      if (campaign::facts_of(symptom).layer == layer && when &&
+      if (drill::facts_of(symptom).layer == layer && when &&
           (!first || *when < *result.trace.happened[static_cast<std::size_t>(*first)])) {
         first = symptom;
       }
     }
-    const auto index = static_cast<std::size_t>(first.value_or(campaign::Symptom::no_step));
+    const auto index = static_cast<std::size_t>(first.value_or(drill::Symptom::no_step));
     out.push_back({{"layer", word},
                    {"symptom", word_or_null(first)},
                    {"at_s", first ? at(result.trace.happened[index]) : Json(nullptr)},
@@ -80,10 +80,10 @@ Json layers_json(const DrillResult& result) {
 
 Json monitors_json(const DrillResult& result) {
   Json out = Json::array();
-  for (const auto& [monitor, word] : enum_words(campaign::Monitor{})) {
+  for (const auto& [monitor, word] : enum_words(drill::Monitor{})) {
     Json alarm = nullptr;
     for (const auto& entry : result.trace.timeline) {
-      if (entry.moment == campaign::Moment::alarm && entry.monitor == monitor) {
+      if (entry.moment == drill::Moment::alarm && entry.monitor == monitor) {
         alarm = seconds(entry.at);
         break;
       }
@@ -104,7 +104,7 @@ Json responses_json(const DrillResult& result) {
     Json suspects = Json::array();
     for (const auto& suspect : response.suspects) {
       suspects.push_back({{"kind", core::to_word(suspect.kind)},
-                          {"part", campaign::facts_of(suspect.kind).part},
+                          {"part", drill::facts_of(suspect.kind).part},
                           {"probability", number_or_null(suspect.probability)}});
     }
     const bool everyday = response.suspects.empty();
@@ -143,7 +143,7 @@ Json remedies_json(const DrillResult& result) {
 
 Json rates_json(const DrillResult& result) {
   Json out = Json::array();
-  for (const auto& [kind, word] : enum_words(campaign::FaultKind{})) {
+  for (const auto& [kind, word] : enum_words(drill::FaultKind{})) {
     const auto k = static_cast<std::size_t>(kind);
     out.push_back({{"kind", word},
                    {"per_day", result.setup.rate[k] * 86400},

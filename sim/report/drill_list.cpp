@@ -9,9 +9,9 @@ namespace headway::report {
 
 namespace {
 
-using campaign::Fault;
-using campaign::FaultKind;
 using core::Seconds;
+using drill::Fault;
+using drill::FaultKind;
 
 std::string words(std::string_view key, const Fault& usual) {
   const auto time = [](const std::optional<Seconds>& value, const char* absent) {
@@ -45,7 +45,7 @@ std::string words(std::string_view key, const Fault& usual) {
 }
 
 std::string where(FaultKind kind) {
-  if (!campaign::facts_of(kind).has_place) {
+  if (!drill::facts_of(kind).has_place) {
     return "-";
   }
   if (kind == FaultKind::leaf_down) {
@@ -63,10 +63,10 @@ Table kinds_table() {
                {"meaning [default]", false}},
               {}};
   for (const auto& [kind, word] : enum_words(FaultKind{})) {
-    const auto facts = campaign::facts_of(kind);
+    const auto facts = drill::facts_of(kind);
     Fault plain;
     plain.kind = kind;
-    const Fault usual = campaign::with_defaults(plain, {});
+    const Fault usual = drill::with_defaults(plain, {});
     std::vector<std::string> row{std::string(word), std::string(facts.part), where(kind), "-", ""};
     std::string_view keys = facts.parameters;
     do {
@@ -89,21 +89,21 @@ Table monitors_table() {
       "their time",
       {{"NAME", false}, {"usually", false}, {"time"}, {"sees", false}},
       {}};
-  campaign::DrillSetup setup;
-  campaign::set_monitors({}, setup);
-  for (const auto& [monitor, word] : enum_words(campaign::Monitor{})) {
+  drill::DrillSetup setup;
+  drill::set_monitors({}, setup);
+  for (const auto& [monitor, word] : enum_words(drill::Monitor{})) {
     std::string sees;
-    for (const auto& [symptom, name] : enum_words(campaign::Symptom{})) {
-      if (campaign::facts_of(symptom).seen_by == monitor) {
+    for (const auto& [symptom, name] : enum_words(drill::Symptom{})) {
+      if (drill::facts_of(symptom).seen_by == monitor) {
         sees += (sees.empty() ? "" : " ") + std::string(name);
       }
     }
-    if (monitor == campaign::Monitor::people) {
+    if (monitor == drill::Monitor::people) {
       sees = "what stands in the log, and the curves";
     }
     table.rows.push_back(
         {std::string(word), setup[monitor].on ? "on" : "off",
-         monitor == campaign::Monitor::replay ? "800 steps" : elapsed(setup[monitor].time),
+         monitor == drill::Monitor::replay ? "800 steps" : elapsed(setup[monitor].time),
          sees.empty() ? "deaths and silence" : sees});
   }
   return table;

@@ -10,9 +10,9 @@
 
 namespace headway::report {
 
-using campaign::DrillResult;
-using campaign::Moment;
 using core::Seconds;
+using drill::DrillResult;
+using drill::Moment;
 
 namespace {
 
@@ -25,7 +25,7 @@ std::string when(const std::optional<core::Tick>& tick) {
 /// Which layers have shown something: `*` now, `#` before, `.` not yet.
 class Lanes {
  public:
-  std::string operator()(const campaign::TimelineEntry& entry) {
+  std::string operator()(const drill::TimelineEntry& entry) {
     std::string lanes;
     for (auto& lane : state_) {
       lane = lane == '*' ? '#' : lane;
@@ -42,10 +42,10 @@ class Lanes {
   }
 
  private:
-  std::string state_ = std::string(enum_words(campaign::StackLayer{}).size(), '.');
+  std::string state_ = std::string(enum_words(drill::StackLayer{}).size(), '.');
 };
 
-std::string who(const campaign::TimelineEntry& entry) {
+std::string who(const drill::TimelineEntry& entry) {
   if (entry.moment == Moment::alarm && entry.monitor) {
     return fmt::format("ALARM by {}", core::to_word(*entry.monitor));
   }
@@ -72,16 +72,16 @@ Table layers_table(const DrillResult& result) {
   Table table{"First symptom in each layer",
               {{"layer", false}, {"symptom", false}, {"there"}, {"seen"}},
               {}};
-  for (const auto& [layer, word] : enum_words(campaign::StackLayer{})) {
+  for (const auto& [layer, word] : enum_words(drill::StackLayer{})) {
     std::vector<std::string> row{std::string(word), "none", "-", "-"};
     std::optional<core::Tick> first;
-    for (const auto& [symptom, name] : enum_words(campaign::Symptom{})) {
+    for (const auto& [symptom, name] : enum_words(drill::Symptom{})) {
       const auto s = static_cast<std::size_t>(symptom);
       const auto& there = result.trace.happened[s];
-      if (campaign::facts_of(symptom).layer == layer && there && (!first || *there < *first)) {
+      if (drill::facts_of(symptom).layer == layer && there && (!first || *there < *first)) {
         first = there;
         const auto& seen = result.trace.visible[s];
-        row = {std::string(word), std::string(campaign::facts_of(symptom).text), when(there),
+        row = {std::string(word), std::string(drill::facts_of(symptom).text), when(there),
                seen ? when(seen) : "by nobody"};
       }
     }
@@ -105,12 +105,12 @@ Table blame_table(const DrillResult& result) {
     }
     std::vector<std::string> next;
     for (std::size_t i = 1; i < response.suspects.size() && i <= kNext; ++i) {
-      next.push_back(fmt::format("{} {} %", campaign::facts_of(response.suspects[i].kind).part,
+      next.push_back(fmt::format("{} {} %", drill::facts_of(response.suspects[i].kind).part,
                                  percent(response.suspects[i].probability)));
     }
     table.rows.push_back({when(response.at),
                           response.alarm ? std::string(core::to_word(*response.alarm)) : "-",
-                          fmt::format("{} {} %", campaign::facts_of(response.blamed).part,
+                          fmt::format("{} {} %", drill::facts_of(response.blamed).part,
                                       percent(response.suspects.front().probability)),
                           response.right ? "yes" : "no", fmt::format("{}", fmt::join(next, "; "))});
   }
@@ -143,7 +143,7 @@ Table remedies_table(const DrillResult& result) {
 
 std::string place(const DrillResult& result) {
   const auto& fault = result.fault;
-  if (!campaign::facts_of(fault.kind).has_place) {
+  if (!drill::facts_of(fault.kind).has_place) {
     return "";
   }
   const auto first = [&](const char* unit, std::int64_t number, int nodes) {
@@ -163,7 +163,7 @@ std::string place(const DrillResult& result) {
 
 std::string root_cause(const DrillResult& result) {
   std::string text = fmt::format("Root cause: {} ({}){}.", core::to_word(result.fault.kind),
-                                 campaign::facts_of(result.fault.kind).part, place(result));
+                                 drill::facts_of(result.fault.kind).part, place(result));
   if (result.slowdown > 1) {
     text += fmt::format(" While it lasts a step takes {:.4g} s instead of {:.4g} s.",
                         result.setup.step.si() * result.slowdown, result.setup.step.si());
@@ -206,15 +206,15 @@ std::string elapsed(Seconds time) {
 }
 
 DrillReport run_drill(const config::LoadedScenario& loaded,
-                      const campaign::Fault& fault,
-                      const campaign::DrillOptions& options,
+                      const drill::Fault& fault,
+                      const drill::DrillOptions& options,
                       bool fold) {
   const auto checked = training::check(loaded.scenario, loaded.marks);
   const auto step = training::simulate_step(checked, {fold, false});
   DrillReport report{HEADWAY_VERSION,
                      loaded.scenario.name,
                      scenario_digest(loaded),
-                     campaign::drill(checked, step, fault, options),
+                     drill::drill(checked, step, fault, options),
                      Status::ok,
                      {}};
   if (!step.memory.fits) {

@@ -12,15 +12,15 @@ namespace headway::report {
 
 struct DrillReport {
   std::string version, scenario_name, digest;
-  campaign::DrillResult result;
+  drill::DrillResult result;
   Status status = Status::ok;
   std::vector<std::string> reasons;  ///< why the status is not ok
 };
 
 /// Checks the scenario, simulates its healthy step and drills.
 DrillReport run_drill(const config::LoadedScenario& loaded,
-                      const campaign::Fault& fault,
-                      const campaign::DrillOptions& options,
+                      const drill::Fault& fault,
+                      const drill::DrillOptions& options,
                       bool fold = true);
 
 /// One JSON object; configs/schema/headway.drill-1.json has its keys.

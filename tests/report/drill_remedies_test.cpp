@@ -34,17 +34,17 @@ std::vector<std::string> shell_words(const std::string& line) {
 
 DrillReport drill(const std::string& fault,
                   const std::vector<std::string>& set,
-                  const campaign::DrillOptions& options) {
+                  const drill::DrillOptions& options) {
   const auto loaded = config::load_scenario(kScenario, {{"configs"}, set});
   return run_drill(loaded, parse_fault(fault, loaded.scenario.cluster.node.gpus), options);
 }
 
 void expect_again(const std::string& fault,
                   const std::vector<std::string>& set,
-                  const campaign::Remedy& remedy) {
+                  const drill::Remedy& remedy) {
   const auto words = shell_words(remedy.how);
   ASSERT_EQ(words.size(), 2U) << remedy.how;
-  campaign::DrillOptions options;
+  drill::DrillOptions options;
   options.remedies = false;
   auto changed = set;
   if (words[0] == "--monitor") {
@@ -62,7 +62,7 @@ TEST(Remedies, DoWhatTheirLinesSay) {
   for (const std::string mode : {"sync", "async"}) {
     auto set = kRun;
     set.push_back("run.checkpoint.mode=" + mode);
-    for (const auto& [kind, word] : enum_words(campaign::FaultKind{})) {
+    for (const auto& [kind, word] : enum_words(drill::FaultKind{})) {
       const auto report = drill(std::string(word), set, {});
       for (const auto& remedy : report.result.remedies) {
         expect_again(std::string(word), set, remedy);
@@ -81,10 +81,10 @@ TEST(Remedies, AreNotOfferedWhereTheyDoNothing) {
 
 TEST(DrillList, NamesEveryKindAndMonitor) {
   const std::string list = drill_list();
-  for (const auto& [kind, word] : enum_words(campaign::FaultKind{})) {
+  for (const auto& [kind, word] : enum_words(drill::FaultKind{})) {
     EXPECT_NE(list.find(word), std::string::npos) << word;
   }
-  for (const auto& [monitor, word] : enum_words(campaign::Monitor{})) {
+  for (const auto& [monitor, word] : enum_words(drill::Monitor{})) {
     EXPECT_NE(list.find(word), std::string::npos) << word;
   }
 }

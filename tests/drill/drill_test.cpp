@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <numeric>
 
-namespace headway::campaign {
+namespace headway::drill {
 namespace {
 
 using core::Bytes;
@@ -541,4 +541,4 @@ TEST(Posterior, ASymptomThatShouldBeThereAndIsNotSpeaksAgainstItsCause) {
 }
 
 }  // namespace
-}  // namespace headway::campaign
+}  // namespace headway::drill

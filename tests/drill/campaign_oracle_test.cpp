@@ -7,9 +7,11 @@
 #include "sim/campaign/trial.h"
 #include "sim/drill/drill.h"
 
-namespace headway::campaign {
+namespace headway::drill {
 namespace {
 
+using campaign::JobTicks;
+using campaign::TrialResult;
 using core::Seconds;
 
 constexpr double kInterval = 900, kStrike = 2 * kInterval + 450, kDay = 86400;
@@ -140,4 +142,4 @@ TEST(DrillAndCampaign, GoOnElasticallyAlike) {
 }
 
 }  // namespace
-}  // namespace headway::campaign
+}  // namespace headway::drill
