@@ -64,8 +64,9 @@ std::string validate_collectives(const std::string& path,
                                  bool calibrated,
                                  const std::string& format) {
   const import::CsvTable table(read_input(path), path);
-  const auto rows = calibrated ? validation::predict_collectives_calibrated(table)
-                               : validation::predict_collectives(table);
+  const auto catalogue = validation::load_catalogue(config_roots());
+  const auto rows = calibrated ? validation::predict_collectives_calibrated(table, catalogue)
+                               : validation::predict_collectives(table, catalogue);
   const auto how = calibrated ? report::Calibration::leave_one_out : report::Calibration::none;
   if (format == "json") {
     return report::collective_rows_json(rows, how);

@@ -58,6 +58,10 @@ std::optional<double> predict(const Timing& row,
                               std::string& why) {
   constexpr std::size_t kCurve = 2;  // fewer points have no slope
   const auto& placed = row.placed;
+  if (placed.expert_exchange) {
+    why = "an exchange of experts has no curve in this table";
+    return std::nullopt;
+  }
   if (placed.call.algorithm) {
     why = "a curve is of NCCL's own choice of algorithm, this row of a forced one";
     return std::nullopt;
@@ -81,12 +85,13 @@ std::optional<double> predict(const Timing& row,
 
 }  // namespace
 
-std::vector<CollectivePrediction> predict_collectives_calibrated(const CsvTable& table) {
+std::vector<CollectivePrediction> predict_collectives_calibrated(const CsvTable& table,
+                                                                 const Catalogue& catalogue) {
   std::vector<PlacedCollective> placed;
   std::vector<Timing> timings;
   for (std::size_t row = 0; row < table.rows(); ++row) {
-    placed.push_back(place_collective(table, row));
-    if (placed.back().skipped.empty()) {
+    placed.push_back(place_collective(table, row, catalogue));
+    if (placed.back().skipped.empty() && !placed.back().expert_exchange) {
       timings.push_back({table.text(row, "system"), placed.back()});
     }
   }

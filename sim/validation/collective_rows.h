@@ -9,14 +9,23 @@
 #include "sim/core/collective.h"
 #include "sim/import/csv.h"
 #include "sim/network/collective/collective.h"
+#include "sim/validation/training_runs.h"
 
 namespace headway::validation {
+
+/// One call of a group of ranks.
+struct GroupCall {
+  network::GroupShape group;
+  network::CollectiveCall call;
+};
 
 /// A row as a machine and a call, or why it cannot be placed.
 struct PlacedCollective {
   network::NetworkParameters machine;
   network::GroupShape group;
   network::CollectiveCall call;
+  bool expert_exchange = false;     ///< brings tokens to their experts or back: no call of NCCL
+  std::optional<GroupCall> beside;  ///< of such an exchange: between domains, at the same time
   double measured_us = 0;
   std::string skipped;               ///< reason; empty: placed
   std::string unknown_machine;       ///< reason why only a calibration can place it; empty: known
@@ -25,7 +34,9 @@ struct PlacedCollective {
 
 /// @param row  of a table with the columns of `collectives.csv` (docs/validation.md)
 /// @throws core::Error if a cell cannot be read
-PlacedCollective place_collective(const import::CsvTable& table, std::size_t row);
+PlacedCollective place_collective(const import::CsvTable& table,
+                                  std::size_t row,
+                                  const Catalogue& catalogue);
 
 /// One row's comparison. `error` = predicted / measured - 1.
 struct CollectivePrediction {
@@ -36,13 +47,17 @@ struct CollectivePrediction {
   std::string status;  ///< ok, ok-assumed, skipped:<reason>
 };
 
-/// Predicts every row from the data sheet of its GPU and network: no row calibrates another.
-std::vector<CollectivePrediction> predict_collectives(const import::CsvTable& table);
+/// Predicts every row from the catalogue's node of its GPU and the words for its network: no row
+/// calibrates another.
+std::vector<CollectivePrediction> predict_collectives(const import::CsvTable& table,
+                                                      const Catalogue& catalogue);
 
 /// Predicts every row with its own system's calibration, cross-fitted: measured curves are made of
 /// the system's other rows, without this row and without its size in this group. A group of one
-/// size is scaled from the system's other groups. A forced algorithm is not calibrated.
-std::vector<CollectivePrediction> predict_collectives_calibrated(const import::CsvTable& table);
+/// size is scaled from the system's other groups. A forced algorithm and exchanges of experts are
+/// not calibrated.
+std::vector<CollectivePrediction> predict_collectives_calibrated(const import::CsvTable& table,
+                                                                 const Catalogue& catalogue);
 
 /// Figures over the rows that were predicted.
 struct CollectiveSummary {

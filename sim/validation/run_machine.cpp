@@ -33,26 +33,6 @@ double node_rate(const std::string& words) {
   return read && contains(words, "per node") && unit.starts_with("gb") ? rate : 0;
 }
 
-/// Cards in words such as "8x NDR-400 per node" or "8x200G RoCE"; zeros: not said.
-struct WordedCards {
-  int count = 0;
-  double gigabits_per_s = 0;
-};
-
-WordedCards cards_in_words(const std::string& words) {
-  std::istringstream in(words);
-  WordedCards cards;
-  char x = 0;
-  if (!(in >> cards.count >> x) || x != 'x') {
-    return {};
-  }
-  constexpr double kSlowestCard = 25;  // smaller numbers are no Gbps
-  if (!(in >> cards.gigabits_per_s) || cards.gigabits_per_s < kSlowestCard) {
-    cards.gigabits_per_s = generation_rate(words);
-  }
-  return cards;
-}
-
 /// The node that the catalogue has for a GPU: of several, NVIDIA's own (DGX).
 const training::NodeSpec* catalogue_node(const gpu::GpuSpec& gpu, const Catalogue& catalogue) {
   const training::NodeSpec* found = nullptr;
@@ -109,16 +89,6 @@ int node_gpus(const Row& row, int usual, int gpus, Assumed& assumed) {
   return fitting;
 }
 
-/// GPUs of an NVLink domain that a job fills: as many whole nodes as divide the job evenly, so that
-/// 256 GPUs use 64 of each rack's 72.
-int domain_gpus(int most, int node_gpus, int gpus) {
-  int nodes = std::max(1, std::min(most, gpus) / node_gpus);
-  while (gpus / node_gpus % nodes != 0) {
-    --nodes;
-  }
-  return nodes * node_gpus;
-}
-
 void set_scale_up(const Row& row, int gpus, const Catalogue& catalogue, training::NodeSpec& node) {
   const int usual = node.scale_up.domain_gpus;
   const int stated = row.integer("nvlink_domain", usual);
@@ -127,7 +97,7 @@ void set_scale_up(const Row& row, int gpus, const Catalogue& catalogue, training
     // slots.
     node.scale_up = slot_node(node.gpu, catalogue).scale_up;
   }
-  node.scale_up.domain_gpus = domain_gpus(std::max(stated, 1), node.gpus, gpus);
+  node.scale_up.domain_gpus = filled_domain(std::max(stated, 1), node.gpus, gpus);
 }
 
 /// Cards of a node: the row's columns, else its words, else those of the catalogue's node.
@@ -142,7 +112,9 @@ void set_cards(
                                           : std::min(nic.count, gpus);
   double rate = stated_rate;
   if (rate <= 0) {
-    rate = node_rate(words) > 0 ? node_rate(words) / count : worded.gigabits_per_s;
+    rate = node_rate(words) > 0 ? node_rate(words) / count
+           : worded.count > 0   ? worded.gigabits_per_s
+                                : 0;
   }
   if (several_nodes && (stated_count < 1 || stated_rate <= 0)) {
     assume(assumed, "network");
@@ -157,25 +129,54 @@ void set_cards(
 
 }  // namespace
 
-training::ClusterSpec row_cluster(const Row& row,
-                                  const std::string& gpu_entry,
-                                  const Catalogue& catalogue,
-                                  Assumed& assumed) {
+WordedCards cards_in_words(const std::string& words) {
+  std::istringstream in(words);
+  WordedCards cards;
+  char x = 0;
+  if (!(in >> cards.count >> x) || x != 'x') {
+    return {0, generation_rate(words)};
+  }
+  constexpr double kSlowestCard = 25;  // smaller numbers are no Gbps
+  if (!(in >> cards.gigabits_per_s) || cards.gigabits_per_s < kSlowestCard) {
+    cards.gigabits_per_s = generation_rate(words);
+  }
+  return cards;
+}
+
+training::NodeSpec node_of_gpu(const std::string& gpu_entry,
+                               const Catalogue& catalogue,
+                               Assumed& assumed) {
   const gpu::GpuSpec& gpu = catalogue.gpus.at(gpu_entry);
   const training::NodeSpec* known = catalogue_node(gpu, catalogue);
   if (known == nullptr) {
     known = sibling_node(gpu_entry, catalogue);
     assume(assumed, "node");
   }
+  training::NodeSpec node = known != nullptr ? *known : slot_node(gpu, catalogue);
+  node.gpu = gpu;
+  return node;
+}
+
+int filled_domain(int most, int node_gpus, int gpus) {
+  int nodes = std::max(1, std::min(most, gpus) / node_gpus);
+  while (gpus / node_gpus % nodes != 0) {
+    --nodes;
+  }
+  return nodes * node_gpus;
+}
+
+training::ClusterSpec row_cluster(const Row& row,
+                                  const std::string& gpu_entry,
+                                  const Catalogue& catalogue,
+                                  Assumed& assumed) {
   training::ClusterSpec c;
-  c.node = known != nullptr ? *known : slot_node(gpu, catalogue);
+  c.node = node_of_gpu(gpu_entry, catalogue, assumed);
   const int gpus = row.integer("n_gpus", 0);
   const int usual = c.node.gpus;
   c.node.gpus = node_gpus(row, usual, gpus, assumed);
   c.node.nic.count = std::max(c.node.nic.count, c.node.nic.count * c.node.gpus / usual);
   c.nodes = gpus / c.node.gpus;
   c.node.name = "as published";
-  c.node.gpu = gpu;
   set_scale_up(row, gpus, catalogue, c.node);
   set_cards(row, c.nodes > 1, assumed, c.node.nic, c.node.gpus);
   c.fabric.name = "as published";

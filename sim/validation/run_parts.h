@@ -32,6 +32,26 @@ bool same_board(const std::string& entry, const std::string& other);
 /// @throws core::Error if the word is not known
 core::Precision precision_of(const std::string& text);
 
+/// Cards of a node in a source's words.
+struct WordedCards {
+  int count = 0;              ///< 0: not said
+  double gigabits_per_s = 0;  ///< of one card; 0: not said
+};
+
+/// Words that begin with cards, "8x NDR-400 per node" or "8x200G RoCE", or that name a generation.
+/// @param words  in small letters
+WordedCards cards_in_words(const std::string& words);
+
+/// The node that a GPU's entry comes in: of several, NVIDIA's own (DGX). A GPU without one takes
+/// that of the same board with another memory, else a server with slots (`node` is then assumed).
+training::NodeSpec node_of_gpu(const std::string& gpu_entry,
+                               const Catalogue& catalogue,
+                               Assumed& assumed);
+
+/// GPUs of an NVLink domain that a job fills: as many whole nodes as divide the job evenly, so that
+/// 256 GPUs use 64 of each rack's 72.
+int filled_domain(int most, int node_gpus, int gpus);
+
 /// The machine: node of the GPU's catalogue entry with what the row states in place of its figures.
 /// @throws core::Error if GPUs and nodes do not fit
 training::ClusterSpec row_cluster(const Row& row,
