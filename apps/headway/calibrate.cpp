@@ -6,7 +6,6 @@
 #include "sim/config/reflect.h"
 #include "sim/config/unit_text.h"
 #include "sim/config/write_entry.h"
-#include "sim/import/gzip.h"
 #include "sim/import/measured/nccl_tests_json.h"
 #include "sim/report/calibrate_report.h"
 #include "sim/training/explain/anchor.h"
@@ -46,10 +45,7 @@ void read_hints(Arguments& given) {
 fit::ImportedSamples read_measurement(const std::string& format,
                                       const std::string& file,
                                       const fit::ImportHints& hints) {
-  std::string text = read_input(file);
-  if (import::is_gzip(text)) {
-    text = import::gunzip(text, file);
-  }
+  const std::string text = read_input(file);
   if (format == "nccl-tests") {
     return fit::from_nccl_tests(import::read_nccl_tests_log(text, file), file, hints);
   }
@@ -90,7 +86,8 @@ gpu::GpuSpec gpu_entry(const std::string& name) {
 /// A profile by file, or by name in the catalogue.
 training::CalibrationSpec load_profile(const std::string& name) {
   const config::LoadOptions options{config_roots(), {}};
-  if (!std::filesystem::exists(name) && name.find('/') == std::string::npos) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(name, ignored) && name.find('/') == std::string::npos) {
     for (const auto& entry : config::list_entries("calibrations", config_roots())) {
       if (entry.name == name) {
         return config::load_entry<training::CalibrationSpec>(entry.path, options).spec;
@@ -110,11 +107,11 @@ void add_hints(CLI::App& app, Arguments& given) {
   app.add_option("--collective", given.collective, "Where a log does not say which was measured")
       ->option_text("KIND");
   app.add_option("--ranks", given.hints.ranks, "Where a log does not list its ranks")
-      ->check(CLI::PositiveNumber)
+      ->check(at_least_one())
       ->option_text("N");
   app.add_option("--ranks-per-node", given.hints.ranks_per_node,
                  "Where a log does not list its hosts")
-      ->check(CLI::PositiveNumber)
+      ->check(at_least_one())
       ->option_text("N");
 }
 
@@ -161,7 +158,7 @@ int run_calibrate_fit(int argc, char** argv) {
       ->option_text("ENTRY");
   app.add_option("--name", given.name, "Name printed in reports")->option_text("TEXT");
   app.add_option("--tolerance", given.tolerance, "Of curves thinned to fewer points, relative")
-      ->check(CLI::Range(0.0, 0.5))
+      ->check(number_between(0, 0.5))
       ->option_text("X [0.02]");
   app.add_option("--flagged", given.flagged, "Also write the samples with the flags of the fits")
       ->option_text("FILE");
@@ -171,7 +168,7 @@ int run_calibrate_fit(int argc, char** argv) {
   if (const auto code = parse(app, argc, argv)) {
     return *code;
   }
-  check_out(options);
+  check_out(options, {given.flagged, given.tables});
   fit::SampleSet set;
   for (const auto& file : given.files) {
     add(set, fit::read_samples(read_input(file), file));
@@ -184,23 +181,18 @@ int run_calibrate_fit(int argc, char** argv) {
   }
   const auto profile = fit::fit_profile(std::move(set), how);
   remark(options, report::to_text(report::profile_document(profile)));
-  const auto write_beside = [&](const std::string& file, const std::string& text) {
-    CommonOptions beside = options;
-    beside.out = file;
-    check_out(beside);
-    deliver(beside, text);
-  };
+  std::vector<OutFile> files{{options.out, config::write_calibration(profile.spec)}};
   if (!given.flagged.empty()) {
-    write_beside(given.flagged, fit::write_samples(profile.samples));
+    files.push_back({given.flagged, fit::write_samples(profile.samples)});
   }
   if (!given.tables.empty()) {
     const auto fitted = fit::fit_gemm_tables(profile.samples.samples, how.name, given.tolerance);
     for (const auto& text : fitted.remarks) {
       remark(options, text);
     }
-    write_beside(given.tables, config::write_kernels(fitted.tables));
+    files.push_back({given.tables, config::write_kernels(fitted.tables)});
   }
-  deliver(options, config::write_calibration(profile.spec));
+  deliver(options, files);
   return 0;
 }
 
@@ -319,10 +311,10 @@ int run_calibrate(int argc, char** argv) {
     return run_calibrate_anchor(argc - 1, argv + 1);
   }
   if (what == "--help" || what == "-h") {
-    fmt::print("{}", kHelp);
+    print_result(kHelp);
     return 0;
   }
-  fmt::print(stderr, "{}", kHelp);
+  print_error(kHelp);
   return 2;
 }
 

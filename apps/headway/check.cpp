@@ -1,6 +1,4 @@
 // headway check: reads configuration files and reports every error of all of them.
-#include <cstdio>
-#include <fmt/core.h>
 #include <string>
 #include <vector>
 
@@ -39,7 +37,7 @@ int run_check(int argc, char** argv) {
   }
   for (const auto& check : checks) {
     if (!check.errors.empty()) {
-      fmt::print(stderr, "{}", core::format_diagnostics(check.errors));
+      print_error(core::format_diagnostics(check.errors));
     }
   }
   return report::all_correct(checks) ? 0 : 2;

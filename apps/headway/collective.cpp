@@ -107,15 +107,15 @@ int run_collective(int argc, char** argv) {
       ->required()
       ->option_text("FILE");
   app.add_option("--gpus", given.gpus, "The first N GPUs")
-      ->check(CLI::PositiveNumber)
+      ->check(at_least_one())
       ->option_text("N [8]");
   app.add_option("--nodes", given.how.nodes, "Nodes, where FILE is a fabric or a node")
-      ->check(CLI::PositiveNumber)
+      ->check(at_least_one())
       ->option_text("N");
   auto* first = app.add_option("-b", given.first, "Smallest message")->option_text("SIZE [8]");
   auto* last = app.add_option("-e", given.last, "Largest message")->option_text("SIZE [16G]");
   app.add_option("-f", given.factor, "From one size to the next")
-      ->check(CLI::Range(1.01, 1e6))
+      ->check(number_between(1.01, 1e6))
       ->option_text("X [2]");
   app.add_option("-d", given.type, "Type of the elements")->option_text("TYPE [float]");
   app.add_option("--compare", given.log, "Log of nccl-tests to lay beside; sizes are the log's")

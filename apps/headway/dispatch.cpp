@@ -1,13 +1,15 @@
 #include <algorithm>
 #include <csignal>
-#include <cstdio>
+#include <filesystem>
 #include <fmt/core.h>
 #include <new>
 #include <string>
 #include <unistd.h>
 
 #include "sim/core/error.h"
+#include "sim/core/shown_text.h"
 
+#include "apps/headway/output.h"
 #include "apps/headway/verb.h"
 
 namespace headway::apps {
@@ -46,8 +48,8 @@ std::string help() {
 int unknown_verb(const std::string& name) {
   const auto& later = later_verbs();
   if (std::find(later.begin(), later.end(), name) != later.end()) {
-    fmt::print(stderr, "headway: this version ({}) does not have the verb '{}' yet\n",
-               HEADWAY_VERSION, name);
+    print_error(fmt::format("headway: this version ({}) does not have the verb '{}' yet\n",
+                            HEADWAY_VERSION, name));
     return kUsage;
   }
   std::vector<std::string> names;
@@ -55,9 +57,9 @@ int unknown_verb(const std::string& name) {
     names.emplace_back(verb.name);
   }
   const auto guess = core::did_you_mean(name, names);
-  fmt::print(
-      stderr, "headway: unknown verb '{}'{}\n", name,
-      guess ? fmt::format("; did you mean '{}'?", *guess) : "; 'headway --help' lists the verbs");
+  print_error(fmt::format(
+      "headway: unknown verb '{}'{}\n", core::visible(core::shortened(name)),
+      guess ? fmt::format("; did you mean '{}'?", *guess) : "; 'headway --help' lists the verbs"));
   return kUsage;
 }
 
@@ -70,13 +72,28 @@ int run_verb(const std::string& name, int argc, char** argv) {
   return unknown_verb(name);
 }
 
-/// What was printed must have arrived: a full disk behind stdout is an error, not a success.
-int flush(int code) {
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    fmt::print(stderr, "headway: the result could not be written to standard output\n");
-    return kOwnFault;
+/// Help, version or a verb.
+int answer(const std::string& name, int argc, char** argv) {
+  if (name == "--help" || name == "-h" || name == "help") {
+    print_result(help());
+    return 0;
   }
-  return code;
+  if (name == "--version") {
+    print_result(fmt::format("headway {}\n", HEADWAY_VERSION));
+    return 0;
+  }
+  if (name.empty()) {
+    print_error(help());
+    return kUsage;
+  }
+  return run_verb(name, argc - 1, argv + 1);
+}
+
+void set_signals() {
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is found by print_result
+  if (std::signal(SIGINT, on_interrupt) == SIG_IGN) {
+    std::signal(SIGINT, SIG_IGN);  // `nohup`, `&` in a script: who started us wants it so
+  }
 }
 
 }  // namespace
@@ -108,32 +125,28 @@ const std::vector<std::string_view>& later_verbs() {
 }
 
 int dispatch(int argc, char** argv) {
-  std::signal(SIGINT, on_interrupt);
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is found by `flush`
-  const std::string name = argc > 1 ? argv[1] : "";
-  if (name == "--help" || name == "-h" || name == "help") {
-    fmt::print("{}", help());
-    return flush(0);
-  }
-  if (name == "--version") {
-    fmt::print("headway {}\n", HEADWAY_VERSION);
-    return flush(0);
-  }
-  if (name.empty()) {
-    fmt::print(stderr, "{}", help());
-    return kUsage;
-  }
+  open_standard_streams();
+  set_signals();
   try {
-    return flush(run_verb(name, argc - 1, argv + 1));
+    return answer(argc > 1 ? argv[1] : "", argc, argv);
   } catch (const core::Error& error) {
-    fmt::print(stderr, "{}", error.what());
+    print_error(error.what());
     return kUsage;
+  } catch (const std::filesystem::filesystem_error& error) {
+    print_error(core::visible(fmt::format("headway: cannot use the file or folder '{}': {}\n",
+                                          core::shortened(error.path1().string()),
+                                          error.code().message())));
+    return kUsage;
+  } catch (const LostOutput& error) {
+    print_error(fmt::format("headway: the result could not be written to standard output: {}\n",
+                            error.what()));
+    return kOwnFault;
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "headway: out of memory\n");
+    print_error("headway: out of memory\n");
     return kOwnFault;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "headway: internal error: {}\nPlease report this with the scenario.\n",
-               error.what());
+    print_error(core::visible(fmt::format(
+        "headway: internal error: {}\nPlease report this with the scenario.\n", error.what())));
     return kOwnFault;
   }
 }

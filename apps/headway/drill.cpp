@@ -85,7 +85,7 @@ void add_options(CLI::App& app, DrillArguments& given) {
       ->allow_extra_args(false)
       ->option_text("NAME=TIME|on|off");
   app.add_option("--hours", given.hours, "Simulated time after the fault")
-      ->check(CLI::Range(0.1, 2400.0))
+      ->check(number_between(0.1, 2400))
       ->option_text("N [24]");
   app.add_flag("--list", given.list,
                "All kinds with their keys, units and defaults, and all monitors");

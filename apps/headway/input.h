@@ -5,8 +5,9 @@
 
 namespace headway::apps {
 
-/// The whole content of a file.
-/// @throws core::Error if it cannot be read
+/// The text of a file; one packed by gzip is unpacked.
+/// @throws core::Error if it cannot be read, is larger than core::kLargestMeasurement, as it is or
+/// unpacked, or is no UTF-8
 std::string read_input(const std::string& path);
 
 }  // namespace headway::apps

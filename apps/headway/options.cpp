@@ -3,8 +3,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/core.h>
+#include <limits>
 #include <sstream>
 #include <system_error>
+
+#include "sim/core/shown_text.h"
+
+#include "apps/headway/output.h"
 
 namespace headway::apps {
 
@@ -13,6 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kUsage = 2;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// "--sed" of "headway run": what is meant?
 std::string complaint(const CLI::App& app, const CLI::ParseError& error) {
@@ -21,7 +27,7 @@ std::string complaint(const CLI::App& app, const CLI::ParseError& error) {
     return error.what();
   }
   if (rest[0].rfind('-', 0) != 0) {
-    return fmt::format("unexpected argument '{}'", rest[0]);
+    return fmt::format("unexpected argument '{}'", core::shortened(rest[0]));
   }
   std::vector<std::string> names;
   for (const auto* option : app.get_options()) {
@@ -30,7 +36,7 @@ std::string complaint(const CLI::App& app, const CLI::ParseError& error) {
     }
   }
   const auto guess = core::did_you_mean(rest[0].substr(0, rest[0].find('=')), names);
-  return fmt::format("unknown option '{}'{}", rest[0],
+  return fmt::format("unknown option '{}'{}", core::shortened(rest[0]),
                      guess ? fmt::format("; did you mean '{}'?", *guess) : "");
 }
 
@@ -57,21 +63,36 @@ fs::path installed_configs() {
 
 }  // namespace
 
+CLI::Validator number_between(double low, double high) {
+  const std::string bounds = high == kInfinity ? fmt::format("at least {}", low)
+                                               : fmt::format("between {} and {}", low, high);
+  const auto check = [low, high, bounds](const std::string& text) {
+    double value = 0;
+    const bool is_number = CLI::detail::lexical_cast(text, value);
+    return is_number && value >= low && value <= high
+               ? std::string()
+               : fmt::format("'{}' must be a number {}", core::shortened(text), bounds);
+  };
+  return {check, ""};
+}
+
+CLI::Validator at_least_one() { return number_between(1, kInfinity); }
+
 void add_scenario_options(CLI::App& app, CommonOptions& options) {
   app.add_option("--set", options.set, "Change a value, as cluster.nodes=64; may be repeated")
       ->allow_extra_args(false)
       ->option_text("PATH=VALUE");
   app.add_option("--seed", options.seed, "Seed of all random streams, instead of run.seed")
-      ->check(CLI::NonNegativeNumber)
+      ->check(number_between(0, kInfinity))
       ->option_text("N");
   app.add_option("--trials", options.trials, "Independent draws of the run, instead of run.trials")
-      ->check(CLI::PositiveNumber)
+      ->check(at_least_one())
       ->option_text("N");
 }
 
 void add_execution_options(CLI::App& app, CommonOptions& options) {
   app.add_option("--threads", options.threads, "Threads; 0: all cores; no result depends on it")
-      ->check(CLI::Range(0, 4096))
+      ->check(number_between(0, 4096))
       ->option_text("N [0]");
   app.add_option_function<std::string>(
          "--fold", [&options](const std::string& word) { options.fold = word == "on"; },
@@ -110,10 +131,10 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv, CommonOptions* op
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
+    print_result(app.help());
     return 0;
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "{}: {}\n", app.get_name(), complaint(app, error));
+    print_error(core::visible(fmt::format("{}: {}\n", app.get_name(), complaint(app, error))));
     return kUsage;
   }
   if (options != nullptr) {
@@ -141,14 +162,19 @@ std::vector<fs::path> config_roots() {
       if (folder.empty()) {
         continue;
       }
-      if (!fs::is_directory(folder)) {
-        throw core::Error(fmt::format("HEADWAY_CONFIGS names '{}', which is no folder", folder));
+      std::error_code why;
+      if (!fs::is_directory(folder, why)) {
+        const bool missing = !why || why == std::errc::no_such_file_or_directory;
+        throw core::Error(fmt::format("HEADWAY_CONFIGS names '{}', which is no folder{}",
+                                      core::shortened(folder),
+                                      missing ? "" : ": " + why.message()));
       }
       roots.emplace_back(folder);
     }
   }
   for (const auto& root : {installed_configs(), fs::path(HEADWAY_SOURCE_CONFIGS)}) {
-    if (!root.empty() && fs::is_directory(root)) {
+    std::error_code ignored;
+    if (!root.empty() && fs::is_directory(root, ignored)) {
       roots.push_back(root);
     }
   }

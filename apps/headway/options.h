@@ -24,6 +24,12 @@ struct CommonOptions {
   std::string progress = "auto";
 };
 
+/// A number in [low, high] that is one: unlike CLI::Range it refuses NaN, and its complaint shows
+/// bounds as people write them.
+CLI::Validator number_between(double low, double high);
+/// The same from 1 without an end.
+CLI::Validator at_least_one();
+
 /// --set, --seed, --trials
 void add_scenario_options(CLI::App& app, CommonOptions& options);
 /// --threads, --fold, --quiet, --progress

@@ -7,6 +7,9 @@
 #include <filesystem>
 #include <fmt/core.h>
 #include <unistd.h>
+#include <utility>
+
+#include "sim/core/shown_text.h"
 
 namespace headway::apps {
 
@@ -14,19 +17,52 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Through links: the file that a link names is replaced, not the link.
+/// Through links: the file that a link names is written, not the link.
 fs::path target_of(const std::string& out) {
   std::error_code error;
-  const fs::path resolved = fs::canonical(out, error);
+  const fs::path resolved = fs::weakly_canonical(fs::absolute(out, error), error);
   return error ? fs::path(out) : resolved;
 }
 
-[[noreturn]] void refuse(const fs::path& path, const char* step) {
-  throw core::Error(fmt::format("cannot {} '{}': {}", step, path.string(), std::strerror(errno)));
+fs::path folder_of(const fs::path& target) {
+  return target.has_parent_path() ? target.parent_path() : fs::path(".");
+}
+
+[[noreturn]] void refuse(const std::string& out, const std::string& why) {
+  throw core::Error(fmt::format("cannot write '{}': {}", out, why));
+}
+
+[[noreturn]] void refuse_existing(const std::string& out) {
+  throw core::Error(fmt::format("'{}' exists; use --force to overwrite it", out));
+}
+
+void check_one(const std::string& out, bool force) {
+  std::error_code ignored;
+  if (fs::is_symlink(out, ignored) && !fs::exists(out, ignored)) {
+    refuse(out, "it is a link that leads nowhere; remove it or name another file");
+  }
+  const fs::path target = target_of(out);
+  const fs::path folder = folder_of(target);
+  if (!fs::is_directory(folder, ignored)) {
+    refuse(out, fmt::format("the folder '{}' does not exist", folder_of(out).string()));
+  }
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) {
+    refuse(out, fmt::format("the folder '{}': {}", folder_of(out).string(), std::strerror(errno)));
+  }
+  const auto status = fs::status(target, ignored);
+  if (!fs::exists(status)) {
+    return;
+  }
+  if (!fs::is_regular_file(status)) {
+    refuse(out, "it is no plain file");
+  }
+  if (!force) {
+    refuse_existing(out);
+  }
 }
 
 /// Writes all of `text` and makes it durable; false with errno set if that fails.
-bool write_all(int file, const std::string& text) {
+bool write_all(int file, std::string_view text) {
   std::size_t done = 0;
   while (done < text.size()) {
     const ssize_t wrote = ::write(file, text.data() + done, text.size() - done);
@@ -38,60 +74,130 @@ bool write_all(int file, const std::string& text) {
   return ::fsync(file) == 0;
 }
 
-void replace_file(const fs::path& target, const std::string& text) {
-  const fs::path draft = target.string() + fmt::format(".{}.tmp", ::getpid());
-  const int file = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (file < 0) {
-    refuse(draft, "create");
+/// A file beside the one it shall become; gone again unless it got that name.
+class Draft {
+ public:
+  Draft(const OutFile& out, std::size_t number)
+      : out_(out.path),
+        target_(target_of(out.path)),
+        path_(folder_of(target_) / fmt::format(".headway.{}.{}.tmp", ::getpid(), number)) {
+    const int file = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    const bool written = file >= 0 && write_all(file, out.text);
+    const int cause = errno;
+    if (file >= 0) {
+      ::close(file);
+    }
+    if (!written) {
+      ::unlink(path_.c_str());
+      refuse(out_, std::strerror(cause));
+    }
   }
-  const bool written = write_all(file, text);
-  const int cause = errno;
-  ::close(file);
-  if (!written || std::rename(draft.c_str(), target.c_str()) != 0) {
-    errno = written ? errno : cause;
-    const int reason = errno;
-    ::unlink(draft.c_str());
-    errno = reason;
-    refuse(target, "write");
+  ~Draft() {
+    if (!placed_) {
+      ::unlink(path_.c_str());
+    }
   }
-}
+  Draft(Draft&& other) noexcept
+      : out_(std::move(other.out_)),
+        target_(std::move(other.target_)),
+        path_(std::move(other.path_)),
+        placed_(std::exchange(other.placed_, true)) {}
+  Draft(const Draft&) = delete;
+  Draft& operator=(const Draft&) = delete;
+  Draft& operator=(Draft&&) = delete;
+
+  void place(bool force) {
+    if (force) {
+      placed_ = std::rename(path_.c_str(), target_.c_str()) == 0;
+    } else {
+      // link(2) does not replace, whatever others did since check_out.
+      placed_ = ::link(path_.c_str(), target_.c_str()) == 0;
+      if (placed_) {
+        ::unlink(path_.c_str());
+      } else if (errno == EPERM || errno == EOPNOTSUPP) {  // a file system without links
+        placed_ =
+            ::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target_.c_str(), RENAME_NOREPLACE) == 0;
+      }
+    }
+    if (!placed_ && errno == EEXIST) {
+      refuse_existing(out_);
+    }
+    if (!placed_) {
+      refuse(out_, std::strerror(errno));
+    }
+  }
+
+ private:
+  std::string out_;
+  fs::path target_, path_;
+  bool placed_ = false;
+};
 
 }  // namespace
 
-void check_out(const CommonOptions& options) {
-  if (options.out.empty()) {
+void open_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) < 0 && errno == EBADF) {
+      // Takes the lowest free number, which is this one.
+      std::ignore = ::open("/dev/null", stream == STDERR_FILENO ? O_WRONLY : O_RDONLY);
+    }
+  }
+}
+
+void print_error(std::string_view text) noexcept {
+  std::ignore = std::fwrite(text.data(), 1, text.size(), stderr);
+  std::ignore = std::fflush(stderr);
+}
+
+void print_result(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) {
     return;
   }
-  const fs::path target = target_of(options.out);
-  const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
-  if (!fs::is_directory(folder)) {
-    throw core::Error(fmt::format("cannot write '{}': the folder '{}' does not exist", options.out,
-                                  folder.string()));
+  if (errno != EPIPE) {
+    throw LostOutput(std::strerror(errno));
   }
-  if (!fs::exists(target)) {
-    return;
-  }
-  if (!fs::is_regular_file(target)) {
-    throw core::Error(fmt::format("cannot write '{}': it is no plain file", options.out));
-  }
-  if (!options.force) {
-    throw core::Error(fmt::format("'{}' exists; use --force to overwrite it", options.out));
+}
+
+void check_out(const CommonOptions& options, const std::vector<std::string>& beside) {
+  std::vector<std::string> names = beside;
+  names.push_back(options.out);
+  std::erase(names, "");
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (target_of(names[i]) == target_of(names[j])) {
+        refuse(names[i], "two results would go to this one file; name another for one of them");
+      }
+    }
+    check_one(names[i], options.force);
   }
 }
 
 void deliver(const CommonOptions& options, const std::string& text) {
-  if (options.out.empty()) {
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    return;
+  deliver(options, {OutFile{options.out, text}});
+}
+
+void deliver(const CommonOptions& options, const std::vector<OutFile>& files) {
+  std::vector<Draft> drafts;
+  for (const auto& file : files) {
+    if (!file.path.empty()) {
+      drafts.emplace_back(file, drafts.size());
+    }
   }
-  check_out(options);  // again: another program may have written it meanwhile
-  replace_file(target_of(options.out), text);
-  remark(options, fmt::format("wrote {}", options.out));
+  for (auto& draft : drafts) {
+    draft.place(options.force);
+  }
+  for (const auto& file : files) {
+    if (file.path.empty()) {
+      print_result(options.format == "json" ? file.text : core::visible(file.text));
+    } else {
+      remark(options, fmt::format("wrote {}", file.path));
+    }
+  }
 }
 
 void remark(const CommonOptions& options, const std::string& text) {
   if (!options.quiet) {
-    fmt::print(stderr, "headway: {}\n", text);
+    print_error(core::visible(fmt::format("headway: {}\n", text)));
   }
 }
 

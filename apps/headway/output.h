@@ -1,19 +1,52 @@
-// Where results go: standard output, or a file that is whole or not there at all.
+// Where results go: standard output, or files that are whole or not there at all; and what is said
+// on standard error.
 #pragma once
 
+#include <stdexcept>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "apps/headway/options.h"
 
 namespace headway::apps {
 
-/// Finds out before any work whether --out can be written.
-/// @throws core::Error if it exists without --force, is no plain file, or its folder is missing
-void check_out(const CommonOptions& options);
+/// Standard output took less than what was printed: the disk behind it is full. Exit code 1.
+struct LostOutput : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
 
-/// Prints `text`, or writes it to --out: first to a file beside it, which then takes its name.
+/// One text and where it goes.
+struct OutFile {
+  std::string path;  ///< empty: standard output
+  std::string text;
+};
+
+/// Gives the streams 0, 1 and 2 a place if the caller closed them, so that no file of ours gets
+/// their numbers: reading finds nothing, printing on standard output fails, on standard error it is
+/// lost.
+void open_standard_streams();
+
+/// Prints on standard error. Never throws: that nobody hears changes no exit code.
+void print_error(std::string_view text) noexcept;
+
+/// Prints on standard output. A reader that has closed the pipe has had enough: no error.
+/// @throws LostOutput
+void print_result(std::string_view text);
+
+/// Finds out before any work whether --out, and the files that other options name beside it, can be
+/// written. Empty names are passed over.
+/// @throws core::Error if one exists without --force, is no plain file, or its folder is missing or
+/// closed, or two are the same
+void check_out(const CommonOptions& options, const std::vector<std::string>& beside = {});
+
+/// Prints `text`, or writes it to --out: first to a draft beside it, which then takes its name.
+/// Without --force that name stays with whoever took it first.
 /// @throws core::Error if the file cannot be written
 void deliver(const CommonOptions& options, const std::string& text);
+
+/// The same for several texts: no file gets its name before all drafts are written.
+void deliver(const CommonOptions& options, const std::vector<OutFile>& files);
 
 /// A remark on standard error, unless --quiet.
 void remark(const CommonOptions& options, const std::string& text);

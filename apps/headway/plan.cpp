@@ -84,7 +84,7 @@ int run_plan(int argc, char** argv) {
            "  headway plan s.yaml --nodes 32,64,128 --objective dollars --limit 'deadline=60 d'");
   app.add_option("SCENARIO", scenario, "Scenario file (YAML)")->required()->option_text(" ");
   app.add_option("--top", how.keep, "Plans printed")
-      ->check(CLI::Range(1, 1000))
+      ->check(number_between(1, 1000))
       ->option_text("N [10]");
   app.add_option_function<std::string>(
          "--objective", [&how](const std::string& word) { how.objective = objective_of(word); },
@@ -93,7 +93,7 @@ int run_plan(int argc, char** argv) {
       ->option_text("GOAL [step]");
   app.add_option("--nodes", how.nodes, "Cluster sizes to look at, instead of cluster.nodes")
       ->delimiter(',')
-      ->check(CLI::PositiveNumber)
+      ->check(at_least_one())
       ->option_text("N,N");
   app.add_option_function<std::vector<std::string>>(
          "--limit",

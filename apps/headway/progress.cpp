@@ -1,8 +1,11 @@
 #include "apps/headway/progress.h"
 
-#include <cstdio>
 #include <fmt/core.h>
 #include <unistd.h>
+
+#include "sim/core/shown_text.h"
+
+#include "apps/headway/output.h"
 
 namespace headway::apps {
 
@@ -12,6 +15,18 @@ using std::chrono::steady_clock;
 
 /// At most this often is a line rewritten.
 constexpr std::chrono::milliseconds kPause{100};
+
+/// A phase may name a file, and a file's name may hold anything but a zero and a '/'.
+std::string json_text(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : core::visible(text)) {
+    out += c == '"' || c == '\\' ? std::string{'\\', c}
+           : c == '\n'           ? "\\n"
+           : c == '\t'           ? "\\t"
+                                 : std::string(1, c);
+  }
+  return out + "\"";
+}
 
 double seconds_since(steady_clock::time_point start) {
   return std::chrono::duration<double>(steady_clock::now() - start).count();
@@ -35,7 +50,7 @@ Progress::Progress(const CommonOptions& options)
 
 Progress::~Progress() {
   if (mode_ == Mode::terminal) {
-    std::fputs("\r\033[K", stderr);
+    print_error("\r\033[K");
   }
 }
 
@@ -44,7 +59,7 @@ void Progress::phase(std::string_view name) {
   phase_ = name;
   phase_start_ = steady_clock::now();
   if (mode_ == Mode::json) {
-    fmt::print(stderr, "{{\"phase\": \"{}\"}}\n", phase_);
+    print_error(fmt::format("{{\"phase\": {}}}\n", json_text(phase_)));
   } else {
     show(phase_);
   }
@@ -56,7 +71,8 @@ void Progress::count(std::size_t done, std::size_t total) {
     return;
   }
   if (mode_ == Mode::json) {
-    fmt::print(stderr, "{{\"phase\": \"{}\", \"done\": {}, \"total\": {}}}\n", phase_, done, total);
+    print_error(fmt::format("{{\"phase\": {}, \"done\": {}, \"total\": {}}}\n", json_text(phase_),
+                            done, total));
     last_shown_ = steady_clock::now();
     return;
   }
@@ -69,10 +85,9 @@ void Progress::count(std::size_t done, std::size_t total) {
 void Progress::show(const std::string& line) {
   last_shown_ = steady_clock::now();
   if (mode_ == Mode::terminal) {
-    fmt::print(stderr, "\r\033[K{}", line);
-    std::fflush(stderr);
+    print_error("\r\033[K" + core::visible(line));
   } else if (mode_ == Mode::plain) {
-    fmt::print(stderr, "{}\n", line);
+    print_error(core::visible(line) + "\n");
   }
 }
 

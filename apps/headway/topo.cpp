@@ -25,13 +25,6 @@ std::string print(const report::TopoReport& result, const std::string& format) {
   return format == "md" ? report::to_markdown(document) : report::to_text(document);
 }
 
-/// The same rules for a drawing as for --out.
-CommonOptions drawing(const CommonOptions& options, const std::string& path) {
-  CommonOptions out = options;
-  out.out = path;
-  return out;
-}
-
 }  // namespace
 
 int run_topo(int argc, char** argv) {
@@ -49,7 +42,7 @@ int run_topo(int argc, char** argv) {
       ->required()
       ->option_text(" ");
   app.add_option("--nodes", how.nodes, "Nodes, where FILE is a fabric or a node")
-      ->check(CLI::PositiveNumber)
+      ->check(at_least_one())
       ->option_text("N");
   app.add_option("--node", how.node, "Node entry, where FILE is a fabric")
       ->option_text("ENTRY [dgx-h100]");
@@ -68,9 +61,7 @@ int run_topo(int argc, char** argv) {
   if (const auto code = parse(app, argc, argv, &options)) {
     return *code;
   }
-  check_out(options);
-  check_out(drawing(options, dot));
-  check_out(drawing(options, graphml));
+  check_out(options, {dot, graphml});
   report::TopoReport result{report::load_machine(file, how, load_options(options)), {}};
   auto fabric = training::build_fabric(result.machine.cluster);
   std::vector<network::SwitchId> failed;
@@ -80,13 +71,14 @@ int run_topo(int argc, char** argv) {
   }
   network::fail_switches(failed, fabric);
   result.fabric = network::report(fabric);
+  std::vector<OutFile> files{{options.out, print(result, options.format)}};
   if (!dot.empty()) {
-    deliver(drawing(options, dot), network::to_dot(fabric));
+    files.push_back({dot, network::to_dot(fabric)});
   }
   if (!graphml.empty()) {
-    deliver(drawing(options, graphml), network::to_graphml(fabric));
+    files.push_back({graphml, network::to_graphml(fabric)});
   }
-  deliver(options, print(result, options.format));
+  deliver(options, files);
   return 0;
 }
 

@@ -1,4 +1,4 @@
-// Configuration files on disk: reading them safely and finding catalogue entries by name.
+// Configuration files on disk: finding catalogue entries by name.
 #pragma once
 
 #include <filesystem>
@@ -8,10 +8,6 @@
 #include <vector>
 
 namespace headway::config {
-
-/// The whole content of `path`.
-/// @throws core::Error if it is missing, a directory, unreadable or over 16 MiB
-std::string read_text_file(const std::filesystem::path& path);
 
 /// Where an entry may be.
 struct EntryQuery {

@@ -10,6 +10,7 @@
 #include "sim/config/set_argument.h"
 #include "sim/config/spec_type.h"
 #include "sim/config/writer.h"
+#include "sim/core/read_file.h"
 
 namespace headway::config {
 
@@ -109,16 +110,16 @@ template Loaded<price::PriceSpec> load_entry(const fs::path&, const LoadOptions&
 template Loaded<training::CalibrationSpec> load_entry(const fs::path&, const LoadOptions&);
 
 std::string kind_of_file(const fs::path& path) {
-  const std::string folder = fs::absolute(path).parent_path().filename().string();
+  std::error_code ignored;  // an empty name, a working folder that is gone: the reader says it
+  const std::string folder = fs::absolute(path, ignored).parent_path().filename().string();
   if (find_kind(folder) != nullptr) {
     return folder;
   }
-  std::error_code ignored;
   if (!fs::is_regular_file(path, ignored)) {
     return "scenarios";
   }
   try {
-    return kind_of_text(read_text_file(path));
+    return kind_of_text(core::read_file(path, core::kLargestConfiguration));
   } catch (const core::Error&) {
     return "scenarios";  // whoever reads the file next says what is wrong with it
   }

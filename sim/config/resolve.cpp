@@ -8,6 +8,8 @@
 #include "sim/config/files.h"
 #include "sim/config/parse_yaml.h"
 #include "sim/config/writer.h"
+#include "sim/core/read_file.h"
+#include "sim/core/shown_text.h"
 #include "sim/import/hugging_face/hugging_face.h"
 
 namespace headway::config {
@@ -69,6 +71,23 @@ std::optional<fs::path> find_used(LoadState& state, const Node& name, const Spec
   return std::nullopt;
 }
 
+/// Whether a path has one of these endings; a complaint if not. What ends otherwise is not read at
+/// all, because a complaint about its content would show it (`use: /etc/passwd`).
+bool has_ending(LoadState& state,
+                const Node& name,
+                const fs::path& path,
+                std::initializer_list<const char*> endings) {
+  std::error_code ignored;
+  const bool known = std::find(endings.begin(), endings.end(), path.extension()) != endings.end() ||
+                     fs::is_directory(path, ignored);  // has no content, and a complaint of its own
+  if (!known) {
+    state.complaints.add(name.place,
+                         fmt::format("'{}' does not end in {}; nothing else is read",
+                                     core::shortened(name.text), fmt::join(endings, " or ")));
+  }
+  return known;
+}
+
 /// The text of a file that `name` names; empty after a complaint.
 std::optional<std::string> read_named(LoadState& state, const Node& name, const fs::path& path) {
   if (state.files_read.size() >= kMostFiles) {
@@ -76,7 +95,7 @@ std::optional<std::string> read_named(LoadState& state, const Node& name, const 
     return std::nullopt;
   }
   try {
-    std::string text = read_text_file(path);
+    std::string text = core::read_file(path, core::kLargestConfiguration);
     state.files_read.push_back(path.string());
     return text;
   } catch (const core::Error& error) {
@@ -108,7 +127,8 @@ Node load_used(LoadState& state, const Node& name, const SpecType& type) {
                          fmt::format("'use:' goes in a circle: {}", circle(state, *path)));
     return broken;
   }
-  auto text = read_named(state, name, *path);
+  auto text = has_ending(state, name, *path, {".yaml", ".yml"}) ? read_named(state, name, *path)
+                                                                : std::nullopt;
   if (!text) {
     return broken;
   }
@@ -136,7 +156,8 @@ Node load_hugging_face(LoadState& state, const Node& name, const SpecType& type)
     return broken;
   }
   const fs::path path = (name.place.file->folder() / name.text).lexically_normal();
-  const auto text = read_named(state, name, path);
+  const auto text =
+      has_ending(state, name, path, {".json"}) ? read_named(state, name, path) : std::nullopt;
   if (!text) {
     return broken;
   }
@@ -219,7 +240,7 @@ Node parse_tree(LoadState& state, SourceFile file, const SpecType& type) {
 }
 
 Node read_tree(LoadState& state, const fs::path& path, const SpecType& type) {
-  std::string text = read_text_file(path);
+  std::string text = core::read_file(path, core::kLargestConfiguration);
   state.files_read.push_back(path.string());
   return parse_tree(state, SourceFile(path.string(), path.parent_path(), std::move(text)), type);
 }

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "sim/config/parse_yaml.h"
+#include "sim/config/text_check.h"
+#include "sim/core/shown_text.h"
 
 namespace headway::config {
 
@@ -65,6 +67,8 @@ Node parse_value(const SourceFile& file) {
   Node node;
   if (!text.empty() && (text[0] == '[' || text[0] == '{' || text[0] == '"' || text[0] == '\'')) {
     node = parse_yaml(file);
+  } else if (auto wrong = check_text(file)) {
+    throw core::Error({std::move(*wrong)});
   } else {
     node.kind = text.empty() || text == "null" ? Node::Kind::null : Node::Kind::scalar;
     node.text = text;
@@ -148,7 +152,7 @@ void apply(LoadState& state, Node& root, const std::string& argument, SetPhase p
     return;
   }
   state.files.emplace_back(
-      "argument --set " + argument, std::filesystem::path{},
+      "argument --set " + core::shortened(argument), std::filesystem::path{},
       equals == std::string::npos ? std::string{} : argument.substr(equals + 1));
   const Place place{&state.files.back(), 0, 0, 1};
   if (segments.empty()) {

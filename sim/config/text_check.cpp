@@ -1,35 +1,12 @@
 #include "sim/config/text_check.h"
 
-#include <cstdint>
 #include <string_view>
+
+#include "sim/core/shown_text.h"
 
 namespace headway::config {
 
 namespace {
-
-/// Bytes of the UTF-8 character that starts at `at`; 0 if there is none (RFC 3629).
-std::size_t utf8_length(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t i) -> std::uint32_t {
-    return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0U;
-  };
-  const std::uint32_t first = byte(0);
-  const std::size_t length = first < 0x80   ? 1
-                             : first < 0xC2 ? 0
-                             : first < 0xE0 ? 2
-                             : first < 0xF0 ? 3
-                             : first < 0xF5 ? 4
-                                            : 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0U) != 0x80U) {
-      return 0;
-    }
-  }
-  // Overlong forms, surrogates and what lies beyond U+10FFFF show in the second byte.
-  const std::uint32_t second = byte(1);
-  const bool bad = (first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) ||
-                   (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F);
-  return bad ? 0 : length;
-}
 
 bool is_control(char c) {
   const auto byte = static_cast<unsigned char>(c);
@@ -50,7 +27,7 @@ std::optional<core::Diagnostic> check_text(const SourceFile& file) {
   const std::string_view text = file.text();
   bool in_indentation = true;
   for (std::size_t i = 0; i < text.size();) {
-    const std::size_t length = utf8_length(text, i);
+    const std::size_t length = core::utf8_length(text, i);
     if (length == 0) {
       return byte_fault(file, i, "is not valid UTF-8; save the file as UTF-8 text");
     }

@@ -4,6 +4,8 @@
 #include <tuple>
 #include <utility>
 
+#include "sim/core/shown_text.h"
+
 namespace headway::config {
 
 namespace {
@@ -17,18 +19,6 @@ constexpr std::size_t kMostComplaints = 50;
 int characters(std::string_view text) {
   return static_cast<int>(
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
-/// `text` with what a terminal must not see replaced by '?'; the number of characters stays.
-std::string printable(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7F) {
-      c = c == '\t' ? ' ' : '?';
-    }
-  }
-  return out;
 }
 
 }  // namespace
@@ -87,7 +77,7 @@ core::SourceMark to_mark(const Place& place) {
       std::min(static_cast<std::size_t>(std::max(place.width, 1)), line.size() - before);
   mark.column = characters(line.substr(0, before)) + 1;
   mark.width = std::max(characters(line.substr(before, width)), 1);
-  mark.text = printable(line);
+  mark.text = line;
   return mark;
 }
 
@@ -116,7 +106,7 @@ std::string describe(const Node& node) {
     case Node::Kind::list:
       return "a list";
     case Node::Kind::scalar:
-      return "'" + node.text + "'";
+      return "'" + core::shortened(node.text) + "'";
     default:
       return "nothing";
   }

@@ -1,7 +1,8 @@
 #include "sim/core/error.h"
 
 #include <algorithm>
-#include <limits>
+
+#include "sim/core/shown_text.h"
 
 namespace headway::core {
 
@@ -23,21 +24,24 @@ std::optional<SourceMark> find_mark(const SourceMarks& marks, std::string_view p
 }
 
 std::string format_diagnostics(const std::vector<Diagnostic>& diagnostics) {
+  constexpr std::size_t kLongestMessage = 4000;  // who quotes more than this helps nobody
   std::string out;
   for (const auto& [mark, message] : diagnostics) {
+    const std::string words = visible(shortened(message, kLongestMessage));
     if (!mark) {
-      out += message + "\n";
+      out += words + "\n";
       continue;
     }
+    const std::string file = visible(mark->file);
     if (mark->line == 0) {
-      out += fmt::format("{}: {}\n", mark->file, message);
+      out += fmt::format("{}: {}\n", file, words);
       continue;
     }
-    out += fmt::format("{}:{}:{}: {}\n", mark->file, mark->line, mark->column, message);
+    out += fmt::format("{}:{}:{}: {}\n", file, mark->line, mark->column, words);
     if (!mark->text.empty()) {
       const auto indent = static_cast<std::size_t>(std::max(mark->column - 1, 0));
       const auto width = static_cast<std::size_t>(std::max(mark->width, 1));
-      out += fmt::format("{:>5} | {}\n", mark->line, mark->text);
+      out += fmt::format("{:>5} | {}\n", mark->line, visible(blanked(mark->text)));
       out += fmt::format("{:>5} | {}{}\n", "", std::string(indent, ' '), std::string(width, '^'));
     }
   }
@@ -54,7 +58,14 @@ Error::Error(std::vector<Diagnostic> diagnostics)
     : diagnostics_(std::move(diagnostics)), text_(format_diagnostics(diagnostics_)) {}
 
 void Diagnostics::add(std::optional<SourceMark> mark, std::string message) {
+  // A wrong file of a million lines holds a million complaints; nobody reads more than these.
+  constexpr std::size_t kMostComplaints = 50;
   list_.push_back({std::move(mark), std::move(message)});
+  if (list_.size() == kMostComplaints) {
+    list_.push_back(
+        {std::nullopt, fmt::format("... reading stopped after {} errors", list_.size())});
+    throw_if_any();
+  }
 }
 
 void Diagnostics::throw_if_any() {
@@ -86,20 +97,22 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::optional<std::string> did_you_mean(std::string_view word,
                                         const std::vector<std::string>& candidates) {
+  // More than a third of the letters wrong is no slip of the finger.
+  const std::size_t most = std::max<std::size_t>(1, word.size() / 3);
   const std::string* best = nullptr;
-  std::size_t best_distance = std::numeric_limits<std::size_t>::max();
+  std::size_t best_distance = most + 1;
   for (const auto& candidate : candidates) {
+    const std::size_t longer = std::max(word.size(), candidate.size());
+    if (longer - std::min(word.size(), candidate.size()) > most) {
+      continue;  // each letter too many is one wrong; spares the work on a word of a megabyte
+    }
     const std::size_t distance = edit_distance(word, candidate);
     if (distance < best_distance) {
       best_distance = distance;
       best = &candidate;
     }
   }
-  // More than a third of the letters wrong is no slip of the finger.
-  if (best == nullptr || best_distance > std::max<std::size_t>(1, word.size() / 3)) {
-    return std::nullopt;
-  }
-  return *best;
+  return best == nullptr ? std::nullopt : std::optional(*best);
 }
 
 void check_failed(const char* expression, const char* file, int line, const std::string& message) {

@@ -58,7 +58,7 @@ class Error : public std::exception {
 /// "file:line:col: message", the line and a caret below it; one block a complaint.
 std::string format_diagnostics(const std::vector<Diagnostic>& diagnostics);
 
-/// Collects complaints so that all of them are shown together.
+/// Collects complaints so that all of them are shown together; the 50th is thrown with the others.
 class Diagnostics {
  public:
   void add(std::optional<SourceMark> mark, std::string message);

@@ -5,15 +5,25 @@
 #include <cmath>
 
 #include "sim/core/error.h"
+#include "sim/core/shown_text.h"
 
 namespace headway::import {
 
 namespace {
 
+/// The widest table of measurements has 60 columns.
+constexpr std::size_t kMostColumns = 1000;
+/// A cell takes 32 bytes however short it is.
+constexpr std::size_t kMostCells = 10'000'000;
+
 /// Reads one record after another.
 class Records {
  public:
-  explicit Records(std::string_view text) : text_(text) {}
+  explicit Records(std::string_view text) : text_(text) {
+    if (text_.starts_with("\xEF\xBB\xBF")) {
+      at_ = 3;  // the mark that spreadsheets put before UTF-8
+    }
+  }
 
   [[nodiscard]] bool at_end() const { return at_ >= text_.size(); }
   [[nodiscard]] int line() const { return line_; }
@@ -22,7 +32,7 @@ class Records {
   std::optional<std::vector<std::string>> next() {
     std::vector<std::string> cells(1);
     bool quoted = false;
-    for (; at_ < text_.size(); ++at_) {
+    for (; at_ < text_.size() && cells.size() <= kMostColumns; ++at_) {
       const char c = text_[at_];
       if (c == '\n') {
         ++line_;
@@ -69,6 +79,16 @@ CsvTable::CsvTable(std::string_view text, std::string file) : file_(std::move(fi
   while (!records.at_end()) {
     const int line = records.line();
     auto cells = records.next();
+    if (cells && cells->size() > kMostColumns) {
+      problems.add(mark(file_, line), fmt::format("more than {} columns", kMostColumns));
+      break;
+    }
+    if (columns_.size() * cells_.size() > kMostCells) {
+      problems.add(mark(file_, line), fmt::format("more than {} cells; cut the file down to the "
+                                                  "part that is needed",
+                                                  kMostCells));
+      break;
+    }
     if (!cells) {
       problems.add(mark(file_, line), "a quoted cell that begins in this row never ends");
       break;
@@ -113,8 +133,8 @@ std::optional<double> CsvTable::number(std::size_t row, std::string_view column)
   double value = 0;
   const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
   if (error != std::errc{} || end != cell.data() + cell.size() || !std::isfinite(value)) {
-    throw core::Error(mark(file_, line(row)),
-                      fmt::format("'{}' in column '{}' is not a number", cell, column));
+    throw core::Error(mark(file_, line(row)), fmt::format("'{}' in column '{}' is not a number",
+                                                          core::shortened(cell), column));
   }
   return value;
 }
@@ -125,9 +145,9 @@ std::optional<int> CsvTable::integer(std::size_t row, std::string_view column) c
     return std::nullopt;
   }
   if (*value != std::floor(*value) || std::abs(*value) > 2e9) {
-    throw core::Error(
-        mark(file_, line(row)),
-        fmt::format("'{}' in column '{}' is not a whole number", text(row, column), column));
+    throw core::Error(mark(file_, line(row)),
+                      fmt::format("'{}' in column '{}' is not a whole number",
+                                  core::shortened(text(row, column)), column));
   }
   return static_cast<int>(*value);
 }

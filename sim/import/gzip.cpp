@@ -54,7 +54,7 @@ std::string gunzip(std::string_view bytes, const std::string& file_name, std::si
       status = inflateReset(&stream) == Z_OK ? Z_OK : Z_DATA_ERROR;
     }
     if (out.size() > limit) {
-      throw core::Error(mark_of_file(file_name), fmt::format("unpacks to over {} bytes", limit));
+      core::refuse_larger(file_name, limit, "is, unpacked,");
     }
     if ((status != Z_OK && status != Z_STREAM_END) || (status == Z_OK && made == 0)) {
       throw core::Error(mark_of_file(file_name), stream.avail_in == 0 ? "the gzip file is cut off"

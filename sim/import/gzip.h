@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "sim/core/read_file.h"
+
 namespace headway::import {
 
 /// Begins with the two bytes of a gzip file.
@@ -12,6 +14,6 @@ bool is_gzip(std::string_view bytes);
 /// @throws core::Error if the file is damaged or cut off, or unpacks to more than `limit` bytes
 std::string gunzip(std::string_view bytes,
                    const std::string& file_name,
-                   std::size_t limit = std::size_t{4} << 30);
+                   std::size_t limit = core::kLargestMeasurement);
 
 }  // namespace headway::import

@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "sim/core/shown_text.h"
+#include "sim/import/json_text.h"
 #include "sim/import/text_mark.h"
 
 namespace headway::import {
@@ -38,24 +40,12 @@ std::string without_python_numbers(std::string_view text) {
   return result;
 }
 
-/// What the parser's message says after its own position: "syntax error while ...".
-std::string plain_reason(const std::string& what) {
-  const std::size_t start = what.find("column ");
-  const std::size_t colon = start == std::string::npos ? std::string::npos : what.find(": ", start);
-  return colon == std::string::npos ? what : what.substr(colon + 2);
-}
-
 }  // namespace
 
 JsonObject::JsonObject(std::string_view text, std::string file_name)
-    : text_(text), file_name_(std::move(file_name)) {
-  try {
-    top_ = nlohmann::json::parse(without_python_numbers(text));
-  } catch (const nlohmann::json::parse_error& error) {
-    const std::size_t offset = error.byte > 0 ? error.byte - 1 : 0;
-    throw core::Error(mark_at(text_, file_name_, offset),
-                      "not valid JSON: " + plain_reason(error.what()));
-  }
+    : text_(text),
+      file_name_(std::move(file_name)),
+      top_(parse_json(without_python_numbers(text), file_name_)) {
   if (!top_.is_object()) {
     throw core::Error(
         mark_of_file(file_name_),
@@ -107,10 +97,11 @@ void JsonObject::complain(const char* key, std::string message) {
 int JsonObject::whole_of(const char* key, const nlohmann::json& value, int least) {
   const double number = value.is_number() ? value.get<double>() : 0;
   if (!value.is_number_integer()) {
-    complain(key, fmt::format("'{}' must be a whole number, not {}", key, value.dump()));
+    complain(key, fmt::format("'{}' must be a whole number, not {}", key,
+                              core::shortened(value.dump())));
   } else if (number < least || number > std::numeric_limits<int>::max()) {
     complain(key, fmt::format("'{}' must be at least {} and fit in 31 bits, not {}", key, least,
-                              value.dump()));
+                              core::shortened(value.dump())));
   } else {
     return value.get<int>();
   }
@@ -136,7 +127,8 @@ bool JsonObject::flag_or(const char* key, bool fallback) {
     return fallback;
   }
   if (!value->is_boolean()) {
-    complain(key, fmt::format("'{}' must be true or false, not {}", key, value->dump()));
+    complain(key, fmt::format("'{}' must be true or false, not {}", key,
+                              core::shortened(value->dump())));
     return fallback;
   }
   return value->get<bool>();
@@ -148,7 +140,8 @@ double JsonObject::real_or(const char* key, double fallback) {
     return fallback;
   }
   if (!value->is_number() || value->get<double>() < 0) {
-    complain(key, fmt::format("'{}' must be a number of zero or more, not {}", key, value->dump()));
+    complain(key, fmt::format("'{}' must be a number of zero or more, not {}", key,
+                              core::shortened(value->dump())));
     return fallback;
   }
   return value->get<double>();
@@ -160,7 +153,7 @@ std::string JsonObject::word(const char* key) {
     return {};
   }
   if (!value->is_string()) {
-    complain(key, fmt::format("'{}' must be a text, not {}", key, value->dump()));
+    complain(key, fmt::format("'{}' must be a text, not {}", key, core::shortened(value->dump())));
     return {};
   }
   return value->get<std::string>();
@@ -178,7 +171,8 @@ std::vector<std::string> JsonObject::words(const char* key) {
   }
   for (const nlohmann::json& item : *value) {
     if (!item.is_string()) {
-      complain(key, fmt::format("'{}' must be a list of texts; it holds {}", key, item.dump()));
+      complain(key, fmt::format("'{}' must be a list of texts; it holds {}", key,
+                                core::shortened(item.dump())));
       return {};
     }
     result.push_back(item.get<std::string>());

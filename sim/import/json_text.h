@@ -10,7 +10,11 @@
 
 namespace headway::import {
 
-/// The whole text as JSON.
+/// The text as JSON.
+/// @throws core::Error with line and column if it is none, or holds a number beyond a double (1e999)
+nlohmann::json parse_json(std::string_view text, const std::string& file_name);
+
+/// The whole text as a JSON object.
 /// @param what  what the file should be, for messages: "the output of fio"
 /// @throws core::Error with line and column if the text is no JSON, or not an object at the top
 nlohmann::json parse_json_object(std::string_view text,

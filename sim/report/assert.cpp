@@ -5,8 +5,9 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <optional>
-#include <regex>
+#include <string_view>
 
+#include "sim/core/shown_text.h"
 #include "sim/report/json_parts.h"
 
 namespace headway::report {
@@ -25,11 +26,13 @@ const Json& complete_result() {
   return json;
 }
 
-Json::json_pointer pointer(std::string path) {
-  path = std::regex_replace(path, std::regex(R"(\[(\d+)\])"), ".$1");
-  std::string out;
-  for (const char c : "." + path) {
-    out += c == '.' ? '/' : c;
+/// "step.time_interval_s[0]" as "/step/time_interval_s/0".
+Json::json_pointer pointer(const std::string& path) {
+  std::string out = "/";
+  for (const char c : path) {
+    if (c != ']') {
+      out += c == '.' || c == '[' ? '/' : c;
+    }
   }
   return Json::json_pointer(out);
 }
@@ -63,7 +66,7 @@ const std::vector<std::string>& known_paths() {
   return paths;
 }
 
-std::optional<double> read_number(const std::string& text) {
+std::optional<double> read_number(std::string_view text) {
   if (text == "true" || text == "false") {
     return text == "true" ? 1.0 : 0.0;
   }
@@ -95,29 +98,52 @@ bool holds(double value, const std::string& comparison, double number) {
   return value != number;
 }
 
+std::string_view without_spaces(std::string_view text) {
+  constexpr std::string_view kSpaces = " \t\r\n";
+  text.remove_prefix(std::min(text.find_first_not_of(kSpaces), text.size()));
+  return text.substr(0, text.find_last_not_of(kSpaces) + 1);
+}
+
+/// `path comparison number`; nothing if the text has another shape. Written by hand because
+/// std::regex recurses once a character and a long text ends its stack.
+std::optional<Assertion> read_assertion(const std::string& text) {
+  const std::size_t at = text.find_first_of("<>=!");
+  if (at == std::string::npos) {
+    return std::nullopt;
+  }
+  const bool with_equals = text.compare(at + 1, 1, "=") == 0;
+  const std::string comparison = text.substr(at, with_equals ? 2 : 1);
+  const auto path = without_spaces(std::string_view(text).substr(0, at));
+  const auto number =
+      read_number(without_spaces(std::string_view(text).substr(at + comparison.size())));
+  const bool is_path = !path.empty() && path.find_first_of(" \t\r\n") == std::string_view::npos;
+  if (!number || !is_path || comparison == "=" || comparison == "!") {
+    return std::nullopt;
+  }
+  return Assertion{text, std::string(path), comparison, *number};
+}
+
 void parse_one(const std::string& text,
                const std::optional<core::SourceMark>& mark,
                std::vector<Assertion>& out,
                core::Diagnostics& diagnostics) {
-  static const std::regex shape(R"(^\s*([A-Za-z_][\w.\[\]]*)\s*(>=|<=|==|!=|>|<)\s*(\S+)\s*$)");
-  std::smatch match;
-  const auto number = std::regex_match(text, match, shape) ? read_number(match[3]) : std::nullopt;
-  if (!number) {
+  auto assertion = read_assertion(text);
+  if (!assertion) {
     diagnostics.add(
         mark,
         fmt::format("condition '{}' is not 'path > number'; write, for example, 'step.mfu > 0.38'",
-                    text));
+                    core::shortened(text)));
     return;
   }
-  Assertion assertion{text, match[1], match[2], *number};
   const auto& known = known_paths();
-  if (std::find(known.begin(), known.end(), assertion.path) == known.end()) {
-    const auto guess = core::did_you_mean(assertion.path, known);
-    diagnostics.add(mark, fmt::format("the result has no number '{}'{}", assertion.path,
-                                      guess ? fmt::format("; did you mean '{}'?", *guess) : ""));
+  if (std::find(known.begin(), known.end(), assertion->path) == known.end()) {
+    const auto guess = core::did_you_mean(assertion->path, known);
+    diagnostics.add(mark,
+                    fmt::format("the result has no number '{}'{}", core::shortened(assertion->path),
+                                guess ? fmt::format("; did you mean '{}'?", *guess) : ""));
     return;
   }
-  out.push_back(std::move(assertion));
+  out.push_back(std::move(*assertion));
 }
 
 }  // namespace

@@ -80,14 +80,6 @@ TEST_F(CommandLine, AFileThatDoesNotExistIsAUsageError) {
   }
 }
 
-TEST_F(CommandLine, AFullDiskBehindStandardOutputIsAnError) {
-  const std::string command =
-      "'" HEADWAY_PROGRAM "' --help > /dev/full 2> '" + folder_.string() + "/err'";
-  const int status = std::system(command.c_str());
-  EXPECT_EQ(WEXITSTATUS(status), 1);
-  EXPECT_EQ(read("err"), "headway: the result could not be written to standard output\n");
-}
-
 TEST_F(CommandLine, OutRefusesToOverwriteWithoutForce) {
   write("there.json", "precious");
   const auto refused = run("schema --out there.json");

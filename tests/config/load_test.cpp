@@ -172,7 +172,9 @@ TEST(LoadScenario, RefusesAFileOverSixteenMebibytes) {
     FAIL();
   } catch (const core::Error& error) {
     EXPECT_EQ(std::string(error.what()),
-              file.string() + ": is larger than 16 MiB; this is no configuration file\n");
+              file.string() +
+                  ": is larger than 16 MiB, the most that is read of such a file; is it the right "
+                  "one? If so, cut it down to the part that is needed\n");
   }
 }
 

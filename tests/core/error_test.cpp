@@ -42,6 +42,21 @@ TEST(Error, ShowsAllComplaintsInOrder) {
   }
 }
 
+TEST(Error, ReadingStopsAtFiftyComplaints) {
+  Diagnostics diagnostics;
+  for (int i = 1; i < 50; ++i) {
+    diagnostics.add(std::nullopt, "wrong");
+  }
+  try {
+    diagnostics.add(std::nullopt, "the last that anybody reads");
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.diagnostics().size(), 51U);
+    EXPECT_THAT(error.what(), EndsWith("the last that anybody reads\n"
+                                       "... reading stopped after 50 errors\n"));
+  }
+}
+
 TEST(SourceMarks, FallBackToTheNearestParent) {
   const SourceMark file{"a.yaml", 0, 0, 1, ""};
   const SourceMark hazards{"a.yaml", 3, 1, 7, "hazards:"};

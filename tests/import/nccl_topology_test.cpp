@@ -124,7 +124,7 @@ TEST(NcclTopology, ErrorsNameTheLine) {
 TEST(NcclTopology, DeepNestingIsRefused) {
   std::string text = "<system>";
   for (int i = 0; i < 100000; ++i) {
-    text += "<pci>";
+    text += "<pci busid=\"" + std::to_string(i) + "\" class=\"0x060400\">";
   }
   for (int i = 0; i < 100000; ++i) {
     text += "</pci>";

@@ -34,12 +34,12 @@ std::string message_of(std::string_view text) {
 
 std::vector<std::string> names(std::string_view list) {
   std::string why;
-  return expand_host_list(list, why);
+  return expand_host_list(list, 0, why);
 }
 
 std::string reason(std::string_view list) {
   std::string why;
-  expand_host_list(list, why);
+  expand_host_list(list, 0, why);
   return why;
 }
 
@@ -53,7 +53,29 @@ TEST(HostList, SaysWhatIsWrong) {
   EXPECT_EQ(reason("a[3-1]"), "'3-1' is no range of numbers, as '1-8'");
   EXPECT_EQ(reason("a[1-"), "a bracket is open or closed without its partner");
   EXPECT_EQ(reason("a,,b"), "the list has an empty name");
-  EXPECT_EQ(reason("a[0-4000000000]"), "'0-4000000000' names more than a million servers");
+  EXPECT_EQ(reason("a[0-4000000000]"), "the file names more than a million servers");
+}
+
+TEST(HostList, EveryWayToAMillionNamesIsBarred) {
+  const char* too_many = "the file names more than a million servers";
+  EXPECT_EQ(reason("a[0-999998],b[0-999998]"), too_many);
+  EXPECT_EQ(reason("a[0-999998,0-999998]"), too_many);
+  EXPECT_EQ(reason("a[0-9999]b[0-9999]"), too_many);
+  std::string why;
+  EXPECT_EQ(expand_host_list("a[1-10]", 999'990, why).size(), 10U);
+  EXPECT_TRUE(expand_host_list("a[1-10]", 999'991, why).empty());
+  EXPECT_EQ(why, too_many);
+}
+
+TEST(HostList, ANameIsAtMost253LettersLong) {
+  const std::string zeros(100'000, '0');
+  EXPECT_THAT(reason("n[" + zeros + "0-99999]"), HasSubstr("a name of more than 253 letters"));
+  EXPECT_THAT(reason(std::string(254, 'n')), HasSubstr("a name of more than 253 letters"));
+  EXPECT_EQ(names(std::string(253, 'n')).size(), 1U);
+  // The first number of each bracket is short, the second long: 2 x 127 letters.
+  const std::string long_number = "[1," + std::string(126, '0') + "1]";
+  EXPECT_EQ(names(long_number).size(), 2U);
+  EXPECT_THAT(reason(long_number + long_number), HasSubstr("a name of more than 253 letters"));
 }
 
 TEST(SlurmTopology, ARealTreeHasThreeTiers) {
@@ -83,6 +105,18 @@ TEST(SlurmTopology, RealBlocksAreNvlinkDomains) {
   EXPECT_EQ(result.nodes, 96);
   EXPECT_EQ(result.nodes_per_domain, 8);
   EXPECT_EQ(result.hosts.front(), "srv1101");
+}
+
+TEST(SlurmTopology, ALongChainIsWalkedOnce) {
+  // Walking up from each of 60,000 switches to the top are 1.8e9 steps.
+  std::string text = "SwitchName=s0 Nodes=n[1-8]\n";
+  for (int i = 1; i < 60'000; ++i) {
+    text += "SwitchName=s" + std::to_string(i) + " Switches=s" + std::to_string(i - 1) + "\n";
+  }
+  EXPECT_EQ(read(text).leaves, 1);
+  EXPECT_THAT(message_of(text + "SwitchName=top Switches=s59999,top2\n"
+                                "SwitchName=top2 Switches=top\n"),
+              HasSubstr("' is above itself"));
 }
 
 TEST(SlurmTopology, ErrorsNameTheLine) {

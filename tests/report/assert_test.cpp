@@ -52,6 +52,15 @@ TEST(Assertion, AnUnknownPathIsTheUsersFaultWithAGuess) {
   EXPECT_EQ(parse_error("step > 0.3"), "the result has no number 'step'\n");
 }
 
+TEST(Assertion, ATextOfAnyLengthIsReadAndQuotedInShort) {
+  const std::string letters(50'000, 'a');  // std::regex ended its stack here
+  EXPECT_EQ(parse_error(letters + " > 0"),
+            "the result has no number '" + letters.substr(0, 80) + "...'\n");
+  EXPECT_EQ(parse_error(letters), "condition '" + letters.substr(0, 80) +
+                                      "...' is not 'path > number'; write, for example, "
+                                      "'step.mfu > 0.38'\n");
+}
+
 TEST(Assertion, WhatIsNoConditionIsShownWithAnExample) {
   const std::string expected = "is not 'path > number'; write, for example, 'step.mfu > 0.38'\n";
   for (const char* text : {"", "step.mfu", "step.mfu > ", "step.mfu > fast", "step.mfu => 3",

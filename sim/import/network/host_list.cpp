@@ -1,14 +1,34 @@
 #include "sim/import/network/host_list.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <fmt/format.h>
+
+#include "sim/core/shown_text.h"
 
 namespace headway::import {
 
 namespace {
 
 constexpr std::size_t kMostNames = 1'000'000;
+/// The longest name of a host in the domain name system (RFC 1035, section 2.3.4).
+constexpr std::size_t kLongestName = 253;
+
+constexpr const char* kTooMany = "the file names more than a million servers";
+
+std::string too_long(std::string_view text) {
+  return fmt::format("'{}' gives a name of more than {} letters, the most a server's can have",
+                     core::shortened(text), kLongestName);
+}
+
+std::size_t longest_of(const std::vector<std::string>& texts) {
+  std::size_t longest = 0;
+  for (const auto& text : texts) {
+    longest = std::max(longest, text.size());
+  }
+  return longest;
+}
 
 /// Splits at commas outside brackets.
 std::vector<std::string_view> split(std::string_view list) {
@@ -32,7 +52,10 @@ bool parse_number(std::string_view text, std::uint32_t& number) {
 }
 
 /// "1-3" gives 1 2 3, "007" gives 007.
-bool expand_range(std::string_view range, std::vector<std::string>& numbers, std::string& why) {
+bool expand_range(std::string_view range,
+                  std::size_t most,
+                  std::vector<std::string>& numbers,
+                  std::string& why) {
   const std::size_t dash = range.find('-');
   const std::string_view first_text = range.substr(0, dash);
   const std::string_view last_text =
@@ -40,11 +63,15 @@ bool expand_range(std::string_view range, std::vector<std::string>& numbers, std
   std::uint32_t first = 0;
   std::uint32_t last = 0;
   if (!parse_number(first_text, first) || !parse_number(last_text, last) || last < first) {
-    why = fmt::format("'{}' is no range of numbers, as '1-8'", range);
+    why = fmt::format("'{}' is no range of numbers, as '1-8'", core::shortened(range));
     return false;
   }
-  if (last - first >= kMostNames) {
-    why = fmt::format("'{}' names more than a million servers", range);
+  if (first_text.size() > kLongestName) {
+    why = too_long(range);
+    return false;
+  }
+  if (numbers.size() + (last - first) >= most) {
+    why = kTooMany;
     return false;
   }
   for (std::uint32_t n = first; n <= last; ++n) {
@@ -56,12 +83,21 @@ bool expand_range(std::string_view range, std::vector<std::string>& numbers, std
   return true;
 }
 
-/// All names of one part, such as "rack[1-2]node[1-8]".
-bool expand_part(std::string_view part, std::vector<std::string>& names, std::string& why) {
+/// All names of one part, such as "rack[1-2]node[1-8]"; `most` is how many they may be.
+bool expand_part(std::string_view part,
+                 std::size_t most,
+                 std::vector<std::string>& names,
+                 std::string& why) {
   std::vector<std::string> built{""};
+  std::size_t longest = 0;  // of the names built so far
   while (!part.empty()) {
     const std::size_t open = part.find('[');
     const std::size_t close = part.find(']');
+    longest += std::min(open, part.size());
+    if (longest > kLongestName) {
+      why = too_long(part);
+      return false;
+    }
     for (std::string& name : built) {
       name += part.substr(0, open);
     }
@@ -74,12 +110,17 @@ bool expand_part(std::string_view part, std::vector<std::string>& names, std::st
     }
     std::vector<std::string> numbers;
     for (const std::string_view range : split(part.substr(open + 1, close - open - 1))) {
-      if (!expand_range(range, numbers, why)) {
+      if (!expand_range(range, most, numbers, why)) {
         return false;
       }
     }
-    if (built.size() * numbers.size() > kMostNames) {
-      why = "the list names more than a million servers";
+    if (built.size() * numbers.size() > most) {
+      why = kTooMany;
+      return false;
+    }
+    longest += longest_of(numbers);
+    if (longest > kLongestName) {
+      why = too_long(part);
       return false;
     }
     std::vector<std::string> longer;
@@ -97,14 +138,21 @@ bool expand_part(std::string_view part, std::vector<std::string>& names, std::st
 
 }  // namespace
 
-std::vector<std::string> expand_host_list(std::string_view list, std::string& why) {
+std::vector<std::string> expand_host_list(std::string_view list,
+                                          std::size_t already,
+                                          std::string& why) {
   std::vector<std::string> names;
   for (const std::string_view part : split(list)) {
     if (part.empty()) {
       why = "the list has an empty name";
       return {};
     }
-    if (!expand_part(part, names, why)) {
+    const std::size_t so_far = already + names.size();
+    if (so_far >= kMostNames) {
+      why = kTooMany;
+      return {};
+    }
+    if (!expand_part(part, kMostNames - so_far, names, why)) {
       return {};
     }
   }

@@ -106,6 +106,9 @@ std::optional<core::BytesPerSecond> link_speed(std::string_view word) {
   return std::nullopt;
 }
 
+/// A fabric of a million GPUs has as many cards and a tenth as many switches.
+constexpr std::size_t kMostDevices = 2'000'000;
+
 /// Reads the sections of the file.
 class Reader {
  public:
@@ -149,6 +152,10 @@ class Reader {
                                                                 : scanner.rest().substr(described));
     Device device{
         line.starts_with("Switch"), std::string(description.between('"', '"')), {}, offset};
+    if (devices_.size() >= kMostDevices) {
+      throw core::Error(mark_at(text_, file_name_, offset),
+                        fmt::format("more than {} devices", kMostDevices));
+    }
     if (!scanner.ok() || id.empty()) {
       complain(offset, "a device without its quoted name, as in 'Switch 65 \"S-...\"'");
       return;

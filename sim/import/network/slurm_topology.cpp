@@ -109,9 +109,11 @@ class Reader {
   void read_entry(const Entry& entry, Line& line, bool is_switch) {
     std::string why;
     if (entry.key == "nodes") {
-      line.nodes = expand_host_list(entry.value, why);
+      line.nodes = expand_host_list(entry.value, names_, why);
+      names_ += line.nodes.size();
     } else if (entry.key == "switches" && is_switch) {
-      line.switches = expand_host_list(entry.value, why);
+      line.switches = expand_host_list(entry.value, names_, why);
+      names_ += line.switches.size();
     } else if (entry.key == "linkspeed" && is_switch) {
       file_.has_link_speed = true;  // Slurm defines no unit for it, so the number says nothing
     } else {
@@ -131,6 +133,7 @@ class Reader {
   std::string_view text_;
   const std::string& file_name_;
   File file_;
+  std::size_t names_ = 0;  ///< of servers and switches in all lists so far
   core::Diagnostics faults_;
 };
 
@@ -184,16 +187,18 @@ class TreeBuilder {
     }
   }
 
-  /// Walks up from every switch; a tree ends, a cycle comes back.
+  /// Walks up from every switch until there is no more above, or a switch that an earlier walk has
+  /// passed; only a walk that meets itself is a cycle. Every switch is passed once.
   void find_cycles() {
+    std::vector<std::size_t> walk_of(lines_.size(), lines_.size());
     for (std::size_t start = 0; start < lines_.size(); ++start) {
       std::size_t at = start;
-      for (std::size_t steps = 0; parents_.contains(at) && steps <= lines_.size(); ++steps) {
+      while (walk_of[at] == lines_.size() && parents_.contains(at)) {
+        walk_of[at] = start;
         at = parents_[at].front();
-        if (at == start) {
-          complain(start, fmt::format("switch '{}' is above itself", lines_[start].name));
-          break;
-        }
+      }
+      if (walk_of[at] == start) {
+        complain(at, fmt::format("switch '{}' is above itself", lines_[at].name));
       }
     }
   }
