@@ -16,6 +16,8 @@
 
 namespace headway::apps {
 
+using namespace core::literals;
+
 namespace {
 
 std::string print(const report::DrillReport& result, const std::string& format) {
@@ -53,7 +55,7 @@ drill::DrillOptions options_of(const std::vector<std::string>& monitors,
                                double hours,
                                bool remedies) {
   drill::DrillOptions how;
-  how.horizon = core::Seconds(hours * 3600);
+  how.horizon = hours * 1_h;
   how.remedies = remedies;
   for (const auto& monitor : monitors) {
     const auto [name, time] = report::parse_monitor(monitor);

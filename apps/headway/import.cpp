@@ -19,6 +19,8 @@
 
 namespace headway::apps {
 
+using namespace core::literals;
+
 namespace {
 
 struct Arguments {
@@ -111,7 +113,7 @@ std::string failures_text(const Arguments& given,
   table.name = given.name.empty() ? std::filesystem::path(given.file).stem().string() : given.name;
   table.recorded = std::move(found.events);
   return heading(given, fmt::format("{} failures over {:.3g} days", table.recorded.size(),
-                                    table.recorded.back().at.si() / 86400)) +
+                                    table.recorded.back().at / 1_days)) +
          config::write_failures(table);
 }
 

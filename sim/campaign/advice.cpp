@@ -10,6 +10,7 @@
 
 namespace headway::campaign {
 
+using namespace core::literals;
 using core::Seconds;
 
 namespace {
@@ -167,11 +168,10 @@ EarlierDetection worth_of_earlier_detection(const JobModel& job,
   const auto trials = run_trials(other, static_cast<int>(base.size()), threads, times);
   core::Moments gain;
   core::Moments days;
-  constexpr double kDay = 86400;
   const auto clock = core::Clock::campaign();
   for (std::size_t i = 0; i < trials.size(); ++i) {
     gain.add(ettr_of(trials[i]) - ettr_of(base[i]));
-    days.add(clock.to_seconds(base[i].wall - trials[i].wall).si() / kDay);
+    days.add(clock.to_seconds(base[i].wall - trials[i].wall) / 1_days);
   }
   return {earlier, gain.mean(), gain.estimate().standard_error, days.mean()};
 }
@@ -199,9 +199,9 @@ Advice advise(const JobModel& job,
     return advice;  // a difference without an error says nothing
   }
   const std::vector<TrialResult> first(trials.begin(), trials.begin() + few);
-  for (const double seconds : {60.0, 3600.0}) {
+  for (const Seconds earlier : {1_min, 1_h}) {
     advice.earlier_detection.push_back(
-        worth_of_earlier_detection(job, Seconds(seconds), first, threads, times));
+        worth_of_earlier_detection(job, earlier, first, threads, times));
   }
   return advice;
 }

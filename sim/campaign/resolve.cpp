@@ -14,6 +14,7 @@
 
 namespace headway::campaign {
 
+using namespace core::literals;
 using core::Seconds;
 
 namespace {
@@ -155,7 +156,7 @@ void assume_recovery(const failures::RecoverySpec& spec, ResolvedJob& resolved) 
              "warm-up {:.4g} s, repair {:.4g} h",
              spec.detection.si(), spec.diagnosis.si(), spec.replacement.si(),
              (job.recovery.start + job.recovery.communicators).si(), spec.warm_up.si(),
-             spec.repair.si() / 3600),
+             spec.repair / 1_h),
          "not given: the program's defaults, typical of automated operation"});
   }
   resolved.assumptions.push_back(
@@ -200,7 +201,7 @@ void assume_burn_in(const failures::FailureSpec& table, ResolvedJob& resolved) {
                      100 * failures::burn_in_yield(defective, *hazard.mtbf, hazard.age)),
          fmt::format("{:.3g} h lie behind the parts: of those that passed {:.3g} % are defective, "
                      "of new ones {:.3g} %",
-                     hazard.age.si() / 3600,
+                     hazard.age / 1_h,
                      100 * failures::infant_hazard_left(defective, *hazard.mtbf, hazard.age),
                      100 * defective)});
   }
@@ -218,7 +219,7 @@ void warn_of_old_saves(const JobModel& job, ResolvedJob& resolved) {
       resolved.warnings.push_back(fmt::format(
           "hazard '{}' goes unnoticed for {:.3g} h, but the {} saves kept reach back {:.3g} h: "
           "each of its failures leads back to {}; {}",
-          hazard.name, hazard.latent->si() / 3600, job.keep, kept.si() / 3600, to, remedy));
+          hazard.name, *hazard.latent / 1_h, job.keep, kept / 1_h, to, remedy));
     }
   }
   constexpr double kRare = 1e-3;
@@ -254,7 +255,7 @@ void warn(const training::CheckedScenario& checked, ResolvedJob& resolved) {
     resolved.warnings.push_back(
         fmt::format("cluster.spares is 0: after each lost node the job waits for its repair, "
                     "{:.4g} h on average",
-                    checked.scenario().run.recovery.repair.si() / 3600));
+                    checked.scenario().run.recovery.repair / 1_h));
   }
 }
 

@@ -11,13 +11,13 @@
 
 namespace headway::campaign {
 
+using namespace core::literals;
 using core::Clock;
 using core::Seconds;
 using core::Tick;
 
 namespace {
 
-constexpr double kSecondsPerDay = 86400;
 /// Below this efficiency a run of known work is refused: it would take a
 /// thousand times its work.
 constexpr double kHopeless = 1e-3;
@@ -164,7 +164,8 @@ bool anyone_waited(std::span<const TrialResult> trials) {
 CampaignResult summarize(const JobModel& job, std::span<const TrialResult> trials) {
   CampaignResult result;
   result.trials = static_cast<int>(trials.size());
-  result.wall_days = over(trials, [](const auto& t) { return seconds(t.wall) / kSecondsPerDay; });
+  result.wall_days =
+      over(trials, [](const auto& t) { return Clock::campaign().to_seconds(t.wall) / 1_days; });
   result.ettr = over(trials, ettr_of);
   result.goodput = over(trials, [&](const auto& t) { return goodput_of(job, t); });
   result.interruptions =

@@ -4,6 +4,7 @@
 
 namespace headway::drill {
 
+using namespace core::literals;
 using core::Tick;
 
 namespace {
@@ -57,7 +58,7 @@ Sightings sightings_of(const DrillInput& input) {
 
 std::vector<Signature> signatures_of(const DrillSetup& given, const SlowdownOf& slowdown) {
   DrillSetup setup = given;
-  setup.horizon = core::Seconds(86400);  // however short the drill, an engineer knows more
+  setup.horizon = 1_days;  // however short the drill, an engineer knows more
   std::vector<Signature> signatures;
   for (const auto& [kind, word] : enum_words(FaultKind{})) {
     Fault plain;

@@ -11,6 +11,7 @@
 
 namespace headway::drill {
 
+using namespace core::literals;
 using core::Seconds;
 
 namespace {
@@ -210,7 +211,7 @@ void assume(const training::Scenario& scenario, DrillResult& result) {
       {"drill.since_save", fmt::format("{:.4g} s", setup.since_save.si()),
        "useful work since the last save when the fault strikes; half an interval unless given"});
   result.assumptions.push_back(
-      {"drill.archive", fmt::format("{:.4g} h", setup.saves.archive.si() / 3600),
+      {"drill.archive", fmt::format("{:.4g} h", setup.saves.archive / 1_h),
        scenario.run.checkpoint.archive
            ? "run.checkpoint.archive: the newest save that is kept for good is half as old"
            : "run.checkpoint.archive is absent: a save a day is taken to be kept for good, the "
@@ -263,7 +264,7 @@ void warn(DrillResult& result) {
     result.warnings.push_back(fmt::format(
         "the job saves at its end only; faults of drives and of storage cannot show before, and "
         "the work before the fault is taken as half the drill, {:.4g} h",
-        result.setup.since_save.si() / 3600));
+        result.setup.since_save / 1_h));
   }
 }
 

@@ -4,12 +4,10 @@
 
 namespace headway::drill {
 
+using namespace core::literals;
 using core::Seconds;
 
 namespace {
-
-constexpr double kMinute = 60;
-constexpr double kHour = 3600;
 
 template <class Value>
 void fill(std::optional<Value>& field, Value value) {
@@ -188,24 +186,24 @@ Fault with_defaults(const Fault& given, const DrillSetup& setup) {
       break;
     case FaultKind::storage_slow:
       fill(fault.factor, 0.1);
-      fill(fault.repair, Seconds(2 * kHour));
+      fill(fault.repair, 2_h);
       break;
     case FaultKind::storage_full:
-      fill(fault.repair, Seconds(10 * kMinute));
+      fill(fault.repair, 10_min);
       break;
     case FaultKind::optic_flapping:
       fill(fault.down, fault.every ? std::min(Seconds(3), *fault.every / 2) : Seconds(3));
-      fill(fault.every, std::max(Seconds(kMinute), 2.0 * *fault.down));
+      fill(fault.every, std::max(1_min, 2.0 * *fault.down));
       break;
     case FaultKind::leaf_down:
-      fill(fault.repair, Seconds(2 * kHour));
+      fill(fault.repair, 2_h);
       break;
     case FaultKind::rack_power_loss:
       fill(fault.nodes, setup.nodes_per_rack);
-      fill(fault.repair, Seconds(kHour));
+      fill(fault.repair, 1_h);
       break;
     case FaultKind::silent_corruption:
-      fill(fault.after, Seconds(6 * kHour));
+      fill(fault.after, 6_h);
       break;
     case FaultKind::wrong_checkpoint:
       fill(fault.behind, std::int64_t{10});

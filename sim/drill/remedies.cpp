@@ -6,6 +6,7 @@
 
 namespace headway::drill {
 
+using namespace core::literals;
 using core::Seconds;
 using training::Scenario;
 
@@ -74,7 +75,7 @@ void add_saves(std::vector<Change>& changes, const Scenario& scenario, const Dri
     design(changes, "saves twice as often", "run.checkpoint.interval=" + quoted(half),
            [half](Scenario& s) { s.run.checkpoint.interval.value = half; });
   }
-  const double a_day = interval.si() > 0 ? std::ceil(86400 / interval.si()) : 0;
+  const double a_day = interval.si() > 0 ? std::ceil(1_days / interval) : 0;
   if (spec.keep < a_day) {
     const int keep = static_cast<int>(a_day);
     design(changes, "the checkpoints of a whole day kept",

@@ -10,6 +10,7 @@
 
 namespace headway::drill {
 
+using namespace core::literals;
 using campaign::JobPlaces;
 using campaign::JobRecovery;
 using campaign::ResolvedJob;
@@ -18,7 +19,7 @@ using failures::ComponentClass;
 
 namespace {
 
-constexpr double kMonth = 30.0 * 86400;
+constexpr double kMonth = (30_days).si();
 
 /// The kind of fault that a class of the failure table shows as.
 FaultKind kind_of(ComponentClass component) {
@@ -69,7 +70,7 @@ KnownRate known_rate(FaultKind kind, const DrillSetup& setup) {
   const auto nodes = static_cast<double>(setup.nodes);
   const auto leaves = static_cast<double>(setup.leaves);
   // Counts of Llama 3, table 5: 54 days on 16,384 GPUs in 2,048 nodes.
-  constexpr double kSnapshot = 54.0 * 86400;
+  constexpr double kSnapshot = (54_days).si();
   constexpr std::string_view kLlama = "Llama 3 Herd of Models, table 5, per GPU or node";
   const auto of_gpus = [&](double count) { return count / (16384 * kSnapshot) * gpus; };
   const auto of_nodes = [&](double count) { return count / (2048 * kSnapshot) * nodes; };
@@ -99,15 +100,15 @@ KnownRate known_rate(FaultKind kind, const DrillSetup& setup) {
     case FaultKind::leaf_down:
       return {0.00051 / kMonth * leaves, "0.051 % of leaf switches a month (HPN, SIGCOMM 2024)"};
     case FaultKind::gpu_slow:
-      return {gpus / 384 / (117.0 * 86400), "BLOOM: one slow GPU in 117 days on 384"};
+      return {gpus / 384 / (117_days).si(), "BLOOM: one slow GPU in 117 days on 384"};
     case FaultKind::loss_spike:
-      return {1 / (10.0 * 86400), "assumed: one in ten days of a run"};
+      return {1 / (10_days).si(), "assumed: one in ten days of a run"};
     case FaultKind::storage_slow:
       return {1 / kMonth, "assumed: one a month"};
     case FaultKind::storage_full:
       return {1 / (3 * kMonth), "assumed: one in three months"};
     case FaultKind::rack_power_loss:
-      return {nodes / setup.nodes_per_rack / (5 * 365.0 * 86400),
+      return {nodes / setup.nodes_per_rack / (5 * 365_days).si(),
               "assumed: each rack once in five years"};
     case FaultKind::wrong_checkpoint:
       return {1 / (12 * kMonth), "assumed: one a year"};
@@ -171,7 +172,7 @@ void set_monitors(const failures::RecoverySpec& recovery, DrillSetup& setup) {
   if (recovery.detectors) {
     set_detectors(*recovery.detectors, setup);
   }
-  setup[Monitor::people] = {true, Seconds(3600), "Unicron: up to 30 min until someone notices"};
+  setup[Monitor::people] = {true, 1_h, "Unicron: up to 30 min until someone notices"};
 }
 
 namespace {
@@ -205,7 +206,7 @@ void set_saves(const training::CheckedScenario& checked,
 training::CheckedScenario with_run(const training::CheckedScenario& checked) {
   training::Scenario scenario = checked.scenario();
   if (!scenario.run.until) {
-    scenario.run.until.emplace().wall = Seconds(30.0 * 86400);
+    scenario.run.until.emplace().wall = 30_days;
   }
   return training::check(scenario);
 }

@@ -43,9 +43,8 @@ double shape_share(const GpuSpec& gpu, const Kernel& kernel) {
 
 /// Share of the rate that is left when rows of an operand do not begin at 16-byte boundaries.
 /// Tensor cores load 16-byte pieces of a row (NVIDIA DU-09799, section 2; 8 elements of 16 bits, 4
-/// of tf32): kernels for other rows
-/// are several times slower, batched ones fall back to the cores without matrix units (one
-/// sixteenth of the peak on A100).
+/// of tf32): kernels for other rows are several times slower, batched ones fall back to the cores
+/// without matrix units (one sixteenth of the peak on A100).
 double alignment_share(const Kernel& kernel) {
   const std::int64_t aligned = kernel.precision == Precision::tf32 ? 4 : 8;
   constexpr double kUnaligned = 1.0 / 4;

@@ -20,8 +20,7 @@ struct LaunchModel {
 };
 
 /// What to say where the matrix units do not multiply `precision`: which formats of training they
-/// do
-/// ("V100 has no bf16; use fp16"); empty where they do.
+/// do ("V100 has no bf16; use fp16"); empty where they do.
 std::string missing_precision(const GpuSpec& gpu, core::Precision precision);
 
 /// Dense peak of the matrix units for `precision`.

@@ -4,15 +4,17 @@
 
 namespace headway::gpu {
 
+using namespace core::literals;
+
 namespace {
 
 using core::Bytes;
 
 /// CUDA context, loaded modules and library workspaces.
-constexpr Bytes kContext(1.5 * 1073741824);
+constexpr Bytes kContext = 1.5 * 1_GiB;
 /// Channel and protocol buffers of one NCCL communicator. Source: 342 to 392 MiB measured for 2 to
 /// 8 GPUs in the public tables of aiconfigurator, about one communicator's buffers.
-constexpr Bytes kCommunicator(350.0 * 1048576);
+constexpr Bytes kCommunicator = 350_MiB;
 /// Reserved but not allocated, of the allocated. Source: SimuMax, memory factor 0.94.
 constexpr double kAllocatorSlack = 1.0 / 0.94 - 1.0;
 

@@ -18,6 +18,8 @@
 
 namespace headway::plan {
 
+using namespace core::literals;
+
 namespace {
 
 using training::CheckedScenario;
@@ -61,7 +63,7 @@ std::vector<CheckedScenario> drop_what_does_not_fit(Candidates& candidates) {
     const auto& gpu = layouts[i].scenario().cluster.node.gpu;
     candidates.rejected.add(
         "memory", fmt::format("needs more than the {:.0f} GiB of a {}, even with full recompute",
-                              gpu.memory.si() / 1073741824.0, gpu.name));
+                              gpu.memory / 1_GiB, gpu.name));
   }
   return fitting;
 }
@@ -266,9 +268,8 @@ void mark_front(std::vector<Plan>& plans, int gpus_per_node) {
 
 /// Limits again, now that the campaign has said what failures and checkpoints add.
 void drop_late_and_dear(const Limits& limits, std::vector<Plan>& plans, Rejections& rejected) {
-  constexpr double kDay = 86400;
   std::erase_if(plans, [&](const Plan& plan) {
-    if (plan.campaign && limits.deadline && days(plan) * kDay > limits.deadline->si()) {
+    if (plan.campaign && limits.deadline && days(plan) * 1_days > *limits.deadline) {
       rejected.add("deadline", "takes longer than the deadline in half of all trials");
       return true;
     }

@@ -4,10 +4,11 @@
 
 namespace headway::price {
 
+using namespace core::literals;
+
 namespace {
 
 constexpr double kJoulesPerKwh = 3.6e6;
-constexpr double kSecondsPerHour = 3600;
 
 }  // namespace
 
@@ -43,7 +44,8 @@ Bill bill(const PriceSpec& prices, const Usage& usage) {
     bill.usd_per_million_tokens = bill.total().si() / (usage.tokens / 1e6);
   }
   if (usage.useful_gpu_seconds > 0) {
-    bill.usd_per_useful_gpu_hour = bill.total().si() / (usage.useful_gpu_seconds / kSecondsPerHour);
+    bill.usd_per_useful_gpu_hour =
+        bill.total().si() / (core::Seconds(usage.useful_gpu_seconds) / 1_h);
   }
   return bill;
 }

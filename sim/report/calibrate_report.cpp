@@ -15,9 +15,10 @@
 
 namespace headway::report {
 
+using namespace core::literals;
+
 namespace {
 
-constexpr double kMiB = 1048576;
 constexpr double kMicro = 1e-6;
 constexpr double kGiga = 1e9;
 
@@ -112,7 +113,7 @@ Document comparison_document(const ProfileComparison& comparison) {
                       "."};
   document.tables = {comparison_table(comparison)};
   const auto all = errors_of(comparison, 0);
-  const auto large = errors_of(comparison, kMiB);
+  const auto large = errors_of(comparison, (1_MiB).si());
   const auto& last = comparison.rows.back();
   document.closing = {fmt::format(
       "Median error {} % over {} sizes{}; at {} the bus bandwidth is {} GB/s predicted, {} GB/s "
@@ -145,7 +146,7 @@ std::string comparison_json(const ProfileComparison& comparison) {
                            {"measured_bus_bytes_per_s", row.measured_bus_bandwidth.si()},
                            {"error", row.error()}});
   }
-  const auto large = errors_of(comparison, kMiB);
+  const auto large = errors_of(comparison, (1_MiB).si());
   auto& summary = out["summary"];
   summary["n"] = comparison.rows.size();
   summary["median_abs_error"] = fit::median(errors_of(comparison, 0));

@@ -9,9 +9,9 @@
 
 namespace headway::report {
 
-namespace {
+using namespace core::literals;
 
-constexpr double kDay = 86400;
+namespace {
 
 /// Tokens of the claim, or of the run where the claim names none.
 std::optional<double> claimed_tokens(const training::Scenario& scenario) {
@@ -42,10 +42,10 @@ std::string possible_instead(const training::Scenario& scenario,
       "Possible instead: {} days on these {} GPUs at the predicted MFU of {} %{}; {} days ask for "
       "{} GPUs at the same "
       "rate a GPU.",
-      number(predicted.si() / kDay), count(static_cast<double>(gpus)),
+      number(predicted / 1_days), count(static_cast<double>(gpus)),
       number(100 * headline_mfu(scenario, step)),
       campaign ? fmt::format(" and ETTR of {} %", number(100 * campaign->ettr.mean)) : "",
-      number(wall.si() / kDay), count(needed));
+      number(wall / 1_days), count(needed));
 }
 
 void check_wall(const training::Scenario& scenario,
@@ -61,14 +61,14 @@ void check_wall(const training::Scenario& scenario,
   const core::Seconds wall = *scenario.claim.wall;
   const core::Seconds predicted = predicted_wall(*tokens, step, campaign);
   const RequiredRate rate = required_rate(scenario, *tokens, wall, gpus);
-  out.comparisons.push_back({"wall clock [days]", wall.si() / kDay, predicted.si() / kDay});
+  out.comparisons.push_back({"wall clock [days]", wall / 1_days, predicted / 1_days});
   const core::FlopsPerSecond peak =
       gpu::peak_rate(scenario.cluster.node.gpu, scenario.training.precision);
   const std::string needs = fmt::format(
       "{} tokens in {} days on {} GPUs need {} TFLOP/s a GPU by 6ND alone, {} % of the peak of {} "
       "TFLOP/s; {} % with "
       "attention at {} tokens",
-      number(*tokens), number(wall.si() / kDay), count(static_cast<double>(gpus)),
+      number(*tokens), number(wall / 1_days), count(static_cast<double>(gpus)),
       number(rate.parameters_only.si() / 1e12), number(100 * (rate.parameters_only / peak)),
       number(peak.si() / 1e12), number(100 * (rate.with_attention / peak)),
       count(scenario.training.sequence_length));

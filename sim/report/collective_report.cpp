@@ -13,11 +13,11 @@
 
 namespace headway::report {
 
+using namespace core::literals;
+
 namespace {
 
 using core::CollectiveKind;
-
-constexpr double kMiB = 1048576;
 
 /// What nccl-tests makes of -b's bytes: whole elements, and equal parts of whole 16 bytes where
 /// ranks hold parts (AllGatherGetCollByteCount and its kin in src/*.cu).
@@ -208,7 +208,7 @@ std::string collective_sentence(const CollectiveReport& report) {
     }
     if (const auto error = row.error()) {
       errors.push_back(std::abs(*error));
-      if (static_cast<double>(row.bytes) >= kMiB) {
+      if (core::Bytes(static_cast<double>(row.bytes)) >= 1_MiB) {
         large.push_back(std::abs(*error));
       }
     }

@@ -6,6 +6,8 @@
 
 namespace headway::report {
 
+using namespace core::literals;
+
 namespace {
 
 using core::Seconds;
@@ -146,7 +148,7 @@ Json rates_json(const DrillResult& result) {
   for (const auto& [kind, word] : enum_words(drill::FaultKind{})) {
     const auto k = static_cast<std::size_t>(kind);
     out.push_back({{"kind", word},
-                   {"per_day", result.setup.rate[k] * 86400},
+                   {"per_day", result.setup.rate[k] * (1_days).si()},
                    {"source", result.setup.rate_source[k]}});
   }
   return out;

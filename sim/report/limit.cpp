@@ -10,12 +10,12 @@
 
 namespace headway::report {
 
+using namespace core::literals;
+
 namespace {
 
 using campaign::Account;
 using core::Activity;
-
-constexpr double kGibibyte = 1073741824.0;
 
 /// Below this share of compute, compute itself is named as the limit.
 constexpr double kNegligible = 0.1;
@@ -24,7 +24,7 @@ std::string memory_sentence(const training::MemoryResult& memory) {
   if (memory.peak <= memory.capacity) {
     return fmt::format(
         "Memory forbids the plan: what is offloaded needs {} GiB of a host's {} GiB.",
-        number(memory.host_peak.si() / kGibibyte), number(memory.host_capacity.si() / kGibibyte));
+        number(memory.host_peak / 1_GiB), number(memory.host_capacity / 1_GiB));
   }
   const auto& kind = memory.by_kind;
   const std::array<std::pair<const char*, core::Bytes>, 7> parts{
@@ -43,9 +43,8 @@ std::string memory_sentence(const training::MemoryResult& memory) {
   }
   return fmt::format(
       "Memory forbids the plan: stage {} needs {} GiB of a GPU's {} GiB, {} GiB of them for {}.",
-      memory.peak_stage, number(memory.peak.si() / kGibibyte),
-      number(memory.capacity.si() / kGibibyte), number(largest.second.si() / kGibibyte),
-      largest.first);
+      memory.peak_stage, number(memory.peak / 1_GiB), number(memory.capacity / 1_GiB),
+      number(largest.second / 1_GiB), largest.first);
 }
 
 /// The largest part of the step that is not compute.

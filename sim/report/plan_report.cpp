@@ -11,9 +11,9 @@
 
 namespace headway::report {
 
-namespace {
+using namespace core::literals;
 
-constexpr double kGibibyte = 1073741824.0;
+namespace {
 
 Json layout_json(const plan::Plan& plan) {
   const auto& p = plan.layout;
@@ -84,8 +84,7 @@ Table plans_table(const PlanReport& report) {
          count(p.tensor), count(p.pipeline), count(p.virtual_stages),
          count(p.data.value.value_or(1)), count(p.micro_batch),
          std::string(core::to_word(p.schedule)), std::string(core::to_word(p.recompute)),
-         number(plan.step.time.si()), percent(plan.step.mfu),
-         number(plan.step.memory.peak.si() / kGibibyte),
+         number(plan.step.time.si()), percent(plan.step.mfu), number(plan.step.memory.peak / 1_GiB),
          plan.campaign ? number(plan.campaign->result.wall_days.p50) : "-",
          cost ? number(cost->total_usd.p50) : "-"});
   }

@@ -16,6 +16,8 @@
 
 namespace headway::report {
 
+using namespace core::literals;
+
 namespace {
 
 /// Wall clock of the program itself.
@@ -54,16 +56,13 @@ void add_campaign(const training::CheckedScenario& checked,
 }
 
 std::string memory_reason(const training::MemoryResult& memory) {
-  constexpr double kGibibyte = 1073741824.0;
   if (memory.peak <= memory.capacity) {
     return fmt::format("what is offloaded needs {} GiB of the {} GiB of a host's memory",
-                       number(memory.host_peak.si() / kGibibyte),
-                       number(memory.host_capacity.si() / kGibibyte));
+                       number(memory.host_peak / 1_GiB), number(memory.host_capacity / 1_GiB));
   }
   return fmt::format("stage {} needs {} bytes of memory ({} GiB), a GPU has {} ({} GiB)",
-                     memory.peak_stage, count(memory.peak.si()),
-                     number(memory.peak.si() / kGibibyte), count(memory.capacity.si()),
-                     number(memory.capacity.si() / kGibibyte));
+                     memory.peak_stage, count(memory.peak.si()), number(memory.peak / 1_GiB),
+                     count(memory.capacity.si()), number(memory.capacity / 1_GiB));
 }
 
 /// @param launch_share  training::launch_share

@@ -9,12 +9,11 @@
 
 namespace headway::report {
 
+using namespace core::literals;
+
 namespace {
 
 using core::Activity;
-
-constexpr double kGibibyte = 1073741824.0;
-constexpr double kHour = 3600;
 
 std::vector<std::string> opening(const RunReport& report) {
   const auto& s = report.scenario;
@@ -83,11 +82,11 @@ Table memory_table(const training::MemoryResult& memory) {
   Table table{fmt::format("Memory of the fullest GPU, stage {}", memory.peak_stage),
               {{"kind", false},
                {"GiB"},
-               {fmt::format("share of {} GiB [%]", number(memory.capacity.si() / kGibibyte))}},
+               {fmt::format("share of {} GiB [%]", number(memory.capacity / 1_GiB))}},
               {},
               true};
   const auto add = [&](const char* name, core::Bytes bytes) {
-    table.rows.push_back({name, number(bytes.si() / kGibibyte), percent(bytes / memory.capacity)});
+    table.rows.push_back({name, number(bytes / 1_GiB), percent(bytes / memory.capacity)});
   };
   add("weights", kind.weights);
   add("gradients", kind.gradients);
@@ -184,11 +183,12 @@ Table ledger_table(const campaign::Ledger& ledger) {
   }
   for (const auto& entry : campaign::enum_words(campaign::Account{})) {
     if (ledger[entry.value] != 0) {
-      table.rows.push_back({std::string(in_words(entry.value)), number(ledger[entry.value] / kHour),
+      table.rows.push_back({std::string(in_words(entry.value)),
+                            number(core::Seconds(ledger[entry.value]) / 1_h),
                             percent(ledger[entry.value] / total)});
     }
   }
-  table.rows.push_back({"total", number(total / kHour), percent(1)});
+  table.rows.push_back({"total", number(core::Seconds(total) / 1_h), percent(1)});
   return table;
 }
 

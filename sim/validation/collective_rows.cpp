@@ -8,11 +8,11 @@
 
 namespace headway::validation {
 
+using namespace core::literals;
+
 namespace {
 
 using import::CsvTable;
-
-constexpr double kMiB = 1048576;
 
 /// Calls that run at the same time take as long as the longer one.
 core::Seconds time_of(const PlacedCollective& placed) {
@@ -75,7 +75,7 @@ CollectiveSummary summarize(const std::vector<CollectivePrediction>& rows) {
     }
     if (!row.error) {
       ++summary.n_skipped;
-    } else if (row.message_bytes >= kMiB) {
+    } else if (core::Bytes(row.message_bytes) >= 1_MiB) {
       large.push_back(std::abs(*row.error));
     } else {
       small.push_back(std::max(1 + *row.error, 1 / (1 + *row.error)));

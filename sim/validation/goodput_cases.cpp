@@ -14,14 +14,14 @@
 
 namespace headway::validation {
 
+using namespace core::literals;
 using core::Seconds;
 
 namespace {
 
-constexpr double kSecondsPerHour = 3600;
 constexpr int kTrials = 400;
 /// Long enough for tens of failures, short enough that chance shows as it does in a real run.
-const Seconds kWall(30 * 86400.0);
+const Seconds kWall = 30_days;
 /// Published stalls of saves of hundreds of billions of parameters: ByteCheckpoint (NSDI 2025,
 /// table 8) to BLOOM (bigscience chronicles, 2022).
 constexpr double kShortestStall = 0.59;
@@ -168,7 +168,7 @@ GoodputCase read_goodput_case(const import::CsvTable& table, std::size_t row) {
   given.id = table.text(row, "case_id");
   given.source = table.text(row, "source");
   given.kind = table.text(row, "kind");
-  given.mean_time_to_failure = seconds_at(table, row, "mttf_h", kSecondsPerHour);
+  given.mean_time_to_failure = seconds_at(table, row, "mttf_h", (1_h).si());
   given.interval = seconds_at(table, row, "interval_s");
   given.stall = seconds_at(table, row, "stall_s");
   given.persist = seconds_at(table, row, "persist_s");

@@ -7,6 +7,8 @@
 
 namespace headway::validation {
 
+using namespace core::literals;
+
 namespace {
 
 /// A GPU's name, taken apart.
@@ -143,7 +145,7 @@ std::vector<Candidate> candidates_of(const GpuName& wanted, const Catalogue& cat
     if (name.model != wanted.model || other_board) {
       continue;
     }
-    const double memory = gpu.memory.si() / 0x1p30;
+    const double memory = gpu.memory / 1_GiB;
     const bool told = wanted.memory > 0 && wanted.memory < kMostMemory;
     const double off = told ? std::abs(memory / wanted.memory - 1) : 0;
     const double board = name.board == "sxm" || wanted.board == name.board ? 0 : 0.01;

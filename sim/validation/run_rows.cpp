@@ -150,8 +150,8 @@ std::optional<double> memory_need(const training::Scenario& scenario) {
 }
 
 /// The first layout that fits, of those that the row leaves open; where none does, the first that
-/// is possible.
-/// A batch that does not divide over replicas and micro-batches: the nearest that does.
+/// is possible. A batch that does not divide over replicas and micro-batches: the nearest that
+/// does.
 void fit_batch(training::Scenario& s, Assumed& assumed) {
   const auto& p = s.parallelism;
   const int gpus = s.cluster.nodes * s.cluster.node.gpus;

@@ -13,6 +13,7 @@
 
 namespace headway::validation {
 
+using namespace core::literals;
 using import::CsvTable;
 
 namespace {
@@ -60,7 +61,7 @@ void fill_prediction(const training::StepResult& step, RunPrediction& p) {
   p.error = *p.predicted / p.measured - 1;
   p.low = *p.predicted * (step.time / step.interval_high);
   p.high = *p.predicted * (step.time / step.interval_low);
-  p.predicted_memory = step.memory.peak.si() / 0x1p30;
+  p.predicted_memory = step.memory.peak / 1_GiB;
 }
 
 RunPrediction predict_row(const CsvTable& table,

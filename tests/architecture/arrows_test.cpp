@@ -33,10 +33,10 @@ struct LibraryRule {
 
 const std::vector<LibraryRule>& library_rules() {
   static const std::vector<LibraryRule> rules{
-      {"yaml-cpp/", {"config"}},     {"nlohmann/", {"import", "report", "config"}},
-      {"pugixml", {"import"}},       {"protozero/", {"import", "report"}},
-      {"CLI/", {"apps", "measure"}}, {"pybind11/", {"python"}},
-      {"cuda", {"measure"}},         {"nccl", {"measure"}}};
+      {"yaml-cpp/", {"config"}}, {"nlohmann/", {"import", "report", "config"}},
+      {"pugixml", {"import"}},   {"CLI/", {"apps", "measure"}},
+      {"pybind11/", {"python"}}, {"cuda", {"measure"}},
+      {"nccl", {"measure"}}};
   return rules;
 }
 

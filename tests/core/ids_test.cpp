@@ -1,10 +1,7 @@
 #include "sim/core/ids.h"
 
 #include <gtest/gtest.h>
-#include <map>
 #include <type_traits>
-
-#include "sim/core/component_id.h"
 
 namespace headway::core {
 namespace {
@@ -23,22 +20,6 @@ TEST(Ids, OrderByIndex) {
   EXPECT_LT(Rank(3), Rank(4));
   EXPECT_EQ(Rank(3), Rank(std::size_t{3}));
   EXPECT_LT(Rank(4), Rank());  // the invalid id sorts last
-}
-
-TEST(ComponentIds, OrderByKindThenIndex) {
-  const ComponentId gpu{ComponentKind::gpu, 9};
-  const ComponentId node{ComponentKind::node, 1};
-  EXPECT_LT(gpu, node);
-  EXPECT_LT(node, (ComponentId{ComponentKind::node, 2}));
-  EXPECT_EQ(node, (ComponentId{ComponentKind::node, 1}));
-  const std::map<ComponentId, int> downtime{{gpu, 1}, {node, 2}};
-  EXPECT_EQ(downtime.at(node), 2);
-}
-
-TEST(ComponentIds, HaveAWordForEveryKind) {
-  EXPECT_EQ(to_word(ComponentKind::network_switch), "switch");
-  EXPECT_EQ(from_word<ComponentKind>("power_domain"), ComponentKind::power_domain);
-  EXPECT_EQ(from_word<ComponentKind>("toaster"), std::nullopt);
 }
 
 }  // namespace

@@ -191,9 +191,8 @@ TEST(Search, LayoutsThatAreNotSimulatedAreSlowerThanThePlansKept) {
 }
 
 // Twice the GPUs do the run in more than half the time, for more money: both sizes are on the
-// front.
-// With memory for every layout, no recompute tips the scales: two nodes are faster, one node saves
-// the transfers between them and so is cheaper by the GPU-second.
+// front. With memory for every layout, no recompute tips the scales: two nodes are faster, one node
+// saves the transfers between them and so is cheaper by the GPU-second.
 TEST(Search, MarksTheFrontOfTimeAndMoneyOverClusterSizes) {
   auto scenario = sample_scenario();
   scenario.cluster.node.gpu.memory = core::Bytes(1e12);

@@ -6,13 +6,14 @@
 
 namespace headway::campaign {
 
+using namespace core::literals;
 using core::Tick;
 
 namespace {
 
 constexpr core::Clock kClock = core::Clock::campaign();
 
-Tick day() { return kClock.to_ticks(core::Seconds(86400)); }
+Tick day() { return kClock.to_ticks(1_days); }
 
 bool throttled(const failures::ThrottleSpec& spec, Tick time_of_day) {
   const Tick from = kClock.to_ticks(spec.from);

@@ -1,20 +1,25 @@
-#include "sim/training/step/memory.h"
+// Joins what a rank needs (workload) with what a GPU has (gpu).
+#include "sim/gpu/memory.h"
 
 #include <algorithm>
 
-#include "sim/gpu/memory.h"
 #include "sim/training/step/step.h"
 #include "sim/workload/layout.h"
 #include "sim/workload/memory/memory.h"
 
 namespace headway::training {
 
+namespace {
+
+/// Process groups of more than one rank that a rank is in; each has its own communicator buffers.
 int communicators(const CheckedScenario& checked) {
   const auto& p = checked.scenario().parallelism;
   return (p.tensor > 1 ? 1 : 0) + (p.pipeline > 1 ? 1 : 0) + (p.context > 1 ? 1 : 0) +
          (p.expert > 1 ? 2 : 0) + (p.expert_tensor > 1 ? 1 : 0) +
          (checked.data_parallel() * workload::copies_of_layers(p) > 1 ? 1 : 0);
 }
+
+}  // namespace
 
 MemoryResult predict_memory(const CheckedScenario& checked) {
   const Scenario& s = checked.scenario();

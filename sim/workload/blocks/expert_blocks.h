@@ -18,10 +18,9 @@ ExpertLinears expert_linears(const ModelSpec& model,
                              const FrameworkSpec& framework);
 
 /// The exchange that brings tokens to their experts, where it runs beside the work of another
-/// micro-batch
-/// (`expert_overlap`): what this rank computes meanwhile is another's, so it starts with the block
-/// and is awaited where its tokens are needed. In the middle of many micro-batches a block then
-/// takes as long as its computation or its exchanges, whichever is longer.
+/// micro-batch (`expert_overlap`): what this rank computes meanwhile is another's, so it starts
+/// with the block and is awaited where its tokens are needed. In the middle of many micro-batches a
+/// block then takes as long as its computation or its exchanges, whichever is longer.
 /// @returns the transfers in flight; none without overlap
 std::vector<int> start_dispatch(BlockWriter& writer, const BlockInput& input);
 

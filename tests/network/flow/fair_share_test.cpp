@@ -68,6 +68,28 @@ TEST(MaxMinSolver, HoldsAFlowAtItsBoundAndSharesTheRest) {
   EXPECT_THAT(levels(solver), ElementsAre(10, 40, 40));
 }
 
+// The parking lot: a long flow over three links of 12 with one, two and three short ones. The last
+// link is full at 12 / 4 = 3; the second then at floor((12 - 3) / 2) = 4; the first at 12 - 3 = 9.
+TEST(MaxMinSolver, FillsTheParkingLot) {
+  FairShare solver = solved(Tables({12, 12, 12})
+                                .flow({{0, 1}, {1, 1}, {2, 1}})
+                                .flow({{0, 1}})
+                                .flow({{1, 1}})
+                                .flow({{1, 1}})
+                                .flow({{2, 1}})
+                                .flow({{2, 1}})
+                                .flow({{2, 1}}));
+  EXPECT_THAT(levels(solver), ElementsAre(3, 9, 4, 4, 3, 3, 3));
+}
+
+// Both links are full at level 5 (10 / 2, 17 / 3). Were the first frozen alone, the second would
+// have 17 - 5 = 12 for two and freeze at 6, but only if it came second.
+TEST(MaxMinSolver, FreezesTiesTogether) {
+  FairShare solver =
+      solved(Tables({10, 17}).flow({{0, 1}}).flow({{0, 1}, {1, 1}}).flow({{1, 1}}).flow({{1, 1}}));
+  EXPECT_THAT(levels(solver), ElementsAre(5, 5, 5, 5));
+}
+
 // floor(10 / 3) = 3: one unit of 2^-s byte/ps stays unused, the same for any order.
 TEST(MaxMinSolver, RoundsDownToWholeUnits) {
   FairShare solver = solved(Tables({10}).flow({{0, 1}}).flow({{0, 1}}).flow({{0, 1}}));
