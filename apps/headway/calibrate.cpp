@@ -23,14 +23,14 @@ namespace headway::apps {
 
 namespace {
 
-struct Arguments {
+struct CalibrateArguments {
   std::string format, profile, gpu, name, collective, flagged, tables;
   std::vector<std::string> files;
   fit::ImportHints hints;
   double tolerance = 0.02;
 };
 
-void read_hints(Arguments& given) {
+void read_hints(CalibrateArguments& given) {
   if (!given.collective.empty()) {
     given.hints.collective = fit::collective_of(given.collective);
     if (!given.hints.collective) {
@@ -103,7 +103,7 @@ void add_out(CLI::App& app, CommonOptions& options) {
   app.add_flag("--quiet", options.quiet, "No remarks on standard error");
 }
 
-void add_hints(CLI::App& app, Arguments& given) {
+void add_hints(CLI::App& app, CalibrateArguments& given) {
   app.add_option("--collective", given.collective, "Where a log does not say which was measured")
       ->option_text("KIND");
   app.add_option("--ranks", given.hints.ranks, "Where a log does not list its ranks")
@@ -118,7 +118,7 @@ void add_hints(CLI::App& app, Arguments& given) {
 int run_calibrate_import(int argc, char** argv) {
   CLI::App app("Turns measurements of other programs into samples for `headway calibrate fit`.");
   CommonOptions options;
-  Arguments given;
+  CalibrateArguments given;
   describe(app, "calibrate import",
            "  headway calibrate import nccl-tests all_reduce.log --out samples.csv\n"
            "  headway calibrate import torch-profiler trace.json.gz --ranks-per-node 8");
@@ -149,7 +149,7 @@ int run_calibrate_import(int argc, char** argv) {
 int run_calibrate_fit(int argc, char** argv) {
   CLI::App app("Fits samples into a calibration profile that any scenario can `use:`.");
   CommonOptions options;
-  Arguments given;
+  CalibrateArguments given;
   describe(app, "calibrate fit",
            "  headway calibrate fit samples.csv --gpu h100-sxm --out calibrations/ours.yaml\n"
            "  headway calibrate fit *.csv --flagged flagged.csv --out ours.yaml");
@@ -199,7 +199,7 @@ int run_calibrate_fit(int argc, char** argv) {
 int run_calibrate_compare(int argc, char** argv) {
   CLI::App app("Lays a profile's curve beside a log of nccl-tests that it did not see.");
   CommonOptions options;
-  Arguments given;
+  CalibrateArguments given;
   given.format = "nccl-tests";
   describe(app, "calibrate compare",
            "  headway calibrate compare ours.yaml all_reduce.log\n"
@@ -246,7 +246,7 @@ core::Seconds step_time(const std::string& text) {
 int run_calibrate_anchor(int argc, char** argv) {
   CLI::App app("Rescales a scenario's profile by one measured step of it; prints the profile.");
   CommonOptions options;
-  Arguments given;
+  CalibrateArguments given;
   std::string step;
   describe(app, "calibrate anchor",
            "  headway calibrate anchor ours.yaml --step '4.2 s' --out calibrations/ours.yaml\n"

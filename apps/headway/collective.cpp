@@ -14,7 +14,7 @@ namespace headway::apps {
 
 namespace {
 
-struct Arguments {
+struct CollectiveArguments {
   std::string kind, machine, first = "8", last = "16G", type = "float", log, how_fine = "fluid";
   int gpus = 8;
   double factor = 2;
@@ -31,7 +31,7 @@ std::uint64_t size_of(const std::string& text, const char* option) {
   return *size;
 }
 
-std::vector<std::uint64_t> sizes_of(const Arguments& given) {
+std::vector<std::uint64_t> sizes_of(const CollectiveArguments& given) {
   const auto first = size_of(given.first, "-b");
   const auto last = size_of(given.last, "-e");
   if (first > last) {
@@ -50,7 +50,8 @@ std::vector<std::uint64_t> sizes_of(const import::NcclTestsLog& log) {
   return sizes;
 }
 
-report::CollectiveReport answer(const Arguments& given, const config::LoadOptions& options) {
+report::CollectiveReport answer(const CollectiveArguments& given,
+                                const config::LoadOptions& options) {
   report::CollectiveRequest request;
   const auto kind = report::collective_kind(given.kind);
   if (!kind) {
@@ -96,7 +97,7 @@ std::string print(const report::CollectiveReport& result, const std::string& for
 int run_collective(int argc, char** argv) {
   CLI::App app("Predicts a collective alone on a machine and prints the table of nccl-tests.");
   CommonOptions options;
-  Arguments given;
+  CollectiveArguments given;
   describe(app, "collective",
            "  headway collective all_reduce --cluster my.yaml --gpus 64 -b 8 -e 16G -f 2\n"
            "  headway collective all_reduce --cluster dgx-h100 --compare all_reduce.log");

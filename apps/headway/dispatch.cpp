@@ -17,7 +17,6 @@ namespace headway::apps {
 namespace {
 
 constexpr int kOwnFault = 1;
-constexpr int kUsage = 2;
 constexpr int kInterrupted = 130;
 
 void on_interrupt(int /*signal*/) { _exit(kInterrupted); }

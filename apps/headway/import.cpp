@@ -23,12 +23,12 @@ using namespace core::literals;
 
 namespace {
 
-struct Arguments {
+struct ImportArguments {
   std::string format, file, gpu, name;
   std::string rate = "400 Gbps";  ///< of a cable or card, where the file does not tell
 };
 
-core::BytesPerSecond rate_of(const Arguments& given) {
+core::BytesPerSecond rate_of(const ImportArguments& given) {
   std::string why;
   const auto rate = config::parse_quantity(given.rate, {-1, 1, 0, 0, 0}, why);
   if (!rate || *rate <= 0) {
@@ -44,7 +44,7 @@ void warn(const CommonOptions& options, const std::vector<std::string>& warnings
 }
 
 /// Comment lines above the entry; a line break in a file's name would end the comment.
-std::string heading(const Arguments& given, const std::string& what) {
+std::string heading(const ImportArguments& given, const std::string& what) {
   std::string file = given.file;
   for (char& c : file) {
     c = c == '\n' || c == '\r' ? ' ' : c;
@@ -52,7 +52,7 @@ std::string heading(const Arguments& given, const std::string& what) {
   return fmt::format("# Imported from {} ({}): {}.\n", file, given.format, what);
 }
 
-std::string fabric_text(const Arguments& given,
+std::string fabric_text(const ImportArguments& given,
                         const CommonOptions& options,
                         import::ImportedFabric found) {
   warn(options, found.warnings);
@@ -65,7 +65,7 @@ std::string fabric_text(const Arguments& given,
 }
 
 /// The entry that --gpu names.
-gpu::GpuSpec gpu_of(const Arguments& given) {
+gpu::GpuSpec gpu_of(const ImportArguments& given) {
   if (given.gpu.empty()) {
     throw core::Error(
         fmt::format("{}: does not say which GPU the node has; add --gpu ENTRY", given.file));
@@ -82,7 +82,7 @@ gpu::GpuSpec gpu_of(const Arguments& given) {
                                 guess ? fmt::format("; did you mean '{}'?", *guess) : ""));
 }
 
-std::string node_text(const Arguments& given,
+std::string node_text(const ImportArguments& given,
                       const CommonOptions& options,
                       const gpu::GpuSpec& gpu,
                       const import::ImportedNode& found) {
@@ -102,7 +102,7 @@ std::string node_text(const Arguments& given,
 }
 
 /// Failures to be replayed, every one at the time it had.
-std::string failures_text(const Arguments& given,
+std::string failures_text(const ImportArguments& given,
                           const CommonOptions& options,
                           import::FailureEvents found) {
   warn(options, found.left_out);
@@ -117,7 +117,7 @@ std::string failures_text(const Arguments& given,
          config::write_failures(table);
 }
 
-std::string answer(const Arguments& given, const CommonOptions& options) {
+std::string answer(const ImportArguments& given, const CommonOptions& options) {
   const std::string text = read_input(given.file);
   if (given.format == "ibnetdiscover") {
     return fabric_text(given, options, import::read_ibnetdiscover(text, given.file));
@@ -142,7 +142,7 @@ std::string answer(const Arguments& given, const CommonOptions& options) {
 int run_import(int argc, char** argv) {
   CLI::App app("Turns a topology file or a failure log of a cluster into an entry for `use:`.");
   CommonOptions options;
-  Arguments given;
+  ImportArguments given;
   describe(app, "import",
            "  headway import ibnetdiscover ibnet.out --out fabrics/ours.yaml\n"
            "  headway import nccl-xml topo.xml --gpu h100-sxm --out nodes/ours.yaml\n"

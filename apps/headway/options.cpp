@@ -10,6 +10,7 @@
 #include "sim/core/shown_text.h"
 
 #include "apps/headway/output.h"
+#include "apps/headway/verb.h"
 
 namespace headway::apps {
 
@@ -17,7 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kUsage = 2;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// "--sed" of "headway run": what is meant?

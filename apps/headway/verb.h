@@ -6,6 +6,9 @@
 
 namespace headway::apps {
 
+/// Exit code of wrong input, the command line included.
+inline constexpr int kUsage = 2;
+
 struct Verb {
   std::string_view name;
   std::string_view summary;

@@ -15,7 +15,7 @@ namespace headway::fit {
 
 namespace {
 
-constexpr double kScale = 0.1;  // collectives within 10 % of the line are usual
+constexpr double kUsualTimeError = 0.1;  // collectives within 10 % of the line are usual
 constexpr std::size_t kFewestForFit = 4;
 
 /// Samples of one message size.
@@ -124,7 +124,7 @@ std::optional<network::CurveFit> fit_line(const std::vector<Size>& sizes) {
   const std::vector<Unknown> unknowns{{"alpha", first, first * 1e-3, first * 1e3},
                                       {"beta", rate, rate * 1e-3, rate * 1e3},
                                       {"saturation", 1, 0.2, 5}};
-  const Solution solution = fit_in_log(model, seconds, unknowns, kScale);
+  const Solution solution = fit_in_log(model, seconds, unknowns, kUsualTimeError);
   network::CurveFit fit;
   fit.alpha = core::Seconds(solution.values[0]);
   fit.beta = core::BytesPerSecond(solution.values[1]);
@@ -132,7 +132,7 @@ std::optional<network::CurveFit> fit_line(const std::vector<Size>& sizes) {
   fit.alpha_error = core::Seconds(solution.standard_errors[0]);
   fit.beta_error = core::BytesPerSecond(solution.standard_errors[1]);
   fit.saturation_error = solution.standard_errors[2];
-  fit.leave_one_out = root_mean_square(leave_one_out(model, seconds, unknowns, kScale));
+  fit.leave_one_out = root_mean_square(leave_one_out(model, seconds, unknowns, kUsualTimeError));
   return fit;
 }
 

@@ -10,7 +10,7 @@ namespace headway::fit {
 namespace {
 
 constexpr std::size_t kFewest = 5;
-constexpr double kScale = 0.01;  // clocks and powers repeat within a percent
+constexpr double kUsualPowerError = 0.01;  // clocks and powers repeat within a percent
 
 Estimate of(const Solution& solution, std::size_t unknown) {
   return {solution.values[unknown], solution.standard_errors[unknown]};
@@ -40,9 +40,9 @@ std::optional<Settling> fit_settling(std::span<const double> elapsed_s,
   const std::vector<Unknown> unknowns{{"first", begin, 0.5 * begin, 3 * begin},
                                       {"last", end, 0.2 * end, begin},
                                       {"settling", span / 5, span / 1000, span * 10}};
-  const Solution solution = fit_in_log(model, values, unknowns, kScale);
+  const Solution solution = fit_in_log(model, values, unknowns, kUsualPowerError);
   return Settling{of(solution, 0), of(solution, 1), of(solution, 2),
-                  root_mean_square(leave_one_out(model, values, unknowns, kScale))};
+                  root_mean_square(leave_one_out(model, values, unknowns, kUsualPowerError))};
 }
 
 std::optional<PowerLine> fit_power_line(std::span<const double> clocks_hz,
@@ -62,9 +62,9 @@ std::optional<PowerLine> fit_power_line(std::span<const double> clocks_hz,
   const std::vector<Unknown> unknowns{{"static", 0.3 * most, 1e-3 * most, most},
                                       {"dynamic", 0.7 * most, 1e-3 * most, 3 * most},
                                       {"exponent", 2, 1, 4}};
-  const Solution solution = fit_in_log(model, powers_w, unknowns, kScale);
+  const Solution solution = fit_in_log(model, powers_w, unknowns, kUsualPowerError);
   return PowerLine{of(solution, 0), of(solution, 1), of(solution, 2),
-                   root_mean_square(leave_one_out(model, powers_w, unknowns, kScale))};
+                   root_mean_square(leave_one_out(model, powers_w, unknowns, kUsualPowerError))};
 }
 
 std::optional<PowerFit> fit_power(std::span<const Sample> samples) {

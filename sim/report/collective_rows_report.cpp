@@ -13,8 +13,6 @@ namespace {
 using validation::CollectivePrediction;
 using validation::CollectiveSummary;
 
-std::string cell(const std::optional<double>& value) { return value ? number(*value) : "-"; }
-
 Table rows_table(const std::vector<CollectivePrediction>& rows) {
   Table table{"Published timings",
               {{"system", false},
@@ -59,10 +57,6 @@ Table systems_table(const std::vector<CollectivePrediction>& rows) {
          s.n_small > 0 ? number(s.median_factor_small) : "-"});
   }
   return table;
-}
-
-Json or_null(const std::optional<double>& value) {
-  return value ? number_or_null(*value) : Json(nullptr);
 }
 
 }  // namespace

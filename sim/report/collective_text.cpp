@@ -7,11 +7,11 @@
 
 namespace headway::report {
 
+using namespace core::literals;
+
 namespace {
 
 constexpr const char* kNotMeasured = "N/A";
-
-double gb(core::BytesPerSecond rate) { return rate.si() / 1e9; }
 
 /// nccl-tests' rule: fewer decimals for longer times.
 std::string microseconds(core::Seconds time) {
@@ -20,7 +20,7 @@ std::string microseconds(core::Seconds time) {
                      : (us >= 100 ? fmt::format("{:.1f}", us) : fmt::format("{:.2f}", us));
 }
 
-std::string bandwidth(core::BytesPerSecond rate) { return fmt::format("{:.2f}", gb(rate)); }
+std::string bandwidth(core::BytesPerSecond rate) { return fmt::format("{:.2f}", rate / 1_GBps); }
 
 std::string timing_cells(const std::string& time,
                          const std::string& algorithm,
@@ -57,7 +57,7 @@ double average_bus_bandwidth(const CollectiveReport& report) {
   double sum = 0;
   std::size_t rows = 0;
   for (const auto& row : report.rows) {
-    sum += row.time ? gb(row.bus_bandwidth) : 0;
+    sum += row.time ? row.bus_bandwidth / 1_GBps : 0;
     rows += row.time ? 1 : 0;
   }
   return rows == 0 ? 0 : sum / static_cast<double>(rows);

@@ -10,12 +10,6 @@ namespace headway::report {
 
 namespace {
 
-Json or_null(const std::optional<double>& value) {
-  return value ? number_or_null(*value) : Json(nullptr);
-}
-
-std::string cell(const std::optional<double>& value) { return value ? number(*value) : "-"; }
-
 std::string signed_number(double value) { return (value > 0 ? "+" : "") + number(value); }
 
 Json figures_json(const Figures& figures) {

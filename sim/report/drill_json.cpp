@@ -13,10 +13,10 @@ namespace {
 using core::Seconds;
 using drill::DrillResult;
 
-double seconds(core::Tick tick) { return core::Clock::campaign().to_seconds(tick).si(); }
+double si_seconds(core::Tick tick) { return core::Clock::campaign().to_seconds(tick).si(); }
 
 Json at(const std::optional<core::Tick>& tick) {
-  return tick ? Json(seconds(*tick)) : Json(nullptr);
+  return tick ? Json(si_seconds(*tick)) : Json(nullptr);
 }
 
 template <class Enum>
@@ -50,7 +50,7 @@ Json fault_json(const drill::Fault& fault) {
 Json timeline_json(const DrillResult& result) {
   Json out = Json::array();
   for (const auto& entry : result.trace.timeline) {
-    out.push_back({{"at_s", seconds(entry.at)},
+    out.push_back({{"at_s", si_seconds(entry.at)},
                    {"moment", core::to_word(entry.moment)},
                    {"layer", word_or_null(entry.layer)},
                    {"symptom", word_or_null(entry.symptom)},
@@ -86,7 +86,7 @@ Json monitors_json(const DrillResult& result) {
     Json alarm = nullptr;
     for (const auto& entry : result.trace.timeline) {
       if (entry.moment == drill::Moment::alarm && entry.monitor == monitor) {
-        alarm = seconds(entry.at);
+        alarm = si_seconds(entry.at);
         break;
       }
     }
@@ -110,7 +110,7 @@ Json responses_json(const DrillResult& result) {
                           {"probability", number_or_null(suspect.probability)}});
     }
     const bool everyday = response.suspects.empty();
-    out.push_back({{"at_s", seconds(response.at)},
+    out.push_back({{"at_s", si_seconds(response.at)},
                    {"alarm", word_or_null(response.alarm)},
                    {"blamed", everyday ? Json(nullptr) : Json(core::to_word(response.blamed))},
                    {"right", everyday ? Json(nullptr) : Json(response.right)},
@@ -122,11 +122,11 @@ Json responses_json(const DrillResult& result) {
 Json lost_json(const DrillResult& result) {
   Json accounts = Json::object();
   for (const auto& [account, word] : enum_words(campaign::Account{})) {
-    accounts[std::string(word)] = seconds(result.trace[account]);
+    accounts[std::string(word)] = si_seconds(result.trace[account]);
   }
   return {{"time_s", result.lost.si()},
           {"usd", si_or_null(result.cost)},
-          {"at_risk_s", seconds(result.trace.at_risk)},
+          {"at_risk_s", si_seconds(result.trace.at_risk)},
           {"last_durable_at_s", at(result.trace.last_durable)},
           {"horizon_s", result.setup.horizon.si()},
           {"accounts_s", accounts}};

@@ -72,10 +72,6 @@ Table skipped_table(const std::vector<GoodputPrediction>& rows) {
   return table;
 }
 
-Json or_null(const std::optional<double>& value) {
-  return value ? number_or_null(*value) : Json(nullptr);
-}
-
 struct Tally {
   std::size_t predicted = 0, compared = 0, agree = 0;
 };

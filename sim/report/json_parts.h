@@ -14,6 +14,10 @@ using Json = nlohmann::ordered_json;
 
 /// The number, or null if it is not finite.
 Json number_or_null(double value);
+/// The number, or null where there is none.
+inline Json or_null(const std::optional<double>& value) {
+  return value ? number_or_null(*value) : Json(nullptr);
+}
 Json step_json(const training::StepResult& step);
 Json memory_json(const training::MemoryResult& memory);
 /// null where there is none.

@@ -176,6 +176,8 @@ std::string number(double value) {
   return fmt::format("{:.{}f}", value, 2 - exponent);
 }
 
+std::string cell(const std::optional<double>& value) { return value ? number(*value) : "-"; }
+
 std::string count(double value) {
   return std::isfinite(value) ? with_separators(fmt::format("{:.0f}", value)) : "-";
 }

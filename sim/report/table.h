@@ -1,6 +1,7 @@
 // Tables and documents as values, and their printing as aligned text, Markdown and CSV.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,8 @@ std::string csv_field(const std::string& text);
 
 /// Three significant figures with thousands separators, as "4.12", "1,230,000"; "-" if not finite.
 std::string number(double value);
+/// The number, or a dash where there is none.
+std::string cell(const std::optional<double>& value);
 /// A count, exact, with thousands separators.
 std::string count(double value);
 /// A share as per cent with one decimal, as "61.3".

@@ -7,11 +7,11 @@
 
 namespace headway::report {
 
+using namespace core::literals;
+
 namespace {
 
 using network::FabricReport;
-
-double gb(core::BytesPerSecond rate) { return rate.si() / 1e9; }
 
 /// The counts in the order of the JSON.
 std::array<std::pair<const char*, std::uint64_t>, 16> counts(const FabricReport& f) {
@@ -78,8 +78,8 @@ Table counts_table(const TopoReport& report) {
     table.rows.push_back({words, count(static_cast<double>(value))});
   }
   const auto& f = report.fabric;
-  table.rows.push_back({"bisection [GB/s]", number(gb(f.bisection))});
-  table.rows.push_back({"full bisection [GB/s]", number(gb(f.full_bisection))});
+  table.rows.push_back({"bisection [GB/s]", number(f.bisection / 1_GBps)});
+  table.rows.push_back({"full bisection [GB/s]", number(f.full_bisection / 1_GBps)});
   table.rows.push_back({"diameter [links]", std::to_string(f.diameter)});
   table.rows.push_back({"connected", f.connected ? "yes" : "no"});
   return table;
@@ -89,7 +89,7 @@ Table tiers_table(const FabricReport& fabric) {
   Table table{"Tiers", {{"tier", false}, {"cables"}, {"a cable [GB/s]"}, {"oversubscription"}}, {}};
   for (const auto& tier : fabric.tiers) {
     table.rows.push_back({tier.name, count(static_cast<double>(tier.cables)),
-                          number(gb(tier.cable_rate)),
+                          number(tier.cable_rate / 1_GBps),
                           tier.oversubscription > 0 ? number(tier.oversubscription) : "-"});
   }
   return table;
@@ -110,7 +110,7 @@ std::string topo_sentence(const FabricReport& fabric) {
   return fmt::format(
       "Half of the nodes can send {} GB/s to the other half: {} % of what their "
       "network cards carry.",
-      number(gb(fabric.bisection)), percent(share));
+      number(fabric.bisection / 1_GBps), percent(share));
 }
 
 Document topo_document(const TopoReport& report) {

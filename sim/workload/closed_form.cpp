@@ -51,8 +51,6 @@ double attention_parameters(const ModelSpec& model) {
   return total;
 }
 
-double norm_parameters(const ModelSpec& model) { return (model.biases ? 2.0 : 1.0) * model.hidden; }
-
 /// The kind of layer that multi-token prediction repeats: the model's last.
 LayerParameters last_layer(const ModelSpec& model) {
   return layer_count(model).experts > 0 ? expert_layer_parameters(model)
@@ -81,6 +79,8 @@ double core_width(const ModelSpec& model) {
 }
 
 }  // namespace
+
+double norm_parameters(const ModelSpec& model) { return (model.biases ? 2.0 : 1.0) * model.hidden; }
 
 LayerCount layer_count(const ModelSpec& model) {
   if (!model.moe) {

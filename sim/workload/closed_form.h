@@ -16,6 +16,9 @@ struct LayerCount {
   bool operator==(const LayerCount&) const = default;
 };
 
+/// Parameters of one normalization: a gain per channel, and a bias where the model has biases.
+double norm_parameters(const ModelSpec& model);
+
 /// Layers by kind; multi-token prediction layers are not counted.
 LayerCount layer_count(const ModelSpec& model);
 

@@ -8,10 +8,14 @@
 #include <vector>
 
 #include "sim/campaign/closed_form.h"
+#include "sim/core/tick.h"
 #include "sim/core/units.h"
 #include "sim/failures/model.h"
 
 namespace headway::campaign {
+
+/// What a trial counts in: ticks of 1 us.
+inline constexpr core::Clock kClock = core::Clock::campaign();
 
 /// When a job is done: with its work, or when its wall clock is up.
 struct JobEnd {

@@ -12,11 +12,7 @@ using core::Tick;
 using failures::Draw;
 using failures::Effect;
 
-namespace {
-
-constexpr core::Clock kClock = core::Clock::campaign();
-
-}  // namespace
+namespace {}  // namespace
 
 /// A part is slow from now on, or a monitor says so.
 void JobProcess::slow_down(core::Context& context) {

@@ -13,11 +13,7 @@ using core::Tick;
 using failures::Draw;
 using failures::Effect;
 
-namespace {
-
-constexpr core::Clock kClock = core::Clock::campaign();
-
-}  // namespace
+namespace {}  // namespace
 
 /// The slots a fault empties: nodes side by side in the machine.
 std::vector<std::uint64_t> JobProcess::broken_slots(const failures::Strike& strike,

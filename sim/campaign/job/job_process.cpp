@@ -9,11 +9,7 @@ namespace headway::campaign {
 
 using core::Tick;
 
-namespace {
-
-constexpr core::Clock kClock = core::Clock::campaign();
-
-}  // namespace
+namespace {}  // namespace
 
 JobProcess::JobProcess(const JobModel& model,
                        const JobTicks& ticks,

@@ -12,8 +12,6 @@ using core::Tick;
 
 namespace {
 
-constexpr Clock kClock = Clock::campaign();
-
 /// The smallest multiple of `every` segments after which a save of this level
 /// is complete before the next begins.
 std::int64_t every_durable(std::int64_t every, Tick interval, Tick stall, Tick persist) {

@@ -11,8 +11,6 @@ using core::Tick;
 
 namespace {
 
-constexpr core::Clock kClock = core::Clock::campaign();
-
 Tick day() { return kClock.to_ticks(1_days); }
 
 bool throttled(const failures::ThrottleSpec& spec, Tick time_of_day) {

@@ -243,27 +243,27 @@ void read_llama4(JsonObject& json, ModelSpec& model) {
   }
 }
 
-constexpr std::array kFamilies{Family{"mixtral", read_mixtral},
-                               Family{"phimoe", read_mixtral},
-                               Family{"gpt_oss", read_gpt_oss},
-                               Family{"granitemoe", read_granite_experts},
-                               Family{"granitemoeshared", read_granite_experts},
-                               Family{"olmoe", read_olmoe},
-                               Family{"qwen2_moe", read_qwen2_experts},
-                               Family{"qwen3_moe", read_qwen3_experts},
-                               Family{"deepseek", read_deepseek_v1},
-                               Family{"deepseek_v2", read_deepseek},
-                               Family{"deepseek_v3", read_deepseek},
-                               Family{"kimi_k2", read_deepseek},
-                               Family{"glm4_moe", read_glm4_moe},
-                               Family{"dbrx", read_dbrx},
-                               Family{"ernie4_5_moe", read_ernie_experts},
-                               Family{"hunyuan_v1_moe", read_hunyuan_experts},
-                               Family{"minimax_m2", read_minimax_m2},
-                               Family{"llama4_text", read_llama4}};
+constexpr std::array kExpertFamilies{Family{"mixtral", read_mixtral},
+                                     Family{"phimoe", read_mixtral},
+                                     Family{"gpt_oss", read_gpt_oss},
+                                     Family{"granitemoe", read_granite_experts},
+                                     Family{"granitemoeshared", read_granite_experts},
+                                     Family{"olmoe", read_olmoe},
+                                     Family{"qwen2_moe", read_qwen2_experts},
+                                     Family{"qwen3_moe", read_qwen3_experts},
+                                     Family{"deepseek", read_deepseek_v1},
+                                     Family{"deepseek_v2", read_deepseek},
+                                     Family{"deepseek_v3", read_deepseek},
+                                     Family{"kimi_k2", read_deepseek},
+                                     Family{"glm4_moe", read_glm4_moe},
+                                     Family{"dbrx", read_dbrx},
+                                     Family{"ernie4_5_moe", read_ernie_experts},
+                                     Family{"hunyuan_v1_moe", read_hunyuan_experts},
+                                     Family{"minimax_m2", read_minimax_m2},
+                                     Family{"llama4_text", read_llama4}};
 
 }  // namespace
 
-std::span<const Family> expert_families() { return kFamilies; }
+std::span<const Family> expert_families() { return kExpertFamilies; }
 
 }  // namespace headway::import

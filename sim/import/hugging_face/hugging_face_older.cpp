@@ -134,19 +134,19 @@ void read_mpt(JsonObject& json, ModelSpec& model) {
   read_dropout(json, model, {"resid_pdrop", "emb_pdrop"}, 0);
 }
 
-constexpr std::array kFamilies{Family{"gpt2", read_gpt2},
-                               Family{"gpt_bigcode", read_gpt_bigcode},
-                               Family{"gptj", read_gptj},
-                               Family{"gpt_neox", read_gpt_neox},
-                               Family{"opt", read_opt},
-                               Family{"bloom", read_bloom},
-                               Family{"falcon", read_falcon},
-                               Family{"RefinedWeb", read_falcon},
-                               Family{"RefinedWebModel", read_falcon},
-                               Family{"mpt", read_mpt}};
+constexpr std::array kOlderFamilies{Family{"gpt2", read_gpt2},
+                                    Family{"gpt_bigcode", read_gpt_bigcode},
+                                    Family{"gptj", read_gptj},
+                                    Family{"gpt_neox", read_gpt_neox},
+                                    Family{"opt", read_opt},
+                                    Family{"bloom", read_bloom},
+                                    Family{"falcon", read_falcon},
+                                    Family{"RefinedWeb", read_falcon},
+                                    Family{"RefinedWebModel", read_falcon},
+                                    Family{"mpt", read_mpt}};
 
 }  // namespace
 
-std::span<const Family> older_families() { return kFamilies; }
+std::span<const Family> older_families() { return kOlderFamilies; }
 
 }  // namespace headway::import

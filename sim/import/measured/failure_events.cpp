@@ -107,9 +107,9 @@ std::pair<std::string_view, int> without_comments(std::string_view text) {
   return {text, lines};
 }
 
-class Reader {
+class FailureLogReader {
  public:
-  Reader(std::string_view text, int comments, const std::string& file)
+  FailureLogReader(std::string_view text, int comments, const std::string& file)
       : table_(text, file), file_(file), comments_(comments) {
     time_ = first_of({"time", "datetime", "datetime_local", "date"});
     kind_ = first_of({"kind", "event"});
@@ -223,7 +223,7 @@ class Reader {
 
 FailureEvents read_failure_events(std::string_view text, const std::string& file) {
   const auto [table, comments] = without_comments(text);
-  return Reader(table, comments, file).read();
+  return FailureLogReader(table, comments, file).read();
 }
 
 }  // namespace headway::import

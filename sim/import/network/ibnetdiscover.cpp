@@ -110,9 +110,9 @@ std::optional<core::BytesPerSecond> link_speed(std::string_view word) {
 constexpr std::size_t kMostDevices = 2'000'000;
 
 /// Reads the sections of the file.
-class Reader {
+class IbnetdiscoverReader {
  public:
-  Reader(std::string_view text, const std::string& file_name)
+  IbnetdiscoverReader(std::string_view text, const std::string& file_name)
       : text_(text), file_name_(file_name) {}
 
   std::map<std::string, Device> read() {
@@ -308,7 +308,7 @@ void add_cables(SwitchGraph& graph,
 }  // namespace
 
 SwitchGraph read_ibnetdiscover_graph(std::string_view text, const std::string& file_name) {
-  const std::map<std::string, Device> devices = Reader(text, file_name).read();
+  const std::map<std::string, Device> devices = IbnetdiscoverReader(text, file_name).read();
   check_cables(devices, text, file_name);
   SwitchGraph graph;
   std::map<std::string, std::size_t> index;

@@ -85,9 +85,9 @@ core::BytesPerSecond link_of(pugi::xml_node gpu_element, Architecture architectu
   return gcn == "910" || gcn == "gfx90a" ? core::BytesPerSecond(36e9) : link_payload(architecture);
 }
 
-class Reader {
+class NcclTopologyReader {
  public:
-  Reader(std::string_view text, const std::string& file_name)
+  NcclTopologyReader(std::string_view text, const std::string& file_name)
       : text_(text), file_name_(file_name) {}
 
   void read() {
@@ -196,7 +196,7 @@ class Reader {
 };
 
 /// Links of each GPU, from its `nvlink` and `xgmi` elements.
-LinkMatrix links_between(Reader& reader, ImportedNode& node) {
+LinkMatrix links_between(NcclTopologyReader& reader, ImportedNode& node) {
   const std::size_t n = reader.gpus.size();
   LinkMatrix links{std::vector<std::vector<int>>(n, std::vector<int>(n, 0)),
                    std::vector<int>(n, 0)};
@@ -235,7 +235,7 @@ std::size_t common_length(const Path& a, const Path& b) {
 }
 
 /// The nearest card of each GPU by the PCI tree; equally near ones are shared evenly.
-void describe_cards(Reader& reader, ImportedNode& node) {
+void describe_cards(NcclTopologyReader& reader, ImportedNode& node) {
   std::vector<Card> cards = reader.cards.empty() ? reader.pci_cards : reader.cards;
   if (std::any_of(cards.begin(), cards.end(), [](const Card& card) { return card.direct; })) {
     std::erase_if(cards, [](const Card& card) { return !card.direct; });
@@ -275,7 +275,7 @@ void describe_cards(Reader& reader, ImportedNode& node) {
 ImportedNode read_nccl_topology(std::string_view text,
                                 const std::string& file_name,
                                 Architecture architecture) {
-  Reader reader(text, file_name);
+  NcclTopologyReader reader(text, file_name);
   reader.read();
   ImportedNode node;
   node.gpus = static_cast<int>(reader.gpus.size());

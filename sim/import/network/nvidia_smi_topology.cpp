@@ -44,14 +44,14 @@ std::optional<Cell> parse_cell(std::string_view word) {
 }
 
 /// A word and where it stands.
-struct Word {
+struct ShownWord {
   std::string_view text;
   std::size_t offset = 0;
 };
 
 /// The words of a line, without the terminal's underline codes.
-std::vector<Word> words_of(std::string_view line, std::size_t offset) {
-  std::vector<Word> words;
+std::vector<ShownWord> shown_words(std::string_view line, std::size_t offset) {
+  std::vector<ShownWord> words;
   std::size_t at = 0;
   while (at < line.size()) {
     if (line[at] == '\x1b') {
@@ -84,16 +84,16 @@ struct Matrix {
   std::vector<std::vector<Cell>> gpu_rows;
 };
 
-class Reader {
+class SmiReader {
  public:
-  Reader(std::string_view text, const std::string& file_name)
+  SmiReader(std::string_view text, const std::string& file_name)
       : text_(text), file_name_(file_name) {}
 
   Matrix read() {
     std::size_t start = 0;
     while (start < text_.size()) {
       const std::size_t end = std::min(text_.find('\n', start), text_.size());
-      const std::vector<Word> words = words_of(text_.substr(start, end - start), start);
+      const std::vector<ShownWord> words = shown_words(text_.substr(start, end - start), start);
       start = end + 1;
       if (words.empty()) {
         continue;
@@ -110,18 +110,18 @@ class Reader {
   }
 
  private:
-  void read_header(const std::vector<Word>& words) {
+  void read_header(const std::vector<ShownWord>& words) {
     if (!is_gpu(words.front().text)) {
       return;  // a prompt or a banner above the matrix
     }
-    for (const Word& word : words) {
+    for (const ShownWord& word : words) {
       if (is_gpu(word.text) || is_nic(word.text)) {
         matrix_.columns.push_back(word.text);
       }
     }
   }
 
-  void read_row(const std::vector<Word>& words) {
+  void read_row(const std::vector<ShownWord>& words) {
     std::vector<Cell> row;
     for (std::size_t column = 0; column < matrix_.columns.size(); ++column) {
       if (column + 1 >= words.size()) {
@@ -130,7 +130,7 @@ class Reader {
                              words.size() - 1, matrix_.columns.size()));
         return;
       }
-      const Word& word = words[column + 1];
+      const ShownWord& word = words[column + 1];
       const auto cell = parse_cell(word.text);
       if (!cell) {
         complain(word,
@@ -157,7 +157,7 @@ class Reader {
     }
   }
 
-  void complain(const Word& word, std::string message) {
+  void complain(const ShownWord& word, std::string message) {
     faults_.add(mark_at(text_, file_name_, word.offset, static_cast<int>(word.text.size())),
                 std::move(message));
   }
@@ -242,7 +242,7 @@ ImportedNode read_nvidia_smi_topology(std::string_view text,
                                       const std::string& file_name,
                                       gpu::Architecture architecture,
                                       core::BytesPerSecond nic) {
-  const Matrix matrix = Reader(text, file_name).read();
+  const Matrix matrix = SmiReader(text, file_name).read();
   ImportedNode node;
   node.gpus = static_cast<int>(matrix.gpu_rows.size());
   LinkMatrix links;

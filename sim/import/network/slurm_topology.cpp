@@ -43,9 +43,9 @@ std::string lower(std::string text) {
   return text;
 }
 
-class Reader {
+class SlurmReader {
  public:
-  Reader(std::string_view text, const std::string& file_name)
+  SlurmReader(std::string_view text, const std::string& file_name)
       : text_(text), file_name_(file_name) {}
 
   File read() {
@@ -245,7 +245,7 @@ ImportedFabric describe_blocks(const std::vector<Line>& blocks, const std::strin
 ImportedFabric read_slurm_topology(std::string_view text,
                                    const std::string& file_name,
                                    core::BytesPerSecond assumed_link) {
-  const File file = Reader(text, file_name).read();
+  const File file = SlurmReader(text, file_name).read();
   ImportedFabric result;
   if (file.switches.empty()) {
     result = describe_blocks(file.blocks, file_name);

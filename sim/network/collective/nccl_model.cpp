@@ -10,12 +10,13 @@
 #include "sim/network/collective/nccl_tables.h"
 
 namespace headway::network {
+
+using namespace core::literals;
 namespace {
 
 using core::CollectiveKind;
 
 constexpr double kGiga = 1e9;
-constexpr double kMicro = 1e-6;
 constexpr std::array kProtocols{Protocol::ll, Protocol::ll128, Protocol::simple};
 
 /// Trees of medium size fall short of the model; powers of two from 64 B up
@@ -67,7 +68,7 @@ Model prepare(const CollectiveCall& call,
   if (domains > 1) {
     const double out = boundary_rate(group, machine).si() / kGiga;
     m.bus = group.ranks_per_domain > 1 ? std::min(m.bus, out) : out;
-    m.extra_hop = std::max(0.0, machine.network_latency.si() / kMicro - kReferencePath);
+    m.extra_hop = std::max(0.0, machine.network_latency / 1_us - kReferencePath);
   }
   return m;
 }
@@ -81,9 +82,9 @@ NcclCandidate candidate(const Model& m, Algorithm a, Protocol p, Latency us, dou
   NcclCandidate c;
   c.algorithm = a;
   c.protocol = p;
-  c.base = core::Seconds{us.base * kMicro};
-  c.inside = core::Seconds{us.inside * kMicro};
-  c.network = core::Seconds{us.network * kMicro};
+  c.base = us.base * 1_us;
+  c.inside = us.inside * 1_us;
+  c.network = us.network * 1_us;
   c.bandwidth = core::BytesPerSecond{algorithm_gb * kGiga};
   const double correction = a == Algorithm::tree ? tree_correction(p, m.call.bytes) : 1.0;
   c.time = c.latency() + m.call.bytes / (c.bandwidth * correction);

@@ -10,9 +10,9 @@
 #include "sim/network/collective/nccl_measured.h"
 
 namespace headway::network {
-namespace {
 
-constexpr double kMicro = 1e-6;
+using namespace core::literals;
+namespace {
 
 /// (a^q + b^q)^(1/q).
 core::Seconds combine(core::Seconds a, core::Seconds b, double q) {
@@ -34,7 +34,7 @@ TimeEstimate switch_time(const NcclCandidate& choice,
   const double inside_us =
       nccl::of(nccl::kNvlsBase, machine.generation) +
       nccl::of(nccl::kNvlsPerRank, machine.generation) * group.ranks_per_domain;
-  const core::Seconds inside{inside_us * kMicro};
+  const core::Seconds inside = inside_us * 1_us;
   return {combine(inside, call.bytes / choice.bandwidth, nccl::kNvlsExponent) + choice.network,
           inside + choice.network};
 }
@@ -99,9 +99,8 @@ bool has_closed_form(const CollectiveCall& call) {
 TimeEstimate closed_form_time(const CollectiveCall& call,
                               const GroupShape& group,
                               const NetworkParameters& machine) {
-  const Hop nvlink{core::Seconds{nccl::kNvlinkRing.simple * kMicro}, nccl_nvlink_rate(machine)};
-  const Hop nics{core::Seconds{nccl::kNetRing.simple * kMicro},
-                 machine.nic_bandwidth / group.ranks_per_rail};
+  const Hop nvlink{nccl::kNvlinkRing.simple * 1_us, nccl_nvlink_rate(machine)};
+  const Hop nics{nccl::kNetRing.simple * 1_us, machine.nic_bandwidth / group.ranks_per_rail};
   const auto time = [&](core::Bytes bytes) {
     const auto found =
         call.algorithm == Algorithm::hierarchical
@@ -129,11 +128,12 @@ TimeEstimate exchange_time(const CollectiveCall& call,
   const auto own = all ? part * nccl::of(nccl::kOwnPart, g) : core::Bytes{};
   const auto nvlink = (wire.scale_up + own) / (nccl_nvlink_rate(machine) * nccl::kPeerShare);
   // A proxy posts one message to every peer behind the NIC while earlier ones are on the wire.
-  const core::Seconds post{
-      all ? (group.ranks - group.ranks_per_domain) * nccl::kNetPostOverhead * kMicro : 0};
+  const core::Seconds post =
+      all ? (group.ranks - group.ranks_per_domain) * nccl::kNetPostOverhead * 1_us
+          : core::Seconds{};
   const auto nics = std::max(post, wire.nic / machine.nic_bandwidth);
-  const core::Seconds alpha = core::Seconds{base * kMicro} +
-                              (group.domains > 1 ? machine.network_latency : core::Seconds{});
+  const core::Seconds alpha =
+      base * 1_us + (group.domains > 1 ? machine.network_latency : core::Seconds{});
   // NVLink and the NICs work at the same time; NICs are fed by proxies and fill at once.
   return {std::max(combine(alpha, nvlink, nccl::kPeerExponent), alpha + nics), alpha};
 }

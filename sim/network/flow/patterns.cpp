@@ -1,19 +1,10 @@
 #include "sim/network/flow/patterns.h"
 
 #include "sim/core/error.h"
+#include "sim/network/flow/program_steps.h"
 
 namespace headway::network::patterns {
 namespace {
-
-constexpr ProgramStep kEnd{StepCode::end_loop, core::Activity::other, 0, 0, 0};
-
-ProgramStep arrive(std::uint32_t slot) {
-  return {StepCode::arrive, core::Activity::other, 0, slot, 0};
-}
-ProgramStep wait(std::uint32_t slot) { return {StepCode::wait, core::Activity::other, 0, slot, 0}; }
-ProgramStep loop(std::int64_t count) {
-  return {StepCode::loop, core::Activity::other, 0, 0, count};
-}
 
 /// Appends a group of one flow between two hosts.
 void append_message(
@@ -70,9 +61,9 @@ Problem ring_all_reduce(const FatTree& tree, core::Bytes size, Dependency depend
     }
   }
   if (pipelined) {
-    problem.programs = {{loop(n - 1), arrive(0), wait(1), arrive(2), wait(3), kEnd}};
+    problem.programs = {{loop(n - 1), arrive(0), wait(1), arrive(2), wait(3), end_loop()}};
   } else {
-    problem.programs = {{loop(2 * (std::int64_t{n} - 1)), arrive(0), wait(0), wait(1), kEnd}};
+    problem.programs = {{loop(2 * (std::int64_t{n} - 1)), arrive(0), wait(0), wait(1), end_loop()}};
   }
   problem.actors.resize(n);
   for (std::uint32_t i = 0; i < n; ++i) {

@@ -4,6 +4,7 @@
 
 #include "sim/network/flow/digest.h"
 #include "sim/network/flow/patterns.h"
+#include "sim/network/flow/program_steps.h"
 
 namespace headway::network::patterns {
 namespace {
@@ -16,10 +17,6 @@ enum Slot : std::uint32_t { kTensor, kData, kForwardIn, kForwardOut, kBackwardIn
 ProgramStep compute(core::Tick ticks, Activity activity = Activity::compute) {
   return {StepCode::compute, activity, 0, 0, ticks};
 }
-ProgramStep arrive(std::uint32_t slot) { return {StepCode::arrive, Activity::other, 0, slot, 0}; }
-ProgramStep wait(std::uint32_t slot) { return {StepCode::wait, Activity::other, 0, slot, 0}; }
-ProgramStep loop(std::int64_t count) { return {StepCode::loop, Activity::other, 0, 0, count}; }
-ProgramStep end_loop() { return {StepCode::end_loop, Activity::other, 0, 0, 0}; }
 
 void append_layers(const TrainingStep& step, core::Tick half, Program& program) {
   for (std::uint32_t i = 0; i < 2 * step.layers; ++i) {

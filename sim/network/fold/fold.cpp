@@ -11,7 +11,6 @@
 namespace headway::network {
 namespace {
 
-constexpr std::uint32_t kNone = 0xffffffffU;
 constexpr int kHashRounds = 8;  // enough for node-local symmetry; long chains are left to splitting
 
 /// Classes of one kind of node, numbered from 0, with the first member of each.

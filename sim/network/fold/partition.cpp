@@ -9,8 +9,6 @@
 namespace headway::network {
 namespace {
 
-constexpr std::uint32_t kNone = 0xffffffffU;
-
 /// Turns counts at [i] into slices: first[i] .. first[i + 1].
 void counts_to_offsets(std::vector<std::uint32_t>& first) {
   std::uint32_t next = 0;

@@ -9,6 +9,9 @@
 
 namespace headway::network {
 
+/// In place of a class or a number: there is none yet.
+inline constexpr std::uint32_t kNone = 0xffffffffU;
+
 /// The nodes of a problem in one numbering (actors, groups, flows, links) and the edges both ways.
 struct FoldGraph {
   explicit FoldGraph(const Problem& whole);

@@ -6,8 +6,6 @@
 namespace headway::network {
 namespace {
 
-constexpr std::uint32_t kNone = 0xffffffffU;
-
 /// Compares every node with the first of its class.
 class Checker {
  public:

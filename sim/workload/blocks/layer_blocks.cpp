@@ -20,15 +20,6 @@ BackwardMode backward_mode(const BlockInput& input, BackwardPart part) {
   return {part, gradient_traffic(input.training.framework, input.shape.element, sharded)};
 }
 
-/// Bytes of the output of the MLP's activation.
-double mlp_output(const RankShape& shape) {
-  return shape.element * static_cast<double>(shape.tokens * shape.ffn);
-}
-
-TensorRegion tensor_region(BlockWriter& writer, const BlockInput& input) {
-  return {writer, input.shape, input.training.framework.tensor_overlap};
-}
-
 /// Queries, keys and values of latent attention from their compressed form.
 void write_latent_up_forward(BlockWriter& writer, const BlockInput& input) {
   const LatentLinears linears = latent_linears(input.shape);
@@ -268,6 +259,14 @@ void reduce_statistics(BlockWriter& writer, const RankShape& shape, bool fused) 
 }
 
 }  // namespace
+
+double mlp_output(const RankShape& shape) {
+  return shape.element * static_cast<double>(shape.tokens * shape.ffn);
+}
+
+TensorRegion tensor_region(BlockWriter& writer, const BlockInput& input) {
+  return {writer, input.shape, input.training.framework.tensor_overlap};
+}
 
 Block layer_forward(const BlockInput& input, const LayerKind& kind) {
   BlockWriter writer(kind_name(kind) + " forward");

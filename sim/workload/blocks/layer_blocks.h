@@ -22,6 +22,11 @@ struct BlockInput {
   std::optional<ExpertShape> experts;  ///< where the model is a mixture
 };
 
+/// Bytes of the output of the MLP's activation.
+double mlp_output(const RankShape& shape);
+/// The work of a block that the tensor group shares.
+TensorRegion tensor_region(BlockWriter& writer, const BlockInput& input);
+
 Block layer_forward(const BlockInput& input, const LayerKind& kind = {});
 /// Recomputes first what `parallelism.recompute` says, unless only weight gradients are due.
 Block layer_backward(const BlockInput& input,

@@ -7,15 +7,6 @@ namespace headway::workload {
 
 namespace {
 
-/// Bytes of the output of the MLP's activation.
-double mlp_output(const RankShape& shape) {
-  return shape.element * static_cast<double>(shape.tokens * shape.ffn);
-}
-
-TensorRegion tensor_region(BlockWriter& writer, const BlockInput& input) {
-  return {writer, input.shape, input.training.framework.tensor_overlap};
-}
-
 void write_norms(BlockWriter& writer, const BlockInput& input) {
   for (int i = 0; i < input.model.norms; ++i) {
     writer.compute(norm_forward(input.shape));

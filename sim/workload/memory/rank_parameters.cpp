@@ -4,13 +4,12 @@
 #include <cmath>
 
 #include "sim/workload/blocks/build.h"
+#include "sim/workload/closed_form.h"
 #include "sim/workload/expert_shape.h"
 
 namespace headway::workload {
 
 namespace {
-
-double norm_parameters(const ModelSpec& model) { return (model.biases ? 2.0 : 1.0) * model.hidden; }
 
 double table_per_rank(const ModelSpec& model, const ParallelismSpec& parallelism) {
   const int rows = (model.vocabulary + parallelism.tensor - 1) / parallelism.tensor;
