@@ -12,7 +12,7 @@
 #include "sim/workload/blocks/data_parallel_blocks.h"
 #include "sim/workload/blocks/layer_kind.h"
 #include "sim/workload/layout.h"
-#include "sim/workload/memory/memory.h"
+#include "sim/workload/memory/activation_memory.h"
 #include "sim/workload/memory/rank_parameters.h"
 
 namespace headway::analytic {

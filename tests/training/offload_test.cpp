@@ -10,7 +10,7 @@
 #include "sim/core/error.h"
 #include "sim/training/explain/explain.h"
 #include "sim/training/step/step.h"
-#include "sim/workload/memory/memory.h"
+#include "sim/workload/memory/activation_memory.h"
 
 #include "tests/training/fixture.h"
 

@@ -6,6 +6,7 @@
 #include "sim/workload/blocks/build.h"
 #include "sim/workload/blocks/kernels.h"
 #include "sim/workload/closed_form.h"
+#include "sim/workload/memory/activation_memory.h"
 #include "sim/workload/memory/memory.h"
 #include "sim/workload/memory/optimizer_state.h"
 

@@ -10,6 +10,7 @@
 #include "sim/workload/blocks/data_parallel_blocks.h"
 #include "sim/workload/closed_form.h"
 #include "sim/workload/layout.h"
+#include "sim/workload/memory/rank_parameters.h"
 
 #include "tests/workload/graph_sums.h"
 #include "tests/workload/models.h"

@@ -7,7 +7,9 @@
 #include "sim/workload/blocks/build.h"
 #include "sim/workload/blocks/layer_blocks.h"
 #include "sim/workload/closed_form.h"
+#include "sim/workload/memory/activation_memory.h"
 #include "sim/workload/memory/memory.h"
+#include "sim/workload/memory/rank_parameters.h"
 
 #include "tests/workload/models.h"
 #include "tests/workload/violation_texts.h"

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/workload/blocks/build.h"
+#include "sim/workload/memory/activation_memory.h"
 #include "sim/workload/memory/memory.h"
 #include "sim/workload/memory/optimizer_state.h"
 #include "sim/workload/memory/rank_parameters.h"

@@ -6,6 +6,7 @@
 
 #include "sim/workload/blocks/build.h"
 #include "sim/workload/closed_form.h"
+#include "sim/workload/memory/activation_memory.h"
 #include "sim/workload/memory/rank_parameters.h"
 
 #include "tests/workload/models.h"

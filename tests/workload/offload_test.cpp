@@ -6,6 +6,7 @@
 #include <set>
 
 #include "sim/workload/blocks/build.h"
+#include "sim/workload/memory/activation_memory.h"
 #include "sim/workload/memory/memory.h"
 
 #include "tests/workload/graph_sums.h"

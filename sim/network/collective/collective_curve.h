@@ -5,7 +5,7 @@
 
 #include "sim/core/collective.h"
 #include "sim/core/units.h"
-#include "sim/network/collective/collective.h"
+#include "sim/network/collective/collective_call.h"
 #include "sim/network/spec.h"
 
 namespace headway::network {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/core/ids.h"
-#include "sim/network/collective/collective.h"
+#include "sim/network/collective/collective_call.h"
 #include "sim/network/fabric/fabric.h"
 
 namespace headway::network {

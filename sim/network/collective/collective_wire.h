@@ -3,7 +3,7 @@
 
 #include "sim/core/collective.h"
 #include "sim/core/units.h"
-#include "sim/network/collective/collective.h"
+#include "sim/network/collective/collective_call.h"
 
 namespace headway::network {
 

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "sim/network/collective/collective.h"
+#include "sim/network/collective/collective_call.h"
 
 namespace headway::network {
 

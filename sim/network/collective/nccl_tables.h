@@ -8,7 +8,7 @@
 #include <array>
 #include <cstddef>
 
-#include "sim/network/collective/collective.h"
+#include "sim/network/collective/collective_call.h"
 
 namespace headway::network::nccl {
 

@@ -1,7 +1,7 @@
 // From NCCL's choice to the time that machines really take.
 #pragma once
 
-#include "sim/network/collective/collective.h"
+#include "sim/network/collective/collective_call.h"
 #include "sim/network/collective/nccl_model.h"
 
 namespace headway::network {

@@ -72,7 +72,4 @@ std::vector<Block> end_blocks(const ModelSpec& model,
                               const ParallelismSpec& parallelism,
                               int data_parallel);
 
-/// Parameters one rank of `stage` holds [count]; sharding over data-parallel ranks not applied.
-double parameters_per_rank(const ModelSpec& model, const ParallelismSpec& parallelism, int stage);
-
 }  // namespace headway::workload

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "sim/workload/blocks/layer_blocks.h"
+#include "sim/workload/blocks/block_input.h"
 #include "sim/workload/layout.h"
 #include "sim/workload/memory/rank_parameters.h"
 #include "sim/workload/step_graph.h"

@@ -2,8 +2,8 @@
 // shared experts.
 #pragma once
 
+#include "sim/workload/blocks/block_input.h"
 #include "sim/workload/blocks/block_writer.h"
-#include "sim/workload/blocks/layer_blocks.h"
 #include "sim/workload/expert_shape.h"
 
 namespace headway::workload {

@@ -260,14 +260,6 @@ void reduce_statistics(BlockWriter& writer, const RankShape& shape, bool fused) 
 
 }  // namespace
 
-double mlp_output(const RankShape& shape) {
-  return shape.element * static_cast<double>(shape.tokens * shape.ffn);
-}
-
-TensorRegion tensor_region(BlockWriter& writer, const BlockInput& input) {
-  return {writer, input.shape, input.training.framework.tensor_overlap};
-}
-
 Block layer_forward(const BlockInput& input, const LayerKind& kind) {
   BlockWriter writer(kind_name(kind) + " forward");
   write_layer_forward(writer, of_kind(input, kind), kind);

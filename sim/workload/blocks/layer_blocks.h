@@ -2,30 +2,12 @@
 // backward.
 #pragma once
 
-#include <optional>
-
+#include "sim/workload/blocks/block_input.h"
 #include "sim/workload/blocks/block_writer.h"
 #include "sim/workload/blocks/layer_kind.h"
-#include "sim/workload/expert_shape.h"
-#include "sim/workload/rank_shape.h"
-#include "sim/workload/spec.h"
 #include "sim/workload/step_graph.h"
 
 namespace headway::workload {
-
-/// What the blocks of one rank are made from.
-struct BlockInput {
-  const ModelSpec& model;
-  const TrainingSpec& training;
-  const ParallelismSpec& parallelism;
-  RankShape shape;
-  std::optional<ExpertShape> experts;  ///< where the model is a mixture
-};
-
-/// Bytes of the output of the MLP's activation.
-double mlp_output(const RankShape& shape);
-/// The work of a block that the tensor group shares.
-TensorRegion tensor_region(BlockWriter& writer, const BlockInput& input);
 
 Block layer_forward(const BlockInput& input, const LayerKind& kind = {});
 /// Recomputes first what `parallelism.recompute` says, unless only weight gradients are due.

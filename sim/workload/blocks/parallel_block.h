@@ -1,8 +1,8 @@
 // A layer whose attention and MLP start from the same input and end in one sum.
 #pragma once
 
+#include "sim/workload/blocks/block_input.h"
 #include "sim/workload/blocks/block_writer.h"
-#include "sim/workload/blocks/layer_blocks.h"
 #include "sim/workload/blocks/layer_kind.h"
 
 namespace headway::workload {

@@ -1,7 +1,7 @@
 // Blocks that pass activations and gradients between pipeline stages.
 #pragma once
 
-#include "sim/workload/blocks/layer_blocks.h"
+#include "sim/workload/blocks/block_input.h"
 #include "sim/workload/step_graph.h"
 
 namespace headway::workload {

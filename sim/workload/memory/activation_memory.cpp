@@ -5,7 +5,6 @@
 
 #include "sim/workload/blocks/attention_blocks.h"
 #include "sim/workload/expert_shape.h"
-#include "sim/workload/memory/memory.h"
 #include "sim/workload/number_formats.h"
 
 namespace headway::workload {

@@ -1,10 +1,32 @@
-// Activations that a rank keeps between forward and backward, beside those of the layers
-// (memory.h).
+// Activations that a rank keeps between forward and backward.
 #pragma once
 
+#include "sim/core/units.h"
+#include "sim/workload/blocks/layer_kind.h"
 #include "sim/workload/rank_shape.h"
+#include "sim/workload/spec.h"
 
 namespace headway::workload {
+
+/// Activations one layer keeps from its forward to its backward, for one micro-batch on one rank.
+/// Dropout masks are counted where the model has biases (GPT-3 and its time), as in Korthikanti et
+/// al. 2022.
+core::Bytes saved_per_layer(const ModelSpec& model,
+                            const TrainingSpec& training,
+                            const ParallelismSpec& parallelism,
+                            const LayerKind& kind = {});
+
+/// Extra bytes alive while one layer runs backward: recomputed activations and gradients in flight.
+core::Bytes backward_working_set(const ModelSpec& model,
+                                 const TrainingSpec& training,
+                                 const ParallelismSpec& parallelism,
+                                 const LayerKind& kind = {});
+
+/// Logits kept from the head's forward to its backward, for one micro-batch on one rank of the last
+/// stage.
+core::Bytes logits_bytes(const ModelSpec& model,
+                         const TrainingSpec& training,
+                         const ParallelismSpec& parallelism);
 
 /// Inputs of the final norm and of the head [B].
 double kept_by_head(const RankShape& shape);

@@ -9,7 +9,7 @@
 #include "sim/core/error.h"
 #include "sim/workload/blocks/block_writer.h"
 #include "sim/workload/blocks/layer_kind.h"
-#include "sim/workload/memory/memory.h"
+#include "sim/workload/memory/activation_memory.h"
 
 namespace headway::workload {
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/workload/blocks/build.h"
 #include "sim/workload/closed_form.h"
 #include "sim/workload/expert_shape.h"
 

@@ -78,4 +78,7 @@ std::vector<Bucket> chunk_buckets(const ModelSpec& model,
                                   const ChunkLayout& chunk,
                                   int data_parallel);
 
+/// Parameters one rank of `stage` holds [count]; sharding over data-parallel ranks not applied.
+double parameters_per_rank(const ModelSpec& model, const ParallelismSpec& parallelism, int stage);
+
 }  // namespace headway::workload
