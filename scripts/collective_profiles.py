@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes configs/calibrations/nccl-*.yaml from public tables of NCCL timings.
 
-    scripts/collective_profiles.py ../shared/data/measured/nccl_single_node.csv
+    scripts/collective_profiles.py nccl_single_node.csv
 
 Reads columns gpu, collective, dtype, n_gpus, elements, element_bytes, time_us; takes the 16-bit rows, writes samples, and lets
 `headway calibrate fit` turn them into one profile a GPU, with fitted lines and errors.

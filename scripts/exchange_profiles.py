@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes configs/calibrations/deepep-*.yaml from public timings of the token exchange of mixtures of experts.
 
-    scripts/exchange_profiles.py ../shared/data/measured/{moe_dispatch_combine,nccl_single_node}.csv
+    scripts/exchange_profiles.py moe_dispatch_combine.csv nccl_single_node.csv
 
 Reads columns gpu, nodes, hidden, tokens, top_k, experts, combine_sms, combine_us: DeepEP on the eight GPUs of a node. A rank's message
 is what arrives at it, tokens x distinct ranks of their experts x hidden x 2 bytes (sim/workload/README.md, deduplicated dispatch);

@@ -1,5 +1,7 @@
 // headway validate: predicts published measurements and prints the errors.
+#include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "sim/core/error.h"
@@ -16,27 +18,56 @@ namespace headway::apps {
 
 namespace {
 
+using import::CsvTable;
+
+CsvTable table_at(const std::string& path) { return CsvTable(read_input(path), path); }
+
+/// Published runs: one table of the user's, or the program's two.
+struct RunTables {
+  CsvTable fitted;
+  std::optional<CsvTable> unfitted;  ///< the program's rows that no constant was fitted to
+};
+
 /// Rows whose id begins with `only`.
-std::vector<std::size_t> chosen_rows(const import::CsvTable& table, const std::string& only) {
+std::vector<std::size_t> chosen_rows(const CsvTable& table, const std::string& only) {
   std::vector<std::size_t> rows;
   for (std::size_t row = 0; row < table.rows(); ++row) {
     if (table.text(row, "id").rfind(only, 0) == 0) {
       rows.push_back(row);
     }
   }
-  if (rows.empty() && table.rows() > 0) {
+  return rows;
+}
+
+std::vector<validation::RunPrediction> predicted(const RunTables& tables, const std::string& only) {
+  const auto catalogue = validation::load_catalogue(config_roots());
+  const auto chosen = chosen_rows(tables.fitted, only);
+  auto rows = validation::predict_runs(tables.fitted, catalogue, chosen);
+  if (tables.unfitted) {
+    for (auto& row : validation::marked_unfitted(validation::predict_runs(
+             *tables.unfitted, catalogue, chosen_rows(*tables.unfitted, only)))) {
+      rows.push_back(std::move(row));
+    }
+  }
+  if (rows.empty()) {
     throw core::Error(
-        fmt::format("no row of {} has an id that begins with '{}'", table.file(), only));
+        fmt::format("no row of {} has an id that begins with '{}'", tables.fitted.file(), only));
   }
   return rows;
 }
 
-std::string validate_anchor(const std::string& path,
+bool has_row(const CsvTable& table, const std::string& id) {
+  const auto rows = chosen_rows(table, id);
+  return std::any_of(rows.begin(), rows.end(),
+                     [&](std::size_t row) { return table.text(row, "id") == id; });
+}
+
+std::string validate_anchor(const RunTables& tables,
                             const std::string& id,
                             const std::string& format) {
-  const import::CsvTable table(read_input(path), path);
-  const auto anchor =
-      validation::anchor_runs(table, validation::load_catalogue(config_roots()), id);
+  const bool unfitted = tables.unfitted && has_row(*tables.unfitted, id);
+  const auto anchor = validation::anchor_runs(unfitted ? *tables.unfitted : tables.fitted,
+                                              validation::load_catalogue(config_roots()), id);
   if (format == "json") {
     return report::anchor_json(anchor);
   }
@@ -44,12 +75,10 @@ std::string validate_anchor(const std::string& path,
   return format == "md" ? report::to_markdown(document) : report::to_text(document);
 }
 
-std::string validate_runs(const std::string& path,
+std::string validate_runs(const RunTables& tables,
                           const std::string& only,
                           const std::string& format) {
-  const import::CsvTable table(read_input(path), path);
-  const auto rows = validation::predict_runs(table, validation::load_catalogue(config_roots()),
-                                             chosen_rows(table, only));
+  const auto rows = predicted(tables, only);
   if (format == "json") {
     return report::validate_json(rows);
   }
@@ -63,7 +92,7 @@ std::string validate_runs(const std::string& path,
 std::string validate_collectives(const std::string& path,
                                  bool calibrated,
                                  const std::string& format) {
-  const import::CsvTable table(read_input(path), path);
+  const auto table = table_at(path);
   const auto catalogue = validation::load_catalogue(config_roots());
   const auto rows = calibrated ? validation::predict_collectives_calibrated(table, catalogue)
                                : validation::predict_collectives(table, catalogue);
@@ -79,7 +108,7 @@ std::string validate_collectives(const std::string& path,
 }
 
 std::string validate_goodput(const std::string& path, const std::string& format) {
-  const import::CsvTable table(read_input(path), path);
+  const auto table = table_at(path);
   const auto rows = validation::predict_goodput(table);
   if (format == "json") {
     return report::goodput_json(rows);
@@ -91,17 +120,25 @@ std::string validate_goodput(const std::string& path, const std::string& format)
   return format == "md" ? report::to_markdown(document) : report::to_text(document);
 }
 
-/// The published runs that come with the catalogue.
-std::string own_runs() {
+/// A table of published runs that comes with the catalogue.
+CsvTable own_table(const std::string& name) {
   for (const auto& root : config_roots()) {
-    const auto file = root / "validation" / "training_runs.csv";
+    const auto file = root / "validation" / name;
     if (std::filesystem::exists(file)) {
-      return file.string();
+      return table_at(file.string());
     }
   }
   throw core::Error(
-      "the catalogue has no validation/training_runs.csv; is HEADWAY_CONFIGS complete? Or name a "
-      "table: --runs FILE");
+      fmt::format("the catalogue has no validation/{}; is HEADWAY_CONFIGS complete? Or name a "
+                  "table: --runs FILE",
+                  name));
+}
+
+RunTables run_tables(const std::string& path) {
+  if (!path.empty()) {
+    return {table_at(path), {}};
+  }
+  return {own_table("training_runs.csv"), own_table("training_runs_unfitted.csv")};
 }
 
 }  // namespace
@@ -119,7 +156,8 @@ int run_validate(int argc, char** argv) {
            "  headway validate --runs training_runs.csv --anchor dgxc-142\n"
            "  headway validate --collectives collectives.csv --format json --out errors.json");
   auto* what = app.add_option_group(
-      "Measurements", "At most one of these; none: the runs that come with the program");
+      "Measurements",
+      "At most one of these; none: the runs that come with the program, fitted and not");
   what->add_option("--runs", runs, "Published training runs (CSV; columns in docs/validation.md)")
       ->option_text("FILE");
   what->add_option("--collectives", collectives, "Published timings of collectives (CSV)")
@@ -140,14 +178,11 @@ int run_validate(int argc, char** argv) {
     return *code;
   }
   check_out(options);
-  if (runs.empty() && collectives.empty() && goodput.empty()) {
-    runs = own_runs();
-  }
   deliver(options, !collectives.empty()
                        ? validate_collectives(collectives, calibrated, options.format)
                    : !goodput.empty() ? validate_goodput(goodput, options.format)
-                   : anchor.empty()   ? validate_runs(runs, only, options.format)
-                                      : validate_anchor(runs, anchor, options.format));
+                   : anchor.empty()   ? validate_runs(run_tables(runs), only, options.format)
+                                      : validate_anchor(run_tables(runs), anchor, options.format));
   return 0;
 }
 

@@ -1,6 +1,8 @@
 #include "sim/report/validate_report.h"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
 
 #include "sim/report/definitions.h"
 #include "sim/report/json_parts.h"
@@ -47,9 +49,19 @@ Table rows_table(const std::vector<RunPrediction>& rows) {
   return table;
 }
 
+std::vector<RunPrediction> rows_where(const std::vector<RunPrediction>& rows, bool unfitted) {
+  std::vector<RunPrediction> part;
+  std::copy_if(rows.begin(), rows.end(), std::back_inserter(part),
+               [&](const RunPrediction& row) { return row.unfitted == unfitted; });
+  return part;
+}
+
+/// @param what   the property that the rows are told apart by
+/// @param title  that property, and of which rows
 Table summary_table(const std::string& what,
+                    const std::string& title,
                     const std::vector<std::pair<std::string, RunSummary>>& parts) {
-  Table table{"Error by " + what,
+  Table table{"Error by " + title,
               {{what, false},
                {"rows"},
                {"skipped"},
@@ -109,6 +121,48 @@ std::string part_sentence(const std::string& name, const RunSummary& s) {
       "them lie in their 90 % interval.",
       name, s.n, s.n + s.n_skipped, percent(s.median_abs_error), percent(s.mean_abs_error),
       percent(s.p90_abs_error), percent(s.coverage_90));
+}
+
+/// What is said of rows that belong together: each part, all of them, memory, repeats and layouts.
+void add_sentences(const std::vector<RunPrediction>& rows,
+                   const std::string& of,
+                   Document& document) {
+  const auto parts = validation::summarize_by(rows, &RunPrediction::part);
+  for (const auto& [name, summary] : parts) {
+    document.closing.push_back(part_sentence(name, summary));
+  }
+  const RunSummary all = validation::summarize(rows);
+  if (parts.size() > 1) {
+    document.closing.push_back(part_sentence("All together" + of, all));
+  }
+  if (all.n_memory > 0) {
+    document.closing.push_back(
+        fmt::format("Peak memory{}, where a source states it ({} runs): median error {} %.", of,
+                    all.n_memory, percent(all.median_abs_memory_error)));
+  }
+  const auto noise = validation::repeat_noise(rows);
+  const auto ordering = validation::layout_ordering(rows);
+  if (noise.rows > 0 || ordering.pairs > 0) {
+    document.closing.push_back(fmt::format(
+        "Repeats of one configuration{} ({} rows) differ from their median by {} % on average; of "
+        "{} pairs of layouts that differ by more than 10 %, {} % are in the right order.",
+        of, noise.rows, percent(noise.mean_deviation), ordering.pairs, percent(ordering.right)));
+  }
+}
+
+/// The errors of rows that belong together, by each of their properties.
+void add_summaries(const std::vector<RunPrediction>& rows,
+                   const std::string& of,
+                   Document& document) {
+  const auto add = [&](const std::string& what, std::string RunPrediction::*property) {
+    document.tables.push_back(
+        summary_table(what, what + of, validation::summarize_by(rows, property)));
+  };
+  add("source", &RunPrediction::source);
+  add("GPU", &RunPrediction::gpu);
+  add("precision", &RunPrediction::precision);
+  add("model kind", &RunPrediction::kind);
+  add("status", &RunPrediction::status_class);
 }
 
 }  // namespace
@@ -181,39 +235,17 @@ Document validate_document(const std::vector<RunPrediction>& rows) {
   Document document;
   document.title = "Published training runs, predicted";
   document.tables.push_back(rows_table(rows));
-  document.tables.push_back(
-      summary_table("source", validation::summarize_by(rows, &RunPrediction::source)));
-  document.tables.push_back(
-      summary_table("GPU", validation::summarize_by(rows, &RunPrediction::gpu)));
-  document.tables.push_back(
-      summary_table("precision", validation::summarize_by(rows, &RunPrediction::precision)));
-  document.tables.push_back(
-      summary_table("model kind", validation::summarize_by(rows, &RunPrediction::kind)));
-  document.tables.push_back(
-      summary_table("status", validation::summarize_by(rows, &RunPrediction::status_class)));
+  const auto fitted = rows_where(rows, false);
+  const auto unfitted = rows_where(rows, true);
+  if (!fitted.empty()) {
+    add_summaries(fitted, "", document);
+  }
+  if (!unfitted.empty()) {
+    add_summaries(unfitted, ", not fitted", document);
+  }
   document.closing.emplace_back(kWhereDefined);
-  const auto parts = validation::summarize_by(rows, &RunPrediction::part);
-  for (const auto& [name, summary] : parts) {
-    document.closing.push_back(part_sentence(name, summary));
-  }
-  const RunSummary all = validation::summarize(rows);
-  if (parts.size() > 1) {
-    document.closing.push_back(part_sentence("All together", all));
-  }
-  if (all.n_memory > 0) {
-    document.closing.push_back(
-        fmt::format("Peak memory, where a source states it ({} runs): median error {} %.",
-                    all.n_memory, percent(all.median_abs_memory_error)));
-  }
-  const auto noise = validation::repeat_noise(rows);
-  const auto ordering = validation::layout_ordering(rows);
-  if (noise.rows > 0 || ordering.pairs > 0) {
-    document.closing.push_back(fmt::format(
-        "Repeats of one configuration ({} rows) differ from their median by {} % on average; of {} "
-        "pairs of layouts that differ "
-        "by more than 10 %, {} % are in the right order.",
-        noise.rows, percent(noise.mean_deviation), ordering.pairs, percent(ordering.right)));
-  }
+  add_sentences(fitted, "", document);
+  add_sentences(unfitted, ", not fitted", document);
   return document;
 }
 

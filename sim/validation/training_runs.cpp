@@ -128,6 +128,14 @@ std::vector<RunPrediction> predict_runs(const CsvTable& table,
   return rows;
 }
 
+std::vector<RunPrediction> marked_unfitted(std::vector<RunPrediction> rows) {
+  for (auto& row : rows) {
+    row.unfitted = true;
+    row.part += ", not fitted";
+  }
+  return rows;
+}
+
 std::size_t row_of(const CsvTable& table, const std::string& id) {
   for (std::size_t row = 0; row < table.rows(); ++row) {
     if (table.text(row, "id") == id) {

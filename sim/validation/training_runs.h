@@ -46,8 +46,10 @@ struct RunPrediction {
   std::string id, source, group, gpu, precision, kind, model;
   int gpus = 0;
   double weight = 1;
-  std::string part;     ///< of the headline: "dense NVIDIA", "mixtures of experts", "AMD"
-  double measured = 0;  ///< tokens/s/GPU; 0: none that can be read
+  std::string part;  ///< of the headline: "dense NVIDIA", "mixtures of experts", "AMD"; unfitted
+                     ///< rows are parts of their own: "dense NVIDIA, not fitted"
+  bool unfitted = false;  ///< of the program's own rows, one that no constant was fitted to
+  double measured = 0;    ///< tokens/s/GPU; 0: none that can be read
   std::optional<double> predicted;  ///< tokens/s/GPU
   std::optional<double> error;
   double low = 0, high = 0;  ///< 90 % interval of tokens/s/GPU
@@ -67,6 +69,10 @@ std::vector<RunPrediction> predict_runs(const import::CsvTable& table, const Cat
 std::vector<RunPrediction> predict_runs(const import::CsvTable& table,
                                         const Catalogue& catalogue,
                                         const std::vector<std::size_t>& chosen);
+
+/// The rows of the program's second table, to which no constant was fitted, under parts of their
+/// own.
+std::vector<RunPrediction> marked_unfitted(std::vector<RunPrediction> rows);
 
 /// Number of the row with this id.
 /// @throws core::Error if there is none

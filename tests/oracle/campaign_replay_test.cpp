@@ -1,6 +1,5 @@
 // The interruptions of a real run, replayed: GLM-130B, 96 nodes of 8 A100, 52 days in 2022.
 #include <cmath>
-#include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <sstream>
@@ -17,10 +16,7 @@ constexpr double kDay = 86400;
 constexpr double kStep = 88.5;  // seconds, from the same log
 
 TEST(CampaignReplay, StrikesWhenTheLogSays) {
-  const std::string path = std::string(HEADWAY_SHARED_DATA) + "/glm130b_events.csv";
-  if (!std::filesystem::exists(path)) {
-    GTEST_SKIP() << "shared data absent";
-  }
+  const std::string path = HEADWAY_SOURCE_DIR "/tests/data/glm130b_events.csv";
   std::ifstream file(path);
   std::stringstream text;
   text << file.rdbuf();

@@ -40,7 +40,5 @@ def test_a_log_is_replayed(command, tmp_path):
 
 @pytest.mark.parametrize("name, stops", [("bloom176b", 5), ("glm130b", 12)])
 def test_published_logs_are_replayed(command, tmp_path, name, stops):
-    log = ROOT.parent / "shared/data" / f"{name}_events.csv"
-    if not log.exists():
-        pytest.skip("shared data absent")
+    log = ROOT / "tests/data" / f"{name}_events.csv"
     assert replayed(command, tmp_path, log)["interruptions"]["p50"] == stops

@@ -57,6 +57,23 @@ TEST(ValidateReport, PartsAreKeptApart) {
   EXPECT_THAT(json, HasSubstr("\"median_abs_error\": null"));
 }
 
+// Rows that no constant was fitted to are summed up apart: 10 % here, 40 % there, never 25 %.
+TEST(ValidateReport, RowsThatNothingWasFittedToAreSummedUpApart) {
+  auto rows = two_rows();
+  rows.pop_back();
+  auto unfitted = rows;
+  unfitted[0].id = "c-1";
+  unfitted[0].predicted = 140;
+  unfitted[0].error = 0.4;
+  rows.push_back(validation::marked_unfitted(unfitted)[0]);
+  const std::string text = to_text(validate_document(rows));
+  EXPECT_THAT(text, HasSubstr("dense NVIDIA: 1 of 1 runs were predicted: median error 10.0 %"));
+  EXPECT_THAT(text, HasSubstr("dense NVIDIA, not fitted: 1 of 1 runs were predicted: median error "
+                              "40.0 %"));
+  EXPECT_THAT(text, HasSubstr("Error by GPU, not fitted"));
+  EXPECT_THAT(text, testing::Not(HasSubstr("25.0 %")));
+}
+
 // Peak memory of 42 GiB against 40 measured: 5 %.
 TEST(ValidateReport, PeakMemoryIsPrintedWhereItWasMeasured) {
   EXPECT_THAT(to_text(validate_document(two_rows())),

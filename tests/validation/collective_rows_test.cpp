@@ -9,12 +9,23 @@
 namespace headway::validation {
 namespace {
 
+using import::CsvTable;
+
 constexpr const char* kHeader =
     "system,gpu,n_nodes,n_gpus,inter_node_network,collective,message_bytes,time_us\n";
 
 const Catalogue& catalogue() {
   static const Catalogue loaded = load_catalogue({std::string(HEADWAY_SOURCE_DIR) + "/configs"});
   return loaded;
+}
+
+/// The timings that come with the program.
+CsvTable published() {
+  const std::string path = HEADWAY_SOURCE_DIR "/configs/validation/collectives.csv";
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return CsvTable(text.str(), path);
 }
 
 std::vector<CollectivePrediction> predict(const std::string& rows) {
@@ -159,14 +170,7 @@ TEST(CollectiveRows, SummaryTellsLargeFromSmallMessages) {
 }
 
 TEST(CollectiveRows, NamedSystemsWithoutTheirCalibration) {
-  const std::string path = std::string(HEADWAY_SHARED_DATA) + "/collectives.csv";
-  std::ifstream file(path);
-  if (!file) {
-    GTEST_SKIP() << path << " is not here";
-  }
-  std::stringstream text;
-  text << file.rdbuf();
-  const auto rows = predict_collectives(import::CsvTable(text.str(), path), catalogue());
+  const auto rows = predict_collectives(published(), catalogue());
   const auto s = summarize(rows);
   EXPECT_GE(s.n, 250U);
   EXPECT_LE(s.median_abs_error_large, 0.15);
@@ -235,15 +239,7 @@ TEST(CollectiveRows, AnotherGroupOfTheSystemScalesAGroupOfOneSize) {
 }
 
 TEST(CollectiveRows, NamedSystemsWithTheirOwnCalibration) {
-  const std::string path = std::string(HEADWAY_SHARED_DATA) + "/collectives.csv";
-  std::ifstream file(path);
-  if (!file) {
-    GTEST_SKIP() << path << " is not here";
-  }
-  std::stringstream text;
-  text << file.rdbuf();
-  const auto s =
-      summarize(predict_collectives_calibrated(import::CsvTable(text.str(), path), catalogue()));
+  const auto s = summarize(predict_collectives_calibrated(published(), catalogue()));
   std::printf(
       "calibrated: n %zu, skipped %zu, median %.2f %%; %zu of 1 MiB and more: median %.2f "
       "%%, p90 %.1f %%; %zu below: median factor %.3f\n",
