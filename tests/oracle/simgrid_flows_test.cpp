@@ -1,13 +1,14 @@
-// Random flows through SimGrid and through the flow engine. Built to something only where SimGrid
-// is found.
+// Random flows through SimGrid and through the flow engine.
 //
 // SimGrid's CM02 model shares a link in proportion to 1 / route latency (even with TCP-gamma and
 // weight-S at zero), so routes of one test have equal latencies.
-#include <gtest/gtest.h>
-
-#ifdef HEADWAY_HAS_SIMGRID
+#ifndef HEADWAY_HAS_SIMGRID
+#error \
+    "SimGrid was not found at configuration: scripts/setup --tests installs it and configures anew"
+#endif
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 #include <simgrid/s4u.hpp>
 #include <string>
 #include <vector>
@@ -158,11 +159,3 @@ TEST(SimGrid, EndsRandomFlowsAtTheSameTimes) {
 
 }  // namespace
 }  // namespace headway::network
-
-#else
-
-TEST(SimGrid, EndsRandomFlowsAtTheSameTimes) {
-  GTEST_SKIP() << "SimGrid (libsimgrid-dev) was not found when this was built";
-}
-
-#endif
