@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/apps/program.h"
+#include "tests/import/infiniband_fabric.h"
 
 namespace headway::apps {
 namespace {
@@ -65,18 +66,19 @@ TEST_F(ImportVerb, ErrorsNameTheLineAndNothingIsWritten) {
   EXPECT_EQ(run("import visio topology.conf").code, 2);
 }
 
-TEST_F(ImportVerb, RealFilesAreReadByCheckAndTopo) {
-  const std::string external = HEADWAY_ROOT "/../shared/data/external/";
+TEST_F(ImportVerb, FilesOfEveryTopologyAreReadByCheckAndTopo) {
+  write("fabric.out", import::ibnetdiscover_text());
+  const std::string data = HEADWAY_ROOT "/tests/data/topology/";
   const std::vector<std::pair<std::string, std::string>> files{
-      {"ibnetdiscover", "NVIDIA-topograph/tests/output/ibnetdiscover/example.out"},
-      {"slurm-topology", "NVIDIA-topograph/tests/ci/expected.slinky-oci-sim-tree.conf"},
-      {"nccl-xml --gpu h100-sxm", "Azure-azhpc-images/topology/ndv5-topo.xml"},
-      {"nccl-xml --gpu mi300x", "ROCm-rccl/tools/topo_expl/models/topo_8p_940.xml"}};
+      {"ibnetdiscover", "fabric.out"},
+      {"slurm-topology", data + "tree.conf"},
+      {"slurm-topology", data + "blocks.conf"},
+      {"nvidia-smi-topo --gpu h100-sxm", data + "switched.txt"},
+      {"nccl-xml --gpu h100-sxm", data + "switched.xml"},
+      {"nccl-xml --gpu h100-sxm", data + "virtual.xml"},
+      {"nccl-xml --gpu mi300x", data + "mesh.xml"}};
   for (const auto& [format, file] : files) {
-    if (!std::filesystem::exists(external + file)) {
-      GTEST_SKIP() << file << " is not here";
-    }
-    const auto import = run("import " + format + " '" + external + file + "' --out a.yaml --force");
+    const auto import = run("import " + format + " '" + file + "' --out a.yaml --force");
     ASSERT_EQ(import.code, 0) << file << import.err;
     EXPECT_EQ(run("check a.yaml").code, 0) << file << run("check a.yaml").err;
     const auto topo = run("topo a.yaml --nodes 2");

@@ -106,18 +106,18 @@ TEST_F(CollectiveVerb, ItsOwnTableIsALogThatComparesToNothing) {
   }
 }
 
-TEST_F(CollectiveVerb, APublishedLogIsMetAtTheLargestSize) {
-  const std::string log =
-      HEADWAY_ROOT "/../shared/data/external/NVIDIA-dgxc-benchmarking/nccl/all_reduce_8xH100.log";
-  if (!std::filesystem::exists(log)) {
-    GTEST_SKIP() << log << " is not here";
-  }
+// The log's law gives (14 us + 1.75 S / 460 GB/s) at 16 GiB: 65,372 us, 459.9 GB/s on the bus. DGX
+// H100 with NVLS is predicted within 5 % of the 480 GB/s that such nodes reach.
+TEST_F(CollectiveVerb, ALogIsComparedSizeBySize) {
+  const std::string log = HEADWAY_ROOT "/tests/data/nccl/all_reduce_8_ranks.log";
   const auto outcome =
       run("collective all_reduce --cluster dgx-h100 --compare '" + log + "' --format json");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
-  const json last = json::parse(outcome.out)["rows"].back();
+  const json rows = json::parse(outcome.out)["rows"];
+  ASSERT_EQ(rows.size(), 32U);
+  const json last = rows.back();
   EXPECT_EQ(last["size_bytes"], 17179869184);
-  EXPECT_NEAR(last["measured_bus_bandwidth_bytes_per_s"].get<double>(), 480e9, 1e9);
+  EXPECT_NEAR(last["measured_bus_bandwidth_bytes_per_s"].get<double>(), 459.9e9, 0.1e9);
   EXPECT_NEAR(last["bus_bandwidth_bytes_per_s"].get<double>(), 480e9, 0.05 * 480e9);
 }
 

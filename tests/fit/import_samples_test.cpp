@@ -1,6 +1,5 @@
 #include "calibrate/fit/import_samples.h"
 
-#include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -155,12 +154,11 @@ TEST(ImportSamples, AGemmTableIsReadByItsColumns) {
                    2.0 * 4096 * 8192 * 1024 / 52.5e-6);
 }
 
-TEST(ImportSamples, ThePublishedLogOfEightH100GivesItsBusBandwidthAt16GiB) {
-  const std::string path =
-      import::kExternal + "NVIDIA-dgxc-benchmarking/nccl/all_reduce_8xH100.log";
-  if (!std::filesystem::exists(path)) {
-    GTEST_SKIP() << path << " is not here";
-  }
+// The law of the log (tests/data/README.md): T = 14 us + 1.75 S / 460 GB/s out of place, 1 % less
+// in place. At 16 GiB the latency is 2e-4 of it, so the bus carries 460 to 464.6 GB/s. One timing
+// of 32 B is five times its neighbours'.
+TEST(ImportSamples, ALogOfEightRanksGivesItsBusBandwidthAt16GiB) {
+  const std::string path = import::kData + "nccl/all_reduce_8_ranks.log";
   const auto imported =
       from_nccl_tests(import::read_nccl_tests_log(import::text_of(path), path), path, {});
   EXPECT_EQ(imported.set.samples.size(), 64U);
@@ -173,16 +171,16 @@ TEST(ImportSamples, ThePublishedLogOfEightH100GivesItsBusBandwidthAt16GiB) {
   const core::Bytes large(17179869184.0);
   const auto bus =
       network::bus_bandwidth(curve.collective, large, 8, network::interpolate(curve, large));
-  EXPECT_NEAR(bus.si() / 1e9, 480, 0.5);
-  // One repeat of 32 B took 68 us where the other took 13.5: a spike.
+  EXPECT_GE(bus.si() / 1e9, 459.5);
+  EXPECT_LE(bus.si() / 1e9, 465);
   int outliers = 0;
   for (const auto& sample : profile.samples.samples) {
     outliers += sample.has(SampleFlag::outlier) ? 1 : 0;
+    EXPECT_TRUE(sample.bytes == 32 || !sample.has(SampleFlag::outlier)) << sample.bytes;
   }
-  EXPECT_GE(outliers, 1);
-  EXPECT_LE(outliers, 3);
+  EXPECT_EQ(outliers, 1);
   EXPECT_LT(curve.points.size(), 25U);
-  EXPECT_LT(curve.relative_error, 0.1);
+  EXPECT_LT(curve.relative_error, 0.05);  // each point read off its neighbours
 }
 
 }  // namespace

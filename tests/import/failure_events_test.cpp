@@ -1,7 +1,6 @@
-// Logs of failures: two real ones, the general form, and errors with their line.
+// Logs of failures: two published ones, the general form, and errors with their line.
 #include "sim/import/measured/failure_events.h"
 
-#include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,15 +15,12 @@ using core::Seconds;
 using failures::ComponentClass;
 using testing::HasSubstr;
 
-FailureEvents shared_log(const char* name) {
-  return read_failure_events(text_of(std::string(HEADWAY_SHARED_DATA) + "/" + name), name);
+FailureEvents published_log(const char* name) {
+  return read_failure_events(text_of(kData + name), name);
 }
 
 TEST(FailureEvents, ReadTheLogOfGlm130B) {
-  if (!std::filesystem::exists(std::string(HEADWAY_SHARED_DATA) + "/glm130b_events.csv")) {
-    GTEST_SKIP() << "shared data absent";
-  }
-  const FailureEvents log = shared_log("glm130b_events.csv");
+  const FailureEvents log = published_log("glm130b_events.csv");
   ASSERT_EQ(log.events.size(), 12U);
   EXPECT_EQ(log.left_out.size(), 2U);  // the start and a slow node
   // 2022-05-06 04:00 to 2022-05-07 20:14 are 40 h 14 min.
@@ -36,10 +32,7 @@ TEST(FailureEvents, ReadTheLogOfGlm130B) {
 }
 
 TEST(FailureEvents, ReadTheLogOfBloom176B) {
-  if (!std::filesystem::exists(std::string(HEADWAY_SHARED_DATA) + "/bloom176b_events.csv")) {
-    GTEST_SKIP() << "shared data absent";
-  }
-  const FailureEvents log = shared_log("bloom176b_events.csv");
+  const FailureEvents log = published_log("bloom176b_events.csv");
   ASSERT_EQ(log.events.size(), 5U);
   EXPECT_EQ(log.events[0].name, "gpu_crash");
   EXPECT_EQ(log.events[0].at, Seconds(10 * 86400.0));

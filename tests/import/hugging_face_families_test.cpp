@@ -2,7 +2,9 @@
 // parameters; what cannot be described is refused by name.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "sim/core/error.h"
 #include "sim/import/hugging_face/hugging_face.h"
@@ -16,8 +18,18 @@ using testing::Not;
 using workload::AttentionKind;
 using workload::ModelSpec;
 
+/// What published files have beside the shape, and what a prediction does not need.
+constexpr const char* kBeside = R"(,
+  "architectures": ["SomeForCausalLM"], "auto_map": {"AutoConfig": "configuration.Some"}, "bos_token_id": 1,
+  "eos_token_id": [2, 3], "pad_token_id": null, "initializer_range": 0.02, "layer_norm_eps": 1e-05, "rms_norm_eps": 1e-06,
+  "rope_theta": 500000.0, "rope_scaling": {"factor": 8.0, "rope_type": "llama3"}, "router_aux_loss_coef": 0.001,
+  "quantization_config": {"quant_method": "fp8", "weight_block_size": [128, 128]}, "pretraining_tp": 1,
+  "torch_dtype": "bfloat16", "transformers_version": "4.46.1", "use_cache": true)";
+
 ModelSpec read(const std::string& keys) {
-  return read_hugging_face_config("{" + keys + "}", "config.json");
+  const ModelSpec model = read_hugging_face_config("{" + keys + "}", "config.json");
+  EXPECT_EQ(read_hugging_face_config("{" + keys + kBeside + "}", "config.json"), model) << keys;
+  return model;
 }
 
 double billions(const ModelSpec& model) { return workload::count_parameters(model).total() / 1e9; }
@@ -56,8 +68,15 @@ void expect_published(const std::vector<Published>& models) {
   }
 }
 
-TEST(HuggingFaceFamilies, DenseModelsHaveTheirPublishedParameters) {
-  expect_published({
+std::vector<Published> dense_models() {
+  return {
+      {shape("llama", 80, 8192, 64, 8, 28672, 128256), 70.6},
+      {shape("mistral", 32, 4096, 32, 8, 14336, 32000) + R"(, "sliding_window": 4096)", 7.24},
+      {shape("Yi", 60, 7168, 56, 8, 20480, 64000), 34.4},
+      {shape("internlm", 32, 4096, 32, 32, 11008, 103168), 7.32},
+      {shape("internlm3", 48, 4096, 32, 2, 10240, 128512) + R"(, "head_dim": 128)", 8.8},
+      {shape("olmo3", 32, 4096, 32, 32, 11008, 100278) + R"(, "sliding_window": 4096)", 7.3},
+      {shape("arcee", 36, 2560, 20, 4, 18432, 128004), 4.62},
       {shape("qwen2", 80, 8192, 64, 8, 29568, 152064), 72.7},
       {shape("qwen3", 36, 4096, 32, 8, 12288, 151936) + R"(, "head_dim": 128)", 8.19},
       {shape("internlm2", 32, 4096, 32, 8, 14336, 92544), 7.74},
@@ -89,11 +108,15 @@ TEST(HuggingFaceFamilies, DenseModelsHaveTheirPublishedParameters) {
       {shape("starcoder2", 40, 6144, 48, 4, 24576, 49152) + R"(, "tie_word_embeddings": false)",
        15.96},
       {shape("nemotron", 32, 4096, 48, 8, 16384, 256000) + R"(, "head_dim": 128)", 8.27},
-  });
+  };
 }
 
-TEST(HuggingFaceFamilies, OlderModelsHaveTheirPublishedParameters) {
-  expect_published({
+TEST(HuggingFaceFamilies, DenseModelsHaveTheirPublishedParameters) {
+  expect_published(dense_models());
+}
+
+std::vector<Published> older_models() {
+  return {
       {R"("model_type": "gpt2", "n_layer": 48, "n_embd": 1600, "n_head": 25, "n_positions": 1024, "vocab_size": 50257)",
        1.558},
       {R"("model_type": "gpt_bigcode", "n_layer": 40, "n_embd": 6144, "n_head": 48, "n_inner": 24576, "n_positions": 8192,
@@ -116,11 +139,41 @@ TEST(HuggingFaceFamilies, OlderModelsHaveTheirPublishedParameters) {
       {R"("model_type": "mpt", "n_layers": 32, "d_model": 4096, "n_heads": 32, "expansion_ratio": 4, "max_seq_len": 2048,
           "vocab_size": 50432, "attn_config": {"alibi": true, "attn_type": "multihead_attention"})",
        6.65},
-  });
+  };
 }
 
-TEST(HuggingFaceFamilies, MixturesHaveTheirPublishedParameters) {
-  expect_published({
+TEST(HuggingFaceFamilies, OlderModelsHaveTheirPublishedParameters) {
+  expect_published(older_models());
+}
+
+/// Latent attention as DeepSeek and Kimi have it.
+constexpr const char* kLatent =
+    R"(, "kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128)";
+
+std::vector<Published> mixtures() {
+  return {
+      {shape("mixtral", 32, 4096, 32, 8, 14336, 32000) +
+           R"(, "num_local_experts": 8, "num_experts_per_tok": 2)",
+       46.7},
+      {shape("gpt_oss", 24, 2880, 64, 8, 2880, 201088) +
+           R"(, "head_dim": 64, "num_local_experts": 32, "num_experts_per_tok": 4, "sliding_window": 128)",
+       20.91},
+      {shape("qwen3_moe", 94, 4096, 64, 4, 12288, 151936) +
+           R"(, "head_dim": 128, "num_experts": 128, "num_experts_per_tok": 8,
+        "moe_intermediate_size": 1536)",
+       235.1},
+      {shape("deepseek_v2", 60, 5120, 128, 128, 12288, 102400) + kLatent +
+           R"(, "q_lora_rank": 1536, "n_routed_experts": 160, "num_experts_per_tok": 6, "n_shared_experts": 2,
+        "moe_intermediate_size": 1536, "first_k_dense_replace": 1)",
+       235.7},
+      {shape("deepseek_v3", 61, 7168, 128, 128, 18432, 129280) + kLatent +
+           R"(, "q_lora_rank": 1536, "n_routed_experts": 256, "num_experts_per_tok": 8, "n_shared_experts": 1,
+        "moe_intermediate_size": 2048, "first_k_dense_replace": 3, "num_nextn_predict_layers": 1)",
+       671.0},
+      {shape("kimi_k2", 61, 7168, 64, 64, 18432, 163840) + kLatent +
+           R"(, "q_lora_rank": 1536, "n_routed_experts": 384, "num_experts_per_tok": 8, "n_shared_experts": 1,
+        "moe_intermediate_size": 2048, "first_k_dense_replace": 1, "num_nextn_predict_layers": 0)",
+       1026},
       {shape("qwen2_moe", 28, 3584, 28, 4, 18944, 151936) +
            R"(, "num_experts": 64, "num_experts_per_tok": 8,
         "moe_intermediate_size": 2560, "shared_expert_intermediate_size": 20480)",
@@ -167,7 +220,48 @@ TEST(HuggingFaceFamilies, MixturesHaveTheirPublishedParameters) {
            R"(, "head_dim": 128, "intermediate_size_mlp": 16384,
         "num_local_experts": 16, "num_experts_per_tok": 1, "interleave_moe_layer_step": 1, "attention_chunk_size": 8192)",
        107.8},
-  });
+  };
+}
+
+TEST(HuggingFaceFamilies, MixturesHaveTheirPublishedParameters) { expect_published(mixtures()); }
+
+// Names of the same family: nothing but the word differs.
+TEST(HuggingFaceFamilies, OtherNamesOfAFamilyReadAlike) {
+  const auto falcon = [](const char* type) {
+    return read(fmt::format(
+        R"("model_type": "{}", "num_hidden_layers": 32, "hidden_size": 4544, "num_attention_heads": 71, "vocab_size": 65024)",
+        type));
+  };
+  EXPECT_EQ(falcon("RefinedWeb"), falcon("falcon"));
+  EXPECT_EQ(falcon("RefinedWebModel"), falcon("falcon"));
+  const auto granite = [](const char* type) {
+    return read(
+        shape(type, 4, 512, 8, 8, 256, 1000) +
+        R"(, "num_local_experts": 8, "num_experts_per_tok": 2, "shared_intermediate_size": 512)");
+  };
+  EXPECT_EQ(granite("granitemoeshared"), granite("granitemoe"));
+  EXPECT_EQ(granite("granitemoeshared").moe->shared_experts, 2);  // 512 / 256
+}
+
+// The message about an unknown model lists every family; each has a model in the tables above.
+TEST(HuggingFaceFamilies, EveryFamilyHasAModelHere) {
+  std::string tables = R"("RefinedWeb" "RefinedWebModel" "granitemoeshared")";
+  for (const auto& models : {dense_models(), older_models(), mixtures()}) {
+    for (const auto& model : models) {
+      tables += model.keys;
+    }
+  }
+  std::istringstream known(std::string(message_of(R"("model_type": "unheard_of")")));
+  std::string word;
+  while (known >> word && word != "are") {
+  }
+  int families = 0;
+  for (bool more = true; more && known >> word; ++families) {
+    more = word.ends_with(',');
+    const std::string family = word.substr(0, word.find(','));
+    EXPECT_THAT(tables, HasSubstr("\"" + family + "\""));
+  }
+  EXPECT_GT(families, 50);
 }
 
 TEST(HuggingFaceFamilies, ParallelBlocksAreRead) {

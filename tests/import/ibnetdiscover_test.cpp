@@ -1,22 +1,20 @@
-// ibnetdiscover files: a real fabric gives its counts, a small one its shape, broken ones the line.
+// ibnetdiscover files: a large fabric gives its counts, a small one its shape, broken ones the
+// line.
 #include "sim/import/network/ibnetdiscover.h"
 
-#include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <string>
 
 #include "sim/core/error.h"
 
-#include "tests/import/read_file.h"
+#include "tests/import/infiniband_fabric.h"
 
 namespace headway::import {
 namespace {
 
 using testing::Contains;
 using testing::HasSubstr;
-
-const std::string kFolder = kExternal + "NVIDIA-topograph/tests/output/ibnetdiscover/";
 
 std::string message_of(std::string_view text) {
   try {
@@ -82,35 +80,70 @@ TEST(Ibnetdiscover, ASmallFabricHasItsRailsAndOversubscription) {
   EXPECT_TRUE(result.warnings.empty());
 }
 
-TEST(Ibnetdiscover, ARealFabricOf40SwitchesIsRecognised) {
-  if (!std::filesystem::exists(kFolder)) {
-    GTEST_SKIP() << "the shared data are absent: " << kFolder;
-  }
-  const ImportedFabric result = read_ibnetdiscover(text_of(kFolder + "example.out"), "example.out");
-  EXPECT_EQ(result.leaves, 31);
-  EXPECT_EQ(result.spines, 9);
+ImportedFabric written(const InfinibandFabric& fabric) {
+  return read_ibnetdiscover(ibnetdiscover_text(fabric), "fabric.out");
+}
+
+// 8 pods x 4 rails = 32 leaves and 8 spines; 8 x 16 = 128 servers, whose 512 cards are all NDR: 4
+// lanes of 100 Gbps. A leaf has 16 cards below and 8 x 2 cables above. The 40 aggregation nodes are
+// no cards of servers.
+TEST(Ibnetdiscover, AFabricOf40SwitchesHasItsRails) {
+  const ImportedFabric result = written({});
+  EXPECT_EQ(result.leaves, 32);
+  EXPECT_EQ(result.spines, 8);
   EXPECT_EQ(result.cores, 0);
   EXPECT_EQ(result.fabric.tiers, 2);
   EXPECT_EQ(result.fabric.topology, network::Topology::rail_optimized);
   EXPECT_EQ(result.nics_per_node, 4);
-  EXPECT_EQ(result.nodes, 136);  // 582 adapters less 40 aggregation nodes = 542 cards, 4 a server
+  EXPECT_EQ(result.nodes, 128);
+  EXPECT_EQ(result.hosts.size(), 128U);
+  EXPECT_EQ(result.fabric.ports_per_leaf, 16);
   EXPECT_EQ(result.fabric.link_bandwidth.si(), 50e9);
   EXPECT_EQ(result.fabric.leaf_oversubscription, 1.0);
-  EXPECT_THAT(result.warnings,
-              Contains(HasSubstr("of 542 network cards do not name their server")));
+  EXPECT_TRUE(result.warnings.empty()) << result.warnings.front();
 }
 
-TEST(Ibnetdiscover, ARealBrokenFileNamesItsFirstDevice) {
-  if (!std::filesystem::exists(kFolder)) {
-    GTEST_SKIP() << "the shared data are absent: " << kFolder;
-  }
-  try {
-    read_ibnetdiscover(text_of(kFolder + "example-bad.out"), "example-bad.out");
-    FAIL() << "no error";
-  } catch (const core::Error& error) {
-    EXPECT_THAT(error.what(),
-                HasSubstr("example-bad.out:10:1: the file lists no switch, so it shows no fabric"));
-  }
+// One cable to each spine: 16 cards share 8 cables.
+TEST(Ibnetdiscover, HalfOfTheCablesAreTwiceTheOversubscription) {
+  EXPECT_EQ(written({.cables = 1}).fabric.leaf_oversubscription, 2.0);
+  EXPECT_EQ(written({.spines = 2, .cables = 2}).fabric.leaf_oversubscription, 4.0);
+}
+
+// The same switches and cables, but all cards of a server on one leaf.
+TEST(Ibnetdiscover, ServersOnOneLeafAreNoRails) {
+  const ImportedFabric result = written({.on_rails = false});
+  EXPECT_EQ(result.fabric.topology, network::Topology::fat_tree);
+  EXPECT_EQ(result.leaves, 32);
+  EXPECT_EQ(result.nodes, 128);
+  EXPECT_EQ(result.fabric.ports_per_leaf, 16);
+}
+
+// Of 512 cards every 16th, 32 of them, never learnt its server: one card of 32 servers. The cards
+// still tell how many servers there are: 512 / 4.
+TEST(Ibnetdiscover, CardsWithoutAServersNameAreCounted) {
+  const ImportedFabric result = written({.unnamed_every = 16});
+  EXPECT_EQ(result.nics_per_node, 4);
+  EXPECT_EQ(result.nodes, 128);
+  EXPECT_EQ(result.fabric.topology, network::Topology::rail_optimized);
+  EXPECT_THAT(result.warnings,
+              Contains(HasSubstr("32 of 512 network cards do not name their server; 128 servers")));
+  EXPECT_THAT(result.warnings,
+              Contains(HasSubstr("32 of 128 named servers have another number of cards than 4")));
+}
+
+// What ibnetdiscover prints on a host whose only port is down.
+TEST(Ibnetdiscover, AFileWithOneCardAloneIsNoFabric) {
+  EXPECT_THAT(message_of("#\n# Topology file: generated on Mon Jan  6 08:00:00 2025\n#\n"
+                         "# Initiated from node beef01 port beef01\n\nvendid=0x2c9\ndevid=0x1021\n"
+                         "sysimgguid=0xbeef01\ncaguid=0xbeef01\n"
+                         "Ca\t1 \"H-beef01\"\t\t# \"worker001 HCA-1\"\n"),
+              HasSubstr("fabric.txt:10:1: the file lists no switch, so it shows no fabric"));
+}
+
+TEST(Ibnetdiscover, AFabricCutInTheMiddleIsRefused) {
+  const std::string whole = ibnetdiscover_text();
+  EXPECT_THAT(message_of(whole.substr(0, whole.rfind("\nvendid"))),
+              HasSubstr("has no section in this file; is the file cut?"));
 }
 
 TEST(Ibnetdiscover, ACutFileNamesTheCableThatLosesItsEnd) {

@@ -8,6 +8,8 @@
 
 #include "sim/core/error.h"
 
+#include "tests/import/read_file.h"
+
 namespace headway::import {
 namespace {
 
@@ -57,6 +59,20 @@ TEST(NvidiaSmiTopology, CardsNearNoGpuDoNotCount) {
   EXPECT_EQ(node.nic.bandwidth.si(), 50e9);
   EXPECT_THAT(node.warnings,
               Contains(HasSubstr("1 of 4 network cards sit behind no GPU's PCIe switch")));
+}
+
+// Eight GPUs with 18 links to each other; of ten cards, NIC4 and NIC9 are behind no GPU's switch,
+// so GPUs 4 to 7 have NIC5 to NIC8, the cards 4 to 7 of those that count.
+TEST(NvidiaSmiTopology, EightGpusAndTenCardsAreRead) {
+  const ImportedNode node = read(text_of(kData + "topology/switched.txt"), Architecture::hopper);
+  EXPECT_EQ(node.gpus, 8);
+  EXPECT_EQ(node.scale_up.kind, ScaleUpKind::nvswitch);
+  EXPECT_EQ(node.scale_up.domain_gpus, 8);
+  EXPECT_DOUBLE_EQ(node.scale_up.bandwidth.si(), 18 * 20.6e9);
+  EXPECT_EQ(node.nic.count, 8);
+  EXPECT_THAT(node.nic_of_gpu, ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
+  EXPECT_THAT(node.warnings,
+              Contains(HasSubstr("2 of 10 network cards sit behind no GPU's PCIe switch")));
 }
 
 TEST(NvidiaSmiTopology, ShareOfTheLinksToEachPeerMeansAMesh) {

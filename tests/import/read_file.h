@@ -1,4 +1,4 @@
-// Reads a whole file of the shared data for a test.
+// Reads a whole file of tests/data for a test.
 #pragma once
 
 #include <fstream>
@@ -14,6 +14,6 @@ inline std::string text_of(const std::string& path) {
   return text.str();
 }
 
-inline const std::string kExternal = std::string(HEADWAY_SHARED_DATA) + "/external/";
+inline const std::string kData = HEADWAY_SOURCE_DIR "/tests/data/";
 
 }  // namespace headway::import

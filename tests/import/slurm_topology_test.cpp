@@ -1,7 +1,6 @@
-// Slurm topology.conf: trees and blocks from real files, host lists, and errors with their line.
+// Slurm topology.conf: trees and blocks, host lists, and errors with their line.
 #include "sim/import/network/slurm_topology.h"
 
-#include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <string>
@@ -78,33 +77,31 @@ TEST(HostList, ANameIsAtMost253LettersLong) {
   EXPECT_THAT(reason(long_number + long_number), HasSubstr("a name of more than 253 letters"));
 }
 
-TEST(SlurmTopology, ARealTreeHasThreeTiers) {
-  const std::string file =
-      kExternal + "NVIDIA-topograph/tests/ci/expected.slinky-oci-sim-tree.conf";
-  if (!std::filesystem::exists(file)) {
-    GTEST_SKIP() << "the shared data are absent: " << file;
-  }
-  const ImportedFabric result = read(text_of(file));
-  EXPECT_EQ(result.nodes, 96);
+// 4 pods of 3 leaves with 10 servers each: 12 leaves, 4 spines, one core, 120 servers.
+TEST(SlurmTopology, ATreeHasThreeTiers) {
+  const ImportedFabric result = read(text_of(kData + "topology/tree.conf"));
+  EXPECT_EQ(result.nodes, 120);
   EXPECT_EQ(result.leaves, 12);
-  EXPECT_EQ(result.spines, 6);
+  EXPECT_EQ(result.spines, 4);
   EXPECT_EQ(result.cores, 1);
   EXPECT_EQ(result.fabric.tiers, 3);
-  EXPECT_EQ(result.fabric.leaves_per_pod, 2);
-  EXPECT_EQ(result.fabric.ports_per_leaf, 8);
+  EXPECT_EQ(result.fabric.leaves_per_pod, 3);
+  EXPECT_EQ(result.fabric.ports_per_leaf, 10);
   EXPECT_EQ(result.fabric.link_bandwidth.si(), 50e9);
-  EXPECT_THAT(result.warnings, Contains(HasSubstr("states no link speed; 400 Gbps are assumed")));
+  EXPECT_EQ(result.hosts.front(), "gpu001");
+  EXPECT_EQ(result.hosts.back(), "gpu120");
+  EXPECT_THAT(result.warnings,
+              Contains(HasSubstr("LinkSpeed has no unit in Slurm and is ignored")));
 }
 
-TEST(SlurmTopology, RealBlocksAreNvlinkDomains) {
-  const std::string file = kExternal + "NVIDIA-topograph/tests/ci/expected.slinky-dra-block.conf";
-  if (!std::filesystem::exists(file)) {
-    GTEST_SKIP() << "the shared data are absent: " << file;
-  }
-  const ImportedFabric result = read(text_of(file));
-  EXPECT_EQ(result.nodes, 96);
-  EXPECT_EQ(result.nodes_per_domain, 8);
-  EXPECT_EQ(result.hosts.front(), "srv1101");
+// Four racks of 18 and one of 12.
+TEST(SlurmTopology, BlocksAreNvlinkDomains) {
+  const ImportedFabric result = read(text_of(kData + "topology/blocks.conf"));
+  EXPECT_EQ(result.nodes, 4 * 18 + 12);
+  EXPECT_EQ(result.nodes_per_domain, 18);
+  EXPECT_EQ(result.hosts.front(), "tray1n01");
+  EXPECT_THAT(result.warnings, Contains(HasSubstr("blocks hold 12 to 18 servers")));
+  EXPECT_THAT(result.warnings, Contains(HasSubstr("states no link speed; 400 Gbps are assumed")));
 }
 
 TEST(SlurmTopology, ALongChainIsWalkedOnce) {

@@ -11,7 +11,7 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 CONFIGS = ROOT / "configs"
-LOGS = ROOT.parent / "shared" / "data" / "external" / "NVIDIA-dgxc-benchmarking"
+LOG = ROOT / "tests" / "data" / "nccl" / "all_reduce_8_ranks.log"
 
 FILES = sorted(
     path for path in CONFIGS.glob("*/*.yaml") if (CONFIGS / "schema" / f"{path.parent.name}.json").exists()
@@ -35,10 +35,8 @@ def test_the_file_follows_its_schema(path):
 
 
 def test_a_fitted_profile_follows_the_schema(tmp_path, command):
-    logs = sorted(path for path in LOGS.rglob("*") if path.is_file() and "all_reduce" in path.name)
-    assert logs
     samples, profile = tmp_path / "samples.csv", tmp_path / "profile.yaml"
-    done = command("calibrate", "import", "nccl-tests", logs[0], "--out", samples)
+    done = command("calibrate", "import", "nccl-tests", LOG, "--out", samples)
     assert done.returncode == 0, done.stderr
     done = command(
         "calibrate", "fit", samples, "--gpu", "h100-sxm", "--name", "logged", "--out", profile
