@@ -22,7 +22,12 @@ endfunction()
 
 # headway_unity(TARGET): compiles the target's sources four at a time, so that they read their headers once; a change of one
 # then compiles four. Names of unnamed namespaces must differ within a room (tests/architecture/unity_test.cpp).
-option(HEADWAY_UNITY "Compile the sources of rooms in batches of four: half the time of a clean build" OFF)
+if(SKBUILD)
+  set(batches ON)  # a package is built once
+else()
+  set(batches OFF)
+endif()
+option(HEADWAY_UNITY "Compile the sources of rooms in batches of four: half the time of a clean build" ${batches})
 function(headway_unity target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${HEADWAY_UNITY} UNITY_BUILD_BATCH_SIZE 4)
 endfunction()

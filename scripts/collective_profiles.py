@@ -3,8 +3,9 @@
 
     scripts/collective_profiles.py nccl_single_node.csv
 
-Reads columns gpu, collective, dtype, n_gpus, elements, element_bytes, time_us; takes the 16-bit rows, writes samples, and lets
-`headway calibrate fit` turn them into one profile a GPU, with fitted lines and errors.
+Reads columns gpu, collective, dtype, n_gpus, elements, element_bytes, time_us; takes the 16-bit
+rows, writes samples, and lets `headway calibrate fit` turn them into one profile a GPU, with fitted
+lines and errors.
 """
 
 from __future__ import annotations
@@ -26,14 +27,17 @@ COLUMNS = "kind,op,precision,ranks,ranks_per_node,bytes,seconds"
 
 def heading(gpus: int, gpu: str) -> str:
     return (
-        f"# Collectives inside one node of {gpus} x {gpu}, measured with nccl-tests (NCCL 2.27 to 2.29), 16-bit elements, "
+        f"# Collectives inside one node of {gpus} x {gpu}, measured with nccl-tests (NCCL 2.27 "
+        "to 2.29), 16-bit elements, "
         "no other work on the node.\n"
-        "# Groups of other sizes and several nodes are not in it; they fall to the nearest curve or to the cost model.\n"
-        "# Fitted by scripts/collective_profiles.py; errors are of the fit and of reading between points.\n"
+        "# Groups of other sizes and several nodes are not in it; they fall to the nearest curve "
+        "or to the cost model.\n"
+        "# Fitted by scripts/collective_profiles.py; errors are of the fit and of reading "
+        "between points.\n"
     )
 
 
-def samples(rows: list[dict]) -> str:
+def samples(rows: list[dict[str, str]]) -> str:
     lines = ["# headway-samples 1", COLUMNS]
     for row in rows:
         op = OPS.get(row["collective"], row["collective"])
@@ -48,7 +52,7 @@ def main() -> int:
     if len(sys.argv) != 2:
         print(__doc__, file=sys.stderr)
         return 2
-    by_gpu: dict[str, list[dict]] = defaultdict(list)
+    by_gpu: dict[str, list[dict[str, str]]] = defaultdict(list)
     with open(sys.argv[1], newline="") as table:
         for row in csv.DictReader(table):
             if row["dtype"] == "half":
@@ -61,7 +65,7 @@ def main() -> int:
             path = Path(folder) / "samples.csv"
             path.write_text(samples(rows))
             name = NAMES.get(gpu, f"NCCL on {gpus} x {words}")
-            command = [HEADWAY, "calibrate", "fit", path, "--name", name]
+            command = [str(HEADWAY), "calibrate", "fit", str(path), "--name", name]
             made = subprocess.run(command, capture_output=True, text=True, check=False)
         if made.returncode != 0:
             print(made.stderr, file=sys.stderr)

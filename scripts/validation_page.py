@@ -140,8 +140,9 @@ def fit_section(fit: dict[str, Any]) -> str:
     for part in ("refitted", "cross-validated"):
         f = fit[part]
         lines.append(
-            f"\n{part.capitalize()}: median {100 * f['median']:.1f} %, mean {100 * f['mean']:.1f} %, "
-            f"90th percentile {100 * f['p90']:.1f} %, within 10 % {100 * f['within_10']:.0f} %."
+            f"\n{part.capitalize()}: median {100 * f['median']:.1f} %, "
+            f"mean {100 * f['mean']:.1f} %, 90th percentile {100 * f['p90']:.1f} %, "
+            f"within 10 % {100 * f['within_10']:.0f} %."
         )
     medians = ", ".join(
         f"{part} {100 * fit['mixtures'][part]['median']:.1f} %"

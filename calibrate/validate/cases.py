@@ -1,4 +1,5 @@
-"""Which training steps are timed, and the Headway scenario of each. Needs neither PyTorch nor a GPU."""
+"""Which training steps are timed, and the Headway scenario of each. Needs neither PyTorch nor a
+GPU."""
 
 from __future__ import annotations
 
@@ -8,7 +9,8 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Model:
-    """A decoder as both PyTorch and Headway build it: RMSNorm, rotary positions, gated MLP, no biases."""
+    """A decoder as both PyTorch and Headway build it: RMSNorm, rotary positions, gated MLP, no
+    biases."""
 
     name: str
     layers: int
@@ -22,7 +24,8 @@ class Model:
 
     @property
     def parameters(self) -> int:
-        """Weights: embedding, per layer q, k, v, projection, three MLP matrices and two norms, last norm, output."""
+        """Weights: embedding, per layer q, k, v, projection, three MLP matrices and two norms, last
+        norm, output."""
         query = self.heads * self.head_dim
         key_value = self.key_value_heads * self.head_dim
         layer = (
@@ -35,8 +38,8 @@ class Model:
         return embeddings + self.layers * layer + self.hidden
 
 
-# From 125 million to 3 billion parameters; widths, groups and vocabularies of published models, so that no two have
-# the same mix of products, attention and logits.
+# From 125 million to 3 billion parameters; widths, groups and vocabularies of published models, so
+# that no two have the same mix of products, attention and logits.
 MODELS = (
     Model("125M", 12, 768, 12, 12, 64, 2048, 50304, tied_embeddings=True),
     Model("360M", 24, 1024, 16, 16, 64, 2816, 50304, tied_embeddings=True),
@@ -50,7 +53,8 @@ MODELS = (
 
 @dataclass(frozen=True)
 class Case:
-    """One training step on one GPU: `micro_batches` of `micro_batch` sequences, then the optimizer."""
+    """One training step on one GPU: `micro_batches` of `micro_batch` sequences, then the
+    optimizer."""
 
     model: Model
     sequence: int
@@ -79,9 +83,11 @@ class Case:
 
 
 def cases(quick: bool = False) -> list[Case]:
-    """Every model plain at two micro-batches, with recomputation, and with CUDA graphs; quickly: one case a model.
+    """Every model plain at two micro-batches, with recomputation, and with CUDA graphs; quickly:
+    one case a model.
 
-    Small models take larger micro-batches, so that no step is all launch and none fills the memory of an 80 GB GPU.
+    Small models take larger micro-batches, so that no step is all launch and none fills the memory
+    of an 80 GB GPU.
     """
     out = []
     for model in MODELS:
@@ -98,7 +104,8 @@ def cases(quick: bool = False) -> list[Case]:
     return out
 
 
-# What torch_step.py does, in Headway's words. Not speeds: those come from the catalogue or the profile.
+# What torch_step.py does, in Headway's words. Not speeds: those come from the catalogue or the
+# profile.
 FRAMEWORK = {
     "name": "plain PyTorch",
     "fused_attention": True,

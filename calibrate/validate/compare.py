@@ -1,10 +1,12 @@
 """Times real PyTorch training steps and sets them beside Headway's predictions.
 
-    python calibrate/validate/compare.py                            # measure and compare, catalogue defaults
-    python calibrate/validate/compare.py --profile my-node.yaml     # and with the profile of headway-calibrate
-    python calibrate/validate/compare.py --measured measured.json   # compare an earlier measurement; needs no GPU
+    python calibrate/validate/compare.py                            # measure and compare, catalogue
+    defaults python calibrate/validate/compare.py --profile my-node.yaml     # and with the profile
+    of headway-calibrate python calibrate/validate/compare.py --measured measured.json   # compare
+    an earlier measurement; needs no GPU
 
-Exit codes: 0 done, 1 a step or a prediction failed, 2 usage, or no PyTorch or GPU (the message says which).
+Exit codes: 0 done, 1 a step or a prediction failed, 2 usage, or no PyTorch or GPU (the message says
+which).
 """
 
 from __future__ import annotations
@@ -108,9 +110,11 @@ def table(rows: list[Row], profiles: list[str]) -> str:
         lines += [
             "",
             (
-                f"{profile}: {len(rows)} steps; time: median |error| {100 * statistics.median(time):.1f} %, "
+                f"{profile}: {len(rows)} steps; time: median |error| "
+                f"{100 * statistics.median(time):.1f} %, "
                 f"{sum(e <= 0.05 for e in time)} within 5 %; peak memory: median |error| "
-                f"{100 * statistics.median(memory):.1f} %, {sum(e <= 0.03 for e in memory)} within 3 %."
+                f"{100 * statistics.median(memory):.1f} %, {sum(e <= 0.03 for e in memory)} "
+                "within 3 %."
             ),
         ]
     return "\n".join(lines) + "\n"

@@ -1,13 +1,14 @@
 """A decoder's training step in plain PyTorch, as cases.FRAMEWORK describes it to Headway.
 
-bf16 weights and activations; flash attention; fp32 gradients accumulated beside the weights (as Megatron's main
-gradients), fp32 master weights and moments, fused AdamW; nothing else is fused.
+bf16 weights and activations; flash attention; fp32 gradients accumulated beside the weights (as
+Megatron's main gradients), fp32 master weights and moments, fused AdamW; nothing else is fused.
 """
 
 from __future__ import annotations
 
 import itertools
 import statistics
+from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
@@ -114,7 +115,7 @@ class Trainer:
         self.graph = self._captured() if case.cuda_graphs else None
 
     @staticmethod
-    def _accumulator(gradient: torch.Tensor):
+    def _accumulator(gradient: torch.Tensor) -> Callable[[torch.Tensor], None]:
         def accumulate(weight: torch.Tensor) -> None:
             gradient.add_(weight.grad)
             weight.grad = None
@@ -140,7 +141,8 @@ class Trainer:
         return graph
 
     def step(self) -> None:
-        """All micro-batches, then the optimizer: clip by the norm of all gradients, update, round to bf16."""
+        """All micro-batches, then the optimizer: clip by the norm of all gradients, update, round
+        to bf16."""
         for _ in range(self.case.micro_batches):
             if self.graph is None:
                 self.micro_batch()
@@ -157,8 +159,8 @@ class Trainer:
 def time_case(case: Case, steps: int) -> tuple[float, float, int, int]:
     """Median and interquartile range of a step [s], peak bytes allocated and reserved.
 
-    Every step lies between two events; the CPU never waits inside one. Random tokens: the loss means nothing, the work
-    is that of training.
+    Every step lies between two events; the CPU never waits inside one. Random tokens: the loss
+    means nothing, the work is that of training.
     """
     torch.cuda.empty_cache()
     trainer = Trainer(case)

@@ -7,9 +7,10 @@ import os
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 S = "configs/scenarios/"
@@ -23,15 +24,20 @@ SMALL = S + "small-llama-8b-64-h100.yaml"
 BLAST = S + "claim-blast-radius-1024-h100.yaml"
 NEW_NODES = S + "claim-burn-in-1024-h100.yaml"
 SYNC = f"{LLAMA} --set cluster.nodes=512 --set parallelism.data=32 --set run.checkpoint.mode=sync"
-A100_NODES = ("--set cluster.node.use=dgx-a100 --set cluster.fabric.use=rail-optimized-hdr "
-              "--set run.prices.use=a100-80gb-on-demand-2026-05")
+A100_NODES = (
+    "--set cluster.node.use=dgx-a100 --set cluster.fabric.use=rail-optimized-hdr "
+    "--set run.prices.use=a100-80gb-on-demand-2026-05"
+)
 A100 = f"{SMALL} {A100_NODES}"
 A100_7B = f"{A100} --set model.use=llama-2-7b --trials 4"
-A100_70B = (f"{A100} --set model.use=llama-3.1-70b --set cluster.nodes=64 --set parallelism.tensor=8 "
-            "--set parallelism.pipeline=4 --set parallelism.data=16 --set training.global_batch=512 --trials 4")
+A100_70B = (
+    f"{A100} --set model.use=llama-3.1-70b --set cluster.nodes=64 --set parallelism.tensor=8 "
+    "--set parallelism.pipeline=4 --set parallelism.data=16 --set training.global_batch=512 --trials 4"
+)
 REDUCE = f"collective all_reduce --cluster {BUILT} --gpus"
 
 HOLDS, IN_PART, NOT = "holds", "holds in part", "does not hold"
+Json = dict[str, Any]
 Verdict = tuple[str, str]  # one of these words, and the figures that say so
 
 
@@ -40,7 +46,7 @@ class Claim:
     key: str
     text: str
     commands: list[str]
-    judge: Callable[[list[dict]], Verdict]
+    judge: Callable[[list[Json]], Verdict]
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,7 @@ class Unchecked:
     reason: str
 
 
-def run(command: str, known: dict[str, dict]) -> dict:
+def run(command: str, known: dict[str, Json]) -> Json:
     """The JSON of one command; equal commands run once."""
     if command not in known:
         program = os.environ.get("HEADWAY_PROGRAM", str(ROOT / "build/release/bin/headway"))
@@ -62,40 +68,40 @@ def run(command: str, known: dict[str, dict]) -> dict:
     return known[command]
 
 
-def ettr(run: dict) -> float:
+def ettr(run: Json) -> float:
     return run["campaign"]["ettr"]["p50"]
 
 
-def mean_ettr(run: dict) -> float:
+def mean_ettr(run: Json) -> float:
     return run["campaign"]["ettr"]["mean"]
 
 
-def interruptions(run: dict) -> float:
+def interruptions(run: Json) -> float:
     return run["campaign"]["interruptions"]["mean"]
 
 
-def days_between(run: dict) -> float:
+def days_between(run: Json) -> float:
     return run["campaign"]["wall_days"]["mean"] / interruptions(run)
 
 
-def assumed_seconds(run: dict, key: str) -> float:
+def assumed_seconds(run: Json, key: str) -> float:
     value = next(a["value"] for a in run["assumptions"] if a["key"] == key)
     return float(value.split()[0])
 
 
-def shows(drill: dict, symptom: str) -> bool:
+def shows(drill: Json, symptom: str) -> bool:
     return any(entry["symptom"] == symptom for entry in drill["timeline"])
 
 
-def alarm(drill: dict) -> dict:
+def alarm(drill: Json) -> Json:
     return next(entry for entry in drill["timeline"] if entry["moment"] == "alarm")
 
 
-def collective_seconds(result: dict) -> float:
+def collective_seconds(result: Json) -> float:
     return result["rows"][0]["time_s"]
 
 
-def tier(topology: dict, name: str) -> float:
+def tier(topology: Json, name: str) -> float:
     """Payload rate of one direction of a cable [B/s]."""
     return next(t["cable_rate_bytes_per_s"] for t in topology["tiers"] if t["name"] == name)
 

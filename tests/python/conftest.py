@@ -29,10 +29,15 @@ run:
 """
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "source_tree: needs files that a package does not have")
+
+
 @pytest.fixture(scope="session")
 def program() -> Path:
     """The command line, built by scripts/test."""
-    path = Path(os.environ.get("HEADWAY_PROGRAM", ROOT / "build/release/bin/headway"))
+    built = ROOT / os.environ.get("HEADWAY_BUILD", "build/release") / "bin/headway"
+    path = Path(os.environ.get("HEADWAY_PROGRAM", built))
     assert path.exists(), f"{path} is missing; scripts/test builds it"
     return path
 

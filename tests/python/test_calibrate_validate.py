@@ -1,4 +1,5 @@
-"""The scripts that set real training steps beside predictions, without PyTorch and without a GPU."""
+"""The scripts that set real training steps beside predictions, without PyTorch and without a
+GPU."""
 
 from __future__ import annotations
 
@@ -8,11 +9,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 FOLDER = Path(__file__).parents[2] / "calibrate/validate"
 sys.path.insert(0, str(FOLDER))
 
-import cases
-import compare
+import cases  # noqa: E402
+import compare  # noqa: E402
+
+pytestmark = pytest.mark.source_tree
 
 
 def test_models_span_125_million_to_3_billion():

@@ -14,7 +14,9 @@ CONFIGS = ROOT / "configs"
 LOG = ROOT / "tests" / "data" / "nccl" / "all_reduce_8_ranks.log"
 
 FILES = sorted(
-    path for path in CONFIGS.glob("*/*.yaml") if (CONFIGS / "schema" / f"{path.parent.name}.json").exists()
+    path
+    for path in CONFIGS.glob("*/*.yaml")
+    if (CONFIGS / "schema" / f"{path.parent.name}.json").exists()
 )
 
 

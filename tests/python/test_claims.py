@@ -9,6 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.source_tree
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -39,5 +43,11 @@ def test_a_number_that_moved_by_more_than_rounding_is_seen():
 def test_every_claim_is_listed_once():
     module = claims()
     keys = [claim.key for claim in [*module.CLAIMS, *module.UNCHECKED]]
-    expected = [*(f"A{i}" for i in range(1, 20)), *(f"B{i}" for i in range(1, 20)), *(f"C{i}" for i in range(1, 11)), "D1", "D2"]
+    expected = [
+        *(f"A{i}" for i in range(1, 20)),
+        *(f"B{i}" for i in range(1, 20)),
+        *(f"C{i}" for i in range(1, 11)),
+        "D1",
+        "D2",
+    ]
     assert sorted(keys) == sorted(expected)

@@ -9,19 +9,27 @@ import sys
 
 import pytest
 import yaml
-
 from conftest import ROOT
 
 sys.path.insert(0, str(ROOT / "scripts"))
 
 import exchange_profiles  # noqa: E402
 
+pytestmark = pytest.mark.source_tree
+
 MIXTURE = """\
 headway: 1
 name: Mixture
-cluster: {{nodes: 1, node: {{use: dgx-h100}}, fabric: {{use: rail-optimized-ndr}}, storage: {{use: lustre}}}}
+cluster:
+  nodes: 1
+  node: {{use: dgx-h100}}
+  fabric: {{use: rail-optimized-ndr}}
+  storage: {{use: lustre}}
 model: {{use: mixtral-8x7b}}
-training: {{sequence_length: 4096, global_batch: 64, framework: {{use: megatron-core, expert_dispatch: deduplicated}}}}
+training:
+  sequence_length: 4096
+  global_batch: 64
+  framework: {{use: megatron-core, expert_dispatch: deduplicated}}
 parallelism: {{expert: 8, data: auto, micro_batch: 1, sharding: zero1}}
 {calibration}
 """
@@ -30,10 +38,22 @@ parallelism: {{expert: 8, data: auto, micro_batch: 1, sharding: zero1}}
 @pytest.mark.parametrize("gpu, bound", [("h100_sxm", 0.05), ("b200_sxm", 0.09)])
 def test_shapes_that_made_no_curve_are_read_off_it(gpu, bound):
     table = ROOT / "tests/data/measured/moe_dispatch_combine.csv"
-    entry = yaml.safe_load((ROOT / f"configs/calibrations/deepep-{gpu.replace('_', '-')}.yaml").read_text())
+    entry = yaml.safe_load(
+        (ROOT / f"configs/calibrations/deepep-{gpu.replace('_', '-')}.yaml").read_text()
+    )
     curves = [c for c in entry["collectives"] if (c["collective"], c["ranks"]) == ("all_to_all", 8)]
     assert len(curves) == 1
-    units = {"B": 1, "h": 3600, "s": 1, "us": 1e-6, "ns": 1e-9, "ms": 1e-3, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+    units = {
+        "B": 1,
+        "h": 3600,
+        "s": 1,
+        "us": 1e-6,
+        "ns": 1e-9,
+        "ms": 1e-3,
+        "KiB": 2**10,
+        "MiB": 2**20,
+        "GiB": 2**30,
+    }
 
     def number(text):
         value, unit = text.split()

@@ -63,7 +63,9 @@ def test_compare(command):
     validator("headway.compare-1.json").validate(json.loads(printed.stdout))
 
 
-@pytest.mark.parametrize("fault", ["nvme-stalled", "gpu-slow", "wrong-checkpoint", "optic-flapping,down=2 s"])
+@pytest.mark.parametrize(
+    "fault", ["nvme-stalled", "gpu-slow", "wrong-checkpoint", "optic-flapping,down=2 s"]
+)
 def test_drill(fault, small, command):
     printed = command("drill", small, "--fault", fault, "--format", "json")
     assert printed.returncode == 0, printed.stderr
@@ -75,7 +77,9 @@ def test_validate_runs(command, tmp_path):
     assert printed.returncode == 0, printed.stderr
     validator("headway.validate-1.json").validate(json.loads(printed.stdout))
     table = tmp_path / "odd.csv"
-    table.write_text("id,gpu,arch,measured_tokens_per_s_per_gpu\na,none,dense,1\nb,H100,hybrid,n/a\n")
+    table.write_text(
+        "id,gpu,arch,measured_tokens_per_s_per_gpu\na,none,dense,1\nb,H100,hybrid,n/a\n"
+    )
     printed = command("validate", "--runs", table, "--format", "json")
     assert printed.returncode == 0, printed.stderr
     validator("headway.validate-1.json").validate(json.loads(printed.stdout))
