@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/core/error.h"
-#include "sim/report/drill_fault_text.h"
+#include "sim/report/fault_argument.h"
 #include "sim/report/drill_report.h"
 
 #include "apps/headway/options.h"

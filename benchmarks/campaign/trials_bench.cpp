@@ -28,13 +28,8 @@ JobModel job() {
   model.interval = Seconds(600);
   model.stall = Seconds(5);
   model.persist = Seconds(60);
-  model.recovery = {.detection = Seconds(60),
-                    .diagnosis = Seconds(120),
-                    .replacement = Seconds(60),
-                    .start = Seconds(90),
-                    .load = Seconds(60),
-                    .warm_up = Seconds(30),
-                    .repair = Seconds(3 * kDay)};
+  model.recovery.container_start = Seconds(90);
+  model.recovery.load = Seconds(60);
   for (int i = 0; i < kClasses; ++i) {
     failures::Hazard hazard;
     hazard.name = fmt::format("class {}", i);

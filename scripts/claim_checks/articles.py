@@ -197,7 +197,7 @@ def validated(runs: list[Json]) -> Verdict:
 
 
 SHARP = "--set cluster.fabric.in_switch_reduction=true"
-DRILL_SYNC = f"drill {SYNC} --no-remedies --fault"
+DRILL_SYNC = f"drill {SYNC} --set run.checkpoint.via_drives=true --no-remedies --fault"
 MUCH_INPUT = "--set 'run.checkpoint.interval=2 min' --set 'run.data.bytes_per_token=100 kB'"
 LEMONS = "--set run.failures.lemons.share=0.01 --set run.failures.lemons.factor=50"
 TESTED = f"run {NEW_NODES} --trials 200 --set 'run.failures.hazards[1].age=168 h'"

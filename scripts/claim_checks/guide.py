@@ -80,7 +80,8 @@ def no_stall(runs: list[Json]) -> Verdict:
     seconds = assumed_seconds(runs[0], "run.checkpoint.stall")
     return (
         HOLDS if seconds < 1 else IN_PART,
-        f"the snapshot stalls {seconds:.2f} s when all GPUs copy their equal share to pinned memory",
+        f"training stands for {seconds:.2f} s a save: what a save costs at least, and the copy of "
+        "equal shares to pinned memory",
     )
 
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 #include "sim/campaign/trials.h"
 #include "sim/core/statistics.h"
@@ -19,14 +20,6 @@ namespace {
 constexpr int kTrialsPerQuestion = 50;
 constexpr std::array kFactors{0.125, 0.25, 0.5, 0.70710678118654752, 1.0, 1.41421356237309505,
                               2.0,   4.0,  8.0};
-
-double mean_ettr(const std::vector<TrialResult>& trials) {
-  core::Sum sum;
-  for (const auto& trial : trials) {
-    sum.add(ettr_of(trial));
-  }
-  return sum.value() / static_cast<double>(trials.size());
-}
 
 /// Share of all time that the job stands still for want of a spare.
 double waiting_share(const std::vector<TrialResult>& trials) {
@@ -48,7 +41,7 @@ struct Losses {
 
 Losses losses_of(const JobModel& job) {
   Losses losses;
-  const double group = job.recovery.evict_replicas
+  const double group = job.recovery.evicts_replicas()
                            ? static_cast<double>(job.gpus) / job.gpus_per_node / job.replicas
                            : 1;
   for (const auto& hazard : job.hazards) {
@@ -82,32 +75,109 @@ std::optional<std::int64_t> exact_spares(const JobModel& job,
   return std::nullopt;
 }
 
-/// A job that would never end at this interval has no ETTR to speak of.
-bool would_end(const JobModel& job) { return efficiency(rhythm_of(job)) > 0.02; }
+/// How far the closed form may be from the mean of the campaign's own trials beside their noise:
+/// what a run that ends takes from a formula for one that does not.
+constexpr double kAgreement = 0.002;
+/// Of a run that is longer than so many intervals its end hardly shows.
+constexpr double kLongRun = 20;
+
+/// The formula stands for the trials: nobody waited for a spare, which it does not know, and it
+/// says what they say.
+bool formula_holds(const JobModel& job, const std::vector<TrialResult>& trials) {
+  const auto exact = exact_ettr(job);
+  core::Moments seen;
+  for (const auto& trial : trials) {
+    seen.add(ettr_of(trial));
+  }
+  return exact && !anyone_waited(trials) &&
+         std::abs(*exact - seen.mean()) <= 4 * seen.standard_error() + kAgreement;
+}
+
+bool is_long(const JobModel& job) {
+  return kLongRun * effective_interval(job) <= length_of(job.end) ||
+         (job.end.work && job.persist.si() == 0);
+}
+
+/// Trials of a job that is only asked about.
+/// @returns nothing if it would hardly end
+std::optional<std::vector<TrialResult>> try_trials(const JobModel& job,
+                                                   int trials,
+                                                   int threads,
+                                                   StepTimes& times) {
+  try {
+    return run_trials(job, trials, threads, times);
+  } catch (const HardlyEnds&) {
+    return std::nullopt;
+  }
+}
+
+/// One question about one job: what if its interval were another?
+class IntervalQuestion {
+ public:
+  IntervalQuestion(const JobModel& job,
+                   const std::vector<TrialResult>& base,
+                   int threads,
+                   StepTimes& times)
+      : job_(job),
+        few_(std::min(kTrialsPerQuestion, static_cast<int>(base.size()))),
+        threads_(threads),
+        times_(times),
+        formula_(formula_holds(job, base)),
+        own_(mean_ettr(base)),
+        own_of_few_(mean_ettr(std::span(base).first(static_cast<std::size_t>(few_)))) {}
+
+  [[nodiscard]] IntervalPoint at(Seconds interval) const {
+    JobModel other = job_;
+    other.interval = interval;
+    const Seconds made = effective_interval(other);
+    if (formula_ && is_long(other)) {
+      return {made, exact_ettr(other), true};
+    }
+    if (made == effective_interval(job_)) {
+      return {made, own_, false};
+    }
+    // One that is four times as slow as the job itself, and 2 % at most, is as good as none.
+    other.patience = std::max<std::int64_t>(50, std::llround(4 / std::max(own_, 1e-3)));
+    const auto trials = try_trials(other, few_, threads_, times_);
+    if (!trials) {
+      return {made, std::nullopt, false};
+    }
+    // The same random numbers: what the first trials have more or less of them than all cancels.
+    return {made, std::clamp(own_ + mean_ettr(*trials) - own_of_few_, 0.0, 1.0), false};
+  }
+
+ private:
+  const JobModel& job_;
+  int few_, threads_;
+  StepTimes& times_;
+  bool formula_;
+  double own_, own_of_few_;
+};
 
 }  // namespace
 
-std::vector<IntervalPoint> interval_curve(
-    const JobModel& job, Seconds optimum, int trials, int threads, StepTimes& times) {
+std::vector<IntervalPoint> interval_curve(const JobModel& job,
+                                          Seconds optimum,
+                                          const std::vector<TrialResult>& base,
+                                          int threads,
+                                          StepTimes& times) {
   std::vector<IntervalPoint> curve;
   if (optimum.si() <= 0 || job.interval.si() <= 0) {
     return curve;
   }
   std::vector<Seconds> intervals{job.interval};
   for (const double factor : kFactors) {
-    intervals.push_back(std::max(factor * optimum, job.step));
+    intervals.push_back(std::max(factor * optimum, shortest_interval(job)));
   }
   std::sort(intervals.begin(), intervals.end());
+  const IntervalQuestion question(job, base, threads, times);
   for (const Seconds interval : intervals) {
     JobModel other = job;
     other.interval = interval;
-    const Seconds made = effective_interval(other);
-    if (!would_end(other) || (!curve.empty() && made <= curve.back().interval)) {
-      continue;  // bound by the step or by the time a save takes
+    // Bound by the step, by the time a save takes, or by the run, two intervals are the same.
+    if (curve.empty() || effective_interval(other) > curve.back().interval) {
+      curve.push_back(question.at(interval));
     }
-    const auto exact = exact_ettr(other);
-    curve.push_back({made, exact ? *exact : mean_ettr(run_trials(other, trials, threads, times)),
-                     exact.has_value()});
   }
   return curve;
 }
@@ -127,7 +197,8 @@ std::optional<SparesNeeded> spares_for(
   const auto enough = [&](std::int64_t spares) {
     JobModel other = job;
     other.spare_nodes = spares;
-    return waiting_share(run_trials(other, trials, threads, times)) < target;
+    const auto tried = try_trials(other, trials, threads, times);
+    return tried && waiting_share(*tried) < target;
   };
   // Far too few spares would make trials that hardly end, so the search begins at the mean number
   // in repair, goes up by doubling, and then halves what lies between.
@@ -158,14 +229,18 @@ std::optional<SparesNeeded> spares_for(
   return SparesNeeded{high, false};
 }
 
-EarlierDetection worth_of_earlier_detection(const JobModel& job,
-                                            Seconds earlier,
-                                            const std::vector<TrialResult>& base,
-                                            int threads,
-                                            StepTimes& times) {
+std::optional<EarlierDetection> worth_of_earlier_detection(const JobModel& job,
+                                                           Seconds earlier,
+                                                           const std::vector<TrialResult>& base,
+                                                           int threads,
+                                                           StepTimes& times) {
   JobModel other = job;
   other.recovery.noticed_earlier = earlier;
-  const auto trials = run_trials(other, static_cast<int>(base.size()), threads, times);
+  const auto tried = try_trials(other, static_cast<int>(base.size()), threads, times);
+  if (!tried) {
+    return std::nullopt;
+  }
+  const auto& trials = *tried;
   core::Moments gain;
   core::Moments days;
   const auto clock = core::Clock::campaign();
@@ -173,7 +248,7 @@ EarlierDetection worth_of_earlier_detection(const JobModel& job,
     gain.add(ettr_of(trials[i]) - ettr_of(base[i]));
     days.add(clock.to_seconds(base[i].wall - trials[i].wall) / 1_days);
   }
-  return {earlier, gain.mean(), gain.estimate().standard_error, days.mean()};
+  return EarlierDetection{earlier, gain.mean(), gain.estimate().standard_error, days.mean()};
 }
 
 Advice advise(const JobModel& job,
@@ -185,11 +260,7 @@ Advice advise(const JobModel& job,
     return advice;
   }
   const int few = std::min(kTrialsPerQuestion, static_cast<int>(trials.size()));
-  const bool near = !job.near.empty();
-  const Seconds best =
-      optimal_interval(near ? job.near.front().stall : job.stall, mean_time_between_failures(job),
-                       near ? job.near.front().persist : job.persist);
-  advice.interval_curve = interval_curve(job, best, few, threads, times);
+  advice.interval_curve = interval_curve(job, best_interval(job), trials, threads, times);
   advice.wait_target = kWaitTarget;
   if (const auto spares = spares_for(job, kWaitTarget, few, threads, times)) {
     advice.spares = spares->nodes;
@@ -200,8 +271,9 @@ Advice advise(const JobModel& job,
   }
   const std::vector<TrialResult> first(trials.begin(), trials.begin() + few);
   for (const Seconds earlier : {1_min, 1_h}) {
-    advice.earlier_detection.push_back(
-        worth_of_earlier_detection(job, earlier, first, threads, times));
+    if (const auto gain = worth_of_earlier_detection(job, earlier, first, threads, times)) {
+      advice.earlier_detection.push_back(*gain);
+    }
   }
   return advice;
 }

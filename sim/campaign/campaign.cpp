@@ -1,5 +1,8 @@
 #include "sim/campaign/campaign.h"
 
+#include <cmath>
+#include <utility>
+
 #include "sim/campaign/advice.h"
 #include "sim/campaign/energy.h"
 #include "sim/campaign/job/slow_parts.h"
@@ -98,13 +101,38 @@ price::Usage mean_usage(const std::vector<price::Usage>& usages) {
           .it_energy = core::Joules(energy.value() / n)};
 }
 
-void add_bill(const price::PriceSpec& prices,
+/// Every figure of a bill, not only their sum: a sign that is wrong in one of them can be hidden in
+/// it.
+/// @throws Error at the prices if one is below zero or too large for a number
+void check_bill(const training::CheckedScenario& checked, const price::Bill& bill) {
+  const std::pair<const char*, double> figures[]{{"GPUs", bill.gpus.si()},
+                                                 {"spares", bill.spares.si()},
+                                                 {"storage", bill.storage.si()},
+                                                 {"electricity", bill.electricity.si()},
+                                                 {"energy", bill.energy.si()},
+                                                 {"CO2", bill.co2_kg},
+                                                 {"tokens", bill.usd_per_million_tokens},
+                                                 {"useful hours", bill.usd_per_useful_gpu_hour}};
+  for (const auto& [name, value] : figures) {
+    if (!(std::isfinite(value) && value >= 0)) {
+      training::refuse(checked, "run.prices",
+                       fmt::format("the bill of the {} is {}, which no run can cost; a price, a "
+                                   "power or the length of the run is out of reach",
+                                   name, value));
+    }
+  }
+}
+
+void add_bill(const training::CheckedScenario& checked,
               const std::vector<price::Usage>& usages,
               CampaignOutcome& outcome) {
+  const price::PriceSpec& prices = *checked.scenario().run.prices;
   std::vector<double> totals;
   totals.reserve(usages.size());
   for (const auto& usage : usages) {
-    totals.push_back(price::bill(prices, usage).total().si());
+    const price::Bill bill = price::bill(prices, usage);
+    check_bill(checked, bill);
+    totals.push_back(bill.total().si());
   }
   outcome.total_usd = distribution_of(totals);
   outcome.mean_bill = price::bill(prices, mean_usage(usages));
@@ -132,6 +160,22 @@ void warn_of_waiting(CampaignOutcome& outcome) {
 
 }  // namespace
 
+namespace {
+
+/// The trials of the campaign itself; a run that would hardly end is refused at its place.
+std::vector<TrialResult> trials_of(const training::CheckedScenario& checked,
+                                   const JobModel& job,
+                                   int threads,
+                                   StepTimes& times) {
+  try {
+    return run_trials(job, checked.scenario().run.trials, threads, times);
+  } catch (const HardlyEnds& error) {
+    training::refuse(checked, "run.until", error.diagnostics().front().message);
+  }
+}
+
+}  // namespace
+
 CampaignOutcome simulate_campaign(const training::CheckedScenario& checked,
                                   const training::StepResult& step,
                                   const CampaignOptions& options) {
@@ -140,8 +184,7 @@ CampaignOutcome simulate_campaign(const training::CheckedScenario& checked,
   StepTimes times(simulated_slowness(source, step.time), circumstances(resolved.job));
   times.prepare(slow_parts_of(resolved.job), options.threads);
   const auto& run = checked.scenario().run;
-  const std::vector<TrialResult> trials =
-      run_trials(resolved.job, run.trials, options.threads, times);
+  const std::vector<TrialResult> trials = trials_of(checked, resolved.job, options.threads, times);
 
   CampaignOutcome outcome;
   outcome.assumptions = resolved.assumptions;
@@ -160,7 +203,7 @@ CampaignOutcome simulate_campaign(const training::CheckedScenario& checked,
   }
   outcome.result.tokens = mean_usage(usages).tokens;
   if (run.prices) {
-    add_bill(*run.prices, usages, outcome);
+    add_bill(checked, usages, outcome);
   }
   warn_of_waiting(outcome);
   return outcome;

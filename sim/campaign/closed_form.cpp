@@ -1,6 +1,7 @@
 #include "sim/campaign/closed_form.h"
 
 #include <algorithm>
+#include <boost/math/quadrature/gauss_kronrod.hpp>
 #include <boost/math/special_functions/lambert_w.hpp>
 #include <cmath>
 
@@ -17,6 +18,29 @@ bool nothing_fails(const Rhythm& r) { return r.mean_time_between_failures.si() <
 /// e^((tau+C)/mu) - 1: mean failures before a segment succeeds.
 double mean_failures(const Rhythm& r) {
   return std::expm1(r.segment() / r.mean_time_between_failures);
+}
+
+/// Terms of a sum that are added one by one; beyond them it is an integral.
+constexpr int kTerms = 4096;
+/// What is left of a sum below this share of it is left out.
+constexpr double kNegligible = 1e-16;
+
+/// sum_{j>first} f(j) for a falling f that changes little from one whole number to the next:
+///     the integral from first + 1/2 on (midpoint rule, Euler-Maclaurin), in stretches that double
+/// @param sum  of the terms before it: stretches are added until they are negligible beside it
+double tail(const std::function<double(double)>& f, double first, double sum) {
+  double begin = first + 0.5;
+  double total = 0;
+  for (double length = begin;; length *= 2) {
+    HEADWAY_CHECK(std::isfinite(begin), "a survival that never falls has no mean");
+    const double part = boost::math::quadrature::gauss_kronrod<double, 31>::integrate(
+        f, begin, begin + length, 5, 1e-10);
+    total += part;
+    begin += length;
+    if (part <= kNegligible * (sum + total)) {
+      return total;
+    }
+  }
 }
 
 /// 1 + W0(-e^(-c - 1)) for c >= 0.
@@ -94,17 +118,16 @@ long long save_every(Seconds work, Seconds stall, Seconds persist) {
 double renewal_efficiency(const Rhythm& r,
                           const std::function<double(Seconds)>& survival,
                           Seconds mean) {
-  constexpr int kMaxTerms = 100'000'000;
+  const auto term = [&](double j) { return survival(r.restart + j * r.segment() + r.persist); };
   double sum = 0;
-  for (int j = 1;; ++j) {
-    HEADWAY_CHECK(j < kMaxTerms, "survival does not fall; is the mean {} s finite?", mean.si());
-    const double term = survival(r.restart + static_cast<double>(j) * r.segment() + r.persist);
-    sum += term;
-    if (term <= 1e-16 * sum) {
-      break;
+  for (int j = 1; j <= kTerms; ++j) {
+    const double next = term(j);
+    sum += next;
+    if (next <= kNegligible * sum) {
+      return r.work * sum / (mean + r.downtime);
     }
   }
-  return r.work * sum / (mean + r.downtime);
+  return r.work * (sum + tail(term, kTerms, sum)) / (mean + r.downtime);
 }
 
 Moments segment_moments(const Rhythm& r) {

@@ -64,7 +64,8 @@ long long save_every(core::Seconds work, core::Seconds stall, core::Seconds pers
 ///     tau sum_{j>=1} S(R + j (tau+C) + P) / (E[X] + D)
 /// @param survival  S(t) = P(X > t) of the exposed time X between failures
 /// @param mean      E[X]
-/// Exact; equals `efficiency` for S(t) = e^(-t/mu).
+/// Exact; equals `efficiency` for S(t) = e^(-t/mu). Of a long sum all but the first terms are an
+/// integral, to 1e-9. The law must always fail in the end.
 double renewal_efficiency(const Rhythm& r,
                           const std::function<double(core::Seconds)>& survival,
                           core::Seconds mean);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "sim/campaign/limits.h"
 #include "sim/campaign/saves/resolve_saves.h"
 #include "sim/campaign/saves/simulated_saves.h"
 #include "sim/core/error.h"
@@ -21,31 +22,17 @@ namespace {
 
 JobRecovery recovery_of(const training::CheckedScenario& checked,
                         const storage::ShardLayout& layout) {
-  const auto& spec = checked.scenario().run.recovery;
   const auto& checkpoint = checked.scenario().run.checkpoint;
-  JobRecovery recovery;
-  recovery.detection = spec.detection;
-  recovery.diagnosis = spec.diagnosis;
-  recovery.replacement = spec.replacement;
-  recovery.start = spec.container_start;
-  recovery.communicators = spec.communicator_start +
-                           static_cast<double>(checked.gpus()) * spec.communicator_start_per_rank;
+  JobRecovery recovery{checked.scenario().run.recovery};
+  recovery.communicators = recovery.communicator_start + static_cast<double>(checked.gpus()) *
+                                                             recovery.communicator_start_per_rank;
   recovery.load = checkpoint.load.value_or(
       storage::load_time(layout, checkpoint, checked.scenario().cluster.storage));
-  recovery.warm_up = spec.warm_up;
-  recovery.repair = spec.repair;
-  recovery.detectors = spec.detectors;
-  recovery.wrong_blame = spec.wrong_blame;
-  recovery.slow_part = spec.slow_part;
-  recovery.repair_sigma = spec.repair_sigma;
-  recovery.repair_crews = spec.repair_crews;
-  recovery.retest = spec.retest;
-  recovery.in_process_start = spec.in_process_start;
-  recovery.elastic = spec.elastic;
-  recovery.evict_replicas = spec.eviction == failures::Eviction::parallel_group;
-  if (spec.state_from == failures::StateSource::peers) {
-    recovery.peer_load =
-        spec.peer_load.value_or(storage::peer_load_time(layout, checkpoint, node_network(checked)));
+  if (recovery.state_from == failures::StateSource::peers) {
+    recovery.peer_load = recovery.peer_load.value_or(
+        storage::peer_load_time(layout, checkpoint, node_network(checked)));
+  } else {
+    recovery.peer_load.reset();
   }
   return recovery;
 }
@@ -99,22 +86,17 @@ void choose_interval(const storage::CheckpointSpec& spec, ResolvedJob& resolved)
     job.interval = *spec.interval.value;
     return;
   }
-  const Seconds mu = mean_time_between_failures(job);
-  if (mu.si() == 0) {
+  const Seconds best = best_interval(job);
+  if (best.si() == 0) {
     resolved.assumptions.push_back({"run.checkpoint.interval", "one save, at the end",
                                     "auto: nothing fails, so saves in between cost time only"});
     return;
   }
-  // A save cannot come more often than a step ends. The nearest level decides how often to save.
-  const bool near = !job.near.empty();
-  const Seconds stall = near ? job.near.front().stall : job.stall;
-  const Seconds persist = near ? job.near.front().persist : job.persist;
-  job.interval = std::max(optimal_interval(stall, mu, persist), job.step);
-  resolved.assumptions.push_back({"run.checkpoint.interval",
-                                  fmt::format("{:.4g} s", job.interval.si()),
-                                  "auto: the optimum for this failure rate and stall (exact, "
-                                  "Lambert W), no shorter than a step "
-                                  "and than the time a save takes to become durable"});
+  job.interval = best;
+  resolved.assumptions.push_back(
+      {"run.checkpoint.interval", fmt::format("{:.4g} s", job.interval.si()),
+       "auto: the optimum for this failure rate and stall (exact, Lambert W), no shorter than a "
+       "step, than the fixed cost of a save and than the time it takes to become durable"});
 }
 
 void assume_times(const training::Scenario& scenario, ResolvedJob& resolved) {
@@ -131,8 +113,15 @@ void assume_times(const training::Scenario& scenario, ResolvedJob& resolved) {
   };
   const bool synchronous = spec.mode == storage::CheckpointMode::synchronous;
   computed(spec.stall.has_value(), "run.checkpoint.stall", job.stall,
-           synchronous ? "copy to the host and write to storage, training waits for both"
-                       : "equal shares of all GPUs, copied to the host");
+           synchronous
+               ? "its fixed cost, copy to the host and write to storage, training waits for all"
+               : "its fixed cost and equal shares of all GPUs, copied to the host");
+  if (!spec.stall && spec.fixed_cost == storage::CheckpointSpec{}.fixed_cost) {
+    resolved.assumptions.push_back(
+        {"run.checkpoint.fixed_cost", fmt::format("{:.4g} s", spec.fixed_cost.si()),
+         "in the stall of each save, whatever its size: plan, metadata, files, barrier; the "
+         "program's default"});
+  }
   if (!synchronous) {
     computed(spec.persist.has_value(), "run.checkpoint.persist", job.persist,
              "all nodes write equal shares, bound by clients or servers");
@@ -155,7 +144,7 @@ void assume_recovery(const failures::RecoverySpec& spec, ResolvedJob& resolved) 
              "detection {:.4g} s, diagnosis {:.4g} s, replacement {:.4g} s, start {:.4g} s, "
              "warm-up {:.4g} s, repair {:.4g} h",
              spec.detection.si(), spec.diagnosis.si(), spec.replacement.si(),
-             (job.recovery.start + job.recovery.communicators).si(), spec.warm_up.si(),
+             (job.recovery.container_start + job.recovery.communicators).si(), spec.warm_up.si(),
              spec.repair / 1_h),
          "not given: the program's defaults, typical of automated operation"});
   }
@@ -164,7 +153,9 @@ void assume_recovery(const failures::RecoverySpec& spec, ResolvedJob& resolved) 
        "nothing fails while a failure is being detected, diagnosed and replaced"});
 }
 
-void assume_slow_parts(const failures::RecoverySpec& spec, ResolvedJob& resolved) {
+void assume_slow_parts(const storage::CheckpointSpec& checkpoint,
+                       const failures::RecoverySpec& spec,
+                       ResolvedJob& resolved) {
   const auto slows = [](const auto& hazard) { return failures::is_slow(hazard.effect); };
   const auto& hazards = resolved.job.hazards;
   if (std::any_of(hazards.begin(), hazards.end(), slows)) {
@@ -178,6 +169,12 @@ void assume_slow_parts(const failures::RecoverySpec& spec, ResolvedJob& resolved
   const auto& d = spec.detectors;
   for (const auto& hazard : hazards) {
     const bool drive = hazard.effect == failures::Effect::slow_drive;
+    if (drive && !saves_pass_drives(checkpoint)) {
+      resolved.warnings.push_back(
+          fmt::format("no save passes a drive, so hazard '{}' slows nothing; add a level 'nvme' to "
+                      "run.checkpoint.levels, or set run.checkpoint.via_drives",
+                      hazard.name));
+    }
     const bool found = !d || d->health_check || (d->straggler_monitor && !drive);
     if (slows(hazard) && !found && !hazard.lasts) {
       resolved.warnings.push_back(
@@ -366,6 +363,7 @@ ResolvedJob resolve_job(StepSource& source, const training::StepResult& step) {
   job.place_of_node = std::move(places.place);
   job.replicas = places.replicas;
   job.end = end_of(*run.until, checked.tokens_per_step(), step.time);
+  check_length(checked, job.end);
   check_capacity(checked, layout, job.end);
   job.step = step.time;
   job.seed = static_cast<std::uint64_t>(run.seed);
@@ -375,10 +373,11 @@ ResolvedJob resolve_job(StepSource& source, const training::StepResult& step) {
   set_slow_drives(checked, layout, job);
   simulate_saves(source, layout, step.time, resolved);
   set_input(source, step, resolved);
+  check_times(checked, job);
   choose_interval(run.checkpoint, resolved);
   assume_times(scenario, resolved);
   assume_recovery(run.recovery, resolved);
-  assume_slow_parts(run.recovery, resolved);
+  assume_slow_parts(run.checkpoint, run.recovery, resolved);
   if (run.failures) {
     assume_burn_in(*run.failures, resolved);
   }

@@ -65,9 +65,9 @@ struct InterruptionCount {
 
 /// ETTR at one checkpoint interval.
 struct IntervalPoint {
-  core::Seconds interval;  ///< useful work between saves to storage
-  double ettr = 0;
-  bool exact = false;  ///< closed form; else the mean of trials
+  core::Seconds interval;      ///< useful work between saves to storage
+  std::optional<double> ettr;  ///< absent: at this interval the run would hardly end
+  bool exact = false;          ///< closed form; else the mean of trials
 };
 
 /// The gain if every failure were noticed earlier.
@@ -98,7 +98,8 @@ struct CampaignResult {
   core::Seconds optimal_interval;     ///< closed form, 0 without failures
   core::Seconds checkpoint_stall, checkpoint_persist, checkpoint_load;
   core::Seconds mean_time_between_interruptions;  ///< of the whole job; 0: nothing fails
-  core::Seconds downtime;             ///< mean, failure to running again, without lost work
+  core::Seconds
+      downtime;  ///< mean, failure to running again, without lost work and the wait for a spare
   double replicas_hit = 0;            ///< mean, by a failure that takes nodes; 0: none did
   double tokens = 0;                  ///< mean, durable
   std::int64_t step_simulations = 0;  ///< of degraded states of the cluster

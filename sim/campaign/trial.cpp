@@ -1,5 +1,6 @@
 #include "sim/campaign/trial.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "sim/campaign/job/job_process.h"
@@ -20,19 +21,21 @@ TrialResult run_trial(const JobModel& model,
   engine.add({"job", trial}, job);
   const core::RunSummary summary = engine.run();
   if (job.gave_up()) {
-    throw core::Error(
-        fmt::format("the run would hardly end: up for {} times its work, it is "
-                    "not done; failures, silent ones "
-                    "or planned work come faster than saves become durable",
-                    kHopeless));
+    throw HardlyEnds(
+        fmt::format("up for {} times its work, it is not done; failures, silent ones or planned "
+                    "work come faster than saves become durable: save more often, keep more saves "
+                    "or an archive, or end the run by its wall clock (run.until.wall)",
+                    model.patience));
   }
   TrialResult result = job.take_result();
   result.events = summary.events;
   result.event_digest = summary.event_digest;
-  // INVARIANT: every tick of the wall clock is in exactly one account.
+  // INVARIANT: every tick of the wall clock is in exactly one account, and none is negative.
   const Tick booked = std::accumulate(result.accounts.begin(), result.accounts.end(), Tick{0});
   HEADWAY_CHECK(booked == result.wall, "trial {}: accounts hold {} of {} ticks", trial, booked,
                 result.wall);
+  HEADWAY_CHECK(*std::min_element(result.accounts.begin(), result.accounts.end()) >= 0,
+                "trial {}: an account is below zero", trial);
   HEADWAY_CHECK(ticks.wall > 0 || result[Account::useful] == ticks.work,
                 "trial {}: {} of {} ticks of work are durable", trial, result[Account::useful],
                 ticks.work);

@@ -11,6 +11,7 @@
 #include "sim/campaign/job/job_ticks.h"
 #include "sim/campaign/result.h"
 #include "sim/campaign/step_times.h"
+#include "sim/core/error.h"
 #include "sim/core/tick.h"
 
 namespace headway::campaign {
@@ -31,13 +32,21 @@ struct TrialResult {
   core::Tick operator[](Account a) const { return accounts[static_cast<std::size_t>(a)]; }
 };
 
+/// A run of known work that would hardly end: an answer about a job that was only asked about, the
+/// user's fault if it is the job that he wants.
+class HardlyEnds : public core::Error {
+ public:
+  /// @param reason  what keeps it from ending
+  explicit HardlyEnds(const std::string& reason)
+      : core::Error("the run would hardly end: " + reason) {}
+};
+
 /// Runs one trial.
 /// @param times  how long steps take while parts are slow
 /// @param log    filled with every incident, if given; the result is the same
-/// @throws Error if the job makes no headway: up for a thousand times its work,
-/// it is not done
-/// @throws InternalError if the accounts do not add up to the wall clock, to
-/// the tick
+/// @throws HardlyEnds if the job makes no headway: up for `patience` times its work, it is not done
+/// @throws InternalError if the accounts do not add up to the wall clock, to the tick, or one is
+/// below zero
 TrialResult run_trial(const JobModel& job,
                       const JobTicks& ticks,
                       StepTimes& times,

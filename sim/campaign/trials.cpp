@@ -18,10 +18,6 @@ using core::Tick;
 
 namespace {
 
-/// Below this efficiency a run of known work is refused: it would take a
-/// thousand times its work.
-constexpr double kHopeless = 1e-3;
-
 double seconds(Tick ticks) { return Clock::campaign().to_seconds(ticks).si(); }
 
 double spare_gpus(const JobModel& job) {
@@ -33,15 +29,13 @@ void refuse_if_hopeless(const JobModel& job) {
     return;  // the wall clock ends the run whatever happens
   }
   const double expected = efficiency(rhythm_of(job));
-  if (!(expected >= kHopeless)) {
-    throw core::Error(
-        fmt::format("the run would hardly end: with a failure every {:.3g} s, {:.3g} s of "
-                    "work between saves, "
-                    "{:.3g} s a restart and {:.3g} s until a save is durable, only {:.2g} "
-                    "of the wall clock is "
-                    "progress",
-                    mean_time_between_failures(job).si(), effective_interval(job).si(),
-                    job.recovery.restart().si(), (job.stall + job.persist).si(), expected));
+  if (!(expected * static_cast<double>(job.patience) >= 1)) {
+    throw HardlyEnds(fmt::format(
+        "with a failure every {:.3g} s, {:.3g} s of work between saves, {:.3g} s a restart and "
+        "{:.3g} s until a save is durable, only {:.2g} of the wall clock is progress: save more "
+        "often, restart faster, or end the run by its wall clock (run.until.wall)",
+        mean_time_between_failures(job).si(), effective_interval(job).si(),
+        job.recovery.restart().si(), (job.stall + job.persist).si(), expected));
   }
 }
 
@@ -85,6 +79,14 @@ double ettr_of(const TrialResult& trial) {
   return static_cast<double>(trial[Account::useful]) / static_cast<double>(trial.wall);
 }
 
+double mean_ettr(std::span<const TrialResult> trials) {
+  core::Sum sum;
+  for (const auto& trial : trials) {
+    sum.add(ettr_of(trial));
+  }
+  return sum.value() / static_cast<double>(trials.size());
+}
+
 double goodput_of(const JobModel& job, const TrialResult& trial) {
   const auto gpus = static_cast<double>(job.gpus);
   return ettr_of(trial) * gpus / (gpus + spare_gpus(job));
@@ -103,9 +105,10 @@ std::int64_t interruptions(const TrialResult& trial) {
   return std::accumulate(trial.interruptions.begin(), trial.interruptions.end(), std::int64_t{0});
 }
 
+/// D + R of the closed forms: the wait for a spare is an account of its own.
 Tick down(const TrialResult& trial) {
   return trial[Account::detect] + trial[Account::diagnose] + trial[Account::restart] +
-         trial[Account::load] + trial[Account::wait];
+         trial[Account::load];
 }
 
 std::vector<InterruptionCount> count_by_hazard(const JobModel& job,
@@ -154,12 +157,12 @@ double mean_replicas_hit(std::span<const TrialResult> trials) {
   return failures > 0 ? static_cast<double>(hit) / static_cast<double>(failures) : 0;
 }
 
+}  // namespace
+
 bool anyone_waited(std::span<const TrialResult> trials) {
   return std::any_of(trials.begin(), trials.end(),
                      [](const TrialResult& trial) { return trial[Account::wait] > 0; });
 }
-
-}  // namespace
 
 CampaignResult summarize(const JobModel& job, std::span<const TrialResult> trials) {
   CampaignResult result;
@@ -180,7 +183,8 @@ CampaignResult summarize(const JobModel& job, std::span<const TrialResult> trial
   result.checkpoint_interval = effective_interval(job);
   result.mean_time_between_interruptions = mean_time_between_failures(job);
   result.optimal_interval =
-      optimal_interval(job.stall, result.mean_time_between_interruptions, job.persist);
+      std::min(length_of(job.end),
+               optimal_interval(job.stall, result.mean_time_between_interruptions, job.persist));
   result.checkpoint_stall = job.stall;
   result.checkpoint_persist = job.persist;
   result.checkpoint_load = job.recovery.load;

@@ -12,14 +12,16 @@ namespace headway::campaign {
 
 /// Trials 0 to `trials` - 1, in that order whatever the number of threads.
 /// @param threads  0: all cores
-/// @throws Error if the job would spend more than 99.9 % of its time on
-/// failures and never end
+/// @throws HardlyEnds if a run of known work would take more than `patience` times its work
 std::vector<TrialResult> run_trials(const JobModel& job, int trials, int threads, StepTimes& times);
 /// The same where a slow part slows the step by as much as itself.
 std::vector<TrialResult> run_trials(const JobModel& job, int trials, int threads);
 
 /// Quantiles, mean and standard error of values in trial order.
 Distribution distribution_of(const std::vector<double>& values);
+
+/// Whether any of them stood still for want of a spare.
+bool anyone_waited(std::span<const TrialResult> trials);
 
 /// GPU seconds an account in one trial; spares are in `spare_idle` for the
 /// whole wall clock. They add up to wall x (gpus + spare nodes x GPUs per
@@ -28,6 +30,8 @@ Ledger ledger_of(const JobModel& job, const TrialResult& trial);
 
 /// ETTR of one trial: durable work at healthy speed / wall clock.
 double ettr_of(const TrialResult& trial);
+/// Its mean over trials.
+double mean_ettr(std::span<const TrialResult> trials);
 
 /// Goodput of one trial: useful GPU seconds / all GPU seconds paid for, spares
 /// included.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/drill/constants.h"
+
 namespace headway::drill {
 
 using namespace core::literals;

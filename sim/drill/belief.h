@@ -30,12 +30,4 @@ std::vector<Suspect> posterior(const std::array<double, kFaultKinds>& rate,
                                const std::vector<Signature>& signatures,
                                const Evidence& evidence);
 
-/// Chance that a symptom of a cause shows when its simulation says so, and that one shows which the
-/// cause does not explain. Assumed: monitors are good, not perfect.
-inline constexpr double kShown = 0.9;
-inline constexpr double kStray = 0.02;
-/// The same for a state of hardware that somebody has read: it is what it says, but for a false
-/// alarm. Assumed.
-inline constexpr double kStrayHardware = 0.001;
-
 }  // namespace headway::drill

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "sim/core/error.h"
+#include "sim/drill/constants.h"
 #include "sim/training/step/degraded_step.h"
 
 namespace headway::drill {
@@ -142,7 +143,7 @@ class Again {
     try {
       training::Scenario scenario = checked_.scenario();
       change.design(scenario);
-      return lost(with(drill_setup(training::check(scenario), step_), options_));
+      return lost(with(drill_setup(training::check(scenario, checked_.marks()), step_), options_));
     } catch (const core::Error&) {
       return std::nullopt;
     }
@@ -216,6 +217,16 @@ void assume(const training::Scenario& scenario, DrillResult& result) {
            ? "run.checkpoint.archive: the newest save that is kept for good is half as old"
            : "run.checkpoint.archive is absent: a save a day is taken to be kept for good, the "
              "newest of them half a day old"});
+  if (result.fault.kind == FaultKind::nvme_slow || result.fault.kind == FaultKind::nvme_stalled) {
+    const bool near = std::any_of(setup.saves.near.begin(), setup.saves.near.end(),
+                                  [](const auto& level) { return level.name == "nvme"; });
+    result.assumptions.push_back(
+        {"drill.drives",
+         setup.saves.via_drives
+             ? "in the path of saves to storage"
+             : (near ? "in the path of the near level nvme" : "in no save's path"),
+         "as run.checkpoint.via_drives and run.checkpoint.levels say"});
+  }
   for (const auto& [monitor, word] : enum_words(Monitor{})) {
     if (setup[monitor].on) {
       result.assumptions.push_back({fmt::format("drill.monitor.{}", word),
@@ -233,7 +244,7 @@ void assume(const training::Scenario& scenario, DrillResult& result) {
     result.assumptions.push_back({"drill.not_drawn", fmt::format("{}", fmt::join(names, "; ")),
                                   "chances of a campaign; a drill tells one story"});
   }
-  if (setup.recovery.evicted > 1 || setup.recovery.elastic) {
+  if (setup.evicted > 1 || setup.recovery.elastic) {
     result.assumptions.push_back({"drill.neighbours", "fill whole units",
                                   "the nodes of a leaf or a rack are taken to belong to as few "
                                   "racks, groups and replicas as they can"});

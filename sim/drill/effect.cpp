@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
+#include "sim/drill/constants.h"
+
 namespace headway::drill {
 
-using namespace core::literals;
 using core::Seconds;
 
 namespace {
@@ -39,9 +40,6 @@ Effect slow_link(const Fault& fault, const DrillSetup& setup, const SlowdownOf& 
   e.when_slow = Symptom::rank_late;
   return e;
 }
-
-/// Retries of a NIC within the transport's patience (NCCL_IB_RETRY_CNT, default 7).
-constexpr double kRetries = 7;
 
 /// While the port is down the flows of the step wait; the outage is short enough to survive, or the
 /// transport gives up. An uptime shorter than the time between two retries may fall between them:
@@ -176,37 +174,38 @@ Fault with_defaults(const Fault& given, const DrillSetup& setup) {
   Fault fault = given;
   switch (fault.kind) {
     case FaultKind::nvme_slow:
-      fill(fault.rate, setup.saves.node_rate / 2.0);  // fail-slow: twice as slow or more
+      fill(fault.rate, kUsualDrive * setup.saves.node_rate);
       break;
     case FaultKind::gpu_slow:
-      fill(fault.factor, 0.8);
+      fill(fault.factor, kUsualGpu);
       break;
     case FaultKind::link_half_rate:
-      fill(fault.factor, 0.5);
+      fill(fault.factor, kUsualLink);
       break;
     case FaultKind::storage_slow:
-      fill(fault.factor, 0.1);
-      fill(fault.repair, 2_h);
+      fill(fault.factor, kUsualStorage);
+      fill(fault.repair, Seconds(kStorageRepair));
       break;
     case FaultKind::storage_full:
-      fill(fault.repair, 10_min);
+      fill(fault.repair, Seconds(kSpaceRepair));
       break;
     case FaultKind::optic_flapping:
-      fill(fault.down, fault.every ? std::min(Seconds(3), *fault.every / 2) : Seconds(3));
-      fill(fault.every, std::max(1_min, 2.0 * *fault.down));
+      fill(fault.down,
+           fault.every ? std::min(Seconds(kOutage), *fault.every / 2) : Seconds(kOutage));
+      fill(fault.every, std::max(Seconds(kOutageEvery), 2.0 * *fault.down));
       break;
     case FaultKind::leaf_down:
-      fill(fault.repair, 2_h);
+      fill(fault.repair, Seconds(kLeafRepair));
       break;
     case FaultKind::rack_power_loss:
       fill(fault.nodes, setup.nodes_per_rack);
-      fill(fault.repair, 1_h);
+      fill(fault.repair, Seconds(kRackRepair));
       break;
     case FaultKind::silent_corruption:
-      fill(fault.after, 6_h);
+      fill(fault.after, Seconds(kCorruptionShows));
       break;
     case FaultKind::wrong_checkpoint:
-      fill(fault.behind, std::int64_t{10});
+      fill(fault.behind, kStaleSaves);
       break;
     default:
       break;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "sim/core/durations.h"
 #include "sim/core/fields.h"
 #include "sim/core/units.h"
 
@@ -56,22 +57,43 @@ constexpr auto enum_words(FaultKind) {
 }
 inline constexpr std::size_t kFaultKinds = enum_words(FaultKind{}).size();
 
-/// One fault. Figures that are absent take the default of the kind (`with_defaults`).
+/// One fault. Figures that are absent take the default of the kind (`with_defaults`); which kind
+/// takes which is in `facts_of`.
 struct Fault {
   FaultKind kind = FaultKind::gpu_dead;
-  std::int64_t node = 0;                     ///< where; a leaf or rack is the one of this node
-  int gpu = 0;                               ///< of the node; its rail is the NIC's
-  std::optional<core::BytesPerSecond> rate;  ///< nvme-slow: what the drive still writes
-  std::optional<double> factor;              ///< share of its speed that the part keeps
-  std::optional<core::Seconds> lasts;        ///< heals itself after; absent: stays until cured
-  std::optional<core::Seconds> repair;       ///< to mend what cannot be replaced by a spare
-  std::optional<core::Seconds> after;        ///< silent-corruption: until the loss shows it
-  std::optional<core::Seconds> down;         ///< optic-flapping: one outage
-  std::optional<core::Seconds> every;        ///< optic-flapping: from one outage to the next
-  std::optional<int> nodes;                  ///< rack-power-loss: nodes in the rack
-  std::optional<std::int64_t> behind;        ///< wrong-checkpoint: saves that the loaded one is old
-  std::optional<core::Seconds> since_save;   ///< work since the last save when it strikes
-  std::optional<std::int64_t> leaf, rack;    ///< replace `node` by the first one of it
+  std::int64_t node = 0;
+  int gpu = 0;  ///< its rail is the NIC's
+  std::optional<std::int64_t> leaf, rack;
+  std::optional<core::BytesPerSecond> rate;
+  std::optional<double> factor;
+  std::optional<core::Seconds> lasts, repair, after, down, every;
+  std::optional<int> nodes;
+  std::optional<std::int64_t> behind;
+  std::optional<core::Seconds> since_save;
+  template <class V>
+  void fields(V& v) {
+    v.required("kind", kind, "What breaks.");
+    v.optional("node", node, "Where: a node of the job; of many, the first.", core::non_negative);
+    v.optional("gpu", gpu, "A GPU of the node.", core::non_negative);
+    v.optional("leaf", leaf, "A leaf switch, in place of a node.", core::non_negative);
+    v.optional("rack", rack, "A rack, in place of a node.", core::non_negative);
+    v.optional("rate", rate, "bytes/s the drive still writes",
+               core::Range{1, 1e15, false, false, "from 1 B/s to 1e6 GB/s"});
+    v.optional("factor", factor, "share of its speed that is left",
+               core::Range{1e-3, 1, false, false,
+                           "above 0 and at most 1, and not below 0.001: a part that slow is as "
+                           "good as hung, try 'hang'"});
+    v.optional("lasts", lasts, "time until it heals itself", core::some_time);
+    v.optional("repair", repair, "time to mend it", core::some_time);
+    v.optional("after", after, "time until the loss shows it", core::some_time);
+    v.optional("down", down, "time of one outage", core::some_time);
+    v.optional("every", every, "time from one outage to the next", core::some_time);
+    v.optional("nodes", nodes, "nodes in the rack", core::at_least_one);
+    v.optional("behind", behind, "saves that the loaded one is old", core::at_least_one);
+    v.optional("since_save", since_save, "work since the last save when it strikes",
+               core::duration);
+  }
+  bool operator==(const Fault&) const = default;
 };
 
 /// What must be done to be rid of a fault.

@@ -12,14 +12,6 @@ namespace headway::drill {
 using core::Context;
 using core::Tick;
 
-namespace {
-
-/// People notice a step slower than this; monitors one slower than `kLate`.
-constexpr double kSlow = 1.05;
-constexpr double kLate = 1.01;
-
-}  // namespace
-
 DrillProcess::DrillProcess(const DrillInput& input)
     : in_(input),
       setup_(*input.setup),
@@ -254,10 +246,10 @@ Symptom DrillProcess::loss_symptom() const {
 }
 
 void DrillProcess::on_slow_step(Context& c) {
-  if (slow_ >= kLate && in_.effect.when_slow) {
+  if (slow_ >= kSlowForMonitors && in_.effect.when_slow) {
     emit(c, *in_.effect.when_slow);
   }
-  if (slow_ >= kSlow) {
+  if (slow_ >= kSlowForPeople) {
     emit(c, Symptom::step_slow);
   }
 }

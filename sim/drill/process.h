@@ -9,14 +9,12 @@
 #include <vector>
 
 #include "sim/core/engine/process.h"
+#include "sim/drill/constants.h"
 #include "sim/drill/run.h"
 
 namespace headway::drill {
 
 inline core::Tick drill_ticks(core::Seconds t) { return core::Clock::campaign().to_ticks(t); }
-
-/// A log is silent when this many steps are missing.
-inline constexpr double kSilentSteps = 3;
 
 /// The job's clock runs in one mode at a time; every notice carries the number of the mode (or of
 /// the attempt) it was made in and is stale in a later one.
@@ -159,6 +157,7 @@ class DrillProcess : public core::Process {
   /// Nodes that are bad, or said to be.
   [[nodiscard]] std::int64_t nodes_out(const Response& response) const;
   [[nodiscard]] std::int64_t nodes_evicted(const Response& response) const;
+  [[nodiscard]] bool waits_for_test(std::int64_t needed, std::int64_t bad) const;
   void send_away(core::Context& c, const Response& response, std::int64_t evicted);
   void go_back(core::Context& c, const Response& response);
   [[nodiscard]] Restore target_of(core::Context& c, const Response& response);

@@ -13,10 +13,6 @@ using core::Tick;
 
 namespace {
 
-/// Until the start of communicators without transport and watchdog is given up: default of torch's
-/// init_process_group.
-constexpr double kInitTimeout = 1800;
-
 constexpr std::size_t kStart = 2, kCommunicators = 3, kLoad = 4, kStages = 6;
 
 std::string drained(std::int64_t nodes) {
@@ -60,7 +56,7 @@ std::int64_t DrillProcess::nodes_out(const Response& response) const {
 
 /// Neighbours fill whole units.
 std::int64_t DrillProcess::nodes_evicted(const Response& response) const {
-  const std::int64_t unit = std::max<std::int64_t>(1, setup_.recovery.evicted);
+  const std::int64_t unit = std::max<std::int64_t>(1, setup_.evicted);
   const std::int64_t units = (nodes_out(response) + unit - 1) / unit;
   return std::min(units * unit, std::max(setup_.nodes, nodes_out(response)));
 }
@@ -76,6 +72,14 @@ void DrillProcess::send_away(Context& c, const Response& response, std::int64_t 
   };
   back(bad, in_.effect.repair);
   back(evicted - bad, setup_.recovery.retest);
+}
+
+/// Of the nodes sent away, as many come back as spares are missing: the healthy ones after their
+/// test, the bad ones after their repair, whichever is sooner first.
+bool DrillProcess::waits_for_test(std::int64_t needed, std::int64_t bad) const {
+  const std::int64_t healthy = needed - bad;
+  const std::int64_t missing = needed - spares_;
+  return setup_.recovery.retest <= in_.effect.repair ? missing <= healthy : missing > bad;
 }
 
 void DrillProcess::stop(Context& c) {
@@ -96,21 +100,20 @@ void DrillProcess::stop(Context& c) {
   const std::int64_t needed = nodes_evicted(response);
   drained_ = needed;
   replacing_ = needed > 0 || (swaps_gpu(response.blamed) && !response.suspects.empty());
-  if (needed <= spares_) {
-    spares_ -= needed;
-    if (needed > 0) {
-      send_away(c, response, needed);
-    }
+  const std::int64_t had = std::max<std::int64_t>(0, spares_);
+  const bool tested = waits_for_test(needed, response.right ? in_.effect.nodes_lost : 0);
+  // Below zero: nodes that come back are taken at once.
+  spares_ -= needed;
+  if (needed > 0) {
+    send_away(c, response, needed);
+  }
+  if (needed <= had) {
     return begin_stages(c);
   }
   phase_ = Account::wait;
-  replacing_ = false;  // the same nodes come back
-  const std::int64_t bad = response.right ? in_.effect.nodes_lost : 0;
-  const bool tested = needed - spares_ <= needed - bad;
   note(c, Moment::recovery,
        fmt::format("{} node{} needed, {} spare: waiting for the {}", needed,
-                   needed == 1 ? " is" : "s are", spares_,
-                   tested ? "test of healthy ones" : "repair"));
+                   needed == 1 ? " is" : "s are", had, tested ? "test of healthy ones" : "repair"));
   c.schedule(drill_ticks(tested ? setup_.recovery.retest : in_.effect.repair),
              {.kind = static_cast<std::uint32_t>(Notice::mended), .a = ++mending_});
 }
@@ -187,9 +190,10 @@ DrillProcess::RestartPart DrillProcess::part(std::size_t stage) const {
     case 1:
       return {Account::load, refills ? r.refill : Seconds(0), "the spare fills its data cache"};
     case kStart:
-      return in_place_ ? RestartPart{Account::restart, r.in_process_start.value_or(r.start),
-                                     "the processes start again in place"}
-                       : RestartPart{Account::restart, r.start, "containers start"};
+      return in_place_
+                 ? RestartPart{Account::restart, r.in_process_start.value_or(r.container_start),
+                               "the processes start again in place"}
+                 : RestartPart{Account::restart, r.container_start, "containers start"};
     case kCommunicators:
       return {Account::restart, r.communicators, "communicators start"};
     case kLoad:
@@ -275,7 +279,7 @@ void DrillProcess::resume(Context& c) {
 }
 
 std::int64_t DrillProcess::replicas_hit() const {
-  const std::int64_t unit = std::max<std::int64_t>(1, setup_.recovery.evicted);
+  const std::int64_t unit = std::max<std::int64_t>(1, setup_.evicted);
   const std::int64_t nodes = (in_.effect.nodes_lost + unit - 1) / unit * unit;
   return std::min(setup_.replicas, (nodes * setup_.replicas + setup_.nodes - 1) / setup_.nodes);
 }
@@ -305,11 +309,13 @@ void DrillProcess::go_on(Context& c) {
   slow_ = static_cast<double>(setup_.replicas) / static_cast<double>(setup_.replicas - hit);
   const auto& r = setup_.recovery;
   c.schedule(drill_ticks(r.elastic->stall), {.kind = static_cast<std::uint32_t>(Notice::reformed)});
-  const std::int64_t unit = std::max<std::int64_t>(1, r.evicted);
+  const std::int64_t unit = std::max<std::int64_t>(1, setup_.evicted);
   const std::int64_t needed = (in_.effect.nodes_lost + unit - 1) / unit * unit;
-  const Seconds wait = needed > spares_ ? in_.effect.repair : Seconds(0);
+  const Seconds back =
+      waits_for_test(needed, in_.effect.nodes_lost) ? setup_.recovery.retest : in_.effect.repair;
+  const Seconds wait = needed > spares_ ? back : Seconds(0);
   spares_ -= std::min(needed, spares_);
-  c.schedule(drill_ticks(wait + r.diagnosis + r.replacement + r.start + r.communicators +
+  c.schedule(drill_ticks(wait + r.diagnosis + r.replacement + r.container_start + r.communicators +
                          r.peer_load.value_or(r.load) + r.warm_up),
              {.kind = static_cast<std::uint32_t>(Notice::prepared)});
 }

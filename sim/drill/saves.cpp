@@ -13,13 +13,6 @@ using core::Context;
 using core::Seconds;
 using core::Tick;
 
-namespace {
-
-/// A save is late when it takes so much longer than usual.
-constexpr Tick kLateShare = 50;
-
-}  // namespace
-
 /// The save before the fault stands in the middle of the rhythm of the storage.
 void DrillProcess::fill_history() {
   const auto& saves = setup_.saves;
@@ -66,7 +59,7 @@ Tick DrillProcess::write_time(Tick now) const {
   if (active_ && in_.effect.storage_share < 1) {
     return drill_ticks(saves.write * storage_slowness());
   }
-  return active_ && in_.effect.drive && !saves.near_drives() ? drive_time(healthy, now) : healthy;
+  return active_ && in_.effect.drive && saves.via_drives ? drive_time(healthy, now) : healthy;
 }
 
 void DrillProcess::begin_save(Context& c) {
@@ -132,7 +125,7 @@ void DrillProcess::save_to_storage(Context& c, Tick stall) {
   const Tick time = write_time(c.now());
   stall += drill_ticks(setup_.saves.snapshot);
   const Tick durable = time == core::kEndOfTime ? time : stall + time;
-  if (time > healthy + healthy / kLateShare) {
+  if (static_cast<double>(time) > kLateSave * static_cast<double>(healthy)) {
     later(c, stall + healthy, Notice::save_late, save_number_);
     // The log tells how long a save took when it is over.
     later(c, setup_[Monitor::save_monitor].on ? stall + 2 * healthy : durable,

@@ -18,6 +18,7 @@
 namespace headway::drill {
 
 using campaign::JobModel;
+using campaign::JobRecovery;
 using campaign::NearLevel;
 using campaign::Reach;
 
@@ -43,23 +44,7 @@ struct DrillSaves {
   std::vector<NearLevel> near;     ///< the others stay in these
   double in_run = 0;               ///< saves to storage of the whole run; 0: unknown
 
-  /// A node's drive holds near saves only, if there are any on drives, and else what its node sends
-  /// to storage; as in the campaign.
-  [[nodiscard]] bool near_drives() const;
-};
-
-/// From the name of the bad part to running again.
-struct DrillRecovery {
-  core::Seconds diagnosis, replacement, start, load, warm_up, repair;
-  core::Seconds refill{};         ///< a spare fills its cache of the data set
-  core::Seconds communicators{};  ///< after `start`, before `load`
-  core::Seconds retest{3600};     ///< until a healthy node that was taken out is a spare again
-  std::optional<core::Seconds> in_process_start{};  ///< replaces `start` where no node is taken out
-  std::optional<core::Seconds> peer_load{};         ///< state comes from peers, never from saves
-  failures::SlowPart slow_part = failures::SlowPart::save_first;
-  failures::Eviction eviction = failures::Eviction::node;
-  std::int64_t evicted = 1;  ///< nodes of a rack or a parallel group, for eviction by these
-  std::optional<failures::ElasticSpec> elastic{};
+  bool via_drives = false;  ///< those to storage pass a drive of each node
 };
 
 /// The first of the job's NICs that is plugged into a leaf.
@@ -78,7 +63,8 @@ struct DrillSetup {
   std::vector<LeafPlace> first_of_leaf;  ///< empty: leaves have no numbers
   core::Seconds step;                    ///< healthy
   DrillSaves saves;
-  DrillRecovery recovery;
+  JobRecovery recovery;
+  std::int64_t evicted = 1;  ///< nodes of a rack or a parallel group, for eviction by these
   std::array<MonitorSetting, kMonitors> monitors{};
   std::array<double, kFaultKinds> rate{};  ///< of each kind, in this job [1/s]
   std::array<std::string_view, kFaultKinds> rate_source{};

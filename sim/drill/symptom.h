@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <string_view>
 
+#include "sim/core/durations.h"
 #include "sim/core/fields.h"
+#include "sim/core/units.h"
 
 namespace headway::drill {
 
@@ -55,6 +57,18 @@ constexpr auto enum_words(Monitor) {
                     E{M::people, "people"}};
 }
 inline constexpr std::size_t kMonitors = enum_words(Monitor{}).size();
+
+/// A change of one watcher.
+struct MonitorChange {
+  Monitor name = Monitor::people;
+  core::Seconds time{0};  ///< 0: the monitor's own
+  template <class V>
+  void fields(V& v) {
+    v.required("name", name, "Who watches.");
+    v.optional("time", time, "Timeout, or period of looking.", core::some_time);
+  }
+  bool operator==(const MonitorChange&) const = default;
+};
 
 enum class Symptom : std::uint8_t {
   gpu_off_bus,

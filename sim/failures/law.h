@@ -55,6 +55,8 @@ class Law {
   /// gets there.
   [[nodiscard]] core::Seconds age_at(double hazard) const;
   [[nodiscard]] double survival(core::Seconds age) const;
+  /// Every part fails in the end: S falls to zero.
+  [[nodiscard]] bool always_fails() const { return !std::holds_alternative<DefectsLaw>(law_); }
   /// The rate does not change with age.
   [[nodiscard]] bool memoryless() const { return std::holds_alternative<ExponentialLaw>(law_); }
 

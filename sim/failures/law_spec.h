@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "sim/core/durations.h"
 #include "sim/core/fields.h"
 #include "sim/core/units.h"
 
@@ -24,8 +25,9 @@ struct AgeFactorSpec {
   template <class V>
   void fields(V& v) {
     v.required("until", until, "Age at which the stretch ends; the first begins at age 0.",
-               core::positive);
-    v.required("factor", factor, "Failure rate in it / 1 over mtbf.", core::non_negative);
+               core::some_time);
+    v.required("factor", factor, "Failure rate in it / 1 over mtbf.",
+               core::Range{0, 1e6, false, false, "from 0 to 1,000,000"});
   }
   bool operator==(const AgeFactorSpec&) const = default;
 };
@@ -44,8 +46,9 @@ struct LawSpec {
                "mtbf; defects: infant "
                "mortality, mtbf is the mean life of a defective part.");
     v.optional("shape", shape, "Weibull: below 1 the young fail more often, above 1 the old.",
-               core::positive);
-    v.optional("sigma", sigma, "Lognormal: standard deviation of the logarithm.", core::positive);
+               core::Range{0.1, 100, false, false, "from 0.1 to 100"});
+    v.optional("sigma", sigma, "Lognormal: standard deviation of the logarithm.",
+               core::Range{0, 10, true, false, "above 0 and at most 10"});
     v.optional("defective", defective,
                "Defects: share of new parts that are defective; the others "
                "never fail. `age` is the "
@@ -75,7 +78,7 @@ struct LemonSpec {
     v.required("factor", factor,
                "Failure rate of a lemon / that of a good node; the table's "
                "rates are the mean of both.",
-               core::at_least_one);
+               core::Range{1, 1e6, false, false, "from 1 to 1,000,000"});
     v.optional("evict_after", evict_after,
                "Failures after which a lemon is exchanged for a good node; 0: never.",
                core::non_negative);

@@ -5,10 +5,14 @@
 #include <cstdint>
 #include <optional>
 
+#include "sim/core/durations.h"
 #include "sim/core/fields.h"
 #include "sim/core/units.h"
 
 namespace headway::failures {
+
+/// A detector that finds less than one fault in a thousand is none.
+inline constexpr core::Range recall_range{1e-3, 1, false, false, "from 0.001 to 1"};
 
 /// A periodic test of all nodes, beside the job.
 struct HealthCheckSpec {
@@ -16,9 +20,8 @@ struct HealthCheckSpec {
   double recall = 1;
   template <class V>
   void fields(V& v) {
-    v.required("every", every, "From one test of a node to the next.", core::positive);
-    v.optional("recall", recall, "Chance that one test finds a fault that is there.",
-               core::fraction);
+    v.required("every", every, "From one test of a node to the next.", core::period);
+    v.optional("recall", recall, "Chance that one test finds a fault that is there.", recall_range);
   }
   bool operator==(const HealthCheckSpec&) const = default;
 };
@@ -31,12 +34,12 @@ struct StragglerMonitorSpec {
   template <class V>
   void fields(V& v) {
     v.required("window", window, "How long a part must be slow before the monitor can tell.",
-               core::positive);
-    v.optional("recall", recall, "Chance that one window finds a slow part.", core::fraction);
+               core::period);
+    v.optional("recall", recall, "Chance that one window finds a slow part.", recall_range);
     v.optional("false_alarm_every", false_alarm_every,
                "Mean time between alarms without a fault, of the whole job; "
                "absent: none.",
-               core::positive);
+               core::Range{60, core::kCentury, false, false, "between 1 min and 100 years"});
   }
   bool operator==(const StragglerMonitorSpec&) const = default;
 };
@@ -53,13 +56,13 @@ struct DetectorsSpec {
     v.optional("process_exit", process_exit,
                "A process dies until its launcher knows; sees every fault that "
                "stops a process.",
-               core::non_negative);
+               core::duration);
     v.optional("watchdog", watchdog,
                "Timeout of a collective (NCCL's is 600 s in PyTorch); sees "
                "stops and hangs.",
-               core::positive);
+               core::some_time);
     v.optional("heartbeat", heartbeat, "Time without a report until alarm; sees stops and hangs.",
-               core::positive);
+               core::some_time);
     v.optional("health_check", health_check, "Periodic tests; see every fault of a part.");
     v.optional("straggler_monitor", straggler_monitor, "Sees slow GPUs and links.");
   }
@@ -97,9 +100,8 @@ struct ElasticSpec {
   int fewest_replicas = 1;
   template <class V>
   void fields(V& v) {
-    v.optional("stall", stall, "Alarm until the other replicas run again.", core::non_negative);
-    v.optional("rejoin", rejoin, "All replicas stand while a mended one joins.",
-               core::non_negative);
+    v.optional("stall", stall, "Alarm until the other replicas run again.", core::duration);
+    v.optional("rejoin", rejoin, "All replicas stand while a mended one joins.", core::duration);
     v.optional("fewest_replicas", fewest_replicas, "With fewer the job stops.", core::at_least_one);
   }
   bool operator==(const ElasticSpec&) const = default;
@@ -131,49 +133,49 @@ struct RecoverySpec {
   template <class V>
   void fields(V& v) {
     v.optional("detection", detection, "Failure to alarm, where `detectors` is absent.",
-               core::non_negative);
+               core::duration);
     v.optional("detectors", detectors, "Who notices what; replaces `detection`.");
-    v.optional("diagnosis", diagnosis, "Alarm to the name of the bad part.", core::non_negative);
+    v.optional("diagnosis", diagnosis, "Alarm to the name of the bad part.", core::duration);
     v.optional("wrong_blame", wrong_blame,
                "Chance that a healthy part is named; the job then restarts, "
                "fails again and is "
                "diagnosed anew.",
-               core::Range{0, 1, false, true, "0 or more and below 1"});
+               core::Range{0, 0.99, false, false, "from 0 to 0.99"});
     v.optional("slow_part", slow_part,
                "A slow part is found: stop at once, save first, or keep it.");
     v.optional("eviction", eviction, "What leaves the job with a bad part.");
     v.optional("rack_nodes", rack_nodes, "Nodes in a rack, for eviction by rack.",
-               core::at_least_one);
+               core::Range{1, 1e6, false, false, "from 1 to 1,000,000"});
     v.optional("replacement", replacement, "Draining the node and taking a hot spare.",
-               core::non_negative);
-    v.optional("repair", repair, "Mean time until a lost node is back as a spare.", core::positive);
+               core::duration);
+    v.optional("repair", repair, "Mean time until a lost node is back as a spare.",
+               core::some_time);
     v.optional("repair_sigma", repair_sigma,
                "Repair times are lognormal with this deviation of the "
                "logarithm; 0: exponential.",
-               core::non_negative);
+               core::Range{0, 5, false, false, "from 0 to 5"});
     v.optional("repair_crews", repair_crews, "Nodes repaired at a time; 0: all at once.",
-               core::non_negative);
+               core::Range{0, 1e6, false, false, "from 0 to 1,000,000"});
     v.optional("retest", retest, "Time until a healthy node that was taken out is back as a spare.",
-               core::non_negative);
+               core::duration);
     v.optional("container_start", container_start, "Scheduling and starting the processes.",
-               core::non_negative);
+               core::duration);
     v.optional("in_process_start", in_process_start,
                "The same where no node is lost and processes restart in place; "
                "absent: containers "
                "start anew.",
-               core::non_negative);
+               core::duration);
     v.optional("communicator_start", communicator_start, "NCCL initialisation, fixed part.",
-               core::non_negative);
+               core::duration);
     v.optional("communicator_start_per_rank", communicator_start_per_rank,
-               "NCCL initialisation, part that grows with the ranks.", core::non_negative);
+               "NCCL initialisation, part that grows with the ranks.", core::duration);
     v.optional("state_from", state_from,
                "checkpoint: the last durable save; peers: another replica, "
                "nothing but the step "
                "under way is lost.");
     v.optional("peer_load", peer_load, "Measured time to copy state from peers; absent: computed.",
-               core::non_negative);
-    v.optional("warm_up", warm_up, "Compilation, caches and the first slow step.",
-               core::non_negative);
+               core::duration);
+    v.optional("warm_up", warm_up, "Compilation, caches and the first slow step.", core::duration);
     v.optional("elastic", elastic,
                "Go on without the replica that lost a node; absent: the whole "
                "job waits.");

@@ -95,6 +95,11 @@ constexpr bool is_slow(Effect effect) {
          effect == Effect::flapping_link || effect == Effect::slow_drive;
 }
 
+/// What keeps less of its speed is as good as gone: say `stop` or `hang`.
+inline constexpr core::Range keeps_range{1e-3, 1, false, false, "from 0.001 to 1"};
+/// From a second to 1e9 hours, the longest mean life that data sheets of parts give.
+inline constexpr core::Range mtbf_range{1, 3.6e12, false, false, "between 1 s and 1e9 h"};
+
 /// One class of failures over one population.
 struct HazardSpec {
   std::string name;
@@ -124,36 +129,36 @@ struct HazardSpec {
     v.optional("keeps", keeps,
                "Share of its speed or rate that a slow part keeps; of a "
                "flapping link the share of time it is up.",
-               core::fraction);
+               keeps_range);
     v.optional("lasts", lasts,
                "Mean time until a slow part is well again by itself; absent: "
                "until it is replaced.",
-               core::positive);
+               core::some_time);
     v.optional("notice", notice, "Warning before capacity is taken back (preemption).",
-               core::non_negative);
+               core::duration);
     v.optional("mtbf", mtbf, "Mean time between failures of one gpu, node, domain or job.",
-               core::positive);
+               mtbf_range);
     v.optional("count", count,
                "Failures counted over the list's `observed` exposure, instead "
                "of mtbf.",
-               core::non_negative);
+               core::Range{0, 1e9, false, false, "from 0 to 1e9"});
     v.optional("node_lost", node_lost,
                "The node must be replaced; false: the job restarts where it was.");
     v.optional("detection", detection,
                "Added to the recovery's own detection time (a hang waits for "
                "its watchdog).",
-               core::non_negative);
+               core::duration);
     v.optional("nodes_lost", nodes_lost,
                "Nodes one failure takes at once, the size of a failure domain "
                "(rack, leaf, power unit).",
-               core::at_least_one);
+               core::Range{1, 1e6, false, false, "from 1 to 1,000,000"});
     v.optional("latent", latent,
                "Silent (corruption, loss spike): the job runs on for so long, "
                "then goes back to "
                "the last save before.",
-               core::non_negative);
+               core::duration);
     v.optional("law", law, "How the rate changes with age; only with mtbf.");
-    v.optional("age", age, "Age of the parts when the run starts.", core::non_negative);
+    v.optional("age", age, "Age of the parts when the run starts.", core::duration);
     v.optional("after_failure", after_failure,
                "renewed: a new part takes its place; as_old: the part is "
                "mended and goes on ageing.");
@@ -168,9 +173,9 @@ struct ExposureSpec {
   core::Seconds wall;
   template <class V>
   void fields(V& v) {
-    v.required("gpus", gpus, "GPUs observed.", core::at_least_one);
+    v.required("gpus", gpus, "GPUs observed.", core::Range{1, 1e9, false, false, "from 1 to 1e9"});
     v.optional("gpus_per_node", gpus_per_node, "GPUs in one node of them.", core::at_least_one);
-    v.required("wall", wall, "Time observed.", core::positive);
+    v.required("wall", wall, "Time observed.", core::some_time);
   }
   bool operator==(const ExposureSpec&) const = default;
 };
@@ -185,16 +190,16 @@ struct RecordedFailureSpec {
   std::optional<core::Seconds> repair;
   template <class V>
   void fields(V& v) {
-    v.required("at", at, "Wall clock since the start of the run.", core::non_negative);
+    v.required("at", at, "Wall clock since the start of the run.", core::duration);
     v.required("name", name, "What happened; failures of one name are counted together.");
     v.required("component", component, "Class of the failing part.");
     v.optional("nodes_lost", nodes_lost,
                "Nodes that must be replaced; 0: the job restarts where it was.",
-               core::non_negative);
+               core::Range{0, 1e6, false, false, "from 0 to 1,000,000"});
     v.optional("detection", detection, "Added to the recovery's own detection time.",
-               core::non_negative);
+               core::duration);
     v.optional("repair", repair, "Time until the lost nodes were back; absent: drawn.",
-               core::non_negative);
+               core::duration);
   }
   bool operator==(const RecordedFailureSpec&) const = default;
 };
@@ -205,8 +210,9 @@ struct MaintenanceSpec {
   core::Seconds lasts;
   template <class V>
   void fields(V& v) {
-    v.required("every", every, "From one beginning to the next.", core::positive);
-    v.required("lasts", lasts, "How long the job stands still.", core::non_negative);
+    v.required("every", every, "From one beginning to the next.",
+               core::Range{60, core::kCentury, false, false, "between 1 min and 100 years"});
+    v.required("lasts", lasts, "How long the job stands still.", core::duration);
   }
   bool operator==(const MaintenanceSpec&) const = default;
 };
@@ -222,7 +228,7 @@ struct ThrottleSpec {
                core::Range{0, 86400, false, true, "0 h or more and below 24 h"});
     v.required("until", until, "Time of day it ends.",
                core::Range{0, 86400, true, false, "above 0 h and at most 24 h"});
-    v.required("keeps", keeps, "Share of its speed that every GPU keeps.", core::fraction);
+    v.required("keeps", keeps, "Share of its speed that every GPU keeps.", keeps_range);
   }
   bool operator==(const ThrottleSpec&) const = default;
 };

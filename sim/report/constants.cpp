@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/config/load.h"
+#include "sim/drill/constants.h"
 #include "sim/gpu/constants.h"
 #include "sim/gpu/spec.h"
 #include "sim/network/constants.h"
@@ -141,6 +142,7 @@ Table constants_table(const std::vector<std::filesystem::path>& roots) {
               false};
   add_room(gpu::model_constants(), table);
   add_room(network::model_constants(), table);
+  add_room(drill::model_constants(), table);
   add_kind<gpu::GpuSpec>(roots, table);
   add_kind<network::FabricSpec>(roots, table);
   add_kind<workload::FrameworkSpec>(roots, table);

@@ -61,8 +61,9 @@ DefinitionSection campaign_section() {
         "the same in GPU seconds / all GPU seconds paid for, spares included: `ettr x gpus / (gpus "
         "+ spare GPUs)`"},
        {"campaign.interruptions", "",
-        "faults that stopped the job, those that strike during a restart and slow parts it stopped "
-        "for included"},
+        "times that the job was stopped: by faults, those that strike during a restart included, "
+        "by "
+        "slow parts, and by the same fault again after a healthy part was blamed for it"},
        {"campaign.ledger_gpu_s", "s",
         "GPU seconds an account, mean over trials; the accounts add up to wall x all GPUs paid "
         "for"},
@@ -73,8 +74,11 @@ DefinitionSection campaign_section() {
         "step simulations of degraded states; each kind, severity and place that is alike is "
         "simulated once"},
        {"campaign.advice", "",
-        "ETTR at other intervals (`exact`: closed form, else up to 50 trials with equal random "
-        "numbers); fewest `spares` that wait less than `wait_target` of the time (`spares_exact`: "
+        "ETTR at the job's own interval (that of `campaign.ettr`) and at others, null where the "
+        "run "
+        "would hardly end (`exact`: closed form where nobody waits for a spare and it agrees with "
+        "the trials; else up to 50 trials with equal random numbers); fewest `spares` that wait "
+        "less than `wait_target` of the time (`spares_exact`: "
         "Erlang's loss formula, else as many trials); mean gain if every failure were noticed up "
         "to `earlier_s` sooner, with its "
         "standard error"},

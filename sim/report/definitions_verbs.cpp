@@ -17,7 +17,8 @@ DefinitionSection table_section() {
         "not "
         "durable the next ones are skipped, and this is the interval that results"},
        {"the same, best for these failures", "s",
-        "`tau* = mu (1 + W0(-e^(-C/mu - 1)))`, no less than P - C; mu is the row \"mean time "
+        "`tau* = mu (1 + W0(-e^(-C/mu - 1)))`, no less than P - C and no more than the run; mu is "
+        "the row \"mean time "
         "between interruptions\", C the stall, P the time until durable"},
        {"stall of one checkpoint", "s", "C: training stands still"},
        {"from snapshot to durable", "s", "P: 0 for synchronous saves, whose stall contains it"},

@@ -1,8 +1,11 @@
 // What `headway drill --list` prints: the kinds of faults with their keys, and the monitors.
+#include <algorithm>
 #include <fmt/format.h>
+#include <map>
 
-#include "sim/report/drill_fault_text.h"
+#include "sim/config/reflect.h"
 #include "sim/report/drill_report.h"
+#include "sim/report/fault_argument.h"
 #include "sim/report/table.h"
 
 namespace headway::report {
@@ -13,35 +16,25 @@ using core::Seconds;
 using drill::Fault;
 using drill::FaultKind;
 
+/// The key as its field list describes it, with what the kind takes where nothing is given.
 std::string words(std::string_view key, const Fault& usual) {
   const auto time = [](const std::optional<Seconds>& value, const char* absent) {
     return value ? elapsed(*value) : std::string(absent);
   };
-  if (key == "rate") {
-    return "bytes/s the drive still writes [half of what a node can]";
-  }
-  if (key == "factor") {
-    return fmt::format("share of its speed that is left [{}]", usual.factor.value_or(1));
-  }
-  if (key == "lasts") {
-    return "time until it heals itself [never]";
-  }
-  if (key == "repair") {
-    return fmt::format("time to mend it [{}]", time(usual.repair, "run.recovery.repair"));
-  }
-  if (key == "after") {
-    return fmt::format("time until the loss shows it [{}]", time(usual.after, "at once"));
-  }
-  if (key == "down") {
-    return fmt::format("time of one outage [{}]", time(usual.down, ""));
-  }
-  if (key == "every") {
-    return fmt::format("time from one outage to the next [{}]", time(usual.every, ""));
-  }
-  if (key == "nodes") {
-    return "nodes in the rack [an NVLink domain, two at least]";
-  }
-  return fmt::format("saves that the loaded one is old [{}]", usual.behind.value_or(0));
+  const std::map<std::string_view, std::string> absent{
+      {"rate", "half of what a node can"},
+      {"factor", fmt::format("{}", usual.factor.value_or(1))},
+      {"lasts", "never"},
+      {"repair", time(usual.repair, "run.recovery.repair")},
+      {"after", time(usual.after, "at once")},
+      {"down", time(usual.down, "")},
+      {"every", time(usual.every, "")},
+      {"nodes", "an NVLink domain, two at least"},
+      {"behind", fmt::format("{}", usual.behind.value_or(0))}};
+  const auto& fields = config::spec_type<Fault>().fields;
+  const auto field = std::find_if(fields.begin(), fields.end(),
+                                  [key](const auto& candidate) { return candidate.name == key; });
+  return fmt::format("{} [{}]", field->description, absent.at(key));
 }
 
 std::string where(FaultKind kind) {

@@ -89,7 +89,7 @@ Json advice_json(const campaign::Advice& advice) {
   Json curve = Json::array();
   for (const auto& point : advice.interval_curve) {
     curve.push_back({{"interval_s", number_or_null(point.interval.si())},
-                     {"ettr", number_or_null(point.ettr)},
+                     {"ettr", point.ettr ? number_or_null(*point.ettr) : Json(nullptr)},
                      {"exact", point.exact}});
   }
   Json earlier = Json::array();

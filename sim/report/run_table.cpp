@@ -156,7 +156,7 @@ Table advice_table(const campaign::Advice& advice) {
   Table table{"What would help", {{"change", false}, {"ETTR [%]"}, {"days saved"}}, {}, false};
   for (const auto& point : advice.interval_curve) {
     table.rows.push_back({"a checkpoint every " + number(point.interval.si()) + " s of work",
-                          number(100 * point.ettr), ""});
+                          point.ettr ? number(100 * *point.ettr) : "hardly ends", ""});
   }
   for (const auto& gain : advice.earlier_detection) {
     table.rows.push_back({"failures noticed up to " + number(gain.earlier.si()) + " s earlier",

@@ -65,6 +65,12 @@ Seconds snapshot_time(const ShardLayout& layout,
          host_bandwidth;
 }
 
+Seconds snapshot_stall(const ShardLayout& layout,
+                       const CheckpointSpec& checkpoint,
+                       BytesPerSecond host_bandwidth) {
+  return checkpoint.fixed_cost + snapshot_time(layout, checkpoint, host_bandwidth);
+}
+
 BytesPerSecond client_write_rate(const StorageSpec& storage) {
   const auto& s = storage.client_slots;
   return s ? std::min(storage.client_write_bandwidth, slot_limit(s->slots, s->request, s->latency))
@@ -123,7 +129,7 @@ NearTimes near_times(const ShardLayout& layout,
                      bool snapshots) {
   const Seconds snapshot = snapshot_time(layout, checkpoint, host_bandwidth);
   NearTimes times;
-  times.stall = level.stall.value_or(snapshots ? snapshot : Seconds(0));
+  times.stall = level.stall.value_or(snapshots ? checkpoint.fixed_cost + snapshot : Seconds(0));
   if (level.place == NearPlace::host) {
     times.persist = level.persist.value_or(Seconds(0));
     times.load = level.load.value_or(snapshot);
@@ -196,7 +202,7 @@ CheckpointTimes checkpoint_times(const ShardLayout& layout,
                                  const CheckpointSpec& checkpoint,
                                  const StorageSpec& storage,
                                  BytesPerSecond host_bandwidth) {
-  const Seconds snapshot = snapshot_time(layout, checkpoint, host_bandwidth);
+  const Seconds snapshot = snapshot_stall(layout, checkpoint, host_bandwidth);
   const Seconds persist = checkpoint.persist.value_or(persist_time(layout, checkpoint, storage));
   CheckpointTimes times;
   times.load = checkpoint.load.value_or(load_time(layout, checkpoint, storage));

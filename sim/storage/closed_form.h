@@ -59,6 +59,11 @@ core::Seconds snapshot_time(const ShardLayout& layout,
                             const CheckpointSpec& checkpoint,
                             core::BytesPerSecond host_bandwidth);
 
+/// What training stands still for at least: the fixed cost of a save and the copy to the host.
+core::Seconds snapshot_stall(const ShardLayout& layout,
+                             const CheckpointSpec& checkpoint,
+                             core::BytesPerSecond host_bandwidth);
+
 /// What one node can write, or read: its client, or what its request slots allow.
 core::BytesPerSecond client_write_rate(const StorageSpec& storage);
 core::BytesPerSecond client_read_rate(const StorageSpec& storage);
@@ -151,7 +156,8 @@ struct CheckpointTimes {
   core::Seconds load;
 };
 
-/// A synchronous save stalls for snapshot and persist, an asynchronous one for the snapshot only.
+/// A synchronous save stalls for its fixed cost, snapshot and persist, an asynchronous one for its
+/// fixed cost and the snapshot only.
 CheckpointTimes checkpoint_times(const ShardLayout& layout,
                                  const CheckpointSpec& checkpoint,
                                  const StorageSpec& storage,

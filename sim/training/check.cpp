@@ -466,10 +466,15 @@ CheckedScenario check(Scenario scenario, const SourceMarks& marks) {
   scenario.cluster.node.scale_up.domain_gpus =
       filled_domain(scenario.cluster, scenario.parallelism);
   checked.scenario_ = std::move(scenario);
+  checked.marks_ = marks;
   checked.gpus_ = gpus;
   checked.data_parallel_ = data;
   checked.micro_batches_ = micro_batches;
   return checked;
+}
+
+void refuse(const CheckedScenario& checked, std::string_view path, std::string message) {
+  throw core::Error({core::Diagnostic{checked.mark(path), std::move(message)}});
 }
 
 }  // namespace headway::training

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
 
 #include "sim/core/error.h"
 #include "sim/training/scenario.h"
@@ -21,6 +24,11 @@ class CheckedScenario {
   /// GPUs of a whole NVLink domain; the scenario's `domain_gpus` is what the job fills of it
   /// (`filled_domain`).
   [[nodiscard]] int whole_domain() const { return whole_domain_; }
+  /// Where the value of `path`, or of its nearest parent, was written; nothing if nobody knows.
+  [[nodiscard]] std::optional<core::SourceMark> mark(std::string_view path) const {
+    return core::find_mark(marks_, path);
+  }
+  [[nodiscard]] const core::SourceMarks& marks() const { return marks_; }
   /// Tokens of one step.
   [[nodiscard]] double tokens_per_step() const {
     return static_cast<double>(scenario_.training.global_batch) *
@@ -31,6 +39,7 @@ class CheckedScenario {
   friend CheckedScenario check(Scenario scenario, const core::SourceMarks& marks);
   CheckedScenario() = default;
   Scenario scenario_;
+  core::SourceMarks marks_;
   std::int64_t gpus_ = 0;
   int data_parallel_ = 1;
   int micro_batches_ = 1;
@@ -40,5 +49,11 @@ class CheckedScenario {
 /// @param marks  where each value was written; may be empty
 /// @throws Error with every violated rule
 CheckedScenario check(Scenario scenario, const core::SourceMarks& marks = {});
+
+/// A complaint that only a simulation could find, at the place of the field it is about.
+/// @throws Error always
+[[noreturn]] void refuse(const CheckedScenario& checked,
+                         std::string_view path,
+                         std::string message);
 
 }  // namespace headway::training

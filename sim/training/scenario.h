@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/core/durations.h"
 #include "sim/core/fields.h"
 #include "sim/failures/spec.h"
 #include "sim/network/spec.h"
@@ -25,9 +26,11 @@ struct UntilSpec {
   std::optional<core::Seconds> wall;
   template <class V>
   void fields(V& v) {
-    v.optional("tokens", tokens, "Tokens to train on.", core::positive);
-    v.optional("steps", steps, "Optimizer steps.", core::at_least_one);
-    v.optional("wall", wall, "Wall clock.", core::positive);
+    v.optional("tokens", tokens, "Tokens to train on.",
+               core::Range{1, 1e18, false, false, "from 1 to 1e18"});
+    v.optional("steps", steps, "Optimizer steps.",
+               core::Range{1, 1e12, false, false, "from 1 to 1e12"});
+    v.optional("wall", wall, "Wall clock.", core::period);
   }
   bool operator==(const UntilSpec&) const = default;
 };
@@ -50,7 +53,8 @@ struct RunSpec {
     v.optional("recovery", recovery, "From failure to the first useful step.");
     v.optional("data", data, "What is read to train on; absent: never waited for.");
     v.optional("prices", prices, "What it costs; absent: no cost is printed.");
-    v.optional("trials", trials, "Independent draws of the campaign.", core::at_least_one);
+    v.optional("trials", trials, "Independent draws of the campaign.",
+               core::Range{1, 1e6, false, false, "from 1 to 1,000,000"});
     v.optional("seed", seed, "Seed of all random streams.", core::non_negative);
   }
   bool operator==(const RunSpec&) const = default;
@@ -66,8 +70,9 @@ struct ClaimSpec {
   std::optional<double> ettr;
   template <class V>
   void fields(V& v) {
-    v.optional("wall", wall, "Claimed wall clock.", core::positive);
-    v.optional("tokens", tokens, "Claimed tokens.", core::positive);
+    v.optional("wall", wall, "Claimed wall clock.", core::some_time);
+    v.optional("tokens", tokens, "Claimed tokens.",
+               core::Range{1, 1e18, false, false, "from 1 to 1e18"});
     v.optional("mfu", mfu, "Published model FLOPs utilization.", core::fraction);
     v.optional("hfu", hfu, "Published hardware FLOPs utilization.", core::fraction);
     v.optional("tflops_per_gpu", tflops_per_gpu, "Published rate per GPU [TFLOP/s].",

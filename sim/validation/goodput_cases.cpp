@@ -205,6 +205,7 @@ campaign::JobModel goodput_job(const GoodputCase& given, std::uint32_t trial) {
                      ? *given.interval
                      : std::max(campaign::optimal_interval(job.stall, mu, job.persist), Seconds(1));
   // The sources state one time from failure to running again; nothing fails in it.
+  job.recovery = campaign::JobRecovery::at_once();
   job.recovery.detection = *given.downtime;
   failures::Hazard hazard;
   hazard.name = "Any interruption";

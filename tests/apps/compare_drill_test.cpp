@@ -129,7 +129,8 @@ TEST_F(DrillVerb, WhatItCannotReadIsRefusedWithAHint) {
     EXPECT_EQ(outcome.out, "") << fault;
     return outcome.err;
   };
-  EXPECT_THAT(complaint("gpu-ded"), HasSubstr("unknown kind 'gpu-ded'; did you mean 'gpu-dead'?"));
+  EXPECT_THAT(complaint("gpu-ded"),
+              HasSubstr("kind 'gpu-ded' is unknown; did you mean 'gpu-dead'?"));
   EXPECT_THAT(complaint("hang,rate=3"), HasSubstr("hang takes since_save, not 'rate=3'"));
   EXPECT_THAT(complaint("nvme-slow,rate=18"), HasSubstr("'18' has no unit"));
   EXPECT_THAT(complaint("gpu-slow,factor=2"), HasSubstr("above 0 and at most 1"));

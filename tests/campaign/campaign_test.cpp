@@ -101,8 +101,20 @@ CampaignOutcome simulate(const training::Scenario& s, int threads = 0) {
 }
 
 TEST(Campaign, OfLlama3IsInterruptedAsOftenAsPublished) {
-  const CampaignOutcome outcome = simulate(scenario());
-  EXPECT_NEAR(outcome.result.interruptions.mean, 419, 4 * std::sqrt(419.0));
+  training::Scenario s = scenario();
+  s.run.trials = 500;
+  const CampaignOutcome outcome = simulate(s);
+  // Failures strike while the job runs or restarts, so Poisson of mean 419 x the exposed share of
+  // the wall clock; the mean of 500 trials is known to sqrt(419 / 500) = 0.9 of them.
+  const Ledger& ledger = outcome.result.ledger;
+  const double down = ledger[Account::detect] + ledger[Account::diagnose] + ledger[Account::wait];
+  const double drained =
+      60.0 * 16384 *
+      (outcome.result.interruptions.mean - 98 * outcome.result.interruptions.mean / 419);
+  const double exposed = 1 - (down + drained) / (16384 * 54 * kDay);
+  const double bound = 4 * std::sqrt(419.0 / 500);
+  EXPECT_NEAR(outcome.result.interruptions.mean, 419 * exposed, bound);
+  EXPECT_LT(bound, 0.01 * 419);
   EXPECT_NEAR(outcome.result.mean_time_between_interruptions.si(), 54 * kDay / 419, 1e-6);
   double sum = 0;
   for (const auto& count : outcome.result.by_hazard) {
@@ -170,8 +182,8 @@ TEST(Campaign, RoundsTokensUpToWholeSteps) {
 
 TEST(Campaign, ResolvesTheAutomaticIntervalToTheOptimum) {
   const ResolvedJob resolved = resolve_job(training::check(scenario()), step());
-  // 405.85e9 parameters x 14 B / 16,384 GPUs / 25 GB/s.
-  EXPECT_NEAR(resolved.job.stall.si(), 405.85e9 * 14 / 16384 / 25e9, 1e-5);
+  // The fixed cost of 1 s, and 405.85e9 parameters x 14 B / 16,384 GPUs / 25 GB/s.
+  EXPECT_NEAR(resolved.job.stall.si(), 1 + 405.85e9 * 14 / 16384 / 25e9, 1e-5);
   const Seconds best =
       optimal_interval(resolved.job.stall, Seconds(54 * kDay / 419), resolved.job.persist);
   EXPECT_DOUBLE_EQ(resolved.job.interval.si(), std::max(best.si(), 5.6));
@@ -303,15 +315,109 @@ TEST(Campaign, BillsEveryGpuHour) {
               outcome.mean_bill->total().si() / (outcome.result.ettr.mean * hours * 16384), 1e-9);
 }
 
-TEST(Campaign, NeverHasAnEfficiencyAboveOne) {
+// A run of so many hours of wall clock that nothing stops: its last save, of 1 s + 14 ms, is
+// timed to the end, and all but the saves is work. With failures it is less, and never below 0.8
+// of the exact long run (0.94) here.
+TEST(Campaign, IsAsEfficientAsItsSavesLetIt) {
   training::Scenario s = scenario();
+  s.run.checkpoint.persist = Seconds(0);
+  s.run.checkpoint.interval = core::OrAuto<Seconds>{Seconds(600)};
   for (const double hours : {0.5, 6.0, 100.0}) {
     s.run.until = training::UntilSpec{.tokens = {}, .steps = {}, .wall = Seconds(hours * 3600)};
-    const CampaignOutcome outcome = simulate(s);
-    EXPECT_LE(outcome.result.ettr.p95, 1);
-    EXPECT_LE(outcome.result.goodput.p95, outcome.result.ettr.p95);
-    EXPECT_GE(outcome.result.ettr.p5, 0);
+    s.run.failures.reset();
+    const double stall = 1 + 405.85e9 * 14 / 16384 / 25e9;
+    const double saves = std::ceil(hours * 3600 / (600 + stall));
+    const CampaignOutcome healthy = simulate(s);
+    EXPECT_NEAR(healthy.result.ettr.mean, 1 - saves * stall / (hours * 3600), 1e-6) << hours;
+    s.run.failures = llama3_failures();
+    const CampaignOutcome struck = simulate(s);
+    EXPECT_LT(struck.result.ettr.mean, healthy.result.ettr.mean) << hours;
+    EXPECT_GT(struck.result.ettr.mean, 0.8 * 0.94) << hours;
+    EXPECT_LE(struck.result.ettr.p95, healthy.result.ettr.mean + 1e-9) << hours;
+    EXPECT_NEAR(struck.result.goodput.mean, struck.result.ettr.mean * 2048 / (2048 + 64), 1e-9);
   }
+}
+
+// An interval beyond the end of the run is the end of the run: whoever asks for 10 days between the
+// saves of a run of 0.65 days gets the same run as whoever asks for 20, and neither is refused.
+TEST(Campaign, DoesNotRefuseAnIntervalLongerThanTheRun) {
+  training::Scenario s = scenario();
+  s.run.until = training::UntilSpec{.tokens = {}, .steps = 10000, .wall = {}};
+  s.run.failures->hazards.resize(1);
+  s.run.failures->hazards[0].count = 40;  // one in 1.35 days
+  s.run.checkpoint.interval = core::OrAuto<Seconds>{Seconds(10 * kDay)};
+  const auto ten = simulate(s);
+  s.run.checkpoint.interval = core::OrAuto<Seconds>{Seconds(20 * kDay)};
+  const auto twenty = simulate(s);
+  EXPECT_EQ(ten.result.event_digest, twenty.result.event_digest);
+  EXPECT_EQ(ten.result.checkpoint_interval.si(), 56000);
+}
+
+// A save costs its second however little it writes: no interval of the advice is shorter than a
+// step or than that, and a fixed cost of a minute moves the best interval to the optimum for it.
+TEST(Campaign, AdvisesNoIntervalBelowTheFixedCostOfASave) {
+  training::Scenario s = scenario();
+  s.run.trials = 20;
+  const auto outcome = simulate(s);
+  ASSERT_FALSE(outcome.result.advice.interval_curve.empty());
+  for (const auto& point : outcome.result.advice.interval_curve) {
+    EXPECT_GE(point.interval.si(), 5.6);
+  }
+  EXPECT_EQ(outcome.result.checkpoint_stall.si(),
+            resolve_job(training::check(s), step()).job.stall.si());
+  s.run.checkpoint.fixed_cost = Seconds(60);
+  const ResolvedJob slow = resolve_job(training::check(s), step());
+  EXPECT_NEAR(slow.job.stall.si(), 60.0139, 1e-3);
+  EXPECT_NEAR(slow.job.interval.si(),
+              optimal_interval(slow.job.stall, Seconds(54 * kDay / 419)).si(), 1e-6);
+  EXPECT_EQ(shortest_interval(slow.job).si(), 60);
+  // Measured, the stall has the cost in it.
+  s.run.checkpoint.stall = Seconds(0.25);
+  const ResolvedJob measured = resolve_job(training::check(s), step());
+  EXPECT_EQ(measured.job.stall.si(), 0.25);
+  EXPECT_EQ(shortest_interval(measured.job).si(), 5.6);
+}
+
+std::string complaint(const training::Scenario& s) {
+  core::SourceMarks marks;
+  marks[""] = {"s.yaml", 1, 1, 1, ""};
+  marks["cluster.storage.write_bandwidth"] = {"s.yaml", 7, 1, 1, ""};
+  marks["run.data.bytes_per_token"] = {"s.yaml", 8, 1, 1, ""};
+  marks["run.until"] = {"s.yaml", 9, 1, 1, ""};
+  marks["run.prices"] = {"s.yaml", 11, 1, 1, ""};
+  marks["run.failures"] = {"s.yaml", 10, 1, 1, ""};
+  try {
+    simulate_campaign(training::check(s, marks), step(), {.threads = 1});
+  } catch (const core::Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+// What the clock or the memory of a campaign cannot hold is refused where it was written.
+TEST(Campaign, RefusesWhatItCannotSimulateWithItsPlace) {
+  using testing::StartsWith;
+  training::Scenario s = scenario();
+  s.cluster.storage.write_bandwidth = core::BytesPerSecond(1);
+  EXPECT_THAT(complaint(s), StartsWith("s.yaml:7:1: a save would take 1.8e+05 years; give"));
+  s = scenario();
+  s.run.data = storage::DataSpec{};
+  s.run.data->bytes_per_token = core::Bytes(1e18);
+  EXPECT_THAT(complaint(s), StartsWith("s.yaml:8:1: the storage feeds the job so slowly"));
+  s = scenario();
+  s.run.until = training::UntilSpec{.tokens = 1e30, .steps = {}, .wall = {}};
+  EXPECT_THAT(complaint(s), StartsWith("s.yaml:9:1: the steps of the run alone last"));
+  s = scenario();
+  s.run.failures->hazards[0].count = 10'000'000;
+  EXPECT_THAT(complaint(s), StartsWith("s.yaml:10:1: something fails every 0.467 s"));
+  s = scenario();
+  s.run.prices = price::PriceSpec{};
+  s.run.prices->storage = core::DollarsPerByteSecond(1e300);
+  EXPECT_THAT(complaint(s), StartsWith("s.yaml:11:1: the bill of the storage is inf"));
+  s = scenario();
+  s.run.until = training::UntilSpec{.tokens = {}, .steps = 1000, .wall = {}};
+  s.run.recovery.container_start = Seconds(10 * 54 * kDay / 419);
+  EXPECT_THAT(complaint(s), StartsWith("s.yaml:9:1: the run would hardly end: with a failure"));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/failures/closed_form.h"
+#include "sim/failures/law.h"
 
 namespace headway::campaign {
 namespace {
@@ -66,6 +67,48 @@ TEST(Makespan, AddsAShorterLastSegment) {
   const Seconds expected = 2 * expected_segment(r) + expected_segment(last);
   EXPECT_NEAR(expected_makespan(4200_s, r).si(), expected.si(), 1e-9);
   EXPECT_NEAR(expected_makespan(3600_s, r).si(), 2 * expected_segment(r).si(), 1e-9);
+}
+
+// Legal laws whose sums have 1e6 to 1e8 terms, each against the law's integral: for segments far
+// shorter than the life, sum_{j>=1} S(R + j s + P) = (1/s) int_{R+P+s/2} S dt to second order, and
+// int_0 S dt is the mean. Efficiency = tau / s x (1 - (R + P + s/2) / mean) as long as S is 1
+// there.
+TEST(RenewalEfficiency, OfLongTailsIsTheIntegralOfTheirLaw) {
+  Rhythm r;
+  r.work = 20_s;
+  r.stall = 1_s;
+  r.restart = 5_s;
+  r.downtime = Seconds(0);
+  const Seconds mean(300.0 * 86400);
+  // Weibull of shape 2 lives long at first: S = 1 for minutes.
+  failures::LawSpec spec;
+  spec.kind = failures::LawKind::weibull;
+  spec.shape = 2;
+  const auto value = [&](const failures::LawSpec& given) {
+    const failures::Law law(given, mean);
+    return renewal_efficiency(
+        r, [&](Seconds t) { return law.survival(t); }, mean);
+  };
+  EXPECT_NEAR(value(spec), 20.0 / 21 * (1 - 15.5 / mean.si()), 1e-9);
+  // Young parts of shape 0.5 fail more often: S = 1 - (t / scale)^0.5 there, scale = mean / 2.
+  spec.shape = 0.5;
+  const double early = 15.5 - 2.0 / 3 * 15.5 * std::sqrt(15.5 / (mean.si() / 2));
+  EXPECT_NEAR(value(spec), 20.0 / 21 * (1 - early / mean.si()), 1e-7);
+  // The lognormal of sigma 3 has its median at e^-4.5 of its mean, still days.
+  spec.kind = failures::LawKind::lognormal;
+  spec.sigma = 3;
+  EXPECT_NEAR(value(spec), 20.0 / 21 * (1 - 15.5 / mean.si()), 1e-7);
+}
+
+// The exponential law has a formula of its own, for sums of 1e3 terms as for those of 1e9.
+TEST(RenewalEfficiency, IsTheSameByTermsAndByTheIntegralBehindThem) {
+  for (const double mu : {1e3, 1e5, 1e7, 1e9}) {
+    Rhythm r = rhythm(20, 1);
+    r.mean_time_between_failures = Seconds(mu);
+    const double sum = renewal_efficiency(
+        r, [&](Seconds t) { return std::exp(-t.si() / mu); }, Seconds(mu));
+    EXPECT_NEAR(sum / efficiency(r), 1, 1e-9) << mu;
+  }
 }
 
 TEST(OptimalInterval, HasThePublishedValues) {

@@ -12,7 +12,7 @@ using core::Seconds;
 using failures::Effect;
 
 JobRecovery recovery() {
-  JobRecovery r;
+  JobRecovery r = JobRecovery::at_once();
   r.detection = Seconds(60);
   failures::DetectorsSpec d;
   d.process_exit = Seconds(5);

@@ -20,10 +20,11 @@ inline JobModel small_job() {
   model.interval = Seconds(100);
   model.stall = Seconds(10);
   model.persist = Seconds(30);
+  model.recovery = JobRecovery::at_once();
   model.recovery.detection = Seconds(5);
   model.recovery.diagnosis = Seconds(6);
   model.recovery.replacement = Seconds(7);
-  model.recovery.start = Seconds(15);
+  model.recovery.container_start = Seconds(15);
   model.recovery.load = Seconds(20);
   model.recovery.warm_up = Seconds(5);
   model.recovery.repair = Seconds(1000);

@@ -86,7 +86,7 @@ TEST(RackShock, LeavesCopiesOnPeersThatStandElsewhere) {
 TEST(ParallelGroup, LeavesAsAWhole) {
   JobModel model = eight_nodes();
   model.spare_nodes = 1;
-  model.recovery.evict_replicas = true;
+  model.recovery.eviction = failures::Eviction::parallel_group;
   model.recovery.retest = Seconds(100);
   model.recovery.repair = Seconds(1e9);
   model.hazards = {fault_at("node", 250)};

@@ -119,9 +119,15 @@ TEST(WrongBlame, RepeatsTheWholeRecovery) {
   model.recovery.wrong_blame = 0.3;
   model.hazards = {fault_at("crash", 250)};
   core::Moments walls;
+  core::Moments stops;
   for (std::uint32_t trial = 0; trial < 20000; ++trial) {
-    walls.add(static_cast<double>(run_trial(model, JobTicks(model), trial).wall) / kSecond);
+    const TrialResult result = run_trial(model, JobTicks(model), trial);
+    walls.add(static_cast<double>(result.wall) / kSecond);
+    stops.add(static_cast<double>(result.interruptions[0]));
   }
+  // Each of these stops the job: 1 / 0.7 of them, known to 4 sqrt(0.3) / 0.7 / sqrt(20,000) = 2 %.
+  EXPECT_NEAR(stops.mean(), 1 / 0.7, 4 * stops.standard_error());
+  EXPECT_LT(4 * stops.standard_error(), 0.025);
   // D = 18 s and R = 40 s, each once more with chance 0.3: 0.3 / 0.7 more times on average.
   const double once = 250 + 58 + 800 + 80 + 30;
   EXPECT_NEAR(walls.mean(), once + 58 * 0.3 / 0.7, 4 * walls.estimate().standard_error);

@@ -156,7 +156,7 @@ TEST(Trial, ReplacesOnlyLostNodes) {
   JobModel model = job();
   model.spare_nodes = 1000;
   model.hazards = {hazard("soft", 1.0 / 900), hazard("hard", 1.0 / 900, true)};
-  model.recovery.start = Seconds(0);
+  model.recovery.container_start = Seconds(0);
   model.recovery.warm_up = Seconds(0);
   for (std::uint32_t trial = 0; trial < 20; ++trial) {
     const TrialResult result = run_trial(model, JobTicks(model), trial);

@@ -27,17 +27,18 @@ DrillSetup setup_405b() {
   s.step = Seconds(10);
   s.saves.synchronous = true;
   s.saves.interval = Seconds(900);
+  s.saves.via_drives = true;
   s.saves.node_bytes = Bytes(405e9 * 14 / 512);
   s.saves.node_rate = BytesPerSecond(5e9);
   s.saves.server_share = BytesPerSecond(5e9);
   s.saves.write = s.saves.node_bytes / s.saves.node_rate;
-  s.recovery = {.diagnosis = Seconds(60),
-                .replacement = Seconds(50),
-                .start = Seconds(100),
-                .load = Seconds(20),
-                .warm_up = Seconds(30),
-                .repair = Seconds(3 * 86400),
-                .refill = Seconds(0)};
+  s.recovery = JobRecovery::at_once();
+  s.recovery.diagnosis = Seconds(60);
+  s.recovery.replacement = Seconds(50);
+  s.recovery.container_start = Seconds(100);
+  s.recovery.load = Seconds(20);
+  s.recovery.warm_up = Seconds(30);
+  s.recovery.repair = Seconds(3 * 86400);
   s[Monitor::process_exit] = {true, Seconds(30), "test"};
   s[Monitor::transport] = {true, Seconds(7), "test"};
   s[Monitor::watchdog] = {true, Seconds(600), "test"};
@@ -424,8 +425,21 @@ TEST(Drill, AReadCounterOutweighsARareCause) {
   EXPECT_EQ(run(setup, fault).responses.front().blamed, FaultKind::leaf_down);
 }
 
+// A drive is in the path of those saves that the scenario leads over it, and of no others: without
+// a near level on drives, and with saves that go from memory to the storage, a dead one stops none.
+TEST(Drill, ADriveInNoSavesPathStopsNothing) {
+  DrillSetup setup = setup_405b();
+  EXPECT_TRUE(happened(run(setup, fault_of(FaultKind::nvme_stalled)), Symptom::collective_timeout));
+  setup.saves.via_drives = false;
+  const DrillTrace trace = run(setup, fault_of(FaultKind::nvme_stalled));
+  EXPECT_FALSE(happened(trace, Symptom::collective_timeout));
+  EXPECT_FALSE(happened(trace, Symptom::writer_late));
+  EXPECT_EQ(time_lost(setup, trace), Seconds(0));
+}
+
 TEST(Drill, ADriveThatHoldsNearSavesDoesNotHoldUpTheStorage) {
   DrillSetup setup = setup_405b();
+  setup.saves.via_drives = false;
   setup.saves.near.push_back({.name = "nvme",
                               .survives = Reach::process,
                               .every = 1,

@@ -37,6 +37,7 @@ failures::Hazard hazard(const char* name, double mean, std::int64_t nodes_lost =
 /// No saves, no failures, nothing but what a test adds.
 JobModel bare_job(double days) {
   JobModel model;
+  model.recovery = JobRecovery::at_once();
   model.gpus = 16384;
   model.gpus_per_node = 8;
   model.end.wall = Seconds(days * kDay);
@@ -181,7 +182,8 @@ TEST(DegradedOracle, ElasticJobsTendToTheFirstOrderFormula) {
   elastic.stall = Seconds(60);
   elastic.rejoin = Seconds(40);
   model.recovery.elastic = elastic;
-  model.recovery.start = Seconds(480);  // from the alarm, of which the 60 s of the stall stand
+  model.recovery.container_start =
+      Seconds(480);  // from the alarm, of which the 60 s of the stall stand
   model.recovery.repair = Seconds(1);
   model.hazards = {hazard("node", kMu, 1)};
   const double first_order = elastic_efficiency(Seconds(100), Seconds(420), 12, Seconds(kMu));

@@ -34,6 +34,7 @@ failures::Hazard hazard(const char* name, double mean_time_between) {
 /// D = 600 s, R = 300 s at the failure rate of Llama 3, divided over two hazards.
 JobModel job(double work_days, double interval, double stall, double persist = 0) {
   JobModel model;
+  model.recovery = JobRecovery::at_once();
   model.gpus = 16384;
   model.gpus_per_node = 8;
   model.end.work = Seconds(work_days * kDay);
@@ -43,7 +44,7 @@ JobModel job(double work_days, double interval, double stall, double persist = 0
   model.persist = Seconds(persist);
   model.recovery.detection = Seconds(400);
   model.recovery.diagnosis = Seconds(200);
-  model.recovery.start = Seconds(100);
+  model.recovery.container_start = Seconds(100);
   model.recovery.load = Seconds(150);
   model.recovery.warm_up = Seconds(50);
   model.hazards = {hazard("gpu", 1.5 * kMu), hazard("network", 3 * kMu)};

@@ -24,6 +24,7 @@ TEST(CampaignReplay, StrikesWhenTheLogSays) {
   table.recorded = import::read_failure_events(text.str(), path).events;
 
   JobModel model;
+  model.recovery = JobRecovery::at_once();
   model.gpus = 768;
   model.gpus_per_node = 8;
   model.spare_nodes = 12;
@@ -32,7 +33,7 @@ TEST(CampaignReplay, StrikesWhenTheLogSays) {
   model.interval = Seconds(100 * kStep);  // a save every 100 steps
   model.whole_steps = true;
   model.stall = Seconds(60);
-  model.recovery.start = Seconds(1800);
+  model.recovery.container_start = Seconds(1800);
   model.recovery.repair = Seconds(3 * kDay);
   model.hazards = failures::hazards_of(table, {768, 96});
 

@@ -7,8 +7,8 @@
 
 #include "sim/config/load.h"
 #include "sim/core/error.h"
-#include "sim/report/drill_fault_text.h"
 #include "sim/report/drill_report.h"
+#include "sim/report/fault_argument.h"
 
 namespace headway::report {
 namespace {
@@ -100,21 +100,28 @@ TEST(FaultText, TellsWhatIsWrong) {
     return std::string("accepted");
   };
   EXPECT_EQ(complaint("nvme-slow,rate=1 GB/s,rate=2 GB/s"), "--fault: rate is given twice");
-  EXPECT_EQ(complaint("nvme-slow,rate=0 GB/s"), "--fault: rate must be above zero");
+  EXPECT_EQ(complaint("nvme-slow,rate=0 GB/s"),
+            "argument --fault nvme-slow,rate=0 GB/s: rate '0 GB/s' must be from 1 B/s to 1e6 GB/s");
+  EXPECT_EQ(complaint("nvme-slow,rte=1 GB/s"),
+            "--fault: nvme-slow takes rate, lasts, since_save, not 'rte=1 GB/s'; did you mean "
+            "'rate'?");
   EXPECT_EQ(complaint("rack-power-loss,nodes=0"),
-            "--fault: nodes=0 must be a whole number above zero");
+            "argument --fault rack-power-loss,nodes=0: nodes '0' must be at least 1");
   EXPECT_EQ(complaint("wrong-checkpoint,behind=0"),
-            "--fault: behind=0 must be a whole number above zero");
+            "argument --fault wrong-checkpoint,behind=0: behind '0' must be at least 1");
   EXPECT_EQ(complaint("gpu-dead@"),
             "--fault: place '' is none; write node12, gpu99 or node12/gpu3");
   EXPECT_EQ(complaint("gpu-dead,"), "--fault: gpu-dead takes since_save, not ''");
   EXPECT_EQ(complaint("gpu-dead@leaf1"),
             "--fault: place 'leaf1' is none; write node12, gpu99 or node12/gpu3");
   EXPECT_EQ(complaint("loss-spike@node1"), "--fault: loss-spike has no place; leave '@node1' out");
-  EXPECT_EQ(complaint("gpu-slow,factor=0.5x").substr(0, 23), "--fault: factor '0.5x' ");
+  EXPECT_EQ(complaint("gpu-slow,factor=0.5x"),
+            "argument --fault gpu-slow,factor=0.5x: factor '0.5x' must be a plain number, without "
+            "'x'");
   EXPECT_EQ(
       complaint("gpu-slow,factor=1e-9"),
-      "--fault: factor '1e-9' is below 0.001: a part that slow is as good as hung, try 'hang'");
+      "argument --fault gpu-slow,factor=1e-9: factor '1e-9' must be above 0 and at most 1, and "
+      "not below 0.001: a part that slow is as good as hung, try 'hang'");
   EXPECT_EQ(parse_fault("leaf-down@leaf3", 8).leaf, 3);
   EXPECT_EQ(parse_fault("rack-power-loss@rack2", 8).rack, 2);
   EXPECT_EQ(parse_fault("gpu-dead,since_save=5 min", 8).since_save, core::Seconds(300));
@@ -125,7 +132,8 @@ TEST(FaultText, AWrongTimeOfAMonitorIsCalledSo) {
     parse_monitor("watchdog=5");
     FAIL();
   } catch (const core::Error& error) {
-    EXPECT_EQ(std::string(error.what()).rfind("--monitor: watchdog: ", 0), 0U) << error.what();
+    EXPECT_EQ(std::string(error.what()).rfind("argument --monitor watchdog=5: time ", 0), 0U)
+        << error.what();
   }
 }
 

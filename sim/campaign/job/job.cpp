@@ -40,11 +40,26 @@ bool is_renewal(const JobModel& job) {
     return false;
   }
   const auto& ageing = *job.hazards.front().ageing;
+  // A law by which some parts never fail has no mean life: there is no long run.
   return !job.hazards.front().latent && ageing.parts == 1 && ageing.age.si() == 0 &&
-         ageing.after_failure == failures::AfterFailure::renewed;
+         ageing.law.always_fails() && ageing.after_failure == failures::AfterFailure::renewed;
 }
 
 }  // namespace
+
+JobRecovery JobRecovery::at_once() {
+  JobRecovery recovery;
+  for (Seconds* time : {&recovery.detection, &recovery.diagnosis, &recovery.replacement,
+                        &recovery.repair, &recovery.retest, &recovery.container_start,
+                        &recovery.communicator_start, &recovery.warm_up}) {
+    *time = Seconds(0);
+  }
+  return recovery;
+}
+
+Seconds length_of(const JobEnd& end) { return end.work ? *end.work : *end.wall; }
+
+Seconds shortest_interval(const JobModel& job) { return std::max(job.step, job.fixed_cost); }
 
 bool stops_job(const failures::Hazard& hazard) {
   return hazard.effect == failures::Effect::stop || hazard.effect == failures::Effect::hang;
@@ -74,11 +89,23 @@ Seconds mean_downtime(const JobModel& job) {
 }
 
 Seconds effective_interval(const JobModel& job) {
-  if (job.interval.si() <= 0) {
-    return job.end.work ? *job.end.work : *job.end.wall;
-  }
+  const Seconds run = length_of(job.end);
   const Seconds asked = static_cast<double>(job.storage_every) * job.interval;
-  return static_cast<double>(save_every(asked, job.stall, job.persist)) * asked;
+  if (asked.si() <= 0 || asked >= run) {
+    return run;
+  }
+  return std::min(run, static_cast<double>(save_every(asked, job.stall, job.persist)) * asked);
+}
+
+Seconds best_interval(const JobModel& job) {
+  const Seconds mu = mean_time_between_failures(job);
+  if (mu.si() <= 0) {
+    return Seconds(0);
+  }
+  const bool near = !job.near.empty();
+  const Seconds best = optimal_interval(near ? job.near.front().stall : job.stall, mu,
+                                        near ? job.near.front().persist : job.persist);
+  return std::min(std::max(best, shortest_interval(job)), length_of(job.end));
 }
 
 Rhythm rhythm_of(const JobModel& job) {

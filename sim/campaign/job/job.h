@@ -23,34 +23,28 @@ struct JobEnd {
   std::optional<core::Seconds> wall;
 };
 
-/// Downtime of a failure. Detection, diagnosis and replacement let nothing fail
-/// (D of the closed forms); from `start` on it is the restart R, which a
-/// failure interrupts and which then starts anew after another D.
-struct JobRecovery {
-  core::Seconds detection{}, diagnosis{};
-  core::Seconds replacement{};  ///< only if something is taken out of the job
-  core::Seconds start{};        ///< scheduling and containers
-  core::Seconds communicators{};
-  core::Seconds load{};  ///< from storage
-  core::Seconds warm_up{};
-  core::Seconds refill{};  ///< a spare fills its cache of the data set; once it is in
-  double moves = 0;        ///< chance that lost nodes move the job to an island without the data,
-  core::Seconds restaging{};                           ///< which is copied there in this time
-  core::Seconds repair{};                              ///< mean, until a lost node is a spare again
-  std::optional<failures::DetectorsSpec> detectors{};  ///< replace `detection`
+/// The recovery of the scenario, every word of it, and what was computed for this job.
+/// Detection, diagnosis and replacement let nothing fail (D of the closed forms); from
+/// `container_start` on it is the restart R, which a failure interrupts and which then starts anew
+/// after another D.
+struct JobRecovery : failures::RecoverySpec {
+  core::Seconds communicators{};  ///< both parts of the spec's, for the ranks of this job
+  core::Seconds load{};           ///< from storage
+  core::Seconds refill{};         ///< a spare fills its cache of the data set; once it is in
+  double moves = 0;  ///< chance that lost nodes move the job to an island without the data,
+  core::Seconds restaging{};        ///< which is copied there in this time
   core::Seconds noticed_earlier{};  ///< taken off every detection and silence, as far as they go
-  double wrong_blame = 0;
-  failures::SlowPart slow_part = failures::SlowPart::save_first;
-  double repair_sigma = 0;  ///< 0: repair times are exponential, else lognormal
-  int repair_crews = 0;     ///< 0: all at once
-  core::Seconds retest{};   ///< until a healthy node that was taken out is a spare again
-  std::optional<core::Seconds> in_process_start{};  ///< replaces `start` where no node is lost
-  std::optional<core::Seconds>
-      peer_load{};  ///< state comes from peers in this time, never from saves
-  std::optional<failures::ElasticSpec> elastic{};
-  bool evict_replicas = false;  ///< all nodes of a replica leave with one of them
 
-  [[nodiscard]] core::Seconds restart() const { return start + communicators + load + warm_up; }
+  /// A recovery in which nothing takes any time: for a job that is described by fewer figures.
+  static JobRecovery at_once();
+  /// R. `peer_load` is set, measured or computed, where state comes from peers, and nowhere else.
+  [[nodiscard]] core::Seconds restart() const {
+    return container_start + communicators + load + warm_up;
+  }
+  /// All nodes of a replica leave with one of them.
+  [[nodiscard]] bool evicts_replicas() const {
+    return eviction == failures::Eviction::parallel_group;
+  }
 };
 
 /// What a failure leaves readable.
@@ -95,6 +89,7 @@ struct JobModel {
   core::Seconds interval;        ///< useful work between saves; 0: one save at the end
   bool whole_steps = false;      ///< saves and the end of the run wait for the end of a step
   core::Seconds stall, persist;  ///< of a save to storage
+  core::Seconds fixed_cost;      ///< of any save, however little it writes; in the stall
   std::int64_t storage_every = 1;  ///< each how many-th save goes to storage
   std::vector<NearLevel> near;
   std::vector<DriveTimes> slow_drives;
@@ -106,7 +101,16 @@ struct JobModel {
   std::optional<failures::MaintenanceSpec> maintenance;
   std::vector<failures::ThrottleSpec> throttling;
   std::uint64_t seed = 1;
+  /// A run of known work is given up when it has been up for so many times its work.
+  std::int64_t patience = 1000;
 };
+
+/// Work or wall clock after which the run is over at the latest in its own terms: no save can be
+/// further apart than this.
+core::Seconds length_of(const JobEnd& end);
+
+/// Saves cannot come more often: a step must end, and the fixed cost of a save be paid.
+core::Seconds shortest_interval(const JobModel& job);
 
 /// The hazard stops the job when it strikes (and does not only slow it, or
 /// announce itself).
@@ -121,8 +125,12 @@ core::Seconds mean_downtime(const JobModel& job);
 
 /// Work between saves to storage that are really made: `interval` x
 /// `storage_every`, or the first multiple of it at which the previous
-/// asynchronous save is durable.
+/// asynchronous save is durable; the whole run where that is shorter.
 core::Seconds effective_interval(const JobModel& job);
+
+/// The interval that is best for the nearest level, which decides how often to save: the optimum of
+/// the closed form, no shorter than `shortest_interval`, no longer than the run; 0: nothing fails.
+core::Seconds best_interval(const JobModel& job);
 
 /// The same job in the notation of the closed forms, storage level only.
 Rhythm rhythm_of(const JobModel& job);

@@ -66,9 +66,9 @@ void JobProcess::fail(core::Context& context, const Fault& fault) {
   settle(now);
   take(fault);
   relapse_.reset();
+  ++result_.interruptions[strike_.hazard];  // the stop that follows a wrong blame is one more
   if (blames_ == 0) {
     log_open(strike_, slot_, now);
-    ++result_.interruptions[strike_.hazard];
     count_blast(strike_, slot_);
     handled_ = log_ != nullptr ? log_->number() : kNoIncident;
   } else if (log_ != nullptr) {
@@ -280,7 +280,7 @@ JobProcess::Eviction JobProcess::eviction_of(const failures::Strike& strike,
   }
   const auto unit = static_cast<std::uint64_t>(std::max<std::int64_t>(1, hazard.evicted));
   order.slots =
-      model_.recovery.evict_replicas ? places.groups_of(blamed) : places.units_of(blamed, unit);
+      model_.recovery.evicts_replicas() ? places.groups_of(blamed) : places.units_of(blamed, unit);
   if (!wrong && hazard.effect != Effect::false_alarm) {
     order.broken = blamed;
   }

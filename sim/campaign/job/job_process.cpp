@@ -126,7 +126,8 @@ void JobProcess::handle_slow(core::Context& context, const core::Event& event) {
 void JobProcess::begin_attempt(core::Context& context) {
   const Tick now = context.now();
   close_phase(now);
-  if (ticks_.wall == 0 && exposed_ / kHopeless > ticks_.work) {
+  const bool hopeless = ticks_.wall == 0 && exposed_ / model_.patience > ticks_.work;
+  if (hopeless || now > kLastTick) {
     gave_up_ = true;
     done_ = true;
     return;

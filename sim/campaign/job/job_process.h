@@ -18,9 +18,8 @@
 
 namespace headway::campaign {
 
-/// A run of known work is given up when it has been up for so many times its
-/// work.
-inline constexpr core::Tick kHopeless = 1000;
+/// A trial is given up when its clock is here: beyond it sums of ticks would not fit.
+inline constexpr core::Tick kLastTick = core::kEndOfTime / 8;
 
 /// The job of one trial.
 class JobProcess : public core::Process {

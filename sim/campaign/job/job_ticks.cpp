@@ -16,13 +16,16 @@ namespace {
 /// is complete before the next begins.
 std::int64_t every_durable(std::int64_t every, Tick interval, Tick stall, Tick persist) {
   const Tick segment = every * interval;
+  HEADWAY_CHECK(segment > 0, "{} intervals of {} ticks", every, interval);
   const Tick needed = std::max<Tick>(1, persist - stall);
   return every * ((needed + segment - 1) / segment);
 }
 
-LevelTicks level_of(Seconds stall, Seconds persist, std::int64_t every, Tick interval) {
+/// @param most  more intervals than the run has: a save that comes so seldom never comes
+LevelTicks level_of(
+    Seconds stall, Seconds persist, std::int64_t every, Tick interval, std::int64_t most) {
   LevelTicks level{kClock.to_ticks(stall), kClock.to_ticks(persist), every};
-  level.every = every_durable(every, interval, level.stall, level.persist);
+  level.every = every_durable(std::min(every, most), interval, level.stall, level.persist);
   return level;
 }
 
@@ -30,16 +33,17 @@ SaveTicks saves_of(const JobModel& job, Tick interval, const DriveTimes* drive) 
   SaveTicks saves;
   saves.interval = interval;
   saves.count = job.near.size() + 1;
+  const std::int64_t most = kClock.to_ticks(length_of(job.end)) / interval + 2;
   HEADWAY_CHECK(saves.count <= kMostLevels, "{} levels of saves", saves.count);
   for (std::size_t l = 0; l < job.near.size(); ++l) {
     const auto& near = job.near[l];
-    saves.levels[l] =
-        level_of(drive != nullptr ? drive->near_stall[l] : near.stall,
-                 drive != nullptr ? drive->near_persist[l] : near.persist, near.every, interval);
+    saves.levels[l] = level_of(drive != nullptr ? drive->near_stall[l] : near.stall,
+                               drive != nullptr ? drive->near_persist[l] : near.persist, near.every,
+                               interval, most);
   }
   saves.levels[saves.count - 1] =
       level_of(drive != nullptr ? drive->stall : job.stall,
-               drive != nullptr ? drive->persist : job.persist, job.storage_every, interval);
+               drive != nullptr ? drive->persist : job.persist, job.storage_every, interval, most);
   return saves;
 }
 
@@ -62,10 +66,9 @@ std::vector<RecordedTick> recorded_of(const JobModel& job) {
 /// Without near levels the segment is the time between saves that are really
 /// made.
 Tick interval_of(const JobModel& job, Tick grain) {
-  Seconds interval = job.interval;
-  if (interval.si() <= 0) {
-    interval = job.end.work ? *job.end.work : *job.end.wall;
-  } else if (job.near.empty() && job.storage_every == 1) {
+  const Seconds run = length_of(job.end);
+  Seconds interval = job.interval.si() > 0 ? std::min(job.interval, run) : run;
+  if (job.near.empty() && job.storage_every == 1) {
     interval = effective_interval(job);
   }
   const Tick ticks = std::max<Tick>(1, kClock.to_ticks(interval));
@@ -78,8 +81,9 @@ void set_recovery(const JobRecovery& recovery, const JobModel& job, JobTicks& ti
   ticks.diagnosis = kClock.to_ticks(recovery.diagnosis);
   ticks.replacement = kClock.to_ticks(recovery.replacement);
   ticks.retest = kClock.to_ticks(recovery.retest);
-  ticks.start = kClock.to_ticks(recovery.start);
-  ticks.in_process_start = kClock.to_ticks(recovery.in_process_start.value_or(recovery.start));
+  ticks.start = kClock.to_ticks(recovery.container_start);
+  ticks.in_process_start =
+      kClock.to_ticks(recovery.in_process_start.value_or(recovery.container_start));
   ticks.communicators = kClock.to_ticks(recovery.communicators);
   ticks.warm_up = kClock.to_ticks(recovery.warm_up);
   ticks.refill = kClock.to_ticks(recovery.refill);

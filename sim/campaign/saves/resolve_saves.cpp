@@ -30,7 +30,8 @@ const char* words_of(storage::NearPlace place) {
 void check_near_capacity(const training::CheckedScenario& checked,
                          const storage::ShardLayout& layout) {
   const auto& checkpoint = checked.scenario().run.checkpoint;
-  for (const auto& level : checkpoint.levels) {
+  for (std::size_t l = 0; l < checkpoint.levels.size(); ++l) {
+    const auto& level = checkpoint.levels[l];
     const bool in_memory = level.place != storage::NearPlace::nvme;
     const auto capacity =
         level.capacity ? level.capacity
@@ -38,10 +39,11 @@ void check_near_capacity(const training::CheckedScenario& checked,
                                     : std::nullopt);
     const core::Bytes needed = storage::near_capacity(layout, checkpoint, level);
     if (capacity && needed > *capacity) {
-      throw core::Error(fmt::format(
-          "run.checkpoint.levels: the {} level needs {:.4g} TB on each node, which has {:.4g} TB; "
-          "lower its keep",
-          words_of(level.place), needed.si() / kTerabyte, capacity->si() / kTerabyte));
+      training::refuse(
+          checked, fmt::format("run.checkpoint.levels[{}]", l),
+          fmt::format("run.checkpoint.levels: the {} level needs {:.4g} TB on each node, which has "
+                      "{:.4g} TB; lower its keep",
+                      words_of(level.place), needed.si() / kTerabyte, capacity->si() / kTerabyte));
     }
   }
 }
@@ -53,14 +55,22 @@ void check_host_buffer(const training::CheckedScenario& checked,
   const auto& node = checked.scenario().cluster.node;
   const core::Bytes share = storage::written_per_node(layout, checkpoint);
   if (checkpoint.mode == storage::CheckpointMode::asynchronous && share > node.host_memory) {
-    throw core::Error(fmt::format(
-        "run.checkpoint.mode: an asynchronous save buffers {:.4g} GB on each node, whose "
-        "host_memory is {:.4g} GB; write 'mode: sync'",
-        share.si() / 1e9, node.host_memory.si() / 1e9));
+    training::refuse(
+        checked, "run.checkpoint.mode",
+        fmt::format(
+            "run.checkpoint.mode: an asynchronous save buffers {:.4g} GB on each node, whose "
+            "host_memory is {:.4g} GB; write 'mode: sync'",
+            share.si() / 1e9, node.host_memory.si() / 1e9));
   }
 }
 
 }  // namespace
+
+bool saves_pass_drives(const storage::CheckpointSpec& checkpoint) {
+  return checkpoint.via_drives ||
+         std::any_of(checkpoint.levels.begin(), checkpoint.levels.end(),
+                     [](const auto& level) { return level.place == storage::NearPlace::nvme; });
+}
 
 double archived_saves(const storage::CheckpointSpec& checkpoint, const JobEnd& end) {
   const Seconds run = end.work ? *end.work : *end.wall;
@@ -79,14 +89,17 @@ void check_capacity(const training::CheckedScenario& checked,
   const core::Bytes needed =
       storage::needed_capacity(layout.parameters, checkpoint) + archived * one + data;
   if (needed > storage.capacity) {
-    throw core::Error(fmt::format(
-        "storage '{}' holds {:.4g} TB, but {} checkpoints of {:.4g} TB{} and the one being "
-        "written{} "
-        "need {:.4g} TB; lower run.checkpoint.keep{}",
-        storage.name, storage.capacity.si() / kTerabyte, checkpoint.keep, one.si() / kTerabyte,
-        archived > 0 ? fmt::format(", {:.0f} archived", archived) : "",
-        data.si() > 0 ? fmt::format(", with a data set of {:.4g} TB,", data.si() / kTerabyte) : "",
-        needed.si() / kTerabyte, archived > 0 ? " or archive less often" : ""));
+    training::refuse(
+        checked, "run.checkpoint.keep",
+        fmt::format(
+            "storage '{}' holds {:.4g} TB, but {} checkpoints of {:.4g} TB{} and the one being "
+            "written{} "
+            "need {:.4g} TB; lower run.checkpoint.keep{}",
+            storage.name, storage.capacity.si() / kTerabyte, checkpoint.keep, one.si() / kTerabyte,
+            archived > 0 ? fmt::format(", {:.0f} archived", archived) : "",
+            data.si() > 0 ? fmt::format(", with a data set of {:.4g} TB,", data.si() / kTerabyte)
+                          : "",
+            needed.si() / kTerabyte, archived > 0 ? " or archive less often" : ""));
   }
   check_near_capacity(checked, layout);
   check_host_buffer(checked, layout);
@@ -101,6 +114,7 @@ void set_saves(const training::CheckedScenario& checked,
   const auto times = storage::checkpoint_times(layout, spec, scenario.cluster.storage, host);
   job.stall = times.stall;
   job.persist = times.persist;
+  job.fixed_cost = std::min(spec.fixed_cost, times.stall);  // a measured stall has it in it
   job.storage_every = spec.every;
   job.unreadable = spec.unreadable;
   job.keep = spec.keep;
@@ -117,8 +131,9 @@ void set_saves(const training::CheckedScenario& checked,
     snapshots = false;
   }
   if (!spec.levels.empty() && !spec.stall) {
-    // The nearest level took the snapshot; what is left of a synchronous save is the writing.
-    const Seconds snapshot = storage::snapshot_time(layout, spec, host);
+    // The nearest level paid the fixed cost and took the snapshot; what is left of a synchronous
+    // save is the writing.
+    const Seconds snapshot = storage::snapshot_stall(layout, spec, host);
     job.stall = std::max(Seconds(0), job.stall - snapshot);
   }
 }
@@ -135,17 +150,15 @@ void set_slow_drives(const training::CheckedScenario& checked,
       continue;
     }
     DriveTimes drive{h, job.stall, job.persist, {}, {}};
-    bool on_drives = false;
     for (std::size_t l = 0; l < job.near.size(); ++l) {
       const bool nvme = spec.levels[l].place == storage::NearPlace::nvme;
-      on_drives = on_drives || nvme;
       drive.near_stall.push_back(job.near[l].stall);
       drive.near_persist.push_back(nvme ? job.near[l].persist / hazard.keeps : job.near[l].persist);
     }
-    // Without drives in the plan the slow one is taken to hold what its node writes to storage.
-    const Seconds slow = on_drives ? healthy
-                                   : storage::persist_time_slow_node(
-                                         layout, spec, scenario.cluster.storage, hazard.keeps);
+    // A save to storage passes a drive only where the scenario says so.
+    const Seconds slow = spec.via_drives ? storage::persist_time_slow_node(
+                                               layout, spec, scenario.cluster.storage, hazard.keeps)
+                                         : healthy;
     const bool synchronous = spec.mode == storage::CheckpointMode::synchronous;
     (synchronous ? drive.stall : drive.persist) += slow - healthy;
     job.slow_drives.push_back(drive);

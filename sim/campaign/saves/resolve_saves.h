@@ -7,6 +7,9 @@
 
 namespace headway::campaign {
 
+/// A local drive is in the path of saves: of a near level on drives, or of those to storage.
+bool saves_pass_drives(const storage::CheckpointSpec& checkpoint);
+
 /// Saves that a run of this length leaves in the archive.
 double archived_saves(const storage::CheckpointSpec& checkpoint, const JobEnd& end);
 

@@ -1,4 +1,5 @@
-// The fault of `headway drill --fault` as text.
+// The fault of `headway drill --fault` as text; its keys and their ranges are in the field list of
+// `drill::Fault`.
 #pragma once
 
 #include <string>
