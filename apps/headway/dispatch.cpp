@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "sim/core/error.h"
+#include "sim/core/infeasible.h"
 #include "sim/core/shown_text.h"
 
 #include "apps/headway/output.h"
@@ -17,6 +18,7 @@ namespace headway::apps {
 namespace {
 
 constexpr int kOwnFault = 1;
+constexpr int kInfeasible = 3;
 constexpr int kInterrupted = 130;
 
 void on_interrupt(int /*signal*/) { _exit(kInterrupted); }
@@ -130,7 +132,7 @@ int dispatch(int argc, char** argv) {
     return answer(argc > 1 ? argv[1] : "", argc, argv);
   } catch (const core::Error& error) {
     print_error(error.what());
-    return kUsage;
+    return core::exit_code(error);
   } catch (const std::filesystem::filesystem_error& error) {
     print_error(core::visible(fmt::format("headway: cannot use the file or folder '{}': {}\n",
                                           core::shortened(error.path1().string()),
@@ -141,8 +143,11 @@ int dispatch(int argc, char** argv) {
                             error.what()));
     return kOwnFault;
   } catch (const std::bad_alloc&) {
-    print_error("headway: out of memory\n");
-    return kOwnFault;
+    print_error(
+        "headway: out of memory: this needs more than the machine has; look at fewer GPUs, planes "
+        "or "
+        "micro-batches\n");
+    return kInfeasible;
   } catch (const std::exception& error) {
     print_error(core::visible(fmt::format(
         "headway: internal error: {}\nPlease report this with the scenario.\n", error.what())));

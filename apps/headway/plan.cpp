@@ -1,11 +1,14 @@
 // headway plan: which parallel layout is fastest on this cluster.
+#include <algorithm>
 #include <chrono>
 #include <fmt/format.h>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/config/reflect.h"
 #include "sim/config/unit_text.h"
+#include "sim/core/checked.h"
 #include "sim/core/error.h"
 #include "sim/report/plan_report.h"
 #include "sim/report/predict.h"
@@ -42,6 +45,15 @@ Quantity limit_value(const std::string& key, const std::string& text) {
   return Quantity(*si);
 }
 
+/// @param limit  must not be set yet
+template <class T>
+void set_once(const std::string& key, T value, std::optional<T>& limit) {
+  if (limit) {
+    throw core::Error(fmt::format("--limit {}=... is given twice; keep one", key));
+  }
+  limit = value;
+}
+
 /// Sets one limit from "deadline=34 d", "budget=5e6 USD" or "gpus=1024".
 void set_limit(const std::string& text, plan::Limits& limits) {
   const std::size_t equals = text.find('=');
@@ -50,14 +62,29 @@ void set_limit(const std::string& text, plan::Limits& limits) {
   std::string why;
   const auto gpus = config::parse_number(value, why);
   if (key == "deadline") {
-    limits.deadline = limit_value<core::Seconds>(key, value);
+    set_once(key, limit_value<core::Seconds>(key, value), limits.deadline);
   } else if (key == "budget") {
-    limits.budget = limit_value<core::Dollars>(key, value);
+    set_once(key, limit_value<core::Dollars>(key, value), limits.budget);
   } else if (key == "gpus" && gpus && gpus->rest.empty() && gpus->value >= 1) {
-    limits.gpus = static_cast<std::int64_t>(gpus->value);
+    const auto count = core::narrow<std::int64_t>(gpus->value);
+    if (!count) {
+      throw core::Error(
+          fmt::format("--limit gpus: '{}' is more than 9.2e18; write the GPUs there "
+                      "may be, or leave the limit out",
+                      value));
+    }
+    set_once(key, *count, limits.gpus);
   } else {
     throw core::Error(
         fmt::format("--limit '{}': write 'deadline=34 d', 'budget=5e6 USD' or 'gpus=1024'", text));
+  }
+}
+
+void check_sizes(std::vector<int> nodes) {
+  std::sort(nodes.begin(), nodes.end());
+  if (const auto twice = std::adjacent_find(nodes.begin(), nodes.end()); twice != nodes.end()) {
+    throw core::Error(
+        fmt::format("--nodes names {} more than once; each size is planned once", *twice));
   }
 }
 
@@ -111,6 +138,7 @@ int run_plan(int argc, char** argv) {
     return *code;
   }
   check_out(options);
+  check_sizes(how.nodes);
   const auto result = [&] {
     Progress progress(options);
     progress.phase("reading " + scenario);

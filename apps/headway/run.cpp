@@ -39,6 +39,7 @@ report::RunReport predict(const std::string& scenario, const CommonOptions& opti
   how.fold = options.fold;
   how.explain = explain;
   how.progress = [&](std::string_view phase) { progress.phase(phase); };
+  how.count = [&](std::size_t done, std::size_t total) { progress.count(done, total); };
   return report::predict(loaded, how);
 }
 

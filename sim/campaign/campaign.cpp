@@ -1,6 +1,8 @@
 #include "sim/campaign/campaign.h"
 
 #include <cmath>
+#include <string_view>
+#include <thread>
 #include <utility>
 
 #include "sim/campaign/advice.h"
@@ -8,7 +10,9 @@
 #include "sim/campaign/job/slow_parts.h"
 #include "sim/campaign/resolve.h"
 #include "sim/campaign/trials.h"
+#include "sim/core/infeasible.h"
 #include "sim/core/statistics.h"
+#include "sim/training/estimate.h"
 
 namespace headway::campaign {
 
@@ -162,16 +166,32 @@ void warn_of_waiting(CampaignOutcome& outcome) {
 
 namespace {
 
+void tell(const CampaignOptions& options, std::string_view phase) {
+  if (options.phase) {
+    options.phase(phase);
+  }
+}
+
 /// The trials of the campaign itself; a run that would hardly end is refused at its place.
 std::vector<TrialResult> trials_of(const training::CheckedScenario& checked,
                                    const JobModel& job,
-                                   int threads,
+                                   const CampaignOptions& options,
                                    StepTimes& times) {
+  const int trials = checked.scenario().run.trials;
+  tell(options, fmt::format("simulating the run, {} trials", trials));
   try {
-    return run_trials(job, checked.scenario().run.trials, threads, times);
+    return run_trials(job, trials, options.threads, times, options.progress);
   } catch (const HardlyEnds& error) {
-    training::refuse(checked, "run.until", error.diagnostics().front().message);
+    throw core::Infeasible(
+        {core::Diagnostic{checked.mark("run.until"), error.diagnostics().front().message}});
   }
+}
+
+/// What all trials together take of this machine's memory.
+void require_memory_of_trials(const training::CheckedScenario& checked, int threads) {
+  const auto cores = static_cast<int>(std::thread::hardware_concurrency());
+  training::require_memory(training::estimate_campaign(checked, threads > 0 ? threads : cores),
+                           training::machine_memory());
 }
 
 }  // namespace
@@ -179,18 +199,21 @@ std::vector<TrialResult> trials_of(const training::CheckedScenario& checked,
 CampaignOutcome simulate_campaign(const training::CheckedScenario& checked,
                                   const training::StepResult& step,
                                   const CampaignOptions& options) {
+  require_memory_of_trials(checked, options.threads);
   StepSource source(checked);
   const ResolvedJob resolved = resolve_job(source, step);
   StepTimes times(simulated_slowness(source, step.time), circumstances(resolved.job));
-  times.prepare(slow_parts_of(resolved.job), options.threads);
+  tell(options, "simulating steps with slow parts");
+  times.prepare(slow_parts_of(resolved.job), options.threads, options.progress);
   const auto& run = checked.scenario().run;
-  const std::vector<TrialResult> trials = trials_of(checked, resolved.job, options.threads, times);
+  const std::vector<TrialResult> trials = trials_of(checked, resolved.job, options, times);
 
   CampaignOutcome outcome;
   outcome.assumptions = resolved.assumptions;
   outcome.warnings = resolved.warnings;
   outcome.result = summarize(resolved.job, trials);
   if (options.advice) {
+    tell(options, "asking what other intervals and spares would bring");
     outcome.result.advice = advise(resolved.job, trials, options.threads, times);
   }
   outcome.result.step_simulations = static_cast<std::int64_t>(times.simulated());

@@ -1,8 +1,11 @@
 // The campaign simulation: days to months of training, with failures and checkpoints.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/campaign/result.h"
@@ -14,6 +17,9 @@ namespace headway::campaign {
 struct CampaignOptions {
   int threads = 0;     ///< 0: all cores; the result does not depend on it
   bool advice = true;  ///< ask how often to save, how many spares to hold, what detection is worth
+  /// Told what begins now, and how many of its parts are done (by several threads); may be empty.
+  std::function<void(std::string_view phase)> phase{};
+  std::function<void(std::size_t done, std::size_t total)> progress{};
 };
 
 /// Campaign and, where prices are given, its bill a trial.

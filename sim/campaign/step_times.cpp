@@ -1,6 +1,7 @@
 #include "sim/campaign/step_times.h"
 
 #include <algorithm>
+#include <atomic>
 #include <iterator>
 
 #include "sim/core/engine/executor.h"
@@ -81,7 +82,9 @@ double waits_for_the_slowest(const ClusterState& state) {
   return slowest;
 }
 
-void StepTimes::prepare(const std::vector<SlowState>& parts, int threads) {
+void StepTimes::prepare(const std::vector<SlowState>& parts,
+                        int threads,
+                        const Progress& progress) {
   std::vector<ClusterState> states;
   for (const double heat : circumstances_.heats) {
     if (heat < 1) {
@@ -96,8 +99,14 @@ void StepTimes::prepare(const std::vector<SlowState>& parts, int threads) {
       }
     }
   }
-  core::make_executor(threads)->for_each(states.size(),
-                                         [&](std::size_t i) { remembered(states[i]); });
+  std::atomic<std::size_t> done{0};
+  core::make_executor(threads)->for_each(states.size(), [&](std::size_t i) {
+    remembered(states[i]);
+    const std::size_t finished = ++done;
+    if (progress) {
+      progress(finished, states.size());
+    }
+  });
 }
 
 double StepTimes::slowness(const ClusterState& state) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -13,6 +14,9 @@
 #include "sim/failures/spec.h"
 
 namespace headway::campaign {
+
+/// Told how many of so many parts are done.
+using Progress = std::function<void(std::size_t done, std::size_t total)>;
 
 /// One slow part.
 struct SlowState {
@@ -79,7 +83,8 @@ class StepTimes {
 
   /// Simulates all states with one slow part, or none, in parallel.
   /// @param parts  kinds and severities; positions and replicas are ignored
-  void prepare(const std::vector<SlowState>& parts, int threads);
+  /// @param progress  told how many states are done, by several threads; may be empty
+  void prepare(const std::vector<SlowState>& parts, int threads, const Progress& progress = {});
 
   /// At least 1.
   /// @param state  canonical

@@ -11,7 +11,7 @@
 #include "sim/campaign/job/job_ticks.h"
 #include "sim/campaign/result.h"
 #include "sim/campaign/step_times.h"
-#include "sim/core/error.h"
+#include "sim/core/infeasible.h"
 #include "sim/core/tick.h"
 
 namespace headway::campaign {
@@ -34,11 +34,11 @@ struct TrialResult {
 
 /// A run of known work that would hardly end: an answer about a job that was only asked about, the
 /// user's fault if it is the job that he wants.
-class HardlyEnds : public core::Error {
+class HardlyEnds : public core::Infeasible {
  public:
   /// @param reason  what keeps it from ending
   explicit HardlyEnds(const std::string& reason)
-      : core::Error("the run would hardly end: " + reason) {}
+      : core::Infeasible("the run would hardly end: " + reason) {}
 };
 
 /// Runs one trial.

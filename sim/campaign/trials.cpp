@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <numeric>
 
 #include "sim/core/digest.h"
@@ -46,15 +47,18 @@ std::vector<TrialResult> run_trials(const JobModel& job, int trials, int threads
   return run_trials(job, trials, threads, times);
 }
 
-std::vector<TrialResult> run_trials(const JobModel& job,
-                                    int trials,
-                                    int threads,
-                                    StepTimes& times) {
+std::vector<TrialResult> run_trials(
+    const JobModel& job, int trials, int threads, StepTimes& times, const Progress& progress) {
   refuse_if_hopeless(job);
   const JobTicks ticks(job);
   std::vector<TrialResult> results(static_cast<std::size_t>(trials));
+  std::atomic<std::size_t> done{0};
   core::make_executor(threads)->for_each(results.size(), [&](std::size_t trial) {
     results[trial] = run_trial(job, ticks, times, static_cast<std::uint32_t>(trial));
+    const std::size_t finished = ++done;
+    if (progress) {
+      progress(finished, results.size());
+    }
   });
   return results;
 }

@@ -13,7 +13,9 @@ namespace headway::campaign {
 /// Trials 0 to `trials` - 1, in that order whatever the number of threads.
 /// @param threads  0: all cores
 /// @throws HardlyEnds if a run of known work would take more than `patience` times its work
-std::vector<TrialResult> run_trials(const JobModel& job, int trials, int threads, StepTimes& times);
+/// @param progress  told how many trials are done, by several threads; may be empty
+std::vector<TrialResult> run_trials(
+    const JobModel& job, int trials, int threads, StepTimes& times, const Progress& progress = {});
 /// The same where a slow part slows the step by as much as itself.
 std::vector<TrialResult> run_trials(const JobModel& job, int trials, int threads);
 

@@ -8,6 +8,7 @@
 
 #include "sim/core/fields.h"
 #include "sim/core/precision.h"
+#include "sim/core/ranges.h"
 #include "sim/core/units.h"
 
 namespace headway::gpu {
@@ -30,16 +31,15 @@ struct PeakRates {
     v.optional("fp32", fp32,
                "Peak of fp32 products: of the vector units, or of the matrix units where they "
                "multiply fp32 (CDNA).",
-               core::non_negative);
+               core::peak_rate);
     v.optional("tf32", tf32,
                "Dense TF32 peak (CDNA 3: xf32); absent if unsupported (V100, T4, MI250X, MI355X).",
-               core::non_negative);
-    v.optional("bf16", bf16, "Dense bf16 peak; absent if unsupported (V100, T4).",
-               core::non_negative);
+               core::peak_rate);
+    v.optional("bf16", bf16, "Dense bf16 peak; absent if unsupported (V100, T4).", core::peak_rate);
     v.optional("fp16", fp16, "Dense fp16 peak, accumulated in fp32; absent if unsupported.",
-               core::non_negative);
-    v.optional("fp8", fp8, "Dense fp8 peak; absent if unsupported.", core::non_negative);
-    v.optional("fp4", fp4, "Dense fp4 peak; absent if unsupported.", core::non_negative);
+               core::peak_rate);
+    v.optional("fp8", fp8, "Dense fp8 peak; absent if unsupported.", core::peak_rate);
+    v.optional("fp4", fp4, "Dense fp4 peak; absent if unsupported.", core::peak_rate);
   }
   bool operator==(const PeakRates&) const = default;
 };
@@ -99,7 +99,7 @@ struct SustainedShares {
     v.optional("power", power,
                "Board power limit at which the shares hold; another limit scales matrix and "
                "attention kernels (power_share). 0: the GPU's own.",
-               core::non_negative);
+               core::part_power);
   }
   bool operator==(const SustainedShares&) const = default;
 };
@@ -182,17 +182,17 @@ struct GpuSpec {
     v.optional("sustained", sustained, "Shares of the peaks that sustained kernels reach.");
     v.optional("kernels", kernels,
                "Measured shape dependence of kernels; absent: laws of tiles and waves.");
-    v.required("memory", memory, "Capacity of the GPU's memory.", core::positive);
+    v.required("memory", memory, "Capacity of the GPU's memory.", core::memory_size);
     v.required("memory_bandwidth", memory_bandwidth, "Peak bandwidth of the GPU's memory.",
-               core::positive);
+               core::memory_rate);
     v.optional("streaming_multiprocessors", streaming_multiprocessors, "SMs or compute units.",
-               core::at_least_one);
+               core::from_one_to_64k);
     v.optional("host_bandwidth", host_bandwidth,
-               "GPU to host copies, pinned memory, one direction.", core::positive);
+               "GPU to host copies, pinned memory, one direction.", core::link_rate);
     v.optional("kernel_launch", kernel_launch, "Gap on the GPU between dependent kernels.",
-               core::non_negative);
-    v.required("power", power, "Board power limit.", core::positive);
-    v.optional("idle_power", idle_power, "Power drawn when idle.", core::non_negative);
+               core::launch_time);
+    v.required("power", power, "Board power limit.", core::board_power);
+    v.optional("idle_power", idle_power, "Power drawn when idle.", core::part_power);
   }
   bool operator==(const GpuSpec&) const = default;
 };

@@ -7,6 +7,7 @@
 
 #include "sim/core/collective.h"
 #include "sim/core/fields.h"
+#include "sim/core/ranges.h"
 #include "sim/core/units.h"
 
 namespace headway::network {
@@ -30,11 +31,11 @@ struct ScaleUpSpec {
     v.required("kind", kind, "How the GPUs of the domain are joined.");
     v.required("bandwidth", bandwidth,
                "One GPU into the domain, one direction, line rate (450 GB/s for H100 NVLink).",
-               core::positive);
-    v.optional("latency", latency, "GPU to GPU inside the domain.", core::non_negative);
+               core::link_rate);
+    v.optional("latency", latency, "GPU to GPU inside the domain.", core::link_latency);
     v.optional("domain_gpus", domain_gpus,
                "GPUs that one domain joins; may span nodes (72 in an NVL72 rack).",
-               core::at_least_one);
+               core::from_one_to_64k);
     v.optional("in_switch_reduction", in_switch_reduction,
                "The switches can reduce (NVLink SHARP, used by NCCL's NVLS).");
   }
@@ -48,9 +49,9 @@ struct NicSpec {
   core::Seconds latency{1e-6};
   template <class V>
   void fields(V& v) {
-    v.required("count", count, "Cards for the compute fabric in one node.", core::at_least_one);
-    v.required("bandwidth", bandwidth, "One card, one direction.", core::positive);
-    v.optional("latency", latency, "GPU memory to wire, one direction.", core::non_negative);
+    v.required("count", count, "Cards for the compute fabric in one node.", core::from_one_to_64k);
+    v.required("bandwidth", bandwidth, "One card, one direction.", core::link_rate);
+    v.optional("latency", latency, "GPU memory to wire, one direction.", core::link_latency);
   }
   bool operator==(const NicSpec&) const = default;
 };
@@ -95,19 +96,19 @@ struct FabricSpec {
     v.required("topology", topology, "How leaves, spines and cores are joined.");
     v.optional("tiers", tiers, "Switch tiers: 2 (leaf, spine) or 3 (leaf, spine, core).",
                core::Range{1, 3, false, false, "1, 2 or 3"});
-    v.required("link_bandwidth", link_bandwidth, "One direction of one cable.", core::positive);
+    v.required("link_bandwidth", link_bandwidth, "One direction of one cable.", core::link_rate);
     v.optional("link_latency", link_latency, "One cable and the switch behind it.",
-               core::non_negative);
+               core::link_latency);
     v.optional("ports_per_leaf", ports_per_leaf, "Host-facing ports of a leaf switch.",
-               core::at_least_one);
+               core::from_one_to_64k);
     v.optional("leaves_per_pod", leaves_per_pod,
-               "Leaves in one pod of a 3-tier fabric; 0: all leaves in one.", core::non_negative);
+               "Leaves in one pod of a 3-tier fabric; 0: all leaves in one.", core::up_to_64k);
     v.optional("leaf_oversubscription", leaf_oversubscription,
-               "Host bandwidth / uplink bandwidth of a leaf.", core::at_least_one);
+               "Host bandwidth / uplink bandwidth of a leaf.", core::load_ratio);
     v.optional("spine_oversubscription", spine_oversubscription,
-               "Pod bandwidth / core bandwidth of a pod.", core::at_least_one);
+               "Pod bandwidth / core bandwidth of a pod.", core::load_ratio);
     v.optional("planes", planes, "Independent copies of the fabric that share the NICs' ports.",
-               core::at_least_one);
+               core::from_one_to_64);
     v.optional("routing", routing,
                "adaptive: ideal spray; ecmp: hash per flow; static: destination modulo.");
     v.optional("efficiency", efficiency,
@@ -118,7 +119,7 @@ struct FabricSpec {
     v.optional("in_switch_reduction", in_switch_reduction,
                "The fabric's switches can reduce (InfiniBand SHARP, used by NCCL's CollNet).");
     v.optional("switch_power_per_port", switch_power_per_port,
-               "Power of a switch and its optics, per port.", core::non_negative);
+               "Power of a switch and its optics, per port.", core::part_power);
   }
   bool operator==(const FabricSpec&) const = default;
 };

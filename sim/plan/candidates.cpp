@@ -149,6 +149,14 @@ void Rejections::add(const std::string& kind, const std::string& reason, std::in
   list_.push_back({kind, reason, count});
 }
 
+std::int64_t Rejections::count(const std::string& kind) const {
+  std::int64_t sum = 0;
+  for (const auto& entry : list_) {
+    sum += entry.kind == kind ? entry.count : 0;
+  }
+  return sum;
+}
+
 Candidates enumerate(const Scenario& scenario) {
   Candidates out;
   for_each_combination(scenario, [&](const Combination& c) {

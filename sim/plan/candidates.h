@@ -12,7 +12,7 @@ namespace headway::plan {
 /// Layouts left out for one reason.
 struct Rejection {
   /// "tensor", "pipeline", "batch", "schedule", "memory", "slower", "rule", "gpus", "deadline",
-  /// "budget"
+  /// "budget", "too large" (for the simulator)
   std::string kind;
   std::string reason;  ///< one sentence
   std::int64_t count = 0;
@@ -25,6 +25,8 @@ class Rejections {
  public:
   void add(const std::string& kind, const std::string& reason, std::int64_t count = 1);
   [[nodiscard]] const std::vector<Rejection>& list() const { return list_; }
+  /// Layouts left out for reasons of this kind.
+  [[nodiscard]] std::int64_t count(const std::string& kind) const;
 
  private:
   std::vector<Rejection> list_;

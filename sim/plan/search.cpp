@@ -12,6 +12,7 @@
 
 #include "sim/analytic/analytic.h"
 #include "sim/core/error.h"
+#include "sim/core/infeasible.h"
 #include "sim/plan/bound.h"
 #include "sim/training/step/step.h"
 #include "sim/workload/memory/rank_parameters.h"
@@ -86,6 +87,7 @@ struct Entry {
   std::size_t index = 0;   ///< in the order of enumeration
   core::Seconds estimate;  ///< by the analytic tier, if it knows the schedule
   core::Seconds bound;     ///< no simulation can be faster
+  bool too_large = false;  ///< its step cannot be simulated
   training::StepResult step;
 };
 
@@ -147,12 +149,22 @@ bool faster(const Entry& a, const Entry& b) {
   return a.step.time != b.step.time ? a.step.time < b.step.time : a.index < b.index;
 }
 
+/// Simulates the step of a layout, or marks that it cannot be.
+void simulate(const CheckedScenario& layout, bool fold, Entry& entry) {
+  try {
+    entry.step = training::simulate_step(layout, {fold, false});
+  } catch (const core::Infeasible&) {
+    entry.too_large = true;
+  }
+}
+
 /// Simulates entries in batches until none that is left can be among the best; returns the
-/// simulated, fastest first. Batches have one size whatever the number of threads, so the same
-/// entries are simulated everywhere.
+/// simulated, fastest first, and counts in `rejected` what could not be. Batches have one size
+/// whatever the number of threads, so the same entries are simulated everywhere.
 std::vector<Entry> simulate(const std::vector<CheckedScenario>& layouts,
                             std::vector<Entry> entries,
-                            const PlanOptions& options) {
+                            const PlanOptions& options,
+                            Rejections& rejected) {
   constexpr std::size_t kBatch = 8;
   constexpr double kRounding = 1 + 1e-6;  // of times to ticks
   std::vector<Entry> simulated;
@@ -164,14 +176,20 @@ std::vector<Entry> simulate(const std::vector<CheckedScenario>& layouts,
     }
     const std::size_t end = std::min(begin + kBatch, entries.size());
     tbb::parallel_for(begin, end, [&](std::size_t i) {
-      entries[i].step = training::simulate_step(layouts[entries[i].index], {options.fold, false});
+      simulate(layouts[entries[i].index], options.fold, entries[i]);
       const std::size_t finished = ++done;
       if (options.progress) {
         options.progress(finished, entries.size());
       }
     });
     for (std::size_t i = begin; i < end; ++i) {
-      simulated.push_back(std::move(entries[i]));
+      if (entries[i].too_large) {
+        rejected.add("too large",
+                     "its step is longer than the 106 days that can be simulated, or simulating it "
+                     "needs more memory than this machine has");
+      } else {
+        simulated.push_back(std::move(entries[i]));
+      }
     }
     std::sort(simulated.begin(), simulated.end(), faster);
   }
@@ -209,8 +227,10 @@ void search_cluster(const training::Scenario& scenario,
   }
   auto entries = most_promising_first(scenario, layouts);
   drop_beyond_limits(scenario, options.limits, entries, rejected);
-  const std::size_t left = entries.size();
-  const auto simulated = simulate(layouts, std::move(entries), options);
+  const std::size_t found = entries.size();
+  const auto refused = rejected.count("too large");
+  const auto simulated = simulate(layouts, std::move(entries), options, rejected);
+  const std::size_t left = found - static_cast<std::size_t>(rejected.count("too large") - refused);
   result.simulated += static_cast<std::int64_t>(simulated.size());
   if (left > simulated.size()) {
     rejected.add(
@@ -311,6 +331,7 @@ PlanResult search(const training::Scenario& scenario, const PlanOptions& options
   for (const int nodes : sizes) {
     training::Scenario sized = scenario;
     sized.cluster.nodes = nodes;
+    training::check_apart_from_layout(sized);
     const std::int64_t gpus = std::int64_t{nodes} * scenario.cluster.node.gpus;
     if (options.limits.gpus && gpus > *options.limits.gpus) {
       const auto count = enumerate(sized).enumerated;

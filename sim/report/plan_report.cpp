@@ -119,6 +119,7 @@ PlanReport search_plans(const config::LoadedScenario& loaded,
   report.digest = scenario_digest(loaded);
   report.price_source = price_source(loaded);
   report.objective = options.objective;
+  training::check_apart_from_layout(loaded.scenario, loaded.marks);  // here, where places are known
   report.result = plan::search(loaded.scenario, options);
   const core::Seconds elapsed(
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());

@@ -7,6 +7,7 @@
 
 #include "sim/campaign/campaign.h"
 #include "sim/core/digest.h"
+#include "sim/core/infeasible.h"
 #include "sim/report/assert.h"
 #include "sim/report/claim.h"
 #include "sim/report/limit.h"
@@ -40,11 +41,18 @@ void check_physics(const training::StepResult& step) {
   HEADWAY_CHECK(step.mfu_causal <= 1 + 1e-9, "mfu_causal is {}", step.mfu_causal);
 }
 
+/// A run that cannot be simulated is a reason beside the step, which is printed all the same.
 void add_campaign(const training::CheckedScenario& checked,
                   const config::LoadedScenario& loaded,
-                  int threads,
+                  const campaign::CampaignOptions& options,
                   RunReport& report) {
-  auto outcome = campaign::simulate_campaign(checked, report.step, {threads});
+  campaign::CampaignOutcome outcome;
+  try {
+    outcome = campaign::simulate_campaign(checked, report.step, options);
+  } catch (const core::Infeasible& error) {
+    report.reasons.push_back(error.diagnostics().front().message);
+    return;
+  }
   report.campaign = outcome.result;
   report.assumptions.insert(report.assumptions.end(), outcome.assumptions.begin(),
                             outcome.assumptions.end());
@@ -156,8 +164,7 @@ RunReport predict(const config::LoadedScenario& loaded, const PredictOptions& op
   }
   report.timing.step = part.lap();
   if (checked.scenario().run.until) {
-    tell(fmt::format("simulating the run, {} trials", checked.scenario().run.trials));
-    add_campaign(checked, loaded, threads, report);
+    add_campaign(checked, loaded, {threads, true, options.progress, options.count}, report);
   }
   report.timing.campaign = part.lap();
   judge(assertions, training::launch_share(checked), report);

@@ -17,6 +17,8 @@ struct PredictOptions {
   bool explain = false;     ///< fill RunReport::explanation
   core::Seconds load_time;  ///< what reading the files took, for `timing`
   std::function<void(std::string_view phase)> progress;  ///< told what begins now; may be empty
+  /// Told how many parts of it are done, by several threads; may be empty.
+  std::function<void(std::size_t done, std::size_t total)> count{};
 };
 
 /// Name of a result: 16 hexadecimal digits over the resolved scenario (calibration included) and
@@ -29,6 +31,8 @@ std::string price_source(const config::LoadedScenario& loaded);
 /// Checks the scenario, simulates its step and, with `run.until`, its campaign, and judges claim
 /// and conditions.
 /// @throws core::Error if the scenario breaks a rule
+/// @throws core::Infeasible if its step cannot be simulated; of a run that cannot be, the report
+/// has the step and the reason
 RunReport predict(const config::LoadedScenario& loaded, const PredictOptions& options = {});
 
 /// The exit code of a status: 0, 3, 4 or 5.

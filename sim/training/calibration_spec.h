@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/core/fields.h"
+#include "sim/core/ranges.h"
 #include "sim/gpu/spec.h"
 #include "sim/network/spec.h"
 
@@ -105,9 +106,9 @@ struct CalibrationSpec {
     v.optional("kernels", kernels, "Measured shares of the peaks.");
     v.optional("collectives", collectives, "Measured collective curves.");
     v.optional("kernel_launch", kernel_launch,
-               "Measured gap between dependent kernels; replaces the GPU's.", core::non_negative);
+               "Measured gap between dependent kernels; replaces the GPU's.", core::launch_time);
     v.optional("host_bandwidth", host_bandwidth,
-               "Measured copies GPU to host, pinned; replaces the GPU's.", core::positive);
+               "Measured copies GPU to host, pinned; replaces the GPU's.", core::link_rate);
     v.optional("storage", storage,
                "Measured storage as one node sees it; replaces the cluster's client figures.");
     v.optional(

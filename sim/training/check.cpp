@@ -1,10 +1,14 @@
 #include "sim/training/check.h"
 
-#include <set>
+#include <algorithm>
 #include <utility>
 
+#include "sim/core/checked.h"
+#include "sim/core/ranges.h"
+#include "sim/gpu/closed_form.h"
 #include "sim/gpu/kernel_time.h"
 #include "sim/gpu/tables.h"
+#include "sim/training/complaints.h"
 #include "sim/training/step/placement.h"
 #include "sim/workload/blocks/build.h"
 #include "sim/workload/closed_form.h"
@@ -19,30 +23,12 @@ namespace headway::training {
 
 namespace {
 
-using core::Diagnostics;
+using core::Checked;
 using core::SourceMarks;
 
-/// Complaints with the place of the field they are about.
-class Complaints {
- public:
-  explicit Complaints(const SourceMarks& marks) : marks_(marks) {}
-
-  template <class... Args>
-  void add(std::string_view path, fmt::format_string<Args...> text, Args&&... args) {
-    list_.add(core::find_mark(marks_, path), fmt::format(text, std::forward<Args>(args)...));
-  }
-  void add(const workload::Violations& violations) {
-    for (const auto& [path, text] : violations) {
-      list_.add(core::find_mark(marks_, path), text);
-    }
-  }
-  [[nodiscard]] bool empty() const { return list_.empty(); }
-  void throw_if_any() { list_.throw_if_any(); }
-
- private:
-  const SourceMarks& marks_;
-  Diagnostics list_;
-};
+/// Micro-batches x chunks of layers of a model replica in a step. Published runs have some
+/// thousands (Llama 3.1 405B: 16 x 128); the schedule of 2^24 takes half a gigabyte.
+constexpr std::int64_t kMostChunksAStep = 16'777'216;
 
 void check_format(const Scenario& s, Complaints& complaints) {
   if (s.headway != 1) {
@@ -90,12 +76,27 @@ void check_cluster(const ClusterSpec& c, Complaints& complaints) {
   }
 }
 
+/// GPUs that train; 0 if they are more than can be simulated.
+std::int64_t count_gpus(const ClusterSpec& c, Complaints& complaints) {
+  const Checked gpus = Checked(c.nodes) * c.node.gpus;
+  if (gpus > core::kMostGpus) {
+    complaints.add("cluster.nodes", "{} nodes x {} GPUs = {} GPUs; at most {} are simulated",
+                   c.nodes, c.node.gpus, gpus, core::kMostGpus);
+    return 0;
+  }
+  return gpus.value();
+}
+
 /// Sets the data-parallel degree; 0 if the layout does not fill the cluster.
+/// @param gpus  0: unknown
 int resolve_data(const Scenario& s, std::int64_t gpus, Complaints& complaints) {
   const auto& p = s.parallelism;
-  const std::int64_t model_ranks = std::int64_t{p.tensor} * p.context * p.pipeline;
+  const Checked model_ranks = Checked(p.tensor) * p.context * p.pipeline;
+  if (gpus == 0) {
+    return 0;
+  }
   if (p.data.is_auto()) {
-    if (gpus % model_ranks != 0) {
+    if (!core::is_multiple(gpus, model_ranks)) {
       complaints.add("parallelism",
                      "tensor {} x context {} x pipeline {} = {} does not divide the cluster's {} "
                      "nodes x {} GPUs = {}",
@@ -103,10 +104,10 @@ int resolve_data(const Scenario& s, std::int64_t gpus, Complaints& complaints) {
                      s.cluster.node.gpus, gpus);
       return 0;
     }
-    return static_cast<int>(gpus / model_ranks);
+    return static_cast<int>(gpus / model_ranks.value());
   }
-  const std::int64_t ranks = model_ranks * *p.data.value;
-  if (ranks != gpus) {
+  const Checked ranks = model_ranks * *p.data.value;
+  if (ranks != Checked(gpus)) {
     complaints.add("parallelism.data",
                    "tensor {} x context {} x pipeline {} x data {} = {} ranks, but the cluster has "
                    "{} nodes x {} GPUs = {}; "
@@ -120,15 +121,27 @@ int resolve_data(const Scenario& s, std::int64_t gpus, Complaints& complaints) {
 
 int resolve_micro_batches(const Scenario& s, int data, Complaints& complaints) {
   const auto& p = s.parallelism;
-  const std::int64_t together = std::int64_t{data} * p.micro_batch;
-  if (s.training.global_batch % together != 0) {
+  const Checked together = Checked(data) * p.micro_batch;
+  if (!core::is_multiple(s.training.global_batch, together)) {
     complaints.add("training.global_batch",
                    "a global batch of {} sequences cannot be split into data {} x micro_batch {} = "
                    "{}; use a multiple of {}",
                    s.training.global_batch, data, p.micro_batch, together, together);
     return 0;
   }
-  return static_cast<int>(s.training.global_batch / together);
+  const auto micro_batches = static_cast<int>(s.training.global_batch / together.value());
+  const Checked chunks = Checked(micro_batches) * p.virtual_stages * p.pipeline;
+  if (chunks > kMostChunksAStep) {
+    complaints.add(
+        "training.global_batch",
+        "a global batch of {} sequences has {} micro-batches x pipeline {} x virtual {} = "
+        "{} chunks of work in a step; at most {} are simulated: use fewer sequences, or "
+        "more of them in a micro-batch",
+        s.training.global_batch, micro_batches, p.pipeline, p.virtual_stages, chunks,
+        kMostChunksAStep);
+    return 0;
+  }
+  return micro_batches;
 }
 
 void check_tensor(const Scenario& s, Complaints& complaints) {
@@ -151,7 +164,8 @@ void check_tensor(const Scenario& s, Complaints& complaints) {
                    "tensor {} and the model's key_value_heads = {} do not divide each other", t,
                    s.model.key_value_heads);
   }
-  if (s.parallelism.sequence && s.training.sequence_length % (t * s.parallelism.context) != 0) {
+  if (s.parallelism.sequence &&
+      !core::is_multiple(s.training.sequence_length, Checked(t) * s.parallelism.context)) {
     complaints.add("training.sequence_length",
                    "a sequence of {} tokens cannot be split over tensor {} x context {}; set "
                    "'sequence: false' or change one of them",
@@ -200,183 +214,6 @@ void check_model(const workload::ModelSpec& m, Complaints& complaints) {
   }
 }
 
-void check_ageing(const failures::HazardSpec& hazard,
-                  const std::string& path,
-                  Complaints& complaints) {
-  if (hazard.law.kind != failures::LawKind::exponential && hazard.count) {
-    complaints.add(
-        path,
-        "hazard '{}' ages by a {} law and needs mtbf; a count does not say how old the parts were",
-        hazard.name, core::to_word(hazard.law.kind));
-  }
-  using failures::LawKind;
-  const auto& law = hazard.law;
-  const failures::LawSpec plain;
-  const auto needs = [&](bool given, const char* key, LawKind kind) {
-    if (given && law.kind != kind) {
-      complaints.add(fmt::format("{}.law.{}", path, key),
-                     "'{}' belongs to 'kind: {}'; the law here is {}", key, core::to_word(kind),
-                     core::to_word(law.kind));
-    }
-  };
-  needs(law.shape != plain.shape, "shape", LawKind::weibull);
-  needs(law.sigma != plain.sigma, "sigma", LawKind::lognormal);
-  needs(law.defective != plain.defective, "defective", LawKind::defects);
-  needs(!law.factors.empty(), "factors", LawKind::piecewise);
-  if (law.kind == LawKind::piecewise && law.factors.empty()) {
-    complaints.add(
-        path + ".law",
-        "a piecewise law needs 'factors': until which age the rate is how many times 1 / mtbf");
-  }
-  core::Seconds last;
-  for (std::size_t i = 0; i < hazard.law.factors.size(); ++i) {
-    const auto until = hazard.law.factors[i].until;
-    if (until <= last) {
-      complaints.add(fmt::format("{}.law.factors[{}].until", path, i),
-                     "the ages of a piecewise law must rise, but {} s does not come after {} s",
-                     until.si(), last.si());
-    }
-    last = until;
-  }
-}
-
-void check_effect(const failures::HazardSpec& hazard,
-                  const std::string& path,
-                  Complaints& complaints) {
-  if (hazard.lasts && !failures::is_slow(hazard.effect)) {
-    complaints.add(path + ".lasts", "only slow parts get well by themselves; effect '{}' does not",
-                   core::to_word(hazard.effect));
-  }
-  if (hazard.keeps != failures::HazardSpec{}.keeps && !failures::is_slow(hazard.effect)) {
-    complaints.add(path + ".keeps",
-                   "only slow parts keep a share of their speed; effect '{}' does not",
-                   core::to_word(hazard.effect));
-  }
-  if (hazard.latent && hazard.effect != failures::Effect::stop) {
-    complaints.add(path + ".latent",
-                   "a silent failure stops the job when it is noticed; it cannot have effect '{}'",
-                   core::to_word(hazard.effect));
-  }
-}
-
-void check_hazards(const failures::FailureSpec& f, Complaints& complaints) {
-  std::set<std::string> names;
-  for (std::size_t i = 0; i < f.hazards.size(); ++i) {
-    const auto& hazard = f.hazards[i];
-    const std::string path = fmt::format("run.failures.hazards[{}]", i);
-    if (hazard.mtbf.has_value() == hazard.count.has_value()) {
-      complaints.add(path, "hazard '{}' needs exactly one of 'mtbf' and 'count'", hazard.name);
-    }
-    if (hazard.count && !f.observed) {
-      complaints.add(path,
-                     "hazard '{}' has a 'count', so the list needs 'observed': how many GPUs were "
-                     "watched for how long",
-                     hazard.name);
-    }
-    if (!names.insert(hazard.name).second) {
-      complaints.add(path,
-                     "two hazards are named '{}'; names choose the random stream and must differ",
-                     hazard.name);
-    }
-    check_ageing(hazard, path, complaints);
-    check_effect(hazard, path, complaints);
-  }
-  if (f.maintenance && f.maintenance->lasts >= f.maintenance->every) {
-    complaints.add("run.failures.maintenance",
-                   "planned work lasts {} s and begins every {} s; leave time in between",
-                   f.maintenance->lasts.si(), f.maintenance->every.si());
-  }
-}
-
-/// Who must notice hangs, and where the state of a job that does not go back to checkpoints comes
-/// from.
-/// @param data  data-parallel degree; 0: unknown
-void check_recovery(const Scenario& s, int data, Complaints& complaints) {
-  const auto& r = s.run.recovery;
-  if (r.detectors && !r.detectors->watchdog && !r.detectors->heartbeat &&
-      !r.detectors->health_check && s.run.failures) {
-    for (const auto& hazard : s.run.failures->hazards) {
-      if (hazard.effect == failures::Effect::hang) {
-        complaints.add(
-            "run.recovery.detectors",
-            "nothing detects the hang '{}'; add a watchdog, a heartbeat or a health_check",
-            hazard.name);
-      }
-    }
-  }
-  const bool without_saves = r.state_from == failures::StateSource::peers || r.elastic;
-  const auto& p = s.parallelism;
-  const bool copies = p.sharding == workload::Sharding::zero0 ||
-                      (p.sharding == workload::Sharding::hsdp &&
-                       (data == 0 || data * p.context > p.shard_group_size));
-  if (without_saves && !copies) {
-    complaints.add(r.elastic ? "run.recovery.elastic" : "run.recovery.state_from",
-                   "with sharding {}{} the lost node's part of the state is nowhere else; write "
-                   "'sharding: zero0' or 'hsdp' with two "
-                   "groups or more, or save to a checkpoint level with 'place: peer'",
-                   core::to_word(p.sharding),
-                   p.sharding == workload::Sharding::hsdp ? " in a single group" : "");
-  }
-}
-
-void check_checkpoint(const storage::CheckpointSpec& c, Complaints& complaints) {
-  if (c.levels.size() > 3) {
-    complaints.add("run.checkpoint.levels", "{} levels beside the storage; at most 3 are modelled",
-                   c.levels.size());
-  }
-  for (std::size_t i = 0; i < c.levels.size(); ++i) {
-    const auto& level = c.levels[i];
-    const std::string path = fmt::format("run.checkpoint.levels[{}]", i);
-    if (i == 0 && level.every != 1) {
-      complaints.add(
-          path + ".every",
-          "the first level takes the snapshot of every save; write 'every: 1' or leave it out");
-    }
-    if (level.place == storage::NearPlace::nvme && !level.write_bandwidth && !level.persist) {
-      complaints.add(path,
-                     "an nvme level needs 'write_bandwidth' (one node into its drives) or a "
-                     "measured 'persist'");
-    }
-  }
-  if (c.levels.empty() && c.every != 1) {
-    complaints.add("run.checkpoint.every",
-                   "without 'levels' every save goes to storage; lengthen the interval instead");
-  }
-}
-
-void check_data(const storage::DataSpec& d, Complaints& complaints) {
-  if (d.restart_moves > 0 && d.dataset.si() <= 0) {
-    complaints.add("run.data.restart_moves",
-                   "nothing is copied to another island without the size of the 'dataset'");
-  }
-  if (d.refill_cache && (d.node_cache.si() <= 0 || d.dataset.si() <= 0)) {
-    complaints.add("run.data.refill_cache",
-                   "a spare has nothing to fill without 'dataset' and 'node_cache'");
-  }
-}
-
-void check_run(const RunSpec& r, Complaints& complaints) {
-  if (r.checkpoint.interval_steps && !r.checkpoint.interval.is_auto()) {
-    complaints.add("run.checkpoint",
-                   "'interval' and 'interval_steps' say the same thing twice; keep one");
-  }
-  if (r.until) {
-    const int given =
-        (r.until->tokens ? 1 : 0) + (r.until->steps ? 1 : 0) + (r.until->wall ? 1 : 0);
-    if (given != 1) {
-      complaints.add("run.until", "write exactly one of 'tokens', 'steps' and 'wall', not {}",
-                     given);
-    }
-  }
-  check_checkpoint(r.checkpoint, complaints);
-  if (r.data) {
-    check_data(*r.data, complaints);
-  }
-  if (r.failures) {
-    check_hazards(*r.failures, complaints);
-  }
-}
-
 /// The format of the linear layers, and that of attention and logits beside a narrow one.
 void check_precision(const Scenario& s, Complaints& complaints) {
   using core::Precision;
@@ -410,6 +247,40 @@ void check_saved_bytes(const Scenario& s, Complaints& complaints) {
   }
 }
 
+/// Software that is faster than the libraries the GPU was measured with is not faster than the GPU.
+void check_shares(const Scenario& s, Complaints& complaints) {
+  const auto& framework = s.training.framework;
+  const auto& shares =
+      s.calibration.kernels ? *s.calibration.kernels : s.cluster.node.gpu.sustained;
+  const double gemm = std::max(
+      {shares.gemm_16bit, shares.gemm_8bit, shares.gemm_4bit, shares.gemm_tf32, shares.gemm_fp32});
+  const double attention =
+      std::max({shares.attention_forward, shares.attention_backward, shares.attention_flash2});
+  const auto& gpu = s.cluster.node.gpu;
+  const double power = gpu::power_share(gpu, shares);
+  const auto at_most_one = [&](const char* key, double factor, double share) {
+    if (factor * share * power <= 1) {
+      return;
+    }
+    if (power > 1 && factor * share <= 1) {
+      complaints.add(
+          "cluster.node.gpu.power",
+          "a power limit of {:g} W would make the {} {:.3g} times as fast as measured at "
+          "{:g} W, which is more than its peak; write at most {:.0f} W",
+          gpu.power.si(), gpu.name, power, shares.power.si(),
+          (gpu.idle_power + (shares.power - gpu.idle_power) / (factor * share * factor * share))
+              .si());
+    } else {
+      complaints.add(fmt::format("training.framework.{}", key),
+                     "{} {:g} x {:g} of the peak that the GPU sustains = {:g} is more than its "
+                     "peak; write at most {:.3g}",
+                     key, factor, share, factor * share, 1 / share);
+    }
+  };
+  at_most_one("gemm_share", framework.gemm_share, gemm);
+  at_most_one("attention_share", framework.attention_share, attention);
+}
+
 void check_tables(const gpu::GpuSpec& gpu, Complaints& complaints) {
   if (gpu.kernels) {
     if (const std::string problem = gpu::table_problem(*gpu.kernels); !problem.empty()) {
@@ -437,21 +308,34 @@ void check_curves(const CalibrationSpec& calibration, Complaints& complaints) {
   }
 }
 
-}  // namespace
-
-CheckedScenario check(Scenario scenario, const SourceMarks& marks) {
-  Complaints complaints(marks);
-  const std::int64_t gpus = std::int64_t{scenario.cluster.nodes} * scenario.cluster.node.gpus;
+/// The rules that no layout mends.
+void check_fixed(const Scenario& scenario, Complaints& complaints) {
   check_format(scenario, complaints);
   check_cluster(scenario.cluster, complaints);
   check_model(scenario.model, complaints);
   check_precision(scenario, complaints);
   check_saved_bytes(scenario, complaints);
-  check_tensor(scenario, complaints);
-  check_context(scenario, complaints);
+  check_shares(scenario, complaints);
   check_run(scenario.run, complaints);
   check_tables(scenario.cluster.node.gpu, complaints);
   check_curves(scenario.calibration, complaints);
+}
+
+}  // namespace
+
+void check_apart_from_layout(const Scenario& scenario, const SourceMarks& marks) {
+  Complaints complaints(marks);
+  check_fixed(scenario, complaints);
+  count_gpus(scenario.cluster, complaints);
+  complaints.throw_if_any();
+}
+
+CheckedScenario check(Scenario scenario, const SourceMarks& marks) {
+  Complaints complaints(marks);
+  check_fixed(scenario, complaints);
+  check_tensor(scenario, complaints);
+  check_context(scenario, complaints);
+  const std::int64_t gpus = count_gpus(scenario.cluster, complaints);
   apply(scenario.calibration, scenario.cluster);
   const int data = resolve_data(scenario, gpus, complaints);
   const int micro_batches = data > 0 ? resolve_micro_batches(scenario, data, complaints) : 0;

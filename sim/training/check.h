@@ -46,6 +46,12 @@ class CheckedScenario {
   int whole_domain_ = 1;
 };
 
+/// The rules that hold whatever the layout: of cluster, model, recipe, run and calibration. A
+/// search for a layout asks them first.
+/// @param marks  where each value was written; may be empty
+/// @throws Error with every violated rule
+void check_apart_from_layout(const Scenario& scenario, const core::SourceMarks& marks = {});
+
 /// @param marks  where each value was written; may be empty
 /// @throws Error with every violated rule
 CheckedScenario check(Scenario scenario, const core::SourceMarks& marks = {});

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "sim/core/fields.h"
+#include "sim/core/ranges.h"
 #include "sim/gpu/spec.h"
 #include "sim/network/spec.h"
 #include "sim/storage/spec.h"
@@ -25,15 +26,15 @@ struct NodeSpec {
   void fields(V& v) {
     v.required("name", name, "Name printed in reports.");
     v.required("gpu", gpu, "The GPU.");
-    v.required("gpus", gpus, "GPUs in the node.", core::at_least_one);
+    v.required("gpus", gpus, "GPUs in the node.", core::from_one_to_64k);
     v.required("scale_up", scale_up, "The network inside the node or rack.");
     v.required("nic", nic, "Network cards.");
-    v.optional("host_memory", host_memory, "Memory of the host.", core::positive);
+    v.optional("host_memory", host_memory, "Memory of the host.", core::memory_size);
     v.optional("host_memory_bandwidth", host_memory_bandwidth,
                "Of all memory channels of the host; an offloaded optimizer updates there.",
-               core::positive);
+               core::memory_rate);
     v.optional("host_power", host_power, "Power of the node beside its GPUs (CPUs, fans, NICs).",
-               core::non_negative);
+               core::part_power);
   }
   bool operator==(const NodeSpec&) const = default;
 };
@@ -56,11 +57,11 @@ struct ClusterSpec {
   Placement placement = Placement::packed;
   template <class V>
   void fields(V& v) {
-    v.required("nodes", nodes, "Nodes the job uses, spares not counted.", core::at_least_one);
+    v.required("nodes", nodes, "Nodes the job uses, spares not counted.", core::from_one_to_16m);
     v.required("node", node, "The server.");
     v.required("fabric", fabric, "The network between nodes.");
     v.required("storage", storage, "Where checkpoints go.");
-    v.optional("spares", spares, "Healthy nodes kept ready and paid for.", core::non_negative);
+    v.optional("spares", spares, "Healthy nodes kept ready and paid for.", core::up_to_64k);
     v.optional("placement", placement, "How ranks are put on nodes.");
   }
   bool operator==(const ClusterSpec&) const = default;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "sim/core/fields.h"
+#include "sim/core/ranges.h"
 #include "sim/core/units.h"
 #include "sim/workload/usual_run.h"
 
@@ -83,25 +84,26 @@ struct FrameworkSpec {
     v.optional("data_overlap", data_overlap,
                "Gradient reduction and parameter gathering run beside backward and forward.");
     v.optional("gradient_bytes", gradient_bytes, "Bytes a parameter of the gradient buffer.",
-               core::positive);
+               core::element_size);
     v.optional("reduce_bytes", reduce_bytes, "Bytes a parameter when gradients are reduced.",
-               core::positive);
+               core::element_size);
     v.optional("accumulation_bytes", accumulation_bytes,
                "Bytes a parameter that are moved after each micro-batch beside the weight gradient "
                "itself: copies, fp32 accumulation outside the product.",
-               core::non_negative);
+               core::extra_bytes);
     v.optional("gemm_share", gemm_share,
-               "Rate of matrix products / that of tuned libraries on this GPU.", core::positive);
+               "Rate of matrix products / that of tuned libraries on this GPU.", core::speed_ratio);
     v.optional("attention_share", attention_share,
-               "Rate of attention kernels / that of the GPU's newest tuned ones.", core::positive);
+               "Rate of attention kernels / that of the GPU's newest tuned ones.",
+               core::speed_ratio);
     v.optional("tensor_interference", tensor_interference,
                "Compute time lost a second of tensor-parallel collective that runs beside it (SMs, "
                "memory, chunks that wait).",
-               core::non_negative);
+               core::lost_share);
     v.optional("data_interference", data_interference,
                "Compute time lost a second of data-parallel or context-parallel transfer that runs "
                "beside it.",
-               core::non_negative);
+               core::lost_share);
     v.optional("scatter_gather_p2p", scatter_gather_p2p,
                "Each tensor rank sends its share between stages, not the whole.");
     v.optional("cuda_graphs", cuda_graphs, "Kernels are launched from recorded graphs.");
@@ -115,11 +117,11 @@ struct FrameworkSpec {
     v.optional("dispatch_bytes", dispatch_bytes,
                "Bytes an element of tokens on their way to experts (1: fp8 dispatch); they come "
                "back in 16 bits.",
-               core::positive);
+               core::element_size);
     v.optional("expert_overlap", expert_overlap,
                "Tokens travel to experts and back beside the computation of another micro-batch.");
     v.optional("expert_interference", expert_interference,
-               "Compute time lost a second of such travel beside it.", core::non_negative);
+               "Compute time lost a second of such travel beside it.", core::lost_share);
     v.optional("grouped_launch", grouped_launch,
                "The CPU launches the products of all experts of a GPU as one; false: one by one (a "
                "loop over library calls).");
@@ -129,13 +131,13 @@ struct FrameworkSpec {
     v.optional("padded_expert_rows", padded_expert_rows,
                "With narrow operands the rows of each expert are copied to a multiple of what the "
                "product asks for, and its results back; false: routing pads them.");
-    v.optional("cpu_launch", cpu_launch, "CPU time to launch one kernel.", core::non_negative);
+    v.optional("cpu_launch", cpu_launch, "CPU time to launch one kernel.", core::launch_time);
     v.optional("step_overhead", step_overhead, "Fixed time of a step outside the model.",
-               core::non_negative);
+               core::within_a_day);
     v.optional("message_overhead", message_overhead,
                "Time a stage loses at each pipeline message it receives: the scheduler's own work "
                "and launching the transfer.",
-               core::non_negative);
+               core::launch_time);
     v.optional("usual", usual,
                "How its runs are usually laid out: what 'headway validate' takes where a published "
                "run does not say.");

@@ -1,5 +1,6 @@
 #include "sim/workload/layout.h"
 
+#include <cstdint>
 #include <fmt/format.h>
 #include <numeric>
 #include <string>
@@ -77,7 +78,7 @@ std::string chunk_list_problem(const ModelSpec& model, const ParallelismSpec& pa
     return fmt::format("chunk_layers has {} entries, but a micro-batch meets {} chunks",
                        list.size(), places);
   }
-  const int sum = std::accumulate(list.begin(), list.end(), 0);
+  const std::int64_t sum = std::accumulate(list.begin(), list.end(), std::int64_t{0});
   if (sum != model.layers) {
     return fmt::format("chunk_layers adds up to {} layers, but the model has {}", sum,
                        model.layers);

@@ -9,6 +9,7 @@
 
 #include "sim/core/fields.h"
 #include "sim/core/precision.h"
+#include "sim/core/ranges.h"
 #include "sim/core/units.h"
 #include "sim/workload/framework_spec.h"
 #include "sim/workload/usual_run.h"
@@ -33,13 +34,14 @@ struct LatentAttentionSpec {
   template <class V>
   void fields(V& v) {
     v.optional("query_rank", query_rank,
-               "Compression rank of queries; 0: queries are not compressed.", core::non_negative);
+               "Compression rank of queries; 0: queries are not compressed.", core::up_to_16m);
     v.required("key_value_rank", key_value_rank, "Compression rank of keys and values.",
-               core::at_least_one);
+               core::from_one_to_16m);
     v.required("no_rope_dim", no_rope_dim, "Head dimension without rotary embedding.",
-               core::at_least_one);
-    v.required("rope_dim", rope_dim, "Head dimension with rotary embedding.", core::at_least_one);
-    v.required("value_dim", value_dim, "Head dimension of values.", core::at_least_one);
+               core::from_one_to_64k);
+    v.required("rope_dim", rope_dim, "Head dimension with rotary embedding.",
+               core::from_one_to_64k);
+    v.required("value_dim", value_dim, "Head dimension of values.", core::from_one_to_64k);
   }
   bool operator==(const LatentAttentionSpec&) const = default;
 };
@@ -60,32 +62,32 @@ struct ExpertsSpec {
   bool biases = false;
   template <class V>
   void fields(V& v) {
-    v.required("experts", experts, "Routed experts in a layer.", core::at_least_one);
-    v.required("top_k", top_k, "Experts a token visits.", core::at_least_one);
-    v.optional("shared_experts", shared_experts, "Experts every token visits.", core::non_negative);
-    v.required("ffn", ffn, "Inner width of one expert.", core::at_least_one);
+    v.required("experts", experts, "Routed experts in a layer.", core::from_one_to_64k);
+    v.required("top_k", top_k, "Experts a token visits.", core::from_one_to_64k);
+    v.optional("shared_experts", shared_experts, "Experts every token visits.", core::up_to_64k);
+    v.required("ffn", ffn, "Inner width of one expert.", core::from_one_to_16m);
     v.optional("leading_dense_layers", leading_dense_layers,
-               "Layers at the front with a dense MLP of width `ffn`.", core::non_negative);
+               "Layers at the front with a dense MLP of width `ffn`.", core::up_to_10k);
     v.optional("period", period,
                "One layer in this many has experts, the last of each period; 1: all after the "
                "leading dense ones.",
-               core::at_least_one);
+               core::from_one_to_10k);
     v.optional("imbalance", imbalance,
                "Load of the busiest expert rank / mean load; all ranks wait for it.",
-               core::at_least_one);
+               core::load_ratio);
     v.optional("capacity_factor", capacity_factor,
                "Tokens an expert takes at most / mean, the rest is dropped; 0: none is dropped.",
-               core::non_negative);
+               core::load_ratio_or_none);
     v.optional(
         "padded", padded,
         "Experts compute all places of their capacity, empty ones too; needs 'capacity_factor'.");
     v.optional("routing_groups", routing_groups,
                "Groups the experts are divided into for routing (DeepSeek-V3: 8).",
-               core::at_least_one);
+               core::from_one_to_64k);
     v.optional(
         "group_limit", group_limit,
         "Routing groups that the experts of a token lie in at most; 0: all (DeepSeek-V3: 4).",
-        core::non_negative);
+        core::up_to_64k);
     v.optional("biases", biases,
                "Matrices of experts have biases, whatever the other matrices have (gpt-oss).");
   }
@@ -122,17 +124,17 @@ struct ModelSpec {
   template <class V>
   void fields(V& v) {
     v.required("name", name, "Name printed in reports.");
-    v.required("layers", layers, "Decoder layers.", core::at_least_one);
-    v.required("hidden", hidden, "Width of the residual stream.", core::at_least_one);
-    v.required("heads", heads, "Query heads.", core::at_least_one);
+    v.required("layers", layers, "Decoder layers.", core::from_one_to_10k);
+    v.required("hidden", hidden, "Width of the residual stream.", core::from_one_to_16m);
+    v.required("heads", heads, "Query heads.", core::from_one_to_64k);
     v.required("key_value_heads", key_value_heads,
-               "Key and value heads; equal to heads without grouping.", core::at_least_one);
+               "Key and value heads; equal to heads without grouping.", core::from_one_to_64k);
     v.required("head_dim", head_dim, "Width of one head; not always hidden / heads.",
-               core::at_least_one);
-    v.required("ffn", ffn, "Inner width of the dense MLP.", core::non_negative);
+               core::from_one_to_64k);
+    v.required("ffn", ffn, "Inner width of the dense MLP.", core::up_to_16m);
     v.optional("gated_mlp", gated_mlp, "Three matrices (SwiGLU) instead of two.");
     v.required("vocabulary", vocabulary, "Rows of the embedding as trained (padding included).",
-               core::at_least_one);
+               core::from_one_to_16m);
     v.optional("tied_embeddings", tied_embeddings,
                "Input and output embedding share their weights.");
     v.optional("biases", biases, "Linear layers and norms have biases (GPT-2, GPT-3).");
@@ -140,7 +142,7 @@ struct ModelSpec {
                "Dropout after attention, projection and MLP; absent: where there are biases.");
     v.optional("learned_positions", learned_positions,
                "Rows of a learned position table, in place of rotary embedding; 0: none.",
-               core::non_negative);
+               core::window_tokens);
     v.optional(
         "rotary", rotary,
         "Rotary embedding of queries and keys where no positions are learned; false: ALiBi.");
@@ -154,11 +156,11 @@ struct ModelSpec {
                "(GPT-J, Falcon, Command R).");
     v.optional("attention", attention, "Kind of attention.");
     v.optional("window", window, "Tokens a sliding-window layer sees; 0: no window.",
-               core::non_negative);
+               core::window_tokens);
     v.optional(
         "window_period", window_period,
         "One layer in this many has full attention, the others the window; 1: all have the window.",
-        core::at_least_one);
+        core::from_one_to_10k);
     v.optional(
         "chunked_window", chunked_window,
         "The window does not slide: a sequence is cut into pieces of `window` tokens that do "
@@ -166,7 +168,7 @@ struct ModelSpec {
     v.optional("latent", latent, "Ranks of multi-latent attention.");
     v.optional("moe", moe, "Mixture of experts.");
     v.optional("multi_token_prediction", multi_token_prediction,
-               "Extra prediction layers (DeepSeek-V3: 1).", core::non_negative);
+               "Extra prediction layers (DeepSeek-V3: 1).", core::up_to_64);
   }
   bool operator==(const ModelSpec&) const = default;
 };
@@ -251,13 +253,13 @@ struct ParallelismSpec {
   core::OrAuto<int> offload_layers;
   template <class V>
   void fields(V& v) {
-    v.optional("tensor", tensor, "Tensor-parallel degree.", core::at_least_one);
+    v.optional("tensor", tensor, "Tensor-parallel degree.", core::from_one_to_16m);
     v.optional("sequence", sequence,
                "Split norms and residuals along the sequence over the tensor group.");
-    v.optional("pipeline", pipeline, "Pipeline stages.", core::at_least_one);
+    v.optional("pipeline", pipeline, "Pipeline stages.", core::from_one_to_10k);
     v.optional("virtual", virtual_stages, "Model chunks a stage holds (interleaved schedule).",
-               core::at_least_one);
-    v.optional("context", context, "Context-parallel degree.", core::at_least_one);
+               core::from_one_to_10k);
+    v.optional("context", context, "Context-parallel degree.", core::from_one_to_16m);
     v.optional(
         "context_kind", context_kind,
         "How context ranks share keys and values: ring passes them on beside attention; all-gather "
@@ -265,11 +267,11 @@ struct ParallelismSpec {
     v.optional("expert", expert,
                "Expert-parallel degree; its ranks are taken from the tensor, context and data "
                "ranks of a stage.",
-               core::at_least_one);
+               core::from_one_to_16m);
     v.optional("expert_tensor", expert_tensor, "Tensor-parallel degree inside an expert.",
-               core::at_least_one);
+               core::from_one_to_16m);
     v.optional("data", data, "Data-parallel degree; auto: GPUs / (tensor x context x pipeline).",
-               core::at_least_one);
+               core::from_one_to_16m);
     v.optional("sharding", sharding,
                "What data-parallel ranks shard: zero0 nothing, zero1 optimizer, zero2 and "
                "gradients, zero3 and weights (FSDP); hsdp: as zero3, inside groups of "
@@ -278,11 +280,11 @@ struct ParallelismSpec {
         "shard_group_size", shard_group_size,
         "Ranks that hold one copy of the sharded weights; hsdp needs it. A mixture's experts lie "
         "once in each tensor x shard_group_size ranks.",
-        core::non_negative);
+        core::up_to_16m);
     v.optional("reshard", reshard,
                "zero3, hsdp: drop a layer's gathered weights after its forward and gather them "
                "again for its backward.");
-    v.optional("micro_batch", micro_batch, "Sequences in one micro-batch.", core::at_least_one);
+    v.optional("micro_batch", micro_batch, "Sequences in one micro-batch.", core::from_one_to_16m);
     v.optional("schedule", schedule, "Order of forward and backward work on a stage.");
     v.optional(
         "recompute", recompute,
@@ -290,16 +292,16 @@ struct ParallelismSpec {
     v.optional("recompute_parts", recompute_parts,
                "Parts that 'selective' recomputes; empty: core_attention.");
     v.optional("recompute_period", recompute_period, "One layer in this many recomputes; 1: all.",
-               core::at_least_one);
+               core::from_one_to_10k);
     v.optional("first_stage_layers", first_stage_layers,
                "Layers of the first stage; 0: even. Uneven layouts need the rest to divide evenly.",
-               core::non_negative);
+               core::up_to_10k);
     v.optional("last_stage_layers", last_stage_layers, "Layers of the last stage; 0: even.",
-               core::non_negative);
+               core::up_to_10k);
     v.optional(
         "chunk_layers", chunk_layers,
         "Layers of every chunk, in the order in which a micro-batch meets the chunks; empty: even.",
-        core::non_negative);
+        core::up_to_10k);
     v.optional("rank_order", rank_order,
                "Order of ranks over GPUs, fastest first: tp-cp-dp-pp (Megatron) or tp-cp-pp-dp "
                "(Llama 3).");
@@ -311,7 +313,7 @@ struct ParallelismSpec {
     v.optional("offload_layers", offload_layers,
                "Layers at the front of each chunk whose activations are offloaded; auto: all but "
                "the chunk's last, which backward needs at once.",
-               core::at_least_one);
+               core::from_one_to_10k);
   }
   bool operator==(const ParallelismSpec&) const = default;
 };
@@ -322,8 +324,9 @@ struct DocumentLength {
   double share = 1;
   template <class V>
   void fields(V& v) {
-    v.required("tokens", tokens, "Tokens of a document.", core::at_least_one);
-    v.optional("share", share, "Documents of this length, relative to the others.", core::positive);
+    v.required("tokens", tokens, "Tokens of a document.", core::sequence_tokens);
+    v.optional("share", share, "Documents of this length, relative to the others.",
+               core::relative_share);
   }
   bool operator==(const DocumentLength&) const = default;
 };
@@ -348,7 +351,7 @@ struct TrainingSpec {
   FrameworkSpec framework;
   template <class V>
   void fields(V& v) {
-    v.required("sequence_length", sequence_length, "Tokens in a sequence.", core::at_least_one);
+    v.required("sequence_length", sequence_length, "Tokens in a sequence.", core::sequence_tokens);
     v.required("global_batch", global_batch, "Sequences in a step, over all ranks.",
                core::at_least_one);
     v.optional("documents", documents,

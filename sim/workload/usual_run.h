@@ -6,6 +6,7 @@
 
 #include "sim/core/fields.h"
 #include "sim/core/precision.h"
+#include "sim/core/ranges.h"
 
 namespace headway::workload {
 
@@ -58,15 +59,15 @@ struct UsualRunSpec {
                "Parts that 'selective' recomputes; empty: core_attention.");
     v.optional("micro_batch_tokens", micro_batch_tokens,
                "Tokens of a micro-batch, rounded down to whole sequences; 0: one sequence.",
-               core::non_negative);
+               core::window_tokens);
     v.optional("most_virtual_stages", most_virtual_stages,
                "Chunks of a stage: the largest divisor of its layers up to this; 1: never divided.",
-               core::at_least_one);
+               core::from_one_to_10k);
     v.optional("sequence", sequence, "Sequence parallelism wherever there is tensor parallelism.");
     v.optional("sharding", sharding, "What data-parallel ranks shard.");
     v.optional("vocabulary_multiple", vocabulary_multiple,
                "The vocabulary of each tensor rank is padded to a multiple of this.",
-               core::at_least_one);
+               core::from_one_to_16m);
     v.optional("experts_follow_tensor", experts_follow_tensor,
                "Experts are divided over the tensor ranks (expert_tensor = tensor), but those of "
                "models with latent attention.");

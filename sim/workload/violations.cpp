@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "sim/core/checked.h"
 #include "sim/workload/blocks/build.h"
 #include "sim/workload/layout.h"
 #include "sim/workload/memory/offload.h"
@@ -15,6 +16,8 @@
 namespace headway::workload {
 
 namespace {
+
+using core::Checked;
 
 void add(Violations& out, std::string path, std::string text) {
   out.push_back({std::move(path), std::move(text)});
@@ -37,11 +40,11 @@ std::string unfused_path(const TrainingSpec& training, const char* asks) {
 void check_documents(Violations& out,
                      const TrainingSpec& training,
                      const ParallelismSpec& parallelism) {
-  const int chunks = 2 * parallelism.context;
+  const Checked chunks = Checked(2) * parallelism.context;
   if (parallelism.context > 1 && parallelism.context_kind == ContextKind::ring) {
     for (std::size_t i = 0; i < training.documents.size(); ++i) {
       const DocumentLength& document = training.documents[i];
-      if (document.tokens < chunks) {
+      if (Checked(document.tokens) < chunks) {
         add(out, fmt::format("training.documents[{}].tokens", i),
             fmt::format("documents of {} tokens do not divide into 2 x context = {} chunks, two "
                         "for each rank of a ring; choose context_kind all-gather or all-to-all",
@@ -110,9 +113,10 @@ void check_routing(Violations& out, const ExpertsSpec& moe) {
         fmt::format("a token cannot be limited to {} of {} routing groups", moe.group_limit,
                     moe.routing_groups));
   }
-  const int in_groups = moe.experts / moe.routing_groups * moe.group_limit;
-  const int reachable = moe.group_limit > 0 ? std::min(in_groups, moe.experts) : moe.experts;
-  if (moe.top_k > reachable) {
+  const Checked in_groups = Checked(moe.experts / moe.routing_groups) * moe.group_limit;
+  const Checked all = moe.experts;
+  const Checked reachable = moe.group_limit > 0 ? std::min(in_groups, all) : all;
+  if (Checked(moe.top_k) > reachable) {
     add(out, "model.moe.top_k",
         fmt::format("a token cannot visit {} experts where it can reach {}", moe.top_k, reachable));
   }
@@ -128,11 +132,12 @@ void check_exchanged_heads(Violations& out,
                            const ParallelismSpec& parallelism) {
   const int t = parallelism.tensor;
   const int c = parallelism.context;
-  if (model.heads % (t * c) != 0) {
+  const Checked ranks = Checked(t) * c;
+  if (!core::is_multiple(model.heads, ranks)) {
     add(out, "parallelism.context",
         fmt::format("{} attention heads do not divide over tensor {} x context {} = {}; choose "
                     "context_kind ring or all-gather",
-                    model.heads, t, c, t * c));
+                    model.heads, t, c, ranks));
   }
   const int held = std::max(1, model.key_value_heads / t);
   if (held % c != 0 && c % held != 0) {
@@ -193,11 +198,11 @@ Violations context_problems(const ModelSpec& model,
                       training.sequence_length, c));
     }
     check_exchanged_heads(out, model, parallelism);
-  } else if (training.sequence_length % (2 * c) != 0) {
+  } else if (!core::is_multiple(training.sequence_length, Checked(2) * c)) {
     add(out, "parallelism.context",
         fmt::format("a sequence of {} tokens does not divide into 2 x context = {} chunks, two for "
                     "each rank so that all have the same causal work",
-                    training.sequence_length, 2 * c));
+                    training.sequence_length, Checked(2) * c));
   }
   return out;
 }
@@ -245,23 +250,24 @@ Violations expert_problems(const ModelSpec& model,
     return out;
   }
   check_routing(out, *model.moe);
-  const auto divides = [&out](const char* path, int value, int by, const char* what,
+  const auto divides = [&out](const char* path, Checked value, int by, const char* what,
                               const char* over) {
-    if (value % by != 0) {
+    if (!core::is_multiple(value, by)) {
       add(out, path, fmt::format("{} {} do not divide over {} {}", value, what, by, over));
     }
   };
   divides("parallelism.expert", model.moe->experts, e, "experts", "expert-parallel ranks");
   divides("parallelism.expert_tensor", model.moe->ffn, et, "columns of an expert",
           "expert tensor ranks");
-  divides("parallelism.tensor", model.moe->shared_experts * model.moe->ffn, parallelism.tensor,
-          "columns of the shared experts", "tensor-parallel ranks");
-  const int ranks = parallelism.tensor * parallelism.context * data_parallel;
-  if (ranks % (e * et) != 0) {
+  divides("parallelism.tensor", Checked(model.moe->shared_experts) * model.moe->ffn,
+          parallelism.tensor, "columns of the shared experts", "tensor-parallel ranks");
+  const Checked ranks = Checked(parallelism.tensor) * parallelism.context * data_parallel;
+  const Checked experts = Checked(e) * et;
+  if (!core::is_multiple(ranks, experts)) {
     add(out, "parallelism.expert",
         fmt::format("expert {} x expert_tensor {} = {} does not divide the tensor {} x context {} "
                     "x data {} = {} ranks of a stage",
-                    e, et, e * et, parallelism.tensor, parallelism.context, data_parallel, ranks));
+                    e, et, experts, parallelism.tensor, parallelism.context, data_parallel, ranks));
   }
   if (parallelism.tensor > 1 && !parallelism.sequence) {
     add(out, "parallelism.sequence",
@@ -272,28 +278,30 @@ Violations expert_problems(const ModelSpec& model,
 }
 
 std::optional<Violation> shard_problem(const ParallelismSpec& parallelism, int data_parallel) {
-  const int ranks = parallelism.context * data_parallel;
+  const Checked ranks = Checked(parallelism.context) * data_parallel;
   const int size = parallelism.shard_group_size;
   const char* path = "parallelism.shard_group_size";
   if (parallelism.sharding != Sharding::hsdp || size < 1) {
     return std::nullopt;
   }
-  if (ranks % size != 0) {
+  if (!core::is_multiple(ranks, size)) {
     return Violation{
         path, fmt::format("shard_group_size {} does not divide the context {} x data {} = {} ranks",
                           size, parallelism.context, data_parallel, ranks)};
   }
   const int t = parallelism.tensor;
-  const int experts = parallelism.expert * parallelism.expert_tensor;
-  if (t * size % experts == 0) {
+  const Checked experts = Checked(parallelism.expert) * parallelism.expert_tensor;
+  const Checked holders = Checked(t) * size;
+  if (core::is_multiple(holders, experts)) {
     return std::nullopt;
   }
   return Violation{
       path, fmt::format("expert {} x expert_tensor {} = {} does not divide the tensor {} x "
                         "shard_group_size {} = {} ranks that hold one copy of a stage's weights; "
                         "choose a multiple of {} as shard_group_size, or sharding zero3",
-                        parallelism.expert, parallelism.expert_tensor, experts, t, size, t * size,
-                        experts / std::gcd(experts, t))};
+                        parallelism.expert, parallelism.expert_tensor, experts, t, size, holders,
+                        experts.fits() ? Checked(experts.value() / std::gcd(experts.value(), t))
+                                       : experts)};
 }
 
 Violations violations(const ModelSpec& model,

@@ -238,6 +238,36 @@ TEST(Search, CountsWhatMissesALimit) {
   EXPECT_EQ(count_of(many, "gpus"), many.enumerated);
 }
 
+// 58 days for every kernel: each layout's step is longer than the clock counts.
+TEST(Search, CountsLayoutsWhoseStepIsTooLongToBeSimulated) {
+  auto scenario = sample_scenario();
+  scenario.cluster.node.gpu.kernel_launch = core::Seconds(5e6);
+  const auto result = search(scenario);
+  EXPECT_TRUE(result.plans.empty());
+  EXPECT_EQ(result.simulated, 0);
+  std::int64_t too_large = 0;
+  std::int64_t rejected = 0;
+  for (const auto& entry : result.rejected) {
+    too_large += entry.kind == "too large" ? entry.count : 0;
+    rejected += entry.count;
+    EXPECT_NE(entry.kind, "slower");
+  }
+  EXPECT_GT(too_large, 0);
+  EXPECT_EQ(rejected, result.enumerated);
+}
+
+TEST(Search, RefusesWhatNoLayoutMendsBeforeItLooksAtAny) {
+  auto shared = sample_scenario();
+  shared.cluster.storage.path = storage::StoragePath::shared;  // without 'servers'
+  EXPECT_THROW(search(shared), core::Error);
+  auto cards = sample_scenario();
+  cards.cluster.node.nic.count = 3;
+  EXPECT_THROW(search(cards), core::Error);
+  PlanOptions sizes;
+  sizes.nodes = {2, 2147483647};
+  EXPECT_THROW(search(sample_scenario(), sizes), core::Error);
+}
+
 TEST(Search, AsksForARunWhereTheObjectiveNeedsOne) {
   PlanOptions options;
   options.objective = Objective::days;

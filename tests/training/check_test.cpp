@@ -43,6 +43,56 @@ TEST(Check, RefusesABatchThatDoesNotDivide) {
       HasSubstr("a global batch of 33 sequences cannot be split into data 2 x micro_batch 1 = 2"));
 }
 
+// 65,536 x 65,536 = 2^32 wraps to 0 in 32 bits, and 2^22 x 2^21 x 2^21 = 2^64 in 64: both divided
+// by zero before.
+TEST(Check, SaysWhichDegreesDoNotFitIntoTheClusterHoweverLargeTheyAre) {
+  auto s = eight_nodes();
+  s.parallelism = {};
+  s.parallelism.tensor = 65536;
+  s.parallelism.context = 65536;
+  EXPECT_THAT(complaint(s), HasSubstr("tensor 65536 x context 65536 x pipeline 1 = 4294967296 does "
+                                      "not divide the cluster's 8 nodes x 8 GPUs = 64"));
+  s.parallelism.tensor = 1 << 22;
+  s.parallelism.context = 1 << 21;
+  s.parallelism.pipeline = 1 << 21;
+  EXPECT_THAT(complaint(s), HasSubstr("= more than 9.2e18 does not divide"));
+}
+
+TEST(Check, SaysThatAClusterIsLargerThanCanBeSimulated) {
+  auto s = eight_nodes();
+  s.cluster.nodes = 536870912;  // x 8 = 2^32
+  EXPECT_THAT(complaint(s),
+              HasSubstr("536870912 nodes x 8 GPUs = 4294967296 GPUs; at most 16777216 "
+                        "are simulated"));
+}
+
+TEST(Check, SaysThatExpertDegreesDoNotDivideTheRanksHoweverLargeTheyAre) {
+  auto s = eight_nodes();
+  s.model.moe = workload::ExpertsSpec{};
+  s.model.moe->experts = 65536;
+  s.model.moe->ffn = 65536;
+  s.parallelism.expert = 65536;
+  s.parallelism.expert_tensor = 65536;  // their product wraps to 0 in 32 bits
+  EXPECT_THAT(complaint(s),
+              HasSubstr("expert 65536 x expert_tensor 65536 = 4294967296 does not divide"));
+}
+
+// 2^25 sequences over data 2 x micro_batch 1 are 2^24 micro-batches, of 4 stages 2^26 chunks.
+TEST(Check, SaysThatAStepHasMoreMicroBatchesThanAreSimulated) {
+  auto s = eight_nodes();
+  s.training.global_batch = 1 << 25;
+  EXPECT_THAT(complaint(s), HasSubstr("16777216 micro-batches x pipeline 4 x virtual 1 = 67108864 "
+                                      "chunks of work in a step; at most 16777216 are simulated"));
+}
+
+TEST(Check, AsksTheRulesThatNoLayoutMendsWithoutALayout) {
+  auto s = eight_nodes();
+  s.parallelism.data = 3;  // a layout's own fault
+  EXPECT_NO_THROW(check_apart_from_layout(s));
+  s.cluster.node.nic.count = 3;
+  EXPECT_THROW(check_apart_from_layout(s), core::Error);
+}
+
 TEST(Check, ShowsAllComplaintsAtOnce) {
   auto s = eight_nodes();
   s.headway = 2;

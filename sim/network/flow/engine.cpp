@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sim/core/error.h"
+#include "sim/core/infeasible.h"
 #include "sim/network/flow/period_skipper.h"
 
 namespace headway::network {
@@ -262,8 +263,9 @@ void Engine::solve() {
 
 core::Tick Engine::after(core::Tick delay) const {
   core::Tick sum = 0;
-  HEADWAY_CHECK(!__builtin_add_overflow(now_, delay, &sum),
-                "tick {} + {} is past 2^63 ticks (106 days)", now_, delay);
+  if (__builtin_add_overflow(now_, delay, &sum)) {
+    throw core::Infeasible(kPastTheClock);
+  }
   return sum;
 }
 

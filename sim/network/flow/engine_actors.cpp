@@ -1,7 +1,9 @@
 // What actors do: compute, arrive, wait, loop; and what their time is booked to.
 #include <algorithm>
+#include <limits>
 
 #include "sim/core/error.h"
+#include "sim/core/infeasible.h"
 #include "sim/network/flow/engine.h"
 
 namespace headway::network {
@@ -17,6 +19,9 @@ core::Tick slowed(core::Tick ticks, std::int64_t ppm) {
     return ticks;
   }
   const Int128 scaled = static_cast<Int128>(ticks) * (kMillion + ppm) + kMillion / 2;
+  if (scaled / kMillion > std::numeric_limits<core::Tick>::max()) {
+    throw core::Infeasible(kPastTheClock);
+  }
   return static_cast<core::Tick>(scaled / kMillion);
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "sim/core/error.h"
+#include "sim/core/infeasible.h"
 #include "sim/network/flow/engine.h"
 
 namespace headway::network {
@@ -34,8 +35,9 @@ void Engine::pass_ahead(core::Tick ticks, std::uint32_t entity) {
     ++events_;
     event_sum_ += scramble(ahead_.entity) * ahead_.powers.start;
   }
-  HEADWAY_CHECK(!__builtin_add_overflow(ahead_.tick, ticks, &ahead_.tick),
-                "tick {} + {} is past 2^63 ticks (106 days)", ahead_.tick, ticks);
+  if (__builtin_add_overflow(ahead_.tick, ticks, &ahead_.tick)) {
+    throw core::Infeasible(kPastTheClock);
+  }
   const TickPowers& step = ahead_.powers_of(ticks);
   ahead_.powers.start *= step.start;
   ahead_.powers.end *= step.end;

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "sim/core/error.h"
+#include "sim/core/infeasible.h"
 
 namespace headway::network {
 namespace {
@@ -47,8 +48,9 @@ void TransferTime::divide(Int128 volume, std::int64_t rate) {
   const Int128 quotient = volume / rate;
   const Int128 rest = volume - quotient * rate;
   const Int128 ticks = quotient + (rest >= rate - rest ? 1 : 0);
-  HEADWAY_CHECK(ticks <= std::numeric_limits<core::Tick>::max(),
-                "a transfer would take longer than 2^63 ticks (106 days)");
+  if (ticks > std::numeric_limits<core::Tick>::max()) {
+    throw core::Infeasible("a transfer would take more than 106 days (2^63 ticks of 1 ps)");
+  }
   volume_ = volume;
   rate_ = rate;
   ticks_ = static_cast<core::Tick>(ticks);

@@ -141,9 +141,14 @@ struct RunOptions {
   bool skip_repeats = true;  ///< jump over iterations that repeat tick for tick; off while tracing
 };
 
+/// What a run that does not end within the clock is refused with.
+inline constexpr const char* kPastTheClock =
+    "all together would take more than 106 days (2^63 ticks of 1 ps)";
+
 /// Runs the problem to its end.
 /// @throws core::InternalError if an actor never ends (a receive nobody sends) or a transfer stays
 ///         pending; names actor, program step and group
+/// @throws core::Infeasible if the end, or one transfer, is beyond 2^63 ticks
 RunResult run(const Problem& problem, const RunOptions& options);
 
 }  // namespace headway::network

@@ -7,6 +7,7 @@
 #include "sim/gpu/closed_form.h"
 #include "sim/network/fabric/route.h"
 #include "sim/training/step/placement.h"
+#include "sim/training/step/step_clock.h"
 #include "sim/workload/blocks/data_parallel_blocks.h"
 #include "sim/workload/layout.h"
 
@@ -165,7 +166,7 @@ class Lowering {
   std::uint32_t add_copy(const SlotKey& slot, Rank rank) {
     network::Transfer transfer;
     transfer.alone = host_copy_time(kernels_, slot.bytes);
-    transfer.delay = core::Clock::step().to_ticks(transfer.alone);
+    transfer.delay = step_ticks(transfer.alone, slot.name);
     const std::uint32_t group = append(transfer, 1, slot, kNoUse);
     set_multiplicity(group, layout_.coordinates(rank).tensor);
     out_.copied_bytes.resize(group + 1U);
@@ -332,7 +333,9 @@ class Lowering {
   network::CollectiveTime time_of(const std::string& what,
                                   const network::CollectiveCall& call,
                                   const network::GroupShape& shape) {
-    return out_.collectives[use_of(what, call, shape)].alone;
+    const network::CollectiveTime& alone = out_.collectives[use_of(what, call, shape)].alone;
+    step_ticks(alone.total, what);  // refused here, where it has a name
+    return alone;
   }
 
   /// Appends the transfer as a group of this use.
@@ -415,7 +418,7 @@ RankLayout rank_layout(const CheckedScenario& checked) {
                      static_cast<std::uint64_t>(s.run.seed))};
 }
 
-network::Fabric build_fabric(const ClusterSpec& cluster) {
+network::FabricInput fabric_input(const ClusterSpec& cluster) {
   network::FabricInput input;
   input.fabric = cluster.fabric;
   input.scale_up = cluster.node.scale_up;
@@ -429,7 +432,11 @@ network::Fabric build_fabric(const ClusterSpec& cluster) {
     input.storage = {targets, cluster.storage.read_bandwidth / targets,
                      cluster.storage.write_bandwidth / targets};
   }
-  return network::Fabric(input);
+  return input;
+}
+
+network::Fabric build_fabric(const ClusterSpec& cluster) {
+  return network::Fabric(fabric_input(cluster));
 }
 
 int storage_targets(int servers, int leaves) {

@@ -53,6 +53,9 @@ network::NcclGeneration nccl_generation(gpu::Architecture architecture);
 /// Ranks over the cluster's GPUs.
 RankLayout rank_layout(const CheckedScenario& checked);
 
+/// What the fabric of a cluster is built from.
+network::FabricInput fabric_input(const ClusterSpec& cluster);
+
 /// The fabric of a cluster.
 network::Fabric build_fabric(const ClusterSpec& cluster);
 

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "sim/core/error.h"
+#include "sim/training/step/step_clock.h"
 
 namespace headway::training {
 
@@ -275,14 +276,14 @@ std::vector<core::Tick> operation_durations(const workload::Block& block,
                                             const Interference& interference) {
   const std::vector<core::Seconds> seconds = gpu_times(block, times);
   const double stretch = stretch_of(block, seconds, times);
-  const auto clock = core::Clock::step();
   std::vector<core::Tick> ticks;
   for (std::size_t i = 0; i < seconds.size(); ++i) {
     const Operation& o = block.operations[i];
     const bool beside = o.kind == OperationKind::collective && o.asynchronous && interference;
-    ticks.push_back(clock.to_ticks(beside                           ? interference(o)
-                                   : o.kind == OperationKind::delay ? o.duration
-                                                                    : seconds[i] * stretch));
+    const core::Seconds time = beside                           ? interference(o)
+                               : o.kind == OperationKind::delay ? o.duration
+                                                                : seconds[i] * stretch;
+    ticks.push_back(step_ticks(time, o.name));
   }
   return ticks;
 }

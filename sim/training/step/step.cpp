@@ -8,8 +8,10 @@
 #include "sim/gpu/kernel_time.h"
 #include "sim/gpu/tables.h"
 #include "sim/training/assumptions.h"
+#include "sim/training/estimate.h"
 #include "sim/training/step/critical_path.h"
 #include "sim/training/step/lower.h"
+#include "sim/training/step/step_clock.h"
 #include "sim/workload/blocks/build.h"
 #include "sim/workload/closed_form.h"
 #include "sim/workload/number_formats.h"
@@ -183,6 +185,7 @@ double kernel_error(const Scenario& scenario) {
 
 StepResult simulate_step(const CheckedScenario& checked, const StepOptions& options) {
   const Scenario& s = checked.scenario();
+  require_memory(estimate_step(checked, options.fold), machine_memory(), options.fold);
   const auto graph =
       workload::build_step_graph(s.model, s.training, s.parallelism, checked.data_parallel(),
                                  checked.micro_batches(), rank_layout(checked).expert_domains());
@@ -196,7 +199,7 @@ StepResult simulate_step(const CheckedScenario& checked, const StepOptions& opti
   network::RunOptions run_options;
   run_options.fold = options.fold;
   run_options.trace = options.trace;
-  const network::RunResult run = network::run(lowered.problem, run_options);
+  const network::RunResult run = run_step(lowered, run_options);
   HEADWAY_CHECK(run.end > 0, "the step of '{}' took no time", s.name);
 
   const auto clock = core::Clock::step();

@@ -9,24 +9,6 @@ namespace {
 using network::Fabric;
 using network::FabricShape;
 
-/// Whether each tensor index has rails of its own and all rails climb alike.
-bool interchangeable(const CheckedScenario& checked, const Fabric& fabric) {
-  const auto& p = checked.scenario().parallelism;
-  const FabricShape& s = fabric.shape();
-  const auto tensor = static_cast<std::uint32_t>(p.tensor);
-  const bool own_rails = s.rails == s.gpus_per_node && s.gpus_per_node % tensor == 0;
-  const bool inside = s.domain_gpus % s.gpus_per_node == 0 || s.domain_gpus == tensor;
-  const bool plain = fabric.pooled() && !s.dragonfly && s.storage_targets == 0 &&
-                     fabric.input().scale_up.kind == network::ScaleUpKind::nvswitch;
-  if (p.tensor == 1 || p.expert > 1 || p.expert_tensor > 1 || !own_rails || !inside || !plain) {
-    return false;
-  }
-  // Leaves of one rail must lie in pods alike; leaves of all rails must take whole tensor groups.
-  const bool apart = s.trees > s.planes;
-  return s.rail_leaves ? apart || s.pods_per_tree == 1 || s.leaves_per_pod % s.rails == 0
-                       : s.ports_per_leaf % tensor == 0;
-}
-
 /// Everything that one tensor index sees of the cluster, in an order that is the same for all.
 std::vector<double> view(const Fabric& fabric, std::uint32_t tensor, std::uint32_t index) {
   const FabricShape& s = fabric.shape();
@@ -83,9 +65,28 @@ std::vector<std::int16_t> indices_of_links(const Fabric& fabric, std::uint32_t t
 
 }  // namespace
 
+bool tensor_ranks_alike(const CheckedScenario& checked,
+                        const network::FabricInput& input,
+                        const FabricShape& s) {
+  const auto& p = checked.scenario().parallelism;
+  const auto tensor = static_cast<std::uint32_t>(p.tensor);
+  const bool own_rails = s.rails == s.gpus_per_node && s.gpus_per_node % tensor == 0;
+  const bool inside = s.domain_gpus % s.gpus_per_node == 0 || s.domain_gpus == tensor;
+  const bool plain = input.fabric.routing == network::Routing::adaptive && !s.dragonfly &&
+                     s.storage_targets == 0 &&
+                     input.scale_up.kind == network::ScaleUpKind::nvswitch;
+  if (p.tensor == 1 || p.expert > 1 || p.expert_tensor > 1 || !own_rails || !inside || !plain) {
+    return false;
+  }
+  // Leaves of one rail must lie in pods alike; leaves of all rails must take whole tensor groups.
+  const bool apart = s.trees > s.planes;
+  return s.rail_leaves ? apart || s.pods_per_tree == 1 || s.leaves_per_pod % s.rails == 0
+                       : s.ports_per_leaf % tensor == 0;
+}
+
 TensorOrbits tensor_orbits(const CheckedScenario& checked, const Fabric& fabric) {
   TensorOrbits orbits;
-  if (!interchangeable(checked, fabric)) {
+  if (!tensor_ranks_alike(checked, fabric.input(), fabric.shape())) {
     return orbits;
   }
   const auto tensor = static_cast<std::uint32_t>(checked.scenario().parallelism.tensor);

@@ -38,6 +38,12 @@ struct TensorOrbits {
   }
 };
 
+/// Whether each tensor index has rails of its own and all rails climb alike.
+/// @param shape  of `input`
+bool tensor_ranks_alike(const CheckedScenario& checked,
+                        const network::FabricInput& input,
+                        const network::FabricShape& shape);
+
 /// The orbits of a cluster whose links are as `fabric` has them and whose GPUs are equally fast.
 /// Empty where tensor indices are not interchangeable: experts that span tensor ranks, hashed or
 /// modulo routing, rails shared by GPUs, tensor groups across nodes, meshes.

@@ -99,7 +99,7 @@ TEST(TransferTime, RoundsToTheNearestTick) {
   EXPECT_EQ(time(10, 4), 3);  // 2.5: half goes up
   EXPECT_EQ(time(9, 4), 2);
   EXPECT_EQ(time(11, 4), 3);
-  EXPECT_THROW(time(static_cast<Int128>(1) << 100, 1), core::InternalError);
+  EXPECT_THROW(time(static_cast<Int128>(1) << 100, 1), core::Infeasible);
 }
 
 // A ring over leaves of 32 folds to the 32 places in a leaf. The two to four links of a hop carry

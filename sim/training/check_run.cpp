@@ -1,0 +1,190 @@
+// Rules of how a job is run.
+#include <set>
+#include <string>
+
+#include "sim/core/checked.h"
+#include "sim/training/complaints.h"
+
+namespace headway::training {
+
+namespace {
+
+using core::Checked;
+
+void check_ageing(const failures::HazardSpec& hazard,
+                  const std::string& path,
+                  Complaints& complaints) {
+  if (hazard.law.kind != failures::LawKind::exponential && hazard.count) {
+    complaints.add(
+        path,
+        "hazard '{}' ages by a {} law and needs mtbf; a count does not say how old the parts were",
+        hazard.name, core::to_word(hazard.law.kind));
+  }
+  using failures::LawKind;
+  const auto& law = hazard.law;
+  const failures::LawSpec plain;
+  const auto needs = [&](bool given, const char* key, LawKind kind) {
+    if (given && law.kind != kind) {
+      complaints.add(fmt::format("{}.law.{}", path, key),
+                     "'{}' belongs to 'kind: {}'; the law here is {}", key, core::to_word(kind),
+                     core::to_word(law.kind));
+    }
+  };
+  needs(law.shape != plain.shape, "shape", LawKind::weibull);
+  needs(law.sigma != plain.sigma, "sigma", LawKind::lognormal);
+  needs(law.defective != plain.defective, "defective", LawKind::defects);
+  needs(!law.factors.empty(), "factors", LawKind::piecewise);
+  if (law.kind == LawKind::piecewise && law.factors.empty()) {
+    complaints.add(
+        path + ".law",
+        "a piecewise law needs 'factors': until which age the rate is how many times 1 / mtbf");
+  }
+  core::Seconds last;
+  for (std::size_t i = 0; i < hazard.law.factors.size(); ++i) {
+    const auto until = hazard.law.factors[i].until;
+    if (until <= last) {
+      complaints.add(fmt::format("{}.law.factors[{}].until", path, i),
+                     "the ages of a piecewise law must rise, but {} s does not come after {} s",
+                     until.si(), last.si());
+    }
+    last = until;
+  }
+}
+
+void check_effect(const failures::HazardSpec& hazard,
+                  const std::string& path,
+                  Complaints& complaints) {
+  if (hazard.lasts && !failures::is_slow(hazard.effect)) {
+    complaints.add(path + ".lasts", "only slow parts get well by themselves; effect '{}' does not",
+                   core::to_word(hazard.effect));
+  }
+  if (hazard.keeps != failures::HazardSpec{}.keeps && !failures::is_slow(hazard.effect)) {
+    complaints.add(path + ".keeps",
+                   "only slow parts keep a share of their speed; effect '{}' does not",
+                   core::to_word(hazard.effect));
+  }
+  if (hazard.latent && hazard.effect != failures::Effect::stop) {
+    complaints.add(path + ".latent",
+                   "a silent failure stops the job when it is noticed; it cannot have effect '{}'",
+                   core::to_word(hazard.effect));
+  }
+}
+
+void check_hazards(const failures::FailureSpec& f, Complaints& complaints) {
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < f.hazards.size(); ++i) {
+    const auto& hazard = f.hazards[i];
+    const std::string path = fmt::format("run.failures.hazards[{}]", i);
+    if (hazard.mtbf.has_value() == hazard.count.has_value()) {
+      complaints.add(path, "hazard '{}' needs exactly one of 'mtbf' and 'count'", hazard.name);
+    }
+    if (hazard.count && !f.observed) {
+      complaints.add(path,
+                     "hazard '{}' has a 'count', so the list needs 'observed': how many GPUs were "
+                     "watched for how long",
+                     hazard.name);
+    }
+    if (!names.insert(hazard.name).second) {
+      complaints.add(path,
+                     "two hazards are named '{}'; names choose the random stream and must differ",
+                     hazard.name);
+    }
+    check_ageing(hazard, path, complaints);
+    check_effect(hazard, path, complaints);
+  }
+  if (f.maintenance && f.maintenance->lasts >= f.maintenance->every) {
+    complaints.add("run.failures.maintenance",
+                   "planned work lasts {} s and begins every {} s; leave time in between",
+                   f.maintenance->lasts.si(), f.maintenance->every.si());
+  }
+}
+
+void check_checkpoint(const storage::CheckpointSpec& c, Complaints& complaints) {
+  if (c.levels.size() > 3) {
+    complaints.add("run.checkpoint.levels", "{} levels beside the storage; at most 3 are modelled",
+                   c.levels.size());
+  }
+  for (std::size_t i = 0; i < c.levels.size(); ++i) {
+    const auto& level = c.levels[i];
+    const std::string path = fmt::format("run.checkpoint.levels[{}]", i);
+    if (i == 0 && level.every != 1) {
+      complaints.add(
+          path + ".every",
+          "the first level takes the snapshot of every save; write 'every: 1' or leave it out");
+    }
+    if (level.place == storage::NearPlace::nvme && !level.write_bandwidth && !level.persist) {
+      complaints.add(path,
+                     "an nvme level needs 'write_bandwidth' (one node into its drives) or a "
+                     "measured 'persist'");
+    }
+  }
+  if (c.levels.empty() && c.every != 1) {
+    complaints.add("run.checkpoint.every",
+                   "without 'levels' every save goes to storage; lengthen the interval instead");
+  }
+}
+
+void check_data(const storage::DataSpec& d, Complaints& complaints) {
+  if (d.restart_moves > 0 && d.dataset.si() <= 0) {
+    complaints.add("run.data.restart_moves",
+                   "nothing is copied to another island without the size of the 'dataset'");
+  }
+  if (d.refill_cache && (d.node_cache.si() <= 0 || d.dataset.si() <= 0)) {
+    complaints.add("run.data.refill_cache",
+                   "a spare has nothing to fill without 'dataset' and 'node_cache'");
+  }
+}
+
+}  // namespace
+
+void check_run(const RunSpec& r, Complaints& complaints) {
+  if (r.checkpoint.interval_steps && !r.checkpoint.interval.is_auto()) {
+    complaints.add("run.checkpoint",
+                   "'interval' and 'interval_steps' say the same thing twice; keep one");
+  }
+  if (r.until) {
+    const int given =
+        (r.until->tokens ? 1 : 0) + (r.until->steps ? 1 : 0) + (r.until->wall ? 1 : 0);
+    if (given != 1) {
+      complaints.add("run.until", "write exactly one of 'tokens', 'steps' and 'wall', not {}",
+                     given);
+    }
+  }
+  check_checkpoint(r.checkpoint, complaints);
+  if (r.data) {
+    check_data(*r.data, complaints);
+  }
+  if (r.failures) {
+    check_hazards(*r.failures, complaints);
+  }
+}
+
+void check_recovery(const Scenario& s, int data, Complaints& complaints) {
+  const auto& r = s.run.recovery;
+  if (r.detectors && !r.detectors->watchdog && !r.detectors->heartbeat &&
+      !r.detectors->health_check && s.run.failures) {
+    for (const auto& hazard : s.run.failures->hazards) {
+      if (hazard.effect == failures::Effect::hang) {
+        complaints.add(
+            "run.recovery.detectors",
+            "nothing detects the hang '{}'; add a watchdog, a heartbeat or a health_check",
+            hazard.name);
+      }
+    }
+  }
+  const bool without_saves = r.state_from == failures::StateSource::peers || r.elastic;
+  const auto& p = s.parallelism;
+  const bool copies = p.sharding == workload::Sharding::zero0 ||
+                      (p.sharding == workload::Sharding::hsdp &&
+                       (data == 0 || Checked(data) * p.context > p.shard_group_size));
+  if (without_saves && !copies) {
+    complaints.add(r.elastic ? "run.recovery.elastic" : "run.recovery.state_from",
+                   "with sharding {}{} the lost node's part of the state is nowhere else; write "
+                   "'sharding: zero0' or 'hsdp' with two "
+                   "groups or more, or save to a checkpoint level with 'place: peer'",
+                   core::to_word(p.sharding),
+                   p.sharding == workload::Sharding::hsdp ? " in a single group" : "");
+  }
+}
+
+}  // namespace headway::training

@@ -1,0 +1,43 @@
+// What `check` collects: violated rules, each with the place of the field it is about.
+#pragma once
+
+#include <string_view>
+#include <utility>
+
+#include "sim/core/error.h"
+#include "sim/training/scenario.h"
+#include "sim/workload/violation.h"
+
+namespace headway::training {
+
+/// Complaints with the place of the field they are about.
+class Complaints {
+ public:
+  explicit Complaints(const core::SourceMarks& marks) : marks_(marks) {}
+
+  template <class... Args>
+  void add(std::string_view path, fmt::format_string<Args...> text, Args&&... args) {
+    list_.add(core::find_mark(marks_, path), fmt::format(text, std::forward<Args>(args)...));
+  }
+  void add(const workload::Violations& violations) {
+    for (const auto& [path, text] : violations) {
+      list_.add(core::find_mark(marks_, path), text);
+    }
+  }
+  [[nodiscard]] bool empty() const { return list_.empty(); }
+  void throw_if_any() { list_.throw_if_any(); }
+
+ private:
+  const core::SourceMarks& marks_;
+  core::Diagnostics list_;
+};
+
+/// Rules of how the job is run: its end, checkpoints, data and failures.
+void check_run(const RunSpec& run, Complaints& complaints);
+
+/// Who must notice hangs, and where the state of a job that does not go back to checkpoints comes
+/// from.
+/// @param data  data-parallel degree; 0: unknown
+void check_recovery(const Scenario& scenario, int data, Complaints& complaints);
+
+}  // namespace headway::training

@@ -1,0 +1,225 @@
+#include "sim/training/estimate.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fstream>
+#include <limits>
+#include <set>
+#include <string_view>
+#include <sys/resource.h>
+#include <tuple>
+
+#include "sim/core/infeasible.h"
+#include "sim/network/fabric/fabric_shape.h"
+#include "sim/training/step/lower.h"
+#include "sim/training/step/tensor_orbits.h"
+#include "sim/workload/blocks/build.h"
+
+namespace headway::training {
+
+namespace {
+
+using core::Bytes;
+using workload::OperationKind;
+
+// Bytes of the structures, and of what is copied while they grow (a vector that doubles holds its
+// old and its new storage for a moment: half as much again on average). Measured by counting
+// allocations over the scenarios of tests/training/estimate_test.cpp, which holds them to a factor
+// of two.
+constexpr double kLink = 40;            ///< network::Link, its number, its tensor index
+constexpr double kStep = 60;            ///< of a program: ProgramStep, Instruction
+constexpr double kChunk = 200;          ///< of the schedule: work items, calls, channels
+constexpr double kSlotOfRank = 200;     ///< an actor's share of group and flow, keys, fold's graph
+constexpr double kSlotInPlane = 180;    ///< the links that its flow uses in one plane
+constexpr double kSlotSimulated = 100;  ///< the engine's states
+constexpr double kTraced = 45;          ///< TraceEntry, per step of a rank's program
+constexpr double kTrial = 600;          ///< campaign::TrialResult
+constexpr double kNodeOfJob = 100;      ///< a node or spare in a trial that runs
+constexpr double kCrew = 8;             ///< when a repair crew is free
+
+/// What a step is made of, counted without building it.
+struct StepCounts {
+  double program_steps = 0;  ///< of all stages
+  double slots = 0;          ///< different transfers of a rank
+};
+
+/// The same model on a single stage: few calls, each layer's operations all the same.
+workload::StepGraph on_one_stage(const CheckedScenario& checked, int micro_batches) {
+  const Scenario& s = checked.scenario();
+  workload::ParallelismSpec p = s.parallelism;
+  p.pipeline = 1;
+  p.virtual_stages = 1;
+  p.schedule = workload::ScheduleKind::one_f_one_b;
+  p.first_stage_layers = 0;
+  p.last_stage_layers = 0;
+  p.chunk_layers.clear();
+  return workload::build_step_graph(s.model, s.training, p, checked.data_parallel(), micro_batches);
+}
+
+/// Computing is one step of a program, a transfer two: to arrive and to wait.
+double program_steps(const workload::StepGraph& graph) {
+  double sum = 0;
+  for (const auto& call : graph.stages.front().calls) {
+    for (const auto& o : graph.blocks[static_cast<std::size_t>(call.block)].operations) {
+      const bool computes = o.kind == OperationKind::compute || o.kind == OperationKind::delay;
+      sum += (computes ? 1.0 : 2.0) * call.repeat;
+    }
+  }
+  return sum;
+}
+
+double different_transfers(const workload::StepGraph& graph) {
+  std::set<std::tuple<OperationKind, workload::Group, core::CollectiveKind, double, std::string>>
+      seen;
+  for (const auto& block : graph.blocks) {
+    for (const auto& o : block.operations) {
+      if (o.kind != OperationKind::compute && o.kind != OperationKind::delay) {
+        seen.emplace(o.kind, o.group, o.collective, o.bytes.si(), o.name);
+      }
+    }
+  }
+  return static_cast<double>(seen.size());
+}
+
+StepCounts count_step(const CheckedScenario& checked) {
+  const auto& p = checked.scenario().parallelism;
+  const auto one = on_one_stage(checked, 1);
+  const double once = program_steps(one);
+  const double each = program_steps(on_one_stage(checked, 2)) - once;
+  const double messages = p.pipeline > 1 ? 8 : 0;  // of a chunk: sent and received, both ways
+  const double chunks = static_cast<double>(checked.micro_batches()) * p.virtual_stages;
+  return {
+      each * checked.micro_batches() + (once - each) * p.pipeline + messages * chunks * p.pipeline,
+      different_transfers(one) + messages / 2};
+}
+
+double count_links(const network::FabricShape& s, network::ScaleUpKind kind, bool pooled) {
+  const double in_domain = kind == network::ScaleUpKind::mesh ? s.domain_gpus - 1.0 : 2.0;
+  const double cables = pooled ? 1.0 : s.uplinks;
+  return s.gpus * (in_domain + 2) + 2.0 * s.nodes * s.rails * s.planes + 2.0 * s.leaves * cables +
+         2.0 * s.spines * (pooled ? 1.0 : s.spine_uplinks) +
+         1.0 * s.trees * s.pods_per_tree * s.pods_per_tree;
+}
+
+std::string with_commas(double value) {
+  std::string digits = fmt::format("{:.0f}", value);
+  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) {
+    digits.insert(static_cast<std::size_t>(at), 1, ',');
+  }
+  return digits;
+}
+
+/// The number after `key` in a file, or the first of all; infinite if there is none ("max").
+double number_in_file(const char* path, std::string_view key = "") {
+  std::ifstream file(path);
+  std::string word;
+  while (!key.empty() && file >> word && word != key) {
+  }
+  double value = 0;
+  return file >> value ? value : std::numeric_limits<double>::infinity();
+}
+
+double address_space() {
+  rlimit limit{};
+  const bool limited = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  return limited ? static_cast<double>(limit.rlim_cur) : std::numeric_limits<double>::infinity();
+}
+
+std::string advice(const MemoryPart& part, bool fold) {
+  if (!fold) {
+    return "use --fold on, or fewer GPUs";
+  }
+  return fmt::format("make {} smaller", part.field);
+}
+
+}  // namespace
+
+Bytes MemoryEstimate::total() const {
+  Bytes sum;
+  for (const auto& part : parts) {
+    sum += part.bytes;
+  }
+  return sum;
+}
+
+const MemoryPart& MemoryEstimate::largest() const {
+  return *std::max_element(parts.begin(), parts.end(),
+                           [](const auto& a, const auto& b) { return a.bytes < b.bytes; });
+}
+
+MemoryEstimate estimate_step(const CheckedScenario& checked, bool fold) {
+  const Scenario& s = checked.scenario();
+  const auto& p = s.parallelism;
+  const network::FabricInput input = fabric_input(s.cluster);
+  const network::FabricShape shape = network::make_shape(input);
+  const StepCounts counts = count_step(checked);
+  const auto gpus = static_cast<double>(checked.gpus());
+  // Where links are pools, nothing tells most ranks apart: their classes take no room worth
+  // counting.
+  const bool hashed = s.cluster.fabric.routing != network::Routing::adaptive;
+  const bool one_by_one = !fold || hashed;
+  const double lowered = fold && tensor_ranks_alike(checked, input, shape) ? gpus / p.tensor : gpus;
+  const double links = count_links(shape, s.cluster.node.scale_up.kind, !hashed);
+  const double chunks =
+      static_cast<double>(checked.micro_batches()) * p.virtual_stages * p.pipeline;
+  const char* const width = s.cluster.fabric.planes > 1 ? "cluster.fabric.planes" : "cluster.nodes";
+  MemoryEstimate out;
+  out.parts.push_back(
+      {fmt::format("a fabric of {} links", with_commas(links)), width, Bytes(kLink * links)});
+  out.parts.push_back(
+      {fmt::format("{} pieces of work of all stages in a step", with_commas(counts.program_steps)),
+       "training.global_batch", Bytes(kStep * counts.program_steps + kChunk * chunks)});
+  out.parts.push_back(
+      {fmt::format("{} ranks of {:.0f} kinds of transfers each over {} planes",
+                   with_commas(lowered), counts.slots, s.cluster.fabric.planes),
+       width,
+       Bytes(lowered * counts.slots * (kSlotOfRank + kSlotInPlane * s.cluster.fabric.planes))});
+  if (one_by_one) {
+    out.parts.push_back(
+        {fmt::format("{} ranks that are simulated one by one", with_commas(gpus)), "cluster.nodes",
+         Bytes(gpus *
+               (kSlotSimulated * counts.slots + kTraced * counts.program_steps / p.pipeline))});
+  }
+  return out;
+}
+
+MemoryEstimate estimate_campaign(const CheckedScenario& checked, int threads) {
+  const Scenario& s = checked.scenario();
+  const double at_a_time = std::min(threads, s.run.trials);
+  const double nodes = static_cast<double>(s.cluster.nodes) + s.cluster.spares;
+  const double crews = s.run.recovery.repair_crews;
+  MemoryEstimate out;
+  out.parts.push_back({fmt::format("{} trials", with_commas(s.run.trials)), "run.trials",
+                       Bytes(kTrial * s.run.trials)});
+  out.parts.push_back(
+      {fmt::format("{} nodes and spares in {:.0f} trials at a time", with_commas(nodes), at_a_time),
+       "cluster.spares", Bytes(kNodeOfJob * nodes * at_a_time)});
+  out.parts.push_back(
+      {fmt::format("{} repair crews in {:.0f} trials at a time", with_commas(crews), at_a_time),
+       "run.recovery.repair_crews", Bytes(kCrew * crews * at_a_time)});
+  return out;
+}
+
+Bytes machine_memory() {
+  constexpr double kKibibyte = 1024;
+  return Bytes(
+      std::min({number_in_file("/proc/meminfo", "MemAvailable:") * kKibibyte,
+                number_in_file("/sys/fs/cgroup/memory.max"),
+                number_in_file("/sys/fs/cgroup/memory/memory.limit_in_bytes"), address_space()}));
+}
+
+void require_memory(const MemoryEstimate& estimate, Bytes available, bool fold) {
+  if (estimate.total() <= available) {
+    return;
+  }
+  constexpr double kGigabyte = 1e9;
+  const MemoryPart& most = estimate.largest();
+  throw core::Infeasible(
+      fmt::format("simulating this needs about {:.3g} GB of memory, most of it for {} ({:.3g} GB); "
+                  "this machine "
+                  "has {:.3g} GB free: {}",
+                  estimate.total().si() / kGigabyte, most.what, most.bytes.si() / kGigabyte,
+                  available.si() / kGigabyte, advice(most, fold)));
+}
+
+}  // namespace headway::training

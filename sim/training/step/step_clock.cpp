@@ -1,0 +1,78 @@
+#include "sim/training/step/step_clock.h"
+
+#include <fmt/format.h>
+#include <limits>
+#include <string>
+
+#include "sim/core/infeasible.h"
+
+namespace headway::training {
+
+namespace {
+
+constexpr double kDay = 86400;
+
+/// One kind of work of a stage, all of it in a step.
+struct Part {
+  std::string name;
+  std::size_t stage = 0;
+  core::Seconds time;
+};
+
+/// Work with the most time, if nothing waited for anything. A transfer counts from its launch to
+/// its end, alone.
+Part longest_part(const LoweredStep& lowered) {
+  const auto& problem = lowered.problem;
+  Part longest;
+  std::vector<bool> seen(problem.programs.size(), false);
+  for (const auto& actor : problem.actors) {
+    if (seen[actor.program]) {
+      continue;  // one rank stands for its stage
+    }
+    seen[actor.program] = true;
+    std::vector<core::Seconds> by_name(problem.names.size());
+    for (const auto& step : problem.programs[actor.program]) {
+      core::Seconds& sum = by_name[step.name];
+      if (step.code == network::StepCode::compute) {
+        sum += core::Clock::step().to_seconds(step.ticks);
+      } else if (step.code == network::StepCode::arrive) {
+        const std::uint32_t group = actor.groups[step.slot];
+        const std::uint32_t use = lowered.use_of_group[group];
+        sum += use < lowered.collectives.size()
+                   ? lowered.collectives[use].alone.total
+                   : core::Clock::step().to_seconds(problem.groups[group].delay);
+      }
+      if (sum > longest.time) {
+        longest = {problem.names[step.name], actor.program, sum};
+      }
+    }
+  }
+  return longest;
+}
+
+}  // namespace
+
+core::Tick step_ticks(core::Seconds time, std::string_view part) {
+  const auto clock = core::Clock::step();
+  const auto most = clock.to_seconds(std::numeric_limits<core::Tick>::max());
+  if (!(time < most)) {  // NaN is not below anything
+    throw core::Infeasible(
+        fmt::format("a step would take more than 106 days: '{}' alone takes {:.4g} days", part,
+                    time.si() / kDay));
+  }
+  return clock.to_ticks(time);
+}
+
+network::RunResult run_step(const LoweredStep& lowered, const network::RunOptions& options) {
+  try {
+    return network::run(lowered.problem, options);
+  } catch (const core::Infeasible&) {
+    const Part part = longest_part(lowered);
+    throw core::Infeasible(
+        fmt::format("a step would take more than 106 days: '{}' of stage {} takes {:.4g} days, "
+                    "more than any other part",
+                    part.name, part.stage, part.time.si() / kDay));
+  }
+}
+
+}  // namespace headway::training

@@ -1,0 +1,165 @@
+#include "sim/training/estimate.h"
+
+#include <cstdlib>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <malloc.h>
+#include <new>
+
+#include "sim/core/infeasible.h"
+#include "sim/training/step/step.h"
+
+#include "tests/training/allocations.h"
+#include "tests/training/fixture.h"
+
+using headway::training::Allocations;
+
+// All other forms call these two.
+void* operator new(std::size_t size) {
+  void* const place = std::malloc(size);
+  if (place == nullptr) {
+    throw std::bad_alloc();
+  }
+  Allocations::add(static_cast<std::ptrdiff_t>(malloc_usable_size(place)));
+  return place;
+}
+void operator delete(void* place) noexcept {
+  Allocations::add(-static_cast<std::ptrdiff_t>(malloc_usable_size(place)));
+  std::free(place);
+}
+void operator delete(void* place, std::size_t /*size*/) noexcept { ::operator delete(place); }
+
+namespace headway::training {
+namespace {
+
+using testing::HasSubstr;
+
+/// A cluster with `nodes` nodes, data parallel as far as it goes.
+Scenario grown(int nodes, int micro_batches = 4) {
+  Scenario s = eight_nodes();
+  s.cluster.nodes = nodes;
+  s.training.global_batch = nodes * 8 / 32 * micro_batches;
+  return s;
+}
+
+double measured(const Scenario& scenario, bool fold) {
+  const auto checked = check(scenario);
+  const auto before = Allocations::begin();
+  simulate_step(checked, {.fold = fold});
+  return static_cast<double>(Allocations::most - before);
+}
+
+double estimated(const Scenario& scenario, bool fold) {
+  return estimate_step(check(scenario), fold).total().si();
+}
+
+struct Case {
+  const char* name;
+  Scenario scenario;
+  bool fold;
+};
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  all.push_back({"many ranks, folded", grown(512), true});
+  all.push_back({"some ranks, one by one", grown(64), false});
+  all.push_back({"many micro-batches", grown(8, 2048), true});
+  all.push_back({"many micro-batches, one by one", grown(8, 256), false});
+  Scenario apart = grown(256);
+  apart.cluster.fabric.routing = network::Routing::ecmp;
+  all.push_back({"hashed routes", apart, true});
+  Scenario random = grown(256);
+  random.cluster.placement = Placement::random;
+  all.push_back({"random placement", random, true});
+  Scenario planes = grown(512);
+  planes.cluster.fabric.planes = 64;
+  all.push_back({"many planes", planes, true});
+  Scenario whole = grown(256);
+  whole.parallelism.pipeline = 1;
+  whole.parallelism.tensor = 1;
+  whole.parallelism.sharding = workload::Sharding::zero3;
+  whole.training.global_batch = 2048 * 4;
+  all.push_back({"sharded weights", whole, true});
+  Scenario experts = grown(128);
+  experts.model.moe = workload::ExpertsSpec{};
+  experts.model.moe->ffn = 2048;
+  experts.model.moe->experts = 64;
+  experts.parallelism.tensor = 1;
+  experts.parallelism.expert = 32;
+  experts.training.global_batch = 128 * 8 / 4 * 4;
+  all.push_back({"experts", experts, true});
+  return all;
+}
+
+// The measure is the peak of all allocations of simulate_step.
+TEST(Estimate, IsWithinAFactorOfTwoOfWhatIsAllocated) {
+  for (const auto& [name, scenario, fold] : cases()) {
+    const double estimate = estimated(scenario, fold);
+    const double peak = measured(scenario, fold);
+    EXPECT_LT(estimate, 2 * peak) << name;
+    EXPECT_GT(estimate, peak / 2) << name;
+    RecordProperty(name, fmt::format("{:.4g} of {:.4g}", estimate, peak));
+  }
+}
+
+TEST(Estimate, NeverFallsWhereThereIsMoreToSimulate) {
+  const auto rises = [](const Scenario& less, const Scenario& more, const char* what) {
+    for (const bool fold : {true, false}) {
+      EXPECT_LE(estimated(less, fold), estimated(more, fold)) << what;
+      EXPECT_LE(estimated(less, true), estimated(less, false)) << what;
+    }
+  };
+  for (int nodes = 4; nodes <= 1024; nodes *= 2) {
+    rises(grown(nodes), grown(2 * nodes), "nodes");
+    rises(grown(nodes, 4), grown(nodes, 8), "micro-batches");
+    Scenario planes = grown(nodes);
+    planes.cluster.fabric.planes = 8;
+    rises(grown(nodes), planes, "planes");
+    Scenario layers = grown(nodes);
+    layers.model.layers *= 2;
+    rises(grown(nodes), layers, "layers");
+  }
+}
+
+TEST(Estimate, OfACampaignGrowsWithTrialsSparesAndCrews) {
+  Scenario s = eight_nodes();
+  s.run.trials = 1000;
+  const auto of = [&](int threads) { return estimate_campaign(check(s), threads).total(); };
+  const auto first = of(1);
+  EXPECT_LT(first, of(2));
+  s.cluster.spares = 1000;
+  const auto spares = of(1);
+  EXPECT_LT(first, spares);
+  s.run.recovery.repair_crews = 2147483647;
+  EXPECT_GT(of(1).si(), 8.0 * 2147483647);
+  EXPECT_EQ(estimate_campaign(check(s), 1).largest().field, "run.recovery.repair_crews");
+}
+
+TEST(Estimate, RefusesWithWhatTakesMostAndWhatToDo) {
+  const MemoryEstimate estimate{
+      {{"a fabric of 6 links", "cluster.fabric.planes", core::Bytes(190e9)},
+       {"2 ranks", "cluster.nodes", core::Bytes(1e9)}}};
+  EXPECT_NO_THROW(require_memory(estimate, core::Bytes(191e9)));
+  try {
+    require_memory(estimate, core::Bytes(24e9));
+    FAIL() << "not refused";
+  } catch (const core::Infeasible& error) {
+    EXPECT_STREQ(error.what(),
+                 "simulating this needs about 191 GB of memory, most of it for a fabric of 6 links "
+                 "(190 GB); this machine has 24 GB free: make cluster.fabric.planes smaller\n");
+  }
+  try {
+    require_memory(estimate, core::Bytes(24e9), false);
+    FAIL() << "not refused";
+  } catch (const core::Infeasible& error) {
+    EXPECT_THAT(error.what(), HasSubstr("use --fold on, or fewer GPUs"));
+  }
+}
+
+TEST(Estimate, KnowsThatThisMachineHasSomeMemory) {
+  EXPECT_GT(machine_memory().si(), 1e6);
+  EXPECT_LT(machine_memory().si(), 1e18);
+}
+
+}  // namespace
+}  // namespace headway::training
