@@ -13,21 +13,6 @@
 
 namespace headway::apps {
 
-namespace {
-
-std::string print(const report::CompareReport& result, const std::string& format) {
-  if (format == "json") {
-    return report::compare_json(result);
-  }
-  if (format == "csv") {
-    return report::compare_csv(result);
-  }
-  const auto document = report::compare_document(result);
-  return format == "md" ? report::to_markdown(document) : report::to_text(document);
-}
-
-}  // namespace
-
 int run_compare(int argc, char** argv) {
   CLI::App app(
       "Predicts two scenarios side by side: step time, goodput, days and "
@@ -61,7 +46,8 @@ int run_compare(int argc, char** argv) {
     return report::compare(config::load_scenario(files[0], load_options(options)),
                            config::load_scenario(files[1], load_options(options)), how);
   }();
-  deliver(options, print(result, options.format));
+  deliver(options, printed(result, options.format, report::compare_json, report::compare_csv,
+                           report::compare_document));
   return result.a.fits && result.b.fits ? 0 : report::exit_code(report::Status::infeasible);
 }
 

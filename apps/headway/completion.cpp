@@ -10,9 +10,6 @@ namespace headway::apps {
 
 namespace {
 
-constexpr const char* kOptions =
-    "--set --seed --trials --threads --fold --quiet --progress --format --out --force --help";
-
 std::string verb_words() {
   std::string words;
   for (const auto& verb : verbs()) {
@@ -21,20 +18,22 @@ std::string verb_words() {
   return words;
 }
 
+// The options are asked of the verb itself when they are needed, so that no list can be stale.
 std::string bash_script() {
   return fmt::format(
       "_headway() {{\n"
-      "  local word=\"${{COMP_WORDS[COMP_CWORD]}}\"\n"
+      "  local word=\"${{COMP_WORDS[COMP_CWORD]}}\" verb=\"${{COMP_WORDS[1]}}\"\n"
       "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
       "    COMPREPLY=($(compgen -W \"{}\" -- \"$word\"))\n"
       "  elif [[ \"$word\" == -* ]]; then\n"
-      "    COMPREPLY=($(compgen -W \"{}\" -- \"$word\"))\n"
+      "    COMPREPLY=($(compgen -W \"$(\"${{COMP_WORDS[0]}}\" \"$verb\" {} 2>/dev/null | cut -f "
+      "1)\" -- \"$word\"))\n"
       "  else\n"
       "    COMPREPLY=($(compgen -f -- \"$word\"))\n"
       "  fi\n"
       "}}\n"
       "complete -o filenames -F _headway headway\n",
-      verb_words(), kOptions);
+      verb_words(), kListOptions);
 }
 
 std::string fish_script() {
@@ -43,14 +42,11 @@ std::string fish_script() {
     script += fmt::format("complete -c headway -n __fish_use_subcommand -f -a {} -d '{}'\n",
                           verb.name, verb.summary);
   }
-  std::string options = kOptions;
-  for (std::size_t begin = 0; begin < options.size();) {
-    const std::size_t end = std::min(options.find(' ', begin), options.size());
-    script +=
-        fmt::format("complete -c headway -l {}\n", options.substr(begin + 2, end - begin - 2));
-    begin = end + 1;
-  }
-  return script;
+  return script + fmt::format(
+                      "complete -c headway -n 'not __fish_use_subcommand; and string match -q -- "
+                      "\"-*\" (commandline -ct)' "
+                      "-f -a '(headway (commandline -opc)[2] {} 2>/dev/null)'\n",
+                      kListOptions);
 }
 
 }  // namespace

@@ -1,6 +1,10 @@
 // headway doctor: what this installation finds and what it lacks.
+#include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -46,6 +50,39 @@ std::size_t add_kind(const std::string& kind,
   return errors;
 }
 
+/// What a shell command prints first, without the newline; nothing if it fails.
+std::optional<std::string> first_line_of(const char* command) {
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(command, "r"), ::pclose);
+  std::array<char, 256> line{};
+  if (!pipe || std::fgets(line.data(), line.size(), pipe.get()) == nullptr) {
+    return std::nullopt;
+  }
+  const std::string text = line.data();
+  return text.substr(0, text.find('\n'));
+}
+
+/// The Python that is first on PATH: has it this version's module, and what notebooks need? Neither
+/// is needed by the program, so what lacks is said and is no error.
+void add_python(Table& table) {
+  const auto python = first_line_of(
+      "python3 -c 'import sys; print(sys.executable, sys.version.split()[0])' 2>/dev/null");
+  if (!python) {
+    table.rows.push_back({"Python", "no python3 on PATH", "missing"});
+    return;
+  }
+  table.rows.push_back({"Python", *python, "ok"});
+  const auto module =
+      first_line_of("python3 -c 'import headway; print(headway.__version__)' 2>/dev/null");
+  table.rows.push_back(
+      {"Python module headway", module ? *module : "none; pip install .",
+       !module ? "missing" : (*module == HEADWAY_VERSION ? "ok" : "other version")});
+  const auto notebooks = first_line_of(
+      "python3 -c 'import altair, jupyterlab, pandas; print(pandas.__version__)' 2>/dev/null");
+  table.rows.push_back({"Python notebooks",
+                        notebooks ? "pandas " + *notebooks : "none; pip install '.[notebook]'",
+                        notebooks ? "ok" : "missing"});
+}
+
 }  // namespace
 
 int run_doctor(int argc, char** argv) {
@@ -75,6 +112,7 @@ int run_doctor(int argc, char** argv) {
   for (const auto& kind : config::catalogue_kinds()) {
     errors += add_kind(kind, roots, table);
   }
+  add_python(table);
   const report::Document document{
       "headway doctor",
       {},

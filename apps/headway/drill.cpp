@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "sim/core/error.h"
-#include "sim/report/fault_argument.h"
 #include "sim/report/drill_report.h"
+#include "sim/report/fault_argument.h"
 
 #include "apps/headway/options.h"
 #include "apps/headway/output.h"
@@ -19,17 +19,6 @@ namespace headway::apps {
 using namespace core::literals;
 
 namespace {
-
-std::string print(const report::DrillReport& result, const std::string& format) {
-  if (format == "json") {
-    return report::drill_json(result);
-  }
-  if (format == "csv") {
-    return report::drill_csv(result);
-  }
-  const auto document = report::drill_document(result);
-  return format == "md" ? report::to_markdown(document) : report::to_text(document);
-}
 
 /// On lines of at most 100 characters.
 std::string kinds() {
@@ -128,7 +117,8 @@ int run_drill(int argc, char** argv) {
     return report::run_drill(
         loaded, report::parse_fault(given.fault, loaded.scenario.cluster.node.gpus), how);
   }();
-  deliver(options, print(result, options.format));
+  deliver(options, printed(result, options.format, report::drill_json, report::drill_csv,
+                           report::drill_document));
   for (const auto& reason : result.reasons) {
     remark(options, std::string(core::to_word(result.status)) + ": " + reason);
   }

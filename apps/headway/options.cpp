@@ -40,6 +40,17 @@ std::string complaint(const CLI::App& app, const CLI::ParseError& error) {
                      guess ? fmt::format("; did you mean '{}'?", *guess) : "");
 }
 
+/// Each long option and its help, as shells complete them: "--set<tab>Change a value ...".
+std::string option_lines(const CLI::App& app) {
+  std::string lines;
+  for (const auto* option : app.get_options()) {
+    for (const auto& name : option->get_lnames()) {
+      lines += fmt::format("--{}\t{}\n", name, option->get_description());
+    }
+  }
+  return lines;
+}
+
 /// The ending of --out says the format, unless --format does.
 void infer_format(const CLI::App& app, CommonOptions& options) {
   const auto* format = app.get_option_no_throw("--format");
@@ -58,7 +69,13 @@ void infer_format(const CLI::App& app, CommonOptions& options) {
 fs::path installed_configs() {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  return error ? fs::path() : program.parent_path().parent_path() / "share" / "headway" / "configs";
+  if (error) {
+    return {};
+  }
+  const fs::path prefix = program.parent_path().parent_path();
+  const fs::path in_package = prefix / "configs";  // a Python wheel: headway/bin, headway/configs
+  return fs::is_directory(in_package, error) ? in_package
+                                             : prefix / "share" / "headway" / "configs";
 }
 
 }  // namespace
@@ -128,6 +145,10 @@ void describe(CLI::App& app, const std::string& verb, const std::string& example
 }
 
 std::optional<int> parse(CLI::App& app, int argc, char** argv, CommonOptions* options) {
+  if (argc == 2 && argv[1] == kListOptions) {
+    print_result(option_lines(app));
+    return 0;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -172,10 +193,12 @@ std::vector<fs::path> config_roots() {
       roots.emplace_back(folder);
     }
   }
+  // The first of the two: an installation never looks into the tree that it was built from.
   for (const auto& root : {installed_configs(), fs::path(HEADWAY_SOURCE_CONFIGS)}) {
     std::error_code ignored;
     if (!root.empty() && fs::is_directory(root, ignored)) {
       roots.push_back(root);
+      break;
     }
   }
   return roots;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/config/load.h"
@@ -42,6 +43,10 @@ void add_output_options(CLI::App& app,
 /// A parser with the help of the house: what, options with defaults, two examples.
 void describe(CLI::App& app, const std::string& verb, const std::string& examples);
 
+/// In place of all options of a verb: prints those it has, a line each, for the scripts of `headway
+/// completion`.
+inline constexpr std::string_view kListOptions = "--list-options";
+
 /// Reads the command line. Without --format, the ending of --out chooses one.
 /// @returns the exit code if the verb must not run (help was printed, or the line is wrong)
 std::optional<int> parse(CLI::App& app, int argc, char** argv, CommonOptions* options = nullptr);
@@ -50,8 +55,8 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv, CommonOptions* op
 /// and --trials.
 config::LoadOptions load_options(const CommonOptions& options);
 
-/// Configuration folders that exist: those of HEADWAY_CONFIGS, the installed share, the source
-/// tree.
+/// Configuration folders that exist: those of HEADWAY_CONFIGS, then the one of this installation
+/// or, where the program is not installed, of the source tree.
 /// @throws core::Error if HEADWAY_CONFIGS names a folder that does not exist
 std::vector<std::filesystem::path> config_roots();
 

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/report/table.h"
+
 #include "apps/headway/options.h"
 
 namespace headway::apps {
@@ -39,6 +41,22 @@ void print_result(std::string_view text);
 /// @throws core::Error if one exists without --force, is no plain file, or its folder is missing or
 /// closed, or two are the same
 void check_out(const CommonOptions& options, const std::vector<std::string>& beside = {});
+
+/// A result in the form that --format names: json, csv, md, or the table.
+template <class Result>
+std::string printed(const Result& result,
+                    const std::string& format,
+                    std::string (*json)(const Result&),
+                    std::string (*csv)(const Result&),
+                    report::Document (*document)(const Result&)) {
+  if (format == "json") {
+    return json(result);
+  }
+  if (format == "csv") {
+    return csv(result);
+  }
+  return format == "md" ? report::to_markdown(document(result)) : report::to_text(document(result));
+}
 
 /// Prints `text`, or writes it to --out: first to a draft beside it, which then takes its name.
 /// Without --force that name stays with whoever took it first.

@@ -10,6 +10,7 @@
 #include "sim/config/unit_text.h"
 #include "sim/core/checked.h"
 #include "sim/core/error.h"
+#include "sim/core/parse_word.h"
 #include "sim/report/plan_report.h"
 #include "sim/report/predict.h"
 
@@ -21,17 +22,6 @@
 namespace headway::apps {
 
 namespace {
-
-std::string print(const report::PlanReport& result, const std::string& format) {
-  if (format == "json") {
-    return report::plan_json(result);
-  }
-  if (format == "csv") {
-    return report::plan_csv(result);
-  }
-  const auto document = report::plan_document(result);
-  return format == "md" ? report::to_markdown(document) : report::to_text(document);
-}
 
 /// A positive quantity from its text.
 template <class Quantity>
@@ -88,15 +78,6 @@ void check_sizes(std::vector<int> nodes) {
   }
 }
 
-plan::Objective objective_of(const std::string& word) {
-  for (const auto& entry : enum_words(plan::Objective{})) {
-    if (entry.word == word) {
-      return entry.value;
-    }
-  }
-  return plan::Objective::step;
-}
-
 }  // namespace
 
 int run_plan(int argc, char** argv) {
@@ -114,7 +95,10 @@ int run_plan(int argc, char** argv) {
       ->check(number_between(1, 1000))
       ->option_text("N [10]");
   app.add_option_function<std::string>(
-         "--objective", [&how](const std::string& word) { how.objective = objective_of(word); },
+         "--objective",
+         [&how](const std::string& word) {
+           how.objective = core::parse_word<plan::Objective>(word, "goal", "--objective");
+         },
          "What makes a plan better: step, days, dollars or goodput")
       ->check(CLI::IsMember({"step", "days", "dollars", "goodput"}))
       ->option_text("GOAL [step]");
@@ -152,7 +136,8 @@ int run_plan(int argc, char** argv) {
     progress.phase("simulating layouts");
     return report::search_plans(loaded, how, load);
   }();
-  deliver(options, print(result, options.format));
+  deliver(options, printed(result, options.format, report::plan_json, report::plan_csv,
+                           report::plan_document));
   return report::exit_code(result.status());
 }
 

@@ -16,17 +16,6 @@ namespace headway::apps {
 
 namespace {
 
-std::string print(const report::RunReport& result, const std::string& format) {
-  if (format == "json") {
-    return report::run_json(result);
-  }
-  if (format == "csv") {
-    return report::run_csv(result);
-  }
-  const auto document = report::run_document(result);
-  return format == "md" ? report::to_markdown(document) : report::to_text(document);
-}
-
 report::RunReport predict(const std::string& scenario, const CommonOptions& options, bool explain) {
   Progress progress(options);
   progress.phase("reading " + scenario);
@@ -64,7 +53,8 @@ int run_run(int argc, char** argv) {
   }
   check_out(options);
   const auto result = predict(scenario, options, explain);
-  deliver(options, print(result, options.format));
+  deliver(options,
+          printed(result, options.format, report::run_json, report::run_csv, report::run_document));
   if (options.format == "json" || options.format == "csv" || !options.out.empty()) {
     for (const auto& reason : result.reasons) {
       remark(options, std::string(core::to_word(result.status)) + ": " + reason);

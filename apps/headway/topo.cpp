@@ -12,21 +12,6 @@
 
 namespace headway::apps {
 
-namespace {
-
-std::string print(const report::TopoReport& result, const std::string& format) {
-  if (format == "json") {
-    return report::topo_json(result);
-  }
-  if (format == "csv") {
-    return report::topo_csv(result);
-  }
-  const auto document = report::topo_document(result);
-  return format == "md" ? report::to_markdown(document) : report::to_text(document);
-}
-
-}  // namespace
-
 int run_topo(int argc, char** argv) {
   CLI::App app("Prints a fabric's switches, tiers, oversubscription, bisection and diameter.");
   CommonOptions options;
@@ -71,7 +56,8 @@ int run_topo(int argc, char** argv) {
   }
   network::fail_switches(failed, fabric);
   result.fabric = network::report(fabric);
-  std::vector<OutFile> files{{options.out, print(result, options.format)}};
+  std::vector<OutFile> files{{options.out, printed(result, options.format, report::topo_json,
+                                                   report::topo_csv, report::topo_document)}};
   if (!dot.empty()) {
     files.push_back({dot, network::to_dot(fabric)});
   }

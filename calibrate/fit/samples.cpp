@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "sim/core/error.h"
+#include "sim/core/parse_word.h"
 #include "sim/import/csv.h"
 
 namespace headway::fit {
@@ -217,11 +218,7 @@ class RowReader {
     }
     const auto value = core::from_word<E>(cell_text);
     if (!value) {
-      std::string words;
-      for (const auto& entry : enum_words(E{})) {
-        words += (words.empty() ? "" : ", ") + std::string(entry.word);
-      }
-      complain(fmt::format("'{}' in column '{}' is none of {}", cell_text, column, words));
+      complain(fmt::format("column '{}': {}", column, core::wrong_word<E>(cell_text, "word")));
     }
     return value.value_or(otherwise);
   }
@@ -234,8 +231,7 @@ class RowReader {
       if (value) {
         out.push_back(*value);
       } else {
-        complain(
-            fmt::format("'{}' is no flag; there are throttled, unstable, outlier, wrong", flag));
+        complain(fmt::format("column 'flags': {}", core::wrong_word<SampleFlag>(flag, "flag")));
       }
     }
     return out;

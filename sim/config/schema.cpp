@@ -218,6 +218,9 @@ std::string schema_of(std::string_view kind) {
   SchemaWriter writer;
   const std::string root = writer.record(*found->type, false);
   Json schema = {{"$schema", "http://json-schema.org/draft-07/schema#"},
+                 {"$comment", fmt::format("Written by `headway schema {}` from the field lists; a "
+                                          "test compares it. Do not edit.",
+                                          kind)},
                  {"title", fmt::format("Headway: a file of configs/{}", kind)},
                  {"allOf", Json::array({reference(root)})},
                  {"definitions", writer.definitions()}};

@@ -47,6 +47,7 @@ FaultFacts facts_of(FaultKind kind) {
   HEADWAY_CHECK(false, "fault kind {}", static_cast<int>(kind));
 }
 
+// NOLINTNEXTLINE(readability-function-size): a table
 SymptomFacts facts_of(Symptom symptom) {
   using L = StackLayer;
   using M = Monitor;

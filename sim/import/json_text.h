@@ -11,7 +11,8 @@
 namespace headway::import {
 
 /// The text as JSON.
-/// @throws core::Error with line and column if it is none, or holds a number beyond a double (1e999)
+/// @throws core::Error with line and column if it is none, or holds a number beyond a double
+/// (1e999)
 nlohmann::json parse_json(std::string_view text, const std::string& file_name);
 
 /// The whole text as a JSON object.

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "tests/apps/program.h"
 
@@ -178,6 +179,34 @@ TEST_F(CommandLine, CompletionNamesTheVerbs) {
   }
   EXPECT_EQ(run("completion tcsh").code, 2);
   EXPECT_EQ(std::system("'" HEADWAY_PROGRAM "' completion bash | bash -n"), 0);
+}
+
+// `headway VERB --list-options` is what the scripts ask: all that the help of the verb shows.
+TEST_F(CommandLine, CompletionKnowsTheOptionsOfEachVerb) {
+  for (const std::string verb : {"run", "plan", "compare", "drill", "topo", "collective"}) {
+    const std::string listed = run(verb + " --list-options").out;
+    const std::string help = run(verb + " --help").out;
+    const std::regex option("\n  (?:-\\w,)?(--[\\w-]+)");
+    int options = 0;
+    for (std::sregex_iterator it(help.begin(), help.end(), option), end; it != end; ++it) {
+      EXPECT_THAT(listed, HasSubstr((*it)[1].str() + "\t")) << verb;
+      ++options;
+    }
+    EXPECT_GE(options, 3) << help;
+  }
+  // The script in a shell: "headway drill --mon<tab>".
+  const std::string ask =
+      "eval \"$('" HEADWAY_PROGRAM "' completion bash)\"; COMP_WORDS=('" HEADWAY_PROGRAM
+      "' drill --mon); COMP_CWORD=2; _headway; test \"${COMPREPLY[*]}\" = --monitor";
+  EXPECT_EQ(
+      std::system(("bash -c '" + std::regex_replace(ask, std::regex("'"), "'\\''") + "'").c_str()),
+      0);
+}
+
+TEST_F(CommandLine, DoctorLooksAtPython) {
+  const std::string none = run("doctor", "PATH=/no/such").out;
+  EXPECT_THAT(none, HasSubstr("no python3 on PATH"));
+  EXPECT_EQ(run("doctor", "PATH=/no/such").code, 0) << "the program needs no Python";
 }
 
 TEST_F(CommandLine, DoctorNamesAFolderThatIsMissing) {

@@ -9,15 +9,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 FOLDER = Path(__file__).parents[2] / "calibrate/validate"
 sys.path.insert(0, str(FOLDER))
 
 import cases  # noqa: E402
 import compare  # noqa: E402
-
-pytestmark = pytest.mark.source_tree
 
 
 def test_models_span_125_million_to_3_billion():

@@ -9,10 +9,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
-pytestmark = pytest.mark.source_tree
-
 ROOT = Path(__file__).parents[2]
 
 

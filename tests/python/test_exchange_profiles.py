@@ -15,8 +15,6 @@ sys.path.insert(0, str(ROOT / "scripts"))
 
 import exchange_profiles  # noqa: E402
 
-pytestmark = pytest.mark.source_tree
-
 MIXTURE = """\
 headway: 1
 name: Mixture

@@ -7,10 +7,6 @@ import math
 import re
 from pathlib import Path
 
-import pytest
-
-pytestmark = pytest.mark.source_tree
-
 ROOT = Path(__file__).parents[2]
 SCENARIO = "configs/scenarios/llama-3.1-405b-16k-h100.yaml"
 

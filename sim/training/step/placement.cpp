@@ -323,22 +323,19 @@ Rank RankLayout::context_neighbour(Rank rank, int distance) const {
 std::vector<Rank> RankLayout::members(Group group, Rank of) const {
   std::vector<Rank> ranks;
   RankCoordinates at = coordinates(of);
+  const auto along = [&](int& coordinate, int size) {
+    for (coordinate = 0; coordinate < size; ++coordinate) {
+      ranks.push_back(rank(at));
+    }
+    return ranks;
+  };
   switch (group) {
     case Group::tensor:
-      for (at.tensor = 0; at.tensor < tensor_; ++at.tensor) {
-        ranks.push_back(rank(at));
-      }
-      return ranks;
+      return along(at.tensor, tensor_);
     case Group::context:
-      for (at.context = 0; at.context < context_; ++at.context) {
-        ranks.push_back(rank(at));
-      }
-      return ranks;
+      return along(at.context, context_);
     case Group::data:
-      for (at.data = 0; at.data < data_; ++at.data) {
-        ranks.push_back(rank(at));
-      }
-      return ranks;
+      return along(at.data, data_);
     case Group::data_context:
       for (const int stage : stages_alike(at.pipeline)) {
         at.pipeline = stage;
