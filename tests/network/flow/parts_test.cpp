@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/core/error.h"
+#include "sim/core/infeasible.h"
 #include "sim/network/flow/digest.h"
 #include "sim/network/flow/integer.h"
 #include "sim/network/flow/patterns.h"
