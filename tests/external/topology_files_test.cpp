@@ -51,7 +51,7 @@ TEST(RealTopology, AnMi300xNodeIsAMeshOfSevenLinks) {
   EXPECT_EQ(node.gpus, 8);
   EXPECT_EQ(node.scale_up.kind, ScaleUpKind::mesh);
   EXPECT_EQ(node.scale_up.domain_gpus, 8);
-  EXPECT_EQ(node.scale_up.bandwidth.si(), 7 * 48e9);
+  EXPECT_EQ(node.scale_up.bandwidth.si(), 7 * 64e9);
   EXPECT_EQ(node.nic.count, 8);
   EXPECT_EQ(node.nic.bandwidth.si(), 50e9);
   EXPECT_THAT(node.nic_of_gpu, ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
@@ -61,7 +61,7 @@ TEST(RealTopology, OlderAmdNodesHaveTheirNarrowerLinks) {
   const ImportedNode rome =
       read("ROCm-rccl/tools/topo_expl/models/topo_8p_rome.xml", Architecture::cdna3);
   EXPECT_EQ(rome.gpus, 8);
-  EXPECT_EQ(rome.scale_up.bandwidth.si(), 2 * 24e9);
+  EXPECT_EQ(rome.scale_up.bandwidth.si(), 2 * 46e9);
   const ImportedNode sixteen =
       read("ROCm-rccl/tools/topo_expl/models/topo_16p1h.xml", Architecture::cdna3);
   EXPECT_EQ(sixteen.gpus, 16);

@@ -39,7 +39,8 @@ TEST(NcclTopology, EightGpusOnSwitchesHaveTheirCards) {
   EXPECT_EQ(node.gpus, 8);
   EXPECT_EQ(node.scale_up.kind, ScaleUpKind::nvswitch);
   EXPECT_EQ(node.scale_up.domain_gpus, 8);
-  EXPECT_DOUBLE_EQ(node.scale_up.bandwidth.si(), 18 * 20.6e9);  // sm 90, whatever the caller said
+  EXPECT_DOUBLE_EQ(node.scale_up.bandwidth.si(), 18 * 25e9);  // sm 90, whatever the caller said
+  EXPECT_TRUE(node.scale_up.in_switch_reduction);
   EXPECT_EQ(node.nic.count, 8);
   EXPECT_EQ(node.nic.bandwidth.si(), 50e9);
   EXPECT_THAT(node.nic_of_gpu, ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
@@ -59,13 +60,13 @@ TEST(NcclTopology, AVirtualMachineWithoutLinksIsJoinedByPcie) {
   EXPECT_THAT(node.warnings, Contains(HasSubstr("200 Gbps is assumed")));
 }
 
-// One link to each of seven others, 48 GB/s each.
+// One link to each of seven others, 64 GB/s each.
 TEST(NcclTopology, AMeshOfAmdGpusHasSevenLinks) {
   const ImportedNode node = read("mesh.xml", Architecture::cdna3);
   EXPECT_EQ(node.gpus, 8);
   EXPECT_EQ(node.scale_up.kind, ScaleUpKind::mesh);
   EXPECT_EQ(node.scale_up.domain_gpus, 8);
-  EXPECT_DOUBLE_EQ(node.scale_up.bandwidth.si(), 7 * 48e9);
+  EXPECT_DOUBLE_EQ(node.scale_up.bandwidth.si(), 7 * 64e9);
   EXPECT_EQ(node.nic.count, 8);
   EXPECT_THAT(node.nic_of_gpu, ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
 }
@@ -87,9 +88,9 @@ std::string ring_of(const char* gcn, int gpus, int count) {
   return text + "</system>\n";
 }
 
-// Two neighbours: 2 links of 24 GB/s (gfx908), 36 (gfx90a) or 48 (gfx942).
+// Two neighbours: 2 links of 46 GB/s (gfx908), 50 (gfx90a) or 64 (gfx942).
 TEST(NcclTopology, LinksOfAmdChipsHaveTheirGenerationsRate) {
-  for (const auto& [gcn, rate] : {std::pair{"908", 24e9}, {"gfx90a", 36e9}, {"gfx942", 48e9}}) {
+  for (const auto& [gcn, rate] : {std::pair{"908", 46e9}, {"gfx90a", 50e9}, {"gfx942", 64e9}}) {
     const ImportedNode node =
         read_nccl_topology(ring_of(gcn, 4, 1), "ring.xml", Architecture::cdna3);
     EXPECT_EQ(node.gpus, 4);
@@ -126,8 +127,8 @@ TEST(NcclTopology, LinksIntoASwitchAreOneDomain) {
   EXPECT_EQ(node.scale_up.kind, ScaleUpKind::nvswitch);
   EXPECT_EQ(node.scale_up.domain_gpus, 2);
   EXPECT_DOUBLE_EQ(node.scale_up.bandwidth.si(),
-                   18 * 20.6e9);  // sm 90 is Hopper, whatever the caller said
-  EXPECT_EQ(node.nic.count, 1);   // GPU memory is not reachable from eth0
+                   18 * 25e9);   // sm 90 is Hopper, whatever the caller said
+  EXPECT_EQ(node.nic.count, 1);  // GPU memory is not reachable from eth0
 }
 
 TEST(NcclTopology, ErrorsNameTheLine) {

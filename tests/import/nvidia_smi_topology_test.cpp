@@ -49,7 +49,18 @@ TEST(NvidiaSmiTopology, AllLinksToEveryPeerMeanASwitch) {
   EXPECT_EQ(node.gpus, 3);
   EXPECT_EQ(node.scale_up.kind, ScaleUpKind::nvswitch);
   EXPECT_EQ(node.scale_up.domain_gpus, 3);
-  EXPECT_DOUBLE_EQ(node.scale_up.bandwidth.si(), 18 * 20.6e9);
+  EXPECT_DOUBLE_EQ(node.scale_up.bandwidth.si(), 18 * 25e9);  // NVLink 4
+  EXPECT_TRUE(node.scale_up.in_switch_reduction);
+}
+
+TEST(NvidiaSmiTopology, OnlySwitchesFromHopperOnReduce) {
+  const ImportedNode node = read(
+      "\tGPU0\tGPU1\tGPU2\nGPU0\tX\tNV12\tNV12\nGPU1\tNV12\tX\tNV12\n"
+      "GPU2\tNV12\tNV12\tX\n",
+      Architecture::ampere);
+  EXPECT_EQ(node.scale_up.kind, ScaleUpKind::nvswitch);
+  EXPECT_DOUBLE_EQ(node.scale_up.bandwidth.si(), 12 * 25e9);
+  EXPECT_FALSE(node.scale_up.in_switch_reduction);
 }
 
 TEST(NvidiaSmiTopology, CardsNearNoGpuDoNotCount) {
@@ -68,7 +79,7 @@ TEST(NvidiaSmiTopology, EightGpusAndTenCardsAreRead) {
   EXPECT_EQ(node.gpus, 8);
   EXPECT_EQ(node.scale_up.kind, ScaleUpKind::nvswitch);
   EXPECT_EQ(node.scale_up.domain_gpus, 8);
-  EXPECT_DOUBLE_EQ(node.scale_up.bandwidth.si(), 18 * 20.6e9);
+  EXPECT_DOUBLE_EQ(node.scale_up.bandwidth.si(), 18 * 25e9);
   EXPECT_EQ(node.nic.count, 8);
   EXPECT_THAT(node.nic_of_gpu, ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
   EXPECT_THAT(node.warnings,
@@ -82,7 +93,7 @@ TEST(NvidiaSmiTopology, ShareOfTheLinksToEachPeerMeansAMesh) {
       "GPU2\tNV4\tNV4\tX\tNV4\nGPU3\tNV4\tNV4\tNV4\tX\n",
       Architecture::ampere);
   EXPECT_EQ(node.scale_up.kind, ScaleUpKind::mesh);
-  EXPECT_DOUBLE_EQ(node.scale_up.bandwidth.si(), 12 * 20e9);
+  EXPECT_DOUBLE_EQ(node.scale_up.bandwidth.si(), 12 * 25e9);
   EXPECT_THAT(node.warnings, Contains(HasSubstr("no network card")));
 }
 
@@ -94,7 +105,7 @@ TEST(NvidiaSmiTopology, BridgedPairsAreDomainsOfTwo) {
       Architecture::ampere);
   EXPECT_EQ(node.scale_up.kind, ScaleUpKind::mesh);
   EXPECT_EQ(node.scale_up.domain_gpus, 2);
-  EXPECT_DOUBLE_EQ(node.scale_up.bandwidth.si(), 12 * 20e9);
+  EXPECT_DOUBLE_EQ(node.scale_up.bandwidth.si(), 12 * 25e9);
   EXPECT_EQ(node.nic.count, 1);  // near no GPU, but the only one
 }
 

@@ -75,14 +75,12 @@ std::optional<Architecture> architecture_of(pugi::xml_node gpu_element) {
                     : Architecture::volta;
 }
 
-/// Payload of one link of the GPU; older AMD chips have narrower ones.
-/// Source: RCCL src/graph/topo.h (24 GB/s on gfx906, 36 on gfx90a, 48 on gfx94x).
+/// Line rate of one link of the GPU. Older AMD chips have narrower ones: 92 GB/s both directions
+/// (data sheets of MI50 and MI100).
 core::BytesPerSecond link_of(pugi::xml_node gpu_element, Architecture architecture) {
   const std::string_view gcn = gpu_element.attribute("gcn").as_string();
-  if (gcn == "906" || gcn == "908" || gcn == "gfx906" || gcn == "gfx908") {
-    return core::BytesPerSecond(24e9);
-  }
-  return gcn == "910" || gcn == "gfx90a" ? core::BytesPerSecond(36e9) : link_payload(architecture);
+  const bool old = gcn == "906" || gcn == "908" || gcn == "gfx906" || gcn == "gfx908";
+  return old ? core::BytesPerSecond(46e9) : link_rate(architecture);
 }
 
 class NcclTopologyReader {

@@ -256,7 +256,7 @@ ImportedNode read_nvidia_smi_topology(std::string_view text,
     links.peer.push_back(std::move(counts));
   }
   const core::BytesPerSecond pcie = pcie_payload(architecture);
-  describe_scale_up(links, architecture, link_payload(architecture), pcie, node);
+  describe_scale_up(links, architecture, link_rate(architecture), pcie, node);
   describe_cards(matrix, node);
   node.nic.bandwidth = nic;
   return node;

@@ -50,10 +50,16 @@ int least(const std::vector<int>& values) {
   return *std::min_element(values.begin(), values.end());
 }
 
-void use_switch(int links, core::BytesPerSecond link, ImportedNode& node) {
+/// NVSwitches reduce from the third generation on, that of Hopper.
+void use_switch(int links,
+                core::BytesPerSecond link,
+                Architecture architecture,
+                ImportedNode& node) {
   node.scale_up.kind = network::ScaleUpKind::nvswitch;
   node.scale_up.bandwidth = link * links;
   node.scale_up.domain_gpus = node.gpus;
+  node.scale_up.in_switch_reduction =
+      architecture == Architecture::hopper || architecture == Architecture::blackwell;
 }
 
 void use_mesh(const LinkMatrix& links, core::BytesPerSecond link, ImportedNode& node) {
@@ -71,24 +77,23 @@ void use_mesh(const LinkMatrix& links, core::BytesPerSecond link, ImportedNode& 
 
 }  // namespace
 
-core::BytesPerSecond link_payload(Architecture architecture) {
+core::BytesPerSecond link_rate(Architecture architecture) {
   switch (architecture) {
     case Architecture::volta:
     case Architecture::turing:
     case Architecture::ampere:
     case Architecture::ada:
-      return core::BytesPerSecond(20e9);
     case Architecture::hopper:
-      return core::BytesPerSecond(20.6e9);
+      return core::BytesPerSecond(25e9);
     case Architecture::blackwell:
-      return core::BytesPerSecond(40.1e9);
     case Architecture::cdna2:
-      return core::BytesPerSecond(36e9);
+      return core::BytesPerSecond(50e9);
     case Architecture::cdna3:
+      return core::BytesPerSecond(64e9);
     case Architecture::cdna4:
-      return core::BytesPerSecond(48e9);
+      return core::BytesPerSecond(76.8e9);
   }
-  return core::BytesPerSecond(20e9);
+  return core::BytesPerSecond(25e9);
 }
 
 int links_of_gpu(Architecture architecture) {
@@ -118,7 +123,7 @@ void describe_scale_up(const LinkMatrix& links,
                        ImportedNode& node) {
   const std::vector<int> sums = totals(links);
   if (!links.to_switch.empty() && least(links.to_switch) > 0) {
-    use_switch(least(links.to_switch), link, node);
+    use_switch(least(links.to_switch), link, architecture, node);
   } else if (sums.empty() || least(sums) == 0) {
     node.scale_up.kind = network::ScaleUpKind::pcie;
     node.scale_up.bandwidth = pcie;
@@ -134,7 +139,7 @@ void describe_scale_up(const LinkMatrix& links,
     for (const std::vector<int>& row : links.peer) {
       most = std::max(most, *std::max_element(row.begin(), row.end()));
     }
-    use_switch(most, link, node);
+    use_switch(most, link, architecture, node);
   } else {
     use_mesh(links, link, node);
   }

@@ -17,17 +17,18 @@ struct LinkMatrix {
   std::vector<int> to_switch;
 };
 
-/// Payload of one NVLink (Infinity Fabric link on AMD), one direction, as NCCL and RCCL count it in
-/// their topology search (src/graph/topo.h): 20 GB/s on Ampere, 20.6 on Hopper, 40.1 on Blackwell,
-/// 48 on CDNA 3.
-core::BytesPerSecond link_payload(gpu::Architecture architecture);
+/// Line rate of one NVLink (Infinity Fabric link on AMD), one direction, as the schema wants it and
+/// as data sheets print it: 25 GB/s for NVLink 2 to 4, 50 for NVLink 5 and CDNA 2, 64 for CDNA 3,
+/// 76.8 for CDNA 4. The collective model takes the payload share of it.
+core::BytesPerSecond link_rate(gpu::Architecture architecture);
 
 /// Links of one GPU: 12 on Ampere, 18 on Hopper and Blackwell, 7 on CDNA.
 int links_of_gpu(gpu::Architecture architecture);
 
-/// Sets kind, bandwidth and domain_gpus of `node.scale_up` from the links. Where GPUs have none the
-/// kind is PCIe and the bandwidth is `pcie`. Irregular links become warnings.
-/// @param link  payload of one link, one direction [B/s]
+/// Sets kind, bandwidth, domain_gpus and in_switch_reduction of `node.scale_up` from the links.
+/// Where GPUs have none the kind is PCIe and the bandwidth is `pcie`. Irregular links become
+/// warnings.
+/// @param link  line rate of one link, one direction
 void describe_scale_up(const LinkMatrix& links,
                        gpu::Architecture architecture,
                        core::BytesPerSecond link,
