@@ -146,7 +146,7 @@ TEST(CampaignOracle, SharedShocksInterruptBesideSingleNodes) {
   JobModel model = job(54, 600, 0);
   model.gpus = 98304;
   model.spare_nodes = 6000;
-  model.recovery = {};
+  model.recovery = JobRecovery::at_once();
   model.recovery.repair = Seconds(kDay);
   model.end = {.work = {}, .wall = Seconds(kSpan)};
   model.hazards = failures::hazards_of(table, {98304, 12288});
@@ -206,7 +206,7 @@ TEST(CampaignOracle, SegmentsHaveMeanAndVarianceOfTheGeometricSum) {
   // independent: four in a row have four times the mean and the variance of one.
   JobModel model = job(1, 3600, 0);
   model.end.work = Seconds(4 * 3600);
-  model.recovery = {};
+  model.recovery = JobRecovery::at_once();
   model.recovery.detection = Seconds(600);
   model.hazards = {hazard("gpu", kMu)};
   const Moments exact = segment_moments(rhythm_of(model));
@@ -223,7 +223,7 @@ TEST(CampaignOracle, SegmentsHaveMeanAndVarianceOfTheGeometricSum) {
 JobModel with_spares(std::int64_t spares, double days) {
   JobModel model = job(54, 3600, 0);
   model.end = {.work = {}, .wall = Seconds(days * kDay)};
-  model.recovery = {};
+  model.recovery = JobRecovery::at_once();
   model.recovery.repair = Seconds(3 * kDay);
   model.spare_nodes = spares;
   model.hazards = {hazard("node", kDay / (512 * 3.789e-3))};
@@ -263,7 +263,7 @@ TEST(CampaignOracle, CountsArePoissonOfTheExposedTime) {
   // O6: mean and variance of the count agree (the mean to 1 %, the variance to 13 %); classes add
   // up to the total.
   JobModel model = job(54, 1800, 0);
-  model.recovery = {};
+  model.recovery = JobRecovery::at_once();
   model.end = {.work = {}, .wall = Seconds(54 * kDay)};
   core::Moments counts;
   core::Moments gpus;
