@@ -253,12 +253,12 @@ std::vector<TimedBlock> BlockTimer::time_blocks(const std::vector<workload::Bloc
       continue;
     }
     const auto& operations = blocks[b].operations;
-    const auto durations = takes_time(blocks[b]) ? operation_durations(blocks[b], kernels_)
-                                                 : std::vector<core::Tick>{};
+    const auto times = takes_time(blocks[b]) ? training::operation_times(blocks[b], kernels_)
+                                             : std::vector<training::OperationTime>{};
     block.operations.reserve(operations.size());
     for (std::size_t i = 0; i < operations.size(); ++i) {
       const Operation& o = operations[i];
-      double seconds = durations.empty() ? 0 : clock.to_seconds(durations[i]).si();
+      double seconds = times.empty() ? 0 : clock.to_seconds(times[i].ticks).si();
       double interference = 0;
       bool shares = false;
       if (o.kind == OperationKind::collective) {

@@ -76,9 +76,9 @@ std::optional<std::int64_t> exact_spares(const JobModel& job,
 }
 
 /// How far the closed form may be from the mean of the campaign's own trials beside their noise:
-/// what a run that ends takes from a formula for one that does not.
+/// what a run that ends takes from a formula for one that does not. Source: chosen.
 constexpr double kAgreement = 0.002;
-/// Of a run that is longer than so many intervals its end hardly shows.
+/// Of a run that is longer than so many intervals its end hardly shows. Source: chosen.
 constexpr double kLongRun = 20;
 
 /// The formula stands for the trials: nobody waited for a spare, which it does not know, and it

@@ -22,7 +22,7 @@ double mean_failures(const Rhythm& r) {
 
 /// Terms of a sum that are added one by one; beyond them it is an integral.
 constexpr int kTerms = 4096;
-/// What is left of a sum below this share of it is left out.
+/// What is left of a sum below this share of it is left out. Source: rounding of a double.
 constexpr double kNegligible = 1e-16;
 
 /// sum_{j>first} f(j) for a falling f that changes little from one whole number to the next:

@@ -9,9 +9,9 @@ namespace headway::campaign {
 
 /// The longest a save, a load or a copy may take: a year. Those of real runs take minutes.
 inline constexpr core::Seconds kLongestTransfer{365.0 * 86400};
-/// A step that waits for its input longer than this is no step.
+/// A step that waits for its input longer than this is no step. Source: chosen.
 inline constexpr double kMostStarved = 1000;
-/// Strikes in one trial, a second of computing.
+/// Strikes in one trial, a second of computing. Source: chosen.
 inline constexpr double kMostStrikes = 1e6;
 
 /// @throws Error if the steps of the run last longer than a century

@@ -219,7 +219,7 @@ void warn_of_old_saves(const JobModel& job, ResolvedJob& resolved) {
           hazard.name, *hazard.latent / 1_h, job.keep, kept / 1_h, to, remedy));
     }
   }
-  constexpr double kRare = 1e-3;
+  constexpr double kRare = 1e-3;  // Source: chosen
   if (const double all = std::pow(job.unreadable, job.keep); job.keep > 0 && all > kRare) {
     resolved.warnings.push_back(fmt::format(
         "{:.2g} % of the restarts find none of the {} saves kept readable and go back to {}; {}",

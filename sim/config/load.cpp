@@ -22,6 +22,7 @@ namespace {
 struct Reading {
   core::SourceMarks marks;
   Sources sources;
+  StandardErrors standard_errors;
   std::string canonical_text;
   std::vector<std::string> files;
 };
@@ -34,7 +35,8 @@ Reading read_into(LoadState& state, Node root, const SpecType& type, void* recor
   resolve(state, root, type);
   apply_set_arguments(state, root, SetPhase::after_use);
   if (root.kind != Node::Kind::broken) {
-    read_record(root, type, record, {reading.marks, reading.sources, state.complaints});
+    read_record(root, type, record,
+                {reading.marks, reading.sources, reading.standard_errors, state.complaints});
   }
   state.complaints.throw_if_any(state.files);
   reading.canonical_text = write_spec(type, record);
@@ -51,8 +53,12 @@ Reading read_file_into(const fs::path& path,
 }
 
 LoadedScenario finish(training::Scenario scenario, Reading reading) {
-  return {std::move(scenario), std::move(reading.marks), std::move(reading.sources),
-          std::move(reading.canonical_text), std::move(reading.files)};
+  return {std::move(scenario),
+          std::move(reading.marks),
+          std::move(reading.sources),
+          std::move(reading.standard_errors),
+          std::move(reading.canonical_text),
+          std::move(reading.files)};
 }
 
 const SpecType& scenario_type() { return *find_kind("scenarios")->type; }
@@ -93,8 +99,12 @@ template <class Spec>
 Loaded<Spec> load_entry(const fs::path& path, const LoadOptions& options) {
   Spec spec;
   Reading reading = read_file_into(path, options, *find_kind(Spec::kCatalogue)->type, &spec);
-  return {std::move(spec), std::move(reading.marks), std::move(reading.sources),
-          std::move(reading.canonical_text), std::move(reading.files)};
+  return {std::move(spec),
+          std::move(reading.marks),
+          std::move(reading.sources),
+          std::move(reading.standard_errors),
+          std::move(reading.canonical_text),
+          std::move(reading.files)};
 }
 
 template Loaded<gpu::GpuSpec> load_entry(const fs::path&, const LoadOptions&);

@@ -26,6 +26,10 @@ struct LoadOptions {
 /// A mapping's source covers the values in it that have none of their own.
 using Sources = std::map<std::string, std::string, std::less<>>;
 
+/// Standard errors of fitted figures, relative to the value: dotted path -> number of
+/// `standard_error:` beside `value:`.
+using StandardErrors = std::map<std::string, double, std::less<>>;
+
 /// The source of `path`, or of its nearest parent that has one; empty if none has.
 std::string find_source(const Sources& sources, std::string_view path);
 
@@ -35,6 +39,7 @@ struct Loaded {
   Spec spec;
   core::SourceMarks marks;
   Sources sources;
+  StandardErrors standard_errors;
   std::string
       canonical_text;  ///< the resolved spec as YAML, all defaults written out: input of digests
   std::vector<std::string> files;  ///< every file that was read, in order
@@ -45,6 +50,7 @@ struct LoadedScenario {
   training::Scenario scenario;
   core::SourceMarks marks;
   Sources sources;
+  StandardErrors standard_errors;
   std::string canonical_text;      ///< the resolved scenario as YAML: input of `scenario.digest`
   std::vector<std::string> files;  ///< every file that was read, in order
 };

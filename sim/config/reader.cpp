@@ -36,6 +36,7 @@ class Reader {
   void member(const Field& field, const Entry& entry, const std::string& parent, void* record);
   void unknown_key(const Entry& entry, const SpecType& type);
   void source(const Entry& entry, const std::string& path);
+  void standard_error(const Entry& entry, const std::string& path);
   const Node* unwrap(const Slot& slot);
 
   std::optional<double> number(const Slot& slot, const SpecType& type);
@@ -173,7 +174,8 @@ void Reader::list(const Slot& slot, const SpecType& type, void* target) {
   }
 }
 
-/// The value itself where it is written as {value: ..., source: ...}; nullptr after a complaint.
+/// The value itself where it is written as {value: ..., source: ..., standard_error: ...}; nullptr
+/// after a complaint.
 const Node* Reader::unwrap(const Slot& slot) {
   const Entry* inner = slot.node.is_mapping() ? slot.node.find("value") : nullptr;
   if (inner == nullptr) {
@@ -182,10 +184,13 @@ const Node* Reader::unwrap(const Slot& slot) {
   for (const Entry& entry : slot.node.entries) {
     if (entry.key == "source") {
       source(entry, slot.path);
+    } else if (entry.key == "standard_error") {
+      standard_error(entry, slot.path);
     } else if (entry.key != "value") {
-      out_.complaints.add(
-          entry.place,
-          fmt::format("unknown key '{}' beside 'value'; only 'source' may stand there", entry.key));
+      out_.complaints.add(entry.place,
+                          fmt::format("unknown key '{}' beside 'value'; only 'source' and "
+                                      "'standard_error' may stand there",
+                                      entry.key));
     }
   }
   return &inner->value;
@@ -236,6 +241,20 @@ void Reader::source(const Entry& entry, const std::string& path) {
     return;
   }
   out_.sources[path] = entry.value.text;
+}
+
+void Reader::standard_error(const Entry& entry, const std::string& path) {
+  std::string why;
+  const auto number =
+      entry.value.is_scalar() ? parse_number(entry.value.text, why) : std::optional<NumberText>{};
+  if (!number || !number->rest.empty() || number->value < 0) {
+    out_.complaints.add(entry.place,
+                        fmt::format("standard_error must be a number of 0 or more, relative to the "
+                                    "value, not {}",
+                                    describe(entry.value)));
+    return;
+  }
+  out_.standard_errors[path] = number->value;
 }
 
 void Reader::unknown_key(const Entry& entry, const SpecType& type) {

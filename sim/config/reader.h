@@ -12,6 +12,7 @@ namespace headway::config {
 struct ReadResult {
   core::SourceMarks& marks;
   Sources& sources;
+  StandardErrors& standard_errors;
   Complaints& complaints;
 };
 

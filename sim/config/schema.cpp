@@ -30,7 +30,9 @@ Json any_of(std::vector<Json> schemas) { return {{"anyOf", Json(std::move(schema
 /// `scalar`, or the same as {value: ..., source: ...}.
 Json with_source(const Json& scalar) {
   Json sourced = {{"type", "object"}, {"additionalProperties", false}};
-  sourced["properties"] = {{"value", scalar}, {"source", {{"type", "string"}}}};
+  sourced["properties"] = {{"value", scalar},
+                           {"source", {{"type", "string"}}},
+                           {"standard_error", {{"type", "number"}, {"minimum", 0}}}};
   sourced["required"] = Json::array({"value"});
   return any_of({scalar, sourced});
 }
@@ -122,7 +124,8 @@ Json SchemaWriter::scalar_or_sourced(const SpecType& type, const core::Range& ra
   if (!definitions_.contains("sourced_value")) {
     Json sourced = {{"type", "object"}, {"additionalProperties", false}};
     sourced["properties"] = {{"value", {{"type", {"string", "number", "boolean"}}}},
-                             {"source", {{"type", "string"}}}};
+                             {"source", {{"type", "string"}}},
+                             {"standard_error", {{"type", "number"}, {"minimum", 0}}}};
     sourced["required"] = Json::array({"value"});
     definitions_["sourced_value"] = std::move(sourced);
   }

@@ -15,7 +15,7 @@ constexpr double kDay = (1_days).si();
 constexpr double kMonth = 30 * kDay;
 constexpr double kYear = 365 * kDay;
 
-// Llama 3: 54 days on 16,384 GPUs in 2,048 nodes.
+// Source: Llama 3, 54 days on 16,384 GPUs in 2,048 nodes.
 constexpr double kSnapshot = 54 * kDay;
 constexpr double of_gpus(double count) { return count / (16384 * kSnapshot); }
 constexpr double of_nodes(double count) { return count / (2048 * kSnapshot); }

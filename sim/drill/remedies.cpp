@@ -89,7 +89,7 @@ void add_recovery(std::vector<Change>& changes,
                   const DrillSetup& setup,
                   std::int64_t nodes_lost) {
   const auto& recovery = scenario.run.recovery;
-  constexpr double kQuick = 10;
+  constexpr double kQuick = 10;  // Source: chosen
   const int spares = scenario.cluster.spares + static_cast<int>(nodes_lost);
   design(changes, fmt::format("{} more spare node{}", nodes_lost, nodes_lost == 1 ? "" : "s"),
          fmt::format("cluster.spares={}", spares),

@@ -47,7 +47,7 @@ void LemonNodes::draw_strike(std::uint32_t lemon, Tick exposed) {
   const double u =
       stream_.part(lemon).uniform(it.draws++, static_cast<std::uint32_t>(LemonDraw::strike));
   const double wait = core::exponential_from(u, 1 / model_.extra_rate.si());
-  constexpr double kReach = 4e18;
+  constexpr double kReach = 4e18;  // Source: below 2^63 ticks
   it.strike = wait * clock_.ticks_per_second() < kReach
                   ? exposed + clock_.to_ticks(core::Seconds(wait))
                   : core::kEndOfTime;

@@ -137,7 +137,7 @@ HazardSampler::HazardSampler(std::span<const Hazard> hazards,
 
 Tick HazardSampler::ticks_or_never(double seconds) const {
   // Beyond the reach of the clock means never.
-  constexpr double kReach = 4e18;
+  constexpr double kReach = 4e18;  // Source: below 2^63 ticks
   return seconds * clock_.ticks_per_second() < kReach ? clock_.to_ticks(Seconds(seconds))
                                                       : core::kEndOfTime;
 }

@@ -36,6 +36,12 @@ constexpr double kPipelineFill = 128;
 constexpr double kHalfLengthAmpere = 480;
 constexpr double kHalfLengthLater = 600;
 
+// Tokens at which shares of attention are given, and how its rate grows with the width of a head,
+// up to 128.
+constexpr double kReferenceLength = 8192;
+constexpr double kWidthExponentAmpere = 0.15;
+constexpr double kWidthExponentLater = 0.4;
+
 /// Standard deviation of speed over GPUs of one model, relative.
 constexpr double kSpread = 0.0125;
 
@@ -106,6 +112,10 @@ std::vector<core::ModelConstant> closed_form_constants() {
   list.push_back({"gpu.gemm_pipeline_fill", kPipelineFill, "elements of k", 0, kGuide});
   list.push_back({"gpu.attention_half_length_ampere", kHalfLengthAmpere, "tokens", 0, kAttention});
   list.push_back({"gpu.attention_half_length_later", kHalfLengthLater, "tokens", 0, kAttention});
+  list.push_back({"gpu.attention_reference_length", kReferenceLength, "tokens", 0,
+                  "where the shares of a GPU's entry are given, by definition"});
+  list.push_back({"gpu.attention_width_exponent_ampere", kWidthExponentAmpere, "", 0, kAttention});
+  list.push_back({"gpu.attention_width_exponent_later", kWidthExponentLater, "", 0, kAttention});
   list.push_back(
       {"gpu.speed_spread", kSpread, "", 0,
        "stas00/ml-engineering, training/performance: +-2.5 % between GPUs of one model"});
@@ -116,12 +126,11 @@ double attention_utilization(std::int64_t sequence,
                              std::int64_t head_dim,
                              bool causal,
                              Architecture architecture) {
-  constexpr double kReference = 8192;
   const double causal_half = like_ampere(architecture) ? kHalfLengthAmpere : kHalfLengthLater;
   const double half = causal ? causal_half : causal_half / 3;
   const auto s = static_cast<double>(sequence);
-  const double length = s / (s + half) * (kReference + half) / kReference;
-  const double exponent = like_ampere(architecture) ? 0.15 : 0.4;
+  const double length = s / (s + half) * (kReferenceLength + half) / kReferenceLength;
+  const double exponent = like_ampere(architecture) ? kWidthExponentAmpere : kWidthExponentLater;
   const double width = std::min(1.0, std::pow(static_cast<double>(head_dim) / 128.0, exponent));
   return length * width;
 }

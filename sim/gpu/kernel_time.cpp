@@ -41,14 +41,21 @@ double shape_share(const GpuSpec& gpu, const Kernel& kernel) {
   return gemm_utilization(kernel.m, kernel.n, kernel.k, kernel.batch, wave_model(gpu));
 }
 
+/// Shares of the rate that are left to products and to batched products where rows of an operand do
+/// not begin at 16-byte boundaries.
+constexpr double kUnaligned = 1.0 / 4;
+constexpr double kUnalignedBatched = 1.0 / 13;
+
+/// Norm in which the times of GPU and CPU are joined: where both limits are near, each layer meets
+/// sometimes one, sometimes the other: between maximum and sum.
+constexpr double kLaunchNorm = 4;
+
 /// Share of the rate that is left when rows of an operand do not begin at 16-byte boundaries.
 /// Tensor cores load 16-byte pieces of a row (NVIDIA DU-09799, section 2; 8 elements of 16 bits, 4
 /// of tf32): kernels for other rows are several times slower, batched ones fall back to the cores
 /// without matrix units (one sixteenth of the peak on A100).
 double alignment_share(const Kernel& kernel) {
   const std::int64_t aligned = kernel.precision == Precision::tf32 ? 4 : 8;
-  constexpr double kUnaligned = 1.0 / 4;
-  constexpr double kUnalignedBatched = 1.0 / 13;
   if (kernel.precision == Precision::fp32) {
     return 1;  // the units that multiply fp32 load numbers one by one
   }
@@ -244,18 +251,23 @@ std::vector<core::ModelConstant> kernel_constants() {
            "bandwidth of softmax and dropout over scores in memory / of plain streams: round value "
            "over runs of 2021 and 2022, a fit over 496 would have 0.78 of it"},
           {"gpu.graph_gap", kGraphGap, "", 0,
-           "gaps between kernels of a replayed graph / of launched ones; assumed"}};
+           "gaps between kernels of a replayed graph / of launched ones; assumed"},
+          {"gpu.unaligned_share", kUnaligned, "", 0,
+           "tensor cores load 16-byte pieces of a row (NVIDIA DU-09799, section 2); the share is a "
+           "round value, assumed"},
+          {"gpu.unaligned_batched_share", kUnalignedBatched, "", 0,
+           "batched products fall back to cores without matrix units, a sixteenth of the peak on "
+           "A100; rounded up, assumed"},
+          {"gpu.launch_norm", kLaunchNorm, "", 0,
+           "round value between the sum (1) and the maximum of both times, assumed"}};
 }
 
 double launch_stretch(Seconds gpu_time, std::int64_t launches, const LaunchModel& launch) {
   if (launch.cuda_graphs || gpu_time <= Seconds(0)) {
     return 1;
   }
-  // Where both limits are near, each layer meets sometimes one, sometimes the other: between
-  // maximum and sum.
-  constexpr double kNorm = 4;
   const double ratio = launch.cpu_launch * static_cast<double>(launches) / gpu_time;
-  return std::pow(1 + std::pow(ratio, kNorm), 1 / kNorm);
+  return std::pow(1 + std::pow(ratio, kLaunchNorm), 1 / kLaunchNorm);
 }
 
 }  // namespace headway::gpu

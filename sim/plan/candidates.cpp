@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/error.h"
+#include "sim/plan/searched.h"
 #include "sim/workload/layout.h"
 
 namespace headway::plan {
@@ -19,10 +20,6 @@ struct Combination {
   int tensor = 1, pipeline = 1, chunks = 1, micro_batch = 1;
   std::int64_t data = 1;
 };
-
-bool searched_schedule(ScheduleKind schedule) {
-  return schedule == ScheduleKind::one_f_one_b || schedule == ScheduleKind::interleaved;
-}
 
 /// Sets how many layers the first and the last stage hold: as many as the others, or equally fewer.
 void divide_layers(int layers, ParallelismSpec& p) {
@@ -85,7 +82,7 @@ template <class Visit>
 void for_each_combination(const Scenario& s, const Visit& visit) {
   const std::int64_t gpus =
       std::int64_t{s.cluster.nodes} * s.cluster.node.gpus / s.parallelism.context;
-  const bool searched = searched_schedule(s.parallelism.schedule);
+  const bool searched = searches_schedule(s.parallelism.schedule);
   for (int tensor = 1; tensor <= gpus && tensor <= s.model.heads; ++tensor) {
     if (gpus % tensor != 0) {
       continue;
@@ -113,7 +110,8 @@ ParallelismSpec layout_of(const Scenario& s, const Combination& c) {
   p.virtual_stages = c.chunks;
   p.data = static_cast<int>(c.data);
   p.micro_batch = c.micro_batch;
-  if (searched_schedule(p.schedule)) {
+  p.chunk_layers.clear();  // of the scenario's own stages and chunks
+  if (searches_schedule(p.schedule)) {
     p.schedule = c.chunks > 1 ? ScheduleKind::interleaved : ScheduleKind::one_f_one_b;
   }
   return p;

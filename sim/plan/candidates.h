@@ -42,9 +42,9 @@ struct Candidates {
 inline constexpr int kLargestMicroBatch = 8;
 inline constexpr int kMostChunks = 8;
 
-/// All layouts of tensor, pipeline, virtual, data and micro-batch that use every GPU. Context and
-/// expert degrees, sharding and recompute stay as the scenario has them; 1f1b and interleaved
-/// replace one another, any other schedule stays. Where the layers do not divide, the first and the
+/// All layouts of tensor, pipeline, virtual, data and micro-batch that use every GPU. All
+/// else stays as the scenario has it (`searched`); 1f1b and interleaved replace one another, any
+/// other schedule stays. Where the layers do not divide, the first and the
 /// last chunk take fewer, both the same.
 Candidates enumerate(const training::Scenario& scenario);
 

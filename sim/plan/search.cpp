@@ -1,7 +1,6 @@
 #include "sim/plan/search.h"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <fmt/format.h>
 #include <iterator>
@@ -24,21 +23,15 @@ using namespace core::literals;
 namespace {
 
 using training::CheckedScenario;
-using workload::Recompute;
 
-/// The layout with the least recompute, at or above the scenario's, that fits into memory. Where
-/// activations go to the host every level that fits: what is recomputed is not copied, so the least
-/// need not be the fastest.
+/// The layout with the least recompute that fits into memory. Where activations go to the host
+/// every level that fits: what is recomputed is not copied, so the least need not be the fastest.
 std::vector<CheckedScenario> fitted(const CheckedScenario& checked) {
-  constexpr std::array levels{Recompute::none, Recompute::selective, Recompute::full};
   const bool every = workload::offloads_activations(checked.scenario().parallelism.offload);
   std::vector<CheckedScenario> fits;
-  for (const Recompute level : levels) {
-    if (level < checked.scenario().parallelism.recompute) {
-      continue;
-    }
+  for (const auto& layout : recompute_levels(checked.scenario().parallelism)) {
     training::Scenario scenario = checked.scenario();
-    scenario.parallelism.recompute = level;
+    scenario.parallelism = layout;
     auto candidate = training::check(std::move(scenario));
     if (training::predict_memory(candidate).fits) {
       fits.push_back(std::move(candidate));
@@ -166,7 +159,7 @@ std::vector<Entry> simulate(const std::vector<CheckedScenario>& layouts,
                             const PlanOptions& options,
                             Rejections& rejected) {
   constexpr std::size_t kBatch = 8;
-  constexpr double kRounding = 1 + 1e-6;  // of times to ticks
+  constexpr double kRounding = 1 + 1e-6;  // Source: rounding of times to ticks
   std::vector<Entry> simulated;
   std::atomic<std::size_t> done{0};
   for (std::size_t begin = 0; begin < entries.size(); begin += kBatch) {
@@ -352,6 +345,7 @@ PlanResult search(const training::Scenario& scenario, const PlanOptions& options
   std::erase_if(result.plans,
                 [&](const Plan& plan) { return place++ >= options.keep && !plan.pareto; });
   result.rejected = rejected.list();
+  result.searched = searched(scenario, options.nodes);
   return result;
 }
 

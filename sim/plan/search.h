@@ -10,6 +10,7 @@
 #include "sim/campaign/campaign.h"
 #include "sim/core/fields.h"
 #include "sim/plan/candidates.h"
+#include "sim/plan/searched.h"
 #include "sim/training/step/step_result.h"
 
 namespace headway::plan {
@@ -58,14 +59,15 @@ struct PlanResult {
   std::vector<Rejection> rejected;
   std::int64_t enumerated = 0;  ///< layouts looked at
   std::int64_t simulated = 0;   ///< of these, layouts whose step was simulated
+  Searched searched;            ///< what was varied, and what was held
 };
 
 /// The `keep` best plans and the Pareto front of time and money. Of each cluster size the layouts
 /// are ranked by the analytic tier and simulated event by event, best first, until the tier's time,
 /// less the most by which it overestimates layouts of their kind, is above that of the last plan
-/// kept: such a layout could not be among them. Where a layout does not fit, recompute is raised
-/// from the scenario's level to selective and full until it does; where activations go to the host
-/// all levels that fit are looked at. All plans of one cluster size have the same GPUs, so the
+/// kept: such a layout could not be among them. Each layout takes
+/// the least recompute with which it fits, whatever the scenario's; where activations go to the
+/// host all levels that fit are looked at. All plans of one cluster size have the same GPUs, so the
 /// fastest steps are taken to give the shortest and cheapest runs; what the campaign says decides
 /// among those.
 /// @throws core::Error if the scenario itself breaks a rule that no layout mends, or lacks what the

@@ -1,16 +1,18 @@
 #include "sim/report/constants.h"
 
 #include <concepts>
-#include <cstdlib>
 #include <fmt/format.h>
 #include <utility>
 
+#include "sim/campaign/constants.h"
 #include "sim/config/load.h"
 #include "sim/drill/constants.h"
 #include "sim/gpu/constants.h"
 #include "sim/gpu/spec.h"
 #include "sim/network/constants.h"
 #include "sim/network/spec.h"
+#include "sim/training/constants.h"
+#include "sim/workload/constants.h"
 #include "sim/workload/spec.h"
 
 namespace headway::report {
@@ -88,17 +90,6 @@ Numbers constants_of(const training::CalibrationSpec& spec) {
   return out;
 }
 
-/// Standard error of a fitted figure [its unit]: the source says it in per cent of the value.
-std::string fitted_error(double value, const std::string& source) {
-  constexpr std::string_view kWords = "standard error ";
-  const std::size_t at = source.find(kWords);
-  if (at == std::string::npos) {
-    return "";
-  }
-  const double percent = std::strtod(source.c_str() + at + kWords.size(), nullptr);
-  return percent > 0 ? fmt::format("{:.3g}", value * percent / 100) : "";
-}
-
 template <class Spec>
 void add_kind(const std::vector<std::filesystem::path>& roots, Table& table) {
   for (const auto& entry : config::list_entries(Spec::kCatalogue, roots)) {
@@ -107,10 +98,12 @@ void add_kind(const std::vector<std::filesystem::path>& roots, Table& table) {
       // A value that no file writes is the program's own; the source of the entry does not cover
       // it.
       const bool written = loaded.marks.count(path) > 0;
+      const auto error = loaded.standard_errors.find(path);
       const std::string source = written ? config::find_source(loaded.sources, path) : "";
       table.rows.push_back(
           {fmt::format("{}/{}", Spec::kCatalogue, entry.name), path, fmt::format("{}", value), unit,
-           fitted_error(value, source),
+           error == loaded.standard_errors.end() ? ""
+                                                 : fmt::format("{:.3g}", value * error->second),
            written ? (source.empty() ? "not given" : source) : "default of the program"});
     }
   }
@@ -140,8 +133,11 @@ Table constants_table(const std::vector<std::filesystem::path>& roots) {
                {"source", false}},
               {},
               false};
+  add_room(workload::model_constants(), table);
   add_room(gpu::model_constants(), table);
   add_room(network::model_constants(), table);
+  add_room(training::model_constants(), table);
+  add_room(campaign::model_constants(), table);
   add_room(drill::model_constants(), table);
   add_kind<gpu::GpuSpec>(roots, table);
   add_kind<network::FabricSpec>(roots, table);

@@ -22,9 +22,8 @@ DefinitionSection step_section() {
        {"step.model_tflops_per_gpu", "10^12/s",
         "model FLOPs per second per GPU, convention of `mfu`"},
        {"step.breakdown_s", "s",
-        "each instant of each rank has one cause; mean over ranks; adds up to the step; `other` "
-        "(fixed work and waits): fixed work of the software and, where activations are offloaded, "
-        "waits for them on their way to or from the host"},
+        "each instant of each rank has one cause; mean over ranks; adds up to the step; the causes "
+        "are below"},
        {"step.critical_path_s", "s",
         "causes along the chain from the end of the step to its start; adds up to the step"},
        {"step.links", "1",
@@ -33,6 +32,53 @@ DefinitionSection step_section() {
        {"step.event_digest", "", "hash of all events in order: equal for any number of threads"},
        {"step.result_digest", "",
         "hash of what finished when: equal for folded and unfolded runs"}}};
+}
+
+DefinitionSection cause_section() {
+  return {"Causes of a step's time",
+          "The two waits for other stages are on no critical path.",
+          {{"breakdown_s.compute", "s",
+            "kernels, as long as they take on the GPU, with the gaps between them"},
+           {"breakdown_s.launch", "s",
+            "kernels and the GPU wait for the CPU's launches: what a block's launches add to the "
+            "GPU's time for its kernels, at every kernel of the block alike"},
+           {"breakdown_s.tensor", "s", "tensor-parallel communication that nothing hides"},
+           {"breakdown_s.pipeline_bubble", "s",
+            "waiting for other stages, less `stage_imbalance`: what the schedule costs where all "
+            "stages are equal, (p - 1) / (m v) of the passes for 1F1B and interleaved"},
+           {"breakdown_s.stage_imbalance", "s",
+            "waiting for other stages because stages are unequal: of the waits of stage s, up to "
+            "max over i of W_i - W_s. W_i is the work of stage i, mean of its ranks: all but waits "
+            "for other stages, transfers between them and data-parallel communication"},
+           {"breakdown_s.pipeline_p2p", "s", "transfers between stages that nothing hides"},
+           {"breakdown_s.data", "s", "data-parallel communication that nothing hides"},
+           {"breakdown_s.context", "s", "context-parallel communication that nothing hides"},
+           {"breakdown_s.expert", "s", "expert-parallel communication that nothing hides"},
+           {"breakdown_s.optimizer", "s", "kernels of the update"},
+           {"breakdown_s.input", "s", "waiting for the data loader"},
+           {"breakdown_s.checkpoint", "s", "stalled by a checkpoint"},
+           {"breakdown_s.other", "s",
+            "fixed work of the software and, where activations are offloaded, waits for them on "
+            "their way to or from the host"}}};
+}
+
+DefinitionSection limit_section() {
+  return {"Limit",
+          "",
+          {{"limit", "",
+            "the sentence that names what limits the run. A plan that does not fit is limited by "
+            "memory. Else the wall clock is compute, the other causes of the step, and "
+            "interruptions (`1 - ettr`; the causes of the step then count `ettr` times); the "
+            "largest part that is not compute is the largest loss. Compute is the limit where it "
+            "has half or more, and the largest loss is named beside it; else the largest loss is "
+            "the limit, and compute is named beside it. Shares are of the step, or of the wall "
+            "clock where interruptions are the largest loss"},
+           {"stage_advice.stage", "", "pipeline stage with the most work, from 0"},
+           {"stage_advice.excess", "1", "its work W_i / mean of all stages - 1"},
+           {"stage_advice.chunk_layers", "",
+            "layers of every chunk that make stages more equal, as `parallelism.chunk_layers` "
+            "takes them"},
+           {"stage_advice.step_time_s", "s", "`step.time_s` with them, simulated"}}};
 }
 
 DefinitionSection memory_section() {
@@ -172,8 +218,9 @@ constexpr const char* kConventions =
 }  // namespace
 
 std::vector<DefinitionSection> definitions() {
-  std::vector<DefinitionSection> all{step_section(),    memory_section(), campaign_section(),
-                                     account_section(), cost_section(),   drill_section()};
+  std::vector<DefinitionSection> all{step_section(),   cause_section(),    limit_section(),
+                                     memory_section(), campaign_section(), account_section(),
+                                     cost_section(),   drill_section()};
   const auto others = definitions_of_other_verbs();
   all.insert(all.end(), others.begin(), others.end());
   return all;

@@ -83,6 +83,9 @@ DefinitionSection plan_section() {
        {"plans[].estimated_step_s", "s",
         "step of the analytic tier, by which the layouts to simulate were chosen"},
        {"plans[].layout", "", "degrees, schedule and recompute as in a scenario's `parallelism`"},
+       {"varied[].values", "", "fields of the scenario that the search varied: what it tried"},
+       {"held[].values", "",
+        "fields that it held as the scenario has them; what is in neither list is held too"},
        {"enumerated", "", "layouts looked at"},
        {"simulated", "", "of these, layouts whose step was simulated"},
        {"rejected[].count", "", "layouts left out for the same `reason`"}}};

@@ -12,10 +12,10 @@ namespace headway::report {
 namespace {
 
 template <class Value, class Read>
-Json by_activity(const core::ByActivity<Value>& values, const Read& read, bool with_bubble) {
+Json by_activity(const core::ByActivity<Value>& values, const Read& read, bool with_waits) {
   Json out = Json::object();
   for (const auto& [activity, word] : core::enum_words(core::Activity{})) {
-    if (with_bubble || activity != core::Activity::pipeline_bubble) {
+    if (with_waits || !core::waits_for_stage(activity)) {
       out[std::string(word)] = number_or_null(read(values[activity]));
     }
   }
@@ -149,6 +149,15 @@ Json assumptions_json(const std::vector<training::Assumption>& assumptions) {
   return out;
 }
 
+Json stage_advice_json(const training::StageAdvice& advice,
+                       const workload::ParallelismSpec& layout) {
+  return {{"stage", advice.stage},
+          {"excess", number_or_null(advice.excess)},
+          {"chunk_layers", advice.chunk_layers},
+          {"step_time_s", number_or_null(advice.after.si())},
+          {"sentence", training::sentence_of(advice, layout)}};
+}
+
 Json timing_json(const Timing& timing) {
   return {{"load_s", number_or_null(timing.load.si())},
           {"step_s", number_or_null(timing.step.si())},
@@ -174,6 +183,9 @@ Json run_object(const RunReport& report) {
                  {"assumptions", assumptions_json(report.assumptions)},
                  {"warnings", report.warnings},
                  {"timing", timing_json(report.timing)}};
+  if (report.stage_advice) {
+    object["stage_advice"] = stage_advice_json(*report.stage_advice, report.scenario.parallelism);
+  }
   if (report.explanation) {
     object["explanation"] = explanation_json(*report.explanation);
   }

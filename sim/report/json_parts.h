@@ -24,6 +24,8 @@ Json memory_json(const training::MemoryResult& memory);
 Json campaign_json(const std::optional<campaign::CampaignResult>& campaign);
 Json cost_json(const std::optional<CostReport>& cost);
 Json assumptions_json(const std::vector<training::Assumption>& assumptions);
+Json stage_advice_json(const training::StageAdvice& advice,
+                       const workload::ParallelismSpec& layout);
 Json timing_json(const Timing& timing);
 /// The whole result of a run, keys in the order of the contract.
 Json run_object(const RunReport& report);

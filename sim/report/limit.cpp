@@ -17,8 +17,8 @@ namespace {
 using campaign::Account;
 using core::Activity;
 
-/// Below this share of compute, compute itself is named as the limit.
-constexpr double kNegligible = 0.1;
+/// From this share on compute itself is the limit.
+constexpr double kMostlyCompute = 0.5;
 
 std::string memory_sentence(const training::MemoryResult& memory) {
   if (memory.peak <= memory.capacity) {
@@ -70,51 +70,56 @@ Account largest_account(const campaign::Ledger& ledger) {
   return largest;
 }
 
-std::string step_sentence(const training::StepResult& step, double launch_share) {
+/// A part of a whole and its share.
+struct Part {
+  std::string_view what;
+  double share = 0;
+  std::string most{};  ///< of what most of it is, as ", 60.0 % of that restarts"
+};
+
+std::string sentence(const char* what, const std::string& whole, double compute, const Part& loss) {
+  const std::string of_compute = number(100 * compute);
+  const std::string of_loss = number(100 * loss.share);
+  if (compute >= kMostlyCompute) {
+    return fmt::format("The {} is limited by compute: {} % of {}; the largest loss is {} ({} %{}).",
+                       what, of_compute, whole, loss.what, of_loss, loss.most);
+  }
+  return fmt::format("The {} is limited by {}: {} % of {}{}; compute has {} %.", what, loss.what,
+                     of_loss, whole, loss.most, of_compute);
+}
+
+std::string step_sentence(const training::StepResult& step) {
   const Activity loss = largest_loss(step);
-  const double share = step.breakdown[loss] / step.time;
-  const double compute = step.breakdown[Activity::compute] / step.time;
-  const std::string time = number(step.time.si());
-  const double launches = launch_share * compute;
-  if (launch_share >= kNegligible && launches > share) {
-    return fmt::format(
-        "The step is limited by the CPU's launches of kernels: they add {} % of {} s, beside {} % "
-        "of "
-        "compute on the GPU; the next part is {} ({} %).",
-        number(100 * launches), time, number(100 * (compute - launches)), in_words(loss),
-        number(100 * share));
+  return sentence("step", number(step.time.si()) + " s",
+                  step.breakdown[Activity::compute] / step.time,
+                  {in_words(loss), step.breakdown[loss] / step.time});
+}
+
+std::string run_sentence(const training::StepResult& step,
+                         const campaign::CampaignResult& campaign) {
+  const Account account = largest_account(campaign.ledger);
+  double lost = 0;
+  for (const auto& entry : campaign::enum_words(Account{})) {
+    const bool counts = entry.value != Account::useful && entry.value != Account::spare_idle;
+    lost += counts ? campaign.ledger[entry.value] : 0;
   }
-  if (share < kNegligible * compute) {
-    return fmt::format("The step is limited by compute: {} % of {} s; the next part is {} ({} %).",
-                       number(100 * compute), time, in_words(loss), number(100 * share));
-  }
-  return fmt::format("The step is limited by {}: {} % of {} s, beside {} % of compute.",
-                     in_words(loss), number(100 * share), time, number(100 * compute));
+  const double share = lost > 0 ? campaign.ledger[account] / lost : 0;
+  return sentence("run", "the wall clock",
+                  campaign.ettr.mean * (step.breakdown[Activity::compute] / step.time),
+                  {"interruptions", 1 - campaign.ettr.mean,
+                   fmt::format(", {} % of that {}", number(100 * share), in_words(account))});
 }
 
 }  // namespace
 
 std::string limit_sentence(const training::StepResult& step,
-                           const std::optional<campaign::CampaignResult>& campaign,
-                           double launch_share) {
+                           const std::optional<campaign::CampaignResult>& campaign) {
   if (!step.memory.fits) {
     return memory_sentence(step.memory);
   }
-  const double step_loss = std::max(step.breakdown[largest_loss(step)] / step.time,
-                                    launch_share * (step.breakdown[Activity::compute] / step.time));
-  if (!campaign || 1 - campaign->ettr.mean <= step_loss) {
-    return step_sentence(step, launch_share);
-  }
-  const Account account = largest_account(campaign->ledger);
-  double active = 0;
-  for (const auto& entry : campaign::enum_words(Account{})) {
-    active += entry.value == Account::spare_idle ? 0 : campaign->ledger[entry.value];
-  }
-  return fmt::format(
-      "The run is limited by interruptions: {} % of the wall clock is not useful, most of it {} "
-      "({} %).",
-      number(100 * (1 - campaign->ettr.mean)), in_words(account),
-      number(active > 0 ? 100 * campaign->ledger[account] / active : 0));
+  const double step_loss = step.breakdown[largest_loss(step)] / step.time;
+  const bool interrupted = campaign && 1 - campaign->ettr.mean > campaign->ettr.mean * step_loss;
+  return interrupted ? run_sentence(step, *campaign) : step_sentence(step);
 }
 
 }  // namespace headway::report

@@ -9,15 +9,15 @@
 
 namespace headway::report {
 
-/// What limits the run, with the numbers that say so:
-/// memory where the plan does not fit; else the largest part of the step that is no compute, or
-/// compute itself where every other part is smaller than a tenth of it; and, where months were
-/// simulated and more of the wall clock is lost to failures than to that part, the failures.
-/// @param launch_share  training::launch_share: where the CPU adds a tenth of the compute, and more
-/// of
-///                      the step than any part that is no compute, the CPU is the limit
+/// What limits the run, with the numbers that say so. The rule:
+/// - a plan that does not fit is limited by memory;
+/// - the wall clock is compute, the other causes of the step, and interruptions (1 - ETTR; the
+///   causes of the step then count ETTR times). The largest part that is not compute is the largest
+///   loss;
+/// - compute is the limit where it has half or more, and the largest loss is named beside it; else
+///   the largest loss is the limit, and compute is named beside it.
+/// Shares are of the step, or of the wall clock where interruptions are the largest loss.
 std::string limit_sentence(const training::StepResult& step,
-                           const std::optional<campaign::CampaignResult>& campaign,
-                           double launch_share = 0);
+                           const std::optional<campaign::CampaignResult>& campaign);
 
 }  // namespace headway::report

@@ -102,6 +102,22 @@ Table rejected_table(const plan::PlanResult& result) {
   return table;
 }
 
+Json fields_json(const std::vector<plan::SearchedField>& fields) {
+  Json list = Json::array();
+  for (const auto& field : fields) {
+    list.push_back({{"key", field.key}, {"values", field.values}});
+  }
+  return list;
+}
+
+Table fields_table(const char* title, const std::vector<plan::SearchedField>& fields) {
+  Table table{title, {{"field", false}, {"values", false}}, {}, false};
+  for (const auto& field : fields) {
+    table.rows.push_back({field.key, field.values});
+  }
+  return table;
+}
+
 std::string no_plan() {
   return "No layout of this cluster fits, keeps the rules and the limits; the table says what each "
          "fails on.";
@@ -152,6 +168,8 @@ std::string plan_json(const PlanReport& report) {
                  {"digest", report.digest},
                  {"seed", report.scenario.run.seed}}},
                {"objective", core::to_word(report.objective)},
+               {"varied", fields_json(report.result.searched.varied)},
+               {"held", fields_json(report.result.searched.held)},
                {"plans", plans},
                {"rejected", rejected},
                {"enumerated", report.result.enumerated},
@@ -177,6 +195,9 @@ Document plan_document(const PlanReport& report) {
   if (!r.rejected.empty()) {
     document.tables.push_back(rejected_table(r));
   }
+  document.tables.push_back(fields_table("What the search varied", r.searched.varied));
+  document.tables.push_back(
+      fields_table("What it held, with all else, as the scenario has it", r.searched.held));
   document.closing.emplace_back(kWhereDefined);
   document.closing.push_back(fmt::format("headway {}, scenario {}, seed {}", report.version,
                                          report.digest, report.scenario.run.seed));

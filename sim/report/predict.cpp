@@ -73,12 +73,11 @@ std::string memory_reason(const training::MemoryResult& memory) {
                      count(memory.capacity.si()), number(memory.capacity / 1_GiB));
 }
 
-/// @param launch_share  training::launch_share
-void judge(const std::vector<Assertion>& assertions, double launch_share, RunReport& report) {
+void judge(const std::vector<Assertion>& assertions, RunReport& report) {
   report.claim = check_claim(report.scenario, report.step, report.campaign, report.layout.gpus);
   report.warnings.insert(report.warnings.end(), report.claim.remarks.begin(),
                          report.claim.remarks.end());
-  report.limit = limit_sentence(report.step, report.campaign, launch_share);
+  report.limit = limit_sentence(report.step, report.campaign);
   if (!report.step.memory.fits) {
     report.reasons.push_back(memory_reason(report.step.memory));
   }
@@ -111,6 +110,10 @@ void name_sources(const config::LoadedScenario& loaded,
     } else if (!calibrated) {
       const std::string source = config::find_source(loaded.sources, path);
       assumption.why = source.empty() ? "written without a source" : source;
+      const auto error = loaded.standard_errors.find(path);
+      if (error != loaded.standard_errors.end()) {
+        assumption.why += fmt::format(", standard error {:.3g} %", 100 * error->second);
+      }
     }
   }
 }
@@ -155,6 +158,7 @@ RunReport predict(const config::LoadedScenario& loaded, const PredictOptions& op
   tell("simulating one step");
   report.step = training::simulate_step(checked, {options.fold});
   check_physics(report.step);
+  report.stage_advice = training::stage_advice(checked, report.step);
   name_sources(loaded, report.step.assumptions);
   report.assumptions = report.step.assumptions;
   report.warnings = report.step.warnings;
@@ -167,7 +171,7 @@ RunReport predict(const config::LoadedScenario& loaded, const PredictOptions& op
     add_campaign(checked, loaded, {threads, true, options.progress, options.count}, report);
   }
   report.timing.campaign = part.lap();
-  judge(assertions, training::launch_share(checked), report);
+  judge(assertions, report);
   report.timing.total = options.load_time + whole.lap();
   return report;
 }

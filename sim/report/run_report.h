@@ -10,6 +10,7 @@
 #include "sim/campaign/campaign.h"
 #include "sim/core/fields.h"
 #include "sim/training/explain/explain.h"
+#include "sim/training/explain/stage_advice.h"
 #include "sim/training/scenario.h"
 #include "sim/training/step/step_result.h"
 
@@ -68,7 +69,8 @@ struct RunReport {
   std::optional<campaign::CampaignResult> campaign;
   std::optional<CostReport> cost;
   ClaimReport claim;
-  std::optional<training::Explanation> explanation;  ///< where it was asked for
+  std::optional<training::Explanation> explanation;   ///< where it was asked for
+  std::optional<training::StageAdvice> stage_advice;  ///< where moving layers would help
   std::string limit;
   std::vector<training::Assumption> assumptions;
   std::vector<std::string> warnings;

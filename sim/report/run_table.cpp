@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "sim/report/claim.h"
 #include "sim/report/definitions.h"
 #include "sim/report/explain_report.h"
 #include "sim/report/words.h"
@@ -59,6 +60,7 @@ Table breakdown_table(const training::StepResult& step) {
               {{"cause", false}, {"mean of ranks [s]"}, {"share [%]"}, {"critical path [s]"}},
               {},
               true};
+  constexpr double kNothing = 1e-6;  // of the step: launches that add picoseconds
   core::Seconds total;
   core::Seconds critical;
   for (const auto& entry : core::enum_words(Activity{})) {
@@ -66,10 +68,10 @@ Table breakdown_table(const training::StepResult& step) {
     const core::Seconds path = step.critical_path[entry.value];
     total += time;
     critical += path;
-    if (time.si() != 0 || path.si() != 0) {
+    if (std::max(time, path) > kNothing * step.time) {
       table.rows.push_back({std::string(in_words(entry.value)), number(time.si()),
                             percent(time / step.time),
-                            entry.value == Activity::pipeline_bubble ? "" : number(path.si())});
+                            core::waits_for_stage(entry.value) ? "" : number(path.si())});
     }
   }
   table.rows.push_back(
@@ -280,6 +282,7 @@ Document run_document(const RunReport& report) {
   }
   if (!report.claim.comparisons.empty()) {
     document.tables.push_back(comparison_table(report.claim.comparisons));
+    document.closing.push_back(published_in_general());
   }
   if (!report.assumptions.empty()) {
     document.tables.push_back(assumptions_table(report.assumptions));
@@ -296,6 +299,10 @@ Document run_document(const RunReport& report) {
     document.closing.push_back(fmt::format("Status: {}.", core::to_word(report.status)));
   }
   document.closing.insert(document.closing.end(), report.reasons.begin(), report.reasons.end());
+  if (report.stage_advice) {
+    document.closing.push_back(
+        training::sentence_of(*report.stage_advice, report.scenario.parallelism));
+  }
   document.closing.push_back(report.limit);
   return document;
 }

@@ -11,6 +11,10 @@ std::string_view in_words(core::Activity activity) {
       return "tensor-parallel communication";
     case Activity::pipeline_bubble:
       return "the pipeline bubble";
+    case Activity::stage_imbalance:
+      return "unequal stages";
+    case Activity::launch:
+      return "the CPU's launches of kernels";
     case Activity::pipeline_p2p:
       return "transfers between pipeline stages";
     case Activity::data:

@@ -12,7 +12,8 @@ using core::Seconds;
 
 namespace {
 
-constexpr double kWeightBytes = 2;  // one bf16 or fp16 weight, as training holds it
+/// One weight as training holds it [B]. Source: bf16 and fp16 have 16 bits.
+constexpr double kWeightBytes = 2;
 
 std::int64_t node_count(const ShardLayout& layout) {
   return (layout.gpus + layout.gpus_per_node - 1) / layout.gpus_per_node;

@@ -23,9 +23,9 @@ using core::Bytes;
 using workload::OperationKind;
 
 // Bytes of the structures, and of what is copied while they grow (a vector that doubles holds its
-// old and its new storage for a moment: half as much again on average). Measured by counting
-// allocations over the scenarios of tests/training/estimate_test.cpp, which holds them to a factor
-// of two.
+// old and its new storage for a moment: half as much again on average). Source: measured by
+// counting allocations over the scenarios of tests/training/estimate_test.cpp, which holds them to
+// a factor of two.
 constexpr double kLink = 40;            ///< network::Link, its number, its tensor index
 constexpr double kStep = 60;            ///< of a program: ProgramStep, Instruction
 constexpr double kChunk = 200;          ///< of the schedule: work items, calls, channels

@@ -6,6 +6,7 @@
 #include "sim/training/step/step.h"
 #include "sim/validation/run_parts.h"
 #include "sim/validation/run_software.h"
+#include "sim/validation/shipped_scenarios.h"
 #include "sim/validation/training_runs.h"
 
 namespace headway::validation {
@@ -239,7 +240,8 @@ Catalogue load_catalogue(const std::vector<std::filesystem::path>& roots) {
           load_all<workload::ModelSpec>(roots),
           load_all<workload::FrameworkSpec>(roots),
           load_all<training::CalibrationSpec>(roots),
-          load_all<network::FabricSpec>(roots)};
+          load_all<network::FabricSpec>(roots),
+          load_shipped(roots)};
 }
 
 RowScenario row_scenario(const CsvTable& table, std::size_t index, const Catalogue& catalogue) {
@@ -247,6 +249,12 @@ RowScenario row_scenario(const CsvTable& table, std::size_t index, const Catalog
   RowScenario out;
   try {
     out.scenario = build(row, catalogue, out.assumed);
+    const auto shipped = catalogue.shipped.find(row.text("id"));
+    if (shipped != catalogue.shipped.end() && disagreement(row, shipped->second).empty()) {
+      const double error = out.scenario->calibration.relative_error;
+      out.scenario = shipped->second;
+      out.scenario->calibration.relative_error = error;  // what the source does not state
+    }
   } catch (const core::Error& error) {
     out.skipped = plain_message(error, table);
   }

@@ -21,10 +21,12 @@ struct Catalogue {
   std::map<std::string, workload::FrameworkSpec> frameworks;
   std::map<std::string, training::CalibrationSpec> calibrations;
   std::map<std::string, network::FabricSpec> fabrics;
+  /// Scenarios that are shipped for published runs, by the id of their row (shipped_scenarios.h).
+  std::map<std::string, training::Scenario> shipped = {};
 };
 
-/// Reads all GPUs, nodes, models, frameworks, calibrations and fabrics under these configuration
-/// folders.
+/// Reads all GPUs, nodes, models, frameworks, calibrations, fabrics and the scenarios of published
+/// runs under these configuration folders.
 /// @throws core::Error with all that is wrong in an entry
 Catalogue load_catalogue(const std::vector<std::filesystem::path>& roots);
 

@@ -156,6 +156,8 @@ TEST_F(PlanVerb, RanksPlansThatFitAndCountsTheRest) {
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   const json result = json::parse(outcome.out);
   ASSERT_EQ(result["plans"].size(), 4U);
+  EXPECT_EQ(result["varied"][0]["key"], "parallelism.tensor");
+  EXPECT_EQ(result["held"][0]["key"], "parallelism.sequence");
   double previous = 0;
   for (const auto& plan : result["plans"]) {
     const auto& layout = plan["layout"];

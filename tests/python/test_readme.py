@@ -38,6 +38,7 @@ def test_the_printed_result_is_current(command):
         ("  compute", "compute"),
         ("tensor-parallel communication", "tensor"),
         ("the pipeline bubble", "pipeline_bubble"),
+        ("unequal stages", "stage_imbalance"),
         ("transfers between pipeline stages", "pipeline_p2p"),
         ("data-parallel communication", "data"),
     ):

@@ -1,7 +1,10 @@
 #include "sim/report/claim.h"
 
+#include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <map>
+#include <string>
 
 #include "sim/workload/closed_form.h"
 
@@ -117,6 +120,26 @@ TEST(Claim, TheHeadlineHalvesAttentionWhereItIsOverAThird) {
   EXPECT_EQ(headline_mfu(s, step), step.mfu);
   s.training.sequence_length = 131072;  // 12 x 126 x 16384 x 131072 = 3.2e12, more than 6 N
   EXPECT_EQ(headline_mfu(s, step), step.mfu_causal);
+}
+
+// The medians that are printed beside published figures are the committed ones.
+TEST(Claims, SayHowPredictionsLieInGeneral) {
+  std::ifstream file(HEADWAY_SOURCE_DIR "/tests/golden/validation/summary.txt");
+  std::map<std::string, PublishedMedian> committed;
+  std::string name;
+  PublishedMedian line;
+  for (double mean = 0; file >> name >> line.rows >> line.error >> mean;) {
+    committed[name] = line;
+  }
+  for (const auto& [part, printed] : std::map<std::string, PublishedMedian>{
+           {"dense_NVIDIA", kDenseRuns},
+           {"mixtures_of_experts", kMixtureRuns},
+           {"dense_NVIDIA,_not_fitted", kOtherDenseRuns},
+           {"mixtures_of_experts,_not_fitted", kOtherMixtureRuns}}) {
+    EXPECT_EQ(printed.rows, committed[part].rows) << part;
+    EXPECT_NEAR(printed.error, committed[part].error, 0.00056) << part;
+  }
+  EXPECT_THAT(published_in_general(), HasSubstr("within 3.4 % of 419 published ones of dense"));
 }
 
 }  // namespace

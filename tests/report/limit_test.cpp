@@ -10,42 +10,41 @@ namespace {
 using core::Activity;
 using core::Seconds;
 
-TEST(LimitSentence, NamesTheLargestPartOfTheStepThatIsNotCompute) {
-  // 0.75 s of bubble and 0.25 s of data-parallel communication in 4 s.
-  EXPECT_EQ(
-      limit_sentence(sample_report().step, std::nullopt),
-      "The step is limited by the pipeline bubble: 18.8 % of 4.00 s, beside 75.0 % of compute.");
-}
-
-TEST(LimitSentence, NamesComputeWhereNothingElseMatters) {
+/// A step of 4 s: compute, tensor-parallel communication, bubble.
+training::StepResult step_of(double compute, double tensor, double bubble) {
   auto step = sample_report().step;
   step.breakdown = {};
-  step.breakdown[Activity::compute] = Seconds(3.9);
-  step.breakdown[Activity::tensor] = Seconds(0.1);
-  EXPECT_EQ(limit_sentence(step, std::nullopt),
-            "The step is limited by compute: 97.5 % of 4.00 s; the next part is tensor-parallel "
-            "communication (2.50 %).");
+  step.breakdown[Activity::compute] = Seconds(compute);
+  step.breakdown[Activity::tensor] = Seconds(tensor);
+  step.breakdown[Activity::pipeline_bubble] = Seconds(bubble);
+  return step;
 }
 
-// 75.0 % of the step is compute; of that the CPU adds 40 %, 30.0 % of the step and more than the
-// bubble's 18.8 %. At 20 % it adds 15.0 %, less than the bubble.
-TEST(LimitSentence, NamesTheCpuWhereItsLaunchesCostMost) {
-  const auto step = sample_report().step;
-  EXPECT_EQ(
-      limit_sentence(step, std::nullopt, 0.4),
-      "The step is limited by the CPU's launches of kernels: they add 30.0 % of 4.00 s, beside "
-      "45.0 % of compute on the GPU; the next part is the pipeline bubble (18.8 %).");
-  EXPECT_EQ(limit_sentence(step, std::nullopt, 0.2), limit_sentence(step, std::nullopt));
+TEST(LimitSentence, NamesComputeFromHalfOfTheStepOnAndTheLargestLossBesideIt) {
+  EXPECT_EQ(limit_sentence(step_of(3.132, 0.444, 0.424), std::nullopt),
+            "The step is limited by compute: 78.3 % of 4.00 s; the largest loss is tensor-parallel "
+            "communication (11.1 %).");
+  EXPECT_EQ(limit_sentence(step_of(2, 0.8, 1.2), std::nullopt),
+            "The step is limited by compute: 50.0 % of 4.00 s; the largest loss is the pipeline "
+            "bubble (30.0 %).");
 }
 
-TEST(LimitSentence, DoesNotSpeakOfOffloadWhereTheRestIsFixedWork) {
-  auto step = sample_report().step;
-  step.breakdown = {};
-  step.breakdown[Activity::compute] = Seconds(3.9);
-  step.breakdown[Activity::other] = Seconds(0.1);
+TEST(LimitSentence, NamesTheLargestLossBelowHalf) {
+  EXPECT_EQ(limit_sentence(step_of(1.96, 0.8, 1.24), std::nullopt),
+            "The step is limited by the pipeline bubble: 31.0 % of 4.00 s; compute has 49.0 %.");
+}
+
+TEST(LimitSentence, TellsTheCpuAndUnequalStagesFromComputeAndBubble) {
+  auto step = step_of(1.6, 0, 0.4);
+  step.breakdown[Activity::launch] = Seconds(1.2);
+  step.breakdown[Activity::stage_imbalance] = Seconds(0.8);
   EXPECT_EQ(limit_sentence(step, std::nullopt),
-            "The step is limited by compute: 97.5 % of 4.00 s; the next part is fixed work and "
-            "waits (2.50 %).");
+            "The step is limited by the CPU's launches of kernels: 30.0 % of 4.00 s; compute has "
+            "40.0 %.");
+  step.breakdown[Activity::stage_imbalance] = Seconds(1.2);
+  step.breakdown[Activity::launch] = Seconds(0.8);
+  EXPECT_EQ(limit_sentence(step, std::nullopt),
+            "The step is limited by unequal stages: 30.0 % of 4.00 s; compute has 40.0 %.");
 }
 
 TEST(LimitSentence, NamesMemoryFirstIfThePlanDoesNotFit) {
@@ -57,10 +56,12 @@ TEST(LimitSentence, NamesMemoryFirstIfThePlanDoesNotFit) {
             "for activations.");
 }
 
-TEST(LimitSentence, NamesFailuresWhereTheyCostMoreThanTheStepLoses) {
+// The bubble is 18.8 % of the step, so at ETTR 0.9 it is 16.9 % of the wall clock, more than the
+// 10 % that interruptions have. At 0.7 it is 13.1 %, less than 30 %; compute is 75 % x 0.7. At 0.6
+// compute has 45 %, less than half.
+TEST(LimitSentence, NamesInterruptionsWhereTheyCostMoreThanAnyPartOfTheStep) {
   const auto report = sample_report_with_campaign();
   auto campaign = *report.campaign;
-  // ETTR 0.9 loses 10 % of the wall clock, less than the bubble's 18.8 %.
   EXPECT_EQ(limit_sentence(report.step, campaign), limit_sentence(report.step, std::nullopt));
   campaign.ettr.mean = 0.7;
   campaign.ledger = {};
@@ -70,8 +71,13 @@ TEST(LimitSentence, NamesFailuresWhereTheyCostMoreThanTheStepLoses) {
   campaign.ledger[campaign::Account::spare_idle] =
       50;  // paid for, but outside the job's wall clock
   EXPECT_EQ(limit_sentence(report.step, campaign),
-            "The run is limited by interruptions: 30.0 % of the wall clock is not useful, most of "
-            "it restarts (20.0 %).");
+            "The run is limited by compute: 52.5 % of the wall clock; the largest loss is "
+            "interruptions (30.0 %, 66.7 % of that restarts).");
+  campaign.ettr.mean = 0.6;
+  EXPECT_EQ(
+      limit_sentence(report.step, campaign),
+      "The run is limited by interruptions: 40.0 % of the wall clock, 66.7 % of that restarts; "
+      "compute has 45.0 %.");
 }
 
 }  // namespace

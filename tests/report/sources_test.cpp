@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <set>
 
 #include "sim/config/load.h"
 #include "sim/core/error.h"
@@ -65,7 +66,7 @@ TEST(AssumptionSources, AreThoseOfTheFilesOrTheProgramsDefault) {
   EXPECT_EQ(why(inlined, "gpu.sustained.memory"), "my stream benchmark");
   const RunReport catalogue = run(scenario("{use: dgx-h100}"));
   EXPECT_THAT(why(catalogue, "gpu.sustained.gemm_16bit"),
-              HasSubstr("fit over 496 published runs, standard error 8.4 %"));
+              HasSubstr("fit over 496 published runs (docs/validation.md), standard error 8.4 %"));
 }
 
 TEST(AssumptionSources, SayThatVoltasKernelsAreAmperes) {
@@ -115,16 +116,27 @@ TEST(LinkUse, OfAPcieBoxIsLabelledPcie) {
 TEST(Constants, OfFitsHaveTheirStandardErrors) {
   int fitted = 0;
   for (const auto& row : constants_table({kConfigs}).rows) {
-    if (row.back().find("standard error") == std::string::npos) {
-      continue;
-    }
-    ++fitted;
-    EXPECT_FALSE(row[4].empty()) << row[0] << " " << row[1];
+    EXPECT_EQ(row.back().find("standard error"), std::string::npos)
+        << row[0] << " " << row[1] << ": write it as a number, 'standard_error:'";
+    fitted += row[4].empty() ? 0 : 1;
     if (row[0] == "gpus/h100-sxm" && row[1] == "sustained.gemm_16bit") {
       EXPECT_EQ(row[4], "0.0622");
     }
   }
-  EXPECT_GE(fitted, 9);
+  EXPECT_GE(fitted, 50);
+}
+
+TEST(Constants, OfEveryRoomWithModelsAreListedWithASource) {
+  std::set<std::string> rooms;
+  for (const auto& row : constants_table({kConfigs}).rows) {
+    if (row[0].starts_with("models/") && row[0].find("models/", 1) == std::string::npos) {
+      rooms.insert(row[0]);
+      EXPECT_FALSE(row.back().empty()) << row[0] << " " << row[1];
+    }
+  }
+  for (const char* room : {"campaign", "gpu", "network", "training", "workload"}) {
+    EXPECT_TRUE(rooms.contains(std::string("models/") + room)) << room;
+  }
 }
 
 }  // namespace

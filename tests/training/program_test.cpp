@@ -54,8 +54,8 @@ StageProgram compile(const std::vector<Operation>& operations,
   std::vector<std::string> names{""};
   return compile_stage(
       {&graph,
-       block_durations(graph, {&gpu, gpu.sustained, {core::Seconds(cpu_launch), false}},
-                       [interference](const Operation&) { return core::Seconds(interference); }),
+       block_times(graph, {&gpu, gpu.sustained, {core::Seconds(cpu_launch), false}},
+                   [interference](const Operation&) { return core::Seconds(interference); }),
        of_one,
        {}},
       0, names);

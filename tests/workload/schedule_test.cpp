@@ -59,6 +59,27 @@ TEST(OneFOneB, WithUnequalStagesFollowsItsClosedForm) {
               1e-9);
 }
 
+// A slow early stage fills part of its neighbours' waits with warm-up forwards: the closed form is
+// exact where the last stage is the slowest, and an upper bound, by less than a third, elsewhere.
+TEST(OneFOneB, WithASlowEarlyStageIsShorterThanTheClosedForm) {
+  for (const int p : {2, 4, 8}) {
+    for (const int slow : {0, p / 2, p - 1}) {
+      PipelineTimes times = equal_times(p, 1, 2);
+      times.forward[static_cast<std::size_t>(slow)] *= 3;
+      times.backward[static_cast<std::size_t>(slow)] *= 3;
+      std::vector<StageTimes> stages(static_cast<std::size_t>(p),
+                                     {core::Seconds(1), core::Seconds(2), core::Seconds(0)});
+      stages[static_cast<std::size_t>(slow)] = {core::Seconds(3), core::Seconds(6),
+                                                core::Seconds(0)};
+      const double bound = unequal_pipeline_time(stages, p).si();
+      const double end = run(K::one_f_one_b, p, 1, p, times).end;
+      EXPECT_LE(end, bound + 1e-9);
+      EXPECT_LT(bound, 4.0 / 3 * end);
+      EXPECT_EQ(bound - end < 1e-9, slow == p - 1) << p << " " << slow;
+    }
+  }
+}
+
 TEST(OneFOneB, PaysForTransfersAsItsClosedForm) {
   for (const auto& [p, m] : {std::pair{4, 8}, std::pair{8, 32}, std::pair{16, 64}}) {
     PipelineTimes times = equal_times(p, 1, 2);

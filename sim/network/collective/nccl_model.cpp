@@ -50,7 +50,7 @@ struct Model {
 };
 
 /// GPU to GPU over two NICs and three switches of 2020-25 InfiniBand, which `kNet*` already contain
-/// [us].
+/// [us]. Source: round value, assumed.
 constexpr double kReferencePath = 4.0;
 
 Model prepare(const CollectiveCall& call,

@@ -1,5 +1,5 @@
-// NCCL's published cost constants, as printed in its src/graph/tuning.cc and topo.h (NCCL 2.30.7,
-// commit 5067397).
+// NCCL's published cost constants. Source: NCCL 2.30.7, src/graph/tuning.cc and topo.h, commit
+// 5067397.
 //
 // They choose the algorithm and protocol ("what would NCCL pick"); collective.cpp turns the choice
 // into a time.

@@ -177,7 +177,7 @@ Pieces cut(core::Bytes bytes,
            core::BytesPerSecond rate,
            core::Seconds latency,
            const SteppedOptions& options) {
-  constexpr double kMostOnTheWay = 14;
+  constexpr double kMostOnTheWay = 14;  // Source: chosen
   const core::Seconds whole = bytes / rate;
   double count = std::max(1, options.chunks);
   if (latency.si() > 0) {

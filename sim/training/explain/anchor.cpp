@@ -12,8 +12,9 @@ namespace headway::training {
 
 namespace {
 
-constexpr double kLowest =
-    0.2;  ///< a machine five times slower than its profile has another problem
+/// A machine five times slower than its profile has another problem. Source: chosen.
+constexpr double kLowest = 0.2;
+/// Relative distance at which the search for the factor ends. Source: chosen.
 constexpr double kClose = 0.001;
 
 /// The shares with the power limit at which they hold: their own, or the GPU's.

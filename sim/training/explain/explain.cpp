@@ -60,7 +60,7 @@ const char* pass_name(core::GemmPass pass) {
 /// in gpu::launch_stretch.
 const double kEvenStretch = std::pow(2.0, 0.25);
 
-/// Below this a stretch is not seen in three digits.
+/// Below this a stretch is not seen in three digits. Source: rounding.
 constexpr double kUnseenStretch = 1.0005;
 
 /// What one launch of a kernel is and takes.
@@ -211,7 +211,7 @@ std::string stretched_formula(const std::string& on_gpu, Seconds once, const Str
 /// What makes a stretched kernel shorter; where the CPU is the slower one, faster kernels hardly
 /// do.
 std::string stretched_change(const std::string& on_gpu, const Stretched& stretch) {
-  constexpr double kSmall = 1.01;
+  constexpr double kSmall = 1.01;  // Source: chosen
   constexpr const char* kLaunches =
       "CUDA graphs (framework.cuda_graphs); grouped launches and fused kernels; a larger "
       "micro-batch";
@@ -464,32 +464,6 @@ workload::StepGraph step_graph(const CheckedScenario& checked) {
 }
 
 }  // namespace
-
-double launch_share(const CheckedScenario& checked) {
-  const workload::StepGraph graph = step_graph(checked);
-  const KernelTimes times = kernel_times(checked.scenario());
-  std::vector<Stretched> blocks;
-  for (const workload::Block& block : graph.blocks) {
-    const double stretch = block_stretch(block, times);
-    Stretched& own = blocks.emplace_back();
-    for (const workload::Operation& operation : block.operations) {
-      if (operation.activity == Activity::compute) {
-        own.add(gpu::kernels_time(*times.gpu, times.shares, operation.kernels, times.launch).si(),
-                stretch);
-      }
-    }
-  }
-  double on_gpu = 0;
-  double with_cpu = 0;
-  for (const workload::Stage& stage : graph.stages) {
-    for (const workload::Call& call : stage.calls) {
-      const Stretched& block = blocks[static_cast<std::size_t>(call.block)];
-      on_gpu += call.repeat * block.on_gpu;
-      with_cpu += call.repeat * block.with_cpu;
-    }
-  }
-  return with_cpu > 0 ? 1 - on_gpu / with_cpu : 0;
-}
 
 Explanation explain_step(const CheckedScenario& checked, std::size_t most) {
   const Scenario& s = checked.scenario();

@@ -17,7 +17,7 @@ namespace headway::training {
 struct Contribution {
   core::Activity activity = core::Activity::compute;
   std::string what;        ///< "mlp in, forward: matrix product"
-  core::Seconds time;      ///< on the critical path
+  core::Seconds time;      ///< on the critical path; of kernels with what `launch` has of it
   std::int64_t count = 0;  ///< launches on the critical path; what is cut short counts whole
   std::string formula;     ///< of one launch, numbers filled in
   /// What the formula gives for one launch; kernels alone have it, `time` is `count` times that.
@@ -44,11 +44,6 @@ struct Explanation {
 
 /// The `most` largest contributions; contributions and rest add up to the step.
 Explanation explain_step(const CheckedScenario& checked, std::size_t most = 10);
-
-/// Of the time of a step's compute kernels the share that the CPU adds by launching them too
-/// slowly, 1 - GPU time / (GPU time x gpu::launch_stretch) over all blocks of all stages; 0 with
-/// CUDA graphs.
-double launch_share(const CheckedScenario& checked);
 
 /// Recomputes the step with each main input at `1 - change` and `1 + change`: matrix units, memory
 /// bandwidth, attention kernels, NVLink, network bandwidth, network latency, kernel gaps, the CPU's

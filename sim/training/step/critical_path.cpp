@@ -111,14 +111,19 @@ std::vector<PathSegment> critical_segments(const network::Problem& problem,
 }
 
 core::ByActivity<Tick> critical_path(const network::Problem& problem,
-                                     const network::RunResult& result) {
+                                     const network::RunResult& result,
+                                     const LaunchTicks& launch) {
   core::ByActivity<Tick> path;
   for (const PathSegment& segment : critical_segments(problem, result)) {
     const auto& rank = problem.actors[segment.actor];
     const auto& step = problem.programs[rank.program][segment.step];
     const bool computes = step.code == network::StepCode::compute;
+    const Tick by_cpu = computes && !launch.empty()
+                            ? network::slowed(launch[rank.program][segment.step], rank.slowdown_ppm)
+                            : 0;
     path[computes ? step.activity : problem.groups[rank.groups[step.slot]].activity] +=
-        segment.ticks;
+        segment.ticks - by_cpu;
+    path[Activity::launch] += by_cpu;
   }
   return path;
 }

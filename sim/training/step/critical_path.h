@@ -9,6 +9,9 @@
 
 namespace headway::training {
 
+/// Per program and step: of the ticks of a computation, what the CPU's launches add to the GPU's.
+using LaunchTicks = std::vector<std::vector<core::Tick>>;
+
 /// One link of the chain of causes, seen from the rank that computed or waited.
 struct PathSegment {
   std::uint32_t actor = 0;  ///< a member of the class
@@ -26,7 +29,9 @@ std::vector<PathSegment> critical_segments(const network::Problem& problem,
 /// add up to `result.end`.
 /// @param problem  the problem that was run
 /// @param result   with a trace
+/// @param launch   booked to `launch`; empty: nothing is
 core::ByActivity<core::Tick> critical_path(const network::Problem& problem,
-                                           const network::RunResult& result);
+                                           const network::RunResult& result,
+                                           const LaunchTicks& launch = {});
 
 }  // namespace headway::training

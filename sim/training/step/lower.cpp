@@ -6,6 +6,7 @@
 #include "sim/core/error.h"
 #include "sim/gpu/closed_form.h"
 #include "sim/network/fabric/route.h"
+#include "sim/training/constants.h"
 #include "sim/training/step/placement.h"
 #include "sim/training/step/step_clock.h"
 #include "sim/workload/blocks/data_parallel_blocks.h"
@@ -81,13 +82,14 @@ class Lowering {
   LoweredStep lower(const workload::StepGraph& graph) {
     const CompileInput input{
         &graph,
-        block_durations(graph, kernels_,
-                        [this](const workload::Operation& o) { return interference(o); }),
+        block_times(graph, kernels_,
+                    [this](const workload::Operation& o) { return interference(o); }),
         groups_of_one(checked_), in_order_pairs(graph), options_.origins};
     for (int stage = 0; stage < static_cast<int>(graph.stages.size()); ++stage) {
       stages_.push_back(compile_stage(input, stage, out_.problem.names));
       number_slots(stages_.back());
       out_.problem.programs.push_back(std::move(stages_.back().steps));
+      out_.launch.push_back(std::move(stages_.back().launch));
       out_.origins.push_back(std::move(stages_.back().origins));
     }
     for (std::int64_t r = 0; r < layout_.ranks(); ++r) {
@@ -459,9 +461,11 @@ double interference_share(const Scenario& scenario, core::Activity activity) {
   }
 }
 
-/// The CPUs' updates share the host's memory; of its bandwidth streams reach about four fifths.
+/// Of the bandwidth of the host's memory channels, what streams reach.
+constexpr double kStreamShare = 0.8;
+
+/// The CPUs' updates share the host's memory.
 gpu::LaunchModel launch_model(const Scenario& scenario) {
-  constexpr double kStreamShare = 0.8;
   const auto& framework = scenario.training.framework;
   const auto& node = scenario.cluster.node;
   gpu::LaunchModel launch;
@@ -489,6 +493,12 @@ KernelTimes kernel_times(const Scenario& scenario) {
   // A synchronous step waits for the slowest GPU at every collective.
   const std::int64_t gpus = std::int64_t{scenario.cluster.nodes} * scenario.cluster.node.gpus;
   return {&gpu, gpu::shares_of_slowest(shares, gpus), launch_model(scenario)};
+}
+
+std::vector<core::ModelConstant> host_constants() {
+  return {{"training.host_stream_share", kStreamShare, "", 0,
+           "round value, assumed: streams of several sockets reach about four fifths of the "
+           "channels' peak"}};
 }
 
 LoweredStep lower(const CheckedScenario& checked,

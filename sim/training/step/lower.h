@@ -10,6 +10,7 @@
 #include "sim/network/fabric/fabric.h"
 #include "sim/network/flow/problem.h"
 #include "sim/training/check.h"
+#include "sim/training/step/critical_path.h"
 #include "sim/training/step/placement.h"
 #include "sim/training/step/program.h"
 #include "sim/training/step/tensor_orbits.h"
@@ -37,7 +38,8 @@ struct LoweredStep {
   std::vector<core::Bytes>
       copied_bytes;  ///< per group: of a copy between GPU and host memory, else 0
   std::vector<std::uint32_t>
-      use_of_group;  ///< per group: its entry in `collectives`; of a copy none
+      use_of_group;    ///< per group: its entry in `collectives`; of a copy none
+  LaunchTicks launch;  ///< per program and step
   std::vector<std::vector<StepOrigin>> origins;  ///< per program and step, if asked for
 };
 

@@ -7,6 +7,7 @@
 
 #include "sim/core/error.h"
 #include "sim/core/random.h"
+#include "sim/training/constants.h"
 #include "sim/workload/blocks/data_parallel_blocks.h"
 #include "sim/workload/layout.h"
 
@@ -380,6 +381,12 @@ std::vector<Rank> RankLayout::members(Group group, Rank of) const {
       return expert_members(group, of);
   }
   HEADWAY_CHECK(false, "group {} has no placement", static_cast<int>(group));
+}
+
+std::vector<core::ModelConstant> placement_constants() {
+  return {
+      {"training.fragment_nodes", static_cast<double>(kFragment), "nodes", 0,
+       "round value, assumed: nodes that stay together in a cluster that is never quite empty"}};
 }
 
 }  // namespace headway::training

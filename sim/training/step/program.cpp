@@ -29,7 +29,7 @@ class StageCompiler {
         in_order_(input.in_order),
         stage_(stage),
         names_(names),
-        durations_(&input.durations),
+        times_(&input.times),
         keeps_origins_(input.origins),
         plans_(graph_.blocks.size()) {}
 
@@ -48,7 +48,7 @@ class StageCompiler {
  private:
   /// What every run of a block emits, found once: a stage calls its blocks thousands of times.
   struct BlockPlan {
-    const std::vector<core::Tick>* durations = nullptr;
+    const std::vector<OperationTime>* times = nullptr;
     std::int32_t block = -1;
     std::vector<std::uint32_t> slots;  ///< per operation; kNoSlot: it moves nothing
     std::vector<std::uint16_t> names;  ///< per operation
@@ -57,10 +57,10 @@ class StageCompiler {
   /// Slots and names are numbered in the order in which blocks first use them.
   const BlockPlan& plan_of(int index) {
     BlockPlan& plan = plans_[static_cast<std::size_t>(index)];
-    if (plan.durations != nullptr) {
+    if (plan.times != nullptr) {
       return plan;
     }
-    plan.durations = &(*durations_)[static_cast<std::size_t>(index)];
+    plan.times = &(*times_)[static_cast<std::size_t>(index)];
     plan.block = index;
     for (const Operation& o : graph_.blocks[static_cast<std::size_t>(index)].operations) {
       const bool moves =
@@ -90,7 +90,7 @@ class StageCompiler {
         wait_for_ticket(ticket);
       }
       here_ = {plan.block, static_cast<std::int32_t>(i)};
-      launched[i] = run_operation(operation, plan.slots[i], plan.names[i], (*plan.durations)[i]);
+      launched[i] = run_operation(operation, plan.slots[i], plan.names[i], (*plan.times)[i]);
     }
     // A transfer without a ticket ends inside its block.
     for (std::size_t i = 0; i < block.operations.size(); ++i) {
@@ -103,19 +103,19 @@ class StageCompiler {
   Launch run_operation(const Operation& operation,
                        std::uint32_t slot,
                        std::uint16_t name,
-                       core::Tick duration) {
+                       OperationTime time) {
     switch (operation.kind) {
       case OperationKind::compute:
       case OperationKind::delay:
-        emit({StepCode::compute, operation.activity, name, 0, duration}, here_);
+        emit({StepCode::compute, operation.activity, name, 0, time.ticks}, here_, time.launch);
         return {kNoSlot, 0};
       case OperationKind::collective: {
         if (slot == kNoSlot) {
           return {kNoSlot, 0};
         }
         const Launch launch = arrive(operation.activity, slot, name);
-        if (duration > 0) {
-          emit({StepCode::compute, operation.activity, interference_name(), 0, duration}, here_);
+        if (time.ticks > 0) {
+          emit({StepCode::compute, operation.activity, interference_name(), 0, time.ticks}, here_);
         }
         if (!operation.asynchronous) {
           wait_for(launch);
@@ -215,8 +215,9 @@ class StageCompiler {
 
   std::uint16_t interference_name() { return name("interference"); }
 
-  void emit(const ProgramStep& step, StepOrigin origin = {}) {
+  void emit(const ProgramStep& step, StepOrigin origin = {}, core::Tick launch = 0) {
     program_.steps.push_back(step);
+    program_.launch.push_back(launch);
     if (keeps_origins_) {
       program_.origins.push_back(origin);
     }
@@ -230,7 +231,7 @@ class StageCompiler {
   int stage_;
   std::vector<std::string>& names_;
   std::map<std::string, std::uint16_t, std::less<>> name_index_;
-  const std::vector<std::vector<core::Tick>>* durations_;
+  const std::vector<std::vector<OperationTime>>* times_;
   bool keeps_origins_;
   StepOrigin here_;
   std::vector<BlockPlan> plans_;  ///< per block
@@ -271,21 +272,24 @@ double block_stretch(const workload::Block& block, const KernelTimes& times) {
   return stretch_of(block, gpu_times(block, times), times);
 }
 
-std::vector<core::Tick> operation_durations(const workload::Block& block,
-                                            const KernelTimes& times,
-                                            const Interference& interference) {
+std::vector<OperationTime> operation_times(const workload::Block& block,
+                                           const KernelTimes& times,
+                                           const Interference& interference) {
   const std::vector<core::Seconds> seconds = gpu_times(block, times);
   const double stretch = stretch_of(block, seconds, times);
-  std::vector<core::Tick> ticks;
+  std::vector<OperationTime> list;
   for (std::size_t i = 0; i < seconds.size(); ++i) {
     const Operation& o = block.operations[i];
-    const bool beside = o.kind == OperationKind::collective && o.asynchronous && interference;
-    const core::Seconds time = beside                           ? interference(o)
-                               : o.kind == OperationKind::delay ? o.duration
-                                                                : seconds[i] * stretch;
-    ticks.push_back(step_ticks(time, o.name));
+    if (o.kind == OperationKind::collective && o.asynchronous && interference) {
+      list.push_back({step_ticks(interference(o), o.name), 0});
+    } else if (o.kind == OperationKind::delay) {
+      list.push_back({step_ticks(o.duration, o.name), 0});
+    } else {
+      const core::Tick ticks = step_ticks(seconds[i] * stretch, o.name);
+      list.push_back({ticks, ticks - step_ticks(seconds[i], o.name)});
+    }
   }
-  return ticks;
+  return list;
 }
 
 core::Seconds host_copy_time(const KernelTimes& times, core::Bytes bytes) {
@@ -295,15 +299,15 @@ core::Seconds host_copy_time(const KernelTimes& times, core::Bytes bytes) {
   return gpu::kernel_time(*times.gpu, times.shares, copy, times.launch);
 }
 
-std::vector<std::vector<core::Tick>> block_durations(const workload::StepGraph& graph,
-                                                     const KernelTimes& times,
-                                                     const Interference& interference) {
-  std::vector<std::vector<core::Tick>> durations;
-  durations.reserve(graph.blocks.size());
+std::vector<std::vector<OperationTime>> block_times(const workload::StepGraph& graph,
+                                                    const KernelTimes& times,
+                                                    const Interference& interference) {
+  std::vector<std::vector<OperationTime>> list;
+  list.reserve(graph.blocks.size());
   for (const auto& block : graph.blocks) {
-    durations.push_back(operation_durations(block, times, interference));
+    list.push_back(operation_times(block, times, interference));
   }
-  return durations;
+  return list;
 }
 
 std::set<std::pair<int, int>> in_order_pairs(const workload::StepGraph& graph) {

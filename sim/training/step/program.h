@@ -43,16 +43,22 @@ using Interference = std::function<core::Seconds(const workload::Operation&)>;
 /// How much the CPU's launches stretch the kernels of a block, gpu::launch_stretch of all of them.
 double block_stretch(const workload::Block& block, const KernelTimes& times);
 
+/// How long an operation keeps its rank busy.
+struct OperationTime {
+  core::Tick ticks = 0;
+  core::Tick launch = 0;  ///< of these: what the CPU adds because it launches too slowly
+};
+
 /// How long each operation of a block keeps its rank busy; of transfers, asynchronous collectives
 /// by their interference only.
-std::vector<core::Tick> operation_durations(const workload::Block& block,
-                                            const KernelTimes& times,
-                                            const Interference& interference = {});
+std::vector<OperationTime> operation_times(const workload::Block& block,
+                                           const KernelTimes& times,
+                                           const Interference& interference = {});
 
 /// The same of every block.
-std::vector<std::vector<core::Tick>> block_durations(const workload::StepGraph& graph,
-                                                     const KernelTimes& times,
-                                                     const Interference& interference = {});
+std::vector<std::vector<OperationTime>> block_times(const workload::StepGraph& graph,
+                                                    const KernelTimes& times,
+                                                    const Interference& interference = {});
 
 /// A copy between GPU and host memory: the link's time, or that of the GPU's share of the host's
 /// memory, and the launch gap.
@@ -70,6 +76,7 @@ struct StepOrigin {
 /// One stage's program and what its slots mean.
 struct StageProgram {
   network::Program steps;
+  std::vector<core::Tick> launch;   ///< per step: OperationTime::launch of a computation, else 0
   std::vector<StepOrigin> origins;  ///< per step, if asked for; -1 where it is no computation
   std::vector<SlotKey> slots;
 };
@@ -77,7 +84,7 @@ struct StageProgram {
 /// What all stages of a step are compiled with.
 struct CompileInput {
   const workload::StepGraph* graph = nullptr;
-  std::vector<std::vector<core::Tick>> durations;  ///< from block_durations
+  std::vector<std::vector<OperationTime>> times;  ///< from block_times
   std::vector<workload::Group> groups_of_one;  ///< groups of a single rank: their transfers vanish
   std::set<std::pair<int, int>> in_order;      ///< from in_order_pairs
   bool origins = false;                        ///< fill StageProgram::origins

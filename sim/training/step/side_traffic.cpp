@@ -143,7 +143,7 @@ Seconds alone(const PreparedStep& step, const SideTransfers& side) {
 SideTraffic beside_training(const PreparedStep& step, const SideTransfers& side, Seconds healthy) {
   const auto clock = core::Clock::step();
   const double lasts = alone(step, side) / healthy;
-  // Room for the transfers to last twice as long beside training as alone.
+  // Room for the transfers to last twice as long beside training as alone. Source: chosen.
   constexpr double kRoom = 2;
   double share = std::min(1.0, kMostSteps / kRoom / lasts);
   int steps =

@@ -8,10 +8,13 @@
 #include "sim/gpu/kernel_time.h"
 #include "sim/gpu/tables.h"
 #include "sim/training/assumptions.h"
+#include "sim/training/constants.h"
 #include "sim/training/estimate.h"
+#include "sim/training/step/breakdown.h"
 #include "sim/training/step/critical_path.h"
 #include "sim/training/step/lower.h"
 #include "sim/training/step/step_clock.h"
+#include "sim/training/unused.h"
 #include "sim/workload/blocks/build.h"
 #include "sim/workload/closed_form.h"
 #include "sim/workload/number_formats.h"
@@ -23,12 +26,12 @@ namespace {
 using core::Activity;
 using core::Seconds;
 
-/// 5 % of a normal distribution lie above this many standard deviations.
+/// 5 % of a normal distribution lie above this many standard deviations. Source: mathematics.
 constexpr double kOneSidedFivePercent = 1.6448536269514722;
 
-core::ByActivity<Seconds> mean_breakdown(const network::RunResult& run) {
+void fill_breakdown(const LoweredStep& lowered, const network::RunResult& run, StepResult& result) {
   const auto clock = core::Clock::step();
-  core::ByActivity<Seconds> mean;
+  const StepBreakdown step = break_down(lowered, run);
   double ranks = 0;
   for (std::size_t c = 0; c < run.multiplicity.size(); ++c) {
     ranks += run.multiplicity[c];
@@ -36,12 +39,12 @@ core::ByActivity<Seconds> mean_breakdown(const network::RunResult& run) {
   for (std::size_t c = 0; c < run.multiplicity.size(); ++c) {
     const double share = run.multiplicity[c] / ranks;
     for (std::size_t a = 0; a < core::kActivities; ++a) {
-      mean.values[a] += clock.to_seconds(run.actor_activity[c].values[a]) * share;
+      result.breakdown.values[a] += clock.to_seconds(step.classes[c].values[a]) * share;
     }
-    // A rank that has finished waits for the others before the next step can begin.
-    mean[Activity::pipeline_bubble] += clock.to_seconds(run.end - run.actor_end[c]) * share;
   }
-  return mean;
+  for (const core::Tick work : step.stage_work) {
+    result.stage_work.push_back(clock.to_seconds(work));
+  }
 }
 
 void fill_utilization(const CheckedScenario& checked, StepResult& result) {
@@ -151,11 +154,15 @@ void warn_of_overload(StepResult& result) {
   }
 }
 
-/// Relative error of a step: that of the calibration and of the kernels; 14 % more for mixtures of
-/// experts, whose exchange and launches change from release to release (errors of published runs,
-/// docs/validation.md).
+/// Relative errors of a step beside that of the calibration: of a mixture of experts, whose
+/// exchange and launches change from release to release; of a GPU without measured kernels; of a
+/// format whose share of the peak is that of another.
+constexpr double kExperts = 0.14;
+constexpr double kWithoutTables = 0.1;
+constexpr double kStandIn = 0.1;
+
+/// Relative error of a step: that of the calibration and of the kernels, and of experts.
 double relative_error(const Scenario& s) {
-  constexpr double kExperts = 0.14;
   return std::hypot(s.calibration.relative_error, kernel_error(s), s.model.moe ? kExperts : 0.0);
 }
 
@@ -169,9 +176,6 @@ void fill_interval(double relative_error, StepResult& result) {
 }  // namespace
 
 double kernel_error(const Scenario& scenario) {
-  constexpr double kWithoutTables = 0.1;
-  constexpr double kStandIn =
-      0.1;  // round; spread of shares of the peak between formats of one GPU
   const auto& gpu = scenario.cluster.node.gpu;
   const auto precision = scenario.training.precision;
   const bool full = workload::full_precision(precision);
@@ -181,6 +185,15 @@ double kernel_error(const Scenario& scenario) {
   const auto shares = scenario.calibration.kernels.value_or(gpu.sustained);
   return std::hypot(known ? 0 : kWithoutTables,
                     gpu::has_own_share(shares, precision) ? 0 : kStandIn);
+}
+
+std::vector<core::ModelConstant> interval_constants() {
+  return {{"training.error_of_experts", kExperts, "", 0,
+           "errors of published runs of mixtures, docs/validation.md; rounded"},
+          {"training.error_without_tables", kWithoutTables, "", 0,
+           "round value; GPUs without measured kernels, docs/validation.md"},
+          {"training.error_of_stand_in", kStandIn, "", 0,
+           "round value; spread of shares of the peak between formats of one GPU"}};
 }
 
 StepResult simulate_step(const CheckedScenario& checked, const StepOptions& options) {
@@ -207,15 +220,16 @@ StepResult simulate_step(const CheckedScenario& checked, const StepOptions& opti
   result.time = clock.to_seconds(run.end);
   fill_interval(relative_error(s), result);
   fill_utilization(checked, result);
-  result.breakdown = mean_breakdown(run);
+  fill_breakdown(lowered, run, result);
   if (options.trace) {
-    const auto path = critical_path(lowered.problem, run);
+    const auto path = critical_path(lowered.problem, run, lowered.launch);
     for (std::size_t a = 0; a < core::kActivities; ++a) {
       result.critical_path.values[a] = clock.to_seconds(path.values[a]);
     }
   }
   result.links = link_use(fabric, lowered, run);
   add_timed_use(checked, lowered, run.end, result.links);
+  result.warnings = unused_fields(checked);
   warn_of_overload(result);
   result.event_digest = run.event_digest;
   result.result_digest = run.result_digest;

@@ -52,7 +52,8 @@ struct StepResult {
   core::FlopsPerSecond hardware_flops_per_gpu;  ///< the same convention as hfu
   core::ByActivity<core::Seconds> breakdown;    ///< mean over ranks; adds up to time
   core::ByActivity<core::Seconds>
-      critical_path;  ///< the same keys less the bubble; adds up to time
+      critical_path;  ///< the same keys less the waits for other stages; adds up to time
+  std::vector<core::Seconds> stage_work;  ///< one a stage: its own work, break_down has it
   std::vector<LinkUse> links;
   std::uint64_t event_digest = 0, result_digest = 0, events = 0;
   std::int64_t rank_classes = 0, ranks = 0;

@@ -1,6 +1,7 @@
 #include "sim/workload/blocks/data_parallel_blocks.h"
 
 #include "sim/workload/blocks/block_writer.h"
+#include "sim/workload/constants.h"
 #include "sim/workload/memory/optimizer_state.h"
 
 namespace headway::workload {
@@ -251,6 +252,11 @@ Block finish_step(const BlockInput& input, const OptimizerInput& optimizer) {
     writer.add(std::move(overhead));
   }
   return writer.finish();
+}
+
+std::vector<core::ModelConstant> gradient_constants() {
+  return {{"workload.unscale_bytes", kUnscaleBytes, "B", 0,
+           "Megatron-LM 2.x, megatron/optimizer/optimizer.py, Float16Optimizer.step"}};
 }
 
 }  // namespace headway::workload

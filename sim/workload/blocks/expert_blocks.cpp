@@ -1,6 +1,7 @@
 #include "sim/workload/blocks/expert_blocks.h"
 
 #include "sim/workload/blocks/kernels.h"
+#include "sim/workload/constants.h"
 
 namespace headway::workload {
 
@@ -298,6 +299,17 @@ void write_experts_backward(BlockWriter& writer,
     writer.compute(routing(shape, framework));
   }
   write_product_backward(writer, linears.router, mode);
+}
+
+std::vector<core::ModelConstant> expert_constants() {
+  constexpr const char* kBias =
+      "passes counted in Megatron-LM, megatron/core/transformer/moe/experts.py, "
+      "TEGroupedMLP._apply_bias, 2026";
+  return {{"workload.routing_bytes", kRoutingBytes, "B", 0,
+           "passes over a score: fp32 scores read and written by softmax, read by top-k and by the "
+           "balance loss, probabilities and a map written; counted"},
+          {"workload.expert_bias_forward", kBiasForward, "B", 0, kBias},
+          {"workload.expert_bias_backward", kBiasBackward, "B", 0, kBias}};
 }
 
 }  // namespace headway::workload

@@ -127,7 +127,7 @@ std::vector<double> pairs_of_ranks(const TrainingSpec& training,
 }  // namespace
 
 RingBlock chunk_block(double chunk, int query_chunk, int key_chunk, AttentionWindow window) {
-  // Lengths of documents are means over many: parts of a pair are nothing.
+  // Lengths of documents are means over many: parts of a pair are nothing. Source: rounding.
   constexpr double kNothing = 0.25;
   if (key_chunk > query_chunk) {
     return {};
@@ -165,7 +165,7 @@ std::vector<RingBlock> ring_blocks(
       }
     }
   }
-  // Where the window masks nothing of a step, it runs as without a window.
+  // Where the window masks nothing of a step, it runs as without a window. Source: rounding.
   constexpr double kAlike = 1e-6;
   const RingBlock whole = whole_step(documents, context, step);
   if (pairs_of(blocks) >= whole.pairs * (1 - kAlike)) {

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "sim/workload/blocks/attention_blocks.h"
+#include "sim/workload/constants.h"
 #include "sim/workload/expert_shape.h"
 #include "sim/workload/number_formats.h"
 
@@ -284,6 +285,11 @@ Bytes logits_bytes(const ModelSpec& model,
   // Unfused: the fp32 probabilities too.
   const double probabilities = training.framework.fused_cross_entropy ? 0.0 : 4.0;
   return Bytes(logit_array(shape) + probabilities * tokens_times(shape, shape.vocabulary));
+}
+
+std::vector<core::ModelConstant> activation_constants() {
+  return {{"workload.narrow_output_bytes", kNarrowOutput, "B", 0,
+           "E5M6: DeepSeek-V3 Technical Report (arXiv 2412.19437), section 3.3.3"}};
 }
 
 }  // namespace headway::workload

@@ -4,11 +4,18 @@
 #include <cmath>
 
 #include "sim/workload/closed_form.h"
+#include "sim/workload/constants.h"
 #include "sim/workload/expert_shape.h"
 
 namespace headway::workload {
 
 namespace {
+
+/// Parameters of a bucket of gradients: the larger of the first and of the second x data-parallel
+/// ranks. Source: Megatron-LM, megatron/core/distributed/distributed_data_parallel.py, default of
+/// bucket_size.
+constexpr double kSmallestBucket = 40e6;
+constexpr double kBucketPerReplica = 1e6;
 
 double table_per_rank(const ModelSpec& model, const ParallelismSpec& parallelism) {
   const int rows = (model.vocabulary + parallelism.tensor - 1) / parallelism.tensor;
@@ -156,10 +163,8 @@ std::vector<Bucket> chunk_buckets(const ModelSpec& model,
                                   const ParallelismSpec& parallelism,
                                   const ChunkLayout& chunk,
                                   int data_parallel) {
-  constexpr double kSmallest = 40e6;
-  constexpr double kPerReplica = 1e6;
   const bool single = shards_weights(parallelism.sharding);
-  const double size = single ? 0.0 : std::max(kSmallest, kPerReplica * data_parallel);
+  const double size = single ? 0.0 : std::max(kSmallestBucket, kBucketPerReplica * data_parallel);
   std::vector<Bucket> buckets;
   if (chunk.head) {
     Bucket head{{}, true, false, prediction_parameters_per_rank(model, parallelism)};
@@ -191,6 +196,13 @@ std::vector<Bucket> chunk_buckets(const ModelSpec& model,
 double parameters_per_rank(const ModelSpec& model, const ParallelismSpec& parallelism, int stage) {
   const StageLayout layout(model, parallelism);
   return stage_parameters_per_rank(model, parallelism, layout, stage).total();
+}
+
+std::vector<core::ModelConstant> bucket_constants() {
+  constexpr const char* kSource =
+      "Megatron-LM, megatron/core/distributed/distributed_data_parallel.py, default of bucket_size";
+  return {{"workload.smallest_bucket", kSmallestBucket, "parameters", 0, kSource},
+          {"workload.bucket_per_replica", kBucketPerReplica, "parameters", 0, kSource}};
 }
 
 }  // namespace headway::workload

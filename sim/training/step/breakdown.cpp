@@ -1,0 +1,101 @@
+#include "sim/training/step/breakdown.h"
+
+#include <algorithm>
+
+namespace headway::training {
+
+namespace {
+
+using core::Activity;
+using core::Tick;
+using Times = core::ByActivity<Tick>;
+
+__extension__ using WideSum = __int128;  ///< of ticks of all ranks: exact in any order
+
+/// The program of each class; classes hold actors of one program.
+std::vector<std::uint32_t> programs_of_classes(const LoweredStep& lowered,
+                                               const network::RunResult& run) {
+  std::vector<std::uint32_t> programs(run.multiplicity.size(), 0);
+  for (std::size_t a = 0; a < run.class_of_actor.size(); ++a) {
+    programs[run.class_of_actor[a]] = lowered.problem.actors[a].program;
+  }
+  return programs;
+}
+
+/// How much slower the GPUs of each class are.
+std::vector<std::int64_t> slowdowns_of_classes(const LoweredStep& lowered,
+                                               const network::RunResult& run) {
+  std::vector<std::int64_t> slowdowns(run.multiplicity.size(), 0);
+  for (std::size_t a = 0; a < run.class_of_actor.size(); ++a) {
+    slowdowns[run.class_of_actor[a]] = lowered.problem.actors[a].slowdown_ppm;
+  }
+  return slowdowns;
+}
+
+/// Moves what the CPU adds to the computations of a program, each of which runs once.
+void book_launches(const network::Program& program,
+                   const std::vector<Tick>& launch,
+                   std::int64_t slowdown_ppm,
+                   Times& times) {
+  for (std::size_t i = 0; i < program.size(); ++i) {
+    const Tick by_cpu = network::slowed(launch[i], slowdown_ppm);
+    times[program[i].activity] -= by_cpu;
+    times[Activity::launch] += by_cpu;
+  }
+}
+
+/// What a rank does itself, with those that share its stage.
+Tick work_of(const Times& times) {
+  Tick work = 0;
+  for (const auto& entry : core::enum_words(Activity{})) {
+    const bool elsewhere = entry.value == Activity::pipeline_bubble ||
+                           entry.value == Activity::pipeline_p2p || entry.value == Activity::data;
+    work += elsewhere ? 0 : times[entry.value];
+  }
+  return work;
+}
+
+std::vector<Tick> work_of_stages(const std::vector<Times>& classes,
+                                 const std::vector<std::uint32_t>& programs,
+                                 const std::vector<std::uint32_t>& multiplicity,
+                                 std::size_t stages) {
+  std::vector<WideSum> sums(stages, 0);
+  std::vector<WideSum> ranks(stages, 0);
+  for (std::size_t c = 0; c < classes.size(); ++c) {
+    sums[programs[c]] += static_cast<WideSum>(work_of(classes[c])) * multiplicity[c];
+    ranks[programs[c]] += multiplicity[c];
+  }
+  std::vector<Tick> work;
+  for (std::size_t s = 0; s < stages; ++s) {
+    work.push_back(ranks[s] > 0 ? static_cast<Tick>(sums[s] / ranks[s]) : 0);
+  }
+  return work;
+}
+
+}  // namespace
+
+StepBreakdown break_down(const LoweredStep& lowered, const network::RunResult& run) {
+  StepBreakdown step;
+  step.classes = run.actor_activity;
+  const auto programs = programs_of_classes(lowered, run);
+  const auto slowdowns = slowdowns_of_classes(lowered, run);
+  for (std::size_t c = 0; c < step.classes.size(); ++c) {
+    Times& times = step.classes[c];
+    times[Activity::pipeline_bubble] += run.end - run.actor_end[c];
+    book_launches(lowered.problem.programs[programs[c]], lowered.launch[programs[c]], slowdowns[c],
+                  times);
+  }
+  step.stage_work =
+      work_of_stages(step.classes, programs, run.multiplicity, lowered.problem.programs.size());
+  const Tick most = *std::max_element(step.stage_work.begin(), step.stage_work.end());
+  for (std::size_t c = 0; c < step.classes.size(); ++c) {
+    Times& times = step.classes[c];
+    const Tick unequal =
+        std::min(times[Activity::pipeline_bubble], most - step.stage_work[programs[c]]);
+    times[Activity::pipeline_bubble] -= unequal;
+    times[Activity::stage_imbalance] += unequal;
+  }
+  return step;
+}
+
+}  // namespace headway::training
