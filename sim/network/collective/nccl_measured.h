@@ -34,8 +34,8 @@ inline constexpr double kNvlsExponent = 0.6;
 inline constexpr ByGeneration<double> kNvlsBase{0, 0, 0, 30.5};     ///< [us] +- 2.1
 inline constexpr ByGeneration<double> kNvlsPerRank{0, 0, 2.24, 0};  ///< [us] +- 0.18
 
-/// All-to-all: LL up to 16 KiB a peer (Source: NCCL_P2P_LL_THRESHOLD), then Simple; the own part is copied
-/// too, at the speed of kOwnPart of a part; send/receive is a pair of such peers.
+/// All-to-all: LL up to 16 KiB a peer (Source: NCCL_P2P_LL_THRESHOLD), then Simple; the own part is
+/// copied too, at the speed of kOwnPart of a part; send/receive is a pair of such peers.
 inline constexpr double kPeerLlBytes = 16384;
 inline constexpr double kPeerExponent = 0.775;  ///< +- 0.02
 inline constexpr double kPeerShare = 0.868;     ///< of NCCL's NVLink rate, +- 0.02
