@@ -12,9 +12,9 @@
 #include "sim/core/error.h"
 #include "sim/report/check_report.h"
 #include "sim/report/plan_report.h"
-#include "sim/report/predict.h"
 #include "sim/report/run_json.h"
 #include "sim/report/run_table.h"
+#include "sim/study/predict.h"
 
 namespace py = pybind11;
 
@@ -47,11 +47,11 @@ std::pair<std::string, std::string> run_texts(const std::string& path,
                                               int threads,
                                               bool fold) {
   const auto [loaded, load_time] = load(path, text, load_options(roots, set));
-  report::PredictOptions options;
+  study::PredictOptions options;
   options.threads = threads;
   options.fold = fold;
   options.load_time = load_time;
-  const auto result = report::predict(loaded, options);
+  const auto result = study::predict(loaded, options);
   return {report::run_json(result), report::to_text(report::run_document(result))};
 }
 
@@ -65,14 +65,14 @@ std::pair<std::string, std::string> plan_texts(const std::string& path,
   plan::PlanOptions options;
   options.threads = threads;
   options.keep = top;
-  const auto result = report::search_plans(loaded, options, load_time);
+  const auto result = study::search_plans(loaded, options, load_time);
   return {report::plan_json(result), report::to_text(report::plan_document(result))};
 }
 
 /// @throws core::Error with every error of every file
 void check_all(const Strings& paths, const Strings& roots, const Strings& set) {
   std::vector<core::Diagnostic> errors;
-  for (const auto& file : report::check_files(paths, load_options(roots, set))) {
+  for (const auto& file : study::check_files(paths, load_options(roots, set))) {
     errors.insert(errors.end(), file.errors.begin(), file.errors.end());
   }
   if (!errors.empty()) {

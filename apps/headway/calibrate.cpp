@@ -156,7 +156,9 @@ int run_calibrate_fit(int argc, char** argv) {
   app.add_option("SAMPLES", given.files, "Tables of samples (CSV)")->required()->option_text("...");
   app.add_option("--gpu", given.gpu, "GPU entry whose peaks kernels are shares of")
       ->option_text("ENTRY");
-  app.add_option("--name", given.name, "Name printed in reports")->option_text("TEXT");
+  app.add_option("--name", given.name, "Name printed in reports")
+      ->check(utf8_text())
+      ->option_text("TEXT");
   app.add_option("--tolerance", given.tolerance, "Of curves thinned to fewer points, relative")
       ->check(number_between(0, 0.5))
       ->option_text("X [0.02]");
@@ -223,7 +225,7 @@ int run_calibrate_compare(int argc, char** argv) {
   const bool is_json = log.ends_with(".json") || log.ends_with(".json.gz");
   const auto measured =
       read_measurement(is_json ? "nccl-tests-json" : "nccl-tests", log, given.hints);
-  const auto comparison = report::compare_profile(profile, measured.set.samples, log);
+  const auto comparison = study::compare_profile(profile, measured.set.samples, log);
   const auto& format = options.format;
   const auto document = report::comparison_document(comparison);
   deliver(options, format == "json"  ? report::comparison_json(comparison)
@@ -257,7 +259,9 @@ int run_calibrate_anchor(int argc, char** argv) {
   app.add_option("--step", step, "Mean time of an undisturbed optimizer step")
       ->required()
       ->option_text("TIME");
-  app.add_option("--name", given.name, "Name printed in reports")->option_text("TEXT");
+  app.add_option("--name", given.name, "Name printed in reports")
+      ->check(utf8_text())
+      ->option_text("TEXT");
   add_scenario_options(app, options);
   add_out(app, options);
   if (const auto code = parse(app, argc, argv)) {
@@ -277,8 +281,9 @@ int run_calibrate_anchor(int argc, char** argv) {
   std::vector<report::AnchoredStep> steps{{given.files.front(), anchor.predicted, anchor.matched}};
   for (std::size_t i = 1; i < scenarios.size(); ++i) {
     const auto after = training::recalibrated(scenarios[i], anchor.calibration);
-    steps.push_back({given.files[i], training::simulate_step(scenarios[i], {.trace = false}).time,
-                     training::simulate_step(after, {.trace = false}).time});
+    steps.push_back({given.files[i],
+                     training::simulate_step(scenarios[i], {.trace = false, .hash_draws = 0}).time,
+                     training::simulate_step(after, {.trace = false, .hash_draws = 0}).time});
   }
   remark(options, report::to_text(report::anchor_document(anchor, measured, steps)));
   deliver(options, config::write_calibration(anchor.calibration));

@@ -29,7 +29,7 @@ int run_check(int argc, char** argv) {
     return *code;
   }
   check_out(options);
-  const auto checks = report::check_files(files, load_options(options));
+  const auto checks = study::check_files(files, load_options(options));
   if (options.format == "json") {
     deliver(options, report::check_json(checks));
   } else if (!options.quiet || !options.out.empty()) {
@@ -40,7 +40,7 @@ int run_check(int argc, char** argv) {
       print_error(core::format_diagnostics(check.errors));
     }
   }
-  return report::all_correct(checks) ? 0 : 2;
+  return study::all_correct(checks) ? 0 : 2;
 }
 
 }  // namespace headway::apps

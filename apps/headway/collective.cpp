@@ -3,7 +3,7 @@
 #include <string>
 
 #include "sim/report/collective_report.h"
-#include "sim/report/nccl_tests_names.h"
+#include "sim/study/nccl_tests_names.h"
 
 #include "apps/headway/input.h"
 #include "apps/headway/options.h"
@@ -19,11 +19,11 @@ struct CollectiveArguments {
   int gpus = 8;
   double factor = 2;
   bool sizes_given = false;
-  report::MachineOptions how;
+  study::MachineOptions how;
 };
 
 std::uint64_t size_of(const std::string& text, const char* option) {
-  const auto size = report::parse_size(text);
+  const auto size = study::parse_size(text);
   if (!size) {
     throw core::Error(
         fmt::format("{} {}: is no size; write bytes, or 128K, 16M, 16G", option, text));
@@ -37,7 +37,7 @@ std::vector<std::uint64_t> sizes_of(const CollectiveArguments& given) {
   if (first > last) {
     throw core::Error(fmt::format("-b {} is larger than -e {}", given.first, given.last));
   }
-  return report::size_steps(first, last, given.factor);
+  return study::size_steps(first, last, given.factor);
 }
 
 std::vector<std::uint64_t> sizes_of(const import::NcclTestsLog& log) {
@@ -50,15 +50,15 @@ std::vector<std::uint64_t> sizes_of(const import::NcclTestsLog& log) {
   return sizes;
 }
 
-report::CollectiveReport answer(const CollectiveArguments& given,
-                                const config::LoadOptions& options) {
-  report::CollectiveRequest request;
-  const auto kind = report::collective_kind(given.kind);
+study::CollectiveReport answer(const CollectiveArguments& given,
+                               const config::LoadOptions& options) {
+  study::CollectiveRequest request;
+  const auto kind = study::collective_kind(given.kind);
   if (!kind) {
     throw core::Error(fmt::format("there is no collective '{}'; there are {}", given.kind,
-                                  report::collective_words()));
+                                  study::collective_words()));
   }
-  if (report::element_bytes(given.type) == 0) {
+  if (study::element_bytes(given.type) == 0) {
     throw core::Error(
         fmt::format("there is no type '{}'; nccl-tests knows float, half, bfloat16, "
                     "double, int8, ...",
@@ -67,21 +67,21 @@ report::CollectiveReport answer(const CollectiveArguments& given,
   request.kind = *kind;
   request.gpus = given.gpus;
   request.type = given.type;
-  report::set_granularity(request, given.how_fine);
-  const auto machine = report::load_machine(given.machine, given.how, options);
+  study::set_granularity(request, given.how_fine);
+  const auto machine = study::load_machine(given.machine, given.how, options);
   if (given.log.empty()) {
     request.sizes = sizes_of(given);
-    return report::predict_collective(machine, request);
+    return study::predict_collective(machine, request);
   }
   const auto log = import::read_nccl_tests_log(read_input(given.log), given.log);
   request.sizes = given.sizes_given ? sizes_of(given) : sizes_of(log);
   request.type = log.rows.front().type;
-  auto result = report::predict_collective(machine, request);
-  report::compare_with_log(result, log, given.log);
+  auto result = study::predict_collective(machine, request);
+  study::compare_with_log(result, log, given.log);
   return result;
 }
 
-std::string print(const report::CollectiveReport& result, const std::string& format) {
+std::string print(const study::CollectiveReport& result, const std::string& format) {
   if (format == "json") {
     return report::collective_json(result);
   }

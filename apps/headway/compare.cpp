@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "sim/report/compare_report.h"
-#include "sim/report/predict.h"
+#include "sim/study/predict.h"
 
 #include "apps/headway/options.h"
 #include "apps/headway/output.h"
@@ -20,7 +20,7 @@ int run_compare(int argc, char** argv) {
       "the difference is divided among the layers of the architecture.");
   CommonOptions options;
   std::vector<std::string> files;
-  report::CompareOptions how;
+  study::CompareOptions how;
   describe(app, "compare",
            "  headway compare configs/scenarios/reference-general-purpose.yaml "
            "configs/scenarios/reference-purpose-built.yaml --layers\n"
@@ -43,12 +43,12 @@ int run_compare(int argc, char** argv) {
     how.threads = options.threads;
     how.fold = options.fold;
     how.progress = [&](std::size_t done, std::size_t total) { progress.count(done, total); };
-    return report::compare(config::load_scenario(files[0], load_options(options)),
-                           config::load_scenario(files[1], load_options(options)), how);
+    return study::compare(config::load_scenario(files[0], load_options(options)),
+                          config::load_scenario(files[1], load_options(options)), how);
   }();
   deliver(options, printed(result, options.format, report::compare_json, report::compare_csv,
                            report::compare_document));
-  return result.a.fits && result.b.fits ? 0 : report::exit_code(report::Status::infeasible);
+  return result.a.fits && result.b.fits ? 0 : study::exit_code(study::Status::infeasible);
 }
 
 }  // namespace headway::apps

@@ -8,6 +8,7 @@
 #include "sim/core/error.h"
 #include "sim/report/drill_report.h"
 #include "sim/report/fault_argument.h"
+#include "sim/study/predict.h"
 
 #include "apps/headway/options.h"
 #include "apps/headway/output.h"
@@ -114,7 +115,7 @@ int run_drill(int argc, char** argv) {
     progress.phase("drilling");
     const auto loaded = config::load_scenario(given.scenario, load_options(options));
     const auto how = options_of(given.monitors, given.hours, !given.no_remedies);
-    return report::run_drill(
+    return study::run_drill(
         loaded, report::parse_fault(given.fault, loaded.scenario.cluster.node.gpus), how);
   }();
   deliver(options, printed(result, options.format, report::drill_json, report::drill_csv,
@@ -122,7 +123,7 @@ int run_drill(int argc, char** argv) {
   for (const auto& reason : result.reasons) {
     remark(options, std::string(core::to_word(result.status)) + ": " + reason);
   }
-  return report::exit_code(result.status);
+  return study::exit_code(result.status);
 }
 
 }  // namespace headway::apps

@@ -1,11 +1,13 @@
 // headway import: topology files and failure logs that clusters already have become catalogue
 // entries.
+#include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
 #include <string>
 
 #include "sim/config/unit_text.h"
 #include "sim/config/write_entry.h"
+#include "sim/core/shown_text.h"
 #include "sim/import/measured/failure_events.h"
 #include "sim/import/network/ibnetdiscover.h"
 #include "sim/import/network/nccl_topology.h"
@@ -43,12 +45,16 @@ void warn(const CommonOptions& options, const std::vector<std::string>& warnings
   }
 }
 
+/// --name, else the file's, whose bytes may be any.
+std::string name_of(const ImportArguments& given) {
+  return given.name.empty() ? core::visible(std::filesystem::path(given.file).stem().string())
+                            : given.name;
+}
+
 /// Comment lines above the entry; a line break in a file's name would end the comment.
 std::string heading(const ImportArguments& given, const std::string& what) {
-  std::string file = given.file;
-  for (char& c : file) {
-    c = c == '\n' || c == '\r' ? ' ' : c;
-  }
+  std::string file = core::visible(given.file);
+  std::replace(file.begin(), file.end(), '\n', ' ');
   return fmt::format("# Imported from {} ({}): {}.\n", file, given.format, what);
 }
 
@@ -59,6 +65,7 @@ std::string fabric_text(const ImportArguments& given,
   if (!given.name.empty()) {
     found.fabric.name = given.name;
   }
+  found.fabric.name = core::visible(found.fabric.name);
   const std::string what = fmt::format("{} nodes, {} leaves, {} spines, {} cores", found.nodes,
                                        found.leaves, found.spines, found.cores);
   return heading(given, what) + config::write_fabric(found.fabric);
@@ -88,7 +95,7 @@ std::string node_text(const ImportArguments& given,
                       const import::ImportedNode& found) {
   warn(options, found.warnings);
   training::NodeSpec node;
-  node.name = given.name.empty() ? std::filesystem::path(given.file).stem().string() : given.name;
+  node.name = name_of(given);
   node.gpu = gpu;
   node.gpus = found.gpus;
   node.scale_up = found.scale_up;
@@ -110,7 +117,7 @@ std::string failures_text(const ImportArguments& given,
     throw core::Error(fmt::format("{}: no row stopped the job at a known time", given.file));
   }
   failures::FailureSpec table;
-  table.name = given.name.empty() ? std::filesystem::path(given.file).stem().string() : given.name;
+  table.name = name_of(given);
   table.recorded = std::move(found.events);
   return heading(given, fmt::format("{} failures over {:.3g} days", table.recorded.size(),
                                     table.recorded.back().at / 1_days)) +
@@ -157,7 +164,9 @@ int run_import(int argc, char** argv) {
       ->option_text("ENTRY");
   app.add_option("--rate", given.rate, "A cable or card, where the file does not tell")
       ->option_text("RATE [400 Gbps]");
-  app.add_option("--name", given.name, "Name printed in reports")->option_text("TEXT");
+  app.add_option("--name", given.name, "Name printed in reports")
+      ->check(utf8_text())
+      ->option_text("TEXT");
   app.add_option("--out", options.out, "Write the result to this file")->option_text("FILE");
   app.add_flag("--force", options.force, "Let --out overwrite a file");
   app.add_flag("--quiet", options.quiet, "No warnings on standard error");

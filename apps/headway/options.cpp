@@ -95,6 +95,15 @@ CLI::Validator number_between(double low, double high) {
 
 CLI::Validator at_least_one() { return number_between(1, kInfinity); }
 
+CLI::Validator utf8_text() {
+  const auto check = [](const std::string& text) {
+    return core::find_invalid_utf8(text)
+               ? fmt::format("'{}' is not valid UTF-8", core::shortened(text))
+               : std::string();
+  };
+  return {check, ""};
+}
+
 void add_scenario_options(CLI::App& app, CommonOptions& options) {
   app.add_option("--set", options.set, "Change a value, as cluster.nodes=64; may be repeated")
       ->allow_extra_args(false)

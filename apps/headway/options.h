@@ -31,6 +31,9 @@ CLI::Validator number_between(double low, double high);
 /// The same from 1 without an end.
 CLI::Validator at_least_one();
 
+/// Text that a configuration file may hold: UTF-8.
+CLI::Validator utf8_text();
+
 /// --set, --seed, --trials
 void add_scenario_options(CLI::App& app, CommonOptions& options);
 /// --threads, --fold, --quiet, --progress

@@ -12,7 +12,7 @@
 #include "sim/core/error.h"
 #include "sim/core/parse_word.h"
 #include "sim/report/plan_report.h"
-#include "sim/report/predict.h"
+#include "sim/study/predict.h"
 
 #include "apps/headway/options.h"
 #include "apps/headway/output.h"
@@ -134,11 +134,11 @@ int run_plan(int argc, char** argv) {
     how.fold = options.fold;
     how.progress = [&](std::size_t done, std::size_t total) { progress.count(done, total); };
     progress.phase("simulating layouts");
-    return report::search_plans(loaded, how, load);
+    return study::search_plans(loaded, how, load);
   }();
   deliver(options, printed(result, options.format, report::plan_json, report::plan_csv,
                            report::plan_document));
-  return report::exit_code(result.status());
+  return study::exit_code(result.status());
 }
 
 }  // namespace headway::apps

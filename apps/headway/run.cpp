@@ -3,9 +3,9 @@
 #include <string>
 
 #include "sim/core/error.h"
-#include "sim/report/predict.h"
 #include "sim/report/run_json.h"
 #include "sim/report/run_table.h"
+#include "sim/study/predict.h"
 
 #include "apps/headway/options.h"
 #include "apps/headway/output.h"
@@ -16,12 +16,12 @@ namespace headway::apps {
 
 namespace {
 
-report::RunReport predict(const std::string& scenario, const CommonOptions& options, bool explain) {
+study::RunReport predict(const std::string& scenario, const CommonOptions& options, bool explain) {
   Progress progress(options);
   progress.phase("reading " + scenario);
   const auto start = std::chrono::steady_clock::now();
   const auto loaded = config::load_scenario(scenario, load_options(options));
-  report::PredictOptions how;
+  study::PredictOptions how;
   how.load_time = core::Seconds(
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   how.threads = options.threads;
@@ -29,7 +29,7 @@ report::RunReport predict(const std::string& scenario, const CommonOptions& opti
   how.explain = explain;
   how.progress = [&](std::string_view phase) { progress.phase(phase); };
   how.count = [&](std::size_t done, std::size_t total) { progress.count(done, total); };
-  return report::predict(loaded, how);
+  return study::predict(loaded, how);
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ int run_run(int argc, char** argv) {
       remark(options, std::string(core::to_word(result.status)) + ": " + reason);
     }
   }
-  return report::exit_code(result.status);
+  return study::exit_code(result.status);
 }
 
 }  // namespace headway::apps

@@ -15,7 +15,7 @@ namespace headway::apps {
 int run_topo(int argc, char** argv) {
   CLI::App app("Prints a fabric's switches, tiers, oversubscription, bisection and diameter.");
   CommonOptions options;
-  report::MachineOptions how;
+  study::MachineOptions how;
   std::string file;
   std::string dot;
   std::string graphml;
@@ -47,7 +47,7 @@ int run_topo(int argc, char** argv) {
     return *code;
   }
   check_out(options, {dot, graphml});
-  report::TopoReport result{report::load_machine(file, how, load_options(options)), {}};
+  study::TopoReport result{study::load_machine(file, how, load_options(options)), {}};
   auto fabric = training::build_fabric(result.machine.cluster);
   std::vector<network::SwitchId> failed;
   for (const auto& words : down) {

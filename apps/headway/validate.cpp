@@ -96,7 +96,7 @@ std::string validate_collectives(const std::string& path,
   const auto catalogue = validation::load_catalogue(config_roots());
   const auto rows = calibrated ? validation::predict_collectives_calibrated(table, catalogue)
                                : validation::predict_collectives(table, catalogue);
-  const auto how = calibrated ? report::Calibration::leave_one_out : report::Calibration::none;
+  const auto how = calibrated ? study::Calibration::leave_one_out : study::Calibration::none;
   if (format == "json") {
     return report::collective_rows_json(rows, how);
   }

@@ -5,9 +5,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "sim/core/fields.h"
+#include "sim/core/result_fields.h"
 #include "sim/core/units.h"
 #include "sim/price/bill.h"
 
@@ -43,24 +44,76 @@ constexpr auto enum_words(Account) {
 }
 inline constexpr std::size_t kAccounts = enum_words(Account{}).size();
 
+/// What is booked there, for the definitions of figures.
+constexpr std::string_view meaning_of(Account account) {
+  switch (account) {
+    case Account::useful:
+      return "steps that became durable, at healthy speed";
+    case Account::lost:
+      return "steps thrown away at a failure, at healthy speed; their repetition is `useful`";
+    case Account::checkpoint:
+      return "training stopped by a save, the wait for the last save of the run included; what "
+             "background saves take from a shared fabric";
+    case Account::detect:
+      return "the job stands, nobody knows";
+    case Account::diagnose:
+      return "alarm to the name of a part, while the job stands";
+    case Account::restart:
+      return "replacing nodes, containers, communicators, warm-up, elastic stalls";
+    case Account::load:
+      return "reading the checkpoint or the state of peers; copying the data set";
+    case Account::wait:
+      return "no spare left";
+    case Account::degraded:
+      return "steps take longer than healthy ones: k healthy step times are `useful` or `lost`, "
+             "the rest is here (slow parts, heat, missing replicas, starved input)";
+    case Account::spare_idle:
+      return "spares, ready or in repair";
+    case Account::maintenance:
+      return "planned work";
+  }
+  return "";
+}
+
 /// GPU seconds an account; in a single trial also exact in ticks.
 struct Ledger {
   std::array<double, kAccounts> gpu_seconds{};
   double& operator[](Account a) { return gpu_seconds[static_cast<std::size_t>(a)]; }
   double operator[](Account a) const { return gpu_seconds[static_cast<std::size_t>(a)]; }
   bool operator==(const Ledger&) const = default;
+
+  template <class V>
+  void fields(V& v) const {
+    for (const auto& [account, word] : enum_words(Account{})) {
+      v.figure(word, (*this)[account], "", meaning_of(account), core::non_negative);
+    }
+  }
 };
 
 /// One figure over the trials.
 struct Distribution {
   double p5 = 0, p50 = 0, p95 = 0, mean = 0;
   double standard_error = 0;  ///< of the mean
+
+  template <class V>
+  void fields(V& v) const {
+    v.figure("p5", p5, "", "");
+    v.figure("p50", p50, "", "");
+    v.figure("p95", p95, "", "");
+    v.figure("mean", mean, "", "");
+  }
 };
 
 /// Interruptions of one hazard, mean over trials.
 struct InterruptionCount {
   std::string hazard;
   double mean = 0;
+
+  template <class V>
+  void fields(V& v) const {
+    v.part("hazard", hazard, "class of failure");
+    v.figure("mean", mean, "", "interruptions it caused, mean over the trials", core::non_negative);
+  }
 };
 
 /// ETTR at one checkpoint interval.
@@ -68,6 +121,17 @@ struct IntervalPoint {
   core::Seconds interval;      ///< useful work between saves to storage
   std::optional<double> ettr;  ///< absent: at this interval the run would hardly end
   bool exact = false;          ///< closed form; else the mean of trials
+
+  template <class V>
+  void fields(V& v) const {
+    v.figure("interval_s", interval, "s", "useful work between saves to storage", core::positive);
+    v.figure("ettr", ettr, "1",
+             "ETTR of the same job at that interval; absent where the run would hardly end",
+             core::probability);
+    v.part("exact", exact,
+           "by closed form, where nobody waits for a spare and it agrees with the trials; else up "
+           "to 50 trials with equal random numbers");
+  }
 };
 
 /// The gain if every failure were noticed earlier.
@@ -76,6 +140,17 @@ struct EarlierDetection {
   double ettr_gain = 0;       ///< mean
   double standard_error = 0;  ///< of that
   double days_saved = 0;      ///< mean; 0 where the wall clock ends the run
+
+  template <class V>
+  void fields(V& v) const {
+    v.figure("earlier_s", earlier, "s", "every failure is noticed up to so much sooner",
+             core::non_negative);
+    v.figure("ettr_gain", core::if_finite(ettr_gain), "1", "mean gain in ETTR");
+    v.figure("standard_error", core::if_finite(standard_error), "1", "of the gain",
+             core::non_negative);
+    v.figure("days_saved", core::if_finite(days_saved), "d",
+             "mean; 0 where the wall clock ends the run");
+  }
 };
 
 /// What the campaign teaches (advice.h).
@@ -85,6 +160,18 @@ struct Advice {
   std::optional<std::int64_t> spares;  ///< fewest that wait for less than that
   bool spares_exact = false;           ///< by closed form; else by trials
   std::vector<EarlierDetection> earlier_detection;
+
+  template <class V>
+  void fields(V& v) const {
+    v.part("interval_curve", interval_curve,
+           "ETTR at the job's own checkpoint interval (that of `ettr`) and at others");
+    v.figure("wait_target", wait_target, "1", "share of the time that waiting for spares may take",
+             core::probability);
+    v.figure("spares", spares, "", "fewest spare nodes that wait less than `wait_target`",
+             core::non_negative);
+    v.part("spares_exact", spares_exact, "by Erlang's loss formula; else by trials");
+    v.part("earlier_detection", earlier_detection, "what it is worth to notice failures sooner");
+  }
 };
 
 struct CampaignResult {
@@ -105,6 +192,87 @@ struct CampaignResult {
   std::int64_t step_simulations = 0;  ///< of degraded states of the cluster
   Advice advice;
   std::uint64_t event_digest = 0;
+
+  template <class V>
+  void fields(V& v) const {
+    list_shares(v);
+    list_checkpoints(v);
+    const bool advised = !advice.interval_curve.empty() || !advice.earlier_detection.empty();
+    v.part("advice", advised ? std::optional(advice) : std::nullopt,
+           "what would help; absent if nothing ever fails");
+    v.figure("closed_form_ettr", closed_form_ettr, "1",
+             "exact formula for the same inputs; absent where none exists", core::probability);
+  }
+
+ private:
+  template <class V>
+  void list_shares(V& v) const {
+    v.figure("trials", trials, "", "independent draws of all failures", core::at_least_one);
+    v.figure("wall_days", wall_days, "d",
+             "from the start of the run until its last save is durable", core::non_negative);
+    v.figure("ettr", ettr, "1",
+             "durable steps x healthy step time / wall (\"effective training time ratio\"). Saves, "
+             "lost steps, downtime and the slowness of degraded states count against it; a slow "
+             "healthy step does not",
+             core::probability);
+    v.figure("goodput", goodput, "1",
+             "the same in GPU seconds / all GPU seconds paid for, spares included: `ettr x gpus / "
+             "(gpus + spare GPUs)`",
+             core::probability);
+    v.figure("interruptions", interruptions, "",
+             "times that the job was stopped: by faults, those that strike during a restart "
+             "included, by slow parts, and by the same fault again after a healthy part was blamed "
+             "for it",
+             core::non_negative);
+    v.part("interruptions_by_hazard", by_hazard,
+           "by class of failure; they add up to the mean of `interruptions`");
+    v.figure("steps", steps, "", "optimizer steps whose work became durable", core::non_negative);
+    v.figure("tokens", tokens, "", "tokens of durable steps, mean", core::non_negative);
+    v.figure("ledger_gpu_s", ledger, "GPU s",
+             "GPU seconds an account, mean over trials; every tick (1 us) of every GPU paid for is "
+             "in exactly one, and they add up to wall x all GPUs paid for");
+    v.figure("replicas_hit", replicas_hit, "",
+             "blast radius: model replicas that lose a node by a failure that takes nodes, mean; "
+             "the placement decides how many stand in one failure domain; 0: none did",
+             core::non_negative);
+    v.figure("step_simulations", step_simulations, "",
+             "step simulations of degraded states; each kind, severity and place that is alike is "
+             "simulated once",
+             core::non_negative);
+  }
+
+  template <class V>
+  void list_checkpoints(V& v) const {
+    v.figure("checkpoint_interval_s", core::if_positive(checkpoint_interval), "s",
+             "tau: useful work between two saves that are made, in whole steps; while a background "
+             "save is not durable the next ones are skipped, and this is the interval that results",
+             core::positive);
+    v.figure("optimal_interval_s", core::if_positive(optimal_interval), "s",
+             "the same, best for these failures: `tau* = mu (1 + W0(-e^(-C/mu - 1)))`, no less "
+             "than P - C and no more than the run; absent without failures",
+             core::positive);
+    v.figure("checkpoint_stall_s", checkpoint_stall, "s", "C: training stands still for one save",
+             core::non_negative);
+    v.figure("checkpoint_persist_s", checkpoint_persist, "s",
+             "P: from the snapshot until it is durable; 0 for synchronous saves, whose stall "
+             "contains it",
+             core::non_negative);
+    v.figure("checkpoint_load_s", checkpoint_load, "s",
+             "loading one checkpoint: all nodes read at once, latency and opening of files "
+             "included",
+             core::non_negative);
+    v.figure("mean_time_between_interruptions_s",
+             core::if_positive(mean_time_between_interruptions), "s",
+             "mu = 1 / sum of the rates of what stops the job, while it runs: the clock stands "
+             "still while the job is down; absent if nothing fails",
+             core::positive);
+    v.figure("downtime_s", core::if_positive(downtime), "s",
+             "D + R: mean from a failure until steps run again: detection, diagnosis, replacement "
+             "(or the share of failures that need none), start, load and warm-up; the steps that "
+             "are repeated are in `lost` of the ledger, waiting for a spare in `wait`; absent "
+             "without failures",
+             core::positive);
+  }
 };
 
 }  // namespace headway::campaign

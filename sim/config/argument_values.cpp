@@ -25,7 +25,8 @@ void read_argument(const std::string& argument,
   core::SourceMarks marks;
   Sources sources;
   Complaints complaints;
-  read_record(root, type, record, {marks, sources, complaints});
+  StandardErrors standard_errors;
+  read_record(root, type, record, {marks, sources, standard_errors, complaints});
   complaints.throw_if_any(files);
 }
 

@@ -1,6 +1,7 @@
 #include "sim/import/csv.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 
@@ -150,6 +151,28 @@ std::optional<int> CsvTable::integer(std::size_t row, std::string_view column) c
                                   core::shortened(text(row, column)), column));
   }
   return static_cast<int>(*value);
+}
+
+std::optional<bool> CsvTable::flag(std::size_t row, std::string_view column) const {
+  const std::string& cell = text(row, column);
+  if (cell.empty()) {
+    return std::nullopt;
+  }
+  std::string word = cell;
+  std::transform(word.begin(), word.end(), word.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (const char* yes : {"yes", "true", "on", "1"}) {
+    if (word == yes) {
+      return true;
+    }
+  }
+  for (const char* no : {"no", "false", "off", "0"}) {
+    if (word == no) {
+      return false;
+    }
+  }
+  throw core::Error(mark(file_, line(row)), fmt::format("'{}' in column '{}' must be yes or no",
+                                                        core::shortened(cell), column));
 }
 
 }  // namespace headway::import

@@ -30,6 +30,9 @@ class CsvTable {
   [[nodiscard]] std::optional<double> number(std::size_t row, std::string_view column) const;
   /// The cell as a whole number; nothing if it is empty. @throws core::Error if it is none
   [[nodiscard]] std::optional<int> integer(std::size_t row, std::string_view column) const;
+  /// The cell as yes, true, on, 1 or no, false, off, 0; nothing if it is empty. @throws core::Error
+  /// if it is none of them
+  [[nodiscard]] std::optional<bool> flag(std::size_t row, std::string_view column) const;
 
  private:
   [[nodiscard]] std::size_t column_index(std::string_view name) const;

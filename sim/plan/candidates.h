@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/core/result_fields.h"
 #include "sim/training/check.h"
 
 namespace headway::plan {
@@ -18,6 +19,13 @@ struct Rejection {
   std::int64_t count = 0;
 
   bool operator==(const Rejection&) const = default;
+
+  template <class V>
+  void fields(V& v) const {
+    v.part("class", kind, "what kind of rule, limit or bound they fail on");
+    v.part("reason", reason, "one sentence");
+    v.figure("count", count, "", "layouts left out for the same `reason`", core::at_least_one);
+  }
 };
 
 /// Collects rejections; equal reasons are counted together, in the order of their first appearance.

@@ -91,8 +91,12 @@ std::vector<Entry> most_promising_first(const training::Scenario& scenario,
   for (std::size_t i = 0; i < layouts.size(); ++i) {
     entries[i].index = i;
     if (analytic::AnalyticTier::covers(layouts[i].scenario().parallelism)) {
-      entries[i].estimate = tier.evaluate(layouts[i]).time;
-      entries[i].bound = entries[i].estimate * (1 - tier_error(layouts[i].scenario()));
+      try {
+        entries[i].estimate = tier.evaluate(layouts[i]).time;
+        entries[i].bound = entries[i].estimate * (1 - tier_error(layouts[i].scenario()));
+      } catch (const core::Infeasible&) {
+        entries[i].too_large = true;  // the simulation says so once more, and is counted
+      }
     } else {
       entries[i].bound = step_bound(layouts[i]);
     }

@@ -13,6 +13,12 @@ struct SearchedField {
   std::string key;  ///< dotted path
   std::string values;
   bool operator==(const SearchedField&) const = default;
+
+  template <class V>
+  void fields(V& v) const {
+    v.part("key", key, "dotted path of the field");
+    v.part("values", values, "what was tried, or what it has");
+  }
 };
 
 struct Searched {

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "sim/core/result_fields.h"
 #include "sim/core/units.h"
 #include "sim/price/spec.h"
 
@@ -28,6 +29,19 @@ struct Bill {
   double co2_kg = 0;
   double usd_per_million_tokens = 0;   ///< 0 if no token was trained
   double usd_per_useful_gpu_hour = 0;  ///< 0 if nothing was useful
+
+  template <class V>
+  void fields(V& v) const {
+    v.figure("gpus_usd", gpus, "USD", "GPU-hours of the job x price", core::non_negative);
+    v.figure("spares_usd", spares, "USD",
+             "GPU-hours of spare nodes x price x the share of it that spares cost",
+             core::non_negative);
+    v.figure("storage_usd", storage, "USD",
+             "checkpoints kept over the run, bytes written and bytes read", core::non_negative);
+    v.figure("electricity_usd", electricity, "USD",
+             "`energy_kwh` x tariff; 0 where the price of a GPU-hour contains it",
+             core::non_negative);
+  }
 };
 
 /// Price of a stored byte whose age is spread evenly from 0 to `oldest`: the mean over the tiers.

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "sim/report/definitions.h"
-#include "sim/report/json_parts.h"
+#include "sim/report/result_json.h"
 
 namespace headway::report {
 
@@ -62,34 +62,9 @@ Table systems_table(const std::vector<CollectivePrediction>& rows) {
 }  // namespace
 
 std::string collective_rows_json(const std::vector<CollectivePrediction>& rows,
-                                 Calibration calibration) {
-  Json list = Json::array();
-  for (const auto& row : rows) {
-    list.push_back({{"system", row.system},
-                    {"collective", row.collective},
-                    {"n_gpus", row.n_gpus},
-                    {"message_bytes", number_or_null(row.message_bytes)},
-                    {"measured_us", or_null(row.measured_us)},
-                    {"predicted_us", or_null(row.predicted_us)},
-                    {"error", or_null(row.error)},
-                    {"status", row.status}});
-  }
-  const CollectiveSummary s = validation::summarize(rows);
-  const auto where = [](std::size_t n, double value) {
-    return n > 0 ? Json(value) : Json(nullptr);
-  };
-  return dump({{"schema", "headway.validate-collectives/1"},
-               {"calibration", calibration == Calibration::none ? "none" : "leave_one_out"},
-               {"rows", list},
-               {"summary",
-                {{"n", s.n},
-                 {"n_skipped", s.n_skipped},
-                 {"median_abs_error", where(s.n, s.median_abs_error)},
-                 {"n_large", s.n_large},
-                 {"median_abs_error_large", where(s.n_large, s.median_abs_error_large)},
-                 {"p90_abs_error_large", where(s.n_large, s.p90_abs_error_large)},
-                 {"n_small", s.n_small},
-                 {"median_factor_small", where(s.n_small, s.median_factor_small)}}}});
+                                 study::Calibration calibration) {
+  return dump(result_object("headway.validate-collectives/1",
+                            core::figures_of(study::CollectivesReport{rows, calibration})));
 }
 
 std::string collective_rows_csv(const std::vector<CollectivePrediction>& rows) {
@@ -97,9 +72,9 @@ std::string collective_rows_csv(const std::vector<CollectivePrediction>& rows) {
 }
 
 Document collective_rows_document(const std::vector<CollectivePrediction>& rows,
-                                  Calibration calibration) {
+                                  study::Calibration calibration) {
   Document document;
-  document.title = calibration == Calibration::none
+  document.title = calibration == study::Calibration::none
                        ? "Published timings of collectives, predicted without calibration"
                        : "Published timings of collectives, each predicted from the other sizes of "
                          "its system's own curve";

@@ -5,20 +5,17 @@
 #include <vector>
 
 #include "sim/report/table.h"
-#include "sim/validation/collective_rows.h"
+#include "sim/study/validate.h"
 
 namespace headway::report {
 
-/// Which of `predict_collectives` and `predict_collectives_calibrated` made the rows.
-enum class Calibration { none, leave_one_out };
-
 /// One JSON object; configs/schema/headway.validate-collectives-1.json has its keys.
 std::string collective_rows_json(const std::vector<validation::CollectivePrediction>& rows,
-                                 Calibration calibration = Calibration::none);
+                                 study::Calibration calibration = study::Calibration::none);
 /// One line a row.
 std::string collective_rows_csv(const std::vector<validation::CollectivePrediction>& rows);
 /// Every row, the summary of each system, and the sentence that matters.
 Document collective_rows_document(const std::vector<validation::CollectivePrediction>& rows,
-                                  Calibration calibration = Calibration::none);
+                                  study::Calibration calibration = study::Calibration::none);
 
 }  // namespace headway::report

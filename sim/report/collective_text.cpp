@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "sim/report/collective_report.h"
-#include "sim/report/json_parts.h"
-#include "sim/report/nccl_tests_names.h"
+#include "sim/report/result_json.h"
+#include "sim/study/nccl_tests_names.h"
 
 namespace headway::report {
 
@@ -44,7 +44,7 @@ std::string headings(bool compared) {
   return out;
 }
 
-std::string measured_cells(const CollectiveRow& row) {
+std::string measured_cells(const study::CollectiveRow& row) {
   const auto error = row.error();
   return fmt::format("  {:>7}  {:>6}  {:>6}",
                      row.measured ? microseconds(*row.measured) : kNotMeasured,
@@ -53,7 +53,7 @@ std::string measured_cells(const CollectiveRow& row) {
 }
 
 /// The mean of the bus bandwidths printed, as nccl-tests takes it.
-double average_bus_bandwidth(const CollectiveReport& report) {
+double average_bus_bandwidth(const study::CollectiveReport& report) {
   double sum = 0;
   std::size_t rows = 0;
   for (const auto& row : report.rows) {
@@ -67,32 +67,14 @@ std::string error_words(const std::optional<double>& error) {
   return error ? fmt::format("{:+.1f}", *error * 100) : "-";
 }
 
-Json row_json(const CollectiveRow& row) {
-  Json out{{"size_bytes", row.bytes}, {"count", row.count}};
-  const bool there = row.time.has_value();
-  out["time_s"] = there ? number_or_null(row.time->total.si()) : Json(nullptr);
-  out["algorithm_bandwidth_bytes_per_s"] =
-      there ? number_or_null(row.algorithm_bandwidth.si()) : Json(nullptr);
-  out["bus_bandwidth_bytes_per_s"] = there ? number_or_null(row.bus_bandwidth.si()) : Json(nullptr);
-  out["algorithm"] = there ? Json(core::to_word(row.time->algorithm)) : Json(nullptr);
-  out["protocol"] = there ? Json(core::to_word(row.time->protocol)) : Json(nullptr);
-  out["source"] = there ? Json(core::to_word(row.time->source)) : Json(nullptr);
-  out["measured_time_s"] = row.measured ? number_or_null(row.measured->si()) : Json(nullptr);
-  out["measured_bus_bandwidth_bytes_per_s"] =
-      row.measured ? number_or_null(row.measured_bus_bandwidth->si()) : Json(nullptr);
-  const auto error = row.error();
-  out["error"] = error ? number_or_null(*error) : Json(nullptr);
-  return out;
-}
-
 }  // namespace
 
-std::string nccl_tests_text(const CollectiveReport& report) {
+std::string nccl_tests_text(const study::CollectiveReport& report) {
   const bool compared = !report.log.empty();
   std::string out = fmt::format(
       "# headway {} predicts {}_perf on {} GPUs of {} node{}: {}\n"
       "# nothing was run: in-place and #wrong are N/A, and the time stands for both placements\n",
-      HEADWAY_VERSION, nccl_tests_name(report.kind), report.gpus, report.nodes,
+      HEADWAY_VERSION, study::nccl_tests_name(report.kind), report.gpus, report.nodes,
       report.nodes == 1 ? "" : "s", report.machine);
   for (const auto& assumption : report.assumptions) {
     out += fmt::format("# assumed: {}\n", assumption);
@@ -100,7 +82,7 @@ std::string nccl_tests_text(const CollectiveReport& report) {
   out += "#\n" + headings(compared);
   for (const auto& row : report.rows) {
     out += fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}", row.bytes, row.count, report.type,
-                       reduction_word(report.kind), root_of(report.kind));
+                       study::reduction_word(report.kind), study::root_of(report.kind));
     out += row.time ? timing_cells(microseconds(row.time->total),
                                    bandwidth(row.algorithm_bandwidth), bandwidth(row.bus_bandwidth))
                     : timing_cells(kNotMeasured, kNotMeasured, kNotMeasured);
@@ -108,11 +90,11 @@ std::string nccl_tests_text(const CollectiveReport& report) {
     out += (compared ? measured_cells(row) : "") + "\n";
   }
   out += fmt::format("# Out of bounds values : N/A\n# Avg bus bandwidth    : {:g}\n#\n# {}\n",
-                     average_bus_bandwidth(report), collective_sentence(report));
+                     average_bus_bandwidth(report), study::collective_sentence(report));
   return out;
 }
 
-Table collective_table(const CollectiveReport& report) {
+Table collective_table(const study::CollectiveReport& report) {
   Table table{"",
               {{"size [B]"},
                {"count"},
@@ -149,33 +131,19 @@ Table collective_table(const CollectiveReport& report) {
   return table;
 }
 
-Document collective_document(const CollectiveReport& report) {
+Document collective_document(const study::CollectiveReport& report) {
   Document document;
   document.title =
       fmt::format("{} on {} GPUs of {}", core::to_word(report.kind), report.gpus, report.machine);
   document.opening = report.assumptions;
   document.tables.push_back(collective_table(report));
   document.tables.back().title = "Time alone on the fabric";
-  document.closing.push_back(collective_sentence(report));
+  document.closing.push_back(study::collective_sentence(report));
   return document;
 }
 
-std::string collective_json(const CollectiveReport& report) {
-  Json rows = Json::array();
-  for (const auto& row : report.rows) {
-    rows.push_back(row_json(row));
-  }
-  return dump({{"schema", "headway.collective/1"},
-               {"version", HEADWAY_VERSION},
-               {"collective", core::to_word(report.kind)},
-               {"machine", report.machine},
-               {"gpus", report.gpus},
-               {"nodes", report.nodes},
-               {"type", report.type},
-               {"compared_with", report.log.empty() ? Json(nullptr) : Json(report.log)},
-               {"rows", rows},
-               {"limit", collective_sentence(report)},
-               {"assumptions", report.assumptions}});
+std::string collective_json(const study::CollectiveReport& report) {
+  return dump(result_object("headway.collective/1", core::figures_of(report)));
 }
 
 }  // namespace headway::report

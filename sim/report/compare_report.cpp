@@ -4,7 +4,8 @@
 #include <fmt/format.h>
 
 #include "sim/report/definitions.h"
-#include "sim/report/json_parts.h"
+#include "sim/report/figure_rows.h"
+#include "sim/report/result_json.h"
 
 namespace headway::report {
 
@@ -12,45 +13,29 @@ namespace {
 
 std::string signed_number(double value) { return (value > 0 ? "+" : "") + number(value); }
 
-Json figures_json(const Figures& figures) {
-  Json out = Json::object();
-  for (const auto& column : figure_columns()) {
-    out[std::string(column.key)] = or_null(column.read(figures));
-  }
-  out["fits"] = figures.fits;
-  return out;
+/// In the order of the field list.
+const LabelledFigures& compared_rows() {
+  static const LabelledFigures rows{{"step [s]", "step_time_s"},
+                                    {"tokens/s", "tokens_per_s"},
+                                    {"MFU", "mfu"},
+                                    {"ETTR", "ettr"},
+                                    {"goodput", "goodput"},
+                                    {"wall [days]", "wall_days"},
+                                    {"tokens", "tokens"},
+                                    {"cost [USD]", "total_usd"},
+                                    {"USD per million tokens", "usd_per_million_tokens"}};
+  return rows;
 }
 
-Json layer_words(const std::vector<Layer>& layers) {
-  Json out = Json::array();
-  for (const Layer layer : layers) {
-    out.push_back(core::to_word(layer));
-  }
-  return out;
-}
-
-Json attribution_json(const CompareReport& report) {
-  Json layers = Json::array();
-  for (std::size_t i = 0; i < report.differing.size(); ++i) {
-    Json shares = Json::object();
-    for (const auto& attribution : report.attributions) {
-      const auto& c = attribution.contributions[i];
-      shares[attribution.key] = {{"shapley", number_or_null(c.shapley)},
-                                 {"first", number_or_null(c.first)},
-                                 {"last", number_or_null(c.last)}};
-    }
-    layers.push_back({{"layer", core::to_word(report.differing[i])}, {"figures", shares}});
-  }
-  return layers;
-}
-
-Table side_by_side(const CompareReport& report) {
+Table side_by_side(const study::CompareReport& report) {
   Table table{"Side by side", {{"figure", false}, {"A"}, {"B"}, {"B - A"}, {"B / A"}}, {}};
-  for (const auto& column : figure_columns()) {
-    const auto a = column.read(report.a);
-    const auto b = column.read(report.b);
+  const core::Figure of_a = core::figures_of(report.a);
+  const core::Figure of_b = core::figures_of(report.b);
+  for (const LabelledFigure& row : compared_rows()) {
+    const auto a = core::value_of(*core::find_figure(of_a, row.path));
+    const auto b = core::value_of(*core::find_figure(of_b, row.path));
     if (a || b) {
-      table.rows.push_back({std::string(column.heading), cell(a), cell(b),
+      table.rows.push_back({std::string(row.label), cell(a), cell(b),
                             a && b ? signed_number(*b - *a) : "-",
                             a && b && *a != 0 ? number(*b / *a) : "-"});
     }
@@ -64,20 +49,20 @@ bool shown(const std::string& key) {
 }
 
 std::string heading_of(const std::string& key) {
-  for (const auto& column : figure_columns()) {
-    if (column.key == key) {
-      return std::string(column.heading);
+  for (const LabelledFigure& row : compared_rows()) {
+    if (row.path == key) {
+      return std::string(row.label);
     }
   }
   return key;
 }
 
-Table layers_table(const CompareReport& report) {
+Table layers_table(const study::CompareReport& report) {
   Table table{"What each layer of B contributes (mean over all orders of switching)",
               {{"layer", false}, {"contains", false}},
               {},
               true};
-  std::vector<const Attribution*> columns;
+  std::vector<const study::Attribution*> columns;
   for (const auto& attribution : report.attributions) {
     if (shown(attribution.key)) {
       columns.push_back(&attribution);
@@ -87,7 +72,7 @@ Table layers_table(const CompareReport& report) {
   std::vector<std::string> total{"all layers", ""};
   for (std::size_t i = 0; i < report.differing.size(); ++i) {
     std::vector<std::string> row{std::string(core::to_word(report.differing[i])),
-                                 std::string(contents_of(report.differing[i]))};
+                                 std::string(study::contents_of(report.differing[i]))};
     for (const auto* column : columns) {
       row.push_back(signed_number(column->contributions[i].shapley));
     }
@@ -105,8 +90,8 @@ Table layers_table(const CompareReport& report) {
 }
 
 /// The figure that decides: days where the work is fixed, else dollars a token, else the step.
-const Attribution* deciding(const CompareReport& report) {
-  const Attribution* best = nullptr;
+const study::Attribution* deciding(const study::CompareReport& report) {
+  const study::Attribution* best = nullptr;
   for (const std::string key : {"step_time_s", "usd_per_million_tokens", "wall_days"}) {
     for (const auto& attribution : report.attributions) {
       double moved = 0;
@@ -121,11 +106,11 @@ const Attribution* deciding(const CompareReport& report) {
   return best;
 }
 
-std::string verdict(const CompareReport& report) {
+std::string verdict(const study::CompareReport& report) {
   if (report.differing.empty()) {
     return "A and B are the same architecture.";
   }
-  const Attribution* by = deciding(report);
+  const study::Attribution* by = deciding(report);
   if (by == nullptr) {
     return "A and B differ, but in nothing that moves a figure.";
   }
@@ -139,14 +124,14 @@ std::string verdict(const CompareReport& report) {
   }
   return fmt::format("The largest part of the difference in {} comes from {} ({}): {} of {}.",
                      heading_of(by->key), core::to_word(report.differing[top]),
-                     contents_of(report.differing[top]),
+                     study::contents_of(report.differing[top]),
                      signed_number(by->contributions[top].shapley), signed_number(total));
 }
 
-std::string listed(const CompareReport& report) {
+std::string listed(const study::CompareReport& report) {
   std::vector<std::string> words;
-  for (const Layer layer : report.differing) {
-    words.push_back(fmt::format("{} ({})", core::to_word(layer), contents_of(layer)));
+  for (const study::Layer layer : report.differing) {
+    words.push_back(fmt::format("{} ({})", core::to_word(layer), study::contents_of(layer)));
   }
   return words.empty() ? "A and B are the same architecture."
                        : fmt::format("They differ in: {}.", fmt::join(words, "; "));
@@ -154,37 +139,25 @@ std::string listed(const CompareReport& report) {
 
 }  // namespace
 
-std::string compare_json(const CompareReport& report) {
-  Json mixtures = Json::array();
-  for (const auto& mixture : report.mixtures) {
-    mixtures.push_back(
-        {{"from_b", layer_words(mixture.from_b)}, {"figures", figures_json(mixture.figures)}});
-  }
-  const auto side = [](const std::string& name, const std::string& digest, const Figures& figures) {
-    return Json{{"name", name}, {"digest", digest}, {"figures", figures_json(figures)}};
-  };
-  return dump({{"schema", "headway.compare/1"},
-               {"version", report.version},
-               {"a", side(report.name_a, report.digest_a, report.a)},
-               {"b", side(report.name_b, report.digest_b, report.b)},
-               {"differing_layers", layer_words(report.differing)},
-               {"layers", attribution_json(report)},
-               {"mixtures", mixtures},
-               {"step_simulations", report.step_simulations},
-               {"warnings", report.warnings}});
+std::string compare_json(const study::CompareReport& report) {
+  return dump(result_object("headway.compare/1", core::figures_of(report)));
 }
 
-std::string compare_csv(const CompareReport& report) {
+std::string compare_csv(const study::CompareReport& report) {
   Table table{"", {{"figure", false}, {"a"}, {"b"}}, {}};
-  for (const Layer layer : report.mixtures.empty() ? std::vector<Layer>{} : report.differing) {
+  for (const study::Layer layer :
+       report.mixtures.empty() ? std::vector<study::Layer>{} : report.differing) {
     table.columns.push_back({std::string(core::to_word(layer))});
   }
   const auto plain = [](const std::optional<double>& v) { return v ? fmt::format("{}", *v) : ""; };
-  for (const auto& column : figure_columns()) {
-    std::vector<std::string> row{std::string(column.key), plain(column.read(report.a)),
-                                 plain(column.read(report.b))};
+  const core::Figure of_a = core::figures_of(report.a);
+  const core::Figure of_b = core::figures_of(report.b);
+  for (const LabelledFigure& column : compared_rows()) {
+    std::vector<std::string> row{std::string(column.path),
+                                 plain(core::value_of(*core::find_figure(of_a, column.path))),
+                                 plain(core::value_of(*core::find_figure(of_b, column.path)))};
     for (const auto& attribution : report.attributions) {
-      if (attribution.key == column.key) {
+      if (attribution.key == column.path) {
         for (const auto& contribution : attribution.contributions) {
           row.push_back(plain(contribution.shapley));
         }
@@ -196,7 +169,7 @@ std::string compare_csv(const CompareReport& report) {
   return to_csv(table);
 }
 
-Document compare_document(const CompareReport& report) {
+Document compare_document(const study::CompareReport& report) {
   Document document;
   document.title = "Two architectures compared";
   document.opening = {"A: " + report.name_a, "B: " + report.name_b, listed(report)};

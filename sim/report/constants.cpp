@@ -139,6 +139,8 @@ Table constants_table(const std::vector<std::filesystem::path>& roots) {
   add_room(training::model_constants(), table);
   add_room(campaign::model_constants(), table);
   add_room(drill::model_constants(), table);
+  add_room(training::model_constants(), table);
+  add_room(campaign::model_constants(), table);
   add_kind<gpu::GpuSpec>(roots, table);
   add_kind<network::FabricSpec>(roots, table);
   add_kind<workload::FrameworkSpec>(roots, table);

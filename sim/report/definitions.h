@@ -1,4 +1,4 @@
-// What every printed figure means: the page docs/definitions.md is written from this list.
+// What every printed figure means, from the field lists: the page docs/definitions.md.
 #pragma once
 
 #include <string>
@@ -20,11 +20,8 @@ struct DefinitionSection {
   std::vector<Definition> definitions;
 };
 
-/// All figures of `headway run` in the order of its JSON, then those of the other verbs.
+/// All figures by verb, in the order of the JSON; `headway run` first.
 std::vector<DefinitionSection> definitions();
-
-/// Figures that only the tables of `headway run` have, and those of compare, plan and validate.
-std::vector<DefinitionSection> definitions_of_other_verbs();
 
 /// The line that ends texts with figures, but for the sentence that matters.
 inline constexpr const char* kWhereDefined = "Figures are defined in docs/definitions.md.";

@@ -3,10 +3,7 @@
 #include <cmath>
 #include <fmt/format.h>
 
-#include "sim/report/predict.h"
-#include "sim/report/words.h"
-#include "sim/training/check.h"
-#include "sim/training/step/step.h"
+#include "sim/study/words.h"
 
 namespace headway::report {
 
@@ -72,20 +69,15 @@ Table layers_table(const DrillResult& result) {
   Table table{"First symptom in each layer",
               {{"layer", false}, {"symptom", false}, {"there"}, {"seen"}},
               {}};
-  for (const auto& [layer, word] : enum_words(drill::StackLayer{})) {
-    std::vector<std::string> row{std::string(word), "none", "-", "-"};
-    std::optional<core::Tick> first;
-    for (const auto& [symptom, name] : enum_words(drill::Symptom{})) {
-      const auto s = static_cast<std::size_t>(symptom);
-      const auto& there = result.trace.happened[s];
-      if (drill::facts_of(symptom).layer == layer && there && (!first || *there < *first)) {
-        first = there;
-        const auto& seen = result.trace.visible[s];
-        row = {std::string(word), std::string(drill::facts_of(symptom).text), when(there),
-               seen ? when(seen) : "by nobody"};
-      }
+  for (const study::FirstSymptom& first : study::first_symptoms(result.trace)) {
+    const std::string layer(core::to_word(first.layer));
+    if (first.symptom) {
+      table.rows.push_back({layer, std::string(drill::facts_of(*first.symptom).text),
+                            when(first.at),
+                            first.visible_at ? when(first.visible_at) : "by nobody"});
+    } else {
+      table.rows.push_back({layer, "none", "-", "-"});
     }
-    table.rows.push_back(row);
   }
   return table;
 }
@@ -167,6 +159,10 @@ std::string root_cause(const DrillResult& result) {
   if (result.slowdown > 1) {
     text += fmt::format(" While it lasts a step takes {:.4g} s instead of {:.4g} s.",
                         result.setup.step.si() * result.slowdown, result.setup.step.si());
+  } else if (result.fault.kind == drill::FaultKind::link_half_rate) {
+    text +=
+        " A step takes no longer: no flow crosses this card, or those that do wait for a fuller "
+        "link (hashed cables that collide, oversubscription).";
   }
   return text;
 }
@@ -205,29 +201,7 @@ std::string elapsed(Seconds time) {
   return fmt::format("{}{} h {:02} min", sign, minutes / 60, minutes % 60);
 }
 
-DrillReport run_drill(const config::LoadedScenario& loaded,
-                      const drill::Fault& fault,
-                      const drill::DrillOptions& options,
-                      bool fold) {
-  const auto checked = training::check(loaded.scenario, loaded.marks);
-  const auto step = training::simulate_step(checked, {fold, false});
-  DrillReport report{HEADWAY_VERSION,
-                     loaded.scenario.name,
-                     scenario_digest(loaded),
-                     drill::drill(checked, step, fault, options),
-                     Status::ok,
-                     {}};
-  if (!step.memory.fits) {
-    report.status = Status::infeasible;
-    report.reasons.push_back(fmt::format(
-        "the job does not fit: stage {} needs {:.4g} GB of GPU memory, a GPU has {:.4g} "
-        "GB; no such job can have this fault",
-        step.memory.peak_stage, step.memory.peak.si() / 1e9, step.memory.capacity.si() / 1e9));
-  }
-  return report;
-}
-
-std::string drill_csv(const DrillReport& report) {
+std::string drill_csv(const study::DrillReport& report) {
   Table table{"",
               {{"at_s"},
                {"moment", false},
@@ -247,10 +221,10 @@ std::string drill_csv(const DrillReport& report) {
   return to_csv(table);
 }
 
-Document drill_document(const DrillReport& report) {
+Document drill_document(const study::DrillReport& report) {
   const DrillResult& result = report.result;
   Document document;
-  document.title = "Fire drill: " + report.scenario_name;
+  document.title = "Fire drill: " + report.scenario.name;
   document.opening.push_back(root_cause(result));
   document.tables = {timeline_table(result), layers_table(result)};
   if (!result.trace.responses.empty()) {

@@ -5,13 +5,11 @@
 #include <fmt/format.h>
 #include <optional>
 
-#include "sim/report/words.h"
+#include "sim/study/words.h"
 
 namespace headway::report {
 
 namespace {
-
-constexpr double kChange = 0.1;  ///< of each input, either way; the default of step_sensitivities
 
 Table contributions_table(const training::Explanation& e) {
   Table table{"What the step is made of (critical path)",
@@ -20,9 +18,9 @@ Table contributions_table(const training::Explanation& e) {
               true};
   int place = 0;
   for (const auto& c : e.largest) {
-    table.rows.push_back({count(++place), c.what, std::string(in_words(c.activity)),
+    table.rows.push_back({count(++place), c.what, std::string(study::in_words(c.activity)),
                           count(static_cast<double>(c.count)), number(c.time.si() * 1e3),
-                          percent(c.time / e.step)});
+                          percent(c.share)});
   }
   table.rows.push_back(
       {"", "all else", "", "", number(e.rest.si() * 1e3), percent(e.rest / e.step)});
@@ -67,41 +65,12 @@ Table sensitivities_table(const training::Explanation& e) {
   return table;
 }
 
-Json seconds_or_null(const std::optional<core::Seconds>& time) {
-  return time ? number_or_null(time->si()) : Json(nullptr);
-}
-
 }  // namespace
 
 void add_explanation(const training::Explanation& explanation, Document& document) {
   document.tables.push_back(contributions_table(explanation));
   document.tables.push_back(formulas_table(explanation));
   document.tables.push_back(sensitivities_table(explanation));
-}
-
-Json explanation_json(const training::Explanation& e) {
-  Json contributions = Json::array();
-  for (const auto& c : e.largest) {
-    contributions.push_back({{"activity", core::to_word(c.activity)},
-                             {"what", c.what},
-                             {"time_s", number_or_null(c.time.si())},
-                             {"share", number_or_null(c.time / e.step)},
-                             {"count", c.count},
-                             {"formula", c.formula},
-                             {"formula_s", seconds_or_null(c.once)},
-                             {"change", c.change}});
-  }
-  Json sensitivities = Json::array();
-  for (const auto& s : e.sensitivities) {
-    sensitivities.push_back({{"input", s.input},
-                             {"fields", s.fields},
-                             {"change", kChange},
-                             {"lower_step_s", seconds_or_null(s.lower)},
-                             {"higher_step_s", seconds_or_null(s.higher)}});
-  }
-  return {{"contributions", contributions},
-          {"rest_s", number_or_null(e.rest.si())},
-          {"sensitivities", sensitivities}};
 }
 
 }  // namespace headway::report

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include "sim/report/definitions.h"
-#include "sim/report/json_parts.h"
+#include "sim/report/result_json.h"
+#include "sim/study/validate.h"
 
 namespace headway::report {
 
@@ -72,51 +73,11 @@ Table skipped_table(const std::vector<GoodputPrediction>& rows) {
   return table;
 }
 
-struct Tally {
-  std::size_t predicted = 0, compared = 0, agree = 0;
-};
-
-Tally tally(const std::vector<GoodputPrediction>& rows) {
-  Tally t;
-  for (const auto& row : rows) {
-    t.predicted += row.predicted ? 1 : 0;
-    t.compared += row.agrees() ? 1 : 0;
-    t.agree += row.agrees().value_or(false) ? 1 : 0;
-  }
-  return t;
-}
-
-Json row_json(const GoodputPrediction& row) {
-  const auto agrees = row.agrees();
-  return {{"case_id", row.given.id},
-          {"reported", or_null(row.given.reported())},
-          {"reported_range", {or_null(row.given.reported_low), or_null(row.given.reported_high)}},
-          {"predicted", or_null(row.predicted)},
-          {"interval",
-           row.predicted ? Json{number_or_null(row.low), number_or_null(row.high)} : Json(nullptr)},
-          {"closed_form", or_null(row.closed_form)},
-          {"error", or_null(row.error)},
-          {"agrees", agrees ? Json(*agrees) : Json(nullptr)},
-          {"assumed", row.assumed},
-          {"note", row.note},
-          {"status", row.status}};
-}
-
 }  // namespace
 
 std::string goodput_json(const std::vector<GoodputPrediction>& rows) {
-  Json list = Json::array();
-  for (const auto& row : rows) {
-    list.push_back(row_json(row));
-  }
-  const Tally t = tally(rows);
-  return dump({{"schema", "headway.validate-goodput/1"},
-               {"rows", list},
-               {"summary",
-                {{"n", t.predicted},
-                 {"n_skipped", rows.size() - t.predicted},
-                 {"n_compared", t.compared},
-                 {"n_agree", t.agree}}}});
+  return dump(
+      result_object("headway.validate-goodput/1", core::figures_of(study::GoodputReport{rows})));
 }
 
 std::string goodput_csv(const std::vector<GoodputPrediction>& rows) {
@@ -139,7 +100,7 @@ std::string goodput_csv(const std::vector<GoodputPrediction>& rows) {
 }
 
 Document goodput_document(const std::vector<GoodputPrediction>& rows) {
-  const Tally t = tally(rows);
+  const study::GoodputSummary t = study::GoodputReport{rows}.summary();
   Document document;
   document.title = "Published shares of useful time, predicted from what the sources state";
   document.opening = {
@@ -150,7 +111,7 @@ Document goodput_document(const std::vector<GoodputPrediction>& rows) {
   document.closing.push_back(fmt::format(
       "{} of {} cases state enough to be predicted; of the {} that report a figure of the same "
       "definition {} lie within the interval.",
-      t.predicted, rows.size(), t.compared, t.agree));
+      t.n, rows.size(), t.n_compared, t.n_agree));
   return document;
 }
 

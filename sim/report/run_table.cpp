@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "sim/report/claim.h"
 #include "sim/report/definitions.h"
 #include "sim/report/explain_report.h"
-#include "sim/report/words.h"
+#include "sim/study/claim.h"
+#include "sim/study/words.h"
 
 namespace headway::report {
 
@@ -16,7 +16,52 @@ namespace {
 
 using core::Activity;
 
-std::vector<std::string> opening(const RunReport& report) {
+const LabelledFigures& step_rows() {
+  static const LabelledFigures rows{{"time [s]", "step.time_s"},
+                                    {"time, 90 % interval [s]", "step.time_interval_s"},
+                                    {"tokens [1/s]", "step.tokens_per_s"},
+                                    {"tokens a GPU [1/s]", "step.tokens_per_s_per_gpu"},
+                                    {"model TFLOP/s a GPU", "step.model_tflops_per_gpu"},
+                                    {"MFU, attention in full [%]", "step.mfu", 1, true},
+                                    {"MFU, attention halved [%]", "step.mfu_causal", 1, true},
+                                    {"HFU [%]", "step.hfu", 1, true}};
+  return rows;
+}
+
+const LabelledFigures& campaign_rows() {
+  static const LabelledFigures rows{{"wall clock [days]", "campaign.wall_days"},
+                                    {"ETTR [%]", "campaign.ettr", 100},
+                                    {"goodput [%]", "campaign.goodput", 100},
+                                    {"interruptions", "campaign.interruptions"},
+                                    {"steps", "campaign.steps"},
+                                    {"cost [USD]", "cost.total_usd"}};
+  return rows;
+}
+
+constexpr LabelledFigure kClosedForm{"ETTR, closed form [%]", "campaign.closed_form_ettr", 100};
+
+const LabelledFigures& recovery_rows() {
+  static const LabelledFigures rows{
+      {"work between checkpoints", "campaign.checkpoint_interval_s"},
+      {"the same, best for these failures", "campaign.optimal_interval_s"},
+      {"stall of one checkpoint", "campaign.checkpoint_stall_s"},
+      {"from snapshot to durable", "campaign.checkpoint_persist_s"},
+      {"loading one checkpoint", "campaign.checkpoint_load_s"},
+      {"mean time between interruptions", "campaign.mean_time_between_interruptions_s"},
+      {"down after one, lost work not counted", "campaign.downtime_s"},
+      {"model replicas hit by a failure that takes nodes [1]", "campaign.replicas_hit"}};
+  return rows;
+}
+
+const LabelledFigures& cost_rows() {
+  static const LabelledFigures rows{{"GPUs", "cost.gpus_usd"},
+                                    {"spares", "cost.spares_usd"},
+                                    {"checkpoint storage", "cost.storage_usd"},
+                                    {"electricity", "cost.electricity_usd"}};
+  return rows;
+}
+
+std::vector<std::string> opening(const study::RunReport& report) {
   const auto& s = report.scenario;
   const auto& p = s.parallelism;
   const double spares = s.cluster.spares;
@@ -35,24 +80,8 @@ std::vector<std::string> opening(const RunReport& report) {
   };
 }
 
-Table step_table(const RunReport& report) {
-  const auto& step = report.step;
-  const auto row = [](const char* name, const std::string& value) {
-    return std::vector<std::string>{name, value};
-  };
-  Table table{"One step", {{"quantity", false}, {"predicted"}}, {}, false};
-  table.rows = {
-      row("time [s]", number(step.time.si())),
-      row("time, 90 % interval [s]",
-          fmt::format("{} to {}", number(step.interval_low.si()), number(step.interval_high.si()))),
-      row("tokens [1/s]", number(step.tokens_per_s)),
-      row("tokens a GPU [1/s]", number(step.tokens_per_s_per_gpu)),
-      row("model TFLOP/s a GPU", number(step.model_flops_per_gpu.si() / 1e12)),
-      row("MFU, attention in full [%]", percent(step.mfu)),
-      row("MFU, attention halved [%]", percent(step.mfu_causal)),
-      row("HFU [%]", percent(step.hfu)),
-  };
-  return table;
+Table step_table(const core::Figure& result) {
+  return {"One step", {{"quantity", false}, {"predicted"}}, rows_of(step_rows(), result), false};
 }
 
 Table breakdown_table(const training::StepResult& step) {
@@ -69,7 +98,7 @@ Table breakdown_table(const training::StepResult& step) {
     total += time;
     critical += path;
     if (std::max(time, path) > kNothing * step.time) {
-      table.rows.push_back({std::string(in_words(entry.value)), number(time.si()),
+      table.rows.push_back({std::string(study::in_words(entry.value)), number(time.si()),
                             percent(time / step.time),
                             core::waits_for_stage(entry.value) ? "" : number(path.si())});
     }
@@ -80,24 +109,19 @@ Table breakdown_table(const training::StepResult& step) {
 }
 
 Table memory_table(const training::MemoryResult& memory) {
-  const auto& kind = memory.by_kind;
   Table table{fmt::format("Memory of the fullest GPU, stage {}", memory.peak_stage),
               {{"kind", false},
                {"GiB"},
                {fmt::format("share of {} GiB [%]", number(memory.capacity / 1_GiB))}},
               {},
               true};
-  const auto add = [&](const char* name, core::Bytes bytes) {
+  const auto add = [&](const std::string& name, core::Bytes bytes) {
     table.rows.push_back({name, number(bytes / 1_GiB), percent(bytes / memory.capacity)});
   };
-  add("weights", kind.weights);
-  add("gradients", kind.gradients);
-  add("optimizer", kind.optimizer);
-  add("activations", kind.activations);
-  add("logits", kind.logits);
-  add("buffers", kind.buffers);
-  add("slack", kind.slack);
-  add("total", kind.total());
+  for (const auto& kind : core::figures_of(memory.by_kind).parts) {
+    add(kind.key, core::Bytes(kind.number));
+  }
+  add("total", memory.by_kind.total());
   return table;
 }
 
@@ -109,47 +133,22 @@ Table links_table(const std::vector<training::LinkUse>& links) {
   return table;
 }
 
-std::vector<std::string> spread(const char* name, const campaign::Distribution& d, double scale) {
-  return {name, number(d.p5 * scale), number(d.p50 * scale), number(d.p95 * scale),
-          number(d.mean * scale)};
-}
-
-Table campaign_table(const RunReport& report) {
-  const auto& c = *report.campaign;
-  Table table{fmt::format("The run, {} trials", count(c.trials)),
+Table campaign_table(const study::RunReport& report, const core::Figure& result) {
+  Table table{fmt::format("The run, {} trials", count(report.campaign->trials)),
               {{"quantity", false}, {"p5"}, {"p50"}, {"p95"}, {"mean"}},
-              {},
+              spreads_of(campaign_rows(), result),
               false};
-  table.rows = {spread("wall clock [days]", c.wall_days, 1), spread("ETTR [%]", c.ettr, 100),
-                spread("goodput [%]", c.goodput, 100), spread("interruptions", c.interruptions, 1),
-                spread("steps", c.steps, 1)};
-  if (report.cost) {
-    table.rows.push_back(spread("cost [USD]", report.cost->total_usd, 1));
-  }
-  if (c.closed_form_ettr) {
-    table.rows.push_back({"ETTR, closed form [%]", "", "", "", number(100 * *c.closed_form_ettr)});
+  if (report.campaign->closed_form_ettr) {
+    table.rows.push_back({std::string(kClosedForm.label), "", "", "", kClosedForm.cell(result)});
   }
   return table;
 }
 
-Table recovery_table(const campaign::CampaignResult& c) {
+/// Without rows of zero: what a run does not have.
+Table recovery_table(const core::Figure& result) {
   Table table{"Checkpoints and failures", {{"quantity", false}, {"seconds"}}, {}, false};
-  const auto add = [&](const char* name, core::Seconds time) {
-    if (time.si() > 0) {
-      table.rows.push_back({name, number(time.si())});
-    }
-  };
-  add("work between checkpoints", c.checkpoint_interval);
-  add("the same, best for these failures", c.optimal_interval);
-  add("stall of one checkpoint", c.checkpoint_stall);
-  add("from snapshot to durable", c.checkpoint_persist);
-  add("loading one checkpoint", c.checkpoint_load);
-  add("mean time between interruptions", c.mean_time_between_interruptions);
-  add("down after one, lost work not counted", c.downtime);
-  if (c.replicas_hit > 0) {
-    table.rows.push_back(
-        {"model replicas hit by a failure that takes nodes [1]", number(c.replicas_hit)});
-  }
+  table.rows = rows_of(recovery_rows(), result);
+  std::erase_if(table.rows, [](const auto& row) { return row[1] == "0"; });
   return table;
 }
 
@@ -185,7 +184,7 @@ Table ledger_table(const campaign::Ledger& ledger) {
   }
   for (const auto& entry : campaign::enum_words(campaign::Account{})) {
     if (ledger[entry.value] != 0) {
-      table.rows.push_back({std::string(in_words(entry.value)),
+      table.rows.push_back({std::string(study::in_words(entry.value)),
                             number(core::Seconds(ledger[entry.value]) / 1_h),
                             percent(ledger[entry.value] / total)});
     }
@@ -208,18 +207,14 @@ Table hazards_table(const std::vector<campaign::InterruptionCount>& hazards) {
   return table;
 }
 
-Table cost_table(const CostReport& cost) {
+Table cost_table(const study::CostReport& cost, const core::Figure& result) {
   Table table{"Cost of the mean run", {{"item", false}, {"USD"}}, {}, true};
-  const auto& bill = cost.bill;
-  table.rows = {{"GPUs", number(bill.gpus.si())},
-                {"spares", number(bill.spares.si())},
-                {"checkpoint storage", number(bill.storage.si())},
-                {"electricity", number(bill.electricity.si())},
-                {"total", number(bill.total().si())}};
+  table.rows = rows_of(cost_rows(), result);
+  table.rows.push_back({"total", number(cost.bill.total().si())});
   return table;
 }
 
-std::string cost_sentence(const CostReport& cost) {
+std::string cost_sentence(const study::CostReport& cost) {
   const auto& bill = cost.bill;
   return fmt::format(
       "{} USD a million tokens, {} USD a useful GPU-hour; {} MWh, {} t of CO2. Prices: {}.",
@@ -227,7 +222,7 @@ std::string cost_sentence(const CostReport& cost) {
       number(bill.energy.si() / 3.6e9), number(bill.co2_kg / 1000), cost.price_source);
 }
 
-Table comparison_table(const std::vector<Comparison>& comparisons) {
+Table comparison_table(const std::vector<study::Comparison>& comparisons) {
   Table table{"Published and predicted",
               {{"quantity", false}, {"published"}, {"predicted"}, {"error [%]"}},
               {},
@@ -247,13 +242,13 @@ Table assumptions_table(const std::vector<training::Assumption>& assumptions) {
   return table;
 }
 
-void add_campaign(const RunReport& report, Document& document) {
+void add_campaign(const study::RunReport& report, const core::Figure& result, Document& document) {
   if (!report.campaign) {
     return;
   }
   const auto& c = *report.campaign;
-  document.tables.push_back(campaign_table(report));
-  document.tables.push_back(recovery_table(c));
+  document.tables.push_back(campaign_table(report, result));
+  document.tables.push_back(recovery_table(result));
   if (Table advice = advice_table(c.advice); !advice.rows.empty()) {
     document.tables.push_back(std::move(advice));
   }
@@ -265,9 +260,19 @@ void add_campaign(const RunReport& report, Document& document) {
 
 }  // namespace
 
-Document run_document(const RunReport& report) {
+LabelledFigures labels_of_a_run() {
+  LabelledFigures all;
+  for (const auto* rows : {&step_rows(), &campaign_rows(), &recovery_rows(), &cost_rows()}) {
+    all.insert(all.end(), rows->begin(), rows->end());
+  }
+  all.push_back(kClosedForm);
+  return all;
+}
+
+Document run_document(const study::RunReport& report) {
+  const core::Figure result = core::figures_of(report);
   Document document{report.scenario.name, opening(report), {}, {}};
-  document.tables = {step_table(report), breakdown_table(report.step),
+  document.tables = {step_table(result), breakdown_table(report.step),
                      memory_table(report.step.memory)};
   if (!report.step.links.empty()) {
     document.tables.push_back(links_table(report.step.links));
@@ -275,14 +280,14 @@ Document run_document(const RunReport& report) {
   if (report.explanation) {
     add_explanation(*report.explanation, document);
   }
-  add_campaign(report, document);
+  add_campaign(report, result, document);
   if (report.cost) {
-    document.tables.push_back(cost_table(*report.cost));
+    document.tables.push_back(cost_table(*report.cost, result));
     document.closing.push_back(cost_sentence(*report.cost));
   }
   if (!report.claim.comparisons.empty()) {
     document.tables.push_back(comparison_table(report.claim.comparisons));
-    document.closing.push_back(published_in_general());
+    document.closing.push_back(study::published_in_general());
   }
   if (!report.assumptions.empty()) {
     document.tables.push_back(assumptions_table(report.assumptions));
@@ -295,13 +300,12 @@ Document run_document(const RunReport& report) {
       fmt::format("headway {}, scenario {}, seed {}, events {:016x}, result {:016x}",
                   report.version, report.digest, report.scenario.run.seed, report.step.event_digest,
                   report.step.result_digest));
-  if (report.status != Status::ok) {
+  if (report.status != study::Status::ok) {
     document.closing.push_back(fmt::format("Status: {}.", core::to_word(report.status)));
   }
   document.closing.insert(document.closing.end(), report.reasons.begin(), report.reasons.end());
   if (report.stage_advice) {
-    document.closing.push_back(
-        training::sentence_of(*report.stage_advice, report.scenario.parallelism));
+    document.closing.push_back(report.stage_advice->sentence);
   }
   document.closing.push_back(report.limit);
   return document;

@@ -4,12 +4,17 @@
 
 #include <string>
 
-#include "sim/report/run_report.h"
+#include "sim/report/figure_rows.h"
 #include "sim/report/table.h"
+#include "sim/study/run_report.h"
 
 namespace headway::report {
 
+/// The rows of the tables "One step", "The run", "Checkpoints and failures" and "Cost of the mean
+/// run", each with the figure it shows.
+LabelledFigures labels_of_a_run();
+
 /// All tables and sentences of a run, ready for `to_text` or `to_markdown`.
-Document run_document(const RunReport& report);
+Document run_document(const study::RunReport& report);
 
 }  // namespace headway::report

@@ -1,7 +1,6 @@
 #include "sim/report/table.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <fmt/format.h>
 
@@ -58,15 +57,6 @@ std::vector<std::string> headings(const Table& table) {
     out.push_back(column.heading);
   }
   return out;
-}
-
-/// "1234567" -> "1,234,567"; a leading minus is kept.
-std::string with_separators(std::string digits) {
-  const std::size_t first = !digits.empty() && digits[0] == '-' ? 1 : 0;
-  for (std::size_t end = digits.size(); end > first + 3; end -= 3) {
-    digits.insert(end - 3, ",");
-  }
-  return digits;
 }
 
 std::string markdown_row(const std::vector<std::string>& cells) {
@@ -154,36 +144,6 @@ std::string to_csv(const Table& table) {
     out += line(row);
   }
   return out;
-}
-
-std::string number(double value) {
-  if (!std::isfinite(value)) {
-    return "-";
-  }
-  if (value == 0) {
-    return "0";
-  }
-  const double size = std::abs(value);
-  if (size < 1e-4 || size >= 1e12) {
-    return fmt::format("{:.2e}", value);
-  }
-  // 999.6 has four figures once rounded, so the exponent is taken after rounding.
-  const int exponent = std::stoi(fmt::format("{:.2e}", size).substr(5));
-  if (exponent >= 2) {
-    const double unit = std::pow(10.0, exponent - 2);
-    return with_separators(fmt::format("{:.0f}", std::round(value / unit) * unit));
-  }
-  return fmt::format("{:.{}f}", value, 2 - exponent);
-}
-
-std::string cell(const std::optional<double>& value) { return value ? number(*value) : "-"; }
-
-std::string count(double value) {
-  return std::isfinite(value) ? with_separators(fmt::format("{:.0f}", value)) : "-";
-}
-
-std::string percent(double share) {
-  return std::isfinite(share) ? fmt::format("{:.1f}", 100 * share) : "-";
 }
 
 }  // namespace headway::report

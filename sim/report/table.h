@@ -1,11 +1,17 @@
 // Tables and documents as values, and their printing as aligned text, Markdown and CSV.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "sim/core/text.h"
+
 namespace headway::report {
+
+using core::cell;
+using core::count;
+using core::number;
+using core::percent;
 
 /// Text stands left, numbers stand right; a heading carries the unit, as "time [s]".
 struct Column {
@@ -36,14 +42,5 @@ std::string to_markdown(const Document& document);
 std::string to_csv(const Table& table);
 /// One CSV field, quoted where RFC 4180 asks for it.
 std::string csv_field(const std::string& text);
-
-/// Three significant figures with thousands separators, as "4.12", "1,230,000"; "-" if not finite.
-std::string number(double value);
-/// The number, or a dash where there is none.
-std::string cell(const std::optional<double>& value);
-/// A count, exact, with thousands separators.
-std::string count(double value);
-/// A share as per cent with one decimal, as "61.3".
-std::string percent(double share);
 
 }  // namespace headway::report

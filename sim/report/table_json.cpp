@@ -1,6 +1,6 @@
 #include "sim/report/table_json.h"
 
-#include "sim/report/json_parts.h"
+#include "sim/report/result_json.h"
 
 namespace headway::report {
 

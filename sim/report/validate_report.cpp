@@ -5,7 +5,8 @@
 #include <iterator>
 
 #include "sim/report/definitions.h"
-#include "sim/report/json_parts.h"
+#include "sim/report/result_json.h"
+#include "sim/study/validate.h"
 
 namespace headway::report {
 
@@ -84,32 +85,6 @@ Table summary_table(const std::string& what,
   return table;
 }
 
-/// Figures are null where no row was predicted.
-Json summary_json(const RunSummary& s) {
-  const auto figure = [&s](double value) { return s.n > 0 ? Json(value) : Json(nullptr); };
-  Json object{{"n", s.n},
-              {"n_skipped", s.n_skipped},
-              {"median_abs_error", figure(s.median_abs_error)},
-              {"mean_abs_error", figure(s.mean_abs_error)},
-              {"p90_abs_error", figure(s.p90_abs_error)},
-              {"within_5", figure(s.within_5)},
-              {"within_10", figure(s.within_10)},
-              {"coverage_90", figure(s.coverage_90)}};
-  object["n_memory"] = s.n_memory;
-  object["median_abs_memory_error"] =
-      s.n_memory > 0 ? Json(s.median_abs_memory_error) : Json(nullptr);
-  return object;
-}
-
-/// The summaries of every value of a property as one object.
-Json parts_json(const std::vector<RunPrediction>& rows, std::string RunPrediction::*property) {
-  Json parts = Json::object();
-  for (const auto& [name, summary] : validation::summarize_by(rows, property)) {
-    parts[name] = summary_json(summary);
-  }
-  return parts;
-}
-
 /// One sentence on the rows of one part.
 std::string part_sentence(const std::string& name, const RunSummary& s) {
   if (s.n == 0) {
@@ -168,43 +143,12 @@ void add_summaries(const std::vector<RunPrediction>& rows,
 }  // namespace
 
 std::string validate_json(const std::vector<RunPrediction>& rows) {
-  Json list = Json::array();
-  for (const auto& row : rows) {
-    Json object{
-        {"id", row.id},
-        {"measured_tokens_per_s_per_gpu", row.measured > 0 ? Json(row.measured) : Json(nullptr)}};
-    object["predicted_tokens_per_s_per_gpu"] = row.predicted ? Json(*row.predicted) : Json(nullptr);
-    object["error"] = row.error ? Json(*row.error) : Json(nullptr);
-    object["interval"] = row.predicted ? Json::array({row.low, row.high}) : Json(nullptr);
-    object["status"] = row.status;
-    object["assumed"] = row.assumed;
-    object["part"] = row.part;
-    object["measured_peak_memory_gib"] =
-        row.measured_memory > 0 ? Json(row.measured_memory) : Json(nullptr);
-    object["predicted_peak_memory_gib"] =
-        row.predicted ? Json(row.predicted_memory) : Json(nullptr);
-    list.push_back(std::move(object));
-  }
-  Json summary = summary_json(validation::summarize(rows));
-  summary["parts"] = parts_json(rows, &RunPrediction::part);
-  summary["statuses"] = parts_json(rows, &RunPrediction::status_class);
-  const auto noise = validation::repeat_noise(rows);
-  summary["repeat_rows"] = noise.rows;
-  summary["repeat_mean_deviation"] = noise.mean_deviation;
-  const auto ordering = validation::layout_ordering(rows);
-  summary["layout_pairs"] = ordering.pairs;
-  summary["layout_pairs_right"] = ordering.right;
-  const Json out{{"schema", "headway.validate/1"}, {"rows", list}, {"summary", summary}};
-  return out.dump(2) + "\n";
+  return dump(result_object("headway.validate/1", core::figures_of(study::RunsReport{rows})));
 }
 
 std::string anchor_json(const validation::Anchor& anchor) {
-  const Json out{{"schema", "headway.validate-anchor/1"},
-                 {"anchor", anchor.id},
-                 {"gemm_factor", anchor.gemm_factor},
-                 {"before", summary_json(validation::summarize(anchor.before))},
-                 {"after", summary_json(validation::summarize(anchor.after))}};
-  return out.dump(2) + "\n";
+  return dump(
+      result_object("headway.validate-anchor/1", core::figures_of(study::AnchorReport{anchor})));
 }
 
 Document anchor_document(const validation::Anchor& anchor) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/core/collective.h"
+#include "sim/core/result_fields.h"
 #include "sim/import/csv.h"
 #include "sim/network/collective/collective.h"
 #include "sim/validation/training_runs.h"
@@ -45,6 +46,21 @@ struct CollectivePrediction {
   double message_bytes = 0;
   std::optional<double> measured_us, predicted_us, error;
   std::string status;  ///< ok, ok-assumed, skipped:<reason>
+
+  template <class V>
+  void fields(V& v) const {
+    v.part("system", system, "as the source calls it");
+    v.part("collective", collective, "which");
+    v.figure("n_gpus", n_gpus, "", "that take part", core::non_negative);
+    v.figure("message_bytes", message_bytes, "B", "size of the message", core::non_negative);
+    v.figure("measured_us", measured_us, "us", "published time of the collective",
+             core::non_negative);
+    v.figure("predicted_us", predicted_us, "us", "time of `headway collective` for the same call",
+             core::non_negative);
+    v.figure("error", error, "1", "predicted / published - 1");
+    v.part("status", status,
+           "`ok`, `ok-assumed` (inputs were assumed), or `skipped:` and the reason");
+  }
 };
 
 /// Predicts every row from the catalogue's node of its GPU and the words for its network: no row
@@ -68,6 +84,25 @@ struct CollectiveSummary {
   double p90_abs_error_large = 0;     ///< of these
   std::size_t n_small = 0;            ///< rows below 1 MiB
   double median_factor_small = 0;     ///< of these: the larger of predicted / measured and inverse
+
+  template <class V>
+  void fields(V& v) const {
+    const auto figure = [&](const char* key, std::size_t rows, double value, const char* meaning) {
+      v.figure(key, rows > 0 ? std::optional(value) : std::nullopt, "1", meaning,
+               core::non_negative);
+    };
+    v.figure("n", n, "", "rows predicted", core::non_negative);
+    v.figure("n_skipped", n_skipped, "", "rows not predicted", core::non_negative);
+    figure("median_abs_error", n, median_abs_error, "median of the absolute error");
+    v.figure("n_large", n_large, "", "rows of 1 MiB and more", core::non_negative);
+    figure("median_abs_error_large", n_large, median_abs_error_large,
+           "median absolute error of these");
+    figure("p90_abs_error_large", n_large, p90_abs_error_large,
+           "90th percentile of the absolute error of these");
+    v.figure("n_small", n_small, "", "rows below 1 MiB", core::non_negative);
+    figure("median_factor_small", n_small, median_factor_small,
+           "median of max(predicted / measured, measured / predicted) of these");
+  }
 };
 
 CollectiveSummary summarize(const std::vector<CollectivePrediction>& rows);

@@ -2,11 +2,13 @@
 // prediction an error.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/campaign/job/job.h"
+#include "sim/core/result_fields.h"
 #include "sim/core/units.h"
 #include "sim/import/csv.h"
 
@@ -57,6 +59,29 @@ struct GoodputPrediction {
   /// The interval and the reported range have a value in common; nothing without both, and nothing
   /// where the reported figure is defined in another way (`note`).
   [[nodiscard]] std::optional<bool> agrees() const;
+
+  template <class V>
+  void fields(V& v) const {
+    v.part("case_id", given.id, "name of the row in the input");
+    v.figure("reported", given.reported(), "1",
+             "share of useful time the source reports: the middle of its range, or the bound of an "
+             "open one");
+    v.figure("reported_range", std::array{given.reported_low, given.reported_high}, "1",
+             "lower and upper end of what the source reports");
+    v.figure("predicted", predicted, "1", "median of `campaign.ettr` over 400 trials of 30 days",
+             core::probability);
+    v.figure("interval", predicted ? std::optional(std::array{low, high}) : std::nullopt, "1",
+             "5th and 95th percentile of 400 trials", core::probability);
+    v.figure("closed_form", closed_form, "1", "exact ETTR where every input is stated",
+             core::probability);
+    v.figure("error", error, "1", "predicted / published - 1");
+    v.part("agrees", agrees(),
+           "`interval` and `reported_range` overlap; null without a figure of the same definition");
+    v.part("assumed", assumed, "inputs that the source does not state, and what was taken");
+    v.part("note", note, "why the reported figure is not an ETTR as defined here");
+    v.part("status", status,
+           "`ok`, `ok-assumed` (inputs were assumed), or `skipped:` and the reason");
+  }
 };
 
 /// Predicts every case that states enough, 400 trials of 30 days each.

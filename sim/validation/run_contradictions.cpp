@@ -11,30 +11,27 @@ namespace headway::validation {
 
 namespace {
 
-/// A figure, or 0 where the cell is blank or no number.
-double figure(const Row& row, std::string_view column) {
-  try {
-    return row.number(column, 0);
-  } catch (const core::Error&) {
-    return 0;
-  }
+/// A figure, or 0 where the cell is blank or cannot be read.
+template <class T>
+double figure(const std::optional<T>& cell) {
+  return static_cast<double>(cell.value_or(T{}));
 }
 
-std::string from_notes(const Row& row) {
+std::string from_notes(const RunRow& row) {
   static constexpr std::array<const char*, 3> kWords = {"inconsistent", "contradict", "impossible"};
-  return contains_any(row.lower_text("notes"), kWords) ? "its notes say so" : "";
+  return contains_any(lower(row.notes), kWords) ? "its notes say so" : "";
 }
 
-std::string from_degrees(const Row& row) {
+std::string from_degrees(const RunRow& row) {
   // Blank degrees follow from the others; only a sequence is taken as whole.
   const double product =
-      figure(row, "dp") * figure(row, "tp") * figure(row, "pp") * std::max(1.0, figure(row, "cp"));
-  const double gpus = figure(row, "n_gpus");
+      figure(row.dp) * figure(row.tp) * figure(row.pp) * std::max(1.0, figure(row.cp));
+  const double gpus = figure(row.n_gpus);
   if (product > 0 && gpus > 0 && product != gpus) {
     return fmt::format("{:g} GPUs, but the degrees make {:g}", gpus, product);
   }
-  const double batch = figure(row, "global_batch");
-  const double replicas = figure(row, "dp");
+  const double batch = figure(row.global_batch);
+  const double replicas = figure(row.dp);
   return batch > 0 && batch < replicas
              ? fmt::format("a global batch of {:g} for {:g} replicas", batch, replicas)
              : "";
@@ -43,13 +40,13 @@ std::string from_degrees(const Row& row) {
 /// Tokens a second against a step time or TFLOP/s of the same row. Steps are counted exactly, so 5
 /// % is rounding at most; FLOPs are counted with or without causal masks and recomputation, which
 /// is 0.7 to 1.5 of full attention's.
-std::string from_figures(const Row& row) {
+std::string from_figures(const RunRow& row) {
   constexpr double kRounding = 0.05;
-  const double tokens = figure(row, "measured_tokens_per_s_per_gpu");
-  for (const char* column : {"measured_step_time_s", "step_time_s"}) {
-    const double step = figure(row, column);
+  const double tokens = figure(row.measured_tokens_per_s_per_gpu);
+  for (const auto& cell : {row.measured_step_time_s, row.step_time_s}) {
+    const double step = figure(cell);
     const double per_gpu =
-        figure(row, "global_batch") * figure(row, "seq_len") / std::max(1.0, figure(row, "n_gpus"));
+        figure(row.global_batch) * figure(row.seq_len) / std::max(1.0, figure(row.n_gpus));
     if (step > 0 && tokens > 0 && per_gpu > 0 &&
         std::abs(per_gpu / step / tokens - 1) > kRounding) {
       return fmt::format("{:.4g} tokens/s/GPU, but its step time makes {:.4g}", tokens,
@@ -58,10 +55,10 @@ std::string from_figures(const Row& row) {
   }
   constexpr double kLeast = 0.7;
   constexpr double kMost = 1.5;
-  for (const char* column :
-       {"measured_tflops_per_gpu", "published_tflops_per_gpu", "tflops_per_gpu"}) {
-    const double stated = figure(row, column);
-    const double counted = tokens * figure(row, "model_flops_per_token") / 1e12;
+  for (const auto& cell :
+       {row.measured_tflops_per_gpu, row.published_tflops_per_gpu, row.tflops_per_gpu}) {
+    const double stated = figure(cell);
+    const double counted = tokens * figure(row.model_flops_per_token) / 1e12;
     if (stated > 0 && counted > 0 && (stated < kLeast * counted || stated > kMost * counted)) {
       return fmt::format("{:.4g} TFLOP/s stated, but its tokens/s make {:.4g}", stated, counted);
     }
@@ -69,67 +66,13 @@ std::string from_figures(const Row& row) {
   return "";
 }
 
-/// All that makes a configuration, its source included.
-std::string configuration(const Row& row) {
-  static constexpr std::array<const char*, 44> kColumns = {"gpu",
-                                                           "n_gpus",
-                                                           "gpus_per_node",
-                                                           "nics_per_node",
-                                                           "nic_gbps",
-                                                           "nvlink_domain",
-                                                           "model",
-                                                           "arch",
-                                                           "n_layers",
-                                                           "d_model",
-                                                           "n_heads",
-                                                           "n_kv_heads",
-                                                           "d_ffn",
-                                                           "seq_len",
-                                                           "n_experts",
-                                                           "top_k",
-                                                           "global_batch",
-                                                           "micro_batch",
-                                                           "tp",
-                                                           "sequence_parallel",
-                                                           "pp",
-                                                           "vpp",
-                                                           "cp",
-                                                           "ep",
-                                                           "sharding",
-                                                           "shard_group_size",
-                                                           "recompute",
-                                                           "recompute_detail",
-                                                           "precision",
-                                                           "precision_detail",
-                                                           "era",
-                                                           "tp_comm_overlap",
-                                                           "cuda_graph",
-                                                           "cpu_offload_layers",
-                                                           "moe_a2a_overlap",
-                                                           "torch_compile",
-                                                           "async_tp",
-                                                           "moe_routing",
-                                                           "attention",
-                                                           "vocab",
-                                                           "head_dim",
-                                                           "gated_mlp",
-                                                           "not_stated",
-                                                           "network"};
-  const std::string& id = row.text("id");
-  std::string all = id.substr(0, id.rfind('-'));
-  for (const char* column : kColumns) {
-    all += "|" + row.text(column);
-  }
-  return all;
-}
-
 /// Whether the layout is stated, so that equal rows are one configuration.
-bool layout_stated(const Row& row) {
+bool layout_stated(const RunRow& row) {
   static constexpr std::array<const char*, 5> kFields = {"micro_batch", "recompute", "tp", "pp",
                                                          "precision"};
   return std::all_of(kFields.begin(), kFields.end(),
                      [&](const char* field) { return row.certain(field); }) &&
-         (row.certain("vpp") || figure(row, "pp") <= 1);
+         (row.certain("vpp") || figure(row.pp) <= 1);
 }
 
 struct Repeat {
@@ -179,13 +122,13 @@ std::vector<std::string> contradictions(const import::CsvTable& table) {
   std::vector<std::string> why(table.rows());
   std::map<std::string, std::vector<Repeat>> groups;
   for (std::size_t index = 0; index < table.rows(); ++index) {
-    const Row row(table, index);
+    const RunRow row = read_run_row(table, index);
     for (const auto& check : {from_notes, from_degrees, from_figures}) {
       why[index] = why[index].empty() ? check(row) : why[index];
     }
-    const double measured = figure(row, "measured_tokens_per_s_per_gpu");
+    const double measured = figure(row.measured_tokens_per_s_per_gpu);
     if (measured > 0 && layout_stated(row)) {
-      groups[configuration(row)].push_back({index, measured, row.text("release")});
+      groups[configuration_text(row)].push_back({index, measured, row.release});
     }
   }
   for (const auto& [name, repeats] : groups) {

@@ -39,9 +39,10 @@ double memory_word(const std::string& word) {
   while (digits < word.size() && std::isdigit(static_cast<unsigned char>(word[digits])) != 0) {
     ++digits;
   }
+  constexpr std::size_t kMostDigits = 6;  // no GPU has a petabyte
   const std::string unit = word.substr(digits);
   return digits > 0 && (unit == "g" || unit == "gb" || unit == "gib")
-             ? std::stod(word.substr(0, digits))
+             ? std::stod(word.substr(0, std::min(digits, kMostDigits)))
              : 0;
 }
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <fmt/format.h>
 
+#include "sim/core/checked.h"
 #include "sim/core/error.h"
 #include "sim/validation/run_parts.h"
 #include "sim/workload/memory/offload.h"
@@ -15,24 +16,31 @@ using workload::Recompute;
 using workload::RecomputePart;
 using workload::Sharding;
 
-/// Replicas x stated degrees, without one of them; 0: the replicas are not stated.
-int known_product(const Row& row, const char* without) {
-  int product = row.integer("dp", 0);
-  for (const char* column : {"tp", "pp", "cp"}) {
-    if (std::string_view(column) != without) {
-      product *= row.integer(column, 0);
+struct NamedDegree {
+  const char* column;
+  Degree degree;
+};
+constexpr std::array<NamedDegree, 3> kDegreeColumns{
+    {{"tp", &RunRow::tp}, {"pp", &RunRow::pp}, {"cp", &RunRow::cp}}};
+
+/// Replicas x stated degrees, without one of them; 0: one is not stated, or they fill no machine.
+int known_product(const RunRow& row, Degree without) {
+  core::Checked product = row.dp.value_or(0);
+  for (const auto& [column, degree] : kDegreeColumns) {
+    if (degree != without) {
+      product = product * (row.*degree).value_or(0);
     }
   }
-  return product;
+  return product.as<int>().value_or(0);
 }
 
 /// A degree as stated, or as it follows from the others, or `otherwise`.
-int degree(const Row& row, const char* column, int otherwise) {
-  if (row.integer(column, 0) > 0) {
-    return row.integer(column, 0);
+int degree_or(const RunRow& row, Degree degree, int otherwise) {
+  if (row.*degree) {
+    return *(row.*degree);
   }
-  const int others = known_product(row, column);
-  const int gpus = row.integer("n_gpus", 0);
+  const int others = known_product(row, degree);
+  const int gpus = row.n_gpus.value_or(0);
   return others > 0 && gpus % others == 0 ? gpus / others : otherwise;
 }
 
@@ -69,10 +77,10 @@ int usual_virtual_stages(int most, int layers, int pipeline, int micro_batches) 
 }
 
 /// Sequences of the usual micro-batch that divide those of a replica.
-int usual_micro_batch(const Row& row, const workload::UsualRunSpec& usual, int ranks) {
-  const int wanted = std::max(1, usual.micro_batch_tokens / row.integer("seq_len", 1));
-  const int replicas = std::max(1, row.integer("n_gpus", 1) / ranks);
-  const int sequences = row.integer("global_batch", 1) / replicas;
+int usual_micro_batch(const RunRow& row, const workload::UsualRunSpec& usual, int ranks) {
+  const int wanted = std::max(1, usual.micro_batch_tokens / row.seq_len.value_or(1));
+  const int replicas = std::max(1, row.n_gpus.value_or(1) / ranks);
+  const int sequences = row.global_batch.value_or(1) / replicas;
   int size = std::max(1, std::min(wanted, sequences));
   while (size > 1 && sequences % size != 0) {
     --size;
@@ -82,15 +90,16 @@ int usual_micro_batch(const Row& row, const workload::UsualRunSpec& usual, int r
 
 /// Chunks of a stage as stated; the usual where the row is silent or its micro-batches are too few
 /// for what it says.
-void set_virtual_stages(const Row& row,
+void set_virtual_stages(const RunRow& row,
                         const workload::UsualRunSpec& usual,
                         const workload::ModelSpec& model,
                         int ranks,
                         workload::ParallelismSpec& p,
                         Assumed& assumed) {
-  const int replicas = std::max(1, row.integer("n_gpus", 1) / ranks);
-  const int micro_batches = row.integer("global_batch", 1) / (replicas * p.micro_batch);
-  const int stated = row.certain("vpp") ? row.positive("vpp", 0) : 0;
+  const int replicas = std::max(1, row.n_gpus.value_or(1) / ranks);
+  const auto micro_batches =
+      static_cast<int>(row.global_batch.value_or(1) / (std::int64_t{replicas} * p.micro_batch));
+  const int stated = row.certain("vpp") ? row.vpp.value_or(0) : 0;
   const bool enough = stated <= 1 || micro_batches >= p.pipeline;
   p.virtual_stages = stated > 0 && enough
                          ? stated
@@ -135,11 +144,11 @@ std::vector<RecomputePart> parts_in_words(const std::string& detail) {
 
 /// Recomputation in a table's words. "Block" and "partial" are of a number of layers that is not
 /// stated: every second one is taken, half way between none and all.
-void set_recompute(const Row& row,
+void set_recompute(const RunRow& row,
                    const workload::UsualRunSpec& usual,
                    workload::ParallelismSpec& p,
                    Assumed& assumed) {
-  const std::string word = row.lower_text("recompute");
+  const std::string word = lower(row.recompute);
   if (!row.certain("recompute")) {
     assume(assumed, "recompute");
   }
@@ -162,9 +171,9 @@ void set_recompute(const Row& row,
   } else if (word.starts_with("selective") || word == "attention" || word == "core_attn") {
     p.recompute = Recompute::selective;
   } else if (!word.empty()) {
-    throw core::Error("unknown recompute '" + row.text("recompute") + "'");
+    throw core::Error("unknown recompute '" + row.recompute + "'");
   }
-  const std::string& detail = row.text("recompute_detail");
+  const std::string& detail = row.recompute_detail;
   if (p.recompute == Recompute::selective && contains(detail, "SAVE_DOT_ONLY")) {
     p.recompute =
         Recompute::none;  // element-wise operations only: the profile's recompute_elementwise
@@ -176,7 +185,7 @@ void set_recompute(const Row& row,
 }
 
 /// "zero-3", "ZeRO3", "fsdp2", "hsdp", "1" ...; the usual one where nothing is stated.
-Sharding sharding_of(const Row& row, const workload::UsualRunSpec& usual, Assumed& assumed) {
+Sharding sharding_of(const RunRow& row, const workload::UsualRunSpec& usual, Assumed& assumed) {
   static constexpr std::pair<const char*, Sharding> kWords[] = {
       {"0", Sharding::zero0},
       {"none", Sharding::zero0},
@@ -204,13 +213,13 @@ Sharding sharding_of(const Row& row, const workload::UsualRunSpec& usual, Assume
       {"mics", Sharding::hsdp},
       {"distributedoptimizer", Sharding::zero1}};
   std::string word;
-  for (const char c : row.lower_text("sharding")) {
+  for (const char c : lower(row.sharding)) {
     word += std::isalnum(static_cast<unsigned char>(c)) != 0 ? std::string(1, c) : "";
   }
   const bool zero = word.starts_with("zero");
   word = zero ? word.substr(4) : word;
   if (zero && word.empty()) {
-    throw core::Error("unknown sharding '" + row.text("sharding") + "'");  // which stage?
+    throw core::Error("unknown sharding '" + row.sharding + "'");  // which stage?
   }
   if (!row.certain("sharding")) {
     assume(assumed, "sharding");
@@ -223,10 +232,10 @@ Sharding sharding_of(const Row& row, const workload::UsualRunSpec& usual, Assume
       return sharding;
     }
   }
-  throw core::Error("unknown sharding '" + row.text("sharding") + "'");
+  throw core::Error("unknown sharding '" + row.sharding + "'");
 }
 
-void set_sharding(const Row& row,
+void set_sharding(const RunRow& row,
                   const workload::UsualRunSpec& usual,
                   workload::ParallelismSpec& p,
                   Assumed& assumed) {
@@ -234,9 +243,9 @@ void set_sharding(const Row& row,
   if (p.sharding != Sharding::hsdp) {
     return;
   }
-  const int group = row.integer("shard_group_size", row.integer("gpus_per_node", 8));
-  const int ranks = row.integer("n_gpus", 1) / (p.tensor * p.pipeline);
-  if (!row.stated("shard_group_size")) {
+  const int group = row.shard_group_size.value_or(row.gpus_per_node.value_or(8));
+  const int ranks = row.n_gpus.value_or(1) / (p.tensor * p.pipeline);
+  if (!row.shard_group_size) {
     assume(assumed, "shard_group_size");
   }
   if (group < ranks) {
@@ -248,11 +257,11 @@ void set_sharding(const Row& row,
 
 /// The most expert-parallel ranks that share NVLink, divide the experts and, with the tensor ranks
 /// inside an expert, a stage's ranks.
-int usual_expert_ranks(const Row& row,
+int usual_expert_ranks(const RunRow& row,
                        const workload::ModelSpec& model,
                        const workload::ParallelismSpec& p) {
-  const int domain = row.integer("nvlink_domain", row.integer("gpus_per_node", 8));
-  const int ranks = row.integer("n_gpus", 1) / p.pipeline;
+  const int domain = row.nvlink_domain.value_or(row.gpus_per_node.value_or(8));
+  const int ranks = row.n_gpus.value_or(1) / p.pipeline;
   int best = 1;
   for (int expert = 2; expert * p.expert_tensor <= std::min(domain, ranks); ++expert) {
     const bool divides =
@@ -262,35 +271,35 @@ int usual_expert_ranks(const Row& row,
   return best;
 }
 
-void set_experts(const Row& row,
+void set_experts(const RunRow& row,
                  const workload::FrameworkSpec& framework,
                  const workload::ModelSpec& model,
                  workload::ParallelismSpec& p,
                  Assumed& assumed) {
   if (!model.moe) {
-    if (row.integer("ep", 1) > 1) {
+    if (row.ep.value_or(1) > 1) {
       assume(assumed, "ep");  // a dense model has none
     }
     return;
   }
-  p.expert = row.positive("ep", 1);
+  p.expert = row.ep.value_or(1);
   const bool follow = framework.usual.experts_follow_tensor && !model.latent;
-  p.expert_tensor = row.positive("etp", follow ? p.tensor : 1);
-  if (row.positive("ep", 0) == 0) {
+  p.expert_tensor = row.etp.value_or(follow ? p.tensor : 1);
+  if (!row.ep) {
     p.expert = usual_expert_ranks(row, model, p);
   }
-  if (!row.certain("ep") || row.positive("ep", 0) == 0) {
+  if (!row.certain("ep")) {
     assume(assumed, "ep");
   }
 }
 
 /// Layers whose activations the row says are offloaded (Transformer Engine's cpu_offloading); at
 /// most all but the last of a chunk, none where chunks have one layer.
-void set_offload(const Row& row,
+void set_offload(const RunRow& row,
                  const workload::ModelSpec& model,
                  workload::ParallelismSpec& p,
                  Assumed& assumed) {
-  const int stated = row.integer("cpu_offload_layers", 0);
+  const int stated = row.cpu_offload_layers.value_or(0);
   if (stated <= 0) {
     return;
   }
@@ -313,14 +322,14 @@ void assume(Assumed& assumed, const std::string& field) {
   }
 }
 
-bool degree_open(const Row& row, const char* column) { return degree(row, column, 0) == 0; }
+bool degree_open(const RunRow& row, Degree degree) { return degree_or(row, degree, 0) == 0; }
 
 int padded_vocabulary(int stated, const workload::UsualRunSpec& usual, int tensor) {
   const int unit = usual.vocabulary_multiple > 1 ? usual.vocabulary_multiple * tensor : 1;
   return (stated + unit - 1) / unit * unit;
 }
 
-workload::ParallelismSpec row_parallelism(const Row& row,
+workload::ParallelismSpec row_parallelism(const RunRow& row,
                                           const workload::FrameworkSpec& framework,
                                           const workload::ModelSpec& model,
                                           Degrees open,
@@ -328,22 +337,22 @@ workload::ParallelismSpec row_parallelism(const Row& row,
   const workload::UsualRunSpec& usual = framework.usual;
   constexpr int kLongSequence = 16384;  // shorter ones are hardly ever divided
   workload::ParallelismSpec p;
-  p.tensor = degree(row, "tp", open.tensor);
-  p.pipeline = degree(row, "pp", open.pipeline);
-  p.context = degree(row, "cp", 1);
-  for (const char* column : {"tp", "pp", "cp"}) {
-    const bool matters =
-        std::string_view(column) != "cp" || row.integer("seq_len", 0) > kLongSequence;
-    if (matters && (degree_open(row, column) || row.listed("not_stated", column))) {
+  p.tensor = degree_or(row, &RunRow::tp, open.tensor);
+  p.pipeline = degree_or(row, &RunRow::pp, open.pipeline);
+  p.context = degree_or(row, &RunRow::cp, 1);
+  for (const auto& [column, degree] : kDegreeColumns) {
+    const bool matters = degree != &RunRow::cp || row.seq_len.value_or(0) > kLongSequence;
+    if (matters && (degree_open(row, degree) || row.listed_as_not_stated(column))) {
       assume(assumed, column);
     }
   }
-  p.sequence = p.tensor > 1 &&
-               (row.stated("sequence_parallel") ? row.yes("sequence_parallel") : usual.sequence);
+  p.sequence =
+      p.tensor > 1 &&
+      (row.sequence_parallel.has_value() ? row.sequence_parallel.value_or(false) : usual.sequence);
   if (p.tensor > 1 && !row.certain("sequence_parallel")) {
     assume(assumed, "sequence_parallel");
   }
-  if (contains(row.text("source"), "Llama 3 Herd")) {
+  if (contains(row.source, "Llama 3 Herd")) {
     p.context_kind = workload::ContextKind::all_gather;  // the paper's section 3.3.2
   }
   if (model.window > 0 && p.context > 1) {
@@ -353,12 +362,17 @@ workload::ParallelismSpec row_parallelism(const Row& row,
   if (!row.certain("micro_batch")) {
     assume(assumed, "micro_batch");
   }
-  if (p.pipeline > model.layers || row.integer("vpp", 1) > model.layers) {
-    throw core::Error(fmt::format("pp {} x vpp {} of {} layers", p.pipeline, row.integer("vpp", 1),
-                                  model.layers));
+  if (p.pipeline > model.layers || row.vpp.value_or(1) > model.layers) {
+    throw core::Error(
+        fmt::format("pp {} x vpp {} of {} layers", p.pipeline, row.vpp.value_or(1), model.layers));
   }
-  const int ranks = p.tensor * p.pipeline * p.context;
-  p.micro_batch = row.positive("micro_batch", usual_micro_batch(row, usual, ranks));
+  const core::Checked product = core::Checked(p.tensor) * p.pipeline * p.context;
+  if (core::Checked(row.n_gpus.value_or(1)) < product) {
+    throw core::Error(fmt::format("tp {} x pp {} x cp {} are more ranks than {} GPUs", p.tensor,
+                                  p.pipeline, p.context, row.n_gpus.value_or(1)));
+  }
+  const auto ranks = static_cast<int>(product.value());
+  p.micro_batch = row.micro_batch.value_or(usual_micro_batch(row, usual, ranks));
   set_virtual_stages(row, usual, model, ranks, p, assumed);
   set_sharding(row, usual, p, assumed);
   set_experts(row, framework, model, p, assumed);

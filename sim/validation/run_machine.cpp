@@ -69,8 +69,8 @@ training::NodeSpec slot_node(const gpu::GpuSpec& gpu, const Catalogue& catalogue
 
 /// GPUs of one node of this run.
 /// @throws core::Error if the GPUs do not fill whole nodes
-int node_gpus(const Row& row, int usual, int gpus, Assumed& assumed) {
-  const int stated = row.integer("gpus_per_node", 0);
+int node_gpus(const RunRow& row, int usual, int gpus, Assumed& assumed) {
+  const int stated = row.gpus_per_node.value_or(0);
   if (stated < 1 && gpus > 1) {
     assume(assumed, "gpus_per_node");
   }
@@ -89,9 +89,12 @@ int node_gpus(const Row& row, int usual, int gpus, Assumed& assumed) {
   return fitting;
 }
 
-void set_scale_up(const Row& row, int gpus, const Catalogue& catalogue, training::NodeSpec& node) {
+void set_scale_up(const RunRow& row,
+                  int gpus,
+                  const Catalogue& catalogue,
+                  training::NodeSpec& node) {
   const int usual = node.scale_up.domain_gpus;
-  const int stated = row.integer("nvlink_domain", usual);
+  const int stated = row.nvlink_domain.value_or(usual);
   if (stated < std::min(node.gpus, usual) && node.scale_up.kind == network::ScaleUpKind::nvswitch) {
     // A domain smaller than the node: the GPUs meet over PCIe, as in the catalogue's server with
     // slots.
@@ -102,11 +105,11 @@ void set_scale_up(const Row& row, int gpus, const Catalogue& catalogue, training
 
 /// Cards of a node: the row's columns, else its words, else those of the catalogue's node.
 void set_cards(
-    const Row& row, bool several_nodes, Assumed& assumed, network::NicSpec& nic, int gpus) {
-  const std::string words = row.lower_text("network");
+    const RunRow& row, bool several_nodes, Assumed& assumed, network::NicSpec& nic, int gpus) {
+  const std::string words = lower(row.network);
   const WordedCards worded = cards_in_words(words);
-  const double stated_count = row.number("nics_per_node", 0);
-  const double stated_rate = row.number("nic_gbps", 0);
+  const double stated_count = row.nics_per_node.value_or(0);
+  const double stated_rate = row.nic_gbps.value_or(0);
   const double count = stated_count >= 1  ? stated_count
                        : worded.count > 0 ? worded.count
                                           : std::min(nic.count, gpus);
@@ -165,13 +168,13 @@ int filled_domain(int most, int node_gpus, int gpus) {
   return nodes * node_gpus;
 }
 
-training::ClusterSpec row_cluster(const Row& row,
+training::ClusterSpec row_cluster(const RunRow& row,
                                   const std::string& gpu_entry,
                                   const Catalogue& catalogue,
                                   Assumed& assumed) {
   training::ClusterSpec c;
   c.node = node_of_gpu(gpu_entry, catalogue, assumed);
-  const int gpus = row.integer("n_gpus", 0);
+  const int gpus = row.n_gpus.value_or(0);
   const int usual = c.node.gpus;
   c.node.gpus = node_gpus(row, usual, gpus, assumed);
   c.node.nic.count = std::max(c.node.nic.count, c.node.nic.count * c.node.gpus / usual);
@@ -183,7 +186,7 @@ training::ClusterSpec row_cluster(const Row& row,
   c.fabric.topology = c.node.nic.count < c.node.gpus ? network::Topology::fat_tree
                                                      : network::Topology::rail_optimized;
   c.fabric.link_bandwidth = c.node.nic.bandwidth;
-  if (contains(row.lower_text("network"), "omni-path")) {
+  if (contains(lower(row.network), "omni-path")) {
     c.fabric.efficiency = catalogue.fabrics.at("omni-path-100").efficiency;
   }
   c.storage.name = "none";

@@ -54,7 +54,7 @@ int filled_domain(int most, int node_gpus, int gpus);
 
 /// The machine: node of the GPU's catalogue entry with what the row states in place of its figures.
 /// @throws core::Error if GPUs and nodes do not fit
-training::ClusterSpec row_cluster(const Row& row,
+training::ClusterSpec row_cluster(const RunRow& row,
                                   const std::string& gpu_entry,
                                   const Catalogue& catalogue,
                                   Assumed& assumed);
@@ -62,20 +62,23 @@ training::ClusterSpec row_cluster(const Row& row,
 /// The model. Blank columns are those of the catalogue's model of the same shape, where there is
 /// one.
 /// @throws core::Error if its architecture or attention is not modelled, or its shape is not stated
-workload::ModelSpec row_model(const Row& row, const Catalogue& catalogue, Assumed& assumed);
+workload::ModelSpec row_model(const RunRow& row, const Catalogue& catalogue, Assumed& assumed);
 
 /// Tensor and pipeline degrees where a row states none and none follows from the others.
 struct Degrees {
   int tensor = 1, pipeline = 1;
 };
 
-/// Whether a degree ("tp", "pp", "cp") is neither stated nor follows from the GPUs, the replicas
+/// One of the columns tp, pp and cp.
+using Degree = std::optional<int> RunRow::*;
+
+/// Whether a degree is neither stated nor follows from the GPUs, the replicas
 /// and the other degrees.
-bool degree_open(const Row& row, const char* column);
+bool degree_open(const RunRow& row, Degree degree);
 
 /// The layout with these degrees where the row leaves them open.
 /// @throws core::Error if a word for sharding or recomputation is not known
-workload::ParallelismSpec row_parallelism(const Row& row,
+workload::ParallelismSpec row_parallelism(const RunRow& row,
                                           const workload::FrameworkSpec& framework,
                                           const workload::ModelSpec& model,
                                           Degrees open,

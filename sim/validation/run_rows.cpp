@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "sim/config/load.h"
+#include "sim/core/checked.h"
 #include "sim/core/error.h"
 #include "sim/training/step/step.h"
 #include "sim/validation/run_parts.h"
@@ -75,25 +76,25 @@ const workload::FrameworkSpec& profile(const Catalogue& catalogue, const std::st
 }
 
 /// Machine, model and software; the layout is still to come.
-training::Scenario row_without_layout(const Row& row,
+training::Scenario row_without_layout(const RunRow& row,
                                       const Catalogue& catalogue,
                                       Assumed& assumed) {
   training::Scenario s;
-  s.name = row.text("id");
-  const std::string gpu = gpu_entry(row.text("gpu"), catalogue, assumed);
+  s.name = row.id;
+  const std::string gpu = gpu_entry(row.gpu, catalogue, assumed);
   s.cluster = row_cluster(row, gpu, catalogue, assumed);
   s.model = row_model(row, catalogue, assumed);
-  s.training.sequence_length = row.integer("seq_len", 0);
-  s.training.global_batch = row.integer("global_batch", 0);
-  const bool rack = row.integer("nvlink_domain", 0) > 8 ||
+  s.training.sequence_length = row.seq_len.value_or(0);
+  s.training.global_batch = row.global_batch.value_or(0);
+  const bool rack = row.nvlink_domain.value_or(0) > 8 ||
                     s.cluster.node.scale_up.domain_gpus > s.cluster.node.gpus;
   s.training.framework = profile(catalogue, framework_entry(row, rack, assumed));
   apply_flags(row, s.training.framework);
   if (scores_in_memory(row, s.model, s.cluster.node.gpu.architecture)) {
     s.training.framework.fused_attention = false;
   }
-  if (row.stated("precision")) {
-    s.training.precision = precision_of(row.text("precision"));
+  if (!row.precision.empty()) {
+    s.training.precision = precision_of(row.precision);
   } else {
     s.training.precision = s.training.framework.usual.precision;
     assume(assumed, "precision");
@@ -107,16 +108,16 @@ training::Scenario row_without_layout(const Row& row,
 
 /// Degrees to try where a row leaves them open: tensor parallelism inside a node first, then
 /// stages.
-std::vector<Degrees> degrees_to_try(const Row& row, int node_gpus) {
+std::vector<Degrees> degrees_to_try(const RunRow& row, int node_gpus) {
   std::vector<Degrees> tries;
   constexpr int kMostStages = 64;
-  const int most_tensor = degree_open(row, "tp") ? node_gpus : 1;
+  const int most_tensor = degree_open(row, &RunRow::tp) ? node_gpus : 1;
   for (int tensor = 1; tensor <= most_tensor; tensor *= 2) {
     tries.push_back({tensor, 1});
   }
-  if (degree_open(row, "pp")) {
+  if (degree_open(row, &RunRow::pp)) {
     const int tensor = tries.back().tensor;
-    const int layers = row.integer("n_layers", 1);
+    const int layers = row.n_layers.value_or(1);
     for (int stages = 2; stages <= std::min(layers, kMostStages); ++stages) {
       if (layers % stages == 0 || (layers + 2) % stages == 0) {
         tries.push_back({tensor, stages});
@@ -127,9 +128,9 @@ std::vector<Degrees> degrees_to_try(const Row& row, int node_gpus) {
 }
 
 /// Recomputation to try: the usual kind and, where none is stated, the stronger ones.
-std::vector<Recompute> recompute_to_try(const Row& row, Recompute usual) {
+std::vector<Recompute> recompute_to_try(const RunRow& row, Recompute usual) {
   std::vector<Recompute> tries{usual};
-  if (row.stated("recompute")) {
+  if (!row.recompute.empty()) {
     return tries;
   }
   for (const Recompute stronger : {Recompute::selective, Recompute::full}) {
@@ -156,15 +157,22 @@ std::optional<double> memory_need(const training::Scenario& scenario) {
 void fit_batch(training::Scenario& s, Assumed& assumed) {
   const auto& p = s.parallelism;
   const int gpus = s.cluster.nodes * s.cluster.node.gpus;
-  const int unit = std::max(1, gpus / (p.tensor * p.pipeline * p.context)) * p.micro_batch;
+  const std::int64_t unit =
+      std::int64_t{std::max(1, gpus / (p.tensor * p.pipeline * p.context))} * p.micro_batch;
   if (s.training.global_batch % unit != 0) {
-    const int times = std::max(1, (s.training.global_batch + unit / 2) / unit);
-    s.training.global_batch = times * unit;
+    const std::int64_t times =
+        std::max<std::int64_t>(1, (s.training.global_batch + unit / 2) / unit);
+    const auto batch = core::narrow<int>(times * unit);
+    if (!batch) {
+      throw core::Error(fmt::format("micro_batch {} of a global batch of {} sequences",
+                                    p.micro_batch, s.training.global_batch));
+    }
+    s.training.global_batch = *batch;
     assume(assumed, "global_batch");
   }
 }
 
-training::Scenario with_layout(const Row& row, training::Scenario s, Assumed& assumed) {
+training::Scenario with_layout(const RunRow& row, training::Scenario s, Assumed& assumed) {
   // Recipes fit more than a model of memory says (offloads, allocators that give back): they
   // recompute more than usual only where memory is short by half.
   constexpr double kTooMuch = 1.5;
@@ -182,7 +190,7 @@ training::Scenario with_layout(const Row& row, training::Scenario s, Assumed& as
                                         : recompute_to_try(row, s.parallelism.recompute);
     for (const Recompute kind : kinds) {
       s.parallelism.recompute = kind;
-      if (kind == Recompute::selective && !row.stated("recompute")) {
+      if (kind == Recompute::selective && row.recompute.empty()) {
         s.parallelism.recompute_parts = s.training.framework.usual.selective_parts;
       }
       if (tries.size() == 1 && kinds.size() == 1) {
@@ -198,25 +206,18 @@ training::Scenario with_layout(const Row& row, training::Scenario s, Assumed& as
   return possible.value_or(s);
 }
 
-training::Scenario build(const Row& row, const Catalogue& catalogue, Assumed& assumed) {
+training::Scenario build(const RunRow& row, const Catalogue& catalogue, Assumed& assumed) {
   for (const char* column : {"gpu", "n_gpus", "n_layers", "d_model", "seq_len", "global_batch"}) {
     if (!row.stated(column)) {
       throw core::Error(std::string(column) + " is not stated");
     }
-    if (std::string_view(column) != "gpu" && row.integer(column, 0) < 1) {
-      throw core::Error(fmt::format("{} is {}", column, row.text(column)));
-    }
   }
-  constexpr int kMostLayers = 10000;
   constexpr double kMostTokens = 2e9;  // ten times the largest published steps
-  if (row.integer("n_layers", 0) > kMostLayers) {
-    throw core::Error(fmt::format("n_layers is {}", row.text("n_layers")));
-  }
-  const double tokens = row.number("seq_len", 0) * row.number("global_batch", 0);
+  const double tokens = static_cast<double>(*row.seq_len) * *row.global_batch;
   if (tokens > kMostTokens) {
     throw core::Error(
         fmt::format("global_batch is {}: {:.2g} tokens a step; it counts sequences, not tokens",
-                    row.text("global_batch"), tokens));
+                    *row.global_batch, tokens));
   }
   training::Scenario s = with_layout(row, row_without_layout(row, catalogue, assumed), assumed);
   s.calibration.relative_error =
@@ -245,11 +246,14 @@ Catalogue load_catalogue(const std::vector<std::filesystem::path>& roots) {
 }
 
 RowScenario row_scenario(const CsvTable& table, std::size_t index, const Catalogue& catalogue) {
-  const Row row(table, index);
+  const RunRow row = read_run_row(table, index);
   RowScenario out;
   try {
+    if (!row.problems.empty()) {
+      throw core::Error(row.problems);
+    }
     out.scenario = build(row, catalogue, out.assumed);
-    const auto shipped = catalogue.shipped.find(row.text("id"));
+    const auto shipped = catalogue.shipped.find(row.id);
     if (shipped != catalogue.shipped.end() && disagreement(row, shipped->second).empty()) {
       const double error = out.scenario->calibration.relative_error;
       out.scenario = shipped->second;

@@ -4,38 +4,41 @@ namespace headway::validation {
 
 namespace {
 
-bool is_mixture(const Row& row) {
-  return contains(row.lower_text("arch"), "moe") || contains(row.lower_text("arch"), "mixture") ||
-         row.integer("n_experts", 0) > 1;
+bool is_mixture(const RunRow& row) {
+  return contains(lower(row.arch), "moe") || contains(lower(row.arch), "mixture") ||
+         row.n_experts.value_or(0) > 1;
 }
 
 /// Year of the run; 2024 where the source has none.
-int year_of(const Row& row) { return row.integer("year", 2024); }
+int year_of(const RunRow& row) { return row.year.value_or(2024); }
 
 /// Megatron before FlashAttention: DeepSpeed's pipeline engine, sequence parallelism (or the
 /// selective recompute that came with it), or neither.
-std::string unfused_megatron(const Row& row) {
-  const std::string& source = row.text("source");
+std::string unfused_megatron(const RunRow& row) {
+  const std::string& source = row.source;
   if (contains(source, "BigScience") || contains(source, "DeepSpeed") ||
-      contains(source, "MT-NLG") || contains(row.lower_text("era"), "deepspeed")) {
-    return contains(row.lower_text("precision"), "bf16") ? "megatron-deepspeed-bf16-2022"
-                                                         : "megatron-deepspeed-2022";
+      contains(source, "MT-NLG") || contains(lower(row.era), "deepspeed")) {
+    return contains(lower(row.precision), "bf16") ? "megatron-deepspeed-bf16-2022"
+                                                  : "megatron-deepspeed-2022";
   }
   const bool with_sequence =
-      row.yes("sequence_parallel") || row.lower_text("recompute") == "selective";
-  const bool korthikanti = !row.stated("sequence_parallel") && contains(source, "Korthikanti");
+      row.sequence_parallel.value_or(false) || lower(row.recompute) == "selective";
+  const bool korthikanti = !row.sequence_parallel && contains(source, "Korthikanti");
   return with_sequence || korthikanti ? "megatron-sp-2022" : "megatron-lm-2021";
 }
 
 /// FSDP of 2023, or FSDP2 with compiled kernels.
-std::string pytorch(const Row& row, const std::string& words) {
+std::string pytorch(const RunRow& row, const std::string& words) {
   const bool second = contains(words, "titan") || contains(words, "fsdp2") ||
-                      row.stated("torch_compile") || row.stated("async_tp");
+                      row.torch_compile.has_value() || row.async_tp.has_value();
   return second ? "torchtitan" : "pytorch-fsdp";
 }
 
 /// Megatron-Core and what is built on it, by year, benchmark and, for mixtures, release.
-std::string megatron_core(const Row& row, const std::string& words, bool rack, Assumed& assumed) {
+std::string megatron_core(const RunRow& row,
+                          const std::string& words,
+                          bool rack,
+                          Assumed& assumed) {
   if (year_of(row) <= 2023) {
     return "megatron-core-2023";
   }
@@ -45,7 +48,7 @@ std::string megatron_core(const Row& row, const std::string& words, bool rack, A
   if (!is_mixture(row)) {
     return "megatron-core";
   }
-  const std::string& release = row.text("release");
+  const std::string& release = row.release;
   if (release.empty()) {
     assume(assumed, "release");
     return year_of(row) <= 2024 ? "nemo-2024" : "megatron-bridge-2025";
@@ -57,7 +60,7 @@ std::string megatron_core(const Row& row, const std::string& words, bool rack, A
 }
 
 /// The profile of a family of software that these words name; empty: they name none.
-std::string family(const Row& row, const std::string& words, bool rack, Assumed& assumed) {
+std::string family(const RunRow& row, const std::string& words, bool rack, Assumed& assumed) {
   static constexpr std::array<const char*, 5> kPyTorch = {"fsdp", "titan", "fairscale", "foundry",
                                                           "mosaic"};
   static constexpr std::array<const char*, 6> kJax = {"jax",   "maxtext",  "xla",
@@ -88,24 +91,24 @@ std::string family(const Row& row, const std::string& words, bool rack, Assumed&
 
 /// Without a known era: families that the source's words name, then fully sharded data parallelism,
 /// then Megatron of the year.
-std::string nearest(const Row& row, bool rack, Assumed& assumed) {
+std::string nearest(const RunRow& row, bool rack, Assumed& assumed) {
   assume(assumed, "era");
-  const std::string words = row.lower_text("era") + " " + row.lower_text("source");
-  const std::string sharding = row.lower_text("sharding");
+  const std::string words = lower(row.era) + " " + lower(row.source);
+  const std::string sharding = lower(row.sharding);
   const bool sharded = contains(sharding, "3") || contains(sharding, "sdp");
-  const bool megatron = contains(words, "megatron") || row.integer("pp", 1) > 1;
+  const bool megatron = contains(words, "megatron") || row.pp.value_or(1) > 1;
   // Megatron-Core's runs have sequence parallelism wherever they have tensor parallelism.
-  const bool without_sequence =
-      row.integer("tp", 1) > 1 && row.stated("sequence_parallel") && !row.yes("sequence_parallel");
+  const bool without_sequence = row.tp.value_or(1) > 1 && row.sequence_parallel.has_value() &&
+                                !row.sequence_parallel.value_or(false);
   if (!sharded && (year_of(row) <= 2022 || (megatron && without_sequence))) {
     // Of the first Megatrons only DeepSpeed's trained in bf16.
-    return contains(row.lower_text("precision"), "bf16") && !row.yes("sequence_parallel")
+    return contains(lower(row.precision), "bf16") && !row.sequence_parallel.value_or(false)
                ? "megatron-deepspeed-bf16-2022"
                : unfused_megatron(row);
   }
   static constexpr std::array<const char*, 5> kSharded = {"deepspeed", "zero", "hugging", "hf-",
                                                           "accelerate"};
-  const bool zero = !megatron && (sharded || contains_any(row.lower_text("era"), kSharded));
+  const bool zero = !megatron && (sharded || contains_any(lower(row.era), kSharded));
   if (const std::string named = family(row, words, rack, assumed); !named.empty() && !zero) {
     return named;
   }
@@ -123,38 +126,36 @@ bool whole_iteration_recorded(const std::string& flag) {
 }
 
 /// Number of a release, "25.05.04" of "v25.05.04".
-std::string release_number(const Row& row) {
-  const std::string& release = row.text("release");
+std::string release_number(const RunRow& row) {
+  const std::string& release = row.release;
   return release.starts_with('v') ? release.substr(1) : release;
 }
 
 }  // namespace
 
-std::string framework_entry(const Row& row, bool rack, Assumed& assumed) {
-  const std::string known = family(row, row.lower_text("era"), rack, assumed);
+std::string framework_entry(const RunRow& row, bool rack, Assumed& assumed) {
+  const std::string known = family(row, lower(row.era), rack, assumed);
   return known.empty() ? nearest(row, rack, assumed) : known;
 }
 
-void apply_flags(const Row& row, workload::FrameworkSpec& framework) {
-  for (const char* column : {"tp_comm_overlap", "async_tp"}) {
-    if (row.stated(column)) {
-      framework.tensor_overlap = row.yes(column);
-    }
+void apply_flags(const RunRow& row, workload::FrameworkSpec& framework) {
+  for (const auto& flag : {row.tp_comm_overlap, row.async_tp}) {
+    framework.tensor_overlap = flag.value_or(framework.tensor_overlap);
   }
-  if (row.stated("torch_compile")) {
-    framework.fused_elementwise = row.yes("torch_compile");
+  if (row.torch_compile.has_value()) {
+    framework.fused_elementwise = row.torch_compile.value_or(false);
   }
-  if (row.stated("moe_a2a_overlap")) {
-    framework.expert_overlap = row.yes("moe_a2a_overlap");
+  if (row.moe_a2a_overlap.has_value()) {
+    framework.expert_overlap = row.moe_a2a_overlap.value_or(false);
   }
-  if (row.stated("cuda_graph")) {
-    const std::string flag = row.lower_text("cuda_graph");
+  if (!row.cuda_graph.empty()) {
+    const std::string flag = lower(row.cuda_graph);
     framework.cuda_graphs = whole_iteration_recorded(flag);
     framework.attention_graphs = is_mixture(row) && contains(flag, "'attn'");
   }
 }
 
-bool scores_in_memory(const Row& row,
+bool scores_in_memory(const RunRow& row,
                       const workload::ModelSpec& model,
                       gpu::Architecture architecture) {
   const std::string release = release_number(row);

@@ -12,11 +12,11 @@ namespace headway::validation {
 /// Name of the framework profile that stands for a row's era; where the era is blank or not known,
 /// that of the nearest family and year, and `era` is assumed.
 /// @param rack  its GPUs share NVLink beyond a node
-std::string framework_entry(const Row& row, bool rack, Assumed& assumed);
+std::string framework_entry(const RunRow& row, bool rack, Assumed& assumed);
 
 /// Flags that the row states in place of the profile's: overlaps, graphs, compilation, exchange of
 /// experts.
-void apply_flags(const Row& row, workload::FrameworkSpec& framework);
+void apply_flags(const RunRow& row, workload::FrameworkSpec& framework);
 
 /// Whether the release of a row's software has no fused attention for it: latent attention with
 /// heads wider than 128 on Blackwell before Transformer Engine 2.5 and cuDNN 9.11 (June 2025, in
@@ -24,7 +24,7 @@ void apply_flags(const Row& row, workload::FrameworkSpec& framework);
 /// Source: NVIDIA/TransformerEngine, v2.3 and v2.5, common/fused_attn/fused_attn.cpp (heads of 192
 /// and 128, sm_arch_ >= 100) and pytorch/attention/dot_product_attention/utils.py
 /// ("Disabling FlashAttention as it does not support MLA").
-bool scores_in_memory(const Row& row,
+bool scores_in_memory(const RunRow& row,
                       const workload::ModelSpec& model,
                       gpu::Architecture architecture);
 

@@ -1,8 +1,8 @@
 #include "sim/validation/shipped_scenarios.h"
 
 #include <fstream>
+#include <optional>
 #include <sstream>
-#include <utility>
 
 #include "sim/config/load.h"
 
@@ -29,20 +29,25 @@ std::map<std::string, training::Scenario> load_shipped(const std::vector<fs::pat
   return shipped;
 }
 
-std::string disagreement(const Row& row, const training::Scenario& s) {
-  const std::pair<const char*, int> numbers[] = {{"n_gpus", s.cluster.nodes * s.cluster.node.gpus},
-                                                 {"n_layers", s.model.layers},
-                                                 {"d_model", s.model.hidden},
-                                                 {"seq_len", s.training.sequence_length},
-                                                 {"global_batch", s.training.global_batch},
-                                                 {"micro_batch", s.parallelism.micro_batch},
-                                                 {"tp", s.parallelism.tensor},
-                                                 {"pp", s.parallelism.pipeline},
-                                                 {"cp", s.parallelism.context},
-                                                 {"vpp", s.parallelism.virtual_stages}};
-  for (const auto& [column, value] : numbers) {
-    if (row.certain(column) && row.integer(column, 0) != value) {
-      return column;
+std::string disagreement(const RunRow& row, const training::Scenario& s) {
+  struct Number {
+    const char* column;
+    std::optional<int> stated;
+    int scenario = 0;
+  };
+  const Number numbers[] = {{"n_gpus", row.n_gpus, s.cluster.nodes * s.cluster.node.gpus},
+                            {"n_layers", row.n_layers, s.model.layers},
+                            {"d_model", row.d_model, s.model.hidden},
+                            {"seq_len", row.seq_len, s.training.sequence_length},
+                            {"global_batch", row.global_batch, s.training.global_batch},
+                            {"micro_batch", row.micro_batch, s.parallelism.micro_batch},
+                            {"tp", row.tp, s.parallelism.tensor},
+                            {"pp", row.pp, s.parallelism.pipeline},
+                            {"cp", row.cp, s.parallelism.context},
+                            {"vpp", row.vpp, s.parallelism.virtual_stages}};
+  for (const auto& number : numbers) {
+    if (row.certain(number.column) && number.stated != number.scenario) {
+      return number.column;
     }
   }
   return {};

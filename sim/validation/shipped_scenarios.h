@@ -20,6 +20,6 @@ std::map<std::string, training::Scenario> load_shipped(
 
 /// The first column whose number is not the scenario's; empty: the row is of this run. What the
 /// source does not state is the scenario's to say.
-std::string disagreement(const Row& row, const training::Scenario& scenario);
+std::string disagreement(const RunRow& row, const training::Scenario& scenario);
 
 }  // namespace headway::validation

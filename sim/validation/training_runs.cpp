@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numeric>
 #include <tbb/parallel_for.h>
-#include <tuple>
 
 #include "sim/core/error.h"
 #include "sim/core/statistics.h"
@@ -20,18 +19,18 @@ namespace {
 
 /// What a row is listed under.
 RunPrediction labelled(const CsvTable& table, std::size_t index) {
-  const Row row(table, index);
+  const RunRow row = read_run_row(table, index);
   RunPrediction p;
   p.id = table.text(index, "id");
   p.source = p.id.substr(0, p.id.rfind('-'));
-  p.group = row.text("group");
-  p.gpu = row.text("gpu");
-  p.precision = row.text("precision");
-  p.kind = row.text("arch");
-  p.model = row.text("model");
-  const std::string gpu = row.lower_text("gpu");
+  p.group = row.group;
+  p.gpu = row.gpu;
+  p.precision = row.precision;
+  p.kind = row.arch;
+  p.model = row.model;
+  const std::string gpu = lower(row.gpu);
   const bool amd = gpu.starts_with("mi") || contains(gpu, "amd") || contains(gpu, "instinct");
-  const bool dense = p.kind.empty() ? !row.stated("n_experts") : p.kind == "dense";
+  const bool dense = p.kind.empty() ? !row.n_experts : p.kind == "dense";
   p.part = amd                       ? "AMD"
            : dense                   ? "dense NVIDIA"
            : contains(p.kind, "moe") ? "mixtures of experts"
@@ -39,21 +38,18 @@ RunPrediction labelled(const CsvTable& table, std::size_t index) {
   return p;
 }
 
-/// Cells that are needed beside the configuration. @throws core::Error if one is no number or makes
-/// no sense
-void read_figures(const Row& row, RunPrediction& p) {
-  constexpr const char* kMeasured = "measured_tokens_per_s_per_gpu";
-  if (!row.stated(kMeasured)) {
+/// Figures that are needed beside the configuration. @throws core::Error if one cannot be read
+void read_figures(const RunRow& row, RunPrediction& p) {
+  if (!row.problems.empty()) {
+    throw core::Error(row.problems);
+  }
+  if (!row.measured_tokens_per_s_per_gpu) {
     throw core::Error("no measured tokens/s");
   }
-  const double measured = row.number(kMeasured, 0);
-  if (measured <= 0) {
-    throw core::Error(fmt::format("measured tokens/s of {}", row.text(kMeasured)));
-  }
-  p.gpus = row.integer("n_gpus", 0);
-  p.weight = row.number("weight", 1);
-  p.measured_memory = std::max(0.0, row.number("measured_peak_mem_gib", 0));
-  p.measured = measured;
+  p.gpus = row.n_gpus.value_or(0);
+  p.weight = row.weight.value_or(1);
+  p.measured_memory = row.measured_peak_mem_gib.value_or(0);
+  p.measured = *row.measured_tokens_per_s_per_gpu;
 }
 
 void fill_prediction(const training::StepResult& step, RunPrediction& p) {
@@ -70,7 +66,7 @@ RunPrediction predict_row(const CsvTable& table,
                           const std::string& contradiction) {
   RunPrediction p = labelled(table, index);
   try {
-    read_figures(Row(table, index), p);
+    read_figures(read_run_row(table, index), p);
     const RowScenario built = row_scenario(table, index, catalogue);
     p.assumed = built.assumed;
     if (!built.scenario) {
@@ -118,8 +114,7 @@ std::vector<RunPrediction> predict_runs(const CsvTable& table,
   if (table.rows() == 0) {
     throw core::Error(fmt::format("{} has no rows of published runs", table.file()));
   }
-  std::ignore = table.text(0, "id");
-  std::ignore = table.text(0, "measured_tokens_per_s_per_gpu");
+  check_run_columns(table);
   const auto against = contradictions(table);
   std::vector<RunPrediction> rows(chosen.size());
   tbb::parallel_for(std::size_t{0}, rows.size(), [&](std::size_t i) {

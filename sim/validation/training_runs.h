@@ -2,12 +2,14 @@
 // prediction an error.
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "sim/core/result_fields.h"
 #include "sim/import/csv.h"
 #include "sim/training/scenario.h"
 
@@ -60,6 +62,30 @@ struct RunPrediction {
   std::vector<std::string> assumed;  ///< fields that the source does not state
   std::string status;                ///< ok, ok-assumed, ok-contradictory: <why>, skipped:<reason>
   std::string status_class;          ///< the status up to its colon
+
+  template <class V>
+  void fields(V& v) const {
+    const auto where_predicted = [this](auto value) {
+      return predicted ? std::optional(value) : std::nullopt;
+    };
+    v.part("id", id, "name of the row in the input");
+    v.figure("measured_tokens_per_s_per_gpu", core::if_positive(measured), "1/s", "published",
+             core::positive);
+    v.figure("predicted_tokens_per_s_per_gpu", predicted, "1/s",
+             "`step.tokens_per_s_per_gpu`; null where the row cannot be predicted",
+             core::non_negative);
+    v.figure("error", error, "1", "predicted / published - 1");
+    v.figure("interval", where_predicted(std::array{low, high}), "1/s", "90 % prediction interval",
+             core::non_negative);
+    v.part("status", status,
+           "`ok`, `ok-assumed` (inputs were assumed), or `skipped:` and the reason");
+    v.part("assumed", assumed, "inputs that the source does not state");
+    v.part("part", part, "of the headline: dense NVIDIA, mixtures of experts, AMD");
+    v.figure("measured_peak_memory_gib", core::if_positive(measured_memory), "GiB",
+             "published, where the source states it", core::positive);
+    v.figure("predicted_peak_memory_gib", where_predicted(predicted_memory), "GiB",
+             "`memory.peak_bytes`", core::non_negative);
+  }
 };
 
 /// Predicts every row, in parallel; the order and the bits do not depend on the threads. A row that
@@ -87,6 +113,26 @@ struct RunSummary {
   double within_5 = 0, within_10 = 0, coverage_90 = 0;  ///< shares of the rows
   std::size_t n_memory = 0;  ///< rows whose source states the peak of memory
   double median_abs_memory_error = 0;
+
+  template <class V>
+  void fields(V& v) const {
+    const auto figure = [&](const char* key, double value, const char* meaning) {
+      v.figure(key, n > 0 ? std::optional(value) : std::nullopt, "1", meaning, core::non_negative);
+    };
+    v.figure("n", n, "", "rows predicted", core::non_negative);
+    v.figure("n_skipped", n_skipped, "", "rows not predicted", core::non_negative);
+    figure("median_abs_error", median_abs_error, "median of the absolute error");
+    figure("mean_abs_error", mean_abs_error, "mean of the absolute error");
+    figure("p90_abs_error", p90_abs_error, "90th percentile of the absolute error");
+    figure("within_5", within_5, "share of predicted rows with an absolute error up to 5 %");
+    figure("within_10", within_10, "the same up to 10 %");
+    figure("coverage_90", coverage_90, "share of measurements inside their 90 % interval");
+    v.figure("n_memory", n_memory, "", "rows whose source states the peak memory",
+             core::non_negative);
+    v.figure("median_abs_memory_error",
+             n_memory > 0 ? std::optional(median_abs_memory_error) : std::nullopt, "1",
+             "median of their absolute error", core::non_negative);
+  }
 };
 
 /// @param rows  all, or those of one source, GPU, precision or model kind

@@ -103,6 +103,18 @@ TEST_F(DrillVerb, EveryKindOfTheContractRuns) {
   }
 }
 
+TEST_F(DrillVerb, SaysWhyASlowCardCostsNothing) {
+  // Hashed uplinks collide: what crosses the slow card waits for a fuller cable anyway.
+  const auto outcome =
+      run("drill " HEADWAY_ROOT
+          "/configs/scenarios/small-llama-8b-64-h100.yaml --no-remedies "
+          "--fault link-half-rate --set cluster.fabric.routing=ecmp --set "
+          "cluster.fabric.topology=fat_tree --set cluster.fabric.ports_per_leaf=16");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("A step takes no longer: no flow crosses this card, or those "
+                                     "that do wait for a fuller link"));
+}
+
 TEST_F(DrillVerb, RemediesAreTheSameDrillRunAgain) {
   write_small("s.yaml", kRun);
   const json plain = json::parse(run("drill s.yaml --fault hang --format json").out);

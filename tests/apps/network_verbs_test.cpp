@@ -81,6 +81,52 @@ TEST_F(TopoVerb, SaysWhatIsMissingOrTooMuch) {
   EXPECT_EQ(run("topo none.yaml").code, 2);
 }
 
+TEST_F(TopoVerb, RefusesWhatCannotBeNumbered) {
+  const auto nodes = run("topo rail-optimized-ndr --nodes 268435456");
+  EXPECT_EQ(nodes.code, 2);
+  EXPECT_THAT(nodes.err, HasSubstr("268435456 nodes of 8 GPUs with 8 NICs in 1 planes have "
+                                   "12884901888 links, and at most 2147483648 can be numbered"));
+  const auto unread = run("topo rail-optimized-ndr --nodes 4 --set spine_oversubscription=2");
+  EXPECT_EQ(unread.code, 2);
+  EXPECT_THAT(unread.err, HasSubstr("fabric.spine_oversubscription 2 is of the cables between"));
+}
+
+TEST_F(CollectiveVerb, FeelsTheFabric) {
+  // 16 GPUs of a leaf send 48 of 64 parts of 1 GiB over a quarter of their 16 cables of 46 GB/s.
+  const std::string verb =
+      "collective all_to_all --cluster fat-tree-2-tier --nodes 8 --gpus 64 -b 1G -e 1G --format "
+      "json --set ports_per_leaf=16 --set leaf_oversubscription=";
+  const auto time = [&](const std::string& x) {
+    const auto outcome = run(verb + x);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return json::parse(outcome.out)["rows"][0]["time_s"].get<double>();
+  };
+  EXPECT_NEAR(time("1"), 20.4e-3, 0.1e-3);
+  EXPECT_NEAR(time("4"), 70.0e-3, 0.1e-3);
+  EXPECT_THAT(run(verb + "4").out,
+              HasSubstr("1 of 1 sizes take longer than on a fabric that carries "
+                        "whatever comes, up to 3.43 times: leaf 0 -> spines"));
+  const auto apart =
+      run("collective all_to_all --cluster rail-only-ndr --nodes 8 --gpus 64 --set pxn=false");
+  EXPECT_EQ(apart.code, 2);
+  EXPECT_THAT(apart.err, HasSubstr("are not joined, and PXN cannot cross NVLink"));
+}
+
+TEST_F(CollectiveVerb, CountsAMillionGpus) {
+  // 125,000 nodes: every GPU sends all but a millionth of 16 GiB over its NIC of 46 GB/s.
+  const auto outcome =
+      run("collective all_to_all --cluster rail-optimized-ndr-3-tier --nodes 125000 --gpus 1000000 "
+          "-b 16G -e 16G --format json");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const double time = json::parse(outcome.out)["rows"][0]["time_s"];
+  EXPECT_GT(time, 16e9 / 46e9);
+  const auto stepped =
+      run("collective all_to_all --cluster rail-optimized-ndr-3-tier --nodes 125000 --gpus 1000000 "
+          "-b 16G -e 16G --granularity stepped");
+  EXPECT_NE(stepped.code, 0);
+  EXPECT_THAT(stepped.err, HasSubstr("messages"));
+}
+
 TEST_F(CollectiveVerb, PrintsTheTableOfNcclTests) {
   const auto outcome =
       run("collective all_reduce --cluster dgx-superpod-h100-127 --gpus 64 -b 1M -e 4M -f 2");

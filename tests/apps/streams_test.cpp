@@ -118,7 +118,17 @@ TEST_F(Streams, NamesCannotCommandTheTerminal) {
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_EQ(outcome.out.find('\x1b'), std::string::npos);
   EXPECT_THAT(outcome.out, HasSubstr("\\x1b[31mred"));
-  EXPECT_EQ(run("check $'\\e[31m.yaml'").err.find('\x1b'), std::string::npos);
+  EXPECT_EQ(run("check '\x1b[31m.yaml'").err.find('\x1b'), std::string::npos);
+}
+
+TEST_F(Streams, AnImportedEntryPassesCheckWhateverTheNames) {
+  write("t.conf", "SwitchName=s Nodes=n[1-8]\n");
+  EXPECT_EQ(run("import slurm-topology t.conf --name '\xff'").err,
+            "headway import: --name: '\\xff' is not valid UTF-8\n");
+  write("\xff\x1b.conf", "SwitchName=s Nodes=n[1-8]\n");
+  EXPECT_EQ(run("import slurm-topology '\xff\x1b.conf' --out f.yaml").code, 0);
+  const auto check = run("check f.yaml");
+  EXPECT_EQ(check.code, 0) << check.err;
 }
 
 TEST_F(Streams, AFileThatIsNoConfigurationIsNotShown) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/network/fabric/fabric_graph.h"
+#include "sim/network/fabric/fabric_reach.h"
 
 #include "tests/network/fabric_fixture.h"
 
@@ -113,6 +114,45 @@ TEST(FabricReport, DragonflyIsConnectedInSevenLinks) {
   // GPU, NIC, leaf, gateway, gateway, leaf, NIC, GPU.
   EXPECT_EQ(r.diameter, 7);
   EXPECT_EQ(r.tiers.back().cables, 36U);
+}
+
+// The longest way is the same by coordinates as by a search of the whole graph.
+TEST(FabricReach, CountedIsSearched) {
+  int counted = 0;
+  for (const auto topology :
+       {Topology::fat_tree, Topology::rail_optimized, Topology::rail_only, Topology::multi_plane}) {
+    for (const int nodes : {1, 2, 5, 12}) {
+      for (const int ports : {2, 4, 8}) {
+        for (const int domain : {1, 2, 4, 8}) {
+          for (const auto kind : {ScaleUpKind::nvswitch, ScaleUpKind::mesh}) {
+            auto in = dgx_h100(nodes);
+            in.gpus_per_node = 4;
+            in.nic.count = ports == 8 ? 2 : 4;
+            in.fabric.topology = topology;
+            in.fabric.tiers = 3;
+            in.fabric.leaves_per_pod = nodes > 5 ? 2 : 0;
+            in.fabric.ports_per_leaf = ports;
+            in.fabric.planes = topology == Topology::multi_plane ? 2 : 1;
+            in.scale_up.kind = kind;
+            in.scale_up.domain_gpus = kind == ScaleUpKind::mesh ? std::min(domain, 4) : domain;
+            const Fabric fabric(in);
+            if (!can_count_reach(fabric)) {
+              EXPECT_TRUE(topology == Topology::rail_only && domain < 4);
+              continue;
+            }
+            const Reach a = counted_reach(fabric);
+            const Reach b = searched_reach(fabric);
+            EXPECT_EQ(a.diameter, b.diameter)
+                << core::to_word(topology) << ' ' << nodes << ' ' << ports << ' ' << domain;
+            EXPECT_EQ(a.connected, b.connected);
+            EXPECT_EQ(a.missed, b.missed);
+            ++counted;
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(counted, 300);
 }
 
 TEST(FabricReport, DrawsNodesAndSwitches) {

@@ -66,6 +66,82 @@ TEST(FabricShape, ListsEveryBrokenRule) {
   }
 }
 
+std::string refusal(const FabricInput& in) {
+  try {
+    const Fabric fabric(in);
+  } catch (const core::Error& e) {
+    return e.what();
+  }
+  return "accepted";
+}
+
+TEST(FabricShape, RefusesWhatWouldBeReadAndIgnored) {
+  auto in = flat_tree(64);
+  in.fabric.spine_oversubscription = 4;
+  in.fabric.leaves_per_pod = 2;
+  EXPECT_THAT(
+      refusal(in),
+      testing::HasSubstr("fabric.spine_oversubscription 4 is of the cables between spines and "
+                         "cores, and a fabric without cores has none: use "
+                         "fabric.leaf_oversubscription, or tiers 3"));
+  EXPECT_THAT(refusal(in), testing::HasSubstr("fabric.leaves_per_pod 2 divides the leaves among "
+                                              "pods, and a fabric of 2 tiers has one"));
+  in.fabric.tiers = 3;
+  EXPECT_EQ(refusal(in), "accepted");
+  in.fabric.topology = Topology::dragonfly;
+  EXPECT_THAT(refusal(in), testing::HasSubstr("a dragonfly has none"));
+}
+
+// Each of these wrapped a 32-bit number before, and links were written outside their table.
+TEST(FabricShape, RefusesCountsThatCannotBeNumbered) {
+  auto planes = dgx_h100(8);
+  planes.fabric.planes = 536870912;
+  EXPECT_THAT(refusal(planes),
+              testing::HasSubstr("8 nodes of 8 GPUs with 8 NICs in 536870912 planes "
+                                 "have 68719476992 links"));
+  EXPECT_THAT(refusal(dgx_h100(268435456)), testing::HasSubstr("links, and at most"));
+  auto gpus = dgx_h100(8);
+  gpus.gpus_per_node = 1073741824;
+  gpus.scale_up.domain_gpus = 1;
+  EXPECT_THAT(refusal(gpus), testing::HasSubstr("links, and at most"));
+  auto ports = flat_tree(64);
+  ports.fabric.ports_per_leaf = 2147483647;
+  ports.fabric.planes = 2;
+  EXPECT_THAT(refusal(ports), testing::HasSubstr("fabric.ports_per_leaf 2147483647 in 2 planes"));
+  auto cables = flat_tree(64);
+  cables.fabric.link_bandwidth = core::BytesPerSecond{1};
+  cables.nic.bandwidth = core::BytesPerSecond{1e18};
+  cables.fabric.ports_per_leaf = 1 << 22;
+  cables.nodes = 1 << 23;
+  EXPECT_THAT(refusal(cables), testing::HasSubstr("no switch has so many"));
+  auto mesh = dgx_h100(1 << 20);
+  mesh.scale_up.kind = ScaleUpKind::mesh;
+  mesh.gpus_per_node = 64;
+  mesh.scale_up.domain_gpus = 64;
+  EXPECT_THAT(refusal(mesh), testing::HasSubstr("links, and at most"));
+}
+
+TEST(Fabric, CountsItsLinksBeforeItBuildsThem) {
+  for (const auto topology : {Topology::fat_tree, Topology::rail_optimized, Topology::rail_only,
+                              Topology::multi_plane, Topology::dragonfly}) {
+    for (const auto routing : {Routing::adaptive, Routing::ecmp}) {
+      for (const auto kind : {ScaleUpKind::nvswitch, ScaleUpKind::mesh}) {
+        auto in = dgx_h100(24);
+        in.fabric.topology = topology;
+        in.fabric.routing = routing;
+        in.fabric.tiers = 3;
+        in.fabric.planes = topology == Topology::multi_plane ? 2 : 1;
+        in.fabric.leaves_per_pod = 8;
+        in.scale_up.kind = kind;
+        const Fabric fabric(in);
+        EXPECT_EQ(count_links(in, fabric.shape()).value(),
+                  static_cast<std::int64_t>(fabric.links().size()))
+            << core::to_word(topology);
+      }
+    }
+  }
+}
+
 TEST(FabricShape, OneTierRefusesMoreThanOneLeaf) {
   auto in = flat_tree(64);
   in.fabric.tiers = 1;

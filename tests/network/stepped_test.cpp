@@ -111,6 +111,37 @@ TEST(SteppedRing, TakesAlphaAndBytesOfEachStep) {
   }
 }
 
+TEST(SteppedRing, UsesEveryNicOfANode) {
+  // Eight rings of S / 8, each over a rail of its own: (n - 1) / n S / 8 through each NIC at 50
+  // GB/s, and the latencies of 63 hops along the chain, 8 of them of 4 us and more.
+  const double wire = 63.0 / 64 * 67108864 * 16 / 8 / 50e9;
+  for (const auto topology : {Topology::fat_tree, Topology::rail_optimized, Topology::rail_only}) {
+    for (const bool pxn : {true, false}) {
+      auto in = dgx_h100(8);
+      in.fabric.topology = topology;
+      in.fabric.pxn = pxn;
+      const CollectiveCall call{CollectiveKind::all_gather, k64MiB * 16, Algorithm::ring, {}};
+      const double time = static_cast<double>(run_stepped(Fabric(in), call, 64).end) * kTick;
+      EXPECT_GT(time, wire) << core::to_word(topology);
+      EXPECT_LT(time, wire * 1.02 + 63 * 6e-6) << core::to_word(topology);
+    }
+  }
+}
+
+TEST(SteppedRing, UsesEveryCableOfAMesh) {
+  // One node: in each of 7 rounds S / 8 goes out over 7 cables of rate / 7.
+  auto in = dgx_h100(1);
+  in.scale_up.kind = ScaleUpKind::mesh;
+  const CollectiveCall call{CollectiveKind::all_gather, k64MiB, Algorithm::ring, {}};
+  EXPECT_NEAR(static_cast<double>(run_stepped(Fabric(in), call, 8).end) * kTick,
+              7 * 1e-6 + 7.0 / 8 * 67108864 / 450e9, 1e-9);
+  // Two nodes, cables of 450 / 7 GB/s: each carries one ring's 15/16 of S / 8, as each NIC of 50
+  // does; so the NICs are what takes longest.
+  in.nodes = 2;
+  const double time = static_cast<double>(run_stepped(Fabric(in), call, 16).end) * kTick;
+  EXPECT_NEAR(time, 15.0 / 16 * 67108864 / 8 / 50e9, 15 * 6e-6);
+}
+
 TEST(SteppedRecursive, TakesLogarithmicallyManySteps) {
   for (const int n : {2, 8, 32}) {
     EXPECT_NEAR(flat_time(CollectiveKind::all_gather, Algorithm::recursive, k64MiB, n),
@@ -347,22 +378,49 @@ TEST(Granularity, FluidAndSteppedPutTheSameBytesOnTheNics) {
   const Fabric fabric(in);
   using K = CollectiveKind;
   using A = Algorithm;
-  for (const Case& c : {Case{K::all_reduce, A::tree}, Case{K::all_reduce, A::nvls_tree},
-                        Case{K::all_reduce, A::collnet}, Case{K::all_reduce, A::hierarchical},
-                        Case{K::all_to_all, A::pairwise}, Case{K::all_to_all, A::hierarchical},
-                        Case{K::all_gather, A::hierarchical},
+  for (const Case& c : {Case{K::all_reduce, A::ring}, Case{K::all_gather, A::ring},
+                        Case{K::reduce_scatter, A::ring}, Case{K::all_reduce, A::tree},
+                        Case{K::all_reduce, A::nvls_tree}, Case{K::all_reduce, A::collnet},
+                        Case{K::all_reduce, A::hierarchical}, Case{K::all_to_all, A::pairwise},
+                        Case{K::all_to_all, A::hierarchical}, Case{K::all_gather, A::hierarchical},
                         Case{K::reduce_scatter, A::hierarchical}, Case{K::all_reduce, A::recursive},
                         Case{K::all_gather, A::recursive}, Case{K::reduce_scatter, A::recursive}}) {
     const CollectiveCall call{c.kind, k64MiB, c.algorithm, {}};
     const LinkBytes fluid = fluid_bytes(fabric, call, 32);
     const LinkBytes stepped = stepped_bytes(fabric, call, 32);
     for (const auto& [link, bytes] : fluid) {
+      // A ring enters its domains anywhere: one of its 31 edges more or less is inside.
+      if (c.algorithm == A::ring && fabric.link(core::LinkId(link)).tier != Tier::nic) {
+        continue;
+      }
       const auto other = stepped.find(link);
       EXPECT_NEAR(other == stepped.end() ? 0 : other->second, bytes,
                   3 * 67108864.0 / kCoefficientUnit)
           << name_of(c) << ": " << fabric.describe(core::LinkId(link));
     }
   }
+}
+
+// A broadcast's rings end before the root, so that some NICs of its domain and the last carry less.
+TEST(Granularity, ABroadcastLoadsNoNicMoreThanItsPartOfTheArray) {
+  const Fabric fabric(dgx_h100(4));
+  const CollectiveCall call{CollectiveKind::broadcast, k64MiB, Algorithm::ring, {}};
+  const LinkBytes fluid = fluid_bytes(fabric, call, 32);
+  double most = 0, most_fluid = 0, sum = 0;
+  for (const auto& [link, bytes] : stepped_bytes(fabric, call, 32)) {
+    const bool nic = fabric.link(core::LinkId(link)).tier == Tier::nic;
+    most = std::max(most, nic ? bytes : 0);
+    sum += nic ? bytes : 0;
+  }
+  for (const auto& [link, bytes] : fluid) {
+    most_fluid =
+        std::max(most_fluid, fabric.link(core::LinkId(link)).tier == Tier::nic ? bytes : 0.0);
+  }
+  EXPECT_NEAR(most, 67108864.0 / 8, 1);
+  EXPECT_NEAR(most_fluid, 67108864.0 / 8, 67108864.0 / kCoefficientUnit);
+  // 7 of 8 rings come round to the root's domain: 3 + 7/8 crossings, each out of a NIC and into
+  // one.
+  EXPECT_NEAR(sum, 2 * (3 + 7.0 / 8) * 67108864, 10);
 }
 
 // What leaves all ranks is what the algorithm must move: (n - 1) S for a gather, a scatter or an
@@ -441,6 +499,8 @@ TEST(Stepped, RefusesByNameWhatAnAlgorithmCannotDo) {
   EXPECT_THAT(refusal(fabric, K::all_reduce, A::nvls_tree, 8), HasSubstr("several NVLink domains"));
   EXPECT_THAT(refusal(fabric, K::all_gather, A::nvls_tree, 16), HasSubstr("all_gather cannot"));
   EXPECT_THAT(refusal(fabric, K::all_to_all, A::ring, 16), HasSubstr("exchange of pairs"));
+  EXPECT_THAT(refusal(Fabric(flat_tree(4096)), K::all_to_all, A::pairwise, 4096),
+              HasSubstr("has 1.7e+07 messages, and each is simulated by itself, at most 1e+07"));
 }
 
 }  // namespace

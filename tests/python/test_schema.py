@@ -29,6 +29,17 @@ def test_run_with_and_without_a_campaign(small):
     run.validate(step_only.to_dict())
 
 
+def test_what_the_tables_say_of_checkpoints_is_in_the_result(small):
+    campaign = headway.run(small, set={"run.until.steps": 40_000_000}).campaign
+    assert campaign.checkpoint_interval_s > 0
+    assert campaign.checkpoint_load_s > 0
+    assert campaign.mean_time_between_interruptions_s > 0
+    assert campaign.steps.mean == pytest.approx(40_000_000)
+    total = sum(cause.mean for cause in campaign.interruptions_by_hazard)
+    assert total > 0
+    assert total == pytest.approx(campaign.interruptions.mean)
+
+
 def test_the_schema_refuses_what_the_contract_does_not_have(small):
     run = validator("headway.run-1.json")
     values = headway.run(small).to_dict()

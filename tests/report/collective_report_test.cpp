@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/core/error.h"
-#include "sim/report/nccl_tests_names.h"
+#include "sim/study/nccl_tests_names.h"
 
 namespace headway::report {
 namespace {
@@ -12,8 +12,8 @@ namespace {
 using core::CollectiveKind;
 using testing::HasSubstr;
 
-Machine two_nodes() {
-  Machine machine;
+study::Machine two_nodes() {
+  study::Machine machine;
   machine.name = "two nodes";
   machine.cluster.nodes = 2;
   machine.cluster.node.name = "node";
@@ -25,7 +25,7 @@ Machine two_nodes() {
 }
 
 /// A measured curve: the time is then known without any model.
-Machine with_curve() {
+study::Machine with_curve() {
   auto machine = two_nodes();
   network::CollectiveCurve curve;
   curve.points = {{core::Bytes(1048576), core::Seconds(20e-6)},
@@ -35,7 +35,7 @@ Machine with_curve() {
 }
 
 TEST(CollectiveReport, PrintsTheRowsOfNcclTests) {
-  const auto report = predict_collective(
+  const auto report = study::predict_collective(
       with_curve(), {CollectiveKind::all_reduce, 8, {1048576, 2097152}, "float"});
   // algbw = 1 MiB / 20 us = 52.43 GB/s; busbw = 2 x 7/8 of it.
   EXPECT_THAT(
@@ -53,7 +53,7 @@ TEST(CollectiveReport, RoundsPartsToSixteenBytesAsNcclTestsDoes) {
   // 8 ranks, float: 100 bytes are 25 elements, 3 a rank, no whole 16 bytes; 1,000 bytes are 250
   // elements, 31 a rank, 28 in whole 16 bytes: 8 x 28 x 4 = 896 bytes.
   const auto report =
-      predict_collective(two_nodes(), {CollectiveKind::all_gather, 8, {100, 1000}, "float"});
+      study::predict_collective(two_nodes(), {CollectiveKind::all_gather, 8, {100, 1000}, "float"});
   EXPECT_EQ(report.rows[0].bytes, 0U);
   EXPECT_FALSE(report.rows[0].time);
   EXPECT_EQ(report.rows[1].bytes, 896U);
@@ -62,13 +62,13 @@ TEST(CollectiveReport, RoundsPartsToSixteenBytesAsNcclTestsDoes) {
 }
 
 TEST(CollectiveReport, ComparesWithALogAndSaysTheMedian) {
-  auto report = predict_collective(
+  auto report = study::predict_collective(
       with_curve(), {CollectiveKind::all_reduce, 8, {1048576, 2097152, 4194304}, "float"});
   const auto log = import::read_nccl_tests_log(
       "1048576 262144 float sum -1 25.00 41.94 73.40 0\n"
       "2097152 524288 float sum -1 40.00 52.43 91.75 0\n",
       "a.log");
-  compare_with_log(report, log, "a.log");
+  study::compare_with_log(report, log, "a.log");
   EXPECT_NEAR(*report.rows[0].error(), -0.2, 1e-12);
   EXPECT_NEAR(*report.rows[1].error(), 0, 1e-12);
   EXPECT_FALSE(report.rows[2].error());
@@ -80,59 +80,60 @@ TEST(CollectiveReport, ComparesWithALogAndSaysTheMedian) {
 
 TEST(CollectiveReport, RefusesALogOfAnotherCollective) {
   auto report =
-      predict_collective(with_curve(), {CollectiveKind::all_gather, 8, {1048576}, "float"});
+      study::predict_collective(with_curve(), {CollectiveKind::all_gather, 8, {1048576}, "float"});
   const auto log =
       import::read_nccl_tests_log("1048576 262144 float sum -1 25.00 41.94 73.40 0\n", "a.log");
-  EXPECT_THROW(compare_with_log(report, log, "a.log"), core::Error);
+  EXPECT_THROW(study::compare_with_log(report, log, "a.log"), core::Error);
 }
 
 TEST(CollectiveReport, RefusesMoreGpusThanThereAre) {
-  EXPECT_THROW(predict_collective(two_nodes(), {CollectiveKind::all_reduce, 17, {8}, "float"}),
-               core::Error);
+  EXPECT_THROW(
+      study::predict_collective(two_nodes(), {CollectiveKind::all_reduce, 17, {8}, "float"}),
+      core::Error);
 }
 
 TEST(CollectiveReport, StepsThroughEveryMessageIfAsked) {
-  CollectiveRequest request{CollectiveKind::all_reduce, 16, {67108864}, "float"};
-  set_granularity(request, "stepped:hierarchical");
-  const auto stepped = predict_collective(two_nodes(), request);
+  study::CollectiveRequest request{CollectiveKind::all_reduce, 16, {67108864}, "float"};
+  study::set_granularity(request, "stepped:hierarchical");
+  const auto stepped = study::predict_collective(two_nodes(), request);
   EXPECT_EQ(stepped.rows[0].time->algorithm, network::Algorithm::hierarchical);
   EXPECT_THAT(collective_sentence(stepped),
               HasSubstr("hierarchical, by simulation of every message"));
   EXPECT_THAT(stepped.assumptions.back(), HasSubstr("no software"));
   // Blocking, a rank waits for its own sends too; here they end when its receives do.
-  set_granularity(request, "blocking:ring");
-  const auto blocking = predict_collective(two_nodes(), request);
-  set_granularity(request, "stepped:ring");
+  study::set_granularity(request, "blocking:ring");
+  const auto blocking = study::predict_collective(two_nodes(), request);
+  study::set_granularity(request, "stepped:ring");
   EXPECT_GE(blocking.rows[0].time->total,
-            predict_collective(two_nodes(), request).rows[0].time->total);
+            study::predict_collective(two_nodes(), request).rows[0].time->total);
 }
 
 TEST(CollectiveReport, KnowsItsGranularitiesByName) {
-  CollectiveRequest request;
-  set_granularity(request, "fluid:tree");
+  study::CollectiveRequest request;
+  study::set_granularity(request, "fluid:tree");
   EXPECT_EQ(request.algorithm, network::Algorithm::tree);
   EXPECT_EQ(request.granularity, network::Granularity::fluid);
-  EXPECT_THROW(set_granularity(request, "coarse"), core::Error);
-  EXPECT_THROW(set_granularity(request, "stepped:rings"), core::Error);
+  EXPECT_THROW(study::set_granularity(request, "coarse"), core::Error);
+  EXPECT_THROW(study::set_granularity(request, "stepped:rings"), core::Error);
 }
 
 TEST(NcclTestsNames, SizesArePowersOf1024) {
-  EXPECT_EQ(parse_size("8"), 8U);
-  EXPECT_EQ(parse_size("128k"), 131072U);
-  EXPECT_EQ(parse_size("16G"), 17179869184U);
-  EXPECT_FALSE(parse_size("16X"));
-  EXPECT_FALSE(parse_size(""));
-  EXPECT_FALSE(parse_size("0"));
-  EXPECT_FALSE(parse_size("-8"));
-  EXPECT_EQ(size_words(17179869184U), "16 GiB");
-  EXPECT_THAT(size_steps(8, 64, 2), testing::ElementsAre(8, 16, 32, 64));
+  EXPECT_EQ(study::parse_size("8"), 8U);
+  EXPECT_EQ(study::parse_size("128k"), 131072U);
+  EXPECT_EQ(study::parse_size("16G"), 17179869184U);
+  EXPECT_FALSE(study::parse_size("16X"));
+  EXPECT_FALSE(study::parse_size(""));
+  EXPECT_FALSE(study::parse_size("0"));
+  EXPECT_FALSE(study::parse_size("-8"));
+  EXPECT_EQ(study::size_words(17179869184U), "16 GiB");
+  EXPECT_THAT(study::size_steps(8, 64, 2), testing::ElementsAre(8, 16, 32, 64));
 }
 
 TEST(NcclTestsNames, BothVocabulariesAreUnderstood) {
-  EXPECT_EQ(collective_kind("alltoall_perf"), CollectiveKind::all_to_all);
-  EXPECT_EQ(collective_kind("all_to_all"), CollectiveKind::all_to_all);
-  EXPECT_EQ(collective_kind("send_receive"), CollectiveKind::send_receive);
-  EXPECT_FALSE(collective_kind("all_reduse"));
+  EXPECT_EQ(study::collective_kind("alltoall_perf"), CollectiveKind::all_to_all);
+  EXPECT_EQ(study::collective_kind("all_to_all"), CollectiveKind::all_to_all);
+  EXPECT_EQ(study::collective_kind("send_receive"), CollectiveKind::send_receive);
+  EXPECT_FALSE(study::collective_kind("all_reduse"));
 }
 
 }  // namespace

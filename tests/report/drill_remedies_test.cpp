@@ -32,11 +32,11 @@ std::vector<std::string> shell_words(const std::string& line) {
   return words;
 }
 
-DrillReport drill(const std::string& fault,
-                  const std::vector<std::string>& set,
-                  const drill::DrillOptions& options) {
+study::DrillReport drill(const std::string& fault,
+                         const std::vector<std::string>& set,
+                         const drill::DrillOptions& options) {
   const auto loaded = config::load_scenario(kScenario, {{"configs"}, set});
-  return run_drill(loaded, parse_fault(fault, loaded.scenario.cluster.node.gpus), options);
+  return study::run_drill(loaded, parse_fault(fault, loaded.scenario.cluster.node.gpus), options);
 }
 
 void expect_again(const std::string& fault,

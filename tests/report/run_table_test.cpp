@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <iterator>
 
-#include "tests/report/sample_report.h"
+#include "tests/study/sample_report.h"
 
 namespace headway::report {
 namespace {
@@ -18,13 +18,13 @@ std::string committed(const std::string& name) {
 }
 
 TEST(RunTable, PrintsTheWholeDocumentAsCommitted) {
-  const auto document = run_document(sample_report_with_campaign());
+  const auto document = run_document(study::sample_report_with_campaign());
   EXPECT_EQ(to_text(document), committed("run.txt"));
   EXPECT_EQ(to_markdown(document), committed("run.md"));
 }
 
 TEST(RunTable, BreakdownAddsUpToTheStep) {
-  const std::string text = to_text(run_document(sample_report()));
+  const std::string text = to_text(run_document(study::sample_report()));
   EXPECT_THAT(text, HasSubstr("  the pipeline bubble                      0.750       18.8\n"));
   EXPECT_THAT(
       text,
@@ -33,21 +33,21 @@ TEST(RunTable, BreakdownAddsUpToTheStep) {
 }
 
 TEST(RunTable, MemoryIsListedByKindAgainstTheCapacity) {
-  const std::string text = to_text(run_document(sample_report()));
+  const std::string text = to_text(run_document(study::sample_report()));
   EXPECT_THAT(text, HasSubstr("share of 80.0 GiB [%]"));
   EXPECT_THAT(text, HasSubstr("  activations  30.0                   37.5\n"));
   EXPECT_THAT(text, HasSubstr("  total        60.0                   75.0\n"));
 }
 
 TEST(RunTable, TheLedgerHasATotal) {
-  const std::string text = to_text(run_document(sample_report_with_campaign()));
+  const std::string text = to_text(run_document(study::sample_report_with_campaign()));
   EXPECT_THAT(text, HasSubstr("  useful steps                 9.00       90.0\n"));
   EXPECT_THAT(text, HasSubstr("  total                        10.0      100.0\n"));
 }
 
 TEST(RunTable, EndsWithTheSentenceThatNamesTheLimit) {
-  RunReport report = sample_report();
-  report.status = Status::infeasible;
+  study::RunReport report = study::sample_report();
+  report.status = study::Status::infeasible;
   report.reasons = {"it does not fit"};
   const std::string text = to_text(run_document(report));
   EXPECT_THAT(text, HasSubstr("Status: infeasible.\n\nit does not fit\n"));
@@ -55,7 +55,7 @@ TEST(RunTable, EndsWithTheSentenceThatNamesTheLimit) {
 }
 
 TEST(RunTable, PublishedFiguresStandBesideOurs) {
-  RunReport report = sample_report();
+  study::RunReport report = study::sample_report();
   report.claim.comparisons = {{"MFU [%]", 40, 42}};
   EXPECT_THAT(to_text(run_document(report)),
               HasSubstr("  MFU [%]        40.0       42.0       +5.0\n"));

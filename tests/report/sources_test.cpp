@@ -8,7 +8,7 @@
 #include "sim/config/load.h"
 #include "sim/core/error.h"
 #include "sim/report/constants.h"
-#include "sim/report/predict.h"
+#include "sim/study/predict.h"
 
 namespace headway::report {
 namespace {
@@ -34,11 +34,11 @@ parallelism: {tensor: 2}
 )";
 }
 
-RunReport run(const std::string& text, std::vector<std::string> set = {}) {
-  return predict(config::load_scenario_text(text, "s.yaml", {{kConfigs}, std::move(set)}));
+study::RunReport run(const std::string& text, std::vector<std::string> set = {}) {
+  return study::predict(config::load_scenario_text(text, "s.yaml", {{kConfigs}, std::move(set)}));
 }
 
-std::string why(const RunReport& report, const std::string& key) {
+std::string why(const study::RunReport& report, const std::string& key) {
   const auto& list = report.assumptions;
   const auto found =
       std::find_if(list.begin(), list.end(), [&](const auto& a) { return a.key == key; });
@@ -60,11 +60,11 @@ constexpr const char* kInline = R"(
     nic: {count: 8, bandwidth: 400 Gbps})";
 
 TEST(AssumptionSources, AreThoseOfTheFilesOrTheProgramsDefault) {
-  const RunReport inlined = run(scenario(kInline));
+  const study::RunReport inlined = run(scenario(kInline));
   EXPECT_EQ(why(inlined, "gpu.sustained.gemm_16bit"),
             "the program's default: not measured on this GPU");
   EXPECT_EQ(why(inlined, "gpu.sustained.memory"), "my stream benchmark");
-  const RunReport catalogue = run(scenario("{use: dgx-h100}"));
+  const study::RunReport catalogue = run(scenario("{use: dgx-h100}"));
   EXPECT_THAT(why(catalogue, "gpu.sustained.gemm_16bit"),
               HasSubstr("fit over 496 published runs (docs/validation.md), standard error 8.4 %"));
 }

@@ -1,7 +1,10 @@
 #include "sim/training/step/step.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <numeric>
+#include <set>
+#include <vector>
 
 #include "sim/gpu/kernel_time.h"
 #include "sim/training/step/lower.h"
@@ -175,6 +178,50 @@ TEST(StepSimulation, NvlinkUseFollowsTheBytesOfTheTensorGroups) {
   s.cluster.node.scale_up.bandwidth = core::BytesPerSecond(900e9);
   const StepResult faster = simulate_step(check(s));
   EXPECT_NEAR(use(faster) * faster.time.si(), bytes / 2, 0.02 * bytes);
+}
+
+/// Data-parallel ranks on a fat tree of four leaves with 16 hashed uplinks each.
+Scenario hashed(std::int64_t seed) {
+  auto s = eight_nodes();
+  s.cluster.fabric.topology = network::Topology::fat_tree;
+  s.cluster.fabric.ports_per_leaf = 16;
+  s.cluster.fabric.routing = network::Routing::ecmp;
+  s.parallelism.tensor = 1;
+  s.parallelism.pipeline = 1;
+  s.training.global_batch = 64;
+  s.run.seed = seed;
+  return s;
+}
+
+TEST(StepSimulation, TheHashOfEcmpIsDrawnBySeedAndTheIntervalCoversOthers) {
+  std::vector<StepResult> steps;
+  std::set<core::Seconds> times;
+  for (std::int64_t seed = 1; seed <= 5; ++seed) {
+    steps.push_back(simulate_step(check(hashed(seed)), {.trace = false}));
+    EXPECT_EQ(simulate_step(check(hashed(seed)), {.trace = false}).time, steps.back().time);
+    times.insert(steps.back().time);
+  }
+  EXPECT_GE(times.size(), 2U);
+  for (const StepResult& step : steps) {
+    EXPECT_LE(step.interval_low, *times.begin());
+    EXPECT_GE(step.interval_high, *times.rbegin());
+    EXPECT_TRUE(
+        std::any_of(step.assumptions.begin(), step.assumptions.end(), [](const Assumption& a) {
+          return a.key == "cluster.fabric.routing" &&
+                 a.why.starts_with("one hash, drawn by run.seed; with 8 others");
+        }));
+  }
+  const StepResult alone = simulate_step(check(hashed(1)), {.trace = false, .hash_draws = 0});
+  EXPECT_EQ(alone.time, steps.front().time);
+  EXPECT_LE(alone.interval_high, steps.front().interval_high);
+}
+
+TEST(StepSimulation, WithoutHashesTheSeedChangesNothing) {
+  auto s = hashed(1);
+  s.cluster.fabric.routing = network::Routing::adaptive;
+  const StepResult one = simulate_step(check(s), {.trace = false});
+  s.run.seed = 2;
+  EXPECT_EQ(simulate_step(check(s), {.trace = false}).result_digest, one.result_digest);
 }
 
 TEST(Memory, APlanTooLargeForTheGpuIsReportedWithItsBytes) {

@@ -40,11 +40,11 @@ TEST(UnusedFields, PowerAboveWhatWasMeasured) {
   Scenario s = eight_nodes();
   s.cluster.node.gpu.sustained.power = core::Watts(700);
   EXPECT_EQ(warnings_of(s), Warnings{});
-  s.cluster.node.gpu.sustained.power = core::Watts(400);
+  s.cluster.node.gpu.sustained.power = core::Watts(550);
   EXPECT_EQ(warnings_of(s),
-            (Warnings{"cluster.node.gpu.power of 700 W is above the 400 W at which the shares of "
+            (Warnings{"cluster.node.gpu.power of 700 W is above the 550 W at which the shares of "
                       "the H100's peaks hold (sustained.power): products and attention are taken "
-                      "to be 1.38 times as fast, which no measurement covers"}));
+                      "to be 1.15 times as fast, which no measurement covers"}));
   EXPECT_EQ(simulate_step(check(s)).warnings, warnings_of(s));
 }
 

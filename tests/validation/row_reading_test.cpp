@@ -60,7 +60,8 @@ TEST(RowReading, ATableNeedsRowsIdsAndFiguresButNoGroups) {
 }
 
 TEST(RowReading, ACellThatIsNoNumberIsNamed) {
-  EXPECT_EQ(predicted({{"tp", "8x"}}).status, "skipped:'8x' in column 'tp' is not a number");
+  EXPECT_EQ(predicted({{"tp", "8x"}}).status,
+            "skipped:line 2: '8x' in column 'tp' is not a number");
 }
 
 TEST(RowReading, WhatIsNotModelledIsRefusedByName) {
@@ -223,23 +224,58 @@ TEST(RowReading, BoardsInSlotsDoNotHaveTheCurvesOfSwitchedOnes) {
   EXPECT_EQ(curves({{"gpu", "A100-80G-SXM"}, {"nvlink_domain", "1"}}), 0U);
 }
 
-// One odd row must not stop the table, so none may divide by zero.
-TEST(RowReading, ZeroSaysAsLittleAsABlank) {
-  for (const char* column :
-       {"vpp", "micro_batch", "ep", "etp", "head_dim", "n_kv_heads", "d_ffn"}) {
-    for (const char* cell : {"0", "-1"}) {
-      const RunPrediction p = predicted({{column, cell}});
-      ASSERT_TRUE(p.predicted.has_value()) << column << p.status;
-      const auto blank = predicted({{column, ""}}).predicted;
-      EXPECT_NEAR(*p.predicted / blank.value(), 1, 1e-9) << column;
-    }
+// A cell that no run can have is no blank: the row says which, and the table goes on.
+TEST(RowReading, ACellOutOfRangeIsAnErrorOfItsRow) {
+  const std::pair<const char*, const char*> wrong[] = {{"tp", "0"},
+                                                       {"tp", "-4"},
+                                                       {"micro_batch", "-3"},
+                                                       {"vpp", "0"},
+                                                       {"ep", "-1"},
+                                                       {"etp", "0"},
+                                                       {"n_kv_heads", "0"},
+                                                       {"d_ffn", "-1"},
+                                                       {"head_dim", "0"},
+                                                       {"head_dim", "2e9"},
+                                                       {"weight", "-1"},
+                                                       {"nic_gbps", "1e308"},
+                                                       {"n_gpus", "0"},
+                                                       {"n_experts", "2e9"},
+                                                       {"top_k", "0"},
+                                                       {"gated_mlp", "maybe"},
+                                                       {"cpu_offload_layers", "2000000000"}};
+  for (const auto& [column, cell] : wrong) {
+    const auto all = predict_runs(table_of({with({{column, cell}}), stated_run()}), catalogue());
+    EXPECT_THAT(all[0].status, StartsWith("skipped:")) << column;
+    EXPECT_THAT(all[0].status, HasSubstr(fmt::format("'{}' in column '{}'", cell, column)));
+    EXPECT_EQ(all[1].status, "ok") << column;
   }
-  const Cells mixture{{"arch", "moe"}, {"d_model", "4096"}, {"n_experts", "8"},
-                      {"top_k", "0"},  {"d_ffn", "0"},      {"ep", "0"}};
-  const auto moe = scenario(mixture).model.moe;
-  ASSERT_TRUE(moe.has_value());
-  EXPECT_EQ(moe->top_k, 2);  // Mixtral's
-  EXPECT_EQ(moe->ffn, 14336);
+  EXPECT_EQ(predicted({{"tp", "0"}, {"pp", "x"}}).status,
+            "skipped:line 2: '0' in column 'tp' must be from 1 to a million; 'x' in column 'pp' is "
+            "not a number");
+}
+
+// Four hundred digits are no double; as any memory that no board has, they leave the board open.
+TEST(RowReading, AMemoryOfFourHundredDigitsIsNoBoards) {
+  const RunPrediction p = predicted({{"gpu", "A100-" + std::string(400, '9') + "GB"}});
+  EXPECT_EQ(p.status, "ok-assumed");
+  EXPECT_THAT(p.assumed, Contains("gpu"));
+}
+
+TEST(RowReading, DegreesBeyondTheGpusAreRefused) {
+  EXPECT_EQ(predicted({{"tp", "1000000"}, {"cp", "1000000"}}).status,
+            "skipped:tp 1000000 x pp 2 x cp 1000000 are more ranks than 16 GPUs");
+}
+
+TEST(RowReading, AnUnknownColumnIsRefusedWithAGuess) {
+  Cells row = stated_run();
+  row["micro_bach"] = "1";
+  try {
+    predict_runs(table_of({row}), catalogue());
+    FAIL() << "the column was passed over";
+  } catch (const core::Error& error) {
+    EXPECT_THAT(error.what(),
+                HasSubstr(":1:1: unknown column 'micro_bach'; did you mean 'micro_batch'?"));
+  }
 }
 
 TEST(RowReading, ABatchOfTokensIsRefusedByName) {

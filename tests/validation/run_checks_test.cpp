@@ -58,10 +58,13 @@ constexpr const char* kTable =
     "yes,128256,4096,16,1,4,yes,1,1,1,1,1,"
     "none,fp8,,,,g,1,35000,gqa,,,,,,,,\n";
 
-import::CsvTable table_with(double measured){return import::CsvTable(
-    std::string(kTable).replace(std::string(kTable).find("%s"), 2, std::to_string(measured)),
-    "t.csv");
-}  // namespace
+using import::CsvTable;
+
+CsvTable table_with(double measured) {
+  return CsvTable(
+      std::string(kTable).replace(std::string(kTable).find("%s"), 2, std::to_string(measured)),
+      "t.csv");
+}
 
 // A machine 10 % slower than predicted: products are slower by more than that, since they are not
 // all of the step.
@@ -82,5 +85,5 @@ TEST(AnchorRuns, RefusesARowThatIsNotThere) {
                core::Error);
 }
 
-}  // namespace headway::validation
+}  // namespace
 }  // namespace headway::validation

@@ -19,12 +19,15 @@ namespace fs = std::filesystem;
 
 const fs::path kConfigs = fs::path(HEADWAY_SOURCE_DIR) / "configs";
 
-import::CsvTable table(const char* name){const fs::path path = kConfigs / "validation" / name;
-std::ifstream file(path);
-std::stringstream text;
-text << file.rdbuf();
-return {text.str(), path.string()};
-}  // namespace
+using import::CsvTable;
+
+CsvTable table(const char* name) {
+  const fs::path path = kConfigs / "validation" / name;
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return {text.str(), path.string()};
+}
 
 config::LoadedScenario scenario(const std::string& name) {
   return config::load_scenario(kConfigs / "scenarios" / (name + ".yaml"), {{kConfigs}, {}});
@@ -38,7 +41,7 @@ TEST(ShippedScenarios, OfPublishedRunsAreTheirRows) {
   for (std::size_t i = 0; i < list.rows(); ++i) {
     const std::size_t row = row_of(runs, list.text(i, "id"));
     const auto loaded = scenario(list.text(i, "scenario"));
-    EXPECT_EQ(disagreement(Row(runs, row), loaded.scenario), "") << list.text(i, "id");
+    EXPECT_EQ(disagreement(read_run_row(runs, row), loaded.scenario), "") << list.text(i, "id");
     const RunPrediction validated = predict_runs(runs, catalogue, {row}).front();
     const auto step = training::simulate_step(training::check(loaded.scenario, loaded.marks),
                                               {.fold = true, .trace = false});
@@ -52,8 +55,8 @@ TEST(ShippedScenarios, AreNotTakenForARowOfAnotherRun) {
       "llama3-002,16384,126,16384,8192,8,4,vpp\nllama3-002,16384,126,16384,8192,4,4,vpp\n",
       "other.csv");
   const auto s = scenario("llama-3.1-405b-16k-h100").scenario;
-  EXPECT_EQ(disagreement(Row(other, 0), s), "") << "what is not stated does not disagree";
-  EXPECT_EQ(disagreement(Row(other, 1), s), "tp");
+  EXPECT_EQ(disagreement(read_run_row(other, 0), s), "") << "what is not stated does not disagree";
+  EXPECT_EQ(disagreement(read_run_row(other, 1), s), "tp");
 }
 
 // A scenario with a published rate is a row, or the table does not have its run.
@@ -80,5 +83,5 @@ TEST(ShippedScenarios, WithAPublishedRateAreRows) {
   }
 }
 
-}  // namespace headway::validation
+}  // namespace
 }  // namespace headway::validation

@@ -47,7 +47,7 @@ CollectiveTime modelled(const CollectiveCall& call,
   }
   const auto choice = nccl_choice(call, group, machine);
   return time_of(TimeSource::nccl_model, choice.algorithm, choice.protocol,
-                 nccl_time(choice, call, group, machine));
+                 nccl_least_time(call, group, machine));
 }
 
 /// The group that a curve was measured on; it filled as many nodes of an NVLink domain as `like`

@@ -12,17 +12,16 @@ using core::Bytes;
 using core::CollectiveKind;
 using core::GpuId;
 using Members = std::span<const GpuId>;
-using List = std::vector<Exchange>;
 
 double part(std::size_t of, std::size_t whole) {
   return static_cast<double>(of) / static_cast<double>(whole);
 }
 
-void list_pairs(Members members, Bytes message, List& list) {
+void visit_pairs(Members members, Bytes message, const VisitExchange& visit) {
   for (const GpuId from : members) {
     for (const GpuId to : members) {
       if (from != to) {
-        list.push_back({from, to, message * part(1, members.size())});
+        visit(from, to, message * part(1, members.size()));
       }
     }
   }
@@ -30,31 +29,34 @@ void list_pairs(Members members, Bytes message, List& list) {
 
 /// Partners whose numbers differ in one bit; the bytes double with each distance. Ranks beyond a
 /// power of two hand their array to a partner first and take the result back in the end.
-void list_recursive(CollectiveKind kind, Members members, Bytes message, List& list) {
+void visit_recursive(CollectiveKind kind,
+                     Members members,
+                     Bytes message,
+                     const VisitExchange& visit) {
   const std::size_t power = std::bit_floor(members.size());
   const double passes = kind == CollectiveKind::all_reduce ? 2 : 1;
   for (std::size_t d = 1; d < power; d *= 2) {
     for (std::size_t i = 0; i < power; ++i) {
-      list.push_back({members[i], members[i ^ d], message * (passes * part(d, power))});
+      visit(members[i], members[i ^ d], message * (passes * part(d, power)));
     }
   }
   for (std::size_t i = power; i < members.size(); ++i) {
-    list.push_back({members[i], members[i - power], message});
-    list.push_back({members[i - power], members[i], message});
+    visit(members[i], members[i - power], message);
+    visit(members[i - power], members[i], message);
   }
 }
 
 /// At distance d each rank passes on ceil((n - d) / 2d) blocks, forwards to gather, backwards to
 /// scatter. Source: Jeaugey, "PAT: a new algorithm for all-gather and reduce-scatter operations at
 /// scale", 2025.
-void list_pat(CollectiveKind kind, Members members, Bytes message, List& list) {
+void visit_pat(CollectiveKind kind, Members members, Bytes message, const VisitExchange& visit) {
   const std::size_t n = members.size();
   const bool gather = kind == CollectiveKind::all_gather;
   for (std::size_t d = 1; d < n; d *= 2) {
     const std::size_t blocks = (n - d + 2 * d - 1) / (2 * d);
     for (std::size_t i = 0; i < n; ++i) {
       const std::size_t to = (i + (gather ? d : n - d)) % n;
-      list.push_back({members[i], members[to], message * part(blocks, n)});
+      visit(members[i], members[to], message * part(blocks, n));
     }
   }
 }
@@ -73,7 +75,10 @@ std::vector<std::vector<GpuId>> by_domain(const Fabric& fabric, Members members)
 
 /// First to the mate on the destination's rail, for all domains together; then along the rails, for
 /// all mates together.
-void list_staged(const Fabric& fabric, Members members, Bytes message, List& list) {
+void visit_staged(const Fabric& fabric,
+                  Members members,
+                  Bytes message,
+                  const VisitExchange& visit) {
   const auto domains = by_domain(fabric, members);
   const std::size_t r = domains.front().size();
   for (const auto& domain : domains) {
@@ -83,10 +88,10 @@ void list_staged(const Fabric& fabric, Members members, Bytes message, List& lis
     }
   }
   for (std::size_t d = 0; d < domains.size(); ++d) {
-    list_pairs(domains[d], message, list);
+    visit_pairs(domains[d], message, visit);
     for (std::size_t other = 0; other < domains.size(); ++other) {
       for (std::size_t j = 0; j < r && other != d; ++j) {
-        list.push_back({domains[d][j], domains[other][j], message * part(1, domains.size())});
+        visit(domains[d][j], domains[other][j], message * part(1, domains.size()));
       }
     }
   }
@@ -100,23 +105,22 @@ bool exchanges_messages(CollectiveKind kind, Algorithm algorithm) {
          (algorithm == Algorithm::hierarchical && kind == CollectiveKind::all_to_all);
 }
 
-std::vector<Exchange> exchanges(const Fabric& fabric,
-                                const CollectiveCall& call,
-                                Members members,
-                                Algorithm algorithm) {
-  List list;
+void for_each_exchange(const Fabric& fabric,
+                       const CollectiveCall& call,
+                       Members members,
+                       Algorithm algorithm,
+                       const VisitExchange& visit) {
   if (algorithm == Algorithm::pairwise) {
-    list_pairs(members, call.bytes, list);
+    visit_pairs(members, call.bytes, visit);
   } else if (algorithm == Algorithm::recursive) {
-    list_recursive(call.kind, members, call.bytes, list);
+    visit_recursive(call.kind, members, call.bytes, visit);
   } else if (algorithm == Algorithm::pat) {
-    list_pat(call.kind, members, call.bytes, list);
+    visit_pat(call.kind, members, call.bytes, visit);
   } else {
     HEADWAY_CHECK(exchanges_messages(call.kind, algorithm), "{} is not an exchange of messages",
                   core::to_word(algorithm));
-    list_staged(fabric, members, call.bytes, list);
+    visit_staged(fabric, members, call.bytes, visit);
   }
-  return list;
 }
 
 }  // namespace headway::network

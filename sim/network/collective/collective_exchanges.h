@@ -1,10 +1,10 @@
 // Algorithms in which ranks send to several partners: who sends how much to whom in a whole call.
 // Rings, trees and reducing switches, whose edges are those of domains, are in
-// collective_flows.cpp.
+// link_loads.cpp.
 #pragma once
 
+#include <functional>
 #include <span>
-#include <vector>
 
 #include "sim/core/ids.h"
 #include "sim/network/collective/collective_call.h"
@@ -12,20 +12,19 @@
 
 namespace headway::network {
 
-/// What one rank sends to another.
-struct Exchange {
-  core::GpuId from, to;
-  core::Bytes bytes;
-};
+/// Takes what one rank sends to another.
+using VisitExchange = std::function<void(core::GpuId from, core::GpuId to, core::Bytes bytes)>;
 
-/// Whether `exchanges` speaks of this algorithm: pairwise, recursive, PAT, hierarchical all-to-all.
+/// Whether `for_each_exchange` speaks of this algorithm: pairwise, recursive, PAT, hierarchical
+/// all-to-all.
 bool exchanges_messages(core::CollectiveKind kind, Algorithm algorithm);
 
 /// @param members  in the order of their ranks
 /// INVARIANT: exchanges_messages(call.kind, algorithm)
-std::vector<Exchange> exchanges(const Fabric& fabric,
-                                const CollectiveCall& call,
-                                std::span<const core::GpuId> members,
-                                Algorithm algorithm);
+void for_each_exchange(const Fabric& fabric,
+                       const CollectiveCall& call,
+                       std::span<const core::GpuId> members,
+                       Algorithm algorithm,
+                       const VisitExchange& visit);
 
 }  // namespace headway::network

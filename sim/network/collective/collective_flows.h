@@ -6,13 +6,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "sim/core/ids.h"
 #include "sim/core/tick.h"
 #include "sim/network/collective/collective.h"
+#include "sim/network/collective/link_loads.h"
 #include "sim/network/fabric/fabric.h"
 #include "sim/network/fabric/route.h"
 #include "sim/network/flow/problem.h"
@@ -28,35 +29,34 @@ struct Transfer {
   core::Seconds alone;  ///< its time with the machine to itself
 };
 
-/// Routes that the collectives of one group ask for again and again.
-class RouteCache {
- public:
-  const Route& find(const Fabric& fabric, core::GpuId from, core::GpuId to, std::uint64_t label);
-  void clear() { routes_.clear(); }
-
- private:
-  struct Key {
-    std::uint64_t ends = 0, label = 0;
-    bool operator==(const Key&) const = default;
-  };
-  struct Hash {
-    std::size_t operator()(const Key& key) const {
-      return static_cast<std::size_t>((key.ends ^ (key.label << 17U)) * 0x9e3779b97f4a7c15ULL >>
-                                      16U);
-    }
-  };
-  std::unordered_map<Key, Route, Hash> routes_;  ///< looked up only, never iterated
+/// What a call puts on the links as shares of one flow; the same for every size of the call.
+struct Footprint {
+  core::Bytes call;                     ///< size of the call that it was taken from
+  core::Bytes flow;                     ///< size of the flow; 0: no link can bind
+  std::vector<FlowOnLink> uses;         ///< fabric links
+  std::optional<core::LinkId> slowest;  ///< takes longest at the capacity it has now
+  /// Healthy, the one that a measured time is held against, and its bytes.
+  std::optional<core::LinkId> tightest;
+  core::Bytes on_tightest;
 };
 
 struct EmitOptions {
   core::Clock clock = core::Clock::step();
   bool timed = false;            ///< no flows: nobody else uses its links, by construction
   std::uint64_t label = 0;       ///< hashed by ecmp
-  RouteCache* routes = nullptr;  ///< used and filled by `emit_collective`, if there is one
+  RouteCache* routes = nullptr;  ///< used and filled, if there is one
 };
 
+/// @param alone  from `collective_time`, the same call
+/// @throws core::Error if the algorithm needs a path that is not there
+Footprint footprint(const Fabric& fabric,
+                    const CollectiveCall& call,
+                    std::span<const core::GpuId> members,
+                    const CollectiveTime& alone,
+                    const EmitOptions& options = {});
+
 /// One lockstep flow over every link that the algorithm's steady state loads, with integer
-/// coefficients. The flow's rate is bytes a second of the busiest rank; links that never bind are
+/// coefficients. The flow's rate is bytes a second of the busiest link; links that never bind are
 /// left out.
 /// @param members  in ring order
 /// @param alone    from `collective_time`, the same call
@@ -67,6 +67,13 @@ Transfer emit_collective(const Fabric& fabric,
                          std::span<const core::GpuId> members,
                          const CollectiveTime& alone,
                          const EmitOptions& options = {});
+
+/// The same from a footprint of the call's algorithm, taken at this or another size.
+Transfer emit_collective(const Fabric& fabric,
+                         const CollectiveCall& call,
+                         const Footprint& footprint,
+                         const CollectiveTime& alone,
+                         const core::Clock& clock);
 
 /// One message over its route.
 Transfer emit_send(const Fabric& fabric,

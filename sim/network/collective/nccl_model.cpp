@@ -47,11 +47,15 @@ struct Model {
   double bus = 0;       ///< GB/s of a ring
   int channels = 0;
   double extra_hop = 0;  ///< network latency beyond the fabric NCCL's constants were taken on [us]
+  double extra_inside = 0;  ///< of a hop inside a domain, likewise [us]
 };
 
 /// GPU to GPU over two NICs and three switches of 2020-25 InfiniBand, which `kNet*` already contain
 /// [us]. Source: round value, assumed.
 constexpr double kReferencePath = 4.0;
+/// GPU to GPU inside a domain, which the hops of `kNvlink*` and `kPcie*` already contain [us]: the
+/// default of scale_up.latency.
+constexpr double kReferenceHop = 1.0;
 
 Model prepare(const CollectiveCall& call,
               const GroupShape& group,
@@ -65,6 +69,7 @@ Model prepare(const CollectiveCall& call,
   m.inter_steps = domains == 1 ? 0 : (pipeline ? domains : (twice ? 2 : 1) * (domains - 1));
   m.channels = nccl::of(nccl::kChannels, machine.generation);
   m.bus = nccl_nvlink_rate(machine).si() / kGiga;
+  m.extra_inside = extra_scale_up_latency(machine) / 1_us;
   if (domains > 1) {
     const double out = boundary_rate(group, machine).si() / kGiga;
     m.bus = group.ranks_per_domain > 1 ? std::min(m.bus, out) : out;
@@ -107,7 +112,8 @@ NcclCandidate ring(const Model& m, Protocol p) {
   const double post = nccl::kNetPostOverhead * (p == Protocol::simple ? 3 : 1);
   const double inside = m.group.domains > 1 ? std::max(hop, post) : hop;
   const double net = nccl::kNetRing[p] + m.extra_hop * (p == Protocol::simple ? 2 : 1);
-  Latency latency{nccl::kBaseRing[p], (m.steps - m.inter_steps) * inside, m.inter_steps * net};
+  Latency latency{nccl::kBaseRing[p], (m.steps - m.inter_steps) * inside,
+                  m.inter_steps * net + (m.steps - m.inter_steps) * m.extra_inside};
   const double plateau_bytes = 64.0 * m.channels * m.group.ranks;
   if (p == Protocol::simple && m.group.domains > 1 && m.call.kind == CollectiveKind::all_reduce &&
       m.call.bytes.si() >= plateau_bytes) {
@@ -137,8 +143,9 @@ NcclCandidate tree(const Model& m, Protocol p) {
   }
   const double hop = (pcie ? nccl::kPcieTree : nccl::kNvlinkTree)[p];
   const double net = nccl::kNetTree[p] + m.extra_hop;
-  const Latency latency{nccl::kBaseTree[p], 2 * (m.group.ranks_per_domain - 1) * hop,
-                        2 * tree_levels(m.group.domains) * net};
+  const int inside = 2 * (m.group.ranks_per_domain - 1);
+  const Latency latency{nccl::kBaseTree[p], inside * hop,
+                        2 * tree_levels(m.group.domains) * net + inside * m.extra_inside};
   return candidate(m, Algorithm::tree, p, latency, bus * 0.5);
 }
 
@@ -149,15 +156,17 @@ NcclCandidate nvls(const Model& m) {
   const int r = m.group.ranks_per_domain;
   double algorithm = rate * r / (r + 1.0);
   if (m.group.domains == 1) {
-    return candidate(m, Algorithm::nvls, Protocol::simple, {0, nccl::kNvlinkNvls, 0}, algorithm);
+    return candidate(m, Algorithm::nvls, Protocol::simple,
+                     {0, nccl::kNvlinkNvls, 2 * m.extra_inside}, algorithm);
   }
   const int domains = m.group.domains;
   const double sent = domains_sent_by_tree(domains);
   algorithm = std::min(
       {algorithm, boundary_rate(m.group, m.machine).si() / kGiga / sent,
        nccl::of(nccl::kNvlsTreeChannel, m.machine.generation).at(domains) * m.channels * 0.5});
-  const Latency latency{0, nccl::kNvlinkNvls,
-                        2 * tree_levels(domains) * (nccl::kNetNvlsTree + m.extra_hop)};
+  const Latency latency{
+      0, nccl::kNvlinkNvls,
+      2 * tree_levels(domains) * (nccl::kNetNvlsTree + m.extra_hop) + 2 * m.extra_inside};
   return candidate(m, Algorithm::nvls_tree, Protocol::simple, latency, algorithm);
 }
 
@@ -168,7 +177,7 @@ NcclCandidate collnet(const Model& m) {
   const double inside =
       r == 1 ? out : nccl_nvlink_rate(m.machine).si() / kGiga * r / (2.0 * (r - 1));
   const Latency latency{nccl::kBaseRing.simple, 2 * (r - 1) * nccl::kNvlinkCollnet,
-                        nccl::kNetCollnet + m.extra_hop};
+                        nccl::kNetCollnet + m.extra_hop + 2 * (r - 1) * m.extra_inside};
   return candidate(m, Algorithm::collnet, Protocol::simple, latency, std::min(inside, out));
 }
 
@@ -185,6 +194,10 @@ bool allowed(const CollectiveCall& call, const NcclCandidate& c) {
 }
 
 }  // namespace
+
+core::Seconds extra_scale_up_latency(const NetworkParameters& parameters) {
+  return std::max(core::Seconds{}, parameters.scale_up_latency - kReferenceHop * 1_us);
+}
 
 core::BytesPerSecond nccl_nvlink_rate(const NetworkParameters& parameters) {
   const bool pcie = parameters.scale_up_kind == ScaleUpKind::pcie;
@@ -227,6 +240,7 @@ std::vector<NcclCandidate> nccl_candidates(const CollectiveCall& call,
       group.ranks_per_domain == 1 && group.domains > 1) {
     list.push_back(pat(m));
   }
+  std::erase_if(list, [&](const NcclCandidate& c) { return !allowed(call, c); });
   return list;
 }
 
@@ -236,7 +250,7 @@ NcclCandidate nccl_choice(const CollectiveCall& call,
   NcclCandidate best;
   bool found = false;
   for (const auto& c : nccl_candidates(call, group, parameters)) {
-    if (allowed(call, c) && (!found || c.time < best.time)) {
+    if (!found || c.time < best.time) {
       best = c;
       found = true;
     }
@@ -248,6 +262,41 @@ NcclCandidate nccl_choice(const CollectiveCall& call,
         call.protocol ? core::to_word(*call.protocol) : "any", group.ranks, group.domains));
   }
   return best;
+}
+
+std::vector<NcclCandidate> nccl_choices_from(const CollectiveCall& call,
+                                             const GroupShape& group,
+                                             const NetworkParameters& parameters) {
+  // Source: chosen, above every message that is asked for.
+  constexpr double kLargest = 64 * 1024.0 * 1024 * 1024;
+  constexpr int kInOctave = 4;
+  std::vector<NcclCandidate> left = nccl_candidates(call, group, parameters);
+  std::vector<NcclCandidate> chosen;
+  const auto take = [&](const NcclCandidate& choice) {
+    const auto found = std::find_if(left.begin(), left.end(), [&](const NcclCandidate& c) {
+      return c.algorithm == choice.algorithm && c.protocol == choice.protocol;
+    });
+    if (found != left.end()) {
+      chosen.push_back(*found);
+      left.erase(found);
+    }
+  };
+  take(nccl_choice(call, group, parameters));
+  // NCCL's corrections change where sizes double from 64 bytes on.
+  CollectiveCall larger = call;
+  const double octave = std::exp2(std::floor(std::log2(std::max(1.0, call.bytes.si()))));
+  for (int i = 0; !left.empty(); ++i) {
+    const double in_octave = octave * (1 + i % kInOctave / static_cast<double>(kInOctave));
+    const double size = std::ldexp(in_octave, i / kInOctave);
+    if (size > kLargest) {
+      break;
+    }
+    if (size > call.bytes.si()) {
+      larger.bytes = core::Bytes(size);
+      take(nccl_choice(larger, group, parameters));
+    }
+  }
+  return chosen;
 }
 
 }  // namespace headway::network

@@ -16,14 +16,15 @@ struct NcclCandidate {
   Protocol protocol = Protocol::simple;
   core::Seconds base;              ///< latency of any call
   core::Seconds inside;            ///< latency of all hops over NVLink or PCIe
-  core::Seconds network;           ///< latency of all hops over NICs
+  core::Seconds network;           ///< latency of all hops over NICs, and what hops inside take
+                                   ///< beyond NCCL's
   core::BytesPerSecond bandwidth;  ///< of the algorithm: bytes of the call / time, latency aside
   core::Seconds time;
   [[nodiscard]] core::Seconds latency() const { return base + inside + network; }
 };
 
-/// All candidates for a call; all-reduce: ring, tree, NVLS, NVLS tree, CollNet; all-gather and
-/// reduce-scatter: ring and (one rank a domain) PAT; broadcast: ring. Empty for a group of one
+/// The candidates that a call allows; all-reduce: ring, tree, NVLS, NVLS tree, CollNet; all-gather
+/// and reduce-scatter: ring and (one rank a domain) PAT; broadcast: ring. Empty for a group of one
 /// rank, all-to-all and send/receive, which NCCL does not model.
 std::vector<NcclCandidate> nccl_candidates(const CollectiveCall& call,
                                            const GroupShape& group,
@@ -35,6 +36,14 @@ NcclCandidate nccl_choice(const CollectiveCall& call,
                           const GroupShape& group,
                           const NetworkParameters& parameters);
 
+/// Its choice for this call, and what it would choose for larger ones, as candidates for this call.
+std::vector<NcclCandidate> nccl_choices_from(const CollectiveCall& call,
+                                             const GroupShape& group,
+                                             const NetworkParameters& parameters);
+
+/// What scale_up.latency is beyond the hop that NCCL's constants contain (1 us); 0 for a faster
+/// one.
+core::Seconds extra_scale_up_latency(const NetworkParameters& parameters);
 /// Payload rate at which one GPU's NCCL channels feed NVLink [B/s], one direction.
 core::BytesPerSecond nccl_nvlink_rate(const NetworkParameters& parameters);
 /// Payload rate at which a domain's members leave it over their NICs [B/s], one direction.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "sim/core/error.h"
@@ -37,6 +38,12 @@ TimeEstimate switch_time(const NcclCandidate& choice,
   const core::Seconds inside = inside_us * 1_us;
   return {combine(inside, call.bytes / choice.bandwidth, nccl::kNvlsExponent) + choice.network,
           inside + choice.network};
+}
+
+/// Rails that one rank's bytes are spread over: r ranks share those of their domain.
+double rails_of_rank(const GroupShape& group) {
+  const double r = group.ranks_per_domain;
+  return std::max(1.0, r / group.ranks_per_rail) / r;
 }
 
 std::optional<core::Seconds> hierarchical_time(
@@ -92,6 +99,17 @@ TimeEstimate nccl_time(const NcclCandidate& choice,
   return {latency + call.bytes / choice.bandwidth * copies, latency};
 }
 
+TimeEstimate nccl_least_time(const CollectiveCall& call,
+                             const GroupShape& group,
+                             const NetworkParameters& machine) {
+  TimeEstimate least{core::Seconds{std::numeric_limits<double>::infinity()}, {}};
+  for (const NcclCandidate& candidate : nccl_choices_from(call, group, machine)) {
+    const TimeEstimate time = nccl_time(candidate, call, group, machine);
+    least = time.total < least.total ? time : least;
+  }
+  return least;
+}
+
 bool has_closed_form(const CollectiveCall& call) {
   return call.algorithm == Algorithm::hierarchical || call.algorithm == Algorithm::recursive;
 }
@@ -99,7 +117,8 @@ bool has_closed_form(const CollectiveCall& call) {
 TimeEstimate closed_form_time(const CollectiveCall& call,
                               const GroupShape& group,
                               const NetworkParameters& machine) {
-  const Hop nvlink{nccl::kNvlinkRing.simple * 1_us, nccl_nvlink_rate(machine)};
+  const Hop nvlink{nccl::kNvlinkRing.simple * 1_us + extra_scale_up_latency(machine),
+                   nccl_nvlink_rate(machine)};
   const Hop nics{nccl::kNetRing.simple * 1_us, machine.nic_bandwidth / group.ranks_per_rail};
   const auto time = [&](core::Bytes bytes) {
     const auto found =
@@ -126,14 +145,20 @@ TimeEstimate exchange_time(const CollectiveCall& call,
   const double base =
       part.si() <= nccl::kPeerLlBytes ? nccl::of(nccl::kPeerLl, g) : nccl::of(nccl::kPeerSimple, g);
   const auto own = all ? part * nccl::of(nccl::kOwnPart, g) : core::Bytes{};
-  const auto nvlink = (wire.scale_up + own) / (nccl_nvlink_rate(machine) * nccl::kPeerShare);
+  // Where GPUs are joined by PCIe, what goes to the NIC takes the same lanes.
+  const bool pcie = machine.scale_up_kind == ScaleUpKind::pcie;
+  const auto shared = pcie ? wire.nic * rails_of_rank(group) : core::Bytes{};
+  const auto nvlink =
+      (wire.scale_up + shared + own) / (nccl_nvlink_rate(machine) * nccl::kPeerShare);
   // A proxy posts one message to every peer behind the NIC while earlier ones are on the wire.
   const core::Seconds post =
       all ? (group.ranks - group.ranks_per_domain) * nccl::kNetPostOverhead * 1_us
           : core::Seconds{};
   const auto nics = std::max(post, wire.nic / machine.nic_bandwidth);
-  const core::Seconds alpha =
-      base * 1_us + (group.domains > 1 ? machine.network_latency : core::Seconds{});
+  const bool inside = all ? group.ranks_per_domain > 1 : group.domains == 1;
+  const core::Seconds alpha = base * 1_us +
+                              (group.domains > 1 ? machine.network_latency : core::Seconds{}) +
+                              (inside ? extra_scale_up_latency(machine) : core::Seconds{});
   // NVLink and the NICs work at the same time; NICs are fed by proxies and fill at once.
   return {std::max(combine(alpha, nvlink, nccl::kPeerExponent), alpha + nics), alpha};
 }

@@ -17,6 +17,13 @@ TimeEstimate nccl_time(const NcclCandidate& choice,
                        const GroupShape& group,
                        const NetworkParameters& machine);
 
+/// The least time that NCCL's choice for this size, or its choice for a larger one, takes at this
+/// size: so it never falls as messages grow. The time of the choice alone does where NCCL's tables
+/// switch at another size than the fitted times meet.
+TimeEstimate nccl_least_time(const CollectiveCall& call,
+                             const GroupShape& group,
+                             const NetworkParameters& machine);
+
 /// Whether the call forces an algorithm that NCCL lacks and a closed form describes: hierarchical
 /// or recursive.
 bool has_closed_form(const CollectiveCall& call);

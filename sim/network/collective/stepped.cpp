@@ -1,5 +1,6 @@
 #include "sim/network/collective/stepped.h"
 
+#include <algorithm>
 #include <bit>
 #include <functional>
 
@@ -31,10 +32,9 @@ RankSet all_ranks(const StepPrograms& programs) {
   return ranks;
 }
 
-void append_ring(StepPrograms& programs, CollectiveKind kind, core::Bytes bytes) {
-  const auto n = static_cast<std::int64_t>(programs.ranks());
-  const std::int64_t times = kind == CollectiveKind::all_reduce ? 2 : 1;
-  append_rings(programs, {all_ranks(programs)}, times * (n - 1), bytes / static_cast<double>(n));
+/// Messages that each rank sends round a ring in an all-reduce, all-gather or reduce-scatter.
+std::int64_t ring_rounds(CollectiveKind kind, std::size_t ranks) {
+  return (kind == CollectiveKind::all_reduce ? 2 : 1) * (static_cast<std::int64_t>(ranks) - 1);
 }
 
 /// Each rank exchanges with the one whose number differs in one bit. @param part  of the array
@@ -197,6 +197,33 @@ void append_hierarchical_exchange(StepPrograms& programs,
   });
 }
 
+/// n - 1 rounds in the order of NCCL's schedule: with the mates of the own domain, then with the
+/// next domain's members one after the other, then with those of the one after. In a round all
+/// ranks of a domain send to one domain, each to another rail. On a mesh, where each mate has a
+/// cable of its own, all mates at once.
+void append_scheduled(StepPrograms& programs,
+                      const std::vector<RankSet>& domains,
+                      const PairBytes& bytes) {
+  const std::size_t r = domains.front().size();
+  const bool mesh = programs.fabric().input().scale_up.kind == ScaleUpKind::mesh;
+  Rounds rounds;
+  for (std::size_t round = 1; round < domains.size() * r; ++round) {
+    for (std::size_t d = 0; d < domains.size(); ++d) {
+      for (std::size_t j = 0; j < r; ++j) {
+        const std::size_t from = domains[d][j];
+        const std::size_t to = domains[(d + round / r) % domains.size()][(j + round) % r];
+        if (bytes(from, to).si() > 0) {
+          rounds.messages.push_back({from, to, bytes(from, to)});
+        }
+      }
+    }
+    if (!mesh || round + 1 >= r) {
+      append_rounds(programs, rounds);
+      rounds = {};
+    }
+  }
+}
+
 void append_all_to_all(StepPrograms& programs, const CollectiveCall& call, Algorithm algorithm) {
   const std::size_t n = programs.ranks();
   const std::span<const core::Bytes> given = programs.options().pair_bytes;
@@ -204,7 +231,13 @@ void append_all_to_all(StepPrograms& programs, const CollectiveCall& call, Algor
   const PairBytes bytes = [&](std::size_t from, std::size_t to) {
     return given.empty() ? call.bytes / static_cast<double>(n) : given[from * n + to];
   };
-  if (algorithm == Algorithm::pairwise) {
+  const std::vector<RankSet> domains = ranks_by_domain(programs);
+  const bool alike = std::all_of(domains.begin(), domains.end(), [&](const RankSet& domain) {
+    return domain.size() == domains.front().size();
+  });
+  if (algorithm == Algorithm::pairwise && alike) {
+    append_scheduled(programs, domains, bytes);
+  } else if (algorithm == Algorithm::pairwise) {
     append_pairwise(programs, {all_ranks(programs)}, bytes);
   } else if (algorithm == Algorithm::hierarchical) {
     append_hierarchical_exchange(programs, bytes, grid(programs, call, algorithm));
@@ -220,7 +253,7 @@ void append_reduction(StepPrograms& programs, const CollectiveCall& call, Algori
   const std::size_t n = programs.ranks();
   const bool all_reduce = call.kind == CollectiveKind::all_reduce;
   if (algorithm == Algorithm::ring) {
-    append_ring(programs, call.kind, call.bytes);
+    append_ring(programs, ring_rounds(call.kind, n), call.bytes / static_cast<double>(n));
   } else if (algorithm == Algorithm::recursive && !std::has_single_bit(n)) {
     refuse(call, algorithm, kNeedsPower);
   } else if (algorithm == Algorithm::recursive) {
@@ -254,6 +287,28 @@ void append_reduction(StepPrograms& programs, const CollectiveCall& call, Algori
   }
 }
 
+/// Messages that are simulated one by one take about 1 kB each while they run. Source: chosen.
+constexpr double kMostStepped = 1e7;
+
+/// Of the order of: every pair of an exchange, or two messages in turn of every rank on each ring.
+double stepped_messages(const StepPrograms& programs, CollectiveKind kind, Algorithm algorithm) {
+  const auto n = static_cast<double>(programs.ranks());
+  const bool pairs = algorithm == Algorithm::direct ||
+                     (kind == CollectiveKind::all_to_all && algorithm != Algorithm::hierarchical);
+  const auto& shape = programs.fabric().shape();
+  return pairs ? n * (n - 1) : 2 * n * std::min(n, static_cast<double>(shape.domain_gpus));
+}
+
+void check_stepped(const StepPrograms& programs, CollectiveKind kind, Algorithm algorithm) {
+  const double messages = stepped_messages(programs, kind, algorithm);
+  if (kind != CollectiveKind::send_receive && messages > kMostStepped) {
+    throw core::Error(fmt::format(
+        "a stepped {} of {} ranks has {:.2g} messages, and each is simulated by itself, at most "
+        "{:.0g}: take fewer GPUs, or granularity fluid",
+        core::to_word(kind), programs.ranks(), messages, kMostStepped));
+  }
+}
+
 Algorithm usual(CollectiveKind kind) {
   return kind == CollectiveKind::all_to_all     ? Algorithm::pairwise
          : kind == CollectiveKind::send_receive ? Algorithm::direct
@@ -261,21 +316,6 @@ Algorithm usual(CollectiveKind kind) {
 }
 
 }  // namespace
-
-void append_rings(StepPrograms& programs,
-                  const std::vector<std::vector<std::size_t>>& rings,
-                  std::int64_t repeats,
-                  core::Bytes bytes) {
-  Rounds rounds{repeats, {}};
-  for (const auto& ring : rings) {
-    for (std::size_t i = 0; i < ring.size() && ring.size() > 1; ++i) {
-      rounds.messages.push_back({ring[i], ring[(i + 1) % ring.size()], bytes});
-    }
-  }
-  if (!rounds.messages.empty() && repeats > 0) {
-    append_rounds(programs, rounds);
-  }
-}
 
 SteppedCollective step_collective(const Fabric& fabric,
                                   const CollectiveCall& call,
@@ -286,6 +326,7 @@ SteppedCollective step_collective(const Fabric& fabric,
   if (members.size() < 2 || call.bytes.si() <= 0) {
     return programs.finish();
   }
+  check_stepped(programs, call.kind, algorithm);
   switch (call.kind) {
     case CollectiveKind::all_reduce:
     case CollectiveKind::all_gather:
@@ -306,7 +347,7 @@ SteppedCollective step_collective(const Fabric& fabric,
       break;
     case CollectiveKind::send_receive:
       HEADWAY_CHECK(members.size() == 2, "send/receive between {} GPUs", members.size());
-      append_rounds(programs, {1, {{0, 1, call.bytes}}});
+      append_rounds(programs, {1, {{0, 1, call.bytes}}, {}});
       break;
   }
   return programs.finish();

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <set>
+#include <utility>
 
 #include "sim/core/error.h"
 #include "sim/network/collective/stepped_programs.h"
@@ -20,7 +22,7 @@ Lanes lanes_of(StepPrograms& programs,
                core::Bytes bytes) {
   Lanes lanes;
   for (std::size_t lane = 0; lane < pieces.lanes; ++lane) {
-    lanes.push_back(programs.message(from, to, bytes / static_cast<double>(pieces.count)));
+    lanes.push_back(programs.ring_message(from, to, bytes / static_cast<double>(pieces.count)));
   }
   return lanes;
 }
@@ -74,8 +76,7 @@ struct Wire {
   core::Seconds latency;
 
   void include(const StepPrograms& programs, std::size_t from, std::size_t to) {
-    const Route way = route(programs.fabric(), programs.members()[from], programs.members()[to],
-                            programs.options().label);
+    const Route way = programs.ring_way(from, to);
     latency = std::max(latency, way.latency);
     for (const RouteHop& hop : way.hops) {
       const double share = static_cast<double>(hop.coefficient) / kCoefficientUnit;
@@ -100,13 +101,6 @@ struct Tree {
   }
 };
 
-/// Parent of node i > 0 in NCCL's binary tree (collective_flows.cpp has the same).
-std::size_t binary_parent(std::size_t i, std::size_t n) {
-  const std::size_t bit = i & (~i + 1);
-  const std::size_t parent = (i ^ bit) | (bit << 1U);
-  return parent < n ? parent : i ^ bit;
-}
-
 /// Domains form a binary tree, their ranks chains that begin at the rank on the channel's rail.
 Tree domain_tree(const std::vector<std::vector<std::size_t>>& domains,
                  std::size_t ranks,
@@ -122,7 +116,7 @@ Tree domain_tree(const std::vector<std::vector<std::size_t>>& domains,
     }
   }
   for (std::size_t i = 1; i < n; ++i) {
-    tree.join(exit_of((i + shift) % n), exit_of((binary_parent(i, n) + shift) % n));
+    tree.join(exit_of((i + shift) % n), exit_of((tree_parent(i, n) + shift) % n));
   }
   return tree;
 }
@@ -161,21 +155,54 @@ void append_tree(StepPrograms& programs, const Tree& tree, core::Bytes bytes) {
 
 }  // namespace
 
-void append_chain(StepPrograms& programs, core::Bytes bytes) {
-  const std::size_t n = programs.ranks();
+namespace {
+
+/// Along `chain`, whose ranks are these actors.
+void append_one_chain(StepPrograms& programs,
+                      const std::vector<std::size_t>& chain,
+                      const std::vector<std::size_t>& actors,
+                      std::size_t chains_a_nic,
+                      core::Bytes bytes) {
+  const std::size_t n = chain.size();
   Wire wire;
-  for (std::size_t rank = 0; rank + 1 < n; ++rank) {
-    wire.include(programs, rank, rank + 1);
+  for (std::size_t i = 0; i + 1 < n; ++i) {
+    wire.include(programs, chain[i], chain[i + 1]);
   }
-  const Pieces pieces = cut(bytes, wire.rate, wire.latency, programs.options());
+  const Pieces pieces =
+      cut(bytes, wire.rate / static_cast<double>(chains_a_nic), wire.latency, programs.options());
   std::vector<Lanes> into(n);
-  for (std::size_t rank = 1; rank < n; ++rank) {
-    into[rank] = lanes_of(programs, rank - 1, rank, pieces, bytes);
+  for (std::size_t i = 1; i < n; ++i) {
+    into[i] = lanes_of(programs, chain[i - 1], chain[i], pieces, bytes);
   }
-  for (std::size_t rank = 0; rank < n; ++rank) {
-    const auto in = rank > 0 ? std::vector<Lanes>{into[rank]} : std::vector<Lanes>{};
-    const auto out = rank + 1 < n ? std::vector<Lanes>{into[rank + 1]} : std::vector<Lanes>{};
-    append_relay(programs, rank, pieces, in, out);
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto in = i > 0 ? std::vector<Lanes>{into[i]} : std::vector<Lanes>{};
+    const auto out = i + 1 < n ? std::vector<Lanes>{into[i + 1]} : std::vector<Lanes>{};
+    append_relay(programs, actors[i], pieces, in, out);
+  }
+}
+
+}  // namespace
+
+void append_chain(StepPrograms& programs, core::Bytes bytes) {
+  const auto all = rings(programs);
+  const auto place = [&](std::size_t rank) {
+    return programs.fabric().place(programs.members()[rank]);
+  };
+  std::set<std::pair<std::uint32_t, std::uint32_t>> entries;
+  for (const auto& ring : all) {
+    entries.emplace(place(ring.front()).node, place(ring.front()).rail);
+  }
+  const bool apart = ranks_by_domain(programs).size() > 1;
+  const std::size_t chains_a_nic =
+      apart ? (all.size() + entries.size() - 1) / entries.size() : std::size_t{1};
+  for (std::size_t c = 0; c < all.size(); ++c) {
+    std::vector<std::size_t> ring = all[c];
+    std::rotate(ring.begin(), std::find(ring.begin(), ring.end(), 0U), ring.end());
+    std::vector<std::size_t> actors = ring;
+    if (c > 0) {
+      std::generate(actors.begin(), actors.end(), [&] { return programs.add_actor(); });
+    }
+    append_one_chain(programs, ring, actors, chains_a_nic, bytes / static_cast<double>(all.size()));
   }
 }
 
@@ -258,7 +285,7 @@ void append_nvls_tree(StepPrograms& programs,
   const auto owner = [&](std::size_t i) { return domains[(i + shift) % n][rail]; };
   Wire wire;
   for (std::size_t i = 1; i < n; ++i) {
-    wire.include(programs, owner(i), owner(binary_parent(i, n)));
+    wire.include(programs, owner(i), owner(tree_parent(i, n)));
   }
   const Pieces pieces = cut(bytes, wire.rate, wire.latency, programs.options());
   std::vector<std::vector<Lanes>> into_root(n), from_root(n);  // what each relay takes, and sends
@@ -270,7 +297,7 @@ void append_nvls_tree(StepPrograms& programs,
     append_relay(programs, programs.add_actor(), pieces, {}, into_root[i]);
   }
   for (std::size_t i = 1; i < n; ++i) {
-    const std::size_t parent = binary_parent(i, n);
+    const std::size_t parent = tree_parent(i, n);
     up[i] = lanes_of(programs, owner(i), owner(parent), pieces, bytes);
     down[i] = lanes_of(programs, owner(parent), owner(i), pieces, bytes);
     into_root[parent].push_back(up[i]);

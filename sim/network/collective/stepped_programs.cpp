@@ -49,6 +49,30 @@ void StepPrograms::add_flow(const std::vector<RouteHop>& hops,
   ++problem_.groups.back().flows;
 }
 
+Route StepPrograms::ring_way(std::size_t from, std::size_t to) const {
+  const auto& shape = fabric_.shape();
+  const core::GpuId a = members_[from];
+  const core::GpuId b = members_[to];
+  const GpuPlace at = fabric_.place(a);
+  const GpuPlace next = fabric_.place(b);
+  const bool rails_apart = shape.rail_leaves && shape.trees > shape.planes;
+  const core::GpuId mate(fabric_.gpu_on_rail(at.node, next.rail));
+  if (!rails_apart || at.domain == next.domain || at.rail == next.rail ||
+      fabric_.place(mate).domain != at.domain) {
+    return route(fabric_, a, b, options_.label);
+  }
+  Route way = route(fabric_, a, mate, options_.label);
+  const Route out = route(fabric_, mate, b, options_.label);
+  way.hops.insert(way.hops.end(), out.hops.begin(), out.hops.end());
+  way.latency += out.latency;
+  return way;
+}
+
+std::uint32_t StepPrograms::ring_message(std::size_t from, std::size_t to, core::Bytes bytes) {
+  Route way = ring_way(from, to);
+  return message(LinkSet{std::move(way.hops), way.latency}, bytes);
+}
+
 std::uint32_t StepPrograms::message(std::size_t from, std::size_t to, core::Bytes bytes) {
   const Pair pair{from, to, bytes};
   return messages({&pair, 1});
@@ -142,33 +166,35 @@ void append_rounds(StepPrograms& programs, const Rounds& rounds) {
     sent[lane].resize(programs.ranks());
     received[lane].resize(programs.ranks());
     for (const RoundMessage& m : rounds.messages) {
-      const std::uint32_t group = programs.message(m.from, m.to, m.bytes);
+      const std::uint32_t group = rounds.ring ? programs.ring_message(m.from, m.to, m.bytes)
+                                              : programs.message(m.from, m.to, m.bytes);
       sent[lane][m.from].push_back(group);
       received[lane][m.to].push_back(group);
     }
   }
-  const auto append_one = [&](std::size_t rank, std::size_t lane) {
+  const auto append_one = [&](std::size_t rank, std::size_t actor, std::size_t lane) {
     for (const std::uint32_t group : sent[lane][rank]) {
-      programs.send(rank, group);
+      programs.send(actor, group);
     }
     for (const std::uint32_t group : blocking ? sent[lane][rank] : std::vector<std::uint32_t>{}) {
-      programs.wait(rank, group);
+      programs.wait(actor, group);
     }
     for (const std::uint32_t group : received[lane][rank]) {
-      programs.wait(rank, group);
+      programs.wait(actor, group);
     }
   };
   for (std::size_t rank = 0; rank < programs.ranks(); ++rank) {
+    const std::size_t actor = rounds.actors.empty() ? rank : rounds.actors[rank];
     const auto turns = rounds.repeats / static_cast<std::int64_t>(lanes);
     if (turns > 0) {
-      programs.loop(rank, turns);
+      programs.loop(actor, turns);
       for (std::size_t lane = 0; lane < lanes; ++lane) {
-        append_one(rank, lane);
+        append_one(rank, actor, lane);
       }
-      programs.end_loop(rank);
+      programs.end_loop(actor);
     }
     if (rounds.repeats % static_cast<std::int64_t>(lanes) != 0) {
-      append_one(rank, 0);
+      append_one(rank, actor, 0);
     }
   }
 }

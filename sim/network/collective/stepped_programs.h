@@ -13,7 +13,7 @@
 
 namespace headway::network {
 
-/// Some links that move together, such as a reduction in a switch: fabric links.
+/// Some links that move together, such as a reduction in a switch, or all of a way: fabric links.
 struct LinkSet {
   std::vector<RouteHop> hops;
   core::Seconds latency;
@@ -32,6 +32,12 @@ class StepPrograms {
   [[nodiscard]] const SteppedOptions& options() const { return options_; }
   std::size_t add_actor();
 
+  /// The way of a ring or a tree from one rank to the next: the route, but between rails that only
+  /// NVLink joins first to the GPU of the sender's domain on the receiver's rail, with or without
+  /// PXN: its channels begin and end where they like.
+  [[nodiscard]] Route ring_way(std::size_t from, std::size_t to) const;
+  /// A group that moves `bytes` over that way.
+  std::uint32_t ring_message(std::size_t from, std::size_t to, core::Bytes bytes);
   /// A group that moves `bytes` from one rank to another over the route.
   std::uint32_t message(std::size_t from, std::size_t to, core::Bytes bytes);
   /// A group that moves `bytes` over all links of the set at once.
@@ -74,12 +80,27 @@ using RoundMessage = StepPrograms::Pair;
 struct Rounds {
   std::int64_t repeats = 1;
   std::vector<RoundMessage> messages;
+  std::vector<std::size_t> actors;  ///< of each rank; empty: the ranks themselves
+  bool ring = false;                ///< the messages go by `ring_message`
 };
 void append_rounds(StepPrograms& programs, const Rounds& rounds);
 
-/// `repeats` rounds in which each rank of each ring sends `bytes` to the next.
+// Rings over the ranks: stepped_rings.cpp.
+
+/// The rings of a call, as NCCL lays them: each enters every NVLink domain on another rail and
+/// leaves it on the rail by which it enters the next, so that all NICs carry alike. Inside it
+/// passes the members in zigzag (i, i + 1, i - 1, i + 2, ...), so that rings from all members use
+/// each cable of a mesh once (Walecki's paths; an even number of members). One ring a rail, on a
+/// mesh one a member; inside one domain of switches one.
+std::vector<std::vector<std::size_t>> rings(const StepPrograms& programs);
+
+/// `repeats` rounds in which each rank sends `bytes` to the next, spread over all rings.
+void append_ring(StepPrograms& programs, std::int64_t repeats, core::Bytes bytes);
+
+/// `repeats` rounds in which each rank of each set sends `bytes` to the next. Where a set is inside
+/// a mesh, to each other rank its part: rings in all orders, in lockstep.
 void append_rings(StepPrograms& programs,
-                  const std::vector<std::vector<std::size_t>>& rings,
+                  const std::vector<std::vector<std::size_t>>& sets,
                   std::int64_t repeats,
                   core::Bytes bytes);
 
@@ -98,7 +119,7 @@ Pieces cut(core::Bytes bytes,
 
 // Algorithms that pass on an array in pieces: stepped_pipelines.cpp.
 
-/// Broadcast along the ring from member 0.
+/// Broadcast along the rings from member 0, each ring with its part.
 void append_chain(StepPrograms& programs, core::Bytes bytes);
 /// All-reduce over two binary trees of domains a channel, each with half of the channel's bytes and
 /// a chain inside each domain; one channel a rail.

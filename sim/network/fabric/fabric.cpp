@@ -27,6 +27,22 @@ bool carries(core::BytesPerSecond capacity, core::BytesPerSecond feeders) {
 
 }  // namespace
 
+core::Checked count_links(const FabricInput& input, const FabricShape& s) {
+  using core::Checked;
+  const bool pooled = input.fabric.routing == Routing::adaptive;
+  const bool mesh = input.scale_up.kind == ScaleUpKind::mesh;
+  const Checked pods = Checked(s.pods_per_tree) * s.trees;
+  const Checked inside =
+      s.domain_gpus == 1 ? Checked(0) : Checked(s.gpus) * (mesh ? s.domain_gpus - 1 : 2U);
+  const Checked nics = Checked(s.nodes) * s.rails * s.planes;
+  const Checked leaf = s.spines == 0 ? Checked(0) : Checked(s.leaves) * (pooled ? 1U : s.uplinks);
+  const Checked spine =
+      s.cores == 0 ? Checked(0)
+                   : pods * (pooled ? Checked(1) : Checked(s.spines_per_pod) * s.spine_uplinks);
+  const Checked groups = s.dragonfly ? Checked(s.leaves) * 2 + pods * s.pods_per_tree : Checked(0);
+  return inside + (Checked(s.gpus) + nics + leaf + spine + s.storage_targets) * 2 + groups;
+}
+
 std::string_view tier_name(Tier tier, ScaleUpKind scale_up) {
   const bool links = tier == Tier::scale_up && scale_up != ScaleUpKind::nvswitch;
   return links ? core::to_word(scale_up) : core::to_word(tier);
@@ -41,6 +57,12 @@ Fabric::Fabric(FabricInput input) : input_(std::move(input)), shape_(make_shape(
 
 void Fabric::number_links() {
   const auto& s = shape_;
+  const auto count = count_links(input_, s);
+  if (!count.as<std::uint32_t>()) {
+    throw core::Error(fmt::format(
+        "the fabric has {} links, and at most {} can be numbered: take fewer nodes or planes",
+        count, UINT32_MAX));
+  }
   const std::uint32_t pods = s.pods_per_tree * s.trees;
   const bool mesh = input_.scale_up.kind == ScaleUpKind::mesh;
   links_per_leaf_ = s.spines == 0 ? 0 : 2 * (pooled_ ? 1 : s.uplinks);
@@ -53,7 +75,7 @@ void Fabric::number_links() {
   first_local_ = first_spine_ + links_per_pod_ * pods;
   first_global_ = first_local_ + (s.dragonfly ? 2 * s.leaves : 0);
   first_storage_ = first_global_ + (s.dragonfly ? pods * s.pods_per_tree : 0);
-  links_.resize(first_storage_ + 2 * s.storage_targets);
+  links_.resize(std::size_t{first_storage_} + 2 * std::size_t{s.storage_targets});
 }
 
 void Fabric::build_links() {
@@ -214,8 +236,10 @@ void Fabric::degrade(LinkId id, double factor, std::uint32_t cables) {
   auto& link = links_[id.index()];
   const double hit = std::min(cables, link.cables) / static_cast<double>(link.cables);
   const double left = 1 - hit * (1 - factor);
+  links_down_ -= link.state == LinkState::down ? 1 : 0;
   link.capacity = link.nominal * left;
   link.state = left == 1 ? LinkState::up : (left > 0 ? LinkState::degraded : LinkState::down);
+  links_down_ += link.state == LinkState::down ? 1 : 0;
   mark_never_binding();
 }
 

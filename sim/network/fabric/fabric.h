@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/core/checked.h"
 #include "sim/core/ids.h"
 #include "sim/core/units.h"
 #include "sim/network/fabric/fabric_shape.h"
@@ -47,6 +48,10 @@ struct Link {
   bool never_binds =
       false;  ///< carries at least what its feeders can send, and all users pass a feeder
 };
+
+/// Links of a fabric, by arithmetic: what it takes of memory is this times sizeof(Link), and as
+/// much again where flows are put on it.
+core::Checked count_links(const FabricInput& input, const FabricShape& shape);
 
 /// Where a GPU sits.
 struct GpuPlace {
@@ -94,6 +99,11 @@ class Fabric {
   /// The leaf (over all trees) that a storage server is plugged into in one tree.
   [[nodiscard]] std::uint32_t storage_leaf(std::uint32_t target, std::uint32_t tree) const;
 
+  /// The GPU of a node that sits on a rail (the first, if several do).
+  [[nodiscard]] std::uint32_t gpu_on_rail(std::uint32_t node, std::uint32_t rail) const {
+    return node * shape_.gpus_per_node +
+           (rail * shape_.gpus_per_node + shape_.rails - 1) / shape_.rails;
+  }
   /// The leaf (over all trees) that a rail port is plugged into, and the pod of a leaf (over all
   /// trees).
   [[nodiscard]] std::uint32_t leaf_of(std::uint32_t node,
@@ -110,6 +120,9 @@ class Fabric {
   /// @param factor  share of its rate a hit cable keeps: 0 is down, 1 repairs
   /// @param cables  how many cables of a pool are hit; at most its cables
   void degrade(core::LinkId link, double factor, std::uint32_t cables = 1);
+
+  /// Links that carry nothing.
+  [[nodiscard]] std::size_t links_down() const { return links_down_; }
 
   /// Words for messages: "node 3 rail 2 -> leaf".
   [[nodiscard]] std::string describe(core::LinkId link) const;
@@ -128,6 +141,7 @@ class Fabric {
                 first_local_ = 0, first_global_ = 0, first_storage_ = 0;
   std::uint32_t links_per_leaf_ = 0, links_per_spine_ = 0, links_per_pod_ = 0;
   std::vector<Link> links_;
+  std::size_t links_down_ = 0;
 };
 
 }  // namespace headway::network

@@ -1,68 +1,12 @@
 #include "sim/network/fabric/fabric_report.h"
 
 #include <algorithm>
-#include <boost/graph/breadth_first_search.hpp>
-#include <boost/graph/filtered_graph.hpp>
-#include <boost/graph/reverse_graph.hpp>
 #include <utility>
 
-#include "sim/network/fabric/fabric_graph.h"
+#include "sim/network/fabric/fabric_reach.h"
 
 namespace headway::network {
 namespace {
-
-/// Edges that carry anything.
-struct Working {
-  const FabricGraph* graph = nullptr;
-  template <class E>
-  bool operator()(const E& edge) const {
-    return (*graph)[edge].state != LinkState::down;
-  }
-};
-
-/// Links from `source` to every vertex; -1 where there is no way.
-template <class G>
-std::vector<int> distances(const G& graph, std::size_t source) {
-  std::vector<int> far(boost::num_vertices(graph), -1);
-  far[source] = 0;
-  boost::breadth_first_search(graph, source,
-                              boost::visitor(boost::make_bfs_visitor(
-                                  boost::record_distances(far.data(), boost::on_tree_edge{}))));
-  return far;
-}
-
-struct Reach {
-  std::uint64_t missed = 0;
-  int diameter = 0;
-  bool connected = false;
-};
-
-/// GPUs are the first vertices of the full graph.
-Reach measure_reach(const Fabric& fabric) {
-  const FabricGraph graph = build_graph(fabric, GraphDetail::full);
-  const Working working{&graph};
-  const boost::filtered_graph<FabricGraph, Working> alive(graph, working);
-  const std::size_t gpus = fabric.shape().gpus;
-  const auto forth = distances(alive, 0);
-  const auto back = distances(boost::make_reverse_graph(alive), 0);
-  Reach reach;
-  for (std::size_t g = 0; g < gpus; ++g) {
-    reach.missed += forth[g] < 0 || back[g] < 0 ? 1 : 0;
-  }
-  reach.connected = reach.missed == 0;
-  // Every GPU of a small fabric; of a large one the first GPU of each of 64 evenly spaced nodes and
-  // the farthest from it: nodes of equal position are alike, so these meet the longest way.
-  constexpr std::size_t kSmall = 512;
-  constexpr std::size_t kSamples = 64;
-  const std::size_t step = gpus <= kSmall ? 1 : std::max<std::size_t>(1, gpus / kSamples);
-  for (std::size_t source = 0; source < gpus; source += step) {
-    const auto far = distances(alive, source);
-    reach.diameter =
-        std::max(reach.diameter,
-                 *std::max_element(far.begin(), far.begin() + static_cast<std::ptrdiff_t>(gpus)));
-  }
-  return reach;
-}
 
 /// Least cost of putting a switch on the side of the first half (a) or of the second (b).
 struct Cut {
@@ -241,7 +185,7 @@ FabricReport report(const Fabric& fabric) {
   r.spine_radix =
       s.spines == 0 ? 0 : s.leaves_per_pod * (s.uplinks / s.spines_per_pod) + s.spine_uplinks;
   r.core_radix = s.cores == 0 ? 0 : s.pods_per_tree * (s.spine_uplinks / s.cores_per_spine);
-  const Reach reach = measure_reach(fabric);
+  const Reach reach = can_count_reach(fabric) ? counted_reach(fabric) : searched_reach(fabric);
   r.connected = reach.connected;
   r.unreachable_gpus = reach.missed;
   r.diameter = reach.diameter;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/core/checked.h"
 #include "sim/core/error.h"
 
 namespace headway::network {
@@ -15,7 +16,17 @@ std::uint32_t ceil_div(std::uint32_t a, std::uint32_t b) { return (a + b - 1) / 
 /// Smallest whole number of cables that carries `rate`; a rounding error above a whole number does
 /// not add a cable.
 std::uint32_t cables_for(core::BytesPerSecond rate, core::BytesPerSecond cable) {
-  return std::max(1U, static_cast<std::uint32_t>(std::ceil(rate / cable - 1e-9)));
+  // Source: chosen, more than any switch has.
+  constexpr double kMostCables = 1U << 20U;
+  const double cables = std::ceil(rate / cable - 1e-9);
+  if (!(cables <= kMostCables)) {
+    throw core::Error(
+        fmt::format("{:.3g} GB/s of hosts below one switch need {:.3g} cables of {:.3g} GB/s above "
+                    "it: no switch "
+                    "has so many; raise fabric.link_bandwidth",
+                    rate.si() / 1e9, cables, cable.si() / 1e9));
+  }
+  return std::max(1U, static_cast<std::uint32_t>(cables));
 }
 
 /// Smallest divisor of `cables` that is at least `switches`, or `cables` itself.
@@ -73,6 +84,23 @@ void shape_leaves(const FabricInput& in, FabricShape& s) {
   s.pods_per_tree = ceil_div(s.leaves_per_tree, s.leaves_per_pod);
 }
 
+/// Links, ports and cables are numbered by 32 bits.
+constexpr std::int64_t kMost = std::int64_t{1} << 31U;
+
+/// Above the leaves nothing is more than their cables, or than pairs of a dragonfly's groups.
+void check_cables(const FabricShape& s) {
+  const core::Checked cables = core::Checked(s.leaves) * s.uplinks;
+  const core::Checked pairs =
+      core::Checked(s.dragonfly ? s.pods_per_tree : 0) * s.pods_per_tree * s.trees;
+  if (cables > core::Checked(kMost) || pairs > core::Checked(kMost)) {
+    throw core::Error(
+        fmt::format("{} leaves with {} uplinks have {} cables, and {} pairs of groups are joined; "
+                    "at most {} can "
+                    "be numbered: take fewer nodes or planes, or more ports a leaf",
+                    s.leaves, s.uplinks, cables, pairs, kMost));
+  }
+}
+
 /// Spines and cores use the leaf's switch model: as many ports as a leaf has, down and up together.
 void shape_spines(const FabricInput& in, FabricShape& s) {
   if (s.leaves_per_tree == 1) {
@@ -80,6 +108,7 @@ void shape_spines(const FabricInput& in, FabricShape& s) {
   }
   const auto hosts = s.port_rate * static_cast<double>(s.ports_per_leaf);
   s.uplinks = cables_for(hosts / in.fabric.leaf_oversubscription, s.cable_rate);
+  check_cables(s);
   const std::uint32_t radix = to_count(in.fabric.ports_per_leaf) + s.uplinks;
   const bool cores = s.pods_per_tree > 1;
   const std::uint32_t down_ports = cores ? std::max(1U, radix / 2) : radix;
@@ -98,11 +127,51 @@ void shape_spines(const FabricInput& in, FabricShape& s) {
 void shape_dragonfly(const FabricInput& in, FabricShape& s) {
   const auto hosts = s.port_rate * static_cast<double>(s.ports_per_leaf);
   s.uplinks = cables_for(hosts / in.fabric.leaf_oversubscription, s.cable_rate);
+  check_cables(s);
   // Minimal routes cross a group twice as often as they leave it: a leaf's local cables carry twice
   // its hosts.
   s.local_cables = cables_for(hosts * (2.0 / s.leaves_per_pod), s.cable_rate);
   if (s.pods_per_tree > 1) {
     s.global_cables = s.leaves_per_pod * s.uplinks / (s.pods_per_tree - 1);
+  }
+}
+
+/// Fields that say something of switches which the fabric has not.
+void check_unread(const FabricInput& in, core::Diagnostics& faults) {
+  const auto& f = in.fabric;
+  const bool dragonfly = f.topology == Topology::dragonfly;
+  const std::string_view has = dragonfly ? "a dragonfly" : "a fabric without cores";
+  if (f.spine_oversubscription != 1 && (f.tiers < 3 || dragonfly)) {
+    faults.add({},
+               fmt::format("fabric.spine_oversubscription {} is of the cables between spines and "
+                           "cores, and {} has none: use fabric.leaf_oversubscription, or tiers 3",
+                           f.spine_oversubscription, has));
+  }
+  if (f.leaves_per_pod != 0 && f.tiers < 3 && !dragonfly) {
+    faults.add({},
+               fmt::format("fabric.leaves_per_pod {} divides the leaves among pods, and a fabric "
+                           "of {} tier{} has one: use tiers 3, or leave it out",
+                           f.leaves_per_pod, f.tiers, f.tiers == 1 ? "" : "s"));
+  }
+}
+
+/// What the shape multiplies, before it does.
+void check_sizes(const FabricInput& in, core::Diagnostics& faults) {
+  const core::Checked gpus = core::Checked(in.nodes) * in.gpus_per_node;
+  const core::Checked mesh =
+      in.scale_up.kind == ScaleUpKind::mesh ? gpus * in.scale_up.domain_gpus : gpus * 2;
+  const core::Checked nics = core::Checked(in.nodes) * std::min(in.nic.count, in.gpus_per_node);
+  const core::Checked links = mesh + gpus * 2 + nics * in.fabric.planes * 2;
+  if (links > core::Checked(kMost)) {
+    faults.add(
+        {}, fmt::format("{} nodes of {} GPUs with {} NICs in {} planes have {} links, and at "
+                        "most {} can be numbered: take fewer nodes or planes",
+                        in.nodes, in.gpus_per_node, in.nic.count, in.fabric.planes, links, kMost));
+  }
+  const core::Checked ports = core::Checked(in.fabric.ports_per_leaf) * in.fabric.planes;
+  if (ports > core::Checked(kMost)) {
+    faults.add({}, fmt::format("fabric.ports_per_leaf {} in {} planes are more than {}",
+                               in.fabric.ports_per_leaf, in.fabric.planes, kMost));
   }
 }
 
@@ -126,6 +195,7 @@ void check_input(const FabricInput& in, core::Diagnostics& faults) {
     faults.add({}, fmt::format("{} storage targets need rates of reading and writing above zero",
                                in.storage.targets));
   }
+  check_unread(in, faults);
   if (in.scale_up.kind == ScaleUpKind::mesh && domain > in.gpus_per_node) {
     faults.add(
         {},
@@ -157,6 +227,8 @@ void check_shape(const FabricInput& in, const FabricShape& s, core::Diagnostics&
 FabricShape make_shape(const FabricInput& input) {
   core::Diagnostics faults;
   check_input(input, faults);
+  faults.throw_if_any();
+  check_sizes(input, faults);
   faults.throw_if_any();
   FabricShape shape;
   shape_nodes(input, shape);

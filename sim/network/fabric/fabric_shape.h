@@ -24,6 +24,7 @@ struct FabricInput {
   int nodes = 1;
   int gpus_per_node = 8;
   StorageAttachment storage;
+  std::uint64_t hash_seed = 0;  ///< ecmp: another seed is another hash in every switch
 };
 
 /// Counts and rates of a fabric. A *rail* is the NICs of one node that serve the same GPUs, pooled;
@@ -54,7 +55,7 @@ struct FabricShape {
 };
 
 /// @throws core::Error with every rule the specs break (a port count that leaves no uplink, more
-/// leaves than one tier joins, ...)
+/// leaves than one tier joins, counts that no machine has, ...)
 FabricShape make_shape(const FabricInput& input);
 
 }  // namespace headway::network

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sim/core/error.h"
+#include "sim/core/random.h"
 
 namespace headway::network {
 namespace {
@@ -30,7 +31,8 @@ class Router {
  public:
   Router(const Fabric& fabric, GpuId from, GpuId to, std::uint64_t label)
       : fabric_(fabric), shape_(fabric.shape()), from_(from.index()), to_(to.index()) {
-    hash_ = mix(mix((std::uint64_t{from_} << 32U) | to_) ^ label);
+    const std::uint64_t ends = (std::uint64_t{from_} << 32U) | to_;
+    hash_ = mix(mix(ends ^ fabric.input().hash_seed) ^ label);
   }
 
   Route find() {
@@ -127,12 +129,7 @@ class Router {
     return false;
   }
 
-  /// The GPU of `node` that sits on `rail`.
-  std::uint32_t owner(Port port) const {
-    const std::uint32_t local =
-        (port.rail * shape_.gpus_per_node + shape_.rails - 1) / shape_.rails;
-    return port.node * shape_.gpus_per_node + local;
-  }
+  std::uint32_t owner(Port port) const { return fabric_.gpu_on_rail(port.node, port.rail); }
 
   /// Whether `gpu` reaches the NIC of `port`: its own rail, or over NVLink through the rail's GPU.
   bool reaches(std::uint32_t gpu, Port port) const {
@@ -162,8 +159,10 @@ class Router {
       const Port same{a.node, dest->rail};
       const bool pxn = fabric_.input().fabric.pxn && usable(same) && reaches(from_, same);
       if (!pxn && rails_apart) {
-        no_path(fmt::format("rail {} and rail {} are not joined, and PXN cannot cross NVLink",
-                            source->rail, dest->rail));
+        no_path(
+            fmt::format("rail {} and rail {} are not joined, and PXN cannot cross NVLink: set "
+                        "fabric.pxn true, or a topology whose spines join the rails",
+                        source->rail, dest->rail));
       }
       if (pxn) {
         source = same;
@@ -326,15 +325,19 @@ class Router {
                std::uint64_t salt,
                Dead dead) const {
     const bool hashed = fabric_.input().fabric.routing == Routing::ecmp;
-    const std::uint64_t up_hash = mix(hash_ ^ salt);
-    const std::uint64_t down_hash = mix(up_hash);
     const std::uint32_t parallel = count / switches;
-    const auto first =
-        hashed ? static_cast<std::uint32_t>(up_hash % count) : by_destination % count;
+    // A switch by one hash, its parallel cables by two more, each by the hash's upper bits: with
+    // fewer cables the flows of several come together, and none part.
+    const std::uint64_t hash = mix(hash_ ^ salt);
+    const auto draw = [&](std::uint64_t purpose, std::uint32_t bound) {
+      return static_cast<std::uint32_t>(core::index_below(mix(hash + purpose), bound));
+    };
+    const std::uint32_t first =
+        hashed ? draw(1, switches) + switches * draw(2, parallel) : by_destination % count;
     for (std::uint32_t k = 0; k < count; ++k) {
       const std::uint32_t up = (first + k) % count;
+      const std::uint32_t turn = hashed ? draw(3, parallel) : up / switches;
       for (std::uint32_t j = 0; j < parallel; ++j) {
-        const auto turn = hashed ? static_cast<std::uint32_t>(down_hash % parallel) : up / switches;
         const std::uint32_t down_cable = up % switches + switches * ((turn + j) % parallel);
         if (!dead(up, down_cable)) {
           return {up, down_cable};

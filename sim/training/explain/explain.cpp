@@ -468,7 +468,7 @@ workload::StepGraph step_graph(const CheckedScenario& checked) {
 Explanation explain_step(const CheckedScenario& checked, std::size_t most) {
   const Scenario& s = checked.scenario();
   const workload::StepGraph graph = step_graph(checked);
-  const network::Fabric fabric = build_fabric(s.cluster);
+  const network::Fabric fabric = build_fabric(s.cluster, hash_seed(s));
   const LoweredStep lowered = lower(checked, graph, fabric, {.origins = true});
   network::RunOptions how;
   how.trace = true;
@@ -485,6 +485,9 @@ Explanation explain_step(const CheckedScenario& checked, std::size_t most) {
     explanation.rest += explanation.largest[i].time;
   }
   explanation.largest.resize(std::min(most, explanation.largest.size()));
+  for (Contribution& part : explanation.largest) {
+    part.share = part.time / explanation.step;
+  }
   explanation.sensitivities = step_sensitivities(checked, explanation.step);
   return explanation;
 }

@@ -76,7 +76,7 @@ std::optional<Seconds> step_with(const Scenario& scenario, const Input& input, d
   Scenario changed = scenario;
   input.scale(changed, factor);
   try {
-    return simulate_step(check(std::move(changed)), {.trace = false}).time;
+    return simulate_step(check(std::move(changed)), {.trace = false, .hash_draws = 0}).time;
   } catch (const core::Error&) {
     return std::nullopt;
   }
@@ -101,7 +101,7 @@ std::vector<Sensitivity> step_sensitivities(const CheckedScenario& checked,
   std::vector<Sensitivity> list;
   for (const Input& input : inputs) {
     list.push_back({input.name, input.fields, step_with(checked.scenario(), input, 1 - change),
-                    step_with(checked.scenario(), input, 1 + change)});
+                    step_with(checked.scenario(), input, 1 + change), change});
   }
   std::stable_sort(list.begin(), list.end(), [&](const Sensitivity& a, const Sensitivity& b) {
     return a.span(step) > b.span(step);

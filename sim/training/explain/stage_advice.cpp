@@ -149,6 +149,7 @@ std::optional<StageAdvice> stage_advice(const CheckedScenario& checked, const St
     return std::nullopt;
   }
   advice.after = *after;
+  advice.sentence = sentence_of(advice, checked.scenario().parallelism);
   return advice;
 }
 

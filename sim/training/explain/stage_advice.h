@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/core/result_fields.h"
 #include "sim/core/units.h"
 #include "sim/training/check.h"
 #include "sim/training/step/step_result.h"
@@ -17,6 +18,18 @@ struct StageAdvice {
   double excess = 0;              ///< its work / mean of all stages - 1
   std::vector<int> chunk_layers;  ///< layers of every chunk, as parallelism.chunk_layers takes them
   core::Seconds before, after;    ///< step times
+  std::string sentence;           ///< the same in words
+
+  template <class V>
+  void fields(V& v) const {
+    v.figure("stage", stage, "", "pipeline stage with the most work, from 0", core::non_negative);
+    v.figure("excess", excess, "1", "its work W_i / mean of all stages - 1", core::non_negative);
+    v.part("chunk_layers", chunk_layers,
+           "layers of every chunk that make stages more equal, as `parallelism.chunk_layers` takes "
+           "them");
+    v.figure("step_time_s", after, "s", "`step.time_s` with them, simulated", core::positive);
+    v.part("sentence", sentence, "the same in words");
+  }
 };
 
 /// Moves layers from the stage with the most work to that with the least, one by one, while the

@@ -36,7 +36,7 @@ PreparedStep prepare_step(const CheckedScenario& checked) {
   const auto graph =
       workload::build_step_graph(s.model, s.training, s.parallelism, checked.data_parallel(),
                                  checked.micro_batches(), layout.expert_domains());
-  network::Fabric fabric = build_fabric(s.cluster);
+  network::Fabric fabric = build_fabric(s.cluster, hash_seed(s));
   LoweredStep lowered = lower(checked, graph, fabric);
   return {std::move(fabric), std::move(layout), std::move(lowered)};
 }

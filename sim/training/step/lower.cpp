@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "sim/core/error.h"
+#include "sim/core/random.h"
 #include "sim/gpu/closed_form.h"
 #include "sim/network/fabric/route.h"
 #include "sim/training/constants.h"
@@ -420,6 +421,11 @@ RankLayout rank_layout(const CheckedScenario& checked) {
                      static_cast<std::uint64_t>(s.run.seed))};
 }
 
+std::uint64_t hash_seed(const Scenario& scenario, std::uint64_t draw) {
+  const core::RandomStream stream(static_cast<std::uint64_t>(scenario.run.seed), "ecmp hash");
+  return stream.bits(draw)[0];
+}
+
 network::FabricInput fabric_input(const ClusterSpec& cluster) {
   network::FabricInput input;
   input.fabric = cluster.fabric;
@@ -437,8 +443,10 @@ network::FabricInput fabric_input(const ClusterSpec& cluster) {
   return input;
 }
 
-network::Fabric build_fabric(const ClusterSpec& cluster) {
-  return network::Fabric(fabric_input(cluster));
+network::Fabric build_fabric(const ClusterSpec& cluster, std::uint64_t hash_seed) {
+  network::FabricInput input = fabric_input(cluster);
+  input.hash_seed = hash_seed;
+  return network::Fabric(input);
 }
 
 int storage_targets(int servers, int leaves) {

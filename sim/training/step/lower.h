@@ -59,7 +59,12 @@ RankLayout rank_layout(const CheckedScenario& checked);
 network::FabricInput fabric_input(const ClusterSpec& cluster);
 
 /// The fabric of a cluster.
-network::Fabric build_fabric(const ClusterSpec& cluster);
+/// @param hash_seed  of its switches, under ecmp
+network::Fabric build_fabric(const ClusterSpec& cluster, std::uint64_t hash_seed = 0);
+
+/// The hash that the switches of a run have under ecmp: drawn from the run's seed.
+/// @param draw  0: the step's own; from 1 others, for its interval
+std::uint64_t hash_seed(const Scenario& scenario, std::uint64_t draw = 0);
 
 /// Servers are pooled by leaf, evenly and so that stripes are exact: the largest divisor of the
 /// coefficient unit that is at most the servers and the leaves.

@@ -14,6 +14,7 @@ struct StepOptions {
   bool trace = true;       ///< record what every rank did: needed for critical_path
   bool contention = true;  ///< false: every transfer takes its time alone, whatever runs beside it
   std::vector<Degradation> degradations{};  ///< slow parts; empty: the healthy step
+  int hash_draws = 8;  ///< under ecmp, further hashes of the switches that the interval covers
 };
 
 /// Relative error of a step that a GPU adds about which no table or measurement says how its

@@ -1,6 +1,7 @@
 // What is known about one training step, healthy.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -16,6 +17,13 @@ struct Assumption {
   std::string value;
   std::string why;
   bool operator==(const Assumption&) const = default;
+
+  template <class V>
+  void fields(V& v) const {
+    v.part("key", key, "field of the scenario, or a name");
+    v.part("value", value, "what was taken");
+    v.part("why", why, "why, and where it is from");
+  }
 };
 
 /// Bytes on the fullest GPU of the fullest stage, at the peak of the step.
@@ -25,6 +33,17 @@ struct MemoryByKind {
     return weights + gradients + optimizer + activations + logits + buffers + slack;
   }
   bool operator==(const MemoryByKind&) const = default;
+
+  template <class V>
+  void fields(V& v) const {
+    v.figure("weights", weights, "", "parameters in the precision of training");
+    v.figure("gradients", gradients, "", "gradients, accumulated");
+    v.figure("optimizer", optimizer, "", "state of the optimizer, master weights included");
+    v.figure("activations", activations, "", "what the backward pass needs of the forward passes");
+    v.figure("logits", logits, "", "output of the last layer and its gradient");
+    v.figure("buffers", buffers, "", "communication buffers, gathered weights, workspaces");
+    v.figure("slack", slack, "", "fragmentation of the allocator");
+  }
 };
 
 struct MemoryResult {
@@ -34,6 +53,24 @@ struct MemoryResult {
   MemoryByKind by_kind;                  ///< of the peak stage
   std::vector<core::Bytes> stage_peak;   ///< one a stage
   core::Bytes host_peak, host_capacity;  ///< of one node: what is offloaded, and its memory
+
+  template <class V>
+  void fields(V& v) const {
+    v.part("fits", fits, "the peak is at most the capacity");
+    v.figure("peak_bytes", peak, "B", "largest sum of all live bytes during the step",
+             core::non_negative);
+    v.figure("capacity_bytes", capacity, "B",
+             "memory of the GPU, what is reserved for the driver taken off", core::non_negative);
+    v.figure("peak_stage", peak_stage, "", "pipeline stage of that GPU, from 0",
+             core::non_negative);
+    v.figure("by_kind_bytes", by_kind, "B", "the peak by what the bytes hold; adds up to it",
+             core::non_negative);
+    v.figure("stage_peak_bytes", stage_peak, "B", "the peak of each pipeline stage",
+             core::non_negative);
+    v.figure("host_peak_bytes", host_peak, "B", "what is offloaded to the memory of one node",
+             core::non_negative);
+    v.figure("host_capacity_bytes", host_capacity, "B", "memory of one node", core::non_negative);
+  }
 };
 
 /// How busy one tier of links was.
@@ -41,6 +78,14 @@ struct LinkUse {
   std::string tier;    ///< "nvlink" ("mesh", "pcie"), "nic", "leaf-spine", "spine-core"
   double mean = 0;     ///< bytes carried / (capacity x step), over the tier
   double busiest = 0;  ///< the same for its busiest link
+
+  template <class V>
+  void fields(V& v) const {
+    v.part("tier", tier, "nvlink (mesh, pcie), nic, leaf-spine, spine-core");
+    v.figure("mean", mean, "1", "mean over the links of the tier that are used",
+             core::non_negative);
+    v.figure("busiest", busiest, "1", "the same of the busiest one", core::non_negative);
+  }
 };
 
 struct StepResult {
@@ -60,6 +105,36 @@ struct StepResult {
   MemoryResult memory;
   std::vector<Assumption> assumptions;
   std::vector<std::string> warnings;
+
+  template <class V>
+  void fields(V& v) const {
+    v.figure("time_s", time, "s", "wall time of one optimizer step, healthy cluster",
+             core::positive);
+    v.figure("time_interval_s", std::array{interval_low, interval_high}, "s",
+             "90 % prediction interval of the mean step", core::non_negative);
+    v.figure("tokens_per_s", tokens_per_s, "1/s", "`global batch x sequence length / time`",
+             core::non_negative);
+    v.figure("tokens_per_s_per_gpu", tokens_per_s_per_gpu, "1/s",
+             "the same / GPUs of the job, spares not counted", core::non_negative);
+    v.figure("mfu", mfu, "1",
+             "model FLOPs per token (forward and backward, attention in full) x tokens per second "
+             "per GPU / dense peak of the matrix format",
+             core::non_negative);
+    v.figure("mfu_causal", mfu_causal, "1",
+             "the same with attention halved, as the causal mask allows", core::Range{0, 1.000001});
+    v.figure("hfu", hfu, "1", "`mfu` with recomputed forwards added", core::non_negative);
+    v.figure("model_tflops_per_gpu", model_flops_per_gpu.si() / 1e12, "10^12/s",
+             "model FLOPs per second per GPU, convention of `mfu`", core::non_negative);
+    v.figure("breakdown_s", breakdown, "s",
+             "each instant of each rank has one cause; mean over ranks; adds up to the step");
+    v.figure("critical_path_s", core::OnCriticalPath<core::Seconds>{critical_path}, "s",
+             "causes along the chain from the end of the step to its start; adds up to the step");
+    v.part("links", links, "of each tier of links, bytes carried / (capacity x step)");
+    v.part("event_digest", core::Hexadecimal{event_digest},
+           "hash of all events in order: equal for any number of threads");
+    v.part("result_digest", core::Hexadecimal{result_digest},
+           "hash of what finished when: equal for folded and unfolded runs");
+  }
 };
 
 }  // namespace headway::training

@@ -1,0 +1,18 @@
+// Numbers as people read them in tables and sentences.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace headway::core {
+
+/// Three significant figures with thousands separators, as "4.12", "1,230,000"; "-" if not finite.
+std::string number(double value);
+/// The number, or a dash where there is none.
+std::string cell(const std::optional<double>& value);
+/// A count, exact, with thousands separators.
+std::string count(double value);
+/// A share as per cent with one decimal, as "61.3".
+std::string percent(double share);
+
+}  // namespace headway::core

@@ -1,0 +1,33 @@
+// Rows of tables that are written from the figures of a result.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/core/figures.h"
+
+namespace headway::report {
+
+/// How a figure is called in a table, and in which unit it stands there.
+struct LabelledFigure {
+  std::string_view label;  ///< with its unit, as "time [s]"
+  std::string_view path;   ///< of the JSON result
+  double scale = 1;        ///< unit of the figure / unit of the label
+  bool share = false;      ///< printed as per cent with one decimal
+
+  /// The figure as the table shows it; empty where it is absent. An interval is "low to high".
+  [[nodiscard]] std::string cell(const core::Figure& result) const;
+};
+
+using LabelledFigures = std::vector<LabelledFigure>;
+
+/// One row a figure that is there: label and cell.
+std::vector<std::vector<std::string>> rows_of(const LabelledFigures& labelled,
+                                              const core::Figure& result);
+
+/// One row a distribution that is there: label, p5, p50, p95 and mean.
+std::vector<std::vector<std::string>> spreads_of(const LabelledFigures& labelled,
+                                                 const core::Figure& result);
+
+}  // namespace headway::report

@@ -1,0 +1,62 @@
+#include "sim/report/result_types.h"
+
+#include <algorithm>
+#include <string>
+
+#include "sim/study/check.h"
+#include "sim/study/collective.h"
+#include "sim/study/compare.h"
+#include "sim/study/drill_figures.h"
+#include "sim/study/plan.h"
+#include "sim/study/profile_comparison.h"
+#include "sim/study/run_report.h"
+#include "sim/study/topo.h"
+#include "sim/study/validate.h"
+
+namespace headway::report {
+
+namespace {
+
+template <class Result>
+ResultType type(std::string_view schema, std::string_view command, std::string_view preface) {
+  return {schema, command, preface, core::figures_of_type<Result>()};
+}
+
+}  // namespace
+
+const std::vector<ResultType>& result_types() {
+  static const std::vector<ResultType> types{
+      type<study::RunReport>("headway.run/1", "headway run",
+                             "Quantiles `p5`, `p50`, `p95` and `mean` are over the trials."),
+      type<study::PlanReport>(
+          "headway.plan/1", "headway plan",
+          "`step`, `memory`, `campaign` and `cost` of a plan are those of `headway run` on its "
+          "layout."),
+      type<study::CompareReport>(
+          "headway.compare/1", "headway compare",
+          "Each side, and with `--layers` each mixture of both, is one prediction with the same "
+          "random draws. `a` is the first file, `b` the second."),
+      type<study::DrillReport>("headway.drill/1", "headway drill",
+                               "Times count from the fault. Model: "
+                               "[`docs/models/drill.md`](models/drill.md)."),
+      type<study::TopoReport>("headway.topo/1", "headway topo", ""),
+      type<study::CollectiveReport>("headway.collective/1", "headway collective", ""),
+      type<study::RunsReport>("headway.validate/1", "headway validate --runs",
+                              "One row a published measurement."),
+      type<study::AnchorReport>("headway.validate-anchor/1", "headway validate --anchor", ""),
+      type<study::GoodputReport>("headway.validate-goodput/1", "headway validate --goodput", ""),
+      type<study::CollectivesReport>("headway.validate-collectives/1",
+                                     "headway validate --collectives", ""),
+      type<study::ProfileComparison>("headway.calibrate-compare/1", "headway calibrate compare",
+                                     ""),
+      type<study::CheckReport>("headway.check/1", "headway check", "")};
+  return types;
+}
+
+std::string schema_file(std::string_view schema) {
+  std::string name(schema);
+  std::replace(name.begin(), name.end(), '/', '-');
+  return name + ".json";
+}
+
+}  // namespace headway::report

@@ -1,0 +1,273 @@
+#include "sim/study/collective.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <numeric>
+
+#include "sim/core/error.h"
+#include "sim/core/statistics.h"
+#include "sim/core/text.h"
+#include "sim/network/collective/closed_form.h"
+#include "sim/network/collective/collective_alone.h"
+#include "sim/study/nccl_tests_names.h"
+#include "sim/training/step/lower.h"
+
+namespace headway::study {
+
+using namespace core::literals;
+
+namespace {
+
+using core::CollectiveKind;
+
+/// What nccl-tests makes of -b's bytes: whole elements, and equal parts of whole 16 bytes where
+/// ranks hold parts (AllGatherGetCollByteCount and its kin in src/*.cu).
+struct Message {
+  std::uint64_t bytes = 0, count = 0;
+};
+
+Message rounded(CollectiveKind kind, std::uint64_t bytes, std::uint64_t element, int ranks) {
+  const std::uint64_t count = bytes / element;
+  if (kind != CollectiveKind::all_gather && kind != CollectiveKind::reduce_scatter &&
+      kind != CollectiveKind::all_to_all) {
+    return {count * element, count};
+  }
+  const auto n = static_cast<std::uint64_t>(ranks);
+  const std::uint64_t aligned = 16 / element;
+  const std::uint64_t part = count / n / aligned * aligned;
+  return {part * n * element, part};
+}
+
+/// The mean of what the log has for a size.
+struct Measured {
+  std::optional<core::Seconds> time;
+  std::optional<core::BytesPerSecond> bus_bandwidth;
+};
+
+Measured mean_of(const import::NcclTestsLog& log, std::uint64_t bytes) {
+  double microseconds = 0;
+  double bus = 0;
+  int rows = 0;
+  for (const auto& row : log.rows) {
+    if (row.bytes == bytes && row.timing() && row.timing()->microseconds > 0) {
+      microseconds += row.timing()->microseconds;
+      bus += row.timing()->bus_gb_per_s;
+      ++rows;
+    }
+  }
+  if (rows == 0) {
+    return {};
+  }
+  return {core::Seconds(microseconds * 1e-6 / rows), core::BytesPerSecond(bus * 1e9 / rows)};
+}
+
+/// Two decimals are printed, so only large figures tell the ratio.
+void check_ratio(const CollectiveReport& report,
+                 const import::NcclTestsLog& log,
+                 const std::string& file_name) {
+  const double expected = network::bus_factor(report.kind, report.gpus);
+  for (const auto& row : log.rows) {
+    if (!row.timing() || row.timing()->algorithm_gb_per_s < 1) {
+      continue;
+    }
+    const double ratio = row.timing()->bus_gb_per_s / row.timing()->algorithm_gb_per_s;
+    if (std::abs(ratio / expected - 1) > 0.02) {
+      throw core::Error(core::SourceMark{file_name, row.line, 1, 1, ""},
+                        fmt::format("busbw is {:.3f} times algbw; that of {} on {} GPUs is {:.3f}: "
+                                    "the log is of another collective or number of GPUs",
+                                    ratio, core::to_word(report.kind), report.gpus, expected));
+    }
+  }
+}
+
+void check_ranks(const CollectiveReport& report,
+                 const import::NcclTestsLog& log,
+                 const std::string& file_name) {
+  if (!log.ranks_listed.empty() && static_cast<int>(log.ranks_listed.size()) != report.gpus) {
+    throw core::Error(fmt::format("{}: lists {} ranks, and {} GPUs are asked for", file_name,
+                                  log.ranks_listed.size(), report.gpus));
+  }
+}
+
+/// How much longer than on a fabric without limits the sizes take.
+struct Stretch {
+  int sizes = 0;
+  double most = 1;
+  std::optional<core::LinkId> link;
+
+  void note(const network::TimeOnFabric& time) {
+    if (time.slowest) {
+      const double times = time.time.total / time.alone;
+      ++sizes;
+      link = times > most ? time.slowest : link;
+      most = std::max(most, times);
+    }
+  }
+};
+
+}  // namespace
+
+std::optional<double> CollectiveRow::error() const {
+  return time && measured ? std::optional(time->total / *measured - 1) : std::nullopt;
+}
+
+std::vector<std::uint64_t> size_steps(std::uint64_t first, std::uint64_t last, double factor) {
+  HEADWAY_CHECK(first >= 1 && first <= last && factor > 1, "{} to {} by {}", first, last, factor);
+  std::vector<std::uint64_t> sizes;
+  for (auto size = static_cast<double>(first); size <= static_cast<double>(last); size *= factor) {
+    const auto whole = static_cast<std::uint64_t>(size);
+    if (sizes.empty() || sizes.back() != whole) {
+      sizes.push_back(whole);
+    }
+  }
+  return sizes;
+}
+
+void set_granularity(CollectiveRequest& request, const std::string& words) {
+  const auto colon = words.find(':');
+  const std::string how = words.substr(0, colon);
+  if (how != "fluid" && how != "stepped" && how != "blocking") {
+    throw core::Error(
+        fmt::format("there is no granularity '{}'; there are fluid, stepped, blocking", how));
+  }
+  const bool fluid = how == "fluid";
+  request.granularity = fluid ? network::Granularity::fluid : network::Granularity::stepped;
+  request.dependency =
+      how == "blocking" ? network::Dependency::blocking : network::Dependency::pipelined;
+  if (colon == std::string::npos) {
+    return;
+  }
+  const std::string name = words.substr(colon + 1);
+  std::string known;
+  for (const auto& [algorithm, word] : enum_words(network::Algorithm{})) {
+    if (name == word && algorithm != network::Algorithm::none) {
+      request.algorithm = algorithm;
+      return;
+    }
+    known += algorithm == network::Algorithm::none ? "" : fmt::format(" {}", word);
+  }
+  throw core::Error(fmt::format("there is no algorithm '{}'; there are{}", name, known));
+}
+
+CollectiveReport predict_collective(const Machine& machine, const CollectiveRequest& request) {
+  const std::int64_t there = std::int64_t{machine.cluster.nodes} * machine.cluster.node.gpus;
+  const std::uint64_t element = element_bytes(request.type);
+  HEADWAY_CHECK(element > 0, "type '{}'", request.type);
+  if (request.gpus > there) {
+    throw core::Error(fmt::format("{} GPUs are asked for and the machine '{}' has {}", request.gpus,
+                                  machine.name, there));
+  }
+  const auto fabric = training::build_fabric(machine.cluster);
+  const auto parameters = network::make_parameters(
+      fabric.input(), training::nccl_generation(machine.cluster.node.gpu.architecture));
+  std::vector<core::GpuId> members;
+  members.reserve(static_cast<std::size_t>(request.gpus));
+  for (int g = 0; g < request.gpus; ++g) {
+    members.emplace_back(static_cast<std::uint32_t>(g));
+  }
+  network::GroupOnFabric group(fabric, members, parameters, machine.curves);
+  Stretch stretch;
+  CollectiveReport report{machine.name,        request.kind, request.type, request.gpus,
+                          group.shape().nodes, {},           "",           machine.assumptions};
+  if (request.granularity == network::Granularity::stepped) {
+    report.assumptions.emplace_back(
+        "every message is simulated at wire rate with its route's latency; no software, no "
+        "protocol");
+  }
+  for (const std::uint64_t size : request.sizes) {
+    const Message message = rounded(request.kind, size, element, request.gpus);
+    CollectiveRow row;
+    row.bytes = message.bytes;
+    row.count = message.count;
+    if (message.bytes > 0) {
+      const core::Bytes bytes(static_cast<double>(message.bytes));
+      const network::CollectiveCall call{request.kind, bytes, request.algorithm, {}};
+      network::SteppedOptions stepped;
+      stepped.dependency = request.dependency;
+      if (request.granularity == network::Granularity::stepped) {
+        row.time = network::stepped_time(fabric, call, members, stepped);
+      } else {
+        const auto on_fabric = group.time(call);
+        stretch.note(on_fabric);
+        row.time = on_fabric.time;
+      }
+      row.algorithm_bandwidth = bytes / row.time->total;
+      row.bus_bandwidth =
+          network::bus_bandwidth(request.kind, bytes, request.gpus, row.time->total);
+    }
+    report.rows.push_back(row);
+  }
+  if (stretch.most > 1) {
+    report.assumptions.push_back(fmt::format(
+        "{} of {} sizes take longer than on a fabric that carries whatever comes, up to "
+        "{} times: {} is full",
+        stretch.sizes, request.sizes.size(), core::number(stretch.most),
+        fabric.describe(*stretch.link)));
+  }
+  return report;
+}
+
+void compare_with_log(CollectiveReport& report,
+                      const import::NcclTestsLog& log,
+                      const std::string& file_name) {
+  check_ranks(report, log, file_name);
+  check_ratio(report, log, file_name);
+  bool any = false;
+  for (auto& row : report.rows) {
+    const Measured measured = mean_of(log, row.bytes);
+    row.measured = measured.time;
+    row.measured_bus_bandwidth = measured.bus_bandwidth;
+    any = any || row.error();
+  }
+  if (!any) {
+    throw core::Error(
+        fmt::format("{}: none of its sizes is among those predicted; leave -b and -e "
+                    "out to take the log's",
+                    file_name));
+  }
+  report.log = file_name;
+}
+
+std::string collective_sentence(const CollectiveReport& report) {
+  std::vector<double> errors;
+  std::vector<double> large;
+  const CollectiveRow* last = nullptr;
+  for (const auto& row : report.rows) {
+    if (row.time && (report.log.empty() || row.error())) {
+      last = last == nullptr || row.bytes >= last->bytes ? &row : last;
+    }
+    if (const auto error = row.error()) {
+      errors.push_back(std::abs(*error));
+      if (core::Bytes(static_cast<double>(row.bytes)) >= 1_MiB) {
+        large.push_back(std::abs(*error));
+      }
+    }
+  }
+  if (last == nullptr) {
+    return "No size holds a whole part for every rank: nothing is predicted.";
+  }
+  const std::string busbw = core::number(last->bus_bandwidth.si() / 1e9);
+  if (report.log.empty()) {
+    const bool named = last->time->protocol != network::Protocol::none;
+    return fmt::format("The largest message ({}) has a bus bandwidth of {} GB/s: {}{}{}, by {}.",
+                       size_words(last->bytes), busbw, core::to_word(last->time->algorithm),
+                       named ? ", " : "", named ? core::to_word(last->time->protocol) : "",
+                       core::to_word(last->time->source));
+  }
+  const auto median = [](std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return core::percent(core::quantile_of_sorted(values, 0.5));
+  };
+  return fmt::format(
+      "Median error {} % over {} size{}{}; at {} the bus bandwidth is {} GB/s predicted, {} GB/s "
+      "measured (time {:+.1f} %).",
+      median(errors), errors.size(), errors.size() == 1 ? "" : "s",
+      large.empty()
+          ? ""
+          : fmt::format(", {} % over the {} of 1 MiB and more", median(large), large.size()),
+      size_words(last->bytes), busbw, core::number(last->measured_bus_bandwidth->si() / 1e9),
+      *last->error() * 100);
+}
+
+}  // namespace headway::study

@@ -1,0 +1,139 @@
+#include "sim/study/compare.h"
+
+#include "sim/core/figures.h"
+#include "sim/study/driver.h"
+#include "sim/study/predict.h"
+#include "sim/training/check.h"
+
+namespace headway::study {
+
+using training::Scenario;
+
+namespace {
+
+Figures figures_of(Driver& driver, const Scenario& scenario, const core::SourceMarks& marks = {}) {
+  const auto checked = training::check(scenario, marks);
+  const training::StepResult& step = driver.step(checked);
+  Figures figures;
+  figures.step_time = step.time.si();
+  figures.tokens_per_s = step.tokens_per_s;
+  figures.mfu = step.mfu;
+  figures.fits = step.memory.fits;
+  if (const auto outcome = driver.campaign(checked)) {
+    figures.ettr = outcome->result.ettr.mean;
+    figures.goodput = outcome->result.goodput.mean;
+    figures.wall_days = outcome->result.wall_days.mean;
+    figures.tokens = outcome->result.tokens;
+    if (const auto cost = cost_of(*outcome, "")) {
+      figures.usd = cost->total_usd.mean;
+      figures.usd_per_million_tokens = cost->bill.usd_per_million_tokens;
+    }
+  }
+  return figures;
+}
+
+std::vector<Layer> differing_layers(const Scenario& a, const Scenario& b) {
+  std::vector<Layer> layers;
+  for (const auto& [layer, word] : enum_words(Layer{})) {
+    Scenario mixed = with_layer(a, b, layer);
+    // Names of scenarios are no part of an architecture.
+    mixed.name = a.name;
+    mixed.claim = a.claim;
+    mixed.assertions = a.assertions;
+    if (!(mixed == a)) {
+      layers.push_back(layer);
+    }
+  }
+  return layers;
+}
+
+std::optional<double> number_at(const core::Figure& figures, const std::string& key) {
+  return core::value_of(*core::find_figure(figures, key));
+}
+
+/// Keys of the figures, flags left out, that both have.
+std::vector<std::string> numbers_of_both(const core::Figure& a, const core::Figure& b) {
+  std::vector<std::string> keys;
+  for (const core::Figure& figure : a.parts) {
+    if (figure.kind == core::FigureKind::number && core::value_of(figure) &&
+        number_at(b, figure.key)) {
+      keys.push_back(figure.key);
+    }
+  }
+  return keys;
+}
+
+void attribute(const Scenario& a,
+               const Scenario& b,
+               const CompareOptions& options,
+               Driver& driver,
+               CompareReport& report) {
+  const std::size_t sets = std::size_t{1} << report.differing.size();
+  for (std::size_t set = 0; set < sets; ++set) {
+    Mixture mixture;
+    Scenario mixed = a;
+    for (std::size_t i = 0; i < report.differing.size(); ++i) {
+      if ((set >> i & 1U) != 0) {
+        mixture.from_b.push_back(report.differing[i]);
+        mixed = with_layer(mixed, b, report.differing[i]);
+      }
+    }
+    mixture.figures = set == 0 ? report.a : set + 1 == sets ? report.b : figures_of(driver, mixed);
+    report.mixtures.push_back(std::move(mixture));
+    if (options.progress) {
+      options.progress(set + 1, sets);
+    }
+  }
+  std::vector<core::Figure> figures;
+  for (const Mixture& mixture : report.mixtures) {
+    figures.push_back(core::figures_of(mixture.figures));
+  }
+  for (const std::string& key : numbers_of_both(figures.front(), figures.back())) {
+    report.attributions.push_back({key, shapley(report.differing.size(), [&](std::size_t set) {
+                                     return number_at(figures[set], key).value_or(0);
+                                   })});
+  }
+}
+
+void warn(const Figures& figures, const std::string& name, CompareReport& report) {
+  if (!figures.fits) {
+    report.warnings.push_back(name + " does not fit in GPU memory; its figures are hypothetical");
+  }
+}
+
+}  // namespace
+
+std::vector<LayerShares> CompareReport::shares() const {
+  std::vector<LayerShares> out;
+  for (std::size_t i = 0; i < differing.size(); ++i) {
+    LayerShares& layer = out.emplace_back(LayerShares{differing[i], {}});
+    for (const Attribution& attribution : attributions) {
+      layer.figures.emplace_back(attribution.key, attribution.contributions[i]);
+    }
+  }
+  return out;
+}
+
+CompareReport compare(const config::LoadedScenario& a,
+                      const config::LoadedScenario& b,
+                      const CompareOptions& options) {
+  CompareReport report;
+  report.version = HEADWAY_VERSION;
+  report.name_a = a.scenario.name;
+  report.name_b = b.scenario.name;
+  report.digest_a = scenario_digest(a);
+  report.digest_b = scenario_digest(b);
+  Driver driver({options.threads, options.fold});
+  report.a = figures_of(driver, a.scenario, a.marks);
+  report.b = figures_of(driver, b.scenario, b.marks);
+  report.differing = differing_layers(a.scenario, b.scenario);
+  if (options.layers) {
+    attribute(a.scenario, b.scenario, options, driver, report);
+  }
+  report.step_simulations = driver.step_simulations();
+  warn(report.a, report.name_a, report);
+  warn(report.b, report.name_b, report);
+  return report;
+}
+
+}  // namespace headway::study

@@ -1,0 +1,150 @@
+// Two scenarios side by side, and which layer of the architecture makes the difference.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sim/config/load.h"
+#include "sim/core/result_fields.h"
+#include "sim/study/run_report.h"
+#include "sim/study/shapley.h"
+
+namespace headway::study {
+
+/// The layers of a training cluster that can be exchanged as a whole.
+enum class Layer { orchestration, storage, interconnect, observability, rest };
+constexpr auto enum_words(Layer) {
+  using E = core::EnumWord<Layer>;
+  return std::array{E{Layer::orchestration, "orchestration"}, E{Layer::storage, "storage"},
+                    E{Layer::interconnect, "interconnect"},
+                    E{Layer::observability, "observability"}, E{Layer::rest, "rest"}};
+}
+inline constexpr std::size_t kLayers = enum_words(Layer{}).size();
+
+/// What a layer consists of, for people.
+std::string_view contents_of(Layer layer);
+
+/// `base` with one layer taken from `other`:
+/// orchestration  placement, spares, the response to a failure, what is done about lemons;
+/// storage        the storage and the checkpoints;
+/// interconnect   fabric, NICs, the network inside the node, the path to storage;
+/// observability  how failures are detected and how the bad part is found;
+/// rest           everything else: model, recipe, GPUs, failure rates, prices.
+training::Scenario with_layer(training::Scenario base,
+                              const training::Scenario& other,
+                              Layer layer);
+
+/// The figures that are compared; absent where the scenario has no such part.
+struct Figures {
+  double step_time = 0;     ///< [s]
+  double tokens_per_s = 0;  ///< of a healthy step
+  double mfu = 0;
+  std::optional<double> ettr, goodput, wall_days, tokens;  ///< means over the trials
+  std::optional<double> usd, usd_per_million_tokens;       ///< mean; of the mean usage
+  bool fits = true;                                        ///< in memory
+
+  template <class V>
+  void fields(V& v) const {
+    v.figure("step_time_s", core::if_finite(step_time), "s", "`step.time_s` of `headway run`");
+    v.figure("tokens_per_s", core::if_finite(tokens_per_s), "1/s", "`step.tokens_per_s`");
+    v.figure("mfu", core::if_finite(mfu), "1", "`step.mfu`");
+    v.figure("ettr", ettr, "1", "mean of `campaign.ettr`");
+    v.figure("goodput", goodput, "1", "mean of `campaign.goodput`");
+    v.figure("wall_days", wall_days, "d", "mean of `campaign.wall_days`");
+    v.figure("tokens", tokens, "", "`campaign.tokens`");
+    v.figure("total_usd", usd, "USD", "mean of `cost.total_usd`");
+    v.figure("usd_per_million_tokens", usd_per_million_tokens, "USD",
+             "bill of the mean usage / durable tokens x 10^6");
+    v.part("fits", fits, "`memory.fits`");
+  }
+};
+
+/// The difference of one figure, divided among the layers that differ.
+struct Attribution {
+  std::string key;                          ///< of the figure, as in the list of `Figures`
+  std::vector<Contribution> contributions;  ///< one for each of `CompareReport::differing`
+};
+
+/// One mixed architecture: A with some layers of B.
+struct Mixture {
+  std::vector<Layer> from_b;
+  Figures figures;
+
+  template <class V>
+  void fields(V& v) const {
+    v.part("from_b", from_b, "layers of B; the others are A's");
+    v.part("figures", figures, "the figures of the mixture");
+  }
+};
+
+/// One of the two scenarios.
+struct ComparedSide {
+  std::string name, digest;
+  Figures figures;
+
+  template <class V>
+  void fields(V& v) const {
+    v.part("name", name, "of the scenario");
+    v.part("digest", digest, "over the resolved input, the calibration and the program version");
+    v.part("figures", figures, "what is compared; B - A is the difference, B / A the ratio");
+  }
+};
+
+/// What one layer contributes to the difference of each figure.
+struct LayerShares {
+  Layer layer = Layer::rest;
+  std::vector<std::pair<std::string, Contribution>> figures;  ///< by the figure's key
+
+  template <class V>
+  void fields(V& v) const {
+    v.part("layer", layer, "the layer that is switched");
+    v.part("figures", figures, "its part of the difference of each figure that both have");
+  }
+};
+
+struct CompareReport {
+  std::string version;
+  std::string name_a, name_b, digest_a, digest_b;
+  Figures a, b;
+  std::vector<Layer> differing;           ///< layers in which A and B are not equal
+  std::vector<Mixture> mixtures;          ///< all of them, if asked for
+  std::vector<Attribution> attributions;  ///< of every figure that both have, if asked for
+  std::int64_t step_simulations = 0;
+  std::vector<std::string> warnings;
+
+  /// The attributions by layer.
+  [[nodiscard]] std::vector<LayerShares> shares() const;
+
+  template <class V>
+  void fields(V& v) const {
+    v.part("version", version, "of the program");
+    v.part("a", ComparedSide{name_a, digest_a, a}, "the first file");
+    v.part("b", ComparedSide{name_b, digest_b, b}, "the second file");
+    v.part("differing_layers", differing, "layers in which the two scenarios are not equal");
+    v.part("layers", shares(), "with `--layers`: who makes the difference");
+    v.part("mixtures", mixtures, "with `--layers`: A with the layers `from_b` of B");
+    v.figure("step_simulations", step_simulations, "",
+             "different steps that were simulated; equal ones once", core::non_negative);
+    v.part("warnings", warnings, "what else to know");
+  }
+};
+
+struct CompareOptions {
+  bool layers = false;  ///< divide the differences among the layers
+  int threads = 0;
+  bool fold = true;
+  std::function<void(std::size_t done, std::size_t total)> progress;
+};
+
+/// Predicts both scenarios, and with `layers` every mixture of their layers; equal steps are
+/// simulated once.
+/// @throws core::Error if a scenario, or a mixture of both, breaks a rule
+CompareReport compare(const config::LoadedScenario& a,
+                      const config::LoadedScenario& b,
+                      const CompareOptions& options);
+
+}  // namespace headway::study

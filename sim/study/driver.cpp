@@ -1,0 +1,58 @@
+#include "sim/study/driver.h"
+
+#include <oneapi/tbb/info.h>
+
+#include "sim/config/load.h"
+#include "sim/core/error.h"
+#include "sim/training/step/step.h"
+
+namespace headway::study {
+
+namespace {
+
+/// A step does not know how the run is operated.
+std::string step_key(training::Scenario scenario) {
+  scenario.name.clear();
+  const auto seed = scenario.run.seed;
+  scenario.run = {};
+  scenario.run.seed = seed;  // placements are drawn
+  scenario.claim = {};
+  scenario.assertions.clear();
+  scenario.cluster.spares = 0;
+  return config::write_scenario(scenario);
+}
+
+/// What no machine can do is our fault, whatever the input.
+void check_physics(const training::StepResult& step) {
+  HEADWAY_CHECK(step.time.si() > 0, "a step takes {} s", step.time.si());
+  HEADWAY_CHECK(step.mfu_causal <= 1 + 1e-9, "mfu_causal is {}", step.mfu_causal);
+}
+
+}  // namespace
+
+Driver::Driver(const DriverOptions& options)
+    : options_(options),
+      threads_(options.threads > 0 ? options.threads : tbb::info::default_concurrency()),
+      limit_(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads_)) {}
+
+const training::StepResult& Driver::step(const training::CheckedScenario& checked) {
+  const std::string key = step_key(checked.scenario());
+  auto known = steps_.find(key);
+  if (known == steps_.end()) {
+    known = steps_.emplace(key, training::simulate_step(checked, {options_.fold, options_.trace}))
+                .first;
+    check_physics(known->second);
+  }
+  return known->second;
+}
+
+std::optional<campaign::CampaignOutcome> Driver::campaign(
+    const training::CheckedScenario& checked) {
+  if (!checked.scenario().run.until) {
+    return std::nullopt;
+  }
+  return campaign::simulate_campaign(checked, step(checked),
+                                     {threads_, true, options_.phase, options_.progress});
+}
+
+}  // namespace headway::study

@@ -1,0 +1,125 @@
+#include "sim/study/limit.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <utility>
+
+#include "sim/core/text.h"
+#include "sim/study/words.h"
+
+namespace headway::study {
+
+using namespace core::literals;
+
+namespace {
+
+using campaign::Account;
+using core::Activity;
+
+/// From this share on compute itself is the limit.
+constexpr double kMostlyCompute = 0.5;
+
+std::string memory_sentence(const training::MemoryResult& memory) {
+  if (memory.peak <= memory.capacity) {
+    return fmt::format(
+        "Memory forbids the plan: what is offloaded needs {} GiB of a host's {} GiB.",
+        core::number(memory.host_peak / 1_GiB), core::number(memory.host_capacity / 1_GiB));
+  }
+  const auto& kind = memory.by_kind;
+  const std::array<std::pair<const char*, core::Bytes>, 7> parts{
+      {{"weights", kind.weights},
+       {"gradients", kind.gradients},
+       {"optimizer state", kind.optimizer},
+       {"activations", kind.activations},
+       {"logits", kind.logits},
+       {"buffers", kind.buffers},
+       {"slack", kind.slack}}};
+  auto largest = parts[0];
+  for (const auto& part : parts) {
+    if (part.second > largest.second) {
+      largest = part;
+    }
+  }
+  return fmt::format(
+      "Memory forbids the plan: stage {} needs {} GiB of a GPU's {} GiB, {} GiB of them for {}.",
+      memory.peak_stage, core::number(memory.peak / 1_GiB), core::number(memory.capacity / 1_GiB),
+      core::number(largest.second / 1_GiB), largest.first);
+}
+
+/// The largest part of the step that is not compute.
+Activity largest_loss(const training::StepResult& step) {
+  Activity largest = Activity::tensor;
+  for (const auto& entry : core::enum_words(Activity{})) {
+    if (entry.value != Activity::compute && step.breakdown[entry.value] > step.breakdown[largest]) {
+      largest = entry.value;
+    }
+  }
+  return largest;
+}
+
+/// The largest account of the ledger that failures and checkpoints cause.
+Account largest_account(const campaign::Ledger& ledger) {
+  Account largest = Account::lost;
+  for (const auto& entry : campaign::enum_words(Account{})) {
+    if (entry.value != Account::useful && entry.value != Account::spare_idle &&
+        ledger[entry.value] > ledger[largest]) {
+      largest = entry.value;
+    }
+  }
+  return largest;
+}
+
+/// A part of a whole and its share.
+struct Part {
+  std::string_view what;
+  double share = 0;
+  std::string most{};  ///< of what most of it is, as ", 60.0 % of that restarts"
+};
+
+std::string sentence(const char* what, const std::string& whole, double compute, const Part& loss) {
+  const std::string of_compute = core::number(100 * compute);
+  const std::string of_loss = core::number(100 * loss.share);
+  if (compute >= kMostlyCompute) {
+    return fmt::format("The {} is limited by compute: {} % of {}; the largest loss is {} ({} %{}).",
+                       what, of_compute, whole, loss.what, of_loss, loss.most);
+  }
+  return fmt::format("The {} is limited by {}: {} % of {}{}; compute has {} %.", what, loss.what,
+                     of_loss, whole, loss.most, of_compute);
+}
+
+std::string step_sentence(const training::StepResult& step) {
+  const Activity loss = largest_loss(step);
+  return sentence("step", core::number(step.time.si()) + " s",
+                  step.breakdown[Activity::compute] / step.time,
+                  {in_words(loss), step.breakdown[loss] / step.time});
+}
+
+std::string run_sentence(const training::StepResult& step,
+                         const campaign::CampaignResult& campaign) {
+  const Account account = largest_account(campaign.ledger);
+  double lost = 0;
+  for (const auto& entry : campaign::enum_words(Account{})) {
+    const bool counts = entry.value != Account::useful && entry.value != Account::spare_idle;
+    lost += counts ? campaign.ledger[entry.value] : 0;
+  }
+  const double share = lost > 0 ? campaign.ledger[account] / lost : 0;
+  return sentence("run", "the wall clock",
+                  campaign.ettr.mean * (step.breakdown[Activity::compute] / step.time),
+                  {"interruptions", 1 - campaign.ettr.mean,
+                   fmt::format(", {} % of that {}", core::number(100 * share), in_words(account))});
+}
+
+}  // namespace
+
+std::string limit_sentence(const training::StepResult& step,
+                           const std::optional<campaign::CampaignResult>& campaign) {
+  if (!step.memory.fits) {
+    return memory_sentence(step.memory);
+  }
+  const double step_loss = step.breakdown[largest_loss(step)] / step.time;
+  const bool interrupted = campaign && 1 - campaign->ettr.mean > campaign->ettr.mean * step_loss;
+  return interrupted ? run_sentence(step, *campaign) : step_sentence(step);
+}
+
+}  // namespace headway::study

@@ -1,0 +1,189 @@
+#include "sim/study/predict.h"
+
+#include <chrono>
+#include <fmt/format.h>
+#include <utility>
+
+#include "sim/core/digest.h"
+#include "sim/core/infeasible.h"
+#include "sim/core/text.h"
+#include "sim/study/assert.h"
+#include "sim/study/claim.h"
+#include "sim/study/driver.h"
+#include "sim/study/limit.h"
+#include "sim/training/check.h"
+
+namespace headway::study {
+
+using namespace core::literals;
+
+namespace {
+
+/// Wall clock of the program itself.
+class Stopwatch {
+ public:
+  [[nodiscard]] core::Seconds lap() {
+    const auto now = std::chrono::steady_clock::now();
+    const core::Seconds elapsed(std::chrono::duration<double>(now - last_).count());
+    last_ = now;
+    return elapsed;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+/// A run that cannot be simulated is a reason beside the step, which is printed all the same.
+void add_campaign(Driver& driver,
+                  const training::CheckedScenario& checked,
+                  const std::string& prices,
+                  RunReport& report) {
+  campaign::CampaignOutcome outcome;
+  try {
+    outcome = *driver.campaign(checked);
+  } catch (const core::Infeasible& error) {
+    report.reasons.push_back(error.diagnostics().front().message);
+    return;
+  }
+  report.cost = cost_of(outcome, prices);
+  report.campaign = std::move(outcome.result);
+  report.assumptions.insert(report.assumptions.end(), outcome.assumptions.begin(),
+                            outcome.assumptions.end());
+  report.warnings.insert(report.warnings.end(), outcome.warnings.begin(), outcome.warnings.end());
+}
+
+std::string memory_reason(const training::MemoryResult& memory) {
+  if (memory.peak <= memory.capacity) {
+    return fmt::format("what is offloaded needs {} GiB of the {} GiB of a host's memory",
+                       core::number(memory.host_peak / 1_GiB),
+                       core::number(memory.host_capacity / 1_GiB));
+  }
+  return fmt::format("stage {} needs {} bytes of memory ({} GiB), a GPU has {} ({} GiB)",
+                     memory.peak_stage, core::count(memory.peak.si()),
+                     core::number(memory.peak / 1_GiB), core::count(memory.capacity.si()),
+                     core::number(memory.capacity / 1_GiB));
+}
+
+void judge(const std::vector<Assertion>& assertions, RunReport& report) {
+  report.claim = check_claim(report.scenario, report.step, report.campaign, report.layout.gpus);
+  report.warnings.insert(report.warnings.end(), report.claim.remarks.begin(),
+                         report.claim.remarks.end());
+  report.limit = limit_sentence(report.step, report.campaign);
+  if (!report.step.memory.fits) {
+    report.reasons.push_back(memory_reason(report.step.memory));
+  }
+  report.reasons.insert(report.reasons.end(), report.claim.impossible.begin(),
+                        report.claim.impossible.end());
+  if (!report.reasons.empty()) {
+    report.status = Status::infeasible;
+  }
+  const auto failed = failed_assertions(assertions, report);
+  if (!failed.empty() && report.status == Status::ok) {
+    report.status = Status::assert_failed;
+  }
+  report.reasons.insert(report.reasons.end(), failed.begin(), failed.end());
+}
+
+/// Puts each share's own words in place of "the entry of the GPU": the source that its file gives,
+/// or that no file writes it.
+void name_sources(const config::LoadedScenario& loaded,
+                  std::vector<training::Assumption>& assumptions) {
+  constexpr std::string_view kShares = "gpu.sustained.";
+  const bool calibrated = loaded.scenario.calibration.kernels.has_value();
+  const std::string place = calibrated ? "calibration.kernels." : "cluster.node.gpu.sustained.";
+  for (auto& assumption : assumptions) {
+    if (!assumption.key.starts_with(kShares)) {
+      continue;
+    }
+    const std::string path = place + assumption.key.substr(kShares.size());
+    if (loaded.marks.count(path) == 0) {
+      assumption.why = "the program's default: not measured on this GPU";
+    } else if (!calibrated) {
+      const std::string source = config::find_source(loaded.sources, path);
+      assumption.why = source.empty() ? "written without a source" : source;
+      const auto error = loaded.standard_errors.find(path);
+      if (error != loaded.standard_errors.end()) {
+        assumption.why += fmt::format(", standard error {:.3g} %", 100 * error->second);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<CostReport> cost_of(const campaign::CampaignOutcome& outcome,
+                                  const std::string& price_source) {
+  if (!outcome.total_usd || !outcome.mean_bill) {
+    return std::nullopt;
+  }
+  return CostReport{*outcome.total_usd, *outcome.mean_bill, price_source};
+}
+
+std::string scenario_digest(const config::LoadedScenario& loaded) {
+  return fmt::format("{:016x}",
+                     core::hash_text(loaded.canonical_text + "\nheadway " + HEADWAY_VERSION));
+}
+
+std::string price_source(const config::LoadedScenario& loaded) {
+  if (!loaded.scenario.run.prices) {
+    return "";
+  }
+  const std::string& name = loaded.scenario.run.prices->name;
+  const std::string source = config::find_source(loaded.sources, "run.prices");
+  return source.empty() ? name : name + ": " + source;
+}
+
+RunReport predict(const config::LoadedScenario& loaded, const PredictOptions& options) {
+  Stopwatch whole;
+  const auto checked = training::check(loaded.scenario, loaded.marks);
+  const auto assertions = parse_assertions(loaded.scenario.assertions, loaded.marks);
+  const auto tell = [&](std::string_view phase) {
+    if (options.progress) {
+      options.progress(phase);
+    }
+  };
+  Driver driver({options.threads, options.fold, true, options.progress, options.count});
+
+  RunReport report;
+  report.version = HEADWAY_VERSION;
+  report.scenario = checked.scenario();
+  report.digest = scenario_digest(loaded);
+  report.layout = {checked.gpus(), checked.data_parallel(), checked.micro_batches()};
+  report.timing.threads = driver.threads();
+  report.timing.load = options.load_time;
+  Stopwatch part;
+  tell("simulating one step");
+  report.step = driver.step(checked);
+  report.stage_advice = training::stage_advice(checked, report.step);
+  name_sources(loaded, report.step.assumptions);
+  report.assumptions = report.step.assumptions;
+  report.warnings = report.step.warnings;
+  if (options.explain) {
+    tell("explaining the step");
+    report.explanation = training::explain_step(checked);
+  }
+  report.timing.step = part.lap();
+  if (checked.scenario().run.until) {
+    add_campaign(driver, checked, price_source(loaded), report);
+  }
+  report.timing.campaign = part.lap();
+  judge(assertions, report);
+  report.timing.total = options.load_time + whole.lap();
+  return report;
+}
+
+int exit_code(Status status) {
+  switch (status) {
+    case Status::ok:
+      return 0;
+    case Status::infeasible:
+      return 3;
+    case Status::assert_failed:
+      return 4;
+    case Status::incomplete:
+      return 5;
+  }
+  return 1;
+}
+
+}  // namespace headway::study

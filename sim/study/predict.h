@@ -1,0 +1,41 @@
+// The whole pipeline in one call: what `headway run` and Python's `headway.run` do between file and
+// result.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "sim/config/load.h"
+#include "sim/study/run_report.h"
+
+namespace headway::study {
+
+struct PredictOptions {
+  int threads = 0;   ///< 0: all cores; no result depends on it
+  bool fold = true;  ///< simulate classes of equal ranks instead of ranks; no result depends on it
+  bool explain = false;     ///< fill RunReport::explanation
+  core::Seconds load_time;  ///< what reading the files took, for `timing`
+  std::function<void(std::string_view phase)> progress;  ///< told what begins now; may be empty
+  /// Told how many parts of it are done, by several threads; may be empty.
+  std::function<void(std::size_t done, std::size_t total)> count{};
+};
+
+/// Name of a result: 16 hexadecimal digits over the resolved scenario (calibration included) and
+/// the program version.
+std::string scenario_digest(const config::LoadedScenario& loaded);
+
+/// The price entry with its source, as "name: source"; empty without prices.
+std::string price_source(const config::LoadedScenario& loaded);
+
+/// Checks the scenario, simulates its step and, with `run.until`, its campaign, and judges claim
+/// and conditions.
+/// @throws core::Error if the scenario breaks a rule
+/// @throws core::Infeasible if its step cannot be simulated; of a run that cannot be, the report
+/// has the step and the reason
+RunReport predict(const config::LoadedScenario& loaded, const PredictOptions& options = {});
+
+/// The exit code of a status: 0, 3, 4 or 5.
+int exit_code(Status status);
+
+}  // namespace headway::study

@@ -1,0 +1,118 @@
+// The results of `headway validate`: rows of published measurements and what they come to.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/validation/collective_rows.h"
+#include "sim/validation/goodput_cases.h"
+#include "sim/validation/run_checks.h"
+#include "sim/validation/training_runs.h"
+
+namespace headway::study {
+
+/// The rows of published runs taken together.
+struct RunsSummary {
+  using ByName = std::vector<std::pair<std::string, validation::RunSummary>>;
+
+  validation::RunSummary all;
+  ByName parts, statuses;
+  validation::RepeatNoise repeats;
+  validation::LayoutOrdering layouts;
+
+  template <class V>
+  void fields(V& v) const {
+    all.fields(v);
+    v.part("parts", parts, "the same summary of each part");
+    v.part("statuses", statuses, "the same summary of `ok` and of `ok-assumed` rows");
+    v.figure("repeat_rows", repeats.rows, "", "rows that repeat the configuration of another",
+             core::non_negative);
+    v.figure("repeat_mean_deviation", repeats.mean_deviation, "1",
+             "mean distance of repeats from the median of their configuration: the noise of the "
+             "data",
+             core::non_negative);
+    v.figure("layout_pairs", layouts.pairs, "",
+             "pairs of rows that differ in layout only and by more than 10 %", core::non_negative);
+    v.figure("layout_pairs_right", layouts.right, "1",
+             "share of these that are predicted in the right order", core::non_negative);
+  }
+};
+
+/// `headway validate --runs`
+struct RunsReport {
+  std::vector<validation::RunPrediction> rows;
+
+  [[nodiscard]] RunsSummary summary() const;
+
+  template <class V>
+  void fields(V& v) const {
+    v.part("rows", rows, "one a published measurement");
+    v.part("summary", summary(), "Over the rows.");
+  }
+};
+
+/// `headway validate --anchor`
+struct AnchorReport {
+  validation::Anchor anchor;
+
+  template <class V>
+  void fields(V& v) const {
+    v.part("anchor", anchor.id, "the row that is matched");
+    v.figure("gemm_factor", anchor.gemm_factor, "1",
+             "factor on the speed of matrix products that makes the row exact", core::positive);
+    v.part("before", validation::summarize(anchor.before), "the rows like it, before");
+    v.part("after", validation::summarize(anchor.after), "the same, matched");
+  }
+};
+
+/// Cases of goodput taken together.
+struct GoodputSummary {
+  std::size_t n = 0, n_skipped = 0, n_compared = 0, n_agree = 0;
+
+  template <class V>
+  void fields(V& v) const {
+    v.figure("n", n, "", "rows predicted", core::non_negative);
+    v.figure("n_skipped", n_skipped, "", "rows not predicted", core::non_negative);
+    v.figure("n_compared", n_compared, "",
+             "predicted rows whose source reports a figure of the same definition",
+             core::non_negative);
+    v.figure("n_agree", n_agree, "", "of these, rows that agree", core::non_negative);
+  }
+};
+
+/// `headway validate --goodput`
+struct GoodputReport {
+  std::vector<validation::GoodputPrediction> rows;
+
+  [[nodiscard]] GoodputSummary summary() const;
+
+  template <class V>
+  void fields(V& v) const {
+    v.part("rows", rows, "one a published case");
+    v.part("summary", summary(), "Over the rows.");
+  }
+};
+
+/// Which of `predict_collectives` and `predict_collectives_calibrated` made the rows.
+enum class Calibration { none, leave_one_out };
+constexpr auto enum_words(Calibration) {
+  using E = core::EnumWord<Calibration>;
+  return std::array{E{Calibration::none, "none"}, E{Calibration::leave_one_out, "leave_one_out"}};
+}
+
+/// `headway validate --collectives`
+struct CollectivesReport {
+  std::vector<validation::CollectivePrediction> rows;
+  Calibration calibration = Calibration::none;
+
+  template <class V>
+  void fields(V& v) const {
+    v.part("calibration", calibration, "none, or by the system's other rows");
+    v.part("rows", rows, "one a published timing");
+    v.part("summary", validation::summarize(rows), "Over the rows.");
+  }
+};
+
+}  // namespace headway::study

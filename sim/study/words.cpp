@@ -1,0 +1,67 @@
+#include "sim/study/words.h"
+
+namespace headway::study {
+
+std::string_view in_words(core::Activity activity) {
+  using core::Activity;
+  switch (activity) {
+    case Activity::compute:
+      return "compute";
+    case Activity::tensor:
+      return "tensor-parallel communication";
+    case Activity::pipeline_bubble:
+      return "the pipeline bubble";
+    case Activity::stage_imbalance:
+      return "unequal stages";
+    case Activity::launch:
+      return "the CPU's launches of kernels";
+    case Activity::pipeline_p2p:
+      return "transfers between pipeline stages";
+    case Activity::data:
+      return "data-parallel communication";
+    case Activity::context:
+      return "context-parallel communication";
+    case Activity::expert:
+      return "expert-parallel communication";
+    case Activity::optimizer:
+      return "the optimizer";
+    case Activity::input:
+      return "the data loader";
+    case Activity::checkpoint:
+      return "checkpoint stalls";
+    case Activity::other:
+      return "fixed work and waits";
+  }
+  return "?";
+}
+
+std::string_view in_words(campaign::Account account) {
+  using campaign::Account;
+  switch (account) {
+    case Account::useful:
+      return "useful steps";
+    case Account::lost:
+      return "steps lost at failures";
+    case Account::checkpoint:
+      return "checkpoint stalls";
+    case Account::detect:
+      return "detection of failures";
+    case Account::diagnose:
+      return "diagnosis of failures";
+    case Account::restart:
+      return "restarts";
+    case Account::load:
+      return "loading checkpoints";
+    case Account::wait:
+      return "waiting for spares";
+    case Account::degraded:
+      return "degraded running";
+    case Account::spare_idle:
+      return "idle spares";
+    case Account::maintenance:
+      return "maintenance";
+  }
+  return "?";
+}
+
+}  // namespace headway::study
