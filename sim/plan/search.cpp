@@ -7,6 +7,7 @@
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_for.h>
+#include <optional>
 #include <utility>
 
 #include "sim/analytic/analytic.h"
@@ -87,15 +88,18 @@ struct Entry {
 std::vector<Entry> most_promising_first(const training::Scenario& scenario,
                                         const std::vector<CheckedScenario>& layouts) {
   std::vector<Entry> entries(layouts.size());
-  analytic::AnalyticTier tier(scenario);
+  std::optional<analytic::AnalyticTier> tier;
   for (std::size_t i = 0; i < layouts.size(); ++i) {
     entries[i].index = i;
     if (analytic::AnalyticTier::covers(layouts[i].scenario().parallelism)) {
       try {
-        entries[i].estimate = tier.evaluate(layouts[i]).time;
+        if (!tier) {
+          tier.emplace(scenario);
+        }
+        entries[i].estimate = tier->evaluate(layouts[i]).time;
         entries[i].bound = entries[i].estimate * (1 - tier_error(layouts[i].scenario()));
       } catch (const core::Infeasible&) {
-        entries[i].too_large = true;  // the simulation says so once more, and is counted
+        tier.reset();  // what it remembers of this layout is not whole
       }
     } else {
       entries[i].bound = step_bound(layouts[i]);
