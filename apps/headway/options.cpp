@@ -95,6 +95,13 @@ CLI::Validator number_between(double low, double high) {
 
 CLI::Validator at_least_one() { return number_between(1, kInfinity); }
 
+CLI::Validator file_name() {
+  return {[](const std::string& text) {
+            return text.empty() ? std::string("the name of the file is empty") : std::string();
+          },
+          ""};
+}
+
 CLI::Validator utf8_text() {
   const auto check = [](const std::string& text) {
     return core::find_invalid_utf8(text)

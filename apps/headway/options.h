@@ -31,6 +31,9 @@ CLI::Validator number_between(double low, double high);
 /// The same from 1 without an end.
 CLI::Validator at_least_one();
 
+/// The name of a file that has to be there, so not the empty text, which would be as good as no
+/// option.
+CLI::Validator file_name();
 /// Text that a configuration file may hold: UTF-8.
 CLI::Validator utf8_text();
 

@@ -159,10 +159,13 @@ int run_validate(int argc, char** argv) {
       "Measurements",
       "At most one of these; none: the runs that come with the program, fitted and not");
   what->add_option("--runs", runs, "Published training runs (CSV; columns in docs/validation.md)")
+      ->check(file_name())
       ->option_text("FILE");
   what->add_option("--collectives", collectives, "Published timings of collectives (CSV)")
+      ->check(file_name())
       ->option_text("FILE");
   what->add_option("--goodput", goodput, "Published shares of useful time (CSV)")
+      ->check(file_name())
       ->option_text("FILE");
   what->require_option(0, 1);
   app.add_flag("--calibrated", calibrated,

@@ -209,7 +209,10 @@ Plan make_plan(const CheckedScenario& layout,
   plan.estimate = entry.estimate;
   plan.step = training::simulate_step(layout, {.fold = options.fold, .trace = true});
   if (layout.scenario().run.until) {
-    plan.campaign = campaign::simulate_campaign(layout, plan.step, {threads, false});
+    // Candidates are too many to know where each of their values was written; the kept ones do, so
+    // that a campaign's complaint has its place.
+    const auto placed = training::check(layout.scenario(), options.marks);
+    plan.campaign = campaign::simulate_campaign(placed, plan.step, {threads, false});
   }
   return plan;
 }

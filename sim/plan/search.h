@@ -36,7 +36,8 @@ struct PlanOptions {
   bool fold = true;
   Objective objective = Objective::step;
   Limits limits;
-  std::vector<int> nodes;  ///< cluster sizes to look at; empty: the scenario's
+  std::vector<int> nodes;   ///< cluster sizes to look at; empty: the scenario's
+  core::SourceMarks marks;  ///< where the scenario's values were written; may be empty
   std::function<void(std::size_t done, std::size_t total)>
       progress;  ///< called from several threads; may be empty
 };

@@ -46,7 +46,9 @@ PlanReport search_plans(const config::LoadedScenario& loaded,
   report.price_source = study::price_source(loaded);
   report.objective = options.objective;
   training::check_apart_from_layout(loaded.scenario, loaded.marks);  // here, where places are known
-  report.result = plan::search(loaded.scenario, options);
+  plan::PlanOptions placed = options;
+  placed.marks = loaded.marks;
+  report.result = plan::search(loaded.scenario, placed);
   const core::Seconds elapsed(
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   report.timing.load = load_time;

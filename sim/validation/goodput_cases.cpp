@@ -10,6 +10,7 @@
 #include "sim/core/engine/executor.h"
 #include "sim/core/error.h"
 #include "sim/core/random.h"
+#include "sim/core/shown_text.h"
 #include "sim/core/statistics.h"
 
 namespace headway::validation {
@@ -36,9 +37,11 @@ std::optional<Seconds> seconds_at(const import::CsvTable& table,
   if (!value) {
     return std::nullopt;
   }
-  if (!(*value >= 0) || !std::isfinite(*value)) {
-    throw core::Error(fmt::format("{}:{}: {} '{}' must be zero or more", table.file(),
-                                  table.line(row), column, table.text(row, column)));
+  constexpr double kCentury = 100 * 365.0 * 86400;  // no case lasts longer
+  if (!(*value >= 0 && *value * unit <= kCentury)) {
+    throw core::Error(fmt::format("{}:{}: {} '{}' must be zero or more, and at most a century",
+                                  table.file(), table.line(row), column,
+                                  core::shortened(table.text(row, column))));
   }
   return Seconds(*value * unit);
 }

@@ -6,6 +6,7 @@
 #include <tbb/parallel_for.h>
 
 #include "sim/core/error.h"
+#include "sim/core/shown_text.h"
 #include "sim/core/statistics.h"
 #include "sim/training/step/step.h"
 #include "sim/validation/run_parts.h"
@@ -137,7 +138,8 @@ std::size_t row_of(const CsvTable& table, const std::string& id) {
       return row;
     }
   }
-  throw core::Error(fmt::format("the table has no row '{}'", id));
+  throw core::Error(core::SourceMark{table.file(), 0, 0, 1, ""},
+                    fmt::format("the table has no row '{}'", core::shortened(id)));
 }
 
 RunSummary summarize(const std::vector<RunPrediction>& rows) {

@@ -195,6 +195,16 @@ TEST_F(PlanVerb, LooksAtSeveralClusterSizesWithinLimits) {
   EXPECT_THAT(run("plan s.yaml --limit speed=1").err, HasSubstr("write 'deadline=34 d'"));
 }
 
+// The complaint is of the campaign, which the search simulates long after the file was read.
+TEST_F(PlanVerb, ACampaignThatCannotBeHasItsPlace) {
+  write_small("s.yaml",
+              "run:\n  until: {steps: 1e6}\n"
+              "  failures: {use: llama-3-54-days, observed: {wall: 1e-3 ps}}\n");
+  const auto outcome = run("plan s.yaml --top 1");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("s.yaml:13:"));
+}
+
 TEST_F(PlanVerb, ExplainsAStepThatRunPredicts) {
   write_small("s.yaml");
   const auto outcome = run("run s.yaml --explain --format json");

@@ -112,6 +112,11 @@ TEST_F(Streams, OptionsRefuseWhatIsNoNumber) {
             "headway run: --trials: '0' must be a number at least 1\n");
 }
 
+TEST_F(Streams, AnEmptyNameOfATableIsNoTableOfOurOwn) {
+  EXPECT_EQ(run("validate --goodput ''").err,
+            "headway validate: --goodput: the name of the file is empty\n");
+}
+
 TEST_F(Streams, NamesCannotCommandTheTerminal) {
   write_small("s.yaml");
   const auto outcome = run("run s.yaml --set 'name=\"\\e[31mred\"'");

@@ -147,7 +147,10 @@ class Generator:
         return [sample.file if word == "FILE" else word for word in sample.command]
 
     def mutated_config_json(self, rng: Random) -> Case:
-        files = {"s.yaml": CONFIG_SCENARIO.encode(), "config.json": mutated(rng, CONFIG_JSON.encode())}
+        files = {
+            "s.yaml": CONFIG_SCENARIO.encode(),
+            "config.json": mutated(rng, CONFIG_JSON.encode()),
+        }
         return Case(["run", "s.yaml", "--format", "json"], files)
 
     def hostile_options(self, rng: Random) -> Case:
@@ -155,16 +158,50 @@ class Generator:
         fabric = str(self.root / "configs/fabrics/rail-optimized-ndr.yaml")
         verb, options = rng.choice(
             [
-                (["run", scenario], ["--seed", "--trials", "--threads", "--fold", "--format", "--set",
-                                     "--progress", "--out"]),
-                (["plan", scenario, "--trials", "2"], ["--top", "--objective", "--nodes", "--limit"]),
-                (["drill", scenario, "--fault", "hang"], ["--hours", "--monitor", "--fault", "--set"]),
-                (["collective", "all_reduce", "--cluster", "dgx-h100"],
-                 ["--gpus", "--nodes", "-b", "-e", "-f", "-d", "--granularity", "--set", "--compare"]),
-                (["topo", fabric, "--nodes", "4"], ["--nodes", "--node", "--down", "--set", "--dot"]),
+                (
+                    ["run", scenario],
+                    [
+                        "--seed",
+                        "--trials",
+                        "--threads",
+                        "--fold",
+                        "--format",
+                        "--set",
+                        "--progress",
+                        "--out",
+                    ],
+                ),
+                (
+                    ["plan", scenario, "--trials", "2"],
+                    ["--top", "--objective", "--nodes", "--limit"],
+                ),
+                (
+                    ["drill", scenario, "--fault", "hang"],
+                    ["--hours", "--monitor", "--fault", "--set"],
+                ),
+                (
+                    ["collective", "all_reduce", "--cluster", "dgx-h100"],
+                    [
+                        "--gpus",
+                        "--nodes",
+                        "-b",
+                        "-e",
+                        "-f",
+                        "-d",
+                        "--granularity",
+                        "--set",
+                        "--compare",
+                    ],
+                ),
+                (
+                    ["topo", fabric, "--nodes", "4"],
+                    ["--nodes", "--node", "--down", "--set", "--dot"],
+                ),
                 (["import", "ibnetdiscover", "f"], ["--rate", "--name", "--gpu", "--out"]),
-                (["calibrate", "import", "nccl-tests", "f"],
-                 ["--ranks", "--ranks-per-node", "--collective"]),
+                (
+                    ["calibrate", "import", "nccl-tests", "f"],
+                    ["--ranks", "--ranks-per-node", "--collective"],
+                ),
                 (["calibrate", "fit", "f"], ["--tolerance", "--gpu", "--name", "--flagged"]),
                 (["calibrate", "anchor", scenario], ["--step", "--name", "--set"]),
                 (["validate", "--runs", "f"], ["--only", "--anchor", "--runs", "--goodput"]),
@@ -174,7 +211,7 @@ class Generator:
                 (["check"], [scenario, fabric, "f", "--set"]),
                 (["rnu"], ["--help"]),
             ]
-        )  # fmt: skip
+        )
         line = list(verb)
         for _ in range(rng.choice([1, 1, 2])):
             option = rng.choice(options)
@@ -196,17 +233,38 @@ class Generator:
             unit = rng.choice(["s", "d", "USD", "Gbps", "K", "G", "E", "B/s", "%"])
             return rng.choice(NUMBERS) + rng.choice(["", " "]) + unit
         if pick < 0.75:
-            key = rng.choice(["deadline", "budget", "gpus", "watchdog", "cluster.nodes", "name", "leaf"])
+            key = rng.choice(
+                ["deadline", "budget", "gpus", "watchdog", "cluster.nodes", "name", "leaf"]
+            )
             return key + rng.choice(["=", ":"]) + rng.choice(NUMBERS + WORDS)
         return rng.choice(WORDS)
 
     def hostile_files(self, rng: Random) -> Case:
         """What a file's name can lead to."""
         name = rng.choice(
-            ["missing.yaml", "folder", "loop", "dangling", "closed.yaml", "closed/x.yaml", "/dev/zero",
-             "/dev/null", "/dev/full", "x" * 300, "a\nb.yaml", "\x1b[31m.yaml", "\udcff.yaml", "",
-             "/proc/self/mem", "/proc/self/maps", "good.yaml/x", "./good.yaml", "bomb.gz", "empty"]
-        )  # fmt: skip
+            [
+                "missing.yaml",
+                "folder",
+                "loop",
+                "dangling",
+                "closed.yaml",
+                "closed/x.yaml",
+                "/dev/zero",
+                "/dev/null",
+                "/dev/full",
+                "x" * 300,
+                "a\nb.yaml",
+                "\x1b[31m.yaml",
+                "\udcff.yaml",
+                "",
+                "/proc/self/mem",
+                "/proc/self/maps",
+                "good.yaml/x",
+                "./good.yaml",
+                "bomb.gz",
+                "empty",
+            ]
+        )
         good = Path(self.scenario(rng)).read_bytes()
         files = {
             "good.yaml": good,
@@ -214,21 +272,39 @@ class Generator:
             "empty": b"",
             "bomb.gz": gzip.compress(bytes(300 << 20), 9, mtime=0) if name == "bomb.gz" else b"",
         }
-        prelude = (
-            "mkdir folder closed; ln -s loop loop; ln -s nowhere dangling; chmod 0 closed.yaml closed"
-        )
+        prelude = "mkdir folder closed; ln -s loop loop; ln -s nowhere dangling; "
+        prelude += "chmod 0 closed.yaml closed"
         reader = rng.choice(
-            [["run"], ["check"], ["topo"], ["plan"], ["validate", "--runs"], ["import", "ibnetdiscover"],
-             ["import", "nccl-xml", "--gpu", "h100-sxm"], ["calibrate", "import", "torch-profiler"],
-             ["validate", "--goodput"], ["calibrate", "fit"], ["validate", "--collectives"]]
-        )  # fmt: skip
+            [
+                ["run"],
+                ["check"],
+                ["topo"],
+                ["plan"],
+                ["validate", "--runs"],
+                ["import", "ibnetdiscover"],
+                ["import", "nccl-xml", "--gpu", "h100-sxm"],
+                ["calibrate", "import", "torch-profiler"],
+                ["validate", "--goodput"],
+                ["calibrate", "fit"],
+                ["validate", "--collectives"],
+            ]
+        )
         use = rng.choice(["model.use", "model.huggingface", "cluster.node.gpu.use"])
         line = rng.choice(
             [
                 [*reader, name],
                 ["run", "good.yaml", "--set", f"{use}={name}"],
                 ["schema", "--out", name, *rng.choice([[], ["--force"]])],
-                ["topo", "rail-optimized-ndr", "--nodes", "2", "--dot", name, "--graphml", "folder"],
+                [
+                    "topo",
+                    "rail-optimized-ndr",
+                    "--nodes",
+                    "2",
+                    "--dot",
+                    name,
+                    "--graphml",
+                    "folder",
+                ],
             ]
         )
         return Case(line, files, prelude=prelude, nobody=rng.random() < 0.7)
@@ -237,30 +313,59 @@ class Generator:
         """Streams that are closed or full, a working folder that is gone."""
         scenario = self.scenario(rng)
         line = rng.choice(
-            [["run", scenario, "--trials", "2"], ["run", "nope.yaml"], ["--help"], ["schema"],
-             ["doctor"], ["run", scenario, "--trials", "2", "--progress", "plain", "--out", "r.json"]]
-        )  # fmt: skip
-        streams = rng.choice([">/dev/full", ">&-", "2>/dev/full", "2>&-", "<&-", ">&- 2>&- <&-",
-                              "2>/dev/full <&-"])  # fmt: skip
+            [
+                ["run", scenario, "--trials", "2"],
+                ["run", "nope.yaml"],
+                ["--help"],
+                ["schema"],
+                ["doctor"],
+                ["run", scenario, "--trials", "2", "--progress", "plain", "--out", "r.json"],
+            ]
+        )
+        streams = rng.choice(
+            [">/dev/full", ">&-", "2>/dev/full", "2>&-", "<&-", ">&- 2>&- <&-", "2>/dev/full <&-"]
+        )
         gone = rng.random() < 0.3
         return Case(
             line,
             prelude="mkdir gone; cd gone; rmdir ../gone" if gone else "",
             streams=streams,
-            own_fault=">&-" in streams.replace("2>&-", "") or ">/dev/full" in streams.replace("2>", ""),
+            own_fault=">&-" in streams.replace("2>&-", "")
+            or ">/dev/full" in streams.replace("2>", ""),
         )
 
     def hostile_environment(self, rng: Random) -> Case:
         configs = str(self.root / "configs")
         value = rng.choice(
-            ["", ":", "::::", "missing", "folder", "loop", configs, f"{configs}:{configs}", "x" * 5000,
-             "/dev/zero", "closed", "\udcff", "folder:missing", f"folder:{configs}"]
-        )  # fmt: skip
-        variable = rng.choice(["HEADWAY_CONFIGS"] * 6 + ["TMPDIR", "HOME", "LC_ALL", "LANG", "TERM"])
+            [
+                "",
+                ":",
+                "::::",
+                "missing",
+                "folder",
+                "loop",
+                configs,
+                f"{configs}:{configs}",
+                "x" * 5000,
+                "/dev/zero",
+                "closed",
+                "\udcff",
+                "folder:missing",
+                f"folder:{configs}",
+            ]
+        )
+        variable = rng.choice(
+            ["HEADWAY_CONFIGS"] * 6 + ["TMPDIR", "HOME", "LC_ALL", "LANG", "TERM"]
+        )
         line = rng.choice(
-            [["doctor"], ["catalog", "list"], ["run", self.scenario(rng), "--trials", "2"],
-             ["topo", "rail-optimized-ndr", "--nodes", "4"], ["catalog", "show", "gpus", "h100-sxm"]]
-        )  # fmt: skip
+            [
+                ["doctor"],
+                ["catalog", "list"],
+                ["run", self.scenario(rng), "--trials", "2"],
+                ["topo", "rail-optimized-ndr", "--nodes", "4"],
+                ["catalog", "show", "gpus", "h100-sxm"],
+            ]
+        )
         entry = rng.choice(self.entries)
         files = {f"folder/{entry.parent.name}/{entry.name}": mutated(rng, entry.read_bytes())}
         prelude = "mkdir -p folder closed; ln -s loop loop; chmod 0 closed"

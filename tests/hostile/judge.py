@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from generate import Case
 
 GOOD_CODES = {0, 2, 3, 4, 5}
-# Differences and changes may be below zero; all other figures count something.
+# Differences and changes may be below zero, and so may the useful time of a drill, which loses work
+# from before it; all other figures count something.
 SIGNED = {
     "error", "ettr_gain", "days_saved", "difference", "gain", "change", "relative", "contribution",
-    "saved", "saves", "delta",
+    "saved", "saves", "delta", "accounts_s",
 }  # fmt: skip
 # Shares of something, so never above one.
 SHARES = {
@@ -22,7 +24,9 @@ SHARES = {
     "within_5", "within_10", "coverage_90", "layout_pairs_right",
 }  # fmt: skip
 ROUNDING = 1e-6
-PLACE = re.compile(r":\d+:\d+: |:\d+: |argument --set |^headway [a-z]+: |^headway: |HEADWAY_CONFIGS")
+PLACE = re.compile(
+    r":\d+:\d+: |:\d+: |argument --set |^headway [a-z]+: |^headway: |HEADWAY_CONFIGS"
+)
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,9 @@ def wrong_complaint(case: Case, err: str) -> str | None:
 
 def shown(word: str) -> str:
     """The word as the program shows it: what commands a terminal is written out."""
-    controls = {code: f"\\x{code:02x}" for code in [*range(32), *range(127, 160)] if code not in (9, 10)}
+    controls = {
+        code: f"\\x{code:02x}" for code in [*range(32), *range(127, 160)] if code not in (9, 10)
+    }
     controls |= {0xDC00 + byte: f"\\x{byte:02x}" for byte in range(128, 256)}
     return word[:80].translate(controls)
 
@@ -89,16 +95,16 @@ def refuse_constant(word: str) -> float:
     raise ValueError(f"{word} is no JSON")
 
 
-def wrong_parts(value: Any, path: str, key: str):  # type: ignore[no-untyped-def]
+def wrong_parts(value: Any, path: str, key: str) -> Iterator[str]:
     """Sentences about everything in a result that cannot be."""
     if isinstance(value, bool) or value is None:
         return
     if isinstance(value, (int, float)):
         if not math.isfinite(value):
             yield f"{path} is {value}"
-        elif value < 0 and not SIGNED & set(re.split(r"[._\[\]]|(?<=error)", path) + [key]):
+        elif value < 0 and not SIGNED & set(re.findall(r"[a-z_]+", path)):
             yield f"{path} is below zero: {value}"
-        elif value > 1 + ROUNDING and key in SHARES and "ledger" not in path:
+        elif value > 1 + ROUNDING and key in SHARES and not re.search("ledger|accounts", path):
             yield f"{path} is above one: {value}"
     elif isinstance(value, list):
         for i, item in enumerate(value):
@@ -111,7 +117,7 @@ def wrong_parts(value: Any, path: str, key: str):  # type: ignore[no-untyped-def
         yield from wrong_sums(value, path)
 
 
-def wrong_order(value: dict[str, Any], path: str):  # type: ignore[no-untyped-def]
+def wrong_order(value: dict[str, Any], path: str) -> Iterator[str]:
     """Percentiles and intervals stand in order."""
     ranks = [value[name] for name in ("p5", "p50", "p95") if is_number(value.get(name))]
     if ranks != sorted(ranks):
@@ -122,7 +128,7 @@ def wrong_order(value: dict[str, Any], path: str):  # type: ignore[no-untyped-de
                 yield f"{path}.{name} is upside down: {item}"
 
 
-def wrong_sums(value: dict[str, Any], path: str):  # type: ignore[no-untyped-def]
+def wrong_sums(value: dict[str, Any], path: str) -> Iterator[str]:
     """Parts add up to the whole beside them."""
     for parts, whole in (("breakdown_s", "time_s"), ("by_kind_bytes", "peak_bytes")):
         if isinstance(value.get(parts), dict) and is_number(value.get(whole)):

@@ -28,7 +28,7 @@ from judge import Outcome, verdict  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 # 4 GB of memory in KiB, 20 s of processor time, no core files.
-LIMITS = f"ulimit -v {4 << 20} -t 20 -c 0"
+LIMITS = f"ulimit -v {4 << 20} -c 0; ulimit -S -t 20"
 WALL_SECONDS = 90  # a loaded machine may give a run a quarter of a core
 NOBODY = 65534
 
@@ -128,7 +128,9 @@ def run_all(options: argparse.Namespace) -> int:
     with ProcessPoolExecutor(
         options.jobs, initializer=start_worker, initargs=(options.seed, options.program)
     ) as pool:
-        for number, arguments, wrong, code in pool.map(run_number, range(options.runs), chunksize=8):
+        for number, arguments, wrong, code in pool.map(
+            run_number, range(options.runs), chunksize=8
+        ):
             codes[code] += 1
             if wrong is None:
                 continue
@@ -137,7 +139,9 @@ def run_all(options: argparse.Namespace) -> int:
                 waiting += 1
                 continue
             kind = re.sub(r"-?\d[\d.e+-]*", "N", wrong)[:90]
-            failures.setdefault(kind, []).append(f"{options.seed}:{number}  {line[:400]}\n      {wrong}")
+            failures.setdefault(kind, []).append(
+                f"{options.seed}:{number}  {line[:400]}\n      {wrong}"
+            )
     seconds = time.monotonic() - start
     for kind, cases in sorted(failures.items(), key=lambda item: -len(item[1])):
         print(f"{len(cases)} x {kind}")
@@ -167,10 +171,12 @@ def replay(options: argparse.Namespace) -> int:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--program", type=Path, default=ROOT / "build/release/bin/headway")
     parser.add_argument("--seed", type=int, help="of all cases [1; --deep: a new one]")
-    parser.add_argument("--runs", type=int, help="how many [2000; --deep: 30000]")
+    parser.add_argument("--runs", type=int, help="how many [3000; --deep: 30000]")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="at a time [all cores]")
     parser.add_argument("--show", type=int, default=3, help="cases shown of a class [3]")
     deep = bool(os.environ.get("HEADWAY_DEEP"))  # what `scripts/test --deep` says to all tests
@@ -181,7 +187,7 @@ def main() -> int:
     if options.seed is None:
         options.seed = int(time.time()) if options.deep else 1
     if options.runs is None:
-        options.runs = 30000 if options.deep else 2000
+        options.runs = 30000 if options.deep else 3000
     return replay(options) if options.replay else run_all(options)
 
 

@@ -65,7 +65,7 @@ NCCL_XML = """<system version="2">
       </pci>
       <pci busid="0000:22:00.0" class="0x020700" link_speed="32.0 GT/s PCIe" link_width="16">
         <nic>
-          <net name="mlx5_0" dev="0" latency="0" speed="400000" port="1" guid="0xa" maxconn="1" gdr="1"/>
+          <net name="mlx5_0" dev="0" latency="0" speed="400000" port="1" guid="0xa" gdr="1"/>
         </nic>
       </pci>
     </pci>
@@ -111,7 +111,12 @@ NCCL_JSON = json.dumps(
                 "type": "float",
                 "redop": "sum",
                 "root": "-1",
-                "out_of_place": {"time": 20 + size / 2e5, "alg_bw": 3.0, "bus_bw": 3.0, "nwrong": 0},
+                "out_of_place": {
+                    "time": 20 + size / 2e5,
+                    "alg_bw": 3.0,
+                    "bus_bw": 3.0,
+                    "nwrong": 0,
+                },
                 "in_place": {"time": 21 + size / 2e5, "alg_bw": 3.0, "bus_bw": 3.0, "nwrong": 0},
             }
             for size in (1024, 1048576, 16777216)
@@ -234,8 +239,21 @@ def samples(root: Path) -> list[Sample]:
         Sample("topo.txt", NVIDIA_SMI, ("import", "nvidia-smi-topo", "FILE", "--gpu", "h100-sxm")),
         Sample("events.csv", FAILURE_LOG, ("import", "failure-log", "FILE")),
         Sample("a.log", NCCL_LOG, (*calibrate, "nccl-tests", "FILE")),
-        Sample("b.log", NCCL_LOG, ("collective", "all_reduce", "--cluster", "dgx-h100", "--gpus", "2",
-                                   "--compare", "FILE", *json_out)),
+        Sample(
+            "b.log",
+            NCCL_LOG,
+            (
+                "collective",
+                "all_reduce",
+                "--cluster",
+                "dgx-h100",
+                "--gpus",
+                "2",
+                "--compare",
+                "FILE",
+                *json_out,
+            ),
+        ),
         Sample("a.json", NCCL_JSON, (*calibrate, "nccl-tests-json", "FILE", "--ranks", "2")),
         Sample("fio.json", FIO, (*calibrate, "fio", "FILE")),
         Sample("trace.json", TORCH_TRACE, (*calibrate, "torch-profiler", "FILE")),
@@ -244,4 +262,4 @@ def samples(root: Path) -> list[Sample]:
         Sample("runs.csv", runs, ("validate", "--runs", "FILE", *json_out)),
         Sample("goodput.csv", goodput, ("validate", "--goodput", "FILE", *json_out)),
         Sample("collectives.csv", COLLECTIVES, ("validate", "--collectives", "FILE", *json_out)),
-    ]  # fmt: skip
+    ]

@@ -21,7 +21,7 @@ NUMBERS = [
 WORDS = [
     "", " ", "auto", "null", "~", "true", "false", "yes", "none", "all", "[", "]", "{", "}", "{}",
     "[]", "[[[[", "'", '"', "a: b", "- x", "# x", "&a", "*a", "!!int 3", "%", "..", ".", "/",
-    "/etc/passwd", "/dev/zero", "/".join(("..", "..", "x.yaml")), "h100-sxm", "dgx-h100", "./", "x" * 300,
+    "/etc/passwd", "/dev/zero", "../x.yaml", "h100-sxm", "dgx-h100", "./", "x" * 300,
     "\x1b[31mred", "a\rb", "tab\there", "\u202ereversed", "\udcff\udcfe", "caf\u00e9", "\U0001f600",
     "0x10", "1_000", "1,000", "١٢", "1e", "e1", "--", "-", "=", "%s%n", "${HOME}", "$(id)",
 ]  # fmt: skip
@@ -127,7 +127,9 @@ def mutated(rng: Random, data: bytes) -> bytes:
         elif kind == 4:
             lines = data.split(b"\n")
             row = rng.randrange(len(lines))
-            data = b"\n".join([*lines[:row], *[lines[row]] * rng.choice([0, 2, 3]), *lines[row + 1 :]])
+            data = b"\n".join(
+                [*lines[:row], *[lines[row]] * rng.choice([0, 2, 3]), *lines[row + 1 :]]
+            )
         elif kind == 5:
             data = data[:at] + data[at:end] * rng.choice([2, 50]) + data[end:]
         else:

@@ -11,6 +11,7 @@
 #include "sim/import/gzip.h"
 #include "sim/import/hugging_face/hugging_face.h"
 #include "sim/import/json_text.h"
+#include "sim/import/measured/nccl_tests_json.h"
 #include "sim/import/network/ibnetdiscover.h"
 
 namespace headway::import {
@@ -78,6 +79,19 @@ TEST(Limits, JsonNestsTwoHundredLevels) {
   EXPECT_EQ(
       message_of([&] { (void)parse_json("[\"" + std::string(300, '[') + "\\\"[\"]", "f.json"); }),
       "no error");
+}
+
+TEST(Limits, AMessageIsAPetabyteAtMost) {
+  EXPECT_THAT(message_of([] {
+                (void)read_nccl_tests_log("9000000000000000000 1 float sum -1 9 1 1 0 9 1 1 0\n",
+                                          "l");
+              }),
+              HasSubstr("l:1:1: a message of more than a petabyte"));
+  EXPECT_THAT(message_of([] {
+                (void)read_nccl_tests_json(
+                    "{\"results\": [{\"size\": 1e300, \"type\": \"float\"}]}", "j");
+              }),
+              HasSubstr("result 0 is a message of more than a petabyte"));
 }
 
 TEST(Limits, ATableHasAThousandColumns) {

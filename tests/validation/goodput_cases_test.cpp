@@ -92,6 +92,7 @@ TEST(GoodputCases, DrawsOfACaseDoNotDependOnOthersOrOnThreads) {
 TEST(GoodputCases, ShareAboveOneIsRefusedWithItsLine) {
   EXPECT_THROW(predict("a,1,3,,,,600,97,,s,k\n"), core::Error);
   EXPECT_THROW(predict("a,1,-3,,,,600,,,s,k\n"), core::Error);
+  EXPECT_THROW(predict("a,1,1.7e308,,,,600,,,s,k\n"), core::Error);
 }
 
 TEST(GoodputCases, EveryPublishedCaseHasAStatus) {

@@ -75,10 +75,15 @@ class ReportReader {
       complain(fmt::format("result {} has no size", row_));
       return;
     }
+    if (*size > kLargestMessage) {
+      complain(fmt::format("result {} is a message of more than a petabyte", row_));
+      return;
+    }
     NcclTestsRow row;
     row.line = mark_of_key(text_, file_name_, "size", row_).line;
     row.bytes = static_cast<std::uint64_t>(*size);
-    row.count = static_cast<std::uint64_t>(number_at(result, "count").value_or(0));
+    row.count = static_cast<std::uint64_t>(
+        std::clamp(number_at(result, "count").value_or(0), 0.0, kLargestMessage));
     row.type = text_at(result, "type");
     if (row.type.empty()) {
       complain(fmt::format("result {} has no type", row_));

@@ -193,6 +193,9 @@ class LogReader {
     NcclTestsRow row;
     row.line = line_;
     row.bytes = *parse<std::uint64_t>(cells[0].text);
+    if (static_cast<double>(row.bytes) > kLargestMessage) {
+      complain(cells[0], "a message of more than a petabyte");
+    }
     row.count = *parse<std::uint64_t>(cells[1].text);
     row.type = cells[2].text;
     row.out_of_place = read_timing(cells, layout->out_of_place);

@@ -9,6 +9,10 @@
 
 namespace headway::import {
 
+/// The largest message that is read [B]: a petabyte, a thousand times the memory of the largest
+/// node.
+inline constexpr double kLargestMessage = 1e15;
+
 /// One timing: out of place or in place.
 struct NcclTiming {
   double microseconds = 0;
