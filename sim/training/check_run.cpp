@@ -63,6 +63,12 @@ void check_effect(const failures::HazardSpec& hazard,
                    "only slow parts keep a share of their speed; effect '{}' does not",
                    core::to_word(hazard.effect));
   }
+  if (hazard.notice.si() > 0 && hazard.effect != failures::Effect::preemption) {
+    complaints.add(path + ".notice",
+                   "only capacity that is taken back is announced; effect '{}' is not: leave "
+                   "'notice' out, or write 'effect: preemption'",
+                   core::to_word(hazard.effect));
+  }
   if (hazard.latent && hazard.effect != failures::Effect::stop) {
     complaints.add(path + ".latent",
                    "a silent failure stops the job when it is noticed; it cannot have effect '{}'",

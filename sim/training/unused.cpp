@@ -3,8 +3,13 @@
 #include <fmt/format.h>
 
 #include "sim/gpu/closed_form.h"
+#include "sim/network/collective/nccl_model.h"
+#include "sim/network/fabric/fabric_shape.h"
+#include "sim/training/step/lower.h"
 
 namespace headway::training {
+
+using namespace core::literals;
 
 namespace {
 
@@ -13,6 +18,39 @@ void add_storage(const storage::StorageSpec& s, std::vector<std::string>& list) 
     list.emplace_back(
         "cluster.storage.servers counts only on the compute fabric; write 'path: shared' or leave "
         "it out");
+  }
+}
+
+/// A fabric of the catalogue has its cores whatever the job fills of it; what lies between pods is
+/// then out of use.
+void add_cores(const ClusterSpec& cluster, std::vector<std::string>& list) {
+  const auto& fabric = cluster.fabric;
+  if (fabric.tiers == 3 && fabric.spine_oversubscription != 1 &&
+      network::make_shape(fabric_input(cluster)).pods_per_tree == 1) {
+    list.push_back(
+        fmt::format("cluster.fabric.spine_oversubscription {:g} slows nothing here: one pod holds "
+                    "all {} nodes, and nothing crosses the cores; fewer leaves_per_pod make more "
+                    "pods",
+                    fabric.spine_oversubscription, cluster.nodes));
+  }
+}
+
+void add_hop(const network::ScaleUpSpec& scale_up, std::vector<std::string>& list) {
+  if (scale_up.latency < network::reference_hop()) {
+    list.push_back(
+        fmt::format("cluster.node.scale_up.latency of {:g} us is below the {:g} us that NCCL's "
+                    "measured hops inside a domain contain: messages between two GPUs are faster "
+                    "for it, collectives of more are not",
+                    scale_up.latency / 1_us, network::reference_hop() / 1_us));
+  }
+}
+
+void add_imbalance(const workload::ModelSpec& model, std::vector<std::string>& list) {
+  if (model.moe && model.moe->padded && model.moe->imbalance != workload::ExpertsSpec{}.imbalance) {
+    list.push_back(
+        fmt::format("model.moe.imbalance {:g} does nothing with padded: true, where every expert "
+                    "computes its whole capacity; leave one of the two out",
+                    model.moe->imbalance));
   }
 }
 
@@ -45,6 +83,9 @@ std::vector<std::string> unused_fields(const CheckedScenario& checked) {
   const Scenario& s = checked.scenario();
   std::vector<std::string> list;
   add_storage(s.cluster.storage, list);
+  add_cores(s.cluster, list);
+  add_hop(s.cluster.node.scale_up, list);
+  add_imbalance(s.model, list);
   add_context(s.parallelism, list);
   add_power(s, list);
   return list;

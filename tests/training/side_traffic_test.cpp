@@ -90,6 +90,24 @@ TEST(BesideTraining, ASlowSaveTakesNothing) {
   EXPECT_LT(traffic.takes.si(), 0.01 * traffic.lasts.si());
 }
 
+// Opening files moves nothing: it adds its own time, be it of many steps, and takes nothing of the
+// steps beside it.
+TEST(BesideTraining, OpeningFilesLastsAsLongAsItDoes) {
+  Scenario s = with_servers();
+  s.cluster.storage.client_write_bandwidth = core::BytesPerSecond(1e6);
+  const CheckedScenario checked = check(s);
+  const Seconds healthy = simulate_step(checked, {.trace = false}).time;
+  const auto step = prepare_step(checked);
+  const auto at_once = beside_training(step, save(s, 1e9), healthy);
+  SideTransfers late = save(s, 1e9);
+  for (const double steps : {1.0, 40.0, 1000.0}) {
+    late.latency = steps * healthy;
+    const auto traffic = beside_training(step, late, healthy);
+    EXPECT_NEAR(traffic.lasts / healthy, at_once.lasts / healthy + steps, 1e-6 * steps);
+    EXPECT_NEAR(traffic.takes.si(), at_once.takes.si(), 1e-3 * at_once.lasts.si());
+  }
+}
+
 TEST(StorageOnTheFabric, LeavesTheStepWithoutSavesAsItIs) {
   EXPECT_NEAR(simulate_step(check(with_servers()), {.trace = false}).time.si(),
               simulate_step(check(eight_nodes()), {.trace = false}).time.si(), 1e-9);

@@ -35,6 +35,44 @@ TEST(UnusedFields, AContextKindWithoutAContextDegree) {
   EXPECT_EQ(warnings_of(s), Warnings{});
 }
 
+// Leaves of one port, two to a pod: eight nodes are four pods, or one where nothing divides them.
+TEST(UnusedFields, OversubscriptionOfCoresBelowWhichOnePodLies) {
+  Scenario s = eight_nodes();
+  s.cluster.fabric.tiers = 3;
+  s.cluster.fabric.spine_oversubscription = 2;
+  EXPECT_EQ(warnings_of(s),
+            (Warnings{"cluster.fabric.spine_oversubscription 2 slows nothing here: one pod holds "
+                      "all 8 nodes, and nothing crosses the cores; fewer leaves_per_pod make more "
+                      "pods"}));
+  s.cluster.fabric.ports_per_leaf = 1;
+  s.cluster.fabric.leaves_per_pod = 16;
+  EXPECT_EQ(warnings_of(s), Warnings{});
+}
+
+TEST(UnusedFields, AHopInsideADomainThatIsFasterThanMeasuredOnes) {
+  Scenario s = eight_nodes();
+  s.cluster.node.scale_up.latency = core::Seconds(5e-7);
+  EXPECT_EQ(warnings_of(s),
+            (Warnings{"cluster.node.scale_up.latency of 0.5 us is below the 1 us that NCCL's "
+                      "measured hops inside a domain contain: messages between two GPUs are faster "
+                      "for it, collectives of more are not"}));
+}
+
+TEST(UnusedFields, ImbalanceOfExpertsThatComputeTheirWholeCapacity) {
+  Scenario s = eight_nodes();
+  s.model.moe = workload::ExpertsSpec{};
+  s.model.moe->experts = 8;
+  s.model.moe->top_k = 2;
+  s.model.moe->ffn = 4096;
+  s.model.moe->capacity_factor = 1.5;
+  s.model.moe->imbalance = 1.2;
+  EXPECT_EQ(warnings_of(s), Warnings{});
+  s.model.moe->padded = true;
+  EXPECT_EQ(warnings_of(s),
+            (Warnings{"model.moe.imbalance 1.2 does nothing with padded: true, where every expert "
+                      "computes its whole capacity; leave one of the two out"}));
+}
+
 // 700 W of the board, 400 W measured: sqrt((700 - 70) / (400 - 70)) = 1.38.
 TEST(UnusedFields, PowerAboveWhatWasMeasured) {
   Scenario s = eight_nodes();

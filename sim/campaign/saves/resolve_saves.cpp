@@ -92,7 +92,8 @@ void check_capacity(const training::CheckedScenario& checked,
     training::refuse(
         checked, "run.checkpoint.keep",
         fmt::format(
-            "storage '{}' holds {:.4g} TB, but {} checkpoints of {:.4g} TB{} and the one being "
+            "storage '{}' holds {:.4g} TB (capacity), but {} checkpoints of {:.4g} TB{} and the "
+            "one being "
             "written{} "
             "need {:.4g} TB; lower run.checkpoint.keep{}",
             storage.name, storage.capacity.si() / kTerabyte, checkpoint.keep, one.si() / kTerabyte,

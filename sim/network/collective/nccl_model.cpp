@@ -53,8 +53,7 @@ struct Model {
 /// GPU to GPU over two NICs and three switches of 2020-25 InfiniBand, which `kNet*` already contain
 /// [us]. Source: round value, assumed.
 constexpr double kReferencePath = 4.0;
-/// GPU to GPU inside a domain, which the hops of `kNvlink*` and `kPcie*` already contain [us]: the
-/// default of scale_up.latency.
+/// GPU to GPU inside a domain, which the hops of `kNvlink*` and `kPcie*` already contain [us].
 constexpr double kReferenceHop = 1.0;
 
 Model prepare(const CollectiveCall& call,
@@ -195,8 +194,10 @@ bool allowed(const CollectiveCall& call, const NcclCandidate& c) {
 
 }  // namespace
 
+core::Seconds reference_hop() { return kReferenceHop * 1_us; }
+
 core::Seconds extra_scale_up_latency(const NetworkParameters& parameters) {
-  return std::max(core::Seconds{}, parameters.scale_up_latency - kReferenceHop * 1_us);
+  return std::max(core::Seconds{}, parameters.scale_up_latency - reference_hop());
 }
 
 core::BytesPerSecond nccl_nvlink_rate(const NetworkParameters& parameters) {

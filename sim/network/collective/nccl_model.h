@@ -41,8 +41,10 @@ std::vector<NcclCandidate> nccl_choices_from(const CollectiveCall& call,
                                              const GroupShape& group,
                                              const NetworkParameters& parameters);
 
-/// What scale_up.latency is beyond the hop that NCCL's constants contain (1 us); 0 for a faster
-/// one.
+/// GPU to GPU inside a domain, which NCCL's measured hops already contain: the default of
+/// scale_up.latency.
+core::Seconds reference_hop();
+/// What scale_up.latency is beyond `reference_hop`; 0 for a faster one.
 core::Seconds extra_scale_up_latency(const NetworkParameters& parameters);
 /// Payload rate at which one GPU's NCCL channels feed NVLink [B/s], one direction.
 core::BytesPerSecond nccl_nvlink_rate(const NetworkParameters& parameters);

@@ -142,13 +142,18 @@ Seconds alone(const PreparedStep& step, const SideTransfers& side) {
 
 SideTraffic beside_training(const PreparedStep& step, const SideTransfers& side, Seconds healthy) {
   const auto clock = core::Clock::step();
-  const double lasts = alone(step, side) / healthy;
+  // Nothing moves while files are opened: whole steps of that pass as without the transfers, and
+  // the rest says where in a step they begin.
+  SideTransfers begun = side;
+  begun.latency -= std::floor(side.latency / healthy) * healthy;
+  const Tick opened = clock.to_ticks(begun.latency);
+  const double lasts = alone(step, begun) / healthy;
   // Room for the transfers to last twice as long beside training as alone. Source: chosen.
   constexpr double kRoom = 2;
   double share = std::min(1.0, kMostSteps / kRoom / lasts);
   int steps =
       static_cast<int>(std::clamp(std::ceil(kRoom * share * lasts), 1.0, double{kMostSteps}));
-  Run run = run_beside(step, side, share, steps);
+  Run run = run_beside(step, begun, share, steps);
   while (run.side > run.training) {
     HEADWAY_CHECK(share > 1e-6, "transfers never end beside training");
     if (2 * steps <= kMostSteps) {
@@ -156,14 +161,14 @@ SideTraffic beside_training(const PreparedStep& step, const SideTransfers& side,
     } else {
       share /= 2;
     }
-    run = run_beside(step, side, share, steps);
+    run = run_beside(step, begun, share, steps);
   }
   const Tick without =
       steps == 1 ? clock.to_ticks(healthy) : network::run(steps_in_a_row(step, steps), {}).end;
   SideTraffic result;
   result.steps = steps;
   result.scaled = share < 1;
-  result.lasts = clock.to_seconds(run.side) / share;
+  result.lasts = side.latency + clock.to_seconds(run.side - opened) / share;
   result.takes = clock.to_seconds(std::max<Tick>(0, run.training - without)) / share;
   return result;
 }

@@ -23,10 +23,10 @@ inline constexpr int kMostSteps = 32;
 
 /// A transfer that begins with a step and goes on beside it and the next ones.
 struct SideTraffic {
-  core::Seconds lasts;  ///< first to last byte, beside training
+  core::Seconds lasts;  ///< opening files and all bytes, beside training
   core::Seconds takes;  ///< what the steps beside it take longer, all together
   int steps = 0;        ///< simulated with it
-  bool scaled = false;  ///< a part of the bytes was simulated, and the result scaled up
+  bool scaled = false;  ///< a part of the bytes was simulated, and what they take scaled up
 };
 
 /// Simulates as many steps as the transfers last, with and without them; flows of both share every
