@@ -1,0 +1,274 @@
+// No field of a scenario is read and ignored: changed by a tenth (to another word, from yes to no),
+// it changes a result, or it is refused or warned of by name.
+#include <algorithm>
+#include <cctype>
+#include <gtest/gtest.h>
+#include <map>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sim/config/load.h"
+#include "sim/core/error.h"
+#include "sim/report/drill_report.h"
+#include "sim/report/fault_argument.h"
+#include "sim/report/run_json.h"
+#include "sim/study/drill.h"
+#include "sim/study/predict.h"
+
+#include "tests/property/spec_leaves.h"
+
+namespace headway::testing {
+namespace {
+
+using config::LoadedScenario;
+
+/// Fields, or all whose path begins so, that change no figure of a run or a drill, and why.
+const std::map<std::string, std::string>& exceptions() {
+  static const std::map<std::string, std::string> list{
+      {"calibration.collectives[].fit.alpha_error", "recorded beside the fit"},
+      {"calibration.collectives[].fit.beta_error", "recorded beside the fit"},
+      {"calibration.collectives[].fit.saturation_error", "recorded beside the fit"},
+      {"calibration.collectives[].fit.leave_one_out", "recorded beside the fit"},
+      {"calibration.collectives[].relative_error", "recorded beside the curve"},
+      {"calibration.figures[]", "recorded; the figures that count have keys of their own"},
+      {"calibration.power", "recorded; its effect on rates is in the kernels' figures"},
+      {"training.framework.usual", "taken by validate where a published source is silent"},
+  };
+  return list;
+}
+
+const config::SpecType& scenario_type() { return *config::find_kind("scenarios")->type; }
+
+/// A path without numbers of entries: all entries of a list are one field.
+std::string field_of(const std::string& path) {
+  static const std::regex number(R"(\[\d+\])");
+  return std::regex_replace(path, number, "[]");
+}
+
+std::vector<Leaf> leaves_of(LoadedScenario& loaded) {
+  std::vector<Leaf> leaves;
+  add_leaves(scenario_type(), {}, &loaded.scenario, "", leaves);
+  return leaves;
+}
+
+/// All fields that a scenario can have, but texts: they are printed, never computed with.
+std::set<std::string> all_fields() {
+  std::vector<Leaf> fields;
+  add_fields(scenario_type(), {}, "", fields);
+  std::set<std::string> paths;
+  for (const Leaf& field : fields) {
+    const config::SpecType* type =
+        field.type->element != nullptr ? field.type->element : field.type;
+    if (type->shape != config::Shape::text) {
+      paths.insert(field.path);
+    }
+  }
+  return paths;
+}
+
+/// What a run says but for texts that repeat the input.
+struct Result {
+  std::string figures;
+  std::vector<std::string> warnings;
+};
+
+Result run_result(const LoadedScenario& loaded) {
+  study::PredictOptions options;
+  options.threads = 1;
+  auto report = study::predict(loaded, options);
+  Result result;
+  result.warnings.swap(report.warnings);
+  report.assumptions.clear();
+  report.timing = {};
+  result.figures = report::run_json(report);
+  return result;
+}
+
+/// What single faults do.
+std::string drill_results(const LoadedScenario& loaded) {
+  std::string all;
+  for (const char* fault : {"nvme-stalled@node1", "gpu-slow@node1", "link-half-rate@node1"}) {
+    try {
+      all += report::drill_json(study::run_drill(
+          loaded, report::parse_fault(fault, loaded.scenario.cluster.node.gpus), {}));
+    } catch (const core::Error& error) {
+      all += error.what();
+    }
+  }
+  return all;
+}
+
+/// Whether a text has the key of this field, or the words that it is made of.
+bool names(std::string text, const std::string& path) {
+  std::string key = path.substr(path.rfind('.') + 1);
+  for (std::string* words : {&text, &key}) {
+    std::replace(words->begin(), words->end(), '_', ' ');
+    std::transform(words->begin(), words->end(), words->begin(),
+                   [](char c) { return static_cast<char>(std::tolower(c)); });
+  }
+  return text.find(key) != std::string::npos;
+}
+
+/// A scenario, what it comes to, and whether that changes with a field.
+class Base {
+ public:
+  explicit Base(const std::string& file, const std::vector<std::string>& set = {})
+      : loaded_(config::load_scenario(HEADWAY_SOURCE_DIR "/tests/property/fields/" + file,
+                                      {{HEADWAY_SOURCE_DIR "/configs"}, set})) {
+    const auto own = [&](const Leaf& leaf) {
+      const auto mark = loaded_.marks.find(leaf.path);
+      return mark != loaded_.marks.end() && mark->second.file.ends_with(file);
+    };
+    for (const Leaf& leaf : leaves_of(loaded_)) {
+      (own(leaf) ? written_ : others_).push_back(leaf.path);
+    }
+    loaded_.marks.clear();
+    for (const Leaf& leaf : leaves_of(loaded_)) {
+      loaded_.marks[leaf.path] = {leaf.path, 1, 1, 1, ""};
+    }
+    run_ = run_result(loaded_);
+    drills_ = drill_results(loaded_);
+  }
+
+  /// Leaves that the scenario's own file writes, and all others.
+  [[nodiscard]] const std::vector<std::string>& written() const { return written_; }
+  [[nodiscard]] const std::vector<std::string>& others() const { return others_; }
+  [[nodiscard]] const Result& run() const { return run_; }
+
+  /// Whether some change of this leaf is seen in a run.
+  [[nodiscard]] bool changes_run(const std::string& path) const {
+    return any_change(path, [&](const LoadedScenario& other) {
+      const Result run = run_result(other);
+      const auto fresh = [&](const std::string& warning) {
+        return names(warning, path) && std::find(run_.warnings.begin(), run_.warnings.end(),
+                                                 warning) == run_.warnings.end();
+      };
+      return run.figures != run_.figures ||
+             std::any_of(run.warnings.begin(), run.warnings.end(), fresh);
+    });
+  }
+
+  /// Whether some change of this leaf is seen in a drill.
+  [[nodiscard]] bool changes_drill(const std::string& path) const {
+    return any_change(path,
+                      [&](const LoadedScenario& other) { return drill_results(other) != drills_; });
+  }
+
+ private:
+  template <class Seen>
+  [[nodiscard]] bool any_change(const std::string& path, const Seen& seen) const {
+    for (std::size_t n = 0;; ++n) {
+      LoadedScenario other = loaded_;
+      const auto leaves = leaves_of(other);
+      const Leaf& leaf = *std::find_if(leaves.begin(), leaves.end(),
+                                       [&](const Leaf& l) { return l.path == path; });
+      const Changes changes = other_values(leaf);
+      if (n >= changes.size()) {
+        return false;
+      }
+      change(*leaf.type, leaf.value, changes[n]);
+      if (seen_or_refused(other, path, seen)) {
+        return true;
+      }
+    }
+  }
+
+  template <class Seen>
+  static bool seen_or_refused(const LoadedScenario& other,
+                              const std::string& path,
+                              const Seen& seen) {
+    try {
+      return seen(other);
+    } catch (const core::Error& error) {
+      const auto about = [&](const core::Diagnostic& complaint) {
+        return (complaint.mark && complaint.mark->file == path) || names(complaint.message, path);
+      };
+      return std::any_of(error.diagnostics().begin(), error.diagnostics().end(), about);
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << path << " breaks the program: " << error.what();
+      return true;
+    }
+  }
+
+  LoadedScenario loaded_;
+  std::vector<std::string> written_, others_;
+  Result run_;
+  std::string drills_;
+};
+
+/// Scenarios in which, taken together, every field matters.
+std::vector<Base> bases() {
+  const std::string precision = "training.precision=";
+  const std::string measured =
+      "calibration.kernels={gemm_16bit: 0.6, gemm_fp32: 0.5, gemm_tf32: 0.5, attention_forward: "
+      "0.5, attention_backward: 0.4, attention_flash2: 0.4, memory: 0.8, score_rows: 0.7}";
+  const std::string flash2 = "training.framework.attention_kernels=flash2";
+  std::vector<Base> list;
+  for (const char* file : {"dense.yaml", "failing.yaml", "mixture.yaml", "older.yaml"}) {
+    list.emplace_back(file);
+  }
+  for (const char* full : {"fp32", "tf32"}) {
+    const std::vector<std::string> set{precision + full, "parallelism.offload=activations",
+                                       "run.checkpoint.bytes_per_parameter=12"};
+    list.emplace_back("older.yaml", set);
+    list.emplace_back("older.yaml", std::vector<std::string>{set[0], set[1], set[2], measured});
+  }
+  for (const std::vector<std::string>& set :
+       {std::vector<std::string>{flash2}, {flash2, measured}}) {
+    list.emplace_back("dense.yaml", set);
+  }
+  for (const char* narrow : {"fp8", "nvfp4"}) {
+    list.emplace_back("mixture.yaml",
+                      std::vector<std::string>{precision + narrow, "calibration={}",
+                                               "model.biases=true", "model.moe.padded=false"});
+  }
+  list.emplace_back("mixture.yaml", std::vector<std::string>{precision + "nvfp4"});
+  return list;
+}
+
+/// The exception that covers a field; nullptr: none.
+const std::string* exception_of(const std::string& field) {
+  for (const auto& [path, reason] : exceptions()) {
+    if (field == path || field.starts_with(path + ".")) {
+      return &path;
+    }
+  }
+  return nullptr;
+}
+
+TEST(Fields, EachChangesAResultOrIsRefusedOrWarnedOf) {
+  const auto all = bases();
+  std::set<std::string> open = all_fields();
+  ASSERT_GT(open.size(), 250U);
+  const auto try_all = [&](const Base& base, const std::vector<std::string>& paths, auto matters) {
+    for (const std::string& path : paths) {
+      if (open.contains(field_of(path)) && (base.*matters)(path)) {
+        open.erase(field_of(path));
+        const std::string* exception = exception_of(field_of(path));
+        EXPECT_EQ(exception, nullptr)
+            << path << " does matter, though " << exceptions().at(*exception);
+      }
+    }
+  };
+  // A field is first tried where it is written because it matters there.
+  for (const Base& base : all) {
+    EXPECT_NE(base.run().figures.find("\"status\": \"ok\""), std::string::npos);
+    try_all(base, base.written(), &Base::changes_run);
+  }
+  for (const Base& base : all) {
+    try_all(base, base.others(), &Base::changes_run);
+  }
+  std::erase_if(open, [](const std::string& field) { return exception_of(field) != nullptr; });
+  for (const Base& base : all) {
+    try_all(base, base.written(), &Base::changes_drill);
+    try_all(base, base.others(), &Base::changes_drill);
+  }
+  for (const std::string& field : open) {
+    ADD_FAILURE() << field << " changes nothing, and nobody says so";
+  }
+}
+
+}  // namespace
+}  // namespace headway::testing
