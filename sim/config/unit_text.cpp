@@ -229,7 +229,7 @@ std::optional<NumberText> parse_number(std::string_view text, std::string& why) 
     return std::nullopt;
   }
   if (result.ec != std::errc{}) {
-    why = fmt::format("'{}' is not a number", text);
+    why = fmt::format("'{}' is not a number; write digits, as 8, 0.5 or 1e9", text);
     return std::nullopt;
   }
   number.rest = std::string_view(result.ptr, static_cast<std::size_t>(end - result.ptr));

@@ -120,9 +120,11 @@ struct CalibrationSpec {
                core::probability);
     v.optional("figures", figures, "Every fitted figure with its error.");
     v.optional("circumstances", circumstances, "Device, driver, versions, date, as recorded.");
-    v.optional("relative_error", relative_error,
-               "Standard error of a predicted step, relative; widens the interval.",
-               core::positive);
+    v.optional(
+        "relative_error", relative_error,
+        "Standard error of a predicted step, relative; widens the interval. A prediction that "
+        "may be wrong by more than a factor of e says nothing.",
+        core::fraction);
   }
   bool operator==(const CalibrationSpec&) const = default;
 };

@@ -1,6 +1,7 @@
 #include "sim/training/check.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "sim/core/checked.h"
@@ -8,6 +9,7 @@
 #include "sim/gpu/closed_form.h"
 #include "sim/gpu/kernel_time.h"
 #include "sim/gpu/tables.h"
+#include "sim/network/fabric/fabric_shape.h"
 #include "sim/training/complaints.h"
 #include "sim/training/step/placement.h"
 #include "sim/workload/blocks/build.h"
@@ -73,6 +75,29 @@ void check_cluster(const ClusterSpec& c, Complaints& complaints) {
   if (c.storage.path == storage::StoragePath::shared && !c.storage.servers) {
     complaints.add("cluster.storage.path",
                    "storage on the compute fabric needs 'servers': how many hang on its leaves");
+  }
+}
+
+/// The rules of the fabric's shape, which `network` knows, at the places that are known here.
+void check_fabric(const ClusterSpec& cluster, Complaints& complaints) {
+  network::FabricInput input{cluster.fabric,
+                             cluster.node.scale_up,
+                             cluster.node.nic,
+                             cluster.nodes,
+                             cluster.node.gpus,
+                             {},
+                             0};
+  // How a domain fits the nodes is the rule of check_cluster.
+  input.scale_up.domain_gpus = std::min(input.scale_up.domain_gpus, input.gpus_per_node);
+  try {
+    std::ignore = network::make_shape(input);
+  } catch (const core::Error& error) {
+    for (const auto& [mark, message] : error.diagnostics()) {
+      // "fabric.tiers 1 joins ..." is about cluster.fabric.tiers.
+      const bool named = message.starts_with("fabric.");
+      complaints.add(named ? "cluster." + message.substr(0, message.find(' ')) : "cluster.fabric",
+                     "{}", message);
+    }
   }
 }
 
@@ -312,6 +337,9 @@ void check_curves(const CalibrationSpec& calibration, Complaints& complaints) {
 void check_fixed(const Scenario& scenario, Complaints& complaints) {
   check_format(scenario, complaints);
   check_cluster(scenario.cluster, complaints);
+  if (complaints.empty()) {
+    check_fabric(scenario.cluster, complaints);
+  }
   check_model(scenario.model, complaints);
   check_precision(scenario, complaints);
   check_saved_bytes(scenario, complaints);

@@ -191,16 +191,17 @@ TEST(UnitText, DoesNotGuessBetweenBitsAndBytes) {
 }
 
 TEST(UnitText, RefusesWhatIsNoFiniteNumber) {
-  EXPECT_EQ(complaint("nan GiB", kData), "'nan GiB' is not a number");
-  EXPECT_EQ(complaint("inf s", kTime), "'inf s' is not a number");
+  EXPECT_EQ(complaint("nan GiB", kData),
+            "'nan GiB' is not a number; write digits, as 8, 0.5 or 1e9");
+  EXPECT_EQ(complaint("inf s", kTime), "'inf s' is not a number; write digits, as 8, 0.5 or 1e9");
   EXPECT_EQ(complaint("1e308 PB", kData), "'1e308 PB' lies beyond what a number can hold");
   EXPECT_EQ(complaint("1e999 s", kTime), "'1e999 s' lies beyond what a number can hold");
   EXPECT_EQ(complaint("1_000 s", kTime),
             "'1_000 s' has a '_' in it; write the digits alone, or 1.5e6");
   EXPECT_EQ(complaint("1,5 s", kTime), "'1,5 s' has a ',' in it; write the digits alone, or 1.5e6");
-  EXPECT_EQ(complaint("", kTime), "'' is not a number");
-  EXPECT_EQ(complaint("+-1 s", kTime), "'+-1 s' is not a number");
-  EXPECT_EQ(complaint("GiB", kData), "'GiB' is not a number");
+  EXPECT_EQ(complaint("", kTime), "'' is not a number; write digits, as 8, 0.5 or 1e9");
+  EXPECT_EQ(complaint("+-1 s", kTime), "'+-1 s' is not a number; write digits, as 8, 0.5 or 1e9");
+  EXPECT_EQ(complaint("GiB", kData), "'GiB' is not a number; write digits, as 8, 0.5 or 1e9");
 }
 
 TEST(UnitText, WritesTheShortestTextThatReadsBackToTheSameBits) {

@@ -124,8 +124,8 @@ def wrong_order(value: dict[str, Any], path: str) -> Iterator[str]:
         yield f"{path}: percentiles out of order: {ranks}"
     for name, item in value.items():
         if "interval" in name and isinstance(item, list) and len(item) == 2:
-            if all(map(is_number, item)) and item[0] > item[1]:
-                yield f"{path}.{name} is upside down: {item}"
+            if not all(map(is_number, item)) or item[0] > item[1]:
+                yield f"{path}.{name} is no interval: {item}"
 
 
 def wrong_sums(value: dict[str, Any], path: str) -> Iterator[str]:

@@ -58,6 +58,20 @@ TEST(Check, SaysWhichDegreesDoNotFitIntoTheClusterHoweverLargeTheyAre) {
   EXPECT_THAT(complaint(s), HasSubstr("= more than 9.2e18 does not divide"));
 }
 
+TEST(Check, AFabricThatCannotBeHasItsPlace) {
+  auto s = eight_nodes();
+  s.cluster.fabric.tiers = 1;
+  s.cluster.fabric.ports_per_leaf = 4;
+  const core::SourceMarks marks{{"cluster.fabric", {"s.yaml", 4, 3, 1, ""}},
+                                {"cluster.fabric.tiers", {"s.yaml", 5, 5, 1, ""}}};
+  try {
+    check(s, marks);
+    FAIL() << "no complaint";
+  } catch (const core::Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("s.yaml:5:5: fabric.tiers 1 joins 4 ports; 8 nodes"));
+  }
+}
+
 TEST(Check, SaysThatAClusterIsLargerThanCanBeSimulated) {
   auto s = eight_nodes();
   s.cluster.nodes = 536870912;  // x 8 = 2^32
