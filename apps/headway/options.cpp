@@ -97,7 +97,10 @@ CLI::Validator at_least_one() { return number_between(1, kInfinity); }
 
 CLI::Validator file_name() {
   return {[](const std::string& text) {
-            return text.empty() ? std::string("the name of the file is empty") : std::string();
+            return text.empty() ? std::string(
+                                      "the name of the file is empty; is a variable of the "
+                                      "shell unset? Name a file")
+                                : std::string();
           },
           ""};
 }

@@ -1,4 +1,4 @@
-// Builds the SpecType of a struct from its field list. Included by spec_type.cpp only.
+// Builds the SpecType of a struct from its field list.
 #pragma once
 
 #include <limits>

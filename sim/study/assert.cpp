@@ -105,7 +105,8 @@ void parse_one(const std::string& text,
     const auto guess = core::did_you_mean(assertion->path, core::number_paths(specimen()));
     diagnostics.add(mark,
                     fmt::format("the result has no number '{}'{}", core::shortened(assertion->path),
-                                guess ? fmt::format("; did you mean '{}'?", *guess) : ""));
+                                guess ? fmt::format("; did you mean '{}'?", *guess)
+                                      : "; docs/definitions.md lists them, as 'step.mfu'"));
     return;
   }
   out.push_back(std::move(*assertion));

@@ -164,8 +164,8 @@ int head_width(const RunRow& row, const workload::ModelSpec& m, const workload::
     int width = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), width);
     if (error != std::errc{} || end != text.data() + text.size() || !kWidths.contains(width)) {
-      throw core::Error(fmt::format("'{}' in column 'head_dim' must be a whole number {}",
-                                    core::shortened(text), kWidths.words));
+      throw core::Error(fmt::format("line {}: '{}' in column 'head_dim' must be a whole number {}",
+                                    row.line, core::shortened(text), kWidths.words));
     }
     return width;
   }

@@ -65,6 +65,7 @@ struct RunRow {
       measured_tflops_per_gpu, published_tflops_per_gpu, tflops_per_gpu, measured_peak_mem_gib,
       model_flops_per_token, params_b, active_params_b, weight;
 
+  std::size_t line = 0;  ///< of the file
   std::string problems;  ///< why cells cannot be read, with line and columns; empty: all can
 
   /// Whether a column, by name, has a value.

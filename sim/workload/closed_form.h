@@ -147,7 +147,8 @@ struct StageTimes {
 };
 
 /// Idle time of a stage in a pipeline of equal stages and free transfers.
-///     gpipe, 1f1b: (p-1)(F+B); interleaved: (p-1)(F+B)/v; zb-h1: (p-1)(F+B-2W); zb-h2, zb-v: 0;
+///     gpipe, 1f1b: (p-1)(F+B); interleaved: (p-1)(F+B)/v; zb-h1: (p-1)(F+B-2W); zb-h2, zb-v: 0,
+///     which holds for F = B-W = W only (elsewhere the order is simulated, not this form);
 ///     dualpipe: (p/2-1)(F + 2B - 3W), dualpipe-v: (p-1)(F + 2B - 3W)/2, where a forward and a
 ///     backward that run side by side take F+B; each of the two chunks of a stage has half of F, B
 ///     and W
@@ -157,7 +158,9 @@ core::Seconds pipeline_bubble(ScheduleKind schedule,
                               int virtual_stages,
                               StageTimes times);
 
-/// 1f1b with unequal stages and free transfers: sum_i (f_i+b_i) + (m-1) max_i (f_i+b_i).
+/// 1f1b with unequal stages and free transfers: sum_i (f_i+b_i) + (m-1) max_i (f_i+b_i). Exact
+/// where the last stage is the slowest; an upper bound where it is an earlier one, whose warm-up
+/// forwards fill part of the waits: less than a third above for m = p.
 core::Seconds unequal_pipeline_time(const std::vector<StageTimes>& stages, int micro_batches);
 
 /// What transfers of length `delay` that nothing hides add to 1f1b: 2 delay ((p-1) m/p + p - 2);

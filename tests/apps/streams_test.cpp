@@ -66,8 +66,12 @@ TEST_F(Streams, AnInterruptEndsWithItsCode) {
 TEST_F(Streams, FilesThatAreNoFilesAreNamed) {
   const std::string long_name(300, 'x');
   EXPECT_EQ(run("check ''").code, 2);
-  EXPECT_THAT(run("check ''").err, HasSubstr("the name of the file is empty"));
-  EXPECT_THAT(run("topo ''").err, HasSubstr("the name of the file is empty"));
+  EXPECT_THAT(
+      run("check ''").err,
+      HasSubstr("the name of the file is empty; is a variable of the shell unset? Name a file"));
+  EXPECT_THAT(
+      run("topo ''").err,
+      HasSubstr("the name of the file is empty; is a variable of the shell unset? Name a file"));
   EXPECT_EQ(run("topo " + long_name).code, 2);
   EXPECT_THAT(run("check " + long_name).err, HasSubstr("File name too long"));
   EXPECT_EQ(shell("ln -s loop loop; $P topo ./loop"), 2);
@@ -114,7 +118,8 @@ TEST_F(Streams, OptionsRefuseWhatIsNoNumber) {
 
 TEST_F(Streams, AnEmptyNameOfATableIsNoTableOfOurOwn) {
   EXPECT_EQ(run("validate --goodput ''").err,
-            "headway validate: --goodput: the name of the file is empty\n");
+            "headway validate: --goodput: the name of the file is empty; is a variable of the "
+            "shell unset? Name a file\n");
 }
 
 TEST_F(Streams, NamesCannotCommandTheTerminal) {

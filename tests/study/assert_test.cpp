@@ -49,13 +49,15 @@ TEST(Assertion, FailsWhereTheRunHasNoSuchPart) {
 TEST(Assertion, AnUnknownPathIsTheUsersFaultWithAGuess) {
   EXPECT_EQ(parse_error("step.mfuu > 0.3"),
             "the result has no number 'step.mfuu'; did you mean 'step.mfu'?\n");
-  EXPECT_EQ(parse_error("step > 0.3"), "the result has no number 'step'\n");
+  EXPECT_EQ(parse_error("step > 0.3"),
+            "the result has no number 'step'; docs/definitions.md lists them, as 'step.mfu'\n");
 }
 
 TEST(Assertion, ATextOfAnyLengthIsReadAndQuotedInShort) {
   const std::string letters(50'000, 'a');  // std::regex ended its stack here
   EXPECT_EQ(parse_error(letters + " > 0"),
-            "the result has no number '" + letters.substr(0, 80) + "...'\n");
+            "the result has no number '" + letters.substr(0, 80) +
+                "...'; docs/definitions.md lists them, as 'step.mfu'\n");
   EXPECT_EQ(parse_error(letters), "condition '" + letters.substr(0, 80) +
                                       "...' is not 'path > number'; write, for example, "
                                       "'step.mfu > 0.38'\n");

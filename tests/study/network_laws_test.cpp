@@ -206,5 +206,26 @@ TEST(NetworkLaws, AMessageToAnotherNodeIsNotFasterThanInsideOne) {
   }
 }
 
+// sendrecv_perf on two nodes: each rank sends to the next, all but one of a node to a neighbour
+// inside, so that it is not faster than on one node.
+TEST(NetworkLaws, MessagesOfAllGpusOfTwoNodesAreNotFasterThanInsideOne) {
+  for (const auto& name : entries("nodes")) {
+    const int gpus = machine_of(name, 1).cluster.node.gpus;
+    if (gpus < 2) {
+      continue;
+    }
+    const auto times = [&](int nodes) {
+      return predict_collective(machine_of(name, nodes),
+                                {CollectiveKind::send_receive, nodes * gpus, {4096, kGiB}, "int8"})
+          .rows;
+    };
+    const auto one = times(1), two = times(2);
+    for (std::size_t i = 0; i < one.size(); ++i) {
+      EXPECT_GE(two[i].time->total.si(), one[i].time->total.si() * 0.999)
+          << name << ' ' << one[i].bytes;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace headway::study

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/training/step/step.h"
+#include "sim/workload/closed_form.h"
 
 #include "tests/training/fixture.h"
 
@@ -60,21 +61,35 @@ TEST(SideTransfers, ToPeersTakeTheBytesOverTheCards) {
   EXPECT_NEAR(alone(step, copies).si(), 14e9 / rate, 1e-3 * 14e9 / rate);
 }
 
-TEST(BesideTraining, ASaveSlowsStepsAndStepsSlowTheSave) {
+// Eight replicas, one a node, that exchange gradients (4 B) and weights (2 B) in the open: R of the
+// T seconds of a step; at the cards' full rate it would be r < R. A save that fills the cards alone
+// shares them evenly with the exchange, which then takes 2 r, in which r of the save are done. So
+// beside the save a step takes T - R + 2 r and does T - R + r of it: a save of eight times that
+// lasts eight such steps, each longer by 2 r - R.
+TEST(BesideTraining, ASaveAndAReductionShareTheCardsEvenly) {
   Scenario s = with_servers();
-  s.cluster.storage.write_bandwidth = core::BytesPerSecond(4e12);
+  s.cluster.storage.servers = 64;
+  s.cluster.storage.write_bandwidth = core::BytesPerSecond(64 * 400e9);
   s.cluster.storage.client_write_bandwidth = core::BytesPerSecond(400e9);
+  s.parallelism.pipeline = 1;
+  s.training.framework.data_overlap = false;
   const CheckedScenario checked = check(s);
-  const Seconds healthy = simulate_step(checked, {.trace = false}).time;
+  const StepResult healthy = simulate_step(checked, {.trace = false});
   const auto step = prepare_step(checked);
-  const auto once = beside_training(step, save(s, 100e9), healthy);
-  EXPECT_GT(once.takes.si(), 0);
-  EXPECT_GT(once.lasts, alone(step, save(s, 100e9)));
-  // No more than if training stood still meanwhile.
-  EXPECT_LT(once.takes, once.lasts);
-  // Twice the bytes take about twice as much.
-  const auto twice = beside_training(step, save(s, 200e9), healthy);
-  EXPECT_NEAR(twice.takes / once.takes, 2, 0.5);
+
+  const double a_step = healthy.time.si();
+  const double exchange = healthy.breakdown[core::Activity::data].si();
+  const double parameters = workload::count_parameters(s.model).total() / 8;
+  const double at_rate = 7.0 / 8 * parameters * (4 + 2) / (50e9 * s.cluster.fabric.efficiency);
+  EXPECT_GT(exchange, at_rate);
+  EXPECT_GT(exchange, 0.2 * a_step);
+  const double save_of_a_step = a_step - exchange + at_rate;
+  const double size = 1e12 * 8 * save_of_a_step / alone(step, save(s, 1e12)).si();
+
+  const auto traffic = beside_training(step, save(s, size), healthy.time);
+  EXPECT_FALSE(traffic.scaled);
+  EXPECT_NEAR(traffic.lasts.si() / (8 * (save_of_a_step + at_rate)), 1, 5e-3);
+  EXPECT_NEAR(traffic.takes.si() / (8 * (2 * at_rate - exchange)), 1, 5e-3);
 }
 
 TEST(BesideTraining, ASlowSaveTakesNothing) {

@@ -245,7 +245,7 @@ TEST(RowReading, ACellOutOfRangeIsAnErrorOfItsRow) {
                                                        {"cpu_offload_layers", "2000000000"}};
   for (const auto& [column, cell] : wrong) {
     const auto all = predict_runs(table_of({with({{column, cell}}), stated_run()}), catalogue());
-    EXPECT_THAT(all[0].status, StartsWith("skipped:")) << column;
+    EXPECT_THAT(all[0].status, StartsWith("skipped:line 2: ")) << column;
     EXPECT_THAT(all[0].status, HasSubstr(fmt::format("'{}' in column '{}'", cell, column)));
     EXPECT_EQ(all[1].status, "ok") << column;
   }

@@ -163,6 +163,20 @@ TEST(SplitBackward, LeavesTheBubbleOfThePapers) {
   }
 }
 
+// ZB-H2 has no bubble where forward, input gradient and weight gradient last alike; else it has
+// one, less than that of ZB-H1.
+TEST(SplitBackward, ZeroBubbleH2HasABubbleWhereItsPartsDiffer) {
+  for (const int p : {4, 8}) {
+    const int m = 4 * p;
+    PipelineTimes times = equal_times(p, 1, 3);  // F = W = 1, B - W = 2
+    times.weight = 1;
+    const auto spans = run(K::zero_bubble_h2, p, 1, m, times).stage_span;
+    const double longest = *std::max_element(spans.begin(), spans.end());
+    EXPECT_GT(longest, 4 * m);
+    EXPECT_LT(longest, 4 * m + (p - 1) * 2.0);
+  }
+}
+
 // The published bubble holds where a forward lasts as long as an input gradient; where the input
 // gradient is longer, it is an upper bound.
 TEST(DualPipe, LeavesAtMostThePublishedBubbleWhateverItsPassesTake) {

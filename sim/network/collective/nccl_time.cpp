@@ -79,6 +79,22 @@ std::optional<core::Seconds> recursive_time(core::CollectiveKind kind,
   }
 }
 
+/// What a GPU puts on the lanes that join it to its node.
+core::Bytes lane_bytes(const CollectiveCall& call,
+                       const GroupShape& group,
+                       const NetworkParameters& machine,
+                       const WireBytes& wire) {
+  // Where GPUs are joined by PCIe, what goes to the NIC takes the same lanes.
+  const bool pcie = machine.scale_up_kind == ScaleUpKind::pcie;
+  if (call.kind == core::CollectiveKind::send_receive) {
+    // Each rank sends to the next: all but the last of a domain send inside.
+    return pcie || group.ranks_per_domain > 1 ? call.bytes : core::Bytes{};
+  }
+  const auto shared = pcie ? wire.nic * rails_of_rank(group) : core::Bytes{};
+  const auto own = call.bytes / group.ranks * nccl::of(nccl::kOwnPart, machine.generation);
+  return wire.scale_up + shared + own;
+}
+
 }  // namespace
 
 TimeEstimate nccl_time(const NcclCandidate& choice,
@@ -144,12 +160,8 @@ TimeEstimate exchange_time(const CollectiveCall& call,
   const auto g = machine.generation;
   const double base =
       part.si() <= nccl::kPeerLlBytes ? nccl::of(nccl::kPeerLl, g) : nccl::of(nccl::kPeerSimple, g);
-  const auto own = all ? part * nccl::of(nccl::kOwnPart, g) : core::Bytes{};
-  // Where GPUs are joined by PCIe, what goes to the NIC takes the same lanes.
-  const bool pcie = machine.scale_up_kind == ScaleUpKind::pcie;
-  const auto shared = pcie ? wire.nic * rails_of_rank(group) : core::Bytes{};
   const auto nvlink =
-      (wire.scale_up + shared + own) / (nccl_nvlink_rate(machine) * nccl::kPeerShare);
+      lane_bytes(call, group, machine, wire) / (nccl_nvlink_rate(machine) * nccl::kPeerShare);
   // A proxy posts one message to every peer behind the NIC while earlier ones are on the wire.
   const core::Seconds post =
       all ? (group.ranks - group.ranks_per_domain) * nccl::kNetPostOverhead * 1_us
