@@ -20,6 +20,7 @@ if not (ROOT / "CMakeLists.txt").exists():
             "notebooks",
             "readme",
             "scripts",
+            "validation_page",
         )
     ]
 
