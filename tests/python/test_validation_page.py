@@ -35,7 +35,7 @@ def test_the_readme_shows_the_rows_of_the_page():
 
     def rows(text: str) -> dict[str, list[str]]:
         lines = [[cell.strip() for cell in line.split("|")[1:5]] for line in text.splitlines()]
-        return {cells[0]: cells[1:] for cells in lines if len(cells) == 4}
+        return {cells[0]: cells[1:] for cells in reversed(lines) if len(cells) == 4}
 
     readme = rows((ROOT / "README.md").read_text().split(TITLE)[1])
     page = (ROOT / "docs/validation.md").read_text()
