@@ -5,7 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/core/error.h"
 #include "sim/report/drill_report.h"
 #include "sim/report/fault_argument.h"
 #include "sim/study/predict.h"

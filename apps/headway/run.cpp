@@ -2,7 +2,6 @@
 #include <chrono>
 #include <string>
 
-#include "sim/core/error.h"
 #include "sim/report/run_json.h"
 #include "sim/report/run_table.h"
 #include "sim/study/predict.h"

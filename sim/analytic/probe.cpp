@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "sim/workload/blocks/build.h"
-#include "sim/workload/blocks/data_parallel_blocks.h"
 
 namespace headway::analytic {
 

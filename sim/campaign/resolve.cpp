@@ -8,8 +8,6 @@
 #include "sim/campaign/saves/resolve_saves.h"
 #include "sim/campaign/saves/simulated_saves.h"
 #include "sim/core/error.h"
-#include "sim/training/step/placement.h"
-#include "sim/training/step/step.h"
 #include "sim/workload/closed_form.h"
 #include "sim/workload/layout.h"
 

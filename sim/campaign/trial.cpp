@@ -6,7 +6,6 @@
 #include "sim/campaign/job/job_process.h"
 #include "sim/core/engine/engine.h"
 #include "sim/core/error.h"
-#include "sim/core/infeasible.h"
 
 namespace headway::campaign {
 

@@ -8,7 +8,6 @@
 #include "sim/core/digest.h"
 #include "sim/core/engine/executor.h"
 #include "sim/core/error.h"
-#include "sim/core/infeasible.h"
 #include "sim/core/statistics.h"
 
 namespace headway::campaign {

@@ -13,7 +13,6 @@
 #include "sim/network/spec.h"
 #include "sim/training/constants.h"
 #include "sim/workload/constants.h"
-#include "sim/workload/spec.h"
 
 namespace headway::report {
 

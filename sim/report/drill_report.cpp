@@ -3,8 +3,6 @@
 #include <cmath>
 #include <fmt/format.h>
 
-#include "sim/study/words.h"
-
 namespace headway::report {
 
 using core::Seconds;

@@ -6,7 +6,6 @@
 
 #include "sim/config/argument_values.h"
 #include "sim/config/reflect.h"
-#include "sim/config/unit_text.h"
 #include "sim/core/error.h"
 
 namespace headway::report {

@@ -17,7 +17,6 @@
 #include "sim/workload/layout.h"
 #include "sim/workload/memory/optimizer_state.h"
 #include "sim/workload/number_formats.h"
-#include "sim/workload/rank_shape.h"
 #include "sim/workload/schedule/schedule.h"
 #include "sim/workload/violation.h"
 

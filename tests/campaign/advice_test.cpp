@@ -7,7 +7,6 @@
 
 #include "sim/campaign/trials.h"
 #include "sim/core/statistics.h"
-#include "sim/failures/closed_form.h"
 
 #include "tests/campaign/fixture.h"
 

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "sim/campaign/job/spare_pool.h"
-#include "sim/campaign/trials.h"
 #include "sim/core/statistics.h"
 
 #include "tests/campaign/fixture.h"

@@ -52,15 +52,6 @@ TEST(RandomStream, ChangesWithEveryPartOfItsKey) {
   EXPECT_EQ(firsts.size(), 10U);
 }
 
-TEST(RandomStream, IsNotMovedByOtherDraws) {
-  const RandomStream stream(1, "nic");
-  const double alone = stream.uniform(5);
-  for (std::uint64_t event = 0; event < 100; ++event) {
-    (void)stream.uniform(event);
-  }
-  EXPECT_EQ(stream.uniform(5), alone);
-}
-
 TEST(UnitInterval, NeverReachesItsEnds) {
   EXPECT_EQ(unit_interval(0), 0x1p-53);
   EXPECT_EQ(unit_interval(~std::uint64_t{0}), 1 - 0x1p-53);

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "sim/core/error.h"
-#include "sim/network/collective/stepped.h"
 
 #include "tests/network/fabric_fixture.h"
 

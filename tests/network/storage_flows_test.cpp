@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "sim/core/error.h"
-#include "sim/network/fabric/fabric_graph.h"
 #include "sim/network/fabric/fabric_report.h"
 #include "sim/network/fabric/route.h"
 

@@ -11,7 +11,6 @@
 #include "sim/training/step/step.h"
 #include "sim/workload/blocks/build.h"
 #include "sim/workload/closed_form.h"
-#include "sim/workload/layout.h"
 
 #include "tests/training/fixture.h"
 

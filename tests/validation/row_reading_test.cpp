@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "sim/core/error.h"
-#include "sim/training/step/step.h"
 #include "sim/validation/training_runs.h"
 
 #include "tests/validation/published_rows.h"

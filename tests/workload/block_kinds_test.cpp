@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sim/core/error.h"
 #include "sim/workload/blocks/build.h"
 #include "sim/workload/blocks/kernels.h"
 #include "sim/workload/closed_form.h"

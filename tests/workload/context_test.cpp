@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "sim/core/error.h"
-#include "sim/workload/blocks/attention_blocks.h"
 #include "sim/workload/blocks/build.h"
 #include "sim/workload/blocks/layer_blocks.h"
 #include "sim/workload/closed_form.h"

@@ -4,7 +4,6 @@
 #include <map>
 
 #include "sim/campaign/job/job_process.h"
-#include "sim/core/engine/event.h"
 
 namespace headway::campaign {
 
@@ -46,8 +45,7 @@ void JobProcess::slow_down(core::Context& context) {
   replan(context);
 }
 
-/// A detector fires; the job runs on while people or programs look for the
-/// part.
+/// A detector fires; the job runs on while people or programs look for the part.
 void JobProcess::on_suspected(core::Context& context, std::uint64_t number) {
   SlowPart* part = slow_.find(number);
   if (part == nullptr) {

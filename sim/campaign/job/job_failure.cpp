@@ -357,8 +357,7 @@ void JobProcess::on_repaired(core::Context& context, failures::Node node) {
   join_when_ready(context);
 }
 
-/// Puts spares into the empty slots; waits for repairs where they do not
-/// suffice.
+/// Puts spares into the empty slots; waits for repairs where they do not suffice.
 void JobProcess::fill_slots(core::Context& context) {
   while (!missing_.empty() && spares_.ready() > 0) {
     const failures::Node node = spares_.take();

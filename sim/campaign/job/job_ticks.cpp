@@ -63,8 +63,7 @@ std::vector<RecordedTick> recorded_of(const JobModel& job) {
   return recorded;
 }
 
-/// Without near levels the segment is the time between saves that are really
-/// made.
+/// Without near levels the segment is the time between saves that are really made.
 Tick interval_of(const JobModel& job, Tick grain) {
   const Seconds run = length_of(job.end);
   Seconds interval = job.interval.si() > 0 ? std::min(job.interval, run) : run;

@@ -35,8 +35,7 @@ Tick whole_segments(const SaveTicks& saves, Pace pace, std::int64_t after, std::
   return count * pace.wall_of(saves.interval) + saves.stalls(after, after + count);
 }
 
-/// Most whole segments after number `after` that end within `wall`, at most
-/// `most`.
+/// Most whole segments after number `after` that end within `wall`, at most `most`.
 std::int64_t segments_within(
     const SaveTicks& saves, Pace pace, std::int64_t after, Tick wall, std::int64_t most) {
   std::int64_t low = 0;

@@ -2,8 +2,6 @@
 
 #include <set>
 
-#include "sim/core/error.h"
-
 namespace headway::network {
 namespace {
 

@@ -5,7 +5,6 @@
 #include <set>
 #include <utility>
 
-#include "sim/core/error.h"
 #include "sim/network/collective/stepped_programs.h"
 #include "sim/network/fabric/route.h"
 

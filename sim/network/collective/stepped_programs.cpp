@@ -5,8 +5,6 @@
 #include <tuple>
 #include <utility>
 
-#include "sim/core/error.h"
-
 namespace headway::network {
 
 StepPrograms::StepPrograms(const Fabric& fabric,

@@ -12,7 +12,6 @@
 #include "sim/core/error.h"
 #include "sim/training/step/critical_path.h"
 #include "sim/training/step/lower.h"
-#include "sim/training/step/step.h"
 #include "sim/workload/blocks/build.h"
 
 namespace headway::training {

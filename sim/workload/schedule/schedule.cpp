@@ -102,7 +102,8 @@ Violations schedule_problems(ScheduleKind schedule,
                              int micro_batches) {
   const auto word = core::to_word(schedule);
   if (micro_batches < 1) {
-    return {{"training.global_batch", "a step needs at least one micro-batch; raise the global batch"}};
+    return {
+        {"training.global_batch", "a step needs at least one micro-batch; raise the global batch"}};
   }
   Violations out;
   const auto add = [&out](const char* path, std::string text) {

@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sim/core/error.h"
 #include "sim/core/infeasible.h"
 #include "sim/network/flow/digest.h"
 #include "sim/network/flow/integer.h"
