@@ -65,8 +65,10 @@ training::Scenario scenario() {
   cluster.node.gpu.idle_power = core::Watts(100);
   cluster.node.gpus = 8;
   cluster.node.nic.count = 8;
+  cluster.node.nic.bandwidth = core::BytesPerSecond(50e9);
   cluster.node.host_power = core::Watts(2000);
   cluster.fabric.tiers = 2;
+  cluster.fabric.link_bandwidth = core::BytesPerSecond(50e9);
   cluster.storage.write_bandwidth = core::BytesPerSecond(2e12);
   cluster.storage.read_bandwidth = core::BytesPerSecond(2e12);
   s.model.layers = 126;
