@@ -20,14 +20,15 @@ def page_script():
 
 def test_the_generated_part_is_what_the_script_writes(program, tmp_path, monkeypatch):
     script = page_script()
-    committed = script.PAGE.read_text()
-    page = tmp_path / "page.md"
+    committed, committed_chart = script.PAGE.read_text(), script.CHART.read_text()
+    page, chart = tmp_path / "page.md", tmp_path / "chart.json"
     page.write_text(committed)
     monkeypatch.setattr(sys, "argv", ["validation_page.py", "--headway", str(program)])
     monkeypatch.setattr(script, "PAGE", page)
-    monkeypatch.setattr(script, "CHART", tmp_path / "chart.json")
+    monkeypatch.setattr(script, "CHART", chart)
     script.main()
     assert page.read_text().splitlines() == committed.splitlines()
+    assert chart.read_text().splitlines() == committed_chart.splitlines()
 
 
 def test_the_readme_shows_the_rows_of_the_page():
