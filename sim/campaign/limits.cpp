@@ -96,6 +96,19 @@ void check_strikes(const JobModel& job, Limits& limits) {
   }
 }
 
+/// Parts that get well by themselves, and how many of them are slow at once in the mean.
+void check_slow_parts(const JobModel& job, Limits& limits) {
+  for (const auto& hazard : job.hazards) {
+    const double at_once = hazard.lasts ? hazard.rate * *hazard.lasts : 0;
+    if (!(at_once <= kMostSlow)) {
+      limits.add("run.failures",
+                 fmt::format("{:.3g} parts are slow at once because of hazard '{}', and {:.0f} are "
+                             "simulated at most; give it a longer mtbf, or let it last less",
+                             at_once, hazard.name, kMostSlow));
+    }
+  }
+}
+
 }  // namespace
 
 void check_length(const training::CheckedScenario& checked, const JobEnd& end) {
@@ -115,6 +128,7 @@ void check_times(const training::CheckedScenario& checked, const JobModel& job) 
   check_restart(job, limits);
   check_input(job, limits);
   check_strikes(job, limits);
+  check_slow_parts(job, limits);
   limits.throw_if_any();
 }
 

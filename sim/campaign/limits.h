@@ -13,6 +13,8 @@ inline constexpr core::Seconds kLongestTransfer{365.0 * 86400};
 inline constexpr double kMostStarved = 1000;
 /// Strikes in one trial, a second of computing. Source: chosen.
 inline constexpr double kMostStrikes = 1e6;
+/// Slow parts at once in the mean, each looked at whenever one comes or goes. Source: chosen.
+inline constexpr double kMostSlow = 1000;
 
 /// @throws Error if the steps of the run last longer than a century
 void check_length(const training::CheckedScenario& checked, const JobEnd& end);

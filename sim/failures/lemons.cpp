@@ -97,13 +97,14 @@ void LemonNodes::insert(Node node, std::uint64_t slot, Tick exposed) {
 }
 
 Node LemonNodes::initial_spare(std::uint64_t index) const {
+  // INVARIANT: lemons lie in the order of their places until one of them moves.
   const std::uint64_t place = static_cast<std::uint64_t>(model_.nodes) + index;
-  for (std::uint32_t i = 0; i < lemons_.size(); ++i) {
-    if (!lemons_[i].in_job && lemons_[i].failures == 0 && lemons_[i].slot == place) {
-      return Node{i};
-    }
-  }
-  return Node{};
+  const auto at =
+      std::lower_bound(lemons_.begin(), lemons_.end(), place,
+                       [](const Lemon& l, std::uint64_t slot) { return l.slot < slot; });
+  return at != lemons_.end() && at->slot == place
+             ? Node{static_cast<std::uint32_t>(at - lemons_.begin())}
+             : Node{};
 }
 
 }  // namespace headway::failures

@@ -45,7 +45,7 @@ class LemonNodes {
   Node remove(std::uint64_t slot);
   /// `node` takes `slot` at `exposed`.
   void insert(Node node, std::uint64_t slot, core::Tick exposed);
-  /// The `index`-th of the spares that are ready at the start.
+  /// The `index`-th of the spares that are ready at the start; asked before any node moves.
   [[nodiscard]] Node initial_spare(std::uint64_t index) const;
 
  private:

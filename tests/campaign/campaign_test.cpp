@@ -412,6 +412,11 @@ TEST(Campaign, RefusesWhatItCannotSimulateWithItsPlace) {
   s = scenario();
   s.run.failures->hazards[0].count = 10'000'000;
   EXPECT_THAT(complaint(s), StartsWith("s.yaml:10:1: something fails every 0.467 s"));
+  // 148 in 54 days, each slow for 500: 1,370 at once.
+  s = scenario();
+  s.run.failures->hazards[0].effect = failures::Effect::slow_link;
+  s.run.failures->hazards[0].lasts = Seconds(500 * kDay);
+  EXPECT_THAT(complaint(s), StartsWith("s.yaml:10:1: 1.37e+03 parts are slow at once because of"));
   s = scenario();
   s.run.prices = price::PriceSpec{};
   s.run.prices->storage = core::DollarsPerByteSecond(1e300);

@@ -235,6 +235,29 @@ TEST(Lemons, ThatAreEvictedStrikeNoMore) {
   EXPECT_NEAR(lemon_failures.mean(), exact, 4 * lemon_failures.standard_error());
 }
 
+// Lemons are numbered along the row of nodes and spares: those before a spare are those below it.
+TEST(Lemons, AreFoundAmongTheSpares) {
+  const LemonModel all{.share = 1, .extra_rate = core::PerSecond(1), .nodes = 10, .spares = 5};
+  const LemonNodes row(all, core::RandomStream(1, "lemons"), kClock);
+  for (std::uint32_t spare = 0; spare < 5; ++spare) {
+    EXPECT_EQ(row.initial_spare(spare).lemon, 10 + spare);
+  }
+  LemonModel half = all;
+  half.share = 0.5;
+  half.spares = 1000;
+  const LemonNodes some(half, core::RandomStream(1, "lemons"), kClock);
+  std::vector<std::uint32_t> found;
+  for (std::uint32_t spare = 0; spare < 1000; ++spare) {
+    if (const Node node = some.initial_spare(spare); node.lemon != Node::kGood) {
+      found.push_back(node.lemon);
+    }
+  }
+  EXPECT_NEAR(static_cast<double>(found.size()), 500, 4 * std::sqrt(1000 * 0.25));
+  for (std::size_t i = 1; i < found.size(); ++i) {
+    EXPECT_EQ(found[i], found[0] + i);
+  }
+}
+
 TEST(RecordedFailures, AreGroupedByTheirName) {
   FailureSpec failures;
   const auto event = [](double at, const char* name) {
