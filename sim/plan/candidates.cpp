@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/error.h"
+#include "sim/core/text.h"
 #include "sim/plan/searched.h"
 #include "sim/workload/layout.h"
 
@@ -55,6 +56,18 @@ Refusal refuse_tensor(const Scenario& s, int tensor) {
   return {};
 }
 
+/// A step that would be simulated for minutes.
+Refusal refuse_length(const Scenario& s, std::int64_t micro_batches) {
+  if (micro_batches * s.model.layers <= kMostLayers) {
+    return {};
+  }
+  return {
+      "too large",
+      fmt::format("a step of more than {} micro-batches x layers is too long for a search: make "
+                  "training.global_batch smaller",
+                  core::count(static_cast<double>(kMostLayers)))};
+}
+
 Refusal refuse(const Scenario& s, const Combination& c, ParallelismSpec& p) {
   if (auto wrong = refuse_tensor(s, c.tensor); wrong.kind != nullptr) {
     return wrong;
@@ -74,7 +87,7 @@ Refusal refuse(const Scenario& s, const Combination& c, ParallelismSpec& p) {
       (s.training.global_batch / together) % c.pipeline != 0) {
     return {"schedule", "the interleaved schedule needs micro-batches in multiples of the stages"};
   }
-  return {};
+  return refuse_length(s, s.training.global_batch / together);
 }
 
 /// Calls `visit` for every combination that uses all GPUs of the cluster.
@@ -126,10 +139,15 @@ void add_own_layout(const Scenario& scenario, Candidates& out) {
     const bool known = std::any_of(out.layouts.begin(), out.layouts.end(), [&](const auto& layout) {
       return layout.scenario().parallelism == resolved;
     });
-    if (!known) {
-      ++out.enumerated;
-      out.layouts.push_back(std::move(own));
+    if (known) {
+      return;
     }
+    ++out.enumerated;
+    if (auto wrong = refuse_length(scenario, own.micro_batches()); wrong.kind != nullptr) {
+      out.rejected.add(wrong.kind, wrong.reason);
+      return;
+    }
+    out.layouts.push_back(std::move(own));
   } catch (const core::Error&) {
     return;  // a plan is asked for because the layout as written may not work
   }

@@ -49,6 +49,10 @@ struct Candidates {
 /// Largest micro-batch and most model chunks a stage that are tried.
 inline constexpr int kLargestMicroBatch = 8;
 inline constexpr int kMostChunks = 8;
+/// Most layers that a step runs through (micro-batches x layers) and most GPUs that a search
+/// simulates: some seconds a layout. Source: measured, tens of microseconds a layer and 10 a GPU.
+inline constexpr std::int64_t kMostLayers = std::int64_t{1} << 18U;
+inline constexpr std::int64_t kMostGpus = std::int64_t{1} << 20U;
 
 /// All layouts of tensor, pipeline, virtual, data and micro-batch that use every GPU. All
 /// else stays as the scenario has it (`searched`); 1f1b and interleaved replace one another, any

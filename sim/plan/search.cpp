@@ -13,7 +13,9 @@
 #include "sim/analytic/analytic.h"
 #include "sim/core/error.h"
 #include "sim/core/infeasible.h"
+#include "sim/core/text.h"
 #include "sim/plan/bound.h"
+#include "sim/training/estimate.h"
 #include "sim/training/step/step.h"
 #include "sim/workload/memory/rank_parameters.h"
 
@@ -61,6 +63,22 @@ std::vector<CheckedScenario> drop_what_does_not_fit(Candidates& candidates) {
                               gpu.memory / 1_GiB, gpu.name));
   }
   return fitting;
+}
+
+/// Drops layouts whose step this machine has no memory to simulate, before anything is built.
+void drop_what_is_too_large(bool fold,
+                            std::vector<CheckedScenario>& layouts,
+                            Rejections& rejected) {
+  const core::Bytes available = training::machine_memory();
+  std::erase_if(layouts, [&](const CheckedScenario& layout) {
+    if (training::estimate_step(layout, fold).total() <= available) {
+      return false;
+    }
+    rejected.add("too large",
+                 "simulating its step needs more memory than this machine has free: plan for a "
+                 "smaller cluster.nodes");
+    return true;
+  });
 }
 
 /// The most by which the analytic tier overestimates a step. It lets transfers over the NICs follow
@@ -150,10 +168,14 @@ bool faster(const Entry& a, const Entry& b) {
   return a.step.time != b.step.time ? a.step.time < b.step.time : a.index < b.index;
 }
 
-/// Simulates the step of a layout, or marks that it cannot be.
+/// Simulates the step of a layout with the trace that its critical path is found in, or marks that
+/// it cannot be. Of a hashed fabric one hash: others widen the interval, they do not move the time.
 void simulate(const CheckedScenario& layout, bool fold, Entry& entry) {
+  training::StepOptions options;
+  options.fold = fold;
+  options.hash_draws = 0;
   try {
-    entry.step = training::simulate_step(layout, {fold, false});
+    entry.step = training::simulate_step(layout, options);
   } catch (const core::Infeasible&) {
     entry.too_large = true;
   }
@@ -198,7 +220,7 @@ std::vector<Entry> simulate(const std::vector<CheckedScenario>& layouts,
 }
 
 Plan make_plan(const CheckedScenario& layout,
-               const Entry& entry,
+               Entry entry,
                const PlanOptions& options,
                int threads) {
   Plan plan;
@@ -207,7 +229,7 @@ Plan make_plan(const CheckedScenario& layout,
   plan.layout.data = layout.data_parallel();
   plan.micro_batches = layout.micro_batches();
   plan.estimate = entry.estimate;
-  plan.step = training::simulate_step(layout, {.fold = options.fold, .trace = true});
+  plan.step = std::move(entry.step);
   if (layout.scenario().run.until) {
     // Candidates are too many to know where each of their values was written; the kept ones do, so
     // that a campaign's complaint has its place.
@@ -217,23 +239,39 @@ Plan make_plan(const CheckedScenario& layout,
   return plan;
 }
 
+void require_few_gpus(const training::Scenario& s, const core::SourceMarks& marks) {
+  const std::int64_t gpus = std::int64_t{s.cluster.nodes} * s.cluster.node.gpus;
+  if (gpus <= kMostGpus) {
+    return;
+  }
+  const auto count = [](std::int64_t value) { return core::count(static_cast<double>(value)); };
+  const std::string message = fmt::format(
+      "a search simulates layouts of up to {} GPUs, and {} nodes have {}: make cluster.nodes "
+      "smaller, or predict one layout with `headway run`",
+      count(kMostGpus), count(s.cluster.nodes), count(gpus));
+  const auto mark = core::find_mark(marks, "cluster.nodes");
+  throw mark ? core::Infeasible(*mark, message) : core::Infeasible(message);
+}
+
 /// The plans of one cluster size, appended to `result`.
 void search_cluster(const training::Scenario& scenario,
                     const PlanOptions& options,
                     int threads,
                     PlanResult& result,
                     Rejections& rejected) {
+  require_few_gpus(scenario, options.marks);
   auto candidates = enumerate(scenario);
   result.enumerated += candidates.enumerated;
-  const auto layouts = drop_what_does_not_fit(candidates);
+  auto layouts = drop_what_does_not_fit(candidates);
   for (const Rejection& entry : candidates.rejected.list()) {
     rejected.add(entry.kind, entry.reason, entry.count);
   }
+  drop_what_is_too_large(options.fold, layouts, rejected);
   auto entries = most_promising_first(scenario, layouts);
   drop_beyond_limits(scenario, options.limits, entries, rejected);
   const std::size_t found = entries.size();
   const auto refused = rejected.count("too large");
-  const auto simulated = simulate(layouts, std::move(entries), options, rejected);
+  auto simulated = simulate(layouts, std::move(entries), options, rejected);
   const std::size_t left = found - static_cast<std::size_t>(rejected.count("too large") - refused);
   result.simulated += static_cast<std::int64_t>(simulated.size());
   if (left > simulated.size()) {
@@ -243,13 +281,12 @@ void search_cluster(const training::Scenario& scenario,
                     options.keep),
         static_cast<std::int64_t>(left - simulated.size()));
   }
-  // Kept plans are simulated once more, with the trace that their critical path is found in.
   const std::size_t kept = std::min(options.keep, simulated.size());
   const std::size_t before = result.plans.size();
   result.plans.resize(before + kept);
   tbb::parallel_for(std::size_t{0}, kept, [&](std::size_t i) {
     result.plans[before + i] =
-        make_plan(layouts[simulated[i].index], simulated[i], options, threads);
+        make_plan(layouts[simulated[i].index], std::move(simulated[i]), options, threads);
   });
 }
 

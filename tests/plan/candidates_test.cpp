@@ -62,6 +62,19 @@ TEST(Candidates, ABatchThatDoesNotDivideIsCounted) {
   EXPECT_GT(rejected(candidates, "batch"), 0);
 }
 
+// 2^22 sequences over at most 16 replicas of 8 sequences are 2^15 micro-batches of 32 layers and
+// more: a search over them took minutes before it said anything.
+TEST(Candidates, StepsOfTooManyLayersAreCounted) {
+  auto scenario = sample_scenario();
+  scenario.training.global_batch = 1 << 22;
+  const auto candidates = enumerate(scenario);
+  EXPECT_TRUE(candidates.layouts.empty());
+  EXPECT_GT(candidates.rejected.count("too large"), 10);
+  scenario.training.global_batch = 1 << 13;  // of one replica 2^13 micro-batches
+  EXPECT_FALSE(enumerate(scenario).layouts.empty());
+  EXPECT_EQ(enumerate(scenario).rejected.count("too large"), 0);
+}
+
 TEST(Candidates, UnevenLayersShortenBothEnds) {
   // 126 layers over 16 stages: 14 stages of 8 leave 14, so both ends hold 7; the published layout
   // of a 405B model.

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "sim/core/error.h"
+#include "sim/core/infeasible.h"
 #include "sim/plan/bound.h"
 #include "sim/training/step/step.h"
 
@@ -254,6 +255,38 @@ TEST(Search, CountsLayoutsWhoseStepIsTooLongToBeSimulated) {
   }
   EXPECT_GT(too_large, 0);
   EXPECT_EQ(rejected, result.enumerated);
+}
+
+// A million ranks one by one over 512 planes need hundreds of gigabytes.
+TEST(Search, CountsLayoutsThatThisMachineHasNoMemoryFor) {
+  auto scenario = sample_scenario();
+  scenario.cluster.nodes = 131'072;
+  scenario.cluster.fabric.planes = 512;
+  scenario.training.global_batch = 1 << 20;
+  PlanOptions options;
+  options.fold = false;
+  const PlanResult result = search(scenario, options);
+  EXPECT_TRUE(result.plans.empty());
+  EXPECT_EQ(result.simulated, 0);
+  const auto large = std::find_if(result.rejected.begin(), result.rejected.end(),
+                                  [](const Rejection& r) { return r.kind == "too large"; });
+  ASSERT_NE(large, result.rejected.end());
+  EXPECT_NE(large->reason.find("needs more memory than this machine has"), std::string::npos);
+}
+
+// The search ran for minutes, or out of memory, before it said anything.
+TEST(Search, RefusesClustersThatAreTooLargeAtOnce) {
+  auto scenario = sample_scenario();
+  scenario.cluster.nodes = 131'073;
+  try {
+    search(scenario);
+    FAIL() << "not refused";
+  } catch (const core::Infeasible& error) {
+    EXPECT_STREQ(
+        error.what(),
+        "a search simulates layouts of up to 1,048,576 GPUs, and 131,073 nodes have "
+        "1,048,584: make cluster.nodes smaller, or predict one layout with `headway run`\n");
+  }
 }
 
 TEST(Search, RefusesWhatNoLayoutMendsBeforeItLooksAtAny) {

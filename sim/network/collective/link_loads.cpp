@@ -59,7 +59,7 @@ class Edges {
     if (routes_ != nullptr) {
       add_hops(routes_->find(fabric_, from, to, label_ + channel), bytes);
     } else {
-      add_hops(route(fabric_, from, to, label_ + channel), bytes);
+      add_hops(route(fabric_, from, to, label_ + channel).hops, bytes);
     }
   }
 
@@ -130,8 +130,8 @@ class Edges {
   }
 
  private:
-  void add_hops(const Route& way, Bytes bytes) {
-    for (const auto& hop : way.hops) {
+  void add_hops(std::span<const RouteHop> hops, Bytes bytes) {
+    for (const auto& hop : hops) {
       loads_.add(hop.link, bytes * (static_cast<double>(hop.coefficient) / kCoefficientUnit));
     }
   }
@@ -245,14 +245,33 @@ void LinkLoads::settle_many() {
   }
 }
 
-const Route& RouteCache::find(const Fabric& fabric, GpuId from, GpuId to, std::uint64_t label) {
+/// @returns where the key is, or the number of keys
+std::size_t RouteCache::search(const Key& key) {
+  for (std::size_t place = place_.size(); place < keys_.size(); ++place) {
+    place_.try_emplace(keys_[place], place);
+  }
+  const auto found = place_.find(key);
+  return found == place_.end() ? keys_.size() : found->second;
+}
+
+std::span<const RouteHop> RouteCache::find(const Fabric& fabric,
+                                           GpuId from,
+                                           GpuId to,
+                                           std::uint64_t label) {
   const bool hashed = fabric.input().fabric.routing == Routing::ecmp;
   const Key key{(std::uint64_t{from.index()} << 32U) | to.index(), hashed ? label : 0};
-  const auto [place, fresh] = routes_.try_emplace(key);
-  if (fresh) {
-    place->second = route(fabric, from, to, label);
+  if (!grows_ && !is_at(next_, key)) {
+    next_ = search(key);
   }
-  return place->second;
+  grows_ = next_ == keys_.size();
+  if (grows_) {
+    const Route way = route(fabric, from, to, label);
+    keys_.push_back(key);
+    hops_.insert(hops_.end(), way.hops.begin(), way.hops.end());
+    first_hop_.push_back(static_cast<std::uint32_t>(hops_.size()));
+  }
+  const std::size_t place = next_++;
+  return std::span(hops_).subspan(first_hop_[place], first_hop_[place + 1] - first_hop_[place]);
 }
 
 LinkLoads link_loads(const Fabric& fabric,
@@ -262,6 +281,9 @@ LinkLoads link_loads(const Fabric& fabric,
                      std::uint64_t label,
                      RouteCache* routes) {
   LinkLoads loads(fabric);
+  if (routes != nullptr) {
+    routes->begin();
+  }
   Edges edges(fabric, label, routes, loads);
   if (call.kind == core::CollectiveKind::send_receive) {
     edges.add_message(members[0], members[1], call.bytes);

@@ -38,11 +38,20 @@ class LinkLoads {
 /// root.
 std::size_t tree_parent(std::size_t i, std::size_t n);
 
-/// Routes that the collectives of one group ask for again and again.
+/// Routes that the collectives of one group ask for again and again, mostly in the same order: each
+/// is looked for behind the one before it, and searched for only where it is not there.
 class RouteCache {
  public:
-  const Route& find(const Fabric& fabric, core::GpuId from, core::GpuId to, std::uint64_t label);
-  void clear() { routes_.clear(); }
+  /// A collective begins.
+  void begin() {
+    next_ = 0;
+    grows_ = false;
+  }
+  /// Valid until the next call.
+  std::span<const RouteHop> find(const Fabric& fabric,
+                                 core::GpuId from,
+                                 core::GpuId to,
+                                 std::uint64_t label);
 
  private:
   struct Key {
@@ -55,7 +64,17 @@ class RouteCache {
                                       16U);
     }
   };
-  std::unordered_map<Key, Route, Hash> routes_;  ///< looked up only, never iterated
+  [[nodiscard]] bool is_at(std::size_t place, const Key& key) const {
+    return place < keys_.size() && keys_[place] == key;
+  }
+  std::size_t search(const Key& key);
+
+  std::vector<Key> keys_;  ///< in the order of their first use
+  std::vector<RouteHop> hops_;
+  std::vector<std::uint32_t> first_hop_{0};  ///< per key, and one past the end
+  std::size_t next_ = 0;
+  bool grows_ = false;  ///< the last route was new: so will the next be
+  std::unordered_map<Key, std::size_t, Hash> place_;  ///< of the first keys; looked up only
 };
 
 /// @param alone   from `collective_time`, the same call: its algorithm and its wire bytes

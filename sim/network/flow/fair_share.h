@@ -153,6 +153,7 @@ class FairShare {
   std::vector<Level> froze_at_;         // per link: when it ran full in its last fill
   std::vector<HeapEntry> heap_;
   std::size_t next_bounded_ = 0;
+  std::size_t unfrozen_flows_ = 0;  ///< of the region, during a fill
   std::uint32_t fill_stamp_ = 0;
   std::uint64_t flow_solves_ = 0;
 };

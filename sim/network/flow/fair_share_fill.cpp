@@ -12,6 +12,7 @@ constexpr auto kLater = [](const auto& a, const auto& b) { return a.level > b.le
 
 void FairShare::begin_fill() {
   flow_solves_ += region_.size();
+  unfrozen_flows_ = region_.size();
   fill_links_.clear();
   bounded_.clear();
   next_bounded_ = 0;
@@ -73,6 +74,7 @@ FairShare::Level FairShare::lowest_level() {
 
 void FairShare::freeze(std::uint32_t flow, Level level) {
   in_fill_[flow] = 0;
+  --unfrozen_flows_;
   level_[flow] = level;
   for (const FlowLoad& use : loads(flow)) {
     Link& link = links_[use.link];
@@ -121,7 +123,7 @@ void FairShare::fill() {
     heap_.push_back({fill_level(links_[link]), link});
   }
   std::make_heap(heap_.begin(), heap_.end(), kLater);
-  while (true) {
+  while (unfrozen_flows_ > 0) {  // most links never run full: they stay in the heap
     const Level level = lowest_level();
     if (batch_.empty() && level == kUnbounded) {
       break;
