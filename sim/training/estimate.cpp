@@ -27,7 +27,7 @@ using workload::OperationKind;
 // counting allocations over the scenarios of tests/training/estimate_test.cpp, which holds them to
 // a factor of two.
 constexpr double kLink = 40;            ///< network::Link, its number, its tensor index
-constexpr double kStep = 60;            ///< of a program: ProgramStep, Instruction
+constexpr double kStep = 80;            ///< of a program: ProgramStep, Instruction, its trace
 constexpr double kChunk = 200;          ///< of the schedule: work items, calls, channels
 constexpr double kSlotOfRank = 200;     ///< an actor's share of group and flow, keys, fold's graph
 constexpr double kSlotInPlane = 180;    ///< the links that its flow uses in one plane
