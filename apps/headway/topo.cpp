@@ -4,6 +4,7 @@
 
 #include "sim/network/fabric/fabric_faults.h"
 #include "sim/report/topo_report.h"
+#include "sim/training/estimate.h"
 #include "sim/training/step/lower.h"
 
 #include "apps/headway/options.h"
@@ -48,6 +49,8 @@ int run_topo(int argc, char** argv) {
   }
   check_out(options, {dot, graphml});
   study::TopoReport result{study::load_machine(file, how, load_options(options)), {}};
+  training::require_memory(training::estimate_fabric(result.machine.cluster),
+                           training::machine_memory());
   auto fabric = training::build_fabric(result.machine.cluster);
   std::vector<network::SwitchId> failed;
   for (const auto& words : down) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <numeric>
 
 #include "sim/core/digest.h"
@@ -168,6 +169,13 @@ bool anyone_waited(std::span<const TrialResult> trials) {
                      [](const TrialResult& trial) { return trial[Account::wait] > 0; });
 }
 
+/// The clock counts microseconds: a run that did all its work did the steps that were asked for.
+double steps_of(const JobModel& job, const TrialResult& trial) {
+  const core::Tick useful = trial[Account::useful];
+  const bool whole = job.end.work && useful == Clock::campaign().to_ticks(*job.end.work);
+  return whole ? std::round(*job.end.work / job.step) : seconds(useful) / job.step.si();
+}
+
 CampaignResult summarize(const JobModel& job, std::span<const TrialResult> trials) {
   CampaignResult result;
   result.trials = static_cast<int>(trials.size());
@@ -177,8 +185,7 @@ CampaignResult summarize(const JobModel& job, std::span<const TrialResult> trial
   result.goodput = over(trials, [&](const auto& t) { return goodput_of(job, t); });
   result.interruptions =
       over(trials, [](const auto& t) { return static_cast<double>(interruptions(t)); });
-  result.steps =
-      over(trials, [&](const auto& t) { return seconds(t[Account::useful]) / job.step.si(); });
+  result.steps = over(trials, [&](const auto& t) { return steps_of(job, t); });
   result.ledger = mean_ledger(job, trials);
   result.by_hazard = count_by_hazard(job, trials);
   if (!anyone_waited(trials)) {

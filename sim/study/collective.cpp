@@ -11,6 +11,7 @@
 #include "sim/network/collective/closed_form.h"
 #include "sim/network/collective/collective_alone.h"
 #include "sim/study/nccl_tests_names.h"
+#include "sim/training/estimate.h"
 #include "sim/training/step/lower.h"
 
 namespace headway::study {
@@ -158,6 +159,7 @@ CollectiveReport predict_collective(const Machine& machine, const CollectiveRequ
     throw core::Error(fmt::format("{} GPUs are asked for and the machine '{}' has {}", request.gpus,
                                   machine.name, there));
   }
+  training::require_memory(training::estimate_fabric(machine.cluster), training::machine_memory());
   const auto fabric = training::build_fabric(machine.cluster);
   const auto parameters = network::make_parameters(
       fabric.input(), training::nccl_generation(machine.cluster.node.gpu.architecture));

@@ -28,6 +28,7 @@ using workload::OperationKind;
 // a factor of two.
 constexpr double kLink = 40;            ///< network::Link, its number, its tensor index
 constexpr double kStep = 80;            ///< of a program: ProgramStep, Instruction, its trace
+constexpr double kLinkTold = 40;        ///< its share of a report's paths, of a collective's loads
 constexpr double kChunk = 200;          ///< of the schedule: work items, calls, channels
 constexpr double kSlotOfRank = 200;     ///< an actor's share of group and flow, keys, fold's graph
 constexpr double kSlotInPlane = 180;    ///< the links that its flow uses in one plane
@@ -181,6 +182,15 @@ MemoryEstimate estimate_step(const CheckedScenario& checked, bool fold) {
                (kSlotSimulated * counts.slots + kTraced * counts.program_steps / p.pipeline))});
   }
   return out;
+}
+
+MemoryEstimate estimate_fabric(const ClusterSpec& cluster) {
+  const network::FabricShape shape = network::make_shape(fabric_input(cluster));
+  const bool pooled = cluster.fabric.routing == network::Routing::adaptive;
+  const double links = count_links(shape, cluster.node.scale_up.kind, pooled);
+  const char* const width = cluster.fabric.planes > 1 ? "cluster.fabric.planes" : "cluster.nodes";
+  return {{{fmt::format("a fabric of {} links", with_commas(links)), width,
+            Bytes((kLink + kLinkTold) * links)}}};
 }
 
 MemoryEstimate estimate_campaign(const CheckedScenario& checked, int threads) {

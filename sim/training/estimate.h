@@ -29,6 +29,9 @@ struct MemoryEstimate {
 /// @param fold  as StepOptions::fold
 MemoryEstimate estimate_step(const CheckedScenario& checked, bool fold = true);
 
+/// Of a fabric and of what is told of it, without a step.
+MemoryEstimate estimate_fabric(const ClusterSpec& cluster);
+
 /// Of the run's trials, beside the step.
 /// @param threads  trials at a time
 MemoryEstimate estimate_campaign(const CheckedScenario& checked, int threads);

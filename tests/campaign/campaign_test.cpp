@@ -182,6 +182,18 @@ TEST(Campaign, RoundsTokensUpToWholeSteps) {
   EXPECT_DOUBLE_EQ(simulate(s).result.steps.mean, 11);
 }
 
+// 1,000 steps of 5.60000000033 s end between two microseconds of the clock.
+TEST(Campaign, DoesTheStepsThatWereAskedForExactly) {
+  training::Scenario s = scenario();
+  s.run.failures.reset();
+  s.run.until = training::UntilSpec{.tokens = {}, .steps = 1000, .wall = {}};
+  auto odd = step();
+  odd.time = Seconds(5.60000000033);
+  const auto outcome = simulate_campaign(training::check(s), odd);
+  EXPECT_EQ(outcome.result.steps.p5, 1000);
+  EXPECT_EQ(outcome.result.steps.mean, 1000);
+}
+
 TEST(Campaign, ResolvesTheAutomaticIntervalToTheOptimum) {
   const ResolvedJob resolved = resolve_job(training::check(scenario()), step());
   // The fixed cost of 1 s, and 405.85e9 parameters x 14 B / 16,384 GPUs / 25 GB/s.

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "sim/core/infeasible.h"
+#include "sim/training/step/lower.h"
 #include "sim/training/step/step.h"
 
 #include "tests/training/allocations.h"
@@ -120,6 +121,18 @@ TEST(Estimate, NeverFallsWhereThereIsMoreToSimulate) {
     layers.model.layers *= 2;
     rises(grown(nodes), layers, "layers");
   }
+}
+
+// The measure is the peak of all allocations of building it; what is told of it comes on top.
+TEST(Estimate, OfAFabricCoversWhatItsLinksTake) {
+  Scenario s = eight_nodes();
+  s.cluster.nodes = 4096;
+  const auto before = Allocations::begin();
+  { const auto fabric = build_fabric(s.cluster); }
+  const auto peak = static_cast<double>(Allocations::most - before);
+  const double estimate = estimate_fabric(s.cluster).total().si();
+  EXPECT_GT(estimate, peak);
+  EXPECT_LT(estimate, 4 * peak);
 }
 
 TEST(Estimate, OfACampaignGrowsWithTrialsSparesAndCrews) {
