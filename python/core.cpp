@@ -10,10 +10,10 @@
 #include "sim/config/load.h"
 #include "sim/config/schema.h"
 #include "sim/core/error.h"
-#include "sim/report/check_report.h"
-#include "sim/report/plan_report.h"
 #include "sim/report/run_json.h"
-#include "sim/report/run_table.h"
+#include "sim/report/verbs/check_report.h"
+#include "sim/report/verbs/plan_report.h"
+#include "sim/report/verbs/run_table.h"
 #include "sim/study/predict.h"
 
 namespace py = pybind11;

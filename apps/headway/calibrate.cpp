@@ -7,7 +7,7 @@
 #include "sim/config/unit_text.h"
 #include "sim/config/write_entry.h"
 #include "sim/import/measured/nccl_tests_json.h"
-#include "sim/report/calibrate_report.h"
+#include "sim/report/verbs/calibrate_report.h"
 #include "sim/training/explain/anchor.h"
 #include "sim/training/step/step.h"
 

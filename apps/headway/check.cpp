@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/report/check_report.h"
+#include "sim/report/verbs/check_report.h"
 
 #include "apps/headway/options.h"
 #include "apps/headway/output.h"

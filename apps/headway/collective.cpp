@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <string>
 
-#include "sim/report/collective_report.h"
+#include "sim/report/verbs/collective_report.h"
 #include "sim/study/nccl_tests_names.h"
 
 #include "apps/headway/input.h"

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/report/compare_report.h"
+#include "sim/report/verbs/compare_report.h"
 #include "sim/study/predict.h"
 
 #include "apps/headway/options.h"

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/report/drill_report.h"
 #include "sim/report/fault_argument.h"
+#include "sim/report/verbs/drill_report.h"
 #include "sim/study/predict.h"
 
 #include "apps/headway/options.h"

@@ -11,7 +11,7 @@
 #include "sim/core/checked.h"
 #include "sim/core/error.h"
 #include "sim/core/parse_word.h"
-#include "sim/report/plan_report.h"
+#include "sim/report/verbs/plan_report.h"
 #include "sim/study/predict.h"
 
 #include "apps/headway/options.h"

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "sim/report/run_json.h"
-#include "sim/report/run_table.h"
+#include "sim/report/verbs/run_table.h"
 #include "sim/study/predict.h"
 
 #include "apps/headway/options.h"

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "sim/network/fabric/fabric_faults.h"
-#include "sim/report/topo_report.h"
+#include "sim/report/verbs/topo_report.h"
 #include "sim/training/estimate.h"
 #include "sim/training/step/lower.h"
 

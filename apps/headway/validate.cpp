@@ -5,9 +5,9 @@
 #include <string>
 
 #include "sim/core/error.h"
-#include "sim/report/collective_rows_report.h"
-#include "sim/report/goodput_report.h"
-#include "sim/report/validate_report.h"
+#include "sim/report/verbs/collective_rows_report.h"
+#include "sim/report/verbs/goodput_report.h"
+#include "sim/report/verbs/validate_report.h"
 
 #include "apps/headway/input.h"
 #include "apps/headway/options.h"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "sim/report/result_types.h"
-#include "sim/report/run_table.h"
+#include "sim/report/verbs/run_table.h"
 
 namespace headway::report {
 

@@ -1,6 +1,6 @@
 // headway.drill/1.
-#include "sim/report/drill_report.h"
 #include "sim/report/result_json.h"
+#include "sim/report/verbs/drill_report.h"
 #include "sim/study/drill_figures.h"
 
 namespace headway::report {

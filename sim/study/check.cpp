@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sim/study/assert.h"
+#include "sim/study/verdict/assert.h"
 #include "sim/training/check.h"
 
 namespace headway::study {

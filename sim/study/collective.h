@@ -12,7 +12,7 @@
 #include "sim/core/units.h"
 #include "sim/import/measured/nccl_tests_log.h"
 #include "sim/network/collective/collective.h"
-#include "sim/network/collective/stepped.h"
+#include "sim/network/stepped/stepped.h"
 #include "sim/study/machine.h"
 
 namespace headway::study {

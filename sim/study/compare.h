@@ -11,7 +11,7 @@
 #include "sim/config/load.h"
 #include "sim/core/result_fields.h"
 #include "sim/study/run_report.h"
-#include "sim/study/shapley.h"
+#include "sim/study/verdict/shapley.h"
 
 namespace headway::study {
 

@@ -7,10 +7,10 @@
 #include "sim/core/digest.h"
 #include "sim/core/infeasible.h"
 #include "sim/core/text.h"
-#include "sim/study/assert.h"
-#include "sim/study/claim.h"
 #include "sim/study/driver.h"
-#include "sim/study/limit.h"
+#include "sim/study/verdict/assert.h"
+#include "sim/study/verdict/claim.h"
+#include "sim/study/verdict/limit.h"
 #include "sim/training/check.h"
 
 namespace headway::study {

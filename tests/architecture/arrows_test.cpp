@@ -167,6 +167,24 @@ TEST(Files, StayShortEnoughToReadAtOnce) {
   }
 }
 
+TEST(Folders, StaySmallEnoughToSeeAtOnce) {
+  struct Size {
+    int files = 0;
+    long lines = 0;
+  };
+  std::map<std::string, Size> folders;
+  for (const auto& path : sources()) {
+    std::ifstream text(fs::path(HEADWAY_SOURCE_DIR) / path);
+    Size& size = folders[path.parent_path().generic_string()];
+    ++size.files;
+    size.lines += std::count(std::istreambuf_iterator<char>(text), {}, '\n');
+  }
+  for (const auto& [folder, size] : folders) {
+    EXPECT_LE(size.files, 33) << folder << ": a part of it that has a name is a closet of its own";
+    EXPECT_LE(size.lines, 4000) << folder;
+  }
+}
+
 TEST(Files, HeadersBeginWithWhatTheyAreForAndSayPragmaOnce) {
   for (const auto& path : sources()) {
     if (path.extension() != ".h") {

@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "sim/network/collective/collective_flows.h"
-#include "sim/network/collective/stepped.h"
 #include "sim/network/fabric/fabric.h"
 #include "sim/network/fabric/route.h"
 #include "sim/network/flow/patterns.h"
+#include "sim/network/stepped/stepped.h"
 
 #include "tests/network/fabric_fixture.h"
 #include "tests/network/packet_reference.h"

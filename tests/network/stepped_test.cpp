@@ -1,6 +1,6 @@
 // Every collective and algorithm message by message, against closed forms, against its lockstep
 // flow, and byte for byte.
-#include "sim/network/collective/stepped.h"
+#include "sim/network/stepped/stepped.h"
 
 #include <cmath>
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-#include "sim/report/collective_report.h"
+#include "sim/report/verbs/collective_report.h"
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>

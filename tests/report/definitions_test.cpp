@@ -7,7 +7,7 @@
 #include <set>
 #include <sstream>
 
-#include "sim/report/run_table.h"
+#include "sim/report/verbs/run_table.h"
 
 #include "tests/study/sample_report.h"
 

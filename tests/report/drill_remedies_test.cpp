@@ -7,8 +7,8 @@
 
 #include "sim/config/load.h"
 #include "sim/core/error.h"
-#include "sim/report/drill_report.h"
 #include "sim/report/fault_argument.h"
+#include "sim/report/verbs/drill_report.h"
 
 namespace headway::report {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "sim/report/definitions.h"
 #include "sim/report/result_json.h"
-#include "sim/study/assert.h"
+#include "sim/study/verdict/assert.h"
 
 namespace headway::report {
 namespace {

@@ -1,4 +1,4 @@
-#include "sim/report/run_table.h"
+#include "sim/report/verbs/run_table.h"
 
 #include <fstream>
 #include <gmock/gmock.h>

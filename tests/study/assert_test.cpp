@@ -1,4 +1,4 @@
-#include "sim/study/assert.h"
+#include "sim/study/verdict/assert.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

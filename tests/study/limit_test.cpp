@@ -1,4 +1,4 @@
-#include "sim/study/limit.h"
+#include "sim/study/verdict/limit.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "sim/study/shapley.h"
+#include "sim/study/verdict/shapley.h"
 
 #include <bit>
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // The forms of `headway collective`: nccl-tests' text, table, JSON.
 #include <fmt/format.h>
 
-#include "sim/report/collective_report.h"
 #include "sim/report/result_json.h"
+#include "sim/report/verbs/collective_report.h"
 #include "sim/study/nccl_tests_names.h"
 
 namespace headway::report {

@@ -1,4 +1,4 @@
-#include "sim/report/collective_rows_report.h"
+#include "sim/report/verbs/collective_rows_report.h"
 
 #include <fmt/format.h>
 #include <map>

@@ -1,4 +1,4 @@
-#include "sim/network/collective/stepped_programs.h"
+#include "sim/network/stepped/stepped_programs.h"
 
 #include <algorithm>
 #include <cmath>

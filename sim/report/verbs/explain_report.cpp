@@ -1,4 +1,4 @@
-#include "sim/report/explain_report.h"
+#include "sim/report/verbs/explain_report.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "sim/report/drill_report.h"
+#include "sim/report/verbs/drill_report.h"
 
 #include <cmath>
 #include <fmt/format.h>

@@ -4,9 +4,9 @@
 #include <map>
 
 #include "sim/config/reflect.h"
-#include "sim/report/drill_report.h"
 #include "sim/report/fault_argument.h"
 #include "sim/report/table.h"
+#include "sim/report/verbs/drill_report.h"
 
 namespace headway::report {
 

@@ -1,4 +1,4 @@
-#include "sim/study/shapley.h"
+#include "sim/study/verdict/shapley.h"
 
 #include "sim/core/error.h"
 #include "sim/core/statistics.h"

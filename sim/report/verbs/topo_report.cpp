@@ -1,4 +1,4 @@
-#include "sim/report/topo_report.h"
+#include "sim/report/verbs/topo_report.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "sim/report/check_report.h"
+#include "sim/report/verbs/check_report.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "sim/report/calibrate_report.h"
+#include "sim/report/verbs/calibrate_report.h"
 
 #include <algorithm>
 #include <cmath>

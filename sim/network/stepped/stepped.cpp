@@ -1,11 +1,11 @@
-#include "sim/network/collective/stepped.h"
+#include "sim/network/stepped/stepped.h"
 
 #include <algorithm>
 #include <bit>
 #include <functional>
 
 #include "sim/core/error.h"
-#include "sim/network/collective/stepped_programs.h"
+#include "sim/network/stepped/stepped_programs.h"
 
 namespace headway::network {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "sim/network/collective/collective_flows.h"
-#include "sim/network/collective/stepped.h"
 #include "sim/network/fabric/route.h"
+#include "sim/network/stepped/stepped.h"
 
 namespace headway::network {
 

@@ -3,7 +3,7 @@
 #include <set>
 #include <utility>
 
-#include "sim/network/collective/stepped_programs.h"
+#include "sim/network/stepped/stepped_programs.h"
 
 namespace headway::network {
 namespace {

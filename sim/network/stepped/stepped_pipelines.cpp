@@ -5,8 +5,8 @@
 #include <set>
 #include <utility>
 
-#include "sim/network/collective/stepped_programs.h"
 #include "sim/network/fabric/route.h"
+#include "sim/network/stepped/stepped_programs.h"
 
 namespace headway::network {
 namespace {

@@ -1,4 +1,4 @@
-#include "sim/report/goodput_report.h"
+#include "sim/report/verbs/goodput_report.h"
 
 #include <fmt/format.h>
 

@@ -1,10 +1,10 @@
-#include "sim/report/plan_report.h"
+#include "sim/report/verbs/plan_report.h"
 
 #include <fmt/format.h>
 
 #include "sim/report/definitions.h"
 #include "sim/report/result_json.h"
-#include "sim/study/limit.h"
+#include "sim/study/verdict/limit.h"
 
 namespace headway::report {
 

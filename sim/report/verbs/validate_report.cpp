@@ -1,4 +1,4 @@
-#include "sim/report/validate_report.h"
+#include "sim/report/verbs/validate_report.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -1,11 +1,11 @@
-#include "sim/report/run_table.h"
+#include "sim/report/verbs/run_table.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 
 #include "sim/report/definitions.h"
-#include "sim/report/explain_report.h"
-#include "sim/study/claim.h"
+#include "sim/report/verbs/explain_report.h"
+#include "sim/study/verdict/claim.h"
 #include "sim/study/words.h"
 
 namespace headway::report {

@@ -1,4 +1,4 @@
-#include "sim/study/claim.h"
+#include "sim/study/verdict/claim.h"
 
 #include <cmath>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "sim/report/compare_report.h"
+#include "sim/report/verbs/compare_report.h"
 
 #include <cmath>
 #include <fmt/format.h>
