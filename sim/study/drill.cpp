@@ -14,7 +14,7 @@ DrillReport run_drill(const config::LoadedScenario& loaded,
                       const drill::DrillOptions& options,
                       bool fold) {
   const auto checked = training::check(loaded.scenario, loaded.marks);
-  Driver driver({0, fold});
+  Driver driver({.fold = fold, .hash_draws = 0});
   const training::StepResult& step = driver.step(checked);
   DrillReport report{HEADWAY_VERSION,
                      {loaded.scenario.name, scenario_digest(loaded), loaded.scenario.run.seed},

@@ -39,7 +39,10 @@ const training::StepResult& Driver::step(const training::CheckedScenario& checke
   const std::string key = step_key(checked.scenario());
   auto known = steps_.find(key);
   if (known == steps_.end()) {
-    known = steps_.emplace(key, training::simulate_step(checked, {options_.fold, options_.trace}))
+    known = steps_
+                .emplace(key, training::simulate_step(checked, {.fold = options_.fold,
+                                                                .trace = options_.trace,
+                                                                .hash_draws = options_.hash_draws}))
                 .first;
     check_physics(known->second);
   }

@@ -12,7 +12,7 @@
 
 #include "sim/campaign/campaign.h"
 #include "sim/training/check.h"
-#include "sim/training/step/step_result.h"
+#include "sim/training/step/step.h"
 
 namespace headway::study {
 
@@ -20,6 +20,8 @@ struct DriverOptions {
   int threads = 0;     ///< 0: all cores; no result depends on it
   bool fold = true;    ///< simulate classes of equal ranks; no result depends on it
   bool trace = false;  ///< the critical path too
+  /// Under ecmp, further hashes that the interval of a step covers; 0 where no interval is printed.
+  int hash_draws = training::StepOptions{}.hash_draws;
   /// Told what a campaign begins now, and how many of its parts are done (by several threads); may
   /// be empty.
   std::function<void(std::string_view phase)> phase{};

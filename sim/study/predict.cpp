@@ -142,7 +142,11 @@ RunReport predict(const config::LoadedScenario& loaded, const PredictOptions& op
       options.progress(phase);
     }
   };
-  Driver driver({options.threads, options.fold, true, options.progress, options.count});
+  Driver driver({.threads = options.threads,
+                 .fold = options.fold,
+                 .trace = true,
+                 .phase = options.progress,
+                 .progress = options.count});
 
   RunReport report;
   report.version = HEADWAY_VERSION;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <oneapi/tbb/parallel_for.h>
 
 #include "sim/core/error.h"
 #include "sim/gpu/kernel_time.h"
@@ -194,17 +195,16 @@ std::vector<Seconds> other_hashes(const CheckedScenario& checked,
                                   const workload::StepGraph& graph,
                                   const StepOptions& options) {
   const Scenario& s = checked.scenario();
-  std::vector<Seconds> times;
   const bool hashed = s.cluster.fabric.routing == network::Routing::ecmp && options.contention;
-  for (int draw = 1; hashed && draw <= options.hash_draws; ++draw) {
-    const network::Fabric fabric =
-        build_fabric(s.cluster, hash_seed(s, static_cast<std::uint64_t>(draw)));
+  std::vector<Seconds> times(hashed ? static_cast<std::size_t>(options.hash_draws) : 0);
+  oneapi::tbb::parallel_for(std::size_t{0}, times.size(), [&](std::size_t draw) {
+    const network::Fabric fabric = build_fabric(s.cluster, hash_seed(s, draw + 1));
     LoweredStep lowered = lower(checked, graph, fabric);
     degrade(options.degradations, rank_layout(checked), fabric, lowered);
     network::RunOptions run_options;
     run_options.fold = options.fold;
-    times.push_back(core::Clock::step().to_seconds(network::run(lowered.problem, run_options).end));
-  }
+    times[draw] = core::Clock::step().to_seconds(network::run(lowered.problem, run_options).end);
+  });
   return times;
 }
 
