@@ -14,8 +14,8 @@
 
 #include "sim/config/load.h"
 #include "sim/core/infeasible.h"
-#include "sim/report/plan_report.h"
 #include "sim/report/run_json.h"
+#include "sim/report/verbs/plan_report.h"
 #include "sim/study/plan.h"
 #include "sim/study/predict.h"
 

@@ -11,9 +11,9 @@
 
 #include "sim/config/load.h"
 #include "sim/core/error.h"
-#include "sim/report/drill_report.h"
 #include "sim/report/fault_argument.h"
 #include "sim/report/run_json.h"
+#include "sim/report/verbs/drill_report.h"
 #include "sim/study/drill.h"
 #include "sim/study/predict.h"
 
