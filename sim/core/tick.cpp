@@ -6,12 +6,14 @@
 
 namespace headway::core {
 
+bool Clock::counts(Seconds t) const {
+  return std::abs(t.si() * ticks_per_second_) < 0x1p63;  // NaN is below nothing
+}
+
 Tick Clock::to_ticks(Seconds t) const {
-  const double ticks = t.si() * ticks_per_second_;
-  HEADWAY_CHECK(std::isfinite(ticks) && std::abs(ticks) < 9.2e18,
-                "{} s do not fit into 2^63 ticks of {} s; use a coarser clock", t.si(),
+  HEADWAY_CHECK(counts(t), "{} s do not fit into 2^63 ticks of {} s; use a coarser clock", t.si(),
                 1 / ticks_per_second_);
-  return std::llround(ticks);
+  return std::llround(t.si() * ticks_per_second_);
 }
 
 }  // namespace headway::core

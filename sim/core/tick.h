@@ -18,7 +18,9 @@ class Clock {
   /// Ticks of 1 us, for a campaign of weeks.
   static constexpr Clock campaign() { return Clock(1e6); }
 
-  /// @throws InternalError if `t` is not finite or beyond 2^63 ticks (the message says so)
+  /// Whether this clock counts so far: `t` is finite and within 2^63 ticks of zero.
+  [[nodiscard]] bool counts(Seconds t) const;
+  /// @throws InternalError if the clock does not count to `t` (the message says so)
   [[nodiscard]] Tick to_ticks(Seconds t) const;
   [[nodiscard]] constexpr Seconds to_seconds(Tick t) const {
     return Seconds(static_cast<double>(t) / ticks_per_second_);

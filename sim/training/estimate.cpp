@@ -148,7 +148,7 @@ const MemoryPart& MemoryEstimate::largest() const {
                            [](const auto& a, const auto& b) { return a.bytes < b.bytes; });
 }
 
-MemoryEstimate estimate_step(const CheckedScenario& checked, bool fold) {
+MemoryEstimate estimate_step(const CheckedScenario& checked, bool fold, int beside) {
   const Scenario& s = checked.scenario();
   const auto& p = s.parallelism;
   const network::FabricInput input = fabric_input(s.cluster);
@@ -161,25 +161,26 @@ MemoryEstimate estimate_step(const CheckedScenario& checked, bool fold) {
   const bool one_by_one = !fold || hashed;
   const double lowered = fold && tensor_ranks_alike(checked, input, shape) ? gpus / p.tensor : gpus;
   const double links = count_links(shape, s.cluster.node.scale_up.kind, !hashed);
+  const double built = 1 + beside;  // fabrics and lowered steps that live at the same time
   const double chunks =
       static_cast<double>(checked.micro_batches()) * p.virtual_stages * p.pipeline;
   const char* const width = s.cluster.fabric.planes > 1 ? "cluster.fabric.planes" : "cluster.nodes";
   MemoryEstimate out;
-  out.parts.push_back(
-      {fmt::format("a fabric of {} links", with_commas(links)), width, Bytes(kLink * links)});
+  out.parts.push_back({fmt::format("a fabric of {} links", with_commas(links)), width,
+                       Bytes(built * kLink * links)});
   out.parts.push_back(
       {fmt::format("{} pieces of work of all stages in a step", with_commas(counts.program_steps)),
        "training.global_batch", Bytes(kStep * counts.program_steps + kChunk * chunks)});
-  out.parts.push_back(
-      {fmt::format("{} ranks of {:.0f} kinds of transfers each over {} planes",
-                   with_commas(lowered), counts.slots, s.cluster.fabric.planes),
-       width,
-       Bytes(lowered * counts.slots * (kSlotOfRank + kSlotInPlane * s.cluster.fabric.planes))});
+  out.parts.push_back({fmt::format("{} ranks of {:.0f} kinds of transfers each over {} planes",
+                                   with_commas(lowered), counts.slots, s.cluster.fabric.planes),
+                       width,
+                       Bytes(built * lowered * counts.slots *
+                             (kSlotOfRank + kSlotInPlane * s.cluster.fabric.planes))});
   if (one_by_one) {
-    out.parts.push_back(
-        {fmt::format("{} ranks that are simulated one by one", with_commas(gpus)), "cluster.nodes",
-         Bytes(gpus *
-               (kSlotSimulated * counts.slots + kTraced * counts.program_steps / p.pipeline))});
+    out.parts.push_back({fmt::format("{} ranks that are simulated one by one", with_commas(gpus)),
+                         "cluster.nodes",
+                         Bytes(gpus * (std::max(1, beside) * kSlotSimulated * counts.slots +
+                                       kTraced * counts.program_steps / p.pipeline))});
   }
   return out;
 }

@@ -26,8 +26,9 @@ struct MemoryEstimate {
 
 /// Of one step. A function of the scenario alone; never smaller for more nodes, planes, layers or
 /// micro-batches. Equations: README.md of this room.
-/// @param fold  as StepOptions::fold
-MemoryEstimate estimate_step(const CheckedScenario& checked, bool fold = true);
+/// @param fold    as StepOptions::fold
+/// @param beside  how many further hashes of the switches are simulated at the same time
+MemoryEstimate estimate_step(const CheckedScenario& checked, bool fold = true, int beside = 0);
 
 /// Of a fabric and of what is told of it, without a step.
 MemoryEstimate estimate_fabric(const ClusterSpec& cluster);

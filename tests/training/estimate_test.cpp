@@ -43,15 +43,19 @@ Scenario grown(int nodes, int micro_batches = 4) {
   return s;
 }
 
+/// Other hashes of the switches, all at the same time.
+constexpr int kDraws = 2;
+
 double measured(const Scenario& scenario, bool fold) {
   const auto checked = check(scenario);
   const auto before = Allocations::begin();
-  simulate_step(checked, {.fold = fold});
+  simulate_step(checked, {.fold = fold, .hash_draws = kDraws});
   return static_cast<double>(Allocations::most - before);
 }
 
 double estimated(const Scenario& scenario, bool fold) {
-  return estimate_step(check(scenario), fold).total().si();
+  const int beside = scenario.cluster.fabric.routing == network::Routing::ecmp ? kDraws : 0;
+  return estimate_step(check(scenario), fold, beside).total().si();
 }
 
 struct Case {

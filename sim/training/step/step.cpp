@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/parallel_for.h>
 
 #include "sim/core/error.h"
@@ -189,14 +190,23 @@ Assumption hash_assumption(const std::vector<Seconds>& draws) {
                   draws.size(), least->si(), most->si())};
 }
 
+int count_draws(const Scenario& s, const StepOptions& options) {
+  const bool hashed = s.cluster.fabric.routing == network::Routing::ecmp && options.contention;
+  return hashed ? options.hash_draws : 0;
+}
+
+int threads() {
+  using oneapi::tbb::global_control;
+  return static_cast<int>(global_control::active_value(global_control::max_allowed_parallelism));
+}
+
 /// Which cables collide under ecmp is a matter of luck: the times of the same step under other
 /// hashes.
 std::vector<Seconds> other_hashes(const CheckedScenario& checked,
                                   const workload::StepGraph& graph,
                                   const StepOptions& options) {
   const Scenario& s = checked.scenario();
-  const bool hashed = s.cluster.fabric.routing == network::Routing::ecmp && options.contention;
-  std::vector<Seconds> times(hashed ? static_cast<std::size_t>(options.hash_draws) : 0);
+  std::vector<Seconds> times(static_cast<std::size_t>(count_draws(s, options)));
   oneapi::tbb::parallel_for(std::size_t{0}, times.size(), [&](std::size_t draw) {
     const network::Fabric fabric = build_fabric(s.cluster, hash_seed(s, draw + 1));
     LoweredStep lowered = lower(checked, graph, fabric);
@@ -233,7 +243,8 @@ std::vector<core::ModelConstant> interval_constants() {
 
 StepResult simulate_step(const CheckedScenario& checked, const StepOptions& options) {
   const Scenario& s = checked.scenario();
-  require_memory(estimate_step(checked, options.fold), machine_memory(), options.fold);
+  const int beside = std::min(count_draws(s, options), threads());
+  require_memory(estimate_step(checked, options.fold, beside), machine_memory(), options.fold);
   const auto graph =
       workload::build_step_graph(s.model, s.training, s.parallelism, checked.data_parallel(),
                                  checked.micro_batches(), rank_layout(checked).expert_domains());

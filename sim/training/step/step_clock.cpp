@@ -1,7 +1,6 @@
 #include "sim/training/step/step_clock.h"
 
 #include <fmt/format.h>
-#include <limits>
 #include <string>
 
 #include "sim/core/infeasible.h"
@@ -54,8 +53,7 @@ Part longest_part(const LoweredStep& lowered) {
 
 core::Tick step_ticks(core::Seconds time, std::string_view part) {
   const auto clock = core::Clock::step();
-  const auto most = clock.to_seconds(std::numeric_limits<core::Tick>::max());
-  if (!(time < most)) {  // NaN is not below anything
+  if (!clock.counts(time)) {
     throw core::Infeasible(
         fmt::format("a step would take more than 106 days: '{}' alone takes {:.4g} days", part,
                     time.si() / kDay));
