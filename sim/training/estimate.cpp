@@ -28,10 +28,11 @@ using workload::OperationKind;
 // a factor of two.
 constexpr double kLink = 40;            ///< network::Link, its number, its tensor index
 constexpr double kStep = 80;            ///< of a program: ProgramStep, Instruction, its trace
+constexpr double kLinkLowered = 135;    ///< its place in the tables that lowering looks links up in
 constexpr double kLinkTold = 40;        ///< its share of a report's paths, of a collective's loads
 constexpr double kChunk = 200;          ///< of the schedule: work items, calls, channels
-constexpr double kSlotOfRank = 200;     ///< an actor's share of group and flow, keys, fold's graph
-constexpr double kSlotInPlane = 180;    ///< the links that its flow uses in one plane
+constexpr double kSlotOfRank = 85;      ///< an actor's share of group and flow, keys, fold's graph
+constexpr double kSlotInPlane = 16;     ///< the links that its flow uses in one plane
 constexpr double kSlotSimulated = 100;  ///< the engine's states
 constexpr double kTraced = 45;          ///< TraceEntry, per step of a rank's program
 constexpr double kTrial = 600;          ///< campaign::TrialResult
@@ -167,7 +168,7 @@ MemoryEstimate estimate_step(const CheckedScenario& checked, bool fold, int besi
   const char* const width = s.cluster.fabric.planes > 1 ? "cluster.fabric.planes" : "cluster.nodes";
   MemoryEstimate out;
   out.parts.push_back({fmt::format("a fabric of {} links", with_commas(links)), width,
-                       Bytes(built * kLink * links)});
+                       Bytes(built * (kLink + kLinkLowered) * links)});
   out.parts.push_back(
       {fmt::format("{} pieces of work of all stages in a step", with_commas(counts.program_steps)),
        "training.global_batch", Bytes(kStep * counts.program_steps + kChunk * chunks)});
