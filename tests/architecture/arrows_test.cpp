@@ -163,7 +163,7 @@ TEST(Files, StayShortEnoughToReadAtOnce) {
   for (const auto& path : sources()) {
     std::ifstream text(fs::path(HEADWAY_SOURCE_DIR) / path);
     const auto lines = std::count(std::istreambuf_iterator<char>(text), {}, '\n');
-    EXPECT_LE(lines, path.extension() == ".h" ? 400 : 600) << path.generic_string();
+    EXPECT_LE(lines, path.extension() == ".h" ? 300 : 600) << path.generic_string();
   }
 }
 

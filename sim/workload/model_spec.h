@@ -1,0 +1,170 @@
+// What is trained: a decoder transformer, dense or mixture of experts. Knows no hardware.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include "sim/core/fields.h"
+#include "sim/core/ranges.h"
+
+namespace headway::workload {
+
+enum class AttentionKind { multi_head, grouped_query, multi_latent, sliding_window };
+constexpr auto enum_words(AttentionKind) {
+  using E = core::EnumWord<AttentionKind>;
+  return std::array{E{AttentionKind::multi_head, "mha"}, E{AttentionKind::grouped_query, "gqa"},
+                    E{AttentionKind::multi_latent, "mla"},
+                    E{AttentionKind::sliding_window, "sliding_window"}};
+}
+
+/// Ranks of multi-latent attention (DeepSeek-V2/V3).
+struct LatentAttentionSpec {
+  int query_rank = 0;
+  int key_value_rank = 512;
+  int no_rope_dim = 128;
+  int rope_dim = 64;
+  int value_dim = 128;
+  template <class V>
+  void fields(V& v) {
+    v.optional("query_rank", query_rank,
+               "Compression rank of queries; 0: queries are not compressed.", core::up_to_16m);
+    v.required("key_value_rank", key_value_rank, "Compression rank of keys and values.",
+               core::from_one_to_16m);
+    v.required("no_rope_dim", no_rope_dim, "Head dimension without rotary embedding.",
+               core::from_one_to_64k);
+    v.required("rope_dim", rope_dim, "Head dimension with rotary embedding.",
+               core::from_one_to_64k);
+    v.required("value_dim", value_dim, "Head dimension of values.", core::from_one_to_64k);
+  }
+  bool operator==(const LatentAttentionSpec&) const = default;
+};
+
+/// Mixture of experts.
+struct ExpertsSpec {
+  int experts = 8;
+  int top_k = 2;
+  int shared_experts = 0;
+  int ffn = 0;
+  int leading_dense_layers = 0;
+  int period = 1;
+  double imbalance = 1;
+  double capacity_factor = 0;
+  bool padded = false;
+  int routing_groups = 1;
+  int group_limit = 0;
+  bool biases = false;
+  template <class V>
+  void fields(V& v) {
+    v.required("experts", experts, "Routed experts in a layer.", core::from_one_to_64k);
+    v.required("top_k", top_k, "Experts a token visits.", core::from_one_to_64k);
+    v.optional("shared_experts", shared_experts, "Experts every token visits.", core::up_to_64k);
+    v.required("ffn", ffn, "Inner width of one expert.", core::from_one_to_16m);
+    v.optional("leading_dense_layers", leading_dense_layers,
+               "Layers at the front with a dense MLP of width `ffn`.", core::up_to_10k);
+    v.optional("period", period,
+               "One layer in this many has experts, the last of each period; 1: all after the "
+               "leading dense ones.",
+               core::from_one_to_10k);
+    v.optional("imbalance", imbalance,
+               "Load of the busiest expert rank / mean load; all ranks wait for it.",
+               core::load_ratio);
+    v.optional("capacity_factor", capacity_factor,
+               "Tokens an expert takes at most / mean, the rest is dropped; 0: none is dropped.",
+               core::load_ratio_or_none);
+    v.optional(
+        "padded", padded,
+        "Experts compute all places of their capacity, empty ones too; needs 'capacity_factor'.");
+    v.optional("routing_groups", routing_groups,
+               "Groups the experts are divided into for routing (DeepSeek-V3: 8).",
+               core::from_one_to_64k);
+    v.optional(
+        "group_limit", group_limit,
+        "Routing groups that the experts of a token lie in at most; 0: all (DeepSeek-V3: 4).",
+        core::up_to_64k);
+    v.optional("biases", biases,
+               "Matrices of experts have biases, whatever the other matrices have (gpt-oss).");
+  }
+  bool operator==(const ExpertsSpec&) const = default;
+};
+
+/// A decoder transformer.
+struct ModelSpec {
+  static constexpr const char* kCatalogue = "models";
+  std::string name;
+  int layers = 0;
+  int hidden = 0;
+  int heads = 0;
+  int key_value_heads = 0;
+  int head_dim = 0;
+  int ffn = 0;
+  bool gated_mlp = true;
+  int vocabulary = 0;
+  bool tied_embeddings = false;
+  bool biases = false;
+  std::optional<bool> dropout;
+  int learned_positions = 0;
+  bool rotary = true;
+  int norms = 2;
+  bool query_key_norm = false;
+  bool parallel_block = false;
+  AttentionKind attention = AttentionKind::grouped_query;
+  int window = 0;
+  int window_period = 1;
+  bool chunked_window = false;
+  std::optional<LatentAttentionSpec> latent;
+  std::optional<ExpertsSpec> moe;
+  int multi_token_prediction = 0;
+  template <class V>
+  void fields(V& v) {
+    v.required("name", name, "Name printed in reports.");
+    v.required("layers", layers, "Decoder layers.", core::from_one_to_10k);
+    v.required("hidden", hidden, "Width of the residual stream.", core::from_one_to_16m);
+    v.required("heads", heads, "Query heads.", core::from_one_to_64k);
+    v.required("key_value_heads", key_value_heads,
+               "Key and value heads; equal to heads without grouping.", core::from_one_to_64k);
+    v.required("head_dim", head_dim, "Width of one head; not always hidden / heads.",
+               core::from_one_to_64k);
+    v.required("ffn", ffn, "Inner width of the dense MLP.", core::up_to_16m);
+    v.optional("gated_mlp", gated_mlp, "Three matrices (SwiGLU) instead of two.");
+    v.required("vocabulary", vocabulary, "Rows of the embedding as trained (padding included).",
+               core::from_one_to_16m);
+    v.optional("tied_embeddings", tied_embeddings,
+               "Input and output embedding share their weights.");
+    v.optional("biases", biases, "Linear layers and norms have biases (GPT-2, GPT-3).");
+    v.optional("dropout", dropout,
+               "Dropout after attention, projection and MLP; absent: where there are biases.");
+    v.optional("learned_positions", learned_positions,
+               "Rows of a learned position table, in place of rotary embedding; 0: none.",
+               core::window_tokens);
+    v.optional(
+        "rotary", rotary,
+        "Rotary embedding of queries and keys where no positions are learned; false: ALiBi.");
+    v.optional("norms", norms,
+               "Norms of the residual stream in a layer: 2; 1 in a parallel block with one norm "
+               "(Falcon-7B, Command R); 4 with one before and one after each half (Gemma 2).",
+               core::Range{1, 4, false, false, "1, 2 or 4"});
+    v.optional("query_key_norm", query_key_norm, "Norms of queries and keys (Qwen3, OLMo 2).");
+    v.optional("parallel_block", parallel_block,
+               "Attention and MLP start from the same input and are added up before one reduction "
+               "(GPT-J, Falcon, Command R).");
+    v.optional("attention", attention, "Kind of attention.");
+    v.optional("window", window, "Tokens a sliding-window layer sees; 0: no window.",
+               core::window_tokens);
+    v.optional(
+        "window_period", window_period,
+        "One layer in this many has full attention, the others the window; 1: all have the window.",
+        core::from_one_to_10k);
+    v.optional(
+        "chunked_window", chunked_window,
+        "The window does not slide: a sequence is cut into pieces of `window` tokens that do "
+        "not attend to each other (Llama 4).");
+    v.optional("latent", latent, "Ranks of multi-latent attention.");
+    v.optional("moe", moe, "Mixture of experts.");
+    v.optional("multi_token_prediction", multi_token_prediction,
+               "Extra prediction layers (DeepSeek-V3: 1).", core::up_to_64);
+  }
+  bool operator==(const ModelSpec&) const = default;
+};
+
+}  // namespace headway::workload
