@@ -2088,7 +2088,8 @@ class CalibrationSpec:
     circumstances
         Device, driver, versions, date, as recorded. (optional)
     relative_error
-        Standard error of a predicted step, relative; widens the interval. (default 0.07)
+        Standard error of a predicted step, relative; widens the interval. A prediction that may
+        be wrong by more than a factor of e says nothing. (default 0.07)
     use, source
         As described at the top of this module.
     """
