@@ -27,8 +27,8 @@ from generate import Case, Generator, argument_bytes, write_files  # noqa: E402
 from judge import Outcome, verdict  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
-# 4 GB of memory in KiB, 20 s of processor time, no core files.
-LIMITS = f"ulimit -v {4 << 20} -c 0; ulimit -S -t 20"
+# 4 GB of memory in KiB, 20 s of two processors, no core files.
+LIMITS = f"ulimit -v {4 << 20} -c 0; ulimit -S -t 40"
 WALL_SECONDS = 90  # a loaded machine may give a run a quarter of a core
 # The administrator without what opens closed files: no other user, who may not reach the program.
 WITHOUT_RIGHTS = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]

@@ -173,6 +173,13 @@ TEST(Ibnetdiscover, DamagedLinesAreNamed) {
   EXPECT_THAT(message_of(""), HasSubstr("fabric.txt: the file lists no switch"));
 }
 
+// A server that tells its name and, after the blank, no card.
+TEST(Ibnetdiscover, ACardWithoutANameHasNoServer) {
+  EXPECT_EQ(message_of(replaced("\"H-a1\"		# \"node-a mlx5_0\"",
+                                "\"H-a1\"		# \"node-a  \"")),
+            "no error");
+}
+
 TEST(Ibnetdiscover, ADeviceMayBeListedOnce) {
   EXPECT_THAT(message_of(kSmall + "\nCa	1 \"H-b2\"		# \"node-b HCA-2\"\n"),
               HasSubstr("device 'H-b2' is listed a second time"));

@@ -40,7 +40,7 @@ class Draw {
 /// More than the tests themselves hold and any small scenario needs.
 constexpr rlim_t kMemory = rlim_t{4} << 30;
 /// Processor time of one scenario [s]: those here take milliseconds, so what takes as long hangs.
-constexpr double kHangs = 20;
+constexpr double kHangs = 40;  // 20 s of two processors
 
 /// No more than 4 GB as long as it lives; sanitizers reserve terabytes and are left alone.
 class MemoryLimit {

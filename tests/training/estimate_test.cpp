@@ -15,13 +15,20 @@
 
 using headway::training::Allocations;
 
-// All other forms call these two.
-void* operator new(std::size_t size) {
+// All other forms call these; where an address sanitizer has its own, the one that does not throw
+// must be named too.
+void* operator new(std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
   void* const place = std::malloc(size);
+  if (place != nullptr) {
+    Allocations::add(static_cast<std::ptrdiff_t>(malloc_usable_size(place)));
+  }
+  return place;
+}
+void* operator new(std::size_t size) {
+  void* const place = ::operator new(size, std::nothrow);
   if (place == nullptr) {
     throw std::bad_alloc();
   }
-  Allocations::add(static_cast<std::ptrdiff_t>(malloc_usable_size(place)));
   return place;
 }
 void operator delete(void* place) noexcept {

@@ -261,7 +261,9 @@ std::string host_name(const std::string& description) {
       description.starts_with("Mellanox")) {
     return {};
   }
-  const std::string card = description.substr(description.find_first_not_of(' ', blank));
+  const std::size_t second =
+      std::min(description.find_first_not_of(' ', blank), description.size());
+  const std::string card = description.substr(second);
   return card.starts_with("mlx") || card.starts_with("HCA") || card.starts_with("ib")
              ? description.substr(0, blank)
              : std::string{};
