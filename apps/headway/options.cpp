@@ -7,6 +7,7 @@
 #include <sstream>
 #include <system_error>
 
+#include "sim/core/read_file.h"
 #include "sim/core/shown_text.h"
 
 #include "apps/headway/output.h"
@@ -96,12 +97,7 @@ CLI::Validator number_between(double low, double high) {
 CLI::Validator at_least_one() { return number_between(1, kInfinity); }
 
 CLI::Validator file_name() {
-  return {[](const std::string& text) {
-            return text.empty() ? std::string(
-                                      "the name of the file is empty; is a variable of the "
-                                      "shell unset? Name a file")
-                                : std::string();
-          },
+  return {[](const std::string& text) { return std::string(text.empty() ? core::kEmptyName : ""); },
           ""};
 }
 

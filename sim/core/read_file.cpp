@@ -14,7 +14,7 @@ namespace {
 
 [[noreturn]] void fail(const std::filesystem::path& path, std::string message) {
   if (path.empty()) {
-    throw Error("the name of the file is empty; is a variable of the shell unset? Name a file");
+    throw Error(kEmptyName);
   }
   throw Error(SourceMark{path.string(), 0, 0, 1, ""}, std::move(message));
 }

@@ -15,6 +15,10 @@ inline constexpr std::size_t kLargestConfiguration = std::size_t{16} << 20U;
 /// MB; JSON takes up to ten times its size in memory.
 inline constexpr std::size_t kLargestMeasurement = std::size_t{256} << 20U;
 
+/// What an empty name of a file is answered with.
+inline constexpr const char* kEmptyName =
+    "the name of the file is empty; is a variable of the shell unset? Name a file";
+
 /// The content of a file, a pipe or a device.
 /// @param limit  bytes; not one more than this and the next is read, so that /dev/zero ends
 /// @throws Error naming the file if there is none, it is a directory, cannot be read or is larger

@@ -132,6 +132,11 @@ Searched searched(const training::Scenario& scenario, const std::vector<int>& no
   out.held.push_back({"training.global_batch", value_text(scenario.training.global_batch)});
   out.held.push_back({"training.precision", value_text(scenario.training.precision)});
   out.held.push_back({"training.framework", scenario.training.framework.name});
+  if (scenario.cluster.fabric.routing == network::Routing::ecmp) {
+    out.held.push_back({"run.seed", fmt::format("{}: one hash of the switches; intervals of steps "
+                                                "cover no other, those of `headway run` do",
+                                                scenario.run.seed)});
+  }
   return out;
 }
 

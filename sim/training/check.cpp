@@ -11,6 +11,7 @@
 #include "sim/gpu/tables.h"
 #include "sim/network/fabric/fabric_shape.h"
 #include "sim/training/complaints.h"
+#include "sim/training/compute_fabric.h"
 #include "sim/training/step/placement.h"
 #include "sim/workload/blocks/build.h"
 #include "sim/workload/closed_form.h"
@@ -79,13 +80,7 @@ void check_cluster(const ClusterSpec& c, Complaints& complaints) {
 
 /// The rules of the fabric's shape, which `network` knows, at the places that are known here.
 void check_fabric(const ClusterSpec& cluster, Complaints& complaints) {
-  network::FabricInput input{cluster.fabric,
-                             cluster.node.scale_up,
-                             cluster.node.nic,
-                             cluster.nodes,
-                             cluster.node.gpus,
-                             {},
-                             0};
+  network::FabricInput input = compute_fabric(cluster);
   // How a domain fits the nodes is the rule of check_cluster.
   input.scale_up.domain_gpus = std::min(input.scale_up.domain_gpus, input.gpus_per_node);
   try {

@@ -26,10 +26,11 @@ using workload::OperationKind;
 // old and its new storage for a moment: half as much again on average). Source: measured by
 // counting allocations over the scenarios of tests/training/estimate_test.cpp, which holds them to
 // a factor of two.
-constexpr double kLink = 40;            ///< network::Link, its number, its tensor index
-constexpr double kStep = 80;            ///< of a program: ProgramStep, Instruction, its trace
-constexpr double kLinkLowered = 135;    ///< its place in the tables that lowering looks links up in
-constexpr double kLinkTold = 40;        ///< its share of a report's paths, of a collective's loads
+constexpr double kLink = 40;          ///< network::Link, its number, its tensor index
+constexpr double kStep = 80;          ///< of a program: ProgramStep, Instruction, its trace
+constexpr double kLinkLowered = 135;  ///< its place in the tables that lowering looks links up in
+/// Its share of a report's paths, of a collective's loads. Source: round value.
+constexpr double kLinkTold = 40;
 constexpr double kChunk = 200;          ///< of the schedule: work items, calls, channels
 constexpr double kSlotOfRank = 85;      ///< an actor's share of group and flow, keys, fold's graph
 constexpr double kSlotInPlane = 16;     ///< the links that its flow uses in one plane

@@ -5,7 +5,7 @@
 #include "sim/gpu/closed_form.h"
 #include "sim/network/collective/nccl_model.h"
 #include "sim/network/fabric/fabric_shape.h"
-#include "sim/training/step/lower.h"
+#include "sim/training/compute_fabric.h"
 
 namespace headway::training {
 
@@ -26,7 +26,7 @@ void add_storage(const storage::StorageSpec& s, std::vector<std::string>& list) 
 void add_cores(const ClusterSpec& cluster, std::vector<std::string>& list) {
   const auto& fabric = cluster.fabric;
   if (fabric.tiers == 3 && fabric.spine_oversubscription != 1 &&
-      network::make_shape(fabric_input(cluster)).pods_per_tree == 1) {
+      network::make_shape(compute_fabric(cluster)).pods_per_tree == 1) {
     list.push_back(
         fmt::format("cluster.fabric.spine_oversubscription {:g} slows nothing here: one pod holds "
                     "all {} nodes, and nothing crosses the cores; fewer leaves_per_pod make more "

@@ -37,8 +37,9 @@ std::optional<Seconds> seconds_at(const import::CsvTable& table,
   if (!value) {
     return std::nullopt;
   }
-  constexpr double kCentury = 100 * 365.0 * 86400;  // no case lasts longer
-  if (!(*value >= 0 && *value * unit <= kCentury)) {
+  using namespace core::literals;
+  constexpr Seconds kCentury = 36500_days;  // no case lasts longer
+  if (!(*value >= 0 && Seconds(*value * unit) <= kCentury)) {
     throw core::Error(fmt::format("{}:{}: {} '{}' must be zero or more, and at most a century",
                                   table.file(), table.line(row), column,
                                   core::shortened(table.text(row, column))));

@@ -40,6 +40,18 @@ TEST(Searched, SaysOfEveryFieldWhetherItIsVariedOrHeld) {
   EXPECT_EQ(*values_of(other.varied, "cluster.nodes"), "2, 4");
 }
 
+// Of a hashed fabric a plan's step is simulated with one hash only; whoever reads its interval is
+// told.
+TEST(Searched, SaysThatPlansOfAHashedFabricHaveOneHash) {
+  auto scenario = sample_scenario();
+  EXPECT_EQ(values_of(searched(scenario, {}).held, "run.seed"), nullptr);
+  scenario.cluster.fabric.routing = network::Routing::ecmp;
+  EXPECT_EQ(
+      *values_of(searched(scenario, {}).held, "run.seed"),
+      "1: one hash of the switches; intervals of steps cover no other, those of `headway run` "
+      "do");
+}
+
 TEST(RecomputeLevels, HaveThePartsOfTheScenarioAndItsPeriod) {
   workload::ParallelismSpec layout;
   layout.recompute = Recompute::selective;

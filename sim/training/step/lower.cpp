@@ -7,6 +7,7 @@
 #include "sim/core/random.h"
 #include "sim/gpu/closed_form.h"
 #include "sim/network/fabric/route.h"
+#include "sim/training/compute_fabric.h"
 #include "sim/training/constants.h"
 #include "sim/training/step/placement.h"
 #include "sim/training/step/step_clock.h"
@@ -427,12 +428,7 @@ std::uint64_t hash_seed(const Scenario& scenario, std::uint64_t draw) {
 }
 
 network::FabricInput fabric_input(const ClusterSpec& cluster) {
-  network::FabricInput input;
-  input.fabric = cluster.fabric;
-  input.scale_up = cluster.node.scale_up;
-  input.nic = cluster.node.nic;
-  input.nodes = cluster.nodes;
-  input.gpus_per_node = cluster.node.gpus;
+  network::FabricInput input = compute_fabric(cluster);
   if (cluster.storage.path == storage::StoragePath::shared) {
     // One target stands for all servers of a leaf.
     const int leaves = static_cast<int>(network::make_shape(input).leaves_per_tree);

@@ -55,7 +55,7 @@ network::NcclGeneration nccl_generation(gpu::Architecture architecture);
 /// Ranks over the cluster's GPUs.
 RankLayout rank_layout(const CheckedScenario& checked);
 
-/// What the fabric of a cluster is built from.
+/// What the fabric of a cluster is built from, storage servers on it included.
 network::FabricInput fabric_input(const ClusterSpec& cluster);
 
 /// The fabric of a cluster.
