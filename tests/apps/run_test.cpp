@@ -108,6 +108,27 @@ TEST_F(RunVerb, ScatteredNodesMeetMoreOftenInTheSpinesAndFoldToTheSameTicks) {
   EXPECT_NE(step("--set cluster.placement=rack")["result_digest"], random["result_digest"]);
 }
 
+// Which cables collide is luck: the interval that is printed holds the steps of other seeds, and
+// says how many hashes it looked at.
+TEST_F(RunVerb, TheIntervalOfAHashedFabricCoversOtherHashes) {
+  write_small("s.yaml");
+  const auto result = [&](const std::string& options) {
+    const auto outcome = run(
+        "run s.yaml --format json --set cluster.nodes=8 --set cluster.fabric.use=fat-tree-2-tier "
+        "--set cluster.fabric.routing=ecmp --set cluster.fabric.ports_per_leaf=16 " +
+        options);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return json::parse(outcome.out);
+  };
+  const json one = result("");
+  EXPECT_THAT(one["assumptions"].dump(), HasSubstr("one hash, drawn by run.seed; with 8 others"));
+  for (const char* seed : {"--seed 2", "--seed 3"}) {
+    const double other = result(seed)["step"]["time_s"];
+    EXPECT_LE(one["step"]["time_interval_s"][0].get<double>(), other);
+    EXPECT_GE(one["step"]["time_interval_s"][1].get<double>(), other);
+  }
+}
+
 TEST_F(RunVerb, APlanThatDoesNotFitHasCodeThreeAndItsBytes) {
   write_small("s.yaml");
   const auto outcome = run("run s.yaml --format json --set 'cluster.node.gpu.memory=1 GiB'");
