@@ -1,7 +1,7 @@
 // headway validate: predicts published measurements and prints the errors.
 #include <algorithm>
 #include <filesystem>
-#include <optional>
+#include <iterator>
 #include <string>
 
 #include "sim/core/error.h"
@@ -22,11 +22,12 @@ using import::CsvTable;
 
 CsvTable table_at(const std::string& path) { return CsvTable(read_input(path), path); }
 
-/// Published runs: one table of the user's, or the program's two.
-struct RunTables {
-  CsvTable fitted;
-  std::optional<CsvTable> unfitted;  ///< the program's rows that no constant was fitted to
+/// Published runs: one table of the user's, or the program's three.
+struct RunTable {
+  CsvTable rows;
+  std::string mark;  ///< what is said of the rows of a further table (validation::marked)
 };
+using RunTables = std::vector<RunTable>;
 
 /// Rows whose id begins with `only`.
 std::vector<std::size_t> chosen_rows(const CsvTable& table, const std::string& only) {
@@ -41,19 +42,18 @@ std::vector<std::size_t> chosen_rows(const CsvTable& table, const std::string& o
 
 std::vector<validation::RunPrediction> predicted(const RunTables& tables, const std::string& only) {
   const auto catalogue = validation::load_catalogue(config_roots());
-  const auto chosen = chosen_rows(tables.fitted, only);
-  auto rows = validation::predict_runs(tables.fitted, catalogue, chosen);
-  if (tables.unfitted) {
-    for (auto& row : validation::marked_unfitted(validation::predict_runs(
-             *tables.unfitted, catalogue, chosen_rows(*tables.unfitted, only)))) {
-      rows.push_back(std::move(row));
-    }
+  std::vector<validation::RunPrediction> all;
+  for (const auto& [table, mark] : tables) {
+    auto rows = validation::marked(
+        validation::predict_runs(table, catalogue, chosen_rows(table, only)), mark);
+    all.insert(all.end(), std::make_move_iterator(rows.begin()),
+               std::make_move_iterator(rows.end()));
   }
-  if (rows.empty()) {
-    throw core::Error(
-        fmt::format("no row of {} has an id that begins with '{}'", tables.fitted.file(), only));
+  if (all.empty()) {
+    throw core::Error(fmt::format("no row of {} has an id that begins with '{}'",
+                                  tables.front().rows.file(), only));
   }
-  return rows;
+  return all;
 }
 
 bool has_row(const CsvTable& table, const std::string& id) {
@@ -65,9 +65,11 @@ bool has_row(const CsvTable& table, const std::string& id) {
 std::string validate_anchor(const RunTables& tables,
                             const std::string& id,
                             const std::string& format) {
-  const bool unfitted = tables.unfitted && has_row(*tables.unfitted, id);
-  const auto anchor = validation::anchor_runs(unfitted ? *tables.unfitted : tables.fitted,
-                                              validation::load_catalogue(config_roots()), id);
+  const auto found = std::find_if(tables.begin(), tables.end(),
+                                  [&](const RunTable& table) { return has_row(table.rows, id); });
+  const auto& table = found != tables.end() ? *found : tables.front();
+  const auto anchor =
+      validation::anchor_runs(table.rows, validation::load_catalogue(config_roots()), id);
   if (format == "json") {
     return report::anchor_json(anchor);
   }
@@ -136,9 +138,11 @@ CsvTable own_table(const std::string& name) {
 
 RunTables run_tables(const std::string& path) {
   if (!path.empty()) {
-    return {table_at(path), {}};
+    return {{table_at(path), ""}};
   }
-  return {own_table("training_runs.csv"), own_table("training_runs_unfitted.csv")};
+  return {{own_table("training_runs.csv"), ""},
+          {own_table("training_runs_unfitted.csv"), validation::kNotFitted},
+          {own_table("layout_sweep.csv"), validation::kLayoutSweep}};
 }
 
 }  // namespace

@@ -5,9 +5,12 @@ namespace headway::study {
 using validation::RunPrediction;
 
 RunsSummary RunsReport::summary() const {
-  return {validation::summarize(rows), validation::summarize_by(rows, &RunPrediction::part),
+  return {validation::summarize(rows),
+          validation::summarize_by(rows, &RunPrediction::part),
           validation::summarize_by(rows, &RunPrediction::status_class),
-          validation::repeat_noise(rows), validation::layout_ordering(rows)};
+          validation::repeat_noise(rows),
+          validation::layout_ordering(rows),
+          validation::layout_choice(rows)};
 }
 
 GoodputSummary GoodputReport::summary() const {

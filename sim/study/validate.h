@@ -21,6 +21,7 @@ struct RunsSummary {
   ByName parts, statuses;
   validation::RepeatNoise repeats;
   validation::LayoutOrdering layouts;
+  validation::LayoutChoice choice;
 
   template <class V>
   void fields(V& v) const {
@@ -37,6 +38,12 @@ struct RunsSummary {
              "pairs of rows that differ in layout only and by more than 10 %", core::non_negative);
     v.figure("layout_pairs_right", layouts.right, "1",
              "share of these that are predicted in the right order", core::non_negative);
+    v.figure("layout_decisions", choice.groups, "",
+             "sets of layouts of one model, GPU, GPU count, precision and sequence length",
+             core::non_negative);
+    v.figure("layout_mean_regret", choice.mean_regret, "1",
+             "mean of 1 - measured speed of the layout predicted fastest / of the best measured",
+             core::non_negative);
   }
 };
 

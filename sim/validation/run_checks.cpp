@@ -79,6 +79,51 @@ LayoutOrdering layout_ordering(const std::vector<RunPrediction>& rows) {
   return ordering;
 }
 
+namespace {
+
+using Group = std::vector<const RunPrediction*>;
+
+/// Measured speed of the layout that is predicted fastest, of the best that was measured; repeats
+/// of it by their mean. Nothing where all are predicted alike.
+std::optional<double> share_of_best(const Group& group) {
+  const auto [least, most] = std::minmax_element(
+      group.begin(), group.end(),
+      [](const auto* a, const auto* b) { return *a->predicted < *b->predicted; });
+  constexpr double kEqual = 1e-9;
+  const double top = *(*most)->predicted * (1 - kEqual);
+  if (*(*least)->predicted >= top) {
+    return std::nullopt;
+  }
+  double best = 0, sum = 0, count = 0;
+  for (const RunPrediction* row : group) {
+    best = std::max(best, row->measured);
+    sum += *row->predicted >= top ? row->measured : 0;
+    count += *row->predicted >= top ? 1 : 0;
+  }
+  return sum / count / best;
+}
+
+}  // namespace
+
+LayoutChoice layout_choice(const std::vector<RunPrediction>& rows) {
+  std::map<std::string, Group> groups;
+  for (const auto& row : rows) {
+    if (row.predicted && row.measured > 0) {
+      groups[fmt::format("{}|{}", layout_family(row), row.sequence_length)].push_back(&row);
+    }
+  }
+  LayoutChoice choice;
+  for (const auto& [name, group] : groups) {
+    if (const auto share = share_of_best(group)) {
+      ++choice.groups;
+      choice.mean_regret += 1 - *share;
+      choice.worst_regret = std::max(choice.worst_regret, 1 - *share);
+    }
+  }
+  choice.mean_regret /= static_cast<double>(std::max<std::size_t>(1, choice.groups));
+  return choice;
+}
+
 Anchor anchor_runs(const import::CsvTable& table,
                    const Catalogue& catalogue,
                    const std::string& id) {

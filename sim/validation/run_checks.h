@@ -29,6 +29,15 @@ struct LayoutOrdering {
 };
 LayoutOrdering layout_ordering(const std::vector<RunPrediction>& rows);
 
+/// What choosing a layout by its prediction costs: rows of one source, model, GPU, GPU count,
+/// precision and sequence length are the layouts of one decision.
+struct LayoutChoice {
+  std::size_t groups = 0;  ///< decisions between layouts that are predicted to differ
+  double mean_regret = 0;  ///< mean of 1 - measured of the layout predicted fastest / best measured
+  double worst_regret = 0;
+};
+LayoutChoice layout_choice(const std::vector<RunPrediction>& rows);
+
 /// One factor on the matrix products of a profile, from one measured step.
 struct Anchor {
   std::string id;          ///< row that is matched

@@ -352,9 +352,7 @@ workload::ParallelismSpec row_parallelism(const RunRow& row,
   if (p.tensor > 1 && !row.certain("sequence_parallel")) {
     assume(assumed, "sequence_parallel");
   }
-  if (contains(row.source, "Llama 3 Herd")) {
-    p.context_kind = workload::ContextKind::all_gather;  // the paper's section 3.3.2
-  }
+  p.context_kind = usual.context_kind;
   if (model.window > 0 && p.context > 1) {
     p.context_kind = workload::ContextKind::all_gather;  // no public ring takes windows
     assume(assumed, "context_kind");

@@ -12,19 +12,25 @@ bool is_mixture(const RunRow& row) {
 /// Year of the run; 2024 where the source has none.
 int year_of(const RunRow& row) { return row.year.value_or(2024); }
 
-/// Megatron before FlashAttention: DeepSpeed's pipeline engine, sequence parallelism (or the
-/// selective recompute that came with it), or neither.
+/// ZeRO stage in a row's words; 0: none, or not said.
+int zero_stage(const RunRow& row) {
+  const auto digit = row.sharding.find_first_of("123");
+  return digit == std::string::npos ? 0 : row.sharding[digit] - '0';
+}
+
+/// Megatron before FlashAttention, by what tells its kinds apart: sequence parallelism, or the
+/// selective recompute that came with it; bf16, whose gradients are accumulated and reduced in fp32
+/// (the large runs in bf16 were DeepSpeed's); sharded states beside pipelines, which Megatron-LM
+/// had only when it had FlashAttention too. fp16 without any of them is Megatron-LM's.
 std::string unfused_megatron(const RunRow& row) {
-  const std::string& source = row.source;
-  if (contains(source, "BigScience") || contains(source, "DeepSpeed") ||
-      contains(source, "MT-NLG") || contains(lower(row.era), "deepspeed")) {
-    return contains(lower(row.precision), "bf16") ? "megatron-deepspeed-bf16-2022"
-                                                  : "megatron-deepspeed-2022";
+  if (row.sequence_parallel.value_or(false) || lower(row.recompute) == "selective") {
+    return "megatron-sp-2022";
   }
-  const bool with_sequence =
-      row.sequence_parallel.value_or(false) || lower(row.recompute) == "selective";
-  const bool korthikanti = !row.sequence_parallel && contains(source, "Korthikanti");
-  return with_sequence || korthikanti ? "megatron-sp-2022" : "megatron-lm-2021";
+  if (contains(lower(row.precision), "bf16")) {
+    return "megatron-deepspeed-bf16-2022";
+  }
+  const bool deepspeed = contains(lower(row.era), "deepspeed") || zero_stage(row) > 0;
+  return deepspeed ? "megatron-deepspeed-2022" : "megatron-lm-2021";
 }
 
 /// FSDP of 2023, or FSDP2 with compiled kernels.
@@ -61,8 +67,7 @@ std::string megatron_core(const RunRow& row,
 
 /// The profile of a family of software that these words name; empty: they name none.
 std::string family(const RunRow& row, const std::string& words, bool rack, Assumed& assumed) {
-  static constexpr std::array<const char*, 5> kPyTorch = {"fsdp", "titan", "fairscale", "foundry",
-                                                          "mosaic"};
+  static constexpr std::array<const char*, 4> kPyTorch = {"fsdp", "titan", "fairscale", "foundry"};
   static constexpr std::array<const char*, 6> kJax = {"jax",   "maxtext",  "xla",
                                                       "paxml", "levanter", "axlearn"};
   static constexpr std::array<const char*, 4> kMegatron = {"megatron-core", "mlperf", "nemo",
@@ -76,10 +81,12 @@ std::string family(const RunRow& row, const std::string& words, bool rack, Assum
   if (contains_any(words, kJax)) {
     return contains(words, "paxml") ? "jax-paxml" : "jax-xla";
   }
-  if (contains(words, "llama3") || contains(words, "llama 3 herd")) {
+  // Trainers that are called by their makers' models: a document on such a model may be anyone's.
+  const std::string era = lower(row.era);
+  if (contains(era, "llama3")) {
     return "llama-3-2024";
   }
-  if (contains(words, "deepseek") || contains(words, "hai-llm")) {
+  if (contains(era, "deepseek") || contains(era, "hai-llm")) {
     return "deepseek-v3-2024";
   }
   if (contains_any(words, kMegatron)) {
@@ -101,10 +108,7 @@ std::string nearest(const RunRow& row, bool rack, Assumed& assumed) {
   const bool without_sequence = row.tp.value_or(1) > 1 && row.sequence_parallel.has_value() &&
                                 !row.sequence_parallel.value_or(false);
   if (!sharded && (year_of(row) <= 2022 || (megatron && without_sequence))) {
-    // Of the first Megatrons only DeepSpeed's trained in bf16.
-    return contains(lower(row.precision), "bf16") && !row.sequence_parallel.value_or(false)
-               ? "megatron-deepspeed-bf16-2022"
-               : unfused_megatron(row);
+    return unfused_megatron(row);
   }
   static constexpr std::array<const char*, 5> kSharded = {"deepspeed", "zero", "hugging", "hf-",
                                                           "accelerate"};

@@ -48,6 +48,7 @@ void read_figures(const RunRow& row, RunPrediction& p) {
     throw core::Error("no measured tokens/s");
   }
   p.gpus = row.n_gpus.value_or(0);
+  p.sequence_length = row.seq_len.value_or(0);
   p.weight = row.weight.value_or(1);
   p.measured_memory = row.measured_peak_mem_gib.value_or(0);
   p.measured = *row.measured_tokens_per_s_per_gpu;
@@ -124,10 +125,10 @@ std::vector<RunPrediction> predict_runs(const CsvTable& table,
   return rows;
 }
 
-std::vector<RunPrediction> marked_unfitted(std::vector<RunPrediction> rows) {
+std::vector<RunPrediction> marked(std::vector<RunPrediction> rows, const std::string& table) {
   for (auto& row : rows) {
-    row.unfitted = true;
-    row.part += ", not fitted";
+    row.table = table;
+    row.part += table;
   }
   return rows;
 }

@@ -49,11 +49,13 @@ RowScenario row_scenario(const import::CsvTable& table,
 struct RunPrediction {
   std::string id, source, group, gpu, precision, kind, model;
   int gpus = 0;
+  int sequence_length = 0;
   double weight = 1;
-  std::string part;  ///< of the headline: "dense NVIDIA", "mixtures of experts", "AMD"; unfitted
-                     ///< rows are parts of their own: "dense NVIDIA, not fitted"
-  bool unfitted = false;  ///< of the program's own rows, one that no constant was fitted to
-  double measured = 0;    ///< tokens/s/GPU; 0: none that can be read
+  std::string part;     ///< of the headline: "dense NVIDIA", "mixtures of experts", "AMD"; unfitted
+                        ///< rows are parts of their own: "dense NVIDIA, not fitted"
+  std::string table;    ///< what is said of the rows of the program's further tables:
+                        ///< ", not fitted", ", layout sweep"
+  double measured = 0;  ///< tokens/s/GPU; 0: none that can be read
   std::optional<double> predicted;  ///< tokens/s/GPU
   std::optional<double> error;
   double low = 0, high = 0;  ///< 90 % interval of tokens/s/GPU
@@ -98,9 +100,13 @@ std::vector<RunPrediction> predict_runs(const import::CsvTable& table,
                                         const Catalogue& catalogue,
                                         const std::vector<std::size_t>& chosen);
 
-/// The rows of the program's second table, to which no constant was fitted, under parts of their
-/// own.
-std::vector<RunPrediction> marked_unfitted(std::vector<RunPrediction> rows);
+/// What is said of the rows of the program's second table, to which no constant was fitted, and of
+/// its third, all layouts of a few runs.
+inline constexpr const char* kNotFitted = ", not fitted";
+inline constexpr const char* kLayoutSweep = ", layout sweep";
+
+/// The rows of a further table of the program, under parts of their own.
+std::vector<RunPrediction> marked(std::vector<RunPrediction> rows, const std::string& table);
 
 /// Number of the row with this id.
 /// @throws core::Error if there is none

@@ -48,14 +48,6 @@ constexpr auto enum_words(RankOrder) {
                     E{RankOrder::pipeline_first, "tp-cp-pp-dp"}};
 }
 
-/// How ranks that share a sequence meet each other's keys and values.
-enum class ContextKind { ring, all_gather, all_to_all };
-constexpr auto enum_words(ContextKind) {
-  using E = core::EnumWord<ContextKind>;
-  return std::array{E{ContextKind::ring, "ring"}, E{ContextKind::all_gather, "all-gather"},
-                    E{ContextKind::all_to_all, "all-to-all"}};
-}
-
 /// What leaves the GPU's memory for the host's.
 enum class Offload { none, optimizer, activations, all };
 constexpr auto enum_words(Offload) {

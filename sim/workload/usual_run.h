@@ -38,6 +38,14 @@ constexpr auto enum_words(RecomputePart) {
                     E{P::experts, "experts"}};
 }
 
+/// How ranks that share a sequence meet each other's keys and values.
+enum class ContextKind { ring, all_gather, all_to_all };
+constexpr auto enum_words(ContextKind) {
+  using E = core::EnumWord<ContextKind>;
+  return std::array{E{ContextKind::ring, "ring"}, E{ContextKind::all_gather, "all-gather"},
+                    E{ContextKind::all_to_all, "all-to-all"}};
+}
+
 /// What `headway validate` takes for a run of this software where its source is silent. Nothing
 /// else reads it: a scenario states its own layout.
 struct UsualRunSpec {
@@ -48,6 +56,7 @@ struct UsualRunSpec {
   int most_virtual_stages = 1;
   bool sequence = false;
   Sharding sharding = Sharding::zero1;
+  ContextKind context_kind = ContextKind::ring;
   int vocabulary_multiple = 1;
   bool experts_follow_tensor = false;
   template <class V>
@@ -65,6 +74,7 @@ struct UsualRunSpec {
                core::from_one_to_10k);
     v.optional("sequence", sequence, "Sequence parallelism wherever there is tensor parallelism.");
     v.optional("sharding", sharding, "What data-parallel ranks shard.");
+    v.optional("context_kind", context_kind, "How a context group exchanges keys and values.");
     v.optional("vocabulary_multiple", vocabulary_multiple,
                "The vocabulary of each tensor rank is padded to a multiple of this.",
                core::from_one_to_16m);

@@ -65,13 +65,26 @@ TEST(ValidateReport, RowsThatNothingWasFittedToAreSummedUpApart) {
   unfitted[0].id = "c-1";
   unfitted[0].predicted = 140;
   unfitted[0].error = 0.4;
-  rows.push_back(validation::marked_unfitted(unfitted)[0]);
+  rows.push_back(validation::marked(unfitted, validation::kNotFitted)[0]);
   const std::string text = to_text(validate_document(rows));
   EXPECT_THAT(text, HasSubstr("dense NVIDIA: 1 of 1 runs were predicted: median error 10.0 %"));
   EXPECT_THAT(text, HasSubstr("dense NVIDIA, not fitted: 1 of 1 runs were predicted: median error "
                               "40.0 %"));
   EXPECT_THAT(text, HasSubstr("Error by GPU, not fitted"));
   EXPECT_THAT(text, testing::Not(HasSubstr("25.0 %")));
+}
+
+// Two layouts of one run: the one predicted fastest (120) measured 80 of the best's 100.
+TEST(ValidateReport, ChoosingALayoutByPredictionHasACost) {
+  auto rows = two_rows();
+  rows.pop_back();
+  rows.push_back(rows[0]);
+  rows[1].measured = 80;
+  rows[1].predicted = 120;
+  const std::string text = to_text(validate_document(rows));
+  EXPECT_THAT(text, HasSubstr("Choice of the layout by source"));
+  EXPECT_THAT(text, HasSubstr("  a                      1                     0.0          1"
+                              "             20.0       20.0\n"));
 }
 
 // Peak memory of 42 GiB against 40 measured: 5 %.

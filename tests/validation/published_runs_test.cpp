@@ -16,6 +16,7 @@ namespace {
 constexpr const char* kRuns = HEADWAY_SOURCE_DIR "/configs/validation/training_runs.csv";
 constexpr const char* kUnfitted =
     HEADWAY_SOURCE_DIR "/configs/validation/training_runs_unfitted.csv";
+constexpr const char* kSweep = HEADWAY_SOURCE_DIR "/configs/validation/layout_sweep.csv";
 constexpr const char* kSummary = HEADWAY_SOURCE_DIR "/tests/golden/validation/summary.txt";
 constexpr const char* kReadme = HEADWAY_SOURCE_DIR "/README.md";
 constexpr const char* kPage = HEADWAY_SOURCE_DIR "/docs/validation.md";
@@ -37,13 +38,14 @@ struct Committed {
   double median = 0, mean = 0;
 };
 
-/// The parts of both tables, and the sources of ten or more of the fitted dense rows.
+/// The parts of the three tables, and the sources of ten or more of the fitted dense rows.
 std::map<std::string, RunSummary> summaries() {
   const Catalogue catalogue = load_catalogue({HEADWAY_SOURCE_DIR "/configs"});
   auto rows = predict_runs(import::CsvTable(read(kRuns), kRuns), catalogue);
-  const auto unfitted =
-      marked_unfitted(predict_runs(import::CsvTable(read(kUnfitted), kUnfitted), catalogue));
-  rows.insert(rows.end(), unfitted.begin(), unfitted.end());
+  for (const auto& [file, table] : {std::pair{kUnfitted, kNotFitted}, {kSweep, kLayoutSweep}}) {
+    const auto more = marked(predict_runs(import::CsvTable(read(file), file), catalogue), table);
+    rows.insert(rows.end(), more.begin(), more.end());
+  }
   std::map<std::string, RunSummary> all;
   for (auto [part, summary] : summarize_by(rows, &RunPrediction::part)) {
     std::replace(part.begin(), part.end(), ' ', '_');

@@ -159,11 +159,46 @@ TEST(RowReading, AnUnknownEraIsThatOfItsFamilyAndYear) {
   EXPECT_EQ(profile({{"era", ""},
                      {"year", "2021"},
                      {"sequence_parallel", "no"},
+                     {"sharding", "0"},
                      {"precision", "fp16-mixed"}}),
             "Megatron-LM 2021");
   EXPECT_EQ(profile({{"era", "hf-trainer"}, {"pp", "1"}, {"dp", "8"}, {"sharding", "zero3"}}),
             "PyTorch FSDP");
   EXPECT_EQ(profile({{"era", ""}, {"source", "MaxText"}, {"pp", "1"}, {"dp", "8"}}), "JAX and XLA");
+}
+
+// Before FlashAttention: sequence parallelism, bf16 and sharded states beside pipelines tell the
+// kinds of Megatron apart; whose document says so tells nothing.
+TEST(RowReading, EarlyMegatronsAreToldApartByWhatTheyHad) {
+  const auto profile = [](const Cells& changes) {
+    Cells cells{{"era", "unfused-megatron-2021"},
+                {"sequence_parallel", "no"},
+                {"sharding", "0"},
+                {"recompute", "full"},
+                {"precision", "fp16-mixed"}};
+    for (const auto& [column, text] : changes) {
+      cells[column] = text;
+    }
+    return scenario(cells).training.framework.name;
+  };
+  EXPECT_EQ(profile({}), "Megatron-LM 2021");
+  EXPECT_EQ(profile({{"source", "BigScience, MT-NLG, Korthikanti"}}), "Megatron-LM 2021");
+  EXPECT_EQ(profile({{"precision", "bf16"}}), "Megatron-DeepSpeed bf16 2022");
+  EXPECT_EQ(profile({{"sharding", "1"}}), "Megatron-DeepSpeed 2022");
+  EXPECT_EQ(profile({{"era", "unfused-megatron-deepspeed"}}), "Megatron-DeepSpeed 2022");
+  EXPECT_EQ(profile({{"recompute", "selective"}, {"precision", "bf16"}}),
+            "Megatron-LM with sequence parallelism 2022");
+}
+
+// How context groups exchange keys and values is the trainer's, not the document's.
+TEST(RowReading, ContextExchangeIsTheProfiles) {
+  const Cells context{{"cp", "2"}, {"dp", "2"}, {"seq_len", "32768"}};
+  Cells llama = context;
+  llama["era"] = "meta-llama3-2024";
+  Cells other = context;
+  other["source"] = "The Llama 3 Herd of Models";
+  EXPECT_EQ(scenario(llama).parallelism.context_kind, workload::ContextKind::all_gather);
+  EXPECT_EQ(scenario(other).parallelism.context_kind, workload::ContextKind::ring);
 }
 
 TEST(RowReading, GpusAreFoundByTheWordsOfTheirNames) {

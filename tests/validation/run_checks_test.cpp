@@ -36,6 +36,23 @@ TEST(LayoutOrdering, CountsPairsThatDifferByMoreThanATenth) {
   EXPECT_NEAR(ordering.right, 2.0 / 3, 1e-12);
 }
 
+// Of a's layouts the one predicted fastest (140) was measured at 120 of 150: 20 % lost. Of b's the
+// best is chosen; c has nothing to choose: both are predicted alike.
+TEST(LayoutChoice, CostsWhatTheBestLayoutWouldHaveGained) {
+  const auto choice =
+      layout_choice({run("a", 100, 90), run("a", 120, 140), run("a", 150, 130), run("b", 100, 90),
+                     run("b", 105, 95), run("c", 10, 20), run("c", 20, 20)});
+  EXPECT_EQ(choice.groups, 2U);
+  EXPECT_NEAR(choice.mean_regret, 0.10, 1e-12);
+  EXPECT_NEAR(choice.worst_regret, 0.20, 1e-12);
+}
+
+// Repeats of the chosen layout count by their mean: (100 + 80) / 2 of 120.
+TEST(LayoutChoice, TakesTheMeanOfRepeats) {
+  const auto choice = layout_choice({run("a", 100, 90), run("a", 80, 90), run("a", 120, 70)});
+  EXPECT_NEAR(choice.mean_regret, 0.25, 1e-12);
+}
+
 /// Two layouts in bf16 and one in fp8; %s is what the first was measured at.
 constexpr const char* kTable =
     "id,source,year,era,gpu,n_gpus,gpus_per_node,nics_per_node,nic_gbps,nvlink_domain,model,arch,n_"

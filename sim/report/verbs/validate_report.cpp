@@ -50,11 +50,53 @@ Table rows_table(const std::vector<RunPrediction>& rows) {
   return table;
 }
 
-std::vector<RunPrediction> rows_where(const std::vector<RunPrediction>& rows, bool unfitted) {
+/// The rows of each of the program's tables, in the order of the tables.
+std::vector<std::vector<RunPrediction>> by_table(const std::vector<RunPrediction>& rows) {
+  std::vector<std::vector<RunPrediction>> tables;
+  for (const auto& row : rows) {
+    if (tables.empty() || tables.back().front().table != row.table) {
+      tables.emplace_back();
+    }
+    tables.back().push_back(row);
+  }
+  return tables;
+}
+
+std::vector<RunPrediction> of_source(const std::vector<RunPrediction>& rows,
+                                     const std::string& source) {
   std::vector<RunPrediction> part;
   std::copy_if(rows.begin(), rows.end(), std::back_inserter(part),
-               [&](const RunPrediction& row) { return row.unfitted == unfitted; });
+               [&](const RunPrediction& row) { return row.source == source; });
   return part;
+}
+
+/// What choosing by prediction costs, by source; of sources that have layouts to choose from.
+Table choice_table(const std::vector<RunPrediction>& rows) {
+  Table table{"Choice of the layout by source",
+              {{"source", false},
+               {"pairs of layouts"},
+               {"in the right order [%]"},
+               {"decisions"},
+               {"mean regret [%]"},
+               {"worst [%]"}},
+              {}};
+  const auto add = [&table](const std::string& name, const std::vector<RunPrediction>& part) {
+    const auto ordering = validation::layout_ordering(part);
+    const auto choice = validation::layout_choice(part);
+    if (choice.groups > 0) {
+      table.rows.push_back({name, std::to_string(ordering.pairs),
+                            ordering.pairs > 0 ? percent(ordering.right) : "-",
+                            std::to_string(choice.groups), percent(choice.mean_regret),
+                            percent(choice.worst_regret)});
+    }
+  };
+  for (const auto& [source, summary] : validation::summarize_by(rows, &RunPrediction::source)) {
+    add(source, of_source(rows, source));
+  }
+  if (table.rows.size() > 1) {
+    add("all", rows);
+  }
+  return table;
 }
 
 /// @param what   the property that the rows are told apart by
@@ -178,18 +220,21 @@ std::string validate_csv(const std::vector<RunPrediction>& rows) {
 Document validate_document(const std::vector<RunPrediction>& rows) {
   Document document;
   document.title = "Published training runs, predicted";
-  document.tables.push_back(rows_table(rows));
-  const auto fitted = rows_where(rows, false);
-  const auto unfitted = rows_where(rows, true);
-  if (!fitted.empty()) {
-    add_summaries(fitted, "", document);
+  std::vector<RunPrediction> listed;  // a sweep says something taken together only
+  std::copy_if(rows.begin(), rows.end(), std::back_inserter(listed),
+               [](const RunPrediction& row) { return row.table != validation::kLayoutSweep; });
+  document.tables.push_back(rows_table(listed.empty() ? rows : listed));
+  const auto tables = by_table(rows);
+  for (const auto& part : tables) {
+    add_summaries(part, part.front().table, document);
   }
-  if (!unfitted.empty()) {
-    add_summaries(unfitted, ", not fitted", document);
+  if (Table choices = choice_table(rows); !choices.rows.empty()) {
+    document.tables.push_back(std::move(choices));
   }
   document.closing.emplace_back(kWhereDefined);
-  add_sentences(fitted, "", document);
-  add_sentences(unfitted, ", not fitted", document);
+  for (const auto& part : tables) {
+    add_sentences(part, part.front().table, document);
+  }
   return document;
 }
 
