@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/network/flow/fair_share.h"
+#include "sim/network/flow/needless_links.h"
 
 namespace headway::network {
 namespace {
@@ -163,7 +164,13 @@ TEST(MaxMinProperty, JustifiesEveryLevelByABottleneck) {
 TEST(MaxMinProperty, IsAFillingFromScratchWhateverCameBefore) {
   EXPECT_TRUE(rc::check([] {
     FairShareTables tables = random_tables();
-    FairShare solver(tables);
+    std::vector<bool> changing(tables.capacity.size());
+    for (std::size_t l = 0; l < changing.size(); ++l) {
+      changing[l] = *rc::gen::inRange(0, 3) == 0;
+    }
+    // With the bounds that links are, most links are slack most of the time.
+    const bool reduced = *rc::gen::inRange(0, 2) == 0;
+    FairShare solver(reduced ? without_needless_links(tables, changing) : tables);
     std::vector<bool> present(flows(tables), false);
     const int solves = *rc::gen::inRange(1, 8);
     for (int i = 0; i < solves; ++i) {
@@ -175,8 +182,10 @@ TEST(MaxMinProperty, IsAFillingFromScratchWhateverCameBefore) {
       }
       if (*rc::gen::inRange(0, 3) == 0) {
         const auto link = *rc::gen::inRange(std::size_t{0}, tables.capacity.size());
-        tables.capacity[link] = random_capacity();
-        solver.set_capacity(static_cast<std::uint32_t>(link), tables.capacity[link]);
+        if (!reduced || changing[link]) {
+          tables.capacity[link] = random_capacity();
+          solver.set_capacity(static_cast<std::uint32_t>(link), tables.capacity[link]);
+        }
       }
       solver.solve();
       const std::vector<Level> wanted = filled(tables, present);
@@ -186,6 +195,96 @@ TEST(MaxMinProperty, IsAFillingFromScratchWhateverCameBefore) {
       }
     }
   }));
+}
+
+/// A link more, for the flows of another one or some of them, its loads and capacity up to three
+/// times as large or a little off: what decides whether the two are needless beside each other.
+void add_similar_link(FairShareTables& tables) {
+  const auto like =
+      *rc::gen::inRange(std::uint32_t{0}, static_cast<std::uint32_t>(tables.capacity.size()));
+  const auto link = static_cast<std::uint32_t>(tables.capacity.size());
+  const auto times = *rc::gen::inRange(std::uint32_t{1}, std::uint32_t{4});
+  const bool some = *rc::gen::inRange(0, 2) == 0;
+  FairShareTables out;
+  for (std::uint32_t f = 0; f < flows(tables); ++f) {
+    for (const FlowLoad& use : loads(tables, f)) {
+      out.loads.push_back(use);
+      if (use.link == like && (!some || *rc::gen::inRange(0, 3) > 0)) {
+        const auto more = *rc::gen::inRange(std::uint32_t{0}, std::uint32_t{8}) == 0 ? 1U : 0U;
+        out.loads.push_back({link, use.load * times + more});
+      }
+    }
+    out.first_load.push_back(static_cast<std::uint32_t>(out.loads.size()));
+  }
+  const Level off = *rc::gen::inRange(Level{-2}, Level{3});
+  out.capacity = tables.capacity;
+  out.capacity.push_back(std::max(Level{0}, tables.capacity[like] * times + off));
+  out.bound = tables.bound;
+  tables = out;
+}
+
+// Whichever flows are active, and whatever the links become that may change.
+TEST(NeedlessLinksProperty, LevelsAreThoseWithAllLinks) {
+  EXPECT_TRUE(rc::check([] {
+    FairShareTables tables = random_tables();
+    for (int more = *rc::gen::inRange(0, 5); more > 0; --more) {
+      add_similar_link(tables);
+    }
+    std::vector<bool> changing(tables.capacity.size());
+    for (std::size_t l = 0; l < changing.size(); ++l) {
+      changing[l] = *rc::gen::inRange(0, 6) == 0;
+    }
+    FairShareTables fewer = without_needless_links(tables, changing);
+    RC_ASSERT(fewer.loads.size() <= tables.loads.size());
+    for (int i = 0; i < 4; ++i) {
+      for (std::size_t l = 0; l < changing.size(); ++l) {
+        if (changing[l] && *rc::gen::inRange(0, 2) == 0) {
+          tables.capacity[l] = random_capacity();
+          fewer.capacity[l] = tables.capacity[l];
+        }
+      }
+      std::vector<bool> present(flows(tables));
+      for (std::uint32_t f = 0; f < flows(tables); ++f) {
+        present[f] = *rc::gen::inRange(0, 3) > 0;
+      }
+      RC_ASSERT(filled(fewer, present) == filled(tables, present));
+    }
+  }));
+}
+
+// Four flows of a node's four cards (100 each) share a pool of 400 and then a spine of 300: a card
+// with one flow is that flow's bound, the pool fits all four bounds, and only the spine is left.
+TEST(NeedlessLinks, OneUserIsABoundAndAPoolThatFitsItsBoundsGoes) {
+  FairShareTables tables;
+  tables.capacity = {100, 100, 100, 100, 400, 300};
+  for (std::uint32_t f = 0; f < 4; ++f) {
+    tables.loads.insert(tables.loads.end(), {{f, 1}, {4, 1}, {5, 1}});
+    tables.first_load.push_back(3 * f + 3);
+    tables.bound.push_back(FairShare::kUnbounded);
+  }
+  const auto few = without_needless_links(tables, std::vector<bool>(6));
+  EXPECT_EQ(few.bound, (std::vector<Level>{100, 100, 100, 100}));
+  ASSERT_EQ(few.loads.size(), 4U);
+  for (const FlowLoad& use : few.loads) {
+    EXPECT_EQ(use.link, 5U);
+  }
+  std::vector<bool> spine_may_change(6);
+  spine_may_change[4] = true;  // the pool: it stays, whatever it is now
+  EXPECT_EQ(without_needless_links(tables, spine_may_change).loads.size(), 8U);
+}
+
+// Bounds 1 and 2 on a link of 3: floor(3 / 2) = 1 stops both at 1, so the link is not needless
+// although its bounds add up to no more than it has. With 5 = (1 + 1) + (2 + 1) it is.
+TEST(NeedlessLinks, UnequalBoundsNeedRoomToSpare) {
+  FairShareTables tables;
+  tables.capacity = {3};
+  tables.loads = {{0, 1}, {0, 1}};
+  tables.first_load = {0, 1, 2};
+  tables.bound = {1, 2};
+  EXPECT_EQ(without_needless_links(tables, {false}).loads.size(), 2U);
+  EXPECT_EQ(filled(tables, {true, true}), (std::vector<Level>{1, 1}));
+  tables.capacity = {5};
+  EXPECT_TRUE(without_needless_links(tables, {false}).loads.empty());
 }
 
 // `copies` equal flows, or one whose loads are `copies` times as large: folding rests on this.

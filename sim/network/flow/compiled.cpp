@@ -1,9 +1,11 @@
 #include "sim/network/flow/compiled.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/core/error.h"
 #include "sim/network/flow/digest.h"
+#include "sim/network/flow/needless_links.h"
 
 namespace headway::network {
 namespace {
@@ -194,7 +196,11 @@ FairShareTables fair_share_tables(const Problem& problem, const RateUnit& unit) 
     tables.bound.push_back(flow.bound.si() > 0 ? unit.rate(flow.bound) / flow.weight
                                                : FairShare::kUnbounded);
   }
-  return tables;
+  std::vector<bool> changing(problem.links.size(), false);
+  for (const LinkChange& change : problem.link_changes) {
+    changing[change.link] = true;
+  }
+  return without_needless_links(std::move(tables), changing);
 }
 
 }  // namespace headway::network

@@ -47,7 +47,8 @@ void check_problem(const Problem& problem, const CompiledPrograms& programs);
 /// The unit that suits all capacities and bounds.
 RateUnit rate_unit(const Problem& problem);
 
-/// The problem as the solver wants it; repeated uses of a link by one flow become one.
+/// The problem as the solver wants it: repeated uses of a link by one flow become one, and links
+/// that can never decide a rate have no users (needless_links.h).
 FairShareTables fair_share_tables(const Problem& problem, const RateUnit& unit);
 
 }  // namespace headway::network

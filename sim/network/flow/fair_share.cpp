@@ -10,13 +10,12 @@ FairShare::FairShare(FairShareTables tables)
       loads_(std::move(tables.loads)),
       bound_(std::move(tables.bound)),
       level_(first_load_.size() - 1, kAbsent),
-      private_level_(level_.size(), kShares),
-      owner_(links_.size(), kNoFlow),
+      contended_(level_.size(), 0),
       position_(loads_.size()),
       members_(loads_.size()),
       flow_stamp_(level_.size(), 0),
       in_fill_(level_.size(), 0),
-      froze_at_(links_.size(), kUnbounded) {
+      stop_(level_.size(), kUnbounded) {
   for (const FlowLoad& use : loads_) {
     ++links_[use.link].first;
   }
@@ -25,60 +24,51 @@ FairShare::FairShare(FairShareTables tables)
     links_[link].capacity = tables.capacity[link];
     next += std::exchange(links_[link].first, next);
   }
-  find_private_flows();
-}
-
-void FairShare::find_private_flows() {
-  const auto has_one_user = [&](const FlowLoad& use) {
-    const std::size_t end =
-        use.link + std::size_t{1} < links_.size() ? links_[use.link + 1].first : loads_.size();
-    return end - links_[use.link].first == 1;
-  };
-  for (std::uint32_t flow = 0; flow < level_.size(); ++flow) {
-    const auto uses = loads(flow);
-    if (std::all_of(uses.begin(), uses.end(), has_one_user)) {
-      for (const FlowLoad& use : uses) {
-        owner_[use.link] = flow;
-      }
-      private_level_[flow] = private_level(flow);
-    }
-  }
-}
-
-FairShare::Level FairShare::private_level(std::uint32_t flow) const {
-  Level level = bound_[flow];
-  for (const FlowLoad& use : loads(flow)) {
-    level = std::min(level, links_[use.link].capacity / use.load);
-  }
-  return level;
-}
-
-FairShare::Level FairShare::used(std::uint32_t link) const {
-  const std::uint32_t flow = owner_[link];
-  if (flow == kNoFlow || level_[flow] < 0) {
-    return links_[link].used;
-  }
-  const auto uses = loads(flow);
-  const auto here = std::find_if(uses.begin(), uses.end(),
-                                 [link](const FlowLoad& use) { return use.link == link; });
-  return level_[flow] * here->load;
-}
-
-std::span<const FlowLoad> FairShare::loads(std::uint32_t flow) const {
-  return {loads_.data() + first_load_[flow], loads_.data() + first_load_[flow + 1]};
 }
 
 std::span<const FairShare::Member> FairShare::members(const Link& link) const {
   return {members_.data() + link.first, link.active};
 }
 
-void FairShare::add(std::uint32_t flow) {
-  ++active_;
-  if (is_private(flow)) {
-    level_[flow] = private_level_[flow];
-    private_changed_.push_back(flow);
+bool FairShare::fits(const Link& link) const {
+  // One flow stops at its own bound; several at unequal ones leave room to spare only so.
+  return link.wanted + (link.active > 1 ? link.weight : 0) <= link.capacity;
+}
+
+void FairShare::swap_loads(std::uint32_t a, std::uint32_t b) {
+  std::swap(loads_[a], loads_[b]);
+  std::swap(position_[a], position_[b]);
+  members_[position_[a]].load_index = a;
+  members_[position_[b]].load_index = b;
+}
+
+/// Moves a load of an active flow to those on contended links.
+void FairShare::contend(std::uint32_t load) {
+  const std::uint32_t flow = members_[position_[load]].flow;
+  swap_loads(load, first_load_[flow] + contended_[flow]++);
+}
+
+/// Looks again whether the link is slack, after its flows or its capacity changed.
+void FairShare::update_slack(std::uint32_t index) {
+  Link& link = links_[index];
+  if (link.slack == fits(link)) {
     return;
   }
+  link.slack = !link.slack;
+  link.used = 0;  // `tight` stays: it tells the next solve whose bottleneck this was
+  for (std::uint32_t m = link.first; m < link.first + link.active; ++m) {
+    const auto [flow, load] = members_[m];
+    if (link.slack) {
+      swap_loads(load, first_load_[flow] + --contended_[flow]);
+    } else {
+      link.used += std::max<Level>(level_[flow], 0) * loads_[load].load;
+      contend(load);
+    }
+  }
+}
+
+void FairShare::add(std::uint32_t flow) {
+  ++active_;
   level_[flow] = kNew;
   added_.push_back(flow);
   for (std::uint32_t i = first_load_[flow]; i < first_load_[flow + 1]; ++i) {
@@ -86,84 +76,64 @@ void FairShare::add(std::uint32_t flow) {
     position_[i] = link.first + link.active++;
     members_[position_[i]] = {flow, i};
     link.weight += loads_[i].load;
+    link.wanted += static_cast<Int128>(bound_[flow]) * loads_[i].load;
+  }
+  // Loads that have been looked at stand before i, whatever moves.
+  for (std::uint32_t i = first_load_[flow]; i < first_load_[flow + 1]; ++i) {
+    if (!links_[loads_[i].link].slack) {
+      contend(i);
+    } else {
+      update_slack(loads_[i].link);
+    }
   }
 }
 
 void FairShare::remove(std::uint32_t flow) {
   const Level level = std::exchange(level_[flow], kAbsent);
-  bool shared = false;
   --active_;
-  if (is_private(flow)) {
-    return;
-  }
+  const std::uint32_t contended = std::exchange(contended_[flow], 0);
   for (std::uint32_t i = first_load_[flow]; i < first_load_[flow + 1]; ++i) {
     Link& link = links_[loads_[i].link];
-    link.used -= level * loads_[i].load;
     link.weight -= loads_[i].load;
+    link.wanted -= static_cast<Int128>(bound_[flow]) * loads_[i].load;
     const Member last = members_[link.first + --link.active];
     members_[position_[i]] = last;
     position_[last.load_index] = position_[i];
-    shared |= link.active > 0;
-  }
-  if (shared) {
-    removed_.emplace_back(flow, level);
+    if (i - first_load_[flow] < contended) {
+      link.used -= level * loads_[i].load;
+      if (link.active > 0) {
+        // Without a flow of level r, filling goes on as before up to r.
+        link_seeds_.push_back({level, kNoFlow, loads_[i].link});
+      }
+      update_slack(loads_[i].link);
+    }
   }
 }
 
 void FairShare::set_capacity(std::uint32_t index, std::int64_t capacity) {
   Link& link = links_[index];
-  if (link.weight > 0) {
+  const Level before = std::exchange(link.capacity, capacity);
+  const bool was_slack = link.slack;
+  update_slack(index);
+  if (link.weight > 0 && !(was_slack && link.slack)) {
     // Below this level the link froze nothing before and freezes nothing now.
-    const Level threshold = std::min(link.capacity, capacity) / link.weight;
-    link_seeds_.push_back({threshold, kNoFlow, index, true});
+    link_seeds_.push_back({std::min(before, capacity) / link.weight, kNoFlow, index, true});
   }
-  link.capacity = capacity;
-  const std::uint32_t flow = owner_[index];
-  if (flow != kNoFlow) {
-    private_level_[flow] = private_level(flow);
-    if (level_[flow] != kAbsent && level_[flow] != private_level_[flow]) {
-      level_[flow] = private_level_[flow];
-      private_changed_.push_back(flow);
-    }
-  }
-}
-
-/// A flow that shares no link needs no solve.
-bool FairShare::take_alone(std::uint32_t flow) {
-  Level level = bound_[flow];
-  for (const FlowLoad& use : loads(flow)) {
-    const Link& link = links_[use.link];
-    if (link.active != 1) {
-      return false;
-    }
-    level = std::min(level, use.load == 1 ? link.capacity : link.capacity / use.load);
-  }
-  level_[flow] = level;
-  for (const FlowLoad& use : loads(flow)) {
-    Link& link = links_[use.link];
-    link.used = level * use.load;
-    link.tight = link.capacity - link.used < use.load ? level : kAbsent;
-  }
-  changed_.push_back(flow);
-  return true;
 }
 
 void FairShare::collect_seeds() {
   seeds_.swap(link_seeds_);
   link_seeds_.clear();
-  // Without a flow of level r, filling goes on as before up to r.
-  for (const auto& [flow, level] : removed_) {
-    for (const FlowLoad& use : loads(flow)) {
-      if (links_[use.link].active > 0) {
-        seeds_.push_back({level, kNoFlow, use.link});
-      }
-    }
-  }
-  // With a new flow, no link of it can freeze below its equal share.
   for (const std::uint32_t flow : added_) {
-    if (level_[flow] != kNew || take_alone(flow)) {
+    if (level_[flow] != kNew) {
       continue;
     }
+    if (contended_[flow] == 0) {
+      level_[flow] = bound_[flow];
+      changed_.push_back(flow);
+      continue;
+    }
+    // With a new flow, no link of it can freeze below its equal share.
     Level threshold = kUnbounded;
     for (const FlowLoad& use : loads(flow)) {
       const Link& link = links_[use.link];
@@ -171,7 +141,6 @@ void FairShare::collect_seeds() {
     }
     seeds_.push_back({threshold, flow, 0});
   }
-  removed_.clear();
   added_.clear();
 }
 
@@ -194,13 +163,7 @@ bool FairShare::include(std::uint32_t flow) {
 
 std::span<const std::uint32_t> FairShare::solve() {
   changed_.clear();
-  for (const std::uint32_t flow : private_changed_) {
-    if (level_[flow] != kAbsent) {  // it may have left since
-      changed_.push_back(flow);
-    }
-  }
-  private_changed_.clear();
-  if (added_.empty() && removed_.empty() && link_seeds_.empty()) {
+  if (added_.empty() && link_seeds_.empty()) {
     return changed_;
   }
   collect_seeds();
@@ -226,10 +189,8 @@ void FairShare::report_changes() {
 bool FairShare::agrees_with_full_solve() {
   new_region();
   for (std::uint32_t flow = 0; flow < level_.size(); ++flow) {
-    if (level_[flow] != kAbsent && !is_private(flow)) {
+    if (level_[flow] != kAbsent) {
       include(flow);
-    } else if (level_[flow] != kAbsent && level_[flow] != private_level(flow)) {
-      return false;
     }
   }
   fill();

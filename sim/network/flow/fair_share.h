@@ -6,12 +6,18 @@
 // and all links at the lowest level freeze together. A flow's rate is level x weight; a private
 // bound is a link of its own. The levels are a function of the active flows alone: `solve` gives
 // the same integers whatever the order of additions and removals, and whatever was solved again.
+//
+// A link on which the bounds of its active flows fit decides nothing (rule 2 of needless_links.h)
+// and is *slack*: no solve looks at it. The loads of each flow begin with those on links that are
+// not, so a collective over hundreds of links costs what it contends for, not what it crosses.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
+
+#include "sim/network/flow/integer.h"
 
 namespace headway::network {
 
@@ -49,8 +55,6 @@ class FairShare {
   [[nodiscard]] bool agrees_with_full_solve();
 
   [[nodiscard]] Level level(std::uint32_t flow) const { return level_[flow]; }
-  [[nodiscard]] Level capacity(std::uint32_t link) const { return links_[link].capacity; }
-  [[nodiscard]] Level used(std::uint32_t link) const;
   [[nodiscard]] std::size_t flows() const { return level_.size(); }
   [[nodiscard]] std::size_t active() const { return active_; }
   [[nodiscard]] bool takes_part(std::uint32_t flow) const { return level_[flow] != kAbsent; }
@@ -63,37 +67,43 @@ class FairShare {
 
   struct Link {
     Level capacity = 0;
-    Level used = 0;             ///< sum of level x load of its solved flows
-    std::int64_t weight = 0;    ///< sum of the loads of its active flows
-    std::int64_t unfrozen = 0;  ///< during a fill: sum of the loads not yet frozen
+    Level used = 0;               ///< sum of level x load of its solved flows; not kept while slack
+    Int128 wanted = 0;            ///< sum of bound x load of its active flows
+    std::int64_t weight = 0;      ///< sum of the loads of its active flows
+    std::int64_t unfrozen = 0;    ///< during a fill: sum of the loads not yet frozen
+    Level froze_at = kUnbounded;  ///< when it ran full in its last fill
     Level tight = kAbsent;    ///< level of the flows it is the bottleneck of; kAbsent: it has room
     std::uint32_t first = 0;  ///< its slice of members_
     std::uint32_t active = 0;
     std::uint32_t stamp = 0;       ///< last region that visited it
     std::uint32_t fill_stamp = 0;  ///< last fill that visited it
+    std::uint32_t last_flow = 0;   ///< of the region, during a fill
+    bool shared = false;           ///< several flows of the region use it, during a fill
+    bool slack = true;             ///< the bounds of its active flows fit
   };
   struct Member {
     std::uint32_t flow;
     std::uint32_t load_index;
   };
-  /// The only flow that ever uses a link, if that flow has no other kind of links: it needs no
-  /// solve and leaves no trace on them.
-  static constexpr Level kShares = -1;
   struct Seed {
     Level threshold;
     std::uint32_t flow;  ///< kNoFlow: the link
     std::uint32_t link;
     bool whole_link = false;  ///< its capacity changed: all its flows are concerned
   };
+  /// What freezes flows at a level no lower than this: a link, or what one flow meets by itself.
   struct HeapEntry {
     Level level;
-    std::uint32_t link;
+    std::uint32_t index;
+    bool flow;
   };
   static constexpr std::uint32_t kNoFlow = 0xffffffffU;
 
-  [[nodiscard]] std::span<const FlowLoad> loads(std::uint32_t flow) const;
+  /// The flow's loads on links that are not slack.
+  [[nodiscard]] std::span<const FlowLoad> loads(std::uint32_t flow) const {
+    return {loads_.data() + first_load_[flow], contended_[flow]};
+  }
   [[nodiscard]] std::span<const Member> members(const Link& link) const;
-  bool take_alone(std::uint32_t flow);
   void collect_seeds();
   void new_region();
   bool include(std::uint32_t flow);
@@ -101,11 +111,11 @@ class FairShare {
     return flow_stamp_[flow] == region_stamp_;
   }
   void report_changes();
-  void find_private_flows();
-  [[nodiscard]] Level private_level(std::uint32_t flow) const;
-  [[nodiscard]] bool is_private(std::uint32_t flow) const {
-    return private_level_[flow] != kShares;
-  }
+
+  [[nodiscard]] bool fits(const Link& link) const;
+  void update_slack(std::uint32_t link);
+  void contend(std::uint32_t load);
+  void swap_loads(std::uint32_t a, std::uint32_t b);
 
   // fair_share_region.cpp: which flows to solve again
   void solve_by_level_cut();
@@ -115,13 +125,16 @@ class FairShare {
   void begin_tight();
   bool grow_region();
   void examine(std::uint32_t link);
+  void suspect(const Link& link, Level was);
   [[nodiscard]] bool has_bottleneck(std::uint32_t flow) const;
   void restore_region();
 
   // fair_share_fill.cpp: progressive filling of the region
   void fill();
   void begin_fill();
+  void make_heap();
   Level lowest_level();
+  [[nodiscard]] bool is_over(const HeapEntry& entry) const;
   void freeze(std::uint32_t flow, Level level);
   void freeze_batch(Level level);
   [[nodiscard]] Level fill_level(const Link& link) const;
@@ -131,16 +144,13 @@ class FairShare {
   std::vector<std::uint32_t> first_load_;
   std::vector<FlowLoad> loads_;
   std::vector<Level> bound_;
-  std::vector<Level> level_;          // kAbsent, kNew or the solved level
-  std::vector<Level> private_level_;  // per flow that never shares a link: its level; else kShares
-  std::vector<std::uint32_t> owner_;  // per link: the private flow that uses it; else kNoFlow
-  std::vector<std::uint32_t> position_;  // per load: where its member stands in members_
-  std::vector<Member> members_;          // per link: a slice whose first `active` entries are valid
+  std::vector<Level> level_;              // kAbsent, kNew or the solved level
+  std::vector<std::uint32_t> contended_;  // per flow: how many of its first loads are not slack
+  std::vector<std::uint32_t> position_;   // per load: where its member stands in members_
+  std::vector<Member> members_;  // per link: a slice whose first `active` entries are valid
   std::size_t active_ = 0;
 
   std::vector<std::uint32_t> added_;
-  std::vector<std::uint32_t> private_changed_;  // since the last solve
-  std::vector<std::pair<std::uint32_t, Level>> removed_;
   std::vector<Seed> link_seeds_, seeds_;
   std::vector<std::uint32_t> region_, changed_;
   std::vector<Level> old_level_;  // of region_, before this solve
@@ -148,11 +158,10 @@ class FairShare {
   std::uint32_t region_stamp_ = 0;
   std::vector<std::uint32_t> link_queue_, suspects_;
 
-  std::vector<std::uint32_t> fill_links_, bounded_, batch_;
+  std::vector<std::uint32_t> fill_links_, batch_, flow_batch_;
   std::vector<std::uint32_t> in_fill_;  // per flow: stamp of the fill in which it is not yet frozen
-  std::vector<Level> froze_at_;         // per link: when it ran full in its last fill
+  std::vector<Level> stop_;  // per flow: its bound, or a link that only it fills, during a fill
   std::vector<HeapEntry> heap_;
-  std::size_t next_bounded_ = 0;
   std::size_t unfrozen_flows_ = 0;  ///< of the region, during a fill
   std::uint32_t fill_stamp_ = 0;
   std::uint64_t flow_solves_ = 0;

@@ -14,52 +14,73 @@ void FairShare::begin_fill() {
   flow_solves_ += region_.size();
   unfrozen_flows_ = region_.size();
   fill_links_.clear();
-  bounded_.clear();
-  next_bounded_ = 0;
   ++fill_stamp_;
   for (const std::uint32_t flow : region_) {
     const Level old = level_[flow];
     in_fill_[flow] = fill_stamp_;
-    if (bound_[flow] != kUnbounded) {
-      bounded_.push_back(flow);
-    }
+    stop_[flow] = bound_[flow];
     for (const FlowLoad& use : loads(flow)) {
       Link& link = links_[use.link];
       if (link.fill_stamp != fill_stamp_) {
         link.fill_stamp = fill_stamp_;
         link.unfrozen = 0;
-        froze_at_[use.link] = kUnbounded;
+        link.froze_at = kUnbounded;
         fill_links_.push_back(use.link);
       }
       link.used -= old > 0 ? old * use.load : 0;
+      link.shared = link.unfrozen > 0;
       link.unfrozen += use.load;
+      link.last_flow = flow;
     }
   }
-  std::sort(bounded_.begin(), bounded_.end(),
-            [this](std::uint32_t a, std::uint32_t b) { return bound_[a] < bound_[b]; });
+  make_heap();
+}
+
+/// A link that one flow of the region uses stops it at a level that nothing can move.
+void FairShare::make_heap() {
+  heap_.clear();
+  for (const std::uint32_t index : fill_links_) {
+    Link& link = links_[index];
+    const Level level = fill_level(link);
+    if (link.shared) {
+      heap_.push_back({level, index, false});
+    } else {
+      link.froze_at = level;  // taken back if the flow stops before
+      stop_[link.last_flow] = std::min(stop_[link.last_flow], level);
+    }
+  }
+  for (const std::uint32_t flow : region_) {
+    if (stop_[flow] != kUnbounded) {
+      heap_.push_back({stop_[flow], flow, true});
+    }
+  }
+  std::make_heap(heap_.begin(), heap_.end(), kLater);
 }
 
 FairShare::Level FairShare::fill_level(const Link& link) const {
   return (link.capacity - link.used) / link.unfrozen;
 }
 
-/// The level at which the next links or bounds freeze their flows; the links are left in batch_.
+/// Whether all flows that the entry could freeze are frozen.
+bool FairShare::is_over(const HeapEntry& entry) const {
+  return entry.flow ? in_fill_[entry.index] != fill_stamp_ : links_[entry.index].unfrozen == 0;
+}
+
+/// The level at which the next links freeze their flows, or flows stop, which are left in batch_
+/// and flow_batch_.
 FairShare::Level FairShare::lowest_level() {
-  while (next_bounded_ < bounded_.size() && in_fill_[bounded_[next_bounded_]] != fill_stamp_) {
-    ++next_bounded_;
-  }
-  Level lowest = next_bounded_ < bounded_.size() ? bound_[bounded_[next_bounded_]] : kUnbounded;
+  Level lowest = kUnbounded;
   batch_.clear();
+  flow_batch_.clear();
   // Levels only grow while others freeze, so an entry is a lower bound of its link's level.
   while (!heap_.empty() && heap_.front().level <= lowest) {
     std::pop_heap(heap_.begin(), heap_.end(), kLater);
-    HeapEntry entry = heap_.back();
-    const Link& link = links_[entry.link];
-    if (link.unfrozen == 0) {
+    const HeapEntry entry = heap_.back();
+    if (is_over(entry)) {
       heap_.pop_back();
       continue;
     }
-    const Level current = fill_level(link);
+    const Level current = entry.flow ? entry.level : fill_level(links_[entry.index]);
     if (current > entry.level) {
       heap_.back().level = current;
       std::push_heap(heap_.begin(), heap_.end(), kLater);
@@ -67,7 +88,7 @@ FairShare::Level FairShare::lowest_level() {
     }
     heap_.pop_back();
     lowest = current;
-    batch_.push_back(entry.link);
+    (entry.flow ? flow_batch_ : batch_).push_back(entry.index);
   }
   return lowest;
 }
@@ -80,22 +101,22 @@ void FairShare::freeze(std::uint32_t flow, Level level) {
     Link& link = links_[use.link];
     link.used += level * use.load;
     link.unfrozen -= use.load;
+    link.froze_at = link.froze_at > level ? kUnbounded : link.froze_at;
   }
 }
 
 void FairShare::freeze_batch(Level level) {
   for (const std::uint32_t index : batch_) {
-    froze_at_[index] = level;
+    links_[index].froze_at = level;
     for (const Member& member : members(links_[index])) {
       if (in_fill_[member.flow] == fill_stamp_) {
         freeze(member.flow, level);
       }
     }
   }
-  for (; next_bounded_ < bounded_.size() && bound_[bounded_[next_bounded_]] == level;
-       ++next_bounded_) {
-    if (in_fill_[bounded_[next_bounded_]] == fill_stamp_) {
-      freeze(bounded_[next_bounded_], level);
+  for (const std::uint32_t flow : flow_batch_) {
+    if (in_fill_[flow] == fill_stamp_) {
+      freeze(flow, level);
     }
   }
 }
@@ -118,17 +139,8 @@ std::pair<FairShare::Level, std::int64_t> FairShare::refresh_tight(Link& link) c
 /// Progressive filling of region_, all other flows staying as they are.
 void FairShare::fill() {
   begin_fill();
-  heap_.clear();
-  for (const std::uint32_t link : fill_links_) {
-    heap_.push_back({fill_level(links_[link]), link});
-  }
-  std::make_heap(heap_.begin(), heap_.end(), kLater);
   while (unfrozen_flows_ > 0) {  // most links never run full: they stay in the heap
-    const Level level = lowest_level();
-    if (batch_.empty() && level == kUnbounded) {
-      break;
-    }
-    freeze_batch(level);
+    freeze_batch(lowest_level());
   }
 }
 

@@ -11,6 +11,7 @@
 // a change. (2) fails only where two levels of a link are within its total load of each other, a
 // few units of rate.
 #include <algorithm>
+#include <utility>
 
 #include "sim/network/flow/fair_share.h"
 #include "sim/network/flow/integer.h"
@@ -136,14 +137,27 @@ bool FairShare::grow_region() {
   return region_.size() > before;
 }
 
+/// Suspects the flows that had their bottleneck here, when it was tight at this level.
+void FairShare::suspect(const Link& link, Level was) {
+  for (const Member& member : members(link)) {
+    if (level_[member.flow] == was) {
+      suspects_.push_back(member.flow);
+    }
+  }
+}
+
 /// Brings the link's `tight` up to date, includes members that break a rule here, and suspects
 /// those that had their bottleneck here.
 void FairShare::examine(std::uint32_t index) {
   Link& link = links_[index];
+  if (link.slack) {
+    suspect(link, std::exchange(link.tight, kAbsent));
+    return;
+  }
   const Level was = link.tight;
   const auto [highest, weight] = refresh_tight(link);
   const Level left = link.capacity - link.used;
-  const Level ceiling = link.fill_stamp == fill_stamp_ ? froze_at_[index] : kUnbounded;
+  const Level ceiling = link.fill_stamp == fill_stamp_ ? link.froze_at : kUnbounded;
   for (const Member& member : members(link)) {
     if (included(member.flow)) {
       continue;

@@ -46,7 +46,6 @@ FairShare solved(const Tables& tables) {
 TEST(MaxMinSolver, SharesABottleneckEqually) {
   FairShare solver = solved(Tables({90}).flow({{0, 1}}).flow({{0, 1}}).flow({{0, 1}}));
   EXPECT_THAT(levels(solver), ElementsAre(30, 30, 30));
-  EXPECT_EQ(solver.used(0), 90);
 }
 
 // Links 100 and 60; flow 0 on both, flow 1 on the first, flow 2 on the second:
@@ -60,7 +59,6 @@ TEST(MaxMinSolver, GivesWhatABottleneckLeavesToTheOthers) {
 TEST(MaxMinSolver, CountsLoads) {
   FairShare solver = solved(Tables({90}).flow({{0, 2}}).flow({{0, 1}}));
   EXPECT_THAT(levels(solver), ElementsAre(30, 30));
-  EXPECT_EQ(solver.used(0), 90);
 }
 
 TEST(MaxMinSolver, HoldsAFlowAtItsBoundAndSharesTheRest) {
@@ -107,14 +105,16 @@ TEST(MaxMinSolver, ReportsOnlyTheFlowsWhoseLevelChanged) {
   EXPECT_EQ(solver.level(1), 45);
 }
 
-// Links 90 and 40 that only flow 0 uses, the second twice: min(90, 40 / 2) = 20, without a solve.
-TEST(MaxMinSolver, KeepsPrivateLinksApartFromSharedOnes) {
-  FairShare solver =
-      solved(Tables({90, 40, 60}).flow({{0, 1}, {1, 2}}).flow({{2, 1}}).flow({{2, 1}}).flow({}, 7));
-  EXPECT_THAT(levels(solver), ElementsAre(20, 30, 30, 7));
-  EXPECT_EQ(solver.used(0), 20);
-  EXPECT_EQ(solver.used(1), 40);
-  EXPECT_EQ(solver.flow_solves(), 2U);
+// Flow 0 alone on links 90 and 40, the second twice: min(90, 40 / 2) = 20; with bounds that its
+// links fit nothing is solved.
+TEST(MaxMinSolver, SolvesNothingWhereTheBoundsFit) {
+  FairShare solver = solved(Tables({90, 40, 60})
+                                .flow({{0, 1}, {1, 2}}, 20)
+                                .flow({{2, 1}}, 10)
+                                .flow({{2, 1}}, 48)
+                                .flow({}, 7));
+  EXPECT_THAT(levels(solver), ElementsAre(20, 10, 48, 7));
+  EXPECT_EQ(solver.flow_solves(), 0U);
   solver.set_capacity(0, 5);
   EXPECT_THAT(solver.solve(), ElementsAre(0U));
   EXPECT_EQ(solver.level(0), 5);
@@ -122,10 +122,25 @@ TEST(MaxMinSolver, KeepsPrivateLinksApartFromSharedOnes) {
   solver.set_capacity(0, 0);
   solver.remove(0);  // in the same tick: nothing is reported of it
   EXPECT_THAT(solver.solve(), ::testing::IsEmpty());
-  EXPECT_EQ(solver.used(0), 0);
   solver.add(0);
   EXPECT_THAT(solver.solve(), ElementsAre(0U));
   EXPECT_EQ(solver.level(0), 0);
+  solver.set_capacity(0, 90);
+  EXPECT_THAT(solver.solve(), ElementsAre(0U));
+  EXPECT_EQ(solver.level(0), 20);
+}
+
+// A link of 60 with bounds 40 and 40 shares 30 and 30; without the second flow it is slack again
+// and the first stands at its bound, for which nothing but the link was in the way.
+TEST(MaxMinSolver, GivesAFlowItsBoundWhenItsLinkBecomesSlack) {
+  FairShare solver = solved(Tables({60}).flow({{0, 1}}, 40).flow({{0, 1}}, 40));
+  EXPECT_THAT(levels(solver), ElementsAre(30, 30));
+  solver.remove(1);
+  EXPECT_THAT(solver.solve(), ElementsAre(0U));
+  EXPECT_EQ(solver.level(0), 40);
+  solver.add(1);
+  EXPECT_THAT(solver.solve(), UnorderedElementsAre(0U, 1U));
+  EXPECT_THAT(levels(solver), ElementsAre(30, 30));
 }
 
 TEST(MaxMinSolver, FollowsALinkThatLosesAndRegainsCapacity) {
