@@ -108,10 +108,9 @@ def cases(quick: bool = False) -> list[Case]:
 # profile.
 FRAMEWORK = {
     "name": "plain PyTorch",
-    "fused_attention": True,
     "attention_kernels": "flash2",
-    "fused_cross_entropy": False,
-    "fused_elementwise": False,
+    "loss": "separate",
+    "elementwise": "eager",
     "gradient_bytes": 4,
     "step_overhead": "0 s",
 }

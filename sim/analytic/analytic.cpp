@@ -101,7 +101,8 @@ class AnalyticTier::Evaluator {
     // Experts are spread over data-parallel ranks; nothing else of a pass depends on how many there
     // are.
     const int data = layout.expert * layout.expert_tensor > 1 ? data_parallel : 1;
-    const auto [place, fresh] = ranks_.try_emplace({rank_key(layout, splits), data});
+    const auto [place, fresh] =
+        ranks_.try_emplace({rank_key(scenario_.training.framework, layout, splits), data});
     if (fresh) {
       place->second = rank_costs(scenario_, layout, data, splits, timer_);
     }

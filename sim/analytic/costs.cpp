@@ -323,7 +323,9 @@ StepEnd read_end(const TimedBlock& block) {
 
 }  // namespace
 
-ParallelismSpec rank_key(const ParallelismSpec& layout, bool splits) {
+ParallelismSpec rank_key(const workload::FrameworkSpec& framework,
+                         const ParallelismSpec& layout,
+                         bool splits) {
   ParallelismSpec key = layout;
   key.pipeline = 2;
   key.virtual_stages = 1;
@@ -332,7 +334,7 @@ ParallelismSpec rank_key(const ParallelismSpec& layout, bool splits) {
   key.chunk_layers.clear();
   key.data = {};
   // Of sharding a pass notices only whether its weight gradients are added to or written.
-  const bool sharded = workload::shards_gradients(layout.sharding);
+  const bool sharded = workload::reduces_every_micro_batch(framework, layout);
   key.sharding = sharded ? workload::Sharding::zero2 : workload::Sharding::zero0;
   key.shard_group_size = 0;
   key.reshard = true;
@@ -371,7 +373,7 @@ RankCosts rank_costs(const Scenario& s,
                      bool splits,
                      BlockTimer& timer) {
   constexpr int kMicroBatches = 3, kMiddle = 1;  // the middle one has nothing special about it
-  ParallelismSpec key = rank_key(layout, splits);
+  ParallelismSpec key = rank_key(s.training.framework, layout, splits);
   key.offload = workload::Offload::none;  // the pass adds the copies
   key.offload_layers = {};
   const bool one_stage = s.model.layers < 2;

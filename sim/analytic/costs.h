@@ -87,7 +87,9 @@ StepEnds step_ends(const training::Scenario& scenario,
 
 /// The specs that the three above depend on: what does not matter is set to a fixed value, so that
 /// they are keys.
-workload::ParallelismSpec rank_key(const workload::ParallelismSpec& layout, bool splits);
+workload::ParallelismSpec rank_key(const workload::FrameworkSpec& framework,
+                                   const workload::ParallelismSpec& layout,
+                                   bool splits);
 workload::ParallelismSpec data_key(const workload::ParallelismSpec& layout);
 workload::ParallelismSpec end_key(const workload::ParallelismSpec& layout);
 

@@ -152,11 +152,12 @@ SustainedShares shares_of_slowest(SustainedShares shares, std::int64_t gpus) {
   return shares;
 }
 
-double power_share(const GpuSpec& gpu, const SustainedShares& shares) {
+double power_share(const GpuSpec& gpu, const SustainedShares& shares, double demand) {
   if (shares.power <= gpu.idle_power || gpu.power <= gpu.idle_power) {
     return 1;
   }
-  return std::sqrt((gpu.power - gpu.idle_power) / (shares.power - gpu.idle_power));
+  const double limit = (gpu.power - gpu.idle_power) / (shares.power - gpu.idle_power);
+  return limit < 1 ? std::min(1.0, std::sqrt(limit / demand)) : std::sqrt(limit);
 }
 
 core::Watts mean_power(const GpuSpec& gpu, double busy_share) {

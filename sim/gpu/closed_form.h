@@ -58,7 +58,10 @@ SustainedShares shares_of_slowest(SustainedShares shares, std::int64_t gpus);
 /// Heavy kernels run at the clock that the limit leaves: dynamic power is f V^2, and V falls with
 /// f, so f follows a root of the power between the square and the cube root. Source: square root,
 /// from B200 to GB200 to GB300 (1.0, 1.2, 1.4 kW) tuned runs gain 10 to 15 % and 10 %.
-double power_share(const GpuSpec& gpu, const SustainedShares& shares);
+/// A lower limit leaves a kernel alone whose dynamic power at full clock is below it:
+///     min(1, sqrt((power - idle) / (demand (shares.power - idle))))
+/// @param demand  dynamic power of the kernel / that of large products, taken as that of the rates
+double power_share(const GpuSpec& gpu, const SustainedShares& shares, double demand = 1);
 
 /// Mean power of a GPU that is busy a share of the time: idle + (limit - idle) x busy share.
 core::Watts mean_power(const GpuSpec& gpu, double busy_share);

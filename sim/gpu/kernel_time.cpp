@@ -84,8 +84,8 @@ Seconds gemm_time(const GpuSpec& gpu, const SustainedShares& shares, const Kerne
 
 Seconds attention_time(const GpuSpec& gpu, const SustainedShares& shares, const Kernel& kernel) {
   const bool forward = kernel.kind == core::KernelKind::attention_forward;
-  double share =
-      (forward ? shares.attention_forward : shares.attention_backward) * power_share(gpu, shares);
+  double share = forward ? shares.attention_forward : shares.attention_backward;
+  share *= power_share(gpu, shares, share / shares.gemm_16bit);
   const auto measured =
       kernel.causal ? attention_table_share(gpu, kernel.sequence, kernel.query_heads * kernel.batch,
                                             kernel.head_dim)

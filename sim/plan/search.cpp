@@ -87,7 +87,8 @@ void drop_what_is_too_large(bool fold,
 /// gradients travel with every micro-batch. Source: overestimates over random layouts of dense
 /// models and mixtures, rounded up (tests/analytic/analytic_test.cpp, tests/plan/search_test.cpp).
 double tier_error(const training::Scenario& s) {
-  const bool every_micro_batch = workload::shards_gradients(s.parallelism.sharding);
+  const bool every_micro_batch =
+      workload::reduces_every_micro_batch(s.training.framework, s.parallelism);
   if (s.model.moe) {
     return every_micro_batch ? 0.35 : 0.1;
   }

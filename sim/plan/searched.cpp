@@ -49,10 +49,11 @@ class FieldTexts {
 std::string recompute_words(const ParallelismSpec& layout) {
   std::vector<std::string> words;
   for (const ParallelismSpec& level : recompute_levels(layout)) {
-    words.push_back(value_text(level.recompute) +
-                    (level.recompute_period > 1
-                         ? fmt::format(" every {} layers", level.recompute_period)
-                         : ""));
+    words.push_back(
+        value_text(level.recompute) +
+        (level.recompute_period > 1
+             ? fmt::format(" {} of every {} layers", level.recompute_layers, level.recompute_period)
+             : ""));
   }
   return fmt::format("{}: the least that fits", fmt::join(words, ", "));
 }
@@ -96,6 +97,7 @@ std::vector<ParallelismSpec> recompute_levels(const ParallelismSpec& layout) {
     ParallelismSpec p = layout;
     p.recompute = level;
     p.recompute_period = period;
+    p.recompute_layers = period > 1 ? layout.recompute_layers : 1;
     if (layout.recompute != level || level != Recompute::selective) {
       p.recompute_parts.clear();
     }

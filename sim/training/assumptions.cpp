@@ -73,9 +73,7 @@ void add_attention(const Scenario& s,
                    const gpu::SustainedShares& shares,
                    const std::string& from,
                    std::vector<Assumption>& list) {
-  const bool flash2 = shares.attention_flash2 > 0 &&
-                      s.training.framework.attention_kernels == workload::AttentionKernels::flash2;
-  if (flash2) {
+  if (runs_flash2(s)) {
     list.push_back(
         {"gpu.sustained.attention_flash2", fmt::format("{:g}", shares.attention_forward), from});
   } else {
@@ -114,7 +112,9 @@ void add_software(const CheckedScenario& checked, std::vector<Assumption>& list)
   const auto& f = checked.scenario().training.framework;
   const std::string from = "framework profile '" + f.name + "'";
   const auto& training = checked.scenario().training;
-  list.push_back({"training.framework.fused_attention", yes_no(workload::fuses_attention(training)),
+  const auto kernels = workload::fuses_attention(training) ? f.attention_kernels
+                                                           : workload::AttentionKernels::unfused;
+  list.push_back({"training.framework.attention_kernels", std::string(core::to_word(kernels)),
                   workload::full_precision(training.precision)
                       ? fmt::format("precision {}: flash kernels take operands of 16 bits or less",
                                     core::to_word(training.precision))

@@ -1,6 +1,7 @@
 // The layout of a published run.
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <fmt/format.h>
 
 #include "sim/core/checked.h"
@@ -119,6 +120,9 @@ std::vector<RecomputePart> parts_in_words(const std::string& detail) {
       {"moe_act", RecomputePart::activation},
       {"mlp", RecomputePart::mlp},
       {"moe", RecomputePart::experts}};
+  if (contains(detail, "per-operator")) {
+    return {RecomputePart::operators};
+  }
   std::vector<RecomputePart> parts;
   const auto modules = detail.find("modules");
   const std::string words = modules == std::string::npos ? detail : detail.substr(modules + 8);
@@ -140,6 +144,22 @@ std::vector<RecomputePart> parts_in_words(const std::string& detail) {
   }
   add();
   return parts;
+}
+
+/// "about 47% of the blocks": 47; "every 2nd layer recomputed whole": 50; 0: no such words.
+int percent_of_blocks(const std::string& detail) {
+  const auto sign = detail.find("% of the blocks");
+  if (sign != std::string::npos) {
+    const auto first = detail.find_last_not_of("0123456789", sign - 1) + 1;
+    return sign > first ? std::stoi(detail.substr(first, std::min<std::size_t>(sign - first, 3)))
+                        : 0;
+  }
+  const auto every = detail.find("every ");
+  if (every != std::string::npos && contains(detail, "whole")) {
+    const int n = std::atoi(detail.c_str() + every + 6);
+    return n > 0 ? 100 / n : 0;
+  }
+  return 0;
 }
 
 /// Recomputation in a table's words. "Block" and "partial" are of a number of layers that is not
@@ -177,6 +197,11 @@ void set_recompute(const RunRow& row,
   if (p.recompute == Recompute::selective && contains(detail, "SAVE_DOT_ONLY")) {
     p.recompute =
         Recompute::none;  // element-wise operations only: the profile's recompute_elementwise
+  }
+  if (const int percent = percent_of_blocks(detail); percent > 0 && percent < 100) {
+    p.recompute = Recompute::full;
+    p.recompute_period = 100;
+    p.recompute_layers = percent;
   }
   if (p.recompute == Recompute::selective) {
     p.recompute_parts = parts_in_words(detail);

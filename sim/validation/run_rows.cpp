@@ -91,7 +91,7 @@ training::Scenario row_without_layout(const RunRow& row,
   s.training.framework = profile(catalogue, framework_entry(row, rack, assumed));
   apply_flags(row, s.training.framework);
   if (scores_in_memory(row, s.model, s.cluster.node.gpu.architecture)) {
-    s.training.framework.fused_attention = false;
+    s.training.framework.attention_kernels = workload::AttentionKernels::unfused;
   }
   if (!row.precision.empty()) {
     s.training.precision = precision_of(row.precision);

@@ -1,5 +1,7 @@
 #include "sim/validation/run_software.h"
 
+#include <optional>
+
 namespace headway::validation {
 
 namespace {
@@ -33,11 +35,16 @@ std::string unfused_megatron(const RunRow& row) {
   return deepspeed ? "megatron-deepspeed-2022" : "megatron-lm-2021";
 }
 
-/// FSDP of 2023, or FSDP2 with compiled kernels.
+/// FSDP2, or FSDP of either generation of code: models of GPT's kind (no gate) came with attention
+/// in Triton, as llm-foundry's; Llama's with scaled_dot_product_attention.
 std::string pytorch(const RunRow& row, const std::string& words) {
   const bool second = contains(words, "titan") || contains(words, "fsdp2") ||
-                      row.torch_compile.has_value() || row.async_tp.has_value();
-  return second ? "torchtitan" : "pytorch-fsdp";
+                      contains(lower(row.sharding), "fsdp2") || row.async_tp.has_value();
+  if (second) {
+    return year_of(row) <= 2024 ? "torchtitan-2024" : "torchtitan";
+  }
+  const bool older = !row.gated_mlp.value_or(true) && !row.torch_compile.has_value();
+  return older || contains(words, "foundry") ? "llm-foundry" : "pytorch-fsdp";
 }
 
 /// Megatron-Core and what is built on it, by year, benchmark and, for mixtures, release.
@@ -129,6 +136,15 @@ bool whole_iteration_recorded(const std::string& flag) {
          flag.starts_with("local:full_iteration");
 }
 
+/// torchao's recipes.
+std::optional<workload::Scaling> scaling_in_words(const std::string& words) {
+  using workload::Scaling;
+  return contains(words, "rowwise")        ? std::optional(Scaling::row)
+         : contains(words, "mxfp8_cublas") ? std::optional(Scaling::block)
+         : contains(words, "tensorwise")   ? std::optional(Scaling::tensor)
+                                           : std::nullopt;
+}
+
 /// Number of a release, "25.05.04" of "v25.05.04".
 std::string release_number(const RunRow& row) {
   const std::string& release = row.release;
@@ -147,8 +163,12 @@ void apply_flags(const RunRow& row, workload::FrameworkSpec& framework) {
     framework.tensor_overlap = flag.value_or(framework.tensor_overlap);
   }
   if (row.torch_compile.has_value()) {
-    framework.fused_elementwise = row.torch_compile.value_or(false);
+    const bool compiled = row.torch_compile.value_or(false);
+    framework.elementwise =
+        compiled ? workload::Elementwise::compiled : workload::Elementwise::eager;
+    framework.loss = compiled ? framework.loss : workload::Loss::separate;
   }
+  framework.scaling = scaling_in_words(lower(row.precision_detail)).value_or(framework.scaling);
   if (row.moe_a2a_overlap.has_value()) {
     framework.expert_overlap = row.moe_a2a_overlap.value_or(false);
   }

@@ -11,11 +11,37 @@
 
 namespace headway::workload {
 
-/// Generation of the attention kernels a software stack calls.
-enum class AttentionKernels { newest, flash2 };
+/// The attention kernels a software stack calls.
+enum class AttentionKernels { newest, unfused, flash2, flash3, cudnn, sdpa };
 constexpr auto enum_words(AttentionKernels) {
-  using E = core::EnumWord<AttentionKernels>;
-  return std::array{E{AttentionKernels::newest, "newest"}, E{AttentionKernels::flash2, "flash2"}};
+  using K = AttentionKernels;
+  using E = core::EnumWord<K>;
+  return std::array{E{K::newest, "newest"}, E{K::unfused, "unfused"}, E{K::flash2, "flash2"},
+                    E{K::flash3, "flash3"}, E{K::cudnn, "cudnn"},     E{K::sdpa, "sdpa"}};
+}
+
+/// Who writes the kernels between the matrix products.
+enum class Elementwise { fused, compiled, eager };
+constexpr auto enum_words(Elementwise) {
+  using E = core::EnumWord<Elementwise>;
+  return std::array{E{Elementwise::fused, "fused"}, E{Elementwise::compiled, "compiled"},
+                    E{Elementwise::eager, "eager"}};
+}
+
+/// How cross entropy reads the logits.
+enum class Loss { fused, in_place, separate };
+constexpr auto enum_words(Loss) {
+  using E = core::EnumWord<Loss>;
+  return std::array{E{Loss::fused, "fused"}, E{Loss::in_place, "in-place"},
+                    E{Loss::separate, "separate"}};
+}
+
+/// Where the scales of 8-bit operands come from.
+enum class Scaling { delayed, tensor, row, block };
+constexpr auto enum_words(Scaling) {
+  using E = core::EnumWord<Scaling>;
+  return std::array{E{Scaling::delayed, "delayed"}, E{Scaling::tensor, "tensor"},
+                    E{Scaling::row, "row"}, E{Scaling::block, "block"}};
 }
 
 /// How tokens reach their experts.
@@ -30,15 +56,18 @@ constexpr auto enum_words(ExpertDispatch) {
 struct FrameworkSpec {
   static constexpr const char* kCatalogue = "frameworks";
   std::string name = "generic";
-  bool fused_attention = true;
   AttentionKernels attention_kernels = AttentionKernels::newest;
-  bool fused_cross_entropy = true;
-  bool fused_elementwise = true;
+  Loss loss = Loss::fused;
+  Elementwise elementwise = Elementwise::fused;
   bool recompute_elementwise = false;
   bool narrow_activations = false;
   bool tensor_overlap = false;
   bool pipeline_overlap = true;
   bool data_overlap = true;
+  bool context_overlap = true;
+  bool gather_once = false;
+  bool narrow_gathers = false;
+  Scaling scaling = Scaling::delayed;
   double gradient_bytes = 4;
   double reduce_bytes = 4;
   double accumulation_bytes = 0;
@@ -60,17 +89,25 @@ struct FrameworkSpec {
   core::Seconds step_overhead{0};
   core::Seconds message_overhead{0};
   UsualRunSpec usual;
+  [[nodiscard]] bool fuses_attention() const {
+    return attention_kernels != AttentionKernels::unfused;
+  }
+  [[nodiscard]] bool fuses_elementwise() const { return elementwise != Elementwise::eager; }
   template <class V>
   void fields(V& v) {
     v.optional("name", name, "Name printed in reports.");
-    v.optional("fused_attention", fused_attention, "FlashAttention: scores never reach memory.");
     v.optional("attention_kernels", attention_kernels,
-               "newest: the best for the GPU (FlashAttention-3, cuDNN); flash2: FlashAttention-2, "
-               "as software of 2023 and early 2024.");
-    v.optional("fused_cross_entropy", fused_cross_entropy,
-               "Cross entropy in one pass over bf16 logits.");
-    v.optional("fused_elementwise", fused_elementwise,
-               "Bias, activation, dropout and residual in fused kernels.");
+               "newest: the best for the GPU; unfused: products, softmax and dropout apart, scores "
+               "reach memory; flash2, flash3 (Hopper): FlashAttention; cudnn: cuDNN's fused "
+               "kernels; sdpa: what PyTorch chooses, FlashAttention-2, on Blackwell cuDNN.");
+    v.optional("loss", loss,
+               "Cross entropy: fused (or compiled): one pass over 16-bit logits; in-place: in "
+               "fp32, the gradient in the place of the probabilities (Megatron); separate: "
+               "PyTorch's operators in fp32 one by one, each with an array of its own.");
+    v.optional("elementwise", elementwise,
+               "Norms, rotary embedding, activation, bias, dropout and residual: fused: kernels "
+               "written by hand; compiled: made by a compiler, as few; eager: PyTorch's operators "
+               "one by one.");
     v.optional("recompute_elementwise", recompute_elementwise,
                "Backward recomputes the outputs of norms and of the MLP's activation instead of "
                "keeping them.");
@@ -83,6 +120,19 @@ struct FrameworkSpec {
     v.optional("pipeline_overlap", pipeline_overlap, "Stages send while they compute.");
     v.optional("data_overlap", data_overlap,
                "Gradient reduction and parameter gathering run beside backward and forward.");
+    v.optional("context_overlap", context_overlap,
+               "A ring of context ranks passes keys and values on beside attention; false: before "
+               "it.");
+    v.optional("gather_once", gather_once,
+               "zero3, hsdp in a pipeline: weights are gathered for the first micro-batch and "
+               "stay, gradients are kept whole and reduced after the last (FSDP2); false: for "
+               "every micro-batch.");
+    v.optional("narrow_gathers", narrow_gathers,
+               "zero3, hsdp: weights of narrow products travel in their narrow format.");
+    v.optional("scaling", scaling,
+               "Scales of fp8 operands: delayed: those of earlier steps, one pass; tensor: the "
+               "largest element is searched first; row: a scale a row and another a column, two "
+               "passes; block: a scale a block, both ways.");
     v.optional("gradient_bytes", gradient_bytes, "Bytes a parameter of the gradient buffer.",
                core::element_size);
     v.optional("reduce_bytes", reduce_bytes, "Bytes a parameter when gradients are reduced.",

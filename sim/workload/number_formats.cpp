@@ -27,7 +27,7 @@ bool full_precision(core::Precision precision) { return operand_bytes(precision)
 double element_bytes(core::Precision precision) { return full_precision(precision) ? 4 : 2; }
 
 bool fuses_attention(const TrainingSpec& training) {
-  return training.framework.fused_attention && !full_precision(training.precision);
+  return training.framework.fuses_attention() && !full_precision(training.precision);
 }
 
 TrainingSpec in_its_format(const TrainingSpec& training) {
@@ -35,7 +35,7 @@ TrainingSpec in_its_format(const TrainingSpec& training) {
   if (full_precision(training.precision)) {
     FrameworkSpec& framework = resolved.framework;
     framework.gradient_bytes = framework.reduce_bytes = framework.dispatch_bytes = 4;
-    framework.fused_attention = false;
+    framework.attention_kernels = AttentionKernels::unfused;
   }
   return resolved;
 }

@@ -52,6 +52,10 @@ RankShape rank_shape(const ModelSpec& model,
   shape.dropout = model.dropout.value_or(model.biases);
   shape.linear = training.precision;
   shape.wide = wide_format(training.precision);
+  shape.scaling = training.framework.scaling;
+  // Only one scale for all is known before the rows and blocks of a weight have met.
+  const bool single = shape.scaling == Scaling::tensor || shape.scaling == Scaling::delayed;
+  shape.narrow_gathers = training.framework.narrow_gathers && single && narrow(training.precision);
   shape.element = element_bytes(training.precision);
   return shape;
 }

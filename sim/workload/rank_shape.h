@@ -50,6 +50,8 @@ struct RankShape {
   bool dropout = false;        ///< dropout after attention, projection and MLP
   core::Precision linear = core::Precision::bf16;  ///< operands of the four linear layers
   core::Precision wide = core::Precision::bf16;  ///< attention, logits: never narrower than 16 bits
+  Scaling scaling = Scaling::delayed;            ///< of narrow operands
+  bool narrow_gathers = false;                   ///< sharded weights arrive in the narrow format
   double element = 2;                            ///< bytes of an activation between kernels
 
   [[nodiscard]] bool latent() const { return key_rank > 0; }

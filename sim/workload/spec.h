@@ -81,6 +81,7 @@ struct ParallelismSpec {
   Recompute recompute = Recompute::none;
   std::vector<RecomputePart> recompute_parts;
   int recompute_period = 1;
+  int recompute_layers = 1;
   int first_stage_layers = 0;
   int last_stage_layers = 0;
   std::vector<int> chunk_layers;
@@ -126,8 +127,13 @@ struct ParallelismSpec {
         "recompute", recompute,
         "Activations recomputed in backward: none, some parts of a layer (selective), all (full).");
     v.optional("recompute_parts", recompute_parts,
-               "Parts that 'selective' recomputes; empty: core_attention.");
-    v.optional("recompute_period", recompute_period, "One layer in this many recomputes; 1: all.",
+               "Parts that 'selective' recomputes; empty: core_attention. operators: all but what "
+               "every second matrix product, attention and reductions over tensor ranks leave "
+               "(torchtitan).");
+    v.optional("recompute_period", recompute_period,
+               "recompute_layers in this many recompute; 1: all.", core::from_one_to_10k);
+    v.optional("recompute_layers", recompute_layers,
+               "Layers of each recompute_period that recompute, evenly spread.",
                core::from_one_to_10k);
     v.optional("first_stage_layers", first_stage_layers,
                "Layers of the first stage; 0: even. Uneven layouts need the rest to divide evenly.",

@@ -26,7 +26,7 @@ constexpr auto enum_words(Recompute) {
 }
 
 /// What selective recomputation makes again in backward instead of keeping it.
-enum class RecomputePart { core_attention, latent_up, norms, activation, mlp, experts };
+enum class RecomputePart { core_attention, latent_up, norms, activation, mlp, experts, operators };
 constexpr auto enum_words(RecomputePart) {
   using P = RecomputePart;
   using E = core::EnumWord<P>;
@@ -35,7 +35,8 @@ constexpr auto enum_words(RecomputePart) {
                     E{P::norms, "norms"},
                     E{P::activation, "activation"},
                     E{P::mlp, "mlp"},
-                    E{P::experts, "experts"}};
+                    E{P::experts, "experts"},
+                    E{P::operators, "operators"}};
 }
 
 /// How ranks that share a sequence meet each other's keys and values.

@@ -27,7 +27,7 @@ void add(Violations& out, std::string path, std::string text) {
 std::string how_to_fuse(const TrainingSpec& training) {
   return full_precision(training.precision)
              ? fmt::format("{} has none: choose bf16 or fp16", core::to_word(training.precision))
-             : "set framework.fused_attention: true";
+             : "set framework.attention_kernels to a fused kind";
 }
 
 /// The field that keeps attention from being one kernel; that of the profile of the software is not
@@ -88,6 +88,20 @@ void check_recompute(Violations& out, const ModelSpec& model, const ParallelismS
     if (parts[i] == RecomputePart::experts && !model.moe) {
       add(out, path, fmt::format("recompute part experts: model '{}' has none", model.name));
     }
+  }
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i] == RecomputePart::operators && (model.latent || model.parallel_block)) {
+      add(out, fmt::format("parallelism.recompute_parts[{}]", i),
+          fmt::format("recompute part operators: which products are every second one is known of "
+                      "plain layers; model '{}' has {}",
+                      model.name,
+                      model.latent ? "latent attention" : "attention and MLP side by side"));
+    }
+  }
+  if (parallelism.recompute_layers > parallelism.recompute_period) {
+    add(out, "parallelism.recompute_layers",
+        fmt::format("{} of every {} layers cannot recompute", parallelism.recompute_layers,
+                    parallelism.recompute_period));
   }
   if (parallelism.recompute_period > 1 && parallelism.recompute == Recompute::none) {
     add(out, "parallelism.recompute_period",

@@ -219,6 +219,8 @@ std::vector<Base> bases() {
        {std::vector<std::string>{flash2}, {flash2, measured}}) {
     list.emplace_back("dense.yaml", set);
   }
+  const std::string once = "training.framework.gather_once=true";
+  list.emplace_back("mixture.yaml", std::vector<std::string>{once, "calibration={}"});
   for (const char* narrow : {"fp8", "nvfp4"}) {
     list.emplace_back("mixture.yaml",
                       std::vector<std::string>{precision + narrow, "calibration={}",

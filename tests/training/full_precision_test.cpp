@@ -32,7 +32,7 @@ std::string why(const StepResult& step, const std::string& key) {
 }
 
 TEST(FullPrecision, IsTheReasonWhyAttentionIsNotFused) {
-  const std::string key = "training.framework.fused_attention";
+  const std::string key = "training.framework.attention_kernels";
   EXPECT_EQ(why(simulate_step(check(in(Precision::tf32))), key),
             "precision tf32: flash kernels take operands of 16 bits or less");
   EXPECT_THAT(why(simulate_step(check(in(Precision::bf16))), key),

@@ -69,8 +69,14 @@ void draw_recipe(const Draw& pick, Scenario& s) {
   f.tensor_overlap = pick(false, true);
   f.data_overlap = pick(true, true, false);
   f.pipeline_overlap = pick(true, true, false);
-  f.fused_attention = pick(true, true, true, false);
-  f.fused_elementwise = pick(true, true, false);
+  f.attention_kernels = pick(workload::AttentionKernels::newest, workload::AttentionKernels::newest,
+                             workload::AttentionKernels::sdpa, workload::AttentionKernels::unfused);
+  f.elementwise = pick(workload::Elementwise::fused, workload::Elementwise::compiled,
+                       workload::Elementwise::eager);
+  f.loss = pick(workload::Loss::fused, workload::Loss::in_place, workload::Loss::separate);
+  f.scaling = pick(workload::Scaling::delayed, workload::Scaling::tensor, workload::Scaling::row);
+  f.gather_once = pick(true, false);
+  f.context_overlap = pick(true, false);
   f.cuda_graphs = pick(true, false);
   f.expert_overlap = pick(true, false);
   f.expert_dispatch =

@@ -445,7 +445,7 @@ TEST(RowReading, EarlySoftwareHasNoFusedLatentAttentionOnBlackwell) {
                      {"d_model", "7168"},
                      {"n_heads", "128"},
                      {"n_kv_heads", "128"}})
-        .training.framework.fused_attention;
+        .training.framework.fuses_attention();
   };
   EXPECT_FALSE(fused("GB200", "v25.05.04", "mla"));
   EXPECT_FALSE(fused("B200", "25.04", "mla"));

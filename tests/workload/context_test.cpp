@@ -334,11 +334,10 @@ TEST(ContextProblems, SayWhatDoesNotDivide) {
       testing::ElementsAre(
           "32 attention heads do not divide over tensor 8 x context 8 = 64; choose "
           "context_kind ring or all-gather"));
-  EXPECT_THAT(
-      texts(
-          context_problems(model, recipe_2021(8192, 8), shared(ContextKind::all_gather, 1, 1, 2))),
-      testing::ElementsAre(
-          "context parallelism needs fused attention; set framework.fused_attention: true"));
+  EXPECT_THAT(texts(context_problems(model, recipe_2021(8192, 8),
+                                     shared(ContextKind::all_gather, 1, 1, 2))),
+              testing::ElementsAre("context parallelism needs fused attention; set "
+                                   "framework.attention_kernels to a fused kind"));
   for (const ContextKind kind : kKinds) {
     EXPECT_THAT(texts(context_problems(model, recipe(8192, 8), shared(kind, 4, 1, 2))),
                 testing::IsEmpty());

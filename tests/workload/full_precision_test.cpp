@@ -29,7 +29,7 @@ TrainingSpec in(Precision precision) {
 /// bf16 with what full precision is compared to: unfused attention and gradients of 4 bytes.
 TrainingSpec unfused_bf16() {
   TrainingSpec training = in(Precision::bf16);
-  training.framework.fused_attention = false;
+  training.framework.attention_kernels = AttentionKernels::unfused;
   return training;
 }
 
@@ -69,7 +69,7 @@ TEST(FullPrecision, KeepsTwiceTheActivationsOfUnfusedSixteenBits) {
   }
   // Fused cross entropy keeps logits of the run's format, the other fp32 probabilities beside them.
   TrainingSpec old = in(Precision::fp32);
-  old.framework.fused_cross_entropy = false;
+  old.framework.loss = Loss::in_place;
   const double logits = 4096.0 * 128256;
   EXPECT_DOUBLE_EQ(logits_bytes(llama_8b(), in(Precision::fp32), split(1, 1)).si(), 4 * logits);
   EXPECT_DOUBLE_EQ(logits_bytes(llama_8b(), old, split(1, 1)).si(), 8 * logits);
@@ -106,7 +106,7 @@ TEST(FullPrecision, LeavesNoNarrowGradientsOrTokens) {
   EXPECT_EQ(resolved.gradient_bytes, 4);
   EXPECT_EQ(resolved.reduce_bytes, 4);
   EXPECT_EQ(resolved.dispatch_bytes, 4);
-  EXPECT_FALSE(resolved.fused_attention);
+  EXPECT_FALSE(resolved.fuses_attention());
   training.precision = Precision::bf16;
   EXPECT_EQ(in_its_format(training), training);
 }

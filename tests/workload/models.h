@@ -75,8 +75,8 @@ inline TrainingSpec recipe(int sequence_length, int global_batch) {
 /// Megatron of 2021: nothing fused, nothing overlapped.
 inline TrainingSpec recipe_2021(int sequence_length, int global_batch) {
   TrainingSpec training = recipe(sequence_length, global_batch);
-  training.framework.fused_attention = false;
-  training.framework.fused_cross_entropy = false;
+  training.framework.attention_kernels = AttentionKernels::unfused;
+  training.framework.loss = Loss::in_place;
   training.framework.data_overlap = false;
   training.framework.gradient_bytes = 2;
   training.framework.reduce_bytes = 2;

@@ -479,12 +479,21 @@ gpu::LaunchModel launch_model(const Scenario& scenario) {
   return launch;
 }
 
+bool runs_flash2(const Scenario& scenario) {
+  using workload::AttentionKernels;
+  const auto& gpu = scenario.cluster.node.gpu;
+  const AttentionKernels kernels = scenario.training.framework.attention_kernels;
+  const bool chosen =
+      kernels == AttentionKernels::sdpa && gpu.architecture != gpu::Architecture::blackwell;
+  const auto& shares = scenario.calibration.kernels.value_or(gpu.sustained);
+  return (chosen || kernels == AttentionKernels::flash2) && shares.attention_flash2 > 0;
+}
+
 KernelTimes kernel_times(const Scenario& scenario) {
   const auto& gpu = scenario.cluster.node.gpu;
   const auto& framework = scenario.training.framework;
   gpu::SustainedShares shares = scenario.calibration.kernels.value_or(gpu.sustained);
-  if (framework.attention_kernels == workload::AttentionKernels::flash2 &&
-      shares.attention_flash2 > 0) {
+  if (runs_flash2(scenario)) {
     shares.attention_forward = shares.attention_flash2;
     shares.attention_backward = shares.attention_flash2;
   }

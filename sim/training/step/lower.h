@@ -73,6 +73,12 @@ int storage_targets(int servers, int leaves);
 /// Compute time lost a second of an asynchronous collective of this kind, by the framework.
 double interference_share(const Scenario& scenario, core::Activity activity);
 
+/// Whether attention runs at the speed of FlashAttention-2, which is below that of the GPU's newest
+/// kernels: asked for, or PyTorch's choice (before Blackwell).
+/// Source: PyTorch, aten/src/ATen/native/transformers/cuda/sdp_utils.cpp, priority_order: flash
+/// before all others to 2.9; pytorch/torchtitan, models/attention.py: cuDNN first on Blackwell.
+bool runs_flash2(const Scenario& scenario);
+
 /// Kernel speeds of the cluster's GPU with the calibration applied.
 KernelTimes kernel_times(const Scenario& scenario);
 

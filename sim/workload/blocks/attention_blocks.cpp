@@ -81,10 +81,12 @@ AttentionShape exchanged_attention(const RankShape& shape) {
   return attention;
 }
 
-void write_ring_forward(BlockWriter& writer, const RankShape& shape) {
+/// A block of the ring is on its way beside the kernels between `send` and `receive`; without
+/// overlap both come after them.
+void write_ring_forward(BlockWriter& writer, const RankShape& shape, bool beside) {
   for (std::size_t i = 0; i < shape.ring.size(); ++i) {
     const bool more = i + 1 < shape.ring.size();
-    if (more) {
+    if (more && beside) {
       pass_on(writer, shape, OperationKind::send, kBlocks, places(shape, i));
     }
     for (const RingBlock& block : shape.ring[i].blocks) {
@@ -94,16 +96,19 @@ void write_ring_forward(BlockWriter& writer, const RankShape& shape) {
         writer.compute(merge("merge attention", shape, attention, shape.output_width()));
       }
     }
+    if (more && !beside) {
+      pass_on(writer, shape, OperationKind::send, kBlocks, places(shape, i));
+    }
     if (more) {
       pass_on(writer, shape, OperationKind::receive, kBlocks, places(shape, i));
     }
   }
 }
 
-void write_ring_backward(BlockWriter& writer, const RankShape& shape) {
+void write_ring_backward(BlockWriter& writer, const RankShape& shape, bool beside) {
   for (std::size_t i = 0; i < shape.ring.size(); ++i) {
     const bool more = i + 1 < shape.ring.size();
-    if (more) {
+    if (more && beside) {
       pass_on(writer, shape, OperationKind::send, kBlocks, places(shape, i));
     }
     for (const RingBlock& block : shape.ring[i].blocks) {
@@ -121,6 +126,9 @@ void write_ring_backward(BlockWriter& writer, const RankShape& shape) {
             memory_kernel("merge gradients",
                           merge_bytes(shape) * (shape.key_elements() + shape.value_elements())));
       }
+    }
+    if (more && !beside) {
+      pass_on(writer, shape, OperationKind::send, kBlocks, places(shape, i));
     }
     if (more) {
       pass_on(writer, shape, OperationKind::send, kGradients, places(shape, i));
@@ -155,7 +163,7 @@ void write_core_attention_forward(BlockWriter& writer,
   }
   switch (shape.context_kind) {
     case ContextKind::ring:
-      write_ring_forward(writer, shape);
+      write_ring_forward(writer, shape, framework.context_overlap);
       return;
     case ContextKind::all_gather:
       exchange(writer, CollectiveKind::all_gather, shape.context * key_value_block(shape),
@@ -184,7 +192,7 @@ void write_core_attention_backward(BlockWriter& writer,
   }
   switch (shape.context_kind) {
     case ContextKind::ring:
-      write_ring_backward(writer, shape);
+      write_ring_backward(writer, shape, framework.context_overlap);
       return;
     case ContextKind::all_gather: {
       const Bytes whole = shape.context * key_value_block(shape);

@@ -8,9 +8,10 @@ using core::Activity;
 using core::Bytes;
 using core::CollectiveKind;
 
-/// The same layer over a part of the tokens.
-Linear with_tokens(Linear linear, std::int64_t tokens) {
+/// The same layer over a part of the tokens; the first part casts the weights for all.
+Linear with_tokens(Linear linear, std::int64_t tokens, bool first) {
   linear.tokens = tokens;
+  linear.casts_weights = linear.casts_weights && first;
   return linear;
 }
 
@@ -113,9 +114,9 @@ void TensorRegion::gather_with(const Linear& linear, bool input_gradient_pass, c
   const std::int64_t last = linear.tokens / shape_.tensor;
   const int transfer = writer_.start(CollectiveKind::all_gather, Group::tensor, Activity::tensor,
                                      array(width), name);
-  product(with_tokens(linear, linear.tokens - last));
+  product(with_tokens(linear, linear.tokens - last, true));
   writer_.join(transfer);
-  product(with_tokens(linear, last));
+  product(with_tokens(linear, last, false));
 }
 
 void TensorRegion::forward_columns(const Linear& linear) {
@@ -133,10 +134,10 @@ void TensorRegion::forward_rows(const Linear& linear) {
   const std::int64_t piece = linear.tokens / shape_.tensor;
   const Bytes whole = array(linear.outputs);
   const Bytes tail = whole / shape_.tensor;
-  writer_.compute(forward_product(with_tokens(linear, piece)));
+  writer_.compute(forward_product(with_tokens(linear, piece, true)));
   const int transfer =
       writer_.start(kind, Group::tensor, Activity::tensor, whole - tail, "tensor reduce");
-  writer_.compute(forward_product(with_tokens(linear, linear.tokens - piece)));
+  writer_.compute(forward_product(with_tokens(linear, linear.tokens - piece, false)));
   writer_.join(transfer);
   writer_.collective(kind, Group::tensor, Activity::tensor, tail, "tensor reduce");
 }

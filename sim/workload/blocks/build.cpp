@@ -174,12 +174,13 @@ class GraphBuilder {
   }
 
   bool reduces_early() const { return ranks_.several() && input_.training.framework.data_overlap; }
-  /// Gradients are sharded: they are reduced after every micro-batch, not after the last.
   bool reduces_always() const {
-    return ranks_.several() && shards_gradients(input_.parallelism.sharding);
+    return ranks_.several() &&
+           reduces_every_micro_batch(input_.training.framework, input_.parallelism);
   }
   bool shards_weights() const {
-    return ranks_.several() && workload::shards_weights(input_.parallelism.sharding);
+    return ranks_.several() && workload::shards_weights(input_.parallelism.sharding) &&
+           !gathers_once(input_.training.framework, input_.parallelism);
   }
   bool gathers_early() const {
     return reduces_early() && input_.parallelism.sharding != Sharding::zero0 && !shards_weights();
@@ -254,7 +255,7 @@ class GraphBuilder {
           blocks.reduce.push_back(intern(reduce_bucket(input_, bucket.parameters)));
         }
         if (shards_weights()) {
-          blocks.gather.push_back(intern(gather_weights(input_, bucket.parameters)));
+          blocks.gather.push_back(intern(gather_weights(input_, bucket)));
         }
       }
     }

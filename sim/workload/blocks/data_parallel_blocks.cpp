@@ -113,8 +113,8 @@ void write_reduction(BlockWriter& writer,
     writer.add(std::move(wait));
     return;
   }
-  if (shards_gradients(input.parallelism.sharding)) {
-    return;  // reduced after every micro-batch
+  if (reduces_every_micro_batch(framework, input.parallelism)) {
+    return;
   }
   add_reductions(writer, input, optimizer.parameters, false);
 }
@@ -161,14 +161,15 @@ void add_gathers(BlockWriter& writer,
                  const BlockInput& input,
                  int index,
                  const RankParameters& parameters,
-                 bool overlap) {
+                 bool overlap,
+                 double element) {
   for_each_group(parameters, input.parallelism, [&](const Divided& divided) {
     Operation gather;
     gather.kind = OperationKind::collective;
     gather.collective = CollectiveKind::all_gather;
     gather.group = divided.group;
     gather.activity = Activity::data;
-    gather.bytes = Bytes(input.shape.element * divided.parameters);
+    gather.bytes = Bytes(element * divided.parameters);
     gather.name = "parameter gather";
     gather.asynchronous = overlap;
     gather.ticket = overlap ? kFirstParameterTicket + index : -1;
@@ -205,14 +206,16 @@ Block reduce_bucket(const BlockInput& input, const RankParameters& parameters) {
 Block start_parameters(const BlockInput& input, const std::vector<RankParameters>& parameters) {
   BlockWriter writer("gather parameters");
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    add_gathers(writer, input, static_cast<int>(i), parameters[i], true);
+    add_gathers(writer, input, static_cast<int>(i), parameters[i], true, input.shape.element);
   }
   return writer.finish();
 }
 
-Block gather_weights(const BlockInput& input, const RankParameters& parameters) {
+Block gather_weights(const BlockInput& input, const Bucket& bucket) {
   BlockWriter writer("gather weights");
-  add_gathers(writer, input, 0, parameters, input.training.framework.data_overlap);
+  const bool narrows = input.shape.narrow_gathers && !bucket.runs.empty();
+  add_gathers(writer, input, 0, bucket.parameters, input.training.framework.data_overlap,
+              narrows ? operand_bytes(input.shape.linear) : input.shape.element);
   return writer.finish();
 }
 
@@ -228,7 +231,8 @@ Block await_parameters(const BlockInput& input,
   wait.await = {kFirstParameterTicket + index};
   writer.add(std::move(wait));
   for (std::size_t i = 0; i < next_parameters.size(); ++i) {
-    add_gathers(writer, input, next + static_cast<int>(i), next_parameters[i], true);
+    add_gathers(writer, input, next + static_cast<int>(i), next_parameters[i], true,
+                input.shape.element);
   }
   return writer.finish();
 }
@@ -239,9 +243,11 @@ Block finish_step(const BlockInput& input, const OptimizerInput& optimizer) {
   write_reduction(writer, input, optimizer);
   write_replica_reductions(writer, input, optimizer);
   write_update(writer, input, optimizer);
-  const bool gathers = sharded(input.parallelism) && !shards_weights(input.parallelism.sharding);
+  const bool kept =
+      !shards_weights(input.parallelism.sharding) || gathers_once(framework, input.parallelism);
+  const bool gathers = sharded(input.parallelism) && kept;
   if (gathers && optimizer.ranks.several() && !framework.data_overlap) {
-    add_gathers(writer, input, 0, optimizer.parameters, false);
+    add_gathers(writer, input, 0, optimizer.parameters, false, input.shape.element);
   }
   if (framework.step_overhead > core::Seconds(0)) {
     Operation overhead;

@@ -48,7 +48,7 @@ struct OptimizerInput {
 Block reduce_bucket(const BlockInput& input, const RankParameters& parameters);
 /// Gathers one bucket of sharded weights under the first parameter ticket; beside what follows with
 /// `data_overlap`.
-Block gather_weights(const BlockInput& input, const RankParameters& parameters);
+Block gather_weights(const BlockInput& input, const Bucket& bucket);
 /// Waits for the gather of bucket `index` and starts those of the buckets from `next` on, of these
 /// parameters.
 Block await_parameters(const BlockInput& input,

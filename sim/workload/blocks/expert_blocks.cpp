@@ -22,7 +22,7 @@ double times_hidden(const RankShape& rank, double rows) {
 
 /// Softmax, top-k, counts and maps are small kernels of their own.
 Kernel routing(const ExpertShape& shape, const FrameworkSpec& framework) {
-  const std::int64_t launches = framework.fused_elementwise ? 4 : 12;
+  const std::int64_t launches = framework.fuses_elementwise() ? 4 : 12;
   const double scores = static_cast<double>(shape.tokens) * static_cast<double>(shape.experts);
   Kernel kernel = memory_kernel("routing", kRoutingBytes * scores / static_cast<double>(launches));
   kernel.count = launches;
@@ -227,6 +227,9 @@ ExpertLinears expert_linears(const ModelSpec& model,
                        rank.linear};
   linears.shared_out = {"shared experts out", rank.tokens, rank.hidden, shape.shared_ffn,
                         rank.linear};
+  for (Linear* linear : {&linears.in, &linears.out, &linears.shared_in, &linears.shared_out}) {
+    set_scaling(rank, *linear);
+  }
   return linears;
 }
 

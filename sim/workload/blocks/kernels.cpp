@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/workload/blocks/elementwise.h"
 #include "sim/workload/number_formats.h"
 
 namespace headway::workload {
@@ -67,12 +68,53 @@ double all_elements(const Linear& linear, std::int64_t width) {
 /// weight gradient sums over tokens). In dense layers norms write one of the two, so that one is
 /// left on average.
 /// Source: NVIDIA/TransformerEngine, cast_transpose, LayerNormLinear and GroupedLinear, 2025.
-Kernel cast_kernel(const Linear& linear, std::int64_t width) {
+Kernel delayed_cast(const Linear& linear, std::int64_t width) {
   const double copies = linear.grouped ? 2 : 1;
   Kernel kernel = memory_kernel(
       "cast", (2.0 + copies * operand_bytes(linear.precision)) * all_elements(linear, width));
   kernel.launches = linear.launches;
   return kernel;
+}
+
+/// Bytes an element of making a narrow operand of b bytes, and of making it again the other way
+/// round, since the weight gradient sums over tokens and the input gradient over outputs.
+///     tensor  read 2 for the largest element, then read 2 and write b; again: read 2, write b
+///     row     a scale a row, read twice: 4 + b; the columns' scales are others: again 4 + b
+///     block   read 2, write b; again the same
+/// Source: pytorch/ao, torchao/float8/float8_linear.py and prototype/mx_formats/mx_linear.py, 2025.
+double cast_bytes(const Linear& linear) {
+  const double narrow_bytes = operand_bytes(linear.precision);
+  return (linear.scaling == Scaling::block ? 2.0 : 4.0) + narrow_bytes;
+}
+double cast_again_bytes(const Linear& linear) {
+  const double narrow_bytes = operand_bytes(linear.precision);
+  return (linear.scaling == Scaling::row ? 4.0 : 2.0) + narrow_bytes;
+}
+
+Kernel cast(const Linear& linear, double bytes, double count) {
+  Kernel kernel = memory_kernel("cast", bytes * count);
+  kernel.launches = linear.launches * (linear.scaling == Scaling::tensor ? 3 : 1);
+  return kernel;
+}
+
+double weights_of(const Linear& linear) {
+  return static_cast<double>(linear.groups) * elements(linear.outputs, linear.inputs);
+}
+
+/// Casts before a product of which `width` are the elements of a token that it multiplies.
+void add_casts(std::vector<Kernel>& kernels, const Linear& linear, std::int64_t width, bool again) {
+  if (!narrow(linear.precision)) {
+    return;
+  }
+  if (linear.scaling == Scaling::delayed) {
+    kernels.push_back(delayed_cast(linear, width));
+    return;
+  }
+  kernels.push_back(cast(linear, cast_bytes(linear), all_elements(linear, width)));
+  if (linear.casts_weights) {
+    kernels.push_back(
+        cast(linear, again ? cast_again_bytes(linear) : cast_bytes(linear), weights_of(linear)));
+  }
 }
 
 /// @param work  floating-point operations of one pair of a query and a key, one head
@@ -158,9 +200,7 @@ Kernel memory_kernel(const char* name, double bytes) {
 
 std::vector<Kernel> forward_product(const Linear& linear) {
   std::vector<Kernel> kernels;
-  if (narrow(linear.precision)) {
-    kernels.push_back(cast_kernel(linear, linear.inputs));
-  }
+  add_casts(kernels, linear, linear.inputs, false);
   kernels.push_back(
       product(linear, GemmPass::forward, {linear.tokens, linear.outputs, linear.inputs},
               element_bytes(linear.precision) * all_elements(linear, linear.outputs)));
@@ -169,10 +209,7 @@ std::vector<Kernel> forward_product(const Linear& linear) {
 
 std::vector<Kernel> input_gradient(const Linear& linear) {
   std::vector<Kernel> kernels;
-  if (narrow(linear.precision)) {
-    // One cast of the output's gradient serves both products of the backward.
-    kernels.push_back(cast_kernel(linear, linear.outputs));
-  }
+  add_casts(kernels, linear, linear.outputs, true);
   kernels.push_back(product(linear, GemmPass::input_gradient,
                             {linear.tokens, linear.inputs, linear.outputs},
                             element_bytes(linear.precision) * all_elements(linear, linear.inputs)));
@@ -183,22 +220,31 @@ GradientTraffic gradient_traffic(const FrameworkSpec& framework, double element,
   if (sharded) {
     return {framework.reduce_bytes, framework.accumulation_bytes};
   }
-  if (framework.fused_elementwise) {
+  if (framework.elementwise == Elementwise::fused) {
     return {2.0 * framework.gradient_bytes, framework.accumulation_bytes};
   }
   return {element, element + 2.0 * framework.gradient_bytes + framework.accumulation_bytes};
 }
 
 std::vector<Kernel> weight_gradient(const Linear& linear, GradientTraffic traffic) {
-  const double weights =
-      static_cast<double>(linear.groups) * elements(linear.outputs, linear.inputs);
-  std::vector<Kernel> kernels{product(linear, GemmPass::weight_gradient,
-                                      {linear.outputs, linear.inputs, linear.tokens},
-                                      traffic.result * weights)};
+  const double weights = weights_of(linear);
+  std::vector<Kernel> kernels;
+  if (narrow(linear.precision) && linear.scaling != Scaling::delayed) {
+    kernels.push_back(cast(linear, cast_again_bytes(linear),
+                           all_elements(linear, linear.inputs + linear.outputs)));
+  }
+  kernels.push_back(product(linear, GemmPass::weight_gradient,
+                            {linear.outputs, linear.inputs, linear.tokens},
+                            traffic.result * weights));
   if (traffic.second_pass > 0) {
     kernels.push_back(memory_kernel("gradient accumulation", traffic.second_pass * weights));
   }
   return kernels;
+}
+
+void set_scaling(const RankShape& shape, Linear& linear) {
+  linear.scaling = shape.scaling;
+  linear.casts_weights = !shape.narrow_gathers;
 }
 
 LayerLinears layer_linears(const ModelSpec& model, const RankShape& shape) {
@@ -210,6 +256,9 @@ LayerLinears layer_linears(const ModelSpec& model, const RankShape& shape) {
                     shape.linear};
   linears.mlp_out = {"mlp out", shape.tokens, shape.hidden, shape.ffn, shape.linear};
   linears.head = {"head", shape.tokens, shape.vocabulary, shape.hidden, shape.wide};
+  for (Linear* linear : {&linears.qkv, &linears.projection, &linears.mlp_in, &linears.mlp_out}) {
+    set_scaling(shape, *linear);
+  }
   return linears;
 }
 
@@ -224,6 +273,10 @@ LatentLinears latent_linears(const RankShape& shape) {
   linears.key_value_down = {"key-value down", shape.split_tokens, shape.key_rank + shape.rope_dim,
                             shape.hidden, shape.linear};
   linears.key_value_up = {"key-value up", shape.tokens, expanded, shape.key_rank, shape.linear};
+  for (Linear* linear :
+       {&linears.query_down, &linears.query_up, &linears.key_value_down, &linears.key_value_up}) {
+    set_scaling(shape, *linear);
+  }
   return linears;
 }
 
@@ -253,7 +306,7 @@ Kernel flash_backward(const RankShape& shape, const AttentionShape& attention) {
 }
 
 std::vector<Kernel> attention_forward(const RankShape& shape, const FrameworkSpec& framework) {
-  if (framework.fused_attention) {
+  if (framework.fuses_attention()) {
     return {flash_forward(shape, shape.own_attention())};
   }
   const double scores = shape.scores();
@@ -269,7 +322,7 @@ std::vector<Kernel> attention_forward(const RankShape& shape, const FrameworkSpe
 }
 
 std::vector<Kernel> attention_backward(const RankShape& shape, const FrameworkSpec& framework) {
-  if (framework.fused_attention) {
+  if (framework.fuses_attention()) {
     return {flash_backward(shape, shape.own_attention())};
   }
   const double scores = shape.scores();
@@ -287,76 +340,82 @@ std::vector<Kernel> attention_backward(const RankShape& shape, const FrameworkSp
   return kernels;
 }
 
-std::vector<Kernel> rotary(const ModelSpec& model, const RankShape& shape) {
+std::vector<Kernel> rotary(const ModelSpec& model,
+                           const RankShape& shape,
+                           const FrameworkSpec& framework) {
   if (model.learned_positions > 0 || !model.rotary) {
     return {};
   }
-  const double moved = 2.0 * shape.element;
+  const ElementwisePass pass = rotary_operator(framework).forward;
   if (shape.latent()) {
     const double turned = elements(shape.tokens, shape.heads * shape.rope_dim);
-    return {
-        memory_kernel("rotary", moved * turned),
-        memory_kernel("assemble keys", moved * (shape.key_elements() + shape.value_elements()))};
+    return {elementwise_kernel("rotary", pass, shape.element, turned),
+            memory_kernel("assemble keys",
+                          2.0 * shape.element * (shape.key_elements() + shape.value_elements()))};
   }
-  return {memory_kernel("rotary", moved * shape.query_elements()),
-          memory_kernel("rotary", moved * shape.key_elements())};
+  return {elementwise_kernel("rotary", pass, shape.element, shape.query_elements()),
+          elementwise_kernel("rotary", pass, shape.element, shape.key_elements())};
 }
 
-std::vector<Kernel> query_key_norms(const ModelSpec& model, const RankShape& shape, double arrays) {
+std::vector<Kernel> query_key_norms(const ModelSpec& model,
+                                    const RankShape& shape,
+                                    const FrameworkSpec& framework,
+                                    bool backward) {
   if (!model.query_key_norm) {
     return {};
   }
-  const double bytes = arrays * shape.element;
-  return {memory_kernel("query-key norm", bytes * shape.query_elements()),
-          memory_kernel("query-key norm", bytes * shape.key_elements())};
+  const ElementwiseOperator norm = norm_operator(model, framework);
+  const ElementwisePass& pass = backward ? norm.backward : norm.forward;
+  return {elementwise_kernel("query-key norm", pass, shape.element, shape.query_elements()),
+          elementwise_kernel("query-key norm", pass, shape.element, shape.key_elements())};
 }
 
 std::vector<Kernel> activation_forward(const ModelSpec& model,
                                        double output,
                                        const FrameworkSpec& framework) {
-  if (framework.fused_elementwise) {
-    return {memory_kernel("activation", (model.gated_mlp ? 3.0 : 2.0) * output)};
-  }
   std::vector<Kernel> kernels;
-  if (model.biases) {
+  if (model.biases && !framework.fuses_elementwise()) {
     kernels.push_back(memory_kernel("bias", 2.0 * output));
   }
-  kernels.push_back(memory_kernel("activation", 2.0 * output));
-  if (model.gated_mlp) {
-    kernels.push_back(memory_kernel("gate product", 3.0 * output));
-  }
+  kernels.push_back(
+      elementwise_kernel("activation", activation_operator(model, framework).forward, 1.0, output));
   return kernels;
 }
 
 std::vector<Kernel> activation_backward(const ModelSpec& model,
                                         double output,
                                         const FrameworkSpec& framework) {
-  if (framework.fused_elementwise) {
-    // Gated: reads gate, up and gradient, writes two gradients; plain: reads input and gradient,
-    // writes one.
-    return {memory_kernel("activation", (model.gated_mlp ? 5.0 : 3.0) * output)};
-  }
-  std::vector<Kernel> kernels{memory_kernel("activation", 3.0 * output)};
-  if (model.gated_mlp) {
-    kernels.push_back(memory_kernel("gate product", 5.0 * output));
-  }
-  if (model.biases) {
+  std::vector<Kernel> kernels{elementwise_kernel(
+      "activation", activation_operator(model, framework).backward, 1.0, output)};
+  if (model.biases && !framework.fuses_elementwise()) {
     kernels.push_back(memory_kernel("bias", output));
   }
   return kernels;
 }
 
-Kernel norm_forward(const RankShape& shape) {
-  return memory_kernel("norm", 2.0 * shape.element * shape.split_stream());
+Kernel norm_forward(const ModelSpec& model,
+                    const RankShape& shape,
+                    const FrameworkSpec& framework) {
+  return elementwise_kernel("norm", norm_operator(model, framework).forward, shape.element,
+                            shape.split_stream());
 }
 
-std::vector<Kernel> norm_backward(const RankShape& shape, const FrameworkSpec& framework) {
+Kernel output_norm_backward(const ModelSpec& model,
+                            const RankShape& shape,
+                            const FrameworkSpec& framework) {
+  return elementwise_kernel("norm", norm_operator(model, framework).backward, shape.element,
+                            shape.split_stream());
+}
+
+std::vector<Kernel> norm_backward(const ModelSpec& model,
+                                  const RankShape& shape,
+                                  const FrameworkSpec& framework) {
   const double array = shape.element * shape.split_stream();
-  if (framework.fused_elementwise) {
+  if (framework.fuses_elementwise()) {
     return {memory_kernel(
         "norm", 4.0 * array)};  // input, gradient and residual gradient in, one gradient out
   }
-  return {memory_kernel("norm", 3.0 * array), memory_kernel("residual", 3.0 * array)};
+  return {output_norm_backward(model, shape, framework), memory_kernel("residual", 3.0 * array)};
 }
 
 std::vector<Kernel> residual_forward(const ModelSpec& model,
@@ -364,7 +423,7 @@ std::vector<Kernel> residual_forward(const ModelSpec& model,
                                      const FrameworkSpec& framework) {
   const double stream = shape.split_stream();
   const double mask = shape.dropout ? 1.0 : 0.0;
-  if (framework.fused_elementwise || (!model.biases && !shape.dropout)) {
+  if (framework.fuses_elementwise() || (!model.biases && !shape.dropout)) {
     return {memory_kernel("residual", (3.0 * shape.element + mask) * stream)};
   }
   std::vector<Kernel> kernels;
@@ -389,23 +448,38 @@ namespace {
 
 double logits(const RankShape& shape) { return elements(shape.tokens, shape.vocabulary); }
 
-/// Without fusion four fp32 passes forward; 16-bit logits are cast before them.
-double unfused_loss_forward(const RankShape& shape) { return shape.element < 4 ? 22.0 : 16.0; }
-/// One fp32 pass in place; the gradient is cast to 16-bit logits.
-double unfused_loss_backward(const RankShape& shape) { return shape.element < 4 ? 12.0 : 8.0; }
+/// Passes of cross entropy over the logits; what a fp32 logit moves beside its casts.
+///   in-place: four fp32 passes forward; backward one in place.
+///   separate: forward maximum R, sum R, result RW; backward the gradient of the target's
+///     probability filled W, its product with the probabilities summed RR and written RRW.
+/// Source of the second: PyTorch, aten/src/ATen/native/cuda/SoftMax.cu (cunn_SoftMaxForward and
+/// Backward, rows too long for the cache) and NLLLoss2d.cu.
+struct LossPasses {
+  ElementwisePass forward, backward;
+};
+LossPasses loss_passes(const RankShape& shape, Loss loss) {
+  const double casts = shape.element < 4 ? 1 : 0;  // to fp32 before and from it after
+  switch (loss) {
+    case Loss::fused:
+      return {{4, 0, 1}, {3, 0, 1}};
+    case Loss::in_place:
+      return {{casts, 4 + casts, 1}, {casts * 2, 2, 1}};
+    case Loss::separate:
+      return {{casts, 4 + casts, 3}, {casts, 6 + casts, 3}};
+  }
+  return {};
+}
 
 }  // namespace
 
 Kernel cross_entropy_forward(const RankShape& shape, const FrameworkSpec& framework) {
-  const double bytes =
-      framework.fused_cross_entropy ? 4.0 * shape.element : unfused_loss_forward(shape);
-  return memory_kernel("cross entropy", bytes * logits(shape));
+  return elementwise_kernel("cross entropy", loss_passes(shape, framework.loss).forward,
+                            shape.element, logits(shape));
 }
 
 Kernel cross_entropy_backward(const RankShape& shape, const FrameworkSpec& framework) {
-  const double bytes =
-      framework.fused_cross_entropy ? 3.0 * shape.element : unfused_loss_backward(shape);
-  return memory_kernel("cross entropy", bytes * logits(shape));
+  return elementwise_kernel("cross entropy", loss_passes(shape, framework.loss).backward,
+                            shape.element, logits(shape));
 }
 
 }  // namespace headway::workload

@@ -17,9 +17,13 @@ struct Linear {
   std::int64_t tokens = 0, outputs = 0, inputs = 0;
   core::Precision precision = core::Precision::bf16;
   std::int64_t groups = 1;
-  bool grouped = false;       ///< run as one grouped product
-  std::int64_t launches = 1;  ///< of the CPU for each kernel
+  bool grouped = false;                ///< run as one grouped product
+  std::int64_t launches = 1;           ///< of the CPU for each kernel
+  Scaling scaling = Scaling::delayed;  ///< of narrow operands
+  bool casts_weights = true;  ///< with other scales than delayed: in every pass, for their use
 };
+/// Scales of narrow operands as the software takes them.
+void set_scaling(const RankShape& shape, Linear& linear);
 
 /// Kernels of one product of a linear layer, casts to a narrow format included.
 std::vector<core::Kernel> forward_product(const Linear& linear);
@@ -69,14 +73,16 @@ std::vector<core::Kernel> attention_backward(const RankShape& shape,
                                              const FrameworkSpec& framework);
 
 /// Norms of queries and keys, where the model has them.
-/// @param arrays  moved: 2 forward (read, written), 3 backward (input and gradient read)
 std::vector<core::Kernel> query_key_norms(const ModelSpec& model,
                                           const RankShape& shape,
-                                          double arrays);
+                                          const FrameworkSpec& framework,
+                                          bool backward);
 
 /// Rotary embedding of queries and keys; none with learned positions or ALiBi. Latent attention
 /// turns part of a query and writes keys and values anew.
-std::vector<core::Kernel> rotary(const ModelSpec& model, const RankShape& shape);
+std::vector<core::Kernel> rotary(const ModelSpec& model,
+                                 const RankShape& shape,
+                                 const FrameworkSpec& framework);
 
 /// The MLP's activation function (with the gate's product, where gated).
 /// @param output  bytes of its result
@@ -88,9 +94,17 @@ std::vector<core::Kernel> activation_backward(const ModelSpec& model,
                                               const FrameworkSpec& framework);
 
 /// Norm over the residual stream of this rank.
-core::Kernel norm_forward(const RankShape& shape);
+core::Kernel norm_forward(const ModelSpec& model,
+                          const RankShape& shape,
+                          const FrameworkSpec& framework);
 /// Gradient of the norm and its addition to the residual's gradient.
-std::vector<core::Kernel> norm_backward(const RankShape& shape, const FrameworkSpec& framework);
+std::vector<core::Kernel> norm_backward(const ModelSpec& model,
+                                        const RankShape& shape,
+                                        const FrameworkSpec& framework);
+/// Gradient of a norm after a half of a layer: the residual's gradient passes by.
+core::Kernel output_norm_backward(const ModelSpec& model,
+                                  const RankShape& shape,
+                                  const FrameworkSpec& framework);
 
 /// What follows a block on the residual stream: bias, dropout, addition.
 std::vector<core::Kernel> residual_forward(const ModelSpec& model,
@@ -100,7 +114,8 @@ std::vector<core::Kernel> residual_forward(const ModelSpec& model,
 std::vector<core::Kernel> residual_backward(const RankShape& shape);
 
 /// Cross entropy over this rank's part of the vocabulary, of 16-bit logits: 8 + 6 B each fused,
-/// 22 + 12 B unfused in fp32; of fp32 logits 16 + 12 and 16 + 8 B.
+/// 22 + 12 B in fp32 in place, 22 + 30 B in PyTorch's separate operators; of fp32 logits 16 + 12,
+/// 16 + 8 and 16 + 24 B.
 core::Kernel cross_entropy_forward(const RankShape& shape, const FrameworkSpec& framework);
 core::Kernel cross_entropy_backward(const RankShape& shape, const FrameworkSpec& framework);
 

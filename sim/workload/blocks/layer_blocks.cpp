@@ -16,7 +16,7 @@ using core::Bytes;
 using core::CollectiveKind;
 
 BackwardMode backward_mode(const BlockInput& input, BackwardPart part) {
-  const bool sharded = shards_gradients(input.parallelism.sharding);
+  const bool sharded = reduces_every_micro_batch(input.training.framework, input.parallelism);
   return {part, gradient_traffic(input.training.framework, input.shape.element, sharded)};
 }
 
@@ -27,15 +27,15 @@ void write_latent_up_forward(BlockWriter& writer, const BlockInput& input) {
   region.gather("gather shared keys", input.shape.rope_dim);
   region.forward_columns(linears.query_up);
   region.forward_columns(linears.key_value_up);
-  writer.compute(rotary(input.model, input.shape));
+  writer.compute(rotary(input.model, input.shape, input.training.framework));
 }
 
 /// From the norm's output to queries, keys and values.
 void write_attention_input_forward(BlockWriter& writer, const BlockInput& input) {
   if (!input.shape.latent()) {
     tensor_region(writer, input).forward_columns(layer_linears(input.model, input.shape).qkv);
-    writer.compute(query_key_norms(input.model, input.shape, 2.0));
-    writer.compute(rotary(input.model, input.shape));
+    writer.compute(query_key_norms(input.model, input.shape, input.training.framework, false));
+    writer.compute(rotary(input.model, input.shape, input.training.framework));
     return;
   }
   const LatentLinears linears = latent_linears(input.shape);
@@ -106,7 +106,7 @@ bool norms_outputs(const ModelSpec& model) { return model.norms > 2; }
 /// From a half's output, reduced, to the residual stream.
 void write_half_end_forward(BlockWriter& writer, const BlockInput& input) {
   if (norms_outputs(input.model)) {
-    writer.compute(norm_forward(input.shape));
+    writer.compute(norm_forward(input.model, input.shape, input.training.framework));
   }
   writer.compute(residual_forward(input.model, input.shape, input.training.framework));
 }
@@ -114,8 +114,7 @@ void write_half_end_forward(BlockWriter& writer, const BlockInput& input) {
 void write_half_end_backward(BlockWriter& writer, const BlockInput& input) {
   writer.compute(residual_backward(input.shape));
   if (norms_outputs(input.model)) {
-    // Input and gradient in, one gradient out; the residual's gradient passes by.
-    writer.compute(memory_kernel("norm", 3.0 * input.shape.element * input.shape.split_stream()));
+    writer.compute(output_norm_backward(input.model, input.shape, input.training.framework));
   }
 }
 
@@ -130,12 +129,12 @@ void write_layer_forward(BlockWriter& writer, const BlockInput& input, const Lay
   const std::vector<int> dispatch =
       kind.experts ? start_dispatch(writer, input) : std::vector<int>{};
   writer.replay(kind.experts && framework.attention_graphs);
-  writer.compute(norm_forward(shape));
+  writer.compute(norm_forward(input.model, shape, input.training.framework));
   write_attention_input_forward(writer, input);
   write_core_attention_forward(writer, shape, framework);
   tensor_region(writer, input).forward_rows(layer_linears(model, shape).projection);
   write_half_end_forward(writer, input);
-  writer.compute(norm_forward(shape));
+  writer.compute(norm_forward(input.model, shape, input.training.framework));
   write_second_half_forward(writer, input, kind.experts, dispatch);
   write_half_end_forward(writer, input);
 }
@@ -166,8 +165,8 @@ void write_second_half_again(BlockWriter& writer,
                              const BlockInput& input,
                              const LayerKind& kind,
                              const Remade& again) {
-  if (again.norms) {
-    writer.compute(norm_forward(input.shape));
+  if (again.norms || (again.operators && kind.experts)) {
+    writer.compute(norm_forward(input.model, input.shape, input.training.framework));
   }
   if (again.mlp || again.experts) {
     write_second_half_forward(writer, input, kind.experts,
@@ -176,6 +175,34 @@ void write_second_half_again(BlockWriter& writer,
     writer.compute(
         activation_forward(input.model, remade_output(input, kind), input.training.framework));
   }
+}
+
+/// All of a layer that does not stay with every second product: keys, the projection (where its
+/// reduction does not stay in its place), norms, the part of the MLP beside the gate.
+void write_operators_again(BlockWriter& writer, const BlockInput& input, const LayerKind& kind) {
+  const ModelSpec& model = input.model;
+  const RankShape& shape = input.shape;
+  const FrameworkSpec& framework = input.training.framework;
+  LayerLinears linears = layer_linears(model, shape);
+  TensorRegion region = tensor_region(writer, input);
+  writer.compute(norm_forward(model, shape, framework));
+  linears.qkv.outputs = shape.key_value_heads * shape.head_dim;
+  region.forward_columns(linears.qkv);
+  writer.compute(query_key_norms(model, shape, framework, false));
+  writer.compute(rotary(model, shape, framework));
+  if (shape.tensor == 1) {
+    writer.compute(forward_product(linears.projection));
+  }
+  write_half_end_forward(writer, input);
+  if (kind.experts) {
+    return;
+  }
+  writer.compute(norm_forward(model, shape, framework));
+  if (model.gated_mlp) {
+    linears.mlp_in.outputs = shape.ffn;
+    region.forward_columns(linears.mlp_in);
+  }
+  writer.compute(activation_forward(model, mlp_output(shape), framework));
 }
 
 /// Second half of a layer, from its output to the residual stream between the halves.
@@ -196,7 +223,7 @@ void write_second_half_backward(BlockWriter& writer,
     write_mlp_backward(writer, input, mode);
   }
   if (chain) {
-    writer.compute(norm_backward(input.shape, input.training.framework));
+    writer.compute(norm_backward(input.model, input.shape, input.training.framework));
   }
 }
 
@@ -220,15 +247,15 @@ void write_attention_backward(BlockWriter& writer,
       write_core_attention_forward(writer, input.shape, framework);
     }
     write_core_attention_backward(writer, input.shape, framework);
-    writer.compute(rotary(input.model, input.shape));
-    writer.compute(query_key_norms(input.model, input.shape, 3.0));
+    writer.compute(rotary(input.model, input.shape, input.training.framework));
+    writer.compute(query_key_norms(input.model, input.shape, input.training.framework, true));
     if (again.norms) {
-      writer.compute(norm_forward(input.shape));
+      writer.compute(norm_forward(input.model, input.shape, input.training.framework));
     }
   }
   write_attention_input_backward(writer, input, mode);
   if (chain) {
-    writer.compute(norm_backward(input.shape, framework));
+    writer.compute(norm_backward(input.model, input.shape, framework));
   }
 }
 
@@ -276,6 +303,9 @@ Block layer_backward(const BlockInput& input, const LayerKind& kind, BackwardPar
   if (again.all && part != BackwardPart::weight_gradient) {
     write_layer_forward(writer, own, kind);
   }
+  if (again.operators && part != BackwardPart::weight_gradient) {
+    write_operators_again(writer, own, kind);
+  }
   if (input.model.parallel_block) {
     write_parallel_backward(writer, own, again, backward_mode(own, part));
     return writer.finish(Activity::tensor);
@@ -302,8 +332,8 @@ Block prediction_forward(const BlockInput& input) {
   TensorRegion region(writer, shape, false);
   writer.compute(memory_kernel("embedding", 2.0 * shape.element * shape.stream()));
   region.reduce("embedding reduce");
-  writer.compute(norm_forward(shape));
-  writer.compute(norm_forward(shape));
+  writer.compute(norm_forward(input.model, shape, input.training.framework));
+  writer.compute(norm_forward(input.model, shape, input.training.framework));
   region.forward_columns(prediction_projection(shape));
   if (shape.tensor > 1) {
     writer.collective(CollectiveKind::all_gather, Group::tensor, Activity::tensor,
@@ -318,8 +348,8 @@ Block prediction_backward(const BlockInput& input) {
   TensorRegion region(writer, shape, false);
   region.gather("gather gradient");
   region.backward_columns(prediction_projection(shape), backward_mode(input, BackwardPart::whole));
-  writer.compute(norm_backward(shape, input.training.framework));
-  writer.compute(norm_backward(shape, input.training.framework));
+  writer.compute(norm_backward(input.model, shape, input.training.framework));
+  writer.compute(norm_backward(input.model, shape, input.training.framework));
   region.gather("embedding gather");
   const double bytes = input.shape.element + 2.0 * input.training.framework.gradient_bytes;
   writer.compute(memory_kernel("embedding", bytes * shape.stream()));
@@ -357,10 +387,10 @@ Block head_forward(const BlockInput& input) {
   BlockWriter writer("head forward");
   const FrameworkSpec& framework = input.training.framework;
   TensorRegion region(writer, input.shape, false);
-  writer.compute(norm_forward(input.shape));
+  writer.compute(norm_forward(input.model, input.shape, input.training.framework));
   region.forward_columns(layer_linears(input.model, input.shape).head);
   writer.compute(cross_entropy_forward(input.shape, framework));
-  reduce_statistics(writer, input.shape, framework.fused_cross_entropy);
+  reduce_statistics(writer, input.shape, framework.loss == Loss::fused);
   return writer.finish();
 }
 
@@ -371,7 +401,7 @@ Block head_backward(const BlockInput& input) {
   writer.compute(cross_entropy_backward(input.shape, framework));
   region.backward_columns(layer_linears(input.model, input.shape).head,
                           backward_mode(input, BackwardPart::whole));
-  writer.compute(norm_backward(input.shape, framework));
+  writer.compute(norm_backward(input.model, input.shape, framework));
   return writer.finish(Activity::tensor);
 }
 

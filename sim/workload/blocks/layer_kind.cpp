@@ -1,8 +1,23 @@
 #include "sim/workload/blocks/layer_kind.h"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace headway::workload {
+
+namespace {
+
+/// Whether a layer is one of the `recompute_layers` k of a period n: the shares of layers up to it,
+/// k (l + 1) / n, reach one more whole number than those before it.
+bool recomputes(const ParallelismSpec& parallelism, int layer) {
+  const std::int64_t n = parallelism.recompute_period;
+  const std::int64_t k = parallelism.recompute_layers;
+  const std::int64_t place = layer % n;
+  const auto reached = [&](std::int64_t layers) { return (k * layers + n - 1) / n; };
+  return reached(place + 1) > reached(place);
+}
+
+}  // namespace
 
 LayerKind layer_kind(const ModelSpec& model, const ParallelismSpec& parallelism, int layer) {
   LayerKind kind;
@@ -13,8 +28,7 @@ LayerKind layer_kind(const ModelSpec& model, const ParallelismSpec& parallelism,
   const bool full =
       model.window_period > 1 && layer % model.window_period == model.window_period - 1;
   kind.windowed = model.window > 0 && !full;
-  kind.keeps =
-      parallelism.recompute != Recompute::none && layer % parallelism.recompute_period != 0;
+  kind.keeps = parallelism.recompute != Recompute::none && !recomputes(parallelism, layer);
   return kind;
 }
 
@@ -66,7 +80,8 @@ Remade remade(const FrameworkSpec& framework,
   out.norms = out.norms || has(RecomputePart::norms);
   out.activation = out.activation || has(RecomputePart::activation);
   out.mlp = has(RecomputePart::mlp) && !kind.experts;
-  out.experts = has(RecomputePart::experts) && kind.experts;
+  out.operators = has(RecomputePart::operators);
+  out.experts = (has(RecomputePart::experts) || out.operators) && kind.experts;
   return out;
 }
 

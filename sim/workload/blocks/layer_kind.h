@@ -25,7 +25,7 @@ struct LayerRun {
 };
 
 /// The kind of layer `layer` (0 is the first). With `recompute_period` n layers 0, n, 2n, ...
-/// recompute, the others keep.
+/// recompute, the others keep; with `recompute_layers` k as many of each n, evenly spread.
 LayerKind layer_kind(const ModelSpec& model, const ParallelismSpec& parallelism, int layer);
 
 /// The kind that multi-token prediction repeats: that of the model's last layer.
@@ -49,6 +49,8 @@ struct Remade {
   bool activation = false;  ///< output of the MLP's or the experts' activation
   bool mlp = false;         ///< the dense MLP
   bool experts = false;     ///< the mixture, exchanges included
+  bool operators = false;   ///< all but what attention, reductions and every second matrix product
+                            ///< leave: those of queries, values, the gate and the MLP's output
 };
 Remade remade(const FrameworkSpec& framework,
               const ParallelismSpec& parallelism,

@@ -9,14 +9,14 @@ namespace {
 
 void write_norms(BlockWriter& writer, const BlockInput& input) {
   for (int i = 0; i < input.model.norms; ++i) {
-    writer.compute(norm_forward(input.shape));
+    writer.compute(norm_forward(input.model, input.shape, input.training.framework));
   }
 }
 
 /// Sum of the halves' whole arrays: the later product adds to the result of the earlier one, or a
 /// kernel of its own does.
 core::Kernel add_halves(const BlockInput& input) {
-  const double arrays = input.training.framework.fused_elementwise ? 1.0 : 3.0;
+  const double arrays = input.training.framework.fuses_elementwise() ? 1.0 : 3.0;
   return memory_kernel("add halves", arrays * input.shape.element * input.shape.stream());
 }
 
@@ -64,8 +64,8 @@ void write_parallel_forward(BlockWriter& writer, const BlockInput& input) {
   TensorRegion region = tensor_region(writer, input);
   write_norms(writer, input);
   region.forward_columns(linears.qkv);
-  writer.compute(query_key_norms(input.model, input.shape, 2.0));
-  writer.compute(rotary(input.model, input.shape));
+  writer.compute(query_key_norms(input.model, input.shape, input.training.framework, false));
+  writer.compute(rotary(input.model, input.shape, input.training.framework));
   write_core_attention_forward(writer, input.shape, framework);
   if (input.model.norms > 1) {
     region.forward_columns(linears.mlp_in);
@@ -103,12 +103,12 @@ void write_parallel_backward(BlockWriter& writer,
       write_core_attention_forward(writer, input.shape, framework);
     }
     write_core_attention_backward(writer, input.shape, framework);
-    writer.compute(rotary(input.model, input.shape));
-    writer.compute(query_key_norms(input.model, input.shape, 3.0));
+    writer.compute(rotary(input.model, input.shape, input.training.framework));
+    writer.compute(query_key_norms(input.model, input.shape, input.training.framework, true));
   }
   write_columns_backward(writer, input, linears, mode);
   for (int i = 0; chain && i < input.model.norms; ++i) {
-    writer.compute(norm_backward(input.shape, framework));
+    writer.compute(norm_backward(input.model, input.shape, framework));
   }
 }
 

@@ -99,8 +99,8 @@ double kept_by_attention(const CountedLayer& layer) {
     bytes += shape.split_stream();
   }
   if (!layer.again.core_attention) {
-    bytes += layer.framework.fused_attention ? 4.0 * tokens_times(shape, shape.heads)
-                                             : score_bytes(shape);
+    bytes += layer.framework.fuses_attention() ? 4.0 * tokens_times(shape, shape.heads)
+                                               : score_bytes(shape);
   }
   return bytes;
 }
@@ -178,20 +178,53 @@ double norm_inputs(const CountedLayer& layer) {
   return layer.rank.element * arrays * layer.rank.split_stream();
 }
 
+/// What eager operators keep beside: RMSNorm's input in fp32, and SiLU's output for the gate's
+/// product.
+double kept_by_eager(const CountedLayer& layer) {
+  if (layer.framework.fuses_elementwise() || !layer.model.gated_mlp) {
+    return 0;
+  }
+  const bool mlp = !layer.again.mlp && !layer.again.experts;
+  const double wide_copy = layer.rank.element < 4 ? 4.0 : 0.0;
+  return wide_copy * std::max(layer.model.norms, 1) * layer.rank.split_stream() +
+         (mlp ? layer.rank.element * activation_elements(layer) : 0.0);
+}
+
+/// The layer's input; results of the products for queries and values, of attention, of the gate and
+/// of the MLP; with tensor parallelism reductions'.
+double kept_by_operators(const CountedLayer& layer) {
+  const RankShape& shape = layer.rank;
+  double elements = shape.split_stream() + shape.query_elements() + shape.value_elements() +
+                    shape.output_elements();
+  elements += shape.gathers ? 2.0 * shape.split_stream() : 0.0;
+  if (!layer.experts) {
+    elements += activation_elements(layer) + (layer.model.gated_mlp ? shape.stream() : 0.0);
+  }
+  return shape.element * elements + 4.0 * tokens_times(shape, shape.heads);
+}
+
 double kept_by_layer(const CountedLayer& layer) {
   if (layer.again.all) {
     return layer.rank.element * layer.rank.split_stream();
+  }
+  if (layer.again.operators) {
+    return kept_by_operators(layer);
   }
   double bytes = norm_inputs(layer) + kept_by_attention(layer) + kept_by_mlp(layer);
   bytes -= one_norm(layer) ? mlp_input(layer) : 0.0;
   bytes -= layer.again.norms ? norm_outputs(layer) : 0.0;
   bytes -= drops_activation(layer) ? activation_output(layer) : 0.0;
-  return bytes;
+  return bytes + kept_by_eager(layer);
 }
 
 /// What a layer has made again when its gradients run; core attention apart.
 double made_again(CountedLayer layer) {
   const Remade again = layer.again;
+  if (again.operators) {
+    const double kept = kept_by_layer(layer);
+    layer.again = {};
+    return kept_by_layer(layer) - kept;
+  }
   double bytes = again.norms ? norm_outputs(layer) : 0.0;
   bytes += drops_activation(layer) ? activation_output(layer) : 0.0;
   if (again.latent_up) {
@@ -270,7 +303,7 @@ Bytes backward_working_set(const ModelSpec& model,
   // Gradients of the output and of queries, keys and values.
   double attention = shape.element * (shape.output_elements() + shape.query_elements()) +
                      key_value_block(shape).si();
-  if (!layer.framework.fused_attention) {
+  if (!layer.framework.fuses_attention()) {
     attention += 2.0 * shape.element * shape.scores();  // gradients of probabilities and of scores
     attention += layer.again.core_attention ? score_bytes(shape) : 0.0;
   }
@@ -282,9 +315,25 @@ Bytes logits_bytes(const ModelSpec& model,
                    const TrainingSpec& training,
                    const ParallelismSpec& parallelism) {
   const RankShape shape = rank_shape(model, training, parallelism);
-  // Unfused: the fp32 probabilities too.
-  const double probabilities = training.framework.fused_cross_entropy ? 0.0 : 4.0;
-  return Bytes(logit_array(shape) + probabilities * tokens_times(shape, shape.vocabulary));
+  const double count = tokens_times(shape, shape.vocabulary);
+  switch (training.framework.loss) {
+    case Loss::fused:
+      return Bytes(logit_array(shape));
+    case Loss::in_place:  // the fp32 probabilities too
+      return Bytes(logit_array(shape) + 4.0 * count);
+    case Loss::separate:  // their logarithms alone: the logits are let go before backward
+      return Bytes(4.0 * count);
+  }
+  return {};
+}
+
+Bytes logit_gradient_bytes(const ModelSpec& model,
+                           const TrainingSpec& training,
+                           const ParallelismSpec& parallelism) {
+  const RankShape shape = rank_shape(model, training, parallelism);
+  const double count = tokens_times(shape, shape.vocabulary);
+  // Separate: the gradient of the logarithms and that of fp32 logits at a time.
+  return Bytes(training.framework.loss == Loss::separate ? 8.0 * count : logit_array(shape));
 }
 
 std::vector<core::ModelConstant> activation_constants() {

@@ -28,6 +28,12 @@ core::Bytes logits_bytes(const ModelSpec& model,
                          const TrainingSpec& training,
                          const ParallelismSpec& parallelism);
 
+/// What the loss's backward holds beside them: the gradient of the logits; separate operators the
+/// gradients of the logarithms of probabilities and of fp32 logits.
+core::Bytes logit_gradient_bytes(const ModelSpec& model,
+                                 const TrainingSpec& training,
+                                 const ParallelismSpec& parallelism);
+
 /// Inputs of the final norm and of the head [B].
 double kept_by_head(const RankShape& shape);
 

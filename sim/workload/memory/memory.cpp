@@ -31,7 +31,8 @@ class Liveness {
       : model_(model),
         parallelism_(parallelism),
         shape_(rank_shape(model, training, parallelism)),
-        logits_(logits_bytes(model, training, parallelism).si()) {
+        logits_(logits_bytes(model, training, parallelism).si()),
+        logit_gradients_(logit_gradient_bytes(model, training, parallelism).si()) {
     for (const LayerRun& run : layer_runs(model, parallelism, 0, model.layers)) {
       layers_[run.kind] = {saved_per_layer(model, training, parallelism, run.kind).si(),
                            backward_working_set(model, training, parallelism, run.kind).si()};
@@ -153,7 +154,7 @@ class Liveness {
   }
 
   void finish_head() {
-    note({0, logit_array(shape_)});  // the gradient of the logits
+    note({0, logit_gradients_});
     keep_head(-1);
   }
 
@@ -174,7 +175,7 @@ class Liveness {
   RankShape shape_;
   std::map<LayerKind, LayerBytes> layers_;
   LayerBytes prediction_;  ///< of a multi-token prediction module, head not counted
-  double logits_;
+  double logits_, logit_gradients_;
   Live now_, peak_;
   double host_ = 0, host_peak_ = 0;  ///< activations in host memory
 };
@@ -229,6 +230,10 @@ States model_states(const TrainingSpec& training,
       return {weight * parameters, gradient * shard, optimizer * shard, in_reduction};
     case Sharding::zero3:
     case Sharding::hsdp:
+      if (gathers_once(training.framework, parallelism)) {
+        return {kMasterBytes * shard, training.framework.reduce_bytes * parameters,
+                moment_bytes(training.optimizer_state) * shard, weight * parameters + in_reduction};
+      }
       return {kMasterBytes * shard, gradient * shard,
               moment_bytes(training.optimizer_state) * shard,
               weight * (parallelism.reshard ? 2.0 * largest_bucket : parameters) + in_reduction};

@@ -159,6 +159,14 @@ bool shards_weights(Sharding sharding) {
   return sharding == Sharding::zero3 || sharding == Sharding::hsdp;
 }
 
+bool gathers_once(const FrameworkSpec& framework, const ParallelismSpec& parallelism) {
+  return framework.gather_once && parallelism.pipeline > 1 && shards_weights(parallelism.sharding);
+}
+
+bool reduces_every_micro_batch(const FrameworkSpec& framework, const ParallelismSpec& parallelism) {
+  return shards_gradients(parallelism.sharding) && !gathers_once(framework, parallelism);
+}
+
 std::vector<Bucket> chunk_buckets(const ModelSpec& model,
                                   const ParallelismSpec& parallelism,
                                   const ChunkLayout& chunk,

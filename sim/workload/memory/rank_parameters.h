@@ -69,6 +69,12 @@ bool shards_gradients(Sharding sharding);
 /// Whether each keeps only its share of the weights (ZeRO-3, HSDP).
 bool shards_weights(Sharding sharding);
 
+/// Whether sharded weights are gathered once a step and gradients reduced once: in a pipeline,
+/// where the software does so.
+bool gathers_once(const FrameworkSpec& framework, const ParallelismSpec& parallelism);
+/// Whether gradients are reduced after every micro-batch, not after the last alone.
+bool reduces_every_micro_batch(const FrameworkSpec& framework, const ParallelismSpec& parallelism);
+
 /// Buckets of a chunk in the order in which backward fills them: head, last layers, ..., first
 /// layers, embedding. A bucket holds at least max(40e6, 1e6 x data_parallel) parameters where the
 /// chunk has them. Source: Megatron-Core DistributedDataParallelConfig, default bucket size.

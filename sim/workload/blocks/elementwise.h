@@ -1,0 +1,41 @@
+// What the operators between matrix products move and launch, by who writes their kernels.
+#pragma once
+
+#include "sim/core/kernel.h"
+#include "sim/workload/framework_spec.h"
+#include "sim/workload/model_spec.h"
+
+namespace headway::workload {
+
+/// One pass of an operator over an array: how often it reads or writes one of the activations'
+/// format and one of fp32, each an element, and the kernels that do so.
+struct ElementwisePass {
+  double arrays = 0;       ///< of the activations' format
+  double wide_arrays = 0;  ///< of fp32
+  int launches = 1;
+  /// Bytes an element.
+  [[nodiscard]] double bytes(double element) const { return element * arrays + 4.0 * wide_arrays; }
+};
+
+struct ElementwiseOperator {
+  ElementwisePass forward, backward;
+};
+
+/// RMSNorm (models with gated MLPs) or LayerNorm, its addition to the residual's gradient apart.
+/// Fused, compiled, or LayerNorm: read and written once, backward reads input and gradient. PyTorch
+/// composes RMSNorm of eight operators in fp32.
+ElementwiseOperator norm_operator(const ModelSpec& model, const FrameworkSpec& framework);
+
+/// Rotary embedding of queries or of keys; eager in fp32, between two casts.
+ElementwiseOperator rotary_operator(const FrameworkSpec& framework);
+
+/// The MLP's activation with its gate; an element is one of the result.
+ElementwiseOperator activation_operator(const ModelSpec& model, const FrameworkSpec& framework);
+
+/// Kernels of a pass over `elements` of `element` bytes.
+core::Kernel elementwise_kernel(const char* name,
+                                const ElementwisePass& pass,
+                                double element,
+                                double elements);
+
+}  // namespace headway::workload

@@ -1,0 +1,270 @@
+// PyTorch's ways: eager operators, a loss in fp32, checkpointing by operator or of some layers,
+// FSDP2 in a pipeline, torchao's scales.
+#include <gtest/gtest.h>
+
+#include "sim/workload/blocks/build.h"
+#include "sim/workload/blocks/elementwise.h"
+#include "sim/workload/blocks/layer_kind.h"
+#include "sim/workload/memory/activation_memory.h"
+#include "sim/workload/memory/memory.h"
+
+#include "tests/workload/graph_sums.h"
+#include "tests/workload/models.h"
+
+namespace headway::workload {
+namespace {
+
+using namespace tests;
+using core::CollectiveKind;
+using core::Precision;
+
+/// Sums over all kernels of a step of one rank of each stage.
+struct KernelSums {
+  double bytes = 0, launches = 0, work = 0;
+};
+
+KernelSums sums_of(const StepGraph& graph, const std::string& name) {
+  KernelSums sums;
+  for_each_operation(graph, [&](int, const Operation& operation, int times) {
+    for (const core::Kernel& kernel : operation.kernels) {
+      if (name.empty() || kernel.name == name) {
+        const double count = static_cast<double>(kernel.count) * times;
+        sums.bytes += kernel.traffic.si() * count;
+        sums.launches += static_cast<double>(kernel.launches) * count;
+        sums.work += kernel.work.si() * count;
+      }
+    }
+  });
+  return sums;
+}
+
+StepGraph one_pass(const TrainingSpec& training, ParallelismSpec parallelism = split(1, 1)) {
+  return build_step_graph(llama_8b(), training, parallelism, 1, 1);
+}
+
+TrainingSpec with(Elementwise elementwise) {
+  TrainingSpec training = recipe(8192, 1);
+  training.framework.elementwise = elementwise;
+  return training;
+}
+
+// RMSNorm, bytes an element: fused 4 forward, 6 backward and with the residual's gradient 8; eager
+// 2 x 4 + 4 x 7 = 36 forward, 2 x 8 + 4 x 17 = 84 and 6 backward. Two a layer and the last.
+TEST(EagerOperators, OfTheNormMoveTwelveTimesAsMuch) {
+  const double elements = 8192.0 * 4096 * (2 * 32 + 1);
+  const KernelSums fused = sums_of(one_pass(with(Elementwise::fused)), "norm");
+  const KernelSums eager = sums_of(one_pass(with(Elementwise::eager)), "norm");
+  EXPECT_DOUBLE_EQ(fused.bytes, elements * (4 + 8));
+  EXPECT_DOUBLE_EQ(eager.bytes, elements * (36 + 84));
+  EXPECT_DOUBLE_EQ(fused.launches, 2 * 65);
+  EXPECT_DOUBLE_EQ(eager.launches, (8 + 17) * 65);
+  EXPECT_DOUBLE_EQ(sums_of(one_pass(with(Elementwise::compiled)), "norm").bytes, fused.bytes);
+}
+
+// SwiGLU: 3 and 5 arrays of 2 B against 5 and 9; rotary 4 B both ways against 20, of 4,096 columns
+// of queries and 1,024 of keys.
+TEST(EagerOperators, OfGateAndRotaryMoveTheirArrays) {
+  const StepGraph fused = one_pass(with(Elementwise::fused));
+  const StepGraph eager = one_pass(with(Elementwise::eager));
+  const double gate = 8192.0 * 14336 * 32, turned = 8192.0 * 5120 * 32;
+  EXPECT_DOUBLE_EQ(sums_of(fused, "activation").bytes, gate * 2 * 8);
+  EXPECT_DOUBLE_EQ(sums_of(eager, "activation").bytes, gate * 2 * 14);
+  EXPECT_DOUBLE_EQ(sums_of(fused, "rotary").bytes, turned * 8);
+  EXPECT_DOUBLE_EQ(sums_of(eager, "rotary").bytes, turned * 40);
+}
+
+// LayerNorm is one kernel in PyTorch too.
+TEST(EagerOperators, LeaveLayerNormAlone) {
+  FrameworkSpec eager;
+  eager.elementwise = Elementwise::eager;
+  EXPECT_EQ(norm_operator(gpt_175b(), eager).forward.launches, 1);
+  EXPECT_EQ(norm_operator(llama_8b(), eager).forward.launches, 8);
+}
+
+// A logit of 16 bits: 8 + 6 B in one pass, 22 + 12 B in place, 22 + 30 B in separate operators.
+TEST(LossOfSeparateOperators, ReadsTheLogitsOftener) {
+  const double logits = 8192.0 * 128256;
+  const auto bytes = [&](Loss loss) {
+    TrainingSpec training = recipe(8192, 1);
+    training.framework.loss = loss;
+    return sums_of(one_pass(training), "cross entropy").bytes / logits;
+  };
+  EXPECT_DOUBLE_EQ(bytes(Loss::fused), 14);
+  EXPECT_DOUBLE_EQ(bytes(Loss::in_place), 34);
+  EXPECT_DOUBLE_EQ(bytes(Loss::separate), 52);
+}
+
+// Its backward holds 4 B of logarithms, 4 B of their gradient and 4 B of the gradient of fp32
+// logits; the fused one 2 B of logits and 2 B of their gradient.
+TEST(LossOfSeparateOperators, HoldsTwelveBytesALogit) {
+  const double logits = 8192.0 * 128256;
+  TrainingSpec training = recipe(8192, 1);
+  const auto held = [&] {
+    return (logits_bytes(llama_8b(), training, split(1, 1)) +
+            logit_gradient_bytes(llama_8b(), training, split(1, 1)))
+               .si() /
+           logits;
+  };
+  EXPECT_DOUBLE_EQ(held(), 4);
+  training.framework.loss = Loss::separate;
+  EXPECT_DOUBLE_EQ(held(), 12);
+}
+
+ParallelismSpec by_operator(int tensor) {
+  ParallelismSpec parallelism = split(tensor, 1);
+  parallelism.recompute = Recompute::selective;
+  parallelism.recompute_parts = {RecomputePart::operators};
+  return parallelism;
+}
+
+// Products of a layer in order: queries, keys, values, projection, gate, up, down. Every second one
+// is made again: keys (4,096 x 1,024), projection (4,096 x 4,096), up (4,096 x 14,336); the
+// projection not where its reduction over tensor ranks stays.
+TEST(RecomputeOfOperators, MakesEverySecondProductAgain) {
+  const auto work = [](const ParallelismSpec& parallelism) {
+    return sums_of(one_pass(recipe(8192, 1), parallelism), "").work;
+  };
+  const double a_weight = 2.0 * 8192 * 32 * 4096;
+  EXPECT_DOUBLE_EQ(work(by_operator(1)) - work(split(1, 1)), a_weight * (1024 + 4096 + 14336));
+  EXPECT_DOUBLE_EQ(work(by_operator(8)) - work(split(8, 1)), a_weight * (1024 + 14336) / 8);
+}
+
+// Stays: the input, queries, values, attention's output with a statistic a head, gate, down; with
+// sequence parallelism the down product before its reduction (whole) and two reductions.
+TEST(RecomputeOfOperators, KeepsTheOthers) {
+  const auto saved = [](int tensor) {
+    return saved_per_layer(llama_8b(), recipe(8192, 1), by_operator(tensor)).si();
+  };
+  const double tokens = 8192;
+  EXPECT_DOUBLE_EQ(saved(1), tokens * (2 * (4096 + 4096 + 1024 + 4096 + 14336 + 4096) + 4 * 32));
+  EXPECT_DOUBLE_EQ(
+      saved(8),
+      tokens * (2 * ((4096 + 4096 + 1024 + 4096 + 14336 + 2 * 4096) / 8.0 + 4096) + 4 * 4));
+}
+
+// 47 of 100 layers: the first, then wherever 0.47 l passes a whole number. Of 40 layers 19.
+TEST(RecomputeLayers, AreSpreadEvenly) {
+  ParallelismSpec parallelism;
+  parallelism.recompute = Recompute::full;
+  parallelism.recompute_period = 100;
+  parallelism.recompute_layers = 47;
+  const auto recomputing = [&](int layers) {
+    int count = 0;
+    for (int layer = 0; layer < layers; ++layer) {
+      count += layer_kind(llama_8b(), parallelism, layer).keeps ? 0 : 1;
+    }
+    return count;
+  };
+  EXPECT_EQ(recomputing(100), 47);
+  EXPECT_EQ(recomputing(200), 94);
+  EXPECT_EQ(recomputing(40), 19);
+  EXPECT_EQ(recomputing(3), 2);
+  parallelism.recompute_period = 3;
+  parallelism.recompute_layers = 1;
+  EXPECT_EQ(recomputing(9), 3);
+}
+
+/// Llama 3.1 8B over 4 stages with fully sharded weights over 4 ranks, 8 micro-batches.
+StepGraph sharded_pipeline(bool once) {
+  TrainingSpec training = recipe(8192, 32);
+  training.framework.gather_once = once;
+  ParallelismSpec parallelism = split(1, 4);
+  parallelism.sharding = Sharding::zero3;
+  return build_step_graph(llama_8b(), training, parallelism, 4, 8);
+}
+
+// Once: every weight is gathered once and every gradient reduced once, of 2 and 4 B. Otherwise with
+// each of 8 micro-batches: gathered in forward and, but for embedding and head, in backward.
+TEST(GatherOnce, MovesWeightsAndGradientsOnceAStep) {
+  const auto bytes = [](bool once, CollectiveKind kind) {
+    return collective_bytes(sharded_pipeline(once), Group::data_context, kind);
+  };
+  const double layers = 32 * (4096.0 * (2 * 4096 + 2 * 1024 + 3 * 14336) + 2 * 4096);
+  const double ends = 2 * 4096.0 * 128256 + 4096;
+  EXPECT_DOUBLE_EQ(bytes(true, CollectiveKind::all_gather), 2 * (layers + ends));
+  EXPECT_DOUBLE_EQ(bytes(true, CollectiveKind::reduce_scatter), 4 * (layers + ends));
+  EXPECT_DOUBLE_EQ(bytes(false, CollectiveKind::all_gather), 8 * 2 * (2 * layers + ends));
+  EXPECT_DOUBLE_EQ(bytes(false, CollectiveKind::reduce_scatter), 8 * 4 * (layers + ends));
+}
+
+// A middle stage of 8 layers holds its weights whole (2 B) and its gradients whole (4 B).
+TEST(GatherOnce, HoldsWeightsAndGradientsWhole) {
+  TrainingSpec training = recipe(8192, 32);
+  ParallelismSpec parallelism = split(1, 4);
+  parallelism.sharding = Sharding::zero3;
+  const double layer = 4096.0 * (2 * 4096 + 2 * 1024 + 3 * 14336) + 2 * 4096;
+  const auto stage = [&] { return stage_memory(llama_8b(), training, parallelism, 4, 8)[1]; };
+  const StageMemory often = stage();
+  training.framework.gather_once = true;
+  const StageMemory once = stage();
+  EXPECT_DOUBLE_EQ(often.gradients.si(), 8 * layer * 4 / 4);
+  EXPECT_DOUBLE_EQ(once.gradients.si(), 8 * layer * 4);
+  EXPECT_DOUBLE_EQ((once.buffers - often.buffers).si(), 2 * (8 * layer - 2 * layer));
+}
+
+// Bytes of casts an element of x (inputs), g (gradients of outputs) and w, with fp8:
+//     tensor  x 5, w 5; g 5, w 3; x and g again 3
+//     row     all 5
+TEST(Scaling, CastsOperandsForEveryProduct) {
+  TrainingSpec training = recipe(8192, 1);
+  training.precision = Precision::fp8;
+  const double x = 8192.0 * 32 * (4096 + 4096 + 4096 + 14336);
+  const double g = 8192.0 * 32 * (4096 + 2 * 1024 + 4096 + 2 * 14336 + 4096);
+  const double w = 32 * 4096.0 * (2 * 4096 + 2 * 1024 + 3 * 14336);
+  const auto bytes = [&](Scaling scaling) {
+    training.framework.scaling = scaling;
+    return sums_of(one_pass(training), "cast").bytes;
+  };
+  EXPECT_DOUBLE_EQ(bytes(Scaling::delayed), 3 * (x + g));
+  EXPECT_DOUBLE_EQ(bytes(Scaling::tensor), 5 * x + 5 * w + 5 * g + 3 * w + 3 * (x + g));
+  EXPECT_DOUBLE_EQ(bytes(Scaling::row), 10 * (x + w + g));
+  training.framework.narrow_gathers = true;  // weights arrive in fp8
+  EXPECT_DOUBLE_EQ(bytes(Scaling::tensor), 5 * x + 5 * g + 3 * (x + g));
+}
+
+// Weights of the layers travel in one byte instead of two; embedding and head stay.
+TEST(NarrowGathers, HalveTheWeightsOfLayers) {
+  TrainingSpec training = recipe(8192, 4);
+  training.precision = Precision::fp8;
+  training.framework.scaling = Scaling::tensor;
+  ParallelismSpec parallelism = split(1, 1);
+  parallelism.sharding = Sharding::zero3;
+  const auto bytes = [&] {
+    return collective_bytes(build_step_graph(llama_8b(), training, parallelism, 4, 1),
+                            Group::data_context, CollectiveKind::all_gather);
+  };
+  const double wide = bytes();
+  training.framework.narrow_gathers = true;
+  const double layers = 32 * (4096.0 * (2 * 4096 + 2 * 1024 + 3 * 14336) + 2 * 4096);
+  EXPECT_DOUBLE_EQ(wide - bytes(), 2 * layers);
+  training.framework.scaling = Scaling::row;  // scales of rows are made after the gather
+  EXPECT_DOUBLE_EQ(bytes(), wide);
+}
+
+// Without overlap a rank sends a block after the kernels on it, so nothing hides the transfer.
+TEST(ContextOverlap, WithoutItARingSendsAfterItsKernels) {
+  TrainingSpec training = recipe(8192, 1);
+  ParallelismSpec parallelism = split(1, 1);
+  parallelism.context = 2;
+  const auto kernels_before_first_send = [&] {
+    const StepGraph graph = build_step_graph(llama_8b(), training, parallelism, 1, 1);
+    for (const Block& block : graph.blocks) {
+      int attention = 0;
+      for (const Operation& operation : block.operations) {
+        for (const core::Kernel& kernel : operation.kernels) {
+          attention += kernel.kind == core::KernelKind::attention_forward ? 1 : 0;
+        }
+        if (operation.kind == OperationKind::send) {
+          return attention;
+        }
+      }
+    }
+    return -1;
+  };
+  EXPECT_EQ(kernels_before_first_send(), 0);
+  training.framework.context_overlap = false;
+  EXPECT_EQ(kernels_before_first_send(), 1);
+}
+
+}  // namespace
+}  // namespace headway::workload
