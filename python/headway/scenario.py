@@ -770,6 +770,8 @@ class UsualRunSpec:
         Sequence parallelism wherever there is tensor parallelism. (default false)
     sharding
         What data-parallel ranks shard. (default zero1)
+    context_kind
+        How a context group exchanges keys and values. (default ring)
     vocabulary_multiple
         The vocabulary of each tensor rank is padded to a multiple of this. (default 1)
     experts_follow_tensor
@@ -781,11 +783,12 @@ class UsualRunSpec:
 
     precision: Literal["fp32", "tf32", "bf16", "fp16", "fp8", "mxfp8", "nvfp4"] | None = None
     recompute: Literal["none", "selective", "full"] | None = None
-    selective_parts: Sequence[Literal["core_attention", "latent_up", "norms", "activation", "mlp", "experts"]] | None = None
+    selective_parts: Sequence[Literal["core_attention", "latent_up", "norms", "activation", "mlp", "experts", "operators"]] | None = None
     micro_batch_tokens: int | None = None
     most_virtual_stages: int | None = None
     sequence: bool | None = None
     sharding: Literal["zero0", "zero1", "zero2", "zero3", "hsdp"] | None = None
+    context_kind: Literal["ring", "all-gather", "all-to-all"] | None = None
     vocabulary_multiple: int | None = None
     experts_follow_tensor: bool | None = None
     use: str | None = None
@@ -802,15 +805,18 @@ class FrameworkSpec:
     ----------
     name
         Name printed in reports. (default generic)
-    fused_attention
-        FlashAttention: scores never reach memory. (default true)
     attention_kernels
-        newest: the best for the GPU (FlashAttention-3, cuDNN); flash2: FlashAttention-2, as
-        software of 2023 and early 2024. (default newest)
-    fused_cross_entropy
-        Cross entropy in one pass over bf16 logits. (default true)
-    fused_elementwise
-        Bias, activation, dropout and residual in fused kernels. (default true)
+        newest: the best for the GPU; unfused: products, softmax and dropout apart, scores reach
+        memory; flash2, flash3 (Hopper): FlashAttention; cudnn: cuDNN's fused kernels; sdpa:
+        what PyTorch chooses, FlashAttention-2, on Blackwell cuDNN. (default newest)
+    loss
+        Cross entropy: fused (or compiled): one pass over 16-bit logits; in-place: in fp32, the
+        gradient in the place of the probabilities (Megatron); separate: PyTorch's operators in
+        fp32 one by one, each with an array of its own. (default fused)
+    elementwise
+        Norms, rotary embedding, activation, bias, dropout and residual: fused: kernels written
+        by hand; compiled: made by a compiler, as few; eager: PyTorch's operators one by one.
+        (default fused)
     recompute_elementwise
         Backward recomputes the outputs of norms and of the MLP's activation instead of keeping
         them. (default false)
@@ -826,6 +832,19 @@ class FrameworkSpec:
     data_overlap
         Gradient reduction and parameter gathering run beside backward and forward. (default
         true)
+    context_overlap
+        A ring of context ranks passes keys and values on beside attention; false: before it.
+        (default true)
+    gather_once
+        zero3, hsdp in a pipeline: weights are gathered for the first micro-batch and stay,
+        gradients are kept whole and reduced after the last (FSDP2); false: for every
+        micro-batch. (default false)
+    narrow_gathers
+        zero3, hsdp: weights of narrow products travel in their narrow format. (default false)
+    scaling
+        Scales of fp8 operands: delayed: those of earlier steps, one pass; tensor: the largest
+        element is searched first; row: a scale a row and another a column, two passes; block: a
+        scale a block, both ways. (default delayed)
     gradient_bytes
         Bytes a parameter of the gradient buffer. (default 4)
     reduce_bytes
@@ -886,15 +905,28 @@ class FrameworkSpec:
     """
 
     name: str | None = None
-    fused_attention: bool | None = None
-    attention_kernels: Literal["newest", "flash2"] | None = None
-    fused_cross_entropy: bool | None = None
-    fused_elementwise: bool | None = None
+    attention_kernels: (
+        Literal[
+            "newest",
+            "unfused",
+            "flash2",
+            "flash3",
+            "cudnn",
+            "sdpa",
+        ]
+        | None
+    ) = None
+    loss: Literal["fused", "in-place", "separate"] | None = None
+    elementwise: Literal["fused", "compiled", "eager"] | None = None
     recompute_elementwise: bool | None = None
     narrow_activations: bool | None = None
     tensor_overlap: bool | None = None
     pipeline_overlap: bool | None = None
     data_overlap: bool | None = None
+    context_overlap: bool | None = None
+    gather_once: bool | None = None
+    narrow_gathers: bool | None = None
+    scaling: Literal["delayed", "tensor", "row", "block"] | None = None
     gradient_bytes: float | None = None
     reduce_bytes: float | None = None
     accumulation_bytes: float | None = None
@@ -1010,9 +1042,13 @@ class ParallelismSpec:
         Activations recomputed in backward: none, some parts of a layer (selective), all (full).
         (default none)
     recompute_parts
-        Parts that 'selective' recomputes; empty: core_attention. (optional)
+        Parts that 'selective' recomputes; empty: core_attention. operators: all but what every
+        second matrix product, attention and reductions over tensor ranks leave (torchtitan).
+        (optional)
     recompute_period
-        One layer in this many recomputes; 1: all. (default 1)
+        recompute_layers in this many recompute; 1: all. (default 1)
+    recompute_layers
+        Layers of each recompute_period that recompute, evenly spread. (default 1)
     first_stage_layers
         Layers of the first stage; 0: even. Uneven layouts need the rest to divide evenly.
         (default 0)
@@ -1063,8 +1099,9 @@ class ParallelismSpec:
         | None
     ) = None
     recompute: Literal["none", "selective", "full"] | None = None
-    recompute_parts: Sequence[Literal["core_attention", "latent_up", "norms", "activation", "mlp", "experts"]] | None = None
+    recompute_parts: Sequence[Literal["core_attention", "latent_up", "norms", "activation", "mlp", "experts", "operators"]] | None = None
     recompute_period: int | None = None
+    recompute_layers: int | None = None
     first_stage_layers: int | None = None
     last_stage_layers: int | None = None
     chunk_layers: Sequence[int] | None = None

@@ -47,7 +47,7 @@ double memory_word(const std::string& word) {
 }
 
 std::string board_word(const std::string& word) {
-  const bool server = word == "oam" || word == "hgx" || word == "dgx";
+  const bool server = word == "oam" || word == "hgx" || word == "dgx" || word == "teton";
   return word.starts_with("sxm") || server ? "sxm"
          : word.starts_with("pcie")        ? "pcie"
          : word == "nvl"                   ? "nvl"
@@ -149,11 +149,13 @@ std::vector<Candidate> candidates_of(const GpuName& wanted, const Catalogue& cat
     const double memory = gpu.memory / 1_GiB;
     const bool told = wanted.memory > 0 && wanted.memory < kMostMemory;
     const double off = told ? std::abs(memory / wanted.memory - 1) : 0;
+    // A board held below the power of its kind is meant where a name tells its memory.
+    const bool capped = gpu.power < gpu.sustained.power && !told;
     const double board = name.board == "sxm" || wanted.board == name.board ? 0 : 0.01;
     const double node = has_node(gpu, catalogue) ? 0 : 0.005;
     // Without a stated memory the larger board is the usual one; it decides last.
-    candidates.push_back(
-        {entry, (off > kSameMemory ? kOtherMemory + off : 0) + board + node + 1e-3 / memory});
+    candidates.push_back({entry, (off > kSameMemory || capped ? kOtherMemory + off : 0) + board +
+                                     node + 1e-3 / memory});
   }
   std::sort(candidates.begin(), candidates.end(),
             [](const auto& a, const auto& b) { return a.misfit < b.misfit; });

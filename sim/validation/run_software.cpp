@@ -1,5 +1,6 @@
 #include "sim/validation/run_software.h"
 
+#include <algorithm>
 #include <optional>
 
 namespace headway::validation {
@@ -11,8 +12,14 @@ bool is_mixture(const RunRow& row) {
          row.n_experts.value_or(0) > 1;
 }
 
-/// Year of the run; 2024 where the source has none.
-int year_of(const RunRow& row) { return row.year.value_or(2024); }
+/// Year of the software: the one that its era ends with ("megatron-flash-2023"), else that of the
+/// run; 2024 where the source has none.
+int year_of(const RunRow& row) {
+  const auto digits = row.era.find_last_not_of("0123456789") + 1;
+  const std::string ending = row.era.substr(std::min(digits, row.era.size()));
+  const bool year = ending.size() == 4 && ending.starts_with("20");
+  return year ? std::stoi(ending) : row.year.value_or(2024);
+}
 
 /// ZeRO stage in a row's words; 0: none, or not said.
 int zero_stage(const RunRow& row) {
@@ -59,7 +66,7 @@ std::string megatron_core(const RunRow& row,
     return "mlperf";
   }
   if (!is_mixture(row)) {
-    return "megatron-core";
+    return row.release.empty() && row.year == 2024 ? "megatron-core-2024" : "megatron-core";
   }
   const std::string& release = row.release;
   if (release.empty()) {
@@ -145,6 +152,14 @@ std::optional<workload::Scaling> scaling_in_words(const std::string& words) {
                                            : std::nullopt;
 }
 
+/// Megatron's selective recomputation of early years, which is of core attention: of a fused kernel
+/// there is nothing to be gained by it, so a run that names it had none.
+bool recomputes_core_attention(const RunRow& row) {
+  const std::string words = lower(row.era);
+  const bool megatron = contains(words, "megatron") || contains(words, "nemo");
+  return megatron && lower(row.recompute) == "selective" && row.recompute_detail.empty();
+}
+
 /// Number of a release, "25.05.04" of "v25.05.04".
 std::string release_number(const RunRow& row) {
   const std::string& release = row.release;
@@ -167,6 +182,9 @@ void apply_flags(const RunRow& row, workload::FrameworkSpec& framework) {
     framework.elementwise =
         compiled ? workload::Elementwise::compiled : workload::Elementwise::eager;
     framework.loss = compiled ? framework.loss : workload::Loss::separate;
+  }
+  if (recomputes_core_attention(row) && year_of(row) <= 2023) {
+    framework.attention_kernels = workload::AttentionKernels::unfused;
   }
   framework.scaling = scaling_in_words(lower(row.precision_detail)).value_or(framework.scaling);
   if (row.moe_a2a_overlap.has_value()) {

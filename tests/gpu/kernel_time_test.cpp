@@ -164,6 +164,32 @@ TEST(PowerShare, FollowsTheRootOfTheDynamicPower) {
               1.1023, 1e-4);
 }
 
+// 500 W of 700, 70 idle: (430 / 630) = 0.683 of the dynamic power. A product at its full share is
+// slowed by the root, 0.826; a kernel of 0.8 of its rate by sqrt(0.683 / 0.8) = 0.924; one of half
+// of it needs less than the limit and keeps its clock.
+TEST(PowerShare, LeavesKernelsAloneThatNeedLessThanTheLimit) {
+  GpuSpec gpu = h100();
+  gpu.power = core::Watts(500);
+  gpu.idle_power = core::Watts(70);
+  gpu.sustained.power = core::Watts(700);
+  EXPECT_NEAR(power_share(gpu, gpu.sustained), 0.8262, 1e-4);
+  EXPECT_NEAR(power_share(gpu, gpu.sustained, 0.8), 0.9237, 1e-4);
+  EXPECT_EQ(power_share(gpu, gpu.sustained, 0.5), 1);
+  // FlashAttention-2 at 0.3 of the peak beside products at 0.74 takes as long as at 700 W.
+  gpu.sustained.gemm_16bit = 0.74;
+  gpu.sustained.attention_forward = 0.3;
+  Kernel attention;
+  attention.kind = KernelKind::attention_forward;
+  attention.sequence = attention.key_sequence = 8192;
+  attention.query_heads = attention.key_value_heads = 32;
+  attention.head_dim = 128;
+  attention.work = core::Flops(1e13);
+  GpuSpec full = gpu;
+  full.power = core::Watts(700);
+  EXPECT_EQ(kernel_time(gpu, gpu.sustained, attention, kNoLimit),
+            kernel_time(full, gpu.sustained, attention, kNoLimit));
+}
+
 // 50,257 is odd: no row of the operand but the first begins at a multiple of 16 bytes.
 TEST(KernelTime, PunishesRowsThatAreNotAligned) {
   const GpuSpec gpu = h100();

@@ -77,5 +77,22 @@ TEST(Lowering, OldAttentionKernelsRunAtTheirOwnSpeed) {
               0.31 / s.cluster.node.gpu.sustained.attention_forward, 1e-12);
 }
 
+// PyTorch's scaled_dot_product_attention prefers FlashAttention-2, torchtitan's cuDNN on Blackwell.
+TEST(Lowering, PyTorchChoosesItsAttentionByTheGpu) {
+  using workload::AttentionKernels;
+  auto s = eight_nodes();
+  s.cluster.node.gpu.sustained.attention_flash2 = 0.31;
+  const auto flash2 = [&](AttentionKernels kernels, gpu::Architecture architecture) {
+    s.training.framework.attention_kernels = kernels;
+    s.cluster.node.gpu.architecture = architecture;
+    return kernel_times(s).shares.attention_forward < 0.4;
+  };
+  EXPECT_TRUE(flash2(AttentionKernels::sdpa, gpu::Architecture::hopper));
+  EXPECT_FALSE(flash2(AttentionKernels::sdpa, gpu::Architecture::blackwell));
+  EXPECT_TRUE(flash2(AttentionKernels::flash2, gpu::Architecture::blackwell));
+  EXPECT_FALSE(flash2(AttentionKernels::flash3, gpu::Architecture::hopper));
+  EXPECT_FALSE(flash2(AttentionKernels::cudnn, gpu::Architecture::hopper));
+}
+
 }  // namespace
 }  // namespace headway::training

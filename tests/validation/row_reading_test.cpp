@@ -132,7 +132,7 @@ TEST(RowReading, DefaultsAreThoseOfTheEra) {
                                  {"sharding", ""},
                                  {"seq_len", "2048"},
                                  {"global_batch", "256"}});
-  EXPECT_EQ(sharded.parallelism.micro_batch, 8);  // 16,384 tokens
+  EXPECT_EQ(sharded.parallelism.micro_batch, 4);  // 8,192 tokens
   EXPECT_EQ(sharded.parallelism.sharding, workload::Sharding::zero3);
   EXPECT_TRUE(scenario({{"sequence_parallel", ""}}).parallelism.sequence);
 }
@@ -154,7 +154,8 @@ TEST(RowReading, AnUnknownEraIsThatOfItsFamilyAndYear) {
   const auto profile = [](const Cells& changes) {
     return scenario(changes).training.framework.name;
   };
-  EXPECT_EQ(profile({{"era", ""}}), "Megatron-Core");
+  EXPECT_EQ(profile({{"era", ""}}), "Megatron-Core 2024");
+  EXPECT_EQ(profile({{"era", ""}, {"year", "2025"}}), "Megatron-Core");
   EXPECT_EQ(profile({{"era", ""}, {"year", "2023"}}), "Megatron-Core 2023");
   EXPECT_EQ(profile({{"era", ""},
                      {"year", "2021"},
@@ -344,11 +345,18 @@ TEST(RowReading, WidthsThatAreNotStatedAreAligned) {
             15104);  // 8/3 x 5,632 = 15,018, up to a multiple of 256
 }
 
+TEST(RowReading, ACappedBoardIsMeantWhereItsMemoryIsTold) {
+  const auto gpu = [](const char* name) { return scenario({{"gpu", name}}).cluster.node.gpu.name; };
+  EXPECT_EQ(gpu("H100-96G-HBM2e-500W (Grand Teton)"), "H100 96 GB SXM, 500 W");
+  EXPECT_EQ(gpu("H100 SXM5"), "H100 80 GB SXM");
+  EXPECT_THAT(predicted({{"gpu", "H100-96G-HBM2e-500W (Grand Teton)"}}).assumed, IsEmpty());
+}
+
 TEST(RowReading, PyTorchAloneNamesNoSoftware) {
   const auto profile = [](const char* era) {
     return scenario({{"era", era}}).training.framework.name;
   };
-  EXPECT_EQ(profile("NeMo / PyTorch 2.3"), "Megatron-Core");
+  EXPECT_EQ(profile("NeMo / PyTorch 2.3"), "Megatron-Core 2024");
   EXPECT_EQ(profile("JAX (MaxText), not PyTorch"), "JAX and XLA");
   EXPECT_EQ(profile("pytorch 2.1"), "PyTorch FSDP");
 }

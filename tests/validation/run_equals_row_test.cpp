@@ -55,7 +55,8 @@ TEST(RunEqualsRow, OfADenseModel) {
       std::string("nodes: 2, node: {use: dgx-h100}, ") + kRails,
       "name: x, layers: 8, hidden: 4096, heads: 32, key_value_heads: 8, head_dim: 128, ffn: 14336, "
       "gated_mlp: true, vocabulary: 128256",
-      "sequence_length: 4096, global_batch: 32, precision: bf16, framework: {use: megatron-core}",
+      "sequence_length: 4096, global_batch: 32, precision: bf16, framework: {use: "
+      "megatron-core-2024}",
       "tensor: 2, sequence: true, pipeline: 2, sharding: zero1", "nccl-h100-sxm");
   EXPECT_DOUBLE_EQ(run, tokens_of_row({}));
 }

@@ -206,13 +206,45 @@ struct States {
   double host = 0;
 };
 
+/// Parameters of the largest buckets of a stage.
+struct LargestBuckets {
+  double any = 0, layers = 0, head = 0;
+};
+
+LargestBuckets largest_buckets(const ModelSpec& model,
+                               const ParallelismSpec& parallelism,
+                               const StageLayout& layout,
+                               int stage,
+                               int ranks) {
+  LargestBuckets largest;
+  for (int chunk = 0; chunk < layout.chunks(); ++chunk) {
+    for (const Bucket& b : chunk_buckets(model, parallelism, layout.at(stage, chunk), ranks)) {
+      double& kind = b.head ? largest.head : largest.layers;
+      const double parameters = b.parameters.total();
+      kind = std::max(kind, b.runs.empty() && !b.head ? 0.0 : parameters);
+      largest.any = std::max(largest.any, parameters);
+    }
+  }
+  return largest;
+}
+
+/// What sharded weights and gradients hold for a while: two layers, one in use while the next
+/// arrives, and their gradients, one in reduction; or, beside the logits, the head and its
+/// gradient. The embedding is gathered before there are activations and reduced after the last.
+double passing_buckets(const TrainingSpec& training, bool reshard, const LargestBuckets& largest) {
+  const double weight = element_bytes(training.precision);
+  const double layers =
+      ((reshard ? 2.0 * weight : 0.0) + 2.0 * training.framework.reduce_bytes) * largest.layers;
+  return std::max(layers, (reshard ? 2.0 : 1.0) * weight * largest.head);
+}
+
 /// ZeRO-3 keeps fp32 shards, of which the weights that are multiplied are made when gathered; a
 /// layer is used while the next arrives, or all stay gathered. Sharded gradients exist whole for
 /// one bucket while the one before is reduced.
 States model_states(const TrainingSpec& training,
                     const ParallelismSpec& parallelism,
                     const RankParameters& held,
-                    double largest_bucket,
+                    const LargestBuckets& largest,
                     DataRanks ranks) {
   const double parameters = held.total();
   const double shard = held.shared / ranks.shards + held.experts / ranks.expert_shards;
@@ -220,7 +252,9 @@ States model_states(const TrainingSpec& training,
   const bool full = full_precision(training.precision);
   const double weight = element_bytes(training.precision);
   const double optimizer = optimizer_bytes(training.optimizer_state, full);
-  const double in_reduction = 2.0 * training.framework.reduce_bytes * largest_bucket;
+  const double in_reduction = 2.0 * training.framework.reduce_bytes * largest.any;
+  const bool once = gathers_once(training.framework, parallelism);
+  const bool reshard = parallelism.reshard && !once;
   switch (parallelism.sharding) {
     case Sharding::zero0:
       return {weight * parameters, gradient * parameters, optimizer * parameters, 0};
@@ -230,13 +264,10 @@ States model_states(const TrainingSpec& training,
       return {weight * parameters, gradient * shard, optimizer * shard, in_reduction};
     case Sharding::zero3:
     case Sharding::hsdp:
-      if (gathers_once(training.framework, parallelism)) {
-        return {kMasterBytes * shard, training.framework.reduce_bytes * parameters,
-                moment_bytes(training.optimizer_state) * shard, weight * parameters + in_reduction};
-      }
-      return {kMasterBytes * shard, gradient * shard,
+      return {kMasterBytes * shard,
+              once ? training.framework.reduce_bytes * parameters : gradient * shard,
               moment_bytes(training.optimizer_state) * shard,
-              weight * (parallelism.reshard ? 2.0 * largest_bucket : parameters) + in_reduction};
+              (reshard ? 0.0 : weight * parameters) + passing_buckets(training, reshard, largest)};
   }
   return {};
 }
@@ -284,19 +315,12 @@ std::vector<StageMemory> stage_memory(const ModelSpec& model,
   const DataRanks ranks = data_ranks(parallelism, data_parallel);
   std::vector<StageMemory> stages;
   for (int stage = 0; stage < layout.stages(); ++stage) {
-    double largest_bucket = 0;
-    for (int chunk = 0; chunk < layout.chunks(); ++chunk) {
-      const ChunkLayout& here = layout.at(stage, chunk);
-      for (const Bucket& bucket : chunk_buckets(model, parallelism, here, ranks.shared)) {
-        largest_bucket = std::max(largest_bucket, bucket.parameters.total());
-      }
-    }
+    const LargestBuckets largest = largest_buckets(model, parallelism, layout, stage, ranks.shared);
     const RankParameters held = stage_parameters_per_rank(model, parallelism, layout, stage);
     const double shard = held.shared / ranks.shards + held.experts / ranks.expert_shards;
     const double updated = parallelism.sharding == Sharding::zero0 ? held.total() : shard;
-    const States states =
-        offloaded(model_states(training, parallelism, held, largest_bucket, ranks), training,
-                  parallelism, updated);
+    const States states = offloaded(model_states(training, parallelism, held, largest, ranks),
+                                    training, parallelism, updated);
     const Live peak = liveness.peak(layout, stage, schedule[static_cast<std::size_t>(stage)]);
     StageMemory memory;
     memory.weights =
