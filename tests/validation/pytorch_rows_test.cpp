@@ -90,6 +90,14 @@ TEST(PyTorchRows, ScaleAsTheirRecipe) {
   EXPECT_EQ(scaling(""), Scaling::tensor);
 }
 
+TEST(PyTorchRows, ACappedBoardIsMeantWhereItsMemoryIsTold) {
+  const auto gpu = [](const char* name) { return scenario({{"gpu", name}}).cluster.node.gpu.name; };
+  EXPECT_EQ(gpu("H100-96G-HBM2e-500W (Grand Teton)"), "H100 96 GB SXM, 500 W");
+  EXPECT_EQ(gpu("H100 SXM5"), "H100 80 GB SXM");
+  const Cells stated = with({{"gpu", "H100-96G-HBM2e-500W (Grand Teton)"}});
+  EXPECT_THAT(predict_runs(table_of({stated}), catalogue()).front().assumed, testing::IsEmpty());
+}
+
 // Selective recomputation of core attention is of software without fused attention; modules that
 // are named, or later years, are another matter.
 TEST(MegatronRows, AttentionIsOfItsYear) {

@@ -345,13 +345,6 @@ TEST(RowReading, WidthsThatAreNotStatedAreAligned) {
             15104);  // 8/3 x 5,632 = 15,018, up to a multiple of 256
 }
 
-TEST(RowReading, ACappedBoardIsMeantWhereItsMemoryIsTold) {
-  const auto gpu = [](const char* name) { return scenario({{"gpu", name}}).cluster.node.gpu.name; };
-  EXPECT_EQ(gpu("H100-96G-HBM2e-500W (Grand Teton)"), "H100 96 GB SXM, 500 W");
-  EXPECT_EQ(gpu("H100 SXM5"), "H100 80 GB SXM");
-  EXPECT_THAT(predicted({{"gpu", "H100-96G-HBM2e-500W (Grand Teton)"}}).assumed, IsEmpty());
-}
-
 TEST(RowReading, PyTorchAloneNamesNoSoftware) {
   const auto profile = [](const char* era) {
     return scenario({{"era", era}}).training.framework.name;

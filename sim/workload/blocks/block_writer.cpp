@@ -1,5 +1,7 @@
 #include "sim/workload/blocks/block_writer.h"
 
+#include "sim/workload/number_formats.h"
+
 namespace headway::workload {
 
 namespace {
@@ -86,10 +88,18 @@ Bytes TensorRegion::array(std::int64_t width) const {
 }
 
 void TensorRegion::gather(const char* name, std::int64_t width) {
+  gather_bytes(name, array(width));
+}
+
+void TensorRegion::gather_bytes(const char* name, Bytes bytes) {
   if (shape_.gathers) {
-    writer_.collective(CollectiveKind::all_gather, Group::tensor, Activity::tensor, array(width),
-                       name);
+    writer_.collective(CollectiveKind::all_gather, Group::tensor, Activity::tensor, bytes, name);
   }
+}
+
+Bytes TensorRegion::operand(const Linear& linear, std::int64_t width) const {
+  const bool narrows = shape_.narrow_gathers && narrow(linear.precision);
+  return array(width) * (narrows ? operand_bytes(linear.precision) / shape_.element : 1.0);
 }
 
 void TensorRegion::reduce(const char* name, std::int64_t width) {
@@ -105,7 +115,7 @@ void TensorRegion::gather_with(const Linear& linear, bool input_gradient_pass, c
   };
   const std::int64_t width = input_gradient_pass ? linear.outputs : linear.inputs;
   if (!overlap_ || !shape_.gathers) {
-    gather(name, width);
+    gather_bytes(name, operand(linear, width));
     product(linear);
     return;
   }
@@ -113,7 +123,7 @@ void TensorRegion::gather_with(const Linear& linear, bool input_gradient_pass, c
   // gather.
   const std::int64_t last = linear.tokens / shape_.tensor;
   const int transfer = writer_.start(CollectiveKind::all_gather, Group::tensor, Activity::tensor,
-                                     array(width), name);
+                                     operand(linear, width), name);
   product(with_tokens(linear, linear.tokens - last, true));
   writer_.join(transfer);
   product(with_tokens(linear, last, false));
@@ -161,7 +171,7 @@ void TensorRegion::backward_columns(const Linear& linear, const BackwardMode& mo
     reduce("tensor reduce", linear.inputs);
   }
   if (mode.part != BackwardPart::input_gradient) {
-    gather("tensor re-gather", linear.inputs);
+    gather_bytes("tensor re-gather", operand(linear, linear.inputs));
     writer_.compute(weight_gradient(linear, mode.gradients));
   }
 }
@@ -170,7 +180,7 @@ void TensorRegion::backward_columns_overlapped(const Linear& linear, const Backw
   int gathered = -1;
   if (shape_.gathers) {
     gathered = writer_.start(CollectiveKind::all_gather, Group::tensor, Activity::tensor,
-                             array(linear.inputs), "tensor re-gather");
+                             operand(linear, linear.inputs), "tensor re-gather");
   }
   writer_.compute(input_gradient(linear));
   if (gathered >= 0) {

@@ -93,6 +93,9 @@ class TensorRegion {
 
  private:
   [[nodiscard]] core::Bytes array(std::int64_t width) const;
+  /// What a product reads `width` wide, in the format in which it travels.
+  [[nodiscard]] core::Bytes operand(const Linear& linear, std::int64_t width) const;
+  void gather_bytes(const char* name, core::Bytes bytes);
   void gather_with(const Linear& linear, bool input_gradient, const char* name);
   void backward_columns_overlapped(const Linear& linear, const BackwardMode& mode);
 
