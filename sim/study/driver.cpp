@@ -42,7 +42,8 @@ const training::StepResult& Driver::step(const training::CheckedScenario& checke
     known = steps_
                 .emplace(key, training::simulate_step(checked, {.fold = options_.fold,
                                                                 .trace = options_.trace,
-                                                                .hash_draws = options_.hash_draws}))
+                                                                .hash_draws = options_.hash_draws,
+                                                                .progress = options_.progress}))
                 .first;
     check_physics(known->second);
   }

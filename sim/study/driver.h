@@ -22,8 +22,7 @@ struct DriverOptions {
   bool trace = false;  ///< the critical path too
   /// Under ecmp, further hashes that the interval of a step covers; 0 where no interval is printed.
   int hash_draws = training::StepOptions{}.hash_draws;
-  /// Told what a campaign begins now, and how many of its parts are done (by several threads); may
-  /// be empty.
+  /// Told what begins now, and how many of its parts are done (by several threads); may be empty.
   std::function<void(std::string_view phase)> phase{};
   std::function<void(std::size_t done, std::size_t total)> progress{};
 };

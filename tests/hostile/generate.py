@@ -88,7 +88,7 @@ class Generator:
         json_out = ["--format", "json"]
         pick = rng.random()
         if pick < 0.70:
-            return ["run", scenario, "--trials", "2", *json_out]
+            return ["run", scenario, "--trials", "2", "--progress", "json", *json_out]
         if pick < 0.78:
             return ["check", scenario]
         if pick < 0.83:

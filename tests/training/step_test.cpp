@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <gtest/gtest.h>
+#include <mutex>
 #include <numeric>
 #include <set>
 #include <vector>
@@ -214,6 +215,21 @@ TEST(StepSimulation, TheHashOfEcmpIsDrawnBySeedAndTheIntervalCoversOthers) {
   const StepResult alone = simulate_step(check(hashed(1)), {.trace = false, .hash_draws = 0});
   EXPECT_EQ(alone.time, steps.front().time);
   EXPECT_LE(alone.interval_high, steps.front().interval_high);
+}
+
+// Each of the four simulations tells at least once, in thousandths of all.
+TEST(StepSimulation, TellsHowManyOfItsSimulationsAreDone) {
+  std::mutex mutex;
+  std::size_t calls = 0, most = 0;
+  const auto told = [&](std::size_t done, std::size_t total) {
+    const std::lock_guard lock(mutex);
+    ++calls;
+    most = std::max(most, done);
+    EXPECT_EQ(total, 4000U);
+  };
+  simulate_step(check(hashed(1)), {.trace = false, .hash_draws = 3, .progress = told});
+  EXPECT_GE(calls, 4U);
+  EXPECT_LE(most, 4000U);
 }
 
 TEST(StepSimulation, WithoutHashesTheSeedChangesNothing) {

@@ -12,6 +12,7 @@ namespace headway::network {
 namespace {
 
 constexpr std::uint64_t kGroupKind = 3;
+constexpr std::uint32_t kTicksUntold = 1U << 15;  ///< some 0.1 s apart
 
 CompiledPrograms checked(const Problem& problem, CompiledPrograms programs) {
   check_problem(problem, programs);
@@ -170,13 +171,27 @@ bool Engine::run_until(core::Tick stop) {
   if (!started_) {
     start();
   }
-  while (live_ > 0 && next_tick()) {
+  for (std::uint32_t ticks = 0; live_ > 0 && next_tick(); ++ticks) {
+    if (ticks % kTicksUntold == 0 && options_.progress) {
+      options_.progress(share_run());
+    }
     if (new_iteration_) {
       new_iteration_ = false;
       skipper.at_iteration();
     }
   }
   return live_ == 0;
+}
+
+/// The mean over all actors of how far they are in their programs.
+double Engine::share_run() const {
+  double sum = 0;
+  for (std::size_t actor = 0; actor < actors_.size(); ++actor) {
+    const std::uint32_t first = programs_.first[problem_.actors[actor].program];
+    const std::uint32_t length = actors_[actor].end - first;
+    sum += length == 0 ? 1 : static_cast<double>(actors_[actor].pc - first) / length;
+  }
+  return sum / static_cast<double>(std::max<std::size_t>(1, actors_.size()));
 }
 
 /// Puts back what is due at the tick to pause before.

@@ -131,6 +131,7 @@ class Engine {
   void start();
   bool next_tick();
   void pause(core::Tick tick);
+  [[nodiscard]] double share_run() const;
   void adopt_actors(const Engine& before, const std::vector<std::uint32_t>& from);
   void adopt_groups(const Engine& before, const std::vector<std::uint32_t>& from);
   void adopt_flows(const Engine& before, const std::vector<std::uint32_t>& from);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -139,6 +140,8 @@ struct RunOptions {
   bool fold = true;
   bool trace = false;        ///< fills RunResult::trace
   bool skip_repeats = true;  ///< jump over iterations that repeat tick for tick; off while tracing
+  /// Told now and then which share of the actors' programs has run; may be empty.
+  std::function<void(double share)> progress{};
 };
 
 /// What a run that does not end within the clock is refused with.

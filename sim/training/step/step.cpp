@@ -1,10 +1,12 @@
 #include "sim/training/step/step.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <fmt/format.h>
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/parallel_for.h>
+#include <utility>
 
 #include "sim/core/error.h"
 #include "sim/gpu/kernel_time.h"
@@ -200,11 +202,38 @@ int threads() {
   return static_cast<int>(global_control::active_value(global_control::max_allowed_parallelism));
 }
 
+/// How far the simulations of one step are, in thousandths of each.
+class StepProgress {
+ public:
+  StepProgress(const StepOptions& options, int simulations)
+      : told_(options.progress), total_(kParts * static_cast<std::size_t>(simulations)) {}
+
+  /// For one of the simulations.
+  std::function<void(double)> part() {
+    if (!told_) {
+      return {};
+    }
+    return [this, last = std::size_t{0}](double share) mutable {
+      const auto now =
+          std::max(last, static_cast<std::size_t>(share * static_cast<double>(kParts)));
+      const std::size_t more = now - std::exchange(last, now);
+      told_(done_.fetch_add(more) + more, total_);
+    };
+  }
+
+ private:
+  static constexpr std::size_t kParts = 1000;
+  std::function<void(std::size_t done, std::size_t total)> told_;
+  std::size_t total_;
+  std::atomic<std::size_t> done_{0};
+};
+
 /// Which cables collide under ecmp is a matter of luck: the times of the same step under other
 /// hashes.
 std::vector<Seconds> other_hashes(const CheckedScenario& checked,
                                   const workload::StepGraph& graph,
-                                  const StepOptions& options) {
+                                  const StepOptions& options,
+                                  StepProgress& progress) {
   const Scenario& s = checked.scenario();
   std::vector<Seconds> times(static_cast<std::size_t>(count_draws(s, options)));
   oneapi::tbb::parallel_for(std::size_t{0}, times.size(), [&](std::size_t draw) {
@@ -213,6 +242,7 @@ std::vector<Seconds> other_hashes(const CheckedScenario& checked,
     degrade(options.degradations, rank_layout(checked), fabric, lowered);
     network::RunOptions run_options;
     run_options.fold = options.fold;
+    run_options.progress = progress.part();
     times[draw] = core::Clock::step().to_seconds(network::run(lowered.problem, run_options).end);
   });
   return times;
@@ -258,13 +288,15 @@ StepResult simulate_step(const CheckedScenario& checked, const StepOptions& opti
   network::RunOptions run_options;
   run_options.fold = options.fold;
   run_options.trace = options.trace;
+  StepProgress progress(options, 1 + count_draws(s, options));
+  run_options.progress = progress.part();
   const network::RunResult run = run_step(lowered, run_options);
   HEADWAY_CHECK(run.end > 0, "the step of '{}' took no time", s.name);
 
   const auto clock = core::Clock::step();
   StepResult result;
   result.time = clock.to_seconds(run.end);
-  const auto draws = other_hashes(checked, graph, options);
+  const auto draws = other_hashes(checked, graph, options, progress);
   fill_interval(relative_error(s), draws, result);
   fill_utilization(checked, result);
   fill_breakdown(lowered, run, result);

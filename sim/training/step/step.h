@@ -1,6 +1,8 @@
 // The step simulation: CheckedScenario -> Cluster + StepGraph -> StepResult.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <vector>
 
 #include "sim/training/check.h"
@@ -15,6 +17,8 @@ struct StepOptions {
   bool contention = true;  ///< false: every transfer takes its time alone, whatever runs beside it
   std::vector<Degradation> degradations{};  ///< slow parts; empty: the healthy step
   int hash_draws = 8;  ///< under ecmp, further hashes of the switches that the interval covers
+  /// Told how much of all simulations of the step is done, from several threads; may be empty.
+  std::function<void(std::size_t done, std::size_t total)> progress{};
 };
 
 /// Relative error of a step that a GPU adds about which no table or measurement says how its

@@ -38,7 +38,7 @@ Problem message(Activity activity) {
   return p;
 }
 
-RunOptions plain() { return {false, false, false}; }
+RunOptions plain() { return {false, false, false, {}}; }
 
 TEST(Engine, DeliversAMessageAfterLatencyAndTransfer) {
   const RunResult result = run(message(Activity::data), plain());
@@ -46,6 +46,31 @@ TEST(Engine, DeliversAMessageAfterLatencyAndTransfer) {
   EXPECT_EQ(result.actor_end[1], 200 + 50 + 1000 + 30);
   EXPECT_EQ(result.end, 1280);
   EXPECT_EQ(result.link_bytes[0], 1000);
+}
+
+// Two actors meet 40,000 times, at two ticks a time: more than the 2^15 ticks between two reports.
+TEST(Engine, TellsHowFarItIs) {
+  Problem p;
+  p.names = {"", "meeting"};
+  p.groups = {{2, 10, 0, 0, Activity::data, 1, 1}};
+  p.programs = {{}, {}};
+  for (int meeting = 0; meeting < 40000; ++meeting) {
+    for (std::size_t actor = 0; actor < 2; ++actor) {
+      p.programs[actor].insert(p.programs[actor].end(),
+                               {compute(actor == 0 ? 100 : 150), arrive(0), wait(0)});
+    }
+  }
+  p.actors = {{0, 0, 0, {0}, 1}, {1, 0, 0, {0}, 1}};
+  std::vector<double> told;
+  RunOptions options = plain();
+  options.progress = [&](double share) { told.push_back(share); };
+  run(p, options);
+  ASSERT_GE(told.size(), 3U);
+  EXPECT_LT(told.front(), 0.001);
+  for (std::size_t i = 1; i < told.size(); ++i) {
+    EXPECT_GT(told[i], told[i - 1]);
+  }
+  EXPECT_LE(told.back(), 1);
 }
 
 TEST(Engine, BooksWaitingForANeighbourToTheBubbleUntilItSends) {
