@@ -13,6 +13,15 @@ core::Precision wide_format(core::Precision precision) {
   return narrow(precision) ? core::Precision::bf16 : precision;
 }
 
+/// Formats with a scale a block have no other, but of software whose casts make both directions at
+/// once.
+Scaling scaling_of(const TrainingSpec& training) {
+  const bool blocks =
+      training.precision == core::Precision::mxfp8 || training.precision == core::Precision::nvfp4;
+  const Scaling scaling = training.framework.scaling;
+  return blocks && scaling != Scaling::delayed ? Scaling::block : scaling;
+}
+
 }  // namespace
 
 RankShape rank_shape(const ModelSpec& model,
@@ -52,7 +61,7 @@ RankShape rank_shape(const ModelSpec& model,
   shape.dropout = model.dropout.value_or(model.biases);
   shape.linear = training.precision;
   shape.wide = wide_format(training.precision);
-  shape.scaling = training.framework.scaling;
+  shape.scaling = scaling_of(training);
   // Only one scale for all is known before the rows and blocks of a weight have met.
   const bool single = shape.scaling == Scaling::tensor || shape.scaling == Scaling::delayed;
   shape.narrow_gathers = training.framework.narrow_gathers && single && narrow(training.precision);

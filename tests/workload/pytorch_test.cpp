@@ -220,6 +220,10 @@ TEST(Scaling, CastsOperandsForEveryProduct) {
   EXPECT_DOUBLE_EQ(bytes(Scaling::delayed), 3 * (x + g));
   EXPECT_DOUBLE_EQ(bytes(Scaling::tensor), 5 * x + 5 * w + 5 * g + 3 * w + 3 * (x + g));
   EXPECT_DOUBLE_EQ(bytes(Scaling::row), 10 * (x + w + g));
+  // 33/32 B an element of mxfp8, whose blocks of 32 have scales whatever the software's habit.
+  training.precision = Precision::mxfp8;
+  EXPECT_DOUBLE_EQ(bytes(Scaling::tensor), 2 * (2 + 33.0 / 32) * (x + w + g));
+  training.precision = Precision::fp8;
   training.framework.narrow_gathers = true;  // weights arrive in fp8
   EXPECT_DOUBLE_EQ(bytes(Scaling::tensor), 5 * x + 5 * g + 3 * (x + g));
 }
