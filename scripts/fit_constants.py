@@ -34,8 +34,10 @@ Array = NDArray[np.float64]
 HOPPER = ["gpus/h100-sxm.yaml", "gpus/h200-sxm.yaml"]
 AMPERE = ["gpus/a100-80gb-sxm.yaml", "gpus/a100-40gb-sxm.yaml"]
 BLACKWELL = ["gpus/b200-sxm.yaml", "gpus/b300-sxm.yaml", "gpus/gb200.yaml", "gpus/gb300.yaml"]
+RACKS = [file for file in BLACKWELL if "b200-sxm" not in file]  # its 16-bit share is measured
 RECIPES = [
     "frameworks/megatron-core.yaml",
+    "frameworks/megatron-core-2024.yaml",
     "frameworks/mlperf.yaml",
     "frameworks/megatron-core-2023.yaml",
     "frameworks/nemo-2024.yaml",
@@ -46,13 +48,13 @@ DEEPSPEED = [
     "frameworks/megatron-deepspeed-2022.yaml",
     "frameworks/megatron-deepspeed-bf16-2022.yaml",
 ]
-NEWEST = [file for file in RECIPES if "2023" not in file]
-PYTHON_LAUNCH = [file for file in NEWEST if "mlperf" not in file]
+NEWEST = [file for file in RECIPES if "core-202" not in file]  # FlashAttention-2 before
+PYTHON_LAUNCH = [file for file in RECIPES if "2023" not in file and "mlperf" not in file]
 CONSTANTS = {
     "A100 gemm_16bit": (AMPERE, "gemm_16bit"),
     "H100 gemm_16bit": (HOPPER, "gemm_16bit"),
     "H100 gemm_8bit": (HOPPER, "gemm_8bit"),
-    "B200 gemm_16bit": (BLACKWELL, "gemm_16bit"),
+    "B200 gemm_16bit": (RACKS, "gemm_16bit"),
     "B200 gemm_8bit": (BLACKWELL, "gemm_8bit"),
     "tensor_interference": (RECIPES, "tensor_interference"),
     "message_overhead": (RECIPES, "message_overhead"),
@@ -64,7 +66,12 @@ CONSTANTS = {
     "attention_share": (NEWEST, "attention_share"),
     "cpu_launch": (PYTHON_LAUNCH, "cpu_launch"),
     "FSDP data_interference": (
-        ["frameworks/pytorch-fsdp.yaml", "frameworks/torchtitan.yaml"],
+        [
+            "frameworks/llm-foundry.yaml",
+            "frameworks/pytorch-fsdp.yaml",
+            "frameworks/torchtitan-2024.yaml",
+            "frameworks/torchtitan.yaml",
+        ],
         "data_interference",
     ),
 }
