@@ -51,6 +51,7 @@ std::pair<std::string, std::string> run_texts(const std::string& path,
   options.threads = threads;
   options.fold = fold;
   options.load_time = load_time;
+  options.compared = validation::load_compared_runs({roots.begin(), roots.end()});
   const auto result = study::predict(loaded, options);
   return {report::run_json(result), report::to_text(report::run_document(result))};
 }

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 """Writes docs/validation.md's tables and docs/validation.vl.json from the published runs.
 
-usage: scripts/validation_page.py [--headway PROGRAM] [--fit fit.json]
+usage: scripts/validation_page.py [--headway PROGRAM]
 
 The runs are those of configs/validation, predicted by the program as it is built. The text of the
-page between the lines `<!-- generated -->` and `<!-- fit -->` is replaced; with a fit (of
-scripts/fit_constants.py) also that between `<!-- fit -->` and `<!-- end -->`.
+page between the lines `<!-- generated -->` and `<!-- end -->` is replaced.
 """
 
 from __future__ import annotations
@@ -22,9 +21,11 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "validation.md"
 CHART = ROOT / "docs" / "validation.vl.json"
+RUNS = ROOT / "configs" / "validation"
 TABLES = {
-    "": ROOT / "configs" / "validation" / "training_runs.csv",
-    ", not fitted": ROOT / "configs" / "validation" / "training_runs_unfitted.csv",
+    "": RUNS / "training_runs.csv",
+    ", not fitted": RUNS / "training_runs_unfitted.csv",
+    ", layout sweep": RUNS / "layout_sweep.csv",
 }
 PARTS = {
     "dense NVIDIA": "dense NVIDIA rows",
@@ -100,6 +101,61 @@ def memory_table(rows: list[Row], of: str) -> str:
     return "\n".join(lines)
 
 
+def left_out_table(title: str, parts: dict[str, dict[str, Any]]) -> str:
+    lines = [
+        f"| {title} | rows | median | mean | 90th percentile | within 10 % | in 90 % interval "
+        "| its half width |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    keys = (
+        "median_abs_error mean_abs_error p90_abs_error within_10 coverage_90 median_half_width"
+    ).split()
+    for name, part in parts.items():
+        if part["n"]:
+            shown = " | ".join(f"{100 * part[key]:.1f} %" for key in keys)
+            lines.append(f"| {name} | {part['n']} | {shown} |")
+    return "\n".join(lines)
+
+
+def left_out(result: dict[str, Any]) -> list[str]:
+    """What the errors are where the constants have not seen the source."""
+    out = result["left_out"]
+    parts = left_out_table("leaving out one source, constants refitted without it", out["parts"])
+    mean = 100 * out["mean_of_source_medians"]
+    texts = [parts, f"The mean of the sources' median errors is {mean:.1f} %."]
+    texts += [
+        left_out_table(f"{what} left out", out[key])
+        for what, key in (("source", "sources"), ("framework", "frameworks"), ("GPU", "gpus"))
+    ]
+    lines = [
+        "| constant judged from runs | refitted / committed | standard error | sources "
+        "| decided by |",
+        "|---|---|---|---|---|",
+    ]
+    for c in out["constants"]:
+        one = " (one source)" if c["sources"] == 1 else ""
+        lines.append(
+            f"| {c['name']} | {c['factor']:.3f} | {100 * c['standard_error']:.0f} % "
+            f"| {c['sources']}{one} | {c['decided_by']} |"
+        )
+    return [*texts, "\n".join(lines)]
+
+
+def layouts(summary: dict[str, Any]) -> str:
+    lines = [
+        "| layouts of | pairs that differ by 10 % | in the right order | decisions "
+        "| mean regret | worst |",
+        "|---|---|---|---|---|---|",
+    ]
+    for part in summary["layouts"]:
+        right = f"{100 * part['pairs_right']:.1f} %" if part["pairs"] else "-"
+        lines.append(
+            f"| {part['source']} | {part['pairs']} | {right} | {part['decisions']} "
+            f"| {100 * part['mean_regret']:.1f} % | {100 * part['worst_regret']:.1f} % |"
+        )
+    return "\n".join(lines)
+
+
 def checks(summary: dict[str, Any]) -> str:
     return (
         f"Repeats of one configuration ({summary['repeat_rows']} rows) differ from their median by "
@@ -114,10 +170,10 @@ def skipped(rows: list[Row]) -> str:
     return "Skipped: " + ("; ".join(f"{n} rows, {w}" for w, n in sorted(why.items())) or "none")
 
 
-def section(result: dict[str, Any], of: str) -> list[str]:
+def section(every: list[Row], of: str) -> list[str]:
     """The tables of one table of runs."""
-    predicted = [row for row in result["rows"] if row["error"] is not None]
-    part = {name: [r for r in predicted if r["part"] == name] for name in PARTS}
+    predicted = [row for row in every if row["error"] is not None]
+    part = {name: [r for r in predicted if r["part"] == name + of] for name in PARTS}
     dense = part["dense NVIDIA"]
     statuses = [
         (f"status {status}", [r for r in dense if status_class(r) == status])
@@ -126,34 +182,12 @@ def section(result: dict[str, Any], of: str) -> list[str]:
     texts = [table(PARTS["dense NVIDIA"] + of, [("all", dense), *statuses])]
     for key, title in (("source", "source"), ("gpu", "GPU"), ("precision", "precision")):
         texts.append(table(title + of, grouped(dense, key)))
-    moe = part["mixtures of experts"]
-    texts.append(table(PARTS["mixtures of experts"] + of, [("all", moe), *grouped(moe, "model")]))
-    texts.append(table(PARTS["AMD"] + of, [("all", part["AMD"])]))
+    for name, key in (("mixtures of experts", "model"), ("AMD", "source")):
+        if part[name]:
+            shown = [("all", part[name]), *grouped(part[name], key)]
+            texts.append(table(PARTS[name] + of, shown))
     texts.append(memory_table(predicted, of))
-    return [*texts, checks(result["summary"]), skipped(result["rows"]) + "."]
-
-
-def fit_section(fit: dict[str, Any]) -> str:
-    lines = ["| constant | refitted / committed | standard error |", "|---|---|---|"]
-    for name, constant in fit["constants"].items():
-        lines.append(f"| {name} | {constant['factor']:.3f} | {constant['standard_error']:.3f} |")
-    for part in ("refitted", "cross-validated"):
-        f = fit[part]
-        lines.append(
-            f"\n{part.capitalize()}: median {100 * f['median']:.1f} %, "
-            f"mean {100 * f['mean']:.1f} %, 90th percentile {100 * f['p90']:.1f} %, "
-            f"within 10 % {100 * f['within_10']:.0f} %."
-        )
-    medians = ", ".join(
-        f"{part} {100 * fit['mixtures'][part]['median']:.1f} %"
-        for part in ("as it is", "refitted", "cross-validated")
-    )
-    lines.append(f"\nMixtures of experts, median: {medians}.")
-    lines.append(
-        "\nStandard error of a step from catalogue values, 90th percentile of cross-validated "
-        f"|log error| / 1.645: {100 * fit['relative_error']:.1f} %."
-    )
-    return "\n".join(lines)
+    return [*texts, skipped(every) + "."]
 
 
 def chart(rows: list[Row]) -> dict[str, Any]:
@@ -167,7 +201,9 @@ def chart(rows: list[Row]) -> dict[str, Any]:
             "predicted": round(row["predicted_tokens_per_s_per_gpu"], 1),
         }
         for row in rows
-        if row["error"] is not None and row["part"] != "AMD"
+        if row["error"] is not None
+        and row["table"] != ", layout sweep"
+        and "AMD" not in row["part"]
     ]
     scale = {"type": "log"}
     points = {
@@ -201,16 +237,18 @@ def chart(rows: list[Row]) -> dict[str, Any]:
     }
 
 
-def predict(program: str, runs: Path) -> dict[str, Any]:
-    """What the program says of a table, each row with the published run it is of."""
-    command = [program, "validate", "--runs", str(runs), "--format", "json", "--quiet"]
+def predict(program: str) -> dict[str, Any]:
+    """What the program says of its tables, each row with the published run it is of."""
+    command = [program, "validate", "--format", "json", "--quiet"]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     result: dict[str, Any] = json.loads(done.stdout)
-    with runs.open(newline="") as file:
-        published = {run["id"]: run for run in csv.DictReader(file)}
+    published: dict[str, tuple[str, dict[str, str]]] = {}
+    for of, runs in TABLES.items():
+        with runs.open(newline="") as file:
+            published.update({run["id"]: (of, run) for run in csv.DictReader(file)})
     for row in result["rows"]:
-        row["run"] = published[row["id"]]
-        row["fitted"] = runs == TABLES[""]
+        row["table"], row["run"] = published[row["id"]]
+        row["fitted"] = row["table"] == ""
     return result
 
 
@@ -219,24 +257,17 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--headway", default=str(ROOT / "build" / "release" / "bin" / "headway"))
-    parser.add_argument("--fit", type=Path)
     arguments = parser.parse_args()
-    texts: list[str] = []
-    rows: list[Row] = []
-    for of, runs in TABLES.items():
-        result = predict(arguments.headway, runs)
-        texts += section(result, of)
-        rows += result["rows"]
+    result = predict(arguments.headway)
+    texts = [*left_out(result), layouts(result["summary"]), checks(result["summary"])]
+    for of in ("", ", not fitted"):
+        texts += section([row for row in result["rows"] if row["table"] == of], of)
     before, rest = PAGE.read_text().split("<!-- generated -->\n")
-    kept, after = rest.split("<!-- fit -->\n")[1].split("<!-- end -->\n")
-    if arguments.fit:
-        kept = fit_section(json.loads(arguments.fit.read_text())) + "\n"
+    after = rest.split("<!-- end -->\n")[1]
     generated = "\n\n".join(texts) + "\n"
-    PAGE.write_text(
-        f"{before}<!-- generated -->\n{generated}<!-- fit -->\n{kept}<!-- end -->\n{after}"
-    )
+    PAGE.write_text(f"{before}<!-- generated -->\n{generated}<!-- end -->\n{after}")
     # A row a line, so that a change of one row is one line of a difference.
-    CHART.write_text(json.dumps(chart(rows)).replace('{"run"', '\n{"run"') + "\n")
+    CHART.write_text(json.dumps(chart(result["rows"])).replace('{"run"', '\n{"run"') + "\n")
 
 
 if __name__ == "__main__":

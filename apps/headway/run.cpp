@@ -26,6 +26,7 @@ study::RunReport predict(const std::string& scenario, const CommonOptions& optio
   how.threads = options.threads;
   how.fold = options.fold;
   how.explain = explain;
+  how.compared = validation::load_compared_runs(config_roots());
   how.progress = [&](std::string_view phase) { progress.phase(phase); };
   how.count = [&](std::size_t done, std::size_t total) { progress.count(done, total); };
   return study::predict(loaded, how);

@@ -40,12 +40,14 @@ std::vector<std::size_t> chosen_rows(const CsvTable& table, const std::string& o
   return rows;
 }
 
-std::vector<validation::RunPrediction> predicted(const RunTables& tables, const std::string& only) {
+std::vector<validation::RunPrediction> predicted(const RunTables& tables,
+                                                 const std::string& only,
+                                                 validation::OpenFlags open) {
   const auto catalogue = validation::load_catalogue(config_roots());
   std::vector<validation::RunPrediction> all;
   for (const auto& [table, mark] : tables) {
     auto rows = validation::marked(
-        validation::predict_runs(table, catalogue, chosen_rows(table, only)), mark);
+        validation::predict_runs(table, catalogue, chosen_rows(table, only), open), mark);
     all.insert(all.end(), std::make_move_iterator(rows.begin()),
                std::make_move_iterator(rows.end()));
   }
@@ -79,15 +81,19 @@ std::string validate_anchor(const RunTables& tables,
 
 std::string validate_runs(const RunTables& tables,
                           const std::string& only,
+                          validation::OpenFlags open,
                           const std::string& format) {
-  const auto rows = predicted(tables, only);
+  const auto rows = predicted(tables, only, open);
+  // Of the user's own table, or of a part of ours, no constant was fitted.
+  const bool own = tables.size() > 1 && only.empty();
+  const auto slopes = own ? validation::load_slopes(config_roots()) : validation::ConstantSlopes{};
   if (format == "json") {
-    return report::validate_json(rows);
+    return report::validate_json(rows, slopes);
   }
   if (format == "csv") {
     return report::validate_csv(rows);
   }
-  const auto document = report::validate_document(rows);
+  const auto document = report::validate_document(rows, slopes);
   return format == "md" ? report::to_markdown(document) : report::to_text(document);
 }
 
@@ -153,6 +159,7 @@ int run_validate(int argc, char** argv) {
   std::string runs;
   std::string collectives;
   bool calibrated = false;
+  bool quick = false;
   std::string goodput;
   std::string only;
   std::string anchor;
@@ -176,6 +183,8 @@ int run_validate(int argc, char** argv) {
                "With --collectives: from the other sizes of each system's own curve")
       ->needs("--collectives");
   app.add_option("--only", only, "Rows whose id begins with this")->option_text("TEXT");
+  app.add_flag("--quick", quick,
+               "Simulate what a row leaves open one way only: intervals are too narrow");
   app.add_option("--anchor", anchor,
                  "Scale the profile by this row and say what it does to the others")
       ->option_text("ROW");
@@ -185,10 +194,11 @@ int run_validate(int argc, char** argv) {
     return *code;
   }
   check_out(options);
+  const auto open = quick ? validation::OpenFlags::one_way : validation::OpenFlags::both_ways;
   deliver(options, !collectives.empty()
                        ? validate_collectives(collectives, calibrated, options.format)
                    : !goodput.empty() ? validate_goodput(goodput, options.format)
-                   : anchor.empty()   ? validate_runs(run_tables(runs), only, options.format)
+                   : anchor.empty()   ? validate_runs(run_tables(runs), only, open, options.format)
                                       : validate_anchor(run_tables(runs), anchor, options.format));
   return 0;
 }

@@ -1,6 +1,7 @@
 #include "sim/import/csv.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <cmath>
@@ -153,26 +154,38 @@ std::optional<int> CsvTable::integer(std::size_t row, std::string_view column) c
   return static_cast<int>(*value);
 }
 
+std::optional<bool> flag_of(std::string_view text) {
+  static constexpr std::array<std::string_view, 6> kYes = {"yes", "true",    "on",
+                                                           "1",   "enabled", "y"};
+  static constexpr std::array<std::string_view, 7> kNo = {"no",       "false", "off", "0",
+                                                          "disabled", "n",     "none"};
+  std::string word;
+  for (const char c : text) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) {
+      break;
+    }
+    word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  if (std::find(kYes.begin(), kYes.end(), word) != kYes.end()) {
+    return true;
+  }
+  if (std::find(kNo.begin(), kNo.end(), word) != kNo.end()) {
+    return false;
+  }
+  return std::nullopt;
+}
+
 std::optional<bool> CsvTable::flag(std::size_t row, std::string_view column) const {
   const std::string& cell = text(row, column);
   if (cell.empty()) {
     return std::nullopt;
   }
-  std::string word = cell;
-  std::transform(word.begin(), word.end(), word.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  for (const char* yes : {"yes", "true", "on", "1"}) {
-    if (word == yes) {
-      return true;
-    }
+  const auto said = flag_of(cell);
+  if (!said) {
+    throw core::Error(mark(file_, line(row)), fmt::format("'{}' in column '{}' must be yes or no",
+                                                          core::shortened(cell), column));
   }
-  for (const char* no : {"no", "false", "off", "0"}) {
-    if (word == no) {
-      return false;
-    }
-  }
-  throw core::Error(mark(file_, line(row)), fmt::format("'{}' in column '{}' must be yes or no",
-                                                        core::shortened(cell), column));
+  return said;
 }
 
 }  // namespace headway::import

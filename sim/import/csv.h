@@ -8,6 +8,10 @@
 
 namespace headway::import {
 
+/// What a flag says: its first word is yes, y, true, on, enabled, 1 or no, n, false, off, disabled,
+/// none, 0 ("yes: attention only" is yes); nothing where it is none of them.
+std::optional<bool> flag_of(std::string_view text);
+
 /// A table whose first line names its columns.
 class CsvTable {
  public:
@@ -30,8 +34,7 @@ class CsvTable {
   [[nodiscard]] std::optional<double> number(std::size_t row, std::string_view column) const;
   /// The cell as a whole number; nothing if it is empty. @throws core::Error if it is none
   [[nodiscard]] std::optional<int> integer(std::size_t row, std::string_view column) const;
-  /// The cell as yes, true, on, 1 or no, false, off, 0; nothing if it is empty. @throws core::Error
-  /// if it is none of them
+  /// The cell as `flag_of` reads it; nothing if it is empty. @throws core::Error if it is no flag
   [[nodiscard]] std::optional<bool> flag(std::size_t row, std::string_view column) const;
 
  private:

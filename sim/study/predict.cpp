@@ -64,6 +64,17 @@ std::string memory_reason(const training::MemoryResult& memory) {
                      core::number(memory.capacity / 1_GiB));
 }
 
+/// The interval of a step knows what was compared before, and the report says it.
+void compare_with_known(const training::Scenario& scenario,
+                        const std::vector<validation::ComparedRuns>& compared,
+                        RunReport& report) {
+  if (compared.empty()) {
+    return;
+  }
+  validation::set_interval(scenario, validation::step_error(scenario, compared), report.step);
+  report.compared = validation::nearest_sentences(validation::kind_of(scenario), compared);
+}
+
 void judge(const std::vector<Assertion>& assertions, RunReport& report) {
   report.claim = check_claim(report.scenario, report.step, report.campaign, report.layout.gpus);
   report.warnings.insert(report.warnings.end(), report.claim.remarks.begin(),
@@ -158,6 +169,7 @@ RunReport predict(const config::LoadedScenario& loaded, const PredictOptions& op
   Stopwatch part;
   tell("simulating one step");
   report.step = driver.step(checked);
+  compare_with_known(checked.scenario(), options.compared, report);
   report.stage_advice = training::stage_advice(checked, report.step);
   name_sources(loaded, report.step.assumptions);
   report.assumptions = report.step.assumptions;

@@ -8,12 +8,16 @@
 
 #include "sim/config/load.h"
 #include "sim/study/run_report.h"
+#include "sim/validation/compared/compared_runs.h"
 
 namespace headway::study {
 
 struct PredictOptions {
   int threads = 0;   ///< 0: all cores; no result depends on it
   bool fold = true;  ///< simulate classes of equal ranks instead of ranks; no result depends on it
+  /// Published runs that predictions were compared with (validation::load_compared_runs); empty:
+  /// the interval is that of the simulation.
+  std::vector<validation::ComparedRuns> compared{};
   bool explain = false;     ///< fill RunReport::explanation
   core::Seconds load_time;  ///< what reading the files took, for `timing`
   std::function<void(std::string_view phase)> progress;  ///< told what begins now; may be empty

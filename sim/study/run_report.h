@@ -126,6 +126,7 @@ struct RunReport {
   std::optional<training::Explanation> explanation;   ///< where it was asked for
   std::optional<training::StageAdvice> stage_advice;  ///< where moving layers would help
   std::string limit;
+  std::vector<std::string> compared;  ///< published runs like this one, and how far we were off
   std::vector<training::Assumption> assumptions;
   std::vector<std::string> warnings;
   Timing timing;
@@ -153,6 +154,9 @@ struct RunReport {
            "has half or more, and the largest loss is named beside it; else the largest loss is "
            "the limit, and compute is named beside it. Shares are of the step, or of the wall "
            "clock where interruptions are the largest loss");
+    v.part("compared", compared,
+           "the published runs most like this one, and how far their predictions were off; they "
+           "decide how wide the interval of the step is");
     v.part("stage_advice", stage_advice,
            "layers that should be on other stages; null where moving them would not help");
     v.part("assumptions", assumptions, "what the prediction rests on and no file says");

@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "sim/validation/collective_rows.h"
+#include "sim/validation/compared/constant_fit.h"
+#include "sim/validation/compared/run_checks.h"
 #include "sim/validation/goodput_cases.h"
-#include "sim/validation/run_checks.h"
 #include "sim/validation/training_runs.h"
 
 namespace headway::study {
@@ -21,7 +22,7 @@ struct RunsSummary {
   ByName parts, statuses;
   validation::RepeatNoise repeats;
   validation::LayoutOrdering layouts;
-  validation::LayoutChoice choice;
+  std::vector<validation::SourceLayouts> choices;
 
   template <class V>
   void fields(V& v) const {
@@ -38,23 +39,46 @@ struct RunsSummary {
              "pairs of rows that differ in layout only and by more than 10 %", core::non_negative);
     v.figure("layout_pairs_right", layouts.right, "1",
              "share of these that are predicted in the right order", core::non_negative);
-    v.figure("layout_decisions", choice.groups, "",
-             "sets of layouts of one model, GPU, GPU count, precision and sequence length",
-             core::non_negative);
-    v.figure("layout_mean_regret", choice.mean_regret, "1",
-             "mean of 1 - measured speed of the layout predicted fastest / of the best measured",
-             core::non_negative);
+    v.part("layouts", choices, "order and choice of layouts, by source");
   }
 };
+
+/// The rows as somebody sees them who has not seen their like: the constants fitted again without
+/// each source, and the interval of one who never compared its runs; the same without each
+/// framework and each GPU. Rows of the layout sweep are not among them.
+struct LeavingOut {
+  using ByName = RunsSummary::ByName;
+
+  ByName parts, sources, frameworks, gpus;
+  double mean_of_source_medians = 0;
+  std::vector<validation::FittedConstant> constants;
+
+  template <class V>
+  void fields(V& v) const {
+    v.part("parts", parts, "leaving out one source: dense NVIDIA, mixtures of experts");
+    v.figure("mean_of_source_medians", mean_of_source_medians, "1",
+             "mean over the sources of the median absolute error of their rows",
+             core::non_negative);
+    v.part("sources", sources, "leaving out one source: by source");
+    v.part("frameworks", frameworks, "leaving out one framework: by framework");
+    v.part("gpus", gpus, "leaving out one GPU: by GPU");
+    v.part("constants", constants, "constants that are judged from runs, fitted again");
+  }
+};
+LeavingOut leave_out(const std::vector<validation::RunPrediction>& rows,
+                     const validation::ConstantSlopes& slopes);
 
 /// `headway validate --runs`
 struct RunsReport {
   std::vector<validation::RunPrediction> rows;
+  validation::ConstantSlopes slopes{};
 
   [[nodiscard]] RunsSummary summary() const;
 
   template <class V>
   void fields(V& v) const {
+    v.part("left_out", leave_out(rows, slopes),
+           "Errors of rows whose source the constants have not seen.");
     v.part("rows", rows, "one a published measurement");
     v.part("summary", summary(), "Over the rows.");
   }

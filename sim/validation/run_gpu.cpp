@@ -13,9 +13,12 @@ namespace {
 
 /// A GPU's name, taken apart.
 struct GpuName {
-  std::string model;  ///< "h100"
-  std::string board;  ///< "sxm", "pcie", "nvl"; empty: not said
-  double memory = 0;  ///< GB; 0: not said
+  std::string model;     ///< "h100"
+  std::string board;     ///< "sxm", "pcie", "nvl"; empty: not said
+  double memory = 0;     ///< GB; 0: not said
+  double power = 0;      ///< W; 0: not said
+  double bandwidth = 0;  ///< of the memory [GB/s]; 0: not said
+  std::string stacks;    ///< generation of the memory, "hbm2e"; empty: not said
 };
 
 std::vector<std::string> words_of(const std::string& text) {
@@ -33,19 +36,23 @@ std::vector<std::string> words_of(const std::string& text) {
   return words;
 }
 
-/// "80g", "80gb", "80gib": 80; 0: no size.
-double memory_word(const std::string& word) {
+/// "80gb" of these units: 80; 0: no size.
+double sized(const std::string& word, std::initializer_list<std::string_view> units) {
   std::size_t digits = 0;
   while (digits < word.size() && std::isdigit(static_cast<unsigned char>(word[digits])) != 0) {
     ++digits;
   }
   constexpr std::size_t kMostDigits = 6;  // no GPU has a petabyte
   const std::string unit = word.substr(digits);
-  return digits > 0 && (unit == "g" || unit == "gb" || unit == "gib")
+  return digits > 0 && std::find(units.begin(), units.end(), unit) != units.end()
              ? std::stod(word.substr(0, std::min(digits, kMostDigits)))
              : 0;
 }
 
+double memory_word(const std::string& word) { return sized(word, {"g", "gb", "gib"}); }
+double power_word(const std::string& word) { return sized(word, {"w", "watt", "watts"}); }
+
+/// Servers that carry SXM or OAM boards are called by their names too.
 std::string board_word(const std::string& word) {
   const bool server = word == "oam" || word == "hgx" || word == "dgx" || word == "teton";
   return word.starts_with("sxm") || server ? "sxm"
@@ -55,11 +62,10 @@ std::string board_word(const std::string& word) {
 }
 
 bool maker_word(const std::string& word) {
-  static constexpr std::array<std::string_view, 25> kWords = {
-      "nvidia",    "amd",      "instinct",    "tesla",   "geforce", "quadro",    "rtx",
-      "gpu",       "gpus",     "hbm2",        "hbm2e",   "hbm3",    "hbm3e",     "ada",
-      "superchip", "volta",    "turing",      "ampere",  "hopper",  "blackwell", "ultra",
-      "grace",     "superpod", "accelerator", "lovelace"};
+  static constexpr std::array<std::string_view, 22> kWords = {
+      "nvidia", "amd",       "instinct", "tesla",       "geforce",  "quadro",  "rtx",   "gpu",
+      "gpus",   "ada",       "ultra",    "superchip",   "volta",    "turing",  "grand", "ampere",
+      "hopper", "blackwell", "grace",    "accelerator", "superpod", "lovelace"};
   return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
 }
 
@@ -103,14 +109,41 @@ std::string stand_in(const std::string& model) {
   return model == "a10g" ? "a10" : model == "mi250" ? "mi250x" : model;
 }
 
+/// "2.4 TB/s", "3350GB/s": the memory's bandwidth [GB/s]; 0: not said.
+double bandwidth_in(const std::string& text) {
+  const std::string words = lower(text);
+  for (const auto& [unit, factor] : {std::pair{"tb/s", 1e3}, {"gb/s", 1.0}}) {
+    const auto end = words.find(unit);
+    if (end == std::string::npos || end == 0) {
+      continue;
+    }
+    const auto last = words.find_last_not_of(' ', end - 1);
+    auto begin = last;
+    while (begin != std::string::npos && begin > 0 &&
+           contains("0123456789.", words.substr(begin - 1, 1))) {
+      --begin;
+    }
+    const double figure = begin == std::string::npos ? 0 : std::atof(words.c_str() + begin);
+    if (figure > 0) {
+      return figure * factor;
+    }
+  }
+  return 0;
+}
+
 GpuName read_name(const std::string& text) {
   GpuName name;
+  name.bandwidth = bandwidth_in(text);
   for (std::string word : joined(words_of(text))) {
     if (word.starts_with("rtx") && word.size() > 3) {
       word = word.substr(3);
     }
     if (memory_word(word) > 0) {
       name.memory = memory_word(word);
+    } else if (power_word(word) > 0) {
+      name.power = power_word(word);
+    } else if (word.starts_with("hbm")) {
+      name.stacks = word;
     } else if (!board_word(word).empty()) {
       name.board = board_word(word);
     } else if (name.model.empty() && !maker_word(word)) {
@@ -128,6 +161,13 @@ struct Candidate {
 
 constexpr double kSameMemory = 0.15;  ///< "96 GB" and 94 GiB are one board
 constexpr double kOtherMemory = 1;    ///< misfit of an entry with another memory, at least
+constexpr double kTooWeak = 2;        ///< of one whose board cannot draw the power of the name
+
+/// Whether the name's power is more than the board may draw; less is a limit that was set.
+bool too_weak(const GpuName& wanted, const gpu::GpuSpec& gpu) {
+  constexpr double kRounding = 1.02;
+  return wanted.power > kRounding * gpu.power.si();
+}
 
 /// Whether a node of the catalogue has this GPU: it is then the one that is usually meant.
 bool has_node(const gpu::GpuSpec& gpu, const Catalogue& catalogue) {
@@ -155,7 +195,8 @@ std::vector<Candidate> candidates_of(const GpuName& wanted, const Catalogue& cat
     const double node = has_node(gpu, catalogue) ? 0 : 0.005;
     // Without a stated memory the larger board is the usual one; it decides last.
     candidates.push_back({entry, (off > kSameMemory || capped ? kOtherMemory + off : 0) + board +
-                                     node + 1e-3 / memory});
+                                     node + 1e-3 / memory +
+                                     (too_weak(wanted, gpu) ? kTooWeak : 0)});
   }
   std::sort(candidates.begin(), candidates.end(),
             [](const auto& a, const auto& b) { return a.misfit < b.misfit; });
@@ -176,10 +217,43 @@ std::string gpu_entry(const std::string& name, const Catalogue& catalogue, Assum
   }
   const auto alike = std::count_if(candidates.begin(), candidates.end(),
                                    [](const Candidate& c) { return c.misfit < kOtherMemory; });
-  if (alike != 1) {
+  if (alike != 1 && candidates.size() > 1) {
     assume(assumed, "gpu");
   }
   return candidates.front().entry;
+}
+
+/// Bandwidth of a generation's stacks [GB/s of each GB of capacity]; 0: it comes in several.
+/// Source: data sheets: HBM2e 2,039 GB/s of 80 GB (A100, H100 PCIe), HBM3 3,350 GB/s of 80 GB.
+double stacks_rate(const std::string& generation) {
+  return generation == "hbm2e" ? 2039.0 / 80 : generation == "hbm3" ? 3350.0 / 80 : 0;
+}
+
+bool apply_variant(const std::string& text, gpu::GpuSpec& gpu) {
+  const GpuName name = read_name(text);
+  const gpu::GpuSpec before = gpu;
+  constexpr double kMostMemory = 320;  // beyond: of the CPU beside it
+  constexpr double kRounding = 0.03;   // 141 GB and 143 GB are one board
+  const double memory = gpu.memory / 1_GiB;
+  if (name.memory > 0 && name.memory < kMostMemory &&
+      std::abs(name.memory / memory - 1) > kRounding) {
+    gpu.memory = name.memory * 1_GiB;
+    gpu.name += fmt::format(", {:g} GB", name.memory);
+  }
+  constexpr double kFullStacks = 80;  // GB: smaller boards have stacks of half the capacity
+  const double stacks =
+      gpu.memory / 1_GiB >= kFullStacks ? stacks_rate(name.stacks) * (gpu.memory / 1_GiB) : 0;
+  const double bandwidth = name.bandwidth > 0 ? name.bandwidth : stacks;
+  constexpr double kSameStacks = 0.1;
+  if (bandwidth > 0 && std::abs(bandwidth * 1e9 / gpu.memory_bandwidth.si() - 1) > kSameStacks) {
+    gpu.memory_bandwidth = core::BytesPerSecond(bandwidth * 1e9);
+    gpu.name += fmt::format(", {:.2g} TB/s", bandwidth / 1e3);
+  }
+  if (name.power > gpu.idle_power.si() && std::abs(name.power / gpu.power.si() - 1) > kRounding) {
+    gpu.power = core::Watts(name.power);
+    gpu.name += fmt::format(", {:g} W", name.power);
+  }
+  return !(gpu == before);
 }
 
 bool same_board(const std::string& entry, const std::string& other) {

@@ -174,6 +174,9 @@ training::ClusterSpec row_cluster(const RunRow& row,
                                   Assumed& assumed) {
   training::ClusterSpec c;
   c.node = node_of_gpu(gpu_entry, catalogue, assumed);
+  if (apply_variant(row.gpu, c.node.gpu)) {
+    assume(assumed, "gpu variant");
+  }
   const int gpus = row.n_gpus.value_or(0);
   const int usual = c.node.gpus;
   c.node.gpus = node_gpus(row, usual, gpus, assumed);

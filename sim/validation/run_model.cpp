@@ -248,6 +248,10 @@ workload::ModelSpec row_model(const RunRow& row, const Catalogue& catalogue, Ass
                         m.gated_mlp ? kCurrentVocabulary : kGptVocabulary, assumed);
   fill_attention(row, known, assumed, m);
   m.multi_token_prediction = known != nullptr ? known->multi_token_prediction : 0;
+  if (m.multi_token_prediction > 0 && m.layers != known->layers) {
+    m.multi_token_prediction = 0;  // a cut of some layers: whether the modules stayed is not said
+    assume(assumed, "multi_token_prediction");
+  }
   return m;
 }
 

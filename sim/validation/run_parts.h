@@ -24,6 +24,10 @@ void assume(Assumed& assumed, const std::string& field);
 /// @throws core::Error if no entry is of this GPU, or none on the stated board
 std::string gpu_entry(const std::string& name, const Catalogue& catalogue, Assumed& assumed);
 
+/// Memory, its bandwidth and the board's power as the words of a name have them ("96G", "HBM2e",
+/// "2.4 TB/s", "500W") in place of the entry's. Whether any differs; `name` then says which.
+bool apply_variant(const std::string& name, gpu::GpuSpec& gpu);
+
 /// Whether two entries are of one GPU on the same kind of board, whatever their memory.
 bool same_board(const std::string& entry, const std::string& other);
 
@@ -88,8 +92,26 @@ workload::ParallelismSpec row_parallelism(const RunRow& row,
 /// (Megatron's make_vocab_size_divisible_by).
 int padded_vocabulary(int stated, const workload::UsualRunSpec& usual, int tensor);
 
+/// What the free texts of a row say that this program neither acts on nor knows to be without
+/// effect: "not understood in recompute_detail: ..."; these columns are then assumed.
+std::vector<std::string> not_understood(const RunRow& row, Assumed& assumed);
+
 /// First line of a message, without the place in the table.
 std::string plain_message(const core::Error& error, const import::CsvTable& table);
+
+/// The other readings of what the row leaves open and a simulation can tell: overlap of tensor
+/// transfers, sequence parallelism, recomputation, tokens of a micro-batch, virtual stages,
+/// compilation, overlap of the exchange of experts, the prediction modules of a shortened model.
+/// @param scenario  the reading that is taken
+std::vector<OtherReading> other_readings(const RunRow& row,
+                                         const training::Scenario& scenario,
+                                         const Assumed& assumed);
+
+/// Memory that a plan needs / what its GPU has; nothing where the plan is impossible.
+std::optional<double> memory_need(const training::Scenario& scenario);
+
+/// What wrong guesses of these fields cost, relative, in quadrature.
+double assumed_error(const Assumed& assumed, bool mixture);
 
 /// Why each row of a table contradicts itself or a repeat of it; empty where it does not.
 std::vector<std::string> contradictions(const import::CsvTable& table);

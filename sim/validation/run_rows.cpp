@@ -35,24 +35,17 @@ double cost_of(const std::string& field, bool mixture) {
     return 0.25;
   }
   static constexpr std::pair<const char*, double> kCosts[] = {
-      {"micro_batch", 0.08}, {"vpp", 0.05},      {"recompute", 0.12}, {"era", 0.15},
-      {"precision", 0.35},   {"tp", 0.15},       {"pp", 0.10},        {"vocab", 0.05},
-      {"n_kv_heads", 0.05},  {"sharding", 0.05}, {"network", 0.10},   {"gpus_per_node", 0.05},
-      {"release", 0.15},     {"ep", 0.20},       {"gated_mlp", 0.05}, {"sequence_parallel", 0.05}};
+      {"micro_batch", 0.08}, {"vpp", 0.05},        {"recompute", 0.12}, {"era", 0.15},
+      {"precision", 0.35},   {"tp", 0.15},         {"pp", 0.10},        {"vocab", 0.05},
+      {"n_kv_heads", 0.05},  {"sharding", 0.05},   {"network", 0.10},   {"gpus_per_node", 0.05},
+      {"release", 0.15},     {"ep", 0.20},         {"gated_mlp", 0.05}, {"sequence_parallel", 0.05},
+      {"gpu variant", 0.05}, {"moe_routing", 0.05}};
   for (const auto& [name, cost] : kCosts) {
     if (field == name) {
       return cost;
     }
   }
   return 0.10;  // a guess: as much as recompute
-}
-
-double relative_error(double base, const Assumed& assumed, bool mixture) {
-  double square = base * base;
-  for (const std::string& field : assumed) {
-    square += cost_of(field, mixture) * cost_of(field, mixture);
-  }
-  return std::sqrt(square);
 }
 
 template <class Spec>
@@ -141,19 +134,7 @@ std::vector<Recompute> recompute_to_try(const RunRow& row, Recompute usual) {
   return tries;
 }
 
-/// Memory that a plan needs / what its GPU has; nothing where the plan is impossible.
-std::optional<double> memory_need(const training::Scenario& scenario) {
-  try {
-    const auto memory = training::predict_memory(training::check(scenario));
-    return memory.peak / memory.capacity;
-  } catch (const core::Error&) {
-    return std::nullopt;
-  }
-}
-
-/// The first layout that fits, of those that the row leaves open; where none does, the first that
-/// is possible. A batch that does not divide over replicas and micro-batches: the nearest that
-/// does.
+/// A batch that does not divide over replicas and micro-batches: the nearest that does.
 void fit_batch(training::Scenario& s, Assumed& assumed) {
   const auto& p = s.parallelism;
   const int gpus = s.cluster.nodes * s.cluster.node.gpus;
@@ -172,10 +153,22 @@ void fit_batch(training::Scenario& s, Assumed& assumed) {
   }
 }
 
+/// The share of a GPU's memory from which on a plan is not believed: the model of memory has an
+/// error too.
+constexpr double kTooMuch = 1.1;
+
+/// Micro-batches that nobody stated are halved until they fit.
+training::Scenario with_fitting_micro_batch(training::Scenario s, const Assumed& assumed) {
+  const bool open = std::find(assumed.begin(), assumed.end(), "micro_batch") != assumed.end();
+  while (open && s.parallelism.micro_batch % 2 == 0 && memory_need(s).value_or(0) > kTooMuch) {
+    s.parallelism.micro_batch /= 2;
+  }
+  return s;
+}
+
+/// The first layout that fits, of those that the row leaves open; where none does, the first that
+/// is possible.
 training::Scenario with_layout(const RunRow& row, training::Scenario s, Assumed& assumed) {
-  // Recipes fit more than a model of memory says (offloads, allocators that give back): they
-  // recompute more than usual only where memory is short by half.
-  constexpr double kTooMuch = 1.5;
   const int vocabulary = s.model.vocabulary;
   const int batch = s.training.global_batch;
   std::optional<training::Scenario> possible;
@@ -206,26 +199,72 @@ training::Scenario with_layout(const RunRow& row, training::Scenario s, Assumed&
   return possible.value_or(s);
 }
 
+/// Sequences of a step where none are stated: a micro-batch a replica, four a stage in a pipeline.
+RunRow with_batch(RunRow row, Assumed& assumed) {
+  if (row.global_batch) {
+    return row;
+  }
+  assume(assumed, "global_batch");
+  const core::Checked ranks =
+      core::Checked(row.tp.value_or(1)) * row.pp.value_or(1) * row.cp.value_or(1);
+  const int replicas =
+      std::max(1, row.dp.value_or(row.n_gpus.value_or(1) / ranks.as<int>().value_or(1)));
+  const int stages = row.pp.value_or(1);
+  constexpr int kMicroBatches = 4;
+  const core::Checked batch = core::Checked(replicas) * row.micro_batch.value_or(1) *
+                              (stages > 1 ? kMicroBatches * stages : 1);
+  row.global_batch = batch.as<int>();
+  return row;
+}
+
 training::Scenario build(const RunRow& row, const Catalogue& catalogue, Assumed& assumed) {
-  for (const char* column : {"gpu", "n_gpus", "n_layers", "d_model", "seq_len", "global_batch"}) {
+  for (const char* column : {"gpu", "n_gpus", "n_layers", "d_model", "seq_len"}) {
     if (!row.stated(column)) {
       throw core::Error(std::string(column) + " is not stated");
     }
   }
   constexpr double kMostTokens = 2e9;  // ten times the largest published steps
-  const double tokens = static_cast<double>(*row.seq_len) * *row.global_batch;
+  const double tokens = static_cast<double>(*row.seq_len) * row.global_batch.value_or(0);
   if (tokens > kMostTokens) {
     throw core::Error(
         fmt::format("global_batch is {}: {:.2g} tokens a step; it counts sequences, not tokens",
                     *row.global_batch, tokens));
   }
-  training::Scenario s = with_layout(row, row_without_layout(row, catalogue, assumed), assumed);
+  const RunRow whole = with_batch(row, assumed);
+  return with_fitting_micro_batch(
+      with_layout(whole, row_without_layout(whole, catalogue, assumed), assumed), assumed);
+}
+
+/// What makes a row's prediction doubtful, and its error from all that is assumed but what is read
+/// both ways.
+void judge(const RunRow& row, RowScenario& out) {
+  training::Scenario& s = *out.scenario;
+  out.doubts = not_understood(row, out.assumed);
+  if (const double need = memory_need(s).value_or(0); need > 1) {
+    out.doubts.push_back(fmt::format("needs {:.2f} of the GPU's memory", need));
+    if (need > kTooMuch) {
+      assume(out.assumed, "memory");
+    }
+  }
+  out.readings = other_readings(row, s, out.assumed);
+  Assumed guessed = out.assumed;
+  for (const OtherReading& reading : out.readings) {
+    std::erase(guessed, reading.column);
+    assume(out.assumed, reading.column);
+  }
   s.calibration.relative_error =
-      relative_error(s.calibration.relative_error, assumed, s.model.moe.has_value());
-  return s;
+      std::hypot(s.calibration.relative_error, assumed_error(guessed, s.model.moe.has_value()));
 }
 
 }  // namespace
+
+double assumed_error(const Assumed& assumed, bool mixture) {
+  double square = 0;
+  for (const std::string& field : assumed) {
+    square += cost_of(field, mixture) * cost_of(field, mixture);
+  }
+  return std::sqrt(square);
+}
 
 std::string plain_message(const core::Error& error, const CsvTable& table) {
   std::string text = error.what();
@@ -242,7 +281,8 @@ Catalogue load_catalogue(const std::vector<std::filesystem::path>& roots) {
           load_all<workload::FrameworkSpec>(roots),
           load_all<training::CalibrationSpec>(roots),
           load_all<network::FabricSpec>(roots),
-          load_shipped(roots)};
+          load_shipped(roots),
+          load_compared_runs(roots)};
 }
 
 RowScenario row_scenario(const CsvTable& table, std::size_t index, const Catalogue& catalogue) {
@@ -255,10 +295,9 @@ RowScenario row_scenario(const CsvTable& table, std::size_t index, const Catalog
     out.scenario = build(row, catalogue, out.assumed);
     const auto shipped = catalogue.shipped.find(row.id);
     if (shipped != catalogue.shipped.end() && disagreement(row, shipped->second).empty()) {
-      const double error = out.scenario->calibration.relative_error;
       out.scenario = shipped->second;
-      out.scenario->calibration.relative_error = error;  // what the source does not state
     }
+    judge(row, out);
   } catch (const core::Error& error) {
     out.skipped = plain_message(error, table);
   }

@@ -54,6 +54,12 @@ std::string pytorch(const RunRow& row, const std::string& words) {
   return older || contains(words, "foundry") ? "llm-foundry" : "pytorch-fsdp";
 }
 
+/// Number of a release, "25.05.04" of "v25.05.04".
+std::string release_number(const RunRow& row) {
+  const auto begin = row.release.find_first_of("0123456789");
+  return begin == std::string::npos ? "" : row.release.substr(begin);
+}
+
 /// Megatron-Core and what is built on it, by year, benchmark and, for mixtures, release.
 std::string megatron_core(const RunRow& row,
                           const std::string& words,
@@ -68,12 +74,13 @@ std::string megatron_core(const RunRow& row,
   if (!is_mixture(row)) {
     return row.release.empty() && row.year == 2024 ? "megatron-core-2024" : "megatron-core";
   }
-  const std::string& release = row.release;
+  const std::string release = release_number(row);
+  constexpr const char* kFirstBridge = "25.07";  // container that first had Megatron-Bridge
   if (release.empty()) {
     assume(assumed, "release");
     return year_of(row) <= 2024 ? "nemo-2024" : "megatron-bridge-2025";
   }
-  if (release.starts_with('v')) {
+  if (release < kFirstBridge) {
     return "nemo-2024";
   }
   return release >= "26.06" && rack ? "megatron-bridge-2026-nvl72" : "megatron-bridge-2025";
@@ -136,11 +143,13 @@ std::string nearest(const RunRow& row, bool rack, Assumed& assumed) {
   return megatron_core(row, words, rack, assumed);
 }
 
-/// Whether the whole iteration runs from a recorded graph: "yes", "full_iteration:[...]" or
-/// "local:full_iteration", but not "none:full_iteration", whose implementation is switched off.
-bool whole_iteration_recorded(const std::string& flag) {
-  return flag == "yes" || flag == "true" || flag.starts_with("full_iteration") ||
-         flag.starts_with("local:full_iteration");
+/// Whether the whole iteration runs from a recorded graph: "full_iteration:[...]" or
+/// "local:full_iteration", but not "none:full_iteration", whose implementation is switched off. A
+/// plain "yes" is all of a dense model's step; a mixture waits for its token counts, so that only
+/// its attention can be recorded without saying more.
+bool whole_iteration_recorded(const std::string& flag, bool mixture) {
+  return (import::flag_of(flag).value_or(false) && !mixture) ||
+         flag.starts_with("full_iteration") || flag.starts_with("local:full_iteration");
 }
 
 /// torchao's recipes.
@@ -158,12 +167,6 @@ bool recomputes_core_attention(const RunRow& row) {
   const std::string words = lower(row.era);
   const bool megatron = contains(words, "megatron") || contains(words, "nemo");
   return megatron && lower(row.recompute) == "selective" && row.recompute_detail.empty();
-}
-
-/// Number of a release, "25.05.04" of "v25.05.04".
-std::string release_number(const RunRow& row) {
-  const std::string& release = row.release;
-  return release.starts_with('v') ? release.substr(1) : release;
 }
 
 }  // namespace
@@ -192,8 +195,10 @@ void apply_flags(const RunRow& row, workload::FrameworkSpec& framework) {
   }
   if (!row.cuda_graph.empty()) {
     const std::string flag = lower(row.cuda_graph);
-    framework.cuda_graphs = whole_iteration_recorded(flag);
-    framework.attention_graphs = is_mixture(row) && contains(flag, "'attn'");
+    const bool mixture = is_mixture(row);
+    const bool yes = import::flag_of(flag).value_or(false);
+    framework.cuda_graphs = whole_iteration_recorded(flag, mixture);
+    framework.attention_graphs = mixture && (yes || contains(flag, "'attn'"));
   }
 }
 

@@ -62,10 +62,48 @@ void fill_prediction(const training::StepResult& step, RunPrediction& p) {
   p.predicted_memory = step.memory.peak / 1_GiB;
 }
 
+training::StepResult step_of(const training::Scenario& scenario) {
+  return training::simulate_step(training::check(scenario), {.fold = true, .trace = false});
+}
+
+/// Half the distance in log time between the readings of each field that a row leaves open, in
+/// quadrature.
+double reading_error(const std::vector<OtherReading>& readings, core::Seconds taken) {
+  std::map<std::string, std::pair<double, double>> ends;
+  const double middle = std::log(taken.si());
+  for (const auto& [column, scenario] : readings) {
+    double log_time = middle;
+    try {
+      log_time = std::log(step_of(scenario).time.si());
+    } catch (const core::Error&) {
+      continue;  // no run can be read so
+    }
+    auto& [least, most] = ends.try_emplace(column, middle, middle).first->second;
+    least = std::min(least, log_time);
+    most = std::max(most, log_time);
+  }
+  double square = 0;
+  for (const auto& [column, end] : ends) {
+    const double half = (end.second - end.first) / 2;
+    square += half * half;
+  }
+  return std::sqrt(square);
+}
+
+/// "ok-assumed: what was not understood; ..."
+std::string joined_status(const std::string& status_class, const std::vector<std::string>& why) {
+  std::string text = status_class;
+  for (const auto& reason : why) {
+    text += (text == status_class ? ": " : "; ") + reason;
+  }
+  return text;
+}
+
 RunPrediction predict_row(const CsvTable& table,
                           std::size_t index,
                           const Catalogue& catalogue,
-                          const std::string& contradiction) {
+                          const std::string& contradiction,
+                          OpenFlags open) {
   RunPrediction p = labelled(table, index);
   try {
     read_figures(read_run_row(table, index), p);
@@ -74,12 +112,21 @@ RunPrediction predict_row(const CsvTable& table,
     if (!built.scenario) {
       throw core::Error(built.skipped);
     }
-    const auto checked = training::check(*built.scenario);
-    fill_prediction(training::simulate_step(checked, {.fold = true, .trace = false}), p);
+    auto step = step_of(*built.scenario);
+    const double readings =
+        open == OpenFlags::both_ways ? reading_error(built.readings, step.time) : 0;
+    p.run_kind = kind_of(*built.scenario);
+    p.own_error = std::hypot(training::relative_error(*built.scenario), readings);
+    set_interval(*built.scenario, step_error(*built.scenario, catalogue.compared, readings), step);
+    fill_prediction(step, p);
     p.status_class = !contradiction.empty() ? "ok-contradictory"
                      : p.assumed.empty()    ? "ok"
                                             : "ok-assumed";
-    p.status = p.status_class + (contradiction.empty() ? "" : ": " + contradiction);
+    auto why = built.doubts;
+    if (!contradiction.empty()) {
+      why.insert(why.begin(), contradiction);
+    }
+    p.status = joined_status(p.status_class, why);
   } catch (const core::Error& error) {
     p.status_class = "skipped";
     p.status = "skipped:" + plain_message(error, table);
@@ -112,7 +159,8 @@ std::vector<RunPrediction> predict_runs(const CsvTable& table, const Catalogue& 
 
 std::vector<RunPrediction> predict_runs(const CsvTable& table,
                                         const Catalogue& catalogue,
-                                        const std::vector<std::size_t>& chosen) {
+                                        const std::vector<std::size_t>& chosen,
+                                        OpenFlags open) {
   if (table.rows() == 0) {
     throw core::Error(fmt::format("{} has no rows of published runs", table.file()));
   }
@@ -120,7 +168,7 @@ std::vector<RunPrediction> predict_runs(const CsvTable& table,
   const auto against = contradictions(table);
   std::vector<RunPrediction> rows(chosen.size());
   tbb::parallel_for(std::size_t{0}, rows.size(), [&](std::size_t i) {
-    rows[i] = predict_row(table, chosen[i], catalogue, against[chosen[i]]);
+    rows[i] = predict_row(table, chosen[i], catalogue, against[chosen[i]], open);
   });
   return rows;
 }
@@ -146,6 +194,7 @@ std::size_t row_of(const CsvTable& table, const std::string& id) {
 RunSummary summarize(const std::vector<RunPrediction>& rows) {
   RunSummary summary;
   std::vector<double> errors;
+  std::vector<double> widths;
   double covered = 0;
   for (const auto& row : rows) {
     if (!row.error) {
@@ -153,6 +202,7 @@ RunSummary summarize(const std::vector<RunPrediction>& rows) {
       continue;
     }
     errors.push_back(std::abs(*row.error));
+    widths.push_back(row.low > 0 ? std::sqrt(row.high / row.low) - 1 : 0);
     covered += row.low <= row.measured && row.measured <= row.high ? 1 : 0;
   }
   summary.n = errors.size();
@@ -161,6 +211,8 @@ RunSummary summarize(const std::vector<RunPrediction>& rows) {
     return summary;
   }
   std::sort(errors.begin(), errors.end());
+  std::sort(widths.begin(), widths.end());
+  summary.median_half_width = core::quantile_of_sorted(widths, 0.5);
   const auto n = static_cast<double>(errors.size());
   const auto share_within = [&](double limit) {
     return static_cast<double>(std::upper_bound(errors.begin(), errors.end(), limit) -

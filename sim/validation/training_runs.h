@@ -12,6 +12,7 @@
 #include "sim/core/result_fields.h"
 #include "sim/import/csv.h"
 #include "sim/training/scenario.h"
+#include "sim/validation/compared/compared_runs.h"
 
 namespace headway::validation {
 
@@ -25,6 +26,8 @@ struct Catalogue {
   std::map<std::string, network::FabricSpec> fabrics;
   /// Scenarios that are shipped for published runs, by the id of their row (shipped_scenarios.h).
   std::map<std::string, training::Scenario> shipped = {};
+  /// What was compared before: it decides how wide intervals are.
+  std::vector<ComparedRuns> compared = {};
 };
 
 /// Reads all GPUs, nodes, models, frameworks, calibrations, fabrics and the scenarios of published
@@ -32,12 +35,20 @@ struct Catalogue {
 /// @throws core::Error with all that is wrong in an entry
 Catalogue load_catalogue(const std::vector<std::filesystem::path>& roots);
 
+/// A reading of a row beside the one that is taken: a flag that it leaves open, read the other way.
+struct OtherReading {
+  std::string column;
+  training::Scenario scenario;
+};
+
 /// A row as a scenario, or why it cannot be one.
 struct RowScenario {
   std::optional<training::Scenario> scenario;
   std::string skipped;  ///< reason, where there is no scenario: a cell that cannot be read, a GPU
                         ///< the catalogue does not have, "unmodelled: ..."
   std::vector<std::string> assumed;  ///< fields that the source does not state
+  std::vector<std::string> doubts;   ///< words that were not understood; more memory than there is
+  std::vector<OtherReading> readings;  ///< of fields that it does not state
 };
 
 /// @param row  of a table with the columns of `training_runs.csv` (docs/validation.md)
@@ -48,6 +59,8 @@ RowScenario row_scenario(const import::CsvTable& table,
 /// One row's comparison. `error` = predicted / measured - 1.
 struct RunPrediction {
   std::string id, source, group, gpu, precision, kind, model;
+  RunKind run_kind;      ///< software, GPU and format that it is predicted with
+  double own_error = 0;  ///< standard deviation of log time beside what comparisons take away
   int gpus = 0;
   int sequence_length = 0;
   double weight = 1;
@@ -62,8 +75,9 @@ struct RunPrediction {
   double measured_memory = 0,
          predicted_memory = 0;       ///< peak of the fullest GPU [GiB]; 0: not stated
   std::vector<std::string> assumed;  ///< fields that the source does not state
-  std::string status;                ///< ok, ok-assumed, ok-contradictory: <why>, skipped:<reason>
-  std::string status_class;          ///< the status up to its colon
+  std::string status;        ///< ok, ok-assumed, ok-assumed: <doubts>, ok-contradictory: <why>,
+                             ///< skipped:<reason>
+  std::string status_class;  ///< the status up to its colon
 
   template <class V>
   void fields(V& v) const {
@@ -81,6 +95,8 @@ struct RunPrediction {
              core::non_negative);
     v.part("status", status,
            "`ok`, `ok-assumed` (inputs were assumed), or `skipped:` and the reason");
+    v.part("framework", run_kind.framework,
+           "profile of the software that the row is predicted with");
     v.part("assumed", assumed, "inputs that the source does not state");
     v.part("part", part, "of the headline: dense NVIDIA, mixtures of experts, AMD");
     v.figure("measured_peak_memory_gib", core::if_positive(measured_memory), "GiB",
@@ -90,6 +106,10 @@ struct RunPrediction {
   }
 };
 
+/// Whether what a row leaves open is simulated both ways, which the interval needs, or one way
+/// only.
+enum class OpenFlags { both_ways, one_way };
+
 /// Predicts every row, in parallel; the order and the bits do not depend on the threads. A row that
 /// cannot be read or modelled is skipped, never an error.
 /// @throws core::Error if the table has no rows, no ids or no measured figures
@@ -98,7 +118,8 @@ std::vector<RunPrediction> predict_runs(const import::CsvTable& table, const Cat
 /// Predicts these rows (by number) only.
 std::vector<RunPrediction> predict_runs(const import::CsvTable& table,
                                         const Catalogue& catalogue,
-                                        const std::vector<std::size_t>& chosen);
+                                        const std::vector<std::size_t>& chosen,
+                                        OpenFlags open = OpenFlags::both_ways);
 
 /// What is said of the rows of the program's second table, to which no constant was fitted, and of
 /// its third, all layouts of a few runs.
@@ -117,7 +138,8 @@ struct RunSummary {
   std::size_t n = 0, n_skipped = 0;
   double median_abs_error = 0, mean_abs_error = 0, p90_abs_error = 0;
   double within_5 = 0, within_10 = 0, coverage_90 = 0;  ///< shares of the rows
-  std::size_t n_memory = 0;  ///< rows whose source states the peak of memory
+  double median_half_width = 0;  ///< of the intervals: exp(half their length in the logarithm) - 1
+  std::size_t n_memory = 0;      ///< rows whose source states the peak of memory
   double median_abs_memory_error = 0;
 
   template <class V>
@@ -133,6 +155,8 @@ struct RunSummary {
     figure("within_5", within_5, "share of predicted rows with an absolute error up to 5 %");
     figure("within_10", within_10, "the same up to 10 %");
     figure("coverage_90", coverage_90, "share of measurements inside their 90 % interval");
+    figure("median_half_width", median_half_width,
+           "median of sqrt(upper end / lower end of the interval) - 1");
     v.figure("n_memory", n_memory, "", "rows whose source states the peak memory",
              core::non_negative);
     v.figure("median_abs_memory_error",

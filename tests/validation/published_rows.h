@@ -53,6 +53,7 @@ inline Cells stated_run() {
           {"dp", "4"},
           {"sharding", "1"},
           {"recompute", "none"},
+          {"tp_comm_overlap", "yes"},
           {"precision", "bf16"},
           {"measured_tokens_per_s_per_gpu", "10000"}};
 }

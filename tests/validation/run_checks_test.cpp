@@ -1,4 +1,4 @@
-#include "sim/validation/run_checks.h"
+#include "sim/validation/compared/run_checks.h"
 
 #include <gtest/gtest.h>
 

@@ -20,7 +20,7 @@ std::string row(const std::string& id,
                 const std::string& layers,
                 const std::string& not_stated) {
   return id + ",a source,2024,megatron-core-2024+,H100-80G-SXM,64,8,8,400,8,Llama," + arch + "," +
-         layers + ",4096,32,8,128,14336,yes,128256,4096,64,1,8,yes,4,1,1,1,1,none,bf16,,," +
+         layers + ",4096,32,8,128,14336,yes,128256,4096,64,1,8,yes,4,1,1,1,1,none,bf16,yes,," +
          not_stated + ",g,1,2000,gqa,,,,,,,,\n";
 }
 

@@ -295,6 +295,9 @@ Document run_document(const study::RunReport& report) {
   for (const auto& warning : report.warnings) {
     document.closing.push_back("Warning: " + warning);
   }
+  for (const auto& runs : report.compared) {
+    document.closing.push_back("Compared before: " + runs + ".");
+  }
   document.closing.emplace_back(kWhereDefined);
   document.closing.push_back(
       fmt::format("headway {}, scenario {}, seed {}, events {:016x}, result {:016x}",

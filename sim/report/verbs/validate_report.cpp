@@ -62,14 +62,6 @@ std::vector<std::vector<RunPrediction>> by_table(const std::vector<RunPrediction
   return tables;
 }
 
-std::vector<RunPrediction> of_source(const std::vector<RunPrediction>& rows,
-                                     const std::string& source) {
-  std::vector<RunPrediction> part;
-  std::copy_if(rows.begin(), rows.end(), std::back_inserter(part),
-               [&](const RunPrediction& row) { return row.source == source; });
-  return part;
-}
-
 /// What choosing by prediction costs, by source; of sources that have layouts to choose from.
 Table choice_table(const std::vector<RunPrediction>& rows) {
   Table table{"Choice of the layout by source",
@@ -80,21 +72,10 @@ Table choice_table(const std::vector<RunPrediction>& rows) {
                {"mean regret [%]"},
                {"worst [%]"}},
               {}};
-  const auto add = [&table](const std::string& name, const std::vector<RunPrediction>& part) {
-    const auto ordering = validation::layout_ordering(part);
-    const auto choice = validation::layout_choice(part);
-    if (choice.groups > 0) {
-      table.rows.push_back({name, std::to_string(ordering.pairs),
-                            ordering.pairs > 0 ? percent(ordering.right) : "-",
-                            std::to_string(choice.groups), percent(choice.mean_regret),
-                            percent(choice.worst_regret)});
-    }
-  };
-  for (const auto& [source, summary] : validation::summarize_by(rows, &RunPrediction::source)) {
-    add(source, of_source(rows, source));
-  }
-  if (table.rows.size() > 1) {
-    add("all", rows);
+  for (const auto& [source, ordering, choice] : validation::layouts_by_source(rows)) {
+    table.rows.push_back(
+        {source, std::to_string(ordering.pairs), ordering.pairs > 0 ? percent(ordering.right) : "-",
+         std::to_string(choice.groups), percent(choice.mean_regret), percent(choice.worst_regret)});
   }
   return table;
 }
@@ -104,7 +85,7 @@ Table choice_table(const std::vector<RunPrediction>& rows) {
 Table summary_table(const std::string& what,
                     const std::string& title,
                     const std::vector<std::pair<std::string, RunSummary>>& parts) {
-  Table table{"Error by " + title,
+  Table table{title,
               {{what, false},
                {"rows"},
                {"skipped"},
@@ -113,7 +94,8 @@ Table summary_table(const std::string& what,
                {"90th percentile [%]"},
                {"within 5 % [%]"},
                {"within 10 % [%]"},
-               {"in interval [%]"}},
+               {"in interval [%]"},
+               {"its half width [%]"}},
               {}};
   for (const auto& [name, s] : parts) {
     const auto figure = [&s = s](double value) {
@@ -122,9 +104,43 @@ Table summary_table(const std::string& what,
     table.rows.push_back({name, std::to_string(s.n), std::to_string(s.n_skipped),
                           figure(s.median_abs_error), figure(s.mean_abs_error),
                           figure(s.p90_abs_error), figure(s.within_5), figure(s.within_10),
-                          figure(s.coverage_90)});
+                          figure(s.coverage_90), figure(s.median_half_width)});
   }
   return table;
+}
+
+Table constants_table(const std::vector<validation::FittedConstant>& constants) {
+  Table table{"Constants that are judged from runs",
+              {{"constant", false},
+               {"refitted / committed"},
+               {"standard error [%]"},
+               {"sources"},
+               {"decided by", false}},
+              {}};
+  for (const auto& constant : constants) {
+    table.rows.push_back({constant.name, fmt::format("{:.3f}", constant.factor),
+                          percent(constant.standard_error), std::to_string(constant.sources),
+                          constant.decided_by});
+  }
+  return table;
+}
+
+/// Rows that the constants have not seen come first: they say most about a run that nobody has.
+void add_left_out(const study::LeavingOut& out, Document& document) {
+  if (out.parts.empty()) {
+    return;
+  }
+  document.tables.push_back(
+      summary_table("rows", "Leaving out one source, constants refitted without it", out.parts));
+  document.tables.push_back(
+      summary_table("source left out", "Leaving out one source, by source", out.sources));
+  document.tables.push_back(
+      summary_table("framework left out", "Leaving out one framework", out.frameworks));
+  document.tables.push_back(summary_table("GPU left out", "Leaving out one GPU", out.gpus));
+  document.tables.push_back(constants_table(out.constants));
+  document.closing.push_back(
+      fmt::format("Leaving out one source: the mean of the sources' median errors is {} %.",
+                  percent(out.mean_of_source_medians)));
 }
 
 /// One sentence on the rows of one part.
@@ -173,7 +189,7 @@ void add_summaries(const std::vector<RunPrediction>& rows,
                    Document& document) {
   const auto add = [&](const std::string& what, std::string RunPrediction::*property) {
     document.tables.push_back(
-        summary_table(what, what + of, validation::summarize_by(rows, property)));
+        summary_table(what, "Error by " + what + of, validation::summarize_by(rows, property)));
   };
   add("source", &RunPrediction::source);
   add("GPU", &RunPrediction::gpu);
@@ -184,8 +200,10 @@ void add_summaries(const std::vector<RunPrediction>& rows,
 
 }  // namespace
 
-std::string validate_json(const std::vector<RunPrediction>& rows) {
-  return dump(result_object("headway.validate/1", core::figures_of(study::RunsReport{rows})));
+std::string validate_json(const std::vector<RunPrediction>& rows,
+                          const validation::ConstantSlopes& slopes) {
+  return dump(
+      result_object("headway.validate/1", core::figures_of(study::RunsReport{rows, slopes})));
 }
 
 std::string anchor_json(const validation::Anchor& anchor) {
@@ -217,9 +235,11 @@ std::string validate_csv(const std::vector<RunPrediction>& rows) {
   return to_csv(rows_table(rows));
 }
 
-Document validate_document(const std::vector<RunPrediction>& rows) {
+Document validate_document(const std::vector<RunPrediction>& rows,
+                           const validation::ConstantSlopes& slopes) {
   Document document;
   document.title = "Published training runs, predicted";
+  add_left_out(study::leave_out(rows, slopes), document);
   std::vector<RunPrediction> listed;  // a sweep says something taken together only
   std::copy_if(rows.begin(), rows.end(), std::back_inserter(listed),
                [](const RunPrediction& row) { return row.table != validation::kLayoutSweep; });

@@ -5,18 +5,22 @@
 #include <vector>
 
 #include "sim/report/table.h"
-#include "sim/validation/run_checks.h"
+#include "sim/validation/compared/constant_fit.h"
+#include "sim/validation/compared/run_checks.h"
 #include "sim/validation/training_runs.h"
 
 namespace headway::report {
 
 /// One JSON object; configs/schema/headway.validate-1.json has its keys.
-std::string validate_json(const std::vector<validation::RunPrediction>& rows);
+/// @param slopes  of the constants; without any, nothing is left out
+std::string validate_json(const std::vector<validation::RunPrediction>& rows,
+                          const validation::ConstantSlopes& slopes = {});
 /// One line a row.
 std::string validate_csv(const std::vector<validation::RunPrediction>& rows);
-/// Every row, the summaries by source, GPU, precision and model kind, and the sentence that
-/// matters.
-Document validate_document(const std::vector<validation::RunPrediction>& rows);
+/// What leaving out one source makes of the errors, every row, the summaries by source, GPU,
+/// precision and model kind, and the sentences that matter.
+Document validate_document(const std::vector<validation::RunPrediction>& rows,
+                           const validation::ConstantSlopes& slopes = {});
 /// What matching one row did to the rows of the same GPU, precision and framework.
 Document anchor_document(const validation::Anchor& anchor);
 std::string anchor_json(const validation::Anchor& anchor);

@@ -165,11 +165,6 @@ constexpr double kExperts = 0.14;
 constexpr double kWithoutTables = 0.1;
 constexpr double kStandIn = 0.1;
 
-/// Relative error of a step: that of the calibration and of the kernels, and of experts.
-double relative_error(const Scenario& s) {
-  return std::hypot(s.calibration.relative_error, kernel_error(s), s.model.moe ? kExperts : 0.0);
-}
-
 /// Relative error is taken as lognormal, so the interval is wider upwards.
 /// @param draws  times under other hashes of the switches
 void fill_interval(double relative_error, const std::vector<Seconds>& draws, StepResult& result) {
@@ -260,6 +255,10 @@ double kernel_error(const Scenario& scenario) {
   const auto shares = scenario.calibration.kernels.value_or(gpu.sustained);
   return std::hypot(known ? 0 : kWithoutTables,
                     gpu::has_own_share(shares, precision) ? 0 : kStandIn);
+}
+
+double relative_error(const Scenario& s) {
+  return std::hypot(s.calibration.relative_error, kernel_error(s), s.model.moe ? kExperts : 0.0);
 }
 
 std::vector<core::ModelConstant> interval_constants() {

@@ -26,6 +26,10 @@ struct StepOptions {
 /// docs/validation.md).
 double kernel_error(const Scenario& scenario);
 
+/// Relative error of a step: that of its calibration and of its kernels, and of experts. The
+/// interval of a step is exp(+-1.645 x this) wide.
+double relative_error(const Scenario& scenario);
+
 /// Memory of every stage, without simulating.
 MemoryResult predict_memory(const CheckedScenario& checked);
 

@@ -38,6 +38,29 @@ struct LayoutChoice {
 };
 LayoutChoice layout_choice(const std::vector<RunPrediction>& rows);
 
+/// Order and choice of the layouts of each source that has any to choose from; of several such
+/// sources also of all rows, as "all".
+struct SourceLayouts {
+  std::string source;
+  LayoutOrdering ordering;
+  LayoutChoice choice;
+
+  template <class V>
+  void fields(V& v) const {
+    v.part("source", source, "of the rows, or `all`");
+    v.figure("pairs", ordering.pairs, "", "pairs of layouts that differ by more than 10 %",
+             core::non_negative);
+    v.figure("pairs_right", ordering.right, "1", "share of these in the right order",
+             core::non_negative);
+    v.figure("decisions", choice.groups, "", "sets of layouts to choose from", core::non_negative);
+    v.figure("mean_regret", choice.mean_regret, "1",
+             "mean of 1 - measured speed of the layout predicted fastest / of the best measured",
+             core::non_negative);
+    v.figure("worst_regret", choice.worst_regret, "1", "the largest of them", core::non_negative);
+  }
+};
+std::vector<SourceLayouts> layouts_by_source(const std::vector<RunPrediction>& rows);
+
 /// One factor on the matrix products of a profile, from one measured step.
 struct Anchor {
   std::string id;          ///< row that is matched

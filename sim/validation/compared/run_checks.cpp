@@ -1,4 +1,4 @@
-#include "sim/validation/run_checks.h"
+#include "sim/validation/compared/run_checks.h"
 
 #include <algorithm>
 #include <cmath>
@@ -124,6 +124,23 @@ LayoutChoice layout_choice(const std::vector<RunPrediction>& rows) {
   return choice;
 }
 
+std::vector<SourceLayouts> layouts_by_source(const std::vector<RunPrediction>& rows) {
+  std::map<std::string, std::vector<RunPrediction>> sources;
+  for (const auto& row : rows) {
+    sources[row.source].push_back(row);
+  }
+  std::vector<SourceLayouts> layouts;
+  for (const auto& [source, part] : sources) {
+    if (const auto choice = layout_choice(part); choice.groups > 0) {
+      layouts.push_back({source, layout_ordering(part), choice});
+    }
+  }
+  if (layouts.size() > 1) {
+    layouts.push_back({"all", layout_ordering(rows), layout_choice(rows)});
+  }
+  return layouts;
+}
+
 Anchor anchor_runs(const import::CsvTable& table,
                    const Catalogue& catalogue,
                    const std::string& id) {
@@ -161,7 +178,8 @@ Anchor anchor_runs(const import::CsvTable& table,
   constexpr double kClose = 0.001;
   for (int i = 0; i < 30; ++i) {
     anchor.gemm_factor = std::sqrt(low * high);
-    const RunPrediction tried = predict_runs(table, scaled(anchor.gemm_factor), {index}).front();
+    const RunPrediction tried =
+        predict_runs(table, scaled(anchor.gemm_factor), {index}, OpenFlags::one_way).front();
     if (!tried.error) {
       throw core::Error(fmt::format("row {} cannot be an anchor: {}", id, tried.status));
     }

@@ -1,0 +1,106 @@
+// Readings of what a row leaves open: how far they lie apart is how little is known.
+#include <algorithm>
+
+#include "sim/core/error.h"
+#include "sim/training/step/step.h"
+#include "sim/validation/run_parts.h"
+
+namespace headway::validation {
+
+namespace {
+
+using training::Scenario;
+using workload::Recompute;
+
+bool among(const Assumed& assumed, const char* column) {
+  return std::find(assumed.begin(), assumed.end(), column) != assumed.end();
+}
+
+/// Collects readings that can be simulated and that fit the memory, or nearly: the model of memory
+/// has an error too.
+class Readings {
+ public:
+  explicit Readings(const Scenario& taken) : taken_(taken) {}
+
+  /// The reading of this column that `change` makes of the one that is taken.
+  template <class Change>
+  void add(const char* column, const Change& change) {
+    OtherReading reading{column, taken_};
+    change(reading.scenario);
+    constexpr double kNearly = 1.1;
+    const auto need = memory_need(reading.scenario);
+    if (need && *need < kNearly && !(reading.scenario == taken_)) {
+      readings_.push_back(std::move(reading));
+    }
+  }
+
+  std::vector<OtherReading> take() { return std::move(readings_); }
+
+ private:
+  const Scenario& taken_;
+  std::vector<OtherReading> readings_;
+};
+
+void add_software(const RunRow& row, const Scenario& s, Readings& readings) {
+  if (!row.tp_comm_overlap && !row.async_tp && s.parallelism.tensor > 1 &&
+      s.training.framework.tensor_overlap) {
+    readings.add("tp_comm_overlap",
+                 [](Scenario& other) { other.training.framework.tensor_overlap = false; });
+  }
+  if (!row.moe_a2a_overlap && s.parallelism.expert > 1 && s.training.framework.expert_overlap) {
+    readings.add("moe_a2a_overlap",
+                 [](Scenario& other) { other.training.framework.expert_overlap = false; });
+  }
+}
+
+void add_layout(const Scenario& s, const Assumed& assumed, Readings& readings) {
+  if (among(assumed, "sequence_parallel")) {
+    readings.add("sequence_parallel",
+                 [](Scenario& other) { other.parallelism.sequence = !other.parallelism.sequence; });
+  }
+  if (among(assumed, "recompute")) {
+    for (const Recompute kind : {Recompute::none, Recompute::selective, Recompute::full}) {
+      readings.add("recompute", [&](Scenario& other) {
+        other.parallelism.recompute = kind;
+        other.parallelism.recompute_parts = kind == Recompute::selective
+                                                ? other.training.framework.usual.selective_parts
+                                                : std::vector<workload::RecomputePart>{};
+      });
+    }
+  }
+  if (among(assumed, "micro_batch")) {
+    readings.add("micro_batch", [](Scenario& other) { other.parallelism.micro_batch *= 2; });
+    if (s.parallelism.micro_batch % 2 == 0) {
+      readings.add("micro_batch", [](Scenario& other) { other.parallelism.micro_batch /= 2; });
+    }
+  }
+  if (among(assumed, "multi_token_prediction")) {
+    readings.add("multi_token_prediction",
+                 [](Scenario& other) { other.model.multi_token_prediction = 1; });
+  }
+  if (among(assumed, "vpp") && s.parallelism.virtual_stages > 1) {
+    readings.add("vpp", [](Scenario& other) { other.parallelism.virtual_stages = 1; });
+  }
+}
+
+}  // namespace
+
+std::vector<OtherReading> other_readings(const RunRow& row,
+                                         const Scenario& scenario,
+                                         const Assumed& assumed) {
+  Readings readings(scenario);
+  add_software(row, scenario, readings);
+  add_layout(scenario, assumed, readings);
+  return readings.take();
+}
+
+std::optional<double> memory_need(const Scenario& scenario) {
+  try {
+    const auto memory = training::predict_memory(training::check(scenario));
+    return memory.peak / memory.capacity;
+  } catch (const core::Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace headway::validation

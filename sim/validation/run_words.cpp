@@ -1,0 +1,108 @@
+// Words of a row's free texts: those that this program acts on, those that say nothing about a
+// step, and the rest, which is not understood and told.
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <string_view>
+
+#include "sim/core/shown_text.h"
+#include "sim/validation/run_parts.h"
+
+namespace headway::validation {
+
+namespace {
+
+/// A column of free text: what may stand in it.
+struct KnownWords {
+  const char* column;
+  std::string RunRow::*text;
+  std::string_view words;  ///< beside numbers and words of one letter
+};
+
+/// Words that say nothing of their own in any column.
+constexpr std::string_view kFiller =
+    " about all also and arch are at by class data default domain each enabled every false for "
+    "from "
+    "in is it level likely local no node nodes none not of off on one only or other out page per "
+    "playbook recipe reference rest restated st stated standard the to total true unverified use "
+    "used verified whole with yes nd rd th ";
+
+constexpr KnownWords kColumns[] = {
+    {"network", &RunRow::network,
+     " a100 agg aws b200 b300 bandwidth between bluefield card cards clos cluster compute connectx "
+     "cx5 cx6 cx7 cx8 dgx dpu dual edr efa efav2 efav3 elastic eos ethernet fabric fat gb gb200 "
+     "gb300 gbit gbps gib gpu gpudirect gpus h100 h200 hdr hdr100 hdr200 hgx hpe ib infiniband "
+     "interconnect intra inter layer management mellanox meta mlnx multi ndr ndr200 ndr400 network "
+     "nic nics nvidia nvl72 nvlink nvlink2 nvlink3 nvlink4 nvlink5 nvswitch omni opa "
+     "oversubscribed oversubscription path pcie port ports quantum quantum2 rail rails rdma roce "
+     "roce2 rocev2 sec selene server sharp single slingshot spectrum storage superpod switch "
+     "switches tbps tcpx tcpxo tomahawk4 topology tray tree x800 xdr xdr800 "},
+    {"recompute_detail", &RunRow::recompute_detail,
+     " activation activations attention base bf16 block blocks checkpoint checkpointed "
+     "checkpointing core core_attn cudnn_fmha custom element forward full fused half hfu input "
+     "kernel layer layernorm layers matmul matmuls matrix maxtext mfu mla_up_proj mlp modules moe "
+     "moe_act operator ops output outputs paxml products projections recompute recomputed remat "
+     "save_dot_only saved second selective wise "},
+    {"precision_detail", &RunRow::precision_detail,
+     " bf16 blockwise cs current delayed dynamic e4m3 e5m2 eager fp16 fp32 fp8 gather gradients "
+     "hand hybrid kernels mixed mx mxfp4 mxfp8 mxfp8_cublas mxfp8_cublas_rceil nvfp4 rowwise "
+     "rowwise_with_gw_hp scaling subchannel tensor tensorwise triton weight weights written "},
+    {"moe_routing", &RunRow::moe_routing,
+     " aux auxiliary balance balanced capacity drop dropless dropped dropping expert experts "
+     "factor force forced free loss padded padding random router routing token tokens top "
+     "uniform "},
+    {"cuda_graph", &RunRow::cuda_graph,
+     " attn disabled full full_iteration moe moe_preprocess moe_router scope "
+     "transformer_engine "},
+    {"attention", &RunRow::attention,
+     " causal dpa flash full global gqa group grouped head heads latent layer layers mha mla mqa "
+     "multi query sdpa self sliding softmax standard te window "}};
+
+bool listed(std::string_view words, const std::string& word) {
+  return words.find(" " + word + " ") != std::string_view::npos;
+}
+
+/// "8x200g", "400gbps", "3-level": figures with their units, which are read as such or not at all.
+bool figure(const std::string& word) {
+  return std::any_of(word.begin(), word.end(),
+                     [](unsigned char c) { return std::isdigit(c) != 0; }) &&
+         std::isdigit(static_cast<unsigned char>(word.front())) != 0;
+}
+
+/// The words of a text that no list has, one behind the other.
+std::string unknown_words(const std::string& text, std::string_view known) {
+  std::string unknown;
+  std::string word;
+  for (const char c : lower(text) + " ") {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_') {
+      word += c;
+      continue;
+    }
+    const bool rate = word.size() > 1 && word.front() == 'x' && figure(word.substr(1));
+    if (word.size() > 1 && !rate && !figure(word) && !listed(known, word) &&
+        !listed(kFiller, word)) {
+      unknown += (unknown.empty() ? "" : " ") + word;
+    }
+    word.clear();
+  }
+  return unknown;
+}
+
+}  // namespace
+
+std::vector<std::string> not_understood(const RunRow& row, Assumed& assumed) {
+  std::vector<std::string> doubts;
+  for (const KnownWords& column : kColumns) {
+    const bool alone =
+        row.n_gpus.value_or(0) <= row.gpus_per_node.value_or(0) && column.text == &RunRow::network;
+    const std::string unknown = unknown_words(row.*column.text, column.words);
+    if (!unknown.empty() && !alone) {
+      doubts.push_back(
+          fmt::format("not understood in {}: {}", column.column, core::shortened(unknown)));
+      assume(assumed, column.column);
+    }
+  }
+  return doubts;
+}
+
+}  // namespace headway::validation
