@@ -34,6 +34,7 @@ using workload::ScheduleKind;
 struct LayoutKey {
   ParallelismSpec layout;
   int data = 1;
+  bool pipelined = false;  ///< messages between stages hold up the CPUs
   bool operator==(const LayoutKey&) const = default;
 };
 
@@ -101,8 +102,8 @@ class AnalyticTier::Evaluator {
     // Experts are spread over data-parallel ranks; nothing else of a pass depends on how many there
     // are.
     const int data = layout.expert * layout.expert_tensor > 1 ? data_parallel : 1;
-    const auto [place, fresh] =
-        ranks_.try_emplace({rank_key(scenario_.training.framework, layout, splits), data});
+    const auto [place, fresh] = ranks_.try_emplace(
+        {rank_key(scenario_.training.framework, layout, splits), data, layout.pipeline > 1});
     if (fresh) {
       place->second = rank_costs(scenario_, layout, data, splits, timer_);
     }
@@ -110,7 +111,7 @@ class AnalyticTier::Evaluator {
   }
 
   const DataCosts& data_of(const ParallelismSpec& layout, int data_parallel) {
-    const auto [place, fresh] = data_.try_emplace({data_key(layout), data_parallel});
+    const auto [place, fresh] = data_.try_emplace({data_key(layout), data_parallel, false});
     if (fresh) {
       place->second = data_costs(scenario_, layout, data_parallel, timer_);
     }
@@ -118,7 +119,7 @@ class AnalyticTier::Evaluator {
   }
 
   const StepEnds& ends_of(const ParallelismSpec& layout, int data_parallel) {
-    const auto [place, fresh] = ends_.try_emplace({end_key(layout), data_parallel});
+    const auto [place, fresh] = ends_.try_emplace({end_key(layout), data_parallel, false});
     if (fresh) {
       place->second = step_ends(scenario_, layout, data_parallel, timer_);
     }

@@ -242,6 +242,8 @@ std::vector<TimedBlock> BlockTimer::time_blocks(const std::vector<workload::Bloc
                                                 int data_parallel,
                                                 bool (*wanted)(const workload::Block&)) {
   const RankLayout layout = ranks_of(p, data_parallel);
+  training::KernelTimes kernels = kernels_;
+  kernels.launch = training::launch_model(scenario_, p);
   const GroupsKey groups{
       p.tensor,           p.context,  p.expert,      p.expert_tensor,
       p.shard_group_size, p.pipeline, data_parallel, static_cast<int>(p.rank_order)};
@@ -253,8 +255,12 @@ std::vector<TimedBlock> BlockTimer::time_blocks(const std::vector<workload::Bloc
       continue;
     }
     const auto& operations = blocks[b].operations;
-    const auto times = takes_time(blocks[b]) ? training::operation_times(blocks[b], kernels_)
-                                             : std::vector<training::OperationTime>{};
+    const auto blocking = [&](const Operation& o) {
+      return core::Seconds(transfer(o.collective, o.bytes, shape_of(layout, groups, o.group)));
+    };
+    const auto times = takes_time(blocks[b])
+                           ? training::operation_times(blocks[b], kernels, {{}, blocking})
+                           : std::vector<training::OperationTime>{};
     block.operations.reserve(operations.size());
     for (std::size_t i = 0; i < operations.size(); ++i) {
       const Operation& o = operations[i];

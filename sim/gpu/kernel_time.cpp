@@ -48,7 +48,7 @@ constexpr double kUnalignedBatched = 1.0 / 13;
 
 /// Norm in which the times of GPU and CPU are joined: where both limits are near, each layer meets
 /// sometimes one, sometimes the other: between maximum and sum.
-constexpr double kLaunchNorm = 4;
+constexpr double kLaunchNorm = 8;
 
 /// Share of the rate that is left when rows of an operand do not begin at 16-byte boundaries.
 /// Tensor cores load 16-byte pieces of a row (NVIDIA DU-09799, section 2; 8 elements of 16 bits, 4
@@ -231,12 +231,24 @@ Seconds kernels_time(const GpuSpec& gpu,
   return sum;
 }
 
-std::int64_t launch_count(const std::vector<Kernel>& kernels) {
-  std::int64_t sum = 0;
+Seconds launch_time(const std::vector<Kernel>& kernels, const LaunchModel& launch) {
+  Seconds sum;
   for (const Kernel& kernel : kernels) {
-    sum += kernel.count * kernel.launches;
+    if (kernel.launches > 0) {
+      const Seconds loop = launch.loop_launch * static_cast<double>(kernel.launches - 1);
+      sum += (launch.cpu_launch + loop) * static_cast<double>(kernel.count);
+    }
   }
   return sum;
+}
+
+Seconds host_time(Seconds launches, int collectives, int layers, const LaunchModel& launch) {
+  if (launch.cuda_graphs) {
+    return Seconds(0);
+  }
+  return (launches + launch.collective * static_cast<double>(collectives) +
+          launch.layer * static_cast<double>(layers)) *
+         launch.slowdown;
 }
 
 std::vector<core::ModelConstant> kernel_constants() {
@@ -262,12 +274,13 @@ std::vector<core::ModelConstant> kernel_constants() {
            "round value between the sum (1) and the maximum of both times, assumed"}};
 }
 
-double launch_stretch(Seconds gpu_time, std::int64_t launches, const LaunchModel& launch) {
-  if (launch.cuda_graphs || gpu_time <= Seconds(0)) {
+double host_stretch(Seconds kernels, Seconds transfers, Seconds host) {
+  if (kernels <= Seconds(0)) {
     return 1;
   }
-  const double ratio = launch.cpu_launch * static_cast<double>(launches) / gpu_time;
-  return std::pow(1 + std::pow(ratio, kLaunchNorm), 1 / kLaunchNorm);
+  const Seconds busy = kernels + transfers;
+  const double longer = std::pow(1 + std::pow(host / busy, kLaunchNorm), 1 / kLaunchNorm) - 1;
+  return 1 + longer * (busy / kernels);
 }
 
 }  // namespace headway::gpu

@@ -17,6 +17,10 @@ struct LaunchModel {
   core::Seconds cpu_launch{5e-6};  ///< CPU time to launch one kernel
   bool cuda_graphs = false;        ///< replayed from a recorded graph: no CPU limit, shorter gaps
   core::BytesPerSecond host_memory{50e9};  ///< bandwidth of host memory, this GPU's share
+  core::Seconds loop_launch{5e-6};         ///< of each further launch of a loop of library calls
+  core::Seconds collective{0};             ///< CPU time to start one collective
+  core::Seconds layer{0};                  ///< CPU time of one pass through a layer beside these
+  double slowdown = 1;                     ///< CPU time / the same without stalls
 };
 
 /// What to say where the matrix units do not multiply `precision`: which formats of training they
@@ -48,12 +52,21 @@ core::Seconds kernels_time(const GpuSpec& gpu,
                            const std::vector<core::Kernel>& kernels,
                            const LaunchModel& launch);
 
-/// Launches of `kernels`, counts included.
-std::int64_t launch_count(const std::vector<core::Kernel>& kernels);
+/// CPU time to launch `kernels`, without stalls: of each a launch, and further ones of its loop.
+core::Seconds launch_time(const std::vector<core::Kernel>& kernels, const LaunchModel& launch);
 
-/// How much the CPU stretches a block of work: (1 + r^4)^(1/4), r = launches x cpu_launch /
-/// gpu_time; 1 with CUDA graphs. The CPU runs ahead of the GPU within a block, so the limit holds
-/// for the block, not for each kernel.
-double launch_stretch(core::Seconds gpu_time, std::int64_t launches, const LaunchModel& launch);
+/// CPU time of a block of work that takes `launches` to launch, starts `collectives` and passes
+/// `layers` layers; 0 with CUDA graphs.
+core::Seconds host_time(core::Seconds launches,
+                        int collectives,
+                        int layers,
+                        const LaunchModel& launch);
+
+/// What the kernels of a block are stretched by where the CPU needs `host` for it. With g the time
+/// of the kernels and b that of transfers that nothing runs beside, the block takes
+///     ((g + b)^4 + host^4)^(1/4),
+/// and what is more than g + b is the kernels'. The CPU runs ahead of the GPU within a block, so
+/// the limit holds for the block, not for each kernel.
+double host_stretch(core::Seconds kernels, core::Seconds transfers, core::Seconds host);
 
 }  // namespace headway::gpu

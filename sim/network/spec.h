@@ -87,6 +87,7 @@ struct FabricSpec {
   int planes = 1;
   Routing routing = Routing::adaptive;
   double efficiency = 0.9;
+  core::Seconds node_latency{0};
   bool pxn = true;
   bool in_switch_reduction = false;
   core::Watts switch_power_per_port{25};
@@ -113,6 +114,11 @@ struct FabricSpec {
                "adaptive: ideal spray; ecmp: hash per flow; static: destination modulo.");
     v.optional("efficiency", efficiency,
                "Share of the line rate that payload reaches (headers, pacing).", core::fraction);
+    v.optional("node_latency", node_latency,
+               "What a collective of large messages takes longer for each node it spans, beside "
+               "the latencies of cards and links: chunks that a transport on the host's CPUs "
+               "passes on, flows that meet on a cable.",
+               core::launch_time);
     v.optional("pxn", pxn,
                "Traffic to another rail crosses NVLink first and leaves on the destination's rail "
                "(NCCL's PXN).");

@@ -17,16 +17,18 @@ using workload::CallKind;
 /// Time a block keeps its rank busy if no transfer makes it wait.
 Seconds block_time(const workload::Block& block, const training::KernelTimes& times) {
   Seconds kernels;
-  Seconds delays;
-  std::int64_t launches = 0;
+  Seconds delays, launches;
+  int collectives = 0;
   for (const auto& operation : block.operations) {
     kernels += gpu::kernels_time(*times.gpu, times.shares, operation.kernels, times.launch);
-    launches += gpu::launch_count(operation.kernels);
+    launches += gpu::launch_time(operation.kernels, times.launch);
+    collectives += operation.kind == workload::OperationKind::collective ? 1 : 0;
     if (operation.kind == workload::OperationKind::delay) {
       delays += operation.duration;
     }
   }
-  return kernels * gpu::launch_stretch(kernels, launches, times.launch) + delays;
+  const Seconds host = gpu::host_time(launches, collectives, block.layer_passes, times.launch);
+  return kernels * gpu::host_stretch(kernels, Seconds(0), host) + delays;
 }
 
 bool enters_and_leaves_at_the_first_stage(workload::ScheduleKind schedule) {

@@ -72,15 +72,12 @@ bool set_cards(const std::string& stated, training::NodeSpec& node, Assumed& ass
     node.nic.count = cards.count;
   }
   node.nic.bandwidth = core::BytesPerSecond(cards.gigabits_per_s * 1e9 / 8);
-  if (contains(words, "efa")) {
-    // SRD, process to process: 15.5 us (Shalev et al., IEEE Micro 2020), 2 us of it our four links.
-    node.nic.latency = core::Seconds(6.75e-6);
-  }
   return true;
 }
 
 network::FabricInput machine_of(const training::NodeSpec& node,
                                 const std::string& words,
+                                const Catalogue& catalogue,
                                 const Places& places) {
   network::FabricInput in;
   in.fabric.name = "as published";
@@ -91,6 +88,7 @@ network::FabricInput machine_of(const training::NodeSpec& node,
   in.fabric.in_switch_reduction = contains(words, "SHARP");
   in.nic = node.nic;
   in.fabric.link_bandwidth = node.nic.bandwidth;
+  apply_network_words(lower(words), catalogue, in.fabric, in.nic);
   in.nodes = places.nodes;
   in.gpus_per_node = node.gpus;
   return in;
@@ -153,7 +151,7 @@ void place_group(const CsvTable& table,
     return;
   }
   out.assumed.insert(out.assumed.end(), cards.begin(), cards.end());
-  out.machine = network::make_parameters(machine_of(node, words, places),
+  out.machine = network::make_parameters(machine_of(node, words, catalogue, places),
                                          training::nccl_generation(node.gpu.architecture));
   out.group = network::regular_group(places.ranks, domain, out.machine, node.gpus);
 }

@@ -400,7 +400,12 @@ workload::ParallelismSpec row_parallelism(const RunRow& row,
   set_sharding(row, usual, p, assumed);
   set_experts(row, framework, model, p, assumed);
   set_recompute(row, usual, p, assumed);
-  fit_layers(model.layers, p);
+  if (usual.stages_by_cost && p.pipeline > 1 && p.pipeline <= model.layers + 1 &&
+      p.virtual_stages == 1) {
+    p.chunk_layers = workload::layers_by_cost(model, p.pipeline);
+  } else {
+    fit_layers(model.layers, p);
+  }
   set_offload(row, model, p, assumed);
   return p;
 }

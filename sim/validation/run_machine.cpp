@@ -146,6 +146,24 @@ WordedCards cards_in_words(const std::string& words) {
   return cards;
 }
 
+void apply_network_words(const std::string& words,
+                         const Catalogue& catalogue,
+                         network::FabricSpec& fabric,
+                         network::NicSpec& nic) {
+  static constexpr std::pair<const char*, const char*> kFabrics[] = {{"omni-path", "omni-path-100"},
+                                                                     {"efa", "efa"}};
+  for (const auto& [word, entry] : kFabrics) {
+    if (contains(words, word)) {
+      fabric.efficiency = catalogue.fabrics.at(entry).efficiency;
+      fabric.node_latency = catalogue.fabrics.at(entry).node_latency;
+    }
+  }
+  if (contains(words, "efa")) {
+    // SRD, process to process: 15.5 us (Shalev et al., IEEE Micro 2020), 2 us of it our four links.
+    nic.latency = core::Seconds(6.75e-6);
+  }
+}
+
 training::NodeSpec node_of_gpu(const std::string& gpu_entry,
                                const Catalogue& catalogue,
                                Assumed& assumed) {
@@ -189,9 +207,7 @@ training::ClusterSpec row_cluster(const RunRow& row,
   c.fabric.topology = c.node.nic.count < c.node.gpus ? network::Topology::fat_tree
                                                      : network::Topology::rail_optimized;
   c.fabric.link_bandwidth = c.node.nic.bandwidth;
-  if (contains(lower(row.network), "omni-path")) {
-    c.fabric.efficiency = catalogue.fabrics.at("omni-path-100").efficiency;
-  }
+  apply_network_words(lower(row.network), catalogue, c.fabric, c.node.nic);
   c.storage.name = "none";
   c.storage.write_bandwidth = core::BytesPerSecond(1e12);
   c.storage.read_bandwidth = core::BytesPerSecond(1e12);

@@ -63,6 +63,13 @@ training::ClusterSpec row_cluster(const RunRow& row,
                                   const Catalogue& catalogue,
                                   Assumed& assumed);
 
+/// What a source's words for its network say of it beside its cards: "Omni-Path", "EFA". Properties
+/// of the fabric are those of the catalogue's.
+void apply_network_words(const std::string& words,
+                         const Catalogue& catalogue,
+                         network::FabricSpec& fabric,
+                         network::NicSpec& nic);
+
 /// The model. Blank columns are those of the catalogue's model of the same shape, where there is
 /// one.
 /// @throws core::Error if its architecture or attention is not modelled, or its shape is not stated

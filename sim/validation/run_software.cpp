@@ -96,6 +96,9 @@ std::string family(const RunRow& row, const std::string& words, bool rack, Assum
   if (words.starts_with("unfused-megatron")) {
     return unfused_megatron(row);
   }
+  if (contains(words, "nanotron")) {
+    return "nanotron";
+  }
   if (contains_any(words, kPyTorch)) {
     return pytorch(row, words);
   }

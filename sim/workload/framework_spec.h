@@ -7,6 +7,7 @@
 #include "sim/core/fields.h"
 #include "sim/core/ranges.h"
 #include "sim/core/units.h"
+#include "sim/workload/host_spec.h"
 #include "sim/workload/usual_run.h"
 
 namespace headway::workload {
@@ -85,7 +86,7 @@ struct FrameworkSpec {
   bool grouped_launch = true;
   bool fused_expert_bias = false;
   bool padded_expert_rows = false;
-  core::Seconds cpu_launch{5e-6};
+  HostSpec host;
   core::Seconds step_overhead{0};
   core::Seconds message_overhead{0};
   UsualRunSpec usual;
@@ -181,7 +182,7 @@ struct FrameworkSpec {
     v.optional("padded_expert_rows", padded_expert_rows,
                "With narrow operands the rows of each expert are copied to a multiple of what the "
                "product asks for, and its results back; false: routing pads them.");
-    v.optional("cpu_launch", cpu_launch, "CPU time to launch one kernel.", core::launch_time);
+    v.optional("host", host, "What the software asks of the CPU that drives a GPU.");
     v.optional("step_overhead", step_overhead, "Fixed time of a step outside the model.",
                core::within_a_day);
     v.optional("message_overhead", message_overhead,

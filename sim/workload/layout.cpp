@@ -1,5 +1,7 @@
 #include "sim/workload/layout.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <fmt/format.h>
 #include <numeric>
@@ -223,6 +225,23 @@ int copies_of_layers(const ParallelismSpec& parallelism) {
 bool ends_share_stage(const ParallelismSpec& parallelism) {
   return parallelism.pipeline == 1 || v_shaped(parallelism.schedule) ||
          copies_of_layers(parallelism) == 2;
+}
+
+std::vector<int> layers_by_cost(const ModelSpec& model, int stages) {
+  const ForwardFlops flops = forward_flops_per_token(model, 1);
+  const double layer = (flops.projections + flops.mlp).si() / model.layers;
+  const double share = (model.layers + flops.head.si() / layer) / stages;
+  std::vector<int> layers(static_cast<std::size_t>(stages), 0);
+  int placed = 0;
+  for (int stage = 0; stage + 1 < stages; ++stage) {
+    const int full = static_cast<int>(std::ceil(share * (stage + 1)));
+    const int left_for_others = model.layers - (stages - 2 - stage);
+    const int end = std::max(placed + 1, std::min(full, left_for_others));
+    layers[static_cast<std::size_t>(stage)] = end - placed;
+    placed = end;
+  }
+  layers.back() = model.layers - placed;
+  return layers;
 }
 
 int ranks_per_replica(const ParallelismSpec& parallelism) {

@@ -70,6 +70,15 @@ bool ends_share_stage(const ParallelismSpec& parallelism);
 /// Why the layers cannot be divided as asked, with a proposal; nothing if they can.
 std::optional<Violation> layout_problem(const ModelSpec& model, const ParallelismSpec& parallelism);
 
+/// Layers of each stage, as ParallelismSpec::chunk_layers, where software divides them by the
+/// weights that a token is multiplied with: a stage is full when it reaches its share of all, the
+/// head being the end of the last. Every stage but the last has a layer; of layers of several kinds
+/// the mean counts.
+/// @param stages  at most layers + 1
+/// Source: huggingface/nanotron, nanotron/models/base.py (build_model) and the models'
+/// get_block_compute_costs, 2025.
+std::vector<int> layers_by_cost(const ModelSpec& model, int stages);
+
 /// Ranks of one model replica: tensor x context x pipeline.
 int ranks_per_replica(const ParallelismSpec& parallelism);
 

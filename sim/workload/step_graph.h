@@ -83,6 +83,7 @@ struct Operation {
 struct Block {
   std::string name;
   std::vector<Operation> operations;
+  int layer_passes = 0;  ///< passes through a layer in it: one, with its forward again two
 
   bool operator==(const Block&) const = default;
 };

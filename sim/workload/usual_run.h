@@ -60,6 +60,7 @@ struct UsualRunSpec {
   ContextKind context_kind = ContextKind::ring;
   int vocabulary_multiple = 1;
   bool experts_follow_tensor = false;
+  bool stages_by_cost = false;
   template <class V>
   void fields(V& v) {
     v.optional("precision", precision, "Operand format of the matrix products.");
@@ -82,6 +83,9 @@ struct UsualRunSpec {
     v.optional("experts_follow_tensor", experts_follow_tensor,
                "Experts are divided over the tensor ranks (expert_tensor = tensor), but those of "
                "models with latent attention.");
+    v.optional("stages_by_cost", stages_by_cost,
+               "Layers are divided over the stages by the weights that they multiply with, those of "
+               "the head counted.");
   }
   bool operator==(const UsualRunSpec&) const = default;
 };

@@ -113,6 +113,29 @@ std::string describe(const CheckedScenario& c) {
       f.pipeline_overlap ? "" : "blocking-sends ", f.tensor_overlap ? "tensor-overlap" : "");
 }
 
+// A CPU that is slower than the GPU, and stalled where stages are on several nodes: both tiers see
+// it.
+TEST(AnalyticTier, AgreesWithTheSimulationWhereTheHostBinds) {
+  for (const int pipeline : {1, 4}) {
+    Scenario s = eight_nodes();
+    s.parallelism.pipeline = pipeline;
+    auto& host = s.training.framework.host;
+    host.launch = core::Seconds(20e-6);
+    host.collective = core::Seconds(200e-6);
+    host.layer = core::Seconds(1e-3);
+    host.stall = 0.5;
+    AnalyticTier tier(s);
+    for (const int other : {4, 1}) {  // of another layout first: nothing of it is kept
+      auto layout = s.parallelism;
+      layout.pipeline = other;
+      tier.evaluate(layout, 64 / 8 / other, 32 / (64 / 8 / other));
+    }
+    const auto checked = check(s);
+    const double simulated = simulate_step(checked).time.si();
+    EXPECT_NEAR(tier.evaluate(checked).time.si() / simulated, 1, 0.01) << pipeline;
+  }
+}
+
 // The definition of "without contention": the simulation gives the same time, to a thousandth, when
 // every transfer takes its time alone. There the tier must be within 3 %.
 TEST(AnalyticTier, AgreesWithTheSimulationWithoutContention) {

@@ -141,12 +141,29 @@ TEST(KernelTime, AlignsRowsToSixteenBytesOfTheFormat) {
   EXPECT_NEAR(slower(core::Precision::fp32, 50257), 1, 0.05);
 }
 
-TEST(LaunchStretch, HoldsABlockToThePaceOfTheCpu) {
-  const LaunchModel launch{30_us, false};
-  // r = 20 x 30 us / 1 ms = 0.6: (1 + 0.6^4)^(1/4) = 1.1296^0.25; r = 2.7: (1 + 53.1441)^(1/4).
-  EXPECT_NEAR(launch_stretch(1_ms, 20, launch), 1.03094, 1e-5);
-  EXPECT_NEAR(launch_stretch(1_ms, 90, launch), 2.71262, 1e-5);
-  EXPECT_DOUBLE_EQ(launch_stretch(1_ms, 90, {30_us, true}), 1);
+// r = 0.8: (1 + 0.8^8)^(1/8) = 1.16777^0.125; r = 2.7: (1 + 2824.3)^0.125.
+TEST(HostStretch, HoldsABlockToThePaceOfTheCpu) {
+  EXPECT_NEAR(host_stretch(1_ms, 0_us, 800_us), 1.01958, 1e-5);
+  EXPECT_NEAR(host_stretch(1_ms, 0_us, 2700_us), 2.70012, 1e-5);
+  EXPECT_DOUBLE_EQ(host_stretch(1_ms, 0_us, 0_us), 1);
+  EXPECT_DOUBLE_EQ(host_stretch(0_us, 0_us, 1_ms), 1);
+}
+
+// Kernels of 1 ms and transfers of 3 ms are busy for 4; a CPU that needs 8 makes the block last 4 x
+// (1 + 2^8)^(1/8) = 4 x 2.000976 = 8.003904 ms, of which 5.003904 are the kernels'.
+TEST(HostStretch, LaunchesAheadWhileTransfersBlock) {
+  EXPECT_NEAR(host_stretch(1_ms, 3_ms, 8_ms), 5.003904, 1e-5);
+}
+
+// (100 us of launches + 4 collectives of 10 us + 2 passes of 30 us) x 1.5 = 300 us.
+TEST(HostTime, IsOfLaunchesCollectivesAndLayersWithStalls) {
+  LaunchModel launch;
+  launch.collective = 10_us;
+  launch.layer = 30_us;
+  launch.slowdown = 1.5;
+  EXPECT_NEAR(host_time(100_us, 4, 2, launch).si(), 300e-6, 1e-12);
+  launch.cuda_graphs = true;
+  EXPECT_EQ(host_time(100_us, 4, 2, launch).si(), 0);
 }
 
 // sqrt((1200 - 70) / (1000 - 70)) = 1.1023: shares that hold at 1,000 W, on a board of 1,200 W.
@@ -217,14 +234,17 @@ TEST(KernelTime, OfExpertsWithAnOddNumberOfTokensIsNotPunished) {
             3);
 }
 
-TEST(LaunchCount, IsThatOfTheCpu) {
+// One launch and 15 more of its loop, none from a graph, two of a pair: 3 x 45 + 15 x 5 = 210 us.
+TEST(LaunchTime, OfALoopIsOneLaunchAndItsFurtherCalls) {
   Kernel loop = gemm(128, 128, 128);
   loop.launches = 16;
   Kernel replayed = loop;
   replayed.launches = 0;
   Kernel pair;
   pair.count = 2;
-  EXPECT_EQ(launch_count({loop, replayed, pair}), 18);
+  LaunchModel launch{45_us};
+  launch.loop_launch = 5_us;
+  EXPECT_NEAR(launch_time({loop, replayed, pair}, launch).si(), 210e-6, 1e-12);
 }
 
 TEST(KernelTime, OfScoresInMemoryIsLongerThanOfPlainStreams) {

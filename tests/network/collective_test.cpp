@@ -116,6 +116,25 @@ TEST(CollectiveTime, GrowsToTheRingsAsymptote) {
   EXPECT_DOUBLE_EQ(t.nic_bytes.si(), 63.0 / 64 * 64e9);
 }
 
+// 0.3 ms a node, felt by half at 16 MB: 8 nodes x 0.3 ms x 48 / (48 + 16) = 1.8 ms, all latency. One
+// node has none of it, nor have messages between two GPUs.
+TEST(CollectiveTime, NodesThatPassChunksOnSlowlyAddTheirLatency) {
+  NetworkParameters slow = h100(8);
+  slow.node_latency = 0.3_ms;
+  const auto more = [&](CollectiveKind kind, const GroupShape& group) {
+    const CollectiveCall call{kind, core::Bytes{48e6}, {}, {}};
+    const auto with = collective_time(call, group, slow);
+    const auto without = collective_time(call, group, h100(8));
+    EXPECT_NEAR((with.total - with.alpha).si(), (without.total - without.alpha).si(), 1e-9);
+    return (with.total - without.total).si();
+  };
+  const GroupShape wide = regular_group(64, 8, slow, 8);
+  EXPECT_NEAR(more(CollectiveKind::all_gather, wide), 1.8e-3, 1e-9);
+  EXPECT_NEAR(more(CollectiveKind::all_reduce, wide), 1.8e-3, 1e-9);
+  EXPECT_EQ(more(CollectiveKind::all_gather, in_node(8)), 0);
+  EXPECT_EQ(more(CollectiveKind::send_receive, regular_group(2, 1, slow, 8)), 0);
+}
+
 TEST(CollectiveTime, AlgorithmsThatNcclLacksFollowTheirClosedForms) {
   // Hops of NCCL's Simple ring: 3.4 us over NVLink at 450 x 20.6/25 GB/s, 14 us over a NIC of 50
   // GB/s.

@@ -111,9 +111,9 @@ TEST(BreakDown, AWideHeadIsNoBubble) {
 TEST(BreakDown, ComputeDoesNotDependOnTheCpu) {
   Scenario s = eight_nodes();
   s.parallelism.pipeline = 1;
-  s.training.framework.cpu_launch = core::Seconds(0);
+  s.training.framework.host.launch = core::Seconds(0);
   const StepResult free = simulate_step(check(s));
-  s.training.framework.cpu_launch = core::Seconds(40e-6);
+  s.training.framework.host.launch = core::Seconds(40e-6);
   const StepResult slow = simulate_step(check(s));
   EXPECT_EQ(free.breakdown[Activity::launch].si(), 0);
   EXPECT_EQ(slow.breakdown[Activity::compute], free.breakdown[Activity::compute]);
@@ -140,7 +140,7 @@ core::ByActivity<core::Tick> sum_of_ranks(const StepBreakdown& step,
 
 TEST(BreakDown, AddsUpToTheTickAndIsTheSameFoldedOrNot) {
   Scenario s = eight_nodes();
-  s.training.framework.cpu_launch = core::Seconds(20e-6);
+  s.training.framework.host.launch = core::Seconds(20e-6);
   for (const auto schedule :
        {workload::ScheduleKind::one_f_one_b, workload::ScheduleKind::zero_bubble_h1,
         workload::ScheduleKind::gpipe}) {

@@ -29,7 +29,7 @@ Scenario long_sequences(ContextKind kind, core::BytesPerSecond links) {
   s.parallelism.context_kind = kind;
   s.training.sequence_length = 65536;
   s.training.global_batch = 4;
-  s.training.framework.cpu_launch = core::Seconds(0);
+  s.training.framework.host.launch = core::Seconds(0);
   s.training.framework.data_overlap = false;  // the links carry nothing else during attention
   s.cluster.node.nic.bandwidth = links;
   s.cluster.fabric.link_bandwidth = links;

@@ -72,7 +72,7 @@ Scenario launch_bound() {
   Scenario s = alternating_windows();
   s.training.sequence_length = 1024;
   s.training.framework.cuda_graphs = false;
-  s.training.framework.cpu_launch = core::Seconds(40e-6);
+  s.training.framework.host.launch = core::Seconds(40e-6);
   return s;
 }
 
@@ -191,7 +191,7 @@ TEST(Sensitivities, OfOneGpuAreOfItsKernelsAlone) {
   s.cluster.node.scale_up.domain_gpus = 1;
   s.parallelism.tensor = 1;
   s.parallelism.pipeline = 1;
-  s.training.framework.cpu_launch = core::Seconds(0);
+  s.training.framework.host.launch = core::Seconds(0);
   const auto checked = check(s);
   const core::Seconds step = simulate_step(checked).time;
   const auto list = step_sensitivities(checked, step);

@@ -55,7 +55,7 @@ StageProgram compile(const std::vector<Operation>& operations,
   return compile_stage(
       {&graph,
        block_times(graph, {&gpu, gpu.sustained, {core::Seconds(cpu_launch), false}},
-                   [interference](const Operation&) { return core::Seconds(interference); }),
+                   {[interference](const Operation&) { return core::Seconds(interference); }, {}}),
        of_one,
        {}},
       0, names);
@@ -100,11 +100,26 @@ TEST(CompileStage, KernelsTakeTheirRooflineTime) {
 }
 
 // Two kernels of 1 us each, 5 us of CPU to launch one: r = 5, the block takes 2 us x (1 +
-// 5^4)^(1/4) = 10.004 us, both kernels stretched alike.
+// 5^8)^(1/8) = 10.0000 us, both kernels stretched alike.
 TEST(CompileStage, ACpuSlowerThanTheGpuStretchesTheWholeBlock) {
   const auto program = compile({compute(1e6), compute(1e6)}, {}, 5e-6);
-  EXPECT_NEAR(static_cast<double>(program.steps[0].ticks), 5'002'000, 10);
+  EXPECT_NEAR(static_cast<double>(program.steps[0].ticks), 5'000'000, 10);
   EXPECT_EQ(program.steps[1].ticks, program.steps[0].ticks);
+}
+
+// A kernel of 1 us and a collective of 4 us that blocks; the CPU needs 1 us to launch, 6 for the
+// collective and 3 for the layer: r = 2, the block takes 5 us x (1 + 2^8)^(1/8) = 10.00488 us, the
+// kernel all of it but the collective's 4.
+TEST(CompileStage, TheCpuIsHeldToWhatKernelsAndBlockingTransfersTakeTogether) {
+  const auto gpu = plain_gpu();
+  KernelTimes times{&gpu, gpu.sustained, {core::Seconds(1e-6), false}};
+  times.launch.collective = core::Seconds(6e-6);
+  times.launch.layer = core::Seconds(3e-6);
+  const workload::Block block{"layer", {compute(1e6), collective(false, -1)}, 1};
+  const TransferCosts transfers{{}, [](const Operation&) { return core::Seconds(4e-6); }};
+  const auto list = operation_times(block, times, transfers);
+  EXPECT_NEAR(static_cast<double>(list[0].ticks), 6'004'880, 10);
+  EXPECT_EQ(list[0].ticks - list[0].launch, 1'000'000);
 }
 
 // A collective beside a kernel of 1 us takes 0.25 us of compute time: launched, paid for, awaited

@@ -53,6 +53,33 @@ TEST(StepSimulation, FoldedAndUnfoldedGiveTheSameTicks) {
   }
 }
 
+// Stalls of 0.5 of the CPU's time on each of 8 tensor ranks: 1 + 8 x 0.5 = 5, where messages between
+// stages leave the node; alone on a node, or without stages, 1.
+TEST(LaunchModel, StallsWhereMessagesLeaveTheNode) {
+  Scenario s = eight_nodes();
+  s.training.framework.host.stall = 0.5;
+  EXPECT_EQ(launch_model(s, s.parallelism).slowdown, 5);
+  auto one_stage = s.parallelism;
+  one_stage.pipeline = 1;
+  EXPECT_EQ(launch_model(s, one_stage).slowdown, 1);
+  s.cluster.nodes = 1;
+  EXPECT_EQ(launch_model(s, s.parallelism).slowdown, 1);
+}
+
+// A CPU of 10 ms a layer is the slower one by far: 4 micro-batches fill 4 stages of 4 layers and
+// empty them, 7 slots of 4 layers forward and backward, 560 ms and little more, whatever the tokens.
+TEST(StepSimulation, AStepBoundByTheHostDoesNotKnowItsTokens) {
+  Scenario s = eight_nodes();
+  s.training.framework.host.layer = core::Seconds(10e-3);
+  s.training.global_batch = 8;
+  for (const int tokens : {1024, 4096}) {
+    s.training.sequence_length = tokens;
+    const StepResult step = simulate_step(check(s));
+    EXPECT_NEAR(step.time.si(), 0.56, 0.02) << tokens;
+    EXPECT_GT(step.breakdown[Activity::launch], 0.4 * step.time);
+  }
+}
+
 // One GPU talks to nobody: the step is the sum of its kernels (rounded to ticks once an operation).
 TEST(StepSimulation, OneGpuTakesTheSumOfItsKernels) {
   auto s = eight_nodes();
@@ -62,7 +89,7 @@ TEST(StepSimulation, OneGpuTakesTheSumOfItsKernels) {
   s.cluster.node.scale_up.domain_gpus = 1;
   s.parallelism.tensor = 1;
   s.parallelism.pipeline = 1;
-  s.training.framework.cpu_launch = core::Seconds(0);
+  s.training.framework.host.launch = core::Seconds(0);
   s.training.global_batch = 4;
   const auto checked = check(s);
   const auto graph = workload::build_step_graph(s.model, s.training, s.parallelism, 1, 4);

@@ -166,6 +166,14 @@ TEST(RowReading, AnUnknownEraIsThatOfItsFamilyAndYear) {
   EXPECT_EQ(profile({{"era", "hf-trainer"}, {"pp", "1"}, {"dp", "8"}, {"sharding", "zero3"}}),
             "PyTorch FSDP");
   EXPECT_EQ(profile({{"era", ""}, {"source", "MaxText"}, {"pp", "1"}, {"dp", "8"}}), "JAX and XLA");
+  EXPECT_EQ(profile({{"era", "nanotron-2025"}}), "nanotron");
+}
+
+// 8 layers of 218 M weights and a head of 525 M, as 2.4 layers: two stages are full at 5.2.
+TEST(RowReading, SoftwareThatDividesLayersByCostDoesSo) {
+  EXPECT_THAT(scenario({{"era", "nanotron-2025"}}).parallelism.chunk_layers,
+              testing::ElementsAre(6, 2));
+  EXPECT_THAT(scenario({}).parallelism.chunk_layers, IsEmpty());
 }
 
 // Before FlashAttention: sequence parallelism, bf16 and sharded states beside pipelines tell the
@@ -486,6 +494,17 @@ TEST(RowReading, AMissingNetworkIsThatOfTheGpusNode) {
   Cells worded = blank;
   worded["network"] = "1600 Gbps RoCE per node";
   EXPECT_EQ(scenario(worded).cluster.node.nic.bandwidth.si(), 25e9);  // over 8 cards
+}
+
+// A fabric that words name has what the catalogue says of it.
+TEST(RowReading, WordsForTheNetworkNameItsFabric) {
+  const auto cluster = scenario({{"network", "AWS EFA between nodes"}}).cluster;
+  EXPECT_EQ(cluster.fabric.node_latency, catalogue().fabrics.at("efa").node_latency);
+  EXPECT_GT(cluster.fabric.node_latency.si(), 0);
+  EXPECT_EQ(cluster.node.nic.latency.si(), 6.75e-6);
+  EXPECT_EQ(scenario({}).cluster.fabric.node_latency.si(), 0);
+  EXPECT_EQ(scenario({{"network", "Omni-Path 100"}}).cluster.fabric.efficiency,
+            catalogue().fabrics.at("omni-path-100").efficiency);
 }
 
 // 12 GPUs are two halves of six, not one node of eight; 13 fill nothing.

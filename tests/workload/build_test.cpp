@@ -1,5 +1,6 @@
 #include "sim/workload/blocks/build.h"
 
+#include <algorithm>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <map>
@@ -35,6 +36,26 @@ TEST(StepGraphWork, IsThatOfTheClosedForm) {
         8.0 * 8192 * (3.0 * forward.linear().si() + 3.5 * 0.5 * forward.core().si());
     EXPECT_NEAR(t * matrix_work(graph) / expected, 1, 1e-9);
   }
+}
+
+// Forward passes a layer once, backward once, with the whole forward again twice; halves of a
+// backward are one pass.
+TEST(LayerPasses, CountTheForwardThatBackwardRepeats) {
+  ParallelismSpec parallelism = split(2, 4);
+  const auto passes = [&](const char* block) {
+    const StepGraph graph = build_step_graph(llama_8b(), recipe(8192, 16), parallelism, 2, 8);
+    const auto found = std::find_if(graph.blocks.begin(), graph.blocks.end(),
+                                    [&](const Block& b) { return b.name == block; });
+    return found == graph.blocks.end() ? -1 : found->layer_passes;
+  };
+  EXPECT_EQ(passes("layer forward"), 1);
+  EXPECT_EQ(passes("layer backward"), 1);
+  EXPECT_EQ(passes("head forward"), 0);
+  parallelism.recompute = Recompute::full;
+  EXPECT_EQ(passes("layer backward"), 2);
+  parallelism.recompute = Recompute::none;
+  parallelism.schedule = ScheduleKind::zero_bubble_h1;
+  EXPECT_EQ(passes("layer input gradient") + passes("layer weight gradient"), 1);
 }
 
 TEST(StepGraphWork, IsTheSameInEverySchedule) {

@@ -1,4 +1,5 @@
 // Mixtures of experts: who visits whom, bytes of dispatch and combine, work, parameters, rules.
+#include <algorithm>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <set>
@@ -238,6 +239,25 @@ TEST(ExpertLaunches, AreOneAnExpertInALoopAndNoneInAGraph) {
   // left.
   EXPECT_LT(forward(), all);
   EXPECT_EQ(forward(), 2 * 16 + 4);
+}
+
+// The CPU reads how many tokens each expert has once a forward, but not for a recorded graph.
+TEST(TokenCounts, AreWaitedForOnceAForward) {
+  TrainingSpec training = recipe(4096, 32);
+  training.framework.host.token_counts = core::Seconds(2e-4);
+  const auto waits = [&](const char* block) {
+    const StepGraph graph =
+        build_step_graph(mixtral_8x7b(), training, expert_split(1, 8), 8, 4);
+    const auto& operations = block_named(graph, block).operations;
+    return std::count_if(operations.begin(), operations.end(), [](const Operation& o) {
+      return o.kind == OperationKind::delay && o.activity == core::Activity::launch &&
+             o.duration == core::Seconds(2e-4);
+    });
+  };
+  EXPECT_EQ(waits("forward"), 1);
+  EXPECT_EQ(waits("backward"), 0);
+  training.framework.cuda_graphs = true;
+  EXPECT_EQ(waits("forward"), 0);
 }
 
 double memory_traffic(const StepGraph& graph) {

@@ -1,5 +1,6 @@
 #include "sim/workload/layout.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "sim/core/error.h"
@@ -47,6 +48,21 @@ TEST(StageLayout, RefusesChunksThatDoNotDivide) {
   parallelism.virtual_stages = 3;
   EXPECT_EQ(text(layout_problem(llama_8b(), parallelism)),
             "the 8 layers of pipeline stage 1 do not divide over 3 virtual stages");
+}
+
+// A layer multiplies by 4 x 2,048^2 + 3 x 2,048 x 8,192 = 67.1 M weights, the head by 131,072 x
+// 2,048 = 268.4 M, as 4 layers: 20 in all. Two stages are full at 10, four at 5, 10, 15; eight at
+// 2.5, 5, 7.5, ..., 17.5, where 16 layers end.
+TEST(LayersByCost, CountsTheHeadAsTheLayersItIsWorth) {
+  ModelSpec model = llama("1B", 16, 2048, 32, 8192);
+  model.key_value_heads = 32;
+  model.head_dim = 64;
+  model.vocabulary = 131072;
+  EXPECT_THAT(layers_by_cost(model, 1), testing::ElementsAre(16));
+  EXPECT_THAT(layers_by_cost(model, 2), testing::ElementsAre(10, 6));
+  EXPECT_THAT(layers_by_cost(model, 4), testing::ElementsAre(5, 5, 5, 1));
+  EXPECT_THAT(layers_by_cost(model, 8), testing::ElementsAre(3, 2, 3, 2, 3, 2, 1, 0));
+  EXPECT_THAT(layers_by_cost(model, 17), testing::Each(testing::Le(1)));
 }
 
 TEST(Chunks, FormOneChainInEverySchedule) {

@@ -28,6 +28,7 @@ NetworkParameters make_parameters(const FabricInput& input, NcclGeneration gener
       input.nic.latency * 2.0 + input.fabric.link_latency * static_cast<double>(hops);
   p.collnet = input.fabric.in_switch_reduction;
   p.pxn = input.fabric.pxn;
+  p.node_latency = input.fabric.node_latency;
   return p;
 }
 

@@ -69,6 +69,7 @@ struct NetworkParameters {
   core::Seconds network_latency;       ///< GPU memory to GPU memory over the longest path
   bool collnet = false;                ///< the fabric's switches reduce
   bool pxn = true;
+  core::Seconds node_latency{0};  ///< FabricSpec::node_latency
 };
 
 NetworkParameters make_parameters(const FabricInput& input, NcclGeneration generation);

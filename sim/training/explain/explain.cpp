@@ -56,7 +56,7 @@ const char* pass_name(core::GemmPass pass) {
 }
 
 /// Above this the CPU takes longer to launch a block's kernels than the GPU to compute them: r = 1
-/// in gpu::launch_stretch.
+/// in gpu::host_stretch.
 const double kEvenStretch = std::pow(2.0, 0.25);
 
 /// Below this a stretch is not seen in three digits. Source: rounding.
@@ -280,7 +280,6 @@ class PathSums {
   PathSums(const KernelTimes& times, const workload::StepGraph& graph, const LoweredStep& lowered)
       : times_(times), graph_(graph), lowered_(lowered) {
     for (const workload::Block& block : graph.blocks) {
-      stretches_.push_back(block_stretch(block, times));
       layers_.push_back(layer_of(graph, block));
     }
   }
@@ -395,7 +394,7 @@ class PathSums {
         sum.once = words.time();
       }
       sum.seconds += own * longer;
-      sum.stretch.add(own, stretches_[block]);
+      sum.stretch.add(own, lowered_.stretches[block]);
       sum.count += kernel.count;
     }
   }
@@ -451,7 +450,6 @@ class PathSums {
   const KernelTimes& times_;
   const workload::StepGraph& graph_;
   const LoweredStep& lowered_;
-  std::vector<double> stretches_;    ///< per block: what the CPU's launches make of its kernels
   std::vector<std::string> layers_;  ///< per block: layer_of
   std::map<Key, Sum> sums_;
 };

@@ -48,6 +48,13 @@ void scale_latency(Scenario& s, double factor) {
   s.cluster.node.scale_up.latency *= factor;
 }
 
+void scale_host(Scenario& s, double factor) {
+  workload::HostSpec& host = s.training.framework.host;
+  for (Seconds* time : {&host.launch, &host.loop_launch, &host.collective, &host.layer}) {
+    *time *= factor;
+  }
+}
+
 constexpr Input kInputs[] = {
     {"matrix units", "cluster.node.gpu.peak", scale_matrix_units},
     {"memory bandwidth", "cluster.node.gpu.memory_bandwidth",
@@ -60,8 +67,7 @@ constexpr Input kInputs[] = {
     {"network latency", "nic.latency, fabric.link_latency, scale_up.latency", scale_latency},
     {"gaps between kernels", "cluster.node.gpu.kernel_launch",
      [](Scenario& s, double factor) { s.cluster.node.gpu.kernel_launch *= factor; }},
-    {"CPU launches", "training.framework.cpu_launch",
-     [](Scenario& s, double factor) { s.training.framework.cpu_launch *= factor; }},
+    {"CPU time", "training.framework.host", scale_host},
 };
 
 constexpr Input kHostInput{"way to the host",

@@ -82,11 +82,16 @@ class Lowering {
         kernels_(kernel_times(checked.scenario())) {}
 
   LoweredStep lower(const workload::StepGraph& graph) {
-    const CompileInput input{
-        &graph,
-        block_times(graph, kernels_,
-                    [this](const workload::Operation& o) { return interference(o); }),
-        groups_of_one(checked_), in_order_pairs(graph), options_.origins};
+    const TransferCosts transfers{
+        [this](const workload::Operation& o) { return interference(o); },
+        [this](const workload::Operation& o) { return time_alone(o); }};
+    const CompileInput input{&graph, block_times(graph, kernels_, transfers),
+                             groups_of_one(checked_), in_order_pairs(graph), options_.origins};
+    if (options_.origins) {
+      for (const auto& block : graph.blocks) {
+        out_.stretches.push_back(block_stretch(block, kernels_, transfers));
+      }
+    }
     for (int stage = 0; stage < static_cast<int>(graph.stages.size()); ++stage) {
       stages_.push_back(compile_stage(input, stage, out_.problem.names));
       number_slots(stages_.back());
@@ -109,20 +114,36 @@ class Lowering {
 
  private:
   /// Kernels beside a collective lose SMs and memory bandwidth to it, in proportion to how long it
-  /// lasts alone. The groups of rank 0 stand for all of their kind.
+  /// lasts alone.
   core::Seconds interference(const workload::Operation& operation) {
     const double share = interference_share(checked_.scenario(), operation.activity);
-    std::vector<core::GpuId> members;
-    for (const Rank member : layout_.members(operation.group, Rank(0))) {
-      members.push_back(layout_.gpu(member));
-    }
-    if (share == 0 || members.size() < 2) {
+    const network::GroupShape shape = shape_of(operation.group);
+    if (share == 0 || shape.ranks < 2) {
       return core::Seconds(0);
     }
+    return time_of(operation.name, call_of(operation), shape).total * share;
+  }
+
+  core::Seconds time_alone(const workload::Operation& operation) const {
+    return network::collective_time(call_of(operation), shape_of(operation.group), parameters_,
+                                    checked_.scenario().calibration.collectives)
+        .total;
+  }
+
+  static network::CollectiveCall call_of(const workload::Operation& operation) {
     network::CollectiveCall call;
     call.kind = operation.collective;
     call.bytes = operation.bytes;
-    return time_of(operation.name, call, network::group_shape(fabric_, members)).total * share;
+    return call;
+  }
+
+  /// The groups of rank 0 stand for all of their kind.
+  network::GroupShape shape_of(Group group) const {
+    std::vector<core::GpuId> members;
+    for (const Rank member : layout_.members(group, Rank(0))) {
+      members.push_back(layout_.gpu(member));
+    }
+    return network::group_shape(fabric_, members);
   }
 
   /// Equal slots of different stages get one number; sends and receives of one size and channel
@@ -469,11 +490,19 @@ double interference_share(const Scenario& scenario, core::Activity activity) {
 constexpr double kStreamShare = 0.8;
 
 /// The CPUs' updates share the host's memory.
-gpu::LaunchModel launch_model(const Scenario& scenario) {
+gpu::LaunchModel launch_model(const Scenario& scenario,
+                              const workload::ParallelismSpec& parallelism) {
   const auto& framework = scenario.training.framework;
   const auto& node = scenario.cluster.node;
   gpu::LaunchModel launch;
-  launch.cpu_launch = framework.cpu_launch;
+  launch.cpu_launch = framework.host.launch;
+  launch.loop_launch = framework.host.loop_launch;
+  launch.collective = framework.host.collective;
+  launch.layer = framework.host.layer;
+  const std::int64_t gpus = std::int64_t{scenario.cluster.nodes} * node.gpus;
+  if (parallelism.pipeline > 1 && gpus > node.scale_up.domain_gpus) {
+    launch.slowdown = 1 + framework.host.stall * parallelism.tensor;
+  }
   launch.cuda_graphs = framework.cuda_graphs;
   launch.host_memory = node.host_memory_bandwidth * (kStreamShare / node.gpus);
   return launch;
@@ -490,6 +519,10 @@ bool runs_flash2(const Scenario& scenario) {
 }
 
 KernelTimes kernel_times(const Scenario& scenario) {
+  return kernel_times(scenario, scenario.parallelism);
+}
+
+KernelTimes kernel_times(const Scenario& scenario, const workload::ParallelismSpec& parallelism) {
   const auto& gpu = scenario.cluster.node.gpu;
   const auto& framework = scenario.training.framework;
   gpu::SustainedShares shares = scenario.calibration.kernels.value_or(gpu.sustained);
@@ -505,7 +538,7 @@ KernelTimes kernel_times(const Scenario& scenario) {
   shares.attention_backward *= framework.attention_share;
   // A synchronous step waits for the slowest GPU at every collective.
   const std::int64_t gpus = std::int64_t{scenario.cluster.nodes} * scenario.cluster.node.gpus;
-  return {&gpu, gpu::shares_of_slowest(shares, gpus), launch_model(scenario)};
+  return {&gpu, gpu::shares_of_slowest(shares, gpus), launch_model(scenario, parallelism)};
 }
 
 std::vector<core::ModelConstant> host_constants() {

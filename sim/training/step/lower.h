@@ -41,11 +41,12 @@ struct LoweredStep {
       use_of_group;    ///< per group: its entry in `collectives`; of a copy none
   LaunchTicks launch;  ///< per program and step
   std::vector<std::vector<StepOrigin>> origins;  ///< per program and step, if asked for
+  std::vector<double> stretches;  ///< per block of the graph, block_stretch; with origins
 };
 
 struct LowerOptions {
   bool contention = true;  ///< false: every transfer is a timed event that takes its time alone
-  bool origins = false;    ///< fill LoweredStep::origins
+  bool origins = false;    ///< fill LoweredStep::origins and stretches
   const TensorOrbits* orbits = nullptr;  ///< lower only the tensor indices that these keep
 };
 
@@ -79,8 +80,14 @@ double interference_share(const Scenario& scenario, core::Activity activity);
 /// before all others to 2.9; pytorch/torchtitan, models/attention.py: cuDNN first on Blackwell.
 bool runs_flash2(const Scenario& scenario);
 
-/// Kernel speeds of the cluster's GPU with the calibration applied.
+/// What the CPUs of this layout's ranks take to launch.
+gpu::LaunchModel launch_model(const Scenario& scenario,
+                              const workload::ParallelismSpec& parallelism);
+
+/// Kernel speeds of the cluster's GPU with the calibration applied, launched by the CPUs of the
+/// scenario's layout, or of another.
 KernelTimes kernel_times(const Scenario& scenario);
+KernelTimes kernel_times(const Scenario& scenario, const workload::ParallelismSpec& parallelism);
 
 /// One actor a rank, one group for every set of ranks that communicates; with
 /// `options.orbits` only those of the kept tensor indices, with multiplicities: the same ticks and

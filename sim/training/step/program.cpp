@@ -256,32 +256,41 @@ std::vector<core::Seconds> gpu_times(const workload::Block& block, const KernelT
 /// block's kernels are stretched by the same factor.
 double stretch_of(const workload::Block& block,
                   const std::vector<core::Seconds>& on_gpu,
-                  const KernelTimes& times) {
-  core::Seconds sum;
-  std::int64_t launches = 0;
+                  const KernelTimes& times,
+                  const TransferCosts& transfers) {
+  core::Seconds kernels, exposed, launches;
+  int collectives = 0;
   for (std::size_t i = 0; i < on_gpu.size(); ++i) {
-    sum += on_gpu[i];
-    launches += gpu::launch_count(block.operations[i].kernels);
+    const Operation& o = block.operations[i];
+    kernels += on_gpu[i];
+    launches += gpu::launch_time(o.kernels, times.launch);
+    if (o.kind == OperationKind::collective) {
+      ++collectives;
+      exposed += !o.asynchronous && transfers.blocking ? transfers.blocking(o) : core::Seconds(0);
+    }
   }
-  return gpu::launch_stretch(sum, launches, times.launch);
+  return gpu::host_stretch(
+      kernels, exposed, gpu::host_time(launches, collectives, block.layer_passes, times.launch));
 }
 
 }  // namespace
 
-double block_stretch(const workload::Block& block, const KernelTimes& times) {
-  return stretch_of(block, gpu_times(block, times), times);
+double block_stretch(const workload::Block& block,
+                     const KernelTimes& times,
+                     const TransferCosts& transfers) {
+  return stretch_of(block, gpu_times(block, times), times, transfers);
 }
 
 std::vector<OperationTime> operation_times(const workload::Block& block,
                                            const KernelTimes& times,
-                                           const Interference& interference) {
+                                           const TransferCosts& transfers) {
   const std::vector<core::Seconds> seconds = gpu_times(block, times);
-  const double stretch = stretch_of(block, seconds, times);
+  const double stretch = stretch_of(block, seconds, times, transfers);
   std::vector<OperationTime> list;
   for (std::size_t i = 0; i < seconds.size(); ++i) {
     const Operation& o = block.operations[i];
-    if (o.kind == OperationKind::collective && o.asynchronous && interference) {
-      list.push_back({step_ticks(interference(o), o.name), 0});
+    if (o.kind == OperationKind::collective && o.asynchronous && transfers.interference) {
+      list.push_back({step_ticks(transfers.interference(o), o.name), 0});
     } else if (o.kind == OperationKind::delay) {
       list.push_back({step_ticks(o.duration, o.name), 0});
     } else {
@@ -301,11 +310,11 @@ core::Seconds host_copy_time(const KernelTimes& times, core::Bytes bytes) {
 
 std::vector<std::vector<OperationTime>> block_times(const workload::StepGraph& graph,
                                                     const KernelTimes& times,
-                                                    const Interference& interference) {
+                                                    const TransferCosts& transfers) {
   std::vector<std::vector<OperationTime>> list;
   list.reserve(graph.blocks.size());
   for (const auto& block : graph.blocks) {
-    list.push_back(operation_times(block, times, interference));
+    list.push_back(operation_times(block, times, transfers));
   }
   return list;
 }

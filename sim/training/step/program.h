@@ -37,11 +37,17 @@ struct KernelTimes {
   gpu::LaunchModel launch;
 };
 
-/// Compute time that an asynchronous collective takes from the kernels beside it; empty: none.
-using Interference = std::function<core::Seconds(const workload::Operation&)>;
+/// What transfers cost the kernels of their block; an empty function: nothing.
+struct TransferCosts {
+  using Cost = std::function<core::Seconds(const workload::Operation&)>;
+  Cost interference;  ///< compute time that an asynchronous collective takes from those beside it
+  Cost blocking;      ///< how long a collective that nothing runs beside takes alone
+};
 
-/// How much the CPU's launches stretch the kernels of a block, gpu::launch_stretch of all of them.
-double block_stretch(const workload::Block& block, const KernelTimes& times);
+/// How much the CPU stretches the kernels of a block, gpu::host_stretch.
+double block_stretch(const workload::Block& block,
+                     const KernelTimes& times,
+                     const TransferCosts& transfers = {});
 
 /// How long an operation keeps its rank busy.
 struct OperationTime {
@@ -53,12 +59,12 @@ struct OperationTime {
 /// by their interference only.
 std::vector<OperationTime> operation_times(const workload::Block& block,
                                            const KernelTimes& times,
-                                           const Interference& interference = {});
+                                           const TransferCosts& transfers = {});
 
 /// The same of every block.
 std::vector<std::vector<OperationTime>> block_times(const workload::StepGraph& graph,
                                                     const KernelTimes& times,
-                                                    const Interference& interference = {});
+                                                    const TransferCosts& transfers = {});
 
 /// A copy between GPU and host memory: the link's time, or that of the GPU's share of the host's
 /// memory, and the launch gap.

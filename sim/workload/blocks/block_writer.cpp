@@ -40,6 +40,17 @@ void BlockWriter::compute(const std::vector<core::Kernel>& kernels, Activity act
   }
 }
 
+void BlockWriter::wait(core::Seconds duration, Activity activity, const char* name) {
+  if (duration > core::Seconds(0)) {
+    Operation operation;
+    operation.kind = OperationKind::delay;
+    operation.activity = activity;
+    operation.duration = duration;
+    operation.name = name;
+    add(std::move(operation));
+  }
+}
+
 int BlockWriter::collective(
     CollectiveKind kind, Group group, Activity activity, Bytes bytes, const char* name) {
   Operation operation;

@@ -23,6 +23,12 @@ class BlockWriter {
   /// Whether the kernels that follow are in a replayed graph: the CPU launches none of them.
   void replay(bool in_graph) { in_graph_ = in_graph; }
 
+  /// One more pass through a layer.
+  void pass_layer() { ++block_.layer_passes; }
+
+  /// The GPU waits for this long.
+  void wait(core::Seconds duration, core::Activity activity, const char* name);
+
   /// A collective that blocks what follows.
   /// @returns its index in the block
   int collective(core::CollectiveKind kind,

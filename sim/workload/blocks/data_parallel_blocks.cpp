@@ -249,14 +249,7 @@ Block finish_step(const BlockInput& input, const OptimizerInput& optimizer) {
   if (gathers && optimizer.ranks.several() && !framework.data_overlap) {
     add_gathers(writer, input, 0, optimizer.parameters, false, input.shape.element);
   }
-  if (framework.step_overhead > core::Seconds(0)) {
-    Operation overhead;
-    overhead.kind = OperationKind::delay;
-    overhead.activity = Activity::other;
-    overhead.duration = framework.step_overhead;
-    overhead.name = "step overhead";
-    writer.add(std::move(overhead));
-  }
+  writer.wait(framework.step_overhead, Activity::other, "step overhead");
   return writer.finish();
 }
 

@@ -250,6 +250,9 @@ void write_experts_forward(BlockWriter& writer,
   writer.compute(forward_product(linears.router));
   writer.compute(routing(shape, framework));
   writer.replay(false);
+  if (!framework.cuda_graphs) {
+    writer.wait(framework.host.token_counts, Activity::launch, "token counts");
+  }
   write_shared_forward(writer, input, linears);
   if (framework.expert_overlap) {
     join_all(writer, dispatch);

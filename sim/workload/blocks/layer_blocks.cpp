@@ -120,6 +120,7 @@ void write_half_end_backward(BlockWriter& writer, const BlockInput& input) {
 
 void write_layer_forward(BlockWriter& writer, const BlockInput& input, const LayerKind& kind) {
   const ModelSpec& model = input.model;
+  writer.pass_layer();
   if (model.parallel_block) {
     write_parallel_forward(writer, input);
     return;
@@ -305,6 +306,9 @@ Block layer_backward(const BlockInput& input, const LayerKind& kind, BackwardPar
   }
   if (again.operators && part != BackwardPart::weight_gradient) {
     write_operators_again(writer, own, kind);
+  }
+  if (part != BackwardPart::weight_gradient) {
+    writer.pass_layer();
   }
   if (input.model.parallel_block) {
     write_parallel_backward(writer, own, again, backward_mode(own, part));

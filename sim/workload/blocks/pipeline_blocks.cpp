@@ -36,15 +36,8 @@ Operation transfer(
 Block receive_block(const BlockInput& input, int from, Group group, int channel) {
   BlockWriter writer("receive");
   writer.add(transfer(input, OperationKind::receive, from, group, channel));
-  if (const core::Seconds lost = input.training.framework.message_overhead;
-      lost > core::Seconds(0)) {
-    Operation overhead;
-    overhead.kind = OperationKind::delay;
-    overhead.activity = Activity::pipeline_p2p;
-    overhead.duration = lost;
-    overhead.name = "message overhead";
-    writer.add(std::move(overhead));
-  }
+  writer.wait(input.training.framework.message_overhead, Activity::pipeline_p2p,
+              "message overhead");
   if (input.shape.tensor > 1 && !input.shape.gathers && splits(input)) {
     writer.collective(core::CollectiveKind::all_gather, Group::tensor, Activity::pipeline_p2p,
                       Bytes(input.shape.element * input.shape.stream()), "gather received");
