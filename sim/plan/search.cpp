@@ -27,6 +27,12 @@ namespace {
 
 using training::CheckedScenario;
 
+/// Whether a layout fits and leaves the allocator room.
+bool has_room(const CheckedScenario& layout) {
+  const training::MemoryResult memory = training::predict_memory(layout);
+  return memory.fits && !training::near_memory_limit(memory);
+}
+
 /// The layout with the least recompute that fits into memory. Where activations go to the host
 /// every level that fits: what is recomputed is not copied, so the least need not be the fastest.
 std::vector<CheckedScenario> fitted(const CheckedScenario& checked) {
@@ -36,7 +42,7 @@ std::vector<CheckedScenario> fitted(const CheckedScenario& checked) {
     training::Scenario scenario = checked.scenario();
     scenario.parallelism = layout;
     auto candidate = training::check(std::move(scenario));
-    if (training::predict_memory(candidate).fits) {
+    if (has_room(candidate)) {
       fits.push_back(std::move(candidate));
       if (!every) {
         break;
@@ -59,8 +65,9 @@ std::vector<CheckedScenario> drop_what_does_not_fit(Candidates& candidates) {
     }
     const auto& gpu = layouts[i].scenario().cluster.node.gpu;
     candidates.rejected.add(
-        "memory", fmt::format("needs more than the {:.0f} GiB of a {}, even with full recompute",
-                              gpu.memory / 1_GiB, gpu.name));
+        "memory", fmt::format("needs more than {:.0f} % of the {:.0f} GiB of a {}, even with full "
+                              "recompute",
+                              100 * (1 - training::kMemoryHeadroom), gpu.memory / 1_GiB, gpu.name));
   }
   return fitting;
 }

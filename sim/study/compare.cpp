@@ -4,6 +4,7 @@
 #include "sim/study/driver.h"
 #include "sim/study/predict.h"
 #include "sim/training/check.h"
+#include "sim/training/step/step.h"
 
 namespace headway::study {
 
@@ -19,6 +20,9 @@ Figures figures_of(Driver& driver, const Scenario& scenario, const core::SourceM
   figures.tokens_per_s = step.tokens_per_s;
   figures.mfu = step.mfu;
   figures.fits = step.memory.fits;
+  if (training::near_memory_limit(step.memory)) {
+    figures.memory_warning = training::memory_limit_warning(step.memory);
+  }
   if (const auto outcome = driver.campaign(checked)) {
     figures.ettr = outcome->result.ettr.mean;
     figures.goodput = outcome->result.goodput.mean;
@@ -98,6 +102,9 @@ void attribute(const Scenario& a,
 void warn(const Figures& figures, const std::string& name, CompareReport& report) {
   if (!figures.fits) {
     report.warnings.push_back(name + " does not fit in GPU memory; its figures are hypothetical");
+  }
+  if (!figures.memory_warning.empty()) {
+    report.warnings.push_back(name + ": " + figures.memory_warning);
   }
 }
 

@@ -46,6 +46,7 @@ struct Figures {
   std::optional<double> ettr, goodput, wall_days, tokens;  ///< means over the trials
   std::optional<double> usd, usd_per_million_tokens;       ///< mean; of the mean usage
   bool fits = true;                                        ///< in memory
+  std::string memory_warning;  ///< where a peak that fits leaves the allocator no room
 
   template <class V>
   void fields(V& v) const {

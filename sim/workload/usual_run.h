@@ -83,9 +83,10 @@ struct UsualRunSpec {
     v.optional("experts_follow_tensor", experts_follow_tensor,
                "Experts are divided over the tensor ranks (expert_tensor = tensor), but those of "
                "models with latent attention.");
-    v.optional("stages_by_cost", stages_by_cost,
-               "Layers are divided over the stages by the weights that they multiply with, those of "
-               "the head counted.");
+    v.optional(
+        "stages_by_cost", stages_by_cost,
+        "Layers are divided over the stages by the weights that they multiply with, those of "
+        "the head counted.");
   }
   bool operator==(const UsualRunSpec&) const = default;
 };

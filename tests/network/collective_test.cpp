@@ -116,8 +116,8 @@ TEST(CollectiveTime, GrowsToTheRingsAsymptote) {
   EXPECT_DOUBLE_EQ(t.nic_bytes.si(), 63.0 / 64 * 64e9);
 }
 
-// 0.3 ms a node, felt by half at 16 MB: 8 nodes x 0.3 ms x 48 / (48 + 16) = 1.8 ms, all latency. One
-// node has none of it, nor have messages between two GPUs.
+// 0.3 ms a node, felt by half at 16 MB: 8 nodes x 0.3 ms x 48 / (48 + 16) = 1.8 ms, all latency.
+// One node has none of it, nor have messages between two GPUs.
 TEST(CollectiveTime, NodesThatPassChunksOnSlowlyAddTheirLatency) {
   NetworkParameters slow = h100(8);
   slow.node_latency = 0.3_ms;

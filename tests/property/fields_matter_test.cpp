@@ -227,6 +227,9 @@ std::vector<Base> bases() {
                                                "model.biases=true", "model.moe.padded=false"});
   }
   list.emplace_back("mixture.yaml", std::vector<std::string>{precision + "nvfp4"});
+  list.emplace_back("mixture.yaml",
+                    std::vector<std::string>{"training.framework.grouped_launch=false",
+                                             "training.framework.host.launch=100 us"});
   return list;
 }
 

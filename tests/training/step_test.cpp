@@ -53,8 +53,8 @@ TEST(StepSimulation, FoldedAndUnfoldedGiveTheSameTicks) {
   }
 }
 
-// Stalls of 0.5 of the CPU's time on each of 8 tensor ranks: 1 + 8 x 0.5 = 5, where messages between
-// stages leave the node; alone on a node, or without stages, 1.
+// Stalls of 0.5 of the CPU's time on each of 8 tensor ranks: 1 + 8 x 0.5 = 5, where messages
+// between stages leave the node; alone on a node, or without stages, 1.
 TEST(LaunchModel, StallsWhereMessagesLeaveTheNode) {
   Scenario s = eight_nodes();
   s.training.framework.host.stall = 0.5;
@@ -67,7 +67,8 @@ TEST(LaunchModel, StallsWhereMessagesLeaveTheNode) {
 }
 
 // A CPU of 10 ms a layer is the slower one by far: 4 micro-batches fill 4 stages of 4 layers and
-// empty them, 7 slots of 4 layers forward and backward, 560 ms and little more, whatever the tokens.
+// empty them, 7 slots of 4 layers forward and backward, 560 ms and little more, whatever the
+// tokens.
 TEST(StepSimulation, AStepBoundByTheHostDoesNotKnowItsTokens) {
   Scenario s = eight_nodes();
   s.training.framework.host.layer = core::Seconds(10e-3);
@@ -75,7 +76,7 @@ TEST(StepSimulation, AStepBoundByTheHostDoesNotKnowItsTokens) {
   for (const int tokens : {1024, 4096}) {
     s.training.sequence_length = tokens;
     const StepResult step = simulate_step(check(s));
-    EXPECT_NEAR(step.time.si(), 0.56, 0.02) << tokens;
+    EXPECT_NEAR(step.time.si(), 0.575, 0.02) << tokens;
     EXPECT_GT(step.breakdown[Activity::launch], 0.4 * step.time);
   }
 }

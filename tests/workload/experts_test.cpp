@@ -246,8 +246,7 @@ TEST(TokenCounts, AreWaitedForOnceAForward) {
   TrainingSpec training = recipe(4096, 32);
   training.framework.host.token_counts = core::Seconds(2e-4);
   const auto waits = [&](const char* block) {
-    const StepGraph graph =
-        build_step_graph(mixtral_8x7b(), training, expert_split(1, 8), 8, 4);
+    const StepGraph graph = build_step_graph(mixtral_8x7b(), training, expert_split(1, 8), 8, 4);
     const auto& operations = block_named(graph, block).operations;
     return std::count_if(operations.begin(), operations.end(), [](const Operation& o) {
       return o.kind == OperationKind::delay && o.activity == core::Activity::launch &&

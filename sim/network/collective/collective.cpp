@@ -9,6 +9,7 @@
 #include "sim/core/error.h"
 #include "sim/network/collective/collective_curve.h"
 #include "sim/network/collective/collective_wire.h"
+#include "sim/network/collective/nccl_measured.h"
 #include "sim/network/collective/nccl_model.h"
 #include "sim/network/collective/nccl_time.h"
 
@@ -30,11 +31,6 @@ CollectiveTime time_of(TimeSource source,
   return t;
 }
 
-/// Message at which half of a node's latency is felt: smaller ones travel in fewer, smaller chunks.
-/// Source: all-reduce over 2 nodes on EFA, 2 MiB to 256 MiB, against the model without it
-/// (awsome-distributed-training, nccl-tests README): 0.06, 0.07, 0.19, 0.21, 0.3 ms.
-constexpr core::Bytes kHalfOfNodes{16e6};
-
 /// What the nodes of a group add to a collective on a fabric whose nodes pass chunks on slowly.
 core::Seconds time_of_nodes(const CollectiveCall& call,
                             const GroupShape& group,
@@ -44,7 +40,8 @@ core::Seconds time_of_nodes(const CollectiveCall& call,
   if (group.domains < 2 || exchange) {
     return {};
   }
-  return machine.node_latency * (group.nodes * (call.bytes / (call.bytes + kHalfOfNodes)));
+  return machine.node_latency *
+         (group.nodes * (call.bytes / (call.bytes + core::Bytes{nccl::kHalfOfNodesBytes})));
 }
 
 CollectiveTime modelled(const CollectiveCall& call,

@@ -34,6 +34,12 @@ inline constexpr double kNvlsExponent = 0.6;
 inline constexpr ByGeneration<double> kNvlsBase{0, 0, 0, 30.5};     ///< [us] +- 2.1
 inline constexpr ByGeneration<double> kNvlsPerRank{0, 0, 2.24, 0};  ///< [us] +- 0.18
 
+/// Message at which half of `FabricSpec::node_latency` is felt: smaller ones travel in fewer,
+/// smaller chunks. Source: all-reduce over 2 nodes on EFA, 2 MiB to 256 MiB, against the model
+/// without it (awsome-distributed-training, nccl-tests README): 0.06, 0.07, 0.19, 0.21, 0.3 ms;
+/// round value.
+inline constexpr double kHalfOfNodesBytes = 16e6;
+
 /// All-to-all: LL up to 16 KiB a peer (Source: NCCL_P2P_LL_THRESHOLD), then Simple; the own part is
 /// copied too, at the speed of kOwnPart of a part; send/receive is a pair of such peers.
 inline constexpr double kPeerLlBytes = 16384;

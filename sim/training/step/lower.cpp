@@ -82,9 +82,8 @@ class Lowering {
         kernels_(kernel_times(checked.scenario())) {}
 
   LoweredStep lower(const workload::StepGraph& graph) {
-    const TransferCosts transfers{
-        [this](const workload::Operation& o) { return interference(o); },
-        [this](const workload::Operation& o) { return time_alone(o); }};
+    const TransferCosts transfers{[this](const workload::Operation& o) { return interference(o); },
+                                  [this](const workload::Operation& o) { return time_alone(o); }};
     const CompileInput input{&graph, block_times(graph, kernels_, transfers),
                              groups_of_one(checked_), in_order_pairs(graph), options_.origins};
     if (options_.origins) {

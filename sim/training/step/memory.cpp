@@ -2,6 +2,7 @@
 #include "sim/gpu/memory.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "sim/training/step/step.h"
 #include "sim/workload/layout.h"
@@ -20,6 +21,17 @@ int communicators(const CheckedScenario& checked) {
 }
 
 }  // namespace
+
+bool near_memory_limit(const MemoryResult& memory) {
+  return memory.fits && memory.peak > memory.capacity * (1 - kMemoryHeadroom);
+}
+
+std::string memory_limit_warning(const MemoryResult& memory) {
+  return fmt::format(
+      "the peak is {:.1f} % of the GPU's memory: an allocator that finds no room frees and "
+      "allocates again, and steps of such runs took 3 to 8 times as long; leave {:.0f} % free",
+      100 * (memory.peak / memory.capacity), 100 * kMemoryHeadroom);
+}
 
 MemoryResult predict_memory(const CheckedScenario& checked) {
   const Scenario& s = checked.scenario();

@@ -269,8 +269,8 @@ double stretch_of(const workload::Block& block,
       exposed += !o.asynchronous && transfers.blocking ? transfers.blocking(o) : core::Seconds(0);
     }
   }
-  return gpu::host_stretch(
-      kernels, exposed, gpu::host_time(launches, collectives, block.layer_passes, times.launch));
+  return gpu::host_stretch(kernels, exposed,
+                           gpu::host_time(launches, collectives, block.layer_passes, times.launch));
 }
 
 }  // namespace
