@@ -58,7 +58,7 @@ std::vector<ModelConstant> model_constants() {
                   nccl::of(nccl::kNvlsPerRank, NcclGeneration::hopper), "us", 0.18, kFit});
   list.push_back({"network.blackwell.nvls_latency",
                   nccl::of(nccl::kNvlsBase, NcclGeneration::blackwell), "us", 2.1, kFit});
-  list.push_back({"network.half_of_nodes", nccl::kHalfOfNodesBytes, "B", 0,
+  list.push_back({"network.half_of_nodes", nccl::kHalfOfNodesBytes, "B", 8e6,
                   "all-reduce over 2 nodes on EFA, awsome-distributed-training, nccl-tests README; "
                   "round value"});
   list.push_back({"network.all_to_all_exponent", nccl::kPeerExponent, "", 0.02, kFit});
