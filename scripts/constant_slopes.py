@@ -62,7 +62,7 @@ CONSTANTS = {
     "weight_gradient": (["gpus/*.yaml"], "weight_gradient"),
     "score_rows": (["gpus/*.yaml"], "score_rows"),
     "attention_share": (NEWEST, "attention_share"),
-    "cpu_launch": (PYTHON_LAUNCH, "cpu_launch"),
+    "cpu_launch": (PYTHON_LAUNCH, "launch"),
     "FSDP data_interference": (FSDP, "data_interference"),
 }
 # Of GPUs whose file leaves them to the program's default, which `headway catalog constants` prints.
