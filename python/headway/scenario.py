@@ -399,6 +399,10 @@ class FabricSpec:
         adaptive)
     efficiency
         Share of the line rate that payload reaches (headers, pacing). (default 0.9)
+    node_latency
+        What a collective of large messages takes longer for each node it spans, beside the
+        latencies of cards and links: chunks that a transport on the host's CPUs passes on,
+        flows that meet on a cable. (default 0 s)
     pxn
         Traffic to another rail crosses NVLink first and leaves on the destination's rail
         (NCCL's PXN). (default true)
@@ -432,6 +436,7 @@ class FabricSpec:
     planes: int | None = None
     routing: Literal["adaptive", "ecmp", "static"] | None = None
     efficiency: float | None = None
+    node_latency: str | None = None
     pxn: bool | None = None
     in_switch_reduction: bool | None = None
     switch_power_per_port: str | None = None
@@ -748,6 +753,44 @@ class DocumentLength:
 
 
 @dataclass(frozen=True, kw_only=True)
+class HostSpec:
+    """What the software asks of the CPU that drives a GPU.
+
+    Attributes
+    ----------
+    launch
+        CPU time to launch one kernel: Python, the dispatcher, autograd, the driver. (default 5
+        us)
+    loop_launch
+        CPU time of each further launch of a loop of library calls, which no Python stands
+        between: products of experts one by one (grouped_launch: false). (default 5 us)
+    collective
+        CPU time to start one collective and to make what follows wait for it. (default 0 s)
+    layer
+        CPU time of one pass through a layer beside its launches and collectives: calls of
+        modules, their hooks, autograd functions written in Python. (default 0 s)
+    token_counts
+        Time the GPU waits in each pass through a layer of experts while the CPU reads how many
+        tokens each expert has and launches what follows. (default 0 s)
+    stall
+        Where pipeline messages leave the NVLink domain: time that the launches of each rank
+        stand still / time they take. A rank that stands still holds its tensor group, so the
+        group's stalls add up. (default 0)
+    use, source
+        As described at the top of this module.
+    """
+
+    launch: str | None = None
+    loop_launch: str | None = None
+    collective: str | None = None
+    layer: str | None = None
+    token_counts: str | None = None
+    stall: float | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class UsualRunSpec:
     """How its runs are usually laid out: what 'headway validate' takes where a published run
     does not say.
@@ -777,6 +820,9 @@ class UsualRunSpec:
     experts_follow_tensor
         Experts are divided over the tensor ranks (expert_tensor = tensor), but those of models
         with latent attention. (default false)
+    stages_by_cost
+        Layers are divided over the stages by the weights that they multiply with, those of the
+        head counted. (default false)
     use, source
         As described at the top of this module.
     """
@@ -791,6 +837,7 @@ class UsualRunSpec:
     context_kind: Literal["ring", "all-gather", "all-to-all"] | None = None
     vocabulary_multiple: int | None = None
     experts_follow_tensor: bool | None = None
+    stages_by_cost: bool | None = None
     use: str | None = None
     source: str | None = None
 
@@ -890,8 +937,8 @@ class FrameworkSpec:
     padded_expert_rows
         With narrow operands the rows of each expert are copied to a multiple of what the
         product asks for, and its results back; false: routing pads them. (default false)
-    cpu_launch
-        CPU time to launch one kernel. (default 5 us)
+    host
+        What the software asks of the CPU that drives a GPU. (optional)
     step_overhead
         Fixed time of a step outside the model. (default 0 s)
     message_overhead
@@ -944,7 +991,7 @@ class FrameworkSpec:
     grouped_launch: bool | None = None
     fused_expert_bias: bool | None = None
     padded_expert_rows: bool | None = None
-    cpu_launch: str | None = None
+    host: HostSpec | None = None
     step_overhead: str | None = None
     message_overhead: str | None = None
     usual: UsualRunSpec | None = None
@@ -2126,7 +2173,7 @@ class CalibrationSpec:
         Device, driver, versions, date, as recorded. (optional)
     relative_error
         Standard error of a predicted step, relative; widens the interval. A prediction that may
-        be wrong by more than a factor of e says nothing. (default 0.07)
+        be wrong by more than a factor of e says nothing. (default 0.06)
     use, source
         As described at the top of this module.
     """
