@@ -57,8 +57,8 @@ struct OrAuto {
   std::optional<T> value;
 
   constexpr OrAuto() = default;
-  constexpr OrAuto(T given)
-      : value(given) {}  // NOLINT(google-explicit-constructor): reads as a value
+  constexpr OrAuto(T given)  // NOLINT(google-explicit-constructor): reads as a value
+      : value(given) {}
   [[nodiscard]] constexpr bool is_auto() const { return !value.has_value(); }
   bool operator==(const OrAuto&) const = default;
 };

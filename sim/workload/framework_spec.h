@@ -95,7 +95,7 @@ struct FrameworkSpec {
   }
   [[nodiscard]] bool fuses_elementwise() const { return elementwise != Elementwise::eager; }
   template <class V>
-  void fields(V& v) {
+  void fields(V& v) {  // NOLINT(readability-function-size): a list
     v.optional("name", name, "Name printed in reports.");
     v.optional("attention_kernels", attention_kernels,
                "newest: the best for the GPU; unfused: products, softmax and dropout apart, scores "

@@ -89,7 +89,7 @@ struct ParallelismSpec {
   Offload offload = Offload::none;
   core::OrAuto<int> offload_layers;
   template <class V>
-  void fields(V& v) {
+  void fields(V& v) {  // NOLINT(readability-function-size): a list
     v.optional("tensor", tensor, "Tensor-parallel degree.", core::from_one_to_16m);
     v.optional("sequence", sequence,
                "Split norms and residuals along the sequence over the tensor group.");
