@@ -9,8 +9,8 @@ using namespace headway::network;
 using headway::core::BytesPerSecond;
 using headway::core::Tick;
 
-constexpr RunOptions kFolded{true, false, true};
-constexpr RunOptions kUnfolded{false, false, false};
+const RunOptions kFolded{true, false, true};
+const RunOptions kUnfolded{false, false, false};
 
 void hierarchical(benchmark::State& state) {
   patterns::Hierarchical shape;
