@@ -174,8 +174,11 @@ CollectiveReport predict_collective(const Machine& machine, const CollectiveRequ
                           group.shape().nodes, {},           "",           machine.assumptions};
   if (request.granularity == network::Granularity::stepped) {
     report.assumptions.emplace_back(
-        "every message is simulated at wire rate with its route's latency; no software, no "
-        "protocol");
+        machine.cluster.fabric.node_latency.si() > 0
+            ? "every message is simulated at wire rate with its route's latency; no software, no "
+              "protocol, and not the fabric's node_latency"
+            : "every message is simulated at wire rate with its route's latency; no software, no "
+              "protocol");
   }
   for (const std::uint64_t size : request.sizes) {
     const Message message = rounded(request.kind, size, element, request.gpus);

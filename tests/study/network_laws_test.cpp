@@ -62,16 +62,18 @@ double most_stepped(CollectiveKind kind, int gpus, bool hashed) {
 
 // At 1 GiB the bytes on the busiest wire are all there is. Stepped is faster by the software that
 // it does not have (NVLink's payload share of 0.8, an exchange's 0.868 of that, a ring's 0.62 of
-// one chunk more), and slower by rounds that cross the fabric unevenly, where fluid takes the mean.
+// one chunk more; what nodes on a cloud take to pass chunks on, which is set to nothing here), and
+// slower by rounds that cross the fabric unevenly, where fluid takes the mean.
 TEST(NetworkLaws, FluidAndSteppedAgreeOnEveryFabric) {
   for (const auto& name : entries("fabrics")) {
     for (const char* oversubscription : {"1", "4"}) {
-      const auto machine = machine_of(
-          name, 8, {"ports_per_leaf=16", std::string("leaf_oversubscription=") + oversubscription});
+      const auto machine = machine_of(name, 8,
+                                      {"ports_per_leaf=16", "node_latency=0 s",
+                                       std::string("leaf_oversubscription=") + oversubscription});
       const bool hashed = machine.cluster.fabric.routing == network::Routing::ecmp;
       for (const auto kind : kKinds) {
         const Times t = times(machine, kind, 64);
-        EXPECT_GT(t.stepped / t.fluid, 0.85)
+        EXPECT_GT(t.stepped / t.fluid, 0.84)
             << name << ' ' << oversubscription << ' ' << core::to_word(kind) << ' ' << t.fluid;
         EXPECT_LT(t.stepped / t.fluid, most_stepped(kind, 64, hashed))
             << name << ' ' << oversubscription << ' ' << core::to_word(kind) << ' ' << t.fluid;
