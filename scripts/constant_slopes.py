@@ -68,6 +68,7 @@ CONSTANTS = {
 # Of GPUs whose file leaves them to the program's default, which `headway catalog constants` prints.
 DEFAULTS = {"grouped": 0.8, "weight_gradient": 0.85, "score_rows": 0.75}
 STEP = 1.05
+TABLES = ["training_runs.csv", "training_runs_unfitted.csv"]
 PLACE = pathlib.PurePath("validation", "constant_slopes.csv")
 
 
@@ -88,19 +89,21 @@ def scale(path: pathlib.Path, key: str, factor: float) -> None:
 
 
 def predict(program: str, configs: pathlib.Path) -> dict[str, float]:
-    """Predicted tokens/s/GPU of every run but those of the layout sweep."""
-    out = subprocess.run(
-        [program, "validate", "--quick", "--format", "json", "--quiet"],
-        env={**os.environ, "HEADWAY_CONFIGS": str(configs)},
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout
-    return {
-        row["id"]: row["predicted_tokens_per_s_per_gpu"]
-        for row in json.loads(out)["rows"]
-        if row["error"] is not None and "layout sweep" not in row["part"]
-    }
+    """Predicted tokens/s/GPU of every run of both tables, fitted and not."""
+    predicted: dict[str, float] = {}
+    for table in TABLES:
+        runs = configs / "validation" / table
+        out = subprocess.run(
+            [program, "validate", "--quick", "--format", "json", "--quiet", "--runs", runs],
+            env={**os.environ, "HEADWAY_CONFIGS": str(configs)},
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        for row in json.loads(out)["rows"]:
+            if row["error"] is not None:
+                predicted[row["id"]] = row["predicted_tokens_per_s_per_gpu"]
+    return predicted
 
 
 def perturbed(program: str, configs: pathlib.Path, name: str) -> dict[str, float]:

@@ -887,7 +887,8 @@ class FrameworkSpec:
         gradients are kept whole and reduced after the last (FSDP2); false: for every
         micro-batch. (default false)
     narrow_gathers
-        zero3, hsdp: weights of narrow products travel in their narrow format. (default false)
+        zero3, hsdp: weights of narrow products are gathered in their narrow format; with
+        tensorwise scales activations between tensor ranks too. (default false)
     scaling
         Scales of fp8 operands: delayed: those of earlier steps, one pass; tensor: the largest
         element is searched first; row: a scale a row and another a column, two passes; block: a

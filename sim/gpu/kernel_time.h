@@ -64,7 +64,7 @@ core::Seconds host_time(core::Seconds launches,
 
 /// What the kernels of a block are stretched by where the CPU needs `host` for it. With g the time
 /// of the kernels and b that of transfers that nothing runs beside, the block takes
-///     ((g + b)^4 + host^4)^(1/4),
+///     ((g + b)^8 + host^8)^(1/8),
 /// and what is more than g + b is the kernels'. The CPU runs ahead of the GPU within a block, so
 /// the limit holds for the block, not for each kernel.
 double host_stretch(core::Seconds kernels, core::Seconds transfers, core::Seconds host);

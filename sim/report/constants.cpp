@@ -12,6 +12,7 @@
 #include "sim/network/constants.h"
 #include "sim/network/spec.h"
 #include "sim/training/constants.h"
+#include "sim/validation/compared/compared_runs.h"
 #include "sim/workload/constants.h"
 
 namespace headway::report {
@@ -64,6 +65,11 @@ class NumberCollector {
       numbers_.push_back({prefix_ + name, member, ""});
     } else if constexpr (requires { member.si(); }) {
       numbers_.push_back({prefix_ + name, member.si(), unit_of(member)});
+    } else if constexpr (requires(Member group, NumberCollector v) { group.fields(v); }) {
+      Member group = member;
+      NumberCollector inner(prefix_ + name + ".");
+      group.fields(inner);
+      numbers_.insert(numbers_.end(), inner.numbers_.begin(), inner.numbers_.end());
     }
   }
 
@@ -80,7 +86,7 @@ Numbers numbers_of(Spec spec, const std::string& prefix) {
 
 Numbers constants_of(const gpu::GpuSpec& spec) { return numbers_of(spec.sustained, "sustained."); }
 Numbers constants_of(const network::FabricSpec& spec) {
-  return {{"efficiency", spec.efficiency, ""}};
+  return {{"efficiency", spec.efficiency, ""}, {"node_latency", spec.node_latency.si(), "s"}};
 }
 Numbers constants_of(const workload::FrameworkSpec& spec) { return numbers_of(spec, ""); }
 Numbers constants_of(const training::CalibrationSpec& spec) {
@@ -138,8 +144,7 @@ Table constants_table(const std::vector<std::filesystem::path>& roots) {
   add_room(training::model_constants(), table);
   add_room(campaign::model_constants(), table);
   add_room(drill::model_constants(), table);
-  add_room(training::model_constants(), table);
-  add_room(campaign::model_constants(), table);
+  add_room(validation::model_constants(), table);
   add_kind<gpu::GpuSpec>(roots, table);
   add_kind<network::FabricSpec>(roots, table);
   add_kind<workload::FrameworkSpec>(roots, table);

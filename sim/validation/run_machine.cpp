@@ -152,13 +152,17 @@ void apply_network_words(const std::string& words,
                          network::NicSpec& nic) {
   static constexpr std::pair<const char*, const char*> kFabrics[] = {{"omni-path", "omni-path-100"},
                                                                      {"efa", "efa"}};
+  // "EFAv2" is EFA.
+  const auto names = [&](const std::string& word) {
+    return has_word(words, word) || has_word(words, word + "v");
+  };
   for (const auto& [word, entry] : kFabrics) {
-    if (contains(words, word)) {
+    if (names(word)) {
       fabric.efficiency = catalogue.fabrics.at(entry).efficiency;
       fabric.node_latency = catalogue.fabrics.at(entry).node_latency;
     }
   }
-  if (contains(words, "efa")) {
+  if (names("efa")) {
     // SRD, process to process: 15.5 us (Shalev et al., IEEE Micro 2020), 2 us of it our four links.
     nic.latency = core::Seconds(6.75e-6);
   }

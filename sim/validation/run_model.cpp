@@ -27,11 +27,6 @@ void read_window(const std::string& text, workload::ModelSpec& m) {
   m.attention = workload::AttentionKind::sliding_window;
 }
 
-bool is_moe(const RunRow& row) {
-  return contains(lower(row.arch), "moe") || contains(lower(row.arch), "mixture") ||
-         row.n_experts.value_or(0) > 1;
-}
-
 /// Refuses what the program has no model of, by name.
 void check_modelled(const RunRow& row) {
   static constexpr std::array<const char*, 16> kOther = {
@@ -44,7 +39,8 @@ void check_modelled(const RunRow& row) {
       "dense", "moe", "decoder", "transformer", "gpt", "llama", "mixture", "causal", "llm"};
   const std::string attention = lower(row.attention);
   std::string architecture = lower(row.arch);
-  if (const auto sparse = architecture.find("sparse"); sparse != std::string::npos && is_moe(row)) {
+  if (const auto sparse = architecture.find("sparse");
+      sparse != std::string::npos && row.is_mixture()) {
     architecture.erase(sparse, 6);  // of experts, not of attention
   }
   const bool other_architecture =
@@ -83,9 +79,9 @@ const workload::ModelSpec* same_shape(const RunRow& row, const Catalogue& catalo
     const int experts = model.moe ? model.moe->experts : 0;
     const bool same = model.hidden == row.d_model.value_or(0) &&
                       model.heads == row.n_heads.value_or(model.heads) &&
-                      experts == (is_moe(row) ? row.n_experts.value_or(experts) : 0) &&
-                      model.moe.has_value() == is_moe(row) &&
-                      (is_moe(row) || model.ffn == row.d_ffn.value_or(model.ffn)) &&
+                      experts == (row.is_mixture() ? row.n_experts.value_or(experts) : 0) &&
+                      model.moe.has_value() == row.is_mixture() &&
+                      (row.is_mixture() || model.ffn == row.d_ffn.value_or(model.ffn)) &&
                       (!row.gated_mlp || model.gated_mlp == row.gated_mlp.value_or(false));
     if (same && (found == nullptr || agreements(row, model) > agreements(row, *found))) {
       found = &model;
@@ -238,7 +234,7 @@ workload::ModelSpec row_model(const RunRow& row, const Catalogue& catalogue, Ass
                               : filled(row.n_kv_heads, "n_kv_heads", known,
                                        &workload::ModelSpec::key_value_heads, m.heads, assumed);
   m.head_dim = head_width(row, m, known);
-  if (is_moe(row)) {
+  if (row.is_mixture()) {
     m.moe = row_experts(row, known, assumed);
   }
   fill_mlp(row, known, assumed, m);

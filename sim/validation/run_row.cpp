@@ -140,6 +140,23 @@ bool RunRow::stated(std::string_view column) const {
   return visitor.found;
 }
 
+bool has_word(std::string_view text, std::string_view word) {
+  const auto inside = [&](std::size_t at) {
+    return at < text.size() && std::isalpha(static_cast<unsigned char>(text[at])) != 0;
+  };
+  for (auto at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
+    if (!(at > 0 && inside(at - 1)) && !inside(at + word.size())) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool RunRow::is_mixture() const {
+  return contains(lower(arch), "moe") || contains(lower(arch), "mixture") ||
+         n_experts.value_or(0) > 1;
+}
+
 bool RunRow::listed_as_not_stated(std::string_view column) const {
   const std::string words = " " + not_stated + " ";
   const std::string whole = " " + std::string(column);

@@ -21,6 +21,9 @@ inline std::string lower(std::string text) {
   return text;
 }
 
+/// Whether a text in small letters has this word whole: "efa" is none of "default".
+bool has_word(std::string_view text, std::string_view word);
+
 inline bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
@@ -73,6 +76,8 @@ struct RunRow {
   /// The column has a value and is not listed as one that the source does not state.
   [[nodiscard]] bool certain(std::string_view column) const;
   /// Whether `not_stated` lists the column.
+  /// Of experts, by its architecture or their number.
+  [[nodiscard]] bool is_mixture() const;
   [[nodiscard]] bool listed_as_not_stated(std::string_view column) const;
 
   /// What makes a configuration: rows of one source that are equal here are repeats.

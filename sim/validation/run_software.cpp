@@ -7,11 +7,6 @@ namespace headway::validation {
 
 namespace {
 
-bool is_mixture(const RunRow& row) {
-  return contains(lower(row.arch), "moe") || contains(lower(row.arch), "mixture") ||
-         row.n_experts.value_or(0) > 1;
-}
-
 /// Year of the software: the one that its era ends with ("megatron-flash-2023"), else that of the
 /// run; 2024 where the source has none.
 int year_of(const RunRow& row) {
@@ -71,7 +66,7 @@ std::string megatron_core(const RunRow& row,
   if (contains(words, "mlperf")) {
     return "mlperf";
   }
-  if (!is_mixture(row)) {
+  if (!row.is_mixture()) {
     return row.release.empty() && row.year == 2024 ? "megatron-core-2024" : "megatron-core";
   }
   const std::string release = release_number(row);
@@ -198,7 +193,7 @@ void apply_flags(const RunRow& row, workload::FrameworkSpec& framework) {
   }
   if (!row.cuda_graph.empty()) {
     const std::string flag = lower(row.cuda_graph);
-    const bool mixture = is_mixture(row);
+    const bool mixture = row.is_mixture();
     const bool yes = import::flag_of(flag).value_or(false);
     framework.cuda_graphs = whole_iteration_recorded(flag, mixture);
     framework.attention_graphs = mixture && (yes || contains(flag, "'attn'"));

@@ -129,7 +129,8 @@ struct FrameworkSpec {
                "stay, gradients are kept whole and reduced after the last (FSDP2); false: for "
                "every micro-batch.");
     v.optional("narrow_gathers", narrow_gathers,
-               "zero3, hsdp: weights of narrow products travel in their narrow format.");
+               "zero3, hsdp: weights of narrow products are gathered in their narrow format; with "
+               "tensorwise scales activations between tensor ranks too.");
     v.optional("scaling", scaling,
                "Scales of fp8 operands: delayed: those of earlier steps, one pass; tensor: the "
                "largest element is searched first; row: a scale a row and another a column, two "

@@ -134,8 +134,21 @@ TEST(Constants, OfEveryRoomWithModelsAreListedWithASource) {
       EXPECT_FALSE(row.back().empty()) << row[0] << " " << row[1];
     }
   }
-  for (const char* room : {"campaign", "gpu", "network", "training", "workload"}) {
+  for (const char* room : {"campaign", "gpu", "network", "training", "validation", "workload"}) {
     EXPECT_TRUE(rooms.contains(std::string("models/") + room)) << room;
+  }
+}
+
+// Groups inside a group as well: nanotron's CPU time a layer, EFA's latency a node.
+TEST(Constants, AreListedOnceEach) {
+  std::set<std::string> listed;
+  for (const auto& row : constants_table({kConfigs}).rows) {
+    EXPECT_TRUE(listed.insert(row[0] + " " + row[1]).second) << row[0] << " " << row[1];
+  }
+  for (const char* constant :
+       {"frameworks/nanotron host.layer", "fabrics/efa node_latency",
+        "models/training memory_headroom", "models/validation error_of_new_gpu"}) {
+    EXPECT_TRUE(listed.contains(constant)) << constant;
   }
 }
 

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sim/training/step/step.h"
+
 namespace headway::validation {
 namespace {
 
@@ -38,6 +40,21 @@ TEST(UnknownError, FallsWithWhatWasCompared) {
 // A source that was compared twice is one source.
 TEST(UnknownError, CountsSourcesNotRuns) {
   EXPECT_GT(unknown_error(kKnown, {runs(kKnown, "a"), runs(kKnown, "a")}).slower, 0);
+}
+
+// Log distances of the ends from the middle are 1.645 of their own deviations, not of each other's:
+// what was never compared is slower more often than faster.
+TEST(SetInterval, IsWiderToTheSlowSideByItsOwnDeviation) {
+  training::Scenario scenario;
+  scenario.calibration.relative_error = 0;
+  const double before = training::relative_error(scenario);
+  training::StepResult step;
+  step.time = core::Seconds(1);
+  step.interval_low = core::Seconds(std::exp(-1.6448536269514722 * before));
+  step.interval_high = core::Seconds(std::exp(1.6448536269514722 * before));
+  set_interval(scenario, {0.15, 0.06}, step);
+  EXPECT_NEAR(std::log(step.interval_high.si()), 1.6448536269514722 * 0.15, 1e-12);
+  EXPECT_NEAR(std::log(step.interval_low.si()), -1.6448536269514722 * 0.06, 1e-12);
 }
 
 // Of the same software first, then the GPU; two sources of one kind are one line: (3 % x 10 +

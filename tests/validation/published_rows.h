@@ -1,6 +1,8 @@
 // Tables of published runs, made by hand.
 #pragma once
 
+#include <cmath>
+#include <gtest/gtest.h>
 #include <map>
 #include <string>
 #include <vector>
@@ -87,5 +89,20 @@ inline import::CsvTable table_of(const std::vector<Cells>& rows) {
   }
   return import::CsvTable(text + "\n", "t.csv");
 }
+
+/// The prediction of the stated run with these changes.
+inline RunPrediction predicted(const Cells& changes) {
+  return predict_runs(table_of({with(changes)}), catalogue()).front();
+}
+
+/// Its scenario, which it must have.
+inline training::Scenario scenario(const Cells& changes) {
+  const RowScenario built = row_scenario(table_of({with(changes)}), 0, catalogue());
+  EXPECT_TRUE(built.scenario.has_value()) << built.skipped;
+  return built.scenario.value_or(training::Scenario{});
+}
+
+/// Of an interval, in log time.
+inline double width(const RunPrediction& p) { return std::log(p.high / p.low); }
 
 }  // namespace headway::validation

@@ -18,12 +18,6 @@ using workload::Recompute;
 using workload::RecomputePart;
 using workload::Scaling;
 
-training::Scenario scenario(const Cells& changes) {
-  const RowScenario built = row_scenario(table_of({with(changes)}), 0, catalogue());
-  EXPECT_TRUE(built.scenario.has_value()) << built.skipped;
-  return built.scenario.value_or(training::Scenario{});
-}
-
 std::string profile(const Cells& changes) { return scenario(changes).training.framework.name; }
 
 // Whether a run compiles says nothing about which FSDP it has.

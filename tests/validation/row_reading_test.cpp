@@ -18,18 +18,6 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
 
-RunPrediction predicted(const Cells& changes) {
-  return predict_runs(table_of({with(changes)}), catalogue()).front();
-}
-
-training::Scenario scenario(const Cells& changes) {
-  const RowScenario built = row_scenario(table_of({with(changes)}), 0, catalogue());
-  EXPECT_TRUE(built.scenario.has_value()) << built.skipped;
-  return built.scenario.value_or(training::Scenario{});
-}
-
-double width(const RunPrediction& p) { return std::log(p.high / p.low); }
-
 TEST(RowReading, AStatedRunIsOk) {
   const RunPrediction p = predicted({});
   EXPECT_EQ(p.status, "ok");
@@ -137,66 +125,11 @@ TEST(RowReading, DefaultsAreThoseOfTheEra) {
   EXPECT_TRUE(scenario({{"sequence_parallel", ""}}).parallelism.sequence);
 }
 
-TEST(RowReading, EveryKindOfRecomputationIsReadInEveryEra) {
-  for (const char* era : {"jax-maxtext", "megatron-core-2024+", "pytorch-fsdp"}) {
-    for (const char* kind : {"none", "selective", "full"}) {
-      const RunPrediction p = predicted({{"era", era}, {"recompute", kind}});
-      EXPECT_EQ(p.status, "ok") << era << ' ' << kind;
-      EXPECT_EQ(core::to_word(scenario({{"era", era}, {"recompute", kind}}).parallelism.recompute),
-                std::string(kind));
-    }
-  }
-  EXPECT_EQ(predicted({{"recompute", "block"}}).status, "ok-assumed");
-  EXPECT_EQ(scenario({{"recompute", "block"}}).parallelism.recompute_period, 2);
-}
-
-TEST(RowReading, AnUnknownEraIsThatOfItsFamilyAndYear) {
-  const auto profile = [](const Cells& changes) {
-    return scenario(changes).training.framework.name;
-  };
-  EXPECT_EQ(profile({{"era", ""}}), "Megatron-Core 2024");
-  EXPECT_EQ(profile({{"era", ""}, {"year", "2025"}}), "Megatron-Core");
-  EXPECT_EQ(profile({{"era", ""}, {"year", "2023"}}), "Megatron-Core 2023");
-  EXPECT_EQ(profile({{"era", ""},
-                     {"year", "2021"},
-                     {"sequence_parallel", "no"},
-                     {"sharding", "0"},
-                     {"precision", "fp16-mixed"}}),
-            "Megatron-LM 2021");
-  EXPECT_EQ(profile({{"era", "hf-trainer"}, {"pp", "1"}, {"dp", "8"}, {"sharding", "zero3"}}),
-            "PyTorch FSDP");
-  EXPECT_EQ(profile({{"era", ""}, {"source", "MaxText"}, {"pp", "1"}, {"dp", "8"}}), "JAX and XLA");
-  EXPECT_EQ(profile({{"era", "nanotron-2025"}}), "nanotron");
-}
-
 // 8 layers of 218 M weights and a head of 525 M, as 2.4 layers: two stages are full at 5.2.
 TEST(RowReading, SoftwareThatDividesLayersByCostDoesSo) {
   EXPECT_THAT(scenario({{"era", "nanotron-2025"}}).parallelism.chunk_layers,
               testing::ElementsAre(6, 2));
   EXPECT_THAT(scenario({}).parallelism.chunk_layers, IsEmpty());
-}
-
-// Before FlashAttention: sequence parallelism, bf16 and sharded states beside pipelines tell the
-// kinds of Megatron apart; whose document says so tells nothing.
-TEST(RowReading, EarlyMegatronsAreToldApartByWhatTheyHad) {
-  const auto profile = [](const Cells& changes) {
-    Cells cells{{"era", "unfused-megatron-2021"},
-                {"sequence_parallel", "no"},
-                {"sharding", "0"},
-                {"recompute", "full"},
-                {"precision", "fp16-mixed"}};
-    for (const auto& [column, text] : changes) {
-      cells[column] = text;
-    }
-    return scenario(cells).training.framework.name;
-  };
-  EXPECT_EQ(profile({}), "Megatron-LM 2021");
-  EXPECT_EQ(profile({{"source", "BigScience, MT-NLG, Korthikanti"}}), "Megatron-LM 2021");
-  EXPECT_EQ(profile({{"precision", "bf16"}}), "Megatron-DeepSpeed bf16 2022");
-  EXPECT_EQ(profile({{"sharding", "1"}}), "Megatron-DeepSpeed 2022");
-  EXPECT_EQ(profile({{"era", "unfused-megatron-deepspeed"}}), "Megatron-DeepSpeed 2022");
-  EXPECT_EQ(profile({{"recompute", "selective"}, {"precision", "bf16"}}),
-            "Megatron-LM with sequence parallelism 2022");
 }
 
 // How context groups exchange keys and values is the trainer's, not the document's.
@@ -208,53 +141,6 @@ TEST(RowReading, ContextExchangeIsTheProfiles) {
   other["source"] = "The Llama 3 Herd of Models";
   EXPECT_EQ(scenario(llama).parallelism.context_kind, workload::ContextKind::all_gather);
   EXPECT_EQ(scenario(other).parallelism.context_kind, workload::ContextKind::ring);
-}
-
-// Memory, bandwidth and power in a name are the board's: Meta's H100 is an SXM board with NVSwitch
-// and 500 W, not the NVL of 94 GB and 400 W; what no entry has replaces the entry's figure.
-TEST(RowReading, WordsOfAGpusNameAreItsVariant) {
-  const auto meta = scenario({{"gpu", "H100-96G-HBM2e-500W (Grand Teton)"}}).cluster.node;
-  EXPECT_NEAR(meta.gpu.memory.si() / (1024.0 * 1024 * 1024), 96, 1.5);
-  EXPECT_NEAR(meta.gpu.memory_bandwidth.si(), 2.4e12, 0.06e12);
-  EXPECT_EQ(meta.gpu.power.si(), 500);
-  EXPECT_EQ(meta.scale_up.kind, network::ScaleUpKind::nvswitch);
-  const Cells small{{"gpu", "H100 SXM5 64GB 600W 2.0 TB/s"}};
-  const auto node = scenario(small).cluster.node;
-  EXPECT_EQ(node.gpu.memory.si(), 64 * 1024.0 * 1024 * 1024);
-  EXPECT_EQ(node.gpu.memory_bandwidth.si(), 2e12);
-  EXPECT_EQ(node.gpu.power.si(), 600);
-  EXPECT_THAT(predicted(small).assumed, Contains("gpu variant"));
-  EXPECT_EQ(scenario({{"gpu", "B200 800W"}}).cluster.node.gpu.power.si(), 800);
-  // What the entry says already changes nothing.
-  EXPECT_THAT(predicted({{"gpu", "NVIDIA H100 80GB HBM3 SXM5 700W"}}).assumed, IsEmpty());
-}
-
-// A flag is its first word, whatever follows; what is none is an error of its row alone.
-TEST(RowReading, FlagsHaveManyWords) {
-  const auto overlap = [](const char* text) {
-    return scenario({{"tp_comm_overlap", text}}).training.framework.tensor_overlap;
-  };
-  for (const char* yes : {"yes", "on", "enabled", "True", "yes: userbuffers", "1"}) {
-    EXPECT_TRUE(overlap(yes)) << yes;
-  }
-  for (const char* no : {"no", "off", "disabled", "no (default)", "0"}) {
-    EXPECT_FALSE(overlap(no)) << no;
-  }
-  EXPECT_THAT(predicted({{"gated_mlp", "maybe"}}).status,
-              HasSubstr("'maybe' in column 'gated_mlp' must be yes or no"));
-  EXPECT_TRUE(scenario({{"cuda_graph", "yes: whole step"}}).training.framework.cuda_graphs);
-  EXPECT_TRUE(scenario({{"cuda_graph", "enabled"}}).training.framework.cuda_graphs);
-  EXPECT_FALSE(scenario({{"cuda_graph", "none:full_iteration"}}).training.framework.cuda_graphs);
-}
-
-// A word that no list has is told, and the interval widens; a known one is not.
-TEST(RowReading, WordsThatAreNotUnderstoodAreTold) {
-  const auto odd = predicted({{"precision_detail", "fp8 quux scaling"}});
-  EXPECT_EQ(odd.status, "ok-assumed: not understood in precision_detail: quux");
-  EXPECT_THAT(odd.assumed, Contains("precision_detail"));
-  EXPECT_GT(width(odd), width(predicted({{"precision_detail", "fp8 delayed scaling"}})));
-  EXPECT_THAT(predicted({{"network", "8x Frobnet 400G"}}).status, HasSubstr("frobnet"));
-  EXPECT_EQ(predicted({{"recompute_detail", "none"}}).status, "ok");
 }
 
 // A flag that is open is read both ways: half the distance is part of the interval.
@@ -307,20 +193,6 @@ TEST(RowReading, AShortenedModelHasNoSilentPredictionModule) {
                   {"release", "26.02"}};
   EXPECT_EQ(scenario(cut).model.multi_token_prediction, 0);
   EXPECT_THAT(predicted(cut).assumed, Contains("multi_token_prediction"));
-}
-
-TEST(RowReading, GpusAreFoundByTheWordsOfTheirNames) {
-  const auto gpu = [](const char* name) { return scenario({{"gpu", name}}).cluster.node.gpu.name; };
-  for (const char* name :
-       {"H100-80G-SXM", "NVIDIA H100 SXM5 80GB", "h100_sxm5", "H100-SXM5-80GB"}) {
-    EXPECT_EQ(gpu(name), catalogue().gpus.at("h100-sxm").name) << name;
-  }
-  EXPECT_EQ(gpu("A100-40GB"), catalogue().gpus.at("a100-40gb-sxm").name);
-  EXPECT_EQ(gpu("A100-SXM4-80GB"), catalogue().gpus.at("a100-80gb-sxm").name);
-  EXPECT_EQ(gpu("H100-80G-PCIe"), catalogue().gpus.at("h100-pcie").name);
-  EXPECT_EQ(gpu("B200-SXM"), catalogue().gpus.at("b200-sxm").name);
-  EXPECT_THAT(predicted({{"gpu", "A100"}}).assumed, Contains("gpu"));  // 40 or 80 GB
-  EXPECT_EQ(predicted({{"gpu", "TPU-v5p"}}).status, "skipped:unknown GPU TPU-v5p");
 }
 
 TEST(RowReading, GpusHaveManyNames) {
@@ -396,13 +268,6 @@ TEST(RowReading, ACellOutOfRangeIsAnErrorOfItsRow) {
             "not a number");
 }
 
-// Four hundred digits are no double; as any memory that no board has, they leave the board open.
-TEST(RowReading, AMemoryOfFourHundredDigitsIsNoBoards) {
-  const RunPrediction p = predicted({{"gpu", "A100-" + std::string(400, '9') + "GB"}});
-  EXPECT_EQ(p.status, "ok-assumed");
-  EXPECT_THAT(p.assumed, Contains("gpu"));
-}
-
 TEST(RowReading, DegreesBeyondTheGpusAreRefused) {
   EXPECT_EQ(predicted({{"tp", "1000000"}, {"cp", "1000000"}}).status,
             "skipped:tp 1000000 x pp 2 x cp 1000000 are more ranks than 16 GPUs");
@@ -452,28 +317,6 @@ TEST(RowReading, WidthsThatAreNotStatedAreAligned) {
             15104);  // 8/3 x 5,632 = 15,018, up to a multiple of 256
 }
 
-TEST(RowReading, PyTorchAloneNamesNoSoftware) {
-  const auto profile = [](const char* era) {
-    return scenario({{"era", era}}).training.framework.name;
-  };
-  EXPECT_EQ(profile("NeMo / PyTorch 2.3"), "Megatron-Core 2024");
-  EXPECT_EQ(profile("JAX (MaxText), not PyTorch"), "JAX and XLA");
-  EXPECT_EQ(profile("pytorch 2.1"), "PyTorch FSDP");
-}
-
-TEST(RowReading, PrecisionsAndShardingsHaveManyWords) {
-  for (const char* word : {"fp8", "fp8-cs", "fp8_delayed", "FP8-blockwise"}) {
-    EXPECT_EQ(scenario({{"precision", word}}).training.precision, core::Precision::fp8) << word;
-  }
-  EXPECT_EQ(scenario({{"precision", "bf16-mixed"}}).training.precision, core::Precision::bf16);
-  EXPECT_EQ(predicted({{"precision", "int8"}}).status, "skipped:unknown precision int8");
-  for (const char* word :
-       {"3", "fsdp", "FSDP2", "zero3", "ZeRO-3", "ZeRO Stage 3", "FSDP (full shard)"}) {
-    EXPECT_EQ(scenario({{"sharding", word}}).parallelism.sharding, workload::Sharding::zero3)
-        << word;
-  }
-}
-
 TEST(RowReading, TheNodeIsTheCataloguesWithWhatTheRowStates) {
   const auto pcie = scenario({{"gpu", "H100-80G-PCIe"}}).cluster.node;
   EXPECT_EQ(pcie.scale_up.kind, network::ScaleUpKind::pcie);
@@ -485,26 +328,6 @@ TEST(RowReading, TheNodeIsTheCataloguesWithWhatTheRowStates) {
   EXPECT_FALSE(amd.in_switch_reduction);
   EXPECT_EQ(scenario({{"gpu", "H800-80G-SXM"}}).cluster.node.scale_up.bandwidth.si(), 200e9);
   EXPECT_TRUE(scenario({}).cluster.node.scale_up.in_switch_reduction);
-}
-
-TEST(RowReading, AMissingNetworkIsThatOfTheGpusNode) {
-  const Cells blank{{"nics_per_node", "0"}, {"nic_gbps", "0"}, {"network", ""}};
-  EXPECT_EQ(scenario(blank).cluster.node.nic.bandwidth.si(), 50e9);  // DGX H100: 400 Gbps
-  EXPECT_THAT(predicted(blank).assumed, Contains("network"));
-  Cells worded = blank;
-  worded["network"] = "1600 Gbps RoCE per node";
-  EXPECT_EQ(scenario(worded).cluster.node.nic.bandwidth.si(), 25e9);  // over 8 cards
-}
-
-// A fabric that words name has what the catalogue says of it.
-TEST(RowReading, WordsForTheNetworkNameItsFabric) {
-  const auto cluster = scenario({{"network", "AWS EFA between nodes"}}).cluster;
-  EXPECT_EQ(cluster.fabric.node_latency, catalogue().fabrics.at("efa").node_latency);
-  EXPECT_GT(cluster.fabric.node_latency.si(), 0);
-  EXPECT_EQ(cluster.node.nic.latency.si(), 6.75e-6);
-  EXPECT_EQ(scenario({}).cluster.fabric.node_latency.si(), 0);
-  EXPECT_EQ(scenario({{"network", "Omni-Path 100"}}).cluster.fabric.efficiency,
-            catalogue().fabrics.at("omni-path-100").efficiency);
 }
 
 // 12 GPUs are two halves of six, not one node of eight; 13 fill nothing.
@@ -623,6 +446,20 @@ TEST(RowReading, PartsOfTheHeadlineAreKeptApart) {
   EXPECT_EQ(predicted({{"arch", "moe"}, {"n_experts", "8"}, {"top_k", "2"}}).part,
             "mixtures of experts");
   EXPECT_EQ(predicted({{"arch", "hybrid"}}).part, "other kinds");
+}
+
+// A quarter of the blocks recomputes, one of four, and neither more nor fewer: of eight layers two.
+TEST(RowReading, SharesOfTheBlocksAreRecomputedWhole) {
+  const auto layout = [](const char* detail) {
+    return scenario({{"recompute", "selective"}, {"recompute_detail", detail}}).parallelism;
+  };
+  for (const char* detail : {"25% of the blocks", "every 4 whole blocks"}) {
+    EXPECT_EQ(layout(detail).recompute, workload::Recompute::full) << detail;
+    EXPECT_EQ(layout(detail).recompute_period, 100) << detail;
+    EXPECT_EQ(layout(detail).recompute_layers, 25) << detail;
+  }
+  EXPECT_EQ(layout("100% of the blocks").recompute_layers,
+            scenario({}).parallelism.recompute_layers);
 }
 
 }  // namespace

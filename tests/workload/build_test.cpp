@@ -318,6 +318,25 @@ TEST(DataCollectives, OfShardedGradientsAndWeightsRepeatForEveryMicroBatch) {
   }
 }
 
+// FSDP2 keeps gathered weights where stages pass many micro-batches; without stages every
+// micro-batch gathers and reduces, and what shards no weights never gathers them.
+TEST(GatherOnce, IsOfPipelines) {
+  FrameworkSpec framework;
+  framework.gather_once = true;
+  ParallelismSpec parallelism;
+  parallelism.sharding = Sharding::zero3;
+  EXPECT_FALSE(gathers_once(framework, parallelism));
+  EXPECT_TRUE(reduces_every_micro_batch(framework, parallelism));
+  parallelism.pipeline = 2;
+  EXPECT_TRUE(gathers_once(framework, parallelism));
+  EXPECT_FALSE(reduces_every_micro_batch(framework, parallelism));
+  parallelism.sharding = Sharding::zero1;
+  EXPECT_FALSE(gathers_once(framework, parallelism));
+  parallelism.sharding = Sharding::hsdp;
+  framework.gather_once = false;
+  EXPECT_FALSE(gathers_once(framework, parallelism));
+}
+
 TEST(DataCollectives, OfShardGroupsReduceInsideThemAndBetweenThem) {
   // HSDP in groups of 4 of 16: gathers and reduce-scatters inside a group, then each rank's quarter
   // is summed over the 4 groups. Without resharding the backward gathers nothing.

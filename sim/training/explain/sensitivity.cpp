@@ -50,7 +50,8 @@ void scale_latency(Scenario& s, double factor) {
 
 void scale_host(Scenario& s, double factor) {
   workload::HostSpec& host = s.training.framework.host;
-  for (Seconds* time : {&host.launch, &host.loop_launch, &host.collective, &host.layer}) {
+  for (Seconds* time :
+       {&host.launch, &host.loop_launch, &host.collective, &host.layer, &host.token_counts}) {
     *time *= factor;
   }
 }

@@ -30,9 +30,6 @@ namespace {
 using core::Activity;
 using core::Seconds;
 
-/// 5 % of a normal distribution lie above this many standard deviations. Source: mathematics.
-constexpr double kOneSidedFivePercent = 1.6448536269514722;
-
 void fill_breakdown(const LoweredStep& lowered, const network::RunResult& run, StepResult& result) {
   const auto clock = core::Clock::step();
   const StepBreakdown step = break_down(lowered, run);

@@ -27,6 +27,10 @@ struct StepOptions {
 /// docs/validation.md).
 double kernel_error(const Scenario& scenario);
 
+/// Standard deviations from the middle to either end of a 90 % interval: 5 % of a normal
+/// distribution lie above. Source: mathematics.
+inline constexpr double kOneSidedFivePercent = 1.6448536269514722;
+
 /// Relative error of a step: that of its calibration and of its kernels, and of experts. The
 /// interval of a step is exp(+-1.645 x this) wide.
 double relative_error(const Scenario& scenario);

@@ -7,7 +7,6 @@
 #include <set>
 #include <sstream>
 
-#include "sim/import/csv.h"
 #include "sim/training/step/step.h"
 
 namespace headway::validation {
@@ -81,25 +80,29 @@ RunKind kind_of(const training::Scenario& s) {
           width_of(s.training.precision), s.model.moe.has_value()};
 }
 
+std::optional<import::CsvTable> first_table(const std::vector<std::filesystem::path>& roots,
+                                            const std::string& name) {
+  for (const auto& root : roots) {
+    const auto path = root / "validation" / name;
+    std::ifstream file(path);
+    if (file.is_open()) {
+      std::stringstream text;
+      text << file.rdbuf();
+      return import::CsvTable(text.str(), path.string());
+    }
+  }
+  return std::nullopt;
+}
+
 std::vector<ComparedRuns> load_compared_runs(const std::vector<std::filesystem::path>& roots) {
   std::vector<ComparedRuns> compared;
-  for (const auto& root : roots) {
-    const auto path = root / "validation" / "compared_runs.csv";
-    std::ifstream file(path);
-    if (!file.is_open()) {
-      continue;
-    }
-    std::stringstream text;
-    text << file.rdbuf();
-    const import::CsvTable table(text.str(), path.string());
-    for (std::size_t row = 0; row < table.rows(); ++row) {
-      compared.push_back({{table.text(row, "framework"), table.text(row, "gpu"),
-                           table.text(row, "precision"), table.text(row, "kind") == "mixture"},
-                          table.text(row, "source"),
-                          table.integer(row, "rows").value_or(0),
-                          table.number(row, "median_abs_error").value_or(0)});
-    }
-    break;  // the first folder's: a user's own comparisons stand in place of the program's
+  const auto table = first_table(roots, "compared_runs.csv");
+  for (std::size_t row = 0; table && row < table->rows(); ++row) {
+    compared.push_back({{table->text(row, "framework"), table->text(row, "gpu"),
+                         table->text(row, "precision"), table->text(row, "kind") == "mixture"},
+                        table->text(row, "source"),
+                        table->integer(row, "rows").value_or(0),
+                        table->number(row, "median_abs_error").value_or(0)});
   }
   return compared;
 }
@@ -139,8 +142,8 @@ StepError step_error(const training::Scenario& scenario,
 
 void set_interval(const training::Scenario& scenario, StepError error, training::StepResult& step) {
   const double before = training::relative_error(scenario);
-  step.interval_low *= std::exp(kOneSidedFivePercent * (before - error.faster));
-  step.interval_high *= std::exp(kOneSidedFivePercent * (error.slower - before));
+  step.interval_low *= std::exp(training::kOneSidedFivePercent * (before - error.faster));
+  step.interval_high *= std::exp(training::kOneSidedFivePercent * (error.slower - before));
 }
 
 std::vector<NearestRuns> nearest_runs(const RunKind& kind,
@@ -181,6 +184,17 @@ std::vector<std::string> nearest_sentences(const RunKind& kind,
                                     near.sources == 1 ? "source" : "sources"));
   }
   return sentences;
+}
+
+std::vector<core::ModelConstant> model_constants() {
+  const std::string judged = "left-out rows of the kind (docs/validation.md); rounded";
+  return {{"validation.error_of_one_source", kOneSource, "", 0, judged},
+          {"validation.error_of_other_kind", kOtherKind, "", 0, judged},
+          {"validation.error_never_compared_slower", kNeverCompared.slower, "", 0, judged},
+          {"validation.error_never_compared_faster", kNeverCompared.faster, "", 0, judged},
+          {"validation.error_of_new_gpu", kNewGpu, "", 0, judged},
+          {"validation.error_always", kAlways, "", 0, judged},
+          {"validation.error_always_of_mixtures", kAlwaysOfMixtures, "", 0, judged}};
 }
 
 }  // namespace headway::validation

@@ -3,17 +3,17 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "sim/core/model_constant.h"
 #include "sim/core/result_fields.h"
+#include "sim/import/csv.h"
 #include "sim/training/scenario.h"
 #include "sim/training/step/step_result.h"
 
 namespace headway::validation {
-
-/// Standard deviations from the middle to either end of a 90 % interval.
-inline constexpr double kOneSidedFivePercent = 1.6448536269514722;
 
 /// What runs are told apart by when they are compared.
 struct RunKind {
@@ -45,6 +45,12 @@ struct ComparedRuns {
   }
 };
 
+/// A table of the first of these configuration folders that has it (a user's own stands in place of
+/// the program's); nothing where none has.
+/// @throws core::Error if the file is no table
+std::optional<import::CsvTable> first_table(const std::vector<std::filesystem::path>& roots,
+                                            const std::string& name);
+
 /// `validation/compared_runs.csv` of these configuration folders; none where there is no such file.
 /// @throws core::Error if a figure in it cannot be read
 std::vector<ComparedRuns> load_compared_runs(const std::vector<std::filesystem::path>& roots);
@@ -62,6 +68,10 @@ StepError unknown_error(const RunKind& kind, const std::vector<ComparedRuns>& co
 StepError step_error(const training::Scenario& scenario,
                      const std::vector<ComparedRuns>& compared,
                      double further = 0);
+
+/// The standard deviations above that were judged from published runs, for `headway catalog
+/// constants`.
+std::vector<core::ModelConstant> model_constants();
 
 /// The 90 % interval of a step by this error, in place of that of the simulation.
 void set_interval(const training::Scenario& scenario, StepError error, training::StepResult& step);

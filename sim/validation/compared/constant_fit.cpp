@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <set>
-#include <sstream>
 
 #include "sim/core/statistics.h"
-#include "sim/import/csv.h"
+#include "sim/training/step/step.h"
 
 namespace headway::validation {
 
@@ -134,8 +132,8 @@ RunPrediction moved(const Sample& sample,
   const StepError unknown = unknown_error(row.run_kind, known);
   const double slower = std::hypot(row.own_error, unknown.slower);
   const double faster = std::hypot(row.own_error, unknown.faster);
-  row.low = *row.predicted * std::exp(-kOneSidedFivePercent * slower);
-  row.high = *row.predicted * std::exp(kOneSidedFivePercent * faster);
+  row.low = *row.predicted * std::exp(-training::kOneSidedFivePercent * slower);
+  row.high = *row.predicted * std::exp(training::kOneSidedFivePercent * faster);
   return row;
 }
 
@@ -185,23 +183,15 @@ FittedConstant judged(const std::string& name,
 
 ConstantSlopes load_slopes(const std::vector<std::filesystem::path>& roots) {
   ConstantSlopes slopes;
-  for (const auto& root : roots) {
-    const auto path = root / "validation" / "constant_slopes.csv";
-    std::ifstream file(path);
-    if (!file.is_open()) {
-      continue;
+  const auto table = first_table(roots, "constant_slopes.csv");
+  if (table) {
+    slopes.constants.assign(table->columns().begin() + 1, table->columns().end());
+  }
+  for (std::size_t row = 0; table && row < table->rows(); ++row) {
+    Vector& of_run = slopes.of_run[table->text(row, "id")];
+    for (const auto& constant : slopes.constants) {
+      of_run.push_back(table->number(row, constant).value_or(0));
     }
-    std::stringstream text;
-    text << file.rdbuf();
-    const import::CsvTable table(text.str(), path.string());
-    slopes.constants.assign(table.columns().begin() + 1, table.columns().end());
-    for (std::size_t row = 0; row < table.rows(); ++row) {
-      Vector& of_run = slopes.of_run[table.text(row, "id")];
-      for (const auto& constant : slopes.constants) {
-        of_run.push_back(table.number(row, constant).value_or(0));
-      }
-    }
-    break;
   }
   return slopes;
 }
