@@ -35,6 +35,8 @@ RECIPES = [
     "frameworks/nemo-2024.yaml",
     "frameworks/megatron-bridge-2025.yaml",
     "frameworks/megatron-bridge-2026-nvl72.yaml",
+    "frameworks/megatron-lm-2025.yaml",
+    "frameworks/megatron-fsdp-2025.yaml",
 ]
 DEEPSPEED = [
     "frameworks/megatron-deepspeed-2022.yaml",
@@ -45,6 +47,7 @@ FSDP = [
     "frameworks/pytorch-fsdp.yaml",
     "frameworks/torchtitan-2024.yaml",
     "frameworks/torchtitan.yaml",
+    "frameworks/megatron-fsdp-2025.yaml",
 ]
 NEWEST = [file for file in RECIPES if "core-202" not in file]  # FlashAttention-2 before
 PYTHON_LAUNCH = [file for file in RECIPES if "2023" not in file and "mlperf" not in file]
@@ -58,7 +61,6 @@ CONSTANTS = {
     "message_overhead": (RECIPES, "message_overhead"),
     "DeepSpeed accumulation_bytes": (DEEPSPEED, "accumulation_bytes"),
     "Omni-Path efficiency": (["fabrics/omni-path-100.yaml"], "efficiency"),
-    "grouped": (["gpus/*.yaml"], "grouped"),
     "weight_gradient": (["gpus/*.yaml"], "weight_gradient"),
     "score_rows": (["gpus/*.yaml"], "score_rows"),
     "attention_share": (NEWEST, "attention_share"),
@@ -66,7 +68,7 @@ CONSTANTS = {
     "FSDP data_interference": (FSDP, "data_interference"),
 }
 # Of GPUs whose file leaves them to the program's default, which `headway catalog constants` prints.
-DEFAULTS = {"grouped": 0.8, "weight_gradient": 0.85, "score_rows": 0.75}
+DEFAULTS = {"weight_gradient": 0.85, "score_rows": 0.75}
 STEP = 1.05
 TABLES = ["training_runs.csv", "training_runs_unfitted.csv"]
 PLACE = pathlib.PurePath("validation", "constant_slopes.csv")

@@ -85,7 +85,8 @@ class SustainedShares:
         Weight-gradient product, which accumulates in fp32 and reads both operands across their
         rows / forward product. (default 0.85)
     grouped
-        Grouped product of experts / one dense product with the rows of all. (default 0.8)
+        Grouped product of experts / dense products of the same shapes, as many at once as the
+        software runs. (default 1)
     gemm_tf32
         Large tf32 matrix product / dense tf32 peak; 0: not measured, gemm_16bit stands in and
         the interval is wider. (default 0)
@@ -920,7 +921,8 @@ class FrameworkSpec:
     expert_dispatch
         all-to-all: a copy of a token for each of its experts; deduplicated: one copy for each
         GPU that holds some of them, and one over the network for each NVLink domain (DeepEP,
-        HybridEP). (default all-to-all)
+        HybridEP); all-gather: all tokens of the expert group go to each of its GPUs. (default
+        all-to-all)
     dispatch_bytes
         Bytes an element of tokens on their way to experts (1: fp8 dispatch); they come back in
         16 bits. (default 2)
@@ -932,6 +934,10 @@ class FrameworkSpec:
     grouped_launch
         The CPU launches the products of all experts of a GPU as one; false: one by one (a loop
         over library calls). (default true)
+    fused_permute
+        One kernel sorts tokens by expert and one weights their results and adds them up; false:
+        a product in fp32 and a sum over scattered rows, one operator after the other. (default
+        true)
     fused_expert_bias
         The product of experts adds the biases of its rows, weighted by each token's
         probability; false: kernels of their own do, in fp32. (default false)
@@ -985,11 +991,12 @@ class FrameworkSpec:
     scatter_gather_p2p: bool | None = None
     cuda_graphs: bool | None = None
     attention_graphs: bool | None = None
-    expert_dispatch: Literal["all-to-all", "deduplicated"] | None = None
+    expert_dispatch: Literal["all-to-all", "deduplicated", "all-gather"] | None = None
     dispatch_bytes: float | None = None
     expert_overlap: bool | None = None
     expert_interference: float | None = None
     grouped_launch: bool | None = None
+    fused_permute: bool | None = None
     fused_expert_bias: bool | None = None
     padded_expert_rows: bool | None = None
     host: HostSpec | None = None

@@ -24,15 +24,25 @@ core::BytesPerSecond sustained_bandwidth(const GpuSpec& gpu, const SustainedShar
   return gpu.memory_bandwidth * shares.memory;
 }
 
+/// Products of a loop over experts that run at once, each on a stream of its own. Source:
+/// NVIDIA/TransformerEngine, nvte_multi_tensor_gemm (multi_stream_cublas_gemm), 2024.
+constexpr std::int64_t kLoopStreams = 4;
+
+/// Products of experts that fill the GPU together: of one grouped kernel all, of a loop of library
+/// calls those on its streams.
+std::int64_t together(const Kernel& kernel) {
+  return kernel.launches > 1 ? std::min(kernel.batch, kLoopStreams) : kernel.batch;
+}
+
 /// Rate of a product / rate of large ones: the measured table, or for batched products and GPUs
 /// without one the law of tiles and waves.
 double shape_share(const GpuSpec& gpu, const Kernel& kernel) {
-  // The products of experts follow one another without a gap: as many tiles as one product with the
-  // rows of all. The 8-bit tables are of a library whose epilogue is slow for narrow results;
-  // grouped kernels are not its, so their shape dependence is that of the 16-bit ones.
+  // Products of experts that run together have as many tiles as one with the rows of all of them.
+  // The 8-bit tables are of a library whose epilogue is slow for narrow results; grouped kernels
+  // are not its, so their shape dependence is that of the 16-bit ones.
   const bool grouped = kernel.kind == core::KernelKind::grouped_gemm;
   if (kernel.batch == 1 || grouped) {
-    const std::int64_t rows = kernel.m * (grouped ? kernel.batch : 1);
+    const std::int64_t rows = kernel.m * (grouped ? together(kernel) : 1);
     if (const auto share = gemm_table_share(gpu, grouped ? Precision::bf16 : kernel.precision, rows,
                                             kernel.n, kernel.k)) {
       return *share;
@@ -253,25 +263,29 @@ Seconds host_time(Seconds launches, int collectives, int layers, const LaunchMod
 
 std::vector<core::ModelConstant> kernel_constants() {
   const SustainedShares shares;
-  return {{"gpu.weight_gradient_share", shares.weight_gradient, "", 0.21,
-           "round value, where the GPU's file or a calibration has none; a fit over 496 published "
-           "runs would have 0.93 of it (docs/validation.md)"},
-          {"gpu.grouped_share", shares.grouped, "", 0.18,
-           "products of experts / one dense product with the rows of all: round value, a fit over "
-           "496 published runs would have 0.95 of it"},
-          {"gpu.score_rows_share", shares.score_rows, "", 0.15,
-           "bandwidth of softmax and dropout over scores in memory / of plain streams: round value "
-           "over runs of 2021 and 2022, a fit over 496 would have 0.78 of it"},
-          {"gpu.graph_gap", kGraphGap, "", 0,
-           "gaps between kernels of a replayed graph / of launched ones; assumed"},
-          {"gpu.unaligned_share", kUnaligned, "", 0,
-           "tensor cores load 16-byte pieces of a row (NVIDIA DU-09799, section 2); the share is a "
-           "round value, assumed"},
-          {"gpu.unaligned_batched_share", kUnalignedBatched, "", 0,
-           "batched products fall back to cores without matrix units, a sixteenth of the peak on "
-           "A100; rounded up, assumed"},
-          {"gpu.launch_norm", kLaunchNorm, "", 0,
-           "round value between the sum (1) and the maximum of both times, assumed"}};
+  return {
+      {"gpu.weight_gradient_share", shares.weight_gradient, "", 0.21,
+       "round value, where the GPU's file or a calibration has none; a fit over 496 published "
+       "runs would have 0.93 of it (docs/validation.md)"},
+      {"gpu.grouped_share", shares.grouped, "", 0.05,
+       "products of 4 experts with 8,192 rows or 8 with 4,096 / dense ones with 4,096, N x K of "
+       "4,096 x 7,168 and 7,168 x 2,048: 0.99, 0.99, 1.07, 1.07 (deepseek-ai/DeepGEMM, README.md "
+       "of February 2025, H800)"},
+      {"gpu.loop_streams", static_cast<double>(kLoopStreams), "", 0,
+       "NVIDIA/TransformerEngine, nvte_multi_tensor_gemm, 2024"},
+      {"gpu.score_rows_share", shares.score_rows, "", 0.15,
+       "bandwidth of softmax and dropout over scores in memory / of plain streams: round value "
+       "over runs of 2021 and 2022, a fit over 496 would have 0.78 of it"},
+      {"gpu.graph_gap", kGraphGap, "", 0,
+       "gaps between kernels of a replayed graph / of launched ones; assumed"},
+      {"gpu.unaligned_share", kUnaligned, "", 0,
+       "tensor cores load 16-byte pieces of a row (NVIDIA DU-09799, section 2); the share is a "
+       "round value, assumed"},
+      {"gpu.unaligned_batched_share", kUnalignedBatched, "", 0,
+       "batched products fall back to cores without matrix units, a sixteenth of the peak on "
+       "A100; rounded up, assumed"},
+      {"gpu.launch_norm", kLaunchNorm, "", 0,
+       "round value between the sum (1) and the maximum of both times, assumed"}};
 }
 
 double host_stretch(Seconds kernels, Seconds transfers, Seconds host) {

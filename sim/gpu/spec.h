@@ -51,7 +51,7 @@ struct SustainedShares {
   double gemm_8bit = 0.7;
   double gemm_4bit = 0.6;
   double weight_gradient = 0.85;
-  double grouped = 0.8;
+  double grouped = 1;
   double gemm_tf32 = 0;
   double gemm_fp32 = 0;
   double attention_forward = 0.6;
@@ -72,9 +72,11 @@ struct SustainedShares {
                "Weight-gradient product, which accumulates in fp32 and reads both operands across "
                "their rows / forward product.",
                core::fraction);
-    v.optional("grouped", grouped,
-               "Grouped product of experts / one dense product with the rows of all.",
-               core::fraction);
+    v.optional(
+        "grouped", grouped,
+        "Grouped product of experts / dense products of the same shapes, as many at once as the "
+        "software runs.",
+        core::fraction);
     v.optional("gemm_tf32", gemm_tf32,
                "Large tf32 matrix product / dense tf32 peak; 0: not measured, gemm_16bit stands in "
                "and the interval is wider.",

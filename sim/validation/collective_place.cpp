@@ -204,7 +204,7 @@ void place_exchange(const CsvTable& table,
   }
   workload::ExpertShape shape;
   shape.tokens = exchange.tokens;
-  shape.deduplicated = true;
+  shape.dispatch = workload::ExpertDispatch::deduplicated;
   shape.domains = out.group.domains;
   shape.distinct_ranks = workload::expected_places(exchange.experts, ranks);
   shape.distinct_domains = workload::expected_places(exchange.experts, shape.domains);

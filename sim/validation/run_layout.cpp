@@ -296,6 +296,25 @@ int usual_expert_ranks(const RunRow& row,
   return best;
 }
 
+/// "ETP = TP", "ETP 1" or "expert tensor parallel 1" in a row's notes; nothing without such words.
+std::optional<int> expert_tensor_in_words(const RunRow& row, int tensor) {
+  const std::string notes = lower(row.notes);
+  for (const std::string_view word : {"expert tensor parallel ", "etp = ", "etp=", "etp "}) {
+    const auto found = notes.find(word);
+    if (found == std::string::npos) {
+      continue;
+    }
+    const std::string value = notes.substr(found + word.size(), 5);
+    if (value.starts_with("tp")) {
+      return tensor;
+    }
+    if (const int degree = std::atoi(value.c_str()); degree > 0) {
+      return degree;
+    }
+  }
+  return std::nullopt;
+}
+
 void set_experts(const RunRow& row,
                  const workload::FrameworkSpec& framework,
                  const workload::ModelSpec& model,
@@ -309,7 +328,8 @@ void set_experts(const RunRow& row,
   }
   p.expert = row.ep.value_or(1);
   const bool follow = framework.usual.experts_follow_tensor && !model.latent;
-  p.expert_tensor = row.etp.value_or(follow ? p.tensor : 1);
+  const auto in_words = expert_tensor_in_words(row, p.tensor);
+  p.expert_tensor = row.etp ? *row.etp : in_words.value_or(follow ? p.tensor : 1);
   if (!row.ep) {
     p.expert = usual_expert_ranks(row, model, p);
   }

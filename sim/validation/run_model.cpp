@@ -5,6 +5,7 @@
 #include "sim/core/error.h"
 #include "sim/core/shown_text.h"
 #include "sim/validation/run_parts.h"
+#include "sim/validation/run_software.h"
 
 namespace headway::validation {
 
@@ -144,12 +145,9 @@ workload::ExpertsSpec row_experts(const RunRow& row,
     moe.period = dense > 0 && 2 * dense == row.n_layers.value_or(0) ? 2 : 1;
     moe.leading_dense_layers = moe.period == 1 ? dense : 0;
   }
-  moe.capacity_factor = 0;
-  moe.padded = false;
-  if (contains(row.moe_routing, "capacity factor 1.0, padded")) {
-    moe.capacity_factor = 1;
-    moe.padded = true;
-  }
+  // Whoever drops tokens fills the capacity up: Megatron-Bridge, apply_moe_token_drop, 2025.
+  moe.capacity_factor = stated_capacity(row);
+  moe.padded = moe.capacity_factor > 0;
   return moe;
 }
 

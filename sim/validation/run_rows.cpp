@@ -86,6 +86,9 @@ training::Scenario row_without_layout(const RunRow& row,
   if (scores_in_memory(row, s.model, s.cluster.node.gpu.architecture)) {
     s.training.framework.attention_kernels = workload::AttentionKernels::unfused;
   }
+  if (fuses_permutation(row, s.model)) {
+    s.training.framework.fused_permute = true;
+  }
   if (!row.precision.empty()) {
     s.training.precision = precision_of(row.precision);
   } else {

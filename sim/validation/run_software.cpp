@@ -1,7 +1,10 @@
 #include "sim/validation/run_software.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
+
+#include "sim/core/ranges.h"
 
 namespace headway::validation {
 
@@ -73,7 +76,12 @@ std::string megatron_core(const RunRow& row,
   constexpr const char* kFirstBridge = "25.07";  // container that first had Megatron-Bridge
   if (release.empty()) {
     assume(assumed, "release");
-    return year_of(row) <= 2024 ? "nemo-2024" : "megatron-bridge-2025";
+    const bool bridge = contains(words + lower(row.source), "bridge");
+    if (bridge || year_of(row) <= 2024) {
+      return bridge ? "megatron-bridge-2025" : "nemo-2024";
+    }
+    const bool sharded = zero_stage(row) == 3 || contains(lower(row.sharding), "sdp");
+    return sharded ? "megatron-fsdp-2025" : "megatron-lm-2025";
   }
   if (release < kFirstBridge) {
     return "nemo-2024";
@@ -169,6 +177,15 @@ bool recomputes_core_attention(const RunRow& row) {
 
 }  // namespace
 
+double stated_capacity(const RunRow& row) {
+  constexpr std::string_view kWords = "capacity factor ";
+  const std::string text = lower(row.moe_routing);
+  const auto found = text.find(kWords);
+  const double factor =
+      found == std::string::npos ? 0 : std::atof(text.c_str() + found + kWords.size());
+  return core::load_ratio.contains(factor) ? factor : 0;
+}
+
 std::string framework_entry(const RunRow& row, bool rack, Assumed& assumed) {
   const std::string known = family(row, lower(row.era), rack, assumed);
   return known.empty() ? nearest(row, rack, assumed) : known;
@@ -188,6 +205,9 @@ void apply_flags(const RunRow& row, workload::FrameworkSpec& framework) {
     framework.attention_kernels = workload::AttentionKernels::unfused;
   }
   framework.scaling = scaling_in_words(lower(row.precision_detail)).value_or(framework.scaling);
+  if (stated_capacity(row) > 0) {
+    framework.expert_dispatch = workload::ExpertDispatch::all_to_all;
+  }
   if (row.moe_a2a_overlap.has_value()) {
     framework.expert_overlap = row.moe_a2a_overlap.value_or(false);
   }
@@ -198,6 +218,10 @@ void apply_flags(const RunRow& row, workload::FrameworkSpec& framework) {
     framework.cuda_graphs = whole_iteration_recorded(flag, mixture);
     framework.attention_graphs = mixture && (yes || contains(flag, "'attn'"));
   }
+}
+
+bool fuses_permutation(const RunRow& row, const workload::ModelSpec& model) {
+  return model.latent && model.moe && release_number(row) >= "25.03";
 }
 
 bool scores_in_memory(const RunRow& row,

@@ -14,8 +14,13 @@ namespace headway::validation {
 /// @param rack  its GPUs share NVLink beyond a node
 std::string framework_entry(const RunRow& row, bool rack, Assumed& assumed);
 
+/// Tokens an expert takes at most / mean, as the row's words on routing state it ("capacity factor
+/// 1.0"); 0: they do not.
+double stated_capacity(const RunRow& row);
+
 /// Flags that the row states in place of the profile's: overlaps, graphs, compilation, exchange of
-/// experts.
+/// experts. Experts that are filled up to a capacity get their tokens by plain all-to-all, the only
+/// dispatcher that drops. Source: Megatron-Bridge, apply_moe_token_drop, 2025.
 void apply_flags(const RunRow& row, workload::FrameworkSpec& framework);
 
 /// Whether the release of a row's software has no fused attention for it: latent attention with
@@ -27,5 +32,10 @@ void apply_flags(const RunRow& row, workload::FrameworkSpec& framework);
 bool scores_in_memory(const RunRow& row,
                       const workload::ModelSpec& model,
                       gpu::Architecture architecture);
+
+/// Whether the recipe of a row's release fuses permutation where its profile does not: NeMo's of
+/// DeepSeek from Transformer Engine 2.1 on (in releases from 25.03).
+/// Source: NVIDIA/NeMo, nemo/collections/llm/gpt/model/deepseek.py, moe_permute_fusion, 2025.
+bool fuses_permutation(const RunRow& row, const workload::ModelSpec& model);
 
 }  // namespace headway::validation

@@ -64,6 +64,19 @@ double expected_places(const ExpertsSpec& moe, int places) {
   return places * chosen * (1 - none_of(reachable, moe.experts / places, moe.top_k));
 }
 
+double ExpertShape::sent() const {
+  const auto own = static_cast<double>(tokens);
+  switch (dispatch) {
+    case ExpertDispatch::all_to_all:
+      break;
+    case ExpertDispatch::deduplicated:
+      return own * distinct_ranks;
+    case ExpertDispatch::all_gather:
+      return own * expert_parallel;
+  }
+  return copies();
+}
+
 ExpertShape expert_shape(const ModelSpec& model,
                          const TrainingSpec& training,
                          const ParallelismSpec& parallelism,
@@ -90,14 +103,14 @@ ExpertShape expert_shape(const ModelSpec& model,
       std::max(std::int64_t{1}, static_cast<std::int64_t>(std::ceil(shape.load * mean)));
   shape.distinct_ranks = expected_places(moe, parallelism.expert);
   shape.distinct_domains = expected_places(moe, expert_domains);
-  shape.deduplicated = training.framework.expert_dispatch == ExpertDispatch::deduplicated;
+  shape.dispatch = training.framework.expert_dispatch;
   return shape;
 }
 
 DispatchBytes dispatch_bytes(const ExpertShape& shape, std::int64_t hidden, double element) {
   const double row = static_cast<double>(hidden) * element;
   const core::Bytes inside(shape.arrived() * row);
-  if (!shape.deduplicated || shape.domains == 1) {
+  if (shape.dispatch != ExpertDispatch::deduplicated || shape.domains == 1) {
     return {inside, {}, {}};
   }
   const double between = shape.load * static_cast<double>(shape.tokens) * shape.distinct_domains;

@@ -35,19 +35,21 @@ struct ExpertShape {
   double load = 1;  ///< rows of the busiest rank / mean
   double distinct_ranks = 1;    ///< ranks that one token visits
   double distinct_domains = 1;  ///< domains that one token visits
-  bool deduplicated = false;    ///< one copy of a token for each rank it visits, not each expert
+  ExpertDispatch dispatch = ExpertDispatch::all_to_all;
 
   /// Copies of this rank's tokens, one for each expert.
   [[nodiscard]] double copies() const { return static_cast<double>(tokens * top_k); }
   /// Rows that this rank's experts multiply.
   [[nodiscard]] double rows() const { return static_cast<double>(local_experts * rows_each); }
   /// Rows this rank sends to its expert group; equally many arrive, but `load` times on the busiest
-  /// rank.
-  [[nodiscard]] double sent() const {
-    return deduplicated ? static_cast<double>(tokens) * distinct_ranks : copies();
-  }
+  /// rank. Of an all-gather: the tokens of the whole group, which each rank has then.
+  [[nodiscard]] double sent() const;
   /// Rows that arrive at the busiest rank.
-  [[nodiscard]] double arrived() const { return load * sent(); }
+  [[nodiscard]] double arrived() const {
+    return dispatch == ExpertDispatch::all_gather ? sent() : load * sent();
+  }
+  /// Rows that stand for a token in the arrays that travel are in the order of its experts.
+  [[nodiscard]] bool sorted_by_sender() const { return dispatch == ExpertDispatch::all_to_all; }
 };
 
 /// @param expert_domains  NVLink domains that an expert group lies in
@@ -58,9 +60,9 @@ ExpertShape expert_shape(const ModelSpec& model,
                          int expert_domains);
 
 /// Bytes that one rank's tokens make on the way to their experts (or back) in one layer and
-/// micro-batch, as whole arrays of an all-to-all; the busiest rank's load is applied.
+/// micro-batch, as whole arrays of an all-to-all or all-gather; the busiest rank's load is applied.
 struct DispatchBytes {
-  core::Bytes group;   ///< all-to-all over the expert group, if neither of the others
+  core::Bytes group;   ///< over the expert group, if neither of the others
   core::Bytes domain;  ///< inside NVLink domains, beside `rail`
   core::Bytes rail;    ///< between domains: one copy for each domain
 };
@@ -70,6 +72,7 @@ struct DispatchBytes {
 ///     deduplicated:  group = load T n_r h with n_r distinct ranks; in several domains instead
 ///                    rail = load T n_d h and domain = load T n_r h, both at once (the copies that
 ///                    come over a rail are passed on as they arrive; DeepEP)
+///     all-gather:    group = T e h with e ranks, whatever k and load are; back as a reduce-scatter
 DispatchBytes dispatch_bytes(const ExpertShape& shape, std::int64_t hidden, double element);
 
 }  // namespace headway::workload

@@ -46,11 +46,12 @@ constexpr auto enum_words(Scaling) {
 }
 
 /// How tokens reach their experts.
-enum class ExpertDispatch { all_to_all, deduplicated };
+enum class ExpertDispatch { all_to_all, deduplicated, all_gather };
 constexpr auto enum_words(ExpertDispatch) {
   using E = core::EnumWord<ExpertDispatch>;
   return std::array{E{ExpertDispatch::all_to_all, "all-to-all"},
-                    E{ExpertDispatch::deduplicated, "deduplicated"}};
+                    E{ExpertDispatch::deduplicated, "deduplicated"},
+                    E{ExpertDispatch::all_gather, "all-gather"}};
 }
 
 /// What the training software does: fusions and overlaps, not speeds.
@@ -84,6 +85,7 @@ struct FrameworkSpec {
   bool expert_overlap = false;
   double expert_interference = 0;
   bool grouped_launch = true;
+  bool fused_permute = true;
   bool fused_expert_bias = false;
   bool padded_expert_rows = false;
   HostSpec host;
@@ -162,10 +164,11 @@ struct FrameworkSpec {
     v.optional("attention_graphs", attention_graphs,
                "In layers of experts attention and routing are launched from recorded graphs, the "
                "experts' kernels one by one.");
-    v.optional("expert_dispatch", expert_dispatch,
-               "all-to-all: a copy of a token for each of its experts; deduplicated: one copy for "
-               "each GPU that holds some of them, and one over the network for each NVLink domain "
-               "(DeepEP, HybridEP).");
+    v.optional(
+        "expert_dispatch", expert_dispatch,
+        "all-to-all: a copy of a token for each of its experts; deduplicated: one copy for "
+        "each GPU that holds some of them, and one over the network for each NVLink domain "
+        "(DeepEP, HybridEP); all-gather: all tokens of the expert group go to each of its GPUs.");
     v.optional("dispatch_bytes", dispatch_bytes,
                "Bytes an element of tokens on their way to experts (1: fp8 dispatch); they come "
                "back in 16 bits.",
@@ -177,6 +180,10 @@ struct FrameworkSpec {
     v.optional("grouped_launch", grouped_launch,
                "The CPU launches the products of all experts of a GPU as one; false: one by one (a "
                "loop over library calls).");
+    v.optional("fused_permute", fused_permute,
+               "One kernel sorts tokens by expert and one weights their results and adds them up; "
+               "false: a product in fp32 and a sum over scattered rows, one operator after the "
+               "other.");
     v.optional("fused_expert_bias", fused_expert_bias,
                "The product of experts adds the biases of its rows, weighted by each token's "
                "probability; false: kernels of their own do, in fp32.");

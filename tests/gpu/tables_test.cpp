@@ -68,6 +68,29 @@ TEST(KernelTables, SetTheRateOfProducts) {
               2.0 * 4096 * 4096 * 4096 / (0.8 * 0.82 * 989e12) + 2e-6, 1e-12);
 }
 
+// Products of 16 experts with 256 rows: one kernel has the tiles of 4,096 rows (0.8 of the large
+// products' rate), a loop those of four products at once, 1,024 rows (0.4), and of a single expert
+// what a dense product of its rows has. Their weights are no slower than dense ones.
+TEST(KernelTables, OfExpertsAreReadAtTheRowsThatRunTogether) {
+  const GpuSpec gpu = with_tables();
+  const auto rate = [&](core::KernelKind kind, std::int64_t rows, int experts, int launches) {
+    core::Kernel kernel;
+    kernel.kind = kind;
+    kernel.m = rows;
+    kernel.n = kernel.k = 4096;
+    kernel.batch = experts;
+    kernel.launches = launches;
+    kernel.work = core::Flops(2.0 * static_cast<double>(rows * experts) * 4096 * 4096);
+    const auto time = kernel_time(gpu, gpu.sustained, kernel, {core::Seconds(0), false});
+    return kernel.work.si() / (time.si() - 2e-6) / (0.82 * 989e12);
+  };
+  constexpr auto kGrouped = core::KernelKind::grouped_gemm;
+  EXPECT_NEAR(rate(kGrouped, 256, 16, 1), 0.8, 1e-9);
+  EXPECT_NEAR(rate(kGrouped, 256, 16, 16), 0.4, 1e-9);
+  EXPECT_NEAR(rate(kGrouped, 2048, 2, 2), 0.8, 1e-9);
+  EXPECT_NEAR(rate(kGrouped, 2048, 1, 1), rate(core::KernelKind::gemm, 2048, 1, 1), 1e-9);
+}
+
 TEST(KernelTables, SayWhatIsWrongWithThem) {
   KernelTables tables = *with_tables().kernels;
   EXPECT_EQ(table_problem(tables), "");

@@ -52,6 +52,22 @@ TEST(ExpertExchange, TakesFourCollectivesALayerAndMicroBatch) {
   EXPECT_NEAR(exposed(s) / (4 * 16 * alone.total.si()), 1, 1e-6);
 }
 
+// Gathered tokens come as two all-gathers and go as two reduce-scatters a layer.
+TEST(ExpertExchange, OfGatheredTokensTakesTheTimeOfItsCollectives) {
+  Scenario s = mixture(8);
+  s.training.framework.expert_dispatch = workload::ExpertDispatch::all_gather;
+  const auto fabric = build_fabric(s.cluster);
+  const auto parameters = network::make_parameters(fabric.input(), network::NcclGeneration::hopper);
+  const auto alone = [&](core::CollectiveKind kind) {
+    return network::collective_time({kind, core::Bytes(2.0 * 4096 * 8 * 4096), {}, {}},
+                                    network::regular_group(8, 8, parameters, 8), parameters)
+        .total.si();
+  };
+  const double layer =
+      2 * alone(core::CollectiveKind::all_gather) + 2 * alone(core::CollectiveKind::reduce_scatter);
+  EXPECT_NEAR(exposed(s) / (16 * layer), 1, 1e-6);
+}
+
 TEST(ExpertExchange, IsDearerBetweenNodesAndCheaperWithOneCopyANode) {
   Scenario s = mixture(64);
   const double copies = exposed(s);
@@ -90,7 +106,8 @@ TEST(ExpertExchange, HidesBehindComputationWhereTheSoftwareOverlaps) {
 
 TEST(ExpertSteps, FoldedAndUnfoldedGiveTheSameTicks) {
   for (const auto dispatch :
-       {workload::ExpertDispatch::all_to_all, workload::ExpertDispatch::deduplicated}) {
+       {workload::ExpertDispatch::all_to_all, workload::ExpertDispatch::deduplicated,
+        workload::ExpertDispatch::all_gather}) {
     Scenario s = mixture(8);
     s.parallelism.tensor = 2;
     s.parallelism.pipeline = 2;

@@ -80,7 +80,9 @@ void draw_recipe(const Draw& pick, Scenario& s) {
   f.cuda_graphs = pick(true, false);
   f.expert_overlap = pick(true, false);
   f.expert_dispatch =
-      pick(workload::ExpertDispatch::all_to_all, workload::ExpertDispatch::deduplicated);
+      pick(workload::ExpertDispatch::all_to_all, workload::ExpertDispatch::deduplicated,
+           workload::ExpertDispatch::all_gather);
+  f.fused_permute = pick(true, false);
   f.padded_expert_rows = pick(true, false);
 }
 

@@ -187,6 +187,38 @@ TEST(Dispatch, SendsEachNodeOneCopyWhereTheSoftwareDoes) {
   EXPECT_NEAR(exchanged(inside, Group::expert, 32, 1), row * expected_places(*model.moe, 64), 1);
 }
 
+// Every rank of the group gets the tokens of all, whichever experts they visit, and gives back a
+// sum for each: 4,096 tokens x 8 ranks, forward and backward, whatever k.
+TEST(Dispatch, GathersTheTokensOfTheGroupWhereTheSoftwareDoes) {
+  TrainingSpec training = recipe(4096, 32);
+  training.framework.expert_dispatch = ExpertDispatch::all_gather;
+  const double once = 2.0 * 4096 * 8 * 4096;
+  for (const int top_k : {1, 2, 8}) {
+    ModelSpec model = mixtral_8x7b();
+    model.moe->top_k = top_k;
+    model.moe->imbalance = 1.5;
+    const StepGraph graph = build_step_graph(model, training, expert_split(1, 8), 8, 4);
+    const auto bytes = [&](CollectiveKind kind) {
+      return collective_bytes(graph, Group::expert, kind) / (32 * 4);
+    };
+    EXPECT_DOUBLE_EQ(bytes(CollectiveKind::all_gather), 2 * once);
+    EXPECT_DOUBLE_EQ(bytes(CollectiveKind::reduce_scatter), 2 * once);
+    EXPECT_EQ(bytes(CollectiveKind::all_to_all), 0);
+  }
+}
+
+// With experts over 2 tensor ranks the tokens of both are gathered, not the rows: 4,096 / 2 tokens
+// x 4 expert ranks x 2.
+TEST(Dispatch, OfGatheredTokensGathersThemOverExpertTensorRanksToo) {
+  TrainingSpec training = recipe(4096, 32);
+  training.framework.expert_dispatch = ExpertDispatch::all_gather;
+  const StepGraph graph = build_step_graph(mixtral_8x7b(), training, expert_split(2, 4, 2), 8, 4);
+  const double once = 2.0 * 2048 * 4 * 2 * 4096;
+  EXPECT_DOUBLE_EQ(
+      collective_bytes(graph, Group::expert_tensor, CollectiveKind::all_gather) / (32 * 4),
+      2 * once);
+}
+
 const Block& block_named(const StepGraph& graph, const std::string& name) {
   return *std::find_if(graph.blocks.begin(), graph.blocks.end(), [&](const Block& block) {
     return block.name.find(name) != std::string::npos;
@@ -259,6 +291,26 @@ TEST(TokenCounts, AreWaitedForOnceAForward) {
   EXPECT_EQ(waits("forward"), 0);
 }
 
+// Experts that are filled up to a capacity have as many tokens as it says: nobody waits for counts.
+TEST(TokenCounts, OfACapacityAreKnown) {
+  TrainingSpec training = recipe(4096, 32);
+  training.framework.host.token_counts = core::Seconds(2e-4);
+  ModelSpec model = mixtral_8x7b();
+  const auto waits = [&] {
+    double sum = 0;
+    for_each_operation(build_step_graph(model, training, expert_split(1, 8), 8, 4),
+                       [&](int, const Operation& o, int times) {
+                         sum += o.name == std::string("token counts") ? times : 0;
+                       });
+    return sum;
+  };
+  EXPECT_EQ(waits(), 32 * 4);
+  model.moe->capacity_factor = 1;
+  EXPECT_EQ(waits(), 32 * 4);
+  model.moe->padded = true;
+  EXPECT_EQ(waits(), 0);
+}
+
 double memory_traffic(const StepGraph& graph) {
   double bytes = 0;
   for_each_operation(graph, [&](int, const Operation& operation, int times) {
@@ -269,6 +321,20 @@ double memory_traffic(const StepGraph& graph) {
     }
   });
   return bytes;
+}
+
+// Rows of 2 copies of 4,096 tokens, 16 bits. Apart from one pass each way (4 times 2 B of a row and
+// 2 B of a token) the operators move, of a row: 16 B for probabilities and the sum forward, 26 B
+// and 4 B more backward; of a token 8 and 4 B.
+TEST(Permutation, MovesMoreWhereItIsNotFused) {
+  TrainingSpec training = recipe(4096, 32);
+  const auto traffic = [&] {
+    return memory_traffic(build_step_graph(mixtral_8x7b(), training, expert_split(1, 8), 8, 4));
+  };
+  const double fused = traffic();
+  training.framework.fused_permute = false;
+  const double rows = 4096.0 * 2 * 4096 * 32 * 4;
+  EXPECT_NEAR((traffic() - fused) / rows, (16 + 26 + 4) + (8 + 4) / 2.0, 1e-9);
 }
 
 TEST(ExpertBiases, OfOutputsAreAddedApartInFullPrecision) {

@@ -480,6 +480,8 @@ double interference_share(const Scenario& scenario, core::Activity activity) {
       return framework.tensor_interference;
     case core::Activity::expert:
       return framework.expert_overlap ? framework.expert_interference : 0;
+    case core::Activity::pipeline_p2p:
+      return 0;  // one or two channels between two GPUs
     default:
       return scenario.calibration.data_interference.value_or(framework.data_interference);
   }

@@ -68,18 +68,35 @@ void write_padding(BlockWriter& writer, const BlockInput& input) {
   }
 }
 
+/// Tokens (or gradients of their experts' outputs) travel to the experts, or come home.
+enum class Way { there, home };
+
+CollectiveKind exchange_kind(const ExpertShape& shape, Way way) {
+  if (shape.dispatch != ExpertDispatch::all_gather) {
+    return CollectiveKind::all_to_all;
+  }
+  return way == Way::there ? CollectiveKind::all_gather : CollectiveKind::reduce_scatter;
+}
+
+/// An exchange between the ranks of an expert group.
+struct Exchange {
+  Way way = Way::there;
+  double element = 2;     ///< bytes of a number on the wire
+  const char* name = "";  ///< null: it runs beside, and others write it
+};
+
 /// @returns the transfers in flight
 std::vector<int> start_exchange(BlockWriter& writer,
-                                const RankShape& rank,
-                                const ExpertShape& shape,
-                                double element,
-                                const char* name) {
+                                const BlockInput& input,
+                                const Exchange& exchange) {
+  const ExpertShape& shape = *input.experts;
   if (shape.expert_parallel == 1) {
     return {};
   }
-  const DispatchBytes bytes = dispatch_bytes(shape, rank.hidden, element);
+  const DispatchBytes bytes = dispatch_bytes(shape, input.shape.hidden, exchange.element);
   const auto start = [&](Group group, Bytes size) {
-    return writer.start(CollectiveKind::all_to_all, group, Activity::expert, size, name);
+    return writer.start(exchange_kind(shape, exchange.way), group, Activity::expert, size,
+                        exchange.name);
   };
   if (bytes.rail == Bytes(0)) {
     return {start(Group::expert, bytes.group)};
@@ -94,72 +111,122 @@ void join_all(BlockWriter& writer, const std::vector<int>& transfers) {
 }
 
 /// An exchange that what follows waits for.
-void exchange(BlockWriter& writer,
-              const RankShape& rank,
-              const ExpertShape& shape,
-              double element,
-              const char* name) {
-  const DispatchBytes bytes = dispatch_bytes(shape, rank.hidden, element);
+void write_exchange(BlockWriter& writer, const BlockInput& input, const Exchange& exchange) {
+  const ExpertShape& shape = *input.experts;
+  const DispatchBytes bytes = dispatch_bytes(shape, input.shape.hidden, exchange.element);
   if (shape.expert_parallel > 1 && bytes.rail == Bytes(0)) {
-    writer.collective(CollectiveKind::all_to_all, Group::expert, Activity::expert, bytes.group,
-                      name);
+    writer.collective(exchange_kind(shape, exchange.way), Group::expert, Activity::expert,
+                      bytes.group, exchange.name);
     return;
   }
-  join_all(writer, start_exchange(writer, rank, shape, element, name));
+  join_all(writer, start_exchange(writer, input, exchange));
 }
 
-/// Rows of all ranks that share these experts' matrices, as a whole array.
+/// What ranks that share these experts' matrices have of each other, as a whole array: the rows of
+/// all, or with an all-gather the tokens of all, whose rows each picks for itself.
 Bytes shared_rows(const RankShape& rank, const ExpertShape& shape) {
-  return Bytes(rank.element * times_hidden(rank, shape.rows()));
+  const bool tokens = shape.dispatch == ExpertDispatch::all_gather;
+  const double rows = tokens ? shape.sent() * shape.expert_tensor : shape.rows();
+  return Bytes(rank.element * times_hidden(rank, rows));
+}
+
+/// Between arrays of tokens and of rows in the order of experts: on the sender's side where a copy
+/// travels for each expert, else on that of the experts.
+struct Permutation {
+  double tokens = 0, rows = 0;
+};
+Permutation permutation(const ExpertShape& shape) {
+  if (shape.sorted_by_sender()) {
+    return {static_cast<double>(shape.tokens), shape.copies()};
+  }
+  return {shape.arrived() * shape.expert_tensor, shape.rows()};
+}
+
+/// Bytes an element of e bytes that the operators of an unfused permutation move, of rows and of
+/// tokens. One kernel instead of them reads e of one side and writes e of the other.
+///     unpermute      rows times fp32 probabilities (e + 4), added to scattered fp32 rows (4 + 8);
+///                    their zeros and the cast of the sum (4 + 4 + e)
+///     its gradient   the cast of the gradient (e + 4); gathered (4 + 4), times probabilities
+///                    (4 + e), times saved rows and summed for the probabilities' (4 + e + 4 + 4)
+///     of permute     gradients of rows added to scattered rows (e + 2 e) on zeros (e)
+/// Source: Megatron-LM, megatron/core/transformer/moe/moe_utils.py, permute and unpermute without
+/// moe_permute_fusion, 2024.
+struct Moved {
+  double a_row = 0, a_token = 0;
+  int kernels = 1;
+};
+Moved unpermute_bytes(double e) { return {e + 16, e + 8, 4}; }
+Moved unpermute_gradient_bytes(double e) { return {2 * e + 24, e + 4, 5}; }
+Moved permute_gradient_bytes(double e) { return {3 * e, e, 2}; }
+
+void write_permutation(BlockWriter& writer,
+                       const BlockInput& input,
+                       const char* name,
+                       const Moved& unfused) {
+  const double e = input.shape.element;
+  const bool fused = input.training.framework.fused_permute;
+  const Moved moved = fused ? Moved{e, e, 1} : unfused;
+  const Permutation p = permutation(*input.experts);
+  const double bytes = times_hidden(input.shape, moved.a_row * p.rows + moved.a_token * p.tokens);
+  Kernel kernel = memory_kernel(name, bytes / moved.kernels);
+  kernel.count = moved.kernels;
+  writer.compute(kernel);
+}
+
+bool sorts_arrivals(const ExpertShape& shape) {
+  return shape.sorted_by_sender() && shape.local_experts > 1 && shape.expert_parallel > 1;
 }
 
 /// Tokens (or gradients of outputs) of this rank go to their experts, sorted by expert at the end.
-/// @param name  of the exchange; null: it runs beside, and others write it
+/// @param unfused  of the permutation: of a copy of rows e and e, or the gradient of unpermute
 void scatter(BlockWriter& writer,
-             const RankShape& rank,
-             const ExpertShape& shape,
-             double element,
-             const char* name) {
-  const auto tokens = static_cast<double>(shape.tokens);
-  const double own_rows = shape.rows() / shape.expert_tensor;
-  if (!shape.deduplicated) {
-    writer.compute(move_rows(rank, "permute", tokens, shape.copies()));
+             const BlockInput& input,
+             const Exchange& exchange,
+             const Moved& unfused) {
+  const ExpertShape& shape = *input.experts;
+  if (shape.sorted_by_sender()) {
+    write_permutation(writer, input, "permute", unfused);
   }
-  if (name != nullptr) {
-    exchange(writer, rank, shape, element, name);
+  if (exchange.name != nullptr) {
+    write_exchange(writer, input, exchange);
   }
   if (shape.expert_tensor > 1) {
     writer.collective(CollectiveKind::all_gather, Group::expert_tensor, Activity::expert,
-                      shared_rows(rank, shape), "expert gather");
+                      shared_rows(input.shape, shape), "expert gather");
   }
-  if (shape.deduplicated) {
-    writer.compute(move_rows(rank, "permute", shape.arrived() * shape.expert_tensor, shape.rows()));
-  } else if (shape.local_experts > 1 && shape.expert_parallel > 1) {
-    writer.compute(move_rows(rank, "sort by expert", own_rows * shape.expert_tensor, shape.rows()));
+  if (!shape.sorted_by_sender()) {
+    write_permutation(writer, input, "permute", unfused);
+  } else if (sorts_arrivals(shape)) {
+    writer.compute(move_rows(input.shape, "sort by expert", shape.rows(), shape.rows()));
   }
 }
 
 /// Outputs of experts (or gradients of inputs) go back to the ranks of their tokens and are added
 /// up.
+/// @param unfused  of unpermute, or of the gradient of permute
 void gather(BlockWriter& writer,
-            const RankShape& rank,
-            const ExpertShape& shape,
-            const char* name) {
-  const auto tokens = static_cast<double>(shape.tokens);
-  if (shape.deduplicated) {
-    writer.compute(
-        move_rows(rank, "unpermute", shape.rows(), shape.arrived() * shape.expert_tensor));
-  } else if (shape.local_experts > 1 && shape.expert_parallel > 1) {
-    writer.compute(move_rows(rank, "sort by rank", shape.rows(), shape.rows()));
+            const BlockInput& input,
+            const Exchange& exchange,
+            const Moved& unfused) {
+  const ExpertShape& shape = *input.experts;
+  if (!shape.sorted_by_sender()) {
+    write_permutation(writer, input, "unpermute", unfused);
+  } else if (sorts_arrivals(shape)) {
+    writer.compute(move_rows(input.shape, "sort by rank", shape.rows(), shape.rows()));
   }
   if (shape.expert_tensor > 1) {
     writer.collective(CollectiveKind::reduce_scatter, Group::expert_tensor, Activity::expert,
-                      shared_rows(rank, shape), "expert reduce");
+                      shared_rows(input.shape, shape), "expert reduce");
   }
-  if (name != nullptr) {
-    exchange(writer, rank, shape, rank.element, name);
+  if (exchange.name != nullptr) {
+    write_exchange(writer, input, exchange);
   }
-  writer.compute(move_rows(rank, "unpermute", shape.sent(), tokens));
+  if (shape.sorted_by_sender()) {
+    write_permutation(writer, input, "unpermute", unfused);
+  } else if (shape.dispatch == ExpertDispatch::deduplicated) {
+    const auto tokens = static_cast<double>(shape.tokens);
+    writer.compute(move_rows(input.shape, "add copies", shape.sent(), tokens));
+  }
 }
 
 /// Bytes of the output of the activation in the shared experts, and in this rank's others.
@@ -238,7 +305,7 @@ std::vector<int> start_dispatch(BlockWriter& writer, const BlockInput& input) {
   if (!framework.expert_overlap) {
     return {};
   }
-  return start_exchange(writer, input.shape, *input.experts, framework.dispatch_bytes, "dispatch");
+  return start_exchange(writer, input, {Way::there, framework.dispatch_bytes, "dispatch"});
 }
 
 void write_experts_forward(BlockWriter& writer,
@@ -247,26 +314,28 @@ void write_experts_forward(BlockWriter& writer,
   const ExpertShape& shape = *input.experts;
   const FrameworkSpec& framework = input.training.framework;
   const ExpertLinears linears = expert_linears(input.model, input.shape, shape, framework);
+  const double e = input.shape.element;
   writer.compute(forward_product(linears.router));
   writer.compute(routing(shape, framework));
   writer.replay(false);
-  if (!framework.cuda_graphs) {
+  if (!framework.cuda_graphs && !input.model.moe->padded) {
     writer.wait(framework.host.token_counts, Activity::launch, "token counts");
   }
   write_shared_forward(writer, input, linears);
   if (framework.expert_overlap) {
     join_all(writer, dispatch);
-    start_exchange(writer, input.shape, shape, input.shape.element, "combine");
+    start_exchange(writer, input, {Way::home, e, "combine"});
   }
-  scatter(writer, input.shape, shape, framework.dispatch_bytes,
-          framework.expert_overlap ? nullptr : "dispatch");
+  const bool beside = framework.expert_overlap;
+  scatter(writer, input, {Way::there, framework.dispatch_bytes, beside ? nullptr : "dispatch"},
+          {e, e, 1});
   write_padding(writer, input);
   writer.compute(forward_product(linears.in));
   writer.compute(activation_forward(input.model, experts_output(input), framework));
   writer.compute(forward_product(linears.out));
   write_bias(writer, input, kBiasForward, 2);
   write_padding(writer, input);
-  gather(writer, input.shape, shape, framework.expert_overlap ? nullptr : "combine");
+  gather(writer, input, {Way::home, e, beside ? nullptr : "combine"}, unpermute_bytes(e));
 }
 
 void write_experts_backward(BlockWriter& writer,
@@ -275,14 +344,16 @@ void write_experts_backward(BlockWriter& writer,
   const ExpertShape& shape = *input.experts;
   const FrameworkSpec& framework = input.training.framework;
   const ExpertLinears linears = expert_linears(input.model, input.shape, shape, framework);
+  const double e = input.shape.element;
   const bool chain = mode.part != BackwardPart::weight_gradient;
   const bool beside = framework.expert_overlap;
   std::vector<int> combine;
   if (chain) {
     if (beside) {
-      combine = start_exchange(writer, input.shape, shape, input.shape.element, "combine gradient");
+      combine = start_exchange(writer, input, {Way::there, e, "combine gradient"});
     }
-    scatter(writer, input.shape, shape, input.shape.element, beside ? nullptr : "combine gradient");
+    scatter(writer, input, {Way::there, e, beside ? nullptr : "combine gradient"},
+            unpermute_gradient_bytes(e));
     write_padding(writer, input);
     write_bias(writer, input, kBiasBackward, 5);
   }
@@ -294,10 +365,11 @@ void write_experts_backward(BlockWriter& writer,
   if (chain) {
     if (beside) {
       join_all(writer, combine);
-      start_exchange(writer, input.shape, shape, input.shape.element, "dispatch gradient");
+      start_exchange(writer, input, {Way::home, e, "dispatch gradient"});
     }
     write_padding(writer, input);
-    gather(writer, input.shape, shape, beside ? nullptr : "dispatch gradient");
+    gather(writer, input, {Way::home, e, beside ? nullptr : "dispatch gradient"},
+           permute_gradient_bytes(e));
   }
   write_shared_backward(writer, input, linears, mode);
   writer.replay(framework.attention_graphs);
