@@ -226,12 +226,10 @@ int run_calibrate_compare(int argc, char** argv) {
   const auto measured =
       read_measurement(is_json ? "nccl-tests-json" : "nccl-tests", log, given.hints);
   const auto comparison = study::compare_profile(profile, measured.set.samples, log);
-  const auto& format = options.format;
-  const auto document = report::comparison_document(comparison);
-  deliver(options, format == "json"  ? report::comparison_json(comparison)
-                   : format == "csv" ? report::to_csv(report::comparison_table(comparison))
-                   : format == "md"  ? report::to_markdown(document)
-                                     : report::to_text(document));
+  deliver(options,
+          options.format == "json"  ? OutFile{options.out, report::comparison_json(comparison)}
+          : options.format == "csv" ? printed(report::comparison_table(comparison), options)
+                                    : printed(report::comparison_document(comparison), options));
   return 0;
 }
 

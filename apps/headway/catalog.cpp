@@ -18,15 +18,9 @@ namespace {
 
 using report::Table;
 
-std::string print(const std::string& schema, const Table& table, const std::string& format) {
-  if (format == "json") {
-    return report::table_json(schema, table);
-  }
-  if (format == "csv") {
-    return report::to_csv(table);
-  }
-  return format == "md" ? report::to_markdown({"Catalogue", {}, {table}, {}})
-                        : report::to_text(table);
+OutFile print(const std::string& schema, const Table& table, const CommonOptions& options) {
+  return options.format == "json" ? OutFile{options.out, report::table_json(schema, table)}
+                                  : printed(table, options);
 }
 
 /// All entries, or those of one kind.
@@ -63,16 +57,16 @@ std::string entry_text(const std::string& kind, const std::string& name) {
 }
 
 /// Words after the verb: list [KIND] | show KIND NAME | constants.
-std::string answer(const std::vector<std::string>& words, const std::string& format) {
+OutFile answer(const std::vector<std::string>& words, const CommonOptions& options) {
   const std::string action = words.empty() ? "list" : words[0];
   if (action == "list" && words.size() <= 2) {
-    return print("headway.catalog/1", entries_table(words.size() == 2 ? words[1] : ""), format);
+    return print("headway.catalog/1", entries_table(words.size() == 2 ? words[1] : ""), options);
   }
   if (action == "show" && words.size() == 3) {
-    return entry_text(words[1], words[2]);
+    return {options.out, entry_text(words[1], words[2])};
   }
   if (action == "constants" && words.size() == 1) {
-    return print("headway.constants/1", report::constants_table(config_roots()), format);
+    return print("headway.constants/1", report::constants_table(config_roots()), options);
   }
   throw core::Error("headway catalog: write 'list', 'list KIND', 'show KIND NAME' or 'constants'");
 }
@@ -95,7 +89,7 @@ int run_catalog(int argc, char** argv) {
     return *code;
   }
   check_out(options);
-  deliver(options, answer(words, options.format));
+  deliver(options, answer(words, options));
   return 0;
 }
 

@@ -46,7 +46,7 @@ int run_compare(int argc, char** argv) {
     return study::compare(config::load_scenario(files[0], load_options(options)),
                           config::load_scenario(files[1], load_options(options)), how);
   }();
-  deliver(options, printed(result, options.format, report::compare_json, report::compare_csv,
+  deliver(options, printed(result, options, report::compare_json, report::compare_csv,
                            report::compare_document));
   return result.a.fits && result.b.fits ? 0 : study::exit_code(study::Status::infeasible);
 }

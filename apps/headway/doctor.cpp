@@ -119,14 +119,10 @@ int run_doctor(int argc, char** argv) {
       {table},
       {errors == 0 ? "Everything is in place."
                    : "Something is missing or wrong; see the last column."}};
-  if (options.format == "json") {
-    deliver(options, report::table_json("headway.doctor/1", table));
-  } else if (options.format == "csv") {
-    deliver(options, report::to_csv(table));
-  } else {
-    deliver(options,
-            options.format == "md" ? report::to_markdown(document) : report::to_text(document));
-  }
+  deliver(options, options.format == "json"
+                       ? OutFile{options.out, report::table_json("headway.doctor/1", table)}
+                   : options.format == "csv" ? printed(table, options)
+                                             : printed(document, options));
   return errors == 0 ? 0 : 2;
 }
 

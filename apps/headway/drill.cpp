@@ -117,8 +117,8 @@ int run_drill(int argc, char** argv) {
     return study::run_drill(
         loaded, report::parse_fault(given.fault, loaded.scenario.cluster.node.gpus), how);
   }();
-  deliver(options, printed(result, options.format, report::drill_json, report::drill_csv,
-                           report::drill_document));
+  deliver(options,
+          printed(result, options, report::drill_json, report::drill_csv, report::drill_document));
   for (const auto& reason : result.reasons) {
     remark(options, std::string(core::to_word(result.status)) + ": " + reason);
   }

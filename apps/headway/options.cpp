@@ -150,6 +150,10 @@ void add_output_options(CLI::App& app,
       ->option_text(words + " [" + formats.front() + "]");
   app.add_option("--out", options.out, "Write the result to this file")->option_text("FILE");
   app.add_flag("--force", options.force, "Let --out overwrite a file");
+  app.add_option("--color", options.color, "Colour of tables: auto (on a terminal), always, never")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->option_text("auto|always|never [auto]")
+      ->group("");  // of all verbs, so `headway --help` tells it
 }
 
 void describe(CLI::App& app, const std::string& verb, const std::string& examples) {

@@ -23,6 +23,7 @@ struct CommonOptions {
   bool fold = true;
   bool quiet = false;
   std::string progress = "auto";
+  std::string color = "auto";
 };
 
 /// A number in [low, high] that is one: unlike CLI::Range it refuses NaN, and its complaint shows
@@ -41,7 +42,7 @@ CLI::Validator utf8_text();
 void add_scenario_options(CLI::App& app, CommonOptions& options);
 /// --threads, --fold, --quiet, --progress
 void add_execution_options(CLI::App& app, CommonOptions& options);
-/// --format, --out, --force
+/// --format, --out, --force, --color
 void add_output_options(CLI::App& app,
                         CommonOptions& options,
                         const std::vector<std::string>& formats);

@@ -1,11 +1,14 @@
 #include "apps/headway/output.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
 #include <fmt/core.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 #include <utility>
 
@@ -16,6 +19,10 @@ namespace headway::apps {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// Columns of a terminal that does not say how many it has, and the fewest that tables are made
+/// for.
+constexpr std::size_t kUsualWidth = 80, kNarrowest = 20;
 
 /// Through links: the file that a link names is written, not the link.
 fs::path target_of(const std::string& out) {
@@ -172,8 +179,46 @@ void check_out(const CommonOptions& options, const std::vector<std::string>& bes
   }
 }
 
+report::Page page_of(const CommonOptions& options) {
+  const bool terminal = options.out.empty() && ::isatty(STDOUT_FILENO) != 0;
+  report::Page page;
+  if (terminal) {
+    winsize window{};
+    const bool known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0;
+    page.width = known ? std::max<std::size_t>(kNarrowest, window.ws_col) : kUsualWidth;
+  }
+  const char* no_color = std::getenv("NO_COLOR");  // no-color.org: present and not empty
+  const char* kind = std::getenv("TERM");
+  const bool plain = (no_color != nullptr && *no_color != '\0') ||
+                     (kind != nullptr && std::string_view(kind) == "dumb");
+  page.colour = options.color == "always" || (options.color == "auto" && terminal && !plain);
+  return page;
+}
+
+OutFile printed(const report::Document& document, const CommonOptions& options) {
+  if (options.format == "md") {
+    return {options.out, report::to_markdown(document)};
+  }
+  const auto page = page_of(options);
+  return {options.out, report::to_text(document, page), page.colour};
+}
+
+OutFile printed(const report::Table& table, const CommonOptions& options) {
+  if (options.format == "csv") {
+    return {options.out, report::to_csv(table)};
+  }
+  if (options.format == "md") {
+    return {options.out, report::to_markdown({table.title, {}, {table}, {}})};
+  }
+  return {options.out, report::to_text(table, page_of(options))};
+}
+
 void deliver(const CommonOptions& options, const std::string& text) {
-  deliver(options, {OutFile{options.out, text}});
+  deliver(options, OutFile{options.out, text});
+}
+
+void deliver(const CommonOptions& options, const OutFile& file) {
+  deliver(options, std::vector<OutFile>{file});
 }
 
 void deliver(const CommonOptions& options, const std::vector<OutFile>& files) {
@@ -188,7 +233,7 @@ void deliver(const CommonOptions& options, const std::vector<OutFile>& files) {
   }
   for (const auto& file : files) {
     if (file.path.empty()) {
-      print_result(options.format == "json" ? file.text : core::visible(file.text));
+      print_result(options.format == "json" || file.toned ? file.text : core::visible(file.text));
     } else {
       remark(options, fmt::format("wrote {}", file.path));
     }

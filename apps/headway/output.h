@@ -22,6 +22,7 @@ struct LostOutput : std::runtime_error {
 struct OutFile {
   std::string path;  ///< empty: standard output
   std::string text;
+  bool toned = false;  ///< holds colours of our own, and nothing else that commands a terminal
 };
 
 /// Gives the streams 0, 1 and 2 a place if the caller closed them, so that no file of ours gets
@@ -42,26 +43,32 @@ void print_result(std::string_view text);
 /// closed, or two are the same
 void check_out(const CommonOptions& options, const std::vector<std::string>& beside = {});
 
+/// Where a table is printed: as wide as the terminal and in colour if it may be; what goes to a
+/// file or a pipe is as wide as it is, and in colour only with --color always.
+report::Page page_of(const CommonOptions& options);
+
+/// A document, or a table alone, as text or Markdown.
+OutFile printed(const report::Document& document, const CommonOptions& options);
+OutFile printed(const report::Table& table, const CommonOptions& options);
+
 /// A result in the form that --format names: json, csv, md, or the table.
 template <class Result>
-std::string printed(const Result& result,
-                    const std::string& format,
-                    std::string (*json)(const Result&),
-                    std::string (*csv)(const Result&),
-                    report::Document (*document)(const Result&)) {
-  if (format == "json") {
-    return json(result);
+OutFile printed(const Result& result,
+                const CommonOptions& options,
+                std::string (*json)(const Result&),
+                std::string (*csv)(const Result&),
+                report::Document (*document)(const Result&)) {
+  if (options.format == "json" || options.format == "csv") {
+    return {options.out, options.format == "json" ? json(result) : csv(result)};
   }
-  if (format == "csv") {
-    return csv(result);
-  }
-  return format == "md" ? report::to_markdown(document(result)) : report::to_text(document(result));
+  return printed(document(result), options);
 }
 
 /// Prints `text`, or writes it to --out: first to a draft beside it, which then takes its name.
 /// Without --force that name stays with whoever took it first.
 /// @throws core::Error if the file cannot be written
 void deliver(const CommonOptions& options, const std::string& text);
+void deliver(const CommonOptions& options, const OutFile& file);
 
 /// The same for several texts: no file gets its name before all drafts are written.
 void deliver(const CommonOptions& options, const std::vector<OutFile>& files);

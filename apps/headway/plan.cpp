@@ -136,8 +136,8 @@ int run_plan(int argc, char** argv) {
     progress.phase("simulating layouts");
     return study::search_plans(loaded, how, load);
   }();
-  deliver(options, printed(result, options.format, report::plan_json, report::plan_csv,
-                           report::plan_document));
+  deliver(options,
+          printed(result, options, report::plan_json, report::plan_csv, report::plan_document));
   return study::exit_code(result.status());
 }
 

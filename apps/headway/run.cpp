@@ -1,8 +1,14 @@
 // headway run: one scenario, predicted.
+#include <algorithm>
 #include <chrono>
+#include <fmt/format.h>
 #include <string>
+#include <vector>
 
+#include "sim/core/error.h"
+#include "sim/core/shown_text.h"
 #include "sim/report/run_json.h"
+#include "sim/report/verbs/run_screen.h"
 #include "sim/report/verbs/run_table.h"
 #include "sim/study/predict.h"
 
@@ -15,36 +21,84 @@ namespace headway::apps {
 
 namespace {
 
-study::RunReport predict(const std::string& scenario, const CommonOptions& options, bool explain) {
+struct RunArguments {
+  CommonOptions common;
+  std::string scenario;
+  bool explain = false, full = false, pictures = false;
+  std::vector<std::string> show;
+
+  [[nodiscard]] bool shows(std::string_view section) const {
+    return std::find(show.begin(), show.end(), section) != show.end();
+  }
+};
+
+study::RunReport predict(const RunArguments& given) {
+  const CommonOptions& options = given.common;
   Progress progress(options);
-  progress.phase("reading " + scenario);
+  progress.phase("reading " + given.scenario);
   const auto start = std::chrono::steady_clock::now();
-  const auto loaded = config::load_scenario(scenario, load_options(options));
+  const auto loaded = config::load_scenario(given.scenario, load_options(options));
   study::PredictOptions how;
   how.load_time = core::Seconds(
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   how.threads = options.threads;
   how.fold = options.fold;
-  how.explain = explain;
+  how.explain = given.explain || given.shows(report::kExplanationSection);
+  how.pictures = given.pictures;
   how.compared = validation::load_compared_runs(config_roots());
   how.progress = [&](std::string_view phase) { progress.phase(phase); };
   how.count = [&](std::size_t done, std::size_t total) { progress.count(done, total); };
   return study::predict(loaded, how);
 }
 
+void check_sections(const std::vector<std::string>& show) {
+  const auto& known = report::run_sections();
+  for (const auto& section : show) {
+    if (std::find(known.begin(), known.end(), section) == known.end()) {
+      const auto guess = core::did_you_mean(section, known);
+      throw core::Error(fmt::format("--show: there is no section '{}'; {}",
+                                    core::shortened(section),
+                                    guess ? fmt::format("did you mean '{}'?", *guess)
+                                          : fmt::format("there are {}", fmt::join(known, ", "))));
+    }
+  }
+}
+
+/// One screen, unless more or another form was asked for.
+OutFile shown(const study::RunReport& result, const RunArguments& given) {
+  const CommonOptions& options = given.common;
+  if (options.format == "json" || options.format == "csv") {
+    return {options.out,
+            options.format == "json" ? report::run_json(result) : report::run_csv(result)};
+  }
+  if (options.format == "md" || given.full || given.explain || !given.show.empty()) {
+    return printed(
+        report::run_document(result, given.full ? std::vector<std::string>{} : given.show),
+        options);
+  }
+  const auto page = page_of(options);
+  return {options.out, report::run_screen(result, page), page.colour};
+}
+
 }  // namespace
 
 int run_run(int argc, char** argv) {
   CLI::App app("Predicts step time, memory, MFU, ETTR, goodput and cost of one scenario.");
-  CommonOptions options;
-  std::string scenario;
-  bool explain = false;
+  RunArguments given;
+  CommonOptions& options = given.common;
   describe(app, "run",
            "  headway run configs/scenarios/llama-3.1-405b-16k-h100.yaml\n"
            "  headway run s.yaml --set parallelism.tensor=4 --format json --out r.json");
-  app.add_option("SCENARIO", scenario, "Scenario file (YAML)")->required()->option_text(" ");
-  app.add_flag("--explain", explain,
+  app.add_option("SCENARIO", given.scenario, "Scenario file (YAML)")->required()->option_text(" ");
+  app.add_flag("--full", given.full, "All tables and sentences instead of one screen");
+  app.add_option("--show", given.show, "Parts of --full: memory, links, cost, assumptions, ...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->option_text("SECTION,...");
+  app.add_flag("--explain", given.explain,
                "The step's largest parts with their formulas, and its sensitivities");
+  app.add_flag("--pictures", given.pictures,
+               "With --format json: also what `headway report` draws");
   add_scenario_options(app, options);
   add_execution_options(app, options);
   add_output_options(app, options, {"table", "json", "csv", "md"});
@@ -52,9 +106,9 @@ int run_run(int argc, char** argv) {
     return *code;
   }
   check_out(options);
-  const auto result = predict(scenario, options, explain);
-  deliver(options,
-          printed(result, options.format, report::run_json, report::run_csv, report::run_document));
+  check_sections(given.show);
+  const auto result = predict(given);
+  deliver(options, shown(result, given));
   if (options.format == "json" || options.format == "csv" || !options.out.empty()) {
     for (const auto& reason : result.reasons) {
       remark(options, std::string(core::to_word(result.status)) + ": " + reason);

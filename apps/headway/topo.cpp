@@ -59,8 +59,8 @@ int run_topo(int argc, char** argv) {
   }
   network::fail_switches(failed, fabric);
   result.fabric = network::report(fabric);
-  std::vector<OutFile> files{{options.out, printed(result, options.format, report::topo_json,
-                                                   report::topo_csv, report::topo_document)}};
+  std::vector<OutFile> files{
+      printed(result, options, report::topo_json, report::topo_csv, report::topo_document)};
   if (!dot.empty()) {
     files.push_back({dot, network::to_dot(fabric)});
   }

@@ -64,68 +64,62 @@ bool has_row(const CsvTable& table, const std::string& id) {
                      [&](std::size_t row) { return table.text(row, "id") == id; });
 }
 
-std::string validate_anchor(const RunTables& tables,
-                            const std::string& id,
-                            const std::string& format) {
+OutFile validate_anchor(const RunTables& tables,
+                        const std::string& id,
+                        const CommonOptions& options) {
   const auto found = std::find_if(tables.begin(), tables.end(),
                                   [&](const RunTable& table) { return has_row(table.rows, id); });
   const auto& table = found != tables.end() ? *found : tables.front();
   const auto anchor =
       validation::anchor_runs(table.rows, validation::load_catalogue(config_roots()), id);
-  if (format == "json") {
-    return report::anchor_json(anchor);
-  }
-  const auto document = report::anchor_document(anchor);
-  return format == "md" ? report::to_markdown(document) : report::to_text(document);
+  return options.format == "json" ? OutFile{options.out, report::anchor_json(anchor)}
+                                  : printed(report::anchor_document(anchor), options);
 }
 
-std::string validate_runs(const RunTables& tables,
-                          const std::string& only,
-                          validation::OpenFlags open,
-                          const std::string& format) {
+OutFile validate_runs(const RunTables& tables,
+                      const std::string& only,
+                      validation::OpenFlags open,
+                      const CommonOptions& options) {
   const auto rows = predicted(tables, only, open);
   // Of the user's own table, or of a part of ours, no constant was fitted.
   const bool own = tables.size() > 1 && only.empty();
   const auto slopes = own ? validation::load_slopes(config_roots()) : validation::ConstantSlopes{};
-  if (format == "json") {
-    return report::validate_json(rows, slopes);
+  if (options.format == "json") {
+    return {options.out, report::validate_json(rows, slopes)};
   }
-  if (format == "csv") {
-    return report::validate_csv(rows);
+  if (options.format == "csv") {
+    return {options.out, report::validate_csv(rows)};
   }
-  const auto document = report::validate_document(rows, slopes);
-  return format == "md" ? report::to_markdown(document) : report::to_text(document);
+  return printed(report::validate_document(rows, slopes), options);
 }
 
-std::string validate_collectives(const std::string& path,
-                                 bool calibrated,
-                                 const std::string& format) {
+OutFile validate_collectives(const std::string& path,
+                             bool calibrated,
+                             const CommonOptions& options) {
   const auto table = table_at(path);
   const auto catalogue = validation::load_catalogue(config_roots());
   const auto rows = calibrated ? validation::predict_collectives_calibrated(table, catalogue)
                                : validation::predict_collectives(table, catalogue);
   const auto how = calibrated ? study::Calibration::leave_one_out : study::Calibration::none;
-  if (format == "json") {
-    return report::collective_rows_json(rows, how);
+  if (options.format == "json") {
+    return {options.out, report::collective_rows_json(rows, how)};
   }
-  if (format == "csv") {
-    return report::collective_rows_csv(rows);
+  if (options.format == "csv") {
+    return {options.out, report::collective_rows_csv(rows)};
   }
-  const auto document = report::collective_rows_document(rows, how);
-  return format == "md" ? report::to_markdown(document) : report::to_text(document);
+  return printed(report::collective_rows_document(rows, how), options);
 }
 
-std::string validate_goodput(const std::string& path, const std::string& format) {
+OutFile validate_goodput(const std::string& path, const CommonOptions& options) {
   const auto table = table_at(path);
   const auto rows = validation::predict_goodput(table);
-  if (format == "json") {
-    return report::goodput_json(rows);
+  if (options.format == "json") {
+    return {options.out, report::goodput_json(rows)};
   }
-  if (format == "csv") {
-    return report::goodput_csv(rows);
+  if (options.format == "csv") {
+    return {options.out, report::goodput_csv(rows)};
   }
-  const auto document = report::goodput_document(rows);
-  return format == "md" ? report::to_markdown(document) : report::to_text(document);
+  return printed(report::goodput_document(rows), options);
 }
 
 /// A table of published runs that comes with the catalogue.
@@ -195,11 +189,10 @@ int run_validate(int argc, char** argv) {
   }
   check_out(options);
   const auto open = quick ? validation::OpenFlags::one_way : validation::OpenFlags::both_ways;
-  deliver(options, !collectives.empty()
-                       ? validate_collectives(collectives, calibrated, options.format)
-                   : !goodput.empty() ? validate_goodput(goodput, options.format)
-                   : anchor.empty()   ? validate_runs(run_tables(runs), only, open, options.format)
-                                      : validate_anchor(run_tables(runs), anchor, options.format));
+  deliver(options, !collectives.empty() ? validate_collectives(collectives, calibrated, options)
+                   : !goodput.empty()   ? validate_goodput(goodput, options)
+                   : anchor.empty()     ? validate_runs(run_tables(runs), only, open, options)
+                                        : validate_anchor(run_tables(runs), anchor, options));
   return 0;
 }
 

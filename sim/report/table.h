@@ -1,6 +1,7 @@
 // Tables and documents as values, and their printing as aligned text, Markdown and CSV.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -34,9 +35,21 @@ struct Document {
   std::vector<std::string> closing;  ///< the last says what limits the run
 };
 
-std::string to_text(const Table& table);
-std::string to_text(const Document& document);
+/// Where text is shown.
+struct Page {
+  std::size_t width = 0;  ///< columns; 0: lines as long as they are
+  bool colour = false;    ///< headings, warnings and the last sentence stand out
+};
+
+/// Aligned text. Tables that are wider than the page are folded: headings and text in several
+/// lines, and columns that still have no room below the others, each time beside the first one.
+std::string to_text(const Table& table, const Page& page = {});
+std::string to_text(const Document& document, const Page& page = {});
 std::string to_markdown(const Document& document);
+
+/// The text as a terminal shows it in that style; as it is where the page has no colour.
+enum class Tone { title, good, warning, bad, faint };
+std::string toned(const std::string& text, Tone tone, const Page& page);
 
 /// One line for the headings, one a row; fields quoted where RFC 4180 asks for it.
 std::string to_csv(const Table& table);

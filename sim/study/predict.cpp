@@ -11,7 +11,10 @@
 #include "sim/study/verdict/assert.h"
 #include "sim/study/verdict/claim.h"
 #include "sim/study/verdict/limit.h"
+#include "sim/study/verdict/remedies.h"
+#include "sim/study/words.h"
 #include "sim/training/check.h"
+#include "sim/workload/closed_form.h"
 
 namespace headway::study {
 
@@ -120,6 +123,12 @@ void name_sources(const config::LoadedScenario& loaded,
   }
 }
 
+ModelSize model_size(const training::CheckedScenario& checked) {
+  const auto& model = checked.scenario().model;
+  const auto parameters = workload::count_parameters(model);
+  return {model.name, parameters.total(), parameters.active, checked.tokens_per_step()};
+}
+
 }  // namespace
 
 std::optional<CostReport> cost_of(const campaign::CampaignOutcome& outcome,
@@ -164,6 +173,8 @@ RunReport predict(const config::LoadedScenario& loaded, const PredictOptions& op
   report.scenario = checked.scenario();
   report.digest = scenario_digest(loaded);
   report.layout = {checked.gpus(), checked.data_parallel(), checked.micro_batches()};
+  report.asked = asked_in_words(report.scenario, report.layout);
+  report.model = model_size(checked);
   report.timing.threads = driver.threads();
   report.timing.load = options.load_time;
   Stopwatch part;
@@ -178,11 +189,17 @@ RunReport predict(const config::LoadedScenario& loaded, const PredictOptions& op
     tell("explaining the step");
     report.explanation = training::explain_step(checked);
   }
+  if (options.pictures) {
+    tell("drawing the step");
+    report.pictures = Pictures{training::step_timeline(checked),
+                               training::memory_of_stages(checked), loaded.canonical_text};
+  }
   report.timing.step = part.lap();
   if (checked.scenario().run.until) {
     add_campaign(driver, checked, price_source(loaded), report);
   }
   report.timing.campaign = part.lap();
+  report.remedies = remedies(report);
   judge(assertions, report);
   report.timing.total = options.load_time + whole.lap();
   return report;

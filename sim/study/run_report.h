@@ -11,6 +11,7 @@
 #include "sim/core/result_fields.h"
 #include "sim/training/explain/explain.h"
 #include "sim/training/explain/stage_advice.h"
+#include "sim/training/explain/timeline.h"
 #include "sim/training/scenario.h"
 #include "sim/training/step/step_result.h"
 
@@ -28,6 +29,57 @@ struct Layout {
   std::int64_t gpus = 0;  ///< that train, spares not counted
   int data_parallel = 1;
   int micro_batches = 1;  ///< of one pipeline replica in a step
+};
+
+/// What is trained, in figures that a model card has.
+struct ModelSize {
+  std::string name;
+  double parameters = 0, active_parameters = 0;
+  double tokens_per_step = 0;
+
+  template <class V>
+  void fields(V& v) const {
+    v.part("name", name, "of the model");
+    v.figure("parameters", parameters, "", "all of them, multi-token prediction layers left out",
+             core::non_negative);
+    v.figure("active_parameters", active_parameters, "",
+             "those that one token meets, embedding and head included", core::non_negative);
+    v.figure("tokens_per_step", tokens_per_step, "", "global batch x sequence length",
+             core::non_negative);
+  }
+};
+
+/// Something to change, and what it would bring.
+struct Remedy {
+  std::string change;    ///< "a checkpoint every 149 s of work, not 900 s"
+  std::string brings;    ///< "2.08 days less, ETTR 95.4 %"
+  double gain = 0;       ///< share of the wall clock, or of the step where there is no run
+  bool at_most = false;  ///< the gain is an upper bound: all of a loss
+
+  template <class V>
+  void fields(V& v) const {
+    v.part("change", change, "what to change");
+    v.part("brings", brings, "what that brings");
+    v.figure("gain", gain, "1", "share of the wall clock saved, or of the step without a run",
+             core::non_negative);
+    v.part("at_most", at_most,
+           "the gain is an upper bound, the whole of a loss; else it is computed");
+  }
+};
+
+/// What a report shows beside the figures.
+struct Pictures {
+  training::Timeline timeline;
+  std::vector<training::MemoryByKind> stage_memory;
+  std::string scenario;  ///< resolved, as YAML
+
+  template <class V>
+  void fields(V& v) const {
+    v.part("timeline", timeline, "what each stage did when");
+    v.figure("stage_memory_bytes", stage_memory, "B",
+             "the fullest GPU of each stage by what the bytes hold", core::non_negative);
+    v.part("scenario", scenario, "the scenario as it was read, all defaults written out, in YAML");
+  }
 };
 
 /// One published figure beside ours.
@@ -119,13 +171,17 @@ struct RunReport {
   training::Scenario scenario;
   std::string digest;  ///< of the resolved input, the calibration and the program version
   Layout layout;
+  std::vector<std::string> asked;  ///< model, cluster and layout, a sentence each
+  ModelSize model;
   training::StepResult step;
   std::optional<campaign::CampaignResult> campaign;
   std::optional<CostReport> cost;
   ClaimReport claim;
   std::optional<training::Explanation> explanation;   ///< where it was asked for
   std::optional<training::StageAdvice> stage_advice;  ///< where moving layers would help
+  std::optional<Pictures> pictures;                   ///< where it was asked for
   std::string limit;
+  std::vector<Remedy> remedies;       ///< the best first
   std::vector<std::string> compared;  ///< published runs like this one, and how far we were off
   std::vector<training::Assumption> assumptions;
   std::vector<std::string> warnings;
@@ -138,6 +194,8 @@ struct RunReport {
     v.part("reasons", reasons, "why the status is not ok");
     v.part("scenario", ScenarioLabel{scenario.name, digest, scenario.run.seed},
            "What tells one prediction from another.");
+    v.part("asked", asked, "model, cluster and layout in sentences");
+    v.part("model", model, "What is trained.");
     v.part("step", step, "One step on a healthy cluster.");
     v.part("memory", step.memory, "Of the fullest GPU.");
     v.part("campaign", campaign,
@@ -154,6 +212,7 @@ struct RunReport {
            "has half or more, and the largest loss is named beside it; else the largest loss is "
            "the limit, and compute is named beside it. Shares are of the step, or of the wall "
            "clock where interruptions are the largest loss");
+    v.part("remedies", remedies, "what to change, the best first, and what it would bring");
     v.part("compared", compared,
            "the published runs most like this one, and how far their predictions were off; they "
            "decide how wide the interval of the step is");
@@ -163,6 +222,7 @@ struct RunReport {
     v.part("warnings", warnings, "what else to know");
     v.part("timing", timing, "How long the program took; the only part that varies between runs.");
     v.on_request("explanation", explanation, "With `--explain`: why the step takes as long.");
+    v.on_request("pictures", pictures, "With `--pictures`: what `headway report` draws.");
   }
 };
 

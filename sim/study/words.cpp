@@ -1,5 +1,9 @@
 #include "sim/study/words.h"
 
+#include <fmt/format.h>
+
+#include "sim/core/text.h"
+
 namespace headway::study {
 
 std::string_view in_words(core::Activity activity) {
@@ -62,6 +66,25 @@ std::string_view in_words(campaign::Account account) {
       return "maintenance";
   }
   return "?";
+}
+
+std::vector<std::string> asked_in_words(const training::Scenario& s, const Layout& layout) {
+  using core::count;
+  const auto& p = s.parallelism;
+  const double spares = s.cluster.spares;
+  return {
+      fmt::format("{}: {} sequences of {} tokens, {}", s.model.name, count(s.training.global_batch),
+                  count(s.training.sequence_length), core::to_word(s.training.precision)),
+      fmt::format("{} GPUs: {} nodes of {}, {}, {}{}", count(static_cast<double>(layout.gpus)),
+                  count(s.cluster.nodes), s.cluster.node.name, s.cluster.fabric.name,
+                  s.cluster.storage.name,
+                  spares > 0 ? fmt::format(", {} spare nodes", count(spares)) : ""),
+      fmt::format("tensor {} x context {} x pipeline {} (virtual {}) x data {}, {}, {}, {} "
+                  "micro-batches of {}, recompute {}",
+                  p.tensor, p.context, p.pipeline, p.virtual_stages, layout.data_parallel,
+                  core::to_word(p.sharding), core::to_word(p.schedule), count(layout.micro_batches),
+                  p.micro_batch, core::to_word(p.recompute)),
+  };
 }
 
 }  // namespace headway::study

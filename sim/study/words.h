@@ -1,15 +1,21 @@
 // How quantities of a run are called in sentences and tables.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "sim/campaign/result.h"
 #include "sim/core/activity.h"
+#include "sim/study/run_report.h"
 
 namespace headway::study {
 
 /// As in "the step is limited by ...".
 std::string_view in_words(core::Activity activity);
 std::string_view in_words(campaign::Account account);
+
+/// What was asked: the model with its batch, the cluster, the layout; a sentence each.
+std::vector<std::string> asked_in_words(const training::Scenario& scenario, const Layout& layout);
 
 }  // namespace headway::study

@@ -163,7 +163,8 @@ TEST_F(RunVerb, AnImpossibleClaimHasCodeThreeAndSaysWhatIsPossible) {
   // 405B on 10T tokens: 6 N D = 2.44e25 FLOP; 4,096 GPUs at 989.4 TFLOP/s in 50 days do 1.75e25:
   // 139 %.
   const auto outcome =
-      run("run '" HEADWAY_ROOT "/configs/scenarios/claim-405b-4096-h100-50-days.yaml' --trials 2");
+      run("run '" HEADWAY_ROOT
+          "/configs/scenarios/claim-405b-4096-h100-50-days.yaml' --trials 2 --full");
   EXPECT_EQ(outcome.code, 3) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("by 6ND alone, 139 % of the peak"));
   EXPECT_THAT(outcome.out, HasSubstr("150 % with attention at 8,192 tokens"));

@@ -23,9 +23,10 @@ using Names = std::vector<std::string>;
 
 TEST(RunJson, HasTheKeysOfTheContractInItsOrder) {
   const Json json = Json::parse(run_json(study::sample_report_with_campaign()));
-  EXPECT_EQ(keys(json), (Names{"schema", "version", "status", "reasons", "scenario", "step",
-                               "memory", "campaign", "cost", "published", "limit", "compared",
-                               "stage_advice", "assumptions", "warnings", "timing"}));
+  EXPECT_EQ(keys(json),
+            (Names{"schema", "version", "status", "reasons", "scenario", "asked", "model", "step",
+                   "memory", "campaign", "cost", "published", "limit", "remedies", "compared",
+                   "stage_advice", "assumptions", "warnings", "timing"}));
   EXPECT_EQ(keys(json["scenario"]), (Names{"name", "digest", "seed"}));
   EXPECT_EQ(keys(json["step"]),
             (Names{"time_s", "time_interval_s", "tokens_per_s", "tokens_per_s_per_gpu", "mfu",

@@ -67,10 +67,9 @@ Table sensitivities_table(const training::Explanation& e) {
 
 }  // namespace
 
-void add_explanation(const training::Explanation& explanation, Document& document) {
-  document.tables.push_back(contributions_table(explanation));
-  document.tables.push_back(formulas_table(explanation));
-  document.tables.push_back(sensitivities_table(explanation));
+std::vector<Table> explanation_tables(const training::Explanation& explanation) {
+  return {contributions_table(explanation), formulas_table(explanation),
+          sensitivities_table(explanation)};
 }
 
 }  // namespace headway::report

@@ -2,12 +2,14 @@
 // sensitivities.
 #pragma once
 
+#include <vector>
+
 #include "sim/report/table.h"
 #include "sim/training/explain/explain.h"
 
 namespace headway::report {
 
-/// Appends the tables of contributions, their formulas and the sensitivities.
-void add_explanation(const training::Explanation& explanation, Document& document);
+/// The tables of contributions, their formulas and the sensitivities.
+std::vector<Table> explanation_tables(const training::Explanation& explanation);
 
 }  // namespace headway::report

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <string_view>
+#include <utility>
 
 #include "sim/report/definitions.h"
 #include "sim/report/verbs/explain_report.h"
@@ -59,25 +61,6 @@ const LabelledFigures& cost_rows() {
                                     {"checkpoint storage", "cost.storage_usd"},
                                     {"electricity", "cost.electricity_usd"}};
   return rows;
-}
-
-std::vector<std::string> opening(const study::RunReport& report) {
-  const auto& s = report.scenario;
-  const auto& p = s.parallelism;
-  const double spares = s.cluster.spares;
-  return {
-      fmt::format("{}: {} sequences of {} tokens, {}", s.model.name, count(s.training.global_batch),
-                  count(s.training.sequence_length), core::to_word(s.training.precision)),
-      fmt::format("{} GPUs: {} nodes of {}, {}, {}{}",
-                  count(static_cast<double>(report.layout.gpus)), count(s.cluster.nodes),
-                  s.cluster.node.name, s.cluster.fabric.name, s.cluster.storage.name,
-                  spares > 0 ? fmt::format(", {} spare nodes", count(spares)) : ""),
-      fmt::format("tensor {} x context {} x pipeline {} (virtual {}) x data {}, {}, {}, {} "
-                  "micro-batches of {}, recompute {}",
-                  p.tensor, p.context, p.pipeline, p.virtual_stages, report.layout.data_parallel,
-                  core::to_word(p.sharding), core::to_word(p.schedule),
-                  count(report.layout.micro_batches), p.micro_batch, core::to_word(p.recompute)),
-  };
 }
 
 Table step_table(const core::Figure& result) {
@@ -242,20 +225,82 @@ Table assumptions_table(const std::vector<training::Assumption>& assumptions) {
   return table;
 }
 
-void add_campaign(const study::RunReport& report, const core::Figure& result, Document& document) {
+/// The tables of the run in their order, each with the section it is of.
+using Sections = std::vector<std::pair<std::string_view, Table>>;
+
+void add_campaign(const study::RunReport& report, const core::Figure& result, Sections& sections) {
   if (!report.campaign) {
     return;
   }
   const auto& c = *report.campaign;
-  document.tables.push_back(campaign_table(report, result));
-  document.tables.push_back(recovery_table(result));
+  sections.emplace_back("run", campaign_table(report, result));
+  sections.emplace_back("checkpoints", recovery_table(result));
   if (Table advice = advice_table(c.advice); !advice.rows.empty()) {
-    document.tables.push_back(std::move(advice));
+    sections.emplace_back("advice", std::move(advice));
   }
-  document.tables.push_back(ledger_table(c.ledger));
+  sections.emplace_back("ledger", ledger_table(c.ledger));
   if (c.interruptions.mean > 0) {
-    document.tables.push_back(hazards_table(c.by_hazard));
+    sections.emplace_back("interruptions", hazards_table(c.by_hazard));
   }
+}
+
+Sections sections_of(const study::RunReport& report) {
+  const core::Figure result = core::figures_of(report);
+  Sections sections{{"step", step_table(result)},
+                    {"breakdown", breakdown_table(report.step)},
+                    {"memory", memory_table(report.step.memory)}};
+  if (!report.step.links.empty()) {
+    sections.emplace_back("links", links_table(report.step.links));
+  }
+  if (report.explanation) {
+    for (auto& table : explanation_tables(*report.explanation)) {
+      sections.emplace_back(kExplanationSection, std::move(table));
+    }
+  }
+  add_campaign(report, result, sections);
+  if (report.cost) {
+    sections.emplace_back("cost", cost_table(*report.cost, result));
+  }
+  if (!report.claim.comparisons.empty()) {
+    sections.emplace_back("published", comparison_table(report.claim.comparisons));
+  }
+  if (!report.assumptions.empty()) {
+    sections.emplace_back("assumptions", assumptions_table(report.assumptions));
+  }
+  return sections;
+}
+
+/// Sentences behind the tables, each with the section it is of; those of none are always shown.
+std::vector<std::pair<std::string_view, std::string>> sentences_of(const study::RunReport& report) {
+  std::vector<std::pair<std::string_view, std::string>> list;
+  if (report.cost) {
+    list.emplace_back("cost", cost_sentence(*report.cost));
+  }
+  if (!report.claim.comparisons.empty()) {
+    list.emplace_back("published", study::published_in_general());
+  }
+  for (const auto& warning : report.warnings) {
+    list.emplace_back("warnings", "Warning: " + warning);
+  }
+  for (const auto& runs : report.compared) {
+    list.emplace_back("compared", "Compared before: " + runs + ".");
+  }
+  list.emplace_back("provenance", kWhereDefined);
+  list.emplace_back("provenance",
+                    fmt::format("headway {}, scenario {}, seed {}, events {:016x}, result {:016x}",
+                                report.version, report.digest, report.scenario.run.seed,
+                                report.step.event_digest, report.step.result_digest));
+  if (report.status != study::Status::ok) {
+    list.emplace_back("", fmt::format("Status: {}.", core::to_word(report.status)));
+  }
+  for (const auto& reason : report.reasons) {
+    list.emplace_back("", reason);
+  }
+  if (report.stage_advice) {
+    list.emplace_back("advice", report.stage_advice->sentence);
+  }
+  list.emplace_back("", report.limit);
+  return list;
 }
 
 }  // namespace
@@ -269,48 +314,31 @@ LabelledFigures labels_of_a_run() {
   return all;
 }
 
-Document run_document(const study::RunReport& report) {
-  const core::Figure result = core::figures_of(report);
-  Document document{report.scenario.name, opening(report), {}, {}};
-  document.tables = {step_table(result), breakdown_table(report.step),
-                     memory_table(report.step.memory)};
-  if (!report.step.links.empty()) {
-    document.tables.push_back(links_table(report.step.links));
+const std::vector<std::string>& run_sections() {
+  static const std::vector<std::string> words{
+      "step",      "breakdown",   "memory",      "links",    std::string(kExplanationSection),
+      "run",       "checkpoints", "advice",      "ledger",   "interruptions",
+      "cost",      "published",   "assumptions", "warnings", "compared",
+      "provenance"};
+  return words;
+}
+
+Document run_document(const study::RunReport& report, const std::vector<std::string>& show) {
+  const auto shown = [&](std::string_view section) {
+    return show.empty() || section.empty() ||
+           std::find(show.begin(), show.end(), section) != show.end();
+  };
+  Document document{report.scenario.name, report.asked, {}, {}};
+  for (auto& [section, table] : sections_of(report)) {
+    if (shown(section)) {
+      document.tables.push_back(std::move(table));
+    }
   }
-  if (report.explanation) {
-    add_explanation(*report.explanation, document);
+  for (auto& [section, sentence] : sentences_of(report)) {
+    if (shown(section)) {
+      document.closing.push_back(std::move(sentence));
+    }
   }
-  add_campaign(report, result, document);
-  if (report.cost) {
-    document.tables.push_back(cost_table(*report.cost, result));
-    document.closing.push_back(cost_sentence(*report.cost));
-  }
-  if (!report.claim.comparisons.empty()) {
-    document.tables.push_back(comparison_table(report.claim.comparisons));
-    document.closing.push_back(study::published_in_general());
-  }
-  if (!report.assumptions.empty()) {
-    document.tables.push_back(assumptions_table(report.assumptions));
-  }
-  for (const auto& warning : report.warnings) {
-    document.closing.push_back("Warning: " + warning);
-  }
-  for (const auto& runs : report.compared) {
-    document.closing.push_back("Compared before: " + runs + ".");
-  }
-  document.closing.emplace_back(kWhereDefined);
-  document.closing.push_back(
-      fmt::format("headway {}, scenario {}, seed {}, events {:016x}, result {:016x}",
-                  report.version, report.digest, report.scenario.run.seed, report.step.event_digest,
-                  report.step.result_digest));
-  if (report.status != study::Status::ok) {
-    document.closing.push_back(fmt::format("Status: {}.", core::to_word(report.status)));
-  }
-  document.closing.insert(document.closing.end(), report.reasons.begin(), report.reasons.end());
-  if (report.stage_advice) {
-    document.closing.push_back(report.stage_advice->sentence);
-  }
-  document.closing.push_back(report.limit);
   return document;
 }
 

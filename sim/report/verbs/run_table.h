@@ -3,6 +3,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "sim/report/figure_rows.h"
 #include "sim/report/table.h"
@@ -14,7 +16,14 @@ namespace headway::report {
 /// run", each with the figure it shows.
 LabelledFigures labels_of_a_run();
 
-/// All tables and sentences of a run, ready for `to_text` or `to_markdown`.
-Document run_document(const study::RunReport& report);
+/// The section that only `--explain` fills.
+inline constexpr std::string_view kExplanationSection = "explanation";
+
+/// The words that --show takes: parts of the document, in its order.
+const std::vector<std::string>& run_sections();
+
+/// The tables and sentences of a run, ready for `to_text` or `to_markdown`.
+/// @param show  sections; none: all. The sentence that names the limit is always there.
+Document run_document(const study::RunReport& report, const std::vector<std::string>& show = {});
 
 }  // namespace headway::report

@@ -220,25 +220,6 @@ std::string stretched_change(const std::string& on_gpu, const Stretched& stretch
   return stretch.mean() > kEvenStretch ? kLaunches : fmt::format("{}; {}", on_gpu, kLaunches);
 }
 
-std::string transfer_change(Activity activity) {
-  switch (activity) {
-    case Activity::tensor:
-      return "a smaller tensor degree; framework.tensor_overlap; a faster NVLink domain";
-    case Activity::pipeline_p2p:
-      return "fewer stages or chunks; sends that overlap (framework.pipeline_overlap); a faster "
-             "network";
-    case Activity::data:
-      return "framework.data_overlap; more micro-batches a step; narrower gradients; a faster "
-             "network";
-    case Activity::context:
-      return "a smaller context degree; another context_kind; context ranks in one NVLink domain";
-    case Activity::expert:
-      return "a smaller expert degree; experts in one NVLink domain; a faster network";
-    default:
-      return "a faster network";
-  }
-}
-
 /// What became of a transfer on the path: a rank that works beside it waits for its end alone.
 std::string waited_words(double whole, double waited) {
   return waited > 0.999 * whole ? fmt::format("{} waited for", duration(waited))
@@ -410,7 +391,7 @@ class PathSums {
     Sum& sum = sums_[{static_cast<int>(transfer.activity), Form::collective, name, {use}}];
     sum.words.activity = transfer.activity;
     sum.words.what = name + ": transfer";
-    sum.words.change = transfer_change(transfer.activity);
+    sum.words.change = ways_to_shorten(transfer.activity);
     sum.form = Form::collective;
     sum.use = &lowered_.collectives[use];
     return sum;
@@ -461,6 +442,37 @@ workload::StepGraph step_graph(const CheckedScenario& checked) {
 }
 
 }  // namespace
+
+std::string ways_to_shorten(Activity cause) {
+  switch (cause) {
+    case Activity::tensor:
+      return "a smaller tensor degree; framework.tensor_overlap; a faster NVLink domain";
+    case Activity::pipeline_p2p:
+      return "fewer stages or chunks; sends that overlap (framework.pipeline_overlap); a faster "
+             "network";
+    case Activity::pipeline_bubble:
+      return "more micro-batches; more virtual stages; fewer stages; a zero-bubble schedule";
+    case Activity::stage_imbalance:
+      return "layers moved to other stages (parallelism.chunk_layers)";
+    case Activity::data:
+      return "framework.data_overlap; more micro-batches a step; narrower gradients; a faster "
+             "network";
+    case Activity::context:
+      return "a smaller context degree; another context_kind; context ranks in one NVLink domain";
+    case Activity::expert:
+      return "a smaller expert degree; experts in one NVLink domain; a faster network";
+    case Activity::launch:
+      return "CUDA graphs (framework.cuda_graphs); fused kernels; a larger micro-batch";
+    case Activity::optimizer:
+      return "an optimizer sharded over more ranks (zero1); narrower states";
+    case Activity::input:
+      return "a data loader with more bandwidth";
+    case Activity::checkpoint:
+      return "asynchronous saves (run.checkpoint.mode)";
+    default:
+      return "a faster network";
+  }
+}
 
 Explanation explain_step(const CheckedScenario& checked, std::size_t most) {
   const Scenario& s = checked.scenario();

@@ -77,6 +77,9 @@ struct Explanation {
   }
 };
 
+/// What makes the time that is booked to a cause shorter, as "a smaller tensor degree; ...".
+std::string ways_to_shorten(core::Activity cause);
+
 /// The `most` largest contributions; contributions and rest add up to the step.
 Explanation explain_step(const CheckedScenario& checked, std::size_t most = 10);
 

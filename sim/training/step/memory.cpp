@@ -33,35 +33,50 @@ std::string memory_limit_warning(const MemoryResult& memory) {
       100 * (memory.peak / memory.capacity), 100 * kMemoryHeadroom);
 }
 
-MemoryResult predict_memory(const CheckedScenario& checked) {
+namespace {
+
+std::vector<workload::StageMemory> tensors_of_stages(const CheckedScenario& checked) {
   const Scenario& s = checked.scenario();
-  const auto& gpu = s.cluster.node.gpu;
-  const auto stages = workload::stage_memory(s.model, s.training, s.parallelism,
-                                             checked.data_parallel(), checked.micro_batches());
+  return workload::stage_memory(s.model, s.training, s.parallelism, checked.data_parallel(),
+                                checked.micro_batches());
+}
+
+MemoryByKind by_kind(const CheckedScenario& checked, const workload::StageMemory& tensors) {
+  const auto reserved = gpu::reserved_memory(communicators(checked), tensors.total());
+  return {tensors.weights,
+          tensors.gradients,
+          tensors.optimizer,
+          tensors.activations,
+          tensors.logits,
+          tensors.buffers + reserved.collectives,
+          reserved.context + reserved.allocator};
+}
+
+}  // namespace
+
+std::vector<MemoryByKind> memory_of_stages(const CheckedScenario& checked) {
+  std::vector<MemoryByKind> stages;
+  for (const auto& tensors : tensors_of_stages(checked)) {
+    stages.push_back(by_kind(checked, tensors));
+  }
+  return stages;
+}
+
+MemoryResult predict_memory(const CheckedScenario& checked) {
+  const auto& node = checked.scenario().cluster.node;
   MemoryResult result;
-  result.capacity = gpu.memory;
-  for (std::size_t stage = 0; stage < stages.size(); ++stage) {
-    const auto& tensors = stages[stage];
-    const auto reserved = gpu::reserved_memory(communicators(checked), tensors.total());
-    const MemoryByKind kinds{tensors.weights,
-                             tensors.gradients,
-                             tensors.optimizer,
-                             tensors.activations,
-                             tensors.logits,
-                             tensors.buffers + reserved.collectives,
-                             reserved.context + reserved.allocator};
+  result.capacity = node.gpu.memory;
+  for (const auto& tensors : tensors_of_stages(checked)) {
+    const MemoryByKind kinds = by_kind(checked, tensors);
     result.stage_peak.push_back(kinds.total());
-    if (stage == 0 || kinds.total() > result.peak) {
+    if (result.stage_peak.size() == 1 || kinds.total() > result.peak) {
       result.peak = kinds.total();
-      result.peak_stage = static_cast<int>(stage);
+      result.peak_stage = static_cast<int>(result.stage_peak.size()) - 1;
       result.by_kind = kinds;
     }
+    result.host_peak = std::max(result.host_peak, tensors.host * static_cast<double>(node.gpus));
   }
-  for (const auto& tensors : stages) {
-    result.host_peak =
-        std::max(result.host_peak, tensors.host * static_cast<double>(s.cluster.node.gpus));
-  }
-  result.host_capacity = s.cluster.node.host_memory;
+  result.host_capacity = node.host_memory;
   result.fits = result.peak <= result.capacity && result.host_peak <= result.host_capacity;
   return result;
 }

@@ -35,12 +35,14 @@ class StageCompiler {
 
   StageProgram compile() {
     for (const auto& call : graph_.stages[static_cast<std::size_t>(stage_)].calls) {
+      ++call_;
       const auto& block = graph_.blocks[static_cast<std::size_t>(call.block)];
       const BlockPlan& plan = plan_of(call.block);
       for (int i = 0; i < call.repeat; ++i) {
         run_block(block, plan);
       }
     }
+    call_ = -1;
     wait_for_all();
     return std::move(program_);
   }
@@ -219,6 +221,7 @@ class StageCompiler {
     program_.steps.push_back(step);
     program_.launch.push_back(launch);
     if (keeps_origins_) {
+      origin.call = call_;
       program_.origins.push_back(origin);
     }
   }
@@ -234,6 +237,7 @@ class StageCompiler {
   const std::vector<std::vector<OperationTime>>* times_;
   bool keeps_origins_;
   StepOrigin here_;
+  std::int32_t call_ = -1;        ///< of the stage, that is being compiled
   std::vector<BlockPlan> plans_;  ///< per block
   std::vector<Launch> launched_;  ///< scratch of run_block
   std::vector<std::uint16_t> slot_names_;

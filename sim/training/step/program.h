@@ -74,16 +74,17 @@ core::Seconds host_copy_time(const KernelTimes& times, core::Bytes bytes);
 /// their channel. One group then serves all channels of the pair, which keeps the problem small.
 std::set<std::pair<int, int>> in_order_pairs(const workload::StepGraph& graph);
 
-/// The operation of the step graph that a computation of a program is.
+/// Where in the step graph an instruction of a program comes from.
 struct StepOrigin {
-  std::int32_t block = -1, operation = -1;
+  std::int32_t block = -1, operation = -1;  ///< of a computation
+  std::int32_t call = -1;                   ///< of its stage; -1 behind the last
 };
 
 /// One stage's program and what its slots mean.
 struct StageProgram {
   network::Program steps;
   std::vector<core::Tick> launch;   ///< per step: OperationTime::launch of a computation, else 0
-  std::vector<StepOrigin> origins;  ///< per step, if asked for; -1 where it is no computation
+  std::vector<StepOrigin> origins;  ///< per step, if asked for
   std::vector<SlotKey> slots;
 };
 

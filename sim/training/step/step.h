@@ -35,6 +35,9 @@ inline constexpr double kOneSidedFivePercent = 1.6448536269514722;
 /// interval of a step is exp(+-1.645 x this) wide.
 double relative_error(const Scenario& scenario);
 
+/// Memory of the fullest GPU of every stage, by kind.
+std::vector<MemoryByKind> memory_of_stages(const CheckedScenario& checked);
+
 /// Memory of every stage, without simulating.
 MemoryResult predict_memory(const CheckedScenario& checked);
 

@@ -1,0 +1,242 @@
+#include "sim/report/verbs/run_screen.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fmt/format.h>
+#include <utility>
+#include <vector>
+
+#include "sim/core/shown_text.h"
+#include "sim/report/wrap.h"
+#include "sim/study/words.h"
+
+namespace headway::report {
+
+using namespace core::literals;
+
+namespace {
+
+/// Three figures and a letter, as "406 B" and "81.4 M".
+std::string compact(double value) {
+  static constexpr std::array<std::pair<double, const char*>, 4> kSizes{
+      {{1e12, " T"}, {1e9, " B"}, {1e6, " M"}, {1e3, " k"}}};
+  constexpr double kLongest = 1e4;  // of a number without a letter
+  for (const auto& [size, letter] : kSizes) {
+    if (std::abs(value) >= std::max(size, kLongest)) {
+      return number(value / size) + letter;
+    }
+  }
+  return number(value);
+}
+
+std::string elided(const std::string& text, std::size_t width) {
+  if (shown_width(text) <= width) {
+    return text;
+  }
+  const std::size_t indent = text.find_first_not_of(' ');
+  const std::size_t room = width > indent + 5 ? width - indent - 4 : 1;
+  std::string line = text.substr(0, indent) + wrapped(text.substr(indent), room).front();
+  line.erase(line.find_last_not_of(" ,;:") + 1);
+  return line + " ...";
+}
+
+class Screen {
+ public:
+  Screen(const study::RunReport& report, const Page& page)
+      : report_(report),
+        page_(page),
+        width_(page.width == 0 ? kScreenWidth : std::min(page.width, kScreenWidth)) {}
+
+  std::string text() {
+    line(toned(elided(visible(report_.scenario.name), width_), Tone::title, page_));
+    add_verdict();
+    for (std::size_t i = 0; i < report_.asked.size(); ++i) {
+      static constexpr std::array<const char*, 3> kLabels{"model", "cluster", "layout"};
+      labelled(i < kLabels.size() ? kLabels[i] : "", i == 0 ? model() : report_.asked[i], 2);
+    }
+    add_figures();
+    add_bars();
+    add_remedies();
+    add_end();
+    std::string out;
+    for (const auto& line : lines_) {
+      out += line + "\n";
+    }
+    return out;
+  }
+
+ private:
+  static constexpr std::size_t kLabel = 9;
+
+  /// Names come from files: they do not command the terminal.
+  [[nodiscard]] static std::string visible(const std::string& text) { return core::visible(text); }
+
+  void line(const std::string& text) { lines_.push_back(text); }
+  void toned_line(const std::string& text, Tone tone) {
+    for (const auto& part : wrapped(text, width_)) {
+      line(toned(part, tone, page_));
+    }
+  }
+
+  /// "  label    text", in at most so many lines.
+  void labelled(const std::string& label, const std::string& text, std::size_t most = 1) {
+    const std::size_t indent = 2 + kLabel;
+    const std::size_t room = width_ > indent + 4 ? width_ - indent : 4;
+    auto parts = wrapped(visible(text), room);
+    if (parts.size() > most) {
+      std::string rest;
+      for (std::size_t i = most - 1; i < parts.size(); ++i) {
+        rest += (rest.empty() ? "" : " ") + parts[i];
+      }
+      parts.resize(most);
+      parts.back() = elided(rest, room);
+    }
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      line(fmt::format("  {:<{}}{}", i == 0 ? label : "", kLabel, parts[i]));
+    }
+  }
+
+  void add_verdict() {
+    if (report_.status != study::Status::ok) {
+      toned_line(fmt::format("Status: {}.", core::to_word(report_.status)), Tone::bad);
+      for (const auto& reason : report_.reasons) {
+        toned_line(visible(reason), Tone::bad);
+      }
+    }
+    toned_line(visible(report_.limit), Tone::title);
+  }
+
+  [[nodiscard]] std::string model() const {
+    const auto& m = report_.model;
+    const std::string active = m.active_parameters < 0.99 * m.parameters
+                                   ? fmt::format(" ({} active)", compact(m.active_parameters))
+                                   : "";
+    const auto& training = report_.scenario.training;
+    return fmt::format("{}, {} parameters{}; {} x {} tokens a step, {}", m.name,
+                       compact(m.parameters), active, count(training.global_batch),
+                       count(training.sequence_length), core::to_word(training.precision));
+  }
+
+  void add_figures() {
+    const auto& step = report_.step;
+    labelled("step",
+             fmt::format("{} s ({} to {}), MFU {} %, {} TFLOP/s a GPU, {} tokens/s",
+                         number(step.time.si()), number(step.interval_low.si()),
+                         number(step.interval_high.si()), percent(step.mfu),
+                         number(step.model_flops_per_gpu.si() / 1e12), compact(step.tokens_per_s)));
+    const auto& memory = step.memory;
+    const double left = 1 - memory.peak / memory.capacity;
+    labelled("memory", fmt::format("{} of {} GiB on the fullest GPU (stage {}): {} % {}",
+                                   number(memory.peak / 1_GiB), number(memory.capacity / 1_GiB),
+                                   memory.peak_stage, percent(std::abs(left)),
+                                   left < 0 ? "too much" : "free"));
+    if (!report_.campaign) {
+      return;
+    }
+    const auto& run = *report_.campaign;
+    const auto spread = [](const campaign::Distribution& d, double scale, const char* unit) {
+      return fmt::format("{} {} ({} to {})", number(scale * d.p50), unit, number(scale * d.p5),
+                         number(scale * d.p95));
+    };
+    labelled("run", fmt::format("{} tokens in {}, ETTR {}", compact(run.tokens),
+                                spread(run.wall_days, 1, "days"), spread(run.ettr, 100, "%")));
+    if (report_.cost) {
+      const auto& cost = *report_.cost;
+      labelled("cost",
+               fmt::format("{} USD ({} to {}), {} USD a million tokens",
+                           compact(cost.total_usd.p50), compact(cost.total_usd.p5),
+                           compact(cost.total_usd.p95), number(cost.bill.usd_per_million_tokens)));
+    }
+  }
+
+  /// The largest causes of the step with their share as a bar, the others together.
+  void add_bars() {
+    constexpr std::size_t kBars = 3;
+    std::vector<std::pair<std::string, double>> parts;
+    for (const auto& entry : core::enum_words(core::Activity{})) {
+      parts.emplace_back(study::in_words(entry.value),
+                         report_.step.breakdown[entry.value] / report_.step.time);
+    }
+    std::stable_sort(parts.begin(), parts.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    double rest = 0;
+    for (std::size_t i = kBars; i < parts.size(); ++i) {
+      rest += parts[i].second;
+    }
+    parts.resize(kBars);
+    parts.emplace_back("all else", rest);
+    line(toned(elided("Where the step goes", width_), Tone::faint, page_));
+    for (const auto& [what, share] : parts) {
+      if (share >= 0.0005) {
+        add_bar(what, share);
+      }
+    }
+  }
+
+  void add_bar(const std::string& what, double share) {
+    constexpr std::size_t kWords = 33;
+    const std::string words =
+        fmt::format("  {:<{}} {:>5} % ", elided(what, kWords), kWords, percent(share));
+    if (shown_width(words) >= width_) {
+      line(elided(words, width_));
+      return;
+    }
+    const auto room = static_cast<double>(width_ - shown_width(words));
+    const auto marks = static_cast<std::size_t>(std::lround(room * std::min(1.0, share)));
+    line(words +
+         toned(std::string(marks, '#'), what == "compute" ? Tone::good : Tone::warning, page_));
+  }
+
+  void add_remedies() {
+    constexpr std::size_t kMost = 3;
+    const std::size_t taken = lines_.size() + 1 + lines_of_end();
+    const std::size_t left = taken < kScreenLines ? kScreenLines - taken : 0;
+    const std::size_t shown = std::min({kMost, left, report_.remedies.size()});
+    if (shown == 0) {
+      return;
+    }
+    line(toned(elided("What would help", width_), Tone::faint, page_));
+    for (std::size_t i = 0; i < shown; ++i) {
+      const auto& remedy = report_.remedies[i];
+      line(elided(fmt::format("  {}. {}{} {}", i + 1, remedy.brings, remedy.at_most ? "," : ":",
+                              remedy.change),
+                  width_));
+    }
+  }
+
+  [[nodiscard]] std::size_t lines_of_end() const {
+    return 1 + (report_.warnings.empty() ? 0 : 1) + (report_.compared.empty() ? 0 : 1);
+  }
+
+  /// The first warning; how many more there are is said.
+  void add_end() {
+    if (!report_.warnings.empty()) {
+      line(toned(elided(visible("Warning: " + report_.warnings.front()), width_), Tone::warning,
+                 page_));
+    }
+    if (!report_.compared.empty()) {
+      line(elided("Compared before: " + visible(report_.compared.front()), width_));
+    }
+    const std::size_t more = report_.warnings.empty() ? 0 : report_.warnings.size() - 1;
+    line(elided(fmt::format("{} assumptions{}. More: --full, --explain, --show assumptions,...",
+                            report_.assumptions.size(),
+                            more == 0   ? ""
+                            : more == 1 ? ", 1 more warning"
+                                        : fmt::format(", {} more warnings", more)),
+                width_));
+  }
+
+  const study::RunReport& report_;
+  const Page& page_;
+  std::size_t width_;
+  std::vector<std::string> lines_;
+};
+
+}  // namespace
+
+std::string run_screen(const study::RunReport& report, const Page& page) {
+  return Screen(report, page).text();
+}
+
+}  // namespace headway::report

@@ -1,0 +1,24 @@
+// Text in lines of a given width, as terminals need it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headway::report {
+
+/// Columns that UTF-8 text takes: continuation bytes do not count.
+std::size_t shown_width(std::string_view text);
+
+/// The text in lines of at most `width` columns, broken at spaces; a longer word is broken behind
+/// `. _ / , = -` or, where it has none of them, anywhere.
+/// @param width  at least 1
+/// @returns      at least one line; none but the whole text where that is wide enough
+std::vector<std::string> wrapped(std::string_view text, std::size_t width);
+
+/// The same as one text: every line begins with `indent` and ends with a line break.
+/// @param width  of the whole line; 0: one line whatever its length
+std::string paragraph(std::string_view text, std::size_t width, std::string_view indent = "");
+
+}  // namespace headway::report

@@ -1,0 +1,143 @@
+#include "sim/study/verdict/remedies.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <optional>
+
+#include "sim/core/text.h"
+#include "sim/study/words.h"
+
+namespace headway::study {
+
+namespace {
+
+using core::number;
+
+std::string days(double wall_days, double gain) {
+  return fmt::format("{} days less", number(wall_days * gain));
+}
+
+/// The interval of the curve at which ETTR is best.
+std::optional<Remedy> better_interval(const campaign::CampaignResult& run) {
+  const campaign::IntervalPoint* best = nullptr;
+  std::optional<double> own;
+  for (const auto& point : run.advice.interval_curve) {
+    if (point.ettr && (best == nullptr || *point.ettr > *best->ettr)) {
+      best = &point;
+    }
+    if (point.interval == run.checkpoint_interval) {
+      own = point.ettr;
+    }
+  }
+  if (best == nullptr || !own || *best->ettr <= *own) {
+    return std::nullopt;
+  }
+  const double gain = 1 - *own / *best->ettr;
+  return Remedy{
+      fmt::format("a checkpoint every {} s of work, not {} s", number(best->interval.si()),
+                  number(run.checkpoint_interval.si())),
+      fmt::format("{}, ETTR {} %", days(run.wall_days.mean, gain), number(100 * *best->ettr)), gain,
+      false};
+}
+
+/// The least time with which most of what earlier detection can bring is gained.
+std::optional<Remedy> earlier_detection(const campaign::CampaignResult& run) {
+  constexpr double kMost = 0.8;  // Source: chosen
+  double largest = 0;
+  for (const auto& gain : run.advice.earlier_detection) {
+    largest = std::max(largest, gain.ettr_gain);
+  }
+  for (const auto& gain : run.advice.earlier_detection) {
+    if (gain.ettr_gain >= kMost * largest && gain.ettr_gain > 0) {
+      const double share = gain.ettr_gain / (run.ettr.mean + gain.ettr_gain);
+      return Remedy{fmt::format("failures noticed up to {} s sooner", number(gain.earlier.si())),
+                    fmt::format("{}, ETTR +{} %", days(run.wall_days.mean, share),
+                                number(100 * gain.ettr_gain)),
+                    share, false};
+    }
+  }
+  return std::nullopt;
+}
+
+/// Spares, where the run waits for them longer than the target.
+std::optional<Remedy> more_spares(const RunReport& report, const campaign::CampaignResult& run) {
+  double all = 0;
+  for (const double seconds : run.ledger.gpu_seconds) {
+    all += seconds;
+  }
+  const double waiting = all > 0 ? run.ledger[campaign::Account::wait] / all : 0;
+  const auto& spares = run.advice.spares;
+  if (!spares || *spares <= report.scenario.cluster.spares || waiting <= run.advice.wait_target) {
+    return std::nullopt;
+  }
+  const double gain = waiting - run.advice.wait_target;
+  return Remedy{
+      fmt::format("{} spare nodes instead of {}", *spares, report.scenario.cluster.spares),
+      fmt::format("waiting below {} % of the time instead of {} %",
+                  number(100 * run.advice.wait_target), number(100 * waiting)),
+      gain, false};
+}
+
+/// Gains of the step are gains of the time in which it runs.
+double of_the_clock(const RunReport& report, double share_of_step) {
+  return share_of_step * (report.campaign ? report.campaign->ettr.mean : 1);
+}
+
+std::vector<Remedy> computed(const RunReport& report) {
+  std::vector<Remedy> list;
+  const auto add = [&](const std::optional<Remedy>& remedy) {
+    if (remedy && remedy->gain >= kLeastGain) {
+      list.push_back(*remedy);
+    }
+  };
+  if (report.campaign) {
+    add(better_interval(*report.campaign));
+    add(earlier_detection(*report.campaign));
+    add(more_spares(report, *report.campaign));
+  }
+  if (report.stage_advice) {
+    const auto& advice = *report.stage_advice;
+    const double gain = 1 - advice.after / advice.before;
+    add(Remedy{"layers on other stages (stage_advice)",
+               fmt::format("a step of {} s instead of {} s", number(advice.after.si()),
+                           number(advice.before.si())),
+               of_the_clock(report, gain), false});
+  }
+  std::stable_sort(list.begin(), list.end(),
+                   [](const auto& a, const auto& b) { return a.gain > b.gain; });
+  return list;
+}
+
+/// Each loss of the step with what makes it smaller.
+std::vector<Remedy> losses(const RunReport& report) {
+  std::vector<Remedy> list;
+  for (const auto& entry : core::enum_words(core::Activity{})) {
+    const double share = report.step.breakdown[entry.value] / report.step.time;
+    const bool own = entry.value == core::Activity::compute || entry.value == core::Activity::other;
+    const bool advised = entry.value == core::Activity::stage_imbalance && report.stage_advice;
+    if (!own && !advised && of_the_clock(report, share) >= kLeastGain) {
+      list.push_back(
+          {fmt::format("{}: {}", in_words(entry.value), training::ways_to_shorten(entry.value)),
+           fmt::format("at most {} % of the step", number(100 * share)),
+           of_the_clock(report, share), true});
+    }
+  }
+  std::stable_sort(list.begin(), list.end(),
+                   [](const auto& a, const auto& b) { return a.gain > b.gain; });
+  return list;
+}
+
+}  // namespace
+
+std::vector<Remedy> remedies(const RunReport& report, std::size_t most) {
+  if (!report.step.memory.fits) {
+    return {};
+  }
+  std::vector<Remedy> list = computed(report);
+  const auto more = losses(report);
+  list.insert(list.end(), more.begin(), more.end());
+  list.resize(std::min(most, list.size()));
+  return list;
+}
+
+}  // namespace headway::study

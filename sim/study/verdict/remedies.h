@@ -1,0 +1,23 @@
+// What to change about a run, the best first.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "sim/study/run_report.h"
+
+namespace headway::study {
+
+/// A remedy brings at least this share of the wall clock; what brings less is not worth a line.
+inline constexpr double kLeastGain = 0.002;
+
+/// What would shorten the run, in this order:
+/// - what was computed, the largest gain first: the checkpoint interval at which ETTR is best,
+///   failures noticed sooner, enough spares, layers on other stages;
+/// - then the losses of the step, the largest first, each with what makes it smaller: its whole
+///   share of the wall clock is the most that could be gained.
+/// A plan that does not fit has none: `headway plan` is the remedy.
+/// @param report  with all but remedies filled in
+std::vector<Remedy> remedies(const RunReport& report, std::size_t most = 6);
+
+}  // namespace headway::study

@@ -1,0 +1,225 @@
+#include "sim/training/explain/timeline.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "sim/training/step/lower.h"
+#include "sim/workload/blocks/build.h"
+
+namespace headway::training {
+
+namespace {
+
+using core::Activity;
+using core::Tick;
+
+/// What a span is; Timeline::names has their words, in this order.
+enum Kind : int { forward, backward, weight_gradient, optimizer, data, stage_wait, around };
+
+const std::vector<std::string>& words() {
+  static const std::vector<std::string> list{"forward",
+                                             "backward",
+                                             "weight gradient",
+                                             "optimizer",
+                                             "data-parallel communication",
+                                             "waiting for another stage",
+                                             "before and after the pipeline"};
+  return list;
+}
+
+Kind kind_of(workload::CallKind call) {
+  switch (call) {
+    case workload::CallKind::forward:
+      return forward;
+    case workload::CallKind::backward:
+      return backward;
+    case workload::CallKind::weight_gradient:
+      return weight_gradient;
+    default:
+      return around;
+  }
+}
+
+/// Something a rank does; neighbours that are equal are one span.
+struct Doing {
+  Kind kind = around;
+  int micro_batch = -1, chunk = -1;
+  bool operator==(const Doing&) const = default;
+};
+
+/// Collects the spans of one stage.
+class StageSpans {
+ public:
+  StageSpans(const workload::Stage& stage,
+             const LoweredStep& lowered,
+             const network::Actor& rank,
+             int index)
+      : stage_(stage), lowered_(lowered), rank_(rank) {
+    line_.stage = index;
+  }
+
+  /// Instructions in a row, as the trace has them.
+  void add(const network::TraceEntry& entry) {
+    if (entry.steps == 1) {
+      add_instruction(entry.step, entry.begin, entry.end);
+      return;
+    }
+    Tick now = entry.begin;
+    for (std::uint32_t i = entry.step; i < entry.step + entry.steps; ++i) {
+      const auto& step = lowered_.problem.programs[rank_.program][i];
+      const Tick ticks = step.code == network::StepCode::compute
+                             ? network::slowed(step.ticks, rank_.slowdown_ppm)
+                         : step.code == network::StepCode::wait
+                             ? lowered_.problem.groups[rank_.groups[step.slot]].delay
+                             : 0;
+      add_instruction(i, now, now + ticks);
+      now += ticks;
+    }
+  }
+
+  StageTimeline take() {
+    close();
+    return std::move(line_);
+  }
+
+ private:
+  void add_instruction(std::uint32_t index, Tick begin, Tick end) {
+    if (end <= begin) {
+      return;
+    }
+    const auto& step = lowered_.problem.programs[rank_.program][index];
+    const bool waits = step.code == network::StepCode::wait;
+    const Doing now = doing(index, step, waits);
+    if (!open_ || !(now == *open_) || begin != end_) {
+      close();
+      open_ = now;
+      begin_ = begin;
+      waited_ = 0;
+    }
+    end_ = end;
+    waited_ += waits ? end - begin : 0;
+  }
+
+  [[nodiscard]] Doing doing(std::uint32_t index,
+                            const network::ProgramStep& step,
+                            bool waits) const {
+    if (waits) {
+      const auto& group = lowered_.problem.groups[rank_.groups[step.slot]];
+      if (group.across_stages || group.activity == Activity::pipeline_p2p) {
+        return {stage_wait, -1, -1};
+      }
+      if (group.activity == Activity::data) {
+        return {data, -1, -1};
+      }
+    }
+    if (step.activity == Activity::optimizer) {
+      return {optimizer, -1, -1};
+    }
+    const int call = lowered_.origins[rank_.program][index].call;
+    if (call < 0) {
+      return {around, -1, -1};
+    }
+    const workload::Call& called = stage_.calls[static_cast<std::size_t>(call)];
+    const Kind kind = kind_of(called.kind);
+    return kind == around ? Doing{} : Doing{kind, called.micro_batch, called.chunk};
+  }
+
+  void close() {
+    if (!open_) {
+      return;
+    }
+    const auto micros = [](Tick ticks) {
+      return static_cast<std::int64_t>(core::Clock::step().to_seconds(ticks).si() * 1e6 + 0.5);
+    };
+    line_.begin.push_back(micros(begin_));
+    line_.length.push_back(micros(end_) - micros(begin_));
+    line_.exposed.push_back(micros(waited_));
+    line_.what.push_back(open_->kind);
+    line_.micro_batch.push_back(open_->micro_batch);
+    line_.chunk.push_back(open_->chunk);
+    open_.reset();
+  }
+
+  const workload::Stage& stage_;
+  const LoweredStep& lowered_;
+  const network::Actor& rank_;
+  StageTimeline line_;
+  std::optional<Doing> open_;
+  Tick begin_ = 0, end_ = 0, waited_ = 0;
+};
+
+/// The largest class of each program, and one of its actors.
+struct Shown {
+  std::size_t of_class = 0;
+  std::uint32_t actor = 0;
+};
+
+std::vector<Shown> shown_classes(const LoweredStep& lowered, const network::RunResult& run) {
+  std::vector<Shown> shown(lowered.problem.programs.size());
+  std::vector<std::uint32_t> largest(shown.size(), 0);
+  for (std::size_t a = 0; a < run.class_of_actor.size(); ++a) {
+    const std::uint32_t program = lowered.problem.actors[a].program;
+    const std::uint32_t of_class = run.class_of_actor[a];
+    if (run.multiplicity[of_class] > largest[program]) {
+      largest[program] = run.multiplicity[of_class];
+      shown[program] = {of_class, static_cast<std::uint32_t>(a)};
+    }
+  }
+  return shown;
+}
+
+/// Keeps every n-th stage, and the last, so that not too many spans are left.
+void thin_out(Timeline& timeline) {
+  std::size_t spans = 0;
+  for (const auto& stage : timeline.stages) {
+    spans += stage.begin.size();
+  }
+  const std::size_t every = spans / kMostSpans + 1;
+  std::vector<StageTimeline> kept;
+  for (std::size_t s = 0; s < timeline.stages.size(); ++s) {
+    if (s % every == 0 || (every > 1 && s + 1 == timeline.stages.size() && kept.size() > 1)) {
+      kept.push_back(std::move(timeline.stages[s]));
+    }
+  }
+  timeline.stages_left_out = static_cast<int>(timeline.stages.size() - kept.size());
+  timeline.stages = std::move(kept);
+}
+
+}  // namespace
+
+Timeline step_timeline(const CheckedScenario& checked) {
+  const Scenario& s = checked.scenario();
+  const workload::StepGraph graph =
+      workload::build_step_graph(s.model, s.training, s.parallelism, checked.data_parallel(),
+                                 checked.micro_batches(), rank_layout(checked).expert_domains());
+  const network::Fabric fabric = build_fabric(s.cluster, hash_seed(s));
+  const TensorOrbits orbits = tensor_orbits(checked, fabric);
+  const LoweredStep lowered = lower(checked, graph, fabric, {.origins = true, .orbits = &orbits});
+  network::RunOptions how;
+  how.trace = true;
+  const network::RunResult run = network::run(lowered.problem, how);
+  const auto shown = shown_classes(lowered, run);
+  Timeline timeline;
+  timeline.names = words();
+  std::vector<StageSpans> stages;
+  std::map<std::size_t, std::size_t> stage_of_class;
+  for (std::size_t stage = 0; stage < graph.stages.size(); ++stage) {
+    stages.emplace_back(graph.stages[stage], lowered, lowered.problem.actors[shown[stage].actor],
+                        static_cast<int>(stage));
+    stage_of_class[shown[stage].of_class] = stage;
+  }
+  for (const network::TraceEntry& entry : run.trace) {
+    if (const auto found = stage_of_class.find(entry.actor); found != stage_of_class.end()) {
+      stages[found->second].add(entry);
+    }
+  }
+  for (auto& stage : stages) {
+    timeline.stages.push_back(stage.take());
+  }
+  thin_out(timeline);
+  return timeline;
+}
+
+}  // namespace headway::training

@@ -1,0 +1,58 @@
+// What the stages of the pipeline did in a step, one rank a stage, from its start to its end.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/core/result_fields.h"
+#include "sim/training/check.h"
+
+namespace headway::training {
+
+/// One rank of a stage. Lists are of equal length, one entry a span; times count from the start of
+/// the step. A span is the time in which the rank did one thing without a break.
+struct StageTimeline {
+  int stage = 0;
+  std::vector<std::int64_t> begin, length;  ///< [us]
+  std::vector<std::int64_t> exposed;        ///< of the length, waiting for transfers inside it [us]
+  std::vector<int> what;                    ///< index into Timeline::names
+  std::vector<int> micro_batch, chunk;      ///< -1 where there is none
+
+  template <class V>
+  void fields(V& v) const {
+    v.figure("stage", stage, "", "pipeline stage, from 0", core::non_negative);
+    v.figure("begin_us", begin, "us", "begin of each span, from the start of the step",
+             core::non_negative);
+    v.figure("length_us", length, "us", "its length", core::non_negative);
+    v.figure("exposed_us", exposed, "us", "of that, waiting for transfers inside the span",
+             core::non_negative);
+    v.figure("what", what, "", "index into `names`", core::non_negative);
+    v.figure("micro_batch", micro_batch, "", "from 0; -1: of none");
+    v.figure("chunk", chunk, "", "of the stage's layers, from 0");
+  }
+};
+
+struct Timeline {
+  std::vector<std::string> names;  ///< what a span may be
+  std::vector<StageTimeline> stages;
+  int stages_left_out = 0;  ///< so that there are at most kMostSpans
+
+  template <class V>
+  void fields(V& v) const {
+    v.part("names", names, "what a span may be");
+    v.part("stages", stages, "spans of one rank of each stage");
+    v.figure("stages_left_out", stages_left_out, "",
+             "stages that are not listed, so that there are at most 40,000 spans",
+             core::non_negative);
+  }
+};
+
+/// A report stays small: of more spans only every n-th stage is kept, the last always.
+inline constexpr std::size_t kMostSpans = 40000;
+
+/// Simulates the step and tells what it was made of in time. Of each stage the ranks of one class
+/// of equals are shown, the largest.
+Timeline step_timeline(const CheckedScenario& checked);
+
+}  // namespace headway::training

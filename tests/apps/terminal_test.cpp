@@ -1,0 +1,134 @@
+// What a person sees: one screen, tables within the terminal, colour where it may be.
+#include <algorithm>
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+#include <pty.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "tests/apps/program.h"
+
+namespace headway::apps {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class Terminal : public ProgramTest {
+ protected:
+  /// What the program prints on a terminal of that many columns, without progress.
+  std::string on_terminal(const std::string& arguments,
+                          int columns,
+                          const char* before = "") const {
+    winsize window{};
+    window.ws_row = 24;
+    window.ws_col = static_cast<unsigned short>(columns);
+    int terminal = -1;
+    const pid_t child = ::forkpty(&terminal, nullptr, nullptr, &window);
+    if (child == 0) {
+      const std::string command = "cd '" + folder_.string() + "' && " + before +
+                                  " '" HEADWAY_PROGRAM "' " + arguments + " 2>/dev/null";
+      ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+      ::_exit(127);
+    }
+    std::string out;
+    char buffer[4096];
+    for (ssize_t got = 0; (got = ::read(terminal, buffer, sizeof buffer)) > 0;) {
+      out.append(buffer, static_cast<std::size_t>(got));
+    }
+    ::close(terminal);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    std::erase(out, '\r');
+    return out;
+  }
+
+  static std::size_t widest_line(const std::string& text) {
+    std::size_t widest = 0;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      const auto shown = std::count_if(line.begin(), line.end(), [](char c) {
+        return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;  // not inside a character
+      });
+      widest = std::max(widest, static_cast<std::size_t>(shown));
+    }
+    return widest;
+  }
+  static std::ptrdiff_t lines_of(const std::string& text) {
+    return std::count(text.begin(), text.end(), '\n');
+  }
+};
+
+constexpr const char* kRun =
+    "run: {until: {steps: 20000}, failures: {use: llama-3-54-days}, trials: 4}\n";
+
+TEST_F(Terminal, RunPrintsOneScreenWhateverReadsIt) {
+  write_small("s.yaml", kRun);
+  for (const std::string& text : {run("run s.yaml").out, on_terminal("run s.yaml", 200)}) {
+    EXPECT_LE(lines_of(text), 24) << text;
+    EXPECT_THAT(text, HasSubstr("--full"));
+  }
+  EXPECT_LE(widest_line(run("run s.yaml").out), 80U);
+  EXPECT_LE(widest_line(on_terminal("run s.yaml --color never", 50)), 50U);
+}
+
+TEST_F(Terminal, TablesStayWithinTheTerminal) {
+  write_small("s.yaml", kRun);
+  for (const std::string verb :
+       {"run s.yaml --full --explain", "plan s.yaml --top 3", "compare s.yaml s.yaml",
+        "drill s.yaml --fault hang", "topo s.yaml", "catalog list gpus", "catalog constants",
+        "doctor"}) {
+    for (const int columns : {80, 60}) {
+      const std::string text = on_terminal(verb + " --color never", columns);
+      EXPECT_LE(widest_line(text), static_cast<std::size_t>(columns)) << verb << "\n" << text;
+      EXPECT_GE(lines_of(text), 4) << verb;
+    }
+  }
+}
+
+TEST_F(Terminal, WhatIsPipedIsAsWideAsItIs) {
+  write_small("s.yaml", kRun);
+  const std::string piped = run("run s.yaml --full").out;
+  EXPECT_GT(widest_line(piped), 150U);
+  EXPECT_EQ(on_terminal("run s.yaml --full --color never", 1000), piped);
+}
+
+TEST_F(Terminal, ColourIsForTerminalsThatWantIt) {
+  write_small("s.yaml");
+  EXPECT_THAT(on_terminal("run s.yaml", 80), HasSubstr("\x1b[1m"));
+  EXPECT_THAT(on_terminal("run s.yaml", 80, "NO_COLOR=1"), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(on_terminal("run s.yaml", 80, "TERM=dumb"), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(on_terminal("run s.yaml --color never", 80), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(run("run s.yaml").out, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(run("run s.yaml --color always").out, HasSubstr("\x1b[1m"));
+  EXPECT_THAT(run("run s.yaml --color always --format json").out, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(run("run s.yaml --color always --set 'name=\"\\e[31mred\"'").out,
+              HasSubstr("\\x1b[31mred"));
+  EXPECT_EQ(run("run s.yaml --color purple").code, 2);
+}
+
+TEST_F(Terminal, ShowPicksSections) {
+  write_small("s.yaml", kRun);
+  const std::string shown = run("run s.yaml --show memory,links").out;
+  EXPECT_THAT(shown, HasSubstr("Memory of the fullest GPU"));
+  EXPECT_THAT(shown, HasSubstr("\nLinks\n"));
+  EXPECT_THAT(shown, Not(HasSubstr("Assumptions")));
+  EXPECT_THAT(shown, HasSubstr("\nThe "));
+  EXPECT_THAT(run("run s.yaml --show explanation").out, HasSubstr("What the step is made of"));
+  EXPECT_EQ(run("run s.yaml --show assumption").err,
+            "--show: there is no section 'assumption'; did you mean 'assumptions'?\n");
+  EXPECT_THAT(run("run s.yaml --show zzz").err, HasSubstr("there are step, breakdown, memory"));
+}
+
+TEST_F(Terminal, PicturesAreInTheJsonWhereTheyAreAskedFor) {
+  write_small("s.yaml");
+  const auto result = nlohmann::json::parse(run("run s.yaml --format json --pictures").out);
+  EXPECT_EQ(result["pictures"]["timeline"]["stages"].size(), 2U);
+  EXPECT_EQ(result["pictures"]["stage_memory_bytes"].size(), 2U);
+  const std::string scenario = result["pictures"]["scenario"];
+  EXPECT_NE(scenario.find("name: \"Small\""), std::string::npos);
+  EXPECT_FALSE(nlohmann::json::parse(run("run s.yaml --format json").out).contains("pictures"));
+}
+
+}  // namespace
+}  // namespace headway::apps

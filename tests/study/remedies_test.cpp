@@ -1,0 +1,65 @@
+#include "sim/study/verdict/remedies.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/study/sample_report.h"
+
+namespace headway::study {
+namespace {
+
+using core::Activity;
+using core::Seconds;
+
+TEST(Remedies, LossesOfTheStepAreBoundsLargestFirst) {
+  // Of a step of 4 s 0.75 s are bubble and 0.25 s data: 18.75 % and 6.25 %.
+  const auto list = remedies(sample_report());
+  ASSERT_EQ(list.size(), 2U);
+  EXPECT_THAT(list[0].change, testing::StartsWith("the pipeline bubble: more micro-batches"));
+  EXPECT_DOUBLE_EQ(list[0].gain, 0.1875);
+  EXPECT_EQ(list[0].brings, "at most 18.8 % of the step");
+  EXPECT_TRUE(list[0].at_most);
+  EXPECT_DOUBLE_EQ(list[1].gain, 0.0625);
+}
+
+// ETTR 0.9 at 1,800 s, 0.95 at 600 s: the run takes 0.9 / 0.95 of its time, 5.26 % of 10 days less.
+TEST(Remedies, TheBestIntervalComesBeforeBounds) {
+  auto report = sample_report_with_campaign();
+  report.campaign->advice.interval_curve = {
+      {Seconds(600), 0.95, true}, {Seconds(1800), 0.9, true}, {Seconds(90), {}, true}};
+  const auto list = remedies(report);
+  EXPECT_EQ(list[0].change, "a checkpoint every 600 s of work, not 1,800 s");
+  EXPECT_EQ(list[0].brings, "0.526 days less, ETTR 95.0 %");
+  EXPECT_NEAR(list[0].gain, 1 - 0.9 / 0.95, 1e-12);
+  EXPECT_FALSE(list[0].at_most);
+  // The bubble has 18.75 % of the step, which runs 90 % of the time.
+  EXPECT_NEAR(list[1].gain, 0.9 * 0.1875, 1e-12);
+}
+
+TEST(Remedies, OfEarlierDetectionTheLeastThatGainsMost) {
+  auto report = sample_report_with_campaign();
+  report.campaign->advice.earlier_detection = {
+      {Seconds(10), 0.001, 0, 0}, {Seconds(60), 0.09, 0, 0}, {Seconds(3600), 0.1, 0, 0}};
+  EXPECT_EQ(remedies(report)[0].change, "failures noticed up to 60.0 s sooner");
+  EXPECT_NEAR(remedies(report)[0].gain, 0.09 / 0.99, 1e-12);
+}
+
+TEST(Remedies, SparesOnlyWhereTheRunWaitsForThem) {
+  auto report = sample_report_with_campaign();
+  report.campaign->advice.spares = 6;
+  report.campaign->advice.wait_target = 0.01;
+  EXPECT_FALSE(remedies(report)[0].change.starts_with("6 spare nodes"));
+  report.campaign->ledger[campaign::Account::wait] = 40 * 3600.0;
+  const auto list = remedies(report);
+  EXPECT_EQ(list[0].change, "6 spare nodes instead of 0");
+  EXPECT_NEAR(list[0].gain, 0.8 - 0.01, 1e-12) << "40 of 50 hours";
+}
+
+TEST(Remedies, APlanThatDoesNotFitHasNone) {
+  auto report = sample_report();
+  report.step.memory.fits = false;
+  EXPECT_TRUE(remedies(report).empty());
+}
+
+}  // namespace
+}  // namespace headway::study
