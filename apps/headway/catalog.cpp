@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <string>
 
+#include "sim/config/suggestions/suggest.h"
 #include "sim/report/constants.h"
 #include "sim/report/table.h"
 #include "sim/report/table_json.h"
@@ -39,6 +41,73 @@ Table entries_table(const std::string& kind) {
   return table;
 }
 
+/// A heading and the key of an entry whose value stands below it.
+using Figures = std::vector<std::pair<const char*, std::string_view>>;
+
+/// What tells the entries of a kind apart; none: all that is known is the name.
+const Figures& figures_of(const std::string& kind) {
+  static const std::map<std::string, Figures> all{
+      {"gpus",
+       {{"architecture", "architecture"},
+        {"bf16", "peak.bf16"},
+        {"fp8", "peak.fp8"},
+        {"memory", "memory"},
+        {"bandwidth", "memory_bandwidth"},
+        {"power", "power"}}},
+      {"nodes",
+       {{"GPUs", "gpus"},
+        {"GPU", "gpu.name"},
+        {"scale-up", "scale_up.bandwidth"},
+        {"domain", "scale_up.domain_gpus"},
+        {"NICs", "nic.count"},
+        {"each", "nic.bandwidth"}}},
+      {"fabrics",
+       {{"topology", "topology"},
+        {"tiers", "tiers"},
+        {"link", "link_bandwidth"},
+        {"routing", "routing"},
+        {"efficiency", "efficiency"}}},
+      {"storage",
+       {{"write", "write_bandwidth"}, {"read", "read_bandwidth"}, {"capacity", "capacity"}}},
+      {"models",
+       {{"layers", "layers"},
+        {"hidden", "hidden"},
+        {"heads", "heads"},
+        {"experts", "moe.experts"},
+        {"vocabulary", "vocabulary"}}},
+      {"clusters", {{"nodes", "nodes"}, {"node", "node.name"}, {"fabric", "fabric.name"}}},
+      {"scenarios",
+       {{"nodes", "cluster.nodes"}, {"node", "cluster.node.name"}, {"model", "model.name"}}}};
+  static const Figures none{{"name in reports", "name"}};
+  const auto found = all.find(kind);
+  return found == all.end() ? none : found->second;
+}
+
+/// The entries of one kind with the figures that tell them apart.
+Table figures_table(const std::string& kind) {
+  const Figures& figures = figures_of(kind);
+  Table table{fmt::format("Entries of '{}'; 'headway catalog show {} NAME' has all with sources",
+                          kind, kind),
+              {{"name", false}},
+              {},
+              false};
+  std::vector<std::string_view> keys;
+  for (const auto& [heading, key] : figures) {
+    table.columns.push_back({heading, false});
+    keys.push_back(key);
+  }
+  config::LoadOptions options;
+  options.roots = config_roots();
+  for (const auto& entry : config::list_entries(kind, options.roots)) {
+    std::vector<std::string> row{entry.name};
+    for (auto& value : config::entry_values(entry.path, keys, options)) {
+      row.push_back(std::move(value));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
 std::string entry_text(const std::string& kind, const std::string& name) {
   std::vector<std::string> names;
   for (const auto& entry : config::list_entries(kind, config_roots())) {
@@ -49,17 +118,20 @@ std::string entry_text(const std::string& kind, const std::string& name) {
     }
     names.push_back(entry.name);
   }
-  const auto guess = core::did_you_mean(name, names);
-  throw core::Error(fmt::format("'{}' has no entry '{}'{}", kind, name,
-                                guess
-                                    ? fmt::format("; did you mean '{}'?", *guess)
-                                    : fmt::format("; 'headway catalog list {}' lists them", kind)));
+  const std::string meant = config::entry_suggestion(name, names);
+  throw core::Error(fmt::format(
+      "'{}' has no entry '{}'{}", kind, name,
+      meant.empty() ? fmt::format("; 'headway catalog list {}' lists them", kind) : meant));
 }
 
 /// Words after the verb: list [KIND] | show KIND NAME | constants.
 OutFile answer(const std::vector<std::string>& words, const CommonOptions& options) {
   const std::string action = words.empty() ? "list" : words[0];
   if (action == "list" && words.size() <= 2) {
+    const bool figures = words.size() == 2 && (options.format == "table" || options.format == "md");
+    if (figures) {
+      return printed(figures_table(words[1]), options);
+    }
     return print("headway.catalog/1", entries_table(words.size() == 2 ? words[1] : ""), options);
   }
   if (action == "show" && words.size() == 3) {

@@ -9,6 +9,7 @@
 #include "apps/headway/options.h"
 #include "apps/headway/output.h"
 #include "apps/headway/progress.h"
+#include "apps/headway/report_file.h"
 #include "apps/headway/verb.h"
 
 namespace headway::apps {
@@ -32,11 +33,12 @@ int run_compare(int argc, char** argv) {
   app.add_flag("--layers", how.layers, "Switch layers one at a time, in every order (Shapley)");
   add_scenario_options(app, options);
   add_execution_options(app, options);
+  add_report_option(app, options);
   add_output_options(app, options, {"table", "json", "csv", "md"});
   if (const auto code = parse(app, argc, argv, &options)) {
     return *code;
   }
-  check_out(options);
+  check_out(options, {options.report});
   const auto result = [&] {
     Progress progress(options);
     progress.phase("comparing architectures");
@@ -46,8 +48,10 @@ int run_compare(int argc, char** argv) {
     return study::compare(config::load_scenario(files[0], load_options(options)),
                           config::load_scenario(files[1], load_options(options)), how);
   }();
-  deliver(options, printed(result, options, report::compare_json, report::compare_csv,
-                           report::compare_document));
+  deliver(options, with_report(options,
+                               printed(result, options, report::compare_json, report::compare_csv,
+                                       report::compare_document),
+                               report::compare_json(result)));
   return result.a.fits && result.b.fits ? 0 : study::exit_code(study::Status::infeasible);
 }
 

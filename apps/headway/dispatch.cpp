@@ -26,22 +26,13 @@ void on_interrupt(int /*signal*/) { _exit(kInterrupted); }
 std::string help() {
   std::string out =
       "headway predicts time, MFU, goodput and cost of training on a cluster.\n"
-      "Usage: headway VERB [options]; 'headway VERB --help' explains a verb.\n\n";
+      "Usage: headway VERB [options]; 'headway VERB --help' explains a verb. --color never: "
+      "plain.\n\n";
   for (const auto& verb : verbs()) {
     out += fmt::format("  {:<12}{}\n", verb.name, verb.summary);
   }
-  out += "\nNot in this version yet:";
-  std::size_t column = 100;
-  for (const auto name : later_verbs()) {
-    if (column + name.size() > 90) {
-      out += "\n ";
-      column = 1;
-    }
-    out += fmt::format(" {}", name);
-    column += name.size() + 1;
-  }
   return out +
-         "\n\nExamples:\n"
+         "\nExamples:\n"
          "  headway run configs/scenarios/llama-3.1-405b-16k-h100.yaml\n"
          "  headway plan my-scenario.yaml --set cluster.nodes=64 --format json\n";
 }
@@ -106,11 +97,13 @@ const std::vector<Verb>& verbs() {
       {"compare", "two scenarios side by side; which layer makes the difference", run_compare},
       {"drill", "one fault in a running job: what follows, what it costs, what helps", run_drill},
       {"validate", "predict published measurements and print the errors", run_validate},
+      {"report", "write results as one page of HTML with charts", run_report},
       {"topo", "print a fabric: tiers, oversubscription, bisection, connectivity", run_topo},
       {"collective", "predict the table that nccl-tests prints", run_collective},
       {"import", "turn a topology file into a fabric or node entry", run_import},
       {"calibrate", "turn measurements into profiles, and profiles against logs", run_calibrate},
       {"check", "read configuration files and report every error", run_check},
+      {"explain", "tell what a key of a scenario or a figure of a result means", run_explain},
       {"schema", "print the JSON Schema of a kind of file", run_schema},
       {"catalog", "list and show GPUs, nodes, fabrics, models and constants", run_catalog},
       {"init", "write a commented scenario to start from", run_init},
@@ -120,8 +113,7 @@ const std::vector<Verb>& verbs() {
 }
 
 const std::vector<std::string_view>& later_verbs() {
-  static const std::vector<std::string_view> names{"sweep", "worker", "collect", "export",
-                                                   "report"};
+  static const std::vector<std::string_view> names{"sweep", "worker", "collect", "export"};
   return names;
 }
 

@@ -12,6 +12,7 @@
 #include "apps/headway/options.h"
 #include "apps/headway/output.h"
 #include "apps/headway/progress.h"
+#include "apps/headway/report_file.h"
 #include "apps/headway/verb.h"
 
 namespace headway::apps {
@@ -89,6 +90,7 @@ void add_options(CLI::App& app, DrillArguments& given) {
   app.add_option("--progress", given.common.progress, "Progress on standard error")
       ->check(CLI::IsMember({"auto", "plain", "json", "off"}))
       ->option_text("auto|plain|json|off");
+  add_report_option(app, given.common);
   add_output_options(app, given.common, {"table", "json", "csv", "md"});
 }
 
@@ -108,7 +110,7 @@ int run_drill(int argc, char** argv) {
   if (const auto code = parse(app, argc, argv, &options)) {
     return *code;
   }
-  check_out(options);
+  check_out(options, {options.report});
   const auto result = [&] {
     Progress progress(options);
     progress.phase("drilling");
@@ -117,8 +119,10 @@ int run_drill(int argc, char** argv) {
     return study::run_drill(
         loaded, report::parse_fault(given.fault, loaded.scenario.cluster.node.gpus), how);
   }();
-  deliver(options,
-          printed(result, options, report::drill_json, report::drill_csv, report::drill_document));
+  deliver(options, with_report(options,
+                               printed(result, options, report::drill_json, report::drill_csv,
+                                       report::drill_document),
+                               report::drill_json(result)));
   for (const auto& reason : result.reasons) {
     remark(options, std::string(core::to_word(result.status)) + ": " + reason);
   }

@@ -178,6 +178,10 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv, CommonOptions* op
     return kUsage;
   }
   if (options != nullptr) {
+    options->command = "headway";
+    for (int i = 0; i < argc; ++i) {
+      options->command += std::string(" ") + argv[i];
+    }
     infer_format(app, *options);
   }
   return std::nullopt;

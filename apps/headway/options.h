@@ -24,6 +24,8 @@ struct CommonOptions {
   bool quiet = false;
   std::string progress = "auto";
   std::string color = "auto";
+  std::string report;   ///< page of HTML to write beside the result; empty: none
+  std::string command;  ///< as it was given
 };
 
 /// A number in [low, high] that is one: unlike CLI::Range it refuses NaN, and its complaint shows

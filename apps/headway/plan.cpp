@@ -17,6 +17,7 @@
 #include "apps/headway/options.h"
 #include "apps/headway/output.h"
 #include "apps/headway/progress.h"
+#include "apps/headway/report_file.h"
 #include "apps/headway/verb.h"
 
 namespace headway::apps {
@@ -117,11 +118,12 @@ int run_plan(int argc, char** argv) {
       ->option_text("KEY=VALUE");
   add_scenario_options(app, options);
   add_execution_options(app, options);
+  add_report_option(app, options);
   add_output_options(app, options, {"table", "json", "csv", "md"});
   if (const auto code = parse(app, argc, argv, &options)) {
     return *code;
   }
-  check_out(options);
+  check_out(options, {options.report});
   check_sizes(how.nodes);
   const auto result = [&] {
     Progress progress(options);
@@ -136,8 +138,10 @@ int run_plan(int argc, char** argv) {
     progress.phase("simulating layouts");
     return study::search_plans(loaded, how, load);
   }();
-  deliver(options,
-          printed(result, options, report::plan_json, report::plan_csv, report::plan_document));
+  deliver(options, with_report(options,
+                               printed(result, options, report::plan_json, report::plan_csv,
+                                       report::plan_document),
+                               report::plan_json(result)));
   return study::exit_code(result.status());
 }
 

@@ -15,6 +15,7 @@
 #include "apps/headway/options.h"
 #include "apps/headway/output.h"
 #include "apps/headway/progress.h"
+#include "apps/headway/report_file.h"
 #include "apps/headway/verb.h"
 
 namespace headway::apps {
@@ -43,8 +44,9 @@ study::RunReport predict(const RunArguments& given) {
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   how.threads = options.threads;
   how.fold = options.fold;
-  how.explain = given.explain || given.shows(report::kExplanationSection);
-  how.pictures = given.pictures;
+  const bool drawn = !options.report.empty();
+  how.explain = drawn || given.explain || given.shows(report::kExplanationSection);
+  how.pictures = drawn || given.pictures;
   how.compared = validation::load_compared_runs(config_roots());
   how.progress = [&](std::string_view phase) { progress.phase(phase); };
   how.count = [&](std::size_t done, std::size_t total) { progress.count(done, total); };
@@ -98,17 +100,19 @@ int run_run(int argc, char** argv) {
   app.add_flag("--explain", given.explain,
                "The step's largest parts with their formulas, and its sensitivities");
   app.add_flag("--pictures", given.pictures,
-               "With --format json: also what `headway report` draws");
+               "With --format json: also what `headway report` draws")
+      ->group("");  // `headway report --help` shows it
+  add_report_option(app, options, true);
   add_scenario_options(app, options);
   add_execution_options(app, options);
   add_output_options(app, options, {"table", "json", "csv", "md"});
   if (const auto code = parse(app, argc, argv, &options)) {
     return *code;
   }
-  check_out(options);
+  check_out(options, {options.report});
   check_sections(given.show);
   const auto result = predict(given);
-  deliver(options, shown(result, given));
+  deliver(options, with_report(options, shown(result, given), report::run_json(result)));
   if (options.format == "json" || options.format == "csv" || !options.out.empty()) {
     for (const auto& reason : result.reasons) {
       remark(options, std::string(core::to_word(result.status)) + ": " + reason);

@@ -12,6 +12,7 @@
 #include "apps/headway/input.h"
 #include "apps/headway/options.h"
 #include "apps/headway/output.h"
+#include "apps/headway/report_file.h"
 #include "apps/headway/verb.h"
 
 namespace headway::apps {
@@ -64,62 +65,65 @@ bool has_row(const CsvTable& table, const std::string& id) {
                      [&](std::size_t row) { return table.text(row, "id") == id; });
 }
 
-OutFile validate_anchor(const RunTables& tables,
-                        const std::string& id,
-                        const CommonOptions& options) {
+/// A result in the form that --format names, and its page where --report asks for one.
+template <class Csv, class Document>
+std::vector<OutFile> in_form(const CommonOptions& options,
+                             const std::string& json,
+                             const Csv& csv,
+                             const Document& document) {
+  OutFile shown = options.format == "json"  ? OutFile{options.out, json}
+                  : options.format == "csv" ? OutFile{options.out, csv()}
+                                            : printed(document(), options);
+  return with_report(options, std::move(shown), json);
+}
+
+std::vector<OutFile> validate_anchor(const RunTables& tables,
+                                     const std::string& id,
+                                     const CommonOptions& options) {
   const auto found = std::find_if(tables.begin(), tables.end(),
                                   [&](const RunTable& table) { return has_row(table.rows, id); });
   const auto& table = found != tables.end() ? *found : tables.front();
   const auto anchor =
       validation::anchor_runs(table.rows, validation::load_catalogue(config_roots()), id);
-  return options.format == "json" ? OutFile{options.out, report::anchor_json(anchor)}
-                                  : printed(report::anchor_document(anchor), options);
+  return in_form(
+      options, report::anchor_json(anchor),
+      [&] { return report::to_text(report::anchor_document(anchor)); },
+      [&] { return report::anchor_document(anchor); });
 }
 
-OutFile validate_runs(const RunTables& tables,
-                      const std::string& only,
-                      validation::OpenFlags open,
-                      const CommonOptions& options) {
+std::vector<OutFile> validate_runs(const RunTables& tables,
+                                   const std::string& only,
+                                   validation::OpenFlags open,
+                                   const CommonOptions& options) {
   const auto rows = predicted(tables, only, open);
   // Of the user's own table, or of a part of ours, no constant was fitted.
   const bool own = tables.size() > 1 && only.empty();
   const auto slopes = own ? validation::load_slopes(config_roots()) : validation::ConstantSlopes{};
-  if (options.format == "json") {
-    return {options.out, report::validate_json(rows, slopes)};
-  }
-  if (options.format == "csv") {
-    return {options.out, report::validate_csv(rows)};
-  }
-  return printed(report::validate_document(rows, slopes), options);
+  return in_form(
+      options, report::validate_json(rows, slopes), [&] { return report::validate_csv(rows); },
+      [&] { return report::validate_document(rows, slopes); });
 }
 
-OutFile validate_collectives(const std::string& path,
-                             bool calibrated,
-                             const CommonOptions& options) {
+std::vector<OutFile> validate_collectives(const std::string& path,
+                                          bool calibrated,
+                                          const CommonOptions& options) {
   const auto table = table_at(path);
   const auto catalogue = validation::load_catalogue(config_roots());
   const auto rows = calibrated ? validation::predict_collectives_calibrated(table, catalogue)
                                : validation::predict_collectives(table, catalogue);
   const auto how = calibrated ? study::Calibration::leave_one_out : study::Calibration::none;
-  if (options.format == "json") {
-    return {options.out, report::collective_rows_json(rows, how)};
-  }
-  if (options.format == "csv") {
-    return {options.out, report::collective_rows_csv(rows)};
-  }
-  return printed(report::collective_rows_document(rows, how), options);
+  return in_form(
+      options, report::collective_rows_json(rows, how),
+      [&] { return report::collective_rows_csv(rows); },
+      [&] { return report::collective_rows_document(rows, how); });
 }
 
-OutFile validate_goodput(const std::string& path, const CommonOptions& options) {
+std::vector<OutFile> validate_goodput(const std::string& path, const CommonOptions& options) {
   const auto table = table_at(path);
   const auto rows = validation::predict_goodput(table);
-  if (options.format == "json") {
-    return {options.out, report::goodput_json(rows)};
-  }
-  if (options.format == "csv") {
-    return {options.out, report::goodput_csv(rows)};
-  }
-  return printed(report::goodput_document(rows), options);
+  return in_form(
+      options, report::goodput_json(rows), [&] { return report::goodput_csv(rows); },
+      [&] { return report::goodput_document(rows); });
 }
 
 /// A table of published runs that comes with the catalogue.
@@ -183,11 +187,12 @@ int run_validate(int argc, char** argv) {
                  "Scale the profile by this row and say what it does to the others")
       ->option_text("ROW");
   app.add_flag("--quiet", options.quiet, "Nothing on standard error but errors");
+  add_report_option(app, options);
   add_output_options(app, options, {"table", "json", "csv", "md"});
   if (const auto code = parse(app, argc, argv, &options)) {
     return *code;
   }
-  check_out(options);
+  check_out(options, {options.report});
   const auto open = quick ? validation::OpenFlags::one_way : validation::OpenFlags::both_ways;
   deliver(options, !collectives.empty() ? validate_collectives(collectives, calibrated, options)
                    : !goodput.empty()   ? validate_goodput(goodput, options)

@@ -31,6 +31,8 @@ int run_doctor(int argc, char** argv);
 int run_compare(int argc, char** argv);
 int run_drill(int argc, char** argv);
 int run_validate(int argc, char** argv);
+int run_report(int argc, char** argv);
+int run_explain(int argc, char** argv);
 int run_completion(int argc, char** argv);
 
 /// The verbs this version has, in the order of the help.

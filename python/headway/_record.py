@@ -65,7 +65,7 @@ class Result(Record):
     json : str
         The JSON text, as ``--format json`` prints it.
     table : str
-        The table, as ``--format table`` prints it; also ``str(result)``.
+        All tables, as ``--full`` prints them; also ``str(result)``.
     """
 
     __slots__ = ("json", "table")

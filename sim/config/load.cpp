@@ -141,6 +141,27 @@ void check_entry(const fs::path& path, const LoadOptions& options) {
   read_file_into(path, options, type, value.get());
 }
 
+std::vector<std::string> entry_values(const fs::path& path,
+                                      const std::vector<std::string_view>& keys,
+                                      const LoadOptions& options) {
+  const SpecType& type = *find_kind(kind_of_file(path))->type;
+  const AnyValue value = type.make();
+  read_file_into(path, options, type, value.get());
+  const Node root = to_tree(type, value.get(), {});
+  std::vector<std::string> texts;
+  for (std::string_view key : keys) {
+    const Node* node = &root;
+    while (node != nullptr && !key.empty()) {
+      const auto dot = key.find('.');
+      const Entry* entry = node->find(key.substr(0, dot));
+      node = entry == nullptr ? nullptr : &entry->value;
+      key = dot == std::string_view::npos ? std::string_view{} : key.substr(dot + 1);
+    }
+    texts.push_back(node != nullptr && node->is_scalar() ? node->text : "-");
+  }
+  return texts;
+}
+
 std::string write_scenario(const training::Scenario& scenario) {
   return write_spec(scenario_type(), &scenario);
 }

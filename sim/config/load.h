@@ -79,6 +79,13 @@ std::string kind_of_file(const std::filesystem::path& path);
 /// @throws core::Error with all complaints together
 void check_entry(const std::filesystem::path& path, const LoadOptions& options = {});
 
+/// Some values of an entry, as YAML writes them; a dash where it has none.
+/// @param keys  dotted paths, such as "scale_up.bandwidth"
+/// @throws core::Error with all complaints together
+std::vector<std::string> entry_values(const std::filesystem::path& path,
+                                      const std::vector<std::string_view>& keys,
+                                      const LoadOptions& options = {});
+
 /// The scenario as YAML text that reads back to an equal scenario; all defaults are written out.
 std::string write_scenario(const training::Scenario& scenario);
 

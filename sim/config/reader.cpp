@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "sim/config/suggestions/suggest.h"
 #include "sim/config/unit_text.h"
 
 namespace headway::config {
@@ -258,15 +259,8 @@ void Reader::standard_error(const Entry& entry, const std::string& path) {
 }
 
 void Reader::unknown_key(const Entry& entry, const SpecType& type) {
-  std::vector<std::string> known{"use", "source"};
-  for (const Field& field : type.fields) {
-    known.emplace_back(field.name);
-  }
-  std::string message = fmt::format("unknown key '{}'", entry.key);
-  if (const auto near = core::did_you_mean(entry.key, known)) {
-    message += fmt::format("; did you mean '{}'?", *near);
-  }
-  out_.complaints.add(entry.place, std::move(message));
+  out_.complaints.add(
+      entry.place, fmt::format("unknown key '{}'{}", entry.key, key_suggestion(entry.key, type)));
 }
 
 void Reader::member(const Field& field,

@@ -7,6 +7,7 @@
 
 #include "sim/config/files.h"
 #include "sim/config/parse_yaml.h"
+#include "sim/config/suggestions/suggest.h"
 #include "sim/config/writer.h"
 #include "sim/core/read_file.h"
 #include "sim/core/shown_text.h"
@@ -62,8 +63,8 @@ std::optional<fs::path> find_used(LoadState& state, const Node& name, const Spec
   }
   const auto known = known_names(query);
   std::string message = fmt::format("the catalogue has no '{}/{}'", type.catalogue, name.text);
-  if (const auto near = core::did_you_mean(name.text, known)) {
-    message += fmt::format("; did you mean '{}'?", *near);
+  if (const std::string meant = entry_suggestion(name.text, known); !meant.empty()) {
+    message += meant;
   } else if (!known.empty() && known.size() <= 24) {
     message += fmt::format("; it has {}", fmt::join(known, ", "));
   }

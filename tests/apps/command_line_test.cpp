@@ -17,8 +17,8 @@ using CommandLine = ProgramTest;
 
 const std::vector<std::string>& all_verbs() {
   static const std::vector<std::string> names{
-      "run",    "plan",  "compare", "drill",   "validate", "topo",   "collective",
-      "import", "check", "schema",  "catalog", "init",     "doctor", "completion"};
+      "run",   "plan",    "compare", "drill",  "validate", "topo", "collective", "import",
+      "check", "explain", "report",  "schema", "catalog",  "init", "doctor",     "completion"};
   return names;
 }
 

@@ -1,0 +1,154 @@
+// headway explain: what a key of a scenario, or a figure of a result, means.
+#include <fmt/format.h>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "sim/config/suggestions/suggest.h"
+#include "sim/config/unit_text.h"
+#include "sim/config/writer.h"
+#include "sim/core/error.h"
+#include "sim/core/shown_text.h"
+#include "sim/report/definitions.h"
+#include "sim/report/wrap.h"
+
+#include "apps/headway/options.h"
+#include "apps/headway/output.h"
+#include "apps/headway/verb.h"
+
+namespace headway::apps {
+
+namespace {
+
+using config::Shape;
+using config::SpecType;
+
+/// "a list of bandwidths, as '400 Gbps'": what may be written.
+std::string kind_of(const SpecType& type) {
+  switch (type.shape) {
+    case Shape::number:
+      return "a number";
+    case Shape::integer:
+      return "a whole number";
+    case Shape::flag:
+      return "true or false";
+    case Shape::text:
+      return "text";
+    case Shape::quantity:
+      return fmt::format("{}, in {}", config::dimension_name(type.dimension),
+                         fmt::join(config::unit_spellings(type.dimension), ", "));
+    case Shape::word:
+      return fmt::format("one of {}", fmt::join(type.words, ", "));
+    case Shape::optional:
+      return kind_of(*type.element) + "; may be left out";
+    case Shape::or_auto:
+      return kind_of(*type.element) + ", or auto";
+    case Shape::list:
+      return "a list; each: " + kind_of(*type.element);
+    case Shape::record:
+      return type.catalogue.empty()
+                 ? "a mapping"
+                 : fmt::format("a mapping, or {{use: NAME}} of 'headway catalog list {}'",
+                               type.catalogue);
+  }
+  return "";
+}
+
+/// What is taken where the key is left out; empty where that cannot be said in a word.
+std::string default_of(const config::KeyPath& key) {
+  if (key.field->required) {
+    return "none: it must be written";
+  }
+  if (key.field->type->shape == Shape::optional) {
+    return "";
+  }
+  for (const config::KeyPath& parent : config::scenario_keys()) {
+    const SpecType* type = parent.field->type;
+    while (type->element != nullptr) {
+      type = type->element;
+    }
+    const std::size_t dot = key.path.rfind('.');
+    const std::string above = dot == std::string::npos ? "" : key.path.substr(0, dot);
+    const bool is_parent = above == parent.path || above == parent.path + "[]";
+    if (is_parent && type->defaults != nullptr) {
+      const auto tree = config::to_tree(*key.field->type, key.field->in(type->defaults), {});
+      return tree.is_scalar() ? tree.text : "";
+    }
+  }
+  return "";
+}
+
+std::string answer(const std::string& text) {
+  std::string out;
+  for (const auto& key : config::find_keys(text)) {
+    const auto& field = *key.field;
+    out += fmt::format("{}\n  {}\n  What to write: {}.\n", key.path, field.description,
+                       kind_of(*field.type));
+    if (const std::string range = field.range.words; !range.empty()) {
+      out += fmt::format("  It must be {}.\n", range);
+    }
+    if (const std::string value = default_of(key); !value.empty()) {
+      out += fmt::format("  Default: {}\n", value);
+    }
+    out += fmt::format("  Part of: {}. As an option: --set '{}=...'\n", key.record, key.path);
+  }
+  for (const auto& section : report::definitions()) {
+    for (const auto& d : section.definitions) {
+      if (d.figure == text || d.figure.ends_with("." + text)) {
+        out += fmt::format("{}{}\n  A figure of {}: {}.\n", d.figure,
+                           d.unit.empty() ? "" : fmt::format(" [{}]", d.unit), section.title,
+                           d.meaning);
+      }
+    }
+  }
+  return out;
+}
+
+std::string suggestion(const std::string& text) {
+  std::vector<std::string> names;
+  for (const auto& key : config::scenario_keys()) {
+    names.push_back(key.path);
+    names.emplace_back(key.field->name);
+  }
+  const auto near = core::did_you_mean(text, names);
+  const std::string meant =
+      near ? fmt::format("; did you mean '{}'?", *near)
+           : config::key_suggestion(text, *config::find_kind("scenarios")->type);
+  return meant.empty() ? "; 'headway schema' prints all keys of a scenario" : meant;
+}
+
+}  // namespace
+
+int run_explain(int argc, char** argv) {
+  CLI::App app(
+      "Tells what a key of a scenario means, what may be written and what its default is; or what "
+      "a figure of a result means.");
+  CommonOptions options;
+  std::string key;
+  describe(app, "explain",
+           "  headway explain run.checkpoint.interval\n"
+           "  headway explain mtbf\n"
+           "  headway explain step.mfu");
+  app.add_option("KEY", key, "A dotted path, the end of one, or a name alone")
+      ->required()
+      ->option_text(" ");
+  if (const auto code = parse(app, argc, argv)) {
+    return *code;
+  }
+  const std::string text = answer(key);
+  if (text.empty()) {
+    throw core::Error(fmt::format("there is no key or figure '{}'{}", core::shortened(key),
+                                  suggestion(core::shortened(key))));
+  }
+  const auto page = page_of(options);
+  std::string shown;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const std::string indent = line.starts_with("  ") ? "  " : "";
+    shown += report::paragraph(line.substr(indent.size()), page.width, indent);
+  }
+  deliver(options, shown);
+  return 0;
+}
+
+}  // namespace headway::apps

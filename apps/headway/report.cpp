@@ -1,0 +1,68 @@
+// headway report: results that were kept, as one page of HTML.
+#include <fmt/format.h>
+#include <string>
+#include <vector>
+
+#include "sim/core/error.h"
+#include "sim/core/shown_text.h"
+#include "sim/report/page/page.h"
+
+#include "apps/headway/input.h"
+#include "apps/headway/options.h"
+#include "apps/headway/output.h"
+#include "apps/headway/report_file.h"
+#include "apps/headway/verb.h"
+
+namespace headway::apps {
+
+namespace {
+
+report::PageResult result_at(const std::string& file) {
+  auto json = report::Json::parse(read_input(file), nullptr, false);
+  const bool ours = json.is_object() && json.contains("schema") && json["schema"].is_string() &&
+                    json["schema"].get<std::string>().starts_with("headway.");
+  if (!ours) {
+    throw core::Error(fmt::format(
+        "'{}' is no result of headway; write one with 'headway run SCENARIO --format json "
+        "--explain --pictures --out {}'",
+        core::shortened(file), "result.json"));
+  }
+  return {std::move(json), "from " + file};
+}
+
+}  // namespace
+
+int run_report(int argc, char** argv) {
+  CLI::App app(
+      "Writes results as one page of HTML: tiles, verdict, charts, a timeline of the pipeline, and "
+      "every figure with its meaning. It needs no network. --report FILE of run, plan, compare, "
+      "drill and validate writes it at once.");
+  CommonOptions options;
+  options.out = "report.html";
+  std::vector<std::string> files;
+  describe(app, "report",
+           "  headway run s.yaml --explain --pictures --out s.json; headway report s.json\n"
+           "  headway report a.json b.json --out both.html --force");
+  app.add_option("RESULT", files, "Results as --format json wrote them")
+      ->required()
+      ->option_text("...");
+  app.add_option("--out", options.out, "File to write")->option_text("FILE [report.html]");
+  app.add_flag("--force", options.force, "Let --out overwrite a file");
+  app.add_flag("--quiet", options.quiet, "Nothing on standard error but errors");
+  if (const auto code = parse(app, argc, argv)) {
+    return *code;
+  }
+  check_out(options);
+  std::vector<report::PageResult> results;
+  for (const auto& file : files) {
+    results.push_back(result_at(file));
+  }
+  const std::string library = chart_library();
+  deliver(options, report::report_page(results, library));
+  if (library.empty()) {
+    remark(options, "no chart library: the page has tables instead (docs/report.md)");
+  }
+  return 0;
+}
+
+}  // namespace headway::apps

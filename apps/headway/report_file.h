@@ -1,0 +1,25 @@
+// Results as a page that is looked at: the file of --report, and the library that draws its charts.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apps/headway/options.h"
+#include "apps/headway/output.h"
+
+namespace headway::apps {
+
+/// --report
+void add_report_option(CLI::App& app, CommonOptions& options, bool in_help = false);
+
+/// JavaScript of the charts: share/headway/charts.js beside the program's folder; empty where this
+/// installation has none.
+std::string chart_library();
+
+/// What to deliver: the result as --format wants it, and with --report the page beside it.
+/// @param json  the result's, as --format json prints it
+std::vector<OutFile> with_report(const CommonOptions& options,
+                                 OutFile shown,
+                                 const std::string& json);
+
+}  // namespace headway::apps

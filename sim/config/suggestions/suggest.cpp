@@ -1,0 +1,201 @@
+#include "sim/config/suggestions/suggest.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <fmt/format.h>
+#include <map>
+#include <utility>
+
+#include "sim/core/error.h"
+
+namespace headway::config {
+
+namespace {
+
+/// Nothing suggests more than this.
+constexpr std::size_t kMost = 6;
+
+/// What frameworks and people call keys of ours.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 16> kOtherNames{
+    {{"tp", "tensor"},
+     {"pp", "pipeline"},
+     {"dp", "data"},
+     {"cp", "context"},
+     {"ep", "expert"},
+     {"etp", "expert_tensor"},
+     {"vpp", "virtual"},
+     {"vp", "virtual"},
+     {"mbs", "micro_batch"},
+     {"gbs", "global_batch"},
+     {"batch_size", "global_batch"},
+     {"seqlen", "sequence_length"},
+     {"dtype", "precision"},
+     {"zero", "sharding"},
+     {"n_layers", "layers"},
+     {"vocab_size", "vocabulary"}}};
+
+std::vector<std::string> parts_of(std::string_view text, std::string_view marks) {
+  std::vector<std::string> parts(1);
+  for (const char c : text) {
+    if (marks.find(c) != std::string_view::npos) {
+      parts.emplace_back();
+    } else {
+      parts.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+  }
+  return parts;
+}
+
+/// "seq_length" for "sequence_length": as many words, each the beginning of the other's.
+bool abbreviates(std::string_view text, std::string_view key) {
+  const auto shorter = parts_of(text, "_");
+  const auto whole = parts_of(key, "_");
+  return shorter.size() == whole.size() && text != key &&
+         std::equal(shorter.begin(), shorter.end(), whole.begin(),
+                    [](const auto& a, const auto& b) { return !a.empty() && b.starts_with(a); });
+}
+
+/// Letters and digits of a name apart: "llama3-70b" is llama, 3, 70, b.
+std::vector<std::string> tokens_of(std::string_view name) {
+  std::vector<std::string> tokens;
+  int last = 0;  // 0: a mark, 1: a letter, 2: a digit
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    const int now = std::isdigit(byte) != 0 ? 2 : std::isalpha(byte) != 0 ? 1 : 0;
+    if (now != 0 && now != last) {
+      tokens.emplace_back();
+    }
+    if (now != 0) {
+      tokens.back() += static_cast<char>(std::tolower(byte));
+    }
+    last = now;
+  }
+  return tokens;
+}
+
+bool has_all(std::vector<std::string> whole, const std::vector<std::string>& parts) {
+  return std::all_of(parts.begin(), parts.end(), [&](const std::string& part) {
+    const auto found = std::find(whole.begin(), whole.end(), part);
+    const bool there = found != whole.end();
+    if (there) {
+      whole.erase(found);
+    }
+    return there;
+  });
+}
+
+std::string did_you_mean_one_of(const std::vector<std::string>& names) {
+  return fmt::format(
+      "; did you mean {}{}?",
+      fmt::join(names.begin(),
+                names.begin() + static_cast<std::ptrdiff_t>(std::min(kMost, names.size())), ", "),
+      names.size() > kMost ? ", ..." : "");
+}
+
+void collect(std::string_view kind,
+             const std::string& parent,
+             const SpecType& type,
+             std::vector<KeyPath>& keys) {
+  for (const Field& field : type.fields) {
+    KeyPath key{kind,
+                parent.empty() ? std::string(field.name) : fmt::format("{}.{}", parent, field.name),
+                &field, type.name};
+    keys.push_back(key);
+    const SpecType* inner = field.type;
+    while (inner->shape == Shape::optional || inner->shape == Shape::or_auto ||
+           inner->shape == Shape::list) {
+      key.path += inner->shape == Shape::list ? "[]" : "";
+      inner = inner->element;
+    }
+    if (inner->shape == Shape::record) {
+      collect(kind, key.path, *inner, keys);
+    }
+  }
+}
+
+std::string_view name_of(const KeyPath& key) {
+  return std::string_view(key.path).substr(key.path.rfind('.') + 1);
+}
+
+}  // namespace
+
+const std::vector<KeyPath>& scenario_keys() {
+  static const std::vector<KeyPath> keys = [] {
+    std::vector<KeyPath> all;
+    collect("scenarios", "", *find_kind("scenarios")->type, all);
+    return all;
+  }();
+  return keys;
+}
+
+std::vector<KeyPath> find_keys(std::string_view text) {
+  // An index of somebody's file stands for any.
+  std::string asked;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    asked += text[at];
+    if (text[at] == '[') {
+      at = std::min(text.find(']', at), text.size()) - 1;
+    }
+  }
+  std::vector<KeyPath> whole, ends;
+  for (const KeyPath& key : scenario_keys()) {
+    if (key.path == asked) {
+      whole.push_back(key);
+    } else if (name_of(key) == asked || key.path.ends_with("." + asked)) {
+      ends.push_back(key);
+    }
+  }
+  return whole.empty() ? ends : whole;
+}
+
+std::string key_suggestion(std::string_view key, const SpecType& where) {
+  std::vector<std::string> known{"use", "source"};
+  for (const Field& field : where.fields) {
+    known.emplace_back(field.name);
+  }
+  if (const auto near = core::did_you_mean(key, known)) {
+    return fmt::format("; did you mean '{}'?", *near);
+  }
+  const auto other = std::find_if(kOtherNames.begin(), kOtherNames.end(),
+                                  [&](const auto& pair) { return pair.first == key; });
+  for (const std::string& name : known) {
+    if (abbreviates(key, name) || (other != kOtherNames.end() && other->second == name)) {
+      return fmt::format("; did you mean '{}'?", name);
+    }
+  }
+  std::vector<std::string> elsewhere;
+  for (const KeyPath& path : scenario_keys()) {
+    if (name_of(path) == key || abbreviates(key, name_of(path))) {
+      elsewhere.push_back(path.path);
+    }
+  }
+  if (elsewhere.empty() && other != kOtherNames.end()) {
+    for (const KeyPath& path : find_keys(other->second)) {
+      elsewhere.push_back(path.path);
+    }
+  }
+  return elsewhere.empty() ? "" : did_you_mean_one_of(elsewhere);
+}
+
+std::string entry_suggestion(std::string_view name, const std::vector<std::string>& known) {
+  const auto tokens = tokens_of(name);
+  std::vector<std::string> alike;
+  for (const std::string& entry : known) {
+    if (!tokens.empty() && has_all(tokens_of(entry), tokens)) {
+      alike.push_back(entry);
+    }
+  }
+  if (alike.size() == 1) {
+    return fmt::format("; did you mean '{}'?", alike.front());
+  }
+  if (alike.size() > 1) {
+    return did_you_mean_one_of(alike);
+  }
+  if (const auto near = core::did_you_mean(name, known)) {
+    return fmt::format("; did you mean '{}'?", *near);
+  }
+  return "";
+}
+
+}  // namespace headway::config

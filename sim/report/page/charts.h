@@ -1,0 +1,22 @@
+// Vega-Lite specifications of a result's charts, written from its JSON.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/report/result_json.h"
+
+namespace headway::report {
+
+/// One chart: what it shows, and how.
+struct Chart {
+  std::string id;     ///< of the element, unique in a page
+  std::string title;  ///< also what a screen reader says
+  Json specification;
+};
+
+/// The charts that a result of any verb has; what it lacks, it has no chart of. Width is that of
+/// the page.
+std::vector<Chart> charts_of(const Json& result);
+
+}  // namespace headway::report

@@ -1,0 +1,80 @@
+#include "sim/report/page/html.h"
+
+#include <fmt/format.h>
+
+namespace headway::report {
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+std::string element(std::string_view name,
+                    const std::string& inner,
+                    const std::vector<std::pair<std::string, std::string>>& attributes) {
+  std::string tag(name);
+  for (const auto& [key, value] : attributes) {
+    tag += fmt::format(" {}=\"{}\"", key, escaped(value));
+  }
+  return fmt::format("<{}>{}</{}>\n", tag, inner, name);
+}
+
+std::string embedded_json(const Json& json, const std::string& id, const std::string& css_class) {
+  const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string safe;
+  for (const char c : text) {
+    // Only texts hold it, and there it may be written so.
+    safe += c == '<' ? std::string("\\u003c") : std::string(1, c);
+  }
+  return element("script", safe, {{"type", "application/json"}, {"id", id}, {"class", css_class}});
+}
+
+std::string html_table(const Table& table) {
+  std::string head;
+  for (const auto& column : table.columns) {
+    head += element("th", escaped(column.heading),
+                    {{"scope", "col"}, {"class", column.numeric ? "number" : "text"}});
+  }
+  std::string rows;
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    std::string cells;
+    for (std::size_t c = 0; c < table.rows[r].size(); ++c) {
+      cells += element("td", escaped(table.rows[r][c]),
+                       {{"class", table.columns[c].numeric ? "number" : "text"}});
+    }
+    const bool total = table.last_row_is_total && r + 1 == table.rows.size();
+    rows += element("tr", cells, {{"class", total ? "total" : "row"}});
+  }
+  const std::string caption = table.title.empty() ? "" : element("caption", escaped(table.title));
+  return element(
+      "div",
+      element("table", caption + element("thead", element("tr", head)) + element("tbody", rows)),
+      {{"class", "table"}});
+}
+
+std::string folded(const std::string& summary, const std::string& inner) {
+  return element("details", element("summary", escaped(summary)) + inner);
+}
+
+}  // namespace headway::report

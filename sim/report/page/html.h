@@ -1,0 +1,34 @@
+// The few pieces of HTML that a report is made of; every text is escaped here.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sim/report/result_json.h"
+#include "sim/report/table.h"
+
+namespace headway::report {
+
+/// Text as HTML shows it, in elements and in attributes between double quotes.
+std::string escaped(std::string_view text);
+
+/// <name attributes>inner</name>
+/// @param inner  HTML
+std::string element(std::string_view name,
+                    const std::string& inner,
+                    const std::vector<std::pair<std::string, std::string>>& attributes = {});
+
+/// A value inside the page for its script: nothing in it ends the script element.
+std::string embedded_json(const Json& json,
+                          const std::string& id,
+                          const std::string& css_class = "");
+
+/// A table with a caption; numbers stand right.
+std::string html_table(const Table& table);
+
+/// What the reader may open: a summary and what it hides.
+std::string folded(const std::string& summary, const std::string& inner);
+
+}  // namespace headway::report

@@ -1,0 +1,412 @@
+#include "sim/report/page/page.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "sim/report/page/charts.h"
+#include "sim/report/page/html.h"
+#include "sim/report/page/resources.h"
+#include "sim/report/result_types.h"
+
+namespace headway::report {
+
+namespace {
+
+/// Rows of one table; more are in the JSON.
+constexpr std::size_t kMostRows = 2000;
+/// Lines of the scenario: lists of measurements are cut to their first ones.
+constexpr std::size_t kMostItems = 6;
+
+std::string text_of(const Json& value) {
+  if (value.is_null()) {
+    return "-";
+  }
+  if (value.is_number_float()) {
+    return number(value.get<double>());
+  }
+  if (value.is_number()) {
+    return count(value.get<double>());
+  }
+  if (value.is_boolean()) {
+    return value.get<bool>() ? "yes" : "no";
+  }
+  if (value.is_string()) {
+    return value.get<std::string>();
+  }
+  std::string list;
+  for (const auto& item : value) {
+    list += (list.empty() ? "" : ", ") + (item.is_object() ? "..." : text_of(item));
+  }
+  return list;
+}
+
+/// Whether a value stands in one cell.
+bool is_cell(const Json& value) {
+  return !value.is_object() &&
+         (!value.is_array() || std::none_of(value.begin(), value.end(),
+                                            [](const Json& item) { return item.is_structured(); }));
+}
+
+/// Values with their dotted paths; lists of objects are left to tables of their own.
+void flatten(const Json& value,
+             const std::string& path,
+             std::vector<std::pair<std::string, const Json*>>& out) {
+  if (is_cell(value)) {
+    out.emplace_back(path, &value);
+  } else if (value.is_object()) {
+    for (const auto& [key, part] : value.items()) {
+      flatten(part, path.empty() ? key : path + "." + key, out);
+    }
+  }
+}
+
+/// The figure of the field lists that a path of this verb's results names.
+const core::Figure* figure_at(const std::string& schema, const std::string& path) {
+  for (const ResultType& type : result_types()) {
+    if (type.schema == schema) {
+      return core::find_figure(type.specimen, path);
+    }
+  }
+  return nullptr;
+}
+
+class Section {
+ public:
+  Section(const PageResult& result, std::size_t number)
+      : result_(result.json), command_(result.command), id_(fmt::format("result-{}", number)) {}
+
+  [[nodiscard]] std::string html() const {
+    return element("section", title() + tiles() + verdict() + pictures() +
+                                  element("h2", "All figures") + tables() + scenario() +
+                                  embedded_json(without_pictures(), id_, "result"));
+  }
+
+  [[nodiscard]] std::string name() const {
+    const std::string named = text({"scenario", "name"});
+    return named.empty() ? text({"schema"}) : named;
+  }
+
+ private:
+  [[nodiscard]] const Json& at(std::initializer_list<const char*> keys) const {
+    static const Json kNone;
+    const Json* here = &result_;
+    for (const char* key : keys) {
+      if (!here->is_object() || !here->contains(key)) {
+        return kNone;
+      }
+      here = &(*here)[key];
+    }
+    return *here;
+  }
+  [[nodiscard]] std::string text(std::initializer_list<const char*> keys) const {
+    const Json& value = at(keys);
+    return value.is_string() ? value.get<std::string>() : "";
+  }
+  [[nodiscard]] std::optional<double> figure(std::initializer_list<const char*> keys) const {
+    const Json& value = at(keys);
+    return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
+  }
+
+  [[nodiscard]] std::string title() const {
+    std::string html = element("h1", escaped(name()));
+    for (const auto& line : at({"asked"})) {
+      html += element("p", escaped(text_of(line)));
+    }
+    std::string from = fmt::format("{}, headway {}", text({"schema"}), text({"version"}));
+    const std::initializer_list<std::pair<const char*, const char*>> kDigests{
+        {"event_digest", "events"}, {"result_digest", "result"}};
+    if (at({"scenario"}).is_object()) {
+      from += fmt::format(", scenario {}, seed {}", text({"scenario", "digest"}),
+                          text_of(at({"scenario", "seed"})));
+    }
+    for (const auto& [key, word] : kDigests) {
+      if (const std::string digest = text({"step", key}); !digest.empty()) {
+        from += fmt::format(", {} {}", word, digest);
+      }
+    }
+    return html + element("p", escaped(from) + "<br>" + element("code", escaped(command_)),
+                          {{"class", "soft"}});
+  }
+
+  static std::string tile(const std::string& value, const std::string& what) {
+    return element("li", element("b", escaped(value)) + element("span", escaped(what)));
+  }
+
+  [[nodiscard]] std::string tiles() const {
+    std::string html;
+    const Json& interval = at({"step", "time_interval_s"});
+    if (const auto step = figure({"step", "time_s"}); step && interval.is_array()) {
+      html += tile(number(*step) + " s",
+                   fmt::format("step; 90 %: {} to {}", text_of(interval[0]), text_of(interval[1])));
+    }
+    if (const auto mfu = figure({"step", "mfu"})) {
+      html +=
+          tile(percent(*mfu) + " %",
+               fmt::format("MFU; {} TFLOP/s a GPU", text_of(at({"step", "model_tflops_per_gpu"}))));
+    }
+    const auto peak = figure({"memory", "peak_bytes"});
+    const auto capacity = figure({"memory", "capacity_bytes"});
+    if (peak && capacity) {
+      html +=
+          tile(percent(1 - *peak / *capacity) + " %", "of the GPU's memory is free at the peak");
+    }
+    html += spread({"campaign", "wall_days"}, 1, " days", "wall clock");
+    html += spread({"campaign", "ettr"}, 100, " %", "ETTR");
+    html += spread({"cost", "total_usd"}, 1, " USD", "cost");
+    if (const auto parameters = figure({"model", "parameters"})) {
+      html += tile(number(*parameters / 1e9) + " B",
+                   fmt::format("parameters of {}", text({"model", "name"})));
+    }
+    if (const auto tokens = figure({"step", "tokens_per_s"})) {
+      html += tile(number(*tokens), "tokens a second");
+    }
+    return html.empty() ? "" : element("ul", html, {{"class", "tiles"}});
+  }
+
+  [[nodiscard]] std::string spread(std::initializer_list<const char*> keys,
+                                   double scale,
+                                   const std::string& unit,
+                                   const std::string& what) const {
+    const Json& d = at(keys);
+    if (!d.is_object() || !d.contains("p50") || !d["p50"].is_number()) {
+      return "";
+    }
+    const auto scaled = [&](const char* key) { return number(scale * d[key].get<double>()); };
+    return tile(scaled("p50") + unit,
+                fmt::format("{}; 5 to 95 %: {} to {}", what, scaled("p5"), scaled("p95")));
+  }
+
+  [[nodiscard]] std::string verdict() const {
+    std::string html;
+    if (const std::string status = text({"status"}); !status.empty() && status != "ok") {
+      html += element("p", escaped("Status: " + status), {{"class", "bad"}});
+    }
+    for (const auto& reason : at({"reasons"})) {
+      html += element("p", escaped(text_of(reason)), {{"class", "bad"}});
+    }
+    if (const std::string limit = text({"limit"}); !limit.empty()) {
+      html += element("p", escaped(limit), {{"class", "verdict"}});
+    }
+    for (const auto& warning : at({"warnings"})) {
+      html += element("p", escaped("Warning: " + text_of(warning)), {{"class", "warning"}});
+    }
+    std::string list;
+    for (const auto& remedy : at({"remedies"})) {
+      list += element("li", escaped(fmt::format("{}: {}", remedy.value("brings", ""),
+                                                remedy.value("change", ""))));
+    }
+    return html + (list.empty() ? "" : element("h2", "What would help") + element("ol", list));
+  }
+
+  [[nodiscard]] std::string pictures() const {
+    std::string html = timeline();
+    std::string charts;
+    for (const auto& chart : charts_of(result_)) {
+      const std::string id = id_ + "-" + chart.id;
+      charts += element(
+          "figure",
+          element("figcaption", escaped(chart.title)) +
+              element("div", "",
+                      {{"class", "chart"}, {"id", "chart-" + id}, {"data-title", chart.title}}) +
+              embedded_json(chart.specification, id, "specification") +
+              folded("The same as a table", data_table(chart)));
+    }
+    return html + (charts.empty() ? "" : element("div", charts, {{"class", "charts"}}));
+  }
+
+  /// What a chart draws, in figures.
+  static std::string data_table(const Chart& chart) {
+    return object_table("", chart.specification["data"]["values"]);
+  }
+
+  [[nodiscard]] std::string timeline() const {
+    const Json& timeline = at({"pictures", "timeline"});
+    if (!timeline.is_object()) {
+      const bool has_step = at({"step", "breakdown_s"}).is_object();
+      return has_step ? element("p",
+                                "The timeline of the pipeline and the memory of its stages are in "
+                                "results of <code>headway run --pictures</code>.",
+                                {{"class", "soft"}})
+                      : "";
+    }
+    const auto left_out = timeline.value("stages_left_out", 0);
+    const std::string more =
+        left_out > 0 ? fmt::format(" {} stages are left out.", left_out) : std::string();
+    const std::string source = id_ + "-timeline";
+    const std::string tools =
+        "<button type=\"button\">zoom in</button><button type=\"button\">zoom out</button>"
+        "<button type=\"button\">whole step</button>";
+    return element("h2", "What every stage does in a step") + embedded_json(timeline, source) +
+           element(
+               "div",
+               tools +
+                   element(
+                       "canvas", "Needs a script.",
+                       {{"tabindex", "0"},
+                        {"role", "img"},
+                        {"aria-label",
+                         "Timeline of the pipeline stages; keys + - 0 and arrows zoom and move"}}) +
+                   element("p", "", {{"class", "told"}, {"aria-live", "polite"}}) +
+                   element("div", "", {{"class", "legend"}}),
+               {{"class", "timeline"}, {"data-source", source}}) +
+           element("p",
+                   escaped("One rank a stage. Keys + - 0 and arrows, a drag, a double click or the "
+                           "wheel with shift zoom and move." +
+                           more),
+                   {{"class", "soft"}});
+  }
+
+  /// A list of objects: one row each, one column a value that any of them has.
+  static std::string object_table(const std::string& caption, const Json& rows) {
+    std::vector<std::string> order;
+    std::map<std::string, bool> numeric;
+    std::vector<std::map<std::string, std::string>> cells;
+    for (const auto& row : rows) {
+      if (cells.size() == kMostRows) {
+        break;
+      }
+      std::vector<std::pair<std::string, const Json*>> parts;
+      flatten(row, "", parts);
+      auto& line = cells.emplace_back();
+      for (const auto& [path, value] : parts) {
+        if (!numeric.contains(path)) {
+          order.push_back(path);
+          numeric[path] = true;
+        }
+        numeric[path] = numeric[path] && (value->is_number() || value->is_null());
+        line[path] = text_of(*value);
+      }
+    }
+    Table table{caption, {}, {}, false};
+    for (const auto& path : order) {
+      table.columns.push_back({path, numeric[path]});
+    }
+    for (auto& line : cells) {
+      std::vector<std::string> row;
+      for (const auto& path : order) {
+        row.push_back(line[path]);
+      }
+      table.rows.push_back(std::move(row));
+    }
+    const std::string cut = rows.size() > kMostRows
+                                ? element("p", fmt::format("{} more rows are in the result's file.",
+                                                           rows.size() - kMostRows))
+                                : "";
+    return html_table(table) + cut;
+  }
+
+  /// Every figure of an object with its unit and meaning.
+  [[nodiscard]] std::string figure_table(const std::string& key, const Json& object) const {
+    std::vector<std::pair<std::string, const Json*>> parts;
+    flatten(object, key, parts);
+    Table table{"", {{"figure", false}, {"value"}, {"unit", false}, {"meaning", false}}, {}, false};
+    for (const auto& [path, value] : parts) {
+      const core::Figure* known = figure_at(text({"schema"}), path);
+      table.rows.push_back({path, text_of(*value), known ? std::string(known->unit) : "",
+                            known ? std::string(known->meaning) : ""});
+    }
+    return html_table(table) + lists_in(key, object);
+  }
+
+  /// Lists of objects inside an object, each as a table.
+  [[nodiscard]] std::string lists_in(const std::string& path, const Json& value) const {
+    std::string html;
+    for (const auto& [key, part] : value.items()) {
+      const std::string here = path + "." + key;
+      if (part.is_object()) {
+        html += lists_in(here, part);
+      } else if (part.is_array() && !is_cell(part)) {
+        html += object_table(here, part);
+      }
+    }
+    return html;
+  }
+
+  [[nodiscard]] std::string tables() const {
+    std::string html;
+    Json rest = Json::object();
+    for (const auto& [key, value] : result_.items()) {
+      if (key == "pictures" || value.empty()) {
+        continue;
+      }
+      if (value.is_object()) {
+        html += folded(key, figure_table(key, value));
+      } else if (!is_cell(value)) {
+        html += folded(key, object_table("", value));
+      } else {
+        rest[key] = value;
+      }
+    }
+    return html + folded("the rest", figure_table("", rest));
+  }
+
+  /// The resolved scenario; measured tables inside it are cut.
+  [[nodiscard]] std::string scenario() const {
+    const std::string yaml = text({"pictures", "scenario"});
+    if (yaml.empty()) {
+      return "";
+    }
+    std::string shown;
+    std::size_t items = 0;
+    for (std::size_t begin = 0; begin < yaml.size();) {
+      const std::size_t end = std::min(yaml.find('\n', begin), yaml.size() - 1);
+      const std::string line = yaml.substr(begin, end - begin + 1);
+      const std::size_t dash = line.find_first_not_of(' ');
+      const bool item = dash != std::string::npos && line.compare(dash, 2, "- ") == 0 &&
+                        line.find(':') == std::string::npos;
+      items = item ? items + 1 : 0;
+      if (items <= kMostItems) {
+        shown += line;
+      } else if (items == kMostItems + 1) {
+        shown += std::string(dash, ' ') + "# and so on\n";
+      }
+      begin = end + 1;
+    }
+    return folded("The scenario as it was read, all defaults written out",
+                  element("pre", escaped(shown)));
+  }
+
+  /// Pictures are in the page once already.
+  [[nodiscard]] Json without_pictures() const {
+    Json copy = result_;
+    copy.erase("pictures");
+    return copy;
+  }
+
+  const Json& result_;
+  const std::string& command_;
+  std::string id_;
+};
+
+}  // namespace
+
+std::string report_page(const std::vector<PageResult>& results, const std::string& charts) {
+  std::string body;
+  std::string title;
+  for (std::size_t r = 0; r < results.size(); ++r) {
+    const Section section(results[r], r);
+    body += section.html();
+    title += (title.empty() ? "" : "; ") + section.name();
+  }
+  const std::string lacks =
+      charts.empty() ? element("p",
+                               "This installation has no chart library (see docs/report.md), so "
+                               "tables stand where charts would.",
+                               {{"class", "warning"}})
+                     : "";
+  const auto module = [](const std::string& text) {
+    return text.empty() ? "" : element("script", text, {{"type", "module"}});
+  };
+  return "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+         "script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data:\">\n" +
+         element("title", escaped(title)) + element("style", std::string(page_style())) +
+         "</head><body>\n" + lacks + body + module(charts) + module(std::string(page_script())) +
+         "</body></html>\n";
+}
+
+}  // namespace headway::report

@@ -1,0 +1,26 @@
+// Results as one page of HTML that needs nothing but itself.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/report/result_json.h"
+
+namespace headway::report {
+
+/// One result and where it is from.
+struct PageResult {
+  Json json;            ///< as a verb printed it
+  std::string command;  ///< that prints it again, or the name of its file
+};
+
+/// The whole page: of each result title, provenance, figures that decide, verdict with what would
+/// help, pictures, all tables with the meaning of their figures, assumptions, the scenario. It is
+/// built from the JSON alone, so a file that was kept gives the page that the run gave; pictures
+/// that the JSON lacks are named with the option that adds them.
+/// @param results  at least one; of one verb or of several
+/// @param charts   JavaScript of the chart library; empty: tables stand for charts, and the page
+///                 says so
+std::string report_page(const std::vector<PageResult>& results, const std::string& charts);
+
+}  // namespace headway::report

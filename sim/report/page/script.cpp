@@ -1,0 +1,134 @@
+#include "sim/report/page/resources.h"
+
+namespace headway::report {
+
+std::string_view page_script() {
+  return R"js(
+const dark = matchMedia('(prefers-color-scheme: dark)').matches;
+const problems = [];
+let drawn = 0;
+
+async function drawCharts() {
+  const charts = [...document.querySelectorAll('script.specification')];
+  if (!window.vegaEmbed) return;
+  for (const script of charts) {
+    const place = document.getElementById('chart-' + script.id);
+    try {
+      await window.vegaEmbed(place, JSON.parse(script.textContent),
+        {renderer: 'svg', actions: false, theme: dark ? 'dark' : undefined});
+      place.setAttribute('role', 'img');
+      place.setAttribute('aria-label', place.dataset.title);
+      drawn += 1;
+    } catch (error) { problems.push(String(error)); }
+  }
+}
+
+const colours = ['#4c8dd6', '#3f9c6a', '#7fc8a9', '#a06cd5', '#e08a2e', dark ? '#2b323c' : '#e3e7ec', '#98a2ad'];
+
+function timeline(box) {
+  const data = JSON.parse(document.getElementById(box.dataset.source).textContent);
+  const canvas = box.querySelector('canvas'), told = box.querySelector('.told');
+  const pen = canvas.getContext('2d');
+  const row = Math.max(6, Math.min(26, Math.floor(420 / data.stages.length)));
+  const left = 46, top = 4, foot = 22;
+  let end = 1;
+  for (const s of data.stages) {
+    const n = s.begin_us.length;
+    if (n) end = Math.max(end, s.begin_us[n - 1] + s.length_us[n - 1]);
+  }
+  let from = 0, to = end;
+  const ink = getComputedStyle(document.body).color;
+  const seconds = us => us >= 1e6 ? (us / 1e6).toPrecision(4) + ' s' : us >= 1e3 ? (us / 1e3).toPrecision(4) + ' ms' : us + ' us';
+
+  function draw() {
+    const ratio = window.devicePixelRatio || 1, width = canvas.clientWidth;
+    const height = top + row * data.stages.length + foot;
+    canvas.width = width * ratio; canvas.height = height * ratio; canvas.style.height = height + 'px';
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen.clearRect(0, 0, width, height);
+    pen.font = '11px system-ui, sans-serif'; pen.textBaseline = 'middle';
+    const scale = (width - left) / (to - from);
+    data.stages.forEach((s, i) => {
+      const y = top + i * row;
+      if (row >= 11 || i % Math.ceil(11 / row) === 0) { pen.fillStyle = ink; pen.fillText('stage ' + s.stage, 0, y + row / 2); }
+      for (let k = 0; k < s.begin_us.length; ++k) {
+        const b = s.begin_us[k], e = b + s.length_us[k];
+        if (e < from || b > to) continue;
+        const x = left + Math.max(0, (b - from) * scale), x2 = left + Math.min(width - left, (e - from) * scale);
+        pen.globalAlpha = s.chunk[k] > 0 ? Math.max(0.45, 1 - 0.12 * s.chunk[k]) : 1;
+        pen.fillStyle = colours[s.what[k] % colours.length];
+        pen.fillRect(x, y, Math.max(0.5, x2 - x - (x2 - x > 3 ? 0.6 : 0)), row - 1);
+        pen.globalAlpha = 1;
+        if (s.micro_batch[k] >= 0 && x2 - x > 22 && row > 11) { pen.fillStyle = '#fff'; pen.fillText(String(s.micro_batch[k]), x + 4, y + row / 2); }
+      }
+    });
+    pen.fillStyle = ink;
+    const ticks = Math.max(2, Math.floor((width - left) / 120)), y = top + row * data.stages.length + foot / 2;
+    for (let t = 0; t <= ticks; ++t) {
+      const words = seconds(Math.round(from + (to - from) * t / ticks));
+      const x = left + (width - left) * t / ticks;
+      pen.textAlign = t === 0 ? 'left' : t === ticks ? 'right' : 'center';
+      pen.fillText(words, x, y);
+    }
+    pen.textAlign = 'left';
+  }
+  function zoom(factor, middle) {
+    const span = Math.min(end, Math.max(50, (to - from) * factor));
+    const share = (middle - from) / (to - from);
+    from = Math.max(0, Math.min(end - span, middle - share * span)); to = from + span; draw();
+  }
+  function move(by) { const span = to - from; from = Math.max(0, Math.min(end - span, from + by * span)); to = from + span; draw(); }
+  const time = event => from + (event.offsetX - left) / (canvas.clientWidth - left) * (to - from);
+  function tell(event) {
+    const s = data.stages[Math.floor((event.offsetY - top) / row)], t = time(event);
+    if (!s || event.offsetX < left) { told.textContent = ''; return; }
+    let low = 0, high = s.begin_us.length - 1;
+    while (low < high) { const m = (low + high + 1) >> 1; if (s.begin_us[m] <= t) low = m; else high = m - 1; }
+    if (s.begin_us[low] > t || t > s.begin_us[low] + s.length_us[low]) { told.textContent = 'stage ' + s.stage + ': waits for the end of the step'; return; }
+    told.textContent = 'stage ' + s.stage + ', ' + data.names[s.what[low]] +
+      (s.micro_batch[low] >= 0 ? ', micro-batch ' + s.micro_batch[low] : '') +
+      (s.chunk[low] >= 0 ? ', chunk ' + s.chunk[low] : '') + ': ' + seconds(s.length_us[low]) + ' from ' + seconds(s.begin_us[low]) +
+      (s.exposed_us[low] > 0 && s.exposed_us[low] < s.length_us[low] ? '; ' + seconds(s.exposed_us[low]) + ' of it waiting for transfers inside it' : '');
+  }
+  let grabbed = null;
+  canvas.addEventListener('wheel', e => { if (e.ctrlKey || e.shiftKey || to - from < end) { e.preventDefault(); zoom(e.deltaY > 0 ? 1.25 : 0.8, time(e)); } }, {passive: false});
+  canvas.addEventListener('pointerdown', e => { grabbed = e.offsetX; canvas.setPointerCapture(e.pointerId); });
+  canvas.addEventListener('pointerup', () => { grabbed = null; });
+  canvas.addEventListener('pointermove', e => {
+    if (grabbed !== null && e.offsetX !== grabbed) { move((grabbed - e.offsetX) / (canvas.clientWidth - left)); grabbed = e.offsetX; }
+    tell(e);
+  });
+  canvas.addEventListener('dblclick', e => zoom(0.4, time(e)));
+  canvas.addEventListener('keydown', e => {
+    const middle = (from + to) / 2;
+    const does = {'+': () => zoom(0.5, middle), '=': () => zoom(0.5, middle), '-': () => zoom(2, middle),
+      ArrowLeft: () => move(-0.2), ArrowRight: () => move(0.2), '0': () => zoom(1e9, middle)}[e.key];
+    if (does) { e.preventDefault(); does(); }
+  });
+  const buttons = box.querySelectorAll('button');
+  buttons[0].onclick = () => zoom(0.5, (from + to) / 2);
+  buttons[1].onclick = () => zoom(2, (from + to) / 2);
+  buttons[2].onclick = () => zoom(1e9, 0);
+  const legend = box.querySelector('.legend');
+  data.names.forEach((name, i) => {
+    const item = document.createElement('span'), mark = document.createElement('i');
+    mark.style.background = colours[i % colours.length];
+    item.append(mark, name); legend.append(item);
+  });
+  new ResizeObserver(draw).observe(box);
+  draw();
+  box.dataset.spans = data.stages.reduce((sum, s) => sum + s.begin_us.length, 0);
+  drawn += 1;
+}
+
+window.addEventListener('error', event => problems.push(event.message));
+for (const box of document.querySelectorAll('.timeline')) {
+  try { timeline(box); } catch (error) { problems.push(String(error)); }
+}
+await drawCharts();
+document.body.dataset.drawn = drawn;
+document.body.dataset.problems = problems.join('; ');
+)js";
+}
+
+}  // namespace headway::report

@@ -1,0 +1,115 @@
+// headway report and --report from the outside.
+#include <gmock/gmock.h>
+
+#include "tests/apps/program.h"
+
+namespace headway::apps {
+namespace {
+
+using testing::HasSubstr;
+
+using ReportVerb = ProgramTest;
+
+TEST_F(ReportVerb, RunWritesThePageBesideItsResult) {
+  write_small("s.yaml");
+  const auto outcome = run("run s.yaml --report r.html");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, testing::StartsWith("Small\n"));
+  EXPECT_THAT(outcome.err, HasSubstr("wrote r.html"));
+  const std::string page = read("r.html");
+  EXPECT_THAT(page, testing::StartsWith("<!doctype html>"));
+  EXPECT_THAT(page, HasSubstr("<code>headway run s.yaml --report r.html</code>"));
+  EXPECT_THAT(page, HasSubstr("class=\"timeline\""));
+  EXPECT_THAT(page, HasSubstr("How the step answers to 10 % of each input"));
+  EXPECT_LT(page.size(), 1500000U);
+}
+
+TEST_F(ReportVerb, NothingIsOverwrittenUnasked) {
+  write_small("s.yaml");
+  write("r.html", "precious");
+  const auto outcome = run("run s.yaml --report r.html");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(read("r.html"), "precious");
+  EXPECT_EQ(run("run s.yaml --out a.json --report a.json").code, 2) << "one file for both";
+}
+
+TEST_F(ReportVerb, AKeptResultGivesThePageAgain) {
+  write_small("s.yaml");
+  ASSERT_EQ(run("run s.yaml --explain --pictures --out r.json").code, 0);
+  const auto outcome = run("report r.json");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const std::string page = read("report.html");
+  EXPECT_THAT(page, HasSubstr("class=\"timeline\""));
+  EXPECT_THAT(page, HasSubstr("from r.json"));
+  EXPECT_EQ(run("report r.json").code, 2) << "it is there already";
+}
+
+TEST_F(ReportVerb, EveryVerbHasAPage) {
+  write_small("s.yaml",
+              "run: {until: {steps: 20000}, failures: {use: llama-3-54-days}, trials: 4}\n");
+  write("runs.csv", "");
+  for (const std::string verb : {"plan s.yaml --top 2", "compare s.yaml s.yaml",
+                                 "drill s.yaml --fault hang", "validate --only dgxc-142"}) {
+    const auto outcome = run(verb + " --report p.html --force");
+    EXPECT_EQ(outcome.code, 0) << verb << outcome.err;
+    EXPECT_THAT(read("p.html"), HasSubstr("<table>")) << verb;
+  }
+}
+
+TEST_F(ReportVerb, WhatIsNoResultIsRefused) {
+  write("x.json", "{\"schema\": 3}");
+  write("y.json", "not json");
+  for (const std::string file : {"x.json", "y.json"}) {
+    const auto outcome = run("report " + file + " --out r.html");
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_THAT(outcome.err, HasSubstr("'" + file + "' is no result of headway; write one with"));
+    EXPECT_FALSE(exists("r.html"));
+  }
+}
+
+using Explain = ProgramTest;
+
+TEST_F(Explain, TellsWhatAKeyIs) {
+  const std::string text = run("explain parallelism.schedule").out;
+  EXPECT_THAT(text, testing::StartsWith("parallelism.schedule\n"));
+  EXPECT_THAT(text, HasSubstr("one of gpipe, 1f1b, interleaved"));
+  EXPECT_THAT(text, HasSubstr("Default: 1f1b"));
+  EXPECT_THAT(run("explain mtbf").out, HasSubstr("run.failures.hazards[].mtbf\n"));
+  EXPECT_THAT(run("explain run.failures.hazards[3].mtbf").out, HasSubstr("a time, in"));
+  EXPECT_THAT(run("explain training.global_batch").out, HasSubstr("Default: none: it must be"));
+  EXPECT_THAT(run("explain step.mfu").out, HasSubstr("A figure of `step` of `headway run`"));
+}
+
+TEST_F(Explain, KnowsWhatWasMeant) {
+  EXPECT_THAT(run("explain seq_length").err, HasSubstr("did you mean training.sequence_length?"));
+  EXPECT_EQ(run("explain zzzz").code, 2);
+}
+
+using Suggestions = ProgramTest;
+
+TEST_F(Suggestions, KnowTheCatalogue) {
+  EXPECT_THAT(run("catalog show nodes h100").err, HasSubstr("did you mean dgx-h100, "));
+  EXPECT_THAT(run("catalog show models llama3-70b").err,
+              HasSubstr("did you mean 'llama-3.1-70b'?"));
+  write_small("s.yaml");
+  EXPECT_THAT(run("run s.yaml --set cluster.node.use=h100").err,
+              HasSubstr("did you mean dgx-h100, "));
+}
+
+TEST_F(Suggestions, KnowTheKeys) {
+  write_small("s.yaml");
+  const auto asked = [&](const std::string& key) { return run("run s.yaml --set " + key).err; };
+  EXPECT_THAT(asked("training.seq_length=1"), HasSubstr("did you mean 'sequence_length'?"));
+  EXPECT_THAT(asked("parallelism.tp=2"), HasSubstr("did you mean 'tensor'?"));
+  EXPECT_THAT(asked("cluster.mtbf=2"), HasSubstr("did you mean run.failures.hazards[].mtbf?"));
+}
+
+TEST_F(Suggestions, AKindIsListedWithItsFigures) {
+  const std::string gpus = run("catalog list gpus").out;
+  EXPECT_THAT(gpus, testing::ContainsRegex("h100-sxm +hopper +989.4 TFLOP/s"));
+  EXPECT_THAT(run("catalog list nodes").out, testing::ContainsRegex("dgx-h100 +8 "));
+}
+
+}  // namespace
+}  // namespace headway::apps
