@@ -10,6 +10,7 @@
 #include "sim/config/load.h"
 #include "sim/config/schema.h"
 #include "sim/core/error.h"
+#include "sim/report/page/page.h"
 #include "sim/report/run_json.h"
 #include "sim/report/verbs/check_report.h"
 #include "sim/report/verbs/plan_report.h"
@@ -45,11 +46,15 @@ std::pair<std::string, std::string> run_texts(const std::string& path,
                                               const Strings& roots,
                                               const Strings& set,
                                               int threads,
-                                              bool fold) {
+                                              bool fold,
+                                              bool explain,
+                                              bool pictures) {
   const auto [loaded, load_time] = load(path, text, load_options(roots, set));
   study::PredictOptions options;
   options.threads = threads;
   options.fold = fold;
+  options.explain = explain;
+  options.pictures = pictures;
   options.load_time = load_time;
   options.compared = validation::load_compared_runs({roots.begin(), roots.end()});
   const auto result = study::predict(loaded, options);
@@ -89,11 +94,22 @@ PYBIND11_MODULE(_core, module) {
   py::register_exception<core::Error>(module, "Error", PyExc_ValueError);
   const py::call_guard<py::gil_scoped_release> without_gil;
   module.def("run", &run_texts, py::arg("path"), py::arg("text"), py::arg("roots"), py::arg("set"),
-             py::arg("threads"), py::arg("fold"), without_gil);
+             py::arg("threads"), py::arg("fold"), py::arg("explain"), py::arg("pictures"),
+             without_gil);
   module.def("plan", &plan_texts, py::arg("path"), py::arg("text"), py::arg("roots"),
              py::arg("set"), py::arg("threads"), py::arg("top"), without_gil);
   module.def("check", &check_all, py::arg("paths"), py::arg("roots"), py::arg("set"), without_gil);
   module.def(
       "schema", [](const std::string& kind) { return config::schema_of(kind); }, py::arg("kind"));
+  module.def(
+      "summary",
+      [](const std::string& json) { return report::report_summary(report::Json::parse(json)); },
+      py::arg("json"));
+  module.def(
+      "page",
+      [](const std::string& json, const std::string& command, const std::string& charts) {
+        return report::report_page({{report::Json::parse(json), command}}, charts);
+      },
+      py::arg("json"), py::arg("command"), py::arg("charts"));
   module.def("python_dataclasses", &config::python_dataclasses);
 }

@@ -1,6 +1,14 @@
-// headway completion: scripts that let shells complete verbs, options and file names.
-#include <fmt/core.h>
+// headway completion: scripts that let shells complete verbs, options, entries and file names; the
+// manual page.
+#include <array>
+#include <fmt/format.h>
 #include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/core/error.h"
+#include "sim/drill/drill.h"
+#include "sim/report/verbs/run_table.h"
 
 #include "apps/headway/options.h"
 #include "apps/headway/output.h"
@@ -18,22 +26,88 @@ std::string verb_words() {
   return words;
 }
 
-// The options are asked of the verb itself when they are needed, so that no list can be stale.
+/// Words that the scripts ask for where they are needed, so that no list can be stale.
+std::string words_of(const std::string& what) {
+  std::vector<std::string> words;
+  if (what == "faults") {
+    for (const auto& entry : enum_words(drill::FaultKind{})) {
+      words.emplace_back(entry.word);
+    }
+  } else if (what == "sections") {
+    words = report::run_sections();
+  } else if (what == "kinds") {
+    words = config::catalogue_kinds();
+  } else {
+    for (const auto& entry : config::list_entries(what, config_roots())) {
+      words.push_back(entry.name);
+    }
+  }
+  return fmt::format("{}\n", fmt::join(words, "\n"));
+}
+
+// The options are asked of the verb itself when they are needed.
 std::string bash_script() {
   return fmt::format(
-      "_headway() {{\n"
-      "  local word=\"${{COMP_WORDS[COMP_CWORD]}}\" verb=\"${{COMP_WORDS[1]}}\"\n"
-      "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
-      "    COMPREPLY=($(compgen -W \"{}\" -- \"$word\"))\n"
-      "  elif [[ \"$word\" == -* ]]; then\n"
-      "    COMPREPLY=($(compgen -W \"$(\"${{COMP_WORDS[0]}}\" \"$verb\" {} 2>/dev/null | cut -f "
-      "1)\" -- \"$word\"))\n"
-      "  else\n"
-      "    COMPREPLY=($(compgen -f -- \"$word\"))\n"
-      "  fi\n"
-      "}}\n"
-      "complete -o filenames -F _headway headway\n",
+      R"bash(_headway() {{
+  local word="${{COMP_WORDS[COMP_CWORD]}}" verb="${{COMP_WORDS[1]}}" program="${{COMP_WORDS[0]}}"
+  local before="${{COMP_WORDS[COMP_CWORD-1]}}" words=""
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    words="{}"
+  elif [[ "$word" == -* ]]; then
+    words="$("$program" "$verb" {} 2>/dev/null | cut -f 1)"
+  else
+    case "$verb $before" in
+      *" --fault") words="$("$program" completion --words faults 2>/dev/null)" ;;
+      *" --show") words="$("$program" completion --words sections 2>/dev/null)" ;;
+      *" --gpu") words="$("$program" completion --words gpus 2>/dev/null)" ;;
+      *" --model") words="$("$program" completion --words models 2>/dev/null)" ;;
+      "catalog catalog") words="list show constants" ;;
+      "catalog list" | "catalog show" | "schema schema")
+        words="$("$program" completion --words kinds 2>/dev/null)" ;;
+      "catalog "*) words="$("$program" completion --words "$before" 2>/dev/null)" ;;
+    esac
+  fi
+  if [ -n "$words" ]; then
+    COMPREPLY=($(compgen -W "$words" -- "$word"))
+  else
+    COMPREPLY=($(compgen -f -- "$word"))
+  fi
+}}
+complete -o filenames -F _headway headway
+)bash",
       verb_words(), kListOptions);
+}
+
+/// Text of a manual page: a backslash, and a dot or quote that begins a line, are no commands.
+std::string roff(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool begins = i == 0 || text[i - 1] == '\n';
+    out += begins && (text[i] == '.' || text[i] == '\'') ? "\\&" : "";
+    out += text[i] == '\\' ? "\\e" : text[i] == '-' ? "\\-" : std::string(1, text[i]);
+  }
+  return out;
+}
+
+/// The manual: every verb with the help that it prints itself.
+void print_manual() {
+  print_result(fmt::format(
+      ".TH HEADWAY 1 \"\" \"headway {}\"\n.SH NAME\nheadway \\- predicts time, MFU, goodput and "
+      "cost of training on a cluster\n.SH SYNOPSIS\n.B headway\n.I VERB\n[options]\n.SH VERBS\n",
+      HEADWAY_VERSION));
+  for (const auto& verb : verbs()) {
+    print_result(
+        fmt::format(".SS headway {}\n{}\n.PP\n.nf\n", roff(verb.name), roff(verb.summary)));
+    std::string name(verb.name);
+    std::string help = "--help";
+    std::array<char*, 2> argv{name.data(), help.data()};
+    verb.run(2, argv.data());
+    print_result(".fi\n");
+  }
+  print_result(
+      ".SH EXIT STATUS\n0 done, 1 the program's own fault, 2 wrong input, 3 infeasible, 4 an "
+      "assertion failed, 5 incomplete, 130 interrupted.\n.SH ENVIRONMENT\nHEADWAY_CONFIGS: folders "
+      "of configuration, divided by colons. NO_COLOR: no colour.\n");
 }
 
 std::string fish_script() {
@@ -52,17 +126,31 @@ std::string fish_script() {
 }  // namespace
 
 int run_completion(int argc, char** argv) {
-  CLI::App app("Prints a completion script for a shell.");
+  CLI::App app("Prints a completion script for a shell, or the manual page.");
   std::string shell;
+  std::string words;
   describe(app, "completion",
            "  eval \"$(headway completion bash)\"\n"
-           "  headway completion fish > ~/.config/fish/completions/headway.fish");
-  app.add_option("SHELL", shell, "Which shell")
-      ->required()
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}))
-      ->option_text("bash|zsh|fish");
+           "  headway completion fish > ~/.config/fish/completions/headway.fish\n"
+           "  headway completion man > headway.1");
+  auto* asked = app.add_option("SHELL", shell, "Which shell, or man for the manual page")
+                    ->check(CLI::IsMember({"bash", "zsh", "fish", "man"}))
+                    ->option_text("bash|zsh|fish|man");
+  auto* listed = app.add_option("--words", words, "What may stand somewhere, a line each")
+                     ->option_text("faults|sections|kinds|KIND");
   if (const auto code = parse(app, argc, argv)) {
     return *code;
+  }
+  if (asked->empty() == listed->empty()) {
+    throw core::Error("headway completion: name a shell (bash, zsh, fish), man, or --words KIND");
+  }
+  if (!words.empty()) {
+    deliver({}, words_of(words));
+    return 0;
+  }
+  if (shell == "man") {
+    print_manual();
+    return 0;
   }
   const std::string zsh_prelude =
       "autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bashcompinit\n";

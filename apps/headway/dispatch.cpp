@@ -108,7 +108,8 @@ const std::vector<Verb>& verbs() {
       {"catalog", "list and show GPUs, nodes, fabrics, models and constants", run_catalog},
       {"init", "write a commented scenario to start from", run_init},
       {"doctor", "say what this installation finds and what it lacks", run_doctor},
-      {"completion", "print shell completion for bash, zsh or fish", run_completion}};
+      {"completion", "print shell completion for bash, zsh or fish, or the manual page",
+       run_completion}};
   return table;
 }
 

@@ -67,6 +67,8 @@ def run(
     seed: int | None = None,
     threads: int = 0,
     fold: bool = True,
+    explain: bool = False,
+    pictures: bool = False,
 ) -> Result:
     """Predicts one scenario.
 
@@ -82,6 +84,10 @@ def run(
         0: all cores. No result depends on it.
     fold : bool
         Simulate classes of equal ranks once. No result depends on it.
+    explain : bool
+        Also ``explanation``: what the step is made of, with formulas, and its sensitivities.
+    pictures : bool
+        Also ``pictures``: the timeline of every stage and its memory, as `Result.report` draws.
 
     Returns
     -------
@@ -96,7 +102,7 @@ def run(
     """
     changes = _changes(set, seed, trials)
     path, text = _path_and_text(scenario)
-    return Result(*_core.run(path, text, _roots(), changes, threads, fold))
+    return Result(*_core.run(path, text, _roots(), changes, threads, fold, explain, pictures))
 
 
 def plan(

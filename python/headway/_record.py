@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
+
+from headway import _core
 
 
 class Record(Mapping[str, Any]):
@@ -83,6 +87,39 @@ class Result(Record):
 
     def __str__(self) -> str:
         return self.table
+
+    def __repr__(self) -> str:
+        name = self["scenario"]["name"] if "scenario" in self else ""
+        return (
+            f"<{self['schema']} {name!r}: {self['limit']}>"
+            if "limit" in self
+            else (f"<{self['schema']} with {', '.join(self)}>")
+        )
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the figures that decide, and the verdict."""
+        return _core.summary(self.json)
+
+    def report(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Writes the page that ``headway run --report`` writes.
+
+        Parameters
+        ----------
+        path : path
+            File of HTML.
+        force : bool
+            Overwrite it.
+
+        Raises
+        ------
+        FileExistsError
+            If it is there and `force` is not set.
+        """
+        library = Path(__file__).parent / "share" / "headway" / "charts.js"
+        charts = library.read_text(encoding="utf-8") if library.is_file() else ""
+        page = _core.page(self.json, "from Python", charts)
+        with open(path, "w" if force else "x", encoding="utf-8") as file:
+            file.write(page)
 
 
 def _frozen(value: Any) -> Any:

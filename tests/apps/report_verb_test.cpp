@@ -111,5 +111,69 @@ TEST_F(Suggestions, AKindIsListedWithItsFigures) {
   EXPECT_THAT(run("catalog list nodes").out, testing::ContainsRegex("dgx-h100 +8 "));
 }
 
+using Init = ProgramTest;
+
+TEST_F(Init, WritesWhatItIsToldAndItPassesCheck) {
+  for (const std::string words :
+       {"", "--model llama-3.1-70b --gpus 512 --gpu h200",
+        "--model gpt-3-175b --gpus 1024 --gpu a100", "--model mixtral-8x7b --gpus 64 --gpu b200",
+        "--gpu gb200 --gpus 72"}) {
+    ASSERT_EQ(run("init s.yaml --force " + words).code, 0)
+        << words << run("init t.yaml " + words).err;
+    const auto check = run("check s.yaml");
+    EXPECT_EQ(check.code, 0) << words << "\n" << check.err << read("s.yaml");
+    const auto predicted = run("run s.yaml --trials 2 --format csv");
+    EXPECT_EQ(predicted.code, 0) << words << predicted.err;
+  }
+}
+
+TEST_F(Init, ReadsAModelOfHuggingFace) {
+  write("config.json",
+        R"({"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 2048,
+            "intermediate_size": 8192, "num_hidden_layers": 16, "num_attention_heads": 32,
+            "num_key_value_heads": 8, "vocab_size": 128256, "rms_norm_eps": 1e-5,
+            "max_position_embeddings": 8192, "hidden_act": "silu"})");
+  const auto outcome = run("init s.yaml --model hf:config.json --gpus 16");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(read("s.yaml"), HasSubstr("config.json"));
+  EXPECT_EQ(run("check s.yaml").code, 0) << run("check s.yaml").err;
+}
+
+TEST_F(Init, SaysWhatItDoesNotKnow) {
+  EXPECT_THAT(run("init --gpus 12").err,
+              HasSubstr("has 8 GPUs, so 12 fill no whole nodes; write 8 or 16"));
+  EXPECT_THAT(run("init --gpu h1000").err, HasSubstr("the catalogue has no 'gpus/h1000'"));
+  EXPECT_THAT(run("init --model llama3-70b").err, HasSubstr("did you mean 'llama-3.1-70b'?"));
+  EXPECT_FALSE(exists("scenario.yaml"));
+}
+
+using Completion = ProgramTest;
+
+TEST_F(Completion, KnowsEntriesKindsAndFaults) {
+  EXPECT_THAT(run("completion --words gpus").out, HasSubstr("h100-sxm\n"));
+  EXPECT_THAT(run("completion --words faults").out, HasSubstr("nic-down\n"));
+  EXPECT_THAT(run("completion --words sections").out, HasSubstr("assumptions\n"));
+  EXPECT_EQ(run("completion").code, 2);
+  write("ask.sh", "eval \"$('" HEADWAY_PROGRAM
+                  "' completion bash)\"\n"
+                  "COMP_WORDS=('" HEADWAY_PROGRAM
+                  "' catalog show gpus h100-n); COMP_CWORD=4; _headway; "
+                  "echo \"${COMPREPLY[*]}\"\n"
+                  "COMP_WORDS=('" HEADWAY_PROGRAM
+                  "' drill s.yaml --fault nic-d); COMP_CWORD=4; _headway; "
+                  "echo \"${COMPREPLY[*]}\"\n");
+  EXPECT_EQ(std::system(("cd '" + folder_.string() + "' && bash ask.sh > words").c_str()), 0);
+  EXPECT_EQ(read("words"), "h100-nvl\nnic-down\n");
+}
+
+TEST_F(Completion, TheManualHasEveryVerb) {
+  const std::string manual = run("completion man").out;
+  EXPECT_THAT(manual, testing::StartsWith(".TH HEADWAY 1"));
+  for (const std::string verb : {"run", "plan", "report", "explain", "completion"}) {
+    EXPECT_THAT(manual, HasSubstr(".SS headway " + verb + "\n"));
+  }
+  EXPECT_THAT(manual, HasSubstr("Scenario file (YAML)")) << "its help";
+}
+
 }  // namespace
 }  // namespace headway::apps

@@ -167,3 +167,23 @@ def test_the_classes_are_those_of_the_field_lists():
     assert committed == headway._core.python_dataclasses(), (
         "run 'headway schema --python --out python/headway/scenario.py --force'"
     )
+
+
+def test_a_result_shows_itself_in_a_notebook(small):
+    result = headway.run(small)
+    html = result._repr_html_()
+    assert f"<b>{result.limit}" in html or result.limit.replace("'", "&#39;") in html
+    assert "MFU" in html and "<script" not in html
+    assert repr(result).startswith("<headway.run/1 'Small': The ")
+    assert len(repr(result)) < 300
+
+
+def test_a_result_is_written_as_a_page(small, tmp_path):
+    page = tmp_path / "r.html"
+    result = headway.run(small, explain=True, pictures=True)
+    assert len(result.pictures.timeline.stages) == 2
+    result.report(page)
+    assert 'class="timeline"' in page.read_text()
+    with pytest.raises(FileExistsError):
+        result.report(page)
+    result.report(page, force=True)

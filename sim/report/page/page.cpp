@@ -84,6 +84,16 @@ class Section {
                                   embedded_json(without_pictures(), id_, "result"));
   }
 
+  /// Without the page's style: a table in place of tiles.
+  [[nodiscard]] std::string summary() const {
+    Table table{name(), {}, {{}}, false};
+    for (const auto& [value, what] : deciding()) {
+      table.columns.push_back({what, false});
+      table.rows.front().push_back(value);
+    }
+    return (table.columns.empty() ? element("b", escaped(name())) : html_table(table)) + verdict();
+  }
+
   [[nodiscard]] std::string name() const {
     const std::string named = text({"scenario", "name"});
     return named.empty() ? text({"schema"}) : named;
@@ -131,52 +141,61 @@ class Section {
                           {{"class", "soft"}});
   }
 
-  static std::string tile(const std::string& value, const std::string& what) {
-    return element("li", element("b", escaped(value)) + element("span", escaped(what)));
-  }
+  /// Values and what they are.
+  using Deciding = std::vector<std::pair<std::string, std::string>>;
 
-  [[nodiscard]] std::string tiles() const {
-    std::string html;
+  [[nodiscard]] Deciding deciding() const {
+    Deciding list;
     const Json& interval = at({"step", "time_interval_s"});
     if (const auto step = figure({"step", "time_s"}); step && interval.is_array()) {
-      html += tile(number(*step) + " s",
-                   fmt::format("step; 90 %: {} to {}", text_of(interval[0]), text_of(interval[1])));
+      list.emplace_back(
+          number(*step) + " s",
+          fmt::format("step; 90 %: {} to {}", text_of(interval[0]), text_of(interval[1])));
     }
     if (const auto mfu = figure({"step", "mfu"})) {
-      html +=
-          tile(percent(*mfu) + " %",
-               fmt::format("MFU; {} TFLOP/s a GPU", text_of(at({"step", "model_tflops_per_gpu"}))));
+      list.emplace_back(
+          percent(*mfu) + " %",
+          fmt::format("MFU; {} TFLOP/s a GPU", text_of(at({"step", "model_tflops_per_gpu"}))));
     }
     const auto peak = figure({"memory", "peak_bytes"});
     const auto capacity = figure({"memory", "capacity_bytes"});
     if (peak && capacity) {
-      html +=
-          tile(percent(1 - *peak / *capacity) + " %", "of the GPU's memory is free at the peak");
+      list.emplace_back(percent(1 - *peak / *capacity) + " %",
+                        "of the GPU's memory is free at the peak");
     }
-    html += spread({"campaign", "wall_days"}, 1, " days", "wall clock");
-    html += spread({"campaign", "ettr"}, 100, " %", "ETTR");
-    html += spread({"cost", "total_usd"}, 1, " USD", "cost");
+    add_spread({"campaign", "wall_days"}, 1, " days", "wall clock", list);
+    add_spread({"campaign", "ettr"}, 100, " %", "ETTR", list);
+    add_spread({"cost", "total_usd"}, 1, " USD", "cost", list);
     if (const auto parameters = figure({"model", "parameters"})) {
-      html += tile(number(*parameters / 1e9) + " B",
-                   fmt::format("parameters of {}", text({"model", "name"})));
+      list.emplace_back(number(*parameters / 1e9) + " B",
+                        fmt::format("parameters of {}", text({"model", "name"})));
     }
     if (const auto tokens = figure({"step", "tokens_per_s"})) {
-      html += tile(number(*tokens), "tokens a second");
+      list.emplace_back(number(*tokens), "tokens a second");
     }
-    return html.empty() ? "" : element("ul", html, {{"class", "tiles"}});
+    return list;
   }
 
-  [[nodiscard]] std::string spread(std::initializer_list<const char*> keys,
-                                   double scale,
-                                   const std::string& unit,
-                                   const std::string& what) const {
+  void add_spread(std::initializer_list<const char*> keys,
+                  double scale,
+                  const std::string& unit,
+                  const std::string& what,
+                  Deciding& list) const {
     const Json& d = at(keys);
     if (!d.is_object() || !d.contains("p50") || !d["p50"].is_number()) {
-      return "";
+      return;
     }
     const auto scaled = [&](const char* key) { return number(scale * d[key].get<double>()); };
-    return tile(scaled("p50") + unit,
-                fmt::format("{}; 5 to 95 %: {} to {}", what, scaled("p5"), scaled("p95")));
+    list.emplace_back(scaled("p50") + unit,
+                      fmt::format("{}; 5 to 95 %: {} to {}", what, scaled("p5"), scaled("p95")));
+  }
+
+  [[nodiscard]] std::string tiles() const {
+    std::string html;
+    for (const auto& [value, what] : deciding()) {
+      html += element("li", element("b", escaped(value)) + element("span", escaped(what)));
+    }
+    return html.empty() ? "" : element("ul", html, {{"class", "tiles"}});
   }
 
   [[nodiscard]] std::string verdict() const {
@@ -407,6 +426,11 @@ std::string report_page(const std::vector<PageResult>& results, const std::strin
          element("title", escaped(title)) + element("style", std::string(page_style())) +
          "</head><body>\n" + lacks + body + module(charts) + module(std::string(page_script())) +
          "</body></html>\n";
+}
+
+std::string report_summary(const Json& result) {
+  const PageResult only{result, ""};
+  return Section(only, 0).summary();
 }
 
 }  // namespace headway::report

@@ -23,4 +23,8 @@ struct PageResult {
 ///                 says so
 std::string report_page(const std::vector<PageResult>& results, const std::string& charts);
 
+/// A result in a few lines of HTML, for notebooks: what was asked, the figures that decide, the
+/// verdict.
+std::string report_summary(const Json& result);
+
 }  // namespace headway::report

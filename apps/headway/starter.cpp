@@ -1,0 +1,227 @@
+#include "apps/headway/starter.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fmt/format.h>
+#include <optional>
+#include <vector>
+
+#include "sim/config/load.h"
+#include "sim/config/suggestions/suggest.h"
+#include "sim/core/error.h"
+#include "sim/core/read_file.h"
+#include "sim/core/shown_text.h"
+#include "sim/import/hugging_face/hugging_face.h"
+#include "sim/training/step/step.h"
+
+#include "apps/headway/options.h"
+
+namespace headway::apps {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A server of the catalogue.
+struct Server {
+  std::string entry;
+  int gpus = 8;
+  std::string card;  ///< bandwidth of each network card, as written
+};
+
+config::LoadOptions roots() {
+  config::LoadOptions options;
+  options.roots = config_roots();
+  return options;
+}
+
+/// The entry that `word` means: itself, or the plainest of those that have all its parts.
+config::CatalogueEntry entry_of(const std::string& kind, const std::string& word) {
+  std::vector<std::string> names;
+  std::vector<config::CatalogueEntry> alike;
+  for (const auto& entry : config::list_entries(kind, config_roots())) {
+    if (entry.name == word) {
+      return entry;
+    }
+    names.push_back(entry.name);
+    if (entry.name.starts_with(word + "-") && entry.name.ends_with("-sxm")) {
+      alike.push_back(entry);  // "h100" is h100-sxm to most people
+    }
+  }
+  if (alike.empty()) {
+    throw core::Error(fmt::format("the catalogue has no '{}/{}'{}", kind, core::shortened(word),
+                                  config::entry_suggestion(word, names)));
+  }
+  return alike.back();
+}
+
+int whole(const std::string& text) {
+  int value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+/// A node that has the GPU: the maker's own before others.
+Server server_with(const std::string& gpu) {
+  const auto wanted = entry_of("gpus", gpu);
+  const auto of_gpu = config::entry_values(wanted.path, {"name"}, roots());
+  std::optional<Server> best;
+  for (const auto& node : config::list_entries("nodes", config_roots())) {
+    const auto values =
+        config::entry_values(node.path, {"gpu.name", "gpus", "nic.bandwidth"}, roots());
+    const bool first = !best || (node.name.starts_with("dgx-") && !best->entry.starts_with("dgx-"));
+    if (values[0] == of_gpu[0] && first) {
+      best = Server{node.name, whole(values[1]), values[2]};
+    }
+  }
+  if (!best) {
+    throw core::Error(fmt::format(
+        "no node of the catalogue has '{}'; write one (headway schema nodes) and name it in the "
+        "scenario",
+        wanted.name));
+  }
+  return *best;
+}
+
+/// The model as a line of the scenario, and its description.
+struct Model {
+  std::string line, name;
+  workload::ModelSpec spec;
+};
+
+Model model_of(const std::string& word) {
+  constexpr std::string_view kFile = "hf:";
+  if (word.starts_with(kFile)) {
+    const fs::path given = word.substr(kFile.size());
+    const fs::path file = fs::is_directory(given) ? given / "config.json" : given;
+    auto spec = import::read_hugging_face_config(core::read_file(file, core::kLargestConfiguration),
+                                                 file.string());
+    const std::string name = spec.name;
+    return {fmt::format("{{huggingface: \"{}\"}}", fs::absolute(file).string()), name,
+            std::move(spec)};
+  }
+  const auto entry = entry_of("models", word);
+  auto spec = config::load_entry<workload::ModelSpec>(entry.path, roots()).spec;
+  const std::string name = spec.name;
+  return {fmt::format("{{use: {}}}", entry.name), name, std::move(spec)};
+}
+
+/// What is chosen for a layout.
+struct Layout {
+  int tensor = 1, pipeline = 1;
+  const char* recompute = "none";
+};
+
+/// Those that may be tried: fewest GPUs a replica first, and of these fewest stages; with recompute
+/// behind all without.
+std::vector<Layout> layouts(const Model& model, const Server& server, int gpus) {
+  std::vector<Layout> list;
+  for (const char* recompute : {"none", "full"}) {
+    const auto first = static_cast<std::ptrdiff_t>(list.size());
+    for (int tensor = 1; tensor <= server.gpus; tensor *= 2) {
+      for (int pipeline = 1; pipeline <= model.spec.layers; ++pipeline) {
+        if (gpus % (tensor * pipeline) == 0 && model.spec.layers % pipeline == 0) {
+          list.push_back({tensor, pipeline, recompute});
+        }
+      }
+    }
+    std::stable_sort(list.begin() + first, list.end(), [](const Layout& a, const Layout& b) {
+      const int more = a.tensor * a.pipeline - b.tensor * b.pipeline;
+      return more != 0 ? more < 0 : a.pipeline < b.pipeline;
+    });
+  }
+  return list;
+}
+
+/// Whether the scenario keeps every rule and leaves memory free.
+bool works(const std::string& text) {
+  try {
+    const auto loaded = config::load_scenario_text(text, "scenario.yaml", roots());
+    const auto memory = training::predict_memory(training::check(loaded.scenario, loaded.marks));
+    return memory.fits && !training::near_memory_limit(memory);
+  } catch (const core::Error&) {
+    return false;
+  }
+}
+
+std::string text_with(const StarterChoice& choice,
+                      const Model& model,
+                      const Server& server,
+                      int gpus,
+                      const Layout& layout) {
+  constexpr int kUsualBatch = 512;
+  const int replicas = std::max(1, gpus / (layout.tensor * layout.pipeline));
+  const int batch = (std::max(kUsualBatch, replicas) + replicas - 1) / replicas * replicas;
+  const std::string name =
+      choice.name.empty() ? fmt::format("{} on {} GPUs", model.name, gpus) : choice.name;
+  std::string quoted;
+  for (const char c : core::visible(name)) {
+    quoted += c == '"' || c == '\\' ? std::string{'\\', c} : std::string(1, c);
+  }
+  return fmt::format(
+      R"(# A scenario for headway. `headway check FILE` finds mistakes, `headway run FILE` predicts,
+# `headway plan FILE` finds a faster layout. `headway catalog list` shows what `use:` can name, `headway
+# explain KEY` tells what a key means; any value may be changed beside `use:`.
+headway: 1
+name: "{}"
+
+cluster:
+  nodes: {}  # servers that train
+  node: {{use: {}}}  # {} GPUs each
+  fabric: {{use: rail-optimized-ndr, link_bandwidth: {}}}
+  storage: {{use: lustre}}  # where checkpoints go
+  spares: 1  # idle servers that replace broken ones
+
+model: {}
+
+training:
+  sequence_length: 8192  # tokens
+  global_batch: {}  # sequences in a step
+  precision: bf16
+
+parallelism:  # tensor x context x pipeline x data = GPUs
+  tensor: {}
+  pipeline: {}
+  data: auto
+  sharding: zero1
+  micro_batch: 1
+  recompute: {}
+
+run:  # leave out to predict one step only
+  until: {{tokens: 1.0e12}}
+  checkpoint: {{interval: auto, mode: async}}
+  failures: {{use: llama-3-54-days}}
+  trials: 100
+)",
+      quoted, gpus / server.gpus, server.entry, server.gpus,
+      server.card.empty() || server.card == "-" ? "400 Gbps" : server.card, model.line, batch,
+      layout.tensor, layout.pipeline, layout.recompute);
+}
+
+}  // namespace
+
+std::string starter_text(const StarterChoice& choice) {
+  const Model model = model_of(choice.model.empty() ? "llama-3.1-8b" : choice.model);
+  const Server server = server_with(choice.gpu.empty() ? "h100-sxm" : choice.gpu);
+  const int gpus = choice.gpus > 0 ? choice.gpus : 16 * server.gpus;
+  if (gpus % server.gpus != 0) {
+    throw core::Error(
+        fmt::format("--gpus: {} has {} GPUs, so {} fill no whole nodes; write {} or {}",
+                    server.entry, server.gpus, gpus, std::max(1, gpus / server.gpus) * server.gpus,
+                    (gpus / server.gpus + 1) * server.gpus));
+  }
+  std::string text;
+  for (const Layout& layout : layouts(model, server, gpus)) {
+    text = text_with(choice, model, server, gpus, layout);
+    if (works(text)) {
+      return text;
+    }
+  }
+  if (text.empty()) {
+    text = text_with(choice, model, server, gpus, {});
+  }
+  return text;  // `headway check` and `run` say what is wrong
+}
+
+}  // namespace headway::apps
