@@ -105,6 +105,36 @@ TEST(Page, TheWaterfallEndsAtTheStep) {
   EXPECT_EQ(values[2]["end"], 4.0);
 }
 
+// Of each verb the charts that its results have, from results of their shape.
+TEST(Page, OtherVerbsHaveChartsToo) {
+  const auto ids = [](const char* text) {
+    std::vector<std::string> all;
+    for (const auto& chart : charts_of(Json::parse(text))) {
+      all.push_back(chart.id);
+    }
+    return all;
+  };
+  EXPECT_THAT(ids(R"({"schema": "headway.plan/1", "plans": [{"layout": {"tensor": 2, "data": 1,
+      "micro_batch": 4}, "step": {"time_s": 1}, "pareto": true, "campaign": {"wall_days": {"p50": 3}},
+      "cost": {"total_usd": {"p50": 9}}}]})"),
+              testing::ElementsAre("plans", "front"));
+  EXPECT_THAT(ids(R"({"schema": "headway.drill/1", "timeline": [{"at_s": 0, "moment": "fault",
+      "layer": null, "text": "x"}], "lost": {"accounts_s": {"useful": 5, "detect": 1}},
+      "remedies": [{"name": "n", "how": "h", "saved_s": 4}]})"),
+              testing::ElementsAre("cascade", "lost", "remedies"));
+  EXPECT_THAT(ids(R"({"schema": "headway.compare/1", "a": {"figures": {"mfu": 0.4}},
+      "b": {"figures": {"mfu": 0.5}}})"),
+              testing::ElementsAre("sides"));
+  EXPECT_THAT(ids(R"({"schema": "headway.validate/1", "rows": [{"id": "r",
+      "measured_tokens_per_s_per_gpu": 1, "predicted_tokens_per_s_per_gpu": 2,
+      "interval": [1, 3]}]})"),
+              testing::ElementsAre("validation"));
+  EXPECT_THAT(ids(R"({"schema": "headway.topo/1"})"), testing::IsEmpty());
+  const std::string drill = page_of(Json::parse(R"({"schema": "headway.drill/1", "version": "1",
+      "remedies": [{"name": "saves twice as often", "how": "--set x", "saved_s": 450.0}]})"));
+  EXPECT_THAT(drill, HasSubstr("450 s saved: saves twice as often (--set x)"));
+}
+
 TEST(Page, LongListsOfTheScenarioAreCut) {
   const std::string page = page_of(full_result());
   EXPECT_THAT(page, HasSubstr("  - 6\n  # and so on\nend: 1\n"));

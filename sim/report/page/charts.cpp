@@ -1,6 +1,8 @@
 #include "sim/report/page/charts.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <fmt/format.h>
 #include <utility>
 
 namespace headway::report {
@@ -11,7 +13,7 @@ namespace {
 Json axis(const char* field,
           const char* type,
           const std::string& title,
-          Json more = Json::object()) {
+          const Json& more = Json::object()) {
   Json out = {{"field", field}, {"type", type}, {"title", title}};
   out.update(more);
   return out;
@@ -213,32 +215,92 @@ void add_run(const Json& result, std::vector<Chart>& charts) {
   }
 }
 
-/// Step time of each plan against the GPUs or dollars it takes.
+/// "1. tensor 2, pipeline 4, data 8": a layout without the degrees that are one.
+std::string words_of(const Json& layout, int place) {
+  std::string words = std::to_string(place) + ".";
+  for (const auto& [key, value] : layout.items()) {
+    const bool always = key == "tensor" || key == "pipeline";
+    if (value.is_number_integer() && (always || value.get<std::int64_t>() > 1)) {
+      words += fmt::format("{} {} {}", place > 0 && words.back() == '.' ? "" : ",", key,
+                           value.get<std::int64_t>());
+    }
+  }
+  std::replace(words.begin(), words.end(), '_', ' ');
+  return words;
+}
+
+/// Step time of each plan, and what it costs in days and dollars.
 void add_plan(const Json& result, std::vector<Chart>& charts) {
   const Json& plans = at(result, {"plans"});
   if (!plans.is_array()) {
     return;
   }
   Json values = Json::array();
-  int place = 0;
+  Json front = Json::array();
   for (const auto& plan : plans) {
-    const auto& layout = at(plan, {"layout"});
-    std::string words;
-    for (const auto& [key, value] : layout.items()) {
-      if (value.is_number()) {
-        words += (words.empty() ? "" : " ") + key + " " + value.dump();
-      }
+    const std::string words = words_of(at(plan, {"layout"}), static_cast<int>(values.size()) + 1);
+    values.push_back({{"what", words}, {"value", at(plan, {"step", "time_s"})}});
+    const Json& days = at(plan, {"campaign", "wall_days", "p50"});
+    const Json& dollars = at(plan, {"cost", "total_usd", "p50"});
+    if (days.is_number() && dollars.is_number()) {
+      front.push_back({{"what", words},
+                       {"days", days},
+                       {"dollars", dollars},
+                       {"front", at(plan, {"pareto"}) == true ? "on the front" : "behind it"}});
     }
-    values.push_back({{"what", std::to_string(++place)},
-                      {"layout", words},
-                      {"value", at(plan, {"step", "time_s"})},
-                      {"front", at(plan, {"pareto"})}});
   }
-  Json spec = bars(values, "step [s]");
-  spec["encoding"]["y"]["title"] = "plan";
-  spec["encoding"]["tooltip"] =
-      Json::array({axis("layout", "nominal", "layout"), axis("value", "quantitative", "step [s]")});
-  add(charts, "plans", "Step time of each plan", spec);
+  add(charts, "plans", "Step time of each plan", bars(values, "step [s]"));
+  Json spec = base(front, "point");
+  spec["height"] = 260;
+  spec["mark"]["filled"] = true;
+  spec["mark"]["size"] = 60;
+  const Json apart = {{"scale", {{"zero", false}}}};
+  spec["encoding"] = {{"x", axis("days", "quantitative", "days, median", apart)},
+                      {"y", axis("dollars", "quantitative", "USD, median", apart)},
+                      {"color", axis("front", "nominal", "Pareto front")},
+                      {"tooltip", Json::array({axis("what", "nominal", "layout"),
+                                               axis("days", "quantitative", "days"),
+                                               axis("dollars", "quantitative", "USD")})}};
+  add(charts, "front", "Days and dollars of each plan", spec);
+}
+
+/// When each layer shows something, where the time is lost, and what would have saved some of it.
+void add_drill(const Json& result, std::vector<Chart>& charts) {
+  Json moments = Json::array();
+  if (const Json& timeline = at(result, {"timeline"}); timeline.is_array()) {
+    for (const auto& moment : timeline) {
+      const Json& layer = at(moment, {"layer"});
+      moments.push_back({{"layer", layer.is_string() ? layer : Json("the job")},
+                         {"seconds", moment["at_s"]},
+                         {"moment", moment["moment"]},
+                         {"text", moment["text"]}});
+    }
+  }
+  Json spec = base(moments, "point");
+  spec["height"] = {{"step", 30}};
+  spec["mark"]["filled"] = true;
+  spec["mark"]["size"] = 80;
+  spec["encoding"] = {
+      {"x", axis("seconds", "quantitative", "seconds after the fault",
+                 {{"scale", {{"type", "symlog"}}}})},
+      {"y", axis("layer", "nominal", "", {{"sort", nullptr}})},
+      {"color", axis("moment", "nominal", "")},
+      {"tooltip", Json::array({axis("text", "nominal", "what"),
+                               axis("seconds", "quantitative", "seconds after the fault")})}};
+  add(charts, "cascade", "What happens after the fault, by layer", spec);
+  Json accounts = at(result, {"lost", "accounts_s"});
+  if (accounts.is_object()) {
+    accounts.erase("useful");
+    add(charts, "lost", "Where the time goes that is not useful",
+        waterfall(accounts, 1, "seconds"));
+  }
+  Json saved = Json::array();
+  if (const Json& remedies = at(result, {"remedies"}); remedies.is_array()) {
+    for (const auto& remedy : remedies) {
+      saved.push_back({{"what", at(remedy, {"name"})}, {"value", at(remedy, {"saved_s"})}});
+    }
+  }
+  add(charts, "remedies", "What would have saved time", bars(saved, "seconds saved"));
 }
 
 /// What B changes of every figure of A.
@@ -283,16 +345,28 @@ void add_validation(const Json& result, std::vector<Chart>& charts) {
     }
   }
   const Json log = {{"scale", {{"type", "log"}}}};
+  const Json x = axis("measured", "quantitative", "measured tokens/s a GPU", log);
+  const Json y = axis("predicted", "quantitative", "predicted tokens/s a GPU", log);
+  const Json equal = {{"mark", {{"type", "line"}, {"color", "#d33"}, {"strokeDash", {4, 4}}}},
+                      {"encoding", {{"x", x}, {"y", axis("measured", "quantitative", "", log)}}}};
+  const Json intervals = {
+      {"mark", {{"type", "rule"}, {"opacity", 0.35}}},
+      {"encoding",
+       {{"x", x}, {"y", axis("low", "quantitative", "", log)}, {"y2", {{"field", "high"}}}}}};
+  const Json points = {
+      {"mark", {{"type", "point"}, {"filled", true}, {"size", 18}}},
+      {"encoding",
+       {{"x", x},
+        {"y", y},
+        {"tooltip",
+         Json::array({axis("id", "nominal", "row"), axis("measured", "quantitative", "measured"),
+                      axis("predicted", "quantitative", "predicted")})}}}};
   Json spec = base(values, "point");
+  spec.erase("mark");
   spec["height"] = 420;
-  spec["mark"]["filled"] = true;
-  spec["mark"]["size"] = 18;
-  spec["encoding"] = {{"x", axis("measured", "quantitative", "measured tokens/s a GPU", log)},
-                      {"y", axis("predicted", "quantitative", "predicted tokens/s a GPU", log)},
-                      {"tooltip", Json::array({axis("id", "nominal", "row"),
-                                               axis("measured", "quantitative", "measured"),
-                                               axis("predicted", "quantitative", "predicted")})}};
-  add(charts, "validation", "Published runs and their predictions", spec);
+  spec["layer"] = Json::array({equal, intervals, points});
+  add(charts, "validation",
+      "Published runs, their predictions and 90 % intervals; the dashed line is equal", spec);
 }
 
 }  // namespace
@@ -304,6 +378,8 @@ std::vector<Chart> charts_of(const Json& result) {
     add_run(result, charts);
   } else if (schema.starts_with("headway.plan/")) {
     add_plan(result, charts);
+  } else if (schema.starts_with("headway.drill/")) {
+    add_drill(result, charts);
   } else if (schema.starts_with("headway.compare/")) {
     add_compare(result, charts);
   } else if (schema.starts_with("headway.validate/")) {

@@ -73,8 +73,10 @@ std::string html_table(const Table& table) {
       {{"class", "table"}});
 }
 
-std::string folded(const std::string& summary, const std::string& inner) {
-  return element("details", element("summary", escaped(summary)) + inner);
+std::string folded(const std::string& summary, const std::string& inner, bool open) {
+  using Attributes = std::vector<std::pair<std::string, std::string>>;
+  return element("details", element("summary", escaped(summary)) + inner,
+                 open ? Attributes{{"open", ""}} : Attributes{});
 }
 
 }  // namespace headway::report

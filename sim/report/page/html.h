@@ -29,6 +29,6 @@ std::string embedded_json(const Json& json,
 std::string html_table(const Table& table);
 
 /// What the reader may open: a summary and what it hides.
-std::string folded(const std::string& summary, const std::string& inner);
+std::string folded(const std::string& summary, const std::string& inner, bool open = false);
 
 }  // namespace headway::report

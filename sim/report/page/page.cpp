@@ -17,6 +17,8 @@ namespace {
 
 /// Rows of one table; more are in the JSON.
 constexpr std::size_t kMostRows = 2000;
+/// Of a list that is seen at once.
+constexpr std::size_t kOpenRows = 40;
 /// Lines of the scenario: lists of measurements are cut to their first ones.
 constexpr std::size_t kMostItems = 6;
 
@@ -95,8 +97,16 @@ class Section {
   }
 
   [[nodiscard]] std::string name() const {
-    const std::string named = text({"scenario", "name"});
-    return named.empty() ? text({"schema"}) : named;
+    if (const std::string named = text({"scenario", "name"}); !named.empty()) {
+      return named;
+    }
+    const std::string a = text({"a", "name"});
+    const std::string b = text({"b", "name"});
+    if (!a.empty() && !b.empty()) {
+      return fmt::format("{} and {}", a, b);
+    }
+    return text({"schema"}).starts_with("headway.validate") ? "Published figures and predictions"
+                                                            : text({"schema"});
   }
 
  private:
@@ -125,7 +135,10 @@ class Section {
     for (const auto& line : at({"asked"})) {
       html += element("p", escaped(text_of(line)));
     }
-    std::string from = fmt::format("{}, headway {}", text({"schema"}), text({"version"}));
+    std::string from = text({"schema"});
+    if (const std::string version = text({"version"}); !version.empty()) {
+      from += fmt::format(", headway {}", version);
+    }
     const std::initializer_list<std::pair<const char*, const char*>> kDigests{
         {"event_digest", "events"}, {"result_digest", "result"}};
     if (at({"scenario"}).is_object()) {
@@ -214,8 +227,14 @@ class Section {
     }
     std::string list;
     for (const auto& remedy : at({"remedies"})) {
-      list += element("li", escaped(fmt::format("{}: {}", remedy.value("brings", ""),
-                                                remedy.value("change", ""))));
+      // Of a run: what it brings, what to change; of a drill: what it saves, what and how.
+      const std::string brings = remedy.contains("saved_s")
+                                     ? text_of(remedy["saved_s"]) + " s saved"
+                                     : remedy.value("brings", "");
+      const std::string change = remedy.value("change", remedy.value("name", ""));
+      const std::string how = remedy.value("how", "");
+      list += element("li", escaped(fmt::format("{}: {}{}", brings, change,
+                                                how.empty() ? "" : fmt::format(" ({})", how))));
     }
     return html + (list.empty() ? "" : element("h2", "What would help") + element("ol", list));
   }
@@ -344,6 +363,12 @@ class Section {
     return html;
   }
 
+  /// The list that the verb was asked for: it is seen without a click.
+  [[nodiscard]] bool is_answer(const std::string& key) const {
+    static const std::vector<std::string> answers{"plans", "layers", "timeline", "rows"};
+    return std::find(answers.begin(), answers.end(), key) != answers.end();
+  }
+
   [[nodiscard]] std::string tables() const {
     std::string html;
     Json rest = Json::object();
@@ -354,7 +379,7 @@ class Section {
       if (value.is_object()) {
         html += folded(key, figure_table(key, value));
       } else if (!is_cell(value)) {
-        html += folded(key, object_table("", value));
+        html += folded(key, object_table("", value), is_answer(key) && value.size() <= kOpenRows);
       } else {
         rest[key] = value;
       }
