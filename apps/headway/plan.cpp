@@ -1,9 +1,12 @@
 // headway plan: which parallel layout is fastest on this cluster.
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <fmt/format.h>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/config/reflect.h"
@@ -79,17 +82,29 @@ void check_sizes(std::vector<int> nodes) {
   }
 }
 
+/// @returns its name
+std::string make_folder(const std::string& name) {
+  std::error_code why;
+  std::filesystem::create_directories(name, why);
+  if (why) {
+    throw core::Error(fmt::format("--save {}: {}", name, why.message()));
+  }
+  return name;
+}
+
 }  // namespace
 
 int run_plan(int argc, char** argv) {
   CLI::App app(
-      "Tries the tensor, pipeline, data and micro-batch layouts of a scenario and ranks them by "
-      "step, days, dollars or goodput.");
+      "Searches the parallel layouts of a scenario: degrees, schedule, sharding, recompute, "
+      "offload "
+      "and placement. Ranks them by step, days, dollars or goodput. The scenario's 'search' says "
+      "what is varied.");
   CommonOptions options;
   std::string scenario;
   plan::PlanOptions how;
   describe(app, "plan",
-           "  headway plan configs/scenarios/gpt-3-175b-1024-a100.yaml\n"
+           "  headway plan s.yaml --hold schedule,offload --verify 100 --save plans\n"
            "  headway plan s.yaml --nodes 32,64,128 --objective dollars --limit 'deadline=60 d'");
   app.add_option("SCENARIO", scenario, "Scenario file (YAML)")->required()->option_text(" ");
   app.add_option("--top", how.keep, "Plans printed")
@@ -116,6 +131,22 @@ int run_plan(int argc, char** argv) {
          },
          "deadline=34 d, budget=5e6 USD or gpus=1024; may repeat")
       ->option_text("KEY=VALUE");
+  std::string vary, hold, save;
+  app.add_option("--vary", vary, "Fields of parallelism to vary, all others being held")
+      ->option_text("FIELD,FIELD");
+  app.add_option("--hold", hold, "Fields of parallelism to hold as the scenario has them")
+      ->option_text("FIELD,FIELD");
+  app.add_flag("--all", how.variants, "List variants of a plan's degrees too, not only the best");
+  app.add_option("--simulate", how.simulate, "Layouts simulated at most, of each cluster")
+      ->check(number_between(1, 1e6))
+      ->option_text("N [50]");
+  app.add_option("--verify", how.verify,
+                 "Draw so many of the layouts left out, simulate them, tell which are faster")
+      ->check(number_between(0, 1e6))
+      ->option_text("N [0]");
+  app.add_option("--save", save, "Folder for the plans as scenarios: plan-1.yaml is the best")
+      ->check(file_name())
+      ->option_text("DIR");
   add_scenario_options(app, options);
   add_execution_options(app, options);
   add_report_option(app, options);
@@ -123,8 +154,14 @@ int run_plan(int argc, char** argv) {
   if (const auto code = parse(app, argc, argv, &options)) {
     return *code;
   }
-  check_out(options, {options.report});
+  check_out(options,
+            {options.report, save.empty() ? "" : make_folder(save) + "/plan-1.yaml"});
   check_sizes(how.nodes);
+  for (const auto& [key, words] : {std::pair("vary", &vary), std::pair("hold", &hold)}) {
+    if (!words->empty()) {
+      options.set.push_back(fmt::format("search.{}=[{}]", key, *words));
+    }
+  }
   const auto result = [&] {
     Progress progress(options);
     progress.phase("reading " + scenario);
@@ -134,14 +171,25 @@ int run_plan(int argc, char** argv) {
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     how.threads = options.threads;
     how.fold = options.fold;
-    how.progress = [&](std::size_t done, std::size_t total) { progress.count(done, total); };
-    progress.phase("simulating layouts");
+    std::atomic<const char*> phase = nullptr;
+    how.progress = [&](const char* what, std::size_t done, std::size_t total) {
+      if (phase.exchange(what) != what) {
+        progress.phase(what);
+      }
+      progress.count(done, total);
+    };
     return study::search_plans(loaded, how, load);
   }();
-  deliver(options, with_report(options,
-                               printed(result, options, report::plan_json, report::plan_csv,
-                                       report::plan_document),
-                               report::plan_json(result)));
+  auto files = with_report(options,
+                           printed(result, options, report::plan_json, report::plan_csv,
+                                   report::plan_document),
+                           report::plan_json(result));
+  if (!save.empty()) {
+    for (std::size_t i = 0; i < result.result.plans.size(); ++i) {
+      files.push_back({fmt::format("{}/plan-{}.yaml", save, i + 1), study::plan_file(result, i)});
+    }
+  }
+  deliver(options, files);
   return study::exit_code(result.status());
 }
 

@@ -1959,6 +1959,81 @@ class RunSpec:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SearchSpec:
+    """What `headway plan` varies.
+
+    Attributes
+    ----------
+    vary
+        Fields of parallelism that a search varies, all others being held as the scenario has
+        them; empty: all. (optional)
+    hold
+        Fields of parallelism that it holds as the scenario has them. (optional)
+    tensor
+        Tensor-parallel degrees; empty: divisors up to NVLink's domain. (optional)
+    pipeline
+        Pipeline stages; empty: all that divide the GPUs. (optional)
+    virtual
+        Chunks a stage of the interleaved schedule; empty: to 8. (optional)
+    schedule
+        Schedules; empty: all. (optional)
+    context
+        Context-parallel degrees; empty: while 1,024 tokens a rank are left. (optional)
+    context_kind
+        Kinds of context parallelism; empty: all. (optional)
+    expert
+        Expert-parallel degrees; empty: divisors of the experts. (optional)
+    expert_tensor
+        Tensor-parallel degrees of experts; empty: divisors of the tensor degree. (optional)
+    micro_batch
+        Sequences of a micro-batch; empty: 1, 2, 4, 8. (optional)
+    sharding
+        What data-parallel ranks shard; empty: all kinds. (optional)
+    shard_group_size
+        Ranks that hold one copy with hsdp; empty: an NVLink domain, and doublings. (optional)
+    recompute
+        Kinds of recomputation; empty: all. (optional)
+    offload
+        What goes to host memory; empty: all kinds. (optional)
+    rank_order
+        Orders of ranks over GPUs; empty: both. (optional)
+    nodes
+        Cluster sizes; empty: cluster.nodes. (optional)
+    global_batch
+        Sequences of a step; empty: the scenario's. (optional)
+    sequence_length
+        Tokens of a sequence; empty: the scenario's. (optional)
+    precision
+        Formats of the matrix products; empty: the scenario's. (optional)
+    use, source
+        As described at the top of this module.
+    """
+
+    vary: Sequence[Literal["tensor", "sequence", "pipeline", "virtual", "schedule", "stage_layers", "context", "context_kind", "expert", "expert_tensor", "micro_batch", "sharding", "shard_group_size", "reshard", "recompute", "offload", "rank_order"]] | None = None
+    hold: Sequence[Literal["tensor", "sequence", "pipeline", "virtual", "schedule", "stage_layers", "context", "context_kind", "expert", "expert_tensor", "micro_batch", "sharding", "shard_group_size", "reshard", "recompute", "offload", "rank_order"]] | None = None
+    tensor: Sequence[int] | None = None
+    pipeline: Sequence[int] | None = None
+    virtual: Sequence[int] | None = None
+    schedule: Sequence[Literal["gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v", "dualpipe", "dualpipe-v"]] | None = None
+    context: Sequence[int] | None = None
+    context_kind: Sequence[Literal["ring", "all-gather", "all-to-all"]] | None = None
+    expert: Sequence[int] | None = None
+    expert_tensor: Sequence[int] | None = None
+    micro_batch: Sequence[int] | None = None
+    sharding: Sequence[Literal["zero0", "zero1", "zero2", "zero3", "hsdp"]] | None = None
+    shard_group_size: Sequence[int] | None = None
+    recompute: Sequence[Literal["none", "selective", "full"]] | None = None
+    offload: Sequence[Literal["none", "optimizer", "activations", "all"]] | None = None
+    rank_order: Sequence[Literal["tp-cp-dp-pp", "tp-cp-pp-dp"]] | None = None
+    nodes: Sequence[int] | None = None
+    global_batch: Sequence[int] | None = None
+    sequence_length: Sequence[int] | None = None
+    precision: Sequence[Literal["fp32", "tf32", "bf16", "fp16", "fp8", "mxfp8", "nvfp4"]] | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class CurvePoint:
     """Measured points, rising in size.
 
@@ -2253,6 +2328,8 @@ class Scenario:
         How the work is divided. (optional)
     run
         How the job is run; absent: only one step is predicted. (optional)
+    search
+        What `headway plan` varies. (optional)
     calibration
         Measured figures that replace catalogue values. (optional)
     claim
@@ -2271,6 +2348,7 @@ class Scenario:
     training: TrainingSpec | None = None
     parallelism: ParallelismSpec | None = None
     run: RunSpec | None = None
+    search: SearchSpec | None = None
     calibration: CalibrationSpec | None = None
     claim: ClaimSpec | None = None
     assert_: Sequence[str] | None = None

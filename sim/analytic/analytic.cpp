@@ -53,19 +53,42 @@ std::size_t mixed(std::initializer_list<int> parts) {
   return static_cast<std::size_t>(hash);
 }
 
+/// Small numbers, below 16 each.
+int packed(std::initializer_list<int> parts) {
+  unsigned all = 0;
+  for (const int part : parts) {
+    all = all << 4U | static_cast<unsigned>(part);
+  }
+  return static_cast<int>(all);
+}
+
 struct KeyHash {
   std::size_t operator()(const LayoutKey& key) const {
     const auto& p = key.layout;
-    return mixed({p.tensor, p.context, p.expert, p.pipeline, p.virtual_stages, p.micro_batch,
-                  static_cast<int>(p.recompute), static_cast<int>(p.sharding), key.data});
+    int parts = 0;
+    for (const workload::RecomputePart part : p.recompute_parts) {
+      parts |= 1 << static_cast<int>(part);
+    }
+    return mixed({p.tensor, p.context, p.expert, p.expert_tensor, p.pipeline, p.virtual_stages,
+                  p.micro_batch, key.data, p.shard_group_size, p.first_stage_layers,
+                  p.last_stage_layers, parts, p.recompute_period, p.recompute_layers,
+                  packed({static_cast<int>(p.recompute), static_cast<int>(p.sharding),
+                          static_cast<int>(p.schedule), static_cast<int>(p.context_kind),
+                          static_cast<int>(p.rank_order), static_cast<int>(p.offload),
+                          static_cast<int>(p.sequence), static_cast<int>(p.reshard)})});
   }
   std::size_t operator()(const OrderKey& key) const {
     return mixed({static_cast<int>(key.schedule), key.pipeline, key.chunks, key.micro_batches});
   }
 };
 
+/// What a tier remembers at most; some kilobytes each. Source: round values, 200 MB together.
+constexpr std::size_t kMostRemembered = 20'000;
+constexpr std::size_t kMostOrders = 500;
+
 bool splits_backward(ScheduleKind schedule) {
-  return schedule == ScheduleKind::zero_bubble_h1 || schedule == ScheduleKind::zero_bubble_h2;
+  return schedule != ScheduleKind::gpipe && schedule != ScheduleKind::one_f_one_b &&
+         schedule != ScheduleKind::interleaved;
 }
 
 /// What a chunk class takes in one layout.
@@ -97,11 +120,53 @@ class AnalyticTier::Evaluator {
     return finish(ends);
   }
 
+  core::Seconds least(ParallelismSpec layout, int data_parallel, int micro_batches) {
+    layout.sharding = workload::Sharding::zero2;  // weight gradients are written, not added
+    layout.shard_group_size = 0;
+    layout.reshard = true;
+    const ScheduleKind schedule = workload::effective_schedule(layout);
+    const RankCosts& rank = rank_of(layout, data_parallel, splits_backward(schedule));
+    const int few = workload::evaluated_micro_batches(schedule, layout.pipeline, micro_batches);
+    const PipelineOrder& order = order_of(schedule, layout, few);
+    fill_messages(layout, data_parallel, rank.message);
+    fill_passes(layout, schedule, rank, without_traffic(layout));
+    order.stage_ends(times_, micro_batches - few, scratch_, stage_ends_);
+    return core::Seconds(*std::max_element(stage_ends_.begin(), stage_ends_.end()));
+  }
+
  private:
+  /// Chunks by the layers they hold.
+  const DataCosts& without_traffic(const ParallelismSpec& layout) {
+    const workload::StageLayout stages(scenario_.model, layout);
+    bare_.classes.clear();
+    bare_.class_of.clear();
+    for (int stage = 0; stage < stages.stages(); ++stage) {
+      for (int chunk = 0; chunk < stages.chunks(); ++chunk) {
+        const auto& at = stages.at(stage, chunk);
+        bare_.class_of.push_back(static_cast<int>(bare_.classes.size()));
+        ChunkClass& made = bare_.classes.emplace_back();
+        made.first_layer = at.first_layer;
+        made.layers = at.layers;
+        made.embedding = at.embedding;
+        made.head = at.head;
+      }
+    }
+    return bare_;
+  }
+
+  /// Forgets all if there is much.
+  template <class Remembered>
+  static void bound(Remembered& map, std::size_t most) {
+    if (map.size() >= most) {
+      map.clear();
+    }
+  }
+
   const RankCosts& rank_of(const ParallelismSpec& layout, int data_parallel, bool splits) {
     // Experts are spread over data-parallel ranks; nothing else of a pass depends on how many there
     // are.
     const int data = layout.expert * layout.expert_tensor > 1 ? data_parallel : 1;
+    bound(ranks_, kMostRemembered);
     const auto [place, fresh] = ranks_.try_emplace(
         {rank_key(scenario_.training.framework, layout, splits), data, layout.pipeline > 1});
     if (fresh) {
@@ -111,6 +176,7 @@ class AnalyticTier::Evaluator {
   }
 
   const DataCosts& data_of(const ParallelismSpec& layout, int data_parallel) {
+    bound(data_, kMostRemembered);
     const auto [place, fresh] = data_.try_emplace({data_key(layout), data_parallel, false});
     if (fresh) {
       place->second = data_costs(scenario_, layout, data_parallel, timer_);
@@ -119,6 +185,7 @@ class AnalyticTier::Evaluator {
   }
 
   const StepEnds& ends_of(const ParallelismSpec& layout, int data_parallel) {
+    bound(ends_, kMostRemembered);
     const auto [place, fresh] = ends_.try_emplace({end_key(layout), data_parallel, false});
     if (fresh) {
       place->second = step_ends(scenario_, layout, data_parallel, timer_);
@@ -134,6 +201,7 @@ class AnalyticTier::Evaluator {
     if (found != orders_.end()) {
       return found->second;
     }
+    bound(orders_, kMostOrders);
     return orders_.try_emplace(key, schedule, layout.pipeline, layout.virtual_stages, micro_batches)
         .first->second;
   }
@@ -213,7 +281,7 @@ class AnalyticTier::Evaluator {
       for (const Pass pass : {Pass::forward, Pass::first_forward}) {
         passes[static_cast<std::size_t>(pass)] += on;
       }
-      for (const Pass pass : {Pass::backward, Pass::last_backward}) {
+      for (const Pass pass : {Pass::backward, Pass::last_backward, Pass::whole_backward}) {
         passes[static_cast<std::size_t>(pass)] += back;
       }
       if (at.chunk == 0) {
@@ -263,6 +331,10 @@ class AnalyticTier::Evaluator {
     }
   }
 
+  static double& time_of(ChunkCosts& costs, Pass pass) {
+    return costs.passes[static_cast<std::size_t>(pass)];
+  }
+
   static double sum(const std::vector<double>& table, int first, int layers) {
     return table[static_cast<std::size_t>(first + layers)] - table[static_cast<std::size_t>(first)];
   }
@@ -284,11 +356,12 @@ class AnalyticTier::Evaluator {
                             (chunk.embedding ? rank.embedding_backward : 0) +
                             (chunk.head ? rank.head_backward : 0);
     const double weights = sum(rank.weight_gradient, chunk.first_layer, chunk.layers);
-    ChunkCosts costs{{forward, backward, weights, forward, backward}, 0, 0};
-    if (!chunk.has_traffic) {
-      return costs;
+    ChunkCosts costs{{forward, backward, weights, forward, backward, 0, 0}, 0, 0};
+    if (chunk.has_traffic) {
+      add_traffic(chunk, rank, data, {before_forward, before_backward}, costs);
     }
-    add_traffic(chunk, rank, data, {before_forward, before_backward}, costs);
+    time_of(costs, Pass::whole_backward) =
+        time_of(costs, Pass::backward) + time_of(costs, Pass::weight_gradient);
     return costs;
   }
 
@@ -413,6 +486,7 @@ class AnalyticTier::Evaluator {
   // Of the layout at hand; kept for their memory.
   workload::PipelineTimes times_;
   std::vector<ChunkCosts> classes_;
+  DataCosts bare_;
   std::vector<double> tails_, scratch_, stage_ends_;
   Timeline line_;
 };
@@ -421,25 +495,22 @@ AnalyticTier::AnalyticTier(const Scenario& scenario)
     : evaluator_(std::make_unique<Evaluator>(scenario)) {}
 AnalyticTier::~AnalyticTier() = default;
 
-bool AnalyticTier::covers(const ParallelismSpec& layout) {
-  return layout.schedule != ScheduleKind::dual_pipe &&
-         layout.schedule != ScheduleKind::dual_pipe_v &&
-         layout.schedule != ScheduleKind::zero_bubble_v;
-}
-
 AnalyticStep AnalyticTier::evaluate(const ParallelismSpec& layout,
                                     int data_parallel,
                                     int micro_batches) {
-  HEADWAY_CHECK(covers(layout), "the analytic tier does not know schedule {}",
-                core::to_word(layout.schedule));
   return on_domains_of(filled_domain(evaluator_->scenario().cluster, layout))
       .evaluate(layout, data_parallel, micro_batches);
 }
 
+core::Seconds AnalyticTier::least(const ParallelismSpec& layout,
+                                  int data_parallel,
+                                  int micro_batches) {
+  return on_domains_of(filled_domain(evaluator_->scenario().cluster, layout))
+      .least(layout, data_parallel, micro_batches);
+}
+
 AnalyticStep AnalyticTier::evaluate(const CheckedScenario& checked) {
   const Scenario& s = checked.scenario();
-  HEADWAY_CHECK(covers(s.parallelism), "the analytic tier does not know schedule {}",
-                core::to_word(s.parallelism.schedule));
   return on_domains_of(s.cluster.node.scale_up.domain_gpus)
       .evaluate(s.parallelism, checked.data_parallel(), checked.micro_batches());
 }

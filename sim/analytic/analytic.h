@@ -35,17 +35,17 @@ class AnalyticTier {
   AnalyticTier(const AnalyticTier&) = delete;
   AnalyticTier& operator=(const AnalyticTier&) = delete;
 
-  /// Whether the tier knows the layout's schedule: all but the bidirectional one, where two passes
-  /// of different micro-batches share a stage, and those folded into a V, where the first and the
-  /// last chunk share one.
-  [[nodiscard]] static bool covers(const workload::ParallelismSpec& layout);
-
-  /// @param layout  a layout that is covered and keeps the rules of `check` on this machine
+  /// @param layout  a layout that keeps the rules of `check` on this machine
   /// @throws core::Error if it does not keep the rules of the step graph
   AnalyticStep evaluate(const workload::ParallelismSpec& layout,
                         int data_parallel,
                         int micro_batches);
-  /// The same for a layout that was checked; its machine, model and recipe must be the tier's.
+  /// A time that `evaluate` does not undercut whatever is sharded, offloaded by the optimizer or
+  /// gathered: passes and messages alone, data-parallel traffic being free.
+  core::Seconds least(const workload::ParallelismSpec& layout,
+                      int data_parallel,
+                      int micro_batches);
+  /// `evaluate` of a layout that was checked; its machine, model and recipe must be the tier's.
   AnalyticStep evaluate(const training::CheckedScenario& checked);
 
  private:

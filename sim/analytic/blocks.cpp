@@ -7,6 +7,7 @@
 
 #include "sim/training/step/lower.h"
 #include "sim/workload/blocks/data_parallel_blocks.h"
+#include "sim/workload/layout.h"
 
 namespace headway::analytic {
 
@@ -233,6 +234,26 @@ RankLayout BlockTimer::ranks_of(const workload::ParallelismSpec& p, int data_par
   return {p, data_parallel, scenario_.cluster.node.scale_up.domain_gpus};
 }
 
+BlockTimer::GroupsKey BlockTimer::groups_of(const workload::ParallelismSpec& p, int data_parallel) {
+  return {p.tensor,
+          p.context,
+          p.expert,
+          p.expert_tensor,
+          p.shard_group_size,
+          p.pipeline,
+          data_parallel,
+          static_cast<int>(p.rank_order),
+          workload::copies_of_layers(p)};
+}
+
+int BlockTimer::expert_domains(const workload::ParallelismSpec& p, int data_parallel) {
+  const auto [place, fresh] = expert_domains_.try_emplace(groups_of(p, data_parallel), 1);
+  if (fresh) {
+    place->second = ranks_of(p, data_parallel).expert_domains();
+  }
+  return place->second;
+}
+
 double BlockTimer::host_copy(core::Bytes bytes) const {
   return host_copy_time(kernels_, bytes).si();
 }
@@ -244,9 +265,7 @@ std::vector<TimedBlock> BlockTimer::time_blocks(const std::vector<workload::Bloc
   const RankLayout layout = ranks_of(p, data_parallel);
   training::KernelTimes kernels = kernels_;
   kernels.launch = training::launch_model(scenario_, p);
-  const GroupsKey groups{
-      p.tensor,           p.context,  p.expert,      p.expert_tensor,
-      p.shard_group_size, p.pipeline, data_parallel, static_cast<int>(p.rank_order)};
+  const GroupsKey groups = groups_of(p, data_parallel);
   const auto clock = core::Clock::step();
   std::vector<TimedBlock> timed_blocks(blocks.size());
   for (std::size_t b = 0; b < blocks.size(); ++b) {

@@ -79,6 +79,9 @@ class BlockTimer {
   [[nodiscard]] training::RankLayout ranks_of(const workload::ParallelismSpec& p,
                                               int data_parallel) const;
 
+  /// `RankLayout::expert_domains` of them.
+  int expert_domains(const workload::ParallelismSpec& p, int data_parallel);
+
   /// The blocks that are `wanted`; the others stay empty.
   /// @param layout  whose groups communicate; the blocks may be those of a smaller one with the
   ///                same groups
@@ -103,7 +106,8 @@ class BlockTimer {
     bool operator==(const CallKey&) const = default;
   };
   /// All that the members of groups depend on.
-  using GroupsKey = std::array<int, 8>;
+  using GroupsKey = std::array<int, 9>;
+  static GroupsKey groups_of(const workload::ParallelismSpec& p, int data_parallel);
 
   struct CallHash {
     std::size_t operator()(const CallKey& key) const;
@@ -122,6 +126,7 @@ class BlockTimer {
   network::GroupShape near_, far_, world_;                   ///< of two GPUs, of all
   std::unordered_map<CallKey, double, CallHash> transfers_;  ///< looked up only, never iterated
   std::map<std::pair<GroupsKey, workload::Group>, network::GroupShape> shapes_;
+  std::map<GroupsKey, int> expert_domains_;
 };
 
 }  // namespace headway::analytic

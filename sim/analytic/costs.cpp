@@ -234,11 +234,11 @@ FewStages few_stages(const workload::ModelSpec& model,
   return few;
 }
 
-/// Chunks in the order of the model.
-std::vector<workload::ChunkLayout> in_order(const workload::StageLayout& layout) {
+/// Chunks in the order of the model; of two directions those of the first.
+std::vector<workload::ChunkLayout> in_order(const workload::StageLayout& layout, int copies) {
   std::vector<workload::ChunkLayout> chunks;
   for (int stage = 0; stage < layout.stages(); ++stage) {
-    for (int chunk = 0; chunk < layout.chunks(); ++chunk) {
+    for (int chunk = 0; chunk < layout.chunks() / copies; ++chunk) {
       chunks.push_back(layout.at(stage, chunk));
     }
   }
@@ -257,12 +257,12 @@ std::vector<workload::ChunkLayout> in_order(const workload::StageLayout& layout)
 void read_classes(const Probe& probe,
                   const FewStages& few,
                   const std::vector<workload::ChunkLayout>& chunks,
-                  int chunks_per_stage,
+                  const workload::StageLayout& stages,
                   int period,
                   DataCosts& costs) {
   std::map<std::vector<int>, int> known;
   std::vector<int> class_of_stage(probe.graph.stages.size() * static_cast<std::size_t>(period), -1);
-  costs.class_of.assign(chunks.size(), 0);
+  costs.class_of.assign(static_cast<std::size_t>(stages.stages() * stages.chunks()), 0);
   for (std::size_t position = 0; position < chunks.size(); ++position) {
     const int stage = few.stage_of[position];
     const int phase = chunks[position].first_layer % period;
@@ -277,8 +277,14 @@ void read_classes(const Probe& probe,
       }
       found = place->second;
     }
-    costs.class_of[static_cast<std::size_t>(chunks[position].stage * chunks_per_stage +
-                                            chunks[position].chunk)] = found;
+    const auto place = [&](int stage, int chunk) {
+      return static_cast<std::size_t>(stage * stages.chunks() + chunk);
+    };
+    const auto& chunk = chunks[position];
+    costs.class_of[place(chunk.stage, chunk.chunk)] = found;
+    if (chunks.size() < costs.class_of.size()) {  // the other direction
+      costs.class_of[place(stages.stages() - 1 - chunk.stage, 1)] = found;
+    }
   }
 }
 
@@ -338,6 +344,12 @@ ParallelismSpec rank_key(const workload::FrameworkSpec& framework,
   key.sharding = sharded ? workload::Sharding::zero2 : workload::Sharding::zero0;
   key.shard_group_size = 0;
   key.reshard = true;
+  if (key.expert * key.expert_tensor == 1) {
+    key.rank_order = workload::RankOrder::data_first;  // tensor and context ranks are innermost
+  }
+  if (key.context == 1) {
+    key.context_kind = workload::ContextKind::ring;
+  }
   const bool copies = workload::offloads_activations(layout.offload);
   key.offload = copies ? workload::Offload::activations : workload::Offload::none;
   key.schedule = splits ? ScheduleKind::zero_bubble_h1 : ScheduleKind::one_f_one_b;
@@ -346,11 +358,22 @@ ParallelismSpec rank_key(const workload::FrameworkSpec& framework,
 
 ParallelismSpec data_key(const ParallelismSpec& layout) {
   ParallelismSpec key = layout;
+  // Of the schedule only where the chunks are counts.
+  if (key.schedule == ScheduleKind::gpipe || key.schedule == ScheduleKind::zero_bubble_h1 ||
+      key.schedule == ScheduleKind::zero_bubble_h2) {
+    key.schedule = ScheduleKind::one_f_one_b;
+  } else if (key.schedule == ScheduleKind::dual_pipe_v) {
+    key.schedule = ScheduleKind::zero_bubble_v;
+  }
   key.micro_batch = 1;
   key.recompute = workload::Recompute::none;
   key.recompute_parts.clear();
+  key.recompute_layers = 1;
   key.sequence = true;
   key.data = {};
+  if (key.context == 1) {
+    key.context_kind = workload::ContextKind::ring;
+  }
   key.offload = workload::Offload::none;
   key.offload_layers = {};
   return key;
@@ -363,7 +386,9 @@ ParallelismSpec end_key(const ParallelismSpec& layout) {
   key.recompute_period = 1;
   key.sequence = layout.sequence;
   key.virtual_stages = 1;
-  key.schedule = ScheduleKind::one_f_one_b;
+  if (workload::copies_of_layers(layout) == 1) {
+    key.schedule = ScheduleKind::one_f_one_b;
+  }
   return key;
 }
 
@@ -425,7 +450,7 @@ DataCosts data_costs(const Scenario& s,
                      BlockTimer& timer) {
   constexpr int kMicroBatches = 2;
   const workload::StageLayout stages(s.model, layout);
-  const auto chunks = in_order(stages);
+  const auto chunks = in_order(stages, workload::copies_of_layers(layout));
   std::vector<int> sizes;
   for (const auto& chunk : chunks) {
     sizes.push_back(chunk.layers);
@@ -437,7 +462,7 @@ DataCosts data_costs(const Scenario& s,
                                  timer, ProbedBlocks::traffic);
   DataCosts costs;
   costs.blocks = probe.blocks;
-  read_classes(probe, few, chunks, stages.chunks(), period, costs);
+  read_classes(probe, few, chunks, stages, period, costs);
   return costs;
 }
 
@@ -448,7 +473,9 @@ StepEnds step_ends(const Scenario& s,
   const workload::StageLayout stages(s.model, layout);
   std::vector<int> sizes;
   for (int stage = 0; stage < stages.stages(); ++stage) {
-    sizes.push_back(stages.layers(stage));
+    // Of two directions a rank updates both, each with twice the ranks: as if it had one.
+    const bool both = workload::copies_of_layers(layout) > 1;
+    sizes.push_back(both ? stages.at(stage, 0).layers : stages.layers(stage));
   }
   const FewStages few = few_stages(s.model, sizes, end_key(layout));
   const auto blocks =

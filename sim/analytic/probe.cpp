@@ -80,7 +80,7 @@ Probe make_probe(const workload::ModelSpec& model,
   Probe made;
   made.graph = workload::build_step_graph(
       model, s.training, probe, data_parallel, micro_batches,
-      timer.ranks_of(groups, data_parallel).expert_domains(),
+      timer.expert_domains(groups, data_parallel),
       traffic ? workload::GraphDetail::traffic : workload::GraphDetail::whole);
   for (const Block& block : made.graph.blocks) {
     made.roles.push_back(role_of(block));

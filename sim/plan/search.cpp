@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <fmt/format.h>
-#include <iterator>
+#include <limits>
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_for.h>
@@ -14,10 +15,11 @@
 #include "sim/core/error.h"
 #include "sim/core/infeasible.h"
 #include "sim/core/text.h"
-#include "sim/plan/bound.h"
+#include "sim/plan/entry.h"
+#include "sim/plan/verify.h"
 #include "sim/training/estimate.h"
 #include "sim/training/step/step.h"
-#include "sim/workload/memory/rank_parameters.h"
+#include "sim/workload/schedule/schedule.h"
 
 namespace headway::plan {
 
@@ -27,113 +29,57 @@ namespace {
 
 using training::CheckedScenario;
 
-/// Whether a layout fits and leaves the allocator room.
-bool has_room(const CheckedScenario& layout) {
-  const training::MemoryResult memory = training::predict_memory(layout);
-  return memory.fits && !training::near_memory_limit(memory);
-}
+constexpr const char* kTooLarge =
+    "simulating its step needs more memory than this machine has free: plan for a smaller "
+    "cluster.nodes";
 
-/// The layout with the least recompute that fits into memory. Where activations go to the host
-/// every level that fits: what is recomputed is not copied, so the least need not be the fastest.
-std::vector<CheckedScenario> fitted(const CheckedScenario& checked) {
-  const bool every = workload::offloads_activations(checked.scenario().parallelism.offload);
-  std::vector<CheckedScenario> fits;
-  for (const auto& layout : recompute_levels(checked.scenario().parallelism)) {
-    training::Scenario scenario = checked.scenario();
-    scenario.parallelism = layout;
-    auto candidate = training::check(std::move(scenario));
-    if (has_room(candidate)) {
-      fits.push_back(std::move(candidate));
-      if (!every) {
-        break;
-      }
+/// Adds the scenario's own layout, however unusual, if it keeps the rules; nothing if it does not,
+/// since a plan is asked for because the layout as written may not work.
+void add_own_layout(const training::Scenario& scenario,
+                    std::vector<Entry>& entries,
+                    PlanResult& result,
+                    Rejections& rejected) {
+  std::optional<CheckedScenario> own;
+  try {
+    own = training::check(scenario);
+  } catch (const core::Error&) {
+    return;
+  }
+  ParallelismSpec layout = own->scenario().parallelism;
+  layout.data = own->data_parallel();
+  layout.schedule = workload::effective_schedule(layout);
+  const bool known = std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {
+    return entry.layout.scenario().parallelism == layout;
+  });
+  if (known) {
+    return;
+  }
+  ++result.enumerated;
+  const std::int64_t layers = std::int64_t{own->micro_batches()} * scenario.model.layers;
+  if (!has_room(*own)) {
+    rejected.add("memory", "the scenario's own layout does not fit");
+  } else if (layers > kMostLayers) {
+    rejected.add("too large", "the scenario's own layout: its step is too long for a search");
+  } else {
+    try {
+      const auto time = analytic::AnalyticTier(scenario).evaluate(*own).time;
+      entries.push_back(make_entry(std::move(*own), time));
+    } catch (const core::Infeasible&) {
+      rejected.add("too large", "the scenario's own layout: its step is too long to be simulated");
     }
   }
-  return fits;
-}
-
-std::vector<CheckedScenario> drop_what_does_not_fit(Candidates& candidates) {
-  const auto& layouts = candidates.layouts;
-  std::vector<std::vector<CheckedScenario>> fits(layouts.size());
-  tbb::parallel_for(std::size_t{0}, layouts.size(),
-                    [&](std::size_t i) { fits[i] = fitted(layouts[i]); });
-  std::vector<CheckedScenario> fitting;
-  for (std::size_t i = 0; i < layouts.size(); ++i) {
-    if (!fits[i].empty()) {
-      std::ranges::move(fits[i], std::back_inserter(fitting));
-      continue;
-    }
-    const auto& gpu = layouts[i].scenario().cluster.node.gpu;
-    candidates.rejected.add(
-        "memory", fmt::format("needs more than {:.0f} % of the {:.0f} GiB of a {}, even with full "
-                              "recompute",
-                              100 * (1 - training::kMemoryHeadroom), gpu.memory / 1_GiB, gpu.name));
-  }
-  return fitting;
 }
 
 /// Drops layouts whose step this machine has no memory to simulate, before anything is built.
-void drop_what_is_too_large(bool fold,
-                            std::vector<CheckedScenario>& layouts,
-                            Rejections& rejected) {
+void drop_what_is_too_large(bool fold, std::vector<Entry>& entries, Rejections& rejected) {
   const core::Bytes available = training::machine_memory();
-  std::erase_if(layouts, [&](const CheckedScenario& layout) {
-    if (training::estimate_step(layout, fold).total() <= available) {
+  std::erase_if(entries, [&](const Entry& entry) {
+    if (training::estimate_step(entry.layout, fold).total() <= available) {
       return false;
     }
-    rejected.add("too large",
-                 "simulating its step needs more memory than this machine has free: plan for a "
-                 "smaller cluster.nodes");
+    rejected.add("too large", kTooLarge);
     return true;
   });
-}
-
-/// The most by which the analytic tier overestimates a step. It lets transfers over the NICs follow
-/// one another, which in the simulation share them and end together: little where gradients are
-/// reduced once a step, more with experts, whose groups are others, most where weights and
-/// gradients travel with every micro-batch. Source: overestimates over random layouts of dense
-/// models and mixtures, rounded up (tests/analytic/analytic_test.cpp, tests/plan/search_test.cpp).
-double tier_error(const training::Scenario& s) {
-  const bool every_micro_batch =
-      workload::reduces_every_micro_batch(s.training.framework, s.parallelism);
-  if (s.model.moe) {
-    return every_micro_batch ? 0.35 : 0.1;
-  }
-  return every_micro_batch ? 0.15 : 0.05;
-}
-
-/// A layout on its way through the search.
-struct Entry {
-  std::size_t index = 0;   ///< in the order of enumeration
-  core::Seconds estimate;  ///< by the analytic tier, if it knows the schedule
-  core::Seconds bound;     ///< no simulation can be faster
-  bool too_large = false;  ///< its step cannot be simulated
-  training::StepResult step;
-};
-
-std::vector<Entry> most_promising_first(const training::Scenario& scenario,
-                                        const std::vector<CheckedScenario>& layouts) {
-  std::vector<Entry> entries(layouts.size());
-  std::optional<analytic::AnalyticTier> tier;
-  for (std::size_t i = 0; i < layouts.size(); ++i) {
-    entries[i].index = i;
-    if (analytic::AnalyticTier::covers(layouts[i].scenario().parallelism)) {
-      try {
-        if (!tier) {
-          tier.emplace(scenario);
-        }
-        entries[i].estimate = tier->evaluate(layouts[i]).time;
-        entries[i].bound = entries[i].estimate * (1 - tier_error(layouts[i].scenario()));
-      } catch (const core::Infeasible&) {
-        tier.reset();  // what it remembers of this layout is not whole
-      }
-    } else {
-      entries[i].bound = step_bound(layouts[i]);
-    }
-  }
-  std::stable_sort(entries.begin(), entries.end(),
-                   [](const Entry& a, const Entry& b) { return a.bound < b.bound; });
-  return entries;
 }
 
 /// Steps of the whole run, if it is not ended by the clock.
@@ -158,8 +104,10 @@ void drop_beyond_limits(const training::Scenario& s,
     return;
   }
   const double gpus = static_cast<double>(s.cluster.nodes) * s.cluster.node.gpus;
+  core::Seconds shortest(std::numeric_limits<double>::infinity());
   std::erase_if(entries, [&](const Entry& entry) {
     const core::Seconds run = entry.bound * *steps;
+    shortest = std::min(shortest, entry.estimate * *steps);
     if (limits.deadline && run > *limits.deadline) {
       rejected.add("deadline", "takes longer than the deadline even if nothing fails");
       return true;
@@ -170,47 +118,69 @@ void drop_beyond_limits(const training::Scenario& s,
     }
     return false;
   });
-}
-
-bool faster(const Entry& a, const Entry& b) {
-  return a.step.time != b.step.time ? a.step.time < b.step.time : a.index < b.index;
-}
-
-/// Simulates the step of a layout with the trace that its critical path is found in, or marks that
-/// it cannot be. Of a hashed fabric one hash: others widen the interval, they do not move the time.
-void simulate(const CheckedScenario& layout, bool fold, Entry& entry) {
-  training::StepOptions options;
-  options.fold = fold;
-  options.hash_draws = 0;
-  try {
-    entry.step = training::simulate_step(layout, options);
-  } catch (const core::Infeasible&) {
-    entry.too_large = true;
+  if (limits.deadline) {
+    rejected.set_nearest(
+        "deadline",
+        fmt::format("the fastest takes {} days of steps, the deadline is {}",
+                    core::number(shortest / 1_days), core::number(*limits.deadline / 1_days)));
   }
+  if (limits.budget && s.run.prices) {
+    rejected.set_nearest("budget",
+                         fmt::format("the cheapest has GPU-hours of {} USD, the budget is {}",
+                                     core::number((s.run.prices->gpu_hour * shortest * gpus).si()),
+                                     core::number(limits.budget->si())));
+  }
+}
+
+/// Time of the `keep`-th plan so far, variants not counted unless they are asked for.
+core::Seconds last_kept(const std::vector<Entry>& fastest_first, const PlanOptions& options) {
+  std::vector<const ParallelismSpec*> kept;
+  for (const Entry& entry : fastest_first) {
+    const auto& layout = entry.layout.scenario().parallelism;
+    const bool fresh = options.variants ||
+                       std::none_of(kept.begin(), kept.end(), [&](const ParallelismSpec* other) {
+                         return same_family(*other, layout);
+                       });
+    if (fresh) {
+      kept.push_back(&layout);
+    }
+    if (kept.size() == options.keep) {
+      return entry.step.time;
+    }
+  }
+  return core::Seconds(std::numeric_limits<double>::infinity());
 }
 
 /// Simulates entries in batches until none that is left can be among the best; returns the
 /// simulated, fastest first, and counts in `rejected` what could not be. Batches have one size
 /// whatever the number of threads, so the same entries are simulated everywhere.
-std::vector<Entry> simulate(const std::vector<CheckedScenario>& layouts,
-                            std::vector<Entry> entries,
+std::vector<Entry> simulate(std::vector<Entry> entries,
                             const PlanOptions& options,
                             Rejections& rejected) {
   constexpr std::size_t kBatch = 8;
   constexpr double kRounding = 1 + 1e-6;  // Source: rounding of times to ticks
+  std::vector<core::Seconds> least_left(entries.size() + 1,
+                                        core::Seconds(std::numeric_limits<double>::infinity()));
+  for (std::size_t i = entries.size(); i-- > 0;) {
+    least_left[i] = std::min(least_left[i + 1], entries[i].bound);
+    entries[i].index = i;
+  }
   std::vector<Entry> simulated;
   std::atomic<std::size_t> done{0};
   for (std::size_t begin = 0; begin < entries.size(); begin += kBatch) {
-    if (simulated.size() >= options.keep &&
-        entries[begin].bound > simulated[options.keep - 1].step.time * kRounding) {
+    if (least_left[begin] > last_kept(simulated, options) * kRounding) {
+      rejected.add("slower",
+                   "the analytic tier finds it slower than the last plan kept by more than it may "
+                   "be wrong",
+                   static_cast<std::int64_t>(entries.size() - begin));
       break;
     }
     const std::size_t end = std::min(begin + kBatch, entries.size());
     tbb::parallel_for(begin, end, [&](std::size_t i) {
-      simulate(layouts[entries[i].index], options.fold, entries[i]);
+      simulate(options.fold, entries[i]);
       const std::size_t finished = ++done;
       if (options.progress) {
-        options.progress(finished, entries.size());
+        options.progress("simulating layouts", finished, entries.size());
       }
     });
     for (std::size_t i = begin; i < end; ++i) {
@@ -227,24 +197,16 @@ std::vector<Entry> simulate(const std::vector<CheckedScenario>& layouts,
   return simulated;
 }
 
-Plan make_plan(const CheckedScenario& layout,
-               Entry entry,
-               const PlanOptions& options,
-               int threads) {
-  Plan plan;
-  plan.nodes = layout.scenario().cluster.nodes;
-  plan.layout = layout.scenario().parallelism;
-  plan.layout.data = layout.data_parallel();
-  plan.micro_batches = layout.micro_batches();
-  plan.estimate = entry.estimate;
-  plan.step = std::move(entry.step);
-  if (layout.scenario().run.until) {
-    // Candidates are too many to know where each of their values was written; the kept ones do, so
-    // that a campaign's complaint has its place.
-    const auto placed = training::check(layout.scenario(), options.marks);
+/// Candidates are too many to know where each of their values was written; the kept ones do, so
+/// that a campaign's complaint has its place.
+void add_campaign(const training::Scenario& setting,
+                  const PlanOptions& options,
+                  int threads,
+                  Plan& plan) {
+  if (setting.run.until) {
+    const auto placed = training::check(with_layout(setting, plan.layout), options.marks);
     plan.campaign = campaign::simulate_campaign(placed, plan.step, {threads, false});
   }
-  return plan;
 }
 
 void require_few_gpus(const training::Scenario& s, const core::SourceMarks& marks) {
@@ -261,51 +223,118 @@ void require_few_gpus(const training::Scenario& s, const core::SourceMarks& mark
   throw mark ? core::Infeasible(*mark, message) : core::Infeasible(message);
 }
 
-/// The plans of one cluster size, appended to `result`.
-void search_cluster(const training::Scenario& scenario,
+/// The short list as checked scenarios; what only the whole check finds is counted.
+std::vector<Entry> checked_entries(const training::Scenario& scenario,
+                                   const Shortlist& shortlist,
+                                   Rejections& rejected) {
+  std::vector<Entry> entries;
+  for (const Estimate& estimate : shortlist.layouts) {
+    try {
+      entries.push_back(
+          make_entry(training::check(with_layout(scenario, estimate.layout)), estimate.time));
+    } catch (const core::Error& error) {
+      rejected.add_example("rule", error.diagnostics().front().message, 1);
+    }
+  }
+  return entries;
+}
+
+/// Of each family the fastest, with how many others there are, or all.
+std::vector<Plan> plans_of(const std::vector<Entry>& simulated, const PlanOptions& options) {
+  std::vector<Plan> plans;
+  for (const Entry& entry : simulated) {
+    const auto same = std::find_if(plans.begin(), plans.end(), [&](const Plan& plan) {
+      return same_family(plan.layout, entry.layout.scenario().parallelism);
+    });
+    if (!options.variants && same != plans.end()) {
+      ++same->variants;
+    } else if (plans.size() < options.keep) {
+      plans.push_back(make_plan(entry));
+    }
+  }
+  return plans;
+}
+
+/// What came closest, of those that do not fit and of those that are too slow.
+void add_nearest(const training::Scenario& s, const Shortlist& shortlist, Rejections& rejected) {
+  if (shortlist.memory) {
+    const auto& p = shortlist.memory->layout;
+    const core::Bytes room = s.cluster.node.gpu.memory * (1 - training::kMemoryHeadroom);
+    const bool host = !std::isfinite(shortlist.memory->peak.si());
+    const std::string text =
+        host ? "what is offloaded does not fit into host memory"
+             : fmt::format(
+                   "{} more of a GPU's {} GiB: tensor {} x context {} x pipeline {} x data "
+                   "{}, micro-batch {}, {}, {}, recompute {}",
+                   core::number((shortlist.memory->peak - room) / 1_GiB) + " GiB",
+                   core::number(s.cluster.node.gpu.memory / 1_GiB), p.tensor, p.context, p.pipeline,
+                   p.data.value.value_or(1), p.micro_batch, core::to_word(p.schedule),
+                   core::to_word(p.sharding), core::to_word(p.recompute));
+    rejected.set_nearest("memory", text);
+  }
+  if (std::isfinite(shortlist.last.si())) {
+    rejected.set_nearest(
+        "slower", fmt::format("none is below {} s by the analytic tier, or it is a variant of "
+                              "layouts that are",
+                              core::number(shortlist.last.si())));
+  }
+}
+
+/// The plans of one setting, appended to `result`.
+void search_setting(const training::Scenario& scenario,
                     const PlanOptions& options,
                     int threads,
                     PlanResult& result,
                     Rejections& rejected) {
   require_few_gpus(scenario, options.marks);
-  auto candidates = enumerate(scenario);
-  result.enumerated += candidates.enumerated;
-  auto layouts = drop_what_does_not_fit(candidates);
-  for (const Rejection& entry : candidates.rejected.list()) {
-    rejected.add(entry.kind, entry.reason, entry.count);
+  const Space space(scenario);
+  if (training::estimate_fabric(scenario.cluster).total() > training::machine_memory()) {
+    result.enumerated += space.layouts();
+    rejected.add("too large", kTooLarge, space.layouts());
+    return;
   }
-  drop_what_is_too_large(options.fold, layouts, rejected);
-  auto entries = most_promising_first(scenario, layouts);
+  constexpr std::size_t kFamilies = 10;  // a list of 50 has at least ten different ones
+  ShortlistOptions how;
+  how.most = std::max(options.simulate, options.keep);
+  how.of_family = std::max<std::size_t>(1, how.most / kFamilies);
+  if (options.progress) {
+    how.progress = [&](std::size_t done, std::size_t total) {
+      options.progress("estimating layouts", done, total);
+    };
+  }
+  const Shortlist shortlist = make_shortlist(scenario, space, how);
+  result.enumerated += space.layouts();
+  result.estimated += shortlist.estimated;
+  rejected.add(shortlist.rejected);
+  add_nearest(scenario, shortlist, rejected);
+  auto entries = checked_entries(scenario, shortlist, rejected);
+  add_own_layout(scenario, entries, result, rejected);
+  drop_what_is_too_large(options.fold, entries, rejected);
   drop_beyond_limits(scenario, options.limits, entries, rejected);
-  const std::size_t found = entries.size();
-  const auto refused = rejected.count("too large");
-  auto simulated = simulate(layouts, std::move(entries), options, rejected);
-  const std::size_t left = found - static_cast<std::size_t>(rejected.count("too large") - refused);
-  result.simulated += static_cast<std::int64_t>(simulated.size());
-  if (left > simulated.size()) {
-    rejected.add(
-        "slower",
-        fmt::format("the analytic tier finds it slower than plan {} by more than it may be wrong",
-                    options.keep),
-        static_cast<std::int64_t>(left - simulated.size()));
+  const auto simulated = simulate(std::move(entries), options, rejected);
+  result.simulated += std::ssize(simulated);
+  if (options.verify > 0) {
+    verify(scenario, space, simulated, options, result.verification);
   }
-  const std::size_t kept = std::min(options.keep, simulated.size());
-  const std::size_t before = result.plans.size();
-  result.plans.resize(before + kept);
-  tbb::parallel_for(std::size_t{0}, kept, [&](std::size_t i) {
-    result.plans[before + i] =
-        make_plan(layouts[simulated[i].index], std::move(simulated[i]), options, threads);
-  });
+  auto plans = plans_of(simulated, options);
+  tbb::parallel_for(std::size_t{0}, plans.size(),
+                    [&](std::size_t i) { add_campaign(scenario, options, threads, plans[i]); });
+  std::ranges::move(plans, std::back_inserter(result.plans));
 }
 
 double days(const Plan& plan) { return plan.campaign->result.wall_days.p50; }
 double dollars(const Plan& plan) { return plan.campaign->total_usd->p50; }
 
+double seconds_a_token(const Plan& plan) {
+  return plan.step.time.si() /
+         (static_cast<double>(plan.setting.global_batch) * plan.setting.sequence_length);
+}
+
 /// Smaller is better.
 double value(const Plan& plan, Objective objective) {
   switch (objective) {
-    case Objective::step:
-      return plan.step.time.si();
+    case Objective::step:  // a token, where steps differ in length
+      return seconds_a_token(plan);
     case Objective::days:
       return days(plan);
     case Objective::dollars:
@@ -316,12 +345,12 @@ double value(const Plan& plan, Objective objective) {
   return 0;
 }
 
-/// Time and money of a plan: of the run where there is one, else of a step; GPU-seconds where there
-/// are no prices.
+/// Time and money of a plan: of the run where there is one, else of a token; GPU-seconds where
+/// there are no prices.
 std::pair<double, double> time_and_money(const Plan& plan, int gpus_per_node) {
-  const double time = plan.campaign ? days(plan) : plan.step.time.si();
+  const double time = plan.campaign ? days(plan) : seconds_a_token(plan);
   const bool priced = plan.campaign && plan.campaign->total_usd;
-  return {time, priced ? dollars(plan) : time * plan.nodes * gpus_per_node};
+  return {time, priced ? dollars(plan) : time * plan.setting.nodes * gpus_per_node};
 }
 
 void mark_front(std::vector<Plan>& plans, int gpus_per_node) {
@@ -366,6 +395,33 @@ void require_inputs(const training::Scenario& s, const PlanOptions& options) {
   }
 }
 
+template <class T>
+std::vector<T> asked_or_own(const std::vector<T>& asked, const T& own) {
+  return asked.empty() ? std::vector<T>{own} : asked;
+}
+
+/// The scenario with every combination of what is varied beside the layout.
+std::vector<training::Scenario> settings(const training::Scenario& scenario,
+                                         const std::vector<int>& nodes) {
+  const auto& search = scenario.search;
+  std::vector<training::Scenario> list;
+  for (const int size : asked_or_own(nodes, scenario.cluster.nodes)) {
+    for (const int batch : asked_or_own(search.global_batch, scenario.training.global_batch)) {
+      for (const int length :
+           asked_or_own(search.sequence_length, scenario.training.sequence_length)) {
+        for (const auto precision : asked_or_own(search.precision, scenario.training.precision)) {
+          training::Scenario& s = list.emplace_back(scenario);
+          s.cluster.nodes = size;
+          s.training.global_batch = batch;
+          s.training.sequence_length = length;
+          s.training.precision = precision;
+        }
+      }
+    }
+  }
+  return list;
+}
+
 }  // namespace
 
 PlanResult search(const training::Scenario& scenario, const PlanOptions& options) {
@@ -375,22 +431,20 @@ PlanResult search(const training::Scenario& scenario, const PlanOptions& options
                                   static_cast<std::size_t>(threads));
   PlanResult result;
   Rejections rejected;
-  const std::vector<int> sizes =
-      options.nodes.empty() ? std::vector<int>{scenario.cluster.nodes} : options.nodes;
-  for (const int nodes : sizes) {
-    training::Scenario sized = scenario;
-    sized.cluster.nodes = nodes;
-    training::check_apart_from_layout(sized);
-    const std::int64_t gpus = std::int64_t{nodes} * scenario.cluster.node.gpus;
+  const std::vector<int>& nodes = options.nodes.empty() ? scenario.search.nodes : options.nodes;
+  for (training::Scenario& setting : settings(scenario, nodes)) {
+    training::check_apart_from_layout(setting);
+    training::apply(setting.calibration, setting.cluster);
+    const std::int64_t gpus = std::int64_t{setting.cluster.nodes} * scenario.cluster.node.gpus;
     if (options.limits.gpus && gpus > *options.limits.gpus) {
-      const auto count = enumerate(sized).enumerated;
+      const auto count = Space(setting).layouts();
       result.enumerated += count;
       rejected.add("gpus",
                    fmt::format("{} GPUs are more than the limit of {}", gpus, *options.limits.gpus),
                    count);
       continue;
     }
-    search_cluster(sized, options, threads, result, rejected);
+    search_setting(setting, options, threads, result, rejected);
   }
   drop_late_and_dear(options.limits, result.plans, rejected);
   mark_front(result.plans, scenario.cluster.node.gpus);
@@ -401,7 +455,7 @@ PlanResult search(const training::Scenario& scenario, const PlanOptions& options
   std::erase_if(result.plans,
                 [&](const Plan& plan) { return place++ >= options.keep && !plan.pareto; });
   result.rejected = rejected.list();
-  result.searched = searched(scenario, options.nodes);
+  result.searched = searched(scenario, nodes);
   return result;
 }
 

@@ -1,4 +1,5 @@
-// The search for a parallelism plan: enumerate, drop what does not fit, simulate the rest, rank.
+// The search for a parallelism plan: the analytic tier finds the layouts worth simulating, the
+// simulation decides among them.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +10,8 @@
 
 #include "sim/campaign/campaign.h"
 #include "sim/core/fields.h"
-#include "sim/plan/candidates.h"
-#include "sim/plan/searched.h"
+#include "sim/plan/shortlist.h"
+#include "sim/plan/space.h"
 #include "sim/training/step/step_result.h"
 
 namespace headway::plan {
@@ -31,48 +32,75 @@ struct Limits {
 };
 
 struct PlanOptions {
-  std::size_t keep = 10;  ///< plans returned; members of the Pareto front come on top
-  int threads = 0;        ///< 0: all cores; the result does not depend on it
+  std::size_t keep = 10;      ///< plans returned; members of the Pareto front come on top
+  bool variants = false;      ///< return variants beside the best of their family
+  std::size_t simulate = 50;  ///< layouts of a cluster that are simulated at most, `keep` at least
+  std::size_t verify = 0;     ///< layouts drawn from those left out and simulated all the same
+  int threads = 0;            ///< 0: all cores; the result does not depend on it
   bool fold = true;
   Objective objective = Objective::step;
   Limits limits;
-  std::vector<int> nodes;   ///< cluster sizes to look at; empty: the scenario's
+  std::vector<int>
+      nodes;  ///< cluster sizes to look at; empty: those of `search`, or the scenario's
   core::SourceMarks marks;  ///< where the scenario's values were written; may be empty
-  std::function<void(std::size_t done, std::size_t total)>
-      progress;  ///< called from several threads; may be empty
+  /// What is being done, how much of it is done; called from several threads; may be empty.
+  std::function<void(const char* what, std::size_t done, std::size_t total)> progress;
+};
+
+/// What a search varies beside the layout.
+struct Setting {
+  int nodes = 1;
+  int global_batch = 1;
+  int sequence_length = 1;
+  core::Precision precision = core::Precision::bf16;
+  bool operator==(const Setting&) const = default;
 };
 
 /// One plan that fits.
 struct Plan {
-  int nodes = 1;
+  Setting setting;
   workload::ParallelismSpec layout;  ///< with `data` resolved
   int micro_batches = 1;
-  core::Seconds
-      estimate;  ///< of the step, by the analytic tier; zero where it does not know the schedule
+  core::Seconds estimate;  ///< of the step, by the analytic tier
   training::StepResult step;
   std::optional<campaign::CampaignOutcome> campaign;  ///< where the scenario has run.until
   bool pareto = false;                                ///< no other plan is both faster and cheaper
+  int variants = 0;  ///< further layouts of its family that were simulated and are not returned
+};
+
+/// Layouts drawn from those that were not simulated.
+struct Verification {
+  std::int64_t asked = 0;      ///< for so many
+  std::int64_t simulated = 0;  ///< of these, found to keep the rules and to fit
+  std::vector<Plan> better;    ///< faster than the best plan, fastest first
+
+  template <class V>
+  void fields(V& v) const {
+    v.figure("asked", asked, "", "layouts asked for", core::non_negative);
+    v.figure("simulated", simulated, "",
+             "layouts drawn from those left out that keep the rules and fit", core::non_negative);
+    v.figure("better", static_cast<std::int64_t>(better.size()), "",
+             "of these, faster than the best plan", core::non_negative);
+  }
 };
 
 struct PlanResult {
-  std::vector<Plan>
-      plans;  ///< best first; equals in the order of cluster sizes, then of enumeration
+  std::vector<Plan> plans;  ///< best first; equals in the order of settings, then of the space
   std::vector<Rejection> rejected;
-  std::int64_t enumerated = 0;  ///< layouts looked at
-  std::int64_t simulated = 0;   ///< of these, layouts whose step was simulated
-  Searched searched;            ///< what was varied, and what was held
+  std::int64_t enumerated = 0;  ///< layouts of the space
+  std::int64_t estimated = 0;   ///< of these, timed whole by the analytic tier
+  std::int64_t simulated = 0;   ///< and simulated
+  Verification verification;
+  Searched searched;  ///< what was varied, and what was held
 };
 
-/// The `keep` best plans and the Pareto front of time and money. Of each cluster size the layouts
-/// are ranked by the analytic tier and simulated event by event, best first, until the tier's time,
-/// less the most by which it overestimates layouts of their kind, is above that of the last plan
-/// kept: such a layout could not be among them. Each layout takes
-/// the least recompute with which it fits, whatever the scenario's; where activations go to the
-/// host all levels that fit are looked at. All plans of one cluster size have the same GPUs, so the
-/// fastest steps are taken to give the shortest and cheapest runs; what the campaign says decides
-/// among those.
+/// The `keep` best plans and the Pareto front of time and money. Of each setting the layouts that
+/// the analytic tier finds fastest are simulated, at most `simulate` and at most a tenth of them of
+/// one family. Of a family the best is returned, unless `variants` asks for all. All plans of one
+/// setting have the same GPUs, so the fastest steps are taken to give the shortest and cheapest
+/// runs; what the campaign says decides among those.
 /// @throws core::Error if the scenario itself breaks a rule that no layout mends, or lacks what the
-/// objective or a limit asks for
+/// objective and the limits need
 PlanResult search(const training::Scenario& scenario, const PlanOptions& options = {});
 
 }  // namespace headway::plan

@@ -1,19 +1,20 @@
-#include "sim/plan/searched.h"
-
+// The words for what a search varies and holds.
 #include <algorithm>
 #include <concepts>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <utility>
 
-#include "sim/plan/candidates.h"
+#include "sim/plan/space.h"
+#include "sim/workload/layout.h"
+#include "sim/workload/schedule/schedule.h"
 
 namespace headway::plan {
 
 namespace {
 
-using workload::ParallelismSpec;
-using workload::Recompute;
+using training::SearchAxis;
+using training::SearchSpec;
 
 template <core::Worded E>
 std::string value_text(E value) {
@@ -25,12 +26,24 @@ std::string value_text(const core::OrAuto<int>& value) {
   return value.value ? value_text(*value.value) : "auto";
 }
 template <class T>
-std::string value_text(const std::vector<T>& list) {
+std::string words_of(const std::vector<T>& list) {
   std::vector<std::string> words;
   for (const T& value : list) {
     words.push_back(value_text(value));
   }
-  return fmt::format("[{}]", fmt::join(words, ", "));
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+template <class T>
+std::string value_text(const std::vector<T>& list) {
+  return fmt::format("[{}]", words_of(list));
+}
+template <core::Worded E>
+std::string all_texts() {
+  std::vector<E> all;
+  for (const auto& entry : enum_words(E{})) {
+    all.push_back(entry.value);
+  }
+  return words_of(all);
 }
 
 /// Walks the field list of `parallelism`.
@@ -46,72 +59,93 @@ class FieldTexts {
   std::vector<SearchedField> fields_;
 };
 
-std::string recompute_words(const ParallelismSpec& layout) {
-  std::vector<std::string> words;
-  for (const ParallelismSpec& level : recompute_levels(layout)) {
-    words.push_back(
-        value_text(level.recompute) +
-        (level.recompute_period > 1
-             ? fmt::format(" {} of every {} layers", level.recompute_layers, level.recompute_period)
-             : ""));
+/// Collects the dimensions that are varied.
+class Varied {
+ public:
+  explicit Varied(const SearchSpec& search) : search_(search) {}
+
+  /// @param asked  values that the scenario lists
+  /// @param all    what is tried where it lists none
+  template <class T>
+  void add(SearchAxis axis, const std::vector<T>& asked, std::string all) {
+    add(std::string(core::to_word(axis)), axis, asked, std::move(all));
   }
-  return fmt::format("{}: the least that fits", fmt::join(words, ", "));
+  template <class T>
+  void add(const std::string& key, SearchAxis axis, const std::vector<T>& asked, std::string all) {
+    if (!asked.empty() || varies(search_, axis)) {
+      fields_.push_back({"parallelism." + key, asked.empty() ? std::move(all) : words_of(asked)});
+    }
+  }
+  void always(const std::string& key, std::string values) {
+    fields_.push_back({"parallelism." + key, std::move(values)});
+  }
+  [[nodiscard]] std::vector<SearchedField> fields() && { return std::move(fields_); }
+
+ private:
+  const SearchSpec& search_;
+  std::vector<SearchedField> fields_;
+};
+
+const std::vector<int> kNone;
+
+void add_degrees(const training::Scenario& s, Varied& out) {
+  using A = SearchAxis;
+  const SearchSpec& asked = s.search;
+  out.add(A::tensor, asked.tensor,
+          fmt::format("divisors of the GPUs, up to the NVLink domain of {}",
+                      s.cluster.node.scale_up.domain_gpus));
+  out.add(A::sequence, kNone, s.model.moe ? "true" : "true, false");
+  out.add(A::context, asked.context,
+          fmt::format("1, 2, 4, ... while {} tokens a rank are left", kFewestTokens));
+  out.add(A::context_kind, asked.context_kind, all_texts<workload::ContextKind>());
+  out.add(A::pipeline, asked.pipeline,
+          fmt::format("divisors of the GPUs, up to {} layers", s.model.layers));
+  if (s.model.moe) {
+    out.add(A::expert, asked.expert, fmt::format("divisors of {} experts", s.model.moe->experts));
+    out.add(A::expert_tensor, asked.expert_tensor, "divisors of tensor");
+  }
+  out.always("data", "what is left of the GPUs");
 }
 
 /// Fields of `parallelism` that are varied, with what is tried.
 std::vector<SearchedField> varied_layout(const training::Scenario& s) {
-  std::vector<SearchedField> list{
-      {"tensor", fmt::format("divisors of the GPUs, up to the NVLink domain of {}",
-                             s.cluster.node.scale_up.domain_gpus)},
-      {"pipeline", fmt::format("divisors of the GPUs, up to {} layers", s.model.layers)},
-      {"data", "what is left of the GPUs"},
-      {"micro_batch", fmt::format("1, 2, 4, ... {}", kLargestMicroBatch)},
-      {"recompute", recompute_words(s.parallelism)},
-      {"first_stage_layers", "as the others, or fewer where layers do not divide"},
-      {"last_stage_layers", "as first_stage_layers"}};
-  if (searches_schedule(s.parallelism.schedule)) {
-    list.push_back({"schedule", "1f1b, interleaved"});
-    list.push_back({"virtual", fmt::format("1 to {}", kMostChunks)});
-  }
+  using A = SearchAxis;
+  const SearchSpec& asked = s.search;
+  Varied out(asked);
+  add_degrees(s, out);
+  out.add(A::micro_batch, asked.micro_batch, fmt::format("1, 2, 4, ... {}", kLargestMicroBatch));
+  out.add(A::schedule, asked.schedule, all_texts<workload::ScheduleKind>());
+  out.add(A::virtual_stages, asked.virtual_stages,
+          fmt::format("2 to {}, interleaved", kMostChunks));
+  const std::string ends = "as the others, or fewer in one or both";
+  out.add("first_stage_layers", A::stage_layers, kNone, ends);
+  out.add("last_stage_layers", A::stage_layers, kNone, ends);
   if (!s.parallelism.chunk_layers.empty()) {
-    list.push_back({"chunk_layers", "even, beside the scenario's own layout"});
+    out.always("chunk_layers", "even, beside the scenario's own layout");
   }
-  if (s.parallelism.recompute_period > 1) {
-    list.push_back({"recompute_period", fmt::format("1, {}", s.parallelism.recompute_period)});
+  out.add(A::recompute, asked.recompute, all_texts<workload::Recompute>());
+  out.add("recompute_parts", A::recompute, kNone, "one by one, the light ones together");
+  out.add("recompute_period", A::recompute, kNone, "1, 2, 4");
+  out.add("recompute_layers", A::recompute, kNone, "a quarter, a half, three quarters, all");
+  out.add(A::sharding, asked.sharding, all_texts<workload::Sharding>());
+  out.add(A::shard_group_size, asked.shard_group_size, "an NVLink domain, and doublings");
+  out.add(A::reshard, kNone, "true, false");
+  out.add(A::offload, asked.offload, all_texts<workload::Offload>());
+  out.add(A::rank_order, asked.rank_order, all_texts<workload::RankOrder>());
+  return std::move(out).fields();
+}
+
+/// A recipe's or a machine's field, varied where the scenario lists values.
+template <class T>
+void add_setting(const char* key, const std::vector<T>& asked, const T& own, Searched& out) {
+  if (asked.empty()) {
+    out.held.push_back({key, value_text(own)});
+  } else {
+    out.varied.push_back({key, words_of(asked)});
   }
-  for (SearchedField& field : list) {
-    field.key = "parallelism." + field.key;
-  }
-  return list;
 }
 
 }  // namespace
-
-bool searches_schedule(workload::ScheduleKind schedule) {
-  return schedule == workload::ScheduleKind::one_f_one_b ||
-         schedule == workload::ScheduleKind::interleaved;
-}
-
-std::vector<ParallelismSpec> recompute_levels(const ParallelismSpec& layout) {
-  const auto at = [&](Recompute level, int period) {
-    ParallelismSpec p = layout;
-    p.recompute = level;
-    p.recompute_period = period;
-    p.recompute_layers = period > 1 ? layout.recompute_layers : 1;
-    if (layout.recompute != level || level != Recompute::selective) {
-      p.recompute_parts.clear();
-    }
-    return p;
-  };
-  std::vector<ParallelismSpec> levels;
-  for (const Recompute level : {Recompute::none, Recompute::selective, Recompute::full}) {
-    if (level == layout.recompute && layout.recompute_period > 1) {
-      levels.push_back(at(level, layout.recompute_period));
-    }
-    levels.push_back(at(level, 1));
-  }
-  return levels;
-}
 
 Searched searched(const training::Scenario& scenario, const std::vector<int>& nodes) {
   Searched out;
@@ -126,13 +160,12 @@ Searched searched(const training::Scenario& scenario, const std::vector<int>& no
       out.held.push_back(std::move(field));
     }
   }
-  if (nodes.empty()) {
-    out.held.push_back({"cluster.nodes", value_text(scenario.cluster.nodes)});
-  } else {
-    out.varied.push_back({"cluster.nodes", fmt::format("{}", fmt::join(nodes, ", "))});
-  }
-  out.held.push_back({"training.global_batch", value_text(scenario.training.global_batch)});
-  out.held.push_back({"training.precision", value_text(scenario.training.precision)});
+  add_setting("cluster.nodes", nodes, scenario.cluster.nodes, out);
+  add_setting("training.global_batch", scenario.search.global_batch, scenario.training.global_batch,
+              out);
+  add_setting("training.sequence_length", scenario.search.sequence_length,
+              scenario.training.sequence_length, out);
+  add_setting("training.precision", scenario.search.precision, scenario.training.precision, out);
   out.held.push_back({"training.framework", scenario.training.framework.name});
   if (scenario.cluster.fabric.routing == network::Routing::ecmp) {
     out.held.push_back({"run.seed", fmt::format("{}: one hash of the switches; intervals of steps "

@@ -1,8 +1,13 @@
 #include "sim/study/plan.h"
 
+#include <algorithm>
 #include <chrono>
+#include <fmt/format.h>
+#include <limits>
 #include <oneapi/tbb/info.h>
 
+#include "sim/config/spec_type.h"
+#include "sim/config/writer.h"
 #include "sim/study/predict.h"
 #include "sim/training/check.h"
 
@@ -18,11 +23,21 @@ std::vector<std::string> PlanReport::reasons() const {
 }
 
 std::vector<PlannedRun> PlanReport::plans() const {
+  const auto token_time = [](const plan::Plan& plan) {
+    return plan.step.time.si() /
+           (static_cast<double>(plan.setting.global_batch) * plan.setting.sequence_length);
+  };
+  double fastest = std::numeric_limits<double>::infinity();
+  for (const plan::Plan& plan : result.plans) {
+    fastest = std::min(fastest, token_time(plan));
+  }
   std::vector<PlannedRun> out;
   for (const plan::Plan& plan : result.plans) {
     PlannedRun& run = out.emplace_back();
-    run.nodes = plan.nodes;
-    run.gpus = std::int64_t{plan.nodes} * scenario.cluster.node.gpus;
+    run.setting = plan.setting;
+    run.gpus = std::int64_t{plan.setting.nodes} * scenario.cluster.node.gpus;
+    run.variants = plan.variants;
+    run.behind = token_time(plan) / fastest - 1;
     run.pareto = plan.pareto;
     run.estimate = core::if_positive(plan.estimate);
     run.layout = {plan.layout, plan.micro_batches};
@@ -56,6 +71,19 @@ PlanReport search_plans(const config::LoadedScenario& loaded,
   report.timing.total = load_time + elapsed;
   report.timing.threads = options.threads > 0 ? options.threads : tbb::info::default_concurrency();
   return report;
+}
+
+std::string plan_file(const PlanReport& report, std::size_t place) {
+  const plan::Plan& plan = report.result.plans[place];
+  training::Scenario s = report.scenario;
+  s.name = fmt::format("{}, plan {}", s.name, place + 1);
+  s.cluster.nodes = plan.setting.nodes;
+  s.training.global_batch = plan.setting.global_batch;
+  s.training.sequence_length = plan.setting.sequence_length;
+  s.training.precision = plan.setting.precision;
+  s.parallelism = plan.layout;
+  s.search = {};
+  return config::write_spec(*config::find_kind("scenarios")->type, &s);
 }
 
 }  // namespace headway::study

@@ -1,6 +1,7 @@
 // What `headway plan` asks: the plans of a scenario.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,13 +24,23 @@ struct PlannedLayout {
     v.figure("pipeline", spec.pipeline, "", "", core::at_least_one);
     v.figure("virtual", spec.virtual_stages, "", "", core::at_least_one);
     v.figure("context", spec.context, "", "", core::at_least_one);
+    v.part("context_kind", spec.context_kind);
     v.figure("expert", spec.expert, "", "", core::at_least_one);
+    v.figure("expert_tensor", spec.expert_tensor, "", "", core::at_least_one);
     v.figure("data", spec.data.value.value_or(1), "", "", core::at_least_one);
     v.part("sharding", spec.sharding);
+    v.figure("shard_group_size", spec.shard_group_size, "", "", core::non_negative);
+    v.part("reshard", spec.reshard);
+    v.part("sequence", spec.sequence);
     v.figure("micro_batch", spec.micro_batch, "", "", core::at_least_one);
     v.figure("micro_batches", micro_batches, "", "", core::at_least_one);
     v.part("schedule", spec.schedule);
     v.part("recompute", spec.recompute);
+    v.part("recompute_parts", spec.recompute_parts);
+    v.figure("recompute_period", spec.recompute_period, "", "", core::at_least_one);
+    v.figure("recompute_layers", spec.recompute_layers, "", "", core::at_least_one);
+    v.part("offload", spec.offload);
+    v.part("rank_order", spec.rank_order);
     v.figure("first_stage_layers", spec.first_stage_layers, "", "", core::non_negative);
     v.figure("last_stage_layers", spec.last_stage_layers, "", "", core::non_negative);
   }
@@ -37,9 +48,11 @@ struct PlannedLayout {
 
 /// A plan as a result shows it: with the parts of a run.
 struct PlannedRun {
-  int nodes = 1;
+  plan::Setting setting;
   std::int64_t gpus = 1;
   bool pareto = false;
+  std::int64_t variants = 0;
+  double behind = 0;
   std::optional<core::Seconds> estimate;
   PlannedLayout layout;
   training::StepResult step;
@@ -48,10 +61,21 @@ struct PlannedRun {
 
   template <class V>
   void fields(V& v) const {
-    v.figure("nodes", nodes, "", "nodes of the job, spares not counted", core::at_least_one);
+    v.figure("nodes", setting.nodes, "", "nodes of the job, spares not counted",
+             core::at_least_one);
+    v.figure("global_batch", setting.global_batch, "", "sequences of a step", core::at_least_one);
+    v.figure("sequence_length", setting.sequence_length, "", "tokens of a sequence",
+             core::at_least_one);
+    v.part("precision", setting.precision, "of the matrix products");
     v.figure("gpus", gpus, "", "nodes x GPUs of a node", core::at_least_one);
     v.part("pareto", pareto,
            "no other simulated plan is both faster and cheaper (`*` in the column \"front\")");
+    v.figure("variants", variants, "",
+             "further layouts with the same degrees that were simulated and are slower: other "
+             "schedules, micro-batches, sharding, recompute; not listed but with --all",
+             core::non_negative);
+    v.figure("behind", behind, "", "time of a token above that of the fastest plan, relative",
+             core::non_negative);
     v.figure("estimated_step_s", estimate, "s",
              "step of the analytic tier, by which the layouts to simulate were chosen",
              core::positive);
@@ -92,9 +116,14 @@ struct PlanReport {
            "fields that it held as the scenario has them; what is in neither list is held too");
     v.part("plans", plans(), "best first, members of the Pareto front on top of those asked for");
     v.part("rejected", result.rejected, "layouts left out, by reason");
-    v.figure("enumerated", result.enumerated, "", "layouts looked at", core::non_negative);
+    v.figure("enumerated", result.enumerated, "", "layouts of the space that was searched",
+             core::non_negative);
+    v.figure("estimated", result.estimated, "",
+             "of these, layouts whose step the analytic tier timed whole", core::non_negative);
     v.figure("simulated", result.simulated, "", "of these, layouts whose step was simulated",
              core::non_negative);
+    v.part("verification", result.verification,
+           "layouts drawn from those that were left out, simulated all the same");
     v.part("timing", timing);
   }
 };
@@ -105,5 +134,9 @@ struct PlanReport {
 PlanReport search_plans(const config::LoadedScenario& loaded,
                         const plan::PlanOptions& options,
                         core::Seconds load_time);
+
+/// The scenario with one of its plans as its layout, as a file: all values written out.
+/// @param place  of the plan, from 0
+std::string plan_file(const PlanReport& report, std::size_t place);
 
 }  // namespace headway::study

@@ -327,6 +327,40 @@ void check_curves(const CalibrationSpec& calibration, Complaints& complaints) {
   }
 }
 
+/// What is held has the scenario's own value, so it can neither be varied nor have a list.
+void check_search(const SearchSpec& search, Complaints& complaints) {
+  const auto held = [&](SearchAxis axis) {
+    return std::find(search.hold.begin(), search.hold.end(), axis) != search.hold.end();
+  };
+  for (const SearchAxis axis : search.vary) {
+    if (held(axis)) {
+      complaints.add("search.hold", "'{}' is named in 'vary' and in 'hold'; keep one",
+                     core::to_word(axis));
+    }
+  }
+  const auto check_list = [&](SearchAxis axis, const auto& list) {
+    if (!list.empty() && held(axis)) {
+      complaints.add("search.hold",
+                     "'{0}' is held, and search.{0} lists what to try; leave one of them out",
+                     core::to_word(axis));
+    }
+  };
+  check_list(SearchAxis::tensor, search.tensor);
+  check_list(SearchAxis::pipeline, search.pipeline);
+  check_list(SearchAxis::virtual_stages, search.virtual_stages);
+  check_list(SearchAxis::schedule, search.schedule);
+  check_list(SearchAxis::context, search.context);
+  check_list(SearchAxis::context_kind, search.context_kind);
+  check_list(SearchAxis::expert, search.expert);
+  check_list(SearchAxis::expert_tensor, search.expert_tensor);
+  check_list(SearchAxis::micro_batch, search.micro_batch);
+  check_list(SearchAxis::sharding, search.sharding);
+  check_list(SearchAxis::shard_group_size, search.shard_group_size);
+  check_list(SearchAxis::recompute, search.recompute);
+  check_list(SearchAxis::offload, search.offload);
+  check_list(SearchAxis::rank_order, search.rank_order);
+}
+
 /// The rules that no layout mends.
 void check_fixed(const Scenario& scenario, Complaints& complaints) {
   check_format(scenario, complaints);
@@ -341,6 +375,7 @@ void check_fixed(const Scenario& scenario, Complaints& complaints) {
   check_run(scenario.run, complaints);
   check_tables(scenario.cluster.node.gpu, complaints);
   check_curves(scenario.calibration, complaints);
+  check_search(scenario.search, complaints);
 }
 
 }  // namespace

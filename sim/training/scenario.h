@@ -15,6 +15,7 @@
 #include "sim/storage/spec.h"
 #include "sim/training/calibration_spec.h"
 #include "sim/training/cluster_spec.h"
+#include "sim/training/search_spec.h"
 #include "sim/workload/spec.h"
 
 namespace headway::training {
@@ -91,6 +92,7 @@ struct Scenario {
   workload::TrainingSpec training;
   workload::ParallelismSpec parallelism;
   RunSpec run;
+  SearchSpec search;
   CalibrationSpec calibration;
   ClaimSpec claim;
   std::vector<std::string> assertions;
@@ -103,6 +105,7 @@ struct Scenario {
     v.required("training", training, "The recipe.");
     v.optional("parallelism", parallelism, "How the work is divided.");
     v.optional("run", run, "How the job is run; absent: only one step is predicted.");
+    v.optional("search", search, "What `headway plan` varies.");
     v.optional("calibration", calibration, "Measured figures that replace catalogue values.");
     v.optional("claim", claim, "A public statement to be checked.");
     v.optional("assert", assertions,

@@ -231,14 +231,20 @@ TEST(AnalyticTier, AddsUpReductionsThatOutlastThePasses) {
   EXPECT_NEAR(ratio(s), 1, 0.05);
 }
 
-TEST(AnalyticTier, RefusesSchedulesThatItDoesNotKnow) {
-  auto s = eight_nodes();
-  s.parallelism.schedule = workload::ScheduleKind::zero_bubble_v;
-  const auto checked = check(s);
-  EXPECT_FALSE(AnalyticTier::covers(s.parallelism));
-  s.parallelism.schedule = workload::ScheduleKind::dual_pipe;
-  EXPECT_FALSE(AnalyticTier::covers(s.parallelism));
-  EXPECT_THROW(AnalyticTier(s).evaluate(checked), core::InternalError);
+// Where two chunks of the model share a stage, and where a forward and a backward are one pass.
+TEST(AnalyticTier, KnowsFoldedAndBidirectionalSchedules) {
+  using workload::ScheduleKind;
+  for (const auto schedule :
+       {ScheduleKind::zero_bubble_v, ScheduleKind::dual_pipe, ScheduleKind::dual_pipe_v}) {
+    for (const int pipeline : {2, 4, 8}) {
+      auto s = eight_nodes();
+      s.training.global_batch = 256;
+      s.parallelism.pipeline = pipeline;
+      s.parallelism.schedule = schedule;
+      std::cout << core::to_word(schedule) << " " << pipeline << ": " << ratio(s) << "\n";
+      EXPECT_NEAR(ratio(s), 1, 0.03) << core::to_word(schedule) << " " << pipeline;
+    }
+  }
 }
 
 TEST(AnalyticTier, PartsAddUpToTheStep) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "tests/apps/program.h"
 
@@ -179,13 +180,13 @@ TEST_F(PlanVerb, RanksPlansThatFitAndCountsTheRest) {
   const json result = json::parse(outcome.out);
   ASSERT_EQ(result["plans"].size(), 4U);
   EXPECT_EQ(result["varied"][0]["key"], "parallelism.tensor");
-  EXPECT_EQ(result["held"][0]["key"], "parallelism.sequence");
+  EXPECT_EQ(result["held"][0]["key"], "parallelism.expert");
   double previous = 0;
   for (const auto& plan : result["plans"]) {
     const auto& layout = plan["layout"];
-    EXPECT_EQ(
-        layout["tensor"].get<int>() * layout["pipeline"].get<int>() * layout["data"].get<int>(),
-        16);
+    EXPECT_EQ(layout["tensor"].get<int>() * layout["context"].get<int>() *
+                  layout["pipeline"].get<int>() * layout["data"].get<int>(),
+              16);
     EXPECT_EQ(plan["memory"]["fits"], true);
     EXPECT_GE(plan["step"]["time_s"].get<double>(), previous);
     previous = plan["step"]["time_s"].get<double>();
@@ -256,7 +257,41 @@ TEST_F(PlanVerb, NoPlanAtAllHasCodeThree) {
   const auto outcome = run("plan s.yaml --set 'cluster.node.gpu.memory=1 GiB'");
   EXPECT_EQ(outcome.code, 3);
   EXPECT_THAT(outcome.out, HasSubstr("No layout of this cluster fits"));
-  EXPECT_THAT(outcome.out, HasSubstr("even with full recompute"));
+  EXPECT_THAT(outcome.out, HasSubstr("nearest: "));
+}
+
+// What is varied and held can be said in the file and on the command line.
+TEST_F(PlanVerb, VariesWhatItIsAskedFor) {
+  write_small("s.yaml", "search: {hold: [schedule, offload], tensor: [2, 4]}\n");
+  const auto outcome = run("plan s.yaml --format json --all --simulate 30 --top 30");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const json result = json::parse(outcome.out);
+  EXPECT_EQ(result["simulated"].get<int>() <= 31, true);
+  for (const auto& plan : result["plans"]) {
+    EXPECT_EQ(plan["layout"]["offload"], "none");
+    EXPECT_EQ(plan["layout"]["schedule"], "1f1b");
+    EXPECT_EQ(plan["variants"], 0);
+  }
+  const json few = json::parse(run("plan s.yaml --format json --vary tensor,pipeline").out);
+  EXPECT_LT(few["enumerated"].get<int>(), 20);
+  const auto text = run("plan s.yaml --hold recompute --verify 5").out;
+  EXPECT_THAT(text, HasSubstr("5 were drawn and simulated: none is faster"));
+  EXPECT_THAT(text, testing::ContainsRegex("parallelism.tensor +2, 4\n"));
+  EXPECT_THAT(run("plan s.yaml --hold tensor").err,
+              HasSubstr("'tensor' is held, and search.tensor lists what to try"));
+  EXPECT_THAT(run("plan s.yaml --hold tensr").err, HasSubstr("did you mean 'tensor'?"));
+}
+
+TEST_F(PlanVerb, SavesItsPlansAsScenarios) {
+  write_small("s.yaml");
+  const std::string hold = "plan s.yaml --hold schedule,offload,context,recompute ";
+  const auto outcome = run(hold + "--top 2 --format json --save plans");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const json result = json::parse(outcome.out);
+  const json again = json::parse(run("run plans/plan-1.yaml --format json").out);
+  EXPECT_EQ(again["step"]["time_s"], result["plans"][0]["step"]["time_s"]);
+  EXPECT_EQ(run("check plans/plan-2.yaml").code, 0);
+  EXPECT_THAT(run(hold + "--save plans").err, HasSubstr("--force"));
 }
 
 }  // namespace

@@ -3,10 +3,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include "sim/config/load.h"
 #include "sim/core/error.h"
+#include "sim/report/verbs/plan_report.h"
 #include "sim/study/plan.h"
 
 namespace headway {
@@ -38,13 +41,19 @@ TEST(Plans, OfEveryShippedScenario) {
       continue;  // no two ranks are alike: seconds a layout
     }
     loaded.scenario.run.until.reset();
+    using A = training::SearchAxis;
+    loaded.scenario.search.vary = {A::tensor, A::pipeline, A::micro_batch, A::recompute, A::expert};
     plan::PlanOptions options;
-    options.keep = 1;
+    options.keep = options.simulate = 1;
     try {
       const auto report = study::search_plans(loaded, options, core::Seconds(0));
       EXPECT_EQ(report.result.plans.size(), 1U) << path;
       EXPECT_FALSE(report.result.searched.varied.empty());
       EXPECT_FALSE(report.result.searched.held.empty());
+      std::istringstream text(report::to_text(report::plan_document(report), {80, false}));
+      for (std::string line; std::getline(text, line);) {
+        EXPECT_LE(line.size(), 80U) << line;
+      }
     } catch (const core::Error& error) {
       ADD_FAILURE() << path << ": " << error.what();
     }

@@ -34,6 +34,7 @@ const std::map<std::string, std::string>& exceptions() {
       {"calibration.collectives[].relative_error", "recorded beside the curve"},
       {"calibration.figures[]", "recorded; the figures that count have keys of their own"},
       {"calibration.power", "recorded; its effect on rates is in the kernels' figures"},
+      {"search", "what `headway plan` looks at"},
       {"training.framework.usual", "taken by validate where a published source is silent"},
   };
   return list;

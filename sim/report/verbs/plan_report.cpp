@@ -1,6 +1,9 @@
 #include "sim/report/verbs/plan_report.h"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <utility>
 
 #include "sim/report/definitions.h"
 #include "sim/report/result_json.h"
@@ -12,45 +15,188 @@ using namespace core::literals;
 
 namespace {
 
-Table plans_table(const study::PlanReport& report) {
-  Table table{fmt::format("The {} best plans by {}; * on the Pareto front of time and money",
-                          report.result.plans.size(), core::to_word(report.objective)),
-              {{"front", false},
-               {"GPUs"},
-               {"tensor"},
-               {"pipeline"},
-               {"virtual"},
-               {"data"},
-               {"micro-batch"},
-               {"schedule", false},
-               {"recompute", false},
-               {"step [s]"},
-               {"MFU [%]"},
-               {"memory [GiB]"},
-               {"wall, p50 [days]"},
-               {"cost, p50 [USD]"}},
-              {},
-              false};
-  for (const study::PlannedRun& plan : report.plans()) {
-    const auto& p = plan.layout.spec;
-    table.rows.push_back({plan.pareto ? "*" : "", count(static_cast<double>(plan.gpus)),
-                          count(p.tensor), count(p.pipeline), count(p.virtual_stages),
-                          count(p.data.value.value_or(1)), count(p.micro_batch),
-                          std::string(core::to_word(p.schedule)),
-                          std::string(core::to_word(p.recompute)), number(plan.step.time.si()),
-                          percent(plan.step.mfu), number(plan.step.memory.peak / 1_GiB),
-                          plan.campaign ? number(plan.campaign->wall_days.p50) : "-",
-                          plan.cost ? number(plan.cost->total_usd.p50) : "-"});
+/// Columns of which some are left out where all plans have the same, ordinary value.
+class PlanColumns {
+ public:
+  explicit PlanColumns(const std::vector<study::PlannedRun>& plans) : plans_(plans) {}
+
+  template <class Text>
+  void add(const char* heading, bool numeric, const Text& text) {
+    table_.columns.push_back({heading, numeric});
+    table_.rows.resize(plans_.size());
+    for (std::size_t i = 0; i < plans_.size(); ++i) {
+      table_.rows[i].push_back(text(i, plans_[i]));
+    }
   }
-  return table;
+  /// Only where a plan has another value than `usual`.
+  template <class Value>
+  void add_unless(double usual, const char* heading, const Value& value) {
+    const bool all = std::all_of(plans_.begin(), plans_.end(), [&](const study::PlannedRun& plan) {
+      return value(plan) == usual;
+    });
+    if (!all) {
+      add(heading, true,
+          [&](std::size_t, const study::PlannedRun& plan) { return count(value(plan)); });
+    }
+  }
+  Table take(std::string title) {
+    table_.title = std::move(title);
+    return std::move(table_);
+  }
+
+ private:
+  const std::vector<study::PlannedRun>& plans_;
+  Table table_;
+};
+
+std::string place_text(std::size_t place, const study::PlannedRun& plan) {
+  return count(static_cast<double>(place + 1)) + (plan.pareto ? "*" : "");
+}
+
+/// How the GPUs are divided, and what comes of it.
+Table plans_table(const study::PlanReport& report, const std::vector<study::PlannedRun>& plans) {
+  using Plan = study::PlannedRun;
+  PlanColumns out(plans);
+  const auto& own = report.scenario;
+  out.add("plan", false, place_text);
+  out.add_unless(own.cluster.nodes, "nodes", [](const Plan& p) { return p.setting.nodes; });
+  out.add_unless(own.training.global_batch, "global batch",
+                 [](const Plan& p) { return p.setting.global_batch; });
+  out.add_unless(own.training.sequence_length, "sequence length",
+                 [](const Plan& p) { return p.setting.sequence_length; });
+  out.add("tensor", true, [](auto, const Plan& p) { return count(p.layout.spec.tensor); });
+  out.add_unless(1, "context", [](const Plan& p) { return p.layout.spec.context; });
+  out.add("pipeline", true, [](auto, const Plan& p) { return count(p.layout.spec.pipeline); });
+  out.add_unless(1, "expert", [](const Plan& p) { return p.layout.spec.expert; });
+  out.add("data", true,
+          [](auto, const Plan& p) { return count(p.layout.spec.data.value.value_or(1)); });
+  out.add("step [s]", true, [](auto, const Plan& p) { return number(p.step.time.si()); });
+  out.add("loss [%]", true, [](auto, const Plan& p) { return percent(p.behind); });
+  return out.take(
+      fmt::format("The {} best plans by {}; * is on the Pareto front of time and "
+                  "money",
+                  plans.size(), core::to_word(report.objective)));
+}
+
+/// What a whole run takes on each plan.
+Table runs_table(const std::vector<study::PlannedRun>& plans) {
+  using Plan = study::PlannedRun;
+  PlanColumns out(plans);
+  const auto figure = [](double value) { return number(value); };
+  out.add("plan", false, place_text);
+  out.add("days, p50", true, [&](auto, const Plan& p) {
+    return p.campaign ? figure(p.campaign->wall_days.p50) : "-";
+  });
+  out.add("p95", true, [&](auto, const Plan& p) {
+    return p.campaign ? figure(p.campaign->wall_days.p95) : "-";
+  });
+  out.add("goodput [%]", true,
+          [&](auto, const Plan& p) { return p.campaign ? percent(p.campaign->goodput.p50) : "-"; });
+  if (std::any_of(plans.begin(), plans.end(), [](const Plan& p) { return p.cost.has_value(); })) {
+    out.add("USD, p50", true,
+            [&](auto, const Plan& p) { return p.cost ? figure(p.cost->total_usd.p50) : "-"; });
+    out.add("energy [MWh]", true, [&](auto, const Plan& p) {
+      constexpr double kJoulesOfMegawattHour = 3.6e9;
+      return p.cost ? figure(p.cost->bill.energy.si() / kJoulesOfMegawattHour) : "-";
+    });
+  }
+  return out.take("What a run takes on them");
+}
+
+std::string schedule_text(const workload::ParallelismSpec& p) {
+  std::string text(core::to_word(p.schedule));
+  if (p.virtual_stages > 1) {
+    text += fmt::format(" x {}", p.virtual_stages);
+  }
+  if (p.first_stage_layers > 0 || p.last_stage_layers > 0) {
+    const auto end = [](int layers) { return layers > 0 ? fmt::format("{}", layers) : "even"; };
+    text +=
+        fmt::format(", ends {} and {} layers", end(p.first_stage_layers), end(p.last_stage_layers));
+  }
+  return text;
+}
+
+std::string sharding_text(const workload::ParallelismSpec& p) {
+  std::string text(core::to_word(p.sharding));
+  text += p.shard_group_size > 0 ? fmt::format(" of {}", p.shard_group_size) : "";
+  return text + (p.reshard ? "" : ", kept gathered");
+}
+
+std::string recompute_text(const workload::ParallelismSpec& p) {
+  std::string text(core::to_word(p.recompute));
+  std::string parts;
+  for (const auto part : p.recompute_parts) {
+    parts += fmt::format("{}{}", parts.empty() ? "" : ", ", core::to_word(part));
+  }
+  text += parts.empty() ? "" : fmt::format(" ({})", parts);
+  if (p.recompute_period > 1) {
+    text += fmt::format(", {} of {} layers", p.recompute_layers, p.recompute_period);
+  }
+  return text;
+}
+
+/// What is not ordinary about a plan, or nothing.
+std::string beside_text(const workload::ParallelismSpec& p) {
+  std::vector<std::string> words;
+  if (p.offload != workload::Offload::none) {
+    words.push_back(fmt::format("offload {}", core::to_word(p.offload)));
+  }
+  if (p.context > 1) {
+    words.emplace_back(core::to_word(p.context_kind));
+  }
+  if (p.expert_tensor > 1) {
+    words.push_back(fmt::format("expert tensor {}", p.expert_tensor));
+  }
+  if (p.tensor > 1 && !p.sequence) {
+    words.emplace_back("no sequence parallelism");
+  }
+  if (p.rank_order != workload::RankOrder{}) {
+    words.emplace_back(core::to_word(p.rank_order));
+  }
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+/// What each plan runs.
+Table choices_table(const std::vector<study::PlannedRun>& plans) {
+  using Plan = study::PlannedRun;
+  PlanColumns out(plans);
+  out.add("plan", false, place_text);
+  out.add("micro-batch", true,
+          [](auto, const Plan& p) { return count(p.layout.spec.micro_batch); });
+  out.add("schedule", false, [](auto, const Plan& p) { return schedule_text(p.layout.spec); });
+  out.add("sharding", false, [](auto, const Plan& p) { return sharding_text(p.layout.spec); });
+  out.add("recompute", false, [](auto, const Plan& p) { return recompute_text(p.layout.spec); });
+  out.add("beside", false, [](auto, const Plan& p) { return beside_text(p.layout.spec); });
+  return out.take("What they run");
+}
+
+Table limits_table(const std::vector<study::PlannedRun>& plans) {
+  PlanColumns out(plans);
+  using Plan = study::PlannedRun;
+  out.add("plan", false, place_text);
+  out.add("MFU [%]", true, [](auto, const Plan& p) { return percent(p.step.mfu); });
+  out.add("free [GiB]", true, [](auto, const Plan& p) {
+    return number((p.step.memory.capacity - p.step.memory.peak) / 1_GiB);
+  });
+  out.add("variants", true,
+          [](auto, const Plan& p) { return count(static_cast<double>(p.variants)); });
+  out.add("what limits its step", false, [](auto, const study::PlannedRun& plan) {
+    return study::limit_sentence(plan.step, std::nullopt);
+  });
+  return out.take(
+      "Memory left, variants of the same degrees that were simulated and are slower (--all lists "
+      "them), and limits");
 }
 
 Table rejected_table(const plan::PlanResult& result) {
-  Table table{"Layouts left out", {{"class", false}, {"reason", false}, {"layouts"}}, {}, true};
+  Table table{
+      "Layouts left out", {{"class", false}, {"reason", false}, {"layouts"}}, {}, true};
   double total = 0;
   for (const auto& entry : result.rejected) {
     total += static_cast<double>(entry.count);
-    table.rows.push_back({entry.kind, entry.reason, count(static_cast<double>(entry.count))});
+    const std::string nearest = entry.nearest.empty() ? "" : "; nearest: " + entry.nearest;
+    table.rows.push_back(
+        {entry.kind, entry.reason + nearest, count(static_cast<double>(entry.count))});
   }
   table.rows.push_back({"total", "", count(total)});
   return table;
@@ -64,26 +210,70 @@ Table fields_table(const char* title, const std::vector<plan::SearchedField>& fi
   return table;
 }
 
+/// How sure the first place is.
+std::string first_place(const std::vector<study::PlannedRun>& plans) {
+  if (plans.size() < 2) {
+    return "No other plan was found.";
+  }
+  const auto& first = plans[0].step;
+  const auto& second = plans[1].step;
+  const bool apart = first.interval_high < second.interval_low;
+  return fmt::format(
+      "Plan 2 takes {} % longer a token. The 90 % intervals of their steps, {} to {} s and {} to "
+      "{} "
+      "s, {}.",
+      percent(plans[1].behind), number(first.interval_low.si()), number(first.interval_high.si()),
+      number(second.interval_low.si()), number(second.interval_high.si()),
+      apart ? "do not overlap"
+            : "overlap: what the model does not know of machine and software decides between "
+              "layouts this close, so try both");
+}
+
+std::string verification_text(const plan::Verification& v) {
+  return fmt::format("Of the layouts left out {} were drawn and simulated: {}.",
+                     count(static_cast<double>(v.simulated)),
+                     v.better.empty()
+                         ? std::string("none is faster than plan 1")
+                         : fmt::format("{} of them are faster than plan 1, the fastest with {} s",
+                                       v.better.size(), number(v.better[0].step.time.si())));
+}
+
 }  // namespace
 
 std::string plan_json(const study::PlanReport& report) {
   return dump(result_object("headway.plan/1", core::figures_of(report)));
 }
 
-std::string plan_csv(const study::PlanReport& report) { return to_csv(plans_table(report)); }
+std::string plan_csv(const study::PlanReport& report) {
+  const auto plans = report.plans();
+  Table all = plans_table(report, plans);
+  for (const Table& more : {choices_table(plans), runs_table(plans)}) {
+    all.columns.insert(all.columns.end(), more.columns.begin() + 1, more.columns.end());
+    for (std::size_t i = 0; i < all.rows.size(); ++i) {
+      all.rows[i].insert(all.rows[i].end(), more.rows[i].begin() + 1, more.rows[i].end());
+    }
+  }
+  return to_csv(all);
+}
 
 Document plan_document(const study::PlanReport& report) {
   const auto& r = report.result;
-  Document document{
-      report.scenario.name,
-      {fmt::format("{} layouts looked at, {} simulated, on {} nodes of {}",
-                   count(static_cast<double>(r.enumerated)),
-                   count(static_cast<double>(r.simulated)), count(report.scenario.cluster.nodes),
-                   report.scenario.cluster.node.name)},
-      {},
-      {}};
-  if (!r.plans.empty()) {
-    document.tables.push_back(plans_table(report));
+  const auto plans = report.plans();
+  Document document{report.scenario.name, {}, {}, {}};
+  document.opening.push_back(fmt::format("{} nodes of {}", count(report.scenario.cluster.nodes),
+                                         report.scenario.cluster.node.name));
+  document.opening.push_back(
+      fmt::format("{} layouts: {} timed whole by the analytic tier, {} "
+                  "simulated",
+                  count(static_cast<double>(r.enumerated)), count(static_cast<double>(r.estimated)),
+                  count(static_cast<double>(r.simulated))));
+  if (!plans.empty()) {
+    document.tables = {plans_table(report, plans), choices_table(plans)};
+    if (std::any_of(plans.begin(), plans.end(),
+                    [](const study::PlannedRun& plan) { return plan.campaign.has_value(); })) {
+      document.tables.push_back(runs_table(plans));
+    }
+    document.tables.push_back(limits_table(plans));
   }
   if (!r.rejected.empty()) {
     document.tables.push_back(rejected_table(r));
@@ -94,9 +284,16 @@ Document plan_document(const study::PlanReport& report) {
   document.closing.emplace_back(kWhereDefined);
   document.closing.push_back(fmt::format("headway {}, scenario {}, seed {}", report.version,
                                          report.digest, report.scenario.run.seed));
-  document.closing.push_back(
-      r.plans.empty() ? report.reasons().front()
-                      : "The best plan: " + study::limit_sentence(r.plans[0].step, std::nullopt));
+  if (r.verification.asked > 0) {
+    document.closing.push_back(verification_text(r.verification));
+  }
+  if (plans.empty()) {
+    document.closing.push_back(report.reasons().front());
+  } else {
+    document.closing.push_back(first_place(plans));
+    document.closing.push_back("The best plan: " +
+                               study::limit_sentence(r.plans[0].step, std::nullopt));
+  }
   return document;
 }
 

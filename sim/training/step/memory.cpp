@@ -1,26 +1,39 @@
 // Joins what a rank needs (workload) with what a GPU has (gpu).
-#include "sim/gpu/memory.h"
+#include "sim/training/step/memory.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "sim/gpu/memory.h"
 #include "sim/training/step/step.h"
 #include "sim/workload/layout.h"
-#include "sim/workload/memory/memory.h"
 
 namespace headway::training {
 
 namespace {
 
 /// Process groups of more than one rank that a rank is in; each has its own communicator buffers.
-int communicators(const CheckedScenario& checked) {
-  const auto& p = checked.scenario().parallelism;
+int communicators(const workload::ParallelismSpec& p, int data_parallel) {
   return (p.tensor > 1 ? 1 : 0) + (p.pipeline > 1 ? 1 : 0) + (p.context > 1 ? 1 : 0) +
          (p.expert > 1 ? 2 : 0) + (p.expert_tensor > 1 ? 1 : 0) +
-         (checked.data_parallel() * workload::copies_of_layers(p) > 1 ? 1 : 0);
+         (data_parallel * workload::copies_of_layers(p) > 1 ? 1 : 0);
 }
 
 }  // namespace
+
+MemoryByKind rank_memory(const workload::ParallelismSpec& parallelism,
+                         int data_parallel,
+                         const workload::StageMemory& tensors) {
+  const auto reserved =
+      gpu::reserved_memory(communicators(parallelism, data_parallel), tensors.total());
+  return {tensors.weights,
+          tensors.gradients,
+          tensors.optimizer,
+          tensors.activations,
+          tensors.logits,
+          tensors.buffers + reserved.collectives,
+          reserved.context + reserved.allocator};
+}
 
 bool near_memory_limit(const MemoryResult& memory) {
   return memory.fits && memory.peak > memory.capacity * (1 - kMemoryHeadroom);
@@ -42,14 +55,7 @@ std::vector<workload::StageMemory> tensors_of_stages(const CheckedScenario& chec
 }
 
 MemoryByKind by_kind(const CheckedScenario& checked, const workload::StageMemory& tensors) {
-  const auto reserved = gpu::reserved_memory(communicators(checked), tensors.total());
-  return {tensors.weights,
-          tensors.gradients,
-          tensors.optimizer,
-          tensors.activations,
-          tensors.logits,
-          tensors.buffers + reserved.collectives,
-          reserved.context + reserved.allocator};
+  return rank_memory(checked.scenario().parallelism, checked.data_parallel(), tensors);
 }
 
 }  // namespace

@@ -294,23 +294,22 @@ int RankLayout::expert_domains() const {
   if (expert_ == 1 || domain_gpus_ == 0) {
     return 1;
   }
+  const int same = tensor_ * context_ * data_ / (expert_ * expert_tensor_);
   int domains = 0;
-  for (std::int64_t r = 0; r < ranks(); ++r) {
-    const Rank first(static_cast<std::uint32_t>(r));
-    const std::vector<Rank> group = expert_members(Group::expert, first);
-    if (group.front() != first) {
-      continue;
+  for (int pipeline = 0; pipeline < pipeline_; ++pipeline) {
+    for (int group = 0; group < expert_tensor_ * same; ++group) {
+      ExpertPlace place{group % expert_tensor_, 0, group / expert_tensor_};
+      std::map<int, int> held;
+      for (place.expert = 0; place.expert < expert_; ++place.expert) {
+        ++held[domain(rank_at(place, pipeline))];
+      }
+      const auto even = [&](const auto& entry) { return entry.second == held.begin()->second; };
+      if (!std::all_of(held.begin(), held.end(), even) ||
+          (domains != 0 && domains != static_cast<int>(held.size()))) {
+        return 1;
+      }
+      domains = static_cast<int>(held.size());
     }
-    std::map<int, int> held;
-    for (const Rank member : group) {
-      ++held[domain(member)];
-    }
-    const auto even = [&](const auto& entry) { return entry.second == held.begin()->second; };
-    if (!std::all_of(held.begin(), held.end(), even) ||
-        (domains != 0 && domains != static_cast<int>(held.size()))) {
-      return 1;
-    }
-    domains = static_cast<int>(held.size());
   }
   return domains;
 }

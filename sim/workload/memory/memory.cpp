@@ -44,6 +44,13 @@ class Liveness {
   Live peak(const StageLayout& layout, int stage, const StageSchedule& items) {
     now_ = peak_ = {};
     host_ = host_peak_ = 0;
+    runs_.assign(static_cast<std::size_t>(layout.chunks()), {});
+    for (int chunk = 0; chunk < layout.chunks(); ++chunk) {
+      const ChunkLayout& here = layout.at(stage, chunk);
+      for (const LayerRun& run : layer_runs(model_, parallelism_, here.first_layer, here.layers)) {
+        runs_[static_cast<std::size_t>(chunk)].push_back({run.layers, layers_.at(run.kind)});
+      }
+    }
     for (const WorkItem& item : items) {
       const ChunkLayout& chunk = layout.at(stage, item.chunk);
       switch (item.kind) {
@@ -72,8 +79,14 @@ class Liveness {
     double kept = 0, working = 0;
   };
 
-  [[nodiscard]] std::vector<LayerRun> runs_of(const ChunkLayout& chunk) const {
-    return layer_runs(model_, parallelism_, chunk.first_layer, chunk.layers);
+  /// Some layers in a row that are alike.
+  struct AlikeLayers {
+    int layers = 0;
+    LayerBytes each;
+  };
+
+  [[nodiscard]] const std::vector<AlikeLayers>& runs_of(const ChunkLayout& chunk) const {
+    return runs_[static_cast<std::size_t>(chunk.chunk)];
   }
 
   void forward(const ChunkLayout& chunk) {
@@ -105,8 +118,8 @@ class Liveness {
   void forward_layers(const ChunkLayout& chunk) {
     const auto copies = OffloadedChunk::of(parallelism_, chunk.layers);
     if (!copies.any()) {
-      for (const LayerRun& run : runs_of(chunk)) {
-        now_.activations += run.layers * layers_.at(run.kind).kept;
+      for (const AlikeLayers& run : runs_of(chunk)) {
+        now_.activations += run.layers * run.each.kept;
       }
       return;
     }
@@ -124,11 +137,10 @@ class Liveness {
   void backward_layers(const ChunkLayout& chunk, bool drops) {
     const auto copies = OffloadedChunk::of(parallelism_, chunk.layers);
     if (!copies.any()) {
-      const std::vector<LayerRun> runs = runs_of(chunk);
+      const std::vector<AlikeLayers>& runs = runs_of(chunk);
       for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
-        const LayerBytes& layer = layers_.at(run->kind);
-        note({layer.working, 0});
-        now_.activations -= drops ? run->layers * layer.kept : 0.0;
+        note({run->each.working, 0});
+        now_.activations -= drops ? run->layers * run->each.kept : 0.0;
       }
       return;
     }
@@ -147,8 +159,8 @@ class Liveness {
 
   /// After weight gradients that ran by themselves.
   void drop(const ChunkLayout& chunk) {
-    for (const LayerRun& run : runs_of(chunk)) {
-      now_.activations -= run.layers * layers_.at(run.kind).kept;
+    for (const AlikeLayers& run : runs_of(chunk)) {
+      now_.activations -= run.layers * run.each.kept;
     }
     now_.activations -= chunk.embedding ? kept_by_embedding(shape_) : 0.0;
   }
@@ -174,6 +186,7 @@ class Liveness {
   const ParallelismSpec& parallelism_;
   RankShape shape_;
   std::map<LayerKind, LayerBytes> layers_;
+  std::vector<std::vector<AlikeLayers>> runs_;  ///< per chunk of the stage at hand
   LayerBytes prediction_;  ///< of a multi-token prediction module, head not counted
   double logits_, logit_gradients_;
   Live now_, peak_;
@@ -301,17 +314,30 @@ double transfer_buffers(const TrainingSpec& training,
 
 }  // namespace
 
-std::vector<StageMemory> stage_memory(const ModelSpec& model,
+StageMemory& StageMemory::operator+=(const StageMemory& other) {
+  weights += other.weights;
+  gradients += other.gradients;
+  optimizer += other.optimizer;
+  activations += other.activations;
+  logits += other.logits;
+  buffers += other.buffers;
+  host += other.host;
+  return *this;
+}
+
+int peak_micro_batches(ScheduleKind schedule, int stages, int micro_batches) {
+  constexpr int kRounds = 4;
+  const int fewest = kRounds * stages + micro_batches % stages;
+  return schedule == ScheduleKind::gpipe ? micro_batches : std::min(micro_batches, fewest);
+}
+
+std::vector<StageMemory> stage_states(const ModelSpec& model,
                                       const TrainingSpec& given,
                                       const ParallelismSpec& parallelism,
-                                      int data_parallel,
-                                      int micro_batches) {
+                                      int data_parallel) {
   const TrainingSpec training = in_its_format(given);
   const StageLayout layout(model, parallelism);
-  const auto schedule = pipeline_schedule(effective_schedule(parallelism), parallelism.pipeline,
-                                          parallelism.virtual_stages, micro_batches);
   const RankShape shape = rank_shape(model, training, parallelism);
-  Liveness liveness(model, training, parallelism);
   const DataRanks ranks = data_ranks(parallelism, data_parallel);
   std::vector<StageMemory> stages;
   for (int stage = 0; stage < layout.stages(); ++stage) {
@@ -321,17 +347,52 @@ std::vector<StageMemory> stage_memory(const ModelSpec& model,
     const double updated = parallelism.sharding == Sharding::zero0 ? held.total() : shard;
     const States states = offloaded(model_states(training, parallelism, held, largest, ranks),
                                     training, parallelism, updated);
-    const Live peak = liveness.peak(layout, stage, schedule[static_cast<std::size_t>(stage)]);
     StageMemory memory;
     memory.weights =
         Bytes(states.weights + narrow_copies(model, parallelism, shape, layout, stage));
     memory.gradients = Bytes(states.gradients);
     memory.optimizer = Bytes(states.optimizer);
+    memory.buffers = Bytes(states.gathered);
+    memory.host = Bytes(states.host);
+    stages.push_back(memory);
+  }
+  return stages;
+}
+
+std::vector<StageMemory> stage_activations(const ModelSpec& model,
+                                           const TrainingSpec& given,
+                                           const ParallelismSpec& parallelism,
+                                           const std::vector<StageSchedule>& schedule) {
+  const TrainingSpec training = in_its_format(given);
+  const StageLayout layout(model, parallelism);
+  const RankShape shape = rank_shape(model, training, parallelism);
+  Liveness liveness(model, training, parallelism);
+  std::vector<StageMemory> stages;
+  for (int stage = 0; stage < layout.stages(); ++stage) {
+    const Live peak = liveness.peak(layout, stage, schedule[static_cast<std::size_t>(stage)]);
+    StageMemory memory;
     memory.activations = Bytes(peak.activations);
     memory.logits = Bytes(peak.logits);
-    memory.buffers = Bytes(states.gathered + transfer_buffers(training, parallelism, shape));
-    memory.host = Bytes(states.host + liveness.host_peak());
+    memory.buffers = Bytes(transfer_buffers(training, parallelism, shape));
+    memory.host = Bytes(liveness.host_peak());
     stages.push_back(memory);
+  }
+  return stages;
+}
+
+std::vector<StageMemory> stage_memory(const ModelSpec& model,
+                                      const TrainingSpec& training,
+                                      const ParallelismSpec& parallelism,
+                                      int data_parallel,
+                                      int micro_batches) {
+  const ScheduleKind schedule = effective_schedule(parallelism);
+  auto stages = stage_activations(
+      model, training, parallelism,
+      pipeline_schedule(schedule, parallelism.pipeline, parallelism.virtual_stages,
+                        peak_micro_batches(schedule, parallelism.pipeline, micro_batches)));
+  const auto states = stage_states(model, training, parallelism, data_parallel);
+  for (std::size_t stage = 0; stage < stages.size(); ++stage) {
+    stages[stage] += states[stage];
   }
   return stages;
 }

@@ -11,13 +11,21 @@
 
 namespace headway::workload {
 
+namespace {
+
+/// Whether groups of p micro-batches follow one another all alike.
+bool repeats(ScheduleKind schedule) {
+  return schedule == ScheduleKind::one_f_one_b || schedule == ScheduleKind::interleaved ||
+         schedule == ScheduleKind::gpipe;
+}
+
+}  // namespace
+
 int evaluated_micro_batches(ScheduleKind schedule, int stages, int micro_batches) {
-  const bool repeats = schedule == ScheduleKind::one_f_one_b ||
-                       schedule == ScheduleKind::interleaved || schedule == ScheduleKind::gpipe;
   // Two rounds of the pipeline, at least 16 micro-batches, and what is left of a round.
   constexpr int kFewest = 16;
   const int whole = std::max(2 * stages, kFewest / stages * stages) + micro_batches % stages;
-  return repeats ? std::min(micro_batches, whole) : micro_batches;
+  return repeats(schedule) ? std::min(micro_batches, whole) : micro_batches;
 }
 
 /// Puts the passes of all stages into one order.
@@ -56,14 +64,15 @@ class PipelineOrder::Builder {
       for (int stage = 0; stage < out_.stages_; ++stage) {
         auto& next = done_[static_cast<std::size_t>(stage)];
         const auto& items = stages_[static_cast<std::size_t>(stage)];
-        if (next < items.size() && add(stage, items[next])) {
-          ++next;
-          --left;
+        if (next < items.size()) {
+          const std::size_t added = add_next(stage, items, next);
+          next += added;
+          left -= added;
         }
       }
       HEADWAY_CHECK(left < before, "schedule {} waits for itself", core::to_word(schedule_));
     }
-    if (micro_batches_ > out_.stages_) {
+    if (repeats(schedule_) && micro_batches_ > out_.stages_) {
       const int last = out_.stages_ * out_.chunks_ - 1;
       out_.late_ = end_of(WorkKind::forward, last, micro_batches_ - 1);
       out_.early_ = end_of(WorkKind::forward, last, micro_batches_ - 1 - out_.stages_);
@@ -105,24 +114,58 @@ class PipelineOrder::Builder {
     return ends_[of_kind + static_cast<std::size_t>(micro_batch)];
   }
 
-  /// @returns false if what the pass needs is not in the order before this round
-  bool add(int stage, const WorkItem& work) {
-    std::uint32_t& last = out_.last_[static_cast<std::size_t>(stage)];
-    const int place = stage * out_.chunks_ + work.chunk;
-    Item item;
-    item.previous = item.needs = last;
-    if (!set_need(place, work, item)) {
-      return false;
+  /// Adds a stage's next pass, or a forward with the backward that is one pass with it.
+  /// @returns work items added: 0 if what they need is not in the order before this round
+  std::size_t add_next(int stage, const StageSchedule& items, std::size_t next) {
+    const WorkItem& work = items[next];
+    Item item = at_end_of(stage);
+    if (!set_need(place_of(stage, work), work, item)) {
+      return 0;
     }
+    if (!work.with_next) {
+      append(stage, work, item);
+      return 1;
+    }
+    const WorkItem& second = items[next + 1];
+    Item meeting = at_end_of(stage);
+    if (!set_need(place_of(stage, second), second, meeting)) {
+      return 0;
+    }
+    append_pass(stage, place_of(stage, second), Pass::meeting, meeting);
+    item.previous = last_of(stage);
+    append(stage, work, item);
+    append(stage, second, at_end_of(stage));
+    end_of(work.kind, place_of(stage, work), work.micro_batch) = last_of(stage);
+    return 2;
+  }
+
+  std::uint32_t& last_of(int stage) { return out_.last_[static_cast<std::size_t>(stage)]; }
+  [[nodiscard]] int place_of(int stage, const WorkItem& work) const {
+    return stage * out_.chunks_ + work.chunk;
+  }
+  /// After the stage's last item, waiting for nothing else.
+  Item at_end_of(int stage) { return {last_of(stage), last_of(stage), 0, 0}; }
+
+  void append_pass(int stage, int place, Pass pass, Item item) {
     item.pass = static_cast<std::uint32_t>(static_cast<std::size_t>(place) * kPasses +
-                                           static_cast<std::size_t>(pass_of(place, work)));
-    last = end_of(work.kind, place, work.micro_batch) = next_end();
+                                           static_cast<std::size_t>(pass));
+    last_of(stage) = next_end();
+    out_.items_.push_back(item);
+  }
+
+  void append(int stage, const WorkItem& work, const Item& item) {
+    const int place = place_of(stage, work);
+    append_pass(stage, place, pass_of(place, work), item);
+    end_of(work.kind, place, work.micro_batch) = last_of(stage);
+    if (work.kind == WorkKind::backward) {  // of which the input half is a part
+      end_of(WorkKind::input_gradient, place, work.micro_batch) = last_of(stage);
+    } else if (work.kind == WorkKind::input_gradient) {
+      end_of(WorkKind::backward, place, work.micro_batch) = last_of(stage);
+    }
     std::uint32_t& first_backward = out_.first_backward_[static_cast<std::size_t>(stage)];
     if (first_backward == 0 && work.kind != WorkKind::forward) {
-      first_backward = last;
+      first_backward = last_of(stage);
     }
-    out_.items_.push_back(item);
-    return true;
   }
 
   bool set_need(int place, const WorkItem& work, Item& item) {
@@ -155,6 +198,9 @@ class PipelineOrder::Builder {
     if (work.kind == WorkKind::weight_gradient) {
       return Pass::weight_gradient;
     }
+    if (mixes_) {
+      return work.kind == WorkKind::backward ? Pass::whole_backward : Pass::backward;
+    }
     return last ? Pass::last_backward : Pass::backward;
   }
 
@@ -165,6 +211,8 @@ class PipelineOrder::Builder {
 
   PipelineOrder& out_;
   ScheduleKind schedule_;
+  /// Some backwards run whole, some in halves.
+  bool mixes_ = schedule_ == ScheduleKind::dual_pipe || schedule_ == ScheduleKind::dual_pipe_v;
   int micro_batches_;
   std::uint32_t round_ = 0;  ///< the first end of this round
   std::vector<StageSchedule> stages_;
@@ -179,8 +227,6 @@ PipelineOrder::PipelineOrder(ScheduleKind schedule,
                              int virtual_stages,
                              int micro_batches)
     : stages_(stages), chunks_(chunks_per_stage(schedule, virtual_stages)) {
-  HEADWAY_CHECK(schedule != ScheduleKind::dual_pipe && schedule != ScheduleKind::dual_pipe_v,
-                "a forward and a backward are one pass");
   alternates_ = schedule != ScheduleKind::gpipe;
   Builder(*this, schedule, virtual_stages, micro_batches).build();
 }

@@ -18,12 +18,21 @@
 namespace headway::workload {
 
 /// What a pass through a chunk can be; the first and the last one of a chunk may take longer
-/// (parameters gathered, gradients reduced beside them).
-enum class Pass : std::uint8_t { forward, backward, weight_gradient, first_forward, last_backward };
-inline constexpr std::size_t kPasses = 5;
+/// (parameters gathered, gradients reduced beside them). `meeting` takes no time: a forward and a
+/// backward that are one pass (DualPipe) wait for what both need.
+enum class Pass : std::uint8_t {
+  forward,
+  backward,
+  weight_gradient,
+  first_forward,
+  last_backward,
+  whole_backward,
+  meeting
+};
+inline constexpr std::size_t kPasses = 7;
 
 /// Duration of each pass of a chunk [s]. `backward` is whole, or the input half where the schedule
-/// runs the halves apart.
+/// runs the halves apart; those that run some backwards whole (DualPipe) have `whole_backward`.
 using PassTimes = std::array<double, kPasses>;
 
 /// What one layout's passes and messages take.
@@ -77,7 +86,7 @@ class PipelineOrder {
 
   int stages_, chunks_;
   bool alternates_ = true;  ///< one forward, one backward; else all forwards first
-  /// Ends of the last stage's last forward, and of that p micro-batches before; 0: there is none.
+  /// Ends of the last chunk's last forward, and of that p micro-batches before; 0: there is none.
   std::uint32_t late_ = 0, early_ = 0;
   std::vector<Item> items_;
   std::vector<std::uint32_t> last_;            ///< per stage: end of its last item

@@ -1,0 +1,36 @@
+// A layout on its way from the short list to a plan.
+#pragma once
+
+#include <cstddef>
+
+#include "sim/plan/space.h"
+#include "sim/training/check.h"
+#include "sim/training/step/step_result.h"
+
+namespace headway::plan {
+
+struct Entry {
+  training::CheckedScenario layout;
+  core::Seconds estimate;  ///< by the analytic tier
+  core::Seconds bound;     ///< it is not believed to be faster
+  std::size_t index = 0;   ///< in the order of the short list
+  bool too_large = false;  ///< its step cannot be simulated
+  training::StepResult step;
+};
+
+/// With the bound that follows from the estimate.
+Entry make_entry(training::CheckedScenario layout, core::Seconds estimate);
+
+training::Scenario with_layout(const training::Scenario& scenario, const ParallelismSpec& layout);
+
+/// Whether a layout fits and leaves the allocator room.
+bool has_room(const training::CheckedScenario& layout);
+
+/// Simulates the step of a layout with the trace that its critical path is found in, or marks that
+/// it cannot be. Of a hashed fabric one hash: others widen the interval, they do not move the time.
+void simulate(bool fold, Entry& entry);
+
+/// By simulation; equals in the order of the short list.
+bool faster(const Entry& a, const Entry& b);
+
+}  // namespace headway::plan

@@ -1,0 +1,50 @@
+// Why layouts are left out, and how many.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/core/result_fields.h"
+
+namespace headway::plan {
+
+/// Layouts left out for one reason.
+struct Rejection {
+  /// A field of `parallelism` whose rule they break, or "rule"; "gpus", "batch", "memory",
+  /// "slower", "deadline", "budget", "too large" (for the simulator)
+  std::string kind;
+  std::string reason;  ///< one sentence
+  std::int64_t count = 0;
+  std::string nearest;  ///< which of them came closest; may be empty
+
+  bool operator==(const Rejection&) const = default;
+
+  template <class V>
+  void fields(V& v) const {
+    v.part("class", kind, "what kind of rule, limit or bound they fail on");
+    v.part("reason", reason, "one sentence");
+    v.figure("count", count, "", "layouts left out for the same `reason`", core::at_least_one);
+    v.part("nearest", nearest, "which of them came closest, and what it lacks; may be empty");
+  }
+};
+
+/// Collects rejections; equal reasons are counted together, in the order of their first appearance.
+class Rejections {
+ public:
+  void add(const std::string& kind, const std::string& reason, std::int64_t count = 1);
+  /// A rule of one field, whose messages differ in their numbers: counted together under the first.
+  void add_example(const std::string& kind, const std::string& example, std::int64_t count);
+  void add(const Rejections& others);
+  /// Which layout of a kind came closest, if any were left out for that.
+  void set_nearest(const std::string& kind, const std::string& text);
+  [[nodiscard]] const std::vector<Rejection>& list() const { return list_; }
+  /// Layouts left out for reasons of this kind.
+  [[nodiscard]] std::int64_t count(const std::string& kind) const;
+  [[nodiscard]] std::int64_t total() const;
+
+ private:
+  std::vector<Rejection> list_;
+};
+
+}  // namespace headway::plan

@@ -1,0 +1,446 @@
+#include "sim/plan/shortlist.h"
+
+#include <algorithm>
+#include <atomic>
+#include <fmt/format.h>
+#include <limits>
+#include <map>
+#include <memory>
+#include <oneapi/tbb/enumerable_thread_specific.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <tuple>
+#include <utility>
+
+#include "sim/analytic/analytic.h"
+#include "sim/core/error.h"
+#include "sim/core/infeasible.h"
+#include "sim/core/text.h"
+#include "sim/plan/fit.h"
+#include "sim/training/check.h"
+#include "sim/training/step/step.h"
+#include "sim/workload/blocks/build.h"
+
+namespace headway::plan {
+
+using core::Seconds;
+
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+auto family_of(const ParallelismSpec& p) {
+  return std::tuple(p.tensor, p.context, p.pipeline, p.expert, p.expert_tensor);
+}
+using Family = decltype(family_of(ParallelismSpec{}));
+
+bool better(const Estimate& a, const Estimate& b) {
+  return a.time != b.time ? a.time < b.time : a.number < b.number;
+}
+
+/// The best so many, in order.
+class Best {
+ public:
+  explicit Best(std::size_t most) : most_(most) {}
+  void add(Estimate one) {
+    const auto place = std::lower_bound(list_.begin(), list_.end(), one, better);
+    if (list_.size() < most_ || place != list_.end()) {
+      list_.insert(place, std::move(one));
+      list_.resize(std::min(list_.size(), most_));
+    }
+  }
+  /// What a further one must not exceed.
+  [[nodiscard]] Seconds limit() const {
+    return list_.size() < most_ ? Seconds(kNever) : list_.back().time;
+  }
+  [[nodiscard]] const std::vector<Estimate>& list() const { return list_; }
+
+ private:
+  std::size_t most_;
+  std::vector<Estimate> list_;
+};
+
+/// A field without its dots: "parallelism.expert" is counted as "expert".
+std::string field_of(const workload::Violation& violation) {
+  return violation.path.substr(violation.path.rfind('.') + 1);
+}
+
+/// What came of one shape.
+struct Opened {
+  std::vector<Estimate> best;
+  Rejections rejected;
+  std::int64_t estimated = 0;
+  std::optional<NearestMiss> memory;
+};
+
+/// A tier, or nothing after a layout too long for its clock, of which what it remembers is not
+/// whole.
+class Tier {
+ public:
+  explicit Tier(const training::Scenario& scenario) : scenario_(&scenario) {}
+
+  /// @returns never where the step is longer than the clock counts
+  template <class Ask>
+  Seconds ask(const Ask& question) {
+    try {
+      if (!tier_) {
+        tier_ = std::make_unique<analytic::AnalyticTier>(*scenario_);
+      }
+      return question(*tier_);
+    } catch (const core::Infeasible&) {
+      tier_.reset();
+      return Seconds(kNever);
+    }
+  }
+
+ private:
+  const training::Scenario* scenario_;
+  std::unique_ptr<analytic::AnalyticTier> tier_;
+};
+
+/// Works through the layouts of one shape.
+class ShapeSearch {
+ public:
+  ShapeSearch(const training::Scenario& scenario,
+              const Space& space,
+              const Shape& shape,
+              std::int64_t first_number,
+              Tier& tier)
+      : s_(scenario),
+        space_(space),
+        shape_(shape),
+        passes_(space.passes(shape)),
+        first_(first_number),
+        tier_(tier) {}
+
+  /// The least time of any of its layouts; never where none keeps the rules.
+  Seconds bound() {
+    Seconds least(kNever);
+    for (const Cut& cut : space_.cuts(shape_)) {
+      if (!problem_of(cut)) {
+        least = std::min(least, bound_of(cut));
+      }
+    }
+    return least;
+  }
+
+  Opened open(Seconds limit, std::size_t most) {
+    Best best(most);
+    Fit fit(s_, shape_);
+    list_states();
+    for (std::size_t i = 0; i < space_.cuts(shape_).size(); ++i) {
+      const Cut& cut = space_.cuts(shape_)[i];
+      if (const auto problem = problem_of(cut)) {
+        reject(*problem, std::ssize(passes_) * std::ssize(shape_.states));
+        continue;
+      }
+      if (bound_of(cut) > limit) {
+        slower_ += std::ssize(passes_) * std::ssize(shape_.states);
+        continue;
+      }
+      open_cut(i, limit, fit, best);
+    }
+    out_.best = best.list();
+    // Those that others pushed out of the list.
+    slower_ += out_.estimated - too_long_ - std::ssize(out_.best);
+    add_slower(out_.rejected, slower_);
+    out_.rejected.add("too large", "its step is longer than the 106 days that can be simulated",
+                      too_long_);
+    return std::move(out_);
+  }
+
+  static void add_slower(Rejections& rejected, std::int64_t count) {
+    rejected.add("slower", "the analytic tier finds enough others that are faster", count);
+  }
+
+  /// Why no layout with this cut is looked at.
+  [[nodiscard]] std::optional<workload::Violation> problem_of(const Cut& cut) const {
+    const std::int64_t together = std::int64_t{shape_.data} * cut.micro_batch;
+    if (s_.training.global_batch % together != 0) {
+      return workload::Violation{
+          "batch", fmt::format("the global batch of {} sequences is no multiple of data x "
+                               "micro-batch",
+                               s_.training.global_batch)};
+    }
+    if (std::int64_t{micro_batches(cut)} * s_.model.layers > kMostLayers) {
+      return workload::Violation{
+          "too large",
+          fmt::format("a step of more than {} micro-batches x layers is too long for a search: "
+                      "make training.global_batch smaller",
+                      core::count(static_cast<double>(kMostLayers)))};
+    }
+    if (s_.model.hidden % shape_.layout.tensor != 0) {
+      return workload::Violation{"tensor", "tensor does not divide the model's hidden size"};
+    }
+    return first_problem(neutral(cut), cut);
+  }
+
+ private:
+  struct Pass {
+    std::size_t index = 0;
+    Seconds bound;
+    ParallelismSpec layout;
+  };
+
+  [[nodiscard]] int micro_batches(const Cut& cut) const {
+    return s_.training.global_batch / shape_.data / cut.micro_batch;
+  }
+
+  [[nodiscard]] ParallelismSpec neutral(const Cut& cut) const {
+    return space_.layout(shape_, cut, PassChoice{}, StateChoice{});
+  }
+
+  [[nodiscard]] std::optional<workload::Violation> first_problem(const ParallelismSpec& layout,
+                                                                 const Cut& cut) const {
+    const auto problems =
+        workload::violations(s_.model, s_.training, layout, shape_.data, micro_batches(cut));
+    return problems.empty() ? std::nullopt : std::optional(problems.front());
+  }
+
+  void reject(const workload::Violation& problem, std::int64_t count) {
+    const bool own = problem.path == "batch" || problem.path == "too large";
+    if (own) {
+      out_.rejected.add(problem.path, problem.text, count);
+    } else {
+      out_.rejected.add_example(field_of(problem), problem.text, count);
+    }
+  }
+
+  Seconds least(const ParallelismSpec& layout, const Cut& cut) {
+    return tier_.ask([&](analytic::AnalyticTier& tier) {
+      return tier.least(layout, shape_.data, micro_batches(cut)) * kRoundedDown;
+    });
+  }
+
+  /// Nothing recomputed and nothing copied, whether that is among the choices or not.
+  Seconds bound_of(const Cut& cut) {
+    ParallelismSpec layout = neutral(cut);
+    Seconds bound(kNever);
+    std::optional<workload::RankOrder> before;
+    for (const PassChoice& pass : passes_) {
+      if (before != pass.order) {
+        layout.rank_order = pass.order;
+        bound = std::min(bound, least(layout, cut));
+        if (before) {
+          break;
+        }
+        before = pass.order;
+      }
+    }
+    return bound;
+  }
+
+  /// State choices that keep the rules, whatever the cut and the passes.
+  void list_states() {
+    const Cut& cut = space_.cuts(shape_).front();
+    for (const StateChoice& state : shape_.states) {
+      const auto layout = space_.layout(shape_, cut, PassChoice{}, state);
+      auto problems = workload::unsupported(s_.model, s_.training, layout);
+      if (auto problem = workload::shard_problem(layout, shape_.data)) {
+        problems.push_back(std::move(*problem));
+      }
+      state_problems_.push_back(problems.empty() ? std::nullopt : std::optional(problems.front()));
+    }
+  }
+
+  void open_cut(std::size_t place, Seconds limit, Fit& fit, Best& best) {
+    const Cut& cut = space_.cuts(shape_)[place];
+    const auto states = std::ssize(shape_.states);
+    std::vector<Pass> passes;
+    for (std::size_t i = 0; i < passes_.size(); ++i) {
+      Pass pass{i, {}, space_.layout(shape_, cut, passes_[i], StateChoice{})};
+      if (const auto problem = first_problem(pass.layout, cut)) {
+        reject(*problem, states);
+        continue;
+      }
+      pass.bound = least(pass.layout, cut);
+      passes.push_back(std::move(pass));
+    }
+    std::stable_sort(passes.begin(), passes.end(),
+                     [](const Pass& a, const Pass& b) { return a.bound < b.bound; });
+    fit.set_micro_batches(micro_batches(cut));
+    const std::int64_t first = first_ + static_cast<std::int64_t>(place * passes_.size()) * states;
+    for (const Pass& pass : passes) {
+      if (pass.bound > std::min(limit, best.limit())) {
+        slower_ += states;
+        continue;
+      }
+      fit.set_passes(pass.layout);
+      open_pass(pass, cut, first + static_cast<std::int64_t>(pass.index) * states, limit, fit,
+                best);
+    }
+  }
+
+  void open_pass(
+      const Pass& pass, const Cut& cut, std::int64_t first, Seconds limit, Fit& fit, Best& best) {
+    for (std::size_t i = 0; i < shape_.states.size(); ++i) {
+      if (state_problems_[i]) {
+        reject(*state_problems_[i], 1);
+        continue;
+      }
+      const StateChoice& state = shape_.states[i];
+      if (!space_.asked(passes_[pass.index], state)) {
+        out_.rejected.add("offload", "search.offload does not name both together");
+        continue;
+      }
+      if (pass.bound > std::min(limit, best.limit())) {
+        ++slower_;
+        continue;
+      }
+      Estimate estimate{pass.layout, micro_batches(cut), {}, first + static_cast<std::int64_t>(i)};
+      state.apply(estimate.layout);
+      if (const auto peak = fit.excess(estimate.layout, i)) {
+        miss(estimate, *peak);
+        continue;
+      }
+      estimate.time = tier_.ask([&](analytic::AnalyticTier& tier) {
+        return tier.evaluate(estimate.layout, shape_.data, estimate.micro_batches).time;
+      });
+      ++out_.estimated;
+      if (estimate.time == Seconds(kNever)) {
+        ++too_long_;
+      } else if (estimate.time <= limit) {
+        best.add(std::move(estimate));
+      }
+    }
+  }
+
+  void miss(const Estimate& estimate, core::Bytes peak) {
+    const auto& gpu = s_.cluster.node.gpu;
+    out_.rejected.add("memory",
+                      fmt::format("needs more than {:.0f} % of the {:.0f} GiB of a {}",
+                                  100 * (1 - training::kMemoryHeadroom),
+                                  gpu.memory / core::Bytes(1024. * 1024 * 1024), gpu.name));
+    if (!out_.memory || peak < out_.memory->peak) {
+      out_.memory = {estimate.layout, peak, estimate.number};
+    }
+  }
+
+  /// Bounds and times are sums in different orders. Source: rounding of doubles, with room.
+  static constexpr double kRoundedDown = 1 - 1e-9;
+
+  const training::Scenario& s_;
+  const Space& space_;
+  const Shape& shape_;
+  const std::vector<PassChoice>& passes_;
+  std::int64_t first_;
+  Tier& tier_;
+  std::vector<std::optional<workload::Violation>> state_problems_;
+  Opened out_;
+  std::int64_t slower_ = 0, too_long_ = 0;
+};
+
+/// The best of all shapes so far.
+class Kept {
+ public:
+  explicit Kept(const ShortlistOptions& options) : options_(options) {}
+
+  void add(std::vector<Estimate> list) {
+    for (Estimate& one : list) {
+      const auto family = family_of(one.layout);
+      families_.try_emplace(family, options_.of_family).first->second.add(std::move(one));
+    }
+    std::vector<double> times;
+    for (const auto& [family, best] : families_) {
+      for (const Estimate& one : best.list()) {
+        times.push_back(one.time.si());
+      }
+    }
+    if (times.size() >= options_.most) {
+      const auto last = times.begin() + static_cast<std::ptrdiff_t>(options_.most) - 1;
+      std::nth_element(times.begin(), last, times.end());
+      limit_ = Seconds(*last);
+    }
+  }
+
+  [[nodiscard]] Seconds limit() const { return limit_; }
+  /// Of a family.
+  [[nodiscard]] Seconds limit(const ParallelismSpec& layout) const {
+    const auto found = families_.find(family_of(layout));
+    return found == families_.end() ? limit_ : std::min(limit_, found->second.limit());
+  }
+
+  [[nodiscard]] std::vector<Estimate> all() const {
+    std::vector<Estimate> list;
+    for (const auto& [family, best] : families_) {
+      list.insert(list.end(), best.list().begin(), best.list().end());
+    }
+    std::sort(list.begin(), list.end(), better);
+    list.resize(std::min(list.size(), options_.most));
+    return list;
+  }
+
+ private:
+  const ShortlistOptions& options_;
+  std::map<Family, Best> families_;
+  Seconds limit_{kNever};
+};
+
+}  // namespace
+
+bool same_family(const ParallelismSpec& a, const ParallelismSpec& b) {
+  return family_of(a) == family_of(b);
+}
+
+Shortlist make_shortlist(const training::Scenario& scenario,
+                         const Space& space,
+                         const ShortlistOptions& options) {
+  tbb::enumerable_thread_specific<Tier> tiers([&] { return Tier(scenario); });
+  const auto& shapes = space.shapes();
+  std::vector<std::int64_t> first(shapes.size() + 1, 0);
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    first[i + 1] = first[i] + space.layouts(shapes[i]);
+  }
+  const auto search_of = [&](std::size_t i) {
+    return ShapeSearch(scenario, space, shapes[i], first[i], tiers.local());
+  };
+  std::vector<Seconds> bounds(shapes.size());
+  std::atomic<std::size_t> done{0};
+  const auto tell = [&] {
+    if (options.progress) {
+      options.progress(++done, 2 * shapes.size());
+    }
+  };
+  tbb::parallel_for(std::size_t{0}, shapes.size(), [&](std::size_t i) {
+    bounds[i] = search_of(i).bound();
+    tell();
+  });
+  std::vector<std::size_t> order(shapes.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    order[i] = i;
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return bounds[a] < bounds[b]; });
+  Shortlist out;
+  Kept kept(options);
+  // A wave's limits are those before it, so that the same is opened whatever the threads.
+  constexpr std::size_t kWave = 16;
+  for (std::size_t begin = 0; begin < order.size(); begin += kWave) {
+    const std::size_t end = std::min(begin + kWave, order.size());
+    std::vector<Opened> opened(end - begin);
+    tbb::parallel_for(begin, end, [&](std::size_t i) {
+      const std::size_t shape = order[i];
+      const Seconds limit = kept.limit(shapes[shape].layout);
+      if (bounds[shape] == Seconds(kNever) || bounds[shape] <= limit) {
+        opened[i - begin] = search_of(shape).open(limit, options.of_family);
+      } else {
+        ShapeSearch::add_slower(opened[i - begin].rejected, space.layouts(shapes[shape]));
+      }
+      tell();
+    });
+    for (Opened& one : opened) {
+      out.rejected.add(one.rejected);
+      out.estimated += one.estimated;
+      if (one.memory && (!out.memory || one.memory->peak < out.memory->peak)) {
+        out.memory = one.memory;
+      }
+      kept.add(std::move(one.best));
+    }
+  }
+  out.layouts = kept.all();
+  const std::int64_t dropped = space.layouts() - out.rejected.total() - std::ssize(out.layouts);
+  ShapeSearch::add_slower(out.rejected, dropped);
+  out.last = kept.limit();
+  return out;
+}
+
+}  // namespace headway::plan

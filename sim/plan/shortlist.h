@@ -1,0 +1,61 @@
+// The first tier of a search: the layouts that the analytic tier finds fastest, of a space that is
+// never listed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/core/units.h"
+#include "sim/plan/rejections.h"
+#include "sim/plan/space.h"
+
+namespace headway::plan {
+
+/// A layout and its step by the analytic tier.
+struct Estimate {
+  ParallelismSpec layout;
+  int micro_batches = 1;
+  core::Seconds time;
+  std::int64_t number = 0;  ///< in the order of the space: ties go to the smaller one
+};
+
+/// A layout that came close to a limit.
+struct NearestMiss {
+  ParallelismSpec layout;
+  core::Bytes peak;
+  std::int64_t number = 0;
+};
+
+/// Layouts of one family have the same degrees, so that the others are variants of its best: other
+/// schedules, micro-batches, sharding, recompute ...
+bool same_family(const ParallelismSpec& a, const ParallelismSpec& b);
+
+struct ShortlistOptions {
+  std::size_t most = 50;      ///< layouts in all
+  std::size_t of_family = 5;  ///< and of one family
+  std::function<void(std::size_t done, std::size_t total)>
+      progress;  ///< shapes; called from several threads; may be empty
+};
+
+struct Shortlist {
+  std::vector<Estimate> layouts;      ///< fastest first
+  Rejections rejected;                ///< every other layout of the space
+  std::int64_t estimated = 0;         ///< layouts that the analytic tier timed whole
+  std::optional<NearestMiss> memory;  ///< the smallest peak above what fits
+  core::Seconds last;  ///< no layout left out as slower is faster than this, by the tier; infinite
+                       ///< where none was
+};
+
+/// The fastest layouts that keep the rules and fit, by the analytic tier. Shapes are opened by
+/// their bound, the least time of any of their layouts (`AnalyticTier::least`), until it is above
+/// the last of the list; inside, cuts and passes in the same way. The result does not depend on
+/// threads.
+Shortlist make_shortlist(const training::Scenario& scenario,
+                         const Space& space,
+                         const ShortlistOptions& options);
+
+}  // namespace headway::plan

@@ -1,0 +1,137 @@
+// The layouts that a search looks at: which dimensions it varies, and over which values.
+//
+// A layout is a shape (who computes what, when), a cut of the batch, and two choices that do not
+// depend on each other: what its passes do again or move away, and who keeps which weights. All
+// combinations are numbered, so that any of them can be drawn without listing them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/core/result_fields.h"
+#include "sim/training/scenario.h"
+
+namespace headway::plan {
+
+/// Largest micro-batch and most model chunks a stage that are tried unless others are asked for.
+inline constexpr int kLargestMicroBatch = 8;
+inline constexpr int kMostChunks = 8;
+/// Fewest tokens of a sequence that a context rank is given unless more ranks are asked for. Below,
+/// attention over so few queries no longer hides what it exchanges. Source: round value.
+inline constexpr int kFewestTokens = 1024;
+/// Most layers that a step runs through (micro-batches x layers) and most GPUs that a search
+/// simulates: some seconds a layout. Source: measured, tens of microseconds a layer and 10 a GPU.
+inline constexpr std::int64_t kMostLayers = std::int64_t{1} << 18U;
+inline constexpr std::int64_t kMostGpus = std::int64_t{1} << 20U;
+
+using workload::ParallelismSpec;
+
+/// How a step's sequences are cut.
+struct Cut {
+  int micro_batch = 1;
+  bool sequence = true;
+};
+
+/// What the passes of a stage do: recompute and copy, and where their neighbours are.
+struct PassChoice {
+  workload::Recompute recompute = workload::Recompute::none;
+  std::vector<workload::RecomputePart> parts;
+  int period = 1, layers = 1;
+  bool offload = false;  ///< of activations
+  workload::RankOrder order = workload::RankOrder::data_first;
+  void apply(ParallelismSpec& layout) const;
+};
+
+/// Who keeps weights, gradients and optimizer.
+struct StateChoice {
+  workload::Sharding sharding = workload::Sharding::zero0;
+  int group = 0;
+  bool reshard = true;
+  bool offload = false;  ///< of the optimizer
+  void apply(ParallelismSpec& layout) const;
+};
+
+/// A shape with its choices. `layout` has degrees, schedule and stages; all else is neutral: no
+/// recompute, no offload, nothing sharded.
+struct Shape {
+  ParallelismSpec layout;
+  int data = 1;
+  std::vector<StateChoice> states;
+};
+
+/// A field of the scenario and its value, or the values that are tried.
+struct SearchedField {
+  std::string key;  ///< dotted path
+  std::string values;
+  bool operator==(const SearchedField&) const = default;
+
+  template <class V>
+  void fields(V& v) const {
+    v.part("key", key, "dotted path of the field");
+    v.part("values", values, "what was tried, or what it has");
+  }
+};
+
+/// What a search varies and what it holds as the scenario has it: both are said beside its result.
+struct Searched {
+  std::vector<SearchedField> varied, held;
+};
+
+/// The layouts of one cluster, model and recipe.
+class Space {
+ public:
+  /// @param scenario  its `search` names what is varied; what that leaves open is varied as far as
+  ///                  the machine and the model go
+  explicit Space(const training::Scenario& scenario);
+
+  [[nodiscard]] const std::vector<Shape>& shapes() const { return shapes_; }
+  [[nodiscard]] const std::vector<Cut>& cuts(const Shape& shape) const;
+  [[nodiscard]] const std::vector<PassChoice>& passes(const Shape& shape) const;
+  [[nodiscard]] std::int64_t layouts(const Shape& shape) const;
+  /// Of all shapes.
+  [[nodiscard]] std::int64_t layouts() const { return layouts_; }
+  /// Number `number` of a shape's layouts: cut by cut, pass by pass, state by state.
+  [[nodiscard]] ParallelismSpec layout(const Shape& shape, std::int64_t number) const;
+  [[nodiscard]] ParallelismSpec layout(const Shape& shape,
+                                       const Cut& cut,
+                                       const PassChoice& pass,
+                                       const StateChoice& state) const;
+
+  /// Whether what both choices send to host memory is asked for together.
+  [[nodiscard]] bool asked(const PassChoice& pass, const StateChoice& state) const;
+
+ private:
+  [[nodiscard]] bool varies(training::SearchAxis axis) const;
+  template <class T>
+  std::vector<T> choose(training::SearchAxis axis,
+                        const std::vector<T>& asked,
+                        const T& own,
+                        std::vector<T> all) const;
+  void add_contexts(int tensor);
+  void add_pipelines(ParallelismSpec layout);
+  void add_experts(ParallelismSpec layout, int data);
+  void add_schedules(const ParallelismSpec& layout, int data);
+  void add_stages(ParallelismSpec layout, int data);
+  void list_cuts();
+  void list_passes();
+  std::vector<StateChoice> states(const ParallelismSpec& layout, int data) const;
+  std::vector<int> group_sizes(const ParallelismSpec& layout, int data) const;
+
+  const training::Scenario& scenario_;
+  std::int64_t gpus_ = 0;
+  std::vector<Shape> shapes_;
+  std::vector<Cut> cuts_, unsplit_cuts_;        ///< with tensor ranks, and without
+  std::vector<PassChoice> passes_, unordered_;  ///< with orders of ranks, and with one
+  std::int64_t layouts_ = 0;
+};
+
+/// Every field of `parallelism` is in one of the lists; of the rest of the scenario those that
+/// searches by hand vary most often.
+/// @param nodes  cluster sizes that are looked at; empty: the scenario's
+Searched searched(const training::Scenario& scenario, const std::vector<int>& nodes);
+
+/// Whether `search` leaves this field of `parallelism` to the search.
+bool varies(const training::SearchSpec& search, training::SearchAxis axis);
+
+}  // namespace headway::plan

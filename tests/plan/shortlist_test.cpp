@@ -1,0 +1,159 @@
+#include "sim/plan/shortlist.h"
+
+#include <gtest/gtest.h>
+#include <oneapi/tbb/global_control.h>
+
+#include "sim/analytic/analytic.h"
+#include "sim/core/error.h"
+#include "sim/training/step/step.h"
+
+#include "tests/plan/sample_scenario.h"
+
+namespace headway::plan {
+namespace {
+
+using training::SearchAxis;
+
+training::Scenario small() {
+  auto s = sample_scenario();
+  s.cluster.nodes = 1;
+  s.training.global_batch = 16;
+  s.search.hold = {SearchAxis::context, SearchAxis::rank_order, SearchAxis::sequence};
+  s.search.micro_batch = {1, 2};
+  return s;
+}
+
+training::Scenario mixture() {
+  auto s = small();
+  s.model.moe.emplace();
+  s.model.moe->experts = 8;
+  s.model.moe->ffn = 14336;
+  s.search.schedule = {workload::ScheduleKind::one_f_one_b, workload::ScheduleKind::dual_pipe};
+  s.search.recompute = {workload::Recompute::none, workload::Recompute::full};
+  return s;
+}
+
+/// Layouts found by asking every one of the space by itself, as a scenario of its own.
+std::vector<Estimate> one_by_one(const training::Scenario& s, const Space& space) {
+  std::vector<Estimate> found;
+  std::int64_t number = 0;
+  analytic::AnalyticTier tier(s);
+  for (const Shape& shape : space.shapes()) {
+    for (std::int64_t i = 0; i < space.layouts(shape); ++i, ++number) {
+      auto own = s;
+      own.parallelism = space.layout(shape, i);
+      try {
+        const auto checked = training::check(own);
+        const auto memory = training::predict_memory(checked);
+        if (memory.fits && !training::near_memory_limit(memory)) {
+          found.push_back(
+              {own.parallelism, checked.micro_batches(), tier.evaluate(checked).time, number});
+        }
+      } catch (const core::Error&) {
+        continue;
+      }
+    }
+  }
+  std::sort(found.begin(), found.end(), [](const Estimate& a, const Estimate& b) {
+    return a.time != b.time ? a.time < b.time : a.number < b.number;
+  });
+  return found;
+}
+
+// Rules asked of parts of a layout, memory put together of two halves: the same layouts are left
+// as where each is checked by itself, and each of the others has a reason.
+TEST(Shortlist, LeavesWhatTheRulesLeave) {
+  for (const auto& s : {small(), mixture()}) {
+    const Space space(s);
+    const auto every = one_by_one(s, space);
+    const auto list = make_shortlist(s, space, {1'000'000, 1'000'000, {}});
+    ASSERT_EQ(list.layouts.size(), every.size());
+    ASSERT_GT(every.size(), 200U);
+    for (std::size_t i = 0; i < every.size(); ++i) {
+      EXPECT_EQ(list.layouts[i].number, every[i].number) << i;
+      EXPECT_EQ(list.layouts[i].time, every[i].time) << i;
+    }
+    EXPECT_EQ(list.rejected.total() + std::ssize(list.layouts), space.layouts());
+    EXPECT_EQ(list.estimated, std::ssize(list.layouts));
+  }
+}
+
+// A short list opens few shapes and is the head of the whole one, families counted.
+TEST(Shortlist, IsTheHeadOfAllWithoutLookingAtAll) {
+  for (const auto& s : {small(), mixture()}) {
+    const Space space(s);
+    std::vector<Estimate> wanted;
+    for (const Estimate& one : one_by_one(s, space)) {
+      const auto same = std::count_if(wanted.begin(), wanted.end(), [&](const Estimate& other) {
+        return same_family(one.layout, other.layout);
+      });
+      if (wanted.size() < 12 && same < 3) {
+        wanted.push_back(one);
+      }
+    }
+    const auto list = make_shortlist(s, space, {12, 3, {}});
+    ASSERT_EQ(list.layouts.size(), wanted.size());
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      EXPECT_EQ(list.layouts[i].number, wanted[i].number) << i;
+    }
+    EXPECT_LT(list.estimated, space.layouts() / 4);
+    EXPECT_EQ(list.rejected.total() + std::ssize(list.layouts), space.layouts());
+  }
+}
+
+TEST(Shortlist, DoesNotDependOnThreads) {
+  const auto s = small();
+  const Space space(s);
+  const auto list_on = [&](std::size_t threads) {
+    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+    return make_shortlist(s, space, {12, 3, {}});
+  };
+  const auto one = list_on(1), four = list_on(4);
+  ASSERT_EQ(one.layouts.size(), four.layouts.size());
+  for (std::size_t i = 0; i < one.layouts.size(); ++i) {
+    EXPECT_EQ(one.layouts[i].number, four.layouts[i].number);
+    EXPECT_EQ(one.layouts[i].time, four.layouts[i].time);
+  }
+  EXPECT_EQ(one.rejected.list(), four.rejected.list());
+  EXPECT_EQ(one.estimated, four.estimated);
+}
+
+TEST(Shortlist, TellsTheSmallestPeakThatDidNotFit) {
+  auto s = small();
+  s.cluster.node.gpu.memory = core::Bytes(8e9);
+  const Space space(s);
+  const auto list = make_shortlist(s, space, {50, 5, {}});
+  ASSERT_TRUE(list.memory.has_value());
+  s.parallelism = list.memory->layout;
+  const auto memory = training::predict_memory(training::check(s));
+  EXPECT_DOUBLE_EQ(memory.peak.si(), list.memory->peak.si());
+  EXPECT_GT(list.rejected.count("memory"), 100);
+}
+
+TEST(Shortlist, CountsWhatBreaksARuleUnderItsField) {
+  auto s = small();
+  s.training.global_batch = 1;  // only data = 1 and micro-batch 1 divide it
+  const auto list = make_shortlist(s, Space(s), {50, 5, {}});
+  for (const Estimate& one : list.layouts) {
+    EXPECT_EQ(*one.layout.data.value, 1);
+  }
+  EXPECT_GT(list.rejected.count("batch"), 0);
+  EXPECT_GT(list.rejected.count("virtual"), 0);  // fewer micro-batches than stages
+}
+
+TEST(Rejections, CountEqualReasonsTogether) {
+  Rejections rejections;
+  rejections.add("memory", "too large");
+  rejections.add("batch", "odd");
+  rejections.add("memory", "too large");
+  rejections.add_example("tensor", "3 does not divide 8", 2);
+  rejections.add_example("tensor", "3 does not divide 4", 5);
+  EXPECT_EQ(rejections.list(),
+            (std::vector<Rejection>{{"memory", "too large", 2, ""},
+                                    {"batch", "odd", 1, ""},
+                                    {"tensor", "for example: 3 does not divide 8", 7, ""}}));
+  EXPECT_EQ(rejections.total(), 10);
+}
+
+}  // namespace
+}  // namespace headway::plan

@@ -1,0 +1,206 @@
+#include "sim/plan/space.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <map>
+#include <set>
+#include <string>
+
+#include "sim/core/error.h"
+
+#include "tests/plan/sample_scenario.h"
+
+namespace headway::plan {
+namespace {
+
+using training::SearchAxis;
+
+template <class Visit>
+void for_each_layout(const Space& space, const Visit& visit) {
+  for (const Shape& shape : space.shapes()) {
+    for (std::int64_t i = 0; i < space.layouts(shape); ++i) {
+      visit(shape, space.layout(shape, i));
+    }
+  }
+}
+
+// With all else held: tensor 1 2 4 8, pipeline divides 16 / tensor: 5 + 4 + 3 + 2 shapes.
+TEST(Space, OfTwoDegreesIsTheirProduct) {
+  auto s = sample_scenario();
+  s.search.vary = {SearchAxis::tensor, SearchAxis::pipeline};
+  EXPECT_EQ(Space(s).layouts(), 5 + 4 + 3 + 2);
+  s.search.vary.push_back(SearchAxis::micro_batch);
+  EXPECT_EQ(Space(s).layouts(), 14 * 4);
+  s.search.vary.push_back(SearchAxis::sequence);  // of the 9 with tensor ranks
+  EXPECT_EQ(Space(s).layouts(), (14 + 9) * 4);
+}
+
+TEST(Space, UsesEveryGpuAndNamesEachLayoutOnce) {
+  auto s = sample_scenario();
+  s.cluster.nodes = 1;
+  s.search.hold = {SearchAxis::recompute, SearchAxis::offload};
+  const Space space(s);
+  std::int64_t count = 0;
+  std::set<std::string> seen;
+  for_each_layout(space, [&](const Shape& shape, const ParallelismSpec& p) {
+    EXPECT_EQ(p.tensor * p.context * p.pipeline * shape.data, 8);
+    EXPECT_EQ(p.virtual_stages > 1, p.schedule == workload::ScheduleKind::interleaved);
+    seen.insert(fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {}", p.tensor, p.sequence,
+                            p.pipeline, p.virtual_stages, p.context, core::to_word(p.context_kind),
+                            core::to_word(p.schedule), core::to_word(p.sharding),
+                            p.shard_group_size, p.reshard, p.micro_batch, p.first_stage_layers,
+                            p.last_stage_layers, core::to_word(p.rank_order)));
+    ++count;
+  });
+  EXPECT_EQ(count, space.layouts());
+  EXPECT_EQ(static_cast<std::int64_t>(seen.size()), count);
+}
+
+TEST(Space, HasEverythingThatTheStepKnows) {
+  auto s = sample_scenario();
+  s.training.sequence_length = 8192;
+  s.model.moe.emplace();
+  s.model.moe->experts = 8;
+  s.model.moe->ffn = 1024;
+  s.search.tensor = {2};
+  std::set<std::string> words;
+  const auto note = [&](const ParallelismSpec& p) {
+    for (const auto word :
+         {core::to_word(p.schedule), core::to_word(p.sharding), core::to_word(p.context_kind),
+          core::to_word(p.recompute), core::to_word(p.offload), core::to_word(p.rank_order)}) {
+      words.insert(std::string(word));
+    }
+    for (const auto part : p.recompute_parts) {
+      words.insert(std::string(core::to_word(part)));
+    }
+    words.insert(fmt::format("expert {}", p.expert));
+    words.insert(fmt::format("expert tensor {}", p.expert_tensor));
+    words.insert(fmt::format("context {}", p.context));
+    words.insert(fmt::format("{} of {} layers", p.recompute_layers, p.recompute_period));
+    words.insert(p.reshard ? "reshard" : "gathered once");
+  };
+  const Space space(s);
+  for (const Shape& shape : space.shapes()) {
+    const auto& cut = space.cuts(shape).front();
+    for (const PassChoice& pass : space.passes(shape)) {
+      note(space.layout(shape, cut, pass, shape.states.front()));
+    }
+    for (const StateChoice& state : shape.states) {
+      note(space.layout(shape, cut, space.passes(shape).front(), state));
+      note(space.layout(shape, cut, space.passes(shape).back(), state));
+    }
+  }
+  for (const char* word : {"gpipe",
+                           "1f1b",
+                           "interleaved",
+                           "zb-h1",
+                           "zb-h2",
+                           "zb-v",
+                           "dualpipe",
+                           "dualpipe-v",
+                           "zero0",
+                           "zero1",
+                           "zero2",
+                           "zero3",
+                           "hsdp",
+                           "ring",
+                           "all-gather",
+                           "all-to-all",
+                           "none",
+                           "selective",
+                           "full",
+                           "norms",
+                           "activation",
+                           "mlp",
+                           "experts",
+                           "operators",
+                           "optimizer",
+                           "activations",
+                           "all",
+                           "tp-cp-dp-pp",
+                           "tp-cp-pp-dp",
+                           "expert 8",
+                           "expert tensor 2",
+                           "context 8",
+                           "1 of 4 layers",
+                           "3 of 4 layers",
+                           "gathered once"}) {
+    EXPECT_TRUE(words.contains(word)) << word;
+  }
+}
+
+// What is listed is tried and nothing else; what is held is as the scenario has it.
+TEST(Space, TakesListsAndHolds) {
+  auto s = sample_scenario();
+  s.parallelism.sharding = workload::Sharding::zero2;
+  s.parallelism.schedule = workload::ScheduleKind::gpipe;
+  s.search.hold = {SearchAxis::sharding, SearchAxis::schedule};
+  s.search.tensor = {2, 4};
+  s.search.recompute = {workload::Recompute::full};
+  s.search.offload = {workload::Offload::none};
+  const Space space(s);
+  ASSERT_GT(space.layouts(), 0);
+  for_each_layout(space, [&](const Shape&, const ParallelismSpec& p) {
+    EXPECT_TRUE(p.tensor == 2 || p.tensor == 4);
+    EXPECT_EQ(p.sharding, workload::Sharding::zero2);
+    EXPECT_EQ(p.recompute, workload::Recompute::full);
+    EXPECT_EQ(p.offload, workload::Offload::none);
+    EXPECT_TRUE(p.pipeline == 1 || p.schedule == workload::ScheduleKind::gpipe);
+  });
+}
+
+// 126 layers over 16 stages: 14 stages of 8 leave 14, so both ends hold 7; the published layout of
+// a 405B model, with chunks of one layer too, where the embedding and the head stand for a layer
+// each.
+TEST(Space, UnevenLayersShortenTheEnds) {
+  auto s = sample_scenario();
+  s.model.layers = 126;
+  s.cluster.nodes = 16;
+  std::set<std::pair<int, int>> ends;
+  bool interleaved = false;
+  for (const Shape& shape : Space(s).shapes()) {
+    const auto& p = shape.layout;
+    if (p.pipeline == 16 && p.virtual_stages == 1) {
+      ends.emplace(p.first_stage_layers, p.last_stage_layers);
+    }
+    interleaved = interleaved || (p.tensor == 8 && p.pipeline == 16 && p.virtual_stages == 8 &&
+                                  p.first_stage_layers == 7 && p.last_stage_layers == 7);
+  }
+  EXPECT_EQ(ends, (std::set<std::pair<int, int>>{{7, 7}, {0, 6}, {6, 0}}));
+  EXPECT_TRUE(interleaved);
+}
+
+// The output's lists: every field of `parallelism` is in one of them.
+TEST(Searched, NamesEveryFieldOnce) {
+  auto s = sample_scenario();
+  const auto keys_of = [](const Searched& searched) {
+    std::map<std::string, int> keys;
+    for (const auto& list : {searched.varied, searched.held}) {
+      for (const SearchedField& field : list) {
+        ++keys[field.key];
+      }
+    }
+    return keys;
+  };
+  const auto all = keys_of(searched(s, {}));
+  for (const auto& [key, count] : all) {
+    EXPECT_EQ(count, 1) << key;
+  }
+  for (const char* key :
+       {"parallelism.tensor", "parallelism.offload_layers", "parallelism.expert",
+        "parallelism.reshard", "training.global_batch", "training.precision", "cluster.nodes"}) {
+    EXPECT_TRUE(all.contains(key)) << key;
+  }
+  s.search.hold = {SearchAxis::recompute};
+  s.search.global_batch = {64, 128};
+  const auto some = searched(s, {});
+  const auto has = [](const std::vector<SearchedField>& list, const SearchedField& field) {
+    return std::find(list.begin(), list.end(), field) != list.end();
+  };
+  EXPECT_TRUE(has(some.held, {"parallelism.recompute", "none"}));
+  EXPECT_TRUE(has(some.varied, {"training.global_batch", "64, 128"}));
+  EXPECT_EQ(keys_of(some), all);
+}
+
+}  // namespace
+}  // namespace headway::plan
