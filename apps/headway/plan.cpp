@@ -48,7 +48,18 @@ void set_once(const std::string& key, T value, std::optional<T>& limit) {
   limit = value;
 }
 
-/// Sets one limit from "deadline=34 d", "budget=5e6 USD" or "gpus=1024".
+/// A share above 0 and below 1.
+double limit_share(const std::string& key, const std::string& text) {
+  std::string why;
+  const auto number = config::parse_number(text, why);
+  if (!number || !number->rest.empty() || number->value <= 0 || number->value >= 1) {
+    throw core::Error(
+        fmt::format("--limit {}: '{}' must be a share above 0 and below 1, as 0.1", key, text));
+  }
+  return number->value;
+}
+
+/// Sets one limit from "deadline=34 d", "budget=5e6 USD", "gpus=1024" and so on.
 void set_limit(const std::string& text, plan::Limits& limits) {
   const std::size_t equals = text.find('=');
   const std::string key = text.substr(0, equals);
@@ -59,6 +70,12 @@ void set_limit(const std::string& text, plan::Limits& limits) {
     set_once(key, limit_value<core::Seconds>(key, value), limits.deadline);
   } else if (key == "budget") {
     set_once(key, limit_value<core::Dollars>(key, value), limits.budget);
+  } else if (key == "power") {
+    set_once(key, limit_value<core::Watts>(key, value), limits.power);
+  } else if (key == "headroom") {
+    set_once(key, limit_share(key, value), limits.headroom);
+  } else if (key == "goodput") {
+    set_once(key, limit_share(key, value), limits.goodput);
   } else if (key == "gpus" && gpus && gpus->rest.empty() && gpus->value >= 1) {
     const auto count = core::narrow<std::int64_t>(gpus->value);
     if (!count) {
@@ -70,8 +87,20 @@ void set_limit(const std::string& text, plan::Limits& limits) {
     set_once(key, *count, limits.gpus);
   } else {
     throw core::Error(
-        fmt::format("--limit '{}': write 'deadline=34 d', 'budget=5e6 USD' or 'gpus=1024'", text));
+        fmt::format("--limit '{}': write 'deadline=34 d', 'budget=5e6 USD', 'gpus=1024', 'power=20 "
+                    "MW', 'headroom=0.1' or 'goodput=0.9'",
+                    text));
   }
+}
+
+/// The first is what plans are ordered by.
+void set_goals(const std::vector<std::string>& words, plan::PlanOptions& how) {
+  std::vector<plan::Objective> goals;
+  for (const std::string& word : words) {
+    goals.push_back(core::parse_word<plan::Objective>(word, "goal", "--objective"));
+  }
+  how.objective = goals.front();
+  how.beside.assign(goals.begin() + 1, goals.end());
 }
 
 void check_sizes(std::vector<int> nodes) {
@@ -110,14 +139,12 @@ int run_plan(int argc, char** argv) {
   app.add_option("--top", how.keep, "Plans printed")
       ->check(number_between(1, 1000))
       ->option_text("N [10]");
-  app.add_option_function<std::string>(
-         "--objective",
-         [&how](const std::string& word) {
-           how.objective = core::parse_word<plan::Objective>(word, "goal", "--objective");
-         },
-         "What makes a plan better: step, days, dollars or goodput")
-      ->check(CLI::IsMember({"step", "days", "dollars", "goodput"}))
-      ->option_text("GOAL [step]");
+  app.add_option_function<std::vector<std::string>>(
+         "--objective", [&how](const std::vector<std::string>& words) { set_goals(words, how); },
+         "What makes a plan better: step, days, dollars, goodput, energy, co2, tokens-per-joule, "
+         "tokens-per-dollar; of several, the first and the Pareto front of all")
+      ->delimiter(',')
+      ->option_text("GOAL,GOAL [step]");
   app.add_option("--nodes", how.nodes, "Cluster sizes to look at, instead of cluster.nodes")
       ->delimiter(',')
       ->check(at_least_one())
@@ -129,7 +156,7 @@ int run_plan(int argc, char** argv) {
              set_limit(text, how.limits);
            }
          },
-         "deadline=34 d, budget=5e6 USD or gpus=1024; may repeat")
+         "deadline=34 d, budget=5e6 USD, gpus=1024, power=20 MW, headroom=0.1, goodput=0.9")
       ->option_text("KEY=VALUE");
   std::string vary, hold, save;
   app.add_option("--vary", vary, "Fields of parallelism to vary, all others being held")
@@ -154,8 +181,7 @@ int run_plan(int argc, char** argv) {
   if (const auto code = parse(app, argc, argv, &options)) {
     return *code;
   }
-  check_out(options,
-            {options.report, save.empty() ? "" : make_folder(save) + "/plan-1.yaml"});
+  check_out(options, {options.report, save.empty() ? "" : make_folder(save) + "/plan-1.yaml"});
   check_sizes(how.nodes);
   for (const auto& [key, words] : {std::pair("vary", &vary), std::pair("hold", &hold)}) {
     if (!words->empty()) {
@@ -180,10 +206,9 @@ int run_plan(int argc, char** argv) {
     };
     return study::search_plans(loaded, how, load);
   }();
-  auto files = with_report(options,
-                           printed(result, options, report::plan_json, report::plan_csv,
-                                   report::plan_document),
-                           report::plan_json(result));
+  auto files = with_report(
+      options, printed(result, options, report::plan_json, report::plan_csv, report::plan_document),
+      report::plan_json(result));
   if (!save.empty()) {
     for (std::size_t i = 0; i < result.result.plans.size(); ++i) {
       files.push_back({fmt::format("{}/plan-{}.yaml", save, i + 1), study::plan_file(result, i)});

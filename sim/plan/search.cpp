@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "sim/analytic/analytic.h"
+#include "sim/campaign/energy.h"
 #include "sim/core/error.h"
 #include "sim/core/infeasible.h"
 #include "sim/core/text.h"
@@ -255,6 +256,20 @@ std::vector<Plan> plans_of(const std::vector<Entry>& simulated, const PlanOption
   return plans;
 }
 
+/// Drops layouts that leave less memory free than is asked for.
+void drop_without_headroom(const Limits& limits,
+                           std::vector<Entry>& simulated,
+                           Rejections& rejected) {
+  std::erase_if(simulated, [&](const Entry& entry) {
+    const auto& memory = entry.step.memory;
+    if (!limits.headroom || memory.peak <= memory.capacity * (1 - *limits.headroom)) {
+      return false;
+    }
+    rejected.add("headroom", "leaves less of the GPU's memory free than is asked for");
+    return true;
+  });
+}
+
 /// What came closest, of those that do not fit and of those that are too slow.
 void add_nearest(const training::Scenario& s, const Shortlist& shortlist, Rejections& rejected) {
   if (shortlist.memory) {
@@ -311,8 +326,9 @@ void search_setting(const training::Scenario& scenario,
   add_own_layout(scenario, entries, result, rejected);
   drop_what_is_too_large(options.fold, entries, rejected);
   drop_beyond_limits(scenario, options.limits, entries, rejected);
-  const auto simulated = simulate(std::move(entries), options, rejected);
+  auto simulated = simulate(std::move(entries), options, rejected);
   result.simulated += std::ssize(simulated);
+  drop_without_headroom(options.limits, simulated, rejected);
   if (options.verify > 0) {
     verify(scenario, space, simulated, options, result.verification);
   }
@@ -341,57 +357,118 @@ double value(const Plan& plan, Objective objective) {
       return dollars(plan);
     case Objective::goodput:
       return -plan.campaign->result.goodput.p50;
+    case Objective::energy:
+      return plan.campaign->mean_bill->energy.si();
+    case Objective::co2:
+      return plan.campaign->mean_bill->co2_kg;
+    case Objective::tokens_per_joule:
+      return plan.campaign->mean_bill->energy.si() / plan.campaign->result.tokens;
+    case Objective::tokens_per_dollar:
+      return plan.campaign->mean_bill->usd_per_million_tokens;
   }
   return 0;
 }
 
-/// Time and money of a plan: of the run where there is one, else of a token; GPU-seconds where
-/// there are no prices.
-std::pair<double, double> time_and_money(const Plan& plan, int gpus_per_node) {
-  const double time = plan.campaign ? days(plan) : seconds_a_token(plan);
-  const bool priced = plan.campaign && plan.campaign->total_usd;
-  return {time, priced ? dollars(plan) : time * plan.setting.nodes * gpus_per_node};
+/// What the front is of. Time and money: of the run where there is one, else of a token;
+/// GPU-seconds where there are no prices.
+std::vector<double> front_values(const Plan& plan, const PlanOptions& options, int gpus_per_node) {
+  if (options.beside.empty()) {
+    const double time = plan.campaign ? days(plan) : seconds_a_token(plan);
+    const bool priced = plan.campaign && plan.campaign->total_usd;
+    return {time, priced ? dollars(plan) : time * plan.setting.nodes * gpus_per_node};
+  }
+  std::vector<double> values{value(plan, options.objective)};
+  for (const Objective objective : options.beside) {
+    values.push_back(value(plan, objective));
+  }
+  return values;
 }
 
-void mark_front(std::vector<Plan>& plans, int gpus_per_node) {
+/// Whether `a` is nowhere worse than `b`, and somewhere better.
+bool dominates(const std::vector<double>& a, const std::vector<double>& b) {
+  bool better = false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i] > b[i]) {
+      return false;
+    }
+    better = better || a[i] < b[i];
+  }
+  return better;
+}
+
+void mark_front(std::vector<Plan>& plans, const PlanOptions& options, int gpus_per_node) {
   for (Plan& plan : plans) {
-    const auto [time, money] = time_and_money(plan, gpus_per_node);
-    plan.pareto =
-        std::none_of(plans.begin(), plans.end(), [&, t = time, m = money](const Plan& other) {
-          const auto [time_of, money_of] = time_and_money(other, gpus_per_node);
-          return time_of <= t && money_of <= m && (time_of < t || money_of < m);
-        });
+    const auto values = front_values(plan, options, gpus_per_node);
+    plan.pareto = std::none_of(plans.begin(), plans.end(), [&](const Plan& other) {
+      return dominates(front_values(other, options, gpus_per_node), values);
+    });
   }
 }
 
 /// Limits again, now that the campaign has said what failures and checkpoints add.
 void drop_late_and_dear(const Limits& limits, std::vector<Plan>& plans, Rejections& rejected) {
   std::erase_if(plans, [&](const Plan& plan) {
-    if (plan.campaign && limits.deadline && days(plan) * 1_days > *limits.deadline) {
+    if (!plan.campaign) {
+      return false;
+    }
+    if (limits.deadline && days(plan) * 1_days > *limits.deadline) {
       rejected.add("deadline", "takes longer than the deadline in half of all trials");
       return true;
     }
-    if (plan.campaign && plan.campaign->total_usd && limits.budget &&
-        dollars(plan) > limits.budget->si()) {
+    if (plan.campaign->total_usd && limits.budget && dollars(plan) > limits.budget->si()) {
       rejected.add("budget", "costs more than the budget in half of all trials");
+      return true;
+    }
+    if (limits.goodput && plan.campaign->result.goodput.p50 < *limits.goodput) {
+      rejected.add("goodput", "has less than the goodput asked for in half of all trials");
       return true;
     }
     return false;
   });
 }
 
+/// What the machine draws with every GPU at its limit, times PUE.
+core::Watts full_power(const training::Scenario& s) {
+  const double pue = s.run.prices ? s.run.prices->pue : 1.0;
+  return campaign::machine_power(s.cluster, 1).training * pue;
+}
+
+/// Why no layout of this machine is looked at; empty if some are.
+std::pair<std::string, std::string> machine_limit(const training::Scenario& s,
+                                                  const Limits& limits) {
+  const std::int64_t gpus = std::int64_t{s.cluster.nodes} * s.cluster.node.gpus;
+  if (limits.gpus && gpus > *limits.gpus) {
+    return {"gpus", fmt::format("{} GPUs are more than the limit of {}", gpus, *limits.gpus)};
+  }
+  if (limits.power && full_power(s) > *limits.power) {
+    constexpr double kMega = 1e6;  // Source: the prefix
+    return {"power", fmt::format("{} nodes draw {} MW with every GPU at its limit, the limit is {}",
+                                 s.cluster.nodes, core::number(full_power(s).si() / kMega),
+                                 core::number(limits.power->si() / kMega))};
+  }
+  return {};
+}
+
 void require_inputs(const training::Scenario& s, const PlanOptions& options) {
   if (options.keep == 0) {
     throw core::Error("a search must keep at least one plan");
   }
-  const bool money = options.objective == Objective::dollars || options.limits.budget;
-  if ((options.objective != Objective::step || options.limits.deadline || money) && !s.run.until) {
+  std::vector<Objective> objectives = options.beside;
+  objectives.push_back(options.objective);
+  const bool run = std::any_of(objectives.begin(), objectives.end(),
+                               [](Objective o) { return o != Objective::step; });
+  const bool money =
+      options.limits.budget || std::any_of(objectives.begin(), objectives.end(), [](Objective o) {
+        return o != Objective::step && o != Objective::days && o != Objective::goodput;
+      });
+  if ((run || options.limits.deadline || options.limits.goodput || money) && !s.run.until) {
     throw core::Error(
-        "days, dollars, goodput, a deadline and a budget are of a whole run; the scenario has no "
-        "run.until");
+        "all objectives but step, and limits of time, money and goodput, are of a whole run; the "
+        "scenario has no run.until");
   }
   if (money && !s.run.prices) {
-    throw core::Error("dollars and a budget need prices; the scenario has no run.prices");
+    throw core::Error(
+        "dollars, energy, CO2 and a budget need prices; the scenario has no run.prices");
   }
 }
 
@@ -435,19 +512,16 @@ PlanResult search(const training::Scenario& scenario, const PlanOptions& options
   for (training::Scenario& setting : settings(scenario, nodes)) {
     training::check_apart_from_layout(setting);
     training::apply(setting.calibration, setting.cluster);
-    const std::int64_t gpus = std::int64_t{setting.cluster.nodes} * scenario.cluster.node.gpus;
-    if (options.limits.gpus && gpus > *options.limits.gpus) {
+    if (const auto [kind, reason] = machine_limit(setting, options.limits); !kind.empty()) {
       const auto count = Space(setting).layouts();
       result.enumerated += count;
-      rejected.add("gpus",
-                   fmt::format("{} GPUs are more than the limit of {}", gpus, *options.limits.gpus),
-                   count);
+      rejected.add(kind, reason, count);
       continue;
     }
     search_setting(setting, options, threads, result, rejected);
   }
   drop_late_and_dear(options.limits, result.plans, rejected);
-  mark_front(result.plans, scenario.cluster.node.gpus);
+  mark_front(result.plans, options, scenario.cluster.node.gpus);
   std::stable_sort(result.plans.begin(), result.plans.end(), [&](const Plan& a, const Plan& b) {
     return value(a, options.objective) < value(b, options.objective);
   });

@@ -17,18 +17,37 @@
 namespace headway::plan {
 
 /// What makes one plan better than another.
-enum class Objective { step, days, dollars, goodput };
+enum class Objective {
+  step,
+  days,
+  dollars,
+  goodput,
+  energy,
+  co2,
+  tokens_per_joule,
+  tokens_per_dollar
+};
 constexpr auto enum_words(Objective) {
+  using O = Objective;
   using E = core::EnumWord<Objective>;
-  return std::array{E{Objective::step, "step"}, E{Objective::days, "days"},
-                    E{Objective::dollars, "dollars"}, E{Objective::goodput, "goodput"}};
+  return std::array{E{O::step, "step"},
+                    E{O::days, "days"},
+                    E{O::dollars, "dollars"},
+                    E{O::goodput, "goodput"},
+                    E{O::energy, "energy"},
+                    E{O::co2, "co2"},
+                    E{O::tokens_per_joule, "tokens-per-joule"},
+                    E{O::tokens_per_dollar, "tokens-per-dollar"}};
 }
 
-/// What a plan must not exceed; absent: no limit.
+/// What a plan must not exceed, or fall below; absent: no limit.
 struct Limits {
   std::optional<core::Seconds> deadline;  ///< of the run's wall clock, median
   std::optional<core::Dollars> budget;    ///< of the run, median
   std::optional<std::int64_t> gpus;
+  std::optional<core::Watts> power;  ///< of GPUs at their limit, hosts and switches, times PUE
+  std::optional<double> headroom;    ///< share of a GPU's memory that stays free, at least
+  std::optional<double> goodput;     ///< of the run, median, at least
 };
 
 struct PlanOptions {
@@ -39,6 +58,8 @@ struct PlanOptions {
   int threads = 0;            ///< 0: all cores; the result does not depend on it
   bool fold = true;
   Objective objective = Objective::step;
+  std::vector<Objective> beside;  ///< with the objective, what the Pareto front is of; empty: time
+                                  ///< and money
   Limits limits;
   std::vector<int>
       nodes;  ///< cluster sizes to look at; empty: those of `search`, or the scenario's

@@ -60,6 +60,7 @@ PlanReport search_plans(const config::LoadedScenario& loaded,
   report.digest = scenario_digest(loaded);
   report.price_source = study::price_source(loaded);
   report.objective = options.objective;
+  report.beside = options.beside;
   training::check_apart_from_layout(loaded.scenario, loaded.marks);  // here, where places are known
   plan::PlanOptions placed = options;
   placed.marks = loaded.marks;

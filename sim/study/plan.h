@@ -68,8 +68,10 @@ struct PlannedRun {
              core::at_least_one);
     v.part("precision", setting.precision, "of the matrix products");
     v.figure("gpus", gpus, "", "nodes x GPUs of a node", core::at_least_one);
-    v.part("pareto", pareto,
-           "no other simulated plan is both faster and cheaper (`*` in the column \"front\")");
+    v.part(
+        "pareto", pareto,
+        "no other simulated plan is as good in all objectives of the front and better in one (`*` "
+        "beside its number)");
     v.figure("variants", variants, "",
              "further layouts with the same degrees that were simulated and are slower: other "
              "schedules, micro-batches, sharding, recompute; not listed but with --all",
@@ -93,6 +95,7 @@ struct PlanReport {
   std::string digest;
   std::string price_source;
   plan::Objective objective = plan::Objective::step;
+  std::vector<plan::Objective> beside;
   plan::PlanResult result;
   Timing timing;
 
@@ -111,6 +114,9 @@ struct PlanReport {
     v.part("reasons", reasons(), "why the status is not ok");
     v.part("scenario", ScenarioLabel{scenario.name, digest, scenario.run.seed});
     v.part("objective", objective, "what makes one plan better than another");
+    v.part("beside", beside,
+           "further objectives: the Pareto front is of `objective` and these; empty: of time and "
+           "money");
     v.part("varied", result.searched.varied, "fields of the scenario that the search varied");
     v.part("held", result.searched.held,
            "fields that it held as the scenario has them; what is in neither list is held too");

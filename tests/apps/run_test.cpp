@@ -260,6 +260,22 @@ TEST_F(PlanVerb, NoPlanAtAllHasCodeThree) {
   EXPECT_THAT(outcome.out, HasSubstr("nearest: "));
 }
 
+TEST_F(PlanVerb, TakesSeveralObjectivesAndLimits) {
+  write_small("s.yaml",
+              "run:\n  until: {steps: 1000}\n  trials: 2\n"
+              "  prices: {use: a100-80gb-on-demand-2026-05}\n");
+  const std::string plan = "plan s.yaml --vary tensor,pipeline,micro_batch --format json ";
+  const auto outcome = run(plan + "--objective energy,days --limit headroom=0.1");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const json result = json::parse(outcome.out);
+  EXPECT_EQ(result["objective"], "energy");
+  EXPECT_EQ(result["beside"], json::array({"days"}));
+  EXPECT_EQ(result["plans"][0]["pareto"], true);
+  EXPECT_EQ(run(plan + "--limit 'power=1 kW'").code, 3);
+  EXPECT_THAT(run(plan + "--limit headroom=2").err, HasSubstr("a share above 0 and below 1"));
+  EXPECT_THAT(run(plan + "--objective speed").err, HasSubstr("--objective"));
+}
+
 // What is varied and held can be said in the file and on the command line.
 TEST_F(PlanVerb, VariesWhatItIsAskedFor) {
   write_small("s.yaml", "search: {hold: [schedule, offload], tensor: [2, 4]}\n");

@@ -413,6 +413,92 @@ TEST(Search, AsksForARunWhereTheObjectiveNeedsOne) {
   EXPECT_THROW(search(sample_scenario(), options), core::Error);
 }
 
+/// A run of 1,000 steps with prices: half a dollar a GPU-hour, PUE 1.5.
+training::Scenario priced() {
+  auto scenario = few_layouts();
+  scenario.run.until = training::UntilSpec{};
+  scenario.run.until->steps = 1000;
+  scenario.run.trials = 2;
+  auto& prices = scenario.run.prices.emplace();
+  prices.gpu_hour = core::Dollars(2) / core::Seconds(3600);
+  prices.pue = 1.5;
+  return scenario;
+}
+
+// On one cluster the same tokens cost least where they are trained fastest; the plan with the least
+// energy a token is that with the most tokens a joule.
+TEST(Search, OrdersByEveryObjective) {
+  for (const Objective objective :
+       {Objective::days, Objective::dollars, Objective::goodput, Objective::energy, Objective::co2,
+        Objective::tokens_per_joule, Objective::tokens_per_dollar}) {
+    PlanOptions options;
+    options.objective = objective;
+    const auto plans = search(priced(), options).plans;
+    ASSERT_GT(plans.size(), 2U);
+    const auto value = [&](const Plan& plan) {
+      const auto& run = *plan.campaign;
+      const double energy = run.mean_bill->energy.si();
+      switch (objective) {
+        case Objective::days:
+          return run.result.wall_days.p50;
+        case Objective::goodput:
+          return -run.result.goodput.p50;
+        case Objective::dollars:
+        case Objective::tokens_per_dollar:  // the same tokens
+          return run.mean_bill->total().si();
+        default:
+          return energy;
+      }
+    };
+    for (std::size_t i = 1; i < plans.size(); ++i) {
+      EXPECT_GE(value(plans[i]), value(plans[i - 1]) * (1 - 1e-9)) << core::to_word(objective);
+    }
+  }
+}
+
+// Of two sizes the larger is faster, the smaller takes less energy: both are on the front of step
+// and energy, and nothing that is worse in both.
+TEST(Search, TakesTheFrontOfTheObjectivesAskedFor) {
+  auto scenario = priced();
+  scenario.search.nodes = {1, 2};
+  PlanOptions options;
+  options.objective = Objective::days;
+  options.beside = {Objective::energy};
+  std::vector<const Plan*> front;
+  const auto result = search(scenario, options);
+  for (const Plan& plan : result.plans) {
+    if (plan.pareto) {
+      front.push_back(&plan);
+    }
+  }
+  ASSERT_FALSE(front.empty());
+  EXPECT_EQ(front.front(), &result.plans.front());
+  for (std::size_t i = 1; i < front.size(); ++i) {
+    EXPECT_LT(front[i]->campaign->mean_bill->energy, front[i - 1]->campaign->mean_bill->energy);
+  }
+}
+
+// 16 GPUs of 700 W, two hosts and the switches, times 1.5; and shares of memory and goodput.
+TEST(Search, KeepsLimitsOfPowerMemoryAndGoodput) {
+  PlanOptions options;
+  const double least = 16 * 700 * 1.5;
+  options.limits.power = core::Watts(least);
+  EXPECT_GT(count_of(search(priced(), options), "power"), 10);
+  options.limits.power = core::Watts(2 * least);
+  EXPECT_EQ(count_of(search(priced(), options), "power"), 0);
+  options.limits = {};
+  options.limits.headroom = 0.5;
+  const auto roomy = search(priced(), options);
+  EXPECT_GT(count_of(roomy, "headroom"), 0);
+  for (const Plan& plan : roomy.plans) {
+    EXPECT_LE(plan.step.memory.peak, 0.5 * plan.step.memory.capacity);
+  }
+  options.limits = {};
+  options.limits.goodput = 0.9999999;
+  const auto strict = search(priced(), options);
+  EXPECT_GT(count_of(strict, "goodput"), 0);
+}
+
 TEST(Search, TellsItsProgress) {
   std::mutex mutex;
   std::size_t calls = 0;

@@ -53,6 +53,15 @@ std::string place_text(std::size_t place, const study::PlannedRun& plan) {
   return count(static_cast<double>(place + 1)) + (plan.pareto ? "*" : "");
 }
 
+std::string front_text(const study::PlanReport& report) {
+  std::string text =
+      report.beside.empty() ? "time and money" : std::string(core::to_word(report.objective));
+  for (const plan::Objective objective : report.beside) {
+    text += fmt::format(", {}", core::to_word(objective));
+  }
+  return text;
+}
+
 /// How the GPUs are divided, and what comes of it.
 Table plans_table(const study::PlanReport& report, const std::vector<study::PlannedRun>& plans) {
   using Plan = study::PlannedRun;
@@ -75,7 +84,7 @@ Table plans_table(const study::PlanReport& report, const std::vector<study::Plan
   return out.take(
       fmt::format("The {} best plans by {}; * is on the Pareto front of time and "
                   "money",
-                  plans.size(), core::to_word(report.objective)));
+                  plans.size(), core::to_word(report.objective), front_text(report)));
 }
 
 /// What a whole run takes on each plan.
@@ -189,8 +198,7 @@ Table limits_table(const std::vector<study::PlannedRun>& plans) {
 }
 
 Table rejected_table(const plan::PlanResult& result) {
-  Table table{
-      "Layouts left out", {{"class", false}, {"reason", false}, {"layouts"}}, {}, true};
+  Table table{"Layouts left out", {{"class", false}, {"reason", false}, {"layouts"}}, {}, true};
   double total = 0;
   for (const auto& entry : result.rejected) {
     total += static_cast<double>(entry.count);
