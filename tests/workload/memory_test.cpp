@@ -497,5 +497,33 @@ TEST(StageMemory, CountsStatesAsMegatronDoes) {
   EXPECT_DOUBLE_EQ(states(8), 16.0 / 4);
 }
 
+// Peaks of a step with thousands of micro-batches are those of one with few: of every schedule, for
+// every number that is left over.
+TEST(StageMemory, HasTheSamePeaksInAnyLaterRound) {
+  const ModelSpec model = gpt_175b();
+  const TrainingSpec training = recipe_2021(2048, 64);
+  for (const K schedule : {K::gpipe, K::one_f_one_b, K::interleaved, K::zero_bubble_h1,
+                           K::zero_bubble_h2, K::zero_bubble_v, K::dual_pipe, K::dual_pipe_v}) {
+    for (const int stages : {2, 4, 8}) {
+      ParallelismSpec p = split(8, stages);
+      p.schedule = schedule;
+      p.virtual_stages = schedule == K::interleaved ? 3 : 1;
+      for (int micro_batches = 2 * stages; micro_batches < 11 * stages; micro_batches += 2) {
+        const int few = peak_micro_batches(schedule, stages, micro_batches);
+        EXPECT_LE(few, micro_batches);
+        const auto peaks = [&](int count) {
+          return stage_activations(model, training, p,
+                                   pipeline_schedule(schedule, stages, p.virtual_stages, count));
+        };
+        const auto all = peaks(micro_batches), short_step = peaks(few);
+        for (std::size_t stage = 0; stage < all.size(); ++stage) {
+          EXPECT_NEAR(short_step[stage].total() / all[stage].total(), 1, 1e-12)
+              << core::to_word(schedule) << " " << stages << " " << micro_batches;
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace headway::workload
