@@ -207,7 +207,14 @@ class Generator:
                 (["validate", "--runs", "f"], ["--only", "--anchor", "--runs", "--goodput"]),
                 (["catalog"], ["list", "show", "constants"]),
                 (["schema"], ["", "gpus", "--python", "--out"]),
-                (["completion"], ["", "bash", "fish"]),
+                (["completion"], ["", "bash", "fish", "man", "--words"]),
+                (["explain"], ["", "mtbf", "step.mfu", "run.failures.hazards[", "\x1b[31m"]),
+                (["report", "f"], ["--out", "--force", "f"]),
+                (["init"], ["--model", "--gpus", "--gpu", "--name", "--force"]),
+                (
+                    ["run", scenario, "--trials", "2"],
+                    ["--show", "--full", "--explain", "--pictures", "--report", "--color"],
+                ),
                 (["check"], [scenario, fabric, "f", "--set"]),
                 (["rnu"], ["--help"]),
             ]
@@ -281,6 +288,7 @@ class Generator:
                 ["topo"],
                 ["plan"],
                 ["validate", "--runs"],
+                ["report"],
                 ["import", "ibnetdiscover"],
                 ["import", "nccl-xml", "--gpu", "h100-sxm"],
                 ["calibrate", "import", "torch-profiler"],
