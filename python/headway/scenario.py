@@ -602,6 +602,10 @@ class ExpertsSpec:
         dense ones. (default 1)
     imbalance
         Load of the busiest expert rank / mean load; all ranks wait for it. (default 1)
+    load_spread
+        Standard deviation of an expert's load in a micro-batch / mean, of learned routing: the
+        busiest expert rank has more than its mean by what the number of ranks and of experts on
+        each make of it, times `imbalance`; 0: even. (default 0)
     capacity_factor
         Tokens an expert takes at most / mean, the rest is dropped; 0: none is dropped. (default
         0)
@@ -627,6 +631,7 @@ class ExpertsSpec:
     leading_dense_layers: int | None = None
     period: int | None = None
     imbalance: float | None = None
+    load_spread: float | None = None
     capacity_factor: float | None = None
     padded: bool | None = None
     routing_groups: int | None = None

@@ -138,4 +138,8 @@ double normal_quantile(double probability) {
   return q < 0 ? -distance : distance;
 }
 
+double expected_maximum(double count) {
+  return count > 1 ? normal_quantile((count - 0.375) / (count + 0.25)) : 0;
+}
+
 }  // namespace headway::core

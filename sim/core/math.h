@@ -29,4 +29,8 @@ double portable_pow(double x, double y);
 /// Statistics 1988.
 double normal_quantile(double probability);
 
+/// Expected largest of `count` independent standard normal numbers; 0 for one. Source: Blom,
+/// Statistical Estimates and Transformed Beta-Variables, 1958: the quantile at (n - 3/8)/(n + 1/4).
+double expected_maximum(double count);
+
 }  // namespace headway::core

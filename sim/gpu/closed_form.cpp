@@ -136,11 +136,7 @@ double attention_utilization(std::int64_t sequence,
 }
 
 double slowest_slowdown(std::int64_t gpus, double spread) {
-  if (gpus <= 1) {
-    return 1;
-  }
-  const auto n = static_cast<double>(gpus);
-  return 1 / (1 - spread * core::normal_quantile((n - 0.375) / (n + 0.25)));
+  return 1 / (1 - spread * core::expected_maximum(static_cast<double>(gpus)));
 }
 
 SustainedShares shares_of_slowest(SustainedShares shares, std::int64_t gpus) {

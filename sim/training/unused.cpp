@@ -46,12 +46,20 @@ void add_hop(const network::ScaleUpSpec& scale_up, std::vector<std::string>& lis
 }
 
 void add_imbalance(const workload::ModelSpec& model, std::vector<std::string>& list) {
-  if (model.moe && model.moe->padded && model.moe->imbalance != workload::ExpertsSpec{}.imbalance) {
-    list.push_back(
-        fmt::format("model.moe.imbalance {:g} does nothing with padded: true, where every expert "
-                    "computes its whole capacity; leave one of the two out",
-                    model.moe->imbalance));
+  if (!model.moe || !model.moe->padded) {
+    return;
   }
+  const auto add = [&](const char* field, double value, double unset) {
+    if (value != unset) {
+      list.push_back(
+          fmt::format("model.moe.{} {:g} does nothing with padded: true, where every expert "
+                      "computes its whole capacity; leave one of the two out",
+                      field, value));
+    }
+  };
+  const workload::ExpertsSpec unset;
+  add("imbalance", model.moe->imbalance, unset.imbalance);
+  add("load_spread", model.moe->load_spread, unset.load_spread);
 }
 
 void add_context(const workload::ParallelismSpec& p, std::vector<std::string>& list) {

@@ -106,13 +106,20 @@ std::vector<std::string> not_understood(const RunRow& row, Assumed& assumed);
 /// First line of a message, without the place in the table.
 std::string plain_message(const core::Error& error, const import::CsvTable& table);
 
+/// Other readings of a row, and columns that it leaves open but that have no other: all they could
+/// be needs more memory than there is, so what is taken is what ran.
+struct OtherReadings {
+  std::vector<OtherReading> readings;
+  Assumed settled;
+};
+
 /// The other readings of what the row leaves open and a simulation can tell: overlap of tensor
 /// transfers, sequence parallelism, recomputation, tokens of a micro-batch, virtual stages,
 /// compilation, overlap of the exchange of experts, the prediction modules of a shortened model.
 /// @param scenario  the reading that is taken
-std::vector<OtherReading> other_readings(const RunRow& row,
-                                         const training::Scenario& scenario,
-                                         const Assumed& assumed);
+OtherReadings other_readings(const RunRow& row,
+                             const training::Scenario& scenario,
+                             const Assumed& assumed);
 
 /// Memory that a plan needs / what its GPU has; nothing where the plan is impossible.
 std::optional<double> memory_need(const training::Scenario& scenario);

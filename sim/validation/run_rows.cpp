@@ -17,14 +17,19 @@ namespace {
 using import::CsvTable;
 using workload::Recompute;
 
-/// Measured curves of collectives inside a node of this GPU, where the catalogue has them: they are
-/// of nodes whose GPUs all meet over NVSwitch.
-std::string calibration_entry(const std::string& gpu_entry, const training::NodeSpec& node) {
-  if (node.scale_up.kind != network::ScaleUpKind::nvswitch) {
-    return "";
+/// Measured curves of collectives inside a node of this GPU, the first of these that the catalogue
+/// has: they are of nodes whose GPUs all meet over NVSwitch. Software that sends one copy of a
+/// token to each GPU does so by DeepEP or a library of its kind.
+std::vector<std::string> calibration_entries(const std::string& gpu_entry,
+                                             const training::Scenario& s) {
+  if (s.cluster.node.scale_up.kind != network::ScaleUpKind::nvswitch) {
+    return {};
   }
   const bool a100 = gpu_entry.starts_with("a100") && gpu_entry.ends_with("sxm");
-  return "nccl-" + (a100 ? "a100-sxm" : gpu_entry);
+  const std::string gpu = a100 ? "a100-sxm" : gpu_entry;
+  const bool library =
+      s.model.moe && s.training.framework.expert_dispatch == workload::ExpertDispatch::deduplicated;
+  return library ? std::vector{"deepep-" + gpu, "nccl-" + gpu} : std::vector{"nccl-" + gpu};
 }
 
 /// What a wrong guess of a field costs, relative. From blanking stated fields of the development
@@ -95,9 +100,11 @@ training::Scenario row_without_layout(const RunRow& row,
     s.training.precision = s.training.framework.usual.precision;
     assume(assumed, "precision");
   }
-  if (const auto measured = catalogue.calibrations.find(calibration_entry(gpu, s.cluster.node));
-      measured != catalogue.calibrations.end()) {
-    s.calibration.collectives = measured->second.collectives;
+  for (const std::string& entry : calibration_entries(gpu, s)) {
+    const auto measured = catalogue.calibrations.find(entry);
+    if (measured != catalogue.calibrations.end() && s.calibration.collectives.empty()) {
+      s.calibration.collectives = measured->second.collectives;
+    }
   }
   return s;
 }
@@ -249,8 +256,12 @@ void judge(const RunRow& row, RowScenario& out) {
       assume(out.assumed, "memory");
     }
   }
-  out.readings = other_readings(row, s, out.assumed);
+  OtherReadings others = other_readings(row, s, out.assumed);
+  out.readings = std::move(others.readings);
   Assumed guessed = out.assumed;
+  for (const std::string& column : others.settled) {
+    std::erase(guessed, column);
+  }
   for (const OtherReading& reading : out.readings) {
     std::erase(guessed, reading.column);
     assume(out.assumed, reading.column);

@@ -167,6 +167,22 @@ std::optional<workload::Scaling> scaling_in_words(const std::string& words) {
                                            : std::nullopt;
 }
 
+/// The dispatcher that a row's notes name: a library that sends one copy of a token to each GPU, or
+/// Megatron-Core's `moe_token_dispatcher_type`; nothing where they name none.
+std::optional<workload::ExpertDispatch> dispatch_in_words(const RunRow& row) {
+  using workload::ExpertDispatch;
+  const std::string words = lower(row.notes + " " + row.moe_routing);
+  if (contains_any(words, std::array{"deepep", "hybridep", "hybrid-ep", "flex dispatcher"})) {
+    return ExpertDispatch::deduplicated;
+  }
+  if (contains_any(words, std::array{"allgather dispatch", "all-gather dispatch"})) {
+    return ExpertDispatch::all_gather;
+  }
+  const bool plain =
+      contains_any(words, std::array{"alltoall dispatch", "all-to-all dispatch", "a2a dispatch"});
+  return plain ? std::optional(ExpertDispatch::all_to_all) : std::nullopt;
+}
+
 /// Megatron's selective recomputation of early years, which is of core attention: of a fused kernel
 /// there is nothing to be gained by it, so a run that names it had none.
 bool recomputes_core_attention(const RunRow& row) {
@@ -205,6 +221,7 @@ void apply_flags(const RunRow& row, workload::FrameworkSpec& framework) {
     framework.attention_kernels = workload::AttentionKernels::unfused;
   }
   framework.scaling = scaling_in_words(lower(row.precision_detail)).value_or(framework.scaling);
+  framework.expert_dispatch = dispatch_in_words(row).value_or(framework.expert_dispatch);
   if (stated_capacity(row) > 0) {
     framework.expert_dispatch = workload::ExpertDispatch::all_to_all;
   }

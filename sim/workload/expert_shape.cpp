@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/core/math.h"
+
 namespace headway::workload {
 
 namespace {
@@ -49,6 +51,11 @@ bool expert_biases(const ModelSpec& model) {
   return model.biases || (model.moe && model.moe->biases);
 }
 
+double busiest_load(const ExpertsSpec& moe, int expert_ranks) {
+  const double each = static_cast<double>(moe.experts) / expert_ranks;
+  return 1 + core::expected_maximum(expert_ranks) * moe.load_spread / std::sqrt(each);
+}
+
 double expected_places(const ExpertsSpec& moe, int places) {
   const int groups = moe.routing_groups;
   const int limit = moe.group_limit > 0 ? std::min(moe.group_limit, groups) : groups;
@@ -93,9 +100,9 @@ ExpertShape expert_shape(const ModelSpec& model,
   shape.ffn = moe.ffn / parallelism.expert_tensor;
   shape.shared_ffn = std::int64_t{moe.shared_experts} * moe.ffn / parallelism.tensor;
   shape.domains = expert_domains;
-  shape.load = moe.imbalance;
+  shape.load = moe.imbalance * busiest_load(moe, parallelism.expert);
   if (moe.capacity_factor > 0) {
-    shape.load = moe.padded ? moe.capacity_factor : std::min(moe.capacity_factor, moe.imbalance);
+    shape.load = moe.padded ? moe.capacity_factor : std::min(moe.capacity_factor, shape.load);
   }
   const double mean =
       shape.copies() * shape.expert_tensor / static_cast<double>(shape.local_experts);

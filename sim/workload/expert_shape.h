@@ -17,6 +17,12 @@ namespace headway::workload {
 /// place holds. Source: FIELD notes 3.5; DeepSeek-V3 report, section 2.1.2 (limited routing).
 double expected_places(const ExpertsSpec& moe, int places);
 
+/// Expected load of the busiest of e expert ranks / mean, where the loads of E experts spread about
+/// their mean by `load_spread` s, each apart from the others:
+///     1 + z(e) s / sqrt(E/e),  z the expected maximum of e standard normals
+/// One rank has all tokens: 1. As many ranks as experts: 1 + z(E) s.
+double busiest_load(const ExpertsSpec& moe, int expert_ranks);
+
 /// The matrices of experts have biases: the model's others do, or theirs alone.
 bool expert_biases(const ModelSpec& model);
 

@@ -49,6 +49,7 @@ struct ExpertsSpec {
   int leading_dense_layers = 0;
   int period = 1;
   double imbalance = 1;
+  double load_spread = 0;
   double capacity_factor = 0;
   bool padded = false;
   int routing_groups = 1;
@@ -69,6 +70,12 @@ struct ExpertsSpec {
     v.optional("imbalance", imbalance,
                "Load of the busiest expert rank / mean load; all ranks wait for it.",
                core::load_ratio);
+    v.optional(
+        "load_spread", load_spread,
+        "Standard deviation of an expert's load in a micro-batch / mean, of learned routing: "
+        "the busiest expert rank has more than its mean by what the number of ranks and of "
+        "experts on each make of it, times `imbalance`; 0: even.",
+        core::lost_share);
     v.optional("capacity_factor", capacity_factor,
                "Tokens an expert takes at most / mean, the rest is dropped; 0: none is dropped.",
                core::load_ratio_or_none);

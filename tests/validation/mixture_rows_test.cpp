@@ -1,4 +1,6 @@
 // Rows of mixtures of experts: which software, which dispatcher, how experts are divided.
+#include <algorithm>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "sim/validation/training_runs.h"
@@ -55,6 +57,78 @@ TEST(MixtureRows, ThatDropTokensFillTheCapacityUpAndExchangePlainly) {
   EXPECT_TRUE(mixture(drops).model.moe->padded);
   drops["moe_routing"] = "token-drop, capacity factor none";
   EXPECT_EQ(mixture(drops).model.moe->capacity_factor, 0);
+}
+
+// Notes name the dispatcher; what sends one copy a GPU is timed as DeepEP inside a node.
+TEST(MixtureRows, NameTheirDispatcher) {
+  const auto dispatch = [](const std::string& notes) {
+    return mixture({{"notes", notes}}).training.framework.expert_dispatch;
+  };
+  EXPECT_EQ(dispatch("DeepEP on 24 SMs"), ExpertDispatch::deduplicated);
+  EXPECT_EQ(dispatch("HybridEP"), ExpertDispatch::deduplicated);
+  EXPECT_EQ(dispatch("allgather dispatcher"), ExpertDispatch::all_gather);
+  EXPECT_EQ(dispatch("alltoall dispatcher"), ExpertDispatch::all_to_all);
+  EXPECT_EQ(dispatch("tuned"), ExpertDispatch::all_to_all);
+  const auto curves = [](const std::string& notes) {
+    return mixture({{"notes", notes}}).calibration.collectives;
+  };
+  EXPECT_EQ(curves("DeepEP"), catalogue().calibrations.at("deepep-h100-sxm").collectives);
+  EXPECT_EQ(curves("tuned"), catalogue().calibrations.at("nccl-h100-sxm").collectives);
+}
+
+// Whether a recipe of 26.06 on a rack recorded the whole iteration is read both ways where the row
+// does not say.
+TEST(MixtureRows, ReadGraphsBothWaysWhereTheRowIsSilent) {
+  Cells rack{{"arch", "moe"},
+             {"n_experts", "8"},
+             {"top_k", "2"},
+             {"tp", "1"},
+             {"pp", "1"},
+             {"ep", "8"},
+             {"gpu", "GB200"},
+             {"n_gpus", "72"},
+             {"dp", "72"},
+             {"gpus_per_node", "4"},
+             {"nics_per_node", "4"},
+             {"nvlink_domain", "72"},
+             {"release", "26.06"},
+             {"global_batch", "144"}};
+  const auto columns = [&] {
+    std::vector<std::string> read;
+    for (const auto& reading : row_scenario(table_of({with(rack)}), 0, catalogue()).readings) {
+      read.push_back(reading.column);
+    }
+    return read;
+  };
+  EXPECT_THAT(columns(), testing::Contains("cuda_graph"));
+  rack["cuda_graph"] = "full_iteration:[]";
+  EXPECT_THAT(columns(), testing::Not(testing::Contains("cuda_graph")));
+}
+
+// Sequences so long that two do not fit: a micro-batch that nobody states has one, and nothing is
+// guessed. Of short ones two fit, and are another reading.
+TEST(MixtureRows, AMicroBatchThatNothingElseFitsIsKnown) {
+  const auto built = [](const std::string& tokens, const std::string& micro_batch) {
+    return row_scenario(table_of({with({{"arch", "moe"},
+                                        {"n_experts", "8"},
+                                        {"top_k", "2"},
+                                        {"pp", "1"},
+                                        {"dp", "8"},
+                                        {"ep", "4"},
+                                        {"release", "26.02"},
+                                        {"seq_len", tokens},
+                                        {"micro_batch", micro_batch}})}),
+                        0, catalogue());
+  };
+  const auto reads_it = [](const RowScenario& row) {
+    return std::any_of(row.readings.begin(), row.readings.end(),
+                       [](const auto& reading) { return reading.column == "micro_batch"; });
+  };
+  EXPECT_TRUE(reads_it(built("4096", "")));
+  const RowScenario open = built("49152", "");
+  EXPECT_FALSE(reads_it(open));
+  EXPECT_EQ(open.scenario->calibration.relative_error,
+            built("49152", "1").scenario->calibration.relative_error);
 }
 
 // NeMo's DeepSeek fuses permutation since Transformer Engine 2.1, its other mixtures do not.

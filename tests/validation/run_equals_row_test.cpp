@@ -1,5 +1,6 @@
 // A scenario that says what a published row says gives the row's prediction: 'validate' knows
 // nothing that 'run' cannot be told by catalogue entries.
+#include <array>
 #include <gtest/gtest.h>
 
 #include "sim/config/load.h"
@@ -81,13 +82,14 @@ TEST(RunEqualsRow, OfADenseModelWithShardedWeights) {
 }
 
 TEST(RunEqualsRow, OfMixturesOfEachProfile) {
-  for (const auto& [release, profile] :
-       {std::pair{"v24.11", "nemo-2024"}, std::pair{"26.04", "megatron-bridge-2025"}}) {
+  for (const auto& [release, profile, curves] :
+       {std::array{"v24.11", "nemo-2024", "nccl-h100-sxm"},
+        std::array{"26.04", "megatron-bridge-2025", "deepep-h100-sxm"}}) {
     const double run = tokens_of_scenario(
         std::string("nodes: 2, node: {use: dgx-h100}, ") + kRails, kMixture,
         std::string("sequence_length: 4096, global_batch: 32, precision: bf16, framework: {use: ") +
             profile + "}",
-        "sequence: false, expert: 8, sharding: zero1", "nccl-h100-sxm");
+        "sequence: false, expert: 8, sharding: zero1", curves);
     EXPECT_DOUBLE_EQ(run, tokens_of_row(mixture({{"release", release}}))) << profile;
   }
 }

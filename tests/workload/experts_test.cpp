@@ -2,8 +2,11 @@
 #include <algorithm>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <numeric>
+#include <random>
 #include <set>
 
+#include "sim/core/math.h"
 #include "sim/workload/blocks/build.h"
 #include "sim/workload/blocks/data_parallel_blocks.h"
 #include "sim/workload/blocks/layer_kind.h"
@@ -148,6 +151,50 @@ TEST(ExpertWork, GrowsWithImbalanceAndIsCappedByCapacity) {
   EXPECT_EQ(rows(1.5, 1.25, false), 10240);
   EXPECT_EQ(rows(1, 1.25, false), 8192);
   EXPECT_EQ(rows(1, 1.25, true), 10240);
+}
+
+// 64 experts whose loads are random, and always as many tokens in all: the mean over many
+// micro-batches of what the busiest rank has.
+TEST(BusiestLoad, IsTheMeanMaximumOfRandomLoads) {
+  ExpertsSpec moe = experts(64, 4);
+  moe.load_spread = 0.2;
+  std::mt19937 random(1);
+  std::normal_distribution<double> normal(0, moe.load_spread);
+  for (const int ranks : {1, 4, 16, 64}) {
+    constexpr int kDraws = 4000;
+    double sum = 0;
+    for (int draw = 0; draw < kDraws; ++draw) {
+      std::vector<double> loads(64);
+      std::generate(loads.begin(), loads.end(), [&] { return normal(random); });
+      const double mean = std::accumulate(loads.begin(), loads.end(), 0.0) / 64;
+      std::vector<double> of_rank(static_cast<std::size_t>(ranks), 0);
+      for (std::size_t e = 0; e < loads.size(); ++e) {
+        of_rank[e * of_rank.size() / 64] += (loads[e] - mean) * ranks / 64;
+      }
+      sum += *std::max_element(of_rank.begin(), of_rank.end());
+    }
+    EXPECT_NEAR(busiest_load(moe, ranks) - 1, sum / kDraws, 0.03 * 0.2) << ranks;
+  }
+  EXPECT_EQ(busiest_load(moe, 1), 1);
+  EXPECT_NEAR(busiest_load(moe, 16) - 1, 0.2 / 2 * core::expected_maximum(16), 1e-12);
+  EXPECT_EQ(busiest_load(experts(64, 4), 64), 1);
+}
+
+// Rows of the busiest rank and what travels to it grow alike, up to the capacity.
+TEST(BusiestLoad, IsWhatEveryRankWaitsFor) {
+  ModelSpec model = mixtral_8x7b();
+  const ParallelismSpec parallelism = expert_split(1, 8);
+  const TrainingSpec training = recipe(4096, 8);
+  const auto shape = [&] {
+    return expert_shape(model, training, parallelism, rank_shape(model, training, parallelism), 1);
+  };
+  model.moe->load_spread = 0.1;
+  model.moe->imbalance = 1.2;
+  const double load = 1.2 * busiest_load(*model.moe, 8);
+  EXPECT_DOUBLE_EQ(shape().load, load);
+  EXPECT_EQ(shape().rows_each, std::ceil(8192 * load));
+  model.moe->capacity_factor = 1.3;
+  EXPECT_DOUBLE_EQ(shape().load, 1.3);
 }
 
 /// Bytes of all-to-all of a group, a layer and micro-batch of `model`.

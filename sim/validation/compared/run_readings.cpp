@@ -29,16 +29,26 @@ class Readings {
     change(reading.scenario);
     constexpr double kNearly = 1.1;
     const auto need = memory_need(reading.scenario);
-    if (need && *need < kNearly && !(reading.scenario == taken_)) {
-      readings_.push_back(std::move(reading));
+    if (!need || reading.scenario == taken_) {
+      return;
+    }
+    if (*need < kNearly) {
+      found_.readings.push_back(std::move(reading));
+    } else {
+      assume(found_.settled, column);
     }
   }
 
-  std::vector<OtherReading> take() { return std::move(readings_); }
+  OtherReadings take() {
+    for (const OtherReading& reading : found_.readings) {
+      std::erase(found_.settled, reading.column);
+    }
+    return std::move(found_);
+  }
 
  private:
   const Scenario& taken_;
-  std::vector<OtherReading> readings_;
+  OtherReadings found_;
 };
 
 void add_software(const RunRow& row, const Scenario& s, Readings& readings) {
@@ -50,6 +60,10 @@ void add_software(const RunRow& row, const Scenario& s, Readings& readings) {
   if (!row.moe_a2a_overlap && s.parallelism.expert > 1 && s.training.framework.expert_overlap) {
     readings.add("moe_a2a_overlap",
                  [](Scenario& other) { other.training.framework.expert_overlap = false; });
+  }
+  if (row.cuda_graph.empty() && s.model.moe && s.training.framework.cuda_graphs) {
+    readings.add("cuda_graph",
+                 [](Scenario& other) { other.training.framework.cuda_graphs = false; });
   }
 }
 
@@ -85,9 +99,7 @@ void add_layout(const Scenario& s, const Assumed& assumed, Readings& readings) {
 
 }  // namespace
 
-std::vector<OtherReading> other_readings(const RunRow& row,
-                                         const Scenario& scenario,
-                                         const Assumed& assumed) {
+OtherReadings other_readings(const RunRow& row, const Scenario& scenario, const Assumed& assumed) {
   Readings readings(scenario);
   add_software(row, scenario, readings);
   add_layout(scenario, assumed, readings);
