@@ -10,11 +10,13 @@
 #include "sim/config/load.h"
 #include "sim/config/schema.h"
 #include "sim/core/error.h"
+#include "sim/core/read_file.h"
 #include "sim/report/page/page.h"
 #include "sim/report/run_json.h"
 #include "sim/report/verbs/check_report.h"
 #include "sim/report/verbs/plan_report.h"
 #include "sim/report/verbs/run_table.h"
+#include "sim/report/verbs/sweep_report.h"
 #include "sim/study/predict.h"
 
 namespace py = pybind11;
@@ -75,6 +77,56 @@ std::pair<std::string, std::string> plan_texts(const std::string& path,
   return {report::plan_json(result), report::to_text(report::plan_document(result))};
 }
 
+study::Sweep sweep_of(const std::string& path,
+                      const std::string& text,
+                      const Strings& roots,
+                      const Strings& set,
+                      const Strings& figures) {
+  study::SweepRequest request;
+  request.text = text.empty() ? core::read_file(path, core::kLargestConfiguration) : text;
+  request.file = path;
+  request.set = set;
+  request.figures = figures;
+  return {std::move(request), {roots.begin(), roots.end()}};
+}
+
+std::size_t sweep_size(const std::string& path,
+                       const std::string& text,
+                       const Strings& roots,
+                       const Strings& set,
+                       const Strings& figures) {
+  return sweep_of(path, text, roots, set, figures).points().size();
+}
+
+/// Some points, a JSON object a line.
+std::string sweep_rows(const std::string& path,
+                       const std::string& text,
+                       const Strings& roots,
+                       const Strings& set,
+                       const Strings& figures,
+                       const std::vector<std::size_t>& points,
+                       int threads,
+                       bool fold) {
+  const auto sweep = sweep_of(path, text, roots, set, figures);
+  study::SweepOptions options;
+  options.threads = threads;
+  options.fold = fold;
+  options.compared = validation::load_compared_runs({roots.begin(), roots.end()});
+  return report::sweep_lines(study::sweep_report(sweep, sweep.rows(points, options)));
+}
+
+/// The whole from the lines of its points.
+std::pair<std::string, std::string> sweep_texts(const std::string& path,
+                                                const std::string& text,
+                                                const Strings& roots,
+                                                const Strings& set,
+                                                const Strings& figures,
+                                                const std::string& lines) {
+  const auto sweep = sweep_of(path, text, roots, set, figures);
+  const auto result = study::sweep_report(sweep, report::read_sweep_lines(lines, "<points>"));
+  return {report::sweep_json(result), report::to_text(report::sweep_document(result))};
+}
+
 /// @throws core::Error with every error of every file
 void check_all(const Strings& paths, const Strings& roots, const Strings& set) {
   std::vector<core::Diagnostic> errors;
@@ -98,6 +150,13 @@ PYBIND11_MODULE(_core, module) {
              without_gil);
   module.def("plan", &plan_texts, py::arg("path"), py::arg("text"), py::arg("roots"),
              py::arg("set"), py::arg("threads"), py::arg("top"), without_gil);
+  module.def("sweep_size", &sweep_size, py::arg("path"), py::arg("text"), py::arg("roots"),
+             py::arg("set"), py::arg("figures"), without_gil);
+  module.def("sweep_rows", &sweep_rows, py::arg("path"), py::arg("text"), py::arg("roots"),
+             py::arg("set"), py::arg("figures"), py::arg("points"), py::arg("threads"),
+             py::arg("fold"), without_gil);
+  module.def("sweep", &sweep_texts, py::arg("path"), py::arg("text"), py::arg("roots"),
+             py::arg("set"), py::arg("figures"), py::arg("lines"), without_gil);
   module.def("check", &check_all, py::arg("paths"), py::arg("roots"), py::arg("set"), without_gil);
   module.def(
       "schema", [](const std::string& kind) { return config::schema_of(kind); }, py::arg("kind"));

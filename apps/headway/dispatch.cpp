@@ -32,9 +32,7 @@ std::string help() {
     out += fmt::format("  {:<12}{}\n", verb.name, verb.summary);
   }
   return out +
-         "\nExamples:\n"
-         "  headway run configs/scenarios/llama-3.1-405b-16k-h100.yaml\n"
-         "  headway plan my-scenario.yaml --set cluster.nodes=64 --format json\n";
+         "\nExample: headway run configs/scenarios/llama-3.1-405b-16k-h100.yaml\n";
 }
 
 int unknown_verb(const std::string& name) {
@@ -94,6 +92,9 @@ const std::vector<Verb>& verbs() {
   static const std::vector<Verb> table{
       {"run", "predict one scenario: step time, memory, goodput, cost", run_run},
       {"plan", "search parallel layouts for a scenario and rank them", run_plan},
+      {"sweep", "predict one scenario at many points: grids, ranges, samples", run_sweep},
+      {"worker", "simulate shards of a sweep, on any machine that sees its folder", run_worker},
+      {"collect", "print the points of a sweep from its shards", run_collect},
       {"compare", "two scenarios side by side; which layer makes the difference", run_compare},
       {"drill", "one fault in a running job: what follows, what it costs, what helps", run_drill},
       {"validate", "predict published measurements and print the errors", run_validate},
@@ -114,7 +115,7 @@ const std::vector<Verb>& verbs() {
 }
 
 const std::vector<std::string_view>& later_verbs() {
-  static const std::vector<std::string_view> names{"sweep", "worker", "collect", "export"};
+  static const std::vector<std::string_view> names{"export"};
   return names;
 }
 

@@ -79,7 +79,13 @@ void Progress::count(std::size_t done, std::size_t total) {
   const double elapsed = seconds_since(phase_start_);
   const double left =
       done == 0 ? 0 : elapsed * static_cast<double>(total - done) / static_cast<double>(done);
-  show(fmt::format("{} {}/{}  ETA {:.0f} s", phase_, done, total, left));
+  show(fmt::format("{} {}/{}  ETA {:.0f} s{}{}", phase_, done, total, left,
+                   note_.empty() ? "" : "  ", note_));
+}
+
+void Progress::note(std::string text) {
+  const std::lock_guard lock(mutex_);
+  note_ = std::move(text);
 }
 
 void Progress::show(const std::string& line) {

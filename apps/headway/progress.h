@@ -24,13 +24,15 @@ class Progress {
   void phase(std::string_view name);
   /// `done` of `total` parts of the phase are finished; may be called by several threads.
   void count(std::size_t done, std::size_t total);
+  /// What the line ends with from now on, such as the best so far.
+  void note(std::string text);
 
  private:
   enum class Mode { off, terminal, plain, json };
   void show(const std::string& line);
 
   Mode mode_ = Mode::off;
-  std::string phase_;
+  std::string phase_, note_;
   std::chrono::steady_clock::time_point phase_start_, last_shown_;
   std::mutex mutex_;
 };

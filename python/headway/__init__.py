@@ -11,6 +11,7 @@ Scenarios, values and results are those of the program ``headway``, to the last 
 from headway._api import check, configs, plan, run, schema
 from headway._core import Error, __version__
 from headway._record import Record, Result
+from headway._sweep import Sweep, sweep
 from headway.scenario import Scenario
 
 __all__ = [
@@ -18,10 +19,12 @@ __all__ = [
     "Record",
     "Result",
     "Scenario",
+    "Sweep",
     "__version__",
     "check",
     "configs",
     "plan",
     "run",
     "schema",
+    "sweep",
 ]

@@ -2314,6 +2314,104 @@ class ClaimSpec:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SweepAxisSpec:
+    """Fields of which every combination is a point.
+
+    Attributes
+    ----------
+    key
+        Path of the field, as `--set` takes it. (required)
+    values
+        Values, as they would stand in the file. (optional)
+    from_
+        First value of a range, with its unit. (default )
+    to
+        Last value of a range, in the same unit. (default )
+    step
+        Distance of two values of a range, in the same unit. (default )
+    points
+        Number of values of a range, in place of step. (default 0)
+    scale
+        log: equal ratios between values, not equal distances. (default linear)
+    use, source
+        As described at the top of this module.
+    """
+
+    key: str | None = None
+    values: Sequence[str] | None = None
+    from_: str | None = None
+    to: str | None = None
+    step: str | None = None
+    points: int | None = None
+    scale: Literal["linear", "log"] | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepSampleSpec:
+    """Points that are drawn.
+
+    Attributes
+    ----------
+    kind
+        random: each value is drawn alone; latin_hypercube: each axis is cut into as many parts
+        as there are points, and each part is met once. (default latin_hypercube)
+    points
+        Points that are drawn. (required)
+    seed
+        Of the draws. (default 1)
+    axes
+        Fields that are drawn together. (required)
+    use, source
+        As described at the top of this module.
+    """
+
+    kind: Literal["random", "latin_hypercube"] | None = None
+    points: int | None = None
+    seed: int | None = None
+    axes: Sequence[SweepAxisSpec] | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepSpec:
+    """What `headway sweep` varies; other verbs pass over it.
+
+    Attributes
+    ----------
+    grid
+        Fields of which every combination is a point. (optional)
+    zip
+        Fields that change together: first with first, second with second. (optional)
+    rows
+        Points one by one, as "cluster.nodes=16; parallelism.tensor=2". (optional)
+    sample
+        Points that are drawn. (optional)
+    figures
+        Paths of the figures of a run that the table has (docs/definitions.md); empty: the usual
+        ones. (optional)
+    best
+        Path of the figure by which points are ranked. (default step.time_s)
+    best_is
+        Which end of it is best. (default lowest)
+    use, source
+        As described at the top of this module.
+    """
+
+    grid: Sequence[SweepAxisSpec] | None = None
+    zip: Sequence[SweepAxisSpec] | None = None
+    rows: Sequence[str] | None = None
+    sample: SweepSampleSpec | None = None
+    figures: Sequence[str] | None = None
+    best: str | None = None
+    best_is: Literal["lowest", "highest"] | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Scenario:
     """One question to the simulator.
 
@@ -2339,6 +2437,8 @@ class Scenario:
         Measured figures that replace catalogue values. (optional)
     claim
         A public statement to be checked. (optional)
+    sweep
+        What `headway sweep` varies; other verbs pass over it. (optional)
     assert_
         Conditions on the result, such as "step.mfu > 0.38"; exit code 4 if one fails.
         (optional)
@@ -2356,6 +2456,7 @@ class Scenario:
     search: SearchSpec | None = None
     calibration: CalibrationSpec | None = None
     claim: ClaimSpec | None = None
+    sweep: SweepSpec | None = None
     assert_: Sequence[str] | None = None
     use: str | None = None
     source: str | None = None

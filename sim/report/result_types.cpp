@@ -10,6 +10,7 @@
 #include "sim/study/plan.h"
 #include "sim/study/profile_comparison.h"
 #include "sim/study/run_report.h"
+#include "sim/study/sweep.h"
 #include "sim/study/topo.h"
 #include "sim/study/validate.h"
 
@@ -36,6 +37,8 @@ const std::vector<ResultType>& result_types() {
           "headway.compare/1", "headway compare",
           "Each side, and with `--layers` each mixture of both, is one prediction with the same "
           "random draws. `a` is the first file, `b` the second."),
+      type<study::SweepReport>("headway.sweep/1", "headway sweep",
+                               "One row a point; figures are those of `headway run`."),
       type<study::DrillReport>("headway.drill/1", "headway drill",
                                "Times count from the fault. Model: "
                                "[`docs/models/drill.md`](models/drill.md)."),

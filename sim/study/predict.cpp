@@ -140,8 +140,13 @@ std::optional<CostReport> cost_of(const campaign::CampaignOutcome& outcome,
 }
 
 std::string scenario_digest(const config::LoadedScenario& loaded) {
-  return fmt::format("{:016x}",
-                     core::hash_text(loaded.canonical_text + "\nheadway " + HEADWAY_VERSION));
+  std::string text = loaded.canonical_text;
+  if (loaded.scenario.sweep) {  // changes no result of the scenario itself
+    training::Scenario alone = loaded.scenario;
+    alone.sweep.reset();
+    text = config::write_scenario(alone);
+  }
+  return fmt::format("{:016x}", core::hash_text(text + "\nheadway " + HEADWAY_VERSION));
 }
 
 std::string price_source(const config::LoadedScenario& loaded) {

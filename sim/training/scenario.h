@@ -16,6 +16,7 @@
 #include "sim/training/calibration_spec.h"
 #include "sim/training/cluster_spec.h"
 #include "sim/training/search_spec.h"
+#include "sim/training/sweep_spec.h"
 #include "sim/workload/spec.h"
 
 namespace headway::training {
@@ -95,6 +96,7 @@ struct Scenario {
   SearchSpec search;
   CalibrationSpec calibration;
   ClaimSpec claim;
+  std::optional<SweepSpec> sweep;
   std::vector<std::string> assertions;
   template <class V>
   void fields(V& v) {
@@ -108,6 +110,7 @@ struct Scenario {
     v.optional("search", search, "What `headway plan` varies.");
     v.optional("calibration", calibration, "Measured figures that replace catalogue values.");
     v.optional("claim", claim, "A public statement to be checked.");
+    v.optional("sweep", sweep, "What `headway sweep` varies; other verbs pass over it.");
     v.optional("assert", assertions,
                "Conditions on the result, such as \"step.mfu > 0.38\"; exit code 4 if one fails.");
   }

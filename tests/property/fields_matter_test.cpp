@@ -35,6 +35,7 @@ const std::map<std::string, std::string>& exceptions() {
       {"calibration.figures[]", "recorded; the figures that count have keys of their own"},
       {"calibration.power", "recorded; its effect on rates is in the kernels' figures"},
       {"search", "what `headway plan` looks at"},
+      {"sweep", "what headway sweep varies; every point is a scenario without it"},
       {"training.framework.usual", "taken by validate where a published source is silent"},
   };
   return list;

@@ -1,0 +1,243 @@
+// headway sweep, worker and collect: one scenario at many points, on one machine or on many.
+#include <charconv>
+#include <fmt/format.h>
+#include <numeric>
+
+#include "sim/core/parse_word.h"
+#include "sim/core/read_file.h"
+#include "sim/core/shown_text.h"
+#include "sim/report/verbs/sweep_jobs.h"
+#include "sim/report/verbs/sweep_report.h"
+
+#include "apps/headway/output.h"
+#include "apps/headway/sweep_folder.h"
+#include "apps/headway/verb.h"
+
+namespace headway::apps {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::vector<std::string> kFormats{"table", "json", "jsonl", "csv", "md"};
+
+/// What `headway sweep` is told beside the common options.
+struct SweepOptions {
+  std::string scenario;
+  std::vector<std::string> axes, figures;
+  std::string best, best_is, keep, emit;
+  std::int64_t shards = 0;
+  bool list = false;
+};
+
+study::Sweep read_sweep(const SweepOptions& options, const CommonOptions& common) {
+  const config::LoadOptions load = load_options(common);
+  study::SweepRequest request;
+  request.text = core::read_file(options.scenario, core::kLargestConfiguration);
+  request.file = options.scenario;
+  request.set = load.set;
+  request.axes = options.axes;
+  request.figures = options.figures;
+  request.best = options.best;
+  if (!options.best_is.empty()) {
+    request.best_is = core::from_word<training::Best>(options.best_is);
+  }
+  return {std::move(request), load.roots};
+}
+
+std::vector<std::size_t> all_points(const study::Sweep& sweep) {
+  std::vector<std::size_t> points(sweep.points().size());
+  std::iota(points.begin(), points.end(), 0);
+  return points;
+}
+
+int list_points(const study::Sweep& sweep, const CommonOptions& common) {
+  std::vector<study::SweepRow> rows;
+  for (const std::size_t point : all_points(sweep)) {
+    rows.push_back(sweep.listed(point));
+  }
+  return deliver_sweep(common, study::sweep_report(sweep, std::move(rows)));
+}
+
+/// Makes the folder and says how its shards are run.
+int prepare_shards(const study::Sweep& sweep, const SweepOptions& options) {
+  const SweepFolder folder(options.keep, sweep, options.shards);
+  std::string text = fmt::format(
+      "{} points in {} shards. Run each of them, here or on any machine that sees the folder:\n"
+      "  headway worker {} --shard 1/{}\n",
+      sweep.points().size(), folder.shards(), options.keep, folder.shards());
+  if (!options.emit.empty()) {
+    const auto system = core::from_word<report::JobSystem>(options.emit).value();
+    const fs::path file = fs::path(options.keep) / report::job_file_name(system);
+    CommonOptions to;
+    to.out = file.string();
+    to.force = true;
+    to.quiet = true;
+    deliver(to, report::job_file(system, fs::absolute(options.keep).string(), folder.shards()));
+    text += fmt::format("or all of them:\n  {}\n", report::job_command(system, file.string()));
+  }
+  print_result(core::visible(text + fmt::format("then\n  headway collect {}\n", options.keep)));
+  return 0;
+}
+
+int keep_points(const study::Sweep& sweep,
+                const SweepOptions& options,
+                const CommonOptions& common) {
+  const SweepFolder folder(options.keep, sweep, 0);
+  folder.complete(folder.missing(), common);
+  return deliver_sweep(common, study::sweep_report(sweep, folder.rows()));
+}
+
+/// "7/64" as a number from 1 to the second, which must be the number of shards.
+std::int64_t shard_of(const std::string& text, std::int64_t shards) {
+  std::int64_t shard = 0, of = 0;
+  const char* end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), end, shard);
+  const bool slash = first.ec == std::errc{} && first.ptr != end && *first.ptr == '/';
+  const auto second = slash ? std::from_chars(first.ptr + 1, end, of) : first;
+  if (!slash || second.ec != std::errc{} || second.ptr != end || of != shards || shard < 1 ||
+      shard > shards) {
+    throw core::Error(
+        fmt::format("argument --shard {}: the sweep has {} shards; write 1/{} to "
+                    "{}/{}",
+                    core::shortened(text), shards, shards, shards, shards));
+  }
+  return shard;
+}
+
+}  // namespace
+
+int run_sweep(int argc, char** argv) {
+  CLI::App app(
+      "Predicts one scenario at many points: those of its block `sweep:`, of --sweep, or both. "
+      "With --keep an interrupted sweep goes on where it stopped; with --shards nothing is "
+      "simulated, and `headway worker` runs the parts anywhere.");
+  CommonOptions common;
+  SweepOptions options;
+  describe(app, "sweep",
+           "  headway sweep s.yaml --sweep parallelism.tensor=1,2,4,8 --sweep "
+           "cluster.nodes=16:64:16\n"
+           "  headway sweep s.yaml --keep run/ --format csv --out points.csv\n"
+           "  headway sweep s.yaml --shards 64 --keep run/ --emit slurm");
+  app.add_option("SCENARIO", options.scenario, "Scenario file (YAML)")
+      ->required()
+      ->option_text(" ");
+  app.add_option("--sweep", options.axes,
+                 "KEY=VALUE,VALUE,... or KEY=FROM:TO:STEP; each option is one more axis")
+      ->option_text("KEY=VALUES")
+      ->allow_extra_args(false)
+      ->check(utf8_text());
+  app.add_option("--figures", options.figures,
+                 "Figures of the table, as step.mfu (docs/definitions.md)")
+      ->option_text("PATH,...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(utf8_text());
+  app.add_option("--best", options.best, "Figure by which points are ranked")
+      ->option_text("PATH [step.time_s]")
+      ->check(utf8_text());
+  app.add_option("--best-is", options.best_is, "Which end of it is best")
+      ->check(CLI::IsMember(std::vector<std::string>{"lowest", "highest"}))
+      ->option_text("lowest|highest");
+  app.add_flag("--dry-run", options.list, "List the points, simulate none");
+  app.add_option("--keep", options.keep,
+                 "Folder that keeps finished points; a sweep begun there goes on")
+      ->option_text("DIR")
+      ->check(file_name());
+  auto* shards = app.add_option("--shards", options.shards,
+                                "Cut the sweep into N shards in that folder, for headway worker")
+                     ->option_text("N")
+                     ->check(number_between(1, 1e6));
+  shards->needs("--keep");
+  app.add_option("--emit", options.emit, "Also write a job file there that runs all shards")
+      ->check(CLI::IsMember(std::vector<std::string>{"slurm", "k8s", "hq", "condor"}))
+      ->option_text("slurm|k8s|hq|condor")
+      ->needs(shards);
+  add_scenario_options(app, common);
+  add_execution_options(app, common);
+  add_output_options(app, common, kFormats);
+  if (const auto code = parse(app, argc, argv, &common)) {
+    return *code;
+  }
+  check_out(common);
+  const study::Sweep sweep = read_sweep(options, common);
+  if (options.list) {
+    return list_points(sweep, common);
+  }
+  if (options.shards > 0) {
+    return prepare_shards(sweep, options);
+  }
+  if (!options.keep.empty()) {
+    return keep_points(sweep, options, common);
+  }
+  return deliver_sweep(
+      common, study::sweep_report(sweep, simulate_points(sweep, all_points(sweep), common)));
+}
+
+int run_worker(int argc, char** argv) {
+  CLI::App app(
+      "Simulates shards of a sweep that `headway sweep --shards` has cut. A shard that is there is "
+      "left alone; one that was interrupted is done again.");
+  CommonOptions common;
+  std::string folder, shard;
+  describe(app, "worker",
+           "  headway worker run/ --shard 7/64\n"
+           "  seq 64 | xargs -P 8 -I K headway worker run/ --shard K/64");
+  app.add_option("FOLDER", folder, "Folder of the sweep")
+      ->required()
+      ->option_text(" ")
+      ->check(file_name());
+  app.add_option("--shard", shard, "Shard K of N, from 1; absent: all that are missing")
+      ->option_text("K/N")
+      ->check(utf8_text());
+  add_execution_options(app, common);
+  if (const auto code = parse(app, argc, argv, &common)) {
+    return *code;
+  }
+  const study::Sweep sweep = SweepFolder::open(folder);
+  const SweepFolder kept(folder, sweep, 0);
+  std::vector<std::int64_t> todo = kept.missing();
+  if (!shard.empty()) {
+    const std::int64_t one = shard_of(shard, kept.shards());
+    std::erase_if(todo, [&](std::int64_t other) { return other != one; });
+  }
+  kept.complete(todo, common);
+  remark(common, fmt::format("{} of {} shards are done",
+                             kept.shards() - static_cast<std::int64_t>(kept.missing().size()),
+                             kept.shards()));
+  return 0;
+}
+
+int run_collect(int argc, char** argv) {
+  CLI::App app(
+      "Prints the points of a sweep from the shards of its folder. Exit code 5 if some are "
+      "missing.");
+  CommonOptions common;
+  std::string folder;
+  describe(app, "collect",
+           "  headway collect run/\n"
+           "  headway collect run/ --format csv --out points.csv");
+  app.add_option("FOLDER", folder, "Folder of the sweep")
+      ->required()
+      ->option_text(" ")
+      ->check(file_name());
+  add_output_options(app, common, kFormats);
+  if (const auto code = parse(app, argc, argv, &common)) {
+    return *code;
+  }
+  check_out(common);
+  const study::Sweep sweep = SweepFolder::open(folder);
+  const SweepFolder kept(folder, sweep, 0);
+  const auto missing = kept.missing();
+  const int code = deliver_sweep(common, study::sweep_report(sweep, kept.rows()));
+  if (!missing.empty()) {
+    remark(common,
+           fmt::format("{} of {} shards are missing, the first is {}; run headway worker {} "
+                       "--shard {}/{}",
+                       missing.size(), kept.shards(), missing.front(), folder, missing.front(),
+                       kept.shards()));
+  }
+  return code;
+}
+
+}  // namespace headway::apps

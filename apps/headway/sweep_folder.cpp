@@ -1,0 +1,204 @@
+#include "apps/headway/sweep_folder.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+
+#include "sim/core/read_file.h"
+#include "sim/core/shown_text.h"
+#include "sim/report/verbs/sweep_report.h"
+
+#include "apps/headway/output.h"
+#include "apps/headway/progress.h"
+
+namespace headway::apps {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Points of a shard where one process does all: so many are lost at most when it is stopped.
+constexpr std::size_t kPointsPerShard = 8;
+constexpr std::int64_t kMostShards = 10'000;
+
+fs::path manifest_file(const fs::path& folder) { return folder / "sweep.json"; }
+
+void write_whole(const fs::path& path, const std::string& text) {
+  CommonOptions silent;
+  silent.out = path.string();
+  silent.force = true;
+  silent.quiet = true;
+  deliver(silent, text);
+}
+
+report::SweepManifest read_manifest(const fs::path& folder) {
+  const fs::path file = manifest_file(folder);
+  return report::read_sweep_manifest(core::read_file(file, core::kLargestMeasurement),
+                                     file.string());
+}
+
+std::int64_t usual_shards(std::size_t points) {
+  return std::clamp<std::int64_t>(
+      static_cast<std::int64_t>((points + kPointsPerShard - 1) / kPointsPerShard), 1, kMostShards);
+}
+
+}  // namespace
+
+SweepFolder::SweepFolder(fs::path folder, const study::Sweep& sweep, std::int64_t shards)
+    : folder_(std::move(folder)), sweep_(sweep) {
+  if (fs::exists(manifest_file(folder_))) {
+    const auto known = read_manifest(folder_);
+    if (known.digest != sweep.digest()) {
+      throw core::Error(fmt::format(
+          "{} holds another sweep ({}, this is {}); name another folder, or remove that one",
+          folder_.string(), known.digest, sweep.digest()));
+    }
+    if (shards != 0 && shards != known.shards) {
+      throw core::Error(
+          fmt::format("{} is cut into {} shards, not {}; leave --shards out, or "
+                      "name another folder",
+                      folder_.string(), known.shards, shards));
+    }
+    shards_ = known.shards;
+    return;
+  }
+  std::error_code failed;
+  const bool other = fs::exists(folder_) && !fs::is_empty(folder_, failed);
+  if (other || failed) {
+    throw core::Error(fmt::format("{} is there and holds no sweep; name a new or an empty folder",
+                                  folder_.string()));
+  }
+  fs::create_directories(folder_);
+  shards_ = shards == 0 ? usual_shards(sweep.points().size()) : shards;
+  report::SweepManifest manifest{sweep.request(), sweep.digest(), shards_};
+  manifest.request.file = fs::absolute(manifest.request.file).string();
+  write_whole(manifest_file(folder_), report::sweep_manifest(manifest));
+}
+
+study::Sweep SweepFolder::open(const fs::path& folder) {
+  const auto manifest = read_manifest(folder);
+  study::Sweep sweep(manifest.request, config_roots());
+  if (sweep.digest() != manifest.digest) {
+    throw core::Error(fmt::format(
+        "{}: the sweep was begun as {}, here its scenario reads as {}: a catalogue entry or "
+        "another "
+        "file that it uses differs; make both installations equal, or begin the sweep anew",
+        manifest_file(folder).string(), manifest.digest, sweep.digest()));
+  }
+  return sweep;
+}
+
+fs::path SweepFolder::shard_file(std::int64_t shard) const {
+  return folder_ / fmt::format("{}-{:05}-of-{:05}.jsonl", sweep_.digest(), shard, shards_);
+}
+
+/// Neighbours go to different shards, so that all take about as long.
+std::vector<std::size_t> SweepFolder::points_of(std::int64_t shard) const {
+  std::vector<std::size_t> points;
+  for (auto i = static_cast<std::size_t>(shard - 1); i < sweep_.points().size();
+       i += static_cast<std::size_t>(shards_)) {
+    points.push_back(i);
+  }
+  return points;
+}
+
+std::vector<std::int64_t> SweepFolder::missing() const {
+  std::vector<std::int64_t> shards;
+  for (std::int64_t shard = 1; shard <= shards_; ++shard) {
+    if (!fs::exists(shard_file(shard))) {
+      shards.push_back(shard);
+    }
+  }
+  return shards;
+}
+
+void SweepFolder::complete(const std::vector<std::int64_t>& shards,
+                           const CommonOptions& options) const {
+  std::vector<std::size_t> points;
+  std::map<std::int64_t, std::vector<study::SweepRow>> rows;
+  std::map<std::int64_t, std::size_t> left;
+  const auto write = [&](std::int64_t shard) {
+    study::SweepReport part;
+    part.rows = std::move(rows[shard]);
+    std::sort(part.rows.begin(), part.rows.end(),
+              [](const auto& a, const auto& b) { return a.point < b.point; });
+    write_whole(shard_file(shard), report::sweep_lines(part));
+    rows.erase(shard);
+  };
+  for (const std::int64_t shard : shards) {
+    const auto of_shard = points_of(shard);
+    points.insert(points.end(), of_shard.begin(), of_shard.end());
+    left[shard] = of_shard.size();
+    if (of_shard.empty()) {
+      write(shard);
+    }
+  }
+  simulate_points(sweep_, points, options, [&](const study::SweepRow& row) {
+    const std::int64_t shard = row.point % shards_ + 1;
+    rows[shard].push_back(row);
+    if (--left[shard] == 0) {
+      write(shard);
+    }
+  });
+}
+
+std::vector<study::SweepRow> SweepFolder::rows() const {
+  std::vector<study::SweepRow> rows;
+  for (std::int64_t shard = 1; shard <= shards_; ++shard) {
+    const fs::path file = shard_file(shard);
+    if (!fs::exists(file)) {
+      continue;
+    }
+    const auto part =
+        report::read_sweep_lines(core::read_file(file, core::kLargestMeasurement), file.string());
+    const auto points = points_of(shard);
+    const bool whole = std::equal(part.begin(), part.end(), points.begin(), points.end(),
+                                  [](const study::SweepRow& row, std::size_t point) {
+                                    return row.point == static_cast<std::int64_t>(point);
+                                  });
+    if (!whole) {
+      throw core::Error(
+          fmt::format("{} does not have the points of its shard; remove it, and they "
+                      "are simulated again",
+                      file.string()));
+    }
+    rows.insert(rows.end(), part.begin(), part.end());
+  }
+  std::sort(rows.begin(), rows.end(),
+            [](const auto& a, const auto& b) { return a.point < b.point; });
+  return rows;
+}
+
+std::vector<study::SweepRow> simulate_points(
+    const study::Sweep& sweep,
+    const std::vector<std::size_t>& points,
+    const CommonOptions& options,
+    const std::function<void(const study::SweepRow& row)>& done) {
+  Progress progress(options);
+  progress.phase("simulating points");
+  study::SweepOptions how{options.threads, options.fold,
+                          validation::load_compared_runs(config_roots())};
+  std::vector<study::SweepRow> best;  // of those done so far: at most one
+  how.progress = [&](std::size_t finished, std::size_t total, const study::SweepRow& row) {
+    if (done) {
+      done(row);
+    }
+    best.push_back(row);
+    const study::SweepRow* first = study::best_row(best, sweep.best(), sweep.best_is());
+    best = first == nullptr ? std::vector<study::SweepRow>{} : std::vector{*first};
+    if (!best.empty()) {
+      progress.note(fmt::format("best: point {}", best.front().point));
+    }
+    progress.count(finished, total);
+  };
+  return sweep.rows(points, how);
+}
+
+int deliver_sweep(const CommonOptions& options, const study::SweepReport& report) {
+  deliver(options, options.format == "jsonl" ? report::sweep_lines(report)
+                                             : printed(report, options.format, report::sweep_json,
+                                                       report::sweep_csv, report::sweep_document));
+  return study::exit_code(report);
+}
+
+}  // namespace headway::apps

@@ -1,0 +1,146 @@
+"""One scenario at many points, in this process or on the workers of any executor."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Executor, as_completed
+from typing import Any
+
+from headway import _core
+from headway._api import Changes, Source, _changes, _path_and_text, _roots, _value_text
+from headway._record import Record, Result
+
+Axes = Mapping[str, Iterable[object]]
+# Path, text, roots, changes and figures: what the compiled functions make a sweep from.
+Request = tuple[str, str, list[str], list[str], list[str]]
+
+
+class Sweep(Result):
+    """The object of ``headway sweep --format json``: `rows`, a point each, in order."""
+
+    __slots__ = ()
+
+    @property
+    def best_row(self) -> Record | None:
+        """The best point whose status is ok."""
+        return None if self.best_point is None else self.rows[self.best_point]
+
+    def to_pandas(self) -> Any:
+        """A line a point: number, changes, figures by their paths, status and reason.
+
+        Numbers among the changes are numbers. ``.to_parquet(path)`` of the frame needs pyarrow.
+        """
+        import pandas
+
+        lines = [
+            {
+                "point": row.point,
+                **{key: _number(value) for key, value in row.changes.items()},
+                **row.figures,
+                "status": row.status,
+                "reason": row.reason,
+                "digest": row.digest,
+            }
+            for row in self.rows
+        ]
+        return pandas.DataFrame(lines)
+
+
+def _number(text: str) -> object:
+    try:
+        return int(text)
+    except ValueError:
+        try:
+            return float(text)
+        except ValueError:
+            return text
+
+
+def _rows(request: Request, points: list[int], threads: int, fold: bool) -> str:
+    """What a worker does: a function of the module, so that it travels to other processes."""
+    return _core.sweep_rows(*request, points, threads, fold)
+
+
+def _from_executor(
+    executor: Executor, request: Request, points: int, chunk: int, fold: bool
+) -> str:
+    tasks = [
+        executor.submit(_rows, request, list(range(start, min(start + chunk, points))), 1, fold)
+        for start in range(0, points, chunk)
+    ]
+    for task in as_completed(tasks):
+        task.result()  # the first failure ends the wait
+    return "".join(task.result() for task in tasks)
+
+
+def sweep(
+    scenario: Source,
+    axes: Axes | None = None,
+    *,
+    set: Changes | None = None,
+    figures: Sequence[str] = (),
+    best: str | None = None,
+    best_is: str | None = None,
+    trials: int | None = None,
+    seed: int | None = None,
+    threads: int = 0,
+    fold: bool = True,
+    executor: Executor | None = None,
+    chunk: int = 8,
+) -> Sweep:
+    """Predicts one scenario at many points.
+
+    Parameters
+    ----------
+    scenario : path, Scenario or mapping
+        As in `run`; its block ``sweep:`` says which points there are.
+    axes : mapping, optional
+        Fields and the values that each takes, such as ``{"cluster.nodes": [16, 32, 64]}``: every
+        combination is a point. They stand in place of the block's ``grid``.
+    figures : sequence of str
+        Paths of the figures of a run that each row has; empty: the block's, or the usual ones.
+    best, best_is : str, optional
+        The figure by which points are ranked, and ``"lowest"`` or ``"highest"``.
+    set, trials, seed, threads, fold
+        As in `run`, of all points.
+    executor : concurrent.futures.Executor, optional
+        Simulates the points on its workers, `chunk` of them a task, each on one thread: a
+        ``ProcessPoolExecutor``, or ``dask.distributed.Client(...).get_executor()``. No result
+        depends on it.
+
+    Returns
+    -------
+    Sweep
+        A point that breaks a rule or does not fit has its status and reason; the others go on.
+
+    Raises
+    ------
+    headway.Error
+        If the scenario, an axis, a value or a figure is wrong, before anything is simulated.
+    """
+    changes = _changes(set, seed, trials)
+    if axes is not None:
+        grid = [
+            {"key": key, "values": [_value_text(_plain(value)) for value in values]}
+            for key, values in axes.items()
+        ]
+        changes.append("sweep.grid=" + json.dumps(grid))
+    if best is not None:
+        changes.append(f"sweep.best={best}")
+    if best_is is not None:
+        changes.append(f"sweep.best_is={best_is}")
+    path, text = _path_and_text(scenario)
+    request: Request = (path, text, _roots(), changes, list(figures))
+    points = _core.sweep_size(*request)
+    if executor is None:
+        lines = _core.sweep_rows(*request, list(range(points)), threads, fold)
+    else:
+        lines = _from_executor(executor, request, points, max(1, chunk), fold)
+    return Sweep(*_core.sweep(*request, lines))
+
+
+def _plain(value: object) -> object:
+    """A NumPy scalar as Python's own number."""
+    item = getattr(value, "item", None)
+    return item() if callable(item) else value

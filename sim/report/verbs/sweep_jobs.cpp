@@ -1,0 +1,115 @@
+#include "sim/report/verbs/sweep_jobs.h"
+
+#include <fmt/format.h>
+
+namespace headway::report {
+
+namespace {
+
+/// A word of a POSIX shell, whatever is in it.
+std::string quoted(const std::string& text) {
+  std::string out = "'";
+  for (const char c : text) {
+    out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  }
+  return out + "'";
+}
+
+/// A string of YAML in double quotes.
+std::string yaml_text(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    out += c == '"' || c == '\\' ? std::string{'\\', c} : std::string(1, c);
+  }
+  return out + "\"";
+}
+
+}  // namespace
+
+std::string job_file_name(JobSystem system) {
+  switch (system) {
+    case JobSystem::slurm:
+      return "sweep.slurm";
+    case JobSystem::k8s:
+      return "sweep-job.yaml";
+    case JobSystem::hq:
+      return "sweep-hq.sh";
+    case JobSystem::condor:
+      return "sweep.condor";
+  }
+  return "";
+}
+
+std::string job_file(JobSystem system, const std::string& folder, std::int64_t shards) {
+  switch (system) {
+    case JobSystem::slurm:
+      return fmt::format(
+          "#!/bin/sh\n"
+          "#SBATCH --job-name=headway-sweep\n"
+          "#SBATCH --array=1-{0}\n"
+          "#SBATCH --cpus-per-task=1\n"
+          "#SBATCH --output=/dev/null\n"
+          "#SBATCH --requeue\n"
+          "exec headway worker {1} --shard \"$SLURM_ARRAY_TASK_ID/{0}\" --threads "
+          "\"${{SLURM_CPUS_PER_TASK:-1}}\" --quiet\n",
+          shards, quoted(folder));
+    case JobSystem::k8s:
+      return fmt::format(
+          "# The image must have headway; the volume must hold the folder at the same place.\n"
+          "apiVersion: batch/v1\n"
+          "kind: Job\n"
+          "metadata: {{name: headway-sweep}}\n"
+          "spec:\n"
+          "  completions: {0}\n"
+          "  parallelism: {0}\n"
+          "  completionMode: Indexed\n"
+          "  backoffLimit: {1}\n"
+          "  template:\n"
+          "    spec:\n"
+          "      restartPolicy: Never\n"
+          "      containers:\n"
+          "        - name: worker\n"
+          "          image: headway\n"
+          "          command: [sh, -c, 'exec headway worker \"$0\" --shard "
+          "\"$((JOB_COMPLETION_INDEX + 1))/{0}\" --quiet', {2}]\n"
+          "          resources: {{requests: {{cpu: \"1\"}}}}\n"
+          "          volumeMounts: [{{name: sweep, mountPath: {2}}}]\n"
+          "      volumes:\n"
+          "        - {{name: sweep, persistentVolumeClaim: {{claimName: headway-sweep}}}}\n",
+          shards, 3 * shards, yaml_text(folder));
+    case JobSystem::hq:
+      return fmt::format(
+          "#!/bin/sh\n"
+          "exec hq submit --array=1-{0} --cpus=1 --crash-limit=5 -- sh -c 'exec headway worker "
+          "\"$0\" --shard \"$HQ_TASK_ID/{0}\" --quiet' {1}\n",
+          shards, quoted(folder));
+    case JobSystem::condor:
+      return fmt::format(
+          "universe = vanilla\n"
+          "executable = /usr/bin/env\n"
+          "arguments = \"headway worker '{1}' --shard $INT(K)/{0} --quiet\"\n"
+          "K = $(Process) + 1\n"
+          "request_cpus = 1\n"
+          "getenv = True\n"
+          "max_retries = 3\n"
+          "queue {0}\n",
+          shards, folder);
+  }
+  return "";
+}
+
+std::string job_command(JobSystem system, const std::string& file) {
+  switch (system) {
+    case JobSystem::slurm:
+      return "sbatch " + quoted(file);
+    case JobSystem::k8s:
+      return "kubectl apply -f " + quoted(file);
+    case JobSystem::hq:
+      return "sh " + quoted(file);
+    case JobSystem::condor:
+      return "condor_submit " + quoted(file);
+  }
+  return "";
+}
+
+}  // namespace headway::report

@@ -1,0 +1,358 @@
+#include "sim/report/verbs/sweep_report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "sim/core/error.h"
+#include "sim/core/shown_text.h"
+#include "sim/report/definitions.h"
+#include "sim/report/result_json.h"
+
+namespace headway::report {
+
+using namespace core::literals;
+
+namespace {
+
+using study::PointStatus;
+using study::SweepReport;
+using study::SweepRow;
+
+constexpr const char* kManifest = "headway.sweep-folder/1";
+
+/// Rows of a table that people read; beyond, the best.
+constexpr std::size_t kMostRows = 40;
+
+/// Every field that some row changes, in the order of their first appearance.
+std::vector<std::string> changed_keys(const std::vector<SweepRow>& rows) {
+  std::vector<std::string> keys;
+  std::set<std::string> seen;
+  for (const SweepRow& row : rows) {
+    for (const auto& [key, value] : row.changes) {
+      if (seen.insert(key).second) {
+        keys.push_back(key);
+      }
+    }
+  }
+  return keys;
+}
+
+std::vector<std::string> figure_paths(const std::vector<SweepRow>& rows) {
+  std::vector<std::string> paths;
+  if (!rows.empty()) {
+    for (const auto& [path, value] : rows.front().figures) {
+      paths.push_back(path);
+    }
+  }
+  return paths;
+}
+
+std::string change_of(const SweepRow& row, const std::string& key) {
+  const auto found = std::find_if(row.changes.begin(), row.changes.end(),
+                                  [&](const auto& change) { return change.first == key; });
+  return found == row.changes.end() ? "" : found->second;
+}
+
+/// The end of a path that no other path of the table has: "tensor", or "node.gpu.power" beside
+/// "switch.power".
+std::string short_name(const std::string& path, const std::vector<std::string>& all) {
+  std::size_t at = path.rfind('.');
+  while (at != std::string::npos) {
+    const std::string end = path.substr(at);
+    const auto same = std::count_if(all.begin(), all.end(), [&](const std::string& other) {
+      return other.ends_with(end) || "." + other == end;
+    });
+    if (same <= 1) {
+      return path.substr(at + 1);
+    }
+    at = at == 0 ? std::string::npos : path.rfind('.', at - 1);
+  }
+  return path;
+}
+
+/// A figure of a run as a table shows it: its unit, and how many of the figure's unit that is.
+struct ShownUnit {
+  std::string heading;
+  double scale = 1;
+};
+
+ShownUnit shown_unit(const std::string& path) {
+  static const core::Figure specimen = core::figures_of_type<study::RunReport>();
+  const core::Figure* figure = core::find_figure(specimen, path);
+  const std::string unit(figure == nullptr ? "" : figure->unit);
+  if (unit == "B") {
+    return {" [GiB]", 1_GiB / core::Bytes(1)};
+  }
+  return {unit.empty() || unit == "1" ? "" : " [" + unit + "]", 1};
+}
+
+/// "time_s [s]" says it twice.
+std::string without_unit(std::string name) {
+  for (const std::string_view ending : {"_s", "_bytes", "_days", "_usd"}) {
+    const auto at = name.find(ending);
+    const auto end = at + ending.size();
+    if (at != std::string::npos && (end == name.size() || name[end] == '.')) {
+      return name.erase(at, ending.size());
+    }
+  }
+  return name;
+}
+
+std::string described(const SweepRow& row) {
+  std::string text;
+  for (const auto& [key, value] : row.changes) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", key, value);
+  }
+  return text;
+}
+
+/// Rows that the table shows: all, or the best where they are too many.
+std::vector<const SweepRow*> shown_rows(const SweepReport& report) {
+  std::vector<const SweepRow*> rows;
+  for (const SweepRow& row : report.rows) {
+    rows.push_back(&row);
+  }
+  if (rows.size() <= kMostRows) {
+    return rows;
+  }
+  const auto rank = [&](const SweepRow* row) {
+    const auto found = std::find_if(row->figures.begin(), row->figures.end(),
+                                    [&](const auto& f) { return f.first == report.best; });
+    const bool there =
+        row->status == PointStatus::ok && found != row->figures.end() && found->second;
+    const double value = there ? *found->second : 0;
+    return std::pair(!there, report.best_is == training::Best::lowest ? value : -value);
+  };
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](const SweepRow* a, const SweepRow* b) { return rank(a) < rank(b); });
+  rows.resize(kMostRows);
+  return rows;
+}
+
+Table points_table(const SweepReport& report) {
+  const auto rows = shown_rows(report);
+  const auto keys = changed_keys(report.rows);
+  const auto paths = figure_paths(report.rows);
+  std::vector<std::string> all = keys;
+  all.insert(all.end(), paths.begin(), paths.end());
+  const bool part = rows.size() < report.rows.size();
+  Table table{part ? fmt::format("The {} best of {} points", rows.size(), report.rows.size())
+                   : fmt::format("{} points", report.rows.size()),
+              {{"point"}},
+              {},
+              false};
+  for (const std::string& key : keys) {
+    table.columns.push_back({short_name(key, all)});
+  }
+  for (const std::string& path : paths) {
+    const std::string unit = shown_unit(path).heading;
+    const std::string name = short_name(path, all);
+    table.columns.push_back({unit.empty() ? name : without_unit(name) + unit});
+  }
+  table.columns.push_back({"status", false});
+  for (const SweepRow* row : rows) {
+    std::vector<std::string> cells{fmt::format("{}", row->point)};
+    for (const std::string& key : keys) {
+      cells.push_back(change_of(*row, key));
+    }
+    for (const auto& [path, value] : row->figures) {
+      cells.push_back(value ? number(*value / shown_unit(path).scale) : "-");
+    }
+    cells.emplace_back(core::to_word(row->status));
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
+/// Reasons of points that did not work, with how many have each.
+Table reasons_table(const SweepReport& report) {
+  std::map<std::pair<std::string, std::string>, int> counts;
+  for (const SweepRow& row : report.rows) {
+    if (!row.reason.empty()) {
+      ++counts[{std::string(core::to_word(row.status)), core::shortened(row.reason)}];
+    }
+  }
+  Table table{"Points that did not work", {{"points"}, {"status", false}, {"reason", false}}, {}};
+  for (const auto& [why, points] : counts) {
+    if (table.rows.size() < kMostRows) {
+      table.rows.push_back({count(points), why.first, why.second});
+    }
+  }
+  return table;
+}
+
+std::string counts_sentence(const SweepReport& report) {
+  std::map<PointStatus, int> counts;
+  for (const SweepRow& row : report.rows) {
+    ++counts[row.status];
+  }
+  std::string text = fmt::format("{} of {} points are there", report.rows.size(), report.points);
+  for (const auto& [status, points] : counts) {
+    text += fmt::format(", {} {}", points, core::to_word(status));
+  }
+  return text + ".";
+}
+
+std::string best_sentence(const SweepReport& report) {
+  const SweepRow* best = study::best_row(report.rows, report.best, report.best_is);
+  if (best == nullptr) {
+    return "No point works.";
+  }
+  const auto value = std::find_if(best->figures.begin(), best->figures.end(),
+                                  [&](const auto& f) { return f.first == report.best; });
+  return fmt::format("Best is point {}: {}, with the {} {}, {}.", best->point, described(*best),
+                     core::to_word(report.best_is), report.best, number(*value->second));
+}
+
+[[noreturn]] void refuse(const std::string& name, const std::string& what) {
+  throw core::Error(fmt::format("{}: {}", name, what));
+}
+
+std::optional<double> number_of(const Json& value) {
+  return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
+}
+
+SweepRow row_of(const Json& json) {
+  SweepRow row;
+  row.point = json.at("point").get<std::int64_t>();
+  for (const auto& [key, value] : json.at("changes").items()) {
+    row.changes.emplace_back(key, value.get<std::string>());
+  }
+  row.digest = json.at("digest").get<std::string>();
+  row.status = core::from_word<PointStatus>(json.at("status").get<std::string>()).value();
+  row.reason = json.at("reason").get<std::string>();
+  for (const auto& [path, value] : json.at("figures").items()) {
+    row.figures.emplace_back(path, number_of(value));
+  }
+  return row;
+}
+
+}  // namespace
+
+std::string sweep_json(const SweepReport& report) {
+  return dump(result_object("headway.sweep/1", core::figures_of(report)));
+}
+
+std::string sweep_lines(const SweepReport& report) {
+  std::string text;
+  for (const SweepRow& row : report.rows) {
+    text += to_json(core::figures_of(row)).dump(-1, ' ', false, Json::error_handler_t::replace);
+    text += '\n';
+  }
+  return text;
+}
+
+std::string sweep_csv(const SweepReport& report) {
+  const auto keys = changed_keys(report.rows);
+  const auto paths = figure_paths(report.rows);
+  Table table;
+  table.columns.push_back({"point"});
+  for (const auto& list : {keys, paths}) {
+    for (const std::string& heading : list) {
+      table.columns.push_back({heading});
+    }
+  }
+  for (const char* heading : {"status", "reason", "digest"}) {
+    table.columns.push_back({heading, false});
+  }
+  for (const SweepRow& row : report.rows) {
+    std::vector<std::string> cells{fmt::format("{}", row.point)};
+    for (const std::string& key : keys) {
+      cells.push_back(change_of(row, key));
+    }
+    for (const auto& [path, value] : row.figures) {
+      cells.push_back(value ? fmt::format("{}", *value) : "");
+    }
+    cells.insert(cells.end(), {std::string(core::to_word(row.status)), row.reason, row.digest});
+    table.rows.push_back(std::move(cells));
+  }
+  return to_csv(table);
+}
+
+Document sweep_document(const SweepReport& report) {
+  Document document;
+  document.title = "Sweep of " + report.name;
+  document.tables.push_back(points_table(report));
+  Table reasons = reasons_table(report);
+  if (!reasons.rows.empty()) {
+    document.tables.push_back(std::move(reasons));
+  }
+  document.closing.push_back(counts_sentence(report));
+  const bool simulated =
+      std::any_of(report.rows.begin(), report.rows.end(),
+                  [](const SweepRow& row) { return row.status != PointStatus::listed; });
+  if (simulated) {
+    document.closing.push_back(best_sentence(report));
+  }
+  return document;
+}
+
+std::vector<SweepRow> read_sweep_lines(const std::string& text, const std::string& name) {
+  std::vector<SweepRow> rows;
+  std::istringstream lines(text);
+  std::string line;
+  for (int number = 1; std::getline(lines, line); ++number) {
+    try {
+      rows.push_back(row_of(Json::parse(line)));
+    } catch (const std::exception& error) {
+      refuse(fmt::format("{}:{}", name, number),
+             "this is no row of a sweep; remove the file, and its points are simulated again");
+    }
+  }
+  return rows;
+}
+
+std::string sweep_manifest(const SweepManifest& manifest) {
+  const study::SweepRequest& r = manifest.request;
+  Json json;
+  json["schema"] = kManifest;
+  json["version"] = HEADWAY_VERSION;
+  json["digest"] = manifest.digest;
+  json["shards"] = manifest.shards;
+  json["file"] = r.file;
+  json["set"] = r.set;
+  json["axes"] = r.axes;
+  json["figures"] = r.figures;
+  json["best"] = r.best;
+  json["best_is"] = r.best_is ? Json(core::to_word(*r.best_is)) : Json();
+  json["text"] = r.text;
+  return dump(json);
+}
+
+SweepManifest read_sweep_manifest(const std::string& text, const std::string& name) {
+  try {
+    const Json json = Json::parse(text);
+    if (json.at("schema") != kManifest) {
+      refuse(name, "this is no sweep of this program");
+    }
+    SweepManifest manifest;
+    manifest.digest = json.at("digest").get<std::string>();
+    manifest.shards = json.at("shards").get<std::int64_t>();
+    study::SweepRequest& r = manifest.request;
+    r.file = json.at("file").get<std::string>();
+    r.set = json.at("set").get<std::vector<std::string>>();
+    r.axes = json.at("axes").get<std::vector<std::string>>();
+    r.figures = json.at("figures").get<std::vector<std::string>>();
+    r.best = json.at("best").get<std::string>();
+    if (!json.at("best_is").is_null()) {
+      r.best_is = core::from_word<training::Best>(json.at("best_is").get<std::string>());
+    }
+    r.text = json.at("text").get<std::string>();
+    if (json.at("version") != HEADWAY_VERSION) {
+      refuse(name, fmt::format("the sweep was begun by version {}; this is {}",
+                               json.at("version").get<std::string>(), HEADWAY_VERSION));
+    }
+    if (manifest.shards < 1) {
+      refuse(name, "a sweep has at least one shard");
+    }
+    return manifest;
+  } catch (const nlohmann::json::exception& error) {
+    refuse(name, "this is no sweep of this program: " + core::shortened(error.what()));
+  }
+}
+
+}  // namespace headway::report

@@ -1,0 +1,264 @@
+#include "sim/study/sweep.h"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <mutex>
+#include <oneapi/tbb/info.h>
+#include <thread>
+
+#include "sim/core/digest.h"
+#include "sim/core/figures.h"
+#include "sim/core/infeasible.h"
+#include "sim/core/shown_text.h"
+#include "sim/study/predict.h"
+
+namespace headway::study {
+
+namespace {
+
+/// The block of the file with what the command line adds and replaces.
+training::SweepSpec spec_of(const SweepRequest& request, const config::LoadedScenario& base) {
+  training::SweepSpec spec = base.scenario.sweep.value_or(training::SweepSpec{});
+  for (const std::string& axis : request.axes) {
+    const auto added = plan::sweep_axis(axis);
+    // What the command line says stands in place of what the file says.
+    std::erase_if(spec.grid, [&](const auto& old) { return old.key == added.key; });
+    spec.grid.push_back(added);
+  }
+  spec.figures = request.figures.empty() ? spec.figures : request.figures;
+  spec.best = request.best.empty() ? spec.best : request.best;
+  spec.best_is = request.best_is.value_or(spec.best_is);
+  if (spec.figures.empty()) {
+    spec.figures = {"step.time_s", "step.mfu", "memory.peak_bytes"};
+    if (base.scenario.run.until) {
+      spec.figures.insert(spec.figures.end(), {"campaign.ettr.p50", "campaign.wall_days.p50"});
+      if (base.scenario.run.prices) {
+        spec.figures.emplace_back("cost.total_usd.p50");
+      }
+    }
+  }
+  if (std::find(spec.figures.begin(), spec.figures.end(), spec.best) == spec.figures.end()) {
+    spec.figures.push_back(spec.best);
+  }
+  return spec;
+}
+
+/// Refuses paths that no run has a number at.
+void check_figures(const std::vector<std::string>& paths, const core::SourceMarks& marks) {
+  static const core::Figure specimen = core::figures_of_type<RunReport>();
+  core::Diagnostics diagnostics;
+  for (const std::string& path : paths) {
+    const core::Figure* figure = core::find_figure(specimen, path);
+    if (figure == nullptr || !core::value_of(*figure)) {
+      const auto guess = core::did_you_mean(path, core::number_paths(specimen));
+      diagnostics.add(core::find_mark(marks, "sweep.figures"),
+                      fmt::format("a run has no figure '{}'{}", core::shortened(path),
+                                  guess ? fmt::format("; did you mean '{}'?", *guess)
+                                        : "; docs/definitions.md lists them, as 'step.mfu'"));
+    }
+  }
+  diagnostics.throw_if_any();
+}
+
+std::vector<std::string> set_arguments(const plan::SweepChanges& changes) {
+  std::vector<std::string> arguments;
+  std::transform(changes.begin(), changes.end(), std::back_inserter(arguments),
+                 [](const plan::SweepChange& c) { return c.key + "=" + c.value; });
+  return arguments;
+}
+
+PointStatus status_of(Status status) {
+  return *core::from_word<PointStatus>(core::to_word(status));
+}
+
+void fill_row(const RunReport& report, const std::vector<std::string>& paths, SweepRow& row) {
+  row.status = status_of(report.status);
+  row.reason = fmt::format("{}", fmt::join(report.reasons, "; "));
+  const core::Figure result = core::figures_of(report);
+  for (const std::string& path : paths) {
+    const core::Figure* figure = core::find_figure(result, path);
+    row.figures.emplace_back(path, figure == nullptr ? std::nullopt : core::value_of(*figure));
+  }
+}
+
+/// A change of a point is read as an argument of --set; who wrote it wrote a sweep.
+void name_sweep(core::Diagnostic& diagnostic) {
+  constexpr std::string_view kArgument = "argument --set ";
+  if (diagnostic.mark && diagnostic.mark->file.starts_with(kArgument)) {
+    diagnostic.mark->file.replace(0, kArgument.size(), "sweep, ");
+  }
+}
+
+/// Of a complaint about a point its text; the place is the point.
+std::string text_of(const core::Error& error) {
+  std::vector<std::string> messages;
+  std::transform(error.diagnostics().begin(), error.diagnostics().end(),
+                 std::back_inserter(messages), [](const auto& d) { return d.message; });
+  return fmt::format("{}", fmt::join(messages, "; "));
+}
+
+}  // namespace
+
+Sweep::Sweep(SweepRequest request, std::vector<std::filesystem::path> roots)
+    : request_(std::move(request)),
+      roots_(std::move(roots)),
+      base_(config::load_scenario_text(request_.text, request_.file, {roots_, request_.set})),
+      spec_(spec_of(request_, base_)),
+      points_(spec_, base_.marks),
+      name_(base_.scenario.name) {
+  check_figures(spec_.figures, base_.marks);
+  check_values();
+  base_.scenario.sweep = spec_;
+  const std::string whole = config::write_scenario(base_.scenario);
+  digest_ = fmt::format("{:016x}", core::hash_text(whole + "\nheadway " + HEADWAY_VERSION));
+}
+
+/// Reads each value of each axis once, alone, so that a slip of the pen is found before anything is
+/// simulated. Of drawn values the first and the last: all others lie between.
+void Sweep::check_values() const {
+  constexpr std::size_t kMostValues = 200;
+  core::Diagnostics diagnostics;
+  for (const auto& dimension : points_.dimensions()) {
+    for (std::size_t i = 0; i < dimension.size(); ++i) {
+      if (i >= kMostValues && i + 1 < dimension.size()) {
+        continue;
+      }
+      try {
+        std::ignore = scenario(dimension[i]);
+      } catch (const core::Infeasible&) {
+        throw;
+      } catch (const core::Error& error) {
+        for (auto diagnostic : error.diagnostics()) {
+          name_sweep(diagnostic);
+          diagnostics.add(diagnostic.mark, diagnostic.message);
+        }
+      }
+    }
+  }
+  diagnostics.throw_if_any();
+}
+
+config::LoadedScenario Sweep::scenario(const plan::SweepChanges& changes) const {
+  config::LoadOptions options{roots_, request_.set};
+  const auto further = set_arguments(changes);
+  options.set.insert(options.set.end(), further.begin(), further.end());
+  return config::load_scenario_text(request_.text, request_.file, options);
+}
+
+SweepRow Sweep::listed(std::size_t point) const {
+  SweepRow row;
+  row.point = static_cast<std::int64_t>(point);
+  for (const plan::SweepChange& change : points_.changes(point)) {
+    row.changes.emplace_back(change.key, change.value);
+  }
+  return row;
+}
+
+SweepRow Sweep::row(std::size_t point, const SweepOptions& options) const {
+  SweepRow row = listed(point);
+  try {
+    const auto loaded = scenario(points_.changes(point));
+    row.digest = scenario_digest(loaded);
+    PredictOptions how;
+    how.threads = options.threads;
+    how.fold = options.fold;
+    how.compared = options.compared;
+    fill_row(predict(loaded, how), spec_.figures, row);
+  } catch (const core::Error& error) {
+    const bool infeasible = core::exit_code(error) == 3;
+    row.status = infeasible ? PointStatus::infeasible : PointStatus::refused;
+    row.reason = text_of(error);
+    for (const std::string& path : spec_.figures) {
+      row.figures.emplace_back(path, std::nullopt);
+    }
+  }
+  return row;
+}
+
+std::vector<SweepRow> Sweep::rows(const std::vector<std::size_t>& points,
+                                  const SweepOptions& options) const {
+  const int threads = options.threads > 0 ? options.threads : tbb::info::default_concurrency();
+  const auto workers = std::min(static_cast<std::size_t>(threads), points.size());
+  SweepOptions of_point = options;
+  of_point.threads = std::max(1, threads / std::max(1, static_cast<int>(workers)));
+  std::vector<SweepRow> rows(points.size());
+  std::atomic<std::size_t> next = 0;
+  std::size_t done = 0;
+  std::mutex mutex;
+  std::exception_ptr fault;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < points.size(); i = next++) {
+      try {
+        rows[i] = row(points[i], of_point);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        fault = std::current_exception();
+        next = points.size();
+        return;
+      }
+      const std::lock_guard lock(mutex);
+      ++done;
+      if (options.progress) {
+        options.progress(done, points.size(), rows[i]);
+      }
+    }
+  };
+  {
+    std::vector<std::jthread> pool;
+    for (std::size_t i = 1; i < workers; ++i) {
+      pool.emplace_back(work);
+    }
+    work();
+  }
+  if (fault) {
+    std::rethrow_exception(fault);
+  }
+  return rows;
+}
+
+const SweepRow* best_row(const std::vector<SweepRow>& rows,
+                         const std::string& figure,
+                         training::Best best_is) {
+  const auto value = [&](const SweepRow& row) {
+    const auto found = std::find_if(row.figures.begin(), row.figures.end(),
+                                    [&](const auto& f) { return f.first == figure; });
+    return found == row.figures.end() ? std::optional<double>{} : found->second;
+  };
+  const SweepRow* best = nullptr;
+  for (const SweepRow& row : rows) {
+    if (row.status != PointStatus::ok || !value(row)) {
+      continue;
+    }
+    const bool better =
+        best == nullptr || (best_is == training::Best::lowest ? *value(row) < *value(*best)
+                                                              : *value(row) > *value(*best));
+    best = better ? &row : best;
+  }
+  return best;
+}
+
+std::optional<std::int64_t> SweepReport::best_point() const {
+  const SweepRow* row = best_row(rows, best, best_is);
+  return row == nullptr ? std::optional<std::int64_t>{} : row->point;
+}
+
+SweepReport sweep_report(const Sweep& sweep, std::vector<SweepRow> rows) {
+  return {HEADWAY_VERSION, sweep.name(),    sweep.digest(),
+          sweep.best(),    sweep.best_is(), static_cast<std::int64_t>(sweep.points().size()),
+          std::move(rows)};
+}
+
+int exit_code(const SweepReport& report) {
+  if (report.missing() > 0) {
+    return exit_code(Status::incomplete);
+  }
+  const bool any = std::any_of(report.rows.begin(), report.rows.end(), [](const SweepRow& row) {
+    return row.status == PointStatus::ok || row.status == PointStatus::listed;
+  });
+  return any ? 0 : exit_code(Status::infeasible);
+}
+
+}  // namespace headway::study

@@ -1,0 +1,178 @@
+// headway sweep, worker and collect from the outside: the same bytes on any road.
+#include <filesystem>
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/apps/program.h"
+
+namespace headway::apps {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* kBlock =
+    "sweep:\n"
+    "  grid:\n"
+    "    - {key: parallelism.tensor, values: [1, 2, 3, 4]}\n"
+    "    - {key: cluster.nodes, from: 1, to: 4, points: 4}\n"
+    "  best: step.tokens_per_s\n"
+    "  best_is: highest\n";
+
+class SweepVerb : public ProgramTest {
+ protected:
+  SweepVerb() { write_small("s.yaml", kBlock); }
+
+  /// The rows of one process on one thread.
+  std::string rows() const { return run("sweep s.yaml --format jsonl --threads 1").out; }
+};
+
+TEST_F(SweepVerb, ARowIsWhatRunPrints) {
+  std::istringstream lines(rows());
+  std::string line;
+  int ok = 0, refused = 0;
+  while (std::getline(lines, line)) {
+    const json row = json::parse(line);
+    if (row["status"] == "refused") {
+      ++refused;
+      EXPECT_THAT(row["reason"].get<std::string>(), Not(testing::IsEmpty()));
+      EXPECT_TRUE(row["figures"]["step.time_s"].is_null());
+      continue;
+    }
+    ++ok;
+    std::string set;
+    for (const auto& [key, value] : row["changes"].items()) {
+      set += " --set " + key + "=" + value.get<std::string>();
+    }
+    const json alone = json::parse(run("run s.yaml --format json" + set).out);
+    EXPECT_EQ(alone["step"]["time_s"], row["figures"]["step.time_s"]) << set;
+    EXPECT_EQ(alone["memory"]["peak_bytes"], row["figures"]["memory.peak_bytes"]) << set;
+    EXPECT_EQ(alone["scenario"]["digest"], row["digest"]) << set;
+  }
+  EXPECT_EQ(ok + refused, 16);
+  EXPECT_GE(ok, 8);
+  EXPECT_GE(refused, 4);  // three tensor ranks divide no heads
+}
+
+TEST_F(SweepVerb, GivesTheSameBytesOnAnyRoad) {
+  const std::string one = rows();
+  EXPECT_EQ(run("sweep s.yaml --format jsonl --threads 3").out, one);
+  EXPECT_EQ(run("sweep s.yaml --format jsonl --keep kept").out, one);
+  EXPECT_EQ(run("sweep s.yaml --format jsonl --keep kept").out, one);  // all of it is there
+  ASSERT_EQ(run("sweep s.yaml --shards 5 --keep cut").code, 0);
+  for (const char* shard : {"4/5", "1/5", "5/5", "2/5", "4/5"}) {
+    EXPECT_EQ(run(std::string("worker cut --shard ") + shard).code, 0) << shard;
+  }
+  const Outcome part = run("collect cut --format jsonl");
+  EXPECT_EQ(part.code, 5);
+  EXPECT_THAT(part.err, HasSubstr("1 of 5 shards are missing, the first is 3; run headway worker "
+                                  "cut --shard 3/5"));
+  EXPECT_EQ(run("worker cut").code, 0);
+  const Outcome whole = run("collect cut --format jsonl");
+  EXPECT_EQ(whole.code, 0);
+  EXPECT_EQ(whole.out, one);
+}
+
+// Workers are killed at any moment; what they leave is whole or not there.
+TEST_F(SweepVerb, SurvivesWorkersThatAreKilled) {
+  const std::string one = rows();
+  ASSERT_EQ(run("sweep s.yaml --shards 16 --keep cut").code, 0);
+  write("kill.sh",
+        "program=$1\n"
+        "for after in 0.01 0.03 0.05 0.08 0.12; do\n"
+        "  seq 16 | xargs -P 2 -I K timeout -s KILL $after \"$program\" worker cut --shard K/16 "
+        "--quiet\n"
+        "done\n"
+        "seq 16 | xargs -P 2 -I K \"$program\" worker cut --shard K/16 --quiet\n");
+  const std::string command =
+      "cd '" + folder_.string() + "' && sh kill.sh '" HEADWAY_PROGRAM "' >.kill 2>&1";
+  ASSERT_EQ(std::system(command.c_str()), 0) << read(".kill");
+  EXPECT_EQ(run("collect cut --format jsonl").out, one);
+}
+
+TEST_F(SweepVerb, SaysWhichPointIsBestAndWhyOthersDidNotWork) {
+  const Outcome outcome = run("sweep s.yaml");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.out, HasSubstr("with the highest step.tokens_per_s"));
+  EXPECT_THAT(outcome.out, HasSubstr("tensor 3 does not divide the model's heads"));
+  const json result = json::parse(run("sweep s.yaml --format json").out);
+  EXPECT_EQ(result["points"], 16);
+  EXPECT_EQ(result["missing"], 0);
+  double most = 0;
+  for (const auto& row : result["rows"]) {
+    if (row["status"] == "ok") {
+      most = std::max(most, row["figures"]["step.tokens_per_s"].get<double>());
+    }
+  }
+  const auto best = result["best_point"].get<std::size_t>();
+  EXPECT_EQ(result["rows"][best]["figures"]["step.tokens_per_s"].get<double>(), most);
+  EXPECT_EQ(run("sweep s.yaml --sweep parallelism.tensor=3").code, 3);
+}
+
+TEST_F(SweepVerb, ListsPointsWithoutSimulatingThem) {
+  const json result =
+      json::parse(run("sweep s.yaml --dry-run --sweep cluster.nodes=8:16:8 --format json").out);
+  EXPECT_EQ(result["points"], 8);  // the axis of the command line replaces the file's
+  EXPECT_EQ(result["rows"][1]["changes"]["cluster.nodes"], "16");
+  EXPECT_EQ(result["rows"][1]["status"], "listed");
+}
+
+TEST_F(SweepVerb, FindsSlipsBeforeAnythingIsSimulated) {
+  const Outcome key = run("sweep s.yaml --sweep parallelism.tensr=1,2");
+  EXPECT_EQ(key.code, 2);
+  EXPECT_THAT(key.err,
+              HasSubstr("sweep, parallelism.tensr=1: unknown key 'tensr'; did you mean 'tensor'?"));
+  const Outcome value = run("sweep s.yaml --sweep cluster.nodes=2,many");
+  EXPECT_EQ(value.code, 2);
+  EXPECT_THAT(value.err, HasSubstr("sweep, cluster.nodes=many: nodes 'many' is not a number"));
+  const Outcome figure = run("sweep s.yaml --figures step.mf");
+  EXPECT_EQ(figure.code, 2);
+  EXPECT_THAT(figure.err, HasSubstr("a run has no figure 'step.mf'; did you mean 'step.mfu'?"));
+  EXPECT_EQ(run("sweep s.yaml --keep run --shards 0").code, 2);
+  EXPECT_FALSE(exists("run"));
+}
+
+TEST_F(SweepVerb, KeepsSweepsApart) {
+  ASSERT_EQ(run("sweep s.yaml --keep kept --shards 2").code, 0);
+  const Outcome other = run("sweep s.yaml --keep kept --set training.global_batch=128");
+  EXPECT_EQ(other.code, 2);
+  EXPECT_THAT(other.err, HasSubstr("kept holds another sweep"));
+  const Outcome count = run("sweep s.yaml --keep kept --shards 3");
+  EXPECT_EQ(count.code, 2);
+  EXPECT_THAT(count.err, HasSubstr("kept is cut into 2 shards, not 3"));
+  EXPECT_THAT(run("worker kept --shard 3/2").err, HasSubstr("write 1/2 to 2/2"));
+  EXPECT_THAT(run("worker kept --shard 1/3").err, HasSubstr("the sweep has 2 shards"));
+  EXPECT_EQ(run("sweep s.yaml --keep . --shards 2").code, 2);  // other files are there
+  EXPECT_EQ(run("worker nowhere").code, 2);
+}
+
+TEST_F(SweepVerb, WritesJobFiles) {
+  const std::pair<const char*, const char*> files[] = {{"slurm", "sweep.slurm"},
+                                                       {"k8s", "sweep-job.yaml"},
+                                                       {"hq", "sweep-hq.sh"},
+                                                       {"condor", "sweep.condor"}};
+  for (const auto& [system, file] : files) {
+    const std::string folder = std::string("of_") + system;
+    const Outcome outcome = run("sweep s.yaml --shards 7 --keep " + folder + " --emit " + system);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr(file));
+    const std::string text = read(folder + "/" + file);
+    EXPECT_THAT(text, HasSubstr("headway worker"));
+    EXPECT_THAT(text, HasSubstr("/7"));
+  }
+  // The array's script is a shell script that runs one shard.
+  const std::string command =
+      "cd '" + folder_.string() +
+      "' && mkdir bin && ln -s '" HEADWAY_PROGRAM
+      "' bin/headway && "
+      "PATH=\"$PWD/bin:$PATH\" SLURM_ARRAY_TASK_ID=3 sh of_slurm/sweep.slurm";
+  EXPECT_EQ(std::system(command.c_str()), 0);
+  EXPECT_THAT(run("collect of_slurm").err, HasSubstr("6 of 7 shards are missing"));
+}
+
+}  // namespace
+}  // namespace headway::apps
