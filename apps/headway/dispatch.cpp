@@ -31,8 +31,7 @@ std::string help() {
   for (const auto& verb : verbs()) {
     out += fmt::format("  {:<12}{}\n", verb.name, verb.summary);
   }
-  return out +
-         "\nExample: headway run configs/scenarios/llama-3.1-405b-16k-h100.yaml\n";
+  return out + "\nExample: headway run configs/scenarios/llama-3.1-405b-16k-h100.yaml\n";
 }
 
 int unknown_verb(const std::string& name) {

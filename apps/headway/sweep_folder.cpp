@@ -195,9 +195,12 @@ std::vector<study::SweepRow> simulate_points(
 }
 
 int deliver_sweep(const CommonOptions& options, const study::SweepReport& report) {
-  deliver(options, options.format == "jsonl" ? report::sweep_lines(report)
-                                             : printed(report, options.format, report::sweep_json,
-                                                       report::sweep_csv, report::sweep_document));
+  if (options.format == "jsonl") {
+    deliver(options, report::sweep_lines(report));
+  } else {
+    deliver(options, printed(report, options, report::sweep_json, report::sweep_csv,
+                             report::sweep_document));
+  }
   return study::exit_code(report);
 }
 

@@ -25,7 +25,7 @@ using study::SweepRow;
 constexpr const char* kManifest = "headway.sweep-folder/1";
 
 /// Rows of a table that people read; beyond, the best.
-constexpr std::size_t kMostRows = 40;
+constexpr std::size_t kMostShownPoints = 40;
 
 /// Every field that some row changes, in the order of their first appearance.
 std::vector<std::string> changed_keys(const std::vector<SweepRow>& rows) {
@@ -116,7 +116,7 @@ std::vector<const SweepRow*> shown_rows(const SweepReport& report) {
   for (const SweepRow& row : report.rows) {
     rows.push_back(&row);
   }
-  if (rows.size() <= kMostRows) {
+  if (rows.size() <= kMostShownPoints) {
     return rows;
   }
   const auto rank = [&](const SweepRow* row) {
@@ -129,7 +129,7 @@ std::vector<const SweepRow*> shown_rows(const SweepReport& report) {
   };
   std::stable_sort(rows.begin(), rows.end(),
                    [&](const SweepRow* a, const SweepRow* b) { return rank(a) < rank(b); });
-  rows.resize(kMostRows);
+  rows.resize(kMostShownPoints);
   return rows;
 }
 
@@ -178,7 +178,7 @@ Table reasons_table(const SweepReport& report) {
   }
   Table table{"Points that did not work", {{"points"}, {"status", false}, {"reason", false}}, {}};
   for (const auto& [why, points] : counts) {
-    if (table.rows.size() < kMostRows) {
+    if (table.rows.size() < kMostShownPoints) {
       table.rows.push_back({count(points), why.first, why.second});
     }
   }
