@@ -141,9 +141,10 @@ std::optional<CostReport> cost_of(const campaign::CampaignOutcome& outcome,
 
 std::string scenario_digest(const config::LoadedScenario& loaded) {
   std::string text = loaded.canonical_text;
-  if (loaded.scenario.sweep) {  // changes no result of the scenario itself
-    training::Scenario alone = loaded.scenario;
+  if (loaded.scenario.sweep || loaded.scenario.search != training::SearchSpec{}) {
+    training::Scenario alone = loaded.scenario;  // what is searched changes no result of its own
     alone.sweep.reset();
+    alone.search = {};
     text = config::write_scenario(alone);
   }
   return fmt::format("{:016x}", core::hash_text(text + "\nheadway " + HEADWAY_VERSION));

@@ -1,4 +1,4 @@
-#include "apps/headway/sweep_folder.h"
+#include "apps/headway/sweep/sweep_folder.h"
 
 #include <algorithm>
 #include <fmt/format.h>

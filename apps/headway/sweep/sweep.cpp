@@ -10,7 +10,7 @@
 #include "sim/report/verbs/sweep_report.h"
 
 #include "apps/headway/output.h"
-#include "apps/headway/sweep_folder.h"
+#include "apps/headway/sweep/sweep_folder.h"
 #include "apps/headway/verb.h"
 
 namespace headway::apps {
