@@ -17,7 +17,6 @@ namespace headway::plan {
 
 namespace {
 
-using training::Best;
 using training::SampleKind;
 using training::SweepAxisSpec;
 using training::SweepScale;
