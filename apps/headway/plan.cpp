@@ -121,24 +121,40 @@ std::string make_folder(const std::string& name) {
   return name;
 }
 
-}  // namespace
+/// What options of the search say in words.
+struct SearchWords {
+  std::string vary, hold, save;
+};
 
-int run_plan(int argc, char** argv) {
-  CLI::App app(
-      "Searches the parallel layouts of a scenario: degrees, schedule, sharding, recompute, "
-      "offload "
-      "and placement. Ranks them by step, days, dollars or goodput. The scenario's 'search' says "
-      "what is varied.");
-  CommonOptions options;
-  std::string scenario;
-  plan::PlanOptions how;
-  describe(app, "plan",
-           "  headway plan s.yaml --hold schedule,offload --verify 100 --save plans\n"
-           "  headway plan s.yaml --nodes 32,64,128 --objective dollars --limit 'deadline=60 d'");
-  app.add_option("SCENARIO", scenario, "Scenario file (YAML)")->required()->option_text(" ");
-  app.add_option("--top", how.keep, "Plans printed")
-      ->check(number_between(1, 1000))
-      ->option_text("N [10]");
+void add_search_options(CLI::App& app, plan::PlanOptions& how, SearchWords& words) {
+  app.add_option("--vary", words.vary, "Fields of parallelism to vary, all others being held")
+      ->option_text("FIELD,FIELD");
+  app.add_option("--hold", words.hold, "Fields of parallelism to hold as the scenario has them")
+      ->option_text("FIELD,FIELD");
+  app.add_flag("--all", how.variants, "List variants of a plan's degrees too, not only the best");
+  app.add_option("--simulate", how.simulate, "Layouts simulated at most, of each cluster")
+      ->check(number_between(1, 1e6))
+      ->option_text("N [50]");
+  app.add_option("--verify", how.verify,
+                 "Draw so many of the layouts left out, simulate them, tell which are faster")
+      ->check(number_between(0, 1e6))
+      ->option_text("N [0]");
+  app.add_option("--save", words.save, "Folder for the plans as scenarios: plan-1.yaml is the best")
+      ->check(file_name())
+      ->option_text("DIR");
+}
+
+/// As --set of `search`.
+void set_searched(const SearchWords& words, std::vector<std::string>& set) {
+  for (const auto& [key, list] : {std::pair("vary", &words.vary), std::pair("hold", &words.hold)}) {
+    if (!list->empty()) {
+      set.push_back(fmt::format("search.{}=[{}]", key, *list));
+    }
+  }
+}
+
+/// What a plan is judged by, and must keep to.
+void add_goal_options(CLI::App& app, plan::PlanOptions& how) {
   app.add_option_function<std::vector<std::string>>(
          "--objective", [&how](const std::vector<std::string>& words) { set_goals(words, how); },
          "What makes a plan better: step, days, dollars, goodput, energy, co2, tokens-per-joule, "
@@ -158,22 +174,29 @@ int run_plan(int argc, char** argv) {
          },
          "deadline=34 d, budget=5e6 USD, gpus=1024, power=20 MW, headroom=0.1, goodput=0.9")
       ->option_text("KEY=VALUE");
-  std::string vary, hold, save;
-  app.add_option("--vary", vary, "Fields of parallelism to vary, all others being held")
-      ->option_text("FIELD,FIELD");
-  app.add_option("--hold", hold, "Fields of parallelism to hold as the scenario has them")
-      ->option_text("FIELD,FIELD");
-  app.add_flag("--all", how.variants, "List variants of a plan's degrees too, not only the best");
-  app.add_option("--simulate", how.simulate, "Layouts simulated at most, of each cluster")
-      ->check(number_between(1, 1e6))
-      ->option_text("N [50]");
-  app.add_option("--verify", how.verify,
-                 "Draw so many of the layouts left out, simulate them, tell which are faster")
-      ->check(number_between(0, 1e6))
-      ->option_text("N [0]");
-  app.add_option("--save", save, "Folder for the plans as scenarios: plan-1.yaml is the best")
-      ->check(file_name())
-      ->option_text("DIR");
+}
+
+}  // namespace
+
+int run_plan(int argc, char** argv) {
+  CLI::App app(
+      "Searches the parallel layouts of a scenario: degrees, schedule, sharding, recompute, "
+      "offload "
+      "and placement. Ranks them by step, days, dollars or goodput. The scenario's 'search' says "
+      "what is varied.");
+  CommonOptions options;
+  std::string scenario;
+  plan::PlanOptions how;
+  describe(app, "plan",
+           "  headway plan s.yaml --hold schedule,offload --verify 100 --save plans\n"
+           "  headway plan s.yaml --nodes 32,64,128 --objective dollars --limit 'deadline=60 d'");
+  app.add_option("SCENARIO", scenario, "Scenario file (YAML)")->required()->option_text(" ");
+  app.add_option("--top", how.keep, "Plans printed")
+      ->check(number_between(1, 1000))
+      ->option_text("N [10]");
+  add_goal_options(app, how);
+  SearchWords words;
+  add_search_options(app, how, words);
   add_scenario_options(app, options);
   add_execution_options(app, options);
   add_report_option(app, options);
@@ -181,13 +204,10 @@ int run_plan(int argc, char** argv) {
   if (const auto code = parse(app, argc, argv, &options)) {
     return *code;
   }
-  check_out(options, {options.report, save.empty() ? "" : make_folder(save) + "/plan-1.yaml"});
+  check_out(options,
+            {options.report, words.save.empty() ? "" : make_folder(words.save) + "/plan-1.yaml"});
   check_sizes(how.nodes);
-  for (const auto& [key, words] : {std::pair("vary", &vary), std::pair("hold", &hold)}) {
-    if (!words->empty()) {
-      options.set.push_back(fmt::format("search.{}=[{}]", key, *words));
-    }
-  }
+  set_searched(words, options.set);
   const auto result = [&] {
     Progress progress(options);
     progress.phase("reading " + scenario);
@@ -209,9 +229,10 @@ int run_plan(int argc, char** argv) {
   auto files = with_report(
       options, printed(result, options, report::plan_json, report::plan_csv, report::plan_document),
       report::plan_json(result));
-  if (!save.empty()) {
+  if (!words.save.empty()) {
     for (std::size_t i = 0; i < result.result.plans.size(); ++i) {
-      files.push_back({fmt::format("{}/plan-{}.yaml", save, i + 1), study::plan_file(result, i)});
+      files.push_back(
+          {fmt::format("{}/plan-{}.yaml", words.save, i + 1), study::plan_file(result, i)});
     }
   }
   deliver(options, files);

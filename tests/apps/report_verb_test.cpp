@@ -82,7 +82,7 @@ TEST_F(Explain, TellsWhatAKeyIs) {
 }
 
 TEST_F(Explain, KnowsWhatWasMeant) {
-  EXPECT_THAT(run("explain seq_length").err, HasSubstr("did you mean training.sequence_length?"));
+  EXPECT_THAT(run("explain seq_length").err, HasSubstr("did you mean training.sequence_length, "));
   EXPECT_EQ(run("explain zzzz").code, 2);
 }
 
