@@ -133,7 +133,12 @@ class ShapeSearch {
         reject(*problem, std::ssize(passes_) * std::ssize(shape_.states));
         continue;
       }
-      if (bound_of(cut) > limit) {
+      const Seconds bound = bound_of(cut);
+      if (bound == Seconds(kNever)) {  // nor is any of its layouts shorter
+        never_ += std::ssize(passes_) * std::ssize(shape_.states);
+        continue;
+      }
+      if (bound > limit) {
         slower_ += std::ssize(passes_) * std::ssize(shape_.states);
         continue;
       }
@@ -144,7 +149,7 @@ class ShapeSearch {
     slower_ += out_.estimated - too_long_ - std::ssize(out_.best);
     add_slower(out_.rejected, slower_);
     out_.rejected.add("too large", "its step is longer than the 106 days that can be simulated",
-                      too_long_);
+                      too_long_ + never_);
     return std::move(out_);
   }
 
@@ -253,6 +258,10 @@ class ShapeSearch {
         continue;
       }
       pass.bound = least(pass.layout, cut);
+      if (pass.bound == Seconds(kNever)) {
+        never_ += states;
+        continue;
+      }
       passes.push_back(std::move(pass));
     }
     std::stable_sort(passes.begin(), passes.end(),
@@ -326,7 +335,9 @@ class ShapeSearch {
   Tier& tier_;
   std::vector<std::optional<workload::Violation>> state_problems_;
   Opened out_;
-  std::int64_t slower_ = 0, too_long_ = 0;
+  std::int64_t slower_ = 0;
+  std::int64_t too_long_ = 0;  ///< timed, and found longer than the clock counts
+  std::int64_t never_ = 0;     ///< as their bound already is
 };
 
 /// The best of all shapes so far.

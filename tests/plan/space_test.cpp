@@ -158,7 +158,8 @@ TEST(Space, UnevenLayersShortenTheEnds) {
   s.cluster.nodes = 16;
   std::set<std::pair<int, int>> ends;
   bool interleaved = false;
-  for (const Shape& shape : Space(s).shapes()) {
+  const Space space(s);
+  for (const Shape& shape : space.shapes()) {
     const auto& p = shape.layout;
     if (p.pipeline == 16 && p.virtual_stages == 1) {
       ends.emplace(p.first_stage_layers, p.last_stage_layers);
