@@ -224,18 +224,19 @@ void require_few_gpus(const training::Scenario& s, const core::SourceMarks& mark
   throw mark ? core::Infeasible(*mark, message) : core::Infeasible(message);
 }
 
-void require_searchable(const Space& space) {
-  if (space.layouts() <= kMostLayouts && space.shapes().size() <= kMostShapes) {
+void require_searchable(const Space& space, int layers) {
+  const std::int64_t work = std::ssize(space.shapes()) * layers;
+  if (space.layouts() <= kMostLayouts && work <= kMostShapeLayers) {
     return;
   }
   const auto count = [](std::int64_t value) { return core::count(static_cast<double>(value)); };
   throw core::Infeasible(fmt::format(
-      "the search would look at {} layouts of {} shapes, more than the {} of {} that take a "
-      "minute: "
-      "vary less, as with --vary tensor,pipeline,micro_batch or --hold expert,schedule, or list "
-      "values under `search:`",
-      count(space.layouts()), count(std::ssize(space.shapes())), count(kMostLayouts),
-      count(static_cast<std::int64_t>(kMostShapes))));
+      "the search would look at {} layouts of {} shapes x {} layers, more than takes a minute ({} "
+      "layouts, {} shapes x layers): vary less, as with --vary tensor,pipeline,micro_batch or "
+      "--hold "
+      "expert,schedule, or list values under `search:`",
+      count(space.layouts()), count(std::ssize(space.shapes())), count(layers), count(kMostLayouts),
+      count(kMostShapeLayers)));
 }
 
 /// The short list as checked scenarios; what only the whole check finds is counted.
@@ -317,7 +318,7 @@ void search_setting(const training::Scenario& scenario,
                     Rejections& rejected) {
   require_few_gpus(scenario, options.marks);
   const Space space(scenario);
-  require_searchable(space);
+  require_searchable(space, scenario.model.layers);
   if (training::estimate_fabric(scenario.cluster).total() > training::machine_memory()) {
     result.enumerated += space.layouts();
     rejected.add("too large", kTooLarge, space.layouts());
