@@ -76,7 +76,7 @@ std::string megatron_core(const RunRow& row,
   constexpr const char* kFirstBridge = "25.07";  // container that first had Megatron-Bridge
   if (release.empty()) {
     assume(assumed, "release");
-    const bool bridge = contains(words + lower(row.source), "bridge");
+    const bool bridge = contains(words, "bridge");
     if (bridge || year_of(row) <= 2024) {
       return bridge ? "megatron-bridge-2025" : "nemo-2024";
     }
