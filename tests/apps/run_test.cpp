@@ -199,6 +199,19 @@ TEST_F(PlanVerb, RanksPlansThatFitAndCountsTheRest) {
             result["enumerated"].get<std::int64_t>());
 }
 
+// 4,095 layers, each of which the bound of every shape runs over: minutes, unless less is varied.
+TEST_F(PlanVerb, RefusesASpaceThatTakesTooLong) {
+  write_small("s.yaml");
+  const std::string large =
+      "plan s.yaml --set model.layers=4095 --set training.global_batch=128 --set cluster.nodes=8 "
+      "--set parallelism.pipeline=1";
+  const auto whole = run(large);
+  EXPECT_EQ(whole.code, 3);
+  EXPECT_THAT(whole.err, HasSubstr("x 4,095 layers, more than takes a minute"));
+  EXPECT_THAT(whole.err, HasSubstr("--vary tensor,pipeline,micro_batch"));
+  EXPECT_THAT(run(large + " --vary tensor,micro_batch").err, Not(HasSubstr("takes a minute")));
+}
+
 TEST_F(PlanVerb, LooksAtSeveralClusterSizesWithinLimits) {
   write_small("s.yaml");
   const auto outcome = run("plan s.yaml --format json --top 2 --nodes 1,2,4 --limit gpus=16");

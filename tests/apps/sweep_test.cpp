@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <sstream>
 
 #include "tests/apps/program.h"
@@ -148,6 +149,65 @@ TEST_F(SweepVerb, KeepsSweepsApart) {
   EXPECT_THAT(run("worker kept --shard 1/3").err, HasSubstr("the sweep has 2 shards"));
   EXPECT_EQ(run("sweep s.yaml --keep . --shards 2").code, 2);  // other files are there
   EXPECT_EQ(run("worker nowhere").code, 2);
+}
+
+// A point's digest is that of the scenario alone, whatever else is swept beside it.
+TEST_F(SweepVerb, DoesNotTouchTheDigestOfAPoint) {
+  write_small("alone.yaml");
+  const json alone = json::parse(run("run alone.yaml --format json").out);
+  const json whole = json::parse(run("run s.yaml --format json").out);
+  EXPECT_EQ(alone["scenario"]["digest"], whole["scenario"]["digest"]);
+  const json row = json::parse(
+      run("sweep alone.yaml --sweep parallelism.tensor=2 --format jsonl --figures step.mfu").out);
+  EXPECT_EQ(row["digest"], alone["scenario"]["digest"]);
+}
+
+// A machine whose catalogue reads otherwise would make other rows.
+TEST_F(SweepVerb, IsRefusedWhereTheCatalogueDiffers) {
+  ASSERT_EQ(run("sweep s.yaml --keep cut --shards 2").code, 0);
+  fs::create_directories(folder_ / "other");
+  fs::copy(HEADWAY_SOURCE_DIR "/configs", folder_ / "other", fs::copy_options::recursive);
+  const std::string text = read("other/fabrics/rail-optimized-ndr.yaml");
+  const auto at = text.find("efficiency: ");
+  ASSERT_NE(at, std::string::npos);
+  write("other/fabrics/rail-optimized-ndr.yaml",
+        std::regex_replace(text, std::regex(R"(efficiency: (\{value: )?[0-9.]+)"),
+                           "efficiency: $010.5"));
+  const Outcome outcome = run("worker cut --shard 1/2", "HEADWAY_CONFIGS=other");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("make both installations equal, or begin the sweep anew"));
+}
+
+TEST_F(SweepVerb, TakesNoShardThatLacksAPoint) {
+  ASSERT_EQ(run("sweep s.yaml --keep cut --shards 2").code, 0);
+  ASSERT_EQ(run("worker cut").code, 0);
+  for (const auto& entry : fs::directory_iterator(folder_ / "cut")) {
+    const std::string name = entry.path().filename().string();
+    if (name.ends_with("00002-of-00002.jsonl")) {
+      const std::string text = read("cut/" + name);
+      write("cut/" + name, text.substr(text.find('\n') + 1));
+    }
+  }
+  const Outcome short_one = run("collect cut");
+  EXPECT_EQ(short_one.code, 2);
+  EXPECT_THAT(short_one.err, HasSubstr("does not have the points of its shard; remove it"));
+}
+
+// What keeps the rules and cannot be is infeasible, as `headway run` says by its exit code.
+TEST_F(SweepVerb, TellsWhatCannotBeFromWhatIsWrong) {
+  const json rows = json::parse(
+      run("sweep s.yaml --sweep parallelism.tensor=2 --sweep cluster.nodes=2 --sweep "
+          "training.global_batch=32,33 --set cluster.node.gpu.memory='8 GiB' --format json")
+          .out)["rows"];
+  EXPECT_EQ(rows[0]["status"], "infeasible");  // 8 GiB hold no eighth of it
+  EXPECT_FALSE(rows[0]["figures"]["step.time_s"].is_null());
+  EXPECT_EQ(rows[1]["status"], "refused");
+  const json large = json::parse(
+      run("sweep s.yaml --fold off --sweep parallelism.tensor=8 --sweep cluster.nodes=131072 --set "
+          "training.global_batch=1048576 --format json")
+          .out)["rows"][0];
+  EXPECT_EQ(large["status"], "infeasible");
+  EXPECT_THAT(large["reason"].get<std::string>(), HasSubstr("simulating this needs about"));
 }
 
 TEST_F(SweepVerb, WritesJobFiles) {

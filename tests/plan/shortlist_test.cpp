@@ -128,6 +128,19 @@ TEST(Shortlist, TellsTheSmallestPeakThatDidNotFit) {
   const auto memory = training::predict_memory(training::check(s));
   EXPECT_DOUBLE_EQ(memory.peak.si(), list.memory->peak.si());
   EXPECT_GT(list.rejected.count("memory"), 100);
+  // Nothing fits, so that nothing was left out as slower: no layout needs less.
+  ASSERT_TRUE(list.layouts.empty());
+  for (const Shape& shape : space.shapes()) {
+    for (std::int64_t i = 0; i < space.layouts(shape); ++i) {
+      s.parallelism = space.layout(shape, i);
+      try {
+        const auto peak = training::predict_memory(training::check(s)).peak;
+        ASSERT_GE(peak.si(), list.memory->peak.si() * (1 - 1e-12));
+      } catch (const core::Error&) {
+        continue;
+      }
+    }
+  }
 }
 
 TEST(Shortlist, CountsWhatBreaksARuleUnderItsField) {

@@ -156,6 +156,20 @@ TEST(SweepSample, FollowsItsSeedAlone) {
   EXPECT_TRUE(differs);
 }
 
+// The same points in every version: shards of one sweep may be run by many.
+TEST(SweepSample, DrawsThesePoints) {
+  SweepSpec spec;
+  spec.sample.emplace();
+  spec.sample->points = 3;
+  spec.sample->axes = {range("0 W", "300 W")};
+  const SweepPoints points(spec);
+  std::vector<std::string> drawn;
+  for (std::size_t i = 0; i < 3; ++i) {
+    drawn.push_back(points.changes(i)[0].value);
+  }
+  EXPECT_THAT(drawn, ElementsAre("180.718544967 W", "282.354033751 W", "73.5623813149 W"));
+}
+
 TEST(SweepPoints, ThatCannotBeAreRefusedAllAtOnce) {
   SweepSpec spec;
   EXPECT_THAT(complaint(spec), HasSubstr("nothing to sweep"));
