@@ -51,7 +51,7 @@ std::optional<NumberText> number_text(std::string_view text) {
   return number;
 }
 
-/// The ends of a range, and how many values it has; step and points are read by the caller.
+/// The ends of a range; how many values lie between them its step or its points say.
 struct Range {
   NumberText from, to;
   SweepScale scale = SweepScale::linear;
@@ -230,10 +230,11 @@ std::vector<std::string> axis_values(const SweepAxisSpec& axis) {
     }
     return axis.values;
   }
-  const Range range = range_of(axis);
+  Range range = range_of(axis);
   const std::size_t count = steps_of(axis, range);
   std::vector<std::string> values;
   const auto step = number_text(axis.step);
+  range.from.whole = range.from.whole && (!step || step->whole);
   for (std::size_t i = 0; i < count; ++i) {
     const double share =
         step ? static_cast<double>(i) * step->value / (range.to.value - range.from.value)

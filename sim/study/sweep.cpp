@@ -207,6 +207,7 @@ std::vector<SweepRow> Sweep::rows(const std::vector<std::size_t>& points,
     }
   };
   {
+    // Threads of our own: a point's Driver limits oneTBB's for the whole process.
     std::vector<std::jthread> pool;
     for (std::size_t i = 1; i < workers; ++i) {
       pool.emplace_back(work);

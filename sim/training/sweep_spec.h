@@ -30,7 +30,8 @@ constexpr auto enum_words(Best) {
 }
 
 /// A field and the values that it takes: a list, or a range between two numbers with one unit.
-/// Where both ends are written as whole numbers without a unit, all values are whole.
+/// Where both ends, and the step, are written as whole numbers without a unit, all values are
+/// whole.
 struct SweepAxisSpec {
   std::string key;
   std::vector<std::string> values;

@@ -87,6 +87,7 @@ TEST(SweepAxis, RangesReachTheirEndsAndKeepTheirUnit) {
   EXPECT_THAT(in_steps("16", "64", "16"), ElementsAre("16", "32", "48", "64"));
   EXPECT_THAT(in_steps("16", "63", "16"), ElementsAre("16", "32", "48"));
   EXPECT_THAT(in_steps("3", "1", "-1"), ElementsAre("3", "2", "1"));
+  EXPECT_THAT(in_steps("0", "1", "0.25"), ElementsAre("0", "0.25", "0.5", "0.75", "1"));
   EXPECT_THAT(in_steps("0.1", "0.3", "0.1"), ElementsAre("0.1", "0.2", "0.3"));
   EXPECT_THAT(in_points("100 Gbps", "400 Gbps", 3),
               ElementsAre("100 Gbps", "250 Gbps", "400 Gbps"));
