@@ -162,12 +162,14 @@ PYBIND11_MODULE(_core, module) {
       "schema", [](const std::string& kind) { return config::schema_of(kind); }, py::arg("kind"));
   module.def(
       "summary",
-      [](const std::string& json) { return report::report_summary(report::Json::parse(json)); },
+      [](const std::string& json) {
+        return report::report_summary({report::Json::parse(json), "result"});
+      },
       py::arg("json"));
   module.def(
       "page",
       [](const std::string& json, const std::string& command, const std::string& charts) {
-        return report::report_page({{report::Json::parse(json), command}}, charts);
+        return report::report_page({{{report::Json::parse(json), "result"}, command}}, charts);
       },
       py::arg("json"), py::arg("command"), py::arg("charts"));
   module.def("python_dataclasses", &config::python_dataclasses);

@@ -51,7 +51,7 @@ int run_compare(int argc, char** argv) {
   deliver(options, with_report(options,
                                printed(result, options, report::compare_json, report::compare_csv,
                                        report::compare_document),
-                               report::compare_json(result)));
+                               [&] { return report::compare_json(result); }));
   return result.a.fits && result.b.fits ? 0 : study::exit_code(study::Status::infeasible);
 }
 

@@ -122,7 +122,7 @@ int run_drill(int argc, char** argv) {
   deliver(options, with_report(options,
                                printed(result, options, report::drill_json, report::drill_csv,
                                        report::drill_document),
-                               report::drill_json(result)));
+                               [&] { return report::drill_json(result); }));
   for (const auto& reason : result.reasons) {
     remark(options, std::string(core::to_word(result.status)) + ": " + reason);
   }

@@ -180,7 +180,7 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv, CommonOptions* op
   if (options != nullptr) {
     options->command = "headway";
     for (int i = 0; i < argc; ++i) {
-      options->command += std::string(" ") + argv[i];
+      options->command += " " + core::shell_word(argv[i]);
     }
     infer_format(app, *options);
   }

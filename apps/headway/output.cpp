@@ -210,7 +210,8 @@ OutFile printed(const report::Table& table, const CommonOptions& options) {
   if (options.format == "md") {
     return {options.out, report::to_markdown({table.title, {}, {table}, {}})};
   }
-  return {options.out, report::to_text(table, page_of(options))};
+  const auto page = page_of(options);
+  return {options.out, report::to_text(table, page), page.colour};
 }
 
 void deliver(const CommonOptions& options, const std::string& text) {

@@ -1,4 +1,4 @@
-// headway plan: which parallel layout is fastest on this cluster.
+// headway plan: which parallel layout is best on this cluster.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -136,7 +136,7 @@ void add_search_options(CLI::App& app, plan::PlanOptions& how, SearchWords& word
       ->check(number_between(1, 1e6))
       ->option_text("N [50]");
   app.add_option("--verify", how.verify,
-                 "Draw so many of the layouts left out, simulate them, tell which are faster")
+                 "Draw so many of the layouts left out, simulate them, tell which are better")
       ->check(number_between(0, 1e6))
       ->option_text("N [0]");
   app.add_option("--save", words.save, "Folder for the plans as scenarios: plan-1.yaml is the best")
@@ -181,9 +181,8 @@ void add_goal_options(CLI::App& app, plan::PlanOptions& how) {
 int run_plan(int argc, char** argv) {
   CLI::App app(
       "Searches the parallel layouts of a scenario: degrees, schedule, sharding, recompute, "
-      "offload "
-      "and placement. Ranks them by step, days, dollars or goodput. The scenario's 'search' says "
-      "what is varied.");
+      "offload and placement. Ranks them by --objective. The scenario's 'search' says what is "
+      "varied.");
   CommonOptions options;
   std::string scenario;
   plan::PlanOptions how;
@@ -228,7 +227,7 @@ int run_plan(int argc, char** argv) {
   }();
   auto files = with_report(
       options, printed(result, options, report::plan_json, report::plan_csv, report::plan_document),
-      report::plan_json(result));
+      [&] { return report::plan_json(result); });
   if (!words.save.empty()) {
     for (std::size_t i = 0; i < result.result.plans.size(); ++i) {
       files.push_back(

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "sim/core/error.h"
-#include "sim/core/shown_text.h"
 #include "sim/report/page/page.h"
 
 #include "apps/headway/input.h"
@@ -19,15 +18,12 @@ namespace {
 
 report::PageResult result_at(const std::string& file) {
   auto json = report::Json::parse(read_input(file), nullptr, false);
-  const bool ours = json.is_object() && json.contains("schema") && json["schema"].is_string() &&
-                    json["schema"].get<std::string>().starts_with("headway.");
-  if (!ours) {
-    throw core::Error(fmt::format(
-        "'{}' is no result of headway; write one with 'headway run SCENARIO --format json "
-        "--explain --pictures --out {}'",
-        core::shortened(file), "result.json"));
+  if (json.is_discarded()) {
+    throw core::Error(core::SourceMark{.file = file},
+                      "this is no JSON; write a result with 'headway run "
+                      "SCENARIO --explain --pictures --out r.json'");
   }
-  return {std::move(json), "from " + file};
+  return {report::ReadResult(std::move(json), file), "from " + file};
 }
 
 }  // namespace

@@ -37,12 +37,13 @@ std::string chart_library() {
 
 std::vector<OutFile> with_report(const CommonOptions& options,
                                  OutFile shown,
-                                 const std::string& json) {
+                                 const std::function<std::string()>& json) {
   std::vector<OutFile> files{std::move(shown)};
   if (!options.report.empty()) {
     files.push_back(
         {options.report,
-         report::report_page({{report::Json::parse(json), options.command}}, chart_library())});
+         report::report_page({{{report::Json::parse(json()), options.report}, options.command}},
+                             chart_library())});
   }
   return files;
 }

@@ -1,6 +1,7 @@
 // Results as a page that is looked at: the file of --report, and the library that draws its charts.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,9 +18,9 @@ void add_report_option(CLI::App& app, CommonOptions& options, bool in_help = fal
 std::string chart_library();
 
 /// What to deliver: the result as --format wants it, and with --report the page beside it.
-/// @param json  the result's, as --format json prints it
+/// @param json  the result's, as --format json prints it; asked for only if there is a page
 std::vector<OutFile> with_report(const CommonOptions& options,
                                  OutFile shown,
-                                 const std::string& json);
+                                 const std::function<std::string()>& json);
 
 }  // namespace headway::apps

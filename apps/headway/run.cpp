@@ -28,8 +28,9 @@ struct RunArguments {
   bool explain = false, full = false, pictures = false;
   std::vector<std::string> show;
 
-  [[nodiscard]] bool shows(std::string_view section) const {
-    return std::find(show.begin(), show.end(), section) != show.end();
+  [[nodiscard]] bool explains() const {
+    return explain ||
+           std::find(show.begin(), show.end(), report::kExplanationSection) != show.end();
   }
 };
 
@@ -45,7 +46,7 @@ study::RunReport predict(const RunArguments& given) {
   how.threads = options.threads;
   how.fold = options.fold;
   const bool drawn = !options.report.empty();
-  how.explain = drawn || given.explain || given.shows(report::kExplanationSection);
+  how.explain = drawn || given.explains();
   how.pictures = drawn || given.pictures;
   how.compared = validation::load_compared_runs(config_roots());
   how.progress = [&](std::string_view phase) { progress.phase(phase); };
@@ -66,6 +67,26 @@ void check_sections(const std::vector<std::string>& show) {
   }
 }
 
+/// Without what only the page of --report draws.
+study::RunReport as_asked(study::RunReport result, const RunArguments& given) {
+  if (!given.explains()) {
+    result.explanation.reset();
+  }
+  if (!given.pictures) {
+    result.pictures.reset();
+  }
+  return result;
+}
+
+/// What --show picks; --explain is one of its sections, so both together show both.
+std::vector<std::string> sections(const RunArguments& given) {
+  auto picked = given.show;
+  if (given.explain && !picked.empty()) {
+    picked.emplace_back(report::kExplanationSection);
+  }
+  return picked;
+}
+
 /// One screen, unless more or another form was asked for.
 OutFile shown(const study::RunReport& result, const RunArguments& given) {
   const CommonOptions& options = given.common;
@@ -74,9 +95,7 @@ OutFile shown(const study::RunReport& result, const RunArguments& given) {
             options.format == "json" ? report::run_json(result) : report::run_csv(result)};
   }
   if (options.format == "md" || given.full || given.explain || !given.show.empty()) {
-    return printed(
-        report::run_document(result, given.full ? std::vector<std::string>{} : given.show),
-        options);
+    return printed(report::run_document(result, sections(given)), options);
   }
   const auto page = page_of(options);
   return {options.out, report::run_screen(result, page), page.colour};
@@ -92,8 +111,9 @@ int run_run(int argc, char** argv) {
            "  headway run configs/scenarios/llama-3.1-405b-16k-h100.yaml\n"
            "  headway run s.yaml --set parallelism.tensor=4 --format json --out r.json");
   app.add_option("SCENARIO", given.scenario, "Scenario file (YAML)")->required()->option_text(" ");
-  app.add_flag("--full", given.full, "All tables and sentences instead of one screen");
+  auto* full = app.add_flag("--full", given.full, "All tables and sentences, not one screen");
   app.add_option("--show", given.show, "Parts of --full: memory, links, cost, assumptions, ...")
+      ->excludes(full)
       ->delimiter(',')
       ->allow_extra_args(false)
       ->option_text("SECTION,...");
@@ -112,7 +132,8 @@ int run_run(int argc, char** argv) {
   check_out(options, {options.report});
   check_sections(given.show);
   const auto result = predict(given);
-  deliver(options, with_report(options, shown(result, given), report::run_json(result)));
+  deliver(options, with_report(options, shown(as_asked(result, given), given),
+                               [&] { return report::run_json(result); }));
   if (options.format == "json" || options.format == "csv" || !options.out.empty()) {
     for (const auto& reason : result.reasons) {
       remark(options, std::string(core::to_word(result.status)) + ": " + reason);

@@ -9,7 +9,8 @@
 
 #include "sim/config/load.h"
 #include "sim/config/suggestions/suggest.h"
-#include "sim/core/error.h"
+#include "sim/config/writer.h"
+#include "sim/core/infeasible.h"
 #include "sim/core/read_file.h"
 #include "sim/core/shown_text.h"
 #include "sim/import/hugging_face/hugging_face.h"
@@ -18,6 +19,8 @@
 #include "apps/headway/options.h"
 
 namespace headway::apps {
+
+using namespace core::literals;
 
 namespace {
 
@@ -98,7 +101,7 @@ Model model_of(const std::string& word) {
     auto spec = import::read_hugging_face_config(core::read_file(file, core::kLargestConfiguration),
                                                  file.string());
     const std::string name = spec.name;
-    return {fmt::format("{{huggingface: \"{}\"}}", fs::absolute(file).string()), name,
+    return {fmt::format("{{huggingface: {}}}", config::quoted(fs::absolute(file).string())), name,
             std::move(spec)};
   }
   const auto entry = entry_of("models", word);
@@ -134,14 +137,17 @@ std::vector<Layout> layouts(const Model& model, const Server& server, int gpus) 
   return list;
 }
 
-/// Whether the scenario keeps every rule and leaves memory free.
-bool works(const std::string& text) {
+/// Why the scenario breaks a rule or leaves no memory free; empty where it does neither.
+std::string fault_of(const std::string& text) {
   try {
     const auto loaded = config::load_scenario_text(text, "scenario.yaml", roots());
     const auto memory = training::predict_memory(training::check(loaded.scenario, loaded.marks));
-    return memory.fits && !training::near_memory_limit(memory);
-  } catch (const core::Error&) {
-    return false;
+    const bool works = memory.fits && !training::near_memory_limit(memory);
+    return works ? ""
+                 : fmt::format("the fullest GPU needs {:.1f} of its {:.1f} GiB",
+                               memory.peak / 1_GiB, memory.capacity / 1_GiB);
+  } catch (const core::Error& error) {
+    return error.diagnostics().front().message;
   }
 }
 
@@ -155,16 +161,12 @@ std::string text_with(const StarterChoice& choice,
   const int batch = (std::max(kUsualBatch, replicas) + replicas - 1) / replicas * replicas;
   const std::string name =
       choice.name.empty() ? fmt::format("{} on {} GPUs", model.name, gpus) : choice.name;
-  std::string quoted;
-  for (const char c : core::visible(name)) {
-    quoted += c == '"' || c == '\\' ? std::string{'\\', c} : std::string(1, c);
-  }
   return fmt::format(
       R"(# A scenario for headway. `headway check FILE` finds mistakes, `headway run FILE` predicts,
 # `headway plan FILE` finds a faster layout. `headway catalog list` shows what `use:` can name, `headway
 # explain KEY` tells what a key means; any value may be changed beside `use:`.
 headway: 1
-name: "{}"
+name: {}
 
 cluster:
   nodes: {}  # servers that train
@@ -194,9 +196,8 @@ run:  # leave out to predict one step only
   failures: {{use: llama-3-54-days}}
   trials: 100
 )",
-      quoted, gpus / server.gpus, server.entry, server.gpus,
-      server.card.empty() || server.card == "-" ? "400 Gbps" : server.card, model.line, batch,
-      layout.tensor, layout.pipeline, layout.recompute);
+      config::quoted(core::visible(name)), gpus / server.gpus, server.entry, server.gpus,
+      server.card, model.line, batch, layout.tensor, layout.pipeline, layout.recompute);
 }
 
 }  // namespace
@@ -211,17 +212,22 @@ std::string starter_text(const StarterChoice& choice) {
                     server.entry, server.gpus, gpus, std::max(1, gpus / server.gpus) * server.gpus,
                     (gpus / server.gpus + 1) * server.gpus));
   }
-  std::string text;
+  Layout last;
+  std::string fault;
   for (const Layout& layout : layouts(model, server, gpus)) {
-    text = text_with(choice, model, server, gpus, layout);
-    if (works(text)) {
+    const std::string text = text_with(choice, model, server, gpus, layout);
+    fault = fault_of(text);
+    if (fault.empty()) {
       return text;
     }
+    last = layout;
   }
-  if (text.empty()) {
-    text = text_with(choice, model, server, gpus, {});
-  }
-  return text;  // `headway check` and `run` say what is wrong
+  throw core::Infeasible(fmt::format(
+      "no layout of {} on {} GPUs of {} keeps every rule and leaves memory free; of the one with "
+      "the most GPUs a replica (tensor {}, pipeline {}, recompute {}): {}. Name more GPUs "
+      "(--gpus), "
+      "larger ones (--gpu) or a smaller model (--model)",
+      model.name, gpus, server.entry, last.tensor, last.pipeline, last.recompute, fault));
 }
 
 }  // namespace headway::apps

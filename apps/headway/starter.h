@@ -17,6 +17,7 @@ struct StarterChoice {
 /// fabric as fast as their cards, the fewest GPUs a replica that leave memory free (with full
 /// recompute if nothing else fits), a global batch that all replicas share evenly.
 /// @throws core::Error if the catalogue has no such model or GPU, or the GPUs fill no whole nodes
+/// @throws core::Infeasible if no layout keeps every rule and leaves memory free
 std::string starter_text(const StarterChoice& choice);
 
 }  // namespace headway::apps

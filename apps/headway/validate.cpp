@@ -66,12 +66,12 @@ bool has_row(const CsvTable& table, const std::string& id) {
 }
 
 /// A result in the form that --format names, and its page where --report asks for one.
-template <class Csv, class Document>
+template <class Text, class Csv, class Document>
 std::vector<OutFile> in_form(const CommonOptions& options,
-                             const std::string& json,
+                             const Text& json,
                              const Csv& csv,
                              const Document& document) {
-  OutFile shown = options.format == "json"  ? OutFile{options.out, json}
+  OutFile shown = options.format == "json"  ? OutFile{options.out, json()}
                   : options.format == "csv" ? OutFile{options.out, csv()}
                                             : printed(document(), options);
   return with_report(options, std::move(shown), json);
@@ -86,7 +86,7 @@ std::vector<OutFile> validate_anchor(const RunTables& tables,
   const auto anchor =
       validation::anchor_runs(table.rows, validation::load_catalogue(config_roots()), id);
   return in_form(
-      options, report::anchor_json(anchor),
+      options, [&] { return report::anchor_json(anchor); },
       [&] { return report::to_text(report::anchor_document(anchor)); },
       [&] { return report::anchor_document(anchor); });
 }
@@ -100,7 +100,8 @@ std::vector<OutFile> validate_runs(const RunTables& tables,
   const bool own = tables.size() > 1 && only.empty();
   const auto slopes = own ? validation::load_slopes(config_roots()) : validation::ConstantSlopes{};
   return in_form(
-      options, report::validate_json(rows, slopes), [&] { return report::validate_csv(rows); },
+      options, [&] { return report::validate_json(rows, slopes); },
+      [&] { return report::validate_csv(rows); },
       [&] { return report::validate_document(rows, slopes); });
 }
 
@@ -113,7 +114,7 @@ std::vector<OutFile> validate_collectives(const std::string& path,
                                : validation::predict_collectives(table, catalogue);
   const auto how = calibrated ? study::Calibration::leave_one_out : study::Calibration::none;
   return in_form(
-      options, report::collective_rows_json(rows, how),
+      options, [&] { return report::collective_rows_json(rows, how); },
       [&] { return report::collective_rows_csv(rows); },
       [&] { return report::collective_rows_document(rows, how); });
 }
@@ -122,8 +123,8 @@ std::vector<OutFile> validate_goodput(const std::string& path, const CommonOptio
   const auto table = table_at(path);
   const auto rows = validation::predict_goodput(table);
   return in_form(
-      options, report::goodput_json(rows), [&] { return report::goodput_csv(rows); },
-      [&] { return report::goodput_document(rows); });
+      options, [&] { return report::goodput_json(rows); },
+      [&] { return report::goodput_csv(rows); }, [&] { return report::goodput_document(rows); });
 }
 
 /// A table of published runs that comes with the catalogue.

@@ -956,6 +956,9 @@ class FrameworkSpec:
     message_overhead
         Time a stage loses at each pipeline message it receives: the scheduler's own work and
         launching the transfer. (default 0 s)
+    schedules
+        Pipeline schedules that the software has: what 'headway plan' tries where
+        'search.schedule' lists none; empty: all. Every schedule can be simulated. (optional)
     usual
         How its runs are usually laid out: what 'headway validate' takes where a published run
         does not say. (optional)
@@ -1007,6 +1010,7 @@ class FrameworkSpec:
     host: HostSpec | None = None
     step_overhead: str | None = None
     message_overhead: str | None = None
+    schedules: Sequence[Literal["gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v", "dualpipe", "dualpipe-v"]] | None = None
     usual: UsualRunSpec | None = None
     use: str | None = None
     source: str | None = None
@@ -1981,7 +1985,7 @@ class SearchSpec:
     virtual
         Chunks a stage of the interleaved schedule; empty: to 8. (optional)
     schedule
-        Schedules; empty: all. (optional)
+        Schedules; empty: those of the framework. (optional)
     context
         Context-parallel degrees; empty: while 1,024 tokens a rank are left. (optional)
     context_kind

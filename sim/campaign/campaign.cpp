@@ -216,6 +216,9 @@ CampaignOutcome simulate_campaign(const training::CheckedScenario& checked,
     tell(options, "asking what other intervals and spares would bring");
     outcome.result.advice = advise(resolved.job, trials, options.threads, times);
   }
+  if (options.pictures) {
+    outcome.pictures = draw(resolved.job, trials, times);
+  }
   outcome.result.step_simulations = static_cast<std::int64_t>(times.simulated());
 
   const Metering metering(checked, step, resolved);

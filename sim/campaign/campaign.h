@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/campaign/pictures.h"
 #include "sim/campaign/result.h"
 #include "sim/training/check.h"
 #include "sim/training/step/step_result.h"
@@ -17,6 +18,7 @@ namespace headway::campaign {
 struct CampaignOptions {
   int threads = 0;     ///< 0: all cores; the result does not depend on it
   bool advice = true;  ///< ask how often to save, how many spares to hold, what detection is worth
+  bool pictures = false;  ///< fill CampaignOutcome::pictures
   /// Told what begins now, and how many of its parts are done (by several threads); may be empty.
   std::function<void(std::string_view phase)> phase{};
   std::function<void(std::size_t done, std::size_t total)> progress{};
@@ -29,6 +31,7 @@ struct CampaignOutcome {
   std::optional<price::Bill> mean_bill;  ///< the bill of the mean usage
   std::vector<training::Assumption> assumptions;
   std::vector<std::string> warnings;
+  std::optional<CampaignPictures> pictures;  ///< where they were asked for
 };
 
 /// @param checked  must have run.until

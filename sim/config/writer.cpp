@@ -41,23 +41,6 @@ Node list_tree(const SpecType& type, const void* value, const Place& place) {
   return node;
 }
 
-/// `text` in double quotes, with YAML's escapes.
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (byte < 0x20 || byte == 0x7F) {
-      out += fmt::format("\\x{:02x}", byte);
-    } else {
-      out += c;
-    }
-  }
-  return out + "\"";
-}
-
 void append(std::string& out, const Node& node, std::size_t indent);
 
 void append_mapping(std::string& out, const Node& node, std::size_t indent, bool first_in_line) {
@@ -97,6 +80,22 @@ void append(std::string& out, const Node& node, std::size_t indent) {
 }
 
 }  // namespace
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (byte < 0x20 || byte == 0x7F) {
+      out += fmt::format("\\x{:02x}", byte);
+    } else {
+      out += c;
+    }
+  }
+  return out + "\"";
+}
 
 Node to_tree(const SpecType& type, const void* value, const Place& place) {
   switch (type.shape) {

@@ -16,6 +16,9 @@ Node to_tree(const SpecType& type, const void* value, const Place& place);
 /// A tree as YAML text: block style, two spaces a level.
 std::string to_yaml(const Node& root);
 
+/// `text` as a string of YAML: in double quotes, with its escapes.
+std::string quoted(const std::string& text);
+
 /// Both: the canonical text of a spec.
 std::string write_spec(const SpecType& type, const void* value);
 

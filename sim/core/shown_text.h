@@ -1,4 +1,5 @@
-// Texts of others - names, lines of files, arguments - as messages and terminals may show them.
+// Texts of others - names, lines of files, arguments - as messages, terminals and shells may have
+// them.
 #pragma once
 
 #include <cstddef>
@@ -25,5 +26,8 @@ std::string blanked(std::string_view text);
 /// `text`, cut with "..." behind its first `most` bytes or a little before: what a message quotes
 /// of an argument or a word that may be a megabyte long.
 std::string shortened(std::string_view text, std::size_t most = 80);
+
+/// A word that a POSIX shell reads as `text`, whatever is in it; in quotes where it needs them.
+std::string shell_word(std::string_view text);
 
 }  // namespace headway::core

@@ -5,6 +5,7 @@
 #include "sim/core/infeasible.h"
 #include "sim/training/step/step.h"
 #include "sim/workload/memory/rank_parameters.h"
+#include "sim/workload/schedule/schedule.h"
 
 namespace headway::plan {
 
@@ -26,15 +27,23 @@ double tier_error(const training::Scenario& s) {
 
 }  // namespace
 
-bool has_room(const training::CheckedScenario& layout) {
+std::optional<Lack> lack(const training::CheckedScenario& layout, double headroom) {
   const training::MemoryResult memory = training::predict_memory(layout);
-  return memory.fits && !training::near_memory_limit(memory);
+  const auto& node = layout.scenario().cluster.node;
+  return lack(memory.peak, memory.host_peak / static_cast<double>(node.gpus), node, headroom);
 }
 
 Entry make_entry(training::CheckedScenario layout, core::Seconds estimate) {
   Entry entry{std::move(layout), estimate, {}, 0, false, {}};
   entry.bound = estimate * (1 - tier_error(entry.layout.scenario()));
   return entry;
+}
+
+ParallelismSpec resolved(const training::CheckedScenario& layout) {
+  ParallelismSpec p = layout.scenario().parallelism;
+  p.data = layout.data_parallel();
+  p.schedule = workload::effective_schedule(p);
+  return p;
 }
 
 training::Scenario with_layout(const training::Scenario& scenario, const ParallelismSpec& layout) {

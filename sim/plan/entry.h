@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 
+#include "sim/plan/fit.h"
 #include "sim/plan/space.h"
 #include "sim/training/check.h"
 #include "sim/training/step/step_result.h"
@@ -21,10 +23,13 @@ struct Entry {
 /// With the bound that follows from the estimate.
 Entry make_entry(training::CheckedScenario layout, core::Seconds estimate);
 
+/// The layout as it is run: `data` and `schedule` worked out.
+ParallelismSpec resolved(const training::CheckedScenario& layout);
+
 training::Scenario with_layout(const training::Scenario& scenario, const ParallelismSpec& layout);
 
-/// Whether a layout fits and leaves the allocator room.
-bool has_room(const training::CheckedScenario& layout);
+/// What a layout lacks, as in `fit.h`, by the memory that a run of it is said to need.
+std::optional<Lack> lack(const training::CheckedScenario& layout, double headroom);
 
 /// Simulates the step of a layout with the trace that its critical path is found in, or marks that
 /// it cannot be. Of a hashed fabric one hash: others widen the interval, they do not move the time.

@@ -1,19 +1,29 @@
 #include "sim/plan/fit.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "sim/training/step/step.h"
 
 namespace headway::plan {
 
-Fit::Fit(const training::Scenario& scenario, const Shape& shape)
-    : scenario_(scenario),
-      shape_(shape),
-      capacity_(scenario.cluster.node.gpu.memory * (1 - training::kMemoryHeadroom)),
-      host_of_rank_(scenario.cluster.node.host_memory /
-                    static_cast<double>(scenario.cluster.node.gpus)),
-      states_(shape.states.size()) {}
+std::optional<Lack> lack(core::Bytes peak,
+                         core::Bytes host,
+                         const training::NodeSpec& node,
+                         double headroom) {
+  const core::Bytes room = node.gpu.memory * (1 - training::kMemoryHeadroom);
+  const core::Bytes asked = node.gpu.memory * (1 - headroom);
+  const core::Bytes host_of_rank = node.host_memory / static_cast<double>(node.gpus);
+  if (peak > room) {
+    return Lack{Memory::gpu, peak, room};
+  }
+  if (host > host_of_rank) {
+    return Lack{Memory::host, host, host_of_rank};
+  }
+  return peak > asked ? std::optional(Lack{Memory::headroom, peak, asked}) : std::nullopt;
+}
+
+Fit::Fit(const training::Scenario& scenario, const Shape& shape, double headroom)
+    : scenario_(scenario), shape_(shape), headroom_(headroom), states_(shape.states.size()) {}
 
 void Fit::set_micro_batches(int micro_batches) {
   const auto& p = shape_.layout;
@@ -39,18 +49,16 @@ const std::vector<workload::StageMemory>& Fit::states(const ParallelismSpec& lay
   return known;
 }
 
-std::optional<core::Bytes> Fit::excess(const ParallelismSpec& layout, std::size_t state) {
+std::optional<Lack> Fit::lack(const ParallelismSpec& layout, std::size_t state) {
   const auto& held = states(layout, state);
-  core::Bytes peak;
+  core::Bytes peak, host;
   for (std::size_t stage = 0; stage < held.size(); ++stage) {
     workload::StageMemory tensors = activations_[stage];
     tensors += held[stage];
-    if (tensors.host > host_of_rank_) {
-      return core::Bytes(std::numeric_limits<double>::infinity());
-    }
+    host = std::max(host, tensors.host);
     peak = std::max(peak, training::rank_memory(layout, shape_.data, tensors).total());
   }
-  return peak <= capacity_ ? std::nullopt : std::optional(peak);
+  return plan::lack(peak, host, scenario_.cluster.node, headroom_);
 }
 
 }  // namespace headway::plan

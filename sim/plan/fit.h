@@ -1,27 +1,56 @@
-// Whether the layouts of a shape fit into memory: what their choices of passes and of states take,
+// Whether layouts fit into memory: of a shape, what their choices of passes and of states take,
 // each worked out once.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "sim/core/fields.h"
 #include "sim/plan/space.h"
 #include "sim/training/step/memory.h"
 #include "sim/workload/schedule/schedule.h"
 
 namespace headway::plan {
 
+/// Which memory a layout has too little of.
+enum class Memory : std::uint8_t {
+  gpu,
+  headroom,  ///< of the GPU, which holds the layout but keeps less free than is asked for
+  host
+};
+constexpr auto enum_words(Memory) {
+  using E = core::EnumWord<Memory>;
+  return std::array{E{Memory::gpu, "memory"}, E{Memory::headroom, "headroom"},
+                    E{Memory::host, "host memory"}};
+}
+
+/// What a rank takes of a memory, and what there is.
+struct Lack {
+  Memory memory = Memory::gpu;
+  core::Bytes needs, has;
+};
+
+/// What a layout lacks; nothing where it fits, leaves the allocator room and keeps `headroom`, a
+/// share of the GPU's memory, free.
+/// @param peak  of the fullest stage's GPUs
+/// @param host  what the same share of the host is asked to hold at most
+std::optional<Lack> lack(core::Bytes peak,
+                         core::Bytes host,
+                         const training::NodeSpec& node,
+                         double headroom);
+
 class Fit {
  public:
-  Fit(const training::Scenario& scenario, const Shape& shape);
+  Fit(const training::Scenario& scenario, const Shape& shape, double headroom);
 
   /// What follows is of layouts with so many micro-batches.
   void set_micro_batches(int micro_batches);
   /// And with these passes.
   void set_passes(const ParallelismSpec& layout);
-  /// The largest peak of a stage with state choice `state`, and nothing if it fits with room for
-  /// the allocator. Where the host's memory does not hold what is offloaded, infinite.
-  [[nodiscard]] std::optional<core::Bytes> excess(const ParallelismSpec& layout, std::size_t state);
+  /// What the layout with state choice `state` lacks.
+  [[nodiscard]] std::optional<Lack> lack(const ParallelismSpec& layout, std::size_t state);
 
  private:
   const std::vector<workload::StageMemory>& states(const ParallelismSpec& layout,
@@ -29,8 +58,7 @@ class Fit {
 
   const training::Scenario& scenario_;
   const Shape& shape_;
-  core::Bytes capacity_;
-  core::Bytes host_of_rank_;
+  double headroom_;
   int micro_batches_ = 0;
   std::vector<workload::StageSchedule> schedule_;
   std::vector<workload::StageMemory> activations_;

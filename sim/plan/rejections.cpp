@@ -31,15 +31,22 @@ void Rejections::add_example(const std::string& kind,
   add(kind, kExample + example, count);
 }
 
-void Rejections::set_nearest(const std::string& kind, const std::string& text) {
+void Rejections::set_nearest(const std::string& kind,
+                             const std::string& reason,
+                             double distance,
+                             const std::string& text) {
   for (Rejection& entry : list_) {
-    entry.nearest = entry.kind == kind ? text : entry.nearest;
+    if (entry.kind == kind && entry.reason == reason && distance < entry.distance) {
+      entry.nearest = text;
+      entry.distance = distance;
+    }
   }
 }
 
-void Rejections::add(const Rejections& others) {
+void Rejections::add(const Rejections& others, const std::string& where) {
   for (const Rejection& entry : others.list_) {
     add(entry.kind, entry.reason, entry.count);
+    set_nearest(entry.kind, entry.reason, entry.distance, where + entry.nearest);
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -11,12 +12,14 @@ namespace headway::plan {
 
 /// Layouts left out for one reason.
 struct Rejection {
-  /// A field of `parallelism` whose rule they break, or "rule"; "gpus", "batch", "memory",
-  /// "slower", "deadline", "budget", "too large" (for the simulator)
+  /// A field of `parallelism` whose rule they break, or "rule" of several; "batch"; "memory",
+  /// "headroom", "host memory"; "slower"; a limit: "gpus", "power", "deadline", "budget",
+  /// "goodput"; "too large" (for the simulator)
   std::string kind;
   std::string reason;  ///< one sentence
   std::int64_t count = 0;
   std::string nearest;  ///< which of them came closest; may be empty
+  double distance = std::numeric_limits<double>::infinity();  ///< its, from what would do: relative
 
   bool operator==(const Rejection&) const = default;
 
@@ -35,9 +38,13 @@ class Rejections {
   void add(const std::string& kind, const std::string& reason, std::int64_t count = 1);
   /// A rule of one field, whose messages differ in their numbers: counted together under the first.
   void add_example(const std::string& kind, const std::string& example, std::int64_t count);
-  void add(const Rejections& others);
-  /// Which layout of a kind came closest, if any were left out for that.
-  void set_nearest(const std::string& kind, const std::string& text);
+  /// @param where  where others looked, said before their nearest; may be empty
+  void add(const Rejections& others, const std::string& where = "");
+  /// Which of the layouts left out for this came closest; the closest of all calls is kept.
+  void set_nearest(const std::string& kind,
+                   const std::string& reason,
+                   double distance,
+                   const std::string& text);
   [[nodiscard]] const std::vector<Rejection>& list() const { return list_; }
   /// Layouts left out for reasons of this kind.
   [[nodiscard]] std::int64_t count(const std::string& kind) const;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <fmt/format.h>
 #include <limits>
 #include <oneapi/tbb/global_control.h>
@@ -17,10 +16,10 @@
 #include "sim/core/infeasible.h"
 #include "sim/core/text.h"
 #include "sim/plan/entry.h"
+#include "sim/plan/judge.h"
 #include "sim/plan/verify.h"
 #include "sim/training/estimate.h"
 #include "sim/training/step/step.h"
-#include "sim/workload/schedule/schedule.h"
 
 namespace headway::plan {
 
@@ -37,6 +36,7 @@ constexpr const char* kTooLarge =
 /// Adds the scenario's own layout, however unusual, if it keeps the rules; nothing if it does not,
 /// since a plan is asked for because the layout as written may not work.
 void add_own_layout(const training::Scenario& scenario,
+                    double headroom,
                     std::vector<Entry>& entries,
                     PlanResult& result,
                     Rejections& rejected) {
@@ -46,20 +46,17 @@ void add_own_layout(const training::Scenario& scenario,
   } catch (const core::Error&) {
     return;
   }
-  ParallelismSpec layout = own->scenario().parallelism;
-  layout.data = own->data_parallel();
-  layout.schedule = workload::effective_schedule(layout);
   const bool known = std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {
-    return entry.layout.scenario().parallelism == layout;
+    return resolved(entry.layout) == resolved(*own);
   });
   if (known) {
     return;
   }
   ++result.enumerated;
-  const std::int64_t layers = std::int64_t{own->micro_batches()} * scenario.model.layers;
-  if (!has_room(*own)) {
-    rejected.add("memory", "the scenario's own layout does not fit");
-  } else if (layers > kMostLayers) {
+  if (const auto missing = lack(*own, headroom)) {
+    rejected.add(std::string(core::to_word(missing->memory)),
+                 "the scenario's own layout does not fit");
+  } else if (too_long(own->micro_batches(), scenario.model)) {
     rejected.add("too large", "the scenario's own layout: its step is too long for a search");
   } else {
     try {
@@ -100,37 +97,37 @@ void drop_beyond_limits(const training::Scenario& s,
                         const Limits& limits,
                         std::vector<Entry>& entries,
                         Rejections& rejected) {
+  constexpr const char* kLate = "takes longer than the deadline even if nothing fails";
+  constexpr const char* kDear = "its GPU-hours cost more than the budget even if nothing fails";
   const auto steps = run_steps(s);
   if (!steps) {
     return;
   }
   const double gpus = static_cast<double>(s.cluster.nodes) * s.cluster.node.gpus;
-  core::Seconds shortest(std::numeric_limits<double>::infinity());
   std::erase_if(entries, [&](const Entry& entry) {
     const core::Seconds run = entry.bound * *steps;
-    shortest = std::min(shortest, entry.estimate * *steps);
     if (limits.deadline && run > *limits.deadline) {
-      rejected.add("deadline", "takes longer than the deadline even if nothing fails");
+      rejected.add("deadline", kLate);
+      rejected.set_nearest(
+          "deadline", kLate, run / *limits.deadline - 1,
+          fmt::format("at least {} days of steps, the deadline is {}", core::number(run / 1_days),
+                      core::number(*limits.deadline / 1_days)));
       return true;
     }
-    if (limits.budget && s.run.prices && s.run.prices->gpu_hour * run * gpus > *limits.budget) {
-      rejected.add("budget", "its GPU-hours cost more than the budget even if nothing fails");
+    if (!limits.budget || !s.run.prices) {
+      return false;
+    }
+    const core::Dollars hours = s.run.prices->gpu_hour * run * gpus;
+    if (hours > *limits.budget) {
+      rejected.add("budget", kDear);
+      rejected.set_nearest(
+          "budget", kDear, hours / *limits.budget - 1,
+          fmt::format("GPU-hours of at least {} USD, the budget is {}", core::number(hours.si()),
+                      core::number(limits.budget->si())));
       return true;
     }
     return false;
   });
-  if (limits.deadline) {
-    rejected.set_nearest(
-        "deadline",
-        fmt::format("the fastest takes {} days of steps, the deadline is {}",
-                    core::number(shortest / 1_days), core::number(*limits.deadline / 1_days)));
-  }
-  if (limits.budget && s.run.prices) {
-    rejected.set_nearest("budget",
-                         fmt::format("the cheapest has GPU-hours of {} USD, the budget is {}",
-                                     core::number((s.run.prices->gpu_hour * shortest * gpus).si()),
-                                     core::number(limits.budget->si())));
-  }
 }
 
 /// Time of the `keep`-th plan so far, variants not counted unless they are asked for.
@@ -198,18 +195,6 @@ std::vector<Entry> simulate(std::vector<Entry> entries,
   return simulated;
 }
 
-/// Candidates are too many to know where each of their values was written; the kept ones do, so
-/// that a campaign's complaint has its place.
-void add_campaign(const training::Scenario& setting,
-                  const PlanOptions& options,
-                  int threads,
-                  Plan& plan) {
-  if (setting.run.until) {
-    const auto placed = training::check(with_layout(setting, plan.layout), options.marks);
-    plan.campaign = campaign::simulate_campaign(placed, plan.step, {threads, false});
-  }
-}
-
 void require_few_gpus(const training::Scenario& s, const core::SourceMarks& marks) {
   const std::int64_t gpus = std::int64_t{s.cluster.nodes} * s.cluster.node.gpus;
   if (gpus <= kMostGpus) {
@@ -271,182 +256,61 @@ std::vector<Plan> plans_of(const std::vector<Entry>& simulated, const PlanOption
   return plans;
 }
 
-/// Drops layouts that leave less memory free than is asked for.
-void drop_without_headroom(const Limits& limits,
-                           std::vector<Entry>& simulated,
-                           Rejections& rejected) {
-  std::erase_if(simulated, [&](const Entry& entry) {
-    const auto& memory = entry.step.memory;
-    if (!limits.headroom || memory.peak <= memory.capacity * (1 - *limits.headroom)) {
-      return false;
-    }
-    rejected.add("headroom", "leaves less of the GPU's memory free than is asked for");
-    return true;
-  });
-}
-
-/// What came closest, of those that do not fit and of those that are too slow.
-void add_nearest(const training::Scenario& s, const Shortlist& shortlist, Rejections& rejected) {
-  if (shortlist.memory) {
-    const auto& p = shortlist.memory->layout;
-    const core::Bytes room = s.cluster.node.gpu.memory * (1 - training::kMemoryHeadroom);
-    const bool host = !std::isfinite(shortlist.memory->peak.si());
-    const std::string text =
-        host ? "what is offloaded does not fit into host memory"
-             : fmt::format(
-                   "{} more of a GPU's {} GiB: tensor {} x context {} x pipeline {} x data "
-                   "{}, micro-batch {}, {}, {}, recompute {}",
-                   core::number((shortlist.memory->peak - room) / 1_GiB) + " GiB",
-                   core::number(s.cluster.node.gpu.memory / 1_GiB), p.tensor, p.context, p.pipeline,
-                   p.data.value.value_or(1), p.micro_batch, core::to_word(p.schedule),
-                   core::to_word(p.sharding), core::to_word(p.recompute));
-    rejected.set_nearest("memory", text);
-  }
-  if (std::isfinite(shortlist.last.si())) {
-    rejected.set_nearest(
-        "slower", fmt::format("none is below {} s by the analytic tier, or it is a variant of "
-                              "layouts that are",
-                              core::number(shortlist.last.si())));
-  }
-}
-
 /// The plans of one setting, appended to `result`.
-void search_setting(const training::Scenario& scenario,
-                    const PlanOptions& options,
-                    int threads,
-                    PlanResult& result,
-                    Rejections& rejected) {
+SimulatedSetting search_setting(const training::Scenario& scenario,
+                                const PlanOptions& options,
+                                int threads,
+                                PlanResult& result,
+                                Rejections& rejected) {
   require_few_gpus(scenario, options.marks);
   const Space space(scenario);
   require_searchable(space, scenario.model.layers);
+  result.enumerated += space.layouts();
   if (training::estimate_fabric(scenario.cluster).total() > training::machine_memory()) {
-    result.enumerated += space.layouts();
     rejected.add("too large", kTooLarge, space.layouts());
-    return;
+    return {scenario, {}, {}, unused_values(scenario, space)};
   }
   constexpr std::size_t kFamilies = 10;  // a list of 50 has at least ten different ones
   ShortlistOptions how;
   how.most = std::max(options.simulate, options.keep);
   how.of_family = std::max<std::size_t>(1, how.most / kFamilies);
+  how.headroom = least_headroom(options.limits);
   if (options.progress) {
     how.progress = [&](std::size_t done, std::size_t total) {
       options.progress("estimating layouts", done, total);
     };
   }
   const Shortlist shortlist = make_shortlist(scenario, space, how);
-  result.enumerated += space.layouts();
   result.estimated += shortlist.estimated;
   rejected.add(shortlist.rejected);
-  add_nearest(scenario, shortlist, rejected);
   auto entries = checked_entries(scenario, shortlist, rejected);
-  add_own_layout(scenario, entries, result, rejected);
+  add_own_layout(scenario, how.headroom, entries, result, rejected);
   drop_what_is_too_large(options.fold, entries, rejected);
   drop_beyond_limits(scenario, options.limits, entries, rejected);
-  auto simulated = simulate(std::move(entries), options, rejected);
+  const auto simulated = simulate(std::move(entries), options, rejected);
   result.simulated += std::ssize(simulated);
-  drop_without_headroom(options.limits, simulated, rejected);
-  if (options.verify > 0) {
-    verify(scenario, space, simulated, options, result.verification);
-  }
   auto plans = plans_of(simulated, options);
   tbb::parallel_for(std::size_t{0}, plans.size(),
                     [&](std::size_t i) { add_campaign(scenario, options, threads, plans[i]); });
   std::ranges::move(plans, std::back_inserter(result.plans));
-}
-
-double days(const Plan& plan) { return plan.campaign->result.wall_days.p50; }
-double dollars(const Plan& plan) { return plan.campaign->total_usd->p50; }
-
-double seconds_a_token(const Plan& plan) {
-  return plan.step.time.si() /
-         (static_cast<double>(plan.setting.global_batch) * plan.setting.sequence_length);
-}
-
-/// Smaller is better.
-double value(const Plan& plan, Objective objective) {
-  switch (objective) {
-    case Objective::step:  // a token, where steps differ in length
-      return seconds_a_token(plan);
-    case Objective::days:
-      return days(plan);
-    case Objective::dollars:
-      return dollars(plan);
-    case Objective::goodput:
-      return -plan.campaign->result.goodput.p50;
-    case Objective::energy:
-      return plan.campaign->mean_bill->energy.si();
-    case Objective::co2:
-      return plan.campaign->mean_bill->co2_kg;
-    case Objective::tokens_per_joule:
-      return plan.campaign->mean_bill->energy.si() / plan.campaign->result.tokens;
-    case Objective::tokens_per_dollar:
-      return plan.campaign->mean_bill->usd_per_million_tokens;
+  SimulatedSetting out{scenario, {}, {}, unused_values(scenario, space)};
+  for (const Entry& entry : simulated) {
+    out.layouts.push_back(resolved(entry.layout));
   }
-  return 0;
-}
-
-/// What the front is of. Time and money: of the run where there is one, else of a token;
-/// GPU-seconds where there are no prices.
-std::vector<double> front_values(const Plan& plan, const PlanOptions& options, int gpus_per_node) {
-  if (options.beside.empty()) {
-    const double time = plan.campaign ? days(plan) : seconds_a_token(plan);
-    const bool priced = plan.campaign && plan.campaign->total_usd;
-    return {time, priced ? dollars(plan) : time * plan.setting.nodes * gpus_per_node};
-  }
-  std::vector<double> values{value(plan, options.objective)};
-  for (const Objective objective : options.beside) {
-    values.push_back(value(plan, objective));
-  }
-  return values;
-}
-
-/// Whether `a` is nowhere worse than `b`, and somewhere better.
-bool dominates(const std::vector<double>& a, const std::vector<double>& b) {
-  bool better = false;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (a[i] > b[i]) {
-      return false;
-    }
-    better = better || a[i] < b[i];
-  }
-  return better;
-}
-
-void mark_front(std::vector<Plan>& plans, const PlanOptions& options, int gpus_per_node) {
-  for (Plan& plan : plans) {
-    const auto values = front_values(plan, options, gpus_per_node);
-    plan.pareto = std::none_of(plans.begin(), plans.end(), [&](const Plan& other) {
-      return dominates(front_values(other, options, gpus_per_node), values);
-    });
-  }
+  out.fastest = simulated.empty() ? core::Seconds{} : simulated.front().step.time;
+  return out;
 }
 
 /// Limits again, now that the campaign has said what failures and checkpoints add.
 void drop_late_and_dear(const Limits& limits, std::vector<Plan>& plans, Rejections& rejected) {
   std::erase_if(plans, [&](const Plan& plan) {
-    if (!plan.campaign) {
-      return false;
+    const auto missed = missed_limit(plan, limits);
+    if (missed) {
+      rejected.add(missed->kind, missed->reason);
+      rejected.set_nearest(missed->kind, missed->reason, missed->distance, missed->text);
     }
-    if (limits.deadline && days(plan) * 1_days > *limits.deadline) {
-      rejected.add("deadline", "takes longer than the deadline in half of all trials");
-      return true;
-    }
-    if (plan.campaign->total_usd && limits.budget && dollars(plan) > limits.budget->si()) {
-      rejected.add("budget", "costs more than the budget in half of all trials");
-      return true;
-    }
-    if (limits.goodput && plan.campaign->result.goodput.p50 < *limits.goodput) {
-      rejected.add("goodput", "has less than the goodput asked for in half of all trials");
-      return true;
-    }
-    return false;
+    return missed.has_value();
   });
-}
-
-/// What the machine draws with every GPU at its limit, times PUE.
-core::Watts full_power(const training::Scenario& s) {
-  const double pue = s.run.prices ? s.run.prices->pue : 1.0;
-  return campaign::machine_power(s.cluster, 1).training * pue;
 }
 
 /// Why no layout of this machine is looked at; empty if some are.
@@ -456,11 +320,14 @@ std::pair<std::string, std::string> machine_limit(const training::Scenario& s,
   if (limits.gpus && gpus > *limits.gpus) {
     return {"gpus", fmt::format("{} GPUs are more than the limit of {}", gpus, *limits.gpus)};
   }
-  if (limits.power && full_power(s) > *limits.power) {
+  const double pue = s.run.prices ? s.run.prices->pue : 1.0;
+  const core::Watts power = campaign::machine_power(s.cluster, 1).training * pue;
+  if (limits.power && power > *limits.power) {
     constexpr double kMega = 1e6;  // Source: the prefix
-    return {"power", fmt::format("{} nodes draw {} MW with every GPU at its limit, the limit is {}",
-                                 s.cluster.nodes, core::number(full_power(s).si() / kMega),
-                                 core::number(limits.power->si() / kMega))};
+    return {"power", fmt::format("{} nodes draw {} MW with every GPU at its limit, times a PUE of "
+                                 "{}, the limit is {}",
+                                 s.cluster.nodes, core::number(power.si() / kMega),
+                                 core::number(pue), core::number(limits.power->si() / kMega))};
   }
   return {};
 }
@@ -515,7 +382,39 @@ std::vector<training::Scenario> settings(const training::Scenario& scenario,
   return list;
 }
 
+std::vector<SearchedField> unused_by_all(const std::vector<SimulatedSetting>& settings) {
+  std::vector<SearchedField> unused;
+  for (const SimulatedSetting& setting : settings) {
+    if (&setting == &settings.front()) {
+      unused = setting.unused;
+    }
+    std::erase_if(unused, [&](const SearchedField& value) {
+      return std::find(setting.unused.begin(), setting.unused.end(), value) == setting.unused.end();
+    });
+  }
+  return unused;
+}
+
+/// Which of several settings this is; empty of one.
+std::string place_text(const training::Scenario& s, const std::vector<int>& nodes) {
+  std::string text;
+  const auto add = [&](const auto& list, const auto& value, const char* what) {
+    if (list.size() > 1) {
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", value, what);
+    }
+  };
+  add(nodes, s.cluster.nodes, "nodes");
+  add(s.search.global_batch, s.training.global_batch, "sequences a step");
+  add(s.search.sequence_length, s.training.sequence_length, "tokens a sequence");
+  add(s.search.precision, core::to_word(s.training.precision), "");
+  return text.empty() ? text : text + ": ";
+}
+
 }  // namespace
+
+double least_headroom(const Limits& limits) {
+  return std::max(training::kMemoryHeadroom, limits.headroom.value_or(0));
+}
 
 PlanResult search(const training::Scenario& scenario, const PlanOptions& options) {
   require_inputs(scenario, options);
@@ -524,6 +423,7 @@ PlanResult search(const training::Scenario& scenario, const PlanOptions& options
                                   static_cast<std::size_t>(threads));
   PlanResult result;
   Rejections rejected;
+  std::vector<SimulatedSetting> simulated;
   const std::vector<int>& nodes = options.nodes.empty() ? scenario.search.nodes : options.nodes;
   for (training::Scenario& setting : settings(scenario, nodes)) {
     training::check_apart_from_layout(setting);
@@ -534,18 +434,33 @@ PlanResult search(const training::Scenario& scenario, const PlanOptions& options
       rejected.add(kind, reason, count);
       continue;
     }
-    search_setting(setting, options, threads, result, rejected);
+    Rejections here;
+    simulated.push_back(search_setting(setting, options, threads, result, here));
+    rejected.add(here, place_text(setting, nodes));
   }
   drop_late_and_dear(options.limits, result.plans, rejected);
   mark_front(result.plans, options, scenario.cluster.node.gpus);
-  std::stable_sort(result.plans.begin(), result.plans.end(), [&](const Plan& a, const Plan& b) {
+  const auto before = [&](const Plan& a, const Plan& b) {
     return value(a, options.objective) < value(b, options.objective);
-  });
+  };
+  std::stable_sort(result.plans.begin(), result.plans.end(), before);
+  if (options.verify > 0) {
+    const Plan* best = result.plans.empty() ? nullptr : &result.plans.front();
+    for (const SimulatedSetting& setting : simulated) {
+      verify(setting, best, options, threads, result.verification);
+    }
+    std::stable_sort(result.verification.better.begin(), result.verification.better.end(), before);
+  }
   std::size_t place = 0;
   std::erase_if(result.plans,
                 [&](const Plan& plan) { return place++ >= options.keep && !plan.pareto; });
   result.rejected = rejected.list();
   result.searched = searched(scenario, nodes);
+  result.searched.unused = unused_by_all(simulated);
+  if (options.limits.power && !scenario.run.prices) {
+    result.searched.held.push_back(
+        {"run.prices.pue", "1, there being no prices: power of GPUs, hosts and switches alone"});
+  }
   return result;
 }
 

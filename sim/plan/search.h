@@ -50,6 +50,9 @@ struct Limits {
   std::optional<double> goodput;     ///< of the run, median, at least
 };
 
+/// Share of a GPU's memory that stays free: what the allocator needs, or what is asked for.
+double least_headroom(const Limits& limits);
+
 struct PlanOptions {
   std::size_t keep = 10;      ///< plans returned; members of the Pareto front come on top
   bool variants = false;      ///< return variants beside the best of their family
@@ -85,15 +88,21 @@ struct Plan {
   core::Seconds estimate;  ///< of the step, by the analytic tier
   training::StepResult step;
   std::optional<campaign::CampaignOutcome> campaign;  ///< where the scenario has run.until
-  bool pareto = false;                                ///< no other plan is both faster and cheaper
-  int variants = 0;  ///< further layouts of its family that were simulated and are not returned
+  bool pareto = false;  ///< no other is as good in all of the front and better in one
+  int variants = 0;     ///< further layouts of its family that were simulated and are not returned
 };
+
+/// Time of a token: steps of different batches compared.
+double seconds_a_token(const Plan& plan);
+
+/// By how much the objective of a plan is worse than that of the best, relative to it.
+double behind(const Plan& plan, const Plan& best, Objective objective);
 
 /// Layouts drawn from those that were not simulated.
 struct Verification {
   std::int64_t asked = 0;      ///< for so many
   std::int64_t simulated = 0;  ///< of these, found to keep the rules and to fit
-  std::vector<Plan> better;    ///< faster than the best plan, fastest first
+  std::vector<Plan> better;    ///< better than the best plan, if there is one; best first
 
   template <class V>
   void fields(V& v) const {
@@ -101,7 +110,8 @@ struct Verification {
     v.figure("simulated", simulated, "",
              "layouts drawn from those left out that keep the rules and fit", core::non_negative);
     v.figure("better", static_cast<std::int64_t>(better.size()), "",
-             "of these, faster than the best plan", core::non_negative);
+             "of these, within the limits and better than the best plan by the objective",
+             core::non_negative);
   }
 };
 

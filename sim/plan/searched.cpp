@@ -107,6 +107,22 @@ void add_degrees(const training::Scenario& s, Varied& out) {
   out.always("data", "what is left of the GPUs");
 }
 
+/// What goes with the kinds of recompute that are tried.
+void add_recompute(const SearchSpec& asked, Varied& out) {
+  using R = workload::Recompute;
+  if (asked.recompute.empty() && !varies(asked, SearchAxis::recompute)) {
+    return;
+  }
+  const auto tries = [&](R kind) {
+    const auto& list = asked.recompute;
+    return list.empty() || std::find(list.begin(), list.end(), kind) != list.end();
+  };
+  out.always("recompute_parts",
+             tries(R::selective) ? "one by one, the light ones together" : "none");
+  out.always("recompute_period", tries(R::full) ? "1, 2, 4" : "1");
+  out.always("recompute_layers", tries(R::full) ? "a quarter, a half, three quarters, all" : "1");
+}
+
 /// Fields of `parallelism` that are varied, with what is tried.
 std::vector<SearchedField> varied_layout(const training::Scenario& s) {
   using A = SearchAxis;
@@ -114,7 +130,11 @@ std::vector<SearchedField> varied_layout(const training::Scenario& s) {
   Varied out(asked);
   add_degrees(s, out);
   out.add(A::micro_batch, asked.micro_batch, fmt::format("1, 2, 4, ... {}", kLargestMicroBatch));
-  out.add(A::schedule, asked.schedule, all_texts<workload::ScheduleKind>());
+  const auto& framework = s.training.framework;
+  out.add(A::schedule, asked.schedule,
+          framework.schedules.empty()
+              ? all_texts<workload::ScheduleKind>()
+              : fmt::format("{} (those of {})", words_of(framework.schedules), framework.name));
   out.add(A::virtual_stages, asked.virtual_stages,
           fmt::format("2 to {}, interleaved", kMostChunks));
   const std::string ends = "as the others, or fewer in one or both";
@@ -124,9 +144,7 @@ std::vector<SearchedField> varied_layout(const training::Scenario& s) {
     out.always("chunk_layers", "even, beside the scenario's own layout");
   }
   out.add(A::recompute, asked.recompute, all_texts<workload::Recompute>());
-  out.add("recompute_parts", A::recompute, kNone, "one by one, the light ones together");
-  out.add("recompute_period", A::recompute, kNone, "1, 2, 4");
-  out.add("recompute_layers", A::recompute, kNone, "a quarter, a half, three quarters, all");
+  add_recompute(asked, out);
   out.add(A::sharding, asked.sharding, all_texts<workload::Sharding>());
   out.add(A::shard_group_size, asked.shard_group_size, "an NVLink domain, and doublings");
   out.add(A::reshard, kNone, "true, false");
@@ -145,7 +163,79 @@ void add_setting(const char* key, const std::vector<T>& asked, const T& own, Sea
   }
 }
 
+/// Collects values that no layout has.
+class Unused {
+ public:
+  Unused(const training::Scenario& scenario, const Space& space)
+      : scenario_(scenario), space_(space) {}
+
+  /// @param has  whether a shape has a value
+  template <class T, class Has>
+  void add(const char* key, const std::vector<T>& asked, const Has& has) {
+    for (const T& value : asked) {
+      const auto& shapes = space_.shapes();
+      if (std::none_of(shapes.begin(), shapes.end(),
+                       [&](const Shape& shape) { return has(shape, value); })) {
+        fields_.push_back({key, value_text(value)});
+      }
+    }
+  }
+  /// Of a degree; one that is held is asked for too.
+  void add_degree(SearchAxis axis, const std::vector<int>& asked, int ParallelismSpec::*degree) {
+    const auto has = [&](const Shape& shape, int value) { return shape.layout.*degree == value; };
+    const std::string key(core::to_word(axis));
+    add(("search." + key).c_str(), asked, has);
+    if (asked.empty() && !varies(scenario_.search, axis)) {
+      add(("parallelism." + key).c_str(), std::vector{scenario_.parallelism.*degree}, has);
+    }
+  }
+  [[nodiscard]] std::vector<SearchedField> fields() && { return std::move(fields_); }
+
+ private:
+  const training::Scenario& scenario_;
+  const Space& space_;
+  std::vector<SearchedField> fields_;
+};
+
 }  // namespace
+
+std::vector<SearchedField> unused_values(const training::Scenario& scenario, const Space& space) {
+  using A = SearchAxis;
+  using P = ParallelismSpec;
+  const SearchSpec& asked = scenario.search;
+  Unused out(scenario, space);
+  out.add_degree(A::tensor, asked.tensor, &P::tensor);
+  out.add_degree(A::context, asked.context, &P::context);
+  out.add_degree(A::pipeline, asked.pipeline, &P::pipeline);
+  out.add_degree(A::expert, asked.expert, &P::expert);
+  out.add_degree(A::expert_tensor, asked.expert_tensor, &P::expert_tensor);
+  out.add("search.virtual", asked.virtual_stages,
+          [](const Shape& shape, int value) { return shape.layout.virtual_stages == value; });
+  out.add("search.schedule", asked.schedule, [](const Shape& shape, workload::ScheduleKind value) {
+    return shape.layout.schedule == value;
+  });
+  out.add("search.context_kind", asked.context_kind,
+          [](const Shape& shape, workload::ContextKind value) {
+            return shape.layout.context_kind == value;
+          });
+  const auto in_states = [](const Shape& shape, const auto& is) {
+    return std::any_of(shape.states.begin(), shape.states.end(), is);
+  };
+  out.add("search.sharding", asked.sharding, [&](const Shape& shape, workload::Sharding value) {
+    return in_states(shape, [&](const StateChoice& state) { return state.sharding == value; });
+  });
+  out.add("search.shard_group_size", asked.shard_group_size, [&](const Shape& shape, int value) {
+    return in_states(shape, [&](const StateChoice& state) { return state.group == value; });
+  });
+  return std::move(out).fields();
+}
+
+std::string layout_text(const ParallelismSpec& p) {
+  return fmt::format(
+      "tensor {} x context {} x pipeline {} x data {}, micro-batch {}, {}, {}, recompute {}",
+      p.tensor, p.context, p.pipeline, *p.data.value, p.micro_batch, core::to_word(p.schedule),
+      core::to_word(p.sharding), core::to_word(p.recompute));
+}
 
 Searched searched(const training::Scenario& scenario, const std::vector<int>& nodes) {
   Searched out;
@@ -166,7 +256,12 @@ Searched searched(const training::Scenario& scenario, const std::vector<int>& no
   add_setting("training.sequence_length", scenario.search.sequence_length,
               scenario.training.sequence_length, out);
   add_setting("training.precision", scenario.search.precision, scenario.training.precision, out);
-  out.held.push_back({"training.framework", scenario.training.framework.name});
+  const auto& framework = scenario.training.framework;
+  const bool own = !framework.schedules.empty() && scenario.search.schedule.empty() &&
+                   varies(scenario.search, SearchAxis::schedule);
+  out.held.push_back(
+      {"training.framework",
+       framework.name + (own ? ", with its schedules: 'search.schedule' lists others" : "")});
   if (scenario.cluster.fabric.routing == network::Routing::ecmp) {
     out.held.push_back({"run.seed", fmt::format("{}: one hash of the switches; intervals of steps "
                                                 "cover no other, those of `headway run` do",

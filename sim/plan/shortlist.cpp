@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <fmt/format.h>
 #include <limits>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <oneapi/tbb/enumerable_thread_specific.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <tuple>
@@ -23,10 +25,13 @@
 namespace headway::plan {
 
 using core::Seconds;
+using namespace core::literals;
 
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr const char* kSlower = "slower";
+constexpr const char* kManyFaster = "the analytic tier finds enough others that are faster";
 
 auto family_of(const ParallelismSpec& p) {
   return std::tuple(p.tensor, p.context, p.pipeline, p.expert, p.expert_tensor);
@@ -69,8 +74,53 @@ struct Opened {
   std::vector<Estimate> best;
   Rejections rejected;
   std::int64_t estimated = 0;
-  std::optional<NearestMiss> memory;
+  std::map<Memory, Missed> missed;
 };
+
+void add_missed(const Missed& one, std::map<Memory, Missed>& all) {
+  const auto [place, fresh] = all.try_emplace(one.lack.memory, one);
+  if (!fresh) {
+    Missed& known = place->second;
+    const std::int64_t count = known.count + one.count;
+    if (one.lack.needs < known.lack.needs) {
+      known = one;
+    }
+    known.count = count;
+  }
+}
+
+std::string lack_text(const Lack& lack, const training::NodeSpec& node) {
+  const double gib = node.gpu.memory / 1_GiB;
+  const double share = 100 * (lack.has / node.gpu.memory);
+  switch (lack.memory) {
+    case Memory::gpu:
+      return fmt::format("needs more than {:.0f} % of the {:.0f} GiB of a {}", share, gib,
+                         node.gpu.name);
+    case Memory::headroom:
+      return fmt::format("leaves less than {} % of the {:.0f} GiB of a {} free",
+                         core::number(100 - share), gib, node.gpu.name);
+    case Memory::host:
+      return fmt::format("moves more to the host than the {} GiB that it has for each GPU",
+                         core::number(lack.has / 1_GiB));
+  }
+  return {};
+}
+
+/// Counts layouts that do not fit, and says which came closest.
+void reject_missed(const std::map<Memory, Missed>& all,
+                   const training::NodeSpec& node,
+                   Rejections& rejected) {
+  for (const auto& [memory, missed] : all) {
+    const std::string kind(core::to_word(memory));
+    const std::string reason = lack_text(missed.lack, node);
+    const core::Bytes more = missed.lack.needs - missed.lack.has;
+    rejected.add(kind, reason, missed.count);
+    rejected.set_nearest(
+        kind, reason, more / missed.lack.has,
+        fmt::format("{} GiB more than {} GiB: {}", core::number(more / 1_GiB),
+                    core::number(missed.lack.has / 1_GiB), layout_text(missed.nearest)));
+  }
+}
 
 /// A tier, or nothing after a layout too long for its clock, of which what it remembers is not
 /// whole.
@@ -104,12 +154,14 @@ class ShapeSearch {
               const Space& space,
               const Shape& shape,
               std::int64_t first_number,
+              double headroom,
               Tier& tier)
       : s_(scenario),
         space_(space),
         shape_(shape),
         passes_(space.passes(shape)),
         first_(first_number),
+        headroom_(headroom),
         tier_(tier) {}
 
   /// The least time of any of its layouts; never where none keeps the rules.
@@ -125,7 +177,7 @@ class ShapeSearch {
 
   Opened open(Seconds limit, std::size_t most) {
     Best best(most);
-    Fit fit(s_, shape_);
+    Fit fit(s_, shape_, headroom_);
     list_states();
     for (std::size_t i = 0; i < space_.cuts(shape_).size(); ++i) {
       const Cut& cut = space_.cuts(shape_)[i];
@@ -154,7 +206,7 @@ class ShapeSearch {
   }
 
   static void add_slower(Rejections& rejected, std::int64_t count) {
-    rejected.add("slower", "the analytic tier finds enough others that are faster", count);
+    rejected.add(kSlower, kManyFaster, count);
   }
 
   /// Why no layout with this cut is looked at.
@@ -166,7 +218,7 @@ class ShapeSearch {
                                "micro-batch",
                                s_.training.global_batch)};
     }
-    if (std::int64_t{micro_batches(cut)} * s_.model.layers > kMostLayers) {
+    if (too_long(micro_batches(cut), s_.model)) {
       return workload::Violation{
           "too large",
           fmt::format("a step of more than {} micro-batches x layers is too long for a search: "
@@ -297,8 +349,8 @@ class ShapeSearch {
       }
       Estimate estimate{pass.layout, micro_batches(cut), {}, first + static_cast<std::int64_t>(i)};
       state.apply(estimate.layout);
-      if (const auto peak = fit.excess(estimate.layout, i)) {
-        miss(estimate, *peak);
+      if (const auto lack = fit.lack(estimate.layout, i)) {
+        add_missed({1, estimate.layout, *lack}, out_.missed);
         continue;
       }
       estimate.time = tier_.ask([&](analytic::AnalyticTier& tier) {
@@ -313,17 +365,6 @@ class ShapeSearch {
     }
   }
 
-  void miss(const Estimate& estimate, core::Bytes peak) {
-    const auto& gpu = s_.cluster.node.gpu;
-    out_.rejected.add("memory",
-                      fmt::format("needs more than {:.0f} % of the {:.0f} GiB of a {}",
-                                  100 * (1 - training::kMemoryHeadroom),
-                                  gpu.memory / core::Bytes(1024. * 1024 * 1024), gpu.name));
-    if (!out_.memory || peak < out_.memory->peak) {
-      out_.memory = {estimate.layout, peak, estimate.number};
-    }
-  }
-
   /// Bounds and times are sums in different orders. Source: rounding of doubles, with room.
   static constexpr double kRoundedDown = 1 - 1e-9;
 
@@ -332,6 +373,7 @@ class ShapeSearch {
   const Shape& shape_;
   const std::vector<PassChoice>& passes_;
   std::int64_t first_;
+  double headroom_;
   Tier& tier_;
   std::vector<std::optional<workload::Violation>> state_problems_;
   Opened out_;
@@ -386,6 +428,26 @@ class Kept {
   Seconds limit_{kNever};
 };
 
+/// Places from the least bound up.
+std::vector<std::size_t> rising(const std::vector<Seconds>& bounds) {
+  std::vector<std::size_t> order(bounds.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return bounds[a] < bounds[b]; });
+  return order;
+}
+
+/// What a layout that is slower than all that are kept would have had to reach.
+void name_nearest(Seconds limit, const workload::TrainingSpec& training, Rejections& rejected) {
+  if (std::isfinite(limit.si())) {
+    rejected.set_nearest(
+        kSlower, kManyFaster, limit.si() / training.global_batch / training.sequence_length,
+        fmt::format("none is below {} s by the analytic tier, or it is a variant of layouts that "
+                    "are",
+                    core::number(limit.si())));
+  }
+}
+
 }  // namespace
 
 bool same_family(const ParallelismSpec& a, const ParallelismSpec& b) {
@@ -397,12 +459,8 @@ Shortlist make_shortlist(const training::Scenario& scenario,
                          const ShortlistOptions& options) {
   tbb::enumerable_thread_specific<Tier> tiers([&] { return Tier(scenario); });
   const auto& shapes = space.shapes();
-  std::vector<std::int64_t> first(shapes.size() + 1, 0);
-  for (std::size_t i = 0; i < shapes.size(); ++i) {
-    first[i + 1] = first[i] + space.layouts(shapes[i]);
-  }
   const auto search_of = [&](std::size_t i) {
-    return ShapeSearch(scenario, space, shapes[i], first[i], tiers.local());
+    return ShapeSearch(scenario, space, shapes[i], space.first(i), options.headroom, tiers.local());
   };
   std::vector<Seconds> bounds(shapes.size());
   std::atomic<std::size_t> done{0};
@@ -415,12 +473,7 @@ Shortlist make_shortlist(const training::Scenario& scenario,
     bounds[i] = search_of(i).bound();
     tell();
   });
-  std::vector<std::size_t> order(shapes.size());
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    order[i] = i;
-  }
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return bounds[a] < bounds[b]; });
+  const std::vector<std::size_t> order = rising(bounds);
   Shortlist out;
   Kept kept(options);
   // A wave's limits are those before it, so that the same is opened whatever the threads.
@@ -441,16 +494,17 @@ Shortlist make_shortlist(const training::Scenario& scenario,
     for (Opened& one : opened) {
       out.rejected.add(one.rejected);
       out.estimated += one.estimated;
-      if (one.memory && (!out.memory || one.memory->peak < out.memory->peak)) {
-        out.memory = one.memory;
+      for (const auto& [memory, missed] : one.missed) {
+        add_missed(missed, out.missed);
       }
       kept.add(std::move(one.best));
     }
   }
+  reject_missed(out.missed, scenario.cluster.node, out.rejected);
   out.layouts = kept.all();
   const std::int64_t dropped = space.layouts() - out.rejected.total() - std::ssize(out.layouts);
   ShapeSearch::add_slower(out.rejected, dropped);
-  out.last = kept.limit();
+  name_nearest(kept.limit(), scenario.training, out.rejected);
   return out;
 }
 

@@ -5,13 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
-#include <string>
+#include <map>
 #include <vector>
 
 #include "sim/core/units.h"
+#include "sim/plan/fit.h"
 #include "sim/plan/rejections.h"
 #include "sim/plan/space.h"
+#include "sim/training/step/step.h"
 
 namespace headway::plan {
 
@@ -23,11 +24,11 @@ struct Estimate {
   std::int64_t number = 0;  ///< in the order of the space: ties go to the smaller one
 };
 
-/// A layout that came close to a limit.
-struct NearestMiss {
-  ParallelismSpec layout;
-  core::Bytes peak;
-  std::int64_t number = 0;
+/// Layouts that lack the same kind of memory, and which of them lacks least.
+struct Missed {
+  std::int64_t count = 0;
+  ParallelismSpec nearest;
+  Lack lack;
 };
 
 /// Layouts of one family have the same degrees, so that the others are variants of its best: other
@@ -39,15 +40,14 @@ struct ShortlistOptions {
   std::size_t of_family = 5;  ///< and of one family
   std::function<void(std::size_t done, std::size_t total)>
       progress;  ///< shapes; called from several threads; may be empty
+  double headroom = training::kMemoryHeadroom;  ///< share of a GPU's memory that stays free
 };
 
 struct Shortlist {
-  std::vector<Estimate> layouts;      ///< fastest first
-  Rejections rejected;                ///< every other layout of the space
-  std::int64_t estimated = 0;         ///< layouts that the analytic tier timed whole
-  std::optional<NearestMiss> memory;  ///< the smallest peak above what fits
-  core::Seconds last;  ///< no layout left out as slower is faster than this, by the tier; infinite
-                       ///< where none was
+  std::vector<Estimate> layouts;    ///< fastest first
+  Rejections rejected;              ///< every other layout of the space
+  std::int64_t estimated = 0;       ///< layouts that the analytic tier timed whole
+  std::map<Memory, Missed> missed;  ///< those that do not fit
 };
 
 /// The fastest layouts that keep the rules and fit, by the analytic tier. Shapes are opened by

@@ -121,6 +121,11 @@ std::vector<PassChoice> recompute_kinds(const training::Scenario& s) {
   return list;
 }
 
+/// That a software has.
+std::vector<ScheduleKind> schedules(const workload::FrameworkSpec& framework) {
+  return framework.schedules.empty() ? all_words<ScheduleKind>() : framework.schedules;
+}
+
 }  // namespace
 
 void PassChoice::apply(ParallelismSpec& p) const {
@@ -181,8 +186,9 @@ Space::Space(const training::Scenario& scenario)
       add_contexts(tensor);
     }
   }
+  first_.push_back(0);
   for (const Shape& shape : shapes_) {
-    layouts_ += layouts(shape);
+    first_.push_back(first_.back() + layouts(shape));
   }
 }
 
@@ -257,7 +263,7 @@ void Space::add_schedules(const ParallelismSpec& layout, int data) {
   }
   const auto own = workload::effective_schedule(s.parallelism);
   for (const ScheduleKind schedule :
-       choose(SearchAxis::schedule, s.search.schedule, own, all_words<ScheduleKind>())) {
+       choose(SearchAxis::schedule, s.search.schedule, own, schedules(s.training.framework))) {
     p.schedule = schedule;
     p.virtual_stages = 1;
     if (schedule != ScheduleKind::interleaved) {
@@ -415,6 +421,12 @@ const std::vector<PassChoice>& Space::passes(const Shape& shape) const {
 
 std::int64_t Space::layouts(const Shape& shape) const {
   return std::ssize(cuts(shape)) * std::ssize(passes(shape)) * std::ssize(shape.states);
+}
+
+ParallelismSpec Space::layout(std::int64_t number) const {
+  const auto after = std::upper_bound(first_.begin(), first_.end(), number);
+  return layout(shapes_[static_cast<std::size_t>(after - first_.begin() - 1)],
+                number - *(after - 1));
 }
 
 ParallelismSpec Space::layout(const Shape& shape, std::int64_t number) const {

@@ -20,15 +20,21 @@ inline constexpr int kMostChunks = 8;
 /// Fewest tokens of a sequence that a context rank is given unless more ranks are asked for. Below,
 /// attention over so few queries no longer hides what it exchanges. Source: round value.
 inline constexpr int kFewestTokens = 1024;
-/// Most layers that a step runs through (micro-batches x layers) and most GPUs that a search
-/// simulates: some seconds a layout. Source: measured, tens of microseconds a layer and 10 a GPU.
+/// Most layers that a step runs through (micro-batches x layers): some seconds a layout. Source:
+/// measured, tens of microseconds a layer.
 inline constexpr std::int64_t kMostLayers = std::int64_t{1} << 18U;
+/// Whether a step runs through more.
+constexpr bool too_long(std::int64_t micro_batches, const workload::ModelSpec& model) {
+  return micro_batches * model.layers > kMostLayers;
+}
+/// Most GPUs that a search simulates. Source: measured, 10 microseconds a GPU.
 inline constexpr std::int64_t kMostGpus = std::int64_t{1} << 20U;
-/// Most layouts of a space that is searched: DeepSeek-V3 on 2,048 GPUs has 464 million, which take
-/// half a minute of two cores. Source: measured, rounded up.
+/// Most layouts of a space that is searched: DeepSeek-V3 on 2,048 GPUs has 464 million with every
+/// schedule, which take half a minute of two cores, and 49 million with that of its framework.
+/// Source: measured, rounded up.
 inline constexpr std::int64_t kMostLayouts = 1'000'000'000;
 /// Most shapes x layers: each shape is asked for its bound, which runs over the layers. DeepSeek-V3
-/// has 68,000 x 61. Source: measured, rounded up.
+/// with every schedule has 68,000 x 61. Source: measured, rounded up.
 inline constexpr std::int64_t kMostShapeLayers = 6'000'000;
 
 using workload::ParallelismSpec;
@@ -82,6 +88,7 @@ struct SearchedField {
 /// What a search varies and what it holds as the scenario has it: both are said beside its result.
 struct Searched {
   std::vector<SearchedField> varied, held;
+  std::vector<SearchedField> unused;  ///< values asked for that no layout has
 };
 
 /// The layouts of one cluster, model and recipe.
@@ -96,7 +103,11 @@ class Space {
   [[nodiscard]] const std::vector<PassChoice>& passes(const Shape& shape) const;
   [[nodiscard]] std::int64_t layouts(const Shape& shape) const;
   /// Of all shapes.
-  [[nodiscard]] std::int64_t layouts() const { return layouts_; }
+  [[nodiscard]] std::int64_t layouts() const { return first_.back(); }
+  /// The number that the first layout of a shape has among those of all.
+  [[nodiscard]] std::int64_t first(std::size_t shape) const { return first_[shape]; }
+  /// Number `number` of all.
+  [[nodiscard]] ParallelismSpec layout(std::int64_t number) const;
   /// Number `number` of a shape's layouts: cut by cut, pass by pass, state by state.
   [[nodiscard]] ParallelismSpec layout(const Shape& shape, std::int64_t number) const;
   [[nodiscard]] ParallelismSpec layout(const Shape& shape,
@@ -129,13 +140,19 @@ class Space {
   std::vector<Shape> shapes_;
   std::vector<Cut> cuts_, unsplit_cuts_;        ///< with tensor ranks, and without
   std::vector<PassChoice> passes_, unordered_;  ///< with orders of ranks, and with one
-  std::int64_t layouts_ = 0;
+  std::vector<std::int64_t> first_;             ///< by shape, and the number of all layouts
 };
+
+/// Degrees, micro-batch, schedule, sharding and recompute of a layout whose `data` is known.
+std::string layout_text(const ParallelismSpec& layout);
 
 /// Every field of `parallelism` is in one of the lists; of the rest of the scenario those that
 /// searches by hand vary most often.
 /// @param nodes  cluster sizes that are looked at; empty: the scenario's
 Searched searched(const training::Scenario& scenario, const std::vector<int>& nodes);
+
+/// Values that `search` lists, and degrees that it holds, that no layout of the space has.
+std::vector<SearchedField> unused_values(const training::Scenario& scenario, const Space& space);
 
 /// Whether `search` leaves this field of `parallelism` to the search.
 bool varies(const training::SearchSpec& search, training::SearchAxis axis);

@@ -3,21 +3,26 @@
 
 #include <vector>
 
-#include "sim/plan/entry.h"
 #include "sim/plan/search.h"
 
 namespace headway::plan {
 
-Plan make_plan(const Entry& entry);
+/// What was searched of one cluster size, batch and so on.
+struct SimulatedSetting {
+  training::Scenario scenario;
+  std::vector<ParallelismSpec> layouts;  ///< fastest first
+  core::Seconds fastest;                 ///< step of the first
+  std::vector<SearchedField> unused;     ///< values asked for that none of its layouts has
+};
 
-/// Simulates `options.verify` layouts drawn from those that were not; what is faster than the best
-/// plan is reported. Each is checked as a scenario of its own, not with the short cuts of the short
-/// list.
-/// @param simulated  fastest first
-void verify(const training::Scenario& scenario,
-            const Space& space,
-            const std::vector<Entry>& simulated,
+/// Simulates `options.verify` layouts drawn from those that were not; what keeps the limits and is
+/// better than the best plan is reported, or what keeps them where there is no plan. Each is
+/// checked as a scenario of its own, not with the short cuts of the short list.
+/// @param best  the first plan; may be null
+void verify(const SimulatedSetting& setting,
+            const Plan* best,
             const PlanOptions& options,
+            int threads,
             Verification& out);
 
 }  // namespace headway::plan

@@ -177,18 +177,25 @@ std::string in_parts(const Table& table, const Page& page) {
   return out;
 }
 
-/// The document in which nothing commands the terminal but what `toned` adds.
-Document made_visible(Document document) {
-  const auto clean = [](std::string& text) { text = core::visible(text); };
-  clean(document.title);
-  std::for_each(document.opening.begin(), document.opening.end(), clean);
-  std::for_each(document.closing.begin(), document.closing.end(), clean);
-  for (auto& table : document.tables) {
-    clean(table.title);
-    for (auto& row : table.rows) {
-      std::for_each(row.begin(), row.end(), clean);
-    }
+void make_visible(std::string& text) { text = core::visible(text); }
+
+/// The table in which nothing commands the terminal but what `toned` adds.
+Table made_visible(Table table) {
+  make_visible(table.title);
+  for (auto& column : table.columns) {
+    make_visible(column.heading);
   }
+  for (auto& row : table.rows) {
+    std::for_each(row.begin(), row.end(), make_visible);
+  }
+  return table;
+}
+
+/// The sentences of a document; its tables are cleaned where they are printed.
+Document made_visible(Document document) {
+  make_visible(document.title);
+  std::for_each(document.opening.begin(), document.opening.end(), make_visible);
+  std::for_each(document.closing.begin(), document.closing.end(), make_visible);
   return document;
 }
 
@@ -227,7 +234,8 @@ std::string toned(const std::string& text, Tone tone, const Page& page) {
          (ends_line ? "\n" : "");
 }
 
-std::string to_text(const Table& table, const Page& page) {
+std::string to_text(const Table& given, const Page& page) {
+  const Table table = page.colour ? made_visible(given) : given;
   const std::string title =
       table.title.empty() ? "" : toned(paragraph(table.title, page.width), Tone::title, page);
   const auto width = fitted(widths(table), page.width);

@@ -56,7 +56,10 @@ std::optional<campaign::CampaignOutcome> Driver::campaign(
     return std::nullopt;
   }
   return campaign::simulate_campaign(checked, step(checked),
-                                     {threads_, true, options_.phase, options_.progress});
+                                     {.threads = threads_,
+                                      .pictures = options_.pictures,
+                                      .phase = options_.phase,
+                                      .progress = options_.progress});
 }
 
 }  // namespace headway::study

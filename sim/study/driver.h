@@ -17,9 +17,10 @@
 namespace headway::study {
 
 struct DriverOptions {
-  int threads = 0;     ///< 0: all cores; no result depends on it
-  bool fold = true;    ///< simulate classes of equal ranks; no result depends on it
-  bool trace = false;  ///< the critical path too
+  int threads = 0;        ///< 0: all cores; no result depends on it
+  bool fold = true;       ///< simulate classes of equal ranks; no result depends on it
+  bool trace = false;     ///< the critical path too
+  bool pictures = false;  ///< what is drawn of a run too
   /// Under ecmp, further hashes that the interval of a step covers; 0 where no interval is printed.
   int hash_draws = training::StepOptions{}.hash_draws;
   /// Told what begins now, and how many of its parts are done (by several threads); may be empty.

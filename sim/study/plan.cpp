@@ -1,9 +1,7 @@
 #include "sim/study/plan.h"
 
-#include <algorithm>
 #include <chrono>
 #include <fmt/format.h>
-#include <limits>
 #include <oneapi/tbb/info.h>
 
 #include "sim/config/spec_type.h"
@@ -23,21 +21,13 @@ std::vector<std::string> PlanReport::reasons() const {
 }
 
 std::vector<PlannedRun> PlanReport::plans() const {
-  const auto token_time = [](const plan::Plan& plan) {
-    return plan.step.time.si() /
-           (static_cast<double>(plan.setting.global_batch) * plan.setting.sequence_length);
-  };
-  double fastest = std::numeric_limits<double>::infinity();
-  for (const plan::Plan& plan : result.plans) {
-    fastest = std::min(fastest, token_time(plan));
-  }
   std::vector<PlannedRun> out;
   for (const plan::Plan& plan : result.plans) {
     PlannedRun& run = out.emplace_back();
     run.setting = plan.setting;
     run.gpus = std::int64_t{plan.setting.nodes} * scenario.cluster.node.gpus;
     run.variants = plan.variants;
-    run.behind = token_time(plan) / fastest - 1;
+    run.behind = plan::behind(plan, result.plans.front(), objective);
     run.pareto = plan.pareto;
     run.estimate = core::if_positive(plan.estimate);
     run.layout = {plan.layout, plan.micro_batches};

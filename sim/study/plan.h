@@ -76,7 +76,9 @@ struct PlannedRun {
              "further layouts with the same degrees that were simulated and are slower: other "
              "schedules, micro-batches, sharding, recompute; not listed but with --all",
              core::non_negative);
-    v.figure("behind", behind, "", "time of a token above that of the fastest plan, relative",
+    v.figure("behind", behind, "",
+             "by how much `objective` is worse than that of the first plan, relative; of `step` "
+             "the time of a token",
              core::non_negative);
     v.figure("estimated_step_s", estimate, "s",
              "step of the analytic tier, by which the layouts to simulate were chosen",
@@ -120,6 +122,9 @@ struct PlanReport {
     v.part("varied", result.searched.varied, "fields of the scenario that the search varied");
     v.part("held", result.searched.held,
            "fields that it held as the scenario has them; what is in neither list is held too");
+    v.part("unused", result.searched.unused,
+           "values that `search` lists, and degrees that it holds, that no layout has: they divide "
+           "neither GPUs, heads, layers nor experts, or go with others that were not asked for");
     v.part("plans", plans(), "best first, members of the Pareto front on top of those asked for");
     v.part("rejected", result.rejected, "layouts left out, by reason");
     v.figure("enumerated", result.enumerated, "", "layouts of the space that was searched",

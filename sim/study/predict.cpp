@@ -49,6 +49,9 @@ void add_campaign(Driver& driver,
     return;
   }
   report.cost = cost_of(outcome, prices);
+  if (report.pictures) {
+    report.pictures->campaign = std::move(outcome.pictures);
+  }
   report.campaign = std::move(outcome.result);
   report.assumptions.insert(report.assumptions.end(), outcome.assumptions.begin(),
                             outcome.assumptions.end());
@@ -171,6 +174,7 @@ RunReport predict(const config::LoadedScenario& loaded, const PredictOptions& op
   Driver driver({.threads = options.threads,
                  .fold = options.fold,
                  .trace = true,
+                 .pictures = options.pictures,
                  .phase = options.progress,
                  .progress = options.count});
 
@@ -197,8 +201,10 @@ RunReport predict(const config::LoadedScenario& loaded, const PredictOptions& op
   }
   if (options.pictures) {
     tell("drawing the step");
-    report.pictures = Pictures{training::step_timeline(checked),
-                               training::memory_of_stages(checked), loaded.canonical_text};
+    auto drawn = training::draw_step(checked);
+    report.pictures =
+        Pictures{std::move(drawn.timeline), std::move(drawn.cables),
+                 training::memory_of_stages(checked), loaded.canonical_text, std::nullopt};
   }
   report.timing.step = part.lap();
   if (checked.scenario().run.until) {

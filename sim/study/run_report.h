@@ -70,15 +70,22 @@ struct Remedy {
 /// What a report shows beside the figures.
 struct Pictures {
   training::Timeline timeline;
+  std::optional<training::LinkMap> cables;  ///< where there are switches above the leaves
   std::vector<training::MemoryByKind> stage_memory;
-  std::string scenario;  ///< resolved, as YAML
+  std::string scenario;                                ///< resolved, as YAML
+  std::optional<campaign::CampaignPictures> campaign;  ///< where there is one
 
   template <class V>
   void fields(V& v) const {
     v.part("timeline", timeline, "what each stage did when");
+    v.part("cables", cables,
+           "what the cables between leaves and spines carry; null where there are none, or none "
+           "carries anything");
     v.figure("stage_memory_bytes", stage_memory, "B",
              "the fullest GPU of each stage by what the bytes hold", core::non_negative);
     v.part("scenario", scenario, "the scenario as it was read, all defaults written out, in YAML");
+    v.part("campaign", campaign,
+           "how the trials spread, and one of them; null without `run.until`");
   }
 };
 

@@ -327,8 +327,35 @@ void check_curves(const CalibrationSpec& calibration, Complaints& complaints) {
   }
 }
 
+/// Complains of values that a list of `search` names more than once.
+class RepeatedValues {
+ public:
+  explicit RepeatedValues(Complaints& complaints) : complaints_(complaints) {}
+
+  template <class T, class... More>
+  void optional(const char* name, const std::vector<T>& list, const More&... /*unused*/) {
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const auto here = list.begin() + static_cast<std::ptrdiff_t>(i);
+      if (std::find(list.begin(), here, list[i]) != here) {
+        complaints_.add(fmt::format("search.{}[{}]", name, i),
+                        "{} is listed more than once; each value is tried once", text(list[i]));
+      }
+    }
+  }
+
+ private:
+  static std::string text(int value) { return fmt::format("{}", value); }
+  template <core::Worded E>
+  static std::string text(E value) {
+    return fmt::format("'{}'", core::to_word(value));
+  }
+  Complaints& complaints_;
+};
+
 /// What is held has the scenario's own value, so it can neither be varied nor have a list.
-void check_search(const SearchSpec& search, Complaints& complaints) {
+void check_search(SearchSpec search, Complaints& complaints) {
+  RepeatedValues repeated(complaints);
+  search.fields(repeated);
   const auto held = [&](SearchAxis axis) {
     return std::find(search.hold.begin(), search.hold.end(), axis) != search.hold.end();
   };

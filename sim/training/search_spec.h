@@ -80,7 +80,7 @@ struct SearchSpec {
                core::from_one_to_10k);
     v.optional("virtual", virtual_stages,
                "Chunks a stage of the interleaved schedule; empty: to 8.", core::from_one_to_10k);
-    v.optional("schedule", schedule, "Schedules; empty: all.");
+    v.optional("schedule", schedule, "Schedules; empty: those of the framework.");
     v.optional("context", context,
                "Context-parallel degrees; empty: while 1,024 tokens a rank are left.",
                core::from_one_to_16m);

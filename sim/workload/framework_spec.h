@@ -3,6 +3,7 @@
 
 #include <array>
 #include <string>
+#include <vector>
 
 #include "sim/core/fields.h"
 #include "sim/core/ranges.h"
@@ -11,6 +12,30 @@
 #include "sim/workload/usual_run.h"
 
 namespace headway::workload {
+
+/// The order of passes on a pipeline's stages.
+enum class ScheduleKind {
+  gpipe,
+  one_f_one_b,
+  interleaved,
+  zero_bubble_h1,
+  zero_bubble_h2,
+  zero_bubble_v,
+  dual_pipe,
+  dual_pipe_v
+};
+constexpr auto enum_words(ScheduleKind) {
+  using S = ScheduleKind;
+  using E = core::EnumWord<S>;
+  return std::array{E{S::gpipe, "gpipe"},
+                    E{S::one_f_one_b, "1f1b"},
+                    E{S::interleaved, "interleaved"},
+                    E{S::zero_bubble_h1, "zb-h1"},
+                    E{S::zero_bubble_h2, "zb-h2"},
+                    E{S::zero_bubble_v, "zb-v"},
+                    E{S::dual_pipe, "dualpipe"},
+                    E{S::dual_pipe_v, "dualpipe-v"}};
+}
 
 /// The attention kernels a software stack calls.
 enum class AttentionKernels { newest, unfused, flash2, flash3, cudnn, sdpa };
@@ -91,6 +116,7 @@ struct FrameworkSpec {
   HostSpec host;
   core::Seconds step_overhead{0};
   core::Seconds message_overhead{0};
+  std::vector<ScheduleKind> schedules;
   UsualRunSpec usual;
   [[nodiscard]] bool fuses_attention() const {
     return attention_kernels != AttentionKernels::unfused;
@@ -197,6 +223,9 @@ struct FrameworkSpec {
                "Time a stage loses at each pipeline message it receives: the scheduler's own work "
                "and launching the transfer.",
                core::launch_time);
+    v.optional("schedules", schedules,
+               "Pipeline schedules that the software has: what 'headway plan' tries where "
+               "'search.schedule' lists none; empty: all. Every schedule can be simulated.");
     v.optional("usual", usual,
                "How its runs are usually laid out: what 'headway validate' takes where a published "
                "run does not say.");

@@ -17,29 +17,6 @@
 
 namespace headway::workload {
 
-enum class ScheduleKind {
-  gpipe,
-  one_f_one_b,
-  interleaved,
-  zero_bubble_h1,
-  zero_bubble_h2,
-  zero_bubble_v,
-  dual_pipe,
-  dual_pipe_v
-};
-constexpr auto enum_words(ScheduleKind) {
-  using S = ScheduleKind;
-  using E = core::EnumWord<S>;
-  return std::array{E{S::gpipe, "gpipe"},
-                    E{S::one_f_one_b, "1f1b"},
-                    E{S::interleaved, "interleaved"},
-                    E{S::zero_bubble_h1, "zb-h1"},
-                    E{S::zero_bubble_h2, "zb-h2"},
-                    E{S::zero_bubble_v, "zb-v"},
-                    E{S::dual_pipe, "dualpipe"},
-                    E{S::dual_pipe_v, "dualpipe-v"}};
-}
-
 /// Which dimension varies faster from node to node: neighbours in it are neighbours in the cluster.
 enum class RankOrder { data_first, pipeline_first };
 constexpr auto enum_words(RankOrder) {

@@ -1,5 +1,6 @@
 // headway report and --report from the outside.
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 
 #include "tests/apps/program.h"
 
@@ -60,12 +61,41 @@ TEST_F(ReportVerb, EveryVerbHasAPage) {
 TEST_F(ReportVerb, WhatIsNoResultIsRefused) {
   write("x.json", "{\"schema\": 3}");
   write("y.json", "not json");
-  for (const std::string file : {"x.json", "y.json"}) {
+  write("z.json", "{\"schema\": \"headway.run/1\"}");
+  const std::pair<std::string, std::string> said[] = {
+      {"x.json", "x.json: schema: expected one of headway.run/1, "},
+      {"y.json", "y.json: this is no JSON; write a result with"},
+      {"z.json", "z.json: version: expected text, found nothing\n"}};
+  for (const auto& [file, text] : said) {
     const auto outcome = run("report " + file + " --out r.html");
     EXPECT_EQ(outcome.code, 2);
-    EXPECT_THAT(outcome.err, HasSubstr("'" + file + "' is no result of headway; write one with"));
+    EXPECT_THAT(outcome.err, HasSubstr(text));
     EXPECT_FALSE(exists("r.html"));
   }
+}
+
+// The page has more than was asked for; what is printed beside it has not.
+TEST_F(ReportVerb, ThePageChangesNothingThatIsPrinted) {
+  write_small("s.yaml");
+  const auto untimed = [&](const std::string& words) {
+    auto json = nlohmann::json::parse(run("run s.yaml --format json --force " + words).out);
+    json.erase("timing");
+    return json;
+  };
+  EXPECT_EQ(untimed("--report r.html"), untimed(""));
+  EXPECT_EQ(untimed("--explain --report r.html"), untimed("--explain"));
+  EXPECT_EQ(untimed("--pictures --report r.html"), untimed("--pictures"));
+  EXPECT_EQ(run("run s.yaml --full --force --report r.html").out, run("run s.yaml --full").out);
+  EXPECT_THAT(read("r.html"), HasSubstr("class=\"timeline\""));
+}
+
+// A shell reads the command of the page back as it was given.
+TEST_F(ReportVerb, ThePageNamesTheCommandAsAShellReadsIt) {
+  write_small("s.yaml");
+  ASSERT_EQ(run("run s.yaml --set 'name=\"It'\\''s $HOME\"' --report r.html").code, 0);
+  EXPECT_THAT(read("r.html"),
+              HasSubstr("<code>headway run s.yaml --set &#39;name=&quot;It&#39;\\&#39;&#39;s "
+                        "$HOME&quot;&#39; --report r.html</code>"));
 }
 
 using Explain = ProgramTest;
@@ -145,6 +175,29 @@ TEST_F(Init, SaysWhatItDoesNotKnow) {
   EXPECT_THAT(run("init --gpu h1000").err, HasSubstr("the catalogue has no 'gpus/h1000'"));
   EXPECT_THAT(run("init --model llama3-70b").err, HasSubstr("did you mean 'llama-3.1-70b'?"));
   EXPECT_FALSE(exists("scenario.yaml"));
+}
+
+TEST_F(Init, RefusesWhatHasNoLayout) {
+  const auto outcome = run("init s.yaml --model llama-3.1-405b --gpus 8");
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_THAT(outcome.err,
+              HasSubstr("no layout of Llama 3.1 405B on 8 GPUs of dgx-h100 keeps every "
+                        "rule and leaves memory free; of the one with the most GPUs a "
+                        "replica (tensor 4, pipeline 2, recompute full): the fullest "
+                        "GPU needs "));
+  EXPECT_FALSE(exists("s.yaml"));
+}
+
+TEST_F(Init, QuotesNamesAndPathsForYaml) {
+  write("a\\\"b.json",
+        R"({"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 2048,
+            "intermediate_size": 8192, "num_hidden_layers": 16, "num_attention_heads": 32,
+            "num_key_value_heads": 8, "vocab_size": 128256, "rms_norm_eps": 1e-5,
+            "max_position_embeddings": 8192, "hidden_act": "silu"})");
+  const auto outcome = run("init s.yaml --model 'hf:a\\\"b.json' --gpus 16 --name 'a \"b\" \\ c'");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(run("check s.yaml").code, 0) << run("check s.yaml").err;
+  EXPECT_THAT(run("run s.yaml --trials 2").out, testing::StartsWith("a \"b\" \\ c\n"));
 }
 
 using Completion = ProgramTest;

@@ -104,6 +104,8 @@ TEST_F(Terminal, ColourIsForTerminalsThatWantIt) {
   EXPECT_THAT(run("run s.yaml --color always --format json").out, Not(HasSubstr("\x1b")));
   EXPECT_THAT(run("run s.yaml --color always --set 'name=\"\\e[31mred\"'").out,
               HasSubstr("\\x1b[31mred"));
+  EXPECT_THAT(run("catalog list gpus --color always").out,
+              testing::AllOf(HasSubstr("\x1b[1m"), Not(HasSubstr("\\x1b"))));
   EXPECT_EQ(run("run s.yaml --color purple").code, 2);
 }
 
@@ -118,6 +120,11 @@ TEST_F(Terminal, ShowPicksSections) {
   EXPECT_EQ(run("run s.yaml --show assumption").err,
             "--show: there is no section 'assumption'; did you mean 'assumptions'?\n");
   EXPECT_THAT(run("run s.yaml --show zzz").err, HasSubstr("there are step, breakdown, memory"));
+  const std::string both = run("run s.yaml --explain --show memory").out;
+  EXPECT_THAT(both, HasSubstr("What the step is made of"));
+  EXPECT_THAT(both, HasSubstr("Memory of the fullest GPU"));
+  EXPECT_THAT(both, Not(HasSubstr("\nLinks\n")));
+  EXPECT_EQ(run("run s.yaml --full --show memory").code, 2) << "all, or a part?";
 }
 
 TEST_F(Terminal, PicturesAreInTheJsonWhereTheyAreAskedFor) {

@@ -46,5 +46,13 @@ TEST(ShownText, ErrorsShowNoCommandOfATerminal) {
                "      |   ^\n");
 }
 
+TEST(ShellWord, IsQuotedWhereAShellWouldReadItOtherwise) {
+  EXPECT_EQ(shell_word("cluster.nodes=64,a_b/c@d:e%f+g"), "cluster.nodes=64,a_b/c@d:e%f+g");
+  EXPECT_EQ(shell_word(""), "''");
+  EXPECT_EQ(shell_word("15 MB/s"), "'15 MB/s'");
+  EXPECT_EQ(shell_word("$(rm) `x` \"y\" ~ *"), "'$(rm) `x` \"y\" ~ *'");
+  EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
+}
+
 }  // namespace
 }  // namespace headway::core

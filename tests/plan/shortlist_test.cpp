@@ -123,10 +123,11 @@ TEST(Shortlist, TellsTheSmallestPeakThatDidNotFit) {
   s.cluster.node.gpu.memory = core::Bytes(8e9);
   const Space space(s);
   const auto list = make_shortlist(s, space, {50, 5, {}});
-  ASSERT_TRUE(list.memory.has_value());
-  s.parallelism = list.memory->layout;
+  ASSERT_TRUE(list.missed.contains(Memory::gpu));
+  const Missed& missed = list.missed.at(Memory::gpu);
+  s.parallelism = missed.nearest;
   const auto memory = training::predict_memory(training::check(s));
-  EXPECT_DOUBLE_EQ(memory.peak.si(), list.memory->peak.si());
+  EXPECT_DOUBLE_EQ(memory.peak.si(), missed.lack.needs.si());
   EXPECT_GT(list.rejected.count("memory"), 100);
   // Nothing fits, so that nothing was left out as slower: no layout needs less.
   ASSERT_TRUE(list.layouts.empty());
@@ -135,7 +136,7 @@ TEST(Shortlist, TellsTheSmallestPeakThatDidNotFit) {
       s.parallelism = space.layout(shape, i);
       try {
         const auto peak = training::predict_memory(training::check(s)).peak;
-        ASSERT_GE(peak.si(), list.memory->peak.si() * (1 - 1e-12));
+        ASSERT_GE(peak.si(), missed.lack.needs.si() * (1 - 1e-12));
       } catch (const core::Error&) {
         continue;
       }
@@ -166,6 +167,25 @@ TEST(Rejections, CountEqualReasonsTogether) {
                                     {"batch", "odd", 1, ""},
                                     {"tensor", "for example: 3 does not divide 8", 7, ""}}));
   EXPECT_EQ(rejections.total(), 10);
+}
+
+// Of several sizes the closest miss is told, with its size.
+TEST(Rejections, KeepTheNearestOfAll) {
+  const auto of_size = [](double distance, const std::string& text) {
+    Rejections one;
+    one.add("memory", "too large");
+    one.add("memory", "the scenario's own");
+    one.set_nearest("memory", "too large", distance, text);
+    return one;
+  };
+  Rejections all;
+  all.add(of_size(0.5, "half a GiB"), "1 node: ");
+  all.add(of_size(0.25, "a quarter"), "2 nodes: ");
+  all.add(of_size(0.75, "more"), "4 nodes: ");
+  ASSERT_EQ(all.list().size(), 2U);
+  EXPECT_EQ(all.list()[0].nearest, "2 nodes: a quarter");
+  EXPECT_EQ(all.list()[0].count, 3);
+  EXPECT_EQ(all.list()[1].nearest, "");
 }
 
 }  // namespace

@@ -149,6 +149,25 @@ TEST(Space, TakesListsAndHolds) {
   });
 }
 
+// Those that the software has, unless others are asked for.
+TEST(Space, TriesTheSchedulesOfTheFramework) {
+  using workload::ScheduleKind;
+  auto s = sample_scenario();
+  const auto schedules_of = [&] {
+    std::set<ScheduleKind> kinds;
+    const Space space(s);
+    for (const Shape& shape : space.shapes()) {
+      kinds.insert(shape.layout.schedule);
+    }
+    return kinds;
+  };
+  EXPECT_EQ(schedules_of().size(), 8U);
+  s.training.framework.schedules = {ScheduleKind::one_f_one_b, ScheduleKind::interleaved};
+  EXPECT_EQ(schedules_of(), (std::set{ScheduleKind::one_f_one_b, ScheduleKind::interleaved}));
+  s.search.schedule = {ScheduleKind::dual_pipe};  // all else is one stage alone
+  EXPECT_EQ(schedules_of(), (std::set{ScheduleKind::one_f_one_b, ScheduleKind::dual_pipe}));
+}
+
 // 126 layers over 16 stages: 14 stages of 8 leave 14, so both ends hold 7; the published layout of
 // a 405B model, with chunks of one layer too, where the embedding and the head stand for a layer
 // each.
@@ -201,6 +220,60 @@ TEST(Searched, NamesEveryFieldOnce) {
   EXPECT_TRUE(has(some.held, {"parallelism.recompute", "none"}));
   EXPECT_TRUE(has(some.varied, {"training.global_batch", "64, 128"}));
   EXPECT_EQ(keys_of(some), all);
+}
+
+std::string values_of(const std::vector<SearchedField>& list, const std::string& key) {
+  for (const SearchedField& field : list) {
+    if (field.key == key) {
+      return field.values;
+    }
+  }
+  return "not there";
+}
+
+TEST(Searched, SaysWhoseSchedulesAreTried) {
+  auto s = sample_scenario();
+  s.training.framework.name = "Trainer";
+  s.training.framework.schedules = {workload::ScheduleKind::gpipe};
+  EXPECT_EQ(values_of(searched(s, {}).varied, "parallelism.schedule"), "gpipe (those of Trainer)");
+  EXPECT_EQ(values_of(searched(s, {}).held, "training.framework"),
+            "Trainer, with its schedules: 'search.schedule' lists others");
+  s.search.schedule = {workload::ScheduleKind::dual_pipe};
+  EXPECT_EQ(values_of(searched(s, {}).varied, "parallelism.schedule"), "dualpipe");
+  EXPECT_EQ(values_of(searched(s, {}).held, "training.framework"), "Trainer");
+}
+
+// A list of kinds varies what goes with them, whatever `vary` names.
+TEST(Searched, NamesWhatGoesWithTheRecomputeThatIsListed) {
+  auto s = sample_scenario();
+  s.search.vary = {SearchAxis::tensor};
+  s.search.recompute = {workload::Recompute::full};
+  const auto out = searched(s, {});
+  EXPECT_EQ(values_of(out.varied, "parallelism.recompute_parts"), "none");
+  EXPECT_EQ(values_of(out.varied, "parallelism.recompute_period"), "1, 2, 4");
+  for (const char* key : {"recompute_parts", "recompute_period", "recompute_layers"}) {
+    EXPECT_EQ(values_of(out.held, std::string("parallelism.") + key), "not there") << key;
+  }
+}
+
+// 16 GPUs, 32 heads, a domain of 8: 3 divides nothing; of a pipeline of 5 stages nothing is left.
+TEST(Searched, NamesValuesThatNoLayoutHas) {
+  auto s = sample_scenario();
+  s.search.tensor = {2, 3, 4};
+  s.search.hold = {SearchAxis::pipeline};
+  s.search.virtual_stages = {2, 100};
+  s.search.sharding = {workload::Sharding::zero1};
+  s.search.shard_group_size = {8};
+  s.parallelism.pipeline = 2;
+  EXPECT_EQ(
+      unused_values(s, Space(s)),
+      (std::vector<SearchedField>{
+          {"search.tensor", "3"}, {"search.virtual", "100"}, {"search.shard_group_size", "8"}}));
+  s.search = {};
+  s.search.hold = {SearchAxis::pipeline};
+  s.parallelism.pipeline = 5;
+  EXPECT_EQ(unused_values(s, Space(s)),
+            (std::vector<SearchedField>{{"parallelism.pipeline", "5"}}));
 }
 
 }  // namespace

@@ -36,6 +36,7 @@ const std::map<std::string, std::string>& exceptions() {
       {"calibration.power", "recorded; its effect on rates is in the kernels' figures"},
       {"search", "what `headway plan` looks at"},
       {"sweep", "what headway sweep varies; every point is a scenario without it"},
+      {"training.framework.schedules", "what `headway plan` tries; a run has one of its own"},
       {"training.framework.usual", "taken by validate where a published source is silent"},
   };
   return list;

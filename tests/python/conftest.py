@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -23,6 +24,17 @@ if not (ROOT / "CMakeLists.txt").exists():
             "validation_page",
         )
     ]
+
+BROWSER = shutil.which("chromium")
+LIBRARY = ROOT / os.environ.get("HEADWAY_BUILD", "build/release") / "share/headway/charts.js"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Says what this machine lacks to look at pages of results."""
+    for found, what in ((BROWSER, "no chromium"), (LIBRARY.is_file(), f"no {LIBRARY}")):
+        if not found:
+            terminalreporter.write_line(f"pages of results are not looked at: there is {what}")
+
 
 SMALL = """\
 headway: 1

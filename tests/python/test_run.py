@@ -172,7 +172,8 @@ def test_the_classes_are_those_of_the_field_lists():
 def test_a_result_shows_itself_in_a_notebook(small):
     result = headway.run(small)
     html = result._repr_html_()
-    assert f"<b>{result.limit}" in html or result.limit.replace("'", "&#39;") in html
+    verdict = result.limit.replace("'", "&#39;")
+    assert f'<p class="verdict">{verdict}</p>' in html
     assert "MFU" in html and "<script" not in html
     assert repr(result).startswith("<headway.run/1 'Small': The ")
     assert len(repr(result)) < 300

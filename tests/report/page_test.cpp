@@ -8,6 +8,7 @@
 #include "sim/report/page/html.h"
 #include "sim/report/run_json.h"
 
+#include "tests/report/specimen_result.h"
 #include "tests/study/sample_report.h"
 
 namespace headway::report {
@@ -24,6 +25,9 @@ Json full_result() {
   pictures.timeline.names = {"forward", "backward"};
   pictures.timeline.stages = {{0, {0, 10}, {10, 20}, {0, 2}, {0, 1}, {0, 0}, {0, 0}}};
   pictures.stage_memory = {report.step.memory.by_kind};
+  pictures.campaign = {{0.8, 0.9, {1, 0, 1}},
+                       {1, 0.8, core::Seconds(100), {"detect"}, {{"gpu", {10}, {5}, {0}}}, 0}};
+  pictures.cables = training::LinkMap{2, 1, false, {{0, 0, {0.5, 0.25}}, {1, 2, {0, 0.1}}}};
   pictures.scenario = "name: Sample\nlist:\n" + std::string("  - 1\n  - 2\n  - 3\n  - 4\n") +
                       "  - 5\n  - 6\n  - 7\n  - 8\nend: 1\n";
   report.pictures = pictures;
@@ -31,7 +35,7 @@ Json full_result() {
 }
 
 std::string page_of(const Json& json, const std::string& charts = "window.library = 1;") {
-  return report_page({{json, "headway run s.yaml"}}, charts);
+  return report_page({{{json, "r.json"}, "headway run s.yaml"}}, charts);
 }
 
 TEST(Page, SaysWhatDecides) {
@@ -63,7 +67,7 @@ TEST(Page, NamesOfOthersAreTextWhereverTheyStand) {
   report.warnings = {evil};
   report.campaign->by_hazard = {{evil, 2}};
   report.assumptions = {{evil, evil, evil}};
-  const std::string page = report_page({{Json::parse(run_json(report)), evil}}, "");
+  const std::string page = report_page({{{Json::parse(run_json(report)), "r.json"}, evil}}, "");
   EXPECT_THAT(page, Not(HasSubstr("<script>alert")));
   EXPECT_THAT(page, Not(HasSubstr("</script><script>")));
   EXPECT_THAT(page, Not(HasSubstr("<b onclick")));
@@ -88,56 +92,162 @@ TEST(Page, WithoutTheLibraryTablesStandForChartsAndThePageSaysSo) {
 
 TEST(Page, EveryChartIsVegaLiteWithItsData) {
   std::vector<std::string> ids;
-  for (const auto& chart : charts_of(full_result())) {
+  for (const auto& chart : charts_of({full_result(), "r.json"})) {
     ids.push_back(chart.id);
     EXPECT_THAT(chart.specification["$schema"].get<std::string>(), HasSubstr("vega-lite"));
     EXPECT_FALSE(chart.specification["data"]["values"].empty()) << chart.id;
   }
-  EXPECT_THAT(ids, testing::ElementsAre("breakdown", "memory", "links", "ledger", "interruptions"));
+  EXPECT_THAT(ids, testing::ElementsAre("breakdown", "memory", "links", "cables", "ledger",
+                                        "badput", "goodput", "interruptions"));
+}
+
+Json values_of(const Json& result, const std::string& id) {
+  for (const auto& chart : charts_of({result, "r.json"})) {
+    if (chart.id == id) {
+      return chart.specification["data"]["values"];
+    }
+  }
+  return {};
+}
+
+// Of 10 h of GPU time 9 are useful: from 100 % the losses go down to 90, the larger first.
+TEST(Page, BadputGoesFromAllTimeDownToTheGoodput) {
+  Json result = full_result();
+  result["campaign"]["ledger_gpu_s"]["lost"] = 2700.0;
+  result["campaign"]["ledger_gpu_s"]["load"] = 900.0;
+  const Json rows = values_of(result, "badput");
+  ASSERT_EQ(rows.size(), 4U);
+  EXPECT_EQ(rows[0]["what"], "all GPU time");
+  EXPECT_EQ(rows[0]["end"], 100);
+  EXPECT_EQ(rows[1]["what"], "wasted progress from disruption");
+  EXPECT_DOUBLE_EQ(rows[1]["begin"].get<double>(), 92.5);
+  EXPECT_DOUBLE_EQ(rows[1]["end"].get<double>(), 100);
+  EXPECT_EQ(rows[2]["what"], "unproductive checkpoint restore time");
+  EXPECT_DOUBLE_EQ(rows[2]["begin"].get<double>(), 90);
+  EXPECT_DOUBLE_EQ(rows[2]["end"].get<double>(), 92.5);
+  EXPECT_EQ(rows[3]["what"], "goodput");
+  EXPECT_DOUBLE_EQ(rows[3]["end"].get<double>(), 90);
+}
+
+TEST(Page, TheTrialsAreCountedByTheirGoodput) {
+  const Json bins = values_of(full_result(), "goodput");
+  ASSERT_EQ(bins.size(), 3U);
+  EXPECT_DOUBLE_EQ(bins[0]["from"].get<double>(), 80);
+  EXPECT_DOUBLE_EQ(bins[2]["to"].get<double>(), 90);
+  EXPECT_EQ(bins[1]["trials"], 0);
+}
+
+TEST(Page, CablesAreACellALeafAndASpine) {
+  const Json cells = values_of(full_result(), "cables");
+  ASSERT_EQ(cells.size(), 4U);
+  EXPECT_EQ(cells[0], Json({{"leaf", "0"}, {"spine", "0"}, {"use", 50.0}}));
+  EXPECT_EQ(cells[3], Json({{"leaf", "1 to 2"}, {"spine", "1"}, {"use", 10.0}}));
+}
+
+TEST(Page, OneTrialIsDrawnWithItsFailures) {
+  const std::string page = page_of(full_result());
+  EXPECT_THAT(page, HasSubstr("What fails in one trial of the run"));
+  EXPECT_THAT(page, HasSubstr("Trial 1 of 2, the one with the median goodput, 80.0 %."));
+  EXPECT_THAT(page,
+              HasSubstr(R"("rows":[{"label":"gpu","begin":[10.0],"length":[5.0],"what":[0]}])"));
 }
 
 // The step's parts are drawn end to end: 3 s of compute, 0.75 s of bubble, 0.25 s of data.
 TEST(Page, TheWaterfallEndsAtTheStep) {
-  const auto chart = charts_of(full_result())[0];
+  const auto chart = charts_of({full_result(), "r.json"})[0];
   const auto& values = chart.specification["data"]["values"];
   ASSERT_EQ(values.size(), 3U);
   EXPECT_EQ(values[1]["begin"], 3.0);
   EXPECT_EQ(values[2]["end"], 4.0);
 }
 
-// Of each verb the charts that its results have, from results of their shape.
+std::vector<std::string> ids_of(const Json& json) {
+  std::vector<std::string> all;
+  for (const auto& chart : charts_of({json, "r.json"})) {
+    all.push_back(chart.id);
+  }
+  return all;
+}
+
 TEST(Page, OtherVerbsHaveChartsToo) {
-  const auto ids = [](const char* text) {
-    std::vector<std::string> all;
-    for (const auto& chart : charts_of(Json::parse(text))) {
-      all.push_back(chart.id);
-    }
-    return all;
-  };
-  EXPECT_THAT(ids(R"({"schema": "headway.plan/1", "plans": [{"layout": {"tensor": 2, "data": 1,
-      "micro_batch": 4}, "step": {"time_s": 1}, "pareto": true, "campaign": {"wall_days": {"p50": 3}},
-      "cost": {"total_usd": {"p50": 9}}}]})"),
-              testing::ElementsAre("plans", "front"));
-  EXPECT_THAT(ids(R"({"schema": "headway.drill/1", "timeline": [{"at_s": 0, "moment": "fault",
-      "layer": null, "text": "x"}], "lost": {"accounts_s": {"useful": 5, "detect": 1}},
-      "remedies": [{"name": "n", "how": "h", "saved_s": 4}]})"),
-              testing::ElementsAre("cascade", "lost", "remedies"));
-  EXPECT_THAT(ids(R"({"schema": "headway.compare/1", "a": {"figures": {"mfu": 0.4}},
-      "b": {"figures": {"mfu": 0.5}}})"),
-              testing::ElementsAre("sides"));
-  EXPECT_THAT(ids(R"({"schema": "headway.validate/1", "rows": [{"id": "r",
-      "measured_tokens_per_s_per_gpu": 1, "predicted_tokens_per_s_per_gpu": 2,
-      "interval": [1, 3]}]})"),
-              testing::ElementsAre("validation"));
-  EXPECT_THAT(ids(R"({"schema": "headway.topo/1"})"), testing::IsEmpty());
-  const std::string drill = page_of(Json::parse(R"({"schema": "headway.drill/1", "version": "1",
-      "remedies": [{"name": "saves twice as often", "how": "--set x", "saved_s": 450.0}]})"));
-  EXPECT_THAT(drill, HasSubstr("450 s saved: saves twice as often (--set x)"));
+  EXPECT_THAT(ids_of(specimen_result("headway.plan/1")), testing::ElementsAre("plans", "front"));
+  Json drill = specimen_result("headway.drill/1");
+  drill["lost"]["accounts_s"]["detect"] = 1;
+  EXPECT_THAT(ids_of(drill), testing::ElementsAre("cascade", "lost", "remedies"));
+  Json compare = specimen_result("headway.compare/1");
+  compare["a"]["figures"]["mfu"] = 0.4;
+  EXPECT_THAT(ids_of(compare), testing::ElementsAre("sides"));
+  EXPECT_THAT(ids_of(specimen_result("headway.validate/1")), testing::ElementsAre("validation"));
+  EXPECT_THAT(ids_of(specimen_result("headway.topo/1")), testing::IsEmpty());
+}
+
+TEST(Page, RemediesOfADrillSayHow) {
+  Json drill = specimen_result("headway.drill/1");
+  drill["remedies"][0]["name"] = "saves twice as often";
+  drill["remedies"][0]["how"] = "--set x";
+  drill["remedies"][0]["saved_s"] = 450.0;
+  EXPECT_THAT(page_of(drill), HasSubstr("450 s saved: saves twice as often (--set x)"));
+}
+
+// The legend names what the front is of.
+TEST(Page, ThePlansOnTheFrontAreTold) {
+  Json plan = specimen_result("headway.plan/1");
+  plan["beside"] = Json::array();
+  plan["plans"][0]["layout"]["tensor"] = 2;
+  plan["plans"][0]["layout"]["data"] = 1;
+  plan["plans"][0]["layout"]["micro_batch"] = 4;
+  const auto front = [&] { return charts_of({plan, "r.json"})[1].specification; };
+  EXPECT_EQ(front()["encoding"]["color"]["title"], "front of time and money");
+  EXPECT_THAT(front()["data"]["values"][0]["what"].get<std::string>(),
+              testing::StartsWith("1. tensor 2, pipeline "));
+  EXPECT_THAT(front()["data"]["values"][0]["what"].get<std::string>(),
+              HasSubstr(", micro batch 4"));
+  plan["objective"] = "dollars";
+  plan["beside"] = {"energy"};
+  EXPECT_EQ(front()["encoding"]["color"]["title"], "front of dollars, energy");
 }
 
 TEST(Page, LongListsOfTheScenarioAreCut) {
   const std::string page = page_of(full_result());
   EXPECT_THAT(page, HasSubstr("  - 6\n  # and so on\nend: 1\n"));
+}
+
+// As many spans as pictures may have, with times as long as they get, beside the library of 0.9 MB.
+TEST(Page, IsNeverLargerThanSomebodyMails) {
+  Json result = full_result();
+  const auto fill = [](Json& row, std::initializer_list<const char*> keys, std::size_t spans,
+                       const Json& value) {
+    for (const char* key : keys) {
+      row[key] = Json(std::vector<Json>(spans, value));
+    }
+  };
+  Json& stage = result["pictures"]["timeline"]["stages"][0];
+  fill(stage, {"begin_us"}, training::kMostSpans, 12345678);
+  fill(stage, {"length_us", "exposed_us"}, training::kMostSpans, 1234);
+  fill(stage, {"what"}, training::kMostSpans, 1);
+  fill(stage, {"micro_batch", "chunk"}, training::kMostSpans, 12);
+  Json& hazard = result["pictures"]["campaign"]["trial"]["hazards"][0];
+  fill(hazard, {"begin_s", "length_s"}, campaign::kMostTrialSpans, 1234567.123456);
+  fill(hazard, {"stage"}, campaign::kMostTrialSpans, 1);
+  EXPECT_LT(page_of(result, std::string(905000, 'x')).size(), 1500000U);
+}
+
+// A thousand published runs.
+TEST(Page, IsSmallWithManyRowsToo) {
+  Json result = specimen_result("headway.validate/1");
+  Json row = result["rows"][0];
+  row["id"] = "a-source-of-2024-017";
+  row["framework"] = "Megatron-Core 2024";
+  row["assumed"] = {"micro_batch", "recompute"};
+  row["interval"] = {1234.56789012345, 2345.67890123456};
+  for (const char* key :
+       {"measured_tokens_per_s_per_gpu", "predicted_tokens_per_s_per_gpu", "error"}) {
+    row[key] = 1234.56789012345;
+  }
+  result["rows"] = Json(std::vector<Json>(1000, row));
+  const std::string page = page_of(result, std::string(905000, 'x'));
+  EXPECT_LT(page.size(), 1500000U);
+  EXPECT_THAT(page, HasSubstr("600 more rows are in the result's file."));
 }
 
 TEST(Page, WhatTheResultLacksIsNamed) {
@@ -148,7 +258,7 @@ TEST(Page, WhatTheResultLacksIsNamed) {
 
 TEST(Page, SeveralResultsAreSections) {
   const Json one = full_result();
-  const std::string page = report_page({{one, "a"}, {one, "b"}}, "");
+  const std::string page = report_page({{{one, "r.json"}, "a"}, {{one, "r.json"}, "b"}}, "");
   EXPECT_THAT(page, HasSubstr("id=\"result-0\""));
   EXPECT_THAT(page, HasSubstr("id=\"result-1\""));
   EXPECT_THAT(page, HasSubstr("<title>Sample; Sample</title>"));

@@ -93,13 +93,9 @@ std::string did_you_mean_one_of(const std::vector<std::string>& names) {
       names.size() > kMost ? ", ..." : "");
 }
 
-void collect(std::string_view kind,
-             const std::string& parent,
-             const SpecType& type,
-             std::vector<KeyPath>& keys) {
+void collect(const std::string& parent, const SpecType& type, std::vector<KeyPath>& keys) {
   for (const Field& field : type.fields) {
-    KeyPath key{kind,
-                parent.empty() ? std::string(field.name) : fmt::format("{}.{}", parent, field.name),
+    KeyPath key{parent.empty() ? std::string(field.name) : fmt::format("{}.{}", parent, field.name),
                 &field, type.name};
     keys.push_back(key);
     const SpecType* inner = field.type;
@@ -109,7 +105,7 @@ void collect(std::string_view kind,
       inner = inner->element;
     }
     if (inner->shape == Shape::record) {
-      collect(kind, key.path, *inner, keys);
+      collect(key.path, *inner, keys);
     }
   }
 }
@@ -123,7 +119,7 @@ std::string_view name_of(const KeyPath& key) {
 const std::vector<KeyPath>& scenario_keys() {
   static const std::vector<KeyPath> keys = [] {
     std::vector<KeyPath> all;
-    collect("scenarios", "", *find_kind("scenarios")->type, all);
+    collect("", *find_kind("scenarios")->type, all);
     return all;
   }();
   return keys;

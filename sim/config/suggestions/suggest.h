@@ -9,10 +9,9 @@
 
 namespace headway::config {
 
-/// One key of a kind of file and where it stands.
+/// One key of scenario files and where it stands.
 struct KeyPath {
-  std::string_view kind;  ///< "scenarios", "gpus", ...
-  std::string path;       ///< "run.failures.hazards[].mtbf"
+  std::string path;  ///< "run.failures.hazards[].mtbf"
   const Field* field = nullptr;
   std::string_view record;  ///< the struct that has it
 };

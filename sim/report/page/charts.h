@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/report/result_json.h"
+#include "sim/report/read_result.h"
 
 namespace headway::report {
 
@@ -17,6 +17,6 @@ struct Chart {
 
 /// The charts that a result of any verb has; what it lacks, it has no chart of. Width is that of
 /// the page.
-std::vector<Chart> charts_of(const Json& result);
+std::vector<Chart> charts_of(const ReadResult& result);
 
 }  // namespace headway::report

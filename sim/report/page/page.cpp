@@ -1,22 +1,23 @@
 #include "sim/report/page/page.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <map>
 #include <optional>
 #include <utility>
 
+#include "sim/report/page/chart_parts.h"
 #include "sim/report/page/charts.h"
 #include "sim/report/page/html.h"
 #include "sim/report/page/resources.h"
-#include "sim/report/result_types.h"
 
 namespace headway::report {
 
 namespace {
 
 /// Rows of one table; more are in the JSON.
-constexpr std::size_t kMostRows = 2000;
+constexpr std::size_t kMostRows = 400;
 /// Of a list that is seen at once.
 constexpr std::size_t kOpenRows = 40;
 /// Lines of the scenario: lists of measurements are cut to their first ones.
@@ -65,25 +66,17 @@ void flatten(const Json& value,
   }
 }
 
-/// The figure of the field lists that a path of this verb's results names.
-const core::Figure* figure_at(const std::string& schema, const std::string& path) {
-  for (const ResultType& type : result_types()) {
-    if (type.schema == schema) {
-      return core::find_figure(type.specimen, path);
-    }
-  }
-  return nullptr;
-}
-
 class Section {
  public:
-  Section(const PageResult& result, std::size_t number)
-      : result_(result.json), command_(result.command), id_(fmt::format("result-{}", number)) {}
+  /// @param command  that prints the result again; empty: not shown
+  Section(const ReadResult& result, std::string command, std::size_t number)
+      : result_(result), command_(std::move(command)), id_(fmt::format("result-{}", number)) {}
 
   [[nodiscard]] std::string html() const {
-    return element("section", title() + tiles() + verdict() + pictures() +
-                                  element("h2", "All figures") + tables() + scenario() +
-                                  embedded_json(without_pictures(), id_, "result"));
+    return element("section",
+                   title() + tiles() + verdict() + pictures() + element("h2", "All figures") +
+                       tables() + scenario(),
+                   {{"id", id_}});
   }
 
   /// Without the page's style: a table in place of tiles.
@@ -110,24 +103,10 @@ class Section {
   }
 
  private:
-  [[nodiscard]] const Json& at(std::initializer_list<const char*> keys) const {
-    static const Json kNone;
-    const Json* here = &result_;
-    for (const char* key : keys) {
-      if (!here->is_object() || !here->contains(key)) {
-        return kNone;
-      }
-      here = &(*here)[key];
-    }
-    return *here;
-  }
-  [[nodiscard]] std::string text(std::initializer_list<const char*> keys) const {
-    const Json& value = at(keys);
-    return value.is_string() ? value.get<std::string>() : "";
-  }
-  [[nodiscard]] std::optional<double> figure(std::initializer_list<const char*> keys) const {
-    const Json& value = at(keys);
-    return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
+  [[nodiscard]] const Json& at(Keys keys) const { return report::at(result_.json(), keys); }
+  [[nodiscard]] std::string text(Keys keys) const { return text_at(result_.json(), keys); }
+  [[nodiscard]] std::optional<double> figure(Keys keys) const {
+    return number_at(result_.json(), keys);
   }
 
   [[nodiscard]] std::string title() const {
@@ -159,8 +138,8 @@ class Section {
 
   [[nodiscard]] Deciding deciding() const {
     Deciding list;
-    const Json& interval = at({"step", "time_interval_s"});
-    if (const auto step = figure({"step", "time_s"}); step && interval.is_array()) {
+    if (const auto step = figure({"step", "time_s"})) {
+      const Json& interval = at({"step", "time_interval_s"});
       list.emplace_back(
           number(*step) + " s",
           fmt::format("step; 90 %: {} to {}", text_of(interval[0]), text_of(interval[1])));
@@ -189,16 +168,19 @@ class Section {
     return list;
   }
 
-  void add_spread(std::initializer_list<const char*> keys,
+  void add_spread(Keys keys,
                   double scale,
                   const std::string& unit,
                   const std::string& what,
                   Deciding& list) const {
-    const Json& d = at(keys);
-    if (!d.is_object() || !d.contains("p50") || !d["p50"].is_number()) {
+    const Json& spread = at(keys);
+    if (spread.is_null()) {
       return;
     }
-    const auto scaled = [&](const char* key) { return number(scale * d[key].get<double>()); };
+    const auto scaled = [&](const char* key) {
+      const auto value = number_at(spread, {key});
+      return core::cell(value ? std::optional(scale * *value) : std::nullopt);
+    };
     list.emplace_back(scaled("p50") + unit,
                       fmt::format("{}; 5 to 95 %: {} to {}", what, scaled("p5"), scaled("p95")));
   }
@@ -228,19 +210,18 @@ class Section {
     std::string list;
     for (const auto& remedy : at({"remedies"})) {
       // Of a run: what it brings, what to change; of a drill: what it saves, what and how.
-      const std::string brings = remedy.contains("saved_s")
-                                     ? text_of(remedy["saved_s"]) + " s saved"
-                                     : remedy.value("brings", "");
-      const std::string change = remedy.value("change", remedy.value("name", ""));
-      const std::string how = remedy.value("how", "");
-      list += element("li", escaped(fmt::format("{}: {}{}", brings, change,
-                                                how.empty() ? "" : fmt::format(" ({})", how))));
+      const bool drilled = remedy.contains("saved_s");
+      list += element(
+          "li", escaped(drilled ? fmt::format("{} s saved: {} ({})", text_of(remedy["saved_s"]),
+                                              text_of(remedy["name"]), text_of(remedy["how"]))
+                                : fmt::format("{}: {}", text_of(remedy["brings"]),
+                                              text_of(remedy["change"]))));
     }
     return html + (list.empty() ? "" : element("h2", "What would help") + element("ol", list));
   }
 
   [[nodiscard]] std::string pictures() const {
-    std::string html = timeline();
+    std::string html = timeline() + trial();
     std::string charts;
     for (const auto& chart : charts_of(result_)) {
       const std::string id = id_ + "-" + chart.id;
@@ -260,9 +241,36 @@ class Section {
     return object_table("", chart.specification["data"]["values"]);
   }
 
+  /// Something in time, drawn on a canvas by the page's script.
+  /// @param drawing  rows of spans with their labels, what a span may be, the length of a unit
+  /// @param note     what the reader should know
+  [[nodiscard]] std::string canvas(const std::string& name,
+                                   const std::string& title,
+                                   const Json& drawing,
+                                   const std::string& note) const {
+    const std::string source = id_ + "-" + name;
+    const std::string tools =
+        "<button type=\"button\">zoom in</button><button type=\"button\">zoom out</button>"
+        "<button type=\"button\">all of it</button>";
+    return element("h2", escaped(title)) + embedded_json(drawing, source) +
+           element("div",
+                   tools +
+                       element("canvas", "Needs a script.",
+                               {{"tabindex", "0"},
+                                {"role", "img"},
+                                {"aria-label", title + "; keys + - 0 and arrows zoom and move"}}) +
+                       element("p", "", {{"class", "told"}, {"aria-live", "polite"}}) +
+                       element("div", "", {{"class", "legend"}}),
+                   {{"class", "timeline"}, {"data-source", source}}) +
+           element("p",
+                   escaped(note + " Keys + - 0 and arrows, a drag, a double click or the wheel "
+                                  "with shift zoom and move."),
+                   {{"class", "soft"}});
+  }
+
   [[nodiscard]] std::string timeline() const {
     const Json& timeline = at({"pictures", "timeline"});
-    if (!timeline.is_object()) {
+    if (timeline.is_null()) {
       const bool has_step = at({"step", "breakdown_s"}).is_object();
       return has_step ? element("p",
                                 "The timeline of the pipeline and the memory of its stages are in "
@@ -270,31 +278,72 @@ class Section {
                                 {{"class", "soft"}})
                       : "";
     }
-    const auto left_out = timeline.value("stages_left_out", 0);
-    const std::string more =
-        left_out > 0 ? fmt::format(" {} stages are left out.", left_out) : std::string();
-    const std::string source = id_ + "-timeline";
-    const std::string tools =
-        "<button type=\"button\">zoom in</button><button type=\"button\">zoom out</button>"
-        "<button type=\"button\">whole step</button>";
-    return element("h2", "What every stage does in a step") + embedded_json(timeline, source) +
-           element(
-               "div",
-               tools +
-                   element(
-                       "canvas", "Needs a script.",
-                       {{"tabindex", "0"},
-                        {"role", "img"},
-                        {"aria-label",
-                         "Timeline of the pipeline stages; keys + - 0 and arrows zoom and move"}}) +
-                   element("p", "", {{"class", "told"}, {"aria-live", "polite"}}) +
-                   element("div", "", {{"class", "legend"}}),
-               {{"class", "timeline"}, {"data-source", source}}) +
-           element("p",
-                   escaped("One rank a stage. Keys + - 0 and arrows, a drag, a double click or the "
-                           "wheel with shift zoom and move." +
-                           more),
-                   {{"class", "soft"}});
+    Json rows = Json::array();
+    for (const Json& stage : timeline["stages"]) {
+      rows.push_back({{"label", "stage " + text_of(stage["stage"])},
+                      {"begin", stage["begin_us"]},
+                      {"length", stage["length_us"]},
+                      {"exposed", stage["exposed_us"]},
+                      {"what", stage["what"]},
+                      {"number", stage["micro_batch"]},
+                      {"chunk", stage["chunk"]}});
+    }
+    std::string note = "One rank a stage.";
+    for (const char* what : {"stages", "spans"}) {
+      if (const Json& left_out = timeline[fmt::format("{}_left_out", what)]; left_out > 0) {
+        note += fmt::format(" {} {} are left out.", text_of(left_out), what);
+      }
+    }
+    return canvas("timeline", "What every stage does in a step",
+                  {{"rows", rows},
+                   {"names", timeline["names"]},
+                   {"units_per_s", 1e6},
+                   {"end", 1},
+                   {"palette", "stages"},
+                   {"else", "waits for the end of the step"}},
+                  note);
+  }
+
+  /// To a tenth of a second, which is less than a pixel of weeks.
+  static Json tenths(const Json& seconds) {
+    Json rounded = Json::array();
+    for (const Json& each : seconds) {
+      rounded.push_back(std::round(10 * number_at(each, {}).value_or(0)) / 10);
+    }
+    return rounded;
+  }
+
+  /// The failures of one trial, a row a class.
+  [[nodiscard]] std::string trial() const {
+    const Json& trial = at({"pictures", "campaign", "trial"});
+    if (trial.is_null() || trial["hazards"].empty()) {
+      return "";
+    }
+    Json rows = Json::array();
+    for (const Json& hazard : trial["hazards"]) {
+      rows.push_back({{"label", hazard["hazard"]},
+                      {"begin", tenths(hazard["begin_s"])},
+                      {"length", tenths(hazard["length_s"])},
+                      {"what", hazard["stage"]}});
+    }
+    Json names = Json::array();
+    for (const Json& stage : trial["stages"]) {
+      names.push_back(spaced(text_of(stage)));
+    }
+    std::string note = fmt::format("Trial {} of {}, the one with the median goodput, {} %.",
+                                   text_of(trial["trial"]), text_of(at({"campaign", "trials"})),
+                                   percent(number_at(trial, {"goodput"}).value_or(0)));
+    if (trial["spans_left_out"] > 0) {
+      note += fmt::format(" The last {} spans are left out.", text_of(trial["spans_left_out"]));
+    }
+    return canvas("trial", "What fails in one trial of the run, and until the job runs again",
+                  {{"rows", rows},
+                   {"names", names},
+                   {"units_per_s", 1},
+                   {"end", trial["wall_s"]},
+                   {"palette", "failures"},
+                   {"else", "nothing of this kind"}},
+                  note);
   }
 
   /// A list of objects: one row each, one column a value that any of them has.
@@ -342,7 +391,7 @@ class Section {
     flatten(object, key, parts);
     Table table{"", {{"figure", false}, {"value"}, {"unit", false}, {"meaning", false}}, {}, false};
     for (const auto& [path, value] : parts) {
-      const core::Figure* known = figure_at(text({"schema"}), path);
+      const core::Figure* known = core::find_figure(result_.type().specimen, path);
       table.rows.push_back({path, text_of(*value), known ? std::string(known->unit) : "",
                             known ? std::string(known->meaning) : ""});
     }
@@ -372,7 +421,7 @@ class Section {
   [[nodiscard]] std::string tables() const {
     std::string html;
     Json rest = Json::object();
-    for (const auto& [key, value] : result_.items()) {
+    for (const auto& [key, value] : result_.json().items()) {
       if (key == "pictures" || value.empty()) {
         continue;
       }
@@ -413,15 +462,8 @@ class Section {
                   element("pre", escaped(shown)));
   }
 
-  /// Pictures are in the page once already.
-  [[nodiscard]] Json without_pictures() const {
-    Json copy = result_;
-    copy.erase("pictures");
-    return copy;
-  }
-
-  const Json& result_;
-  const std::string& command_;
+  const ReadResult& result_;
+  std::string command_;
   std::string id_;
 };
 
@@ -431,7 +473,7 @@ std::string report_page(const std::vector<PageResult>& results, const std::strin
   std::string body;
   std::string title;
   for (std::size_t r = 0; r < results.size(); ++r) {
-    const Section section(results[r], r);
+    const Section section(results[r].result, results[r].command, r);
     body += section.html();
     title += (title.empty() ? "" : "; ") + section.name();
   }
@@ -453,9 +495,6 @@ std::string report_page(const std::vector<PageResult>& results, const std::strin
          "</body></html>\n";
 }
 
-std::string report_summary(const Json& result) {
-  const PageResult only{result, ""};
-  return Section(only, 0).summary();
-}
+std::string report_summary(const ReadResult& result) { return Section(result, "", 0).summary(); }
 
 }  // namespace headway::report

@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "sim/report/result_json.h"
+#include "sim/report/read_result.h"
 
 namespace headway::report {
 
 /// One result and where it is from.
 struct PageResult {
-  Json json;            ///< as a verb printed it
+  ReadResult result;
   std::string command;  ///< that prints it again, or the name of its file
 };
 
@@ -25,6 +25,6 @@ std::string report_page(const std::vector<PageResult>& results, const std::strin
 
 /// A result in a few lines of HTML, for notebooks: what was asked, the figures that decide, the
 /// verdict.
-std::string report_summary(const Json& result);
+std::string report_summary(const ReadResult& result);
 
 }  // namespace headway::report

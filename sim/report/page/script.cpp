@@ -2,7 +2,8 @@
 
 namespace headway::report {
 
-std::string_view page_script() {
+// One text.
+std::string_view page_script() {  // NOLINT(readability-function-size)
   return R"js(
 const dark = matchMedia('(prefers-color-scheme: dark)').matches;
 const problems = [];
@@ -23,49 +24,60 @@ async function drawCharts() {
   }
 }
 
-const colours = ['#4c8dd6', '#3f9c6a', '#7fc8a9', '#a06cd5', '#e08a2e', dark ? '#2b323c' : '#e3e7ec', '#98a2ad'];
+const faint = dark ? '#2b323c' : '#e3e7ec';
+const palettes = {
+  stages: ['#4c8dd6', '#3f9c6a', '#7fc8a9', '#a06cd5', '#e08a2e', faint, '#98a2ad'],
+  failures: ['#e8c34b', '#c0392b', '#e67e22', '#98a2ad', '#a06cd5', '#4c8dd6', '#2a9d9d', '#3f9c6a', '#7fc8a9'],
+};
 
 function timeline(box) {
   const data = JSON.parse(document.getElementById(box.dataset.source).textContent);
   const canvas = box.querySelector('canvas'), told = box.querySelector('.told');
   const pen = canvas.getContext('2d');
-  const row = Math.max(6, Math.min(26, Math.floor(420 / data.stages.length)));
-  const left = 46, top = 4, foot = 22;
-  let end = 1;
-  for (const s of data.stages) {
-    const n = s.begin_us.length;
-    if (n) end = Math.max(end, s.begin_us[n - 1] + s.length_us[n - 1]);
+  const row = Math.max(6, Math.min(26, Math.floor(420 / data.rows.length)));
+  const top = 4, foot = 22, colours = palettes[data.palette];
+  pen.font = '11px system-ui, sans-serif';
+  const brief = text => text.length > 32 ? text.slice(0, 31) + '\u2026' : text;
+  const left = 8 + Math.ceil(Math.max(...data.rows.map(s => pen.measureText(brief(s.label)).width)));
+  let end = data.end;
+  for (const s of data.rows) {
+    const n = s.begin.length;
+    if (n) end = Math.max(end, s.begin[n - 1] + s.length[n - 1]);
   }
   let from = 0, to = end;
   const ink = getComputedStyle(document.body).color;
-  const seconds = us => us >= 1e6 ? (us / 1e6).toPrecision(4) + ' s' : us >= 1e3 ? (us / 1e3).toPrecision(4) + ' ms' : us + ' us';
+  function time(units) {
+    const s = units / data.units_per_s;
+    const [size, word] = s >= 172800 ? [86400, 'd'] : s >= 7200 ? [3600, 'h'] : s >= 1 || s === 0 ? [1, 's'] : s >= 1e-3 ? [1e-3, 'ms'] : [1e-6, 'us'];
+    return String(Number((s / size).toPrecision(4))) + ' ' + word;
+  }
 
   function draw() {
     const ratio = window.devicePixelRatio || 1, width = canvas.clientWidth;
-    const height = top + row * data.stages.length + foot;
+    const height = top + row * data.rows.length + foot;
     canvas.width = width * ratio; canvas.height = height * ratio; canvas.style.height = height + 'px';
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     pen.clearRect(0, 0, width, height);
     pen.font = '11px system-ui, sans-serif'; pen.textBaseline = 'middle';
     const scale = (width - left) / (to - from);
-    data.stages.forEach((s, i) => {
+    data.rows.forEach((s, i) => {
       const y = top + i * row;
-      if (row >= 11 || i % Math.ceil(11 / row) === 0) { pen.fillStyle = ink; pen.fillText('stage ' + s.stage, 0, y + row / 2); }
-      for (let k = 0; k < s.begin_us.length; ++k) {
-        const b = s.begin_us[k], e = b + s.length_us[k];
+      if (row >= 11 || i % Math.ceil(11 / row) === 0) { pen.fillStyle = ink; pen.fillText(brief(s.label), 0, y + row / 2); }
+      for (let k = 0; k < s.begin.length; ++k) {
+        const b = s.begin[k], e = b + s.length[k];
         if (e < from || b > to) continue;
         const x = left + Math.max(0, (b - from) * scale), x2 = left + Math.min(width - left, (e - from) * scale);
-        pen.globalAlpha = s.chunk[k] > 0 ? Math.max(0.45, 1 - 0.12 * s.chunk[k]) : 1;
+        pen.globalAlpha = s.chunk && s.chunk[k] > 0 ? Math.max(0.45, 1 - 0.12 * s.chunk[k]) : 1;
         pen.fillStyle = colours[s.what[k] % colours.length];
         pen.fillRect(x, y, Math.max(0.5, x2 - x - (x2 - x > 3 ? 0.6 : 0)), row - 1);
         pen.globalAlpha = 1;
-        if (s.micro_batch[k] >= 0 && x2 - x > 22 && row > 11) { pen.fillStyle = '#fff'; pen.fillText(String(s.micro_batch[k]), x + 4, y + row / 2); }
+        if (s.number && s.number[k] >= 0 && x2 - x > 22 && row > 11) { pen.fillStyle = '#fff'; pen.fillText(String(s.number[k]), x + 4, y + row / 2); }
       }
     });
     pen.fillStyle = ink;
-    const ticks = Math.max(2, Math.floor((width - left) / 120)), y = top + row * data.stages.length + foot / 2;
+    const ticks = Math.max(2, Math.floor((width - left) / 120)), y = top + row * data.rows.length + foot / 2;
     for (let t = 0; t <= ticks; ++t) {
-      const words = seconds(Math.round(from + (to - from) * t / ticks));
+      const words = time(from + (to - from) * t / ticks);
       const x = left + (width - left) * t / ticks;
       pen.textAlign = t === 0 ? 'left' : t === ticks ? 'right' : 'center';
       pen.fillText(words, x, y);
@@ -73,32 +85,35 @@ function timeline(box) {
     pen.textAlign = 'left';
   }
   function zoom(factor, middle) {
-    const span = Math.min(end, Math.max(50, (to - from) * factor));
+    const span = Math.min(end, Math.max(end * 1e-5, (to - from) * factor));
     const share = (middle - from) / (to - from);
     from = Math.max(0, Math.min(end - span, middle - share * span)); to = from + span; draw();
   }
   function move(by) { const span = to - from; from = Math.max(0, Math.min(end - span, from + by * span)); to = from + span; draw(); }
-  const time = event => from + (event.offsetX - left) / (canvas.clientWidth - left) * (to - from);
+  const at = event => from + (event.offsetX - left) / (canvas.clientWidth - left) * (to - from);
   function tell(event) {
-    const s = data.stages[Math.floor((event.offsetY - top) / row)], t = time(event);
+    const s = data.rows[Math.floor((event.offsetY - top) / row)], t = at(event);
     if (!s || event.offsetX < left) { told.textContent = ''; return; }
-    let low = 0, high = s.begin_us.length - 1;
-    while (low < high) { const m = (low + high + 1) >> 1; if (s.begin_us[m] <= t) low = m; else high = m - 1; }
-    if (s.begin_us[low] > t || t > s.begin_us[low] + s.length_us[low]) { told.textContent = 'stage ' + s.stage + ': waits for the end of the step'; return; }
-    told.textContent = 'stage ' + s.stage + ', ' + data.names[s.what[low]] +
-      (s.micro_batch[low] >= 0 ? ', micro-batch ' + s.micro_batch[low] : '') +
-      (s.chunk[low] >= 0 ? ', chunk ' + s.chunk[low] : '') + ': ' + seconds(s.length_us[low]) + ' from ' + seconds(s.begin_us[low]) +
-      (s.exposed_us[low] > 0 && s.exposed_us[low] < s.length_us[low] ? '; ' + seconds(s.exposed_us[low]) + ' of it waiting for transfers inside it' : '');
+    let low = 0, high = s.begin.length - 1;
+    while (low < high) { const m = (low + high + 1) >> 1; if (s.begin[m] <= t) low = m; else high = m - 1; }
+    const hair = 2 * (to - from) / (canvas.clientWidth - left);  // what is thinner is still found
+    if (low < s.begin.length - 1 && t < s.begin[low + 1] && s.begin[low + 1] - t < hair && t > s.begin[low] + s.length[low]) low += 1;
+    if (s.begin[low] > t + hair || t > s.begin[low] + s.length[low] + hair) { told.textContent = s.label + ': ' + data.else; return; }
+    const exposed = s.exposed ? s.exposed[low] : 0;
+    told.textContent = s.label + ', ' + data.names[s.what[low]] +
+      (s.number && s.number[low] >= 0 ? ', micro-batch ' + s.number[low] : '') +
+      (s.chunk && s.chunk[low] >= 0 ? ', chunk ' + s.chunk[low] : '') + ': ' + time(s.length[low]) + ' from ' + time(s.begin[low]) +
+      (exposed > 0 && exposed < s.length[low] ? '; ' + time(exposed) + ' of it waiting for transfers inside it' : '');
   }
   let grabbed = null;
-  canvas.addEventListener('wheel', e => { if (e.ctrlKey || e.shiftKey || to - from < end) { e.preventDefault(); zoom(e.deltaY > 0 ? 1.25 : 0.8, time(e)); } }, {passive: false});
+  canvas.addEventListener('wheel', e => { if (e.ctrlKey || e.shiftKey) { e.preventDefault(); zoom((e.deltaY || e.deltaX) > 0 ? 1.25 : 0.8, at(e)); } }, {passive: false});
   canvas.addEventListener('pointerdown', e => { grabbed = e.offsetX; canvas.setPointerCapture(e.pointerId); });
   canvas.addEventListener('pointerup', () => { grabbed = null; });
   canvas.addEventListener('pointermove', e => {
     if (grabbed !== null && e.offsetX !== grabbed) { move((grabbed - e.offsetX) / (canvas.clientWidth - left)); grabbed = e.offsetX; }
     tell(e);
   });
-  canvas.addEventListener('dblclick', e => zoom(0.4, time(e)));
+  canvas.addEventListener('dblclick', e => zoom(0.4, at(e)));
   canvas.addEventListener('keydown', e => {
     const middle = (from + to) / 2;
     const does = {'+': () => zoom(0.5, middle), '=': () => zoom(0.5, middle), '-': () => zoom(2, middle),
@@ -117,7 +132,7 @@ function timeline(box) {
   });
   new ResizeObserver(draw).observe(box);
   draw();
-  box.dataset.spans = data.stages.reduce((sum, s) => sum + s.begin_us.length, 0);
+  box.dataset.spans = data.rows.reduce((sum, s) => sum + s.begin.length, 0);
   drawn += 1;
 }
 

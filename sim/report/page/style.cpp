@@ -25,8 +25,8 @@ figure { margin: 0; min-width: 0; } figcaption { font-weight: 600; margin-bottom
 .table { overflow-x: auto; margin: 0.5rem 0; }
 table { border-collapse: collapse; font-size: 0.85rem; } caption { text-align: left; font-weight: 600; padding: 0.3rem 0; }
 th, td { padding: 0.15rem 0.6rem; border-bottom: 1px solid var(--line); vertical-align: top; overflow-wrap: normal; }
-td.text { min-width: 7rem; max-width: 40rem; } th { color: var(--soft); font-weight: 600; } .number { text-align: right; font-variant-numeric: tabular-nums; }
-.text { text-align: left; } .total td { border-top: 2px solid var(--soft); font-weight: 600; }
+td.text { min-width: 7rem; max-width: 40rem; } th { color: var(--soft); font-weight: 600; } td, .number { text-align: right; font-variant-numeric: tabular-nums; }
+td.text, .text { text-align: left; font-variant-numeric: normal; } .total td { border-top: 2px solid var(--soft); font-weight: 600; }
 details { border: 1px solid var(--line); border-radius: 6px; margin: 0.5rem 0; padding: 0.3rem 0.7rem; }
 summary { cursor: pointer; font-weight: 600; } pre { overflow-x: auto; font-size: 0.8rem; }
 .timeline canvas { width: 100%; display: block; border: 1px solid var(--line); border-radius: 6px; touch-action: pan-y; }

@@ -81,10 +81,8 @@ Table plans_table(const study::PlanReport& report, const std::vector<study::Plan
           [](auto, const Plan& p) { return count(p.layout.spec.data.value.value_or(1)); });
   out.add("step [s]", true, [](auto, const Plan& p) { return number(p.step.time.si()); });
   out.add("loss [%]", true, [](auto, const Plan& p) { return percent(p.behind); });
-  return out.take(
-      fmt::format("The {} best plans by {}; * is on the Pareto front of time and "
-                  "money",
-                  plans.size(), core::to_word(report.objective), front_text(report)));
+  return out.take(fmt::format("The {} best plans by {}; * is on the Pareto front of {}",
+                              plans.size(), core::to_word(report.objective), front_text(report)));
 }
 
 /// What a whole run takes on each plan.
@@ -218,32 +216,58 @@ Table fields_table(const char* title, const std::vector<plan::SearchedField>& fi
   return table;
 }
 
-/// How sure the first place is.
-std::string first_place(const std::vector<study::PlannedRun>& plans) {
+double tokens(const study::PlannedRun& plan) {
+  return static_cast<double>(plan.setting.global_batch) * plan.setting.sequence_length;
+}
+
+/// How sure the first place is. Steps are compared where they decide: by the objective, or since
+/// both plans have the same GPUs.
+std::string first_place(const std::vector<study::PlannedRun>& plans, plan::Objective objective) {
   if (plans.size() < 2) {
     return "No other plan was found.";
   }
-  const auto& first = plans[0].step;
-  const auto& second = plans[1].step;
-  const bool apart = first.interval_high < second.interval_low;
-  return fmt::format(
-      "Plan 2 takes {} % longer a token. The 90 % intervals of their steps, {} to {} s and {} to "
-      "{} "
-      "s, {}.",
-      percent(plans[1].behind), number(first.interval_low.si()), number(first.interval_high.si()),
-      number(second.interval_low.si()), number(second.interval_high.si()),
-      apart ? "do not overlap"
-            : "overlap: what the model does not know of machine and software decides between "
-              "layouts this close, so try both");
+  const bool step = objective == plan::Objective::step;
+  std::string text =
+      step ? fmt::format("Plan 2 takes {} % longer a token.", percent(plans[1].behind))
+           : fmt::format("Plan 2 is {} % worse by {}.", percent(plans[1].behind),
+                         core::to_word(objective));
+  if (!step && plans[0].gpus != plans[1].gpus) {
+    return text;
+  }
+  // Of a million tokens where one step has more of them.
+  const bool same = tokens(plans[0]) == tokens(plans[1]);
+  constexpr double kMillion = 1e6;  // Source: the prefix
+  const auto end = [&](std::size_t place, core::Seconds training::StepResult::*side) {
+    return (plans[place].step.*side).si() * (same ? 1 : kMillion / tokens(plans[place]));
+  };
+  using Step = training::StepResult;
+  const double low = end(0, &Step::interval_low), high = end(0, &Step::interval_high);
+  const double low2 = end(1, &Step::interval_low), high2 = end(1, &Step::interval_high);
+  return text +
+         fmt::format(" The 90 % intervals of their {}, {} to {} s and {} to {} s, {}.",
+                     same ? "steps" : "time for a million tokens", number(low), number(high),
+                     number(low2), number(high2),
+                     high < low2 || high2 < low
+                         ? "do not overlap"
+                         : "overlap: what the model does not know of machine and software decides "
+                           "between layouts this close, so try both");
 }
 
-std::string verification_text(const plan::Verification& v) {
+std::string verification_text(const study::PlanReport& report) {
+  const plan::Verification& v = report.result.verification;
+  std::string found =
+      report.result.plans.empty() ? "none keeps the limits"
+      : report.objective == plan::Objective::step
+          ? "none is faster than plan 1"
+          : fmt::format("none is better than plan 1 by {}", core::to_word(report.objective));
+  if (!v.better.empty()) {
+    const auto& best = v.better.front();
+    found = fmt::format("{} {}, the best with a step of {} s: {}", v.better.size(),
+                        report.result.plans.empty() ? "within the limits" : "better than plan 1",
+                        number(best.step.time.si()), plan::layout_text(best.layout));
+  }
   return fmt::format("Of the layouts left out {} were drawn and simulated: {}.",
-                     count(static_cast<double>(v.simulated)),
-                     v.better.empty()
-                         ? std::string("none is faster than plan 1")
-                         : fmt::format("{} of them are faster than plan 1, the fastest with {} s",
-                                       v.better.size(), number(v.better[0].step.time.si())));
+                     count(static_cast<double>(v.simulated)), found);
 }
 
 }  // namespace
@@ -289,16 +313,19 @@ Document plan_document(const study::PlanReport& report) {
   document.tables.push_back(fields_table("What the search varied", r.searched.varied));
   document.tables.push_back(
       fields_table("What it held, with all else, as the scenario has it", r.searched.held));
+  if (!r.searched.unused.empty()) {
+    document.tables.push_back(fields_table("Asked for, but no layout has it", r.searched.unused));
+  }
   document.closing.emplace_back(kWhereDefined);
   document.closing.push_back(fmt::format("headway {}, scenario {}, seed {}", report.version,
                                          report.digest, report.scenario.run.seed));
   if (r.verification.asked > 0) {
-    document.closing.push_back(verification_text(r.verification));
+    document.closing.push_back(verification_text(report));
   }
   if (plans.empty()) {
     document.closing.push_back(report.reasons().front());
   } else {
-    document.closing.push_back(first_place(plans));
+    document.closing.push_back(first_place(plans, report.objective));
     document.closing.push_back("The best plan: " +
                                study::limit_sentence(r.plans[0].step, std::nullopt));
   }

@@ -2,26 +2,21 @@
 
 #include <fmt/format.h>
 
+#include "sim/config/writer.h"
+#include "sim/core/shown_text.h"
+
 namespace headway::report {
 
 namespace {
 
-/// A word of a POSIX shell, whatever is in it.
-std::string quoted(const std::string& text) {
-  std::string out = "'";
+/// A word inside the double quotes of HTCondor's `arguments`: in single quotes, in which a quote of
+/// either kind is written twice (HTCondor manual, condor_submit, "arguments").
+std::string condor_word(const std::string& text) {
+  std::string word = "'";
   for (const char c : text) {
-    out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    word += std::string(c == '\'' || c == '"' ? 2 : 1, c);
   }
-  return out + "'";
-}
-
-/// A string of YAML in double quotes.
-std::string yaml_text(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    out += c == '"' || c == '\\' ? std::string{'\\', c} : std::string(1, c);
-  }
-  return out + "\"";
+  return word + "'";
 }
 
 }  // namespace
@@ -52,7 +47,7 @@ std::string job_file(JobSystem system, const std::string& folder, std::int64_t s
           "#SBATCH --requeue\n"
           "exec headway worker {1} --shard \"$SLURM_ARRAY_TASK_ID/{0}\" --threads "
           "\"${{SLURM_CPUS_PER_TASK:-1}}\" --quiet\n",
-          shards, quoted(folder));
+          shards, core::shell_word(folder));
     case JobSystem::k8s:
       return fmt::format(
           "# The image must have headway; the volume must hold the folder at the same place.\n"
@@ -76,24 +71,24 @@ std::string job_file(JobSystem system, const std::string& folder, std::int64_t s
           "          volumeMounts: [{{name: sweep, mountPath: {2}}}]\n"
           "      volumes:\n"
           "        - {{name: sweep, persistentVolumeClaim: {{claimName: headway-sweep}}}}\n",
-          shards, 3 * shards, yaml_text(folder));
+          shards, 3 * shards, config::quoted(folder));
     case JobSystem::hq:
       return fmt::format(
           "#!/bin/sh\n"
           "exec hq submit --array=1-{0} --cpus=1 --crash-limit=5 -- sh -c 'exec headway worker "
           "\"$0\" --shard \"$HQ_TASK_ID/{0}\" --quiet' {1}\n",
-          shards, quoted(folder));
+          shards, core::shell_word(folder));
     case JobSystem::condor:
       return fmt::format(
           "universe = vanilla\n"
           "executable = /usr/bin/env\n"
-          "arguments = \"headway worker '{1}' --shard $INT(K)/{0} --quiet\"\n"
+          "arguments = \"headway worker {1} --shard $INT(K)/{0} --quiet\"\n"
           "K = $(Process) + 1\n"
           "request_cpus = 1\n"
           "getenv = True\n"
           "max_retries = 3\n"
           "queue {0}\n",
-          shards, folder);
+          shards, condor_word(folder));
   }
   return "";
 }
@@ -101,13 +96,13 @@ std::string job_file(JobSystem system, const std::string& folder, std::int64_t s
 std::string job_command(JobSystem system, const std::string& file) {
   switch (system) {
     case JobSystem::slurm:
-      return "sbatch " + quoted(file);
+      return "sbatch " + core::shell_word(file);
     case JobSystem::k8s:
-      return "kubectl apply -f " + quoted(file);
+      return "kubectl apply -f " + core::shell_word(file);
     case JobSystem::hq:
-      return "sh " + quoted(file);
+      return "sh " + core::shell_word(file);
     case JobSystem::condor:
-      return "condor_submit " + quoted(file);
+      return "condor_submit " + core::shell_word(file);
   }
   return "";
 }

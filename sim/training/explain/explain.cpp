@@ -12,7 +12,6 @@
 #include "sim/core/error.h"
 #include "sim/training/step/critical_path.h"
 #include "sim/training/step/lower.h"
-#include "sim/workload/blocks/build.h"
 
 namespace headway::training {
 
@@ -434,12 +433,6 @@ class PathSums {
   std::vector<std::string> layers_;  ///< per block: layer_of
   std::map<Key, Sum> sums_;
 };
-
-workload::StepGraph step_graph(const CheckedScenario& checked) {
-  const Scenario& s = checked.scenario();
-  return workload::build_step_graph(s.model, s.training, s.parallelism, checked.data_parallel(),
-                                    checked.micro_batches(), rank_layout(checked).expert_domains());
-}
 
 }  // namespace
 

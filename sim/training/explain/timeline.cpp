@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "sim/training/step/lower.h"
-#include "sim/workload/blocks/build.h"
 
 namespace headway::training {
 
@@ -170,30 +169,61 @@ std::vector<Shown> shown_classes(const LoweredStep& lowered, const network::RunR
   return shown;
 }
 
-/// Keeps every n-th stage, and the last, so that not too many spans are left.
-void thin_out(Timeline& timeline) {
-  std::size_t spans = 0;
-  for (const auto& stage : timeline.stages) {
-    spans += stage.begin.size();
+/// The stages of which every n-th is shown, and the last.
+std::vector<std::size_t> every(std::size_t n, std::size_t stages) {
+  std::vector<std::size_t> shown;
+  for (std::size_t s = 0; s < stages; s += n) {
+    shown.push_back(s);
   }
-  const std::size_t every = spans / kMostSpans + 1;
-  std::vector<StageTimeline> kept;
-  for (std::size_t s = 0; s < timeline.stages.size(); ++s) {
-    if (s % every == 0 || (every > 1 && s + 1 == timeline.stages.size() && kept.size() > 1)) {
-      kept.push_back(std::move(timeline.stages[s]));
-    }
+  if (!shown.empty() && shown.back() + 1 < stages) {
+    shown.push_back(stages - 1);
   }
-  timeline.stages_left_out = static_cast<int>(timeline.stages.size() - kept.size());
-  timeline.stages = std::move(kept);
+  return shown;
+}
+
+/// Leaves out the spans behind the first `most`.
+/// @returns  how many
+std::int64_t cut(std::size_t most, StageTimeline& stage) {
+  const auto left_out =
+      static_cast<std::int64_t>(stage.begin.size() - std::min(most, stage.begin.size()));
+  for (auto* list : {&stage.begin, &stage.length, &stage.exposed}) {
+    list->resize(std::min(most, list->size()));
+  }
+  for (auto* list : {&stage.what, &stage.micro_batch, &stage.chunk}) {
+    list->resize(std::min(most, list->size()));
+  }
+  return left_out;
 }
 
 }  // namespace
 
-Timeline step_timeline(const CheckedScenario& checked) {
+void thin_out(std::size_t most, Timeline& timeline) {
+  const std::size_t stages = timeline.stages.size();
+  const auto spans = [&](const std::vector<std::size_t>& shown) {
+    std::size_t sum = 0;
+    for (const std::size_t s : shown) {
+      sum += timeline.stages[s].begin.size();
+    }
+    return sum;
+  };
+  std::size_t n = 1;
+  while (n + 1 < stages && spans(every(n, stages)) > most) {
+    ++n;
+  }
+  std::vector<StageTimeline> kept;
+  const auto shown = every(n, stages);
+  const bool few_enough = spans(shown) <= most;
+  for (const std::size_t s : shown) {
+    kept.push_back(std::move(timeline.stages[s]));
+    timeline.spans_left_out += few_enough ? 0 : cut(most / shown.size(), kept.back());
+  }
+  timeline.stages_left_out = static_cast<int>(stages - kept.size());
+  timeline.stages = std::move(kept);
+}
+
+StepPictures draw_step(const CheckedScenario& checked) {
   const Scenario& s = checked.scenario();
-  const workload::StepGraph graph =
-      workload::build_step_graph(s.model, s.training, s.parallelism, checked.data_parallel(),
-                                 checked.micro_batches(), rank_layout(checked).expert_domains());
+  const workload::StepGraph graph = step_graph(checked);
   const network::Fabric fabric = build_fabric(s.cluster, hash_seed(s));
   const TensorOrbits orbits = tensor_orbits(checked, fabric);
   const LoweredStep lowered = lower(checked, graph, fabric, {.origins = true, .orbits = &orbits});
@@ -218,8 +248,8 @@ Timeline step_timeline(const CheckedScenario& checked) {
   for (auto& stage : stages) {
     timeline.stages.push_back(stage.take());
   }
-  thin_out(timeline);
-  return timeline;
+  thin_out(kMostSpans, timeline);
+  return {std::move(timeline), link_map(fabric, lowered, run)};
 }
 
 }  // namespace headway::training

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/core/result_fields.h"
 #include "sim/training/check.h"
+#include "sim/training/explain/link_map.h"
 
 namespace headway::training {
 
@@ -36,23 +38,38 @@ struct StageTimeline {
 struct Timeline {
   std::vector<std::string> names;  ///< what a span may be
   std::vector<StageTimeline> stages;
-  int stages_left_out = 0;  ///< so that there are at most kMostSpans
+  int stages_left_out = 0;          ///< so that there are at most kMostSpans
+  std::int64_t spans_left_out = 0;  ///< the last of the stages that are left, where these are few
 
   template <class V>
   void fields(V& v) const {
     v.part("names", names, "what a span may be");
     v.part("stages", stages, "spans of one rank of each stage");
     v.figure("stages_left_out", stages_left_out, "",
-             "stages that are not listed, so that there are at most 40,000 spans",
+             "stages that are not listed, so that there are at most 16,000 spans",
+             core::non_negative);
+    v.figure("spans_left_out", spans_left_out, "",
+             "spans at the end of the listed stages that are not listed, where the first and the "
+             "last stage alone have more than 16,000",
              core::non_negative);
   }
 };
 
-/// A report stays small: of more spans only every n-th stage is kept, the last always.
-inline constexpr std::size_t kMostSpans = 40000;
+/// A report stays small.
+inline constexpr std::size_t kMostSpans = 16000;
 
-/// Simulates the step and tells what it was made of in time. Of each stage the ranks of one class
-/// of equals are shown, the largest.
-Timeline step_timeline(const CheckedScenario& checked);
+/// Leaves no more than `most` spans: the fewest stages are left out of which every n-th is kept and
+/// the last; where the first and the last alone have more, these lose their last spans.
+void thin_out(std::size_t most, Timeline& timeline);
+
+/// What is drawn of a step.
+struct StepPictures {
+  Timeline timeline;
+  std::optional<LinkMap> cables;
+};
+
+/// Simulates the step and tells what it was made of in time, and what the cables between switches
+/// carried. Of each stage the ranks of one class of equals are shown, the largest.
+StepPictures draw_step(const CheckedScenario& checked);
 
 }  // namespace headway::training

@@ -5,7 +5,6 @@
 
 #include "sim/core/error.h"
 #include "sim/network/fold/fold.h"
-#include "sim/workload/blocks/build.h"
 
 namespace headway::training {
 
@@ -33,9 +32,7 @@ void insert(std::vector<std::uint32_t>& list, std::uint32_t value) {
 PreparedStep prepare_step(const CheckedScenario& checked) {
   const Scenario& s = checked.scenario();
   RankLayout layout = rank_layout(checked);
-  const auto graph =
-      workload::build_step_graph(s.model, s.training, s.parallelism, checked.data_parallel(),
-                                 checked.micro_batches(), layout.expert_domains());
+  const auto graph = step_graph(checked);
   network::Fabric fabric = build_fabric(s.cluster, hash_seed(s));
   LoweredStep lowered = lower(checked, graph, fabric);
   return {std::move(fabric), std::move(layout), std::move(lowered)};

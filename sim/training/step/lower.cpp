@@ -11,6 +11,7 @@
 #include "sim/training/constants.h"
 #include "sim/training/step/placement.h"
 #include "sim/training/step/step_clock.h"
+#include "sim/workload/blocks/build.h"
 #include "sim/workload/blocks/data_parallel_blocks.h"
 #include "sim/workload/layout.h"
 
@@ -440,6 +441,12 @@ RankLayout rank_layout(const CheckedScenario& checked) {
   return {s.parallelism, checked.data_parallel(), s.cluster.node.scale_up.domain_gpus,
           node_order(s.cluster, s.parallelism, checked.data_parallel(),
                      static_cast<std::uint64_t>(s.run.seed))};
+}
+
+workload::StepGraph step_graph(const CheckedScenario& checked) {
+  const Scenario& s = checked.scenario();
+  return workload::build_step_graph(s.model, s.training, s.parallelism, checked.data_parallel(),
+                                    checked.micro_batches(), rank_layout(checked).expert_domains());
 }
 
 std::uint64_t hash_seed(const Scenario& scenario, std::uint64_t draw) {

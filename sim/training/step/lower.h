@@ -56,6 +56,9 @@ network::NcclGeneration nccl_generation(gpu::Architecture architecture);
 /// Ranks over the cluster's GPUs.
 RankLayout rank_layout(const CheckedScenario& checked);
 
+/// What every stage of the scenario does.
+workload::StepGraph step_graph(const CheckedScenario& checked);
+
 /// What the fabric of a cluster is built from, storage servers on it included.
 network::FabricInput fabric_input(const ClusterSpec& cluster);
 

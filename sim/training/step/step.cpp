@@ -19,7 +19,6 @@
 #include "sim/training/step/lower.h"
 #include "sim/training/step/step_clock.h"
 #include "sim/training/unused.h"
-#include "sim/workload/blocks/build.h"
 #include "sim/workload/closed_form.h"
 #include "sim/workload/number_formats.h"
 
@@ -274,9 +273,7 @@ StepResult simulate_step(const CheckedScenario& checked, const StepOptions& opti
   const Scenario& s = checked.scenario();
   const int beside = std::min(count_draws(s, options), threads());
   require_memory(estimate_step(checked, options.fold, beside), machine_memory(), options.fold);
-  const auto graph =
-      workload::build_step_graph(s.model, s.training, s.parallelism, checked.data_parallel(),
-                                 checked.micro_batches(), rank_layout(checked).expert_domains());
+  const auto graph = step_graph(checked);
   const network::Fabric fabric = build_fabric(s.cluster, hash_seed(s));
   // A slow part is of one rank: then no tensor rank speaks for the others.
   const bool alike = options.fold && options.degradations.empty();

@@ -1,0 +1,151 @@
+#include "sim/plan/judge.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <utility>
+
+#include "sim/core/text.h"
+
+namespace headway::plan {
+
+using namespace core::literals;
+
+namespace {
+
+double days(const Plan& plan) { return plan.campaign->result.wall_days.p50; }
+double dollars(const Plan& plan) { return plan.campaign->total_usd->p50; }
+
+/// What the front is of. Time and money: of the run where there is one, else of a token;
+/// GPU-seconds where there are no prices.
+std::vector<double> front_values(const Plan& plan, const PlanOptions& options, int gpus_per_node) {
+  if (options.beside.empty()) {
+    const double time = plan.campaign ? days(plan) : seconds_a_token(plan);
+    const bool priced = plan.campaign && plan.campaign->total_usd;
+    return {time, priced ? dollars(plan) : time * plan.setting.nodes * gpus_per_node};
+  }
+  std::vector<double> values{value(plan, options.objective)};
+  for (const Objective objective : options.beside) {
+    values.push_back(value(plan, objective));
+  }
+  return values;
+}
+
+/// Whether `a` is nowhere worse than `b`, and somewhere better.
+bool dominates(const std::vector<double>& a, const std::vector<double>& b) {
+  bool better = false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i] > b[i]) {
+      return false;
+    }
+    better = better || a[i] < b[i];
+  }
+  return better;
+}
+
+}  // namespace
+
+Plan make_plan(const Entry& entry) {
+  const auto& s = entry.layout.scenario();
+  Plan plan;
+  plan.setting = {s.cluster.nodes, s.training.global_batch, s.training.sequence_length,
+                  s.training.precision};
+  plan.layout = resolved(entry.layout);
+  plan.micro_batches = entry.layout.micro_batches();
+  plan.estimate = entry.estimate;
+  plan.step = entry.step;
+  return plan;
+}
+
+void add_campaign(const training::Scenario& setting,
+                  const PlanOptions& options,
+                  int threads,
+                  Plan& plan) {
+  if (setting.run.until) {
+    const auto placed = training::check(with_layout(setting, plan.layout), options.marks);
+    plan.campaign =
+        campaign::simulate_campaign(placed, plan.step, {.threads = threads, .advice = false});
+  }
+}
+
+double seconds_a_token(const Plan& plan) {
+  return plan.step.time.si() /
+         (static_cast<double>(plan.setting.global_batch) * plan.setting.sequence_length);
+}
+
+double value(const Plan& plan, Objective objective) {
+  switch (objective) {
+    case Objective::step:  // a token, where steps differ in length
+      return seconds_a_token(plan);
+    case Objective::days:
+      return days(plan);
+    case Objective::dollars:
+      return dollars(plan);
+    case Objective::goodput:
+      return -plan.campaign->result.goodput.p50;
+    case Objective::energy:
+      return plan.campaign->mean_bill->energy.si();
+    case Objective::co2:
+      return plan.campaign->mean_bill->co2_kg;
+    case Objective::tokens_per_joule:
+      return plan.campaign->mean_bill->energy.si() / plan.campaign->result.tokens;
+    case Objective::tokens_per_dollar:
+      return plan.campaign->mean_bill->usd_per_million_tokens;
+  }
+  return 0;
+}
+
+double behind(const Plan& plan, const Plan& best, Objective objective) {
+  const double least = value(best, objective);
+  const double more = value(plan, objective) - least;
+  return more == 0 ? 0 : more / std::abs(least);
+}
+
+std::optional<MissedLimit> missed_limit(const Plan& plan, const Limits& limits) {
+  if (!plan.campaign) {
+    return std::nullopt;
+  }
+  if (limits.deadline && days(plan) * 1_days > *limits.deadline) {
+    const double most = *limits.deadline / 1_days;
+    return MissedLimit{
+        "deadline", "takes longer than the deadline in half of all trials", days(plan) / most - 1,
+        fmt::format("{} days, the deadline is {}", core::number(days(plan)), core::number(most))};
+  }
+  if (limits.budget && plan.campaign->total_usd && dollars(plan) > limits.budget->si()) {
+    const double most = limits.budget->si();
+    return MissedLimit{
+        "budget", "costs more than the budget in half of all trials", dollars(plan) / most - 1,
+        fmt::format("{} USD, the budget is {}", core::number(dollars(plan)), core::number(most))};
+  }
+  const double goodput = plan.campaign->result.goodput.p50;
+  if (limits.goodput && goodput < *limits.goodput) {
+    return MissedLimit{
+        "goodput", "has less than the goodput asked for in half of all trials",
+        1 - goodput / *limits.goodput,
+        fmt::format("{}, asked for {}", core::number(goodput), core::number(*limits.goodput))};
+  }
+  return std::nullopt;
+}
+
+void mark_front(std::vector<Plan>& plans, const PlanOptions& options, int gpus_per_node) {
+  std::vector<std::pair<std::vector<double>, Plan*>> order;
+  for (Plan& plan : plans) {
+    order.emplace_back(front_values(plan, options, gpus_per_node), &plan);
+  }
+  // In this order nothing is dominated by what follows, and of what is dominated one of the front
+  // before it does. With two values that is the last of the front, which has the least second one.
+  std::sort(order.begin(), order.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<const std::vector<double>*> front;
+  for (const auto& [values, plan] : order) {
+    const auto& mine = values;  // clang 14 captures no binding
+    const auto first = values.size() == 2 && !front.empty() ? front.end() - 1 : front.begin();
+    plan->pareto = std::none_of(first, front.end(),
+                                [&](const auto* other) { return dominates(*other, mine); });
+    if (plan->pareto) {
+      front.push_back(&values);
+    }
+  }
+}
+
+}  // namespace headway::plan

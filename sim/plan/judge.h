@@ -1,0 +1,38 @@
+// What plans are judged by: objectives, the Pareto front, limits of a run.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/plan/entry.h"
+#include "sim/plan/search.h"
+
+namespace headway::plan {
+
+Plan make_plan(const Entry& entry);
+
+/// Simulates the run, where the scenario has `run.until`. Candidates are too many to know where
+/// each of their values was written; a plan does, so that a campaign's complaint has its place.
+void add_campaign(const training::Scenario& setting,
+                  const PlanOptions& options,
+                  int threads,
+                  Plan& plan);
+
+/// Of an objective; smaller is better.
+double value(const Plan& plan, Objective objective);
+
+/// A limit of the run that a plan misses.
+struct MissedLimit {
+  std::string kind, reason;
+  double distance = 0;  ///< relative
+  std::string text;     ///< by how much
+};
+
+/// The first limit that the plan's campaign misses.
+std::optional<MissedLimit> missed_limit(const Plan& plan, const Limits& limits);
+
+/// Marks the plans that no other dominates.
+void mark_front(std::vector<Plan>& plans, const PlanOptions& options, int gpus_per_node);
+
+}  // namespace headway::plan

@@ -1,0 +1,90 @@
+#include "sim/report/page/chart_parts.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace headway::report {
+
+namespace {
+
+/// Rows {what, value} of an object of numbers; zeros left out, largest first.
+Json rows_of_object(const Json& object, double scale) {
+  std::vector<std::pair<double, std::string>> parts;
+  for (const auto& [key, value] : object.items()) {
+    if (value.is_number() && value.get<double>() != 0) {
+      parts.emplace_back(value.get<double>() * scale, key);
+    }
+  }
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  Json rows = Json::array();
+  for (const auto& [value, key] : parts) {
+    rows.push_back({{"what", spaced(key)}, {"value", value}});
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::string spaced(std::string key) {
+  std::replace(key.begin(), key.end(), '_', ' ');
+  return key;
+}
+
+Json axis(const char* field, const char* type, const std::string& title, const Json& more) {
+  Json out = {{"field", field}, {"type", type}, {"title", title}};
+  out.update(more);
+  return out;
+}
+
+Json base(const Json& values, const char* mark) {
+  return {{"$schema", "https://vega.github.io/schema/vega-lite/v6.json"},
+          {"width", "container"},
+          {"background", nullptr},
+          {"data", {{"values", values}}},
+          {"mark", {{"type", mark}, {"tooltip", true}}}};
+}
+
+Json bars(const Json& values, const std::string& quantity) {
+  Json spec = base(values, "bar");
+  spec["height"] = {{"step", 22}};
+  spec["encoding"] = {
+      {"y", axis("what", "nominal", "", {{"sort", nullptr}, {"axis", {{"labelLimit", 260}}}})},
+      {"x", axis("value", "quantitative", quantity)}};
+  return spec;
+}
+
+Json times(const Json& number, double factor) {
+  return number.is_number() ? Json(factor * number.get<double>()) : Json();
+}
+
+Json waterfall(const Json& object, double scale, const std::string& quantity) {
+  Json values = rows_of_object(object, scale);
+  double begin = 0;
+  for (auto& row : values) {
+    row["begin"] = begin;
+    begin += row["value"].get<double>();
+    row["end"] = begin;
+  }
+  return spans(values, quantity);
+}
+
+Json spans(const Json& values, const std::string& quantity) {
+  Json spec = bars(values, quantity);
+  spec["encoding"]["x"] = axis("begin", "quantitative", quantity);
+  spec["encoding"]["x2"] = {{"field", "end"}};
+  spec["encoding"]["color"] = axis("what", "nominal", "", {{"legend", nullptr}, {"sort", nullptr}});
+  spec["encoding"]["tooltip"] =
+      Json::array({axis("what", "nominal", "cause"), axis("value", "quantitative", quantity)});
+  return spec;
+}
+
+void add(std::vector<Chart>& charts, const char* id, const std::string& title, Json spec) {
+  const auto& values = spec["data"]["values"];
+  if (!values.empty()) {
+    spec["description"] = title;
+    charts.push_back({id, title, std::move(spec)});
+  }
+}
+
+}  // namespace headway::report

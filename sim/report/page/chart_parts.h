@@ -1,0 +1,42 @@
+// What charts are put together from: axes, bars, parts of a whole.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/report/page/charts.h"
+
+namespace headway::report {
+
+/// One field of the data on one axis.
+Json axis(const char* field,
+          const char* type,
+          const std::string& title,
+          const Json& more = Json::object());
+
+/// A specification of one mark over these rows.
+Json base(const Json& values, const char* mark);
+
+/// Horizontal bars, one a row of {what, value}, in the order of the rows.
+Json bars(const Json& values, const std::string& quantity);
+
+/// The same from `begin` to `end` of each row.
+Json spans(const Json& values, const std::string& quantity);
+
+/// Parts of a whole, the largest first, each beginning where the last ended: where the step or the
+/// money goes. Zeros and what is no number are left out.
+Json waterfall(const Json& object, double scale, const std::string& quantity);
+
+/// The number times a factor; null stays null, and Vega draws nothing there.
+Json times(const Json& number, double factor);
+
+/// "pipeline_bubble" as people read it.
+std::string spaced(std::string key);
+
+/// The chart, if there is anything to draw.
+void add(std::vector<Chart>& charts, const char* id, const std::string& title, Json spec);
+
+/// The charts of `headway run`.
+void add_run(const Json& result, std::vector<Chart>& charts);
+
+}  // namespace headway::report

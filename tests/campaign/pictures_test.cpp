@@ -1,0 +1,85 @@
+// What is drawn of a campaign.
+#include "sim/campaign/pictures.h"
+
+#include <gtest/gtest.h>
+#include <numeric>
+
+#include "sim/campaign/trials.h"
+
+#include "tests/campaign/fixture.h"
+
+namespace headway::campaign {
+namespace {
+
+TEST(Histogram, HasAsManyBinsAsTheRootOfTheValuesAndCountsEachOnce) {
+  std::vector<double> values(16);
+  std::iota(values.begin(), values.end(), 0.0);
+  const auto histogram = histogram_of(values);
+  EXPECT_EQ(histogram.low, 0);
+  EXPECT_EQ(histogram.high, 15);
+  // Bins of 3.75: 0 to 3, 4 to 7, 8 to 11, 12 to 15.
+  EXPECT_EQ(histogram.counts, (std::vector<std::int64_t>{4, 4, 4, 4}));
+}
+
+TEST(Histogram, OfEqualValuesHasOneBin) {
+  EXPECT_EQ(histogram_of({0.5, 0.5, 0.5}).counts, (std::vector<std::int64_t>{3}));
+  EXPECT_EQ(histogram_of({0.5}).counts, (std::vector<std::int64_t>{1}));
+}
+
+TEST(Histogram, HasNoMoreThanThirtyBins) {
+  std::vector<double> values(5000);
+  std::iota(values.begin(), values.end(), 0.0);
+  const auto counts = histogram_of(values).counts;
+  EXPECT_EQ(counts.size(), 30U);
+  EXPECT_EQ(std::accumulate(counts.begin(), counts.end(), std::int64_t{0}), 5000);
+}
+
+// A crash at 250 s: 5 s until it is noticed, 6 of diagnosis, 7 of replacement, 15 of start, 20 of
+// load, 5 of warm-up, one after the other.
+TEST(Pictures, ShowTheTrialWithEveryStageOfItsFailures) {
+  JobModel job = small_job();
+  job.spare_nodes = 1;
+  job.hazards = {fault_at("crash", 250)};
+  const auto trials = run_trials(job, 3, 1);
+  StepTimes times;
+  const CampaignPictures pictures = draw(job, trials, times);
+  const TrialPicture& trial = pictures.trial;
+  EXPECT_EQ(trial.trial, 1) << "all are alike: the middle one";
+  EXPECT_EQ(trial.goodput, goodput_of(job, trials[0]));
+  EXPECT_EQ(trial.wall, kClock.to_seconds(trials[0].wall));
+  EXPECT_EQ(trial.spans_left_out, 0);
+  ASSERT_EQ(trial.hazards.size(), 1U);
+  const HazardTimeline& crash = trial.hazards[0];
+  EXPECT_EQ(crash.hazard, "crash");
+  EXPECT_EQ(crash.begin, (std::vector<double>{250, 255, 261, 268, 283, 303}));
+  EXPECT_EQ(crash.length, (std::vector<double>{5, 6, 7, 15, 20, 5}));
+  std::vector<std::string> words;
+  for (const int stage : crash.stage) {
+    words.push_back(trial.stages[static_cast<std::size_t>(stage)]);
+  }
+  EXPECT_EQ(words, (std::vector<std::string>{"detect", "diagnose", "replace", "start", "load",
+                                             "warm_up"}));
+}
+
+// Of trials that differ it is the median one.
+TEST(Pictures, AreOfTheMedianTrial) {
+  JobModel job = small_job();
+  failures::Hazard hazard = fault_at("crash", 0);
+  hazard.recorded.clear();
+  job.hazards = {hazard};
+  const auto trials = run_trials(job, 9, 1);
+  StepTimes times;
+  const TrialPicture trial = draw(job, trials, times).trial;
+  int less = 0;
+  int more = 0;
+  for (const auto& other : trials) {
+    less += goodput_of(job, other) < trial.goodput ? 1 : 0;
+    more += goodput_of(job, other) > trial.goodput ? 1 : 0;
+  }
+  EXPECT_LE(less, 4);
+  EXPECT_LE(more, 4);
+  EXPECT_GT(less + more, 0);
+}
+
+}  // namespace
+}  // namespace headway::campaign
