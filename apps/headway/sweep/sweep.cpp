@@ -105,20 +105,8 @@ std::int64_t shard_of(const std::string& text, std::int64_t shards) {
   return shard;
 }
 
-}  // namespace
-
-int run_sweep(int argc, char** argv) {
-  CLI::App app(
-      "Predicts one scenario at many points: those of its block `sweep:`, of --sweep, or both. "
-      "With --keep an interrupted sweep goes on where it stopped; with --shards nothing is "
-      "simulated, and `headway worker` runs the parts anywhere.");
-  CommonOptions common;
-  SweepOptions options;
-  describe(app, "sweep",
-           "  headway sweep s.yaml --sweep parallelism.tensor=1,2,4,8 --sweep "
-           "cluster.nodes=16:64:16\n"
-           "  headway sweep s.yaml --keep run/ --format csv --out points.csv\n"
-           "  headway sweep s.yaml --shards 64 --keep run/ --emit slurm");
+/// Which points to simulate, what to print of them, and where to keep them.
+void add_sweep_options(CLI::App& app, SweepOptions& options) {
   app.add_option("SCENARIO", options.scenario, "Scenario file (YAML)")
       ->required()
       ->option_text(" ");
@@ -153,6 +141,23 @@ int run_sweep(int argc, char** argv) {
       ->check(CLI::IsMember(std::vector<std::string>{"slurm", "k8s", "hq", "condor"}))
       ->option_text("slurm|k8s|hq|condor")
       ->needs(shards);
+}
+
+}  // namespace
+
+int run_sweep(int argc, char** argv) {
+  CLI::App app(
+      "Predicts one scenario at many points: those of its block `sweep:`, of --sweep, or both. "
+      "With --keep an interrupted sweep goes on where it stopped; with --shards nothing is "
+      "simulated, and `headway worker` runs the parts anywhere.");
+  CommonOptions common;
+  SweepOptions options;
+  describe(app, "sweep",
+           "  headway sweep s.yaml --sweep parallelism.tensor=1,2,4,8 --sweep "
+           "cluster.nodes=16:64:16\n"
+           "  headway sweep s.yaml --keep run/ --format csv --out points.csv\n"
+           "  headway sweep s.yaml --shards 64 --keep run/ --emit slurm");
+  add_sweep_options(app, options);
   add_scenario_options(app, common);
   add_execution_options(app, common);
   add_output_options(app, common, kFormats);
