@@ -96,6 +96,7 @@ struct ChunkCosts {
   PassTimes passes{};
   double ready = 0;  ///< of its first parameters, where it begins a stage
   double tail = 0;   ///< reductions that go on after its last backward
+  double begun = 0;  ///< of the reductions of its first whole backward, done as that ends
 };
 
 }  // namespace
@@ -311,8 +312,8 @@ class AnalyticTier::Evaluator {
   }
 
   /// Reductions after every micro-batch that together take longer than the passes from the first
-  /// backward on. Where weights are gathered for every pass, whole backwards wait for gathers that
-  /// wait for the reductions before them; halves pass on what the stage before waits for at once.
+  /// backward on. Where gathers for every pass wait for the reductions before them, whole backwards
+  /// wait for the gathers; halves pass on what the stage before waits for at once.
   void lengthen_tails(const PipelineOrder& order,
                       const DataCosts& data,
                       int micro_batches,
@@ -323,10 +324,12 @@ class AnalyticTier::Evaluator {
       for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
         const int found = data.class_of[stage * chunks + chunk];
         const ChunkClass& made = data.classes[static_cast<std::size_t>(found)];
-        each += halves || !made.forward_always ? made.reduction : 0.0;
+        each += halves || !made.gathers_wait ? made.reduction : 0.0;
       }
+      const int last = data.class_of[stage * chunks + chunks - 1];  // goes backward first
+      const double begun = halves ? 0.0 : classes_[static_cast<std::size_t>(last)].begun;
       const double begin = order.first_backward_end(scratch_, static_cast<int>(stage));
-      const double left = begin + each * micro_batches - stage_ends_[stage];
+      const double left = begin + each * micro_batches - begun - stage_ends_[stage];
       tails_[stage] = std::max(tails_[stage], each > 0 ? left : 0.0);
     }
   }
@@ -404,6 +407,9 @@ class AnalyticTier::Evaluator {
         whole = pass(false);
       } else {
         line.now += whole;
+      }
+      if (round == 0) {
+        costs.begun = std::max(0.0, chunk.reduction - std::max(0.0, line.ticket(0) - line.now));
       }
     }
     // Where the halves run apart, the traffic is beside the second.

@@ -162,6 +162,18 @@ double reduction_time(const Probe& probe, const std::vector<PassPart>& parts) {
                          [](double a, double b) { return std::max(a, b); });
 }
 
+/// Whether the blocks of a pass that reduce, or those that gather, send over the NICs.
+bool uses_network(const Probe& probe, const std::vector<PassPart>& parts, bool reduces) {
+  return std::any_of(parts.begin(), parts.end(), [&](const PassPart& part) {
+    if (part.block < 0 || part.reduces != reduces) {
+      return false;
+    }
+    const auto& operations = probe.blocks[static_cast<std::size_t>(part.block)].operations;
+    return std::any_of(operations.begin(), operations.end(),
+                       [](const TimedOperation& o) { return o.shares_network; });
+  });
+}
+
 ChunkClass read_chunk(const Probe& probe, const workload::ChunkLayout& chunk, int position) {
   constexpr int kFirst = 0, kLast = 1;  // of two micro-batches
   ChunkClass made;
@@ -184,6 +196,9 @@ ChunkClass read_chunk(const Probe& probe, const workload::ChunkLayout& chunk, in
   if (made.backward_always) {
     made.reduction = reduction_time(probe, made.backward);
   }
+  made.gathers_wait =
+      made.forward_always && uses_network(probe, made.backward, true) &&
+      (uses_network(probe, made.forward, false) || uses_network(probe, made.backward, false));
   made.has_traffic = has_traffic(probe, forward) || has_traffic(probe, backward);
   return made;
 }
@@ -277,8 +292,8 @@ void read_classes(const Probe& probe,
       }
       found = place->second;
     }
-    const auto place = [&](int stage, int chunk) {
-      return static_cast<std::size_t>(stage * stages.chunks() + chunk);
+    const auto place = [&](int of_stage, int chunk) {
+      return static_cast<std::size_t>(of_stage * stages.chunks() + chunk);
     };
     const auto& chunk = chunks[position];
     costs.class_of[place(chunk.stage, chunk.chunk)] = found;
@@ -411,8 +426,8 @@ RankCosts rank_costs(const Scenario& s,
   if (layers_alike(model) && key.recompute_period == 1) {
     model.layers = key.pipeline;  // the second layer stands for all after it
   }
-  const Probe probe = make_probe(model, s, key, layout, data_parallel, kMicroBatches, timer,
-                                 ProbedBlocks::compute_and_messages);
+  const Probe probe = make_probe(model, s.training, key, layout, data_parallel, kMicroBatches,
+                                 timer, ProbedBlocks::compute_and_messages);
   RankCosts costs;
   const int stages = key.pipeline;
   for (int stage = 0; stage < stages; ++stage) {
@@ -458,8 +473,11 @@ DataCosts data_costs(const Scenario& s,
   ParallelismSpec key = data_key(layout);
   const int period = std::exchange(key.recompute_period, 1);
   const FewStages few = few_stages(s.model, sizes, std::move(key));
-  const Probe probe = make_probe(few.model, s, few.layout, layout, data_parallel, kMicroBatches,
-                                 timer, ProbedBlocks::traffic);
+  // The probe has a stage for each chunk: whether stages gather once is asked of the layout itself.
+  workload::TrainingSpec training = s.training;
+  training.framework.gather_once = workload::gathers_once(s.training.framework, layout);
+  const Probe probe = make_probe(few.model, training, few.layout, layout, data_parallel,
+                                 kMicroBatches, timer, ProbedBlocks::traffic);
   DataCosts costs;
   costs.blocks = probe.blocks;
   read_classes(probe, few, chunks, stages, period, costs);

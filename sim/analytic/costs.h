@@ -49,9 +49,11 @@ struct ChunkClass {
   bool forward_always = false;              ///< every forward has traffic, not only the first
   bool backward_always = false;             ///< every backward, not only the last
   bool has_traffic = false;
-  /// What the reductions that every backward launches beside what follows take one after another;
-  /// 0 where gathers hold the passes up as well [s].
+  /// What the reductions that every backward launches beside what follows take one after another
+  /// [s].
   double reduction = 0;
+  /// Weights are gathered for every pass, behind the reductions before it: both are over the NICs.
+  bool gathers_wait = false;
 };
 
 /// The end of a stage's step [s]: what precedes the wait for gradient reductions, what follows it

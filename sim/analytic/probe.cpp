@@ -6,8 +6,6 @@
 
 namespace headway::analytic {
 
-using training::Scenario;
-
 namespace {
 
 using workload::Block;
@@ -69,7 +67,7 @@ std::vector<Call> Probe::compute_calls(int stage, workload::CallKind kind, int m
 }
 
 Probe make_probe(const workload::ModelSpec& model,
-                 const Scenario& s,
+                 const workload::TrainingSpec& training,
                  const workload::ParallelismSpec& probe,
                  const workload::ParallelismSpec& groups,
                  int data_parallel,
@@ -79,7 +77,7 @@ Probe make_probe(const workload::ModelSpec& model,
   const bool traffic = wanted == ProbedBlocks::traffic;
   Probe made;
   made.graph = workload::build_step_graph(
-      model, s.training, probe, data_parallel, micro_batches,
+      model, training, probe, data_parallel, micro_batches,
       timer.expert_domains(groups, data_parallel),
       traffic ? workload::GraphDetail::traffic : workload::GraphDetail::whole);
   for (const Block& block : made.graph.blocks) {

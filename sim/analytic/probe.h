@@ -46,7 +46,7 @@ enum class ProbedBlocks : std::uint8_t { compute_and_messages, traffic };
 /// @param groups  the layout whose groups communicate
 /// @throws core::Error if `probe` does not keep the rules of the step graph
 Probe make_probe(const workload::ModelSpec& model,
-                 const training::Scenario& s,
+                 const workload::TrainingSpec& training,
                  const workload::ParallelismSpec& probe,
                  const workload::ParallelismSpec& groups,
                  int data_parallel,

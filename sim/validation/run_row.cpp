@@ -170,7 +170,7 @@ bool RunRow::certain(std::string_view column) const {
 
 RunRow read_run_row(const import::CsvTable& table, std::size_t row) {
   RunRow out;
-  out.line = table.line(row);
+  out.line = static_cast<std::size_t>(table.line(row));
   CellReader reader(table, row);
   RunRow::fields(out, reader);
   out.problems = reader.take_problems();

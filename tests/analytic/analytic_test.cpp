@@ -247,6 +247,40 @@ TEST(AnalyticTier, KnowsFoldedAndBidirectionalSchedules) {
   }
 }
 
+// Software that gathers once in a pipeline gathers for every pass where there is one stage, be it
+// of two chunks.
+TEST(AnalyticTier, GathersForEveryPassWhereTwoChunksAreTheWholePipeline) {
+  using workload::ScheduleKind;
+  for (const auto schedule : {ScheduleKind::zero_bubble_v, ScheduleKind::dual_pipe_v}) {
+    auto s = eight_nodes();
+    s.parallelism.pipeline = 1;
+    s.parallelism.schedule = schedule;
+    s.parallelism.sharding = workload::Sharding::zero3;
+    s.training.framework.gather_once = true;
+    s.training.framework.data_overlap = false;
+    EXPECT_NEAR(ratio(s), 1, 0.05) << core::to_word(schedule);
+  }
+}
+
+// HSDP inside nodes: gathers go over NVLink and wait for no reduction, so the reductions between
+// nodes pile up behind the passes.
+TEST(AnalyticTier, ReductionsBetweenNodesPileUpBesideGathersInsideThem) {
+  auto s = eight_nodes();
+  s.cluster.nodes = 4;
+  s.model.layers = 32;
+  s.training.sequence_length = 512;
+  s.training.global_batch = 128;
+  s.parallelism.tensor = 1;
+  s.parallelism.pipeline = 2;
+  s.parallelism.rank_order = workload::RankOrder::pipeline_first;
+  s.parallelism.schedule = workload::ScheduleKind::gpipe;
+  s.parallelism.sharding = workload::Sharding::hsdp;
+  s.parallelism.shard_group_size = 4;
+  const auto step = AnalyticTier(s).evaluate(check(s));
+  EXPECT_GT(step.reduction, step.pipeline);
+  EXPECT_NEAR(ratio(s), 1, 0.1);
+}
+
 TEST(AnalyticTier, PartsAddUpToTheStep) {
   auto s = eight_nodes();
   s.cluster.nodes = 16;

@@ -1,6 +1,7 @@
 // Laws that every step keeps, over random scenarios that mix everything a scenario can say: every
 // schedule, sharding, kind of context parallelism, offload and number format, windows, documents
 // and experts.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdlib>
@@ -143,6 +144,21 @@ std::string describe(const CheckedScenario& c) {
       s.model.window > 0 ? ", window" : "", s.training.documents.empty() ? "" : ", documents");
 }
 
+/// No link carries more than it can; but groups inside an NVLink domain are timed as if each were
+/// alone, and a step in which they carry more together says so.
+void expect_links_hold(const StepResult& step) {
+  for (const LinkUse& use : step.links) {
+    if (use.tier == "nvlink" && use.mean > 1.001) {
+      EXPECT_TRUE(std::any_of(
+          step.warnings.begin(), step.warnings.end(),
+          [](const std::string& warning) { return warning.starts_with("nvlink carries "); }))
+          << use.mean;
+      continue;
+    }
+    EXPECT_LE(use.busiest, 1 + 1e-6) << use.tier;
+  }
+}
+
 /// Time has one cause at each instant, no rate is above its peak, and memory is what its kinds are.
 void expect_laws(const StepResult& step) {
   double causes = 0;
@@ -158,9 +174,7 @@ void expect_laws(const StepResult& step) {
   EXPECT_LE(step.mfu_causal, 1);
   EXPECT_GE(step.hfu, step.mfu * (1 - 1e-12));
   EXPECT_NEAR(step.memory.by_kind.total() / step.memory.peak, 1, 1e-9);
-  for (const LinkUse& use : step.links) {
-    EXPECT_LE(use.busiest, 1 + 1e-6) << use.tier;
-  }
+  expect_links_hold(step);
 }
 
 /// The analytic tier against simulations.

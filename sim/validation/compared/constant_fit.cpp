@@ -159,7 +159,7 @@ FittedConstant judged(const std::string& name,
                       const std::map<std::string, Vector>& without_source,
                       const std::vector<Sample>& samples) {
   constexpr double kDepends = 0.02;
-  FittedConstant fitted{name, std::exp(all)};
+  FittedConstant fitted{.name = name, .factor = std::exp(all)};
   double most = 0;
   double mean = 0;
   for (const auto& [source, change] : without_source) {
