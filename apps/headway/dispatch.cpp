@@ -31,16 +31,10 @@ std::string help() {
   for (const auto& verb : verbs()) {
     out += fmt::format("  {:<12}{}\n", verb.name, verb.summary);
   }
-  return out + "\nExample: headway run configs/scenarios/llama-3.1-405b-16k-h100.yaml\n";
+  return out + "Example: headway run configs/scenarios/llama-3.1-405b-16k-h100.yaml\n";
 }
 
 int unknown_verb(const std::string& name) {
-  const auto& later = later_verbs();
-  if (std::find(later.begin(), later.end(), name) != later.end()) {
-    print_error(fmt::format("headway: this version ({}) does not have the verb '{}' yet\n",
-                            HEADWAY_VERSION, name));
-    return kUsage;
-  }
   std::vector<std::string> names;
   for (const auto& verb : verbs()) {
     names.emplace_back(verb.name);
@@ -100,7 +94,9 @@ const std::vector<Verb>& verbs() {
       {"report", "write results as one page of HTML with charts", run_report},
       {"topo", "print a fabric: tiers, oversubscription, bisection, connectivity", run_topo},
       {"collective", "predict the table that nccl-tests prints", run_collective},
-      {"import", "turn a topology file into a fabric or node entry", run_import},
+      {"import", "read topology files, failure logs, launch files of training frameworks",
+       run_import},
+      {"export", "write the launch file of a training framework from a scenario", run_export},
       {"calibrate", "turn measurements into profiles, and profiles against logs", run_calibrate},
       {"check", "read configuration files and report every error", run_check},
       {"explain", "tell what a key of a scenario or a figure of a result means", run_explain},
@@ -111,11 +107,6 @@ const std::vector<Verb>& verbs() {
       {"completion", "print shell completion for bash, zsh or fish, or the manual page",
        run_completion}};
   return table;
-}
-
-const std::vector<std::string_view>& later_verbs() {
-  static const std::vector<std::string_view> names{"export"};
-  return names;
 }
 
 int dispatch(int argc, char** argv) {

@@ -1,5 +1,5 @@
 // headway import: topology files and failure logs that clusters already have become catalogue
-// entries.
+// entries, files that start training frameworks become scenarios.
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
@@ -15,6 +15,7 @@
 #include "sim/import/network/slurm_topology.h"
 
 #include "apps/headway/input.h"
+#include "apps/headway/launch/import_launch.h"
 #include "apps/headway/options.h"
 #include "apps/headway/output.h"
 #include "apps/headway/verb.h"
@@ -25,8 +26,7 @@ using namespace core::literals;
 
 namespace {
 
-struct ImportArguments {
-  std::string format, file, gpu, name;
+struct ImportArguments : LaunchArguments {
   std::string rate = "400 Gbps";  ///< of a cable or card, where the file does not tell
 };
 
@@ -125,6 +125,10 @@ std::string failures_text(const ImportArguments& given,
 }
 
 std::string answer(const ImportArguments& given, const CommonOptions& options) {
+  const auto launch = launch_formats();
+  if (std::ranges::find(launch, given.format) != launch.end()) {
+    return launch_text(given, options);
+  }
   const std::string text = read_input(given.file);
   if (given.format == "ibnetdiscover") {
     return fabric_text(given, options, import::read_ibnetdiscover(text, given.file));
@@ -144,24 +148,49 @@ std::string answer(const ImportArguments& given, const CommonOptions& options) {
           : import::read_nvidia_smi_topology(text, given.file, gpu.architecture, rate_of(given)));
 }
 
+/// What a launch file does not say, and a node's GPU.
+void add_launch_options(CLI::App& app, ImportArguments& given) {
+  app.add_option("--gpu", given.gpu, "GPU of a node, or of the cluster a launch file runs on")
+      ->check(utf8_text())
+      ->option_text("ENTRY");
+  app.add_option("--model", given.model, "Launch files: the model, where they do not say")
+      ->check(utf8_text())
+      ->option_text("ENTRY");
+  app.add_option("--gpus", given.gpus, "Launch files: GPUs that train")
+      ->check(number_between(1, 10'000'000))
+      ->option_text("N");
+  app.add_option("--cluster", given.cluster, "Launch files: the cluster")
+      ->check(utf8_text())
+      ->option_text("ENTRY");
+  app.add_option("--framework", given.framework, "Launch files: another profile of the software")
+      ->check(utf8_text())
+      ->option_text("ENTRY");
+}
+
 }  // namespace
 
 int run_import(int argc, char** argv) {
-  CLI::App app("Turns a topology file or a failure log of a cluster into an entry for `use:`.");
+  CLI::App app(
+      "Turns a topology file or a failure log of a cluster into an entry for `use:`, and a file "
+      "that "
+      "starts a training framework into a scenario.");
   CommonOptions options;
   ImportArguments given;
   describe(app, "import",
            "  headway import ibnetdiscover ibnet.out --out fabrics/ours.yaml\n"
            "  headway import nccl-xml topo.xml --gpu h100-sxm --out nodes/ours.yaml\n"
-           "  headway import failure-log events.csv --out failures/ours.yaml");
+           "  headway import megatron-args pretrain.sh --gpu h200 --out scenario.yaml");
+  std::vector<std::string> formats{"ibnetdiscover", "nccl-xml", "slurm-topology", "nvidia-smi-topo",
+                                   "failure-log"};
+  for (std::string& format : launch_formats()) {
+    formats.push_back(std::move(format));
+  }
   app.add_option("FORMAT", given.format, "What the file is")
       ->required()
-      ->check(CLI::IsMember(
-          {"ibnetdiscover", "nccl-xml", "slurm-topology", "nvidia-smi-topo", "failure-log"}))
-      ->option_text("ibnetdiscover|nccl-xml|slurm-topology|nvidia-smi-topo|failure-log");
+      ->check(CLI::IsMember(formats))
+      ->option_text(fmt::format("{}", fmt::join(formats, "|")));
   app.add_option("FILE", given.file, "The file")->required()->option_text(" ");
-  app.add_option("--gpu", given.gpu, "GPU entry of a node (nccl-xml, nvidia-smi-topo)")
-      ->option_text("ENTRY");
+  add_launch_options(app, given);
   app.add_option("--rate", given.rate, "A cable or card, where the file does not tell")
       ->option_text("RATE [400 Gbps]");
   app.add_option("--name", given.name, "Name printed in reports")

@@ -26,20 +26,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A server of the catalogue.
-struct Server {
-  std::string entry;
-  int gpus = 8;
-  std::string card;  ///< bandwidth of each network card, as written
-};
-
 config::LoadOptions roots() {
   config::LoadOptions options;
   options.roots = config_roots();
   return options;
 }
 
-/// The entry that `word` means: itself, or the plainest of those that have all its parts.
+int whole(const std::string& text) {
+  int value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+}  // namespace
+
 config::CatalogueEntry entry_of(const std::string& kind, const std::string& word) {
   std::vector<std::string> names;
   std::vector<config::CatalogueEntry> alike;
@@ -59,13 +59,6 @@ config::CatalogueEntry entry_of(const std::string& kind, const std::string& word
   return alike.back();
 }
 
-int whole(const std::string& text) {
-  int value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
-
-/// A node that has the GPU: the maker's own before others.
 Server server_with(const std::string& gpu) {
   const auto wanted = entry_of("gpus", gpu);
   const auto of_gpu = config::entry_values(wanted.path, {"name"}, roots());
@@ -87,13 +80,7 @@ Server server_with(const std::string& gpu) {
   return *best;
 }
 
-/// The model as a line of the scenario, and its description.
-struct Model {
-  std::string line, name;
-  workload::ModelSpec spec;
-};
-
-Model model_of(const std::string& word) {
+NamedModel named_model(const std::string& word) {
   constexpr std::string_view kFile = "hf:";
   if (word.starts_with(kFile)) {
     const fs::path given = word.substr(kFile.size());
@@ -101,14 +88,16 @@ Model model_of(const std::string& word) {
     auto spec = import::read_hugging_face_config(core::read_file(file, core::kLargestConfiguration),
                                                  file.string());
     const std::string name = spec.name;
-    return {fmt::format("{{huggingface: {}}}", config::quoted(fs::absolute(file).string())), name,
-            std::move(spec)};
+    return {"", fmt::format("{{huggingface: {}}}", config::quoted(fs::absolute(file).string())),
+            name, std::move(spec)};
   }
   const auto entry = entry_of("models", word);
   auto spec = config::load_entry<workload::ModelSpec>(entry.path, roots()).spec;
   const std::string name = spec.name;
-  return {fmt::format("{{use: {}}}", entry.name), name, std::move(spec)};
+  return {entry.name, fmt::format("{{use: {}}}", entry.name), name, std::move(spec)};
 }
+
+namespace {
 
 /// What is chosen for a layout.
 struct Layout {
@@ -118,7 +107,7 @@ struct Layout {
 
 /// Those that may be tried: fewest GPUs a replica first, and of these fewest stages; with recompute
 /// behind all without.
-std::vector<Layout> layouts(const Model& model, const Server& server, int gpus) {
+std::vector<Layout> layouts(const NamedModel& model, const Server& server, int gpus) {
   std::vector<Layout> list;
   for (const char* recompute : {"none", "full"}) {
     const auto first = static_cast<std::ptrdiff_t>(list.size());
@@ -152,7 +141,7 @@ std::string fault_of(const std::string& text) {
 }
 
 std::string text_with(const StarterChoice& choice,
-                      const Model& model,
+                      const NamedModel& model,
                       const Server& server,
                       int gpus,
                       const Layout& layout) {
@@ -203,7 +192,7 @@ run:  # leave out to predict one step only
 }  // namespace
 
 std::string starter_text(const StarterChoice& choice) {
-  const Model model = model_of(choice.model.empty() ? "llama-3.1-8b" : choice.model);
+  const NamedModel model = named_model(choice.model.empty() ? "llama-3.1-8b" : choice.model);
   const Server server = server_with(choice.gpu.empty() ? "h100-sxm" : choice.gpu);
   const int gpus = choice.gpus > 0 ? choice.gpus : 16 * server.gpus;
   if (gpus % server.gpus != 0) {

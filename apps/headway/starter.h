@@ -3,7 +3,38 @@
 
 #include <string>
 
+#include "sim/config/load.h"
+#include "sim/workload/model_spec.h"
+
 namespace headway::apps {
+
+/// A server of the catalogue.
+struct Server {
+  std::string entry;
+  int gpus = 8;
+  std::string card;  ///< bandwidth of each network card, as written
+};
+
+/// A node that has the GPU: the maker's own before others.
+/// @param gpu  entry of the catalogue, or the beginning of one: "h100"
+/// @throws core::Error if the catalogue has no such GPU, or no node with it
+Server server_with(const std::string& gpu);
+
+/// A model that somebody named.
+struct NamedModel {
+  std::string entry;  ///< of the catalogue; empty: a file of Hugging Face
+  std::string line;   ///< as a scenario names it
+  std::string name;
+  workload::ModelSpec spec;
+};
+
+/// @param word  entry of the catalogue, or "hf:" and the path of a config.json
+/// @throws core::Error if there is none
+NamedModel named_model(const std::string& word);
+
+/// The entry of `kind` that `word` means: itself, or the plainest of those that begin with it.
+/// @throws core::Error if there is none
+config::CatalogueEntry entry_of(const std::string& kind, const std::string& word);
 
 /// What `headway init` may be told; empty or 0: its example, Llama 3.1 8B on 128 H100.
 struct StarterChoice {

@@ -22,6 +22,7 @@ int run_plan(int argc, char** argv);
 int run_collective(int argc, char** argv);
 int run_topo(int argc, char** argv);
 int run_import(int argc, char** argv);
+int run_export(int argc, char** argv);
 int run_calibrate(int argc, char** argv);
 int run_check(int argc, char** argv);
 int run_schema(int argc, char** argv);
@@ -40,9 +41,6 @@ int run_completion(int argc, char** argv);
 
 /// The verbs this version has, in the order of the help.
 const std::vector<Verb>& verbs();
-/// The verbs that are planned and that this version refuses by name.
-const std::vector<std::string_view>& later_verbs();
-
 /// Runs the verb argv[1]; turns errors into messages on stderr and exit codes.
 int dispatch(int argc, char** argv);
 

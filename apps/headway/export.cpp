@@ -1,0 +1,92 @@
+// headway export: a scenario as the file that starts a training framework.
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "sim/config/launch/launch_scenario.h"
+#include "sim/training/check.h"
+
+#include "apps/headway/options.h"
+#include "apps/headway/output.h"
+#include "apps/headway/verb.h"
+
+namespace headway::apps {
+
+namespace {
+
+struct ExportArguments {
+  std::string framework, file;
+};
+
+const import::LaunchTable& table_named(const std::string& name) {
+  const auto tables = import::launch_tables();
+  return **std::ranges::find(tables, name, &import::LaunchTable::name);
+}
+
+/// What the settings lose, found by reading them again.
+std::vector<std::string> losses(const import::LaunchTable& table,
+                                const import::LaunchRun& run,
+                                const CommonOptions& options) {
+  std::vector<std::string> out;
+  if (table.read == nullptr) {
+    return out;
+  }
+  const std::string text = table.text(import::write_launch(table, run), {});
+  for (const auto& [path, asked, said] :
+       config::unsaid(table, table.read(text, "the exported file"), run)) {
+    out.push_back(fmt::format("{} is {}, and this file is read as {}", path, asked, said));
+    remark(options, fmt::format("{} cannot say: {}", table.name, out.back()));
+  }
+  return out;
+}
+
+std::string export_text(const ExportArguments& given, const CommonOptions& options) {
+  const import::LaunchTable& table = table_named(given.framework);
+  const auto loaded = config::load_scenario(given.file, load_options(options));
+  const auto checked = training::check(loaded.scenario, loaded.marks);
+  const import::LaunchRun run = config::run_of(checked);
+  std::vector<std::string> comments{fmt::format("Written by headway export {} from {}: {}.",
+                                                table.name, given.file, loaded.scenario.name),
+                                    fmt::format("Left to you: {}.", table.left_to_you)};
+  const auto lost = losses(table, run, options);
+  if (!lost.empty()) {
+    comments.emplace_back("What these settings cannot say:");
+    for (const std::string& line : lost) {
+      comments.push_back("  " + line);
+    }
+  }
+  return table.text(import::write_launch(table, run), comments);
+}
+
+}  // namespace
+
+int run_export(int argc, char** argv) {
+  CLI::App app("Writes the file that starts a training framework as a scenario says.");
+  CommonOptions options;
+  ExportArguments given;
+  describe(app, "export",
+           "  headway export megatron my.yaml --out pretrain.sh\n"
+           "  headway export megatron my.yaml --set parallelism.pipeline=8");
+  std::vector<std::string> names;
+  for (const import::LaunchTable* table : import::launch_tables()) {
+    names.emplace_back(table->name);
+  }
+  app.add_option("FRAMEWORK", given.framework, "Whose file")
+      ->required()
+      ->check(CLI::IsMember(names))
+      ->option_text(fmt::format("{}", fmt::join(names, "|")));
+  app.add_option("FILE", given.file, "The scenario")->required()->option_text(" ");
+  app.add_option("--set", options.set, "Change a value, as cluster.nodes=64; may be repeated")
+      ->allow_extra_args(false)
+      ->option_text("PATH=VALUE");
+  app.add_option("--out", options.out, "Write the result to this file")->option_text("FILE");
+  app.add_flag("--force", options.force, "Let --out overwrite a file");
+  app.add_flag("--quiet", options.quiet, "No remarks on standard error");
+  if (const auto code = parse(app, argc, argv)) {
+    return *code;
+  }
+  check_out(options);
+  deliver(options, export_text(given, options));
+  return 0;
+}
+
+}  // namespace headway::apps

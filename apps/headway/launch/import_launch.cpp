@@ -1,0 +1,182 @@
+#include "apps/headway/launch/import_launch.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+
+#include "sim/config/launch/launch_scenario.h"
+#include "sim/core/shown_text.h"
+#include "sim/training/check.h"
+
+#include "apps/headway/input.h"
+#include "apps/headway/output.h"
+#include "apps/headway/starter.h"
+
+namespace headway::apps {
+
+namespace {
+
+config::LoadOptions catalogue_roots() {
+  config::LoadOptions options;
+  options.roots = config_roots();
+  return options;
+}
+
+/// The line or block behind "cluster:".
+std::string cluster_text(const LaunchArguments& given, import::LaunchImport& found) {
+  std::string entry;
+  int in_node = 0;
+  std::string text;
+  if (!given.cluster.empty()) {
+    entry = entry_of("clusters", given.cluster).name;
+    const auto path = entry_of("clusters", given.cluster).path;
+    in_node = std::stoi(config::entry_values(path, {"node.gpus"}, catalogue_roots())[0]);
+  } else {
+    const Server server = server_with(given.gpu.empty() ? "h100-sxm" : given.gpu);
+    in_node = server.gpus;
+    text = fmt::format(
+        "\n  node: {{use: {}}}\n  fabric: {{use: rail-optimized-ndr, link_bandwidth: "
+        "{}}}\n  storage: {{use: lustre}}",
+        server.entry, server.card);
+    found.assumptions.push_back(
+        fmt::format("the cluster: {} on rail-optimized-ndr with lustre (--gpu ENTRY, --cluster "
+                    "ENTRY)",
+                    server.entry));
+  }
+  if (!entry.empty()) {
+    text = "\n  use: " + entry;
+  }
+  const std::int64_t gpus = found.run.gpus;
+  if (gpus % in_node != 0) {
+    throw core::Error(
+        fmt::format("{}: {} GPUs do not fill nodes of {}; name other nodes (--gpu, "
+                    "--cluster) or another number of GPUs (--gpus)",
+                    given.file, gpus, in_node));
+  }
+  const int said = found.run.gpus_per_node;
+  if (said > 0 && said != in_node) {
+    found.assumptions.push_back(
+        fmt::format("nodes of {} GPUs, where the file starts {} processes a node", in_node, said));
+  }
+  return gpus == 0 ? text : fmt::format("\n  nodes: {}{}", gpus / in_node, text);
+}
+
+/// The entry of the catalogue that describes this model, if there is one.
+std::string entry_like(const workload::ModelSpec& model) {
+  for (const auto& entry : config::list_entries("models", config_roots())) {
+    import::LaunchRun other;
+    other.model = config::load_entry<workload::ModelSpec>(entry.path, catalogue_roots()).spec;
+    other = import::normalised(std::move(other));
+    other.model.name = model.name;
+    if (other.model == model) {
+      return entry.name;
+    }
+  }
+  return "";
+}
+
+/// Names the model: the entry that was given, the file's own, or one that is equal.
+void name_model(const LaunchArguments& given,
+                import::LaunchImport& found,
+                config::LaunchFrame& frame) {
+  workload::ModelSpec& model = found.run.model;
+  std::string entry = given.model.empty() ? found.run.model_entry : given.model;
+  if (entry.empty() && model.layers > 0) {
+    entry = entry_like(model);
+  }
+  const bool named = !entry.empty();
+  if (named) {
+    const NamedModel known = named_model(entry);
+    import::LaunchRun same;
+    same.model = known.spec;
+    frame.model_entry = known.entry;
+    frame.model = known.entry.empty() ? workload::ModelSpec{} : import::normalised(same).model;
+    if (model.layers == 0) {
+      model = import::normalised(same).model;
+    }
+    model.name = known.name;
+  }
+  if (!named && model.layers > 0) {
+    model.name = frame.name;
+  }
+}
+
+/// Complaints of the scenario's own rules, at the lines of the launch file.
+void check_scenario(const std::string& text, const import::LaunchImport& found) {
+  const auto loaded = config::load_scenario_text(text, "scenario.yaml", catalogue_roots());
+  training::check(loaded.scenario, found.marks);
+}
+
+std::string comment(const std::string& title, const std::vector<std::string>& list) {
+  std::string out = list.empty() ? "" : "# " + title + "\n";
+  for (const std::string& item : list) {
+    std::string line = core::visible(item);
+    std::ranges::replace(line, '\n', ' ');
+    out += "#   " + line + "\n";
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::string> launch_formats() {
+  std::vector<std::string> list;
+  for (const import::LaunchTable* table : import::launch_tables()) {
+    if (!table->format.empty()) {
+      list.emplace_back(table->format);
+    }
+  }
+  return list;
+}
+
+std::string launch_text(const LaunchArguments& given, const CommonOptions& options) {
+  const auto tables = import::launch_tables();
+  const import::LaunchTable& table =
+      **std::ranges::find(tables, given.format, &import::LaunchTable::format);
+  config::LaunchFrame frame;
+  frame.framework_entry =
+      entry_of("frameworks",
+               given.framework.empty() ? std::string(table.framework) : given.framework)
+          .name;
+  frame.framework = config::load_entry<workload::FrameworkSpec>(
+                        entry_of("frameworks", frame.framework_entry).path, catalogue_roots())
+                        .spec;
+  frame.name = given.name.empty() ? core::visible(std::filesystem::path(given.file).stem().string())
+                                  : given.name;
+  import::LaunchRun start;
+  start.training.framework = frame.framework;
+  start.gpus = given.gpus;
+  if (!given.model.empty()) {
+    start.model = named_model(given.model).spec;
+  }
+  import::LaunchImport found =
+      import::read_launch(table, table.read(read_input(given.file), given.file), start);
+  found.assumptions.push_back(
+      fmt::format("the software is '{}' (--framework ENTRY)", frame.framework_entry));
+  name_model(given, found, frame);
+  frame.cluster = cluster_text(given, found);
+  const std::string text = config::launch_scenario_text(found.run, frame);
+  if (found.missing.empty()) {
+    check_scenario(text, found);
+  }
+  const struct {
+    const char* title;
+    const std::vector<std::string>& list;
+  } parts[]{{"To be added before this is a scenario:", found.missing},
+            {"Not known, so not read:", found.unknown},
+            {"Known, and not modelled:", found.not_modelled},
+            {"Remarks:", found.remarks},
+            {"Assumed, because the file does not say:", found.assumptions}};
+  std::string heading =
+      fmt::format("# Imported from {} ({}).\n", core::visible(given.file), given.format);
+  std::ranges::replace(heading.begin(), heading.end() - 1, '\n', ' ');
+  for (const auto& [title, list] : parts) {
+    heading += comment(title, list);
+    for (const std::string& item : list) {
+      remark(options, fmt::format("{} {}", title, item));
+    }
+  }
+  return heading + text;
+}
+
+}  // namespace headway::apps

@@ -1,0 +1,238 @@
+#include "sim/config/launch/launch_scenario.h"
+
+#include <algorithm>
+#include <map>
+
+#include "sim/config/reflect.h"
+#include "sim/config/spec_type.h"
+#include "sim/config/unit_text.h"
+#include "sim/config/writer.h"
+#include "sim/workload/memory/optimizer_state.h"
+#include "sim/workload/number_formats.h"
+
+namespace headway::config {
+
+namespace {
+
+const SpecType& type_of_field(const SpecType& record, std::string_view name) {
+  const auto found = std::ranges::find(record.fields, name, &Field::name);
+  HEADWAY_CHECK(found != record.fields.end(), "no field '{}'", name);
+  return *found->type;
+}
+
+Node plain(std::string text, bool quoted = false) {
+  Node node;
+  node.kind = Node::Kind::scalar;
+  node.text = std::move(text);
+  node.quoted = quoted;
+  return node;
+}
+
+/// The fields in which `tree` differs from `base`, with those that `keep` names; records inside are
+/// treated alike.
+Node differing(const Node& tree, const Node& base) {
+  Node out = tree;
+  out.entries.clear();
+  for (const Entry& entry : tree.entries) {
+    const Entry* other = base.find(entry.key);
+    if (other == nullptr) {
+      out.entries.push_back(entry);
+    } else if (entry.value.is_mapping() && other->value.is_mapping()) {
+      Node inner = differing(entry.value, other->value);
+      if (!inner.entries.empty()) {
+        out.entries.push_back({entry.key, {}, std::move(inner)});
+      }
+    } else {
+      const Node left = entry.value;
+      Node both;
+      both.kind = Node::Kind::mapping;
+      both.entries.push_back({"v", {}, left});
+      Node theirs = both;
+      theirs.entries[0].value = other->value;
+      if (to_yaml(both) != to_yaml(theirs)) {
+        out.entries.push_back(entry);
+      }
+    }
+  }
+  return out;
+}
+
+/// What is written even where it is the default: what people look for first.
+constexpr std::string_view kAlways[]{"precision", "tensor",   "pipeline",    "context",
+                                     "data",      "sharding", "micro_batch", "recompute"};
+
+/// `{use: entry}` and what differs from it; without an entry, what is required, looked for or
+/// differs from the defaults.
+Node laid_over(const SpecType& type,
+               const void* value,
+               const void* base,
+               const std::string& entry) {
+  const Node whole = to_tree(type, value, {});
+  Node out = differing(whole, to_tree(type, base, {}));
+  if (!entry.empty()) {
+    out.entries.insert(out.entries.begin(), {"use", {}, plain(entry)});
+    return out;
+  }
+  Node complete = out;
+  complete.entries.clear();
+  for (const Field& field : type.fields) {
+    const Entry* own = whole.find(field.name);
+    const Entry* differs = out.find(field.name);
+    const bool always =
+        field.required || std::ranges::find(kAlways, field.name) != std::end(kAlways);
+    if (own != nullptr && (always || differs != nullptr)) {
+      // A record that is required inside an optional one is written whole.
+      complete.entries.push_back(*own);
+    }
+  }
+  return complete;
+}
+
+/// What a checkpoint holds of a parameter: the weight that is multiplied and the optimizer's state.
+double checkpoint_bytes(const import::LaunchRun& run) {
+  const auto state = run.training.optimizer_state;
+  if (state == workload::OptimizerState::muon) {
+    return storage::CheckpointSpec{}.bytes_per_parameter;  // refused
+  }
+  const core::Precision precision = run.training.precision;
+  return workload::element_bytes(precision) +
+         workload::optimizer_bytes(state, workload::full_precision(precision));
+}
+
+/// Dotted paths and texts of all values.
+void flatten(const Node& node, const std::string& path, std::map<std::string, std::string>& out) {
+  for (const Entry& entry : node.entries) {
+    flatten(entry.value, path.empty() ? entry.key : path + "." + entry.key, out);
+  }
+  if (node.kind == Node::Kind::list) {
+    std::string text = "[";
+    for (std::size_t i = 0; i < node.items.size(); ++i) {
+      text += (i > 0 ? ", " : "") + node.items[i].text;
+      if (node.items[i].is_mapping()) {
+        flatten(node.items[i], fmt::format("{}[{}]", path, i), out);
+      }
+    }
+    out[path] = text + "]";
+  } else if (!node.is_mapping()) {
+    out[path] = node.text;
+  }
+}
+
+std::map<std::string, std::string> values_of(const import::LaunchRun& run) {
+  const SpecType& scenario = *find_kind("scenarios")->type;
+  std::map<std::string, std::string> out;
+  flatten(to_tree(type_of_field(scenario, "model"), &run.model, {}), "model", out);
+  flatten(to_tree(type_of_field(scenario, "training"), &run.training, {}), "training", out);
+  flatten(to_tree(type_of_field(scenario, "parallelism"), &run.parallelism, {}), "parallelism",
+          out);
+  out["run.until.steps"] = run.steps ? std::to_string(*run.steps) : "-";
+  return out;
+}
+
+/// Whether a row of the table is about this path and means something for the run.
+bool has_row(const import::LaunchTable& table,
+             const import::LaunchRun& run,
+             const std::string& path) {
+  return std::ranges::any_of(table.rows, [&run, &path](const import::LaunchRow& row) {
+    return (row.when == nullptr || row.when(run)) &&
+           std::ranges::any_of(row.paths, [&path](const std::string& own) {
+             return path == own || path.starts_with(own + ".");
+           });
+  });
+}
+
+}  // namespace
+
+import::LaunchRun run_of(const training::CheckedScenario& checked){
+    const training::Scenario& scenario = checked.scenario();
+import::LaunchRun run;
+run.model = scenario.model;
+run.training = scenario.training;
+run.parallelism = scenario.parallelism;
+run.gpus = checked.gpus();
+run.gpus_per_node = scenario.cluster.node.gpus;
+if (scenario.run.until && scenario.run.until->steps) {
+  run.steps = scenario.run.until->steps;
+} else if (scenario.run.until && scenario.run.until->tokens) {
+  run.steps = std::max<std::int64_t>(
+      1, static_cast<std::int64_t>(*scenario.run.until->tokens / checked.tokens_per_step() + 0.5));
+}
+return import::normalised(std::move(run));
+}  // namespace headway::config
+
+std::string launch_scenario_text(const import::LaunchRun& run, const LaunchFrame& frame) {
+  const SpecType& scenario = *find_kind("scenarios")->type;
+  std::string out = "headway: 1\nname: " + quoted(frame.name) + "\n";
+  if (!frame.cluster.empty()) {
+    out += "cluster:" + frame.cluster + "\n";
+  }
+  const auto section = [&out](const char* key, Node tree) {
+    if (!tree.entries.empty()) {
+      Node root;
+      root.kind = Node::Kind::mapping;
+      root.entries.push_back({key, {}, std::move(tree)});
+      out += to_yaml(root);
+    }
+  };
+  if (!frame.model_entry.empty() || run.model.layers > 0) {
+    section("model", laid_over(type_of_field(scenario, "model"), &run.model, &frame.model,
+                               frame.model_entry));
+  }
+  const SpecType& training = type_of_field(scenario, "training");
+  const workload::TrainingSpec usual;
+  workload::TrainingSpec recipe = run.training;
+  recipe.framework = usual.framework;
+  Node tree = laid_over(training, &recipe, &usual, "");
+  std::erase_if(tree.entries, [](const Entry& entry) {
+    return entry.key == "framework" ||
+           ((entry.key == "sequence_length" || entry.key == "global_batch") &&
+            entry.value.text == "0");
+  });
+  tree.entries.push_back({"framework",
+                          {},
+                          laid_over(type_of_field(training, "framework"), &run.training.framework,
+                                    &frame.framework, frame.framework_entry)});
+  section("training", std::move(tree));
+  const workload::ParallelismSpec plain_layout;
+  section("parallelism",
+          laid_over(type_of_field(scenario, "parallelism"), &run.parallelism, &plain_layout, ""));
+  if (run.steps) {
+    out += fmt::format("run:\n  until:\n    steps: {}\n", *run.steps);
+    const double bytes = checkpoint_bytes(run);
+    if (bytes != storage::CheckpointSpec{}.bytes_per_parameter) {
+      out += fmt::format("  checkpoint:\n    bytes_per_parameter: {}\n", write_number(bytes));
+    }
+  }
+  return out;
+}
+
+std::vector<Unsaid> unsaid(const import::LaunchTable& table,
+                           const import::LaunchSettings& settings,
+                           const import::LaunchRun& run) {
+  import::LaunchRun start;
+  start.training.framework = run.training.framework;
+  start.gpus = run.gpus;
+  const import::LaunchImport read = import::read_launch(table, settings, start);
+  const auto asked = values_of(run);
+  const auto said = values_of(read.run);
+  std::vector<Unsaid> out;
+  for (const auto& [path, text] : asked) {
+    const bool software = path.starts_with("training.framework.");
+    if (path == "model.name" || (software && !has_row(table, run, path))) {
+      continue;
+    }
+    const auto other = said.find(path);
+    const std::string theirs = other == said.end() ? "-" : other->second;
+    if (theirs != text) {
+      out.push_back({path, text, theirs});
+    }
+  }
+  for (const auto& [path, text] : said) {
+    if (!asked.contains(path)) {
+      out.push_back({path, "-", text});
+    }
+  }
+  return out;
+}
+
+}  // namespace headway::config

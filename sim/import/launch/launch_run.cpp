@@ -1,0 +1,115 @@
+#include "sim/import/launch/launch_run.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "sim/workload/schedule/schedule.h"
+
+namespace headway::import {
+
+namespace {
+
+using workload::AttentionKind;
+using workload::ParallelismSpec;
+using workload::RecomputePart;
+
+void normalise_model(workload::ModelSpec& model) {
+  if (model.dropout == std::optional(model.biases)) {
+    model.dropout.reset();
+  }
+  if (model.learned_positions > 0) {
+    model.rotary = true;
+  }
+  if (model.window == 0) {
+    model.window_period = 1;
+    model.chunked_window = false;
+  }
+  const bool all_experts =
+      model.moe && model.moe->leading_dense_layers == 0 && model.moe->period == 1;
+  if (all_experts) {
+    model.ffn = 0;
+  }
+  if (model.moe && model.moe->group_limit >= model.moe->routing_groups) {
+    model.moe->group_limit = 0;
+  }
+  model.attention = model.latent                           ? AttentionKind::multi_latent
+                    : model.window > 0                     ? AttentionKind::sliding_window
+                    : model.key_value_heads == model.heads ? AttentionKind::multi_head
+                                                           : AttentionKind::grouped_query;
+  if (model.latent) {
+    model.key_value_heads = model.heads;
+    model.head_dim = model.latent->no_rope_dim + model.latent->rope_dim;
+  }
+}
+
+void normalise_recompute(ParallelismSpec& p) {
+  if (p.recompute == workload::Recompute::none) {
+    p.recompute_period = p.recompute_layers = 1;
+  }
+  const int common = std::gcd(p.recompute_period, p.recompute_layers);
+  if (p.recompute_period == p.recompute_layers) {
+    p.recompute_period = p.recompute_layers = 1;
+  } else if (common > 1) {
+    p.recompute_period /= common;
+    p.recompute_layers /= common;
+  }
+  std::ranges::sort(p.recompute_parts);
+  if (p.recompute_parts == std::vector{RecomputePart::core_attention}) {
+    p.recompute_parts.clear();
+  }
+}
+
+void normalise_layout(ParallelismSpec& p) {
+  const ParallelismSpec usual;
+  if (p.tensor == 1) {
+    p.sequence = usual.sequence;
+  }
+  if (p.context == 1) {
+    p.context_kind = usual.context_kind;
+  }
+  if (p.pipeline == 1) {
+    p.rank_order = usual.rank_order;
+    p.schedule = usual.schedule;
+    p.virtual_stages = 1;
+    p.first_stage_layers = p.last_stage_layers = 0;
+    p.chunk_layers.clear();
+  }
+  if (p.schedule == workload::ScheduleKind::interleaved && p.virtual_stages == 1) {
+    p.schedule = workload::ScheduleKind::one_f_one_b;
+  }
+  p.schedule = workload::effective_schedule(p);
+  if (p.sharding != workload::Sharding::hsdp) {
+    p.shard_group_size = 0;
+  }
+  if (!workload::offloads_activations(p.offload)) {
+    p.offload_layers = {};
+  }
+}
+
+}  // namespace
+
+int middle_layers(const LaunchRun& run) {
+  const ParallelismSpec& p = run.parallelism;
+  const int ends = (p.first_stage_layers > 0 ? 1 : 0) + (p.last_stage_layers > 0 ? 1 : 0);
+  const int stages = p.pipeline - ends;
+  const int layers = run.model.layers - p.first_stage_layers - p.last_stage_layers;
+  return stages > 0 && layers > 0 && layers % stages == 0 ? layers / stages : 0;
+}
+
+LaunchRun normalised(LaunchRun run) {
+  normalise_model(run.model);
+  normalise_recompute(run.parallelism);
+  normalise_layout(run.parallelism);
+  ParallelismSpec& p = run.parallelism;
+  const std::int64_t replica = std::int64_t{p.tensor} * p.context * p.pipeline;
+  if (run.gpus > 0 && replica > 0 && run.gpus % replica == 0 && p.data.is_auto()) {
+    p.data = static_cast<int>(run.gpus / replica);
+  }
+  if (const int middle = middle_layers(run); middle > 0) {
+    p.first_stage_layers = p.first_stage_layers == middle ? 0 : p.first_stage_layers;
+    p.last_stage_layers = p.last_stage_layers == middle ? 0 : p.last_stage_layers;
+  }
+  return run;
+}
+
+}  // namespace headway::import

@@ -1,0 +1,32 @@
+// What files of training frameworks and scenarios both know: the model, the recipe, the layout.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "sim/workload/spec.h"
+
+namespace headway::import {
+
+/// A run as a file that starts it describes it: values of floor 1, the number of GPUs and steps.
+struct LaunchRun {
+  workload::ModelSpec model;
+  std::string model_entry;  ///< catalogue entry that the file names by a name of its own, or empty
+  workload::TrainingSpec training;
+  workload::ParallelismSpec parallelism;
+  std::int64_t gpus = 0;  ///< that train; 0: unknown
+  int gpus_per_node = 0;  ///< 0: unknown
+  std::optional<std::int64_t> steps;
+  bool operator==(const LaunchRun&) const = default;
+};
+
+/// The run with one way of writing for everything that means the same: without what has no meaning
+/// (a context kind without context ranks), with defaults where a value equals them, `data` as a
+/// number where the GPUs are known.
+LaunchRun normalised(LaunchRun run);
+
+/// Layers of a stage that is neither the first nor the last; 0 if they do not divide.
+int middle_layers(const LaunchRun& run);
+
+}  // namespace headway::import

@@ -1,0 +1,428 @@
+// Megatron-LM's arguments. Sources: NVIDIA/Megatron-LM, megatron/training/arguments.py, 2024 and
+// 2025, whose defaults these are; megatron/core/transformer/transformer_config.py.
+#include <algorithm>
+#include <charconv>
+
+#include "sim/core/shown_text.h"
+#include "sim/import/launch/launch_fields.h"
+#include "sim/import/launch/layer_lists.h"
+#include "sim/import/launch/megatron_rows.h"
+
+namespace headway::import {
+
+namespace {
+
+using workload::Sharding;
+
+/// A number of the launcher or a variable, where it is one: "8", "gpu:8".
+int loose_number(LaunchReader& reader, std::string_view key) {
+  const auto words = reader.words(key);
+  if (words.empty()) {
+    return 0;
+  }
+  const std::string_view word = words[0];
+  const std::size_t colon = word.rfind(':');
+  const std::string_view digits = word.substr(colon == std::string_view::npos ? 0 : colon + 1);
+  int value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  return error == std::errc{} && end == digits.data() + digits.size() && value > 0 ? value : 0;
+}
+
+/// The first of the settings that is a number.
+int first_number(LaunchReader& reader, std::initializer_list<std::string_view> keys) {
+  int found = 0;
+  for (const std::string_view key : keys) {
+    const int value = loose_number(reader, key);
+    found = found > 0 ? found : value;
+  }
+  return found;
+}
+
+void read_world(LaunchReader& reader, LaunchRun& run) {
+  const int processes =
+      first_number(reader, {"nproc-per-node", "sbatch-ntasks-per-node", "sbatch-gpus-per-node",
+                            "sbatch-gres", "$GPUS_PER_NODE", "$NPROC_PER_NODE"});
+  const int nodes = first_number(reader, {"nnodes", "sbatch-nodes", "$NNODES", "$NUM_NODES"});
+  const int world = first_number(reader, {"$WORLD_SIZE", "sbatch-gpus", "sbatch-ntasks"});
+  run.gpus_per_node = processes;
+  if (run.gpus == 0) {
+    run.gpus = nodes > 0 && processes > 0 ? std::int64_t{nodes} * processes : world;
+  }
+  reader.place("cluster.nodes", "nnodes");
+  need_gpus(reader, run, "name them: --gpus N");
+}
+
+void write_world(const LaunchRun& run, LaunchWriter& out) {
+  if (run.gpus > 0 && run.gpus_per_node > 0) {
+    out.whole("nnodes", run.gpus / run.gpus_per_node);
+    out.whole("nproc-per-node", run.gpus_per_node);
+  }
+}
+
+void read_sharding(LaunchReader& reader, LaunchRun& run) {
+  workload::ParallelismSpec& p = run.parallelism;
+  const bool fsdp = reader.flag("use-megatron-fsdp").value_or(false) ||
+                    reader.flag("use-custom-fsdp").value_or(false);
+  const bool torch_fsdp = reader.flag("use-torch-fsdp2").value_or(false);
+  const bool optimizer = reader.flag("use-distributed-optimizer").value_or(false);
+  const std::string strategy = reader.word("data-parallel-sharding-strategy").value_or("no_shard");
+  const auto instances = reader.whole("num-distributed-optimizer-instances");
+  p.sharding = optimizer ? Sharding::zero1 : Sharding::zero0;
+  reader.place("parallelism.sharding", "use-distributed-optimizer");
+  if (torch_fsdp) {
+    p.sharding = Sharding::zero3;
+    p.reshard = !reader.flag("torch-fsdp2-no-reshard-after-forward").value_or(false);
+    reader.place("parallelism.sharding", "use-torch-fsdp2");
+  } else if (fsdp) {
+    reader.place("parallelism.sharding", "data-parallel-sharding-strategy");
+    p.sharding = strategy == "optim_grads_params" ? Sharding::zero3
+                 : strategy == "optim_grads"      ? Sharding::zero2
+                 : strategy == "optim"            ? Sharding::zero1
+                                                  : Sharding::zero0;
+  }
+  if (!instances || *instances == 1) {
+    return;
+  }
+  const std::int64_t replica = std::int64_t{p.tensor} * p.pipeline;
+  if (p.sharding == Sharding::zero3 && run.gpus > 0 && run.gpus % (replica * *instances) == 0) {
+    p.sharding = Sharding::hsdp;
+    p.shard_group_size = static_cast<int>(run.gpus / (replica * *instances));
+    reader.place("parallelism.shard_group_size", "num-distributed-optimizer-instances");
+  } else {
+    reader.not_modelled("num-distributed-optimizer-instances",
+                        "the optimizer is taken to be sharded over all data-parallel ranks");
+  }
+}
+
+void write_sharding(const LaunchRun& run, LaunchWriter& out) {
+  const workload::ParallelismSpec& p = run.parallelism;
+  if (p.sharding == Sharding::zero1) {
+    out.flag("use-distributed-optimizer");
+  } else if (p.sharding == Sharding::zero3 && !p.reshard) {
+    out.flag("use-torch-fsdp2");
+    out.flag("torch-fsdp2-no-reshard-after-forward");
+  } else if (p.sharding != Sharding::zero0) {
+    out.flag("use-megatron-fsdp");
+    out.flag("use-distributed-optimizer");
+    out.text("data-parallel-sharding-strategy",
+             p.sharding == Sharding::zero2 ? "optim_grads" : "optim_grads_params");
+    const std::int64_t shards = std::int64_t{p.tensor} * p.pipeline * p.shard_group_size;
+    if (p.sharding == Sharding::hsdp && shards > 0 && run.gpus > 0) {
+      out.whole("num-distributed-optimizer-instances", run.gpus / shards);
+    }
+  }
+}
+
+/// Whether gradients are reduced beside the backward pass.
+void read_data_overlap(LaunchReader& reader, LaunchRun& run) {
+  const bool reduce = reader.flag("overlap-grad-reduce").value_or(false);
+  const bool gather = reader.flag("overlap-param-gather").value_or(false);
+  reader.place("training.framework.data_overlap", "overlap-grad-reduce");
+  run.training.framework.data_overlap = reduce || reader.flag("use-torch-fsdp2").value_or(false);
+  if (reduce && !gather && run.parallelism.sharding == Sharding::zero1) {
+    reader.not_modelled("overlap-grad-reduce",
+                        "without --overlap-param-gather only gradients overlap; both are taken to");
+  }
+}
+
+void write_data_overlap(const LaunchRun& run, LaunchWriter& out) {
+  if (run.training.framework.data_overlap) {
+    out.flag("overlap-grad-reduce");
+    if (run.parallelism.sharding != Sharding::zero0) {
+      out.flag("overlap-param-gather");
+    }
+  }
+}
+
+void read_virtual(LaunchReader& reader, LaunchRun& run) {
+  constexpr std::string_view kLayersKey = "num-layers-per-virtual-pipeline-stage";
+  workload::ParallelismSpec& p = run.parallelism;
+  if (const auto chunks = reader.whole("num-virtual-stages-per-pipeline-rank")) {
+    reader.place("parallelism.virtual", "num-virtual-stages-per-pipeline-rank");
+    p.virtual_stages = *chunks;
+  } else if (const auto layers = reader.whole(kLayersKey)) {
+    reader.place("parallelism.virtual", kLayersKey);
+    const int stage = middle_layers(run);
+    if (stage == 0 || stage % *layers != 0) {
+      reader.complain(kLayersKey,
+                      fmt::format("{} layers over {} stages do not divide into chunks of "
+                                  "{} layers",
+                                  run.model.layers, p.pipeline, *layers));
+    } else {
+      p.virtual_stages = stage / *layers;
+    }
+  }
+}
+
+void read_layout(LaunchReader& reader, LaunchRun& run) {
+  constexpr std::string_view kKey = "pipeline-model-parallel-layout";
+  workload::ParallelismSpec& p = run.parallelism;
+  const auto text = reader.word(kKey);
+  if (!text) {
+    return;
+  }
+  reader.place("parallelism.chunk_layers", kKey);
+  const auto chunks = read_pipeline_layout(*text);
+  if (!chunks || chunks->size() % static_cast<std::size_t>(p.pipeline) != 0) {
+    reader.complain(kKey,
+                    fmt::format("'{}' is no layout of {} stages; write stages as in Et*4|t*4|tL",
+                                core::shortened(*text), p.pipeline));
+    return;
+  }
+  p.virtual_stages = static_cast<int>(chunks->size()) / p.pipeline;
+  for (const ChunkContent& chunk : *chunks) {
+    p.chunk_layers.push_back(chunk.layers);
+  }
+}
+
+void write_virtual(const LaunchRun& run, LaunchWriter& out) {
+  if (run.parallelism.virtual_stages > 1 && run.parallelism.chunk_layers.empty()) {
+    out.whole("num-virtual-stages-per-pipeline-rank", run.parallelism.virtual_stages);
+  }
+}
+
+void write_layout(const LaunchRun& run, LaunchWriter& out) {
+  if (!run.parallelism.chunk_layers.empty()) {
+    out.text("pipeline-model-parallel-layout",
+             pipeline_layout(run.parallelism.chunk_layers, run.model.multi_token_prediction));
+  }
+}
+
+void read_offload(LaunchReader& reader, LaunchRun& run) {
+  const bool optimizer = reader.flag("optimizer-cpu-offload").value_or(false);
+  const auto layers = reader.whole("cpu-offloading-num-layers", 0);
+  const bool activations = layers && *layers > 0;
+  reader.place("parallelism.offload",
+               optimizer ? "optimizer-cpu-offload" : "cpu-offloading-num-layers");
+  run.parallelism.offload = optimizer && activations ? workload::Offload::all
+                            : optimizer              ? workload::Offload::optimizer
+                            : activations            ? workload::Offload::activations
+                                                     : workload::Offload::none;
+  if (activations) {
+    run.parallelism.offload_layers = *layers;
+  }
+  if (const auto share = reader.number("optimizer-offload-fraction"); share && *share < 1) {
+    reader.not_modelled("optimizer-offload-fraction", "the whole optimizer is offloaded");
+  }
+}
+
+void write_offload(const LaunchRun& run, LaunchWriter& out) {
+  const workload::ParallelismSpec& p = run.parallelism;
+  if (workload::offloads_optimizer(p.offload)) {
+    out.flag("optimizer-cpu-offload");
+    out.bare("optimizer-offload-fraction", "1.0");
+  }
+  if (workload::offloads_activations(p.offload)) {
+    const int chunk = middle_layers(run) / std::max(1, p.virtual_stages);
+    out.whole("cpu-offloading-num-layers",
+              p.offload_layers.is_auto() ? std::max(1, chunk - 1) : *p.offload_layers.value);
+  }
+}
+
+void read_steps(LaunchReader& reader, LaunchRun& run) {
+  reader.place("run.until.steps", "train-iters");
+  if (const auto steps = reader.count("train-iters")) {
+    run.steps = *steps;
+  } else if (const auto samples = reader.count("train-samples");
+             samples && run.training.global_batch > 0) {
+    reader.place("run.until.steps", "train-samples");
+    run.steps = std::max<std::int64_t>(1, *samples / run.training.global_batch);
+  }
+}
+
+void write_steps(const LaunchRun& run, LaunchWriter& out) {
+  if (run.steps) {
+    out.whole("train-iters", *run.steps);
+  }
+}
+
+void read_batch(LaunchReader& reader, LaunchRun& run) {
+  reader.place("training.global_batch", "global-batch-size");
+  if (const auto batch = reader.whole("global-batch-size")) {
+    run.training.global_batch = *batch;
+    return;
+  }
+  const workload::ParallelismSpec& p = run.parallelism;
+  const std::int64_t replica = std::int64_t{p.tensor} * p.pipeline * p.context;
+  if (run.gpus == 0 || run.gpus % replica != 0) {
+    reader.lacks("training.global_batch: --global-batch-size is not set");
+    return;
+  }
+  const std::int64_t batch = run.gpus / replica * p.micro_batch;
+  run.training.global_batch = static_cast<int>(std::min<std::int64_t>(batch, 2'000'000'000));
+  reader.assume(
+      fmt::format("--global-batch-size is not set: one micro-batch a replica, {}", batch));
+}
+
+void read_window(LaunchReader& reader, LaunchRun& run) {
+  const auto words = reader.words("window-size");
+  if (words.empty()) {
+    return;
+  }
+  reader.place("model.window", "window-size");
+  std::string text = words[0];
+  std::erase(text, '(');
+  int left = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), left);
+  if (error != std::errc{} || left < 1) {
+    reader.complain("window-size", "write the tokens of the window and 0, as in 4095,0");
+    return;
+  }
+  run.model.window = left + 1;  // the token itself beside those before it
+  run.model.window_period = reader.whole("window-attn-skip-freq").value_or(1);
+}
+
+void write_window(const LaunchRun& run, LaunchWriter& out) {
+  if (run.model.window > 0) {
+    out.text("window-size", fmt::format("{},0", run.model.window - 1));
+    if (run.model.window_period > 1) {
+      out.whole("window-attn-skip-freq", run.model.window_period);
+    }
+  }
+}
+
+void set_megatron_defaults(LaunchRun& run) {
+  if (run.model.layers == 0) {
+    run.model.gated_mlp = false;
+    run.model.biases = true;
+    run.model.dropout = true;
+    run.model.tied_embeddings = true;
+  }
+  run.parallelism.sequence = false;
+  run.training.framework.tensor_overlap = false;
+  run.training.framework.fused_permute = false;
+  run.training.framework.expert_overlap = false;
+  run.training.framework.cuda_graphs = false;
+}
+
+void read_gated(LaunchReader& reader, LaunchRun& run) {
+  reader.place("model.gated_mlp", "swiglu");
+  run.model.gated_mlp = reader.flag("swiglu").value_or(run.model.gated_mlp);
+  if (reader.flag("squared-relu").value_or(false)) {
+    run.model.gated_mlp = false;
+  }
+}
+
+void write_gated(const LaunchRun& run, LaunchWriter& out) {
+  if (run.model.gated_mlp) {
+    out.flag("swiglu");
+  }
+}
+
+void read_rank_order(LaunchReader& reader, LaunchRun& run) {
+  reader.place("parallelism.rank_order", "use-tp-pp-dp-mapping");
+  if (reader.flag("use-tp-pp-dp-mapping").value_or(false)) {
+    run.parallelism.rank_order = workload::RankOrder::pipeline_first;
+  }
+}
+
+void write_rank_order(const LaunchRun& run, LaunchWriter& out) {
+  if (run.parallelism.rank_order == workload::RankOrder::pipeline_first) {
+    out.flag("use-tp-pp-dp-mapping");
+  }
+}
+
+std::vector<LaunchRow> megatron_rows() {  // NOLINT(readability-function-size): a table
+  const MegatronSpelling spell;
+  std::vector<LaunchRow> rows{
+      ruled({"nnodes", "nproc-per-node"}, {"cluster.nodes"}, read_world, write_world),
+      {{"num-layers", "encoder-num-layers"}, {"model.layers"}, kLayers},
+      {{"hidden-size"}, {"model.hidden"}, kHidden},
+      {{"num-attention-heads"}, {"model.heads"}, kHeads},
+      key_value_heads_row(spell),
+      head_dim_row(spell),
+      latent_row(spell),
+      ruled({"swiglu"}, {"model.gated_mlp"}, read_gated, write_gated),
+      ffn_row(spell),
+      {{"untie-embeddings-and-output-weights"},
+       {"model.tied_embeddings"},
+       FlagField{kTiedEmbeddings, true}},
+      {{"disable-bias-linear"}, {"model.biases"}, FlagField{kBiases, true}},
+      dropout_row(spell),
+      {{"qk-layernorm"}, {"model.query_key_norm"}, FlagField{kQueryKeyNorm}},
+      ruled({"window-size", "window-attn-skip-freq"}, {"model.window", "model.window_period"},
+            read_window, write_window),
+      experts_row(spell, "num-experts"),
+      {{"moe-router-topk"}, {"model.moe.top_k"}, kTopK},
+      {{"moe-router-num-groups"}, {"model.moe.routing_groups"}, kRoutingGroups},
+      {{"moe-router-group-topk"}, {"model.moe.group_limit"}, kGroupLimit, 0},
+      {{"moe-pad-expert-input-to-capacity"}, {"model.moe.padded"}, FlagField{kPadded}},
+      {{"mtp-num-layers"}, {"model.multi_token_prediction"}, kPrediction, 0, kHasPrediction},
+      {{"seq-length", "encoder-seq-length"}, {"training.sequence_length"}, kSequenceLength},
+      positions_row(spell),
+      {{"tensor-model-parallel-size"}, {"parallelism.tensor"}, kTensor},
+      {{"sequence-parallel"}, {"parallelism.sequence"}, FlagField{kSequence}, 1, kHasTensorRanks},
+      {{"pipeline-model-parallel-size"}, {"parallelism.pipeline"}, kPipeline},
+      {{"context-parallel-size"}, {"parallelism.context"}, kContext},
+      context_kind_row(spell),
+      {{"expert-model-parallel-size"}, {"parallelism.expert"}, kExpert, 1, kHasExperts},
+      expert_tensor_row(spell),
+      uneven_stages_row(spell),
+      ruled({"num-virtual-stages-per-pipeline-rank", "num-layers-per-virtual-pipeline-stage"},
+            {"parallelism.virtual"}, read_virtual, write_virtual),
+      ruled({"pipeline-model-parallel-layout"}, {"parallelism.chunk_layers"}, read_layout,
+            write_layout),
+      vocabulary_row(spell, "vocab-size"),
+      {{"micro-batch-size"}, {"parallelism.micro_batch"}, kMicroBatch},
+      ruled({"global-batch-size"}, {"training.global_batch"}, read_batch,
+            [](const LaunchRun& run, LaunchWriter& out) {
+              out.whole("global-batch-size", run.training.global_batch);
+            }),
+      ruled({"train-iters", "train-samples"}, {"run.until.steps"}, read_steps, write_steps),
+      ruled({"use-distributed-optimizer", "use-megatron-fsdp", "use-torch-fsdp2",
+             "data-parallel-sharding-strategy", "num-distributed-optimizer-instances",
+             "torch-fsdp2-no-reshard-after-forward"},
+            {"parallelism.sharding", "parallelism.shard_group_size", "parallelism.reshard"},
+            read_sharding, write_sharding),
+      ruled({"overlap-grad-reduce", "overlap-param-gather"}, {"training.framework.data_overlap"},
+            read_data_overlap, write_data_overlap),
+      {{"tp-comm-overlap"},
+       {"training.framework.tensor_overlap"},
+       FlagField{kTensorOverlap},
+       1,
+       kHasTensorRanks},
+      recompute_row(spell),
+      ruled({"optimizer-cpu-offload", "optimizer-offload-fraction", "cpu-offloading-num-layers"},
+            {"parallelism.offload", "parallelism.offload_layers"}, read_offload, write_offload),
+      ruled({"use-tp-pp-dp-mapping"}, {"parallelism.rank_order"}, read_rank_order,
+            write_rank_order),
+      dispatcher_row(spell),
+      {{"moe-permute-fusion"},
+       {"training.framework.fused_permute"},
+       FlagField{kFusedPermute},
+       1,
+       kHasExperts},
+      {{"overlap-moe-expert-parallel-comm"},
+       {"training.framework.expert_overlap"},
+       FlagField{kExpertOverlap},
+       1,
+       kHasExperts},
+  };
+  for (LaunchRow& row : megatron_recipe_rows()) {
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace
+
+const LaunchTable& megatron_table() {
+  static const LaunchTable table{
+      "megatron",
+      "megatron-args",
+      "megatron-lm-2025",
+      true,
+      megatron_rows(),
+      megatron_no_effect(),
+      megatron_not_modelled(),
+      set_megatron_defaults,
+      "the tokenizer (the null tokenizer stands in for it), --data-path or --mock-data, --lr and "
+      "its "
+      "schedule, --save, --load, --rdzv-endpoint",
+      shell_text,
+      read_shell_settings,
+  };
+  return table;
+}
+
+}  // namespace headway::import

@@ -1,0 +1,64 @@
+// Rows that Megatron-LM's arguments and NeMo's configuration, which names the same things, share.
+#pragma once
+
+#include <string>
+
+#include "sim/import/launch/launch_table.h"
+
+namespace headway::import {
+
+/// How a framework spells Megatron's settings: behind a prefix, with underscores.
+struct MegatronSpelling {
+  std::string prefix;                   ///< "model."
+  bool underscores = false;             ///< num_layers, not num-layers
+  bool bare_flags = true;               ///< a flag is true by being there
+  std::string recompute = "recompute";  ///< the word before -granularity, -method, -num-layers
+  [[nodiscard]] std::string operator()(std::string_view word) const;
+  /// Writes a truth as this framework does.
+  void truth(LaunchWriter& out, std::string_view word, bool value) const;
+};
+
+/// Query groups; absent: one a head.
+LaunchRow key_value_heads_row(const MegatronSpelling& spell);
+/// Width of a head; absent: hidden / heads.
+LaunchRow head_dim_row(const MegatronSpelling& spell);
+/// Width of the MLP; absent: 4 x hidden, with SwiGLU two thirds of it in multiples of 64.
+LaunchRow ffn_row(const MegatronSpelling& spell);
+/// Learned positions, rotary ones or none.
+LaunchRow positions_row(const MegatronSpelling& spell);
+/// Dropout of attention and residual.
+LaunchRow dropout_row(const MegatronSpelling& spell);
+/// Rows of the embedding, padded to a multiple for each tensor rank.
+LaunchRow vocabulary_row(const MegatronSpelling& spell, std::string size_key);
+/// Experts: their number, width, shared ones, which layers have them, capacity.
+LaunchRow experts_row(const MegatronSpelling& spell, std::string number_key);
+/// Granularity, method, layers and parts.
+LaunchRow recompute_row(const MegatronSpelling& spell);
+/// Tensor ranks of an expert; absent: those of the rest.
+LaunchRow expert_tensor_row(const MegatronSpelling& spell);
+/// The ring, all-gather or all-to-all of context ranks.
+LaunchRow context_kind_row(const MegatronSpelling& spell);
+/// How tokens reach experts.
+LaunchRow dispatcher_row(const MegatronSpelling& spell);
+/// Multi-latent attention and its ranks.
+LaunchRow latent_row(const MegatronSpelling& spell);
+/// One fewer layer on the first and last stage, or as many as are named.
+LaunchRow uneven_stages_row(const MegatronSpelling& spell);
+
+/// A row of two functions.
+LaunchRow ruled(std::vector<std::string> keys,
+                std::vector<std::string> paths,
+                void (*read)(LaunchReader&, LaunchRun&),
+                void (*write)(const LaunchRun&, LaunchWriter&));
+
+/// Rows of number formats, optimizer and kernels.
+std::vector<LaunchRow> megatron_recipe_rows();
+/// Megatron-LM's arguments without effect on time.
+std::span<const std::string_view> megatron_no_effect();
+/// Those that change it and have no place in a scenario.
+std::span<const NotModelled> megatron_not_modelled();
+
+/// The GPUs that tensor, context and pipeline ranks must divide: what is not known is missing.
+void need_gpus(LaunchReader& reader, const LaunchRun& run, std::string_view how);
+
+}  // namespace headway::import

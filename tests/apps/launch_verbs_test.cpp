@@ -1,0 +1,108 @@
+// headway import of launch files and headway export: what one writes the other reads, and both say
+// what is lost.
+#include <gmock/gmock.h>
+
+#include "tests/apps/program.h"
+
+namespace headway::apps {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class LaunchVerbs : public ProgramTest {
+ protected:
+  const std::string data_ = HEADWAY_ROOT "/tests/data/launch/";
+};
+
+TEST_F(LaunchVerbs, AScriptOfMegatronBecomesAScenarioThatRuns) {
+  const auto import = run("import megatron-args '" + data_ + "llama3_70b.sh' --out s.yaml");
+  ASSERT_EQ(import.code, 0) << import.err;
+  EXPECT_THAT(import.err, HasSubstr("the software is 'megatron-lm-2025'"));
+  const std::string text = read("s.yaml");
+  EXPECT_THAT(text, HasSubstr("# Assumed, because the file does not say:\n"));
+  EXPECT_THAT(text, HasSubstr("  nodes: 64\n  node: {use: dgx-h100}\n"));
+  EXPECT_THAT(text, HasSubstr("model:\n  use: llama-3.1-70b\n"));
+  EXPECT_EQ(run("check s.yaml").out, "s.yaml: correct (scenarios)\n");
+  EXPECT_EQ(run("run s.yaml --set run.trials=1").code, 0);
+}
+
+TEST_F(LaunchVerbs, WhatIsNotKnownIsListedInTheFileAndOnStandardError) {
+  const auto import = run("import megatron-args '" + data_ + "mixtral_8x7b.sh' --gpu h200");
+  ASSERT_EQ(import.code, 0) << import.err;
+  EXPECT_THAT(import.out, HasSubstr("# Not known, so not read:\n#   line 37: my-own-flag 17\n"));
+  EXPECT_THAT(import.err, HasSubstr("Not known, so not read: line 37: my-own-flag 17"));
+  EXPECT_THAT(import.out, HasSubstr("node: {use: dgx-h200}"));
+  EXPECT_THAT(import.out, HasSubstr("\n  expert: 8\n"));
+  const auto quiet = run("import megatron-args '" + data_ + "mixtral_8x7b.sh' --quiet");
+  EXPECT_EQ(quiet.err, "");
+}
+
+TEST_F(LaunchVerbs, ContradictionsAreErrorsAtTheLinesOfTheFile) {
+  write("a.sh",
+        "--num-layers 32 --hidden-size 4096 --num-attention-heads 32 --seq-length 4096\n"
+        "--vocab-size 32000 --position-embedding-type rope --micro-batch-size 1 --bf16\n"
+        "--global-batch-size 100\n"
+        "--tensor-model-parallel-size 3 --pipeline-model-parallel-size 5\n");
+  const auto import = run("import megatron-args a.sh --gpus 64 --out s.yaml");
+  EXPECT_EQ(import.code, 2);
+  EXPECT_FALSE(exists("s.yaml"));
+  EXPECT_THAT(import.err, HasSubstr("a.sh:4:1: "));
+  EXPECT_THAT(import.err,
+              HasSubstr("a.sh:4:1: tensor 3 x context 1 x pipeline 5 = 15 does not divide"));
+  EXPECT_THAT(run("import megatron-args a.sh --gpus 60").err,
+              HasSubstr("60 GPUs do not fill nodes of 8"));
+}
+
+TEST_F(LaunchVerbs, WhatIsMissingIsToBeAdded) {
+  write("a.sh", "--bf16 --micro-batch-size 1 --global-batch-size 64 --seq-length 2048\n");
+  const auto import = run("import megatron-args a.sh --out s.yaml");
+  EXPECT_EQ(import.code, 0) << import.err;
+  EXPECT_THAT(read("s.yaml"), HasSubstr("# To be added before this is a scenario:\n"));
+  EXPECT_EQ(run("check s.yaml").code, 2);
+  const auto filled =
+      run("import megatron-args a.sh --model llama-3.1-8b --gpus 16 --name Eight --out t.yaml "
+          "--framework megatron-core");
+  EXPECT_EQ(filled.code, 0) << filled.err;
+  EXPECT_THAT(read("t.yaml"), HasSubstr("name: \"Eight\"\n"));
+  EXPECT_THAT(read("t.yaml"), HasSubstr("model:\n  use: llama-3.1-8b\n"));
+  EXPECT_EQ(run("check t.yaml").code, 0);
+  EXPECT_THAT(run("import megatron-args a.sh --model llama-9").err,
+              HasSubstr("has no 'models/llama-9'"));
+  EXPECT_THAT(
+      run("import megatron-args a.sh --gpus 64 --cluster selene-a100 --model llama-3.1-8b").out,
+      HasSubstr("cluster:\n  nodes: 8\n  use: selene-a100\n"));
+}
+
+TEST_F(LaunchVerbs, WhatExportWritesImportReads) {
+  write_small("s.yaml", "run: {until: {steps: 1000}}\n");
+  const auto exported = run("export megatron s.yaml --out a.sh");
+  ASSERT_EQ(exported.code, 0) << exported.err;
+  EXPECT_THAT(read("a.sh"), HasSubstr("  --tensor-model-parallel-size 2\n"));
+  EXPECT_THAT(read("a.sh"), HasSubstr("# Left to you: the tokenizer"));
+  const auto import = run("import megatron-args a.sh --framework generic --out t.yaml");
+  EXPECT_EQ(import.code, 2);  // no such profile
+  ASSERT_EQ(run("import megatron-args a.sh --out t.yaml").code, 0);
+  EXPECT_THAT(read("t.yaml"), HasSubstr("model:\n  use: llama-3.1-8b\n"));
+  EXPECT_THAT(read("t.yaml"), HasSubstr("  tensor: 2\n"));
+  // Written again it is the same file, but for the lines that name where it came from.
+  ASSERT_EQ(run("export megatron t.yaml --out b.sh").code, 0);
+  const auto from_launch = [this](const std::string& name) {
+    const std::string text = read(name);
+    return text.substr(text.find("LAUNCH_ARGS"));
+  };
+  EXPECT_EQ(from_launch("a.sh"), from_launch("b.sh"));
+}
+
+TEST_F(LaunchVerbs, WhatAFrameworkCannotSayIsSaid) {
+  write_small("s.yaml");
+  const auto exported = run("export megatron s.yaml --set parallelism.schedule=zb-h1");
+  EXPECT_EQ(exported.code, 0);
+  EXPECT_THAT(exported.out,
+              HasSubstr("#   parallelism.schedule is zb-h1, and this file is read as 1f1b\n"));
+  EXPECT_THAT(exported.err, HasSubstr("megatron cannot say: parallelism.schedule is zb-h1"));
+  EXPECT_EQ(run("export pytorch s.yaml").code, 2);
+}
+
+}  // namespace
+}  // namespace headway::apps

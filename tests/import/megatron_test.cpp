@@ -1,0 +1,167 @@
+// Arguments of Megatron-LM as runs.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sim/import/launch/launch_table.h"
+
+#include "tests/import/read_file.h"
+
+namespace headway::import {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// A model and layout that every test below changes a little.
+const std::string kSmall =
+    "--num-layers 8 --hidden-size 1024 --num-attention-heads 16 --seq-length 2048 --vocab-size "
+    "32000\n"
+    "--max-position-embeddings 2048 --micro-batch-size 1 --global-batch-size 64 --bf16 --nnodes 4\n"
+    "--nproc-per-node 8\n";
+
+LaunchImport read(const std::string& text) {
+  return read_launch(megatron_table(), read_shell_settings(text, "run.sh"), {});
+}
+
+std::string refusal(const std::string& text) {
+  try {
+    read(text);
+  } catch (const core::Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(MegatronArguments, OfLlama70BAreReadWhole) {
+  const LaunchImport found = read(text_of(kData + "launch/llama3_70b.sh"));
+  EXPECT_THAT(found.unknown, IsEmpty());
+  EXPECT_THAT(found.not_modelled, IsEmpty());
+  EXPECT_THAT(found.missing, IsEmpty());
+  EXPECT_THAT(found.assumptions, IsEmpty());
+  const workload::ModelSpec& model = found.run.model;
+  EXPECT_EQ(model.layers, 80);
+  EXPECT_EQ(model.hidden, 8192);
+  EXPECT_EQ(model.ffn, 28672);
+  EXPECT_EQ(model.key_value_heads, 8);
+  EXPECT_EQ(model.head_dim, 128);
+  EXPECT_EQ(model.vocabulary, 128256);  // = 16 x tensor 8 x 1002
+  EXPECT_TRUE(model.gated_mlp && model.rotary && !model.biases && !model.tied_embeddings);
+  const workload::ParallelismSpec& p = found.run.parallelism;
+  EXPECT_EQ(found.run.gpus, 512);  // 64 nodes x 8
+  EXPECT_EQ(p.tensor, 8);
+  EXPECT_EQ(p.pipeline, 4);
+  EXPECT_EQ(p.virtual_stages, 4);  // 80 / 4 / 5
+  EXPECT_EQ(p.context, 2);
+  EXPECT_EQ(p.data, core::OrAuto<int>(8));  // 512 / (8 x 4 x 2)
+  EXPECT_EQ(p.sharding, workload::Sharding::zero1);
+  EXPECT_EQ(p.recompute, workload::Recompute::selective);
+  EXPECT_EQ(found.run.training.global_batch, 1024);
+  EXPECT_EQ(found.run.training.precision, core::Precision::bf16);
+  EXPECT_EQ(found.run.steps, 250000);
+}
+
+TEST(MegatronArguments, OfMixtralNameWhatIsNotRead) {
+  const LaunchImport found = read(text_of(kData + "launch/mixtral_8x7b.sh"));
+  EXPECT_THAT(found.unknown, ElementsAre("line 37: my-own-flag 17"));
+  EXPECT_THAT(found.not_modelled, ElementsAre(HasSubstr("line 15: no-masked-softmax-fusion: ")));
+  ASSERT_TRUE(found.run.model.moe);
+  EXPECT_EQ(found.run.model.moe->experts, 8);
+  EXPECT_EQ(found.run.model.moe->ffn, 14336);
+  EXPECT_EQ(found.run.model.ffn, 0);  // no layer without experts
+  EXPECT_EQ(found.run.parallelism.expert, 8);
+  EXPECT_EQ(found.run.parallelism.pipeline, 4);
+  EXPECT_EQ(found.run.steps, 100000);  // 25.6 M samples / 256
+  EXPECT_THAT(found.assumptions, Contains("Llama2Tokenizer has 32000 tokens"));
+}
+
+TEST(MegatronArguments, HaveTheFrameworksDefaults) {
+  const LaunchRun run = read(kSmall).run;
+  EXPECT_EQ(run.model.ffn, 4096);
+  EXPECT_EQ(run.model.learned_positions, 2048);
+  EXPECT_TRUE(run.model.biases && run.model.tied_embeddings && !run.model.gated_mlp);
+  EXPECT_EQ(run.model.vocabulary, 32000);  // 250 x 128
+  EXPECT_EQ(run.parallelism.sharding, workload::Sharding::zero0);
+  EXPECT_EQ(run.training.framework.gradient_bytes, 4);
+  EXPECT_FALSE(run.training.framework.data_overlap);
+  EXPECT_EQ(read(kSmall + "--swiglu").run.model.ffn, 2688);  // int(4096 x 2 / 3 / 64) x 64
+  EXPECT_EQ(read(kSmall + "--tensor-model-parallel-size 16").run.model.vocabulary, 32768);
+  EXPECT_EQ(read("--fp16 " + kSmall.substr(0, kSmall.find("--bf16")) + "--nnodes 1")
+                .run.training.framework.gradient_bytes,
+            2);
+}
+
+TEST(MegatronArguments, SayWhichExpertsLayersHave) {
+  const std::string moe = kSmall + "--num-experts 8 --moe-ffn-hidden-size 512 ";
+  EXPECT_EQ(read(moe + "--moe-layer-freq '([0]*3+[1]*5)'").run.model.moe->leading_dense_layers, 3);
+  EXPECT_EQ(read(moe + "--moe-layer-freq '[0,1]*4'").run.model.moe->period, 2);
+  EXPECT_EQ(read(moe + "--moe-shared-expert-intermediate-size 1024").run.model.moe->shared_experts,
+            2);
+  EXPECT_THAT(refusal(moe + "--moe-layer-freq '[0,1]*3'"),
+              HasSubstr("this list has 6 layers and the model 8"));
+  EXPECT_THAT(refusal(moe + "--moe-layer-freq '[1,0]*4'"), HasSubstr("this list is neither"));
+  EXPECT_THAT(refusal(moe + "--moe-shared-expert-intermediate-size 700"),
+              HasSubstr("no multiple of an expert's 512"));
+  EXPECT_THAT(refusal(kSmall + "--moe-router-topk 2"),
+              HasSubstr("run.sh:4:1: 'moe-router-topk' has nothing that it applies to"));
+}
+
+TEST(MegatronArguments, SayWhatIsRecomputed) {
+  const auto layout = [](const std::string& more) { return read(kSmall + more).run.parallelism; };
+  const std::string full = "--recompute-granularity full --pipeline-model-parallel-size 2 ";
+  EXPECT_EQ(layout(full + "--recompute-method uniform --recompute-num-layers 1").recompute_period,
+            1);
+  const auto block = layout(full + "--recompute-method block --recompute-num-layers 2");
+  EXPECT_EQ(block.recompute_layers, 1);  // 2 of the 4 layers of a stage
+  EXPECT_EQ(block.recompute_period, 2);
+  EXPECT_THAT(
+      layout("--recompute-granularity selective --recompute-modules mlp layernorm").recompute_parts,
+      ElementsAre(workload::RecomputePart::norms, workload::RecomputePart::mlp));
+  EXPECT_THAT(refusal(kSmall + "--recompute-granularity half"),
+              HasSubstr("it is full or selective"));
+}
+
+TEST(MegatronArguments, SayHowNarrowTheProductsAre) {
+  const auto recipe = [](const std::string& more) { return read(kSmall + more).run.training; };
+  EXPECT_EQ(recipe("--fp8-format hybrid").precision, core::Precision::fp8);
+  EXPECT_EQ(recipe("--fp8-format hybrid").framework.scaling, workload::Scaling::delayed);
+  EXPECT_EQ(recipe("--fp8-format e4m3 --fp8-recipe blockwise").framework.scaling,
+            workload::Scaling::block);
+  EXPECT_EQ(recipe("--fp8-format e4m3 --fp8-recipe mxfp8").precision, core::Precision::mxfp8);
+  EXPECT_EQ(recipe("--fp4-format e2m1 --fp4-recipe nvfp4").precision, core::Precision::nvfp4);
+  EXPECT_THAT(refusal(kSmall + "--fp16"), HasSubstr("both --bf16 and --fp16 are set"));
+}
+
+TEST(MegatronArguments, ThatAreWrongAreRefusedTogetherAtTheirLines) {
+  const std::string text = refusal(kSmall +
+                                   "--tensor-model-parallel-size two\n--context-parallel-size 0\n"
+                                   "--pipeline-model-parallel-size $PP\n--swiglu maybe\n");
+  EXPECT_THAT(text,
+              HasSubstr("run.sh:4:1: 'tensor-model-parallel-size' is 'two'; write a whole number "
+                        "of at least 1"));
+  EXPECT_THAT(text, HasSubstr("run.sh:5:1: 'context-parallel-size' is '0'"));
+  EXPECT_THAT(text, HasSubstr("run.sh:6:1: '$PP' is not set in this file; write its value above"));
+  EXPECT_THAT(text, HasSubstr("run.sh:7:1: 'swiglu' is 'maybe'; it is true or false"));
+  EXPECT_THAT(refusal(kSmall + "--num-layers-per-virtual-pipeline-stage 3"),
+              HasSubstr("8 layers over 1 stages do not divide into chunks of 3 layers"));
+}
+
+TEST(MegatronArguments, SetTwiceCountAsTheLast) {
+  const LaunchImport found = read(kSmall + "--seq-length 4096");
+  EXPECT_EQ(found.run.training.sequence_length, 4096);
+  EXPECT_THAT(found.remarks,
+              ElementsAre("line 1: seq-length 2048 is set again in line 4; the last one counts"));
+}
+
+TEST(MegatronArguments, ThatSayTooLittleNameWhatIsMissing) {
+  const LaunchImport found = read("--bf16 --micro-batch-size 2");
+  EXPECT_THAT(found.missing, Contains(HasSubstr("cluster.nodes: ")));
+  EXPECT_THAT(found.missing, Contains(HasSubstr("model: ")));
+  EXPECT_THAT(found.missing, Contains(HasSubstr("model.vocabulary: ")));
+  EXPECT_THAT(found.missing, Contains(HasSubstr("training.sequence_length: ")));
+  EXPECT_THAT(found.missing, Contains(HasSubstr("training.global_batch: ")));
+}
+
+}  // namespace
+}  // namespace headway::import
