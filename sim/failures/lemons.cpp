@@ -14,6 +14,15 @@ namespace {
 
 enum class LemonDraw : std::uint32_t { place, strike };
 
+/// log(1 - share), also of shares that are lost beside one.
+double log_of_good(double share) {
+  if (share >= 1) {
+    return -core::kInfinity;
+  }
+  constexpr double kSmall = 1e-6;  // below, the next term of the series is less than the loss
+  return share < kSmall ? -share * (1 + share / 2) : core::portable_log(1 - share);
+}
+
 }  // namespace
 
 LemonNodes::LemonNodes(const LemonModel& model, core::RandomStream stream, core::Clock clock)
@@ -23,7 +32,7 @@ LemonNodes::LemonNodes(const LemonModel& model, core::RandomStream stream, core:
   }
   // Gaps between lemons along the row of nodes are geometric: one draw a lemon, not one a node.
   const auto row = static_cast<double>(model.nodes + model.spares);
-  const double log_good = model.share < 1 ? core::portable_log(1 - model.share) : -core::kInfinity;
+  const double log_good = log_of_good(model.share);
   double place = -1;
   for (std::uint64_t event = 0;; ++event) {
     const double u = stream.uniform(event, static_cast<std::uint32_t>(LemonDraw::place));

@@ -258,6 +258,16 @@ TEST(Lemons, AreFoundAmongTheSpares) {
   }
 }
 
+// A share that is lost beside one: no gap between lemons may come out as none.
+TEST(Lemons, OfATinyShareAreNone) {
+  for (const double share : {1e-15, 0x1p-55, 1e-300}) {
+    const LemonModel rare{
+        .share = share, .extra_rate = core::PerSecond(1), .nodes = 1000, .spares = 0};
+    const LemonNodes none(rare, core::RandomStream(1, "lemons"), kClock);
+    EXPECT_EQ(none.next(), core::kEndOfTime) << share;
+  }
+}
+
 TEST(RecordedFailures, AreGroupedByTheirName) {
   FailureSpec failures;
   const auto event = [](double at, const char* name) {
