@@ -122,7 +122,8 @@ int run_collective(int argc, char** argv) {
   app.add_option("--compare", given.log, "Log of nccl-tests to lay beside; sizes are the log's")
       ->option_text("LOG");
   app.add_option("--granularity", given.how_fine,
-                 "fluid, or each message: stepped, blocking, stepped:tree, ...")
+                 "fluid; each message: stepped, blocking, stepped:tree, ...; each packet: packet, "
+                 "packet:dcqcn, packet:swift:tree, ...")
       ->option_text("HOW [fluid]");
   app.add_option("--set", options.set, "Change a value of FILE, as nodes=64")
       ->allow_extra_args(false)

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "sim/network/fabric/fabric_faults.h"
+#include "sim/report/verbs/stress_report.h"
 #include "sim/report/verbs/topo_report.h"
 #include "sim/training/estimate.h"
 #include "sim/training/step/lower.h"
@@ -13,6 +14,47 @@
 
 namespace headway::apps {
 
+namespace {
+
+/// The transport that --stress names; none: the fabric's.
+std::optional<network::Transport> transport_of(const std::string& word) {
+  if (word.empty()) {
+    return std::nullopt;
+  }
+  const auto transport = core::from_word<network::Transport>(word);
+  if (!transport) {
+    std::string known;
+    for (const auto& [value, name] : enum_words(network::Transport{})) {
+      known += fmt::format(" {}", name);
+    }
+    throw core::Error(
+        fmt::format("--stress {}: there is no such transport; there are{}", word, known));
+  }
+  return transport;
+}
+
+/// The machine's fabric without the switches that have failed.
+network::Fabric with_failures(study::Machine& machine, const std::vector<std::string>& down) {
+  training::require_memory(training::estimate_fabric(machine.cluster), training::machine_memory());
+  auto fabric = training::build_fabric(machine.cluster);
+  std::vector<network::SwitchId> failed;
+  for (const auto& words : down) {
+    failed.push_back(network::parse_switch(words, fabric.shape()));
+    machine.assumptions.push_back(words + " has failed");
+  }
+  network::fail_switches(failed, fabric);
+  return fabric;
+}
+
+OutFile described(study::TopoReport& result,
+                  const network::Fabric& fabric,
+                  const CommonOptions& options) {
+  result.fabric = network::report(fabric);
+  return printed(result, options, report::topo_json, report::topo_csv, report::topo_document);
+}
+
+}  // namespace
+
 int run_topo(int argc, char** argv) {
   CLI::App app("Prints a fabric's switches, tiers, oversubscription, bisection and diameter.");
   CommonOptions options;
@@ -21,9 +63,11 @@ int run_topo(int argc, char** argv) {
   std::string dot;
   std::string graphml;
   std::vector<std::string> down;
+  std::string stress;
   describe(app, "topo",
            "  headway topo configs/clusters/selene-a100.yaml --dot selene.dot\n"
-           "  headway topo rail-optimized-ndr --nodes 64 --format json");
+           "  headway topo rail-optimized-ndr --nodes 64 --format json\n"
+           "  headway topo roce-clos-llama-3 --nodes 64 --stress dcqcn");
   app.add_option("FILE", file, "Cluster, fabric, node or scenario: file or entry")
       ->required()
       ->option_text(" ");
@@ -39,6 +83,11 @@ int run_topo(int argc, char** argv) {
   app.add_option("--down", down, "A switch that has failed: leaf:3, spine:0, core:1")
       ->allow_extra_args(false)
       ->option_text("SWITCH");
+  auto* stressed = app.add_option("--stress", stress,
+                                  "Hard traffic, packet by packet beside fluid flows: credits, "
+                                  "pauses, dcqcn, swift, dctcp, receiver")
+                       ->expected(0, 1)
+                       ->option_text("[TRANSPORT]");
   app.add_option("--set", options.set, "Change a value of FILE, as nodes=64")
       ->allow_extra_args(false)
       ->option_text("PATH=VALUE");
@@ -49,18 +98,12 @@ int run_topo(int argc, char** argv) {
   }
   check_out(options, {dot, graphml});
   study::TopoReport result{study::load_machine(file, how, load_options(options)), {}};
-  training::require_memory(training::estimate_fabric(result.machine.cluster),
-                           training::machine_memory());
-  auto fabric = training::build_fabric(result.machine.cluster);
-  std::vector<network::SwitchId> failed;
-  for (const auto& words : down) {
-    failed.push_back(network::parse_switch(words, fabric.shape()));
-    result.machine.assumptions.push_back(words + " has failed");
-  }
-  network::fail_switches(failed, fabric);
-  result.fabric = network::report(fabric);
+  auto fabric = with_failures(result.machine, down);
   std::vector<OutFile> files{
-      printed(result, options, report::topo_json, report::topo_csv, report::topo_document)};
+      stressed->count() > 0
+          ? printed(study::stress(result.machine, fabric, transport_of(stress)), options,
+                    report::stress_json, report::stress_csv, report::stress_document)
+          : described(result, fabric, options)};
   if (!dot.empty()) {
     files.push_back({dot, network::to_dot(fabric)});
   }

@@ -7,6 +7,7 @@
 #include "sim/core/error.h"
 #include "sim/report/verbs/collective_rows_report.h"
 #include "sim/report/verbs/goodput_report.h"
+#include "sim/report/verbs/stress_report.h"
 #include "sim/report/verbs/validate_report.h"
 
 #include "apps/headway/input.h"
@@ -127,6 +128,14 @@ std::vector<OutFile> validate_goodput(const std::string& path, const CommonOptio
       [&] { return report::goodput_csv(rows); }, [&] { return report::goodput_document(rows); });
 }
 
+std::vector<OutFile> validate_fluid(const std::string& only, const CommonOptions& options) {
+  const auto result = study::validate_flow_model(only, load_options(options));
+  return in_form(
+      options, [&] { return report::flow_model_json(result); },
+      [&] { return report::flow_model_csv(result); },
+      [&] { return report::flow_model_document(result); });
+}
+
 /// A table of published runs that comes with the catalogue.
 CsvTable own_table(const std::string& name) {
   for (const auto& root : config_roots()) {
@@ -159,6 +168,7 @@ int run_validate(int argc, char** argv) {
   std::string collectives;
   bool calibrated = false;
   bool quick = false;
+  bool flow_model = false;
   std::string goodput;
   std::string only;
   std::string anchor;
@@ -177,11 +187,14 @@ int run_validate(int argc, char** argv) {
   what->add_option("--goodput", goodput, "Published shares of useful time (CSV)")
       ->check(file_name())
       ->option_text("FILE");
+  what->add_flag("--flow-model", flow_model,
+                 "The fluid network model against simulated packets, on every fabric");
   what->require_option(0, 1);
   app.add_flag("--calibrated", calibrated,
                "With --collectives: from the other sizes of each system's own curve")
       ->needs("--collectives");
-  app.add_option("--only", only, "Rows whose id begins with this")->option_text("TEXT");
+  app.add_option("--only", only, "Rows whose id, fabrics whose name begins with this")
+      ->option_text("TEXT");
   app.add_flag("--quick", quick,
                "Simulate what a row leaves open one way only: intervals are too narrow");
   app.add_option("--anchor", anchor,
@@ -195,10 +208,11 @@ int run_validate(int argc, char** argv) {
   }
   check_out(options, {options.report});
   const auto open = quick ? validation::OpenFlags::one_way : validation::OpenFlags::both_ways;
-  deliver(options, !collectives.empty() ? validate_collectives(collectives, calibrated, options)
-                   : !goodput.empty()   ? validate_goodput(goodput, options)
-                   : anchor.empty()     ? validate_runs(run_tables(runs), only, open, options)
-                                        : validate_anchor(run_tables(runs), anchor, options));
+  deliver(options, flow_model             ? validate_fluid(only, options)
+                   : !collectives.empty() ? validate_collectives(collectives, calibrated, options)
+                   : !goodput.empty()     ? validate_goodput(goodput, options)
+                   : anchor.empty()       ? validate_runs(run_tables(runs), only, open, options)
+                                          : validate_anchor(run_tables(runs), anchor, options));
   return 0;
 }
 

@@ -368,6 +368,73 @@ class NodeSpec:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PacketSpec:
+    """Switches and cards packet by packet, for `collective --granularity packet` and `topo
+    --stress`; steps and campaigns do not look at it.
+
+    Attributes
+    ----------
+    transport
+        What keeps senders from drowning the network: credits (InfiniBand), pauses (RoCE without
+        rate control), dcqcn, swift, dctcp or receiver (EQDS, Ultra Ethernet). Left out: credits
+        under static and adaptive routing, dcqcn under hashed routing. (optional)
+    path_choice
+        Which of several equal cables a packet takes: by hash of the flow, by destination, by
+        flowlet, by packet, or the shortest queue. Left out: as `routing` says. (optional)
+    switching
+        cut_through: a packet leaves as soon as its head is read; store_and_forward: when all of
+        it is there. (default cut_through)
+    payload
+        Most bytes of a message in one packet. (default 4 KiB)
+    buffer_per_port
+        Buffer of a switch / its ports; all ports share it, but for credits, where each has its
+        own. 113 MB over 64 ports of 400 Gbps (Tomahawk 4). (default 1770000 B)
+    threshold
+        A queue (under pauses, what came from one port) may hold this many times what is free of
+        the shared buffer (dynamic thresholds). (default 1)
+    marking_from
+        Queue, as time to drain it, from which packets are marked: 5 kB at 40 Gbps (DCQCN).
+        (default 1 us)
+    marking_to
+        Queue from which every packet is marked: 200 kB at 40 Gbps (DCQCN). (default 40 us)
+    marking_probability
+        Share marked just below `marking_to`. (default 0.01)
+    delay_target
+        Swift's: time in queues, there and back, that senders aim at. (default 10 us)
+    flowlet_gap
+        A flow that paused so long may take another path without overtaking itself. (default 50
+        us)
+    timeout
+        Without news for so long, what is on its way is sent again; twice as long each time.
+        (default 200 us)
+    repeat
+        selective: what is missing is sent again; go_back_n: all from there on. Of swift and
+        dctcp; the other transports lose nothing, or know what. (default selective)
+    packets_per_second
+        Most packets a second that a network card sends. (default 200000000)
+    use, source
+        As described at the top of this module.
+    """
+
+    transport: Literal["credits", "pauses", "dcqcn", "swift", "dctcp", "receiver"] | None = None
+    path_choice: Literal["flow", "destination", "flowlet", "packet", "queue"] | None = None
+    switching: Literal["cut_through", "store_and_forward"] | None = None
+    payload: str | None = None
+    buffer_per_port: str | None = None
+    threshold: float | None = None
+    marking_from: str | None = None
+    marking_to: str | None = None
+    marking_probability: float | None = None
+    delay_target: str | None = None
+    flowlet_gap: str | None = None
+    timeout: str | None = None
+    repeat: Literal["selective", "go_back_n"] | None = None
+    packets_per_second: float | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class FabricSpec:
     """The network between nodes.
 
@@ -412,6 +479,9 @@ class FabricSpec:
         false)
     switch_power_per_port
         Power of a switch and its optics, per port. (default 25 W)
+    packets
+        Switches and cards packet by packet, for `collective --granularity packet` and `topo
+        --stress`; steps and campaigns do not look at it. (optional)
     use, source
         As described at the top of this module.
     """
@@ -441,6 +511,7 @@ class FabricSpec:
     pxn: bool | None = None
     in_switch_reduction: bool | None = None
     switch_power_per_port: str | None = None
+    packets: PacketSpec | None = None
     use: str | None = None
     source: str | None = None
 

@@ -9,6 +9,7 @@
 #include "sim/core/fields.h"
 #include "sim/core/ranges.h"
 #include "sim/core/units.h"
+#include "sim/network/packet/packet_spec.h"
 
 namespace headway::network {
 
@@ -91,6 +92,7 @@ struct FabricSpec {
   bool pxn = true;
   bool in_switch_reduction = false;
   core::Watts switch_power_per_port{25};
+  std::optional<PacketSpec> packets;
   template <class V>
   void fields(V& v) {
     v.required("name", name, "Name printed in reports.");
@@ -126,6 +128,9 @@ struct FabricSpec {
                "The fabric's switches can reduce (InfiniBand SHARP, used by NCCL's CollNet).");
     v.optional("switch_power_per_port", switch_power_per_port,
                "Power of a switch and its optics, per port.", core::part_power);
+    v.optional("packets", packets,
+               "Switches and cards packet by packet, for `collective --granularity packet` and "
+               "`topo --stress`; steps and campaigns do not look at it.");
   }
   bool operator==(const FabricSpec&) const = default;
 };

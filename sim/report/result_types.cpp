@@ -7,6 +7,7 @@
 #include "sim/study/collective.h"
 #include "sim/study/compare.h"
 #include "sim/study/drill_figures.h"
+#include "sim/study/packets/stress.h"
 #include "sim/study/plan.h"
 #include "sim/study/profile_comparison.h"
 #include "sim/study/run_report.h"
@@ -43,6 +44,8 @@ const std::vector<ResultType>& result_types() {
                                "Times count from the fault. Model: "
                                "[`docs/models/drill.md`](models/drill.md)."),
       type<study::TopoReport>("headway.topo/1", "headway topo", ""),
+      type<study::StressReport>("headway.topo-stress/1", "headway topo --stress",
+                                "Model: [`docs/models/packet.md`](models/packet.md)."),
       type<study::CollectiveReport>("headway.collective/1", "headway collective", ""),
       type<study::RunsReport>("headway.validate/1", "headway validate --runs",
                               "One row a published measurement."),
@@ -50,6 +53,8 @@ const std::vector<ResultType>& result_types() {
       type<study::GoodputReport>("headway.validate-goodput/1", "headway validate --goodput", ""),
       type<study::CollectivesReport>("headway.validate-collectives/1",
                                      "headway validate --collectives", ""),
+      type<study::FlowModelReport>("headway.validate-flow-model/1", "headway validate --flow-model",
+                                   ""),
       type<study::ProfileComparison>("headway.calibrate-compare/1", "headway calibrate compare",
                                      ""),
       type<study::CheckReport>("headway.check/1", "headway check", "")};

@@ -107,6 +107,27 @@ struct Stretch {
   }
 };
 
+/// What simulations of messages and packets leave out.
+void assume_wire_rate(const Machine& machine,
+                      network::Granularity granularity,
+                      CollectiveReport& report) {
+  if (granularity != network::Granularity::fluid) {
+    report.assumptions.push_back(fmt::format(
+        "every {} is simulated at wire rate with its route's latency; no software, no protocol{}",
+        granularity == network::Granularity::packet ? "packet" : "message",
+        machine.cluster.fabric.node_latency.si() > 0 ? ", and not the fabric's node_latency" : ""));
+  }
+}
+
+std::vector<core::GpuId> first_gpus(int count) {
+  std::vector<core::GpuId> members;
+  members.reserve(static_cast<std::size_t>(count));
+  for (int g = 0; g < count; ++g) {
+    members.emplace_back(static_cast<std::uint32_t>(g));
+  }
+  return members;
+}
+
 }  // namespace
 
 std::optional<double> CollectiveRow::error() const {
@@ -128,18 +149,26 @@ std::vector<std::uint64_t> size_steps(std::uint64_t first, std::uint64_t last, d
 void set_granularity(CollectiveRequest& request, const std::string& words) {
   const auto colon = words.find(':');
   const std::string how = words.substr(0, colon);
-  if (how != "fluid" && how != "stepped" && how != "blocking") {
-    throw core::Error(
-        fmt::format("there is no granularity '{}'; there are fluid, stepped, blocking", how));
+  const auto granularity = core::from_word<network::Granularity>(how);
+  if (!granularity && how != "blocking") {
+    throw core::Error(fmt::format(
+        "there is no granularity '{}'; there are fluid, stepped, blocking, packet", how));
   }
-  const bool fluid = how == "fluid";
-  request.granularity = fluid ? network::Granularity::fluid : network::Granularity::stepped;
+  request.granularity = granularity.value_or(network::Granularity::stepped);
   request.dependency =
       how == "blocking" ? network::Dependency::blocking : network::Dependency::pipelined;
   if (colon == std::string::npos) {
     return;
   }
-  const std::string name = words.substr(colon + 1);
+  std::string name = words.substr(colon + 1);
+  if (request.granularity == network::Granularity::packet) {
+    const auto next = name.find(':');
+    request.transport = core::from_word<network::Transport>(name.substr(0, next));
+    if (request.transport && next == std::string::npos) {
+      return;
+    }
+    name = request.transport ? name.substr(next + 1) : name;
+  }
   std::string known;
   for (const auto& [algorithm, word] : enum_words(network::Algorithm{})) {
     if (name == word && algorithm != network::Algorithm::none) {
@@ -148,7 +177,15 @@ void set_granularity(CollectiveRequest& request, const std::string& words) {
     }
     known += algorithm == network::Algorithm::none ? "" : fmt::format(" {}", word);
   }
-  throw core::Error(fmt::format("there is no algorithm '{}'; there are{}", name, known));
+  std::string transports;
+  if (request.granularity == network::Granularity::packet && !request.transport) {
+    transports = ", and the transports";
+    for (const auto& [transport, word] : enum_words(network::Transport{})) {
+      transports += fmt::format(" {}", word);
+    }
+  }
+  throw core::Error(
+      fmt::format("there is no algorithm '{}'; there are{}{}", name, known, transports));
 }
 
 CollectiveReport predict_collective(const Machine& machine, const CollectiveRequest& request) {
@@ -163,23 +200,17 @@ CollectiveReport predict_collective(const Machine& machine, const CollectiveRequ
   const auto fabric = training::build_fabric(machine.cluster);
   const auto parameters = network::make_parameters(
       fabric.input(), training::nccl_generation(machine.cluster.node.gpu.architecture));
-  std::vector<core::GpuId> members;
-  members.reserve(static_cast<std::size_t>(request.gpus));
-  for (int g = 0; g < request.gpus; ++g) {
-    members.emplace_back(static_cast<std::uint32_t>(g));
-  }
+  const auto members = first_gpus(request.gpus);
   network::GroupOnFabric group(fabric, members, parameters, machine.curves);
   Stretch stretch;
   CollectiveReport report{machine.name,        request.kind, request.type, request.gpus,
                           group.shape().nodes, {},           "",           machine.assumptions};
-  if (request.granularity == network::Granularity::stepped) {
-    report.assumptions.emplace_back(
-        machine.cluster.fabric.node_latency.si() > 0
-            ? "every message is simulated at wire rate with its route's latency; no software, no "
-              "protocol, and not the fabric's node_latency"
-            : "every message is simulated at wire rate with its route's latency; no software, no "
-              "protocol");
+  std::optional<PacketNetworkOf> packets;
+  if (request.granularity == network::Granularity::packet) {
+    packets.emplace(machine.cluster, fabric, request.transport);
+    report.assumptions.push_back(packets->words());
   }
+  assume_wire_rate(machine, request.granularity, report);
   for (const std::uint64_t size : request.sizes) {
     const Message message = rounded(request.kind, size, element, request.gpus);
     CollectiveRow row;
@@ -190,7 +221,11 @@ CollectiveReport predict_collective(const Machine& machine, const CollectiveRequ
       const network::CollectiveCall call{request.kind, bytes, request.algorithm, {}};
       network::SteppedOptions stepped;
       stepped.dependency = request.dependency;
-      if (request.granularity == network::Granularity::stepped) {
+      if (packets) {
+        const auto run = packets->run(call, members, stepped);
+        row.time = run.time;
+        row.packets = run.figures;
+      } else if (request.granularity == network::Granularity::stepped) {
         row.time = network::stepped_time(fabric, call, members, stepped);
       } else {
         const auto on_fabric = group.time(call);

@@ -14,6 +14,7 @@
 #include "sim/network/collective/collective.h"
 #include "sim/network/stepped/stepped.h"
 #include "sim/study/machine.h"
+#include "sim/study/packets/packets.h"
 
 namespace headway::study {
 
@@ -25,11 +26,13 @@ struct CollectiveRequest {
   std::string type = "float";                        ///< a name of nccl-tests
   std::optional<network::Algorithm> algorithm = {};  ///< forces one
   network::Granularity granularity = network::Granularity::fluid;
-  network::Dependency dependency = network::Dependency::pipelined;  ///< stepped only
+  network::Dependency dependency = network::Dependency::pipelined;  ///< stepped and packet
+  std::optional<network::Transport> transport = {};  ///< packet only; none: the fabric's
 };
 
-/// Reads "fluid", "stepped" or "blocking" (stepped, a rank waits for its own sends), each alone or
-/// with an algorithm, as "stepped:tree".
+/// Reads "fluid", "stepped", "blocking" (stepped, a rank waits for its own sends) or "packet", each
+/// alone or with an algorithm, as "stepped:tree"; packet also with a transport, as "packet:dcqcn"
+/// or "packet:dcqcn:tree".
 /// @throws core::Error if there is no such word
 void set_granularity(CollectiveRequest& request, const std::string& words);
 
@@ -45,6 +48,7 @@ struct CollectiveRow {
   std::uint64_t bytes = 0, count = 0;           ///< as nccl-tests rounds and counts them
   std::optional<network::CollectiveTime> time;  ///< none: the size rounds down to no element
   core::BytesPerSecond algorithm_bandwidth, bus_bandwidth;
+  std::optional<PacketFigures> packets;   ///< granularity packet
   std::optional<core::Seconds> measured;  ///< mean of the log's rows of this size
   std::optional<core::BytesPerSecond> measured_bus_bandwidth;
 
@@ -74,6 +78,7 @@ struct CollectiveRow {
     v.figure("measured_bus_bandwidth_bytes_per_s", measured_bus_bandwidth, "B/s", "the same",
              core::non_negative);
     v.figure("error", error(), "1", "predicted / measured - 1");
+    v.on_request("packets", packets, "With `--granularity packet`: what happened to packets.");
   }
 };
 

@@ -81,6 +81,33 @@ TEST_F(TopoVerb, SaysWhatIsMissingOrTooMuch) {
   EXPECT_EQ(run("topo none.yaml").code, 2);
 }
 
+// An incast through pauses holds up a bystander, by Swift it does not.
+TEST_F(TopoVerb, StressesAFabricWithPackets) {
+  const std::string verb = "topo roce-clos-llama-3 --nodes 16 --format json --stress ";
+  const auto times = [&](const std::string& transport) {
+    const auto outcome = run(verb + transport);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    const json result = json::parse(outcome.out);
+    EXPECT_EQ(result["rows"].size(), 15U);
+    EXPECT_EQ(result["transport"], transport);
+    EXPECT_EQ(result["rows"][14]["traffic"], "bystander");
+    return result["rows"][14]["times"].get<double>();
+  };
+  EXPECT_GT(times("pauses"), 2);
+  EXPECT_LT(times("swift"), 1.2);
+  const auto failed = run("topo rail-optimized-ndr --nodes 64 --stress --down spine:0");
+  ASSERT_EQ(failed.code, 0) << failed.err;
+  EXPECT_THAT(failed.out, HasSubstr("Assumed: spine:0 has failed."));
+  EXPECT_THAT(failed.out, HasSubstr("what happened"));
+  const auto wrong = run(verb + "tcp");
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("--stress tcp: there is no such transport; there are credits"));
+  const auto fluid = run("validate --flow-model --only rail-only");
+  ASSERT_EQ(fluid.code, 0) << fluid.err;
+  EXPECT_THAT(fluid.out, HasSubstr("Fluid flows are within 10 % of packets in 14 of 15 cases"));
+  EXPECT_EQ(run("validate --flow-model --only nowhere").code, 2);
+}
+
 TEST_F(TopoVerb, RefusesWhatCannotBeNumbered) {
   const auto nodes = run("topo rail-optimized-ndr --nodes 268435456");
   EXPECT_EQ(nodes.code, 2);
@@ -125,6 +152,55 @@ TEST_F(CollectiveVerb, CountsAMillionGpus) {
           "-b 16G -e 16G --granularity stepped");
   EXPECT_NE(stepped.code, 0);
   EXPECT_THAT(stepped.err, HasSubstr("messages"));
+}
+
+// Packets beside messages: the same ring within a few per cent, and what happened below the table.
+TEST_F(CollectiveVerb, SimulatesEveryPacket) {
+  const std::string verb =
+      "collective all_reduce --cluster rail-optimized-ndr --nodes 8 --gpus 64 -b 4M -e 16M -f 4 ";
+  const auto packets = run(verb + "--granularity packet --format json");
+  ASSERT_EQ(packets.code, 0) << packets.err;
+  const auto stepped = run(verb + "--granularity stepped --format json");
+  const json rows = json::parse(packets.out)["rows"];
+  const json messages = json::parse(stepped.out)["rows"];
+  ASSERT_EQ(rows.size(), 2U);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_NEAR(rows[i]["time_s"].get<double>() / messages[i]["time_s"].get<double>(), 0.9, 0.2);
+    EXPECT_EQ(rows[i]["source"], "simulation of every packet");
+    EXPECT_GT(rows[i]["packets"]["packet_hops"].get<double>(),
+              rows[i]["packets"]["packets"].get<double>());
+    EXPECT_EQ(rows[i]["packets"]["drops"], 0);
+    EXPECT_FALSE(messages[i].contains("packets"));
+  }
+  const auto table = run(verb + "--granularity packet:dcqcn:tree");
+  ASSERT_EQ(table.code, 0) << table.err;
+  EXPECT_THAT(table.out, HasSubstr("# assumed: transport dcqcn, path by queue, packets of 4,096 "
+                                   "bytes: the fabric's file says nothing of packets\n"));
+  EXPECT_THAT(table.out, HasSubstr("\n#    4194304 B: "));
+  EXPECT_THAT(table.out, HasSubstr(" packets, longest queue "));
+  const auto csv = run(verb + "--granularity packet --format csv");
+  EXPECT_THAT(csv.out, HasSubstr("longest queue [kB]"));
+}
+
+TEST_F(CollectiveVerb, RefusesWhatHasNoPackets) {
+  const std::string verb = "collective all_reduce --cluster dgx-h100 ";
+  const auto nvls = run(verb + "-e 1M --granularity packet:nvls");
+  EXPECT_EQ(nvls.code, 2);
+  EXPECT_THAT(nvls.err, HasSubstr("all_reduce by the nvls algorithm has no packets here: its "
+                                  "switches reduce what passes; take --granularity stepped:nvls"));
+  const auto word = run(verb + "--granularity packet:tcp");
+  EXPECT_EQ(word.code, 2);
+  EXPECT_THAT(word.err, HasSubstr("there is no algorithm 'tcp'; there are"));
+  EXPECT_THAT(word.err,
+              HasSubstr(", and the transports credits pauses dcqcn swift dctcp receiver"));
+  const auto large = run(
+      "collective all_to_all --cluster rail-optimized-ndr-3-tier --nodes 125000 --gpus 64 -b 1M "
+      "-e 1M --granularity packet");
+  EXPECT_EQ(large.code, 2);
+  EXPECT_THAT(large.err, HasSubstr("is too large for packets"));
+  const auto bytes = run(verb + "-b 1T -e 1T --granularity packet");
+  EXPECT_EQ(bytes.code, 2);
+  EXPECT_THAT(bytes.err, HasSubstr("take smaller messages (-e) or fewer GPUs"));
 }
 
 TEST_F(CollectiveVerb, PrintsTheTableOfNcclTests) {

@@ -34,6 +34,9 @@ const std::map<std::string, std::string>& exceptions() {
       {"calibration.collectives[].relative_error", "recorded beside the curve"},
       {"calibration.figures[]", "recorded; the figures that count have keys of their own"},
       {"calibration.power", "recorded; its effect on rates is in the kernels' figures"},
+      {"cluster.fabric.packets",
+       "what `collective --granularity packet` and `topo --stress` look at "
+       "(tests/network/packet/packet_test.cpp)"},
       {"search", "what `headway plan` looks at"},
       {"sweep", "what headway sweep varies; every point is a scenario without it"},
       {"training.framework.schedules", "what `headway plan` tries; a run has one of its own"},

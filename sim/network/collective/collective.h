@@ -15,6 +15,7 @@ enum class TimeSource : std::uint8_t {
   nccl_model,
   alpha_beta,
   every_message,  ///< stepped.h
+  every_packet,   ///< packet/packet_collective.h
 };
 constexpr auto enum_words(TimeSource) {
   using E = core::EnumWord<TimeSource>;
@@ -23,7 +24,8 @@ constexpr auto enum_words(TimeSource) {
                     E{TimeSource::fitted_bounds, "bounds fitted to measured curves"},
                     E{TimeSource::nccl_model, "NCCL cost model"},
                     E{TimeSource::alpha_beta, "alpha-beta"},
-                    E{TimeSource::every_message, "simulation of every message"}};
+                    E{TimeSource::every_message, "simulation of every message"},
+                    E{TimeSource::every_packet, "simulation of every packet"}};
 }
 
 struct CollectiveTime {

@@ -309,20 +309,20 @@ void check_stepped(const StepPrograms& programs, CollectiveKind kind, Algorithm 
   }
 }
 
-Algorithm usual(CollectiveKind kind) {
+}  // namespace
+
+Algorithm usual_algorithm(CollectiveKind kind) {
   return kind == CollectiveKind::all_to_all     ? Algorithm::pairwise
          : kind == CollectiveKind::send_receive ? Algorithm::direct
                                                 : Algorithm::ring;
 }
-
-}  // namespace
 
 SteppedCollective step_collective(const Fabric& fabric,
                                   const CollectiveCall& call,
                                   std::span<const core::GpuId> members,
                                   const SteppedOptions& options) {
   StepPrograms programs(fabric, members, options);
-  const Algorithm algorithm = call.algorithm.value_or(usual(call.kind));
+  const Algorithm algorithm = call.algorithm.value_or(usual_algorithm(call.kind));
   if (members.size() < 2 || call.bytes.si() <= 0) {
     return programs.finish();
   }
@@ -363,7 +363,7 @@ CollectiveTime stepped_time(const Fabric& fabric,
     return time;
   }
   time.total = options.clock.to_seconds(run(stepped.problem, {}).end);
-  time.algorithm = call.algorithm.value_or(usual(call.kind));
+  time.algorithm = call.algorithm.value_or(usual_algorithm(call.kind));
   time.source = TimeSource::every_message;
   return time;
 }

@@ -14,15 +14,17 @@
 #include "sim/core/tick.h"
 #include "sim/network/collective/collective.h"
 #include "sim/network/fabric/fabric.h"
+#include "sim/network/fabric/route.h"
 #include "sim/network/flow/problem.h"
 
 namespace headway::network {
 
 /// How finely a collective is simulated.
-enum class Granularity : std::uint8_t { fluid, stepped };
+enum class Granularity : std::uint8_t { fluid, stepped, packet };
 constexpr auto enum_words(Granularity) {
   using E = core::EnumWord<Granularity>;
-  return std::array{E{Granularity::fluid, "fluid"}, E{Granularity::stepped, "stepped"}};
+  return std::array{E{Granularity::fluid, "fluid"}, E{Granularity::stepped, "stepped"},
+                    E{Granularity::packet, "packet"}};
 }
 
 /// What a rank waits for before its next message.
@@ -43,12 +45,15 @@ struct SteppedOptions {
   /// All-to-all(v): bytes from member i to member j at [i x members + j], in place of bytes /
   /// members; empty: all alike.
   std::span<const core::Bytes> pair_bytes = {};
+  bool ways = false;  ///< fills SteppedCollective::ways
 };
 
 /// A problem with one actor or more a rank, and the fabric link of each of its links.
 struct SteppedCollective {
   Problem problem;
   std::vector<core::LinkId> links;
+  std::vector<Route>
+      ways;  ///< of each flow, links that never bind included; empty unless asked for
 };
 
 /// The flow program of one call, healthy or not: wire rates and the routes' latencies, no software.
@@ -63,6 +68,10 @@ SteppedCollective step_collective(const Fabric& fabric,
                                   const CollectiveCall& call,
                                   std::span<const core::GpuId> members,
                                   const SteppedOptions& options = {});
+
+/// What is taken where a call names no algorithm: pairwise for an all-to-all, direct for a message,
+/// else ring.
+Algorithm usual_algorithm(core::CollectiveKind kind);
 
 /// Time of the whole call on the fabric as it is, from the first send to the last byte.
 /// @throws core::Error  as `step_collective`

@@ -44,6 +44,9 @@ void StepPrograms::add_flow(const std::vector<RouteHop>& hops,
   }
   flow.uses = static_cast<std::uint32_t>(problem_.uses.size()) - flow.first_use;
   problem_.flows.push_back(flow);
+  if (options_.ways) {
+    ways_.push_back({hops, latency});
+  }
   ++problem_.groups.back().flows;
 }
 
@@ -151,7 +154,7 @@ SteppedCollective StepPrograms::finish() {
     actor.program = place->second;
     problem_.actors.push_back(std::move(actor));
   }
-  return {std::move(problem_), numbers_.fabric_links()};
+  return {std::move(problem_), numbers_.fabric_links(), std::move(ways_)};
 }
 
 /// Pipelined, a message may set out while the one before it still arrives: two groups a message, in

@@ -68,6 +68,7 @@ class StepPrograms {
   SteppedOptions options_;
   LinkNumbers numbers_;
   Problem problem_;
+  std::vector<Route> ways_;                                    // of the flows, if asked for
   std::vector<Program> programs_;                              // per actor
   std::vector<std::map<std::uint32_t, std::uint32_t>> slots_;  // per actor: group -> slot
 };

@@ -52,6 +52,23 @@ std::string measured_cells(const study::CollectiveRow& row) {
                      error ? fmt::format("{:+.1f}", *error * 100) : kNotMeasured);
 }
 
+/// What happened to packets, where something did: a comment below the table.
+std::string packet_line(const study::CollectiveRow& row) {
+  const auto& counts = row.packets->counts;
+  std::string line = fmt::format("# {:>10} B: {} packets, longest queue {} kB", row.bytes,
+                                 count(static_cast<double>(counts.packets)),
+                                 number(static_cast<double>(counts.deepest) / 1e3));
+  const std::pair<std::uint64_t, const char*> rest[] = {
+      {counts.marks, "marked"},     {counts.notices, "notices"},
+      {counts.drops, "dropped"},    {counts.trims, "trimmed"},
+      {counts.pauses, "pauses"},    {counts.stalls, "waits for credit"},
+      {counts.repeats, "repeated"}, {counts.timeouts, "timeouts"}};
+  for (const auto& [times, what] : rest) {
+    line += times > 0 ? fmt::format(", {} {}", count(static_cast<double>(times)), what) : "";
+  }
+  return line + "\n";
+}
+
 /// The mean of the bus bandwidths printed, as nccl-tests takes it.
 double average_bus_bandwidth(const study::CollectiveReport& report) {
   double sum = 0;
@@ -89,6 +106,9 @@ std::string nccl_tests_text(const study::CollectiveReport& report) {
     out += timing_cells(kNotMeasured, kNotMeasured, kNotMeasured);
     out += (compared ? measured_cells(row) : "") + "\n";
   }
+  for (const auto& row : report.rows) {
+    out += row.packets ? packet_line(row) : "";
+  }
   out += fmt::format("# Out of bounds values : N/A\n# Avg bus bandwidth    : {:g}\n#\n# {}\n",
                      average_bus_bandwidth(report), study::collective_sentence(report));
   return out;
@@ -106,6 +126,18 @@ Table collective_table(const study::CollectiveReport& report) {
                {"source", false}},
               {}};
   const bool compared = !report.log.empty();
+  const bool packets = std::any_of(report.rows.begin(), report.rows.end(),
+                                   [](const auto& row) { return row.packets.has_value(); });
+  if (packets) {
+    table.columns.insert(table.columns.end(), {{"packets"},
+                                               {"longest queue [kB]"},
+                                               {"marks"},
+                                               {"drops"},
+                                               {"trims"},
+                                               {"pauses"},
+                                               {"repeats"},
+                                               {"p99 flow [us]"}});
+  }
   if (compared) {
     table.columns.insert(table.columns.end(),
                          {{"measured [us]"}, {"measured busbw [GB/s]"}, {"error [%]"}});
@@ -120,6 +152,18 @@ Table collective_table(const study::CollectiveReport& report) {
                     std::string(core::to_word(row.time->source))});
     } else {
       cells.insert(cells.end(), 6, "-");
+    }
+    if (row.packets) {
+      const auto& counts = row.packets->counts;
+      for (const std::uint64_t times :
+           {counts.marks, counts.drops, counts.trims, counts.pauses, counts.repeats}) {
+        cells.push_back(count(static_cast<double>(times)));
+      }
+      cells.insert(cells.end() - 5, {count(static_cast<double>(counts.packets)),
+                                     number(static_cast<double>(counts.deepest) / 1e3)});
+      cells.push_back(microseconds(row.packets->slow_flow));
+    } else if (packets) {
+      cells.insert(cells.end(), 8, "-");
     }
     if (compared) {
       cells.push_back(row.measured ? microseconds(*row.measured) : "-");

@@ -1,0 +1,87 @@
+// How much a sender may have on its way, or how fast it may send: the laws of DCQCN, Swift and
+// DCTCP.
+//
+// Each is one flow's state and what it does with an acknowledgement, a loss, a notification or a
+// timer. Who calls it when is the endpoint's part. Source: the paper named at each.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/core/tick.h"
+#include "sim/network/packet/packet.h"
+#include "sim/network/packet/packet_spec.h"
+
+namespace headway::network {
+
+/// What an acknowledgement says.
+struct Acknowledged {
+  core::Tick now = 0;
+  core::Tick queueing = 0;   ///< time beyond that of an idle way, there and back
+  std::uint32_t number = 0;  ///< of the packet
+  std::uint32_t next = 0;    ///< that the flow sends for the first time
+  bool marked = false;
+};
+
+/// DCQCN, the rate control of RoCE. Rates are shares of the flow's slowest cable.
+/// Source: Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, with
+/// its deployed parameters; its additive increase of 40 Mb/s on ports of 40 Gb/s is 1/1000 here.
+struct Dcqcn {
+  static constexpr core::Tick kNotice = 50'000'000;  ///< at most one notification in this time [ps]
+  static constexpr core::Tick kTimer = 55'000'000;   ///< of increases and the estimate's decay [ps]
+  static constexpr std::int64_t kBytes = 10'000'000;  ///< an increase each so many bytes, too
+  static constexpr double kGain = 1.0 / 256;
+  static constexpr double kIncrease = 1e-3;
+  static constexpr int kRecovery = 5;  ///< rounds of fast recovery
+
+  double rate = 1, target = 1, estimate = 1;
+  int timers = 0, byte_rounds = 0;
+  std::int64_t bytes = 0;  ///< sent since the last round by bytes
+
+  [[nodiscard]] bool slowed() const { return rate < 1 || target < 1; }
+  /// The receiver saw a marked packet.
+  void cut();
+  /// A timer since the last cut has run out.
+  void on_timer();
+  void on_sent(std::int64_t sent);
+
+ private:
+  void raise();
+};
+
+/// Swift: a window steered by delay.
+/// Source: Kumar et al., "Swift: Delay is Simple and Effective for Congestion Control in the
+/// Datacenter", SIGCOMM 2020, algorithm 1; the target here is of the time in queues alone, and
+/// without its terms by hops and by flows.
+struct Swift {
+  static constexpr double kIncrease = 1;    ///< packets a round trip
+  static constexpr double kDecrease = 0.8;  ///< a decrease is this times the relative excess
+  static constexpr double kMostDecrease = 0.5;
+  static constexpr double kLeast = 0.01;  ///< window [packets]
+
+  double window = 1;
+  core::Tick decreased = -1;  ///< when last; once a round trip
+
+  void on_acknowledged(const Acknowledged& news, core::Tick target, core::Tick round_trip);
+  void on_loss(core::Tick now, core::Tick round_trip);
+};
+
+/// DCTCP: a window cut by the share of marked packets.
+/// Source: Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, with its g = 1/16. Windows
+/// begin at the product of bandwidth and delay, not in slow start: connections of training last.
+struct Dctcp {
+  static constexpr double kGain = 1.0 / 16;
+
+  double window = 1, share = 0;
+  std::uint32_t acknowledged = 0, marked = 0;  ///< in this window of data
+  std::uint32_t window_ends = 0;               ///< number of the packet that ends it
+  std::uint32_t cut_until = 0;                 ///< one loss reaction a window of data
+
+  void on_acknowledged(const Acknowledged& news);
+  void on_loss(std::uint32_t number, std::uint32_t next);
+};
+
+/// Chance that a packet is marked which finds a queue that takes so long to drain (RED as DCQCN
+/// configures it: from 0 to `marking_probability` in between, then 1).
+double marking_chance(const PacketSpec& spec, core::Tick queue);
+
+}  // namespace headway::network

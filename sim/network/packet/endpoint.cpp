@@ -1,0 +1,168 @@
+#include "sim/network/packet/endpoint.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/core/error.h"
+
+namespace headway::network {
+
+Endpoint::Endpoint(const PacketScene& scene,
+                   std::uint32_t device,
+                   const std::vector<std::uint32_t>& sends,
+                   const std::vector<std::uint32_t>& receives)
+    : PacketDevice(scene, device), turns_(self().cables), actors_(scene.traffic, device) {
+  senders_.resize(sends.size());
+  for (std::size_t i = 0; i < sends.size(); ++i) {
+    Sender& sender = senders_[i];
+    sender.flow = sends[i];
+    const PacketFlow& of = flow(sender.flow);
+    const core::Tick full = (scene.payload * of.ps_per_kib + 1023) >> 10;
+    sender.first_window =
+        std::ceil(static_cast<double>(scene.round_trip(of)) / static_cast<double>(full)) + 1;
+    switch (scene.transport) {
+      case Transport::dcqcn:
+        sender.control = Dcqcn{};
+        break;
+      case Transport::swift: {
+        Swift swift;
+        swift.window = sender.first_window;
+        sender.control = swift;
+        break;
+      }
+      case Transport::dctcp: {
+        Dctcp dctcp;
+        dctcp.window = sender.first_window;
+        sender.control = dctcp;
+        break;
+      }
+      default:
+        break;
+    }
+  }
+  receivers_.resize(receives.size());
+  for (std::size_t i = 0; i < receives.size(); ++i) {
+    receivers_[i].flow = receives[i];
+  }
+}
+
+void Endpoint::start(core::Context& context) {
+  for (Sender& sender : senders_) {
+    if (const std::uint32_t messages = flow(sender.flow).at_once; messages > 0) {
+      post(context, sender.flow, messages);
+    }
+  }
+  ActorRequests requests;
+  for (std::uint32_t actor = 0; actor < actors_.size(); ++actor) {
+    actors_.advance(actor, context.now(), requests);
+  }
+  fulfil(context, requests);
+}
+
+void Endpoint::handle(core::Context& context, const core::Event& event) {
+  const auto a = static_cast<std::uint32_t>(event.a);
+  switch (static_cast<PacketEvent>(event.kind)) {
+    case PacketEvent::arrive:
+      arrive(context, Packet::of(event.a, event.b));
+      return;
+    case PacketEvent::free:
+      port(a).told = false;
+      send_from(context, a);
+      return;
+    case PacketEvent::stop:
+      port(a).stopped = true;
+      return;
+    case PacketEvent::go:
+      port(a).stopped = false;
+      send_from(context, a);
+      return;
+    case PacketEvent::credit:
+      port(a).credit += static_cast<std::int64_t>(event.b);
+      send_from(context, a);
+      return;
+    case PacketEvent::news:
+      hear(context, News::of(event.a, event.b));
+      return;
+    case PacketEvent::received:
+      message_done(context, a);
+      return;
+    case PacketEvent::notice:
+      cut_rate(context, sender_of(a));
+      return;
+    case PacketEvent::request:
+      want(context, receiver_of(a), static_cast<std::uint32_t>(event.b));
+      return;
+    case PacketEvent::grant:
+      sender_of(a).allowance += static_cast<std::uint32_t>(event.b);
+      list(context, sender_of(a));
+      return;
+    case PacketEvent::pull:
+      pulling_ = false;
+      grant_next(context);
+      return;
+    case PacketEvent::wake:
+      sender_of(a).waking = false;
+      list(context, sender_of(a));
+      return;
+    case PacketEvent::timeout:
+      timed_out(context, sender_of(a));
+      return;
+    case PacketEvent::raise:
+      raise_rate(context, sender_of(a), event.b);
+      return;
+    case PacketEvent::compute: {
+      ActorRequests requests;
+      actors_.advance(a, context.now(), requests);
+      fulfil(context, requests);
+      return;
+    }
+  }
+}
+
+void Endpoint::post(core::Context& context, std::uint32_t number, std::uint32_t messages) {
+  Sender& sender = sender_of(number);
+  const bool idle = sender.acknowledged.first_missing() == sender.posted;
+  const std::uint32_t packets = messages * flow(number).packets;
+  sender.posted += packets;
+  if (idle) {
+    sender.last_news = context.now();
+  }
+  if (scene().transport == Transport::receiver) {
+    // The first round trip of an idle flow goes unasked; the receiver hands out the rest.
+    const auto unasked =
+        idle ? std::min(packets, static_cast<std::uint32_t>(sender.first_window)) : 0U;
+    sender.allowance += unasked;
+    if (unasked < packets) {
+      request(context, sender, packets - unasked);
+    }
+  }
+  list(context, sender);
+}
+
+void Endpoint::fulfil(core::Context& context, ActorRequests& requests) {
+  for (const std::uint32_t number : requests.posts) {
+    post(context, number, 1);
+  }
+  for (const auto& [actor, ticks] : requests.computes) {
+    tell_self(context, ticks, PacketEvent::compute, actor);
+  }
+}
+
+void Endpoint::message_done(core::Context& context, std::uint32_t number) {
+  ActorRequests requests;
+  actors_.message_done(number, context.now(), requests);
+  fulfil(context, requests);
+}
+
+std::vector<core::Tick> Endpoint::ends() const {
+  std::vector<core::Tick> ends;
+  ends.reserve(receivers_.size());
+  for (const Receiver& receiver : receivers_) {
+    ends.push_back(receiver.messages >= flow(receiver.flow).at_once
+                       ? std::max<core::Tick>(receiver.end, 0)
+                       : -1);
+  }
+  return ends;
+}
+
+}  // namespace headway::network

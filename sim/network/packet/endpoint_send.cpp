@@ -1,0 +1,306 @@
+// Sending: whose turn it is at a port, what keeps a flow back, and what is sent again.
+#include <algorithm>
+#include <cmath>
+
+#include "sim/network/packet/endpoint.h"
+
+namespace headway::network {
+
+namespace {
+
+/// Packets that may overtake one before it is taken for lost: three on one path (RFC 5681), as many
+/// as a window holds where packets take several.
+std::uint32_t reordering(bool may_overtake, double window) {
+  return may_overtake ? std::max(16U, static_cast<std::uint32_t>(window)) : 3U;
+}
+
+}  // namespace
+
+bool Endpoint::may_send(const Sender& sender) const {
+  if (!sender.has_work()) {
+    return false;
+  }
+  if (const auto* swift = std::get_if<Swift>(&sender.control)) {
+    return sender.on_the_way() + 1.0 <= std::max(1.0, swift->window);
+  }
+  if (const auto* dctcp = std::get_if<Dctcp>(&sender.control)) {
+    return sender.on_the_way() + 1.0 <= dctcp->window;
+  }
+  return scene().transport != Transport::receiver || sender.allowance > 0;
+}
+
+std::uint32_t Endpoint::choose_way(const Leg& leg, const Packet& packet) {
+  return choose(leg.ways, packet, [&](std::uint32_t i) {
+    const Way& way = scene().traffic.ways[leg.first_way + i];
+    const OutPort& out = port(way.first_cable);
+    const auto turns = turns_[way.first_cable - self().first_cable].senders.size();
+    return out.free_at + static_cast<core::Tick>(turns);
+  });
+}
+
+void Endpoint::list(core::Context& context, Sender& sender) {
+  if (sender.listed || sender.waking || !may_send(sender)) {
+    return;
+  }
+  if (sender.next_time > context.now()) {
+    sender.waking = true;
+    tell_self(context, sender.next_time - context.now(), PacketEvent::wake, sender.flow);
+    return;
+  }
+  const PacketFlow& of = flow(sender.flow);
+  const Leg& leg = scene().traffic.legs[of.first_leg];
+  Packet next;
+  next.flow = sender.flow;
+  next.number = sender.lost.empty() ? sender.next : sender.lost.front();
+  next.draw = sender.draw;
+  const std::uint32_t way = choose_way(leg, next);
+  const std::uint32_t cable = scene().traffic.ways[leg.first_way + way].first_cable;
+  sender.listed = true;
+  turns_[cable - self().first_cable].senders.push_back(scene().sender_number[sender.flow]);
+  send_from(context, cable);
+}
+
+void Endpoint::send_from(core::Context& context, std::uint32_t cable) {
+  OutPort& out = port(cable);
+  Turns& turns = turns_[cable - self().first_cable];
+  while (!out.told && (!out.queue.empty() || !turns.senders.empty())) {
+    if (out.free_at > context.now()) {
+      tell_when_free(context, cable);
+      return;
+    }
+    if (!out.queue.empty() && (turns.senders.empty() || !turns.relayed)) {
+      if (!send_relayed(context, cable)) {
+        return;
+      }
+      turns.relayed = true;
+      continue;
+    }
+    turns.relayed = false;
+    Sender& sender = senders_[turns.senders.front()];
+    if (may_send(sender) && !may_go(cable, scene().payload)) {
+      return;
+    }
+    turns.senders.pop_front();
+    sender.listed = false;
+    if (may_send(sender)) {
+      send_next(context, sender, cable);
+      list(context, sender);
+    }
+  }
+}
+
+bool Endpoint::send_relayed(core::Context& context, std::uint32_t cable) {
+  OutPort& out = port(cable);
+  const HeldPacket held = out.queue.front();
+  if (!may_go(cable, held.bytes)) {
+    return false;
+  }
+  out.queue.pop();
+  out.queued -= held.bytes;
+  put_on(context, cable, Packet::of(held.a, held.b), held.bytes, context.now());
+  return true;
+}
+
+Packet Endpoint::next_packet(Sender& sender, core::Tick now) const {
+  Packet packet;
+  packet.flow = sender.flow;
+  if (sender.lost.empty()) {
+    packet.number = sender.next++;
+  } else {
+    packet.number = sender.lost.front();
+    sender.lost.erase(sender.lost.begin());
+  }
+  if (now - sender.last_sent > std::llround(scene().spec.flowlet_gap.si() * 1e12)) {
+    ++sender.draw;
+  }
+  packet.draw = sender.draw & 0xffU;
+  packet.last = (packet.number + 1) % flow(sender.flow).packets == 0;
+  packet.stamp = static_cast<std::uint32_t>(now >> 16) % Packet::kStamps;
+  return packet;
+}
+
+bool Endpoint::send_next(core::Context& context, Sender& sender, std::uint32_t cable) {
+  const bool again = !sender.lost.empty();
+  Packet packet = next_packet(sender, context.now());
+  const Leg& leg = scene().traffic.legs[flow(sender.flow).first_leg];
+  // Its turn came at this port: the way that begins here.
+  while (scene().traffic.ways[leg.first_way + packet.way].first_cable != cable) {
+    ++packet.way;
+  }
+  const std::int64_t bytes = scene().bytes_of(packet);
+  ++counts_.packets;
+  counts_.repeats += again ? 1 : 0;
+  put_on(context, cable, packet, bytes, context.now());
+  OutPort& out = port(cable);
+  out.free_at = std::max(out.free_at, context.now() + scene().card_gap);
+  note_sent(context, sender, packet, bytes);
+  return true;
+}
+
+void Endpoint::note_sent(core::Context& context,
+                         Sender& sender,
+                         const Packet& packet,
+                         std::int64_t bytes) {
+  const core::Tick now = context.now();
+  sender.last_sent = now;
+  if (auto* dcqcn = std::get_if<Dcqcn>(&sender.control); dcqcn != nullptr && dcqcn->slowed()) {
+    dcqcn->on_sent(bytes);
+    const auto full = static_cast<double>((bytes * flow(packet.flow).ps_per_kib + 1023) >> 10);
+    sender.next_time = now + static_cast<core::Tick>(full / dcqcn->rate);
+  }
+  if (const auto* swift = std::get_if<Swift>(&sender.control);
+      swift != nullptr && swift->window < 1) {
+    sender.next_time =
+        now + static_cast<core::Tick>(static_cast<double>(scene().round_trip(flow(packet.flow))) /
+                                      swift->window);
+  }
+  if (scene().transport == Transport::receiver) {
+    --sender.allowance;
+  }
+  if (scene().may_lose) {
+    start_timeout(context, sender);
+  }
+}
+
+void Endpoint::start_timeout(core::Context& context, Sender& sender) {
+  if (!sender.timing) {
+    sender.timing = true;
+    const core::Tick wait = std::llround(scene().spec.timeout.si() * 1e12) << sender.timeouts;
+    const core::Tick due = std::max(sender.last_news, sender.last_sent) + wait;
+    tell_self(context, std::max<core::Tick>(1, due - context.now()), PacketEvent::timeout,
+              sender.flow);
+  }
+}
+
+void Endpoint::timed_out(core::Context& context, Sender& sender) {
+  constexpr int kMostDoublings = 10;
+  sender.timing = false;
+  if (sender.acknowledged.first_missing() >= sender.posted) {
+    return;
+  }
+  const core::Tick wait = std::llround(scene().spec.timeout.si() * 1e12) << sender.timeouts;
+  if (std::max(sender.last_news, sender.last_sent) + wait > context.now()) {
+    start_timeout(context, sender);
+    return;
+  }
+  ++counts_.timeouts;
+  sender.timeouts = std::min(sender.timeouts + 1, kMostDoublings);
+  sender.last_news = context.now();
+  sender.lost.clear();
+  if (scene().spec.repeat == Repeat::go_back_n && scene().transport != Transport::receiver) {
+    counts_.repeats += sender.next - sender.acknowledged.first_missing();
+    sender.next = sender.acknowledged.first_missing();
+  } else {
+    for (std::uint32_t n = sender.acknowledged.first_missing(); n < sender.next; ++n) {
+      if (!sender.acknowledged.has(n)) {
+        sender.lost.push_back(n);
+      }
+    }
+    sender.searched = sender.next;
+  }
+  note_loss(sender, sender.acknowledged.first_missing(), context.now());
+  if (scene().transport == Transport::receiver) {
+    // What was granted and lost must be granted again; one packet goes unasked.
+    sender.allowance = std::max(sender.allowance, 1U);
+    request(context, sender, static_cast<std::uint32_t>(sender.lost.size()));
+  }
+  start_timeout(context, sender);
+  list(context, sender);
+}
+
+void Endpoint::note_loss(Sender& sender, std::uint32_t number, core::Tick now) {
+  if (auto* swift = std::get_if<Swift>(&sender.control)) {
+    swift->on_loss(now, scene().round_trip(flow(sender.flow)));
+  }
+  if (auto* dctcp = std::get_if<Dctcp>(&sender.control)) {
+    dctcp->on_loss(number, sender.next);
+  }
+}
+
+void Endpoint::hear(core::Context& context, const News& news) {
+  Sender& sender = sender_of(news.flow);
+  const core::Tick now = context.now();
+  sender.last_news = now;
+  sender.timeouts = 0;
+  if (news.trimmed) {
+    sender.lost.push_back(news.number);
+    list(context, sender);
+    return;
+  }
+  if (scene().spec.repeat == Repeat::go_back_n && scene().transport != Transport::receiver) {
+    if (news.first_missing > sender.acknowledged.first_missing()) {
+      sender.acknowledged.fill_below(news.first_missing);
+      sender.next = std::max(sender.next, news.first_missing);
+    }
+    // Once for each gap: what was on its way behind it is refused too.
+    if (news.refused && news.first_missing >= sender.searched) {
+      sender.searched = news.first_missing + 1;
+      counts_.repeats += sender.next - news.first_missing;
+      sender.next = news.first_missing;
+      note_loss(sender, news.first_missing, now);
+    }
+  } else {
+    const auto gone = std::find(sender.lost.begin(), sender.lost.end(), news.number);
+    if (gone != sender.lost.end()) {
+      sender.lost.erase(gone);
+    }
+    sender.acknowledged.insert(news.number);
+    if (scene().transport != Transport::receiver) {
+      search_losses(sender, news.number, now);
+    }
+  }
+  if (!news.refused) {
+    const auto since = (static_cast<std::uint32_t>(now >> 16) - news.stamp) % Packet::kStamps;
+    const core::Tick queueing = (core::Tick{since} << 16) - scene().round_trip(flow(news.flow));
+    const Acknowledged said{now, std::max<core::Tick>(0, queueing), news.number, sender.next,
+                            news.marked};
+    if (auto* swift = std::get_if<Swift>(&sender.control)) {
+      swift->on_acknowledged(said, std::llround(scene().spec.delay_target.si() * 1e12),
+                             scene().round_trip(flow(news.flow)));
+    }
+    if (auto* dctcp = std::get_if<Dctcp>(&sender.control)) {
+      dctcp->on_acknowledged(said);
+    }
+  }
+  list(context, sender);
+}
+
+/// What is missing so far below a packet that came is lost.
+void Endpoint::search_losses(Sender& sender, std::uint32_t number, core::Tick now) {
+  const std::uint32_t distance = reordering(scene().may_overtake, sender.first_window);
+  const std::uint32_t end = number > distance ? number - distance : 0;
+  for (std::uint32_t n = std::max(sender.searched, sender.acknowledged.first_missing()); n < end;
+       ++n) {
+    if (!sender.acknowledged.has(n)) {
+      sender.lost.push_back(n);
+      note_loss(sender, n, now);
+    }
+  }
+  sender.searched = std::max(sender.searched, end);
+}
+
+void Endpoint::cut_rate(core::Context& context, Sender& sender) {
+  std::get<Dcqcn>(sender.control).cut();
+  ++sender.timer;
+  tell_self(context, Dcqcn::kTimer, PacketEvent::raise, sender.flow, sender.timer);
+}
+
+void Endpoint::raise_rate(core::Context& context, Sender& sender, std::uint64_t generation) {
+  auto& dcqcn = std::get<Dcqcn>(sender.control);
+  if (generation != sender.timer || !dcqcn.slowed()) {
+    return;
+  }
+  dcqcn.on_timer();
+  if (dcqcn.slowed()) {
+    tell_self(context, Dcqcn::kTimer, PacketEvent::raise, sender.flow, sender.timer);
+  }
+}
+
+void Endpoint::request(core::Context& context, Sender& sender, std::uint32_t packets) {
+  if (packets > 0) {
+    tell(context, flow(sender.flow).to, flow(sender.flow).latency, PacketEvent::request,
+         sender.flow, packets);
+  }
+}
+
+}  // namespace headway::network

@@ -1,0 +1,104 @@
+#include "sim/network/packet/packet_device.h"
+
+#include <algorithm>
+
+#include "sim/core/digest.h"
+
+namespace headway::network {
+
+core::Tick PacketScene::round_trip(const PacketFlow& flow) const {
+  const core::Tick full = (payload * flow.ps_per_kib + 1023) >> 10;
+  const core::Tick head = (kHead * flow.ps_per_kib + 1023) >> 10;
+  const auto more = static_cast<core::Tick>(flow.cables) - 1;
+  return 2 * flow.latency + full + more * (store ? full : head);
+}
+
+PacketDevice::PacketDevice(const PacketScene& scene, std::uint32_t device)
+    : scene_(scene), device_(device), owed_(scene.network.devices[device].incoming) {
+  ports_.resize(self().cables);
+  for (OutPort& port : ports_) {
+    port.credit = scene.cable_buffer;
+  }
+}
+
+std::vector<BlockedCable> PacketDevice::blocked() const {
+  std::vector<BlockedCable> all;
+  for (std::uint32_t i = 0; i < ports_.size(); ++i) {
+    const OutPort& port = ports_[i];
+    if (port.queue.empty()) {
+      continue;
+    }
+    BlockedCable one{self().first_cable + i, {}};
+    for (const HeldPacket& held : port.queue.all()) {
+      one.came_by.push_back(Packet::of(held.a, held.b).cable);
+    }
+    std::sort(one.came_by.begin(), one.came_by.end());
+    one.came_by.erase(std::unique(one.came_by.begin(), one.came_by.end()), one.came_by.end());
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+std::uint64_t PacketDevice::draw(const Packet& packet, std::uint64_t what) const {
+  return core::mix(core::multiply_mix(what + 0x9e3779b97f4a7c15U * (packet.flow + 1ULL),
+                                      scene_.seed * 0xbf58476d1ce4e5b9U + device_ + 1));
+}
+
+void PacketDevice::put_on(core::Context& context,
+                          std::uint32_t number,
+                          Packet packet,
+                          std::int64_t bytes,
+                          core::Tick begin) {
+  const Cable& out = cable(number);
+  OutPort& from = port(number);
+  const core::Tick whole = out.time_of(bytes);
+  from.free_at = begin + whole;
+  if (out.guard == Guard::credit) {
+    from.credit -= bytes;
+  }
+  ++counts_.hops;
+  from.sent += bytes;
+  packet.cable = number;
+  const bool all = scene_.store || scene_.network.devices[out.to].endpoint;
+  const core::Tick read = all ? whole : out.time_of(std::min(bytes, PacketScene::kHead));
+  tell(context, out.to, begin - context.now() + read + out.latency, PacketEvent::arrive, packet.a(),
+       packet.b());
+}
+
+void PacketDevice::tell_when_free(core::Context& context, std::uint32_t number) {
+  OutPort& of = port(number);
+  if (!of.told) {
+    of.told = true;
+    context.schedule(
+        std::max<core::Tick>(0, of.free_at - context.now()),
+        {static_cast<std::uint32_t>(PacketEvent::free), core::kNormalPriority, number, 0});
+  }
+}
+
+void PacketDevice::give_back(core::Context& context, std::uint32_t number, std::int64_t bytes) {
+  const Cable& in = cable(number);
+  if (in.guard != Guard::credit) {
+    return;
+  }
+  std::int64_t& owed = owed_[scene_.network.incoming_of_cable[number]];
+  owed += bytes;
+  if (owed * 8 >= scene_.cable_buffer) {
+    tell(context, in.from, in.latency, PacketEvent::credit, number,
+         static_cast<std::uint64_t>(owed));
+    owed = 0;
+  }
+}
+
+bool PacketDevice::may_go(std::uint32_t number, std::int64_t bytes) {
+  const OutPort& of = port(number);
+  if (of.stopped) {
+    return false;
+  }
+  if (cable(number).guard == Guard::credit && of.credit < bytes) {
+    ++counts_.stalls;
+    return false;
+  }
+  return true;
+}
+
+}  // namespace headway::network

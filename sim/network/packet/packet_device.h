@@ -1,0 +1,217 @@
+// What a switch and an endpoint have in common: cables that leave them, and the messages between
+// devices.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/core/engine/engine.h"
+#include "sim/network/packet/packet.h"
+#include "sim/network/packet/packet_run.h"
+
+namespace headway::network {
+
+/// What is on an engine's message between devices.
+enum class PacketEvent : std::uint32_t {
+  arrive,    ///< a packet (Packet)
+  free,      ///< to itself: a cable is free; a: cable of this device
+  stop,      ///< to the sender of cable a
+  go,        ///< to the sender of cable a
+  credit,    ///< to the sender of cable a: room for b bytes
+  news,      ///< to a sender: an acknowledgement (News)
+  received,  ///< to a sender: a message of flow a is there
+  notice,    ///< to a sender: flow a met a marking queue (DCQCN)
+  request,   ///< to a receiver: flow a has b packets more
+  grant,     ///< to a sender: flow a may send b packets more
+  pull,      ///< to itself: time for the next grant
+  wake,      ///< to itself: flow a may send by its rate
+  timeout,   ///< to itself: flow a
+  raise,     ///< to itself: flow a, DCQCN's timer of generation b
+  compute,   ///< to itself: actor a is done computing
+};
+
+/// What all devices of a run share, and none changes.
+struct PacketScene {
+  const PacketNetwork& network;
+  const PacketTraffic& traffic;
+  const PacketSpec& spec;
+  Transport transport = Transport::credits;
+  PathChoice choice = PathChoice::flow;
+  std::uint64_t seed = 1;
+  std::int64_t payload = 4096;
+  std::int64_t cable_buffer = 0;
+  core::Tick card_gap = 0;                          ///< least time between two packets of one card
+  bool store = false;                               ///< store and forward
+  bool may_lose = false;                            ///< packets are acknowledged one by one
+  bool may_overtake = false;                        ///< packets of a flow take several paths
+  std::vector<bool> sender_waits = {};              ///< flow -> an actor at its sender waits for it
+  std::vector<std::uint32_t> sender_number = {};    ///< flow -> place among its sender's
+  std::vector<std::uint32_t> receiver_number = {};  ///< flow -> place among its receiver's
+
+  [[nodiscard]] std::int64_t bytes_of(const Packet& packet) const {
+    if (packet.trimmed) {
+      return kHead;
+    }
+    return packet.last ? traffic.flows[packet.flow].last_bytes : payload;
+  }
+  /// Time of a full packet over an idle way and of its acknowledgement back.
+  [[nodiscard]] core::Tick round_trip(const PacketFlow& flow) const;
+
+  /// What a switch reads before it knows where to; what is left of a trimmed packet: Ethernet, IP,
+  /// UDP and InfiniBand headers, rounded up.
+  static constexpr std::int64_t kHead = 64;
+};
+
+/// A packet that waits.
+struct HeldPacket {
+  std::uint64_t a = 0, b = 0;
+  core::Tick ready = 0;  ///< when it may leave at the earliest
+  std::int64_t bytes = 0;
+};
+
+/// First in, first out; keeps its memory.
+class PacketQueue {
+ public:
+  [[nodiscard]] bool empty() const { return head_ == held_.size(); }
+  [[nodiscard]] const HeldPacket& front() const { return held_[head_]; }
+  void push(const HeldPacket& packet) {
+    if (head_ > kMostStale && head_ * 2 > held_.size()) {
+      held_.erase(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(head_));
+      head_ = 0;
+    }
+    held_.push_back(packet);
+  }
+  void pop() {
+    if (++head_ == held_.size()) {
+      held_.clear();
+      head_ = 0;
+    }
+  }
+  /// All that wait, for messages about deadlocks.
+  [[nodiscard]] std::vector<HeldPacket> all() const {
+    return {held_.begin() + static_cast<std::ptrdiff_t>(head_), held_.end()};
+  }
+
+ private:
+  static constexpr std::size_t kMostStale = 64;
+  std::vector<HeldPacket> held_;
+  std::size_t head_ = 0;
+};
+
+/// The sending side of a cable.
+struct OutPort {
+  core::Tick free_at = 0;
+  std::int64_t credit = 0;  ///< bytes that the buffer behind the cable has room for
+  bool stopped = false;     ///< by a pause
+  bool told = false;        ///< a `free` event is on its way
+  PacketQueue queue;
+  std::int64_t queued = 0;  ///< bytes
+  std::int64_t sent = 0;    ///< bytes, since the beginning
+};
+
+/// A cable that cannot send though a packet waits for it.
+struct BlockedCable {
+  std::uint32_t cable = 0;
+  std::vector<std::uint32_t> came_by;  ///< cables by which those came that wait
+};
+
+class PacketDevice : public core::Process {
+ public:
+  PacketDevice(const PacketScene& scene, std::uint32_t device);
+
+  /// Cables whose packets wait for a stop's end or for credits.
+  [[nodiscard]] std::vector<BlockedCable> blocked() const;
+  [[nodiscard]] const PacketCounts& counts() const { return counts_; }
+  /// Its cables, in order.
+  [[nodiscard]] const std::vector<OutPort>& ports() const { return ports_; }
+
+ protected:
+  [[nodiscard]] const PacketScene& scene() const { return scene_; }
+  [[nodiscard]] const Device& self() const { return scene_.network.devices[device_]; }
+  [[nodiscard]] std::uint32_t number() const { return device_; }
+  [[nodiscard]] const Cable& cable(std::uint32_t index) const {
+    return scene_.network.cables[index];
+  }
+  [[nodiscard]] OutPort& port(std::uint32_t cable) { return ports_[cable - self().first_cable]; }
+
+  /// One of several equal ones.
+  template <class Shortest>
+  [[nodiscard]] std::uint32_t choose(std::uint32_t count,
+                                     const Packet& packet,
+                                     Shortest shortest) const {
+    return count == 1 ? 0 : choose_among(count, packet, shortest);
+  }
+
+  /// Puts a packet on a cable that is free from `begin` on, and keeps it busy.
+  void put_on(core::Context& context,
+              std::uint32_t cable,
+              Packet packet,
+              std::int64_t bytes,
+              core::Tick begin);
+  static void tell(core::Context& context,
+                   std::uint32_t device,
+                   core::Tick delay,
+                   PacketEvent what,
+                   std::uint64_t a,
+                   std::uint64_t b = 0) {
+    context.send(core::ChannelId(0), core::ProcessId(device), delay,
+                 {static_cast<std::uint32_t>(what), core::kNormalPriority, a, b});
+  }
+  /// An event `free` when the cable is free, unless one is on its way.
+  void tell_when_free(core::Context& context, std::uint32_t cable);
+  /// A packet that came by `cable` has left its buffer: counts, and gives credits back in lots.
+  void give_back(core::Context& context, std::uint32_t cable, std::int64_t bytes);
+  /// Whether what waits first may go as far as stops and credits are concerned; counts a stall.
+  [[nodiscard]] bool may_go(std::uint32_t cable, std::int64_t bytes);
+
+  PacketCounts counts_;  // NOLINT: written on every event by both kinds of device
+  std::vector<OutPort> ports_;
+
+ private:
+  template <class Shortest>
+  [[nodiscard]] std::uint32_t choose_among(std::uint32_t count,
+                                           const Packet& packet,
+                                           Shortest shortest) const;
+  [[nodiscard]] std::uint64_t draw(const Packet& packet, std::uint64_t what) const;
+
+  const PacketScene& scene_;
+  std::uint32_t device_;
+  std::vector<std::int64_t> owed_;  ///< credits not yet given back, by incoming cable
+};
+
+template <class Shortest>
+std::uint32_t PacketDevice::choose_among(std::uint32_t count,
+                                         const Packet& packet,
+                                         Shortest shortest) const {
+  const PacketFlow& flow = scene_.traffic.flows[packet.flow];
+  const auto below = [count](std::uint64_t bits) {
+    return static_cast<std::uint32_t>((bits >> 32U) * count >> 32U);
+  };
+  switch (scene_.choice) {
+    case PathChoice::destination:
+      return flow.to % count;
+    case PathChoice::flow:
+      return below(draw(packet, flow.label));
+    case PathChoice::flowlet:
+      return below(draw(packet, flow.label + (std::uint64_t{packet.draw} << 40U)));
+    case PathChoice::packet:
+      return below(draw(packet, flow.label + (std::uint64_t{packet.number} << 32U)));
+    case PathChoice::queue: {
+      // Ties are broken from a place of the packet's own, so that equal queues fill alike.
+      const std::uint32_t from =
+          below(draw(packet, flow.label + (std::uint64_t{packet.number} << 32U)));
+      std::uint32_t best = from;
+      core::Tick least = shortest(from);
+      for (std::uint32_t k = 1; k < count && least > 0; ++k) {
+        const std::uint32_t next = from + k < count ? from + k : from + k - count;
+        const core::Tick length = shortest(next);
+        best = length < least ? next : best;
+        least = length < least ? length : least;
+      }
+      return best;
+    }
+  }
+  return 0;
+}
+
+}  // namespace headway::network

@@ -1,0 +1,242 @@
+#include "sim/study/packets/stress.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <numeric>
+
+#include "sim/config/load.h"
+#include "sim/core/error.h"
+#include "sim/core/random.h"
+#include "sim/core/text.h"
+#include "sim/network/fabric/route.h"
+#include "sim/network/flow/problem.h"
+#include "sim/training/estimate.h"
+#include "sim/training/step/lower.h"
+
+namespace headway::study {
+
+using namespace core::literals;
+
+namespace {
+
+using core::CollectiveKind;
+using core::GpuId;
+
+constexpr std::uint32_t kMostGpus = 64;
+constexpr std::uint32_t kIncast = 16;
+constexpr std::array kSizes{64_KiB, 1_MiB, 4_MiB};
+constexpr double kArray = 16;  ///< of a collective / the size of a row
+
+/// A message from one GPU to another at tick 0.
+struct Shot {
+  GpuId from, to;
+};
+
+/// Every so many GPUs of the fabric, so that all its leaves take part.
+std::vector<GpuId> spread(const network::Fabric& fabric) {
+  const std::uint32_t all = fabric.shape().gpus;
+  const std::uint32_t count = std::min(all, kMostGpus);
+  std::vector<GpuId> members;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    members.emplace_back(static_cast<std::uint32_t>(std::uint64_t{i} * all / count));
+  }
+  return members;
+}
+
+/// Everybody's turn in a random order that leaves nobody at home: the next in a shuffled circle.
+std::vector<Shot> permutation(const std::vector<GpuId>& members) {
+  std::vector<GpuId> circle = members;
+  const core::RandomStream stream(1, "stress permutation");
+  for (std::size_t i = circle.size() - 1; i > 0; --i) {
+    std::swap(circle[i], circle[stream.index(i, 0, i + 1)]);
+  }
+  std::vector<Shot> shots;
+  for (std::size_t i = 0; i < circle.size(); ++i) {
+    shots.push_back({circle[i], circle[(i + 1) % circle.size()]});
+  }
+  return shots;
+}
+
+/// The last half of the members, as many as an incast has, send to the first.
+std::vector<Shot> incast(const std::vector<GpuId>& members) {
+  const std::size_t senders = std::min<std::size_t>(kIncast, members.size() / 2);
+  std::vector<Shot> shots;
+  for (std::size_t i = 0; i < senders; ++i) {
+    shots.push_back({members[members.size() - 1 - i], members[0]});
+  }
+  return shots;
+}
+
+class Stress {
+ public:
+  Stress(const Machine& machine,
+         const network::Fabric& fabric,
+         std::optional<network::Transport> transport)
+      : fabric_(fabric),
+        packets_(machine.cluster, fabric, transport),
+        members_(spread(fabric)),
+        report_{machine,
+                std::string(core::to_word(*packets_.options().spec.transport)),
+                std::string(core::to_word(*packets_.options().spec.path_choice)),
+                static_cast<int>(members_.size()),
+                {}} {
+    if (members_.size() < 4) {
+      throw core::Error(
+          fmt::format("a stress needs at least 4 GPUs, and the machine '{}' has {}: take --nodes",
+                      machine.name, members_.size()));
+    }
+    report_.machine.assumptions.push_back(packets_.words());
+  }
+
+  StressReport run() {
+    for (const core::Bytes size : kSizes) {
+      add_collective(Traffic::all_reduce, CollectiveKind::all_reduce, size);
+      add_collective(Traffic::all_to_all, CollectiveKind::all_to_all, size);
+      add_shots(Traffic::permutation, size, permutation(members_));
+      auto shots = incast(members_);
+      add_shots(Traffic::incast, size, shots);
+      // One more sender, to the idle neighbour of the one receiver.
+      shots.push_back({members_[members_.size() / 2 - 1], members_[1]});
+      add_shots(Traffic::bystander, size, shots);
+    }
+    return std::move(report_);
+  }
+
+ private:
+  void add_collective(Traffic traffic, CollectiveKind kind, core::Bytes size) {
+    // An all-to-all in rounds would measure how its rounds drift apart more than the network.
+    const auto algorithm = traffic == Traffic::all_to_all ? network::Algorithm::direct
+                                                          : network::usual_algorithm(kind);
+    const network::CollectiveCall call{kind, size * kArray, algorithm, {}};
+    const auto run = packets_.run(call, members_, {});
+    const auto fluid = network::stepped_time(fabric_, call, members_);
+    report_.rows.push_back({traffic, size, run.time.total, fluid.total, run.figures});
+  }
+
+  /// All at once. Of a bystander the time is that of the last shot, of the others that of all.
+  void add_shots(Traffic traffic, core::Bytes size, const std::vector<Shot>& shots) {
+    network::PacketTraffic flows;
+    for (const Shot& shot : shots) {
+      flows.add_flow(packets_.cables().network(),
+                     packets_.cables().legs(network::route(fabric_, shot.from, shot.to)),
+                     static_cast<std::int64_t>(size.si()),
+                     static_cast<std::int64_t>(packets_.options().spec.payload.si()), 1);
+    }
+    const auto result =
+        network::run_packets(packets_.cables().network(), flows, packets_.options());
+    const bool one = traffic == Traffic::bystander;
+    const core::Tick end = one ? result.flow_end.back() : result.end;
+    const auto fluid = fluid_ends(size, shots);
+    report_.rows.push_back({traffic, size, core::Clock::step().to_seconds(end),
+                            core::Clock::step().to_seconds(
+                                one ? fluid.back() : *std::max_element(fluid.begin(), fluid.end())),
+                            packet_figures(result, packets_.cables().network())});
+  }
+
+  [[nodiscard]] std::vector<core::Tick> fluid_ends(core::Bytes size,
+                                                   const std::vector<Shot>& shots) const {
+    network::Problem problem;
+    network::LinkNumbers numbers(fabric_);
+    problem.programs = {{{network::StepCode::arrive}, {network::StepCode::wait}}};
+    for (const Shot& shot : shots) {
+      const network::Route way = network::route(fabric_, shot.from, shot.to);
+      network::Transfer transfer;
+      network::Flow flow;
+      flow.size = size;
+      flow.latency = core::Clock::step().to_ticks(way.latency);
+      for (const network::RouteHop& hop : way.hops) {
+        transfer.uses.push_back({hop.link.index(), hop.coefficient});
+      }
+      flow.uses = static_cast<std::uint32_t>(transfer.uses.size());
+      transfer.flows = {flow};
+      network::Actor actor;
+      actor.groups = {network::append(transfer, 1, core::Activity::data, 0, numbers, problem)};
+      problem.actors.push_back(actor);
+    }
+    network::RunOptions how;
+    how.fold = false;
+    return network::run(problem, how).actor_end;
+  }
+
+  const network::Fabric& fabric_;
+  PacketNetworkOf packets_;
+  std::vector<GpuId> members_;
+  StressReport report_;
+};
+
+const StressRow* worst(const StressReport& report) {
+  const auto place =
+      std::max_element(report.rows.begin(), report.rows.end(),
+                       [](const auto& a, const auto& b) { return a.times() < b.times(); });
+  return place == report.rows.end() ? nullptr : &*place;
+}
+
+std::string size_of(core::Bytes size) {
+  return size >= 1_MiB ? fmt::format("{} MiB", core::number(size / 1_MiB))
+                       : fmt::format("{} KiB", core::number(size / 1_KiB));
+}
+
+std::string miss(const StressReport& report, const StressRow& row) {
+  return fmt::format("{} of {}: packets take {} times as long under {}", core::to_word(row.traffic),
+                     size_of(row.message), core::number(row.times()), report.transport);
+}
+
+}  // namespace
+
+std::string stress_sentence(const StressReport& report) {
+  const StressRow* row = worst(report);
+  if (row == nullptr) {
+    return "Nothing was run.";
+  }
+  if (row->times() <= 1.1) {
+    return "Packets take at most 10 % longer than fluid flows under every traffic.";
+  }
+  return fmt::format("Fluid flows are farthest off for {}.", miss(report, *row));
+}
+
+StressReport stress(const Machine& machine,
+                    const network::Fabric& fabric,
+                    std::optional<network::Transport> transport) {
+  return Stress(machine, fabric, transport).run();
+}
+
+std::string flow_model_sentence(const FlowModelReport& report) {
+  std::size_t rows = 0;
+  std::size_t near = 0;
+  const StressReport* of = nullptr;
+  for (const StressReport& fabric : report.fabrics) {
+    rows += fabric.rows.size();
+    near += static_cast<std::size_t>(
+        std::count_if(fabric.rows.begin(), fabric.rows.end(),
+                      [](const auto& row) { return row.times() > 0.9 && row.times() < 1.1; }));
+    if (of == nullptr || worst(fabric)->times() > worst(*of)->times()) {
+      of = &fabric;
+    }
+  }
+  if (of == nullptr) {
+    return "Nothing was run.";
+  }
+  return fmt::format(
+      "Fluid flows are within 10 % of packets in {} of {} cases; farthest off on {} for {}.", near,
+      rows, of->machine.cluster.fabric.name, miss(*of, *worst(*of)));
+}
+
+FlowModelReport validate_flow_model(const std::string& only, const config::LoadOptions& options) {
+  // Two groups of leaves of the usual 32 nodes each.
+  const MachineOptions how{64, "", ""};
+  FlowModelReport report;
+  for (const auto& entry : config::list_entries("fabrics", options.roots)) {
+    if (entry.name.rfind(only, 0) != 0) {
+      continue;
+    }
+    const auto machine = load_machine(entry.name, how, options);
+    report.fabrics.push_back(stress(machine, training::build_fabric(machine.cluster), {}));
+  }
+  if (report.fabrics.empty()) {
+    throw core::Error(
+        fmt::format("no fabric of the catalogue has a name that begins with '{}'", only));
+  }
+  return report;
+}
+
+}  // namespace headway::study
