@@ -215,7 +215,7 @@ TEST(Search, VerifiesWhatItLeavesOut) {
 TEST(Search, ReportsWhatIsBetterThanTheBestPlan) {
   const auto scenario = few_layouts();
   const Plan slowest = search(scenario, everything()).plans.back();
-  const SimulatedSetting setting{scenario, {slowest.layout}, slowest.step.time};
+  const SimulatedSetting setting{scenario, {slowest.layout}, slowest.step.time, {}};
   PlanOptions options;
   options.verify = 20;
   Verification found;

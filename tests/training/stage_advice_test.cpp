@@ -51,12 +51,12 @@ TEST(StageAdvice, SaysNothingWhereStagesAreEqual) {
 TEST(StageAdvice, IsOneSentenceInTheFieldsOfTheScenario) {
   workload::ParallelismSpec layout;
   layout.pipeline = 4;
-  const StageAdvice ends{3, 0.182, {9, 8, 8, 7}, core::Seconds(6.36), core::Seconds(5.92)};
+  const StageAdvice ends{3, 0.182, {9, 8, 8, 7}, core::Seconds(6.36), core::Seconds(5.92), {}};
   EXPECT_EQ(sentence_of(ends, layout),
             "Stage 3, the last, has 18.2 % more work than the mean of the stages: with "
             "parallelism.first_stage_layers: 9 and parallelism.last_stage_layers: 7 a step takes "
             "5.92 s instead of 6.36 s (-6.9 %).");
-  const StageAdvice others{1, 0.1, {8, 7, 9, 8}, core::Seconds(2), core::Seconds(1.9)};
+  const StageAdvice others{1, 0.1, {8, 7, 9, 8}, core::Seconds(2), core::Seconds(1.9), {}};
   EXPECT_THAT(sentence_of(others, layout),
               testing::HasSubstr("Stage 1 has 10 % more work than the mean of the stages: with "
                                  "parallelism.chunk_layers: [8, 7, 9, 8] a step takes"));

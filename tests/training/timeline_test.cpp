@@ -42,7 +42,7 @@ std::size_t spans_of(const Timeline& timeline) {
 TEST(Timeline, NeverHasMoreSpansThanAllowedAndAlwaysTheFirstAndTheLastStage) {
   constexpr std::size_t kMost = 60;
   for (std::size_t stages = 1; stages <= 20; ++stages) {
-    for (const std::size_t spans : {1, 2, 3, 7, 20, 30, 31, 60, 61, 500}) {
+    for (const std::size_t spans : {1U, 2U, 3U, 7U, 20U, 30U, 31U, 60U, 61U, 500U}) {
       Timeline timeline = timeline_of(stages, spans);
       thin_out(kMost, timeline);
       const std::size_t left = spans_of(timeline);
