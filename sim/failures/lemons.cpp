@@ -19,7 +19,7 @@ double log_of_good(double share) {
   if (share >= 1) {
     return -core::kInfinity;
   }
-  constexpr double kSmall = 1e-6;  // below, the next term of the series is less than the loss
+  constexpr double kSmall = 1e-6;  // Source: share^2 / 3, the next term, is less than 2^-53 / share
   return share < kSmall ? -share * (1 + share / 2) : core::portable_log(1 - share);
 }
 
