@@ -22,18 +22,26 @@ const import::LaunchTable& table_named(const std::string& name) {
   return **std::ranges::find(tables, name, &import::LaunchTable::name);
 }
 
+/// Whether the framework has a name for the model.
+bool names_model(const import::LaunchTable& table, const import::LaunchRun& run) {
+  const auto lines = import::write_launch(table, run);
+  return std::ranges::any_of(lines, [](const auto& line) { return line.section == "model"; });
+}
+
 /// What the settings lose, found by reading them again.
 std::vector<std::string> losses(const import::LaunchTable& table,
                                 const import::LaunchRun& run,
                                 const CommonOptions& options) {
   std::vector<std::string> out;
-  if (table.read == nullptr) {
-    return out;
+  if (table.model == import::LaunchModel::by_name && !names_model(table, run)) {
+    out.push_back(
+        fmt::format("model is '{}', which {} has no name for", run.model.name, table.name));
+    remark(options, fmt::format("{} cannot say: {}", table.name, out.back()));
   }
-  const std::string text = table.text(import::write_launch(table, run), {});
-  for (const auto& [path, asked, said] :
-       config::unsaid(table, table.read(text, "the exported file"), run)) {
-    out.push_back(fmt::format("{} is {}, and this file is read as {}", path, asked, said));
+  for (const auto& [path, asked, said] : config::unsaid(table, run)) {
+    out.push_back(table.format.empty()
+                      ? fmt::format("{} is {}", path, asked)
+                      : fmt::format("{} is {}, and this file is read as {}", path, asked, said));
     remark(options, fmt::format("{} cannot say: {}", table.name, out.back()));
   }
   return out;
@@ -43,7 +51,8 @@ std::string export_text(const ExportArguments& given, const CommonOptions& optio
   const import::LaunchTable& table = table_named(given.framework);
   const auto loaded = config::load_scenario(given.file, load_options(options));
   const auto checked = training::check(loaded.scenario, loaded.marks);
-  const import::LaunchRun run = config::run_of(checked);
+  import::LaunchRun run = config::run_of(checked);
+  run.model_entry = config::model_entry_like(run.model, config_roots());
   std::vector<std::string> comments{fmt::format("Written by headway export {} from {}: {}.",
                                                 table.name, given.file, loaded.scenario.name),
                                     fmt::format("Left to you: {}.", table.left_to_you)};
@@ -54,7 +63,7 @@ std::string export_text(const ExportArguments& given, const CommonOptions& optio
       comments.push_back("  " + line);
     }
   }
-  return table.text(import::write_launch(table, run), comments);
+  return import::launch_text(table.syntax, import::write_launch(table, run), comments);
 }
 
 }  // namespace

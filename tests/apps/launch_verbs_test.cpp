@@ -94,6 +94,49 @@ TEST_F(LaunchVerbs, WhatExportWritesImportReads) {
   EXPECT_EQ(from_launch("a.sh"), from_launch("b.sh"));
 }
 
+TEST_F(LaunchVerbs, FilesOfOtherFrameworksBecomeScenarios) {
+  const auto titan = run("import torchtitan-toml '" + data_ + "llama3_405b.toml' --out t.yaml");
+  ASSERT_EQ(titan.code, 0) << titan.err;
+  EXPECT_THAT(read("t.yaml"), HasSubstr("model:\n  use: llama-3.1-405b\n"));
+  EXPECT_THAT(read("t.yaml"), HasSubstr("  first_stage_layers: 15\n"));
+  EXPECT_EQ(run("check t.yaml").code, 0);
+  const auto nemo = run("import nemo-yaml '" + data_ + "megatron_gpt.yaml' --out n.yaml");
+  ASSERT_EQ(nemo.code, 0) << nemo.err;
+  EXPECT_EQ(run("check n.yaml").code, 0);
+  const auto deepspeed =
+      run("import deepspeed-json '" + data_ +
+          "zero3_offload.json' --model llama-3.1-8b --sequence-length 4096 --out d.yaml");
+  ASSERT_EQ(deepspeed.code, 0) << deepspeed.err;
+  EXPECT_THAT(read("d.yaml"), HasSubstr("  offload: optimizer\n"));
+  EXPECT_EQ(run("check d.yaml").code, 0);
+}
+
+TEST_F(LaunchVerbs, EveryFrameworkIsWrittenAndReadAgain) {
+  write_small("s.yaml", "run: {until: {steps: 1000}}\n");
+  for (const std::string pair :
+       {"torchtitan torchtitan-toml", "nemo nemo-yaml", "deepspeed deepspeed-json"}) {
+    const std::string name = pair.substr(0, pair.find(' '));
+    const std::string format = pair.substr(name.size() + 1);
+    const auto exported = run("export " + name + " s.yaml --out a." + name);
+    ASSERT_EQ(exported.code, 0) << exported.err;
+    const auto import = run("import " + format + " a." + name +
+                            " --model llama-3.1-8b --sequence-length 4096 --out " + name + ".yaml");
+    ASSERT_EQ(import.code, 0) << name << import.err;
+    const std::string text = read(name + ".yaml");
+    EXPECT_THAT(text, HasSubstr("  global_batch: 32\n")) << name;
+    EXPECT_THAT(text, HasSubstr("  pipeline: 2\n")) << name;
+    EXPECT_EQ(run("check " + name + ".yaml").code, 0) << name;
+  }
+  const auto maxtext = run("export maxtext s.yaml");
+  EXPECT_EQ(maxtext.code, 0) << maxtext.err;
+  EXPECT_THAT(maxtext.out, HasSubstr("ici_tensor_parallelism: 2\n"));
+  EXPECT_THAT(maxtext.out, HasSubstr("base_emb_dim: 4096\n"));
+  // 16 GPUs: tensor 2 x copies 4 fill a node, the stages lie on two.
+  EXPECT_THAT(maxtext.out, HasSubstr("ici_data_parallelism: 4\ndcn_data_parallelism: 1\n"));
+  EXPECT_THAT(maxtext.out, HasSubstr("ici_pipeline_parallelism: 1\ndcn_pipeline_parallelism: 2\n"));
+  EXPECT_EQ(run("import maxtext-yaml s.yaml").code, 2);
+}
+
 TEST_F(LaunchVerbs, WhatAFrameworkCannotSayIsSaid) {
   write_small("s.yaml");
   const auto exported = run("export megatron s.yaml --set parallelism.schedule=zb-h1");

@@ -98,6 +98,9 @@ class Generator:
             return ["collective", rng.choice(KINDS), "--cluster", scenario, *size, *json_out]
         if pick < 0.94:
             return ["drill", scenario, "--fault", self.fault(rng), *json_out]
+        if pick < 0.95:
+            framework = rng.choice(["megatron", "torchtitan", "nemo", "deepspeed", "maxtext"])
+            return ["export", framework, scenario]
         if pick < 0.97:
             small = str(self.root / "configs/scenarios/small-llama-8b-64-h100.yaml")
             return ["plan", small, "--top", "1", "--trials", "2", *json_out]

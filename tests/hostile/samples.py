@@ -232,7 +232,19 @@ def samples(root: Path) -> list[Sample]:
     goodput = table_head(root / "configs/validation/goodput_cases.csv", 3)
     calibrate = ("calibrate", "import")
     json_out = ("--format", "json")
+    launch = root / "tests/data/launch"
+    named = ("--model", "llama-3.1-8b", "--sequence-length", "4096")
     return [
+        *(
+            Sample(file, (launch / file).read_text(encoding="utf-8"), ("import", *command, "FILE"))
+            for file, command in (
+                ("llama3_70b.sh", ("megatron-args",)),
+                ("mixtral_8x7b.sh", ("megatron-args", "--gpus", "64")),
+                ("llama3_405b.toml", ("torchtitan-toml",)),
+                ("megatron_gpt.yaml", ("nemo-yaml",)),
+                ("zero3_offload.json", ("deepspeed-json", *named)),
+            )
+        ),
         Sample("fabric.out", IBNETDISCOVER, ("import", "ibnetdiscover", "FILE")),
         Sample("topology.conf", SLURM, ("import", "slurm-topology", "FILE")),
         Sample("topo.xml", NCCL_XML, ("import", "nccl-xml", "FILE", "--gpu", "h100-sxm")),

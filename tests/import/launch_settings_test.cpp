@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sim/import/launch/layer_lists.h"
+#include "sim/import/megatron/layer_lists.h"
 
 namespace headway::import {
 namespace {

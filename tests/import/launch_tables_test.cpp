@@ -38,9 +38,12 @@ TEST(LaunchTables, AreDocumented) {
     const std::size_t at = text.find(mark);
     ASSERT_NE(at, std::string::npos) << table->name;
     const std::size_t start = at + mark.size();
-    const std::size_t end = std::min(text.find("\n\n", start) + 1, text.size());
+    std::size_t end = start;
+    while (end < text.size() && text[end] == '|') {
+      end = std::min(text.find('\n', end), text.size() - 1) + 1;
+    }
     if (std::getenv("HEADWAY_UPDATE_GOLDEN") != nullptr) {
-      text.replace(start, end == 0 ? std::string::npos : end - start, documented(*table));
+      text.replace(start, end - start, documented(*table));
       std::ofstream(path) << text;
     } else {
       EXPECT_EQ(text.substr(start, end - start), documented(*table));

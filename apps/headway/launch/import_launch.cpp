@@ -61,20 +61,6 @@ std::string cluster_text(const LaunchArguments& given, import::LaunchImport& fou
   return gpus == 0 ? text : fmt::format("\n  nodes: {}{}", gpus / in_node, text);
 }
 
-/// The entry of the catalogue that describes this model, if there is one.
-std::string entry_like(const workload::ModelSpec& model) {
-  for (const auto& entry : config::list_entries("models", config_roots())) {
-    import::LaunchRun other;
-    other.model = config::load_entry<workload::ModelSpec>(entry.path, catalogue_roots()).spec;
-    other = import::normalised(std::move(other));
-    other.model.name = model.name;
-    if (other.model == model) {
-      return entry.name;
-    }
-  }
-  return "";
-}
-
 /// Names the model: the entry that was given, the file's own, or one that is equal.
 void name_model(const LaunchArguments& given,
                 import::LaunchImport& found,
@@ -82,7 +68,7 @@ void name_model(const LaunchArguments& given,
   workload::ModelSpec& model = found.run.model;
   std::string entry = given.model.empty() ? found.run.model_entry : given.model;
   if (entry.empty() && model.layers > 0) {
-    entry = entry_like(model);
+    entry = config::model_entry_like(model, config_roots());
   }
   const bool named = !entry.empty();
   if (named) {
@@ -149,8 +135,15 @@ std::string launch_text(const LaunchArguments& given, const CommonOptions& optio
   if (!given.model.empty()) {
     start.model = named_model(given.model).spec;
   }
-  import::LaunchImport found =
-      import::read_launch(table, table.read(read_input(given.file), given.file), start);
+  start.training.sequence_length = given.sequence_length;
+  const auto settings =
+      config::read_launch_settings(table.syntax, read_input(given.file), given.file);
+  import::LaunchImport found = import::read_launch(table, settings, start);
+  if (start.model.layers == 0 && !found.run.model_entry.empty()) {
+    // Its layers decide how stages are filled.
+    start.model = named_model(found.run.model_entry).spec;
+    found = import::read_launch(table, settings, start);
+  }
   found.assumptions.push_back(
       fmt::format("the software is '{}' (--framework ENTRY)", frame.framework_entry));
   name_model(given, found, frame);

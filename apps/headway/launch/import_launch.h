@@ -12,12 +12,13 @@ namespace headway::apps {
 struct LaunchArguments {
   std::string format;  ///< "megatron-args", ...
   std::string file;
-  std::string name;       ///< of the scenario; empty: the file's
-  std::string model;      ///< entry or hf:config.json; empty: what the file says
-  std::string cluster;    ///< entry; empty: DGX nodes of `gpu`
-  std::string gpu;        ///< entry of its GPU; empty: h100-sxm
-  std::string framework;  ///< entry of the software; empty: the tool's own
-  int gpus = 0;           ///< 0: what the file says
+  std::string name;         ///< of the scenario; empty: the file's
+  std::string model;        ///< entry or hf:config.json; empty: what the file says
+  std::string cluster;      ///< entry; empty: DGX nodes of `gpu`
+  std::string gpu;          ///< entry of its GPU; empty: h100-sxm
+  std::string framework;    ///< entry of the software; empty: the tool's own
+  int gpus = 0;             ///< 0: what the file says
+  int sequence_length = 0;  ///< 0: what the file says
 };
 
 /// The formats of launch files: "megatron-args", ...

@@ -206,19 +206,36 @@ std::string launch_scenario_text(const import::LaunchRun& run, const LaunchFrame
   return out;
 }
 
-std::vector<Unsaid> unsaid(const import::LaunchTable& table,
-                           const import::LaunchSettings& settings,
-                           const import::LaunchRun& run) {
-  import::LaunchRun start;
-  start.training.framework = run.training.framework;
-  start.gpus = run.gpus;
-  const import::LaunchImport read = import::read_launch(table, settings, start);
+std::vector<Unsaid> unsaid(const import::LaunchTable& table, const import::LaunchRun& run) {
+  import::LaunchRun said_run;
+  const bool read_back = !table.format.empty();
+  if (read_back) {
+    import::LaunchRun start;
+    start.training.framework = run.training.framework;
+    start.gpus = run.gpus;
+    if (table.model != import::LaunchModel::by_shape) {
+      start.model = run.model;
+      start.training.sequence_length = run.training.sequence_length;
+    }
+    const std::string text =
+        import::launch_text(table.syntax, import::write_launch(table, run), {});
+    said_run = import::read_launch(
+                   table, read_launch_settings(table.syntax, text, "the exported file"), start)
+                   .run;
+  }
+  if (!read_back && run.model.moe) {
+    said_run.model.moe.emplace();
+  }
+  if (!read_back && run.model.latent) {
+    said_run.model.latent.emplace();
+  }
   const auto asked = values_of(run);
-  const auto said = values_of(read.run);
+  const auto said = values_of(said_run);
   std::vector<Unsaid> out;
   for (const auto& [path, text] : asked) {
     const bool software = path.starts_with("training.framework.");
-    if (path == "model.name" || (software && !has_row(table, run, path))) {
+    const bool row = has_row(table, run, path);
+    if (path == "model.name" || (software && !row) || (!read_back && row)) {
       continue;
     }
     const auto other = said.find(path);
@@ -233,6 +250,41 @@ std::vector<Unsaid> unsaid(const import::LaunchTable& table,
     }
   }
   return out;
+}
+
+import::LaunchSettings read_launch_settings(import::LaunchSyntax syntax,
+                                            const std::string& text,
+                                            const std::string& file_name){
+    constexpr std::size_t kLargest = 1 << 20;  // real ones have some kilobytes
+if (text.size() > kLargest) {
+  throw core::Error(fmt::format("{}: larger than {} bytes; is this the file that starts a run?",
+                                file_name, kLargest));
+}
+switch (syntax) {
+  case import::LaunchSyntax::shell:
+    return import::read_shell_settings(text, file_name);
+  case import::LaunchSyntax::toml:
+    return import::read_toml_settings(text, file_name);
+  case import::LaunchSyntax::json:
+    return import::read_json_settings(text, file_name);
+  case import::LaunchSyntax::yaml:
+    break;
+}
+return read_yaml_settings(text, file_name);
+}
+
+std::string model_entry_like(const workload::ModelSpec& model,
+                             const std::vector<std::filesystem::path>& roots) {
+  for (const CatalogueEntry& entry : list_entries("models", roots)) {
+    import::LaunchRun other;
+    other.model = load_entry<workload::ModelSpec>(entry.path, {roots, {}}).spec;
+    other = import::normalised(std::move(other));
+    other.model.name = model.name;
+    if (other.model == model) {
+      return entry.name;
+    }
+  }
+  return "";
 }
 
 }  // namespace headway::config

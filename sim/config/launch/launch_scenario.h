@@ -35,11 +35,19 @@ struct Unsaid {
 };
 
 /// What is lost when the run is written with the rows of the table and read again: differences of
-/// model, recipe and layout; of the software only what the table has rows for.
-/// @param settings  the text that was written, read as settings
-std::vector<Unsaid> unsaid(const import::LaunchTable& table,
-                           const import::LaunchSettings& settings,
-                           const import::LaunchRun& run);
+/// model, recipe and layout; of the software only what the table has rows for. Of a framework whose
+/// files are only written: what differs from its default and has no row.
+std::vector<Unsaid> unsaid(const import::LaunchTable& table, const import::LaunchRun& run);
+
+/// The text of a launch file as settings.
+/// @throws core::Error with line and column if it is none, or larger than a file that starts a run
+import::LaunchSettings read_launch_settings(import::LaunchSyntax syntax,
+                                            const std::string& text,
+                                            const std::string& file_name);
+
+/// The entry of the catalogue that describes this model, or empty.
+std::string model_entry_like(const workload::ModelSpec& model,
+                             const std::vector<std::filesystem::path>& roots);
 
 /// Every value of a YAML file as settings; "${a.b}" is replaced by the value of that key.
 /// @throws core::Error with line and column if it is none

@@ -1,8 +1,10 @@
 #include "sim/import/launch/launch_run.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
+#include "sim/workload/layout.h"
 #include "sim/workload/schedule/schedule.h"
 
 namespace headway::import {
@@ -86,7 +88,46 @@ void normalise_layout(ParallelismSpec& p) {
   }
 }
 
+/// Chunks that only the ends make unequal are said by their ends, if that gives the same chunks.
+void normalise_chunks(LaunchRun& run) {
+  const ParallelismSpec& p = run.parallelism;
+  const int stages = p.pipeline;
+  const auto chunks = static_cast<int>(p.chunk_layers.size());
+  const bool folded = p.schedule == workload::ScheduleKind::zero_bubble_v ||
+                      p.schedule == workload::ScheduleKind::dual_pipe_v;
+  if (run.model.layers == 0 || stages < 2 || folded || chunks != stages * p.virtual_stages) {
+    return;
+  }
+  ParallelismSpec ends = p;
+  ends.chunk_layers.clear();
+  ends.first_stage_layers = ends.last_stage_layers = 0;
+  for (int i = 0; i < chunks; ++i) {
+    const int layers = p.chunk_layers[static_cast<std::size_t>(i)];
+    ends.first_stage_layers += i % stages == 0 ? layers : 0;
+    ends.last_stage_layers += i % stages == stages - 1 ? layers : 0;
+  }
+  if (workload::layout_problem(run.model, ends)) {
+    return;
+  }
+  const workload::StageLayout layout(run.model, ends);
+  for (int i = 0; i < chunks; ++i) {
+    if (layout.at(i % stages, i / stages).layers != p.chunk_layers[static_cast<std::size_t>(i)]) {
+      return;
+    }
+  }
+  run.parallelism = ends;
+}
+
 }  // namespace
+
+std::int64_t ranks_product(std::initializer_list<std::int64_t> degrees) {
+  constexpr std::int64_t kMost = 1'000'000'000'000'000;
+  std::int64_t product = 1;
+  for (const std::int64_t degree : degrees) {
+    product = degree > 0 && product > kMost / degree ? kMost : product * degree;
+  }
+  return product;
+}
 
 int middle_layers(const LaunchRun& run) {
   const ParallelismSpec& p = run.parallelism;
@@ -100,9 +141,11 @@ LaunchRun normalised(LaunchRun run) {
   normalise_model(run.model);
   normalise_recompute(run.parallelism);
   normalise_layout(run.parallelism);
+  normalise_chunks(run);
   ParallelismSpec& p = run.parallelism;
-  const std::int64_t replica = std::int64_t{p.tensor} * p.context * p.pipeline;
-  if (run.gpus > 0 && replica > 0 && run.gpus % replica == 0 && p.data.is_auto()) {
+  const std::int64_t replica = ranks_product({p.tensor, p.context, p.pipeline});
+  if (run.gpus > 0 && replica > 0 && run.gpus % replica == 0 && p.data.is_auto() &&
+      run.gpus / replica <= std::numeric_limits<int>::max()) {
     p.data = static_cast<int>(run.gpus / replica);
   }
   if (const int middle = middle_layers(run); middle > 0) {

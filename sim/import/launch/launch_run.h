@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 
@@ -25,6 +26,9 @@ struct LaunchRun {
 /// (a context kind without context ranks), with defaults where a value equals them, `data` as a
 /// number where the GPUs are known.
 LaunchRun normalised(LaunchRun run);
+
+/// The product of degrees, none below zero; at most 1e15, which is more than any cluster has.
+std::int64_t ranks_product(std::initializer_list<std::int64_t> degrees);
 
 /// Layers of a stage that is neither the first nor the last; 0 if they do not divide.
 int middle_layers(const LaunchRun& run);

@@ -138,10 +138,14 @@ std::optional<double> LaunchReader::number_of(std::string_view key,
   return value;
 }
 
+/// Above every size and degree that a scenario takes (core::from_one_to_16m).
+constexpr double kLargestWhole = 16'777'216;
+
 std::optional<int> LaunchReader::whole(std::string_view key, int least) {
   const auto value = number_of(key, true, least);
-  if (value && *value > 2e9) {
-    complain(key, fmt::format("'{}' is {:.0f}; at most 2,000,000,000 is read", key, *value));
+  if (value && *value > kLargestWhole) {
+    complain(key,
+             fmt::format("'{}' is {:.0f}; at most {:.0f} is read", key, *value, kLargestWhole));
     return std::nullopt;
   }
   return value ? std::optional(static_cast<int>(*value)) : std::nullopt;
@@ -282,7 +286,10 @@ void write_row(const LaunchTable& table, const LaunchRow& row, LaunchRun run, La
 
 }  // namespace
 
-std::vector<const LaunchTable*> launch_tables() { return {&megatron_table()}; }
+std::vector<const LaunchTable*> launch_tables() {
+  return {&megatron_table(), &torchtitan_table(), &nemo_table(), &deepspeed_table(),
+          &maxtext_table()};
+}
 
 LaunchImport read_launch(const LaunchTable& table,
                          const LaunchSettings& settings,

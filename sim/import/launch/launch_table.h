@@ -147,12 +147,20 @@ struct NotModelled {
   std::string_view why;
 };
 
+/// The syntax of a framework's files.
+enum class LaunchSyntax { shell, toml, json, yaml };
+
+/// How a framework's file says what is trained.
+enum class LaunchModel { by_shape, by_name, not_at_all };
+
 /// A framework's file.
 struct LaunchTable {
   std::string_view name;       ///< as `headway export` names it
   std::string_view format;     ///< as `headway import` names its file; empty: only written
   std::string_view framework;  ///< entry of `frameworks` that a run of it is taken for
-  bool bare_flags = false;     ///< a flag is true by being there
+  LaunchSyntax syntax = LaunchSyntax::shell;
+  LaunchModel model = LaunchModel::by_shape;
+  bool bare_flags = false;  ///< a flag is true by being there
   std::vector<LaunchRow> rows;
   /// Settings without effect on time; "log-*" are all that begin so.
   std::span<const std::string_view> no_effect;
@@ -163,13 +171,13 @@ struct LaunchTable {
   void (*defaults)(LaunchRun&) = nullptr;
   /// What the framework wants to know and a scenario does not, for the head of an export.
   std::string_view left_to_you;
-  /// The settings as a file of the framework, below comments.
-  std::string (*text)(const std::vector<LaunchLine>&, const std::vector<std::string>&) = nullptr;
-  /// That file as settings; nullptr: the framework's files are only written.
-  LaunchSettings (*read)(std::string_view, const std::string&) = nullptr;
 };
 
 const LaunchTable& megatron_table();
+const LaunchTable& torchtitan_table();
+const LaunchTable& deepspeed_table();
+const LaunchTable& nemo_table();
+const LaunchTable& maxtext_table();
 
 /// All frameworks, in the order of the documentation.
 std::vector<const LaunchTable*> launch_tables();
@@ -182,8 +190,10 @@ LaunchImport read_launch(const LaunchTable& table, const LaunchSettings& setting
 /// The settings that say the run, section by section in the order of the table.
 std::vector<LaunchLine> write_launch(const LaunchTable& table, const LaunchRun& run);
 
-/// Settings as a shell script that starts Megatron-LM.
-std::string shell_text(const std::vector<LaunchLine>& lines,
-                       const std::vector<std::string>& comments);
+/// Settings as a file of that syntax, below comments; JSON, which knows none, has them at the key
+/// "//". Shell: a script that starts Megatron-LM.
+std::string launch_text(LaunchSyntax syntax,
+                        const std::vector<LaunchLine>& lines,
+                        const std::vector<std::string>& comments);
 
 }  // namespace headway::import

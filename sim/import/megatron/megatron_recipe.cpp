@@ -1,6 +1,6 @@
 // Megatron-LM's arguments about number formats, optimizer and kernels.
 #include "sim/core/shown_text.h"
-#include "sim/import/launch/megatron_rows.h"
+#include "sim/import/megatron/megatron_rows.h"
 
 namespace headway::import {
 

@@ -1,4 +1,4 @@
-#include "sim/import/launch/layer_lists.h"
+#include "sim/import/megatron/layer_lists.h"
 
 #include <charconv>
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // Megatron-LM's arguments that no row of the table reads.
-#include "sim/import/launch/megatron_rows.h"
+#include "sim/import/megatron/megatron_rows.h"
 
 namespace headway::import {
 
@@ -7,6 +7,12 @@ namespace {
 
 /// Paths, logs, seeds, learning rates, the launcher, and what every run of the profile has.
 constexpr std::string_view kMegatronNoEffect[]{
+    "calculate-per-token-loss",
+    "init-model-with-meta-device",
+    "fsdp-*",
+    "use-nccl-ub",
+    "megatron-fsdp-*",
+
     "log-*",
     "wandb-*",
     "tensorboard-*",

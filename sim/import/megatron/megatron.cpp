@@ -5,8 +5,8 @@
 
 #include "sim/core/shown_text.h"
 #include "sim/import/launch/launch_fields.h"
-#include "sim/import/launch/layer_lists.h"
-#include "sim/import/launch/megatron_rows.h"
+#include "sim/import/megatron/layer_lists.h"
+#include "sim/import/megatron/megatron_rows.h"
 
 namespace headway::import {
 
@@ -46,7 +46,7 @@ void read_world(LaunchReader& reader, LaunchRun& run) {
   const int world = first_number(reader, {"$WORLD_SIZE", "sbatch-gpus", "sbatch-ntasks"});
   run.gpus_per_node = processes;
   if (run.gpus == 0) {
-    run.gpus = nodes > 0 && processes > 0 ? std::int64_t{nodes} * processes : world;
+    run.gpus = nodes > 0 && processes > 0 ? ranks_product({nodes, processes}) : world;
   }
   reader.place("cluster.nodes", "nnodes");
   need_gpus(reader, run, "name them: --gpus N");
@@ -83,10 +83,11 @@ void read_sharding(LaunchReader& reader, LaunchRun& run) {
   if (!instances || *instances == 1) {
     return;
   }
-  const std::int64_t replica = std::int64_t{p.tensor} * p.pipeline;
-  if (p.sharding == Sharding::zero3 && run.gpus > 0 && run.gpus % (replica * *instances) == 0) {
+  const std::int64_t replica = ranks_product({p.tensor, p.pipeline});
+  if (p.sharding == Sharding::zero3 && run.gpus > 0 &&
+      run.gpus % ranks_product({replica, *instances}) == 0) {
     p.sharding = Sharding::hsdp;
-    p.shard_group_size = static_cast<int>(run.gpus / (replica * *instances));
+    p.shard_group_size = static_cast<int>(run.gpus / ranks_product({replica, *instances}));
     reader.place("parallelism.shard_group_size", "num-distributed-optimizer-instances");
   } else {
     reader.not_modelled("num-distributed-optimizer-instances",
@@ -106,7 +107,7 @@ void write_sharding(const LaunchRun& run, LaunchWriter& out) {
     out.flag("use-distributed-optimizer");
     out.text("data-parallel-sharding-strategy",
              p.sharding == Sharding::zero2 ? "optim_grads" : "optim_grads_params");
-    const std::int64_t shards = std::int64_t{p.tensor} * p.pipeline * p.shard_group_size;
+    const std::int64_t shards = ranks_product({p.tensor, p.pipeline, p.shard_group_size});
     if (p.sharding == Sharding::hsdp && shards > 0 && run.gpus > 0) {
       out.whole("num-distributed-optimizer-instances", run.gpus / shards);
     }
@@ -243,12 +244,12 @@ void read_batch(LaunchReader& reader, LaunchRun& run) {
     return;
   }
   const workload::ParallelismSpec& p = run.parallelism;
-  const std::int64_t replica = std::int64_t{p.tensor} * p.pipeline * p.context;
+  const std::int64_t replica = ranks_product({p.tensor, p.pipeline, p.context});
   if (run.gpus == 0 || run.gpus % replica != 0) {
     reader.lacks("training.global_batch: --global-batch-size is not set");
     return;
   }
-  const std::int64_t batch = run.gpus / replica * p.micro_batch;
+  const std::int64_t batch = ranks_product({run.gpus / replica, p.micro_batch});
   run.training.global_batch = static_cast<int>(std::min<std::int64_t>(batch, 2'000'000'000));
   reader.assume(
       fmt::format("--global-batch-size is not set: one micro-batch a replica, {}", batch));
@@ -411,6 +412,8 @@ const LaunchTable& megatron_table() {
       "megatron",
       "megatron-args",
       "megatron-lm-2025",
+      LaunchSyntax::shell,
+      LaunchModel::by_shape,
       true,
       megatron_rows(),
       megatron_no_effect(),
@@ -419,8 +422,6 @@ const LaunchTable& megatron_table() {
       "the tokenizer (the null tokenizer stands in for it), --data-path or --mock-data, --lr and "
       "its "
       "schedule, --save, --load, --rdzv-endpoint",
-      shell_text,
-      read_shell_settings,
   };
   return table;
 }

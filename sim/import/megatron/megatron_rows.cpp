@@ -1,10 +1,10 @@
-#include "sim/import/launch/megatron_rows.h"
+#include "sim/import/megatron/megatron_rows.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "sim/core/shown_text.h"
-#include "sim/import/launch/layer_lists.h"
+#include "sim/import/megatron/layer_lists.h"
 
 namespace headway::import {
 
@@ -210,6 +210,10 @@ void read_vocabulary(LaunchReader& reader,
   auto size = reader.whole(size_key);
   reader.place("model.vocabulary", size_key);
   if (!size && reader.knows_model()) {
+    return;
+  }
+  if (size && !spell.bare_flags) {
+    run.model.vocabulary = *size;  // of NeMo: as it is
     return;
   }
   if (size && tokenizer == "NullTokenizer") {

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "sim/core/shown_text.h"
-#include "sim/import/launch/megatron_rows.h"
+#include "sim/import/megatron/megatron_rows.h"
 
 namespace headway::import {
 
@@ -86,6 +86,10 @@ void read_recompute(LaunchReader& reader, const MegatronSpelling& spell, LaunchR
     word = "selective";
   }
   reader.place("parallelism.recompute", granularity);
+  for (const char* rest : {"-method", "-num-layers"}) {
+    reader.pass_over(spell(spell.recompute + rest));
+  }
+  reader.pass_over(spell("recompute-modules"));
   if (word == "full") {
     run.parallelism.recompute = Recompute::full;
     read_recompute_layers(reader, spell, run);

@@ -1,0 +1,197 @@
+// MaxText's YAML, which is only written. Source: AI-Hypercomputer/maxtext,
+// MaxText/configs/base.yml, 2025.
+#include <algorithm>
+#include <numeric>
+
+#include "sim/import/launch/launch_fields.h"
+#include "sim/import/megatron/megatron_rows.h"
+
+namespace headway::import {
+
+namespace {
+
+using core::Precision;
+using workload::Sharding;
+
+using WriteRun = void (*)(const LaunchRun&, LaunchWriter&);
+
+/// A row that is only written.
+LaunchRow written(std::vector<std::string> keys, std::vector<std::string> paths, WriteRun write) {
+  return ruled(
+      std::move(keys), std::move(paths), [](LaunchReader&, LaunchRun&) {}, write);
+}
+
+void write_max_experts(const LaunchRun& run, LaunchWriter& out) {
+  const workload::ExpertsSpec& moe = *run.model.moe;
+  out.whole("num_experts", moe.experts);
+  out.whole("num_experts_per_tok", moe.top_k);
+  out.whole("base_moe_mlp_dim", moe.ffn);
+  if (moe.shared_experts > 0) {
+    out.whole("shared_experts", moe.shared_experts);
+  }
+  if (moe.leading_dense_layers > 0) {
+    out.whole("first_num_dense_layers", moe.leading_dense_layers);
+  }
+  if (moe.capacity_factor > 0) {
+    out.bare("capacity_factor", fmt::format("{}", moe.capacity_factor));
+  }
+}
+
+void write_max_latent(const LaunchRun& run, LaunchWriter& out) {
+  if (!run.model.latent) {
+    return;
+  }
+  out.text("attention_type", "mla");
+  out.whole("q_lora_rank", run.model.latent->query_rank);
+  out.whole("kv_lora_rank", run.model.latent->key_value_rank);
+  out.whole("qk_nope_head_dim", run.model.latent->no_rope_dim);
+  out.whole("qk_rope_head_dim", run.model.latent->rope_dim);
+  out.whole("v_head_dim", run.model.latent->value_dim);
+}
+
+void write_max_batch(const LaunchRun& run, LaunchWriter& out) {
+  const workload::ParallelismSpec& p = run.parallelism;
+  const int data = p.data.is_auto() ? 1 : *p.data.value;
+  const std::int64_t steps =
+      std::max<std::int64_t>(1, run.training.global_batch / (std::int64_t{data} * p.micro_batch));
+  const bool pipelined = p.pipeline > 1;
+  const double share = static_cast<double>(run.training.global_batch) /
+                       static_cast<double>(std::max<std::int64_t>(1, run.gpus));
+  out.bare("per_device_batch_size",
+           fmt::format("{}", pipelined ? share : share / static_cast<double>(steps)));
+  out.whole(pipelined ? "num_pipeline_microbatches" : "gradient_accumulation_steps", steps);
+}
+
+/// Degrees within nodes ("ici") and between them ("dcn"): those named first fill the node.
+void write_max_mesh(const LaunchRun& run, LaunchWriter& out) {
+  const workload::ParallelismSpec& p = run.parallelism;
+  const int data = p.data.value.value_or(1);
+  const int experts = run.model.moe ? std::max(1, p.expert) : 1;
+  const bool shards = p.sharding == Sharding::zero3 || p.sharding == Sharding::hsdp;
+  const int group =
+      p.sharding == Sharding::hsdp ? std::max(1, p.shard_group_size / p.context) : data;
+  const int sharded = shards ? std::max(1, group / experts) : 1;
+  int room = std::max(1, run.gpus_per_node);
+  const auto divide = [&room, &out](const std::string& name, int degree) {
+    const int inside = std::gcd(degree, room);
+    room /= inside;
+    out.whole("ici_" + name + "_parallelism", inside);
+    out.whole("dcn_" + name + "_parallelism", degree / inside);
+  };
+  divide("tensor", p.tensor);
+  divide("context", p.context);
+  divide("expert", experts);
+  divide("fsdp", sharded);
+  divide("data", std::max(1, data / (sharded * experts)));
+  divide("pipeline", p.pipeline);
+}
+
+void write_max_stages(const LaunchRun& run, LaunchWriter& out) {
+  const workload::ParallelismSpec& p = run.parallelism;
+  if (p.pipeline > 1 && middle_layers(run) > 0) {
+    out.whole("num_layers_per_pipeline_stage",
+              std::max(1, middle_layers(run) / std::max(1, p.virtual_stages)));
+  }
+}
+
+void write_max_precision(const LaunchRun& run, LaunchWriter& out) {
+  const Precision precision = run.training.precision;
+  out.text("dtype", precision == Precision::fp32   ? "float32"
+                    : precision == Precision::fp16 ? "float16"
+                                                   : "bfloat16");
+  if (precision == Precision::fp8) {
+    out.text("quantization", "fp8");
+  }
+  out.text("mu_dtype", run.training.optimizer_state == workload::OptimizerState::adam_bf16
+                           ? "bfloat16"
+                           : "float32");
+}
+
+void write_max_recompute(const LaunchRun& run, LaunchWriter& out) {
+  const workload::Recompute recompute = run.parallelism.recompute;
+  out.text("remat_policy", recompute == workload::Recompute::full   ? "full"
+                           : recompute == workload::Recompute::none ? "minimal"
+                                                                    : "save_dot_except_mlp");
+}
+
+std::vector<LaunchRow> maxtext_rows() {  // NOLINT(readability-function-size): a table
+  return {
+      {{"base_num_decoder_layers"}, {"model.layers"}, kLayers},
+      {{"base_emb_dim"}, {"model.hidden"}, kHidden},
+      {{"base_num_query_heads"}, {"model.heads"}, kHeads},
+      {{"base_num_kv_heads"}, {"model.key_value_heads", "model.attention"}, kKeyValueHeads},
+      {{"head_dim"}, {"model.head_dim"}, kHeadDim},
+      {{"base_mlp_dim"}, {"model.ffn"}, kFfn},
+      written({"mlp_activations"}, {"model.gated_mlp"},
+              [](const LaunchRun& run, LaunchWriter& out) {
+                out.list("mlp_activations", run.model.gated_mlp
+                                                ? std::vector<std::string>{"silu", "linear"}
+                                                : std::vector<std::string>{"gelu"});
+              }),
+      {{"vocab_size"}, {"model.vocabulary"}, kVocabulary},
+      {{"logits_via_embedding"}, {"model.tied_embeddings"}, FlagField{kTiedEmbeddings}},
+      {{"use_qk_norm"}, {"model.query_key_norm"}, FlagField{kQueryKeyNorm}},
+      written({"attention_type", "q_lora_rank", "kv_lora_rank", "qk_nope_head_dim",
+               "qk_rope_head_dim", "v_head_dim"},
+              {"model.latent"}, write_max_latent),
+      {{"num_experts", "num_experts_per_tok", "base_moe_mlp_dim", "shared_experts",
+        "first_num_dense_layers", "capacity_factor"},
+       {"model.moe.experts", "model.moe.top_k", "model.moe.ffn", "model.moe.shared_experts",
+        "model.moe.leading_dense_layers", "model.moe.capacity_factor"},
+       LaunchRule{[](LaunchReader&, LaunchRun&) {}, write_max_experts},
+       1,
+       kHasExperts},
+      {{"mtp_num_layers"}, {"model.multi_token_prediction"}, kPrediction, 0, kHasPrediction},
+      {{"max_target_length"}, {"training.sequence_length"}, kSequenceLength},
+      written({"per_device_batch_size", "gradient_accumulation_steps", "num_pipeline_microbatches"},
+              {"training.global_batch", "parallelism.micro_batch"}, write_max_batch),
+      written({"dtype", "quantization", "mu_dtype"},
+              {"training.precision", "training.optimizer_state"}, write_max_precision),
+      written({"ici_tensor_parallelism", "ici_context_parallelism", "ici_expert_parallelism",
+               "ici_data_parallelism", "ici_pipeline_parallelism", "dcn_tensor_parallelism",
+               "dcn_context_parallelism", "dcn_expert_parallelism", "dcn_data_parallelism",
+               "dcn_pipeline_parallelism"},
+              {"parallelism.tensor", "parallelism.context", "parallelism.expert",
+               "parallelism.data", "parallelism.pipeline"},
+              write_max_mesh),
+      {{"ici_fsdp_parallelism", "dcn_fsdp_parallelism"},
+       {"parallelism.sharding", "parallelism.shard_group_size"},
+       LaunchRule{[](LaunchReader&, LaunchRun&) {}, [](const LaunchRun&, LaunchWriter&) {}},
+       1,
+       [](const LaunchRun& run) {
+         return run.parallelism.sharding != Sharding::zero1 &&
+                run.parallelism.sharding != Sharding::zero2;
+       }},
+      written({"num_layers_per_pipeline_stage"}, {"parallelism.virtual"}, write_max_stages),
+      written({"remat_policy"}, {"parallelism.recompute"}, write_max_recompute),
+      written({"steps"}, {"run.until.steps"},
+              [](const LaunchRun& run, LaunchWriter& out) {
+                if (run.steps) {
+                  out.whole("steps", *run.steps);
+                }
+              }),
+  };
+}
+
+}  // namespace
+
+const LaunchTable& maxtext_table() {
+  static const LaunchTable table{
+      "maxtext",
+      "",
+      "jax-xla",
+      LaunchSyntax::yaml,
+      LaunchModel::by_shape,
+      false,
+      maxtext_rows(),
+      {},
+      {},
+      [](LaunchRun&) {},
+      "run_name, base_output_directory, dataset_type and dataset_path, tokenizer_path, "
+      "learning_rate, "
+      "hardware: gpu",
+  };
+  return table;
+}
+
+}  // namespace headway::import

@@ -1,0 +1,200 @@
+// Files of torchtitan and DeepSpeed as runs; their syntaxes as settings.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sim/import/launch/launch_table.h"
+
+#include "tests/import/read_file.h"
+
+namespace headway::import {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+LaunchRun with_model(int layers) {
+  LaunchRun start;
+  start.model.layers = layers;
+  start.model.hidden = 4096;
+  start.model.heads = start.model.key_value_heads = 32;
+  start.model.head_dim = 128;
+  start.model.ffn = 14336;
+  return start;
+}
+
+LaunchImport titan(const std::string& text, const LaunchRun& start = {}) {
+  return read_launch(torchtitan_table(), read_toml_settings(text, "run.toml"), start);
+}
+
+LaunchImport deepspeed(const std::string& text, const LaunchRun& start = {}) {
+  return read_launch(deepspeed_table(), read_json_settings(text, "ds.json"), start);
+}
+
+template <class Read>
+std::string refusal(const Read& read) {
+  try {
+    read();
+  } catch (const core::Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(TomlSettings, HaveKeysValuesAndPlaces) {
+  const auto read =
+      read_toml_settings("[a]\nb = 1_000\nc.d = [\"x\", 2]\n[e]\nf = true\ng = \"t\"\n", "f");
+  std::vector<std::string> out;
+  for (const LaunchSetting& setting : read.list) {
+    out.push_back(
+        fmt::format("{}:{}={}", setting.mark.line, setting.key, fmt::join(setting.values, "|")));
+  }
+  EXPECT_THAT(out, ElementsAre("2:a.b=1000", "3:a.c.d=x|2", "5:e.f=true", "6:e.g=t"));
+  EXPECT_THAT(refusal([] { read_toml_settings("a = 1\nb =\n", "f"); }),
+              HasSubstr("f:2:4: not valid TOML: "));
+  std::string deep = "a";
+  for (int i = 0; i < 100; ++i) {
+    deep += ".a";
+  }
+  EXPECT_THAT(refusal([&] { read_toml_settings("x = 1\n[" + deep + "]\n", "f"); }),
+              HasSubstr("a key of more than 60 parts"));
+  EXPECT_NO_THROW(read_toml_settings("# " + std::string(200, '.') + "\na = \"1.2.3\"\n", "f"));
+}
+
+TEST(JsonSettings, HaveKeysValuesAndPlaces) {
+  const auto read = read_json_settings(
+      "{\"a\": {\"b\": 1e9,\n \"c\": [1, {\"d\": \"]\"}, \"x\\\"y\"]},\n \"e\": null, \"f\": "
+      "\"t\"}",
+      "f");
+  std::vector<std::string> out;
+  for (const LaunchSetting& setting : read.list) {
+    out.push_back(
+        fmt::format("{}:{}={}", setting.mark.line, setting.key, fmt::join(setting.values, "|")));
+  }
+  EXPECT_THAT(out, ElementsAre("1:a.b=1000000000.0", "2:a.c=1|(a list)|x\"y", "3:e=null", "3:f=t"));
+  EXPECT_THAT(refusal([] { read_json_settings("{\"a\": }", "f"); }),
+              HasSubstr("f:1:7: not valid JSON"));
+  EXPECT_THAT(refusal([] { read_json_settings("[]", "f"); }), HasSubstr("no JSON object"));
+}
+
+TEST(Torchtitan, OfLlama405BIsReadWhole) {
+  const LaunchImport found = titan(text_of(kData + "launch/llama3_405b.toml"), with_model(126));
+  EXPECT_THAT(found.unknown, ElementsAre(HasSubstr("our_own.idea 3")));
+  EXPECT_THAT(found.not_modelled, IsEmpty());
+  EXPECT_THAT(found.missing, IsEmpty());
+  EXPECT_EQ(found.run.model_entry, "llama-3.1-405b");
+  const workload::ParallelismSpec& p = found.run.parallelism;
+  EXPECT_EQ(found.run.gpus, 1024);  // 8 shards x tensor 8 x context 2 x pipeline 8
+  EXPECT_EQ(p.data, core::OrAuto<int>(8));
+  EXPECT_EQ(p.sharding, workload::Sharding::zero3);
+  EXPECT_EQ(p.schedule, workload::ScheduleKind::interleaved);
+  EXPECT_EQ(p.micro_batch, 1);
+  EXPECT_EQ(p.recompute, workload::Recompute::full);
+  EXPECT_EQ(p.recompute_period, 1);
+  EXPECT_EQ(found.run.training.global_batch, 512);
+  EXPECT_EQ(found.run.training.precision, core::Precision::fp8);
+  EXPECT_EQ(found.run.training.framework.scaling, workload::Scaling::tensor);
+  EXPECT_TRUE(found.run.training.framework.tensor_overlap);
+  EXPECT_EQ(found.run.steps, 3000);
+}
+
+// 126 layers and one for each end over 8 stages of 8 chunks: 2 a chunk, 1 in the first and last.
+TEST(Torchtitan, FillsStagesWithTheEndsCountedAsLayers) {
+  const LaunchImport found = titan(text_of(kData + "launch/llama3_405b.toml"), with_model(126));
+  EXPECT_EQ(found.run.parallelism.virtual_stages, 8);
+  EXPECT_EQ(found.run.parallelism.first_stage_layers, 15);  // 1 + 7 x 2
+  EXPECT_EQ(found.run.parallelism.last_stage_layers, 15);
+  EXPECT_EQ(middle_layers(found.run), 16);
+  const std::string four =
+      "[parallelism]\npipeline_parallel_degree = 4\ndata_parallel_shard_degree = 2\n";
+  EXPECT_THAT(titan(four, with_model(32)).run.parallelism.chunk_layers, ElementsAre(8, 9, 8, 7));
+  EXPECT_THAT(
+      refusal([&] { titan(four + "pipeline_parallel_layers_per_stage = 5\n", with_model(32)); }),
+      HasSubstr("run.toml:4:1: 34 layers, 2 of them for the ends, in stages of 5 are 7 stages"));
+}
+
+TEST(Torchtitan, DividesRanksIntoReplicasAndShards) {
+  const auto layout = [](const std::string& more, std::int64_t gpus = 0) {
+    LaunchRun start = with_model(32);
+    start.gpus = gpus;
+    return titan("[parallelism]\n" + more, start).run.parallelism;
+  };
+  const auto hybrid =
+      layout("data_parallel_replicate_degree = 4\ndata_parallel_shard_degree = 8\n");
+  EXPECT_EQ(hybrid.sharding, workload::Sharding::hsdp);
+  EXPECT_EQ(hybrid.shard_group_size, 8);
+  EXPECT_EQ(hybrid.data, core::OrAuto<int>(32));
+  EXPECT_EQ(layout("data_parallel_shard_degree = 1\n").sharding, workload::Sharding::zero0);
+  EXPECT_EQ(layout("tensor_parallel_degree = 8\n", 64).data, core::OrAuto<int>(8));
+  EXPECT_THAT(
+      refusal([&] { layout("data_parallel_shard_degree = 8\n", 64); }),
+      HasSubstr("run.toml:2:1: 1 replicas x 8 shards x 1 ranks of a model are 8 GPUs, not 64"));
+  EXPECT_THAT(titan("[model]\nname = \"llama3\"\nflavor = \"8B\"\n").missing,
+              Contains(HasSubstr("cluster.nodes: ")));
+}
+
+TEST(Torchtitan, SaysWhatIsRecomputed) {
+  const auto layout = [](const std::string& text) {
+    return titan("[activation_checkpoint]\n" + text, with_model(32)).run.parallelism;
+  };
+  EXPECT_EQ(layout("").recompute_period, 2);  // the default: every second layer
+  EXPECT_EQ(layout("mode = \"none\"").recompute, workload::Recompute::none);
+  EXPECT_THAT(layout("mode = \"selective\"\nselective_ac_option = \"op\"").recompute_parts,
+              ElementsAre(workload::RecomputePart::operators));
+  EXPECT_THAT(refusal([&] { layout("mode = \"memory_budget\""); }),
+              HasSubstr("mode 'memory_budget' is not modelled"));
+}
+
+TEST(DeepSpeed, OfZero3WithOffloadIsReadWhole) {
+  const LaunchImport found = deepspeed(text_of(kData + "launch/zero3_offload.json"));
+  EXPECT_THAT(found.unknown, ElementsAre(HasSubstr("our_own.idea 3")));
+  EXPECT_THAT(found.not_modelled,
+              ElementsAre(HasSubstr("offload_param.device cpu: offload of weights is not modelled"),
+                          HasSubstr("partition_activations true: ")));
+  EXPECT_THAT(found.missing,
+              ElementsAre(HasSubstr("model: "), HasSubstr("training.sequence_length: ")));
+  EXPECT_EQ(found.run.gpus, 64);  // 256 / (2 x 2)
+  EXPECT_EQ(found.run.parallelism.sharding, workload::Sharding::zero3);
+  EXPECT_EQ(found.run.parallelism.offload, workload::Offload::optimizer);
+  EXPECT_EQ(found.run.parallelism.micro_batch, 2);
+  EXPECT_EQ(found.run.training.global_batch, 256);
+  EXPECT_EQ(found.run.training.precision, core::Precision::bf16);
+  EXPECT_EQ(found.run.training.framework.reduce_bytes, 2);
+}
+
+TEST(DeepSpeed, RefusesBatchesThatContradict) {
+  EXPECT_THAT(refusal([] {
+                deepspeed(
+                    "{\"train_batch_size\": 100, \"train_micro_batch_size_per_gpu\": 3,\n"
+                    "\"gradient_accumulation_steps\": 2}");
+              }),
+              HasSubstr("ds.json:1:2: a batch of 100 is no multiple of 3 in a micro-batch x 2"));
+  LaunchRun start;
+  start.gpus = 8;
+  EXPECT_THAT(refusal([&] {
+                deepspeed(
+                    "{\"train_batch_size\": 96, \"train_micro_batch_size_per_gpu\": 3,\n"
+                    "\"gradient_accumulation_steps\": 2}",
+                    start);
+              }),
+              HasSubstr("x 16 ranks, which are 16 GPUs, not 8"));
+  EXPECT_THAT(refusal([] { deepspeed("{\"zero_optimization\": {\"stage\": 4}}"); }),
+              HasSubstr("stage 4: there are 0 to 3"));
+}
+
+TEST(DeepSpeed, SaysWhatIsAuto) {
+  LaunchRun start = with_model(32);
+  start.gpus = 16;
+  const LaunchImport found = deepspeed(
+      "{\"train_batch_size\": \"auto\", \"train_micro_batch_size_per_gpu\": 4,"
+      " \"bf16\": {\"enabled\": \"auto\"}}",
+      start);
+  EXPECT_THAT(found.assumptions,
+              Contains("train_batch_size is 'auto': what starts DeepSpeed sets it"));
+  EXPECT_THAT(found.assumptions, Contains("bf16.enabled is 'auto': bf16"));
+  EXPECT_EQ(found.run.training.global_batch, 64);
+}
+
+}  // namespace
+}  // namespace headway::import
