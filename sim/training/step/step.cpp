@@ -157,7 +157,7 @@ void warn_of_overload(StepResult& result) {
 /// Relative errors of a step beside that of the calibration: of a mixture of experts, whose
 /// exchange and launches change from release to release; of a GPU without measured kernels; of a
 /// format whose share of the peak is that of another.
-constexpr double kExperts = 0.14;
+constexpr double kExperts = 0.1;
 constexpr double kWithoutTables = 0.1;
 constexpr double kStandIn = 0.1;
 
