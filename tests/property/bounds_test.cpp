@@ -21,6 +21,7 @@
 #include "sim/study/predict.h"
 
 #include "tests/property/spec_leaves.h"
+#include "tests/sanitized.h"
 
 namespace headway::testing {
 namespace {
@@ -43,23 +44,15 @@ constexpr rlim_t kMemory = rlim_t{4} << 30;
 /// Processor time of one scenario [s]: those here take milliseconds, so what takes as long hangs.
 constexpr double kHangs = 40;  // 20 s of two processors
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#elif defined(__has_feature)  // clang
-constexpr bool kSanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
-#else
-constexpr bool kSanitized = false;
-#endif
-
-/// No more than 4 GB as long as it lives; sanitizers reserve terabytes and are left alone.
+/// No more than 4 GB as long as it lives; sanitizers are left alone.
 class MemoryLimit {
  public:
   MemoryLimit() {
     getrlimit(RLIMIT_AS, &before_);
-    if (!kSanitized) {
-      const rlimit limit{std::min(kMemory, before_.rlim_max), before_.rlim_max};
-      setrlimit(RLIMIT_AS, &limit);
-    }
+#ifndef HEADWAY_SANITIZED
+    const rlimit limit{std::min(kMemory, before_.rlim_max), before_.rlim_max};
+    setrlimit(RLIMIT_AS, &limit);
+#endif
   }
   ~MemoryLimit() { setrlimit(RLIMIT_AS, &before_); }
   MemoryLimit(const MemoryLimit&) = delete;
