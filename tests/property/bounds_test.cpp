@@ -42,7 +42,11 @@ class Draw {
 /// More than the tests themselves hold and any small scenario needs.
 constexpr rlim_t kMemory = rlim_t{4} << 30;
 /// Processor time of one scenario [s]: those here take milliseconds, so what takes as long hangs.
+#ifdef HEADWAY_SANITIZED
+constexpr double kHangs = 800;  // sanitized code takes twenty times as long
+#else
 constexpr double kHangs = 40;  // 20 s of two processors
+#endif
 
 /// No more than 4 GB as long as it lives; sanitizers are left alone.
 class MemoryLimit {
