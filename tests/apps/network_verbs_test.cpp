@@ -174,8 +174,10 @@ TEST_F(CollectiveVerb, SimulatesEveryPacket) {
   }
   const auto table = run(verb + "--granularity packet:dcqcn:tree");
   ASSERT_EQ(table.code, 0) << table.err;
-  EXPECT_THAT(table.out, HasSubstr("# assumed: transport dcqcn, path by queue, packets of 4,096 "
-                                   "bytes: the fabric's file says nothing of packets\n"));
+  EXPECT_THAT(table.out,
+              HasSubstr("# assumed: transport dcqcn, path by queue, packets of 4,096 "
+                        "bytes, 1,770 kB of buffer a port: the fabric's file says nothing of "
+                        "packets\n"));
   EXPECT_THAT(table.out, HasSubstr("\n#    4194304 B: "));
   EXPECT_THAT(table.out, HasSubstr(" packets, longest queue "));
   const auto csv = run(verb + "--granularity packet --format csv");

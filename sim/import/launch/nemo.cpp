@@ -176,18 +176,6 @@ void read_nemo_batch(LaunchReader& reader, LaunchRun& run) {
   }
 }
 
-void set_nemo_defaults(LaunchRun& run) {
-  if (run.model.layers == 0) {
-    run.model.gated_mlp = false;
-    run.model.biases = true;
-    run.model.dropout = true;
-    run.model.tied_embeddings = true;
-  }
-  run.parallelism.sequence = false;
-  run.training.framework.tensor_overlap = false;
-  run.training.framework.cuda_graphs = false;
-}
-
 constexpr auto kCudaGraphs = [](LaunchRun& r) { return &r.training.framework.cuda_graphs; };
 
 std::vector<LaunchRow> nemo_rows() {  // NOLINT(readability-function-size): a table
@@ -380,7 +368,7 @@ const LaunchTable& nemo_table() {
       nemo_rows(),
       kNemoNoEffect,
       kNemoNotModelled,
-      set_nemo_defaults,
+      set_megatron_defaults,
       "model.tokenizer, model.data, the learning rate in model.optim, exp_manager",
   };
   return table;

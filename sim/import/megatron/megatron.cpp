@@ -282,18 +282,10 @@ void write_window(const LaunchRun& run, LaunchWriter& out) {
   }
 }
 
-void set_megatron_defaults(LaunchRun& run) {
-  if (run.model.layers == 0) {
-    run.model.gated_mlp = false;
-    run.model.biases = true;
-    run.model.dropout = true;
-    run.model.tied_embeddings = true;
-  }
-  run.parallelism.sequence = false;
-  run.training.framework.tensor_overlap = false;
+void set_bare_defaults(LaunchRun& run) {
+  set_megatron_defaults(run);
   run.training.framework.fused_permute = false;
   run.training.framework.expert_overlap = false;
-  run.training.framework.cuda_graphs = false;
 }
 
 void read_gated(LaunchReader& reader, LaunchRun& run) {
@@ -418,7 +410,7 @@ const LaunchTable& megatron_table() {
       megatron_rows(),
       megatron_no_effect(),
       megatron_not_modelled(),
-      set_megatron_defaults,
+      set_bare_defaults,
       "the tokenizer (the null tokenizer stands in for it), --data-path or --mock-data, --lr and "
       "its "
       "schedule, --save, --load, --rdzv-endpoint",

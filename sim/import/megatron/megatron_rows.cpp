@@ -442,4 +442,16 @@ LaunchRow latent_row(const MegatronSpelling& spell) {
               [spell](const LaunchRun& run, LaunchWriter& out) { write_latent(run, spell, out); }}};
 }
 
+void set_megatron_defaults(LaunchRun& run) {
+  if (run.model.layers == 0) {
+    run.model.gated_mlp = false;
+    run.model.biases = true;
+    run.model.dropout = true;
+    run.model.tied_embeddings = true;
+  }
+  run.parallelism.sequence = false;
+  run.training.framework.tensor_overlap = false;
+  run.training.framework.cuda_graphs = false;
+}
+
 }  // namespace headway::import

@@ -51,6 +51,10 @@ LaunchRow ruled(std::vector<std::string> keys,
                 void (*read)(LaunchReader&, LaunchRun&),
                 void (*write)(const LaunchRun&, LaunchWriter&));
 
+/// What both frameworks do unless told: plain MLPs with biases and dropout, tied embeddings (where
+/// no model is given), no sequence parallelism, no overlap of tensor communication, no CUDA graphs.
+void set_megatron_defaults(LaunchRun& run);
+
 /// Rows of number formats, optimizer and kernels.
 std::vector<LaunchRow> megatron_recipe_rows();
 /// Megatron-LM's arguments without effect on time.

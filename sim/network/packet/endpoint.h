@@ -108,8 +108,7 @@ class Endpoint final : public PacketDevice {
   void list(core::Context& context, Sender& sender);
   void send_from(core::Context& context, std::uint32_t cable);
   bool send_relayed(core::Context& context, std::uint32_t cable);
-  /// @returns whether a packet went out
-  bool send_next(core::Context& context, Sender& sender, std::uint32_t cable);
+  void send_next(core::Context& context, Sender& sender, std::uint32_t cable);
   [[nodiscard]] bool may_send(const Sender& sender) const;
   [[nodiscard]] std::uint32_t choose_way(const Leg& leg, const Packet& packet);
   [[nodiscard]] Packet next_packet(Sender& sender, core::Tick now) const;

@@ -119,7 +119,7 @@ Packet Endpoint::next_packet(Sender& sender, core::Tick now) const {
   return packet;
 }
 
-bool Endpoint::send_next(core::Context& context, Sender& sender, std::uint32_t cable) {
+void Endpoint::send_next(core::Context& context, Sender& sender, std::uint32_t cable) {
   const bool again = !sender.lost.empty();
   Packet packet = next_packet(sender, context.now());
   const Leg& leg = scene().traffic.legs[flow(sender.flow).first_leg];
@@ -134,7 +134,6 @@ bool Endpoint::send_next(core::Context& context, Sender& sender, std::uint32_t c
   OutPort& out = port(cable);
   out.free_at = std::max(out.free_at, context.now() + scene().card_gap);
   note_sent(context, sender, packet, bytes);
-  return true;
 }
 
 void Endpoint::note_sent(core::Context& context,

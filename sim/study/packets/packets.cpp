@@ -87,10 +87,12 @@ PacketNetworkOf::Run PacketNetworkOf::run(const network::CollectiveCall& call,
 }
 
 std::string PacketNetworkOf::words() const {
-  return fmt::format(
-      "transport {}, path by {}, packets of {} bytes{}", core::to_word(*options_.spec.transport),
-      core::to_word(*options_.spec.path_choice), core::count(options_.spec.payload.si()),
-      stated_ ? "" : ": the fabric's file says nothing of packets");
+  return fmt::format("transport {}, path by {}, packets of {} bytes, {} kB of buffer a port{}",
+                     core::to_word(*options_.spec.transport),
+                     core::to_word(*options_.spec.path_choice),
+                     core::count(options_.spec.payload.si()),
+                     core::number(options_.spec.buffer_per_port.si() / 1e3),
+                     stated_ ? "" : ": the fabric's file says nothing of packets");
 }
 
 }  // namespace headway::study

@@ -190,6 +190,42 @@ TEST(CongestionControl, MarksAsRedDoes) {
   EXPECT_EQ(marking_chance(spec, 41 * kMicrosecond), 1);
 }
 
+// Swift's law by hand: half an excess takes 0.8 x 0.5 of the window, at most half of it goes, once
+// a round trip; below the target a window grows by a packet a round trip.
+TEST(CongestionControl, SwiftFollowsItsLaw) {
+  Swift swift;
+  swift.window = 10;
+  const auto hear = [&](core::Tick now, core::Tick queueing) {
+    swift.on_acknowledged({now, queueing, 0, 0, false}, 10 * kMicrosecond, 5 * kMicrosecond);
+    return swift.window;
+  };
+  EXPECT_NEAR(hear(100 * kMicrosecond, 20 * kMicrosecond), 6, 1e-12);
+  EXPECT_NEAR(hear(110 * kMicrosecond, 20 * kMicrosecond), 6, 1e-12) << "within the round trip";
+  EXPECT_NEAR(hear(300 * kMicrosecond, 100 * kMicrosecond), 3, 1e-12) << "at most half";
+  EXPECT_NEAR(hear(301 * kMicrosecond, 0), 3 + 1.0 / 3, 1e-12);
+  swift.on_loss(400 * kMicrosecond, 5 * kMicrosecond);
+  EXPECT_NEAR(swift.window, (3 + 1.0 / 3) / 2, 1e-12);
+}
+
+// DCTCP's by hand: all marked, the share goes up by 1/16 and the window down by half of it; none
+// marked, a packet more; a loss halves once a window of data.
+TEST(CongestionControl, DctcpFollowsItsLaw) {
+  Dctcp dctcp;
+  dctcp.window = 32;
+  dctcp.on_acknowledged({0, 0, 0, 32, true});
+  EXPECT_NEAR(dctcp.share, 1.0 / 16, 1e-12);
+  EXPECT_NEAR(dctcp.window, 32 * (1 - 1.0 / 32), 1e-12);
+  for (std::uint32_t n = 1; n < 32; ++n) {
+    dctcp.on_acknowledged({0, 0, n, 64, false});
+    EXPECT_NEAR(dctcp.window, 31, 1e-12) << "not before the window of data ends";
+  }
+  dctcp.on_acknowledged({0, 0, 32, 64, false});
+  EXPECT_NEAR(dctcp.window, 32, 1e-12);
+  dctcp.on_loss(40, 64);
+  dctcp.on_loss(41, 64);
+  EXPECT_NEAR(dctcp.window, 16, 1e-12);
+}
+
 // DCTCP with one threshold K: the queue swings around K and never empties, so the port is full
 // (Alizadeh et al. 2010, section 3.3: K above a seventh of bandwidth x delay).
 TEST(PacketNetwork, DctcpKeepsThePortFullAndTheQueueAtItsThreshold) {
@@ -253,6 +289,8 @@ TEST(PacketNetwork, RepeatsWhatIsLost) {
     EXPECT_GT(result.counts.drops, 0U);
     EXPECT_GE(result.counts.repeats, result.counts.drops);
     repeats[repeat == Repeat::selective ? 0 : 1] = result.counts.repeats;
+    // Gaps are noticed by what comes after them; at most each sender's last packets by a timeout.
+    EXPECT_LE(result.counts.timeouts, 8U);
     for (const core::Tick end : result.flow_end) {
       EXPECT_GT(end, 0);
     }
