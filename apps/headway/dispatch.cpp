@@ -29,7 +29,12 @@ std::string help() {
       "Usage: headway VERB [options]; 'headway VERB --help' explains a verb. --color never: "
       "plain.\n\n";
   for (const auto& verb : verbs()) {
-    out += fmt::format("  {:<12}{}\n", verb.name, verb.summary);
+    if (verb.same_line) {
+      out.back() = ';';
+      out += fmt::format("  {}  {}\n", verb.name, verb.summary);
+    } else {
+      out += fmt::format("  {:<12}{}\n", verb.name, verb.summary);
+    }
   }
   return out + "Example: headway run configs/scenarios/llama-3.1-405b-16k-h100.yaml\n";
 }
@@ -86,10 +91,12 @@ const std::vector<Verb>& verbs() {
       {"run", "predict one scenario: step time, memory, goodput, cost", run_run},
       {"plan", "search parallel layouts for a scenario and rank them", run_plan},
       {"sweep", "predict one scenario at many points: grids, ranges, samples", run_sweep},
-      {"worker", "simulate shards of a sweep, on any machine that sees its folder", run_worker},
-      {"collect", "print the points of a sweep from its shards", run_collect},
+      {"worker", "simulate shards of a sweep on any machine", run_worker},
+      {"collect", "print its points from them", run_collect, true},
       {"compare", "two scenarios side by side; which layer makes the difference", run_compare},
       {"drill", "one fault in a running job: what follows, what it costs, what helps", run_drill},
+      {"expect", "acceptance thresholds of a sound cluster; measured figures against them",
+       run_expect},
       {"validate", "predict published measurements and print the errors", run_validate},
       {"report", "write results as one page of HTML with charts", run_report},
       {"topo", "print a fabric: tiers, oversubscription, bisection, connectivity", run_topo},

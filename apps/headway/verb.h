@@ -15,6 +15,7 @@ struct Verb {
   /// @param argv  argv[0] is the verb
   /// @returns     the exit code
   int (*run)(int argc, char** argv);
+  bool same_line = false;  ///< in the help on the line of the verb before, so that a screen has all
 };
 
 int run_run(int argc, char** argv);
@@ -34,6 +35,7 @@ int run_sweep(int argc, char** argv);
 int run_worker(int argc, char** argv);
 int run_collect(int argc, char** argv);
 int run_drill(int argc, char** argv);
+int run_expect(int argc, char** argv);
 int run_validate(int argc, char** argv);
 int run_report(int argc, char** argv);
 int run_explain(int argc, char** argv);

@@ -7,6 +7,7 @@
 #include "sim/study/collective.h"
 #include "sim/study/compare.h"
 #include "sim/study/drill_figures.h"
+#include "sim/study/expect/expect.h"
 #include "sim/study/packets/stress.h"
 #include "sim/study/plan.h"
 #include "sim/study/profile_comparison.h"
@@ -57,6 +58,9 @@ const std::vector<ResultType>& result_types() {
                                    ""),
       type<study::ProfileComparison>("headway.calibrate-compare/1", "headway calibrate compare",
                                      ""),
+      type<study::ExpectReport>("headway.expect/1", "headway expect",
+                                "What a sound cluster must reach: "
+                                "[`docs/diagnose.md`](diagnose.md)."),
       type<study::CheckReport>("headway.check/1", "headway check", "")};
   return types;
 }

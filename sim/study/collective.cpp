@@ -119,13 +119,34 @@ void assume_wire_rate(const Machine& machine,
   }
 }
 
-std::vector<core::GpuId> first_gpus(int count) {
+std::vector<core::GpuId> first_gpus(const CollectiveRequest& request, int gpus_of_node) {
+  const int per_node = request.per_node > 0 ? request.per_node : gpus_of_node;
   std::vector<core::GpuId> members;
-  members.reserve(static_cast<std::size_t>(count));
-  for (int g = 0; g < count; ++g) {
-    members.emplace_back(static_cast<std::uint32_t>(g));
+  members.reserve(static_cast<std::size_t>(request.gpus));
+  for (int g = 0; g < request.gpus; ++g) {
+    members.emplace_back(static_cast<std::uint32_t>(g / per_node * gpus_of_node + g % per_node));
   }
   return members;
+}
+
+/// @throws core::Error if the machine has fewer GPUs or nodes than are asked for
+void check_members(const Machine& machine, const CollectiveRequest& request) {
+  const std::int64_t there = std::int64_t{machine.cluster.nodes} * machine.cluster.node.gpus;
+  if (request.gpus > there) {
+    throw core::Error(fmt::format("{} GPUs are asked for and the machine '{}' has {}", request.gpus,
+                                  machine.name, there));
+  }
+  if (request.per_node > machine.cluster.node.gpus) {
+    throw core::Error(fmt::format("{} GPUs of each node are asked for and a node of '{}' has {}",
+                                  request.per_node, machine.name, machine.cluster.node.gpus));
+  }
+  if (request.per_node > 0 &&
+      (request.gpus + request.per_node - 1) / request.per_node > machine.cluster.nodes) {
+    throw core::Error(
+        fmt::format("{} GPUs, {} a node, are asked for and the machine '{}' has {} "
+                    "nodes",
+                    request.gpus, request.per_node, machine.name, machine.cluster.nodes));
+  }
 }
 
 }  // namespace
@@ -189,18 +210,14 @@ void set_granularity(CollectiveRequest& request, const std::string& words) {
 }
 
 CollectiveReport predict_collective(const Machine& machine, const CollectiveRequest& request) {
-  const std::int64_t there = std::int64_t{machine.cluster.nodes} * machine.cluster.node.gpus;
   const std::uint64_t element = element_bytes(request.type);
   HEADWAY_CHECK(element > 0, "type '{}'", request.type);
-  if (request.gpus > there) {
-    throw core::Error(fmt::format("{} GPUs are asked for and the machine '{}' has {}", request.gpus,
-                                  machine.name, there));
-  }
+  check_members(machine, request);
   training::require_memory(training::estimate_fabric(machine.cluster), training::machine_memory());
   const auto fabric = training::build_fabric(machine.cluster);
   const auto parameters = network::make_parameters(
       fabric.input(), training::nccl_generation(machine.cluster.node.gpu.architecture));
-  const auto members = first_gpus(request.gpus);
+  const auto members = first_gpus(request, machine.cluster.node.gpus);
   network::GroupOnFabric group(fabric, members, parameters, machine.curves);
   Stretch stretch;
   CollectiveReport report{machine.name,        request.kind, request.type, request.gpus,

@@ -28,6 +28,7 @@ struct CollectiveRequest {
   network::Granularity granularity = network::Granularity::fluid;
   network::Dependency dependency = network::Dependency::pipelined;  ///< stepped and packet
   std::optional<network::Transport> transport = {};  ///< packet only; none: the fabric's
+  int per_node = 0;                                  ///< of the GPUs, in each node; 0: all it has
 };
 
 /// Reads "fluid", "stepped", "blocking" (stepped, a rank waits for its own sends) or "packet", each
@@ -112,8 +113,9 @@ void CollectiveReport::fields(V& v) const {
   v.part("assumptions", assumptions, "what nobody said and was taken");
 }
 
-/// Times of the collective over the first `gpus` GPUs of the machine, alone on its fabric.
-/// @throws core::Error if the machine has fewer GPUs
+/// Times of the collective over the first `gpus` GPUs of the machine (of each node the first
+/// `per_node`), alone on its fabric.
+/// @throws core::Error if the machine has fewer GPUs or nodes
 CollectiveReport predict_collective(const Machine& machine, const CollectiveRequest& request);
 
 /// Adds the measured columns.

@@ -83,6 +83,16 @@ def test_drill(fault, small, command):
     validator("headway.drill-1.json").validate(json.loads(printed.stdout))
 
 
+def test_expect(small, command, tmp_path):
+    table = tmp_path / "measured.csv"
+    table.write_text("measure,value,nodes\nstep_time,100 h,n1 n2\n")
+    printed = command("expect", small, "--against", table, "--format", "json")
+    assert printed.returncode == 4, printed.stderr
+    result = json.loads(printed.stdout)
+    validator("headway.expect-1.json").validate(result)
+    assert [node["state"] for node in result["nodes"]] == ["suspect", "suspect"]
+
+
 def test_validate_runs(command, tmp_path):
     printed = command("validate", "--only", "mlperf-00", "--format", "json")
     assert printed.returncode == 0, printed.stderr

@@ -63,6 +63,9 @@ class ReportReader {
       }
     }
     std::sort(log_.ranks_listed.begin(), log_.ranks_listed.end());
+    for (const auto& [host, ranks] : ranks_of_host) {
+      log_.hosts.push_back(host);
+    }
   }
 
   void complain(std::string message) {

@@ -115,6 +115,9 @@ class LogReader {
     }
     faults_.throw_if_any();
     log_.ranks_listed.assign(ranks_.begin(), ranks_.end());
+    for (const auto& [host, ranks] : ranks_of_host_) {
+      log_.hosts.push_back(host);
+    }
     return std::move(log_);
   }
 

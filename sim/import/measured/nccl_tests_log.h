@@ -37,6 +37,7 @@ struct NcclTestsRow {
 struct NcclTestsLog {
   std::vector<NcclTestsRow> rows;              ///< in the order of the file
   std::vector<int> ranks_listed;               ///< the ranks under "Using devices", sorted
+  std::vector<std::string> hosts;              ///< they stand on, sorted
   int ranks_per_node = 0;                      ///< the most of them on one host; 0: none listed
   std::string device;                          ///< "NVIDIA H100 80GB HBM3"; empty: none listed
   std::string program;                         ///< "all_reduce_perf", where the log says so

@@ -1,0 +1,281 @@
+#include "sim/study/expect/against.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <map>
+#include <sstream>
+
+#include "sim/config/reflect.h"
+#include "sim/config/unit_text.h"
+#include "sim/core/error.h"
+#include "sim/core/text.h"
+#include "sim/import/csv.h"
+#include "sim/import/measured/nccl_tests_json.h"
+#include "sim/import/measured/nccl_tests_log.h"
+#include "sim/network/collective/closed_form.h"
+#include "sim/study/nccl_tests_names.h"
+
+#include "calibrate/fit/import_samples.h"
+
+namespace headway::study {
+
+namespace {
+
+/// What is measured is held to a prediction of the same call.
+class Against {
+ public:
+  Against(const config::LoadedScenario& loaded, ExpectReport& report)
+      : machine_{loaded.scenario.name,
+                 loaded.scenario.cluster,
+                 loaded.scenario.calibration.collectives,
+                 {}},
+        report_(report) {}
+
+  void add(const MeasuredFile& file) {
+    if (file.name.ends_with(".csv")) {
+      add_table(import::CsvTable(file.text, file.name));
+    } else if (file.name.ends_with(".json") || file.name.ends_with(".json.gz")) {
+      add_log(import::read_nccl_tests_json(file.text, file.name), file.name);
+    } else {
+      add_log(import::read_nccl_tests_log(file.text, file.name), file.name);
+    }
+  }
+
+ private:
+  void add_log(const import::NcclTestsLog& log, const std::string& file) {
+    const auto samples = fit::from_nccl_tests(log, file, {}).set.samples;
+    std::map<double, std::vector<double>> seconds;  // by size
+    for (const auto& sample : samples) {
+      if (is_threshold(static_cast<std::uint64_t>(sample.bytes), sample.ranks)) {
+        seconds[sample.bytes].push_back(sample.seconds);
+      }
+    }
+    if (seconds.empty()) {
+      throw core::Error(fmt::format(
+          "{}: no message of 64 MiB or more, and 1 MiB or more a GPU; predictions of smaller ones "
+          "miss by too much to accept or refuse a machine by them: run nccl-tests with -e 16G",
+          file));
+    }
+    const auto& first = samples.front();
+    const auto kind = core::from_word<core::CollectiveKind>(first.op);
+    HEADWAY_CHECK(kind.has_value(), "collective '{}'", first.op);
+    for (const auto& [bytes, times] : seconds) {
+      double mean = 0;
+      for (const double one : times) {
+        mean += one / static_cast<double>(times.size());
+      }
+      Threshold threshold =
+          of_group(*kind, first.ranks, first.ranks_per_node, static_cast<std::uint64_t>(bytes));
+      const double bus =
+          network::bus_bandwidth(*kind, core::Bytes(bytes), first.ranks, core::Seconds(mean)).si();
+      report_.verdicts.push_back({file, log.hosts, std::move(threshold), bus});
+    }
+  }
+
+  Threshold of_group(core::CollectiveKind kind, int gpus, int per_node, std::uint64_t bytes) {
+    const int all = machine_.cluster.node.gpus;
+    const int in_node = per_node > 0 ? per_node : std::min(gpus, all);
+    const auto nodes = (gpus + in_node - 1) / in_node;
+    const Scope scope = nodes == 1                        ? Scope::node
+                        : nodes == machine_.cluster.nodes ? Scope::job
+                                                          : Scope::group;
+    return bus_bandwidth_threshold(machine_, kind, gpus, in_node, bytes, scope);
+  }
+
+  void add_table(const import::CsvTable& table) {
+    for (const auto& column : table.columns()) {
+      static const std::vector<std::string> kColumns{
+          "measure", "value", "nodes", "collective", "gpus", "gpus_per_node", "size", "shape"};
+      if (std::find(kColumns.begin(), kColumns.end(), column) == kColumns.end()) {
+        throw core::Error(fmt::format("{}:1: there is no column '{}'; there are {}", table.file(),
+                                      column, fmt::join(kColumns, ", ")));
+      }
+    }
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+      add_row(table, row);
+    }
+  }
+
+  void add_row(const import::CsvTable& table, std::size_t row) {
+    const std::string place = fmt::format("{}:{}", table.file(), table.line(row));
+    const auto& word = table.text(row, "measure");
+    const auto measure = core::from_word<Measure>(word);
+    if (!measure) {
+      std::string known;
+      for (const auto& [value, name] : enum_words(Measure{})) {
+        known += fmt::format("{}{}", known.empty() ? "" : ", ", name);
+      }
+      throw core::Error(
+          fmt::format("{}: there is no measure '{}'; there are {}", place, word, known));
+    }
+    const double value = value_of(*measure, table.text(row, "value"), place);
+    Threshold threshold = *measure == Measure::bus_bandwidth ? of_call(table, row, place)
+                                                             : listed(*measure, table, row, place);
+    std::vector<std::string> nodes;
+    std::istringstream names(cell(table, row, "nodes"));
+    for (std::string node; names >> node;) {
+      nodes.push_back(node);
+    }
+    report_.verdicts.push_back({place, std::move(nodes), std::move(threshold), value});
+  }
+
+  static std::string cell(const import::CsvTable& table,
+                          std::size_t row,
+                          const std::string& column) {
+    const auto& columns = table.columns();
+    return std::find(columns.begin(), columns.end(), column) == columns.end()
+               ? ""
+               : table.text(row, column);
+  }
+
+  static double value_of(Measure measure, const std::string& text, const std::string& place) {
+    std::string why;
+    std::optional<double> value;
+    if (unit_of(measure) == "1/s") {
+      const auto number = config::parse_number(text, why);
+      if (number && config::trimmed(number->rest).empty()) {
+        value = number->value;
+      } else if (number) {
+        why = fmt::format("'{}' has a unit; tokens a second and GPU have none", text);
+      }
+    } else {
+      const auto dimension =
+          unit_of(measure) == "B/s"      ? config::reflect::dimension_of(core::BytesPerSecond{})
+          : unit_of(measure) == "FLOP/s" ? config::reflect::dimension_of(core::FlopsPerSecond{})
+                                         : config::reflect::dimension_of(core::Seconds{});
+      value = config::parse_quantity(text, dimension, why);
+    }
+    if (!value || !(*value > 0)) {
+      throw core::Error(
+          fmt::format("{}: value: {}", place, value ? "a measured figure is above 0" : why));
+    }
+    return *value;
+  }
+
+  static int count_of(const std::string& text, const std::string& what, const std::string& place) {
+    std::string why;
+    const auto number = config::parse_number(text, why);
+    if (!number || !number->rest.empty() || number->value < 1 || number->value > 1e9 ||
+        number->value != std::floor(number->value)) {
+      throw core::Error(fmt::format("{}: {} '{}' is no whole number from 1", place, what, text));
+    }
+    return static_cast<int>(number->value);
+  }
+
+  Threshold of_call(const import::CsvTable& table, std::size_t row, const std::string& place) {
+    const std::string name = cell(table, row, "collective");
+    const auto kind = collective_kind(name);
+    if (!kind) {
+      throw core::Error(fmt::format("{}: there is no collective '{}'; there are {}", place, name,
+                                    collective_words()));
+    }
+    const auto size = parse_size(cell(table, row, "size"));
+    const int gpus = count_of(cell(table, row, "gpus"), "gpus", place);
+    if (!size || !is_threshold(*size, gpus) ||
+        static_cast<double>(*size) > import::kLargestMessage) {
+      throw core::Error(
+          fmt::format("{}: size '{}' is no size of 64M or more, and 1M or more a GPU, "
+                      "as '16G'",
+                      place, cell(table, row, "size")));
+    }
+    const std::string per_node = cell(table, row, "gpus_per_node");
+    return of_group(*kind, gpus, per_node.empty() ? 0 : count_of(per_node, "gpus_per_node", place),
+                    *size);
+  }
+
+  [[nodiscard]] const Threshold& listed(Measure measure,
+                                        const import::CsvTable& table,
+                                        std::size_t row,
+                                        const std::string& place) const {
+    const std::string shape = cell(table, row, "shape");
+    std::string known;
+    for (const Threshold& threshold : report_.thresholds) {
+      if (threshold.measure != measure) {
+        continue;
+      }
+      if (threshold.shape.empty() || threshold.shape == shape ||
+          threshold.shape.substr(0, threshold.shape.find(':')) == shape) {
+        return threshold;
+      }
+      known += fmt::format("{}'{}'", known.empty() ? "" : ", ", threshold.shape);
+    }
+    throw core::Error(fmt::format("{}: the scenario has no threshold of {}{}", place,
+                                  core::to_word(measure),
+                                  known.empty() ? "" : "; its shapes are " + known));
+  }
+
+  Machine machine_;
+  ExpectReport& report_;
+};
+
+/// Tests of one node.
+struct NodeTally {
+  int tests = 0, failed = 0;
+  bool bad = false;  ///< a failure that can be no other node's
+};
+
+std::vector<NodeVerdict> judge_nodes(const std::vector<Verdict>& verdicts) {
+  std::map<std::string, NodeTally> tallies;
+  for (const Verdict& verdict : verdicts) {
+    for (const std::string& node : verdict.nodes) {
+      NodeTally& tally = tallies[node];
+      ++tally.tests;
+      tally.failed += verdict.passed() ? 0 : 1;
+    }
+  }
+  const auto never_passed = [&](const std::string& node) {
+    return tallies.at(node).failed == tallies.at(node).tests;
+  };
+  for (const Verdict& verdict : verdicts) {
+    if (!verdict.passed() &&
+        std::count_if(verdict.nodes.begin(), verdict.nodes.end(), never_passed) == 1) {
+      tallies.at(*std::find_if(verdict.nodes.begin(), verdict.nodes.end(), never_passed)).bad =
+          true;
+    }
+    if (!verdict.passed() && verdict.nodes.size() == 1) {
+      tallies.at(verdict.nodes.front()).bad = true;
+    }
+  }
+  std::vector<NodeVerdict> nodes;
+  for (const auto& [name, tally] : tallies) {
+    nodes.push_back({name,
+                     tally.bad          ? NodeState::failed
+                     : tally.failed > 0 ? NodeState::suspect
+                                        : NodeState::passed,
+                     tally.tests, tally.failed});
+  }
+  return nodes;
+}
+
+std::string reason_of(const Verdict& verdict) {
+  const auto& threshold = verdict.threshold;
+  return fmt::format(
+      "{}: {}{} of {} GPU{}{} is {} {}, {} {} {} is expected", verdict.source,
+      threshold.collective ? std::string(core::to_word(*threshold.collective)) + " " : "",
+      core::to_word(threshold.measure), threshold.gpus, threshold.gpus == 1 ? "" : "s",
+      threshold.size ? " at " + size_words(static_cast<std::uint64_t>(threshold.size->si())) : "",
+      core::number(verdict.measured), unit_of(threshold.measure),
+      more_is_better(threshold.measure) ? "at least" : "at most", core::number(threshold.limit()),
+      unit_of(threshold.measure));
+}
+
+}  // namespace
+
+void hold_against(const config::LoadedScenario& loaded,
+                  const std::vector<MeasuredFile>& files,
+                  ExpectReport& report) {
+  Against against(loaded, report);
+  for (const MeasuredFile& file : files) {
+    against.add(file);
+  }
+  report.nodes = judge_nodes(report.verdicts);
+  for (const Verdict& verdict : report.verdicts) {
+    if (!verdict.passed()) {
+      report.reasons.push_back(reason_of(verdict));
+      report.status = report.status == Status::ok ? Status::assert_failed : report.status;
+    }
+  }
+}
+
+}  // namespace headway::study

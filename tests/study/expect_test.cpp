@@ -1,0 +1,162 @@
+// Acceptance thresholds and verdicts on measured figures.
+#include "sim/study/expect/expect.h"
+
+#include <cmath>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sim/core/error.h"
+#include "sim/study/collective.h"
+#include "sim/study/expect/against.h"
+
+namespace headway::study {
+namespace {
+
+using testing::HasSubstr;
+
+config::LoadedScenario four_nodes() {
+  return config::load_scenario_text(
+      "headway: 1\n"
+      "name: Four\n"
+      "cluster:\n"
+      "  nodes: 4\n"
+      "  node: {use: dgx-h100}\n"
+      "  fabric: {use: rail-optimized-ndr}\n"
+      "  storage: {use: lustre}\n"
+      "model: {use: llama-3.1-8b}\n"
+      "training: {sequence_length: 4096, global_batch: 32}\n"
+      "parallelism: {tensor: 2, pipeline: 2, data: auto}\n",
+      "four.yaml", {{HEADWAY_SOURCE_DIR "/configs"}, {}});
+}
+
+const Threshold& find(const ExpectReport& report, Measure measure, Scope scope) {
+  for (const Threshold& threshold : report.thresholds) {
+    if (threshold.measure == measure && threshold.scope == scope) {
+      return threshold;
+    }
+  }
+  throw core::Error("no such threshold");
+}
+
+TEST(Expect, TheLimitIsTheEndOfTheIntervalThatASoundMachineKeeps) {
+  const auto report = expect(four_nodes(), {});
+  const Threshold& bus = find(report, Measure::bus_bandwidth, Scope::node);
+  EXPECT_EQ(bus.collective, core::CollectiveKind::all_reduce);
+  // 90 %: exp(1.645 x 0.075) = 1.131 to both sides.
+  EXPECT_NEAR(bus.expected / bus.limit(), std::exp(1.6449 * 0.075), 1e-4);
+  EXPECT_TRUE(bus.accepts(bus.limit()));
+  EXPECT_FALSE(bus.accepts(bus.limit() * 0.999));
+  const Threshold& step = find(report, Measure::step_time, Scope::job);
+  EXPECT_EQ(step.limit(), step.interval[1]);
+  EXPECT_TRUE(step.accepts(step.limit()));
+  EXPECT_FALSE(step.accepts(step.limit() * 1.001));
+  // tokens = global batch x sequence = rate x GPUs x time
+  const Threshold& rate = find(report, Measure::tokens_per_s_per_gpu, Scope::job);
+  EXPECT_NEAR(rate.limit() * step.limit() * 32, 32 * 4096, 1e-3);
+}
+
+TEST(Expect, SavesAndRestartsAreThoseOfTheStorage) {
+  const auto report = expect(four_nodes(), {});
+  const double stall = find(report, Measure::save_stall, Scope::job).expected;
+  EXPECT_GT(stall, 0);
+  EXPECT_GT(find(report, Measure::save_time, Scope::job).expected, stall);
+  EXPECT_GT(find(report, Measure::restart_time, Scope::job).expected, 0);
+}
+
+TEST(Expect, AGroupOfNodesIsHeldToItsOwnPrediction) {
+  const auto report = expect(four_nodes(), {.nodes = 2});
+  const Threshold& pair = find(report, Measure::bus_bandwidth, Scope::group);
+  EXPECT_EQ(pair.gpus, 16);
+  const Machine machine{"Four", four_nodes().scenario.cluster, {}, {}};
+  CollectiveRequest request;
+  request.gpus = 16;
+  request.sizes = {std::uint64_t{64} << 20};
+  EXPECT_EQ(pair.expected, predict_collective(machine, request).rows.front().bus_bandwidth.si());
+  EXPECT_THROW(expect(four_nodes(), {.nodes = 5}), core::Error);
+}
+
+TEST(Expect, OneGpuANodeUsesOneCardANode) {
+  // 1 GiB over 4 ranks, one a node: each of 4 nodes sends and receives 2 x 3/4 GiB through one card
+  // of 400 Gbps (50 GB/s), so the bus bandwidth is below 50 GB/s; whole nodes use eight cards.
+  const Machine machine{"Four", four_nodes().scenario.cluster, {}, {}};
+  const auto one = bus_bandwidth_threshold(machine, core::CollectiveKind::all_reduce, 4, 1,
+                                           std::uint64_t{1} << 30, Scope::job);
+  EXPECT_EQ(one.nodes, 4);
+  EXPECT_LT(one.expected, 50e9);
+  EXPECT_GT(one.expected, 30e9);
+  EXPECT_THROW(bus_bandwidth_threshold(machine, core::CollectiveKind::all_reduce, 8, 1,
+                                       std::uint64_t{1} << 30, Scope::job),
+               core::Error);
+}
+
+std::string pair_of(const std::string& nodes, int gigabytes) {
+  return "bus_bandwidth," + std::to_string(gigabytes) + " GB/s," + nodes + ",all_reduce,16,8,1G\n";
+}
+
+TEST(Expect, TheNodeThatAllFailingPairsShareHasFailed) {
+  const auto loaded = four_nodes();
+  auto report = expect(loaded, {});
+  const std::string heading = "measure,value,nodes,collective,gpus,gpus_per_node,size\n";
+  // a-b and a-c fail, b-c passes: nobody but a can be at fault in both.
+  hold_against(
+      loaded,
+      {{"pairs.csv", heading + pair_of("a b", 200) + pair_of("a c", 210) + pair_of("b c", 480)}},
+      report);
+  ASSERT_EQ(report.nodes.size(), 3U);
+  EXPECT_EQ(report.nodes[0].state, NodeState::failed);
+  EXPECT_EQ(report.nodes[1].state, NodeState::suspect);
+  EXPECT_EQ(report.nodes[2].state, NodeState::suspect);
+  EXPECT_EQ(report.status, Status::assert_failed);
+  EXPECT_THAT(report.reasons.front(),
+              HasSubstr("pairs.csv:2: all_reduce bus_bandwidth of 16 GPUs at 1 GiB"));
+  EXPECT_THAT(expect_sentence(report), HasSubstr("2 of 3 measured figures"));
+  EXPECT_THAT(expect_sentence(report), HasSubstr("nodes that failed: a."));
+}
+
+TEST(Expect, OnePairThatFailsAccusesNeitherAlone) {
+  const auto loaded = four_nodes();
+  auto report = expect(loaded, {});
+  hold_against(
+      loaded,
+      {{"p.csv", "measure,value,nodes,collective,gpus,gpus_per_node,size\n" + pair_of("a b", 200)}},
+      report);
+  EXPECT_EQ(report.nodes[0].state, NodeState::suspect);
+  EXPECT_EQ(report.nodes[1].state, NodeState::suspect);
+}
+
+TEST(Expect, ATableSaysWhatItHoldsAndWhatCannotBeRead) {
+  const auto loaded = four_nodes();
+  const auto complaint = [&](const std::string& text) -> std::string {
+    auto report = expect(loaded, {});
+    try {
+      hold_against(loaded, {{"m.csv", text}}, report);
+    } catch (const core::Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(complaint("measure,value,shape\ngemm_rate,600 TFLOP/s,large\nstep_time,900 ms,\n"), "");
+  EXPECT_THAT(complaint("measure,speed\nstep_time,1\n"), HasSubstr("no column 'speed'"));
+  EXPECT_THAT(complaint("measure,value\nstep,1 s\n"), HasSubstr("m.csv:2: there is no measure"));
+  EXPECT_THAT(complaint("measure,value\nstep_time,1\n"), HasSubstr("has no unit"));
+  EXPECT_THAT(complaint("measure,value\ntokens_per_s_per_gpu,9000 /s\n"), HasSubstr("have none"));
+  EXPECT_THAT(
+      complaint("measure,value,collective,gpus,size\nbus_bandwidth,1 GB/s,all_reduce,8,1M\n"),
+      HasSubstr("64M or more"));
+  EXPECT_THAT(complaint("measure,value,shape\ngemm_rate,600 TFLOP/s,tiny\n"),
+              HasSubstr("its shapes are 'large: 8192 x 8192 x 8192 bf16'"));
+}
+
+TEST(Expect, SmallMessagesOfALogAcceptNothing) {
+  const auto loaded = four_nodes();
+  auto report = expect(loaded, {});
+  const std::string small =
+      "# Collective test starting: all_reduce_perf\n"
+      "# Rank 0 Group 0 Pid 1 on n0 device 0 [0x00] NVIDIA H100\n"
+      "# Rank 1 Group 0 Pid 2 on n0 device 1 [0x00] NVIDIA H100\n"
+      "1048576 262144 float sum -1 17.99 58.29 58.29 0 17.8 58.9 58.9 0\n";
+  EXPECT_THROW(hold_against(loaded, {{"small.log", small}}, report), core::Error);
+}
+
+}  // namespace
+}  // namespace headway::study
