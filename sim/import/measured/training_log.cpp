@@ -1,0 +1,276 @@
+#include "sim/import/measured/training_log.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fmt/format.h>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "sim/core/error.h"
+#include "sim/import/text_mark.h"
+
+namespace headway::import {
+
+namespace {
+
+/// The line without the colours of a terminal.
+std::string without_colours(std::string_view line) {
+  std::string out;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '\x1b' && i + 1 < line.size() && line[i + 1] == '[') {
+      i = std::min(line.find('m', i), line.size());
+      continue;
+    }
+    if (line[i] != '\r') {
+      out += line[i];
+    }
+  }
+  return out;
+}
+
+/// What stands behind `key` and blanks, up to a blank or one of ",|(%"; empty without the key.
+/// Thousands separators of torchtitan ("10,050") are left out.
+std::string word_after(const std::string& line, std::string_view key, std::size_t from = 0) {
+  const std::size_t place = line.find(key, from);
+  if (place == std::string::npos) {
+    return "";
+  }
+  const std::size_t begin = line.find_first_not_of(" =:", place + key.size());
+  if (begin == std::string::npos) {
+    return "";
+  }
+  std::string word;
+  for (std::size_t i = begin; i < line.size(); ++i) {
+    const bool separator = line[i] == ',' && i + 1 < line.size() &&
+                           std::isdigit(static_cast<unsigned char>(line[i + 1])) != 0;
+    if (separator) {
+      continue;
+    }
+    if (std::string_view(" ,|(%]").find(line[i]) != std::string_view::npos) {
+      break;
+    }
+    word += line[i];
+  }
+  return word;
+}
+
+std::optional<double> number_of(const std::string& word) {
+  double value = 0;
+  const auto result = std::from_chars(word.data(), word.data() + word.size(), value);
+  return result.ec == std::errc{} && std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
+std::string_view without_blanks(std::string_view text) {
+  const auto begin = text.find_first_not_of(" \t");
+  return begin == std::string_view::npos
+             ? std::string_view{}
+             : text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+}
+
+/// One of the known lines: which figure of a step stands behind which words.
+struct StepLine {
+  TrainingProgram program;
+  std::string_view step, value;  ///< words before both; a line has both
+  double LoggedStep::*figure;
+  double scale = 1;
+};
+constexpr std::array<StepLine, 6> kStepLines{{
+    {TrainingProgram::megatron, "iteration ",
+     "elapsed time per iteration (ms):", &LoggedStep::seconds, 1e-3},
+    {TrainingProgram::nemo, "global_step", "train_step_timing in s", &LoggedStep::seconds},
+    {TrainingProgram::nemo, "iteration ", "train_step_timing in s", &LoggedStep::seconds},
+    {TrainingProgram::maxtext, "completed step:", "seconds:", &LoggedStep::seconds},
+    {TrainingProgram::torchtitan, "step:", "tps:", &LoggedStep::tokens_per_s_per_gpu},
+    {TrainingProgram::deepspeed, "global_step", "CurrSamplesPerSec", &LoggedStep::samples_per_s},
+}};
+
+const StepLine* step_line_of(const std::string& line) {
+  const auto found = std::find_if(kStepLines.begin(), kStepLines.end(), [&](const StepLine& known) {
+    return line.find(known.step) != std::string::npos &&
+           line.find(known.value) != std::string::npos;
+  });
+  return found == kStepLines.end() ? nullptr : &*found;
+}
+
+double median_of(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+class TrainingLogReader {
+ public:
+  TrainingLogReader(std::string_view text, const std::string& file_name)
+      : text_(text), file_name_(file_name) {}
+
+  TrainingLog read() {
+    for (std::size_t at = 0; at < text_.size();) {
+      const std::size_t end = std::min(text_.find('\n', at), text_.size());
+      ++line_;
+      offset_ = at;
+      read_line(without_colours(text_.substr(at, end - at)));
+      at = end + 1;
+    }
+    if (log_.steps.empty() && faults_.empty()) {
+      faults_.add(mark_of_file(file_name_),
+                  "no line of a step; known are those of Megatron-LM ('iteration 10/ 100 | ... | "
+                  "elapsed time per iteration (ms): 812.0'), NeMo ('train_step_timing in s'), "
+                  "torchtitan ('step: 10 ... tps: 7,000'), DeepSpeed ('CurrSamplesPerSec=') and "
+                  "MaxText ('completed step: 10, seconds: 0.81')");
+    }
+    faults_.throw_if_any();
+    finish();
+    return std::move(log_);
+  }
+
+ private:
+  void read_line(const std::string& line) {
+    if (in_timers_ && read_timer(line)) {
+      return;
+    }
+    in_timers_ = false;
+    if (line.find("time across ranks (ms)") != std::string::npos) {
+      in_timers_ = true;
+    } else if (line.find("time (ms) |") != std::string::npos) {
+      read_bars(line);
+    }
+    read_memory(line);
+    if (const StepLine* known = step_line_of(line)) {
+      read_step(line, *known);
+    }
+  }
+
+  void read_step(const std::string& line, const StepLine& known) {
+    if (!log_.steps.empty() && known.program != log_.program) {
+      return;  // a second framework's line about the same step
+    }
+    LoggedStep step;
+    step.line = line_;
+    const auto number = number_of(word_after(line, known.step));
+    const std::string word = word_after(line, known.value);
+    const auto value = number_of(word);
+    if (!number || *number < 0 || *number > 1e15) {
+      complain(fmt::format("'{}' is no number of a step", word_after(line, known.step)));
+      return;
+    }
+    if (!value || !(*value > 0)) {
+      complain(fmt::format("'{}' behind '{}' is no number above zero", word, known.value));
+      return;
+    }
+    step.step = static_cast<std::int64_t>(*number);
+    step.*known.figure = *value * known.scale;
+    if (known.program == TrainingProgram::maxtext) {
+      step.tokens_per_s_per_gpu = number_of(word_after(line, "Tokens/s/device:")).value_or(0);
+    }
+    if (seen_.insert(step.step).second) {
+      log_.program = known.program;
+      log_.steps.push_back(step);
+    }
+  }
+
+  /// "    forward-compute ................: (1234.56, 1240.11)", or one figure.
+  bool read_timer(const std::string& line) {
+    const std::size_t colon = line.rfind(':');
+    if (colon == std::string::npos || line.find("..") == std::string::npos) {
+      return false;
+    }
+    std::string name(without_blanks(std::string_view(line).substr(0, line.find(".."))));
+    const std::size_t open = line.find('(', colon);
+    const std::string values = line.substr(open == std::string::npos ? colon + 1 : open + 1);
+    const auto least = number_of(std::string(without_blanks(values)));
+    const std::size_t comma = values.find(',');
+    const auto most = comma == std::string::npos
+                          ? least
+                          : number_of(std::string(without_blanks(values.substr(comma + 1))));
+    if (!least || !most || *least < 0 || *most < *least) {
+      complain(fmt::format("the timer '{}' has no times", name));
+      return true;
+    }
+    add_part(std::move(name), *least * 1e-3, *most * 1e-3);
+    return true;
+  }
+
+  /// "time (ms) | forward: 659.86 | backward: 2164.69 | batch generator: 0.83"
+  void read_bars(const std::string& line) {
+    std::size_t bar = line.find('|');
+    while (bar != std::string::npos) {
+      const std::size_t next = std::min(line.find('|', bar + 1), line.size());
+      const std::string cell = line.substr(bar + 1, next - bar - 1);
+      const std::size_t colon = cell.find(':');
+      const auto value = colon == std::string::npos
+                             ? std::nullopt
+                             : number_of(std::string(without_blanks(cell.substr(colon + 1))));
+      if (value && *value >= 0) {
+        add_part(std::string(without_blanks(cell.substr(0, colon))), *value * 1e-3, *value * 1e-3);
+      }
+      bar = next == line.size() ? std::string::npos : next;
+    }
+  }
+
+  void add_part(std::string name, double least, double most) {
+    auto& reports = parts_[std::move(name)];
+    reports.first.push_back(least);
+    reports.second.push_back(most);
+  }
+
+  void read_memory(const std::string& line) {
+    const auto take = [&](std::string_view key, double unit) {
+      if (const auto value = number_of(word_after(line, key))) {
+        log_.memory_bytes = std::max(log_.memory_bytes, *value * unit);
+      }
+    };
+    constexpr double kMebibyte = 1024.0 * 1024;
+    take("| max allocated:", kMebibyte);
+    take("MaxMemAllocated", 1024 * kMebibyte);
+    if (line.find("GiB(") != std::string::npos && line.find("tps:") != std::string::npos) {
+      take("memory:", 1024 * kMebibyte);
+    }
+  }
+
+  void finish() {
+    std::sort(log_.steps.begin(), log_.steps.end(),
+              [](const LoggedStep& a, const LoggedStep& b) { return a.step < b.step; });
+    // A line that comes every ten steps is the mean of ten, where the program says times.
+    for (std::size_t i = 1; i < log_.steps.size(); ++i) {
+      log_.steps[i].steps = log_.steps[i].step - log_.steps[i - 1].step;
+    }
+    for (auto& [name, reports] : parts_) {
+      log_.parts.push_back({name, median_of(reports.first), median_of(reports.second)});
+    }
+  }
+
+  void complain(std::string message) {
+    faults_.add(mark_at(text_, file_name_, offset_), std::move(message));
+  }
+
+  std::string_view text_;
+  const std::string& file_name_;
+  int line_ = 0;
+  std::size_t offset_ = 0;
+  bool in_timers_ = false;
+  std::set<std::int64_t> seen_;
+  std::map<std::string, std::pair<std::vector<double>, std::vector<double>>> parts_;
+  TrainingLog log_;
+  core::Diagnostics faults_;
+};
+
+}  // namespace
+
+TrainingLog read_training_log(std::string_view text, const std::string& file_name) {
+  return TrainingLogReader(text, file_name).read();
+}
+
+bool is_training_log(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    if (step_line_of(std::string(text.substr(at, end - at))) != nullptr) {
+      return true;
+    }
+    at = end + 1;
+  }
+  return false;
+}
+
+}  // namespace headway::import

@@ -1,0 +1,57 @@
+// Reads what training programs print of their steps: Megatron-LM (with its timers, and its kin
+// Megatron-DeepSpeed and GPT-NeoX), NeMo, torchtitan, DeepSpeed, MaxText.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/core/fields.h"
+
+namespace headway::import {
+
+enum class TrainingProgram : std::uint8_t { megatron, nemo, torchtitan, deepspeed, maxtext };
+constexpr auto enum_words(TrainingProgram) {
+  using E = core::EnumWord<TrainingProgram>;
+  return std::array{E{TrainingProgram::megatron, "Megatron-LM"}, E{TrainingProgram::nemo, "NeMo"},
+                    E{TrainingProgram::torchtitan, "torchtitan"},
+                    E{TrainingProgram::deepspeed, "DeepSpeed"},
+                    E{TrainingProgram::maxtext, "MaxText"}};
+}
+
+/// One line about a step. Of the three rates at least one is above zero.
+struct LoggedStep {
+  int line = 0;            ///< of the file, from 1
+  std::int64_t step = 0;   ///< as the program counts
+  std::int64_t steps = 1;  ///< that the line is the mean of
+  double seconds = 0;
+  double tokens_per_s_per_gpu = 0;
+  double samples_per_s = 0;  ///< of the whole job
+};
+
+/// One timer of the program, mean of a step [s]: the shortest and the longest of all ranks, equal
+/// where one figure is printed. Median over the log's reports.
+struct LoggedPart {
+  std::string name;  ///< "forward-compute", as the program has it
+  double least = 0, most = 0;
+};
+
+struct TrainingLog {
+  TrainingProgram program = TrainingProgram::megatron;
+  std::vector<LoggedStep> steps;  ///< rising; of a step that several ranks print the first line
+  std::vector<LoggedPart> parts;  ///< by name
+  double memory_bytes = 0;        ///< largest that was allocated at a time on a GPU; 0: not printed
+};
+
+/// Prefixes of launchers and colours are passed over, lines of other programs too.
+/// @param file_name  for messages
+/// @throws core::Error naming every line whose figure is no number above zero; or that there is no
+/// line of a step, and which lines are known
+TrainingLog read_training_log(std::string_view text, const std::string& file_name);
+
+/// Whether some line of the text is one of a step.
+bool is_training_log(std::string_view text);
+
+}  // namespace headway::import

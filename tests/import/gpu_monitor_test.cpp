@@ -1,0 +1,74 @@
+// What monitors print of GPUs.
+#include "sim/import/measured/gpu_monitor.h"
+
+#include <gmock/gmock.h>
+
+#include "sim/core/error.h"
+
+namespace headway::import {
+namespace {
+
+using testing::HasSubstr;
+
+std::string complaint_of(const std::string& text) {
+  try {
+    read_gpu_monitor(text, "m.txt");
+  } catch (const core::Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(GpuMonitor, ReadsDmonAndLeavesIdleSamplesOut) {
+  const auto gpus = read_gpu_monitor(
+      "# gpu    pwr  gtemp  mtemp     sm    mem   mclk   pclk\n"
+      "# Idx      W      C      C      %      %    MHz    MHz\n"
+      "    0    600     60      -     99     40   2619   1500\n"
+      "    1    620     61      -     99     40   2619   1700\n"
+      "    0    640     62      -     99     40   2619   1520\n"
+      "    0     90     40      -      0      0   2619   1980\n",
+      "m.txt", "node7");
+  ASSERT_EQ(gpus.size(), 2U);
+  EXPECT_EQ(gpus[0].node, "node7");
+  EXPECT_EQ(gpus[0].gpu, "0");
+  EXPECT_EQ(gpus[0].samples, 2);
+  EXPECT_DOUBLE_EQ(gpus[0].power_w, 620);
+  EXPECT_DOUBLE_EQ(gpus[0].sm_clock_mhz, 1510);
+  EXPECT_DOUBLE_EQ(gpus[1].temperature_c, 61);
+}
+
+TEST(GpuMonitor, ReadsQueriesAndTablesOfDcgm) {
+  const auto query = read_gpu_monitor(
+      "timestamp, index, power.draw [W], clocks.current.sm [MHz]\n"
+      "2026/10/02 10:00:00.000, 3, 412.55 W, 1980 MHz\n",
+      "q.csv");
+  EXPECT_EQ(query.front().gpu, "3");
+  EXPECT_DOUBLE_EQ(query.front().power_w, 412.55);
+  EXPECT_DOUBLE_EQ(query.front().sm_clock_mhz, 1980);
+  const auto dcgm = read_gpu_monitor(
+      "hostname,gpu,DCGM_FI_DEV_SM_CLOCK,DCGM_FI_DEV_POWER_USAGE\n"
+      "n1,0,1410,300\n"
+      "n2,0,1200,300\n",
+      "d.csv");
+  ASSERT_EQ(dcgm.size(), 2U);
+  EXPECT_EQ(dcgm[1].node, "n2");
+  EXPECT_DOUBLE_EQ(dcgm[1].sm_clock_mhz, 1200);
+  const auto dcgmi = read_gpu_monitor(
+      "#Entity   POWER   SMCLK\n"
+      "ID         W       MHz\n"
+      "GPU 0     650.1    1755\n",
+      "e.txt");
+  EXPECT_EQ(dcgmi.front().gpu, "GPU 0");
+  EXPECT_DOUBLE_EQ(dcgmi.front().sm_clock_mhz, 1755);
+}
+
+TEST(GpuMonitor, SaysWhereItCannotRead) {
+  EXPECT_THAT(complaint_of("a,b\n1,2\n"), HasSubstr("no heading with a GPU"));
+  EXPECT_THAT(complaint_of("gpu,pwr\n"), HasSubstr("no sample of a GPU"));
+  EXPECT_THAT(complaint_of("gpu,pwr\n0,high\n"), HasSubstr("'high' is no figure"));
+  EXPECT_THAT(complaint_of("gpu,pwr\n0\n"), HasSubstr("the line has 1 cells, the heading 2"));
+  EXPECT_FALSE(is_gpu_monitor("step,loss\n"));
+}
+
+}  // namespace
+}  // namespace headway::import

@@ -1,0 +1,108 @@
+// Lines that training programs print of their steps.
+#include "sim/import/measured/training_log.h"
+
+#include <gmock/gmock.h>
+
+#include "sim/core/error.h"
+
+namespace headway::import {
+namespace {
+
+using testing::HasSubstr;
+
+std::string complaint_of(const std::string& text) {
+  try {
+    read_training_log(text, "a.log");
+  } catch (const core::Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(TrainingLog, MegatronHasTimesAndTimersOfRanks) {
+  const auto log = read_training_log(
+      " [2026-03-01 10:00:00] iteration       10/     100 | consumed samples:          1280 | "
+      "elapsed time per iteration (ms): 812.5 | throughput per GPU (TFLOP/s/GPU): 401.2 |\n"
+      "(min, max) time across ranks (ms):\n"
+      "    forward-backward ...............................: (700.00, 720.00)\n"
+      "    forward-compute ................................: (200.00, 260.00)\n"
+      "    optimizer ......................................: (10.00, 12.00)\n"
+      "[Rank 0] (after 10 iterations) memory (MB) | allocated: 10240.0 | max allocated: 20480.0 | "
+      "reserved: 30720.0\n"
+      " [2026-03-01 10:00:08] iteration       20/     100 | consumed samples:          2560 | "
+      "elapsed time per iteration (ms): 800.5 |\n",
+      "a.log");
+  EXPECT_EQ(log.program, TrainingProgram::megatron);
+  ASSERT_EQ(log.steps.size(), 2U);
+  EXPECT_DOUBLE_EQ(log.steps[0].seconds, 0.8125);
+  EXPECT_EQ(log.steps[1].step, 20);
+  EXPECT_EQ(log.steps[1].steps, 10);  // a line every ten steps is their mean
+  ASSERT_EQ(log.parts.size(), 3U);
+  EXPECT_EQ(log.parts[1].name, "forward-compute");
+  EXPECT_DOUBLE_EQ(log.parts[1].least, 0.2);
+  EXPECT_DOUBLE_EQ(log.parts[1].most, 0.26);
+  EXPECT_EQ(log.memory_bytes, 20480.0 * 1024 * 1024);
+}
+
+TEST(TrainingLog, TimersBetweenBarsAreReadToo) {
+  const auto log = read_training_log(
+      " samples/sec: 7.799 | iteration       34/   10000 | elapsed time per iteration (ms): 4103.1 "
+      "| learning rate: 2.1E-06 |\n"
+      "time (ms) | forward: 659.86 | backward: 2164.69 | optimizer: 1172.51 | batch generator: "
+      "0.83\n",
+      "a.log");
+  EXPECT_DOUBLE_EQ(log.steps.front().seconds, 4.1031);
+  ASSERT_EQ(log.parts.size(), 4U);
+  EXPECT_EQ(log.parts[1].name, "batch generator");
+  EXPECT_DOUBLE_EQ(log.parts[1].most, 0.83e-3);
+}
+
+TEST(TrainingLog, TorchtitanSaysTokensAndColours) {
+  const auto log = read_training_log(
+      "[rank0]:[titan] 2026-02-24 19:46:17,508 - root - INFO - \x1b[31mstep: 40  \x1b[32mloss:  "
+      "7.62585  \x1b[38;2;180;60;0mgrad_norm: 26.6250  memory: 66.91GiB(37.51%)  tps: 10,050  "
+      "tflops: 314.71  mfu: 13.99%\x1b[39m\n"
+      "[rank1]:[titan] 2026-02-24 19:46:17,508 - root - INFO - step: 40  loss:  7.6  memory: "
+      "66.91GiB(37.51%)  tps: 10,049  tflops: 314.7  mfu: 13.99%\n",
+      "a.log");
+  EXPECT_EQ(log.program, TrainingProgram::torchtitan);
+  ASSERT_EQ(log.steps.size(), 1U);  // a line of each rank is one step
+  EXPECT_EQ(log.steps[0].tokens_per_s_per_gpu, 10050);
+  EXPECT_DOUBLE_EQ(log.memory_bytes, 66.91 * 1024 * 1024 * 1024);
+}
+
+TEST(TrainingLog, DeepSpeedNemoAndMaxTextAreKnown) {
+  const auto deepspeed = read_training_log(
+      "[2026-07-25 21:03:17,269] [INFO] [timer.py:215:stop] epoch=0/micro_step=34/global_step=34, "
+      "RunningAvgSamplesPerSec=7.86, CurrSamplesPerSec=8.0, MemAllocated=59.65GB, "
+      "MaxMemAllocated=63.31GB\n",
+      "a.log");
+  EXPECT_EQ(deepspeed.program, TrainingProgram::deepspeed);
+  EXPECT_EQ(deepspeed.steps[0].samples_per_s, 8);
+  EXPECT_EQ(deepspeed.steps[0].step, 34);
+  const auto nemo = read_training_log(
+      "Training epoch 0, iteration 10/99 | lr: 1e-05 | global_batch_size: 512 | global_step: 10 | "
+      "reduced_train_loss: 11.0 | train_step_timing in s: 4.56 | consumed_samples: 5632\n",
+      "a.log");
+  EXPECT_EQ(nemo.program, TrainingProgram::nemo);
+  EXPECT_DOUBLE_EQ(nemo.steps[0].seconds, 4.56);
+  const auto maxtext = read_training_log(
+      "completed step: 12, seconds: 5.25, TFLOP/s/device: 400.1, Tokens/s/device: 3120.5, "
+      "total_weights: 65536, loss: 10.1\n",
+      "a.log");
+  EXPECT_EQ(maxtext.program, TrainingProgram::maxtext);
+  EXPECT_DOUBLE_EQ(maxtext.steps[0].seconds, 5.25);
+  EXPECT_DOUBLE_EQ(maxtext.steps[0].tokens_per_s_per_gpu, 3120.5);
+}
+
+TEST(TrainingLog, SaysWhereItCannotRead) {
+  EXPECT_THAT(complaint_of("nothing\n"), HasSubstr("no line of a step; known are"));
+  EXPECT_THAT(complaint_of("x\ncompleted step: 1, seconds: nan,\n"), HasSubstr("a.log:2:"));
+  EXPECT_THAT(complaint_of("completed step: 1, seconds: -3,\n"),
+              HasSubstr("'-3' behind 'seconds:' is no number above zero"));
+  EXPECT_FALSE(is_training_log("loss 3\n"));
+  EXPECT_TRUE(is_training_log("loss 3\ncompleted step: 1, seconds: 3\n"));
+}
+
+}  // namespace
+}  // namespace headway::import
