@@ -15,7 +15,7 @@ using core::Activity;
 using core::Tick;
 
 /// What a span is; Timeline::names has their words, in this order.
-enum Kind : int { forward, backward, weight_gradient, optimizer, data, stage_wait, around };
+enum SpanKind : int { forward, backward, weight_gradient, optimizer, data, stage_wait, around };
 
 const std::vector<std::string>& words() {
   static const std::vector<std::string> list{"forward",
@@ -28,7 +28,7 @@ const std::vector<std::string>& words() {
   return list;
 }
 
-Kind kind_of(workload::CallKind call) {
+SpanKind kind_of(workload::CallKind call) {
   switch (call) {
     case workload::CallKind::forward:
       return forward;
@@ -43,7 +43,7 @@ Kind kind_of(workload::CallKind call) {
 
 /// Something a rank does; neighbours that are equal are one span.
 struct Doing {
-  Kind kind = around;
+  SpanKind kind = around;
   int micro_batch = -1, chunk = -1;
   bool operator==(const Doing&) const = default;
 };
@@ -121,7 +121,7 @@ class StageSpans {
       return {around, -1, -1};
     }
     const workload::Call& called = stage_.calls[static_cast<std::size_t>(call)];
-    const Kind kind = kind_of(called.kind);
+    const SpanKind kind = kind_of(called.kind);
     return kind == around ? Doing{} : Doing{kind, called.micro_batch, called.chunk};
   }
 
