@@ -713,6 +713,47 @@ class ExpertsSpec:
 
 
 @dataclass(frozen=True, kw_only=True)
+class MixerSpec:
+    """Linear attention or state space of the layers that 'layer_pattern' gives it.
+
+    Attributes
+    ----------
+    kind
+        mamba2 (state-space duality), gated_delta (gated delta network), kimi_delta (a decay for
+        each channel), lightning (fixed decays, no convolution). (required)
+    heads
+        Heads; each has a state of key_dim x value_dim. (required)
+    key_heads
+        Heads of keys and queries (mamba2: groups of B and C), each shared by equally many
+        heads; 0: as many as heads. (default 0)
+    key_dim
+        Width of a key (mamba2: the state size). (required)
+    value_dim
+        Width of a value (mamba2: the head dimension). (required)
+    convolution
+        Tokens that the causal convolution before the state sees; 0: there is none. (default 4)
+    chunk
+        Tokens of a chunk: inside one tokens meet as in attention, between chunks states are
+        passed on. (default 64)
+    norm
+        A norm of the mixer's output before its projection. (default true)
+    use, source
+        As described at the top of this module.
+    """
+
+    kind: Literal["mamba2", "gated_delta", "kimi_delta", "lightning"] | None = None
+    heads: int | None = None
+    key_heads: int | None = None
+    key_dim: int | None = None
+    value_dim: int | None = None
+    convolution: int | None = None
+    chunk: int | None = None
+    norm: bool | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class ModelSpec:
     """What is trained.
 
@@ -754,6 +795,9 @@ class ModelSpec:
         (Falcon-7B, Command R); 4 with one before and one after each half (Gemma 2). (default 2)
     query_key_norm
         Norms of queries and keys (Qwen3, OLMo 2). (default false)
+    attention_gate
+        Queries come with a gate as wide, which multiplies attention's output (Qwen3-Next).
+        (default false)
     parallel_block
         Attention and MLP start from the same input and are added up before one reduction
         (GPT-J, Falcon, Command R). (default false)
@@ -771,6 +815,13 @@ class ModelSpec:
         Ranks of multi-latent attention. (optional)
     moe
         Mixture of experts. (optional)
+    mixer
+        Linear attention or state space of the layers that 'layer_pattern' gives it. (optional)
+    layer_pattern
+        What layers consist of, repeated over the model; empty: attention in all. attention,
+        mixer and both (side by side, Falcon-H1) are followed by an MLP or experts;
+        attention_only, mixer_only, mlp_only and experts_only are one half each (Nemotron-H).
+        (optional)
     multi_token_prediction
         Extra prediction layers (DeepSeek-V3: 1). (default 0)
     huggingface
@@ -795,6 +846,7 @@ class ModelSpec:
     rotary: bool | None = None
     norms: int | None = None
     query_key_norm: bool | None = None
+    attention_gate: bool | None = None
     parallel_block: bool | None = None
     attention: Literal["mha", "gqa", "mla", "sliding_window"] | None = None
     window: int | None = None
@@ -802,6 +854,8 @@ class ModelSpec:
     chunked_window: bool | None = None
     latent: LatentAttentionSpec | None = None
     moe: ExpertsSpec | None = None
+    mixer: MixerSpec | None = None
+    layer_pattern: Sequence[Literal["attention", "mixer", "both", "attention_only", "mixer_only", "mlp_only", "experts_only"]] | None = None
     multi_token_prediction: int | None = None
     huggingface: str | None = None
     use: str | None = None

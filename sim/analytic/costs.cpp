@@ -69,7 +69,8 @@ void append_layers(const Probe& probe,
 
 /// Layers that differ from each other need the whole model.
 bool layers_alike(const workload::ModelSpec& model) {
-  return !model.moe && model.window == 0 && model.multi_token_prediction == 0;
+  return !model.moe && model.window == 0 && model.layer_pattern.empty() &&
+         model.multi_token_prediction == 0;
 }
 
 std::vector<Call> reversed(std::vector<Call> calls) {

@@ -17,6 +17,8 @@ enum class KernelKind : std::uint8_t {
   memory_bound,        ///< timed by the bytes it moves
   host_copy,           ///< between GPU and host memory, one direction, by the bytes it moves
   host_update,         ///< on the CPUs, by the bytes it moves in host memory
+  scan,        ///< one kernel of a chunked scan (linear attention, state space) or the convolution
+               ///< before it, by its bytes or its products, at the lower speeds of such kernels
   score_rows,  ///< softmax or dropout over attention scores in memory: bytes, exponentials, random
                ///< numbers
 };

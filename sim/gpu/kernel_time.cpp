@@ -107,6 +107,26 @@ Seconds attention_time(const GpuSpec& gpu, const SustainedShares& shares, const 
   return roofline(kernel.work, rate, kernel.traffic, sustained_bandwidth(gpu, shares));
 }
 
+/// Bandwidth of the kernels of a chunked scan and of the convolution before it, counted by what
+/// must pass between them, / that of plain streams; and rate of their products / that of large
+/// ones, in kernels that keep all in one. Forward of gated delta networks with 8,192 tokens and
+/// more, medians over 207 to 1,414 shapes, bytes (scan_kernel of the workload room) over the peak
+/// bandwidth: H100 0.45 and 0.76, B200, B300 and GB200 0.27 to 0.44 (three inference engines); H800
+/// 0.61; the convolution H100 0.68, H200 0.50, B200 0.35. Products of one fused kernel: 0.45 of the
+/// peak (H200). Sources: ai-dynamo/aiconfigurator, measured tables of linear_attention, 2026;
+/// PaddlePaddle/flash-attention, pull request 133, 2026. Backward: nothing measured.
+constexpr double kScanBandwidth = 0.65;
+constexpr double kBlackwellScanBandwidth = 0.45;
+constexpr double kScanRate = 0.55;
+
+Seconds scan_time(const GpuSpec& gpu, const SustainedShares& shares, const Kernel& kernel) {
+  const double share = gemm_share(shares, kernel.precision) * power_share(gpu, shares) * kScanRate;
+  const bool blackwell = gpu.architecture == Architecture::blackwell;
+  const double bandwidth = blackwell ? kBlackwellScanBandwidth : kScanBandwidth;
+  return roofline(kernel.work, peak_rate(gpu, kernel.precision) * std::min(share, 1.0),
+                  kernel.traffic, sustained_bandwidth(gpu, shares) * bandwidth);
+}
+
 Seconds one_launch(const GpuSpec& gpu,
                    const SustainedShares& shares,
                    const Kernel& kernel,
@@ -118,6 +138,8 @@ Seconds one_launch(const GpuSpec& gpu,
     case core::KernelKind::attention_forward:
     case core::KernelKind::attention_backward:
       return attention_time(gpu, shares, kernel);
+    case core::KernelKind::scan:
+      return scan_time(gpu, shares, kernel);
     case core::KernelKind::memory_bound:
       return kernel.traffic / sustained_bandwidth(gpu, shares);
     case core::KernelKind::host_copy:
@@ -276,6 +298,18 @@ std::vector<core::ModelConstant> kernel_constants() {
       {"gpu.score_rows_share", shares.score_rows, "", 0.15,
        "bandwidth of softmax and dropout over scores in memory / of plain streams: round value "
        "over runs of 2021 and 2022, a fit over 496 would have 0.78 of it"},
+      {"gpu.scan_bandwidth", kScanBandwidth, "", 0.17,
+       "bandwidth of a chunked scan's kernels / of plain streams: forward 0.51 and 0.86 (H100), "
+       "0.69 "
+       "(H800) of gated delta networks (ai-dynamo/aiconfigurator, tables of 2026; "
+       "PaddlePaddle/flash-attention, pull request 133); backward not measured"},
+      {"gpu.blackwell_scan_bandwidth", kBlackwellScanBandwidth, "", 0.08,
+       "the same on Blackwell: 0.31 to 0.49 (B200, B300, GB200; ai-dynamo/aiconfigurator, tables "
+       "of "
+       "2026)"},
+      {"gpu.scan_rate", kScanRate, "", 0.15,
+       "products of a scan in one fused kernel / large products: 0.45 of the peak on H200 "
+       "(ai-dynamo/aiconfigurator, tables of 2026)"},
       {"gpu.graph_gap", kGraphGap, "", 0,
        "gaps between kernels of a replayed graph / of launched ones; assumed"},
       {"gpu.unaligned_share", kUnaligned, "", 0,

@@ -83,6 +83,16 @@ core::SourceMark JsonObject::mark_of(const char* key) const {
              : mark_at(text_, file_name_, offset, static_cast<int>(quoted.size()));
 }
 
+void JsonObject::enter(const char* key, std::initializer_list<const char*> shared) {
+  nlohmann::json inner = top_.at(key);
+  for (const char* name : shared) {
+    if (!inner.contains(name) && top_.contains(name)) {
+      inner[name] = top_.at(name);
+    }
+  }
+  top_ = std::move(inner);
+}
+
 bool JsonObject::has(const char* key) const { return find(key) != nullptr; }
 
 bool JsonObject::is_list(const char* key) const {

@@ -2,6 +2,7 @@
 // the place.
 #pragma once
 
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -20,6 +21,10 @@ class JsonObject {
   /// Python writes Infinity and NaN, which JSON does not know; they are read as texts.
   /// @throws core::Error with line and column if the text is no JSON, or no object at the top
   JsonObject(std::string_view text, std::string file_name);
+
+  /// Keys are those of the object at `key` from here on; of `shared` ones that it lacks, those
+  /// beside it.
+  void enter(const char* key, std::initializer_list<const char*> shared);
 
   [[nodiscard]] bool has(const char* key) const;
   [[nodiscard]] bool is_list(const char* key) const;

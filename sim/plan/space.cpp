@@ -96,7 +96,8 @@ std::vector<PassChoice> recompute_kinds(const training::Scenario& s) {
   if (s.model.moe) {
     parts.push_back(RecomputePart::experts);
   }
-  if (!s.model.latent && !s.model.parallel_block) {
+  if (!s.model.latent && !s.model.parallel_block && !s.model.attention_gate &&
+      s.model.layer_pattern.empty()) {
     parts.push_back(RecomputePart::operators);
   }
   for (const RecomputePart part : parts) {

@@ -180,6 +180,28 @@ void add_ring(const Scenario& s, std::vector<Assumption>& list) {
   }
 }
 
+/// What is known of the kernels of linear attention and state spaces.
+void add_mixer(const Scenario& s, std::vector<Assumption>& list) {
+  if (!s.model.mixer) {
+    return;
+  }
+  list.push_back(
+      {"model.mixer", std::string(core::to_word(s.model.mixer->kind)),
+       "forward kernels of gated delta networks alone were measured (gpu.scan_bandwidth); "
+       "of backward and of other mixers, and of whole training steps, nothing measured: "
+       "the interval is wider"});
+  if (s.parallelism.context > 1) {
+    list.push_back({"model.mixer, context parallelism", "all-to-all",
+                    "tokens are traded for heads before the convolution and back after the gate, "
+                    "whatever context_kind is (Megatron-Core)"});
+  }
+  if (!s.training.documents.empty()) {
+    list.push_back({"model.mixer, packed documents", "as one sequence",
+                    "states are reset between documents by kernels that take no longer; documents "
+                    "shorter than a chunk are not told apart"});
+  }
+}
+
 void add_offload(const workload::ParallelismSpec& p, std::vector<Assumption>& list) {
   if (workload::offloads_optimizer(p.offload)) {
     list.push_back({"parallelism.offload", "optimizer",
@@ -206,6 +228,7 @@ std::vector<Assumption> step_assumptions(const CheckedScenario& checked,
   add_software(checked, list);
   add_ring(checked.scenario(), list);
   add_documents(checked.scenario(), list);
+  add_mixer(checked.scenario(), list);
   for (const auto& use : lowered.collectives) {
     list.push_back(
         {fmt::format("collective {}", use.name),

@@ -7,6 +7,7 @@
 #include "sim/workload/blocks/layer_kind.h"
 #include "sim/workload/blocks/ring_blocks.h"
 #include "sim/workload/expert_shape.h"
+#include "sim/workload/mixer/mixer_shape.h"
 
 namespace headway::workload {
 
@@ -29,7 +30,8 @@ double attention_matrices(const ModelSpec& model) {
   const double h = model.hidden;
   const double a = model.heads;
   if (!model.latent) {
-    return h * model.head_dim * (2.0 * a + 2.0 * model.key_value_heads);
+    const double gate = model.attention_gate ? a : 0.0;
+    return h * model.head_dim * (2.0 * a + gate + 2.0 * model.key_value_heads);
   }
   const LatentAttentionSpec& latent = *model.latent;
   const double query_width = a * (latent.no_rope_dim + latent.rope_dim);
@@ -43,7 +45,8 @@ double attention_matrices(const ModelSpec& model) {
 double attention_parameters(const ModelSpec& model) {
   double total = attention_matrices(model);
   if (model.biases) {
-    total += (model.heads + 2.0 * model.key_value_heads) * model.head_dim + model.hidden;
+    const double gate = model.attention_gate ? model.heads : 0.0;
+    total += (model.heads + gate + 2.0 * model.key_value_heads) * model.head_dim + model.hidden;
   }
   if (model.latent) {
     total += model.latent->query_rank + model.latent->key_value_rank;
@@ -51,10 +54,21 @@ double attention_parameters(const ModelSpec& model) {
   return total;
 }
 
-/// The kind of layer that multi-token prediction repeats: the model's last.
-LayerParameters last_layer(const ModelSpec& model) {
-  return layer_count(model).experts > 0 ? expert_layer_parameters(model)
-                                        : dense_layer_parameters(model);
+/// A mixer, whole; of sequences as long as a chunk at least, where the length matters.
+MixerShape whole_mixer(const ModelSpec& model, int sequence_length) {
+  return mixer_shape(*model.mixer, 1, sequence_length);
+}
+MixerShape whole_mixer(const ModelSpec& model) { return whole_mixer(model, model.mixer->chunk); }
+
+double mixer_parameters(const ModelSpec& model) {
+  const MixerShape mixer = whole_mixer(model);
+  return split_mixer_parameters(mixer, model.hidden) + whole_mixer_parameters(mixer, model.hidden);
+}
+
+/// Matrices of a layer's first half.
+double mixing_matrices(const ModelSpec& model, const LayerKind& kind) {
+  return (kind.attends() ? attention_matrices(model) : 0.0) +
+         (kind.mixes() ? mixer_matrices(whole_mixer(model), model.hidden) : 0.0);
 }
 
 /// Matrices that one token meets in the MLP of a layer.
@@ -83,53 +97,61 @@ double core_width(const ModelSpec& model) {
 double norm_parameters(const ModelSpec& model) { return (model.biases ? 2.0 : 1.0) * model.hidden; }
 
 LayerCount layer_count(const ModelSpec& model) {
-  if (!model.moe) {
-    return {model.layers, 0};
+  LayerCount count;
+  for (const LayerRun& run : layer_runs(model, {}, 0, model.layers)) {
+    (!run.kind.mlp ? count.without : run.kind.experts ? count.experts : count.dense) += run.layers;
   }
-  const int rest = std::max(0, model.layers - model.moe->leading_dense_layers);
-  const int experts = rest / model.moe->period;
-  return {model.layers - experts, experts};
+  return count;
+}
+
+LayerParameters layer_parameters(const ModelSpec& model, const LayerKind& kind) {
+  LayerParameters layer;
+  layer.attention = kind.attends() ? attention_parameters(model) : 0.0;
+  layer.mixer = kind.mixes() ? mixer_parameters(model) : 0.0;
+  layer.norms = model.norms * norm_parameters(model) * kind.halves() / 2.0;
+  if (kind.experts) {
+    HEADWAY_CHECK(model.moe.has_value(), "model {} has no experts", model.name);
+    const ExpertsSpec& moe = *model.moe;
+    const double expert = mlp_parameters(model, moe.ffn, expert_biases(model));
+    layer.mlp = moe.shared_experts * expert;
+    layer.routed_experts = moe.experts * expert;
+    layer.router = static_cast<double>(model.hidden) * moe.experts;
+  } else if (kind.mlp) {
+    layer.mlp = mlp_parameters(model, model.ffn, model.biases);
+  }
+  return layer;
 }
 
 LayerParameters dense_layer_parameters(const ModelSpec& model) {
-  LayerParameters layer;
-  layer.attention = attention_parameters(model);
-  layer.mlp = mlp_parameters(model, model.ffn, model.biases);
-  layer.norms = model.norms * norm_parameters(model);
-  return layer;
+  return layer_parameters(model, {});
 }
 
 LayerParameters expert_layer_parameters(const ModelSpec& model) {
-  HEADWAY_CHECK(model.moe.has_value(), "model {} has no experts", model.name);
-  LayerParameters layer;
-  layer.attention = attention_parameters(model);
-  const ExpertsSpec& moe = *model.moe;
-  layer.mlp = moe.shared_experts * mlp_parameters(model, moe.ffn, expert_biases(model));
-  layer.routed_experts = moe.experts * mlp_parameters(model, moe.ffn, expert_biases(model));
-  layer.router = static_cast<double>(model.hidden) * model.moe->experts;
-  layer.norms = model.norms * norm_parameters(model);
-  return layer;
+  LayerKind kind;
+  kind.experts = true;
+  return layer_parameters(model, kind);
 }
 
 ParameterCount count_parameters(const ModelSpec& model) {
-  const LayerCount layers = layer_count(model);
   ParameterCount count;
-  count.layers = layers.dense * dense_layer_parameters(model).total();
-  double inactive = 0;
-  if (layers.experts > 0) {
-    const LayerParameters layer = expert_layer_parameters(model);
-    count.layers += layers.experts * layer.total();
-    inactive = layers.experts * layer.routed_experts *
-               (1.0 - static_cast<double>(model.moe->top_k) / model.moe->experts);
+  double routed = 0;
+  for (const LayerRun& run : layer_runs(model, {}, 0, model.layers)) {
+    const LayerParameters layer = layer_parameters(model, run.kind);
+    count.layers += run.layers * layer.total();
+    routed += run.layers * layer.routed_experts;
   }
+  const double inactive =
+      routed > 0 ? routed * (1.0 - static_cast<double>(model.moe->top_k) / model.moe->experts)
+                 : 0.0;
   const double table = static_cast<double>(model.vocabulary) * model.hidden;
   count.embedding = table + static_cast<double>(model.learned_positions) * model.hidden;
   count.head = model.tied_embeddings ? 0.0 : table;
   count.final_norm = norm_parameters(model);
   // Two norms and a projection of the joined inputs (2h to h) before the layer, one norm after it.
   const double h = model.hidden;
-  count.prediction = model.multi_token_prediction *
-                     (last_layer(model).total() + 2.0 * h * h + 3.0 * norm_parameters(model));
+  count.prediction =
+      model.multi_token_prediction * (layer_parameters(model, last_layer_kind(model, {})).total() +
+                                      2.0 * h * h + 3.0 * norm_parameters(model));
   count.active = count.total() - inactive;
   return count;
 }
@@ -175,23 +197,28 @@ double mean_causal_keys(const TrainingSpec& training, AttentionWindow window) {
 }
 
 ForwardFlops forward_flops_per_token(const ModelSpec& model, int sequence_length) {
-  const LayerCount layers = layer_count(model);
   ForwardFlops flops;
-  flops.projections = Flops(2.0 * model.layers * attention_matrices(model));
-  flops.mlp = Flops(2.0 * layers.dense * active_mlp_matrices(model, false));
-  if (layers.experts > 0) {
-    flops.mlp += Flops(2.0 * layers.experts * active_mlp_matrices(model, true));
+  for (const LayerRun& run : layer_runs(model, {}, 0, model.layers)) {
+    flops.projections += Flops(2.0 * run.layers * mixing_matrices(model, run.kind));
+    if (run.kind.mixes()) {
+      flops.scan += Flops(run.layers * scan_flops(whole_mixer(model, sequence_length)));
+    }
+    if (run.kind.mlp) {
+      flops.mlp += Flops(2.0 * run.layers * active_mlp_matrices(model, run.kind.experts));
+    }
   }
   for (int layer = 0; layer < model.layers; ++layer) {
-    flops.attention_core +=
-        Flops(2.0 * 2.0 * causal_keys(model, layer, sequence_length) * core_width(model));
+    if (layer_kind(model, {}, layer).attends()) {
+      flops.attention_core +=
+          Flops(2.0 * 2.0 * causal_keys(model, layer, sequence_length) * core_width(model));
+    }
   }
   const double head = 2.0 * model.hidden * model.vocabulary;
   flops.head = Flops(head);
   const double h = model.hidden;
+  const bool experts = last_layer_kind(model, {}).experts;
   const double prediction =
-      2.0 * (attention_matrices(model) + active_mlp_matrices(model, layers.experts > 0)) +
-      4.0 * h * h + head;
+      2.0 * (attention_matrices(model) + active_mlp_matrices(model, experts)) + 4.0 * h * h + head;
   flops.prediction = Flops(model.multi_token_prediction * prediction);
   flops.prediction_core =
       Flops(model.multi_token_prediction * 4.0 *
@@ -208,7 +235,7 @@ TrainingFlops training_flops_per_token(const ModelSpec& model,
   flops.mfu_causal = 3.0 * (forward.linear() + 0.5 * forward.core());
   flops.hfu = flops.mfu;
   if (recompute == Recompute::full) {
-    flops.hfu += forward.projections + forward.attention_core + forward.mlp;
+    flops.hfu += forward.projections + forward.attention_core + forward.mlp + forward.scan;
   } else if (recompute == Recompute::selective) {
     flops.hfu += forward.attention_core;
   }
@@ -218,10 +245,11 @@ TrainingFlops training_flops_per_token(const ModelSpec& model,
 namespace {
 
 /// Forward FLOPs of what one layer makes again in backward, core attention in full.
-double remade_flops(const ModelSpec& model, const Remade& parts, double core, bool experts) {
-  const double mlp = 2.0 * active_mlp_matrices(model, experts);
+double remade_flops(
+    const ModelSpec& model, const Remade& parts, double core, const LayerKind& kind, int length) {
+  const double mlp = kind.mlp ? 2.0 * active_mlp_matrices(model, kind.experts) : 0.0;
   double up = 0;
-  if (model.latent) {
+  if (model.latent && kind.attends()) {
     const LatentAttentionSpec& latent = *model.latent;
     const double key_value = static_cast<double>(latent.key_value_rank) * model.heads *
                              (latent.no_rope_dim + latent.value_dim);
@@ -230,7 +258,8 @@ double remade_flops(const ModelSpec& model, const Remade& parts, double core, bo
     up = 2.0 * (key_value + query);
   }
   if (parts.all) {
-    return 2.0 * attention_matrices(model) + core + mlp;
+    const double scan = kind.mixes() ? scan_flops(whole_mixer(model, length)) : 0.0;
+    return 2.0 * mixing_matrices(model, kind) + core + mlp + scan;
   }
   return (parts.core_attention ? core : 0.0) + (parts.latent_up ? up : 0.0) +
          (parts.mlp || parts.experts ? mlp : 0.0);
@@ -247,10 +276,10 @@ TrainingFlops training_flops_per_token(const ModelSpec& model,
   const auto add = [&](const LayerKind& kind, int layers) {
     const double keys =
         mean_causal_keys(training, kind.windowed ? window_of(model) : AttentionWindow{});
-    const double one = 4.0 * keys * core_width(model);
+    const double one = kind.attends() ? 4.0 * keys * core_width(model) : 0.0;
     core += layers * one;
     const Remade parts = remade(training.framework, parallelism, kind);
-    again += layers * remade_flops(model, parts, one, kind.experts);
+    again += layers * remade_flops(model, parts, one, kind, training.sequence_length);
   };
   for (const LayerRun& run : layer_runs(model, parallelism, 0, model.layers)) {
     add(run.kind, run.layers);

@@ -4,15 +4,18 @@
 #include <vector>
 
 #include "sim/core/units.h"
+#include "sim/workload/blocks/layer_kind.h"
 #include "sim/workload/spec.h"
 
 namespace headway::workload {
 
-/// Which layers a model has: a layer's MLP is dense or a mixture of experts.
+/// Which layers a model has: a layer's MLP is dense or a mixture of experts, or there is none
+/// (layer_pattern).
 struct LayerCount {
   int dense = 0;
   int experts = 0;
-  [[nodiscard]] int total() const { return dense + experts; }
+  int without = 0;
+  [[nodiscard]] int total() const { return dense + experts + without; }
   bool operator==(const LayerCount&) const = default;
 };
 
@@ -25,17 +28,22 @@ LayerCount layer_count(const ModelSpec& model);
 /// Parameters of one layer, by part; `experts` are the routed ones of a mixture.
 struct LayerParameters {
   double attention = 0;
+  double mixer = 0;           ///< linear attention or state space
   double mlp = 0;             ///< dense MLP, or the shared experts
   double routed_experts = 0;  ///< all routed experts together
   double router = 0;
   double norms = 0;
-  [[nodiscard]] double total() const { return attention + mlp + routed_experts + router + norms; }
+  [[nodiscard]] double total() const {
+    return attention + mixer + mlp + routed_experts + router + norms;
+  }
 };
 
 /// Parameters of one layer with a dense MLP of width `ffn`.
 LayerParameters dense_layer_parameters(const ModelSpec& model);
 /// Parameters of one mixture-of-experts layer; the model must have `moe`.
 LayerParameters expert_layer_parameters(const ModelSpec& model);
+/// Parameters of a layer of any kind.
+LayerParameters layer_parameters(const ModelSpec& model, const LayerKind& kind);
 
 /// Parameters of a model.
 struct ParameterCount {
@@ -53,14 +61,15 @@ ParameterCount count_parameters(const ModelSpec& model);
 
 /// Forward floating-point operations of one token, by part; one multiply-add is two.
 struct ForwardFlops {
-  core::Flops projections;  ///< query, key, value and output matrices
+  core::Flops projections;  ///< query, key, value and output matrices, and those of mixers
+  core::Flops scan;         ///< chunked scans of mixers (scan_flops)
   core::Flops
       attention_core;      ///< scores and weighted values, every query with every key (not halved)
   core::Flops mlp;         ///< dense MLPs, shared and routed experts, routers
   core::Flops head;        ///< logits
   core::Flops prediction;  ///< multi-token prediction, all of its parts but core attention
   core::Flops prediction_core;  ///< core attention of multi-token prediction layers
-  [[nodiscard]] core::Flops linear() const { return projections + mlp + head + prediction; }
+  [[nodiscard]] core::Flops linear() const { return projections + mlp + head + prediction + scan; }
   [[nodiscard]] core::Flops core() const { return attention_core + prediction_core; }
 };
 

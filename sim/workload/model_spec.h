@@ -4,9 +4,11 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sim/core/fields.h"
 #include "sim/core/ranges.h"
+#include "sim/workload/mixer_spec.h"
 
 namespace headway::workload {
 
@@ -114,6 +116,7 @@ struct ModelSpec {
   bool rotary = true;
   int norms = 2;
   bool query_key_norm = false;
+  bool attention_gate = false;
   bool parallel_block = false;
   AttentionKind attention = AttentionKind::grouped_query;
   int window = 0;
@@ -121,6 +124,8 @@ struct ModelSpec {
   bool chunked_window = false;
   std::optional<LatentAttentionSpec> latent;
   std::optional<ExpertsSpec> moe;
+  std::optional<MixerSpec> mixer;
+  std::vector<LayerContent> layer_pattern;
   int multi_token_prediction = 0;
   template <class V>
   void fields(V& v) {
@@ -152,6 +157,9 @@ struct ModelSpec {
                "(Falcon-7B, Command R); 4 with one before and one after each half (Gemma 2).",
                core::Range{1, 4, false, false, "1, 2 or 4"});
     v.optional("query_key_norm", query_key_norm, "Norms of queries and keys (Qwen3, OLMo 2).");
+    v.optional(
+        "attention_gate", attention_gate,
+        "Queries come with a gate as wide, which multiplies attention's output (Qwen3-Next).");
     v.optional("parallel_block", parallel_block,
                "Attention and MLP start from the same input and are added up before one reduction "
                "(GPT-J, Falcon, Command R).");
@@ -168,6 +176,14 @@ struct ModelSpec {
         "not attend to each other (Llama 4).");
     v.optional("latent", latent, "Ranks of multi-latent attention.");
     v.optional("moe", moe, "Mixture of experts.");
+    v.optional("mixer", mixer,
+               "Linear attention or state space of the layers that 'layer_pattern' gives it.");
+    v.optional(
+        "layer_pattern", layer_pattern,
+        "What layers consist of, repeated over the model; empty: attention in all. attention, "
+        "mixer "
+        "and both (side by side, Falcon-H1) are followed by an MLP or experts; attention_only, "
+        "mixer_only, mlp_only and experts_only are one half each (Nemotron-H).");
     v.optional("multi_token_prediction", multi_token_prediction,
                "Extra prediction layers (DeepSeek-V3: 1).", core::up_to_64);
   }

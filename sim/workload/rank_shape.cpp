@@ -66,6 +66,10 @@ RankShape rank_shape(const ModelSpec& model,
   const bool single = shape.scaling == Scaling::tensor || shape.scaling == Scaling::delayed;
   shape.narrow_gathers = training.framework.narrow_gathers && single && narrow(training.precision);
   shape.element = element_bytes(training.precision);
+  shape.attention_gate = model.attention_gate;
+  if (model.mixer) {
+    shape.mixer = mixer_shape(*model.mixer, t, training.sequence_length);
+  }
   return shape;
 }
 

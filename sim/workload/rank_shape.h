@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "sim/core/precision.h"
 #include "sim/workload/blocks/ring_blocks.h"
+#include "sim/workload/mixer/mixer_shape.h"
 #include "sim/workload/number_formats.h"
 #include "sim/workload/spec.h"
 
@@ -53,11 +55,15 @@ struct RankShape {
   Scaling scaling = Scaling::delayed;            ///< of narrow operands
   bool narrow_gathers = false;                   ///< sharded weights arrive in the narrow format
   double element = 2;                            ///< bytes of an activation between kernels
+  bool attention_gate = false;                   ///< queries come with a gate of attention's output
+  std::optional<MixerShape> mixer;               ///< where layers have one
 
   [[nodiscard]] bool latent() const { return key_rank > 0; }
   [[nodiscard]] std::int64_t query_width() const { return heads * head_dim; }
   [[nodiscard]] std::int64_t output_width() const { return heads * value_dim; }
-  [[nodiscard]] std::int64_t qkv_width() const { return (heads + 2 * key_value_heads) * head_dim; }
+  [[nodiscard]] std::int64_t qkv_width() const {
+    return ((attention_gate ? 2 : 1) * heads + 2 * key_value_heads) * head_dim;
+  }
   [[nodiscard]] std::int64_t mlp_in_width(bool gated) const { return gated ? 2 * ffn : ffn; }
   /// Attention of this rank's queries with this rank's keys.
   [[nodiscard]] AttentionShape own_attention() const {

@@ -10,6 +10,7 @@
 #include "sim/workload/layout.h"
 #include "sim/workload/memory/offload.h"
 #include "sim/workload/memory/rank_parameters.h"
+#include "sim/workload/mixer/mixer_problems.h"
 #include "sim/workload/number_formats.h"
 #include "sim/workload/schedule/schedule.h"
 
@@ -236,6 +237,7 @@ Violations unsupported(const ModelSpec& model,
     out.push_back(std::move(*problem));
   }
   check_block(out, model);
+  std::ranges::move(mixer_problems(model, parallelism), std::back_inserter(out));
   if (training.optimizer_state == OptimizerState::muon) {
     add(out, "training.optimizer_state",
         "optimizer_state muon is not simulated: its orthogonalization gathers and multiplies whole "

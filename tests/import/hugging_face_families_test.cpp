@@ -243,10 +243,84 @@ TEST(HuggingFaceFamilies, OtherNamesOfAFamilyReadAlike) {
   EXPECT_EQ(granite("granitemoeshared").moe->shared_experts, 2);  // 512 / 256
 }
 
+constexpr const char* kGatedDelta =
+    R"(, "head_dim": 256, "linear_conv_kernel_dim": 4, "linear_key_head_dim": 128,
+        "linear_value_head_dim": 128, "linear_num_key_heads": 16, "full_attention_interval": 4)";
+
+/// Published totals; of Nemotron and MiniMax with their patterns, written out.
+std::vector<Published> hybrids() {
+  std::string lightning = "0, 0, 0, 0, 0, 0, 0, 1";
+  for (int i = 0; i < 9; ++i) {
+    lightning += ", 0, 0, 0, 0, 0, 0, 0, 1";
+  }
+  std::string granite;
+  for (int layer = 0; layer < 40; ++layer) {
+    granite += layer == 0 ? "" : ", ";
+    granite += layer % 10 == 5 ? R"("attention")" : R"("mamba")";
+  }
+  return {
+      {shape("qwen3_next", 48, 2048, 16, 2, 5120, 151936) + kGatedDelta +
+           R"(, "linear_num_value_heads": 32, "num_experts": 512, "num_experts_per_tok": 10,
+        "moe_intermediate_size": 512, "shared_expert_intermediate_size": 512, "decoder_sparse_step": 1,
+        "mlp_only_layers": [])",
+       79.7},
+      {shape("qwen3_5_text", 64, 5120, 24, 4, 17408, 248320) + kGatedDelta +
+           R"(, "linear_num_value_heads": 48, "attn_output_gate": true, "mtp_num_hidden_layers": 1)",
+       26.9},
+      {shape("qwen3_5_moe_text", 60, 4096, 32, 2, 0, 248320) + kGatedDelta +
+           R"(, "linear_num_value_heads": 64, "num_experts": 512, "num_experts_per_tok": 10,
+        "moe_intermediate_size": 1024, "shared_expert_intermediate_size": 1024)",
+       396.5},
+      {shape("kimi_linear", 27, 2304, 32, 32, 9216, 163840) + kLatent +
+           R"(, "q_lora_rank": null, "mla_use_nope": true, "num_experts": 256, "num_experts_per_token": 8,
+        "num_shared_experts": 1, "moe_intermediate_size": 1024, "first_k_dense_replace": 1, "moe_layer_freq": 1,
+        "linear_attn_config": {"full_attn_layers": [4, 8, 12, 16, 20, 24, 27], "head_dim": 128, "num_heads": 32,
+        "kda_layers": [1, 2, 3, 5, 6, 7, 9, 10, 11, 13, 14, 15, 17, 18, 19, 21, 22, 23, 25, 26],
+        "short_conv_kernel_size": 4})",
+       49.1},
+      {shape("minimax_text_01", 80, 6144, 64, 8, 9216, 200064) +
+           R"(, "head_dim": 128, "num_local_experts": 32, "num_experts_per_tok": 2, "block_size": 256,
+        "shared_intermediate_size": 0, "attn_type_list": [)" +
+           lightning + "]",
+       456},
+      {shape("falcon_h1", 44, 3072, 12, 2, 12288, 130048) +
+           R"(, "head_dim": 128, "mamba_d_ssm": 3072, "mamba_n_heads": 24, "mamba_d_head": 128,
+        "mamba_n_groups": 1, "mamba_d_state": 256, "mamba_chunk_size": 256, "mamba_rms_norm": false)",
+       7.59},
+      {shape("bamba", 32, 4096, 32, 8, 14336, 128256) +
+           R"(, "attn_layer_indices": [9, 18, 27], "mamba_n_heads": 128, "mamba_d_head": 64,
+        "mamba_n_groups": 1, "mamba_d_state": 128)",
+       9.78},
+      {shape("granitemoehybrid", 40, 4096, 32, 8, 768, 100352) +
+           R"(, "num_local_experts": 72, "num_experts_per_tok": 10, "shared_intermediate_size": 1536,
+        "position_embedding_type": "nope", "tie_word_embeddings": true, "mamba_n_heads": 128, "mamba_d_head": 64,
+        "mamba_n_groups": 1, "mamba_d_state": 128, "layer_types": [)" +
+           granite + "]",
+       32.2},
+      {shape("minimax", 2, 256, 4, 2, 512, 1000) +
+           R"(, "num_local_experts": 4, "num_experts_per_tok": 2, "layer_types": ["linear_attention", "full_attention"])",
+       0.0041856},
+      {shape("minimax_m1", 80, 6144, 64, 8, 9216, 200064) +
+           R"(, "head_dim": 128, "num_local_experts": 32, "num_experts_per_tok": 2, "attn_type_list": [)" +
+           lightning + "]",
+       456},
+      {shape("qwen3_vl_text", 36, 4096, 32, 8, 12288, 151936) + R"(, "head_dim": 128)", 8.19},
+      {shape("qwen3_vl_moe_text", 48, 2048, 32, 4, 6144, 151936) +
+           R"(, "head_dim": 128, "num_experts": 128, "num_experts_per_tok": 8, "moe_intermediate_size": 768)",
+       30.5},
+      {shape("nemotron_h", 52, 2688, 32, 2, 1856, 131072) +
+           R"(, "head_dim": 128, "mamba_num_heads": 64, "mamba_head_dim": 64, "n_groups": 8,
+        "ssm_state_size": 128, "n_routed_experts": 128, "num_experts_per_tok": 6,
+        "moe_intermediate_size": 1856, "moe_shared_expert_intermediate_size": 3712, "hybrid_override_pattern":
+        "MEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEMEM*EMEMEMEME")",
+       31.6},
+  };
+}
+
 // The message about an unknown model lists every family; each has a model in the tables above.
 TEST(HuggingFaceFamilies, EveryFamilyHasAModelHere) {
   std::string tables = R"("RefinedWeb" "RefinedWebModel" "granitemoeshared")";
-  for (const auto& models : {dense_models(), older_models(), mixtures()}) {
+  for (const auto& models : {dense_models(), older_models(), mixtures(), hybrids()}) {
     for (const auto& model : models) {
       tables += model.keys;
     }
@@ -311,13 +385,32 @@ TEST(HuggingFaceFamilies, WindowsFollowTheFamilysPattern) {
   EXPECT_EQ(llama4.window_period, 4);
 }
 
+TEST(HuggingFaceFamilies, HybridsHaveTheirPublishedParameters) { expect_published(hybrids()); }
+
+TEST(HuggingFaceFamilies, PatternsAreWrittenShort) {
+  const ModelSpec qwen = read(hybrids()[0].keys);
+  using L = workload::LayerContent;
+  EXPECT_EQ(qwen.layer_pattern, (std::vector<L>{L::mixer, L::mixer, L::mixer, L::attention}));
+  EXPECT_TRUE(qwen.attention_gate);
+  EXPECT_EQ(qwen.mixer->key_heads, 16);
+  EXPECT_EQ(read(hybrids()[3].keys).layer_pattern.size(), 27U);
+  EXPECT_EQ(read(hybrids()[4].keys).layer_pattern.size(), 8U);
+}
+
+TEST(HuggingFaceFamilies, PartsOfHybridsThatAreNotModelledAreRefusedByName) {
+  EXPECT_THAT(message_of(hybrids().back().keys + R"(, "moe_latent_size": 1024)"),
+              HasSubstr("'moe_latent_size': experts that work on a compressed form of tokens"));
+  EXPECT_THAT(message_of(hybrids()[3].keys + R"(, "attn_res_block_size": 12)"),
+              HasSubstr("residuals of blocks of layers (Kimi K3) are not modelled"));
+}
+
 TEST(HuggingFaceFamilies, WhatIsNotModelledIsRefusedByName) {
   const auto refused = [](const char* type) {
     return message_of(fmt::format(R"("model_type": "{}")", type));
   };
-  for (const char* type : {"jamba", "mamba", "mamba2", "zamba2", "falcon_h1", "nemotron_h", "bamba",
-                           "qwen3_next", "kimi_linear", "rwkv", "mllama", "llama4", "qwen2_vl",
-                           "llava", "gemma3", "bert", "t5", "whisper"}) {
+  for (const char* type :
+       {"jamba", "mamba", "mamba2", "zamba2", "plamo2", "rwkv", "qwen3_5", "mllama", "llama4",
+        "qwen2_vl", "llava", "gemma3", "bert", "t5", "whisper"}) {
     EXPECT_THAT(refused(type), HasSubstr(fmt::format("model_type '{}' is a", type))) << type;
     EXPECT_THAT(refused(type), HasSubstr("only decoder transformers of text can be described"))
         << type;

@@ -127,12 +127,29 @@ TEST(HuggingFaceFiles, AWindowAlternatesWithFullAttention) {
             14 * (2 * h * 64 * (32 + 8) + 20 * expert + 20 * h + 2 * h) + 2 * 100352 * h + h);
 }
 
-TEST(HuggingFaceFiles, HybridsAndVisionAreRefusedByName) {
-  EXPECT_THAT(message_of("harbor-hybrid"),
-              HasSubstr("model_type 'nemotron_h' is a hybrid of attention and state-space layers; "
-                        "only decoder transformers of text can be described"));
-  EXPECT_THAT(message_of("harbor-vision"),
-              HasSubstr("model_type 'qwen3_vl' is a vision-language model"));
+// Halves by letter: M of h (2 x 4096 + 2 x 8 x 128 + 64), a convolution of 6144 channels with bias,
+// three vectors of 64 heads, a norm and 4096 h; one norm a layer.
+TEST(HuggingFaceFiles, AHybridIsReadByItsPattern) {
+  const ModelSpec model = read("harbor-hybrid");
+  ASSERT_TRUE(model.mixer);
+  EXPECT_EQ(model.mixer->kind, workload::MixerKind::mamba2);
+  EXPECT_EQ(model.layer_pattern.size(), 7U);  // M-M-M* again and again
+  EXPECT_FALSE(model.gated_mlp);
+  const double h = 2048;
+  const double mamba = h * (2 * 4096 + 2 * 1024 + 64) + 6144 * 5 + 3 * 64 + 4096 + 4096 * h;
+  const double attention = 2 * h * 128 * (16 + 4);
+  EXPECT_EQ(total(model),
+            7 * mamba + 2 * attention + 7 * 2 * h * 8192 + 16 * h + 2 * 131072 * h + h);
+}
+
+// Of images and text the text decoder, with the embedding as the whole model has it.
+TEST(HuggingFaceFiles, OfAVisionModelTheTextDecoderIsRead) {
+  const ModelSpec model = read("harbor-vision");
+  EXPECT_EQ(model.name, "harbor-vision (text decoder)");
+  EXPECT_FALSE(model.tied_embeddings);
+  const double h = 2048;
+  EXPECT_EQ(total(model),
+            24 * (2 * h * 128 * (16 + 8) + 3 * h * 6144 + 2 * h) + 2 * 151936 * h + h);
 }
 
 }  // namespace

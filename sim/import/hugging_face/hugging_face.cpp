@@ -19,7 +19,8 @@ using workload::ModelSpec;
 /// All families, those with Llama's keys first.
 std::vector<Family> families() {
   std::vector<Family> all;
-  for (const auto& part : {dense_families(), expert_families(), older_families()}) {
+  for (const auto& part :
+       {dense_families(), expert_families(), hybrid_families(), older_families()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;
@@ -93,6 +94,22 @@ std::string name_from_file(std::string file) {
   return base;
 }
 
+/// Models of images and text whose text decoder is a family of its own.
+constexpr std::array<std::string_view, 6> kWithTextDecoder{
+    "qwen3_5", "qwen3_5_moe", "qwen3_vl", "qwen3_vl_moe", "llama4", "gemma3"};
+
+/// Goes on with the text decoder of a model that has other parts too, where it is described apart.
+bool enter_text_decoder(JsonObject& json) {
+  const std::string model_type = json.word("model_type");
+  const bool known = std::find(kWithTextDecoder.begin(), kWithTextDecoder.end(), model_type) !=
+                     kWithTextDecoder.end();
+  if (!known || !json.has("text_config.model_type")) {
+    return false;
+  }
+  json.enter("text_config", {"tie_word_embeddings"});
+  return true;
+}
+
 void check_experts(JsonObject& json, const ModelSpec& model) {
   if (!model.moe || !json.clean()) {
     return;
@@ -113,12 +130,15 @@ void check_experts(JsonObject& json, const ModelSpec& model) {
 
 ModelSpec read_hugging_face_config(std::string_view json_text, const std::string& file_name) {
   JsonObject json(json_text, file_name);
-  const Family family = family_of(json);
   ModelSpec model;
   model.name = json.word("_name_or_path");
   if (model.name.empty()) {
     model.name = name_from_file(file_name);
   }
+  if (enter_text_decoder(json)) {
+    model.name += " (text decoder)";
+  }
+  const Family family = family_of(json);
   family.read(json, model);
   check_experts(json, model);
   json.throw_if_any();

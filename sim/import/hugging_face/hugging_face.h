@@ -10,10 +10,11 @@ namespace headway::import {
 
 /// The model that a Hugging Face configuration describes.
 ///
-/// Families: the tables of hugging_face_dense.cpp, _older.cpp and _experts.cpp, from GPT-2 to Llama
-/// 4's text model. State-space and linear-attention hybrids, vision, audio, encoders and sparse
-/// attention are refused by name (hugging_face_refused.cpp), and so is a key that changes work or
-/// memory and that a model's description has no place for.
+/// Families: the tables of hugging_face_dense.cpp, _older.cpp, _experts.cpp and _hybrid.cpp, from
+/// GPT-2 to Qwen3.5. Of some models of images and text the text decoder alone is read, and the name
+/// says so. Recurrent models, vision, audio, encoders and sparse attention are refused by name
+/// (hugging_face_refused.cpp), and so is a key that changes work or memory and that a model's
+/// description has no place for.
 /// @param json_text the whole file
 /// @param file_name printed in error messages and used as the model's name if the file has none
 /// @throws core::Error that names the file and the key, or line and column of malformed JSON

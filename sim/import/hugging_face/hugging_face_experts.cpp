@@ -7,17 +7,9 @@
 
 namespace headway::import {
 
-namespace {
-
 using workload::AttentionKind;
 using workload::ModelSpec;
 
-/// Routed experts in every layer.
-struct ExpertKeys {
-  const char* experts;
-  const char* width;
-  const char* top_k = "num_experts_per_tok";
-};
 void read_experts(JsonObject& json, ModelSpec& model, const ExpertKeys& keys) {
   workload::ExpertsSpec moe;
   moe.experts = json.whole(keys.experts);
@@ -26,13 +18,11 @@ void read_experts(JsonObject& json, ModelSpec& model, const ExpertKeys& keys) {
   model.moe = moe;
 }
 
-/// Dense layers at the front, as many as this key says.
 void read_leading_dense(JsonObject& json, ModelSpec& model, const char* key) {
   model.moe->leading_dense_layers = json.whole_or(key, 0, 0);
   model.ffn = model.moe->leading_dense_layers > 0 ? json.whole("intermediate_size") : 0;
 }
 
-/// A shared MLP counts as so many experts.
 void read_shared_width(JsonObject& json, ModelSpec& model, const char* key) {
   const int width = json.whole_or(key, 0, 0);
   if (json.clean() && width % model.moe->ffn != 0) {
@@ -51,6 +41,36 @@ void require_every_layer(JsonObject& json, const char* key) {
         fmt::format("'{}' must be 1: experts in every so many layers cannot be described", key));
   }
 }
+
+void read_latent_attention(JsonObject& json, ModelSpec& model) {
+  workload::LatentAttentionSpec latent;
+  latent.query_rank = json.whole_or("q_lora_rank", 0);
+  latent.key_value_rank = json.whole("kv_lora_rank");
+  latent.no_rope_dim = json.whole("qk_nope_head_dim");
+  latent.rope_dim = json.whole("qk_rope_head_dim");
+  latent.value_dim = json.whole("v_head_dim");
+  model.head_dim = latent.no_rope_dim + latent.rope_dim;
+  model.latent = latent;
+  model.attention = AttentionKind::multi_latent;
+}
+
+void read_qwen_mixture(JsonObject& json, ModelSpec& model) {
+  read_experts(json, model, {"num_experts", "moe_intermediate_size"});
+  require_every_layer(json, "decoder_sparse_step");
+  std::vector<int> dense = json.wholes("mlp_only_layers");
+  std::sort(dense.begin(), dense.end());
+  for (std::size_t i = 0; i < dense.size(); ++i) {
+    if (dense[i] != static_cast<int>(i)) {
+      json.complain("mlp_only_layers", "'mlp_only_layers' must be the first layers: 0, 1, 2, ...");
+      break;
+    }
+  }
+  model.moe->leading_dense_layers = static_cast<int>(dense.size());
+  model.ffn = dense.empty() ? 0 : json.whole("intermediate_size");
+  read_shared_width(json, model, "shared_expert_intermediate_size");
+}
+
+namespace {
 
 void read_mixtral(JsonObject& json, ModelSpec& model) {
   read_shape(json, model);
@@ -71,23 +91,10 @@ void read_olmoe(JsonObject& json, ModelSpec& model) {
   model.query_key_norm = true;
 }
 
-/// Qwen lists the layers that keep a dense MLP; only leading ones can be described.
 void read_qwen2_experts(JsonObject& json, ModelSpec& model) {
   read_shape(json, model);
   read_grouped_attention(json, model);
-  read_experts(json, model, {"num_experts", "moe_intermediate_size"});
-  require_every_layer(json, "decoder_sparse_step");
-  std::vector<int> dense = json.wholes("mlp_only_layers");
-  std::sort(dense.begin(), dense.end());
-  for (std::size_t i = 0; i < dense.size(); ++i) {
-    if (dense[i] != static_cast<int>(i)) {
-      json.complain("mlp_only_layers", "'mlp_only_layers' must be the first layers: 0, 1, 2, ...");
-      break;
-    }
-  }
-  model.moe->leading_dense_layers = static_cast<int>(dense.size());
-  model.ffn = dense.empty() ? 0 : json.whole("intermediate_size");
-  read_shared_width(json, model, "shared_expert_intermediate_size");
+  read_qwen_mixture(json, model);
 }
 
 void read_qwen3_experts(JsonObject& json, ModelSpec& model) {
@@ -106,18 +113,6 @@ void read_deepseek_experts(JsonObject& json, ModelSpec& model) {
   model.moe->group_limit = limit < model.moe->routing_groups ? limit : 0;
   model.multi_token_prediction = json.whole_or("num_nextn_predict_layers", 0, 0);
   require_every_layer(json, "moe_layer_freq");
-}
-
-void read_latent_attention(JsonObject& json, ModelSpec& model) {
-  workload::LatentAttentionSpec latent;
-  latent.query_rank = json.whole_or("q_lora_rank", 0);
-  latent.key_value_rank = json.whole("kv_lora_rank");
-  latent.no_rope_dim = json.whole("qk_nope_head_dim");
-  latent.rope_dim = json.whole("qk_rope_head_dim");
-  latent.value_dim = json.whole("v_head_dim");
-  model.head_dim = latent.no_rope_dim + latent.rope_dim;
-  model.latent = latent;
-  model.attention = AttentionKind::multi_latent;
 }
 
 void read_deepseek(JsonObject& json, ModelSpec& model) {
@@ -251,6 +246,7 @@ constexpr std::array kExpertFamilies{Family{"mixtral", read_mixtral},
                                      Family{"olmoe", read_olmoe},
                                      Family{"qwen2_moe", read_qwen2_experts},
                                      Family{"qwen3_moe", read_qwen3_experts},
+                                     Family{"qwen3_vl_moe_text", read_qwen3_experts},
                                      Family{"deepseek", read_deepseek_v1},
                                      Family{"deepseek_v2", read_deepseek},
                                      Family{"deepseek_v3", read_deepseek},

@@ -21,9 +21,10 @@ struct Family {
 std::span<const Family> dense_families();   // hugging_face_dense.cpp
 std::span<const Family> older_families();   // hugging_face_older.cpp: keys of their own
 std::span<const Family> expert_families();  // hugging_face_experts.cpp
+std::span<const Family> hybrid_families();  // hugging_face_hybrid.cpp
 
 /// Throws a core::Error that names the model and what is missing, where the file describes what the
-/// workload room cannot: state-space and linear attention, vision, audio, encoders, sparse
+/// workload room cannot: recurrent models, other state spaces, vision, audio, encoders, sparse
 /// attention.
 void refuse_unmodelled(JsonObject& json, std::string_view model_type);
 
@@ -57,6 +58,27 @@ void read_dropout(JsonObject& json,
                   workload::ModelSpec& model,
                   std::initializer_list<const char*> keys,
                   double fallback);
+/// Widths of latent attention.
+void read_latent_attention(JsonObject& json, workload::ModelSpec& model);
+
+/// How the keys of a mixture are written.
+struct ExpertKeys {
+  const char* experts;
+  const char* width;
+  const char* top_k = "num_experts_per_tok";
+};
+/// Routed experts in every layer.
+void read_experts(JsonObject& json, workload::ModelSpec& model, const ExpertKeys& keys);
+/// Dense layers at the front, as many as this key says.
+void read_leading_dense(JsonObject& json, workload::ModelSpec& model, const char* key);
+/// A shared MLP counts as so many experts.
+void read_shared_width(JsonObject& json, workload::ModelSpec& model, const char* key);
+/// A complaint where the key's value is not 1.
+void require_every_layer(JsonObject& json, const char* key);
+/// Qwen's mixture, with a list of the layers that keep a dense MLP; only leading ones can be
+/// described.
+void read_qwen_mixture(JsonObject& json, workload::ModelSpec& model);
+
 /// Shape, attention and `intermediate_size` of a gated decoder in the manner of Llama.
 void read_llama(JsonObject& json, workload::ModelSpec& model);
 

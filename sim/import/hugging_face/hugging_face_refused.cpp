@@ -1,4 +1,5 @@
 // Models that are refused by name, and the keys that only they have.
+#include <algorithm>
 #include <array>
 
 #include "sim/import/hugging_face/hugging_face_parts.h"
@@ -21,16 +22,12 @@ struct Foreign {
   const char* kind;
 };
 constexpr std::array kForeignModels{
-    Foreign{"jamba", kStateSpace},
+    Foreign{"jamba", "a hybrid of attention and Mamba-1 layers"},
     Foreign{"mamba", kPureStateSpace},
     Foreign{"mamba2", kPureStateSpace},
     Foreign{"falcon_mamba", kPureStateSpace},
     Foreign{"zamba", kStateSpace},
     Foreign{"zamba2", kStateSpace},
-    Foreign{"falcon_h1", kStateSpace},
-    Foreign{"nemotron_h", kStateSpace},
-    Foreign{"bamba", kStateSpace},
-    Foreign{"granitemoehybrid", kStateSpace},
     Foreign{"plamo2", kStateSpace},
     Foreign{"recurrent_gemma", "a hybrid of attention and recurrent layers"},
     Foreign{"rwkv", "a recurrent model"},
@@ -38,13 +35,6 @@ constexpr std::array kForeignModels{
     Foreign{"rwkv6", "a recurrent model"},
     Foreign{"rwkv7", "a recurrent model"},
     Foreign{"xlstm", "a recurrent model"},
-    Foreign{"kimi_linear", kLinear},
-    Foreign{"qwen3_next", kLinear},
-    Foreign{"qwen3_5", kLinear},
-    Foreign{"qwen3_5_moe", kLinear},
-    Foreign{"minimax", kLinear},
-    Foreign{"minimax_m1", kLinear},
-    Foreign{"minimax_text_01", kLinear},
     Foreign{"bailing_hybrid", kLinear},
     Foreign{"lfm2", "a hybrid of attention and convolutions"},
     Foreign{"lfm2_moe", "a hybrid of attention and convolutions"},
@@ -55,6 +45,8 @@ constexpr std::array kForeignModels{
     Foreign{"paligemma", kVision},
     Foreign{"qwen2_vl", kVision},
     Foreign{"qwen2_5_vl", kVision},
+    Foreign{"qwen3_5", kVision},
+    Foreign{"qwen3_5_moe", kVision},
     Foreign{"qwen3_vl", kVision},
     Foreign{"qwen3_vl_moe", kVision},
     Foreign{"llava", kVision},
@@ -155,8 +147,13 @@ void refuse_unmodelled(JsonObject& json, std::string_view model_type) {
              fmt::format("model_type '{}' has {}, which is not modelled", model_type, part));
     }
   }
+  const std::span<const Family> hybrids = hybrid_families();
+  const bool hybrid = std::any_of(hybrids.begin(), hybrids.end(), [&](const Family& family) {
+    return model_type == family.model_type;
+  });
   for (const auto& [key, kind] : kForeignKeys) {
-    if (json.has(key)) {
+    if (json.has(key) &&
+        !(hybrid && (kind == kStateSpace || kind == kPureStateSpace || kind == kLinear))) {
       not_text(key, kind);
     }
   }

@@ -89,6 +89,8 @@ class KernelWords {
         return "attention, forward" + tail;
       case KernelKind::attention_backward:
         return "attention, backward" + tail;
+      case KernelKind::scan:
+        return fmt::format("{}: chunks and states", kernel_.name);
       default:
         return fmt::format("{}, {}: matrix product", kernel_.name, pass_name(kernel_.pass));
     }
@@ -101,7 +103,7 @@ class KernelWords {
                              : kernel_.kind == KernelKind::host_update
                                  ? times_.launch.host_memory.si()
                                  : times_.gpu->memory_bandwidth.si();
-    if (moves_bytes()) {
+    if (moves_bytes() || kernel_.kind == KernelKind::scan) {
       return fmt::format("{}B / ({}B/s x {:#.3g}) + gap {}", scaled(kernel_.traffic.si()),
                          scaled(bandwidth), kernel_.traffic.si() / busy / bandwidth,
                          duration(gap_));
@@ -124,6 +126,8 @@ class KernelWords {
       case KernelKind::attention_forward:
       case KernelKind::attention_backward:
         return "newer attention kernels; context parallelism; less recompute";
+      case KernelKind::scan:
+        return "fused scan kernels; more tensor ranks, if heads and groups divide";
       default:
         return "a faster or narrower matrix format; shapes nearer the peak (larger micro-batch, "
                "smaller tensor degree); less "

@@ -370,6 +370,14 @@ std::vector<Kernel> query_key_norms(const ModelSpec& model,
           elementwise_kernel("query-key norm", pass, shape.element, shape.key_elements())};
 }
 
+std::vector<Kernel> attention_gate(const RankShape& shape, bool backward) {
+  if (!shape.attention_gate) {
+    return {};
+  }
+  const double arrays = backward ? 5 : 3;
+  return {memory_kernel("attention gate", arrays * shape.element * shape.output_elements())};
+}
+
 std::vector<Kernel> activation_forward(const ModelSpec& model,
                                        double output,
                                        const FrameworkSpec& framework) {

@@ -78,6 +78,10 @@ std::vector<core::Kernel> query_key_norms(const ModelSpec& model,
                                           const FrameworkSpec& framework,
                                           bool backward);
 
+/// The gate of attention's output, where the model has one: reads output and gate, writes one;
+/// backward reads them and the gradient, writes two.
+std::vector<core::Kernel> attention_gate(const RankShape& shape, bool backward);
+
 /// Rotary embedding of queries and keys; none with learned positions or ALiBi. Latent attention
 /// turns part of a query and writes keys and values anew.
 std::vector<core::Kernel> rotary(const ModelSpec& model,

@@ -6,6 +6,7 @@
 #include "sim/workload/blocks/kernels.h"
 #include "sim/workload/blocks/parallel_block.h"
 #include "sim/workload/memory/rank_parameters.h"
+#include "sim/workload/mixer/mixer_blocks.h"
 
 namespace headway::workload {
 
@@ -118,6 +119,26 @@ void write_half_end_backward(BlockWriter& writer, const BlockInput& input) {
   }
 }
 
+/// From the norm's output to the first half's, reduced.
+void write_mixing_forward(BlockWriter& writer, const BlockInput& input, Mixing mixing) {
+  switch (mixing) {
+    case Mixing::none:
+      break;
+    case Mixing::attention:
+      write_attention_input_forward(writer, input);
+      write_core_attention_forward(writer, input.shape, input.training.framework);
+      writer.compute(attention_gate(input.shape, false));
+      tensor_region(writer, input).forward_rows(layer_linears(input.model, input.shape).projection);
+      break;
+    case Mixing::mixer:
+      write_mixer_forward(writer, input);
+      break;
+    case Mixing::both:
+      write_hybrid_forward(writer, input);
+      break;
+  }
+}
+
 void write_layer_forward(BlockWriter& writer, const BlockInput& input, const LayerKind& kind) {
   const ModelSpec& model = input.model;
   writer.pass_layer();
@@ -129,15 +150,17 @@ void write_layer_forward(BlockWriter& writer, const BlockInput& input, const Lay
   const FrameworkSpec& framework = input.training.framework;
   const std::vector<int> dispatch =
       kind.experts ? start_dispatch(writer, input) : std::vector<int>{};
-  writer.replay(kind.experts && framework.attention_graphs);
-  writer.compute(norm_forward(input.model, shape, input.training.framework));
-  write_attention_input_forward(writer, input);
-  write_core_attention_forward(writer, shape, framework);
-  tensor_region(writer, input).forward_rows(layer_linears(model, shape).projection);
-  write_half_end_forward(writer, input);
-  writer.compute(norm_forward(input.model, shape, input.training.framework));
-  write_second_half_forward(writer, input, kind.experts, dispatch);
-  write_half_end_forward(writer, input);
+  writer.replay((kind.experts || !kind.mlp) && framework.attention_graphs);
+  if (kind.mixing != Mixing::none) {
+    writer.compute(norm_forward(input.model, shape, framework));
+    write_mixing_forward(writer, input, kind.mixing);
+    write_half_end_forward(writer, input);
+  }
+  if (kind.mlp) {
+    writer.compute(norm_forward(input.model, shape, framework));
+    write_second_half_forward(writer, input, kind.experts, dispatch);
+    write_half_end_forward(writer, input);
+  }
 }
 
 void write_mlp_backward(BlockWriter& writer, const BlockInput& input, const BackwardMode& mode) {
@@ -235,12 +258,10 @@ void write_attention_backward(BlockWriter& writer,
   const FrameworkSpec& framework = input.training.framework;
   const BackwardMode mode = backward_mode(input, part);
   const bool chain = part != BackwardPart::weight_gradient;
-  if (chain) {
-    write_half_end_backward(writer, input);
-  }
   tensor_region(writer, input)
       .backward_rows(layer_linears(input.model, input.shape).projection, mode);
   if (chain) {
+    writer.compute(attention_gate(input.shape, true));
     if (again.latent_up && input.shape.latent()) {
       write_latent_up_forward(writer, input);
     }
@@ -255,6 +276,32 @@ void write_attention_backward(BlockWriter& writer,
     }
   }
   write_attention_input_backward(writer, input, mode);
+}
+
+/// First half of a layer, from the residual stream between the halves to the layer's input.
+void write_first_half_backward(BlockWriter& writer,
+                               const BlockInput& input,
+                               const LayerKind& kind,
+                               const Remade& again,
+                               BackwardPart part) {
+  const bool chain = part != BackwardPart::weight_gradient;
+  const FrameworkSpec& framework = input.training.framework;
+  if (chain) {
+    write_half_end_backward(writer, input);
+  }
+  if (kind.mixing == Mixing::attention) {
+    write_attention_backward(writer, input, again, part);
+  } else {
+    if (chain && again.norms) {
+      writer.compute(norm_forward(input.model, input.shape, framework));
+    }
+    const BackwardMode mode = backward_mode(input, part);
+    if (kind.mixing == Mixing::mixer) {
+      write_mixer_backward(writer, input, mode);
+    } else {
+      write_hybrid_backward(writer, input, again.core_attention, mode);
+    }
+  }
   if (chain) {
     writer.compute(norm_backward(input.model, input.shape, framework));
   }
@@ -299,6 +346,7 @@ Block layer_backward(const BlockInput& input, const LayerKind& kind, BackwardPar
                                         : part == BackwardPart::input_gradient
                                             ? " input gradient"
                                             : " weight gradient"));
+  writer.replay(!kind.mlp && input.training.framework.attention_graphs);
   const BlockInput own = of_kind(input, kind);
   const Remade again = remade(input.training.framework, input.parallelism, kind);
   if (again.all && part != BackwardPart::weight_gradient) {
@@ -314,8 +362,12 @@ Block layer_backward(const BlockInput& input, const LayerKind& kind, BackwardPar
     write_parallel_backward(writer, own, again, backward_mode(own, part));
     return writer.finish(Activity::tensor);
   }
-  write_second_half_backward(writer, own, kind, again, part);
-  write_attention_backward(writer, own, again, part);
+  if (kind.mlp) {
+    write_second_half_backward(writer, own, kind, again, part);
+  }
+  if (kind.mixing != Mixing::none) {
+    write_first_half_backward(writer, own, kind, again, part);
+  }
   return writer.finish(Activity::tensor);
 }
 

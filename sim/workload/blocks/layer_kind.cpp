@@ -17,17 +17,46 @@ bool recomputes(const ParallelismSpec& parallelism, int layer) {
   return reached(place + 1) > reached(place);
 }
 
+LayerContent content_of(const ModelSpec& model, int layer) {
+  if (model.layer_pattern.empty()) {
+    return LayerContent::attention;
+  }
+  return model.layer_pattern[static_cast<std::size_t>(layer) % model.layer_pattern.size()];
+}
+
+Mixing mixing_of(LayerContent content) {
+  switch (content) {
+    case LayerContent::attention:
+    case LayerContent::attention_only:
+      return Mixing::attention;
+    case LayerContent::mixer:
+    case LayerContent::mixer_only:
+      return Mixing::mixer;
+    case LayerContent::both:
+      return Mixing::both;
+    case LayerContent::mlp_only:
+    case LayerContent::experts_only:
+      return Mixing::none;
+  }
+  return Mixing::attention;
+}
+
 }  // namespace
 
 LayerKind layer_kind(const ModelSpec& model, const ParallelismSpec& parallelism, int layer) {
   LayerKind kind;
-  if (model.moe && layer >= model.moe->leading_dense_layers) {
+  const LayerContent content = content_of(model, layer);
+  kind.mixing = mixing_of(content);
+  kind.mlp = content != LayerContent::attention_only && content != LayerContent::mixer_only;
+  kind.experts = content == LayerContent::experts_only;
+  const bool whole = kind.mlp && kind.mixing != Mixing::none;
+  if (whole && model.moe && layer >= model.moe->leading_dense_layers) {
     const int place = layer - model.moe->leading_dense_layers;
     kind.experts = place % model.moe->period == model.moe->period - 1;
   }
   const bool full =
       model.window_period > 1 && layer % model.window_period == model.window_period - 1;
-  kind.windowed = model.window > 0 && !full;
+  kind.windowed = model.window > 0 && !full && kind.attends();
   kind.keeps = parallelism.recompute != Recompute::none && !recomputes(parallelism, layer);
   return kind;
 }
@@ -53,6 +82,10 @@ std::vector<LayerRun> layer_runs(const ModelSpec& model,
 
 std::string kind_name(const LayerKind& kind) {
   std::string name = kind.windowed ? "window " : "";
+  name += kind.mixing == Mixing::mixer  ? (kind.mlp ? "mixer " : "single mixer ")
+          : kind.mixing == Mixing::both ? "hybrid "
+                                        : "";
+  name += kind.mixing == Mixing::none ? "MLP " : !kind.mlp && kind.attends() ? "attention " : "";
   name += kind.experts ? "expert " : "";
   name += kind.keeps ? "kept " : "";
   return name + "layer";
@@ -75,11 +108,11 @@ Remade remade(const FrameworkSpec& framework,
   const auto has = [&parts](RecomputePart part) {
     return std::find(parts.begin(), parts.end(), part) != parts.end();
   };
-  out.core_attention = parts.empty() || has(RecomputePart::core_attention);
-  out.latent_up = has(RecomputePart::latent_up);
+  out.core_attention = kind.attends() && (parts.empty() || has(RecomputePart::core_attention));
+  out.latent_up = kind.attends() && has(RecomputePart::latent_up);
   out.norms = out.norms || has(RecomputePart::norms);
   out.activation = out.activation || has(RecomputePart::activation);
-  out.mlp = has(RecomputePart::mlp) && !kind.experts;
+  out.mlp = has(RecomputePart::mlp) && kind.mlp && !kind.experts;
   out.operators = has(RecomputePart::operators);
   out.experts = (has(RecomputePart::experts) || out.operators) && kind.experts;
   return out;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <compare>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -9,11 +10,22 @@
 
 namespace headway::workload {
 
+/// What the first half of a layer mixes tokens with.
+enum class Mixing : std::uint8_t { none, attention, mixer, both };
+
 /// All layers of a kind have the same matrices and run the same kernels.
 struct LayerKind {
   bool experts = false;   ///< the MLP is a mixture of experts
   bool windowed = false;  ///< attention sees a window
   bool keeps = false;     ///< an exception from recomputation: keeps its activations
+  Mixing mixing = Mixing::attention;
+  bool mlp = true;  ///< has a second half: an MLP or experts
+  [[nodiscard]] bool attends() const {
+    return mixing == Mixing::attention || mixing == Mixing::both;
+  }
+  [[nodiscard]] bool mixes() const { return mixing == Mixing::mixer || mixing == Mixing::both; }
+  /// Halves of a whole layer: each has half of its norms.
+  [[nodiscard]] int halves() const { return (mixing == Mixing::none ? 0 : 1) + (mlp ? 1 : 0); }
   auto operator<=>(const LayerKind&) const = default;
 };
 

@@ -6,6 +6,7 @@
 #include "sim/workload/blocks/attention_blocks.h"
 #include "sim/workload/constants.h"
 #include "sim/workload/expert_shape.h"
+#include "sim/workload/mixer/mixer_kernels.h"
 #include "sim/workload/number_formats.h"
 
 namespace headway::workload {
@@ -67,6 +68,7 @@ struct CountedLayer {
   RankShape rank;
   std::optional<ExpertShape> experts;  ///< where the layer is a mixture
   Remade again;                        ///< what it does not keep
+  LayerKind kind;
   /// Whether what only backward needs is kept in a narrow format.
   [[nodiscard]] bool keeps_narrow() const {
     return framework.narrow_activations && narrow(rank.linear);
@@ -88,6 +90,9 @@ double kept_by_attention(const CountedLayer& layer) {
                  static_cast<double>(shape.query_rank + shape.key_rank) +
              shape.element * static_cast<double>(shape.split_tokens * shape.rope_dim);
   }
+  if (shape.attention_gate) {  // the gate, and the output that it multiplied
+    bytes += 2.0 * shape.element * shape.output_elements();
+  }
   if (layer.model.query_key_norm) {  // queries and keys before their norms
     bytes += shape.element * (shape.query_elements() + shape.key_elements());
   }
@@ -101,6 +106,18 @@ double kept_by_attention(const CountedLayer& layer) {
   if (!layer.again.core_attention) {
     bytes += layer.framework.fuses_attention() ? 4.0 * tokens_times(shape, shape.heads)
                                                : score_bytes(shape);
+  }
+  return bytes;
+}
+
+/// Kept bytes of a layer's first half; beside attention a mixer reads the same input.
+double kept_by_mixing(const CountedLayer& layer) {
+  const RankShape& shape = layer.rank;
+  double bytes = layer.kind.attends() ? kept_by_attention(layer) : 0.0;
+  if (layer.kind.mixes()) {
+    const double operand = operand_bytes(shape.linear);
+    const double input = layer.kind.attends() ? 0.0 : operand * shape.split_stream();
+    bytes += input + static_cast<double>(shape.tokens) * kept_by_mixer(shape, operand);
   }
   return bytes;
 }
@@ -147,6 +164,9 @@ double activation_output(const CountedLayer& layer) {
 
 /// Kept bytes of the MLP: its input, the output of its first matrices and that of the activation.
 double kept_by_mlp(const CountedLayer& layer) {
+  if (!layer.kind.mlp) {
+    return 0;
+  }
   double bytes = mlp_input(layer);
   if (!layer.again.mlp && !layer.again.experts) {
     const double element =
@@ -159,22 +179,24 @@ double kept_by_mlp(const CountedLayer& layer) {
 
 /// Whether the activation's output alone is made again.
 bool drops_activation(const CountedLayer& layer) {
-  return layer.again.activation && !layer.again.mlp && !layer.again.experts;
+  return layer.kind.mlp && layer.again.activation && !layer.again.mlp && !layer.again.experts;
 }
 
 /// Whether attention and MLP read the output of one norm.
 bool one_norm(const CountedLayer& layer) { return layer.model.norms == 1; }
 
-/// Outputs of the norms before attention and MLP.
+/// Outputs of the norms before the first half and the MLP.
 double norm_outputs(const CountedLayer& layer) {
-  const double own = one_norm(layer) ? 0.0 : mlp_input(layer);
-  return operand_bytes(layer.rank.linear) * layer.rank.split_stream() + own;
+  const double own = one_norm(layer) || !layer.kind.mlp ? 0.0 : mlp_input(layer);
+  const bool first = layer.kind.mixing != Mixing::none;
+  return (first ? operand_bytes(layer.rank.linear) * layer.rank.split_stream() : 0.0) + own;
 }
 
 /// Inputs of the norms: the residual stream before each half, once where both halves start
 /// together; where norms stand after the halves too, the halves' outputs.
 double norm_inputs(const CountedLayer& layer) {
-  const double arrays = layer.model.parallel_block ? 1 : std::max(layer.model.norms, 2);
+  const double arrays =
+      layer.model.parallel_block ? 1 : std::max(layer.model.norms, 2) * layer.kind.halves() / 2.0;
   return layer.rank.element * arrays * layer.rank.split_stream();
 }
 
@@ -184,9 +206,10 @@ double kept_by_eager(const CountedLayer& layer) {
   if (layer.framework.fuses_elementwise() || !layer.model.gated_mlp) {
     return 0;
   }
-  const bool mlp = !layer.again.mlp && !layer.again.experts;
+  const bool mlp = layer.kind.mlp && !layer.again.mlp && !layer.again.experts;
   const double wide_copy = layer.rank.element < 4 ? 4.0 : 0.0;
-  return wide_copy * std::max(layer.model.norms, 1) * layer.rank.split_stream() +
+  const double norms = std::max(layer.model.norms, 1) * layer.kind.halves() / 2.0;
+  return wide_copy * norms * layer.rank.split_stream() +
          (mlp ? layer.rank.element * activation_elements(layer) : 0.0);
 }
 
@@ -212,7 +235,7 @@ double kept_by_layer(const CountedLayer& layer) {
   if (layer.again.operators) {
     return kept_by_operators(layer);
   }
-  double bytes = norm_inputs(layer) + kept_by_attention(layer) + kept_by_mlp(layer);
+  double bytes = norm_inputs(layer) + kept_by_mixing(layer) + kept_by_mlp(layer);
   bytes -= one_norm(layer) ? mlp_input(layer) : 0.0;
   bytes -= layer.again.norms ? norm_outputs(layer) : 0.0;
   bytes -= drops_activation(layer) ? activation_output(layer) : 0.0;
@@ -246,6 +269,9 @@ double made_again(CountedLayer layer) {
 /// Gradients alive while the MLP runs backward; a mixture has those of its rows' outputs and what
 /// the way to the experts holds too.
 double mlp_gradients(const CountedLayer& layer) {
+  if (!layer.kind.mlp) {
+    return 0;
+  }
   const double element = layer.rank.element;
   double bytes = element * (1.0 + gates(layer.model)) * activation_elements(layer);
   if (layer.experts) {
@@ -253,6 +279,22 @@ double mlp_gradients(const CountedLayer& layer) {
     bytes += element * rows * static_cast<double>(layer.rank.hidden);
   }
   return bytes;
+}
+
+/// Gradients of attention's output and of queries, keys and values, and what its exchange holds.
+double attention_gradients(const CountedLayer& layer) {
+  if (!layer.kind.attends()) {
+    return 0;
+  }
+  const RankShape& shape = layer.rank;
+  double bytes = shape.element * (shape.output_elements() + shape.query_elements()) +
+                 key_value_block(shape).si();
+  bytes += shape.attention_gate ? shape.element * shape.output_elements() : 0.0;
+  if (!layer.framework.fuses_attention()) {
+    bytes += 2.0 * shape.element * shape.scores();  // gradients of probabilities and of scores
+    bytes += layer.again.core_attention ? score_bytes(shape) : 0.0;
+  }
+  return bytes + exchange_buffers(shape);
 }
 
 CountedLayer counted_layer(const ModelSpec& model,
@@ -263,7 +305,8 @@ CountedLayer counted_layer(const ModelSpec& model,
                      in_its_format(training).framework,
                      rank_shape(model, training, parallelism, kind.windowed),
                      {},
-                     remade(training.framework, parallelism, kind)};
+                     remade(training.framework, parallelism, kind),
+                     kind};
   if (kind.experts) {
     layer.experts = expert_shape(model, training, parallelism, layer.rank, 1);
   }
@@ -302,15 +345,10 @@ Bytes backward_working_set(const ModelSpec& model,
   // Sequence parallelism: the gathered input and the not yet scattered gradient of a layer split by
   // columns.
   const double gathered = (shape.gathers ? 2.0 : 1.0) * shape.element * shape.stream();
-  // Gradients of the output and of queries, keys and values.
-  double attention = shape.element * (shape.output_elements() + shape.query_elements()) +
-                     key_value_block(shape).si();
-  if (!layer.framework.fuses_attention()) {
-    attention += 2.0 * shape.element * shape.scores();  // gradients of probabilities and of scores
-    attention += layer.again.core_attention ? score_bytes(shape) : 0.0;
-  }
-  attention += exchange_buffers(shape);
-  return Bytes(gathered + std::max(mlp_gradients(layer), attention) + made_again(layer));
+  const double mixing =
+      attention_gradients(layer) +
+      (layer.kind.mixes() ? mixer_gradients(shape) * static_cast<double>(shape.tokens) : 0.0);
+  return Bytes(gathered + std::max(mlp_gradients(layer), mixing) + made_again(layer));
 }
 
 Bytes logits_bytes(const ModelSpec& model,

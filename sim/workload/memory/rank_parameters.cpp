@@ -6,6 +6,7 @@
 #include "sim/workload/closed_form.h"
 #include "sim/workload/constants.h"
 #include "sim/workload/expert_shape.h"
+#include "sim/workload/mixer/mixer_shape.h"
 
 namespace headway::workload {
 
@@ -38,7 +39,7 @@ double attention_per_rank(const ModelSpec& model, int tensor) {
   // Key and value heads fewer than ranks are copied, not split.
   const double key_width =
       std::max(1.0, static_cast<double>(model.key_value_heads) / tensor) * model.head_dim;
-  const double columns = query_width + 2.0 * key_width;
+  const double columns = (model.attention_gate ? 2.0 : 1.0) * query_width + 2.0 * key_width;
   return h * (columns + query_width) + (model.biases ? columns : 0.0);
 }
 
@@ -63,15 +64,19 @@ RankParameters mixture_per_rank(const ModelSpec& model, const ParallelismSpec& p
 }  // namespace
 
 double replicated_parameters(const ModelSpec& model, const LayerKind& kind) {
-  double whole = model.norms * norm_parameters(model);
+  double whole = model.norms * norm_parameters(model) * kind.halves() / 2.0;
   if (model.biases) {
-    whole += static_cast<double>(kind.experts ? 1 : 2) * model.hidden;
+    whole += static_cast<double>((kind.attends() ? 1 : 0) + (kind.mlp && !kind.experts ? 1 : 0)) *
+             model.hidden;
+  }
+  if (kind.mixes()) {
+    whole += whole_mixer_parameters(mixer_shape(*model.mixer, 1, model.mixer->chunk), model.hidden);
   }
   if (kind.experts) {
     const int shared_rows = expert_biases(model) ? model.moe->shared_experts : 0;
     whole += static_cast<double>(model.hidden) * (shared_rows + model.moe->experts);
   }
-  if (model.latent) {
+  if (model.latent && kind.attends()) {
     const double ranks = model.latent->query_rank + model.latent->key_value_rank;
     whole += model.hidden * (ranks + model.latent->rope_dim) + ranks;  // matrices and norms
   }
@@ -82,10 +87,15 @@ RankParameters layer_parameters_per_rank(const ModelSpec& model,
                                          const ParallelismSpec& parallelism,
                                          const LayerKind& kind) {
   const int t = parallelism.tensor;
-  RankParameters layer{attention_per_rank(model, t) + replicated_parameters(model, kind), 0};
+  const double attention = kind.attends() ? attention_per_rank(model, t) : 0.0;
+  RankParameters layer{attention + replicated_parameters(model, kind), 0};
+  if (kind.mixes()) {
+    layer.shared +=
+        split_mixer_parameters(mixer_shape(*model.mixer, t, model.mixer->chunk), model.hidden);
+  }
   if (kind.experts) {
     layer += mixture_per_rank(model, parallelism);
-  } else {
+  } else if (kind.mlp) {
     layer.shared += mlp_per_rank(model, static_cast<double>(model.ffn) / t, model.biases);
   }
   return layer;

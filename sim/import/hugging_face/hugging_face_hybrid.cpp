@@ -1,0 +1,319 @@
+// Hybrids of attention with linear attention or state spaces.
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/import/hugging_face/hugging_face_parts.h"
+
+namespace headway::import {
+
+namespace {
+
+using workload::AttentionKind;
+using workload::LayerContent;
+using workload::MixerKind;
+using workload::MixerSpec;
+using workload::ModelSpec;
+
+/// The shortest list that gives these layers when it is repeated.
+std::vector<LayerContent> shortest_pattern(const std::vector<LayerContent>& layers) {
+  for (std::size_t period = 1; period < layers.size(); ++period) {
+    bool repeats = true;
+    for (std::size_t i = period; i < layers.size() && repeats; ++i) {
+      repeats = layers[i] == layers[i - period];
+    }
+    if (repeats) {
+      return {layers.begin(), layers.begin() + static_cast<std::ptrdiff_t>(period)};
+    }
+  }
+  return layers;
+}
+
+/// A list with a word for each layer.
+/// @param mixer  the word of a layer with a mixer
+/// @param full   that of one with attention
+void read_layer_words(
+    JsonObject& json, ModelSpec& model, const char* key, const char* mixer, const char* full) {
+  const std::vector<std::string> words = json.words(key);
+  if (json.clean() && words.size() != static_cast<std::size_t>(model.layers)) {
+    json.complain(
+        key, fmt::format("'{}' has {} entries for {} layers", key, words.size(), model.layers));
+  }
+  std::vector<LayerContent> layers;
+  for (const std::string& word : words) {
+    if (word != mixer && word != full) {
+      json.complain(key, fmt::format("layers of type '{}' are not modelled", word));
+      return;
+    }
+    layers.push_back(word == mixer ? LayerContent::mixer : LayerContent::attention);
+  }
+  model.layer_pattern = shortest_pattern(layers);
+}
+
+/// One layer in so many has attention, the last of each period.
+void read_interval(JsonObject& json, ModelSpec& model) {
+  if (json.has("layer_types")) {
+    read_layer_words(json, model, "layer_types", "linear_attention", "full_attention");
+    return;
+  }
+  const int interval = json.whole_or("full_attention_interval", 4);
+  model.layer_pattern.assign(static_cast<std::size_t>(interval - 1), LayerContent::mixer);
+  model.layer_pattern.push_back(LayerContent::attention);
+}
+
+/// Gated delta networks beside attention with a gate, in Qwen3-Next and Qwen3.5.
+void read_gated_delta(JsonObject& json, ModelSpec& model) {
+  read_shape(json, model);
+  read_head_dim(json, model);
+  set_attention_kind(model);
+  model.query_key_norm = true;
+  model.attention_gate = json.flag_or("attn_output_gate", true);
+  MixerSpec mixer;
+  mixer.kind = MixerKind::gated_delta;
+  mixer.heads = json.whole("linear_num_value_heads");
+  mixer.key_heads = json.whole("linear_num_key_heads");
+  mixer.key_dim = json.whole("linear_key_head_dim");
+  mixer.value_dim = json.whole("linear_value_head_dim");
+  mixer.convolution = json.whole("linear_conv_kernel_dim");
+  model.mixer = mixer;
+  read_interval(json, model);
+  model.multi_token_prediction = json.whole_or("mtp_num_hidden_layers", 0, 0);
+}
+
+void read_qwen3_5_dense(JsonObject& json, ModelSpec& model) {
+  read_gated_delta(json, model);
+  model.ffn = json.whole("intermediate_size");
+}
+
+void read_qwen3_next(JsonObject& json, ModelSpec& model) {
+  read_gated_delta(json, model);
+  read_qwen_mixture(json, model);
+}
+
+/// Kimi delta attention beside latent attention.
+void read_kimi_linear(JsonObject& json, ModelSpec& model) {
+  for (const char* key : {"routed_expert_hidden_size", "attn_res_block_size"}) {
+    if (json.has(key)) {
+      json.complain(key,
+                    fmt::format("'{}': experts of a width of their own and residuals of blocks "
+                                "of layers (Kimi K3) are not modelled",
+                                key));
+    }
+  }
+  if (json.flag_or("linear_attn_config.use_full_rank_gate", false)) {
+    json.complain("linear_attn_config.use_full_rank_gate",
+                  "a gate of full rank in Kimi delta attention is not modelled");
+  }
+  read_shape(json, model);
+  read_latent_attention(json, model);
+  model.rotary = !json.flag_or("mla_use_nope", false);
+  read_experts(json, model, {"num_experts", "moe_intermediate_size", "num_experts_per_token"});
+  model.moe->shared_experts = json.whole_or("num_shared_experts", 0, 0);
+  read_leading_dense(json, model, "first_k_dense_replace");
+  require_every_layer(json, "moe_layer_freq");
+  MixerSpec mixer;
+  mixer.kind = MixerKind::kimi_delta;
+  mixer.heads = json.whole("linear_attn_config.num_heads");
+  mixer.key_dim = mixer.value_dim = json.whole("linear_attn_config.head_dim");
+  mixer.convolution = json.whole_or("linear_attn_config.short_conv_kernel_size", 4);
+  model.mixer = mixer;
+  const std::vector<int> full = json.wholes("linear_attn_config.full_attn_layers");  // from one
+  std::vector<LayerContent> layers(static_cast<std::size_t>(model.layers), LayerContent::mixer);
+  for (const int layer : full) {
+    if (layer < 1 || layer > model.layers) {
+      json.complain("linear_attn_config.full_attn_layers",
+                    fmt::format("'full_attn_layers' names layer {} of {}", layer, model.layers));
+      return;
+    }
+    layers[static_cast<std::size_t>(layer) - 1] = LayerContent::attention;
+  }
+  model.layer_pattern = shortest_pattern(layers);
+}
+
+/// Lightning attention; the first files say 0 and 1 for linear and softmax attention.
+void read_minimax(JsonObject& json, ModelSpec& model) {
+  read_shape(json, model);
+  read_head_dim(json, model);
+  set_attention_kind(model);
+  read_experts(json, model, {"num_local_experts", "intermediate_size"});
+  const char* key = "shared_intermediate_size";
+  const std::vector<int> shared =
+      json.is_list(key) ? json.wholes(key) : std::vector<int>{json.whole_or(key, 0, 0)};
+  if (std::any_of(shared.begin(), shared.end(), [](int width) { return width > 0; })) {
+    json.complain(key, "shared experts of 'minimax' models are not modelled");
+  }
+  MixerSpec mixer;
+  mixer.kind = MixerKind::lightning;
+  mixer.heads = model.heads;
+  mixer.key_dim = mixer.value_dim = model.head_dim;
+  mixer.convolution = 0;
+  mixer.chunk = json.whole_or("block_size", 256);
+  model.mixer = mixer;
+  if (!json.has("attn_type_list")) {
+    read_layer_words(json, model, "layer_types", "linear_attention", "full_attention");
+    return;
+  }
+  std::vector<LayerContent> layers;
+  for (const int type : json.wholes("attn_type_list")) {
+    layers.push_back(type == 0 ? LayerContent::mixer : LayerContent::attention);
+  }
+  if (layers.size() != static_cast<std::size_t>(model.layers)) {
+    json.complain("attn_type_list", fmt::format("'attn_type_list' has {} entries for {} layers",
+                                                layers.size(), model.layers));
+  }
+  model.layer_pattern = shortest_pattern(layers);
+}
+
+/// Mamba-2 as Falcon-H1, Bamba and Granite 4 write it.
+void read_mamba2(JsonObject& json, ModelSpec& model) {
+  const int expanded = json.whole_or("mamba_expand", 2) * model.hidden;
+  const int width = json.whole_or("mamba_d_ssm", expanded);
+  MixerSpec mixer;
+  mixer.kind = MixerKind::mamba2;
+  mixer.heads = json.whole("mamba_n_heads");
+  mixer.key_heads = json.whole_or("mamba_n_groups", 1);
+  mixer.key_dim = json.whole("mamba_d_state");
+  mixer.value_dim = std::max(1, width / mixer.heads);
+  mixer.convolution = json.whole_or("mamba_d_conv", 4);
+  mixer.chunk = json.whole_or("mamba_chunk_size", 256);
+  if (json.clean() && width % mixer.heads != 0) {
+    json.complain("mamba_n_heads", fmt::format("'mamba_n_heads' {} does not divide the {} channels",
+                                               mixer.heads, width));
+  }
+  model.mixer = mixer;
+}
+
+/// Attention and Mamba-2 side by side in every layer.
+void read_falcon_h1(JsonObject& json, ModelSpec& model) {
+  read_shape(json, model);
+  read_head_dim(json, model);
+  set_attention_kind(model);
+  model.ffn = json.whole("intermediate_size");
+  read_mamba2(json, model);
+  model.mixer->norm = json.flag_or("mamba_rms_norm", false);
+  model.layer_pattern = {LayerContent::both};
+}
+
+void read_bamba(JsonObject& json, ModelSpec& model) {
+  read_shape(json, model);
+  read_head_dim(json, model);
+  set_attention_kind(model);
+  model.ffn = json.whole("intermediate_size");
+  read_mamba2(json, model);
+  std::vector<LayerContent> layers(static_cast<std::size_t>(model.layers), LayerContent::mixer);
+  for (const int layer : json.wholes("attn_layer_indices")) {
+    if (layer < 0 || layer >= model.layers) {
+      json.complain("attn_layer_indices",
+                    fmt::format("'attn_layer_indices' names layer {} of {}", layer, model.layers));
+      return;
+    }
+    layers[static_cast<std::size_t>(layer)] = LayerContent::attention;
+  }
+  model.layer_pattern = shortest_pattern(layers);
+}
+
+/// Experts and a shared MLP after each mixer; without experts that MLP alone.
+void read_granite_hybrid(JsonObject& json, ModelSpec& model) {
+  read_shape(json, model, true);
+  read_head_dim(json, model);
+  set_attention_kind(model);
+  model.rotary = json.word("position_embedding_type") == "rope";
+  if (json.whole_or("num_local_experts", 0, 0) > 0) {
+    read_experts(json, model, {"num_local_experts", "intermediate_size"});
+    read_shared_width(json, model, "shared_intermediate_size");
+  } else {
+    model.ffn = json.whole("shared_intermediate_size");
+  }
+  read_mamba2(json, model);
+  read_layer_words(json, model, "layer_types", "mamba", "attention");
+}
+
+/// What a letter of Nemotron-H's pattern stands for.
+std::optional<LayerContent> content_of(char letter) {
+  switch (letter) {
+    case 'M':
+      return LayerContent::mixer_only;
+    case '*':
+      return LayerContent::attention_only;
+    case '-':
+      return LayerContent::mlp_only;
+    case 'E':
+      return LayerContent::experts_only;
+    default:
+      return std::nullopt;
+  }
+}
+
+/// Every layer is one half: Mamba-2, attention, MLP or experts.
+void read_nemotron_h(JsonObject& json, ModelSpec& model) {
+  if (json.has("moe_latent_size")) {
+    json.complain("moe_latent_size",
+                  "'moe_latent_size': experts that work on a compressed form of "
+                  "tokens (Nemotron 3 Super and Ultra) are not modelled");
+  }
+  read_shape(json, model);
+  model.head_dim = json.has("attention_head_dim") ? json.whole("attention_head_dim")
+                                                  : json.whole_or("head_dim", 128);
+  set_attention_kind(model);
+  model.gated_mlp = false;
+  model.rotary = false;
+  MixerSpec mixer;
+  mixer.kind = MixerKind::mamba2;
+  mixer.heads = json.whole("mamba_num_heads");
+  mixer.key_heads = json.whole("n_groups");
+  mixer.key_dim = json.whole("ssm_state_size");
+  mixer.value_dim = json.whole("mamba_head_dim");
+  mixer.convolution = json.whole_or("conv_kernel", 4);
+  mixer.chunk = json.whole_or("chunk_size", 128);
+  model.mixer = mixer;
+  const std::string pattern = json.word("hybrid_override_pattern");
+  std::vector<LayerContent> layers;
+  for (const char letter : pattern) {
+    const auto content = content_of(letter);
+    if (!content) {
+      json.complain(
+          "hybrid_override_pattern",
+          fmt::format("'{}' in 'hybrid_override_pattern' is not modelled; known are M, *, "
+                      "- and E",
+                      letter));
+      return;
+    }
+    layers.push_back(*content);
+  }
+  if (layers.size() != static_cast<std::size_t>(model.layers)) {
+    json.complain("hybrid_override_pattern",
+                  fmt::format("'hybrid_override_pattern' has {} letters for {} layers",
+                              layers.size(), model.layers));
+  }
+  const bool dense = pattern.find('-') != std::string::npos;
+  model.ffn = dense ? json.whole("intermediate_size") : 0;
+  if (pattern.find('E') != std::string::npos) {
+    read_experts(json, model, {"n_routed_experts", "moe_intermediate_size"});
+    read_shared_width(json, model, "moe_shared_expert_intermediate_size");
+  }
+  if (json.whole_or("num_nextn_predict_layers", 0, 0) > 0) {
+    json.complain("num_nextn_predict_layers",
+                  "prediction layers with a pattern of their own are not modelled");
+  }
+  model.layer_pattern = shortest_pattern(layers);
+}
+
+constexpr std::array kHybridFamilies{Family{"qwen3_next", read_qwen3_next},
+                                     Family{"qwen3_5_text", read_qwen3_5_dense},
+                                     Family{"qwen3_5_moe_text", read_qwen3_next},
+                                     Family{"kimi_linear", read_kimi_linear},
+                                     Family{"minimax", read_minimax},
+                                     Family{"minimax_text_01", read_minimax},
+                                     Family{"minimax_m1", read_minimax},
+                                     Family{"falcon_h1", read_falcon_h1},
+                                     Family{"bamba", read_bamba},
+                                     Family{"granitemoehybrid", read_granite_hybrid},
+                                     Family{"nemotron_h", read_nemotron_h}};
+
+}  // namespace
+
+std::span<const Family> hybrid_families() { return kHybridFamilies; }
+
+}  // namespace headway::import

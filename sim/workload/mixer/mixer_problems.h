@@ -1,0 +1,12 @@
+// What pattern, mixer and layout do not agree on.
+#pragma once
+
+#include "sim/workload/spec.h"
+#include "sim/workload/violation.h"
+
+namespace headway::workload {
+
+/// One sentence each.
+Violations mixer_problems(const ModelSpec& model, const ParallelismSpec& parallelism);
+
+}  // namespace headway::workload
