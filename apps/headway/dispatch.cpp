@@ -95,6 +95,7 @@ const std::vector<Verb>& verbs() {
       {"collect", "print its points from them", run_collect, true},
       {"compare", "two scenarios side by side; which layer makes the difference", run_compare},
       {"drill", "one fault in a running job: what follows, what it costs, what helps", run_drill},
+      {"diagnose", "why a job is slower than it should be, from its logs", run_diagnose},
       {"expect", "acceptance thresholds of a sound cluster; measured figures against them",
        run_expect},
       {"validate", "predict published measurements and print the errors", run_validate},
@@ -110,9 +111,8 @@ const std::vector<Verb>& verbs() {
       {"schema", "print the JSON Schema of a kind of file", run_schema},
       {"catalog", "list and show GPUs, nodes, fabrics, models and constants", run_catalog},
       {"init", "write a commented scenario to start from", run_init},
-      {"doctor", "say what this installation finds and what it lacks", run_doctor},
-      {"completion", "print shell completion for bash, zsh or fish, or the manual page",
-       run_completion}};
+      {"doctor", "say what this installation finds", run_doctor},
+      {"completion", "of shells, and the manual page", run_completion, true}};
   return table;
 }
 

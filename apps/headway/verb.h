@@ -35,6 +35,7 @@ int run_sweep(int argc, char** argv);
 int run_worker(int argc, char** argv);
 int run_collect(int argc, char** argv);
 int run_drill(int argc, char** argv);
+int run_diagnose(int argc, char** argv);
 int run_expect(int argc, char** argv);
 int run_validate(int argc, char** argv);
 int run_report(int argc, char** argv);

@@ -11,6 +11,7 @@
 #include "sim/gpu/spec.h"
 #include "sim/network/constants.h"
 #include "sim/network/spec.h"
+#include "sim/study/diagnose/diagnose.h"
 #include "sim/study/expect/expect.h"
 #include "sim/training/constants.h"
 #include "sim/validation/compared/compared_runs.h"
@@ -147,6 +148,7 @@ Table constants_table(const std::vector<std::filesystem::path>& roots) {
   add_room(drill::model_constants(), table);
   add_room(validation::model_constants(), table);
   add_room(study::expect_constants(), table);
+  add_room(study::diagnose_constants(), table);
   add_kind<gpu::GpuSpec>(roots, table);
   add_kind<network::FabricSpec>(roots, table);
   add_kind<workload::FrameworkSpec>(roots, table);

@@ -6,6 +6,7 @@
 #include "sim/study/check.h"
 #include "sim/study/collective.h"
 #include "sim/study/compare.h"
+#include "sim/study/diagnose/diagnose.h"
 #include "sim/study/drill_figures.h"
 #include "sim/study/expect/expect.h"
 #include "sim/study/packets/stress.h"
@@ -61,6 +62,9 @@ const std::vector<ResultType>& result_types() {
       type<study::ExpectReport>("headway.expect/1", "headway expect",
                                 "What a sound cluster must reach: "
                                 "[`docs/diagnose.md`](diagnose.md)."),
+      type<study::DiagnoseReport>("headway.diagnose/1", "headway diagnose",
+                                  "Why a job is slower than it should be: "
+                                  "[`docs/diagnose.md`](diagnose.md)."),
       type<study::CheckReport>("headway.check/1", "headway check", "")};
   return types;
 }

@@ -93,6 +93,14 @@ def test_expect(small, command, tmp_path):
     assert [node["state"] for node in result["nodes"]] == ["suspect", "suspect"]
 
 
+def test_diagnose(small, command, tmp_path):
+    log = tmp_path / "train.log"
+    log.write_text("".join(f"completed step: {i}, seconds: 9.5,\n" for i in range(20)))
+    printed = command("diagnose", small, log, "--format", "json")
+    assert printed.returncode == 0, printed.stderr
+    validator("headway.diagnose-1.json").validate(json.loads(printed.stdout))
+
+
 def test_validate_runs(command, tmp_path):
     printed = command("validate", "--only", "mlperf-00", "--format", "json")
     assert printed.returncode == 0, printed.stderr

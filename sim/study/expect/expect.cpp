@@ -56,7 +56,7 @@ std::vector<Threshold> bandwidths(const Machine& machine, CollectiveRequest requ
     threshold.nodes = report.nodes;
     threshold.size = core::Bytes(static_cast<double>(row.bytes));
     const bool inside = request.gpus <= machine.cluster.node.scale_up.domain_gpus;
-    set_expected(row.bus_bandwidth.si(), inside ? kNodeError : kNetworkError, threshold);
+    set_expected(row.bus_bandwidth.si(), bus_bandwidth_error(inside), threshold);
     out.push_back(std::move(threshold));
   }
   return out;
@@ -228,6 +228,10 @@ std::string_view unit_of(Measure measure) {
       return "s";
   }
   return "";
+}
+
+double bus_bandwidth_error(bool inside_domain) {
+  return inside_domain ? kNodeError : kNetworkError;
 }
 
 bool is_threshold(std::uint64_t bytes, std::int64_t gpus) {

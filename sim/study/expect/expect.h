@@ -174,6 +174,10 @@ struct ExpectOptions {
   std::vector<validation::ComparedRuns> compared{};  ///< validation::load_compared_runs
 };
 
+/// Standard deviation of log(predicted / measured) of a bus bandwidth, inside an NVLink domain or
+/// between domains.
+double bus_bandwidth_error(bool inside_domain);
+
 /// Whether a message is a threshold: one of 64 MiB and more (of smaller ones half the predictions
 /// miss by more than a factor of 1.4) of which each GPU has 1 MiB and more.
 bool is_threshold(std::uint64_t bytes, std::int64_t gpus);

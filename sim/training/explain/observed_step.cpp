@@ -108,16 +108,17 @@ OverRanks over_ranks(const std::vector<PassTicks>& sums,
 }  // namespace
 
 ObservedStep observe_step(const CheckedScenario& checked,
-                          const std::vector<Degradation>& degradations) {
+                          const std::vector<Degradation>& degradations,
+                          bool passes) {
   const Scenario& s = checked.scenario();
   const workload::StepGraph graph = step_graph(checked);
   const network::Fabric fabric = build_fabric(s.cluster, hash_seed(s));
   const TensorOrbits orbits =
       degradations.empty() ? tensor_orbits(checked, fabric) : TensorOrbits{};
-  LoweredStep lowered = lower(checked, graph, fabric, {.origins = true, .orbits = &orbits});
+  LoweredStep lowered = lower(checked, graph, fabric, {.origins = passes, .orbits = &orbits});
   degrade(degradations, rank_layout(checked), fabric, lowered);
   network::RunOptions how;
-  how.trace = true;
+  how.trace = passes;
   const network::RunResult run = run_step(lowered, how);
   const auto clock = core::Clock::step();
   ObservedStep out;
@@ -133,9 +134,11 @@ ObservedStep observe_step(const CheckedScenario& checked,
           run.multiplicity[c] / ranks * clock.to_seconds(broken.classes[c].values[a]);
     }
   }
-  const PassSums passes(graph, lowered, run);
-  out.forward = over_ranks(passes.sums(), &PassTicks::forward, run.multiplicity);
-  out.backward = over_ranks(passes.sums(), &PassTicks::backward, run.multiplicity);
+  if (passes) {
+    const PassSums sums(graph, lowered, run);
+    out.forward = over_ranks(sums.sums(), &PassTicks::forward, run.multiplicity);
+    out.backward = over_ranks(sums.sums(), &PassTicks::backward, run.multiplicity);
+  }
   const MemoryResult memory = predict_memory(checked);
   out.allocated = memory.peak - memory.by_kind.slack;
   return out;

@@ -1,0 +1,54 @@
+// headway diagnose: why a job is slower than it should be.
+#include <string>
+#include <vector>
+
+#include "sim/report/measured/diagnose_report.h"
+
+#include "apps/headway/input.h"
+#include "apps/headway/options.h"
+#include "apps/headway/output.h"
+#include "apps/headway/verb.h"
+
+namespace headway::apps {
+
+int run_diagnose(int argc, char** argv) {
+  CLI::App app(
+      "Why a job is slower than it should be: its logs beside its simulation, ranked suspects.\n"
+      "Reads logs of Megatron-LM, NeMo, torchtitan, DeepSpeed and MaxText, of nccl-tests, traces "
+      "of\n"
+      "torch.profiler, tables of nvidia-smi dmon and DCGM (docs/diagnose.md).");
+  CommonOptions options;
+  study::DiagnoseOptions how;
+  std::string scenario;
+  std::vector<std::string> logs;
+  describe(app, "diagnose",
+           "  headway diagnose s.yaml train.log\n"
+           "  headway diagnose s.yaml train.log all_reduce.log node*.txt --format json");
+  app.add_option("SCENARIO", scenario, "Scenario of the job (YAML)")->required()->option_text(" ");
+  app.add_option("LOG", logs, "What was measured; each file says itself what it is")
+      ->required()
+      ->option_text("...");
+  app.add_option("--set", options.set, "Change a value, as cluster.nodes=64; may be repeated")
+      ->allow_extra_args(false)
+      ->option_text("PATH=VALUE");
+  app.add_option("--threads", how.threads, "Threads; no result depends on them")
+      ->check(at_least_one())
+      ->option_text("N [all]");
+  app.add_flag("--quiet", options.quiet, "Nothing on standard error but errors");
+  add_output_options(app, options, {"table", "json", "csv", "md"});
+  if (const auto code = parse(app, argc, argv, &options)) {
+    return *code;
+  }
+  check_out(options);
+  const auto loaded = config::load_scenario(scenario, load_options(options));
+  how.compared = validation::load_compared_runs(config_roots());
+  std::vector<study::LogFile> files;
+  for (const auto& log : logs) {
+    files.push_back({log, read_input(log)});
+  }
+  deliver(options, printed(study::diagnose(loaded, files, how), options, report::diagnose_json,
+                           report::diagnose_csv, report::diagnose_document));
+  return 0;
+}
+
+}  // namespace headway::apps

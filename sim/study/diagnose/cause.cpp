@@ -1,0 +1,352 @@
+#include "sim/study/diagnose/cause.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+#include "sim/core/error.h"
+#include "sim/core/text.h"
+#include "sim/gpu/kernel_time.h"
+#include "sim/network/collective/closed_form.h"
+#include "sim/network/collective/collective_alone.h"
+#include "sim/training/step/lower.h"
+#include "sim/training/step/step.h"
+
+namespace headway::study {
+
+using training::Degradation;
+using training::Scenario;
+
+namespace {
+
+/// Scatter of the steps of a sound job. Source: repeats of published runs (docs/validation.md)
+/// differ by 1 % and less within a run.
+constexpr double kSoundScatter = 0.01;
+/// Power that a GPU at work draws / its limit. Source: GPUs under training products draw their
+/// limit but for the waits (docs/models/gpu.md).
+constexpr double kWorkingPower = 0.93;
+
+/// A large product on the GPU of a scenario.
+core::Seconds product_time(const Scenario& s) {
+  core::Kernel kernel;
+  kernel.kind = core::KernelKind::gemm;
+  kernel.precision = s.training.precision;
+  kernel.m = kernel.n = kernel.k = 8192;
+  kernel.work = core::Flops(2.0 * 8192 * 8192 * 8192);
+  const auto& gpu = s.cluster.node.gpu;
+  return gpu::kernel_time(gpu, s.calibration.kernels.value_or(gpu.sustained), kernel, {});
+}
+
+training::StepResult step_of(const training::CheckedScenario& checked) {
+  return training::simulate_step(checked, {.trace = false, .hash_draws = 0});
+}
+
+std::vector<core::GpuId> members_of(const MeasuredCall& call, int gpus_of_node) {
+  std::vector<core::GpuId> members;
+  for (int g = 0; g < call.gpus; ++g) {
+    members.emplace_back(
+        static_cast<std::uint32_t>(g / call.per_node * gpus_of_node + g % call.per_node));
+  }
+  return members;
+}
+
+bool is_named(const std::string& node, const std::vector<std::string>& nodes) {
+  return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
+}
+
+/// Attention kernels that somebody may have called instead, and are not those of the scenario.
+constexpr std::array kOtherAttention{workload::AttentionKernels::unfused,
+                                     workload::AttentionKernels::flash2,
+                                     workload::AttentionKernels::sdpa};
+
+}  // namespace
+
+Laboratory::Laboratory(const training::CheckedScenario& checked, bool passes)
+    : checked_(checked), passes_(passes), setup_(drill::drill_setup(checked, step_of(checked))) {
+  healthy_ = imagine({});
+}
+
+core::Seconds Laboratory::save_stall(bool synchronous) const {
+  const auto& saves = setup_.saves;
+  return synchronous ? saves.snapshot + saves.write : saves.snapshot;
+}
+
+Scenario Laboratory::changed(const Hypothesis& hypothesis) const {
+  Scenario s = checked_.scenario();
+  auto& framework = s.training.framework;
+  switch (hypothesis.cause) {
+    case Cause::hashed_collisions:
+      s.cluster.fabric.routing = network::Routing::ecmp;
+      s.run.seed += hypothesis.variant;
+      break;
+    case Cause::power_cap:
+      s.cluster.node.gpu.power = hypothesis.severity * s.cluster.node.gpu.power;
+      break;
+    case Cause::eager_kernels:
+      framework.elementwise = workload::Elementwise::eager;
+      framework.cuda_graphs = false;
+      framework.loss = hypothesis.variant == 0 ? framework.loss : workload::Loss::separate;
+      break;
+    case Cause::wrong_attention:
+      framework.attention_kernels = kOtherAttention[static_cast<std::size_t>(hypothesis.variant)];
+      break;
+    case Cause::data_starvation:
+      framework.step_overhead += hypothesis.severity * healthy_.step.time;
+      break;
+    case Cause::recompute:
+      s.parallelism.recompute = workload::Recompute::full;
+      s.parallelism.recompute_parts.clear();
+      s.parallelism.recompute_layers = 1;
+      s.parallelism.recompute_period = hypothesis.variant;
+      break;
+    default:
+      break;
+  }
+  return s;
+}
+
+std::vector<Degradation> Laboratory::slow_parts(const Hypothesis& hypothesis) const {
+  const double keeps = hypothesis.severity;
+  switch (hypothesis.cause) {
+    case Cause::slow_node: {
+      std::vector<Degradation> slow;
+      for (int g = 0; g < checked_.scenario().cluster.node.gpus; ++g) {
+        slow.push_back({Degradation::Kind::gpu, keeps, core::Rank(static_cast<std::uint32_t>(g))});
+      }
+      return slow;
+    }
+    case Cause::half_rate_nic:
+      return {{Degradation::Kind::link, keeps, core::Rank(0)}};
+    case Cause::jitter:
+      return {{Degradation::Kind::all_gpus, 1 / (1 + keeps), core::Rank(0)}};
+    default:
+      return {};
+  }
+}
+
+Imagined Laboratory::imagine(const Hypothesis& hypothesis) const {
+  const auto checked = training::check(changed(hypothesis), checked_.marks());
+  return imagine(hypothesis, training::observe_step(checked, slow_parts(hypothesis), passes_));
+}
+
+Imagined Laboratory::imagine(const Hypothesis& hypothesis,
+                             const training::ObservedStep& step) const {
+  Imagined out;
+  out.scenario = changed(hypothesis);
+  out.step = step;
+  out.spread = hypothesis.cause == Cause::jitter ? std::hypot(kSoundScatter, hypothesis.severity)
+                                                 : kSoundScatter;
+  out.input = hypothesis.cause == Cause::data_starvation ? hypothesis.severity * healthy_.step.time
+                                                         : core::Seconds(0);
+  const bool frequent = hypothesis.cause == Cause::frequent_saves;
+  const core::Seconds work =
+      frequent ? static_cast<double>(hypothesis.every) * out.step.time : setup_.saves.interval;
+  const core::Seconds stall =
+      frequent ? hypothesis.severity * out.step.time : save_stall(setup_.saves.synchronous);
+  out.pauses = work.si() > 0 ? stall / (work + stall) : 0;
+  out.mean_step = out.step.time / (1 - out.pauses);
+  out.regularity = frequent ? 1 : 0;
+  out.clock_ratio = hypothesis.cause == Cause::slow_node ? hypothesis.severity : 1;
+  out.power = kWorkingPower * out.scenario.cluster.node.gpu.power;
+  out.products = product_time(out.scenario) / product_time(checked_.scenario());
+  return out;
+}
+
+double Laboratory::bus_bandwidth(const Imagined& imagined,
+                                 const Hypothesis& hypothesis,
+                                 const MeasuredCall& call,
+                                 const std::vector<std::string>& nodes) const {
+  const Scenario& s = imagined.scenario;
+  network::Fabric fabric = training::build_fabric(s.cluster, training::hash_seed(s));
+  const bool here = hypothesis.node.empty() || nodes.empty() || is_named(hypothesis.node, nodes);
+  if (hypothesis.cause == Cause::half_rate_nic && here) {
+    for (const core::LinkId link : training::card_links(fabric, core::GpuId(0))) {
+      fabric.degrade(link, hypothesis.severity, fabric.link(link).cables);
+    }
+  }
+  const auto parameters = network::make_parameters(
+      fabric.input(), training::nccl_generation(s.cluster.node.gpu.architecture));
+  network::GroupOnFabric group(fabric, members_of(call, s.cluster.node.gpus), parameters,
+                               s.calibration.collectives);
+  double sum = 0;
+  for (const std::uint64_t size : call.sizes) {
+    const core::Bytes bytes(static_cast<double>(size));
+    const auto time = group.time({call.kind, bytes, {}, {}}).time.total;
+    sum += std::log(network::bus_bandwidth(call.kind, bytes, call.gpus, time).si());
+  }
+  return std::exp(sum / static_cast<double>(call.sizes.size()));
+}
+
+namespace {
+
+/// Collects what is tried.
+class HypothesisList {
+ public:
+  HypothesisList(const Laboratory& laboratory, const Evidence& evidence)
+      : laboratory_(laboratory), scenario_(laboratory.checked().scenario()), evidence_(evidence) {}
+
+  std::vector<Hypothesis> all() {
+    list_.push_back({Cause::none, "nothing: the job is as predicted"});
+    add_slow_parts();
+    add_software();
+    add_waits();
+    add_saves();
+    return std::move(list_);
+  }
+
+ private:
+  void add_slow_parts() {
+    for (const double keeps : {0.95, 0.9, 0.8, 0.7, 0.6, 0.5}) {
+      list_.push_back({Cause::slow_node,
+                       fmt::format("one node computes at {} % of its speed", 100 * keeps), keeps});
+    }
+    if (scenario_.cluster.nodes > 1) {
+      std::vector<std::string> places = evidence_.nodes;
+      places.emplace_back("");
+      for (const double keeps : {0.75, 0.5, 0.25, 0.1}) {
+        for (const auto& node : places) {
+          Hypothesis nic{Cause::half_rate_nic,
+                         fmt::format("one network card{} carries {} % of its rate",
+                                     node.empty() ? "" : " of " + node, 100 * keeps),
+                         keeps};
+          nic.node = node;
+          list_.push_back(std::move(nic));
+        }
+      }
+    }
+    if (scenario_.cluster.fabric.routing != network::Routing::ecmp && scenario_.cluster.nodes > 1) {
+      for (int hash = 1; hash <= 4; ++hash) {
+        list_.push_back({Cause::hashed_collisions,
+                         "switches choose paths by hash, and some flows share a cable", 1, hash});
+      }
+    }
+    for (const double share : {0.9, 0.8, 0.7, 0.6, 0.5}) {
+      list_.push_back({Cause::power_cap,
+                       fmt::format("every GPU is capped at {} % of its power", 100 * share),
+                       share});
+    }
+  }
+
+  void add_software() {
+    const auto& framework = scenario_.training.framework;
+    if (framework.fuses_elementwise()) {
+      list_.push_back({Cause::eager_kernels, "norms, activations and residuals run eagerly"});
+      list_.push_back(
+          {Cause::eager_kernels, "norms, activations, residuals and the loss run eagerly", 1, 1});
+    }
+    for (std::size_t i = 0; i < kOtherAttention.size(); ++i) {
+      if (framework.attention_kernels != kOtherAttention[i]) {
+        list_.push_back(
+            {Cause::wrong_attention,
+             fmt::format("attention runs on '{}' kernels", core::to_word(kOtherAttention[i])), 1,
+             static_cast<int>(i)});
+      }
+    }
+    if (scenario_.parallelism.recompute != workload::Recompute::full) {
+      list_.push_back({Cause::recompute, "every layer is recomputed in the backward pass", 1, 1});
+      list_.push_back(
+          {Cause::recompute, "every second layer is recomputed in the backward pass", 1, 2});
+    }
+  }
+
+  void add_waits() {
+    for (const double share : {0.05, 0.1, 0.2, 0.4, 0.8}) {
+      list_.push_back({Cause::data_starvation,
+                       fmt::format("each step waits {} % of a step for its input", 100 * share),
+                       share});
+    }
+    for (const double deviation : {0.03, 0.06, 0.12, 0.25}) {
+      list_.push_back(
+          {Cause::jitter,
+           fmt::format("steps scatter by {} %: noise on the hosts or the network", 100 * deviation),
+           deviation});
+    }
+  }
+
+  /// As often as the log pauses, or a few frequencies; as long as a save of this storage.
+  void add_saves() {
+    const double step = laboratory_.healthy().step.time.si();
+    const std::vector<std::int64_t> periods =
+        evidence_.pause_period ? std::vector<std::int64_t>{*evidence_.pause_period}
+                               : std::vector<std::int64_t>{5, 10, 20, 50, 100};
+    for (const std::int64_t every : periods) {
+      for (const bool synchronous : {false, true}) {
+        const double stall = laboratory_.save_stall(synchronous).si();
+        for (const double times : {0.5, 1.0, 2.0}) {
+          if (stall > 0) {
+            Hypothesis saves{
+                Cause::frequent_saves,
+                fmt::format("a save every {} steps, {} s each", every, core::number(times * stall)),
+                times * stall / step};
+            saves.every = every;
+            list_.push_back(std::move(saves));
+          }
+        }
+      }
+    }
+  }
+
+  const Laboratory& laboratory_;
+  const Scenario& scenario_;
+  const Evidence& evidence_;
+  std::vector<Hypothesis> list_;
+};
+
+}  // namespace
+
+bool is_of_passes(Feature feature) {
+  return feature == Feature::forward || feature == Feature::backward ||
+         feature == Feature::rank_ratio;
+}
+
+std::vector<Hypothesis> hypotheses(const Laboratory& laboratory, const Evidence& evidence) {
+  return HypothesisList(laboratory, evidence).all();
+}
+
+double predicted(const Laboratory& laboratory,
+                 const Imagined& imagined,
+                 const Hypothesis& hypothesis,
+                 const Observation& observation) {
+  const auto& step = imagined.step;
+  using core::Activity;
+  switch (observation.feature) {
+    case Feature::step_time:
+      return step.time.si();
+    case Feature::spread:
+      return imagined.spread;
+    case Feature::pauses:
+      return imagined.pauses;
+    case Feature::regularity:
+      return imagined.regularity;
+    case Feature::forward:
+      return step.forward.least.si();
+    case Feature::backward:
+      return step.backward.least.si();
+    case Feature::rank_ratio:
+      return std::max(step.forward.most / step.forward.least,
+                      step.backward.most / step.backward.least);
+    case Feature::stage_waits:
+      return (step.breakdown[Activity::pipeline_bubble] +
+              step.breakdown[Activity::stage_imbalance] + step.breakdown[Activity::pipeline_p2p])
+          .si();
+    case Feature::data:
+      return step.breakdown[Activity::data].si();
+    case Feature::optimizer:
+      return step.breakdown[Activity::optimizer].si();
+    case Feature::input:
+      return (imagined.input + step.breakdown[Activity::input]).si();
+    case Feature::memory:
+      return step.allocated.si();
+    case Feature::bus_bandwidth:
+      return laboratory.bus_bandwidth(imagined, hypothesis, *observation.call, observation.nodes);
+    case Feature::clock_ratio:
+      return imagined.clock_ratio;
+    case Feature::power:
+      return imagined.power.si();
+    case Feature::products:
+      return imagined.products;
+  }
+  return 0;
+}
+
+}  // namespace headway::study

@@ -1,0 +1,124 @@
+// What can be wrong with a job, and what a simulation of the job with that wrong shows of it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/core/fields.h"
+#include "sim/drill/setup.h"
+#include "sim/network/fabric/fabric.h"
+#include "sim/study/diagnose/evidence.h"
+#include "sim/training/check.h"
+#include "sim/training/explain/observed_step.h"
+
+namespace headway::study {
+
+enum class Cause : std::uint8_t {
+  none,
+  slow_node,
+  half_rate_nic,
+  hashed_collisions,
+  power_cap,
+  eager_kernels,
+  wrong_attention,
+  data_starvation,
+  recompute,
+  frequent_saves,
+  jitter,
+  unlisted
+};
+constexpr auto enum_words(Cause) {
+  using E = core::EnumWord<Cause>;
+  return std::array{E{Cause::none, "none"},
+                    E{Cause::slow_node, "slow_node"},
+                    E{Cause::half_rate_nic, "half_rate_nic"},
+                    E{Cause::hashed_collisions, "hashed_collisions"},
+                    E{Cause::power_cap, "power_cap"},
+                    E{Cause::eager_kernels, "eager_kernels"},
+                    E{Cause::wrong_attention, "wrong_attention"},
+                    E{Cause::data_starvation, "data_starvation"},
+                    E{Cause::recompute, "recompute"},
+                    E{Cause::frequent_saves, "frequent_saves"},
+                    E{Cause::jitter, "jitter"},
+                    E{Cause::unlisted, "unlisted"}};
+}
+
+/// One cause of one severity, at one place where logs name places.
+struct Hypothesis {
+  Cause cause = Cause::none;
+  std::string words;       ///< "every GPU capped at 70 % of its power"
+  double severity = 1;     ///< what the cause's words have: a share kept, of a step, a deviation
+  int variant = 0;         ///< which hash, which kernels
+  std::int64_t every = 0;  ///< frequent_saves: steps between saves
+  std::string node = {};   ///< half_rate_nic, slow_node: where; empty: any
+};
+
+/// A job with a hypothesis come true, simulated.
+struct Imagined {
+  training::ObservedStep step;
+  core::Seconds mean_step;  ///< with pauses
+  double spread = 0;        ///< of steps
+  double pauses = 0;        ///< share of the time
+  double regularity = 0;
+  core::Seconds input;
+  double clock_ratio = 1;       ///< lowest / median of the GPUs
+  core::Watts power;            ///< of a GPU at work
+  double products = 1;          ///< time of matrix products / healthy
+  training::Scenario scenario;  ///< as simulated
+};
+
+/// Simulates one job with one thing wrong after the other.
+class Laboratory {
+ public:
+  /// @param checked  the healthy job
+  /// @param passes   simulate forward and backward passes too; takes several times as long
+  explicit Laboratory(const training::CheckedScenario& checked, bool passes = true);
+
+  [[nodiscard]] const Imagined& healthy() const { return healthy_; }
+  [[nodiscard]] const drill::DrillSetup& setup() const { return setup_; }
+  [[nodiscard]] const training::CheckedScenario& checked() const { return checked_; }
+
+  /// @throws core::Error if the scenario cannot be so
+  [[nodiscard]] Imagined imagine(const Hypothesis& hypothesis) const;
+  /// The same from the step of a hypothesis that differs in its place, or in its saves, alone.
+  [[nodiscard]] Imagined imagine(const Hypothesis& hypothesis,
+                                 const training::ObservedStep& step) const;
+
+  /// Bus bandwidth of a call if the hypothesis holds: the geometric mean over its sizes [B/s].
+  /// @param nodes  that took part, where the log names them
+  [[nodiscard]] double bus_bandwidth(const Imagined& imagined,
+                                     const Hypothesis& hypothesis,
+                                     const MeasuredCall& call,
+                                     const std::vector<std::string>& nodes) const;
+
+  /// Another saved interval than that of the scenario. @returns time a save stops the job for
+  [[nodiscard]] core::Seconds save_stall(bool synchronous) const;
+
+ private:
+  [[nodiscard]] training::Scenario changed(const Hypothesis& hypothesis) const;
+  [[nodiscard]] std::vector<training::Degradation> slow_parts(const Hypothesis& hypothesis) const;
+
+  training::CheckedScenario checked_;
+  bool passes_;
+  drill::DrillSetup setup_;
+  Imagined healthy_;
+};
+
+/// Whether a feature is of passes, which only some logs show.
+bool is_of_passes(Feature feature);
+
+/// What is tried: every cause in a few severities. A cause that the scenario has already, or cannot
+/// have, is not among them.
+std::vector<Hypothesis> hypotheses(const Laboratory& laboratory, const Evidence& evidence);
+
+/// The figure of an observation if the hypothesis holds, in the observation's unit.
+double predicted(const Laboratory& laboratory,
+                 const Imagined& imagined,
+                 const Hypothesis& hypothesis,
+                 const Observation& observation);
+
+}  // namespace headway::study

@@ -1,0 +1,147 @@
+// What `headway diagnose` asks: why a job is slower than it should be.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/config/load.h"
+#include "sim/core/model_constant.h"
+#include "sim/core/result_fields.h"
+#include "sim/study/diagnose/cause.h"
+#include "sim/study/diagnose/evidence.h"
+#include "sim/study/run_report.h"
+#include "sim/validation/compared/compared_runs.h"
+
+namespace headway::study {
+
+/// One figure of the logs beside the healthy prediction.
+struct Compared {
+  Feature feature = Feature::step_time;
+  std::string source;
+  double measured = 0, expected = 0;
+  std::array<double, 2> interval{};  ///< 90 %, of the healthy job
+
+  [[nodiscard]] bool within() const { return measured >= interval[0] && measured <= interval[1]; }
+
+  template <class V>
+  void fields(V& v) const {
+    v.part("feature", feature, "which figure");
+    v.part("words", std::string(in_words(feature)), "the same in words");
+    v.part("unit", std::string(unit_of(feature)), "of the figures below");
+    v.part("source", source, "file it was read from");
+    v.figure("measured", measured, "", "by the file");
+    v.figure("expected", expected, "", "predicted of the job as its scenario has it");
+    v.figure("interval", interval, "", "90 % interval of that, noise of the log included");
+    v.part("within", within(), "the measured figure is in it");
+  }
+};
+
+/// What mending a cause brings.
+struct Mending {
+  double step_share = 0;  ///< of the measured time that it saves
+  std::optional<double> days, usd;
+
+  template <class V>
+  void fields(V& v) const {
+    v.figure("share", step_share, "1", "of the time that it saves", core::non_negative);
+    v.figure("days", days, "d", "that the whole run is shorter by; null without `run.until`",
+             core::non_negative);
+    v.figure("usd", usd, "USD", "that the whole run costs less; null without prices",
+             core::non_negative);
+  }
+};
+
+/// One cause and how much speaks for it.
+struct Suspect {
+  Hypothesis best;  ///< of the cause's hypotheses the likeliest
+  double probability = 0;
+  double log_likelihood = 0;  ///< of the cause: mean over its hypotheses
+  double step_s = 0;          ///< mean step if it is so; 0: nothing is predicted
+  Mending mending;
+
+  template <class V>
+  void fields(V& v) const {
+    v.part("cause", best.cause, "which");
+    v.part("words", best.words, "its likeliest severity and place");
+    v.figure("probability", probability, "1",
+             "posterior: every cause, `none` and `unlisted` are as likely before",
+             core::probability);
+    v.figure("log_likelihood", log_likelihood, "",
+             "of the logs if it is so: mean over severities and places");
+    v.figure("step_s", core::if_positive(step_s), "s", "mean step if it is so, pauses included",
+             core::non_negative);
+    v.part("mending", mending, "what it brings to mend it");
+  }
+};
+
+/// The measurement that tells the two likeliest causes apart best.
+struct NextStep {
+  Feature feature = Feature::step_time;
+  std::string command, reads;
+  double deviations = 0;  ///< between what both predict, in standard deviations
+
+  template <class V>
+  void fields(V& v) const {
+    v.part("feature", feature, "what to measure");
+    v.part("command", command, "how");
+    v.part("reads", reads, "what it says in each case");
+    v.figure("deviations", deviations, "", "between the two predictions, in standard deviations",
+             core::non_negative);
+  }
+};
+
+struct DiagnoseReport {
+  ScenarioLabel scenario;
+  std::vector<std::string> files;
+  std::vector<Compared> compared;
+  std::vector<Suspect> suspects;  ///< the likeliest first
+  std::optional<NextStep> next;
+  std::string place;                  ///< the slowest GPU that a monitor saw; empty: none
+  std::vector<std::string> left_out;  ///< causes that could not be simulated, with the reason
+  std::vector<std::string> remarks;
+
+  template <class V>
+  void fields(V& v) const;
+};
+
+/// What it comes to, in a sentence.
+std::string diagnose_sentence(const DiagnoseReport& report);
+
+template <class V>
+void DiagnoseReport::fields(V& v) const {
+  v.part("version", HEADWAY_VERSION, "of the program");
+  v.part("scenario", scenario, "which scenario");
+  v.part("files", files, "that were read");
+  v.part("compared", compared, "measured beside predicted, one a figure");
+  v.part("suspects", suspects, "the likeliest first");
+  v.part("next", next,
+         "what to measure next; null: nothing that is known tells the first two apart");
+  v.part("slowest_gpu", place.empty() ? std::nullopt : std::optional(place),
+         "the GPU of the lowest clock, of those that were watched");
+  v.part("limit", diagnose_sentence(*this), "one sentence: what it comes to");
+  v.part("left_out", left_out, "causes that could not be simulated, and why");
+  v.part("remarks", remarks, "what of the files was left out");
+}
+
+struct DiagnoseOptions {
+  int threads = 0;
+  std::vector<validation::ComparedRuns> compared{};  ///< validation::load_compared_runs
+};
+
+/// Simulates the job with each cause in a few severities and weighs how well each explains all
+/// figures of the logs together:
+///     log L = -1/2 (r' C^-1 r + log det C),  C = diag(noise^2 + own^2) + sum_k u_k u_k'
+/// with r measured less predicted (logarithms of times and rates), own the error of one figure's
+/// prediction, and u_k the errors that predictions share: of the speed of kernels, and of the
+/// network. A cause has the mean of L over its hypotheses.
+/// @throws core::Error if the scenario breaks a rule or a file cannot be read
+DiagnoseReport diagnose(const config::LoadedScenario& loaded,
+                        const std::vector<LogFile>& files,
+                        const DiagnoseOptions& options = {});
+
+/// Errors of predictions that likelihoods are made with, for `headway catalog constants`.
+std::vector<core::ModelConstant> diagnose_constants();
+
+}  // namespace headway::study

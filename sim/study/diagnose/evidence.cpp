@@ -1,0 +1,353 @@
+#include "sim/study/diagnose/evidence.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+
+#include "sim/core/error.h"
+#include "sim/core/text.h"
+#include "sim/gpu/kernel_time.h"
+#include "sim/import/measured/gpu_monitor.h"
+#include "sim/import/measured/nccl_tests_json.h"
+#include "sim/import/measured/nccl_tests_log.h"
+#include "sim/import/measured/torch_profiler.h"
+#include "sim/import/measured/training_log.h"
+#include "sim/network/collective/closed_form.h"
+#include "sim/study/diagnose/step_series.h"
+#include "sim/study/expect/expect.h"
+
+#include "calibrate/fit/import_samples.h"
+
+namespace headway::study {
+
+namespace {
+
+/// Which timers of which programs are one part of the step; those that a log has are added up.
+struct TimerNames {
+  Feature feature;
+  std::vector<std::string_view> names;
+};
+const std::vector<TimerNames>& timer_names() {
+  static const std::vector<TimerNames> list{
+      {Feature::forward, {"forward-compute", "forward"}},
+      {Feature::backward, {"backward-compute", "backward"}},
+      {Feature::data, {"all-grads-sync", "params-all-gather", "backward-allreduce"}},
+      {Feature::optimizer, {"optimizer"}},
+      {Feature::input, {"batch-generator", "batch generator"}},
+      {Feature::stage_waits,
+       {"forward-recv", "forward-send", "backward-recv", "backward-send",
+        "forward-send-backward-recv", "backward-send-forward-recv"}}};
+  return list;
+}
+
+double median_value(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
+}
+
+class EvidenceReader {
+ public:
+  explicit EvidenceReader(const training::CheckedScenario& checked) : checked_(checked) {}
+
+  void add(const LogFile& file) {
+    const auto begin = file.text.find_first_not_of(" \t\r\n");
+    const bool json = begin != std::string::npos && file.text[begin] == '{';
+    if (json && file.text.find("\"traceEvents\"") != std::string::npos) {
+      add_profile(import::read_torch_profile(file.text, file.name), file.name);
+    } else if (json) {
+      add_collectives(import::read_nccl_tests_json(file.text, file.name), file.name);
+    } else if (import::is_training_log(file.text)) {
+      add_training(import::read_training_log(file.text, file.name), file.name);
+    } else if (import::is_gpu_monitor(file.text)) {
+      const std::string node = std::filesystem::path(file.name).stem().string();
+      const auto gpus = import::read_gpu_monitor(file.text, file.name, node);
+      gpus_.insert(gpus_.end(), gpus.begin(), gpus.end());
+      monitors_ += (monitors_.empty() ? "" : ", ") + file.name;
+    } else {
+      add_log_of_nccl_tests(file);
+    }
+  }
+
+  Evidence take() {
+    add_monitors();
+    std::set<std::string> nodes(evidence_.nodes.begin(), evidence_.nodes.end());
+    evidence_.nodes.assign(nodes.begin(), nodes.end());
+    return std::move(evidence_);
+  }
+
+ private:
+  void add_log_of_nccl_tests(const LogFile& file) {
+    if (file.text.find("busbw") == std::string::npos &&
+        file.text.find("Rank") == std::string::npos) {
+      throw core::Error(fmt::format(
+          "{}: is no log of a training program (Megatron-LM, NeMo, torchtitan, DeepSpeed, "
+          "MaxText), "
+          "no output of nccl-tests, no trace of torch.profiler and no table of nvidia-smi dmon or "
+          "DCGM; give one of these",
+          file.name));
+    }
+    add_collectives(import::read_nccl_tests_log(file.text, file.name), file.name);
+  }
+
+  [[nodiscard]] double seconds_of(const import::LoggedStep& step) const {
+    if (step.seconds > 0) {
+      return step.seconds;
+    }
+    if (step.tokens_per_s_per_gpu > 0) {
+      return checked_.tokens_per_step() /
+             (step.tokens_per_s_per_gpu * static_cast<double>(checked_.gpus()));
+    }
+    return checked_.scenario().training.global_batch / step.samples_per_s;
+  }
+
+  void add_training(const import::TrainingLog& log, const std::string& file) {
+    std::vector<SeriesStep> series;
+    for (const auto& step : log.steps) {
+      series.push_back({step.step, step.steps, seconds_of(step)});
+    }
+    const SeriesSummary summary = summarize_series(series);
+    const auto lines = static_cast<double>(std::max<std::size_t>(summary.lines, 1));
+    note(Feature::step_time, file, summary.median, 0.005 + summary.spread / std::sqrt(lines));
+    if (summary.lines >= 8) {
+      note(Feature::spread, file, std::max(summary.spread, 1e-3), 1 / std::sqrt(2 * lines));
+      note(Feature::pauses, file, summary.pauses, 0.003);
+      note(Feature::regularity, file, summary.regularity, 0.1);
+      evidence_.pause_period = summary.period;
+    } else {
+      evidence_.remarks.push_back(fmt::format(
+          "{}: {} steps are too few to tell how they scatter; eight and more after the first do",
+          file, summary.lines));
+    }
+    if (log.memory_bytes > 0) {
+      note(Feature::memory, file, log.memory_bytes, 0.005);
+    }
+    add_parts(log, file);
+  }
+
+  /// The timers of ranks: the shortest is of a rank that nothing slows, the longest over the
+  /// shortest tells a slow one.
+  void add_parts(const import::TrainingLog& log, const std::string& file) {
+    double ratio = 0;
+    for (const TimerNames& part : timer_names()) {
+      double least = 0;
+      double most = 0;
+      bool any = false;
+      for (const auto& timer : log.parts) {
+        if (std::find(part.names.begin(), part.names.end(), timer.name) != part.names.end()) {
+          least += timer.least;
+          most += timer.most;
+          any = true;
+        }
+      }
+      if (!any) {
+        continue;
+      }
+      const bool pass = part.feature == Feature::forward || part.feature == Feature::backward;
+      if (pass && least > 0) {
+        ratio = std::max(ratio, most > least ? most / least : 0);
+        note(part.feature, file, least, 0.01);
+      } else if (!pass) {
+        note(part.feature, file, (least + most) / 2, 0);
+      }
+    }
+    if (ratio > 0) {
+      note(Feature::rank_ratio, file, ratio, 0.01);
+    }
+  }
+
+  void add_collectives(const import::NcclTestsLog& log, const std::string& file) {
+    const auto samples = fit::from_nccl_tests(log, file, {}).set.samples;
+    Observation observation{Feature::bus_bandwidth, file};
+    const auto& first = samples.front();
+    MeasuredCall call{core::from_word<core::CollectiveKind>(first.op).value(),
+                      first.ranks,
+                      first.ranks_per_node > 0
+                          ? first.ranks_per_node
+                          : std::min(first.ranks, checked_.scenario().cluster.node.gpus),
+                      {}};
+    // The geometric mean over the large sizes: each is as much a witness of the network as another.
+    double sum = 0;
+    for (const auto& sample : samples) {
+      if (is_threshold(static_cast<std::uint64_t>(sample.bytes), sample.ranks)) {
+        sum += std::log(network::bus_bandwidth(call.kind, core::Bytes(sample.bytes), sample.ranks,
+                                               core::Seconds(sample.seconds))
+                            .si());
+        call.sizes.push_back(static_cast<std::uint64_t>(sample.bytes));
+      }
+    }
+    if (call.sizes.empty()) {
+      evidence_.remarks.push_back(fmt::format(
+          "{}: no message of 64 MiB or more, and 1 MiB or more a GPU; it is left out", file));
+      return;
+    }
+    observation.measured = std::exp(sum / static_cast<double>(call.sizes.size()));
+    observation.noise = 0.02;
+    observation.nodes = log.hosts;
+    observation.call = std::move(call);
+    evidence_.nodes.insert(evidence_.nodes.end(), log.hosts.begin(), log.hosts.end());
+    evidence_.observations.push_back(std::move(observation));
+  }
+
+  /// The products of a trace beside what each should take: the median of measured / predicted.
+  void add_profile(const import::TorchProfile& profile, const std::string& file) {
+    const auto& s = checked_.scenario();
+    const auto shares = s.calibration.kernels.value_or(s.cluster.node.gpu.sustained);
+    std::vector<double> ratios;
+    for (const auto& gemm : profile.gemms) {
+      const double work = 2.0 * static_cast<double>(gemm.m) * static_cast<double>(gemm.n) *
+                          static_cast<double>(gemm.k) * static_cast<double>(gemm.batch);
+      if (work < 1e11 || gemm.seconds.empty()) {
+        continue;  // small ones are launches
+      }
+      core::Kernel kernel;
+      kernel.kind = core::KernelKind::gemm;
+      kernel.precision = s.training.precision;
+      kernel.m = gemm.m;
+      kernel.n = gemm.n;
+      kernel.k = gemm.k;
+      kernel.batch = gemm.batch;
+      kernel.work = core::Flops(work);
+      ratios.push_back(median_value(gemm.seconds) /
+                       gpu::kernel_time(s.cluster.node.gpu, shares, kernel, {}).si());
+    }
+    if (ratios.empty()) {
+      evidence_.remarks.push_back(
+          fmt::format("{}: no matrix product of 1e11 operations or more with its shape "
+                      "(record_shapes=True); it is left out",
+                      file));
+      return;
+    }
+    note(Feature::products, file, median_value(ratios), 0.02);
+  }
+
+  void add_monitors() {
+    std::vector<double> clocks;
+    std::vector<double> powers;
+    const import::WatchedGpu* slowest = nullptr;
+    for (const auto& gpu : gpus_) {
+      evidence_.nodes.push_back(gpu.node);
+      if (gpu.sm_clock_mhz > 0) {
+        clocks.push_back(gpu.sm_clock_mhz);
+        slowest = slowest == nullptr || gpu.sm_clock_mhz < slowest->sm_clock_mhz ? &gpu : slowest;
+      }
+      if (gpu.power_w > 0) {
+        powers.push_back(gpu.power_w);
+      }
+    }
+    if (clocks.size() >= 2) {
+      note(Feature::clock_ratio, monitors_, slowest->sm_clock_mhz / median_value(clocks), 0.005);
+      evidence_.slowest_gpu = fmt::format("{} GPU {}", slowest->node, slowest->gpu);
+    }
+    if (!powers.empty()) {
+      note(Feature::power, monitors_, median_value(powers), 0.02);
+    }
+  }
+
+  void note(Feature feature, const std::string& source, double measured, double noise) {
+    evidence_.observations.push_back({feature, source, measured, noise});
+  }
+
+  const training::CheckedScenario& checked_;
+  Evidence evidence_;
+  std::vector<import::WatchedGpu> gpus_;
+  std::string monitors_;
+};
+
+}  // namespace
+
+std::string_view in_words(Feature feature) {
+  switch (feature) {
+    case Feature::step_time:
+      return "median step";
+    case Feature::spread:
+      return "scatter of steps / median";
+    case Feature::pauses:
+      return "share of time in pauses";
+    case Feature::regularity:
+      return "pauses at equal distances, share";
+    case Feature::forward:
+      return "forward passes, fastest rank";
+    case Feature::backward:
+      return "backward passes, fastest rank";
+    case Feature::rank_ratio:
+      return "slowest / fastest rank";
+    case Feature::stage_waits:
+      return "transfers and waits between stages";
+    case Feature::data:
+      return "data-parallel communication";
+    case Feature::optimizer:
+      return "optimizer";
+    case Feature::input:
+      return "waiting for input";
+    case Feature::memory:
+      return "memory allocated at the peak";
+    case Feature::bus_bandwidth:
+      return "bus bandwidth";
+    case Feature::clock_ratio:
+      return "lowest / median clock of the GPUs";
+    case Feature::power:
+      return "power of a GPU";
+    case Feature::products:
+      return "matrix products, time / predicted";
+  }
+  return "";
+}
+
+std::string_view unit_of(Feature feature) {
+  switch (feature) {
+    case Feature::step_time:
+    case Feature::forward:
+    case Feature::backward:
+    case Feature::stage_waits:
+    case Feature::data:
+    case Feature::optimizer:
+    case Feature::input:
+      return "s";
+    case Feature::memory:
+      return "B";
+    case Feature::bus_bandwidth:
+      return "B/s";
+    case Feature::power:
+      return "W";
+    default:
+      return "1";
+  }
+}
+
+std::string shown(Feature feature, double figure) {
+  const std::string_view unit = unit_of(feature);
+  if (unit == "1") {
+    return core::percent(figure) + " %";
+  }
+  const bool bytes = unit.front() == 'B';
+  return fmt::format("{} {}{}", core::number(bytes ? figure / 1e9 : figure), bytes ? "G" : "",
+                     unit);
+}
+
+bool is_ratio(Feature feature) {
+  switch (feature) {
+    case Feature::pauses:
+    case Feature::regularity:
+    case Feature::stage_waits:
+    case Feature::data:
+    case Feature::optimizer:
+    case Feature::input:
+      return false;
+    default:
+      return true;
+  }
+}
+
+Evidence read_evidence(const training::CheckedScenario& checked,
+                       const std::vector<LogFile>& files) {
+  EvidenceReader reader(checked);
+  for (const LogFile& file : files) {
+    reader.add(file);
+  }
+  return reader.take();
+}
+
+}  // namespace headway::study

@@ -1,0 +1,25 @@
+// The errors that likelihoods are made with, and which further measurement would tell causes apart.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "sim/study/diagnose/diagnose.h"
+
+namespace headway::study {
+
+/// Standard deviation of what a simulation says of a feature beside the errors that features share:
+/// of the logarithm of a ratio, else of the figure as a share of the healthy step.
+/// @param figure  predicted, as such a share
+double own_error(Feature feature, double figure, Cause cause);
+
+/// Whether it is as wrong as the speed of kernels is.
+bool shares_kernel_error(Feature feature);
+
+/// Of all features that no file shows, the one by which the two likeliest causes differ most; none
+/// where they differ by less than one standard deviation.
+std::optional<NextStep> next_step(const Laboratory& laboratory,
+                                  const Evidence& evidence,
+                                  const std::vector<Suspect>& suspects);
+
+}  // namespace headway::study

@@ -1,0 +1,104 @@
+// headway diagnose from the outside: logs of a job whose step time the program itself predicts.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/apps/program.h"
+
+namespace headway::apps {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+class DiagnoseVerb : public ProgramTest {
+ protected:
+  /// The healthy step of s.yaml [s].
+  double write_job() {
+    write_small("s.yaml",
+                "run: {until: {steps: 10000}, checkpoint: {interval: 1 h, mode: sync},\n"
+                "      prices: {use: h100-on-demand-2026-05}, trials: 2}\n");
+    return json::parse(run("run s.yaml --format json").out)["step"]["time_s"];
+  }
+
+  /// MaxText's line of each step; every `pause`-th takes `seconds` more.
+  static std::string maxtext(double step, int pause = 0, double seconds = 0) {
+    std::string log;
+    for (int i = 1; i <= 120; ++i) {
+      const double scatter = 1 + 0.004 * (i % 5 - 2);
+      const double more = pause > 0 && i % pause == 0 ? seconds : 0;
+      log += fmt::format(
+          "completed step: {}, seconds: {:.4f}, TFLOP/s/device: 400.0, Tokens/s/device: 3000.0, "
+          "total_weights: 65536, loss: 9.1\n",
+          i, step * scatter + more);
+    }
+    return log;
+  }
+};
+
+TEST_F(DiagnoseVerb, FindsASaveEveryTenSteps) {
+  const double step = write_job();
+  const json stall = json::parse(run("expect s.yaml --format json").out);
+  double save = 0;
+  for (const auto& threshold : stall["thresholds"]) {
+    save = threshold["measure"] == "save_stall" ? threshold["expected"].get<double>() : save;
+  }
+  write("train.log", maxtext(step, 10, save));
+  const auto outcome = run("diagnose s.yaml train.log --format json");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const json result = json::parse(outcome.out);
+  EXPECT_EQ(result["schema"], "headway.diagnose/1");
+  const json& first = result["suspects"][0];
+  EXPECT_EQ(first["cause"], "frequent_saves") << result.dump(1);
+  EXPECT_THAT(first["words"].get<std::string>(), HasSubstr("a save every 10 steps"));
+  EXPECT_GT(first["probability"].get<double>(), 0.9);
+  EXPECT_GT(first["mending"]["usd"].get<double>(), 0);
+}
+
+TEST_F(DiagnoseVerb, FindsRanksThatWaitForTheirData) {
+  const double step = write_job();
+  std::string log;
+  for (int i = 1; i <= 60; ++i) {
+    log += fmt::format(
+        " [2026-10-01 10:00:00] iteration {}/ 10000 | elapsed time per iteration (ms): {:.1f} |\n",
+        i, 1e3 * step * 1.3 * (1 + 0.003 * (i % 3)));
+  }
+  log += fmt::format(
+      "(min, max) time across ranks (ms):\n    batch-generator ......: ({:.1f}, {:.1f})\n",
+      1e3 * 0.29 * step, 1e3 * 0.31 * step);
+  write("train.log", log);
+  const auto outcome = run("diagnose s.yaml train.log");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("OUTSIDE"));
+  EXPECT_THAT(outcome.out, testing::ContainsRegex("Suspects\n.*\n.*\n  data_starvation "));
+  EXPECT_THAT(outcome.out, HasSubstr("To tell the first two apart: "));
+}
+
+TEST_F(DiagnoseVerb, OfASoundJobNothingIsWrong) {
+  write("train.log", maxtext(write_job()));
+  const auto outcome = run("diagnose s.yaml train.log --format csv");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, testing::StartsWith("cause,probability,words,"));
+  EXPECT_THAT(outcome.out, HasSubstr("\nnone,"));
+  EXPECT_THAT(run("diagnose s.yaml train.log").out, HasSubstr("0 of 4 figures are outside"));
+}
+
+TEST_F(DiagnoseVerb, AJobThatIsFasterIsAnother) {
+  write("train.log", maxtext(write_job() / 3));
+  EXPECT_THAT(run("diagnose s.yaml train.log").out,
+              HasSubstr("its steps are faster than the scenario allows"));
+}
+
+TEST_F(DiagnoseVerb, RefusesOtherFilesByName) {
+  write_job();
+  write("notes.txt", "slow since Tuesday\n");
+  const auto outcome = run("diagnose s.yaml notes.txt");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_THAT(outcome.err, HasSubstr("notes.txt: is no log of a training program"));
+  write("bad.log", "completed step: 1, seconds: x, Tokens/s/device: 1\n");
+  EXPECT_THAT(run("diagnose s.yaml bad.log").err, HasSubstr("bad.log:1:"));
+}
+
+}  // namespace
+}  // namespace headway::apps

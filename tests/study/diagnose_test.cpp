@@ -1,0 +1,171 @@
+// Planted causes are found in logs that the simulator itself makes.
+#include "sim/study/diagnose/diagnose.h"
+
+#include <cmath>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sim/core/error.h"
+#include "sim/study/diagnose/likelihood.h"
+#include "sim/study/diagnose/step_series.h"
+
+#include "tests/study/planted.h"
+
+namespace headway::study {
+namespace {
+
+using testing::HasSubstr;
+
+config::LoadedScenario planted_job() {
+  return config::load_scenario_text(planted_scenario(), "planted.yaml",
+                                    {{HEADWAY_SOURCE_DIR "/configs"}, {}});
+}
+
+Laboratory laboratory_of(const config::LoadedScenario& loaded) {
+  return Laboratory(training::check(loaded.scenario, loaded.marks));
+}
+
+/// Severities that are none of those that are tried.
+std::vector<Hypothesis> planted_causes() {
+  std::vector<Hypothesis> list{{Cause::slow_node, "", 0.75},
+                               {Cause::slow_node, "", 0.87},
+                               {Cause::half_rate_nic, "", 0.42},
+                               {Cause::half_rate_nic, "", 0.3},
+                               {Cause::hashed_collisions, "", 1, 7},
+                               {Cause::hashed_collisions, "", 1, 9},
+                               {Cause::power_cap, "", 0.75},
+                               {Cause::power_cap, "", 0.64},
+                               {Cause::eager_kernels, "", 1, 0},
+                               {Cause::eager_kernels, "", 1, 1},
+                               {Cause::wrong_attention, "", 1, 0},
+                               {Cause::wrong_attention, "", 1, 1},
+                               {Cause::data_starvation, "", 0.15},
+                               {Cause::data_starvation, "", 0.55},
+                               {Cause::recompute, "", 1, 1},
+                               {Cause::recompute, "", 1, 3},
+                               {Cause::frequent_saves, "", 1.5},
+                               {Cause::frequent_saves, "", 3.1},
+                               {Cause::jitter, "", 0.08},
+                               {Cause::jitter, "", 0.17}};
+  list[2].node = list[3].node = "n00";
+  list[16].every = 25;
+  list[17].every = 12;
+  return list;
+}
+
+TEST(Diagnose, FindsPlantedCauses) {
+  const auto loaded = planted_job();
+  const Laboratory laboratory = laboratory_of(loaded);
+  int right = 0;
+  std::uint64_t seed = 1;
+  std::string wrong;
+  for (const Hypothesis& planted : planted_causes()) {
+    const auto report = diagnose(loaded, planted_logs(laboratory, planted, seed++));
+    const Suspect& first = report.suspects.front();
+    right += first.best.cause == planted.cause ? 1 : 0;
+    if (first.best.cause != planted.cause) {
+      wrong += fmt::format("planted {} {}: said {} ({:.3f})\n", core::to_word(planted.cause),
+                           planted.severity, core::to_word(first.best.cause), first.probability);
+    }
+  }
+  RecordProperty("right", right);
+  EXPECT_GE(right, 18) << wrong;
+}
+
+TEST(Diagnose, OfASoundJobNothingIsWrong) {
+  const auto loaded = planted_job();
+  const Laboratory laboratory = laboratory_of(loaded);
+  int right = 0;
+  for (std::uint64_t seed = 100; seed < 106; ++seed) {
+    const auto report = diagnose(loaded, planted_logs(laboratory, {}, seed));
+    right += report.suspects.front().best.cause == Cause::none ? 1 : 0;
+  }
+  EXPECT_GE(right, 5);
+}
+
+TEST(Diagnose, NamesTheNodeTheSeverityAndWhatMendingBrings) {
+  const auto loaded = planted_job();
+  const Laboratory laboratory = laboratory_of(loaded);
+  Hypothesis planted{Cause::half_rate_nic, "", 0.5};
+  planted.node = "n02";
+  const auto nic = diagnose(loaded, planted_logs(laboratory, planted, 5));
+  EXPECT_EQ(nic.suspects.front().best.words, "one network card of n02 carries 50 % of its rate");
+  const auto slow = diagnose(loaded, planted_logs(laboratory, {Cause::slow_node, "", 0.7}, 6));
+  const Suspect& first = slow.suspects.front();
+  EXPECT_EQ(first.best.words, "one node computes at 70 % of its speed");
+  EXPECT_THAT(slow.place, HasSubstr("n00 GPU"));
+  // A step of T takes T/(1-s) with the cause: of the run's days as much again.
+  ASSERT_TRUE(first.mending.days && first.mending.usd);
+  EXPECT_NEAR(first.step_s * (1 - first.mending.step_share), laboratory.healthy().mean_step.si(),
+              1e-9);
+  EXPECT_GT(*first.mending.usd, 0);
+}
+
+TEST(Diagnose, OneFigureLeavesDoubtAndSaysWhatToMeasure) {
+  const auto loaded = planted_job();
+  const double step = laboratory_of(loaded).healthy().step.time.si();
+  std::string log;
+  for (int i = 1; i <= 4; ++i) {
+    log +=
+        fmt::format("completed step: {}, seconds: {:.4f}, TFLOP/s/device: 1, Tokens/s/device: 1\n",
+                    i, step * 1.3);
+  }
+  const auto report = diagnose(loaded, {{"maxtext.log", log}});
+  ASSERT_EQ(report.compared.size(), 1U);
+  EXPECT_FALSE(report.compared.front().within());
+  EXPECT_LT(report.suspects.front().probability, 0.5);
+  double sum = 0;
+  for (const Suspect& suspect : report.suspects) {
+    sum += suspect.probability;
+  }
+  EXPECT_NEAR(sum, 1, 1e-9);
+  ASSERT_TRUE(report.next.has_value());
+  EXPECT_GE(report.next->deviations, 1);
+}
+
+TEST(Diagnose, RefusesWhatItCannotRead) {
+  const auto loaded = planted_job();
+  try {
+    diagnose(loaded, {{"notes.txt", "it is slow\n"}});
+    FAIL();
+  } catch (const core::Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("notes.txt: is no log of a training program"));
+  }
+}
+
+TEST(StepSeries, APauseEveryTenStepsIsRegular) {
+  std::vector<SeriesStep> series;
+  for (int i = 1; i <= 100; ++i) {
+    series.push_back({i, 1, i % 10 == 0 ? 3.0 : 1.0});
+  }
+  const auto summary = summarize_series(series);
+  EXPECT_DOUBLE_EQ(summary.median, 1);
+  EXPECT_EQ(summary.period, 10);
+  EXPECT_DOUBLE_EQ(summary.regularity, 1);
+  // 90 lines count: 9 pauses of 2 s in 90 + 18 s.
+  EXPECT_NEAR(summary.pauses, 18.0 / 108.0, 1e-12);
+}
+
+TEST(StepSeries, ScatterIsThatOfOneStepWhereLinesAreMeans) {
+  // Lines of 100 steps that scatter by 1 %: single steps by 10 %.
+  std::vector<SeriesStep> series;
+  const std::vector<double> normal{-1.28, 0.52, -0.25, 0.84, 0, -0.52, 1.28, 0.25, -0.84, 0};
+  for (int i = 1; i <= 200; ++i) {
+    series.push_back({100 * i, 100, 1 + 0.01 * normal[static_cast<std::size_t>(i % 10)]});
+  }
+  EXPECT_NEAR(summarize_series(series).spread, 0.1, 0.03);
+}
+
+TEST(Likelihood, IsThatOfTheWholeCovariance) {
+  // Two figures of deviation 3 that share an error of 4: C = [25 16; 16 25], det = 369.
+  const std::vector<Residual> both{{1, 3, {4, 0}}, {2, 3, {4, 0}}};
+  // r' C^-1 r = (25 + 4 x 25 - 2 x 16 x 2) / 369 = 61 / 369
+  EXPECT_NEAR(log_likelihood(both), -0.5 * (61.0 / 369 + std::log(369.0)), 1e-12);
+  // Apart in two errors, no figure says anything of the other.
+  const std::vector<Residual> apart{{1, 3, {4, 0}}, {2, 3, {0, 4}}};
+  EXPECT_NEAR(log_likelihood(apart), -0.5 * (5.0 / 25 + 2 * std::log(25.0)), 1e-12);
+  EXPECT_NEAR(log_mean({-1000, -1000 + std::log(3.0)}), -1000 + std::log(2.0), 1e-12);
+}
+
+}  // namespace
+}  // namespace headway::study
