@@ -11,12 +11,15 @@
 #include "sim/config/schema.h"
 #include "sim/core/error.h"
 #include "sim/core/read_file.h"
+#include "sim/report/measured/diagnose_report.h"
+#include "sim/report/measured/expect_report.h"
 #include "sim/report/page/page.h"
 #include "sim/report/run_json.h"
 #include "sim/report/verbs/check_report.h"
 #include "sim/report/verbs/plan_report.h"
 #include "sim/report/verbs/run_table.h"
 #include "sim/report/verbs/sweep_report.h"
+#include "sim/study/expect/against.h"
 #include "sim/study/predict.h"
 
 namespace py = pybind11;
@@ -75,6 +78,45 @@ std::pair<std::string, std::string> plan_texts(const std::string& path,
   options.keep = top;
   const auto result = study::search_plans(loaded, options, load_time);
   return {report::plan_json(result), report::to_text(report::plan_document(result))};
+}
+
+using Files = std::vector<std::pair<std::string, std::string>>;  ///< names and texts
+
+std::pair<std::string, std::string> expect_texts(const std::string& path,
+                                                 const std::string& text,
+                                                 const Strings& roots,
+                                                 const Strings& set,
+                                                 int nodes,
+                                                 const Files& against) {
+  const auto loaded = load(path, text, load_options(roots, set)).first;
+  study::ExpectOptions options;
+  options.nodes = nodes;
+  options.compared = validation::load_compared_runs({roots.begin(), roots.end()});
+  std::vector<study::MeasuredFile> files;
+  for (const auto& [name, content] : against) {
+    files.push_back({name, content});
+  }
+  auto result = study::expect(loaded, options);
+  study::hold_against(loaded, files, result);
+  return {report::expect_json(result), report::to_text(report::expect_document(result))};
+}
+
+std::pair<std::string, std::string> diagnose_texts(const std::string& path,
+                                                   const std::string& text,
+                                                   const Strings& roots,
+                                                   const Strings& set,
+                                                   int threads,
+                                                   const Files& logs) {
+  const auto loaded = load(path, text, load_options(roots, set)).first;
+  study::DiagnoseOptions options;
+  options.threads = threads;
+  options.compared = validation::load_compared_runs({roots.begin(), roots.end()});
+  std::vector<study::LogFile> files;
+  for (const auto& [name, content] : logs) {
+    files.push_back({name, content});
+  }
+  const auto result = study::diagnose(loaded, files, options);
+  return {report::diagnose_json(result), report::to_text(report::diagnose_document(result))};
 }
 
 study::Sweep sweep_of(const std::string& path,
@@ -150,6 +192,10 @@ PYBIND11_MODULE(_core, module) {
              without_gil);
   module.def("plan", &plan_texts, py::arg("path"), py::arg("text"), py::arg("roots"),
              py::arg("set"), py::arg("threads"), py::arg("top"), without_gil);
+  module.def("expect", &expect_texts, py::arg("path"), py::arg("text"), py::arg("roots"),
+             py::arg("set"), py::arg("nodes"), py::arg("against"), without_gil);
+  module.def("diagnose", &diagnose_texts, py::arg("path"), py::arg("text"), py::arg("roots"),
+             py::arg("set"), py::arg("threads"), py::arg("logs"), without_gil);
   module.def("sweep_size", &sweep_size, py::arg("path"), py::arg("text"), py::arg("roots"),
              py::arg("set"), py::arg("figures"), without_gil);
   module.def("sweep_rows", &sweep_rows, py::arg("path"), py::arg("text"), py::arg("roots"),

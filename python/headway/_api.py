@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 from collections.abc import Mapping
@@ -129,6 +130,77 @@ def plan(
     changes = _changes(set, seed, trials)
     path, text = _path_and_text(scenario)
     return Result(*_core.plan(path, text, _roots(), changes, threads, top))
+
+
+def _texts(paths: tuple[PathLike, ...]) -> list[tuple[str, str]]:
+    """Names and texts of files, unpacked where gzip packed them."""
+    texts = []
+    for path in paths:
+        data = Path(path).read_bytes()
+        if data[:2] == b"\x1f\x8b":
+            data = gzip.decompress(data)
+        texts.append((os.fspath(path), data.decode("utf-8")))
+    return texts
+
+
+def expect(
+    scenario: Source,
+    *against: PathLike,
+    set: Changes | None = None,
+    nodes: int = 0,
+) -> Result:
+    """What a sound cluster must reach; measured figures held to it.
+
+    Parameters
+    ----------
+    scenario, set
+        As in `run`.
+    *against : path
+        Logs of nccl-tests and tables of measured figures.
+    nodes : int
+        Also thresholds of a group of so many nodes; 0: none.
+
+    Returns
+    -------
+    Result
+        The object of ``headway expect --format json``; `status` says whether all limits are kept.
+
+    Raises
+    ------
+    headway.Error
+        If the scenario is wrong or a file cannot be read, with the text that the program prints.
+    """
+    path, text = _path_and_text(scenario)
+    return Result(*_core.expect(path, text, _roots(), _changes(set), nodes, _texts(against)))
+
+
+def diagnose(
+    scenario: Source,
+    *logs: PathLike,
+    set: Changes | None = None,
+    threads: int = 0,
+) -> Result:
+    """Why a job is slower than it should be, from its logs.
+
+    Parameters
+    ----------
+    scenario, set, threads
+        As in `run`; the scenario is that of the job as it should be.
+    *logs : path
+        Logs of training programs and nccl-tests, traces of torch.profiler, tables of monitors.
+
+    Returns
+    -------
+    Result
+        The object of ``headway diagnose --format json``: `suspects`, the likeliest first.
+
+    Raises
+    ------
+    headway.Error
+        If the scenario is wrong or a file cannot be read, with the text that the program prints.
+    """
+    path, text = _path_and_text(scenario)
+    return Result(*_core.diagnose(path, text, _roots(), _changes(set), threads, _texts(logs)))
 
 
 def check(*paths: PathLike, set: Changes | None = None) -> None:

@@ -17,6 +17,22 @@ def run(
 def plan(
     path: str, text: str, roots: list[str], set: list[str], threads: int, top: int
 ) -> tuple[str, str]: ...
+def expect(
+    path: str,
+    text: str,
+    roots: list[str],
+    set: list[str],
+    nodes: int,
+    against: list[tuple[str, str]],
+) -> tuple[str, str]: ...
+def diagnose(
+    path: str,
+    text: str,
+    roots: list[str],
+    set: list[str],
+    threads: int,
+    logs: list[tuple[str, str]],
+) -> tuple[str, str]: ...
 def sweep_size(
     path: str, text: str, roots: list[str], set: list[str], figures: list[str]
 ) -> int: ...

@@ -55,6 +55,27 @@ SwitchName=leaf3 Nodes=n[017-024]
 SwitchName=leaf4 Nodes=n[025-032]
 """
 
+MEASURED = """measure,value,nodes,collective,gpus,gpus_per_node,size,shape
+bus_bandwidth,452 GB/s,n1 n2,all_reduce,16,8,1G,
+gemm_rate,610 TFLOP/s,n1,,,,,large
+step_time,1.9 s,,,,,,
+tokens_per_s_per_gpu,9000,,,,,,
+"""
+
+TRAINING_LOG = """ iteration 10/ 100 | elapsed time per iteration (ms): 1912.5 |
+(min, max) time across ranks (ms):
+    forward-compute ......: (520.00, 540.00)
+    batch-generator ......: (2.00, 3.00)
+[Rank 0] memory (MB) | allocated: 10240.0 | max allocated: 36864.0 | reserved: 40960.0
+ [2026-10-01 10:00:20] iteration 20/ 100 | elapsed time per iteration (ms): 1900.5 |
+"""
+
+GPU_MONITOR = """# gpu    pwr  gtemp     sm   mclk   pclk
+# Idx      W      C      %    MHz    MHz
+    0    600     60     99   2619   1500
+    1    620     61     99   2619   1700
+"""
+
 NCCL_XML = """<system version="2">
   <cpu host_hash="0x5a17" numaid="0" affinity="ffff" arch="x86_64" vendor="AuthenticAMD">
     <pci busid="0000:20:00.0" class="0x060400" link_speed="32.0 GT/s PCIe" link_width="16">
@@ -233,6 +254,7 @@ def samples(root: Path) -> list[Sample]:
     calibrate = ("calibrate", "import")
     json_out = ("--format", "json")
     launch = root / "tests/data/launch"
+    small = str(root / "configs/scenarios/small-llama-8b-64-h100.yaml")
     named = ("--model", "llama-3.1-8b", "--sequence-length", "4096")
     return [
         *(
@@ -267,6 +289,10 @@ def samples(root: Path) -> list[Sample]:
             ),
         ),
         Sample("a.json", NCCL_JSON, (*calibrate, "nccl-tests-json", "FILE", "--ranks", "2")),
+        Sample("c.log", NCCL_LOG, ("expect", small, "--against", "FILE", *json_out)),
+        Sample("m.csv", MEASURED, ("expect", small, "--against", "FILE", *json_out)),
+        Sample("train.log", TRAINING_LOG, ("diagnose", small, "FILE", *json_out)),
+        Sample("node7.txt", GPU_MONITOR, ("diagnose", small, "FILE", *json_out)),
         Sample("fio.json", FIO, (*calibrate, "fio", "FILE")),
         Sample("trace.json", TORCH_TRACE, (*calibrate, "torch-profiler", "FILE")),
         Sample("gemm.csv", GEMM, (*calibrate, "gemm", "FILE")),

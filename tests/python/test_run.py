@@ -188,3 +188,16 @@ def test_a_result_is_written_as_a_page(small, tmp_path):
     with pytest.raises(FileExistsError):
         result.report(page)
     result.report(page, force=True)
+
+
+def test_expect_and_diagnose_say_what_the_program_says(small, command, tmp_path):
+    log = tmp_path / "train.log"
+    log.write_text("".join(f"completed step: {i}, seconds: 9.5,\n" for i in range(20)))
+    found = headway.diagnose(small, log)
+    printed = command("diagnose", small, log, "--format", "json")
+    assert found.suspects[0].cause == json.loads(printed.stdout)["suspects"][0]["cause"]
+    table = tmp_path / "measured.csv"
+    table.write_text("measure,value\nstep_time,100 h\n")
+    assert headway.expect(small, table, nodes=1).status == "assert_failed"
+    with pytest.raises(headway.Error, match="is no log of a training program"):
+        headway.diagnose(small, table)

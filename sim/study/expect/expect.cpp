@@ -39,7 +39,6 @@ constexpr std::array kTested{core::CollectiveKind::all_reduce, core::CollectiveK
 void set_expected(double expected, double error, Threshold& threshold) {
   const double factor = std::exp(training::kOneSidedFivePercent * error);
   threshold.expected = expected;
-  threshold.error = error;
   threshold.interval = {expected / factor, expected * factor};
 }
 
@@ -166,12 +165,10 @@ void add_step(const training::CheckedScenario& checked,
   Threshold time = of_job(checked, Measure::step_time);
   time.expected = step.time.si();
   time.interval = {step.interval_low.si(), step.interval_high.si()};
-  time.error = std::log(time.interval[1] / time.expected) / training::kOneSidedFivePercent;
   Threshold rate = of_job(checked, Measure::tokens_per_s_per_gpu);
   rate.expected = step.tokens_per_s_per_gpu;
   const double tokens = rate.expected * time.expected;
   rate.interval = {tokens / time.interval[1], tokens / time.interval[0]};
-  rate.error = time.error;
   report.thresholds.push_back(time);
   report.thresholds.push_back(rate);
 }

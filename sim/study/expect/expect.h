@@ -60,7 +60,6 @@ struct Threshold {
   std::int64_t gpus = 1, nodes = 1;
   std::optional<core::Bytes> size = {};  ///< of the message
   double expected = 0;                   ///< in `unit_of(measure)`
-  double error = 0;                      ///< standard deviation of its logarithm, both ways
   std::array<double, 2> interval{};      ///< 90 %
 
   /// The end of the interval that the measured figure must not be beyond.
