@@ -653,6 +653,29 @@ class LatentAttentionSpec:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SparseAttentionSpec:
+    """Sparse attention over compressed keys that an indexer chooses; needs 'latent'.
+
+    Attributes
+    ----------
+    index_heads
+        Heads of the indexer. (required)
+    index_dim
+        Width of its queries and of its key. (required)
+    top_k
+        Keys that a query attends to. (required)
+    use, source
+        As described at the top of this module.
+    """
+
+    index_heads: int | None = None
+    index_dim: int | None = None
+    top_k: int | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class ExpertsSpec:
     """Mixture of experts.
 
@@ -813,6 +836,9 @@ class ModelSpec:
         attend to each other (Llama 4). (default false)
     latent
         Ranks of multi-latent attention. (optional)
+    sparse
+        Sparse attention over compressed keys that an indexer chooses; needs 'latent'.
+        (optional)
     moe
         Mixture of experts. (optional)
     mixer
@@ -853,6 +879,7 @@ class ModelSpec:
     window_period: int | None = None
     chunked_window: bool | None = None
     latent: LatentAttentionSpec | None = None
+    sparse: SparseAttentionSpec | None = None
     moe: ExpertsSpec | None = None
     mixer: MixerSpec | None = None
     layer_pattern: Sequence[Literal["attention", "mixer", "both", "attention_only", "mixer_only", "mlp_only", "experts_only"]] | None = None

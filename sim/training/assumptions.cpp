@@ -202,6 +202,17 @@ void add_mixer(const Scenario& s, std::vector<Assumption>& list) {
   }
 }
 
+/// What is assumed of sparse attention's kernels.
+void add_sparse(const Scenario& s, std::vector<Assumption>& list) {
+  if (s.model.sparse) {
+    list.push_back(
+        {"model.sparse", fmt::format("{} keys a query", s.model.sparse->top_k),
+         "kernels over chosen keys run at the rates of dense attention, scores at those of "
+         "matrix products; no training step was measured; the dense warm-up of the "
+         "indexer is another recipe"});
+  }
+}
+
 void add_offload(const workload::ParallelismSpec& p, std::vector<Assumption>& list) {
   if (workload::offloads_optimizer(p.offload)) {
     list.push_back({"parallelism.offload", "optimizer",
@@ -229,6 +240,7 @@ std::vector<Assumption> step_assumptions(const CheckedScenario& checked,
   add_ring(checked.scenario(), list);
   add_documents(checked.scenario(), list);
   add_mixer(checked.scenario(), list);
+  add_sparse(checked.scenario(), list);
   for (const auto& use : lowered.collectives) {
     list.push_back(
         {fmt::format("collective {}", use.name),

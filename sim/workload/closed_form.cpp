@@ -25,6 +25,17 @@ double mlp_parameters(const ModelSpec& model, double ffn, bool biases) {
   return mlp_matrices(model, ffn) + (biases ? rows : 0.0);
 }
 
+/// Weights of the indexer of sparse attention.
+double index_matrices(const ModelSpec& model) {
+  if (!model.sparse || !model.latent) {
+    return 0;
+  }
+  const SparseAttentionSpec& sparse = *model.sparse;
+  const double queries = static_cast<double>(sparse.index_heads) * sparse.index_dim;
+  return model.latent->query_rank * queries +
+         static_cast<double>(model.hidden) * (sparse.index_dim + sparse.index_heads);
+}
+
 /// Weights of the attention matrices, without biases and without the norms of latent attention.
 double attention_matrices(const ModelSpec& model) {
   const double h = model.hidden;
@@ -39,7 +50,7 @@ double attention_matrices(const ModelSpec& model) {
       latent.query_rank > 0 ? latent.query_rank * (h + query_width) : h * query_width;
   const double key_value = h * (latent.key_value_rank + latent.rope_dim) +
                            latent.key_value_rank * a * (latent.no_rope_dim + latent.value_dim);
-  return query + key_value + a * latent.value_dim * h;
+  return query + key_value + a * latent.value_dim * h + index_matrices(model);
 }
 
 double attention_parameters(const ModelSpec& model) {
@@ -50,6 +61,9 @@ double attention_parameters(const ModelSpec& model) {
   }
   if (model.latent) {
     total += model.latent->query_rank + model.latent->key_value_rank;
+  }
+  if (model.sparse) {
+    total += 2.0 * model.sparse->index_dim;  // the norm of its keys, with bias
   }
   return total;
 }
@@ -85,11 +99,20 @@ double active_mlp_matrices(const ModelSpec& model, bool experts) {
 
 /// Width over which one key costs 2 FLOP for its score and 2 for its value, over all heads.
 double core_width(const ModelSpec& model) {
+  if (model.sparse && model.latent) {  // over the compressed form
+    return model.heads * (2.0 * model.latent->key_value_rank + model.latent->rope_dim);
+  }
   if (model.latent) {
     return model.heads *
            (model.latent->no_rope_dim + model.latent->rope_dim + model.latent->value_dim);
   }
   return 2.0 * model.heads * model.head_dim;
+}
+
+/// The same of the indexer, which scores every key and weighs none.
+double index_width(const ModelSpec& model) {
+  return model.sparse ? static_cast<double>(model.sparse->index_heads) * model.sparse->index_dim
+                      : 0.0;
 }
 
 }  // namespace
@@ -172,14 +195,18 @@ double keys_in(double length, AttentionWindow window) {
   return (whole * w * w + rest * rest) / (2.0 * length);
 }
 
-bool sees_window(const ModelSpec& model, int layer) {
-  return layer_kind(model, {}, layer).windowed;
+/// Which keys a query of a layer attends to.
+AttentionWindow keys_seen(const ModelSpec& model, bool windowed) {
+  if (model.sparse) {
+    return model.sparse->top_k;
+  }
+  return windowed ? window_of(model) : AttentionWindow{};
 }
 
 }  // namespace
 
 double causal_keys(const ModelSpec& model, int layer, int sequence_length) {
-  return keys_in(sequence_length, sees_window(model, layer) ? window_of(model) : AttentionWindow{});
+  return keys_in(sequence_length, keys_seen(model, layer_kind(model, {}, layer).windowed));
 }
 
 double mean_causal_keys(const TrainingSpec& training, AttentionWindow window) {
@@ -211,6 +238,7 @@ ForwardFlops forward_flops_per_token(const ModelSpec& model, int sequence_length
     if (layer_kind(model, {}, layer).attends()) {
       flops.attention_core +=
           Flops(2.0 * 2.0 * causal_keys(model, layer, sequence_length) * core_width(model));
+      flops.attention_core += Flops(2.0 * sequence_length * index_width(model));
     }
   }
   const double head = 2.0 * model.hidden * model.vocabulary;
@@ -221,8 +249,9 @@ ForwardFlops forward_flops_per_token(const ModelSpec& model, int sequence_length
       2.0 * (attention_matrices(model) + active_mlp_matrices(model, experts)) + 4.0 * h * h + head;
   flops.prediction = Flops(model.multi_token_prediction * prediction);
   flops.prediction_core =
-      Flops(model.multi_token_prediction * 4.0 *
-            causal_keys(model, model.layers - 1, sequence_length) * core_width(model));
+      Flops(model.multi_token_prediction *
+            (4.0 * causal_keys(model, model.layers - 1, sequence_length) * core_width(model) +
+             2.0 * sequence_length * index_width(model)));
   return flops;
 }
 
@@ -274,9 +303,10 @@ TrainingFlops training_flops_per_token(const ModelSpec& model,
   double core = 0;
   double again = 0;
   const auto add = [&](const LayerKind& kind, int layers) {
-    const double keys =
-        mean_causal_keys(training, kind.windowed ? window_of(model) : AttentionWindow{});
-    const double one = kind.attends() ? 4.0 * keys * core_width(model) : 0.0;
+    const double keys = mean_causal_keys(training, keys_seen(model, kind.windowed));
+    const double all = mean_causal_keys(training, AttentionWindow{});
+    const double one =
+        kind.attends() ? 4.0 * (keys * core_width(model) + all * index_width(model)) : 0.0;
     core += layers * one;
     const Remade parts = remade(training.framework, parallelism, kind);
     again += layers * remade_flops(model, parts, one, kind, training.sequence_length);

@@ -42,6 +42,22 @@ struct LatentAttentionSpec {
   bool operator==(const LatentAttentionSpec&) const = default;
 };
 
+/// Attention to some keys of all: an indexer of its own scores every key and chooses
+/// (DeepSeek-V3.2, arXiv 2512.02556).
+struct SparseAttentionSpec {
+  int index_heads = 64;
+  int index_dim = 128;
+  int top_k = 2048;
+  template <class V>
+  void fields(V& v) {
+    v.required("index_heads", index_heads, "Heads of the indexer.", core::from_one_to_64k);
+    v.required("index_dim", index_dim, "Width of its queries and of its key.",
+               core::from_one_to_64k);
+    v.required("top_k", top_k, "Keys that a query attends to.", core::from_one_to_16m);
+  }
+  bool operator==(const SparseAttentionSpec&) const = default;
+};
+
 /// Mixture of experts.
 struct ExpertsSpec {
   int experts = 8;
@@ -123,6 +139,7 @@ struct ModelSpec {
   int window_period = 1;
   bool chunked_window = false;
   std::optional<LatentAttentionSpec> latent;
+  std::optional<SparseAttentionSpec> sparse;
   std::optional<ExpertsSpec> moe;
   std::optional<MixerSpec> mixer;
   std::vector<LayerContent> layer_pattern;
@@ -175,6 +192,8 @@ struct ModelSpec {
         "The window does not slide: a sequence is cut into pieces of `window` tokens that do "
         "not attend to each other (Llama 4).");
     v.optional("latent", latent, "Ranks of multi-latent attention.");
+    v.optional("sparse", sparse,
+               "Sparse attention over compressed keys that an indexer chooses; needs 'latent'.");
     v.optional("moe", moe, "Mixture of experts.");
     v.optional("mixer", mixer,
                "Linear attention or state space of the layers that 'layer_pattern' gives it.");

@@ -49,8 +49,18 @@ RankShape rank_shape(const ModelSpec& model,
     shape.query_rank = model.latent->query_rank;
     shape.key_rank = model.latent->key_value_rank;
     shape.rope_dim = model.latent->rope_dim;
+    shape.no_rope_dim = model.latent->no_rope_dim;
+    shape.head_values = model.latent->value_dim;
   }
-  const AttentionWindow window = windowed ? window_of(model) : AttentionWindow{};
+  AttentionWindow window = windowed ? window_of(model) : AttentionWindow{};
+  if (model.sparse && model.latent) {
+    window = model.sparse->top_k;
+    shape.sparse = {model.sparse->index_heads, model.sparse->index_dim, model.sparse->top_k,
+                    mean_causal_keys(training, AttentionWindow{})};
+    shape.key_value_heads = 1;
+    shape.head_dim = shape.key_rank + shape.rope_dim;
+    shape.value_dim = shape.key_rank;
+  }
   shape.mean_keys = mean_causal_keys(training, window);
   shape.packed = !training.documents.empty();
   if (shape.context > 1 && shape.context_kind == ContextKind::ring) {

@@ -24,6 +24,13 @@ struct AttentionShape {
   bool packed = false;  ///< many short documents in one kernel
 };
 
+/// The indexer of sparse attention, whole on each tensor rank.
+struct SparseShape {
+  std::int64_t heads = 0, dim = 0;
+  std::int64_t top_k = 0;  ///< keys that a query attends to at most
+  double all_keys = 0;     ///< keys that it scores, in the mean
+};
+
 /// One micro-batch on one rank.
 struct RankShape {
   std::int64_t sequence = 0;     ///< tokens of a sequence on this rank's context shard
@@ -37,11 +44,14 @@ struct RankShape {
   std::int64_t head_dim = 0;         ///< of queries and keys
   std::int64_t value_dim = 0;        ///< of values and attention's output
   std::int64_t query_rank = 0;       ///< latent attention: compressed queries; 0: not compressed
-  std::int64_t key_rank = 0;  ///< latent attention: compressed keys and values; 0: not latent
-  std::int64_t rope_dim = 0;  ///< latent attention: part of a key that all heads share
-  double mean_keys = 0;       ///< keys of a query under causal mask, window and documents, over the
-                              ///< whole sequence
-  std::int64_t ffn = 0;       ///< MLP columns of this rank
+  std::int64_t key_rank = 0;     ///< latent attention: compressed keys and values; 0: not latent
+  std::int64_t rope_dim = 0;     ///< latent attention: part of a key that all heads share
+  std::int64_t no_rope_dim = 0;  ///< latent attention: the rest of each head's query and key
+  std::int64_t head_values =
+      0;                 ///< latent attention: values of a head, as the projection reads them
+  double mean_keys = 0;  ///< keys of a query under causal mask, window and documents, over the
+                         ///< whole sequence
+  std::int64_t ffn = 0;  ///< MLP columns of this rank
   std::int64_t vocabulary = 0;  ///< vocabulary rows of this rank, rounded up
   int tensor = 1;
   int context = 1;
@@ -57,10 +67,17 @@ struct RankShape {
   double element = 2;                            ///< bytes of an activation between kernels
   bool attention_gate = false;                   ///< queries come with a gate of attention's output
   std::optional<MixerShape> mixer;               ///< where layers have one
+  /// Attention to compressed keys that an indexer chooses: `head_dim` and `value_dim` are those of
+  /// the compressed form.
+  std::optional<SparseShape> sparse;
 
   [[nodiscard]] bool latent() const { return key_rank > 0; }
   [[nodiscard]] std::int64_t query_width() const { return heads * head_dim; }
   [[nodiscard]] std::int64_t output_width() const { return heads * value_dim; }
+  /// Inputs of the output projection.
+  [[nodiscard]] std::int64_t projection_width() const {
+    return latent() ? heads * head_values : output_width();
+  }
   [[nodiscard]] std::int64_t qkv_width() const {
     return ((attention_gate ? 2 : 1) * heads + 2 * key_value_heads) * head_dim;
   }

@@ -163,6 +163,36 @@ void check_exchanged_heads(Violations& out,
   }
 }
 
+/// Sparse attention and what it needs.
+void check_sparse(Violations& out,
+                  const ModelSpec& model,
+                  const TrainingSpec& training,
+                  const ParallelismSpec& parallelism) {
+  if (!model.sparse) {
+    return;
+  }
+  if (!model.latent || model.latent->query_rank == 0) {
+    add(out, "model.sparse",
+        fmt::format("sparse attention of model '{}' needs 'latent' with compressed queries "
+                    "(query_rank), which its indexer reads",
+                    model.name));
+  }
+  if (model.window > 0) {
+    add(out, "model.sparse",
+        fmt::format("sparse attention of model '{}' with a window is not simulated", model.name));
+  }
+  if (parallelism.context > 1) {
+    add(out, "parallelism.context",
+        "context parallelism of sparse attention is not simulated: which keys are chosen is known "
+        "on "
+        "no rank before all have been scored; write context: 1");
+  }
+  if (!fuses_attention(training)) {
+    add(out, unfused_path(training, "model.sparse"),
+        "sparse attention needs fused attention; " + how_to_fuse(training));
+  }
+}
+
 /// Norms and the order of attention and MLP.
 void check_block(Violations& out, const ModelSpec& model) {
   if (model.norms == 3) {
@@ -237,6 +267,7 @@ Violations unsupported(const ModelSpec& model,
     out.push_back(std::move(*problem));
   }
   check_block(out, model);
+  check_sparse(out, model, training, parallelism);
   std::ranges::move(mixer_problems(model, parallelism), std::back_inserter(out));
   if (training.optimizer_state == OptimizerState::muon) {
     add(out, "training.optimizer_state",

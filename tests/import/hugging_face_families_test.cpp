@@ -170,6 +170,17 @@ std::vector<Published> mixtures() {
            R"(, "q_lora_rank": 1536, "n_routed_experts": 256, "num_experts_per_tok": 8, "n_shared_experts": 1,
         "moe_intermediate_size": 2048, "first_k_dense_replace": 3, "num_nextn_predict_layers": 1)",
        671.0},
+      {shape("deepseek_v32", 61, 7168, 128, 128, 18432, 129280) + kLatent +
+           R"(, "q_lora_rank": 1536, "n_routed_experts": 256, "num_experts_per_tok": 8, "n_shared_experts": 1,
+        "moe_intermediate_size": 2048, "first_k_dense_replace": 3, "index_head_dim": 128, "index_n_heads": 64,
+        "index_topk": 2048)",
+       671.9},
+      {shape("glm_moe_dsa", 78, 6144, 64, 64, 12288, 154880) +
+           R"(, "kv_lora_rank": 512, "qk_nope_head_dim": 192, "qk_rope_head_dim": 64, "v_head_dim": 256,
+        "q_lora_rank": 2048, "n_routed_experts": 256, "num_experts_per_tok": 8, "n_shared_experts": 1,
+        "moe_intermediate_size": 2048, "first_k_dense_replace": 3, "index_head_dim": 128, "index_n_heads": 32,
+        "index_topk": 2048)",
+       743},
       {shape("kimi_k2", 61, 7168, 64, 64, 18432, 163840) + kLatent +
            R"(, "q_lora_rank": 1536, "n_routed_experts": 384, "num_experts_per_tok": 8, "n_shared_experts": 1,
         "moe_intermediate_size": 2048, "first_k_dense_replace": 1, "num_nextn_predict_layers": 0)",
@@ -415,9 +426,9 @@ TEST(HuggingFaceFamilies, WhatIsNotModelledIsRefusedByName) {
     EXPECT_THAT(refused(type), HasSubstr("only decoder transformers of text can be described"))
         << type;
   }
-  EXPECT_THAT(refused("deepseek_v32"),
-              HasSubstr("model_type 'deepseek_v32' has sparse attention, whose keys an indexer "
-                        "chooses, which is not modelled"));
+  EXPECT_THAT(refused("deepseek_v4"),
+              HasSubstr("model_type 'deepseek_v4' has sparse attention over keys compressed along "
+                        "the sequence, which is not modelled"));
   EXPECT_THAT(refused("phi3small"), HasSubstr("block-sparse attention"));
 }
 

@@ -213,7 +213,7 @@ std::vector<Base> bases() {
   const std::string flash2 = "training.framework.attention_kernels=flash2";
   std::vector<Base> list;
   for (const char* file :
-       {"dense.yaml", "failing.yaml", "mixture.yaml", "older.yaml", "hybrid.yaml"}) {
+       {"dense.yaml", "failing.yaml", "mixture.yaml", "older.yaml", "hybrid.yaml", "sparse.yaml"}) {
     list.emplace_back(file);
   }
   for (const char* full : {"fp32", "tf32"}) {

@@ -121,6 +121,13 @@ void read_deepseek(JsonObject& json, ModelSpec& model) {
   read_deepseek_experts(json, model);
 }
 
+/// DeepSeek-V3.2 and GLM-5: an indexer chooses keys of latent attention.
+void read_sparse_deepseek(JsonObject& json, ModelSpec& model) {
+  read_deepseek(json, model);
+  model.sparse = {json.whole("index_n_heads"), json.whole("index_head_dim"),
+                  json.whole("index_topk")};
+}
+
 /// The first DeepSeek models: plain attention, a mixture or none.
 void read_deepseek_v1(JsonObject& json, ModelSpec& model) {
   read_shape(json, model);
@@ -250,6 +257,8 @@ constexpr std::array kExpertFamilies{Family{"mixtral", read_mixtral},
                                      Family{"deepseek", read_deepseek_v1},
                                      Family{"deepseek_v2", read_deepseek},
                                      Family{"deepseek_v3", read_deepseek},
+                                     Family{"deepseek_v32", read_sparse_deepseek},
+                                     Family{"glm_moe_dsa", read_sparse_deepseek},
                                      Family{"kimi_k2", read_deepseek},
                                      Family{"glm4_moe", read_glm4_moe},
                                      Family{"dbrx", read_dbrx},

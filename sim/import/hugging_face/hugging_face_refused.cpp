@@ -11,6 +11,7 @@ namespace {
 constexpr const char* kStateSpace = "a hybrid of attention and state-space layers";
 constexpr const char* kPureStateSpace = "a state-space model";
 constexpr const char* kLinear = "a hybrid of full and linear attention";
+constexpr const char* kSparse = "a model with sparse attention";
 constexpr const char* kVision = "a vision-language model";
 constexpr const char* kAudio = "a model of speech or sound";
 constexpr const char* kEncoder = "an encoder";
@@ -95,8 +96,7 @@ constexpr std::array kForeignModels{
 
 /// Decoders of text that have what the workload room does not know.
 constexpr std::array kForeignParts{
-    Foreign{"deepseek_v32", "sparse attention, whose keys an indexer chooses"},
-    Foreign{"glm_moe_dsa", "sparse attention, whose keys an indexer chooses"},
+    Foreign{"deepseek_v4", "sparse attention over keys compressed along the sequence"},
     Foreign{"phi3small", "block-sparse attention"},
     Foreign{"gpt_neo", "local attention on layers in an order of its own"},
     Foreign{"arctic", "a dense MLP beside the experts of a layer"},
@@ -119,8 +119,20 @@ constexpr std::array kForeignKeys{ForeignKey{"vision_config", kVision},
                                   ForeignKey{"ssm_state_size", kPureStateSpace},
                                   ForeignKey{"mamba_d_state", kPureStateSpace},
                                   ForeignKey{"linear_num_key_heads", kLinear},
-                                  ForeignKey{"index_topk", "a model with sparse attention"},
+                                  ForeignKey{"index_topk", kSparse},
                                   ForeignKey{"block_configs", "a model whose layers differ"}};
+
+/// Whether a family of its own reads the keys of this kind of model.
+bool reads(std::string_view model_type, std::string_view kind) {
+  if (kind == kSparse) {
+    return model_type == "deepseek_v32" || model_type == "glm_moe_dsa";
+  }
+  const std::span<const Family> hybrids = hybrid_families();
+  const bool hybrid = std::any_of(hybrids.begin(), hybrids.end(), [&](const Family& family) {
+    return model_type == family.model_type;
+  });
+  return hybrid && (kind == kStateSpace || kind == kPureStateSpace || kind == kLinear);
+}
 
 [[noreturn]] void refuse(JsonObject& json, const char* key, std::string message) {
   json.complain(key, std::move(message));
@@ -147,13 +159,8 @@ void refuse_unmodelled(JsonObject& json, std::string_view model_type) {
              fmt::format("model_type '{}' has {}, which is not modelled", model_type, part));
     }
   }
-  const std::span<const Family> hybrids = hybrid_families();
-  const bool hybrid = std::any_of(hybrids.begin(), hybrids.end(), [&](const Family& family) {
-    return model_type == family.model_type;
-  });
   for (const auto& [key, kind] : kForeignKeys) {
-    if (json.has(key) &&
-        !(hybrid && (kind == kStateSpace || kind == kPureStateSpace || kind == kLinear))) {
+    if (json.has(key) && !reads(model_type, kind)) {
       not_text(key, kind);
     }
   }

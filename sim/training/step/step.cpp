@@ -156,8 +156,8 @@ void warn_of_overload(StepResult& result) {
 
 /// Relative errors of a step beside that of the calibration: of a mixture of experts, whose
 /// exchange and launches change from release to release; of a GPU without measured kernels; of a
-/// format whose share of the peak is that of another; of linear attention and state spaces, whose
-/// backward scans were never measured.
+/// format whose share of the peak is that of another; of linear attention, state spaces and sparse
+/// attention, whose backward kernels were never measured.
 constexpr double kExperts = 0.1;
 constexpr double kMixers = 0.2;
 constexpr double kWithoutTables = 0.1;
@@ -258,7 +258,7 @@ double kernel_error(const Scenario& scenario) {
 double relative_error(const Scenario& s) {
   const double known =
       std::hypot(s.calibration.relative_error, kernel_error(s), s.model.moe ? kExperts : 0.0);
-  return std::hypot(known, s.model.mixer ? kMixers : 0.0);
+  return std::hypot(known, s.model.mixer || s.model.sparse ? kMixers : 0.0);
 }
 
 std::vector<core::ModelConstant> interval_constants() {

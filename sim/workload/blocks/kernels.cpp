@@ -250,7 +250,7 @@ void set_scaling(const RankShape& shape, Linear& linear) {
 LayerLinears layer_linears(const ModelSpec& model, const RankShape& shape) {
   LayerLinears linears;
   linears.qkv = {"qkv", shape.tokens, shape.qkv_width(), shape.hidden, shape.linear};
-  linears.projection = {"projection", shape.tokens, shape.hidden, shape.output_width(),
+  linears.projection = {"projection", shape.tokens, shape.hidden, shape.projection_width(),
                         shape.linear};
   linears.mlp_in = {"mlp in", shape.tokens, shape.mlp_in_width(model.gated_mlp), shape.hidden,
                     shape.linear};
@@ -260,30 +260,6 @@ LayerLinears layer_linears(const ModelSpec& model, const RankShape& shape) {
     set_scaling(shape, *linear);
   }
   return linears;
-}
-
-LatentLinears latent_linears(const RankShape& shape) {
-  const std::int64_t expanded = shape.heads * (shape.head_dim - shape.rope_dim + shape.value_dim);
-  const bool compressed = shape.query_rank > 0;
-  LatentLinears linears;
-  linears.query_down = {"query down", shape.split_tokens, shape.query_rank, shape.hidden,
-                        shape.linear};
-  linears.query_up = {"query up", shape.tokens, shape.query_width(),
-                      compressed ? shape.query_rank : shape.hidden, shape.linear};
-  linears.key_value_down = {"key-value down", shape.split_tokens, shape.key_rank + shape.rope_dim,
-                            shape.hidden, shape.linear};
-  linears.key_value_up = {"key-value up", shape.tokens, expanded, shape.key_rank, shape.linear};
-  for (Linear* linear :
-       {&linears.query_down, &linears.query_up, &linears.key_value_down, &linears.key_value_up}) {
-    set_scaling(shape, *linear);
-  }
-  return linears;
-}
-
-Kernel latent_norms(const RankShape& shape) {
-  return memory_kernel(
-      "latent norms",
-      2.0 * shape.element * elements(shape.split_tokens, shape.query_rank + shape.key_rank));
 }
 
 Kernel flash_forward(const RankShape& shape, const AttentionShape& attention) {
@@ -349,6 +325,9 @@ std::vector<Kernel> rotary(const ModelSpec& model,
   const ElementwisePass pass = rotary_operator(framework).forward;
   if (shape.latent()) {
     const double turned = elements(shape.tokens, shape.heads * shape.rope_dim);
+    if (shape.sparse) {  // keys stay as they are
+      return {elementwise_kernel("rotary", pass, shape.element, turned)};
+    }
     return {elementwise_kernel("rotary", pass, shape.element, turned),
             memory_kernel("assemble keys",
                           2.0 * shape.element * (shape.key_elements() + shape.value_elements()))};

@@ -47,16 +47,7 @@ core::Kernel memory_kernel(const char* name, double bytes);
 struct LayerLinears {
   Linear qkv, projection, mlp_in, mlp_out, head;
 };
-/// Latent attention in place of `qkv`: compressed on this rank's split tokens, expanded to this
-/// rank's heads. Without compressed queries `query_up` starts from the residual stream.
-struct LatentLinears {
-  Linear query_down, query_up, key_value_down, key_value_up;
-};
-LatentLinears latent_linears(const RankShape& shape);
 LayerLinears layer_linears(const ModelSpec& model, const RankShape& shape);
-
-/// Norms over the compressed queries, keys and values of latent attention.
-core::Kernel latent_norms(const RankShape& shape);
 
 /// One flash kernel over `attention`'s queries and keys, scores never reach memory. Forward: two
 /// products; backward: five, one of which makes the scores again. Where a window or documents leave

@@ -5,6 +5,7 @@
 #include "sim/workload/blocks/expert_blocks.h"
 #include "sim/workload/blocks/kernels.h"
 #include "sim/workload/blocks/parallel_block.h"
+#include "sim/workload/latent/latent_blocks.h"
 #include "sim/workload/memory/rank_parameters.h"
 #include "sim/workload/mixer/mixer_blocks.h"
 
@@ -21,63 +22,25 @@ BackwardMode backward_mode(const BlockInput& input, BackwardPart part) {
   return {part, gradient_traffic(input.training.framework, input.shape.element, sharded)};
 }
 
-/// Queries, keys and values of latent attention from their compressed form.
-void write_latent_up_forward(BlockWriter& writer, const BlockInput& input) {
-  const LatentLinears linears = latent_linears(input.shape);
-  TensorRegion region = tensor_region(writer, input);
-  region.gather("gather shared keys", input.shape.rope_dim);
-  region.forward_columns(linears.query_up);
-  region.forward_columns(linears.key_value_up);
-  writer.compute(rotary(input.model, input.shape, input.training.framework));
-}
-
 /// From the norm's output to queries, keys and values.
 void write_attention_input_forward(BlockWriter& writer, const BlockInput& input) {
-  if (!input.shape.latent()) {
-    tensor_region(writer, input).forward_columns(layer_linears(input.model, input.shape).qkv);
-    writer.compute(query_key_norms(input.model, input.shape, input.training.framework, false));
-    writer.compute(rotary(input.model, input.shape, input.training.framework));
+  if (input.shape.latent()) {
+    write_latent_input_forward(writer, input);
     return;
   }
-  const LatentLinears linears = latent_linears(input.shape);
-  if (input.shape.query_rank > 0) {
-    writer.compute(forward_product(linears.query_down));
-  }
-  writer.compute(forward_product(linears.key_value_down));
-  writer.compute(latent_norms(input.shape));
-  write_latent_up_forward(writer, input);
-}
-
-/// Gradients of a linear layer that every tensor rank holds whole and applies to its own tokens.
-void write_whole_backward(BlockWriter& writer, const Linear& linear, const BackwardMode& mode) {
-  if (mode.part != BackwardPart::weight_gradient) {
-    writer.compute(input_gradient(linear));
-  }
-  if (mode.part != BackwardPart::input_gradient) {
-    writer.compute(weight_gradient(linear, mode.gradients));
-  }
+  tensor_region(writer, input).forward_columns(layer_linears(input.model, input.shape).qkv);
+  writer.compute(query_key_norms(input.model, input.shape, input.training.framework, false));
+  writer.compute(rotary(input.model, input.shape, input.training.framework));
 }
 
 void write_attention_input_backward(BlockWriter& writer,
                                     const BlockInput& input,
                                     const BackwardMode& mode) {
-  TensorRegion region = tensor_region(writer, input);
-  if (!input.shape.latent()) {
-    region.backward_columns(layer_linears(input.model, input.shape).qkv, mode);
-    return;
-  }
-  const LatentLinears linears = latent_linears(input.shape);
-  region.backward_columns(linears.key_value_up, mode);
-  region.backward_columns(linears.query_up, mode);
-  if (mode.part != BackwardPart::weight_gradient) {
-    region.reduce("reduce shared keys", input.shape.rope_dim);
-    core::Kernel norms = latent_norms(input.shape);
-    norms.traffic *= 1.5;  // reads input and gradient, writes one gradient
-    writer.compute(norms);
-  }
-  write_whole_backward(writer, linears.key_value_down, mode);
-  if (input.shape.query_rank > 0) {
-    write_whole_backward(writer, linears.query_down, mode);
+  if (input.shape.latent()) {
+    write_latent_input_backward(writer, input, mode);
+  } else {
+    tensor_region(writer, input)
+        .backward_columns(layer_linears(input.model, input.shape).qkv, mode);
   }
 }
 
@@ -127,6 +90,7 @@ void write_mixing_forward(BlockWriter& writer, const BlockInput& input, Mixing m
     case Mixing::attention:
       write_attention_input_forward(writer, input);
       write_core_attention_forward(writer, input.shape, input.training.framework);
+      write_latent_expand_forward(writer, input);
       writer.compute(attention_gate(input.shape, false));
       tensor_region(writer, input).forward_rows(layer_linears(input.model, input.shape).projection);
       break;
@@ -260,6 +224,7 @@ void write_attention_backward(BlockWriter& writer,
   const bool chain = part != BackwardPart::weight_gradient;
   tensor_region(writer, input)
       .backward_rows(layer_linears(input.model, input.shape).projection, mode);
+  write_latent_expand_backward(writer, input, mode);
   if (chain) {
     writer.compute(attention_gate(input.shape, true));
     if (again.latent_up && input.shape.latent()) {
@@ -271,6 +236,9 @@ void write_attention_backward(BlockWriter& writer,
     write_core_attention_backward(writer, input.shape, framework);
     writer.compute(rotary(input.model, input.shape, input.training.framework));
     writer.compute(query_key_norms(input.model, input.shape, input.training.framework, true));
+  }
+  write_indexer_backward(writer, input, mode);
+  if (chain) {
     if (again.norms) {
       writer.compute(norm_forward(input.model, input.shape, input.training.framework));
     }

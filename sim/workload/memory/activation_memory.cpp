@@ -75,6 +75,21 @@ struct CountedLayer {
   }
 };
 
+/// What sparse attention keeps beside the compressed form: each head's queries before they are
+/// absorbed, its values as the projection's operand, the indexer's queries, key and weights, the
+/// chosen keys' numbers.
+double kept_by_sparse(const RankShape& shape) {
+  if (!shape.sparse) {
+    return 0;
+  }
+  const SparseShape& sparse = *shape.sparse;
+  return shape.element *
+             tokens_times(shape, shape.heads * shape.no_rope_dim + sparse.heads * sparse.dim +
+                                     sparse.dim + sparse.heads) +
+         operand_bytes(shape.linear) * tokens_times(shape, shape.projection_width()) +
+         4.0 * tokens_times(shape, sparse.top_k);
+}
+
 /// Kept bytes of attention: input of the matrices, queries, keys, values, output, masks,
 /// statistics; latent attention keeps the compressed forms before and after their norms as well.
 double kept_by_attention(const CountedLayer& layer) {
@@ -83,8 +98,9 @@ double kept_by_attention(const CountedLayer& layer) {
   const double output = layer.keeps_narrow() ? kNarrowOutput : shape.element;
   double bytes = operand * shape.split_stream() + kept_outputs(shape, output);
   if (!layer.again.latent_up) {
-    bytes += shape.element * shape.query_elements() + kept_keys(shape);
+    bytes += shape.element * shape.query_elements() + (shape.sparse ? 0.0 : kept_keys(shape));
   }
+  bytes += kept_by_sparse(shape);
   if (shape.latent()) {
     bytes += (shape.element + operand) * static_cast<double>(shape.split_tokens) *
                  static_cast<double>(shape.query_rank + shape.key_rank) +
@@ -97,7 +113,7 @@ double kept_by_attention(const CountedLayer& layer) {
     bytes += shape.element * (shape.query_elements() + shape.key_elements());
   }
   // The narrow copy that the output projection multiplies.
-  if (narrow(shape.linear) && !layer.keeps_narrow()) {
+  if (narrow(shape.linear) && !layer.keeps_narrow() && !shape.sparse) {
     bytes += operand * tokens_times(shape, shape.output_width());
   }
   if (shape.dropout) {
@@ -253,7 +269,8 @@ double made_again(CountedLayer layer) {
   double bytes = again.norms ? norm_outputs(layer) : 0.0;
   bytes += drops_activation(layer) ? activation_output(layer) : 0.0;
   if (again.latent_up) {
-    bytes += layer.rank.element * layer.rank.query_elements() + kept_keys(layer.rank);
+    bytes += layer.rank.element * layer.rank.query_elements() +
+             (layer.rank.sparse ? 0.0 : kept_keys(layer.rank));
   }
   if (again.mlp || again.experts) {
     bytes += first_outputs(layer, layer.rank.element) + activation_output(layer) +
@@ -290,6 +307,9 @@ double attention_gradients(const CountedLayer& layer) {
   double bytes = shape.element * (shape.output_elements() + shape.query_elements()) +
                  key_value_block(shape).si();
   bytes += shape.attention_gate ? shape.element * shape.output_elements() : 0.0;
+  if (shape.sparse) {  // fp32 scores of the indexer, forward
+    bytes += 4.0 * static_cast<double>(shape.tokens) * shape.sparse->all_keys;
+  }
   if (!layer.framework.fuses_attention()) {
     bytes += 2.0 * shape.element * shape.scores();  // gradients of probabilities and of scores
     bytes += layer.again.core_attention ? score_bytes(shape) : 0.0;

@@ -79,6 +79,13 @@ double replicated_parameters(const ModelSpec& model, const LayerKind& kind) {
   if (model.latent && kind.attends()) {
     const double ranks = model.latent->query_rank + model.latent->key_value_rank;
     whole += model.hidden * (ranks + model.latent->rope_dim) + ranks;  // matrices and norms
+    if (model.sparse) {
+      const SparseAttentionSpec& sparse = *model.sparse;
+      whole +=
+          static_cast<double>(model.latent->query_rank) * sparse.index_heads * sparse.index_dim +
+          static_cast<double>(model.hidden) * (sparse.index_heads + sparse.index_dim) +
+          2.0 * sparse.index_dim;
+    }
   }
   return whole;
 }
