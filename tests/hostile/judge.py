@@ -16,7 +16,7 @@ GOOD_CODES = {0, 2, 3, 4, 5}
 # from before it; all other figures count something.
 SIGNED = {
     "error", "ettr_gain", "days_saved", "difference", "gain", "change", "relative", "contribution",
-    "saved", "saved_s", "saves", "delta", "accounts_s",
+    "saved", "saved_s", "saves", "delta", "accounts_s", "log_likelihood",
 }  # fmt: skip
 # Shares of something, so never above one.
 SHARES = {

@@ -121,6 +121,11 @@ NCCL_LOG = """# Collective test starting: all_reduce_perf
     16777216  4194304  float  sum  -1  190.2  88.21  88.21  0  190.1  88.25  88.25  0
 """
 
+NCCL_LARGE = (
+    NCCL_LOG
+    + "  1073741824  268435456  float  sum  -1  7000  153.39  153.39  0  7001  153.37  153.37  0\n"
+)
+
 NCCL_JSON = json.dumps(
     {
         "version": 2,
@@ -289,7 +294,7 @@ def samples(root: Path) -> list[Sample]:
             ),
         ),
         Sample("a.json", NCCL_JSON, (*calibrate, "nccl-tests-json", "FILE", "--ranks", "2")),
-        Sample("c.log", NCCL_LOG, ("expect", small, "--against", "FILE", *json_out)),
+        Sample("c.log", NCCL_LARGE, ("expect", small, "--against", "FILE", *json_out)),
         Sample("m.csv", MEASURED, ("expect", small, "--against", "FILE", *json_out)),
         Sample("train.log", TRAINING_LOG, ("diagnose", small, "FILE", *json_out)),
         Sample("node7.txt", GPU_MONITOR, ("diagnose", small, "FILE", *json_out)),

@@ -147,6 +147,20 @@ TEST(Expect, ATableSaysWhatItHoldsAndWhatCannotBeRead) {
               HasSubstr("its shapes are 'large: 8192 x 8192 x 8192 bf16'"));
 }
 
+TEST(Expect, ATrainingLogIsHeldToTheStep) {
+  const auto loaded = four_nodes();
+  auto report = expect(loaded, {});
+  const double limit = find(report, Measure::step_time, Scope::job).limit();
+  const auto log = [](double seconds) {
+    return "completed step: 1, seconds: " + std::to_string(seconds) +
+           ",\ncompleted step: 2, seconds: " + std::to_string(seconds) + ",\n";
+  };
+  hold_against(loaded, {{"fast.log", log(limit * 0.9)}, {"slow.log", log(limit * 1.1)}}, report);
+  ASSERT_EQ(report.verdicts.size(), 2U);
+  EXPECT_TRUE(report.verdicts[0].passed());
+  EXPECT_FALSE(report.verdicts[1].passed());
+}
+
 TEST(Expect, SmallMessagesOfALogAcceptNothing) {
   const auto loaded = four_nodes();
   auto report = expect(loaded, {});

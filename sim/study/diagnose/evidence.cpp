@@ -43,6 +43,9 @@ const std::vector<TimerNames>& timer_names() {
   return list;
 }
 
+/// Operations of a product from which it is more than a launch: 30 us of an H100.
+constexpr double kLargeProduct = 2e10;
+
 double median_value(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
@@ -199,7 +202,7 @@ class EvidenceReader {
     for (const auto& gemm : profile.gemms) {
       const double work = 2.0 * static_cast<double>(gemm.m) * static_cast<double>(gemm.n) *
                           static_cast<double>(gemm.k) * static_cast<double>(gemm.batch);
-      if (work < 1e11 || gemm.seconds.empty()) {
+      if (work < kLargeProduct || gemm.seconds.empty()) {
         continue;  // small ones are launches
       }
       core::Kernel kernel;
@@ -215,7 +218,7 @@ class EvidenceReader {
     }
     if (ratios.empty()) {
       evidence_.remarks.push_back(
-          fmt::format("{}: no matrix product of 1e11 operations or more with its shape "
+          fmt::format("{}: no matrix product of 2e10 operations or more with its shape "
                       "(record_shapes=True); it is left out",
                       file));
       return;

@@ -13,7 +13,9 @@
 #include "sim/import/csv.h"
 #include "sim/import/measured/nccl_tests_json.h"
 #include "sim/import/measured/nccl_tests_log.h"
+#include "sim/import/measured/training_log.h"
 #include "sim/network/collective/closed_form.h"
+#include "sim/study/diagnose/evidence.h"
 #include "sim/study/nccl_tests_names.h"
 
 #include "calibrate/fit/import_samples.h"
@@ -30,10 +32,13 @@ class Against {
                  loaded.scenario.cluster,
                  loaded.scenario.calibration.collectives,
                  {}},
+        loaded_(loaded),
         report_(report) {}
 
   void add(const MeasuredFile& file) {
-    if (file.name.ends_with(".csv")) {
+    if (import::is_training_log(file.text)) {
+      add_steps(file);
+    } else if (file.name.ends_with(".csv")) {
       add_table(import::CsvTable(file.text, file.name));
     } else if (file.name.ends_with(".json") || file.name.ends_with(".json.gz")) {
       add_log(import::read_nccl_tests_json(file.text, file.name), file.name);
@@ -43,6 +48,25 @@ class Against {
   }
 
  private:
+  /// The median step of a training log.
+  void add_steps(const MeasuredFile& file) {
+    const auto checked = training::check(loaded_.scenario, loaded_.marks);
+    const auto evidence = read_evidence(checked, {{file.name, file.text}});
+    for (const Observation& observation : evidence.observations) {
+      if (observation.feature == Feature::step_time) {
+        report_.verdicts.push_back(
+            {file.name, {}, first_threshold(Measure::step_time), observation.measured});
+      }
+    }
+  }
+
+  [[nodiscard]] const Threshold& first_threshold(Measure measure) const {
+    const auto found = std::find_if(report_.thresholds.begin(), report_.thresholds.end(),
+                                    [&](const Threshold& t) { return t.measure == measure; });
+    HEADWAY_CHECK(found != report_.thresholds.end(), "measure {}", core::to_word(measure));
+    return *found;
+  }
+
   void add_log(const import::NcclTestsLog& log, const std::string& file) {
     const auto samples = fit::from_nccl_tests(log, file, {}).set.samples;
     std::map<double, std::vector<double>> seconds;  // by size
@@ -206,6 +230,7 @@ class Against {
   }
 
   Machine machine_;
+  const config::LoadedScenario& loaded_;
   ExpectReport& report_;
 };
 

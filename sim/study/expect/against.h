@@ -16,7 +16,8 @@ struct MeasuredFile {
 };
 
 /// Holds the figures of the files to thresholds: verdicts, nodes, status and reasons of the report.
-/// A file whose name ends in .csv is a table, one in .json nccl-tests' own report, any other what
+/// A training log (import::read_training_log) gives its median step; else a file whose name ends in
+/// .csv is a table, one in .json nccl-tests' own report, any other what
 /// nccl-tests prints. Rows of nccl-tests that are no thresholds (`is_threshold`) are passed over.
 ///
 /// Columns of a table: `measure` (a word of `Measure`) and `value` with its unit ("452 GB/s",
