@@ -1186,8 +1186,9 @@ class TrainingSpec:
         messages are fp32 and there is no master copy; attention is not fused. (default bf16)
     optimizer_state
         fp32 master weights and: adam_fp32 two fp32 moments, adam_bf16 two bf16 moments,
-        adam_8bit two 8-bit moments, sgd_momentum one fp32 moment. muon is refused: its
-        orthogonalization is not modelled. (default adam_fp32)
+        adam_8bit two 8-bit moments, sgd_momentum one fp32 moment, muon one fp32 moment of the
+        matrices of layers, whose updates are made orthogonal, and Adam's of all else. (default
+        adam_fp32)
     framework
         What the training software fuses and overlaps. (optional)
     use, source

@@ -17,6 +17,7 @@
 #include "sim/workload/closed_form.h"
 #include "sim/workload/layout.h"
 #include "sim/workload/memory/optimizer_state.h"
+#include "sim/workload/memory/owned_matrices.h"
 #include "sim/workload/number_formats.h"
 #include "sim/workload/schedule/schedule.h"
 #include "sim/workload/violation.h"
@@ -251,11 +252,8 @@ void check_saved_bytes(const Scenario& s, Complaints& complaints) {
   const auto state = s.training.optimizer_state;
   const bool full = workload::full_precision(s.training.precision);
   const double usual = 2 + workload::optimizer_bytes(workload::OptimizerState::adam_fp32);
-  const double own =
-      workload::element_bytes(s.training.precision) + workload::optimizer_bytes(state, full);
-  if (state == workload::OptimizerState::muon) {
-    return;  // refused: its bytes are no advice
-  }
+  const double own = workload::element_bytes(s.training.precision) +
+                     workload::mean_optimizer_bytes(s.model, state, full);
   if (s.run.until && own != usual && s.run.checkpoint.bytes_per_parameter == usual) {
     complaints.add(full ? "training.precision" : "training.optimizer_state",
                    "checkpoints of {:g} bytes a parameter hold Adam in fp32 beside 16-bit weights; "

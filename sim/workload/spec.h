@@ -179,10 +179,11 @@ struct TrainingSpec {
     v.optional("precision", precision,
                "Operand format of the matrix products. fp32, tf32: weights, gradients, activations "
                "and messages are fp32 and there is no master copy; attention is not fused.");
-    v.optional("optimizer_state", optimizer_state,
-               "fp32 master weights and: adam_fp32 two fp32 moments, adam_bf16 two bf16 moments, "
-               "adam_8bit two 8-bit moments, sgd_momentum one fp32 moment. muon is refused: its "
-               "orthogonalization is not modelled.");
+    v.optional(
+        "optimizer_state", optimizer_state,
+        "fp32 master weights and: adam_fp32 two fp32 moments, adam_bf16 two bf16 moments, "
+        "adam_8bit two 8-bit moments, sgd_momentum one fp32 moment, muon one fp32 moment of the "
+        "matrices of layers, whose updates are made orthogonal, and Adam's of all else.");
     v.optional("framework", framework, "What the training software fuses and overlaps.");
   }
   bool operator==(const TrainingSpec&) const = default;

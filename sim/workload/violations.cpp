@@ -193,6 +193,24 @@ void check_sparse(Violations& out,
   }
 }
 
+/// Muon's matrices are updated whole, on the GPU of the rank that owns them.
+void check_muon(Violations& out, const TrainingSpec& training, const ParallelismSpec& parallelism) {
+  if (training.optimizer_state != OptimizerState::muon) {
+    return;
+  }
+  if (shards_gradients(parallelism.sharding)) {
+    add(out, "training.optimizer_state",
+        fmt::format("optimizer_state muon with sharding {} is not simulated: shards cut matrices "
+                    "that it multiplies whole; choose zero0 or zero1",
+                    core::to_word(parallelism.sharding)));
+  }
+  if (offloads_optimizer(parallelism.offload)) {
+    add(out, "parallelism.offload",
+        "optimizer_state muon with its states on the host is not simulated: its products need the "
+        "GPU; choose none or activations");
+  }
+}
+
 /// Norms and the order of attention and MLP.
 void check_block(Violations& out, const ModelSpec& model) {
   if (model.norms == 3) {
@@ -269,11 +287,7 @@ Violations unsupported(const ModelSpec& model,
   check_block(out, model);
   check_sparse(out, model, training, parallelism);
   std::ranges::move(mixer_problems(model, parallelism), std::back_inserter(out));
-  if (training.optimizer_state == OptimizerState::muon) {
-    add(out, "training.optimizer_state",
-        "optimizer_state muon is not simulated: its orthogonalization gathers and multiplies whole "
-        "matrices; choose adam_fp32, adam_bf16, adam_8bit or sgd_momentum");
-  }
+  check_muon(out, training, parallelism);
   if (copies_of_layers(parallelism) > 1 && parallelism.sharding == Sharding::hsdp) {
     add(out, "parallelism.schedule",
         "schedule dualpipe with sharding hsdp is not simulated: both shard copies of the weights; "

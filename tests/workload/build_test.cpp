@@ -523,6 +523,7 @@ TEST(Violations, NameTheFieldTheyAreAbout) {
   parallelism.reshard = false;
   parallelism.recompute_period = 2;
   parallelism.offload_layers = 4;
+  parallelism.sharding = Sharding::zero2;
   EXPECT_THAT(paths(unsupported(llama_8b(), training, parallelism)),
               testing::ElementsAre("training.documents[1].tokens", "training.precision",
                                    "parallelism.shard_group_size", "parallelism.reshard",

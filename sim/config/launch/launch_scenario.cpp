@@ -7,7 +7,7 @@
 #include "sim/config/spec_type.h"
 #include "sim/config/unit_text.h"
 #include "sim/config/writer.h"
-#include "sim/workload/memory/optimizer_state.h"
+#include "sim/workload/memory/owned_matrices.h"
 #include "sim/workload/number_formats.h"
 
 namespace headway::config {
@@ -91,12 +91,9 @@ Node laid_over(const SpecType& type,
 /// What a checkpoint holds of a parameter: the weight that is multiplied and the optimizer's state.
 double checkpoint_bytes(const import::LaunchRun& run) {
   const auto state = run.training.optimizer_state;
-  if (state == workload::OptimizerState::muon) {
-    return storage::CheckpointSpec{}.bytes_per_parameter;  // refused
-  }
   const core::Precision precision = run.training.precision;
   return workload::element_bytes(precision) +
-         workload::optimizer_bytes(state, workload::full_precision(precision));
+         workload::mean_optimizer_bytes(run.model, state, workload::full_precision(precision));
 }
 
 /// Dotted paths and texts of all values.

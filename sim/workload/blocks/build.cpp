@@ -102,6 +102,13 @@ Block end_block(const BlockInput& input,
         input.model.multi_token_prediction *
         replicated_parameters(input.model, last_layer_kind(input.model, input.parallelism));
   }
+  if (input.training.optimizer_state == OptimizerState::muon) {
+    const auto matrices = stage_matrices(input.model, input.parallelism, layout, stage);
+    const bool owned = input.parallelism.sharding != Sharding::zero0;
+    optimizer.matrices =
+        busiest_share(matrices, owned ? ranks.shards : 1, owned ? ranks.expert_shards : 1);
+    optimizer.matrix_share = matrix_elements(matrices) / optimizer.parameters.total();
+  }
   return finish_step(input, optimizer);
 }
 

@@ -143,8 +143,16 @@ void write_update(BlockWriter& writer, const BlockInput& input, const OptimizerI
   const core::Kernel clear = memory_kernel("clear gradients", gradient_bytes * held);
   const bool full = full_precision(input.training.precision);
   const double weight_bytes = element_bytes(input.training.precision);
-  const double moved =
-      (gradient_bytes + update_bytes(input.training.optimizer_state, full)) * updated;
+  const OptimizerState state = input.training.optimizer_state;
+  const double others =
+      state == OptimizerState::muon
+          ? (1 - optimizer.matrix_share) *
+                (update_bytes(OptimizerState::adam_fp32, full) - update_bytes(state, full))
+          : 0.0;
+  const double moved = (gradient_bytes + update_bytes(state, full) + others) * updated;
+  if (!optimizer.matrices.empty()) {
+    writer.compute(newton_schulz(optimizer.matrices), Activity::optimizer);
+  }
   if (offloads_optimizer(input.parallelism.offload)) {
     writer.compute(
         {host_kernel(core::KernelKind::host_copy, "gradients to host", gradient_bytes * updated),

@@ -5,6 +5,7 @@
 
 #include "sim/workload/blocks/block_input.h"
 #include "sim/workload/layout.h"
+#include "sim/workload/memory/owned_matrices.h"
 #include "sim/workload/memory/rank_parameters.h"
 #include "sim/workload/step_graph.h"
 
@@ -42,6 +43,8 @@ struct OptimizerInput {
   double replicated = 0;      ///< of the stage's layers, held whole by each tensor rank
   bool embedding = false;     ///< holds a copy of tied embeddings that another stage holds too
   DataRanks ranks;
+  std::vector<OwnedMatrices> matrices;  ///< Muon: those that the busiest rank updates
+  double matrix_share = 0;              ///< Muon: of the parameters, those in matrices
 };
 
 /// Reduces one bucket: beside what follows with `data_overlap`, else before it.

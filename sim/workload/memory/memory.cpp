@@ -8,6 +8,7 @@
 #include "sim/workload/memory/activation_memory.h"
 #include "sim/workload/memory/offload.h"
 #include "sim/workload/memory/optimizer_state.h"
+#include "sim/workload/memory/owned_matrices.h"
 #include "sim/workload/memory/rank_parameters.h"
 #include "sim/workload/rank_shape.h"
 #include "sim/workload/schedule/schedule.h"
@@ -251,6 +252,21 @@ double passing_buckets(const TrainingSpec& training, bool reshard, const Largest
   return std::max(layers, (reshard ? 2.0 : 1.0) * weight * largest.head);
 }
 
+/// Moments of a parameter of a stage [B]; Muon's are those of matrices, others have Adam's in fp32.
+double mean_moments(const ModelSpec& model,
+                    const TrainingSpec& training,
+                    const ParallelismSpec& parallelism,
+                    const StageLayout& layout,
+                    int stage) {
+  const OptimizerState state = training.optimizer_state;
+  if (state != OptimizerState::muon) {
+    return moment_bytes(state);
+  }
+  const double share = matrix_elements(stage_matrices(model, parallelism, layout, stage)) /
+                       stage_parameters_per_rank(model, parallelism, layout, stage).total();
+  return share * moment_bytes(state) + (1 - share) * moment_bytes(OptimizerState::adam_fp32);
+}
+
 /// ZeRO-3 keeps fp32 shards, of which the weights that are multiplied are made when gathered; a
 /// layer is used while the next arrives, or all stay gathered. Sharded gradients exist whole for
 /// one bucket while the one before is reduced.
@@ -258,13 +274,14 @@ States model_states(const TrainingSpec& training,
                     const ParallelismSpec& parallelism,
                     const RankParameters& held,
                     const LargestBuckets& largest,
-                    DataRanks ranks) {
+                    DataRanks ranks,
+                    double moments) {
   const double parameters = held.total();
   const double shard = held.shared / ranks.shards + held.experts / ranks.expert_shards;
   const double gradient = training.framework.gradient_bytes;
   const bool full = full_precision(training.precision);
   const double weight = element_bytes(training.precision);
-  const double optimizer = optimizer_bytes(training.optimizer_state, full);
+  const double optimizer = (full ? 0 : kMasterBytes) + moments;
   const double in_reduction = 2.0 * training.framework.reduce_bytes * largest.any;
   const bool once = gathers_once(training.framework, parallelism);
   const bool reshard = parallelism.reshard && !once;
@@ -279,7 +296,7 @@ States model_states(const TrainingSpec& training,
     case Sharding::hsdp:
       return {kMasterBytes * shard,
               once ? training.framework.reduce_bytes * parameters : gradient * shard,
-              moment_bytes(training.optimizer_state) * shard,
+              moments * shard,
               (reshard ? 0.0 : weight * parameters) + passing_buckets(training, reshard, largest)};
   }
   return {};
@@ -345,8 +362,10 @@ std::vector<StageMemory> stage_states(const ModelSpec& model,
     const RankParameters held = stage_parameters_per_rank(model, parallelism, layout, stage);
     const double shard = held.shared / ranks.shards + held.experts / ranks.expert_shards;
     const double updated = parallelism.sharding == Sharding::zero0 ? held.total() : shard;
-    const States states = offloaded(model_states(training, parallelism, held, largest, ranks),
-                                    training, parallelism, updated);
+    const double moments = mean_moments(model, training, parallelism, layout, stage);
+    const States states =
+        offloaded(model_states(training, parallelism, held, largest, ranks, moments), training,
+                  parallelism, updated);
     StageMemory memory;
     memory.weights =
         Bytes(states.weights + narrow_copies(model, parallelism, shape, layout, stage));

@@ -20,7 +20,7 @@ double moment_bytes(OptimizerState state) {
       return 4;
     case OptimizerState::adam_8bit:
       return 2 + kScales;
-    case OptimizerState::muon:  // one momentum; its time is refused (violations.cpp)
+    case OptimizerState::muon:  // of a matrix
     case OptimizerState::sgd_momentum:
       return 4;
   }

@@ -1,0 +1,233 @@
+#include "sim/workload/memory/owned_matrices.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "sim/workload/blocks/kernels.h"
+#include "sim/workload/closed_form.h"
+#include "sim/workload/memory/optimizer_state.h"
+#include "sim/workload/mixer/mixer_shape.h"
+#include "sim/workload/number_formats.h"
+
+namespace headway::workload {
+
+namespace {
+
+/// Source: Megatron-Core, muon_num_ns_steps; K. Jordan et al., "Muon", 2024.
+constexpr int kIterations = 5;
+
+/// Gathers matrices of one layer.
+class MatrixList {
+ public:
+  void add(std::int64_t rows, std::int64_t columns, std::int64_t count = 1, bool experts = false) {
+    if (rows > 0 && columns > 0 && count > 0) {
+      list_.push_back({rows, columns, count, experts});
+    }
+  }
+  std::vector<OwnedMatrices> take() { return std::move(list_); }
+
+ private:
+  std::vector<OwnedMatrices> list_;
+};
+
+void add_latent(MatrixList& list, const ModelSpec& model, int t) {
+  const LatentAttentionSpec& latent = *model.latent;
+  const std::int64_t h = model.hidden;
+  const std::int64_t heads = model.heads / t;
+  const std::int64_t query = heads * (latent.no_rope_dim + latent.rope_dim);
+  list.add(latent.query_rank, h);
+  list.add(query, latent.query_rank > 0 ? latent.query_rank : h);
+  list.add(latent.key_value_rank + latent.rope_dim, h);
+  list.add(heads * (latent.no_rope_dim + latent.value_dim), latent.key_value_rank);
+  list.add(h, heads * latent.value_dim);
+  if (model.sparse) {
+    list.add(std::int64_t{model.sparse->index_heads} * model.sparse->index_dim, latent.query_rank);
+    list.add(model.sparse->index_dim, h);
+    list.add(model.sparse->index_heads, h);
+  }
+}
+
+void add_attention(MatrixList& list, const ModelSpec& model, int t) {
+  if (model.latent) {
+    add_latent(list, model, t);
+    return;
+  }
+  const std::int64_t h = model.hidden;
+  const std::int64_t query = std::int64_t{model.heads / t} * model.head_dim;
+  const std::int64_t key = std::int64_t{std::max(1, model.key_value_heads / t)} * model.head_dim;
+  list.add((model.attention_gate ? 2 : 1) * query, h);
+  list.add(key, h, 2);
+  list.add(h, query);
+}
+
+void add_mixer(MatrixList& list, const ModelSpec& model, int t) {
+  const MixerShape mixer = mixer_shape(*model.mixer, t, model.mixer->chunk);
+  list.add(mixer.inputs(), model.hidden);
+  list.add(model.hidden, mixer.values());
+  if (mixer.low_rank() > 0) {
+    list.add(mixer.low_rank(), model.hidden, 2);
+    list.add(mixer.keys(), mixer.low_rank());
+    list.add(mixer.values(), mixer.low_rank());
+  }
+}
+
+void add_mixture(MatrixList& list, const ModelSpec& model, const ParallelismSpec& parallelism) {
+  const ExpertsSpec& moe = *model.moe;
+  const std::int64_t h = model.hidden;
+  const std::int64_t gates = model.gated_mlp ? 2 : 1;
+  const std::int64_t width = moe.ffn / parallelism.expert_tensor;
+  const std::int64_t held = moe.experts / parallelism.expert;
+  list.add(gates * width, h, held, true);
+  list.add(h, width, held, true);
+  list.add(moe.experts, h);
+  const std::int64_t shared = std::int64_t{moe.shared_experts} * moe.ffn / parallelism.tensor;
+  list.add(gates * shared, h);
+  list.add(h, shared);
+}
+
+bool costlier(const OwnedMatrices& a, const OwnedMatrices& b) {
+  return newton_schulz_flops({a.rows, a.columns, 1}) > newton_schulz_flops({b.rows, b.columns, 1});
+}
+
+}  // namespace
+
+std::vector<OwnedMatrices> layer_matrices(const ModelSpec& model,
+                                          const ParallelismSpec& parallelism,
+                                          const LayerKind& kind) {
+  const int t = parallelism.tensor;
+  MatrixList list;
+  if (kind.attends()) {
+    add_attention(list, model, t);
+  }
+  if (kind.mixes() && model.mixer) {
+    add_mixer(list, model, t);
+  }
+  if (kind.experts && model.moe) {
+    add_mixture(list, model, parallelism);
+  } else if (kind.mlp) {
+    list.add((model.gated_mlp ? 2 : 1) * std::int64_t{model.ffn / t}, model.hidden);
+    list.add(model.hidden, model.ffn / t);
+  }
+  return list.take();
+}
+
+std::vector<OwnedMatrices> stage_matrices(const ModelSpec& model,
+                                          const ParallelismSpec& parallelism,
+                                          const StageLayout& layout,
+                                          int stage) {
+  std::map<std::pair<bool, std::pair<std::int64_t, std::int64_t>>, std::int64_t> found;
+  const auto add = [&](const LayerKind& kind, int layers) {
+    for (const OwnedMatrices& one : layer_matrices(model, parallelism, kind)) {
+      found[{one.experts, {one.rows, one.columns}}] += layers * one.count;
+    }
+  };
+  for (int c = 0; c < layout.chunks(); ++c) {
+    const ChunkLayout& chunk = layout.at(stage, c);
+    for (const LayerRun& run : layer_runs(model, parallelism, chunk.first_layer, chunk.layers)) {
+      add(run.kind, run.layers);
+    }
+    if (chunk.head && model.multi_token_prediction > 0) {
+      add(last_layer_kind(model, parallelism), model.multi_token_prediction);
+      found[{false, {model.hidden, 2 * model.hidden / parallelism.tensor}}] +=
+          model.multi_token_prediction;
+    }
+  }
+  std::vector<OwnedMatrices> matrices;
+  for (const auto& [shape, count] : found) {
+    matrices.push_back({shape.second.first, shape.second.second, count, shape.first});
+  }
+  std::stable_sort(matrices.begin(), matrices.end(), costlier);
+  return matrices;
+}
+
+double matrix_elements(const std::vector<OwnedMatrices>& matrices) {
+  double sum = 0;
+  for (const OwnedMatrices& one : matrices) {
+    sum += one.elements();
+  }
+  return sum;
+}
+
+double matrix_share(const ModelSpec& model) {
+  const ParallelismSpec whole;
+  if (model.layers == 0 || model.hidden == 0) {
+    return 0;  // of a launch file that says no more
+  }
+  const double matrices =
+      matrix_elements(stage_matrices(model, whole, StageLayout(model, whole), 0));
+  const ParameterCount count = count_parameters(model);
+  return std::min(1.0, matrices / (count.total() + count.prediction));
+}
+
+double mean_optimizer_bytes(const ModelSpec& model, OptimizerState state, bool full_precision) {
+  const double others = state == OptimizerState::muon
+                            ? (1 - matrix_share(model)) *
+                                  (moment_bytes(OptimizerState::adam_fp32) - moment_bytes(state))
+                            : 0.0;
+  return optimizer_bytes(state, full_precision) + std::round(100 * others) / 100;
+}
+
+std::vector<OwnedMatrices> busiest_share(const std::vector<OwnedMatrices>& matrices,
+                                         int ranks,
+                                         int expert_ranks) {
+  std::vector<OwnedMatrices> owned;
+  std::array<std::int64_t, 2> left{};  // matrices beside whole shares: of all, of experts
+  std::array<bool, 2> placed{};
+  for (const OwnedMatrices& one : matrices) {
+    left[one.experts ? 1 : 0] += one.count % (one.experts ? expert_ranks : ranks);
+  }
+  for (OwnedMatrices one : matrices) {
+    const int by = one.experts ? expert_ranks : ranks;
+    const std::size_t kind = one.experts ? 1 : 0;
+    const bool remains = one.count % by > 0 && !placed[kind];
+    one.count /= by;
+    if (remains) {  // the costliest shape with a rest stands for all rests
+      one.count += (left[kind] + by - 1) / by;
+      placed[kind] = true;
+    }
+    if (one.count > 0) {
+      owned.push_back(one);
+    }
+  }
+  return owned;
+}
+
+double newton_schulz_flops(const OwnedMatrices& matrices) {
+  const auto m = static_cast<double>(std::min(matrices.rows, matrices.columns));
+  const auto n = static_cast<double>(std::max(matrices.rows, matrices.columns));
+  return kIterations * static_cast<double>(matrices.count) * (4 * m * m * n + 2 * m * m * m);
+}
+
+std::vector<core::Kernel> newton_schulz(const std::vector<OwnedMatrices>& matrices) {
+  const double element = element_bytes(core::Precision::bf16);
+  std::vector<core::Kernel> kernels;
+  for (const OwnedMatrices& one : matrices) {
+    const std::int64_t m = std::min(one.rows, one.columns);
+    const std::int64_t n = std::max(one.rows, one.columns);
+    const auto product = [&](const char* name, std::int64_t columns, std::int64_t inner) {
+      core::Kernel kernel;
+      kernel.kind = core::KernelKind::gemm;
+      kernel.name = name;
+      kernel.m = m;
+      kernel.n = columns;
+      kernel.k = inner;
+      const auto elements = static_cast<double>(m * columns + m * inner + inner * columns);
+      kernel.work =
+          core::Flops(2.0 * static_cast<double>(m * columns) * static_cast<double>(inner));
+      kernel.traffic = core::Bytes(element * elements);
+      kernel.count = kIterations * one.count;
+      kernels.push_back(kernel);
+    };
+    product("Newton-Schulz square", m, n);
+    product("Newton-Schulz polynomial", m, m);
+    product("Newton-Schulz update", n, m);
+  }
+  // fp32 momentum in, its normed copy out; the result in.
+  kernels.push_back(memory_kernel("Newton-Schulz ends", 8.0 * matrix_elements(matrices)));
+  return kernels;
+}
+
+}  // namespace headway::workload
