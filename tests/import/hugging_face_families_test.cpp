@@ -429,6 +429,7 @@ TEST(HuggingFaceFamilies, WhatIsNotModelledIsRefusedByName) {
   EXPECT_THAT(refused("deepseek_v4"),
               HasSubstr("model_type 'deepseek_v4' has sparse attention over keys compressed along "
                         "the sequence, which is not modelled"));
+  EXPECT_THAT(refused("kimi_k3"), HasSubstr("has experts on compressed tokens and residuals"));
   EXPECT_THAT(refused("phi3small"), HasSubstr("block-sparse attention"));
 }
 

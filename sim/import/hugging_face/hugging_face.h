@@ -12,7 +12,7 @@ namespace headway::import {
 ///
 /// Families: the tables of hugging_face_dense.cpp, _older.cpp, _experts.cpp and _hybrid.cpp, from
 /// GPT-2 to Qwen3.5. Of some models of images and text the text decoder alone is read, and the name
-/// says so. Recurrent models, vision, audio, encoders and sparse attention are refused by name
+/// says so. Recurrent models, vision, audio and encoders are refused by name
 /// (hugging_face_refused.cpp), and so is a key that changes work or memory and that a model's
 /// description has no place for.
 /// @param json_text the whole file

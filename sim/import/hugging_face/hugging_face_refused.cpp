@@ -97,6 +97,7 @@ constexpr std::array kForeignModels{
 /// Decoders of text that have what the workload room does not know.
 constexpr std::array kForeignParts{
     Foreign{"deepseek_v4", "sparse attention over keys compressed along the sequence"},
+    Foreign{"kimi_k3", "experts on compressed tokens and residuals over blocks of layers"},
     Foreign{"phi3small", "block-sparse attention"},
     Foreign{"gpt_neo", "local attention on layers in an order of its own"},
     Foreign{"arctic", "a dense MLP beside the experts of a layer"},
