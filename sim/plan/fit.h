@@ -9,7 +9,7 @@
 
 #include "sim/core/fields.h"
 #include "sim/plan/space.h"
-#include "sim/training/step/memory.h"
+#include "sim/training/memory.h"
 #include "sim/workload/schedule/schedule.h"
 
 namespace headway::plan {

@@ -12,7 +12,7 @@
 #include "sim/core/infeasible.h"
 #include "sim/network/fabric/fabric_shape.h"
 #include "sim/training/step/lower.h"
-#include "sim/training/step/tensor_orbits.h"
+#include "sim/training/step/rank_orbits.h"
 #include "sim/workload/blocks/build.h"
 
 namespace headway::training {
@@ -26,9 +26,10 @@ using workload::OperationKind;
 // old and its new storage for a moment: half as much again on average). Source: measured by
 // counting allocations over the scenarios of tests/training/estimate_test.cpp, which holds them to
 // a factor of two.
-constexpr double kLink = 40;          ///< network::Link, its number, its tensor index
-constexpr double kStep = 80;          ///< of a program: ProgramStep, Instruction, its trace
-constexpr double kLinkLowered = 135;  ///< its place in the tables that lowering looks links up in
+constexpr double kLink = 8;          ///< its kind, its number
+constexpr double kStep = 80;         ///< of a program: ProgramStep, Instruction, its trace
+constexpr double kLinkLowered = 20;  ///< its place in the tables that lowering looks links up in
+constexpr double kPortLowered = 80;  ///< a NIC's, whose loads the widest collective lists
 /// Its share of a report's paths, of a collective's loads. Source: round value.
 constexpr double kLinkTold = 40;
 constexpr double kChunk = 200;          ///< of the schedule: work items, calls, channels
@@ -161,15 +162,20 @@ MemoryEstimate estimate_step(const CheckedScenario& checked, bool fold, int besi
   // counting.
   const bool hashed = s.cluster.fabric.routing != network::Routing::adaptive;
   const bool one_by_one = !fold || hashed;
-  const double lowered = fold && tensor_ranks_alike(checked, input, shape) ? gpus / p.tensor : gpus;
+  double lowered = gpus;
+  if (fold) {
+    lowered /= tensor_ranks_alike(checked, input, shape) ? p.tensor : 1;
+    lowered *= replica_orbits(checked, input, shape).kept_share();
+  }
   const double links = count_links(shape, s.cluster.node.scale_up.kind, !hashed);
+  const double ports = 2.0 * shape.nodes * shape.rails * shape.planes;
   const double built = 1 + beside;  // fabrics and lowered steps that live at the same time
   const double chunks =
       static_cast<double>(checked.micro_batches()) * p.virtual_stages * p.pipeline;
   const char* const width = s.cluster.fabric.planes > 1 ? "cluster.fabric.planes" : "cluster.nodes";
   MemoryEstimate out;
   out.parts.push_back({fmt::format("a fabric of {} links", with_commas(links)), width,
-                       Bytes(built * (kLink + kLinkLowered) * links)});
+                       Bytes(built * ((kLink + kLinkLowered) * links + kPortLowered * ports))});
   out.parts.push_back(
       {fmt::format("{} pieces of work of all stages in a step", with_commas(counts.program_steps)),
        "training.global_batch", Bytes(kStep * counts.program_steps + kChunk * chunks)});

@@ -33,7 +33,7 @@ Loads routed(const Fabric& fabric, const std::vector<GpuId>& members) {
 }
 
 Loads counted(const Fabric& fabric, const std::vector<GpuId>& members) {
-  LinkLoads sums(fabric);
+  LinkLoads sums(fabric, /*all=*/true);
   add_counted_exchange(fabric, members, core::Bytes{1}, sums);
   sums.settle();
   Loads loads;
@@ -47,7 +47,7 @@ Loads counted(const Fabric& fabric, const std::vector<GpuId>& members) {
 void expect_same(const Fabric& fabric, const std::vector<GpuId>& members) {
   const Loads all = routed(fabric, members);
   const Loads some = counted(fabric, members);
-  for (std::uint32_t link = 0; link < fabric.links().size(); ++link) {
+  for (std::uint32_t link = 0; link < fabric.link_count(); ++link) {
     const auto a = all.find(link);
     const auto b = some.find(link);
     if (fabric.link(core::LinkId(link)).tier != Tier::host) {

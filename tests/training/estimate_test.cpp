@@ -133,7 +133,8 @@ TEST(Estimate, NeverFallsWhereThereIsMoreToSimulate) {
   }
 }
 
-// The measure is the peak of all allocations of building it; what is told of it comes on top.
+// The measure is the peak of all allocations of building it, a number a link; what is told of it (a
+// collective's loads, a report's paths) comes on top and takes ten times that.
 TEST(Estimate, OfAFabricCoversWhatItsLinksTake) {
   Scenario s = eight_nodes();
   s.cluster.nodes = 4096;
@@ -142,7 +143,7 @@ TEST(Estimate, OfAFabricCoversWhatItsLinksTake) {
   const auto peak = static_cast<double>(Allocations::most - before);
   const double estimate = estimate_fabric(s.cluster).total().si();
   EXPECT_GT(estimate, peak);
-  EXPECT_LT(estimate, 4 * peak);
+  EXPECT_LT(estimate, 16 * peak);
 }
 
 TEST(Estimate, OfACampaignGrowsWithTrialsSparesAndCrews) {

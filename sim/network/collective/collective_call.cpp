@@ -58,7 +58,9 @@ GroupShape group_shape(const Fabric& fabric, std::span<const core::GpuId> member
   const auto count = [&](auto key_of) {
     std::transform(members.begin(), members.end(), keys.begin(),
                    [&](core::GpuId gpu) { return key_of(fabric.place(gpu)); });
-    std::sort(keys.begin(), keys.end());
+    if (!std::is_sorted(keys.begin(), keys.end())) {  // ranks mostly are, in the order of GPUs
+      std::sort(keys.begin(), keys.end());
+    }
     int most = 1, different = keys.empty() ? 0 : 1, run = 1;
     for (std::size_t i = 1; i < keys.size(); ++i) {
       run = keys[i] == keys[i - 1] ? run + 1 : 1;

@@ -44,13 +44,10 @@ struct Load {
   core::Seconds busy;  ///< at the capacity the link has now
 };
 
-std::vector<Load> binding(const Fabric& fabric, const LinkLoads& loads) {
+std::vector<Load> with_times(const Fabric& fabric, const LinkLoads& loads) {
   std::vector<Load> list;
   for (const auto& [id, bytes] : loads) {
-    const auto& link = fabric.link(id);
-    if (!link.never_binds) {
-      list.push_back({id, bytes, bytes / link.capacity});
-    }
+    list.push_back({id, bytes, bytes / fabric.link(id).capacity});
   }
   return list;
 }
@@ -84,7 +81,7 @@ Footprint make_footprint(const Fabric& fabric,
                          TimeSource source) {
   Footprint print;
   print.call = call;
-  const auto loads = binding(fabric, all);
+  const auto loads = with_times(fabric, all);
   print.flow = reference_bytes(loads);
   core::Seconds longest, longest_healthy;
   for (const Load& load : loads) {
@@ -164,7 +161,7 @@ Footprint footprint(const Fabric& fabric,
                     std::span<const GpuId> members,
                     const CollectiveTime& alone,
                     const EmitOptions& options) {
-  const auto loads = link_loads(fabric, call, members, alone, options.label, options.routes);
+  const auto loads = link_loads(fabric, call, members, alone, options.label);
   return make_footprint(fabric, loads, call.bytes, alone.source);
 }
 
@@ -184,7 +181,7 @@ Transfer emit_send(const Fabric& fabric,
 }
 
 LinkNumbers::LinkNumbers(const Fabric& fabric)
-    : fabric_(&fabric), number_(fabric.links().size(), UINT32_MAX) {}
+    : fabric_(&fabric), number_(fabric.link_count(), UINT32_MAX) {}
 
 LinkNumbers::LinkNumbers(const Fabric& fabric, std::vector<LinkId> fabric_links)
     : LinkNumbers(fabric) {

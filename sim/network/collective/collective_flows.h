@@ -42,9 +42,8 @@ struct Footprint {
 
 struct EmitOptions {
   core::Clock clock = core::Clock::step();
-  bool timed = false;            ///< no flows: nobody else uses its links, by construction
-  std::uint64_t label = 0;       ///< hashed by ecmp
-  RouteCache* routes = nullptr;  ///< used and filled, if there is one
+  bool timed = false;       ///< no flows: nobody else uses its links, by construction
+  std::uint64_t label = 0;  ///< hashed by ecmp
 };
 
 /// @param alone  from `collective_time`, the same call

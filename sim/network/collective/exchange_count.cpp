@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/core/error.h"
+#include "sim/network/fabric/route.h"
 
 namespace headway::network {
 namespace {

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "sim/core/error.h"
 #include "sim/network/collective/collective_exchanges.h"
 #include "sim/network/collective/exchange_count.h"
+#include "sim/network/fabric/route.h"
 
 namespace headway::network {
 namespace {
@@ -16,50 +18,94 @@ using core::LinkId;
 
 /// The members of one NVLink domain, in ring order, and one of them for each rail that they sit on.
 struct Domain {
-  std::vector<GpuId> members;
-  std::vector<GpuId> exits;
+  std::span<const GpuId> members;
+  std::span<const GpuId> exits;
 };
 
-std::vector<Domain> group_by_domain(const Fabric& fabric, std::span<const GpuId> members) {
-  std::vector<Domain> domains;
-  std::map<std::uint32_t, std::size_t>
-      index;  // NVLink domain -> place in `domains`, in order of first appearance
-  std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>>
-      rails;  // per domain: (node, rail) of its exits
-  std::uint32_t last_domain = 0;
-  std::size_t last = 0;
-  for (const auto gpu : members) {
-    const auto place = fabric.place(gpu);
-    if (domains.empty() ||
-        place.domain != last_domain) {  // neighbours in the ring often share a domain
-      last_domain = place.domain;
-      last = index.try_emplace(place.domain, domains.size()).first->second;
-      if (last == domains.size()) {
-        domains.emplace_back();
-        rails.emplace_back();
-      }
+/// The domains of a group, in order of first appearance.
+class Domains {
+ public:
+  Domains(const Fabric& fabric, std::span<const GpuId> members) {
+    std::vector<std::uint32_t> domain_of;
+    domain_of.reserve(members.size());
+    for (const GpuId gpu : members) {
+      domain_of.push_back(gpu.index() / fabric.shape().domain_gpus);
     }
-    domains[last].members.push_back(gpu);
-    const std::pair rail{place.node, place.rail};
-    if (std::find(rails[last].begin(), rails[last].end(), rail) == rails[last].end()) {
-      rails[last].push_back(rail);
-      domains[last].exits.push_back(gpu);
+    if (!in_runs(domain_of)) {
+      members = side_by_side(domain_of, members);
+    }
+    exits_.reserve(members.size());
+    for (std::size_t begin = 0; begin < members.size();) {
+      std::size_t end = begin + 1;
+      while (end < members.size() && domain_of[end] == domain_of[begin]) {
+        ++end;
+      }
+      add(fabric, members.subspan(begin, end - begin));
+      begin = end;
     }
   }
-  return domains;
-}
+  Domains(const Domains&) = delete;
+  Domains& operator=(const Domains&) = delete;
+
+  [[nodiscard]] const std::vector<Domain>& list() const { return domains_; }
+
+ private:
+  /// Whether each domain's members surely follow one another: domains rise.
+  static bool in_runs(const std::vector<std::uint32_t>& domain_of) {
+    return std::is_sorted(domain_of.begin(), domain_of.end());
+  }
+
+  /// Brings the members of a domain together, where its first is.
+  std::span<const GpuId> side_by_side(std::vector<std::uint32_t>& domain_of,
+                                      std::span<const GpuId> members) {
+    std::map<std::uint32_t, std::size_t> first;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      first.try_emplace(domain_of[i], i);
+    }
+    std::vector<std::size_t> order(members.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return first.at(domain_of[a]) < first.at(domain_of[b]);
+    });
+    std::vector<std::uint32_t> domains;
+    for (const std::size_t i : order) {
+      ordered_.push_back(members[i]);
+      domains.push_back(domain_of[i]);
+    }
+    domain_of = std::move(domains);
+    return ordered_;
+  }
+
+  void add(const Fabric& fabric, std::span<const GpuId> members) {
+    rails_.clear();
+    const std::size_t first = exits_.size();
+    for (const GpuId gpu : members) {
+      const GpuPlace place = fabric.place(gpu);
+      const std::pair rail{place.node, place.rail};
+      if (std::find(rails_.begin(), rails_.end(), rail) == rails_.end()) {
+        rails_.push_back(rail);
+        exits_.push_back(gpu);
+      }
+    }
+    domains_.push_back({members, std::span<const GpuId>(exits_).subspan(first)});
+  }
+
+  std::vector<GpuId> ordered_;  ///< the members, if they had to be brought together
+  std::vector<GpuId> exits_;    ///< of all domains; never grows beyond its first room
+  std::vector<Domain> domains_;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> rails_;  ///< scratch of add
+};
 
 /// Adds the edges of algorithms to the loads.
 class Edges {
  public:
-  Edges(const Fabric& fabric, std::uint64_t label, RouteCache* routes, LinkLoads& loads)
-      : fabric_(fabric), label_(label), routes_(routes), loads_(loads) {}
+  Edges(const Fabric& fabric, std::uint64_t label, LinkLoads& loads)
+      : fabric_(fabric), label_(label), loads_(loads) {}
 
   void add_message(GpuId from, GpuId to, Bytes bytes, std::uint64_t channel = 0) {
-    if (routes_ != nullptr) {
-      add_hops(routes_->find(fabric_, from, to, label_ + channel), bytes);
-    } else {
-      add_hops(route(fabric_, from, to, label_ + channel).hops, bytes);
+    find_route(fabric_, from, to, label_ + channel, way_);
+    for (const RouteHop& hop : way_.hops) {
+      loads_.add(hop.link, bytes * (static_cast<double>(hop.coefficient) / kCoefficientUnit));
     }
   }
 
@@ -130,16 +176,10 @@ class Edges {
   }
 
  private:
-  void add_hops(std::span<const RouteHop> hops, Bytes bytes) {
-    for (const auto& hop : hops) {
-      loads_.add(hop.link, bytes * (static_cast<double>(hop.coefficient) / kCoefficientUnit));
-    }
-  }
-
   const Fabric& fabric_;
   std::uint64_t label_;
-  RouteCache* routes_;
   LinkLoads& loads_;
+  Route way_;  ///< scratch of add_message
 };
 
 /// Of messages that are routed one by one: some tens of seconds. Source: chosen.
@@ -179,7 +219,8 @@ void add_domains(const Fabric& fabric,
                  std::span<const GpuId> members,
                  const CollectiveTime& alone,
                  Edges& edges) {
-  const auto domains = group_by_domain(fabric, members);
+  const Domains grouped(fabric, members);
+  const std::vector<Domain>& domains = grouped.list();
   for (const auto& domain : domains) {
     edges.add_scale_up(domain, alone.scale_up_bytes);
   }
@@ -206,16 +247,32 @@ std::size_t tree_parent(std::size_t i, std::size_t n) {
 }
 
 void LinkLoads::add(LinkId link, Bytes bytes) {
-  constexpr std::size_t kMany = 1U << 20U;
+  if (fabric_.link(link).never_binds && !all_) {
+    return;
+  }
+  if (!sums_.empty()) {
+    sums_[link.index()] += bytes;
+    return;
+  }
   loads_.emplace_back(link, bytes);
-  if (loads_.size() > std::max(kMany, 2 * links_)) {
-    settle();
+  constexpr std::size_t kLinksPassed = 8;  // in the time in which one load is sorted
+  if (loads_.size() > fabric_.link_count() / kLinksPassed) {
+    sums_.resize(fabric_.link_count());
+    for (const auto& [of, part] : loads_) {
+      sums_[of.index()] += part;
+    }
+    loads_ = {};
   }
 }
 
 void LinkLoads::settle() {
-  if (loads_.size() > links_) {
-    settle_many();
+  if (!sums_.empty()) {
+    for (std::size_t l = 0; l < sums_.size(); ++l) {
+      if (sums_[l].si() > 0) {
+        loads_.emplace_back(LinkId(static_cast<std::uint32_t>(l)), sums_[l]);
+      }
+    }
+    sums_ = {};
     return;
   }
   std::stable_sort(loads_.begin(), loads_.end(),
@@ -231,60 +288,13 @@ void LinkLoads::settle() {
   loads_.resize(kept);
 }
 
-/// The same sums, in a table of all links.
-void LinkLoads::settle_many() {
-  std::vector<Bytes> sums(links_);
-  for (const auto& [link, bytes] : loads_) {
-    sums[link.index()] += bytes;
-  }
-  loads_.clear();
-  for (std::size_t l = 0; l < links_; ++l) {
-    if (sums[l].si() > 0) {
-      loads_.emplace_back(LinkId(static_cast<std::uint32_t>(l)), sums[l]);
-    }
-  }
-}
-
-/// @returns where the key is, or the number of keys
-std::size_t RouteCache::search(const Key& key) {
-  for (std::size_t place = place_.size(); place < keys_.size(); ++place) {
-    place_.try_emplace(keys_[place], place);
-  }
-  const auto found = place_.find(key);
-  return found == place_.end() ? keys_.size() : found->second;
-}
-
-std::span<const RouteHop> RouteCache::find(const Fabric& fabric,
-                                           GpuId from,
-                                           GpuId to,
-                                           std::uint64_t label) {
-  const bool hashed = fabric.input().fabric.routing == Routing::ecmp;
-  const Key key{(std::uint64_t{from.index()} << 32U) | to.index(), hashed ? label : 0};
-  if (!grows_ && !is_at(next_, key)) {
-    next_ = search(key);
-  }
-  grows_ = next_ == keys_.size();
-  if (grows_) {
-    const Route way = route(fabric, from, to, label);
-    keys_.push_back(key);
-    hops_.insert(hops_.end(), way.hops.begin(), way.hops.end());
-    first_hop_.push_back(static_cast<std::uint32_t>(hops_.size()));
-  }
-  const std::size_t place = next_++;
-  return std::span(hops_).subspan(first_hop_[place], first_hop_[place + 1] - first_hop_[place]);
-}
-
 LinkLoads link_loads(const Fabric& fabric,
                      const CollectiveCall& call,
                      std::span<const GpuId> members,
                      const CollectiveTime& alone,
-                     std::uint64_t label,
-                     RouteCache* routes) {
+                     std::uint64_t label) {
   LinkLoads loads(fabric);
-  if (routes != nullptr) {
-    routes->begin();
-  }
-  Edges edges(fabric, label, routes, loads);
+  Edges edges(fabric, label, loads);
   if (call.kind == core::CollectiveKind::send_receive) {
     edges.add_message(members[0], members[1], call.bytes);
   } else if (exchanges_messages(call.kind, alone.algorithm)) {

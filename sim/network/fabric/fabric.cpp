@@ -75,7 +75,7 @@ void Fabric::number_links() {
   first_local_ = first_spine_ + links_per_pod_ * pods;
   first_global_ = first_local_ + (s.dragonfly ? 2 * s.leaves : 0);
   first_storage_ = first_global_ + (s.dragonfly ? pods * s.pods_per_tree : 0);
-  links_.resize(std::size_t{first_storage_} + 2 * std::size_t{s.storage_targets});
+  kind_of_.resize(std::size_t{first_storage_} + 2 * std::size_t{s.storage_targets});
 }
 
 void Fabric::build_links() {
@@ -83,8 +83,10 @@ void Fabric::build_links() {
   const auto fill = [&](std::uint32_t first, std::uint32_t last, Tier tier,
                         core::BytesPerSecond cable, std::uint32_t cables, core::Seconds latency) {
     const auto rate = cable * static_cast<double>(cables);
-    std::fill(links_.begin() + first, links_.begin() + last,
-              Link{rate, rate, latency, cables, tier});
+    Link link{rate, rate, latency, cables, tier};
+    // A NIC carries no more than its GPUs' host links do, and all their users pass the NIC.
+    link.never_binds = tier == Tier::host;
+    std::fill(kind_of_.begin() + first, kind_of_.begin() + last, kind(link));
   };
   const auto hop = input_.fabric.link_latency;
   const bool mesh = input_.scale_up.kind == ScaleUpKind::mesh;
@@ -104,19 +106,20 @@ void Fabric::build_links() {
   fill(first_global_, first_storage_, Tier::global, s.cable_rate, s.global_cables, hop);
   for (std::uint32_t target = 0; target < s.storage_targets; ++target) {
     const auto& storage = input_.storage;
-    links_[storage_link(target, true).index()] = {storage.read, storage.read, hop, 1,
-                                                  Tier::storage};
-    links_[storage_link(target, false).index()] = {storage.write, storage.write, hop, 1,
-                                                   Tier::storage};
+    set(storage_link(target, true), {storage.read, storage.read, hop, 1, Tier::storage});
+    set(storage_link(target, false), {storage.write, storage.write, hop, 1, Tier::storage});
   }
 }
 
 void Fabric::mark_never_binding() {
   const auto& s = shape_;
-  // A NIC carries no more than its GPUs' host links do, and all their users pass the NIC.
-  for (std::uint32_t i = first_host_; i < first_nic_; ++i) {
-    links_[i].never_binds = true;
-  }
+  const auto mark = [this](LinkId id, bool never_binds) {
+    Link link = this->link(id);
+    if (link.never_binds != never_binds) {
+      link.never_binds = never_binds;
+      set(id, link);
+    }
+  };
   if (!pooled_ || s.spines == 0) {
     return;  // single cables can be hit by several flows
   }
@@ -128,26 +131,35 @@ void Fabric::mark_never_binding() {
       const std::uint32_t leaf = pod / s.pods_per_tree * s.leaves_per_tree + i;
       const auto hosts = s.port_rate * static_cast<double>(attached_ports(s, leaf));
       for (const bool up : {true, false}) {
-        auto& link = links_[leaf_link(leaf, 0, up).index()];
+        const LinkId uplink = leaf_link(leaf, 0, up);
         const auto below = hosts + attached_storage(leaf, up);
         below_pod[side(up)] += below;
-        link.never_binds = carries(link.capacity, below);
+        mark(uplink, carries(link(uplink).capacity, below));
       }
     }
     for (const bool up : {true, false}) {
       if (s.cores > 0) {
-        auto& link = links_[spine_link(pod, 0, 0, up).index()];
-        link.never_binds = carries(link.capacity, below_pod[side(up)]);
+        const LinkId uplink = spine_link(pod, 0, 0, up);
+        mark(uplink, carries(link(uplink).capacity, below_pod[side(up)]));
       }
     }
   }
+}
+
+std::uint32_t Fabric::kind(const Link& link) {
+  const auto known = std::find(kinds_.rbegin(), kinds_.rend(), link);
+  if (known != kinds_.rend()) {
+    return static_cast<std::uint32_t>(kinds_.rend() - known - 1);
+  }
+  kinds_.push_back(link);
+  return static_cast<std::uint32_t>(kinds_.size() - 1);
 }
 
 core::BytesPerSecond Fabric::attached_storage(std::uint32_t leaf, bool up) const {
   core::BytesPerSecond sum;
   for (std::uint32_t target = 0; target < shape_.storage_targets; ++target) {
     if (storage_leaf(target, leaf / shape_.leaves_per_tree) == leaf) {
-      sum += links_[storage_link(target, up).index()].capacity;
+      sum += link(storage_link(target, up)).capacity;
     }
   }
   return sum;
@@ -231,58 +243,82 @@ std::uint32_t Fabric::pod_of(std::uint32_t leaf) const {
 }
 
 void Fabric::degrade(LinkId id, double factor, std::uint32_t cables) {
-  HEADWAY_CHECK(id.index() < links_.size(), "link {} of {}", id.index(), links_.size());
+  HEADWAY_CHECK(id.index() < kind_of_.size(), "link {} of {}", id.index(), kind_of_.size());
   HEADWAY_CHECK(factor >= 0 && factor <= 1, "factor {}", factor);
-  auto& link = links_[id.index()];
+  Link link = this->link(id);
   const double hit = std::min(cables, link.cables) / static_cast<double>(link.cables);
   const double left = 1 - hit * (1 - factor);
   links_down_ -= link.state == LinkState::down ? 1 : 0;
+  links_hit_ -= link.state == LinkState::up ? 0 : 1;
   link.capacity = link.nominal * left;
   link.state = left == 1 ? LinkState::up : (left > 0 ? LinkState::degraded : LinkState::down);
   links_down_ += link.state == LinkState::down ? 1 : 0;
+  links_hit_ += link.state == LinkState::up ? 0 : 1;
+  set(id, link);
   mark_never_binding();
+}
+
+LinkOwner Fabric::owner(LinkId id) const {
+  const auto& s = shape_;
+  const std::uint32_t i = id.index();
+  if (i < first_host_) {
+    const bool mesh = input_.scale_up.kind == ScaleUpKind::mesh;
+    return {Tier::scale_up, i / (mesh ? s.domain_gpus - 1 : 2)};
+  }
+  if (i < first_nic_) {
+    return {Tier::host, (i - first_host_) / 2};
+  }
+  if (i < first_leaf_) {
+    return {Tier::nic, (i - first_nic_) / 2};
+  }
+  if (i < first_spine_) {
+    return {Tier::leaf_spine, (i - first_leaf_) / links_per_leaf_};
+  }
+  if (i < first_local_) {
+    return {Tier::spine_core, (i - first_spine_) / links_per_pod_};
+  }
+  if (i < first_global_) {
+    return {Tier::local, (i - first_local_) / 2};
+  }
+  return i < first_storage_ ? LinkOwner{Tier::global, i - first_global_}
+                            : LinkOwner{Tier::storage, (i - first_storage_) / 2};
 }
 
 std::string Fabric::describe(LinkId id) const {
   const auto& s = shape_;
-  const std::uint32_t i = id.index();
+  const LinkOwner at = owner(id);
   const auto arrow = [](std::uint32_t offset, const std::string& low, const char* high) {
     return offset % 2 == 0 ? fmt::format("{} -> {}", low, high)
                            : fmt::format("{} -> {}", high, low);
   };
-  if (i < first_host_) {
-    const bool mesh = input_.scale_up.kind == ScaleUpKind::mesh;
-    return mesh ? fmt::format("GPU {} -> its neighbour {}", i / (s.domain_gpus - 1),
-                              i % (s.domain_gpus - 1))
-                : arrow(i, fmt::format("GPU {}", i / 2), "its NVLink domain");
+  switch (at.tier) {
+    case Tier::scale_up:
+      return input_.scale_up.kind == ScaleUpKind::mesh
+                 ? fmt::format("GPU {} -> its neighbour {}", at.index,
+                               id.index() % (s.domain_gpus - 1))
+                 : arrow(id.index(), fmt::format("GPU {}", at.index), "its NVLink domain");
+    case Tier::host:
+      return arrow(id.index() - first_host_, fmt::format("GPU {}", at.index), "its NIC");
+    case Tier::nic: {
+      const std::uint32_t port = at.index / s.planes;
+      return arrow(id.index() - first_nic_,
+                   fmt::format("node {} rail {}", port / s.rails, port % s.rails), "leaf");
+    }
+    case Tier::leaf_spine:
+      return arrow(id.index() - first_leaf_, fmt::format("leaf {}", at.index), "spines");
+    case Tier::spine_core:
+      return arrow(id.index() - first_spine_, fmt::format("spines of pod {}", at.index), "cores");
+    case Tier::local:
+      return arrow(id.index() - first_local_, fmt::format("leaf {}", at.index), "its group");
+    case Tier::storage:
+      return arrow(id.index() - first_storage_, fmt::format("storage target {}", at.index),
+                   "its leaf");
+    case Tier::global:
+      break;
   }
-  if (i < first_nic_) {
-    return arrow(i - first_host_, fmt::format("GPU {}", (i - first_host_) / 2), "its NIC");
-  }
-  if (i < first_leaf_) {
-    const std::uint32_t port = (i - first_nic_) / 2 / s.planes;
-    return arrow(i - first_nic_, fmt::format("node {} rail {}", port / s.rails, port % s.rails),
-                 "leaf");
-  }
-  if (i < first_spine_) {
-    return arrow(i - first_leaf_, fmt::format("leaf {}", (i - first_leaf_) / links_per_leaf_),
-                 "spines");
-  }
-  if (i < first_local_) {
-    return arrow(i - first_spine_,
-                 fmt::format("spines of pod {}", (i - first_spine_) / links_per_pod_), "cores");
-  }
-  if (i < first_global_) {
-    return arrow(i - first_local_, fmt::format("leaf {}", (i - first_local_) / 2), "its group");
-  }
-  if (i >= first_storage_) {
-    return arrow(i - first_storage_, fmt::format("storage target {}", (i - first_storage_) / 2),
-                 "its leaf");
-  }
-  const std::uint32_t pair = i - first_global_;
-  const std::uint32_t tree = pair / s.pods_per_tree / s.pods_per_tree;
-  return fmt::format("group {} -> group {}", pair / s.pods_per_tree,
-                     tree * s.pods_per_tree + pair % s.pods_per_tree);
+  const std::uint32_t tree = at.index / s.pods_per_tree / s.pods_per_tree;
+  return fmt::format("group {} -> group {}", at.index / s.pods_per_tree,
+                     tree * s.pods_per_tree + at.index % s.pods_per_tree);
 }
 
 }  // namespace headway::network

@@ -47,6 +47,15 @@ struct Link {
   LinkState state = LinkState::up;
   bool never_binds =
       false;  ///< carries at least what its feeders can send, and all users pass a feeder
+  bool operator==(const Link&) const = default;
+};
+
+/// What a link is part of, the inverse of the numbering below.
+struct LinkOwner {
+  Tier tier = Tier::nic;
+  /// scale_up, host: GPU; nic: port, (node x rails + rail) x planes + plane; leaf_spine, local:
+  /// leaf; spine_core: pod over all trees; global: place in the table of pairs; storage: server
+  std::uint32_t index = 0;
 };
 
 /// Links of a fabric, by arithmetic: what it takes of memory is this times sizeof(Link), and as
@@ -67,8 +76,8 @@ class Fabric {
 
   [[nodiscard]] const FabricInput& input() const { return input_; }
   [[nodiscard]] const FabricShape& shape() const { return shape_; }
-  [[nodiscard]] const std::vector<Link>& links() const { return links_; }
-  [[nodiscard]] const Link& link(core::LinkId id) const { return links_[id.index()]; }
+  [[nodiscard]] std::size_t link_count() const { return kind_of_.size(); }
+  [[nodiscard]] const Link& link(core::LinkId id) const { return kinds_[kind_of_[id.index()]]; }
   [[nodiscard]] GpuPlace place(core::GpuId gpu) const;
   /// Parallel cables are one pooled link (adaptive routing).
   [[nodiscard]] bool pooled() const { return pooled_; }
@@ -93,6 +102,8 @@ class Fabric {
   [[nodiscard]] core::LinkId local_link(std::uint32_t leaf, bool up) const;
   /// Dragonfly: all cables from one group to another of the same tree. Pooled.
   [[nodiscard]] core::LinkId global_link(std::uint32_t from_pod, std::uint32_t to_pod) const;
+
+  [[nodiscard]] LinkOwner owner(core::LinkId link) const;
 
   /// A storage server; `up` leaves the server (reading).
   [[nodiscard]] core::LinkId storage_link(std::uint32_t target, bool up) const;
@@ -123,6 +134,8 @@ class Fabric {
 
   /// Links that carry nothing.
   [[nodiscard]] std::size_t links_down() const { return links_down_; }
+  /// Links that carry less than when healthy, these included.
+  [[nodiscard]] std::size_t links_hit() const { return links_hit_; }
 
   /// Words for messages: "node 3 rail 2 -> leaf".
   [[nodiscard]] std::string describe(core::LinkId link) const;
@@ -131,6 +144,9 @@ class Fabric {
   void number_links();
   void build_links();
   void mark_never_binding();
+  void set(core::LinkId id, const Link& link) { kind_of_[id.index()] = kind(link); }
+  /// The place of this link among the kinds, added if it is new.
+  std::uint32_t kind(const Link& link);
   /// What the storage servers of a leaf send into it (up) or take out of it.
   [[nodiscard]] core::BytesPerSecond attached_storage(std::uint32_t leaf, bool up) const;
 
@@ -140,8 +156,9 @@ class Fabric {
   std::uint32_t first_host_ = 0, first_nic_ = 0, first_leaf_ = 0, first_spine_ = 0,
                 first_local_ = 0, first_global_ = 0, first_storage_ = 0;
   std::uint32_t links_per_leaf_ = 0, links_per_spine_ = 0, links_per_pod_ = 0;
-  std::vector<Link> links_;
-  std::size_t links_down_ = 0;
+  std::vector<Link> kinds_;             ///< the different links: few, of the millions
+  std::vector<std::uint32_t> kind_of_;  ///< per link
+  std::size_t links_down_ = 0, links_hit_ = 0;
 };
 
 }  // namespace headway::network

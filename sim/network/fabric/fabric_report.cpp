@@ -172,7 +172,7 @@ FabricReport report(const Fabric& fabric) {
   r.spines = s.spines;
   r.cores = s.cores;
   r.storage_targets = s.storage_targets;
-  r.links = fabric.links().size();
+  r.links = fabric.link_count();
   add_tiers(fabric, r);
   r.full_bisection = s.port_rate * (static_cast<double>(s.planes) * s.rails * (s.nodes / 2));
   r.bisection =
@@ -189,10 +189,8 @@ FabricReport report(const Fabric& fabric) {
   r.connected = reach.connected;
   r.unreachable_gpus = reach.missed;
   r.diameter = reach.diameter;
-  for (const auto& link : fabric.links()) {
-    r.links_down += link.state == LinkState::down ? 1 : 0;
-    r.links_degraded += link.state == LinkState::degraded ? 1 : 0;
-  }
+  r.links_down = fabric.links_down();
+  r.links_degraded = fabric.links_hit() - fabric.links_down();
   return r;
 }
 

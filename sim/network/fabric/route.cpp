@@ -29,30 +29,37 @@ struct Port {
 /// Builds one route; holds what the steps of the way share.
 class Router {
  public:
-  Router(const Fabric& fabric, GpuId from, GpuId to, std::uint64_t label)
-      : fabric_(fabric), shape_(fabric.shape()), from_(from.index()), to_(to.index()) {
+  Router(const Fabric& fabric, GpuId from, GpuId to, std::uint64_t label, Route& route)
+      : fabric_(fabric),
+        shape_(fabric.shape()),
+        from_(from.index()),
+        to_(to.index()),
+        healthy_(fabric.links_down() == 0),
+        route_(route) {
+    route_.hops.clear();
+    route_.latency = {};
+    route_.switches = 0;
     const std::uint64_t ends = (std::uint64_t{from_} << 32U) | to_;
     hash_ = mix(mix(ends ^ fabric.input().hash_seed) ^ label);
   }
 
-  Route find() {
+  void find() {
     const auto a = fabric_.place(GpuId(from_));
     const auto b = fabric_.place(GpuId(to_));
     if (from_ == to_) {
-      return {};
+      return;
     }
     if (a.domain == b.domain && shape_.domain_gpus > 1) {
       cross_domain(from_, to_);
       check_up(route_.hops.begin());
-      return std::move(route_);
+      return;
     }
     route_.hops.reserve(kUsualHops);
     scale_out(a, b);
-    return std::move(route_);
   }
 
   /// Between `from` and a storage server.
-  Route find_storage(std::uint32_t target, bool write) {
+  void find_storage(std::uint32_t target, bool write) {
     const auto place = fabric_.place(GpuId(from_));
     const auto port = working(from_, {place.node, place.rail});
     const LinkId server = fabric_.storage_link(target, !write);
@@ -76,7 +83,6 @@ class Router {
         cross_domain(at_nic, from_);
       }
     }
-    return route_;
   }
 
  private:
@@ -91,7 +97,7 @@ class Router {
   }
 
   void check_up(std::vector<RouteHop>::iterator first) const {
-    for (auto hop = first; hop != route_.hops.end(); ++hop) {
+    for (auto hop = first; !healthy_ && hop != route_.hops.end(); ++hop) {
       if (down(hop->link)) {
         no_path(fabric_.describe(hop->link) + " is down");
       }
@@ -120,6 +126,9 @@ class Router {
   }
 
   bool usable(Port port) const {
+    if (healthy_) {
+      return true;
+    }
     for (std::uint32_t plane = 0; plane < shape_.planes; ++plane) {
       if (!down(fabric_.nic_link(port.node, port.rail, plane, true)) &&
           !down(fabric_.nic_link(port.node, port.rail, plane, false))) {
@@ -259,6 +268,10 @@ class Router {
   std::uint32_t port_number(Port port) const { return port.node * shape_.rails + port.rail; }
 
   void spread_planes(Port source, Port dest) {
+    if (healthy_ && shape_.planes == 1) {
+      plane_path(source, dest, 0, kCoefficientUnit, true);
+      return;
+    }
     const auto chosen = planes(source, dest);
     // An uneven share is rounded up, so that a link is never thought emptier than it is.
     const auto share =
@@ -383,8 +396,9 @@ class Router {
   const Fabric& fabric_;
   const FabricShape& shape_;
   std::uint32_t from_, to_;
+  bool healthy_;
   std::uint64_t hash_ = 0;
-  Route route_;
+  Route& route_;
 };
 
 }  // namespace
@@ -393,11 +407,19 @@ Route storage_route(
     const Fabric& fabric, GpuId gpu, std::uint32_t target, bool write, std::uint64_t label) {
   HEADWAY_CHECK(target < fabric.shape().storage_targets, "storage target {} of {}", target,
                 fabric.shape().storage_targets);
-  return Router(fabric, gpu, gpu, label).find_storage(target, write);
+  Route way;
+  Router(fabric, gpu, gpu, label, way).find_storage(target, write);
+  return way;
 }
 
 Route route(const Fabric& fabric, GpuId from, GpuId to, std::uint64_t label) {
-  return Router(fabric, from, to, label).find();
+  Route way;
+  find_route(fabric, from, to, label, way);
+  return way;
+}
+
+void find_route(const Fabric& fabric, GpuId from, GpuId to, std::uint64_t label, Route& way) {
+  Router(fabric, from, to, label, way).find();
 }
 
 }  // namespace headway::network

@@ -38,6 +38,10 @@ struct Route {
 /// @throws core::Error if no path is left, or a rail-only fabric without PXN must cross rails
 Route route(const Fabric& fabric, core::GpuId from, core::GpuId to, std::uint64_t label = 0);
 
+/// The same into `way`, whose room is used again.
+void find_route(
+    const Fabric& fabric, core::GpuId from, core::GpuId to, std::uint64_t label, Route& way);
+
 /// Between a GPU and a storage server that hangs on the fabric: over the GPU's rail (or the next
 /// one that works), through the switches as above, to the server's leaf. Planes are used as above.
 /// @param target  server, from 0

@@ -61,7 +61,7 @@ PacketFabric::PacketFabric(const Fabric& fabric, const PacketSpec& packets)
       guard_(guard_of(*packets.transport)),
       buffer_per_port_(std::llround(packets.buffer_per_port.si())),
       ports_of_leaf_(shape_.leaves),
-      cable_of_link_(fabric.links().size(), kNowhere) {
+      cable_of_link_(fabric.link_count(), kNowhere) {
   check_routes(shape_);
   network_.cable_buffer = buffer_per_port_;
   add_devices();

@@ -113,8 +113,7 @@ ObservedStep observe_step(const CheckedScenario& checked,
   const Scenario& s = checked.scenario();
   const workload::StepGraph graph = step_graph(checked);
   const network::Fabric fabric = build_fabric(s.cluster, hash_seed(s));
-  const TensorOrbits orbits =
-      degradations.empty() ? tensor_orbits(checked, fabric) : TensorOrbits{};
+  const RankOrbits orbits = degradations.empty() ? rank_orbits(checked, fabric) : RankOrbits{};
   LoweredStep lowered = lower(checked, graph, fabric, {.origins = passes, .orbits = &orbits});
   degrade(degradations, rank_layout(checked), fabric, lowered);
   network::RunOptions how;

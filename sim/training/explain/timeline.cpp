@@ -225,7 +225,7 @@ StepPictures draw_step(const CheckedScenario& checked) {
   const Scenario& s = checked.scenario();
   const workload::StepGraph graph = step_graph(checked);
   const network::Fabric fabric = build_fabric(s.cluster, hash_seed(s));
-  const TensorOrbits orbits = tensor_orbits(checked, fabric);
+  const RankOrbits orbits{tensor_orbits(checked, fabric), {}};  // the map shows every leaf
   const LoweredStep lowered = lower(checked, graph, fabric, {.origins = true, .orbits = &orbits});
   network::RunOptions how;
   how.trace = true;

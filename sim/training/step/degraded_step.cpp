@@ -14,7 +14,7 @@ constexpr std::uint32_t kNone = 0xffffffffU;
 
 /// The problem's number of each fabric link.
 std::vector<std::uint32_t> problem_links(const PreparedStep& step) {
-  std::vector<std::uint32_t> number(step.fabric.links().size(), kNone);
+  std::vector<std::uint32_t> number(step.fabric.link_count(), kNone);
   for (std::size_t l = 0; l < step.lowered.fabric_links.size(); ++l) {
     number[step.lowered.fabric_links[l].index()] = static_cast<std::uint32_t>(l);
   }

@@ -1,17 +1,13 @@
 #include "sim/training/step/lower.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 #include "sim/core/error.h"
-#include "sim/core/random.h"
-#include "sim/gpu/closed_form.h"
 #include "sim/network/fabric/route.h"
-#include "sim/training/compute_fabric.h"
-#include "sim/training/constants.h"
 #include "sim/training/step/placement.h"
 #include "sim/training/step/step_clock.h"
-#include "sim/workload/blocks/build.h"
 #include "sim/workload/blocks/data_parallel_blocks.h"
 #include "sim/workload/layout.h"
 
@@ -51,7 +47,13 @@ std::vector<Group> groups_of_one(const CheckedScenario& checked) {
 }
 
 constexpr std::uint32_t kNoUse = 0xffffffffU;  ///< in place of an entry in `collectives`
-constexpr int kSpans = -1;                     ///< in place of a tensor index: all of them
+
+/// Which tensor index and which data index the ranks of a group have.
+struct Reach {
+  static constexpr int kAll = -1;  ///< in place of an index: all of them
+  int tensor = kAll;
+  int data = kAll;
+};
 
 /// What two ranks must share to be in one group: the slot (by number) and who leads it.
 struct GroupKey {
@@ -67,6 +69,12 @@ struct GroupKeyHash {
   }
 };
 
+/// A group that spans replicas, before it is known which of them are lowered.
+struct Seen {
+  network::Transfer transfer;  ///< without its links
+  std::vector<UseRun> runs;
+};
+
 class Lowering {
  public:
   Lowering(const CheckedScenario& checked,
@@ -75,14 +83,15 @@ class Lowering {
       : checked_(checked),
         fabric_(fabric),
         options_(options),
-        orbits_(options.orbits != nullptr ? *options.orbits : none_),
+        orbits_(options.orbits != nullptr ? *options.orbits : RankOrbits{}),
         layout_(rank_layout(checked)),
         parameters_(network::make_parameters(
             fabric.input(), nccl_generation(checked.scenario().cluster.node.gpu.architecture))),
         numbers_(fabric),
         kernels_(kernel_times(checked.scenario())) {}
 
-  LoweredStep lower(const workload::StepGraph& graph) {
+  /// @returns nothing where what replicas stand for cannot be counted
+  std::optional<LoweredStep> lower(const workload::StepGraph& graph) {
     const TransferCosts transfers{[this](const workload::Operation& o) { return interference(o); },
                                   [this](const workload::Operation& o) { return time_alone(o); }};
     const CompileInput input{&graph, block_times(graph, kernels_, transfers),
@@ -99,11 +108,15 @@ class Lowering {
       out_.launch.push_back(std::move(stages_.back().launch));
       out_.origins.push_back(std::move(stages_.back().origins));
     }
+    tell_replicas_apart();
     for (std::int64_t r = 0; r < layout_.ranks(); ++r) {
       const Rank rank(static_cast<std::uint32_t>(r));
-      if (orbits_.keeps(layout_.coordinates(rank).tensor)) {
+      if (orbits_.keeps(layout_.coordinates(rank))) {
         add_actor(rank);
       }
+    }
+    if (beyond_count_) {
+      return std::nullopt;
     }
     out_.fabric_links = numbers_.fabric_links();
     count_links();
@@ -117,14 +130,14 @@ class Lowering {
   /// lasts alone.
   core::Seconds interference(const workload::Operation& operation) {
     const double share = interference_share(checked_.scenario(), operation.activity);
-    const network::GroupShape shape = shape_of(operation.group);
+    const network::GroupShape& shape = shape_of(operation.group);
     if (share == 0 || shape.ranks < 2) {
       return core::Seconds(0);
     }
     return time_of(operation.name, call_of(operation), shape).total * share;
   }
 
-  core::Seconds time_alone(const workload::Operation& operation) const {
+  core::Seconds time_alone(const workload::Operation& operation) {
     return network::collective_time(call_of(operation), shape_of(operation.group), parameters_,
                                     checked_.scenario().calibration.collectives)
         .total;
@@ -138,12 +151,8 @@ class Lowering {
   }
 
   /// The groups of rank 0 stand for all of their kind.
-  network::GroupShape shape_of(Group group) const {
-    std::vector<core::GpuId> members;
-    for (const Rank member : layout_.members(group, Rank(0))) {
-      members.push_back(layout_.gpu(member));
-    }
-    return network::group_shape(fabric_, members);
+  const network::GroupShape& shape_of(Group group) {
+    return members_of(group, layout_.leader(group, Rank(0))).shape;
   }
 
   /// Equal slots of different stages get one number; sends and receives of one size and channel
@@ -163,12 +172,13 @@ class Lowering {
   }
 
   void add_actor(Rank rank) {
-    const int stage = layout_.coordinates(rank).pipeline;
+    const RankCoordinates at = layout_.coordinates(rank);
+    const int stage = at.pipeline;
     const auto& slots = stages_[static_cast<std::size_t>(stage)].slots;
     const auto& numbers = slot_numbers_[static_cast<std::size_t>(stage)];
     network::Actor actor;
     actor.program = static_cast<std::uint32_t>(stage);
-    actor.multiplicity = orbits_.size_of(layout_.coordinates(rank).tensor);
+    actor.multiplicity = orbits_.size_of(at);
     actor.groups.reserve(slots.size());
     for (std::size_t i = 0; i < slots.size(); ++i) {
       actor.groups.push_back(group_of(slots[i], numbers[i], rank, stage));
@@ -193,30 +203,65 @@ class Lowering {
     transfer.alone = host_copy_time(kernels_, slot.bytes);
     transfer.delay = step_ticks(transfer.alone, slot.name);
     const std::uint32_t group = append(transfer, 1, slot, kNoUse);
-    set_multiplicity(group, layout_.coordinates(rank).tensor);
+    set_multiplicity(group, reach(slot.group, rank));
     out_.copied_bytes.resize(group + 1U);
     out_.copied_bytes[group] = slot.bytes;
     return group;
   }
 
+  static GroupKey key_of(std::uint32_t number, Rank leader) {
+    return {(std::uint64_t{number} << 32U) | leader.index(), 0};
+  }
+
   std::uint32_t collective_group(const SlotKey& slot, std::uint32_t number, Rank rank) {
     const Rank leader = layout_.leader(slot.group, rank);
-    const GroupKey key{(std::uint64_t{number} << 32U) | leader.index(), 0};
-    const auto [place, fresh] = groups_.try_emplace(key, 0U);
+    const auto [place, fresh] = groups_.try_emplace(key_of(number, leader), 0U);
     if (fresh) {
-      place->second = add_collective(slot, leader);
+      place->second = add_collective(slot, number, leader);
     }
     return place->second;
+  }
+
+  /// What the groups that span replicas put on the links decides which replicas are alike.
+  void tell_replicas_apart() {
+    if (orbits_.replica.empty()) {
+      return;
+    }
+    for (std::int64_t r = 0; r < layout_.ranks(); ++r) {
+      const Rank rank(static_cast<std::uint32_t>(r));
+      const RankCoordinates at = layout_.coordinates(rank);
+      if (at.data < orbits_.replica.first_data() && orbits_.tensor.keeps(at.tensor)) {
+        see_groups(rank, static_cast<std::size_t>(at.pipeline));
+      }
+    }
+    orbits_.replica.classify();
+  }
+
+  void see_groups(Rank rank, std::size_t stage) {
+    const auto& slots = stages_[stage].slots;
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      if (slots[i].kind != OperationKind::collective || !spans_replicas(slots[i].group)) {
+        continue;
+      }
+      const Rank leader = layout_.leader(slots[i].group, rank);
+      const GroupKey key = key_of(slot_numbers_[stage][i], leader);
+      const auto [place, fresh] = seen_.try_emplace(key);
+      if (fresh) {
+        Seen& seen = place->second;
+        seen.transfer = emit(slots[i], leader);
+        seen.runs = orbits_.replica.see(fabric_, key.slot_and_rank, seen.transfer.uses);
+        seen.transfer.uses = {};
+      }
+    }
   }
 
   /// The ranks that communicate in a group, and how they lie: the same for all its slots.
   struct Members {
     std::vector<core::GpuId> gpus;
     network::GroupShape shape;
-    network::RouteCache routes;
   };
 
-  Members& members_of(Group group, Rank leader) {
+  const Members& members_of(Group group, Rank leader) {
     const std::uint64_t key =
         (std::uint64_t{static_cast<std::uint8_t>(group)} << 32U) | leader.index();
     const auto [place, fresh] = members_.try_emplace(key);
@@ -229,26 +274,55 @@ class Lowering {
     return place->second;
   }
 
-  std::uint32_t add_collective(const SlotKey& slot, Rank leader) {
-    Members& members = members_of(slot.group, leader);
+  network::Transfer of_stand_ins(const Seen& seen) const {
+    network::Transfer transfer = seen.transfer;
+    transfer.uses = orbits_.replica.of_stand_ins(seen.runs);
+    return transfer;
+  }
+
+  static network::CollectiveCall call_of(const SlotKey& slot) {
     network::CollectiveCall call;
     call.kind = slot.collective;
     call.bytes = slot.bytes;
+    return call;
+  }
+
+  bool timed(const Members& members) const {
+    return members.shape.domains == 1 || !options_.contention;
+  }
+
+  network::Transfer emit(const SlotKey& slot, Rank leader) {
+    const Members& members = members_of(slot.group, leader);
+    const network::CollectiveCall call = call_of(slot);
     const network::CollectiveTime alone = time_of(slot.name, call, members.shape);
     network::EmitOptions options;
-    options.timed = members.shape.domains == 1 || !options_.contention;
+    options.timed = timed(members);
     options.label = leader.index();
-    options.routes = &members.routes;
-    auto transfer = network::emit_collective(fabric_, call, members.gpus, alone, options);
-    const bool spans = spans_tensor_ranks(slot.group);
-    const int index = spans ? kSpans : layout_.coordinates(leader).tensor;
-    keep_links(index, transfer);
-    const std::size_t need = spans ? orbits_.kept_of(members.gpus.size()) : members.gpus.size();
+    return network::emit_collective(fabric_, call, members.gpus, alone, options);
+  }
+
+  /// Ranks of a group that are lowered.
+  std::size_t kept_of(Group group, Rank leader) const {
+    const auto ranks = layout_.members(group, leader);
+    return static_cast<std::size_t>(std::count_if(ranks.begin(), ranks.end(), [this](Rank rank) {
+      return orbits_.keeps(layout_.coordinates(rank));
+    }));
+  }
+
+  std::uint32_t add_collective(const SlotKey& slot, std::uint32_t number, Rank leader) {
+    const auto seen = seen_.find(key_of(number, leader));
+    auto transfer = seen != seen_.end() ? of_stand_ins(seen->second) : emit(slot, leader);
+    const Members& members = members_of(slot.group, leader);
+    const network::CollectiveCall call = call_of(slot);
+    const Reach of = reach(slot.group, leader);
+    keep_links(of, transfer);
+    const std::size_t need = orbits_.empty() ? members.gpus.size() : kept_of(slot.group, leader);
     const std::uint32_t group =
         append(transfer, need, slot, use_of(slot.name, call, members.shape));
-    set_multiplicity(group, index);
+    set_multiplicity(group, of);
     out_.timed_bytes.resize(group + 1U);
-    out_.timed_bytes[group] = options.timed ? alone.scale_up_bytes : core::Bytes(0);
+    out_.timed_bytes[group] =
+        timed(members) ? time_of(slot.name, call, members.shape).scale_up_bytes : core::Bytes(0);
     return group;
   }
 
@@ -286,10 +360,10 @@ class Lowering {
     options.timed = !options_.contention;
     options.label = from.index();
     auto transfer = network::emit_send(fabric_, slot.bytes, ends[0], ends[1], alone, options);
-    const int index = layout_.coordinates(from).tensor;
-    keep_links(index, transfer);
+    const Reach of = reach(slot.group, from);
+    keep_links(of, transfer);
     const std::uint32_t group = append(transfer, 1, slot, use_of(what, call, shape));
-    set_multiplicity(group, index);
+    set_multiplicity(group, of);
     return group;
   }
 
@@ -299,42 +373,77 @@ class Lowering {
            group == Group::expert_shard;
   }
 
-  /// What the links that are kept see of a transfer: of one tensor index, that of all it stands
-  /// for; of one that spans tensor ranks, what it puts on them itself.
-  void keep_links(int index, network::Transfer& transfer) const {
+  Reach reach(Group group, Rank rank) const {
+    const RankCoordinates at = layout_.coordinates(rank);
+    return {spans_tensor_ranks(group) ? Reach::kAll : at.tensor,
+            spans_replicas(group) ? Reach::kAll : at.data};
+  }
+
+  /// How many groups of this reach one stands for.
+  std::uint32_t multiplicity_of(const Reach& of) const {
+    return (of.tensor == Reach::kAll ? 1 : orbits_.tensor.size_of(of.tensor)) *
+           (of.data == Reach::kAll ? 1 : orbits_.replica.size_of(of.data));
+  }
+
+  /// What a link is among those that are exchanged.
+  struct Orbit {
+    int tensor = TensorOrbits::kShared;
+    std::uint32_t of_tensor = 1;          ///< links of so many tensor indices
+    ReplicaOrbits::LinkOrbit of_replica;  ///< of so many nodes, leaves or pods
+  };
+  Orbit orbit(core::LinkId link) const {
+    Orbit at;
+    at.of_replica = orbits_.replica.of_link(fabric_, link);
+    if (!orbits_.tensor.empty()) {
+      at.tensor = orbits_.tensor.index_of(fabric_, link);
+      at.of_tensor = at.tensor == TensorOrbits::kShared ? 1 : orbits_.tensor.size_of(at.tensor);
+    }
+    return at;
+  }
+
+  /// What the links that are kept see of a transfer: what all groups it stands for put on all links
+  /// of the orbit, divided by these. A group that spans tensor ranks or replicas stands for itself
+  /// and puts the same on all of them.
+  void keep_links(const Reach& of, network::Transfer& transfer) {
     if (orbits_.empty() || transfer.flows.empty()) {
       return;
     }
+    const std::uint64_t groups = multiplicity_of(of);
     std::vector<network::FlowOnLink> kept;
     for (network::FlowOnLink use : transfer.uses) {
-      const int of_link = orbits_.link_index[use.link];
-      if (of_link == TensorOrbits::kShared) {
-        use.coefficient *= index == kSpans ? 1 : orbits_.size_of(index);
-      } else if (!orbits_.keeps(of_link)) {
-        HEADWAY_CHECK(index == kSpans, "a transfer of tensor index {} uses a link of index {}",
-                      index, of_link);
+      const Orbit at = orbit(core::LinkId(use.link));
+      if (at.tensor != TensorOrbits::kShared && !orbits_.tensor.keeps(at.tensor)) {
+        HEADWAY_CHECK(of.tensor == Reach::kAll,
+                      "a transfer of tensor index {} uses a link of index {}", of.tensor,
+                      at.tensor);
         continue;
       }
+      HEADWAY_CHECK(at.of_replica.first.index() == use.link, "a transfer of data index {} uses {}",
+                    of.data, fabric_.describe(core::LinkId(use.link)));
+      const std::uint64_t links = std::uint64_t{of.tensor == Reach::kAll ? 1 : at.of_tensor} *
+                                  (of.data == Reach::kAll ? 1 : at.of_replica.links);
+      const std::uint64_t sum = groups * use.coefficient;
+      HEADWAY_CHECK(sum % links == 0, "{} groups on {} links", groups, links);
+      beyond_count_ = beyond_count_ || sum / links > UINT32_MAX;
+      use.coefficient = static_cast<std::uint32_t>(sum / links);
       kept.push_back(use);
     }
     transfer.uses = std::move(kept);
     transfer.flows.front().uses = static_cast<std::uint32_t>(transfer.uses.size());
   }
 
-  /// Of a group of one tensor index, or of one that spans them.
-  void set_multiplicity(std::uint32_t number, int index) {
-    const std::uint32_t multiplicity = index == kSpans ? 1 : orbits_.size_of(index);
+  void set_multiplicity(std::uint32_t number, const Reach& of) {
     auto& group = out_.problem.groups[number];
-    group.multiplicity = multiplicity;
+    group.multiplicity = multiplicity_of(of);
     for (std::uint32_t f = group.first_flow; f < group.first_flow + group.flows; ++f) {
-      out_.problem.flows[f].multiplicity = multiplicity;
+      out_.problem.flows[f].multiplicity = group.multiplicity;
     }
   }
 
   void count_links() {
     for (const core::LinkId link : out_.fabric_links) {
-      const int index = orbits_.empty() ? TensorOrbits::kShared : orbits_.link_index[link.index()];
-      out_.link_multiplicity.push_back(index == TensorOrbits::kShared ? 1 : orbits_.size_of(index));
+      const Orbit at = orbit(link);
+      out_.link_multiplicity.push_back(at.of_tensor * at.of_replica.links);
     }
   }
 
@@ -399,8 +508,7 @@ class Lowering {
   const CheckedScenario& checked_;
   const network::Fabric& fabric_;
   LowerOptions options_;
-  const TensorOrbits none_;
-  const TensorOrbits& orbits_;
+  RankOrbits orbits_;
   RankLayout layout_;
   network::NetworkParameters parameters_;
   network::LinkNumbers numbers_;
@@ -412,154 +520,26 @@ class Lowering {
       groups_;  ///< looked up only, never iterated
   std::unordered_map<std::uint64_t, Members>
       members_;  ///< by kind and leader; looked up only, never iterated
+  std::unordered_map<GroupKey, Seen, GroupKeyHash> seen_;  ///< looked up only, never iterated
+  bool beyond_count_ = false;  ///< so many replicas that a coefficient has no room for them
   LoweredStep out_;
 };
 
 }  // namespace
 
-network::NcclGeneration nccl_generation(gpu::Architecture architecture) {
-  switch (architecture) {
-    case gpu::Architecture::volta:
-    case gpu::Architecture::turing:
-      return network::NcclGeneration::volta;
-    case gpu::Architecture::ampere:
-    case gpu::Architecture::ada:
-      return network::NcclGeneration::ampere;
-    case gpu::Architecture::hopper:
-    case gpu::Architecture::cdna2:
-    case gpu::Architecture::cdna3:
-      return network::NcclGeneration::hopper;
-    case gpu::Architecture::blackwell:
-    case gpu::Architecture::cdna4:
-      return network::NcclGeneration::blackwell;
-  }
-  HEADWAY_CHECK(false, "architecture {}", static_cast<int>(architecture));
-}
-
-RankLayout rank_layout(const CheckedScenario& checked) {
-  const Scenario& s = checked.scenario();
-  return {s.parallelism, checked.data_parallel(), s.cluster.node.scale_up.domain_gpus,
-          node_order(s.cluster, s.parallelism, checked.data_parallel(),
-                     static_cast<std::uint64_t>(s.run.seed))};
-}
-
-workload::StepGraph step_graph(const CheckedScenario& checked) {
-  const Scenario& s = checked.scenario();
-  return workload::build_step_graph(s.model, s.training, s.parallelism, checked.data_parallel(),
-                                    checked.micro_batches(), rank_layout(checked).expert_domains());
-}
-
-std::uint64_t hash_seed(const Scenario& scenario, std::uint64_t draw) {
-  const core::RandomStream stream(static_cast<std::uint64_t>(scenario.run.seed), "ecmp hash");
-  return stream.bits(draw)[0];
-}
-
-network::FabricInput fabric_input(const ClusterSpec& cluster) {
-  network::FabricInput input = compute_fabric(cluster);
-  if (cluster.storage.path == storage::StoragePath::shared) {
-    // One target stands for all servers of a leaf.
-    const int leaves = static_cast<int>(network::make_shape(input).leaves_per_tree);
-    const int targets = storage_targets(*cluster.storage.servers, leaves);
-    input.storage = {targets, cluster.storage.read_bandwidth / targets,
-                     cluster.storage.write_bandwidth / targets};
-  }
-  return input;
-}
-
-network::Fabric build_fabric(const ClusterSpec& cluster, std::uint64_t hash_seed) {
-  network::FabricInput input = fabric_input(cluster);
-  input.hash_seed = hash_seed;
-  return network::Fabric(input);
-}
-
-int storage_targets(int servers, int leaves) {
-  int targets = std::min({servers, leaves, static_cast<int>(network::kCoefficientUnit)});
-  while (static_cast<int>(network::kCoefficientUnit) % targets != 0) {
-    --targets;
-  }
-  return targets;
-}
-
-double interference_share(const Scenario& scenario, core::Activity activity) {
-  const auto& framework = scenario.training.framework;
-  switch (activity) {
-    case core::Activity::tensor:
-      return framework.tensor_interference;
-    case core::Activity::expert:
-      return framework.expert_overlap ? framework.expert_interference : 0;
-    case core::Activity::pipeline_p2p:
-      return 0;  // one or two channels between two GPUs
-    default:
-      return scenario.calibration.data_interference.value_or(framework.data_interference);
-  }
-}
-
-/// Of the bandwidth of the host's memory channels, what streams reach.
-constexpr double kStreamShare = 0.8;
-
-/// The CPUs' updates share the host's memory.
-gpu::LaunchModel launch_model(const Scenario& scenario,
-                              const workload::ParallelismSpec& parallelism) {
-  const auto& framework = scenario.training.framework;
-  const auto& node = scenario.cluster.node;
-  gpu::LaunchModel launch;
-  launch.cpu_launch = framework.host.launch;
-  launch.loop_launch = framework.host.loop_launch;
-  launch.collective = framework.host.collective;
-  launch.layer = framework.host.layer;
-  const std::int64_t gpus = std::int64_t{scenario.cluster.nodes} * node.gpus;
-  if (parallelism.pipeline > 1 && gpus > node.scale_up.domain_gpus) {
-    launch.slowdown = 1 + framework.host.stall * parallelism.tensor;
-  }
-  launch.cuda_graphs = framework.cuda_graphs;
-  launch.host_memory = node.host_memory_bandwidth * (kStreamShare / node.gpus);
-  return launch;
-}
-
-bool runs_flash2(const Scenario& scenario) {
-  using workload::AttentionKernels;
-  const auto& gpu = scenario.cluster.node.gpu;
-  const AttentionKernels kernels = scenario.training.framework.attention_kernels;
-  const bool chosen =
-      kernels == AttentionKernels::sdpa && gpu.architecture != gpu::Architecture::blackwell;
-  const auto& shares = scenario.calibration.kernels.value_or(gpu.sustained);
-  return (chosen || kernels == AttentionKernels::flash2) && shares.attention_flash2 > 0;
-}
-
-KernelTimes kernel_times(const Scenario& scenario) {
-  return kernel_times(scenario, scenario.parallelism);
-}
-
-KernelTimes kernel_times(const Scenario& scenario, const workload::ParallelismSpec& parallelism) {
-  const auto& gpu = scenario.cluster.node.gpu;
-  const auto& framework = scenario.training.framework;
-  gpu::SustainedShares shares = scenario.calibration.kernels.value_or(gpu.sustained);
-  if (runs_flash2(scenario)) {
-    shares.attention_forward = shares.attention_flash2;
-    shares.attention_backward = shares.attention_flash2;
-  }
-  for (double* share : {&shares.gemm_16bit, &shares.gemm_8bit, &shares.gemm_4bit, &shares.gemm_tf32,
-                        &shares.gemm_fp32}) {
-    *share *= framework.gemm_share;
-  }
-  shares.attention_forward *= framework.attention_share;
-  shares.attention_backward *= framework.attention_share;
-  // A synchronous step waits for the slowest GPU at every collective.
-  const std::int64_t gpus = std::int64_t{scenario.cluster.nodes} * scenario.cluster.node.gpus;
-  return {&gpu, gpu::shares_of_slowest(shares, gpus), launch_model(scenario, parallelism)};
-}
-
-std::vector<core::ModelConstant> host_constants() {
-  return {{"training.host_stream_share", kStreamShare, "", 0,
-           "round value, assumed: streams of several sockets reach about four fifths of the "
-           "channels' peak"}};
-}
-
 LoweredStep lower(const CheckedScenario& checked,
                   const workload::StepGraph& graph,
                   const network::Fabric& fabric,
                   const LowerOptions& options) {
-  return Lowering(checked, fabric, options).lower(graph);
+  if (auto step = Lowering(checked, fabric, options).lower(graph)) {
+    return std::move(*step);
+  }
+  LowerOptions apart = options;
+  const RankOrbits tensor_only{options.orbits->tensor, {}};
+  apart.orbits = &tensor_only;
+  auto step = Lowering(checked, fabric, apart).lower(graph);
+  HEADWAY_CHECK(step.has_value(), "coefficients of '{}' have no room", checked.scenario().name);
+  return std::move(*step);
 }
 
 }  // namespace headway::training

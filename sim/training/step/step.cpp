@@ -282,9 +282,9 @@ StepResult simulate_step(const CheckedScenario& checked, const StepOptions& opti
   require_memory(estimate_step(checked, options.fold, beside), machine_memory(), options.fold);
   const auto graph = step_graph(checked);
   const network::Fabric fabric = build_fabric(s.cluster, hash_seed(s));
-  // A slow part is of one rank: then no tensor rank speaks for the others.
+  // A slow part is of one rank: then no rank speaks for others.
   const bool alike = options.fold && options.degradations.empty();
-  const TensorOrbits orbits = alike ? tensor_orbits(checked, fabric) : TensorOrbits{};
+  const RankOrbits orbits = alike ? rank_orbits(checked, fabric) : RankOrbits{};
   LoweredStep lowered =
       lower(checked, graph, fabric, {.contention = options.contention, .orbits = &orbits});
   degrade(options.degradations, rank_layout(checked), fabric, lowered);

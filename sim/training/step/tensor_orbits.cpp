@@ -32,38 +32,32 @@ std::vector<double> view(const Fabric& fabric, std::uint32_t tensor, std::uint32
   return seen;
 }
 
-/// The tensor index that each link serves.
-std::vector<std::int16_t> indices_of_links(const Fabric& fabric, std::uint32_t tensor) {
-  const FabricShape& s = fabric.shape();
-  std::vector<std::int16_t> index(fabric.links().size(), TensorOrbits::kShared);
-  const auto mark = [&](core::LinkId link, std::uint32_t place) {
-    index[link.index()] = static_cast<std::int16_t>(place % tensor);
-  };
-  for (const bool up : {true, false}) {
-    for (std::uint32_t gpu = 0; gpu < s.gpus; ++gpu) {
-      if (s.domain_gpus > 1) {
-        mark(fabric.scale_up_link(gpu, up), gpu);
-      }
-      mark(fabric.host_link(gpu, up), gpu);
-    }
-    for (std::uint32_t port = 0; port < s.nodes * s.rails * s.planes; ++port) {
-      const std::uint32_t rail = port / s.planes % s.rails;
-      const std::uint32_t node = port / s.planes / s.rails;
-      const std::uint32_t plane = port % s.planes;
-      mark(fabric.nic_link(node, rail, plane, up), rail);
-      const std::uint32_t leaf = fabric.leaf_of(node, rail, plane);
-      if (s.rail_leaves && s.spines > 0) {
-        mark(fabric.leaf_link(leaf, 0, up), rail);
-      }
-      if (s.rail_leaves && s.cores > 0 && s.trees > s.planes) {
-        mark(fabric.spine_link(fabric.pod_of(leaf), 0, 0, up), rail);
-      }
-    }
-  }
-  return index;
-}
-
 }  // namespace
+
+int TensorOrbits::index_of(const Fabric& fabric, core::LinkId link) const {
+  const FabricShape& s = fabric.shape();
+  const network::LinkOwner at = fabric.owner(link);
+  const auto tensor = static_cast<std::uint32_t>(orbit.size());
+  switch (at.tier) {
+    case network::Tier::scale_up:
+    case network::Tier::host:
+      return static_cast<int>(at.index % tensor);
+    case network::Tier::nic:
+      return static_cast<int>(at.index / s.planes % s.rails % tensor);
+    case network::Tier::leaf_spine: {
+      const bool joined = s.trees == s.planes;
+      const std::uint32_t rail =
+          joined ? at.index % s.leaves_per_tree % s.rails : at.index / s.leaves_per_tree % s.rails;
+      return s.rail_leaves ? static_cast<int>(rail % tensor) : kShared;
+    }
+    case network::Tier::spine_core:
+      return s.rail_leaves && s.trees > s.planes
+                 ? static_cast<int>(at.index / s.pods_per_tree % s.rails % tensor)
+                 : kShared;
+    default:
+      return kShared;
+  }
+}
 
 bool tensor_ranks_alike(const CheckedScenario& checked,
                         const network::FabricInput& input,
@@ -90,6 +84,10 @@ TensorOrbits tensor_orbits(const CheckedScenario& checked, const Fabric& fabric)
     return orbits;
   }
   const auto tensor = static_cast<std::uint32_t>(checked.scenario().parallelism.tensor);
+  if (fabric.links_hit() == 0) {
+    orbits = {.kept = {0}, .size = {tensor}, .orbit = std::vector<std::uint32_t>(tensor, 0)};
+    return orbits;
+  }
   std::vector<std::vector<double>> views;
   for (std::uint32_t index = 0; index < tensor; ++index) {
     auto seen = view(fabric, tensor, index);
@@ -105,7 +103,6 @@ TensorOrbits tensor_orbits(const CheckedScenario& checked, const Fabric& fabric)
   if (orbits.kept.size() == tensor) {
     return {};
   }
-  orbits.link_index = indices_of_links(fabric, tensor);
   return orbits;
 }
 

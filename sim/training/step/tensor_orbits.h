@@ -17,25 +17,22 @@ namespace headway::training {
 
 /// Which tensor indices stand for which. Empty: every rank stands for itself.
 struct TensorOrbits {
-  static constexpr std::int16_t kShared = -1;
+  static constexpr int kShared = -1;
 
   std::vector<int> kept;             ///< indices that are lowered, rising
   std::vector<std::uint32_t> size;   ///< per kept index: how many it stands for, itself included
   std::vector<std::uint32_t> orbit;  ///< per tensor index: place of its stand-in in `kept`
-  std::vector<std::int16_t> link_index;  ///< per fabric link: tensor index it serves, or kShared
 
   [[nodiscard]] bool empty() const { return kept.empty(); }
   [[nodiscard]] bool keeps(int index) const {
     return empty() || kept[orbit[static_cast<std::size_t>(index)]] == index;
   }
-  /// How many ranks are lowered of `ranks` that make whole tensor groups.
-  [[nodiscard]] std::size_t kept_of(std::size_t ranks) const {
-    return empty() ? ranks : ranks / orbit.size() * kept.size();
-  }
   /// How many tensor indices this kept one stands for.
   [[nodiscard]] std::uint32_t size_of(int index) const {
     return empty() ? 1 : size[orbit[static_cast<std::size_t>(index)]];
   }
+  /// The tensor index that a link of the fabric serves, or kShared; not asked of no orbits.
+  [[nodiscard]] int index_of(const network::Fabric& fabric, core::LinkId link) const;
 };
 
 /// Whether each tensor index has rails of its own and all rails climb alike.

@@ -98,12 +98,12 @@ TEST(PacketFabric, HasTheCapacityOfTheFabric) {
   for (const FabricInput& in : fabrics()) {
     const Fabric fabric(in);
     const PacketFabric cables(fabric, spec_of(in));
-    std::vector<double> rate(fabric.links().size());
+    std::vector<double> rate(fabric.link_count());
     for (const Cable& cable : cables.network().cables) {
       rate[cable.link.index()] += 1024e12 / static_cast<double>(cable.ps_per_kib);
     }
     for (std::size_t l = 0; l < rate.size(); ++l) {
-      const Link& link = fabric.links()[l];
+      const Link& link = fabric.link(core::LinkId(static_cast<std::uint32_t>(l)));
       if (rate[l] > 0 && in.fabric.topology != Topology::dragonfly) {
         EXPECT_NEAR(rate[l] / link.capacity.si(), 1, 1e-3) << fabric.describe(core::LinkId(l));
       }

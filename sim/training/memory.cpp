@@ -1,5 +1,5 @@
 // Joins what a rank needs (workload) with what a GPU has (gpu).
-#include "sim/training/step/memory.h"
+#include "sim/training/memory.h"
 
 #include <algorithm>
 #include <fmt/format.h>

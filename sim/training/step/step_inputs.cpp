@@ -1,0 +1,153 @@
+#include "sim/training/step/step_inputs.h"
+
+#include <algorithm>
+
+#include "sim/core/error.h"
+#include "sim/core/random.h"
+#include "sim/gpu/closed_form.h"
+#include "sim/network/fabric/route.h"
+#include "sim/training/compute_fabric.h"
+#include "sim/training/constants.h"
+#include "sim/workload/blocks/build.h"
+
+namespace headway::training {
+
+network::NcclGeneration nccl_generation(gpu::Architecture architecture) {
+  switch (architecture) {
+    case gpu::Architecture::volta:
+    case gpu::Architecture::turing:
+      return network::NcclGeneration::volta;
+    case gpu::Architecture::ampere:
+    case gpu::Architecture::ada:
+      return network::NcclGeneration::ampere;
+    case gpu::Architecture::hopper:
+    case gpu::Architecture::cdna2:
+    case gpu::Architecture::cdna3:
+      return network::NcclGeneration::hopper;
+    case gpu::Architecture::blackwell:
+    case gpu::Architecture::cdna4:
+      return network::NcclGeneration::blackwell;
+  }
+  HEADWAY_CHECK(false, "architecture {}", static_cast<int>(architecture));
+}
+
+RankLayout rank_layout(const CheckedScenario& checked) {
+  const Scenario& s = checked.scenario();
+  return {s.parallelism, checked.data_parallel(), s.cluster.node.scale_up.domain_gpus,
+          node_order(s.cluster, s.parallelism, checked.data_parallel(),
+                     static_cast<std::uint64_t>(s.run.seed))};
+}
+
+workload::StepGraph step_graph(const CheckedScenario& checked) {
+  const Scenario& s = checked.scenario();
+  return workload::build_step_graph(s.model, s.training, s.parallelism, checked.data_parallel(),
+                                    checked.micro_batches(), rank_layout(checked).expert_domains());
+}
+
+std::uint64_t hash_seed(const Scenario& scenario, std::uint64_t draw) {
+  const core::RandomStream stream(static_cast<std::uint64_t>(scenario.run.seed), "ecmp hash");
+  return stream.bits(draw)[0];
+}
+
+network::FabricInput fabric_input(const ClusterSpec& cluster) {
+  network::FabricInput input = compute_fabric(cluster);
+  if (cluster.storage.path == storage::StoragePath::shared) {
+    // One target stands for all servers of a leaf.
+    const int leaves = static_cast<int>(network::make_shape(input).leaves_per_tree);
+    const int targets = storage_targets(*cluster.storage.servers, leaves);
+    input.storage = {targets, cluster.storage.read_bandwidth / targets,
+                     cluster.storage.write_bandwidth / targets};
+  }
+  return input;
+}
+
+network::Fabric build_fabric(const ClusterSpec& cluster, std::uint64_t hash_seed) {
+  network::FabricInput input = fabric_input(cluster);
+  input.hash_seed = hash_seed;
+  return network::Fabric(input);
+}
+
+int storage_targets(int servers, int leaves) {
+  int targets = std::min({servers, leaves, static_cast<int>(network::kCoefficientUnit)});
+  while (static_cast<int>(network::kCoefficientUnit) % targets != 0) {
+    --targets;
+  }
+  return targets;
+}
+
+double interference_share(const Scenario& scenario, core::Activity activity) {
+  const auto& framework = scenario.training.framework;
+  switch (activity) {
+    case core::Activity::tensor:
+      return framework.tensor_interference;
+    case core::Activity::expert:
+      return framework.expert_overlap ? framework.expert_interference : 0;
+    case core::Activity::pipeline_p2p:
+      return 0;  // one or two channels between two GPUs
+    default:
+      return scenario.calibration.data_interference.value_or(framework.data_interference);
+  }
+}
+
+/// Of the bandwidth of the host's memory channels, what streams reach.
+constexpr double kStreamShare = 0.8;
+
+/// The CPUs' updates share the host's memory.
+gpu::LaunchModel launch_model(const Scenario& scenario,
+                              const workload::ParallelismSpec& parallelism) {
+  const auto& framework = scenario.training.framework;
+  const auto& node = scenario.cluster.node;
+  gpu::LaunchModel launch;
+  launch.cpu_launch = framework.host.launch;
+  launch.loop_launch = framework.host.loop_launch;
+  launch.collective = framework.host.collective;
+  launch.layer = framework.host.layer;
+  const std::int64_t gpus = std::int64_t{scenario.cluster.nodes} * node.gpus;
+  if (parallelism.pipeline > 1 && gpus > node.scale_up.domain_gpus) {
+    launch.slowdown = 1 + framework.host.stall * parallelism.tensor;
+  }
+  launch.cuda_graphs = framework.cuda_graphs;
+  launch.host_memory = node.host_memory_bandwidth * (kStreamShare / node.gpus);
+  return launch;
+}
+
+bool runs_flash2(const Scenario& scenario) {
+  using workload::AttentionKernels;
+  const auto& gpu = scenario.cluster.node.gpu;
+  const AttentionKernels kernels = scenario.training.framework.attention_kernels;
+  const bool chosen =
+      kernels == AttentionKernels::sdpa && gpu.architecture != gpu::Architecture::blackwell;
+  const auto& shares = scenario.calibration.kernels.value_or(gpu.sustained);
+  return (chosen || kernels == AttentionKernels::flash2) && shares.attention_flash2 > 0;
+}
+
+KernelTimes kernel_times(const Scenario& scenario) {
+  return kernel_times(scenario, scenario.parallelism);
+}
+
+KernelTimes kernel_times(const Scenario& scenario, const workload::ParallelismSpec& parallelism) {
+  const auto& gpu = scenario.cluster.node.gpu;
+  const auto& framework = scenario.training.framework;
+  gpu::SustainedShares shares = scenario.calibration.kernels.value_or(gpu.sustained);
+  if (runs_flash2(scenario)) {
+    shares.attention_forward = shares.attention_flash2;
+    shares.attention_backward = shares.attention_flash2;
+  }
+  for (double* share : {&shares.gemm_16bit, &shares.gemm_8bit, &shares.gemm_4bit, &shares.gemm_tf32,
+                        &shares.gemm_fp32}) {
+    *share *= framework.gemm_share;
+  }
+  shares.attention_forward *= framework.attention_share;
+  shares.attention_backward *= framework.attention_share;
+  // A synchronous step waits for the slowest GPU at every collective.
+  const std::int64_t gpus = std::int64_t{scenario.cluster.nodes} * scenario.cluster.node.gpus;
+  return {&gpu, gpu::shares_of_slowest(shares, gpus), launch_model(scenario, parallelism)};
+}
+
+std::vector<core::ModelConstant> host_constants() {
+  return {{"training.host_stream_share", kStreamShare, "", 0,
+           "round value, assumed: streams of several sockets reach about four fifths of the "
+           "channels' peak"}};
+}
+
+}  // namespace headway::training
