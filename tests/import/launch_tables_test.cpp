@@ -1,4 +1,5 @@
 // The tables of docs/launch_files.md are those of the program.
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -63,8 +64,8 @@ TEST(LaunchTables, HaveNoKeyTwice) {
     for (const NotModelled& entry : table->not_modelled) {
       keys.emplace_back(entry.key);
     }
-    std::ranges::sort(keys);
-    const auto twice = std::ranges::adjacent_find(keys);
+    std::sort(keys.begin(), keys.end());
+    const auto twice = std::adjacent_find(keys.begin(), keys.end());
     EXPECT_EQ(twice, keys.end()) << table->name << ": " << (twice == keys.end() ? "" : *twice);
   }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "sim/core/error.h"
 
@@ -46,6 +47,7 @@ struct Load {
 
 std::vector<Load> with_times(const Fabric& fabric, const LinkLoads& loads) {
   std::vector<Load> list;
+  list.reserve(loads.size());
   for (const auto& [id, bytes] : loads) {
     list.push_back({id, bytes, bytes / fabric.link(id).capacity});
   }
@@ -84,6 +86,7 @@ Footprint make_footprint(const Fabric& fabric,
   const auto loads = with_times(fabric, all);
   print.flow = reference_bytes(loads);
   core::Seconds longest, longest_healthy;
+  print.uses.reserve(loads.size());
   for (const Load& load : loads) {
     const auto& link = fabric.link(load.id);
     if (load.busy > longest) {
@@ -132,7 +135,7 @@ Transfer emit_collective(const Fabric& fabric,
 /// One flow whose rate is that of the busiest link; the others follow in lockstep.
 Transfer emit_collective(const Fabric& fabric,
                          const CollectiveCall& call,
-                         const Footprint& footprint,
+                         Footprint footprint,
                          const CollectiveTime& alone,
                          const core::Clock& clock) {
   if (alone.source == TimeSource::measured_curve || alone.source == TimeSource::fitted_bounds) {
@@ -151,7 +154,7 @@ Transfer emit_collective(const Fabric& fabric,
   flow.size = footprint.flow * (call.bytes / footprint.call);
   flow.bound = flow.size / clock.to_seconds(moving);
   flow.uses = static_cast<std::uint32_t>(footprint.uses.size());
-  transfer.uses = footprint.uses;
+  transfer.uses = std::move(footprint.uses);
   transfer.flows.push_back(flow);
   return transfer;
 }

@@ -70,7 +70,7 @@ Transfer emit_collective(const Fabric& fabric,
 /// The same from a footprint of the call's algorithm, taken at this or another size.
 Transfer emit_collective(const Fabric& fabric,
                          const CollectiveCall& call,
-                         const Footprint& footprint,
+                         Footprint footprint,
                          const CollectiveTime& alone,
                          const core::Clock& clock);
 

@@ -267,6 +267,8 @@ void LinkLoads::add(LinkId link, Bytes bytes) {
 
 void LinkLoads::settle() {
   if (!sums_.empty()) {
+    loads_.reserve(static_cast<std::size_t>(
+        std::count_if(sums_.begin(), sums_.end(), [](Bytes sum) { return sum.si() > 0; })));
     for (std::size_t l = 0; l < sums_.size(); ++l) {
       if (sums_[l].si() > 0) {
         loads_.emplace_back(LinkId(static_cast<std::uint32_t>(l)), sums_[l]);

@@ -23,6 +23,7 @@ class LinkLoads {
   void add(core::LinkId link, core::Bytes bytes);
   /// Adds up, by rising link; nothing is added after it.
   void settle();
+  [[nodiscard]] std::size_t size() const { return loads_.size(); }
   [[nodiscard]] auto begin() const { return loads_.begin(); }
   [[nodiscard]] auto end() const { return loads_.end(); }
 

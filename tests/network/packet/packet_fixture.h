@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <fmt/format.h>
 #include <vector>
 
 #include "sim/network/packet/packet_run.h"
@@ -39,9 +40,7 @@ class LeafSpine {
             std::int64_t buffer_per_port = 1'770'000,
             core::BytesPerSecond rate = 50_GBps,
             core::BytesPerSecond trunk = 50_GBps)
-      : hosts_per_leaf_(hosts_per_leaf),
-        down_(std::size_t{hosts_per_leaf} * leaves),
-        up_(down_.size()) {
+      : down_(std::size_t{hosts_per_leaf} * leaves), up_(down_.size()) {
     const std::uint32_t hosts = hosts_per_leaf * leaves;
     for (std::uint32_t h = 0; h < hosts; ++h) {
       network.add_device(fmt::format("host {}", h), true);
@@ -90,7 +89,6 @@ class LeafSpine {
   PacketTraffic traffic;
 
  private:
-  std::uint32_t hosts_per_leaf_;
   std::vector<std::uint32_t> down_, up_;
 };
 
