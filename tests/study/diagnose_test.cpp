@@ -164,6 +164,10 @@ TEST(Likelihood, IsThatOfTheWholeCovariance) {
   // Apart in two errors, no figure says anything of the other.
   const std::vector<Residual> apart{{1, 3, {4, 0}}, {2, 3, {0, 4}}};
   EXPECT_NEAR(log_likelihood(apart), -0.5 * (5.0 / 25 + 2 * std::log(25.0)), 1e-12);
+  // Each has a part of both errors: C = I + [1 2; 3 1] [1 3; 2 1] = [6 5; 5 11], det = 41, and
+  // r' C^-1 r = (11 + 4 x 6 - 2 x 2 x 5) / 41.
+  const std::vector<Residual> mixed{{1, 1, {1, 2}}, {2, 1, {3, 1}}};
+  EXPECT_NEAR(log_likelihood(mixed), -0.5 * (15.0 / 41 + std::log(41.0)), 1e-12);
   EXPECT_NEAR(log_mean({-1000, -1000 + std::log(3.0)}), -1000 + std::log(2.0), 1e-12);
 }
 

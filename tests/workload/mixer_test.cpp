@@ -273,6 +273,53 @@ TEST(MixerFlops, AreMadeAgainWithFullRecompute) {
   }
 }
 
+/// Bytes a token of the kernels of one name in a step of one layer.
+double traffic(const StepGraph& graph, const std::string& name, double tokens) {
+  double bytes = 0;
+  for_each_operation(graph, [&](int, const Operation& operation, int times) {
+    for (const core::Kernel& kernel : operation.kernels) {
+      bytes +=
+          kernel.name == name ? kernel.traffic.si() * static_cast<double>(kernel.count) * times : 0;
+    }
+  });
+  return bytes / tokens;
+}
+
+TEST(MixerTraffic, IsThatOfTheArraysBetweenKernels) {
+  // N = P = 128, H = 32, Q = 64, G = 8 (of the last two H), in 16 bits; D = V = 4096, S = H N P / Q
+  // = 8192, H Q = 2048.
+  const std::pair<MixerKind, double> scans[] = {
+      // 2 (3V + 4 G N) + 8 G Q + 12 S
+      {MixerKind::mamba2, 2.0 * (3 * 4096 + 4 * 1024) + 8 * 512 + 12 * 8192},
+      // 2 (7D + 6V + 2 H Q + 2S) + 8 H Q
+      {MixerKind::gated_delta, 2.0 * (13 * 4096 + 2 * 2048 + 2 * 8192) + 8 * 2048},
+      // 2 (9D + 6V + 5 H Q + 2S) + 16 D
+      {MixerKind::kimi_delta, 2.0 * (15 * 4096 + 5 * 2048 + 2 * 8192) + 16 * 4096},
+      // 2 (4 H N + 2V) + 12 S
+      {MixerKind::lightning, 2.0 * 6 * 4096 + 12 * 8192}};
+  for (ModelSpec model : small_models()) {
+    model.layers = 1;
+    model.layer_pattern = {L::mixer};
+    if (model.moe) {
+      continue;
+    }
+    const StepGraph graph = build_step_graph(model, recipe(4096, 8), split(1, 1), 1, 8);
+    const auto of = [&](const char* name) { return traffic(graph, name, 8.0 * 4096); };
+    for (const auto& [kind, bytes] : scans) {
+      if (model.mixer->kind == kind) {
+        EXPECT_NEAR(of("mixer scan") / bytes, 1, 1e-9) << core::to_word(kind);
+        EXPECT_NEAR(of("mixer scan backward") / (3 * bytes), 1, 1e-9) << core::to_word(kind);
+      }
+    }
+    // Gate and norm: three arrays of V forward, five backward. Convolution: 2 and 3 of its
+    // channels.
+    EXPECT_NEAR(of("mixer norm and gate"), (3 + 5) * 2.0 * 4096, 1e-6);
+    if (model.mixer->kind == MixerKind::mamba2) {
+      EXPECT_NEAR(of("mixer convolution"), (2 + 3) * 2.0 * (4096 + 2 * 1024), 1e-6);
+    }
+  }
+}
+
 TEST(MixerContext, TradesTokensForHeads) {
   // Forward z and x of 4096, B and C of 8 groups (copied where there are fewer than ranks), dt of
   // 32 heads, and back 4096: an all-to-all each way, mirrored backward.

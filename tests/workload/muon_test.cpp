@@ -60,6 +60,9 @@ TEST(Muon, MultipliesEachMatrixFiveTimes) {
     work += kernel.work.si() * static_cast<double>(kernel.count);
   }
   EXPECT_DOUBLE_EQ(work, flops(some));
+  // Momentum in 32 bits in, in 16 bits out; the result in 16 bits in.
+  EXPECT_DOUBLE_EQ(newton_schulz(some).back().traffic.si(),
+                   (4 + 2 + 2) * (2.0 * 28672 * 4096 + 3.0 * 1024 * 4096));
 }
 
 TEST(Muon, DividesWholeMatricesOverTheRanks) {
