@@ -1,6 +1,8 @@
 // Sums over the operations of a step graph.
 #pragma once
 
+#include <string_view>
+
 #include "sim/workload/step_graph.h"
 
 namespace headway::workload::tests {
@@ -27,6 +29,28 @@ inline double matrix_work(const StepGraph& graph) {
     }
   });
   return work;
+}
+
+/// Bytes that all kernels of one name move, one rank a stage.
+inline double kernel_traffic(const StepGraph& graph, std::string_view name) {
+  double bytes = 0;
+  for_each_operation(graph, [&](int, const Operation& operation, int times) {
+    for (const core::Kernel& kernel : operation.kernels) {
+      const bool meant = kernel.name == name;
+      bytes += meant ? kernel.traffic.si() * static_cast<double>(kernel.count) * times : 0;
+    }
+  });
+  return bytes;
+}
+
+/// Bytes of all collectives of one name, one rank a stage.
+inline double bytes_of(const StepGraph& graph, std::string_view name) {
+  double bytes = 0;
+  for_each_operation(graph, [&](int, const Operation& operation, int times) {
+    const bool meant = operation.kind == OperationKind::collective && operation.name == name;
+    bytes += meant ? operation.bytes.si() * times : 0;
+  });
+  return bytes;
 }
 
 /// Bytes of all collectives of one kind in one kind of group, one rank a stage.

@@ -273,18 +273,6 @@ TEST(MixerFlops, AreMadeAgainWithFullRecompute) {
   }
 }
 
-/// Bytes a token of the kernels of one name in a step of one layer.
-double traffic(const StepGraph& graph, const std::string& name, double tokens) {
-  double bytes = 0;
-  for_each_operation(graph, [&](int, const Operation& operation, int times) {
-    for (const core::Kernel& kernel : operation.kernels) {
-      bytes +=
-          kernel.name == name ? kernel.traffic.si() * static_cast<double>(kernel.count) * times : 0;
-    }
-  });
-  return bytes / tokens;
-}
-
 TEST(MixerTraffic, IsThatOfTheArraysBetweenKernels) {
   // N = P = 128, H = 32, Q = 64, G = 8 (of the last two H), in 16 bits; D = V = 4096, S = H N P / Q
   // = 8192, H Q = 2048.
@@ -304,7 +292,7 @@ TEST(MixerTraffic, IsThatOfTheArraysBetweenKernels) {
       continue;
     }
     const StepGraph graph = build_step_graph(model, recipe(4096, 8), split(1, 1), 1, 8);
-    const auto of = [&](const char* name) { return traffic(graph, name, 8.0 * 4096); };
+    const auto of = [&](const char* name) { return kernel_traffic(graph, name) / (8.0 * 4096); };
     for (const auto& [kind, bytes] : scans) {
       if (model.mixer->kind == kind) {
         EXPECT_NEAR(of("mixer scan") / bytes, 1, 1e-9) << core::to_word(kind);

@@ -83,6 +83,29 @@ TEST(SparseAttention, WorksAsTheClosedFormSays) {
   }
 }
 
+TEST(SparseAttention, MovesScoresInFullAndGathersCompressedKeys) {
+  const double tokens = 8.0 * 8192;
+  const StepGraph one = build_step_graph(few_layers(), recipe(8192, 8), split(1, 1), 1, 8);
+  // Every layer: scores of s / 2 keys in 32 bits, read for the choice; 2048 numbers written.
+  EXPECT_DOUBLE_EQ(kernel_traffic(one, "index top-k"), 6 * tokens * 4.0 * (4096 + 2048));
+  // Queries of 64 heads and a key of 128 read, scores written; backward over the 1792 chosen keys
+  // of the mean, with the gradients of both.
+  EXPECT_DOUBLE_EQ(kernel_traffic(one, "index scores"),
+                   6 * tokens * (3 * 2.0 * (64 + 1) * 128 + 4.0 * 4096 + 8.0 * 1792));
+  ParallelismSpec parallelism = split(4, 1);
+  parallelism.expert = 4;
+  const auto gathered = [&](const ModelSpec& model, const char* name) {
+    return bytes_of(build_step_graph(model, recipe(8192, 8), parallelism, 1, 8), name);
+  };
+  // In 16 bits: 512 and 64 compressed elements a token; dense attention 64; the indexer's 128 + 64.
+  ModelSpec dense = few_layers();
+  dense.sparse.reset();
+  const double shared = gathered(dense, "gather shared keys") / (6 * tokens * 2);
+  EXPECT_DOUBLE_EQ(shared, 64);
+  EXPECT_DOUBLE_EQ(gathered(few_layers(), "gather shared keys") / (6 * tokens * 2), 512 + 64);
+  EXPECT_DOUBLE_EQ(gathered(few_layers(), "gather index keys") / (6 * tokens * 2), 128 + 64);
+}
+
 TEST(SparseAttention, KeepsTheCompressedFormAndTheChoice) {
   const LayerKind kind = layer_kind(few_layers(), {}, 0);
   const TrainingSpec training = recipe(8192, 8);
