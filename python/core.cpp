@@ -14,11 +14,12 @@
 #include "sim/report/measured/diagnose_report.h"
 #include "sim/report/measured/expect_report.h"
 #include "sim/report/page/page.h"
+#include "sim/report/points/solve_report.h"
+#include "sim/report/points/sweep_report.h"
 #include "sim/report/run_json.h"
 #include "sim/report/verbs/check_report.h"
 #include "sim/report/verbs/plan_report.h"
 #include "sim/report/verbs/run_table.h"
-#include "sim/report/verbs/sweep_report.h"
 #include "sim/study/expect/against.h"
 #include "sim/study/predict.h"
 
@@ -169,6 +170,32 @@ std::pair<std::string, std::string> sweep_texts(const std::string& path,
   return {report::sweep_json(result), report::to_text(report::sweep_document(result))};
 }
 
+std::pair<std::string, std::string> solve_texts(const std::string& path,
+                                                const std::string& text,
+                                                const Strings& roots,
+                                                const Strings& set,
+                                                const std::string& key,
+                                                const std::string& condition,
+                                                const std::string& within,
+                                                double precision,
+                                                int threads,
+                                                bool fold) {
+  study::SolveRequest request;
+  request.text = text.empty() ? core::read_file(path, core::kLargestConfiguration) : text;
+  request.file = path;
+  request.set = set;
+  request.key = key;
+  request.condition = condition;
+  request.within = within;
+  request.precision = precision;
+  study::SolveOptions options;
+  options.threads = threads;
+  options.fold = fold;
+  options.compared = validation::load_compared_runs({roots.begin(), roots.end()});
+  const auto result = study::solve(request, {roots.begin(), roots.end()}, options);
+  return {report::solve_json(result), report::to_text(report::solve_document(result))};
+}
+
 /// @throws core::Error with every error of every file
 void check_all(const Strings& paths, const Strings& roots, const Strings& set) {
   std::vector<core::Diagnostic> errors;
@@ -203,6 +230,9 @@ PYBIND11_MODULE(_core, module) {
              py::arg("fold"), without_gil);
   module.def("sweep", &sweep_texts, py::arg("path"), py::arg("text"), py::arg("roots"),
              py::arg("set"), py::arg("figures"), py::arg("lines"), without_gil);
+  module.def("solve", &solve_texts, py::arg("path"), py::arg("text"), py::arg("roots"),
+             py::arg("set"), py::arg("key"), py::arg("condition"), py::arg("within"),
+             py::arg("precision"), py::arg("threads"), py::arg("fold"), without_gil);
   module.def("check", &check_all, py::arg("paths"), py::arg("roots"), py::arg("set"), without_gil);
   module.def(
       "schema", [](const std::string& kind) { return config::schema_of(kind); }, py::arg("kind"));

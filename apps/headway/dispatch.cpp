@@ -90,7 +90,8 @@ const std::vector<Verb>& verbs() {
   static const std::vector<Verb> table{
       {"run", "predict one scenario: step time, memory, goodput, cost", run_run},
       {"plan", "search parallel layouts for a scenario and rank them", run_plan},
-      {"sweep", "predict one scenario at many points: grids, ranges, samples", run_sweep},
+      {"sweep", "predict one scenario at many points", run_sweep},
+      {"solve", "find the value of a field that is enough", run_solve, true},
       {"worker", "simulate shards of a sweep on any machine", run_worker},
       {"collect", "print its points from them", run_collect, true},
       {"compare", "two scenarios side by side; which layer makes the difference", run_compare},

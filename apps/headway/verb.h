@@ -32,6 +32,7 @@ int run_init(int argc, char** argv);
 int run_doctor(int argc, char** argv);
 int run_compare(int argc, char** argv);
 int run_sweep(int argc, char** argv);
+int run_solve(int argc, char** argv);
 int run_worker(int argc, char** argv);
 int run_collect(int argc, char** argv);
 int run_drill(int argc, char** argv);

@@ -8,7 +8,7 @@
 Scenarios, values and results are those of the program ``headway``, to the last bit.
 """
 
-from headway._api import check, configs, diagnose, expect, plan, run, schema
+from headway._api import check, configs, diagnose, expect, plan, run, schema, solve
 from headway._core import Error, __version__
 from headway._record import Record, Result
 from headway._sweep import Sweep, sweep
@@ -28,5 +28,6 @@ __all__ = [
     "plan",
     "run",
     "schema",
+    "solve",
     "sweep",
 ]

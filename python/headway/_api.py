@@ -132,6 +132,53 @@ def plan(
     return Result(*_core.plan(path, text, _roots(), changes, threads, top))
 
 
+def solve(
+    scenario: Source,
+    key: str,
+    condition: str,
+    *,
+    within: tuple[object, object] | None = None,
+    precision: float = 0.01,
+    set: Changes | None = None,
+    trials: int | None = None,
+    seed: int | None = None,
+    threads: int = 0,
+    fold: bool = True,
+) -> Result:
+    """Which value of one field meets a condition on a figure of the run.
+
+    Parameters
+    ----------
+    scenario, set, trials, seed, threads, fold
+        As in `run`, of all values that are looked at.
+    key : str
+        Field that is one number, such as ``"cluster.nodes"``.
+    condition : str
+        Figure, comparison and number, such as ``"campaign.wall_days.p95 <= 30"``.
+    within : pair, optional
+        Where to look, such as ``(16, 128)`` or ``("100 Gbps", "800 Gbps")``; without it the value
+        at hand is doubled and halved.
+    precision : float
+        Of the answer, relative; whole numbers are exact.
+
+    Returns
+    -------
+    Result
+        The object of ``headway solve --format json``; `answer` is None where no value will do.
+
+    Raises
+    ------
+    headway.Error
+        If the field is no number, the condition is none, or the scenario is wrong.
+    """
+    changes = _changes(set, seed, trials)
+    path, text = _path_and_text(scenario)
+    ends = "" if within is None else ":".join(str(end) for end in within)
+    return Result(
+        *_core.solve(path, text, _roots(), changes, key, condition, ends, precision, threads, fold)
+    )
+
+
 def _texts(paths: tuple[PathLike, ...]) -> list[tuple[str, str]]:
     """Names and texts of files, unpacked where gzip packed them."""
     texts = []

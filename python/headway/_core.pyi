@@ -49,6 +49,18 @@ def sweep_rows(
 def sweep(
     path: str, text: str, roots: list[str], set: list[str], figures: list[str], lines: str
 ) -> tuple[str, str]: ...
+def solve(
+    path: str,
+    text: str,
+    roots: list[str],
+    set: list[str],
+    key: str,
+    condition: str,
+    within: str,
+    precision: float,
+    threads: int,
+    fold: bool,
+) -> tuple[str, str]: ...
 def check(paths: list[str], roots: list[str], set: list[str]) -> None: ...
 def schema(kind: str) -> str: ...
 def summary(json: str) -> str: ...

@@ -1,5 +1,7 @@
 #include "sim/config/load.h"
 
+#include <algorithm>
+#include <charconv>
 #include <system_error>
 #include <utility>
 
@@ -62,6 +64,26 @@ LoadedScenario finish(training::Scenario scenario, Reading reading) {
 }
 
 const SpecType& scenario_type() { return *find_kind("scenarios")->type; }
+
+/// The node at a path such as "run.failures.hazards[2].mtbf"; nullptr if there is none.
+const Node* node_at(const Node& root, std::string_view path) {
+  const Node* node = &root;
+  while (node != nullptr && !path.empty()) {
+    const auto end = std::min(path.find_first_of(".[", 1), path.size());
+    std::string_view part = path.substr(0, end);
+    path.remove_prefix(end + (end < path.size() && path[end] == '.' ? 1 : 0));
+    if (part.starts_with('[')) {
+      std::size_t index = 0;
+      const auto [rest, error] = std::from_chars(part.data() + 1, part.data() + part.size(), index);
+      const bool there = error == std::errc{} && *rest == ']' && index < node->items.size();
+      node = there ? &node->items[index] : nullptr;
+    } else {
+      const Entry* entry = node->find(part);
+      node = entry == nullptr ? nullptr : &entry->value;
+    }
+  }
+  return node;
+}
 
 }  // namespace
 
@@ -150,16 +172,16 @@ std::vector<std::string> entry_values(const fs::path& path,
   const Node root = to_tree(type, value.get(), {});
   std::vector<std::string> texts;
   for (std::string_view key : keys) {
-    const Node* node = &root;
-    while (node != nullptr && !key.empty()) {
-      const auto dot = key.find('.');
-      const Entry* entry = node->find(key.substr(0, dot));
-      node = entry == nullptr ? nullptr : &entry->value;
-      key = dot == std::string_view::npos ? std::string_view{} : key.substr(dot + 1);
-    }
+    const Node* node = node_at(root, key);
     texts.push_back(node != nullptr && node->is_scalar() ? node->text : "-");
   }
   return texts;
+}
+
+std::string value_text(const training::Scenario& scenario, std::string_view path) {
+  const Node root = to_tree(scenario_type(), &scenario, {});
+  const Node* node = node_at(root, path);
+  return node != nullptr && node->is_scalar() ? node->text : "";
 }
 
 std::string write_scenario(const training::Scenario& scenario) {

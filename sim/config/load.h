@@ -89,6 +89,12 @@ std::vector<std::string> entry_values(const std::filesystem::path& path,
 /// The scenario as YAML text that reads back to an equal scenario; all defaults are written out.
 std::string write_scenario(const training::Scenario& scenario);
 
+/// One value of a scenario as YAML writes it, with its unit.
+/// @param path  as `--set` takes it, such as "run.checkpoint.interval" or
+/// "run.failures.hazards[2].mtbf"
+/// @returns     empty where the scenario has no single value there
+std::string value_text(const training::Scenario& scenario, std::string_view path);
+
 /// The folders of the catalogue: gpus, nodes, fabrics, storage, models, ...
 std::vector<std::string> catalogue_kinds();
 

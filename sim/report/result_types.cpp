@@ -11,9 +11,10 @@
 #include "sim/study/expect/expect.h"
 #include "sim/study/packets/stress.h"
 #include "sim/study/plan.h"
+#include "sim/study/points/solve.h"
+#include "sim/study/points/sweep.h"
 #include "sim/study/profile_comparison.h"
 #include "sim/study/run_report.h"
-#include "sim/study/sweep.h"
 #include "sim/study/topo.h"
 #include "sim/study/validate.h"
 
@@ -42,6 +43,9 @@ const std::vector<ResultType>& result_types() {
           "random draws. `a` is the first file, `b` the second."),
       type<study::SweepReport>("headway.sweep/1", "headway sweep",
                                "One row a point; figures are those of `headway run`."),
+      type<study::SolveReport>("headway.solve/1", "headway solve",
+                               "Which value of a field meets a condition: "
+                               "[`docs/solve.md`](solve.md)."),
       type<study::DrillReport>("headway.drill/1", "headway drill",
                                "Times count from the fault. Model: "
                                "[`docs/models/drill.md`](models/drill.md)."),

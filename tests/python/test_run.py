@@ -131,6 +131,18 @@ def test_plan_gives_the_plans_of_the_command_line(small, command):
     assert times == sorted(times)
 
 
+def test_solve_gives_the_answer_of_the_command_line(small, command):
+    words = ("cluster.nodes", "--for", "step.tokens_per_s >= 400000", "--within", "1:16")
+    printed = command("solve", small, *words, "--format", "json")
+    assert printed.returncode == 0, printed.stderr
+    result = headway.solve(small, "cluster.nodes", "step.tokens_per_s >= 4e5", within=(1, 16))
+    assert result.json == printed.stdout
+    value = result.answer.value
+    assert headway.run(small, set={"cluster.nodes": value}).step.tokens_per_s >= 4e5
+    with pytest.raises(headway.Error, match="did you mean 'cluster.nodes'"):
+        headway.solve(small, "cluster.nods", "step.mfu > 0.3")
+
+
 def test_check_accepts_the_catalogue():
     headway.check(*sorted((headway.configs() / "gpus").glob("*.yaml")))
 

@@ -55,6 +55,14 @@ def test_plan(small):
     validator("headway.plan-1.json").validate(headway.plan(small, top=2).to_dict())
 
 
+def test_solve(small):
+    schema = validator("headway.solve-1.json")
+    for limit in (1, 1e3):  # no value, every value
+        found = headway.solve(small, "cluster.nodes", f"step.time_s >= {limit}", within=(1, 4))
+        schema.validate(found.to_dict())
+    assert found.answer is None
+
+
 @pytest.mark.parametrize("arguments", [("check",), ("catalog", "list"), ("doctor",)])
 def test_other_verbs(arguments, small, command):
     extra = (small,) if arguments == ("check",) else ()

@@ -1,5 +1,5 @@
 // Jobs of sweeps name their folder so that whoever reads them finds it, whatever it is called.
-#include "sim/report/verbs/sweep_jobs.h"
+#include "sim/report/points/sweep_jobs.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

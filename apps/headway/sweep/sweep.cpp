@@ -6,8 +6,8 @@
 #include "sim/core/parse_word.h"
 #include "sim/core/read_file.h"
 #include "sim/core/shown_text.h"
-#include "sim/report/verbs/sweep_jobs.h"
-#include "sim/report/verbs/sweep_report.h"
+#include "sim/report/points/sweep_jobs.h"
+#include "sim/report/points/sweep_report.h"
 
 #include "apps/headway/output.h"
 #include "apps/headway/sweep/sweep_folder.h"

@@ -6,7 +6,7 @@
 
 #include "sim/core/read_file.h"
 #include "sim/core/shown_text.h"
-#include "sim/report/verbs/sweep_report.h"
+#include "sim/report/points/sweep_report.h"
 
 #include "apps/headway/output.h"
 #include "apps/headway/progress.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/study/sweep.h"
+#include "sim/study/points/sweep.h"
 
 #include "apps/headway/options.h"
 

@@ -36,26 +36,6 @@ std::optional<double> read_number(std::string_view text) {
   return value;
 }
 
-bool holds(double value, const std::string& comparison, double number) {
-  if (comparison == ">") {
-    return value > number;
-  }
-  if (comparison == ">=") {
-    return value >= number;
-  }
-  if (comparison == "<") {
-    return value < number;
-  }
-  if (comparison == "<=") {
-    return value <= number;
-  }
-  if (comparison == "==") {
-    return value == number;
-  }
-  HEADWAY_CHECK(comparison == "!=", "unknown comparison '{}'", comparison);
-  return value != number;
-}
-
 std::string_view without_spaces(std::string_view text) {
   constexpr std::string_view kSpaces = " \t\r\n";
   text.remove_prefix(std::min(text.find_first_not_of(kSpaces), text.size()));
@@ -125,6 +105,28 @@ std::vector<Assertion> parse_assertions(const std::vector<std::string>& texts,
   return out;
 }
 
+bool holds(double value, const Assertion& condition) {
+  const std::string& comparison = condition.comparison;
+  const double number = condition.number;
+  if (comparison == ">") {
+    return value > number;
+  }
+  if (comparison == ">=") {
+    return value >= number;
+  }
+  if (comparison == "<") {
+    return value < number;
+  }
+  if (comparison == "<=") {
+    return value <= number;
+  }
+  if (comparison == "==") {
+    return value == number;
+  }
+  HEADWAY_CHECK(comparison == "!=", "unknown comparison '{}'", comparison);
+  return value != number;
+}
+
 std::vector<std::string> failed_assertions(const std::vector<Assertion>& assertions,
                                            const RunReport& report) {
   std::vector<std::string> failed;
@@ -138,7 +140,7 @@ std::vector<std::string> failed_assertions(const std::vector<Assertion>& asserti
     if (!found) {
       failed.push_back(
           fmt::format("assert '{}' fails: this run has no {}", assertion.text, assertion.path));
-    } else if (!holds(*found, assertion.comparison, assertion.number)) {
+    } else if (!holds(*found, assertion)) {
       failed.push_back(fmt::format("assert '{}' fails: {} is {}", assertion.text, assertion.path,
                                    shown(*figure)));
     }

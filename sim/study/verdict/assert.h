@@ -24,6 +24,9 @@ struct Assertion {
 std::vector<Assertion> parse_assertions(const std::vector<std::string>& texts,
                                         const core::SourceMarks& marks = {});
 
+/// Whether a value keeps a condition.
+bool holds(double value, const Assertion& condition);
+
 /// Which conditions do not hold, as sentences with the value found; empty if all hold.
 /// A value that this result lacks (no campaign, no cost) fails its condition.
 std::vector<std::string> failed_assertions(const std::vector<Assertion>& assertions,

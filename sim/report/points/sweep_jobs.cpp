@@ -1,4 +1,4 @@
-#include "sim/report/verbs/sweep_jobs.h"
+#include "sim/report/points/sweep_jobs.h"
 
 #include <fmt/format.h>
 

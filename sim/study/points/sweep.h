@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -70,6 +71,17 @@ struct SweepOptions {
   /// Told what is done, of how many, and the row that was done last; by several threads.
   std::function<void(std::size_t done, std::size_t total, const SweepRow& row)> progress{};
 };
+
+/// Predicts a point as `headway run` does. Rules that it breaks become its status.
+/// @param load   reads its scenario
+/// @param paths  of the figures that its row gets
+void predict_row(const std::function<config::LoadedScenario()>& load,
+                 const std::vector<std::string>& paths,
+                 const SweepOptions& options,
+                 SweepRow& row);
+
+/// Says who wrote what is read as an argument of --set: "argument --set a=b" becomes "WHO, a=b".
+void name_writer(std::string_view who, core::Diagnostic& diagnostic);
 
 /// A sweep that was read and found sound: every value of every axis can be read into the scenario.
 class Sweep {

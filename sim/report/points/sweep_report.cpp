@@ -1,4 +1,4 @@
-#include "sim/report/verbs/sweep_report.h"
+#include "sim/report/points/sweep_report.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "sim/study/sweep.h"
+#include "sim/study/points/sweep.h"
 
 #include <algorithm>
 #include <atomic>
@@ -84,14 +84,6 @@ void fill_row(const RunReport& report, const std::vector<std::string>& paths, Sw
   }
 }
 
-/// A change of a point is read as an argument of --set; who wrote it wrote a sweep.
-void name_sweep(core::Diagnostic& diagnostic) {
-  constexpr std::string_view kArgument = "argument --set ";
-  if (diagnostic.mark && diagnostic.mark->file.starts_with(kArgument)) {
-    diagnostic.mark->file.replace(0, kArgument.size(), "sweep, ");
-  }
-}
-
 /// Of a complaint about a point its text; the place is the point.
 std::string text_of(const core::Error& error) {
   std::vector<std::string> messages;
@@ -101,6 +93,35 @@ std::string text_of(const core::Error& error) {
 }
 
 }  // namespace
+
+void name_writer(std::string_view who, core::Diagnostic& diagnostic) {
+  constexpr std::string_view kArgument = "argument --set ";
+  if (diagnostic.mark && diagnostic.mark->file.starts_with(kArgument)) {
+    diagnostic.mark->file.replace(0, kArgument.size(), fmt::format("{}, ", who));
+  }
+}
+
+void predict_row(const std::function<config::LoadedScenario()>& load,
+                 const std::vector<std::string>& paths,
+                 const SweepOptions& options,
+                 SweepRow& row) {
+  try {
+    const auto loaded = load();
+    row.digest = scenario_digest(loaded);
+    PredictOptions how;
+    how.threads = options.threads;
+    how.fold = options.fold;
+    how.compared = options.compared;
+    fill_row(predict(loaded, how), paths, row);
+  } catch (const core::Error& error) {
+    const bool infeasible = core::exit_code(error) == 3;
+    row.status = infeasible ? PointStatus::infeasible : PointStatus::refused;
+    row.reason = text_of(error);
+    for (const std::string& path : paths) {
+      row.figures.emplace_back(path, std::nullopt);
+    }
+  }
+}
 
 Sweep::Sweep(SweepRequest request, std::vector<std::filesystem::path> roots)
     : request_(std::move(request)),
@@ -132,7 +153,7 @@ void Sweep::check_values() const {
         throw;
       } catch (const core::Error& error) {
         for (auto diagnostic : error.diagnostics()) {
-          name_sweep(diagnostic);
+          name_writer("sweep", diagnostic);
           diagnostics.add(diagnostic.mark, diagnostic.message);
         }
       }
@@ -159,22 +180,7 @@ SweepRow Sweep::listed(std::size_t point) const {
 
 SweepRow Sweep::row(std::size_t point, const SweepOptions& options) const {
   SweepRow row = listed(point);
-  try {
-    const auto loaded = scenario(points_.changes(point));
-    row.digest = scenario_digest(loaded);
-    PredictOptions how;
-    how.threads = options.threads;
-    how.fold = options.fold;
-    how.compared = options.compared;
-    fill_row(predict(loaded, how), spec_.figures, row);
-  } catch (const core::Error& error) {
-    const bool infeasible = core::exit_code(error) == 3;
-    row.status = infeasible ? PointStatus::infeasible : PointStatus::refused;
-    row.reason = text_of(error);
-    for (const std::string& path : spec_.figures) {
-      row.figures.emplace_back(path, std::nullopt);
-    }
-  }
+  predict_row([&] { return scenario(points_.changes(point)); }, spec_.figures, options, row);
   return row;
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/report/table.h"
-#include "sim/study/sweep.h"
+#include "sim/study/points/sweep.h"
 
 namespace headway::report {
 

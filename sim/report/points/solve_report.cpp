@@ -1,0 +1,77 @@
+#include "sim/report/points/solve_report.h"
+
+#include <fmt/format.h>
+
+#include "sim/core/figures.h"
+#include "sim/core/shown_text.h"
+#include "sim/report/result_json.h"
+
+namespace headway::report {
+
+namespace {
+
+using study::SolvePoint;
+using study::SolveReport;
+
+/// A range of whole numbers may have hundreds that break a rule: the reason of the first is said.
+std::vector<const SolvePoint*> judged_points(const SolveReport& report) {
+  std::vector<const SolvePoint*> points;
+  for (const SolvePoint& point : report.points) {
+    if (point.judged()) {
+      points.push_back(&point);
+    }
+  }
+  return points;
+}
+
+Table values_table(const SolveReport& report) {
+  Table table{fmt::format("{} values looked at", report.points.size()),
+              {{report.key}, {report.path}, {"from"}, {"to"}, {"met", false}, {"status", false}},
+              {},
+              false};
+  for (const SolvePoint* point : judged_points(report)) {
+    const auto end = [&](std::size_t i) {
+      return point->interval ? std::optional((*point->interval)[i]) : std::nullopt;
+    };
+    table.rows.push_back(
+        {point->value, cell(point->figure), cell(end(0)), cell(end(1)), point->met ? "yes" : "no",
+         point->reason.empty() ? std::string(core::to_word(point->status))
+                               : fmt::format("{}: {}", core::to_word(point->status),
+                                             core::shortened(point->reason, 60))});
+  }
+  return table;
+}
+
+}  // namespace
+
+std::string solve_json(const SolveReport& report) {
+  return dump(result_object("headway.solve/1", core::figures_of(report)));
+}
+
+std::string solve_csv(const SolveReport& report) {
+  Table table{
+      "",
+      {{report.key}, {report.path}, {"from"}, {"to"}, {"met"}, {"status"}, {"reason"}, {"digest"}},
+      {},
+      false};
+  const auto text = [](const std::optional<double>& value) {
+    return value ? fmt::format("{}", *value) : "";
+  };
+  for (const SolvePoint& point : report.points) {
+    const auto& ends = point.interval;
+    table.rows.push_back({point.value, text(point.figure), ends ? text((*ends)[0]) : "",
+                          ends ? text((*ends)[1]) : "", point.met ? "true" : "false",
+                          std::string(core::to_word(point.status)), point.reason, point.digest});
+  }
+  return to_csv(table);
+}
+
+Document solve_document(const SolveReport& report) {
+  Document document;
+  document.title = fmt::format("{}: {} for {}", report.name, report.key, report.condition);
+  document.tables.push_back(values_table(report));
+  document.closing = report.sentences;
+  return document;
+}
+
+}  // namespace headway::report

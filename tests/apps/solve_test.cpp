@@ -1,0 +1,151 @@
+// headway solve from the outside.
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/apps/program.h"
+
+namespace headway::apps {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+class SolveVerb : public ProgramTest {
+ protected:
+  SolveVerb() { write_small("s.yaml"); }
+
+  [[nodiscard]] json solved(const std::string& arguments) const {
+    return json::parse(run("solve s.yaml " + arguments + " --format json").out);
+  }
+};
+
+// The witness is the sweep of every value: of those that work and meet it, the smallest.
+TEST_F(SolveVerb, FindsTheValueThatASweepOfAllFinds) {
+  std::istringstream lines(
+      run("sweep s.yaml --sweep cluster.nodes=1:32:1 --figures step.tokens_per_s --format jsonl")
+          .out);
+  std::string line;
+  json smallest, below;
+  while (std::getline(lines, line)) {
+    const json row = json::parse(line);
+    if (row["status"] != "ok") {
+      continue;
+    }
+    if (row["figures"]["step.tokens_per_s"].get<double>() >= 300'000) {
+      smallest = row;
+      break;
+    }
+    below = row;
+  }
+  ASSERT_FALSE(smallest.is_null());
+  ASSERT_FALSE(below.is_null());
+  for (const char* within : {" --within 1:32", ""}) {
+    const json found =
+        solved(std::string("cluster.nodes --for 'step.tokens_per_s >= 3e5'") + within);
+    EXPECT_EQ(found["status"], "ok");
+    EXPECT_EQ(found["edge"], "smallest");
+    EXPECT_EQ(found["answer"]["value"], smallest["changes"]["cluster.nodes"]) << within;
+    EXPECT_EQ(found["answer"]["figure"], smallest["figures"]["step.tokens_per_s"]) << within;
+    EXPECT_EQ(found["answer"]["digest"], smallest["digest"]) << within;
+    EXPECT_EQ(found["beside"]["value"], below["changes"]["cluster.nodes"]) << within;
+    EXPECT_TRUE(found["monotone"].get<bool>()) << within;
+  }
+}
+
+// A step is longer the more sequences it has: the largest batch that a limit allows, a multiple of
+// the four replicas.
+TEST_F(SolveVerb, FindsTheLargestWhereSmallerOnesMeetIt) {
+  const json at_96 = json::parse(
+      run("run s.yaml --format json --set training.global_batch=96").out)["step"]["time_s"];
+  const json found = solved(
+      "global_batch --for 'step.time_s <= " + std::to_string(at_96.get<double>() * 1.001) + "'");
+  EXPECT_EQ(found["key"], "training.global_batch");  // no other field ends so
+  EXPECT_EQ(found["edge"], "largest");
+  EXPECT_EQ(found["answer"]["value"], "96");
+  EXPECT_EQ(found["beside"]["value"], "100");
+}
+
+// A quantity keeps the unit of its value; the answer is as exact as was asked for.
+TEST_F(SolveVerb, HalvesAQuantityToThePrecision) {
+  for (const double precision : {0.05, 0.001}) {
+    const json found = solved(
+        "cluster.node.gpu.power --for 'step.tokens_per_s >= 130000' --within '300 W:700 W' "
+        "--precision " +
+        std::to_string(precision));
+    const std::string answer = found["answer"]["value"], beside = found["beside"]["value"];
+    EXPECT_TRUE(answer.ends_with(" W")) << answer;
+    const double high = std::stod(answer), low = std::stod(beside);
+    EXPECT_LT(low, high);
+    EXPECT_LE(high - low, precision * high * 1.0001);
+    EXPECT_GE(found["answer"]["figure"].get<double>(), 130'000);
+    EXPECT_LT(found["beside"]["figure"].get<double>(), 130'000);
+  }
+}
+
+// Saves cost more the more often they are, and lose more the rarer: the best lies between.
+TEST_F(SolveVerb, SaysThatAFigureIsNotMonotone) {
+  write("run.yaml",
+        read_file(HEADWAY_SOURCE_DIR "/configs/scenarios/llama-3.1-405b-16k-h100.yaml"));
+  const Outcome outcome =
+      run("solve run.yaml run.checkpoint.interval --for 'campaign.ettr.p50 >= 0.95' --within "
+          "'10 s:3600 s' --trials 20");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("is not monotone in run.checkpoint.interval: it rises up to"));
+  EXPECT_THAT(outcome.out, HasSubstr("The condition is met from"));
+  EXPECT_THAT(outcome.out, HasSubstr("The smallest run.checkpoint.interval that meets"));
+}
+
+TEST_F(SolveVerb, GivesTheSameBytesForAnyNumberOfThreads) {
+  const std::string words =
+      "solve s.yaml nodes --set run.until.steps=2000 --for "
+      "'campaign.wall_days.p95 <= 0.02' --format json --threads ";
+  const Outcome one = run(words + "1");
+  EXPECT_EQ(one.code, 0) << one.err;
+  EXPECT_EQ(run(words + "3").out, one.out);
+}
+
+TEST_F(SolveVerb, EndsWithThreeWhereNothingMeetsTheCondition) {
+  const Outcome outcome = run("solve s.yaml cluster.nodes --for 'step.time_s <= 1e-3'");
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_THAT(outcome.out, HasSubstr("No value of cluster.nodes looked at meets"));
+  EXPECT_THAT(outcome.out, HasSubstr("Nearest is"));
+}
+
+TEST_F(SolveVerb, SaysWhyAValueDoesNotWork) {
+  const json found = solved(
+      "cluster.node.gpu.memory --for 'step.tokens_per_s >= 1' --within "
+      "'4 GiB:80 GiB'");
+  EXPECT_EQ(found["edge"], "smallest");
+  EXPECT_EQ(found["beside"]["status"], "infeasible");
+  EXPECT_THAT(found["sentences"].back().get<std::string>(),
+              HasSubstr("does not work: stage 0 needs"));
+}
+
+TEST_F(SolveVerb, FindsSlipsBeforeAnythingIsSimulated) {
+  const std::pair<const char*, const char*> slips[] = {
+      {"cluster.nods --for 'step.time_s < 1'",
+       "a scenario has no field 'cluster.nods'; did you mean 'cluster.nodes'?"},
+      {"power --for 'step.time_s < 1'", "'power' may be cluster.node.gpu.sustained.power, "},
+      {"cluster.node.name --for 'step.time_s < 1'", "'cluster.node.name' is no number"},
+      {"cluster.nodes --for 'step.tim < 1'", "the result has no number 'step.tim'"},
+      {"cluster.nodes --for 'step.time_s == 1'", "write <, <=, > or >="},
+      {"cluster.nodes --for 'step.time_s < 1' --within 4", "write LO:HI"},
+      {"cluster.nodes --for 'step.time_s < 1' --within 8:4", "the lower end first"},
+      {"cluster.nodes --for 'step.time_s < 1' --within 1:many", "'many' is not a number"},
+      {"cluster.nodes --for 'step.time_s < 1' --within 1.5:4", "takes whole numbers"},
+      {"cluster.nodes --for 'step.time_s < 1' --within 1:4e9",
+       "--within, cluster.nodes=4000000000: nodes '4000000000' must be from 1 to 16,777,216"},
+      {"cluster.node.gpu.power --for 'step.time_s < 1' --within 300:700",
+       "--within, cluster.node.gpu.power=300: power '300' has no unit"},
+      {"parallelism.data --for 'step.time_s < 1'", "no value of 'parallelism.data' to start from"},
+      {"cluster.nodes", "--for is required"}};
+  for (const auto& [words, message] : slips) {
+    const Outcome outcome = run(std::string("solve s.yaml ") + words);
+    EXPECT_EQ(outcome.code, 2) << words;
+    EXPECT_THAT(outcome.err, HasSubstr(message)) << words;
+  }
+}
+
+}  // namespace
+}  // namespace headway::apps
