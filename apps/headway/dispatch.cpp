@@ -101,6 +101,7 @@ const std::vector<Verb>& verbs() {
        run_expect},
       {"validate", "predict published measurements and print the errors", run_validate},
       {"report", "write results as one page of HTML with charts", run_report},
+      {"serve", "a live page", run_serve, true},
       {"topo", "print a fabric: tiers, oversubscription, bisection, connectivity", run_topo},
       {"collective", "predict the table that nccl-tests prints", run_collective},
       {"import", "read topology files, failure logs, launch files of training frameworks",

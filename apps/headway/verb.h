@@ -40,6 +40,7 @@ int run_diagnose(int argc, char** argv);
 int run_expect(int argc, char** argv);
 int run_validate(int argc, char** argv);
 int run_report(int argc, char** argv);
+int run_serve(int argc, char** argv);
 int run_explain(int argc, char** argv);
 int run_completion(int argc, char** argv);
 

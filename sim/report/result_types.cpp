@@ -8,6 +8,7 @@
 #include "sim/study/compare.h"
 #include "sim/study/diagnose/diagnose.h"
 #include "sim/study/drill_figures.h"
+#include "sim/study/estimate.h"
 #include "sim/study/expect/expect.h"
 #include "sim/study/packets/stress.h"
 #include "sim/study/plan.h"
@@ -69,6 +70,10 @@ const std::vector<ResultType>& result_types() {
       type<study::DiagnoseReport>("headway.diagnose/1", "headway diagnose",
                                   "Why a job is slower than it should be: "
                                   "[`docs/diagnose.md`](diagnose.md)."),
+      type<study::Estimate>("headway.estimate/1", "headway serve",
+                            "What the page shows while somebody types: a step without events. "
+                            "Model: [`docs/models/workload.md`](models/workload.md), part "
+                            "\"analytic tier\"."),
       type<study::CheckReport>("headway.check/1", "headway check", "")};
   return types;
 }

@@ -126,12 +126,6 @@ void name_sources(const config::LoadedScenario& loaded,
   }
 }
 
-ModelSize model_size(const training::CheckedScenario& checked) {
-  const auto& model = checked.scenario().model;
-  const auto parameters = workload::count_parameters(model);
-  return {model.name, parameters.total(), parameters.active, checked.tokens_per_step()};
-}
-
 }  // namespace
 
 std::optional<CostReport> cost_of(const campaign::CampaignOutcome& outcome,
@@ -160,6 +154,12 @@ std::string price_source(const config::LoadedScenario& loaded) {
   const std::string& name = loaded.scenario.run.prices->name;
   const std::string source = config::find_source(loaded.sources, "run.prices");
   return source.empty() ? name : name + ": " + source;
+}
+
+ModelSize model_size(const training::CheckedScenario& checked) {
+  const auto& model = checked.scenario().model;
+  const auto parameters = workload::count_parameters(model);
+  return {model.name, parameters.total(), parameters.active, checked.tokens_per_step()};
 }
 
 RunReport predict(const config::LoadedScenario& loaded, const PredictOptions& options) {

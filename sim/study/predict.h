@@ -33,6 +33,9 @@ std::string scenario_digest(const config::LoadedScenario& loaded);
 /// The price entry with its source, as "name: source"; empty without prices.
 std::string price_source(const config::LoadedScenario& loaded);
 
+/// What is trained, in figures.
+ModelSize model_size(const training::CheckedScenario& checked);
+
 /// Checks the scenario, simulates its step and, with `run.until`, its campaign, and judges claim
 /// and conditions.
 /// @throws core::Error if the scenario breaks a rule

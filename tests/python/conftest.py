@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -31,9 +32,14 @@ LIBRARY = ROOT / os.environ.get("HEADWAY_BUILD", "build/release") / "share/headw
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Says what this machine lacks to look at pages of results."""
-    for found, what in ((BROWSER, "no chromium"), (LIBRARY.is_file(), f"no {LIBRARY}")):
+    playwright = importlib.util.find_spec("playwright") is not None
+    for found, what in (
+        (BROWSER, "no chromium"),
+        (LIBRARY.is_file(), f"no {LIBRARY}"),
+        (playwright, "no playwright, which scripts/setup --tests installs"),
+    ):
         if not found:
-            terminalreporter.write_line(f"pages of results are not looked at: there is {what}")
+            terminalreporter.write_line(f"pages are not looked at: there is {what}")
 
 
 SMALL = """\

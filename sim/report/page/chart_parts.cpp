@@ -1,6 +1,8 @@
 #include "sim/report/page/chart_parts.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
 
 namespace headway::report {
@@ -45,9 +47,17 @@ Json base(const Json& values, const char* mark) {
           {"mark", {{"type", mark}, {"tooltip", true}}}};
 }
 
+Json height_of_rows(const Json& values, const char* field, int row) {
+  std::set<std::string> different;
+  for (const Json& value : values) {
+    different.insert(value[field].dump());
+  }
+  return row * static_cast<int>(different.size());
+}
+
 Json bars(const Json& values, const std::string& quantity) {
   Json spec = base(values, "bar");
-  spec["height"] = {{"step", 22}};
+  spec["height"] = height_of_rows(values, "what", 22);
   spec["encoding"] = {
       {"y", axis("what", "nominal", "", {{"sort", nullptr}, {"axis", {{"labelLimit", 260}}}})},
       {"x", axis("value", "quantitative", quantity)}};

@@ -17,6 +17,11 @@ Json axis(const char* field,
 /// A specification of one mark over these rows.
 Json base(const Json& values, const char* mark);
 
+/// Height of a chart with a row for each value of `field`. Said in pixels: Vega-Lite warns where it
+/// has to find it itself and the width is the page's.
+/// @param row  height of a row [pixels]
+Json height_of_rows(const Json& values, const char* field, int row);
+
 /// Horizontal bars, one a row of {what, value}, in the order of the rows.
 Json bars(const Json& values, const std::string& quantity);
 

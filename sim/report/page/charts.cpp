@@ -76,7 +76,7 @@ void add_drill(const Json& result, std::vector<Chart>& charts) {
                        {"text", moment["text"]}});
   }
   Json spec = base(moments, "point");
-  spec["height"] = {{"step", 30}};
+  spec["height"] = height_of_rows(moments, "layer", 30);
   spec["mark"]["filled"] = true;
   spec["mark"]["size"] = 80;
   spec["encoding"] = {

@@ -495,6 +495,12 @@ std::string report_page(const std::vector<PageResult>& results, const std::strin
          "</body></html>\n";
 }
 
+std::string report_section(const ReadResult& result,
+                           const std::string& command,
+                           std::size_t number) {
+  return Section(result, command, number).html();
+}
+
 std::string report_summary(const ReadResult& result) { return Section(result, "", 0).summary(); }
 
 }  // namespace headway::report

@@ -1,6 +1,7 @@
 // Results as one page of HTML that needs nothing but itself.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,12 @@ struct PageResult {
 /// @param charts   JavaScript of the chart library; empty: tables stand for charts, and the page
 ///                 says so
 std::string report_page(const std::vector<PageResult>& results, const std::string& charts);
+
+/// The part of the page that is of one result, for a page that is there already.
+/// @param number  tells it from other parts of that page
+std::string report_section(const ReadResult& result,
+                           const std::string& command,
+                           std::size_t number);
 
 /// A result in a few lines of HTML, for notebooks: what was asked, the figures that decide, the
 /// verdict.

@@ -191,7 +191,7 @@ Json cables_chart(const Json& map) {
     }
   }
   Json spec = base(values, "rect");
-  spec["height"] = {{"step", 12}};
+  spec["height"] = height_of_rows(values, "leaf", 12);
   spec["encoding"] = {{"x", axis("spine", "ordinal", "spine", {{"sort", nullptr}})},
                       {"y", axis("leaf", "ordinal", "leaf", {{"sort", nullptr}})},
                       {"color", axis("use", "quantitative", "% of the step",

@@ -9,19 +9,20 @@ const dark = matchMedia('(prefers-color-scheme: dark)').matches;
 const problems = [];
 let drawn = 0;
 
-async function drawCharts() {
-  const charts = [...document.querySelectorAll('script.specification')];
+async function drawCharts(root) {
   if (!window.vegaEmbed) return;
-  for (const script of charts) {
+  const views = [];
+  for (const script of root.querySelectorAll('script.specification')) {
     const place = document.getElementById('chart-' + script.id);
     try {
-      await window.vegaEmbed(place, JSON.parse(script.textContent),
-        {renderer: 'svg', actions: false, theme: dark ? 'dark' : undefined});
+      views.push(await window.vegaEmbed(place, JSON.parse(script.textContent),
+        {renderer: 'svg', actions: false, theme: dark ? 'dark' : undefined}));
       place.setAttribute('role', 'img');
       place.setAttribute('aria-label', place.dataset.title);
       drawn += 1;
     } catch (error) { problems.push(String(error)); }
   }
+  return views;
 }
 
 const faint = dark ? '#2b323c' : '#e3e7ec';
@@ -136,13 +137,18 @@ function timeline(box) {
   drawn += 1;
 }
 
+// Draws all that stands in `root`; returns charts to finalize before it is replaced.
+window.drawPictures = async root => {
+  for (const box of root.querySelectorAll('.timeline')) {
+    try { timeline(box); } catch (error) { problems.push(String(error)); }
+  }
+  const views = await drawCharts(root);
+  document.body.dataset.drawn = drawn;
+  document.body.dataset.problems = problems.join('; ');
+  return views || [];
+};
 window.addEventListener('error', event => problems.push(event.message));
-for (const box of document.querySelectorAll('.timeline')) {
-  try { timeline(box); } catch (error) { problems.push(String(error)); }
-}
-await drawCharts();
-document.body.dataset.drawn = drawn;
-document.body.dataset.problems = problems.join('; ');
+await window.drawPictures(document);
 )js";
 }
 

@@ -47,26 +47,6 @@ void fill_breakdown(const LoweredStep& lowered, const network::RunResult& run, S
   }
 }
 
-void fill_utilization(const CheckedScenario& checked, StepResult& result) {
-  const Scenario& s = checked.scenario();
-  const double tokens = checked.tokens_per_step();
-  const auto gpus = static_cast<double>(checked.gpus());
-  const auto flops = workload::training_flops_per_token(s.model, s.training, s.parallelism);
-  const auto peak = gpu::peak_rate(s.cluster.node.gpu, s.training.precision);
-  result.tokens_per_s = tokens / result.time.si();
-  result.tokens_per_s_per_gpu = result.tokens_per_s / gpus;
-  const auto rate = [&](core::Flops per_token) {
-    return core::FlopsPerSecond(per_token.si() * result.tokens_per_s_per_gpu);
-  };
-  result.mfu = rate(flops.mfu) / peak;
-  result.mfu_causal = rate(flops.mfu_causal) / peak;
-  result.hfu = rate(flops.hfu) / peak;
-  result.model_flops_per_gpu = rate(flops.mfu);
-  result.hardware_flops_per_gpu = rate(flops.hfu);
-  // The law: causal model FLOPs are really executed, so they cannot exceed the peak.
-  HEADWAY_CHECK(result.mfu_causal <= 1, "mfu_causal {} is above 1", result.mfu_causal);
-}
-
 /// Use of NVLink by groups inside a domain, whose transfers are timed events without flows:
 /// bytes a rank sends in the step / (its bandwidth x step); mean and busiest over the ranks.
 void add_timed_use(const CheckedScenario& checked,
@@ -276,6 +256,26 @@ std::vector<core::ModelConstant> interval_constants() {
            "round value; spread of shares of the peak between formats of one GPU"}};
 }
 
+void set_rates(const CheckedScenario& checked, StepResult& result) {
+  const Scenario& s = checked.scenario();
+  const double tokens = checked.tokens_per_step();
+  const auto gpus = static_cast<double>(checked.gpus());
+  const auto flops = workload::training_flops_per_token(s.model, s.training, s.parallelism);
+  const auto peak = gpu::peak_rate(s.cluster.node.gpu, s.training.precision);
+  result.tokens_per_s = tokens / result.time.si();
+  result.tokens_per_s_per_gpu = result.tokens_per_s / gpus;
+  const auto rate = [&](core::Flops per_token) {
+    return core::FlopsPerSecond(per_token.si() * result.tokens_per_s_per_gpu);
+  };
+  result.mfu = rate(flops.mfu) / peak;
+  result.mfu_causal = rate(flops.mfu_causal) / peak;
+  result.hfu = rate(flops.hfu) / peak;
+  result.model_flops_per_gpu = rate(flops.mfu);
+  result.hardware_flops_per_gpu = rate(flops.hfu);
+  // The law: causal model FLOPs are really executed, so they cannot exceed the peak.
+  HEADWAY_CHECK(result.mfu_causal <= 1, "mfu_causal {} is above 1", result.mfu_causal);
+}
+
 StepResult simulate_step(const CheckedScenario& checked, const StepOptions& options) {
   const Scenario& s = checked.scenario();
   const int beside = std::min(count_draws(s, options), threads());
@@ -301,7 +301,7 @@ StepResult simulate_step(const CheckedScenario& checked, const StepOptions& opti
   result.time = clock.to_seconds(run.end);
   const auto draws = other_hashes(checked, graph, options, progress);
   fill_interval(relative_error(s), draws, result);
-  fill_utilization(checked, result);
+  set_rates(checked, result);
   fill_breakdown(lowered, run, result);
   if (options.trace) {
     const auto path = critical_path(lowered.problem, run, lowered.launch);

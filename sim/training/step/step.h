@@ -35,6 +35,10 @@ inline constexpr double kOneSidedFivePercent = 1.6448536269514722;
 /// interval of a step is exp(+-1.645 x this) wide.
 double relative_error(const Scenario& scenario);
 
+/// Fills the rates that follow from `result.time`: tokens, MFU, FLOPs of a second. A time below
+/// what physics allows is our own fault.
+void set_rates(const CheckedScenario& checked, StepResult& result);
+
 /// Memory of the fullest GPU of every stage, by kind.
 std::vector<MemoryByKind> memory_of_stages(const CheckedScenario& checked);
 

@@ -1,0 +1,150 @@
+#include "apps/headway/serve/listener.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <httplib.h>
+#include <random>
+#include <string_view>
+#include <utility>
+
+#include "sim/core/error.h"
+
+namespace headway::apps {
+
+namespace {
+
+/// A result with all its pictures is sent back to be made a report of.
+constexpr std::size_t kLargestBody = std::size_t{16} << 20U;
+constexpr int kPatience = 5;  ///< with a client that does not send or read [s]
+constexpr std::size_t kConnections = 16;
+constexpr int kUnauthorized = 401, kForbidden = 403, kLengthRequired = 411;
+
+/// What a browser may do with the page: nothing that leaves it. Vega makes functions from texts.
+constexpr const char* kPolicy =
+    "default-src 'none'; script-src 'self' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
+    "img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors "
+    "'none'";
+
+/// Takes as long wherever the texts differ.
+bool same_secret(std::string_view a, std::string_view b) {
+  unsigned difference = a.size() == b.size() ? 0 : 1;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    difference |= static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b[i]);
+  }
+  return difference == 0;
+}
+
+/// Decides before anything of a body is read.
+class Gate {
+ public:
+  Gate(const std::string& host, int port, std::string token) : token_(std::move(token)) {
+    for (const std::string& name : {host, std::string("127.0.0.1"), std::string("localhost")}) {
+      hosts_.push_back(fmt::format("{}:{}", name, port));
+    }
+  }
+
+  /// Why the request is refused, with the status; an empty reason lets it in.
+  [[nodiscard]] std::pair<int, std::string> refusal(const httplib::Request& request) const {
+    const std::string host = request.get_header_value("Host");
+    if (std::find(hosts_.begin(), hosts_.end(), host) == hosts_.end()) {
+      return {kForbidden, "this address is not the one that headway serve printed"};
+    }
+    if (request.has_header("Origin") && request.get_header_value("Origin") != "http://" + host) {
+      return {kForbidden, "a page of another site asked"};
+    }
+    if (request.method == "GET") {
+      return {0, ""};
+    }
+    if (!same_secret(request.get_header_value("Authorization"), "Bearer " + token_)) {
+      return {kUnauthorized, "the token is missing or of another start of headway serve"};
+    }
+    if (!request.has_header("Content-Length") || request.has_header("Transfer-Encoding")) {
+      return {kLengthRequired, "the request does not say how long it is"};
+    }
+    return {0, ""};
+  }
+
+ private:
+  std::vector<std::string> hosts_;
+  std::string token_;
+};
+
+void set_limits(httplib::Server& server) {
+  server.new_task_queue = [] { return new httplib::ThreadPool(kConnections); };  // it owns it
+  server.set_payload_max_length(kLargestBody);
+  server.set_read_timeout(kPatience);
+  server.set_write_timeout(kPatience);
+  // The library would share the port with a server that has it already.
+  server.set_socket_options([](socket_t socket) {
+    const int yes = 1;
+    ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  });
+  // What is left of a refused request is never read as the next one, and no idle connection keeps
+  // others waiting.
+  server.set_keep_alive_max_count(1);
+  server.set_default_headers({{"Content-Security-Policy", kPolicy},
+                              {"X-Content-Type-Options", "nosniff"},
+                              {"Referrer-Policy", "no-referrer"},
+                              {"Cache-Control", "no-store"}});
+}
+
+void add_route(httplib::Server& server, const Route& route) {
+  const auto handler = [answer = route.answer](const httplib::Request& request,
+                                               httplib::Response& response) {
+    const Reply reply = answer(request.body);
+    response.status = reply.status;
+    response.set_content(reply.body, reply.type);
+  };
+  if (route.post) {
+    server.Post(route.path, handler);
+  } else {
+    server.Get(route.path, handler);
+  }
+}
+
+int bind(httplib::Server& server, const ListenOptions& options) {
+  const int port = options.port == 0 ? server.bind_to_any_port(options.host)
+                   : server.bind_to_port(options.host, options.port) ? options.port
+                                                                     : -1;
+  if (port < 0) {
+    throw core::Error(fmt::format(
+        "cannot listen at {}:{}: the port is taken or the address is not of this machine; --port 0 "
+        "takes a port that is free",
+        options.host, options.port));
+  }
+  return port;
+}
+
+}  // namespace
+
+std::string random_token() {
+  std::random_device device;
+  std::string token;
+  for (int i = 0; i < 4; ++i) {
+    token += fmt::format("{:08x}", device());
+  }
+  return token;
+}
+
+void listen(const ListenOptions& options) {
+  httplib::Server server;
+  set_limits(server);
+  const int port = bind(server, options);
+  const Gate gate(options.host, port, options.token);
+  server.set_pre_routing_handler([&](const auto& request, auto& response) {
+    const auto [status, reason] = gate.refusal(request);
+    if (reason.empty()) {
+      return httplib::Server::HandlerResponse::Unhandled;
+    }
+    response.status = status;
+    response.set_content(reason + "\n", "text/plain");
+    return httplib::Server::HandlerResponse::Handled;
+  });
+  for (const Route& route : options.routes) {
+    add_route(server, route);
+  }
+  options.ready(port);
+  server.listen_after_bind();
+}
+
+}  // namespace headway::apps

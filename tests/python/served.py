@@ -1,0 +1,74 @@
+"""A running ``headway serve`` for tests."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import re
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass
+class Served:
+    """Where it listens, and the process itself."""
+
+    port: int
+    token: str
+    process: subprocess.Popen[str]
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}/#token={self.token}"
+
+    def request(
+        self,
+        path: str,
+        body: bytes | None = None,
+        headers: dict[str, str] | None = None,
+        timeout: float = 60,
+    ) -> tuple[int, bytes, dict[str, str]]:
+        """Status, body and headers of the reply; a header that is empty is left out."""
+        given = {"Host": f"127.0.0.1:{self.port}", "Authorization": f"Bearer {self.token}"}
+        given |= headers or {}
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
+        try:
+            connection.putrequest("GET" if body is None else "POST", path, skip_host=True)
+            if body is not None and "Content-Length" not in given:
+                given["Content-Length"] = str(len(body))
+            for name, value in given.items():
+                if value:
+                    connection.putheader(name, value)
+            connection.endheaders(body)
+            reply = connection.getresponse()
+            return reply.status, reply.read(), dict(reply.getheaders())
+        finally:
+            connection.close()
+
+    def ask(self, path: str, **question: Any) -> tuple[int, Any]:
+        """A question of the page, and the JSON of its answer."""
+        status, body, _ = self.request("/api/" + path, json.dumps(question).encode())
+        return status, json.loads(body)
+
+
+@contextlib.contextmanager
+def serving(program: Path, *options: object) -> Iterator[Served]:
+    """Serves at a free port until the block ends."""
+    words = [str(program), "serve", "--port", "0", *map(str, options)]
+    with subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stdout
+            process.stdout.readline()
+            line = process.stdout.readline()
+            found = re.search(r"http://127\.0\.0\.1:(\d+)/#token=([0-9a-f]{32})$", line.strip())
+            assert found, (line, process.poll())
+            yield Served(int(found[1]), found[2], process)
+        finally:
+            if process.poll() is None:
+                process.kill()
