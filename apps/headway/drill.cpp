@@ -60,6 +60,7 @@ struct DrillArguments {
   std::vector<std::string> monitors;
   double hours = 24;
   bool no_remedies = false, list = false;
+  TraceFiles traces;
 };
 
 void add_options(CLI::App& app, DrillArguments& given) {
@@ -91,6 +92,7 @@ void add_options(CLI::App& app, DrillArguments& given) {
       ->check(CLI::IsMember({"auto", "plain", "json", "off"}))
       ->option_text("auto|plain|json|off");
   add_report_option(app, given.common);
+  add_drill_trace_option(app, given.traces);
   add_output_options(app, given.common, {"table", "json", "csv", "md"});
 }
 
@@ -110,7 +112,7 @@ int run_drill(int argc, char** argv) {
   if (const auto code = parse(app, argc, argv, &options)) {
     return *code;
   }
-  check_out(options, {options.report});
+  check_out(options, {options.report, given.traces.drill});
   const auto result = [&] {
     Progress progress(options);
     progress.phase("drilling");
@@ -119,10 +121,13 @@ int run_drill(int argc, char** argv) {
     return study::run_drill(
         loaded, report::parse_fault(given.fault, loaded.scenario.cluster.node.gpus), how);
   }();
-  deliver(options, with_report(options,
-                               printed(result, options, report::drill_json, report::drill_csv,
-                                       report::drill_document),
-                               [&] { return report::drill_json(result); }));
+  const auto json = [&] { return report::drill_json(result); };
+  auto files = with_report(
+      options,
+      printed(result, options, report::drill_json, report::drill_csv, report::drill_document),
+      json);
+  add_traces(options, given.traces, json, files);
+  deliver(options, files);
   for (const auto& reason : result.reasons) {
     remark(options, std::string(core::to_word(result.status)) + ": " + reason);
   }

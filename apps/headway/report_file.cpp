@@ -1,11 +1,13 @@
 #include "apps/headway/report_file.h"
 
 #include <filesystem>
+#include <fmt/format.h>
 #include <system_error>
 #include <utility>
 
 #include "sim/core/read_file.h"
 #include "sim/report/page/page.h"
+#include "sim/report/trace/trace.h"
 
 namespace headway::apps {
 
@@ -46,6 +48,43 @@ std::vector<OutFile> with_report(const CommonOptions& options,
                              chart_library())});
   }
   return files;
+}
+
+namespace {
+
+void add_trace_option(CLI::App& app, const char* name, std::string& file, const char* what) {
+  app.add_option(name, file, what)->check(file_name())->option_text("FILE")->group("");
+}
+
+}  // namespace
+
+void add_trace_options(CLI::App& app, TraceFiles& files) {
+  add_trace_option(app, "--trace", files.step,
+                   "Also the step as a trace for ui.perfetto.dev; FILE.json is Chrome's format");
+  add_trace_option(app, "--trace-run", files.run, "Also the failures of one trial as a trace");
+}
+
+void add_drill_trace_option(CLI::App& app, TraceFiles& files) {
+  add_trace_option(app, "--trace", files.drill, "Also what follows the fault as a trace");
+}
+
+void add_traces(const CommonOptions& options,
+                const TraceFiles& traces,
+                const std::function<std::string()>& json,
+                std::vector<OutFile>& files) {
+  const auto wanted = {std::pair(&traces.step, &report::trace_of_step),
+                       std::pair(&traces.run, &report::trace_of_run),
+                       std::pair(&traces.drill, &report::trace_of_drill)};
+  for (const auto& [file, make] : wanted) {
+    if (file->empty()) {
+      continue;
+    }
+    const auto trace = make({report::Json::parse(json()), *file});
+    files.push_back({*file, report::trace_text(trace, *file)});
+    for (const auto& note : trace.left_out) {
+      remark(options, fmt::format("{}: {}", *file, note));
+    }
+  }
 }
 
 }  // namespace headway::apps

@@ -23,4 +23,21 @@ std::vector<OutFile> with_report(const CommonOptions& options,
                                  OutFile shown,
                                  const std::function<std::string()>& json);
 
+/// Files of traces beside a result; empty names are none.
+struct TraceFiles {
+  std::string step, run, drill;
+};
+
+/// --trace of `run` (the step) and --trace-run (one trial).
+void add_trace_options(CLI::App& app, TraceFiles& files);
+/// --trace of `drill`.
+void add_drill_trace_option(CLI::App& app, TraceFiles& files);
+
+/// Adds the traces of a result; what they leave out is remarked.
+/// @param json  as in `with_report`; asked for only if there is a trace
+void add_traces(const CommonOptions& options,
+                const TraceFiles& traces,
+                const std::function<std::string()>& json,
+                std::vector<OutFile>& files);
+
 }  // namespace headway::apps

@@ -27,6 +27,12 @@ struct RunArguments {
   std::string scenario;
   bool explain = false, full = false, pictures = false;
   std::vector<std::string> show;
+  TraceFiles traces;
+
+  /// What pictures are needed for beside `--pictures` itself.
+  [[nodiscard]] bool draws() const {
+    return !common.report.empty() || !traces.step.empty() || !traces.run.empty();
+  }
 
   [[nodiscard]] bool explains() const {
     return explain ||
@@ -45,9 +51,8 @@ study::RunReport predict(const RunArguments& given) {
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   how.threads = options.threads;
   how.fold = options.fold;
-  const bool drawn = !options.report.empty();
-  how.explain = drawn || given.explains();
-  how.pictures = drawn || given.pictures;
+  how.explain = !options.report.empty() || given.explains();
+  how.pictures = given.draws() || given.pictures;
   how.compared = validation::load_compared_runs(config_roots());
   how.progress = [&](std::string_view phase) { progress.phase(phase); };
   how.count = [&](std::size_t done, std::size_t total) { progress.count(done, total); };
@@ -123,17 +128,20 @@ int run_run(int argc, char** argv) {
                "With --format json: also what `headway report` draws")
       ->group("");  // `headway report --help` shows it
   add_report_option(app, options, true);
+  add_trace_options(app, given.traces);
   add_scenario_options(app, options);
   add_execution_options(app, options);
   add_output_options(app, options, {"table", "json", "csv", "md"});
   if (const auto code = parse(app, argc, argv, &options)) {
     return *code;
   }
-  check_out(options, {options.report});
+  check_out(options, {options.report, given.traces.step, given.traces.run});
   check_sections(given.show);
   const auto result = predict(given);
-  deliver(options, with_report(options, shown(as_asked(result, given), given),
-                               [&] { return report::run_json(result); }));
+  const auto json = [&] { return report::run_json(result); };
+  auto files = with_report(options, shown(as_asked(result, given), given), json);
+  add_traces(options, given.traces, json, files);
+  deliver(options, files);
   if (options.format == "json" || options.format == "csv" || !options.out.empty()) {
     for (const auto& reason : result.reasons) {
       remark(options, std::string(core::to_word(result.status)) + ": " + reason);

@@ -36,7 +36,7 @@ const std::vector<LibraryRule>& library_rules() {
       {"yaml-cpp/", {"config"}}, {"nlohmann/", {"import", "report", "config"}},
       {"pugixml", {"import"}},   {"CLI/", {"apps", "measure"}},
       {"pybind11/", {"python"}}, {"cuda", {"measure"}},
-      {"nccl", {"measure"}},     {"httplib", {"apps"}}};
+      {"nccl", {"measure"}},     {"httplib", {"apps"}}, {"protozero/", {"report", "import"}}};
   return rules;
 }
 

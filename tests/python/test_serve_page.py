@@ -190,7 +190,7 @@ if BROWSER and PLAYWRIGHT and LIBRARY.is_file():
         assert tab.figure("step", 2) == f"{wanted[1]} s", "the plan gives what it promised"
 
     def test_files_are_downloaded(tab, tmp_path, command):
-        for kind in ("yaml", "json", "report"):
+        for kind in ("yaml", "json", "report", "trace"):
             tab.page.select_option("#kind", kind)
             with tab.page.expect_download() as download:
                 tab.page.click("#download")
@@ -201,6 +201,7 @@ if BROWSER and PLAYWRIGHT and LIBRARY.is_file():
         done = command("report", tmp_path / "result.json", "--out", tmp_path / "again.html")
         assert done.returncode == 0, done.stderr
         assert "<h1>Small</h1>" in (tmp_path / "report.html").read_text()
+        assert b"stage 1" in (tmp_path / "step.pftrace").read_bytes()
 
     def test_names_of_others_are_text(tab):
         tab.change("name", "<img src=x onerror=document.body.dataset.evil=1>")

@@ -11,6 +11,7 @@
 #include "sim/report/fault_argument.h"
 #include "sim/report/page/page.h"
 #include "sim/report/run_json.h"
+#include "sim/report/trace/trace.h"
 #include "sim/report/verbs/compare_report.h"
 #include "sim/report/verbs/drill_report.h"
 #include "sim/report/verbs/plan_report.h"
@@ -112,6 +113,14 @@ bool is_texts(const Json& value) {
          std::all_of(value.begin(), value.end(), [](const Json& item) { return item.is_string(); });
 }
 
+/// The result that a question brings back.
+report::ReadResult result_in(const Json& question) {
+  if (!question.contains("result")) {
+    throw core::Error("the question has no 'result' to draw");
+  }
+  return {question["result"], "result"};
+}
+
 void check_question(const Json& question) {
   if (!question.is_object()) {
     throw core::Error("a question is an object of JSON");
@@ -166,11 +175,11 @@ std::string text_answer(const Served& served, const report::Json& question) {
 }
 
 std::string report_answer(const report::Json& question) {
-  if (!question.contains("result")) {
-    throw core::Error("the question has no 'result' to draw");
-  }
-  return report::report_page({{{question["result"], "result"}, "from headway serve"}},
-                             chart_library());
+  return report::report_page({{result_in(question), "from headway serve"}}, chart_library());
+}
+
+std::string trace_answer(const report::Json& question) {
+  return report::perfetto_trace(report::trace_of_step(result_in(question)));
 }
 
 std::string simulated_answer(const Served& served, const report::Json& question) {

@@ -39,6 +39,10 @@ std::string text_answer(const Served& served, const report::Json& question);
 /// @param question  {"result": as a simulation gave it}
 std::string report_answer(const report::Json& question);
 
+/// The step of a run as Perfetto reads it.
+/// @param question  {"result": as a simulation gave it}
+std::string trace_answer(const report::Json& question);
+
 /// {"result": as --format json prints it, "html": its part of a report}.
 /// @param question  with "verb", one of `simulated_questions`; of a drill with "fault"; of a
 ///                  comparison with "pinned", a scenario as {"text", "set"}

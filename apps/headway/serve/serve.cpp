@@ -142,6 +142,9 @@ std::vector<Route> routes(const Served& served, const ServeArguments& given, Wor
   add("/api/report", [](const Json& q) {
     return Reply{200, "text/html; charset=utf-8", report_answer(q)};
   });
+  add("/api/trace", [](const Json& q) {
+    return Reply{200, "application/octet-stream", trace_answer(q)};
+  });
   add("/api/simulate", [&](const Json& q) { return simulated(served, given, workers, q); });
   add("/api/stop", [&workers](const Json& q) {
     workers.stop(slot_of(q));

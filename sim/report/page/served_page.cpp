@@ -50,7 +50,8 @@ constexpr const char* kBody = R"html(
       id="drill">Drill</button></span>
     <button type="button" id="link">Copy link</button>
     <span class="together"><select id="kind" aria-label="Download"><option value="yaml">YAML</option>
-      <option value="json">JSON</option><option value="report">Report</option></select><button
+      <option value="json">JSON</option><option value="report">Report</option><option
+      value="trace">Trace</option></select><button
       type="button" id="download">Download</button></span>
     <button type="button" id="stop" hidden>Stop</button>
   </div>

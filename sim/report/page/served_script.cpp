@@ -25,7 +25,8 @@ async function ask(path, question) {
   const response = await fetch('/api/' + path, {method: 'POST', body: JSON.stringify(question),
     headers: {'Authorization': 'Bearer ' + token(), 'Content-Type': 'application/json'}});
   const type = response.headers.get('Content-Type') || '';
-  const answer = type.includes('json') ? await response.json() : await response.text();
+  const answer = type.includes('json') ? await response.json()
+    : type.includes('octet') ? await response.blob() : await response.text();
   if (!response.ok) {
     const errors = answer.errors || [{field: '', message: answer.trim(), place: ''}];
     throw Object.assign(new Error(errors[0].message), {errors, status: response.status});
@@ -412,6 +413,7 @@ function save(name, type, text) {
 const files = {
   yaml: async () => save('scenario.yaml', 'application/yaml', (await ask('text', question())).text),
   json: async () => save('result.json', 'application/json', JSON.stringify(shown.run, null, 2) + '\n'),
+  trace: async () => save('step.pftrace', 'application/octet-stream', await ask('trace', {result: shown.run})),
   report: async () => save('report.html', 'text/html', await ask('report', {result: shown.run})),
 };
 

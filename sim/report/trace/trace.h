@@ -1,0 +1,65 @@
+// What happens when, as viewers of traces show it: Perfetto (ui.perfetto.dev) and those that read
+// Chrome's format.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/report/read_result.h"
+
+namespace headway::report {
+
+/// Something that takes time, or (length 0, `instant`) a moment.
+struct TraceSlice {
+  std::string name;
+  std::int64_t begin_ns = 0, length_ns = 0;
+  bool instant = false;
+  /// What the viewer shows beside it: whole numbers and texts.
+  std::vector<std::pair<std::string, Json>> more;
+  std::vector<std::uint64_t> flows;  ///< slices of one flow are joined by arrows in order of time
+};
+
+/// A value that changes.
+struct TraceCounter {
+  std::string name;
+  std::vector<std::pair<std::int64_t, std::int64_t>> values;  ///< from when [ns], what
+};
+
+/// A line of slices, which neither overlap nor go back in time, and what is counted on it.
+struct TraceThread {
+  std::string name;
+  std::vector<TraceSlice> slices;
+  std::vector<TraceCounter> counters;
+};
+
+struct Trace {
+  std::string process;
+  std::vector<TraceThread> threads;
+  std::vector<std::string> left_out;  ///< what is not in it, a sentence each
+};
+
+/// One rank of every stage: its passes with micro-batch, chunk and the waits inside them, arrows
+/// from each pass of a micro-batch to its next, and how many passes hold their activations.
+/// @param result  of `headway run` with its pictures
+/// @throws core::Error if it has no timeline
+Trace trace_of_step(const ReadResult& result);
+
+/// The failures of one trial by class, each with its stages until the job runs again.
+/// @throws core::Error if the result has no such trial
+Trace trace_of_run(const ReadResult& result);
+
+/// What follows a fault, a line a layer of the stack.
+/// @param result  of `headway drill`
+Trace trace_of_drill(const ReadResult& result);
+
+/// As TrackEvents of Perfetto's protobuf format, a byte string.
+std::string perfetto_trace(const Trace& trace);
+/// As JSON of Chrome's trace events, times in microseconds.
+std::string chrome_trace(const Trace& trace);
+
+/// The one of both that the name of the file asks for: .json is Chrome's, all else Perfetto's.
+std::string trace_text(const Trace& trace, const std::string& file);
+
+}  // namespace headway::report

@@ -1,0 +1,182 @@
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <map>
+#include <tuple>
+
+#include "sim/core/error.h"
+#include "sim/report/trace/trace.h"
+
+namespace headway::report {
+
+namespace {
+
+constexpr std::int64_t kNsPerUs = 1000;
+
+std::int64_t whole(const Json& number) { return number.get<std::int64_t>(); }
+
+std::int64_t nanoseconds(const Json& seconds) {
+  return static_cast<std::int64_t>(std::llround(seconds.get<double>() * 1e9));
+}
+
+void say_left_out(const Json& from, const char* key, const char* what, Trace& trace) {
+  if (const std::int64_t count = whole(from[key]); count > 0) {
+    trace.left_out.push_back(fmt::format("{} {} are left out", count, what));
+  }
+}
+
+/// Passes of one kind of micro-batch and chunk: where the last span of it ends.
+using PassEnds = std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t>;
+
+/// A forward pass keeps its activations until the backward pass of the same layers has ended.
+TraceCounter held_passes(const PassEnds& forward, const PassEnds& backward) {
+  std::vector<std::pair<std::int64_t, int>> changes;
+  for (const auto& [pass, end] : forward) {
+    changes.emplace_back(end, 1);
+  }
+  for (const auto& [pass, end] : backward) {
+    if (forward.count(pass) != 0) {
+      changes.emplace_back(end, -1);
+    }
+  }
+  std::sort(changes.begin(), changes.end());
+  TraceCounter counter{"passes that hold activations", {{0, 0}}};
+  std::int64_t now = 0;
+  for (const auto& [time, change] : changes) {
+    now += change;
+    if (counter.values.back().first == time) {
+      counter.values.back().second = now;
+    } else {
+      counter.values.emplace_back(time, now);
+    }
+  }
+  return counter;
+}
+
+/// The words of a span's kind that are passes of a micro-batch.
+constexpr std::string_view kForward = "forward", kBackward = "backward";
+
+TraceThread stage_thread(const Json& stage, const Json& names) {
+  TraceThread thread{fmt::format("stage {}", whole(stage["stage"])), {}, {}};
+  PassEnds forward, backward;
+  for (std::size_t i = 0; i < stage["begin_us"].size(); ++i) {
+    TraceSlice slice;
+    slice.name = names[stage["what"][i].get<std::size_t>()].get<std::string>();
+    slice.begin_ns = whole(stage["begin_us"][i]) * kNsPerUs;
+    slice.length_ns = whole(stage["length_us"][i]) * kNsPerUs;
+    const std::int64_t micro_batch = whole(stage["micro_batch"][i]);
+    const std::int64_t chunk = whole(stage["chunk"][i]);
+    if (micro_batch >= 0) {
+      slice.more.emplace_back("micro_batch", micro_batch);
+      slice.more.emplace_back("chunk", chunk);
+      const std::int64_t end = slice.begin_ns + slice.length_ns;
+      const bool is_forward = slice.name == kForward;
+      if (is_forward || slice.name == kBackward) {
+        slice.flows.push_back(static_cast<std::uint64_t>((2 * micro_batch) + (is_forward ? 1 : 2)));
+        (is_forward ? forward : backward)[{micro_batch, chunk}] = end;
+      }
+    }
+    if (const std::int64_t exposed = whole(stage["exposed_us"][i]); exposed > 0) {
+      slice.more.emplace_back("waits_inside_us", exposed);
+    }
+    thread.slices.push_back(std::move(slice));
+  }
+  thread.counters.push_back(held_passes(forward, backward));
+  return thread;
+}
+
+std::string name_of(const ReadResult& result) {
+  return text_at(result.json(), {"scenario", "name"});
+}
+
+/// Failures of one class may overlap: as many lines as it takes.
+void add_lanes(const std::string& name, std::vector<TraceSlice> slices, Trace& trace) {
+  std::vector<TraceThread> lanes;
+  for (TraceSlice& slice : slices) {
+    auto lane = std::find_if(lanes.begin(), lanes.end(), [&](const TraceThread& each) {
+      const TraceSlice& last = each.slices.back();
+      return last.begin_ns + last.length_ns <= slice.begin_ns;
+    });
+    if (lane == lanes.end()) {
+      lanes.push_back(
+          {lanes.empty() ? name : fmt::format("{} ({})", name, lanes.size() + 1), {}, {}});
+      lane = lanes.end() - 1;
+    }
+    lane->slices.push_back(std::move(slice));
+  }
+  trace.threads.insert(trace.threads.end(), lanes.begin(), lanes.end());
+}
+
+[[noreturn]] void refuse(const char* what, const char* remedy) {
+  throw core::Error(fmt::format("the result has no {} to trace; {}", what, remedy));
+}
+
+}  // namespace
+
+Trace trace_of_step(const ReadResult& result) {
+  const Json& timeline = at(result.json(), {"pictures", "timeline"});
+  if (timeline.is_null()) {
+    refuse("timeline", "'headway run --pictures' writes one");
+  }
+  Trace trace{"step of " + name_of(result), {}, {}};
+  for (const Json& stage : timeline["stages"]) {
+    trace.threads.push_back(stage_thread(stage, timeline["names"]));
+  }
+  say_left_out(timeline, "stages_left_out", "stages", trace);
+  say_left_out(timeline, "spans_left_out", "spans", trace);
+  return trace;
+}
+
+Trace trace_of_run(const ReadResult& result) {
+  const Json& trial = at(result.json(), {"pictures", "campaign", "trial"});
+  if (trial.is_null()) {
+    refuse("trial", "'headway run --pictures' of a scenario with 'run.until' writes one");
+  }
+  Trace trace{fmt::format("trial {} of {}", whole(trial["trial"]), name_of(result)), {}, {}};
+  for (const Json& hazard : trial["hazards"]) {
+    std::vector<TraceSlice> slices;
+    for (std::size_t i = 0; i < hazard["begin_s"].size(); ++i) {
+      TraceSlice slice;
+      slice.name = trial["stages"][hazard["stage"][i].get<std::size_t>()].get<std::string>();
+      slice.begin_ns = nanoseconds(hazard["begin_s"][i]);
+      slice.length_ns = nanoseconds(hazard["length_s"][i]);
+      slices.push_back(std::move(slice));
+    }
+    std::stable_sort(slices.begin(), slices.end(),
+                     [](const auto& a, const auto& b) { return a.begin_ns < b.begin_ns; });
+    add_lanes(hazard["hazard"].get<std::string>(), std::move(slices), trace);
+  }
+  say_left_out(trial, "spans_left_out", "stages of failures", trace);
+  return trace;
+}
+
+Trace trace_of_drill(const ReadResult& result) {
+  const Json& timeline = at(result.json(), {"timeline"});
+  if (!timeline.is_array()) {
+    refuse("timeline", "'headway drill --format json' writes one");
+  }
+  Trace trace{"drill of " + name_of(result), {}, {}};
+  for (const Json& moment : timeline) {
+    const std::string layer =
+        moment["layer"].is_null() ? "the job" : moment["layer"].get<std::string>();
+    auto thread = std::find_if(trace.threads.begin(), trace.threads.end(),
+                               [&](const TraceThread& each) { return each.name == layer; });
+    if (thread == trace.threads.end()) {
+      trace.threads.push_back({layer, {}, {}});
+      thread = trace.threads.end() - 1;
+    }
+    TraceSlice instant;
+    instant.name = moment["text"].get<std::string>();
+    instant.begin_ns = nanoseconds(moment["at_s"]);
+    instant.instant = true;
+    instant.more.emplace_back("moment", moment["moment"]);
+    thread->slices.push_back(std::move(instant));
+  }
+  return trace;
+}
+
+std::string trace_text(const Trace& trace, const std::string& file) {
+  return file.ends_with(".json") ? chrome_trace(trace) : perfetto_trace(trace);
+}
+
+}  // namespace headway::report

@@ -1,0 +1,146 @@
+"""Traces, read by Perfetto's own decoder."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackEvent
+
+
+def read(path: Path):
+    """Names of tracks, slices by track as (name, begin, end, flows), counters by track."""
+    trace = Trace()
+    trace.ParseFromString(path.read_bytes())
+    names: dict[int, str] = {}
+    parents: dict[int, int] = {}
+    slices, counters, running = defaultdict(list), defaultdict(list), defaultdict(list)
+    assert trace.packet[0].sequence_flags == 1
+    for packet in trace.packet:
+        assert packet.trusted_packet_sequence_id == 1
+        if packet.HasField("track_descriptor"):
+            track = packet.track_descriptor
+            assert track.uuid not in names
+            names[track.uuid] = track.process.process_name or track.thread.thread_name or track.name
+            parents[track.uuid] = track.parent_uuid
+            continue
+        event = packet.track_event
+        assert event.track_uuid in names, "tracks are described before their events"
+        if event.type == TrackEvent.TYPE_SLICE_BEGIN:
+            assert not running[event.track_uuid], "slices of a stage do not overlap"
+            notes = {
+                note.name: note.string_value or note.int_value for note in event.debug_annotations
+            }
+            running[event.track_uuid].append(
+                (event.name, packet.timestamp, list(event.flow_ids), notes)
+            )
+        elif event.type == TrackEvent.TYPE_SLICE_END:
+            name, begin, flows, notes = running[event.track_uuid].pop()
+            assert begin <= packet.timestamp
+            slices[event.track_uuid].append((name, begin, packet.timestamp, flows, notes))
+        elif event.type == TrackEvent.TYPE_COUNTER:
+            counters[event.track_uuid].append((packet.timestamp, event.counter_value))
+        else:
+            assert event.type == TrackEvent.TYPE_INSTANT
+            slices[event.track_uuid].append(
+                (event.name, packet.timestamp, packet.timestamp, [], {})
+            )
+    assert not any(running.values()), "every slice ends"
+    return names, parents, slices, counters
+
+
+@pytest.fixture()
+def traced(command, small, tmp_path):
+    """A pipeline of four stages, its trace and its result."""
+    changes = ("parallelism.pipeline=4", "run.until.steps=100000000")
+    words = [word for change in changes for word in ("--set", change)]
+    done = command(
+        *("run", small, *words, "--pictures", "--format", "json", "--out", tmp_path / "r.json"),
+        *("--trace", tmp_path / "s.pftrace", "--trace-run", tmp_path / "t.pftrace"),
+    )
+    assert done.returncode == 0, done.stderr
+    return tmp_path, json.loads((tmp_path / "r.json").read_text())
+
+
+def test_a_trace_of_the_step_is_its_timeline(traced):
+    folder, result = traced
+    names, parents, slices, counters = read(folder / "s.pftrace")
+    timeline = result["pictures"]["timeline"]
+    by_name = {names[track]: spans for track, spans in slices.items()}
+    assert list(by_name) == [f"stage {stage['stage']}" for stage in timeline["stages"]]
+    assert len(by_name) == 4
+    for stage in timeline["stages"]:
+        spans = by_name[f"stage {stage['stage']}"]
+        assert [(begin // 1000, (end - begin) // 1000) for _, begin, end, _, _ in spans] == list(
+            zip(stage["begin_us"], stage["length_us"], strict=True)
+        )
+        assert [name for name, *_ in spans] == [timeline["names"][i] for i in stage["what"]]
+        noted = [notes.get("micro_batch", -1) for *_, notes in spans]
+        assert noted == stage["micro_batch"]
+        assert max(end for _, _, end, _, _ in spans) / 1e9 <= result["step"]["time_s"] + 1e-6
+    assert "step of Small" in names.values()
+    for track, values in counters.items():
+        assert names[parents[track]].startswith("stage ")
+        assert values[0] == (0, 0)
+        assert values[-1][1] == 0, "no activation is left"
+        assert max(value for _, value in values) >= 1
+    first = {names[parents[track]]: max(v for _, v in values) for track, values in counters.items()}
+    assert first["stage 0"] >= first["stage 3"], "1F1B holds most in front"
+
+
+def test_arrows_follow_a_micro_batch_from_stage_to_stage(traced):
+    folder, _ = traced
+    names, _, slices, _ = read(folder / "s.pftrace")
+    flows = defaultdict(list)
+    for track, spans in slices.items():
+        for name, begin, end, ids, _ in spans:
+            for flow in ids:
+                flows[flow].append((begin, end, names[track], name))
+    assert flows
+    for passes in flows.values():
+        passes.sort()
+        assert len({name for *_, name in passes}) == 1
+        stages = list(dict.fromkeys(stage for _, _, stage, _ in passes))
+        order = [f"stage {i}" for i in range(4)]
+        assert stages == (order if passes[0][3] == "forward" else order[::-1])
+        for (_, end, _, _), (begin, *_) in zip(passes, passes[1:], strict=False):
+            assert end <= begin, "nothing is used before it is there"
+
+
+def test_a_trace_of_the_run_has_its_failures(traced):
+    folder, result = traced
+    names, _, slices, _ = read(folder / "t.pftrace")
+    trial = result["pictures"]["campaign"]["trial"]
+    assert sum(map(len, slices.values())) == sum(len(h["begin_s"]) for h in trial["hazards"]) > 0
+    assert {names[track].split(" (")[0] for track in slices} == {
+        h["hazard"].split(" (")[0] for h in trial["hazards"]
+    }
+
+
+def test_a_trace_of_a_drill_has_a_line_a_layer(command, small, tmp_path):
+    done = command(
+        *("drill", small, "--fault", "hang@node1", "--trace", tmp_path / "d.pftrace"),
+        *("--format", "json", "--out", tmp_path / "d.json"),
+    )
+    assert done.returncode == 0, done.stderr
+    timeline = json.loads((tmp_path / "d.json").read_text())["timeline"]
+    names, _, slices, _ = read(tmp_path / "d.pftrace")
+    assert sum(map(len, slices.values())) == len(timeline)
+    assert "collective" in {names[track] for track in slices}
+
+
+def test_chrome_gets_json(command, small, tmp_path):
+    done = command("run", small, "--trace", tmp_path / "c.json")
+    assert done.returncode == 0, done.stderr
+    events = json.loads((tmp_path / "c.json").read_text())["traceEvents"]
+    assert {event["ph"] for event in events} == {"M", "X", "C"}
+
+
+def test_a_trace_is_not_written_over(command, small, tmp_path):
+    (tmp_path / "c.json").write_text("mine")
+    done = command("run", small, "--trace", tmp_path / "c.json")
+    assert done.returncode == 2
+    assert "exists" in done.stderr
+    assert (tmp_path / "c.json").read_text() == "mine"
