@@ -21,6 +21,7 @@
 #include "sim/report/verbs/plan_report.h"
 #include "sim/report/verbs/run_table.h"
 #include "sim/study/expect/against.h"
+#include "sim/study/points/goal_text.h"
 #include "sim/study/predict.h"
 
 namespace py = pybind11;
@@ -72,12 +73,24 @@ std::pair<std::string, std::string> plan_texts(const std::string& path,
                                                const Strings& roots,
                                                const Strings& set,
                                                int threads,
-                                               std::size_t top) {
-  const auto [loaded, load_time] = load(path, text, load_options(roots, set));
+                                               std::size_t top,
+                                               const Strings& objectives,
+                                               const Strings& limits) {
   plan::PlanOptions options;
   options.threads = threads;
   options.keep = top;
-  const auto result = study::search_plans(loaded, options, load_time);
+  if (!objectives.empty()) {
+    study::set_goals(objectives, options);
+  }
+  for (const std::string& limit : limits) {
+    study::add_limit(limit, options.limits);
+  }
+  const auto read = [&](const Strings& further) {
+    Strings all = set;
+    all.insert(all.end(), further.begin(), further.end());
+    return load(path, text, load_options(roots, all)).first;
+  };
+  const auto result = study::search_plans(read, options);
   return {report::plan_json(result), report::to_text(report::plan_document(result))};
 }
 
@@ -158,6 +171,31 @@ std::string sweep_rows(const std::string& path,
   return report::sweep_lines(study::sweep_report(sweep, sweep.rows(points, options)));
 }
 
+/// The file of a shard of a kept sweep.
+std::string sweep_shard_name(const std::string& manifest, std::int64_t shard) {
+  const auto known = report::read_sweep_manifest(manifest, "sweep.json");
+  return report::shard_file_name(known.digest, shard, known.shards);
+}
+
+/// What that file holds, as `headway worker` writes it.
+std::string sweep_shard(
+    const std::string& manifest, const Strings& roots, std::int64_t shard, int threads, bool fold) {
+  const auto known = report::read_sweep_manifest(manifest, "sweep.json");
+  const study::Sweep sweep(known.request, {roots.begin(), roots.end()});
+  if (sweep.digest() != known.digest) {
+    throw core::Error(fmt::format(
+        "the sweep was begun as {}, this worker reads its scenario as {}: a catalogue entry or "
+        "another file that it uses differs; give all workers one installation",
+        known.digest, sweep.digest()));
+  }
+  study::SweepOptions options;
+  options.threads = threads;
+  options.fold = fold;
+  options.compared = validation::load_compared_runs({roots.begin(), roots.end()});
+  const auto points = study::shard_points(sweep.points().size(), known.shards, shard);
+  return report::sweep_lines(study::sweep_report(sweep, sweep.rows(points, options)));
+}
+
 /// The whole from the lines of its points.
 std::pair<std::string, std::string> sweep_texts(const std::string& path,
                                                 const std::string& text,
@@ -218,7 +256,8 @@ PYBIND11_MODULE(_core, module) {
              py::arg("threads"), py::arg("fold"), py::arg("explain"), py::arg("pictures"),
              without_gil);
   module.def("plan", &plan_texts, py::arg("path"), py::arg("text"), py::arg("roots"),
-             py::arg("set"), py::arg("threads"), py::arg("top"), without_gil);
+             py::arg("set"), py::arg("threads"), py::arg("top"), py::arg("objectives"),
+             py::arg("limits"), without_gil);
   module.def("expect", &expect_texts, py::arg("path"), py::arg("text"), py::arg("roots"),
              py::arg("set"), py::arg("nodes"), py::arg("against"), without_gil);
   module.def("diagnose", &diagnose_texts, py::arg("path"), py::arg("text"), py::arg("roots"),
@@ -230,6 +269,9 @@ PYBIND11_MODULE(_core, module) {
              py::arg("fold"), without_gil);
   module.def("sweep", &sweep_texts, py::arg("path"), py::arg("text"), py::arg("roots"),
              py::arg("set"), py::arg("figures"), py::arg("lines"), without_gil);
+  module.def("sweep_shard_name", &sweep_shard_name, py::arg("manifest"), py::arg("shard"));
+  module.def("sweep_shard", &sweep_shard, py::arg("manifest"), py::arg("roots"), py::arg("shard"),
+             py::arg("threads"), py::arg("fold"), without_gil);
   module.def("solve", &solve_texts, py::arg("path"), py::arg("text"), py::arg("roots"),
              py::arg("set"), py::arg("key"), py::arg("condition"), py::arg("within"),
              py::arg("precision"), py::arg("threads"), py::arg("fold"), without_gil);

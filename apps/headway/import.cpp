@@ -1,4 +1,4 @@
-// headway import: topology files and failure logs that clusters already have become catalogue
+// headway import: topology files, failure logs and price lists become catalogue
 // entries, files that start training frameworks become scenarios.
 #include <algorithm>
 #include <filesystem>
@@ -9,6 +9,7 @@
 #include "sim/config/write_entry.h"
 #include "sim/core/shown_text.h"
 #include "sim/import/measured/failure_events.h"
+#include "sim/import/measured/price_catalogue.h"
 #include "sim/import/network/ibnetdiscover.h"
 #include "sim/import/network/nccl_topology.h"
 #include "sim/import/network/nvidia_smi_topology.h"
@@ -28,6 +29,7 @@ namespace {
 
 struct ImportArguments : LaunchArguments {
   std::string rate = "400 Gbps";  ///< of a cable or card, where the file does not tell
+  import::OfferRequest offer;
 };
 
 core::BytesPerSecond rate_of(const ImportArguments& given) {
@@ -124,6 +126,28 @@ std::string failures_text(const ImportArguments& given,
          config::write_failures(table);
 }
 
+/// The price of a GPU in a server; what else a price has is not in the file, and is said.
+std::string prices_text(const ImportArguments& given,
+                        const CommonOptions& options,
+                        const std::string& text) {
+  const auto offer = import::cheapest_offer(import::read_price_catalogue(text, given.file),
+                                            given.offer, given.file);
+  price::PriceSpec prices;
+  const double usd = *(given.offer.spot ? offer.spot : offer.usd) / offer.accelerators;
+  prices.gpu_hour = core::Dollars(usd) / 3600_s;
+  prices.name =
+      given.name.empty()
+          ? core::visible(fmt::format("{}{}, {}", offer.accelerator,
+                                      given.offer.spot ? " spot" : " on demand", offer.region))
+          : core::visible(given.name);
+  warn(options, {"storage, and electricity beside the price, are not in such a file: add 'storage' "
+                 "and, for energy and CO2, 'pue' and 'carbon_kg_per_kwh'"});
+  return heading(given,
+                 core::visible(fmt::format("line {}, {} of {} {} in {}", offer.line, offer.instance,
+                                           offer.accelerators, offer.accelerator, offer.region))) +
+         config::write_prices(prices);
+}
+
 std::string answer(const ImportArguments& given, const CommonOptions& options) {
   const auto launch = launch_formats();
   if (std::ranges::find(launch, given.format) != launch.end()) {
@@ -139,6 +163,9 @@ std::string answer(const ImportArguments& given, const CommonOptions& options) {
   }
   if (given.format == "failure-log") {
     return failures_text(given, options, import::read_failure_events(text, given.file));
+  }
+  if (given.format == "skypilot-catalog") {
+    return prices_text(given, options, text);
   }
   const auto gpu = gpu_of(given);
   return node_text(
@@ -170,6 +197,17 @@ void add_launch_options(CLI::App& app, ImportArguments& given) {
       ->option_text("ENTRY");
 }
 
+/// Which price of many.
+void add_price_options(CLI::App& app, ImportArguments& given) {
+  app.add_option("--accelerator", given.offer.accelerator, "Prices: of which, as the file names it")
+      ->check(utf8_text())
+      ->option_text("NAME");
+  app.add_option("--region", given.offer.region, "Prices: where; without it the cheapest")
+      ->check(utf8_text())
+      ->option_text("NAME");
+  app.add_flag("--spot", given.offer.spot, "Prices: of servers that may be taken away");
+}
+
 }  // namespace
 
 int run_import(int argc, char** argv) {
@@ -183,8 +221,8 @@ int run_import(int argc, char** argv) {
            "  headway import ibnetdiscover ibnet.out --out fabrics/ours.yaml\n"
            "  headway import nccl-xml topo.xml --gpu h100-sxm --out nodes/ours.yaml\n"
            "  headway import megatron-args pretrain.sh --gpu h200 --out scenario.yaml");
-  std::vector<std::string> formats{"ibnetdiscover", "nccl-xml", "slurm-topology", "nvidia-smi-topo",
-                                   "failure-log"};
+  std::vector<std::string> formats{"ibnetdiscover",   "nccl-xml",    "slurm-topology",
+                                   "nvidia-smi-topo", "failure-log", "skypilot-catalog"};
   for (std::string& format : launch_formats()) {
     formats.push_back(std::move(format));
   }
@@ -194,6 +232,7 @@ int run_import(int argc, char** argv) {
       ->option_text(fmt::format("{}", fmt::join(formats, "|")));
   app.add_option("FILE", given.file, "The file")->required()->option_text(" ");
   add_launch_options(app, given);
+  add_price_options(app, given);
   app.add_option("--rate", given.rate, "A cable or card, where the file does not tell")
       ->option_text("RATE [400 Gbps]");
   app.add_option("--name", given.name, "Name printed in reports")

@@ -1,20 +1,19 @@
 // headway plan: which parallel layout is best on this cluster.
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <filesystem>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "sim/config/reflect.h"
-#include "sim/config/unit_text.h"
-#include "sim/core/checked.h"
+#include "sim/config/writer.h"
 #include "sim/core/error.h"
-#include "sim/core/parse_word.h"
+#include "sim/plan/sweep_points.h"
 #include "sim/report/verbs/plan_report.h"
+#include "sim/study/points/goal_text.h"
 #include "sim/study/predict.h"
 
 #include "apps/headway/options.h"
@@ -26,82 +25,6 @@
 namespace headway::apps {
 
 namespace {
-
-/// A positive quantity from its text.
-template <class Quantity>
-Quantity limit_value(const std::string& key, const std::string& text) {
-  std::string why;
-  const auto si = config::parse_quantity(text, config::reflect::dimension_of(Quantity{}), why);
-  if (!si || *si <= 0) {
-    throw core::Error(
-        fmt::format("--limit {}: {}", key, si ? "'" + text + "' must be positive" : why));
-  }
-  return Quantity(*si);
-}
-
-/// @param limit  must not be set yet
-template <class T>
-void set_once(const std::string& key, T value, std::optional<T>& limit) {
-  if (limit) {
-    throw core::Error(fmt::format("--limit {}=... is given twice; keep one", key));
-  }
-  limit = value;
-}
-
-/// A share above 0 and below 1.
-double limit_share(const std::string& key, const std::string& text) {
-  std::string why;
-  const auto number = config::parse_number(text, why);
-  if (!number || !number->rest.empty() || number->value <= 0 || number->value >= 1) {
-    throw core::Error(
-        fmt::format("--limit {}: '{}' must be a share above 0 and below 1, as 0.1", key, text));
-  }
-  return number->value;
-}
-
-/// Sets one limit from "deadline=34 d", "budget=5e6 USD", "gpus=1024" and so on.
-void set_limit(const std::string& text, plan::Limits& limits) {
-  const std::size_t equals = text.find('=');
-  const std::string key = text.substr(0, equals);
-  const std::string value = equals == std::string::npos ? "" : text.substr(equals + 1);
-  std::string why;
-  const auto gpus = config::parse_number(value, why);
-  if (key == "deadline") {
-    set_once(key, limit_value<core::Seconds>(key, value), limits.deadline);
-  } else if (key == "budget") {
-    set_once(key, limit_value<core::Dollars>(key, value), limits.budget);
-  } else if (key == "power") {
-    set_once(key, limit_value<core::Watts>(key, value), limits.power);
-  } else if (key == "headroom") {
-    set_once(key, limit_share(key, value), limits.headroom);
-  } else if (key == "goodput") {
-    set_once(key, limit_share(key, value), limits.goodput);
-  } else if (key == "gpus" && gpus && gpus->rest.empty() && gpus->value >= 1) {
-    const auto count = core::narrow<std::int64_t>(gpus->value);
-    if (!count) {
-      throw core::Error(
-          fmt::format("--limit gpus: '{}' is more than 9.2e18; write the GPUs there "
-                      "may be, or leave the limit out",
-                      value));
-    }
-    set_once(key, *count, limits.gpus);
-  } else {
-    throw core::Error(
-        fmt::format("--limit '{}': write 'deadline=34 d', 'budget=5e6 USD', 'gpus=1024', 'power=20 "
-                    "MW', 'headroom=0.1' or 'goodput=0.9'",
-                    text));
-  }
-}
-
-/// The first is what plans are ordered by.
-void set_goals(const std::vector<std::string>& words, plan::PlanOptions& how) {
-  std::vector<plan::Objective> goals;
-  for (const std::string& word : words) {
-    goals.push_back(core::parse_word<plan::Objective>(word, "goal", "--objective"));
-  }
-  how.objective = goals.front();
-  how.beside.assign(goals.begin() + 1, goals.end());
-}
 
 void check_sizes(std::vector<int> nodes) {
   std::sort(nodes.begin(), nodes.end());
@@ -124,6 +47,7 @@ std::string make_folder(const std::string& name) {
 /// What options of the search say in words.
 struct SearchWords {
   std::string vary, hold, save;
+  std::vector<std::string> over, machines;
 };
 
 void add_search_options(CLI::App& app, plan::PlanOptions& how, SearchWords& words) {
@@ -144,8 +68,33 @@ void add_search_options(CLI::App& app, plan::PlanOptions& how, SearchWords& word
       ->option_text("DIR");
 }
 
+/// Texts as a list of YAML.
+std::string quoted_list(const std::vector<std::string>& texts) {
+  std::vector<std::string> quoted;
+  std::transform(texts.begin(), texts.end(), std::back_inserter(quoted), config::quoted);
+  return fmt::format("[{}]", fmt::join(quoted, ", "));
+}
+
+/// An axis as YAML: its values, or the ends of its range.
+std::string axis_words(const training::SweepAxisSpec& axis) {
+  return axis.values.empty() ? fmt::format("{{key: {}, from: {}, to: {}, step: {}}}",
+                                           config::quoted(axis.key), config::quoted(axis.from),
+                                           config::quoted(axis.to), config::quoted(axis.step))
+                             : fmt::format("{{key: {}, values: {}}}", config::quoted(axis.key),
+                                           quoted_list(axis.values));
+}
+
 /// As --set of `search`.
 void set_searched(const SearchWords& words, std::vector<std::string>& set) {
+  if (!words.over.empty()) {
+    std::vector<std::string> axes;
+    std::transform(words.over.begin(), words.over.end(), std::back_inserter(axes),
+                   [](const auto& text) { return axis_words(plan::sweep_axis(text, "--over")); });
+    set.push_back(fmt::format("search.over=[{}]", fmt::join(axes, ", ")));
+  }
+  if (!words.machines.empty()) {
+    set.push_back("search.machines=" + quoted_list(words.machines));
+  }
   for (const auto& [key, list] : {std::pair("vary", &words.vary), std::pair("hold", &words.hold)}) {
     if (!list->empty()) {
       set.push_back(fmt::format("search.{}=[{}]", key, *list));
@@ -154,9 +103,10 @@ void set_searched(const SearchWords& words, std::vector<std::string>& set) {
 }
 
 /// What a plan is judged by, and must keep to.
-void add_goal_options(CLI::App& app, plan::PlanOptions& how) {
+void add_goal_options(CLI::App& app, plan::PlanOptions& how, SearchWords& words) {
   app.add_option_function<std::vector<std::string>>(
-         "--objective", [&how](const std::vector<std::string>& words) { set_goals(words, how); },
+         "--objective",
+         [&how](const std::vector<std::string>& words) { study::set_goals(words, how); },
          "What makes a plan better: step, days, dollars, goodput, energy, co2, tokens-per-joule, "
          "tokens-per-dollar; of several, the first and the Pareto front of all")
       ->delimiter(',')
@@ -165,11 +115,20 @@ void add_goal_options(CLI::App& app, plan::PlanOptions& how) {
       ->delimiter(',')
       ->check(at_least_one())
       ->option_text("N,N");
+  app.add_option("--over", words.over,
+                 "Machines to look at: a field and its values; several make combinations")
+      ->option_text("KEY=VALUE,VALUE")
+      ->allow_extra_args(false)
+      ->check(utf8_text());
+  app.add_option("--machine", words.machines, "One machine more, as 'KEY=VALUE; KEY=VALUE'")
+      ->option_text("CHANGES")
+      ->allow_extra_args(false)
+      ->check(utf8_text());
   app.add_option_function<std::vector<std::string>>(
          "--limit",
          [&how](const std::vector<std::string>& texts) {
            for (const auto& text : texts) {
-             set_limit(text, how.limits);
+             study::add_limit(text, how.limits);
            }
          },
          "deadline=34 d, budget=5e6 USD, gpus=1024, power=20 MW, headroom=0.1, goodput=0.9")
@@ -188,13 +147,14 @@ int run_plan(int argc, char** argv) {
   plan::PlanOptions how;
   describe(app, "plan",
            "  headway plan s.yaml --hold schedule,offload --verify 100 --save plans\n"
-           "  headway plan s.yaml --nodes 32,64,128 --objective dollars --limit 'deadline=60 d'");
+           "  headway plan s.yaml --nodes 32,64,128 --objective dollars --limit 'deadline=60 d'\n"
+           "  headway plan s.yaml --over cluster.node=dgx-h100,dgx-b200 --objective days");
   app.add_option("SCENARIO", scenario, "Scenario file (YAML)")->required()->option_text(" ");
   app.add_option("--top", how.keep, "Plans printed")
       ->check(number_between(1, 1000))
       ->option_text("N [10]");
-  add_goal_options(app, how);
   SearchWords words;
+  add_goal_options(app, how, words);
   add_search_options(app, how, words);
   add_scenario_options(app, options);
   add_execution_options(app, options);
@@ -210,10 +170,11 @@ int run_plan(int argc, char** argv) {
   const auto result = [&] {
     Progress progress(options);
     progress.phase("reading " + scenario);
-    const auto start = std::chrono::steady_clock::now();
-    const auto loaded = config::load_scenario(scenario, load_options(options));
-    const core::Seconds load(
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    const auto load = [&](const std::vector<std::string>& further) {
+      config::LoadOptions changed = load_options(options);
+      changed.set.insert(changed.set.end(), further.begin(), further.end());
+      return config::load_scenario(scenario, changed);
+    };
     how.threads = options.threads;
     how.fold = options.fold;
     std::atomic<const char*> phase = nullptr;
@@ -223,7 +184,7 @@ int run_plan(int argc, char** argv) {
       }
       progress.count(done, total);
     };
-    return study::search_plans(loaded, how, load);
+    return study::search_plans(load, how);
   }();
   auto files = with_report(
       options, printed(result, options, report::plan_json, report::plan_csv, report::plan_document),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -109,13 +109,33 @@ def run(
 def plan(
     scenario: Source,
     *,
+    over: Mapping[str, Iterable[object]] | None = None,
+    machines: Iterable[Changes] | None = None,
+    objective: str | Sequence[str] = (),
+    limits: Mapping[str, object] | None = None,
     set: Changes | None = None,
     top: int = 10,
     trials: int | None = None,
     seed: int | None = None,
     threads: int = 0,
 ) -> Result:
-    """Searches the parallel layouts of a scenario; parameters as in `run`, `top` plans are kept.
+    """Searches the parallel layouts of a scenario, on its machine or on several.
+
+    Parameters
+    ----------
+    scenario, set, trials, seed, threads
+        As in `run`.
+    over : mapping, optional
+        Fields of the scenario and what each is tried with, such as
+        ``{"cluster.node": ["dgx-h100", "dgx-b200"]}``: every combination is a candidate machine.
+    machines : iterable of mappings, optional
+        Candidates one by one, each the fields that it changes.
+    objective : str or sequence of str
+        What makes a plan better, such as ``"dollars"``; of several, the first and the Pareto front.
+    limits : mapping, optional
+        Such as ``{"deadline": "60 d", "budget": "5e6 USD", "power": "2 MW"}``.
+    top : int
+        Plans that are kept.
 
     Returns
     -------
@@ -128,8 +148,19 @@ def plan(
         If the scenario is wrong, with the text that the program prints.
     """
     changes = _changes(set, seed, trials)
+    if over is not None:
+        axes = [
+            {"key": key, "values": [_value_text(value) for value in values]}
+            for key, values in over.items()
+        ]
+        changes.append("search.over=" + json.dumps(axes))
+    if machines is not None:
+        rows = ["; ".join(_changes(machine, None, None)) for machine in machines]
+        changes.append("search.machines=" + json.dumps(rows))
     path, text = _path_and_text(scenario)
-    return Result(*_core.plan(path, text, _roots(), changes, threads, top))
+    goals = [objective] if isinstance(objective, str) else list(objective)
+    bounds = [f"{key}={value}" for key, value in (limits or {}).items()]
+    return Result(*_core.plan(path, text, _roots(), changes, threads, top, goals, bounds))
 
 
 def solve(

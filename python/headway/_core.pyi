@@ -15,7 +15,14 @@ def run(
     pictures: bool,
 ) -> tuple[str, str]: ...
 def plan(
-    path: str, text: str, roots: list[str], set: list[str], threads: int, top: int
+    path: str,
+    text: str,
+    roots: list[str],
+    set: list[str],
+    threads: int,
+    top: int,
+    objectives: list[str],
+    limits: list[str],
 ) -> tuple[str, str]: ...
 def expect(
     path: str,
@@ -49,6 +56,8 @@ def sweep_rows(
 def sweep(
     path: str, text: str, roots: list[str], set: list[str], figures: list[str], lines: str
 ) -> tuple[str, str]: ...
+def sweep_shard_name(manifest: str, shard: int) -> str: ...
+def sweep_shard(manifest: str, roots: list[str], shard: int, threads: int, fold: bool) -> str: ...
 def solve(
     path: str,
     text: str,

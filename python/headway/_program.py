@@ -10,4 +10,5 @@ from typing import NoReturn
 
 def main() -> NoReturn:
     program = Path(__file__).parent / "bin" / "headway"
+    os.environ.setdefault("HEADWAY_PYTHON", sys.executable)  # for --engine dask
     os.execv(program, ["headway", *sys.argv[1:]])

@@ -2121,6 +2121,42 @@ class RunSpec:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SweepAxisSpec:
+    """Further fields of the scenario and what each is tried with: every combination is a
+    candidate machine. The path as a key says the same: `cluster.node: [dgx-h100, dgx-b200]`.
+
+    Attributes
+    ----------
+    key
+        Path of the field, as `--set` takes it. (required)
+    values
+        Values, as they would stand in the file. (optional)
+    from_
+        First value of a range, with its unit. (default )
+    to
+        Last value of a range, in the same unit. (default )
+    step
+        Distance of two values of a range, in the same unit. (default )
+    points
+        Number of values of a range, in place of step. (default 0)
+    scale
+        log: equal ratios between values, not equal distances. (default linear)
+    use, source
+        As described at the top of this module.
+    """
+
+    key: str | None = None
+    values: Sequence[str] | None = None
+    from_: str | None = None
+    to: str | None = None
+    step: str | None = None
+    points: int | None = None
+    scale: Literal["linear", "log"] | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class SearchSpec:
     """What `headway plan` varies.
 
@@ -2167,6 +2203,15 @@ class SearchSpec:
         Tokens of a sequence; empty: the scenario's. (optional)
     precision
         Formats of the matrix products; empty: the scenario's. (optional)
+    over
+        Further fields of the scenario and what each is tried with: every combination is a
+        candidate machine. The path as a key says the same: `cluster.node: [dgx-h100,
+        dgx-b200]`. (optional)
+    machines
+        Candidate machines one by one, as "cluster.node=dgx-b200;
+        run.prices=b200-on-demand-2026-06". (optional)
+    spares
+        auto: of each plan as many spare nodes as the run is found to need. (optional)
     use, source
         As described at the top of this module.
     """
@@ -2191,6 +2236,9 @@ class SearchSpec:
     global_batch: Sequence[int] | None = None
     sequence_length: Sequence[int] | None = None
     precision: Sequence[Literal["fp32", "tf32", "bf16", "fp16", "fp8", "mxfp8", "nvfp4"]] | None = None
+    over: Sequence[SweepAxisSpec] | None = None
+    machines: Sequence[str] | None = None
+    spares: Literal["auto"] | None = None
     use: str | None = None
     source: str | None = None
 
@@ -2466,41 +2514,6 @@ class ClaimSpec:
     hfu: float | None = None
     tflops_per_gpu: float | None = None
     ettr: float | None = None
-    use: str | None = None
-    source: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class SweepAxisSpec:
-    """Fields of which every combination is a point.
-
-    Attributes
-    ----------
-    key
-        Path of the field, as `--set` takes it. (required)
-    values
-        Values, as they would stand in the file. (optional)
-    from_
-        First value of a range, with its unit. (default )
-    to
-        Last value of a range, in the same unit. (default )
-    step
-        Distance of two values of a range, in the same unit. (default )
-    points
-        Number of values of a range, in place of step. (default 0)
-    scale
-        log: equal ratios between values, not equal distances. (default linear)
-    use, source
-        As described at the top of this module.
-    """
-
-    key: str | None = None
-    values: Sequence[str] | None = None
-    from_: str | None = None
-    to: str | None = None
-    step: str | None = None
-    points: int | None = None
-    scale: Literal["linear", "log"] | None = None
     use: str | None = None
     source: str | None = None
 

@@ -5,11 +5,12 @@
 #include <system_error>
 #include <utility>
 
+#include "sim/config/arguments/search_keys.h"
+#include "sim/config/arguments/set_argument.h"
 #include "sim/config/files.h"
 #include "sim/config/kind_of_text.h"
 #include "sim/config/reader.h"
 #include "sim/config/resolve.h"
-#include "sim/config/set_argument.h"
 #include "sim/config/spec_type.h"
 #include "sim/config/writer.h"
 #include "sim/core/read_file.h"
@@ -34,6 +35,9 @@ Reading read_into(LoadState& state, Node root, const SpecType& type, void* recor
   Reading reading;
   state.open.push_back(root.place.file);
   apply_set_arguments(state, root, SetPhase::before_use);
+  if (&type == find_kind("scenarios")->type) {
+    expand_search_keys(root, state.complaints);
+  }
   resolve(state, root, type);
   apply_set_arguments(state, root, SetPhase::after_use);
   if (root.kind != Node::Kind::broken) {

@@ -181,6 +181,11 @@ Json SchemaWriter::object(const SpecType& type, bool partial) {
                           {"description", "Where the figures come from: document and date."}};
   Json schema = {
       {"type", "object"}, {"properties", std::move(properties)}, {"additionalProperties", false}};
+  if (type.name == "SearchSpec") {  // any path of a scenario (search_keys.h)
+    schema["patternProperties"] = {
+        {"^[a-z0-9_]+([.][a-z0-9_]+|\\[[0-9]+\\])+$",
+         {{"description", "Values that this field of the scenario is tried with."}}}};
+  }
   if (!partial && !required.empty()) {
     schema["required"] = std::move(required);
   }

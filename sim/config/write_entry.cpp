@@ -30,6 +30,10 @@ std::string write_failures(const failures::FailureSpec& table) {
   return write_spec(*find_kind(failures::FailureSpec::kCatalogue)->type, &table);
 }
 
+std::string write_prices(const price::PriceSpec& prices) {
+  return write_spec(*find_kind(price::PriceSpec::kCatalogue)->type, &prices);
+}
+
 std::string write_calibration(const training::CalibrationSpec& profile) {
   return write_spec(*find_kind(training::CalibrationSpec::kCatalogue)->type, &profile);
 }

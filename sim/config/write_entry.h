@@ -5,6 +5,7 @@
 
 #include "sim/failures/spec.h"
 #include "sim/network/spec.h"
+#include "sim/price/spec.h"
 #include "sim/training/calibration_spec.h"
 #include "sim/training/cluster_spec.h"
 
@@ -19,6 +20,9 @@ std::string write_node(const training::NodeSpec& node, const std::string& gpu_en
 
 /// The YAML text of a table of failures; reads back to an equal one.
 std::string write_failures(const failures::FailureSpec& table);
+
+/// The YAML text of prices; reads back to equal ones.
+std::string write_prices(const price::PriceSpec& prices);
 
 /// The YAML text of a calibration profile; reads back to an equal one.
 std::string write_calibration(const training::CalibrationSpec& profile);

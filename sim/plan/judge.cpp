@@ -18,11 +18,11 @@ double dollars(const Plan& plan) { return plan.campaign->total_usd->p50; }
 
 /// What the front is of. Time and money: of the run where there is one, else of a token;
 /// GPU-seconds where there are no prices.
-std::vector<double> front_values(const Plan& plan, const PlanOptions& options, int gpus_per_node) {
+std::vector<double> front_values(const Plan& plan, const PlanOptions& options) {
   if (options.beside.empty()) {
     const double time = plan.campaign ? days(plan) : seconds_a_token(plan);
     const bool priced = plan.campaign && plan.campaign->total_usd;
-    return {time, priced ? dollars(plan) : time * plan.setting.nodes * gpus_per_node};
+    return {time, priced ? dollars(plan) : time * static_cast<double>(plan.gpus)};
   }
   std::vector<double> values{value(plan, options.objective)};
   for (const Objective objective : options.beside) {
@@ -49,7 +49,9 @@ Plan make_plan(const Entry& entry) {
   const auto& s = entry.layout.scenario();
   Plan plan;
   plan.setting = {s.cluster.nodes, s.training.global_batch, s.training.sequence_length,
-                  s.training.precision};
+                  s.training.precision, 0};
+  plan.gpus = std::int64_t{s.cluster.nodes} * s.cluster.node.gpus;
+  plan.spares = s.cluster.spares;
   plan.layout = resolved(entry.layout);
   plan.micro_batches = entry.layout.micro_batches();
   plan.estimate = entry.estimate;
@@ -61,11 +63,22 @@ void add_campaign(const training::Scenario& setting,
                   const PlanOptions& options,
                   int threads,
                   Plan& plan) {
-  if (setting.run.until) {
-    const auto placed = training::check(with_layout(setting, plan.layout), options.marks);
-    plan.campaign =
-        campaign::simulate_campaign(placed, plan.step, {.threads = threads, .advice = false});
+  if (!setting.run.until) {
+    return;
   }
+  const auto run = [&](const training::Scenario& s, bool advice) {
+    const auto placed = training::check(with_layout(s, plan.layout), options.marks);
+    return campaign::simulate_campaign(placed, plan.step, {.threads = threads, .advice = advice});
+  };
+  if (!setting.search.spares) {
+    plan.campaign = run(setting, false);
+    return;
+  }
+  training::Scenario with_spares = setting;
+  const auto advised = run(setting, true).result.advice.spares;
+  with_spares.cluster.spares = static_cast<int>(advised.value_or(0));  // nothing fails: none
+  plan.spares = with_spares.cluster.spares;
+  plan.campaign = run(with_spares, false);
 }
 
 double seconds_a_token(const Plan& plan) {
@@ -127,10 +140,10 @@ std::optional<MissedLimit> missed_limit(const Plan& plan, const Limits& limits) 
   return std::nullopt;
 }
 
-void mark_front(std::vector<Plan>& plans, const PlanOptions& options, int gpus_per_node) {
+void mark_front(std::vector<Plan>& plans, const PlanOptions& options) {
   std::vector<std::pair<std::vector<double>, Plan*>> order;
   for (Plan& plan : plans) {
-    order.emplace_back(front_values(plan, options, gpus_per_node), &plan);
+    order.emplace_back(front_values(plan, options), &plan);
   }
   // In this order nothing is dominated by what follows, and of what is dominated one of the front
   // before it does. With two values that is the last of the front, which has the least second one.

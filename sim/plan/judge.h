@@ -33,6 +33,6 @@ struct MissedLimit {
 std::optional<MissedLimit> missed_limit(const Plan& plan, const Limits& limits);
 
 /// Marks the plans that no other dominates.
-void mark_front(std::vector<Plan>& plans, const PlanOptions& options, int gpus_per_node);
+void mark_front(std::vector<Plan>& plans, const PlanOptions& options);
 
 }  // namespace headway::plan

@@ -43,8 +43,8 @@ void Rejections::set_nearest(const std::string& kind,
   }
 }
 
-void Rejections::add(const Rejections& others, const std::string& where) {
-  for (const Rejection& entry : others.list_) {
+void Rejections::add(const std::vector<Rejection>& others, const std::string& where) {
+  for (const Rejection& entry : others) {
     add(entry.kind, entry.reason, entry.count);
     set_nearest(entry.kind, entry.reason, entry.distance, where + entry.nearest);
   }

@@ -39,7 +39,8 @@ class Rejections {
   /// A rule of one field, whose messages differ in their numbers: counted together under the first.
   void add_example(const std::string& kind, const std::string& example, std::int64_t count);
   /// @param where  where others looked, said before their nearest; may be empty
-  void add(const Rejections& others, const std::string& where = "");
+  void add(const std::vector<Rejection>& others, const std::string& where = "");
+  void add(const Rejections& others, const std::string& where = "") { add(others.list(), where); }
   /// Which of the layouts left out for this came closest; the closest of all calls is kept.
   void set_nearest(const std::string& kind,
                    const std::string& reason,

@@ -439,7 +439,7 @@ PlanResult search(const training::Scenario& scenario, const PlanOptions& options
     rejected.add(here, place_text(setting, nodes));
   }
   drop_late_and_dear(options.limits, result.plans, rejected);
-  mark_front(result.plans, options, scenario.cluster.node.gpus);
+  mark_front(result.plans, options);
   const auto before = [&](const Plan& a, const Plan& b) {
     return value(a, options.objective) < value(b, options.objective);
   };

@@ -77,12 +77,15 @@ struct Setting {
   int global_batch = 1;
   int sequence_length = 1;
   core::Precision precision = core::Precision::bf16;
+  int machine = 0;  ///< of several candidates, from 0
   bool operator==(const Setting&) const = default;
 };
 
 /// One plan that fits.
 struct Plan {
   Setting setting;
+  std::int64_t gpus = 1;             ///< nodes x GPUs of a node
+  int spares = 0;                    ///< nodes; chosen where `search.spares` asks for it
   workload::ParallelismSpec layout;  ///< with `data` resolved
   int micro_batches = 1;
   core::Seconds estimate;  ///< of the step, by the analytic tier

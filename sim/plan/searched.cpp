@@ -256,6 +256,9 @@ Searched searched(const training::Scenario& scenario, const std::vector<int>& no
   add_setting("training.sequence_length", scenario.search.sequence_length,
               scenario.training.sequence_length, out);
   add_setting("training.precision", scenario.search.precision, scenario.training.precision, out);
+  if (scenario.search.spares) {
+    out.varied.push_back({"cluster.spares", "as many as the run of a plan is found to need"});
+  }
   const auto& framework = scenario.training.framework;
   const bool own = !framework.schedules.empty() && scenario.search.schedule.empty() &&
                    varies(scenario.search, SearchAxis::schedule);

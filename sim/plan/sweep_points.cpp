@@ -301,13 +301,13 @@ SweepChanges SweepPoints::changes(std::size_t point) const {
   return changes;
 }
 
-SweepAxisSpec sweep_axis(const std::string& argument) {
+SweepAxisSpec sweep_axis(const std::string& argument, const std::string& option) {
   const auto equals = argument.find('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == argument.size()) {
     throw core::Error(
-        fmt::format("argument --sweep {}: write KEY=VALUE,VALUE or KEY=FROM:TO:STEP, as in "
+        fmt::format("argument {} {}: write KEY=VALUE,VALUE or KEY=FROM:TO:STEP, as in "
                     "'cluster.nodes=16,32' or 'cluster.nodes=16:64:16'",
-                    core::shortened(argument)));
+                    option, core::shortened(argument)));
   }
   SweepAxisSpec axis;
   axis.key = argument.substr(0, equals);

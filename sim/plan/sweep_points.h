@@ -41,8 +41,10 @@ class SweepPoints {
 
 /// An axis as the command line has it: "cluster.nodes=16,32,64" or "cluster.nodes=16:128:16" (from,
 /// to, step).
+/// @param option  of which it is the argument
 /// @throws core::Error
-training::SweepAxisSpec sweep_axis(const std::string& argument);
+training::SweepAxisSpec sweep_axis(const std::string& argument,
+                                   const std::string& option = "--sweep");
 
 /// The values of an axis.
 /// @throws core::Error

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <fmt/format.h>
 
-#include "sim/config/argument_values.h"
+#include "sim/config/arguments/argument_values.h"
 #include "sim/config/reflect.h"
 #include "sim/core/error.h"
 

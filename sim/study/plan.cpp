@@ -11,13 +11,53 @@
 
 namespace headway::study {
 
+namespace {
+
+/// Wall clock of a search.
+class PlanClock {
+ public:
+  [[nodiscard]] core::Seconds lap() {
+    const auto now = std::chrono::steady_clock::now();
+    const core::Seconds elapsed(std::chrono::duration<double>(now - last_).count());
+    last_ = now;
+    return elapsed;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+/// All but what the search finds.
+PlanReport empty_report(const config::LoadedScenario& loaded, const plan::PlanOptions& options) {
+  PlanReport report;
+  report.version = HEADWAY_VERSION;
+  report.scenario = loaded.scenario;
+  report.digest = scenario_digest(loaded);
+  report.price_source = study::price_source(loaded);
+  report.objective = options.objective;
+  report.beside = options.beside;
+  return report;
+}
+
+Timing timing(core::Seconds load, core::Seconds search, const plan::PlanOptions& options) {
+  Timing timing;
+  timing.load = load;
+  timing.step = search;
+  timing.total = load + search;
+  timing.threads = options.threads > 0 ? options.threads : tbb::info::default_concurrency();
+  return timing;
+}
+
+}  // namespace
+
 std::vector<std::string> PlanReport::reasons() const {
   if (status() == Status::ok) {
     return {};
   }
   return {
-      "No layout of this cluster fits, keeps the rules and the limits; the table says what each "
-      "fails on."};
+      fmt::format("No layout of {} fits, keeps the rules and the limits; the table says what each "
+                  "fails on.",
+                  machines.empty() ? "this cluster" : "these machines")};
 }
 
 std::vector<PlannedRun> PlanReport::plans() const {
@@ -25,7 +65,10 @@ std::vector<PlannedRun> PlanReport::plans() const {
   for (const plan::Plan& plan : result.plans) {
     PlannedRun& run = out.emplace_back();
     run.setting = plan.setting;
-    run.gpus = std::int64_t{plan.setting.nodes} * scenario.cluster.node.gpus;
+    const auto machine = static_cast<std::size_t>(plan.setting.machine);
+    run.machine = machines.empty() ? "" : machines[machine].name;
+    run.gpus = plan.gpus;
+    run.spares = plan.spares;
     run.variants = plan.variants;
     run.behind = plan::behind(plan, result.plans.front(), objective);
     run.pareto = plan.pareto;
@@ -34,7 +77,8 @@ std::vector<PlannedRun> PlanReport::plans() const {
     run.step = plan.step;
     if (plan.campaign) {
       run.campaign = plan.campaign->result;
-      run.cost = cost_of(*plan.campaign, price_source);
+      run.cost =
+          cost_of(*plan.campaign, machines.empty() ? price_source : machines[machine].price_source);
     }
   }
   return out;
@@ -43,32 +87,42 @@ std::vector<PlannedRun> PlanReport::plans() const {
 PlanReport search_plans(const config::LoadedScenario& loaded,
                         const plan::PlanOptions& options,
                         core::Seconds load_time) {
-  const auto start = std::chrono::steady_clock::now();
-  PlanReport report;
-  report.version = HEADWAY_VERSION;
-  report.scenario = loaded.scenario;
-  report.digest = scenario_digest(loaded);
-  report.price_source = study::price_source(loaded);
-  report.objective = options.objective;
-  report.beside = options.beside;
+  PlanClock clock;
+  PlanReport report = empty_report(loaded, options);
   training::check_apart_from_layout(loaded.scenario, loaded.marks);  // here, where places are known
   plan::PlanOptions placed = options;
   placed.marks = loaded.marks;
   report.result = plan::search(loaded.scenario, placed);
-  const core::Seconds elapsed(
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  report.timing.load = load_time;
-  report.timing.step = elapsed;
-  report.timing.total = load_time + elapsed;
-  report.timing.threads = options.threads > 0 ? options.threads : tbb::info::default_concurrency();
+  report.timing = timing(load_time, clock.lap(), options);
+  return report;
+}
+
+PlanReport search_plans(const LoadScenario& load, const plan::PlanOptions& options) {
+  PlanClock clock;
+  const auto base = load({});
+  auto machines = candidate_machines(base, load);
+  if (machines.empty()) {
+    const core::Seconds load_time = clock.lap();
+    return search_plans(base, options, load_time);
+  }
+  const core::Seconds load_time = clock.lap();
+  PlanReport report = empty_report(base, options);
+  search_machines(options, machines);
+  report.result = compare_machines(options, machines);
+  report.machines = std::move(machines);
+  report.timing = timing(load_time, clock.lap(), options);
   return report;
 }
 
 std::string plan_file(const PlanReport& report, std::size_t place) {
   const plan::Plan& plan = report.result.plans[place];
   training::Scenario s = report.scenario;
+  if (!report.machines.empty()) {
+    s = report.machines[static_cast<std::size_t>(plan.setting.machine)].scenario;
+  }
   s.name = fmt::format("{}, plan {}", s.name, place + 1);
   s.cluster.nodes = plan.setting.nodes;
+  s.cluster.spares = plan.spares;
   s.training.global_batch = plan.setting.global_batch;
   s.training.sequence_length = plan.setting.sequence_length;
   s.training.precision = plan.setting.precision;

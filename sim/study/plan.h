@@ -9,6 +9,7 @@
 
 #include "sim/config/load.h"
 #include "sim/plan/search.h"
+#include "sim/study/points/machines.h"
 #include "sim/study/run_report.h"
 
 namespace headway::study {
@@ -49,7 +50,9 @@ struct PlannedLayout {
 /// A plan as a result shows it: with the parts of a run.
 struct PlannedRun {
   plan::Setting setting;
+  std::string machine;  ///< empty where there is one
   std::int64_t gpus = 1;
+  int spares = 0;
   bool pareto = false;
   std::int64_t variants = 0;
   double behind = 0;
@@ -61,6 +64,7 @@ struct PlannedRun {
 
   template <class V>
   void fields(V& v) const {
+    v.part("machine", machine, "of several candidates, by its name; empty where there is one");
     v.figure("nodes", setting.nodes, "", "nodes of the job, spares not counted",
              core::at_least_one);
     v.figure("global_batch", setting.global_batch, "", "sequences of a step", core::at_least_one);
@@ -68,6 +72,7 @@ struct PlannedRun {
              core::at_least_one);
     v.part("precision", setting.precision, "of the matrix products");
     v.figure("gpus", gpus, "", "nodes x GPUs of a node", core::at_least_one);
+    v.figure("spares", spares, "", "spare nodes beside them", core::non_negative);
     v.part(
         "pareto", pareto,
         "no other simulated plan is as good in all objectives of the front and better in one (`*` "
@@ -99,6 +104,7 @@ struct PlanReport {
   plan::Objective objective = plan::Objective::step;
   std::vector<plan::Objective> beside;
   plan::PlanResult result;
+  std::vector<PlannedMachine> machines;  ///< candidates; empty where there is one
   Timing timing;
 
   /// ok, or infeasible where no plan is left.
@@ -125,6 +131,8 @@ struct PlanReport {
     v.part("unused", result.searched.unused,
            "values that `search` lists, and degrees that it holds, that no layout has: they divide "
            "neither GPUs, heads, layers nor experts, or go with others that were not asked for");
+    v.part("machines", machines,
+           "the candidates that `search` names, in their order; empty where there is one");
     v.part("plans", plans(), "best first, members of the Pareto front on top of those asked for");
     v.part("rejected", result.rejected, "layouts left out, by reason");
     v.figure("enumerated", result.enumerated, "", "layouts of the space that was searched",
@@ -139,12 +147,16 @@ struct PlanReport {
   }
 };
 
-/// Searches the plans of a scenario.
+/// Searches the plans of a scenario on its own machine, whatever others its `search` names.
 /// @param load_time  what reading the files took, for `timing`
 /// @throws core::Error if the scenario breaks a rule that no layout mends
 PlanReport search_plans(const config::LoadedScenario& loaded,
                         const plan::PlanOptions& options,
                         core::Seconds load_time);
+
+/// The same of a scenario whose `search` names several machines, each of which is read, checked and
+/// searched, with the same limits; plans are ranked, and the Pareto front is taken, over all.
+PlanReport search_plans(const LoadScenario& load, const plan::PlanOptions& options);
 
 /// The scenario with one of its plans as its layout, as a file: all values written out.
 /// @param place  of the plan, from 0

@@ -340,9 +340,13 @@ class RepeatedValues {
       }
     }
   }
+  template <class T, class... More>
+  void optional(const char* /*name*/, const std::optional<T>& /*one*/, const More&... /*unused*/) {}
 
  private:
   static std::string text(int value) { return fmt::format("{}", value); }
+  static std::string text(const std::string& value) { return fmt::format("'{}'", value); }
+  static std::string text(const SweepAxisSpec& axis) { return fmt::format("'{}'", axis.key); }
   template <core::Worded E>
   static std::string text(E value) {
     return fmt::format("'{}'", core::to_word(value));

@@ -1,11 +1,14 @@
 // What a search for a layout may vary, and with which values.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "sim/core/fields.h"
 #include "sim/core/precision.h"
 #include "sim/core/ranges.h"
+#include "sim/training/sweep_spec.h"
 #include "sim/workload/spec.h"
 
 namespace headway::training {
@@ -53,7 +56,15 @@ constexpr auto enum_words(SearchAxis) {
                     E{A::rank_order, "rank_order"}};
 }
 
-/// Empty lists: all values of an axis that is varied; of the last four, the scenario's own.
+/// What a search chooses by what the run teaches, not by trying values.
+enum class SearchAdvice { automatic };
+constexpr auto enum_words(SearchAdvice) {
+  using E = core::EnumWord<SearchAdvice>;
+  return std::array{E{SearchAdvice::automatic, "auto"}};
+}
+
+/// Empty lists: all values of an axis that is varied; of nodes, batch, sequence and precision, and
+/// of what is not named here, the scenario's own.
 struct SearchSpec {
   std::vector<SearchAxis> vary, hold;
   std::vector<int> tensor, pipeline, virtual_stages;
@@ -68,6 +79,9 @@ struct SearchSpec {
   std::vector<workload::RankOrder> rank_order;
   std::vector<int> nodes, global_batch, sequence_length;
   std::vector<core::Precision> precision;
+  std::vector<SweepAxisSpec> over;
+  std::vector<std::string> machines;
+  std::optional<SearchAdvice> spares;
   template <class V>
   void fields(V& v) {  // NOLINT(readability-function-size): a list
     v.optional("vary", vary,
@@ -105,6 +119,15 @@ struct SearchSpec {
     v.optional("sequence_length", sequence_length, "Tokens of a sequence; empty: the scenario's.",
                core::sequence_tokens);
     v.optional("precision", precision, "Formats of the matrix products; empty: the scenario's.");
+    v.optional("over", over,
+               "Further fields of the scenario and what each is tried with: every combination is a "
+               "candidate machine. The path as a key says the same: `cluster.node: [dgx-h100, "
+               "dgx-b200]`.");
+    v.optional("machines", machines,
+               "Candidate machines one by one, as \"cluster.node=dgx-b200; "
+               "run.prices=b200-on-demand-2026-06\".");
+    v.optional("spares", spares,
+               "auto: of each plan as many spare nodes as the run is found to need.");
   }
   bool operator==(const SearchSpec&) const = default;
 };

@@ -39,6 +39,26 @@ TEST_F(ImportVerb, AFabricOfSlurmIsReadByCheckTopoAndRun) {
   EXPECT_EQ(run("import slurm-topology topology.conf --out ours.yaml").code, 2);
 }
 
+// 22.40 USD for a server of eight: 2.80 USD a GPU-hour, in the bill of a run too.
+TEST_F(ImportVerb, APriceOfSkyPilotsCatalogueIsReadByCheckAndRun) {
+  write("vms.csv", read_file(HEADWAY_SOURCE_DIR "/tests/data/prices/vms.csv"));
+  const auto import = run("import skypilot-catalog vms.csv --accelerator H100 --out ours.yaml");
+  ASSERT_EQ(import.code, 0) << import.err;
+  EXPECT_THAT(import.err, HasSubstr("warning: storage"));
+  EXPECT_THAT(read("ours.yaml"), HasSubstr("line 5, eight-h100 of 8 H100 in south-2"));
+  EXPECT_THAT(read("ours.yaml"), HasSubstr("gpu_hour: 2.8 USD/h\n"));
+  EXPECT_EQ(run("check ours.yaml").out, "ours.yaml: correct (prices)\n");
+  write_small("s.yaml", "run: {until: {steps: 1000}, prices: {use: ours}, trials: 1}\n");
+  const auto priced = run("run s.yaml --format csv");
+  ASSERT_EQ(priced.code, 0) << priced.err;
+  EXPECT_THAT(priced.out, HasSubstr("H100 on demand, south-2"));
+  const auto spot = run("import skypilot-catalog vms.csv --accelerator H100 --spot");
+  EXPECT_THAT(spot.out, HasSubstr("gpu_hour: 1.25 USD/h\n"));
+  const auto which = run("import skypilot-catalog vms.csv");
+  EXPECT_EQ(which.code, 2);
+  EXPECT_THAT(which.err, HasSubstr("has prices of B200, H100; say which"));
+}
+
 TEST_F(ImportVerb, ANodeOfNvidiaSmiIsReadByCheckTopoAndRun) {
   write("topo.txt",
         "\tGPU0\tGPU1\tNIC0\tNIC1\tCPU Affinity\nGPU0\t X \tNV18\tPIX\tSYS\t0-55\n"

@@ -6,7 +6,9 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import threading
+import time
 from concurrent.futures import Executor, ProcessPoolExecutor
 from pathlib import Path
 
@@ -91,6 +93,88 @@ def test_dask_goes_on_when_a_worker_is_killed() -> None:
         killer.join()
         assert victim not in client.run(os.getpid).values()
     assert again.json == points.json
+
+
+MANY = ("--sweep", "training.global_batch=32:1280:32", "--shards", "20")
+
+
+def _in_process(program: Path, file: Path) -> bytes:
+    return subprocess.run(
+        [program, "sweep", file, *MANY[:2], "--format", "jsonl"], check=True, capture_output=True
+    ).stdout
+
+
+def _with_dask(program: Path, file: Path, kept: Path, *words: str) -> list[str]:
+    line = [program, "sweep", file, *MANY, "--keep", kept, "--engine", "dask", *words]
+    return [str(word) for word in [*line, "--format", "jsonl"]]
+
+
+ENGINE = {**os.environ, "HEADWAY_PYTHON": sys.executable}
+
+
+def test_the_dask_engine_gives_the_same_bytes(tmp_path: Path, program: Path) -> None:
+    file = tmp_path / "s.yaml"
+    file.write_text(json.dumps(SMALL))
+    line = _with_dask(program, file, tmp_path / "kept", "--threads", "2")
+    done = subprocess.run(line, check=True, capture_output=True, env=ENGINE)
+    assert done.stdout == _in_process(program, file)
+    assert b"20 of 20 shards" in done.stderr
+    # What is there is not simulated again, and what is missing is.
+    next(iter((tmp_path / "kept").glob("*-00007-of-00020.jsonl"))).unlink()
+    again = subprocess.run(line, check=True, capture_output=True, env=ENGINE)
+    assert again.stdout == done.stdout
+    assert b"1 of 1 shards" in again.stderr
+
+
+def test_the_dask_engine_goes_on_when_a_worker_is_killed(tmp_path: Path, program: Path) -> None:
+    file = tmp_path / "s.yaml"
+    file.write_text(json.dumps(SMALL))
+    kept = tmp_path / "kept"
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as cluster:
+        with distributed.Client(cluster) as client:
+            victim = next(iter(client.run(os.getpid).values()))
+        line = _with_dask(program, file, kept, "--scheduler", cluster.scheduler_address)
+        with subprocess.Popen(
+            line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENGINE
+        ) as engine:
+            deadline = time.monotonic() + 60
+            while not list(kept.glob("*.jsonl")) and time.monotonic() < deadline:
+                time.sleep(0.002)
+            before = len(list(kept.glob("*.jsonl")))
+            os.kill(victim, signal.SIGKILL)
+            out, err = engine.communicate(timeout=120)
+        with distributed.Client(cluster) as client:
+            assert victim not in client.run(os.getpid).values()
+    assert engine.returncode == 0, err
+    assert 0 < before < 20
+    assert out == _in_process(program, file)
+
+
+def test_the_dask_engine_says_what_it_lacks(tmp_path: Path, program: Path) -> None:
+    file = tmp_path / "s.yaml"
+    file.write_text(json.dumps(SMALL))
+
+    def refused(kept: str, *words: str, python: str = sys.executable) -> str:
+        line = _with_dask(program, file, tmp_path / kept, *words)
+        done = subprocess.run(
+            line,
+            check=False,
+            capture_output=True,
+            text=True,
+            env={**os.environ, "HEADWAY_PYTHON": python},
+        )
+        assert done.returncode == 2, done.stderr
+        return done.stderr
+
+    assert "'/no/python' cannot be started" in refused("a", python="/no/python")
+    assert "HEADWAY_PYTHON names the Python" in refused("b", python="false")
+    assert "tcp://127.0.0.1:9" in refused("c", "--scheduler", "tcp://127.0.0.1:9")
+    line = [program, "sweep", file, *MANY[:2], "--engine", "dask"]
+    done = subprocess.run(line, check=False, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "--engine requires --keep" in done.stderr
 
 
 def test_slips_are_found_first() -> None:

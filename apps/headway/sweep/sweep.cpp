@@ -10,6 +10,7 @@
 #include "sim/report/points/sweep_report.h"
 
 #include "apps/headway/output.h"
+#include "apps/headway/sweep/engine.h"
 #include "apps/headway/sweep/sweep_folder.h"
 #include "apps/headway/verb.h"
 
@@ -25,7 +26,7 @@ const std::vector<std::string> kFormats{"table", "json", "jsonl", "csv", "md"};
 struct SweepOptions {
   std::string scenario;
   std::vector<std::string> axes, figures;
-  std::string best, best_is, keep, emit;
+  std::string best, best_is, keep, emit, engine, scheduler;
   std::int64_t shards = 0;
   bool list = false;
 };
@@ -88,6 +89,18 @@ int keep_points(const study::Sweep& sweep,
   return deliver_sweep(common, study::sweep_report(sweep, folder.rows()));
 }
 
+/// Has another program complete the shards, and prints all points.
+int engine_points(const study::Sweep& sweep,
+                  const SweepOptions& options,
+                  const CommonOptions& common) {
+  const SweepFolder folder(options.keep, sweep, options.shards);
+  const int code = run_dask(options.keep, options.scheduler, common);
+  if (code != 0 && !folder.missing().empty()) {
+    return code;
+  }
+  return deliver_sweep(common, study::sweep_report(sweep, folder.rows()));
+}
+
 /// "7/64" as a number from 1 to the second, which must be the number of shards.
 std::int64_t shard_of(const std::string& text, std::int64_t shards) {
   std::int64_t shard = 0, of = 0;
@@ -141,6 +154,16 @@ void add_sweep_options(CLI::App& app, SweepOptions& options) {
       ->check(CLI::IsMember(std::vector<std::string>{"slurm", "k8s", "hq", "condor"}))
       ->option_text("slurm|k8s|hq|condor")
       ->needs(shards);
+  auto* engine = app.add_option("--engine", options.engine,
+                                "Who simulates the shards in that folder (docs/sweep.md)")
+                     ->check(CLI::IsMember(std::vector<std::string>{"dask"}))
+                     ->option_text("dask")
+                     ->needs("--keep");
+  app.add_option("--scheduler", options.scheduler,
+                 "Address of a Dask scheduler; without it workers are started here")
+      ->option_text("tcp://HOST:PORT")
+      ->check(utf8_text())
+      ->needs(engine);
 }
 
 }  // namespace
@@ -168,6 +191,9 @@ int run_sweep(int argc, char** argv) {
   const study::Sweep sweep = read_sweep(options, common);
   if (options.list) {
     return list_points(sweep, common);
+  }
+  if (!options.engine.empty()) {
+    return engine_points(sweep, options, common);
   }
   if (options.shards > 0) {
     return prepare_shards(sweep, options);

@@ -89,17 +89,7 @@ study::Sweep SweepFolder::open(const fs::path& folder) {
 }
 
 fs::path SweepFolder::shard_file(std::int64_t shard) const {
-  return folder_ / fmt::format("{}-{:05}-of-{:05}.jsonl", sweep_.digest(), shard, shards_);
-}
-
-/// Neighbours go to different shards, so that all take about as long.
-std::vector<std::size_t> SweepFolder::points_of(std::int64_t shard) const {
-  std::vector<std::size_t> points;
-  for (auto i = static_cast<std::size_t>(shard - 1); i < sweep_.points().size();
-       i += static_cast<std::size_t>(shards_)) {
-    points.push_back(i);
-  }
-  return points;
+  return folder_ / report::shard_file_name(sweep_.digest(), shard, shards_);
 }
 
 std::vector<std::int64_t> SweepFolder::missing() const {
@@ -126,7 +116,7 @@ void SweepFolder::complete(const std::vector<std::int64_t>& shards,
     rows.erase(shard);
   };
   for (const std::int64_t shard : shards) {
-    const auto of_shard = points_of(shard);
+    const auto of_shard = study::shard_points(sweep_.points().size(), shards_, shard);
     points.insert(points.end(), of_shard.begin(), of_shard.end());
     left[shard] = of_shard.size();
     if (of_shard.empty()) {
@@ -151,7 +141,7 @@ std::vector<study::SweepRow> SweepFolder::rows() const {
     }
     const auto part =
         report::read_sweep_lines(core::read_file(file, core::kLargestMeasurement), file.string());
-    const auto points = points_of(shard);
+    const auto points = study::shard_points(sweep_.points().size(), shards_, shard);
     const bool whole = std::equal(part.begin(), part.end(), points.begin(), points.end(),
                                   [](const study::SweepRow& row, std::size_t point) {
                                     return row.point == static_cast<std::int64_t>(point);
@@ -178,6 +168,7 @@ std::vector<study::SweepRow> simulate_points(
   progress.phase("simulating points");
   study::SweepOptions how{options.threads, options.fold,
                           validation::load_compared_runs(config_roots())};
+  how.spread = !done;  // shards are to be whole soon
   std::vector<study::SweepRow> best;  // of those done so far: at most one
   how.progress = [&](std::size_t finished, std::size_t total, const study::SweepRow& row) {
     if (done) {

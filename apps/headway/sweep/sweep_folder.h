@@ -35,7 +35,6 @@ class SweepFolder {
 
  private:
   [[nodiscard]] std::filesystem::path shard_file(std::int64_t shard) const;
-  [[nodiscard]] std::vector<std::size_t> points_of(std::int64_t shard) const;
 
   std::filesystem::path folder_;
   const study::Sweep& sweep_;

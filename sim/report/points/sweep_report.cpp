@@ -323,6 +323,10 @@ std::string sweep_manifest(const SweepManifest& manifest) {
   return dump(json);
 }
 
+std::string shard_file_name(const std::string& digest, std::int64_t shard, std::int64_t shards) {
+  return fmt::format("{}-{:05}-of-{:05}.jsonl", digest, shard, shards);
+}
+
 SweepManifest read_sweep_manifest(const std::string& text, const std::string& name) {
   try {
     const Json json = Json::parse(text);

@@ -2,6 +2,7 @@
 // and what stands in the folder that keeps them.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,9 @@ struct SweepManifest {
   std::int64_t shards = 1;
 };
 std::string sweep_manifest(const SweepManifest& manifest);
+/// The file of a shard in the sweep's folder.
+/// @param digest  of the sweep
+std::string shard_file_name(const std::string& digest, std::int64_t shard, std::int64_t shards);
 /// @throws core::Error if the text is none
 SweepManifest read_sweep_manifest(const std::string& text, const std::string& name);
 

@@ -68,7 +68,11 @@ Table plans_table(const study::PlanReport& report, const std::vector<study::Plan
   PlanColumns out(plans);
   const auto& own = report.scenario;
   out.add("plan", false, place_text);
+  if (!report.machines.empty()) {
+    out.add("machine", false, [](auto, const Plan& p) { return p.machine; });
+  }
   out.add_unless(own.cluster.nodes, "nodes", [](const Plan& p) { return p.setting.nodes; });
+  out.add_unless(own.cluster.spares, "spares", [](const Plan& p) { return p.spares; });
   out.add_unless(own.training.global_batch, "global batch",
                  [](const Plan& p) { return p.setting.global_batch; });
   out.add_unless(own.training.sequence_length, "sequence length",
@@ -195,6 +199,47 @@ Table limits_table(const std::vector<study::PlannedRun>& plans) {
       "them), and limits");
 }
 
+/// The candidates side by side, each on its best plan.
+Table machines_table(const study::PlanReport& report) {
+  Table table{"Candidate machines, each on its best plan",
+              {{"machine", false},
+               {"GPUs"},
+               {"days, p50"},
+               {"USD, p50"},
+               {"power [MW]"},
+               {"break-even [USD/GPU h]"},
+               {"outcome", false}},
+              {},
+              false};
+  for (const study::PlannedMachine& machine : report.machines) {
+    constexpr double kMega = 1e6, kHour = 3600;  // Source: the prefix, the hour
+    const auto gpus = machine.gpus();
+    const auto power = machine.power();
+    table.rows.push_back(
+        {machine.name, gpus ? count(static_cast<double>(*gpus)) : "-", cell(machine.days()),
+         cell(machine.dollars()), power ? number(power->si() / kMega) : "-",
+         machine.break_even ? fmt::format("{:.2f}", machine.break_even->si() * kHour) : "-",
+         machine.outcome});
+  }
+  return table;
+}
+
+/// What a GPU-hour of another machine may cost before it is the better one.
+std::string break_even_text(const study::PlanReport& report) {
+  std::vector<std::string> texts;
+  for (const study::PlannedMachine& machine : report.machines) {
+    constexpr double kHour = 3600;  // Source: the hour
+    if (machine.break_even && machine.behind.value_or(0) > 0) {
+      texts.push_back(fmt::format("{} at {:.2f} USD a GPU-hour, not {:.2f}", machine.name,
+                                  machine.break_even->si() * kHour,
+                                  machine.scenario.run.prices->gpu_hour.si() * kHour));
+    }
+  }
+  return texts.empty() ? ""
+                       : fmt::format("A run would cost as much as on the first machine on {}.",
+                                     fmt::join(texts, "; on "));
+}
+
 Table rejected_table(const plan::PlanResult& result) {
   Table table{"Layouts left out", {{"class", false}, {"reason", false}, {"layouts"}}, {}, true};
   double total = 0;
@@ -231,6 +276,9 @@ std::string first_place(const std::vector<study::PlannedRun>& plans, plan::Objec
       step ? fmt::format("Plan 2 takes {} % longer a token.", percent(plans[1].behind))
            : fmt::format("Plan 2 is {} % worse by {}.", percent(plans[1].behind),
                          core::to_word(objective));
+  if (plans[0].machine != plans[1].machine) {
+    return text;  // what is not known of one machine says nothing of the other
+  }
   if (!step && plans[0].gpus != plans[1].gpus) {
     return text;
   }
@@ -292,8 +340,11 @@ Document plan_document(const study::PlanReport& report) {
   const auto& r = report.result;
   const auto plans = report.plans();
   Document document{report.scenario.name, {}, {}, {}};
-  document.opening.push_back(fmt::format("{} nodes of {}", count(report.scenario.cluster.nodes),
-                                         report.scenario.cluster.node.name));
+  document.opening.push_back(
+      report.machines.empty() ? fmt::format("{} nodes of {}", count(report.scenario.cluster.nodes),
+                                            report.scenario.cluster.node.name)
+                              : fmt::format("{} candidate machines",
+                                            count(static_cast<double>(report.machines.size()))));
   document.opening.push_back(
       fmt::format("{} layouts: {} timed whole by the analytic tier, {} "
                   "simulated",
@@ -301,11 +352,17 @@ Document plan_document(const study::PlanReport& report) {
                   count(static_cast<double>(r.simulated))));
   if (!plans.empty()) {
     document.tables = {plans_table(report, plans), choices_table(plans)};
+    if (!report.machines.empty()) {
+      document.tables.insert(document.tables.begin(), machines_table(report));
+    }
     if (std::any_of(plans.begin(), plans.end(),
                     [](const study::PlannedRun& plan) { return plan.campaign.has_value(); })) {
       document.tables.push_back(runs_table(plans));
     }
     document.tables.push_back(limits_table(plans));
+  }
+  if (plans.empty() && !report.machines.empty()) {
+    document.tables.push_back(machines_table(report));
   }
   if (!r.rejected.empty()) {
     document.tables.push_back(rejected_table(r));
@@ -325,6 +382,9 @@ Document plan_document(const study::PlanReport& report) {
   if (plans.empty()) {
     document.closing.push_back(report.reasons().front());
   } else {
+    if (const std::string text = break_even_text(report); !text.empty()) {
+      document.closing.push_back(text);
+    }
     document.closing.push_back(first_place(plans, report.objective));
     document.closing.push_back("The best plan: " +
                                study::limit_sentence(r.plans[0].step, std::nullopt));

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <mutex>
+#include <numeric>
 #include <oneapi/tbb/info.h>
 #include <thread>
 
@@ -184,6 +185,24 @@ SweepRow Sweep::row(std::size_t point, const SweepOptions& options) const {
   return row;
 }
 
+namespace {
+
+/// Places 0 to count - 1 in steps of about the golden section, each once.
+std::vector<std::size_t> spread_order(std::size_t count) {
+  constexpr double kGolden = 0.6180339887498949;  // Source: (sqrt(5) - 1) / 2
+  auto step = static_cast<std::size_t>(kGolden * static_cast<double>(count));
+  while (std::gcd(step, count) != 1) {
+    ++step;
+  }
+  std::vector<std::size_t> order(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    order[i] = i * step % count;
+  }
+  return order;
+}
+
+}  // namespace
+
 std::vector<SweepRow> Sweep::rows(const std::vector<std::size_t>& points,
                                   const SweepOptions& options) const {
   const int threads = options.threads > 0 ? options.threads : tbb::info::default_concurrency();
@@ -191,12 +210,17 @@ std::vector<SweepRow> Sweep::rows(const std::vector<std::size_t>& points,
   SweepOptions of_point = options;
   of_point.threads = std::max(1, threads / std::max(1, static_cast<int>(workers)));
   std::vector<SweepRow> rows(points.size());
+  std::vector<std::size_t> order = spread_order(points.size());
+  if (!options.spread) {
+    std::iota(order.begin(), order.end(), 0);
+  }
   std::atomic<std::size_t> next = 0;
   std::size_t done = 0;
   std::mutex mutex;
   std::exception_ptr fault;
   const auto work = [&] {
-    for (std::size_t i = next++; i < points.size(); i = next++) {
+    for (std::size_t turn = next++; turn < points.size(); turn = next++) {
+      const std::size_t i = order[turn];
       try {
         rows[i] = row(points[i], of_point);
       } catch (...) {
@@ -224,6 +248,15 @@ std::vector<SweepRow> Sweep::rows(const std::vector<std::size_t>& points,
     std::rethrow_exception(fault);
   }
   return rows;
+}
+
+std::vector<std::size_t> shard_points(std::size_t points, std::int64_t shards, std::int64_t shard) {
+  std::vector<std::size_t> of_shard;
+  for (auto i = static_cast<std::size_t>(shard - 1); i < points;
+       i += static_cast<std::size_t>(shards)) {
+    of_shard.push_back(i);
+  }
+  return of_shard;
 }
 
 const SweepRow* best_row(const std::vector<SweepRow>& rows,

@@ -68,6 +68,9 @@ struct SweepOptions {
   int threads = 0;  ///< 0: all cores; no result depends on it
   bool fold = true;
   std::vector<validation::ComparedRuns> compared;
+  /// Take points from all over, so that those done first take as long as those left: neighbours of
+  /// a grid are alike. No result depends on it.
+  bool spread = false;
   /// Told what is done, of how many, and the row that was done last; by several threads.
   std::function<void(std::size_t done, std::size_t total, const SweepRow& row)> progress{};
 };
@@ -120,6 +123,10 @@ class Sweep {
   plan::SweepPoints points_;
   std::string name_, digest_;
 };
+
+/// Points of one of several shards, which count from 1: neighbours go to different ones, so that
+/// all take about as long.
+std::vector<std::size_t> shard_points(std::size_t points, std::int64_t shards, std::int64_t shard);
 
 /// The best of some rows whose status is ok, the first of equals; nullptr if there is none.
 const SweepRow* best_row(const std::vector<SweepRow>& rows,

@@ -1,4 +1,4 @@
-#include "sim/config/argument_values.h"
+#include "sim/config/arguments/argument_values.h"
 
 #include "sim/config/reader.h"
 #include "sim/config/tree.h"

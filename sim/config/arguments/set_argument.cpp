@@ -1,4 +1,4 @@
-#include "sim/config/set_argument.h"
+#include "sim/config/arguments/set_argument.h"
 
 #include <charconv>
 #include <optional>

@@ -1,0 +1,143 @@
+"""Shards of a kept sweep on the workers of a Dask cluster: what ``--engine dask`` starts.
+
+A worker simulates a shard and sends its lines back; the file is written here, under another name
+first. So workers share no folder, one that dies costs its shard's time, and what was stopped goes
+on with the shards that are missing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import itertools
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from headway import _core
+from headway._api import _roots
+
+INCOMPLETE, WRONG_INPUT, INTERRUPTED = 5, 2, 130
+IN_FLIGHT = 4  # shards a thread of the cluster that wait for it
+LOST_WORKERS = 10  # of one shard, before it is said to kill them
+
+
+def _shard(manifest: str, shard: int, fold: bool) -> tuple[int, str]:
+    """What a worker does, with its own installation's catalogue."""
+    return shard, _core.sweep_shard(manifest, _roots(), shard, 1, fold)
+
+
+def missing(folder: Path, manifest: str) -> list[int]:
+    """Numbers, from 1, of the shards that are not there."""
+    count = json.loads(manifest)["shards"]
+    return [
+        shard
+        for shard in range(1, count + 1)
+        if not (folder / _core.sweep_shard_name(manifest, shard)).exists()
+    ]
+
+
+def _keep(path: Path, lines: str) -> None:
+    """Writes a file that is whole or not there."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    draft.write_text(lines, encoding="utf-8", newline="")
+    os.replace(draft, path)
+
+
+def complete(folder: Path, client: Any, *, fold: bool = True) -> Iterator[int]:
+    """Simulates the shards that are missing; yields each when its file is there.
+
+    Parameters
+    ----------
+    folder : Path
+        A folder that ``headway sweep --keep`` made.
+    client : distributed.Client
+        Whose workers simulate.
+    """
+    distributed: Any = importlib.import_module("distributed")  # it is not typed
+    manifest = (folder / "sweep.json").read_text(encoding="utf-8")
+    todo = iter(missing(folder, manifest))
+
+    def submit(shard: int) -> Any:
+        return client.submit(_shard, manifest, shard, fold, pure=False)
+
+    threads = sum(client.nthreads().values())
+    first = [submit(shard) for shard in itertools.islice(todo, IN_FLIGHT * max(1, threads))]
+    running = distributed.as_completed(first)
+    del first  # a future that nobody holds is forgotten, and its lines with it
+    for future in running:
+        shard, lines = future.result()
+        _keep(folder / _core.sweep_shard_name(manifest, shard), lines)
+        following = next(todo, None)
+        if following is not None:
+            running.add(submit(following))
+        yield shard
+
+
+def _client(stack: ExitStack, scheduler: str | None, workers: int) -> Any:
+    distributed: Any = importlib.import_module("distributed")
+    dask: Any = importlib.import_module("dask")
+    if scheduler is not None:
+        return stack.enter_context(distributed.Client(scheduler, timeout="10s"))
+    dask.config.set({"distributed.scheduler.allowed-failures": LOST_WORKERS})
+    cluster = stack.enter_context(
+        distributed.LocalCluster(
+            n_workers=workers or os.cpu_count() or 1,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+        )
+    )
+    return stack.enter_context(distributed.Client(cluster))
+
+
+def _run(folder: Path, scheduler: str | None, workers: int, fold: bool, quiet: bool) -> None:
+    count = len(missing(folder, (folder / "sweep.json").read_text(encoding="utf-8")))
+    if count == 0:
+        return
+    with ExitStack() as stack:
+        client = _client(stack, scheduler, workers)
+        start = time.monotonic()
+        for done, _ in enumerate(complete(folder, client, fold=fold), start=1):
+            tenth = done * 10 // count > (done - 1) * 10 // count
+            if tenth and not quiet:
+                left = (time.monotonic() - start) * (count - done) / done
+                print(f"{done} of {count} shards, {left:.0f} s left", file=sys.stderr)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m headway._dask", description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--scheduler", help="address such as tcp://10.0.0.1:8786; absent: here")
+    parser.add_argument("--workers", type=int, default=0, help="processes here; 0: one a core")
+    parser.add_argument("--fold", choices=("on", "off"), default="on")
+    parser.add_argument("--quiet", action="store_true")
+    asked = parser.parse_args(arguments)
+    try:
+        _run(asked.folder, asked.scheduler, asked.workers, asked.fold == "on", asked.quiet)
+    except ModuleNotFoundError as error:
+        print(f"--engine dask: {error}; pip install 'headway[dask]'", file=sys.stderr)
+        return WRONG_INPUT
+    except _core.Error as error:
+        print(f"--engine dask: {error}", file=sys.stderr, end="")
+        return WRONG_INPUT
+    except OSError as error:
+        print(f"--engine dask: {asked.scheduler or asked.folder}: {error}", file=sys.stderr)
+        return WRONG_INPUT
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except Exception as error:  # a worker that dies again and again is no fault of the program
+        if type(error).__name__ != "KilledWorker":
+            raise
+        print(f"--engine dask: {error}", file=sys.stderr)
+        return INCOMPLETE
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,43 @@
+// A table of what clouds ask for their servers, in the format of SkyPilot's catalogue (vms.csv).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headway::import {
+
+/// One server with accelerators in one place.
+struct ServerPrice {
+  std::string instance, accelerator, region;
+  double accelerators = 1;     ///< of the server
+  std::optional<double> usd;   ///< an hour, on demand; absent: not offered
+  std::optional<double> spot;  ///< the same where it may be taken away
+  int line = 0;                ///< of the file
+};
+
+/// @param text  CSV with the columns of the catalogue's schemas v5 to v8: InstanceType,
+///              AcceleratorName, AcceleratorCount, Price and Region, and where there are SpotPrice,
+///              vCPUs, MemoryGiB, GpuInfo, AvailabilityZone, Arch; prices in USD an hour, 0 or
+///              nothing where there is none
+/// @param file  its name, for messages
+/// @returns     rows that have accelerators, in the order of the file
+/// @throws core::Error with every column that is missing or not known, and every bad price
+std::vector<ServerPrice> read_price_catalogue(std::string_view text, const std::string& file);
+
+/// Which offer is looked for.
+struct OfferRequest {
+  std::string accelerator;  ///< as the file has it; empty: the only one
+  std::string region;       ///< empty: any
+  bool spot = false;
+};
+
+/// The lowest price of an accelerator among the servers that have most of them: jobs of many nodes
+/// take whole servers. The first of equals.
+/// @throws core::Error with what the file has instead
+ServerPrice cheapest_offer(const std::vector<ServerPrice>& prices,
+                           const OfferRequest& request,
+                           const std::string& file);
+
+}  // namespace headway::import

@@ -1,0 +1,92 @@
+#include "sim/study/points/goal_text.h"
+
+#include <fmt/format.h>
+#include <optional>
+
+#include "sim/config/reflect.h"
+#include "sim/config/unit_text.h"
+#include "sim/core/checked.h"
+#include "sim/core/error.h"
+#include "sim/core/parse_word.h"
+
+namespace headway::study {
+
+namespace {
+
+/// A positive quantity from its text.
+template <class Quantity>
+Quantity limit_value(const std::string& key, const std::string& text) {
+  std::string why;
+  const auto si = config::parse_quantity(text, config::reflect::dimension_of(Quantity{}), why);
+  if (!si || *si <= 0) {
+    throw core::Error(
+        fmt::format("--limit {}: {}", key, si ? "'" + text + "' must be positive" : why));
+  }
+  return Quantity(*si);
+}
+
+/// @param limit  must not be set yet
+template <class T>
+void set_once(const std::string& key, T value, std::optional<T>& limit) {
+  if (limit) {
+    throw core::Error(fmt::format("--limit {}=... is given twice; keep one", key));
+  }
+  limit = value;
+}
+
+/// A share above 0 and below 1.
+double limit_share(const std::string& key, const std::string& text) {
+  std::string why;
+  const auto number = config::parse_number(text, why);
+  if (!number || !number->rest.empty() || number->value <= 0 || number->value >= 1) {
+    throw core::Error(
+        fmt::format("--limit {}: '{}' must be a share above 0 and below 1, as 0.1", key, text));
+  }
+  return number->value;
+}
+
+}  // namespace
+
+void add_limit(const std::string& text, plan::Limits& limits) {
+  const std::size_t equals = text.find('=');
+  const std::string key = text.substr(0, equals);
+  const std::string value = equals == std::string::npos ? "" : text.substr(equals + 1);
+  std::string why;
+  const auto gpus = config::parse_number(value, why);
+  if (key == "deadline") {
+    set_once(key, limit_value<core::Seconds>(key, value), limits.deadline);
+  } else if (key == "budget") {
+    set_once(key, limit_value<core::Dollars>(key, value), limits.budget);
+  } else if (key == "power") {
+    set_once(key, limit_value<core::Watts>(key, value), limits.power);
+  } else if (key == "headroom") {
+    set_once(key, limit_share(key, value), limits.headroom);
+  } else if (key == "goodput") {
+    set_once(key, limit_share(key, value), limits.goodput);
+  } else if (key == "gpus" && gpus && gpus->rest.empty() && gpus->value >= 1) {
+    const auto count = core::narrow<std::int64_t>(gpus->value);
+    if (!count) {
+      throw core::Error(
+          fmt::format("--limit gpus: '{}' is more than 9.2e18; write the GPUs there "
+                      "may be, or leave the limit out",
+                      value));
+    }
+    set_once(key, *count, limits.gpus);
+  } else {
+    throw core::Error(
+        fmt::format("--limit '{}': write 'deadline=34 d', 'budget=5e6 USD', 'gpus=1024', 'power=20 "
+                    "MW', 'headroom=0.1' or 'goodput=0.9'",
+                    text));
+  }
+}
+
+void set_goals(const std::vector<std::string>& words, plan::PlanOptions& how) {
+  std::vector<plan::Objective> goals;
+  for (const std::string& word : words) {
+    goals.push_back(core::parse_word<plan::Objective>(word, "goal", "--objective"));
+  }
+  how.objective = goals.front();
+  how.beside.assign(goals.begin() + 1, goals.end());
+}
+
+}  // namespace headway::study

@@ -1,0 +1,328 @@
+#include "sim/study/points/machines.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <map>
+#include <set>
+
+#include "sim/campaign/energy.h"
+#include "sim/config/suggestions/suggest.h"
+#include "sim/core/infeasible.h"
+#include "sim/core/text.h"
+#include "sim/plan/judge.h"
+#include "sim/plan/sweep_points.h"
+#include "sim/study/points/sweep.h"
+#include "sim/study/predict.h"
+#include "sim/training/check.h"
+
+namespace headway::study {
+
+namespace {
+
+/// Most candidates: each is a search of its own.
+constexpr std::size_t kMostMachines = 1000;
+
+/// A field of the catalogue is chosen by name: `cluster.node` is `cluster.node.use`.
+std::string chosen_key(const std::string& key) {
+  const auto found = config::find_keys(key);
+  const bool record = found.size() == 1 && found.front().path == key &&
+                      found.front().field->type->shape != config::Shape::list && [&] {
+                        const config::SpecType* type = found.front().field->type;
+                        while (type->element != nullptr) {
+                          type = type->element;
+                        }
+                        return type->shape == config::Shape::record && !type->catalogue.empty();
+                      }();
+  return record ? key + ".use" : key;
+}
+
+std::string argument_of(const plan::SweepChange& change) {
+  if (change.key == "cluster.spares" && change.value == "auto") {
+    return "search.spares=auto";
+  }
+  return chosen_key(change.key) + "=" + change.value;
+}
+
+/// "dgx-b200", or "spares 8": entries of the catalogue speak for themselves.
+std::string value_words(const plan::SweepChange& change) {
+  const std::string key = chosen_key(change.key);
+  if (key.ends_with(".use")) {
+    return change.value;
+  }
+  return fmt::format("{} {}", key.substr(key.rfind('.') + 1), change.value);
+}
+
+/// Fields that are not the same in all candidates.
+std::set<std::string> telling_keys(const plan::SweepPoints& points) {
+  std::map<std::string, std::set<std::string>> values;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    for (const auto& change : points.changes(i)) {
+      values[change.key].insert(change.value);
+    }
+  }
+  std::set<std::string> keys;
+  for (const auto& [key, of_key] : values) {
+    if (of_key.size() > 1) {
+      keys.insert(key);
+    }
+  }
+  return keys;
+}
+
+std::string name_of_machine(const plan::SweepChanges& changes, const std::set<std::string>& keys) {
+  std::vector<std::string> words;
+  for (const auto& change : changes) {
+    if (keys.count(change.key) > 0) {
+      words.push_back(value_words(change));
+    }
+  }
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+/// The limit that its layouts miss by least; without any, why most of them were left out.
+std::string why_lost(const plan::PlanResult& result) {
+  const plan::Rejection* main = nullptr;
+  for (const plan::Rejection& entry : result.rejected) {
+    const auto rank = [](const plan::Rejection& r) { return std::pair(r.distance, -r.count); };
+    if (main == nullptr || rank(entry) < rank(*main)) {
+      main = &entry;
+    }
+  }
+  if (main == nullptr) {
+    return "no layout of it was found";
+  }
+  return fmt::format("{}: {}{}", main->kind, main->reason,
+                     main->nearest.empty() ? "" : "; nearest: " + main->nearest);
+}
+
+/// What its GPUs, spares included, cost an hour of the run, and all that it costs.
+std::optional<std::pair<double, double>> hours_and_total(const PlannedMachine& machine) {
+  if (!machine.best || !machine.best->campaign || !machine.best->campaign->mean_bill ||
+      !machine.scenario.run.prices) {
+    return std::nullopt;
+  }
+  const price::Bill& bill = *machine.best->campaign->mean_bill;
+  return std::pair((bill.gpus + bill.spares).si(), bill.total().si());
+}
+
+/// The cheapest machine but one.
+const PlannedMachine* cheapest_other(const std::vector<PlannedMachine>& machines,
+                                     const PlannedMachine& but) {
+  const PlannedMachine* cheapest = nullptr;
+  for (const PlannedMachine& machine : machines) {
+    const auto bill = hours_and_total(machine);
+    if (&machine != &but && bill &&
+        (cheapest == nullptr || bill->second < hours_and_total(*cheapest)->second)) {
+      cheapest = &machine;
+    }
+  }
+  return cheapest;
+}
+
+/// The part of the bill that goes with the price of a GPU-hour is scaled until both totals are
+/// equal:  price' = price (1 + (other - total) / hours).
+std::optional<core::DollarsPerSecond> break_even(const PlannedMachine& machine,
+                                                 const PlannedMachine* other) {
+  const auto mine = hours_and_total(machine);
+  const auto theirs = other == nullptr ? std::nullopt : hours_and_total(*other);
+  if (!mine || !theirs || mine->first <= 0) {
+    return std::nullopt;
+  }
+  const double factor = 1 + (theirs->second - mine->second) / mine->first;
+  return factor >= 0 ? std::optional(machine.scenario.run.prices->gpu_hour * factor) : std::nullopt;
+}
+
+void fill_outcomes(const plan::PlanOptions& options,
+                   const plan::PlanResult& all,
+                   std::vector<PlannedMachine>& machines) {
+  if (all.plans.empty()) {
+    for (PlannedMachine& machine : machines) {
+      machine.outcome = machine.refused.empty() ? why_lost(machine.result) : machine.refused;
+    }
+    return;
+  }
+  PlannedMachine& first = machines[static_cast<std::size_t>(all.plans.front().setting.machine)];
+  for (PlannedMachine& machine : machines) {
+    if (!machine.best) {
+      machine.outcome = machine.refused.empty() ? why_lost(machine.result) : machine.refused;
+      continue;
+    }
+    machine.behind = plan::behind(*machine.best, *first.best, options.objective);
+    machine.break_even =
+        break_even(machine, &machine == &first ? cheapest_other(machines, first) : &first);
+    machine.outcome = &machine == &first
+                          ? fmt::format("best by {}", core::to_word(options.objective))
+                          : fmt::format("{} % worse by {}", core::percent(*machine.behind),
+                                        core::to_word(options.objective));
+  }
+}
+
+/// Values that no machine has a layout with.
+std::vector<plan::SearchedField> unused_everywhere(const std::vector<PlannedMachine>& machines) {
+  std::optional<std::vector<plan::SearchedField>> unused;
+  for (const PlannedMachine& machine : machines) {
+    const auto& here = machine.result.searched.unused;
+    if (!machine.refused.empty()) {
+      continue;
+    }
+    if (!unused) {
+      unused = here;
+    }
+    std::erase_if(*unused, [&](const plan::SearchedField& value) {
+      return std::find(here.begin(), here.end(), value) == here.end();
+    });
+  }
+  return unused.value_or(std::vector<plan::SearchedField>{});
+}
+
+/// What was varied and held, of the first machine that was searched, and the machines' own fields.
+plan::Searched searched_fields(const std::vector<PlannedMachine>& machines) {
+  plan::Searched out;
+  const auto first = std::find_if(machines.begin(), machines.end(),
+                                  [](const PlannedMachine& m) { return m.refused.empty(); });
+  if (first != machines.end()) {
+    out = first->result.searched;
+  }
+  std::vector<std::string> names;
+  for (const PlannedMachine& machine : machines) {
+    names.push_back(machine.name);
+  }
+  std::set<std::string> keys;
+  for (const PlannedMachine& machine : machines) {
+    for (const auto& [key, value] : machine.changes) {
+      keys.insert(key);
+    }
+  }
+  for (const std::string& key : keys) {
+    std::erase_if(out.held, [&](const plan::SearchedField& field) { return field.key == key; });
+  }
+  out.varied.push_back(
+      {fmt::format("{}", fmt::join(keys, ", ")), fmt::format("{}", fmt::join(names, "; "))});
+  out.unused = unused_everywhere(machines);
+  return out;
+}
+
+}  // namespace
+
+std::optional<core::Watts> PlannedMachine::power() const {
+  if (!best) {
+    return std::nullopt;
+  }
+  training::ClusterSpec cluster = scenario.cluster;
+  cluster.nodes = best->setting.nodes;
+  cluster.spares = best->spares;
+  const double pue = scenario.run.prices ? scenario.run.prices->pue : 1.0;
+  return campaign::machine_power(cluster, 1).training * pue;
+}
+
+std::vector<PlannedMachine> candidate_machines(const config::LoadedScenario& base,
+                                               const LoadScenario& load) {
+  const auto& search = base.scenario.search;
+  if (search.over.empty() && search.machines.empty()) {
+    return {};
+  }
+  training::SweepSpec spec;
+  spec.grid = search.over;
+  spec.rows = search.machines;
+  const plan::SweepPoints points(spec);
+  if (points.size() > kMostMachines) {
+    throw core::Error(
+        fmt::format("search names {} machines, each of them a search of its own; name "
+                    "at most {}",
+                    points.size(), kMostMachines));
+  }
+  const auto keys = telling_keys(points);
+  std::vector<PlannedMachine> machines;
+  core::Diagnostics diagnostics;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const auto changes = points.changes(i);
+    std::vector<std::string> set;
+    std::transform(changes.begin(), changes.end(), std::back_inserter(set), argument_of);
+    PlannedMachine& machine = machines.emplace_back();
+    machine.name = name_of_machine(changes, keys);
+    for (const auto& change : changes) {
+      machine.changes.emplace_back(change.key, change.value);
+    }
+    try {
+      const auto loaded = load(set);
+      machine.scenario = loaded.scenario;
+      machine.price_source = price_source(loaded);
+    } catch (const core::Infeasible&) {
+      throw;
+    } catch (const core::Error& error) {
+      for (auto diagnostic : error.diagnostics()) {
+        name_writer("search", diagnostic);
+        diagnostics.add(diagnostic.mark, diagnostic.message);
+      }
+    }
+  }
+  diagnostics.throw_if_any();
+  return machines;
+}
+
+void search_machines(const plan::PlanOptions& options, std::vector<PlannedMachine>& machines) {
+  std::optional<core::Error> first;
+  bool any = false;
+  for (std::size_t i = 0; i < machines.size(); ++i) {
+    PlannedMachine& machine = machines[i];
+    try {
+      training::check_apart_from_layout(machine.scenario);
+      machine.result = plan::search(machine.scenario, options);
+      any = true;
+    } catch (const core::Error& error) {
+      machine.refused = error.diagnostics().front().message;
+      any = any || core::exit_code(error) == exit_code(Status::infeasible);
+      first = first ? first : std::optional(error);
+      continue;
+    }
+    for (plan::Plan& plan : machine.result.plans) {
+      plan.setting.machine = static_cast<int>(i);
+    }
+    if (!machine.result.plans.empty()) {
+      machine.best = machine.result.plans.front();
+    }
+  }
+  if (!any && first) {
+    throw core::Error(*first);
+  }
+}
+
+plan::PlanResult compare_machines(const plan::PlanOptions& options,
+                                  std::vector<PlannedMachine>& machines) {
+  plan::PlanResult all;
+  plan::Rejections rejected;
+  for (PlannedMachine& machine : machines) {
+    const plan::PlanResult& result = machine.result;
+    all.plans.insert(all.plans.end(), result.plans.begin(), result.plans.end());
+    all.enumerated += result.enumerated;
+    all.estimated += result.estimated;
+    all.simulated += result.simulated;
+    all.verification.asked += result.verification.asked;
+    all.verification.simulated += result.verification.simulated;
+    const auto& better = result.verification.better;
+    all.verification.better.insert(all.verification.better.end(), better.begin(), better.end());
+    rejected.add(result.rejected, machine.name + ": ");
+    if (!machine.refused.empty()) {
+      rejected.add("machine", machine.refused);
+    }
+  }
+  const auto before = [&](const plan::Plan& a, const plan::Plan& b) {
+    return plan::value(a, options.objective) < plan::value(b, options.objective);
+  };
+  std::stable_sort(all.plans.begin(), all.plans.end(), before);
+  plan::mark_front(all.plans, options);
+  std::erase_if(all.verification.better, [&](const plan::Plan& plan) {
+    return !all.plans.empty() && !before(plan, all.plans.front());
+  });
+  std::stable_sort(all.verification.better.begin(), all.verification.better.end(), before);
+  fill_outcomes(options, all, machines);
+  std::size_t place = 0;
+  std::erase_if(all.plans,
+                [&](const plan::Plan& plan) { return place++ >= options.keep && !plan.pareto; });
+  all.rejected = rejected.list();
+  all.searched = searched_fields(machines);
+  return all;
+}
+
+}  // namespace headway::study

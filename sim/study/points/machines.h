@@ -1,0 +1,89 @@
+// Several machines in one search: which candidates a scenario's `search` names, and what becomes of
+// each.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/config/load.h"
+#include "sim/core/result_fields.h"
+#include "sim/plan/search.h"
+
+namespace headway::study {
+
+/// Reads a scenario with further changes, each as `--set` takes it.
+using LoadScenario = std::function<config::LoadedScenario(const std::vector<std::string>& set)>;
+
+/// One candidate, and what became of it.
+struct PlannedMachine {
+  std::string name;  ///< what tells it from the others
+  std::vector<std::pair<std::string, std::string>> changes;
+  training::Scenario scenario;
+  std::string price_source;
+  plan::PlanResult result;
+  std::string refused;             ///< why it was not searched; empty: it was
+  std::optional<plan::Plan> best;  ///< of its plans by the objective
+
+  // By comparison with the others:
+  std::optional<double> behind;
+  std::optional<core::DollarsPerSecond> break_even;
+  std::string outcome;
+
+  [[nodiscard]] std::optional<double> days() const {
+    return best && best->campaign ? std::optional(best->campaign->result.wall_days.p50)
+                                  : std::nullopt;
+  }
+  [[nodiscard]] std::optional<double> dollars() const {
+    return best && best->campaign && best->campaign->total_usd
+               ? std::optional(best->campaign->total_usd->p50)
+               : std::nullopt;
+  }
+  [[nodiscard]] std::optional<std::int64_t> gpus() const {
+    return best ? std::optional(best->gpus) : std::nullopt;
+  }
+  /// With every GPU at its limit, hosts and switches, times PUE.
+  [[nodiscard]] std::optional<core::Watts> power() const;
+
+  template <class V>
+  void fields(V& v) const {
+    v.part("name", name, "what tells it from the others");
+    v.part("changes", changes, "what it changes in the scenario: field and value");
+    v.figure("gpus", gpus(), "", "of its best plan; null where it has none", core::at_least_one);
+    v.figure("behind", behind, "",
+             "by how much `objective` is worse than that of the best machine's, relative",
+             core::non_negative);
+    v.figure("days", days(), "d", "wall clock of the run on its best plan, median",
+             core::non_negative);
+    v.figure("usd", dollars(), "USD", "cost of that run, median", core::non_negative);
+    v.figure("power_w", power(), "W",
+             "of that plan's cluster with every GPU at its limit, hosts and switches, times PUE",
+             core::non_negative);
+    v.figure("break_even_usd_per_gpu_hour",
+             break_even ? std::optional(break_even->si() * 3600) : std::nullopt, "USD",
+             "price of one of its GPU-hours at which its run costs as much as the first machine's; "
+             "of the first: as much as the cheapest other's; null without prices, and where no "
+             "price does it",
+             core::non_negative);
+    v.part("outcome", outcome, "why it won, or lost");
+  }
+};
+
+/// The candidates of a scenario, read and told apart; empty where its `search` names none.
+/// @param base  the scenario without changes
+/// @throws core::Error with every value that its field cannot have
+std::vector<PlannedMachine> candidate_machines(const config::LoadedScenario& base,
+                                               const LoadScenario& load);
+
+/// Searches each machine.
+/// @throws core::Error if none can be searched, each for an error of the input
+void search_machines(const plan::PlanOptions& options, std::vector<PlannedMachine>& machines);
+
+/// The plans of all machines, best first, and what was left out; fills what follows by comparison.
+plan::PlanResult compare_machines(const plan::PlanOptions& options,
+                                  std::vector<PlannedMachine>& machines);
+
+}  // namespace headway::study

@@ -1,0 +1,197 @@
+// headway plan over several machines, from the outside.
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/apps/program.h"
+
+namespace headway::apps {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+constexpr const char* kRun =
+    "run:\n"
+    "  until: {steps: 20000}\n"
+    "  failures: {use: llama-3-54-days}\n"
+    "  recovery: {use: automated-2024}\n"
+    "  prices: {use: h100-on-demand-2026-05}\n"
+    "  trials: 8\n";
+
+class PlanMachines : public ProgramTest {
+ protected:
+  PlanMachines() {
+    write_small("s.yaml", std::string(kRun) + "search: {vary: [tensor]}\n");
+    write_small("several.yaml",
+                std::string(kRun) +
+                    "search:\n"
+                    "  vary: [tensor]\n"
+                    "  machines:\n"
+                    "    - cluster.node=dgx-a100; run.prices=a100-80gb-on-demand-2026-05\n"
+                    "    - cluster.node=dgx-h100; run.prices=h100-on-demand-2026-05\n"
+                    "    - cluster.node=dgx-b200; run.prices=b200-on-demand-2026-06\n");
+  }
+
+  [[nodiscard]] json planned(const std::string& arguments, int code = 0) const {
+    const Outcome outcome = run("plan " + arguments + " --format json");
+    EXPECT_EQ(outcome.code, code) << outcome.err;
+    json result = json::parse(outcome.out);
+    result.erase("timing");
+    return result;
+  }
+};
+
+// Each machine's best plan is the one of a search of that machine alone; the best of all is first.
+TEST_F(PlanMachines, FindsWhatSearchesOfEachFind) {
+  const json all = planned("several.yaml --objective dollars");
+  ASSERT_EQ(all["machines"].size(), 3U);
+  EXPECT_EQ(all["machines"][0]["name"], "dgx-a100, a100-80gb-on-demand-2026-05");
+  double least = 1e300;
+  std::string best;
+  for (const json& machine : all["machines"]) {
+    const json& set = machine["changes"];
+    const json alone = planned("s.yaml --objective dollars --set cluster.node.use=" +
+                               set["cluster.node"].get<std::string>() + " --set run.prices.use=" +
+                               set["run.prices"].get<std::string>())["plans"][0];
+    EXPECT_EQ(machine["usd"], alone["cost"]["total_usd"]["p50"]) << machine["name"];
+    EXPECT_EQ(machine["days"], alone["campaign"]["wall_days"]["p50"]) << machine["name"];
+    EXPECT_EQ(machine["gpus"], 16);
+    if (machine["usd"].get<double>() < least) {
+      least = machine["usd"].get<double>();
+      best = machine["name"].get<std::string>();
+    }
+  }
+  EXPECT_EQ(all["plans"][0]["machine"], best);
+  EXPECT_EQ(all["plans"][0]["cost"]["total_usd"]["p50"].get<double>(), least);
+  for (const json& machine : all["machines"]) {
+    const double behind = machine["usd"].get<double>() / least - 1;
+    EXPECT_NEAR(machine["behind"].get<double>(), behind, 1e-12);
+    EXPECT_EQ(machine["outcome"] == "best by dollars", machine["name"] == best);
+  }
+}
+
+// A path as a key of `search`, --over and --nodes say the same.
+TEST_F(PlanMachines, TakesPathsAsKeysOfSearch) {
+  write_small("paths.yaml", std::string(kRun) +
+                                "search:\n"
+                                "  vary: [tensor]\n"
+                                "  cluster.nodes: [1, 2]\n"
+                                "  cluster.node: [dgx-a100, dgx-h100]\n");
+  const json paths = planned("paths.yaml");
+  EXPECT_EQ(paths["plans"], planned("s.yaml --nodes 1,2 --over "
+                                    "cluster.node=dgx-a100,dgx-h100")["plans"]);
+  ASSERT_EQ(paths["machines"].size(), 2U);
+  EXPECT_EQ(paths["machines"][1]["name"], "dgx-h100");
+  write_small("sizes.yaml",
+              std::string(kRun) + "search: {vary: [tensor], cluster.nodes: [1, 2]}\n");
+  const json sizes = planned("sizes.yaml");
+  EXPECT_EQ(sizes, planned("s.yaml --nodes 1,2"));
+  EXPECT_TRUE(sizes["machines"].empty());
+  write_small("range.yaml", std::string(kRun) +
+                                "search:\n"
+                                "  vary: [tensor]\n"
+                                "  cluster.node.gpu.power: {from: 400 W, to: 700 W, points: 2}\n");
+  const json range = planned("range.yaml");
+  ASSERT_EQ(range["machines"].size(), 2U);
+  EXPECT_EQ(range["machines"][0]["name"], "power 400 W");
+  EXPECT_EQ(range["plans"][0]["machine"], "power 700 W");
+}
+
+// At its break-even price the run of a machine that lost costs as much as that of the first.
+TEST_F(PlanMachines, BreaksEvenAtThePriceItNames) {
+  const json all = planned("several.yaml --objective dollars --save plans");
+  const auto total = [](const json& cost) {
+    return cost["gpus_usd"].get<double>() + cost["spares_usd"].get<double>() +
+           cost["storage_usd"].get<double>() + cost["electricity_usd"].get<double>();
+  };
+  const json& first = all["plans"][0];
+  int compared = 0;
+  for (const json& machine : all["machines"]) {
+    if (machine["outcome"] == "best by dollars") {
+      continue;
+    }
+    for (std::size_t i = 0; i < all["plans"].size(); ++i) {
+      if (all["plans"][i]["machine"] == machine["name"]) {
+        const json again =
+            json::parse(run("run plans/plan-" + std::to_string(i + 1) +
+                            ".yaml --format json --set "
+                            "'run.prices.gpu_hour=" +
+                            machine["break_even_usd_per_gpu_hour"].dump() + " USD/h'")
+                            .out);
+        EXPECT_NEAR(total(again["cost"]) / total(first["cost"]), 1, 1e-9) << machine["name"];
+        ++compared;
+        break;
+      }
+    }
+  }
+  EXPECT_EQ(compared, 2);
+}
+
+// As many spares as the run's advice has, and the saved plan is that run.
+TEST_F(PlanMachines, ChoosesSpares) {
+  write_small(
+      "spares.yaml",
+      std::string(kRun) +
+          "search: {vary: [tensor], cluster.spares: auto, run.checkpoint.interval: auto}\n");
+  const json plan = planned(
+      "spares.yaml --set cluster.nodes=256 --set training.global_batch=2048 "
+      "--save plans")["plans"][0];
+  const json again = json::parse(run("run plans/plan-1.yaml --format json").out);
+  EXPECT_GT(plan["spares"].get<int>(), 0);
+  EXPECT_EQ(again["campaign"]["advice"]["spares"], plan["spares"]);
+  EXPECT_EQ(again["cost"]["total_usd"], plan["cost"]["total_usd"]);
+  EXPECT_THAT(read("plans/plan-1.yaml"),
+              HasSubstr("spares: " + std::to_string(plan["spares"].get<int>())));
+}
+
+TEST_F(PlanMachines, SaysWhyAMachineLost) {
+  const json all = planned("several.yaml --objective dollars");
+  double slowest = 0, fastest = 1e300;
+  for (const json& machine : all["machines"]) {
+    slowest = std::max(slowest, machine["days"].get<double>());
+    fastest = std::min(fastest, machine["days"].get<double>());
+  }
+  const std::string limit = " --limit 'deadline=" + std::to_string((slowest + fastest) / 2) + " d'";
+  const Outcome table = run("plan several.yaml --objective dollars" + limit);
+  EXPECT_EQ(table.code, 0) << table.err;
+  EXPECT_THAT(table.out, HasSubstr("deadline: takes longer than the deadline"));
+  EXPECT_THAT(table.out, HasSubstr("Candidate machines, each on its best plan"));
+  const json none = planned("several.yaml --limit 'deadline=1 h'", 3);
+  EXPECT_TRUE(none["plans"].empty());
+  for (const json& machine : none["machines"]) {
+    EXPECT_THAT(machine["outcome"].get<std::string>(), HasSubstr("nearest: at least"));
+  }
+  const json power = planned("several.yaml --limit 'power=25 kW'");
+  EXPECT_THAT(power["machines"][2]["outcome"].get<std::string>(), HasSubstr("power: 2 nodes draw"));
+}
+
+TEST_F(PlanMachines, GivesTheSameBytesForAnyNumberOfThreads) {
+  json one = planned("several.yaml --threads 1"), three = planned("several.yaml --threads 3");
+  EXPECT_EQ(one, three);
+}
+
+TEST_F(PlanMachines, FindsSlipsBeforeAnythingIsSearched) {
+  const std::pair<std::string, const char*> slips[] = {
+      {"s.yaml --over cluster.nods=1,2", "search, cluster.nods=1: unknown key 'nods'"},
+      {"s.yaml --over cluster.node=dgx-h10,dgx-b200", "dgx-h10"},
+      {"s.yaml --over cluster.node", "argument --over cluster.node: write KEY=VALUE,VALUE"},
+      {"s.yaml --machine cluster.node", "in a row of a sweep is not KEY=VALUE"},
+      {"s.yaml --over cluster.node=dgx-h100,dgx-h100 --nodes 2,2",
+       "--nodes names 2 more than once"},
+      {"several.yaml --set run.prices=null --set 'search.machines=[cluster.node=dgx-h100]' "
+       "--objective dollars",
+       "the scenario has no run.prices"}};
+  for (const auto& [words, message] : slips) {
+    const Outcome outcome = run("plan " + words);
+    EXPECT_EQ(outcome.code, 2) << words;
+    EXPECT_THAT(outcome.err, HasSubstr(message)) << words;
+  }
+  write_small("twice.yaml",
+              std::string(kRun) + "search:\n  nodes: [1, 2]\n  cluster.nodes: [2, 4]\n");
+  const Outcome twice = run("plan twice.yaml");
+  EXPECT_EQ(twice.code, 2);
+  EXPECT_THAT(twice.err, HasSubstr("'cluster.nodes' is 'search.nodes', which is there too"));
+}
+
+}  // namespace
+}  // namespace headway::apps
