@@ -6,9 +6,9 @@
 #include <optional>
 #include <utility>
 
+#include "sim/config/arguments/set_argument.h"
 #include "sim/config/parse_yaml.h"
 #include "sim/config/resolve.h"
-#include "sim/config/set_argument.h"
 #include "sim/config/spec_type.h"
 #include "sim/config/unit_text.h"
 #include "sim/config/writer.h"
