@@ -12,7 +12,8 @@ using testing::Not;
 
 plan::Plan timed(double step, double low, double high, int nodes = 1, int batch = 8) {
   plan::Plan one;
-  one.setting = {nodes, batch, 1000, core::Precision::bf16};
+  one.setting = {nodes, batch, 1000, core::Precision::bf16, 0};
+  one.gpus = std::int64_t{8} * nodes;
   one.step.time = core::Seconds(step);
   one.step.interval_low = core::Seconds(low);
   one.step.interval_high = core::Seconds(high);
