@@ -590,6 +590,64 @@ class StorageSpec:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SitesSpec:
+    """Sites that the nodes are spread over; absent: one.
+
+    Attributes
+    ----------
+    count
+        Sites; the nodes are divided evenly among them. (default 2)
+    bandwidth
+        One site into the wide area, one direction, line rate of all its circuits together.
+        (required)
+    latency
+        Site to site, one way (about 5 us a km of fibre). (required)
+    loss
+        Probability that a packet is lost on its way between sites. (default 0)
+    transport
+        What a lost packet costs: tcp-reno (Mathis's law), tcp-cubic (RFC 9438), rdma-go-back-n
+        (all packets under way are sent again), rdma-selective-repeat (the lost one). (default
+        rdma-selective-repeat)
+    connections
+        Connections, or queue pairs, that one network card spreads its bytes over (NCCL on
+        machines of 8 GPUs: 16 channels). (default 16)
+    window
+        Bytes that one connection has under way at most (NCCL_BUFFSIZE: 4 MiB). (default 4 MiB)
+    packet
+        Payload of a packet. (default 4 KiB)
+    collective
+        hierarchical: reduced inside each site, exchanged between ranks of one place, gathered
+        inside; flat: one ring over all, as NCCL makes it. (default hierarchical)
+    gradient_bits
+        Bits of a gradient's value between sites, packed and unpacked by kernels; 0: as it is
+        reduced inside. Scales and sparse indices count as bits. (default 0)
+    use, source
+        As described at the top of this module.
+    """
+
+    count: int | None = None
+    bandwidth: str | None = None
+    latency: str | None = None
+    loss: float | None = None
+    transport: (
+        Literal[
+            "tcp-reno",
+            "tcp-cubic",
+            "rdma-go-back-n",
+            "rdma-selective-repeat",
+        ]
+        | None
+    ) = None
+    connections: int | None = None
+    window: str | None = None
+    packet: str | None = None
+    collective: Literal["hierarchical", "flat"] | None = None
+    gradient_bits: float | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class ClusterSpec:
     """The machine.
 
@@ -609,6 +667,8 @@ class ClusterSpec:
         Healthy nodes kept ready and paid for. (default 0)
     placement
         How ranks are put on nodes. (default packed)
+    sites
+        Sites that the nodes are spread over; absent: one. (optional)
     use, source
         As described at the top of this module.
     """
@@ -619,6 +679,7 @@ class ClusterSpec:
     storage: StorageSpec | None = None
     spares: int | None = None
     placement: Literal["packed", "rack", "random", "fragmented"] | None = None
+    sites: SitesSpec | None = None
     use: str | None = None
     source: str | None = None
 
@@ -1169,6 +1230,36 @@ class FrameworkSpec:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LocalStepsSpec:
+    """Sites train apart and exchange what they learned every so many steps; absent: every step
+    is one of all sites. What that does to the loss is not modelled.
+
+    Attributes
+    ----------
+    steps
+        Optimizer steps between two exchanges of the same parameters between sites. (required)
+    fragments
+        Parts of the model that are exchanged in turn, evenly spread over `steps` (streaming
+        DiLoCo); 1: all at once. (default 1)
+    overlap_steps
+        Steps that an exchange runs beside before its result is applied; 0: training waits for
+        it. (default 0)
+    exchange_bits
+        Bits of a parameter's change on its way between sites (streaming DiLoCo: 4). (default
+        32)
+    use, source
+        As described at the top of this module.
+    """
+
+    steps: int | None = None
+    fragments: int | None = None
+    overlap_steps: int | None = None
+    exchange_bits: float | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class TrainingSpec:
     """The recipe.
 
@@ -1191,6 +1282,9 @@ class TrainingSpec:
         adam_fp32)
     framework
         What the training software fuses and overlaps. (optional)
+    local_steps
+        Sites train apart and exchange what they learned every so many steps; absent: every step
+        is one of all sites. What that does to the loss is not modelled. (optional)
     use, source
         As described at the top of this module.
     """
@@ -1210,6 +1304,7 @@ class TrainingSpec:
         | None
     ) = None
     framework: FrameworkSpec | None = None
+    local_steps: LocalStepsSpec | None = None
     use: str | None = None
     source: str | None = None
 

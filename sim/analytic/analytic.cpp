@@ -12,6 +12,7 @@
 #include "sim/analytic/offload.h"
 #include "sim/core/error.h"
 #include "sim/training/step/placement.h"
+#include "sim/training/step/site_exchange.h"
 #include "sim/workload/layout.h"
 #include "sim/workload/schedule/pipeline_time.h"
 #include "sim/workload/schedule/schedule.h"
@@ -257,10 +258,23 @@ class AnalyticTier::Evaluator {
     for (std::size_t place = 0; place < data.class_of.size(); place += chunks) {
       times_.ready.push_back(classes_[static_cast<std::size_t>(data.class_of[place])].ready);
       tails_.push_back(tail_of_stage(data, place, chunks, layout.pipeline));
+      if (scenario_.cluster.sites) {
+        gather_meanwhile(place, times_.ready.back());
+      }
     }
     if (rank.send_blocks) {
       add_sends(layout.pipeline, schedule, static_cast<int>(chunks));
     }
+  }
+
+  /// Weights that come from other sites come while the stages before a stage have their first
+  /// pass: its own is as long as any other, and does not begin before it would end with the last
+  /// of them.
+  void gather_meanwhile(std::size_t place, double& ready) {
+    double& first = times_.chunks[place][static_cast<std::size_t>(Pass::first_forward)];
+    const double any = times_.chunks[place][static_cast<std::size_t>(Pass::forward)];
+    ready += std::max(0.0, first - any);
+    first = std::min(first, any);
   }
 
   /// Where a sender waits until its message has left, passes end as the messages arrive, and
@@ -501,24 +515,54 @@ AnalyticTier::AnalyticTier(const Scenario& scenario)
     : evaluator_(std::make_unique<Evaluator>(scenario)) {}
 AnalyticTier::~AnalyticTier() = default;
 
+namespace {
+
+/// Data ranks that meet in every step: with local steps those of one site.
+int synchronous(const Scenario& s, int data_parallel) {
+  const bool apart = s.training.local_steps && s.cluster.sites;
+  return apart ? std::max(1, data_parallel / s.cluster.sites->count) : data_parallel;
+}
+
+/// What exchanges between sites add to a step, by their closed form.
+void add_exchanges(const Scenario& s,
+                   const ParallelismSpec& layout,
+                   int data_parallel,
+                   AnalyticStep& step) {
+  if (!s.training.local_steps || !s.cluster.sites) {
+    return;
+  }
+  const auto time = training::exchange_closed_form(s, layout, data_parallel);
+  const auto share = training::exchange_share(*s.training.local_steps, time, step.time);
+  step.update += share.kernels + share.waited;
+  step.time += share.kernels + share.waited;
+}
+
+}  // namespace
+
 AnalyticStep AnalyticTier::evaluate(const ParallelismSpec& layout,
                                     int data_parallel,
                                     int micro_batches) {
-  return on_domains_of(filled_domain(evaluator_->scenario().cluster, layout))
-      .evaluate(layout, data_parallel, micro_batches);
+  Evaluator& evaluator = on_domains_of(filled_domain(evaluator_->scenario().cluster, layout));
+  const Scenario& s = evaluator.scenario();
+  AnalyticStep step = evaluator.evaluate(layout, synchronous(s, data_parallel), micro_batches);
+  add_exchanges(s, layout, data_parallel, step);
+  return step;
 }
 
 core::Seconds AnalyticTier::least(const ParallelismSpec& layout,
                                   int data_parallel,
                                   int micro_batches) {
-  return on_domains_of(filled_domain(evaluator_->scenario().cluster, layout))
-      .least(layout, data_parallel, micro_batches);
+  Evaluator& evaluator = on_domains_of(filled_domain(evaluator_->scenario().cluster, layout));
+  return evaluator.least(layout, synchronous(evaluator.scenario(), data_parallel), micro_batches);
 }
 
 AnalyticStep AnalyticTier::evaluate(const CheckedScenario& checked) {
   const Scenario& s = checked.scenario();
-  return on_domains_of(s.cluster.node.scale_up.domain_gpus)
-      .evaluate(s.parallelism, checked.data_parallel(), checked.micro_batches());
+  AnalyticStep step =
+      on_domains_of(s.cluster.node.scale_up.domain_gpus)
+          .evaluate(s.parallelism, checked.synchronous_data(), checked.micro_batches());
+  add_exchanges(s, s.parallelism, checked.data_parallel(), step);
+  return step;
 }
 
 AnalyticTier::Evaluator& AnalyticTier::on_domains_of(int gpus) {

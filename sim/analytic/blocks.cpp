@@ -165,10 +165,11 @@ std::size_t BlockTimer::CallHash::operator()(const CallKey& key) const {
 BlockTimer::BlockTimer(const Scenario& scenario)
     : scenario_(scenario),
       fabric_(build_fabric(scenario.cluster)),
-      parameters_(network::make_parameters(
-          fabric_.input(), training::nccl_generation(scenario.cluster.node.gpu.architecture))),
+      parameters_(training::network_parameters(scenario, fabric_.input())),
       kernels_(kernel_times(scenario)) {
-  const auto gpus = static_cast<std::uint32_t>(scenario.cluster.nodes * scenario.cluster.node.gpus);
+  // Sites that train apart meet in no step.
+  const auto gpus =
+      fabric_.shape().gpus / (scenario.training.local_steps ? fabric_.shape().sites : 1U);
   const auto domain = fabric_.shape().domain_gpus;
   const auto pair = [&](std::uint32_t other) {
     const std::array<core::GpuId, 2> ends{core::GpuId(0U), core::GpuId(std::min(other, gpus - 1))};
@@ -188,12 +189,22 @@ double BlockTimer::transfer(core::CollectiveKind kind,
                             const network::GroupShape& shape) {
   const auto [place, fresh] = transfers_.try_emplace({kind, bytes.si(), shape}, 0.0);
   if (fresh) {
-    const network::CollectiveCall call{kind, bytes, {}, {}};
-    place->second =
-        network::collective_time(call, shape, parameters_, scenario_.calibration.collectives)
-            .total.si();
+    place->second = alone(kind, bytes, shape, shape.sites > 1 ? shape.ranks : 0);
   }
   return place->second;
+}
+
+/// All groups of a kind cross between sites at the same time and have an equal part of the way.
+/// @param ranks  of each of these groups; 0: this one is alone
+double BlockTimer::alone(core::CollectiveKind kind,
+                         core::Bytes bytes,
+                         const network::GroupShape& shape,
+                         int ranks) const {
+  network::NetworkParameters machine = parameters_;
+  machine.site_sharers = ranks > 0 ? static_cast<double>(fabric_.shape().gpus) / ranks : 1.0;
+  return network::collective_time({kind, bytes, {}, {}}, shape, machine,
+                                  scenario_.calibration.collectives)
+      .total.si();
 }
 
 double BlockTimer::message(core::Bytes bytes, bool crosses) {
@@ -231,7 +242,14 @@ const network::GroupShape& BlockTimer::shape_of(const RankLayout& layout,
 }
 
 RankLayout BlockTimer::ranks_of(const workload::ParallelismSpec& p, int data_parallel) const {
-  return {p, data_parallel, scenario_.cluster.node.scale_up.domain_gpus};
+  const int domain = scenario_.cluster.node.scale_up.domain_gpus;
+  if (!scenario_.cluster.sites || scenario_.training.local_steps) {
+    return {p, data_parallel, domain};
+  }
+  // Which site a replica is on decides how long its groups take.
+  return {p, data_parallel, domain,
+          training::node_order(scenario_.cluster, p, data_parallel,
+                               static_cast<std::uint64_t>(scenario_.run.seed))};
 }
 
 BlockTimer::GroupsKey BlockTimer::groups_of(const workload::ParallelismSpec& p, int data_parallel) {
@@ -291,7 +309,9 @@ std::vector<TimedBlock> BlockTimer::time_blocks(const std::vector<workload::Bloc
         seconds = transfer(o.collective, o.bytes, shape);
         shares = o.activity == core::Activity::data && shape.domains > 1;
         if (shape.ranks > 1) {
-          interference = seconds * interference_share(scenario_, o.activity);
+          const double by_itself =
+              shape.sites > 1 ? alone(o.collective, o.bytes, shape, 0) : seconds;
+          interference = by_itself * interference_share(scenario_, o.activity);
         }
       } else if (o.kind == OperationKind::send && o.peer_stage < 0) {
         seconds = message(o.bytes, shape_of(layout, groups, o.group).domains > 1);

@@ -114,6 +114,10 @@ class BlockTimer {
   };
 
   double transfer(core::CollectiveKind kind, core::Bytes bytes, const network::GroupShape& shape);
+  [[nodiscard]] double alone(core::CollectiveKind kind,
+                             core::Bytes bytes,
+                             const network::GroupShape& shape,
+                             int ranks) const;
   const network::GroupShape& shape_of(const training::RankLayout& layout,
                                       const GroupsKey& groups,
                                       workload::Group group);

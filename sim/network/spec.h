@@ -135,6 +135,72 @@ struct FabricSpec {
   bool operator==(const FabricSpec&) const = default;
 };
 
+/// What carries bytes between sites, and what a lost packet does to it.
+enum class WideAreaTransport { tcp_reno, tcp_cubic, rdma_go_back_n, rdma_selective_repeat };
+constexpr auto enum_words(WideAreaTransport) {
+  using T = WideAreaTransport;
+  using E = core::EnumWord<T>;
+  return std::array{E{T::tcp_reno, "tcp-reno"}, E{T::tcp_cubic, "tcp-cubic"},
+                    E{T::rdma_go_back_n, "rdma-go-back-n"},
+                    E{T::rdma_selective_repeat, "rdma-selective-repeat"}};
+}
+
+/// How a collective whose ranks are on several sites crosses between them.
+enum class CrossSite { hierarchical, flat };
+constexpr auto enum_words(CrossSite) {
+  using E = core::EnumWord<CrossSite>;
+  return std::array{E{CrossSite::hierarchical, "hierarchical"}, E{CrossSite::flat, "flat"}};
+}
+
+/// Sites that a cluster is spread over: each has an equal part of the nodes, a fabric of its own
+/// and one way into the wide area, through which it reaches all others.
+struct SitesSpec {
+  int count = 2;
+  core::BytesPerSecond bandwidth;
+  core::Seconds latency;
+  double loss = 0;
+  WideAreaTransport transport = WideAreaTransport::rdma_selective_repeat;
+  int connections = 16;
+  core::Bytes window{4194304};
+  core::Bytes packet{4096};
+  CrossSite collective = CrossSite::hierarchical;
+  double gradient_bits = 0;
+  template <class V>
+  void fields(V& v) {
+    v.optional("count", count, "Sites; the nodes are divided evenly among them.",
+               core::Range{2, 64, false, false, "from 2 to 64"});
+    v.required("bandwidth", bandwidth,
+               "One site into the wide area, one direction, line rate of all its circuits "
+               "together.",
+               core::link_rate);
+    v.required("latency", latency, "Site to site, one way (about 5 us a km of fibre).",
+               core::link_latency);
+    v.optional("loss", loss, "Probability that a packet is lost on its way between sites.",
+               core::Range{0, 0.5, false, false, "from 0 to 0.5"});
+    v.optional("transport", transport,
+               "What a lost packet costs: tcp-reno (Mathis's law), tcp-cubic (RFC 9438), "
+               "rdma-go-back-n (all packets under way are sent again), rdma-selective-repeat (the "
+               "lost one).");
+    v.optional("connections", connections,
+               "Connections, or queue pairs, that one network card spreads its bytes over (NCCL on "
+               "machines of 8 GPUs: 16 channels).",
+               core::from_one_to_64k);
+    v.optional("window", window,
+               "Bytes that one connection has under way at most (NCCL_BUFFSIZE: 4 MiB).",
+               core::Range{1024, 1e12, false, false, "from 1 KiB to 1 TB"});
+    v.optional("packet", packet, "Payload of a packet.",
+               core::Range{512, 65'536, false, false, "from 512 to 65,536 B"});
+    v.optional("collective", collective,
+               "hierarchical: reduced inside each site, exchanged between ranks of one place, "
+               "gathered inside; flat: one ring over all, as NCCL makes it.");
+    v.optional("gradient_bits", gradient_bits,
+               "Bits of a gradient's value between sites, packed and unpacked by kernels; 0: as it "
+               "is reduced inside. Scales and sparse indices count as bits.",
+               core::Range{0, 64, false, false, "from 0 to 64"});
+  }
+  bool operator==(const SitesSpec&) const = default;
+};
+
 /// One measured point of a collective.
 struct CurvePoint {
   core::Bytes message;

@@ -23,7 +23,13 @@ std::optional<Lack> lack(core::Bytes peak,
 }
 
 Fit::Fit(const training::Scenario& scenario, const Shape& shape, double headroom)
-    : scenario_(scenario), shape_(shape), headroom_(headroom), states_(shape.states.size()) {}
+    : scenario_(scenario),
+      shape_(shape),
+      headroom_(headroom),
+      data_(scenario.training.local_steps && scenario.cluster.sites
+                ? shape.data / scenario.cluster.sites->count
+                : shape.data),
+      states_(shape.states.size()) {}
 
 void Fit::set_micro_batches(int micro_batches) {
   const auto& p = shape_.layout;
@@ -44,7 +50,7 @@ const std::vector<workload::StageMemory>& Fit::states(const ParallelismSpec& lay
                                                       std::size_t state) {
   auto& known = states_[state];
   if (known.empty()) {
-    known = workload::stage_states(scenario_.model, scenario_.training, layout, shape_.data);
+    known = workload::stage_states(scenario_.model, scenario_.training, layout, data_);
   }
   return known;
 }
@@ -56,7 +62,7 @@ std::optional<Lack> Fit::lack(const ParallelismSpec& layout, std::size_t state) 
     workload::StageMemory tensors = activations_[stage];
     tensors += held[stage];
     host = std::max(host, tensors.host);
-    peak = std::max(peak, training::rank_memory(layout, shape_.data, tensors).total());
+    peak = std::max(peak, training::rank_memory(layout, data_, tensors).total());
   }
   return plan::lack(peak, host, scenario_.cluster.node, headroom_);
 }

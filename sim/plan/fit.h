@@ -59,6 +59,7 @@ class Fit {
   const training::Scenario& scenario_;
   const Shape& shape_;
   double headroom_;
+  int data_;  ///< data ranks that meet in every step
   int micro_batches_ = 0;
   std::vector<workload::StageSchedule> schedule_;
   std::vector<workload::StageMemory> activations_;

@@ -19,6 +19,7 @@
 #include "sim/core/text.h"
 #include "sim/plan/fit.h"
 #include "sim/training/check.h"
+#include "sim/training/check_sites.h"
 #include "sim/training/step/step.h"
 #include "sim/workload/blocks/build.h"
 
@@ -250,7 +251,11 @@ class ShapeSearch {
                                                                  const Cut& cut) const {
     const auto problems =
         workload::violations(s_.model, s_.training, layout, shape_.data, micro_batches(cut));
-    return problems.empty() ? std::nullopt : std::optional(problems.front());
+    if (problems.empty()) {
+      const auto of_sites = training::site_layout_violations(s_, layout, shape_.data);
+      return of_sites.empty() ? std::nullopt : std::optional(of_sites.front());
+    }
+    return problems.front();
   }
 
   void reject(const workload::Violation& problem, std::int64_t count) {
@@ -294,6 +299,11 @@ class ShapeSearch {
       auto problems = workload::unsupported(s_.model, s_.training, layout);
       if (auto problem = workload::shard_problem(layout, shape_.data)) {
         problems.push_back(std::move(*problem));
+      }
+      for (auto& problem : training::site_layout_violations(s_, layout, shape_.data)) {
+        if (problem.path == "parallelism.shard_group_size") {
+          problems.push_back(std::move(problem));  // the others are asked of each pass
+        }
       }
       state_problems_.push_back(problems.empty() ? std::nullopt : std::optional(problems.front()));
     }

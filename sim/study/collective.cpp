@@ -213,6 +213,11 @@ CollectiveReport predict_collective(const Machine& machine, const CollectiveRequ
   const std::uint64_t element = element_bytes(request.type);
   HEADWAY_CHECK(element > 0, "type '{}'", request.type);
   check_members(machine, request);
+  if (machine.cluster.sites && request.granularity != network::Granularity::fluid) {
+    throw core::Error(
+        "messages and packets between sites are not simulated one by one: use --granularity fluid, "
+        "or a cluster of one site");
+  }
   training::require_memory(training::estimate_fabric(machine.cluster), training::machine_memory());
   const auto fabric = training::build_fabric(machine.cluster);
   const auto parameters = network::make_parameters(

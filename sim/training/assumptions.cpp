@@ -230,6 +230,26 @@ void add_offload(const workload::ParallelismSpec& p, std::vector<Assumption>& li
   }
 }
 
+void add_sites(const CheckedScenario& checked, std::vector<Assumption>& list) {
+  const auto& sites = checked.scenario().cluster.sites;
+  if (!sites) {
+    return;
+  }
+  list.push_back({"cluster.sites",
+                  fmt::format("{}, {}", sites->count, core::to_word(sites->collective)),
+                  "each has one way into the wide area, shared without loss of its own making; "
+                  "queues and other traffic on it are not modelled, egress is not priced"});
+  list.push_back({"cluster.sites.transport", std::string(core::to_word(sites->transport)),
+                  fmt::format("at most {} connections a card of {:.3g} MiB each; lost packets by "
+                              "the transport's law (docs/models/sites.md)",
+                              sites->connections, sites->window.si() / 1048576)});
+  if (const auto& local = checked.scenario().training.local_steps) {
+    list.push_back({"training.local_steps", fmt::format("{} steps", local->steps),
+                    "that sites train apart changes the loss of a token, and applying a stale "
+                    "exchange does too: neither is modelled, tokens count as any other's"});
+  }
+}
+
 }  // namespace
 
 std::vector<Assumption> step_assumptions(const CheckedScenario& checked,
@@ -260,6 +280,7 @@ std::vector<Assumption> step_assumptions(const CheckedScenario& checked,
   list.push_back({"cluster.fabric.efficiency", fmt::format("{:g}", fabric.efficiency),
                   "share of the line rate that payload reaches"});
   const auto& parallelism = checked.scenario().parallelism;
+  add_sites(checked, list);
   add_offload(parallelism, list);
   if (workload::copies_of_layers(parallelism) > 1) {
     list.push_back({"parallelism.schedule", "dualpipe",

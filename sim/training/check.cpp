@@ -10,6 +10,7 @@
 #include "sim/gpu/kernel_time.h"
 #include "sim/gpu/tables.h"
 #include "sim/network/fabric/fabric_shape.h"
+#include "sim/training/check_sites.h"
 #include "sim/training/complaints.h"
 #include "sim/training/compute_fabric.h"
 #include "sim/training/step/placement.h"
@@ -17,6 +18,7 @@
 #include "sim/workload/closed_form.h"
 #include "sim/workload/layout.h"
 #include "sim/workload/memory/optimizer_state.h"
+#include "sim/workload/memory/outer_state.h"
 #include "sim/workload/memory/owned_matrices.h"
 #include "sim/workload/number_formats.h"
 #include "sim/workload/schedule/schedule.h"
@@ -253,14 +255,16 @@ void check_saved_bytes(const Scenario& s, Complaints& complaints) {
   const bool full = workload::full_precision(s.training.precision);
   const double usual = 2 + workload::optimizer_bytes(workload::OptimizerState::adam_fp32);
   const double own = workload::element_bytes(s.training.precision) +
-                     workload::mean_optimizer_bytes(s.model, state, full);
+                     workload::mean_optimizer_bytes(s.model, state, full) +
+                     (s.training.local_steps ? workload::kOuterBytes : 0);
   if (s.run.until && own != usual && s.run.checkpoint.bytes_per_parameter == usual) {
     complaints.add(full ? "training.precision" : "training.optimizer_state",
                    "checkpoints of {:g} bytes a parameter hold Adam in fp32 beside 16-bit weights; "
-                   "{}{} has {:g}: write "
+                   "{}{}{} has {:g}: write "
                    "'bytes_per_parameter: {:g}' under run.checkpoint",
                    usual, full ? fmt::format("{} with ", core::to_word(s.training.precision)) : "",
-                   core::to_word(state), own, own);
+                   core::to_word(state),
+                   s.training.local_steps ? " and the outer state of local steps" : "", own, own);
   }
 }
 
@@ -394,6 +398,7 @@ void check_search(SearchSpec search, Complaints& complaints) {
 void check_fixed(const Scenario& scenario, Complaints& complaints) {
   check_format(scenario, complaints);
   check_cluster(scenario.cluster, complaints);
+  complaints.add(site_violations(scenario));
   if (complaints.empty()) {
     check_fabric(scenario.cluster, complaints);
   }
@@ -428,6 +433,9 @@ CheckedScenario check(Scenario scenario, const SourceMarks& marks) {
   check_recovery(scenario, data, complaints);
   check_pipeline(scenario, micro_batches, complaints);
   check_groups(scenario, data, complaints);
+  if (data > 0) {
+    complaints.add(site_layout_violations(scenario, scenario.parallelism, data));
+  }
   complaints.add(workload::unsupported(scenario.model, scenario.training, scenario.parallelism));
   complaints.throw_if_any();
 

@@ -19,6 +19,14 @@ class CheckedScenario {
   [[nodiscard]] std::int64_t gpus() const { return gpus_; }
   /// Data-parallel degree, with `auto` resolved.
   [[nodiscard]] int data_parallel() const { return data_parallel_; }
+  /// Sites that train apart (local steps); 1: all data ranks meet in every step.
+  [[nodiscard]] int islands() const {
+    return scenario_.training.local_steps && scenario_.cluster.sites
+               ? scenario_.cluster.sites->count
+               : 1;
+  }
+  /// Data ranks that meet in every step.
+  [[nodiscard]] int synchronous_data() const { return data_parallel_ / islands(); }
   /// Micro-batches each pipeline replica runs in a step.
   [[nodiscard]] int micro_batches() const { return micro_batches_; }
   /// GPUs of a whole NVLink domain; the scenario's `domain_gpus` is what the job fills of it

@@ -1,6 +1,7 @@
 // What a cluster is: nodes of GPUs, the fabric between them, storage and spares.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "sim/core/fields.h"
@@ -55,6 +56,7 @@ struct ClusterSpec {
   storage::StorageSpec storage;
   int spares = 0;
   Placement placement = Placement::packed;
+  std::optional<network::SitesSpec> sites;
   template <class V>
   void fields(V& v) {
     v.required("nodes", nodes, "Nodes the job uses, spares not counted.", core::from_one_to_16m);
@@ -63,6 +65,7 @@ struct ClusterSpec {
     v.required("storage", storage, "Where checkpoints go.");
     v.optional("spares", spares, "Healthy nodes kept ready and paid for.", core::up_to_64k);
     v.optional("placement", placement, "How ranks are put on nodes.");
+    v.optional("sites", sites, "Sites that the nodes are spread over; absent: one.");
   }
   bool operator==(const ClusterSpec&) const = default;
 };

@@ -14,6 +14,7 @@ inline network::FabricInput compute_fabric(const ClusterSpec& cluster) {
   input.nic = cluster.node.nic;
   input.nodes = cluster.nodes;
   input.gpus_per_node = cluster.node.gpus;
+  input.sites = cluster.sites;
   return input;
 }
 

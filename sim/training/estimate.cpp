@@ -57,7 +57,8 @@ workload::StepGraph on_one_stage(const CheckedScenario& checked, int micro_batch
   p.first_stage_layers = 0;
   p.last_stage_layers = 0;
   p.chunk_layers.clear();
-  return workload::build_step_graph(s.model, s.training, p, checked.data_parallel(), micro_batches);
+  return workload::build_step_graph(s.model, s.training, p, checked.synchronous_data(),
+                                    micro_batches);
 }
 
 /// Computing is one step of a program, a transfer two: to arrive and to wait.

@@ -50,12 +50,12 @@ namespace {
 
 std::vector<workload::StageMemory> tensors_of_stages(const CheckedScenario& checked) {
   const Scenario& s = checked.scenario();
-  return workload::stage_memory(s.model, s.training, s.parallelism, checked.data_parallel(),
+  return workload::stage_memory(s.model, s.training, s.parallelism, checked.synchronous_data(),
                                 checked.micro_batches());
 }
 
 MemoryByKind by_kind(const CheckedScenario& checked, const workload::StageMemory& tensors) {
-  return rank_memory(checked.scenario().parallelism, checked.data_parallel(), tensors);
+  return rank_memory(checked.scenario().parallelism, checked.synchronous_data(), tensors);
 }
 
 }  // namespace

@@ -160,6 +160,33 @@ constexpr auto enum_words(OptimizerState) {
                     E{O::sgd_momentum, "sgd_momentum"}};
 }
 
+/// Training of one replica a site that meet only every so many steps: DiLoCo, and streaming DiLoCo
+/// with `fragments` and `overlap_steps`.
+struct LocalStepsSpec {
+  int steps = 500;
+  int fragments = 1;
+  int overlap_steps = 0;
+  double exchange_bits = 32;
+  template <class V>
+  void fields(V& v) {
+    v.required("steps", steps,
+               "Optimizer steps between two exchanges of the same parameters between sites.",
+               core::Range{1, 1e6, false, false, "from 1 to 1,000,000"});
+    v.optional("fragments", fragments,
+               "Parts of the model that are exchanged in turn, evenly spread over `steps` "
+               "(streaming DiLoCo); 1: all at once.",
+               core::from_one_to_10k);
+    v.optional("overlap_steps", overlap_steps,
+               "Steps that an exchange runs beside before its result is applied; 0: training waits "
+               "for it.",
+               core::up_to_10k);
+    v.optional("exchange_bits", exchange_bits,
+               "Bits of a parameter's change on its way between sites (streaming DiLoCo: 4).",
+               core::Range{0, 64, true, false, "above 0 and at most 64"});
+  }
+  bool operator==(const LocalStepsSpec&) const = default;
+};
+
 /// The training recipe.
 struct TrainingSpec {
   int sequence_length = 0;
@@ -168,6 +195,7 @@ struct TrainingSpec {
   core::Precision precision = core::Precision::bf16;
   OptimizerState optimizer_state = OptimizerState::adam_fp32;
   FrameworkSpec framework;
+  std::optional<LocalStepsSpec> local_steps;
   template <class V>
   void fields(V& v) {
     v.required("sequence_length", sequence_length, "Tokens in a sequence.", core::sequence_tokens);
@@ -185,6 +213,9 @@ struct TrainingSpec {
         "adam_8bit two 8-bit moments, sgd_momentum one fp32 moment, muon one fp32 moment of the "
         "matrices of layers, whose updates are made orthogonal, and Adam's of all else.");
     v.optional("framework", framework, "What the training software fuses and overlaps.");
+    v.optional("local_steps", local_steps,
+               "Sites train apart and exchange what they learned every so many steps; absent: "
+               "every step is one of all sites. What that does to the loss is not modelled.");
   }
   bool operator==(const TrainingSpec&) const = default;
 };

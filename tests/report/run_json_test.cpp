@@ -31,7 +31,7 @@ TEST(RunJson, HasTheKeysOfTheContractInItsOrder) {
   EXPECT_EQ(keys(json["step"]),
             (Names{"time_s", "time_interval_s", "tokens_per_s", "tokens_per_s_per_gpu", "mfu",
                    "mfu_causal", "hfu", "model_tflops_per_gpu", "breakdown_s", "critical_path_s",
-                   "links", "event_digest", "result_digest"}));
+                   "links", "sites", "event_digest", "result_digest"}));
   EXPECT_EQ(
       keys(json["step"]["breakdown_s"]),
       (Names{"compute", "launch", "tensor", "pipeline_bubble", "stage_imbalance", "pipeline_p2p",

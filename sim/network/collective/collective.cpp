@@ -9,6 +9,7 @@
 #include "sim/core/error.h"
 #include "sim/network/collective/collective_curve.h"
 #include "sim/network/collective/collective_wire.h"
+#include "sim/network/collective/cross_site.h"
 #include "sim/network/collective/nccl_measured.h"
 #include "sim/network/collective/nccl_model.h"
 #include "sim/network/collective/nccl_time.h"
@@ -108,14 +109,10 @@ void add_wire(CollectiveTime& t,
   t.alpha = std::clamp(t.total - busy, core::Seconds{}, t.alpha);
 }
 
-}  // namespace
-
-CollectiveTime collective_time(const CollectiveCall& call,
-                               const GroupShape& group,
-                               const NetworkParameters& parameters,
-                               std::span<const CollectiveCurve> curves) {
-  HEADWAY_CHECK(group.ranks >= 1 && call.bytes.si() >= 0, "{} ranks, {} bytes", group.ranks,
-                call.bytes.si());
+CollectiveTime inside_site(const CollectiveCall& call,
+                           const GroupShape& group,
+                           const NetworkParameters& parameters,
+                           std::span<const CollectiveCurve> curves) {
   if (group.ranks == 1 || call.bytes.si() == 0) {
     return {};
   }
@@ -138,6 +135,25 @@ CollectiveTime collective_time(const CollectiveCall& call,
   }
   add_wire(t, call, group, parameters);
   return t;
+}
+
+}  // namespace
+
+CollectiveTime collective_time(const CollectiveCall& call,
+                               const GroupShape& group,
+                               const NetworkParameters& parameters,
+                               std::span<const CollectiveCurve> curves) {
+  HEADWAY_CHECK(group.ranks >= 1 && call.bytes.si() >= 0, "{} ranks, {} bytes", group.ranks,
+                call.bytes.si());
+  if (group.sites == 1 || call.bytes.si() == 0) {
+    return inside_site(call, group, parameters, curves);
+  }
+  const auto inside = [&](const CollectiveCall& asked, const GroupShape& shape) {
+    return inside_site(asked, shape, parameters, curves);
+  };
+  return parameters.site_flat || call.kind == CollectiveKind::send_receive
+             ? flat_over_sites(call, group, parameters, inside)
+             : hierarchical_over_sites(call, group, parameters, inside);
 }
 
 }  // namespace headway::network

@@ -33,6 +33,8 @@ struct CollectiveTime {
   core::Seconds alpha;         ///< the part that does not grow with the message
   core::Bytes scale_up_bytes;  ///< sent by one rank over NVLink
   core::Bytes nic_bytes;       ///< sent by one rank's share of the NICs of its rail
+  core::Bytes site_bytes;  ///< of them between sites, by each rank to its like on the next site; 0:
+                           ///< one site, or rings over all
   Algorithm algorithm = Algorithm::none;
   Protocol protocol = Protocol::none;
   TimeSource source = TimeSource::nothing_to_do;

@@ -7,6 +7,7 @@
 
 #include "sim/core/error.h"
 #include "sim/network/fabric/fabric.h"
+#include "sim/network/fabric/wide_area.h"
 
 namespace headway::network {
 
@@ -29,6 +30,13 @@ NetworkParameters make_parameters(const FabricInput& input, NcclGeneration gener
   p.collnet = input.fabric.in_switch_reduction;
   p.pxn = input.fabric.pxn;
   p.node_latency = input.fabric.node_latency;
+  if (input.sites) {
+    const WideAreaRates rates = wide_area_rates(*input.sites, p.nic_bandwidth);
+    p.site_rate = rates.site;
+    p.sender_rate = rates.sender;
+    p.site_latency = input.sites->latency;
+    p.site_flat = input.sites->collective == CrossSite::flat;
+  }
   return p;
 }
 
@@ -73,6 +81,9 @@ GroupShape group_shape(const Fabric& fabric, std::span<const core::GpuId> member
   std::tie(g.nodes, g.ranks_per_node) = count([](Place p) { return std::uint64_t{p.node}; });
   std::tie(g.domains, g.ranks_per_domain) = count([](Place p) { return std::uint64_t{p.domain}; });
   g.ranks_per_rail = count([](Place p) { return (std::uint64_t{p.node} << 32U) | p.rail; }).second;
+  if (fabric.shape().sites > 1) {
+    g.sites = count([&](Place p) { return std::uint64_t{fabric.site_of(p.node)}; }).first;
+  }
   return g;
 }
 

@@ -69,7 +69,15 @@ struct NetworkParameters {
   core::Seconds network_latency;       ///< GPU memory to GPU memory over the longest path
   bool collnet = false;                ///< the fabric's switches reduce
   bool pxn = true;
-  core::Seconds node_latency{0};  ///< FabricSpec::node_latency
+  core::Seconds node_latency{0};     ///< FabricSpec::node_latency
+  core::BytesPerSecond site_rate;    ///< payload of one site into the wide area, one direction
+  core::BytesPerSecond sender_rate;  ///< of it, what the connections of one rail reach at most
+  core::Seconds site_latency;        ///< site to site, one way
+  bool site_flat = false;            ///< rings pass over sites as if they were one
+  double site_sharers = 1;  ///< groups that send between sites at the same time, this one included
+  double site_pack = 1;     ///< bytes of reduced values between sites / inside one
+  /// Rate of the kernels that pack and unpack values for the way between sites; 0: there are none.
+  core::BytesPerSecond site_pack_rate;
 };
 
 NetworkParameters make_parameters(const FabricInput& input, NcclGeneration generation);
@@ -82,6 +90,7 @@ struct GroupShape {
   int ranks_per_node = 1;  ///< as curves are keyed
   int nodes = 1;
   int ranks_per_rail = 1;  ///< the most members that share the NICs of one rail
+  int sites = 1;
   bool operator==(const GroupShape&) const = default;
 };
 

@@ -17,7 +17,8 @@ using core::LinkId;
 /// nothing of what this one crosses above its NICs; all else must carry a measured time.
 bool held_against(const Fabric& fabric, const Link& link, TimeSource source) {
   const bool above_nics = link.tier == Tier::leaf_spine || link.tier == Tier::spine_core ||
-                          link.tier == Tier::local || link.tier == Tier::global;
+                          link.tier == Tier::local || link.tier == Tier::global ||
+                          link.tier == Tier::site;
   return !above_nics || (fabric.pooled() && source == TimeSource::measured_curve);
 }
 

@@ -162,7 +162,7 @@ class Counter {
 
   /// Rails without a cable between them are joined by NVLink or not at all.
   void check_joined(const Member& from, std::uint32_t exit, std::uint32_t rail) const {
-    if (exit == rail || shape_.trees == shape_.planes) {
+    if (exit == rail || shape_.rails_joined()) {
       return;
     }
     for (const Member& to : members_) {
@@ -233,7 +233,8 @@ class Counter {
 }  // namespace
 
 bool can_count_exchange(const Fabric& fabric) {
-  return fabric.pooled() && !fabric.shape().dragonfly && fabric.links_down() == 0;
+  return fabric.pooled() && !fabric.shape().dragonfly && fabric.shape().sites == 1 &&
+         fabric.links_down() == 0;
 }
 
 void add_counted_exchange(const Fabric& fabric,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <vector>
 
 #include "sim/core/error.h"
 #include "sim/network/collective/collective_exchanges.h"
@@ -238,6 +239,32 @@ void add_domains(const Fabric& fabric,
   }
 }
 
+/// Each site by itself, then the ring over the ranks of each place.
+void add_sites(const Fabric& fabric,
+               const CollectiveCall& call,
+               std::span<const GpuId> members,
+               const CollectiveTime& alone,
+               Edges& edges) {
+  std::map<std::uint32_t, std::vector<GpuId>> sites;
+  for (const GpuId gpu : members) {
+    sites[fabric.site_of(fabric.place(gpu).node)].push_back(gpu);
+  }
+  std::vector<const std::vector<GpuId>*> ring;
+  for (const auto& [site, ranks] : sites) {
+    add_domains(fabric, call, ranks, alone, edges);
+    ring.push_back(&ranks);
+  }
+  const std::size_t ranks = ring.front()->size();
+  for (std::size_t i = 0; i < ring.size(); ++i) {
+    const auto& from = *ring[i];
+    const auto& to = *ring[(i + 1) % ring.size()];
+    HEADWAY_CHECK(from.size() == ranks, "sites with {} and {} ranks", ranks, from.size());
+    for (std::size_t r = 0; r < ranks; ++r) {
+      edges.add_message(from[r], to[r], alone.site_bytes);
+    }
+  }
+}
+
 }  // namespace
 
 std::size_t tree_parent(std::size_t i, std::size_t n) {
@@ -299,6 +326,8 @@ LinkLoads link_loads(const Fabric& fabric,
   Edges edges(fabric, label, loads);
   if (call.kind == core::CollectiveKind::send_receive) {
     edges.add_message(members[0], members[1], call.bytes);
+  } else if (alone.site_bytes.si() > 0) {
+    add_sites(fabric, call, members, alone, edges);
   } else if (exchanges_messages(call.kind, alone.algorithm)) {
     add_exchange(fabric, call, members, alone.algorithm, edges, loads);
   } else {

@@ -15,9 +15,9 @@ std::uint32_t side(bool up) { return up ? 0 : 1; }
 /// Rail ports plugged into a leaf: the last leaf of a tree may be part empty.
 std::uint32_t attached_ports(const FabricShape& s, std::uint32_t leaf) {
   const std::uint32_t in_tree = leaf % s.leaves_per_tree;
-  const bool rails_joined = s.rail_leaves && s.trees == s.planes;
+  const bool rails_joined = s.rail_leaves && s.rails_joined();
   const std::uint32_t group = rails_joined ? in_tree / s.rails : in_tree;
-  const std::uint32_t ports = s.rail_leaves ? s.nodes : s.nodes * s.rails;
+  const std::uint32_t ports = s.rail_leaves ? s.nodes_per_site : s.nodes_per_site * s.rails;
   return std::min(s.ports_per_leaf, ports - std::min(ports, group * s.ports_per_leaf));
 }
 
@@ -40,7 +40,8 @@ core::Checked count_links(const FabricInput& input, const FabricShape& s) {
       s.cores == 0 ? Checked(0)
                    : pods * (pooled ? Checked(1) : Checked(s.spines_per_pod) * s.spine_uplinks);
   const Checked groups = s.dragonfly ? Checked(s.leaves) * 2 + pods * s.pods_per_tree : Checked(0);
-  return inside + (Checked(s.gpus) + nics + leaf + spine + s.storage_targets) * 2 + groups;
+  const Checked sites = s.sites > 1 ? Checked(s.sites) : Checked(0);
+  return inside + (Checked(s.gpus) + nics + leaf + spine + s.storage_targets + sites) * 2 + groups;
 }
 
 std::string_view tier_name(Tier tier, ScaleUpKind scale_up) {
@@ -75,7 +76,8 @@ void Fabric::number_links() {
   first_local_ = first_spine_ + links_per_pod_ * pods;
   first_global_ = first_local_ + (s.dragonfly ? 2 * s.leaves : 0);
   first_storage_ = first_global_ + (s.dragonfly ? pods * s.pods_per_tree : 0);
-  kind_of_.resize(std::size_t{first_storage_} + 2 * std::size_t{s.storage_targets});
+  first_site_ = first_storage_ + 2 * s.storage_targets;
+  kind_of_.resize(std::size_t{first_site_} + (s.sites > 1 ? 2 * std::size_t{s.sites} : 0));
 }
 
 void Fabric::build_links() {
@@ -108,6 +110,13 @@ void Fabric::build_links() {
     const auto& storage = input_.storage;
     set(storage_link(target, true), {storage.read, storage.read, hop, 1, Tier::storage});
     set(storage_link(target, false), {storage.write, storage.write, hop, 1, Tier::storage});
+  }
+  // Half of the way each, so that a route adds up to the latency from site to site.
+  for (std::uint32_t site = 0; s.sites > 1 && site < s.sites; ++site) {
+    for (const bool up : {true, false}) {
+      set(site_link(site, up),
+          {s.site_rate, s.site_rate, input_.sites->latency * 0.5, 1, Tier::site});
+    }
   }
 }
 
@@ -219,6 +228,10 @@ LinkId Fabric::storage_link(std::uint32_t target, bool up) const {
   return LinkId(first_storage_ + 2 * target + side(up));
 }
 
+LinkId Fabric::site_link(std::uint32_t site, bool up) const {
+  return LinkId(first_site_ + 2 * site + side(up));
+}
+
 std::uint32_t Fabric::storage_leaf(std::uint32_t target, std::uint32_t tree) const {
   const auto& s = shape_;
   const std::uint64_t in_tree = std::uint64_t{target} * s.leaves_per_tree / s.storage_targets;
@@ -227,14 +240,16 @@ std::uint32_t Fabric::storage_leaf(std::uint32_t target, std::uint32_t tree) con
 
 std::uint32_t Fabric::leaf_of(std::uint32_t node, std::uint32_t rail, std::uint32_t plane) const {
   const auto& s = shape_;
+  const std::uint32_t in_site = node % s.nodes_per_site;
+  const std::uint32_t first = node / s.nodes_per_site * (s.trees / s.sites) * s.leaves_per_tree;
   if (!s.rail_leaves) {
-    return plane * s.leaves_per_tree + (node * s.rails + rail) / s.ports_per_leaf;
+    return first + plane * s.leaves_per_tree + (in_site * s.rails + rail) / s.ports_per_leaf;
   }
-  const std::uint32_t group = node / s.ports_per_leaf;
-  if (s.trees == s.planes) {
-    return plane * s.leaves_per_tree + group * s.rails + rail;
+  const std::uint32_t group = in_site / s.ports_per_leaf;
+  if (s.rails_joined()) {
+    return first + plane * s.leaves_per_tree + group * s.rails + rail;
   }
-  return (plane * s.rails + rail) * s.leaves_per_tree + group;
+  return first + (plane * s.rails + rail) * s.leaves_per_tree + group;
 }
 
 std::uint32_t Fabric::pod_of(std::uint32_t leaf) const {
@@ -280,8 +295,11 @@ LinkOwner Fabric::owner(LinkId id) const {
   if (i < first_global_) {
     return {Tier::local, (i - first_local_) / 2};
   }
-  return i < first_storage_ ? LinkOwner{Tier::global, i - first_global_}
-                            : LinkOwner{Tier::storage, (i - first_storage_) / 2};
+  if (i < first_storage_) {
+    return {Tier::global, i - first_global_};
+  }
+  return i < first_site_ ? LinkOwner{Tier::storage, (i - first_storage_) / 2}
+                         : LinkOwner{Tier::site, (i - first_site_) / 2};
 }
 
 std::string Fabric::describe(LinkId id) const {
@@ -313,6 +331,8 @@ std::string Fabric::describe(LinkId id) const {
     case Tier::storage:
       return arrow(id.index() - first_storage_, fmt::format("storage target {}", at.index),
                    "its leaf");
+    case Tier::site:
+      return arrow(id.index() - first_site_, fmt::format("site {}", at.index), "the wide area");
     case Tier::global:
       break;
   }

@@ -21,14 +21,20 @@ enum class Tier : std::uint8_t {
   spine_core,
   local,
   global,
-  storage
+  storage,
+  site
 };
 constexpr auto enum_words(Tier) {
   using E = core::EnumWord<Tier>;
-  return std::array{
-      E{Tier::scale_up, "nvlink"},       E{Tier::host, "gpu-nic"},          E{Tier::nic, "nic"},
-      E{Tier::leaf_spine, "leaf-spine"}, E{Tier::spine_core, "spine-core"}, E{Tier::local, "local"},
-      E{Tier::global, "global"},         E{Tier::storage, "storage"}};
+  return std::array{E{Tier::scale_up, "nvlink"},
+                    E{Tier::host, "gpu-nic"},
+                    E{Tier::nic, "nic"},
+                    E{Tier::leaf_spine, "leaf-spine"},
+                    E{Tier::spine_core, "spine-core"},
+                    E{Tier::local, "local"},
+                    E{Tier::global, "global"},
+                    E{Tier::storage, "storage"},
+                    E{Tier::site, "wide-area"}};
 }
 
 /// What reports call a tier: the scale-up network by its links ("nvlink" through switches, "mesh"
@@ -54,7 +60,8 @@ struct Link {
 struct LinkOwner {
   Tier tier = Tier::nic;
   /// scale_up, host: GPU; nic: port, (node x rails + rail) x planes + plane; leaf_spine, local:
-  /// leaf; spine_core: pod over all trees; global: place in the table of pairs; storage: server
+  /// leaf; spine_core: pod over all trees; global: place in the table of pairs; storage: server;
+  /// site: site
   std::uint32_t index = 0;
 };
 
@@ -110,6 +117,12 @@ class Fabric {
   /// The leaf (over all trees) that a storage server is plugged into in one tree.
   [[nodiscard]] std::uint32_t storage_leaf(std::uint32_t target, std::uint32_t tree) const;
 
+  /// A site's way into the wide area; `up` leaves the site.
+  [[nodiscard]] core::LinkId site_link(std::uint32_t site, bool up) const;
+  [[nodiscard]] std::uint32_t site_of(std::uint32_t node) const {
+    return node / shape_.nodes_per_site;
+  }
+
   /// The GPU of a node that sits on a rail (the first, if several do).
   [[nodiscard]] std::uint32_t gpu_on_rail(std::uint32_t node, std::uint32_t rail) const {
     return node * shape_.gpus_per_node +
@@ -154,7 +167,7 @@ class Fabric {
   FabricShape shape_;
   bool pooled_ = true;
   std::uint32_t first_host_ = 0, first_nic_ = 0, first_leaf_ = 0, first_spine_ = 0,
-                first_local_ = 0, first_global_ = 0, first_storage_ = 0;
+                first_local_ = 0, first_global_ = 0, first_storage_ = 0, first_site_ = 0;
   std::uint32_t links_per_leaf_ = 0, links_per_spine_ = 0, links_per_pod_ = 0;
   std::vector<Link> kinds_;             ///< the different links: few, of the millions
   std::vector<std::uint32_t> kind_of_;  ///< per link

@@ -22,6 +22,7 @@ class Builder {
     add_vertices(VertexKind::spine, shape_.spines);
     add_vertices(VertexKind::core, shape_.cores);
     add_vertices(VertexKind::storage, shape_.storage_targets);
+    add_vertices(VertexKind::wide_area, shape_.sites > 1 ? 1 : 0);
     if (detail_ == GraphDetail::full) {
       join_gpus();
     }
@@ -32,6 +33,9 @@ class Builder {
       join_spines();
     }
     join_storage();
+    if (shape_.sites > 1) {
+      join_sites();
+    }
     return std::move(graph_);
   }
 
@@ -149,6 +153,21 @@ class Builder {
                    at(VertexKind::leaf, fabric_.storage_leaf(target, tree)),
                    fabric_.storage_link(target, true), fabric_.storage_link(target, false));
       }
+    }
+  }
+
+  /// The highest switches of a site share its way out; each is drawn with the whole of it.
+  void join_sites() {
+    const VertexKind top = shape_.cores > 0    ? VertexKind::core
+                           : shape_.spines > 0 ? VertexKind::spine
+                                               : VertexKind::leaf;
+    const std::uint32_t switches = shape_.cores > 0    ? shape_.cores
+                                   : shape_.spines > 0 ? shape_.spines
+                                                       : shape_.leaves;
+    for (std::uint32_t i = 0; i < switches; ++i) {
+      const std::uint32_t site = i / (switches / shape_.sites);
+      join_links(at(top, i), at(VertexKind::wide_area, 0), fabric_.site_link(site, true),
+                 fabric_.site_link(site, false));
     }
   }
 

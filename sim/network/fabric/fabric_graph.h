@@ -11,13 +11,28 @@
 
 namespace headway::network {
 
-enum class VertexKind : std::uint8_t { gpu, nvswitch, nic, node, leaf, spine, core, storage };
+enum class VertexKind : std::uint8_t {
+  gpu,
+  nvswitch,
+  nic,
+  node,
+  leaf,
+  spine,
+  core,
+  storage,
+  wide_area
+};
 constexpr auto enum_words(VertexKind) {
   using E = core::EnumWord<VertexKind>;
-  return std::array{E{VertexKind::gpu, "gpu"},   E{VertexKind::nvswitch, "nvswitch"},
-                    E{VertexKind::nic, "nic"},   E{VertexKind::node, "node"},
-                    E{VertexKind::leaf, "leaf"}, E{VertexKind::spine, "spine"},
-                    E{VertexKind::core, "core"}, E{VertexKind::storage, "storage"}};
+  return std::array{E{VertexKind::gpu, "gpu"},
+                    E{VertexKind::nvswitch, "nvswitch"},
+                    E{VertexKind::nic, "nic"},
+                    E{VertexKind::node, "node"},
+                    E{VertexKind::leaf, "leaf"},
+                    E{VertexKind::spine, "spine"},
+                    E{VertexKind::core, "core"},
+                    E{VertexKind::storage, "storage"},
+                    E{VertexKind::wide_area, "wide_area"}};
 }
 
 struct FabricVertex {

@@ -127,8 +127,8 @@ std::vector<std::uint32_t> nodes_to_look_at(const FabricShape& shape) {
 
 bool can_count_reach(const Fabric& fabric) {
   const auto& s = fabric.shape();
-  const bool rails_joined = s.trees == s.planes || s.rails == 1;
-  return fabric.links_down() == 0 && !s.dragonfly &&
+  const bool rails_joined = s.rails_joined() || s.rails == 1;
+  return fabric.links_down() == 0 && !s.dragonfly && s.sites == 1 &&
          (rails_joined || s.domain_gpus >= s.gpus_per_node);
 }
 

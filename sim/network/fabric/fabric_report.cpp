@@ -118,6 +118,17 @@ core::BytesPerSecond dragonfly_bisection(const Fabric& fabric, core::BytesPerSec
   return std::min(across, hosts);
 }
 
+/// Of several sites: the ways out of half of them, and inside the one in the middle of an odd
+/// count.
+core::BytesPerSecond sites_bisection(const Fabric& fabric, core::BytesPerSecond hosts) {
+  const auto& s = fabric.shape();
+  core::BytesPerSecond across = s.sites % 2 == 1 ? tree_bisection(fabric) : core::BytesPerSecond{};
+  for (std::uint32_t site = 0; site < s.sites / 2; ++site) {
+    across += fabric.link(fabric.site_link(site, true)).capacity;
+  }
+  return std::min(across, hosts);
+}
+
 void add_tiers(const Fabric& fabric, FabricReport& r) {
   const auto& s = fabric.shape();
   const auto hosts = s.port_rate * static_cast<double>(s.ports_per_leaf);
@@ -157,6 +168,12 @@ void add_tiers(const Fabric& fabric, FabricReport& r) {
     r.tiers.push_back({"storage", std::uint64_t{s.storage_targets} * s.trees,
                        std::min(storage.read, storage.write), 0});
   }
+  if (s.sites > 1) {
+    const auto hosts_of_site = s.port_rate * (static_cast<double>(s.planes) * s.rails *
+                                              static_cast<double>(s.nodes_per_site));
+    r.tiers.push_back({std::string(core::to_word(Tier::site)), s.sites, s.site_rate,
+                       hosts_of_site / s.site_rate});
+  }
 }
 
 }  // namespace
@@ -175,8 +192,9 @@ FabricReport report(const Fabric& fabric) {
   r.links = fabric.link_count();
   add_tiers(fabric, r);
   r.full_bisection = s.port_rate * (static_cast<double>(s.planes) * s.rails * (s.nodes / 2));
-  r.bisection =
-      s.dragonfly ? dragonfly_bisection(fabric, r.full_bisection) : tree_bisection(fabric);
+  r.bisection = s.dragonfly   ? dragonfly_bisection(fabric, r.full_bisection)
+                : s.sites > 1 ? sites_bisection(fabric, r.full_bisection)
+                              : tree_bisection(fabric);
   r.ports_per_leaf = s.ports_per_leaf;
   r.nodes_per_leaf = s.rail_leaves ? s.ports_per_leaf : std::max(1U, s.ports_per_leaf / s.rails);
   const bool grouped = s.dragonfly;

@@ -5,6 +5,7 @@
 
 #include "sim/core/checked.h"
 #include "sim/core/error.h"
+#include "sim/network/fabric/wide_area.h"
 
 namespace headway::network {
 namespace {
@@ -41,6 +42,8 @@ std::uint32_t even_split(std::uint32_t cables, std::uint32_t switches) {
 
 void shape_nodes(const FabricInput& in, FabricShape& s) {
   s.nodes = to_count(in.nodes);
+  s.sites = in.sites ? to_count(in.sites->count) : 1;
+  s.nodes_per_site = s.nodes / s.sites;
   s.gpus_per_node = to_count(in.gpus_per_node);
   s.gpus = s.nodes * s.gpus_per_node;
   s.domain_gpus = to_count(in.scale_up.domain_gpus);
@@ -53,6 +56,9 @@ void shape_nodes(const FabricInput& in, FabricShape& s) {
   const auto port = std::min(in.nic.bandwidth / in.fabric.planes, in.fabric.link_bandwidth);
   s.port_rate = port * in.fabric.efficiency * (static_cast<double>(s.nics_per_node) / s.rails);
   s.cable_rate = in.fabric.link_bandwidth * in.fabric.efficiency;
+  if (in.sites) {
+    s.site_rate = wide_area_rates(*in.sites, s.port_rate * static_cast<double>(s.planes)).site;
+  }
 }
 
 void shape_leaves(const FabricInput& in, FabricShape& s) {
@@ -62,16 +68,16 @@ void shape_leaves(const FabricInput& in, FabricShape& s) {
   // Without spines the rails of a rail-optimized fabric have no cable between them either.
   const bool rails_apart =
       topology == Topology::rail_only || (s.rail_leaves && in.fabric.tiers == 1);
-  s.trees = s.planes * (rails_apart ? s.rails : 1);
+  s.trees = s.sites * s.planes * (rails_apart ? s.rails : 1);
   s.ports_per_leaf =
       std::max(1U, to_count(in.fabric.ports_per_leaf) / ceil_div(s.nics_per_node, s.rails));
   if (!s.rail_leaves && s.ports_per_leaf > s.rails) {
     s.ports_per_leaf -= s.ports_per_leaf % s.rails;  // a node's rails share a leaf
   }
   if (s.rail_leaves) {
-    s.leaves_per_tree = ceil_div(s.nodes, s.ports_per_leaf) * (rails_apart ? 1 : s.rails);
+    s.leaves_per_tree = ceil_div(s.nodes_per_site, s.ports_per_leaf) * (rails_apart ? 1 : s.rails);
   } else {
-    s.leaves_per_tree = ceil_div(s.nodes * s.rails, s.ports_per_leaf);
+    s.leaves_per_tree = ceil_div(s.nodes_per_site * s.rails, s.ports_per_leaf);
   }
   s.leaves = s.leaves_per_tree * s.trees;
   s.leaves_per_pod = s.leaves_per_tree;
@@ -155,6 +161,32 @@ void check_unread(const FabricInput& in, core::Diagnostics& faults) {
   }
 }
 
+/// What a site is made of, and what sites are not joined with.
+void check_sites(const FabricInput& in, core::Diagnostics& faults) {
+  if (!in.sites) {
+    return;
+  }
+  const int sites = in.sites->count;
+  if (in.nodes % sites != 0) {
+    faults.add({}, fmt::format("sites.count {} does not divide the {} nodes", sites, in.nodes));
+  }
+  const std::int64_t gpus = std::int64_t{in.nodes} / sites * in.gpus_per_node;
+  if (in.nodes % sites == 0 && gpus % in.scale_up.domain_gpus != 0) {
+    faults.add({}, fmt::format("sites.count {} cuts NVLink domains of {} GPUs: a site has {} GPUs",
+                               sites, in.scale_up.domain_gpus, gpus));
+  }
+  if (in.fabric.routing != Routing::adaptive) {
+    faults.add({}, fmt::format("fabric.routing '{}' between sites is not modelled: write adaptive",
+                               core::to_word(in.fabric.routing)));
+  }
+  if (in.fabric.topology == Topology::dragonfly) {
+    faults.add({}, "fabric.topology dragonfly on several sites is not modelled");
+  }
+  if (in.storage.targets > 0) {
+    faults.add({}, "storage servers on the fabrics of several sites are not modelled");
+  }
+}
+
 /// What the shape multiplies, before it does.
 void check_sizes(const FabricInput& in, core::Diagnostics& faults) {
   const core::Checked gpus = core::Checked(in.nodes) * in.gpus_per_node;
@@ -196,6 +228,7 @@ void check_input(const FabricInput& in, core::Diagnostics& faults) {
                                in.storage.targets));
   }
   check_unread(in, faults);
+  check_sites(in, faults);
   if (in.scale_up.kind == ScaleUpKind::mesh && domain > in.gpus_per_node) {
     faults.add(
         {},

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "sim/core/units.h"
 #include "sim/network/spec.h"
@@ -24,7 +25,8 @@ struct FabricInput {
   int nodes = 1;
   int gpus_per_node = 8;
   StorageAttachment storage;
-  std::uint64_t hash_seed = 0;  ///< ecmp: another seed is another hash in every switch
+  std::optional<SitesSpec> sites;  ///< absent: all nodes are on one
+  std::uint64_t hash_seed = 0;     ///< ecmp: another seed is another hash in every switch
 };
 
 /// Counts and rates of a fabric. A *rail* is the NICs of one node that serve the same GPUs, pooled;
@@ -44,11 +46,16 @@ struct FabricShape {
   std::uint32_t spines_per_pod = 0, spines = 0;
   std::uint32_t spine_uplinks = 0;  ///< cables of a spine to the cores; 0: no cores
   std::uint32_t cores_per_spine = 0,
-                cores = 0;             ///< cores that join the spines of equal index of all pods
-  std::uint32_t storage_targets = 0;   ///< spread evenly over the leaves of each tree
-  bool dragonfly = false;              ///< pods are groups of directly joined leaves
-  std::uint32_t local_cables = 0;      ///< dragonfly: cables between two leaves of a group
-  std::uint32_t global_cables = 0;     ///< dragonfly: cables between two groups
+                cores = 0;            ///< cores that join the spines of equal index of all pods
+  std::uint32_t storage_targets = 0;  ///< spread evenly over the leaves of each tree
+  bool dragonfly = false;             ///< pods are groups of directly joined leaves
+  std::uint32_t local_cables = 0;     ///< dragonfly: cables between two leaves of a group
+  std::uint32_t global_cables = 0;    ///< dragonfly: cables between two groups
+  /// Sites have equal parts of the nodes and trees of their own; trees are numbered site by site.
+  std::uint32_t sites = 1, nodes_per_site = 1;
+  /// Whether the rails of a node meet above their leaves.
+  [[nodiscard]] bool rails_joined() const { return trees == planes * sites; }
+  core::BytesPerSecond site_rate;      ///< payload of one site into the wide area, one direction
   core::BytesPerSecond scale_up_rate;  ///< one GPU, one direction
   core::BytesPerSecond port_rate;      ///< payload of one rail into one plane, one direction
   core::BytesPerSecond cable_rate;     ///< payload of one switch-to-switch cable, one direction

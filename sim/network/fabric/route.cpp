@@ -163,7 +163,7 @@ class Router {
     if (!dest || !source) {
       no_path(fmt::format("no NIC of node {} is up", dest ? a.node : b.node));
     }
-    const bool rails_apart = shape_.rail_leaves && shape_.trees > shape_.planes;
+    const bool rails_apart = shape_.rail_leaves && !shape_.rails_joined();
     if (shape_.rail_leaves && source->rail != dest->rail) {
       const Port same{a.node, dest->rail};
       const bool pxn = fabric_.input().fabric.pxn && usable(same) && reaches(from_, same);
@@ -288,7 +288,15 @@ class Router {
     const std::uint32_t leaf_b = fabric_.leaf_of(dest.node, dest.rail, plane);
     add(fabric_.nic_link(source.node, source.rail, plane, true), share);
     int switches = 1;
-    if (leaf_a != leaf_b) {
+    const std::uint32_t site_a = fabric_.site_of(source.node);
+    const std::uint32_t site_b = fabric_.site_of(dest.node);
+    if (site_a != site_b) {
+      climb(leaf_a, true, share);
+      add(fabric_.site_link(site_a, true), share);
+      add(fabric_.site_link(site_b, false), share);
+      climb(leaf_b, false, share);
+      switches = shape_.cores > 0 ? 6 : (shape_.spines > 0 ? 4 : 2);
+    } else if (leaf_a != leaf_b) {
       switches = switches_path(leaf_a, leaf_b, port_number(dest), share);
     }
     add(fabric_.nic_link(dest.node, dest.rail, plane, false), share);
@@ -298,6 +306,27 @@ class Router {
       for (std::size_t i = begin; i < route_.hops.size(); ++i) {
         wait(route_.hops[i].link);
       }
+    }
+  }
+
+  /// Between a leaf and the highest switches of its site, which hang on the way to other sites.
+  void climb(std::uint32_t leaf, bool up, std::uint32_t share) {
+    const auto at_leaf = [&] {
+      if (shape_.spines > 0) {
+        add(fabric_.leaf_link(leaf, 0, up), share);
+      }
+    };
+    const auto at_spines = [&] {
+      if (shape_.cores > 0) {
+        add(fabric_.spine_link(fabric_.pod_of(leaf), 0, 0, up), share);
+      }
+    };
+    if (up) {
+      at_leaf();
+      at_spines();
+    } else {
+      at_spines();
+      at_leaf();
     }
   }
 

@@ -116,6 +116,27 @@ Table links_table(const std::vector<training::LinkUse>& links) {
   return table;
 }
 
+Table sites_table(const training::SitesResult& sites) {
+  Table table{"Sites", {{"quantity", false}, {"value"}, {"unit", false}}, {}, false};
+  const auto add = [&](const char* what, double value, const char* unit) {
+    table.rows.push_back({what, number(value), unit});
+  };
+  constexpr double kGiga = 1e9;
+  add("sites", sites.sites, "");
+  add("payload of one into the wide area", sites.site_rate.si() / kGiga, "GB/s");
+  add("of one network card between sites, at most", sites.sender_rate.si() / kGiga, "GB/s");
+  add("one sends in a step, mean", sites.step_bytes.si() / kGiga, "GB");
+  if (sites.exchange) {
+    const auto& exchange = *sites.exchange;
+    add("one sends in an exchange", exchange.bytes.si() / kGiga, "GB");
+    add("kernels of an exchange", exchange.kernels.si(), "s");
+    add("transfers of an exchange", exchange.transfer.si(), "s");
+    add("waited for, mean of a step", exchange.step_wait.si(), "s");
+    add("rate that hides it", exchange.rate_to_hide.si() / kGiga, "GB/s");
+  }
+  return table;
+}
+
 Table campaign_table(const study::RunReport& report, const core::Figure& result) {
   Table table{fmt::format("The run, {} trials", count(report.campaign->trials)),
               {{"quantity", false}, {"p5"}, {"p50"}, {"p95"}, {"mean"}},
@@ -252,6 +273,9 @@ Sections sections_of(const study::RunReport& report) {
   if (!report.step.links.empty()) {
     sections.emplace_back("links", links_table(report.step.links));
   }
+  if (report.step.sites) {
+    sections.emplace_back("sites", sites_table(*report.step.sites));
+  }
   if (report.explanation) {
     for (auto& table : explanation_tables(*report.explanation)) {
       sections.emplace_back(kExplanationSection, std::move(table));
@@ -316,10 +340,12 @@ LabelledFigures labels_of_a_run() {
 
 const std::vector<std::string>& run_sections() {
   static const std::vector<std::string> words{
-      "step",      "breakdown",   "memory",      "links",    std::string(kExplanationSection),
-      "run",       "checkpoints", "advice",      "ledger",   "interruptions",
-      "cost",      "published",   "assumptions", "warnings", "compared",
-      "provenance"};
+      "step",      "breakdown",     "memory",
+      "links",     "sites",         std::string(kExplanationSection),
+      "run",       "checkpoints",   "advice",
+      "ledger",    "interruptions", "cost",
+      "published", "assumptions",   "warnings",
+      "compared",  "provenance"};
   return words;
 }
 

@@ -29,15 +29,15 @@ std::vector<Group> groups_of_one(const CheckedScenario& checked) {
   };
   add(Group::tensor, p.tensor);
   add(Group::context, p.context);
-  add(Group::data, checked.data_parallel());
-  const workload::DataRanks alike = workload::data_ranks(p, checked.data_parallel());
+  add(Group::data, checked.synchronous_data());
+  const workload::DataRanks alike = workload::data_ranks(p, checked.synchronous_data());
   add(Group::data_context, alike.shared);
   add(Group::embedding, p.pipeline);
   if (p.shard_group_size > 0) {
     add(Group::shard, p.shard_group_size);
-    add(Group::replica, checked.data_parallel() * p.context / p.shard_group_size);
+    add(Group::replica, checked.synchronous_data() * p.context / p.shard_group_size);
     add(Group::expert_shard, workload::expert_shard_ranks(p));
-    add(Group::expert_replica, checked.data_parallel() * p.context / p.shard_group_size);
+    add(Group::expert_replica, checked.synchronous_data() * p.context / p.shard_group_size);
   }
   add(Group::expert, p.expert);
   add(Group::expert_tensor, p.expert_tensor);
@@ -85,8 +85,7 @@ class Lowering {
         options_(options),
         orbits_(options.orbits != nullptr ? *options.orbits : RankOrbits{}),
         layout_(rank_layout(checked)),
-        parameters_(network::make_parameters(
-            fabric.input(), nccl_generation(checked.scenario().cluster.node.gpu.architecture))),
+        parameters_(network_parameters(checked.scenario(), fabric.input())),
         numbers_(fabric),
         kernels_(kernel_times(checked.scenario())) {}
 

@@ -102,7 +102,8 @@ NodeOrder node_order(const ClusterSpec& cluster,
 RankLayout::RankLayout(const workload::ParallelismSpec& p,
                        int data_parallel,
                        int domain_gpus,
-                       NodeOrder order)
+                       NodeOrder order,
+                       int islands)
     : tensor_(p.tensor),
       context_(p.context),
       data_(data_parallel),
@@ -114,7 +115,13 @@ RankLayout::RankLayout(const workload::ParallelismSpec& p,
       domain_gpus_(domain_gpus),
       pipeline_first_(p.rank_order == workload::RankOrder::pipeline_first),
       mirrored_(workload::copies_of_layers(p) > 1),
-      order_(std::move(order)) {}
+      order_(std::move(order)),
+      island_data_(data_parallel / islands) {}
+
+RankLayout::DataRange RankLayout::island(int data) const {
+  const int first = data / island_data_ * island_data_;
+  return {first, first + island_data_};
+}
 
 core::GpuId RankLayout::gpu(Rank rank) const {
   if (order_.node.empty()) {
@@ -160,10 +167,10 @@ Rank RankLayout::leader(Group group, Rank of) const {
       at.context = 0;
       return rank(at);
     case Group::data:
-      at.data = 0;
+      at.data = island(at.data).first;
       return rank(at);
     case Group::data_context:
-      at.data = 0;
+      at.data = island(at.data).first;
       at.context = 0;
       at.pipeline = stages_alike(at.pipeline).front();
       return rank(at);
@@ -171,7 +178,7 @@ Rank RankLayout::leader(Group group, Rank of) const {
       at.pipeline = 0;
       return rank(at);
     case Group::world:
-      return Rank(0);
+      return rank({.data = island(at.data).first});
     case Group::pipeline_next:
     case Group::pipeline_previous:
       return of;
@@ -224,7 +231,8 @@ std::vector<Rank> RankLayout::shard_members(Group group, Rank of) const {
   RankCoordinates at = coordinates(of);
   const int own = at.context + context_ * at.data;  // place among the ranks with the same weights
   std::vector<Rank> ranks;
-  for (int place = 0; place < context_ * data_; ++place) {
+  const DataRange here = island(at.data);
+  for (int place = context_ * here.first; place < context_ * here.end; ++place) {
     const bool member = group == Group::shard ? place / shard_group_ == own / shard_group_
                                               : place % shard_group_ == own % shard_group_;
     if (member) {
@@ -251,20 +259,21 @@ std::vector<Rank> RankLayout::expert_members(Group group, Rank of) const {
   }
   // Ranks with the same experts; of one copy (hsdp) those in a row, of the same shard every so
   // many.
-  const int same = tensor_ * context_ * data_ / (expert_ * expert_tensor_);
+  const int same = tensor_ * context_ * island_data_ / (expert_ * expert_tensor_);
+  const int first = place.data / same * same;  // of the island
   const int in_copy = place.data % expert_shards_;
   switch (group) {
     case Group::expert_data:
       for (const int stage : stages_alike(pipeline)) {
         pipeline = stage;
-        visit(place.data, same);
+        visit(place.data, first + same, first);
       }
       return ranks;
     case Group::expert_shard:
       visit(place.data, place.data - in_copy + expert_shards_, place.data - in_copy);
       return ranks;
     case Group::expert_replica:
-      visit(place.data, same, in_copy, expert_shards_);
+      visit(place.data, first + same, first + in_copy, expert_shards_);
       return ranks;
     default:
       break;
@@ -320,6 +329,33 @@ Rank RankLayout::context_neighbour(Rank rank, int distance) const {
   return this->rank(at);
 }
 
+std::vector<Rank> RankLayout::same_weights(RankCoordinates at) const {
+  std::vector<Rank> ranks;
+  const DataRange here = island(at.data);
+  for (const int stage : stages_alike(at.pipeline)) {
+    at.pipeline = stage;
+    for (at.data = here.first; at.data < here.end; ++at.data) {
+      for (at.context = 0; at.context < context_; ++at.context) {
+        ranks.push_back(rank(at));
+      }
+    }
+  }
+  return ranks;
+}
+
+std::vector<Rank> RankLayout::of_island(int data) const {
+  std::vector<Rank> ranks;
+  const DataRange here = island(data);
+  for (std::int64_t r = 0; r < this->ranks(); ++r) {
+    const Rank next(static_cast<std::uint32_t>(r));
+    const int of = island_data_ < data_ ? coordinates(next).data : here.first;
+    if (of >= here.first && of < here.end) {
+      ranks.push_back(next);
+    }
+  }
+  return ranks;
+}
+
 std::vector<Rank> RankLayout::members(Group group, Rank of) const {
   std::vector<Rank> ranks;
   RankCoordinates at = coordinates(of);
@@ -334,18 +370,15 @@ std::vector<Rank> RankLayout::members(Group group, Rank of) const {
       return along(at.tensor, tensor_);
     case Group::context:
       return along(at.context, context_);
-    case Group::data:
-      return along(at.data, data_);
-    case Group::data_context:
-      for (const int stage : stages_alike(at.pipeline)) {
-        at.pipeline = stage;
-        for (at.data = 0; at.data < data_; ++at.data) {
-          for (at.context = 0; at.context < context_; ++at.context) {
-            ranks.push_back(rank(at));
-          }
-        }
+    case Group::data: {
+      const DataRange here = island(at.data);
+      for (at.data = here.first; at.data < here.end; ++at.data) {
+        ranks.push_back(rank(at));
       }
       return ranks;
+    }
+    case Group::data_context:
+      return same_weights(at);
     case Group::embedding:
       at.pipeline = 0;
       ranks.push_back(rank(at));
@@ -355,10 +388,7 @@ std::vector<Rank> RankLayout::members(Group group, Rank of) const {
       }
       return ranks;
     case Group::world:
-      for (std::int64_t r = 0; r < this->ranks(); ++r) {
-        ranks.push_back(Rank(static_cast<std::uint32_t>(r)));
-      }
-      return ranks;
+      return of_island(at.data);
     case Group::pipeline_next:
     case Group::pipeline_previous: {
       const int shift = group == Group::pipeline_next ? 1 : pipeline_ - 1;

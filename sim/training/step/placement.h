@@ -44,10 +44,12 @@ int filled_domain(const ClusterSpec& cluster, const workload::ParallelismSpec& p
 class RankLayout {
  public:
   /// @param domain_gpus  GPUs of one NVLink domain; 0: all are in one
+  /// @param islands      equal parts of the data ranks that do not meet in a step (local steps)
   RankLayout(const workload::ParallelismSpec& parallelism,
              int data_parallel,
              int domain_gpus = 0,
-             NodeOrder order = {});
+             NodeOrder order = {},
+             int islands = 1);
 
   [[nodiscard]] std::int64_t ranks() const {
     return std::int64_t{tensor_} * context_ * data_ * pipeline_;
@@ -87,11 +89,20 @@ class RankLayout {
   [[nodiscard]] std::vector<core::Rank> expert_members(workload::Group group,
                                                        core::Rank rank) const;
 
+  /// Data ranks of the island of this one: the first, and the one behind the last.
+  struct DataRange {
+    int first = 0, end = 0;
+  };
+  [[nodiscard]] DataRange island(int data) const;
+  [[nodiscard]] std::vector<core::Rank> same_weights(RankCoordinates at) const;
+  [[nodiscard]] std::vector<core::Rank> of_island(int data) const;
+
   int tensor_, context_, data_, pipeline_;
   int expert_, expert_tensor_, shard_group_, expert_shards_, domain_gpus_;
   bool pipeline_first_;
   bool mirrored_;  ///< the schedule is bidirectional: stage p-1-i holds what stage i holds
   NodeOrder order_;
+  int island_data_;  ///< data ranks of one island
 };
 
 }  // namespace headway::training

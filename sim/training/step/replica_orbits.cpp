@@ -318,7 +318,7 @@ ReplicaOrbits replica_orbits(const CheckedScenario& checked,
                              const FabricShape& s) {
   const auto& p = checked.scenario().parallelism;
   const bool plain = input.fabric.routing == network::Routing::adaptive && !s.dragonfly &&
-                     s.storage_targets == 0 &&
+                     s.storage_targets == 0 && s.sites == 1 &&
                      checked.scenario().cluster.placement == Placement::packed;
   const std::uint64_t each = data_of_block(checked, s);
   const auto data = static_cast<std::uint64_t>(checked.data_parallel());

@@ -17,6 +17,7 @@
 #include "sim/training/step/breakdown.h"
 #include "sim/training/step/critical_path.h"
 #include "sim/training/step/lower.h"
+#include "sim/training/step/site_exchange.h"
 #include "sim/training/step/step_clock.h"
 #include "sim/training/unused.h"
 #include "sim/workload/closed_form.h"
@@ -221,6 +222,33 @@ std::vector<Seconds> other_hashes(const CheckedScenario& checked,
   return times;
 }
 
+/// What leaves all sites in a step, one direction.
+core::Bytes bytes_between_sites(const network::Fabric& fabric,
+                                const LoweredStep& lowered,
+                                const network::RunResult& run) {
+  core::Bytes sum;
+  for (std::uint32_t site = 0; fabric.shape().sites > 1 && site < fabric.shape().sites; ++site) {
+    const core::LinkId out = fabric.site_link(site, true);
+    for (std::size_t l = 0; l < lowered.fabric_links.size(); ++l) {
+      sum += lowered.fabric_links[l] == out ? core::Bytes(run.link_bytes[l]) : core::Bytes{};
+    }
+  }
+  return sum;
+}
+
+/// Exchanges of sites that train apart, spread over the steps between them.
+void add_exchanges(StepResult& result) {
+  if (!result.sites || !result.sites->exchange) {
+    return;
+  }
+  const ExchangeResult& exchange = *result.sites->exchange;
+  result.time += exchange.step_kernels + exchange.step_wait;
+  for (auto* causes : {&result.breakdown, &result.critical_path}) {
+    (*causes)[Activity::optimizer] += exchange.step_kernels;
+    (*causes)[Activity::data] += exchange.step_wait;
+  }
+}
+
 }  // namespace
 
 double kernel_error(const Scenario& scenario) {
@@ -299,9 +327,8 @@ StepResult simulate_step(const CheckedScenario& checked, const StepOptions& opti
   const auto clock = core::Clock::step();
   StepResult result;
   result.time = clock.to_seconds(run.end);
-  const auto draws = other_hashes(checked, graph, options, progress);
-  fill_interval(relative_error(s), draws, result);
-  set_rates(checked, result);
+  result.sites = sites_result(checked, fabric, bytes_between_sites(fabric, lowered, run),
+                              result.time, options.fold);
   fill_breakdown(lowered, run, result);
   if (options.trace) {
     const auto path = critical_path(lowered.problem, run, lowered.launch);
@@ -309,6 +336,10 @@ StepResult simulate_step(const CheckedScenario& checked, const StepOptions& opti
       result.critical_path.values[a] = clock.to_seconds(path.values[a]);
     }
   }
+  add_exchanges(result);
+  const auto draws = other_hashes(checked, graph, options, progress);
+  fill_interval(relative_error(s), draws, result);
+  set_rates(checked, result);
   result.links = link_use(fabric, lowered, run);
   add_timed_use(checked, lowered, run.end, result.links);
   result.warnings = unused_fields(checked);

@@ -35,13 +35,29 @@ RankLayout rank_layout(const CheckedScenario& checked) {
   const Scenario& s = checked.scenario();
   return {s.parallelism, checked.data_parallel(), s.cluster.node.scale_up.domain_gpus,
           node_order(s.cluster, s.parallelism, checked.data_parallel(),
-                     static_cast<std::uint64_t>(s.run.seed))};
+                     static_cast<std::uint64_t>(s.run.seed)),
+          checked.islands()};
 }
 
 workload::StepGraph step_graph(const CheckedScenario& checked) {
   const Scenario& s = checked.scenario();
-  return workload::build_step_graph(s.model, s.training, s.parallelism, checked.data_parallel(),
+  return workload::build_step_graph(s.model, s.training, s.parallelism, checked.synchronous_data(),
                                     checked.micro_batches(), rank_layout(checked).expert_domains());
+}
+
+network::NetworkParameters network_parameters(const Scenario& s,
+                                              const network::FabricInput& input) {
+  auto machine = network::make_parameters(input, nccl_generation(s.cluster.node.gpu.architecture));
+  if (input.sites && input.sites->gradient_bits > 0) {
+    const double from = s.training.framework.reduce_bytes;
+    const double to = input.sites->gradient_bits / 8;
+    const auto& gpu = s.cluster.node.gpu;
+    // Packing reads the one and writes the other, unpacking the other way round.
+    machine.site_pack = to / from;
+    machine.site_pack_rate =
+        gpu.memory_bandwidth * (kernel_times(s).shares.memory * from / (2 * (from + to)));
+  }
+  return machine;
 }
 
 std::uint64_t hash_seed(const Scenario& scenario, std::uint64_t draw) {

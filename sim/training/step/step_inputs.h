@@ -15,6 +15,10 @@ namespace headway::training {
 /// The row of NCCL's cost tables that a GPU reads: CDNA 3 that of Hopper, CDNA 4 that of Blackwell.
 network::NcclGeneration nccl_generation(gpu::Architecture architecture);
 
+/// What the collective model knows of the machine, and of what gradients become between sites.
+network::NetworkParameters network_parameters(const Scenario& scenario,
+                                              const network::FabricInput& input);
+
 /// Ranks over the cluster's GPUs.
 RankLayout rank_layout(const CheckedScenario& checked);
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -88,6 +89,56 @@ struct LinkUse {
   }
 };
 
+/// Sites that train apart: what they exchange, of one fragment and on average of a step.
+struct ExchangeResult {
+  core::Bytes bytes;
+  core::Seconds kernels, transfer, step_kernels, step_wait;
+  core::BytesPerSecond rate_to_hide;
+
+  template <class V>
+  void fields(V& v) const {
+    v.figure("bytes", bytes, "B", "one site sends to others in the exchange of one fragment",
+             core::non_negative);
+    v.figure("kernels_s", kernels, "s",
+             "kernels of one exchange: the change, its packing, the outer step",
+             core::non_negative);
+    v.figure("transfer_s", transfer, "s",
+             "all else of one exchange, simulated: between sites, and new weights gathered inside",
+             core::non_negative);
+    v.figure("step_kernels_s", step_kernels, "s", "these kernels, mean over steps",
+             core::non_negative);
+    v.figure("step_wait_s", step_wait, "s",
+             "transfers that no step runs beside, mean over steps; in `step.breakdown_s.data`",
+             core::non_negative);
+    v.figure("rate_to_hide_bytes_per_s", rate_to_hide, "B/s",
+             "payload rate at which a site's bytes pass in `overlap_steps` steps, or in one",
+             core::non_negative);
+  }
+};
+
+/// A cluster that is spread over sites.
+struct SitesResult {
+  int sites = 1;
+  core::BytesPerSecond site_rate, sender_rate;
+  core::Bytes step_bytes;
+  std::optional<ExchangeResult> exchange;
+
+  template <class V>
+  void fields(V& v) const {
+    v.figure("count", sites, "", "sites", core::at_least_one);
+    v.figure("payload_bytes_per_s", site_rate, "B/s",
+             "of one site into the wide area, one direction, headers and lost packets taken off",
+             core::positive);
+    v.figure("card_bytes_per_s", sender_rate, "B/s",
+             "that the connections of one network card reach between sites: windows, round trip "
+             "and loss",
+             core::positive);
+    v.figure("step_bytes", step_bytes, "B", "one site sends to others in a step, mean over steps",
+             core::non_negative);
+    v.part("exchange", exchange, "of sites that train apart; null where every step is one of all");
+  }
+};
+
 struct StepResult {
   core::Seconds time;
   core::Seconds interval_low, interval_high;  ///< 90 % prediction interval of the mean step
@@ -100,6 +151,7 @@ struct StepResult {
       critical_path;  ///< the same keys less the waits for other stages; adds up to time
   std::vector<core::Seconds> stage_work;  ///< one a stage: its own work, break_down has it
   std::vector<LinkUse> links;
+  std::optional<SitesResult> sites;  ///< nothing where there is one site
   std::uint64_t event_digest = 0, result_digest = 0, events = 0;
   std::int64_t rank_classes = 0, ranks = 0;
   MemoryResult memory;
@@ -130,6 +182,7 @@ struct StepResult {
     v.figure("critical_path_s", core::OnCriticalPath<core::Seconds>{critical_path}, "s",
              "causes along the chain from the end of the step to its start; adds up to the step");
     v.part("links", links, "of each tier of links, bytes carried / (capacity x step)");
+    v.part("sites", sites, "of a cluster on several sites; null on one");
     v.part("event_digest", core::Hexadecimal{event_digest},
            "hash of all events in order: equal for any number of threads");
     v.part("result_digest", core::Hexadecimal{result_digest},

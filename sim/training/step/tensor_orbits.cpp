@@ -45,13 +45,13 @@ int TensorOrbits::index_of(const Fabric& fabric, core::LinkId link) const {
     case network::Tier::nic:
       return static_cast<int>(at.index / s.planes % s.rails % tensor);
     case network::Tier::leaf_spine: {
-      const bool joined = s.trees == s.planes;
+      const bool joined = s.rails_joined();
       const std::uint32_t rail =
           joined ? at.index % s.leaves_per_tree % s.rails : at.index / s.leaves_per_tree % s.rails;
       return s.rail_leaves ? static_cast<int>(rail % tensor) : kShared;
     }
     case network::Tier::spine_core:
-      return s.rail_leaves && s.trees > s.planes
+      return s.rail_leaves && !s.rails_joined()
                  ? static_cast<int>(at.index / s.pods_per_tree % s.rails % tensor)
                  : kShared;
     default:
@@ -73,7 +73,7 @@ bool tensor_ranks_alike(const CheckedScenario& checked,
     return false;
   }
   // Leaves of one rail must lie in pods alike; leaves of all rails must take whole tensor groups.
-  const bool apart = s.trees > s.planes;
+  const bool apart = !s.rails_joined();
   return s.rail_leaves ? apart || s.pods_per_tree == 1 || s.leaves_per_pod % s.rails == 0
                        : s.ports_per_leaf % tensor == 0;
 }

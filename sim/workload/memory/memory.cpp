@@ -8,6 +8,7 @@
 #include "sim/workload/memory/activation_memory.h"
 #include "sim/workload/memory/offload.h"
 #include "sim/workload/memory/optimizer_state.h"
+#include "sim/workload/memory/outer_state.h"
 #include "sim/workload/memory/owned_matrices.h"
 #include "sim/workload/memory/rank_parameters.h"
 #include "sim/workload/rank_shape.h"
@@ -373,6 +374,13 @@ std::vector<StageMemory> stage_states(const ModelSpec& model,
     memory.optimizer = Bytes(states.optimizer);
     memory.buffers = Bytes(states.gathered);
     memory.host = Bytes(states.host);
+    if (training.local_steps) {
+      const double values = exchanged_values(model, parallelism, layout, stage, data_parallel);
+      memory.optimizer += Bytes(kOuterBytes * values);
+      // A fragment's change, packed: what is sent and what comes.
+      memory.buffers += Bytes(2 * training.local_steps->exchange_bits / 8 * values /
+                              training.local_steps->fragments);
+    }
     stages.push_back(memory);
   }
   return stages;

@@ -1,0 +1,78 @@
+// Clusters on several sites from the outside.
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/apps/program.h"
+
+namespace headway::apps {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+class Sites : public ProgramTest {
+ protected:
+  static std::string scenario(const std::string& name) {
+    return HEADWAY_ROOT "/configs/scenarios/" + name + ".yaml";
+  }
+  json result(const std::string& arguments) const {
+    const auto done = run(arguments + " --format json");
+    EXPECT_EQ(done.code, 0) << done.err;
+    return json::parse(done.out);
+  }
+};
+
+TEST_F(Sites, AWiderWayIsFasterAndItsFiguresAreTold) {
+  const std::string file = scenario("two-sites-llama-70b-1024-h100");
+  const json narrow = result("run " + file + " --set 'cluster.sites.bandwidth=100 Gbps'");
+  const json wide = result("run " + file + " --set 'cluster.sites.bandwidth=800 Gbps'");
+  EXPECT_GT(narrow["step"]["time_s"], 1.3 * wide["step"]["time_s"].get<double>());
+  EXPECT_EQ(narrow["step"]["sites"]["step_bytes"], wide["step"]["sites"]["step_bytes"]);
+  const auto shown = run("run " + file + " --show sites");
+  EXPECT_THAT(shown.out, HasSubstr("payload of one into the wide area"));
+  EXPECT_EQ(result("run " + file + " --set cluster.sites=null")["step"]["sites"], nullptr);
+}
+
+TEST_F(Sites, FoldedAndUnfoldedStepsAreTheSame) {
+  const std::string small = scenario("two-sites-llama-70b-1024-h100") +
+                            " --set cluster.nodes=16 --set training.global_batch=64 ";
+  for (const std::string& more : {std::string(), std::string("--set cluster.sites.collective=flat"),
+                                  std::string("--set training.local_steps.steps=100")}) {
+    const json folded = result("run " + small + more + " --fold on");
+    const json whole = result("run " + small + more + " --fold off");
+    EXPECT_EQ(folded["step"]["result_digest"], whole["step"]["result_digest"]) << more;
+    EXPECT_EQ(folded["step"]["sites"], whole["step"]["sites"]) << more;
+  }
+}
+
+TEST_F(Sites, ThatTrainApartSayWhatIsOutsideTheModel) {
+  const json apart = result("run " + scenario("two-sites-diloco-llama-70b-1024-h100"));
+  EXPECT_NEAR(apart["step"]["sites"]["exchange"]["bytes"].get<double>(), 70.55e9 / 2 / 4, 2e7);
+  EXPECT_THAT(apart["assumptions"].dump(), HasSubstr("changes the loss of a token"));
+}
+
+TEST_F(Sites, WhatIsNotModelledIsRefusedByName) {
+  const std::string file = scenario("two-sites-llama-70b-1024-h100");
+  const auto stages = run("check " + file + " --set parallelism.rank_order=tp-cp-dp-pp");
+  EXPECT_EQ(stages.code, 2);
+  EXPECT_THAT(stages.err, HasSubstr("stages of one pipeline on different sites"));
+  const auto packets =
+      run("collective all_reduce --cluster " + file + " --gpus 1024 --granularity stepped");
+  EXPECT_EQ(packets.code, 2);
+  EXPECT_THAT(packets.err, HasSubstr("use --granularity fluid"));
+  const auto fluid = run("collective all_reduce --cluster " + file + " --gpus 1024 -b 1G -e 1G");
+  EXPECT_EQ(fluid.code, 0) << fluid.err;
+}
+
+TEST_F(Sites, APlanKeepsReplicasOnSites) {
+  const json plan = result("plan " + scenario("two-sites-llama-70b-1024-h100") +
+                           " --set cluster.nodes=16 --set training.global_batch=128"
+                           " --set search.tensor='[8]' --set search.pipeline='[2,4]'");
+  ASSERT_FALSE(plan["plans"].empty());
+  for (const json& entry : plan["plans"]) {
+    EXPECT_EQ(entry["layout"]["rank_order"], "tp-cp-pp-dp");
+  }
+}
+
+}  // namespace
+}  // namespace headway::apps
