@@ -1,9 +1,12 @@
 // headway._core: the functions of the command line for Python. No logic here: text goes in, text
 // comes out.
+#include <atomic>
 #include <chrono>
+#include <exception>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -11,13 +14,17 @@
 #include "sim/config/schema.h"
 #include "sim/core/error.h"
 #include "sim/core/read_file.h"
+#include "sim/report/fault_argument.h"
 #include "sim/report/measured/diagnose_report.h"
 #include "sim/report/measured/expect_report.h"
+#include "sim/report/page/charts.h"
 #include "sim/report/page/page.h"
 #include "sim/report/points/solve_report.h"
 #include "sim/report/points/sweep_report.h"
 #include "sim/report/run_json.h"
 #include "sim/report/verbs/check_report.h"
+#include "sim/report/verbs/compare_report.h"
+#include "sim/report/verbs/drill_report.h"
 #include "sim/report/verbs/plan_report.h"
 #include "sim/report/verbs/run_table.h"
 #include "sim/study/expect/against.h"
@@ -35,6 +42,37 @@ using Strings = std::vector<std::string>;
 config::LoadOptions load_options(const Strings& roots, const Strings& set) {
   return {{roots.begin(), roots.end()}, set};
 }
+
+/// Ctrl-C was pressed; Python knows it already.
+struct Interrupted {};
+
+/// Ends what runs without the interpreter's lock when Ctrl-C is pressed: Python only notes the
+/// signal until somebody asks. The thread that called asks, at most every 20 ms; the others end
+/// when it has heard.
+class Interrupts {
+ public:
+  /// @throws Interrupted
+  void look() {
+    if (heard_) {
+      throw Interrupted{};
+    }
+    const auto now = std::chrono::steady_clock::now();
+    if (std::this_thread::get_id() != caller_ || now - last_ < std::chrono::milliseconds(20)) {
+      return;
+    }
+    last_ = now;
+    const py::gil_scoped_acquire lock;
+    if (PyErr_CheckSignals() != 0) {
+      heard_ = true;
+      throw Interrupted{};
+    }
+  }
+
+ private:
+  std::atomic<bool> heard_ = false;
+  std::thread::id caller_ = std::this_thread::get_id();
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
 
 /// A scenario, and how long reading it took.
 std::pair<config::LoadedScenario, core::Seconds> load(const std::string& path,
@@ -64,6 +102,9 @@ std::pair<std::string, std::string> run_texts(const std::string& path,
   options.pictures = pictures;
   options.load_time = load_time;
   options.compared = validation::load_compared_runs({roots.begin(), roots.end()});
+  Interrupts interrupts;
+  options.progress = [&](std::string_view /*phase*/) { interrupts.look(); };
+  options.count = [&](std::size_t /*done*/, std::size_t /*total*/) { interrupts.look(); };
   const auto result = study::predict(loaded, options);
   return {report::run_json(result), report::to_text(report::run_document(result))};
 }
@@ -89,6 +130,10 @@ std::pair<std::string, std::string> plan_texts(const std::string& path,
     Strings all = set;
     all.insert(all.end(), further.begin(), further.end());
     return load(path, text, load_options(roots, all)).first;
+  };
+  Interrupts interrupts;
+  options.progress = [&](const char* /*what*/, std::size_t /*done*/, std::size_t /*total*/) {
+    interrupts.look();
   };
   const auto result = study::search_plans(read, options);
   return {report::plan_json(result), report::to_text(report::plan_document(result))};
@@ -131,6 +176,63 @@ std::pair<std::string, std::string> diagnose_texts(const std::string& path,
   }
   const auto result = study::diagnose(loaded, files, options);
   return {report::diagnose_json(result), report::to_text(report::diagnose_document(result))};
+}
+
+std::pair<std::string, std::string> compare_texts(const std::pair<std::string, std::string>& a,
+                                                  const std::pair<std::string, std::string>& b,
+                                                  const Strings& roots,
+                                                  const Strings& set,
+                                                  int threads,
+                                                  bool fold,
+                                                  bool layers) {
+  const auto options = load_options(roots, set);
+  study::CompareOptions how;
+  how.threads = threads;
+  how.fold = fold;
+  how.layers = layers;
+  Interrupts interrupts;
+  how.count = [&](std::size_t /*done*/, std::size_t /*total*/) { interrupts.look(); };
+  const auto result = study::compare(load(a.first, a.second, options).first,
+                                     load(b.first, b.second, options).first, how);
+  return {report::compare_json(result), report::to_text(report::compare_document(result))};
+}
+
+/// @param monitors  as --monitor takes them
+std::pair<std::string, std::string> drill_texts(const std::string& path,
+                                                const std::string& text,
+                                                const Strings& roots,
+                                                const Strings& set,
+                                                const std::string& fault,
+                                                const Strings& monitors,
+                                                double hours,
+                                                bool remedies) {
+  const auto loaded = load(path, text, load_options(roots, set)).first;
+  drill::DrillOptions how;
+  how.horizon = core::Seconds(hours * 3600);
+  how.remedies = remedies;
+  for (const auto& monitor : monitors) {
+    const auto [name, time] = report::parse_monitor(monitor);
+    how.monitors.insert_or_assign(name, time);
+  }
+  const auto result =
+      study::run_drill(loaded, report::parse_fault(fault, loaded.scenario.cluster.node.gpus), how);
+  return {report::drill_json(result), report::to_text(report::drill_document(result))};
+}
+
+/// [{"id", "title", "specification"}] of the charts of a result, the timeline last.
+std::string charts_text(const std::string& json) {
+  const report::ReadResult result(report::Json::parse(json), "result");
+  auto charts = report::charts_of(result);
+  if (auto timeline = report::timeline_chart(result)) {
+    charts.push_back(std::move(*timeline));
+  }
+  auto list = report::Json::array();
+  for (auto& chart : charts) {
+    list.push_back({{"id", chart.id},
+                    {"title", chart.title},
+                    {"specification", std::move(chart.specification)}});
+  }
+  return list.dump();
 }
 
 study::Sweep sweep_of(const std::string& path,
@@ -250,6 +352,13 @@ void check_all(const Strings& paths, const Strings& roots, const Strings& set) {
 PYBIND11_MODULE(_core, module) {
   module.doc() = "The functions of the headway command line.";
   module.attr("__version__") = HEADWAY_VERSION;
+  py::register_exception_translator([](std::exception_ptr thrown) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const Interrupted&) {
+      // The interpreter has its KeyboardInterrupt, or what a handler of signals raised.
+    }
+  });
   py::register_exception<core::Error>(module, "Error", PyExc_ValueError);
   const py::call_guard<py::gil_scoped_release> without_gil;
   module.def("run", &run_texts, py::arg("path"), py::arg("text"), py::arg("roots"), py::arg("set"),
@@ -278,6 +387,12 @@ PYBIND11_MODULE(_core, module) {
   module.def("check", &check_all, py::arg("paths"), py::arg("roots"), py::arg("set"), without_gil);
   module.def(
       "schema", [](const std::string& kind) { return config::schema_of(kind); }, py::arg("kind"));
+  module.def("compare", &compare_texts, py::arg("a"), py::arg("b"), py::arg("roots"),
+             py::arg("set"), py::arg("threads"), py::arg("fold"), py::arg("layers"), without_gil);
+  module.def("drill", &drill_texts, py::arg("path"), py::arg("text"), py::arg("roots"),
+             py::arg("set"), py::arg("fault"), py::arg("monitors"), py::arg("hours"),
+             py::arg("remedies"), without_gil);
+  module.def("charts", &charts_text, py::arg("json"), without_gil);
   module.def(
       "summary",
       [](const std::string& json) {

@@ -10,24 +10,48 @@ Scenarios, values and results are those of the program ``headway``, to the last 
 
 from headway._api import check, configs, diagnose, expect, plan, run, schema, solve
 from headway._core import Error, __version__
+from headway._plot import Chart
 from headway._record import Record, Result
 from headway._sweep import Sweep, sweep
+from headway._verbs import (
+    calibrate,
+    collective,
+    compare,
+    drill,
+    explain,
+    export,
+    import_,
+    report,
+    topo,
+    validate,
+)
 from headway.scenario import Scenario
 
 __all__ = [
+    "Chart",
     "Error",
     "Record",
     "Result",
     "Scenario",
     "Sweep",
     "__version__",
+    "calibrate",
     "check",
+    "collective",
+    "compare",
     "configs",
     "diagnose",
+    "drill",
     "expect",
+    "explain",
+    "export",
+    "import_",
     "plan",
+    "report",
     "run",
     "schema",
     "solve",
     "sweep",
+    "topo",
+    "validate",
 ]

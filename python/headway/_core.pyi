@@ -70,6 +70,26 @@ def solve(
     threads: int,
     fold: bool,
 ) -> tuple[str, str]: ...
+def compare(
+    a: tuple[str, str],
+    b: tuple[str, str],
+    roots: list[str],
+    set: list[str],
+    threads: int,
+    fold: bool,
+    layers: bool,
+) -> tuple[str, str]: ...
+def drill(
+    path: str,
+    text: str,
+    roots: list[str],
+    set: list[str],
+    fault: str,
+    monitors: list[str],
+    hours: float,
+    remedies: bool,
+) -> tuple[str, str]: ...
+def charts(json: str) -> str: ...
 def check(paths: list[str], roots: list[str], set: list[str]) -> None: ...
 def schema(kind: str) -> str: ...
 def summary(json: str) -> str: ...

@@ -1,4 +1,4 @@
-"""The command line `headway` of an installed package: starts the program that lies in it."""
+"""The program `headway` of an installed package: where it is, and the command that starts it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ from pathlib import Path
 from typing import NoReturn
 
 
+def program() -> Path:
+    """The program that came with the package."""
+    return Path(__file__).parent / "bin" / "headway"
+
+
 def main() -> NoReturn:
-    program = Path(__file__).parent / "bin" / "headway"
     os.environ.setdefault("HEADWAY_PYTHON", sys.executable)  # for --engine dask
-    os.execv(program, ["headway", *sys.argv[1:]])
+    os.execv(program(), ["headway", *sys.argv[1:]])

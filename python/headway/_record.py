@@ -6,9 +6,13 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headway import _core
+from headway._plot import Plots
+
+if TYPE_CHECKING:
+    import pandas
 
 
 class Record(Mapping[str, Any]):
@@ -99,6 +103,28 @@ class Result(Record):
     def _repr_html_(self) -> str:
         """What a notebook shows: the figures that decide, and the verdict."""
         return _core.summary(self.json)
+
+    @property
+    def plot(self) -> Plots:
+        """Charts, as the page of the result has them."""
+        return Plots(self.json)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The result as a table: the list that was asked for (plans, rows, moments of a drill),
+        a line each, or else all figures in one line. Columns are dotted paths.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If pandas is not installed.
+        """
+        import pandas
+
+        values = self.to_dict()
+        for key in ("plans", "rows", "timeline", "suspects", "thresholds", "layers", "tiers"):
+            if isinstance(values.get(key), list) and values[key]:
+                return pandas.json_normalize(values[key])
+        return pandas.json_normalize(values)
 
     def report(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Writes the page that ``headway run --report`` writes.

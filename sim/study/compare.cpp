@@ -130,7 +130,10 @@ CompareReport compare(const config::LoadedScenario& a,
   report.name_b = b.scenario.name;
   report.digest_a = scenario_digest(a);
   report.digest_b = scenario_digest(b);
-  Driver driver({.threads = options.threads, .fold = options.fold, .hash_draws = 0});
+  Driver driver({.threads = options.threads,
+                 .fold = options.fold,
+                 .hash_draws = 0,
+                 .progress = options.count});
   report.a = figures_of(driver, a.scenario, a.marks);
   report.b = figures_of(driver, b.scenario, b.marks);
   report.differing = differing_layers(a.scenario, b.scenario);

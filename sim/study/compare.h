@@ -139,6 +139,8 @@ struct CompareOptions {
   int threads = 0;
   bool fold = true;
   std::function<void(std::size_t done, std::size_t total)> progress;
+  /// Told how far one prediction of them is, by several threads; may be empty.
+  std::function<void(std::size_t done, std::size_t total)> count{};
 };
 
 /// Predicts both scenarios, and with `layers` every mixture of their layers; equal steps are

@@ -173,4 +173,37 @@ std::vector<Chart> charts_of(const ReadResult& result) {
   return charts;
 }
 
+std::optional<Chart> timeline_chart(const ReadResult& result) {
+  const Json& timeline = at(result.json(), {"pictures", "timeline"});
+  if (timeline.is_null()) {
+    return std::nullopt;
+  }
+  Json spans_of_stages = Json::array();
+  for (const Json& stage : timeline["stages"]) {
+    for (std::size_t i = 0; i < stage["begin_us"].size(); ++i) {
+      const Json& what = timeline["names"][stage["what"][i].get<std::size_t>()];
+      const double begin = stage["begin_us"][i].get<double>() / 1e6;
+      if (what != "waiting for another stage") {
+        spans_of_stages.push_back({{"stage", stage["stage"]},
+                                   {"what", what},
+                                   {"begin", begin},
+                                   {"end", begin + stage["length_us"][i].get<double>() / 1e6},
+                                   {"micro-batch", stage["micro_batch"][i]}});
+      }
+    }
+  }
+  Json spec = base(spans_of_stages, "bar");
+  spec["height"] = height_of_rows(spans_of_stages, "stage", 16);
+  spec["encoding"] = {{"x", axis("begin", "quantitative", "seconds from the start of the step")},
+                      {"x2", {{"field", "end"}}},
+                      {"y", axis("stage", "ordinal", "pipeline stage")},
+                      {"color", axis("what", "nominal", "")},
+                      {"tooltip", Json::array({axis("what", "nominal", "what"),
+                                               axis("micro-batch", "quantitative", "micro-batch"),
+                                               axis("begin", "quantitative", "begin [s]"),
+                                               axis("end", "quantitative", "end [s]")})}};
+  spec["description"] = "What every stage does in a step";
+  return Chart{"timeline", "What every stage does in a step", std::move(spec)};
+}
+
 }  // namespace headway::report

@@ -1,0 +1,328 @@
+"""Verbs that the package's program answers: a process each, so that Ctrl-C ends it at once."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from headway import _core
+from headway._api import Changes, PathLike, Source, _changes, _path_and_text, _roots
+from headway._program import program
+from headway._record import Result
+
+_OWN_FAULT = 1
+_USAGE = 2
+
+
+def _call(*words: object) -> str:
+    """What the program prints; it may say on the way that limits are missed (codes 3 to 5)."""
+    command = [str(program()), *(os.fspath(w) if isinstance(w, Path) else str(w) for w in words)]
+    with (
+        tempfile.TemporaryFile("w+", encoding="utf-8") as errors,
+        subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, text=True
+        ) as process,
+    ):
+        assert process.stdout
+        try:
+            printed = process.stdout.read()
+            process.wait()
+        except BaseException:  # above all KeyboardInterrupt
+            process.kill()
+            raise
+        errors.seek(0)
+        said = errors.read()
+    if process.returncode == _OWN_FAULT:
+        raise RuntimeError(said)
+    if process.returncode == _USAGE or (process.returncode and not printed):
+        raise _core.Error(said)
+    return printed
+
+
+def _options(set: Changes | None = None, **values: object) -> list[str]:
+    """Options as words: True is a flag, a sequence is repeated, None and False are left out."""
+    words = [word for change in _changes(set) for word in ("--set", change)]
+    for name, value in values.items():
+        option = f"--{name}" if len(name) > 1 else f"-{name}"
+        if value is True:
+            words.append(option)
+        elif isinstance(value, (list, tuple)):
+            words += [word for each in value for word in (option, os.fspath(each))]
+        elif value is not None and value is not False:
+            words += [option, os.fspath(value) if isinstance(value, os.PathLike) else str(value)]
+    return words
+
+
+@contextlib.contextmanager
+def _file_of(scenario: Source) -> Iterator[str]:
+    """The name of a file that holds the scenario while the block runs."""
+    path, text = _path_and_text(scenario)
+    if not text:
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="headway-") as folder:
+        file = Path(folder) / "scenario.yaml"
+        file.write_text(text, encoding="utf-8")
+        yield str(file)
+
+
+def _result(words: Sequence[object]) -> Result:
+    """A verb that answers in a moment is asked for both of its forms."""
+    return Result(_call(*words, "--format", "json"), _call(*words, "--format", "table"))
+
+
+def compare(
+    a: Source,
+    b: Source,
+    *,
+    layers: bool = False,
+    set: Changes | None = None,
+    seed: int | None = None,
+    trials: int | None = None,
+    threads: int = 0,
+    fold: bool = True,
+) -> Result:
+    """Two scenarios side by side.
+
+    Parameters
+    ----------
+    a, b : path, Scenario or mapping
+    layers : bool
+        Divide the difference among the layers of the architecture.
+    set, seed, trials, threads, fold
+        As in `run`, of both.
+
+    Returns
+    -------
+    Result
+        The object of ``headway compare --format json``.
+
+    Raises
+    ------
+    headway.Error
+        If a scenario is wrong, with the text that the program prints.
+    """
+    changes = _changes(set, seed, trials)
+    sides = (_path_and_text(a), _path_and_text(b))
+    return Result(*_core.compare(*sides, _roots(), changes, threads, fold, layers))
+
+
+def drill(
+    scenario: Source,
+    fault: str,
+    *,
+    monitor: Mapping[str, str] | None = None,
+    hours: float = 24,
+    remedies: bool = True,
+    set: Changes | None = None,
+) -> Result:
+    """One fault in a running job: what follows, what it costs, what helps.
+
+    Parameters
+    ----------
+    scenario, set
+        As in `run`.
+    fault : str
+        As ``--fault`` takes it: ``"nic-down@node7"``.
+    monitor : mapping, optional
+        Watchers and their times, ``"on"`` or ``"off"``: ``{"watchdog": "off"}``.
+    hours : float
+        Simulated time after the fault.
+    remedies : bool
+        Also run the drill with changes of design.
+
+    Returns
+    -------
+    Result
+        The object of ``headway drill --format json``.
+
+    Raises
+    ------
+    headway.Error
+        If the scenario or the fault is wrong, with the text that the program prints.
+    """
+    path, text = _path_and_text(scenario)
+    monitors = [f"{name}={value}" for name, value in (monitor or {}).items()]
+    return Result(
+        *_core.drill(path, text, _roots(), _changes(set), fault, monitors, hours, remedies)
+    )
+
+
+def collective(
+    kind: str,
+    cluster: Source | str,
+    *,
+    gpus: int | None = None,
+    nodes: int | None = None,
+    first: str | None = None,
+    last: str | None = None,
+    factor: float | None = None,
+    type: str | None = None,
+    compare: PathLike | None = None,
+    granularity: str | None = None,
+    set: Changes | None = None,
+) -> Result:
+    """The table of nccl-tests, predicted.
+
+    Parameters
+    ----------
+    kind : str
+        ``"all_reduce"``, ``"all_gather"``, ...
+    cluster : path, entry of the catalogue, Scenario or mapping
+    gpus : int, optional
+        The first so many GPUs; all by default.
+    nodes : int, optional
+        Nodes, where `cluster` is a fabric or a node.
+    first, last : str, optional
+        Smallest and largest message, as ``"8"`` and ``"16G"``.
+    factor : float, optional
+        From one size to the next.
+    type : str, optional
+        Of the elements.
+    compare : path, optional
+        Log of nccl-tests to lay beside.
+    granularity : str, optional
+        ``"fluid"`` or ``"stepped"``.
+    set : mapping, optional
+        As in `run`.
+
+    Returns
+    -------
+    Result
+        The object of ``headway collective --format json``: `rows`, one a size.
+    """
+    with _file_of(cluster) as file:
+        values = {
+            "b": first, "e": last, "f": factor, "d": type, "gpus": gpus, "nodes": nodes,
+            "compare": compare, "granularity": granularity,
+        }  # fmt: skip
+        return _result(["collective", kind, "--cluster", file, *_options(set, **values)])
+
+
+def topo(
+    cluster: Source | str,
+    *,
+    nodes: int | None = None,
+    node: str | None = None,
+    fabric: str | None = None,
+    down: Sequence[str] = (),
+    stress: str | None = None,
+    set: Changes | None = None,
+) -> Result:
+    """A fabric: tiers, oversubscription, bisection, diameter.
+
+    Parameters
+    ----------
+    cluster : path, entry of the catalogue, Scenario or mapping
+    nodes : int, optional
+        Nodes, where `cluster` is a fabric or a node.
+    node, fabric : str, optional
+        The entry of the other kind.
+    down : sequence of str
+        Switches that have failed, as ``"leaf:3"``.
+    stress : str, optional
+        A transport: its stress tests packet by packet, beside the fluid model.
+    set : mapping, optional
+        As in `run`.
+
+    Returns
+    -------
+    Result
+        The object of ``headway topo --format json``.
+    """
+    with _file_of(cluster) as file:
+        values = {"nodes": nodes, "node": node, "fabric": fabric, "down": list(down)}
+        return _result(["topo", file, *_options(set, **values, stress=stress)])
+
+
+def validate(
+    *,
+    runs: PathLike | None = None,
+    collectives: PathLike | None = None,
+    goodput: PathLike | None = None,
+    only: str | None = None,
+    quick: bool = False,
+    calibrated: bool = False,
+) -> Result:
+    """Published measurements beside predictions; without a file those that come with the program.
+
+    Parameters
+    ----------
+    runs, collectives, goodput : path, optional
+        Files of your own (CSV); at most one of them.
+    only : str, optional
+        Rows whose id begins so.
+    quick, calibrated : bool
+        As the options of ``headway validate``.
+
+    Returns
+    -------
+    Result
+        The object of ``headway validate --format json``; its table is the same text.
+    """
+    values = {"runs": runs, "collectives": collectives, "goodput": goodput, "only": only}
+    words = _options(None, **values, quick=quick, calibrated=calibrated)
+    printed = _call("validate", *words, "--quiet", "--format", "json")
+    return Result(printed, printed)
+
+
+def import_(format: str, *files: PathLike, **options: object) -> str:
+    """What ``headway import FORMAT FILE... --name value`` prints: YAML made from a foreign file.
+
+    Parameters
+    ----------
+    format : str
+        ``"ibnetdiscover"``, ``"megatron-args"``, ...
+    *files : path
+    **options
+        The options of the command line, ``_`` in place of ``-``: ``sequence_length=8192``.
+    """
+    words = _options(None, **{name.replace("_", "-"): value for name, value in options.items()})
+    return _call("import", format, *files, "--quiet", *words)
+
+
+def export(framework: str, scenario: Source, *, set: Changes | None = None) -> str:
+    """The launch file of a training framework (``"megatron"``, ``"maxtext"``), as text."""
+    with _file_of(scenario) as file:
+        return _call("export", framework, file, "--quiet", *_options(set))
+
+
+def calibrate(verb: str, *arguments: PathLike, **options: object) -> str:
+    """What ``headway calibrate VERB ARGUMENT... --name value`` prints.
+
+    Parameters
+    ----------
+    verb : str
+        ``"import"``, ``"fit"``, ``"compare"`` or ``"anchor"``.
+    *arguments : path
+    **options
+        The options of the command line, ``_`` in place of ``-``.
+    """
+    words = _options(None, **{name.replace("_", "-"): value for name, value in options.items()})
+    return _call("calibrate", verb, *arguments, *words)
+
+
+def report(*results: Result, path: PathLike, force: bool = False) -> None:
+    """Writes one page of several results, as ``headway report`` does; of one: `Result.report`.
+
+    Raises
+    ------
+    headway.Error
+        If the file is there and `force` is not set.
+    """
+    with tempfile.TemporaryDirectory(prefix="headway-") as folder:
+        names = []
+        for i, result in enumerate(results):
+            name = Path(folder) / f"{i}.json"
+            name.write_text(result.json, encoding="utf-8")
+            names.append(name)
+        _call("report", *names, "--out", path, "--quiet", *_options(None, force=force))
+
+
+def explain(key: str) -> str:
+    """What a key of a scenario, or a figure of a result, means."""
+    return _call("explain", key)

@@ -1,0 +1,176 @@
+"""Verbs as functions: what they give is what the program prints, errors and Ctrl-C included."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+
+import headway
+import pytest
+import yaml
+
+
+def printed(command, *words: object) -> dict:
+    done = command(*words, "--format", "json")
+    assert done.stdout, done.stderr
+    values = json.loads(done.stdout)
+    values.pop("timing", None)
+    return values
+
+
+def given(result: headway.Result) -> dict:
+    values = json.loads(result.json)
+    values.pop("timing", None)
+    return values
+
+
+def test_compare_and_drill_are_those_of_the_program(small, command, tmp_path):
+    other = tmp_path / "other.yaml"
+    other.write_text(small.read_text().replace("nodes: 2", "nodes: 4"))
+    words = ("--layers", "--set", "run.trials=3")
+    result = headway.compare(small, other, layers=True, set={"run.trials": 3})
+    assert given(result) == printed(command, "compare", small, other, *words)
+    assert result.a.figures.step_time_s > result.b.figures.step_time_s
+
+    result = headway.drill(small, "hang@node1", monitor={"watchdog": "off"}, hours=2)
+    options = ("--fault", "hang@node1", "--monitor", "watchdog=off", "--hours", 2)
+    assert given(result) == printed(command, "drill", small, *options)
+    assert "hang" in str(result)
+
+
+def test_collective_topo_and_validate_are_those_of_the_program(small, command):
+    result = headway.collective("all_reduce", small, gpus=8, first="1M", last="4M", factor=2)
+    options = ("--cluster", small, "--gpus", 8, "-b", "1M", "-e", "4M", "-f", 2)
+    assert given(result) == printed(command, "collective", "all_reduce", *options)
+    assert len(result.to_pandas()) == 3
+
+    result = headway.topo("rail-optimized-ndr", nodes=8, down=["leaf:0"])
+    options = ("--nodes", 8, "--down", "leaf:0")
+    assert given(result) == printed(command, "topo", "rail-optimized-ndr", *options)
+
+    only = "sc21-001"
+    result = headway.validate(only=only, quick=True)
+    assert given(result) == printed(command, "validate", "--only", only, "--quick")
+
+
+def test_a_scenario_made_in_python_goes_everywhere(small):
+    scenario = yaml.safe_load(small.read_text())
+    assert headway.drill(scenario, "hang").scenario.name == "Small"
+    assert headway.compare(scenario, small).a.name == "Small"
+    assert headway.collective("all_gather", scenario, first="1M", last="1M").rows
+    assert "--tensor-model-parallel-size 2" in headway.export("megatron", scenario)
+
+
+def test_launch_files_come_back(small, tmp_path):
+    script = tmp_path / "pretrain.sh"
+    script.write_text(headway.export("megatron", small))
+    text = headway.import_("megatron-args", script, gpu="h100-sxm", gpus=16)
+    assert yaml.safe_load(text)["parallelism"]["tensor"] == 2
+
+
+def test_one_page_of_several_results(small, tmp_path):
+    page = tmp_path / "both.html"
+    results = headway.run(small), headway.drill(small, "hang")
+    headway.report(*results, path=page)
+    assert page.read_text().count('<section id="result-') == 2
+    with pytest.raises(headway.Error, match="exists"):
+        headway.report(*results, path=page)
+    headway.report(*results, path=page, force=True)
+
+
+def test_errors_are_the_texts_of_the_program(small, command):
+    for call, words in (
+        (lambda: headway.drill(small, "flood"), ("drill", small, "--fault", "flood")),
+        (lambda: headway.topo("no-such-fabric"), ("topo", "no-such-fabric")),
+        (lambda: headway.export("megatorn", small), ("export", "megatorn", small)),
+        (lambda: headway.calibrate("fti"), ("calibrate", "fti")),
+        (lambda: headway.explain("nmber"), ("explain", "nmber")),
+    ):
+        with pytest.raises(headway.Error) as caught:
+            call()
+        assert str(caught.value) == command(*words).stderr
+    assert "memory" in headway.explain("gpu.memory")
+
+
+def test_charts_are_those_of_the_page(small):
+    result = headway.run(
+        small,
+        set={"parallelism.pipeline": 4, "run.until.steps": 100000000},
+        explain=True,
+        pictures=True,
+    )
+    for chart in (
+        result.plot.step(),
+        result.plot.timeline(),
+        result.plot.memory(),
+        result.plot.goodput(),
+        result.plot("cost" if "cost" in result.plot else "ledger"),
+    ):
+        bundle = chart._repr_mimebundle_()
+        specification = bundle["application/vnd.vegalite.v6+json"]
+        assert specification["data"]["values"], chart.title
+        assert specification["width"] == 640
+        json.dumps(bundle)
+    waterfall = result.plot.step().specification["data"]["values"]
+    assert sum(row["value"] for row in waterfall) == pytest.approx(result.step.time_s)
+    stages = {row["stage"] for row in result.plot.timeline().specification["data"]["values"]}
+    assert stages == {0, 1, 2, 3}
+    with pytest.raises(ValueError, match="pictures=True"):
+        headway.run(small).plot.timeline()
+
+
+def test_charts_are_drawn_by_another_program_too(small):
+    """vl-convert has Vega-Lite's own compiler: a specification that is wrong is refused."""
+    import vl_convert
+
+    result = headway.run(small, set={"run.until.steps": 100000000}, explain=True, pictures=True)
+    for name in result.plot:
+        svg = vl_convert.vegalite_to_svg(result.plot(name).specification)
+        assert "<svg" in svg, name
+
+
+def test_results_are_tables(small):
+    run = headway.run(small)
+    frame = run.to_pandas()
+    assert frame["step.time_s"][0] == run.step.time_s
+    plans = headway.plan(small, top=3)
+    frame = plans.to_pandas()
+    assert list(frame["step.time_s"]) == [plan.step.time_s for plan in plans.plans]
+    assert len(headway.drill(small, "hang").to_pandas()) > 3
+
+
+# Many trials of a run that fails all the time; and a search.
+CALLS = {
+    "run": "headway.run({!r}, set={{'run.trials': 1000000, 'run.until.steps': 10000000}})",
+    "plan": "headway.plan({!r}, set={{'cluster.nodes': 512, 'training.global_batch': 4096}})",
+    "validate": "headway.validate()",
+}
+
+
+@pytest.mark.parametrize("verb", CALLS)
+def test_ctrl_c_ends_a_call_at_once(small, verb):
+    code = f"""
+import os, signal, sys, threading, time
+import headway
+struck = []
+def strike():
+    time.sleep(1)
+    struck.append(time.monotonic())
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=strike).start()
+try:
+    {CALLS[verb].format(str(small))}
+except KeyboardInterrupt:
+    print(time.monotonic() - struck[0])
+    sys.exit(7)
+"""
+    begun = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 7, (done.stdout, done.stderr)
+    # 0.1 s on an idle machine; other tests may have all cores.
+    assert float(done.stdout) < 1
+    assert time.monotonic() - begun < 60
