@@ -239,13 +239,14 @@ study::Sweep sweep_of(const std::string& path,
                       const std::string& text,
                       const Strings& roots,
                       const Strings& set,
-                      const Strings& figures) {
+                      const Strings& figures,
+                      bool checked) {
   study::SweepRequest request;
   request.text = text.empty() ? core::read_file(path, core::kLargestConfiguration) : text;
   request.file = path;
   request.set = set;
   request.figures = figures;
-  return {std::move(request), {roots.begin(), roots.end()}};
+  return {std::move(request), {roots.begin(), roots.end()}, checked};
 }
 
 std::size_t sweep_size(const std::string& path,
@@ -253,7 +254,7 @@ std::size_t sweep_size(const std::string& path,
                        const Strings& roots,
                        const Strings& set,
                        const Strings& figures) {
-  return sweep_of(path, text, roots, set, figures).points().size();
+  return sweep_of(path, text, roots, set, figures, false).points().size();
 }
 
 /// Some points, a JSON object a line.
@@ -265,7 +266,7 @@ std::string sweep_rows(const std::string& path,
                        const std::vector<std::size_t>& points,
                        int threads,
                        bool fold) {
-  const auto sweep = sweep_of(path, text, roots, set, figures);
+  const auto sweep = sweep_of(path, text, roots, set, figures, true);  // sweep_size came first
   study::SweepOptions options;
   options.threads = threads;
   options.fold = fold;
@@ -283,7 +284,7 @@ std::string sweep_shard_name(const std::string& manifest, std::int64_t shard) {
 std::string sweep_shard(
     const std::string& manifest, const Strings& roots, std::int64_t shard, int threads, bool fold) {
   const auto known = report::read_sweep_manifest(manifest, "sweep.json");
-  const study::Sweep sweep(known.request, {roots.begin(), roots.end()});
+  const study::Sweep sweep(known.request, {roots.begin(), roots.end()}, true);
   if (sweep.digest() != known.digest) {
     throw core::Error(fmt::format(
         "the sweep was begun as {}, this worker reads its scenario as {}: a catalogue entry or "
@@ -305,7 +306,7 @@ std::pair<std::string, std::string> sweep_texts(const std::string& path,
                                                 const Strings& set,
                                                 const Strings& figures,
                                                 const std::string& lines) {
-  const auto sweep = sweep_of(path, text, roots, set, figures);
+  const auto sweep = sweep_of(path, text, roots, set, figures, true);  // sweep_size came first
   const auto result = study::sweep_report(sweep, report::read_sweep_lines(lines, "<points>"));
   return {report::sweep_json(result), report::to_text(report::sweep_document(result))};
 }

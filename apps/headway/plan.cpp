@@ -106,7 +106,7 @@ void set_searched(const SearchWords& words, std::vector<std::string>& set) {
 void add_goal_options(CLI::App& app, plan::PlanOptions& how, SearchWords& words) {
   app.add_option_function<std::vector<std::string>>(
          "--objective",
-         [&how](const std::vector<std::string>& words) { study::set_goals(words, how); },
+         [&how](const std::vector<std::string>& goals) { study::set_goals(goals, how); },
          "What makes a plan better: step, days, dollars, goodput, energy, co2, tokens-per-joule, "
          "tokens-per-dollar; of several, the first and the Pareto front of all")
       ->delimiter(',')

@@ -77,7 +77,7 @@ SweepFolder::SweepFolder(fs::path folder, const study::Sweep& sweep, std::int64_
 
 study::Sweep SweepFolder::open(const fs::path& folder) {
   const auto manifest = read_manifest(folder);
-  study::Sweep sweep(manifest.request, config_roots());
+  study::Sweep sweep(manifest.request, config_roots(), true);
   if (sweep.digest() != manifest.digest) {
     throw core::Error(fmt::format(
         "{}: the sweep was begun as {}, here its scenario reads as {}: a catalogue entry or "

@@ -89,10 +89,11 @@ void name_writer(std::string_view who, core::Diagnostic& diagnostic);
 /// A sweep that was read and found sound: every value of every axis can be read into the scenario.
 class Sweep {
  public:
-  /// @param roots  configuration folders
+  /// @param roots    configuration folders
+  /// @param checked  its values were read when it was begun, as those of a shard were: not again
   /// @throws core::Error with every axis that is none, every figure that no run has, and every
   /// value that its field cannot have
-  Sweep(SweepRequest request, std::vector<std::filesystem::path> roots);
+  Sweep(SweepRequest request, std::vector<std::filesystem::path> roots, bool checked = false);
 
   [[nodiscard]] const SweepRequest& request() const { return request_; }
   [[nodiscard]] const std::string& name() const { return name_; }
