@@ -1844,6 +1844,8 @@ class LemonSpec:
         (required)
     evict_after
         Failures after which a lemon is exchanged for a good node; 0: never. (default 0)
+    cured
+        Chance that a repair makes a lemon a good node; 0: it comes back no better. (default 0)
     use, source
         As described at the top of this module.
     """
@@ -1851,6 +1853,7 @@ class LemonSpec:
     share: float | None = None
     factor: float | None = None
     evict_after: int | None = None
+    cured: float | None = None
     use: str | None = None
     source: str | None = None
 
@@ -1989,6 +1992,52 @@ class ElasticSpec:
 
 
 @dataclass(frozen=True, kw_only=True)
+class MigrationSpec:
+    """A spare takes the place of a lost node, nobody restarts; absent: all restart.
+
+    Attributes
+    ----------
+    stall
+        All ranks stand: alarm (of a foreseen fault: end of a step) until they go on; finding
+        the rank, copying its state, mending communicators. (required)
+    foreseen
+        Share of the faults of nodes that are announced in time: the node is left between two
+        steps, and nothing is lost. (default 0)
+    false_alarm_every
+        Mean time between moves of healthy nodes, of the whole job; absent: none. (optional)
+    use, source
+        As described at the top of this module.
+    """
+
+    stall: str | None = None
+    foreseen: float | None = None
+    false_alarm_every: str | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepTaxSpec:
+    """What fault tolerance adds to every step (TorchFT's quorum and exchange); absent: nothing.
+
+    Attributes
+    ----------
+    coordination
+        A step, as far as nothing hides it: the quorum of those that take part. (default 0 s)
+    exchange_bandwidth
+        Rate of one GPU at which replicas exchange gradients through the memory of hosts (Gloo
+        over TCP), nothing beside it; absent: over the fabric, as simulated. (optional)
+    use, source
+        As described at the top of this module.
+    """
+
+    coordination: str | None = None
+    exchange_bandwidth: str | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class RecoverySpec:
     """From failure to the first useful step.
 
@@ -2010,7 +2059,7 @@ class RecoverySpec:
     eviction
         What leaves the job with a bad part. (default node)
     rack_nodes
-        Nodes in a rack, for eviction by rack. (default 1)
+        Nodes of the job in a rack, for eviction by rack and for `rack_spares`. (default 1)
     replacement
         Draining the node and taking a hot spare. (default 60 s)
     repair
@@ -2022,6 +2071,17 @@ class RecoverySpec:
         Nodes repaired at a time; 0: all at once. (default 0)
     retest
         Time until a healthy node that was taken out is back as a spare. (default 1 h)
+    rack_spares
+        Spare nodes in each rack of `rack_nodes` nodes of the job (8 of 72 GPUs: 2 of 18 trays
+        of 4); only they can take a place in it, else the whole rack is exchanged. (default 0)
+    retire_after
+        Failures of one node after which it leaves the machine; 0: never. (default 0)
+    retired_back
+        Time until a new node stands in the place of one that was retired; absent: none does.
+        (optional)
+    spare_choice
+        Which ready spare is taken: the one that waited longest, the one that came back last, or
+        one that failed least. (default first_ready)
     container_start
         Scheduling and starting the processes. (default 60 s)
     in_process_start
@@ -2040,6 +2100,11 @@ class RecoverySpec:
         Compilation, caches and the first slow step. (default 30 s)
     elastic
         Go on without the replica that lost a node; absent: the whole job waits. (optional)
+    migration
+        A spare takes the place of a lost node, nobody restarts; absent: all restart. (optional)
+    step_tax
+        What fault tolerance adds to every step (TorchFT's quorum and exchange); absent:
+        nothing. (optional)
     use, source
         As described at the top of this module.
     """
@@ -2056,6 +2121,10 @@ class RecoverySpec:
     repair_sigma: float | None = None
     repair_crews: int | None = None
     retest: str | None = None
+    rack_spares: int | None = None
+    retire_after: int | None = None
+    retired_back: str | None = None
+    spare_choice: Literal["first_ready", "last_ready", "fewest_failures"] | None = None
     container_start: str | None = None
     in_process_start: str | None = None
     communicator_start: str | None = None
@@ -2064,6 +2133,8 @@ class RecoverySpec:
     peer_load: str | None = None
     warm_up: str | None = None
     elastic: ElasticSpec | None = None
+    migration: MigrationSpec | None = None
+    step_tax: StepTaxSpec | None = None
     use: str | None = None
     source: str | None = None
 
@@ -2197,6 +2268,10 @@ class RunSpec:
         What it costs; absent: no cost is printed. (optional)
     trials
         Independent draws of the campaign. (default 200)
+    mean_within
+        Draws go on until half of the 95 % interval of the mean wall clock (of the mean ETTR,
+        where the wall clock ends the run) is this share of it; `trials` are then the fewest, at
+        least 30, and 100,000 the most; absent: `trials` are drawn. (optional)
     seed
         Seed of all random streams. (default 1)
     use, source
@@ -2210,6 +2285,7 @@ class RunSpec:
     data: DataSpec | None = None
     prices: PriceSpec | None = None
     trials: int | None = None
+    mean_within: float | None = None
     seed: int | None = None
     use: str | None = None
     source: str | None = None

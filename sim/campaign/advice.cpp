@@ -185,12 +185,13 @@ std::vector<IntervalPoint> interval_curve(const JobModel& job,
 std::optional<SparesNeeded> spares_for(
     const JobModel& job, double target, int trials, int threads, StepTimes& times) {
   const Losses losses = losses_of(job);
-  if (!losses.any) {
-    return std::nullopt;
+  if (!losses.any || racks_of(job) > 0) {
+    return std::nullopt;  // spares of a rack are none of another
   }
   const std::int64_t most = std::max<std::int64_t>(1, job.gpus / job.gpus_per_node);
   const bool queue_of_other_law = job.recovery.repair_crews > 0 && job.recovery.repair_sigma > 0;
-  if (losses.one_at_a_time && !queue_of_other_law) {
+  const bool all_come_back = job.recovery.retire_after == 0;
+  if (losses.one_at_a_time && !queue_of_other_law && all_come_back) {
     const auto exact = exact_spares(job, losses.nodes, target, most);
     return exact ? std::optional(SparesNeeded{*exact, true}) : std::nullopt;
   }

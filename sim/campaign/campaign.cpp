@@ -33,7 +33,8 @@ class Metering {
            const training::StepResult& step,
            const ResolvedJob& resolved)
       : job_(resolved.job),
-        power_(machine_power(checked.scenario().cluster, busy_share(step))),
+        power_(
+            machine_power(checked.scenario().cluster, resolved.job.spare_nodes, busy_share(step))),
         tokens_per_step_(checked.tokens_per_step()),
         stored_bytes_(checked.scenario().run.checkpoint.keep * resolved.checkpoint_bytes.si()),
         saved_(resolved.checkpoint_bytes),
@@ -146,6 +147,14 @@ void add_bill(const training::CheckedScenario& checked,
                                  "waiting in a collective counts as idle"});
 }
 
+void warn_of_spread(const training::RunSpec& run, CampaignOutcome& outcome) {
+  if (run.mean_within && !(outcome.result.mean_within <= *run.mean_within)) {
+    outcome.warnings.push_back(fmt::format(
+        "run.mean_within: after {} trials, the most there are, the mean is known to {:.3g} % only",
+        outcome.result.trials, 100 * outcome.result.mean_within));
+  }
+}
+
 void warn_of_waiting(CampaignOutcome& outcome) {
   const Ledger& ledger = outcome.result.ledger;
   double total = 0;
@@ -177,10 +186,12 @@ std::vector<TrialResult> trials_of(const training::CheckedScenario& checked,
                                    const JobModel& job,
                                    const CampaignOptions& options,
                                    StepTimes& times) {
-  const int trials = checked.scenario().run.trials;
-  tell(options, fmt::format("simulating the run, {} trials", trials));
+  const auto& run = checked.scenario().run;
+  tell(options, fmt::format("simulating the run, {} trials{}", run.trials,
+                            run.mean_within ? " or more" : ""));
   try {
-    return run_trials(job, trials, options.threads, times, options.progress);
+    return run_trials_until(job, {run.trials, run.mean_within.value_or(0)}, options.threads, times,
+                            options.progress);
   } catch (const HardlyEnds& error) {
     throw core::Infeasible(
         {core::Diagnostic{checked.mark("run.until"), error.diagnostics().front().message}});
@@ -232,6 +243,7 @@ CampaignOutcome simulate_campaign(const training::CheckedScenario& checked,
     add_bill(checked, usages, outcome);
   }
   warn_of_waiting(outcome);
+  warn_of_spread(run, outcome);
   return outcome;
 }
 

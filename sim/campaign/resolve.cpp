@@ -39,8 +39,9 @@ JobRecovery recovery_of(const training::CheckedScenario& checked,
 std::vector<failures::Hazard> hazards_of(const training::CheckedScenario& checked) {
   const auto& scenario = checked.scenario();
   const auto& recovery = scenario.run.recovery;
-  auto hazards = failures::hazards_of(
-      *scenario.run.failures, {checked.gpus(), scenario.cluster.nodes}, scenario.cluster.spares);
+  auto hazards =
+      failures::hazards_of(*scenario.run.failures, {checked.gpus(), scenario.cluster.nodes},
+                           training::spare_nodes(scenario));
   const auto& detectors = recovery.detectors;
   if (detectors && detectors->straggler_monitor &&
       detectors->straggler_monitor->false_alarm_every) {
@@ -50,6 +51,14 @@ std::vector<failures::Hazard> hazards_of(const training::CheckedScenario& checke
     alarm.rate = 1.0 / *detectors->straggler_monitor->false_alarm_every;
     hazards.push_back(alarm);
   }
+  if (recovery.migration && recovery.migration->false_alarm_every) {
+    failures::Hazard alarm;
+    alarm.name = "healthy nodes left for a fault that was foreseen";
+    alarm.effect = failures::Effect::false_alarm;
+    alarm.rate = 1.0 / *recovery.migration->false_alarm_every;
+    alarm.foreseen = 1;
+    hazards.push_back(alarm);
+  }
   for (auto& hazard : hazards) {
     hazard.evicted = recovery.eviction == failures::Eviction::rack ? recovery.rack_nodes : 1;
     if (recovery.eviction == failures::Eviction::gpu && hazard.nodes_lost == 1 &&
@@ -57,6 +66,9 @@ std::vector<failures::Hazard> hazards_of(const training::CheckedScenario& checke
          hazard.component == failures::ComponentClass::gpu_memory)) {
       hazard.nodes_lost = 0;
       hazard.swapped = true;
+    }
+    if (recovery.migration && stops_job(hazard) && moves_away(hazard)) {
+      hazard.foreseen = recovery.migration->foreseen;
     }
   }
   return hazards;
@@ -70,6 +82,25 @@ JobEnd end_of(const training::UntilSpec& until, double tokens_per_step, Seconds 
   const double steps = until.steps ? static_cast<double>(*until.steps)
                                    : std::ceil(*until.tokens / tokens_per_step * (1 - 1e-12));
   return {.work = steps * step, .wall = {}};
+}
+
+/// What a fault-tolerance scheme adds to each step. Over hosts, every GPU sends and receives its
+/// part of the gradients as in a ring of the R replicas:
+///     coordination + 2 (R - 1) / R  parameters / (GPUs of a replica)  bytes / bandwidth
+/// which nothing hides; what the simulated exchange takes beside the backward pass is left in.
+Seconds step_tax(const training::CheckedScenario& checked, const storage::ShardLayout& layout) {
+  const auto& tax = checked.scenario().run.recovery.step_tax;
+  if (!tax) {
+    return Seconds(0);
+  }
+  Seconds time = tax->coordination;
+  if (tax->exchange_bandwidth) {
+    const auto replicas = static_cast<double>(layout.replicas);
+    const core::Bytes gradients(layout.parameters * replicas / static_cast<double>(checked.gpus()) *
+                                checked.scenario().training.framework.reduce_bytes);
+    time += 2 * (replicas - 1) / replicas * gradients / *tax->exchange_bandwidth;
+  }
+  return time;
 }
 
 /// Sets the interval, and says how `auto` was understood.
@@ -130,6 +161,17 @@ void assume_times(const training::Scenario& scenario, ResolvedJob& resolved) {
   }
 }
 
+void assume_tax(const failures::RecoverySpec& spec, ResolvedJob& resolved) {
+  if (spec.step_tax) {
+    resolved.assumptions.push_back(
+        {"run.recovery.step_tax", fmt::format("{:.4g} s a step", resolved.job.tax.si()),
+         spec.step_tax->exchange_bandwidth
+             ? "coordination, and a ring of the replicas through hosts at exchange_bandwidth that "
+               "nothing hides; the step's own exchange is not taken off"
+             : "coordination only"});
+  }
+}
+
 void assume_recovery(const failures::RecoverySpec& spec, ResolvedJob& resolved) {
   const JobModel& job = resolved.job;
   if (job.hazards.empty()) {
@@ -145,6 +187,12 @@ void assume_recovery(const failures::RecoverySpec& spec, ResolvedJob& resolved) 
              (job.recovery.container_start + job.recovery.communicators).si(), spec.warm_up.si(),
              spec.repair / 1_h),
          "not given: the program's defaults, typical of automated operation"});
+  }
+  if (spec.migration) {
+    resolved.assumptions.push_back(
+        {"run.recovery.migration", fmt::format("{:.4g} s", spec.migration->stall.si()),
+         "all ranks stand so long after the alarm, only the step under way is lost; the right part "
+         "is always left; without a ready spare the job restarts"});
   }
   resolved.assumptions.push_back(
       {"campaign.exposure", "while the job runs or restarts",
@@ -354,7 +402,7 @@ ResolvedJob resolve_job(StepSource& source, const training::StepResult& step) {
   JobModel& job = resolved.job;
   job.gpus = checked.gpus();
   job.gpus_per_node = scenario.cluster.node.gpus;
-  job.spare_nodes = scenario.cluster.spares;
+  job.spare_nodes = training::spare_nodes(scenario);
   NodePlaces places = node_places(checked);
   job.class_of_node = std::move(places.position);
   job.replica_of_node = std::move(places.replica);
@@ -364,6 +412,7 @@ ResolvedJob resolve_job(StepSource& source, const training::StepResult& step) {
   check_length(checked, job.end);
   check_capacity(checked, layout, job.end);
   job.step = step.time;
+  job.tax = step_tax(checked, layout);
   job.seed = static_cast<std::uint64_t>(run.seed);
   set_saves(checked, layout, job);
   job.recovery = recovery_of(checked, layout);
@@ -375,6 +424,7 @@ ResolvedJob resolve_job(StepSource& source, const training::StepResult& step) {
   choose_interval(run.checkpoint, resolved);
   assume_times(scenario, resolved);
   assume_recovery(run.recovery, resolved);
+  assume_tax(run.recovery, resolved);
   assume_slow_parts(run.checkpoint, run.recovery, resolved);
   if (run.failures) {
     assume_burn_in(*run.failures, resolved);

@@ -24,6 +24,7 @@ enum class Account : std::uint8_t {
   restart,      ///< draining, containers, communicators, warm-up
   load,         ///< reading the checkpoint
   wait,         ///< no spare left
+  protection,   ///< what a fault-tolerance scheme adds to every step
   degraded,     ///< time beyond the healthy step time in degraded states
   spare_idle,   ///< spares, ready or in repair
   maintenance,  ///< planned work
@@ -38,6 +39,7 @@ constexpr auto enum_words(Account) {
                     E{Account::restart, "restart"},
                     E{Account::load, "load"},
                     E{Account::wait, "wait"},
+                    E{Account::protection, "protection"},
                     E{Account::degraded, "degraded"},
                     E{Account::spare_idle, "spare_idle"},
                     E{Account::maintenance, "maintenance"}};
@@ -59,11 +61,13 @@ constexpr std::string_view meaning_of(Account account) {
     case Account::diagnose:
       return "alarm to the name of a part, while the job stands";
     case Account::restart:
-      return "replacing nodes, containers, communicators, warm-up, elastic stalls";
+      return "replacing nodes, containers, communicators, warm-up, elastic stalls, moves to spares";
     case Account::load:
       return "reading the checkpoint or the state of peers; copying the data set";
     case Account::wait:
       return "no spare left";
+    case Account::protection:
+      return "what a scheme that tolerates faults adds to every step (`run.recovery.step_tax`)";
     case Account::degraded:
       return "steps take longer than healthy ones: k healthy step times are `useful` or `lost`, "
              "the rest is here (slow parts, heat, missing replicas, starved input)";
@@ -187,6 +191,8 @@ struct CampaignResult {
   core::Seconds mean_time_between_interruptions;  ///< of the whole job; 0: nothing fails
   core::Seconds
       downtime;  ///< mean, failure to running again, without lost work and the wait for a spare
+  double mean_within = 0;             ///< half of the 95 % interval of a mean / that mean
+  double nodes_retired = 0;           ///< mean
   double replicas_hit = 0;            ///< mean, by a failure that takes nodes; 0: none did
   double tokens = 0;                  ///< mean, durable
   std::int64_t step_simulations = 0;  ///< of degraded states of the cluster
@@ -208,6 +214,10 @@ struct CampaignResult {
   template <class V>
   void list_shares(V& v) const {
     v.figure("trials", trials, "", "independent draws of all failures", core::at_least_one);
+    v.figure("mean_within", core::if_finite(mean_within), "1",
+             "half of the 95 % interval of the mean of `wall_days` (of `ettr`, where the wall "
+             "clock ends the run) / that mean: 1.96 standard errors; null for a single trial",
+             core::non_negative);
     v.figure("wall_days", wall_days, "d",
              "from the start of the run until its last save is durable", core::non_negative);
     v.figure("ettr", ettr, "1",
@@ -231,6 +241,9 @@ struct CampaignResult {
     v.figure("ledger_gpu_s", ledger, "GPU s",
              "GPU seconds an account, mean over trials; every tick (1 us) of every GPU paid for is "
              "in exactly one, and they add up to wall x all GPUs paid for");
+    v.figure("nodes_retired", nodes_retired, "",
+             "nodes that left for good after `run.recovery.retire_after` failures, mean",
+             core::non_negative);
     v.figure("replicas_hit", replicas_hit, "",
              "blast radius: model replicas that lose a node by a failure that takes nodes, mean; "
              "the placement decides how many stand in one failure domain; 0: none did",

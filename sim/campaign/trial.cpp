@@ -20,6 +20,12 @@ TrialResult run_trial(const JobModel& model,
   core::Engine engine;
   engine.add({"job", trial}, job);
   const core::RunSummary summary = engine.run();
+  if (job.gave_up() == GaveUp::no_nodes) {
+    throw HardlyEnds(
+        "nodes are retired after run.recovery.retire_after failures, none is left and none comes: "
+        "retire later, hold more spares (cluster.spares), or let new nodes take their places "
+        "(run.recovery.retired_back)");
+  }
   if (job.gave_up()) {
     throw HardlyEnds(
         fmt::format("up for {} times its work, it is not done; failures, silent ones or planned "

@@ -23,6 +23,7 @@ struct TrialResult {
   std::vector<std::int64_t> interruptions;       ///< by hazard: times it stopped the job
   std::int64_t saves = 0;          ///< to storage, those that were thrown away included
   std::int64_t loads = 0;          ///< from storage, those that found a bad save included
+  std::int64_t retired = 0;        ///< nodes that left the machine for good
   std::int64_t node_failures = 0;  ///< failures that took nodes
   std::int64_t replicas_hit = 0;   ///< replicas that lost a node, summed over these
   std::uint64_t events = 0;

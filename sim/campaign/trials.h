@@ -19,6 +19,26 @@ std::vector<TrialResult> run_trials(
 /// The same where a slow part slows the step by as much as itself.
 std::vector<TrialResult> run_trials(const JobModel& job, int trials, int threads);
 
+/// How well a mean must be known.
+struct Precision {
+  int fewest = 30;    ///< trials
+  double within = 0;  ///< half of the 95 % interval of the mean / mean; 0: `fewest` trials, no more
+};
+
+/// As many trials as the mean needs: of the wall clock, or of ETTR where the wall clock ends the
+/// run. After each batch the next one is as large as the spread seen so far asks for, so that the
+/// number depends on nothing but the draws.
+/// @throws HardlyEnds as `run_trials` does
+std::vector<TrialResult> run_trials_until(const JobModel& job,
+                                          const Precision& precision,
+                                          int threads,
+                                          StepTimes& times,
+                                          const Progress& progress = {});
+
+/// Half of the 95 % interval of that mean / mean, by the normal law.
+/// @returns infinity for a single trial
+double mean_within(const JobModel& job, std::span<const TrialResult> trials);
+
 /// Quantiles, mean and standard error of values in trial order.
 Distribution distribution_of(const std::vector<double>& values);
 

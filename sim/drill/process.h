@@ -176,7 +176,11 @@ class DrillProcess : public core::Process {
   void resume(core::Context& c);
 
   // the elastic job
+  [[nodiscard]] std::int64_t nodes_to_leave(std::int64_t bad) const;
   [[nodiscard]] std::int64_t replicas_hit() const;
+  [[nodiscard]] std::int64_t nodes_to_move() const;
+  [[nodiscard]] bool can_move() const;
+  void move(core::Context& c);
   [[nodiscard]] bool can_go_on() const;
   void go_on(core::Context& c);
   void join(core::Context& c);

@@ -146,6 +146,9 @@ void DrillProcess::blame(Context& c, Response& response) const {
 }
 
 void DrillProcess::respond(Context& c, Monitor monitor) {
+  if (can_move()) {
+    return move(c);
+  }
   if (can_go_on()) {
     return go_on(c);
   }

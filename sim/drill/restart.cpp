@@ -56,9 +56,8 @@ std::int64_t DrillProcess::nodes_out(const Response& response) const {
 
 /// Neighbours fill whole units.
 std::int64_t DrillProcess::nodes_evicted(const Response& response) const {
-  const std::int64_t unit = std::max<std::int64_t>(1, setup_.evicted);
-  const std::int64_t units = (nodes_out(response) + unit - 1) / unit;
-  return std::min(units * unit, std::max(setup_.nodes, nodes_out(response)));
+  const std::int64_t out = nodes_out(response);
+  return std::min(nodes_to_leave(out), std::max(setup_.nodes, out));
 }
 
 /// The bad ones come back after their repair, the others after a test.
@@ -278,9 +277,14 @@ void DrillProcess::resume(Context& c) {
   }
 }
 
-std::int64_t DrillProcess::replicas_hit() const {
+/// Whole units of eviction that hold so many bad nodes.
+std::int64_t DrillProcess::nodes_to_leave(std::int64_t bad) const {
   const std::int64_t unit = std::max<std::int64_t>(1, setup_.evicted);
-  const std::int64_t nodes = (in_.effect.nodes_lost + unit - 1) / unit * unit;
+  return (bad + unit - 1) / unit * unit;
+}
+
+std::int64_t DrillProcess::replicas_hit() const {
+  const std::int64_t nodes = nodes_to_leave(in_.effect.nodes_lost);
   return std::min(setup_.replicas, (nodes * setup_.replicas + setup_.nodes - 1) / setup_.nodes);
 }
 
@@ -293,6 +297,33 @@ bool DrillProcess::can_go_on() const {
     return false;
   }
   return replicas_hit() + elastic->fewest_replicas <= setup_.replicas;
+}
+
+/// A GPU that is exchanged leaves its node where it is.
+std::int64_t DrillProcess::nodes_to_move() const {
+  return swaps_gpu(in_.fault->kind) ? 0 : nodes_to_leave(in_.effect.nodes_lost);
+}
+
+/// As in the campaign: spares are ready for the nodes that stopped the job, or a GPU is exchanged.
+bool DrillProcess::can_move() const {
+  return setup_.recovery.migration && !alive() && active_ && !in_.effect.corrupts &&
+         in_.effect.nodes_lost > 0 && nodes_to_move() <= spares_;
+}
+
+void DrillProcess::move(Context& c) {
+  const std::int64_t nodes = nodes_to_move();
+  note(c, Moment::recovery, "a spare takes its place, the others stay where they are");
+  cure(c);
+  enter(c, Mode::down, Account::restart);
+  throw_away(work_ - (work_ % std::max<Tick>(1, drill_ticks(setup_.step))));
+  restored_ = true;  // the spare has it from another replica
+  responding_ = false;
+  ++attempt_;
+  shown_.clear();
+  spares_ -= nodes;
+  trace_.running_again = c.now() + drill_ticks(setup_.recovery.migration->stall);
+  c.schedule(drill_ticks(setup_.recovery.migration->stall),
+             {.kind = static_cast<std::uint32_t>(Notice::reformed)});
 }
 
 void DrillProcess::go_on(Context& c) {
@@ -309,8 +340,7 @@ void DrillProcess::go_on(Context& c) {
   slow_ = static_cast<double>(setup_.replicas) / static_cast<double>(setup_.replicas - hit);
   const auto& r = setup_.recovery;
   c.schedule(drill_ticks(r.elastic->stall), {.kind = static_cast<std::uint32_t>(Notice::reformed)});
-  const std::int64_t unit = std::max<std::int64_t>(1, setup_.evicted);
-  const std::int64_t needed = (in_.effect.nodes_lost + unit - 1) / unit * unit;
+  const std::int64_t needed = nodes_to_leave(in_.effect.nodes_lost);
   const Seconds back =
       waits_for_test(needed, in_.effect.nodes_lost) ? setup_.recovery.retest : in_.effect.repair;
   const Seconds wait = needed > spares_ ? back : Seconds(0);

@@ -181,7 +181,7 @@ std::int64_t evicted_nodes(const JobModel& job) {
 
 void set_machine(const training::Scenario& scenario, DrillSetup& setup) {
   setup.nodes = scenario.cluster.nodes;
-  setup.spares = scenario.cluster.spares;
+  setup.spares = training::spare_nodes(scenario);
   const network::Fabric fabric = training::build_fabric(scenario.cluster);
   const network::FabricShape& shape = fabric.shape();
   setup.leaves = std::max<std::int64_t>(1, shape.leaves);

@@ -66,12 +66,12 @@ constexpr auto enum_words(AfterFailure) {
   return std::array{E{AfterFailure::renewed, "renewed"}, E{AfterFailure::as_old, "as_old"}};
 }
 
-/// Nodes that fail more often than their neighbours and come back from repair
-/// no better.
+/// Nodes that fail more often than their neighbours, until a repair finds out why.
 struct LemonSpec {
   double share = 0.012;
   double factor = 20;
   int evict_after = 0;
+  double cured = 0;
   template <class V>
   void fields(V& v) {
     v.required("share", share, "Share of the nodes that are lemons.", core::probability);
@@ -82,6 +82,9 @@ struct LemonSpec {
     v.optional("evict_after", evict_after,
                "Failures after which a lemon is exchanged for a good node; 0: never.",
                core::non_negative);
+    v.optional("cured", cured,
+               "Chance that a repair makes a lemon a good node; 0: it comes back no better.",
+               core::probability);
   }
   bool operator==(const LemonSpec&) const = default;
 };

@@ -88,16 +88,14 @@ Node LemonNodes::remove(std::uint64_t slot) {
     Lemon& lemon = lemons_[i];
     if (lemon.in_job && lemon.slot == slot) {
       lemon.in_job = false;
-      ++lemon.failures;
-      const bool evicted = model_.evict_after > 0 && lemon.failures >= model_.evict_after;
-      return evicted ? Node{} : Node{i};
+      return Node{i};
     }
   }
   return Node{};
 }
 
 void LemonNodes::insert(Node node, std::uint64_t slot, Tick exposed) {
-  if (node.lemon == Node::kGood) {
+  if (node.good()) {
     return;
   }
   lemons_[node.lemon].slot = slot;

@@ -17,15 +17,18 @@ namespace headway::failures {
 struct LemonModel {
   double share = 0;
   core::PerSecond extra_rate;  ///< of one lemon, beyond the rate of a good node
-  int evict_after = 0;         ///< 0: never
+  int evict_after = 0;         ///< failures after which a good node takes its place; 0: never
+  double cured = 0;            ///< chance that a repair makes it a good node
   std::int64_t nodes = 1;      ///< slots of the job
   std::int64_t spares = 0;     ///< nodes ready at the start
 };
 
-/// A node as the spare pool knows it: good, or which lemon.
+/// A node as the spare pool knows it: good, or which lemon, and how often it has failed.
 struct Node {
   static constexpr std::uint32_t kGood = 0xffffffffU;
   std::uint32_t lemon = kGood;
+  std::uint32_t failures = 0;  ///< counted only where somebody asks
+  [[nodiscard]] bool good() const { return lemon == kGood; }
 };
 
 /// The lemons of one trial. Good nodes have no identity: they are all alike.
@@ -41,19 +44,19 @@ class LemonNodes {
   /// Slot of the lemon that strikes next; there must be one.
   [[nodiscard]] std::uint64_t next_slot() const;
 
-  /// The node in `slot` leaves the job broken. A lemon that is evicted comes back as a good node.
+  /// The node in `slot` leaves the job.
   Node remove(std::uint64_t slot);
   /// `node` takes `slot` at `exposed`.
   void insert(Node node, std::uint64_t slot, core::Tick exposed);
   /// The `index`-th of the spares that are ready at the start; asked before any node moves.
   [[nodiscard]] Node initial_spare(std::uint64_t index) const;
+  [[nodiscard]] const LemonModel& model() const { return model_; }
 
  private:
   struct Lemon {
     std::uint64_t slot = 0;  ///< in the job; of a spare: nodes + its index
     core::Tick strike = 0;
     std::uint64_t draws = 0;
-    int failures = 0;
     bool in_job = false;
   };
 

@@ -42,7 +42,7 @@ Hazard lemon_hazard(const LemonSpec& spec,
   hazard.name = "lemon nodes";
   hazard.component = ComponentClass::host;
   hazard.rate = static_cast<double>(fleet.nodes) * spec.share * extra;
-  hazard.lemons = LemonModel{spec.share, extra, spec.evict_after, fleet.nodes, spares};
+  hazard.lemons = LemonModel{spec.share, extra, spec.evict_after, spec.cured, fleet.nodes, spares};
   return hazard;
 }
 

@@ -45,6 +45,7 @@ struct Hazard {
   std::optional<core::Seconds> lasts;  ///< mean, until a slow part is well by itself
   core::Seconds notice;                ///< of preemption
   std::int64_t evicted = 0;            ///< nodes that leave the job with a lost one; 0: itself only
+  double foreseen = 0;   ///< share of its strikes that are announced in time to move away first
   bool swapped = false;  ///< no node is lost, but something is replaced (eviction by GPU)
   std::optional<core::Seconds>
       latent;  ///< silent: the job runs on for so long, then all since is lost
@@ -82,6 +83,8 @@ enum class Draw : std::uint32_t {
   lasts,         ///< a slow part is well again
   unreadable,    ///< a save cannot be read
   island,        ///< the job moves to where the data are not
+  foreseen,      ///< announced in time
+  cured,         ///< the repair finds what made a lemon of it
 };
 
 /// The failures of one trial in order of time, by superposition: each hazard is
@@ -120,6 +123,7 @@ class HazardSampler {
   [[nodiscard]] std::uint64_t victim(const Strike& strike, std::uint64_t nodes) const;
   /// The lemons of this trial, if the job has any.
   [[nodiscard]] LemonNodes* lemons() { return lemons_ ? &*lemons_ : nullptr; }
+  [[nodiscard]] const LemonNodes* lemons() const { return lemons_ ? &*lemons_ : nullptr; }
 
  private:
   struct Pending {

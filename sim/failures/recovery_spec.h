@@ -107,6 +107,55 @@ struct ElasticSpec {
   bool operator==(const ElasticSpec&) const = default;
 };
 
+/// A spare takes the place of what broke while all other processes stay as they are: the job goes
+/// on at the step it was in. Where no spare is ready, it restarts like any other.
+struct MigrationSpec {
+  core::Seconds stall{30};
+  double foreseen = 0;
+  std::optional<core::Seconds> false_alarm_every;
+  template <class V>
+  void fields(V& v) {
+    v.required("stall", stall,
+               "All ranks stand: alarm (of a foreseen fault: end of a step) until they go on; "
+               "finding the rank, copying its state, mending communicators.",
+               core::duration);
+    v.optional("foreseen", foreseen,
+               "Share of the faults of nodes that are announced in time: the node is left between "
+               "two steps, and nothing is lost.",
+               core::probability);
+    v.optional("false_alarm_every", false_alarm_every,
+               "Mean time between moves of healthy nodes, of the whole job; absent: none.",
+               core::Range{60, core::kCentury, false, false, "between 1 min and 100 years"});
+  }
+  bool operator==(const MigrationSpec&) const = default;
+};
+
+/// What a scheme that tolerates faults step by step takes from every step.
+struct StepTaxSpec {
+  core::Seconds coordination{0};
+  std::optional<core::BytesPerSecond> exchange_bandwidth;
+  template <class V>
+  void fields(V& v) {
+    v.optional("coordination", coordination,
+               "A step, as far as nothing hides it: the quorum of those that take part.",
+               core::duration);
+    v.optional("exchange_bandwidth", exchange_bandwidth,
+               "Rate of one GPU at which replicas exchange gradients through the memory of hosts "
+               "(Gloo over TCP), nothing beside it; absent: over the fabric, as simulated.",
+               core::positive);
+  }
+  bool operator==(const StepTaxSpec&) const = default;
+};
+
+/// Which of the spares that are ready is taken.
+enum class SpareChoice { first_ready, last_ready, fewest_failures };
+constexpr auto enum_words(SpareChoice) {
+  using E = core::EnumWord<SpareChoice>;
+  return std::array{E{SpareChoice::first_ready, "first_ready"},
+                    E{SpareChoice::last_ready, "last_ready"},
+                    E{SpareChoice::fewest_failures, "fewest_failures"}};
+}
+
 /// What happens between a failure and the first useful step after it.
 struct RecoverySpec {
   static constexpr const char* kCatalogue = "recovery";
@@ -130,8 +179,23 @@ struct RecoverySpec {
   std::optional<core::Seconds> peer_load;
   core::Seconds warm_up{30};
   std::optional<ElasticSpec> elastic;
+  std::optional<MigrationSpec> migration;
+  std::optional<StepTaxSpec> step_tax;
+  int rack_spares = 0;
+  int retire_after = 0;
+  std::optional<core::Seconds> retired_back;
+  SpareChoice spare_choice = SpareChoice::first_ready;
   template <class V>
   void fields(V& v) {
+    list_finding(v);
+    list_replacing(v);
+    list_restarting(v);
+  }
+  bool operator==(const RecoverySpec&) const = default;
+
+ private:
+  template <class V>
+  void list_finding(V& v) {
     v.optional("detection", detection, "Failure to alarm, where `detectors` is absent.",
                core::duration);
     v.optional("detectors", detectors, "Who notices what; replaces `detection`.");
@@ -143,8 +207,13 @@ struct RecoverySpec {
                core::Range{0, 0.99, false, false, "from 0 to 0.99"});
     v.optional("slow_part", slow_part,
                "A slow part is found: stop at once, save first, or keep it.");
+  }
+
+  template <class V>
+  void list_replacing(V& v) {
     v.optional("eviction", eviction, "What leaves the job with a bad part.");
-    v.optional("rack_nodes", rack_nodes, "Nodes in a rack, for eviction by rack.",
+    v.optional("rack_nodes", rack_nodes,
+               "Nodes of the job in a rack, for eviction by rack and for `rack_spares`.",
                core::Range{1, 1e6, false, false, "from 1 to 1,000,000"});
     v.optional("replacement", replacement, "Draining the node and taking a hot spare.",
                core::duration);
@@ -158,6 +227,25 @@ struct RecoverySpec {
                core::Range{0, 1e6, false, false, "from 0 to 1,000,000"});
     v.optional("retest", retest, "Time until a healthy node that was taken out is back as a spare.",
                core::duration);
+    v.optional("rack_spares", rack_spares,
+               "Spare nodes in each rack of `rack_nodes` nodes of the job (8 of 72 GPUs: 2 of 18 "
+               "trays of 4); only they can take a place in it, else the whole rack is exchanged.",
+               core::Range{0, 1e4, false, false, "from 0 to 10,000"});
+    v.optional("retire_after", retire_after,
+               "Failures of one node after which it leaves the machine; 0: never.",
+               core::non_negative);
+    v.optional("retired_back", retired_back,
+               "Time until a new node stands in the place of one that was retired; absent: none "
+               "does.",
+               core::some_time);
+    v.optional(
+        "spare_choice", spare_choice,
+        "Which ready spare is taken: the one that waited longest, the one that came back last, "
+        "or one that failed least.");
+  }
+
+  template <class V>
+  void list_restarting(V& v) {
     v.optional("container_start", container_start, "Scheduling and starting the processes.",
                core::duration);
     v.optional("in_process_start", in_process_start,
@@ -179,8 +267,12 @@ struct RecoverySpec {
     v.optional("elastic", elastic,
                "Go on without the replica that lost a node; absent: the whole "
                "job waits.");
+    v.optional("migration", migration,
+               "A spare takes the place of a lost node, nobody restarts; absent: all restart.");
+    v.optional("step_tax", step_tax,
+               "What fault tolerance adds to every step (TorchFT's quorum and exchange); absent: "
+               "nothing.");
   }
-  bool operator==(const RecoverySpec&) const = default;
 };
 
 }  // namespace headway::failures

@@ -321,7 +321,8 @@ std::pair<std::string, std::string> machine_limit(const training::Scenario& s,
     return {"gpus", fmt::format("{} GPUs are more than the limit of {}", gpus, *limits.gpus)};
   }
   const double pue = s.run.prices ? s.run.prices->pue : 1.0;
-  const core::Watts power = campaign::machine_power(s.cluster, 1).training * pue;
+  const core::Watts power =
+      campaign::machine_power(s.cluster, training::spare_nodes(s), 1).training * pue;
   if (limits.power && power > *limits.power) {
     constexpr double kMega = 1e6;  // Source: the prefix
     return {"power", fmt::format("{} nodes draw {} MW with every GPU at its limit, times a PUE of "

@@ -9,7 +9,7 @@
 #include "sim/validation/collective_rows.h"
 #include "sim/validation/compared/constant_fit.h"
 #include "sim/validation/compared/run_checks.h"
-#include "sim/validation/goodput_cases.h"
+#include "sim/validation/goodput/goodput_cases.h"
 #include "sim/validation/training_runs.h"
 
 namespace headway::study {

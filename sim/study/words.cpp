@@ -58,6 +58,8 @@ std::string_view in_words(campaign::Account account) {
       return "loading checkpoints";
     case Account::wait:
       return "waiting for spares";
+    case Account::protection:
+      return "fault tolerance in every step";
     case Account::degraded:
       return "degraded running";
     case Account::spare_idle:

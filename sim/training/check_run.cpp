@@ -165,6 +165,45 @@ void check_run(const RunSpec& r, Complaints& complaints) {
   }
 }
 
+namespace {
+
+/// Who may stand where, and what leaves for good.
+void check_spares(const Scenario& s, Complaints& complaints) {
+  const auto& r = s.run.recovery;
+  const bool by_rack =
+      r.eviction == failures::Eviction::rack || r.eviction == failures::Eviction::parallel_group;
+  if (r.rack_spares > 0 && by_rack) {
+    complaints.add("run.recovery.rack_spares",
+                   "with eviction: {} whole groups of nodes leave, and the spares of a rack help "
+                   "nobody; write 'eviction: node'",
+                   core::to_word(r.eviction));
+  }
+  if (r.rack_spares > 0 && r.elastic) {
+    complaints.add("run.recovery.rack_spares",
+                   "spares that can stand in one rack only are not modelled for elastic jobs; "
+                   "leave out one of the two");
+  }
+  if (r.rack_spares > 0 && r.rack_nodes == 1) {
+    complaints.add("run.recovery.rack_spares",
+                   "a rack of one node has no other node to stand in for; set 'rack_nodes', the "
+                   "nodes of the job in a rack (16 of 18 trays of an NVL72)");
+  }
+  if (r.retired_back && r.retire_after == 0) {
+    complaints.add("run.recovery.retired_back",
+                   "no node is retired without 'retire_after', so none comes back");
+  }
+  if (r.step_tax && r.step_tax->exchange_bandwidth &&
+      s.parallelism.sharding != workload::Sharding::zero0 &&
+      s.parallelism.sharding != workload::Sharding::hsdp) {
+    complaints.add("run.recovery.step_tax",
+                   "with sharding {} no two ranks hold the same gradients, so replicas have none "
+                   "to exchange through hosts; write 'sharding: hsdp' or 'zero0'",
+                   core::to_word(s.parallelism.sharding));
+  }
+}
+
+}  // namespace
+
 void check_recovery(const Scenario& s, int data, Complaints& complaints) {
   const auto& r = s.run.recovery;
   if (r.detectors && !r.detectors->watchdog && !r.detectors->heartbeat &&
@@ -178,13 +217,18 @@ void check_recovery(const Scenario& s, int data, Complaints& complaints) {
       }
     }
   }
-  const bool without_saves = r.state_from == failures::StateSource::peers || r.elastic;
+  check_spares(s, complaints);
+  const bool without_saves = r.state_from == failures::StateSource::peers || r.elastic ||
+                             (r.migration && r.migration->foreseen < 1);
   const auto& p = s.parallelism;
   const bool copies = p.sharding == workload::Sharding::zero0 ||
                       (p.sharding == workload::Sharding::hsdp &&
                        (data == 0 || Checked(data) * p.context > p.shard_group_size));
   if (without_saves && !copies) {
-    complaints.add(r.elastic ? "run.recovery.elastic" : "run.recovery.state_from",
+    const char* const key = r.elastic     ? "run.recovery.elastic"
+                            : r.migration ? "run.recovery.migration"
+                                          : "run.recovery.state_from";
+    complaints.add(key,
                    "with sharding {}{} the lost node's part of the state is nowhere else; write "
                    "'sharding: zero0' or 'hsdp' with two "
                    "groups or more, or save to a checkpoint level with 'place: peer'",

@@ -206,7 +206,7 @@ MemoryEstimate estimate_fabric(const ClusterSpec& cluster) {
 MemoryEstimate estimate_campaign(const CheckedScenario& checked, int threads) {
   const Scenario& s = checked.scenario();
   const double at_a_time = std::min(threads, s.run.trials);
-  const double nodes = static_cast<double>(s.cluster.nodes) + s.cluster.spares;
+  const double nodes = static_cast<double>(s.cluster.nodes + spare_nodes(s));
   const double crews = s.run.recovery.repair_crews;
   MemoryEstimate out;
   out.parts.push_back({fmt::format("{} trials", with_commas(s.run.trials)), "run.trials",

@@ -46,6 +46,7 @@ struct RunSpec {
   std::optional<storage::DataSpec> data;
   std::optional<price::PriceSpec> prices;
   int trials = 200;
+  std::optional<double> mean_within;
   std::int64_t seed = 1;
   template <class V>
   void fields(V& v) {
@@ -57,6 +58,11 @@ struct RunSpec {
     v.optional("prices", prices, "What it costs; absent: no cost is printed.");
     v.optional("trials", trials, "Independent draws of the campaign.",
                core::Range{1, 1e6, false, false, "from 1 to 1,000,000"});
+    v.optional("mean_within", mean_within,
+               "Draws go on until half of the 95 % interval of the mean wall clock (of the mean "
+               "ETTR, where the wall clock ends the run) is this share of it; `trials` are then "
+               "the fewest, at least 30, and 100,000 the most; absent: `trials` are drawn.",
+               core::Range{1e-5, 0.5, false, false, "from 0.00001 to 0.5"});
     v.optional("seed", seed, "Seed of all random streams.", core::non_negative);
   }
   bool operator==(const RunSpec&) const = default;
@@ -116,5 +122,14 @@ struct Scenario {
   }
   bool operator==(const Scenario&) const = default;
 };
+
+/// Spare nodes that are paid for: `cluster.spares`, and `run.recovery.rack_spares` in each of the
+/// job's racks.
+inline std::int64_t spare_nodes(const Scenario& scenario) {
+  const auto& recovery = scenario.run.recovery;
+  const std::int64_t racks =
+      (std::int64_t{scenario.cluster.nodes} + recovery.rack_nodes - 1) / recovery.rack_nodes;
+  return scenario.cluster.spares + (recovery.rack_spares > 0 ? racks * recovery.rack_spares : 0);
+}
 
 }  // namespace headway::training

@@ -294,11 +294,11 @@ TEST(Power, IsTheSumOfItsParts) {
   cluster.fabric.leaf_oversubscription = 2;
   cluster.fabric.switch_power_per_port = core::Watts(25);
   // 96 NICs: 96 leaf ports, 48 cables to the spine with two ports each.
-  EXPECT_DOUBLE_EQ(switch_ports(cluster), 96 + 96);
+  EXPECT_DOUBLE_EQ(switch_ports(cluster, cluster.spares), 96 + 96);
   cluster.fabric.tiers = 3;
   cluster.fabric.spine_oversubscription = 4;
-  EXPECT_DOUBLE_EQ(switch_ports(cluster), 96 + 96 + 24);
-  const MachinePower power = machine_power(cluster, 0.5);
+  EXPECT_DOUBLE_EQ(switch_ports(cluster, cluster.spares), 96 + 96 + 24);
+  const MachinePower power = machine_power(cluster, cluster.spares, 0.5);
   const double rest = 16 * 100 + 12 * 2000 + 216 * 25;
   EXPECT_DOUBLE_EQ(power.standing.si(), 80 * 100 + rest);
   EXPECT_DOUBLE_EQ(power.training.si(), 80 * 400 + rest);
@@ -320,7 +320,7 @@ TEST(Campaign, BillsEveryGpuHour) {
   EXPECT_NEAR(outcome.mean_bill->spares.si(), hours * 64 * 8, 1);
   EXPECT_NEAR(outcome.total_usd->mean, outcome.mean_bill->total().si(), 1);
   // Energy is the integral of two powers over the ledger.
-  const MachinePower power = machine_power(s.cluster, 4.2 / 5.6);
+  const MachinePower power = machine_power(s.cluster, s.cluster.spares, 4.2 / 5.6);
   const Ledger& ledger = outcome.result.ledger;
   const Seconds stepping((ledger[Account::useful] + ledger[Account::lost]) / 16384);
   EXPECT_NEAR(outcome.mean_bill->energy / it_energy(power, stepping, Seconds(54 * kDay)), 1, 1e-9);

@@ -145,6 +145,19 @@ TEST(DrillAndCampaign, GoOnElasticallyAlike) {
   expect_same("too few are left", elastic, FaultKind::gpu_dead);
 }
 
+TEST(DrillAndCampaign, MoveToSparesAlike) {
+  JobModel moving = job();
+  moving.step = Seconds(8);  // the saves before are at the end of one
+  moving.recovery.migration = failures::MigrationSpec{Seconds(40), 0, {}};
+  moving.recovery.repair = Seconds(5000);
+  moving.hazards[0].recorded[0].repair = moving.recovery.repair;
+  expect_same("a spare is ready", moving, FaultKind::gpu_dead);
+  moving.spare_nodes = 0;
+  expect_same("none is", moving, FaultKind::gpu_dead);
+  moving.hazards[0].nodes_lost = 0;
+  expect_same("nothing to move", moving, FaultKind::software_crash);
+}
+
 /// A recovery, saves and spares at random; whole seconds.
 class RandomJob {
  public:
@@ -169,6 +182,9 @@ class RandomJob {
         below(4) == 0) {  // of several replicas a drill lets all join at once
       model.recovery.elastic =
           failures::ElasticSpec{seconds(100), seconds(100), 1 + static_cast<int>(below(4))};
+    }
+    if (below(4) == 0) {
+      model.recovery.migration = failures::MigrationSpec{seconds(100), 0, {}};
     }
     // After whole rhythms of all levels, in the middle of that of the storage.
     const auto segments = static_cast<double>(12 * model.storage_every + model.storage_every / 2);
@@ -239,6 +255,7 @@ std::string described(int number, const JobModel& model) {
   }
   text += r.in_process_start ? ", in place" : "";
   text += r.peer_load ? ", from peers" : "";
+  text += r.migration ? fmt::format(", moves in {} s", r.migration->stall.si()) : "";
   text += r.elastic ? fmt::format(", elastic to {}", r.elastic->fewest_replicas) : "";
   return text;
 }

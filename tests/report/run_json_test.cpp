@@ -46,6 +46,7 @@ TEST(RunJson, HasTheKeysOfTheContractInItsOrder) {
       keys(json["memory"]["by_kind_bytes"]),
       (Names{"weights", "gradients", "optimizer", "activations", "logits", "buffers", "slack"}));
   EXPECT_EQ(keys(json["campaign"]), (Names{"trials",
+                                           "mean_within",
                                            "wall_days",
                                            "ettr",
                                            "goodput",
@@ -54,6 +55,7 @@ TEST(RunJson, HasTheKeysOfTheContractInItsOrder) {
                                            "steps",
                                            "tokens",
                                            "ledger_gpu_s",
+                                           "nodes_retired",
                                            "replicas_hit",
                                            "step_simulations",
                                            "checkpoint_interval_s",
@@ -67,7 +69,7 @@ TEST(RunJson, HasTheKeysOfTheContractInItsOrder) {
                                            "closed_form_ettr"}));
   EXPECT_EQ(keys(json["campaign"]["ledger_gpu_s"]),
             (Names{"useful", "lost", "checkpoint", "detect", "diagnose", "restart", "load", "wait",
-                   "degraded", "spare_idle", "maintenance"}));
+                   "protection", "degraded", "spare_idle", "maintenance"}));
   EXPECT_EQ(keys(json["campaign"]["ettr"]), (Names{"p5", "p50", "p95", "mean"}));
 }
 

@@ -31,7 +31,8 @@ bool is_plain(const JobModel& job) {
   return !job.maintenance && job.throttling.empty() && job.near.empty() && job.unreadable == 0 &&
          job.starved == 1 && job.staging.si() == 0 && recovery.wrong_blame == 0 &&
          recovery.refill.si() == 0 && recovery.moves == 0 && recovery.noticed_earlier.si() == 0 &&
-         !recovery.in_process_start && !recovery.peer_load && !recovery.elastic;
+         !recovery.in_process_start && !recovery.peer_load && !recovery.elastic &&
+         !recovery.migration && job.tax.si() == 0;
 }
 
 /// One part whose law starts anew at each failure.
@@ -63,6 +64,18 @@ Seconds shortest_interval(const JobModel& job) { return std::max(job.step, job.f
 
 bool stops_job(const failures::Hazard& hazard) {
   return hazard.effect == failures::Effect::stop || hazard.effect == failures::Effect::hang;
+}
+
+bool moves_away(const failures::Hazard& hazard) {
+  return (hazard.nodes_lost > 0 || hazard.swapped) && !hazard.latent;
+}
+
+std::int64_t racks_of(const JobModel& job) {
+  if (job.recovery.rack_spares == 0) {
+    return 0;
+  }
+  const std::int64_t nodes = std::max<std::int64_t>(1, job.gpus / job.gpus_per_node);
+  return (nodes + job.recovery.rack_nodes - 1) / job.recovery.rack_nodes;
 }
 
 Seconds mean_time_between_failures(const JobModel& job) {

@@ -73,7 +73,7 @@ struct DriveTimes {
 struct JobModel {
   std::int64_t gpus = 1;
   int gpus_per_node = 1;
-  std::int64_t spare_nodes = 0;
+  std::int64_t spare_nodes = 0;  ///< those of the racks (`recovery.rack_spares`) included
   int replicas = 1;  ///< copies of the training state that can go on without one another
   /// Symmetry class of each node's place in the job: parts in one class slow
   /// the step alike.
@@ -84,6 +84,7 @@ struct JobModel {
   std::vector<std::uint32_t> place_of_node;  ///< empty: in the order of the job
   JobEnd end;
   core::Seconds step;            ///< healthy
+  core::Seconds tax;             ///< that a fault-tolerance scheme adds to each step
   double starved = 1;            ///< step that waits for its input / step, on average over the run
   core::Seconds staging;         ///< copying the data set before the first step
   core::Seconds interval;        ///< useful work between saves; 0: one save at the end
@@ -127,6 +128,12 @@ core::Seconds mean_downtime(const JobModel& job);
 /// `storage_every`, or the first multiple of it at which the previous
 /// asynchronous save is durable; the whole run where that is shorter.
 core::Seconds effective_interval(const JobModel& job);
+
+/// A spare can take the place of what this hazard breaks: a node, or a GPU that is exchanged.
+bool moves_away(const failures::Hazard& hazard);
+
+/// Racks of the job, where some of the spares belong to one; else 0.
+std::int64_t racks_of(const JobModel& job);
 
 /// The interval that is best for the nearest level, which decides how often to save: the optimum of
 /// the closed form, no shorter than `shortest_interval`, no longer than the run; 0: nothing fails.

@@ -11,8 +11,6 @@ using core::Tick;
 using failures::Draw;
 using failures::Effect;
 
-namespace {}  // namespace
-
 /// A part is slow from now on, or a monitor says so.
 void JobProcess::slow_down(core::Context& context) {
   const Tick now = context.now();
@@ -208,14 +206,12 @@ void JobProcess::go_on_elastically(core::Context& context) {
 /// Spares for absent replicas; those that have all they need prepare themselves
 /// beside the job.
 void JobProcess::join_when_ready(core::Context& context) {
-  while (!awaiting_.empty() && missing_.empty() &&
-         spares_.ready() >= awaiting_.front().slots.size()) {
+  SparePool& spares = spares_.anywhere();
+  while (!awaiting_.empty() && missing_.empty() && !moves_ &&
+         spares.ready() >= awaiting_.front().slots.size()) {
     const std::uint64_t replicas = awaiting_.front().replicas;
     for (const std::uint64_t slot : awaiting_.front().slots) {
-      const failures::Node node = spares_.take();
-      if (sampler_.lemons() != nullptr) {
-        sampler_.lemons()->insert(node, slot, running_ ? exposed(context.now()) : exposed_);
-      }
+      put_in(context, spares.take(), slot);
     }
     awaiting_.erase(awaiting_.begin());
     const Tick load = ticks_.peer_load.value_or(ticks_.load[saves().count - 1]);

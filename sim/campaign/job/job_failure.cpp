@@ -13,8 +13,6 @@ using core::Tick;
 using failures::Draw;
 using failures::Effect;
 
-namespace {}  // namespace
-
 /// The slots a fault empties: nodes side by side in the machine.
 std::vector<std::uint64_t> JobProcess::broken_slots(const failures::Strike& strike,
                                                     std::uint64_t slot) const {
@@ -40,6 +38,9 @@ void JobProcess::on_strike(core::Context& context) {
     ++replays_;
   } else {
     sampler_.take(strike_);
+  }
+  if (move_in_time(context)) {
+    return;
   }
   const auto& hazard = hazard_of(strike_);
   if (const auto latent = ticks_.latent[strike_.hazard]) {
@@ -77,7 +78,8 @@ void JobProcess::fail(core::Context& context, const Fault& fault) {
     log_->resume(handled_);
     log_->current().resumed.reset();
   }
-  go_back(strike_, reach_of(strike_, slot_), can_go_on());
+  moves_ = can_move();
+  go_back(strike_, reach_of(strike_, slot_), moves_ || can_go_on());
   const auto detection = detection_of(strike_, blames_);
   HEADWAY_CHECK(detection.has_value(), "nothing detects hazard '{}'", hazard_of(strike_).name);
   if (log_ != nullptr) {
@@ -225,6 +227,9 @@ void JobProcess::on_alarm(core::Context& context) {
   if (log_ != nullptr) {
     log_->current().noticed = context.now();
   }
+  if (moves_) {
+    return move(context);
+  }
   if (can_go_on()) {
     return go_on_elastically(context);
   }
@@ -312,34 +317,6 @@ void JobProcess::evict(core::Context& context) {
   fill_slots(context);
 }
 
-/// Nodes leave the job: the broken ones for repair, the others for a test.
-void JobProcess::take_out(core::Context& context, const Eviction& order) {
-  const Tick now = context.now();
-  for (const std::uint64_t slot : order.slots) {
-    const failures::Node node =
-        sampler_.lemons() != nullptr ? sampler_.lemons()->remove(slot) : failures::Node{};
-    const auto broken = std::find(order.broken.begin(), order.broken.end(), slot);
-    const auto number = static_cast<std::uint64_t>(broken - order.broken.begin());
-    const Tick well = broken != order.broken.end() ? shop_.take(now, repair_time(order, number))
-                                                   : now + ticks_.retest;
-    if (well < core::kEndOfTime) {
-      context.schedule(well - now, message(Notice::repaired, node.lemon));
-    }
-  }
-  for (const auto& part : slow_.remove_slots(order.slots)) {
-    if (log_ != nullptr && !part.blamed) {
-      log_->end(part.incident, now);
-    }
-  }
-}
-
-Tick JobProcess::repair_time(const Eviction& order, std::uint64_t node) const {
-  if (order.replayed && ticks_.recorded[order.strike.event].repair) {
-    return *ticks_.recorded[order.strike.event].repair;
-  }
-  return sampler_.repair(order.strike, node, model_.recovery.repair, model_.recovery.repair_sigma);
-}
-
 /// New nodes read their part of the data set before the job goes on.
 void JobProcess::on_replaced(core::Context& context) {
   if (const Tick due = std::exchange(staging_due_, 0); due > 0) {
@@ -347,33 +324,6 @@ void JobProcess::on_replaced(core::Context& context) {
     return enter(context, Account::load, due, Notice::staged);
   }
   begin_attempt(context);
-}
-
-void JobProcess::on_repaired(core::Context& context, failures::Node node) {
-  spares_.add(node);
-  if (!missing_.empty()) {
-    fill_slots(context);
-  }
-  join_when_ready(context);
-}
-
-/// Puts spares into the empty slots; waits for repairs where they do not suffice.
-void JobProcess::fill_slots(core::Context& context) {
-  while (!missing_.empty() && spares_.ready() > 0) {
-    const failures::Node node = spares_.take();
-    if (sampler_.lemons() != nullptr) {
-      sampler_.lemons()->insert(node, missing_.back(), exposed_);
-    }
-    missing_.pop_back();
-  }
-  if (missing_.empty()) {
-    log_stage(Stage::replace, context.now());
-    enter(context, Account::restart, ticks_.replacement, Notice::replaced);
-  } else if (phase_ != Account::wait) {
-    log_stage(Stage::wait, context.now());
-    close_phase(context.now());
-    phase_ = Account::wait;
-  }
 }
 
 void JobProcess::log_open(const failures::Strike& strike, std::uint64_t slot, Tick now) {

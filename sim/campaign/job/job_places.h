@@ -18,6 +18,10 @@ class JobPlaces {
   [[nodiscard]] std::uint64_t place_of(std::uint64_t slot) const;
   [[nodiscard]] std::uint64_t slot_at(std::uint64_t place) const;
 
+  /// Racks of `unit` places each, counted along the machine.
+  [[nodiscard]] std::uint64_t rack_of(std::uint64_t slot, std::uint64_t unit) const {
+    return place_of(slot) / unit;
+  }
   /// Slots of up to `count` places in a row from that of `slot`, in order of place.
   [[nodiscard]] std::vector<std::uint64_t> slots_from(std::uint64_t slot,
                                                       std::uint64_t count) const;

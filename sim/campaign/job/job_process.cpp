@@ -1,6 +1,7 @@
 #include "sim/campaign/job/job_process.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "sim/core/engine/event.h"
 #include "sim/core/error.h"
@@ -8,8 +9,6 @@
 namespace headway::campaign {
 
 using core::Tick;
-
-namespace {}  // namespace
 
 JobProcess::JobProcess(const JobModel& model,
                        const JobTicks& ticks,
@@ -21,14 +20,29 @@ JobProcess::JobProcess(const JobModel& model,
       log_(log),
       sampler_(model.hazards, model.seed, trial, kClock),
       slow_(model, ticks.places, times),
+      spares_(model.recovery.spare_choice, static_cast<std::size_t>(racks_of(model))),
       shop_(model.recovery.repair_crews),
       history_(model, ticks.archive),
       next_maintenance_(ticks.maintenance_every) {
   result_.interruptions.assign(model.hazards.size(), 0);
-  for (std::int64_t spare = 0; spare < model.spare_nodes; ++spare) {
-    const auto* lemons = sampler_.lemons();
-    spares_.add(lemons != nullptr ? lemons->initial_spare(static_cast<std::uint64_t>(spare))
-                                  : failures::Node{});
+  const auto* lemons = sampler_.lemons();
+  const auto initial = [&](std::int64_t spare) {
+    return lemons != nullptr ? lemons->initial_spare(static_cast<std::uint64_t>(spare))
+                             : failures::Node{};
+  };
+  const std::int64_t per_rack = model.recovery.rack_spares;
+  const std::int64_t in_racks = racks_of(model) * per_rack;
+  for (std::int64_t spare = 0; spare < in_racks; ++spare) {
+    const auto rack = static_cast<std::size_t>(spare / per_rack);
+    spares_.add(initial(spare), spares_.address_of(rack));
+  }
+  for (std::int64_t spare = in_racks; spare < model.spare_nodes; ++spare) {
+    spares_.add(initial(spare), Spares::kAnywhere);
+  }
+  const bool lemons_leave = lemons != nullptr && lemons->model().evict_after > 0;
+  if (lemons_leave || model.recovery.retire_after > 0 ||
+      model.recovery.spare_choice == failures::SpareChoice::fewest_failures) {
+    counts_ = FailureCounts(nodes());
   }
 }
 
@@ -71,7 +85,7 @@ void JobProcess::handle(core::Context& context, const core::Event& event) {
       }
       return begin_attempt(context);
     case Notice::repaired:
-      return on_repaired(context, {static_cast<std::uint32_t>(event.a)});
+      return on_repaired(context, event.a, event.b);
     case Notice::deadline:
       return finish(context);
     default:
@@ -128,7 +142,7 @@ void JobProcess::begin_attempt(core::Context& context) {
   close_phase(now);
   const bool hopeless = ticks_.wall == 0 && exposed_ / model_.patience > ticks_.work;
   if (hopeless || now > kLastTick) {
-    gave_up_ = true;
+    gave_up_ = GaveUp::no_headway;
     done_ = true;
     return;
   }
@@ -180,7 +194,7 @@ Pace JobProcess::pace(Tick now) {
     const auto replicas = static_cast<double>(model_.replicas);
     slowness *= replicas / (replicas - static_cast<double>(absent_));
   }
-  return {slowness};
+  return {slowness + ticks_.tax};
 }
 
 /// Something has changed: a new goal, a new end, the next event.
@@ -324,7 +338,10 @@ void JobProcess::settle(Tick now) {
   result_[Account::load] += load;
   const Tick work = cursor_.work(saves());
   result_[Account::useful] += work;
-  result_[Account::degraded] += cursor_.stepping - work;
+  const Tick longer = cursor_.stepping - work;
+  const Tick tax = std::min<Tick>(longer, std::llround(ticks_.tax * static_cast<double>(work)));
+  result_[Account::protection] += tax;
+  result_[Account::degraded] += longer - tax;
   result_[Account::checkpoint] += cursor_.checkpoint;
   history_.note(saves(), cursor_, base_);
   const std::int64_t every = saves().storage().every;

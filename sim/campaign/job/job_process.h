@@ -21,6 +21,12 @@ namespace headway::campaign {
 /// A trial is given up when its clock is here: beyond it sums of ticks would not fit.
 inline constexpr core::Tick kLastTick = core::kEndOfTime / 8;
 
+/// Why a run was given up.
+enum class GaveUp : std::uint8_t {
+  no_headway,  ///< up for `patience` times its work, it is not done
+  no_nodes,    ///< it waits for a node, and none will ever come
+};
+
 /// The job of one trial.
 class JobProcess : public core::Process {
  public:
@@ -33,8 +39,8 @@ class JobProcess : public core::Process {
   void start(core::Context& context) override;
   void handle(core::Context& context, const core::Event& event) override;
 
-  /// The run was given up: it made no headway.
-  [[nodiscard]] bool gave_up() const { return gave_up_; }
+  /// The run was given up.
+  [[nodiscard]] std::optional<GaveUp> gave_up() const { return gave_up_; }
   TrialResult take_result() { return std::move(result_); }
 
  private:
@@ -119,10 +125,7 @@ class JobProcess : public core::Process {
   void on_alarm(core::Context& context);
   void on_diagnosed(core::Context& context);
   void evict(core::Context& context);
-  void take_out(core::Context& context, const Eviction& order);
-  void fill_slots(core::Context& context);
   void on_replaced(core::Context& context);
-  void on_repaired(core::Context& context, failures::Node node);
   void set_restart(core::Tick start, core::Tick load);
   [[nodiscard]] Eviction eviction_of(const failures::Strike& strike,
                                      std::uint64_t slot,
@@ -139,6 +142,26 @@ class JobProcess : public core::Process {
   [[nodiscard]] std::vector<std::uint64_t> broken_slots(const failures::Strike& strike,
                                                         std::uint64_t slot) const;
   [[nodiscard]] Reach reach_of(const failures::Strike& strike, std::uint64_t slot) const;
+
+  // Nodes out, spares in (job_spares.cpp).
+  void take_out(core::Context& context, const Eviction& order);
+  void on_repaired(core::Context& context, std::uint64_t node, Spares::Address address);
+  void fill_slots(core::Context& context);
+  void put_in(core::Context& context, failures::Node node, std::uint64_t slot);
+  [[nodiscard]] SparePool& pool_for(std::uint64_t slot);
+  void exchange_rack(core::Context& context, const std::vector<std::uint64_t>& slots);
+  void exchange_racks(core::Context& context);
+  void send_back(core::Context& context,
+                 failures::Node node,
+                 core::Tick well,
+                 Spares::Address address);
+  [[nodiscard]] bool spares_suffice(const std::vector<std::uint64_t>& slots) const;
+  [[nodiscard]] std::uint64_t rack_of(std::uint64_t slot) const;
+  [[nodiscard]] Spares::Address home_of(std::uint64_t slot) const;
+  [[nodiscard]] bool retires(failures::Node node) const;
+  [[nodiscard]] failures::Node after_repair(const Eviction& order,
+                                            std::uint64_t number,
+                                            failures::Node node) const;
 
   // Slow parts, spot capacity and elastic replicas (job_degraded.cpp).
   void slow_down(core::Context& context);
@@ -157,6 +180,11 @@ class JobProcess : public core::Process {
   void on_mended(core::Context& context, std::uint64_t replicas);
   void on_joined(core::Context& context);
 
+  // A spare takes the place of what broke (job_migration.cpp).
+  [[nodiscard]] bool can_move() const;
+  bool move_in_time(core::Context& context);
+  void move(core::Context& context);
+
   // The trace.
   void log_open(const failures::Strike& strike, std::uint64_t slot, core::Tick now);
   void log_stage(Stage stage, core::Tick now);
@@ -167,7 +195,8 @@ class JobProcess : public core::Process {
   IncidentLog* log_;
   failures::HazardSampler sampler_;
   SlowParts slow_;
-  SparePool spares_;
+  Spares spares_;
+  FailureCounts counts_;
   RepairShop shop_;
   SaveHistory history_;
   TrialResult result_;
@@ -193,11 +222,13 @@ class JobProcess : public core::Process {
   failures::Strike strike_;
   std::uint64_t slot_ = 0;
   bool replayed_ = false;
+  bool moves_ = false;            // a spare takes its place, nobody restarts
   std::uint64_t blames_ = 0;      // wrong ones of it so far
   std::optional<Fault> relapse_;  // fails again at the end of the restart
   std::vector<Eviction> orders_;
   std::optional<std::uint64_t> stuck_on_;  // slow part whose drive kept a save past the watchdog
   std::vector<std::uint64_t> missing_;     // slots without a node; only while the job waits
+  std::uint64_t returning_ = 0;            // nodes that will be spares again
   core::Tick staging_due_ = 0;             // data to be read before the next attempt
   std::optional<Corruption> corruption_;
   static constexpr std::size_t kNoIncident = static_cast<std::size_t>(-1);
@@ -221,7 +252,7 @@ class JobProcess : public core::Process {
   core::Tick phase_start_ = 0;
   Account phase_ = Account::load;
   bool done_ = false;
-  bool gave_up_ = false;
+  std::optional<GaveUp> gave_up_;
 };
 
 }  // namespace headway::campaign

@@ -98,6 +98,12 @@ void set_recovery(const JobRecovery& recovery, const JobModel& job, JobTicks& ti
     ticks.elastic_stall = kClock.to_ticks(recovery.elastic->stall);
     ticks.elastic_rejoin = kClock.to_ticks(recovery.elastic->rejoin);
   }
+  if (recovery.retired_back) {
+    ticks.retired_back = kClock.to_ticks(*recovery.retired_back);
+  }
+  if (recovery.migration) {
+    ticks.migration_stall = kClock.to_ticks(recovery.migration->stall);
+  }
 }
 
 }  // namespace
@@ -106,6 +112,7 @@ JobTicks::JobTicks(const JobModel& job)
     : step(std::max<Tick>(1, kClock.to_ticks(job.step))),
       whole_steps(job.whole_steps),
       places(job) {
+  tax = job.tax / job.step;
   HEADWAY_CHECK(job.end.work.has_value() != job.end.wall.has_value(),
                 "a job ends with its work or with its wall clock");
   work = job.end.work ? std::max<Tick>(1, kClock.to_ticks(*job.end.work)) : 0;

@@ -41,7 +41,9 @@ struct JobTicks {
   core::Tick start = 0, in_process_start = 0, communicators = 0, warm_up = 0;
   std::array<core::Tick, kMostLevels> load{};  ///< by level
   std::optional<core::Tick> peer_load;
-  core::Tick elastic_stall = 0, elastic_rejoin = 0;
+  core::Tick retired_back = core::kEndOfTime;  ///< until a new node stands there; or never
+  core::Tick elastic_stall = 0, elastic_rejoin = 0, migration_stall = 0;
+  double tax = 0;  ///< share of a healthy step that is added to each
   core::Tick staging = 0, refill = 0, restaging = 0;
   std::vector<std::optional<core::Tick>> latent;            ///< by hazard: how long nobody notices
   core::Tick maintenance_every = 0, maintenance_lasts = 0;  ///< 0: none

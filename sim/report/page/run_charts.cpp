@@ -102,6 +102,7 @@ std::string_view badput_of(campaign::Account account) {
       return "infrastructure recovery from disruption";
     case Account::restart:
       return "program startup";
+    case Account::protection:
     case Account::degraded:
     case Account::spare_idle:
       return "other";

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sim/report/table.h"
-#include "sim/validation/goodput_cases.h"
+#include "sim/validation/goodput/goodput_cases.h"
 
 namespace headway::report {
 

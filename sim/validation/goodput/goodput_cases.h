@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,16 @@
 #include "sim/import/csv.h"
 
 namespace headway::validation {
+
+/// The nodes of a case that names them: who fails, who stands by, who comes back.
+struct GoodputNodes {
+  std::int64_t nodes = 1, spares = 0;
+  core::Seconds work;    ///< useful time of the whole run
+  core::Seconds repair;  ///< mean time of a lost node
+  double lemon_share = 0, lemon_factor = 1, cured = 0;
+  int retire_after = 0;
+  bool loses_work = true;  ///< a failure throws away what came after the last save
+};
 
 /// What a published case states in numbers; empty where it does not.
 struct GoodputCase {
@@ -26,6 +37,7 @@ struct GoodputCase {
   /// The share of its replicas with which an elastic job runs on after a failure ("degraded
   /// 11/12"); empty where the words of the source name none.
   std::string elastic;
+  std::optional<GoodputNodes> fleet;  ///< where the case states `nodes`
 
   /// The middle of the reported range, or its lower end ("above 0.9").
   [[nodiscard]] std::optional<double> reported() const;
@@ -68,10 +80,13 @@ struct GoodputPrediction {
              "open one");
     v.figure("reported_range", std::array{given.reported_low, given.reported_high}, "1",
              "lower and upper end of what the source reports");
-    v.figure("predicted", predicted, "1", "median of `campaign.ettr` over 400 trials of 30 days",
-             core::probability);
+    v.figure(
+        "predicted", predicted, "1",
+        "median of `campaign.ettr` over 400 trials of 30 days, or over 40 trials of the case's "
+        "own work",
+        core::probability);
     v.figure("interval", predicted ? std::optional(std::array{low, high}) : std::nullopt, "1",
-             "5th and 95th percentile of 400 trials", core::probability);
+             "5th and 95th percentile of these trials", core::probability);
     v.figure("closed_form", closed_form, "1", "exact ETTR where every input is stated",
              core::probability);
     v.figure("error", error, "1", "predicted / published - 1");
@@ -84,7 +99,7 @@ struct GoodputPrediction {
   }
 };
 
-/// Predicts every case that states enough, 400 trials of 30 days each.
+/// Predicts every case that states enough: 400 trials of 30 days, or 40 of the work that it states.
 /// @param threads  0: all cores; the result does not depend on it
 std::vector<GoodputPrediction> predict_goodput(const import::CsvTable& table, int threads = 0);
 

@@ -1,4 +1,4 @@
-#include "sim/validation/goodput_cases.h"
+#include "sim/validation/goodput/goodput_cases.h"
 
 #include <algorithm>
 #include <array>
@@ -21,6 +21,8 @@ using core::Seconds;
 namespace {
 
 constexpr int kTrials = 400;
+/// Of cases that state their nodes: thousands of failures each, which spread little.
+constexpr int kTrialsOfFleets = 40;
 /// Long enough for tens of failures, short enough that chance shows as it does in a real run.
 const Seconds kWall = 30_days;
 /// Published stalls of saves of hundreds of billions of parameters: ByteCheckpoint (NSDI 2025,
@@ -67,16 +69,66 @@ std::vector<std::string> assumed_inputs(const GoodputCase& given) {
   if (!given.stall) {
     assumed.push_back(fmt::format("stall_s: {} to {}", kShortestStall, kLongestStall));
   }
-  if (!given.interval) {
+  if (!given.interval && (!given.fleet || given.fleet->loses_work)) {
     assumed.emplace_back("interval_s: the optimum");
   }
   return assumed;
 }
 
+bool has_column(const import::CsvTable& table, std::string_view name) {
+  const auto& columns = table.columns();
+  return std::find(columns.begin(), columns.end(), name) != columns.end();
+}
+
+/// A number of a column that a table need not have, in its range.
+std::optional<double> stated(const import::CsvTable& table,
+                             std::size_t row,
+                             const char* column,
+                             const core::Range& range) {
+  const auto value =
+      has_column(table, column) ? table.number(row, column) : std::optional<double>();
+  if (value && !range.contains(*value)) {
+    throw core::Error(fmt::format("{}:{}: {} '{}' must be {}", table.file(), table.line(row),
+                                  column, core::shortened(table.text(row, column)), range.words));
+  }
+  return value;
+}
+
+/// @throws core::Error naming the cells that a case with `nodes` must fill
+std::optional<GoodputNodes> fleet_of(const import::CsvTable& table, std::size_t row) {
+  const core::Range counted{1, 1e6, false, false, "from 1 to 1,000,000"};
+  const core::Range spare{0, 1e6, false, false, "from 0 to 1,000,000"};
+  const core::Range hours{0, 876000, true, false, "above 0 and at most a century"};
+  const auto nodes = stated(table, row, "nodes", counted);
+  if (!nodes) {
+    return std::nullopt;
+  }
+  const auto work = stated(table, row, "work_h", hours);
+  const auto repair = stated(table, row, "repair_h", hours);
+  if (!work || !repair) {
+    throw core::Error(
+        fmt::format("{}:{}: a case that states its nodes also states work_h and "
+                    "repair_h",
+                    table.file(), table.line(row)));
+  }
+  GoodputNodes fleet;
+  fleet.nodes = static_cast<std::int64_t>(*nodes);
+  fleet.spares = static_cast<std::int64_t>(stated(table, row, "spares", spare).value_or(0));
+  fleet.work = *work * 1_h;
+  fleet.repair = *repair * 1_h;
+  fleet.lemon_share = stated(table, row, "lemon_share", core::probability).value_or(0);
+  fleet.lemon_factor =
+      stated(table, row, "lemon_factor", {1, 1e6, false, false, "from 1 to 1,000,000"}).value_or(1);
+  fleet.cured = stated(table, row, "cured", core::probability).value_or(0);
+  fleet.retire_after = static_cast<int>(stated(table, row, "retire_after", spare).value_or(0));
+  fleet.loses_work =
+      !has_column(table, "loses_work") || table.flag(row, "loses_work").value_or(true);
+  return fleet;
+}
+
 /// What stands behind `word` in the words of the source, up to the next mark or space.
 std::string stated_after(const import::CsvTable& table, std::size_t row, std::string_view word) {
-  const auto& columns = table.columns();
-  if (std::find(columns.begin(), columns.end(), "stated_in_words") == columns.end()) {
+  if (!has_column(table, "stated_in_words")) {
     return "";
   }
   const std::string& text = table.text(row, "stated_in_words");
@@ -93,7 +145,7 @@ std::string stated_after(const import::CsvTable& table, std::size_t row, std::st
 std::string other_definition(const GoodputCase& given) {
   constexpr double kHalfADigit = 0.005;
   const auto reported = given.reported();
-  if (!reported || given.interval || given.stall) {
+  if (!reported || given.interval || given.stall || given.fleet) {
     return "";
   }
   const double up = 1 - *given.downtime / *given.mean_time_to_failure;
@@ -121,7 +173,7 @@ std::string reason_to_skip(const GoodputCase& given, const std::vector<std::stri
 }
 
 void simulate(GoodputPrediction& row, int threads) {
-  std::vector<double> ettr(kTrials);
+  std::vector<double> ettr(row.given.fleet ? kTrialsOfFleets : kTrials);
   core::make_executor(threads)->for_each(ettr.size(), [&](std::size_t i) {
     const auto trial = static_cast<std::uint32_t>(i);
     const campaign::JobModel job = goodput_job(row.given, trial);
@@ -143,7 +195,7 @@ GoodputPrediction predict_case(const GoodputCase& given, int threads) {
   }
   row.assumed = assumed_inputs(given);
   simulate(row, threads);
-  if (row.assumed.empty()) {
+  if (row.assumed.empty() && !given.fleet) {
     row.closed_form = campaign::efficiency(campaign::rhythm_of(goodput_job(given, 0)));
   }
   row.note = other_definition(given);
@@ -180,6 +232,7 @@ GoodputCase read_goodput_case(const import::CsvTable& table, std::size_t row) {
   given.reported_low = share_at(table, row, "reported_lo");
   given.reported_high = share_at(table, row, "reported_hi");
   given.elastic = stated_after(table, row, "degraded ");
+  given.fleet = fleet_of(table, row);
   return given;
 }
 
@@ -198,6 +251,41 @@ std::vector<std::string> missing_inputs(const GoodputCase& given) {
   return missing;
 }
 
+namespace {
+
+/// The same figures as a table of hazards: the mean over all nodes, good and lemons.
+failures::FailureSpec failures_of(const GoodputCase& given) {
+  const GoodputNodes& fleet = *given.fleet;
+  failures::FailureSpec spec;
+  spec.name = given.id;
+  failures::HazardSpec hazard;
+  hazard.name = "Any interruption";
+  hazard.per = failures::Population::node;
+  hazard.mtbf = static_cast<double>(fleet.nodes) * *given.mean_time_to_failure;
+  spec.hazards.push_back(hazard);
+  if (fleet.lemon_share > 0) {
+    spec.lemons = failures::LemonSpec{fleet.lemon_share, fleet.lemon_factor, 0, fleet.cured};
+  }
+  return spec;
+}
+
+void set_fleet(const GoodputCase& given, campaign::JobModel& job) {
+  constexpr int kGpusPerNode = 8;  // of no consequence: shares are those of nodes
+  const GoodputNodes& fleet = *given.fleet;
+  job.gpus = fleet.nodes * kGpusPerNode;
+  job.gpus_per_node = kGpusPerNode;
+  job.spare_nodes = fleet.spares;
+  job.end = {.work = fleet.work, .wall = {}};
+  job.recovery.repair = fleet.repair;
+  job.recovery.retire_after = fleet.retire_after;
+  if (!fleet.loses_work) {
+    job.recovery.peer_load = Seconds(0);
+  }
+  job.hazards = failures::hazards_of(failures_of(given), {job.gpus, fleet.nodes}, fleet.spares);
+}
+
+}  // namespace
+
 campaign::JobModel goodput_job(const GoodputCase& given, std::uint32_t trial) {
   campaign::JobModel job;
   job.end.wall = kWall;
@@ -211,12 +299,16 @@ campaign::JobModel goodput_job(const GoodputCase& given, std::uint32_t trial) {
   // The sources state one time from failure to running again; nothing fails in it.
   job.recovery = campaign::JobRecovery::at_once();
   job.recovery.detection = *given.downtime;
+  job.seed = kSeed;
+  if (given.fleet) {
+    set_fleet(given, job);
+    return job;
+  }
   failures::Hazard hazard;
   hazard.name = "Any interruption";
   hazard.rate = core::PerSecond(1 / mu.si());
   hazard.nodes_lost = 0;
   job.hazards.push_back(hazard);
-  job.seed = kSeed;
   return job;
 }
 
