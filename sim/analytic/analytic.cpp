@@ -12,7 +12,7 @@
 #include "sim/analytic/offload.h"
 #include "sim/core/error.h"
 #include "sim/training/step/placement.h"
-#include "sim/training/step/site_exchange.h"
+#include "sim/training/sites/site_exchange.h"
 #include "sim/workload/layout.h"
 #include "sim/workload/schedule/pipeline_time.h"
 #include "sim/workload/schedule/schedule.h"

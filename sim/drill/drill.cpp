@@ -8,7 +8,7 @@
 
 #include "sim/core/error.h"
 #include "sim/drill/constants.h"
-#include "sim/training/step/degraded_step.h"
+#include "sim/training/degraded/degraded_step.h"
 
 namespace headway::drill {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/drill/setup.h"
-#include "sim/training/step/degrade.h"
+#include "sim/training/degraded/degrade.h"
 
 namespace headway::drill {
 

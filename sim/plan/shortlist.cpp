@@ -19,7 +19,7 @@
 #include "sim/core/text.h"
 #include "sim/plan/fit.h"
 #include "sim/training/check.h"
-#include "sim/training/check_sites.h"
+#include "sim/training/sites/check_sites.h"
 #include "sim/training/step/step.h"
 #include "sim/workload/blocks/build.h"
 

@@ -10,7 +10,7 @@
 #include "sim/gpu/kernel_time.h"
 #include "sim/gpu/tables.h"
 #include "sim/network/fabric/fabric_shape.h"
-#include "sim/training/check_sites.h"
+#include "sim/training/sites/check_sites.h"
 #include "sim/training/complaints.h"
 #include "sim/training/compute_fabric.h"
 #include "sim/training/step/placement.h"

@@ -5,7 +5,7 @@
 
 #include "sim/campaign/closed_form.h"
 #include "sim/core/random.h"
-#include "sim/training/step/degraded_step.h"
+#include "sim/training/degraded/degraded_step.h"
 
 #include "tests/training/fixture.h"
 

@@ -1,10 +1,10 @@
 // The step on a cluster with slow parts.
-#include "sim/training/step/degrade.h"
+#include "sim/training/degraded/degrade.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
 
-#include "sim/training/step/degraded_step.h"
+#include "sim/training/degraded/degraded_step.h"
 #include "sim/training/step/step.h"
 
 #include "tests/training/fixture.h"

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "sim/core/error.h"
-#include "sim/training/step/degraded_step.h"
+#include "sim/training/degraded/degraded_step.h"
 #include "sim/training/step/placement.h"
 
 namespace headway::campaign {

@@ -9,7 +9,7 @@
 #include "sim/campaign/step_times.h"
 #include "sim/core/units.h"
 #include "sim/training/check.h"
-#include "sim/training/step/degraded_step.h"
+#include "sim/training/degraded/degraded_step.h"
 
 namespace headway::campaign {
 

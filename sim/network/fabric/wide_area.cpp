@@ -7,8 +7,8 @@
 namespace headway::network {
 namespace {
 
-constexpr double kCubicGrowth = 0.4;    ///< C of RFC 9438, 5
-constexpr double kCubicDecrease = 0.7;  ///< beta_cubic of RFC 9438, 4.6
+constexpr double kCubicGrowth = 0.4;    ///< C. Source: RFC 9438, 5
+constexpr double kCubicDecrease = 0.7;  ///< beta_cubic. Source: RFC 9438, 4.6
 
 bool is_tcp(WideAreaTransport transport) {
   return transport == WideAreaTransport::tcp_reno || transport == WideAreaTransport::tcp_cubic;

@@ -209,11 +209,11 @@ std::optional<core::Watts> PlannedMachine::power() const {
   if (!best) {
     return std::nullopt;
   }
-  training::ClusterSpec cluster = scenario.cluster;
-  cluster.nodes = best->setting.nodes;
-  cluster.spares = best->spares;
+  training::Scenario sized = scenario;
+  sized.cluster.nodes = best->setting.nodes;
+  sized.cluster.spares = best->spares;
   const double pue = scenario.run.prices ? scenario.run.prices->pue : 1.0;
-  return campaign::machine_power(cluster, 1).training * pue;
+  return campaign::machine_power(sized.cluster, training::spare_nodes(sized), 1).training * pue;
 }
 
 std::vector<PlannedMachine> candidate_machines(const config::LoadedScenario& base,

@@ -6,7 +6,7 @@
 
 #include "sim/core/activity.h"
 #include "sim/training/check.h"
-#include "sim/training/step/degrade.h"
+#include "sim/training/degraded/degrade.h"
 #include "sim/training/step/step_result.h"
 
 namespace headway::training {

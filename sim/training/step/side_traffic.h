@@ -5,7 +5,7 @@
 
 #include "sim/core/units.h"
 #include "sim/storage/closed_form.h"
-#include "sim/training/step/degraded_step.h"
+#include "sim/training/degraded/degraded_step.h"
 
 namespace headway::training {
 

@@ -17,7 +17,7 @@
 #include "sim/training/step/breakdown.h"
 #include "sim/training/step/critical_path.h"
 #include "sim/training/step/lower.h"
-#include "sim/training/step/site_exchange.h"
+#include "sim/training/sites/site_exchange.h"
 #include "sim/training/step/step_clock.h"
 #include "sim/training/unused.h"
 #include "sim/workload/closed_form.h"

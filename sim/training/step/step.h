@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/training/check.h"
-#include "sim/training/step/degrade.h"
+#include "sim/training/degraded/degrade.h"
 #include "sim/training/step/step_result.h"
 
 namespace headway::training {

@@ -11,7 +11,7 @@
 
 #include "sim/network/fabric/fabric.h"
 #include "sim/training/check.h"
-#include "sim/training/step/degrade.h"
+#include "sim/training/degraded/degrade.h"
 
 namespace headway::training {
 

@@ -10,10 +10,11 @@ namespace headway::workload {
 /// and the momentum of the outer Nesterov step [B]. Source: arXiv 2311.08105, algorithm 1 and 3.1.
 inline constexpr double kOuterBytes = 8;
 
-/// Memory traffic a value beside its form between sites [B]: before, the parameter and its last
-/// exchanged state are read; after, momentum and that state are read and written, the parameter is
-/// written.
+/// Memory traffic a value beside its form between sites [B]: before the exchange the parameter and
+/// its last exchanged state are read. Source: counted in that algorithm.
 inline constexpr double kPackTraffic = 4 + 4;
+/// After it momentum and that state are read and written, the parameter is written. Source: counted
+/// in that algorithm.
 inline constexpr double kOuterStepTraffic = 8 + 8 + 4;
 
 /// Values that a rank of the stage exchanges with the ranks of its place on other sites: its

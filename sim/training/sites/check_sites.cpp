@@ -1,5 +1,5 @@
 // Rules of clusters that are spread over several sites.
-#include "sim/training/check_sites.h"
+#include "sim/training/sites/check_sites.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "sim/training/step/site_exchange.h"
+#include "sim/training/sites/site_exchange.h"
 
 #include <algorithm>
 #include <map>

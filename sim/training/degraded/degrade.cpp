@@ -1,4 +1,4 @@
-#include "sim/training/step/degrade.h"
+#include "sim/training/degraded/degrade.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "sim/training/step/degraded_step.h"
+#include "sim/training/degraded/degraded_step.h"
 
 #include <algorithm>
 #include <cmath>

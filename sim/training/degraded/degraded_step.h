@@ -8,7 +8,7 @@
 #include "sim/core/units.h"
 #include "sim/network/flow/problem.h"
 #include "sim/training/check.h"
-#include "sim/training/step/degrade.h"
+#include "sim/training/degraded/degrade.h"
 #include "sim/training/step/lower.h"
 
 namespace headway::training {
