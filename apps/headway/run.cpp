@@ -8,6 +8,7 @@
 #include "sim/core/error.h"
 #include "sim/core/shown_text.h"
 #include "sim/report/run_json.h"
+#include "sim/report/verbs/power_csv.h"
 #include "sim/report/verbs/run_screen.h"
 #include "sim/report/verbs/run_table.h"
 #include "sim/study/predict.h"
@@ -26,6 +27,7 @@ struct RunArguments {
   CommonOptions common;
   std::string scenario;
   bool explain = false, full = false, pictures = false;
+  std::string power;
   std::vector<std::string> show;
   TraceFiles traces;
 
@@ -34,10 +36,11 @@ struct RunArguments {
     return !common.report.empty() || !traces.step.empty() || !traces.run.empty();
   }
 
-  [[nodiscard]] bool explains() const {
-    return explain ||
-           std::find(show.begin(), show.end(), report::kExplanationSection) != show.end();
+  [[nodiscard]] bool shows(std::string_view section) const {
+    return std::find(show.begin(), show.end(), section) != show.end();
   }
+  [[nodiscard]] bool explains() const { return explain || shows(report::kExplanationSection); }
+  [[nodiscard]] bool meters() const { return !power.empty() || shows(report::kPowerSection); }
 };
 
 study::RunReport predict(const RunArguments& given) {
@@ -53,6 +56,7 @@ study::RunReport predict(const RunArguments& given) {
   how.fold = options.fold;
   how.explain = !options.report.empty() || given.explains();
   how.pictures = given.draws() || given.pictures;
+  how.power = given.meters();
   how.compared = validation::load_compared_runs(config_roots());
   how.progress = [&](std::string_view phase) { progress.phase(phase); };
   how.count = [&](std::size_t done, std::size_t total) { progress.count(done, total); };
@@ -122,6 +126,9 @@ int run_run(int argc, char** argv) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->option_text("SECTION,...");
+  app.add_option("--power", given.power,
+                 "Write what the cluster draws over a step here: kW over time (CSV)")
+      ->option_text("FILE.csv");
   app.add_flag("--explain", given.explain,
                "The step's largest parts with their formulas, and its sensitivities");
   app.add_flag("--pictures", given.pictures,
@@ -135,12 +142,15 @@ int run_run(int argc, char** argv) {
   if (const auto code = parse(app, argc, argv, &options)) {
     return *code;
   }
-  check_out(options, {options.report, given.traces.step, given.traces.run});
+  check_out(options, {options.report, given.traces.step, given.traces.run, given.power});
   check_sections(given.show);
   const auto result = predict(given);
   const auto json = [&] { return report::run_json(result); };
   auto files = with_report(options, shown(as_asked(result, given), given), json);
   add_traces(options, given.traces, json, files);
+  if (!given.power.empty()) {
+    files.push_back({given.power, report::power_csv(*result.power)});
+  }
   deliver(options, files);
   if (options.format == "json" || options.format == "csv" || !options.out.empty()) {
     for (const auto& reason : result.reasons) {

@@ -199,6 +199,10 @@ RunReport predict(const config::LoadedScenario& loaded, const PredictOptions& op
     tell("explaining the step");
     report.explanation = training::explain_step(checked);
   }
+  if (options.power) {
+    tell("metering the step");
+    report.power = power_report(checked, report.step.time, options.fold);
+  }
   if (options.pictures) {
     tell("drawing the step");
     auto drawn = training::draw_step(checked);

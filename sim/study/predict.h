@@ -20,6 +20,7 @@ struct PredictOptions {
   std::vector<validation::ComparedRuns> compared{};
   bool explain = false;     ///< fill RunReport::explanation
   bool pictures = false;    ///< fill RunReport::pictures
+  bool power = false;       ///< fill RunReport::power
   core::Seconds load_time;  ///< what reading the files took, for `timing`
   std::function<void(std::string_view phase)> progress;  ///< told what begins now; may be empty
   /// Told how many parts of it are done, by several threads; may be empty.

@@ -9,6 +9,7 @@
 
 #include "sim/campaign/campaign.h"
 #include "sim/core/result_fields.h"
+#include "sim/study/power.h"
 #include "sim/training/explain/explain.h"
 #include "sim/training/explain/stage_advice.h"
 #include "sim/training/explain/timeline.h"
@@ -187,6 +188,7 @@ struct RunReport {
   std::optional<training::Explanation> explanation;   ///< where it was asked for
   std::optional<training::StageAdvice> stage_advice;  ///< where moving layers would help
   std::optional<Pictures> pictures;                   ///< where it was asked for
+  std::optional<PowerReport> power;                   ///< where it was asked for
   std::string limit;
   std::vector<Remedy> remedies;       ///< the best first
   std::vector<std::string> compared;  ///< published runs like this one, and how far we were off
@@ -229,6 +231,10 @@ struct RunReport {
     v.part("warnings", warnings, "what else to know");
     v.part("timing", timing, "How long the program took; the only part that varies between runs.");
     v.on_request("explanation", explanation, "With `--explain`: why the step takes as long.");
+    v.on_request(
+        "power", power,
+        "With `--power` or `--show power`: what the cluster draws over a step. A GPU draws "
+        "its limit while kernels run and idle power else.");
     v.on_request("pictures", pictures, "With `--pictures`: what `headway report` draws.");
   }
 };

@@ -106,6 +106,8 @@ std::string unit_in(const std::string& key) {
                                                                         {"tokens_per_s", "1/s"},
                                                                         {"bytes_per_s", "B/s"},
                                                                         {"_gpu_s", "GPU s"},
+                                                                        {"_w_per_s", "W/s"},
+                                                                        {"_w", "W"},
                                                                         {"_s", "s"},
                                                                         {"_us", "us"},
                                                                         {"_bytes", "B"},

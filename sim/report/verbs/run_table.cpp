@@ -137,6 +137,26 @@ Table sites_table(const training::SitesResult& sites) {
   return table;
 }
 
+Table power_table(const study::PowerReport& power) {
+  Table table{"Power over a step", {{"quantity", false}, {"value"}, {"unit", false}}, {}, false};
+  const auto add = [&](const char* what, double value, const char* unit) {
+    table.rows.push_back({what, number(value), unit});
+  };
+  constexpr double kKilo = 1e3, kMilli = 1e-3;
+  add("GPUs, hosts and switches, mean", power.mean.si() / kKilo, "kW");
+  add("peak", power.peak.si() / kKilo, "kW");
+  add("least", power.least.si() / kKilo, "kW");
+  add("swing", (power.peak - power.least).si() / kKilo, "kW");
+  add("largest ramp", power.ramp / kKilo, "kW/s");
+  add("averaged over", power.window.si() / kMilli, "ms");
+  add("while no step runs", power.standing.si() / kKilo, "kW");
+  add("one node, boards at their limit", power.rack_of_node.si() / kKilo, "kW");
+  add("the building, mean", (power.mean * power.pue).si() / kKilo, "kW");
+  add("the building, peak", (power.peak * power.pue).si() / kKilo, "kW");
+  add("a token", power.joules_per_token, "J");
+  return table;
+}
+
 Table campaign_table(const study::RunReport& report, const core::Figure& result) {
   Table table{fmt::format("The run, {} trials", count(report.campaign->trials)),
               {{"quantity", false}, {"p5"}, {"p50"}, {"p95"}, {"mean"}},
@@ -273,6 +293,9 @@ Sections sections_of(const study::RunReport& report) {
   if (!report.step.links.empty()) {
     sections.emplace_back("links", links_table(report.step.links));
   }
+  if (report.power) {
+    sections.emplace_back(kPowerSection, power_table(*report.power));
+  }
   if (report.step.sites) {
     sections.emplace_back("sites", sites_table(*report.step.sites));
   }
@@ -339,13 +362,24 @@ LabelledFigures labels_of_a_run() {
 }
 
 const std::vector<std::string>& run_sections() {
-  static const std::vector<std::string> words{
-      "step",      "breakdown",     "memory",
-      "links",     "sites",         std::string(kExplanationSection),
-      "run",       "checkpoints",   "advice",
-      "ledger",    "interruptions", "cost",
-      "published", "assumptions",   "warnings",
-      "compared",  "provenance"};
+  static const std::vector<std::string> words{"step",
+                                              "breakdown",
+                                              "memory",
+                                              "links",
+                                              "sites",
+                                              std::string(kPowerSection),
+                                              std::string(kExplanationSection),
+                                              "run",
+                                              "checkpoints",
+                                              "advice",
+                                              "ledger",
+                                              "interruptions",
+                                              "cost",
+                                              "published",
+                                              "assumptions",
+                                              "warnings",
+                                              "compared",
+                                              "provenance"};
   return words;
 }
 

@@ -18,6 +18,8 @@ LabelledFigures labels_of_a_run();
 
 /// The section that only `--explain` fills.
 inline constexpr std::string_view kExplanationSection = "explanation";
+/// The section that power of a step is in.
+inline constexpr std::string_view kPowerSection = "power";
 
 /// The words that --show takes: parts of the document, in its order.
 const std::vector<std::string>& run_sections();

@@ -1,0 +1,38 @@
+#include "sim/study/power.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/campaign/energy.h"
+#include "sim/training/explain/power_trace.h"
+
+namespace headway::study {
+
+PowerReport power_report(const training::CheckedScenario& checked, core::Seconds step, bool fold) {
+  const training::Scenario& s = checked.scenario();
+  const training::PowerTrace trace = training::power_trace(checked, fold);
+  const auto& node = s.cluster.node;
+  PowerReport power;
+  power.gpus = trace.gpus;
+  power.window = trace.window;
+  power.standing = campaign::machine_power(s.cluster, 0).standing;
+  power.beside = power.standing - static_cast<double>(checked.gpus()) * node.gpu.idle_power;
+  const auto [least, peak] = std::minmax_element(trace.gpus.begin(), trace.gpus.end());
+  power.least = *least + power.beside;
+  power.peak = *peak + power.beside;
+  core::Watts sum, before = trace.gpus.back();
+  for (const core::Watts now : trace.gpus) {
+    sum += now;
+    power.ramp = std::max(power.ramp, std::abs((now - before).si()) / trace.window.si());
+    before = now;
+  }
+  const core::Watts drawn = sum / static_cast<double>(trace.gpus.size()) + power.beside;
+  const double share = std::min(1.0, trace.step / step);
+  power.mean = drawn * share + power.standing * (1 - share);
+  power.pue = s.run.prices ? s.run.prices->pue : 1;
+  power.rack_of_node = static_cast<double>(node.gpus) * node.gpu.power + node.host_power;
+  power.joules_per_token = (power.mean * step).si() * power.pue / checked.tokens_per_step();
+  return power;
+}
+
+}  // namespace headway::study
