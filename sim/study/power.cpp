@@ -15,7 +15,7 @@ PowerReport power_report(const training::CheckedScenario& checked, core::Seconds
   PowerReport power;
   power.gpus = trace.gpus;
   power.window = trace.window;
-  power.standing = campaign::machine_power(s.cluster, 0).standing;
+  power.standing = campaign::machine_power(s.cluster, training::spare_nodes(s), 0).standing;
   power.beside = power.standing - static_cast<double>(checked.gpus()) * node.gpu.idle_power;
   const auto [least, peak] = std::minmax_element(trace.gpus.begin(), trace.gpus.end());
   power.least = *least + power.beside;
