@@ -53,7 +53,7 @@ std::vector<OutFile> with_report(const CommonOptions& options,
 namespace {
 
 void add_trace_option(CLI::App& app, const char* name, std::string& file, const char* what) {
-  app.add_option(name, file, what)->check(file_name())->option_text("FILE")->group("");
+  app.add_option(name, file, what)->check(file_name())->option_text("FILE");
 }
 
 }  // namespace

@@ -47,7 +47,11 @@ TEST(Plans, OfEveryShippedScenario) {
     options.keep = options.simulate = 1;
     try {
       const auto report = study::search_plans(loaded, options, core::Seconds(0));
-      EXPECT_EQ(report.result.plans.size(), 1U) << path;
+      // Of candidate machines the best plan of each is kept.
+      if (loaded.scenario.search.machines.empty()) {
+        EXPECT_EQ(report.result.plans.size(), 1U) << path;
+      }
+      EXPECT_GE(report.result.plans.size(), 1U) << path;
       EXPECT_FALSE(report.result.searched.varied.empty());
       EXPECT_FALSE(report.result.searched.held.empty());
       std::istringstream text(report::to_text(report::plan_document(report), {80, false}));

@@ -18,8 +18,8 @@ using network::StepCode;
 
 /// Windows are as long, or a hundredth of a step that is shorter than a second.
 constexpr core::Seconds kWindow{0.01};
-constexpr double kLeastWindows = 100;
-constexpr double kMostWindows = 1e6;
+constexpr double kLeastWindows = 100;  ///< Source: chosen, so that a short step has a shape
+constexpr double kMostWindows = 1e6;   ///< Source: chosen: what a file of a long step may hold
 
 /// GPUs that compute, summed over windows of equal length.
 class Windows {
