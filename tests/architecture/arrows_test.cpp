@@ -32,11 +32,15 @@ struct LibraryRule {
 };
 
 const std::vector<LibraryRule>& library_rules() {
-  static const std::vector<LibraryRule> rules{
-      {"yaml-cpp/", {"config"}}, {"nlohmann/", {"import", "report", "config"}},
-      {"pugixml", {"import"}},   {"CLI/", {"apps", "measure"}},
-      {"pybind11/", {"python"}}, {"cuda", {"measure"}},
-      {"nccl", {"measure"}},     {"httplib", {"apps"}}, {"protozero/", {"report", "import"}}};
+  static const std::vector<LibraryRule> rules{{"yaml-cpp/", {"config"}},
+                                              {"nlohmann/", {"import", "report", "config"}},
+                                              {"pugixml", {"import"}},
+                                              {"CLI/", {"apps", "measure"}},
+                                              {"pybind11/", {"python"}},
+                                              {"cuda", {"measure"}},
+                                              {"nccl", {"measure"}},
+                                              {"httplib", {"apps"}},
+                                              {"protozero/", {"report", "import"}}};
   return rules;
 }
 

@@ -6,8 +6,8 @@
 
 #include "sim/analytic/analytic.h"
 #include "sim/core/error.h"
-#include "sim/training/step/lower.h"
 #include "sim/training/sites/site_exchange.h"
+#include "sim/training/step/lower.h"
 #include "sim/training/step/step.h"
 #include "sim/workload/closed_form.h"
 #include "sim/workload/memory/rank_parameters.h"
