@@ -122,7 +122,7 @@ TEST(Scenarios, DegreesMultiplyToTheGpus) {
   for (const fs::path& path : yaml_files(kConfigs / "scenarios")) {
     const training::Scenario s = config::load_scenario(path, kOptions).scenario;
     const workload::ParallelismSpec& p = s.parallelism;
-    if (s.sweep || !s.search.machines.empty()) {  // over sizes: replicas follow
+    if (s.sweep || !s.search.machines.empty() || s.cluster.sites) {  // over sizes: replicas follow
       EXPECT_TRUE(p.data.is_auto()) << path;
       continue;
     }
