@@ -218,7 +218,9 @@ void add_similar_link(FairShareTables& tables) {
   }
   const Level off = *rc::gen::inRange(Level{-2}, Level{3});
   out.capacity = tables.capacity;
-  out.capacity.push_back(std::max(Level{0}, tables.capacity[like] * times + off));
+  // Three times a capacity that is all but unlimited is no number.
+  const Level base = std::min(tables.capacity[like], std::numeric_limits<Level>::max() / 4);
+  out.capacity.push_back(std::max(Level{0}, base * times + off));
   out.bound = tables.bound;
   tables = out;
 }
