@@ -22,6 +22,7 @@ if not (ROOT / "CMakeLists.txt").exists():
             "notebooks",
             "readme",
             "scripts",
+            "site",
             "validation_page",
         )
     ]

@@ -1,0 +1,204 @@
+"""The documentation: it is built whole, leads nowhere that is not there, and asks no network."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+from conftest import BROWSER, ROOT
+
+sys.path.insert(0, str(ROOT / "scripts"))
+from site_pages import program as said  # noqa: E402
+from site_pages.pictures import PICTURES  # noqa: E402
+
+try:
+    from playwright.sync_api import sync_playwright
+
+    PLAYWRIGHT = True
+except ImportError:
+    PLAYWRIGHT = False
+
+
+class Links(HTMLParser):
+    """What a page points to, what it loads, and what in it may be pointed to."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.points: list[str] = []
+        self.loads: list[str] = []
+        self.anchors: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = {name: value for name, value in attrs if value}
+        if "id" in values:
+            self.anchors.add(values["id"])
+        if tag == "a" and "href" in values:
+            self.points.append(values["href"])
+        elif tag == "link" and values.get("rel") != "canonical" and "href" in values:
+            self.loads.append(values["href"])
+        elif "src" in values:
+            self.loads.append(values["src"])
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "-d", folder],
+        cwd=ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "WARNING" not in done.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pages(site: Path) -> dict[Path, Links]:
+    return {path: Links(path.read_text()) for path in site.rglob("*.html")}
+
+
+def test_no_link_is_broken_and_nothing_is_loaded_from_a_network(site, pages):
+    wrong = []
+    for page, links in pages.items():
+        if page.name == "404.html":  # is for servers, and has their addresses
+            continue
+        wrong += [f"{page}: loads {url}" for url in links.loads if "://" in url]
+        for url in links.points + links.loads:
+            if "://" in url or url.startswith(("mailto:", "data:")):
+                continue
+            address, _, anchor = unquote(url).partition("#")
+            target = (page.parent / address).resolve() if address else page
+            target = target / "index.html" if target.is_dir() else target
+            if not target.exists():
+                wrong.append(f"{page}: {url}")
+            elif anchor and target in pages and anchor not in pages[target].anchors:
+                wrong.append(f"{page}: no {anchor} in {address}")
+    assert not wrong, "\n".join(wrong)
+    assert len(pages) > 80
+
+
+def test_styles_load_nothing_from_a_network(site):
+    for sheet in site.rglob("*.css"):
+        assert not re.findall(r"url\(['\"]?https?:", sheet.read_text()), sheet
+
+
+def test_every_key_is_described_in_the_words_of_explain(site, pages):
+    anchors = {
+        anchor for page, links in pages.items() if "keys" in page.parts for anchor in links.anchors
+    }
+    described = {path.replace("[]", "") for path in said.keys()}
+    assert described <= anchors
+    # What people write is there: every key of the shipped scenarios.
+    written = {path.replace("[]", "") for path in said.examples()}
+    assert {key for key in written if not key.endswith(("use", "source"))} - described == {
+        key for key in written if key.startswith("search.")
+    } - described
+    text = (site / "reference/keys/run_checkpoint.html").read_text()
+    assert "Useful work between saves" in text
+    assert "It must be between 1 ms and 100 years." in text
+
+
+def test_every_verb_entry_and_room_has_its_place(site, pages):
+    verbs = pages[site / "reference/command_line.html"].anchors
+    assert set(said.verbs()) <= verbs
+    assert len(said.verbs()) == 25
+    for kind, entries in said.catalogue().items():
+        anchors = pages[site / f"reference/catalogue/{kind}.html"].anchors
+        assert {name for name, _ in entries} <= anchors
+    python = (site / "reference/python.html").read_text()
+    assert 'id="headway.run"' in python and 'id="headway.diagnose"' in python
+
+
+def test_each_model_has_a_picture(site):
+    models = {page.name for page in (ROOT / "docs/models").glob("*.md")}
+    assert {Path(page).name for page in PICTURES} == models
+    for page in PICTURES:
+        picture = (site / f"images/{page.removesuffix('.md')}.svg").read_text()
+        assert picture.count("<path") > 5, page
+        assert f"{Path(page).stem}.svg" in (site / page.replace(".md", ".html")).read_text()
+
+
+def test_the_list_for_programs_names_every_page(site, pages):
+    text = (site / "llms.txt").read_text()
+    named = {unquote(url) for url in re.findall(r"\]\(([^)]+)\)", text)}
+    assert named == {page.relative_to(site).as_posix() for page in pages if page.name != "404.html"}
+
+
+def test_the_accuracy_that_pages_quote_is_the_measured_one():
+    """Medians of dense runs and of mixtures, each without its source, as validation.md has them."""
+    page = (ROOT / "docs/validation.md").read_text()
+    for kind in ("dense NVIDIA", "mixtures of experts"):
+        row = next(line for line in page.splitlines() if line.startswith(f"| {kind} |"))
+        median = row.split("|")[3].strip()
+        for quoting in ("README.md", "docs/faq.md", "docs/comparison.md"):
+            assert median in (ROOT / quoting).read_text(), f"{quoting} does not say {median}"
+
+
+def test_the_quick_start_runs(program, tmp_path):
+    """Its commands as they stand, one after the other in an empty folder."""
+    (tmp_path / "configs").symlink_to(ROOT / "configs")
+    page = (ROOT / "docs/quick_start.md").read_text()
+    lines = [
+        line
+        for block in re.findall(r"^```sh\n(.*?)^```", page, flags=re.M | re.S)
+        for line in block.splitlines()
+    ]
+    assert len(lines) >= 10
+    for line in lines:
+        words = shlex.split(line, comments=True)
+        assert words[0] == "headway"
+        done = subprocess.run(
+            [program, *words[1:]], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"{line}\n{done.stderr}"
+        assert done.stdout or "--report" in words or words[1] == "init", line
+
+
+if BROWSER and PLAYWRIGHT:
+
+    @pytest.fixture(scope="module")
+    def tab(site: Path) -> Iterator[tuple[object, list[str]]]:
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(
+                executable_path=BROWSER, args=["--no-sandbox", "--disable-gpu"]
+            )
+            page = browser.new_page(viewport={"width": 1400, "height": 900})
+            problems: list[str] = []
+            page.on("console", lambda message: problems.append(message.text))
+            page.on("pageerror", lambda error: problems.append(str(error)))
+            page.on(
+                "request",
+                lambda request: (
+                    None
+                    if request.url.startswith(("file:", "data:", "blob:"))
+                    else problems.append(request.url)
+                ),
+            )
+            yield page, problems
+            browser.close()
+
+    def test_a_browser_reads_and_searches_the_files(site, tab):
+        page, problems = tab
+        page.goto((site / "index.html").as_uri())
+        page.locator("input[data-md-component='search-query']").click()
+        page.keyboard.type("leaf_oversubscription")
+        found = page.locator(".md-search-result__link").first
+        found.wait_for()
+        assert "cluster_fabric" in found.get_attribute("href")
+        page.goto((site / "models/network.html").as_uri())
+        width = page.locator("article img").first.evaluate("image => image.naturalWidth")
+        assert width > 300
+        assert not problems
