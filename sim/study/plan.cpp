@@ -1,31 +1,17 @@
 #include "sim/study/plan.h"
 
-#include <chrono>
 #include <fmt/format.h>
 #include <oneapi/tbb/info.h>
 
 #include "sim/config/spec_type.h"
 #include "sim/config/writer.h"
 #include "sim/study/predict.h"
+#include "sim/study/stopwatch.h"
 #include "sim/training/check.h"
 
 namespace headway::study {
 
 namespace {
-
-/// Wall clock of a search.
-class PlanClock {
- public:
-  [[nodiscard]] core::Seconds lap() {
-    const auto now = std::chrono::steady_clock::now();
-    const core::Seconds elapsed(std::chrono::duration<double>(now - last_).count());
-    last_ = now;
-    return elapsed;
-  }
-
- private:
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
 
 /// All but what the search finds.
 PlanReport empty_report(const config::LoadedScenario& loaded, const plan::PlanOptions& options) {
@@ -87,7 +73,7 @@ std::vector<PlannedRun> PlanReport::plans() const {
 PlanReport search_plans(const config::LoadedScenario& loaded,
                         const plan::PlanOptions& options,
                         core::Seconds load_time) {
-  PlanClock clock;
+  Stopwatch clock;
   PlanReport report = empty_report(loaded, options);
   training::check_apart_from_layout(loaded.scenario, loaded.marks);  // here, where places are known
   plan::PlanOptions placed = options;
@@ -98,7 +84,7 @@ PlanReport search_plans(const config::LoadedScenario& loaded,
 }
 
 PlanReport search_plans(const LoadScenario& load, const plan::PlanOptions& options) {
-  PlanClock clock;
+  Stopwatch clock;
   const auto base = load({});
   auto machines = candidate_machines(base, load);
   if (machines.empty()) {

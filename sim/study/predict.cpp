@@ -1,6 +1,5 @@
 #include "sim/study/predict.h"
 
-#include <chrono>
 #include <fmt/format.h>
 #include <utility>
 
@@ -8,6 +7,7 @@
 #include "sim/core/infeasible.h"
 #include "sim/core/text.h"
 #include "sim/study/driver.h"
+#include "sim/study/stopwatch.h"
 #include "sim/study/verdict/assert.h"
 #include "sim/study/verdict/claim.h"
 #include "sim/study/verdict/limit.h"
@@ -21,20 +21,6 @@ namespace headway::study {
 using namespace core::literals;
 
 namespace {
-
-/// Wall clock of the program itself.
-class Stopwatch {
- public:
-  [[nodiscard]] core::Seconds lap() {
-    const auto now = std::chrono::steady_clock::now();
-    const core::Seconds elapsed(std::chrono::duration<double>(now - last_).count());
-    last_ = now;
-    return elapsed;
-  }
-
- private:
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
 
 /// A run that cannot be simulated is a reason beside the step, which is printed all the same.
 void add_campaign(Driver& driver,

@@ -7,10 +7,13 @@
 #include <vector>
 
 #include "sim/campaign/job/spare_pool.h"
+#include "sim/campaign/resolve.h"
 #include "sim/campaign/trials.h"
 #include "sim/core/statistics.h"
+#include "sim/training/step/step.h"
 
 #include "tests/campaign/fixture.h"
+#include "tests/training/fixture.h"
 
 namespace headway::campaign {
 namespace {
@@ -371,6 +374,32 @@ TEST(Trials, GoOnUntilTheMeanIsKnown) {
   for (std::size_t i = 0; i < fixed.size(); ++i) {
     EXPECT_EQ(fixed[i].wall, more[i].wall);
   }
+}
+
+// 12 nodes are 3 replicas of 32 GPUs. A layer has the matrices q and o (4,096 x 4,096), k and v
+// (4,096 x 1,024), three of the MLP (4,096 x 14,336) and two norms; embedding and logits 128,256 x
+// 4,096, and a last norm. Of these each GPU has a 32nd, in 2 bytes, and sends 2 (3 - 1) / 3 of it
+// at 5 GB/s.
+TEST(StepTax, IsTheQuorumAndARingOfTheReplicasOverHosts) {
+  training::Scenario s = training::eight_nodes();
+  s.cluster.nodes = 12;
+  s.training.global_batch = 48;
+  s.training.framework.reduce_bytes = 2;
+  s.parallelism.sharding = workload::Sharding::zero0;
+  s.run.until = training::UntilSpec{};
+  s.run.until->steps = 1000;
+  s.run.recovery.step_tax = failures::StepTaxSpec{Seconds(0.125), {}};
+  const auto tax = [&] {
+    const auto checked = training::check(s);
+    return resolve_job(checked, training::simulate_step(checked)).job.tax.si();
+  };
+  EXPECT_EQ(tax(), 0.125);
+  s.run.recovery.step_tax->exchange_bandwidth = core::BytesPerSecond(5e9);
+  const double layer = 2 * 4096.0 * 4096 + 2 * 4096.0 * 1024 + 3 * 4096.0 * 14336 + 2 * 4096;
+  const double parameters = 16 * layer + 2 * 128256.0 * 4096 + 4096;
+  EXPECT_NEAR(tax() - 0.125, 2 * (3 - 1) / 3.0 * parameters / 32 * 2 / 5e9, 1e-9);
+  s.cluster.nodes = 4;  // one replica has nobody to exchange with
+  EXPECT_EQ(tax(), 0.125);
 }
 
 // 1.96 standard errors of the mean of the walls, by hand.
