@@ -174,7 +174,7 @@ def collective(
         ``"all_reduce"``, ``"all_gather"``, ...
     cluster : path, entry of the catalogue, Scenario or mapping
     gpus : int, optional
-        The first so many GPUs; all by default.
+        The first so many GPUs; 8 by default.
     nodes : int, optional
         Nodes, where `cluster` is a fabric or a node.
     first, last : str, optional

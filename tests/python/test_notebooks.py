@@ -1,23 +1,77 @@
-"""Every notebook runs from top to bottom."""
+"""Every notebook runs from top to bottom, and is shown by the picture that it draws."""
 
 from __future__ import annotations
 
-from pathlib import Path
+import importlib.util
 
 import nbformat
 import pytest
-from nbclient import NotebookClient
+from conftest import ROOT
 
-NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 
-def test_there_are_notebooks():
+def loaded(name: str):
+    spec = importlib.util.spec_from_file_location(name, ROOT / f"scripts/{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+script = loaded("notebooks")
+
+
+def test_the_gallery_shows_every_notebook_and_every_picture():
     assert NOTEBOOKS
+    gallery = (ROOT / "notebooks/README.md").read_text()
+    for path in NOTEBOOKS:
+        assert f"({path.name})" in gallery
+        assert f"(../docs/images/notebooks/{path.stem}.svg)" in gallery
+    pictures = list(script.PICTURES.iterdir())
+    assert {picture.stem for picture in pictures} == {path.stem for path in NOTEBOOKS}
+    assert all(picture.stat().st_size < 60_000 for picture in pictures)
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_notebook_runs(path):
+def test_notebook_runs_and_its_picture_is_current(path):
     notebook = nbformat.read(path, as_version=4)
     outputs = [cell.get("outputs") for cell in notebook.cells]
     assert not any(outputs), "commit notebooks without outputs"
-    NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
+    text = "\n".join(cell.source for cell in notebook.cells)
+    for way in ("!headway ", "headway serve", "assert "):
+        assert way in text, f"each notebook asks the command line too, and checks: no '{way}'"
+
+    shown = script.chart(script.execute(path))
+    picture = (script.PICTURES / f"{path.stem}.svg").read_text(encoding="utf-8")
+    changed = script.difference(script.specification_of(picture), shown)
+    assert changed is None, f"{changed}; scripts/notebooks.py {path.stem} draws the picture again"
+
+
+def test_a_picture_holds_what_it_was_drawn_from():
+    rows = [{"x": 1 / 3, "name": "<a & b>"}, {"x": 2.0, "name": "c"}]
+    bars = {
+        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+        "title": "</metadata>",
+        "data": {"values": rows},
+        "mark": "bar",
+        "encoding": {"x": {"field": "x", "type": "quantitative"}, "y": {"field": "name"}},
+    }
+    kept = script.specification_of(script.drawn(bars))
+    assert kept == bars
+    assert script.difference(kept, bars) is None
+
+
+@pytest.mark.parametrize(
+    ("now", "place"),
+    [
+        ({"a": [1.0, "b"]}, None),
+        ({"a": [1.0 + 1e-12, "b"]}, None),
+        ({"a": [1.0 + 1e-6, "b"]}, "/a/0"),
+        ({"a": [1.0, "c"]}, "/a/1"),
+        ({"a": [1.0]}, "/a"),
+        ({"b": [1.0, "b"]}, ""),
+    ],
+)
+def test_a_picture_is_out_of_date_when_a_word_or_a_number_changes(now, place):
+    found = script.difference({"a": [1.0, "b"]}, now)
+    assert found is None if place is None else found.startswith(f"{place}: ")

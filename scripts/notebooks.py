@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Runs the notebooks and writes the picture that each is shown by: docs/images/notebooks/NAME.svg.
+
+usage: scripts/notebooks.py [NAME...]     as 01_first_prediction; without a name all of them
+
+The picture is the chart of the one cell that has the tag `picture`. It holds the Vega-Lite
+specification that it was drawn from, so that a test can say that it is out of date whatever
+version drew it: what is compared is the specification, not the drawing.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+import os
+import re
+import sys
+import sysconfig
+import time
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import vl_convert
+from nbclient import NotebookClient
+
+ROOT = Path(__file__).parents[1]
+NOTEBOOKS = ROOT / "notebooks"
+PICTURES = ROOT / "docs" / "images" / "notebooks"
+VEGA_LITE = "application/vnd.vegalite.v6+json"
+LOOK = {"font": "sans-serif", "background": "white", "padding": 8}
+"""Of every picture; a page may be dark, so a picture has a ground of its own."""
+
+
+def execute(path: Path) -> Any:
+    """The notebook with the outputs of its cells; `headway` on PATH is this environment's."""
+    notebook = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+    places = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", "")])
+    client = NotebookClient(notebook, timeout=300, kernel_name="python3")
+    return client.execute(env={**os.environ, "PATH": places})
+
+
+def chart(notebook: Any) -> dict[str, Any]:
+    """The specification that the cell with the tag `picture` has shown.
+
+    Raises
+    ------
+    ValueError
+        If there is not exactly one such cell with a chart.
+    """
+    charts = [
+        output["data"][VEGA_LITE]
+        for cell in notebook.cells
+        if "picture" in cell.metadata.get("tags", [])
+        for output in cell.outputs
+        if VEGA_LITE in output.get("data", {})
+    ]
+    if len(charts) != 1:
+        raise ValueError(f"one cell with the tag 'picture' must show one chart; {len(charts)} do")
+    return dict(json.loads(json.dumps(charts[0])))
+
+
+def drawn(specification: dict[str, Any]) -> str:
+    """The chart as SVG that holds its specification."""
+    shown = {**specification, "config": {**specification.get("config", {}), **LOOK}}
+    shown["background"] = LOOK["background"]
+    svg: str = vl_convert.vegalite_to_svg(shown)
+    kept = html.escape(json.dumps(specification, separators=(",", ":")), quote=False)
+    title = html.escape(str(specification.get("title", "")))
+    begin = svg.index(">") + 1
+    head = f"<title>{title}</title><metadata>{kept}</metadata>"
+    return svg[:begin] + head + svg[begin:] + "\n"
+
+
+def specification_of(svg: str) -> dict[str, Any]:
+    """The specification that a picture holds."""
+    found = re.search("<metadata>(.*?)</metadata>", svg, re.DOTALL)
+    if not found:
+        raise ValueError("the picture holds no specification")
+    return dict(json.loads(html.unescape(found[1])))
+
+
+def difference(kept: object, now: object, place: str = "") -> str | None:
+    """Where two specifications differ first; numbers may differ by rounding (1e-9)."""
+    if isinstance(kept, dict) and isinstance(now, dict) and kept.keys() == now.keys():
+        parts = [(key, kept[key], now[key]) for key in kept]
+    elif isinstance(kept, list) and isinstance(now, list) and len(kept) == len(now):
+        parts = [(str(i), *pair) for i, pair in enumerate(zip(kept, now, strict=True))]
+    else:
+        numbers = isinstance(kept, (int, float)) and isinstance(now, (int, float))
+        if kept == now or (numbers and math.isclose(kept, now, rel_tol=1e-9)):  # type: ignore[arg-type]
+            return None
+        return f"{place}: {str(kept)[:80]} is kept, {str(now)[:80]} is shown now"
+    found = (difference(was, new, f"{place}/{key}") for key, was, new in parts)
+    return next((text for text in found if text), None)
+
+
+def main() -> int:
+    names = sys.argv[1:] or sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb"))
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        began = time.monotonic()
+        notebook = execute(NOTEBOOKS / f"{name}.ipynb")
+        took = time.monotonic() - began
+        picture = PICTURES / f"{name}.svg"
+        now = chart(notebook)
+        if (
+            picture.exists()
+            and difference(specification_of(picture.read_text("utf-8")), now) is None
+        ):
+            said = "as it was"
+        else:
+            picture.write_text(drawn(now), encoding="utf-8")
+            said = f"{picture.stat().st_size / 1000:.0f} kB"
+        print(f"{name}: {took:.1f} s, picture {said}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
