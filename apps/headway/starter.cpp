@@ -53,8 +53,9 @@ config::CatalogueEntry entry_of(const std::string& kind, const std::string& word
     }
   }
   if (alike.empty()) {
-    throw core::Error(fmt::format("the catalogue has no '{}/{}'{}", kind, core::shortened(word),
-                                  config::entry_suggestion(word, names)));
+    const auto option = kind.substr(0, kind.size() - 1);  // --gpu of gpus
+    throw core::Error(fmt::format("argument --{}: the catalogue has no '{}/{}'{}", option, kind,
+                                  core::shortened(word), config::entry_suggestion(word, names)));
   }
   return alike.back();
 }

@@ -385,7 +385,6 @@ ParallelismSpec data_key(const ParallelismSpec& layout) {
   key.recompute = workload::Recompute::none;
   key.recompute_parts.clear();
   key.recompute_layers = 1;
-  key.sequence = true;
   key.data = {};
   if (key.context == 1) {
     key.context_kind = workload::ContextKind::ring;
@@ -400,7 +399,6 @@ ParallelismSpec end_key(const ParallelismSpec& layout) {
   key.offload = workload::offloads_optimizer(layout.offload) ? workload::Offload::optimizer
                                                              : workload::Offload::none;
   key.recompute_period = 1;
-  key.sequence = layout.sequence;
   key.virtual_stages = 1;
   if (workload::copies_of_layers(layout) == 1) {
     key.schedule = ScheduleKind::one_f_one_b;

@@ -154,6 +154,8 @@ def test_ctrl_c_ends_a_call_at_once(small, verb):
     code = f"""
 import os, signal, sys, threading, time
 import headway
+# What runs the tests may have been started in the background, where Ctrl-C is ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 struck = []
 def strike():
     time.sleep(1)

@@ -87,10 +87,15 @@ void name_model(const LaunchArguments& given,
   }
 }
 
-/// Complaints of the scenario's own rules, at the lines of the launch file.
-void check_scenario(const std::string& text, const import::LaunchImport& found) {
+/// Complaints of the scenario's own rules, at the lines of the launch file, or at the file where
+/// what is complained of is a default.
+void check_scenario(const std::string& text,
+                    const import::LaunchImport& found,
+                    const std::string& file) {
   const auto loaded = config::load_scenario_text(text, "scenario.yaml", catalogue_roots());
-  training::check(loaded.scenario, found.marks);
+  auto marks = found.marks;
+  marks.try_emplace("", core::SourceMark{.file = file, .text = {}});
+  training::check(loaded.scenario, marks);
 }
 
 std::string comment(const std::string& title, const std::vector<std::string>& list) {
@@ -150,7 +155,7 @@ std::string launch_text(const LaunchArguments& given, const CommonOptions& optio
   frame.cluster = cluster_text(given, found);
   const std::string text = config::launch_scenario_text(found.run, frame);
   if (found.missing.empty()) {
-    check_scenario(text, found);
+    check_scenario(text, found, given.file);
   }
   const struct {
     const char* title;
