@@ -16,7 +16,8 @@ from site_pages.made import from_the_tree, made_pages, shown
 from site_pages.pictures import PICTURES, picture
 from site_pages.program import ROOT
 
-LINK = re.compile(r"(!?)\[([^\]\n]*)\]\(([^)\s]+)\)")
+# A picture may stand for the words of a link.
+LINK = re.compile(r"(!?)\[((?:[^\]\[\n]|!\[[^\]\n]*\]\([^)\s]+\))*)\]\(([^)\s]+)\)")
 _origin: dict[str, str] = {}  # of a made page, the file whose text it is
 _first: dict[str, str] = {}  # of a page, its first sentence
 _nav: list[Any] = []
@@ -68,6 +69,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
 
     def mended(match: re.Match[str]) -> str:
         picture, text, target = match.groups()
+        text = LINK.sub(mended, text)
         where, _, anchor = target.partition("#")
         if "://" in target or not where:
             return match.group()
