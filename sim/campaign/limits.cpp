@@ -81,12 +81,29 @@ void check_input(const JobModel& job, Limits& limits) {
   }
 }
 
+/// How long the run lasts at least: what fault tolerance takes of each step is no work.
+Seconds taxed_length(const JobModel& job) {
+  const Seconds run = length_of(job.end);
+  return job.end.work ? run + run / job.step * job.tax : run;
+}
+
+void check_tax(const JobModel& job, Limits& limits) {
+  const Seconds run = taxed_length(job);
+  if (!(run.si() <= core::kCentury)) {
+    limits.add(
+        "run.recovery.step_tax",
+        fmt::format("with {:.3g} s more a step the run lasts {:.3g} years, and a campaign is "
+                    "simulated for 100 at most; lower it",
+                    job.tax.si(), run.si() / kYear));
+  }
+}
+
 void check_strikes(const JobModel& job, Limits& limits) {
   core::PerSecond rate;
   for (const auto& hazard : job.hazards) {
     rate += hazard.rate;
   }
-  const double strikes = rate * length_of(job.end);
+  const double strikes = rate * taxed_length(job);
   if (!(strikes <= kMostStrikes)) {
     limits.add("run.failures",
                fmt::format("something fails every {:.3g} s: {:.3g} times in the run, and a trial "
@@ -127,6 +144,7 @@ void check_times(const training::CheckedScenario& checked, const JobModel& job) 
   check_saves(checked.scenario().run.checkpoint, job, limits);
   check_restart(job, limits);
   check_input(job, limits);
+  check_tax(job, limits);
   check_strikes(job, limits);
   check_slow_parts(job, limits);
   limits.throw_if_any();

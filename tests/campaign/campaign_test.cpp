@@ -400,6 +400,7 @@ std::string complaint(const training::Scenario& s) {
   marks["run.until"] = {"s.yaml", 9, 1, 1, ""};
   marks["run.prices"] = {"s.yaml", 11, 1, 1, ""};
   marks["run.failures"] = {"s.yaml", 10, 1, 1, ""};
+  marks["run.recovery.step_tax"] = {"s.yaml", 12, 1, 1, ""};
   try {
     simulate_campaign(training::check(s, marks), step(), {.threads = 1});
   } catch (const core::Error& error) {
@@ -424,6 +425,12 @@ TEST(Campaign, RefusesWhatItCannotSimulateWithItsPlace) {
   s = scenario();
   s.run.failures->hazards[0].count = 10'000'000;
   EXPECT_THAT(complaint(s), StartsWith("s.yaml:10:1: something fails every 0.467 s"));
+  // A tax of ten years a step lasts for centuries, and what fails meanwhile is counted with it.
+  s = scenario();
+  s.run.until = training::UntilSpec{.tokens = {}, .steps = 1000, .wall = {}};
+  s.run.recovery.step_tax = failures::StepTaxSpec{Seconds(3650 * kDay), {}};
+  EXPECT_THAT(complaint(s), testing::HasSubstr("s.yaml:12:1: with 3.15e+08 s more a step the run"));
+  EXPECT_THAT(complaint(s), testing::HasSubstr("\ns.yaml:10:1: something fails every"));
   // 148 in 54 days, each slow for 500: 1,370 at once.
   s = scenario();
   s.run.failures->hazards[0].effect = failures::Effect::slow_link;
