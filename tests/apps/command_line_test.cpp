@@ -120,6 +120,8 @@ TEST_F(CommandLine, StarterOfInitPassesCheck) {
   EXPECT_EQ(check.code, 0) << check.err;
   EXPECT_EQ(check.out, "scenario.yaml: correct (scenarios)\n");
   EXPECT_EQ(run("init").code, 2) << "a second init must not overwrite";
+  const std::string unknown = run("init other.yaml --gpu 2").err;
+  EXPECT_EQ(unknown.rfind("argument --gpu: the catalogue has no 'gpus/2'", 0), 0U) << unknown;
 }
 
 TEST_F(CommandLine, CheckReportsTheErrorsOfAllFiles) {

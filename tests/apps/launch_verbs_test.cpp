@@ -54,6 +54,17 @@ TEST_F(LaunchVerbs, ContradictionsAreErrorsAtTheLinesOfTheFile) {
               HasSubstr("60 GPUs do not fill nodes of 8"));
 }
 
+// Without --bf16 or --fp16 Megatron trains in fp32: no line says so, the file does.
+TEST_F(LaunchVerbs, ADefaultThatBreaksARuleIsAnErrorOfTheFile) {
+  write("a.sh",
+        "--num-layers 32 --hidden-size 4096 --num-attention-heads 32 --seq-length 4096\n"
+        "--vocab-size 32000 --position-embedding-type rope --micro-batch-size 1\n"
+        "--global-batch-size 64 --context-parallel-size 2\n");
+  const auto import = run("import megatron-args a.sh --gpus 64 --gpu h100");
+  EXPECT_EQ(import.code, 2);
+  EXPECT_THAT(import.err, testing::ContainsRegex("a.sh[^\n]*: context parallelism needs fused"));
+}
+
 TEST_F(LaunchVerbs, WhatIsMissingIsToBeAdded) {
   write("a.sh", "--bf16 --micro-batch-size 1 --global-batch-size 64 --seq-length 2048\n");
   const auto import = run("import megatron-args a.sh --out s.yaml");
