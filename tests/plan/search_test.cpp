@@ -10,56 +10,10 @@
 #include "sim/plan/verify.h"
 #include "sim/training/step/step.h"
 
-#include "tests/plan/sample_scenario.h"
+#include "tests/plan/search_fixture.h"
 
 namespace headway::plan {
 namespace {
-
-using training::SearchAxis;
-
-/// Degrees, micro-batch and recompute alone: some hundred layouts.
-training::Scenario few_layouts() {
-  auto s = sample_scenario();
-  s.search.vary = {SearchAxis::tensor, SearchAxis::pipeline, SearchAxis::micro_batch,
-                   SearchAxis::recompute};
-  return s;
-}
-
-/// A run of 1,000 steps with prices: half a dollar a GPU-hour, PUE 1.5.
-training::Scenario priced() {
-  auto scenario = few_layouts();
-  scenario.run.until = training::UntilSpec{};
-  scenario.run.until->steps = 1000;
-  scenario.run.trials = 2;
-  auto& prices = scenario.run.prices.emplace();
-  prices.gpu_hour = core::Dollars(2) / core::Seconds(3600);
-  prices.pue = 1.5;
-  return scenario;
-}
-
-/// Every layout is simulated and returned.
-PlanOptions everything() {
-  PlanOptions all;
-  all.keep = all.simulate = 100000;
-  all.variants = true;
-  return all;
-}
-
-std::int64_t count_of(const PlanResult& result, const std::string& kind) {
-  std::int64_t count = 0;
-  for (const auto& entry : result.rejected) {
-    count += entry.kind == kind ? entry.count : 0;
-  }
-  return count;
-}
-
-std::int64_t rejected_of(const PlanResult& result) {
-  std::int64_t count = 0;
-  for (const auto& entry : result.rejected) {
-    count += entry.count;
-  }
-  return count;
-}
 
 TEST(Search, ReturnsTheFastestPlansInOrder) {
   const auto result = search(sample_scenario());
@@ -357,48 +311,6 @@ TEST(Search, EveryLayoutIsSimulatedOrHasAReason) {
   EXPECT_LE(few.simulated, 51);  // with the scenario's own layout
 }
 
-// Twice the GPUs do the run in more than half the time, for more money: both sizes are on the
-// front. With memory for every layout, no recompute tips the scales: two nodes are faster, one node
-// saves the transfers between them and so is cheaper by the GPU-second.
-TEST(Search, MarksTheFrontOfTimeAndMoneyOverClusterSizes) {
-  auto scenario = sample_scenario();
-  scenario.cluster.node.gpu.memory = core::Bytes(1e12);
-  scenario.search.vary = few_layouts().search.vary;
-  PlanOptions sizes;
-  sizes.keep = 2;
-  sizes.nodes = {1, 2};
-  const auto result = search(scenario, sizes);
-  ASSERT_GE(result.plans.size(), 2U);
-  std::vector<int> front;
-  for (const Plan& plan : result.plans) {
-    EXPECT_NEAR(plan.estimate / plan.step.time, 1, 0.05);
-    if (plan.pareto) {
-      front.push_back(plan.setting.nodes);
-    }
-  }
-  EXPECT_EQ(front, (std::vector<int>{2, 1}));  // fastest first
-}
-
-TEST(Search, CountsWhatMissesALimit) {
-  auto scenario = sample_scenario();
-  scenario.run.until = training::UntilSpec{};
-  scenario.run.until->steps = 1000;
-  scenario.run.trials = 2;
-  PlanOptions options;
-  options.keep = 1;
-  const auto free = search(scenario, options);
-  const double run = 1000 * free.plans.front().step.time.si();
-  options.limits.deadline = core::Seconds(0.5 * run);
-  const auto late = search(scenario, options);
-  EXPECT_TRUE(late.plans.empty());
-  EXPECT_EQ(late.simulated, 0);
-  EXPECT_GT(count_of(late, "deadline"), 10);
-  options.limits = {};
-  options.limits.gpus = 8;
-  const auto many = search(scenario, options);
-  EXPECT_EQ(count_of(many, "gpus"), many.enumerated);
-}
-
 // 58 days for every kernel: each layout's step is longer than the clock counts.
 TEST(Search, CountsLayoutsWhoseStepIsTooLongToBeSimulated) {
   auto scenario = few_layouts();
@@ -461,107 +373,6 @@ TEST(Search, RefusesWhatNoLayoutMendsBeforeItLooksAtAny) {
   EXPECT_THROW(search(sample_scenario(), sizes), core::Error);
 }
 
-TEST(Search, AsksForARunWhereTheObjectiveNeedsOne) {
-  PlanOptions options;
-  options.objective = Objective::days;
-  EXPECT_THROW(search(sample_scenario(), options), core::Error);
-}
-
-// On one cluster the same tokens cost least where they are trained fastest; the plan with the least
-// energy a token is that with the most tokens a joule.
-TEST(Search, OrdersByEveryObjective) {
-  for (const Objective objective :
-       {Objective::days, Objective::dollars, Objective::goodput, Objective::energy, Objective::co2,
-        Objective::tokens_per_joule, Objective::tokens_per_dollar}) {
-    PlanOptions options;
-    options.objective = objective;
-    const auto plans = search(priced(), options).plans;
-    ASSERT_GT(plans.size(), 2U);
-    const auto value = [&](const Plan& plan) {
-      const auto& run = *plan.campaign;
-      const double energy = run.mean_bill->energy.si();
-      switch (objective) {
-        case Objective::days:
-          return run.result.wall_days.p50;
-        case Objective::goodput:
-          return -run.result.goodput.p50;
-        case Objective::dollars:
-        case Objective::tokens_per_dollar:  // the same tokens
-          return run.mean_bill->total().si();
-        default:
-          return energy;
-      }
-    };
-    for (std::size_t i = 1; i < plans.size(); ++i) {
-      EXPECT_GE(value(plans[i]), value(plans[i - 1]) * (1 - 1e-9)) << core::to_word(objective);
-    }
-  }
-}
-
-// Of two sizes the larger is faster, the smaller takes less energy: both are on the front of step
-// and energy, and each plan of the front takes less energy than the one before.
-TEST(Search, TakesTheFrontOfTheObjectivesAskedFor) {
-  auto scenario = priced();
-  scenario.cluster.node.gpu.memory = core::Bytes(1e12);  // nobody recomputes
-  scenario.search.nodes = {1, 2};
-  PlanOptions options;
-  options.objective = Objective::days;
-  options.beside = {Objective::energy};
-  std::vector<const Plan*> front;
-  const auto result = search(scenario, options);
-  for (const Plan& plan : result.plans) {
-    if (plan.pareto) {
-      front.push_back(&plan);
-    }
-  }
-  ASSERT_GE(front.size(), 2U);
-  EXPECT_EQ(front.front(), &result.plans.front());
-  EXPECT_LT(front.size(), result.plans.size());
-  for (std::size_t i = 1; i < front.size(); ++i) {
-    EXPECT_LT(front[i]->campaign->mean_bill->energy, front[i - 1]->campaign->mean_bill->energy);
-  }
-}
-
-// 16 GPUs of 700 W, two hosts and the switches, times 1.5; and shares of memory and goodput.
-TEST(Search, KeepsLimitsOfPowerMemoryAndGoodput) {
-  PlanOptions options;
-  const double least = 16 * 700 * 1.5;
-  options.limits.power = core::Watts(least);
-  EXPECT_GT(count_of(search(priced(), options), "power"), 10);
-  options.limits.power = core::Watts(2 * least);
-  EXPECT_EQ(count_of(search(priced(), options), "power"), 0);
-  options.limits = {};
-  options.limits.headroom = 0.5;
-  const auto roomy = search(priced(), options);
-  EXPECT_GT(count_of(roomy, "headroom"), 0);
-  ASSERT_FALSE(roomy.plans.empty());
-  for (const Plan& plan : roomy.plans) {
-    EXPECT_LE(plan.step.memory.peak, 0.5 * plan.step.memory.capacity);
-  }
-  options.limits = {};
-  options.limits.goodput = 0.9999999;
-  const auto strict = search(priced(), options);
-  EXPECT_GT(count_of(strict, "goodput"), 0);
-}
-
-// The fastest layout leaves less free than is asked for: another is simulated in its place, and
-// each is counted once.
-TEST(Search, LooksForHeadroomBeforeItSimulates) {
-  PlanOptions one;
-  one.keep = one.simulate = 1;
-  const auto free = search(few_layouts(), one);
-  const auto& memory = free.plans.at(0).step.memory;
-  one.limits.headroom = 1 - 0.99 * (memory.peak / memory.capacity);
-  const auto roomy = search(few_layouts(), one);
-  ASSERT_EQ(roomy.plans.size(), 1U);
-  EXPECT_LE(roomy.plans[0].step.memory.peak, 0.99 * memory.peak);
-  EXPECT_EQ(rejected_of(roomy) + roomy.simulated, roomy.enumerated);
-  const auto missed = std::find_if(roomy.rejected.begin(), roomy.rejected.end(),
-                                   [](const Rejection& r) { return r.kind == "headroom"; });
-  ASSERT_NE(missed, roomy.rejected.end());
-  EXPECT_NE(missed->nearest.find("GiB more than"), std::string::npos) << missed->nearest;
-}
-
 // Hosts with no memory to speak of: what is offloaded fits the GPU, and not them.
 TEST(Search, TellsMemoryOfHostsFromThatOfGpus) {
   auto scenario = few_layouts();
@@ -578,27 +389,6 @@ TEST(Search, TellsMemoryOfHostsFromThatOfGpus) {
   }
 }
 
-// Two sizes miss the deadline, the smaller by more; a third has no layout at all, its batch being
-// odd.
-TEST(Search, TellsTheNearestMissOfAllSizes) {
-  auto scenario = priced();
-  PlanOptions options;
-  options.nodes = {2, 1};
-  options.limits.deadline = core::Seconds(100);
-  const auto nearest = [&] {
-    for (const Rejection& entry : search(scenario, options).rejected) {
-      if (entry.kind == "deadline") {
-        return entry.nearest;
-      }
-    }
-    return std::string();
-  };
-  const std::string both = nearest();
-  EXPECT_EQ(both.rfind("2 nodes: at least ", 0), 0U) << both;
-  options.nodes = {2, 37};
-  EXPECT_EQ(nearest(), both);
-}
-
 // Three stages divide 24 GPUs and not 8.
 TEST(Search, NamesValuesThatNoLayoutOfAnySizeHas) {
   auto scenario = few_layouts();
@@ -611,22 +401,6 @@ TEST(Search, NamesValuesThatNoLayoutOfAnySizeHas) {
   EXPECT_EQ(search(scenario, options).searched.unused, (std::vector{three, seven}));
   options.nodes = {1, 3};
   EXPECT_EQ(search(scenario, options).searched.unused, (std::vector{seven}));
-}
-
-TEST(Search, SaysWhichPueALimitOfPowerTakes) {
-  const auto held = [](const training::Scenario& scenario) {
-    PlanOptions options;
-    options.limits.power = core::Watts(1);
-    const auto list = search(scenario, options).searched.held;
-    return std::any_of(list.begin(), list.end(),
-                       [](const SearchedField& field) { return field.key == "run.prices.pue"; });
-  };
-  EXPECT_TRUE(held(few_layouts()));
-  EXPECT_FALSE(held(priced()));
-  PlanOptions options;
-  options.limits.power = core::Watts(1);
-  EXPECT_NE(search(priced(), options).rejected.at(0).reason.find("times a PUE of 1.50"),
-            std::string::npos);
 }
 
 TEST(Search, TellsItsProgress) {
