@@ -1,11 +1,13 @@
-// headway compare: two scenarios side by side, and which layer makes the
-// difference.
+// headway compare: two scenarios side by side and which layer matters, or one and its profiles.
 #include <string>
 #include <vector>
 
+#include "sim/core/error.h"
+#include "sim/report/measured/profile_report.h"
 #include "sim/report/verbs/compare_report.h"
 #include "sim/study/predict.h"
 
+#include "apps/headway/input.h"
 #include "apps/headway/options.h"
 #include "apps/headway/output.h"
 #include "apps/headway/progress.h"
@@ -14,21 +16,66 @@
 
 namespace headway::apps {
 
+namespace {
+
+/// Profiles are JSON, packed or not; scenarios are YAML.
+bool is_profile(const std::string& file) {
+  return file.ends_with(".json") || file.ends_with(".gz");
+}
+
+void check_files(const std::vector<std::string>& files, bool layers) {
+  for (std::size_t i = 2; i < files.size(); ++i) {
+    if (!is_profile(files[i])) {
+      throw core::Error(files[i] +
+                        ": more than two files are a scenario and profiles of torch.profiler "
+                        "(.json, .json.gz)");
+    }
+  }
+  if (layers && is_profile(files[1])) {
+    throw core::Error("--layers divides the difference of two scenarios; a profile has no layers");
+  }
+}
+
+int compare_with_profiles(const std::vector<std::string>& files, const CommonOptions& options) {
+  const auto result = [&] {
+    Progress progress(options);
+    progress.phase("comparing profiles");
+    study::CompareProfileOptions how;
+    how.threads = options.threads;
+    how.fold = options.fold;
+    how.compared = validation::load_compared_runs(config_roots());
+    std::vector<study::ProfileFile> profiles;
+    for (std::size_t i = 1; i < files.size(); ++i) {
+      profiles.push_back({files[i], read_input(files[i])});
+    }
+    return study::compare_profiles(config::load_scenario(files[0], load_options(options)), profiles,
+                                   how);
+  }();
+  deliver(options, with_report(options,
+                               printed(result, options, report::profile_json, report::profile_csv,
+                                       report::profile_document),
+                               [&] { return report::profile_json(result); }));
+  return 0;
+}
+
+}  // namespace
+
 int run_compare(int argc, char** argv) {
   CLI::App app(
       "Predicts two scenarios side by side: step time, goodput, days and "
       "dollars. With --layers "
-      "the difference is divided among the layers of the architecture.");
+      "the difference is divided among the layers of the architecture. Or one scenario beside "
+      "profiles of torch.profiler.");
   CommonOptions options;
   std::vector<std::string> files;
   study::CompareOptions how;
   describe(app, "compare",
            "  headway compare configs/scenarios/reference-general-purpose.yaml "
            "configs/scenarios/reference-purpose-built.yaml --layers\n"
-           "  headway compare a.yaml b.yaml --set run.trials=50 --format json");
-  app.add_option("A_B", files, "Two scenario files (YAML)")
+           "  headway compare s.yaml rank0.json.gz rank8.json.gz");
+  app.add_option("A_B", files, "Two scenarios (YAML), or one and profiles (JSON)")
       ->required()
-      ->expected(2)
+      ->expected(2, -1)
       ->option_text(" ");
   app.add_flag("--layers", how.layers, "Switch layers one at a time, in every order (Shapley)");
   add_scenario_options(app, options);
@@ -39,6 +86,10 @@ int run_compare(int argc, char** argv) {
     return *code;
   }
   check_out(options, {options.report});
+  check_files(files, how.layers);
+  if (is_profile(files[1])) {
+    return compare_with_profiles(files, options);
+  }
   const auto result = [&] {
     Progress progress(options);
     progress.phase("comparing architectures");

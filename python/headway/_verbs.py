@@ -111,6 +111,34 @@ def compare(
     return Result(*_core.compare(*sides, _roots(), changes, threads, fold, layers))
 
 
+def compare_profiles(
+    scenario: Source,
+    *profiles: PathLike,
+    set: Changes | None = None,
+) -> Result:
+    """Profiles of ``torch.profiler`` beside the predicted step of the same ranks.
+
+    Parameters
+    ----------
+    scenario, set
+        As in `run`.
+    *profiles : path
+        What ``export_chrome_trace`` wrote (``.json``, ``.json.gz``), one file a rank.
+
+    Returns
+    -------
+    Result
+        The object of ``headway compare SCENARIO PROFILE... --format json``: `rows`, one a figure.
+
+    Raises
+    ------
+    headway.Error
+        If a file is no profile or of another job, with the text that the program prints.
+    """
+    with _file_of(scenario) as file:
+        return _result(["compare", file, *profiles, "--quiet", *_options(set)])
+
+
 def drill(
     scenario: Source,
     fault: str,

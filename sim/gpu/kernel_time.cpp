@@ -243,11 +243,15 @@ core::FlopsPerSecond peak_rate(const GpuSpec& gpu, Precision precision) {
   return rate;
 }
 
+Seconds launch_gap(const GpuSpec& gpu, const LaunchModel& launch) {
+  return gpu.kernel_launch * (launch.cuda_graphs ? kGraphGap : 1.0);
+}
+
 Seconds kernel_time(const GpuSpec& gpu,
                     const SustainedShares& shares,
                     const Kernel& kernel,
                     const LaunchModel& launch) {
-  const Seconds gap = gpu.kernel_launch * (launch.cuda_graphs ? kGraphGap : 1.0);
+  const Seconds gap = launch_gap(gpu, launch);
   return (one_launch(gpu, shares, kernel, launch.host_memory) + gap) *
          static_cast<double>(kernel.count);
 }

@@ -46,6 +46,9 @@ core::Seconds kernel_time(const GpuSpec& gpu,
                           const core::Kernel& kernel,
                           const LaunchModel& launch);
 
+/// The gap of one launch, in which the GPU does nothing.
+core::Seconds launch_gap(const GpuSpec& gpu, const LaunchModel& launch);
+
 /// Sum of kernel_time over `kernels`.
 core::Seconds kernels_time(const GpuSpec& gpu,
                            const SustainedShares& shares,

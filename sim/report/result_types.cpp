@@ -14,6 +14,7 @@
 #include "sim/study/plan.h"
 #include "sim/study/points/solve.h"
 #include "sim/study/points/sweep.h"
+#include "sim/study/profile/compare_profile.h"
 #include "sim/study/profile_comparison.h"
 #include "sim/study/run_report.h"
 #include "sim/study/topo.h"
@@ -42,6 +43,9 @@ const std::vector<ResultType>& result_types() {
           "headway.compare/1", "headway compare",
           "Each side, and with `--layers` each mixture of both, is one prediction with the same "
           "random draws. `a` is the first file, `b` the second."),
+      type<study::ProfileReport>("headway.compare-profile/1", "headway compare SCENARIO PROFILE",
+                                 "A profile of torch.profiler beside the prediction: "
+                                 "[`docs/profiles.md`](profiles.md)."),
       type<study::SweepReport>("headway.sweep/1", "headway sweep",
                                "One row a point; figures are those of `headway run`."),
       type<study::SolveReport>("headway.solve/1", "headway solve",

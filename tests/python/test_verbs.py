@@ -176,3 +176,29 @@ except KeyboardInterrupt:
     # 0.1 s on an idle machine; other tests may have all cores.
     assert float(done.stdout) < 1
     assert time.monotonic() - begun < 60
+
+
+def test_a_profile_beside_its_scenario(small, command, tmp_path):
+    events = []
+    for step in range(3):
+        begin = 1e6 * step
+        mark = {"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{step}"}
+        events.append({**mark, "ts": begin, "dur": 1e6})
+        kernel = {"ph": "X", "cat": "kernel", "args": {}}
+        events.append({**kernel, "name": "gemm", "ts": begin + 10, "dur": 4e5})
+        events.append({**kernel, "name": "ncclDevKernel_AllReduce", "ts": begin + 3e5, "dur": 2e5})
+    profile = tmp_path / "rank3.json"
+    info = {"rank": 3, "world_size": 16}
+    profile.write_text(json.dumps({"traceEvents": events, "distributedInfo": info}))
+    result = headway.compare_profiles(small, profile)
+    assert given(result) == printed(command, "compare", small, profile)
+    rows = {row.figure: row for row in result.rows}
+    assert [rows[key].measured for key in ("step", "compute")] == pytest.approx([1, 0.4])
+    assert rows["non_compute"].measured == pytest.approx(0.09999)
+    assert rows["overlap"].measured == pytest.approx(0.50005)
+    total = sum(rows[key].predicted for key in ("compute", "non_compute", "idle"))
+    assert total == pytest.approx(rows["step"].predicted)
+    assert rows["step"].interval[0] < rows["step"].predicted < rows["step"].interval[1]
+    assert result.ranks[0].rank == 3
+    with pytest.raises(headway.Error, match="a job of 16 ranks, the scenario has 32 GPUs"):
+        headway.compare_profiles(small, profile, set={"cluster.nodes": 4})

@@ -1,11 +1,15 @@
 #include "sim/import/measured/torch_profiler.h"
 
+#include <algorithm>
 #include <array>
+#include <charconv>
+#include <limits>
 #include <map>
 #include <tuple>
 #include <unordered_map>
 
 #include "sim/import/json_text.h"
+#include "sim/import/measured/kernel_names.h"
 #include "sim/import/text_mark.h"
 
 namespace headway::import {
@@ -92,15 +96,18 @@ class ProfileReader {
     }
     for (const auto& event : *events) {
       read_operation(event);
+      read_time(event);
     }
     for (const auto& event : *events) {
       read_kernel(event);
+      read_launch(event);
     }
     if (out_.kernels == 0) {
       throw core::Error(mark_of_file(file_name_),
                         "no GPU kernel in the trace; profile with ProfilerActivity.CUDA");
     }
     read_device();
+    read_rank();
     add_gemms();
     for (auto& [key, gemm] : gemms_) {
       out_.gemms.push_back(std::move(gemm));
@@ -137,6 +144,86 @@ class ProfileReader {
         args.contains("Input Dims") && read_shape(*operation, args.at("Input Dims"), gemm);
     // aten::linear calls aten::addmm, which has the kernel's id: both are remembered.
     operations_[id_at(args, "External id")] = shaped ? gemm : ProfiledGemm{};
+  }
+
+  /// Remembers the first time of the trace, when the CPU launched what, and the marks of steps.
+  void read_time(const json& event) {
+    const auto at = event.is_object() ? number_at(event, "ts") : std::nullopt;
+    if (!at || text_at(event, "ph") != "X") {
+      return;
+    }
+    first_ = std::min(first_, *at);
+    const std::string category = text_at(event, "cat");
+    if (category == "cuda_runtime" || category == "cuda_driver") {
+      const std::int64_t id = event.contains("args") && event.at("args").is_object()
+                                  ? id_at(event.at("args"), "correlation")
+                                  : -1;
+      if (id >= 0) {
+        launched_at_[id] = *at;
+      }
+    } else if (category == "user_annotation" || category == "cpu_op") {
+      read_mark(text_at(event, "name"), *at, number_at(event, "dur"));
+    }
+  }
+
+  void read_mark(std::string_view name, double at, std::optional<double> microseconds) {
+    constexpr std::string_view kMark = "ProfilerStep#";
+    if (!name.starts_with(kMark) || !microseconds || *microseconds <= 0) {
+      return;
+    }
+    name.remove_prefix(kMark.size());
+    Mark mark;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), mark.number);
+    if (error == std::errc() && end == name.data() + name.size()) {
+      marks_.push_back({mark.number, at, at + *microseconds});
+    }
+  }
+
+  /// A kernel, a copy or a fill, when all times are known.
+  void read_launch(const json& event) {
+    const std::string category = event.is_object() ? text_at(event, "cat") : "";
+    const bool copies = category == "gpu_memcpy" || category == "gpu_memset";
+    if ((category != "kernel" && !copies) || text_at(event, "ph") != "X") {
+      return;
+    }
+    const auto at = number_at(event, "ts");
+    const auto microseconds = number_at(event, "dur");
+    if (!at || !microseconds || *microseconds <= 0) {
+      return;
+    }
+    const auto args = event.find("args");
+    const bool told = args != event.end() && args->is_object();
+    const auto launched = launched_at_.find(told ? id_at(*args, "correlation") : -1);
+    ProfiledLaunch launch;
+    launch.span.begin = since_first(*at);
+    launch.span.end = since_first(*at + *microseconds);
+    launch.span.work =
+        copies ? core::GpuWork::memory
+               : work_of_kernel(text_at(event, "name"),
+                                told ? text_at(*args, "Collective name") : std::string());
+    launch.launched =
+        launched == launched_at_.end() ? launch.span.begin : since_first(launched->second);
+    out_.launches.push_back(launch);
+  }
+
+  [[nodiscard]] core::Seconds since_first(double microseconds) const {
+    return core::Seconds((microseconds - first_) * 1e-6);
+  }
+
+  void read_rank() {
+    for (const auto& [number, begin, end] : marks_) {
+      out_.marks.push_back({number, since_first(begin), since_first(end)});
+    }
+    const auto info = top_.find("distributedInfo");
+    if (info == top_.end() || !info->is_object()) {
+      return;
+    }
+    const auto whole = [&](const char* key) -> std::optional<std::int64_t> {
+      const std::int64_t number = id_at(*info, key);
+      return number >= 0 ? std::optional(number) : std::nullopt;
+    };
+    out_.rank = whole("rank");
+    out_.world_size = whole("world_size");
   }
 
   void read_kernel(const json& event) {
@@ -200,6 +287,14 @@ class ProfileReader {
   json top_;
   std::unordered_map<std::int64_t, ProfiledGemm> operations_;  ///< looked up only, never iterated
   std::map<std::int64_t, double> busy_;                        ///< seconds of each product
+  /// When the CPU launched what [us]; looked up only, never iterated.
+  std::unordered_map<std::int64_t, double> launched_at_;
+  struct Mark {
+    std::int64_t number = 0;
+    double begin = 0, end = 0;  ///< [us]
+  };
+  std::vector<Mark> marks_;
+  double first_ = std::numeric_limits<double>::infinity();  ///< time of the first event [us]
   std::map<GemmKey, ProfiledGemm> gemms_;
   std::map<CollectiveKey, ProfiledCollective> collectives_;
   TorchProfile out_;

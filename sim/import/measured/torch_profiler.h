@@ -1,10 +1,14 @@
-// Reads the Chrome trace that torch.profiler exports: GEMM and NCCL kernels with their shapes.
+// Reads the Chrome trace that torch.profiler exports: GEMM and NCCL kernels with their shapes, what
+// the GPU did when, and the steps that were marked.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "sim/import/measured/profiled_steps.h"
 
 namespace headway::import {
 
@@ -31,6 +35,9 @@ struct TorchProfile {
   std::vector<ProfiledCollective> collectives;  ///< sorted by name, type, ranks, elements
   std::size_t kernels = 0;                      ///< in the trace
   std::size_t gemms_without_shape = 0;  ///< record_shapes=True was not given, or no CPU operation
+  std::optional<std::int64_t> rank, world_size;  ///< where `distributedInfo` says so
+  std::vector<ProfiledLaunch> launches;          ///< kernels, copies and fills, in no order
+  std::vector<StepMark> marks;                   ///< "ProfilerStep#n", in no order
 };
 
 /// GEMMs come from mm, addmm, bmm, baddbmm and linear operations whose kernels carry the same

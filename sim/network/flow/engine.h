@@ -103,6 +103,13 @@ class Engine {
     [[nodiscard]] bool active() const { return anchor != kIdle; }
   };
 
+  /// Who arrived where, for RunResult::transfers.
+  struct RecordedArrival {
+    TransferEntry entry;
+    std::uint32_t group = 0;
+    std::uint64_t number = 0;
+  };
+
   /// An actor's own clock while it runs ahead.
   class Ahead {
    public:
@@ -178,6 +185,9 @@ class Engine {
     return first_group_ + group;
   }
   [[nodiscard]] std::uint32_t flow_entity(std::uint32_t flow) const { return first_flow_ + flow; }
+  void record_arrival(std::uint32_t actor, const ActorState& state, core::Tick arrived);
+  void record_completion(std::uint32_t group, core::Tick tick);
+  [[nodiscard]] std::vector<TransferEntry> transfers() const;
   void record_wait(std::uint32_t actor, const ActorState& state, const Instance& instance);
   void require_end() const;
   [[nodiscard]] std::string describe_stuck_actor(std::uint32_t actor) const;
@@ -218,6 +228,8 @@ class Engine {
   std::vector<core::Tick> actor_end_;
   std::vector<core::ByActivity<core::Tick>> activity_;
   std::vector<TraceEntry> trace_;
+  std::vector<RecordedArrival> arrivals_;                ///< with options_.transfers
+  std::vector<std::vector<core::Tick>> completions_at_;  ///< per group and instance, likewise
   bool check_solves_ = false;
   std::uint32_t watched_ = kNone;  // the actor whose outermost loop PeriodSkipper watches
   bool new_iteration_ = false;

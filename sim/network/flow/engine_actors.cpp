@@ -49,6 +49,7 @@ bool Engine::step(std::uint32_t actor, ActorState& state) {
     case StepCode::compute:
       return begin_compute(actor, state, instruction);
     case StepCode::arrive:
+      record_arrival(actor, state, now_);
       arrive(actor, slots_[state.first_slot + instruction.slot]);
       ++state.pc;
       return true;
@@ -144,6 +145,23 @@ void Engine::end_wait(std::uint32_t actor, const GroupState& group, const Instan
 void Engine::record_wait(std::uint32_t actor, const ActorState& state, const Instance& instance) {
   const auto index = state.pc - programs_.first[problem_.actors[actor].program];
   trace_.push_back({actor, index, state.since, now_, instance.latest, instance.last_arriver, 1});
+}
+
+/// Before the slot counts it.
+void Engine::record_arrival(std::uint32_t actor, const ActorState& state, core::Tick arrived) {
+  if (!options_.transfers) {
+    return;
+  }
+  const Slot& slot = slots_[state.first_slot + programs_.code[state.pc].slot];
+  const auto index = state.pc - programs_.first[problem_.actors[actor].program];
+  arrivals_.push_back({{actor, index, arrived, arrived}, slot.group, slot.arrived});
+}
+
+void Engine::record_completion(std::uint32_t group, core::Tick tick) {
+  if (options_.transfers) {
+    completions_at_.resize(groups_.size());
+    completions_at_[group].push_back(tick);
+  }
 }
 
 void Engine::end_actor(std::uint32_t actor) {

@@ -69,6 +69,7 @@ bool Engine::transfer_ahead(std::uint32_t actor, ActorState& state) {
       slot.waited != group.completed) {
     return false;
   }
+  record_arrival(actor, state, ahead_.tick);
   ++slot.arrived;
   ++slot.waited;
   ++group.completed;
@@ -81,6 +82,7 @@ bool Engine::transfer_ahead(std::uint32_t actor, ActorState& state) {
   }
   result_sum_ += group.key * start_power * ahead_.powers.end;
   end_ = std::max(end_, ahead_.tick);
+  record_completion(slot.group, ahead_.tick);
   ++state.pc;
   return true;
 }

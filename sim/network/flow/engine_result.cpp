@@ -74,12 +74,24 @@ RunResult Engine::result() {
   }
   count_link_bytes(result);
   result.trace = std::move(trace_);
+  result.transfers = transfers();
   result.event_digest = scramble(event_sum_);
   result.result_digest = scramble(result_sum_);
   result.events = events_;
   result.skipped_events = skipped_events_;
   result.classes = result.actors = actors_.size();
   return result;
+}
+
+/// Instances of a group complete in the order of their numbers.
+std::vector<TransferEntry> Engine::transfers() const {
+  std::vector<TransferEntry> list;
+  list.reserve(arrivals_.size());
+  for (const RecordedArrival& arrival : arrivals_) {
+    list.push_back(arrival.entry);
+    list.back().completed = completions_at_[arrival.group][arrival.number];
+  }
+  return list;
 }
 
 void Engine::count_link_bytes(RunResult& result) const {

@@ -87,6 +87,7 @@ void Engine::complete(std::uint32_t index) {
     actor = next;
   }
   finished = Instance{};
+  record_completion(index, now_);
   ++group.completed;
   if (instance(index, group.completed).arrivals == group.need) {
     launch(index);

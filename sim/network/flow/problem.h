@@ -119,6 +119,13 @@ struct TraceEntry {
   std::uint32_t steps = 1;         ///< instructions in a row that it covers
 };
 
+/// An actor's (folded: a class's) part in one instance of a transfer.
+struct TransferEntry {
+  std::uint32_t actor = 0;
+  std::uint32_t step = 0;  ///< index into the program, of its arrival
+  core::Tick arrived = 0, completed = 0;
+};
+
 /// What a run gives. Folded, actor figures are of class representatives, weighed by `multiplicity`.
 struct RunResult {
   core::Tick end = 0;
@@ -129,6 +136,7 @@ struct RunResult {
   std::vector<std::uint32_t> class_of_actor;  ///< original actor -> class
   std::vector<double> link_bytes;             ///< per original link
   std::vector<TraceEntry> trace;              ///< empty unless asked for
+  std::vector<TransferEntry> transfers;       ///< of each actor in order; empty unless asked for
   std::uint64_t event_digest = 0;
   std::uint64_t result_digest = 0;
   std::uint64_t events = 0;          ///< simulated one by one
@@ -138,8 +146,10 @@ struct RunResult {
 
 struct RunOptions {
   bool fold = true;
-  bool trace = false;        ///< fills RunResult::trace
-  bool skip_repeats = true;  ///< jump over iterations that repeat tick for tick; off while tracing
+  bool trace = false;      ///< fills RunResult::trace
+  bool transfers = false;  ///< fills RunResult::transfers
+  bool skip_repeats =
+      true;  ///< jump over iterations that repeat tick for tick; off while recording
   /// Told now and then which share of the actors' programs has run; may be empty.
   std::function<void(double share)> progress{};
 };

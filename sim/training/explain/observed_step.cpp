@@ -7,6 +7,7 @@
 #include "sim/training/step/lower.h"
 #include "sim/training/step/step.h"
 #include "sim/training/step/step_clock.h"
+#include "sim/training/step/traced_steps.h"
 
 namespace headway::training {
 
@@ -40,19 +41,9 @@ class PassSums {
 
  private:
   void add(const network::TraceEntry& entry) {
-    if (entry.steps == 1) {
-      book(entry.actor, entry.step, entry.end - entry.begin);
-      return;
-    }
-    const network::Actor& rank = *rank_[entry.actor];
-    for (std::uint32_t i = entry.step; i < entry.step + entry.steps; ++i) {
-      const auto& step = lowered_.problem.programs[rank.program][i];
-      book(entry.actor, i,
-           step.code == network::StepCode::compute ? network::slowed(step.ticks, rank.slowdown_ppm)
-           : step.code == network::StepCode::wait
-               ? lowered_.problem.groups[rank.groups[step.slot]].delay
-               : 0);
-    }
+    for_each_step(
+        lowered_.problem, *rank_[entry.actor], entry,
+        [&](std::uint32_t i, Tick begin, Tick end) { book(entry.actor, i, end - begin); });
   }
 
   void book(std::uint32_t of_class, std::uint32_t index, Tick ticks) {

@@ -8,6 +8,7 @@
 #include "sim/training/step/rank_orbits.h"
 #include "sim/training/step/step_clock.h"
 #include "sim/training/step/step_inputs.h"
+#include "sim/training/step/traced_steps.h"
 
 namespace headway::training {
 
@@ -76,22 +77,11 @@ void add_entry(const network::Problem& problem,
                const network::TraceEntry& entry,
                double gpus,
                Windows& windows) {
-  const auto& program = problem.programs[actor.program];
-  Tick now = entry.begin;
-  for (std::uint32_t i = entry.step; i < entry.step + entry.steps; ++i) {
-    const network::ProgramStep& step = program[i];
-    const bool computes = step.code == StepCode::compute;
-    Tick ticks = entry.end - entry.begin;
-    if (entry.steps > 1) {
-      ticks = computes                      ? network::slowed(step.ticks, actor.slowdown_ppm)
-              : step.code == StepCode::wait ? problem.groups[actor.groups[step.slot]].delay
-                                            : 0;
+  for_each_step(problem, actor, entry, [&](std::uint32_t i, Tick begin, Tick end) {
+    if (problem.programs[actor.program][i].code == StepCode::compute) {
+      windows.add(begin, end, gpus);
     }
-    if (computes) {
-      windows.add(now, now + ticks, gpus);
-    }
-    now += ticks;
-  }
+  });
 }
 
 }  // namespace

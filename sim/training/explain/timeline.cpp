@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/training/step/lower.h"
+#include "sim/training/step/traced_steps.h"
 
 namespace headway::training {
 
@@ -61,21 +62,9 @@ class StageSpans {
 
   /// Instructions in a row, as the trace has them.
   void add(const network::TraceEntry& entry) {
-    if (entry.steps == 1) {
-      add_instruction(entry.step, entry.begin, entry.end);
-      return;
-    }
-    Tick now = entry.begin;
-    for (std::uint32_t i = entry.step; i < entry.step + entry.steps; ++i) {
-      const auto& step = lowered_.problem.programs[rank_.program][i];
-      const Tick ticks = step.code == network::StepCode::compute
-                             ? network::slowed(step.ticks, rank_.slowdown_ppm)
-                         : step.code == network::StepCode::wait
-                             ? lowered_.problem.groups[rank_.groups[step.slot]].delay
-                             : 0;
-      add_instruction(i, now, now + ticks);
-      now += ticks;
-    }
+    for_each_step(lowered_.problem, rank_, entry, [this](std::uint32_t i, Tick begin, Tick end) {
+      add_instruction(i, begin, end);
+    });
   }
 
   StageTimeline take() {
