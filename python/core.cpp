@@ -7,6 +7,7 @@
 #include <pybind11/stl.h>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,7 @@
 #include "sim/report/verbs/check_report.h"
 #include "sim/report/verbs/compare_report.h"
 #include "sim/report/verbs/drill_report.h"
+#include "sim/report/verbs/placement_report.h"
 #include "sim/report/verbs/plan_report.h"
 #include "sim/report/verbs/run_table.h"
 #include "sim/study/expect/against.h"
@@ -109,17 +111,31 @@ std::pair<std::string, std::string> run_texts(const std::string& path,
   return {report::run_json(result), report::to_text(report::run_document(result))};
 }
 
-std::pair<std::string, std::string> plan_texts(const std::string& path,
-                                               const std::string& text,
-                                               const Strings& roots,
-                                               const Strings& set,
-                                               int threads,
-                                               std::size_t top,
-                                               const Strings& objectives,
-                                               const Strings& limits) {
+/// JSON, table, and the scenarios that `--save` writes, the best first.
+using Planned = std::tuple<std::string, std::string, Strings>;
+
+Planned plan_texts(const std::string& path,
+                   const std::string& text,
+                   const Strings& roots,
+                   const Strings& set,
+                   int threads,
+                   bool fold,
+                   std::size_t top,
+                   const Strings& objectives,
+                   const Strings& limits,
+                   const std::vector<int>& nodes,
+                   std::size_t simulate,
+                   std::size_t verify,
+                   bool variants) {
   plan::PlanOptions options;
   options.threads = threads;
+  options.fold = fold;
   options.keep = top;
+  options.nodes = nodes;
+  options.simulate = simulate;
+  options.verify = verify;
+  options.variants = variants;
+  study::check_sizes(nodes);
   if (!objectives.empty()) {
     study::set_goals(objectives, options);
   }
@@ -136,7 +152,36 @@ std::pair<std::string, std::string> plan_texts(const std::string& path,
     interrupts.look();
   };
   const auto result = study::search_plans(read, options);
-  return {report::plan_json(result), report::to_text(report::plan_document(result))};
+  Strings files;
+  for (std::size_t i = 0; i < result.result.plans.size(); ++i) {
+    files.push_back(study::plan_file(result, i));
+  }
+  return {report::plan_json(result), report::to_text(report::plan_document(result)), files};
+}
+
+Planned place_texts(const std::string& path,
+                    const std::string& text,
+                    const Strings& roots,
+                    const Strings& set,
+                    int threads,
+                    bool fold,
+                    int draws) {
+  const auto [loaded, load_time] = load(path, text, load_options(roots, set));
+  study::PlacementOptions options;
+  options.threads = threads;
+  options.fold = fold;
+  options.draws = draws;
+  Interrupts interrupts;
+  options.progress = [&](const char* /*what*/, std::size_t /*done*/, std::size_t /*total*/) {
+    interrupts.look();
+  };
+  const auto result = study::compare_placements(loaded, options, load_time);
+  Strings files;
+  for (std::size_t i = 0; i < result.candidates.size(); ++i) {
+    files.push_back(study::placement_file(result, i));
+  }
+  return {report::placement_json(result), report::to_text(report::placement_document(result)),
+          files};
 }
 
 using Files = std::vector<std::pair<std::string, std::string>>;  ///< names and texts
@@ -366,8 +411,11 @@ PYBIND11_MODULE(_core, module) {
              py::arg("threads"), py::arg("fold"), py::arg("explain"), py::arg("pictures"),
              without_gil);
   module.def("plan", &plan_texts, py::arg("path"), py::arg("text"), py::arg("roots"),
-             py::arg("set"), py::arg("threads"), py::arg("top"), py::arg("objectives"),
-             py::arg("limits"), without_gil);
+             py::arg("set"), py::arg("threads"), py::arg("fold"), py::arg("top"),
+             py::arg("objectives"), py::arg("limits"), py::arg("nodes"), py::arg("simulate"),
+             py::arg("verify"), py::arg("variants"), without_gil);
+  module.def("place", &place_texts, py::arg("path"), py::arg("text"), py::arg("roots"),
+             py::arg("set"), py::arg("threads"), py::arg("fold"), py::arg("draws"), without_gil);
   module.def("expect", &expect_texts, py::arg("path"), py::arg("text"), py::arg("roots"),
              py::arg("set"), py::arg("nodes"), py::arg("against"), without_gil);
   module.def("diagnose", &diagnose_texts, py::arg("path"), py::arg("text"), py::arg("roots"),

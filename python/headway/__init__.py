@@ -8,7 +8,7 @@
 Scenarios, values and results are those of the program ``headway``, to the last bit.
 """
 
-from headway._api import check, configs, diagnose, expect, plan, run, schema, solve
+from headway._api import check, configs, diagnose, expect, place, plan, run, schema, solve
 from headway._core import Error, __version__
 from headway._plot import Chart
 from headway._record import Record, Result
@@ -48,6 +48,7 @@ __all__ = [
     "explain",
     "export",
     "import_",
+    "place",
     "plan",
     "report",
     "run",

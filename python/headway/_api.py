@@ -106,48 +106,27 @@ def run(
     return Result(*_core.run(path, text, _roots(), changes, threads, fold, explain, pictures))
 
 
-def plan(
-    scenario: Source,
-    *,
-    over: Mapping[str, Iterable[object]] | None = None,
-    machines: Iterable[Changes] | None = None,
-    objective: str | Sequence[str] = (),
-    limits: Mapping[str, object] | None = None,
-    set: Changes | None = None,
-    top: int = 10,
-    trials: int | None = None,
-    seed: int | None = None,
-    threads: int = 0,
-) -> Result:
-    """Searches the parallel layouts of a scenario, on its machine or on several.
+def _save(folder: PathLike | None, kind: str, files: Sequence[str]) -> None:
+    """Scenarios as files ``kind-1.yaml`` and on, the best first; none is written over."""
+    if folder is None:
+        return
+    paths = [Path(folder) / f"{kind}-{place}.yaml" for place in range(1, len(files) + 1)]
+    for path in paths:
+        if path.exists():
+            raise _core.Error(f"{path} is there already; name another folder\n")
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    for path, text in zip(paths, files, strict=True):
+        path.write_text(text, encoding="utf-8", newline="")
 
-    Parameters
-    ----------
-    scenario, set, trials, seed, threads
-        As in `run`.
-    over : mapping, optional
-        Fields of the scenario and what each is tried with, such as
-        ``{"cluster.node": ["dgx-h100", "dgx-b200"]}``: every combination is a candidate machine.
-    machines : iterable of mappings, optional
-        Candidates one by one, each the fields that it changes.
-    objective : str or sequence of str
-        What makes a plan better, such as ``"dollars"``; of several, the first and the Pareto front.
-    limits : mapping, optional
-        Such as ``{"deadline": "60 d", "budget": "5e6 USD", "power": "2 MW"}``.
-    top : int
-        Plans that are kept.
 
-    Returns
-    -------
-    Result
-        The object of ``headway plan --format json``.
-
-    Raises
-    ------
-    headway.Error
-        If the scenario is wrong, with the text that the program prints.
-    """
-    changes = _changes(set, seed, trials)
+def _search_changes(
+    over: Mapping[str, Iterable[object]] | None,
+    machines: Iterable[Changes] | None,
+    vary: Sequence[str],
+    hold: Sequence[str],
+) -> list[str]:
+    """What is said of the search as changes of the scenario, as the command line makes them."""
+    changes = []
     if over is not None:
         axes = [
             {"key": key, "values": [_value_text(value) for value in values]}
@@ -157,10 +136,121 @@ def plan(
     if machines is not None:
         rows = ["; ".join(_changes(machine, None, None)) for machine in machines]
         changes.append("search.machines=" + json.dumps(rows))
+    for key, fields in (("vary", vary), ("hold", hold)):
+        if fields:
+            names = [fields] if isinstance(fields, str) else fields
+            changes.append(f"search.{key}=[{','.join(names)}]")
+    return changes
+
+
+def plan(
+    scenario: Source,
+    *,
+    over: Mapping[str, Iterable[object]] | None = None,
+    machines: Iterable[Changes] | None = None,
+    nodes: Sequence[int] = (),
+    vary: Sequence[str] = (),
+    hold: Sequence[str] = (),
+    objective: str | Sequence[str] = (),
+    limits: Mapping[str, object] | None = None,
+    set: Changes | None = None,
+    top: int = 10,
+    all: bool = False,
+    simulate: int = 50,
+    verify: int = 0,
+    save: PathLike | None = None,
+    trials: int | None = None,
+    seed: int | None = None,
+    threads: int = 0,
+    fold: bool = True,
+) -> Result:
+    """Searches the parallel layouts of a scenario, on its machine or on several.
+
+    Parameters
+    ----------
+    scenario, set, trials, seed, threads, fold
+        As in `run`.
+    over : mapping, optional
+        Fields of the scenario and what each is tried with, such as
+        ``{"cluster.node": ["dgx-h100", "dgx-b200"]}``: every combination is a candidate machine.
+    machines : iterable of mappings, optional
+        Candidates one by one, each the fields that it changes.
+    nodes : sequence of int
+        Cluster sizes to look at, instead of ``cluster.nodes``.
+    vary, hold : sequence of str
+        Fields of ``parallelism`` to vary, all others being held; to hold as the scenario has them.
+    objective : str or sequence of str
+        What makes a plan better, such as ``"dollars"``; of several, the first and the Pareto front.
+    limits : mapping, optional
+        Such as ``{"deadline": "60 d", "budget": "5e6 USD", "power": "2 MW"}``.
+    top : int
+        Plans that are kept.
+    all : bool
+        Variants of a plan's degrees too, not only the best.
+    simulate : int
+        Layouts simulated at most, of each cluster.
+    verify : int
+        Layouts drawn from those left out, simulated to learn whether any is better.
+    save : path, optional
+        Folder for the plans as scenarios: ``plan-1.yaml`` is the best.
+
+    Returns
+    -------
+    Result
+        The object of ``headway plan --format json``.
+
+    Raises
+    ------
+    headway.Error
+        If the scenario is wrong, with the text that the program prints; if `save` has such files.
+    """
+    changes = _changes(set, seed, trials) + _search_changes(over, machines, vary, hold)
     path, text = _path_and_text(scenario)
     goals = [objective] if isinstance(objective, str) else list(objective)
     bounds = [f"{key}={value}" for key, value in (limits or {}).items()]
-    return Result(*_core.plan(path, text, _roots(), changes, threads, top, goals, bounds))
+    counts = (list(nodes), simulate, verify, all)
+    request = (path, text, _roots(), changes, threads, fold, top, goals, bounds, *counts)
+    printed, table, files = _core.plan(*request)
+    _save(save, "plan", files)
+    return Result(printed, table)
+
+
+def place(
+    scenario: Source,
+    *,
+    draws: int = 4,
+    save: PathLike | None = None,
+    set: Changes | None = None,
+    seed: int | None = None,
+    threads: int = 0,
+    fold: bool = True,
+) -> Result:
+    """Which free nodes of a partly occupied fabric to take: ``headway plan --placement``.
+
+    Parameters
+    ----------
+    scenario, set, seed, threads, fold
+        As in `run`; the scenario has ``cluster.occupancy``.
+    draws : int
+        Random choices beside the others.
+    save : path, optional
+        Folder for the choices as scenarios: ``placement-1.yaml`` is the best.
+
+    Returns
+    -------
+    Result
+        The object of ``headway plan --placement --format json``: `candidates`, the best first.
+
+    Raises
+    ------
+    headway.Error
+        If the scenario is wrong, with the text that the program prints; if `save` has such files.
+    """
+    path, text = _path_and_text(scenario)
+    changes = _changes(set, seed)
+    printed, table, files = _core.place(path, text, _roots(), changes, threads, fold, draws)
+    _save(save, "placement", files)
+    return Result(printed, table)
 
 
 def solve(

@@ -20,10 +20,24 @@ def plan(
     roots: list[str],
     set: list[str],
     threads: int,
+    fold: bool,
     top: int,
     objectives: list[str],
     limits: list[str],
-) -> tuple[str, str]: ...
+    nodes: list[int],
+    simulate: int,
+    verify: int,
+    variants: bool,
+) -> tuple[str, str, list[str]]: ...
+def place(
+    path: str,
+    text: str,
+    roots: list[str],
+    set: list[str],
+    threads: int,
+    fold: bool,
+    draws: int,
+) -> tuple[str, str, list[str]]: ...
 def expect(
     path: str,
     text: str,

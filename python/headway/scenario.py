@@ -648,6 +648,62 @@ class SitesSpec:
 
 
 @dataclass(frozen=True, kw_only=True)
+class OtherJobSpec:
+    """Jobs of others: nodes that are taken, and what they send.
+
+    Attributes
+    ----------
+    name
+        Name printed in reports. (required)
+    nodes
+        Its nodes: numbers from 0, and ranges such as 0-7. (required)
+    pattern
+        ring: each node sends to the next one of the list (data-parallel gradients); all_to_all:
+        to all others alike (experts). (default ring)
+    rate
+        What each of its nodes sends into the fabric while nothing is in the way, over all its
+        cards, without a pause. (required)
+    use, source
+        As described at the top of this module.
+    """
+
+    name: str | None = None
+    nodes: Sequence[str] | None = None
+    pattern: Literal["ring", "all_to_all"] | None = None
+    rate: str | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OccupancySpec:
+    """The fabric has more nodes than the job, and others are on it; absent: the job has a
+    fabric of its own.
+
+    Attributes
+    ----------
+    nodes
+        Nodes of the whole fabric. (required)
+    down
+        Nodes that are out of order: numbers from 0, and ranges such as 0-7. (optional)
+    jobs
+        Jobs of others: nodes that are taken, and what they send. (optional)
+    take
+        Nodes that this job takes, in the order in which its ranks fill them; empty: the first
+        that are free. (optional)
+    use, source
+        As described at the top of this module.
+    """
+
+    nodes: int | None = None
+    down: Sequence[str] | None = None
+    jobs: Sequence[OtherJobSpec] | None = None
+    take: Sequence[str] | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class ClusterSpec:
     """The machine.
 
@@ -669,6 +725,9 @@ class ClusterSpec:
         How ranks are put on nodes. (default packed)
     sites
         Sites that the nodes are spread over; absent: one. (optional)
+    occupancy
+        The fabric has more nodes than the job, and others are on it; absent: the job has a
+        fabric of its own. (optional)
     use, source
         As described at the top of this module.
     """
@@ -680,6 +739,7 @@ class ClusterSpec:
     spares: int | None = None
     placement: Literal["packed", "rack", "random", "fragmented"] | None = None
     sites: SitesSpec | None = None
+    occupancy: OccupancySpec | None = None
     use: str | None = None
     source: str | None = None
 

@@ -305,6 +305,10 @@ DrillResult drill(const training::CheckedScenario& checked,
                   const training::StepResult& step,
                   const Fault& given,
                   const DrillOptions& options) {
+  if (checked.scenario().cluster.occupancy) {
+    training::refuse(checked, "cluster.occupancy",
+                     "faults on a partly occupied fabric are not modelled; leave 'occupancy' out");
+  }
   Slowdowns known(checked);
   const SlowdownOf slowdown = std::ref(known);
   const Fault fault = placed(given, drill_setup(checked, step));

@@ -11,6 +11,7 @@
 #include "sim/study/estimate.h"
 #include "sim/study/expect/expect.h"
 #include "sim/study/packets/stress.h"
+#include "sim/study/placement/placement.h"
 #include "sim/study/plan.h"
 #include "sim/study/points/solve.h"
 #include "sim/study/points/sweep.h"
@@ -39,6 +40,9 @@ const std::vector<ResultType>& result_types() {
           "headway.plan/1", "headway plan",
           "`step`, `memory`, `campaign` and `cost` of a plan are those of `headway run` on its "
           "layout."),
+      type<study::PlacementReport>("headway.placement/1", "headway plan --placement",
+                                   "Which of a partly occupied fabric's free nodes to take: "
+                                   "[`docs/placement.md`](placement.md)."),
       type<study::CompareReport>(
           "headway.compare/1", "headway compare",
           "Each side, and with `--layers` each mixture of both, is one prediction with the same "

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <utility>
 
 #include "sim/gpu/kernel_time.h"
 #include "sim/gpu/tables.h"
+#include "sim/training/occupancy/occupancy.h"
 #include "sim/workload/blocks/ring_blocks.h"
 #include "sim/workload/closed_form.h"
 #include "sim/workload/layout.h"
@@ -250,6 +252,19 @@ void add_sites(const CheckedScenario& checked, std::vector<Assumption>& list) {
   }
 }
 
+/// The nodes of the job on a fabric that is larger, and whose traffic is beside it.
+void add_occupancy(const ClusterSpec& cluster, std::vector<Assumption>& list) {
+  if (!cluster.occupancy) {
+    return;
+  }
+  list.push_back({"cluster.occupancy",
+                  fmt::format("nodes {} of {}", fmt::join(node_ranges(taken_nodes(cluster)), ", "),
+                              cluster.occupancy->nodes),
+                  fmt::format("beside {} other jobs, which send without a pause and share links by "
+                              "the rates of their cards",
+                              cluster.occupancy->jobs.size())});
+}
+
 }  // namespace
 
 std::vector<Assumption> step_assumptions(const CheckedScenario& checked,
@@ -276,6 +291,7 @@ std::vector<Assumption> step_assumptions(const CheckedScenario& checked,
          fmt::format("{} of {} GPUs of each NVLink domain", filled, checked.whole_domain()),
          "no tensor or expert group straddles two domains; the rest of each stays free"});
   }
+  add_occupancy(checked.scenario().cluster, list);
   const auto& fabric = checked.scenario().cluster.fabric;
   list.push_back({"cluster.fabric.efficiency", fmt::format("{:g}", fabric.efficiency),
                   "share of the line rate that payload reaches"});

@@ -12,6 +12,7 @@
 #include "sim/network/fabric/fabric_shape.h"
 #include "sim/training/complaints.h"
 #include "sim/training/compute_fabric.h"
+#include "sim/training/occupancy/occupancy.h"
 #include "sim/training/sites/check_sites.h"
 #include "sim/training/step/placement.h"
 #include "sim/workload/blocks/build.h"
@@ -399,6 +400,7 @@ void check_fixed(const Scenario& scenario, Complaints& complaints) {
   check_format(scenario, complaints);
   check_cluster(scenario.cluster, complaints);
   complaints.add(site_violations(scenario));
+  complaints.add(occupancy_violations(scenario));
   if (complaints.empty()) {
     check_fabric(scenario.cluster, complaints);
   }

@@ -9,6 +9,7 @@
 #include "sim/gpu/spec.h"
 #include "sim/network/spec.h"
 #include "sim/storage/spec.h"
+#include "sim/training/occupancy/occupancy_spec.h"
 
 namespace headway::training {
 
@@ -57,6 +58,7 @@ struct ClusterSpec {
   int spares = 0;
   Placement placement = Placement::packed;
   std::optional<network::SitesSpec> sites;
+  std::optional<OccupancySpec> occupancy;
   template <class V>
   void fields(V& v) {
     v.required("nodes", nodes, "Nodes the job uses, spares not counted.", core::from_one_to_16m);
@@ -66,6 +68,9 @@ struct ClusterSpec {
     v.optional("spares", spares, "Healthy nodes kept ready and paid for.", core::up_to_64k);
     v.optional("placement", placement, "How ranks are put on nodes.");
     v.optional("sites", sites, "Sites that the nodes are spread over; absent: one.");
+    v.optional("occupancy", occupancy,
+               "The fabric has more nodes than the job, and others are on it; absent: the job has "
+               "a fabric of its own.");
   }
   bool operator==(const ClusterSpec&) const = default;
 };

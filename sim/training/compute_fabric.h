@@ -12,7 +12,7 @@ inline network::FabricInput compute_fabric(const ClusterSpec& cluster) {
   input.fabric = cluster.fabric;
   input.scale_up = cluster.node.scale_up;
   input.nic = cluster.node.nic;
-  input.nodes = cluster.nodes;
+  input.nodes = cluster.occupancy ? cluster.occupancy->nodes : cluster.nodes;
   input.gpus_per_node = cluster.node.gpus;
   input.sites = cluster.sites;
   return input;

@@ -131,6 +131,63 @@ def test_plan_gives_the_plans_of_the_command_line(small, command):
     assert times == sorted(times)
 
 
+# Each option of the search in both, as words and as arguments.
+PLAN_OPTIONS = [
+    (["--vary", "tensor,pipeline"], {"vary": ["tensor", "pipeline"]}),
+    (["--hold", "schedule,offload,recompute"], {"hold": ["schedule", "offload", "recompute"]}),
+    (["--nodes", "1,2", "--vary", "tensor"], {"nodes": [1, 2], "vary": ["tensor"]}),
+    (["--simulate", "5", "--top", "5"], {"simulate": 5, "top": 5}),
+    (["--verify", "3", "--vary", "tensor,sharding,micro_batch"],
+     {"verify": 3, "vary": ["tensor", "sharding", "micro_batch"]}),
+    (["--all", "--vary", "sharding"], {"all": True, "vary": "sharding"}),
+    (["--fold", "off", "--vary", "tensor", "--threads", "1"],
+     {"fold": False, "vary": ["tensor"], "threads": 1}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("words", "arguments"), PLAN_OPTIONS, ids=lambda it: str(it)[:24])
+def test_plan_takes_the_options_of_the_command_line(small, command, words, arguments):
+    printed = command("plan", small, "--format", "json", *words)
+    assert printed.returncode == 0, printed.stderr
+    result = headway.plan(small, **arguments)
+    assert without_timing(result.json) == without_timing(printed.stdout)
+
+
+def test_plan_saves_the_files_of_the_command_line(small, command, tmp_path):
+    mine, theirs = tmp_path / "mine", tmp_path / "theirs"
+    words = ("--vary", "tensor", "--top", 2, "--save", theirs)
+    assert command("plan", small, *words).returncode == 0
+    headway.plan(small, vary=["tensor"], top=2, save=mine)
+    names = sorted(path.name for path in theirs.iterdir())
+    assert names
+    assert names == sorted(path.name for path in mine.iterdir())
+    for name in names:
+        assert (mine / name).read_bytes() == (theirs / name).read_bytes()
+    with pytest.raises(headway.Error, match="is there already"):
+        headway.plan(small, vary=["tensor"], top=2, save=mine)
+    with pytest.raises(headway.Error, match="names 2 more than once"):
+        headway.plan(small, nodes=[2, 2])
+
+
+def test_place_gives_the_choices_of_the_command_line(small, command, tmp_path):
+    changes = {
+        "cluster.occupancy": {
+            "nodes": 16,
+            "down": ["0"],
+            "jobs": [{"name": "a", "nodes": ["2-3"], "rate": "100 GB/s"}],
+        }
+    }
+    words = ("--set", f"cluster.occupancy={json.dumps(changes['cluster.occupancy'])}")
+    options = ("--draws", 2, "--save", tmp_path / "theirs", "--format", "json")
+    printed = command("plan", small, "--placement", *words, *options)
+    assert printed.returncode == 0, printed.stderr
+    result = headway.place(small, set=changes, draws=2, save=tmp_path / "mine")
+    assert without_timing(result.json) == without_timing(printed.stdout)
+    for path in (tmp_path / "theirs").iterdir():
+        assert path.read_bytes() == (tmp_path / "mine" / path.name).read_bytes()
+    assert result.candidates[0].cost >= 0
+
+
 def test_solve_gives_the_answer_of_the_command_line(small, command):
     words = ("cluster.nodes", "--for", "step.tokens_per_s >= 400000", "--within", "1:16")
     printed = command("solve", small, *words, "--format", "json")

@@ -1,5 +1,6 @@
 #include "sim/study/points/goal_text.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <optional>
 
@@ -87,6 +88,14 @@ void set_goals(const std::vector<std::string>& words, plan::PlanOptions& how) {
   }
   how.objective = goals.front();
   how.beside.assign(goals.begin() + 1, goals.end());
+}
+
+void check_sizes(std::vector<int> nodes) {
+  std::sort(nodes.begin(), nodes.end());
+  if (const auto twice = std::adjacent_find(nodes.begin(), nodes.end()); twice != nodes.end()) {
+    throw core::Error(
+        fmt::format("--nodes names {} more than once; each size is planned once", *twice));
+  }
 }
 
 }  // namespace headway::study

@@ -16,4 +16,8 @@ void add_limit(const std::string& text, plan::Limits& limits);
 /// @throws core::Error if a word is no goal
 void set_goals(const std::vector<std::string>& words, plan::PlanOptions& how);
 
+/// Sizes of a cluster that a search is asked for.
+/// @throws core::Error if one is named twice
+void check_sizes(std::vector<int> nodes);
+
 }  // namespace headway::study

@@ -31,6 +31,11 @@ void insert(std::vector<std::uint32_t>& list, std::uint32_t value) {
 
 PreparedStep prepare_step(const CheckedScenario& checked) {
   const Scenario& s = checked.scenario();
+  if (s.cluster.occupancy) {
+    refuse(checked, "cluster.occupancy",
+           "slow parts and saves on a partly occupied fabric are not modelled; leave 'occupancy' "
+           "out");
+  }
   RankLayout layout = rank_layout(checked);
   const auto graph = step_graph(checked);
   network::Fabric fabric = build_fabric(s.cluster, hash_seed(s));

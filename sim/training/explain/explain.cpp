@@ -12,6 +12,7 @@
 #include "sim/core/error.h"
 #include "sim/training/step/critical_path.h"
 #include "sim/training/step/lower.h"
+#include "sim/training/step/step_clock.h"
 
 namespace headway::training {
 
@@ -478,7 +479,7 @@ Explanation explain_step(const CheckedScenario& checked, std::size_t most) {
   const LoweredStep lowered = lower(checked, graph, fabric, {.origins = true});
   network::RunOptions how;
   how.trace = true;
-  const network::RunResult run = network::run(lowered.problem, how);
+  const network::RunResult run = run_step(lowered, how);
   const KernelTimes times = kernel_times(s);
   PathSums sums(times, graph, lowered);
   for (const PathSegment& segment : critical_segments(lowered.problem, run)) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/training/step/lower.h"
+#include "sim/training/step/step_clock.h"
 #include "sim/training/step/traced_steps.h"
 
 namespace headway::training {
@@ -218,7 +219,7 @@ StepPictures draw_step(const CheckedScenario& checked) {
   const LoweredStep lowered = lower(checked, graph, fabric, {.origins = true, .orbits = &orbits});
   network::RunOptions how;
   how.trace = true;
-  const network::RunResult run = network::run(lowered.problem, how);
+  const network::RunResult run = run_step(lowered, how);
   const auto shown = shown_classes(lowered, run);
   Timeline timeline;
   timeline.names = words();

@@ -118,6 +118,9 @@ class Lowering {
       return std::nullopt;
     }
     out_.fabric_links = numbers_.fabric_links();
+    if (options_.contention) {
+      out_.background = background_of(checked_.scenario().cluster, fabric_, out_.fabric_links);
+    }
     count_links();
     out_.timed_bytes.resize(out_.problem.groups.size());
     out_.copied_bytes.resize(out_.problem.groups.size());

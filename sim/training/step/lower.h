@@ -10,6 +10,7 @@
 #include "sim/network/fabric/fabric.h"
 #include "sim/network/flow/problem.h"
 #include "sim/training/check.h"
+#include "sim/training/occupancy/background.h"
 #include "sim/training/step/critical_path.h"
 #include "sim/training/step/placement.h"
 #include "sim/training/step/program.h"
@@ -43,6 +44,7 @@ struct LoweredStep {
   LaunchTicks launch;  ///< per program and step
   std::vector<std::vector<StepOrigin>> origins;  ///< per program and step, if asked for
   std::vector<double> stretches;  ///< per block of the graph, block_stretch; with origins
+  Background background;          ///< other jobs on the fabric; none where transfers do not contend
 };
 
 struct LowerOptions {

@@ -8,6 +8,7 @@
 #include "sim/core/error.h"
 #include "sim/core/random.h"
 #include "sim/training/constants.h"
+#include "sim/training/occupancy/occupancy.h"
 #include "sim/workload/blocks/data_parallel_blocks.h"
 #include "sim/workload/layout.h"
 
@@ -80,10 +81,13 @@ int filled_domain(const ClusterSpec& cluster, const workload::ParallelismSpec& p
   return domain;
 }
 
-NodeOrder node_order(const ClusterSpec& cluster,
-                     const workload::ParallelismSpec& parallelism,
-                     int data_parallel,
-                     std::uint64_t seed) {
+namespace {
+
+/// Of a fabric that holds the job's nodes alone.
+NodeOrder order_of_job(const ClusterSpec& cluster,
+                       const workload::ParallelismSpec& parallelism,
+                       int data_parallel,
+                       std::uint64_t seed) {
   const auto nodes = static_cast<std::size_t>(cluster.nodes);
   switch (cluster.placement) {
     case Placement::packed:
@@ -97,6 +101,25 @@ NodeOrder node_order(const ClusterSpec& cluster,
       return {shuffled_runs(nodes, kFragment, seed), cluster.node.gpus};
   }
   HEADWAY_CHECK(false, "placement {}", static_cast<int>(cluster.placement));
+}
+
+}  // namespace
+
+NodeOrder node_order(const ClusterSpec& cluster,
+                     const workload::ParallelismSpec& parallelism,
+                     int data_parallel,
+                     std::uint64_t seed) {
+  NodeOrder order = order_of_job(cluster, parallelism, data_parallel, seed);
+  const auto taken = taken_nodes(cluster);
+  if (taken.empty()) {
+    return order;
+  }
+  if (order.node.empty()) {
+    return {taken, cluster.node.gpus};
+  }
+  std::transform(order.node.begin(), order.node.end(), order.node.begin(),
+                 [&taken](std::uint32_t place) { return taken[place]; });
+  return order;
 }
 
 RankLayout::RankLayout(const workload::ParallelismSpec& p,

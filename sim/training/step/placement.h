@@ -27,7 +27,8 @@ struct NodeOrder {
 /// count data before pipeline; rack: the nodes of one model replica stand side by side, so that a
 /// rack holds parts of as few replicas as can be; random: shuffled; fragmented: runs of four nodes
 /// that stay together, in random order, as a cluster leaves them that is never quite empty. Draws
-/// depend on the seed alone.
+/// depend on the seed alone. On a partly occupied fabric all this is of the nodes that the job
+/// takes.
 NodeOrder node_order(const ClusterSpec& cluster,
                      const workload::ParallelismSpec& parallelism,
                      int data_parallel,

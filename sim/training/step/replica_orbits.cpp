@@ -319,7 +319,8 @@ ReplicaOrbits replica_orbits(const CheckedScenario& checked,
   const auto& p = checked.scenario().parallelism;
   const bool plain = input.fabric.routing == network::Routing::adaptive && !s.dragonfly &&
                      s.storage_targets == 0 && s.sites == 1 &&
-                     checked.scenario().cluster.placement == Placement::packed;
+                     checked.scenario().cluster.placement == Placement::packed &&
+                     !checked.scenario().cluster.occupancy;
   const std::uint64_t each = data_of_block(checked, s);
   const auto data = static_cast<std::uint64_t>(checked.data_parallel());
   BlockPlan plan;

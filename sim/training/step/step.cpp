@@ -217,7 +217,7 @@ std::vector<Seconds> other_hashes(const CheckedScenario& checked,
     network::RunOptions run_options;
     run_options.fold = options.fold;
     run_options.progress = progress.part();
-    times[draw] = core::Clock::step().to_seconds(network::run(lowered.problem, run_options).end);
+    times[draw] = core::Clock::step().to_seconds(run_step(lowered, run_options).end);
   });
   return times;
 }

@@ -63,7 +63,7 @@ core::Tick step_ticks(core::Seconds time, std::string_view part) {
 
 network::RunResult run_step(const LoweredStep& lowered, const network::RunOptions& options) {
   try {
-    return network::run(lowered.problem, options);
+    return run_beside(lowered.problem, lowered.background, options);
   } catch (const core::Infeasible&) {
     const Part part = longest_part(lowered);
     throw core::Infeasible(

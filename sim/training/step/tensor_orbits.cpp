@@ -69,7 +69,10 @@ bool tensor_ranks_alike(const CheckedScenario& checked,
   const bool plain = input.fabric.routing == network::Routing::adaptive && !s.dragonfly &&
                      s.storage_targets == 0 &&
                      input.scale_up.kind == network::ScaleUpKind::nvswitch;
-  if (p.tensor == 1 || p.expert > 1 || p.expert_tensor > 1 || !own_rails || !inside || !plain) {
+  const auto& occupancy = checked.scenario().cluster.occupancy;
+  const bool beside_others = occupancy && !occupancy->jobs.empty();
+  if (p.tensor == 1 || p.expert > 1 || p.expert_tensor > 1 || !own_rails || !inside || !plain ||
+      beside_others) {
     return false;
   }
   // Leaves of one rail must lie in pods alike; leaves of all rails must take whole tensor groups.

@@ -43,7 +43,7 @@ bool tensor_ranks_alike(const CheckedScenario& checked,
 
 /// The orbits of a cluster whose links are as `fabric` has them and whose GPUs are equally fast.
 /// Empty where tensor indices are not interchangeable: experts that span tensor ranks, hashed or
-/// modulo routing, rails shared by GPUs, tensor groups across nodes, meshes.
+/// modulo routing, rails shared by GPUs, tensor groups across nodes, meshes, traffic of other jobs.
 TensorOrbits tensor_orbits(const CheckedScenario& checked, const network::Fabric& fabric);
 
 }  // namespace headway::training

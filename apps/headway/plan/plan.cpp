@@ -12,9 +12,12 @@
 #include "sim/config/writer.h"
 #include "sim/core/error.h"
 #include "sim/plan/sweep_points.h"
+#include "sim/report/verbs/placement_report.h"
 #include "sim/report/verbs/plan_report.h"
+#include "sim/study/placement/placement.h"
 #include "sim/study/points/goal_text.h"
 #include "sim/study/predict.h"
+#include "sim/study/stopwatch.h"
 
 #include "apps/headway/options.h"
 #include "apps/headway/output.h"
@@ -25,14 +28,6 @@
 namespace headway::apps {
 
 namespace {
-
-void check_sizes(std::vector<int> nodes) {
-  std::sort(nodes.begin(), nodes.end());
-  if (const auto twice = std::adjacent_find(nodes.begin(), nodes.end()); twice != nodes.end()) {
-    throw core::Error(
-        fmt::format("--nodes names {} more than once; each size is planned once", *twice));
-  }
-}
 
 /// @returns its name
 std::string make_folder(const std::string& name) {
@@ -102,6 +97,19 @@ void set_searched(const SearchWords& words, std::vector<std::string>& set) {
   }
 }
 
+/// What of the options is asked of layouts, not of nodes.
+void refuse_layouts(const CLI::App& app) {
+  for (const char* name : {"--top", "--objective", "--nodes", "--over", "--machine", "--limit",
+                           "--vary", "--hold", "--all", "--simulate", "--verify"}) {
+    if (app.get_option(name)->count() > 0) {
+      throw core::Error(fmt::format(
+          "--placement looks at nodes for the scenario's own layout, and {} is about layouts or "
+          "machines; leave one of them out",
+          name));
+    }
+  }
+}
+
 /// What a plan is judged by, and must keep to.
 void add_goal_options(CLI::App& app, plan::PlanOptions& how, SearchWords& words) {
   app.add_option_function<std::vector<std::string>>(
@@ -135,6 +143,37 @@ void add_goal_options(CLI::App& app, plan::PlanOptions& how, SearchWords& words)
       ->option_text("KEY=VALUE");
 }
 
+/// `plan --placement`.
+int place_job(const std::string& scenario,
+              study::PlacementOptions how,
+              const CommonOptions& options,
+              const std::string& save) {
+  const auto result = [&] {
+    Progress progress(options);
+    progress.phase("reading " + scenario);
+    study::Stopwatch clock;
+    const auto loaded = config::load_scenario(scenario, load_options(options));
+    const core::Seconds load_time = clock.lap();
+    how.threads = options.threads;
+    how.fold = options.fold;
+    progress.phase("simulating steps");
+    how.progress = [&](const char*, std::size_t done, std::size_t total) {
+      progress.count(done, total);
+    };
+    return study::compare_placements(loaded, how, load_time);
+  }();
+  auto files = with_report(options,
+                           printed(result, options, report::placement_json, report::placement_csv,
+                                   report::placement_document),
+                           [&] { return report::placement_json(result); });
+  for (std::size_t i = 0; !save.empty() && i < result.candidates.size(); ++i) {
+    files.push_back(
+        {fmt::format("{}/placement-{}.yaml", save, i + 1), study::placement_file(result, i)});
+  }
+  deliver(options, files);
+  return study::exit_code(result.status());
+}
+
 }  // namespace
 
 int run_plan(int argc, char** argv) {
@@ -156,6 +195,14 @@ int run_plan(int argc, char** argv) {
   SearchWords words;
   add_goal_options(app, how, words);
   add_search_options(app, how, words);
+  bool placement = false;
+  study::PlacementOptions places;
+  auto* const on_nodes = app.add_flag(
+      "--placement", placement, "Not layouts but nodes: which to take of a partly occupied fabric");
+  app.add_option("--draws", places.draws, "With --placement: random choices of nodes")
+      ->check(number_between(0, 1000))
+      ->needs(on_nodes)
+      ->option_text("N [4]");
   add_scenario_options(app, options);
   add_execution_options(app, options);
   add_report_option(app, options);
@@ -163,9 +210,15 @@ int run_plan(int argc, char** argv) {
   if (const auto code = parse(app, argc, argv, &options)) {
     return *code;
   }
-  check_out(options,
-            {options.report, words.save.empty() ? "" : make_folder(words.save) + "/plan-1.yaml"});
-  check_sizes(how.nodes);
+  if (placement) {
+    refuse_layouts(app);
+  }
+  const std::string first = placement ? "/placement-1.yaml" : "/plan-1.yaml";
+  check_out(options, {options.report, words.save.empty() ? "" : make_folder(words.save) + first});
+  if (placement) {
+    return place_job(scenario, places, options, words.save);
+  }
+  study::check_sizes(how.nodes);
   set_searched(words, options.set);
   const auto result = [&] {
     Progress progress(options);
