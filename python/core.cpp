@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <functional>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 #include <string>
@@ -70,6 +71,11 @@ class Interrupts {
     }
   }
 
+  /// Looks whenever it is told how much is done.
+  std::function<void(std::size_t done, std::size_t total)> counted() {
+    return [this](std::size_t /*done*/, std::size_t /*total*/) { look(); };
+  }
+
  private:
   std::atomic<bool> heard_ = false;
   std::thread::id caller_ = std::this_thread::get_id();
@@ -106,7 +112,7 @@ std::pair<std::string, std::string> run_texts(const std::string& path,
   options.compared = validation::load_compared_runs({roots.begin(), roots.end()});
   Interrupts interrupts;
   options.progress = [&](std::string_view /*phase*/) { interrupts.look(); };
-  options.count = [&](std::size_t /*done*/, std::size_t /*total*/) { interrupts.look(); };
+  options.count = interrupts.counted();
   const auto result = study::predict(loaded, options);
   return {report::run_json(result), report::to_text(report::run_document(result))};
 }
@@ -194,6 +200,8 @@ std::pair<std::string, std::string> expect_texts(const std::string& path,
                                                  const Files& against) {
   const auto loaded = load(path, text, load_options(roots, set)).first;
   study::ExpectOptions options;
+  Interrupts interrupts;
+  options.count = interrupts.counted();
   options.nodes = nodes;
   options.compared = validation::load_compared_runs({roots.begin(), roots.end()});
   std::vector<study::MeasuredFile> files;
@@ -213,6 +221,8 @@ std::pair<std::string, std::string> diagnose_texts(const std::string& path,
                                                    const Files& logs) {
   const auto loaded = load(path, text, load_options(roots, set)).first;
   study::DiagnoseOptions options;
+  Interrupts interrupts;
+  options.count = interrupts.counted();
   options.threads = threads;
   options.compared = validation::load_compared_runs({roots.begin(), roots.end()});
   std::vector<study::LogFile> files;
@@ -236,7 +246,7 @@ std::pair<std::string, std::string> compare_texts(const std::pair<std::string, s
   how.fold = fold;
   how.layers = layers;
   Interrupts interrupts;
-  how.count = [&](std::size_t /*done*/, std::size_t /*total*/) { interrupts.look(); };
+  how.count = interrupts.counted();
   const auto result = study::compare(load(a.first, a.second, options).first,
                                      load(b.first, b.second, options).first, how);
   return {report::compare_json(result), report::to_text(report::compare_document(result))};
@@ -259,8 +269,10 @@ std::pair<std::string, std::string> drill_texts(const std::string& path,
     const auto [name, time] = report::parse_monitor(monitor);
     how.monitors.insert_or_assign(name, time);
   }
+  Interrupts interrupts;
   const auto result =
-      study::run_drill(loaded, report::parse_fault(fault, loaded.scenario.cluster.node.gpus), how);
+      study::run_drill(loaded, report::parse_fault(fault, loaded.scenario.cluster.node.gpus), how,
+                       interrupts.counted());
   return {report::drill_json(result), report::to_text(report::drill_document(result))};
 }
 
@@ -313,6 +325,8 @@ std::string sweep_rows(const std::string& path,
                        bool fold) {
   const auto sweep = sweep_of(path, text, roots, set, figures, true);  // sweep_size came first
   study::SweepOptions options;
+  Interrupts interrupts;
+  options.count = interrupts.counted();
   options.threads = threads;
   options.fold = fold;
   options.compared = validation::load_compared_runs({roots.begin(), roots.end()});
@@ -337,6 +351,8 @@ std::string sweep_shard(
         known.digest, sweep.digest()));
   }
   study::SweepOptions options;
+  Interrupts interrupts;
+  options.count = interrupts.counted();
   options.threads = threads;
   options.fold = fold;
   options.compared = validation::load_compared_runs({roots.begin(), roots.end()});
@@ -375,6 +391,8 @@ std::pair<std::string, std::string> solve_texts(const std::string& path,
   request.within = within;
   request.precision = precision;
   study::SolveOptions options;
+  Interrupts interrupts;
+  options.count = interrupts.counted();
   options.threads = threads;
   options.fold = fold;
   options.compared = validation::load_compared_runs({roots.begin(), roots.end()});

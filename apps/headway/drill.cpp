@@ -119,7 +119,8 @@ int run_drill(int argc, char** argv) {
     const auto loaded = config::load_scenario(given.scenario, load_options(options));
     const auto how = options_of(given.monitors, given.hours, !given.no_remedies);
     return study::run_drill(
-        loaded, report::parse_fault(given.fault, loaded.scenario.cluster.node.gpus), how);
+        loaded, report::parse_fault(given.fault, loaded.scenario.cluster.node.gpus), how,
+        [&](std::size_t done, std::size_t total) { progress.count(done, total); });
   }();
   const auto json = [&] { return report::drill_json(result); };
   auto files = with_report(

@@ -12,9 +12,9 @@ namespace headway::study {
 DrillReport run_drill(const config::LoadedScenario& loaded,
                       const drill::Fault& fault,
                       const drill::DrillOptions& options,
-                      bool fold) {
+                      const std::function<void(std::size_t done, std::size_t total)>& count) {
   const auto checked = training::check(loaded.scenario, loaded.marks);
-  Driver driver({.fold = fold, .hash_draws = 0});
+  Driver driver({.hash_draws = 0, .progress = count});
   const training::StepResult& step = driver.step(checked);
   DrillReport report{HEADWAY_VERSION,
                      {loaded.scenario.name, scenario_digest(loaded), loaded.scenario.run.seed},

@@ -12,7 +12,7 @@ namespace headway::network {
 namespace {
 
 constexpr std::uint64_t kGroupKind = 3;
-constexpr std::uint32_t kTicksUntold = 1U << 15;  ///< some 0.1 s apart
+constexpr std::uint32_t kTicksUntold = 1U << 13;  ///< some 0.03 s apart
 
 CompiledPrograms checked(const Problem& problem, CompiledPrograms programs) {
   check_problem(problem, programs);

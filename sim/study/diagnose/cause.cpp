@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <utility>
 
 #include "sim/core/error.h"
 #include "sim/core/text.h"
@@ -40,8 +41,9 @@ core::Seconds product_time(const Scenario& s) {
   return gpu::kernel_time(gpu, s.calibration.kernels.value_or(gpu.sustained), kernel, {});
 }
 
-training::StepResult step_of(const training::CheckedScenario& checked) {
-  return training::simulate_step(checked, {.trace = false, .hash_draws = 0});
+training::StepResult step_of(const training::CheckedScenario& checked,
+                             const SimulationCount& count) {
+  return training::simulate_step(checked, {.trace = false, .hash_draws = 0, .progress = count});
 }
 
 std::vector<core::GpuId> members_of(const MeasuredCall& call, int gpus_of_node) {
@@ -64,8 +66,11 @@ constexpr std::array kOtherAttention{workload::AttentionKernels::unfused,
 
 }  // namespace
 
-Laboratory::Laboratory(const training::CheckedScenario& checked, bool passes)
-    : checked_(checked), passes_(passes), setup_(drill::drill_setup(checked, step_of(checked))) {
+Laboratory::Laboratory(const training::CheckedScenario& checked, bool passes, SimulationCount count)
+    : checked_(checked),
+      passes_(passes),
+      count_(std::move(count)),
+      setup_(drill::drill_setup(checked, step_of(checked, count_))) {
   healthy_ = imagine({});
 }
 
@@ -129,7 +134,13 @@ std::vector<Degradation> Laboratory::slow_parts(const Hypothesis& hypothesis) co
 
 Imagined Laboratory::imagine(const Hypothesis& hypothesis) const {
   const auto checked = training::check(changed(hypothesis), checked_.marks());
-  return imagine(hypothesis, training::observe_step(checked, slow_parts(hypothesis), passes_));
+  constexpr double kParts = 1000;
+  const auto told = [this](double share) {
+    count_(static_cast<std::size_t>(share * kParts), static_cast<std::size_t>(kParts));
+  };
+  return imagine(hypothesis,
+                 training::observe_step(checked, slow_parts(hypothesis), passes_,
+                                        count_ ? told : std::function<void(double share)>{}));
 }
 
 Imagined Laboratory::imagine(const Hypothesis& hypothesis,

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -71,12 +73,17 @@ struct Imagined {
   training::Scenario scenario;  ///< as simulated
 };
 
+/// Told how much of one simulation or another is done, by several threads; may be empty.
+using SimulationCount = std::function<void(std::size_t done, std::size_t total)>;
+
 /// Simulates one job with one thing wrong after the other.
 class Laboratory {
  public:
   /// @param checked  the healthy job
   /// @param passes   simulate forward and backward passes too; takes several times as long
-  explicit Laboratory(const training::CheckedScenario& checked, bool passes = true);
+  explicit Laboratory(const training::CheckedScenario& checked,
+                      bool passes = true,
+                      SimulationCount count = {});
 
   [[nodiscard]] const Imagined& healthy() const { return healthy_; }
   [[nodiscard]] const drill::DrillSetup& setup() const { return setup_; }
@@ -104,6 +111,7 @@ class Laboratory {
 
   training::CheckedScenario checked_;
   bool passes_;
+  SimulationCount count_;
   drill::DrillSetup setup_;
   Imagined healthy_;
 };

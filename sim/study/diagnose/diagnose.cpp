@@ -49,9 +49,12 @@ struct SimulatedStep {
 
 class Diagnosis {
  public:
-  Diagnosis(const training::CheckedScenario& checked, Evidence evidence, double kernel_error)
+  Diagnosis(const training::CheckedScenario& checked,
+            Evidence evidence,
+            double kernel_error,
+            const SimulationCount& count)
       : evidence_(std::move(evidence)),
-        laboratory_(checked, shows_passes(evidence_)),
+        laboratory_(checked, shows_passes(evidence_), count),
         kernel_error_(kernel_error) {
     for (const Observation& observation : evidence_.observations) {
       healthy_.push_back(predicted(laboratory_, laboratory_.healthy(), {}, observation));
@@ -268,7 +271,7 @@ DiagnoseReport diagnose(const config::LoadedScenario& loaded,
     throw core::Error("none of the files holds a figure that can be compared: " +
                       fmt::format("{}", fmt::join(evidence.remarks, "; ")));
   }
-  Driver driver({.threads = options.threads, .trace = false});
+  Driver driver({.threads = options.threads, .trace = false, .progress = options.count});
   training::StepResult step = driver.step(checked);
   if (!options.compared.empty()) {
     validation::set_interval(checked.scenario(),
@@ -276,7 +279,7 @@ DiagnoseReport diagnose(const config::LoadedScenario& loaded,
   }
   const double error =
       std::log(step.interval_high / step.interval_low) / (2 * training::kOneSidedFivePercent);
-  Diagnosis diagnosis(checked, std::move(evidence), error);
+  Diagnosis diagnosis(checked, std::move(evidence), error, options.count);
   diagnosis.run();
   DiagnoseReport report;
   report.scenario = {checked.scenario().name, scenario_digest(loaded), checked.scenario().run.seed};

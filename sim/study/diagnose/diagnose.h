@@ -128,6 +128,7 @@ void DiagnoseReport::fields(V& v) const {
 struct DiagnoseOptions {
   int threads = 0;
   std::vector<validation::ComparedRuns> compared{};  ///< validation::load_compared_runs
+  SimulationCount count{};
 };
 
 /// Simulates the job with each cause in a few severities and weighs how well each explains all

@@ -261,7 +261,7 @@ Threshold bus_bandwidth_threshold(const Machine& machine,
 ExpectReport expect(const config::LoadedScenario& loaded, const ExpectOptions& options) {
   const auto checked = training::check(loaded.scenario, loaded.marks);
   const auto& scenario = checked.scenario();
-  Driver driver({.threads = options.threads, .trace = false});
+  Driver driver({.threads = options.threads, .trace = false, .progress = options.count});
   training::StepResult step = driver.step(checked);
   if (!options.compared.empty()) {
     validation::set_interval(scenario, validation::step_error(scenario, options.compared), step);

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -171,6 +173,8 @@ struct ExpectOptions {
   int nodes = 0;  ///< of a further group, such as the pairs an acceptance test runs; 0: none
   int threads = 0;
   std::vector<validation::ComparedRuns> compared{};  ///< validation::load_compared_runs
+  /// Told how much of the step is simulated; may be empty.
+  std::function<void(std::size_t done, std::size_t total)> count{};
 };
 
 /// Standard deviation of log(predicted / measured) of a bus bandwidth, inside an NVLink domain or

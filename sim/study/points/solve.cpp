@@ -170,6 +170,7 @@ Search::Search(const SolveRequest& request,
   options_of_row_.threads = options.threads;
   options_of_row_.fold = options.fold;
   options_of_row_.compared = options.compared;
+  options_of_row_.count = options.count;
   paths_ = interval_paths(condition_.path);
   paths_.insert(paths_.begin(), condition_.path);
   const auto base = config::load_scenario_text(request.text, request.file, options_of_load_);

@@ -34,6 +34,8 @@ struct SolveOptions {
   std::vector<validation::ComparedRuns> compared{};
   /// Told which value is simulated next; may be empty.
   std::function<void(const std::string& value)> progress{};
+  /// Told how much of its simulation is done, by several threads; may be empty.
+  std::function<void(std::size_t done, std::size_t total)> count{};
 };
 
 /// A value that was looked at.

@@ -113,6 +113,7 @@ void predict_row(const std::function<config::LoadedScenario()>& load,
     how.threads = options.threads;
     how.fold = options.fold;
     how.compared = options.compared;
+    how.count = options.count;
     fill_row(predict(loaded, how), paths, row);
   } catch (const core::Error& error) {
     const bool infeasible = core::exit_code(error) == 3;

@@ -73,6 +73,8 @@ struct SweepOptions {
   bool spread = false;
   /// Told what is done, of how many, and the row that was done last; by several threads.
   std::function<void(std::size_t done, std::size_t total, const SweepRow& row)> progress{};
+  /// Told how much of a simulation of one point or another is done; by several threads.
+  std::function<void(std::size_t done, std::size_t total)> count{};
 };
 
 /// Predicts a point as `headway run` does. Rules that it breaks become its status.

@@ -100,7 +100,8 @@ OverRanks over_ranks(const std::vector<PassTicks>& sums,
 
 ObservedStep observe_step(const CheckedScenario& checked,
                           const std::vector<Degradation>& degradations,
-                          bool passes) {
+                          bool passes,
+                          const std::function<void(double share)>& told) {
   const Scenario& s = checked.scenario();
   const workload::StepGraph graph = step_graph(checked);
   const network::Fabric fabric = build_fabric(s.cluster, hash_seed(s));
@@ -109,6 +110,7 @@ ObservedStep observe_step(const CheckedScenario& checked,
   degrade(degradations, rank_layout(checked), fabric, lowered);
   network::RunOptions how;
   how.trace = passes;
+  how.progress = told;
   const network::RunResult run = run_step(lowered, how);
   const auto clock = core::Clock::step();
   ObservedStep out;

@@ -2,6 +2,7 @@
 // ranks.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "sim/core/activity.h"
@@ -28,8 +29,10 @@ struct ObservedStep {
 /// data-parallel communication are part of no pass, as in Megatron's forward-compute and
 /// backward-compute.
 /// @param passes  false: forward and backward are left at zero, which is several times faster
+/// @param told    which share of the step is simulated; may be empty
 ObservedStep observe_step(const CheckedScenario& checked,
                           const std::vector<Degradation>& degradations = {},
-                          bool passes = true);
+                          bool passes = true,
+                          const std::function<void(double share)>& told = {});
 
 }  // namespace headway::training
