@@ -4,6 +4,7 @@
 #include <chrono>
 #include <exception>
 #include <functional>
+#include <limits>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 #include <string>
@@ -12,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/config/form/form.h"
 #include "sim/config/load.h"
 #include "sim/config/schema.h"
 #include "sim/core/error.h"
@@ -270,9 +272,9 @@ std::pair<std::string, std::string> drill_texts(const std::string& path,
     how.monitors.insert_or_assign(name, time);
   }
   Interrupts interrupts;
+  how.count = interrupts.counted();
   const auto result =
-      study::run_drill(loaded, report::parse_fault(fault, loaded.scenario.cluster.node.gpus), how,
-                       interrupts.counted());
+      study::run_drill(loaded, report::parse_fault(fault, loaded.scenario.cluster.node.gpus), how);
   return {report::drill_json(result), report::to_text(report::drill_document(result))};
 }
 
@@ -400,6 +402,15 @@ std::pair<std::string, std::string> solve_texts(const std::string& path,
   return {report::solve_json(result), report::to_text(report::solve_document(result))};
 }
 
+/// The values of a scenario, every `use:` looked up and every default written out.
+std::string scenario_values(const std::string& path,
+                            const std::string& text,
+                            const Strings& roots,
+                            const Strings& set) {
+  return config::values_json(load(path, text, load_options(roots, set)).first.scenario,
+                             std::numeric_limits<std::size_t>::max());
+}
+
 /// @throws core::Error with every error of every file
 void check_all(const Strings& paths, const Strings& roots, const Strings& set) {
   std::vector<core::Diagnostic> errors;
@@ -452,6 +463,8 @@ PYBIND11_MODULE(_core, module) {
              py::arg("set"), py::arg("key"), py::arg("condition"), py::arg("within"),
              py::arg("precision"), py::arg("threads"), py::arg("fold"), without_gil);
   module.def("check", &check_all, py::arg("paths"), py::arg("roots"), py::arg("set"), without_gil);
+  module.def("scenario_values", &scenario_values, py::arg("path"), py::arg("text"),
+             py::arg("roots"), py::arg("set"), without_gil);
   module.def(
       "schema", [](const std::string& kind) { return config::schema_of(kind); }, py::arg("kind"));
   module.def("compare", &compare_texts, py::arg("a"), py::arg("b"), py::arg("roots"),

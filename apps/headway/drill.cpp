@@ -117,10 +117,10 @@ int run_drill(int argc, char** argv) {
     Progress progress(options);
     progress.phase("drilling");
     const auto loaded = config::load_scenario(given.scenario, load_options(options));
-    const auto how = options_of(given.monitors, given.hours, !given.no_remedies);
+    auto how = options_of(given.monitors, given.hours, !given.no_remedies);
+    how.count = [&](std::size_t done, std::size_t total) { progress.count(done, total); };
     return study::run_drill(
-        loaded, report::parse_fault(given.fault, loaded.scenario.cluster.node.gpus), how,
-        [&](std::size_t done, std::size_t total) { progress.count(done, total); });
+        loaded, report::parse_fault(given.fault, loaded.scenario.cluster.node.gpus), how);
   }();
   const auto json = [&] { return report::drill_json(result); };
   auto files = with_report(

@@ -382,6 +382,13 @@ def check(*paths: PathLike, set: Changes | None = None) -> None:
     _core.check([os.fspath(path) for path in paths], _roots(), _changes(set))
 
 
+def scenario_values(scenario: Source, set: Changes | None = None) -> dict[str, Any]:
+    """What a scenario says, every ``use`` looked up and every default written out, as texts."""
+    path, text = _path_and_text(scenario)
+    parsed: dict[str, Any] = json.loads(_core.scenario_values(path, text, _roots(), _changes(set)))
+    return parsed
+
+
 def schema(kind: str = "scenarios") -> dict[str, Any]:
     """The JSON Schema (draft-07) of scenario files or of one kind of catalogue entry."""
     parsed: dict[str, Any] = json.loads(_core.schema(kind))

@@ -9,9 +9,10 @@ the figures come from.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, Literal
+from os import PathLike
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 
 def to_mapping(spec: Any) -> Any:
@@ -33,6 +34,36 @@ def to_mapping(spec: Any) -> Any:
     if isinstance(spec, (list, tuple)):
         return [to_mapping(item) for item in spec]
     return spec
+
+
+def from_values(kind: Any, values: Any) -> Any:
+    """Turn values as a YAML file holds them into a class, a list or a plain value.
+
+    Parameters
+    ----------
+    kind
+        One of the classes below, or what a field of them is declared as.
+    values
+        Mapping, list or text.
+
+    Returns
+    -------
+    Any
+        An instance of `kind`.
+    """
+    if isinstance(kind, type) and is_dataclass(kind):
+        hints = get_type_hints(kind)
+        given = {name: values.get(name.rstrip("_")) for name in hints}
+        return kind(**{n: from_values(hints[n], v) for n, v in given.items() if v is not None})
+    inner = [each for each in get_args(kind) if each is not type(None)]
+    if get_origin(kind) is Literal:
+        return values
+    if get_origin(kind) is Sequence:
+        return [from_values(inner[0], item) for item in values]
+    if inner:  # one of several
+        words = [word for each in inner for word in get_args(each)]
+        return values if values in words else from_values(inner[0], values)
+    return values == "true" if kind is bool else kind(values)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2861,3 +2892,29 @@ class Scenario:
     assert_: Sequence[str] | None = None
     use: str | None = None
     source: str | None = None
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], *, set: Mapping[str, object] | None = None) -> Scenario:
+        """Read a scenario file: every `use` is looked up and every default written out.
+
+        Parameters
+        ----------
+        path
+            The file.
+        set
+            Values to change, such as ``{"cluster.nodes": 64}``.
+
+        Returns
+        -------
+        Scenario
+            What ``headway.run`` predicts the same of as of the file.
+
+        Raises
+        ------
+        headway.Error
+            With every error of the file.
+        """
+        from headway._api import scenario_values
+
+        loaded: Scenario = from_values(cls, scenario_values(path, set))
+        return loaded

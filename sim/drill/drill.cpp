@@ -20,7 +20,8 @@ namespace {
 /// Slowdowns cost a step simulation each; every distinct one is asked for once.
 class Slowdowns {
  public:
-  explicit Slowdowns(const training::CheckedScenario& checked) : checked_(checked) {}
+  Slowdowns(const training::CheckedScenario& checked, const DrillOptions& options)
+      : checked_(checked), count_(options.count) {}
 
   double operator()(const training::Degradation& part) {
     const auto key = std::make_tuple(part.rank.index(), part.kind, part.keeps);
@@ -37,10 +38,11 @@ class Slowdowns {
     const training::DegradedSteps steps(*prepared_, {part.rank});
     // One slow part can let others start in a luckier order; a gain of that kind is no effect of
     // it.
-    return std::max(1.0, steps.time({part}) / steps.time({}));
+    return std::max(1.0, steps.time({part}, count_) / steps.time({}, count_));
   }
 
   const training::CheckedScenario& checked_;
+  std::function<void(std::size_t done, std::size_t total)> count_;
   std::optional<training::PreparedStep> prepared_;
   std::map<std::tuple<std::uint32_t, training::Degradation::Kind, double>, double> known_;
 };
@@ -309,7 +311,7 @@ DrillResult drill(const training::CheckedScenario& checked,
     training::refuse(checked, "cluster.occupancy",
                      "faults on a partly occupied fabric are not modelled; leave 'occupancy' out");
   }
-  Slowdowns known(checked);
+  Slowdowns known(checked, options);
   const SlowdownOf slowdown = std::ref(known);
   const Fault fault = placed(given, drill_setup(checked, step));
   check_place(checked.scenario().cluster, fault);

@@ -2,6 +2,8 @@
 // what would have helped.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,6 +41,8 @@ struct DrillOptions {
   MonitorChanges monitors;  ///< absent value: off; zero: its own time; else its time
   std::optional<core::Seconds> horizon;
   bool remedies = true;
+  /// Told how much of one simulation of a step or another is done; may be empty.
+  std::function<void(std::size_t done, std::size_t total)> count{};
 };
 
 /// @param step  the healthy step

@@ -11,10 +11,9 @@ namespace headway::study {
 
 DrillReport run_drill(const config::LoadedScenario& loaded,
                       const drill::Fault& fault,
-                      const drill::DrillOptions& options,
-                      const std::function<void(std::size_t done, std::size_t total)>& count) {
+                      const drill::DrillOptions& options) {
   const auto checked = training::check(loaded.scenario, loaded.marks);
-  Driver driver({.hash_draws = 0, .progress = count});
+  Driver driver({.hash_draws = 0, .progress = options.count});
   const training::StepResult& step = driver.step(checked);
   DrillReport report{HEADWAY_VERSION,
                      {loaded.scenario.name, scenario_digest(loaded), loaded.scenario.run.seed},

@@ -1,8 +1,6 @@
 // What `headway drill` asks: one fault in a running job.
 #pragma once
 
-#include <cstddef>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,11 +23,9 @@ struct DrillReport {
 };
 
 /// Checks the scenario, simulates its healthy step and drills.
-/// @param count  told how much of the step is simulated; may be empty
 DrillReport run_drill(const config::LoadedScenario& loaded,
                       const drill::Fault& fault,
-                      const drill::DrillOptions& options,
-                      const std::function<void(std::size_t done, std::size_t total)>& count = {});
+                      const drill::DrillOptions& options);
 
 /// When the first symptom of a layer was there.
 struct FirstSymptom {

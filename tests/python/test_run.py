@@ -259,6 +259,32 @@ def test_a_result_is_written_as_a_page(small, tmp_path):
     result.report(page, force=True)
 
 
+def test_a_loaded_scenario_is_the_file(small):
+    loaded = headway.Scenario.load(small)
+    assert isinstance(loaded.cluster, headway.scenario.ClusterSpec)
+    assert loaded.cluster.nodes == 2
+    assert loaded.run is None or loaded.run.trials is not None
+    of_file, of_class = headway.run(small), headway.run(loaded)
+    assert of_class.scenario.digest == of_file.scenario.digest
+    assert of_class.step.time_s == of_file.step.time_s
+    more = headway.Scenario.load(small, set={"cluster.nodes": 4})
+    assert more.cluster is not None and more.cluster.nodes == 4
+    with pytest.raises(headway.Error, match="nodez"):
+        headway.Scenario.load(small, set={"cluster.nodez": 4})
+
+
+@pytest.mark.parametrize(
+    "file", sorted((headway.configs() / "scenarios").glob("*.yaml")), ids=lambda path: path.stem
+)
+def test_every_shipped_scenario_is_a_class(file):
+    loaded = headway.Scenario.load(file)
+    assert headway.Scenario(**{**vars(loaded)}) == loaded
+    again = headway.scenario.from_values(
+        headway.Scenario, headway._api.scenario_values(headway.scenario.to_mapping(loaded))
+    )
+    assert again == loaded
+
+
 def test_expect_and_diagnose_say_what_the_program_says(small, command, tmp_path):
     log = tmp_path / "train.log"
     log.write_text("".join(f"completed step: {i}, seconds: 9.5,\n" for i in range(20)))

@@ -141,19 +141,29 @@ def test_results_are_tables(small):
     assert len(headway.drill(small, "hang").to_pandas()) > 3
 
 
-# Many trials of a run that fails all the time; and a search.
+OVERHEAD = "training.framework.step_overhead"
+# Many trials of a run that fails all the time; a search; steps of very many micro-batches.
 CALLS = {
-    "run": "headway.run({!r}, set={{'run.trials': 1000000, 'run.until.steps': 10000000}})",
-    "plan": "headway.plan({!r}, set={{'cluster.nodes': 512, 'training.global_batch': 4096}})",
+    "run": "headway.run(small, set={'run.trials': 1000000, 'run.until.steps': 10000000})",
+    "plan": "headway.plan(small, set={'cluster.nodes': 512, 'training.global_batch': 4096})",
     "validate": "headway.validate()",
+    "drill": "headway.drill(large, 'hang', set=many)",
+    "solve": f"headway.solve(large, '{OVERHEAD}', 'step.mfu >= 0.3', set=many)",
+    "sweep": f"headway.sweep(large, {{'{OVERHEAD}': ['1 s', '2 s']}}, set=many)",
+    "diagnose": "headway.diagnose(large, log, set=many)",
 }
 
 
 @pytest.mark.parametrize("verb", CALLS)
-def test_ctrl_c_ends_a_call_at_once(small, verb):
+def test_ctrl_c_ends_a_call_at_once(small, verb, tmp_path):
+    log = tmp_path / "train.log"
+    log.write_text("".join(f"completed step: {i}, seconds: 9000,\n" for i in range(20)))
     code = f"""
 import os, signal, sys, threading, time
 import headway
+small, log = {str(small)!r}, {str(log)!r}
+large = headway.configs() / "scenarios" / "llama-3.1-405b-16k-h100.yaml"
+many = {{"training.global_batch": 131072}}
 # What runs the tests may have been started in the background, where Ctrl-C is ignored.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 struck = []
@@ -163,7 +173,7 @@ def strike():
     os.kill(os.getpid(), signal.SIGINT)
 threading.Thread(target=strike).start()
 try:
-    {CALLS[verb].format(str(small))}
+    {CALLS[verb]}
 except KeyboardInterrupt:
     print(time.monotonic() - struck[0])
     sys.exit(7)

@@ -19,9 +19,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Items of a list that a form shows.
-constexpr std::size_t kMostItems = 40;
-
 std::string_view shape_name(Shape shape) {
   switch (shape) {
     case Shape::number:
@@ -109,19 +106,19 @@ void FormWriter::add_type(const SpecType& type) {
   types[name]["fields"] = std::move(fields);
 }
 
-Json values_of(const Node& node) {
+Json values_of(const Node& node, std::size_t most_items) {
   Json out;
   if (node.is_scalar()) {
     out = node.text;
   } else if (node.is_mapping()) {
     out = Json::object();
     for (const Entry& entry : node.entries) {
-      out[entry.key] = values_of(entry.value);
+      out[entry.key] = values_of(entry.value, most_items);
     }
-  } else if (node.kind == Node::Kind::list && node.items.size() <= kMostItems) {
+  } else if (node.kind == Node::Kind::list && node.items.size() <= most_items) {
     out = Json::array();
     for (const Node& item : node.items) {
-      out.push_back(values_of(item));
+      out.push_back(values_of(item, most_items));
     }
   } else if (node.kind == Node::Kind::list) {
     out = node.items.size();
@@ -223,8 +220,8 @@ std::string form_json(const std::vector<std::filesystem::path>& roots) {
       .dump();
 }
 
-std::string values_json(const training::Scenario& scenario) {
-  return values_of(to_tree(type_of_scenarios(), &scenario, {}))
+std::string values_json(const training::Scenario& scenario, std::size_t most_items) {
+  return values_of(to_tree(type_of_scenarios(), &scenario, {}), most_items)
       .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

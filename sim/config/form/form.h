@@ -20,9 +20,13 @@ namespace headway::config {
 /// @param roots  where the entries of the catalogue are
 std::string form_json(const std::vector<std::filesystem::path>& roots);
 
-/// The values of a scenario as JSON: nested like its fields, each as a file writes it. A list of
-/// more than 40 items is the number of them, and so is one of more than 40 mappings.
-std::string values_json(const training::Scenario& scenario);
+/// Of a list in a form.
+inline constexpr std::size_t kMostShownItems = 40;
+
+/// The values of a scenario as JSON: nested like its fields, each as a file writes it.
+/// @param most_items  a longer list is the number of its items
+std::string values_json(const training::Scenario& scenario,
+                        std::size_t most_items = kMostShownItems);
 
 /// A scenario that is being edited: the text of a file, and changes over it.
 struct EditedScenario {

@@ -105,7 +105,9 @@ const DegradedSteps::Place& DegradedSteps::place_of(core::Rank rank) const {
   return *place;
 }
 
-core::Seconds DegradedSteps::time(const std::vector<Degradation>& degradations) const {
+core::Seconds DegradedSteps::time(
+    const std::vector<Degradation>& degradations,
+    const std::function<void(std::size_t done, std::size_t total)>& count) const {
   using Kind = Degradation::Kind;
   network::Problem problem = problem_;
   const auto slow_link = [&](std::uint32_t link, double keeps) {
@@ -128,6 +130,12 @@ core::Seconds DegradedSteps::time(const std::vector<Degradation>& degradations) 
     }
   }
   network::RunOptions options;
+  if (count) {
+    constexpr double kParts = 1000;
+    options.progress = [&](double share) {
+      count(static_cast<std::size_t>(share * kParts), static_cast<std::size_t>(kParts));
+    };
+  }
   options.fold = false;  // it is as coarse as the places allow
   return core::Clock::step().to_seconds(network::run(problem, options).end);
 }

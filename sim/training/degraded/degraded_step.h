@@ -1,7 +1,9 @@
 // The step of one scenario with one slow part or another: lowered and folded once, simulated often.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "sim/core/tick.h"
@@ -31,7 +33,10 @@ class DegradedSteps {
 
   /// Threads may ask at the same time.
   /// @param degradations  of `places`, or of all GPUs or cards
-  [[nodiscard]] core::Seconds time(const std::vector<Degradation>& degradations) const;
+  /// @param count         told how much of it is done; may be empty
+  [[nodiscard]] core::Seconds time(
+      const std::vector<Degradation>& degradations,
+      const std::function<void(std::size_t done, std::size_t total)>& count = {}) const;
 
   /// Actors of the folded problem: the work of one simulation.
   [[nodiscard]] std::size_t classes() const { return problem_.actors.size(); }
