@@ -7,6 +7,7 @@
 // both give the same ticks.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -153,6 +154,10 @@ struct RunOptions {
   /// Told now and then which share of the actors' programs has run; may be empty.
   std::function<void(double share)> progress{};
 };
+
+/// For RunOptions::progress: tells `count` of a thousand parts. Empty if `count` is.
+std::function<void(double share)> in_parts(
+    std::function<void(std::size_t done, std::size_t total)> count);
 
 /// What a run that does not end within the clock is refused with.
 inline constexpr const char* kPastTheClock =

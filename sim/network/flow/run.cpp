@@ -8,6 +8,17 @@
 
 namespace headway::network {
 
+std::function<void(double share)> in_parts(
+    std::function<void(std::size_t done, std::size_t total)> count) {
+  if (!count) {
+    return {};
+  }
+  return [count = std::move(count)](double share) {
+    constexpr std::size_t kParts = 1000;
+    count(static_cast<std::size_t>(share * static_cast<double>(kParts)), kParts);
+  };
+}
+
 RunResult run(const Problem& problem, const RunOptions& options) {
   if (options.fold) {
     CompiledPrograms programs = compile_programs(problem);

@@ -134,13 +134,8 @@ std::vector<Degradation> Laboratory::slow_parts(const Hypothesis& hypothesis) co
 
 Imagined Laboratory::imagine(const Hypothesis& hypothesis) const {
   const auto checked = training::check(changed(hypothesis), checked_.marks());
-  constexpr double kParts = 1000;
-  const auto told = [this](double share) {
-    count_(static_cast<std::size_t>(share * kParts), static_cast<std::size_t>(kParts));
-  };
-  return imagine(hypothesis,
-                 training::observe_step(checked, slow_parts(hypothesis), passes_,
-                                        count_ ? told : std::function<void(double share)>{}));
+  return imagine(hypothesis, training::observe_step(checked, slow_parts(hypothesis), passes_,
+                                                    network::in_parts(count_)));
 }
 
 Imagined Laboratory::imagine(const Hypothesis& hypothesis,

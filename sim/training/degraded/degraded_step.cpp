@@ -130,12 +130,7 @@ core::Seconds DegradedSteps::time(
     }
   }
   network::RunOptions options;
-  if (count) {
-    constexpr double kParts = 1000;
-    options.progress = [&](double share) {
-      count(static_cast<std::size_t>(share * kParts), static_cast<std::size_t>(kParts));
-    };
-  }
+  options.progress = network::in_parts(count);
   options.fold = false;  // it is as coarse as the places allow
   return core::Clock::step().to_seconds(network::run(problem, options).end);
 }
