@@ -143,6 +143,15 @@ void add_goal_options(CLI::App& app, plan::PlanOptions& how, SearchWords& words)
       ->option_text("KEY=VALUE");
 }
 
+void add_node_options(CLI::App& app, bool& placement, study::PlacementOptions& places) {
+  auto* const on_nodes = app.add_flag(
+      "--placement", placement, "Not layouts but nodes: which to take of a partly occupied fabric");
+  app.add_option("--draws", places.draws, "With --placement: random choices of nodes")
+      ->check(number_between(0, 1000))
+      ->needs(on_nodes)
+      ->option_text("N [4]");
+}
+
 /// `plan --placement`.
 int place_job(const std::string& scenario,
               study::PlacementOptions how,
@@ -197,12 +206,7 @@ int run_plan(int argc, char** argv) {
   add_search_options(app, how, words);
   bool placement = false;
   study::PlacementOptions places;
-  auto* const on_nodes = app.add_flag(
-      "--placement", placement, "Not layouts but nodes: which to take of a partly occupied fabric");
-  app.add_option("--draws", places.draws, "With --placement: random choices of nodes")
-      ->check(number_between(0, 1000))
-      ->needs(on_nodes)
-      ->option_text("N [4]");
+  add_node_options(app, placement, places);
   add_scenario_options(app, options);
   add_execution_options(app, options);
   add_report_option(app, options);
