@@ -183,6 +183,42 @@ int place_job(const std::string& scenario,
   return study::exit_code(result.status());
 }
 
+/// `plan` of layouts.
+int plan_layouts(const std::string& scenario,
+                 plan::PlanOptions& how,
+                 const CommonOptions& options,
+                 const std::string& save) {
+  const auto result = [&] {
+    Progress progress(options);
+    progress.phase("reading " + scenario);
+    const auto load = [&](const std::vector<std::string>& further) {
+      config::LoadOptions changed = load_options(options);
+      changed.set.insert(changed.set.end(), further.begin(), further.end());
+      return config::load_scenario(scenario, changed);
+    };
+    how.threads = options.threads;
+    how.fold = options.fold;
+    std::atomic<const char*> phase = nullptr;
+    how.progress = [&](const char* what, std::size_t done, std::size_t total) {
+      if (phase.exchange(what) != what) {
+        progress.phase(what);
+      }
+      progress.count(done, total);
+    };
+    return study::search_plans(load, how);
+  }();
+  auto files = with_report(
+      options, printed(result, options, report::plan_json, report::plan_csv, report::plan_document),
+      [&] { return report::plan_json(result); });
+  if (!save.empty()) {
+    for (std::size_t i = 0; i < result.result.plans.size(); ++i) {
+      files.push_back({fmt::format("{}/plan-{}.yaml", save, i + 1), study::plan_file(result, i)});
+    }
+  }
+  deliver(options, files);
+  return study::exit_code(result.status());
+}
+
 }  // namespace
 
 int run_plan(int argc, char** argv) {
@@ -224,36 +260,7 @@ int run_plan(int argc, char** argv) {
   }
   study::check_sizes(how.nodes);
   set_searched(words, options.set);
-  const auto result = [&] {
-    Progress progress(options);
-    progress.phase("reading " + scenario);
-    const auto load = [&](const std::vector<std::string>& further) {
-      config::LoadOptions changed = load_options(options);
-      changed.set.insert(changed.set.end(), further.begin(), further.end());
-      return config::load_scenario(scenario, changed);
-    };
-    how.threads = options.threads;
-    how.fold = options.fold;
-    std::atomic<const char*> phase = nullptr;
-    how.progress = [&](const char* what, std::size_t done, std::size_t total) {
-      if (phase.exchange(what) != what) {
-        progress.phase(what);
-      }
-      progress.count(done, total);
-    };
-    return study::search_plans(load, how);
-  }();
-  auto files = with_report(
-      options, printed(result, options, report::plan_json, report::plan_csv, report::plan_document),
-      [&] { return report::plan_json(result); });
-  if (!words.save.empty()) {
-    for (std::size_t i = 0; i < result.result.plans.size(); ++i) {
-      files.push_back(
-          {fmt::format("{}/plan-{}.yaml", words.save, i + 1), study::plan_file(result, i)});
-    }
-  }
-  deliver(options, files);
-  return study::exit_code(result.status());
+  return plan_layouts(scenario, how, options, words.save);
 }
 
 }  // namespace headway::apps
