@@ -15,6 +15,7 @@ struct ReservedMemory {
 
 /// @param communicators  process groups of more than one rank this rank is in (tensor, data, ...)
 /// @param tensors        peak bytes of the job's own tensors
-ReservedMemory reserved_memory(int communicators, core::Bytes tensors);
+/// @param slack          held by the allocator and not by tensors / by tensors
+ReservedMemory reserved_memory(int communicators, core::Bytes tensors, double slack);
 
 }  // namespace headway::gpu

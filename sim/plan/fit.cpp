@@ -46,7 +46,7 @@ void Fit::set_passes(const ParallelismSpec& layout) {
       workload::stage_activations(scenario_.model, scenario_.training, layout, schedule_);
 }
 
-const std::vector<workload::StageMemory>& Fit::states(const ParallelismSpec& layout,
+const std::vector<workload::StageStates>& Fit::states(const ParallelismSpec& layout,
                                                       std::size_t state) {
   auto& known = states_[state];
   if (known.empty()) {
@@ -59,10 +59,10 @@ std::optional<Lack> Fit::lack(const ParallelismSpec& layout, std::size_t state) 
   const auto& held = states(layout, state);
   core::Bytes peak, host;
   for (std::size_t stage = 0; stage < held.size(); ++stage) {
-    workload::StageMemory tensors = activations_[stage];
-    tensors += held[stage];
+    const workload::StageMemory tensors = workload::at_peak(activations_[stage], held[stage]);
     host = std::max(host, tensors.host);
-    peak = std::max(peak, training::rank_memory(layout, data_, tensors).total());
+    peak = std::max(
+        peak, training::rank_memory(scenario_.training.framework, layout, data_, tensors).total());
   }
   return plan::lack(peak, host, scenario_.cluster.node, headroom_);
 }

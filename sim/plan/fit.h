@@ -53,7 +53,7 @@ class Fit {
   [[nodiscard]] std::optional<Lack> lack(const ParallelismSpec& layout, std::size_t state);
 
  private:
-  const std::vector<workload::StageMemory>& states(const ParallelismSpec& layout,
+  const std::vector<workload::StageStates>& states(const ParallelismSpec& layout,
                                                    std::size_t state);
 
   const training::Scenario& scenario_;
@@ -62,8 +62,8 @@ class Fit {
   int data_;  ///< data ranks that meet in every step
   int micro_batches_ = 0;
   std::vector<workload::StageSchedule> schedule_;
-  std::vector<workload::StageMemory> activations_;
-  std::vector<std::vector<workload::StageMemory>> states_;  ///< by choice; empty: not asked yet
+  std::vector<workload::StageActivations> activations_;
+  std::vector<std::vector<workload::StageStates>> states_;  ///< by choice; empty: not asked yet
 };
 
 }  // namespace headway::plan

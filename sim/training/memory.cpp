@@ -21,18 +21,19 @@ int communicators(const workload::ParallelismSpec& p, int data_parallel) {
 
 }  // namespace
 
-MemoryByKind rank_memory(const workload::ParallelismSpec& parallelism,
+MemoryByKind rank_memory(const workload::FrameworkSpec& framework,
+                         const workload::ParallelismSpec& parallelism,
                          int data_parallel,
                          const workload::StageMemory& tensors) {
-  const auto reserved =
-      gpu::reserved_memory(communicators(parallelism, data_parallel), tensors.total());
+  const auto reserved = gpu::reserved_memory(communicators(parallelism, data_parallel),
+                                             tensors.total(), framework.allocation.slack);
   return {tensors.weights,
           tensors.gradients,
           tensors.optimizer,
           tensors.activations,
           tensors.logits,
           tensors.buffers + reserved.collectives,
-          reserved.context + reserved.allocator};
+          reserved.context + reserved.allocator + tensors.pool};
 }
 
 bool near_memory_limit(const MemoryResult& memory) {
@@ -46,6 +47,15 @@ std::string memory_limit_warning(const MemoryResult& memory) {
       100 * (memory.peak / memory.capacity), 100 * kMemoryHeadroom);
 }
 
+std::string retry_warning(core::Seconds retry, const MemoryResult& memory) {
+  using namespace core::literals;
+  return fmt::format(
+      "stage {} needs {:.1f} of {:.1f} GiB: each of its passes is simulated with {:g} s in which "
+      "the "
+      "allocator frees and allocates again (training.framework.allocation.retry)",
+      memory.peak_stage, memory.peak / 1_GiB, memory.capacity / 1_GiB, retry.si());
+}
+
 namespace {
 
 std::vector<workload::StageMemory> tensors_of_stages(const CheckedScenario& checked) {
@@ -55,7 +65,8 @@ std::vector<workload::StageMemory> tensors_of_stages(const CheckedScenario& chec
 }
 
 MemoryByKind by_kind(const CheckedScenario& checked, const workload::StageMemory& tensors) {
-  return rank_memory(checked.scenario().parallelism, checked.synchronous_data(), tensors);
+  const Scenario& s = checked.scenario();
+  return rank_memory(s.training.framework, s.parallelism, checked.synchronous_data(), tensors);
 }
 
 }  // namespace
@@ -70,6 +81,7 @@ std::vector<MemoryByKind> memory_of_stages(const CheckedScenario& checked) {
 
 MemoryResult predict_memory(const CheckedScenario& checked) {
   const auto& node = checked.scenario().cluster.node;
+  const auto& allocator = checked.scenario().training.framework.allocation;
   MemoryResult result;
   result.capacity = node.gpu.memory;
   for (const auto& tensors : tensors_of_stages(checked)) {
@@ -79,6 +91,8 @@ MemoryResult predict_memory(const CheckedScenario& checked) {
       result.peak = kinds.total();
       result.peak_stage = static_cast<int>(result.stage_peak.size()) - 1;
       result.by_kind = kinds;
+      result.allocated = tensors.total();
+      result.reserved = tensors.pool + tensors.total() * (1 + allocator.slack);
     }
     result.host_peak = std::max(result.host_peak, tensors.host * static_cast<double>(node.gpus));
   }

@@ -8,7 +8,8 @@ namespace headway::training {
 
 /// A rank's memory by kind: its tensors, the buffers of its communicators, and what the driver and
 /// the allocator keep.
-MemoryByKind rank_memory(const workload::ParallelismSpec& parallelism,
+MemoryByKind rank_memory(const workload::FrameworkSpec& framework,
+                         const workload::ParallelismSpec& parallelism,
                          int data_parallel,
                          const workload::StageMemory& tensors);
 

@@ -262,6 +262,12 @@ bool same_board(const std::string& entry, const std::string& other) {
   return a.model == b.model && a.board == b.board;
 }
 
+bool limited_power(const RunRow& row) {
+  static constexpr std::array<const char*, 4> kWords = {"power-limited", "power limited",
+                                                        "power-capped", "power capped"};
+  return contains_any(lower(row.gpu + " " + row.notes), kWords) && read_name(row.gpu).power == 0;
+}
+
 core::Precision precision_of(const std::string& text) {
   using core::Precision;
   static constexpr std::pair<const char*, Precision> kBeginnings[] = {

@@ -33,6 +33,14 @@ bool same_board(const std::string& entry, const std::string& other);
 
 /// Format of the operands: "fp8-cs", "fp8_delayed" and "fp8-blockwise" are fp8 with different
 /// scales, "bf16-mixed" is bf16.
+/// Whether a row says that the board's power was limited, and not to what.
+bool limited_power(const RunRow& row);
+/// Of the board's power, what is taken for such a limit, and the least that it may be: boards are
+/// sold down to about two fifths of their highest limit (H100 PCIe 310 to 350 W beside 700 W; B200
+/// slots of 400 to 600 W beside 1,000 W).
+inline constexpr double kLimitedPower = 0.65;
+inline constexpr double kLeastPower = 0.4;
+
 /// @throws core::Error if the word is not known
 core::Precision precision_of(const std::string& text);
 

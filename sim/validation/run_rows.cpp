@@ -81,12 +81,17 @@ training::Scenario row_without_layout(const RunRow& row,
   s.name = row.id;
   const std::string gpu = gpu_entry(row.gpu, catalogue, assumed);
   s.cluster = row_cluster(row, gpu, catalogue, assumed);
+  if (limited_power(row)) {
+    s.cluster.node.gpu.power = kLimitedPower * s.cluster.node.gpu.power;
+    assume(assumed, "power");
+  }
   s.model = row_model(row, catalogue, assumed);
   s.training.sequence_length = row.seq_len.value_or(0);
   s.training.global_batch = row.global_batch.value_or(0);
   const bool rack = row.nvlink_domain.value_or(0) > 8 ||
                     s.cluster.node.scale_up.domain_gpus > s.cluster.node.gpus;
   s.training.framework = profile(catalogue, framework_entry(row, rack, assumed));
+  s.model.dropout = s.model.dropout ? s.model.dropout : s.training.framework.usual.dropout;
   apply_flags(row, s.training.framework);
   if (scores_in_memory(row, s.model, s.cluster.node.gpu.architecture)) {
     s.training.framework.attention_kernels = workload::AttentionKernels::unfused;

@@ -40,13 +40,24 @@ std::string unfused_megatron(const RunRow& row) {
   return deepspeed ? "megatron-deepspeed-2022" : "megatron-lm-2021";
 }
 
+/// Whether a row's notes name a PyTorch of before summer 2025 ("torch 2.7 dev"): its torchtitan did
+/// not compile the loss yet and had one group of sharded weights for embedding and head.
+bool early_torch(const RunRow& row) {
+  constexpr std::string_view kWords = "torch 2.";
+  constexpr int kLastEarly = 7;
+  const std::string notes = lower(row.notes);
+  const auto found = notes.find(kWords);
+  return found != std::string::npos &&
+         std::atoi(notes.c_str() + found + kWords.size()) <= kLastEarly;
+}
+
 /// FSDP2, or FSDP of either generation of code: models of GPT's kind (no gate) came with attention
 /// in Triton, as llm-foundry's; Llama's with scaled_dot_product_attention.
 std::string pytorch(const RunRow& row, const std::string& words) {
   const bool second = contains(words, "titan") || contains(words, "fsdp2") ||
                       contains(lower(row.sharding), "fsdp2") || row.async_tp.has_value();
   if (second) {
-    return year_of(row) <= 2024 ? "torchtitan-2024" : "torchtitan";
+    return year_of(row) <= 2024 || early_torch(row) ? "torchtitan-2024" : "torchtitan";
   }
   const bool older = !row.gated_mlp.value_or(true) && !row.torch_compile.has_value();
   return older || contains(words, "foundry") ? "llm-foundry" : "pytorch-fsdp";
@@ -69,8 +80,12 @@ std::string megatron_core(const RunRow& row,
   if (contains(words, "mlperf")) {
     return "mlperf";
   }
+  // Without a release, and without the name of what has recipes of its own: Megatron-LM's scripts.
+  const bool plain = row.release.empty() && !contains(lower(row.source + row.notes), "nemo");
   if (!row.is_mixture()) {
-    return row.release.empty() && row.year == 2024 ? "megatron-core-2024" : "megatron-core";
+    return row.release.empty() && row.year == 2024 ? "megatron-core-2024"
+           : plain                                 ? "megatron-lm-2025"
+                                                   : "megatron-core";
   }
   const std::string release = release_number(row);
   constexpr const char* kFirstBridge = "25.07";  // container that first had Megatron-Bridge
@@ -215,7 +230,8 @@ void apply_flags(const RunRow& row, workload::FrameworkSpec& framework) {
     const bool compiled = row.torch_compile.value_or(false);
     framework.elementwise =
         compiled ? workload::Elementwise::compiled : workload::Elementwise::eager;
-    framework.loss = compiled ? framework.loss : workload::Loss::separate;
+    const bool apart = !compiled && framework.loss == workload::Loss::fused;
+    framework.loss = apart ? workload::Loss::separate : framework.loss;
   }
   if (recomputes_core_attention(row) && year_of(row) <= 2023) {
     framework.attention_kernels = workload::AttentionKernels::unfused;
@@ -235,6 +251,16 @@ void apply_flags(const RunRow& row, workload::FrameworkSpec& framework) {
     framework.cuda_graphs = whole_iteration_recorded(flag, mixture);
     framework.attention_graphs = mixture && (yes || contains(flag, "'attn'"));
   }
+}
+
+workload::ReportedMemory reported_memory(const RunRow& row,
+                                         const workload::FrameworkSpec& framework) {
+  using workload::ReportedMemory;
+  const std::string words = lower(row.notes);
+  return contains(words, "allocated")    ? ReportedMemory::allocated
+         : contains(words, "reserved")   ? ReportedMemory::reserved
+         : contains(words, "nvidia-smi") ? ReportedMemory::device
+                                         : framework.usual.reported_memory;
 }
 
 bool fuses_permutation(const RunRow& row, const workload::ModelSpec& model) {

@@ -38,4 +38,8 @@ bool scores_in_memory(const RunRow& row,
 /// Source: NVIDIA/NeMo, nemo/collections/llm/gpt/model/deepseek.py, moe_permute_fusion, 2025.
 bool fuses_permutation(const RunRow& row, const workload::ModelSpec& model);
 
+/// Which memory a row's peak is: as its notes name it, else what the software's logs print.
+workload::ReportedMemory reported_memory(const RunRow& row,
+                                         const workload::FrameworkSpec& framework);
+
 }  // namespace headway::validation

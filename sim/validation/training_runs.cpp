@@ -10,6 +10,7 @@
 #include "sim/core/statistics.h"
 #include "sim/training/step/step.h"
 #include "sim/validation/run_parts.h"
+#include "sim/validation/run_software.h"
 
 namespace headway::validation {
 
@@ -54,12 +55,23 @@ void read_figures(const RunRow& row, RunPrediction& p) {
   p.measured = *row.measured_tokens_per_s_per_gpu;
 }
 
-void fill_prediction(const training::StepResult& step, RunPrediction& p) {
+/// The peak of memory that the row's source speaks of.
+core::Bytes reported_peak(const training::MemoryResult& memory, workload::ReportedMemory reported) {
+  using workload::ReportedMemory;
+  return reported == ReportedMemory::allocated  ? memory.allocated
+         : reported == ReportedMemory::reserved ? memory.reserved
+                                                : memory.peak;
+}
+
+void fill_prediction(const training::StepResult& step,
+                     workload::ReportedMemory reported,
+                     RunPrediction& p) {
   p.predicted = step.tokens_per_s_per_gpu;
   p.error = *p.predicted / p.measured - 1;
   p.low = *p.predicted * (step.time / step.interval_high);
   p.high = *p.predicted * (step.time / step.interval_low);
-  p.predicted_memory = step.memory.peak / 1_GiB;
+  p.predicted_memory = reported_peak(step.memory, reported) / 1_GiB;
+  p.offered = step.memory.fits && !training::near_memory_limit(step.memory);
 }
 
 training::StepResult step_of(const training::Scenario& scenario) {
@@ -118,7 +130,8 @@ RunPrediction predict_row(const CsvTable& table,
     p.run_kind = kind_of(*built.scenario);
     p.own_error = std::hypot(training::relative_error(*built.scenario), readings);
     set_interval(*built.scenario, step_error(*built.scenario, catalogue.compared, readings), step);
-    fill_prediction(step, p);
+    const RunRow row = read_run_row(table, index);
+    fill_prediction(step, reported_memory(row, built.scenario->training.framework), p);
     p.status_class = !contradiction.empty() ? "ok-contradictory"
                      : p.assumed.empty()    ? "ok"
                                             : "ok-assumed";

@@ -73,7 +73,8 @@ struct RunPrediction {
   std::optional<double> error;
   double low = 0, high = 0;  ///< 90 % interval of tokens/s/GPU
   double measured_memory = 0,
-         predicted_memory = 0;       ///< peak of the fullest GPU [GiB]; 0: not stated
+         predicted_memory = 0;  ///< peak of the fullest GPU [GiB]; 0: not stated
+  bool offered = true;  ///< its predicted memory leaves the room that `headway plan` asks for
   std::vector<std::string> assumed;  ///< fields that the source does not state
   std::string status;        ///< ok, ok-assumed, ok-assumed: <doubts>, ok-contradictory: <why>,
                              ///< skipped:<reason>
@@ -102,7 +103,9 @@ struct RunPrediction {
     v.figure("measured_peak_memory_gib", core::if_positive(measured_memory), "GiB",
              "published, where the source states it", core::positive);
     v.figure("predicted_peak_memory_gib", where_predicted(predicted_memory), "GiB",
-             "`memory.peak_bytes`", core::non_negative);
+             "`memory.allocated_bytes`, `memory.reserved_bytes` or `memory.peak_bytes`: what the "
+             "source speaks of",
+             core::non_negative);
   }
 };
 

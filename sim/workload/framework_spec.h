@@ -8,6 +8,7 @@
 #include "sim/core/fields.h"
 #include "sim/core/ranges.h"
 #include "sim/core/units.h"
+#include "sim/workload/allocation_spec.h"
 #include "sim/workload/host_spec.h"
 #include "sim/workload/usual_run.h"
 
@@ -55,11 +56,11 @@ constexpr auto enum_words(Elementwise) {
 }
 
 /// How cross entropy reads the logits.
-enum class Loss { fused, in_place, separate };
+enum class Loss { fused, in_place, copied, separate };
 constexpr auto enum_words(Loss) {
   using E = core::EnumWord<Loss>;
   return std::array{E{Loss::fused, "fused"}, E{Loss::in_place, "in-place"},
-                    E{Loss::separate, "separate"}};
+                    E{Loss::copied, "copied"}, E{Loss::separate, "separate"}};
 }
 
 /// Where the scales of 8-bit operands come from.
@@ -114,6 +115,7 @@ struct FrameworkSpec {
   bool fused_expert_bias = false;
   bool padded_expert_rows = false;
   HostSpec host;
+  AllocationSpec allocation;
   core::Seconds step_overhead{0};
   core::Seconds message_overhead{0};
   std::vector<ScheduleKind> schedules;
@@ -129,10 +131,12 @@ struct FrameworkSpec {
                "newest: the best for the GPU; unfused: products, softmax and dropout apart, scores "
                "reach memory; flash2, flash3 (Hopper): FlashAttention; cudnn: cuDNN's fused "
                "kernels; sdpa: what PyTorch chooses, FlashAttention-2, on Blackwell cuDNN.");
-    v.optional("loss", loss,
-               "Cross entropy: fused (or compiled): one pass over 16-bit logits; in-place: in "
-               "fp32, the gradient in the place of the probabilities (Megatron); separate: "
-               "PyTorch's operators in fp32 one by one, each with an array of its own.");
+    v.optional(
+        "loss", loss,
+        "Cross entropy: fused (or compiled): one pass over 16-bit logits; in-place: in "
+        "fp32, the gradient in the place of the probabilities (Megatron); copied: the same from "
+        "a copy, fp32 logits beside it in forward (nanotron); separate: "
+        "PyTorch's operators in fp32 one by one, each with an array of its own.");
     v.optional("elementwise", elementwise,
                "Norms, rotary embedding, activation, bias, dropout and residual: fused: kernels "
                "written by hand; compiled: made by a compiler, as few; eager: PyTorch's operators "
@@ -217,6 +221,9 @@ struct FrameworkSpec {
                "With narrow operands the rows of each expert are copied to a multiple of what the "
                "product asks for, and its results back; false: routing pads them.");
     v.optional("host", host, "What the software asks of the CPU that drives a GPU.");
+    v.optional("allocation", allocation,
+               "What it allocates beside the model's own tensors, and how its allocator holds "
+               "memory.");
     v.optional("step_overhead", step_overhead, "Fixed time of a step outside the model.",
                core::within_a_day);
     v.optional("message_overhead", message_overhead,

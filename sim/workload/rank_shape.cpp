@@ -32,6 +32,7 @@ RankShape rank_shape(const ModelSpec& model,
   const int t = parallelism.tensor;
   shape.tensor = t;
   shape.gathers = parallelism.sequence && t > 1;
+  shape.keeps_gathered = shape.gathers && training.framework.allocation.gathered_inputs;
   shape.sequence = training.sequence_length / parallelism.context;
   shape.context = parallelism.context;
   shape.context_kind = parallelism.context_kind;

@@ -56,10 +56,11 @@ struct RankShape {
   int tensor = 1;
   int context = 1;
   ContextKind context_kind = ContextKind::ring;
-  std::vector<RingStep> ring;  ///< of a context ring: the steps that any rank needs
-  bool packed = false;         ///< sequences hold documents that do not attend to each other
-  bool gathers = false;        ///< sequence parallelism: gather and scatter instead of all-reduce
-  bool dropout = false;        ///< dropout after attention, projection and MLP
+  std::vector<RingStep> ring;   ///< of a context ring: the steps that any rank needs
+  bool packed = false;          ///< sequences hold documents that do not attend to each other
+  bool gathers = false;         ///< sequence parallelism: gather and scatter instead of all-reduce
+  bool keeps_gathered = false;  ///< what was gathered so is kept whole for the backward pass
+  bool dropout = false;         ///< dropout after attention, projection and MLP
   core::Precision linear = core::Precision::bf16;  ///< operands of the four linear layers
   core::Precision wide = core::Precision::bf16;  ///< attention, logits: never narrower than 16 bits
   Scaling scaling = Scaling::delayed;            ///< of narrow operands
@@ -111,6 +112,8 @@ struct RankShape {
   [[nodiscard]] double split_stream() const {
     return static_cast<double>(split_tokens) * static_cast<double>(hidden);
   }
+  /// Elements of the input of products split by columns, as it is kept for the backward pass.
+  [[nodiscard]] double column_input() const { return keeps_gathered ? stream() : split_stream(); }
   /// Attention scores of one layer, every query with every key.
   [[nodiscard]] double scores() const {
     return static_cast<double>(micro_batch * heads) * static_cast<double>(sequence) *

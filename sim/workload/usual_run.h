@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "sim/core/fields.h"
@@ -47,6 +48,15 @@ constexpr auto enum_words(ContextKind) {
                     E{ContextKind::all_to_all, "all-to-all"}};
 }
 
+/// What a software prints as its peak memory: its tensors; what its allocator holds for them; all
+/// that the driver shows.
+enum class ReportedMemory { allocated, reserved, device };
+constexpr auto enum_words(ReportedMemory) {
+  using E = core::EnumWord<ReportedMemory>;
+  return std::array{E{ReportedMemory::allocated, "allocated"},
+                    E{ReportedMemory::reserved, "reserved"}, E{ReportedMemory::device, "device"}};
+}
+
 /// What `headway validate` takes for a run of this software where its source is silent. Nothing
 /// else reads it: a scenario states its own layout.
 struct UsualRunSpec {
@@ -61,6 +71,8 @@ struct UsualRunSpec {
   int vocabulary_multiple = 1;
   bool experts_follow_tensor = false;
   bool stages_by_cost = false;
+  std::optional<bool> dropout;
+  ReportedMemory reported_memory = ReportedMemory::device;
   template <class V>
   void fields(V& v) {
     v.optional("precision", precision, "Operand format of the matrix products.");
@@ -87,6 +99,11 @@ struct UsualRunSpec {
         "stages_by_cost", stages_by_cost,
         "Layers are divided over the stages by the weights that they multiply with, those of "
         "the head counted.");
+    v.optional("dropout", dropout,
+               "Whether its models train with dropout; unstated: those with biases do.");
+    v.optional("reported_memory", reported_memory,
+               "What its logs call the peak of memory: allocated: tensors alone; reserved: what "
+               "the allocator holds; device: all that the driver shows.");
   }
   bool operator==(const UsualRunSpec&) const = default;
 };

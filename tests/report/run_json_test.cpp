@@ -41,7 +41,8 @@ TEST(RunJson, HasTheKeysOfTheContractInItsOrder) {
                    "optimizer", "input", "checkpoint", "other"}));
   EXPECT_EQ(keys(json["memory"]),
             (Names{"fits", "peak_bytes", "capacity_bytes", "peak_stage", "by_kind_bytes",
-                   "stage_peak_bytes", "host_peak_bytes", "host_capacity_bytes"}));
+                   "stage_peak_bytes", "host_peak_bytes", "host_capacity_bytes", "allocated_bytes",
+                   "reserved_bytes"}));
   EXPECT_EQ(
       keys(json["memory"]["by_kind_bytes"]),
       (Names{"weights", "gradients", "optimizer", "activations", "logits", "buffers", "slack"}));

@@ -48,6 +48,8 @@ inline RunReport sample_report() {
                  Bytes(60 * gib),
                  Bytes(80 * gib),
                  0,
+                 Bytes(56 * gib),
+                 Bytes(58 * gib),
                  {Bytes(10 * gib), Bytes(10 * gib), Bytes(5 * gib), Bytes(30 * gib), Bytes(1 * gib),
                   Bytes(2 * gib), Bytes(2 * gib)},
                  {Bytes(60 * gib)},

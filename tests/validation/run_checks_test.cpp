@@ -47,6 +47,19 @@ TEST(LayoutChoice, CostsWhatTheBestLayoutWouldHaveGained) {
   EXPECT_NEAR(choice.worst_regret, 0.20, 1e-12);
 }
 
+// The layout predicted fastest has no room in memory, so `headway plan` would not name it: the next
+// one is taken, which was measured at 120 of 150.
+TEST(LayoutChoice, TakesALayoutThatFits) {
+  RunPrediction full = run("a", 60, 150);
+  full.offered = false;
+  const auto choice = layout_choice({full, run("a", 120, 140), run("a", 150, 130)});
+  EXPECT_NEAR(choice.mean_regret, 0.20, 1e-12);
+  RunPrediction other = run("b", 100, 160);
+  other.offered = false;
+  full.model = other.model;
+  EXPECT_NEAR(layout_choice({full, other}).mean_regret, 0, 1e-12);  // none fits
+}
+
 // Repeats of the chosen layout count by their mean: (100 + 80) / 2 of 120.
 TEST(LayoutChoice, TakesTheMeanOfRepeats) {
   const auto choice = layout_choice({run("a", 100, 90), run("a", 80, 90), run("a", 120, 70)});

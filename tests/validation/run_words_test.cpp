@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sim/validation/compared/constant_fit.h"
 #include "sim/validation/training_runs.h"
 
 #include "tests/validation/published_rows.h"
@@ -133,12 +134,39 @@ TEST(RunWords, EveryKindOfRecomputationIsReadInEveryEra) {
   EXPECT_EQ(scenario({{"recompute", "block"}}).parallelism.recompute_period, 2);
 }
 
+// A limit without a figure: 0.65 of the board's power is taken, 0.4 of it and all of it are read
+// too.
+TEST(RunWords, ALimitOfPowerWithoutAFigureIsReadThreeWays) {
+  const auto power = [](const training::Scenario& s) { return s.cluster.node.gpu.power.si(); };
+  const double board = power(scenario({}));
+  const Cells limited{{"notes", "power-limited"}};
+  EXPECT_DOUBLE_EQ(power(scenario(limited)), 0.65 * board);
+  const auto run = predicted(limited);
+  EXPECT_THAT(run.assumed, Contains("power"));
+  EXPECT_GT(width(run), 1.1 * width(predicted({})));
+  EXPECT_TRUE(compared_runs({run}).empty());  // nothing is learned of its software
+  EXPECT_EQ(compared_runs({predicted({})}).size(), 1U);
+}
+
+// "torch 2.7": its torchtitan did not compile the loss.
+TEST(RunWords, AnEarlyPyTorchIsTorchtitanOf2024) {
+  const auto profile = [](const char* notes) {
+    return scenario(
+               {{"era", "torchtitan"}, {"year", "2025"}, {"sharding", "fsdp2"}, {"notes", notes}})
+        .training.framework.name;
+  };
+  EXPECT_EQ(profile("torch 2.7 dev"), "torchtitan (FSDP2) of 2024");
+  EXPECT_EQ(profile("torch 2.9 dev"), "torchtitan (FSDP2)");
+  EXPECT_EQ(profile(""), "torchtitan (FSDP2)");
+}
+
 TEST(RunWords, AnUnknownEraIsThatOfItsFamilyAndYear) {
   const auto profile = [](const Cells& changes) {
     return scenario(changes).training.framework.name;
   };
   EXPECT_EQ(profile({{"era", ""}}), "Megatron-Core 2024");
-  EXPECT_EQ(profile({{"era", ""}, {"year", "2025"}}), "Megatron-Core");
+  EXPECT_EQ(profile({{"era", ""}, {"year", "2025"}}), "Megatron-LM 2025");
+  EXPECT_EQ(profile({{"era", ""}, {"year", "2025"}, {"notes", "NeMo 25.02"}}), "Megatron-Core");
   EXPECT_EQ(profile({{"era", ""}, {"year", "2023"}}), "Megatron-Core 2023");
   EXPECT_EQ(profile({{"era", ""},
                      {"year", "2021"},

@@ -94,22 +94,6 @@ TEST(LossOfSeparateOperators, ReadsTheLogitsOftener) {
   EXPECT_DOUBLE_EQ(bytes(Loss::separate), 52);
 }
 
-// Its backward holds 4 B of logarithms, 4 B of their gradient and 4 B of the gradient of fp32
-// logits; the fused one 2 B of logits and 2 B of their gradient.
-TEST(LossOfSeparateOperators, HoldsTwelveBytesALogit) {
-  const double logits = 8192.0 * 128256;
-  TrainingSpec training = recipe(8192, 1);
-  const auto held = [&] {
-    return (logits_bytes(llama_8b(), training, split(1, 1)) +
-            logit_gradient_bytes(llama_8b(), training, split(1, 1)))
-               .si() /
-           logits;
-  };
-  EXPECT_DOUBLE_EQ(held(), 4);
-  training.framework.loss = Loss::separate;
-  EXPECT_DOUBLE_EQ(held(), 12);
-}
-
 ParallelismSpec by_operator(int tensor) {
   ParallelismSpec parallelism = split(tensor, 1);
   parallelism.recompute = Recompute::selective;

@@ -132,7 +132,7 @@ ObservedStep observe_step(const CheckedScenario& checked,
     out.backward = over_ranks(sums.sums(), &PassTicks::backward, run.multiplicity);
   }
   const MemoryResult memory = predict_memory(checked);
-  out.allocated = memory.peak - memory.by_kind.slack;
+  out.allocated = memory.allocated;
   return out;
 }
 

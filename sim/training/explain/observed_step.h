@@ -22,7 +22,7 @@ struct ObservedStep {
   core::ByActivity<core::Seconds> breakdown;  ///< as StepResult has it: mean over ranks
   OverRanks forward;      ///< all forward passes of a rank, with the transfers that nothing hides
   OverRanks backward;     ///< the same of backward passes, weight gradients and what they recompute
-  core::Bytes allocated;  ///< tensors of the fullest GPU at the peak: its memory less slack
+  core::Bytes allocated;  ///< tensors of the fullest GPU at the peak
 };
 
 /// Simulates the step, with slow parts where there are some. Waits for other stages and for

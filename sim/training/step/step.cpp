@@ -350,6 +350,10 @@ StepResult simulate_step(const CheckedScenario& checked, const StepOptions& opti
   result.rank_classes = static_cast<std::int64_t>(run.classes);
   result.ranks = checked.gpus();
   result.memory = predict_memory(checked);
+  if (s.training.framework.allocation.retry > Seconds(0) &&
+      result.memory.peak > result.memory.capacity) {
+    result.warnings.push_back(retry_warning(s.training.framework.allocation.retry, result.memory));
+  }
   if (near_memory_limit(result.memory)) {
     result.warnings.push_back(memory_limit_warning(result.memory));
   }

@@ -58,6 +58,9 @@ bool near_memory_limit(const MemoryResult& memory);
 /// What to say of it.
 std::string memory_limit_warning(const MemoryResult& memory);
 
+/// What to say of a step that is simulated with the retries of an allocator that finds no room.
+std::string retry_warning(core::Seconds retry, const MemoryResult& memory);
+
 /// Simulates one step, event by event. A plan that does not fit is simulated all the same
 /// (`memory.fits` says so).
 StepResult simulate_step(const CheckedScenario& checked, const StepOptions& options = {});

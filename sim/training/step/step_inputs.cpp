@@ -8,6 +8,7 @@
 #include "sim/network/fabric/route.h"
 #include "sim/training/compute_fabric.h"
 #include "sim/training/constants.h"
+#include "sim/training/step/retries.h"
 #include "sim/workload/blocks/build.h"
 
 namespace headway::training {
@@ -41,8 +42,11 @@ RankLayout rank_layout(const CheckedScenario& checked) {
 
 workload::StepGraph step_graph(const CheckedScenario& checked) {
   const Scenario& s = checked.scenario();
-  return workload::build_step_graph(s.model, s.training, s.parallelism, checked.synchronous_data(),
-                                    checked.micro_batches(), rank_layout(checked).expert_domains());
+  workload::StepGraph graph =
+      workload::build_step_graph(s.model, s.training, s.parallelism, checked.synchronous_data(),
+                                 checked.micro_batches(), rank_layout(checked).expert_domains());
+  add_retries(checked, graph);
+  return graph;
 }
 
 network::NetworkParameters network_parameters(const Scenario& s,

@@ -51,6 +51,8 @@ struct MemoryResult {
   bool fits = false;
   core::Bytes peak, capacity;
   int peak_stage = 0;
+  core::Bytes allocated;                 ///< tensors of the peak stage's rank
+  core::Bytes reserved;                  ///< with what its allocator holds beside
   MemoryByKind by_kind;                  ///< of the peak stage
   std::vector<core::Bytes> stage_peak;   ///< one a stage
   core::Bytes host_peak, host_capacity;  ///< of one node: what is offloaded, and its memory
@@ -71,6 +73,11 @@ struct MemoryResult {
     v.figure("host_peak_bytes", host_peak, "B", "what is offloaded to the memory of one node",
              core::non_negative);
     v.figure("host_capacity_bytes", host_capacity, "B", "memory of one node", core::non_negative);
+    v.figure("allocated_bytes", allocated, "B",
+             "of the peak, what tensors have (PyTorch: max_memory_allocated)", core::non_negative);
+    v.figure("reserved_bytes", reserved, "B",
+             "of the peak, tensors and what the allocator holds beside (max_memory_reserved)",
+             core::non_negative);
   }
 };
 

@@ -20,7 +20,7 @@ constexpr double kOneSource = 0.04;
 constexpr double kOtherKind = 0.09;
 constexpr StepError kNeverCompared{0.15, 0.06};
 /// Of a GPU on which no software was compared.
-constexpr double kNewGpu = 0.10;
+constexpr double kNewGpu = 0.08;
 /// What a machine and a run differ by at least; misses beyond it are of the software's model.
 constexpr double kAlways = 0.06;
 constexpr double kAlwaysOfMixtures = 0.12;

@@ -244,7 +244,10 @@ std::vector<ComparedRuns> compared_runs(const std::vector<RunPrediction>& rows) 
   std::vector<ComparedRuns> compared;
   std::vector<Vector> errors;
   for (const auto& row : rows) {
-    if (!row.error) {
+    // A power limit that nobody states says nothing about the software.
+    const bool limited =
+        std::find(row.assumed.begin(), row.assumed.end(), "power") != row.assumed.end();
+    if (!row.error || limited) {
       continue;
     }
     const auto place = std::find_if(compared.begin(), compared.end(), [&](const ComparedRuns& c) {

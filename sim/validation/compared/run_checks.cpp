@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 
 #include "sim/core/error.h"
@@ -83,12 +84,21 @@ namespace {
 
 using Group = std::vector<const RunPrediction*>;
 
-/// Measured speed of the layout that is predicted fastest, of the best that was measured; repeats
-/// of it by their mean. Nothing where all are predicted alike.
+/// Those that `headway plan` would name: layouts without room in memory only where all are.
+Group offered(const Group& group) {
+  Group named;
+  std::copy_if(group.begin(), group.end(), std::back_inserter(named),
+               [](const RunPrediction* row) { return row->offered; });
+  return named.empty() ? group : named;
+}
+
+/// Measured speed of the layout that is predicted fastest of those that are offered, of the best
+/// that was measured; repeats of it by their mean. Nothing where all are predicted alike.
 std::optional<double> share_of_best(const Group& group) {
-  const auto [least, most] = std::minmax_element(
-      group.begin(), group.end(),
-      [](const auto* a, const auto* b) { return *a->predicted < *b->predicted; });
+  const Group named = offered(group);
+  const auto slower = [](const auto* a, const auto* b) { return *a->predicted < *b->predicted; };
+  const auto least = std::min_element(group.begin(), group.end(), slower);
+  const auto most = std::max_element(named.begin(), named.end(), slower);
   constexpr double kEqual = 1e-9;
   const double top = *(*most)->predicted * (1 - kEqual);
   if (*(*least)->predicted >= top) {
@@ -97,6 +107,8 @@ std::optional<double> share_of_best(const Group& group) {
   double best = 0, sum = 0, count = 0;
   for (const RunPrediction* row : group) {
     best = std::max(best, row->measured);
+  }
+  for (const RunPrediction* row : named) {
     sum += *row->predicted >= top ? row->measured : 0;
     count += *row->predicted >= top ? 1 : 0;
   }

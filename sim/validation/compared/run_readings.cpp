@@ -51,6 +51,17 @@ class Readings {
   OtherReadings found_;
 };
 
+void add_power(const RunRow& row, Readings& readings) {
+  for (const double share : {kLeastPower, 1.0}) {
+    if (limited_power(row)) {
+      readings.add("power", [&](Scenario& other) {
+        core::Watts& power = other.cluster.node.gpu.power;
+        power = share / kLimitedPower * power;
+      });
+    }
+  }
+}
+
 void add_software(const RunRow& row, const Scenario& s, Readings& readings) {
   if (!row.tp_comm_overlap && !row.async_tp && s.parallelism.tensor > 1 &&
       s.training.framework.tensor_overlap) {
@@ -101,6 +112,7 @@ void add_layout(const Scenario& s, const Assumed& assumed, Readings& readings) {
 
 OtherReadings other_readings(const RunRow& row, const Scenario& scenario, const Assumed& assumed) {
   Readings readings(scenario);
+  add_power(row, readings);
   add_software(row, scenario, readings);
   add_layout(scenario, assumed, readings);
   return readings.take();

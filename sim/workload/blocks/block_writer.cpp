@@ -182,14 +182,16 @@ void TensorRegion::backward_columns(const Linear& linear, const BackwardMode& mo
     reduce("tensor reduce", linear.inputs);
   }
   if (mode.part != BackwardPart::input_gradient) {
-    gather_bytes("tensor re-gather", operand(linear, linear.inputs));
+    if (!shape_.keeps_gathered) {
+      gather_bytes("tensor re-gather", operand(linear, linear.inputs));
+    }
     writer_.compute(weight_gradient(linear, mode.gradients));
   }
 }
 
 void TensorRegion::backward_columns_overlapped(const Linear& linear, const BackwardMode& mode) {
   int gathered = -1;
-  if (shape_.gathers) {
+  if (shape_.gathers && !shape_.keeps_gathered) {
     gathered = writer_.start(CollectiveKind::all_gather, Group::tensor, Activity::tensor,
                              operand(linear, linear.inputs), "tensor re-gather");
   }

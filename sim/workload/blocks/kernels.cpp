@@ -437,6 +437,7 @@ double logits(const RankShape& shape) { return elements(shape.tokens, shape.voca
 
 /// Passes of cross entropy over the logits; what a fp32 logit moves beside its casts.
 ///   in-place: four fp32 passes forward; backward one in place.
+///   copied: one more pass forward, which writes the copy.
 ///   separate: forward maximum R, sum R, result RW; backward the gradient of the target's
 ///     probability filled W, its product with the probabilities summed RR and written RRW.
 /// Source of the second: PyTorch, aten/src/ATen/native/cuda/SoftMax.cu (cunn_SoftMaxForward and
@@ -451,6 +452,8 @@ LossPasses loss_passes(const RankShape& shape, Loss loss) {
       return {{4, 0, 1}, {3, 0, 1}};
     case Loss::in_place:
       return {{casts, 4 + casts, 1}, {casts * 2, 2, 1}};
+    case Loss::copied:
+      return {{casts, 6 + casts, 2}, {casts * 2, 2, 1}};
     case Loss::separate:
       return {{casts, 4 + casts, 3}, {casts, 6 + casts, 3}};
   }

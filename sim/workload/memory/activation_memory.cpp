@@ -96,7 +96,7 @@ double kept_by_attention(const CountedLayer& layer) {
   const RankShape& shape = layer.rank;
   const double operand = operand_bytes(shape.linear);
   const double output = layer.keeps_narrow() ? kNarrowOutput : shape.element;
-  double bytes = operand * shape.split_stream() + kept_outputs(shape, output);
+  double bytes = operand * shape.column_input() + kept_outputs(shape, output);
   if (!layer.again.latent_up) {
     bytes += shape.element * shape.query_elements() + (shape.sparse ? 0.0 : kept_keys(shape));
   }
@@ -132,7 +132,7 @@ double kept_by_mixing(const CountedLayer& layer) {
   double bytes = layer.kind.attends() ? kept_by_attention(layer) : 0.0;
   if (layer.kind.mixes()) {
     const double operand = operand_bytes(shape.linear);
-    const double input = layer.kind.attends() ? 0.0 : operand * shape.split_stream();
+    const double input = layer.kind.attends() ? 0.0 : operand * shape.column_input();
     bytes += input + static_cast<double>(shape.tokens) * kept_by_mixer(shape, operand);
   }
   return bytes;
@@ -152,7 +152,7 @@ double activation_elements(const CountedLayer& layer) {
 /// The norm's output before the MLP: the router reads it as it is, a dense MLP as its operand.
 double mlp_input(const CountedLayer& layer) {
   const double element = layer.experts ? layer.rank.element : operand_bytes(layer.rank.linear);
-  return element * layer.rank.split_stream();
+  return element * (layer.experts ? layer.rank.split_stream() : layer.rank.column_input());
 }
 
 /// Tokens that arrived at the experts of this rank, and the router's fp32 probabilities and map of
@@ -381,8 +381,10 @@ Bytes logits_bytes(const ModelSpec& model,
       return Bytes(logit_array(shape));
     case Loss::in_place:  // the fp32 probabilities too
       return Bytes(logit_array(shape) + 4.0 * count);
-    case Loss::separate:  // their logarithms alone: the logits are let go before backward
+    case Loss::copied:  // the probabilities alone
       return Bytes(4.0 * count);
+    case Loss::separate:  // the model's output, which its caller has, and the logarithms
+      return Bytes(logit_array(shape) + 4.0 * count);
   }
   return {};
 }
@@ -392,8 +394,18 @@ Bytes logit_gradient_bytes(const ModelSpec& model,
                            const ParallelismSpec& parallelism) {
   const RankShape shape = rank_shape(model, training, parallelism);
   const double count = tokens_times(shape, shape.vocabulary);
-  // Separate: the gradient of the logarithms and that of fp32 logits at a time.
-  return Bytes(training.framework.loss == Loss::separate ? 8.0 * count : logit_array(shape));
+  switch (training.framework.loss) {
+    case Loss::fused:
+    case Loss::in_place:
+      break;
+    case Loss::copied:  // of the forward pass: logits, and in fp32 before they are copied
+      return Bytes(logit_array(shape) + 4.0 * count);
+    // The gradient of the logarithms and that of fp32 logits at a time; over tensor ranks the
+    // probabilities too. Source: torch/distributed/tensor/parallel/loss.py, loss_parallel.
+    case Loss::separate:
+      return Bytes((shape.tensor > 1 ? 12.0 : 8.0) * count);
+  }
+  return Bytes(logit_array(shape));
 }
 
 std::vector<core::ModelConstant> activation_constants() {

@@ -24,6 +24,12 @@ using core::Bytes;
 struct Live {
   double activations = 0, logits = 0;
   [[nodiscard]] double total() const { return activations + logits; }
+  [[nodiscard]] LiveActivations bytes() const { return {Bytes(activations), Bytes(logits)}; }
+};
+
+/// The fullest moments of a stage: while the head runs, and while a layer runs backward.
+struct Peaks {
+  Live head, layers;
 };
 
 /// Follows the activations of one stage through its schedule.
@@ -43,8 +49,9 @@ class Liveness {
     prediction_.kept += kept_by_prediction(shape_);
   }
 
-  Live peak(const StageLayout& layout, int stage, const StageSchedule& items) {
-    now_ = peak_ = {};
+  Peaks peaks(const StageLayout& layout, int stage, const StageSchedule& items) {
+    now_ = {};
+    peaks_ = {};
     host_ = host_peak_ = 0;
     runs_.assign(static_cast<std::size_t>(layout.chunks()), {});
     for (int chunk = 0; chunk < layout.chunks(); ++chunk) {
@@ -70,10 +77,10 @@ class Liveness {
           break;
       }
     }
-    return peak_;
+    return peaks_;
   }
 
-  /// Activations in host memory at their own peak, of the stage that `peak` was last called for.
+  /// Activations in host memory at their own peak, of the stage that `peaks` was last called for.
   [[nodiscard]] double host_peak() const { return host_peak_; }
 
  private:
@@ -101,14 +108,14 @@ class Liveness {
         keep_head(1);
       }
     }
-    note({});
+    note({}, chunk.head ? peaks_.head : peaks_.layers);
   }
 
   void backward(const ChunkLayout& chunk, bool drops) {
     if (chunk.head) {
       for (int i = 0; i < model_.multi_token_prediction; ++i) {
         finish_head();
-        note({prediction_.working, 0});
+        note({prediction_.working, 0}, peaks_.head);
         now_.activations -= prediction_.kept;
       }
       finish_head();
@@ -127,7 +134,7 @@ class Liveness {
     }
     for (int place = 0; place < chunk.layers; ++place) {
       now_.activations += layer_at(chunk, place).kept;
-      note({});
+      note({}, peaks_.layers);
       const CopyStep step = copies.after_forward(place);
       now_.activations -= step.awaits >= 0 ? layer_at(chunk, step.awaits).kept : 0.0;
       host_ += step.starts >= 0 ? layer_at(chunk, step.starts).kept : 0.0;
@@ -141,7 +148,7 @@ class Liveness {
     if (!copies.any()) {
       const std::vector<AlikeLayers>& runs = runs_of(chunk);
       for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
-        note({run->each.working, 0});
+        note({run->each.working, 0}, peaks_.layers);
         now_.activations -= drops ? run->layers * run->each.kept : 0.0;
       }
       return;
@@ -150,7 +157,7 @@ class Liveness {
       const CopyStep step = copies.before_backward(place);
       host_ -= step.awaits >= 0 ? layer_at(chunk, step.awaits).kept : 0.0;
       now_.activations += step.starts >= 0 ? layer_at(chunk, step.starts).kept : 0.0;
-      note({layer_at(chunk, place).working, 0});
+      note({layer_at(chunk, place).working, 0}, peaks_.layers);
       now_.activations -= drops ? layer_at(chunk, place).kept : 0.0;
     }
   }
@@ -168,7 +175,7 @@ class Liveness {
   }
 
   void finish_head() {
-    note({0, logit_gradients_});
+    note({0, logit_gradients_}, peaks_.head);
     keep_head(-1);
   }
 
@@ -177,10 +184,10 @@ class Liveness {
     now_.logits += sign * logits_;
   }
 
-  void note(Live extra) {
+  void note(Live extra, Live& peak) const {
     const Live moment{now_.activations + extra.activations, now_.logits + extra.logits};
-    if (moment.total() > peak_.total()) {
-      peak_ = moment;
+    if (moment.total() > peak.total()) {
+      peak = moment;
     }
   }
 
@@ -191,12 +198,15 @@ class Liveness {
   std::vector<std::vector<AlikeLayers>> runs_;  ///< per chunk of the stage at hand
   LayerBytes prediction_;  ///< of a multi-token prediction module, head not counted
   double logits_, logit_gradients_;
-  Live now_, peak_;
+  Live now_;
+  Peaks peaks_;
   double host_ = 0, host_peak_ = 0;  ///< activations in host memory
 };
 
-/// Narrow copies of the layers' weights for the forward and, transposed, for the backward products.
+/// Narrow copies of the layers' weights for the forward and, transposed, for the backward products;
+/// less the 16-bit ones where the software holds none.
 double narrow_copies(const ModelSpec& model,
+                     const TrainingSpec& training,
                      const ParallelismSpec& parallelism,
                      const RankShape& shape,
                      const StageLayout& layout,
@@ -212,18 +222,22 @@ double narrow_copies(const ModelSpec& model,
     }
     parameters += here.head ? prediction_parameters_per_rank(model, parallelism).total() : 0.0;
   }
-  return 2.0 * operand_bytes(shape.linear) * parameters;
+  const bool alone =
+      training.framework.allocation.narrow_weights && operand_bytes(shape.linear) >= 1.0;
+  return (2.0 * operand_bytes(shape.linear) - (alone ? shape.element : 0.0)) * parameters;
 }
 
-/// Weights, gradients and optimizer of one rank [B], and what a sharded plan gathers for a while.
+/// Weights, gradients and optimizer of one rank [B], and what is there for a while.
 struct States {
   double weights = 0, gradients = 0, optimizer = 0, gathered = 0;
+  double at_head = 0, at_layers = 0;
+  double pool = 0;
   double host = 0;
 };
 
 /// Parameters of the largest buckets of a stage.
 struct LargestBuckets {
-  double any = 0, layers = 0, head = 0;
+  double any = 0, layers = 0, head = 0, embedding = 0;
 };
 
 LargestBuckets largest_buckets(const ModelSpec& model,
@@ -234,23 +248,54 @@ LargestBuckets largest_buckets(const ModelSpec& model,
   LargestBuckets largest;
   for (int chunk = 0; chunk < layout.chunks(); ++chunk) {
     for (const Bucket& b : chunk_buckets(model, parallelism, layout.at(stage, chunk), ranks)) {
-      double& kind = b.head ? largest.head : largest.layers;
-      const double parameters = b.parameters.total();
-      kind = std::max(kind, b.runs.empty() && !b.head ? 0.0 : parameters);
-      largest.any = std::max(largest.any, parameters);
+      double& kind = b.head ? largest.head : b.runs.empty() ? largest.embedding : largest.layers;
+      kind = std::max(kind, b.parameters.total());
+      largest.any = std::max(largest.any, b.parameters.total());
     }
   }
   return largest;
 }
 
-/// What sharded weights and gradients hold for a while: two layers, one in use while the next
-/// arrives, and their gradients, one in reduction; or, beside the logits, the head and its
-/// gradient. The embedding is gathered before there are activations and reduced after the last.
-double passing_buckets(const TrainingSpec& training, bool reshard, const LargestBuckets& largest) {
+/// Adds what sharded weights and gradients hold for a while: two layers, one in use while the next
+/// arrives, and their gradients, one in reduction; beside the logits the head, whose gradient comes
+/// when they go. The embedding is gathered before there are activations and reduced after the last,
+/// unless it shares a group with the head, which then is there all the time.
+void add_passing(const TrainingSpec& training,
+                 bool reshard,
+                 const LargestBuckets& largest,
+                 States& states) {
   const double weight = element_bytes(training.precision);
-  const double layers =
-      ((reshard ? 2.0 * weight : 0.0) + 2.0 * training.framework.reduce_bytes) * largest.layers;
-  return std::max(layers, (reshard ? 2.0 : 1.0) * weight * largest.head);
+  const AllocationSpec& allocation = training.framework.allocation;
+  const double root = allocation.root_gathered ? weight * (largest.head + largest.embedding) : 0.0;
+  const double group = std::max({root, weight * largest.head, weight * largest.layers});
+  states.pool = allocation.gather_pool ? group : 0.0;
+  const double reduced = 2.0 * training.framework.reduce_bytes * largest.layers;
+  states.at_layers = reduced + (reshard ? root + 2.0 * weight * largest.layers : 0.0);
+  states.at_head = reshard ? std::max(root, weight * largest.head) : 0.0;
+}
+
+/// The empty weight gradients that products leave for autograd where they add to the gradient
+/// buffer themselves: one for each shape of a layer, from the first step on, and the head's while
+/// its gradient is computed.
+void add_empty_gradients(const ModelSpec& model,
+                         const TrainingSpec& training,
+                         const ParallelismSpec& parallelism,
+                         const LargestBuckets& largest,
+                         States& states) {
+  if (!training.framework.allocation.empty_gradients) {
+    return;
+  }
+  const double held =
+      model.moe ? static_cast<double>(model.moe->experts) / parallelism.expert : 1.0;
+  double shared = 0, expert = 0;
+  for (const LayerRun& run : layer_runs(model, parallelism, 0, model.layers)) {
+    const RankParameters layer = layer_parameters_per_rank(model, parallelism, run.kind);
+    shared = std::max(shared, layer.shared);
+    expert = std::max(expert, layer.experts / held);
+  }
+  const double element = element_bytes(training.precision);
+  states.gathered += element * (shared + expert);
+  states.at_head += element * largest.head;
 }
 
 /// Moments of a parameter of a stage [B]; Muon's are those of matrices, others have Adam's in fp32.
@@ -270,7 +315,8 @@ double mean_moments(const ModelSpec& model,
 
 /// ZeRO-3 keeps fp32 shards, of which the weights that are multiplied are made when gathered; a
 /// layer is used while the next arrives, or all stay gathered. Sharded gradients exist whole for
-/// one bucket while the one before is reduced.
+/// one bucket while the one before is reduced. Where gradients are not sharded, software may copy
+/// them into buckets that are reduced.
 States model_states(const TrainingSpec& training,
                     const ParallelismSpec& parallelism,
                     const RankParameters& held,
@@ -284,21 +330,25 @@ States model_states(const TrainingSpec& training,
   const double weight = element_bytes(training.precision);
   const double optimizer = (full ? 0 : kMasterBytes) + moments;
   const double in_reduction = 2.0 * training.framework.reduce_bytes * largest.any;
+  const double buckets =
+      ranks.several() ? training.framework.allocation.bucket_bytes * parameters : 0.0;
   const bool once = gathers_once(training.framework, parallelism);
   const bool reshard = parallelism.reshard && !once;
   switch (parallelism.sharding) {
     case Sharding::zero0:
-      return {weight * parameters, gradient * parameters, optimizer * parameters, 0};
+      return {weight * parameters, gradient * parameters, optimizer * parameters, buckets};
     case Sharding::zero1:
-      return {weight * parameters, gradient * parameters, optimizer * shard, 0};
+      return {weight * parameters, gradient * parameters, optimizer * shard, buckets};
     case Sharding::zero2:
       return {weight * parameters, gradient * shard, optimizer * shard, in_reduction};
     case Sharding::zero3:
-    case Sharding::hsdp:
-      return {kMasterBytes * shard,
-              once ? training.framework.reduce_bytes * parameters : gradient * shard,
-              moments * shard,
-              (reshard ? 0.0 : weight * parameters) + passing_buckets(training, reshard, largest)};
+    case Sharding::hsdp: {
+      States states{kMasterBytes * shard,
+                    once ? training.framework.reduce_bytes * parameters : gradient * shard,
+                    moments * shard, reshard ? 0.0 : weight * parameters};
+      add_passing(training, reshard, largest, states);
+      return states;
+    }
   }
   return {};
 }
@@ -332,24 +382,13 @@ double transfer_buffers(const TrainingSpec& training,
 
 }  // namespace
 
-StageMemory& StageMemory::operator+=(const StageMemory& other) {
-  weights += other.weights;
-  gradients += other.gradients;
-  optimizer += other.optimizer;
-  activations += other.activations;
-  logits += other.logits;
-  buffers += other.buffers;
-  host += other.host;
-  return *this;
-}
-
 int peak_micro_batches(ScheduleKind schedule, int stages, int micro_batches) {
   constexpr int kRounds = 4;
   const int fewest = kRounds * stages + micro_batches % stages;
   return schedule == ScheduleKind::gpipe ? micro_batches : std::min(micro_batches, fewest);
 }
 
-std::vector<StageMemory> stage_states(const ModelSpec& model,
+std::vector<StageStates> stage_states(const ModelSpec& model,
                                       const TrainingSpec& given,
                                       const ParallelismSpec& parallelism,
                                       int data_parallel) {
@@ -357,22 +396,25 @@ std::vector<StageMemory> stage_states(const ModelSpec& model,
   const StageLayout layout(model, parallelism);
   const RankShape shape = rank_shape(model, training, parallelism);
   const DataRanks ranks = data_ranks(parallelism, data_parallel);
-  std::vector<StageMemory> stages;
+  std::vector<StageStates> stages;
   for (int stage = 0; stage < layout.stages(); ++stage) {
     const LargestBuckets largest = largest_buckets(model, parallelism, layout, stage, ranks.shared);
     const RankParameters held = stage_parameters_per_rank(model, parallelism, layout, stage);
     const double shard = held.shared / ranks.shards + held.experts / ranks.expert_shards;
     const double updated = parallelism.sharding == Sharding::zero0 ? held.total() : shard;
     const double moments = mean_moments(model, training, parallelism, layout, stage);
-    const States states =
-        offloaded(model_states(training, parallelism, held, largest, ranks, moments), training,
-                  parallelism, updated);
-    StageMemory memory;
+    States states = offloaded(model_states(training, parallelism, held, largest, ranks, moments),
+                              training, parallelism, updated);
+    add_empty_gradients(model, training, parallelism, largest, states);
+    StageStates memory;
     memory.weights =
-        Bytes(states.weights + narrow_copies(model, parallelism, shape, layout, stage));
+        Bytes(states.weights + narrow_copies(model, training, parallelism, shape, layout, stage));
     memory.gradients = Bytes(states.gradients);
     memory.optimizer = Bytes(states.optimizer);
     memory.buffers = Bytes(states.gathered);
+    memory.at_head = Bytes(states.at_head);
+    memory.at_layers = Bytes(states.at_layers);
+    memory.pool = Bytes(states.pool);
     memory.host = Bytes(states.host);
     if (training.local_steps) {
       const double values = exchanged_values(model, parallelism, layout, stage, data_parallel);
@@ -386,25 +428,36 @@ std::vector<StageMemory> stage_states(const ModelSpec& model,
   return stages;
 }
 
-std::vector<StageMemory> stage_activations(const ModelSpec& model,
-                                           const TrainingSpec& given,
-                                           const ParallelismSpec& parallelism,
-                                           const std::vector<StageSchedule>& schedule) {
+std::vector<StageActivations> stage_activations(const ModelSpec& model,
+                                                const TrainingSpec& given,
+                                                const ParallelismSpec& parallelism,
+                                                const std::vector<StageSchedule>& schedule) {
   const TrainingSpec training = in_its_format(given);
   const StageLayout layout(model, parallelism);
   const RankShape shape = rank_shape(model, training, parallelism);
   Liveness liveness(model, training, parallelism);
-  std::vector<StageMemory> stages;
+  std::vector<StageActivations> stages;
   for (int stage = 0; stage < layout.stages(); ++stage) {
-    const Live peak = liveness.peak(layout, stage, schedule[static_cast<std::size_t>(stage)]);
-    StageMemory memory;
-    memory.activations = Bytes(peak.activations);
-    memory.logits = Bytes(peak.logits);
-    memory.buffers = Bytes(transfer_buffers(training, parallelism, shape));
-    memory.host = Bytes(liveness.host_peak());
-    stages.push_back(memory);
+    const Peaks peaks = liveness.peaks(layout, stage, schedule[static_cast<std::size_t>(stage)]);
+    stages.push_back({peaks.head.bytes(), peaks.layers.bytes(),
+                      Bytes(transfer_buffers(training, parallelism, shape)),
+                      Bytes(liveness.host_peak())});
   }
   return stages;
+}
+
+StageMemory at_peak(const StageActivations& activations, const StageStates& states) {
+  const bool head = activations.at_head.total() + states.at_head >
+                    activations.at_layers.total() + states.at_layers;
+  const LiveActivations& live = head ? activations.at_head : activations.at_layers;
+  return {states.weights,
+          states.gradients,
+          states.optimizer,
+          live.activations,
+          live.logits,
+          states.buffers + (head ? states.at_head : states.at_layers) + activations.buffers,
+          states.pool,
+          states.host + activations.host};
 }
 
 std::vector<StageMemory> stage_memory(const ModelSpec& model,
@@ -413,13 +466,14 @@ std::vector<StageMemory> stage_memory(const ModelSpec& model,
                                       int data_parallel,
                                       int micro_batches) {
   const ScheduleKind schedule = effective_schedule(parallelism);
-  auto stages = stage_activations(
+  const auto activations = stage_activations(
       model, training, parallelism,
       pipeline_schedule(schedule, parallelism.pipeline, parallelism.virtual_stages,
                         peak_micro_batches(schedule, parallelism.pipeline, micro_batches)));
   const auto states = stage_states(model, training, parallelism, data_parallel);
-  for (std::size_t stage = 0; stage < stages.size(); ++stage) {
-    stages[stage] += states[stage];
+  std::vector<StageMemory> stages;
+  for (std::size_t stage = 0; stage < states.size(); ++stage) {
+    stages.push_back(at_peak(activations[stage], states[stage]));
   }
   return stages;
 }
