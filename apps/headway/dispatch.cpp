@@ -104,6 +104,7 @@ const std::vector<Verb>& verbs() {
       {"serve", "a live page", run_serve, true},
       {"topo", "print a fabric: tiers, oversubscription, bisection, connectivity", run_topo},
       {"collective", "predict the table that nccl-tests prints", run_collective},
+      {"replay", "traces on a cluster", run_replay, true},
       {"import", "read topology files, failure logs, launch files of training frameworks",
        run_import},
       {"export", "write the launch file of a training framework from a scenario", run_export},

@@ -1,10 +1,12 @@
-// headway export: a scenario as the file that starts a training framework.
+// headway export: a scenario as the file that starts a training framework, or its step as traces.
 #include <algorithm>
 #include <fmt/format.h>
 
 #include "sim/config/launch/launch_scenario.h"
+#include "sim/core/error.h"
 #include "sim/training/check.h"
 
+#include "apps/headway/measured/export_traces.h"
 #include "apps/headway/options.h"
 #include "apps/headway/output.h"
 #include "apps/headway/verb.h"
@@ -14,8 +16,11 @@ namespace headway::apps {
 namespace {
 
 struct ExportArguments {
-  std::string framework, file;
+  std::string framework, file, ranks;
 };
+
+/// Beside the frameworks: execution traces of a step.
+constexpr const char* kChakra = "chakra";
 
 const import::LaunchTable& table_named(const std::string& name) {
   const auto tables = import::launch_tables();
@@ -69,16 +74,20 @@ std::string export_text(const ExportArguments& given, const CommonOptions& optio
 }  // namespace
 
 int run_export(int argc, char** argv) {
-  CLI::App app("Writes the file that starts a training framework as a scenario says.");
+  CLI::App app(
+      "Writes the file that starts a training framework as a scenario says, or its predicted step "
+      "as "
+      "execution traces (chakra).");
   CommonOptions options;
   ExportArguments given;
   describe(app, "export",
            "  headway export megatron my.yaml --out pretrain.sh\n"
-           "  headway export megatron my.yaml --set parallelism.pipeline=8");
+           "  headway export chakra my.yaml --set parallelism.pipeline=8 --out traces");
   std::vector<std::string> names;
   for (const import::LaunchTable* table : import::launch_tables()) {
     names.emplace_back(table->name);
   }
+  names.emplace_back(kChakra);
   app.add_option("FRAMEWORK", given.framework, "Whose file")
       ->required()
       ->check(CLI::IsMember(names))
@@ -87,11 +96,21 @@ int run_export(int argc, char** argv) {
   app.add_option("--set", options.set, "Change a value, as cluster.nodes=64; may be repeated")
       ->allow_extra_args(false)
       ->option_text("PATH=VALUE");
-  app.add_option("--out", options.out, "Write the result to this file")->option_text("FILE");
+  app.add_option("--ranks", given.ranks, "chakra: of these ranks, as 0-7,64; else of all")
+      ->option_text("LIST");
+  app.add_option("--out", options.out, "Write the result to this file (chakra: a folder)")
+      ->option_text("FILE");
   app.add_flag("--force", options.force, "Let --out overwrite a file");
   app.add_flag("--quiet", options.quiet, "No remarks on standard error");
   if (const auto code = parse(app, argc, argv)) {
     return *code;
+  }
+  if (given.framework == kChakra) {
+    export_traces(given.file, given.ranks, options);
+    return 0;
+  }
+  if (!given.ranks.empty()) {
+    throw core::Error("--ranks is of chakra; a launch file starts all ranks");
   }
   check_out(options);
   deliver(options, export_text(given, options));

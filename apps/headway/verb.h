@@ -21,6 +21,7 @@ struct Verb {
 int run_run(int argc, char** argv);
 int run_plan(int argc, char** argv);
 int run_collective(int argc, char** argv);
+int run_replay(int argc, char** argv);
 int run_topo(int argc, char** argv);
 int run_import(int argc, char** argv);
 int run_export(int argc, char** argv);

@@ -231,6 +231,48 @@ def collective(
         return _result(["collective", kind, "--cluster", file, *_options(set, **values)])
 
 
+def replay(
+    *traces: PathLike,
+    cluster: Source | str | None = None,
+    nodes: int | None = None,
+    groups: PathLike | None = None,
+    ranks: int | None = None,
+    set: Changes | None = None,
+) -> Result:
+    """Execution traces (Chakra), checked, and run on a cluster.
+
+    Parameters
+    ----------
+    *traces : path
+        One a rank (``NAME.RANK.et``), or folders of them.
+    cluster : path, entry of the catalogue, Scenario or mapping, optional
+        Without one the traces are only checked.
+    nodes : int, optional
+        Nodes, where `cluster` is a fabric or a node.
+    groups : path, optional
+        Process groups that the traces do not define: ``{"1": [0, 1]}``.
+    ranks : int, optional
+        So many ranks do what the one trace says.
+    set : mapping, optional
+        As in `run`, of the cluster.
+
+    Returns
+    -------
+    Result
+        The object of ``headway replay --format json``: `time_s`, `rows`, `collectives`, `links`.
+
+    Raises
+    ------
+    headway.Error
+        If a trace is incomplete, with the text that the program prints.
+    """
+    words: list[object] = ["replay", *traces]
+    with contextlib.ExitStack() as files:
+        if cluster is not None:
+            words += ["--cluster", files.enter_context(_file_of(cluster))]
+        return _result([*words, *_options(set, nodes=nodes, groups=groups, ranks=ranks)])
+
+
 def topo(
     cluster: Source | str,
     *,
@@ -313,10 +355,33 @@ def import_(format: str, *files: PathLike, **options: object) -> str:
     return _call("import", format, *files, "--quiet", *words)
 
 
-def export(framework: str, scenario: Source, *, set: Changes | None = None) -> str:
-    """The launch file of a training framework (``"megatron"``, ``"maxtext"``), as text."""
+def export(
+    framework: str,
+    scenario: Source,
+    *,
+    out: PathLike | None = None,
+    ranks: str | None = None,
+    force: bool = False,
+    set: Changes | None = None,
+) -> str:
+    """The launch file of a training framework, as text, or a step as execution traces.
+
+    Parameters
+    ----------
+    framework : str
+        ``"megatron"``, ``"maxtext"``, ...; ``"chakra"`` for traces.
+    scenario, set
+        As in `run`.
+    out : path, optional
+        File to write in place of the text returned; of traces the folder, which they need.
+    ranks : str, optional
+        Traces of these ranks alone: ``"0-7,64"``.
+    force : bool
+        Overwrite files.
+    """
+    words = _options(set, out=out, ranks=ranks, force=force)
     with _file_of(scenario) as file:
-        return _call("export", framework, file, "--quiet", *_options(set))
+        return _call("export", framework, file, "--quiet", *words)
 
 
 def calibrate(verb: str, *arguments: PathLike, **options: object) -> str:

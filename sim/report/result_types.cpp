@@ -17,6 +17,7 @@
 #include "sim/study/points/sweep.h"
 #include "sim/study/profile/compare_profile.h"
 #include "sim/study/profile_comparison.h"
+#include "sim/study/replay/replay.h"
 #include "sim/study/run_report.h"
 #include "sim/study/topo.h"
 #include "sim/study/validate.h"
@@ -62,6 +63,9 @@ const std::vector<ResultType>& result_types() {
       type<study::StressReport>("headway.topo-stress/1", "headway topo --stress",
                                 "Model: [`docs/models/packet.md`](models/packet.md)."),
       type<study::CollectiveReport>("headway.collective/1", "headway collective", ""),
+      type<study::ReplayReport>("headway.replay/1", "headway replay",
+                                "Execution traces on another machine: "
+                                "[`docs/chakra.md`](chakra.md)."),
       type<study::RunsReport>("headway.validate/1", "headway validate --runs",
                               "One row a published measurement."),
       type<study::AnchorReport>("headway.validate-anchor/1", "headway validate --anchor", ""),
