@@ -78,8 +78,35 @@ std::string default_of(const config::KeyPath& key) {
   return "";
 }
 
-std::string answer(const std::string& text) {
+/// What a part is described by in place of its fields: keys that no field list has.
+std::string explain_base(const std::string& text) {
+  const std::size_t dot = text.rfind('.');
+  const std::string key = text.substr(dot + 1);  // npos + 1: all of it
   std::string out;
+  for (const auto& part : config::scenario_keys()) {
+    const SpecType* type = part.field->type;
+    while (type->element != nullptr) {
+      type = type->element;
+    }
+    const bool has_key = (key == "use" && !type->catalogue.empty()) ||
+                         (key == "huggingface" && type->catalogue == "models");
+    if (!has_key || (dot != std::string::npos && part.path != text.substr(0, dot))) {
+      continue;
+    }
+    out += fmt::format("{}.{}\n  {}\n  What to write: {}.\n", part.path, key,
+                       key == "use" ? "What the part is, less what is written beside it."
+                                    : "The model, read from a configuration of Hugging Face.",
+                       key == "use" ? fmt::format("a name of 'headway catalog list {}', or a file "
+                                                  "of your own",
+                                                  type->catalogue)
+                                    : "a config.json");
+    out += fmt::format("  As an option: --set '{}.{}=...'\n", part.path, key);
+  }
+  return out;
+}
+
+std::string answer(const std::string& text) {
+  std::string out = explain_base(text);
   for (const auto& key : config::find_keys(text)) {
     const auto& field = *key.field;
     out += fmt::format("{}\n  {}\n  What to write: {}.\n", key.path, field.description,

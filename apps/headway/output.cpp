@@ -208,7 +208,7 @@ OutFile printed(const report::Table& table, const CommonOptions& options) {
     return {options.out, report::to_csv(table)};
   }
   if (options.format == "md") {
-    return {options.out, report::to_markdown({table.title, {}, {table}, {}})};
+    return {options.out, report::to_markdown(table)};
   }
   const auto page = page_of(options);
   return {options.out, report::to_text(table, page), page.colour};

@@ -34,12 +34,12 @@ struct Reading {
 Reading read_into(LoadState& state, Node root, const SpecType& type, void* record) {
   Reading reading;
   state.open.push_back(root.place.file);
-  apply_set_arguments(state, root, SetPhase::before_use);
+  apply_set_arguments(state, root, type, SetPhase::before_use);
   if (&type == find_kind("scenarios")->type) {
     expand_search_keys(root, state.complaints);
   }
   resolve(state, root, type);
-  apply_set_arguments(state, root, SetPhase::after_use);
+  apply_set_arguments(state, root, type, SetPhase::after_use);
   if (root.kind != Node::Kind::broken) {
     read_record(root, type, record,
                 {reading.marks, reading.sources, reading.standard_errors, state.complaints});

@@ -30,6 +30,13 @@ std::vector<std::string> split(const std::string& text, char at) {
   return parts;
 }
 
+/// Without the quotes that a shell would have taken off.
+std::string unquoted(const std::string& text) {
+  const bool quoted = text.size() > 1 && text.front() == text.back() &&
+                      (text.front() == '\'' || text.front() == '"');
+  return quoted ? text.substr(1, text.size() - 2) : text;
+}
+
 /// "node12" -> {"node", "12"}.
 ArgumentValue numbered(const std::string& part) {
   const std::size_t digit = std::min(part.find_first_of("0123456789"), part.size());
@@ -89,7 +96,7 @@ std::vector<ArgumentValue> figures_of(FaultKind kind, const std::vector<std::str
     if (std::any_of(values.begin(), values.end(), [&](const auto& v) { return v.key == key; })) {
       refuse(fmt::format("{} is given twice", key));
     }
-    values.push_back({key, parts[i].substr(equals + 1)});
+    values.push_back({key, unquoted(parts[i].substr(equals + 1))});
   }
   return values;
 }
@@ -123,7 +130,7 @@ Fault parse_fault(const std::string& text, int gpus_per_node) {
 
 std::pair<drill::Monitor, std::optional<Seconds>> parse_monitor(const std::string& text) {
   const auto equals = text.find('=');
-  const std::string value = equals == std::string::npos ? "on" : text.substr(equals + 1);
+  const std::string value = equals == std::string::npos ? "on" : unquoted(text.substr(equals + 1));
   const bool word = value == "on" || value == "off";
   std::vector<ArgumentValue> values{{"name", text.substr(0, equals)}};
   if (!word) {

@@ -221,6 +221,19 @@ std::string markdown_row(const std::vector<std::string>& cells) {
   return line + "\n";
 }
 
+/// Headings, and a line a row.
+std::string markdown_rows(const Table& table) {
+  std::string out = markdown_row(headings(table)) + "|";
+  for (const auto& column : table.columns) {
+    out += column.numeric ? "---:|" : ":---|";
+  }
+  out += "\n";
+  for (const auto& row : table.rows) {
+    out += markdown_row(row);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string toned(const std::string& text, Tone tone, const Page& page) {
@@ -258,20 +271,17 @@ std::string to_text(const Document& given, const Page& page) {
   return out;
 }
 
+std::string to_markdown(const Table& table) {
+  return fmt::format("# {}\n\n{}", table.title, markdown_rows(table));
+}
+
 std::string to_markdown(const Document& document) {
   std::string out = fmt::format("# {}\n", document.title);
   for (const auto& line : document.opening) {
     out += fmt::format("\n{}\n", line);
   }
   for (const auto& table : document.tables) {
-    out += fmt::format("\n## {}\n\n{}|", table.title, markdown_row(headings(table)));
-    for (const auto& column : table.columns) {
-      out += column.numeric ? "---:|" : ":---|";
-    }
-    out += "\n";
-    for (const auto& row : table.rows) {
-      out += markdown_row(row);
-    }
+    out += fmt::format("\n## {}\n\n{}", table.title, markdown_rows(table));
   }
   for (const auto& line : document.closing) {
     out += fmt::format("\n{}\n", line);

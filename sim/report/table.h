@@ -45,6 +45,7 @@ struct Page {
 /// lines, and columns that still have no room below the others, each time beside the first one.
 std::string to_text(const Table& table, const Page& page = {});
 std::string to_text(const Document& document, const Page& page = {});
+std::string to_markdown(const Table& table);
 std::string to_markdown(const Document& document);
 
 /// The text as a terminal shows it in that style; as it is where the page has no colour.

@@ -17,9 +17,9 @@ using CommandLine = ProgramTest;
 
 const std::vector<std::string>& all_verbs() {
   static const std::vector<std::string> names{
-      "run",        "plan",    "compare", "drill",  "validate",  "topo",
-      "collective", "import",  "export",  "check",  "explain",   "report",
-      "schema",     "catalog", "init",    "doctor", "completion"};
+      "run",        "plan",    "compare", "drill",  "validate",   "topo",
+      "collective", "import",  "export",  "check",  "explain",    "report",
+      "schema",     "catalog", "init",    "doctor", "completion", "replay"};
   return names;
 }
 

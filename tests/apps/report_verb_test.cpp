@@ -109,6 +109,15 @@ TEST_F(Explain, TellsWhatAKeyIs) {
   EXPECT_THAT(run("explain run.failures.hazards[3].mtbf").out, HasSubstr("a time, in"));
   EXPECT_THAT(run("explain training.global_batch").out, HasSubstr("Default: none: it must be"));
   EXPECT_THAT(run("explain step.mfu").out, HasSubstr("A figure of `step` of `headway run`"));
+  EXPECT_EQ(run("explain model.huggingface").out,
+            "model.huggingface\n"
+            "  The model, read from a configuration of Hugging Face.\n"
+            "  What to write: a config.json.\n"
+            "  As an option: --set 'model.huggingface=...'\n");
+  EXPECT_THAT(
+      run("explain cluster.node.use").out,
+      HasSubstr("  What to write: a name of 'headway catalog list nodes', or a file of your "
+                "own.\n"));
 }
 
 TEST_F(Explain, KnowsWhatWasMeant) {
@@ -139,6 +148,12 @@ TEST_F(Suggestions, AKindIsListedWithItsFigures) {
   const std::string gpus = run("catalog list gpus").out;
   EXPECT_THAT(gpus, testing::ContainsRegex("h100-sxm +hopper +989.4 TFLOP/s"));
   EXPECT_THAT(run("catalog list nodes").out, testing::ContainsRegex("dgx-h100 +8 "));
+}
+
+TEST_F(Suggestions, ATableAloneHasOneHeadingInMarkdown) {
+  EXPECT_THAT(run("catalog list gpus --format md").out,
+              testing::StartsWith("# Entries of 'gpus'; 'headway catalog show gpus NAME' has all "
+                                  "with sources\n\n| name | "));
 }
 
 using Init = ProgramTest;

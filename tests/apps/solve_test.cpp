@@ -96,6 +96,17 @@ TEST_F(SolveVerb, SaysThatAFigureIsNotMonotone) {
   EXPECT_THAT(outcome.out, HasSubstr("The smallest run.checkpoint.interval that meets"));
 }
 
+TEST_F(SolveVerb, AUnitThatOneEndHasIsThatOfBoth) {
+  const std::string words =
+      "solve s.yaml cluster.node.gpu.power --for 'step.tokens_per_s >= 130000' ";
+  const Outcome both = run(words + "--within '300 W:700 W' --format json");
+  ASSERT_EQ(both.code, 0) << both.err;
+  EXPECT_EQ(run(words + "--within '300:700 W' --format json").out, both.out);
+  EXPECT_EQ(run(words + "--within '300 W:700' --format json").out, both.out);
+  EXPECT_EQ(run(words + "--within '300 W:0.7 kW'").err,
+            "argument --within 300 W:0.7 kW: write the lower end first, both in one unit\n");
+}
+
 TEST_F(SolveVerb, GivesTheSameBytesForAnyNumberOfThreads) {
   const std::string words =
       "solve s.yaml nodes --set run.until.steps=2000 --for "

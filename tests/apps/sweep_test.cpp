@@ -32,6 +32,22 @@ class SweepVerb : public ProgramTest {
   std::string rows() const { return run("sweep s.yaml --format jsonl --threads 1").out; }
 };
 
+TEST_F(SweepVerb, AnAxisNamesEntriesOfTheCatalogue) {
+  const auto swept = [&](const std::string& key) {
+    return run("sweep s.yaml --sweep " + key + "=dgx-h100,dgx-h200 --format jsonl");
+  };
+  const auto plain = swept("cluster.node");
+  ASSERT_EQ(plain.code, 0) << plain.err;
+  EXPECT_EQ(plain.out, swept("cluster.node").out);
+  std::istringstream lines(plain.out);
+  std::istringstream with_use(swept("cluster.node.use").out);
+  std::string line;
+  std::string other;
+  while (std::getline(lines, line) && std::getline(with_use, other)) {
+    EXPECT_EQ(json::parse(line)["digest"], json::parse(other)["digest"]);
+  }
+}
+
 TEST_F(SweepVerb, ARowIsWhatRunPrints) {
   std::istringstream lines(rows());
   std::string line;

@@ -59,6 +59,17 @@ TEST(SetArgument, NullTakesAnOptionalValueAway) {
   EXPECT_FALSE(with({"run.failures=null"}).scenario.run.failures.has_value());
 }
 
+// A text can be nothing but the name of an entry there.
+TEST(SetArgument, APartOfTheCatalogueIsNamedWithoutUse) {
+  const Folder folder;
+  (void)folder.write("storage/disk.yaml",
+                     "name: disk\nwrite_bandwidth: 1 GB/s\nread_bandwidth: 2 GB/s\n");
+  const auto loaded =
+      load_scenario_text(kScenario, "s.yaml", {{folder.path()}, {"cluster.storage=disk"}});
+  EXPECT_EQ(loaded.scenario.cluster.storage.name, "disk");
+  EXPECT_EQ(loaded.scenario.cluster.storage.read_bandwidth.si(), 2e9);
+}
+
 TEST(SetArgument, UseReplacesAMappingThatWasWrittenOut) {
   const Folder folder;
   (void)folder.write("storage/disk.yaml",

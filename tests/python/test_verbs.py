@@ -38,6 +38,8 @@ def test_compare_and_drill_are_those_of_the_program(small, command, tmp_path):
     options = ("--fault", "hang@node1", "--monitor", "watchdog=off", "--hours", 2)
     assert given(result) == printed(command, "drill", small, *options)
     assert "hang" in str(result)
+    quoted = headway.drill(small, "nvme-slow@node1,rate='15 MB/s'")  # as a shell is given it
+    assert given(quoted) == given(headway.drill(small, "nvme-slow@node1,rate=15 MB/s"))
 
 
 def test_collective_topo_and_validate_are_those_of_the_program(small, command):

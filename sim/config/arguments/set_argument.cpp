@@ -1,5 +1,6 @@
 #include "sim/config/arguments/set_argument.h"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <string>
@@ -139,11 +140,35 @@ void prepare_use(Node& root, LoadState& state, std::vector<Segment> segments, co
   }
 }
 
-void apply(LoadState& state, Node& root, const std::string& argument, SetPhase phase) {
+/// Whether a path leads to a part that entries of the catalogue describe.
+bool leads_to_catalogue(const SpecType& root, const std::vector<Segment>& segments) {
+  const SpecType* type = &root;
+  const auto enter_value = [&type] {
+    while (type->element != nullptr) {
+      type = type->element;
+    }
+  };
+  for (const Segment& segment : segments) {
+    const auto field = std::find_if(type->fields.begin(), type->fields.end(),
+                                    [&](const Field& each) { return each.name == segment.key; });
+    if (field == type->fields.end()) {
+      return false;
+    }
+    type = field->type;
+    enter_value();
+  }
+  return type->shape == Shape::record && !type->catalogue.empty();
+}
+
+void apply(LoadState& state,
+           Node& root,
+           const SpecType& type,
+           const std::string& argument,
+           SetPhase phase) {
   const auto equals = argument.find('=');
-  const auto segments = equals == std::string::npos
-                            ? std::vector<Segment>{}
-                            : parse_path(std::string_view(argument).substr(0, equals));
+  auto segments = equals == std::string::npos
+                      ? std::vector<Segment>{}
+                      : parse_path(std::string_view(argument).substr(0, equals));
   const bool has_index = argument.substr(0, equals).find('[') != std::string::npos;
   if (!segments.empty() && has_index != (phase == SetPhase::after_use)) {
     return;
@@ -161,6 +186,9 @@ void apply(LoadState& state, Node& root, const std::string& argument, SetPhase p
   }
   try {
     Node value = parse_value(state.files.back());
+    if (value.is_scalar() && leads_to_catalogue(type, segments)) {
+      segments.push_back({"use", {}});
+    }
     prepare_use(root, state, segments, place);
     if (Node* target = enter(state, root, segments, place)) {
       *target = std::move(value);
@@ -172,9 +200,9 @@ void apply(LoadState& state, Node& root, const std::string& argument, SetPhase p
 
 }  // namespace
 
-void apply_set_arguments(LoadState& state, Node& root, SetPhase phase) {
+void apply_set_arguments(LoadState& state, Node& root, const SpecType& type, SetPhase phase) {
   for (const std::string& argument : state.options.set) {
-    apply(state, root, argument, phase);
+    apply(state, root, type, argument, phase);
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sim/config/resolve.h"
+#include "sim/config/spec_type.h"
 #include "sim/config/tree.h"
 
 namespace headway::config {
@@ -12,8 +13,9 @@ enum class SetPhase {
   after_use,   ///< paths with an index, as in hazards[2].mtbf: the list may come from a used file
 };
 
-/// Applies the changes of `state.options.set` that belong to `phase`. Faults become complaints at
-/// "argument --set a.b=c".
-void apply_set_arguments(LoadState& state, Node& root, SetPhase phase);
+/// Applies the changes of `state.options.set` that belong to `phase`. Where `type` has a part that
+/// entries of the catalogue describe, a text for it names one: `cluster.node=x` is
+/// `cluster.node.use=x`. Faults become complaints at "argument --set a.b=c".
+void apply_set_arguments(LoadState& state, Node& root, const SpecType& type, SetPhase phase);
 
 }  // namespace headway::config

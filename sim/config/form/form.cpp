@@ -138,7 +138,7 @@ class EditedTree {
             SourceFile(edited.file_name.string(), edited.file_name.parent_path(), edited.text),
             type_of_scenarios())) {
     if (with_changes) {
-      apply_set_arguments(state_, root_, SetPhase::before_use);
+      apply_set_arguments(state_, root_, type_of_scenarios(), SetPhase::before_use);
     }
   }
   EditedTree(const EditedTree&) = delete;

@@ -89,6 +89,19 @@ bool is_number(const config::KeyPath& key) {
   return shape == Shape::integer || shape == Shape::number || shape == Shape::quantity;
 }
 
+/// 'nodes' is cluster.nodes, not cluster.occupancy.nodes: of several paths that end alike the one
+/// whose part holds all the others, if there is one.
+void keep_outermost(std::vector<config::KeyPath>& keys) {
+  for (const config::KeyPath& key : keys) {
+    const std::string part = key.path.substr(0, key.path.rfind('.') + 1);
+    if (std::all_of(keys.begin(), keys.end(),
+                    [&](const auto& each) { return each.path.starts_with(part); })) {
+      keys = {config::KeyPath(key)};
+      return;
+    }
+  }
+}
+
 /// Why a name means no field, or several.
 std::string wrong_key(const std::string& name,
                       const std::vector<config::KeyPath>& named,
@@ -125,6 +138,12 @@ config::NumberText end_of_range(std::string_view text, const std::string& within
                     core::shortened(within), core::shortened(text), why));
   }
   return *number;
+}
+
+/// A unit that only one end has is that of both, as in '100:800 Gbps'; nothing if they differ.
+std::optional<std::string_view> unit_of_both(std::string_view low, std::string_view high) {
+  const bool one = low.empty() || high.empty() || low == high;
+  return one ? std::optional(high.empty() ? low : high) : std::nullopt;
 }
 
 /// Looks at values of one field, each once, and keeps what it saw.
@@ -192,6 +211,7 @@ SolvedField Search::field_of() const {
   const auto named = config::find_keys(request_.key);
   std::vector<config::KeyPath> keys;
   std::copy_if(named.begin(), named.end(), std::back_inserter(keys), is_number);
+  keep_outermost(keys);
   if (keys.size() != 1) {
     throw core::Error(wrong_key(request_.key, named, keys));
   }
@@ -294,14 +314,14 @@ void Search::look_within() {
   }
   const auto low = end_of_range(std::string_view(within).substr(0, colon), within);
   const auto high = end_of_range(std::string_view(within).substr(colon + 1), within);
-  const auto unit = config::trimmed(high.rest);
-  if (config::trimmed(low.rest) != unit || low.value >= high.value) {
+  const auto unit = unit_of_both(config::trimmed(low.rest), config::trimmed(high.rest));
+  if (!unit || low.value >= high.value) {
     throw core::Error(
         fmt::format("argument --within {}: write the lower end first, both in one "
                     "unit",
                     core::shortened(within)));
   }
-  field_.unit = unit.empty() ? "" : " " + std::string(unit);
+  field_.unit = unit->empty() ? "" : " " + std::string(*unit);
   for (const double end : {low.value, high.value}) {
     if (field_.whole && end != std::round(end)) {
       throw core::Error(fmt::format("argument --within {}: '{}' takes whole numbers",
