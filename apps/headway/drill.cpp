@@ -127,7 +127,7 @@ int run_drill(int argc, char** argv) {
       options,
       printed(result, options, report::drill_json, report::drill_csv, report::drill_document),
       json);
-  add_traces(options, given.traces, json, files);
+  add_traces(options, given.traces, json, {}, files);
   deliver(options, files);
   for (const auto& reason : result.reasons) {
     remark(options, std::string(core::to_word(result.status)) + ": " + reason);

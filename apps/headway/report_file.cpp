@@ -1,13 +1,14 @@
 #include "apps/headway/report_file.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
 #include "sim/core/read_file.h"
 #include "sim/report/page/page.h"
-#include "sim/report/trace/trace.h"
 
 namespace headway::apps {
 
@@ -60,7 +61,11 @@ void add_trace_option(CLI::App& app, const char* name, std::string& file, const 
 
 void add_trace_options(CLI::App& app, TraceFiles& files) {
   add_trace_option(app, "--trace", files.step,
-                   "Also the step as a trace for ui.perfetto.dev; FILE.json is Chrome's format");
+                   "Also the step as a trace for ui.perfetto.dev (FILE.json: Chrome's format); "
+                   "--trace-ranks 0-7,64 adds what these ranks do");
+  app.add_option("--trace-ranks", files.ranks, "Also these ranks' kernels and transfers in --trace")
+      ->option_text("0-7,64")
+      ->group("");  // stands beside --trace
   add_trace_option(app, "--trace-run", files.run, "Also the failures of one trial as a trace");
 }
 
@@ -71,6 +76,7 @@ void add_drill_trace_option(CLI::App& app, TraceFiles& files) {
 void add_traces(const CommonOptions& options,
                 const TraceFiles& traces,
                 const std::function<std::string()>& json,
+                std::vector<report::Trace> of_step,
                 std::vector<OutFile>& files) {
   const auto wanted = {std::pair(&traces.step, &report::trace_of_step),
                        std::pair(&traces.run, &report::trace_of_run),
@@ -79,10 +85,15 @@ void add_traces(const CommonOptions& options,
     if (file->empty()) {
       continue;
     }
-    const auto trace = make({report::Json::parse(json()), *file});
-    files.push_back({*file, report::trace_text(trace, *file)});
-    for (const auto& note : trace.left_out) {
-      remark(options, fmt::format("{}: {}", *file, note));
+    std::vector<report::Trace> processes{make({report::Json::parse(json()), *file})};
+    if (file == &traces.step) {
+      std::move(of_step.begin(), of_step.end(), std::back_inserter(processes));
+    }
+    files.push_back({*file, report::trace_text(processes, *file)});
+    for (const report::Trace& trace : processes) {
+      for (const auto& note : trace.left_out) {
+        remark(options, fmt::format("{}: {}", *file, note));
+      }
     }
   }
 }

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/report/trace/trace.h"
+
 #include "apps/headway/options.h"
 #include "apps/headway/output.h"
 
@@ -26,18 +28,21 @@ std::vector<OutFile> with_report(const CommonOptions& options,
 /// Files of traces beside a result; empty names are none.
 struct TraceFiles {
   std::string step, run, drill;
+  std::string ranks;  ///< of which the step's trace has the streams: "0-7,64"; empty: none
 };
 
-/// --trace of `run` (the step) and --trace-run (one trial).
+/// --trace of `run` (the step), --trace-ranks and --trace-run (one trial).
 void add_trace_options(CLI::App& app, TraceFiles& files);
 /// --trace of `drill`.
 void add_drill_trace_option(CLI::App& app, TraceFiles& files);
 
 /// Adds the traces of a result; what they leave out is remarked.
-/// @param json  as in `with_report`; asked for only if there is a trace
+/// @param json     as in `with_report`; asked for only if there is a trace
+/// @param of_step  what the step's trace has beside its timeline
 void add_traces(const CommonOptions& options,
                 const TraceFiles& traces,
                 const std::function<std::string()>& json,
+                std::vector<report::Trace> of_step,
                 std::vector<OutFile>& files);
 
 }  // namespace headway::apps

@@ -12,7 +12,9 @@
 #include "sim/report/verbs/run_screen.h"
 #include "sim/report/verbs/run_table.h"
 #include "sim/study/predict.h"
+#include "sim/training/explain/observed_rank.h"
 
+#include "apps/headway/measured/rank_list.h"
 #include "apps/headway/options.h"
 #include "apps/headway/output.h"
 #include "apps/headway/progress.h"
@@ -56,7 +58,7 @@ study::RunReport predict(const RunArguments& given) {
   how.fold = options.fold;
   how.explain = !options.report.empty() || given.explains();
   how.pictures = given.draws() || given.pictures;
-  how.power = given.meters();
+  how.power = given.meters() || !given.traces.step.empty();
   how.compared = validation::load_compared_runs(config_roots());
   how.progress = [&](std::string_view phase) { progress.phase(phase); };
   how.count = [&](std::size_t done, std::size_t total) { progress.count(done, total); };
@@ -76,6 +78,26 @@ void check_sections(const std::vector<std::string>& show) {
   }
 }
 
+/// What the trace of the step has beside the timeline of its stages: streams of ranks, and power.
+std::vector<report::Trace> traces_of_step(const RunArguments& given,
+                                          const study::RunReport& result) {
+  std::vector<report::Trace> traces;
+  if (given.traces.step.empty()) {
+    return traces;
+  }
+  if (!given.traces.ranks.empty()) {
+    const auto loaded = config::load_scenario(given.scenario, load_options(given.common));
+    const auto checked = training::check(loaded.scenario, loaded.marks);
+    std::vector<core::Rank> ranks;
+    for (const std::int64_t rank : ranks_of(given.traces.ranks, "--trace-ranks", checked.gpus())) {
+      ranks.emplace_back(static_cast<std::uint32_t>(rank));
+    }
+    traces = report::traces_of_ranks(training::observe_ranks(checked, ranks));
+  }
+  traces.push_back(report::trace_of_power(*result.power));
+  return traces;
+}
+
 /// Without what only the page of --report draws.
 study::RunReport as_asked(study::RunReport result, const RunArguments& given) {
   if (!given.explains()) {
@@ -83,6 +105,9 @@ study::RunReport as_asked(study::RunReport result, const RunArguments& given) {
   }
   if (!given.pictures) {
     result.pictures.reset();
+  }
+  if (!given.meters()) {
+    result.power.reset();
   }
   return result;
 }
@@ -144,10 +169,13 @@ int run_run(int argc, char** argv) {
   }
   check_out(options, {options.report, given.traces.step, given.traces.run, given.power});
   check_sections(given.show);
+  if (given.traces.step.empty() && !given.traces.ranks.empty()) {
+    throw core::Error("--trace-ranks adds ranks to the file of --trace; name one");
+  }
   const auto result = predict(given);
   const auto json = [&] { return report::run_json(result); };
   auto files = with_report(options, shown(as_asked(result, given), given), json);
-  add_traces(options, given.traces, json, files);
+  add_traces(options, given.traces, json, traces_of_step(given, result), files);
   if (!given.power.empty()) {
     files.push_back({given.power, report::power_csv(*result.power)});
   }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ def read(path: Path):
     names: dict[int, str] = {}
     parents: dict[int, int] = {}
     slices, counters, running = defaultdict(list), defaultdict(list), defaultdict(list)
+    assert [packet.sequence_flags for packet in trace.packet].count(1) == 1
     assert trace.packet[0].sequence_flags == 1
     for packet in trace.packet:
         assert packet.trusted_packet_sequence_id == 1
@@ -58,6 +60,7 @@ def traced(command, small, tmp_path):
     words = [word for change in changes for word in ("--set", change)]
     done = command(
         *("run", small, *words, "--pictures", "--format", "json", "--out", tmp_path / "r.json"),
+        *("--power", tmp_path / "power.csv"),
         *("--trace", tmp_path / "s.pftrace", "--trace-run", tmp_path / "t.pftrace"),
     )
     assert done.returncode == 0, done.stderr
@@ -81,6 +84,13 @@ def test_a_trace_of_the_step_is_its_timeline(traced):
         assert noted == stage["micro_batch"]
         assert max(end for _, _, end, _, _ in spans) / 1e9 <= result["step"]["time_s"] + 1e-6
     assert "step of Small" in names.values()
+    (power,) = [track for track in counters if names[parents[track]] == "power"]
+    watts = counters.pop(power)
+    mean = sum(
+        value * (end - begin)
+        for (begin, value), (end, _) in pairwise([*watts, (result["step"]["time_s"] * 1e9, 0)])
+    ) / (result["step"]["time_s"] * 1e9)
+    assert mean == pytest.approx(result["power"]["mean_w"], rel=1e-3)
     for track, values in counters.items():
         assert names[parents[track]].startswith("stage ")
         assert values[0] == (0, 0)
@@ -127,8 +137,39 @@ def test_a_trace_of_a_drill_has_a_line_a_layer(command, small, tmp_path):
     assert done.returncode == 0, done.stderr
     timeline = json.loads((tmp_path / "d.json").read_text())["timeline"]
     names, _, slices, _ = read(tmp_path / "d.pftrace")
-    assert sum(map(len, slices.values())) == len(timeline)
-    assert "collective" in {names[track] for track in slices}
+    by_name = {names[track]: spans for track, spans in slices.items()}
+    job = by_name.pop("what the job does")
+    assert sum(map(len, by_name.values())) == len(timeline)
+    assert "collective" in by_name
+    assert [name for name, *_ in job] == ["not noticed", "noticed", "recovery"]
+    ends = [moment["at_s"] for moment in timeline if moment["moment"] in ("alarm", "running")]
+    assert job[0][2] / 1e9 == pytest.approx(ends[0])
+    assert job[-1][2] / 1e9 == pytest.approx(ends[-1])
+
+
+def test_ranks_have_a_line_a_stream(command, small, tmp_path):
+    done = command("run", small, "--trace", tmp_path / "s.pftrace", "--trace-ranks", "0,9")
+    assert done.returncode == 0, done.stderr
+    names, parents, slices, counters = read(tmp_path / "s.pftrace")
+    assert {"rank 0 (stage 0)", "rank 9 (stage 1)"} <= set(names.values())
+    kernels = [spans for track, spans in slices.items() if names[track] == "kernels"]
+    assert len(kernels) == 2
+    for spans in kernels:
+        assert {"matrix products", "attention"} <= {name for name, *_ in spans}
+        assert all(before[2] <= after[1] for before, after in pairwise(spans))
+    assert any(names[track].startswith("send receive") for track in slices)
+    sent = [values for track, values in counters.items() if "network cards" in names[track]]
+    assert len(sent) == 2
+    assert all(max(v for _, v in values) > 0 and values[-1][1] == 0 for values in sent)
+
+
+def test_ranks_are_those_of_the_job(command, small, tmp_path):
+    done = command("run", small, "--trace", tmp_path / "s.pftrace", "--trace-ranks", "16")
+    assert done.returncode == 2
+    assert done.stderr == "--trace-ranks: there is no rank 16; the job has 16, from 0\n"
+    assert not (tmp_path / "s.pftrace").exists()
+    done = command("run", small, "--trace-ranks", "3")
+    assert done.stderr == "--trace-ranks adds ranks to the file of --trace; name one\n"
 
 
 def test_chrome_gets_json(command, small, tmp_path):

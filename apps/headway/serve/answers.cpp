@@ -179,7 +179,7 @@ std::string report_answer(const report::Json& question) {
 }
 
 std::string trace_answer(const report::Json& question) {
-  return report::perfetto_trace(report::trace_of_step(result_in(question)));
+  return report::perfetto_trace({report::trace_of_step(result_in(question))});
 }
 
 std::string simulated_answer(const Served& served, const report::Json& question) {

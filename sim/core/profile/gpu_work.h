@@ -73,6 +73,8 @@ struct GpuSpan {
   GpuWork work = GpuWork::other_computation;
   double busy = 1;            ///< share of it in which a kernel runs: the rest are gaps
   std::int64_t launches = 1;  ///< kernels in it
+  Bytes scale_up_bytes{};     ///< of a prediction: what the GPU sends over NVLink in it
+  Bytes nic_bytes{};          ///< and over network cards
 };
 
 }  // namespace headway::core

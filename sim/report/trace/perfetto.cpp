@@ -28,17 +28,18 @@ constexpr int kBegin = 1, kEnd = 2, kInstant = 3, kCounter = 4;
 
 /// All packets are of one writer, which begins with an empty memory of names.
 constexpr std::uint32_t kWriter = 1, kFresh = 1;
-constexpr std::int32_t kProcessId = 1;
 
 class PerfettoWriter {
  public:
   void process(const std::string& name) {
     packet(-1, [&](pbf_writer& out) {
-      out.add_uint32(packet::kFlags, kFresh);
+      if (process_ == 0) {
+        out.add_uint32(packet::kFlags, kFresh);
+      }
       pbf_writer descriptor(out, packet::kTrack);
       descriptor.add_uint64(track::kId, next_track_++);
       pbf_writer process(descriptor, track::kProcess);
-      process.add_int32(track::kProcessId, kProcessId);
+      process.add_int32(track::kProcessId, ++process_);
       process.add_string(track::kProcessName, name);
     });
   }
@@ -50,7 +51,7 @@ class PerfettoWriter {
       pbf_writer descriptor(out, packet::kTrack);
       descriptor.add_uint64(track::kId, id);
       pbf_writer thread(descriptor, track::kThread);
-      thread.add_int32(track::kThreadProcess, kProcessId);
+      thread.add_int32(track::kThreadProcess, process_);
       thread.add_int64(track::kThreadId, static_cast<std::int64_t>(id));
       thread.add_string(track::kThreadName, name);
     });
@@ -126,12 +127,10 @@ class PerfettoWriter {
 
   std::string data_;
   std::uint64_t next_track_ = 1;
+  std::int32_t process_ = 0;  ///< that threads are of
 };
 
-}  // namespace
-
-std::string perfetto_trace(const Trace& trace) {
-  PerfettoWriter writer;
+void write_process(const Trace& trace, PerfettoWriter& writer) {
   writer.process(trace.process);
   for (const TraceThread& thread : trace.threads) {
     const std::uint64_t track = writer.thread(thread.name);
@@ -147,6 +146,15 @@ std::string perfetto_trace(const Trace& trace) {
     for (const std::string& note : trace.left_out) {
       writer.slice({note, 0, 0, true, {}, {}}, notes);
     }
+  }
+}
+
+}  // namespace
+
+std::string perfetto_trace(const std::vector<Trace>& traces) {
+  PerfettoWriter writer;
+  for (const Trace& trace : traces) {
+    write_process(trace, writer);
   }
   return writer.take();
 }

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "sim/report/read_result.h"
+#include "sim/study/power.h"
+#include "sim/training/explain/observed_rank.h"
 
 namespace headway::report {
 
@@ -34,6 +36,7 @@ struct TraceThread {
   std::vector<TraceCounter> counters;
 };
 
+/// A process of the viewer, with its lines.
 struct Trace {
   std::string process;
   std::vector<TraceThread> threads;
@@ -46,20 +49,33 @@ struct Trace {
 /// @throws core::Error if it has no timeline
 Trace trace_of_step(const ReadResult& result);
 
+/// What the GPUs of single ranks do, a process each: a line of kernels and one a kind of transfer
+/// (several where they overlap), and what the GPU sends over NVLink and its network cards, each
+/// transfer's bytes spread over its time. At most 100,000 spans a rank.
+std::vector<Trace> traces_of_ranks(const training::ObservedRanks& ranks);
+
+/// What the cluster draws over the step, as a counter.
+Trace trace_of_power(const study::PowerReport& power);
+
 /// The failures of one trial by class, each with its stages until the job runs again.
 /// @throws core::Error if the result has no such trial
 Trace trace_of_run(const ReadResult& result);
 
-/// What follows a fault, a line a layer of the stack.
+/// What follows a fault, a line a layer of the stack, and one of what the job does: not noticed,
+/// noticed, recovery.
 /// @param result  of `headway drill`
 Trace trace_of_drill(const ReadResult& result);
 
-/// As TrackEvents of Perfetto's protobuf format, a byte string.
-std::string perfetto_trace(const Trace& trace);
+/// As TrackEvents of Perfetto's protobuf format, a byte string; a process each.
+std::string perfetto_trace(const std::vector<Trace>& traces);
 /// As JSON of Chrome's trace events, times in microseconds.
-std::string chrome_trace(const Trace& trace);
+std::string chrome_trace(const std::vector<Trace>& traces);
 
 /// The one of both that the name of the file asks for: .json is Chrome's, all else Perfetto's.
-std::string trace_text(const Trace& trace, const std::string& file);
+std::string trace_text(const std::vector<Trace>& traces, const std::string& file);
+
+/// Gives slices to lines called `name`, as many as keep slices of one line from overlapping.
+/// @param slices  in order of their begins
+void add_lanes(const std::string& name, std::vector<TraceSlice> slices, Trace& trace);
 
 }  // namespace headway::report

@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fmt/format.h>
 #include <map>
+#include <string_view>
 #include <tuple>
 
 #include "sim/core/error.h"
@@ -53,6 +55,34 @@ TraceCounter held_passes(const PassEnds& forward, const PassEnds& backward) {
   return counter;
 }
 
+/// What the job does between the moments of a drill, as far as they come.
+TraceThread job_of_drill(const Json& timeline) {
+  constexpr std::array<std::array<std::string_view, 2>, 4> kFrom{
+      {{"fault", "not noticed"}, {"alarm", "noticed"}, {"recovery", "recovery"}, {"running", ""}}};
+  TraceThread thread{"what the job does", {}, {}};
+  for (const auto& [moment, name] : kFrom) {
+    const auto found =
+        std::find_if(timeline.begin(), timeline.end(), [&wanted = moment](const Json& each) {
+          return each["moment"].get<std::string>() == wanted;
+        });
+    if (found == timeline.end()) {
+      continue;
+    }
+    const std::int64_t at = nanoseconds((*found)["at_s"]);
+    if (!thread.slices.empty()) {
+      thread.slices.back().length_ns = at - thread.slices.back().begin_ns;
+    }
+    if (!name.empty()) {
+      thread.slices.push_back({std::string(name), at, 0, false, {}, {}});
+    }
+  }
+  // What nothing ends, lasts as long as the drill is looked at, which no moment says.
+  if (!thread.slices.empty() && thread.slices.back().length_ns == 0) {
+    thread.slices.pop_back();
+  }
+  return thread;
+}
+
 /// The words of a span's kind that are passes of a micro-batch.
 constexpr std::string_view kForward = "forward", kBackward = "backward";
 
@@ -89,7 +119,12 @@ std::string name_of(const ReadResult& result) {
   return text_at(result.json(), {"scenario", "name"});
 }
 
-/// Failures of one class may overlap: as many lines as it takes.
+[[noreturn]] void refuse(const char* what, const char* remedy) {
+  throw core::Error(fmt::format("the result has no {} to trace; {}", what, remedy));
+}
+
+}  // namespace
+
 void add_lanes(const std::string& name, std::vector<TraceSlice> slices, Trace& trace) {
   std::vector<TraceThread> lanes;
   for (TraceSlice& slice : slices) {
@@ -106,12 +141,6 @@ void add_lanes(const std::string& name, std::vector<TraceSlice> slices, Trace& t
   }
   trace.threads.insert(trace.threads.end(), lanes.begin(), lanes.end());
 }
-
-[[noreturn]] void refuse(const char* what, const char* remedy) {
-  throw core::Error(fmt::format("the result has no {} to trace; {}", what, remedy));
-}
-
-}  // namespace
 
 Trace trace_of_step(const ReadResult& result) {
   const Json& timeline = at(result.json(), {"pictures", "timeline"});
@@ -172,11 +201,12 @@ Trace trace_of_drill(const ReadResult& result) {
     instant.more.emplace_back("moment", moment["moment"]);
     thread->slices.push_back(std::move(instant));
   }
+  trace.threads.push_back(job_of_drill(timeline));
   return trace;
 }
 
-std::string trace_text(const Trace& trace, const std::string& file) {
-  return file.ends_with(".json") ? chrome_trace(trace) : perfetto_trace(trace);
+std::string trace_text(const std::vector<Trace>& traces, const std::string& file) {
+  return file.ends_with(".json") ? chrome_trace(traces) : perfetto_trace(traces);
 }
 
 }  // namespace headway::report

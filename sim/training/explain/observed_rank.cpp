@@ -116,7 +116,12 @@ class RankSpans {
     Tick& last = last_of_group_[group];
     const Tick begin = std::max(entry.arrived, last);
     last = entry.completed;
-    add_span({seconds(begin), seconds(entry.completed), work_of_group(group), 1, 1});
+    GpuSpan span{seconds(begin), seconds(entry.completed), work_of_group(group), 1, 1};
+    if (const auto use = lowered_.use_of_group[group]; use < lowered_.collectives.size()) {
+      span.scale_up_bytes = lowered_.collectives[use].alone.scale_up_bytes;
+      span.nic_bytes = lowered_.collectives[use].alone.nic_bytes;
+    }
+    add_span(span);
   }
 
   [[nodiscard]] std::vector<GpuSpan> take() { return std::move(spans_); }
