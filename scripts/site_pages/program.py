@@ -37,6 +37,7 @@ def verbs() -> list[str]:
     return list(dict.fromkeys(found))
 
 
+@cache
 def keys() -> dict[str, dict[str, Any]]:
     """Every dotted path of a scenario with its part of the schema; items of a list are `name[]`."""
     definitions: dict[str, Any] = json.loads(headway("schema"))["definitions"]

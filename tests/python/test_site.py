@@ -198,7 +198,36 @@ if BROWSER and PLAYWRIGHT:
         found = page.locator(".md-search-result__link").first
         found.wait_for()
         assert "cluster_fabric" in found.get_attribute("href")
+        for asked, where in (("mtbf", "run_failures"), ("seq_length", "training")):
+            page.goto((site / "index.html").as_uri())
+            page.locator("input[data-md-component='search-query']").click()
+            page.keyboard.type(asked)
+            found = page.locator(".md-search-result__link").first
+            found.wait_for()
+            assert f"keys/{where}.html" in found.get_attribute("href"), asked
         page.goto((site / "models/network.html").as_uri())
         width = page.locator("article img").first.evaluate("image => image.naturalWidth")
         assert width > 300
+        assert not problems
+
+    def test_tables_are_sorted_and_filtered(site, tab):
+        page, problems = tab
+        page.goto((site / "reference/keys/table.html").as_uri())
+        rows = page.locator("article table tbody tr")
+        assert rows.count() == len(said.keys())
+        page.locator(".table-filter").fill("mean time between failures")
+        assert rows.locator("visible=true").all_inner_texts()[0].startswith("run.failures")
+        assert page.locator("[role=status]").inner_text().endswith(f"of {len(said.keys())}")
+        page.locator(".table-filter").fill("")
+        heading = page.locator("article th").first
+        for order in ("ascending", "descending"):
+            heading.click()
+            assert heading.get_attribute("aria-sort") == order
+            keys = rows.locator("td:first-child").all_inner_texts()
+            assert keys[0] < keys[-1] if order == "ascending" else keys[0] > keys[-1]
+        page.goto((site / "reference/catalogue/gpus.html").as_uri())
+        page.locator(".table-filter").fill("hopper h200")
+        left = page.locator("article table tbody tr").locator("visible=true").all_inner_texts()
+        assert left
+        assert all("hopper" in row and "h200" in row for row in left)
         assert not problems
