@@ -47,7 +47,10 @@ def test_the_page_is_there_and_its_policy_keeps_it_in(server):
         assert status == 200, path
         assert body
         assert "default-src 'none'" in headers["Content-Security-Policy"]
-        assert "http" not in headers["Content-Security-Policy"]
+        assert "frame-src https://ui.perfetto.dev;" in headers["Content-Security-Policy"]
+        assert headers["Content-Security-Policy"].count("http") == 1, (
+            "and nothing else from outside"
+        )
     assert server.token not in server.request("/")[1].decode(), "anybody may read the page"
 
 

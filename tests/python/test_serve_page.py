@@ -203,6 +203,42 @@ if BROWSER and PLAYWRIGHT and LIBRARY.is_file():
         assert "<h1>Small</h1>" in (tmp_path / "report.html").read_text()
         assert b"stage 1" in (tmp_path / "step.pftrace").read_bytes()
 
+    # Stands for Perfetto's page: answers, and says what it was given.
+    PERFETTO = """<script>addEventListener('message', event => {
+      if (event.data === 'PING') event.source.postMessage('PONG', event.origin);
+      const given = event.data.perfetto;
+      if (given) document.title =
+        [given.title, new Uint8Array(given.buffer)[0], given.buffer.byteLength].join(', ');
+    });</script>"""
+
+    def test_the_trace_is_shown_in_the_frame_of_perfetto(tab):
+        there = "https://ui.perfetto.dev/**"
+        html = {"body": PERFETTO, "content_type": "text/html"}
+        tab.context.route(there, lambda route: route.fulfill(**html))
+        tab.page.click("#perfetto")
+        frame = tab.page.frame_locator("iframe.perfetto")
+        frame.locator(":root").wait_for(state="attached")
+        tab.page.wait_for_function("document.getElementById('status').textContent === ''")
+        (shown,) = [each for each in tab.page.frames if each.url.startswith("https://ui.perfetto")]
+        shown.wait_for_function("document.title")
+        name, first, length = shown.title().split(", ")
+        assert name == "step of Small"
+        assert int(first) == 0x0A, "a packet of a trace"
+        assert int(length) > 1000
+        tab.asked[:] = [url for url in tab.asked if not url.startswith("https://ui.perfetto.dev/")]
+
+    def test_without_a_network_the_frame_goes_and_it_is_said(tab):
+        tab.context.route("https://ui.perfetto.dev/**", lambda route: route.abort())
+        tab.page.click("#perfetto")
+        expect(tab.page.locator("#status")).to_have_text(
+            "ui.perfetto.dev does not answer: there is no network here. Download the trace, and "
+            "open it where there is one.",
+            timeout=20_000,
+        )
+        assert tab.page.locator("iframe").count() == 0
+        tab.asked[:] = [url for url in tab.asked if not url.startswith("https://ui.perfetto.dev/")]
+        tab.problems[:] = [each for each in tab.problems if "ERR_FAILED" not in each]
+
     def test_names_of_others_are_text(tab):
         tab.change("name", "<img src=x onerror=document.body.dataset.evil=1>")
         tab.simulated()

@@ -19,11 +19,12 @@ constexpr int kPatience = 5;  ///< with a client that does not send or read [s]
 constexpr std::size_t kConnections = 16;
 constexpr int kUnauthorized = 401, kForbidden = 403, kLengthRequired = 411;
 
-/// What a browser may do with the page: nothing that leaves it. Vega makes functions from texts.
+/// What a browser may do with the page: nothing that leaves it, but for a frame of Perfetto's page
+/// where somebody asks for it. Vega makes functions from texts.
 constexpr const char* kPolicy =
     "default-src 'none'; script-src 'self' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
-    "img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors "
-    "'none'";
+    "img-src data:; connect-src 'self'; frame-src https://ui.perfetto.dev; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'";
 
 /// Takes as long wherever the texts differ.
 bool same_secret(std::string_view a, std::string_view b) {

@@ -53,6 +53,7 @@ constexpr const char* kBody = R"html(
       <option value="json">JSON</option><option value="report">Report</option><option
       value="trace">Trace</option></select><button
       type="button" id="download">Download</button></span>
+    <button type="button" id="perfetto" title="ui.perfetto.dev in a frame; needs a network">Show trace</button>
     <button type="button" id="stop" hidden>Stop</button>
   </div>
   <div id="answer"></div>

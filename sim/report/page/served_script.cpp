@@ -417,6 +417,45 @@ const files = {
   report: async () => save('report.html', 'text/html', await ask('report', {result: shown.run})),
 };
 
+// --- Perfetto ---------------------------------------------------------------------------------------
+
+// Its page in a frame, as it offers to others: it is asked whether it is there (PING, PONG), then given the trace, which
+// stays in the browser. Nothing is loaded from a network before the button is pressed.
+const PERFETTO = 'https://ui.perfetto.dev', PATIENCE = 8000;
+
+function isThere(frame) {
+  return new Promise(resolve => {
+    const heard = event => {
+      if (event.origin === PERFETTO && event.source === frame.contentWindow && event.data === 'PONG') done(true);
+    };
+    const asks = setInterval(() => frame.contentWindow?.postMessage('PING', '*'), 100);
+    const late = setTimeout(() => done(false), PATIENCE);
+    const done = answer => {
+      clearInterval(asks);
+      clearTimeout(late);
+      removeEventListener('message', heard);
+      resolve(answer);
+    };
+    addEventListener('message', heard);
+  });
+}
+
+async function showTrace() {
+  const buffer = await (await ask('trace', {result: shown.run})).arrayBuffer();
+  const frame = make('iframe', {src: PERFETTO + '/?mode=embedded', title: 'The step in Perfetto', className: 'perfetto',
+    referrerPolicy: 'no-referrer'});
+  get('answer').replaceChildren(frame);
+  say('waiting for ui.perfetto.dev');
+  if (await isThere(frame)) {
+    const title = 'step of ' + shown.run.scenario.name;
+    frame.contentWindow.postMessage({perfetto: {buffer, title, keepApiOpen: true}}, PERFETTO, [buffer]);
+    say('');
+  } else {
+    frame.remove();
+    say('ui.perfetto.dev does not answer: there is no network here. Download the trace, and open it where there is one.');
+  }
+}
+
 function tab(name) {
   for (const [button, box] of [['tab-form', 'form'], ['tab-text', 'as-text']]) {
     get(box).hidden = box !== name;
@@ -455,6 +494,10 @@ function listen() {
     const kind = get('kind').value;
     if (kind !== 'yaml' && !shown.run) { say('the simulation has not ended yet'); return; }
     try { await files[kind](); } catch (error) { showErrors(error.errors || []); }
+  };
+  get('perfetto').onclick = async () => {
+    if (!shown.run) { say('the simulation has not ended yet'); return; }
+    try { await showTrace(); } catch (error) { showErrors(error.errors || []); }
   };
   addEventListener('hashchange', () => { token(); if (takeAddress()) changed(); });
 }

@@ -37,6 +37,7 @@ body.served { max-width: 92rem; }
 #figures td:nth-child(2), #figures td:nth-child(4) { font-weight: 400; color: var(--soft); }
 [data-sound=false] :is(#figures, #result) { opacity: 0.5; } #speed { min-height: 1.5em; } #result :is(h1, .tiles) { display: none; }
 .tools { display: flex; flex-wrap: wrap; gap: 0.4rem; margin: 0.8rem 0; } .together { display: inline-flex; }
+.perfetto { width: 100%; height: 70vh; border: 1px solid var(--line); }
 .together > * { border-radius: 0 !important; margin-left: -1px; }
 #errors pre { white-space: pre-wrap; margin: 0.3rem 0; font-weight: 400; }
 @media (max-width: 50rem) {
