@@ -112,10 +112,11 @@ TEST(Chakra, WhatIsIncompleteIsRefusedByName) {
   node.source.reset();
   EXPECT_EQ(refusal_of(node), "t.0.et: node 1 'n1': has no comm_src: whom does it receive from?\n");
   node = compute(1, 0);
-  node.operations = 5;
+  node.kind = ChakraKind::memory_load;
+  node.tensor_bytes = 5;
   EXPECT_EQ(refusal_of(node),
-            "t.0.et: node 1 'n1': has num_ops and no duration_micros; a replay times transfers, "
-            "and takes all else as the trace has it\n");
+            "t.0.et: node 1 'n1': has tensor_size and no duration_micros; a replay knows no memory "
+            "but the GPU's\n");
   node = compute(1, 500);
   node.duration_ps = 1'000'000;
   EXPECT_EQ(refusal_of(node),

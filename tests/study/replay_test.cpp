@@ -180,6 +180,25 @@ TEST(Replay, APipelineFillsAndRuns) {
               10 * kTick);
 }
 
+// max(10^12 FLOPs / (peak x share), 10^9 B / (bandwidth x share)); a duration goes before.
+TEST(Replay, WorkWithoutADurationIsTimedByTheRoofline) {
+  const Machine machine = nodes_of_eight(1);
+  const auto& gpu = machine.cluster.node.gpu;
+  const double flops = gpu.peak.bf16.si() * gpu.sustained.gemm_16bit;
+  const double bytes = gpu.memory_bandwidth.si() * gpu.sustained.memory;
+  ChakraNode node = compute(0, 0);
+  node.operations = 1'000'000'000'000;
+  node.tensor_bytes = 1'000'000;
+  EXPECT_NEAR(seconds({{node}}, machine), 1e12 / flops, kTick);
+  node.tensor_bytes = 10'000'000'000;
+  EXPECT_NEAR(seconds({{node}}, machine), 1e10 / bytes, kTick);
+  EXPECT_THAT(replay(import::join_traces({trace_of(0, {node, compute(1, 5)})}, {}), machine)
+                  .assumptions.back(),
+              testing::StartsWith("1 of 2 nodes have num_ops and no duration"));
+  node.duration_us = 7;
+  EXPECT_NEAR(seconds({{node}}, machine), 7e-6, kTick);
+}
+
 TEST(Replay, RanksThatWaitForOneAnotherAreNamed) {
   const std::vector traces{trace_of(0, {receive(0, 1, 8), send(1, 1, 8, {0})}),
                            trace_of(1, {receive(0, 0, 8), send(1, 0, 8, {0})})};

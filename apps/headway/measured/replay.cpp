@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/core/error.h"
@@ -118,11 +119,12 @@ int run_replay(int argc, char** argv) {
     return *code;
   }
   check_out(options);
-  const import::ChakraJob job = job_of(given);
-  const auto report = given.machine.empty()
-                          ? study::describe_traces(job)
-                          : study::replay(job, study::load_machine(given.machine, given.how,
-                                                                   load_options(options)));
+  import::ChakraJob job = job_of(given);
+  const auto report =
+      given.machine.empty()
+          ? study::describe_traces(job)
+          : study::replay(std::move(job),
+                          study::load_machine(given.machine, given.how, load_options(options)));
   deliver(options, printed(report, options, report::replay_json, report::replay_csv,
                            report::replay_document));
   return 0;

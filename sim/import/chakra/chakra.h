@@ -86,6 +86,10 @@ struct ChakraNode {
 
   /// @returns duration in ps: `duration_ps`, else the whole microseconds
   [[nodiscard]] std::int64_t picoseconds() const;
+  /// A computation that has work (num_ops) and no duration.
+  [[nodiscard]] bool lacks_time() const {
+    return kind == ChakraKind::computation && operations.value_or(0) > 0 && picoseconds() == 0;
+  }
 };
 
 /// Whether ranks meet in this node: a collective or a message of a GPU. What a CPU does to launch

@@ -10,6 +10,7 @@
 #include "sim/core/text.h"
 #include "sim/network/fabric/fabric.h"
 #include "sim/study/replay/replay_problem.h"
+#include "sim/study/replay/roofline.h"
 #include "sim/training/estimate.h"
 #include "sim/training/step/step_clock.h"
 #include "sim/training/step/step_inputs.h"
@@ -191,8 +192,9 @@ ReplayReport describe_traces(const import::ChakraJob& job) {
   return report;
 }
 
-ReplayReport replay(const import::ChakraJob& job, const Machine& machine) {
+ReplayReport replay(import::ChakraJob job, const Machine& machine) {
   check_machine(job, machine);
+  const auto timed = time_by_roofline(job, machine.cluster.node.gpu);
   training::require_memory(training::estimate_fabric(machine.cluster), training::machine_memory());
   const auto fabric = training::build_fabric(machine.cluster);
   const auto parameters = network::make_parameters(
@@ -204,6 +206,9 @@ ReplayReport replay(const import::ChakraJob& job, const Machine& machine) {
   report.machine = machine.name;
   report.time = core::Clock::step().to_seconds(run.end);
   report.assumptions = machine.assumptions;
+  if (timed) {
+    report.assumptions.push_back(*timed);
+  }
   if (run.end == 0) {
     throw core::Error("the traces take no time: no node of theirs computes or communicates");
   }

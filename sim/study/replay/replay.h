@@ -93,10 +93,10 @@ struct ReplayReport {
 /// @throws core::Error if ranks wait for one another in a circle
 ReplayReport describe_traces(const import::ChakraJob& job);
 
-/// Runs them on the first GPUs of a machine: computations take as long as the traces say, transfers
-/// are simulated on the fabric.
+/// Runs them on the first GPUs of a machine: computations take as long as the traces say, or where
+/// they do not what the GPU's roofline gives (roofline.h); transfers are simulated on the fabric.
 /// @throws core::Error if the machine has fewer GPUs, several sites or other jobs on it, or as
 ///         `describe_traces`
-ReplayReport replay(const import::ChakraJob& job, const Machine& machine);
+ReplayReport replay(import::ChakraJob job, const Machine& machine);
 
 }  // namespace headway::study
