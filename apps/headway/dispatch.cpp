@@ -107,7 +107,7 @@ const std::vector<Verb>& verbs() {
       {"replay", "traces on a cluster", run_replay, true},
       {"import", "read topology files, failure logs, launch files of training frameworks",
        run_import},
-      {"export", "write the launch file of a training framework from a scenario", run_export},
+      {"export", "write the launch file of a training framework, or a step as traces", run_export},
       {"calibrate", "turn measurements into profiles, and profiles against logs", run_calibrate},
       {"check", "read configuration files and report every error", run_check},
       {"explain", "tell what a key of a scenario or a figure of a result means", run_explain},

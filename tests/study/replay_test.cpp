@@ -6,6 +6,7 @@
 
 #include "sim/config/load.h"
 #include "sim/core/error.h"
+#include "sim/core/infeasible.h"
 #include "sim/study/collective.h"
 #include "sim/study/replay/step_traces.h"
 #include "sim/training/step/step.h"
@@ -197,6 +198,14 @@ TEST(Replay, WorkWithoutADurationIsTimedByTheRoofline) {
               testing::StartsWith("1 of 2 nodes have num_ops and no duration"));
   node.duration_us = 7;
   EXPECT_NEAR(seconds({{node}}, machine), 7e-6, kTick);
+}
+
+TEST(Replay, MoreThanTheClockCountsIsRefused) {
+  constexpr std::uint64_t kSeventyDays = 70ULL * 86400 * 1'000'000;
+  EXPECT_THROW(seconds({{compute(0, kSeventyDays), compute(1, kSeventyDays)}}, nodes_of_eight(1)),
+               core::Infeasible);
+  EXPECT_THROW(seconds(alike(2, {collective(0, kAllReduce, INT64_MAX)}), nodes_of_eight(1)),
+               core::Infeasible);
 }
 
 TEST(Replay, RanksThatWaitForOneAnotherAreNamed) {

@@ -105,11 +105,9 @@ class Joining {
                                       where_is(trace, node), node.group));
       return kUnknown;
     }
-    const auto found = std::find_if(
-        job_.communicators.begin(), job_.communicators.end(),
-        [&](const auto& each) { return each.name == node.group && each.ranks == *ranks; });
-    const auto index = static_cast<std::uint32_t>(found - job_.communicators.begin());
-    if (found == job_.communicators.end()) {
+    const auto [place, fresh] = numbers_.try_emplace(
+        {node.group, *ranks}, static_cast<std::uint32_t>(job_.communicators.size()));
+    if (fresh) {
       check_members(trace, node, *ranks);
       job_.communicators.push_back({node.group, *ranks});
     }
@@ -118,7 +116,7 @@ class Joining {
           {}, fmt::format("{}: rank {} is not in its group '{}' ({})", where_is(trace, node),
                           trace.rank, node.group, fmt::join(*ranks, ", ")));
     }
-    return index;
+    return place->second;
   }
 
   [[nodiscard]] std::optional<std::vector<std::int64_t>> ranks_of(const ChakraTrace& trace,
@@ -248,6 +246,7 @@ class Joining {
   const ChakraGroups& groups_;
   core::Diagnostics complaints_;
   ChakraJob job_;
+  std::map<std::pair<std::string, std::vector<std::int64_t>>, std::uint32_t> numbers_;
   /// Per communicator and rank.
   std::map<std::pair<std::uint32_t, std::int64_t>, std::vector<Call>> calls_;
   /// Per sender, receiver and tag: what is sent, what is received.

@@ -24,16 +24,16 @@ using namespace core::literals;
 /// Computations of the lane that has most: streams of the GPU, or threads of the CPU where none
 /// computes.
 core::Seconds computation_of(const import::ChakraTrace& trace) {
-  std::map<std::pair<bool, std::int64_t>, std::int64_t> lanes;  // on the CPU, its number -> ps
-  std::array<std::int64_t, 2> most{};                           // of the GPU, of the CPU
+  std::map<std::pair<bool, std::int64_t>, core::Seconds> lanes;  // on the CPU, its number
+  std::array<core::Seconds, 2> most;                             // of the GPU, of the CPU
   for (const import::ChakraNode& node : trace.nodes) {
     if (!import::communicates(node) && node.kind != import::ChakraKind::metadata) {
-      std::int64_t& sum = lanes[{node.on_cpu, node.stream.value_or(-1)}];
-      sum += node.picoseconds();
+      core::Seconds& sum = lanes[{node.on_cpu, node.stream.value_or(-1)}];
+      sum += core::Clock::step().to_seconds(node.picoseconds());
       most[node.on_cpu ? 1 : 0] = std::max(most[node.on_cpu ? 1 : 0], sum);
     }
   }
-  return core::Clock::step().to_seconds(most[0] > 0 ? most[0] : most[1]);
+  return most[0].si() > 0 ? most[0] : most[1];
 }
 
 /// What a fabric does not change.
