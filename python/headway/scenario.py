@@ -399,6 +399,27 @@ class NodeSpec:
 
 
 @dataclass(frozen=True, kw_only=True)
+class OtherNodesSpec:
+    """Kinds of nodes that the job's last nodes are of, in this order, and how many of each;
+    empty: all are `node`.
+
+    Attributes
+    ----------
+    nodes
+        How many of the cluster's nodes are of this kind. (required)
+    node
+        The server, of as many GPUs and cards as `cluster.node`. (required)
+    use, source
+        As described at the top of this module.
+    """
+
+    nodes: int | None = None
+    node: NodeSpec | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class PacketSpec:
     """Switches and cards packet by packet, for `collective --granularity packet` and `topo
     --stress`; steps and campaigns do not look at it.
@@ -746,6 +767,9 @@ class ClusterSpec:
         Nodes the job uses, spares not counted. (required)
     node
         The server. (required)
+    other_nodes
+        Kinds of nodes that the job's last nodes are of, in this order, and how many of each;
+        empty: all are `node`. (optional)
     fabric
         The network between nodes. (required)
     storage
@@ -765,6 +789,7 @@ class ClusterSpec:
 
     nodes: int | None = None
     node: NodeSpec | None = None
+    other_nodes: Sequence[OtherNodesSpec] | None = None
     fabric: FabricSpec | None = None
     storage: StorageSpec | None = None
     spares: int | None = None

@@ -8,11 +8,14 @@
 #include <utility>
 #include <vector>
 
+#include "sim/analytic/chunk_costs.h"
 #include "sim/analytic/costs.h"
-#include "sim/analytic/offload.h"
+#include "sim/analytic/layout_key.h"
+#include "sim/analytic/layout_times.h"
 #include "sim/core/error.h"
 #include "sim/training/sites/site_exchange.h"
 #include "sim/training/step/placement.h"
+#include "sim/training/unequal/node_kinds.h"
 #include "sim/workload/layout.h"
 #include "sim/workload/schedule/pipeline_time.h"
 #include "sim/workload/schedule/schedule.h"
@@ -30,59 +33,6 @@ using workload::PassTimes;
 using workload::PipelineOrder;
 using workload::ScheduleKind;
 
-/// A layout with what it is looked up by; layouts that differ only in what a key fixes share an
-/// entry.
-struct LayoutKey {
-  ParallelismSpec layout;
-  int data = 1;
-  bool pipelined = false;  ///< messages between stages hold up the CPUs
-  bool operator==(const LayoutKey&) const = default;
-};
-
-struct OrderKey {
-  ScheduleKind schedule{};
-  int pipeline = 1, chunks = 1, micro_batches = 1;
-  bool operator==(const OrderKey&) const = default;
-};
-
-std::size_t mixed(std::initializer_list<int> parts) {
-  std::uint64_t hash = 0;
-  for (const int part : parts) {
-    hash = (hash ^ static_cast<std::uint64_t>(part)) * 0x9e3779b97f4a7c15ULL;
-    hash ^= hash >> 31U;
-  }
-  return static_cast<std::size_t>(hash);
-}
-
-/// Small numbers, below 16 each.
-int packed(std::initializer_list<int> parts) {
-  unsigned all = 0;
-  for (const int part : parts) {
-    all = all << 4U | static_cast<unsigned>(part);
-  }
-  return static_cast<int>(all);
-}
-
-struct KeyHash {
-  std::size_t operator()(const LayoutKey& key) const {
-    const auto& p = key.layout;
-    int parts = 0;
-    for (const workload::RecomputePart part : p.recompute_parts) {
-      parts |= 1 << static_cast<int>(part);
-    }
-    return mixed({p.tensor, p.context, p.expert, p.expert_tensor, p.pipeline, p.virtual_stages,
-                  p.micro_batch, key.data, p.shard_group_size, p.first_stage_layers,
-                  p.last_stage_layers, parts, p.recompute_period, p.recompute_layers,
-                  packed({static_cast<int>(p.recompute), static_cast<int>(p.sharding),
-                          static_cast<int>(p.schedule), static_cast<int>(p.context_kind),
-                          static_cast<int>(p.rank_order), static_cast<int>(p.offload),
-                          static_cast<int>(p.sequence), static_cast<int>(p.reshard)})});
-  }
-  std::size_t operator()(const OrderKey& key) const {
-    return mixed({static_cast<int>(key.schedule), key.pipeline, key.chunks, key.micro_batches});
-  }
-};
-
 /// What a tier remembers at most; some kilobytes each. Source: round values, 200 MB together.
 constexpr std::size_t kMostRemembered = 20'000;
 constexpr std::size_t kMostOrders = 500;
@@ -91,14 +41,6 @@ bool splits_backward(ScheduleKind schedule) {
   return schedule != ScheduleKind::gpipe && schedule != ScheduleKind::one_f_one_b &&
          schedule != ScheduleKind::interleaved;
 }
-
-/// What a chunk class takes in one layout.
-struct ChunkCosts {
-  PassTimes passes{};
-  double ready = 0;  ///< of its first parameters, where it begins a stage
-  double tail = 0;   ///< reductions that go on after its last backward
-  double begun = 0;  ///< of the reductions of its first whole backward, done as that ends
-};
 
 }  // namespace
 
@@ -109,34 +51,75 @@ class AnalyticTier::Evaluator {
   [[nodiscard]] const Scenario& scenario() const { return scenario_; }
 
   AnalyticStep evaluate(const ParallelismSpec& layout, int data_parallel, int micro_batches) {
+    fill(layout, data_parallel);
+    return run(times_, layout, micro_batches);
+  }
+
+  core::Seconds least(const ParallelismSpec& layout, int data_parallel, int micro_batches) {
+    fill_least(layout, data_parallel);
+    return least_of(times_, layout, micro_batches);
+  }
+
+  /// What the passes and the ends of a layout take on GPUs of this kind.
+  const LayoutTimes& fill(const ParallelismSpec& layout, int data_parallel) {
     const ScheduleKind schedule = workload::effective_schedule(layout);
     const RankCosts& rank = rank_of(layout, data_parallel, splits_backward(schedule));
     const DataCosts& data = data_of(layout, data_parallel);
-    const StepEnds& ends = ends_of(layout, data_parallel);
-    const int few = workload::evaluated_micro_batches(schedule, layout.pipeline, micro_batches);
-    const PipelineOrder& order = order_of(schedule, layout, few);
+    times_.ends = &ends_of(layout, data_parallel);
     fill_messages(layout, data_parallel, rank.message);
     fill_passes(layout, schedule, rank, data);
-    order.stage_ends(times_, micro_batches - few, scratch_, stage_ends_);
-    lengthen_tails(order, data, micro_batches, splits_backward(schedule));
-    return finish(ends);
+    fill_reductions(data, splits_backward(schedule));
+    return times_;
   }
 
-  core::Seconds least(ParallelismSpec layout, int data_parallel, int micro_batches) {
+  /// The same of passes and messages alone.
+  const LayoutTimes& fill_least(ParallelismSpec layout, int data_parallel) {
     layout.sharding = workload::Sharding::zero2;  // weight gradients are written, not added
     layout.shard_group_size = 0;
     layout.reshard = true;
     const ScheduleKind schedule = workload::effective_schedule(layout);
     const RankCosts& rank = rank_of(layout, data_parallel, splits_backward(schedule));
-    const int few = workload::evaluated_micro_batches(schedule, layout.pipeline, micro_batches);
-    const PipelineOrder& order = order_of(schedule, layout, few);
+    times_.ends = nullptr;
     fill_messages(layout, data_parallel, rank.message);
     fill_passes(layout, schedule, rank, without_traffic(layout));
-    order.stage_ends(times_, micro_batches - few, scratch_, stage_ends_);
+    return times_;
+  }
+
+  LayerTimes layer_times(const ParallelismSpec& layout, int data_parallel) {
+    const RankCosts& rank = rank_of(layout, data_parallel, false);
+    const double layers = scenario_.model.layers;
+    return {core::Seconds((rank.forward.back() + rank.backward.back()) / layers),
+            core::Seconds(rank.embedding_forward + rank.embedding_backward),
+            core::Seconds(rank.head_forward + rank.head_backward)};
+  }
+
+  /// Runs the schedule of a layout.
+  /// @param times  of `fill`, or of several kinds of GPUs mixed; changed
+  AnalyticStep run(LayoutTimes& times, const ParallelismSpec& layout, int micro_batches) {
+    const PipelineOrder& order = run_passes(times, layout, micro_batches);
+    lengthen_tails(order, micro_batches, times);
+    return finish(times);
+  }
+
+  core::Seconds least_of(LayoutTimes& times, const ParallelismSpec& layout, int micro_batches) {
+    run_passes(times, layout, micro_batches);
     return core::Seconds(*std::max_element(stage_ends_.begin(), stage_ends_.end()));
   }
 
  private:
+  const PipelineOrder& run_passes(LayoutTimes& times,
+                                  const ParallelismSpec& layout,
+                                  int micro_batches) {
+    const ScheduleKind schedule = workload::effective_schedule(layout);
+    const int few = workload::evaluated_micro_batches(schedule, layout.pipeline, micro_batches);
+    const PipelineOrder& order = order_of(schedule, layout, few);
+    if (times.send_blocks) {
+      add_sends(schedule, times);
+    }
+    order.stage_ends(times.passes, micro_batches - few, scratch_, stage_ends_);
+    return order;
+  }
+
   /// Chunks by the layers they hold.
   const DataCosts& without_traffic(const ParallelismSpec& layout) {
     const workload::StageLayout stages(scenario_.model, layout);
@@ -216,7 +199,7 @@ class AnalyticTier::Evaluator {
     const std::int64_t stride = packed ? slice : slice * data_parallel;
     const std::int64_t last =
         packed ? slice * p.pipeline * (data_parallel - 1) : slice * (data_parallel - 1);
-    times_.message.assign(static_cast<std::size_t>(p.pipeline), 0);
+    times_.passes.message.assign(static_cast<std::size_t>(p.pipeline), 0);
     if (p.pipeline == 1) {
       return;
     }
@@ -232,11 +215,11 @@ class AnalyticTier::Evaluator {
     for (int stage = 0; stage + 1 < p.pipeline; ++stage) {
       const auto next = domains(stage + 1);
       const bool crosses = here.first != next.first || here.second != next.second;
-      times_.message[static_cast<std::size_t>(stage)] = crosses ? far : near;
+      times_.passes.message[static_cast<std::size_t>(stage)] = crosses ? far : near;
       here = next;
     }
     const bool crosses = first.first != here.first || first.second != here.second;
-    times_.message.back() = crosses ? far : near;
+    times_.passes.message.back() = crosses ? far : near;
   }
 
   void fill_passes(const ParallelismSpec& layout,
@@ -245,54 +228,54 @@ class AnalyticTier::Evaluator {
                    const DataCosts& data) {
     classes_.clear();
     for (const ChunkClass& chunk : data.classes) {
-      classes_.push_back(chunk_costs(chunk, rank, data));
+      classes_.push_back(chunk_costs(chunk, rank, data, line_));
     }
     const auto chunks =
         static_cast<std::size_t>(workload::chunks_per_stage(schedule, layout.virtual_stages));
-    times_.chunks.clear();
-    times_.ready.clear();
-    tails_.clear();
+    times_.passes.chunks.clear();
+    times_.passes.ready.clear();
+    times_.tails.clear();
     for (const int found : data.class_of) {
-      times_.chunks.push_back(classes_[static_cast<std::size_t>(found)].passes);
+      times_.passes.chunks.push_back(classes_[static_cast<std::size_t>(found)].passes);
     }
     for (std::size_t place = 0; place < data.class_of.size(); place += chunks) {
-      times_.ready.push_back(classes_[static_cast<std::size_t>(data.class_of[place])].ready);
-      tails_.push_back(tail_of_stage(data, place, chunks, layout.pipeline));
+      times_.passes.ready.push_back(classes_[static_cast<std::size_t>(data.class_of[place])].ready);
+      times_.tails.push_back(tail_of_stage(data, place, chunks, layout.pipeline));
       if (scenario_.cluster.sites) {
-        gather_meanwhile(place, times_.ready.back());
+        gather_meanwhile(place, times_.passes.ready.back());
       }
     }
-    if (rank.send_blocks) {
-      add_sends(layout.pipeline, schedule, static_cast<int>(chunks));
-    }
+    times_.send_blocks = rank.send_blocks;
   }
 
   /// Weights that come from other sites come while the stages before a stage have their first
   /// pass: its own is as long as any other, and does not begin before it would end with the last
   /// of them.
   void gather_meanwhile(std::size_t place, double& ready) {
-    double& first = times_.chunks[place][static_cast<std::size_t>(Pass::first_forward)];
-    const double any = times_.chunks[place][static_cast<std::size_t>(Pass::forward)];
+    double& first = times_.passes.chunks[place][static_cast<std::size_t>(Pass::first_forward)];
+    const double any = times_.passes.chunks[place][static_cast<std::size_t>(Pass::forward)];
     ready += std::max(0.0, first - any);
     first = std::min(first, any);
   }
 
   /// Where a sender waits until its message has left, passes end as the messages arrive, and
   /// reductions go on meanwhile.
-  void add_sends(int stages, ScheduleKind schedule, int chunks) {
+  static void add_sends(ScheduleKind schedule, LayoutTimes& times) {
+    const int stages = static_cast<int>(times.passes.message.size());
+    const int chunks = static_cast<int>(times.passes.chunks.size()) / stages;
     const auto sent = [&](int stage, const std::optional<workload::StageChunk>& to) {
       if (!to || to->stage == stage) {
         return 0.0;
       }
       const bool neighbours = std::abs(to->stage - stage) == 1;
       const int link = neighbours ? std::min(to->stage, stage) : stages - 1;
-      return times_.message[static_cast<std::size_t>(link)];
+      return times.passes.message[static_cast<std::size_t>(link)];
     };
     for (int place = 0; place < stages * chunks; ++place) {
       const workload::StageChunk at{place / chunks, place % chunks};
       const double on = sent(at.stage, workload::next_chunk(schedule, stages, chunks, at));
       const double back = sent(at.stage, workload::previous_chunk(schedule, stages, chunks, at));
-      PassTimes& passes = times_.chunks[static_cast<std::size_t>(place)];
+      PassTimes& passes = times.passes.chunks[static_cast<std::size_t>(place)];
       for (const Pass pass : {Pass::forward, Pass::first_forward}) {
         passes[static_cast<std::size_t>(pass)] += on;
       }
@@ -300,11 +283,11 @@ class AnalyticTier::Evaluator {
         passes[static_cast<std::size_t>(pass)] += back;
       }
       if (at.chunk == 0) {
-        double& tail = tails_[static_cast<std::size_t>(at.stage)];
+        double& tail = times.tails[static_cast<std::size_t>(at.stage)];
         tail = std::max(0.0, tail - back);
       }
     }
-    std::fill(times_.message.begin(), times_.message.end(), 0.0);
+    std::fill(times.passes.message.begin(), times.passes.message.end(), 0.0);
   }
 
   /// Reductions of a stage's later chunks are launched earlier: what they leave over delays those
@@ -325,165 +308,44 @@ class AnalyticTier::Evaluator {
     return left;
   }
 
-  /// Reductions after every micro-batch that together take longer than the passes from the first
-  /// backward on. Where gathers for every pass wait for the reductions before them, whole backwards
-  /// wait for the gathers; halves pass on what the stage before waits for at once.
-  void lengthen_tails(const PipelineOrder& order,
-                      const DataCosts& data,
-                      int micro_batches,
-                      bool halves) {
-    const std::size_t chunks = data.class_of.size() / stage_ends_.size();
-    for (std::size_t stage = 0; stage < stage_ends_.size(); ++stage) {
-      double each = 0;
+  /// Reductions that follow every micro-batch. Where gathers for every pass wait for the reductions
+  /// before them, whole backwards wait for the gathers; halves pass on what the stage before waits
+  /// for at once.
+  void fill_reductions(const DataCosts& data, bool halves) {
+    const std::size_t stages = times_.passes.ready.size();
+    const std::size_t chunks = data.class_of.size() / stages;
+    times_.reductions.assign(stages, 0);
+    times_.begun.assign(stages, 0);
+    for (std::size_t stage = 0; stage < stages; ++stage) {
       for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
         const int found = data.class_of[stage * chunks + chunk];
         const ChunkClass& made = data.classes[static_cast<std::size_t>(found)];
-        each += halves || !made.gathers_wait ? made.reduction : 0.0;
+        times_.reductions[stage] += halves || !made.gathers_wait ? made.reduction : 0.0;
       }
       const int last = data.class_of[stage * chunks + chunks - 1];  // goes backward first
-      const double begun = halves ? 0.0 : classes_[static_cast<std::size_t>(last)].begun;
+      times_.begun[stage] = halves ? 0.0 : classes_[static_cast<std::size_t>(last)].begun;
+    }
+  }
+
+  /// Reductions after every micro-batch that together take longer than the passes from the first
+  /// backward on.
+  void lengthen_tails(const PipelineOrder& order, int micro_batches, LayoutTimes& times) const {
+    for (std::size_t stage = 0; stage < stage_ends_.size(); ++stage) {
+      const double each = times.reductions[stage];
       const double begin = order.first_backward_end(scratch_, static_cast<int>(stage));
-      const double left = begin + each * micro_batches - begun - stage_ends_[stage];
-      tails_[stage] = std::max(tails_[stage], each > 0 ? left : 0.0);
-    }
-  }
-
-  static double& time_of(ChunkCosts& costs, Pass pass) {
-    return costs.passes[static_cast<std::size_t>(pass)];
-  }
-
-  static double sum(const std::vector<double>& table, int first, int layers) {
-    return table[static_cast<std::size_t>(first + layers)] - table[static_cast<std::size_t>(first)];
-  }
-
-  /// A chunk's layers by themselves.
-  static double layers_time(const ChunkClass& chunk, const RankCosts& rank, bool forward) {
-    double now = 0;
-    CopyLine(rank, chunk, forward).run(chunk.first_layer, chunk.layers, now);
-    return now;
-  }
-
-  ChunkCosts chunk_costs(const ChunkClass& chunk, const RankCosts& rank, const DataCosts& data) {
-    const double before_forward = chunk.embedding ? 0 : rank.receive;
-    const double before_backward = chunk.head ? 0 : rank.receive;
-    const double forward = before_forward + layers_time(chunk, rank, true) +
-                           (chunk.embedding ? rank.embedding_forward : 0) +
-                           (chunk.head ? rank.head_forward : 0);
-    const double backward = before_backward + layers_time(chunk, rank, false) +
-                            (chunk.embedding ? rank.embedding_backward : 0) +
-                            (chunk.head ? rank.head_backward : 0);
-    const double weights = sum(rank.weight_gradient, chunk.first_layer, chunk.layers);
-    ChunkCosts costs{{forward, backward, weights, forward, backward, 0, 0}, 0, 0};
-    if (chunk.has_traffic) {
-      add_traffic(chunk, rank, data, {before_forward, before_backward}, costs);
-    }
-    time_of(costs, Pass::whole_backward) =
-        time_of(costs, Pass::backward) + time_of(costs, Pass::weight_gradient);
-    return costs;
-  }
-
-  /// Runs the passes that have traffic beside them on a timeline.
-  void add_traffic(const ChunkClass& chunk,
-                   const RankCosts& rank,
-                   const DataCosts& data,
-                   std::pair<double, double> before,
-                   ChunkCosts& costs) {
-    Timeline& line = line_;
-    line.reset();
-    for (const int block : chunk.prologue) {
-      line.run(data.blocks[static_cast<std::size_t>(block)]);
-    }
-    for (const double done : line.tickets) {
-      line.now = std::max(line.now, done);
-    }
-    costs.ready = line.now;
-    const auto pass = [&](bool forward) {
-      const double begin = line.now;
-      line.now += forward ? before.first : before.second;
-      run_parts(chunk, forward, rank, data, line);
-      return line.now - begin;
-    };
-    PassTimes& times = costs.passes;
-    double& forward = times[static_cast<std::size_t>(Pass::forward)];
-    double& backward = times[static_cast<std::size_t>(Pass::backward)];
-    double& weights = times[static_cast<std::size_t>(Pass::weight_gradient)];
-    times[static_cast<std::size_t>(Pass::first_forward)] = pass(true);
-    line.reset();
-    double whole = backward + weights;
-    for (int round = 0; round < 2;
-         ++round) {  // the second round has the first one's traffic behind it
-      if (chunk.forward_always) {
-        forward = pass(true);
-      } else {
-        line.now += forward;
-      }
-      if (chunk.backward_always || round == 1) {
-        whole = pass(false);
-      } else {
-        line.now += whole;
-      }
-      if (round == 0) {
-        costs.begun = std::max(0.0, chunk.reduction - std::max(0.0, line.ticket(0) - line.now));
-      }
-    }
-    // Where the halves run apart, the traffic is beside the second.
-    const double last = weights > 0 ? backward : whole;
-    if (chunk.backward_always) {
-      weights = weights > 0 ? std::max(weights, whole - backward) : 0;
-      backward = last;
-    }
-    times[static_cast<std::size_t>(Pass::last_backward)] = last;
-    costs.tail = std::max(0.0, line.ticket(0) - line.now);
-  }
-
-  static void compute(
-      const PassPart& part, const RankCosts& rank, bool forward, CopyLine& copies, double& now) {
-    if (part.embedding) {
-      now += forward ? rank.embedding_forward : rank.embedding_backward;
-    } else if (part.head) {
-      now += forward ? rank.head_forward : rank.head_backward;
-    } else {
-      copies.run(part.first_layer, part.layers, now);
-    }
-  }
-
-  static void run_parts(const ChunkClass& chunk,
-                        bool forward,
-                        const RankCosts& rank,
-                        const DataCosts& data,
-                        Timeline& line) {
-    // Where the halves of backward run apart, reductions follow the second, which passes nothing
-    // on.
-    const bool halves = !forward && rank.weight_gradient.back() > 0;
-    const auto& parts = forward ? chunk.forward : chunk.backward;
-    CopyLine copies(rank, chunk, forward);
-    for (const PassPart& part : parts) {
-      if (part.block < 0) {
-        compute(part, rank, forward, copies, line.now);
-      } else if (!halves || !part.reduces) {
-        line.run(data.blocks[static_cast<std::size_t>(part.block)]);
-      }
-    }
-    if (!halves) {
-      return;
-    }
-    for (const PassPart& part : parts) {
-      if (part.block < 0) {
-        line.now += sum(rank.weight_gradient, part.first_layer, part.layers);
-      } else if (part.reduces) {
-        line.run(data.blocks[static_cast<std::size_t>(part.block)]);
-      }
+      const double left = begin + each * micro_batches - times.begun[stage] - stage_ends_[stage];
+      times.tails[stage] = std::max(times.tails[stage], each > 0 ? left : 0.0);
     }
   }
 
   /// Each stage reduces what is left, then all ranks meet for the norm of the gradients and go on
   /// together.
-  AnalyticStep finish(const StepEnds& ends) {
+  AnalyticStep finish(const LayoutTimes& times) {
     const double pipeline = *std::max_element(stage_ends_.begin(), stage_ends_.end());
     double met = 0, reduced = pipeline, after = 0;
     for (std::size_t stage = 0; stage < stage_ends_.size(); ++stage) {
-      const StepEnd& end = ends.ends[static_cast<std::size_t>(ends.end_of[stage])];
-      const double reduced_here = stage_ends_[stage] + tails_[stage];
+      const StepEnd end = times.end(stage);
+      const double reduced_here = stage_ends_[stage] + times.tails[stage];
       reduced = std::max(reduced, reduced_here);
       met = std::max(met, std::max(stage_ends_[stage] + end.lead, reduced_here) + end.rest);
       after = std::max(after, end.after);
@@ -504,15 +366,20 @@ class AnalyticTier::Evaluator {
   std::unordered_map<LayoutKey, StepEnds, KeyHash> ends_;
   std::unordered_map<OrderKey, PipelineOrder, KeyHash> orders_;
   // Of the layout at hand; kept for their memory.
-  workload::PipelineTimes times_;
+  LayoutTimes times_;
   std::vector<ChunkCosts> classes_;
   DataCosts bare_;
-  std::vector<double> tails_, scratch_, stage_ends_;
+  std::vector<double> scratch_, stage_ends_;
   Timeline line_;
 };
 
 AnalyticTier::AnalyticTier(const Scenario& scenario)
-    : evaluator_(std::make_unique<Evaluator>(scenario)) {}
+    : cluster_(scenario.cluster),
+      evaluator_(std::make_unique<Evaluator>(training::of_one_kind(scenario, 0))) {
+  for (int kind = 1; kind < training::node_kinds(cluster_); ++kind) {
+    other_kinds_.push_back(std::make_unique<Evaluator>(training::of_one_kind(scenario, kind)));
+  }
+}
 AnalyticTier::~AnalyticTier() = default;
 
 namespace {
@@ -542,7 +409,10 @@ void add_exchanges(const Scenario& s,
 AnalyticStep AnalyticTier::evaluate(const ParallelismSpec& layout,
                                     int data_parallel,
                                     int micro_batches) {
-  Evaluator& evaluator = on_domains_of(filled_domain(evaluator_->scenario().cluster, layout));
+  if (!other_kinds_.empty()) {
+    return evaluate_kinds(layout, data_parallel, micro_batches);
+  }
+  Evaluator& evaluator = on_domains_of(filled_domain(cluster_, layout));
   const Scenario& s = evaluator.scenario();
   AnalyticStep step = evaluator.evaluate(layout, synchronous(s, data_parallel), micro_batches);
   add_exchanges(s, layout, data_parallel, step);
@@ -552,17 +422,78 @@ AnalyticStep AnalyticTier::evaluate(const ParallelismSpec& layout,
 core::Seconds AnalyticTier::least(const ParallelismSpec& layout,
                                   int data_parallel,
                                   int micro_batches) {
-  Evaluator& evaluator = on_domains_of(filled_domain(evaluator_->scenario().cluster, layout));
+  if (!other_kinds_.empty()) {
+    return least_of_kinds(layout, data_parallel, micro_batches);
+  }
+  Evaluator& evaluator = on_domains_of(filled_domain(cluster_, layout));
   return evaluator.least(layout, synchronous(evaluator.scenario(), data_parallel), micro_batches);
 }
 
 AnalyticStep AnalyticTier::evaluate(const CheckedScenario& checked) {
   const Scenario& s = checked.scenario();
+  if (!other_kinds_.empty()) {
+    return evaluate_kinds(s.parallelism, checked.data_parallel(), checked.micro_batches());
+  }
   AnalyticStep step =
       on_domains_of(s.cluster.node.scale_up.domain_gpus)
           .evaluate(s.parallelism, checked.synchronous_data(), checked.micro_batches());
   add_exchanges(s, s.parallelism, checked.data_parallel(), step);
   return step;
+}
+
+std::vector<LayoutTimes> AnalyticTier::replicas(const ParallelismSpec& layout,
+                                                int data_parallel,
+                                                bool whole) {
+  const auto fill = [&](Evaluator& evaluator) {
+    return whole ? evaluator.fill(layout, data_parallel)
+                 : evaluator.fill_least(layout, data_parallel);
+  };
+  std::vector<LayoutTimes> of_kind{fill(*evaluator_)};
+  for (const auto& evaluator : other_kinds_) {
+    of_kind.push_back(fill(*evaluator));
+  }
+  if (layout.expert * layout.expert_tensor > 1) {  // replicas meet in the middle of passes
+    return {mixed(of_kind, kinds_of_stages(cluster_, layout, data_parallel))};
+  }
+  std::vector<LayoutTimes> list;
+  for (const auto& stages : replicas_by_kind(cluster_, layout, data_parallel)) {
+    std::vector<std::vector<int>> kinds;
+    for (const int kind : stages) {
+      kinds.push_back({kind});
+    }
+    list.push_back(mixed(of_kind, kinds));
+  }
+  return list;
+}
+
+AnalyticStep AnalyticTier::evaluate_kinds(const ParallelismSpec& layout,
+                                          int data_parallel,
+                                          int micro_batches) {
+  AnalyticStep slowest;
+  for (LayoutTimes& times : replicas(layout, data_parallel, true)) {
+    const AnalyticStep step = evaluator_->run(times, layout, micro_batches);
+    slowest = step.time > slowest.time ? step : slowest;
+  }
+  return slowest;
+}
+
+core::Seconds AnalyticTier::least_of_kinds(const ParallelismSpec& layout,
+                                           int data_parallel,
+                                           int micro_batches) {
+  core::Seconds least;
+  for (LayoutTimes& times : replicas(layout, data_parallel, false)) {
+    least = std::max(least, evaluator_->least_of(times, layout, micro_batches));
+  }
+  return least;
+}
+
+std::vector<LayerTimes> AnalyticTier::layer_times(const ParallelismSpec& layout,
+                                                  int data_parallel) {
+  std::vector<LayerTimes> list{evaluator_->layer_times(layout, data_parallel)};
+  for (const auto& evaluator : other_kinds_) {
+    list.push_back(evaluator->layer_times(layout, data_parallel));
+  }
+  return list;
 }
 
 AnalyticTier::Evaluator& AnalyticTier::on_domains_of(int gpus) {

@@ -4,12 +4,14 @@
 // The blocks of the step graph are timed once for what they depend on (tensor and context degree,
 // micro-batch, recompute ...), each transfer alone on the fabric; the schedule of the pipeline is a
 // recurrence over its passes (workload/pipeline_time.h). What it leaves out: transfers of different
-// groups that share links, and differences between the ranks of a stage. docs/models/workload.md,
-// part "analytic tier".
+// groups that share links, and differences between the ranks of a stage. Where nodes are of several
+// kinds, each has times of its own, and replicas are as slow as the slowest.
+// docs/models/workload.md, part "analytic tier".
 #pragma once
 
 #include <map>
 #include <memory>
+#include <vector>
 
 #include "sim/core/units.h"
 #include "sim/training/check.h"
@@ -24,6 +26,14 @@ struct AnalyticStep {
   core::Seconds reduction;  ///< gradient reductions that the last backward does not hide
   core::Seconds update;     ///< norm of the gradients, optimizer, gathers after it, fixed overhead
 };
+
+/// What a micro-batch takes on a rank, forward and backward, on one kind of GPU.
+struct LayerTimes {
+  core::Seconds layer;  ///< mean over the model's
+  core::Seconds embedding, head;
+};
+
+struct LayoutTimes;
 
 /// Evaluates layouts of one machine, model and recipe. Remembers what layouts share, so that it is
 /// faster the more layouts it sees; not for several threads at a time.
@@ -48,11 +58,27 @@ class AnalyticTier {
   /// `evaluate` of a layout that was checked; its machine, model and recipe must be the tier's.
   AnalyticStep evaluate(const training::CheckedScenario& checked);
 
+  /// Of every kind of GPU, with the groups and cuts of `layout`, whatever its stages.
+  std::vector<LayerTimes> layer_times(const workload::ParallelismSpec& layout, int data_parallel);
+
  private:
   class Evaluator;
   Evaluator& on_domains_of(int gpus);
+  /// Where nodes are of several kinds: times of replicas that differ in who runs which stage.
+  /// @param whole  with reductions and ends, not passes and messages alone
+  std::vector<LayoutTimes> replicas(const workload::ParallelismSpec& layout,
+                                    int data_parallel,
+                                    bool whole);
+  AnalyticStep evaluate_kinds(const workload::ParallelismSpec& layout,
+                              int data_parallel,
+                              int micro_batches);
+  core::Seconds least_of_kinds(const workload::ParallelismSpec& layout,
+                               int data_parallel,
+                               int micro_batches);
 
-  std::unique_ptr<Evaluator> evaluator_;
+  training::ClusterSpec cluster_;
+  std::unique_ptr<Evaluator> evaluator_;  ///< of the first kind of node
+  std::vector<std::unique_ptr<Evaluator>> other_kinds_;
   /// For layouts that fill another part of each NVLink domain (`filled_domain`), by its GPUs.
   std::map<int, std::unique_ptr<Evaluator>> others_;
 };

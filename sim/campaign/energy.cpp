@@ -1,5 +1,7 @@
 #include "sim/campaign/energy.h"
 
+#include "sim/training/unequal/node_kinds.h"
+
 namespace headway::campaign {
 
 using core::Joules;
@@ -22,14 +24,19 @@ double switch_ports(const training::ClusterSpec& cluster, std::int64_t spares) {
 MachinePower machine_power(const training::ClusterSpec& cluster,
                            std::int64_t spares,
                            double busy_share) {
-  const auto& gpu = cluster.node.gpu;
-  const auto gpus = static_cast<double>(cluster.nodes) * cluster.node.gpus;
   const auto spare_gpus = static_cast<double>(spares) * cluster.node.gpus;
-  const Watts rest = spare_gpus * gpu.idle_power +
-                     static_cast<double>(cluster.nodes + spares) * cluster.node.host_power +
+  Watts training, idle, hosts;
+  for (int kind = 0; kind < training::node_kinds(cluster); ++kind) {
+    const auto& node = training::node_of_kind(cluster, kind);
+    const auto nodes = static_cast<double>(training::nodes_of_kind(cluster, kind));
+    const double gpus = nodes * node.gpus;
+    training += gpus * (node.gpu.idle_power + busy_share * (node.gpu.power - node.gpu.idle_power));
+    idle += gpus * node.gpu.idle_power;
+    hosts += (nodes + (kind == 0 ? static_cast<double>(spares) : 0)) * node.host_power;
+  }
+  const Watts rest = spare_gpus * cluster.node.gpu.idle_power + hosts +
                      switch_ports(cluster, spares) * cluster.fabric.switch_power_per_port;
-  return {.training = gpus * (gpu.idle_power + busy_share * (gpu.power - gpu.idle_power)) + rest,
-          .standing = gpus * gpu.idle_power + rest};
+  return {.training = training + rest, .standing = idle + rest};
 }
 
 Joules it_energy(const MachinePower& power, Seconds stepping, Seconds wall) {

@@ -8,6 +8,7 @@
 #include "sim/campaign/saves/resolve_saves.h"
 #include "sim/campaign/saves/simulated_saves.h"
 #include "sim/core/error.h"
+#include "sim/training/unequal/node_kinds.h"
 #include "sim/workload/closed_form.h"
 #include "sim/workload/layout.h"
 
@@ -326,7 +327,7 @@ storage::ShardLayout shard_layout(const training::CheckedScenario& checked) {
 }
 
 core::BytesPerSecond node_network(const training::CheckedScenario& checked) {
-  const auto& nic = checked.scenario().cluster.node.nic;
+  const auto nic = training::weakest_node(checked.scenario().cluster).nic;
   return nic.bandwidth * static_cast<double>(nic.count);
 }
 

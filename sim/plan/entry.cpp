@@ -29,8 +29,9 @@ double tier_error(const training::Scenario& s) {
 
 std::optional<Lack> lack(const training::CheckedScenario& layout, double headroom) {
   const training::MemoryResult memory = training::predict_memory(layout);
-  const auto& node = layout.scenario().cluster.node;
-  return lack(memory.peak, memory.host_peak / static_cast<double>(node.gpus), node, headroom);
+  const double gpus = layout.scenario().cluster.node.gpus;
+  return lack({memory.peak, memory.capacity, memory.host_peak / gpus, memory.host_capacity / gpus},
+              headroom);
 }
 
 Entry make_entry(training::CheckedScenario layout, core::Seconds estimate) {

@@ -6,20 +6,17 @@
 
 namespace headway::plan {
 
-std::optional<Lack> lack(core::Bytes peak,
-                         core::Bytes host,
-                         const training::NodeSpec& node,
-                         double headroom) {
-  const core::Bytes room = node.gpu.memory * (1 - training::kMemoryHeadroom);
-  const core::Bytes asked = node.gpu.memory * (1 - headroom);
-  const core::Bytes host_of_rank = node.host_memory / static_cast<double>(node.gpus);
-  if (peak > room) {
-    return Lack{Memory::gpu, peak, room};
+std::optional<Lack> lack(const Fullest& f, double headroom) {
+  const core::Bytes room = f.gpu * (1 - training::kMemoryHeadroom);
+  const core::Bytes asked = f.gpu * (1 - headroom);
+  if (f.peak > room) {
+    return Lack{Memory::gpu, f.peak, room, f.kind};
   }
-  if (host > host_of_rank) {
-    return Lack{Memory::host, host, host_of_rank};
+  if (f.host > f.host_of_rank) {
+    return Lack{Memory::host, f.host, f.host_of_rank, f.kind};
   }
-  return peak > asked ? std::optional(Lack{Memory::headroom, peak, asked}) : std::nullopt;
+  return f.peak > asked ? std::optional(Lack{Memory::headroom, f.peak, asked, f.kind})
+                        : std::nullopt;
 }
 
 Fit::Fit(const training::Scenario& scenario, const Shape& shape, double headroom)
@@ -55,16 +52,35 @@ const std::vector<workload::StageStates>& Fit::states(const ParallelismSpec& lay
   return known;
 }
 
+/// Which stages are on which nodes depends on the order of the ranks alone.
+const std::vector<training::StageRoom>& Fit::rooms(const ParallelismSpec& layout) {
+  auto& known = rooms_[layout.rank_order == workload::RankOrder::pipeline_first ? 1 : 0];
+  if (known.empty()) {
+    known = training::room_of_stages(scenario_.cluster, layout, shape_.data);
+  }
+  return known;
+}
+
 std::optional<Lack> Fit::lack(const ParallelismSpec& layout, std::size_t state) {
   const auto& held = states(layout, state);
-  core::Bytes peak, host;
+  const auto& has = rooms(layout);
+  const double gpus = scenario_.cluster.node.gpus;
+  Fullest f{{}, has.front().gpu, {}, has.front().host / gpus, has.front().kind};
   for (std::size_t stage = 0; stage < held.size(); ++stage) {
     const workload::StageMemory tensors = workload::at_peak(activations_[stage], held[stage]);
-    host = std::max(host, tensors.host);
-    peak = std::max(
-        peak, training::rank_memory(scenario_.training.framework, layout, data_, tensors).total());
+    const core::Bytes peak =
+        training::rank_memory(scenario_.training.framework, layout, data_, tensors).total();
+    if (peak / has[stage].gpu > f.peak / f.gpu) {
+      f.peak = peak;
+      f.gpu = has[stage].gpu;
+      f.kind = has[stage].kind;
+    }
+    if (tensors.host / (has[stage].host / gpus) > f.host / f.host_of_rank) {
+      f.host = tensors.host;
+      f.host_of_rank = has[stage].host / gpus;
+    }
   }
-  return plan::lack(peak, host, scenario_.cluster.node, headroom_);
+  return plan::lack(f, headroom_);
 }
 
 }  // namespace headway::plan

@@ -10,6 +10,7 @@
 #include "sim/core/fields.h"
 #include "sim/plan/space.h"
 #include "sim/training/memory.h"
+#include "sim/training/unequal/node_kinds.h"
 #include "sim/workload/schedule/schedule.h"
 
 namespace headway::plan {
@@ -30,16 +31,18 @@ constexpr auto enum_words(Memory) {
 struct Lack {
   Memory memory = Memory::gpu;
   core::Bytes needs, has;
+  int kind = 0;  ///< of its node
+};
+
+/// What the fullest ranks take and what they have: of their GPU, and of the host for each GPU.
+struct Fullest {
+  core::Bytes peak, gpu, host, host_of_rank;
+  int kind = 0;  ///< of the node whose GPU it is
 };
 
 /// What a layout lacks; nothing where it fits, leaves the allocator room and keeps `headroom`, a
 /// share of the GPU's memory, free.
-/// @param peak  of the fullest stage's GPUs
-/// @param host  what the same share of the host is asked to hold at most
-std::optional<Lack> lack(core::Bytes peak,
-                         core::Bytes host,
-                         const training::NodeSpec& node,
-                         double headroom);
+std::optional<Lack> lack(const Fullest& fullest, double headroom);
 
 class Fit {
  public:
@@ -55,6 +58,7 @@ class Fit {
  private:
   const std::vector<workload::StageStates>& states(const ParallelismSpec& layout,
                                                    std::size_t state);
+  const std::vector<training::StageRoom>& rooms(const ParallelismSpec& layout);
 
   const training::Scenario& scenario_;
   const Shape& shape_;
@@ -64,6 +68,7 @@ class Fit {
   std::vector<workload::StageSchedule> schedule_;
   std::vector<workload::StageActivations> activations_;
   std::vector<std::vector<workload::StageStates>> states_;  ///< by choice; empty: not asked yet
+  std::array<std::vector<training::StageRoom>, 2> rooms_;   ///< by order of the ranks; the same
 };
 
 }  // namespace headway::plan

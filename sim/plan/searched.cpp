@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/plan/space.h"
+#include "sim/training/unequal/node_kinds.h"
 #include "sim/workload/layout.h"
 #include "sim/workload/schedule/schedule.h"
 
@@ -140,7 +141,11 @@ std::vector<SearchedField> varied_layout(const training::Scenario& s) {
   const std::string ends = "as the others, or fewer in one or both";
   out.add("first_stage_layers", A::stage_layers, kNone, ends);
   out.add("last_stage_layers", A::stage_layers, kNone, ends);
-  if (!s.parallelism.chunk_layers.empty()) {
+  if (training::unequal(s.cluster) && varies(asked, A::stage_layers)) {
+    out.always("chunk_layers",
+               "even, and in proportion to the speed of each stage's GPUs: all of the way, three "
+               "quarters, half, a quarter");
+  } else if (!s.parallelism.chunk_layers.empty()) {
     out.always("chunk_layers", "even, beside the scenario's own layout");
   }
   out.add(A::recompute, asked.recompute, all_texts<workload::Recompute>());

@@ -21,6 +21,8 @@
 #include "sim/training/check.h"
 #include "sim/training/sites/check_sites.h"
 #include "sim/training/step/step.h"
+#include "sim/training/unequal/check_unequal.h"
+#include "sim/training/unequal/node_kinds.h"
 #include "sim/workload/blocks/build.h"
 
 namespace headway::plan {
@@ -109,10 +111,11 @@ std::string lack_text(const Lack& lack, const training::NodeSpec& node) {
 
 /// Counts layouts that do not fit, and says which came closest.
 void reject_missed(const std::map<Memory, Missed>& all,
-                   const training::NodeSpec& node,
+                   const training::ClusterSpec& cluster,
                    Rejections& rejected) {
   for (const auto& [memory, missed] : all) {
     const std::string kind(core::to_word(memory));
+    const auto& node = training::node_of_kind(cluster, missed.lack.kind);
     const std::string reason = lack_text(missed.lack, node);
     const core::Bytes more = missed.lack.needs - missed.lack.has;
     rejected.add(kind, reason, missed.count);
@@ -252,8 +255,10 @@ class ShapeSearch {
     const auto problems =
         workload::violations(s_.model, s_.training, layout, shape_.data, micro_batches(cut));
     if (problems.empty()) {
-      const auto of_sites = training::site_layout_violations(s_, layout, shape_.data);
-      return of_sites.empty() ? std::nullopt : std::optional(of_sites.front());
+      auto of_cluster = training::site_layout_violations(s_, layout, shape_.data);
+      const auto of_kinds = training::unequal_layout_violations(s_, layout);
+      of_cluster.insert(of_cluster.end(), of_kinds.begin(), of_kinds.end());
+      return of_cluster.empty() ? std::nullopt : std::optional(of_cluster.front());
     }
     return problems.front();
   }
@@ -510,7 +515,7 @@ Shortlist make_shortlist(const training::Scenario& scenario,
       kept.add(std::move(one.best));
     }
   }
-  reject_missed(out.missed, scenario.cluster.node, out.rejected);
+  reject_missed(out.missed, scenario.cluster, out.rejected);
   out.layouts = kept.all();
   const std::int64_t dropped = space.layouts() - out.rejected.total() - std::ssize(out.layouts);
   ShapeSearch::add_slower(out.rejected, dropped);

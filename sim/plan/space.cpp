@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "sim/core/error.h"
+#include "sim/plan/proportion.h"
+#include "sim/training/unequal/node_kinds.h"
 #include "sim/workload/layout.h"
 #include "sim/workload/schedule/schedule.h"
 
@@ -180,6 +182,9 @@ Space::Space(const training::Scenario& scenario)
       gpus_(std::int64_t{scenario.cluster.nodes} * scenario.cluster.node.gpus) {
   list_cuts();
   list_passes();
+  if (training::unequal(scenario.cluster)) {
+    tier_ = std::make_unique<analytic::AnalyticTier>(scenario);
+  }
   const int domain = scenario.cluster.node.scale_up.domain_gpus;
   for (const int tensor : choose(SearchAxis::tensor, scenario.search.tensor,
                                  scenario.parallelism.tensor, divisors(gpus_, domain))) {
@@ -291,8 +296,6 @@ void Space::add_stages(ParallelismSpec p, int data) {
   const auto ends =
       choose(SearchAxis::stage_layers, {}, Ends(own.first_stage_layers, own.last_stage_layers),
              stage_ends(scenario_.model.layers, p.pipeline));
-  Shape shape;
-  shape.data = data;
   PassChoice{}.apply(p);
   StateChoice{}.apply(p);
   p.offload = Offload::none;
@@ -301,12 +304,34 @@ void Space::add_stages(ParallelismSpec p, int data) {
   for (const auto& [first, last] : ends) {
     p.first_stage_layers = first;
     p.last_stage_layers = last;
-    if (workload::layout_problem(scenario_.model, p)) {
-      continue;
+    add_shape(p, data);
+  }
+  if (tier_ != nullptr && varies(SearchAxis::stage_layers)) {
+    add_proportions(std::move(p), data);
+  }
+}
+
+void Space::add_shape(const ParallelismSpec& layout, int data) {
+  if (!workload::layout_problem(scenario_.model, layout)) {
+    shapes_.push_back({layout, data, states(layout, data)});
+  }
+}
+
+/// Which stages are on which GPUs depends on the order of the ranks.
+void Space::add_proportions(ParallelismSpec p, int data) {
+  p.first_stage_layers = 0;
+  p.last_stage_layers = 0;
+  std::vector<std::vector<int>> lists;
+  for (const RankOrder order : {RankOrder::data_first, RankOrder::pipeline_first}) {
+    p.rank_order = order;
+    for (const auto& list : layers_in_proportion(scenario_, p, data, *tier_)) {
+      add_once(lists, list);
     }
-    shape.layout = p;
-    shape.states = states(p, data);
-    shapes_.push_back(shape);
+  }
+  p.rank_order = PassChoice{}.order;
+  for (const auto& list : lists) {
+    p.chunk_layers = list;
+    add_shape(p, data);
   }
 }
 

@@ -6,9 +6,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "sim/analytic/analytic.h"
 #include "sim/core/result_fields.h"
 #include "sim/training/scenario.h"
 
@@ -130,6 +132,8 @@ class Space {
   void add_experts(ParallelismSpec layout, int data);
   void add_schedules(const ParallelismSpec& layout, int data);
   void add_stages(ParallelismSpec layout, int data);
+  void add_shape(const ParallelismSpec& layout, int data);
+  void add_proportions(ParallelismSpec layout, int data);
   void list_cuts();
   void list_passes();
   std::vector<StateChoice> states(const ParallelismSpec& layout, int data) const;
@@ -137,6 +141,7 @@ class Space {
 
   const training::Scenario& scenario_;
   std::int64_t gpus_ = 0;
+  std::unique_ptr<analytic::AnalyticTier> tier_;  ///< where GPUs are of several kinds
   std::vector<Shape> shapes_;
   std::vector<Cut> cuts_, unsplit_cuts_;        ///< with tensor ranks, and without
   std::vector<PassChoice> passes_, unordered_;  ///< with orders of ranks, and with one

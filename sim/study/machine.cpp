@@ -5,6 +5,7 @@
 
 #include "sim/core/error.h"
 #include "sim/training/check.h"
+#include "sim/training/unequal/check_unequal.h"
 
 namespace headway::study {
 
@@ -61,7 +62,8 @@ Spec load_named(const std::string& name, const config::LoadOptions& options) {
 
 Machine from_scenario(const fs::path& path, const config::LoadOptions& options) {
   const auto loaded = config::load_scenario(path, options);
-  training::check(loaded.scenario, loaded.marks);
+  training::refuse_unequal(training::check(loaded.scenario, loaded.marks),
+                           "a network without a job on");
   return {
       loaded.scenario.name, loaded.scenario.cluster, loaded.scenario.calibration.collectives, {}};
 }

@@ -44,6 +44,8 @@ struct PlannedLayout {
     v.part("rank_order", spec.rank_order);
     v.figure("first_stage_layers", spec.first_stage_layers, "", "", core::non_negative);
     v.figure("last_stage_layers", spec.last_stage_layers, "", "", core::non_negative);
+    v.part("chunk_layers", spec.chunk_layers,
+           "of every chunk, in the order in which a micro-batch meets them; empty: even");
   }
 };
 

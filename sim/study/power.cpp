@@ -5,6 +5,7 @@
 
 #include "sim/campaign/energy.h"
 #include "sim/training/explain/power_trace.h"
+#include "sim/training/unequal/node_kinds.h"
 
 namespace headway::study {
 
@@ -16,7 +17,13 @@ PowerReport power_report(const training::CheckedScenario& checked, core::Seconds
   power.gpus = trace.gpus;
   power.window = trace.window;
   power.standing = campaign::machine_power(s.cluster, training::spare_nodes(s), 0).standing;
-  power.beside = power.standing - static_cast<double>(checked.gpus()) * node.gpu.idle_power;
+  core::Watts idle;
+  for (int kind = 0; kind < training::node_kinds(s.cluster); ++kind) {
+    const auto& of_kind = training::node_of_kind(s.cluster, kind);
+    idle += static_cast<double>(training::nodes_of_kind(s.cluster, kind) * of_kind.gpus) *
+            of_kind.gpu.idle_power;
+  }
+  power.beside = power.standing - idle;
   const auto [least, peak] = std::minmax_element(trace.gpus.begin(), trace.gpus.end());
   power.least = *least + power.beside;
   power.peak = *peak + power.beside;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/text.h"
+#include "sim/training/unequal/node_kinds.h"
 
 namespace headway::study {
 
@@ -77,8 +78,8 @@ std::vector<std::string> asked_in_words(const training::Scenario& s, const Layou
   return {
       fmt::format("{}: {} sequences of {} tokens, {}", s.model.name, count(s.training.global_batch),
                   count(s.training.sequence_length), core::to_word(s.training.precision)),
-      fmt::format("{} GPUs: {} nodes of {}, {}, {}{}", count(static_cast<double>(layout.gpus)),
-                  count(s.cluster.nodes), s.cluster.node.name, s.cluster.fabric.name,
+      fmt::format("{} GPUs: {}, {}, {}{}", count(static_cast<double>(layout.gpus)),
+                  training::nodes_in_words(s.cluster), s.cluster.fabric.name,
                   s.cluster.storage.name,
                   spares > 0 ? fmt::format(", {} spare nodes", count(spares)) : ""),
       fmt::format("tensor {} x context {} x pipeline {} (virtual {}) x data {}, {}, {}, {} "

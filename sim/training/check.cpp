@@ -15,6 +15,8 @@
 #include "sim/training/occupancy/occupancy.h"
 #include "sim/training/sites/check_sites.h"
 #include "sim/training/step/placement.h"
+#include "sim/training/unequal/check_unequal.h"
+#include "sim/training/unequal/node_kinds.h"
 #include "sim/workload/blocks/build.h"
 #include "sim/workload/closed_form.h"
 #include "sim/workload/layout.h"
@@ -395,12 +397,26 @@ void check_search(SearchSpec search, Complaints& complaints) {
   check_list(SearchAxis::rank_order, search.rank_order);
 }
 
+/// The rules of GPUs, asked of those of other kinds of nodes.
+void check_other_gpus(const Scenario& scenario, Complaints& complaints) {
+  for (int kind = 1; kind < node_kinds(scenario.cluster); ++kind) {
+    const Scenario alone = of_one_kind(scenario, kind);
+    complaints.set_node(fmt::format("cluster.other_nodes[{}].node", kind - 1));
+    check_power(alone.cluster.node.gpu, complaints);
+    check_precision(alone, complaints);
+    check_shares(alone, complaints);
+    check_tables(alone.cluster.node.gpu, complaints);
+  }
+  complaints.set_node("cluster.node");
+}
+
 /// The rules that no layout mends.
 void check_fixed(const Scenario& scenario, Complaints& complaints) {
   check_format(scenario, complaints);
   check_cluster(scenario.cluster, complaints);
   complaints.add(site_violations(scenario));
   complaints.add(occupancy_violations(scenario));
+  complaints.add(unequal_violations(scenario));
   if (complaints.empty()) {
     check_fabric(scenario.cluster, complaints);
   }
@@ -410,6 +426,7 @@ void check_fixed(const Scenario& scenario, Complaints& complaints) {
   check_shares(scenario, complaints);
   check_run(scenario.run, complaints);
   check_tables(scenario.cluster.node.gpu, complaints);
+  check_other_gpus(scenario, complaints);
   check_curves(scenario.calibration, complaints);
   check_search(scenario.search, complaints);
 }
@@ -437,6 +454,7 @@ CheckedScenario check(Scenario scenario, const SourceMarks& marks) {
   check_groups(scenario, data, complaints);
   if (data > 0) {
     complaints.add(site_layout_violations(scenario, scenario.parallelism, data));
+    complaints.add(unequal_layout_violations(scenario, scenario.parallelism));
   }
   complaints.add(workload::unsupported(scenario.model, scenario.training, scenario.parallelism));
   complaints.throw_if_any();

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sim/core/fields.h"
 #include "sim/core/ranges.h"
@@ -41,6 +42,19 @@ struct NodeSpec {
   bool operator==(const NodeSpec&) const = default;
 };
 
+/// Nodes of another kind in the same job (`sim/training/unequal`).
+struct OtherNodesSpec {
+  int nodes = 1;
+  NodeSpec node;
+  template <class V>
+  void fields(V& v) {
+    v.required("nodes", nodes, "How many of the cluster's nodes are of this kind.",
+               core::from_one_to_16m);
+    v.required("node", node, "The server, of as many GPUs and cards as `cluster.node`.");
+  }
+  bool operator==(const OtherNodesSpec&) const = default;
+};
+
 enum class Placement { packed, rack, random, fragmented };
 constexpr auto enum_words(Placement) {
   using E = core::EnumWord<Placement>;
@@ -53,6 +67,7 @@ struct ClusterSpec {
   static constexpr const char* kCatalogue = "clusters";
   int nodes = 1;
   NodeSpec node;
+  std::vector<OtherNodesSpec> other_nodes;
   network::FabricSpec fabric;
   storage::StorageSpec storage;
   int spares = 0;
@@ -63,6 +78,9 @@ struct ClusterSpec {
   void fields(V& v) {
     v.required("nodes", nodes, "Nodes the job uses, spares not counted.", core::from_one_to_16m);
     v.required("node", node, "The server.");
+    v.optional("other_nodes", other_nodes,
+               "Kinds of nodes that the job's last nodes are of, in this order, and how many of "
+               "each; empty: all are `node`.");
     v.required("fabric", fabric, "The network between nodes.");
     v.required("storage", storage, "Where checkpoints go.");
     v.optional("spares", spares, "Healthy nodes kept ready and paid for.", core::up_to_64k);

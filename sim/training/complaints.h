@@ -1,6 +1,8 @@
 // What `check` collects: violated rules, each with the place of the field it is about.
 #pragma once
 
+#include <fmt/format.h>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -17,18 +19,28 @@ class Complaints {
 
   template <class... Args>
   void add(std::string_view path, fmt::format_string<Args...> text, Args&&... args) {
-    list_.add(core::find_mark(marks_, path), fmt::format(text, std::forward<Args>(args)...));
+    list_.add(core::find_mark(marks_, placed(path)),
+              fmt::format(text, std::forward<Args>(args)...));
   }
   void add(const workload::Violations& violations) {
     for (const auto& [path, text] : violations) {
       list_.add(core::find_mark(marks_, path), text);
     }
   }
+  /// What follows is asked of a node that stands at this path.
+  void set_node(std::string path) { node_ = std::move(path); }
   [[nodiscard]] bool empty() const { return list_.empty(); }
   void throw_if_any() { list_.throw_if_any(); }
 
  private:
+  static constexpr std::string_view kNode = "cluster.node.";
+  [[nodiscard]] std::string placed(std::string_view path) const {
+    return path.starts_with(kNode) ? fmt::format("{}.{}", node_, path.substr(kNode.size()))
+                                   : std::string(path);
+  }
+
   const core::SourceMarks& marks_;
+  std::string node_ = "cluster.node";
   core::Diagnostics list_;
 };
 

@@ -13,6 +13,7 @@
 #include "sim/network/fabric/fabric_shape.h"
 #include "sim/training/step/lower.h"
 #include "sim/training/step/rank_orbits.h"
+#include "sim/training/unequal/node_kinds.h"
 #include "sim/workload/blocks/build.h"
 
 namespace headway::training {
@@ -166,7 +167,7 @@ MemoryEstimate estimate_step(const CheckedScenario& checked, bool fold, int besi
   double lowered = gpus;
   if (fold) {
     lowered /= tensor_ranks_alike(checked, input, shape) ? p.tensor : 1;
-    lowered *= replica_orbits(checked, input, shape).kept_share();
+    lowered *= unequal(s.cluster) ? 1 : replica_orbits(checked, input, shape).kept_share();
   }
   const double links = count_links(shape, s.cluster.node.scale_up.kind, !hashed);
   const double ports = 2.0 * shape.nodes * shape.rails * shape.planes;

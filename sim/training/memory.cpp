@@ -6,6 +6,7 @@
 
 #include "sim/gpu/memory.h"
 #include "sim/training/step/step.h"
+#include "sim/training/unequal/node_kinds.h"
 #include "sim/workload/layout.h"
 
 namespace headway::training {
@@ -80,23 +81,30 @@ std::vector<MemoryByKind> memory_of_stages(const CheckedScenario& checked) {
 }
 
 MemoryResult predict_memory(const CheckedScenario& checked) {
-  const auto& node = checked.scenario().cluster.node;
+  const auto& cluster = checked.scenario().cluster;
+  const auto rooms =
+      room_of_stages(cluster, checked.scenario().parallelism, checked.data_parallel());
   const auto& allocator = checked.scenario().training.framework.allocation;
   MemoryResult result;
-  result.capacity = node.gpu.memory;
   for (const auto& tensors : tensors_of_stages(checked)) {
+    const std::size_t stage = result.stage_peak.size();
+    const StageRoom& room = rooms[stage];
     const MemoryByKind kinds = by_kind(checked, tensors);
+    const core::Bytes host = tensors.host * static_cast<double>(cluster.node.gpus);
     result.stage_peak.push_back(kinds.total());
-    if (result.stage_peak.size() == 1 || kinds.total() > result.peak) {
+    if (stage == 0 || kinds.total() / room.gpu > result.peak / result.capacity) {
       result.peak = kinds.total();
-      result.peak_stage = static_cast<int>(result.stage_peak.size()) - 1;
+      result.capacity = room.gpu;
+      result.peak_stage = static_cast<int>(stage);
       result.by_kind = kinds;
       result.allocated = tensors.total();
       result.reserved = tensors.pool + tensors.total() * (1 + allocator.slack);
     }
-    result.host_peak = std::max(result.host_peak, tensors.host * static_cast<double>(node.gpus));
+    if (stage == 0 || host / room.host > result.host_peak / result.host_capacity) {
+      result.host_peak = host;
+      result.host_capacity = room.host;
+    }
   }
-  result.host_capacity = node.host_memory;
   result.fits = result.peak <= result.capacity && result.host_peak <= result.host_capacity;
   return result;
 }

@@ -244,6 +244,32 @@ std::vector<int> layers_by_cost(const ModelSpec& model, int stages) {
   return layers;
 }
 
+std::vector<int> chunks_of_stages(const ParallelismSpec& parallelism,
+                                  const std::vector<int>& layers) {
+  const ScheduleKind schedule = effective_schedule(parallelism);
+  const int stages = parallelism.pipeline;
+  const int chunks = chunks_per_stage(schedule, parallelism.virtual_stages);
+  std::vector<int> list;
+  for (int place = 0; place < positions(schedule, stages, chunks); ++place) {
+    const StageChunk at = at_position(schedule, stages, place, 0);
+    const int all = layers[static_cast<std::size_t>(at.stage)];
+    // The first chunks hold one more; of the first stage the last, since the first embeds.
+    const int from_front = at.stage == 0 ? chunks - 1 - at.chunk : at.chunk;
+    list.push_back(all / chunks + (from_front < all % chunks ? 1 : 0));
+  }
+  return list;
+}
+
+std::vector<int> layers_of_stages(const ParallelismSpec& parallelism) {
+  const ScheduleKind schedule = effective_schedule(parallelism);
+  std::vector<int> layers(static_cast<std::size_t>(parallelism.pipeline), 0);
+  for (std::size_t place = 0; place < parallelism.chunk_layers.size(); ++place) {
+    const StageChunk at = at_position(schedule, parallelism.pipeline, static_cast<int>(place), 0);
+    layers[static_cast<std::size_t>(at.stage)] += parallelism.chunk_layers[place];
+  }
+  return layers;
+}
+
 int ranks_per_replica(const ParallelismSpec& parallelism) {
   return parallelism.tensor * parallelism.context * parallelism.pipeline;
 }

@@ -79,6 +79,14 @@ std::optional<Violation> layout_problem(const ModelSpec& model, const Parallelis
 /// get_block_compute_costs, 2025.
 std::vector<int> layers_by_cost(const ModelSpec& model, int stages);
 
+/// ParallelismSpec::chunk_layers of stages with so many layers each, as even over the chunks of a
+/// stage as can be. Not of schedules that hold every layer twice.
+std::vector<int> chunks_of_stages(const ParallelismSpec& parallelism,
+                                  const std::vector<int>& layers);
+
+/// The inverse: layers of each stage of a layout that has a list of chunks.
+std::vector<int> layers_of_stages(const ParallelismSpec& parallelism);
+
 /// Ranks of one model replica: tensor x context x pipeline.
 int ranks_per_replica(const ParallelismSpec& parallelism);
 

@@ -109,7 +109,7 @@ TEST_F(SolveVerb, AUnitThatOneEndHasIsThatOfBoth) {
 
 TEST_F(SolveVerb, GivesTheSameBytesForAnyNumberOfThreads) {
   const std::string words =
-      "solve s.yaml nodes --set run.until.steps=2000 --for "
+      "solve s.yaml cluster.nodes --set run.until.steps=2000 --for "
       "'campaign.wall_days.p95 <= 0.02' --format json --threads ";
   const Outcome one = run(words + "1");
   EXPECT_EQ(one.code, 0) << one.err;

@@ -306,6 +306,22 @@ TEST(Power, IsTheSumOfItsParts) {
                    10 * power.training.si() + 5 * power.standing.si());
 }
 
+TEST(Power, OfUnequalNodesIsThatOfEachKind) {
+  training::ClusterSpec cluster = scenario().cluster;
+  cluster.nodes = 10;
+  training::NodeSpec old = cluster.node;
+  old.gpu.power = core::Watts(400);
+  old.gpu.idle_power = core::Watts(50);
+  old.host_power = core::Watts(1000);
+  const MachinePower of_one = machine_power(cluster, 2, 0.5);
+  cluster.other_nodes = {{4, old}};
+  // 32 of 80 GPUs draw 225 W instead of 400 W at half of their range, and 50 W instead of 100 W at
+  // rest; 4 of 12 hosts 1 kW less; spares are of the first kind.
+  const MachinePower power = machine_power(cluster, 2, 0.5);
+  EXPECT_DOUBLE_EQ(power.training.si(), of_one.training.si() - 32 * (400 - 225) - 4 * 1000);
+  EXPECT_DOUBLE_EQ(power.standing.si(), of_one.standing.si() - 32 * (100 - 50) - 4 * 1000);
+}
+
 TEST(Campaign, BillsEveryGpuHour) {
   training::Scenario s = scenario();
   price::PriceSpec prices;

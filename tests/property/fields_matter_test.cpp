@@ -204,6 +204,32 @@ class Base {
   std::string drills_;
 };
 
+/// Other kinds of nodes in each format, with and without tables of kernels.
+void add_unequal(std::vector<Base>& list) {
+  const std::string precision = "training.precision=";
+  const auto others = [](const std::string& node) {
+    return "cluster.other_nodes=[{nodes: 2, node: " + node + "}]";
+  };
+  list.emplace_back("unequal.yaml");
+  list.emplace_back("unequal.yaml", std::vector<std::string>{precision + "fp16"});
+  for (const char* full : {"fp32", "tf32"}) {
+    list.emplace_back("unequal.yaml",
+                      std::vector<std::string>{precision + full, "parallelism.offload=activations",
+                                               "run.checkpoint.bytes_per_parameter=12",
+                                               others("{use: dgx-h200, gpu: {use: h200-nvl}}")});
+  }
+  for (const char* narrow : {"fp8", "nvfp4"}) {
+    list.emplace_back("unequal.yaml",
+                      std::vector<std::string>{precision + narrow, "cluster.node={use: dgx-b300}",
+                                               others("{use: dgx-b200}"), "parallelism.expert=8",
+                                               "model.moe={experts: 8, top_k: 2, ffn: 4096}"});
+  }
+  list.emplace_back("unequal.yaml",
+                    std::vector<std::string>{"training.framework.attention_kernels=flash2",
+                                             "parallelism.tensor=8", "parallelism.sequence=false",
+                                             others("{use: dgx-h200}")});
+}
+
 /// Scenarios in which, taken together, every field matters.
 std::vector<Base> bases() {
   const std::string precision = "training.precision=";
@@ -248,6 +274,7 @@ std::vector<Base> bases() {
   list.emplace_back("mixture.yaml",
                     std::vector<std::string>{"training.framework.grouped_launch=false",
                                              "training.framework.host.launch=100 us"});
+  add_unequal(list);
   return list;
 }
 

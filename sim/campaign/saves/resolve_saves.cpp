@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "sim/core/error.h"
+#include "sim/training/unequal/node_kinds.h"
 
 namespace headway::campaign {
 
@@ -34,9 +35,11 @@ void check_near_capacity(const training::CheckedScenario& checked,
     const auto& level = checkpoint.levels[l];
     const bool in_memory = level.place != storage::NearPlace::nvme;
     const auto capacity =
-        level.capacity ? level.capacity
-                       : (in_memory ? std::optional(checked.scenario().cluster.node.host_memory)
-                                    : std::nullopt);
+        level.capacity
+            ? level.capacity
+            : (in_memory
+                   ? std::optional(training::weakest_node(checked.scenario().cluster).host_memory)
+                   : std::nullopt);
     const core::Bytes needed = storage::near_capacity(layout, checkpoint, level);
     if (capacity && needed > *capacity) {
       training::refuse(
@@ -52,7 +55,7 @@ void check_near_capacity(const training::CheckedScenario& checked,
 void check_host_buffer(const training::CheckedScenario& checked,
                        const storage::ShardLayout& layout) {
   const auto& checkpoint = checked.scenario().run.checkpoint;
-  const auto& node = checked.scenario().cluster.node;
+  const auto node = training::weakest_node(checked.scenario().cluster);
   const core::Bytes share = storage::written_per_node(layout, checkpoint);
   if (checkpoint.mode == storage::CheckpointMode::asynchronous && share > node.host_memory) {
     training::refuse(
@@ -111,7 +114,8 @@ void set_saves(const training::CheckedScenario& checked,
                JobModel& job) {
   const auto& scenario = checked.scenario();
   const auto& spec = scenario.run.checkpoint;
-  const auto host = scenario.cluster.node.gpu.host_bandwidth;
+  const auto node = training::weakest_node(scenario.cluster);
+  const auto host = node.gpu.host_bandwidth;
   const auto times = storage::checkpoint_times(layout, spec, scenario.cluster.storage, host);
   job.stall = times.stall;
   job.persist = times.persist;
@@ -122,10 +126,9 @@ void set_saves(const training::CheckedScenario& checked,
   job.archive = spec.archive.value_or(Seconds(0));
   bool snapshots = true;
   for (const auto& level : spec.levels) {
-    const auto near = storage::near_times(
-        layout, spec, level, host,
-        scenario.cluster.node.nic.bandwidth * static_cast<double>(scenario.cluster.node.nic.count),
-        snapshots);
+    const auto near =
+        storage::near_times(layout, spec, level, host,
+                            node.nic.bandwidth * static_cast<double>(node.nic.count), snapshots);
     const Reach survives = level.place == storage::NearPlace::peer ? Reach::node : Reach::process;
     job.near.push_back(
         {words_of(level.place), survives, level.every, near.stall, near.persist, near.load});

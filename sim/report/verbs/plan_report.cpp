@@ -8,6 +8,8 @@
 #include "sim/report/definitions.h"
 #include "sim/report/result_json.h"
 #include "sim/study/verdict/limit.h"
+#include "sim/training/unequal/node_kinds.h"
+#include "sim/workload/layout.h"
 
 namespace headway::report {
 
@@ -114,6 +116,20 @@ Table runs_table(const std::vector<study::PlannedRun>& plans) {
   return out.take("What a run takes on them");
 }
 
+/// ", layers 11 x 2, 5 x 2": runs of equal stages.
+std::string stages_text(const std::vector<int>& layers) {
+  std::string text;
+  for (std::size_t i = 0; i < layers.size();) {
+    const auto here = layers.begin() + static_cast<std::ptrdiff_t>(i);
+    const auto next = std::find_if(here, layers.end(), [&](int other) { return other != *here; });
+    const auto run = next - here;
+    text += fmt::format("{}{}{}", i == 0 ? ", layers " : ", ", *here,
+                        run > 1 ? fmt::format(" x {}", run) : "");
+    i += static_cast<std::size_t>(run);
+  }
+  return text;
+}
+
 std::string schedule_text(const workload::ParallelismSpec& p) {
   std::string text(core::to_word(p.schedule));
   if (p.virtual_stages > 1) {
@@ -124,7 +140,7 @@ std::string schedule_text(const workload::ParallelismSpec& p) {
     text +=
         fmt::format(", ends {} and {} layers", end(p.first_stage_layers), end(p.last_stage_layers));
   }
-  return text;
+  return text + (p.chunk_layers.empty() ? "" : stages_text(workload::layers_of_stages(p)));
 }
 
 std::string sharding_text(const workload::ParallelismSpec& p) {
@@ -340,11 +356,10 @@ Document plan_document(const study::PlanReport& report) {
   const auto& r = report.result;
   const auto plans = report.plans();
   Document document{report.scenario.name, {}, {}, {}};
-  document.opening.push_back(
-      report.machines.empty() ? fmt::format("{} nodes of {}", count(report.scenario.cluster.nodes),
-                                            report.scenario.cluster.node.name)
-                              : fmt::format("{} candidate machines",
-                                            count(static_cast<double>(report.machines.size()))));
+  document.opening.push_back(report.machines.empty()
+                                 ? training::nodes_in_words(report.scenario.cluster)
+                                 : fmt::format("{} candidate machines",
+                                               count(static_cast<double>(report.machines.size()))));
   document.opening.push_back(
       fmt::format("{} layouts: {} timed whole by the analytic tier, {} "
                   "simulated",

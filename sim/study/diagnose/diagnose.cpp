@@ -15,6 +15,7 @@
 #include "sim/study/expect/expect.h"
 #include "sim/study/predict.h"
 #include "sim/training/step/step.h"
+#include "sim/training/unequal/check_unequal.h"
 
 namespace headway::study {
 
@@ -266,6 +267,7 @@ DiagnoseReport diagnose(const config::LoadedScenario& loaded,
                         const std::vector<LogFile>& files,
                         const DiagnoseOptions& options) {
   const auto checked = training::check(loaded.scenario, loaded.marks);
+  training::refuse_unequal(checked, "a diagnosis of");
   Evidence evidence = read_evidence(checked, files);
   if (evidence.observations.empty()) {
     throw core::Error("none of the files holds a figure that can be compared: " +

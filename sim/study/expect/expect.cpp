@@ -13,6 +13,7 @@
 #include "sim/study/nccl_tests_names.h"
 #include "sim/study/predict.h"
 #include "sim/training/step/step.h"
+#include "sim/training/unequal/check_unequal.h"
 
 namespace headway::study {
 
@@ -260,6 +261,7 @@ Threshold bus_bandwidth_threshold(const Machine& machine,
 
 ExpectReport expect(const config::LoadedScenario& loaded, const ExpectOptions& options) {
   const auto checked = training::check(loaded.scenario, loaded.marks);
+  training::refuse_unequal(checked, "what to expect of");
   const auto& scenario = checked.scenario();
   Driver driver({.threads = options.threads, .trace = false, .progress = options.count});
   training::StepResult step = driver.step(checked);

@@ -5,6 +5,7 @@
 
 #include "sim/core/text.h"
 #include "sim/gpu/kernel_time.h"
+#include "sim/training/unequal/node_kinds.h"
 #include "sim/workload/closed_form.h"
 
 namespace headway::study {
@@ -62,8 +63,7 @@ void check_wall(const training::Scenario& scenario,
   const core::Seconds predicted = predicted_wall(*tokens, step, campaign);
   const RequiredRate rate = required_rate(scenario, *tokens, wall, gpus);
   out.comparisons.push_back({"wall clock [days]", wall / 1_days, predicted / 1_days});
-  const core::FlopsPerSecond peak =
-      gpu::peak_rate(scenario.cluster.node.gpu, scenario.training.precision);
+  const core::FlopsPerSecond peak = training::mean_peak(scenario);
   const std::string needs = fmt::format(
       "{} tokens in {} days on {} GPUs need {} TFLOP/s a GPU by 6ND alone, {} % of the peak of {} "
       "TFLOP/s; {} % with "

@@ -13,6 +13,7 @@
 #include "sim/training/step/critical_path.h"
 #include "sim/training/step/lower.h"
 #include "sim/training/step/step_clock.h"
+#include "sim/training/unequal/check_unequal.h"
 
 namespace headway::training {
 
@@ -473,6 +474,7 @@ std::string ways_to_shorten(Activity cause) {
 }
 
 Explanation explain_step(const CheckedScenario& checked, std::size_t most) {
+  refuse_unequal(checked, "what a step is made of on");
   const Scenario& s = checked.scenario();
   const workload::StepGraph graph = step_graph(checked);
   const network::Fabric fabric = build_fabric(s.cluster, hash_seed(s));

@@ -8,6 +8,7 @@
 #include "sim/training/step/lower.h"
 #include "sim/training/step/step_clock.h"
 #include "sim/training/step/traced_steps.h"
+#include "sim/training/unequal/check_unequal.h"
 
 namespace headway::training {
 
@@ -207,6 +208,7 @@ std::vector<std::uint32_t> actors_of(const RankLayout& layout,
 }  // namespace
 
 ObservedRanks observe_ranks(const CheckedScenario& checked, const std::vector<core::Rank>& ranks) {
+  refuse_unequal(checked, "comparing profiles on");
   const Scenario& s = checked.scenario();
   const workload::StepGraph graph = step_graph(checked);
   const network::Fabric fabric = build_fabric(s.cluster, hash_seed(s));

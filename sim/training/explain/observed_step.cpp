@@ -60,7 +60,8 @@ class PassSums {
     if (call < 0 || step.activity == Activity::optimizer) {
       return;
     }
-    switch (graph_.stages[rank.program].calls[static_cast<std::size_t>(call)].kind) {
+    const auto stage = static_cast<std::size_t>(lowered_.stage_of(rank.program));
+    switch (graph_.stages[stage].calls[static_cast<std::size_t>(call)].kind) {
       case workload::CallKind::forward:
         sums_[of_class].forward += ticks;
         break;

@@ -9,6 +9,7 @@
 #include "sim/training/step/step_clock.h"
 #include "sim/training/step/step_inputs.h"
 #include "sim/training/step/traced_steps.h"
+#include "sim/training/unequal/node_kinds.h"
 
 namespace headway::training {
 
@@ -104,15 +105,22 @@ PowerTrace power_trace(const CheckedScenario& checked, bool fold) {
     ranks += many;
   }
   const auto gpus = static_cast<double>(checked.gpus());
-  Windows windows(run.end);
+  std::vector<Windows> kinds(static_cast<std::size_t>(node_kinds(s.cluster)), Windows(run.end));
   for (const network::TraceEntry& entry : run.trace) {
-    add_entry(lowered.problem, lowered.problem.actors[actor_of_class[entry.actor]], entry,
-              run.multiplicity[entry.actor] * gpus / ranks, windows);
+    const auto& actor = lowered.problem.actors[actor_of_class[entry.actor]];
+    add_entry(lowered.problem, actor, entry, run.multiplicity[entry.actor] * gpus / ranks,
+              kinds[static_cast<std::size_t>(lowered.owners[actor.program].kind)]);
   }
-  PowerTrace trace{core::Clock::step().to_seconds(run.end), windows.length(), {}};
-  const auto& gpu = s.cluster.node.gpu;
-  for (const double computing : windows.computing()) {
-    trace.gpus.push_back(gpus * gpu.idle_power + computing * (gpu.power - gpu.idle_power));
+  PowerTrace trace{core::Clock::step().to_seconds(run.end), kinds.front().length(), {}};
+  for (int kind = 0; kind < node_kinds(s.cluster); ++kind) {
+    const NodeSpec& node = node_of_kind(s.cluster, kind);
+    const auto idle = static_cast<double>(nodes_of_kind(s.cluster, kind) * node.gpus);
+    const auto computing = kinds[static_cast<std::size_t>(kind)].computing();
+    trace.gpus.resize(computing.size());
+    for (std::size_t w = 0; w < computing.size(); ++w) {
+      trace.gpus[w] +=
+          idle * node.gpu.idle_power + computing[w] * (node.gpu.power - node.gpu.idle_power);
+    }
   }
   return trace;
 }

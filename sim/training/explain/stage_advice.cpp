@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <map>
 #include <numeric>
 
 #include "sim/core/error.h"
 #include "sim/training/step/step.h"
+#include "sim/training/unequal/node_kinds.h"
 #include "sim/workload/layout.h"
 #include "sim/workload/schedule/schedule.h"
 
@@ -21,26 +23,37 @@ constexpr double kSeenGain = 0.005;
 /// Layers of stages and chunks while they are moved.
 class Stages {
  public:
-  Stages(const workload::StageLayout& layout, std::vector<double> work)
+  /// @param nodes  the kinds of nodes that each stage is on; a layer is as much work on all stages
+  ///               of the same kinds
+  Stages(const workload::StageLayout& layout,
+         std::vector<double> work,
+         const std::vector<std::vector<int>>& nodes)
       : work_(std::move(work)), stages_(layout.stages()), chunks_(layout.chunks()) {
-    double least = 0;
+    std::map<std::vector<int>, double> least;
     for (int stage = 0; stage < stages_; ++stage) {
       for (int chunk = 0; chunk < chunks_; ++chunk) {
         layers_.push_back(layout.at(stage, chunk).layers);
       }
       if (layout.layers(stage) > 0) {
-        const double each = work_[static_cast<std::size_t>(stage)] / layout.layers(stage);
-        least = least == 0 ? each : std::min(least, each);
+        const auto place = static_cast<std::size_t>(stage);
+        const double each = work_[place] / layout.layers(stage);
+        const auto [known, fresh] = least.try_emplace(nodes[place], each);
+        known->second = std::min(known->second, each);
       }
     }
-    one_layer_ = least;
+    for (const auto& kinds : nodes) {
+      const auto known = least.find(kinds);
+      one_layer_.push_back(known == least.end() ? 0 : known->second);
+    }
   }
 
   /// Moves one layer. @returns false where that would help no more
   bool move() {
     const auto most = std::max_element(work_.begin(), work_.end());
     const auto least = std::min_element(work_.begin(), work_.end());
-    if (one_layer_ <= 0 || *least + one_layer_ >= *most) {
+    const double here = one_layer_[static_cast<std::size_t>(most - work_.begin())];
+    const double there = one_layer_[static_cast<std::size_t>(least - work_.begin())];
+    if (here <= 0 || there <= 0 || *least + there >= *most) {
       return false;
     }
     int* from = largest_chunk(static_cast<int>(most - work_.begin()));
@@ -49,8 +62,8 @@ class Stages {
     }
     --*from;
     ++*smallest_chunk(static_cast<int>(least - work_.begin()));
-    *most -= one_layer_;
-    *least += one_layer_;
+    *most -= here;
+    *least += there;
     return true;
   }
 
@@ -79,7 +92,7 @@ class Stages {
   std::vector<int> layers_;   ///< stage x chunks + chunk
   std::vector<double> work_;  ///< per stage [s]
   int stages_, chunks_;
-  double one_layer_ = 0;
+  std::vector<double> one_layer_;  ///< per stage [s]; 0: none of its kind has one
 };
 
 bool chunks_follow_stages(workload::ScheduleKind schedule) {
@@ -128,7 +141,8 @@ std::optional<StageAdvice> stage_advice(const CheckedScenario& checked, const St
   for (const core::Seconds one : step.stage_work) {
     work.push_back(one.si());
   }
-  Stages stages(workload::StageLayout(s.model, s.parallelism), work);
+  Stages stages(workload::StageLayout(s.model, s.parallelism), work,
+                kinds_of_stages(s.cluster, s.parallelism, checked.data_parallel()));
   bool moved = false;
   while (stages.move()) {
     moved = true;

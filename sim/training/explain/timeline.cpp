@@ -139,21 +139,24 @@ class StageSpans {
   Tick begin_ = 0, end_ = 0, waited_ = 0;
 };
 
-/// The largest class of each program, and one of its actors.
+/// The largest class of each stage, and one of its actors.
 struct Shown {
   std::size_t of_class = 0;
   std::uint32_t actor = 0;
 };
 
-std::vector<Shown> shown_classes(const LoweredStep& lowered, const network::RunResult& run) {
-  std::vector<Shown> shown(lowered.problem.programs.size());
+std::vector<Shown> shown_classes(const LoweredStep& lowered,
+                                 const network::RunResult& run,
+                                 std::size_t stages) {
+  std::vector<Shown> shown(stages);
   std::vector<std::uint32_t> largest(shown.size(), 0);
   for (std::size_t a = 0; a < run.class_of_actor.size(); ++a) {
-    const std::uint32_t program = lowered.problem.actors[a].program;
+    const auto stage =
+        static_cast<std::size_t>(lowered.stage_of(lowered.problem.actors[a].program));
     const std::uint32_t of_class = run.class_of_actor[a];
-    if (run.multiplicity[of_class] > largest[program]) {
-      largest[program] = run.multiplicity[of_class];
-      shown[program] = {of_class, static_cast<std::uint32_t>(a)};
+    if (run.multiplicity[of_class] > largest[stage]) {
+      largest[stage] = run.multiplicity[of_class];
+      shown[stage] = {of_class, static_cast<std::uint32_t>(a)};
     }
   }
   return shown;
@@ -220,7 +223,7 @@ StepPictures draw_step(const CheckedScenario& checked) {
   network::RunOptions how;
   how.trace = true;
   const network::RunResult run = run_step(lowered, how);
-  const auto shown = shown_classes(lowered, run);
+  const auto shown = shown_classes(lowered, run, graph.stages.size());
   Timeline timeline;
   timeline.names = words();
   std::vector<StageSpans> stages;

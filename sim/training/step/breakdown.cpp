@@ -12,7 +12,7 @@ using Times = core::ByActivity<Tick>;
 
 __extension__ using WideSum = __int128;  ///< of ticks of all ranks: exact in any order
 
-/// The program of each class; classes hold actors of one program.
+/// The program of each class, which runs on the stage that `LoweredStep::owners` says.
 std::vector<std::uint32_t> programs_of_classes(const LoweredStep& lowered,
                                                const network::RunResult& run) {
   std::vector<std::uint32_t> programs(run.multiplicity.size(), 0);
@@ -55,15 +55,16 @@ Tick work_of(const Times& times) {
   return work;
 }
 
+/// Mean over the ranks of each stage.
 std::vector<Tick> work_of_stages(const std::vector<Times>& classes,
-                                 const std::vector<std::uint32_t>& programs,
-                                 const std::vector<std::uint32_t>& multiplicity,
-                                 std::size_t stages) {
+                                 const std::vector<std::size_t>& stage_of,
+                                 const std::vector<std::uint32_t>& multiplicity) {
+  const std::size_t stages = *std::max_element(stage_of.begin(), stage_of.end()) + 1;
   std::vector<WideSum> sums(stages, 0);
   std::vector<WideSum> ranks(stages, 0);
   for (std::size_t c = 0; c < classes.size(); ++c) {
-    sums[programs[c]] += static_cast<WideSum>(work_of(classes[c])) * multiplicity[c];
-    ranks[programs[c]] += multiplicity[c];
+    sums[stage_of[c]] += static_cast<WideSum>(work_of(classes[c])) * multiplicity[c];
+    ranks[stage_of[c]] += multiplicity[c];
   }
   std::vector<Tick> work;
   for (std::size_t s = 0; s < stages; ++s) {
@@ -79,19 +80,22 @@ StepBreakdown break_down(const LoweredStep& lowered, const network::RunResult& r
   step.classes = run.actor_activity;
   const auto programs = programs_of_classes(lowered, run);
   const auto slowdowns = slowdowns_of_classes(lowered, run);
+  std::vector<std::size_t> stage_of;
+  for (const std::uint32_t program : programs) {
+    stage_of.push_back(static_cast<std::size_t>(lowered.stage_of(program)));
+  }
   for (std::size_t c = 0; c < step.classes.size(); ++c) {
     Times& times = step.classes[c];
     times[Activity::pipeline_bubble] += run.end - run.actor_end[c];
     book_launches(lowered.problem.programs[programs[c]], lowered.launch[programs[c]], slowdowns[c],
                   times);
   }
-  step.stage_work =
-      work_of_stages(step.classes, programs, run.multiplicity, lowered.problem.programs.size());
+  step.stage_work = work_of_stages(step.classes, stage_of, run.multiplicity);
   const Tick most = *std::max_element(step.stage_work.begin(), step.stage_work.end());
   for (std::size_t c = 0; c < step.classes.size(); ++c) {
     Times& times = step.classes[c];
     const Tick unequal =
-        std::min(times[Activity::pipeline_bubble], most - step.stage_work[programs[c]]);
+        std::min(times[Activity::pipeline_bubble], most - step.stage_work[stage_of[c]]);
     times[Activity::pipeline_bubble] -= unequal;
     times[Activity::stage_imbalance] += unequal;
   }

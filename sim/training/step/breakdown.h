@@ -23,7 +23,7 @@ struct StepBreakdown {
 ///   `stage_imbalance`. W_i is the work of stage i, mean of its ranks: all but waits for other
 ///   stages, transfers between stages and data-parallel communication. Were all stages equal, the
 ///   slowest would have max_i W_i - mean W_i less to do, which is the mean of these waits.
-/// @param run  of `lowered.problem`, whose programs are those of the stages
+/// @param run  of `lowered.problem`, whose programs are those of `lowered.owners`
 StepBreakdown break_down(const LoweredStep& lowered, const network::RunResult& run);
 
 }  // namespace headway::training

@@ -8,6 +8,8 @@
 #include "sim/network/fabric/route.h"
 #include "sim/training/step/placement.h"
 #include "sim/training/step/step_clock.h"
+#include "sim/training/unequal/group_machines.h"
+#include "sim/training/unequal/node_kinds.h"
 #include "sim/workload/blocks/data_parallel_blocks.h"
 #include "sim/workload/layout.h"
 
@@ -85,27 +87,24 @@ class Lowering {
         options_(options),
         orbits_(options.orbits != nullptr ? *options.orbits : RankOrbits{}),
         layout_(rank_layout(checked)),
-        parameters_(network_parameters(checked.scenario(), fabric.input())),
+        machines_(checked.scenario(), fabric.input()),
         numbers_(fabric),
-        kernels_(kernel_times(checked.scenario())) {}
+        kernels_(checked.scenario()) {}
 
   /// @returns nothing where what replicas stand for cannot be counted
   std::optional<LoweredStep> lower(const workload::StepGraph& graph) {
-    const TransferCosts transfers{[this](const workload::Operation& o) { return interference(o); },
-                                  [this](const workload::Operation& o) { return time_alone(o); }};
-    const CompileInput input{&graph, block_times(graph, kernels_, transfers),
-                             groups_of_one(checked_), in_order_pairs(graph), options_.origins};
-    if (options_.origins) {
-      for (const auto& block : graph.blocks) {
-        out_.stretches.push_back(block_stretch(block, kernels_, transfers));
+    const Scenario& s = checked_.scenario();
+    CompileInput input{
+        &graph, {}, groups_of_one(checked_), in_order_pairs(graph), options_.origins};
+    const auto kinds = kinds_of_stages(s.cluster, s.parallelism, checked_.data_parallel());
+    for (int kind = 0; kind < node_kinds(s.cluster); ++kind) {
+      input.times = times_on(kind, graph);
+      for (int stage = 0; stage < static_cast<int>(graph.stages.size()); ++stage) {
+        const auto& here = kinds[static_cast<std::size_t>(stage)];
+        if (std::find(here.begin(), here.end(), kind) != here.end()) {
+          add_program(input, {stage, kind});
+        }
       }
-    }
-    for (int stage = 0; stage < static_cast<int>(graph.stages.size()); ++stage) {
-      stages_.push_back(compile_stage(input, stage, out_.problem.names));
-      number_slots(stages_.back());
-      out_.problem.programs.push_back(std::move(stages_.back().steps));
-      out_.launch.push_back(std::move(stages_.back().launch));
-      out_.origins.push_back(std::move(stages_.back().origins));
     }
     tell_replicas_apart();
     for (std::int64_t r = 0; r < layout_.ranks(); ++r) {
@@ -128,21 +127,56 @@ class Lowering {
   }
 
  private:
-  /// Kernels beside a collective lose SMs and memory bandwidth to it, in proportion to how long it
-  /// lasts alone.
-  core::Seconds interference(const workload::Operation& operation) {
-    const double share = interference_share(checked_.scenario(), operation.activity);
-    const network::GroupShape& shape = shape_of(operation.group);
-    if (share == 0 || shape.ranks < 2) {
-      return core::Seconds(0);
+  /// How long the blocks take on the GPUs of a kind of node.
+  std::vector<std::vector<OperationTime>> times_on(int kind, const workload::StepGraph& graph) {
+    const auto& cluster = checked_.scenario().cluster;
+    const auto gpus = first_node(cluster, kind) * cluster.node.gpus;
+    const Rank first(static_cast<std::uint32_t>(gpus));
+    const TransferCosts transfers{
+        [this, first](const workload::Operation& o) { return interference(o, first); },
+        [this, first](const workload::Operation& o) { return time_alone(o, first); }};
+    for (std::size_t b = 0; kind == 0 && options_.origins && b < graph.blocks.size(); ++b) {
+      out_.stretches.push_back(block_stretch(graph.blocks[b], kernels_.of(kind), transfers));
     }
-    return time_of(operation.name, call_of(operation), shape).total * share;
+    return block_times(graph, kernels_.of(kind), transfers);
   }
 
-  core::Seconds time_alone(const workload::Operation& operation) {
-    return network::collective_time(call_of(operation), shape_of(operation.group), parameters_,
-                                    checked_.scenario().calibration.collectives)
-        .total;
+  void add_program(const CompileInput& input, const ProgramOwner& owner) {
+    stages_.push_back(compile_stage(input, owner.stage, out_.problem.names));
+    number_slots(stages_.back());
+    out_.problem.programs.push_back(std::move(stages_.back().steps));
+    out_.launch.push_back(std::move(stages_.back().launch));
+    out_.origins.push_back(std::move(stages_.back().origins));
+    out_.owners.push_back(owner);
+  }
+
+  /// The program that a rank runs.
+  std::size_t program_of(Rank rank) const {
+    const auto& cluster = checked_.scenario().cluster;
+    const int stage = layout_.coordinates(rank).pipeline;
+    if (!unequal(cluster)) {
+      return static_cast<std::size_t>(stage);
+    }
+    const ProgramOwner owner{stage, machines_.kind_of(layout_.gpu(rank))};
+    const auto found = std::find(out_.owners.begin(), out_.owners.end(), owner);
+    HEADWAY_CHECK(found != out_.owners.end(), "stage {} has no program on kind {}", owner.stage,
+                  owner.kind);
+    return static_cast<std::size_t>(found - out_.owners.begin());
+  }
+
+  /// Kernels beside a collective lose SMs and memory bandwidth to it, in proportion to how long it
+  /// lasts alone.
+  core::Seconds interference(const workload::Operation& operation, Rank rank) {
+    const double share = interference_share(checked_.scenario(), operation.activity);
+    const Place& place = place_of(operation.group, rank);
+    if (share == 0 || place.shape.ranks < 2) {
+      return core::Seconds(0);
+    }
+    return time_of(operation.name, call_of(operation), place).total * share;
+  }
+
+  core::Seconds time_alone(const workload::Operation& operation, Rank rank) {
+    return collective_time(call_of(operation), place_of(operation.group, rank)).total;
   }
 
   static network::CollectiveCall call_of(const workload::Operation& operation) {
@@ -152,9 +186,25 @@ class Lowering {
     return call;
   }
 
-  /// The groups of rank 0 stand for all of their kind.
-  const network::GroupShape& shape_of(Group group) {
-    return members_of(group, layout_.leader(group, Rank(0))).shape;
+  /// How a group lies, and on which of `machines_`.
+  struct Place {
+    network::GroupShape shape;
+    std::size_t machine = 0;
+  };
+
+  network::CollectiveTime collective_time(const network::CollectiveCall& call,
+                                          const Place& place) const {
+    return network::collective_time(call, place.shape, machines_.parameters(place.machine),
+                                    checked_.scenario().calibration.collectives);
+  }
+
+  /// The groups of the first rank on nodes of a kind stand for all of their kind.
+  const Place& place_of(Group group, Rank rank) {
+    return members_of(group, layout_.leader(group, rank)).place;
+  }
+
+  Place place_of(const std::vector<core::GpuId>& gpus) {
+    return {network::group_shape(fabric_, gpus), machines_.of_group(gpus)};
   }
 
   /// Equal slots of different stages get one number; sends and receives of one size and channel
@@ -176,10 +226,11 @@ class Lowering {
   void add_actor(Rank rank) {
     const RankCoordinates at = layout_.coordinates(rank);
     const int stage = at.pipeline;
-    const auto& slots = stages_[static_cast<std::size_t>(stage)].slots;
-    const auto& numbers = slot_numbers_[static_cast<std::size_t>(stage)];
+    const std::size_t program = program_of(rank);
+    const auto& slots = stages_[program].slots;
+    const auto& numbers = slot_numbers_[program];
     network::Actor actor;
-    actor.program = static_cast<std::uint32_t>(stage);
+    actor.program = static_cast<std::uint32_t>(program);
     actor.multiplicity = orbits_.size_of(at);
     actor.groups.reserve(slots.size());
     for (std::size_t i = 0; i < slots.size(); ++i) {
@@ -202,7 +253,7 @@ class Lowering {
   /// A rank's copies in one direction follow one another, and nobody else uses its way to the host.
   std::uint32_t add_copy(const SlotKey& slot, Rank rank) {
     network::Transfer transfer;
-    transfer.alone = host_copy_time(kernels_, slot.bytes);
+    transfer.alone = host_copy_time(kernels_.of(machines_.kind_of(layout_.gpu(rank))), slot.bytes);
     transfer.delay = step_ticks(transfer.alone, slot.name);
     const std::uint32_t group = append(transfer, 1, slot, kNoUse);
     set_multiplicity(group, reach(slot.group, rank));
@@ -260,20 +311,20 @@ class Lowering {
   /// The ranks that communicate in a group, and how they lie: the same for all its slots.
   struct Members {
     std::vector<core::GpuId> gpus;
-    network::GroupShape shape;
+    Place place;
   };
 
   const Members& members_of(Group group, Rank leader) {
     const std::uint64_t key =
         (std::uint64_t{static_cast<std::uint8_t>(group)} << 32U) | leader.index();
-    const auto [place, fresh] = members_.try_emplace(key);
+    const auto [found, fresh] = members_.try_emplace(key);
     if (fresh) {
       for (const Rank member : layout_.members(group, leader)) {
-        place->second.gpus.push_back(layout_.gpu(member));
+        found->second.gpus.push_back(layout_.gpu(member));
       }
-      place->second.shape = network::group_shape(fabric_, place->second.gpus);
+      found->second.place = place_of(found->second.gpus);
     }
-    return place->second;
+    return found->second;
   }
 
   network::Transfer of_stand_ins(const Seen& seen) const {
@@ -290,13 +341,13 @@ class Lowering {
   }
 
   bool timed(const Members& members) const {
-    return members.shape.domains == 1 || !options_.contention;
+    return members.place.shape.domains == 1 || !options_.contention;
   }
 
   network::Transfer emit(const SlotKey& slot, Rank leader) {
     const Members& members = members_of(slot.group, leader);
     const network::CollectiveCall call = call_of(slot);
-    const network::CollectiveTime alone = time_of(slot.name, call, members.shape);
+    const network::CollectiveTime alone = time_of(slot.name, call, members.place);
     network::EmitOptions options;
     options.timed = timed(members);
     options.label = leader.index();
@@ -320,11 +371,11 @@ class Lowering {
     keep_links(of, transfer);
     const std::size_t need = orbits_.empty() ? members.gpus.size() : kept_of(slot.group, leader);
     const std::uint32_t group =
-        append(transfer, need, slot, use_of(slot.name, call, members.shape));
+        append(transfer, need, slot, use_of(slot.name, call, members.place));
     set_multiplicity(group, of);
     out_.timed_bytes.resize(group + 1U);
     out_.timed_bytes[group] =
-        timed(members) ? time_of(slot.name, call, members.shape).scale_up_bytes : core::Bytes(0);
+        timed(members) ? time_of(slot.name, call, members.place).scale_up_bytes : core::Bytes(0);
     return group;
   }
 
@@ -356,15 +407,15 @@ class Lowering {
     const char* what = slot.group == Group::context ? "context message" : "pipeline message";
     const std::vector<core::GpuId> ends{layout_.gpu(from), layout_.gpu(to)};
     const network::CollectiveCall call{core::CollectiveKind::send_receive, slot.bytes, {}, {}};
-    const network::GroupShape shape = network::group_shape(fabric_, ends);
-    const network::CollectiveTime alone = time_of(what, call, shape);
+    const Place place = place_of(ends);
+    const network::CollectiveTime alone = time_of(what, call, place);
     network::EmitOptions options;
     options.timed = !options_.contention;
     options.label = from.index();
     auto transfer = network::emit_send(fabric_, slot.bytes, ends[0], ends[1], alone, options);
     const Reach of = reach(slot.group, from);
     keep_links(of, transfer);
-    const std::uint32_t group = append(transfer, 1, slot, use_of(what, call, shape));
+    const std::uint32_t group = append(transfer, 1, slot, use_of(what, call, place));
     set_multiplicity(group, of);
     return group;
   }
@@ -452,24 +503,23 @@ class Lowering {
   /// Index of the use in `collectives`, added if it is new.
   std::uint32_t use_of(const std::string& what,
                        const network::CollectiveCall& call,
-                       const network::GroupShape& shape) {
+                       const Place& place) {
     for (std::size_t i = 0; i < out_.collectives.size(); ++i) {
       const auto& use = out_.collectives[i];
-      if (use.call.kind == call.kind && use.call.bytes == call.bytes && use.shape == shape) {
+      if (use.call.kind == call.kind && use.call.bytes == call.bytes && use.shape == place.shape &&
+          use.machine == place.machine) {
         return static_cast<std::uint32_t>(i);
       }
     }
     out_.collectives.push_back(
-        {what, call, shape,
-         network::collective_time(call, shape, parameters_,
-                                  checked_.scenario().calibration.collectives)});
+        {what, call, place.shape, collective_time(call, place), place.machine});
     return static_cast<std::uint32_t>(out_.collectives.size() - 1);
   }
 
   network::CollectiveTime time_of(const std::string& what,
                                   const network::CollectiveCall& call,
-                                  const network::GroupShape& shape) {
-    const network::CollectiveTime& alone = out_.collectives[use_of(what, call, shape)].alone;
+                                  const Place& place) {
+    const network::CollectiveTime& alone = out_.collectives[use_of(what, call, place)].alone;
     step_ticks(alone.total, what);  // refused here, where it has a name
     return alone;
   }
@@ -512,9 +562,9 @@ class Lowering {
   LowerOptions options_;
   RankOrbits orbits_;
   RankLayout layout_;
-  network::NetworkParameters parameters_;
+  GroupMachines machines_;
   network::LinkNumbers numbers_;
-  KernelTimes kernels_;
+  KernelTimesOfKinds kernels_;
   std::vector<StageProgram> stages_;
   std::map<SlotKey, std::uint32_t> slot_number_;
   std::vector<std::vector<std::uint32_t>> slot_numbers_;  ///< per stage and slot

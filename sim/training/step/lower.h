@@ -20,6 +20,12 @@
 
 namespace headway::training {
 
+/// Whose program it is: that of a stage, on one kind of node.
+struct ProgramOwner {
+  int stage = 0, kind = 0;
+  bool operator==(const ProgramOwner&) const = default;
+};
+
 /// The time of one kind of collective of the step, alone on the fabric: what reports and
 /// explanations quote.
 struct CollectiveUse {
@@ -27,6 +33,7 @@ struct CollectiveUse {
   network::CollectiveCall call;
   network::GroupShape shape;
   network::CollectiveTime alone;
+  std::size_t machine = 0;  ///< of those that groups of the step lie on: which kinds of nodes
 };
 
 /// A training step as a problem for the flow engine.
@@ -34,6 +41,7 @@ struct LoweredStep {
   network::Problem problem;
   std::vector<core::LinkId> fabric_links;        ///< problem link -> fabric link
   std::vector<std::uint32_t> link_multiplicity;  ///< problem link -> fabric links it stands for
+  std::vector<ProgramOwner> owners;              ///< per program of the stages
   std::vector<CollectiveUse> collectives;        ///< each distinct one once, in order of first use
   std::vector<core::Bytes>
       timed_bytes;  ///< per group: bytes one rank sends over NVLink in a timed event, else 0
@@ -45,6 +53,11 @@ struct LoweredStep {
   std::vector<std::vector<StepOrigin>> origins;  ///< per program and step, if asked for
   std::vector<double> stretches;  ///< per block of the graph, block_stretch; with origins
   Background background;          ///< other jobs on the fabric; none where transfers do not contend
+
+  /// The stage whose program this is; of one that is no stage's its own number.
+  [[nodiscard]] int stage_of(std::uint32_t program) const {
+    return program < owners.size() ? owners[program].stage : static_cast<int>(program);
+  }
 };
 
 struct LowerOptions {

@@ -25,7 +25,8 @@ struct RankOrbits {
   }
 };
 
-/// Those of a step whose GPUs are all equally fast.
+/// Those of a step whose GPUs are as fast as the scenario says. Replicas are exchanged only where
+/// all nodes are of one kind.
 RankOrbits rank_orbits(const CheckedScenario& checked, const network::Fabric& fabric);
 
 }  // namespace headway::training

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/training/step/step.h"
+#include "sim/training/unequal/node_kinds.h"
 
 namespace headway::training {
 
@@ -41,10 +42,12 @@ void add_retries(const CheckedScenario& checked, workload::StepGraph& graph) {
   if (memory.peak <= memory.capacity) {
     return;
   }
+  const Scenario& s = checked.scenario();
+  const auto rooms = room_of_stages(s.cluster, s.parallelism, checked.data_parallel());
   const int block = static_cast<int>(graph.blocks.size());
   graph.blocks.push_back(retry_block(time));
   for (std::size_t stage = 0; stage < graph.stages.size(); ++stage) {
-    if (memory.stage_peak[stage] <= memory.capacity) {
+    if (memory.stage_peak[stage] <= rooms[stage].gpu) {
       continue;
     }
     std::vector<Call> calls;

@@ -19,6 +19,7 @@
 #include "sim/training/step/critical_path.h"
 #include "sim/training/step/lower.h"
 #include "sim/training/step/step_clock.h"
+#include "sim/training/unequal/node_kinds.h"
 #include "sim/training/unused.h"
 #include "sim/workload/closed_form.h"
 #include "sim/workload/number_formats.h"
@@ -54,9 +55,9 @@ void add_timed_use(const CheckedScenario& checked,
                    const LoweredStep& lowered,
                    core::Tick end,
                    std::vector<LinkUse>& uses) {
-  const double room = checked.scenario().cluster.node.scale_up.bandwidth.si() *
-                      core::Clock::step().to_seconds(end).si();
-  double sum = 0;
+  const auto& cluster = checked.scenario().cluster;
+  const double seconds = core::Clock::step().to_seconds(end).si();
+  double sum = 0;  // in parts of what a rank can send
   double ranks = 0;
   double busiest = 0;
   std::vector<std::vector<double>> arrivals;  // per program and slot
@@ -75,20 +76,21 @@ void add_timed_use(const CheckedScenario& checked,
     for (std::size_t slot = 0; slot < counts.size(); ++slot) {
       bytes += counts[slot] * lowered.timed_bytes[actor.groups[slot]].si();
     }
-    sum += bytes * actor.multiplicity;
+    const int kind = lowered.owners[actor.program].kind;
+    const double room = node_of_kind(cluster, kind).scale_up.bandwidth.si() * seconds;
+    sum += bytes / room * actor.multiplicity;
     ranks += actor.multiplicity;
-    busiest = std::max(busiest, bytes);
+    busiest = std::max(busiest, bytes / room);
   }
-  const double mean = sum / (room * ranks);
-  const std::string tier(
-      network::tier_name(network::Tier::scale_up, checked.scenario().cluster.node.scale_up.kind));
+  const double mean = sum / ranks;
+  const std::string tier(network::tier_name(network::Tier::scale_up, cluster.node.scale_up.kind));
   const auto place =
       std::find_if(uses.begin(), uses.end(), [&](const LinkUse& use) { return use.tier == tier; });
   if (place != uses.end()) {
     place->mean += mean;
-    place->busiest += busiest / room;  // at most that: it need not be the same GPU
+    place->busiest += busiest;  // at most that: it need not be the same GPU
   } else if (sum > 0) {
-    uses.push_back({tier, mean, busiest / room});
+    uses.push_back({tier, mean, busiest});
   }
 }
 
@@ -251,7 +253,9 @@ void add_exchanges(StepResult& result) {
 
 }  // namespace
 
-double kernel_error(const Scenario& scenario) {
+namespace {
+
+double kernel_error_of_one_kind(const Scenario& scenario) {
   const auto& gpu = scenario.cluster.node.gpu;
   const auto precision = scenario.training.precision;
   const bool full = workload::full_precision(precision);
@@ -261,6 +265,16 @@ double kernel_error(const Scenario& scenario) {
   const auto shares = scenario.calibration.kernels.value_or(gpu.sustained);
   return std::hypot(known ? 0 : kWithoutTables,
                     gpu::has_own_share(shares, precision) ? 0 : kStandIn);
+}
+
+}  // namespace
+
+double kernel_error(const Scenario& scenario) {
+  double most = 0;
+  for (int kind = 0; kind < node_kinds(scenario.cluster); ++kind) {
+    most = std::max(most, kernel_error_of_one_kind(of_one_kind(scenario, kind)));
+  }
+  return most;
 }
 
 double relative_error(const Scenario& s) {
@@ -289,7 +303,7 @@ void set_rates(const CheckedScenario& checked, StepResult& result) {
   const double tokens = checked.tokens_per_step();
   const auto gpus = static_cast<double>(checked.gpus());
   const auto flops = workload::training_flops_per_token(s.model, s.training, s.parallelism);
-  const auto peak = gpu::peak_rate(s.cluster.node.gpu, s.training.precision);
+  const auto peak = mean_peak(s);
   result.tokens_per_s = tokens / result.time.si();
   result.tokens_per_s_per_gpu = result.tokens_per_s / gpus;
   const auto rate = [&](core::Flops per_token) {

@@ -14,7 +14,7 @@ constexpr double kDay = 86400;
 /// One kind of work of a stage, all of it in a step.
 struct Part {
   std::string name;
-  std::size_t stage = 0;
+  int stage = 0;
   core::Seconds time;
 };
 
@@ -42,7 +42,7 @@ Part longest_part(const LoweredStep& lowered) {
                    : core::Clock::step().to_seconds(problem.groups[group].delay);
       }
       if (sum > longest.time) {
-        longest = {problem.names[step.name], actor.program, sum};
+        longest = {problem.names[step.name], lowered.stage_of(actor.program), sum};
       }
     }
   }

@@ -9,6 +9,7 @@
 #include "sim/training/compute_fabric.h"
 #include "sim/training/constants.h"
 #include "sim/training/step/retries.h"
+#include "sim/training/unequal/node_kinds.h"
 #include "sim/workload/blocks/build.h"
 
 namespace headway::training {
@@ -81,10 +82,55 @@ network::FabricInput fabric_input(const ClusterSpec& cluster) {
   return input;
 }
 
+network::FabricInput with_node(network::FabricInput input, const NodeSpec& node) {
+  input.scale_up = node.scale_up;
+  input.nic = node.nic;
+  return input;
+}
+
+namespace {
+
+void slow_cards(std::uint32_t node, double factor, network::Fabric& fabric) {
+  const auto& shape = fabric.shape();
+  for (std::uint32_t port = 0; factor < 1 && port < shape.rails * shape.planes; ++port) {
+    for (const bool up : {true, false}) {
+      const core::LinkId link = fabric.nic_link(node, port / shape.planes, port % shape.planes, up);
+      fabric.degrade(link, factor, fabric.link(link).cables);
+    }
+  }
+}
+
+void slow_scale_up(std::uint32_t node, double factor, network::Fabric& fabric) {
+  const auto& shape = fabric.shape();
+  const std::uint32_t gpus = shape.domain_gpus > 1 ? shape.gpus_per_node : 0;
+  for (std::uint32_t i = 0; factor < 1 && i < gpus; ++i) {
+    for (const bool up : {true, false}) {
+      fabric.degrade(fabric.scale_up_link(node * shape.gpus_per_node + i, up), factor);
+    }
+  }
+}
+
+/// Cards and NVLink ports of other kinds of nodes are slower ones of the first kind.
+void slow_links(const ClusterSpec& cluster, network::Fabric& fabric) {
+  for (int kind = 1; kind < node_kinds(cluster); ++kind) {
+    const auto slow = network::make_shape(with_node(fabric.input(), node_of_kind(cluster, kind)));
+    const double cards = slow.port_rate / fabric.shape().port_rate;
+    const double ports = slow.scale_up_rate / fabric.shape().scale_up_rate;
+    for (std::int64_t n = first_node(cluster, kind); n < first_node(cluster, kind + 1); ++n) {
+      slow_cards(static_cast<std::uint32_t>(n), cards, fabric);
+      slow_scale_up(static_cast<std::uint32_t>(n), ports, fabric);
+    }
+  }
+}
+
+}  // namespace
+
 network::Fabric build_fabric(const ClusterSpec& cluster, std::uint64_t hash_seed) {
   network::FabricInput input = fabric_input(cluster);
   input.hash_seed = hash_seed;
-  return network::Fabric(input);
+  network::Fabric fabric(input);
+  slow_links(cluster, fabric);
+  return fabric;
 }
 
 int storage_targets(int servers, int leaves) {

@@ -28,7 +28,10 @@ workload::StepGraph step_graph(const CheckedScenario& checked);
 /// What the fabric of a cluster is built from, storage servers on it included.
 network::FabricInput fabric_input(const ClusterSpec& cluster);
 
-/// The fabric of a cluster.
+/// The same with the network of this node in each.
+network::FabricInput with_node(network::FabricInput input, const NodeSpec& node);
+
+/// The fabric of a cluster; where nodes are of several kinds, their links as fast as their own.
 /// @param hash_seed  of its switches, under ecmp
 network::Fabric build_fabric(const ClusterSpec& cluster, std::uint64_t hash_seed = 0);
 

@@ -1,0 +1,148 @@
+#include "sim/analytic/chunk_costs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/analytic/offload.h"
+
+namespace headway::analytic {
+
+using workload::Pass;
+using workload::PassTimes;
+
+namespace {
+
+double& time_of(ChunkCosts& costs, Pass pass) {
+  return costs.passes[static_cast<std::size_t>(pass)];
+}
+
+double sum(const std::vector<double>& table, int first, int layers) {
+  return table[static_cast<std::size_t>(first + layers)] - table[static_cast<std::size_t>(first)];
+}
+
+/// A chunk's layers by themselves.
+double layers_time(const ChunkClass& chunk, const RankCosts& rank, bool forward) {
+  double now = 0;
+  CopyLine(rank, chunk, forward).run(chunk.first_layer, chunk.layers, now);
+  return now;
+}
+
+void compute(
+    const PassPart& part, const RankCosts& rank, bool forward, CopyLine& copies, double& now) {
+  if (part.embedding) {
+    now += forward ? rank.embedding_forward : rank.embedding_backward;
+  } else if (part.head) {
+    now += forward ? rank.head_forward : rank.head_backward;
+  } else {
+    copies.run(part.first_layer, part.layers, now);
+  }
+}
+
+void run_parts(const ChunkClass& chunk,
+               bool forward,
+               const RankCosts& rank,
+               const DataCosts& data,
+               Timeline& line) {
+  // Where the halves of backward run apart, reductions follow the second, which passes nothing
+  // on.
+  const bool halves = !forward && rank.weight_gradient.back() > 0;
+  const auto& parts = forward ? chunk.forward : chunk.backward;
+  CopyLine copies(rank, chunk, forward);
+  for (const PassPart& part : parts) {
+    if (part.block < 0) {
+      compute(part, rank, forward, copies, line.now);
+    } else if (!halves || !part.reduces) {
+      line.run(data.blocks[static_cast<std::size_t>(part.block)]);
+    }
+  }
+  if (!halves) {
+    return;
+  }
+  for (const PassPart& part : parts) {
+    if (part.block < 0) {
+      line.now += sum(rank.weight_gradient, part.first_layer, part.layers);
+    } else if (part.reduces) {
+      line.run(data.blocks[static_cast<std::size_t>(part.block)]);
+    }
+  }
+}
+
+/// Runs the passes that have traffic beside them on a timeline.
+void add_traffic(const ChunkClass& chunk,
+                 const RankCosts& rank,
+                 const DataCosts& data,
+                 std::pair<double, double> before,
+                 Timeline& line,
+                 ChunkCosts& costs) {
+  line.reset();
+  for (const int block : chunk.prologue) {
+    line.run(data.blocks[static_cast<std::size_t>(block)]);
+  }
+  for (const double done : line.tickets) {
+    line.now = std::max(line.now, done);
+  }
+  costs.ready = line.now;
+  const auto pass = [&](bool forward) {
+    const double begin = line.now;
+    line.now += forward ? before.first : before.second;
+    run_parts(chunk, forward, rank, data, line);
+    return line.now - begin;
+  };
+  PassTimes& times = costs.passes;
+  double& forward = times[static_cast<std::size_t>(Pass::forward)];
+  double& backward = times[static_cast<std::size_t>(Pass::backward)];
+  double& weights = times[static_cast<std::size_t>(Pass::weight_gradient)];
+  times[static_cast<std::size_t>(Pass::first_forward)] = pass(true);
+  line.reset();
+  double whole = backward + weights;
+  for (int round = 0; round < 2;
+       ++round) {  // the second round has the first one's traffic behind it
+    if (chunk.forward_always) {
+      forward = pass(true);
+    } else {
+      line.now += forward;
+    }
+    if (chunk.backward_always || round == 1) {
+      whole = pass(false);
+    } else {
+      line.now += whole;
+    }
+    if (round == 0) {
+      costs.begun = std::max(0.0, chunk.reduction - std::max(0.0, line.ticket(0) - line.now));
+    }
+  }
+  // Where the halves run apart, the traffic is beside the second.
+  const double last = weights > 0 ? backward : whole;
+  if (chunk.backward_always) {
+    weights = weights > 0 ? std::max(weights, whole - backward) : 0;
+    backward = last;
+  }
+  times[static_cast<std::size_t>(Pass::last_backward)] = last;
+  costs.tail = std::max(0.0, line.ticket(0) - line.now);
+}
+
+}  // namespace
+
+ChunkCosts chunk_costs(const ChunkClass& chunk,
+                       const RankCosts& rank,
+                       const DataCosts& data,
+                       Timeline& line) {
+  const double before_forward = chunk.embedding ? 0 : rank.receive;
+  const double before_backward = chunk.head ? 0 : rank.receive;
+  const double forward = before_forward + layers_time(chunk, rank, true) +
+                         (chunk.embedding ? rank.embedding_forward : 0) +
+                         (chunk.head ? rank.head_forward : 0);
+  const double backward = before_backward + layers_time(chunk, rank, false) +
+                          (chunk.embedding ? rank.embedding_backward : 0) +
+                          (chunk.head ? rank.head_backward : 0);
+  const double weights = sum(rank.weight_gradient, chunk.first_layer, chunk.layers);
+  ChunkCosts costs{{forward, backward, weights, forward, backward, 0, 0}, 0, 0};
+  if (chunk.has_traffic) {
+    add_traffic(chunk, rank, data, {before_forward, before_backward}, line, costs);
+  }
+  time_of(costs, Pass::whole_backward) =
+      time_of(costs, Pass::backward) + time_of(costs, Pass::weight_gradient);
+  return costs;
+}
+
+}  // namespace headway::analytic
