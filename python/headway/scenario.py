@@ -1485,6 +1485,9 @@ class ParallelismSpec:
     chunk_layers
         Layers of every chunk, in the order in which a micro-batch meets the chunks; empty:
         even. (optional)
+    chunk_recompute
+        How many layers of each of chunk_layers recompute, from its first on; empty: all, or as
+        recompute_period has it. (optional)
     rank_order
         Order of ranks over GPUs, fastest first: tp-cp-dp-pp (Megatron) or tp-cp-pp-dp (Llama
         3). (default tp-cp-dp-pp)
@@ -1533,6 +1536,7 @@ class ParallelismSpec:
     first_stage_layers: int | None = None
     last_stage_layers: int | None = None
     chunk_layers: Sequence[int] | None = None
+    chunk_recompute: Sequence[int] | None = None
     rank_order: Literal["tp-cp-dp-pp", "tp-cp-pp-dp"] | None = None
     offload: Literal["none", "optimizer", "activations", "all"] | None = None
     offload_layers: int | Literal["auto"] | None = None

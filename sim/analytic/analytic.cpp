@@ -148,6 +148,20 @@ class AnalyticTier::Evaluator {
   }
 
   const RankCosts& rank_of(const ParallelismSpec& layout, int data_parallel, bool splits) {
+    if (layout.chunk_recompute.empty()) {
+      return known_rank(layout, data_parallel, splits);
+    }
+    ParallelismSpec other = layout;
+    other.chunk_recompute.clear();
+    const RankCosts again = known_rank(other, data_parallel, splits);
+    other.recompute = workload::Recompute::none;
+    other.recompute_parts.clear();
+    joined_ =
+        joined_costs(scenario_.model, layout, again, known_rank(other, data_parallel, splits));
+    return joined_;
+  }
+
+  const RankCosts& known_rank(const ParallelismSpec& layout, int data_parallel, bool splits) {
     // Experts are spread over data-parallel ranks; nothing else of a pass depends on how many there
     // are.
     const int data = layout.expert * layout.expert_tensor > 1 ? data_parallel : 1;
@@ -369,6 +383,7 @@ class AnalyticTier::Evaluator {
   LayoutTimes times_;
   std::vector<ChunkCosts> classes_;
   DataCosts bare_;
+  RankCosts joined_;
   std::vector<double> scratch_, stage_ends_;
   Timeline line_;
 };

@@ -269,19 +269,33 @@ std::vector<workload::ChunkLayout> in_order(const workload::StageLayout& layout,
   return chunks;
 }
 
-/// @param period  of recomputation: chunks are alike that begin at the same place of it
+/// Chunks are alike only if they have the same of these: where they begin in the period of
+/// recomputation, or how many of their layers recompute.
+std::vector<int> recompute_phases(const std::vector<workload::ChunkLayout>& chunks,
+                                  const ParallelismSpec& layout) {
+  std::vector<int> phases;
+  for (std::size_t position = 0; position < chunks.size(); ++position) {
+    phases.push_back(layout.chunk_recompute.empty()
+                         ? chunks[position].first_layer % layout.recompute_period
+                         : layout.chunk_recompute[position]);
+  }
+  return phases;
+}
+
+/// @param phases  of the chunks; see recompute_phases
 void read_classes(const Probe& probe,
                   const FewStages& few,
                   const std::vector<workload::ChunkLayout>& chunks,
                   const workload::StageLayout& stages,
-                  int period,
+                  const std::vector<int>& phases,
                   DataCosts& costs) {
   std::map<std::vector<int>, int> known;
+  const int period = *std::max_element(phases.begin(), phases.end()) + 1;
   std::vector<int> class_of_stage(probe.graph.stages.size() * static_cast<std::size_t>(period), -1);
   costs.class_of.assign(static_cast<std::size_t>(stages.stages() * stages.chunks()), 0);
   for (std::size_t position = 0; position < chunks.size(); ++position) {
     const int stage = few.stage_of[position];
-    const int phase = chunks[position].first_layer % period;
+    const int phase = phases[position];
     int& found = class_of_stage[static_cast<std::size_t>(stage * period + phase)];
     if (found < 0) {
       std::vector<int> runs = signature(probe, stage);
@@ -354,6 +368,7 @@ ParallelismSpec rank_key(const workload::FrameworkSpec& framework,
   key.first_stage_layers = 1;
   key.last_stage_layers = 0;
   key.chunk_layers.clear();
+  key.chunk_recompute.clear();
   key.data = {};
   // Of sharding a pass notices only whether its weight gradients are added to or written.
   const bool sharded = workload::reduces_every_micro_batch(framework, layout);
@@ -399,6 +414,7 @@ ParallelismSpec end_key(const ParallelismSpec& layout) {
   key.offload = workload::offloads_optimizer(layout.offload) ? workload::Offload::optimizer
                                                              : workload::Offload::none;
   key.recompute_period = 1;
+  key.chunk_recompute.clear();
   key.virtual_stages = 1;
   if (workload::copies_of_layers(layout) == 1) {
     key.schedule = ScheduleKind::one_f_one_b;
@@ -458,6 +474,30 @@ RankCosts rank_costs(const Scenario& s,
   return costs;
 }
 
+RankCosts joined_costs(const workload::ModelSpec& model,
+                       const ParallelismSpec& layout,
+                       const RankCosts& again,
+                       const RankCosts& kept) {
+  RankCosts costs = kept;
+  for (int layer = 0; layer < model.layers; ++layer) {
+    const auto l = static_cast<std::size_t>(layer);
+    const RankCosts& own = workload::layer_kind(model, layout, layer).keeps ? kept : again;
+    const auto add = [l](const std::vector<double>& from, std::vector<double>& to) {
+      to[l + 1] = to[l] + (from[l + 1] - from[l]);
+    };
+    add(own.forward, costs.forward);
+    add(own.backward, costs.backward);
+    add(own.weight_gradient, costs.weight_gradient);
+    if (!costs.copy.empty()) {
+      costs.copy[l] = own.copy[l];
+    }
+  }
+  const bool last_again = !workload::last_layer_kind(model, layout).keeps;
+  costs.head_forward = last_again ? again.head_forward : kept.head_forward;  // predictions of more
+  costs.head_backward = last_again ? again.head_backward : kept.head_backward;
+  return costs;
+}
+
 DataCosts data_costs(const Scenario& s,
                      const ParallelismSpec& layout,
                      int data_parallel,
@@ -470,7 +510,8 @@ DataCosts data_costs(const Scenario& s,
     sizes.push_back(chunk.layers);
   }
   ParallelismSpec key = data_key(layout);
-  const int period = std::exchange(key.recompute_period, 1);
+  key.recompute_period = 1;
+  key.chunk_recompute.clear();
   const FewStages few = few_stages(s.model, sizes, std::move(key));
   // The probe has a stage for each chunk: whether stages gather once is asked of the layout itself.
   workload::TrainingSpec training = s.training;
@@ -479,7 +520,7 @@ DataCosts data_costs(const Scenario& s,
                                  kMicroBatches, timer, ProbedBlocks::traffic);
   DataCosts costs;
   costs.blocks = probe.blocks;
-  read_classes(probe, few, chunks, stages, period, costs);
+  read_classes(probe, few, chunks, stages, recompute_phases(chunks, layout), costs);
   return costs;
 }
 

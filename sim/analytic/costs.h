@@ -31,6 +31,14 @@ RankCosts rank_costs(const training::Scenario& scenario,
                      bool splits,
                      BlockTimer& timer);
 
+/// The costs of a layout of whose layers some recompute, as `chunk_recompute` has it.
+/// @param again  where all recompute
+/// @param kept   where none does
+RankCosts joined_costs(const workload::ModelSpec& model,
+                       const workload::ParallelismSpec& layout,
+                       const RankCosts& again,
+                       const RankCosts& kept);
+
 /// One thing a pass does, in order: a block of data-parallel traffic, or compute.
 struct PassPart {
   int block = -1;        ///< index into DataCosts::blocks; -1: compute

@@ -49,9 +49,14 @@ struct KeyHash {
     for (const workload::RecomputePart part : p.recompute_parts) {
       parts |= 1 << static_cast<int>(part);
     }
-    return mixed({p.tensor, p.context, p.expert, p.expert_tensor, p.pipeline, p.virtual_stages,
-                  p.micro_batch, key.data, p.shard_group_size, p.first_stage_layers,
-                  p.last_stage_layers, parts, p.recompute_period, p.recompute_layers,
+    int again = 0;
+    for (const int layers : p.chunk_recompute) {
+      again = 31 * again + layers;
+    }
+    return mixed({again, p.tensor, p.context, p.expert, p.expert_tensor, p.pipeline,
+                  p.virtual_stages, p.micro_batch, key.data, p.shard_group_size,
+                  p.first_stage_layers, p.last_stage_layers, parts, p.recompute_period,
+                  p.recompute_layers,
                   packed({static_cast<int>(p.recompute), static_cast<int>(p.sharding),
                           static_cast<int>(p.schedule), static_cast<int>(p.context_kind),
                           static_cast<int>(p.rank_order), static_cast<int>(p.offload),

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/training/step/step.h"
+#include "sim/workload/layout.h"
 
 namespace headway::plan {
 
@@ -39,6 +40,7 @@ void Fit::set_micro_batches(int micro_batches) {
 }
 
 void Fit::set_passes(const ParallelismSpec& layout) {
+  recomputing_.clear();
   activations_ =
       workload::stage_activations(scenario_.model, scenario_.training, layout, schedule_);
 }
@@ -50,6 +52,71 @@ const std::vector<workload::StageStates>& Fit::states(const ParallelismSpec& lay
     known = workload::stage_states(scenario_.model, scenario_.training, layout, data_);
   }
   return known;
+}
+
+ParallelismSpec Fit::with_recomputed(ParallelismSpec layout, std::vector<int> layers) const {
+  layout.chunk_layers = workload::layers_of_chunks(scenario_.model, layout);
+  layout.first_stage_layers = 0;
+  layout.last_stage_layers = 0;
+  layout.recompute = workload::Recompute::full;
+  layout.chunk_recompute = workload::first_of_stages(layout, std::move(layers));
+  return layout;
+}
+
+/// Activations where so many layers of each stage recompute, or all that it has.
+const Fit::Stages& Fit::recomputing(const ParallelismSpec& layout, int layers) {
+  const auto [place, fresh] = recomputing_.try_emplace(layers);
+  if (fresh) {
+    const std::vector<int> each(static_cast<std::size_t>(layout.pipeline), layers);
+    place->second = workload::stage_activations(scenario_.model, scenario_.training,
+                                                with_recomputed(layout, each), schedule_);
+  }
+  return place->second;
+}
+
+core::Bytes Fit::peak(const ParallelismSpec& layout,
+                      const workload::StageActivations& activations,
+                      const workload::StageStates& states) const {
+  return training::rank_memory(scenario_.training.framework, layout, data_,
+                               workload::at_peak(activations, states))
+      .total();
+}
+
+/// By halving: a stage's memory falls with every layer that recomputes.
+std::optional<int> Fit::fewest(const ParallelismSpec& layout,
+                               std::size_t state,
+                               std::size_t stage) {
+  const double free = std::max(training::kMemoryHeadroom, headroom_);
+  const core::Bytes room = rooms(layout)[stage].gpu * (1 - free);
+  const auto fits = [&](int layers) {
+    return peak(layout, recomputing(layout, layers)[stage], states(layout, state)[stage]) <= room;
+  };
+  int least = 0,
+      most = workload::StageLayout(scenario_.model, layout).layers(static_cast<int>(stage));
+  if (!fits(most)) {
+    return std::nullopt;
+  }
+  while (least < most) {
+    const int middle = (least + most) / 2;
+    (fits(middle) ? most : least) = fits(middle) ? middle : middle + 1;
+  }
+  return most;
+}
+
+std::optional<ParallelismSpec> Fit::fewest_recomputed(const ParallelismSpec& layout,
+                                                      std::size_t state) {
+  if (workload::copies_of_layers(layout) > 1) {
+    return std::nullopt;
+  }
+  std::vector<int> layers;
+  for (std::size_t stage = 0; stage < states(layout, state).size(); ++stage) {
+    const auto least = fewest(layout, state, stage);
+    if (!least) {
+      return std::nullopt;
+    }
+    layers.push_back(*least);
+  }
+  return with_recomputed(layout, std::move(layers));
 }
 
 /// Which stages are on which nodes depends on the order of the ranks alone.
@@ -67,9 +134,7 @@ std::optional<Lack> Fit::lack(const ParallelismSpec& layout, std::size_t state) 
   const double gpus = scenario_.cluster.node.gpus;
   Fullest f{{}, has.front().gpu, {}, has.front().host / gpus, has.front().kind};
   for (std::size_t stage = 0; stage < held.size(); ++stage) {
-    const workload::StageMemory tensors = workload::at_peak(activations_[stage], held[stage]);
-    const core::Bytes peak =
-        training::rank_memory(scenario_.training.framework, layout, data_, tensors).total();
+    const core::Bytes peak = this->peak(layout, activations_[stage], held[stage]);
     if (peak / has[stage].gpu > f.peak / f.gpu) {
       f.peak = peak;
       f.gpu = has[stage].gpu;

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -54,11 +55,26 @@ class Fit {
   void set_passes(const ParallelismSpec& layout);
   /// What the layout with state choice `state` lacks.
   [[nodiscard]] std::optional<Lack> lack(const ParallelismSpec& layout, std::size_t state);
+  /// The layout, which recomputes nothing, with as few layers of each stage recomputing fully as
+  /// let it fit. A stage's memory falls with each of them and no other stage's does, so the fewest
+  /// of each stage are the least time of all; exact where a stage has one chunk and its layers are
+  /// alike, else from the first chunk and layer on. Nothing where even all of them do not do, or
+  /// the schedule holds every layer twice.
+  [[nodiscard]] std::optional<ParallelismSpec> fewest_recomputed(const ParallelismSpec& layout,
+                                                                 std::size_t state);
 
  private:
   const std::vector<workload::StageStates>& states(const ParallelismSpec& layout,
                                                    std::size_t state);
+  [[nodiscard]] core::Bytes peak(const ParallelismSpec& layout,
+                                 const workload::StageActivations& activations,
+                                 const workload::StageStates& states) const;
   const std::vector<training::StageRoom>& rooms(const ParallelismSpec& layout);
+  using Stages = std::vector<workload::StageActivations>;
+  const Stages& recomputing(const ParallelismSpec& layout, int layers);
+  std::optional<int> fewest(const ParallelismSpec& layout, std::size_t state, std::size_t stage);
+  [[nodiscard]] ParallelismSpec with_recomputed(ParallelismSpec layout,
+                                                std::vector<int> layers) const;
 
   const training::Scenario& scenario_;
   const Shape& shape_;
@@ -67,6 +83,7 @@ class Fit {
   int micro_batches_ = 0;
   std::vector<workload::StageSchedule> schedule_;
   std::vector<workload::StageActivations> activations_;
+  std::map<int, Stages> recomputing_;  ///< of these passes, by layers of each stage that recompute
   std::vector<std::vector<workload::StageStates>> states_;  ///< by choice; empty: not asked yet
   std::array<std::vector<training::StageRoom>, 2> rooms_;   ///< by order of the ranks; the same
 };

@@ -122,6 +122,10 @@ void add_recompute(const SearchSpec& asked, Varied& out) {
              tries(R::selective) ? "one by one, the light ones together" : "none");
   out.always("recompute_period", tries(R::full) ? "1, 2, 4" : "1");
   out.always("recompute_layers", tries(R::full) ? "a quarter, a half, three quarters, all" : "1");
+  if (tries(R::full) && tries(R::none)) {
+    out.always("chunk_recompute",
+               "where nothing recomputed does not fit: the fewest of each stage");
+  }
 }
 
 /// Fields of `parallelism` that are varied, with what is tried.

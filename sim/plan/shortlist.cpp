@@ -365,8 +365,14 @@ class ShapeSearch {
       Estimate estimate{pass.layout, micro_batches(cut), {}, first + static_cast<std::int64_t>(i)};
       state.apply(estimate.layout);
       if (const auto lack = fit.lack(estimate.layout, i)) {
-        add_missed({1, estimate.layout, *lack}, out_.missed);
-        continue;
+        auto settled = space_.tries_fewest(passes_[pass.index]) && lack->memory != Memory::host
+                           ? fit.fewest_recomputed(estimate.layout, i)
+                           : std::nullopt;
+        if (!settled) {
+          add_missed({1, estimate.layout, *lack}, out_.missed);
+          continue;
+        }
+        estimate.layout = std::move(*settled);
       }
       estimate.time = tier_.ask([&](analytic::AnalyticTier& tier) {
         return tier.evaluate(estimate.layout, shape_.data, estimate.micro_batches).time;

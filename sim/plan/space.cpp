@@ -163,6 +163,13 @@ bool Space::asked(const PassChoice& pass, const StateChoice& state) const {
          });
 }
 
+bool Space::tries_fewest(const PassChoice& pass) const {
+  const auto& asked = scenario_.search.recompute;
+  const bool full =
+      asked.empty() ? varies(SearchAxis::recompute) : contains(asked, Recompute::full);
+  return full && pass.recompute == Recompute::none && !pass.offload;
+}
+
 bool Space::varies(SearchAxis axis) const { return plan::varies(scenario_.search, axis); }
 
 /// What is asked for; else, of a held axis the scenario's own, of another all.
@@ -204,6 +211,7 @@ void Space::add_contexts(int tensor) {
   ParallelismSpec layout = own;
   layout.tensor = tensor;
   layout.chunk_layers.clear();  // of the scenario's own stages and chunks
+  layout.chunk_recompute.clear();
   const std::int64_t most = std::max(1, s.training.sequence_length / kFewestTokens);
   std::vector<int> degrees;
   for (std::int64_t degree = 1; degree <= most; degree *= 2) {

@@ -117,6 +117,10 @@ class Space {
                                        const PassChoice& pass,
                                        const StateChoice& state) const;
 
+  /// Whether layouts with these passes that do not fit are tried with as few recomputed layers as
+  /// let them: those that recompute and copy nothing, where full recompute is varied.
+  [[nodiscard]] bool tries_fewest(const PassChoice& pass) const;
+
   /// Whether what both choices send to host memory is asked for together.
   [[nodiscard]] bool asked(const PassChoice& pass, const StateChoice& state) const;
 

@@ -40,6 +40,8 @@ struct PlannedLayout {
     v.part("recompute_parts", spec.recompute_parts);
     v.figure("recompute_period", spec.recompute_period, "", "", core::at_least_one);
     v.figure("recompute_layers", spec.recompute_layers, "", "", core::at_least_one);
+    v.part("chunk_recompute", spec.chunk_recompute,
+           "layers of every chunk that recompute, from its first on; empty: as the period has it");
     v.part("offload", spec.offload);
     v.part("rank_order", spec.rank_order);
     v.figure("first_stage_layers", spec.first_stage_layers, "", "", core::non_negative);

@@ -58,6 +58,7 @@ workload::StepGraph on_one_stage(const CheckedScenario& checked, int micro_batch
   p.first_stage_layers = 0;
   p.last_stage_layers = 0;
   p.chunk_layers.clear();
+  p.chunk_recompute.clear();
   return workload::build_step_graph(s.model, s.training, p, checked.synchronous_data(),
                                     micro_batches);
 }

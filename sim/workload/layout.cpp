@@ -244,6 +244,22 @@ std::vector<int> layers_by_cost(const ModelSpec& model, int stages) {
   return layers;
 }
 
+std::vector<int> layers_of_chunks(const ModelSpec& model, const ParallelismSpec& parallelism) {
+  return layers_in_order(model, parallelism);
+}
+
+std::vector<int> first_of_stages(const ParallelismSpec& parallelism, std::vector<int> layers) {
+  const ScheduleKind schedule = effective_schedule(parallelism);
+  std::vector<int> list;
+  for (std::size_t place = 0; place < parallelism.chunk_layers.size(); ++place) {
+    const StageChunk at = at_position(schedule, parallelism.pipeline, static_cast<int>(place), 0);
+    int& left = layers[static_cast<std::size_t>(at.stage)];
+    list.push_back(std::min(left, parallelism.chunk_layers[place]));
+    left -= list.back();
+  }
+  return list;
+}
+
 std::vector<int> chunks_of_stages(const ParallelismSpec& parallelism,
                                   const std::vector<int>& layers) {
   const ScheduleKind schedule = effective_schedule(parallelism);

@@ -79,6 +79,14 @@ std::optional<Violation> layout_problem(const ModelSpec& model, const Parallelis
 /// get_block_compute_costs, 2025.
 std::vector<int> layers_by_cost(const ModelSpec& model, int stages);
 
+/// ParallelismSpec::chunk_layers of any layout: what stands there, or what is left out there.
+std::vector<int> layers_of_chunks(const ModelSpec& model, const ParallelismSpec& parallelism);
+
+/// So many of the layers of each stage as ParallelismSpec::chunk_recompute, from the first chunk of
+/// a stage on.
+/// @param parallelism  with chunk_layers
+std::vector<int> first_of_stages(const ParallelismSpec& parallelism, std::vector<int> layers);
+
 /// ParallelismSpec::chunk_layers of stages with so many layers each, as even over the chunks of a
 /// stage as can be. Not of schedules that hold every layer twice.
 std::vector<int> chunks_of_stages(const ParallelismSpec& parallelism,

@@ -62,6 +62,7 @@ struct ParallelismSpec {
   int first_stage_layers = 0;
   int last_stage_layers = 0;
   std::vector<int> chunk_layers;
+  std::vector<int> chunk_recompute;
   RankOrder rank_order = RankOrder::data_first;
   Offload offload = Offload::none;
   core::OrAuto<int> offload_layers;
@@ -121,6 +122,10 @@ struct ParallelismSpec {
         "chunk_layers", chunk_layers,
         "Layers of every chunk, in the order in which a micro-batch meets the chunks; empty: even.",
         core::up_to_10k);
+    v.optional("chunk_recompute", chunk_recompute,
+               "How many layers of each of chunk_layers recompute, from its first on; empty: all, "
+               "or as recompute_period has it.",
+               core::up_to_10k);
     v.optional("rank_order", rank_order,
                "Order of ranks over GPUs, fastest first: tp-cp-dp-pp (Megatron) or tp-cp-pp-dp "
                "(Llama 3).");

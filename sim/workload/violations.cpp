@@ -74,6 +74,36 @@ void check_shards(Violations& out, const ParallelismSpec& parallelism) {
   }
 }
 
+/// Layers of chunks that recompute, beside the chunks and what else says which.
+void check_chunk_recompute(Violations& out, const ParallelismSpec& parallelism) {
+  const auto& again = parallelism.chunk_recompute;
+  const auto& layers = parallelism.chunk_layers;
+  if (again.empty()) {
+    return;
+  }
+  const char* path = "parallelism.chunk_recompute";
+  if (parallelism.recompute == Recompute::none) {
+    add(out, path, "chunk_recompute belongs to recompute: selective or full");
+  }
+  if (parallelism.recompute_period > 1) {
+    add(out, path,
+        "chunk_recompute already says which layers recompute; leave recompute_period out");
+  }
+  if (layers.size() != again.size()) {
+    add(out, path,
+        fmt::format("chunk_recompute has {} entries, and chunk_layers {}: write both, an entry for "
+                    "every chunk",
+                    again.size(), layers.size()));
+    return;
+  }
+  for (std::size_t i = 0; i < again.size(); ++i) {
+    if (again[i] > layers[i]) {
+      add(out, fmt::format("{}[{}]", path, i),
+          fmt::format("{} of the {} layers of this chunk cannot recompute", again[i], layers[i]));
+    }
+  }
+}
+
 /// Parts that are named where they cannot be recomputed.
 void check_recompute(Violations& out, const ModelSpec& model, const ParallelismSpec& parallelism) {
   const auto& parts = parallelism.recompute_parts;
@@ -99,6 +129,7 @@ void check_recompute(Violations& out, const ModelSpec& model, const ParallelismS
                       model.latent ? "latent attention" : "attention and MLP side by side"));
     }
   }
+  check_chunk_recompute(out, parallelism);
   if (parallelism.recompute_layers > parallelism.recompute_period) {
     add(out, "parallelism.recompute_layers",
         fmt::format("{} of every {} layers cannot recompute", parallelism.recompute_layers,

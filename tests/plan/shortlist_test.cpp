@@ -6,6 +6,7 @@
 #include "sim/analytic/analytic.h"
 #include "sim/core/error.h"
 #include "sim/training/step/step.h"
+#include "sim/workload/layout.h"
 
 #include "tests/plan/sample_scenario.h"
 
@@ -33,6 +34,39 @@ training::Scenario mixture() {
   return s;
 }
 
+bool roomy(const training::MemoryResult& memory) {
+  return memory.fits && !training::near_memory_limit(memory);
+}
+
+/// Raises how many layers of each stage recompute until each fits: one by one, as scenarios. Leaves
+/// alone what is not tried so: what recomputes or copies already, and two copies of every layer.
+void recompute_the_fewest(training::Scenario& s, const training::MemoryResult& as_it_is) {
+  auto& p = s.parallelism;
+  if (roomy(as_it_is) || as_it_is.host_peak > as_it_is.host_capacity ||
+      p.recompute != workload::Recompute::none || workload::offloads_activations(p.offload) ||
+      workload::copies_of_layers(p) > 1) {
+    return;
+  }
+  const workload::StageLayout stages(s.model, p);
+  p.chunk_layers = workload::layers_of_chunks(s.model, p);
+  p.first_stage_layers = p.last_stage_layers = 0;
+  p.recompute = workload::Recompute::full;
+  std::vector<int> again(static_cast<std::size_t>(p.pipeline), 0);
+  for (bool raised = true; raised;) {
+    raised = false;
+    p.chunk_recompute = workload::first_of_stages(p, again);
+    const auto memory = training::predict_memory(training::check(training::Scenario(s)));
+    for (std::size_t stage = 0; stage < again.size(); ++stage) {
+      const bool full =
+          memory.stage_peak[stage] > memory.capacity * (1 - training::kMemoryHeadroom);
+      if (full && again[stage] < stages.layers(static_cast<int>(stage))) {
+        ++again[stage];
+        raised = true;
+      }
+    }
+  }
+}
+
 /// Layouts found by asking every one of the space by itself, as a scenario of its own.
 std::vector<Estimate> one_by_one(const training::Scenario& s, const Space& space) {
   std::vector<Estimate> found;
@@ -43,9 +77,9 @@ std::vector<Estimate> one_by_one(const training::Scenario& s, const Space& space
       auto own = s;
       own.parallelism = space.layout(shape, i);
       try {
+        recompute_the_fewest(own, training::predict_memory(training::check(own)));
         const auto checked = training::check(own);
-        const auto memory = training::predict_memory(checked);
-        if (memory.fits && !training::near_memory_limit(memory)) {
+        if (roomy(training::predict_memory(checked))) {
           found.push_back(
               {own.parallelism, checked.micro_batches(), tier.evaluate(checked).time, number});
         }

@@ -243,6 +243,9 @@ std::vector<Base> bases() {
         "sites.yaml", "apart.yaml", "occupied.yaml", "tight.yaml"}) {
     list.emplace_back(file);
   }
+  list.emplace_back("dense.yaml",
+                    std::vector<std::string>{"parallelism.chunk_layers=[2, 2, 2, 2]",
+                                             "parallelism.chunk_recompute=[1, 2, 0, 1]"});
   for (const char* full : {"fp32", "tf32"}) {
     const std::vector<std::string> set{precision + full, "parallelism.offload=activations",
                                        "run.checkpoint.bytes_per_parameter=12"};

@@ -116,15 +116,15 @@ Table runs_table(const std::vector<study::PlannedRun>& plans) {
   return out.take("What a run takes on them");
 }
 
-/// ", layers 11 x 2, 5 x 2": runs of equal stages.
+/// "11 x 2, 5 x 2": runs of equal stages.
 std::string stages_text(const std::vector<int>& layers) {
   std::string text;
   for (std::size_t i = 0; i < layers.size();) {
     const auto here = layers.begin() + static_cast<std::ptrdiff_t>(i);
     const auto next = std::find_if(here, layers.end(), [&](int other) { return other != *here; });
     const auto run = next - here;
-    text += fmt::format("{}{}{}", i == 0 ? ", layers " : ", ", *here,
-                        run > 1 ? fmt::format(" x {}", run) : "");
+    text +=
+        fmt::format("{}{}{}", i == 0 ? "" : ", ", *here, run > 1 ? fmt::format(" x {}", run) : "");
     i += static_cast<std::size_t>(run);
   }
   return text;
@@ -140,7 +140,9 @@ std::string schedule_text(const workload::ParallelismSpec& p) {
     text +=
         fmt::format(", ends {} and {} layers", end(p.first_stage_layers), end(p.last_stage_layers));
   }
-  return text + (p.chunk_layers.empty() ? "" : stages_text(workload::layers_of_stages(p)));
+  return p.chunk_layers.empty()
+             ? text
+             : fmt::format("{}, layers {}", text, stages_text(workload::layers_of_stages(p)));
 }
 
 std::string sharding_text(const workload::ParallelismSpec& p) {
@@ -158,6 +160,11 @@ std::string recompute_text(const workload::ParallelismSpec& p) {
   text += parts.empty() ? "" : fmt::format(" ({})", parts);
   if (p.recompute_period > 1) {
     text += fmt::format(", {} of {} layers", p.recompute_layers, p.recompute_period);
+  }
+  if (!p.chunk_recompute.empty()) {
+    workload::ParallelismSpec again = p;
+    again.chunk_layers = p.chunk_recompute;
+    text += fmt::format(" of {} layers", stages_text(workload::layers_of_stages(again)));
   }
   return text;
 }

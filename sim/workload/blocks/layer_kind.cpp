@@ -7,9 +7,26 @@ namespace headway::workload {
 
 namespace {
 
+/// Whether a layer is among the first of its chunk that recompute.
+bool recomputes_in_chunk(const ParallelismSpec& parallelism, int layer) {
+  const auto& layers = parallelism.chunk_layers;
+  const auto& again = parallelism.chunk_recompute;
+  int first = 0;
+  for (std::size_t chunk = 0; chunk < std::min(layers.size(), again.size()); ++chunk) {
+    if (layer < first + layers[chunk]) {
+      return layer - first < again[chunk];
+    }
+    first += layers[chunk];
+  }
+  return false;
+}
+
 /// Whether a layer is one of the `recompute_layers` k of a period n: the shares of layers up to it,
 /// k (l + 1) / n, reach one more whole number than those before it.
 bool recomputes(const ParallelismSpec& parallelism, int layer) {
+  if (!parallelism.chunk_recompute.empty()) {
+    return recomputes_in_chunk(parallelism, layer);
+  }
   const std::int64_t n = parallelism.recompute_period;
   const std::int64_t k = parallelism.recompute_layers;
   const std::int64_t place = layer % n;

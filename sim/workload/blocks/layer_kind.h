@@ -37,7 +37,8 @@ struct LayerRun {
 };
 
 /// The kind of layer `layer` (0 is the first). With `recompute_period` n layers 0, n, 2n, ...
-/// recompute, the others keep; with `recompute_layers` k as many of each n, evenly spread.
+/// recompute, the others keep; with `recompute_layers` k as many of each n, evenly spread. With
+/// `chunk_recompute` the first layers of each chunk recompute.
 LayerKind layer_kind(const ModelSpec& model, const ParallelismSpec& parallelism, int layer);
 
 /// The kind that multi-token prediction repeats: that of the model's last layer.

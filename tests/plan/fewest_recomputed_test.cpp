@@ -1,0 +1,175 @@
+// The fewest recomputed layers of each stage that let a layout fit, against all others.
+#include <algorithm>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <numeric>
+
+#include "sim/analytic/analytic.h"
+#include "sim/core/error.h"
+#include "sim/plan/entry.h"
+#include "sim/plan/fit.h"
+#include "sim/plan/search.h"
+#include "sim/training/step/step.h"
+#include "sim/workload/layout.h"
+
+#include "tests/training/fixture.h"
+
+namespace headway::plan {
+namespace {
+
+using namespace core::literals;
+using ::testing::ElementsAre;
+using workload::Recompute;
+
+/// TP 8 x PP 4 x DP 2 of 16 layers with eight micro-batches, on GPUs of so much memory.
+training::Scenario on_gpus_of(core::Bytes memory) {
+  training::Scenario s = training::eight_nodes();
+  s.training.global_batch = 16;
+  s.training.sequence_length = 8192;
+  s.cluster.node.gpu.memory = memory;
+  s.search.vary = {training::SearchAxis::recompute};
+  return s;
+}
+
+training::Scenario with_again(training::Scenario s, const std::vector<int>& stages) {
+  auto& p = s.parallelism;
+  p.recompute = Recompute::full;
+  p.chunk_layers = workload::layers_of_chunks(s.model, p);
+  p.chunk_recompute = workload::first_of_stages(p, stages);
+  return s;
+}
+
+bool fits(const training::Scenario& s) {
+  return !lack(training::check(training::Scenario(s)), training::kMemoryHeadroom).has_value();
+}
+
+core::Seconds time_of(const training::Scenario& s) {
+  return training::simulate_step(training::check(training::Scenario(s))).time;
+}
+
+/// Memory with which the first stage, which holds most micro-batches, must recompute half of its
+/// layers and the last none.
+core::Bytes memory_that_binds() {
+  const auto roomy = on_gpus_of(80_GB);
+  const auto peak = [&](const std::vector<int>& again) {
+    return training::predict_memory(training::check(training::Scenario(with_again(roomy, again))))
+        .stage_peak[0];
+  };
+  return (peak({2, 0, 0, 0}) + peak({1, 0, 0, 0})) * (0.5 / (1 - training::kMemoryHeadroom));
+}
+
+TEST(FewestRecomputed, AreTheFastestOfAllThatFit) {
+  const auto s = on_gpus_of(memory_that_binds());
+  ASSERT_FALSE(fits(s));
+  // All 5^4 choices of how many of its four layers each stage recomputes.
+  std::vector<std::pair<core::Seconds, std::vector<int>>> all;
+  for (int n = 0; n < 625; ++n) {
+    const std::vector<int> again{n / 125, n / 25 % 5, n / 5 % 5, n % 5};
+    const auto other = with_again(s, again);
+    if (fits(other)) {
+      all.emplace_back(time_of(other), again);
+    }
+  }
+  const auto best = *std::min_element(all.begin(), all.end());
+  Space space(s);
+  Fit fit(s, space.shapes().front(), training::kMemoryHeadroom);
+  workload::ParallelismSpec layout = space.layout(0);
+  layout.recompute = Recompute::none;
+  fit.set_micro_batches(8);
+  fit.set_passes(layout);
+  const auto found = fit.fewest_recomputed(layout, 0);
+  ASSERT_TRUE(found.has_value());
+  const auto stages = found->chunk_recompute;
+  EXPECT_EQ(stages[0], 2);
+  EXPECT_EQ(stages[3], 0);
+  auto mine = s;
+  mine.parallelism = *found;
+  EXPECT_TRUE(fits(mine));
+  EXPECT_EQ(time_of(mine), best.first);
+}
+
+TEST(FewestRecomputed, AreAmongThePlans) {
+  const auto s = on_gpus_of(memory_that_binds());
+  const auto plans = search(s, {}).plans;
+  ASSERT_FALSE(plans.empty());
+  EXPECT_FALSE(plans.front().layout.chunk_recompute.empty());
+  EXPECT_TRUE(plans.front().step.memory.fits);
+  auto full = s;
+  full.parallelism.recompute = Recompute::full;
+  EXPECT_LT(plans.front().step.time, 0.97 * time_of(full));
+}
+
+TEST(FewestRecomputed, AreNotTriedWhereNothingBindsOrRecomputeIsHeld) {
+  for (const auto& plan : search(on_gpus_of(80_GB), {}).plans) {
+    EXPECT_TRUE(plan.layout.chunk_recompute.empty());
+  }
+  auto held = on_gpus_of(memory_that_binds());
+  held.search.vary = {training::SearchAxis::micro_batch};
+  for (const auto& plan : search(held, {}).plans) {
+    EXPECT_TRUE(plan.layout.chunk_recompute.empty());
+  }
+}
+
+TEST(FewestRecomputed, NoneDoWhereAllOfThemAreTooFew) {
+  const auto s = on_gpus_of(memory_that_binds() * 0.2);
+  Space space(s);
+  Fit fit(s, space.shapes().front(), training::kMemoryHeadroom);
+  workload::ParallelismSpec layout = space.layout(0);
+  layout.recompute = Recompute::none;
+  fit.set_micro_batches(8);
+  fit.set_passes(layout);
+  EXPECT_FALSE(fit.fewest_recomputed(layout, 0).has_value());
+}
+
+/// The time of a layer that recomputes is one forward more: with n of the four layers of every
+/// stage the step grows by n / 4 of what full recompute adds.
+TEST(FewestRecomputed, EachLayerCostsItsForward) {
+  const auto s = on_gpus_of(80_GB);
+  const auto none = time_of(s), all = time_of(with_again(s, {4, 4, 4, 4}));
+  for (int n = 1; n < 4; ++n) {
+    EXPECT_NEAR((time_of(with_again(s, {n, n, n, n})) - none) / (all - none), n / 4.0, 0.02);
+  }
+}
+
+TEST(FewestRecomputed, TheAnalyticTierKnowsThem) {
+  auto s = on_gpus_of(80_GB);
+  for (const int chunks : {1, 2}) {
+    s.parallelism.virtual_stages = chunks;
+    s.parallelism.schedule =
+        chunks > 1 ? workload::ScheduleKind::interleaved : workload::ScheduleKind::one_f_one_b;
+    for (const std::vector<int>& again :
+         {std::vector{0, 0, 0, 0}, {4, 3, 1, 0}, {1, 0, 2, 4}, {4, 4, 4, 4}}) {
+      const auto other = with_again(s, again);
+      const auto checked = training::check(training::Scenario(other));
+      const auto alone = training::simulate_step(checked, {.contention = false}).time;
+      EXPECT_NEAR(analytic::AnalyticTier(other).evaluate(checked).time / alone, 1, 0.03);
+    }
+  }
+}
+
+TEST(ChunkRecompute, SaysWhatDoesNotFitTogether) {
+  const auto complaint = [](auto change) {
+    auto s = with_again(on_gpus_of(80_GB), {2, 1, 0, 0});
+    change(s.parallelism);
+    try {
+      training::check(std::move(s));
+    } catch (const core::Error& error) {
+      const std::string text = error.what();
+      return text.substr(0, text.find('\n'));
+    }
+    return std::string();
+  };
+  EXPECT_EQ(complaint([](auto&) {}), "");
+  EXPECT_EQ(complaint([](auto& p) { p.recompute = Recompute::none; }),
+            "chunk_recompute belongs to recompute: selective or full");
+  EXPECT_EQ(complaint([](auto& p) { p.chunk_layers.clear(); }),
+            "chunk_recompute has 4 entries, and chunk_layers 0: write both, an entry for every "
+            "chunk");
+  EXPECT_EQ(complaint([](auto& p) { p.chunk_recompute[1] = 5; }),
+            "5 of the 4 layers of this chunk cannot recompute");
+  EXPECT_EQ(complaint([](auto& p) { p.recompute_period = 2; }),
+            "chunk_recompute already says which layers recompute; leave recompute_period out");
+}
+
+}  // namespace
+}  // namespace headway::plan
