@@ -58,7 +58,9 @@ ParallelismSpec Fit::with_recomputed(ParallelismSpec layout, std::vector<int> la
   layout.chunk_layers = workload::layers_of_chunks(scenario_.model, layout);
   layout.first_stage_layers = 0;
   layout.last_stage_layers = 0;
-  layout.recompute = workload::Recompute::full;
+  if (layout.recompute == workload::Recompute::none) {
+    layout.recompute = workload::Recompute::full;
+  }
   layout.chunk_recompute = workload::first_of_stages(layout, std::move(layers));
   return layout;
 }

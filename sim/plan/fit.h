@@ -55,11 +55,11 @@ class Fit {
   void set_passes(const ParallelismSpec& layout);
   /// What the layout with state choice `state` lacks.
   [[nodiscard]] std::optional<Lack> lack(const ParallelismSpec& layout, std::size_t state);
-  /// The layout, which recomputes nothing, with as few layers of each stage recomputing fully as
-  /// let it fit. A stage's memory falls with each of them and no other stage's does, so the fewest
-  /// of each stage are the least time of all; exact where a stage has one chunk and its layers are
-  /// alike, else from the first chunk and layer on. Nothing where even all of them do not do, or
-  /// the schedule holds every layer twice.
+  /// The layout with as few layers of each stage recomputing as let it fit: fully, or by the parts
+  /// that it names. A stage's memory falls with each of them and no other stage's does, so the
+  /// fewest of each stage are the least time of all; exact where a stage has one chunk and its
+  /// layers are alike, else from the first chunk and layer on. Nothing where even all of them do
+  /// not do, or the schedule holds every layer twice.
   [[nodiscard]] std::optional<ParallelismSpec> fewest_recomputed(const ParallelismSpec& layout,
                                                                  std::size_t state);
 

@@ -17,6 +17,7 @@
 #include "sim/core/text.h"
 #include "sim/plan/entry.h"
 #include "sim/plan/judge.h"
+#include "sim/plan/trim.h"
 #include "sim/plan/verify.h"
 #include "sim/training/estimate.h"
 #include "sim/training/step/step.h"
@@ -280,7 +281,10 @@ SimulatedSetting search_setting(const training::Scenario& scenario,
       options.progress("estimating layouts", done, total);
     };
   }
-  const Shortlist shortlist = make_shortlist(scenario, space, how);
+  Shortlist shortlist = make_shortlist(scenario, space, how);
+  if (space.trims_recompute()) {
+    trim_recompute(scenario, space, how.headroom, shortlist.layouts);
+  }
   result.estimated += shortlist.estimated;
   rejected.add(shortlist.rejected);
   auto entries = checked_entries(scenario, shortlist, rejected);

@@ -123,8 +123,7 @@ void add_recompute(const SearchSpec& asked, Varied& out) {
   out.always("recompute_period", tries(R::full) ? "1, 2, 4" : "1");
   out.always("recompute_layers", tries(R::full) ? "a quarter, a half, three quarters, all" : "1");
   if (tries(R::full) && tries(R::none)) {
-    out.always("chunk_recompute",
-               "where nothing recomputed does not fit: the fewest of each stage");
+    out.always("chunk_recompute", "the fewest of each stage that let a layout fit");
   }
 }
 

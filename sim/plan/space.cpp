@@ -163,6 +163,11 @@ bool Space::asked(const PassChoice& pass, const StateChoice& state) const {
          });
 }
 
+bool Space::trims_recompute() const {
+  const auto& asked = scenario_.search.recompute;
+  return asked.empty() ? varies(SearchAxis::recompute) : contains(asked, Recompute::none);
+}
+
 bool Space::tries_fewest(const PassChoice& pass) const {
   const auto& asked = scenario_.search.recompute;
   const bool full =
@@ -457,10 +462,15 @@ std::int64_t Space::layouts(const Shape& shape) const {
   return std::ssize(cuts(shape)) * std::ssize(passes(shape)) * std::ssize(shape.states);
 }
 
-ParallelismSpec Space::layout(std::int64_t number) const {
+Space::Place Space::place(std::int64_t number) const {
   const auto after = std::upper_bound(first_.begin(), first_.end(), number);
-  return layout(shapes_[static_cast<std::size_t>(after - first_.begin() - 1)],
-                number - *(after - 1));
+  const Shape& shape = shapes_[static_cast<std::size_t>(after - first_.begin() - 1)];
+  return {&shape, static_cast<std::size_t>((number - *(after - 1)) % std::ssize(shape.states))};
+}
+
+ParallelismSpec Space::layout(std::int64_t number) const {
+  const Shape& shape = *place(number).shape;
+  return layout(shape, number - first_[static_cast<std::size_t>(&shape - shapes_.data())]);
 }
 
 ParallelismSpec Space::layout(const Shape& shape, std::int64_t number) const {

@@ -108,6 +108,12 @@ class Space {
   [[nodiscard]] std::int64_t layouts() const { return first_.back(); }
   /// The number that the first layout of a shape has among those of all.
   [[nodiscard]] std::int64_t first(std::size_t shape) const { return first_[shape]; }
+  /// The shape of layout `number` of all, and the place of its choice of states.
+  struct Place {
+    const Shape* shape = nullptr;
+    std::size_t state = 0;
+  };
+  [[nodiscard]] Place place(std::int64_t number) const;
   /// Number `number` of all.
   [[nodiscard]] ParallelismSpec layout(std::int64_t number) const;
   /// Number `number` of a shape's layouts: cut by cut, pass by pass, state by state.
@@ -117,6 +123,9 @@ class Space {
                                        const PassChoice& pass,
                                        const StateChoice& state) const;
 
+  /// Whether recompute is open, so that layouts may recompute fewer layers than a choice of passes
+  /// says.
+  [[nodiscard]] bool trims_recompute() const;
   /// Whether layouts with these passes that do not fit are tried with as few recomputed layers as
   /// let them: those that recompute and copy nothing, where full recompute is varied.
   [[nodiscard]] bool tries_fewest(const PassChoice& pass) const;

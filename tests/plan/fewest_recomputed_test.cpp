@@ -99,6 +99,33 @@ TEST(FewestRecomputed, AreAmongThePlans) {
   EXPECT_LT(plans.front().step.time, 0.97 * time_of(full));
 }
 
+/// Of a plan whose layers recompute in part none can keep more: one layer less of any stage, and it
+/// does not fit.
+TEST(FewestRecomputed, NoPlanRecomputesALayerTooMany) {
+  auto s = on_gpus_of(memory_that_binds());
+  s.search.vary = {training::SearchAxis::recompute, training::SearchAxis::micro_batch};
+  PlanOptions all;
+  all.variants = true;
+  int trimmed = 0;
+  for (const auto& plan : search(s, all).plans) {
+    auto own = s;
+    own.parallelism = plan.layout;
+    EXPECT_TRUE(fits(own));
+    for (int& layers : own.parallelism.chunk_recompute) {
+      if (layers > 0) {
+        ++trimmed;
+        --layers;
+        EXPECT_FALSE(fits(own));
+        ++layers;
+      }
+    }
+    const bool whole = plan.layout.recompute != Recompute::none &&
+                       plan.layout.recompute_period == 1 && plan.layout.chunk_recompute.empty();
+    EXPECT_FALSE(whole && plan.layout.offload == workload::Offload::none);
+  }
+  EXPECT_GT(trimmed, 0);
+}
+
 TEST(FewestRecomputed, AreNotTriedWhereNothingBindsOrRecomputeIsHeld) {
   for (const auto& plan : search(on_gpus_of(80_GB), {}).plans) {
     EXPECT_TRUE(plan.layout.chunk_recompute.empty());
