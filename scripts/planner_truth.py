@@ -173,7 +173,8 @@ def answer(*words: object) -> dict[str, Any]:
 
 def layout_words(layout: dict[str, Any]) -> str:
     degrees = [f"{key} {layout[key]}" for key in DEGREES if layout[key] != 1 or key == "tensor"]
-    return ", ".join([*degrees, *(str(layout[key]) for key in WORDS)]).replace("_", " ")
+    words = ", ".join([*degrees, *(str(layout[key]) for key in WORDS)]).replace("_", " ")
+    return words + (" of some layers" if layout["chunk_recompute"] else "")
 
 
 def reason(before: dict[str, float], after: dict[str, float]) -> str:

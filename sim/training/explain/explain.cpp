@@ -13,7 +13,7 @@
 #include "sim/training/step/critical_path.h"
 #include "sim/training/step/lower.h"
 #include "sim/training/step/step_clock.h"
-#include "sim/training/unequal/check_unequal.h"
+#include "sim/training/unequal/node_kinds.h"
 
 namespace headway::training {
 
@@ -263,8 +263,11 @@ std::string layer_of(const workload::StepGraph& graph, const workload::Block& bl
 /// Sums the segments of the critical path by what they are.
 class PathSums {
  public:
-  PathSums(const KernelTimes& times, const workload::StepGraph& graph, const LoweredStep& lowered)
-      : times_(times), graph_(graph), lowered_(lowered) {
+  PathSums(const Scenario& scenario, const workload::StepGraph& graph, const LoweredStep& lowered)
+      : times_of_kinds_(scenario), graph_(graph), lowered_(lowered) {
+    for (int kind = 0; unequal(scenario.cluster) && kind < node_kinds(scenario.cluster); ++kind) {
+      on_.push_back(fmt::format(", on {}", node_of_kind(scenario.cluster, kind).gpu.name));
+    }
     for (const workload::Block& block : graph.blocks) {
       layers_.push_back(layer_of(graph, block));
     }
@@ -272,6 +275,7 @@ class PathSums {
 
   void add(const PathSegment& segment) {
     const auto& rank = lowered_.problem.actors[segment.actor];
+    kind_ = lowered_.owners[rank.program].kind;
     const auto& step = lowered_.problem.programs[rank.program][segment.step];
     const double seconds = core::Clock::step().to_seconds(segment.ticks).si();
     if (step.code == network::StepCode::compute) {
@@ -309,6 +313,9 @@ class PathSums {
     Stretched stretch;  ///< kernel
   };
 
+  /// Kernel speeds of the rank at hand.
+  [[nodiscard]] const KernelTimes& times() const { return times_of_kinds_.of(kind_); }
+
   /// The closed form of a sum, of one launch.
   static Contribution contribution(const Sum& sum) {
     Contribution c = sum.words;
@@ -340,7 +347,7 @@ class PathSums {
     const auto& operation =
         graph_.blocks[block].operations[static_cast<std::size_t>(origin.operation)];
     const double whole =
-        gpu::kernels_time(*times_.gpu, times_.shares, operation.kernels, times_.launch).si();
+        gpu::kernels_time(*times().gpu, times().shares, operation.kernels, times().launch).si();
     if (operation.kernels.empty() || whole <= 0) {
       add_fixed(operation, step.activity, seconds);
     } else {
@@ -370,17 +377,18 @@ class PathSums {
                    Activity activity,
                    double longer) {
     for (const Kernel& kernel : operation.kernels) {
-      const KernelWords words(times_, kernel, layers_[block]);
+      const KernelWords words(times(), kernel, layers_[block]);
       const double own =
-          gpu::kernels_time(*times_.gpu, times_.shares, {kernel}, times_.launch).si();
-      Sum& sum = sums_[{static_cast<int>(activity), Form::kernel, words.what(), identity(kernel)}];
+          gpu::kernels_time(*times().gpu, times().shares, {kernel}, times().launch).si();
+      const std::string what = words.what() + (on_.empty() ? "" : on_[place(kind_)]);
+      Sum& sum = sums_[{static_cast<int>(activity), Form::kernel, what, identity(kernel)}];
       if (sum.count == 0) {
-        sum.words = {activity, words.what(), {}, 0, words.formula(), {}, words.change()};
+        sum.words = {activity, what, {}, 0, words.formula(), {}, words.change()};
         sum.form = Form::kernel;
         sum.once = words.time();
       }
       sum.seconds += own * longer;
-      sum.stretch.add(own, lowered_.stretches[block]);
+      sum.stretch.add(own, lowered_.stretches[place(kind_)][block]);
       sum.count += kernel.count;
     }
   }
@@ -409,13 +417,13 @@ class PathSums {
     Sum& sum = sums_[{static_cast<int>(transfer.activity),
                       Form::copy,
                       name,
-                      {static_cast<std::int64_t>(bytes.si())}}];
+                      {static_cast<std::int64_t>(bytes.si()), kind_}}];
     if (sum.count == 0) {
       Kernel copy;
       copy.kind = KernelKind::host_copy;
       copy.name = name.c_str();
       copy.traffic = bytes;
-      const KernelWords words(times_, copy);
+      const KernelWords words(times(), copy);
       sum.words = {transfer.activity,
                    name + ": the whole copy, hidden part included",
                    {},
@@ -433,9 +441,13 @@ class PathSums {
       "fewer offload_layers, so that a copy has more layers beside it; recompute in place of "
       "offload; a faster way to the host";
 
-  const KernelTimes& times_;
+  static std::size_t place(int kind) { return static_cast<std::size_t>(kind); }
+
+  KernelTimesOfKinds times_of_kinds_;
   const workload::StepGraph& graph_;
   const LoweredStep& lowered_;
+  int kind_ = 0;                     ///< of the node of the rank at hand
+  std::vector<std::string> on_;      ///< per kind of node; empty: there is one
   std::vector<std::string> layers_;  ///< per block: layer_of
   std::map<Key, Sum> sums_;
 };
@@ -474,7 +486,6 @@ std::string ways_to_shorten(Activity cause) {
 }
 
 Explanation explain_step(const CheckedScenario& checked, std::size_t most) {
-  refuse_unequal(checked, "what a step is made of on");
   const Scenario& s = checked.scenario();
   const workload::StepGraph graph = step_graph(checked);
   const network::Fabric fabric = build_fabric(s.cluster, hash_seed(s));
@@ -482,8 +493,7 @@ Explanation explain_step(const CheckedScenario& checked, std::size_t most) {
   network::RunOptions how;
   how.trace = true;
   const network::RunResult run = run_step(lowered, how);
-  const KernelTimes times = kernel_times(s);
-  PathSums sums(times, graph, lowered);
+  PathSums sums(s, graph, lowered);
   for (const PathSegment& segment : critical_segments(lowered.problem, run)) {
     sums.add(segment);
   }

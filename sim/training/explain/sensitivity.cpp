@@ -82,6 +82,12 @@ constexpr Input kHostInput{"way to the host",
 std::optional<Seconds> step_with(const Scenario& scenario, const Input& input, double factor) {
   Scenario changed = scenario;
   input.scale(changed, factor);
+  for (OtherNodesSpec& other : changed.cluster.other_nodes) {
+    Scenario alone = scenario;
+    alone.cluster.node = other.node;
+    input.scale(alone, factor);
+    other.node = alone.cluster.node;
+  }
   try {
     return simulate_step(check(std::move(changed)), {.trace = false, .hash_draws = 0}).time;
   } catch (const core::Error&) {

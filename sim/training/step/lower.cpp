@@ -135,8 +135,9 @@ class Lowering {
     const TransferCosts transfers{
         [this, first](const workload::Operation& o) { return interference(o, first); },
         [this, first](const workload::Operation& o) { return time_alone(o, first); }};
-    for (std::size_t b = 0; kind == 0 && options_.origins && b < graph.blocks.size(); ++b) {
-      out_.stretches.push_back(block_stretch(graph.blocks[b], kernels_.of(kind), transfers));
+    auto& stretches = out_.stretches.emplace_back();
+    for (std::size_t b = 0; options_.origins && b < graph.blocks.size(); ++b) {
+      stretches.push_back(block_stretch(graph.blocks[b], kernels_.of(kind), transfers));
     }
     return block_times(graph, kernels_.of(kind), transfers);
   }

@@ -51,8 +51,9 @@ struct LoweredStep {
       use_of_group;    ///< per group: its entry in `collectives`; of a copy none
   LaunchTicks launch;  ///< per program and step
   std::vector<std::vector<StepOrigin>> origins;  ///< per program and step, if asked for
-  std::vector<double> stretches;  ///< per block of the graph, block_stretch; with origins
-  Background background;          ///< other jobs on the fabric; none where transfers do not contend
+  /// Per kind of node and block of the graph, block_stretch; with origins.
+  std::vector<std::vector<double>> stretches;
+  Background background;  ///< other jobs on the fabric; none where transfers do not contend
 
   /// The stage whose program this is; of one that is no stage's its own number.
   [[nodiscard]] int stage_of(std::uint32_t program) const {
