@@ -142,8 +142,9 @@ std::optional<Lack> Fit::lack(const ParallelismSpec& layout, std::size_t state) 
       f.gpu = has[stage].gpu;
       f.kind = has[stage].kind;
     }
-    if (tensors.host / (has[stage].host / gpus) > f.host / f.host_of_rank) {
-      f.host = tensors.host;
+    const core::Bytes offloaded = activations_[stage].host + held[stage].host;
+    if (offloaded / (has[stage].host / gpus) > f.host / f.host_of_rank) {
+      f.host = offloaded;
       f.host_of_rank = has[stage].host / gpus;
     }
   }

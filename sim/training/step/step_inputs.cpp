@@ -8,7 +8,7 @@
 #include "sim/network/fabric/route.h"
 #include "sim/training/compute_fabric.h"
 #include "sim/training/constants.h"
-#include "sim/training/step/retries.h"
+#include "sim/training/retries.h"
 #include "sim/training/unequal/node_kinds.h"
 #include "sim/workload/blocks/build.h"
 

@@ -1,4 +1,4 @@
-#include "sim/training/step/retries.h"
+#include "sim/training/retries.h"
 
 #include <tuple>
 #include <utility>
