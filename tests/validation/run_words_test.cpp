@@ -160,6 +160,29 @@ TEST(RunWords, AnEarlyPyTorchIsTorchtitanOf2024) {
   EXPECT_EQ(profile(""), "torchtitan (FSDP2)");
 }
 
+// Peak memory is compared with what the notes name, else with what the software's logs print:
+// Megatron's tensors, FSDP's allocator, of older software all that the driver shows.
+TEST(RunWords, PeaksOfMemoryAreThoseThatTheSourceSpeaksOf) {
+  const auto peak = [](Cells cells) {
+    cells["measured_peak_mem_gib"] = "40";
+    return predicted(cells).predicted_memory;
+  };
+  const double allocated = peak({{"notes", "memory = max allocated"}});
+  const double reserved = peak({{"notes", "reserved"}});
+  const double device = peak({{"notes", "nvidia-smi"}});
+  EXPECT_NEAR(reserved, allocated / 0.94, 1e-9 * reserved);
+  EXPECT_GT(device, reserved + 1.5);  // the context
+  EXPECT_EQ(peak({}), allocated);
+}
+
+// Paxml's models have biases and no dropout.
+TEST(RunWords, DropoutIsThatOfTheSoftware) {
+  const Cells gpt{
+      {"gated_mlp", "no"}, {"era", "jax-paxml"}, {"sharding", "3"}, {"tp", "1"}, {"pp", "1"}};
+  EXPECT_EQ(scenario(gpt).model.dropout, std::optional(false));
+  EXPECT_FALSE(scenario({}).model.dropout.has_value());
+}
+
 TEST(RunWords, AnUnknownEraIsThatOfItsFamilyAndYear) {
   const auto profile = [](const Cells& changes) {
     return scenario(changes).training.framework.name;

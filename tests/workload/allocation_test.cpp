@@ -44,6 +44,19 @@ TEST(Allocation, EmptyGradientsOfALayerAndOfTheHead) {
   EXPECT_DOUBLE_EQ((with.total() - without.total()).si(), 2 * (kLayer + kHead + 4096));
 }
 
+// fp8: two copies of 1 B of the layers' weights, with or without the 16-bit ones; embedding and
+// head stay as they are.
+TEST(Allocation, NarrowWeightsHaveNoWideCopy) {
+  TrainingSpec training = recipe(4096, 8);
+  training.precision = core::Precision::fp8;
+  const double wide = of(training, split(1, 1), 4).weights.si();
+  EXPECT_DOUBLE_EQ(wide, 4 * 32 * kLayer + 2 * (2 * kHead + 4096));
+  training.framework.allocation.narrow_weights = true;
+  EXPECT_DOUBLE_EQ(of(training, split(1, 1), 4).weights.si(), wide - 2 * 32 * kLayer);
+  training.precision = core::Precision::bf16;
+  EXPECT_DOUBLE_EQ(of(training, split(1, 1), 4).weights.si(), 2 * (32 * kLayer + 2 * kHead + 4096));
+}
+
 // Two inputs of s x h in 2 B on each of 4 tensor ranks, whole instead of a quarter.
 TEST(Allocation, GatheredInputsAreKeptWhole) {
   TrainingSpec training = recipe(4096, 8);
