@@ -1126,6 +1126,57 @@ class HostSpec:
 
 
 @dataclass(frozen=True, kw_only=True)
+class AllocationSpec:
+    """What it allocates beside the model's own tensors, and how its allocator holds memory.
+
+    Attributes
+    ----------
+    slack
+        Memory that the allocator holds and no tensor has / that of tensors, at the peak: 0.064
+        PyTorch's caching allocator; less with expandable segments; 0: buffers assigned when the
+        program is compiled (XLA). (default 0.06382978723404253)
+    retry
+        Time that each pass of a stage loses where its rank needs more memory than the GPU has:
+        the allocator finds no room, gives what no tensor has back to the driver and asks for it
+        again; 0: such a step is simulated as if it fitted. (default 0 s)
+    bucket_bytes
+        Bytes a parameter of buckets that gradients are copied into to be reduced, beside the
+        gradient buffer, where weights have replicas (zero0, zero1; PyTorch's
+        DistributedDataParallel). (default 0)
+    narrow_weights
+        With 8-bit operands the layers' weights are held in that format alone, no 16-bit ones
+        beside the fp32 masters (Megatron-LM, --fp8-param-gather). (default false)
+    empty_gradients
+        Products add to the gradient buffer themselves and hand an empty gradient of 16 bits to
+        autograd: one for each shape of a layer's weights stays, the head's while its gradient
+        is computed (Transformer Engine). (default false)
+    gathered_inputs
+        With sequence parallelism the inputs of attention and MLP are kept as they were
+        gathered, whole on each tensor rank; false: only the own share, gathered again in
+        backward. (default false)
+    root_gathered
+        zero3, hsdp: embedding, last norm and head are one group that stays gathered from the
+        first forward to the last backward (FSDP's root). (default false)
+    gather_pool
+        zero3, hsdp: weights arrive in a buffer of the communication's stream and are copied out
+        of it; what the allocator has for that stream no other gets (FSDP2). (default false)
+    use, source
+        As described at the top of this module.
+    """
+
+    slack: float | None = None
+    retry: str | None = None
+    bucket_bytes: float | None = None
+    narrow_weights: bool | None = None
+    empty_gradients: bool | None = None
+    gathered_inputs: bool | None = None
+    root_gathered: bool | None = None
+    gather_pool: bool | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class UsualRunSpec:
     """How its runs are usually laid out: what 'headway validate' takes where a published run
     does not say.
@@ -1158,6 +1209,11 @@ class UsualRunSpec:
     stages_by_cost
         Layers are divided over the stages by the weights that they multiply with, those of the
         head counted. (default false)
+    dropout
+        Whether its models train with dropout; unstated: those with biases do. (optional)
+    reported_memory
+        What its logs call the peak of memory: allocated: tensors alone; reserved: what the
+        allocator holds; device: all that the driver shows. (default device)
     use, source
         As described at the top of this module.
     """
@@ -1173,6 +1229,8 @@ class UsualRunSpec:
     vocabulary_multiple: int | None = None
     experts_follow_tensor: bool | None = None
     stages_by_cost: bool | None = None
+    dropout: bool | None = None
+    reported_memory: Literal["allocated", "reserved", "device"] | None = None
     use: str | None = None
     source: str | None = None
 
@@ -1193,8 +1251,9 @@ class FrameworkSpec:
         what PyTorch chooses, FlashAttention-2, on Blackwell cuDNN. (default newest)
     loss
         Cross entropy: fused (or compiled): one pass over 16-bit logits; in-place: in fp32, the
-        gradient in the place of the probabilities (Megatron); separate: PyTorch's operators in
-        fp32 one by one, each with an array of its own. (default fused)
+        gradient in the place of the probabilities (Megatron); copied: the same from a copy,
+        fp32 logits beside it in forward (nanotron); separate: PyTorch's operators in fp32 one
+        by one, each with an array of its own. (default fused)
     elementwise
         Norms, rotary embedding, activation, bias, dropout and residual: fused: kernels written
         by hand; compiled: made by a compiler, as few; eager: PyTorch's operators one by one.
@@ -1280,6 +1339,9 @@ class FrameworkSpec:
         product asks for, and its results back; false: routing pads them. (default false)
     host
         What the software asks of the CPU that drives a GPU. (optional)
+    allocation
+        What it allocates beside the model's own tensors, and how its allocator holds memory.
+        (optional)
     step_overhead
         Fixed time of a step outside the model. (default 0 s)
     message_overhead
@@ -1307,7 +1369,7 @@ class FrameworkSpec:
         ]
         | None
     ) = None
-    loss: Literal["fused", "in-place", "separate"] | None = None
+    loss: Literal["fused", "in-place", "copied", "separate"] | None = None
     elementwise: Literal["fused", "compiled", "eager"] | None = None
     recompute_elementwise: bool | None = None
     narrow_activations: bool | None = None
@@ -1337,6 +1399,7 @@ class FrameworkSpec:
     fused_expert_bias: bool | None = None
     padded_expert_rows: bool | None = None
     host: HostSpec | None = None
+    allocation: AllocationSpec | None = None
     step_overhead: str | None = None
     message_overhead: str | None = None
     schedules: Sequence[Literal["gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v", "dualpipe", "dualpipe-v"]] | None = None

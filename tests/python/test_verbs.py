@@ -144,6 +144,7 @@ def test_results_are_tables(small):
 
 
 OVERHEAD = "training.framework.step_overhead"
+SECONDS = "[f'{i} s' for i in range(1, 99)]"
 # Many trials of a run that fails all the time; a search; steps of very many micro-batches.
 CALLS = {
     "run": "headway.run(small, set={'run.trials': 1000000, 'run.until.steps': 10000000})",
@@ -151,7 +152,7 @@ CALLS = {
     "validate": "headway.validate()",
     "drill": "headway.drill(large, 'hang', set=many)",
     "solve": f"headway.solve(large, '{OVERHEAD}', 'step.mfu >= 0.3', set=many)",
-    "sweep": f"headway.sweep(large, {{'{OVERHEAD}': ['1 s', '2 s']}}, set=many)",
+    "sweep": f"headway.sweep(large, {{'{OVERHEAD}': {SECONDS}}}, set=many)",
     "diagnose": "headway.diagnose(large, log, set=many)",
 }
 
