@@ -81,7 +81,7 @@ std::string megatron_core(const RunRow& row,
     return "mlperf";
   }
   // Without a release, and without the name of what has recipes of its own: Megatron-LM's scripts.
-  const bool plain = row.release.empty() && !contains(lower(row.source + row.notes), "nemo");
+  const bool plain = row.release.empty() && !contains(lower(row.notes), "nemo");
   if (!row.is_mixture()) {
     return row.release.empty() && row.year == 2024 ? "megatron-core-2024"
            : plain                                 ? "megatron-lm-2025"
