@@ -15,6 +15,7 @@ import json
 import math
 import os
 import re
+import subprocess
 import sys
 import sysconfig
 import time
@@ -99,6 +100,8 @@ def difference(kept: object, now: object, place: str = "") -> str | None:
 def main() -> int:
     names = sys.argv[1:] or sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb"))
     PICTURES.mkdir(parents=True, exist_ok=True)
+    # A picture drawn by the package of an older tree would be right here and red everywhere else.
+    subprocess.run([ROOT / "scripts" / "wheel", "--here"], check=True)
     for name in names:
         began = time.monotonic()
         notebook = execute(NOTEBOOKS / f"{name}.ipynb")
