@@ -1107,6 +1107,10 @@ class HostSpec:
     token_counts
         Time the GPU waits in each pass through a layer of experts while the CPU reads how many
         tokens each expert has and launches what follows. (default 0 s)
+    piece
+        Where updated weights are gathered at the end of the step (gather_overlap: false): CPU
+        time to copy one rank's piece of one weight into its place, with sharding that gives
+        each data rank a piece of every weight; 0: weights are gathered in place. (default 0 s)
     stall
         Where pipeline messages leave the NVLink domain: time that the launches of each rank
         stand still / time they take. A rank that stands still holds its tensor group, so the
@@ -1120,6 +1124,7 @@ class HostSpec:
     collective: str | None = None
     layer: str | None = None
     token_counts: str | None = None
+    piece: str | None = None
     stall: float | None = None
     use: str | None = None
     source: str | None = None
@@ -1160,6 +1165,10 @@ class AllocationSpec:
     gather_pool
         zero3, hsdp: weights arrive in a buffer of the communication's stream and are copied out
         of it; what the allocator has for that stream no other gets (FSDP2). (default false)
+    sent_outputs
+        A stage keeps what it sent on to the next one until the micro-batch comes back
+        (DeepSpeed's and PyTorch's pipelines); false: it is given back once sent (Megatron-Core,
+        deallocate_output_tensor). (default false)
     use, source
         As described at the top of this module.
     """
@@ -1172,6 +1181,7 @@ class AllocationSpec:
     gathered_inputs: bool | None = None
     root_gathered: bool | None = None
     gather_pool: bool | None = None
+    sent_outputs: bool | None = None
     use: str | None = None
     source: str | None = None
 
@@ -1273,6 +1283,9 @@ class FrameworkSpec:
     data_overlap
         Gradient reduction and parameter gathering run beside backward and forward. (default
         true)
+    gather_overlap
+        With data_overlap, zero1, zero2 and weights that stay gathered: they are gathered beside
+        the next forward pass; false: after the update, before the next step. (default true)
     context_overlap
         A ring of context ranks passes keys and values on beside attention; false: before it.
         (default true)
@@ -1376,6 +1389,7 @@ class FrameworkSpec:
     tensor_overlap: bool | None = None
     pipeline_overlap: bool | None = None
     data_overlap: bool | None = None
+    gather_overlap: bool | None = None
     context_overlap: bool | None = None
     gather_once: bool | None = None
     narrow_gathers: bool | None = None

@@ -132,6 +132,10 @@ OtherReadings other_readings(const RunRow& row,
 /// Memory that a plan needs / what its GPU has; nothing where the plan is impossible.
 std::optional<double> memory_need(const training::Scenario& scenario);
 
+/// The same without the gaps that the allocator holds: it gives them back before it gives up, so a
+/// run that was measured had room for this much.
+std::optional<double> least_memory_need(const training::Scenario& scenario);
+
 /// What wrong guesses of these fields cost, relative, in quadrature.
 double assumed_error(const Assumed& assumed, bool mixture);
 

@@ -255,7 +255,7 @@ training::Scenario build(const RunRow& row, const Catalogue& catalogue, Assumed&
 void judge(const RunRow& row, RowScenario& out) {
   training::Scenario& s = *out.scenario;
   out.doubts = not_understood(row, out.assumed);
-  if (const double need = memory_need(s).value_or(0); need > 1) {
+  if (const double need = least_memory_need(s).value_or(0); need > 1) {
     out.doubts.push_back(fmt::format("needs {:.2f} of the GPU's memory", need));
     if (need > kTooMuch) {
       assume(out.assumed, "memory");

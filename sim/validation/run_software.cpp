@@ -117,6 +117,9 @@ std::string family(const RunRow& row, const std::string& words, bool rack, Assum
   if (contains(words, "nanotron")) {
     return "nanotron";
   }
+  if (contains(words, "deepspeed") && !contains(words, "megatron")) {
+    return "deepspeed";
+  }
   if (contains_any(words, kPyTorch)) {
     return pytorch(row, words);
   }

@@ -20,6 +20,7 @@ struct AllocationSpec {
   bool gathered_inputs = false;
   bool root_gathered = false;
   bool gather_pool = false;
+  bool sent_outputs = false;
   template <class V>
   void fields(V& v) {
     v.optional("slack", slack,
@@ -54,6 +55,10 @@ struct AllocationSpec {
     v.optional("gather_pool", gather_pool,
                "zero3, hsdp: weights arrive in a buffer of the communication's stream and are "
                "copied out of it; what the allocator has for that stream no other gets (FSDP2).");
+    v.optional("sent_outputs", sent_outputs,
+               "A stage keeps what it sent on to the next one until the micro-batch comes back "
+               "(DeepSpeed's and PyTorch's pipelines); false: it is given back once sent "
+               "(Megatron-Core, deallocate_output_tensor).");
   }
   bool operator==(const AllocationSpec&) const = default;
 };

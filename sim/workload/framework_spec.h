@@ -92,6 +92,7 @@ struct FrameworkSpec {
   bool tensor_overlap = false;
   bool pipeline_overlap = true;
   bool data_overlap = true;
+  bool gather_overlap = true;
   bool context_overlap = true;
   bool gather_once = false;
   bool narrow_gathers = false;
@@ -123,6 +124,8 @@ struct FrameworkSpec {
   [[nodiscard]] bool fuses_attention() const {
     return attention_kernels != AttentionKernels::unfused;
   }
+  /// Updated weights are gathered beside the next forward pass, not at the end of the step.
+  [[nodiscard]] bool gathers_beside_forward() const { return data_overlap && gather_overlap; }
   [[nodiscard]] bool fuses_elementwise() const { return elementwise != Elementwise::eager; }
   template <class V>
   void fields(V& v) {  // NOLINT(readability-function-size): a list
@@ -153,6 +156,9 @@ struct FrameworkSpec {
     v.optional("pipeline_overlap", pipeline_overlap, "Stages send while they compute.");
     v.optional("data_overlap", data_overlap,
                "Gradient reduction and parameter gathering run beside backward and forward.");
+    v.optional("gather_overlap", gather_overlap,
+               "With data_overlap, zero1, zero2 and weights that stay gathered: they are gathered "
+               "beside the next forward pass; false: after the update, before the next step.");
     v.optional("context_overlap", context_overlap,
                "A ring of context ranks passes keys and values on beside attention; false: before "
                "it.");

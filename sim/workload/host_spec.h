@@ -17,6 +17,7 @@ struct HostSpec {
   core::Seconds collective{0};
   core::Seconds layer{0};
   core::Seconds token_counts{0};
+  core::Seconds piece{0};
   double stall = 0;
   template <class V>
   void fields(V& v) {
@@ -37,6 +38,11 @@ struct HostSpec {
     v.optional("token_counts", token_counts,
                "Time the GPU waits in each pass through a layer of experts while the CPU reads how "
                "many tokens each expert has and launches what follows.",
+               core::launch_time);
+    v.optional("piece", piece,
+               "Where updated weights are gathered at the end of the step (gather_overlap: false): "
+               "CPU time to copy one rank's piece of one weight into its place, with sharding that "
+               "gives each data rank a piece of every weight; 0: weights are gathered in place.",
                core::launch_time);
     v.optional("stall", stall,
                "Where pipeline messages leave the NVLink domain: time that the launches of each "

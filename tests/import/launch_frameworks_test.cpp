@@ -183,6 +183,18 @@ TEST(DeepSpeed, RefusesBatchesThatContradict) {
               HasSubstr("stage 4: there are 0 to 3"));
 }
 
+// Stages 1 and 2 gather weights in the optimizer's step, stage 3 layer by layer.
+TEST(DeepSpeed, GathersShardedStatesWeightsAtTheEnd) {
+  const auto beside = [](int stage) {
+    return deepspeed("{\"zero_optimization\": {\"stage\": " + std::to_string(stage) + "}}")
+        .run.training.framework.gather_overlap;
+  };
+  EXPECT_TRUE(beside(0));
+  EXPECT_FALSE(beside(1));
+  EXPECT_FALSE(beside(2));
+  EXPECT_TRUE(beside(3));
+}
+
 TEST(DeepSpeed, SaysWhatIsAuto) {
   LaunchRun start = with_model(32);
   start.gpus = 16;

@@ -92,6 +92,14 @@ TEST(MegatronArguments, HaveTheFrameworksDefaults) {
             2);
 }
 
+TEST(MegatronArguments, SayWhetherWeightsAreGatheredBesideTheForwardPass) {
+  const std::string sharded = kSmall + "--use-distributed-optimizer --overlap-grad-reduce ";
+  EXPECT_TRUE(read(sharded).run.training.framework.data_overlap);
+  EXPECT_FALSE(read(sharded).run.training.framework.gather_overlap);
+  EXPECT_THAT(read(sharded).not_modelled, IsEmpty());
+  EXPECT_TRUE(read(sharded + "--overlap-param-gather").run.training.framework.gather_overlap);
+}
+
 TEST(MegatronArguments, SayWhichExpertsLayersHave) {
   const std::string moe = kSmall + "--num-experts 8 --moe-ffn-hidden-size 512 ";
   EXPECT_EQ(read(moe + "--moe-layer-freq '([0]*3+[1]*5)'").run.model.moe->leading_dense_layers, 3);

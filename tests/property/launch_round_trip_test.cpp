@@ -124,6 +124,7 @@ class RandomRun {
     t.optimizer_state = one_of({OptimizerState::adam_fp32, OptimizerState::adam_bf16,
                                 OptimizerState::adam_8bit, OptimizerState::sgd_momentum});
     t.framework.data_overlap = !run_.parallelism.reshard || draw_.chance(50);
+    t.framework.gather_overlap = draw_.chance(80);
     t.framework.tensor_overlap = draw_.chance(50);
     t.framework.cuda_graphs = draw_.chance(20);
     t.framework.fused_permute = draw_.chance(50);
@@ -206,6 +207,8 @@ LaunchRun for_deepspeed(LaunchRun run) {
                     ? workload::Recompute::full
                     : workload::Recompute::none;
   run.training.optimizer_state = workload::OptimizerState::adam_fp32;
+  run.training.framework.gather_overlap =
+      p.sharding != workload::Sharding::zero1 && p.sharding != workload::Sharding::zero2;
   using core::Precision;
   if (run.training.precision != Precision::fp32 && run.training.precision != Precision::fp16) {
     run.training.precision = Precision::bf16;

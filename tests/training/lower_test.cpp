@@ -77,6 +77,18 @@ TEST(Lowering, OldAttentionKernelsRunAtTheirOwnSpeed) {
               0.31 / s.cluster.node.gpu.sustained.attention_forward, 1e-12);
 }
 
+// A scale a row: CUTLASS's products of 8 bits on NVIDIA's GPUs, no others.
+TEST(Lowering, ScalesOfRowsSlowNarrowProducts) {
+  auto s = eight_nodes();
+  s.training.framework.scaling = workload::Scaling::tensor;
+  const gpu::SustainedShares tensor = kernel_times(s).shares;
+  s.training.framework.scaling = workload::Scaling::row;
+  EXPECT_DOUBLE_EQ(kernel_times(s).shares.gemm_8bit, 0.84 * tensor.gemm_8bit);
+  EXPECT_EQ(kernel_times(s).shares.gemm_16bit, tensor.gemm_16bit);
+  s.cluster.node.gpu.architecture = gpu::Architecture::cdna3;
+  EXPECT_EQ(kernel_times(s).shares.gemm_8bit, tensor.gemm_8bit);
+}
+
 // PyTorch's scaled_dot_product_attention prefers FlashAttention-2, torchtitan's cuDNN on Blackwell.
 TEST(Lowering, PyTorchChoosesItsAttentionByTheGpu) {
   using workload::AttentionKernels;

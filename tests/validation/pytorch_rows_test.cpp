@@ -45,6 +45,13 @@ TEST(PyTorchRows, AreOfTheirYearsProfile) {
   EXPECT_EQ(named("pytorch-fsdp", "2024", "no"), "llm-foundry (FSDP)");
 }
 
+TEST(PyTorchRows, OfDeepSpeedWithoutMegatronAreItsOwn) {
+  const auto named = [](const char* era) { return profile({{"era", era}, {"sharding", "3"}}); };
+  EXPECT_EQ(named("deepspeed-2024"), "DeepSpeed");
+  EXPECT_EQ(named("HF Trainer with DeepSpeed ZeRO-3"), "DeepSpeed");
+  EXPECT_NE(named("unfused-megatron-deepspeed-2022"), "DeepSpeed");
+}
+
 TEST(PyTorchRows, RecomputeByOperatorOrByBlocks) {
   const auto layout = [](const char* kind, const char* detail) {
     return scenario({{"era", "torchtitan"},

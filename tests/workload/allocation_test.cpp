@@ -117,5 +117,24 @@ TEST(Allocation, LogitsByKindOfLoss) {
   EXPECT_DOUBLE_EQ(bytes(Loss::separate, 4), 18);
 }
 
+// Four stages of which the first has four micro-batches under way: four outputs of s x h in 2 B,
+// on four tensor ranks a quarter each; the last stage sends nothing on.
+TEST(Allocation, SentOutputsStayUntilBackward) {
+  TrainingSpec training = recipe(4096, 8);
+  const auto stages = [&](int tensor) {
+    return stage_memory(llama_8b(), training, split(tensor, 4), 1, 8);
+  };
+  for (const int tensor : {1, 4}) {
+    training.framework.allocation.sent_outputs = false;
+    const auto without = stages(tensor);
+    training.framework.allocation.sent_outputs = true;
+    const auto with = stages(tensor);
+    const double output = 2 * 4096.0 * 4096 / tensor;
+    EXPECT_DOUBLE_EQ((with[0].activations - without[0].activations).si(), 4 * output);
+    EXPECT_DOUBLE_EQ((with[2].activations - without[2].activations).si(), 2 * output);
+    EXPECT_EQ(with[3], without[3]);
+  }
+}
+
 }  // namespace
 }  // namespace headway::workload

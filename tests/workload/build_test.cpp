@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <map>
 #include <set>
+#include <string_view>
 #include <tuple>
 
 #include "sim/core/error.h"
@@ -24,6 +25,9 @@ using namespace tests;
 using core::Activity;
 using core::CollectiveKind;
 using core::KernelKind;
+using testing::DoubleNear;
+using testing::ElementsAre;
+using testing::IsEmpty;
 
 TEST(StepGraphWork, IsThatOfTheClosedForm) {
   // One rank of each stage works 1/t of a replica: t x sum = tokens x (3 linear + 3.5 causal core
@@ -289,6 +293,53 @@ TEST(DataCollectives, MoveEveryGradientAndWeightOnce) {
                 4 * parameters, 1);
     EXPECT_EQ(collective_bytes(whole, Group::data_context, CollectiveKind::all_gather), 0);
   }
+}
+
+// Updated weights: beside the next forward pass, or at the end of the step in one gather.
+TEST(DataCollectives, OfWeightsAreBesideForwardOrAtTheEnd) {
+  TrainingSpec training = recipe(4096, 64);
+  const ParallelismSpec parallelism = split(1, 2);
+  for (const bool beside : {true, false}) {
+    training.framework.data_overlap = true;
+    training.framework.gather_overlap = beside;
+    const StepGraph graph = build_step_graph(llama_8b(), training, parallelism, 4, 8);
+    int gathers = 0;
+    for (const Block& block : graph.blocks) {
+      for (const Operation& operation : block.operations) {
+        if (operation.kind == OperationKind::collective &&
+            operation.collective == CollectiveKind::all_gather) {
+          EXPECT_EQ(operation.asynchronous, beside) << block.name;
+          gathers += block.name == "finish step" ? 1 : 0;
+        }
+      }
+    }
+    EXPECT_EQ(gathers, beside ? 0 : 2);  // a stage each
+  }
+}
+
+// Copied back one by one: of half of Llama 8B 16 layers of queries, keys, values, output, gate with
+// up, down and two norms, and the embedding, or the output matrix and its norm; of each a piece of
+// every one of 4 data ranks.
+TEST(DataCollectives, OfPiecesOfWeightsTakeTheCpu) {
+  TrainingSpec training = recipe(4096, 64);
+  training.framework.data_overlap = true;
+  training.framework.host.piece = core::Seconds(1e-6);
+  const auto seconds = [&] {
+    std::vector<double> found;
+    const StepGraph graph = build_step_graph(llama_8b(), training, split(1, 2), 4, 8);
+    for (const Block& block : graph.blocks) {
+      for (const Operation& operation : block.operations) {
+        if (std::string_view(operation.name) == "pieces of weights") {
+          found.push_back(operation.duration.si());
+        }
+      }
+    }
+    return found;
+  };
+  EXPECT_THAT(seconds(), IsEmpty());  // gathered in place, beside the forward pass
+  training.framework.gather_overlap = false;
+  EXPECT_THAT(seconds(), ElementsAre(DoubleNear(4e-6 * (16 * 8 + 1), 1e-12),
+                                     DoubleNear(4e-6 * (16 * 8 + 2), 1e-12)));
 }
 
 TEST(DataCollectives, OfShardedGradientsAndWeightsRepeatForEveryMicroBatch) {

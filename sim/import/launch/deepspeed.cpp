@@ -207,12 +207,18 @@ void write_deepspeed_optimizer(const LaunchRun& run, LaunchWriter& out) {
                                                                    : "AdamW");
 }
 
+/// Gradients may be reduced beside backward; stages 1 and 2 gather weights in the optimizer's step.
+/// Source: deepspeed/runtime/zero/stage_1_and_2.py, step: all_gather_dp_groups.
 void read_deepspeed_overlap(LaunchReader& reader, LaunchRun& run) {
   reader.place("training.framework.data_overlap", "zero_optimization.overlap_comm");
   const bool usual =
       run.parallelism.sharding == Sharding::zero3 || run.parallelism.sharding == Sharding::hsdp;
   run.training.framework.data_overlap =
       truth_unless_auto(reader, "zero_optimization.overlap_comm", usual);
+  if (run.parallelism.sharding == Sharding::zero1 || run.parallelism.sharding == Sharding::zero2) {
+    reader.place("training.framework.gather_overlap", "zero_optimization.stage");
+    run.training.framework.gather_overlap = false;
+  }
 }
 
 /// Ulysses: sequences are traded for heads.
@@ -281,7 +287,8 @@ std::vector<LaunchRow> deepspeed_rows() {
       ruled(
           {"zero_optimization.offload_optimizer.device", "zero_optimization.offload_param.device"},
           {"parallelism.offload"}, read_zero_offload, write_zero_offload),
-      ruled({"zero_optimization.overlap_comm"}, {"training.framework.data_overlap"},
+      ruled({"zero_optimization.overlap_comm"},
+            {"training.framework.data_overlap", "training.framework.gather_overlap"},
             read_deepspeed_overlap,
             [](const LaunchRun& run, LaunchWriter& out) {
               out.truth("zero_optimization.overlap_comm", run.training.framework.data_overlap);
@@ -381,7 +388,7 @@ const LaunchTable& deepspeed_table() {
   static const LaunchTable table{
       "deepspeed",
       "deepspeed-json",
-      "pytorch-fsdp",
+      "deepspeed",
       LaunchSyntax::json,
       LaunchModel::not_at_all,
       false,

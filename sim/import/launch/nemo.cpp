@@ -136,15 +136,20 @@ void write_nemo_sharding(const LaunchRun& run, LaunchWriter& out) {
 
 void read_nemo_overlap(LaunchReader& reader, LaunchRun& run) {
   const auto reduce = reader.flag("model.optim.overlap_grad_sync");
-  reader.pass_over("model.optim.overlap_param_sync");
+  const auto gather = reader.flag("model.optim.overlap_param_sync");
   reader.place("training.framework.data_overlap", "model.optim.overlap_grad_sync");
   run.training.framework.data_overlap = reduce.value_or(false);
+  if (run.training.framework.data_overlap && run.parallelism.sharding == Sharding::zero1) {
+    reader.place("training.framework.gather_overlap", "model.optim.overlap_param_sync");
+    run.training.framework.gather_overlap = gather.value_or(false);
+  }
 }
 
 void write_nemo_overlap(const LaunchRun& run, LaunchWriter& out) {
   out.truth("model.optim.overlap_grad_sync", run.training.framework.data_overlap);
   out.truth("model.optim.overlap_param_sync",
-            run.training.framework.data_overlap && run.parallelism.sharding != Sharding::zero0);
+            run.training.framework.gathers_beside_forward() &&
+                run.parallelism.sharding != Sharding::zero0);
 }
 
 void read_nemo_offload(LaunchReader& reader, LaunchRun& run) {
@@ -232,7 +237,8 @@ std::vector<LaunchRow> nemo_rows() {  // NOLINT(readability-function-size): a ta
       ruled({"model.optim.name", "model.fsdp", "model.fsdp_sharding_strategy"},
             {"parallelism.sharding"}, read_nemo_sharding, write_nemo_sharding),
       ruled({"model.optim.overlap_grad_sync", "model.optim.overlap_param_sync"},
-            {"training.framework.data_overlap"}, read_nemo_overlap, write_nemo_overlap),
+            {"training.framework.data_overlap", "training.framework.gather_overlap"},
+            read_nemo_overlap, write_nemo_overlap),
       {{"model.ub_tp_comm_overlap"},
        {"training.framework.tensor_overlap"},
        FlagField{kTensorOverlap},

@@ -114,22 +114,24 @@ void write_sharding(const LaunchRun& run, LaunchWriter& out) {
   }
 }
 
-/// Whether gradients are reduced beside the backward pass.
+/// Whether gradients are reduced beside the backward pass, and weights gathered beside the forward.
 void read_data_overlap(LaunchReader& reader, LaunchRun& run) {
   const bool reduce = reader.flag("overlap-grad-reduce").value_or(false);
   const bool gather = reader.flag("overlap-param-gather").value_or(false);
   reader.place("training.framework.data_overlap", "overlap-grad-reduce");
   run.training.framework.data_overlap = reduce || reader.flag("use-torch-fsdp2").value_or(false);
-  if (reduce && !gather && run.parallelism.sharding == Sharding::zero1) {
-    reader.not_modelled("overlap-grad-reduce",
-                        "without --overlap-param-gather only gradients overlap; both are taken to");
+  if (reduce && run.parallelism.sharding == Sharding::zero1) {
+    reader.place("training.framework.gather_overlap", "overlap-param-gather");
+    run.training.framework.gather_overlap = gather;
   }
 }
 
 void write_data_overlap(const LaunchRun& run, LaunchWriter& out) {
   if (run.training.framework.data_overlap) {
     out.flag("overlap-grad-reduce");
-    if (run.parallelism.sharding != Sharding::zero0) {
+    const bool apart =
+        run.parallelism.sharding == Sharding::zero1 && !run.training.framework.gather_overlap;
+    if (run.parallelism.sharding != Sharding::zero0 && !apart) {
       out.flag("overlap-param-gather");
     }
   }
@@ -367,7 +369,8 @@ std::vector<LaunchRow> megatron_rows() {  // NOLINT(readability-function-size): 
              "torch-fsdp2-no-reshard-after-forward"},
             {"parallelism.sharding", "parallelism.shard_group_size", "parallelism.reshard"},
             read_sharding, write_sharding),
-      ruled({"overlap-grad-reduce", "overlap-param-gather"}, {"training.framework.data_overlap"},
+      ruled({"overlap-grad-reduce", "overlap-param-gather"},
+            {"training.framework.data_overlap", "training.framework.gather_overlap"},
             read_data_overlap, write_data_overlap),
       {{"tp-comm-overlap"},
        {"training.framework.tensor_overlap"},

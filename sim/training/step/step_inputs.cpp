@@ -155,6 +155,9 @@ double interference_share(const Scenario& scenario, core::Activity activity) {
   }
 }
 
+/// PyTorch multiplies 8-bit operands that have a scale a row with CUTLASS, others with cuBLASLt.
+constexpr double kRowProducts = 0.84;
+
 /// Of the bandwidth of the host's memory channels, what streams reach.
 constexpr double kStreamShare = 0.8;
 
@@ -203,6 +206,10 @@ KernelTimes kernel_times(const Scenario& scenario, const workload::ParallelismSp
                         &shares.gemm_fp32}) {
     *share *= framework.gemm_share;
   }
+  const bool nvidia = gpu.architecture < gpu::Architecture::cdna2;
+  if (framework.scaling == workload::Scaling::row && nvidia) {
+    shares.gemm_8bit *= kRowProducts;
+  }
   shares.attention_forward *= framework.attention_share;
   shares.attention_backward *= framework.attention_share;
   // A synchronous step waits for the slowest GPU at every collective.
@@ -213,7 +220,10 @@ KernelTimes kernel_times(const Scenario& scenario, const workload::ParallelismSp
 std::vector<core::ModelConstant> host_constants() {
   return {{"training.host_stream_share", kStreamShare, "", 0,
            "round value, assumed: streams of several sockets reach about four fifths of the "
-           "channels' peak"}};
+           "channels' peak"},
+          {"training.row_scaled_products", kRowProducts, "", 0.06,
+           "NVIDIA: 0.95 / 1.13, CUTLASS over cuBLASLt on H100 as in its catalogue entry; PyTorch, "
+           "aten/src/ATen/native/cuda/RowwiseScaledMM.cu"}};
 }
 
 }  // namespace headway::training

@@ -108,6 +108,14 @@ void add_layout(const Scenario& s, const Assumed& assumed, Readings& readings) {
   }
 }
 
+std::optional<training::MemoryResult> memory_of(const Scenario& scenario) {
+  try {
+    return training::predict_memory(training::check(scenario));
+  } catch (const core::Error&) {
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 OtherReadings other_readings(const RunRow& row, const Scenario& scenario, const Assumed& assumed) {
@@ -119,12 +127,15 @@ OtherReadings other_readings(const RunRow& row, const Scenario& scenario, const 
 }
 
 std::optional<double> memory_need(const Scenario& scenario) {
-  try {
-    const auto memory = training::predict_memory(training::check(scenario));
-    return memory.peak / memory.capacity;
-  } catch (const core::Error&) {
-    return std::nullopt;
-  }
+  const auto memory = memory_of(scenario);
+  return memory ? std::optional(memory->peak / memory->capacity) : std::nullopt;
+}
+
+std::optional<double> least_memory_need(const Scenario& scenario) {
+  const auto memory = memory_of(scenario);
+  const double slack = scenario.training.framework.allocation.slack;
+  return memory ? std::optional((memory->peak - slack * memory->allocated) / memory->capacity)
+                : std::nullopt;
 }
 
 }  // namespace headway::validation

@@ -109,6 +109,9 @@ Block end_block(const BlockInput& input,
         busiest_share(matrices, owned ? ranks.shards : 1, owned ? ranks.expert_shards : 1);
     optimizer.matrix_share = matrix_elements(matrices) / optimizer.parameters.total();
   }
+  if (input.training.framework.host.piece > core::Seconds(0)) {
+    optimizer.weights = stage_weights(input.model, input.parallelism, layout, stage);
+  }
   return finish_step(input, optimizer);
 }
 
@@ -190,7 +193,8 @@ class GraphBuilder {
            !gathers_once(input_.training.framework, input_.parallelism);
   }
   bool gathers_early() const {
-    return reduces_early() && input_.parallelism.sharding != Sharding::zero0 && !shards_weights();
+    return ranks_.several() && input_.training.framework.gathers_beside_forward() &&
+           input_.parallelism.sharding != Sharding::zero0 && !shards_weights();
   }
 
   /// Channels: two a chunk of the receiver, activations and gradients.

@@ -254,8 +254,10 @@ Block finish_step(const BlockInput& input, const OptimizerInput& optimizer) {
   const bool kept =
       !shards_weights(input.parallelism.sharding) || gathers_once(framework, input.parallelism);
   const bool gathers = sharded(input.parallelism) && kept;
-  if (gathers && optimizer.ranks.several() && !framework.data_overlap) {
+  if (gathers && optimizer.ranks.several() && !framework.gathers_beside_forward()) {
     add_gathers(writer, input, 0, optimizer.parameters, false, input.shape.element);
+    const auto pieces = static_cast<double>(optimizer.weights * optimizer.ranks.shards);
+    writer.wait(pieces * framework.host.piece, Activity::launch, "pieces of weights");
   }
   writer.wait(framework.step_overhead, Activity::other, "step overhead");
   return writer.finish();

@@ -45,6 +45,8 @@ struct OptimizerInput {
   DataRanks ranks;
   std::vector<OwnedMatrices> matrices;  ///< Muon: those that the busiest rank updates
   double matrix_share = 0;              ///< Muon: of the parameters, those in matrices
+  /// Weights of the rank that every data rank updates a piece of; counted where pieces cost time.
+  std::int64_t weights = 0;
 };
 
 /// Reduces one bucket: beside what follows with `data_overlap`, else before it.

@@ -41,6 +41,9 @@ class Liveness {
         shape_(rank_shape(model, training, parallelism)),
         logits_(logits_bytes(model, training, parallelism).si()),
         logit_gradients_(logit_gradient_bytes(model, training, parallelism).si()) {
+    if (training.framework.allocation.sent_outputs && parallelism.pipeline > 1) {
+      sent_ = shape_.element * shape_.split_stream();
+    }
     for (const LayerRun& run : layer_runs(model, parallelism, 0, model.layers)) {
       layers_[run.kind] = {saved_per_layer(model, training, parallelism, run.kind).si(),
                            backward_working_set(model, training, parallelism, run.kind).si()};
@@ -101,6 +104,7 @@ class Liveness {
   void forward(const ChunkLayout& chunk) {
     now_.activations += chunk.embedding ? kept_by_embedding(shape_) : 0.0;
     forward_layers(chunk);
+    now_.activations += chunk.head ? 0.0 : sent_;
     if (chunk.head) {
       keep_head(1);
       for (int i = 0; i < model_.multi_token_prediction; ++i) {
@@ -121,6 +125,7 @@ class Liveness {
       finish_head();
     }
     backward_layers(chunk, drops);
+    now_.activations -= chunk.head ? 0.0 : sent_;
     now_.activations -= drops && chunk.embedding ? kept_by_embedding(shape_) : 0.0;
   }
 
@@ -198,6 +203,7 @@ class Liveness {
   std::vector<std::vector<AlikeLayers>> runs_;  ///< per chunk of the stage at hand
   LayerBytes prediction_;  ///< of a multi-token prediction module, head not counted
   double logits_, logit_gradients_;
+  double sent_ = 0;  ///< output of a chunk that stays until its backward
   Live now_;
   Peaks peaks_;
   double host_ = 0, host_peak_ = 0;  ///< activations in host memory

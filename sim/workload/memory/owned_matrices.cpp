@@ -143,6 +143,21 @@ std::vector<OwnedMatrices> stage_matrices(const ModelSpec& model,
   return matrices;
 }
 
+std::int64_t stage_weights(const ModelSpec& model,
+                           const ParallelismSpec& parallelism,
+                           const StageLayout& layout,
+                           int stage) {
+  std::int64_t weights = 0;
+  for (const OwnedMatrices& one : stage_matrices(model, parallelism, layout, stage)) {
+    weights += one.count;
+  }
+  for (int c = 0; c < layout.chunks(); ++c) {
+    const ChunkLayout& chunk = layout.at(stage, c);
+    weights += 2 * chunk.layers + (chunk.embedding ? 1 : 0) + (chunk.head ? 2 : 0);
+  }
+  return weights;
+}
+
 double matrix_elements(const std::vector<OwnedMatrices>& matrices) {
   double sum = 0;
   for (const OwnedMatrices& one : matrices) {

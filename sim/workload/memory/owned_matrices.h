@@ -39,6 +39,13 @@ std::vector<OwnedMatrices> stage_matrices(const ModelSpec& model,
                                           const StageLayout& layout,
                                           int stage);
 
+/// Tensors of weights that a rank of a stage holds: its matrices, two norms a layer, the embedding,
+/// the output matrix and the last norm.
+std::int64_t stage_weights(const ModelSpec& model,
+                           const ParallelismSpec& parallelism,
+                           const StageLayout& layout,
+                           int stage);
+
 /// Elements of all of them.
 double matrix_elements(const std::vector<OwnedMatrices>& matrices);
 
