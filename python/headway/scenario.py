@@ -1300,6 +1300,11 @@ class FrameworkSpec:
         Scales of fp8 operands: delayed: those of earlier steps, one pass; tensor: the largest
         element is searched first; row: a scale a row and another a column, two passes; block: a
         scale a block, both ways. (default delayed)
+    gradient_bucket
+        Gradients whose weights have replicas (zero0 to zero2) are reduced in buckets of this
+        size, counted in the format of the weights: small layers together, large ones in pieces
+        (PyTorch's DistributedDataParallel, 25 MiB). Without it whole layers together, 40
+        million parameters and more (Megatron-Core). (optional)
     gradient_bytes
         Bytes a parameter of the gradient buffer. (default 4)
     reduce_bytes
@@ -1394,6 +1399,7 @@ class FrameworkSpec:
     gather_once: bool | None = None
     narrow_gathers: bool | None = None
     scaling: Literal["delayed", "tensor", "row", "block"] | None = None
+    gradient_bucket: str | None = None
     gradient_bytes: float | None = None
     reduce_bytes: float | None = None
     accumulation_bytes: float | None = None

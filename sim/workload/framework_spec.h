@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -97,6 +98,7 @@ struct FrameworkSpec {
   bool gather_once = false;
   bool narrow_gathers = false;
   Scaling scaling = Scaling::delayed;
+  std::optional<core::Bytes> gradient_bucket;
   double gradient_bytes = 4;
   double reduce_bytes = 4;
   double accumulation_bytes = 0;
@@ -173,6 +175,13 @@ struct FrameworkSpec {
                "Scales of fp8 operands: delayed: those of earlier steps, one pass; tensor: the "
                "largest element is searched first; row: a scale a row and another a column, two "
                "passes; block: a scale a block, both ways.");
+    v.optional(
+        "gradient_bucket", gradient_bucket,
+        "Gradients whose weights have replicas (zero0 to zero2) are reduced in buckets of "
+        "this size, counted in the format of the weights: small layers together, large ones "
+        "in pieces (PyTorch's DistributedDataParallel, 25 MiB). Without it whole layers together, "
+        "40 million parameters and more (Megatron-Core).",
+        core::memory_size);
     v.optional("gradient_bytes", gradient_bytes, "Bytes a parameter of the gradient buffer.",
                core::element_size);
     v.optional("reduce_bytes", reduce_bytes, "Bytes a parameter when gradients are reduced.",

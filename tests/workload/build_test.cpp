@@ -317,6 +317,41 @@ TEST(DataCollectives, OfWeightsAreBesideForwardOrAtTheEnd) {
   }
 }
 
+// Buckets of 25 MiB of 16-bit gradients: a layer of Llama 8B on 4 tensor ranks is 54.5 million
+// parameters in floor(109.1 / 26.2) = 4 equal pieces, embedding and head are a tensor each; of
+// small layers a bucket holds as many as reach its size.
+TEST(DataCollectives, OfGradientsAreInBuckets) {
+  TrainingSpec training = recipe(4096, 64);
+  training.framework.data_overlap = true;
+  training.framework.gradient_bucket = core::Bytes(25 * 1048576.0);
+  ParallelismSpec parallelism = split(4, 1);
+  parallelism.sharding = Sharding::zero0;
+  const auto reductions = [&](const ModelSpec& model) {
+    int count = 0;
+    const StepGraph graph = build_step_graph(model, training, parallelism, 4, 1);
+    for (const Stage& stage : graph.stages) {
+      for (const Call& call : stage.calls) {
+        for (const Operation& operation :
+             graph.blocks[static_cast<std::size_t>(call.block)].operations) {
+          count += operation.ticket == kGradientTicket ? call.repeat : 0;
+        }
+      }
+    }
+    EXPECT_NEAR(collective_bytes(graph, Group::data_context, CollectiveKind::all_reduce),
+                4 * parameters_per_rank(model, parallelism, 0), 1);
+    return count;
+  };
+  EXPECT_EQ(reductions(llama_8b()), 32 * 4 + 2);
+  ModelSpec small = llama_8b();
+  small.hidden = 512;
+  small.ffn = 2048;
+  small.heads = 4;
+  small.key_value_heads = 4;
+  // 4 x 512^2 + 3 x 512 x 2048 over 4 ranks and two norms: 1.05 million a layer, 13 in a bucket of
+  // 13.1 million: two of them and a rest of six layers.
+  EXPECT_EQ(reductions(small), 3 + 2);
+}
+
 // Copied back one by one: of half of Llama 8B 16 layers of queries, keys, values, output, gate with
 // up, down and two norms, and the embedding, or the output matrix and its norm; of each a piece of
 // every one of 4 data ranks.

@@ -147,9 +147,8 @@ void read_nemo_overlap(LaunchReader& reader, LaunchRun& run) {
 
 void write_nemo_overlap(const LaunchRun& run, LaunchWriter& out) {
   out.truth("model.optim.overlap_grad_sync", run.training.framework.data_overlap);
-  out.truth("model.optim.overlap_param_sync",
-            run.training.framework.gathers_beside_forward() &&
-                run.parallelism.sharding != Sharding::zero0);
+  out.truth("model.optim.overlap_param_sync", run.training.framework.gathers_beside_forward() &&
+                                                  run.parallelism.sharding != Sharding::zero0);
 }
 
 void read_nemo_offload(LaunchReader& reader, LaunchRun& run) {

@@ -260,10 +260,11 @@ class GraphBuilder {
       const ChunkLayout& chunk = layout_.at(stage, c);
       connect(blocks, chunk);
       blocks.runs = layer_runs(input_.model, input_.parallelism, chunk.first_layer, chunk.layers);
-      blocks.buckets = chunk_buckets(input_.model, input_.parallelism, chunk, ranks_.shared);
+      blocks.buckets =
+          chunk_buckets(input_.model, input_.training, input_.parallelism, chunk, ranks_.shared);
       for (const Bucket& bucket : blocks.buckets) {
         if (reduces_early() || reduces_always()) {
-          blocks.reduce.push_back(intern(reduce_bucket(input_, bucket.parameters)));
+          blocks.reduce.push_back(intern(reduce_bucket(input_, bucket)));
         }
         if (shards_weights()) {
           blocks.gather.push_back(intern(gather_weights(input_, bucket)));

@@ -1,5 +1,8 @@
 #include "sim/workload/blocks/data_parallel_blocks.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "sim/workload/blocks/block_writer.h"
 #include "sim/workload/constants.h"
 #include "sim/workload/memory/optimizer_state.h"
@@ -16,6 +19,9 @@ using core::CollectiveKind;
 /// (each read and written) in passes of their own. Source: Megatron-LM 2.x,
 /// megatron/optimizer/optimizer.py, Float16Optimizer.step.
 constexpr double kUnscaleBytes = 4 + 8 + 8;
+
+/// Buckets of one moment that are told apart; more would be events without a difference.
+constexpr int kMostPieces = 64;
 
 bool sharded(const ParallelismSpec& parallelism) { return parallelism.sharding != Sharding::zero0; }
 
@@ -53,24 +59,39 @@ void for_each_group(const RankParameters& parameters, const ParallelismSpec& par
   }
 }
 
+/// Buckets that gradients of so many parameters are reduced in: one, or where the software states a
+/// size as many as reach it, but no tensor is in two.
+double reduction_pieces(const BlockInput& input, double parameters, int tensors) {
+  const auto& bucket = input.training.framework.gradient_bucket;
+  if (!bucket || shards_weights(input.parallelism.sharding)) {
+    return 1;
+  }
+  const Bytes bytes(input.shape.element * parameters);
+  return std::clamp(std::floor(bytes / *bucket), 1.0, static_cast<double>(tensors));
+}
+
 /// Reductions of gradients, and with hsdp that of each rank's share over the copies.
 void add_reductions(BlockWriter& writer,
                     const BlockInput& input,
                     const RankParameters& parameters,
+                    int tensors,
                     bool overlap) {
   const FrameworkSpec& framework = input.training.framework;
   write_cast(writer, framework, parameters.total());
   const auto add = [&](CollectiveKind kind, Group group, double count) {
+    const double pieces = reduction_pieces(input, count, tensors);
     Operation reduce;
     reduce.kind = OperationKind::collective;
     reduce.collective = kind;
     reduce.group = group;
     reduce.activity = Activity::data;
-    reduce.bytes = Bytes(framework.reduce_bytes * count);
+    reduce.bytes = Bytes(framework.reduce_bytes * count / pieces);
     reduce.name = "gradient reduction";
     reduce.asynchronous = overlap;
     reduce.ticket = overlap ? kGradientTicket : -1;
-    writer.add(std::move(reduce));
+    for (double piece = 0; piece < pieces; ++piece) {
+      writer.add(reduce);
+    }
   };
   for_each_group(parameters, input.parallelism, [&](const Divided& divided) {
     add(reduction(input.parallelism), divided.group, divided.parameters);
@@ -116,7 +137,7 @@ void write_reduction(BlockWriter& writer,
   if (reduces_every_micro_batch(framework, input.parallelism)) {
     return;
   }
-  add_reductions(writer, input, optimizer.parameters, false);
+  add_reductions(writer, input, optimizer.parameters, kMostPieces, false);
 }
 
 core::Kernel host_kernel(core::KernelKind kind, const char* name, double bytes) {
@@ -187,27 +208,16 @@ void add_gathers(BlockWriter& writer,
 
 }  // namespace
 
-DataRanks data_ranks(const ParallelismSpec& parallelism, int data_parallel) {
-  const int shared = data_parallel * parallelism.context * copies_of_layers(parallelism);
-  const int experts = expert_data_ranks(parallelism, data_parallel);
-  const bool grouped = parallelism.sharding == Sharding::hsdp;
-  return {shared, experts, grouped ? parallelism.shard_group_size : shared,
-          grouped ? expert_shard_ranks(parallelism) : experts};
-}
-
-int expert_data_ranks(const ParallelismSpec& parallelism, int data_parallel) {
-  return parallelism.tensor * parallelism.context * data_parallel /
-         (parallelism.expert * parallelism.expert_tensor) * copies_of_layers(parallelism);
-}
-
-int expert_shard_ranks(const ParallelismSpec& parallelism) {
-  return parallelism.tensor * parallelism.shard_group_size /
-         (parallelism.expert * parallelism.expert_tensor);
-}
-
-Block reduce_bucket(const BlockInput& input, const RankParameters& parameters) {
+Block reduce_bucket(const BlockInput& input, const Bucket& bucket) {
+  constexpr int kTensorsOfALayer =
+      6;            // queries with keys and values, output, gate with up, down, norms
+  int tensors = 1;  // embedding or output matrix
+  for (const LayerRun& run : bucket.runs) {
+    tensors += kTensorsOfALayer * run.layers;
+  }
   BlockWriter writer("reduce gradients");
-  add_reductions(writer, input, parameters, input.training.framework.data_overlap);
+  add_reductions(writer, input, bucket.parameters, std::min(tensors, kMostPieces),
+                 input.training.framework.data_overlap);
   return writer.finish();
 }
 

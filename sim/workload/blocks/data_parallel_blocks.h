@@ -15,28 +15,6 @@ namespace headway::workload {
 inline constexpr int kGradientTicket = 0;
 inline constexpr int kFirstParameterTicket = 1;
 
-/// Ranks that hold the same parameters: shared ones data x context, experts fewer; twice as many of
-/// both where the schedule is bidirectional, because the mirrored stage holds them too.
-struct DataRanks {
-  int shared = 1;
-  int experts = 1;
-  int shards = 1;  ///< ranks that divide the shared ones: all of them, or an hsdp shard group
-  int expert_shards = 1;  ///< ranks that divide the experts: the same
-  /// Whether any parameters are held by several ranks.
-  [[nodiscard]] bool several() const { return shared > 1 || experts > 1; }
-};
-
-DataRanks data_ranks(const ParallelismSpec& parallelism, int data_parallel);
-
-/// tensor x context x data ranks of a stage / (expert x expert tensor), times the copies of a
-/// layer: ranks with the same experts.
-int expert_data_ranks(const ParallelismSpec& parallelism, int data_parallel);
-
-/// tensor x shard group / (expert x expert tensor): ranks that divide the experts of one copy with
-/// hsdp. Source: torchtitan's mesh `efsdp`; Megatron-Core's partial expert data-parallel group with
-/// several optimizer instances is the same.
-int expert_shard_ranks(const ParallelismSpec& parallelism);
-
 /// What the optimizer of one stage works on.
 struct OptimizerInput {
   RankParameters parameters;  ///< of one rank of the stage
@@ -50,7 +28,7 @@ struct OptimizerInput {
 };
 
 /// Reduces one bucket: beside what follows with `data_overlap`, else before it.
-Block reduce_bucket(const BlockInput& input, const RankParameters& parameters);
+Block reduce_bucket(const BlockInput& input, const Bucket& bucket);
 /// Gathers one bucket of sharded weights under the first parameter ticket; beside what follows with
 /// `data_overlap`.
 Block gather_weights(const BlockInput& input, const Bucket& bucket);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "sim/workload/blocks/data_parallel_blocks.h"
 #include "sim/workload/layout.h"
 #include "sim/workload/memory/activation_memory.h"
 #include "sim/workload/memory/offload.h"
@@ -247,13 +246,15 @@ struct LargestBuckets {
 };
 
 LargestBuckets largest_buckets(const ModelSpec& model,
+                               const TrainingSpec& training,
                                const ParallelismSpec& parallelism,
                                const StageLayout& layout,
                                int stage,
                                int ranks) {
   LargestBuckets largest;
   for (int chunk = 0; chunk < layout.chunks(); ++chunk) {
-    for (const Bucket& b : chunk_buckets(model, parallelism, layout.at(stage, chunk), ranks)) {
+    const ChunkLayout& here = layout.at(stage, chunk);
+    for (const Bucket& b : chunk_buckets(model, training, parallelism, here, ranks)) {
       double& kind = b.head ? largest.head : b.runs.empty() ? largest.embedding : largest.layers;
       kind = std::max(kind, b.parameters.total());
       largest.any = std::max(largest.any, b.parameters.total());
@@ -404,7 +405,8 @@ std::vector<StageStates> stage_states(const ModelSpec& model,
   const DataRanks ranks = data_ranks(parallelism, data_parallel);
   std::vector<StageStates> stages;
   for (int stage = 0; stage < layout.stages(); ++stage) {
-    const LargestBuckets largest = largest_buckets(model, parallelism, layout, stage, ranks.shared);
+    const LargestBuckets largest =
+        largest_buckets(model, training, parallelism, layout, stage, ranks.shared);
     const RankParameters held = stage_parameters_per_rank(model, parallelism, layout, stage);
     const double shard = held.shared / ranks.shards + held.experts / ranks.expert_shards;
     const double updated = parallelism.sharding == Sharding::zero0 ? held.total() : shard;

@@ -184,12 +184,23 @@ bool reduces_every_micro_batch(const FrameworkSpec& framework, const Parallelism
   return shards_gradients(parallelism.sharding) && !gathers_once(framework, parallelism);
 }
 
+double bucket_parameters(const TrainingSpec& training,
+                         const ParallelismSpec& parallelism,
+                         int data_parallel) {
+  if (shards_weights(parallelism.sharding)) {
+    return 0;
+  }
+  const auto& stated = training.framework.gradient_bucket;
+  return stated ? stated->si() / element_bytes(training.precision)
+                : std::max(kSmallestBucket, kBucketPerReplica * data_parallel);
+}
+
 std::vector<Bucket> chunk_buckets(const ModelSpec& model,
+                                  const TrainingSpec& training,
                                   const ParallelismSpec& parallelism,
                                   const ChunkLayout& chunk,
                                   int data_parallel) {
-  const bool single = shards_weights(parallelism.sharding);
-  const double size = single ? 0.0 : std::max(kSmallestBucket, kBucketPerReplica * data_parallel);
+  const double size = bucket_parameters(training, parallelism, data_parallel);
   std::vector<Bucket> buckets;
   if (chunk.head) {
     Bucket head{{}, true, false, prediction_parameters_per_rank(model, parallelism)};
@@ -216,6 +227,24 @@ std::vector<Bucket> chunk_buckets(const ModelSpec& model,
     buckets.push_back({{}, false, true, {embedding_parameters_per_rank(model, parallelism), 0}});
   }
   return buckets;
+}
+
+DataRanks data_ranks(const ParallelismSpec& parallelism, int data_parallel) {
+  const int shared = data_parallel * parallelism.context * copies_of_layers(parallelism);
+  const int experts = expert_data_ranks(parallelism, data_parallel);
+  const bool grouped = parallelism.sharding == Sharding::hsdp;
+  return {shared, experts, grouped ? parallelism.shard_group_size : shared,
+          grouped ? expert_shard_ranks(parallelism) : experts};
+}
+
+int expert_data_ranks(const ParallelismSpec& parallelism, int data_parallel) {
+  return parallelism.tensor * parallelism.context * data_parallel /
+         (parallelism.expert * parallelism.expert_tensor) * copies_of_layers(parallelism);
+}
+
+int expert_shard_ranks(const ParallelismSpec& parallelism) {
+  return parallelism.tensor * parallelism.shard_group_size /
+         (parallelism.expert * parallelism.expert_tensor);
 }
 
 double parameters_per_rank(const ModelSpec& model, const ParallelismSpec& parallelism, int stage) {

@@ -76,15 +76,39 @@ bool gathers_once(const FrameworkSpec& framework, const ParallelismSpec& paralle
 bool reduces_every_micro_batch(const FrameworkSpec& framework, const ParallelismSpec& parallelism);
 
 /// Buckets of a chunk in the order in which backward fills them: head, last layers, ..., first
-/// layers, embedding. A bucket holds at least max(40e6, 1e6 x data_parallel) parameters where the
-/// chunk has them. Source: Megatron-Core DistributedDataParallelConfig, default bucket size.
-/// With ZeRO-3 and HSDP every layer is a bucket.
+/// layers, embedding. A bucket holds at least `gradient_bucket` or, where the software states none,
+/// max(40e6, 1e6 x data_parallel) parameters, if the chunk has them. Source: Megatron-Core
+/// DistributedDataParallelConfig, default bucket size. With ZeRO-3 and HSDP every layer is a
+/// bucket.
 std::vector<Bucket> chunk_buckets(const ModelSpec& model,
+                                  const TrainingSpec& training,
                                   const ParallelismSpec& parallelism,
                                   const ChunkLayout& chunk,
                                   int data_parallel);
 
 /// Parameters one rank of `stage` holds [count]; sharding over data-parallel ranks not applied.
 double parameters_per_rank(const ModelSpec& model, const ParallelismSpec& parallelism, int stage);
+
+/// Ranks that hold the same parameters: shared ones data x context, experts fewer; twice as many of
+/// both where the schedule is bidirectional, because the mirrored stage holds them too.
+struct DataRanks {
+  int shared = 1;
+  int experts = 1;
+  int shards = 1;  ///< ranks that divide the shared ones: all of them, or an hsdp shard group
+  int expert_shards = 1;  ///< ranks that divide the experts: the same
+  /// Whether any parameters are held by several ranks.
+  [[nodiscard]] bool several() const { return shared > 1 || experts > 1; }
+};
+
+DataRanks data_ranks(const ParallelismSpec& parallelism, int data_parallel);
+
+/// tensor x context x data ranks of a stage / (expert x expert tensor), times the copies of a
+/// layer: ranks with the same experts.
+int expert_data_ranks(const ParallelismSpec& parallelism, int data_parallel);
+
+/// tensor x shard group / (expert x expert tensor): ranks that divide the experts of one copy with
+/// hsdp. Source: torchtitan's mesh `efsdp`; Megatron-Core's partial expert data-parallel group with
+/// several optimizer instances is the same.
+int expert_shard_ranks(const ParallelismSpec& parallelism);
 
 }  // namespace headway::workload
