@@ -29,6 +29,20 @@ std::vector<IntervalPoint> interval_curve(const JobModel& job,
                                           int threads,
                                           StepTimes& times);
 
+/// The job beside a storage of another bandwidth.
+struct OtherStorage {
+  double factor = 1;               ///< times the bandwidth of the job's own
+  core::BytesPerSecond bandwidth;  ///< all servers together, writing
+  JobModel job;                    ///< with the saves and loads that it then has
+};
+
+/// ETTR of the job beside each of these storages, asked as for `interval_curve`.
+std::vector<StoragePoint> storage_curve(const JobModel& job,
+                                        const std::vector<OtherStorage>& others,
+                                        const std::vector<TrialResult>& base,
+                                        int threads,
+                                        StepTimes& times);
+
 /// How many spare nodes a target takes.
 struct SparesNeeded {
   std::int64_t nodes = 0;

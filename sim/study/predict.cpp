@@ -193,7 +193,7 @@ RunReport predict(const config::LoadedScenario& loaded, const PredictOptions& op
     tell("drawing the step");
     auto drawn = training::draw_step(checked);
     report.pictures =
-        Pictures{std::move(drawn.timeline), std::move(drawn.cables),
+        Pictures{std::move(drawn.timeline), std::move(drawn.cables), std::move(drawn.loads),
                  training::memory_of_stages(checked), loaded.canonical_text, std::nullopt};
   }
   report.timing.step = part.lap();

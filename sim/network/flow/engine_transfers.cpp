@@ -1,5 +1,6 @@
 // What groups and flows do: gather arrivals, launch, move bytes, complete.
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "sim/core/error.h"
@@ -123,6 +124,9 @@ void Engine::end_flow(std::uint32_t index) {
                 "flow {} ends with bytes missing or to spare", index);
   flow.anchor = kIdle;
   solver_.remove(index);
+  if (options_.rates) {
+    record_rate(index, 0);
+  }
   flow_done(index);
 }
 
@@ -148,6 +152,15 @@ void Engine::change_rate(std::uint32_t index) {
   if (rate > 0) {
     queue_.schedule(flow_entity(index), after(transfer_time_(flow.left, rate)));
   }
+  if (options_.rates) {
+    record_rate(index, rate);
+  }
+}
+
+void Engine::record_rate(std::uint32_t index, std::int64_t rate) {
+  const double bytes_a_tick = std::ldexp(static_cast<double>(rate), -unit_.shift());
+  rates_.push_back(
+      {now_, index, core::BytesPerSecond(bytes_a_tick * core::Clock::step().ticks_per_second())});
 }
 
 }  // namespace headway::network
