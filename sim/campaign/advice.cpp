@@ -205,7 +205,8 @@ std::vector<StoragePoint> storage_curve(const JobModel& job,
                       other.job.recovery.load == job.recovery.load &&
                       other.job.interval == job.interval;
     const auto answer = question.ask(other.job, same);
-    curve.push_back({other.factor, other.bandwidth, effective_interval(other.job), answer.ettr, answer.exact});
+    curve.push_back(
+        {other.factor, other.bandwidth, effective_interval(other.job), answer.ettr, answer.exact});
   }
   return curve;
 }

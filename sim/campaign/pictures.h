@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/campaign/advice.h"
 #include "sim/campaign/result.h"
 #include "sim/campaign/step_times.h"
 #include "sim/campaign/trial.h"
@@ -58,8 +59,10 @@ struct SavesTimeline {
 
   template <class V>
   void fields(V& v) const {
-    v.figure("begin_s", begin, "s", "when the job stands still for the save, from the start of "
-             "the run", core::non_negative);
+    v.figure("begin_s", begin, "s",
+             "when the job stands still for the save, from the start of "
+             "the run",
+             core::non_negative);
     v.figure("length_s", length, "s", "for how long", core::non_negative);
     v.figure("level", level, "", "index into `levels`: the farthest that is due",
              core::non_negative);
@@ -114,7 +117,8 @@ struct CampaignPictures {
   void fields(V& v) const {
     v.part("goodput", goodput, "goodput of the trials, as `campaign.goodput`");
     v.part("trial", trial, "one trial with all that failed in it");
-    v.part("storage_curve", storage_curve, "ETTR beside the job's storage and slower and faster ones");
+    v.part("storage_curve", storage_curve,
+           "ETTR beside the job's storage and slower and faster ones");
   }
 };
 

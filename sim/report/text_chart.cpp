@@ -26,9 +26,8 @@ struct Range {
 template <class Value>
 Range range_of(const std::vector<TextPoint>& points, const Value& value) {
   const auto [least, most] =
-      std::minmax_element(points.begin(), points.end(), [&](const auto& a, const auto& b) {
-        return value(a) < value(b);
-      });
+      std::minmax_element(points.begin(), points.end(),
+                          [&](const auto& a, const auto& b) { return value(a) < value(b); });
   return {value(*least), value(*most)};
 }
 
@@ -37,8 +36,8 @@ std::vector<std::vector<const TextPoint*>> grid_of(const TextChart& chart,
                                                    std::size_t columns,
                                                    const Range& x,
                                                    const Range& y) {
-  std::vector<std::vector<const TextPoint*>> grid(
-      kLines, std::vector<const TextPoint*>(columns, nullptr));
+  std::vector<std::vector<const TextPoint*>> grid(kLines,
+                                                  std::vector<const TextPoint*>(columns, nullptr));
   for (const TextPoint& point : chart.points) {
     const double across = chart.log_x ? std::log(point.x) : point.x;
     auto& cell = grid[kLines - 1 - y.cell(point.y, kLines)][x.cell(across, columns)];
@@ -72,9 +71,7 @@ std::string foot(const TextChart& chart, std::size_t columns) {
   const std::string words = chart.x + (chart.log_x ? ", by its logarithm" : "");
   const std::size_t ends = low.size() + high.size();
   if (ends + words.size() + 4 > columns) {
-    return ends + 1 > columns
-               ? low
-               : low + std::string(columns - ends, ' ') + high;
+    return ends + 1 > columns ? low : low + std::string(columns - ends, ' ') + high;
   }
   const std::size_t space = columns - ends - words.size();
   return low + std::string(space / 2, ' ') + words + std::string(space - space / 2, ' ') + high;
@@ -87,9 +84,8 @@ std::string to_text(const TextChart& chart, const Page& page) {
     return "";
   }
   const Range y = range_of(chart.points, [](const TextPoint& p) { return p.y; });
-  const Range x = range_of(chart.points, [&](const TextPoint& p) {
-    return chart.log_x ? std::log(p.x) : p.x;
-  });
+  const Range x =
+      range_of(chart.points, [&](const TextPoint& p) { return chart.log_x ? std::log(p.x) : p.x; });
   const std::string top = number(y.high), bottom = number(y.low);
   const std::size_t labels = std::max(top.size(), bottom.size());
   const std::size_t width = page.width == 0 ? kMostWidth : std::min(page.width, kMostWidth);

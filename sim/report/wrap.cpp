@@ -90,7 +90,9 @@ std::string hanging(std::string_view text, std::size_t width) {
     column = 3 * column > 2 * width ? first : column;
     const auto parts = wrapped(line.substr(column), width - column);
     for (std::size_t p = 0; p < parts.size(); ++p) {
-      out += (p == 0 ? line.substr(0, column) : std::string(column, ' ')) + parts[p] + "\n";
+      out += (p == 0 ? line.substr(0, column) : std::string(column, ' ')) + parts[p];
+      out.erase(out.find_last_not_of(' ') + 1);
+      out += '\n';
     }
   }
   return out;

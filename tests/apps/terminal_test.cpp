@@ -136,9 +136,11 @@ TEST_F(Terminal, HelpStaysWithinTheTerminal) {
 }
 
 TEST_F(Terminal, EttrAgainstTheIntervalIsDrawn) {
-  write_small("s.yaml", "run: {until: {wall: 30 d}, failures: {use: llama-3-54-days}, trials: 8}\n");
+  write_small("s.yaml",
+              "run: {until: {wall: 30 d}, failures: {use: llama-3-54-days}, trials: 8}\n");
   const std::string shown = on_terminal("run s.yaml --show advice --color never", 80);
-  EXPECT_THAT(shown, HasSubstr("\nETTR against the work between checkpoints; * is the job's own\n"));
+  EXPECT_THAT(shown,
+              HasSubstr("\nETTR against the work between checkpoints; * is the job's own\n"));
   EXPECT_THAT(shown, testing::ContainsRegex("\\| *[o* ]*\\*"));
   EXPECT_LE(widest_line(shown), 80U);
   EXPECT_EQ(run("run s.yaml --show advice").out,

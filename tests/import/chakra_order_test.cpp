@@ -1,8 +1,8 @@
 // The order of a rank's nodes.
-#include "sim/import/chakra/chakra_job.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "sim/import/chakra/chakra_job.h"
 
 #include "tests/import/chakra_nodes.h"
 
@@ -83,8 +83,8 @@ TEST(ChakraOrder, AThreadIsNoStreamOfTheSameNumber) {
 
 TEST(ChakraOrder, NodesThatNameNoStreamAreOfOneAndMetadataOfNone) {
   core::Diagnostics complaints;
-  const ChakraTrace trace = trace_of(
-      0, {compute(1, 1), node_of(ChakraKind::metadata, 2, {}), compute(3, 1)});
+  const ChakraTrace trace =
+      trace_of(0, {compute(1, 1), node_of(ChakraKind::metadata, 2, {}), compute(3, 1)});
   const ChakraOrder order = order_of(trace, complaints);
   EXPECT_EQ(order.nodes, (std::vector<std::uint32_t>{0, 1, 2}));
   EXPECT_TRUE(order.after[1].empty());
@@ -94,8 +94,8 @@ TEST(ChakraOrder, NodesThatNameNoStreamAreOfOneAndMetadataOfNone) {
 // Collectives and messages are ordered by their group; with a stream they are of it too.
 TEST(ChakraOrder, ACollectiveIsOfAStreamOnlyWhereItNamesOne) {
   core::Diagnostics complaints;
-  ChakraTrace trace = trace_of(
-      0, {compute(1, 1), collective(2, ChakraCollective::all_reduce, 8), compute(3, 1)});
+  ChakraTrace trace =
+      trace_of(0, {compute(1, 1), collective(2, ChakraCollective::all_reduce, 8), compute(3, 1)});
   EXPECT_TRUE(order_of(trace, complaints).after[1].empty());
   trace.nodes[0].stream = trace.nodes[1].stream = 7;
   EXPECT_EQ(order_of(trace, complaints).after[1], std::vector<std::uint32_t>{0});

@@ -1,11 +1,10 @@
 // Files of execution traces that are read, and what is refused of them.
-#include "sim/import/chakra/chakra.h"
-
 #include <functional>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "sim/core/error.h"
+#include "sim/import/chakra/chakra.h"
 
 #include "tests/import/chakra_nodes.h"
 #include "tests/import/read_file.h"

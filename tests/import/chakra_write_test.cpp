@@ -57,7 +57,8 @@ TEST(ChakraWrite, GroupsHaveAFileOfTheirOwn) {
 // et_def.proto: GlobalMetadata.version is field 1, a text. Seven bytes: tag, length, "0.0.4".
 TEST(ChakraWrite, AFileBeginsWithTheVersionBehindItsLength) {
   const std::string bytes = write_chakra(trace_of(0, {compute(1, 5)}));
-  EXPECT_EQ(bytes.substr(0, 8), std::string("\x07\x0a\x05" "0.0.4"));
+  EXPECT_EQ(bytes.substr(0, 8), std::string("\x07\x0a\x05"
+                                            "0.0.4"));
   EXPECT_EQ(static_cast<std::size_t>(bytes[8]) + 9, bytes.size()) << "one node behind its length";
 }
 

@@ -61,6 +61,11 @@ if CAN_BROWSE:
         tab.page.click(button)
         tab.page.wait_for_selector(f'body[data-answered="{verb}"]', timeout=60_000)
 
+    def open_part(tab: Tab, path: str) -> None:
+        part = tab.page.locator(f'#fields details[data-path="{path}"]')
+        if part.get_attribute("open") is None:
+            part.locator("> summary").click()
+
     def chart(tab: Tab, name: str):
         """The rows of the table below a chart that is drawn."""
         box = tab.page.locator(f'#result [id$="-{name}"].chart')
@@ -72,7 +77,9 @@ if CAN_BROWSE:
         said = result("run")
         with opened(small) as tab:
             assert figure(tab.figure("step", 2)) == pytest.approx(said["step"]["time_s"], rel=6e-3)
-            assert figure(tab.figure("MFU", 2)) == pytest.approx(100 * said["step"]["mfu"], abs=0.06)
+            assert figure(tab.figure("MFU", 2)) == pytest.approx(
+                100 * said["step"]["mfu"], abs=0.06
+            )
             assert said["limit"] in tab.page.inner_text("#result .verdict")
 
     def test_02_choosing_a_plan(opened, small, result):
@@ -89,7 +96,11 @@ if CAN_BROWSE:
 
     def test_03_fat_tree_or_rails(opened, small, result):
         changes = ("fat-tree-2-tier", "adaptive", "4")
-        words = ("cluster.fabric.use", "cluster.fabric.routing", "cluster.fabric.leaf_oversubscription")
+        words = (
+            "cluster.fabric.use",
+            "cluster.fabric.routing",
+            "cluster.fabric.leaf_oversubscription",
+        )
         sets = [x for pair in zip(words, changes, strict=True) for x in ("--set", "=".join(pair))]
         said = result("run", "--set", "cluster.nodes=8", *sets)
         with opened(small) as tab:
@@ -97,9 +108,8 @@ if CAN_BROWSE:
             tab.simulated()
             tab.page.click("#pin")
             rails = tab.figure("step", 2)
-            tab.page.evaluate("document.querySelector('#fields [data-path=\"cluster\"]').open = true")
-            fabric = '#fields details[data-path="cluster.fabric"]'
-            tab.page.evaluate(f"document.querySelector('{fabric}').open = true")
+            open_part(tab, "cluster")
+            open_part(tab, "cluster.fabric")
             for path, value in zip(words, changes, strict=True):
                 tab.change(path, value)
             tab.simulated()
@@ -184,9 +194,8 @@ if CAN_BROWSE:
             tab.simulated()
             tab.page.click("#pin")
             tab.page.click("#tab-form")
-            tab.page.evaluate("document.querySelector('#fields [data-path=\"cluster\"]').open = true")
-            node = '#fields details[data-path="cluster.node"]'
-            tab.page.evaluate(f"document.querySelector('{node}').open = true")
+            open_part(tab, "cluster")
+            open_part(tab, "cluster.node")
             tab.change("cluster.node.use", "dgx-h200")
             tab.simulated()
             cost = figure(tab.figure("cost", 2))

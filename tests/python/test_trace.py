@@ -7,6 +7,7 @@ from collections import defaultdict
 from itertools import pairwise
 from pathlib import Path
 
+import headway
 import pytest
 from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackEvent
 
@@ -212,6 +213,24 @@ def test_a_trace_of_a_drill_has_a_line_a_layer(command, small, tmp_path):
     ends = [moment["at_s"] for moment in timeline if moment["moment"] in ("alarm", "running")]
     assert job[0][2] / 1e9 == pytest.approx(ends[0])
     assert job[-1][2] / 1e9 == pytest.approx(ends[-1])
+
+
+def test_a_result_of_python_is_traced(small, command, tmp_path):
+    result = headway.run(small, pictures=True)
+    result.trace(tmp_path / "two.pftrace", steps=2)
+    names, _, slices, counters = read(tmp_path / "two.pftrace")
+    by_name = {names[track]: spans for track, spans in slices.items()}
+    assert len(by_name["steps"]) == 2
+    assert any("load [MB/s]" in names[track] for track in counters)
+    result.trace(tmp_path / "trial.json", of_trial=True)
+    assert command("run", small, "--trace-run", tmp_path / "said.json").returncode == 0
+    assert (tmp_path / "trial.json").read_bytes() == (tmp_path / "said.json").read_bytes()
+    with pytest.raises(FileExistsError):
+        result.trace(tmp_path / "trial.json")
+    headway.drill(small, "hang@node1").trace(tmp_path / "drill.pftrace")
+    assert "what the job does" in read(tmp_path / "drill.pftrace")[0].values()
+    with pytest.raises(headway.Error, match="no timeline to trace"):
+        headway.run(small).trace(tmp_path / "none.pftrace")
 
 
 def test_ranks_have_a_line_a_stream(command, small, tmp_path):

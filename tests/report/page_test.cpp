@@ -110,8 +110,7 @@ TEST(Page, EveryChartIsVegaLiteWithItsData) {
     EXPECT_FALSE(chart.specification["data"]["values"].empty()) << chart.id;
   }
   EXPECT_THAT(ids, testing::ElementsAre("breakdown", "memory", "held", "links", "cables", "loads",
-                                        "ledger", "badput", "goodput", "interruptions",
-                                        "storage"));
+                                        "ledger", "badput", "goodput", "interruptions", "storage"));
 }
 
 Json values_of(const Json& result, const std::string& id) {
@@ -161,11 +160,10 @@ TEST(Page, OneTrialIsDrawnWithItsFailures) {
   const std::string page = page_of(full_result());
   EXPECT_THAT(page, HasSubstr("What fails in one trial of the run"));
   EXPECT_THAT(page, HasSubstr("Trial 1 of 2, the one with the median goodput, 80.0 %."));
-  EXPECT_THAT(page,
-              HasSubstr(R"("rows":[{"label":"gpu","gap":[10.0],"length":[5.0],"what":[0]},)"
-                        R"({"label":"checkpoints","gap":[30.0,29.0],"length":[1.0,2.0],)"
-                        R"("what":[1,2]}],"names":["detect","checkpoint to host",)"
-                        R"("checkpoint to storage"])"));
+  EXPECT_THAT(page, HasSubstr(R"("rows":[{"label":"gpu","gap":[10.0],"length":[5.0],"what":[0]},)"
+                              R"({"label":"checkpoints","gap":[30.0,29.0],"length":[1.0,2.0],)"
+                              R"("what":[1,2]}],"names":["detect","checkpoint to host",)"
+                              R"("checkpoint to storage"])"));
   EXPECT_THAT(page, HasSubstr("The last 3 checkpoints are left out."));
 }
 
@@ -189,8 +187,8 @@ TEST(Page, MemoryOverTheStepIsALineAStage) {
 TEST(Page, OfManyMomentsTheFullestIsDrawn) {
   Json result = full_result();
   Json& stage = result["pictures"]["timeline"]["stages"][0];
-  for (const char* key : {"begin_us", "length_us", "exposed_us", "what", "micro_batch", "chunk",
-                          "memory_bytes"}) {
+  for (const char* key :
+       {"begin_us", "length_us", "exposed_us", "what", "micro_batch", "chunk", "memory_bytes"}) {
     stage[key] = Json(std::vector<int>(1000, 1));
   }
   for (int i = 0; i < 1000; ++i) {
@@ -333,8 +331,9 @@ TEST(Page, IsNeverLargerThanSomebodyMails) {
       }
     }
   }
-  Json link = {{"tier", "leaf-spine"},  {"alike", 16},         {"capacity_bytes_per_s", 5e10},
-               {"mean_of_ns", 0}, {"from_ns", Json::array()}, {"load_bytes_per_s", Json::array()}};
+  Json link = {{"tier", "leaf-spine"},         {"alike", 16},
+               {"capacity_bytes_per_s", 5e10}, {"mean_of_ns", 0},
+               {"from_ns", Json::array()},     {"load_bytes_per_s", Json::array()}};
   for (std::size_t i = 0; i < training::kMostLoads; ++i) {
     link["from_ns"].push_back(1234567 * i);
     link["load_bytes_per_s"].push_back(12'345'678'901 + i);

@@ -57,7 +57,7 @@ TEST(TextChart, SaysWhatTheAxisIsWhereItHasRoomAndIsNoWiderThanThePage) {
 // A factor of ten is as wide as another.
 TEST(TextChart, SpreadsALogarithm) {
   TextChart chart{"t", "x", "y", true, {{1, 0, 'a'}, {10, 1, 'b'}, {100, 2, 'c'}}};
-  const std::string text = to_text(chart, {7 + 21, false});
+  const std::string text = to_text(chart, {8 + 21, false});
   EXPECT_THAT(text, HasSubstr("|" + std::string(10, ' ') + "b\n"));
   EXPECT_THAT(text, HasSubstr("|" + std::string(20, ' ') + "c\n"));
 }

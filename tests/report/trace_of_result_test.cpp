@@ -1,10 +1,9 @@
 // Traces of results: of a step, of a trial, of a drill.
-#include "sim/report/trace/trace.h"
-
 #include <gtest/gtest.h>
 
 #include "sim/core/error.h"
 #include "sim/report/run_json.h"
+#include "sim/report/trace/trace.h"
 
 #include "tests/study/sample_report.h"
 
@@ -18,23 +17,22 @@ ReadResult with_pictures() {
   auto report = study::sample_report_with_campaign();
   study::Pictures pictures;
   pictures.timeline.names = {"forward", "backward", "waiting for another stage"};
-  pictures.timeline.stages = {
-      {0,
-       {0, 10, 40},
-       {10, 30, 20},
-       {0, 0, 5},
-       {0, 2, 1},
-       {0, -1, 0},
-       {0, -1, 0},
-       {3 << 20, 2 << 20, 5 << 20}},
-      {1,
-       {10, 16, 20},
-       {6, 4, 20},
-       {0, 0, 0},
-       {0, 0, 1},
-       {0, 0, 0},
-       {0, 0, 0},
-       {1 << 20, 1 << 20, 4 << 20}}};
+  pictures.timeline.stages = {{0,
+                               {0, 10, 40},
+                               {10, 30, 20},
+                               {0, 0, 5},
+                               {0, 2, 1},
+                               {0, -1, 0},
+                               {0, -1, 0},
+                               {3 << 20, 2 << 20, 5 << 20}},
+                              {1,
+                               {10, 16, 20},
+                               {6, 4, 20},
+                               {0, 0, 0},
+                               {0, 0, 1},
+                               {0, 0, 0},
+                               {0, 0, 0},
+                               {1 << 20, 1 << 20, 4 << 20}}};
   pictures.timeline.stages_left_out = 3;
   pictures.loads = {
       {"nic", 16, core::BytesPerSecond(50e9), 0, {0, 1500, 2500}, {0, 25'000'000'000, 0}}};
@@ -120,6 +118,23 @@ TEST(Trace, FailuresAndCheckpointsWithoutAStallAreMoments) {
   EXPECT_EQ(saves.slices[1].begin_ns, 60'000'000'000);
   EXPECT_EQ(saves.slices[1].length_ns, 2'000'000'000);
   EXPECT_EQ(trace.left_out, std::vector<std::string>{"4 checkpoints are left out"});
+}
+
+// Lists that belong together may differ in a result that somebody edited: what all have is drawn.
+TEST(Trace, OfListsThatDifferInLengthWhatAllHaveIsDrawn) {
+  Json json = with_pictures().json();
+  json["pictures"]["timeline"]["stages"][0]["length_us"].erase(2);
+  json["pictures"]["timeline"]["stages"][1]["memory_bytes"].clear();
+  json["pictures"]["loads"][0]["load_bytes_per_s"].erase(2);
+  json["pictures"]["campaign"]["trial"]["saves"]["level"].erase(1);
+  json["pictures"]["campaign"]["trial"]["hazards"][0]["stage"].erase(2);
+  const ReadResult result(json, "r.json");
+  const Trace step = trace_of_step(result);
+  EXPECT_EQ(step.threads[0].slices.size(), 2U);
+  EXPECT_TRUE(step.threads[1].counters[1].values.empty());
+  EXPECT_EQ(trace_of_links(result)->threads[0].counters[0].values.size(), 2U);
+  const Trace run = trace_of_run(result);
+  EXPECT_EQ(run.threads.back().slices.size(), 1U);
 }
 
 TEST(Trace, WithoutPicturesThereIsNone) {

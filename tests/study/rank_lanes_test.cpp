@@ -30,10 +30,10 @@ ChakraNode on(ChakraNode node, std::int64_t stream, bool cpu = false) {
 }
 
 TEST(RankLanes, AStreamAThreadAndAGroupAreEachOne) {
-  const auto all = lanes({on(compute(0, 1), 7), on(compute(1, 1), 8), on(compute(2, 1), 7, true),
-                          on(compute(3, 1), 7),
-                          collective(4, import::ChakraCollective::all_reduce, 8),
-                          import::node_of(import::ChakraKind::metadata, 5, {})});
+  const auto all =
+      lanes({on(compute(0, 1), 7), on(compute(1, 1), 8), on(compute(2, 1), 7, true),
+             on(compute(3, 1), 7), collective(4, import::ChakraCollective::all_reduce, 8),
+             import::node_of(import::ChakraKind::metadata, 5, {})});
   ASSERT_EQ(all.size(), 5U);
   EXPECT_EQ(all[0].key, (LaneKey{Kind::stream, 7, 0}));
   ASSERT_EQ(all[0].nodes.size(), 2U);
@@ -74,9 +74,9 @@ TEST(RankLanes, OfOneLaneOnlyTheLastNodeIsWaitedFor) {
 }
 
 TEST(RankLanes, WhatWasWaitedForOnceIsNotWaitedForAgain) {
-  const auto all = lanes({on(compute(0, 1), 7), on(compute(1, 1), 7), on(compute(2, 1, {1}), 8),
-                          on(compute(3, 1, {0}), 8), on(compute(4, 1, {1}), 8),
-                          on(compute(5, 1, {1}), 9)});
+  const auto all =
+      lanes({on(compute(0, 1), 7), on(compute(1, 1), 7), on(compute(2, 1, {1}), 8),
+             on(compute(3, 1, {0}), 8), on(compute(4, 1, {1}), 8), on(compute(5, 1, {1}), 9)});
   ASSERT_EQ(all.size(), 3U);
   EXPECT_EQ(all[1].nodes[0].waits, Numbers{0});
   EXPECT_TRUE(all[1].nodes[1].waits.empty()) << "behind it already";

@@ -24,9 +24,8 @@ CheckedScenario of(workload::ScheduleKind schedule, int virtual_stages = 1) {
 // The peak of a stage is what `memory` says: one mechanism, two readers.
 TEST(HeldMemory, TheFullestPassOfAStageHoldsItsPeak) {
   using workload::ScheduleKind;
-  for (const auto& checked :
-       {of(ScheduleKind::one_f_one_b), of(ScheduleKind::gpipe), of(ScheduleKind::interleaved, 2),
-        of(ScheduleKind::zero_bubble_h1)}) {
+  for (const auto& checked : {of(ScheduleKind::one_f_one_b), of(ScheduleKind::gpipe),
+                              of(ScheduleKind::interleaved, 2), of(ScheduleKind::zero_bubble_h1)}) {
     const auto peaks = memory_of_stages(checked);
     const Timeline timeline = draw_step(checked).timeline;
     ASSERT_EQ(timeline.stages.size(), peaks.size());

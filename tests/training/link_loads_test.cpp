@@ -16,8 +16,8 @@ namespace {
 double bytes_of(const LinkLoad& load, double end_s) {
   double bytes = 0;
   for (std::size_t i = 0; i < load.from.size(); ++i) {
-    const double until = i + 1 < load.from.size() ? 1e-9 * static_cast<double>(load.from[i + 1])
-                                                  : end_s;
+    const double until =
+        i + 1 < load.from.size() ? 1e-9 * static_cast<double>(load.from[i + 1]) : end_s;
     bytes += static_cast<double>(load.load[i]) * (until - 1e-9 * static_cast<double>(load.from[i]));
   }
   return bytes;
@@ -84,7 +84,10 @@ core::BytesPerSecond rate(double bytes) { return core::BytesPerSecond(bytes); }
 
 TEST(LinkLoads, FlowsAddUpByWhatTheyTake) {
   Sample s = sample();
-  s.run.rates = {{1000, 0, rate(30)}, {2000, 1, rate(20)}, {3000, 0, rate(0)}, {3000, 1, rate(50)},
+  s.run.rates = {{1000, 0, rate(30)},
+                 {2000, 1, rate(20)},
+                 {3000, 0, rate(0)},
+                 {3000, 1, rate(50)},
                  {4000, 1, rate(0)}};
   const auto loads = link_loads(s.fabric, s.lowered, s.run);
   ASSERT_EQ(loads.size(), 1U);

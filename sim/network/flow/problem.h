@@ -159,7 +159,7 @@ struct RunOptions {
   bool trace = false;      ///< fills RunResult::trace
   bool transfers = false;  ///< fills RunResult::transfers
   bool skip_repeats =
-      true;  ///< jump over iterations that repeat tick for tick; off while recording
+      true;            ///< jump over iterations that repeat tick for tick; off while recording
   bool rates = false;  ///< fills RunResult::rates
   /// Told now and then which share of the actors' programs has run; may be empty.
   std::function<void(double share)> progress{};

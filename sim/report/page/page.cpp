@@ -309,7 +309,7 @@ class Section {
   static Json gaps(const Json& begin, const Json& length) {
     Json list = Json::array();
     Json end = 0;
-    for (std::size_t i = 0; i < begin.size(); ++i) {
+    for (std::size_t i = 0; i < std::min(begin.size(), length.size()); ++i) {
       if (begin[i].is_number_integer()) {
         list.push_back(begin[i].get<std::int64_t>() - end.get<std::int64_t>());
         end = begin[i].get<std::int64_t>() + length[i].get<std::int64_t>();
@@ -374,8 +374,8 @@ class Section {
       note += fmt::format(" The last {} spans are left out.", text_of(trial["spans_left_out"]));
     }
     if (trial["saves_left_out"] > 0) {
-      note += fmt::format(" The last {} checkpoints are left out.",
-                          text_of(trial["saves_left_out"]));
+      note +=
+          fmt::format(" The last {} checkpoints are left out.", text_of(trial["saves_left_out"]));
     }
     return canvas("trial", "What fails in one trial of the run, and until the job runs again",
                   {{"rows", rows},
@@ -469,10 +469,10 @@ class Section {
       if (value.is_object()) {
         html += folded(key, figure_table(key, value));
       } else if (!is_cell(value)) {
-        html += element("div",
-                        folded(key, object_table("", value),
-                               is_answer(key) && value.size() <= kOpenRows),
-                        {{"data-list", key}});
+        html += element(
+            "div",
+            folded(key, object_table("", value), is_answer(key) && value.size() <= kOpenRows),
+            {{"data-list", key}});
       } else {
         rest[key] = value;
       }

@@ -46,11 +46,8 @@ Json memory_chart(const Json& stages, const Json& capacity) {
 /// ETTR against something of the job.
 /// @param of    the member of each point that it is, times `scale`
 /// @param now   of the job as it is
-Json ettr_chart(const Json& curve,
-                const char* of,
-                double scale,
-                const std::string& quantity,
-                const Json& now) {
+Json ettr_chart(
+    const Json& curve, const char* of, double scale, const std::string& quantity, const Json& now) {
   Json values = Json::array();
   for (const auto& point : curve) {
     values.push_back({{"x", times(point[of], scale)}, {"ETTR", times(point["ettr"], 100)}});
@@ -248,17 +245,16 @@ Json course_chart(const Json& values,
   Json spec = base(values, "line");
   spec["mark"]["interpolate"] = "step-after";
   spec["height"] = 220;
-  spec["encoding"] = {
-      {"x", axis("seconds", "quantitative", "seconds from the start of the step")},
-      {"y", axis(what, "quantitative", quantity)},
-      {"color", axis(of, "nominal", lines, {{"sort", nullptr}})}};
+  spec["encoding"] = {{"x", axis("seconds", "quantitative", "seconds from the start of the step")},
+                      {"y", axis(what, "quantitative", quantity)},
+                      {"color", axis(of, "nominal", lines, {{"sort", nullptr}})}};
   return spec;
 }
 
 /// As many digits as a chart shows: a page stays small.
 double brief(double value, double digits) { return std::round(value * digits) / digits; }
 
-constexpr double kMicro = 1e6, kHundredths = 100;
+constexpr double kMillionths = 1e6, kHundredths = 100;
 
 /// Some stages from the first to the last.
 std::vector<std::size_t> some_of(std::size_t stages) {
@@ -278,7 +274,8 @@ Json held_chart(const Json& timeline) {
     const Json& stage = stages[s];
     Course course;
     double end = 0;
-    for (std::size_t i = 0; i < stage["begin_us"].size(); ++i) {
+    for (std::size_t i = 0; i < common_length(stage, {"begin_us", "length_us", "memory_bytes"});
+         ++i) {
       const double begin = stage["begin_us"][i].get<double>() / 1e6;
       const double held = stage["memory_bytes"][i].get<double>() / kBytesPerGiB;
       end = begin + stage["length_us"][i].get<double>() / 1e6;
@@ -291,7 +288,7 @@ Json held_chart(const Json& timeline) {
       course.emplace_back(end, course.back().second);
     }
     for (const auto& [seconds, held] : course) {
-      values.push_back({{"seconds", brief(seconds, kMicro)},
+      values.push_back({{"seconds", brief(seconds, kMillionths)},
                         {"GiB", brief(held, kHundredths)},
                         {"stage", stage["stage"]}});
     }
@@ -305,12 +302,12 @@ Json loads_chart(const Json& loads, double step) {
   for (const Json& link : loads) {
     const double capacity = number_at(link, {"capacity_bytes_per_s"}).value_or(1);
     Course course;
-    for (std::size_t i = 0; i < link["from_ns"].size(); ++i) {
+    for (std::size_t i = 0; i < common_length(link, {"from_ns", "load_bytes_per_s"}); ++i) {
       course.emplace_back(link["from_ns"][i].get<double>() / 1e9,
                           100 * link["load_bytes_per_s"][i].get<double>() / capacity);
     }
     for (const auto& [seconds, load] : averaged(course, step)) {
-      values.push_back({{"seconds", brief(seconds, kMicro)},
+      values.push_back({{"seconds", brief(seconds, kMillionths)},
                         {"load", brief(load, kHundredths)},
                         {"tier", link["tier"]}});
     }
@@ -367,7 +364,8 @@ void add_step(const Json& result, std::vector<Chart>& charts) {
   add(charts, "links", "Use of the busiest link of each tier", bars(links, "% of the step"));
   add(charts, "cables", "Use of the busiest cable between leaves and spines",
       cables_chart(at(result, {"pictures", "cables"})));
-  add(charts, "loads", "Load of the busiest link of each tier over the step; of close moments the mean",
+  add(charts, "loads",
+      "Load of the busiest link of each tier over the step; of close moments the mean",
       loads_chart(at(result, {"pictures", "loads"}), step));
   add(charts, "sensitivities", "How the step answers to 10 % of each input",
       sensitivities_chart(at(result, {"explanation", "sensitivities"}), step));
@@ -396,8 +394,7 @@ void add_campaign(const Json& result, std::vector<Chart>& charts) {
       ettr_chart(at(result, {"campaign", "advice", "interval_curve"}), "interval_s", 1,
                  "work between checkpoints [s]",
                  at(result, {"campaign", "checkpoint_interval_s"})));
-  add(charts, "storage",
-      "ETTR against the bandwidth of the storage; the dashed line is the job's",
+  add(charts, "storage", "ETTR against the bandwidth of the storage; the dashed line is the job's",
       ettr_chart(at(result, {"pictures", "campaign", "storage_curve"}),
                  "write_bandwidth_bytes_per_s", 1e-9, "storage, writing and reading [GB/s]",
                  own_storage(at(result, {"pictures", "campaign", "storage_curve"}))));

@@ -64,8 +64,8 @@ void repeat_step(int steps, core::Seconds length, std::vector<Trace>& traces) {
       }
     }
   }
-  const auto room = static_cast<int>(
-      std::clamp<std::size_t>(kMostTraceSlices / slices, 1, kMostTraceSteps));
+  const auto room =
+      static_cast<int>(std::clamp<std::size_t>(kMostTraceSlices / slices, 1, kMostTraceSteps));
   const int shown = std::min(steps, room);
   const auto ns = static_cast<std::int64_t>(std::llround(length.si() * 1e9));
   for (Trace& trace : traces) {
@@ -82,9 +82,10 @@ void repeat_step(int steps, core::Seconds length, std::vector<Trace>& traces) {
       "what differs from step to step is not in it: its {} steps are the one that was simulated",
       shown));
   if (shown < steps) {
-    all.left_out.push_back(fmt::format("{} steps are left out, so that there are at most {} "
-                                       "spans and values",
-                                       steps - shown, kMostTraceSlices));
+    all.left_out.push_back(
+        fmt::format("{} steps are left out, so that there are at most {} "
+                    "spans and values",
+                    steps - shown, kMostTraceSlices));
   }
   traces.push_back(std::move(all));
 }

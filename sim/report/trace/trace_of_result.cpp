@@ -90,7 +90,7 @@ constexpr std::string_view kForward = "forward", kBackward = "backward";
 TraceCounter memory_counter(const Json& stage) {
   constexpr std::int64_t kMiB = 1 << 20;
   TraceCounter counter{"memory [MiB]", {}};
-  for (std::size_t i = 0; i < stage["begin_us"].size(); ++i) {
+  for (std::size_t i = 0; i < common_length(stage, {"begin_us", "memory_bytes"}); ++i) {
     const std::int64_t held = whole(stage["memory_bytes"][i]) / kMiB;
     if (counter.values.empty() || counter.values.back().second != held) {
       counter.values.emplace_back(whole(stage["begin_us"][i]) * kNsPerUs, held);
@@ -102,9 +102,11 @@ TraceCounter memory_counter(const Json& stage) {
 TraceThread stage_thread(const Json& stage, const Json& names) {
   TraceThread thread{fmt::format("stage {}", whole(stage["stage"])), {}, {}};
   PassEnds forward, backward;
-  for (std::size_t i = 0; i < stage["begin_us"].size(); ++i) {
+  const std::size_t spans =
+      common_length(stage, {"begin_us", "length_us", "exposed_us", "what", "micro_batch", "chunk"});
+  for (std::size_t i = 0; i < spans; ++i) {
     TraceSlice slice;
-    slice.name = names[stage["what"][i].get<std::size_t>()].get<std::string>();
+    slice.name = names.at(stage["what"][i].get<std::size_t>()).get<std::string>();
     slice.begin_ns = whole(stage["begin_us"][i]) * kNsPerUs;
     slice.length_ns = whole(stage["length_us"][i]) * kNsPerUs;
     const std::int64_t micro_batch = whole(stage["micro_batch"][i]);
@@ -151,10 +153,9 @@ TraceThread failures_of(const Json& trial) {
 TraceThread checkpoints_of(const Json& trial) {
   TraceThread thread{"checkpoints", {}, {}};
   const Json& saves = trial["saves"];
-  for (std::size_t i = 0; i < saves["begin_s"].size(); ++i) {
-    const Json& level = trial["levels"][saves["level"][i].get<std::size_t>()];
-    TraceSlice slice =
-        moment_at("checkpoint to " + level.get<std::string>(), saves["begin_s"][i]);
+  for (std::size_t i = 0; i < common_length(saves, {"begin_s", "length_s", "level"}); ++i) {
+    const Json& level = trial["levels"].at(saves["level"][i].get<std::size_t>());
+    TraceSlice slice = moment_at("checkpoint to " + level.get<std::string>(), saves["begin_s"][i]);
     slice.length_ns = nanoseconds(saves["length_s"][i]);
     slice.instant = slice.length_ns == 0;
     thread.slices.push_back(std::move(slice));
@@ -217,10 +218,9 @@ std::optional<Trace> trace_of_links(const ReadResult& result) {
         fmt::format("load [MB/s] of {:.0f}{}", link["capacity_bytes_per_s"].get<double>() / kMega,
                     window > 0 ? fmt::format(", means of {} us", window / kNsPerUs) : ""),
         {}};
-    for (std::size_t i = 0; i < link["from_ns"].size(); ++i) {
-      counter.values.emplace_back(
-          whole(link["from_ns"][i]),
-          std::llround(link["load_bytes_per_s"][i].get<double>() / kMega));
+    for (std::size_t i = 0; i < common_length(link, {"from_ns", "load_bytes_per_s"}); ++i) {
+      counter.values.emplace_back(whole(link["from_ns"][i]),
+                                  std::llround(link["load_bytes_per_s"][i].get<double>() / kMega));
     }
     thread.counters.push_back(std::move(counter));
     trace.threads.push_back(std::move(thread));
@@ -236,9 +236,9 @@ Trace trace_of_run(const ReadResult& result) {
   Trace trace{fmt::format("trial {} of {}", whole(trial["trial"]), name_of(result)), {}, {}};
   for (const Json& hazard : trial["hazards"]) {
     std::vector<TraceSlice> slices;
-    for (std::size_t i = 0; i < hazard["begin_s"].size(); ++i) {
+    for (std::size_t i = 0; i < common_length(hazard, {"begin_s", "length_s", "stage"}); ++i) {
       TraceSlice slice;
-      slice.name = trial["stages"][hazard["stage"][i].get<std::size_t>()].get<std::string>();
+      slice.name = trial["stages"].at(hazard["stage"][i].get<std::size_t>()).get<std::string>();
       slice.begin_ns = nanoseconds(hazard["begin_s"][i]);
       slice.length_ns = nanoseconds(hazard["length_s"][i]);
       slices.push_back(std::move(slice));

@@ -43,8 +43,8 @@ std::vector<HeldMemory> held_memory(const CheckedScenario& checked) {
       workload::effective_schedule(s.parallelism), s.parallelism.pipeline,
       s.parallelism.virtual_stages, checked.micro_batches());
   const auto moments = workload::stage_moments(s.model, s.training, s.parallelism, schedule);
-  const auto states = workload::stage_states(s.model, s.training, s.parallelism,
-                                             checked.synchronous_data());
+  const auto states =
+      workload::stage_states(s.model, s.training, s.parallelism, checked.synchronous_data());
   const auto total = [&](const workload::StageMemory& tensors) {
     return rank_memory(s.training.framework, s.parallelism, checked.synchronous_data(), tensors)
         .total();
@@ -59,9 +59,8 @@ std::vector<HeldMemory> held_memory(const CheckedScenario& checked) {
       const StagePass pass{split ? workload::WorkKind::backward : item.kind, item.micro_batch,
                            item.chunk};
       const workload::StageActivations& during = moments[stage].during[i];
-      passes[pass] = {
-          total(fullest(during, states[stage])),
-          total(between(moments[stage].after[i], during.buffers, states[stage]))};
+      passes[pass] = {total(fullest(during, states[stage])),
+                      total(between(moments[stage].after[i], during.buffers, states[stage]))};
     }
     const Bytes buffers =
         schedule[stage].empty() ? Bytes(0) : moments[stage].during.front().buffers;

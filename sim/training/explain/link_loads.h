@@ -39,8 +39,8 @@ struct LinkLoad {
 /// A result stays small.
 inline constexpr std::size_t kMostLoads = 1000;
 
-/// One a tier of which a link carries something, with its busiest link. Without that of NVLink where
-/// transfers inside a domain are timed as events, which have no flows.
+/// One a tier of which a link carries something, with its busiest link. Without that of NVLink
+/// where transfers inside a domain are timed as events, which have no flows.
 /// @param run  with RunOptions::rates
 std::vector<LinkLoad> link_loads(const network::Fabric& fabric,
                                  const LoweredStep& lowered,

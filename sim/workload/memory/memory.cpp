@@ -480,12 +480,12 @@ std::vector<StageMoments> stage_moments(const ModelSpec& model,
   std::vector<StageMoments> stages(static_cast<std::size_t>(layout.stages()));
   for (int stage = 0; stage < layout.stages(); ++stage) {
     StageMoments& moments = stages[static_cast<std::size_t>(stage)];
-    liveness.each_moment(layout, stage, schedule[static_cast<std::size_t>(stage)],
-                         [&](const Peaks& item, const Live& now) {
-                           moments.during.push_back(
-                               {item.head.bytes(), item.layers.bytes(), buffers, Bytes(0)});
-                           moments.after.push_back(now.bytes());
-                         });
+    liveness.each_moment(
+        layout, stage, schedule[static_cast<std::size_t>(stage)],
+        [&](const Peaks& item, const Live& now) {
+          moments.during.push_back({item.head.bytes(), item.layers.bytes(), buffers, Bytes(0)});
+          moments.after.push_back(now.bytes());
+        });
   }
   return stages;
 }
