@@ -60,11 +60,11 @@ if CAN_BROWSE:
         numbers = ", ".join(map(str, cheap))
         expect(told).to_have_text(f"{len(cheap)} of {len(plans)} plans: {numbers}")
         faint = 'svg.marks path[aria-roledescription="point"][opacity="0.15"]'
-        assert tab.locator(faint).count() == len(plans) - len(cheap)
+        expect(tab.locator(faint)).to_have_count(len(plans) - len(cheap))
         tab.locator(".brush button").focus()
         tab.keyboard.press("Enter")
         assert rows(tab, "in") == rows(tab, "out") == []
-        assert tab.locator(faint).count() == 0
+        expect(tab.locator(faint)).to_have_count(0)
         expect(told).to_have_text("")
 
     def test_the_front_alone_can_be_picked(planned):

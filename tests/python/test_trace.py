@@ -157,6 +157,8 @@ def test_a_trace_of_the_run_has_its_failures(traced):
     struck = sorted(at for hazard in trial["hazards"] for at in hazard["struck_s"])
     assert [begin / 1e9 for _, begin, *_ in failures] == pytest.approx(struck)
     assert len(struck) > 0
+    left_out = [f"{trial['saves_left_out']} checkpoints are left out"]
+    assert [name for name, *_ in by_name.pop("left out")] == left_out, "of a run of years"
     assert sum(map(len, by_name.values())) == sum(len(h["begin_s"]) for h in trial["hazards"]) > 0
     assert {name.split(" (")[0] for name in by_name} == {
         h["hazard"].split(" (")[0] for h in trial["hazards"]

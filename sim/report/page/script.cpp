@@ -36,7 +36,7 @@ function tieToPlans(place, view) {
     const free = chosen.length === plans.length;
     rows.forEach((row, i) => { const out = !free && !chosen.includes(i + 1); row.classList.toggle('out', out); row.classList.toggle('in', !free && !out); });
     told.textContent = free ? '' : chosen.length + ' of ' + plans.length + ' plans' + (chosen.length ? ': ' + chosen.join(', ') : '');
-    view.signal('chosen', free ? null : chosen).run();
+    view.signal('chosen', free ? null : chosen).runAsync();
   }
   view.addSignalListener('brush', (_, brush) => {
     for (const key of ['days', 'dollars']) {
