@@ -155,8 +155,8 @@ TEST_F(Terminal, TheParetoFrontOfPlansIsDrawn) {
               "{use: h100-owned-2024}}\n");
   const std::string plans =
       on_terminal("plan s.yaml --objective step,dollars --top 5 --color never", 80);
-  EXPECT_THAT(plans, HasSubstr("\nPlans by step and dollars; figures: on the Pareto front of step, "
-                               "dollars; dots:\nbehind it\n  USD, median\n"));
+  EXPECT_THAT(plans, HasSubstr("\nPlans by step and dollars: 1 to 9, a (10), b (11) ... are on the "
+                               "Pareto front of\nstep, dollars, dots behind it\n  USD, median\n"));
   EXPECT_LE(widest_line(plans), 80U);
 }
 

@@ -277,6 +277,7 @@ TEST(Page, PlansOfTheFrontHaveTheirNumbersAndABrush) {
   EXPECT_EQ(chart.specification["data"]["values"][1]["plan"], 2);
   EXPECT_EQ(chart.specification["params"][0]["select"], "interval");
   EXPECT_THAT(page_of(plan), HasSubstr("<div data-list=\"plans\">"));
+  EXPECT_THAT(page_of(plan), testing::ContainsRegex("<th[^>]*>plan</th>"));
 }
 
 // The legend names what the front is of.

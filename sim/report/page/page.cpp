@@ -453,6 +453,17 @@ class Section {
     return html;
   }
 
+  /// Plans are called by their place, from 1.
+  static Json numbered(const Json& plans) {
+    Json rows = Json::array();
+    for (const auto& plan : plans) {
+      Json row = {{"plan", rows.size() + 1}};
+      row.update(plan);
+      rows.push_back(std::move(row));
+    }
+    return rows;
+  }
+
   /// The list that the verb was asked for: it is seen without a click.
   [[nodiscard]] bool is_answer(const std::string& key) const {
     static const std::vector<std::string> answers{"plans", "layers", "timeline", "rows"};
@@ -469,10 +480,10 @@ class Section {
       if (value.is_object()) {
         html += folded(key, figure_table(key, value));
       } else if (!is_cell(value)) {
-        html += element(
-            "div",
-            folded(key, object_table("", value), is_answer(key) && value.size() <= kOpenRows),
-            {{"data-list", key}});
+        html += element("div",
+                        folded(key, object_table("", key == "plans" ? numbered(value) : value),
+                               is_answer(key) && value.size() <= kOpenRows),
+                        {{"data-list", key}});
       } else {
         rest[key] = value;
       }

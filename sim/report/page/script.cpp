@@ -40,7 +40,7 @@ function tieToPlans(place, view) {
   }
   view.addSignalListener('brush', (_, brush) => {
     for (const key of ['days', 'dollars']) {
-      const ends = brush[key] ? [...brush[key]].sort((a, b) => a - b) : ['', ''];
+      const ends = brush[key] ? brush[key].map(end => Number(end.toPrecision(5))).sort((a, b) => a - b) : ['', ''];
       fields[key + 'from'].value = ends[0]; fields[key + 'to'].value = ends[1];
     }
     choose();

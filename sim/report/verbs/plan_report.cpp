@@ -98,8 +98,8 @@ TextChart front_chart(const study::PlanReport& report) {
   const bool named = !report.beside.empty();
   const O across = named ? report.objective : O::days;
   const O upwards = named ? report.beside.front() : O::dollars;
-  TextChart chart{fmt::format("Plans by {} and {}; figures: on the Pareto front of {}; dots: "
-                              "behind it",
+  TextChart chart{fmt::format("Plans by {} and {}: 1 to 9, a (10), b (11) ... are on the Pareto "
+                              "front of {}, dots behind it",
                               core::to_word(across), core::to_word(upwards), front_text(report)),
                   axis_of(across),
                   axis_of(upwards),
