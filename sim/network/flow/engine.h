@@ -179,6 +179,7 @@ class Engine {
   void end_flow(std::uint32_t flow);
   void flow_done(std::uint32_t flow);
   void change_rate(std::uint32_t flow);
+  void record_ends();
   void record_rate(std::uint32_t flow, std::int64_t rate);
 
   [[nodiscard]] std::uint32_t actor_entity(std::uint32_t actor) const { return actor; }

@@ -124,9 +124,6 @@ void Engine::end_flow(std::uint32_t index) {
                 "flow {} ends with bytes missing or to spare", index);
   flow.anchor = kIdle;
   solver_.remove(index);
-  if (options_.rates) {
-    record_rate(index, 0);
-  }
   flow_done(index);
 }
 
@@ -152,8 +149,15 @@ void Engine::change_rate(std::uint32_t index) {
   if (rate > 0) {
     queue_.schedule(flow_entity(index), after(transfer_time_(flow.left, rate)));
   }
-  if (options_.rates) {
-    record_rate(index, rate);
+}
+
+/// Of this tick, before it is worked off: flows whose event is due now and that move bytes end.
+void Engine::record_ends() {
+  for (const std::uint32_t entity : batch_) {
+    const bool flow = entity >= first_flow_ && entity < change_entity_;
+    if (flow && flows_[entity - first_flow_].active()) {
+      record_rate(entity - first_flow_, 0);
+    }
   }
 }
 
