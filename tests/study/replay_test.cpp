@@ -200,6 +200,20 @@ TEST(Replay, TheMachineIsLargeEnoughAndItsOwn) {
   }
 }
 
+// Of a GPU the stream that computes most; threads of the CPU only where no GPU does.
+TEST(Replay, WhatARankComputesIsThatOfItsBusiestStream) {
+  ChakraNode longest = compute(1, 200);
+  longest.stream = 8;
+  ChakraNode host = compute(2, 900);
+  host.on_cpu = true;
+  const auto computed = [](const std::vector<ChakraNode>& nodes) {
+    return describe_traces(import::join_traces({trace_of(0, nodes)}, {})).rows[0].computation.si();
+  };
+  EXPECT_NEAR(computed({compute(0, 100), longest, host}), 200e-6, kTick);
+  EXPECT_NEAR(computed({compute(0, 100), longest, compute(3, 150)}), 250e-6, kTick);
+  EXPECT_NEAR(computed({host}), 900e-6, kTick);
+}
+
 TEST(Replay, TellsWhatIsInTraces) {
   const ReplayReport report = describe_traces(import::join_traces(
       import::alike(trace_of(0, {compute(0, 100), collective(1, kAllReduce, kMiB, {0}),
