@@ -26,6 +26,7 @@
 #include "sim/report/points/solve_report.h"
 #include "sim/report/points/sweep_report.h"
 #include "sim/report/run_json.h"
+#include "sim/report/trace/trace.h"
 #include "sim/report/verbs/check_report.h"
 #include "sim/report/verbs/compare_report.h"
 #include "sim/report/verbs/drill_report.h"
@@ -294,6 +295,25 @@ std::string charts_text(const std::string& json) {
   return list.dump();
 }
 
+/// The trace of a result: of a drill, of one trial of a run (`of_trial`), or of its step so many
+/// times; in the format that the name of the file asks for.
+std::string trace_text(const std::string& json, const std::string& file, bool of_trial, int steps) {
+  const report::ReadResult result(report::Json::parse(json), "result");
+  if (result.type().schema == "headway.drill/1") {
+    return report::trace_text({report::trace_of_drill(result)}, file);
+  }
+  if (of_trial) {
+    return report::trace_text({report::trace_of_run(result)}, file);
+  }
+  std::vector<report::Trace> traces{report::trace_of_step(result)};
+  if (auto links = report::trace_of_links(result)) {
+    traces.push_back(std::move(*links));
+  }
+  const auto length = report::number_at(result.json(), {"step", "time_s"});
+  report::repeat_step(steps, core::Seconds(length.value_or(0)), traces);
+  return report::trace_text(traces, file);
+}
+
 study::Sweep sweep_of(const std::string& path,
                       const std::string& text,
                       const Strings& roots,
@@ -472,6 +492,12 @@ PYBIND11_MODULE(_core, module) {
   module.def("drill", &drill_texts, py::arg("path"), py::arg("text"), py::arg("roots"),
              py::arg("set"), py::arg("fault"), py::arg("monitors"), py::arg("hours"),
              py::arg("remedies"), without_gil);
+  module.def(
+      "trace",
+      [](const std::string& json, const std::string& file, bool of_trial, int steps) {
+        return py::bytes(trace_text(json, file, of_trial, steps));
+      },
+      py::arg("json"), py::arg("file"), py::arg("of_trial"), py::arg("steps"));
   module.def("charts", &charts_text, py::arg("json"), without_gil);
   module.def(
       "summary",

@@ -63,7 +63,7 @@ int run_verb(const std::string& name, int argc, char** argv) {
 /// Help, version or a verb.
 int answer(const std::string& name, int argc, char** argv) {
   if (name == "--help" || name == "-h" || name == "help") {
-    print_result(help());
+    print_help(help());
     return 0;
   }
   if (name == "--version") {

@@ -171,7 +171,7 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv, CommonOptions* op
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    print_result(app.help());
+    print_help(app.help());
     return 0;
   } catch (const CLI::ParseError& error) {
     print_error(core::visible(fmt::format("{}: {}\n", app.get_name(), complaint(app, error))));

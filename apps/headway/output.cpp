@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "sim/core/shown_text.h"
+#include "sim/report/wrap.h"
 
 namespace headway::apps {
 
@@ -163,6 +164,10 @@ void print_result(std::string_view text) {
   if (errno != EPIPE) {
     throw LostOutput(std::strerror(errno));
   }
+}
+
+void print_help(std::string_view text) {
+  print_result(report::hanging(text, page_of(CommonOptions{}).width));
 }
 
 void check_out(const CommonOptions& options, const std::vector<std::string>& beside) {

@@ -37,6 +37,9 @@ void print_error(std::string_view text) noexcept;
 /// @throws LostOutput
 void print_result(std::string_view text);
 
+/// Help: lines that are wider than the terminal are folded.
+void print_help(std::string_view text);
+
 /// Finds out before any work whether --out, and the files that other options name beside it, can be
 /// written. Empty names are passed over.
 /// @throws core::Error if one exists without --force, is no plain file, or its folder is missing or

@@ -62,10 +62,14 @@ void add_trace_option(CLI::App& app, const char* name, std::string& file, const 
 void add_trace_options(CLI::App& app, TraceFiles& files) {
   add_trace_option(app, "--trace", files.step,
                    "Also the step as a trace for ui.perfetto.dev (FILE.json: Chrome's format); "
-                   "--trace-ranks 0-7,64 adds what these ranks do");
+                   "--trace-ranks 0-7,64 adds what these ranks do, --trace-steps N more steps");
   app.add_option("--trace-ranks", files.ranks, "Also these ranks' kernels and transfers in --trace")
       ->option_text("0-7,64")
       ->group("");  // stands beside --trace
+  app.add_option("--trace-steps", files.steps, "So many steps in --trace, one after another")
+      ->check(CLI::Range(1, report::kMostTraceSteps))
+      ->option_text("N")
+      ->group("");  // likewise
   add_trace_option(app, "--trace-run", files.run, "Also the failures of one trial as a trace");
 }
 
@@ -85,9 +89,15 @@ void add_traces(const CommonOptions& options,
     if (file->empty()) {
       continue;
     }
-    std::vector<report::Trace> processes{make({report::Json::parse(json()), *file})};
+    const report::ReadResult result{report::Json::parse(json()), *file};
+    std::vector<report::Trace> processes{make(result)};
     if (file == &traces.step) {
       std::move(of_step.begin(), of_step.end(), std::back_inserter(processes));
+      if (auto links = report::trace_of_links(result)) {
+        processes.push_back(std::move(*links));
+      }
+      const auto length = report::number_at(result.json(), {"step", "time_s"});
+      report::repeat_step(traces.steps, core::Seconds(length.value_or(0)), processes);
     }
     files.push_back({*file, report::trace_text(processes, *file)});
     for (const report::Trace& trace : processes) {

@@ -29,9 +29,10 @@ std::vector<OutFile> with_report(const CommonOptions& options,
 struct TraceFiles {
   std::string step, run, drill;
   std::string ranks;  ///< of which the step's trace has the streams: "0-7,64"; empty: none
+  int steps = 1;      ///< of the step's trace
 };
 
-/// --trace of `run` (the step), --trace-ranks and --trace-run (one trial).
+/// --trace of `run` (the step), --trace-ranks, --trace-steps and --trace-run (one trial).
 void add_trace_options(CLI::App& app, TraceFiles& files);
 /// --trace of `drill`.
 void add_drill_trace_option(CLI::App& app, TraceFiles& files);

@@ -172,6 +172,9 @@ int run_run(int argc, char** argv) {
   if (given.traces.step.empty() && !given.traces.ranks.empty()) {
     throw core::Error("--trace-ranks adds ranks to the file of --trace; name one");
   }
+  if (given.traces.step.empty() && given.traces.steps > 1) {
+    throw core::Error("--trace-steps adds steps to the file of --trace; name one");
+  }
   const auto result = predict(given);
   const auto json = [&] { return report::run_json(result); };
   auto files = with_report(options, shown(as_asked(result, given), given), json);

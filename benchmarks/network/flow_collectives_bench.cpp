@@ -47,7 +47,7 @@ BENCHMARK_CAPTURE(ring, every_message, kEveryEvent)
     ->Arg(1024)
     ->Arg(4096)
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(ring, repeats_jumped, RunOptions{false, false, true})
+BENCHMARK_CAPTURE(ring, repeats_jumped, (RunOptions{.fold = false}))
     ->Arg(1024)
     ->Arg(4096)
     ->Unit(benchmark::kMillisecond);

@@ -147,6 +147,39 @@ class Result(Record):
         with open(path, "w" if force else "x", encoding="utf-8") as file:
             file.write(page)
 
+    def trace(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        of_trial: bool = False,
+        steps: int = 1,
+        force: bool = False,
+    ) -> None:
+        """Writes a trace for ui.perfetto.dev: of a step with its memory and busiest links, of one
+        trial, or of a drill. Power and single ranks are in that of ``headway run --trace`` alone.
+
+        Parameters
+        ----------
+        path : path
+            A file that ends in ``.json`` is in Chrome's format.
+        of_trial : bool
+            The failures and checkpoints of one trial instead of the step.
+        steps : int
+            So many steps, one after another; all are alike.
+        force : bool
+            Overwrite the file.
+
+        Raises
+        ------
+        FileExistsError
+            If it is there and `force` is not set.
+        headway.Error
+            If the result has nothing to trace: ``run(..., pictures=True)`` has.
+        """
+        data = _core.trace(self.json, os.fspath(path), of_trial, steps)
+        with open(path, "wb" if force else "xb") as file:
+            file.write(data)
+
 
 def _frozen(value: Any) -> Any:
     if isinstance(value, Mapping):

@@ -111,10 +111,10 @@ std::optional<std::vector<TrialResult>> try_trials(const JobModel& job,
   }
 }
 
-/// One question about one job: what if its interval were another?
-class IntervalQuestion {
+/// One question about one job: what if its interval, or something else of it, were another?
+class OtherJobQuestion {
  public:
-  IntervalQuestion(const JobModel& job,
+  OtherJobQuestion(const JobModel& job,
                    const std::vector<TrialResult>& base,
                    int threads,
                    StepTimes& times)
@@ -130,20 +130,31 @@ class IntervalQuestion {
     JobModel other = job_;
     other.interval = interval;
     const Seconds made = effective_interval(other);
+    const Answer answer = ask(other, made == effective_interval(job_));
+    return {made, answer.ettr, answer.exact};
+  }
+
+  struct Answer {
+    std::optional<double> ettr;
+    bool exact = false;
+  };
+
+  /// @param same  it is the job itself
+  [[nodiscard]] Answer ask(JobModel other, bool same) const {
     if (formula_ && is_long(other)) {
-      return {made, exact_ettr(other), true};
+      return {exact_ettr(other), true};
     }
-    if (made == effective_interval(job_)) {
-      return {made, own_, false};
+    if (same) {
+      return {own_, false};
     }
     // One that is four times as slow as the job itself, and 2 % at most, is as good as none.
     other.patience = std::max<std::int64_t>(50, std::llround(4 / std::max(own_, 1e-3)));
     const auto trials = try_trials(other, few_, threads_, times_);
     if (!trials) {
-      return {made, std::nullopt, false};
+      return {std::nullopt, false};
     }
     // The same random numbers: what the first trials have more or less of them than all cancels.
-    return {made, std::clamp(own_ + mean_ettr(*trials) - own_of_few_, 0.0, 1.0), false};
+    return {std::clamp(own_ + mean_ettr(*trials) - own_of_few_, 0.0, 1.0), false};
   }
 
  private:
@@ -170,7 +181,7 @@ std::vector<IntervalPoint> interval_curve(const JobModel& job,
     intervals.push_back(std::max(factor * optimum, shortest_interval(job)));
   }
   std::sort(intervals.begin(), intervals.end());
-  const IntervalQuestion question(job, base, threads, times);
+  const OtherJobQuestion question(job, base, threads, times);
   for (const Seconds interval : intervals) {
     JobModel other = job;
     other.interval = interval;
@@ -178,6 +189,24 @@ std::vector<IntervalPoint> interval_curve(const JobModel& job,
     if (curve.empty() || effective_interval(other) > curve.back().interval) {
       curve.push_back(question.at(interval));
     }
+  }
+  return curve;
+}
+
+std::vector<StoragePoint> storage_curve(const JobModel& job,
+                                        const std::vector<OtherStorage>& others,
+                                        const std::vector<TrialResult>& base,
+                                        int threads,
+                                        StepTimes& times) {
+  const OtherJobQuestion question(job, base, threads, times);
+  std::vector<StoragePoint> curve;
+  for (const OtherStorage& other : others) {
+    const bool same = other.job.stall == job.stall && other.job.persist == job.persist &&
+                      other.job.recovery.load == job.recovery.load &&
+                      other.job.interval == job.interval;
+    const auto answer = question.ask(other.job, same);
+    curve.push_back(
+        {other.factor, other.bandwidth, effective_interval(other.job), answer.ettr, answer.exact});
   }
   return curve;
 }

@@ -29,6 +29,44 @@ std::vector<IntervalPoint> interval_curve(const JobModel& job,
                                           int threads,
                                           StepTimes& times);
 
+/// ETTR beside a storage of another bandwidth.
+struct StoragePoint {
+  double factor = 1;
+  core::BytesPerSecond bandwidth;
+  core::Seconds interval;
+  std::optional<double> ettr;
+  bool exact = false;
+
+  template <class V>
+  void fields(V& v) const {
+    v.figure("factor", factor, "1", "times the bandwidth of the job's own storage", core::positive);
+    v.figure("write_bandwidth_bytes_per_s", bandwidth, "B/s",
+             "of the storage, all servers together; its read bandwidth is changed as much",
+             core::positive);
+    v.figure("interval_s", interval, "s",
+             "useful work between saves to storage; chosen anew where it is `auto`",
+             core::positive);
+    v.figure("ettr", ettr, "1",
+             "ETTR of the same job beside that storage; absent where the run would hardly end",
+             core::probability);
+    v.part("exact", exact, "by closed form, as in `advice.interval_curve`");
+  }
+};
+
+/// The job beside a storage of another bandwidth.
+struct OtherStorage {
+  double factor = 1;               ///< times the bandwidth of the job's own
+  core::BytesPerSecond bandwidth;  ///< all servers together, writing
+  JobModel job;                    ///< with the saves and loads that it then has
+};
+
+/// ETTR of the job beside each of these storages, asked as for `interval_curve`.
+std::vector<StoragePoint> storage_curve(const JobModel& job,
+                                        const std::vector<OtherStorage>& others,
+                                        const std::vector<TrialResult>& base,
+                                        int threads,
+                                        StepTimes& times);
+
 /// How many spare nodes a target takes.
 struct SparesNeeded {
   std::int64_t nodes = 0;

@@ -198,6 +198,26 @@ std::vector<TrialResult> trials_of(const training::CheckedScenario& checked,
   }
 }
 
+/// The job beside storages of a quarter to four times the bandwidth, all servers together; one that
+/// is refused is left out.
+std::vector<OtherStorage> beside_other_storages(const training::CheckedScenario& checked,
+                                                const training::StepResult& step) {
+  std::vector<OtherStorage> others;
+  for (const double factor : {0.25, 0.5, 1.0, 2.0, 4.0}) {
+    training::Scenario scenario = checked.scenario();
+    auto& storage = scenario.cluster.storage;
+    storage.write_bandwidth = factor * storage.write_bandwidth;
+    storage.read_bandwidth = factor * storage.read_bandwidth;
+    try {
+      const auto other = training::check(scenario, checked.marks());
+      others.push_back({factor, storage.write_bandwidth, resolve_job(other, step).job});
+    } catch (const core::Error&) {
+      continue;
+    }
+  }
+  return others;
+}
+
 /// What all trials together take of this machine's memory.
 void require_memory_of_trials(const training::CheckedScenario& checked, int threads) {
   const auto cores = static_cast<int>(std::thread::hardware_concurrency());
@@ -228,7 +248,10 @@ CampaignOutcome simulate_campaign(const training::CheckedScenario& checked,
     outcome.result.advice = advise(resolved.job, trials, options.threads, times);
   }
   if (options.pictures) {
+    tell(options, "asking what other storages would bring");
     outcome.pictures = draw(resolved.job, trials, times);
+    outcome.pictures->storage_curve = storage_curve(
+        resolved.job, beside_other_storages(checked, step), trials, options.threads, times);
   }
   outcome.result.step_simulations = static_cast<std::int64_t>(times.simulated());
 

@@ -39,6 +39,20 @@ std::vector<Span> spans_of(const std::vector<Incident>& incidents) {
   return spans;
 }
 
+void add_saves(const JobModel& job, const std::vector<SaveRecord>& saves, TrialPicture& picture) {
+  for (const NearLevel& level : job.near) {
+    picture.levels.push_back(level.name);
+  }
+  picture.levels.emplace_back("storage");
+  const std::size_t shown = std::min(kMostTrialSpans, saves.size());
+  for (std::size_t s = 0; s < shown; ++s) {
+    picture.saves.begin.push_back(kClock.to_seconds(saves[s].begin).si());
+    picture.saves.length.push_back(kClock.to_seconds(saves[s].end - saves[s].begin).si());
+    picture.saves.level.push_back(static_cast<int>(saves[s].level));
+  }
+  picture.saves_left_out = static_cast<std::int64_t>(saves.size() - shown);
+}
+
 }  // namespace
 
 Histogram histogram_of(const std::vector<double>& values) {
@@ -67,9 +81,10 @@ CampaignPictures draw(const JobModel& job,
   IncidentLog log;
   const JobTicks ticks(job);
   const TrialResult again = run_trial(job, ticks, times, static_cast<std::uint32_t>(chosen), &log);
-  const auto spans = spans_of(log.take(again.wall));
+  const auto incidents = log.take(again.wall);
+  const auto spans = spans_of(incidents);
 
-  CampaignPictures pictures{histogram_of(goodput), {}};
+  CampaignPictures pictures{histogram_of(goodput), {}, {}};
   TrialPicture& picture = pictures.trial;
   picture.trial = static_cast<std::int64_t>(chosen);
   picture.goodput = goodput[chosen];
@@ -85,10 +100,16 @@ CampaignPictures draw(const JobModel& job,
     line.length.push_back(kClock.to_seconds(time.end - time.begin).si());
     line.stage.push_back(static_cast<int>(time.stage));
   }
+  const std::size_t failures = std::min(kMostTrialSpans, incidents.size());
+  for (std::size_t i = 0; i < failures; ++i) {
+    lines[incidents[i].hazard].struck.push_back(kClock.to_seconds(incidents[i].struck).si());
+  }
+  picture.failures_left_out = static_cast<std::int64_t>(incidents.size() - failures);
   for (auto& [hazard, line] : lines) {
     line.hazard = job.hazards[hazard].name;
     picture.hazards.push_back(std::move(line));
   }
+  add_saves(job, log.saves(), picture);
   picture.spans_left_out =
       static_cast<std::int64_t>(spans.size() - std::min(kMostTrialSpans, spans.size()));
   return pictures;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/campaign/advice.h"
 #include "sim/campaign/result.h"
 #include "sim/campaign/step_times.h"
 #include "sim/campaign/trial.h"
@@ -31,12 +32,13 @@ struct Histogram {
 /// @param values  at least one, finite
 Histogram histogram_of(const std::vector<double>& values);
 
-/// The failures of one class in a trial. Lists are of equal length, one entry a stage of a failure,
-/// in order of their beginnings; times count from the start of the run.
+/// The failures of one class in a trial; times count from the start of the run. Of stages lists are
+/// of equal length, one entry a stage of a failure, in order of their beginnings.
 struct HazardTimeline {
   std::string hazard;
   std::vector<double> begin, length;  ///< [s]
   std::vector<int> stage;             ///< index into TrialPicture::stages
+  std::vector<double> struck;         ///< one a failure [s]
 
   template <class V>
   void fields(V& v) const {
@@ -45,6 +47,25 @@ struct HazardTimeline {
              core::non_negative);
     v.figure("length_s", length, "s", "its length", core::non_negative);
     v.figure("stage", stage, "", "index into `stages`", core::non_negative);
+    v.figure("struck_s", struck, "s", "when each failure strikes, from the start of the run",
+             core::non_negative);
+  }
+};
+
+/// The saves of a trial, one entry each, in order; times count from the start of the run.
+struct SavesTimeline {
+  std::vector<double> begin, length;  ///< [s]
+  std::vector<int> level;             ///< index into TrialPicture::levels
+
+  template <class V>
+  void fields(V& v) const {
+    v.figure("begin_s", begin, "s",
+             "when the job stands still for the save, from the start of "
+             "the run",
+             core::non_negative);
+    v.figure("length_s", length, "s", "for how long", core::non_negative);
+    v.figure("level", level, "", "index into `levels`: the farthest that is due",
+             core::non_negative);
   }
 };
 
@@ -56,6 +77,10 @@ struct TrialPicture {
   std::vector<std::string> stages;
   std::vector<HazardTimeline> hazards;
   std::int64_t spans_left_out = 0;
+  std::int64_t failures_left_out = 0;
+  std::vector<std::string> levels;
+  SavesTimeline saves;
+  std::int64_t saves_left_out = 0;
 
   template <class V>
   void fields(V& v) const {
@@ -69,6 +94,14 @@ struct TrialPicture {
     v.figure("spans_left_out", spans_left_out, "",
              "stages of the last failures that are not listed, so that there are at most 4,000",
              core::non_negative);
+    v.figure("failures_left_out", failures_left_out, "",
+             "the last failures, whose moments are not listed, so that there are at most 4,000",
+             core::non_negative);
+    v.part("levels", levels, "where a save may go to");
+    v.part("saves", saves, "the saves of the trial");
+    v.figure("saves_left_out", saves_left_out, "",
+             "the last saves, which are not listed, so that there are at most 4,000",
+             core::non_negative);
   }
 };
 
@@ -78,11 +111,14 @@ inline constexpr std::size_t kMostTrialSpans = 4000;
 struct CampaignPictures {
   Histogram goodput;
   TrialPicture trial;
+  std::vector<StoragePoint> storage_curve;
 
   template <class V>
   void fields(V& v) const {
     v.part("goodput", goodput, "goodput of the trials, as `campaign.goodput`");
     v.part("trial", trial, "one trial with all that failed in it");
+    v.part("storage_curve", storage_curve,
+           "ETTR beside the job's storage and slower and faster ones");
   }
 };
 

@@ -38,6 +38,19 @@ std::string circle(const LoadState& state, const fs::path& target) {
   return chain + target.string();
 }
 
+/// What was meant by "nodes/h100": entries are named without their folder.
+std::string entry_in_folder(std::string_view name, EntryQuery query) {
+  const std::string folder = std::string(query.kind) + "/";
+  if (query.kind.empty() || !name.starts_with(folder)) {
+    return "";
+  }
+  query.name = name.substr(folder.size());
+  const auto known = known_names(query);
+  const bool there = std::find(known.begin(), known.end(), query.name) != known.end();
+  return there ? fmt::format("; did you mean '{}'?", query.name)
+               : entry_suggestion(query.name, known);
+}
+
 /// The file that `use: name` means; empty after a complaint.
 std::optional<fs::path> find_used(LoadState& state, const Node& name, const SpecType& type) {
   const EntryQuery query{name.text, type.catalogue, name.place.file->folder(), state.options.roots};
@@ -51,7 +64,8 @@ std::optional<fs::path> find_used(LoadState& state, const Node& name, const Spec
     }
   }
   if (is_path(name.text)) {
-    state.complaints.add(name.place, fmt::format("there is no file '{}'", files.front().string()));
+    state.complaints.add(name.place, fmt::format("there is no file '{}'{}", files.front().string(),
+                                                 entry_in_folder(name.text, query)));
     return std::nullopt;
   }
   if (type.catalogue.empty()) {

@@ -1,6 +1,7 @@
 #include "sim/report/read_result.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <fmt/format.h>
 #include <utility>
 #include <vector>
@@ -195,6 +196,14 @@ std::optional<double> number_at(const Json& json, Keys keys) {
 std::string text_at(const Json& json, Keys keys) {
   const Json& value = at(json, keys);
   return value.is_string() ? value.get<std::string>() : "";
+}
+
+std::size_t common_length(const Json& object, Keys keys) {
+  std::size_t least = SIZE_MAX;
+  for (const char* key : keys) {
+    least = std::min(least, at(object, {key}).size());
+  }
+  return keys.size() == 0 ? 0 : least;
 }
 
 }  // namespace headway::report

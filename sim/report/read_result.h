@@ -33,6 +33,9 @@ using Keys = std::initializer_list<const char*>;
 const Json& at(const Json& json, Keys keys);
 /// The same as a number; nothing where there is none.
 std::optional<double> number_at(const Json& json, Keys keys);
+/// Entries that all of these lists of an object have: lists that belong together may differ in
+/// length in a result that somebody edited.
+std::size_t common_length(const Json& object, Keys keys);
 /// The same as text; empty where there is none.
 std::string text_at(const Json& json, Keys keys);
 

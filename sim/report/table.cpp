@@ -265,6 +265,10 @@ std::string to_text(const Document& given, const Page& page) {
   for (const auto& table : document.tables) {
     out += "\n" + to_text(table, page);
   }
+  for (const TextChart& chart : document.charts) {
+    const std::string drawn = to_text(chart, page);
+    out += drawn.empty() ? "" : "\n" + drawn;
+  }
   for (std::size_t l = 0; l < document.closing.size(); ++l) {
     out += "\n" + closing_line(document.closing[l], l + 1 == document.closing.size(), page);
   }
@@ -282,6 +286,10 @@ std::string to_markdown(const Document& document) {
   }
   for (const auto& table : document.tables) {
     out += fmt::format("\n## {}\n\n{}", table.title, markdown_rows(table));
+  }
+  for (const TextChart& chart : document.charts) {
+    const std::string drawn = to_text(chart, {});
+    out += drawn.empty() ? "" : fmt::format("\n```\n{}```\n", drawn);
   }
   for (const auto& line : document.closing) {
     out += fmt::format("\n{}\n", line);

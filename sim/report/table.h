@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/core/text.h"
+#include "sim/report/text_chart.h"
 
 namespace headway::report {
 
@@ -27,12 +28,13 @@ struct Table {
   bool last_row_is_total = false;              ///< a rule is drawn above it
 };
 
-/// A title, sentences, tables, sentences.
+/// A title, sentences, tables, charts, sentences.
 struct Document {
   std::string title;
   std::vector<std::string> opening;
   std::vector<Table> tables;
   std::vector<std::string> closing;  ///< the last says what limits the run
+  std::vector<TextChart> charts{};
 };
 
 /// Where text is shown.

@@ -74,4 +74,28 @@ std::string paragraph(std::string_view text, std::size_t width, std::string_view
   return out;
 }
 
+std::string hanging(std::string_view text, std::size_t width) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string line(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (width == 0 || shown_width(line) <= width) {
+      out += line + "\n";
+      continue;
+    }
+    const std::size_t first = std::min(line.find_first_not_of(' '), line.size());
+    const std::size_t gap = std::min(line.find("  ", first), line.size());
+    std::size_t column = std::min(line.find_first_not_of(' ', gap), line.size());
+    column = 3 * column > 2 * width ? first : column;
+    const auto parts = wrapped(line.substr(column), width - column);
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+      out += (p == 0 ? line.substr(0, column) : std::string(column, ' ')) + parts[p];
+      out.erase(out.find_last_not_of(' ') + 1);
+      out += '\n';
+    }
+  }
+  return out;
+}
+
 }  // namespace headway::report

@@ -21,4 +21,9 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width);
 /// @param width  of the whole line; 0: one line whatever its length
 std::string paragraph(std::string_view text, std::size_t width, std::string_view indent = "");
 
+/// Lines that are wider, such as "  --option    what it is", go on below where their text behind
+/// two blanks or more begins, or where that is far to the right from their own indent.
+/// @param width  0: as they are
+std::string hanging(std::string_view text, std::size_t width);
+
 }  // namespace headway::report

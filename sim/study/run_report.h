@@ -72,6 +72,7 @@ struct Remedy {
 struct Pictures {
   training::Timeline timeline;
   std::optional<training::LinkMap> cables;  ///< where there are switches above the leaves
+  std::vector<training::LinkLoad> loads;
   std::vector<training::MemoryByKind> stage_memory;
   std::string scenario;                                ///< resolved, as YAML
   std::optional<campaign::CampaignPictures> campaign;  ///< where there is one
@@ -82,6 +83,7 @@ struct Pictures {
     v.part("cables", cables,
            "what the cables between leaves and spines carry; null where there are none, or none "
            "carries anything");
+    v.part("loads", loads, "the busiest link of each tier, moment by moment");
     v.figure("stage_memory_bytes", stage_memory, "B",
              "the fullest GPU of each stage by what the bytes hold", core::non_negative);
     v.part("scenario", scenario, "the scenario as it was read, all defaults written out, in YAML");

@@ -127,6 +127,39 @@ TEST_F(Terminal, ShowPicksSections) {
   EXPECT_EQ(run("run s.yaml --full --show memory").code, 2) << "all, or a part?";
 }
 
+TEST_F(Terminal, HelpStaysWithinTheTerminal) {
+  for (const std::string verb : {"--help", "run --help", "plan --help", "validate --help"}) {
+    EXPECT_LE(widest_line(on_terminal(verb, 80)), 80U) << verb;
+    EXPECT_GT(lines_of(on_terminal(verb, 80)), lines_of(run(verb).out)) << verb;
+    EXPECT_EQ(on_terminal(verb, 1000), run(verb).out) << verb;
+  }
+}
+
+TEST_F(Terminal, EttrAgainstTheIntervalIsDrawn) {
+  write_small("s.yaml",
+              "run: {until: {wall: 30 d}, failures: {use: llama-3-54-days}, trials: 8}\n");
+  const std::string shown = on_terminal("run s.yaml --show advice --color never", 80);
+  EXPECT_THAT(shown,
+              HasSubstr("\nETTR against the work between checkpoints; * is the job's own\n"));
+  EXPECT_THAT(shown, testing::ContainsRegex("\\| *[o* ]*\\*"));
+  EXPECT_LE(widest_line(shown), 80U);
+  EXPECT_EQ(run("run s.yaml --show advice").out,
+            on_terminal("run s.yaml --show advice --color never", 1000));
+  EXPECT_THAT(on_terminal("run s.yaml --show advice", 80), HasSubstr("\x1b[32m*\x1b[0m"));
+  EXPECT_THAT(run("run s.yaml --show memory").out, Not(HasSubstr("ETTR against")));
+}
+
+TEST_F(Terminal, TheParetoFrontOfPlansIsDrawn) {
+  write_small("s.yaml",
+              "run: {until: {wall: 30 d}, failures: {use: llama-3-54-days}, trials: 4, prices: "
+              "{use: h100-owned-2024}}\n");
+  const std::string plans =
+      on_terminal("plan s.yaml --objective step,dollars --top 5 --color never", 80);
+  EXPECT_THAT(plans, HasSubstr("\nPlans by step and dollars: 1 to 9, a (10), b (11) ... are on the "
+                               "Pareto front of\nstep, dollars, dots behind it\n  USD, median\n"));
+  EXPECT_LE(widest_line(plans), 80U);
+}
+
 TEST_F(Terminal, PicturesAreInTheJsonWhereTheyAreAskedFor) {
   write_small("s.yaml");
   const auto result = nlohmann::json::parse(run("run s.yaml --format json --pictures").out);

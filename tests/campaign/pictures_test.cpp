@@ -53,12 +53,50 @@ TEST(Pictures, ShowTheTrialWithEveryStageOfItsFailures) {
   EXPECT_EQ(crash.hazard, "crash");
   EXPECT_EQ(crash.begin, (std::vector<double>{250, 255, 261, 268, 283, 303}));
   EXPECT_EQ(crash.length, (std::vector<double>{5, 6, 7, 15, 20, 5}));
+  EXPECT_EQ(crash.struck, (std::vector<double>{250}));
+  EXPECT_EQ(trial.failures_left_out, 0);
   std::vector<std::string> words;
   for (const int stage : crash.stage) {
     words.push_back(trial.stages[static_cast<std::size_t>(stage)]);
   }
   EXPECT_EQ(words, (std::vector<std::string>{"detect", "diagnose", "replace", "start", "load",
                                              "warm_up"}));
+}
+
+// 1,000 s of work: a save after each 100 s and 10 s of stall, the last at the end. The crash at
+// 250 s takes the work after 200 s (210 s on the clock with one stall); it runs again at 308 s.
+TEST(Pictures, ShowEverySaveOfTheTrial) {
+  JobModel job = small_job();
+  job.spare_nodes = 1;
+  job.hazards = {fault_at("crash", 250)};
+  StepTimes times;
+  const auto trials = run_trials(job, 1, 1);
+  const TrialPicture trial = draw(job, trials, times).trial;
+  EXPECT_EQ(trial.levels, std::vector<std::string>{"storage"});
+  ASSERT_EQ(trial.saves.begin.size(), 10U);
+  EXPECT_EQ(static_cast<std::int64_t>(trial.saves.begin.size()), trials[0].saves);
+  EXPECT_EQ(trial.saves.begin[0], 100);
+  EXPECT_EQ(trial.saves.begin[1], 210);
+  EXPECT_EQ(trial.saves.length, std::vector<double>(10, 10));
+  // 220 s is the end of the second save, durable 30 s later: at the crash. The rest is regular.
+  const double again = trial.saves.begin[2];
+  for (std::size_t i = 3; i < 10; ++i) {
+    EXPECT_EQ(trial.saves.begin[i], again + 110.0 * static_cast<double>(i - 2));
+  }
+  EXPECT_EQ(core::Seconds(trial.saves.begin.back() + 10 + 30), trial.wall);
+}
+
+// Each second save goes to storage, the others to the host; without a stall they are moments.
+TEST(Pictures, TellWhereASaveGoesTo) {
+  JobModel job = small_job();
+  job.storage_every = 2;
+  job.near = {{"host", Reach::process, 1, core::Seconds(1), core::Seconds(0), core::Seconds(1)}};
+  StepTimes times;
+  const TrialPicture trial = draw(job, run_trials(job, 1, 1), times).trial;
+  EXPECT_EQ(trial.levels, (std::vector<std::string>{"host", "storage"}));
+  EXPECT_EQ(trial.saves.level, (std::vector<int>{0, 1, 0, 1, 0, 1, 0, 1, 0, 1}));
+  EXPECT_EQ(trial.saves.length[0], 1);
+  EXPECT_EQ(trial.saves.length[1], 11);
 }
 
 // Of trials that differ it is the median one.

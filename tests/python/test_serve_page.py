@@ -12,71 +12,22 @@ import statistics
 from collections.abc import Iterator
 
 import pytest
-from conftest import BROWSER, LIBRARY, ROOT
+from browsing import CAN_BROWSE
+from conftest import ROOT
 from served import Served, serving
 
-try:
-    from playwright.sync_api import Browser, Page, expect, sync_playwright
-
-    PLAYWRIGHT = True
-except ImportError:
-    PLAYWRIGHT = False
-
-if BROWSER and PLAYWRIGHT and LIBRARY.is_file():
+if CAN_BROWSE:
+    from browsing import Browser, Tab, expect, started_browser
 
     @pytest.fixture(scope="module")
     def browser() -> Iterator[Browser]:
-        with sync_playwright() as playwright:
-            started = playwright.chromium.launch(
-                executable_path=BROWSER, args=["--no-sandbox", "--disable-gpu"]
-            )
+        with started_browser() as started:
             yield started
-            started.close()
 
     @pytest.fixture()
     def server(program, small) -> Iterator[Served]:
         with serving(program, small) as running:
             yield running
-
-    class Tab:
-        """A page that is open, and what went wrong in it."""
-
-        def __init__(self, browser: Browser, address: str, **options: object) -> None:
-            self.context = browser.new_context(accept_downloads=True, **options)  # type: ignore[arg-type]
-            self.page: Page = self.context.new_page()
-            self.problems: list[str] = []
-            self.asked: list[str] = []
-            self.page.on("console", lambda message: self.problems.append(message.text))
-            self.page.on("pageerror", lambda error: self.problems.append(str(error)))
-            self.page.on("request", lambda request: self.asked.append(request.url))
-            self.page.goto(address)
-            self.page.wait_for_selector("body[data-ready]")
-
-        def data(self, name: str) -> str:
-            return str(self.page.evaluate(f"document.body.dataset.{name} ?? ''"))
-
-        def field(self, path: str):
-            return self.page.locator(f'#fields [data-path="{path}"] :is(input, select)').first
-
-        def figure(self, row: str, column: int) -> str:
-            """Text of the table: column 1 at once, 2 simulated, 3 pinned, 4 change."""
-            rows = self.page.locator("#figures tbody tr", has_text=row).first
-            return rows.locator("td").nth(column - 1).inner_text()
-
-        def simulated(self) -> None:
-            self.page.wait_for_function(
-                "n => document.body.dataset.simulated !== n", arg=self.data("simulated")
-            )
-
-        def change(self, path: str, value: str) -> None:
-            """Types or picks, and waits for the figures."""
-            before = self.data("ms")
-            field = self.field(path)
-            if field.evaluate("x => x.tagName") == "SELECT":
-                field.select_option(value)
-            else:
-                field.fill(value)
-            self.page.wait_for_function("n => document.body.dataset.ms !== n", arg=before)
 
     @pytest.fixture()
     def tab(browser, server) -> Iterator[Tab]:

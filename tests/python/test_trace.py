@@ -7,6 +7,7 @@ from collections import defaultdict
 from itertools import pairwise
 from pathlib import Path
 
+import headway
 import pytest
 from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackEvent
 
@@ -91,6 +92,31 @@ def test_a_trace_of_the_step_is_its_timeline(traced):
         for (begin, value), (end, _) in pairwise([*watts, (result["step"]["time_s"] * 1e9, 0)])
     ) / (result["step"]["time_s"] * 1e9)
     assert mean == pytest.approx(result["power"]["mean_w"], rel=1e-3)
+    links = [track for track in counters if names[parents[track]].startswith("busiest ")]
+    loads = {load["tier"]: load for load in result["pictures"]["loads"]}
+    assert len(links) == len(loads) > 0
+    for track in links:
+        tier = names[parents[track]].split()[1]
+        load, use = loads[tier], result["step"]["links"]
+        assert names[track].startswith("load [MB/s] of ")
+        assert counters.pop(track) == [
+            (at, round(rate / 1e6))
+            for at, rate in zip(load["from_ns"], load["load_bytes_per_s"], strict=True)
+        ]
+        ends = [*load["from_ns"][1:], result["step"]["time_s"] * 1e9]
+        moved = sum(
+            rate * (end - at) / 1e9
+            for at, end, rate in zip(load["from_ns"], ends, load["load_bytes_per_s"], strict=True)
+        )
+        (busiest,) = [each["busiest"] for each in use if each["tier"] == tier]
+        room = load["capacity_bytes_per_s"] * result["step"]["time_s"]
+        assert moved / room == pytest.approx(busiest, rel=1e-3)
+    held = {names[parents[track]]: track for track in counters if "memory" in names[track]}
+    for stage in timeline["stages"]:
+        values = counters.pop(held[f"stage {stage['stage']}"])
+        assert max(value for _, value in values) == max(stage["memory_bytes"]) // 2**20
+        peak = sum(result["pictures"]["stage_memory_bytes"][stage["stage"]].values())
+        assert max(stage["memory_bytes"]) == pytest.approx(peak, abs=1)
     for track, values in counters.items():
         assert names[parents[track]].startswith("stage ")
         assert values[0] == (0, 0)
@@ -123,10 +149,54 @@ def test_a_trace_of_the_run_has_its_failures(traced):
     folder, result = traced
     names, _, slices, _ = read(folder / "t.pftrace")
     trial = result["pictures"]["campaign"]["trial"]
-    assert sum(map(len, slices.values())) == sum(len(h["begin_s"]) for h in trial["hazards"]) > 0
-    assert {names[track].split(" (")[0] for track in slices} == {
+    by_name = {names[track]: spans for track, spans in slices.items()}
+    saves = by_name.pop("checkpoints")
+    assert [begin / 1e9 for _, begin, *_ in saves] == pytest.approx(trial["saves"]["begin_s"])
+    assert {name for name, *_ in saves} == {"checkpoint to storage"}
+    failures = by_name.pop("failures")
+    struck = sorted(at for hazard in trial["hazards"] for at in hazard["struck_s"])
+    assert [begin / 1e9 for _, begin, *_ in failures] == pytest.approx(struck)
+    assert len(struck) > 0
+    left_out = [f"{trial['saves_left_out']} checkpoints are left out"]
+    assert [name for name, *_ in by_name.pop("left out")] == left_out, "of a run of years"
+    assert sum(map(len, by_name.values())) == sum(len(h["begin_s"]) for h in trial["hazards"]) > 0
+    assert {name.split(" (")[0] for name in by_name} == {
         h["hazard"].split(" (")[0] for h in trial["hazards"]
     }
+
+
+def test_steps_follow_one_another(command, small, tmp_path):
+    words = ("run", small, "--trace-ranks", "3", "--trace-steps", "3")
+    done = command(*words, "--trace", tmp_path / "three.pftrace")
+    assert done.returncode == 0, done.stderr
+    assert (
+        "what differs from step to step is not in it: its 3 steps are the one that was simulated"
+        in done.stderr
+    )
+    assert command("run", small, "--trace", tmp_path / "one.pftrace").returncode == 0
+    names, _, slices, counters = read(tmp_path / "three.pftrace")
+    _, _, of_one, _ = read(tmp_path / "one.pftrace")
+    by_name = {names[track]: spans for track, spans in slices.items()}
+    steps = by_name["steps"]
+    assert [name for name, *_ in steps] == ["step 0", "step 1", "step 2"]
+    assert all(before[2] == after[1] for before, after in pairwise(steps))
+    first = next(iter(of_one.values()))
+    stage = by_name["stage 0"]
+    assert len(stage) == 3 * len(first)
+    length = steps[1][1]
+    for step in range(3):
+        again = stage[step * len(first) : (step + 1) * len(first)]
+        moved = [(name, begin + step * length) for name, begin, *_ in first]
+        assert [(name, begin) for name, begin, *_ in again] == moved
+    assert len(by_name["kernels"]) % 3 == 0
+    for values in counters.values():
+        assert [at for at, _ in values] == sorted(at for at, _ in values)
+    done = command("run", small, "--trace-steps", "3")
+    assert done.returncode == 2
+    assert done.stderr == "--trace-steps adds steps to the file of --trace; name one\n"
+    done = command("run", small, "--trace", tmp_path / "x", "--trace-steps", "0")
+    assert done.returncode == 2
+    assert "1 to 1000" in done.stderr or "1 - 1000" in done.stderr, done.stderr
 
 
 def test_a_trace_of_a_drill_has_a_line_a_layer(command, small, tmp_path):
@@ -145,6 +215,24 @@ def test_a_trace_of_a_drill_has_a_line_a_layer(command, small, tmp_path):
     ends = [moment["at_s"] for moment in timeline if moment["moment"] in ("alarm", "running")]
     assert job[0][2] / 1e9 == pytest.approx(ends[0])
     assert job[-1][2] / 1e9 == pytest.approx(ends[-1])
+
+
+def test_a_result_of_python_is_traced(small, command, tmp_path):
+    result = headway.run(small, pictures=True)
+    result.trace(tmp_path / "two.pftrace", steps=2)
+    names, _, slices, counters = read(tmp_path / "two.pftrace")
+    by_name = {names[track]: spans for track, spans in slices.items()}
+    assert len(by_name["steps"]) == 2
+    assert any("load [MB/s]" in names[track] for track in counters)
+    result.trace(tmp_path / "trial.json", of_trial=True)
+    assert command("run", small, "--trace-run", tmp_path / "said.json").returncode == 0
+    assert (tmp_path / "trial.json").read_bytes() == (tmp_path / "said.json").read_bytes()
+    with pytest.raises(FileExistsError):
+        result.trace(tmp_path / "trial.json")
+    headway.drill(small, "hang@node1").trace(tmp_path / "drill.pftrace")
+    assert "what the job does" in read(tmp_path / "drill.pftrace")[0].values()
+    with pytest.raises(headway.Error, match="no timeline to trace"):
+        headway.run(small).trace(tmp_path / "none.pftrace")
 
 
 def test_ranks_have_a_line_a_stream(command, small, tmp_path):

@@ -23,10 +23,22 @@ Json full_result() {
   report.warnings = {"mind the memory"};
   study::Pictures pictures;
   pictures.timeline.names = {"forward", "backward"};
-  pictures.timeline.stages = {{0, {0, 10}, {10, 20}, {0, 2}, {0, 1}, {0, 0}, {0, 0}}};
+  pictures.timeline.stages = {{0, {0, 10}, {10, 20}, {0, 2}, {0, 1}, {0, 0}, {0, 0}, {5, 7}}};
   pictures.stage_memory = {report.step.memory.by_kind};
   pictures.campaign = {{0.8, 0.9, {1, 0, 1}},
-                       {1, 0.8, core::Seconds(100), {"detect"}, {{"gpu", {10}, {5}, {0}}}, 0}};
+                       {1,
+                        0.8,
+                        core::Seconds(100),
+                        {"detect"},
+                        {{"gpu", {10}, {5}, {0}, {10}}},
+                        0,
+                        0,
+                        {"host", "storage"},
+                        {{30, 60}, {1, 2}, {0, 1}},
+                        3},
+                       {{0.5, core::BytesPerSecond(1e12), core::Seconds(900), 0.91, false},
+                        {1, core::BytesPerSecond(2e12), core::Seconds(900), 0.93, false}}};
+  pictures.loads = {{"nic", 16, core::BytesPerSecond(50e9), 0, {0, 1500}, {0, 25'000'000'000}}};
   pictures.cables = training::LinkMap{2, 1, false, {{0, 0, {0.5, 0.25}}, {1, 2, {0, 0.1}}}};
   pictures.scenario = "name: Sample\nlist:\n" + std::string("  - 1\n  - 2\n  - 3\n  - 4\n") +
                       "  - 5\n  - 6\n  - 7\n  - 8\nend: 1\n";
@@ -97,8 +109,8 @@ TEST(Page, EveryChartIsVegaLiteWithItsData) {
     EXPECT_THAT(chart.specification["$schema"].get<std::string>(), HasSubstr("vega-lite"));
     EXPECT_FALSE(chart.specification["data"]["values"].empty()) << chart.id;
   }
-  EXPECT_THAT(ids, testing::ElementsAre("breakdown", "memory", "links", "cables", "ledger",
-                                        "badput", "goodput", "interruptions"));
+  EXPECT_THAT(ids, testing::ElementsAre("breakdown", "memory", "held", "links", "cables", "loads",
+                                        "ledger", "badput", "goodput", "interruptions", "storage"));
 }
 
 Json values_of(const Json& result, const std::string& id) {
@@ -148,8 +160,76 @@ TEST(Page, OneTrialIsDrawnWithItsFailures) {
   const std::string page = page_of(full_result());
   EXPECT_THAT(page, HasSubstr("What fails in one trial of the run"));
   EXPECT_THAT(page, HasSubstr("Trial 1 of 2, the one with the median goodput, 80.0 %."));
-  EXPECT_THAT(page,
-              HasSubstr(R"("rows":[{"label":"gpu","begin":[10.0],"length":[5.0],"what":[0]}])"));
+  EXPECT_THAT(page, HasSubstr(R"("rows":[{"label":"gpu","gap":[10.0],"length":[5.0],"what":[0]},)"
+                              R"({"label":"checkpoints","gap":[30.0,29.0],"length":[1.0,2.0],)"
+                              R"("what":[1,2]}],"names":["detect","checkpoint to host",)"
+                              R"("checkpoint to storage"])"));
+  EXPECT_THAT(page, HasSubstr("The last 3 checkpoints are left out."));
+}
+
+// A span begins so far behind the end of the one before it.
+TEST(Page, SpansOfAStageAreToldByTheGapsBetweenThem) {
+  Json result = full_result();
+  result["pictures"]["timeline"]["stages"][0]["begin_us"] = {5, 17};
+  EXPECT_THAT(page_of(result), HasSubstr(R"("label":"stage 0","gap":[5,2],"length":[10,20])"));
+}
+
+TEST(Page, MemoryOverTheStepIsALineAStage) {
+  const Json rows = values_of(full_result(), "held");
+  ASSERT_EQ(rows.size(), 3U) << "two passes, and the end of the step";
+  EXPECT_EQ(rows[0]["stage"], 0);
+  EXPECT_DOUBLE_EQ(rows[1]["seconds"].get<double>(), 1e-5);
+  EXPECT_DOUBLE_EQ(rows[2]["seconds"].get<double>(), 3e-5);
+  EXPECT_EQ(rows[2]["GiB"], rows[1]["GiB"]);
+}
+
+// 1,000 passes of 1 us, of which the 500th holds a spike: it is seen in a window of 10 us.
+TEST(Page, OfManyMomentsTheFullestIsDrawn) {
+  Json result = full_result();
+  Json& stage = result["pictures"]["timeline"]["stages"][0];
+  for (const char* key :
+       {"begin_us", "length_us", "exposed_us", "what", "micro_batch", "chunk", "memory_bytes"}) {
+    stage[key] = Json(std::vector<int>(1000, 1));
+  }
+  for (int i = 0; i < 1000; ++i) {
+    stage["begin_us"][static_cast<std::size_t>(i)] = i;
+    stage["memory_bytes"][static_cast<std::size_t>(i)] = 1 + i % 2;
+  }
+  stage["memory_bytes"][500] = 7'000'000'000;
+  const Json rows = values_of(result, "held");
+  ASSERT_EQ(rows.size(), 101U);
+  EXPECT_GT(rows[50]["GiB"].get<double>(), 6);
+  EXPECT_LT(rows[49]["GiB"].get<double>(), 1);
+  EXPECT_LT(rows[51]["GiB"].get<double>(), 1);
+}
+
+// A step of 4 s, in each window of 40 ms a quarter at full load.
+TEST(Page, OfManyLoadsTheMeanIsDrawn) {
+  Json result = full_result();
+  Json& link = result["pictures"]["loads"][0];
+  link["from_ns"] = Json::array();
+  link["load_bytes_per_s"] = Json::array();
+  for (std::int64_t i = 0; i < 200; ++i) {
+    link["from_ns"].push_back(i * 20'000'000);
+    link["load_bytes_per_s"].push_back(i % 2 == 0 ? 50'000'000'000 / 2 : 0);
+  }
+  const Json rows = values_of(result, "loads");
+  ASSERT_EQ(rows.size(), 100U);
+  EXPECT_NEAR(rows[7]["load"].get<double>(), 25, 1e-9);
+  EXPECT_NEAR(rows[99]["load"].get<double>(), 25, 1e-9);
+}
+
+TEST(Page, EttrAgainstTheStorageMarksTheJobs) {
+  for (const auto& chart : charts_of({full_result(), "r.json"})) {
+    if (chart.id == "storage") {
+      const Json& values = chart.specification["data"]["values"];
+      ASSERT_EQ(values.size(), 2U);
+      EXPECT_DOUBLE_EQ(values[0]["x"].get<double>(), 1000) << "GB/s";
+      EXPECT_DOUBLE_EQ(values[0]["ETTR"].get<double>(), 91);
+      const Json& now = chart.specification["layer"][1]["data"]["values"][0];
+      EXPECT_DOUBLE_EQ(now["x"].get<double>(), 2000);
+    }
+  }
 }
 
 // The step's parts are drawn end to end: 3 s of compute, 0.75 s of bubble, 0.25 s of data.
@@ -189,6 +269,17 @@ TEST(Page, RemediesOfADrillSayHow) {
   EXPECT_THAT(page_of(drill), HasSubstr("450 s saved: saves twice as often (--set x)"));
 }
 
+// The page's script ties plans to rows by their numbers.
+TEST(Page, PlansOfTheFrontHaveTheirNumbersAndABrush) {
+  Json plan = specimen_result("headway.plan/1");
+  plan["plans"].push_back(plan["plans"][0]);
+  const auto chart = charts_of({plan, "p.json"})[1];
+  EXPECT_EQ(chart.specification["data"]["values"][1]["plan"], 2);
+  EXPECT_EQ(chart.specification["params"][0]["select"], "interval");
+  EXPECT_THAT(page_of(plan), HasSubstr("<div data-list=\"plans\">"));
+  EXPECT_THAT(page_of(plan), testing::ContainsRegex("<th[^>]*>plan</th>"));
+}
+
 // The legend names what the front is of.
 TEST(Page, ThePlansOnTheFrontAreTold) {
   Json plan = specimen_result("headway.plan/1");
@@ -222,13 +313,45 @@ TEST(Page, IsNeverLargerThanSomebodyMails) {
     }
   };
   Json& stage = result["pictures"]["timeline"]["stages"][0];
-  fill(stage, {"begin_us"}, training::kMostSpans, 12345678);
+  fill(stage, {"begin_us"}, training::kMostSpans, 0);
+  for (std::size_t i = 0; i < training::kMostSpans; ++i) {
+    stage["begin_us"][i] = 1240 * i;
+  }
   fill(stage, {"length_us", "exposed_us"}, training::kMostSpans, 1234);
   fill(stage, {"what"}, training::kMostSpans, 1);
   fill(stage, {"micro_batch", "chunk"}, training::kMostSpans, 12);
+  fill(stage, {"memory_bytes"}, training::kMostSpans, 1);
+  for (std::size_t i = 0; i < training::kMostSpans; ++i) {
+    stage["memory_bytes"][i] = 68'000'000'000 + 123'456'789 * (i % 97);
+  }
+  result["pictures"]["timeline"]["stages"] = Json(std::vector<Json>(4, stage));
+  for (std::size_t s = 1; s < 4; ++s) {  // all spans are of the first, the others have lines too
+    for (auto& list : result["pictures"]["timeline"]["stages"][s]) {
+      if (list.is_array()) {
+        list.erase(list.begin() + 300, list.end());
+      }
+    }
+  }
+  Json link = {{"tier", "leaf-spine"},         {"alike", 16},
+               {"capacity_bytes_per_s", 5e10}, {"mean_of_ns", 0},
+               {"from_ns", Json::array()},     {"load_bytes_per_s", Json::array()}};
+  for (std::size_t i = 0; i < training::kMostLoads; ++i) {
+    link["from_ns"].push_back(1234567 * i);
+    link["load_bytes_per_s"].push_back(12'345'678'901 + i);
+  }
+  result["pictures"]["loads"] = Json(std::vector<Json>(4, link));
   Json& hazard = result["pictures"]["campaign"]["trial"]["hazards"][0];
-  fill(hazard, {"begin_s", "length_s"}, campaign::kMostTrialSpans, 1234567.123456);
+  fill(hazard, {"length_s"}, campaign::kMostTrialSpans, 567.123456);
+  fill(hazard, {"begin_s", "struck_s"}, campaign::kMostTrialSpans, 0);
   fill(hazard, {"stage"}, campaign::kMostTrialSpans, 1);
+  Json& saves = result["pictures"]["campaign"]["trial"]["saves"];
+  fill(saves, {"begin_s"}, campaign::kMostTrialSpans, 0);
+  fill(saves, {"length_s"}, campaign::kMostTrialSpans, 12.345678);
+  fill(saves, {"level"}, campaign::kMostTrialSpans, 0);
+  for (std::size_t i = 0; i < campaign::kMostTrialSpans; ++i) {
+    hazard["begin_s"][i] = 8765.4321 * static_cast<double>(i);
+    saves["begin_s"][i] = 900.123456 * static_cast<double>(i);
+  }
   EXPECT_LT(page_of(result, std::string(905000, 'x')).size(), 1500000U);
 }
 

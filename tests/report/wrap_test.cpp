@@ -107,5 +107,23 @@ TEST(FoldedTable, ColourIsOursAlone) {
       "\x1b[1m\\x1b[31mred\x1b[0m\n\n\x1b[33mWarning: hot\x1b[0m\n\n\x1b[1mThe last.\x1b[0m\n");
 }
 
+TEST(Hanging, GoesOnBelowTheTextBehindTheGap) {
+  EXPECT_EQ(hanging("  --a FILE    what it is and more\nshort\n", 24),
+            "  --a FILE    what it is\n"
+            "              and more\n"
+            "short\n");
+}
+
+TEST(Hanging, WhatHasNoGapOrOneFarToTheRightGoesOnBelowItsIndent) {
+  EXPECT_EQ(hanging("  one two three four\n", 14), "  one two\n  three four\n");
+  EXPECT_EQ(hanging("a-very-long-option    words\n", 24), "a-very-long-option\nwords\n");
+}
+
+TEST(Hanging, WithoutAWidthNothingChanges) {
+  EXPECT_EQ(hanging("  --a FILE    what it is and more\n\n", 0),
+            "  --a FILE    what it is and more\n\n");
+  EXPECT_EQ(hanging("", 10), "");
+}
+
 }  // namespace
 }  // namespace headway::report

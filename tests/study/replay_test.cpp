@@ -1,4 +1,4 @@
-// Replays whose times are known in closed form, and steps that are exported and read back.
+// Replays whose times are known in closed form.
 #include "sim/study/replay/replay.h"
 
 #include <gmock/gmock.h>
@@ -8,8 +8,6 @@
 #include "sim/core/error.h"
 #include "sim/core/infeasible.h"
 #include "sim/study/collective.h"
-#include "sim/study/replay/step_traces.h"
-#include "sim/training/step/step.h"
 #include "sim/training/step/step_inputs.h"
 
 #include "tests/import/chakra_nodes.h"
@@ -181,44 +179,12 @@ TEST(Replay, APipelineFillsAndRuns) {
               10 * kTick);
 }
 
-// max(10^12 FLOPs / (peak x share), 10^9 B / (bandwidth x share)); a duration goes before.
-TEST(Replay, WorkWithoutADurationIsTimedByTheRoofline) {
-  const Machine machine = nodes_of_eight(1);
-  const auto& gpu = machine.cluster.node.gpu;
-  const double flops = gpu.peak.bf16.si() * gpu.sustained.gemm_16bit;
-  const double bytes = gpu.memory_bandwidth.si() * gpu.sustained.memory;
-  ChakraNode node = compute(0, 0);
-  node.operations = 1'000'000'000'000;
-  node.tensor_bytes = 1'000'000;
-  EXPECT_NEAR(seconds({{node}}, machine), 1e12 / flops, kTick);
-  node.tensor_bytes = 10'000'000'000;
-  EXPECT_NEAR(seconds({{node}}, machine), 1e10 / bytes, kTick);
-  EXPECT_THAT(replay(import::join_traces({trace_of(0, {node, compute(1, 5)})}, {}), machine)
-                  .assumptions.back(),
-              testing::StartsWith("1 of 2 nodes have num_ops and no duration"));
-  node.duration_us = 7;
-  EXPECT_NEAR(seconds({{node}}, machine), 7e-6, kTick);
-}
-
 TEST(Replay, MoreThanTheClockCountsIsRefused) {
   constexpr std::uint64_t kSeventyDays = 70ULL * 86400 * 1'000'000;
   EXPECT_THROW(seconds({{compute(0, kSeventyDays), compute(1, kSeventyDays)}}, nodes_of_eight(1)),
                core::Infeasible);
   EXPECT_THROW(seconds(alike(2, {collective(0, kAllReduce, INT64_MAX)}), nodes_of_eight(1)),
                core::Infeasible);
-}
-
-TEST(Replay, RanksThatWaitForOneAnotherAreNamed) {
-  const std::vector traces{trace_of(0, {receive(0, 1, 8), send(1, 1, 8, {0})}),
-                           trace_of(1, {receive(0, 0, 8), send(1, 0, 8, {0})})};
-  try {
-    (void)describe_traces(import::join_traces(traces, {}));
-    FAIL();
-  } catch (const core::Error& error) {
-    EXPECT_STREQ(error.what(),
-                 "ranks wait for one another in a circle, so that these nodes, among others, never "
-                 "end:\n  t.0.et: node 0 'n0'\n  t.1.et: node 0 'n0'\n");
-  }
 }
 
 TEST(Replay, TheMachineIsLargeEnoughAndItsOwn) {
@@ -232,6 +198,20 @@ TEST(Replay, TheMachineIsLargeEnoughAndItsOwn) {
                  "there are traces of 9 ranks, and the machine '1 x DGX H100' has 8 GPUs; ask for "
                  "more nodes (--set, --nodes)\n");
   }
+}
+
+// Of a GPU the stream that computes most; threads of the CPU only where no GPU does.
+TEST(Replay, WhatARankComputesIsThatOfItsBusiestStream) {
+  ChakraNode longest = compute(1, 200);
+  longest.stream = 8;
+  ChakraNode host = compute(2, 900);
+  host.on_cpu = true;
+  const auto computed = [](const std::vector<ChakraNode>& nodes) {
+    return describe_traces(import::join_traces({trace_of(0, nodes)}, {})).rows[0].computation.si();
+  };
+  EXPECT_NEAR(computed({compute(0, 100), longest, host}), 200e-6, kTick);
+  EXPECT_NEAR(computed({compute(0, 100), longest, compute(3, 150)}), 250e-6, kTick);
+  EXPECT_NEAR(computed({host}), 900e-6, kTick);
 }
 
 TEST(Replay, TellsWhatIsInTraces) {
@@ -249,56 +229,6 @@ TEST(Replay, TellsWhatIsInTraces) {
   ASSERT_EQ(report.collectives.size(), 1U);
   EXPECT_EQ(report.collectives[0].calls, 2);
   EXPECT_FALSE(report.collectives[0].alone);
-}
-
-/// Exported, written, read and replayed, a step takes the same ticks: durations are kept to the
-/// picosecond, and every group of every transfer is one of the trace.
-class RoundTrip : public testing::TestWithParam<std::vector<std::string>> {};
-
-TEST_P(RoundTrip, KeepsTheStepToTheTick) {
-  config::LoadOptions options = kCatalogue;
-  options.set = {"cluster.nodes=2", "parallelism.data=auto", "training.global_batch=32"};
-  options.set.insert(options.set.end(), GetParam().begin(), GetParam().end());
-  const auto loaded = config::load_scenario(
-      HEADWAY_SOURCE_DIR "/configs/scenarios/small-llama-8b-64-h100.yaml", options);
-  const auto checked = training::check(loaded.scenario, loaded.marks);
-  const StepTraces step(checked);
-  std::vector<import::ChakraTrace> traces;
-  for (std::int64_t rank = 0; rank < step.ranks(); ++rank) {
-    const std::string file = "step." + std::to_string(rank) + ".et";
-    traces.push_back(import::read_chakra(import::write_chakra(step.trace(rank)), file));
-  }
-  const Machine machine{"m", loaded.scenario.cluster, loaded.scenario.calibration.collectives, {}};
-  const auto report = replay(import::join_traces(std::move(traces), {}), machine);
-  EXPECT_EQ(report.time, training::simulate_step(checked).time);
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    Layouts,
-    RoundTrip,
-    testing::Values(std::vector<std::string>{"parallelism.tensor=2"},
-                    std::vector<std::string>{"parallelism.tensor=2", "parallelism.pipeline=4",
-                                             "parallelism.micro_batch=1"},
-                    std::vector<std::string>{"parallelism.tensor=8", "parallelism.sharding=zero3"},
-                    std::vector<std::string>{"parallelism.tensor=2", "parallelism.context=2"},
-                    std::vector<std::string>{"cluster.placement=random", "parallelism.tensor=4"}));
-
-TEST(StepTraces, WholeMicrosecondsOfARankAreRightTogether) {
-  config::LoadOptions options = kCatalogue;
-  options.set = {"cluster.nodes=1", "parallelism.data=auto", "training.global_batch=8"};
-  const auto loaded = config::load_scenario(
-      HEADWAY_SOURCE_DIR "/configs/scenarios/small-llama-8b-64-h100.yaml", options);
-  const StepTraces step(training::check(loaded.scenario, loaded.marks));
-  double whole = 0;
-  double exact = 0;
-  for (const ChakraNode& node : step.trace(3).nodes) {
-    if (node.kind == import::ChakraKind::computation) {
-      whole += static_cast<double>(node.duration_us) * 1e-6;
-      exact += static_cast<double>(node.picoseconds()) * 1e-12;
-    }
-  }
-  EXPECT_GT(exact, 0.01);
-  EXPECT_NEAR(whole, exact, 0.5e-6 + kTick);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ Timeline timeline_of(std::size_t stages, std::size_t spans) {
     stage.stage = static_cast<int>(s);
     for (std::size_t i = 0; i < spans; ++i) {
       stage.begin.push_back(static_cast<std::int64_t>(i));
-      for (auto* list : {&stage.length, &stage.exposed}) {
+      for (auto* list : {&stage.length, &stage.exposed, &stage.memory}) {
         list->push_back(1);
       }
       for (auto* list : {&stage.what, &stage.micro_batch, &stage.chunk}) {
@@ -32,6 +32,7 @@ std::size_t spans_of(const Timeline& timeline) {
     spans += stage.begin.size();
     EXPECT_EQ(stage.begin.size(), stage.length.size());
     EXPECT_EQ(stage.begin.size(), stage.exposed.size());
+    EXPECT_EQ(stage.begin.size(), stage.memory.size());
     EXPECT_EQ(stage.begin.size(), stage.what.size());
     EXPECT_EQ(stage.begin.size(), stage.micro_batch.size());
     EXPECT_EQ(stage.begin.size(), stage.chunk.size());

@@ -179,7 +179,12 @@ std::string report_answer(const report::Json& question) {
 }
 
 std::string trace_answer(const report::Json& question) {
-  return report::perfetto_trace({report::trace_of_step(result_in(question))});
+  const report::ReadResult result = result_in(question);
+  std::vector<report::Trace> traces{report::trace_of_step(result)};
+  if (auto links = report::trace_of_links(result)) {
+    traces.push_back(std::move(*links));
+  }
+  return report::perfetto_trace(traces);
 }
 
 std::string simulated_answer(const Served& served, const report::Json& question) {

@@ -92,6 +92,13 @@ struct Incident {
 /// The time an incident spent in `stage`, all its visits together.
 core::Tick time_in(const Incident& incident, Stage stage);
 
+/// The job stood still for a save.
+struct SaveRecord {
+  core::Tick begin = 0, end = 0;  ///< since the start of the run
+  std::size_t level = 0;          ///< the farthest that was due: index into JobModel::near, or past
+                                  ///< it the storage
+};
+
 /// Collects the incidents of one trial while it runs. Times must not fall.
 class IncidentLog {
  public:
@@ -118,6 +125,9 @@ class IncidentLog {
   Incident& current();
   [[nodiscard]] bool has_current() const { return current_ < incidents_.size(); }
   Incident& at(std::size_t number) { return incidents_[number]; }
+  /// A save; they come in order.
+  void add(const SaveRecord& save) { saves_.push_back(save); }
+  [[nodiscard]] const std::vector<SaveRecord>& saves() const { return saves_; }
   /// All incidents in order of their faults; stages still open end now.
   std::vector<Incident> take(core::Tick now);
 
@@ -125,6 +135,7 @@ class IncidentLog {
   void close(std::size_t number, core::Tick now);
 
   std::vector<Incident> incidents_;
+  std::vector<SaveRecord> saves_;
   std::vector<bool> open_;  // the incident's last stage has not ended
   std::size_t current_ = static_cast<std::size_t>(-1);
 };

@@ -343,6 +343,24 @@ void JobProcess::log_stage(Stage stage, Tick now) {
   }
 }
 
+/// The saves of the next `wall` ticks of the attempt, from where its cursor is.
+void JobProcess::log_saves(Tick wall) {
+  if (log_ == nullptr) {
+    return;
+  }
+  for (const SaveMoment& save : saves_within(saves(), pace_, goal_, wall, cursor_)) {
+    log_->add(SaveRecord{run_start_ + save.begin, run_start_ + save.end, save.level});
+  }
+}
+
+/// The save that ends an attempt goes to storage, and is durable now.
+void JobProcess::log_last_save(Tick now) {
+  if (log_ != nullptr) {
+    const Tick end = now - saves().storage().persist;
+    log_->add(SaveRecord{end - saves().last_stall(cursor_.segments + 1), end, saves().count - 1});
+  }
+}
+
 /// The restart of the attempt that has just been settled belongs to the
 /// incident before it.
 void JobProcess::log_restart(Tick elapsed) {

@@ -300,6 +300,7 @@ void JobProcess::advance_to(Tick now) {
   }
   const Tick stepped = cursor_.stepping;
   const Tick worked = cursor_.work(saves());
+  log_saves(now - advanced_);
   advance(saves(), pace_, goal_, now - advanced_, cursor_);
   advanced_ = now;
   const SlowPart* slowest = slow_.slowest();
@@ -314,6 +315,7 @@ void JobProcess::on_attempt_end(core::Context& context) {
   settle(now);
   if (reachable_) {
     history_.complete(position_);
+    log_last_save(now);
     ++result_.saves;
   }
   const bool over = ticks_.wall > 0 ? now >= ticks_.wall : position_ == ticks_.work;

@@ -189,6 +189,8 @@ class JobProcess : public core::Process {
   void log_open(const failures::Strike& strike, std::uint64_t slot, core::Tick now);
   void log_stage(Stage stage, core::Tick now);
   void log_restart(core::Tick elapsed);
+  void log_saves(core::Tick wall);
+  void log_last_save(core::Tick now);
 
   const JobModel& model_;
   const JobTicks& ticks_;

@@ -197,6 +197,25 @@ Goal goal_now(const SaveTicks& saves, const Cursor& c, Tick step) {
   return {(work + step - 1) / step * step};
 }
 
+std::vector<SaveMoment> saves_within(
+    const SaveTicks& saves, Pace pace, Goal goal, Tick wall, Cursor c) {
+  const Place place = place_of(saves, c, goal);
+  std::vector<SaveMoment> made;
+  for (Tick end = to_segment_end(saves, c, pace); c.segments < place.segment && end <= wall;
+       end = to_segment_end(saves, c, pace)) {
+    wall -= end;
+    end_segment(saves, pace, c);
+    std::size_t level = saves.count;
+    while (level > 0 && c.segments % saves.levels[level - 1].every != 0) {
+      --level;
+    }
+    if (level > 0) {
+      made.push_back({c.time - saves.stall_after(c.segments), c.time, level - 1});
+    }
+  }
+  return made;
+}
+
 void advance(const SaveTicks& saves, Pace pace, Goal goal, Tick wall, Cursor& c) {
   const Place place = place_of(saves, c, goal);
   if (c.segments < place.segment) {

@@ -95,6 +95,16 @@ Goal goal_within(const SaveTicks& saves,
 /// way.
 Goal goal_now(const SaveTicks& saves, const Cursor& cursor, core::Tick step);
 
+/// A save at the end of a segment of an attempt: the job stands still from `begin` to `end`.
+struct SaveMoment {
+  core::Tick begin = 0, end = 0;  ///< since the first step of the attempt
+  std::size_t level = 0;          ///< the farthest that is due
+};
+
+/// The saves whose stalls end while `advance` moves the cursor on by `wall` ticks.
+std::vector<SaveMoment> saves_within(
+    const SaveTicks& saves, Pace pace, Goal goal, core::Tick wall, Cursor cursor);
+
 /// Moves the cursor on by `wall` ticks at one pace; past `goal` it stands in
 /// the last save.
 void advance(const SaveTicks& saves, Pace pace, Goal goal, core::Tick wall, Cursor& cursor);

@@ -119,7 +119,7 @@ void Engine::set_up_changes() {
 /// The first actor with the longest outermost loop shows best whether the run repeats.
 void Engine::choose_watched() {
   constexpr std::int64_t kWorthwhile = 4;
-  if (options_.trace || options_.transfers || !options_.skip_repeats) {
+  if (options_.trace || options_.transfers || options_.rates || !options_.skip_repeats) {
     return;
   }
   std::vector<std::int64_t> longest(programs_.depth.size(), 0);
@@ -215,6 +215,9 @@ bool Engine::next_tick() {
   if (tick != now_) {
     begin_tick(tick);
   }
+  if (options_.rates) {
+    record_ends();
+  }
   std::uint64_t entities = 0;
   for (const std::uint32_t entity : batch_) {
     entities += scramble(entity);
@@ -269,8 +272,14 @@ void Engine::settle() {
 }
 
 void Engine::solve() {
-  for (const std::uint32_t flow : solver_.solve()) {
+  const auto changed = solver_.solve();
+  for (const std::uint32_t flow : changed) {
     change_rate(flow);
+  }
+  if (options_.rates) {
+    for (const std::uint32_t flow : changed) {
+      record_rate(flow, flows_[flow].rate);
+    }
   }
   HEADWAY_CHECK(!check_solves_ || solver_.agrees_with_full_solve(),
                 "incremental and full rates differ at tick {}", now_);

@@ -179,6 +179,8 @@ class Engine {
   void end_flow(std::uint32_t flow);
   void flow_done(std::uint32_t flow);
   void change_rate(std::uint32_t flow);
+  void record_ends();
+  void record_rate(std::uint32_t flow, std::int64_t rate);
 
   [[nodiscard]] std::uint32_t actor_entity(std::uint32_t actor) const { return actor; }
   [[nodiscard]] std::uint32_t group_entity(std::uint32_t group) const {
@@ -230,6 +232,7 @@ class Engine {
   std::vector<TraceEntry> trace_;
   std::vector<RecordedArrival> arrivals_;                ///< with options_.transfers
   std::vector<std::vector<core::Tick>> completions_at_;  ///< per group and instance, likewise
+  std::vector<RateEntry> rates_;
   bool check_solves_ = false;
   std::uint32_t watched_ = kNone;  // the actor whose outermost loop PeriodSkipper watches
   bool new_iteration_ = false;

@@ -1,5 +1,6 @@
 // How a run ends: what it found, or who is stuck.
 #include <algorithm>
+#include <numeric>
 
 #include "sim/core/error.h"
 #include "sim/network/flow/engine.h"
@@ -75,6 +76,11 @@ RunResult Engine::result() {
   count_link_bytes(result);
   result.trace = std::move(trace_);
   result.transfers = transfers();
+  if (options_.rates) {
+    result.rates = std::move(rates_);
+    result.class_of_flow.resize(flows_.size());
+    std::iota(result.class_of_flow.begin(), result.class_of_flow.end(), 0U);
+  }
   result.event_digest = scramble(event_sum_);
   result.result_digest = scramble(result_sum_);
   result.events = events_;

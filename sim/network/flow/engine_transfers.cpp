@@ -1,5 +1,6 @@
 // What groups and flows do: gather arrivals, launch, move bytes, complete.
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "sim/core/error.h"
@@ -148,6 +149,22 @@ void Engine::change_rate(std::uint32_t index) {
   if (rate > 0) {
     queue_.schedule(flow_entity(index), after(transfer_time_(flow.left, rate)));
   }
+}
+
+/// Of this tick, before it is worked off: flows whose event is due now and that move bytes end.
+void Engine::record_ends() {
+  for (const std::uint32_t entity : batch_) {
+    const bool flow = entity >= first_flow_ && entity < change_entity_;
+    if (flow && flows_[entity - first_flow_].active()) {
+      record_rate(entity - first_flow_, 0);
+    }
+  }
+}
+
+void Engine::record_rate(std::uint32_t index, std::int64_t rate) {
+  const double bytes_a_tick = std::ldexp(static_cast<double>(rate), -unit_.shift());
+  rates_.push_back(
+      {now_, index, core::BytesPerSecond(bytes_a_tick * core::Clock::step().ticks_per_second())});
 }
 
 }  // namespace headway::network

@@ -127,6 +127,13 @@ struct TransferEntry {
   core::Tick arrived = 0, completed = 0;
 };
 
+/// What each flow of a class moves a second, until the next entry of the class.
+struct RateEntry {
+  core::Tick at = 0;
+  std::uint32_t flow = 0;  ///< class: RunResult::class_of_flow
+  core::BytesPerSecond rate;
+};
+
 /// What a run gives. Folded, actor figures are of class representatives, weighed by `multiplicity`.
 struct RunResult {
   core::Tick end = 0;
@@ -138,6 +145,8 @@ struct RunResult {
   std::vector<double> link_bytes;             ///< per original link
   std::vector<TraceEntry> trace;              ///< empty unless asked for
   std::vector<TransferEntry> transfers;       ///< of each actor in order; empty unless asked for
+  std::vector<RateEntry> rates;               ///< in order of time; empty unless asked for
+  std::vector<std::uint32_t> class_of_flow;   ///< original flow -> class, with `rates`
   std::uint64_t event_digest = 0;
   std::uint64_t result_digest = 0;
   std::uint64_t events = 0;          ///< simulated one by one
@@ -150,7 +159,8 @@ struct RunOptions {
   bool trace = false;      ///< fills RunResult::trace
   bool transfers = false;  ///< fills RunResult::transfers
   bool skip_repeats =
-      true;  ///< jump over iterations that repeat tick for tick; off while recording
+      true;            ///< jump over iterations that repeat tick for tick; off while recording
+  bool rates = false;  ///< fills RunResult::rates
   /// Told now and then which share of the actors' programs has run; may be empty.
   std::function<void(double share)> progress{};
 };

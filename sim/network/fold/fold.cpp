@@ -227,6 +227,9 @@ RunResult unfold_result(const Folding& folding, RunResult result) {
   for (const std::uint32_t c : folding.link_class) {
     result.link_bytes.push_back(class_bytes[c]);
   }
+  if (!result.class_of_flow.empty()) {
+    result.class_of_flow = folding.flow_class;
+  }
   result.class_of_actor = folding.actor_class;
   result.actors = folding.actor_class.size();
   return result;

@@ -44,7 +44,8 @@ void add_plan(const Json& result, std::vector<Chart>& charts) {
     const Json& days = at(plan, {"campaign", "wall_days", "p50"});
     const Json& dollars = at(plan, {"cost", "total_usd", "p50"});
     if (days.is_number() && dollars.is_number()) {
-      front.push_back({{"what", words},
+      front.push_back({{"plan", values.size()},
+                       {"what", words},
                        {"days", days},
                        {"dollars", dollars},
                        {"front", plan["pareto"] == true ? "on it" : "behind it"}});
@@ -55,13 +56,20 @@ void add_plan(const Json& result, std::vector<Chart>& charts) {
   spec["height"] = 260;
   spec["mark"]["filled"] = true;
   spec["mark"]["size"] = 60;
+  // The page's script ties the brush to the plans' table: `chosen` has the plans of both.
+  spec["params"] = Json::array(
+      {{{"name", "brush"}, {"select", "interval"}}, {{"name", "chosen"}, {"value", nullptr}}});
   const Json apart = {{"scale", {{"zero", false}}}};
-  spec["encoding"] = {{"x", axis("days", "quantitative", "days, median", apart)},
-                      {"y", axis("dollars", "quantitative", "USD, median", apart)},
-                      {"color", axis("front", "nominal", front_of(result))},
-                      {"tooltip", Json::array({axis("what", "nominal", "layout"),
-                                               axis("days", "quantitative", "days"),
-                                               axis("dollars", "quantitative", "USD")})}};
+  spec["encoding"] = {
+      {"x", axis("days", "quantitative", "days, median", apart)},
+      {"y", axis("dollars", "quantitative", "USD, median", apart)},
+      {"color", axis("front", "nominal", front_of(result))},
+      {"opacity",
+       {{"condition", {{"test", "!chosen || indexof(chosen, datum.plan) >= 0"}, {"value", 1}}},
+        {"value", 0.15}}},
+      {"tooltip",
+       Json::array({axis("what", "nominal", "layout"), axis("days", "quantitative", "days"),
+                    axis("dollars", "quantitative", "USD")})}};
   add(charts, "front", "Days and dollars of each plan", spec);
 }
 
@@ -180,8 +188,10 @@ std::optional<Chart> timeline_chart(const ReadResult& result) {
   }
   Json spans_of_stages = Json::array();
   for (const Json& stage : timeline["stages"]) {
-    for (std::size_t i = 0; i < stage["begin_us"].size(); ++i) {
-      const Json& what = timeline["names"][stage["what"][i].get<std::size_t>()];
+    const std::size_t spans =
+        common_length(stage, {"begin_us", "length_us", "what", "micro_batch"});
+    for (std::size_t i = 0; i < spans; ++i) {
+      const Json& what = timeline["names"].at(stage["what"][i].get<std::size_t>());
       const double begin = stage["begin_us"][i].get<double>() / 1e6;
       if (what != "waiting for another stage") {
         spans_of_stages.push_back({{"stage", stage["stage"]},

@@ -281,7 +281,7 @@ class Section {
     Json rows = Json::array();
     for (const Json& stage : timeline["stages"]) {
       rows.push_back({{"label", "stage " + text_of(stage["stage"])},
-                      {"begin", stage["begin_us"]},
+                      {"gap", gaps(stage["begin_us"], stage["length_us"])},
                       {"length", stage["length_us"]},
                       {"exposed", stage["exposed_us"]},
                       {"what", stage["what"]},
@@ -304,6 +304,23 @@ class Section {
                   note);
   }
 
+  /// What lies between each span and the one before it: shorter than where they begin, of whole
+  /// numbers exact.
+  static Json gaps(const Json& begin, const Json& length) {
+    Json list = Json::array();
+    Json end = 0;
+    for (std::size_t i = 0; i < std::min(begin.size(), length.size()); ++i) {
+      if (begin[i].is_number_integer()) {
+        list.push_back(begin[i].get<std::int64_t>() - end.get<std::int64_t>());
+        end = begin[i].get<std::int64_t>() + length[i].get<std::int64_t>();
+      } else {
+        list.push_back(std::round(10 * (begin[i].get<double>() - end.get<double>())) / 10);
+        end = begin[i].get<double>() + length[i].get<double>();
+      }
+    }
+    return list;
+  }
+
   /// To a tenth of a second, which is less than a pixel of weeks.
   static Json tenths(const Json& seconds) {
     Json rounded = Json::array();
@@ -313,7 +330,26 @@ class Section {
     return rounded;
   }
 
-  /// The failures of one trial, a row a class.
+  /// A row of the checkpoints, and a name for each place they go to.
+  static void add_checkpoints(const Json& trial, Json& rows, Json& names) {
+    const Json& saves = trial["saves"];
+    if (saves["begin_s"].empty()) {
+      return;
+    }
+    Json what = Json::array();
+    for (const Json& level : saves["level"]) {
+      what.push_back(names.size() + level.get<std::size_t>());
+    }
+    rows.push_back({{"label", "checkpoints"},
+                    {"gap", gaps(tenths(saves["begin_s"]), tenths(saves["length_s"]))},
+                    {"length", tenths(saves["length_s"])},
+                    {"what", what}});
+    for (const Json& level : trial["levels"]) {
+      names.push_back("checkpoint to " + text_of(level));
+    }
+  }
+
+  /// The failures of one trial, a row a class, and its checkpoints.
   [[nodiscard]] std::string trial() const {
     const Json& trial = at({"pictures", "campaign", "trial"});
     if (trial.is_null() || trial["hazards"].empty()) {
@@ -322,7 +358,7 @@ class Section {
     Json rows = Json::array();
     for (const Json& hazard : trial["hazards"]) {
       rows.push_back({{"label", hazard["hazard"]},
-                      {"begin", tenths(hazard["begin_s"])},
+                      {"gap", gaps(tenths(hazard["begin_s"]), tenths(hazard["length_s"]))},
                       {"length", tenths(hazard["length_s"])},
                       {"what", hazard["stage"]}});
     }
@@ -330,11 +366,16 @@ class Section {
     for (const Json& stage : trial["stages"]) {
       names.push_back(spaced(text_of(stage)));
     }
+    add_checkpoints(trial, rows, names);
     std::string note = fmt::format("Trial {} of {}, the one with the median goodput, {} %.",
                                    text_of(trial["trial"]), text_of(at({"campaign", "trials"})),
                                    percent(number_at(trial, {"goodput"}).value_or(0)));
     if (trial["spans_left_out"] > 0) {
       note += fmt::format(" The last {} spans are left out.", text_of(trial["spans_left_out"]));
+    }
+    if (trial["saves_left_out"] > 0) {
+      note +=
+          fmt::format(" The last {} checkpoints are left out.", text_of(trial["saves_left_out"]));
     }
     return canvas("trial", "What fails in one trial of the run, and until the job runs again",
                   {{"rows", rows},
@@ -412,6 +453,17 @@ class Section {
     return html;
   }
 
+  /// Plans are called by their place, from 1.
+  static Json numbered(const Json& plans) {
+    Json rows = Json::array();
+    for (const auto& plan : plans) {
+      Json row = {{"plan", rows.size() + 1}};
+      row.update(plan);
+      rows.push_back(std::move(row));
+    }
+    return rows;
+  }
+
   /// The list that the verb was asked for: it is seen without a click.
   [[nodiscard]] bool is_answer(const std::string& key) const {
     static const std::vector<std::string> answers{"plans", "layers", "timeline", "rows"};
@@ -428,7 +480,10 @@ class Section {
       if (value.is_object()) {
         html += folded(key, figure_table(key, value));
       } else if (!is_cell(value)) {
-        html += folded(key, object_table("", value), is_answer(key) && value.size() <= kOpenRows);
+        html += element("div",
+                        folded(key, object_table("", key == "plans" ? numbered(value) : value),
+                               is_answer(key) && value.size() <= kOpenRows),
+                        {{"data-list", key}});
       } else {
         rest[key] = value;
       }

@@ -1,5 +1,6 @@
 // The charts of `headway run`.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <fmt/format.h>
 #include <map>
@@ -42,14 +43,16 @@ Json memory_chart(const Json& stages, const Json& capacity) {
   return spec;
 }
 
-/// @param now  the interval of the job as it is
-Json interval_chart(const Json& curve, const Json& now) {
+/// ETTR against something of the job.
+/// @param of    the member of each point that it is, times `scale`
+/// @param now   of the job as it is
+Json ettr_chart(
+    const Json& curve, const char* of, double scale, const std::string& quantity, const Json& now) {
   Json values = Json::array();
   for (const auto& point : curve) {
-    values.push_back({{"interval", point["interval_s"]}, {"ETTR", times(point["ettr"], 100)}});
+    values.push_back({{"x", times(point[of], scale)}, {"ETTR", times(point["ettr"], 100)}});
   }
-  const Json x = axis("interval", "quantitative", "work between checkpoints [s]",
-                      {{"scale", {{"type", "log"}}}});
+  const Json x = axis("x", "quantitative", quantity, {{"scale", {{"type", "log"}}}});
   Json spec = base(values, "line");
   spec.erase("mark");
   spec["height"] = 220;
@@ -59,10 +62,20 @@ Json interval_chart(const Json& curve, const Json& now) {
        {{"x", x},
         {"y", axis("ETTR", "quantitative", "ETTR [%]", {{"scale", {{"zero", false}}}})}}}};
   Json as_it_is = {{"mark", {{"type", "rule"}, {"strokeDash", {4, 4}}, {"color", "#d33"}}},
-                   {"data", {{"values", {{{"interval", now}}}}}},
+                   {"data", {{"values", {{{"x", times(now, scale)}}}}}},
                    {"encoding", {{"x", x}}}};
   spec["layer"] = Json::array({line, as_it_is});
   return spec;
+}
+
+/// Bandwidth of the storage that the job has; null where it is not on the curve.
+Json own_storage(const Json& curve) {
+  for (const auto& point : curve) {
+    if (number_at(point, {"factor"}) == 1.0) {
+      return point["write_bandwidth_bytes_per_s"];
+    }
+  }
+  return {};
 }
 
 /// How the step changes with each input: a tornado.
@@ -172,6 +185,136 @@ Json goodput_chart(const Json& histogram) {
   return spec;
 }
 
+/// A page stays small: points of a line over the step.
+constexpr std::size_t kMostPoints = 100;
+/// Stages that are lines of their own in a chart over the step.
+constexpr std::size_t kMostLines = 4;
+
+/// From when on, how much.
+using Course = std::vector<std::pair<double, double>>;
+
+/// Of more than kMostPoints changes the largest value of each of so many equal windows.
+Course thinned(const Course& course, double end) {
+  if (course.size() <= kMostPoints) {
+    return course;
+  }
+  Course kept;
+  double before = 0;
+  std::size_t next = 0;
+  for (std::size_t w = 0; w < kMostPoints; ++w) {
+    const double begin = end * static_cast<double>(w) / kMostPoints;
+    const double until = end * static_cast<double>(w + 1) / kMostPoints;
+    double most = before;
+    for (; next < course.size() && course[next].first < until; ++next) {
+      before = course[next].second;
+      most = std::max(most, before);
+    }
+    kept.emplace_back(begin, most);
+  }
+  return kept;
+}
+
+/// Of more than kMostPoints changes the means over so many equal windows.
+Course averaged(const Course& course, double end) {
+  if (course.size() <= kMostPoints) {
+    return course;
+  }
+  Course kept;
+  double now = 0;
+  std::size_t next = 0;
+  for (std::size_t w = 0; w < kMostPoints; ++w) {
+    const double begin = end * static_cast<double>(w) / kMostPoints;
+    const double until = end * static_cast<double>(w + 1) / kMostPoints;
+    double at = begin, sum = 0;
+    for (; next < course.size() && course[next].first < until; ++next) {
+      sum += now * (course[next].first - at);
+      at = course[next].first;
+      now = course[next].second;
+    }
+    kept.emplace_back(begin, (sum + now * (until - at)) / (until - begin));
+  }
+  return kept;
+}
+
+/// Lines that go up and down by steps, of rows {seconds, `what`, `of`}.
+Json course_chart(const Json& values,
+                  const char* what,
+                  const std::string& quantity,
+                  const char* of,
+                  const std::string& lines) {
+  Json spec = base(values, "line");
+  spec["mark"]["interpolate"] = "step-after";
+  spec["height"] = 220;
+  spec["encoding"] = {{"x", axis("seconds", "quantitative", "seconds from the start of the step")},
+                      {"y", axis(what, "quantitative", quantity)},
+                      {"color", axis(of, "nominal", lines, {{"sort", nullptr}})}};
+  return spec;
+}
+
+/// As many digits as a chart shows: a page stays small.
+double brief(double value, double digits) { return std::round(value * digits) / digits; }
+
+constexpr double kMillionths = 1e6, kHundredths = 100;
+
+/// Some stages from the first to the last.
+std::vector<std::size_t> some_of(std::size_t stages) {
+  const std::size_t lines = std::min(stages, kMostLines);
+  std::vector<std::size_t> shown;
+  for (std::size_t i = 0; i < lines; ++i) {
+    shown.push_back(lines == 1 ? 0 : i * (stages - 1) / (lines - 1));
+  }
+  return shown;
+}
+
+/// What the GPUs of some stages hold while the step goes on.
+Json held_chart(const Json& timeline) {
+  const Json& stages = at(timeline, {"stages"});
+  Json values = Json::array();
+  for (const std::size_t s : some_of(stages.size())) {
+    const Json& stage = stages[s];
+    Course course;
+    double end = 0;
+    for (std::size_t i = 0; i < common_length(stage, {"begin_us", "length_us", "memory_bytes"});
+         ++i) {
+      const double begin = stage["begin_us"][i].get<double>() / 1e6;
+      const double held = stage["memory_bytes"][i].get<double>() / kBytesPerGiB;
+      end = begin + stage["length_us"][i].get<double>() / 1e6;
+      if (course.empty() || course.back().second != held) {
+        course.emplace_back(begin, held);
+      }
+    }
+    course = thinned(course, end);
+    if (!course.empty()) {
+      course.emplace_back(end, course.back().second);
+    }
+    for (const auto& [seconds, held] : course) {
+      values.push_back({{"seconds", brief(seconds, kMillionths)},
+                        {"GiB", brief(held, kHundredths)},
+                        {"stage", stage["stage"]}});
+    }
+  }
+  return course_chart(values, "GiB", "GiB on the fullest GPU", "stage", "pipeline stage");
+}
+
+/// What the busiest link of each tier carries while the step goes on.
+Json loads_chart(const Json& loads, double step) {
+  Json values = Json::array();
+  for (const Json& link : loads) {
+    const double capacity = number_at(link, {"capacity_bytes_per_s"}).value_or(1);
+    Course course;
+    for (std::size_t i = 0; i < common_length(link, {"from_ns", "load_bytes_per_s"}); ++i) {
+      course.emplace_back(link["from_ns"][i].get<double>() / 1e9,
+                          100 * link["load_bytes_per_s"][i].get<double>() / capacity);
+    }
+    for (const auto& [seconds, load] : averaged(course, step)) {
+      values.push_back({{"seconds", brief(seconds, kMillionths)},
+                        {"load", brief(load, kHundredths)},
+                        {"tier", link["tier"]}});
+    }
+  }
+  return course_chart(values, "load", "% of what it can carry", "tier", "busiest link of");
+}
+
 /// What the cables between leaves and spines carry.
 Json cables_chart(const Json& map) {
   Json values = Json::array();
@@ -211,6 +354,9 @@ void add_step(const Json& result, std::vector<Chart>& charts) {
     add(charts, "memory", "Memory of the fullest GPU",
         waterfall(at(result, {"memory", "by_kind_bytes"}), 1 / kBytesPerGiB, "GiB"));
   }
+  const double step = number_at(result, {"step", "time_s"}).value_or(0);
+  add(charts, "held", "Memory over the step; of close moments the fullest",
+      held_chart(at(result, {"pictures", "timeline"})));
   Json links = Json::array();
   for (const auto& link : at(result, {"step", "links"})) {
     links.push_back({{"what", link["tier"]}, {"value", times(link["busiest"], 100)}});
@@ -218,9 +364,11 @@ void add_step(const Json& result, std::vector<Chart>& charts) {
   add(charts, "links", "Use of the busiest link of each tier", bars(links, "% of the step"));
   add(charts, "cables", "Use of the busiest cable between leaves and spines",
       cables_chart(at(result, {"pictures", "cables"})));
+  add(charts, "loads",
+      "Load of the busiest link of each tier over the step; of close moments the mean",
+      loads_chart(at(result, {"pictures", "loads"}), step));
   add(charts, "sensitivities", "How the step answers to 10 % of each input",
-      sensitivities_chart(at(result, {"explanation", "sensitivities"}),
-                          number_at(result, {"step", "time_s"}).value_or(0)));
+      sensitivities_chart(at(result, {"explanation", "sensitivities"}), step));
 }
 
 void add_campaign(const Json& result, std::vector<Chart>& charts) {
@@ -243,8 +391,13 @@ void add_campaign(const Json& result, std::vector<Chart>& charts) {
   }
   add(charts, "cost", "Cost of the mean run by item", waterfall(items, 1, "USD"));
   add(charts, "interval", "ETTR against the time between checkpoints; the dashed line is the job's",
-      interval_chart(at(result, {"campaign", "advice", "interval_curve"}),
-                     at(result, {"campaign", "checkpoint_interval_s"})));
+      ettr_chart(at(result, {"campaign", "advice", "interval_curve"}), "interval_s", 1,
+                 "work between checkpoints [s]",
+                 at(result, {"campaign", "checkpoint_interval_s"})));
+  add(charts, "storage", "ETTR against the bandwidth of the storage; the dashed line is the job's",
+      ettr_chart(at(result, {"pictures", "campaign", "storage_curve"}),
+                 "write_bandwidth_bytes_per_s", 1e-9, "storage, writing and reading [GB/s]",
+                 own_storage(at(result, {"pictures", "campaign", "storage_curve"}))));
 }
 
 }  // namespace

@@ -9,14 +9,57 @@ const dark = matchMedia('(prefers-color-scheme: dark)').matches;
 const problems = [];
 let drawn = 0;
 
+// Ties the brush of the chart of plans, and fields for those who have no mouse, to the table of plans.
+function tieToPlans(place, view) {
+  const table = place.closest('section')?.querySelector('[data-list="plans"] table');
+  const plans = view.data('source_0');
+  if (!table || !plans.length) return;
+  const box = document.createElement('form'), told = document.createElement('span');
+  box.className = 'brush'; told.setAttribute('role', 'status');
+  const fields = {};
+  for (const key of ['days', 'dollars']) for (const end of ['from', 'to']) {
+    const label = document.createElement('label'), input = document.createElement('input');
+    input.type = 'number'; input.step = 'any'; input.name = key + '-' + end;
+    label.append(key + ' ' + end + ' ', input); box.append(label);
+    fields[key + end] = input;
+  }
+  const only = document.createElement('input'), label = document.createElement('label'), all = document.createElement('button');
+  only.type = 'checkbox'; only.name = 'front'; label.append(only, ' only the front');
+  all.type = 'button'; all.textContent = 'all plans';
+  box.append(label, all, told);
+  place.after(box);
+  const rows = [...table.tBodies[0].rows];
+  function choose() {
+    const bound = (key, none) => fields[key].value === '' ? none : Number(fields[key].value);
+    const inside = (plan, key) => plan[key] >= bound(key + 'from', -Infinity) && plan[key] <= bound(key + 'to', Infinity);
+    const chosen = plans.filter(plan => inside(plan, 'days') && inside(plan, 'dollars') && (!only.checked || plan.front === 'on it')).map(plan => plan.plan);
+    const free = chosen.length === plans.length;
+    rows.forEach((row, i) => { const out = !free && !chosen.includes(i + 1); row.classList.toggle('out', out); row.classList.toggle('in', !free && !out); });
+    told.textContent = free ? '' : chosen.length + ' of ' + plans.length + ' plans' + (chosen.length ? ': ' + chosen.join(', ') : '');
+    view.signal('chosen', free ? null : chosen).runAsync();
+  }
+  view.addSignalListener('brush', (_, brush) => {
+    for (const key of ['days', 'dollars']) {
+      const ends = brush[key] ? brush[key].map(end => Number(end.toPrecision(5))).sort((a, b) => a - b) : ['', ''];
+      fields[key + 'from'].value = ends[0]; fields[key + 'to'].value = ends[1];
+    }
+    choose();
+  });
+  box.addEventListener('submit', event => event.preventDefault());
+  box.addEventListener('input', choose);
+  all.onclick = () => { box.reset(); choose(); };
+}
+
 async function drawCharts(root) {
   if (!window.vegaEmbed) return;
   const views = [];
   for (const script of root.querySelectorAll('script.specification')) {
     const place = document.getElementById('chart-' + script.id);
     try {
-      views.push(await window.vegaEmbed(place, JSON.parse(script.textContent),
-        {renderer: 'svg', actions: false, theme: dark ? 'dark' : undefined}));
+      const embedded = await window.vegaEmbed(place, JSON.parse(script.textContent),
+        {renderer: 'svg', actions: false, theme: dark ? 'dark' : undefined});
+      views.push(embedded);
+      if (script.id.endsWith('-front')) tieToPlans(place, embedded.view);
       place.setAttribute('role', 'img');
       place.setAttribute('aria-label', place.dataset.title);
       drawn += 1;
@@ -28,11 +71,15 @@ async function drawCharts(root) {
 const faint = dark ? '#2b323c' : '#e3e7ec';
 const palettes = {
   stages: ['#4c8dd6', '#3f9c6a', '#7fc8a9', '#a06cd5', '#e08a2e', faint, '#98a2ad'],
-  failures: ['#e8c34b', '#c0392b', '#e67e22', '#98a2ad', '#a06cd5', '#4c8dd6', '#2a9d9d', '#3f9c6a', '#7fc8a9'],
+  failures: ['#e8c34b', '#c0392b', '#e67e22', '#98a2ad', '#a06cd5', '#4c8dd6', '#2a9d9d', '#3f9c6a', '#7fc8a9', '#8c6d46', '#b09a7a', '#d0bfa6', '#6b7a8f'],
 };
 
 function timeline(box) {
   const data = JSON.parse(document.getElementById(box.dataset.source).textContent);
+  for (const s of data.rows) {
+    let last = 0;
+    s.begin = s.gap.map((gap, i) => { const begin = last + gap; last = begin + s.length[i]; return begin; });
+  }
   const canvas = box.querySelector('canvas'), told = box.querySelector('.told');
   const pen = canvas.getContext('2d');
   const row = Math.max(6, Math.min(26, Math.floor(420 / data.rows.length)));

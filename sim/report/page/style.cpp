@@ -29,13 +29,16 @@ td.text { min-width: 7rem; max-width: 40rem; } th { color: var(--soft); font-wei
 td.text, .text { text-align: left; font-variant-numeric: normal; } .total td { border-top: 2px solid var(--soft); font-weight: 600; }
 details { border: 1px solid var(--line); border-radius: 6px; margin: 0.5rem 0; padding: 0.3rem 0.7rem; }
 summary { cursor: pointer; font-weight: 600; } pre { overflow-x: auto; font-size: 0.8rem; }
+.brush { display: flex; flex-wrap: wrap; gap: 0.3rem 0.8rem; align-items: center; font-size: 0.85rem; margin-top: 0.3rem; }
+.brush input[type=number] { width: 7.5rem; font: inherit; } .brush button { font: inherit; padding: 0.1rem 0.7rem; }
+tr.in td { background: var(--tile); font-weight: 600; } tr.out td { opacity: 0.35; }
 .timeline canvas { width: 100%; display: block; border: 1px solid var(--line); border-radius: 6px; touch-action: pan-y; }
 .timeline canvas:focus { outline: 2px solid var(--accent); }
 .timeline button { font: inherit; padding: 0.1rem 0.7rem; margin: 0 0.3rem 0.3rem 0; }
 .legend { display: flex; flex-wrap: wrap; gap: 0.2rem 1rem; font-size: 0.85rem; }
 .legend i { display: inline-block; width: 0.9em; height: 0.9em; border-radius: 2px; margin-right: 0.35em; vertical-align: -0.1em; }
 .told { min-height: 1.6em; font-size: 0.85rem; color: var(--soft); }
-@media print { body { max-width: none; font-size: 11px; } .timeline button { display: none; } figure, table { break-inside: avoid; } }
+@media print { body { max-width: none; font-size: 11px; } .timeline button, .brush { display: none; } figure, table { break-inside: avoid; } }
 )css";
 }
 

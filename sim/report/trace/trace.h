@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,6 +50,9 @@ struct Trace {
 /// @throws core::Error if it has no timeline
 Trace trace_of_step(const ReadResult& result);
 
+/// What the busiest link of each tier carries, as a counter each; nothing where no link does.
+std::optional<Trace> trace_of_links(const ReadResult& result);
+
 /// What the GPUs of single ranks do, a process each: a line of kernels and one a kind of transfer
 /// (several where they overlap), and what the GPU sends over NVLink and its network cards, each
 /// transfer's bytes spread over its time. At most 100,000 spans a rank.
@@ -57,7 +61,18 @@ std::vector<Trace> traces_of_ranks(const training::ObservedRanks& ranks);
 /// What the cluster draws over the step, as a counter.
 Trace trace_of_power(const study::PowerReport& power);
 
-/// The failures of one trial by class, each with its stages until the job runs again.
+/// Steps of one trace at most, and slices of all its processes.
+inline constexpr int kMostTraceSteps = 1000;
+inline constexpr std::size_t kMostTraceSlices = 400'000;
+
+/// The step so many times, one after another, as far as kMostTraceSlices go: steps of a run are
+/// alike. A process more has the steps themselves.
+/// @param steps   at least 1; 1: as it was
+/// @param length  of a step
+void repeat_step(int steps, core::Seconds length, std::vector<Trace>& traces);
+
+/// One trial: its failures as moments, by class with their stages until the job runs again, and its
+/// checkpoints.
 /// @throws core::Error if the result has no such trial
 Trace trace_of_run(const ReadResult& result);
 

@@ -86,12 +86,27 @@ TraceThread job_of_drill(const Json& timeline) {
 /// The words of a span's kind that are passes of a micro-batch.
 constexpr std::string_view kForward = "forward", kBackward = "backward";
 
+/// What the GPU holds, where it changes.
+TraceCounter memory_counter(const Json& stage) {
+  constexpr std::int64_t kMiB = 1 << 20;
+  TraceCounter counter{"memory [MiB]", {}};
+  for (std::size_t i = 0; i < common_length(stage, {"begin_us", "memory_bytes"}); ++i) {
+    const std::int64_t held = whole(stage["memory_bytes"][i]) / kMiB;
+    if (counter.values.empty() || counter.values.back().second != held) {
+      counter.values.emplace_back(whole(stage["begin_us"][i]) * kNsPerUs, held);
+    }
+  }
+  return counter;
+}
+
 TraceThread stage_thread(const Json& stage, const Json& names) {
   TraceThread thread{fmt::format("stage {}", whole(stage["stage"])), {}, {}};
   PassEnds forward, backward;
-  for (std::size_t i = 0; i < stage["begin_us"].size(); ++i) {
+  const std::size_t spans =
+      common_length(stage, {"begin_us", "length_us", "exposed_us", "what", "micro_batch", "chunk"});
+  for (std::size_t i = 0; i < spans; ++i) {
     TraceSlice slice;
-    slice.name = names[stage["what"][i].get<std::size_t>()].get<std::string>();
+    slice.name = names.at(stage["what"][i].get<std::size_t>()).get<std::string>();
     slice.begin_ns = whole(stage["begin_us"][i]) * kNsPerUs;
     slice.length_ns = whole(stage["length_us"][i]) * kNsPerUs;
     const std::int64_t micro_batch = whole(stage["micro_batch"][i]);
@@ -112,6 +127,39 @@ TraceThread stage_thread(const Json& stage, const Json& names) {
     thread.slices.push_back(std::move(slice));
   }
   thread.counters.push_back(held_passes(forward, backward));
+  thread.counters.push_back(memory_counter(stage));
+  return thread;
+}
+
+TraceSlice moment_at(std::string name, const Json& seconds) {
+  TraceSlice slice{std::move(name), nanoseconds(seconds), 0, true, {}, {}};
+  return slice;
+}
+
+/// All failures of a trial as moments in order of time.
+TraceThread failures_of(const Json& trial) {
+  TraceThread thread{"failures", {}, {}};
+  for (const Json& hazard : trial["hazards"]) {
+    for (const Json& struck : hazard["struck_s"]) {
+      thread.slices.push_back(moment_at(hazard["hazard"].get<std::string>(), struck));
+    }
+  }
+  std::stable_sort(thread.slices.begin(), thread.slices.end(),
+                   [](const auto& a, const auto& b) { return a.begin_ns < b.begin_ns; });
+  return thread;
+}
+
+/// Checkpoints for which the job stands still take that time, others are moments.
+TraceThread checkpoints_of(const Json& trial) {
+  TraceThread thread{"checkpoints", {}, {}};
+  const Json& saves = trial["saves"];
+  for (std::size_t i = 0; i < common_length(saves, {"begin_s", "length_s", "level"}); ++i) {
+    const Json& level = trial["levels"].at(saves["level"][i].get<std::size_t>());
+    TraceSlice slice = moment_at("checkpoint to " + level.get<std::string>(), saves["begin_s"][i]);
+    slice.length_ns = nanoseconds(saves["length_s"][i]);
+    slice.instant = slice.length_ns == 0;
+    thread.slices.push_back(std::move(slice));
+  }
   return thread;
 }
 
@@ -156,6 +204,30 @@ Trace trace_of_step(const ReadResult& result) {
   return trace;
 }
 
+std::optional<Trace> trace_of_links(const ReadResult& result) {
+  constexpr double kMega = 1e6;
+  Trace trace{"links", {}, {}};
+  for (const Json& link : at(result.json(), {"pictures", "loads"})) {
+    const std::int64_t alike = whole(link["alike"]);
+    TraceThread thread{fmt::format("busiest {} link{}", link["tier"].get<std::string>(),
+                                   alike > 1 ? fmt::format(" (one of {} alike)", alike) : ""),
+                       {},
+                       {}};
+    const std::int64_t window = whole(link["mean_of_ns"]);
+    TraceCounter counter{
+        fmt::format("load [MB/s] of {:.0f}{}", link["capacity_bytes_per_s"].get<double>() / kMega,
+                    window > 0 ? fmt::format(", means of {} us", window / kNsPerUs) : ""),
+        {}};
+    for (std::size_t i = 0; i < common_length(link, {"from_ns", "load_bytes_per_s"}); ++i) {
+      counter.values.emplace_back(whole(link["from_ns"][i]),
+                                  std::llround(link["load_bytes_per_s"][i].get<double>() / kMega));
+    }
+    thread.counters.push_back(std::move(counter));
+    trace.threads.push_back(std::move(thread));
+  }
+  return trace.threads.empty() ? std::nullopt : std::optional(std::move(trace));
+}
+
 Trace trace_of_run(const ReadResult& result) {
   const Json& trial = at(result.json(), {"pictures", "campaign", "trial"});
   if (trial.is_null()) {
@@ -164,9 +236,9 @@ Trace trace_of_run(const ReadResult& result) {
   Trace trace{fmt::format("trial {} of {}", whole(trial["trial"]), name_of(result)), {}, {}};
   for (const Json& hazard : trial["hazards"]) {
     std::vector<TraceSlice> slices;
-    for (std::size_t i = 0; i < hazard["begin_s"].size(); ++i) {
+    for (std::size_t i = 0; i < common_length(hazard, {"begin_s", "length_s", "stage"}); ++i) {
       TraceSlice slice;
-      slice.name = trial["stages"][hazard["stage"][i].get<std::size_t>()].get<std::string>();
+      slice.name = trial["stages"].at(hazard["stage"][i].get<std::size_t>()).get<std::string>();
       slice.begin_ns = nanoseconds(hazard["begin_s"][i]);
       slice.length_ns = nanoseconds(hazard["length_s"][i]);
       slices.push_back(std::move(slice));
@@ -175,7 +247,12 @@ Trace trace_of_run(const ReadResult& result) {
                      [](const auto& a, const auto& b) { return a.begin_ns < b.begin_ns; });
     add_lanes(hazard["hazard"].get<std::string>(), std::move(slices), trace);
   }
+  trace.threads.push_back(failures_of(trial));
+  trace.threads.push_back(checkpoints_of(trial));
+  std::erase_if(trace.threads, [](const TraceThread& thread) { return thread.slices.empty(); });
   say_left_out(trial, "spans_left_out", "stages of failures", trace);
+  say_left_out(trial, "failures_left_out", "failures", trace);
+  say_left_out(trial, "saves_left_out", "checkpoints", trace);
   return trace;
 }
 

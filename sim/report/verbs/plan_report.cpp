@@ -1,10 +1,13 @@
 #include "sim/report/verbs/plan_report.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <string_view>
 #include <utility>
 
+#include "sim/plan/judge.h"
 #include "sim/report/definitions.h"
 #include "sim/report/result_json.h"
 #include "sim/study/verdict/limit.h"
@@ -62,6 +65,58 @@ std::string front_text(const study::PlanReport& report) {
     text += fmt::format(", {}", core::to_word(objective));
   }
   return text;
+}
+
+/// What an objective is in, as people read it.
+const char* axis_of(plan::Objective objective) {
+  using O = plan::Objective;
+  switch (objective) {
+    case O::step:
+      return "time of a token [s]";
+    case O::days:
+      return "days, median";
+    case O::dollars:
+      return "USD, median";
+    case O::goodput:
+      return "goodput";
+    case O::energy:
+      return "energy [J]";
+    case O::co2:
+      return "CO2 [kg]";
+    case O::tokens_per_joule:
+      return "energy of a token [J]";
+    case O::tokens_per_dollar:
+      return "USD a million tokens";
+  }
+  return "";
+}
+
+/// The plans in the plane of the first two objectives of the front; of time and money where there
+/// is a run that costs something.
+TextChart front_chart(const study::PlanReport& report) {
+  using O = plan::Objective;
+  const bool named = !report.beside.empty();
+  const O across = named ? report.objective : O::days;
+  const O upwards = named ? report.beside.front() : O::dollars;
+  TextChart chart{fmt::format("Plans by {} and {}: 1 to 9, a (10), b (11) ... are on the Pareto "
+                              "front of {}, dots behind it",
+                              core::to_word(across), core::to_word(upwards), front_text(report)),
+                  axis_of(across),
+                  axis_of(upwards),
+                  false,
+                  {}};
+  constexpr std::string_view kMarks = "123456789abcdefghijklmnopqrstuvwxyz";
+  const auto& plans = report.result.plans;
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    const bool priced = plans[i].campaign && plans[i].campaign->total_usd;
+    if (!named && !priced) {
+      return {};
+    }
+    const char mark = plans[i].pareto && i < kMarks.size() ? kMarks[i] : '.';
+    chart.points.push_back({std::abs(plan::value(plans[i], across)),
+                            std::abs(plan::value(plans[i], upwards)), mark, plans[i].pareto});
+  }
+  return chart;
 }
 
 /// How the GPUs are divided, and what comes of it.
@@ -382,6 +437,7 @@ Document plan_document(const study::PlanReport& report) {
       document.tables.push_back(runs_table(plans));
     }
     document.tables.push_back(limits_table(plans));
+    document.charts.push_back(front_chart(report));
   }
   if (plans.empty() && !report.machines.empty()) {
     document.tables.push_back(machines_table(report));

@@ -197,6 +197,22 @@ Table advice_table(const campaign::Advice& advice) {
   return table;
 }
 
+/// ETTR against the interval between checkpoints.
+TextChart interval_chart(const campaign::CampaignResult& run) {
+  TextChart chart{"ETTR against the work between checkpoints; * is the job's own",
+                  "work between checkpoints [s]",
+                  "ETTR [%]",
+                  true,
+                  {}};
+  for (const auto& point : run.advice.interval_curve) {
+    if (point.ettr) {
+      const bool own = point.interval == run.checkpoint_interval;
+      chart.points.push_back({point.interval.si(), 100 * *point.ettr, own ? '*' : 'o', own});
+    }
+  }
+  return chart;
+}
+
 Table ledger_table(const campaign::Ledger& ledger) {
   Table table{"Ledger of GPU time, mean of trials",
               {{"account", false}, {"GPU-hours"}, {"share [%]"}},
@@ -393,6 +409,9 @@ Document run_document(const study::RunReport& report, const std::vector<std::str
     if (shown(section)) {
       document.tables.push_back(std::move(table));
     }
+  }
+  if (report.campaign && shown("advice")) {
+    document.charts.push_back(interval_chart(*report.campaign));
   }
   for (auto& [section, sentence] : sentences_of(report)) {
     if (shown(section)) {

@@ -1,10 +1,12 @@
 #include "sim/training/explain/timeline.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <utility>
 
+#include "sim/training/explain/held_memory.h"
 #include "sim/training/step/lower.h"
 #include "sim/training/step/step_clock.h"
 #include "sim/training/step/traced_steps.h"
@@ -56,8 +58,9 @@ class StageSpans {
   StageSpans(const workload::Stage& stage,
              const LoweredStep& lowered,
              const network::Actor& rank,
+             HeldMemory held,
              int index)
-      : stage_(stage), lowered_(lowered), rank_(rank) {
+      : stage_(stage), lowered_(lowered), rank_(rank), held_(std::move(held)) {
     line_.stage = index;
   }
 
@@ -128,12 +131,28 @@ class StageSpans {
     line_.what.push_back(open_->kind);
     line_.micro_batch.push_back(open_->micro_batch);
     line_.chunk.push_back(open_->chunk);
+    line_.memory.push_back(static_cast<std::int64_t>(std::llround(memory().si())));
     open_.reset();
+  }
+
+  core::Bytes memory() {
+    switch (open_->kind) {
+      case forward:
+        return held_.during({workload::WorkKind::forward, open_->micro_batch, open_->chunk});
+      case backward:
+        return held_.during({workload::WorkKind::backward, open_->micro_batch, open_->chunk});
+      case weight_gradient:
+        return held_.during(
+            {workload::WorkKind::weight_gradient, open_->micro_batch, open_->chunk});
+      default:
+        return held_.now();
+    }
   }
 
   const workload::Stage& stage_;
   const LoweredStep& lowered_;
   const network::Actor& rank_;
+  HeldMemory held_;
   StageTimeline line_;
   std::optional<Doing> open_;
   Tick begin_ = 0, end_ = 0, waited_ = 0;
@@ -179,7 +198,7 @@ std::vector<std::size_t> every(std::size_t n, std::size_t stages) {
 std::int64_t cut(std::size_t most, StageTimeline& stage) {
   const auto left_out =
       static_cast<std::int64_t>(stage.begin.size() - std::min(most, stage.begin.size()));
-  for (auto* list : {&stage.begin, &stage.length, &stage.exposed}) {
+  for (auto* list : {&stage.begin, &stage.length, &stage.exposed, &stage.memory}) {
     list->resize(std::min(most, list->size()));
   }
   for (auto* list : {&stage.what, &stage.micro_batch, &stage.chunk}) {
@@ -221,16 +240,17 @@ StepPictures draw_step(const CheckedScenario& checked) {
   const RankOrbits orbits{tensor_orbits(checked, fabric), {}};  // the map shows every leaf
   const LoweredStep lowered = lower(checked, graph, fabric, {.origins = true, .orbits = &orbits});
   network::RunOptions how;
-  how.trace = true;
+  how.trace = how.rates = true;
   const network::RunResult run = run_step(lowered, how);
   const auto shown = shown_classes(lowered, run, graph.stages.size());
   Timeline timeline;
   timeline.names = words();
+  auto held = held_memory(checked);
   std::vector<StageSpans> stages;
   std::map<std::size_t, std::size_t> stage_of_class;
   for (std::size_t stage = 0; stage < graph.stages.size(); ++stage) {
     stages.emplace_back(graph.stages[stage], lowered, lowered.problem.actors[shown[stage].actor],
-                        static_cast<int>(stage));
+                        std::move(held[stage]), static_cast<int>(stage));
     stage_of_class[shown[stage].of_class] = stage;
   }
   for (const network::TraceEntry& entry : run.trace) {
@@ -242,7 +262,7 @@ StepPictures draw_step(const CheckedScenario& checked) {
     timeline.stages.push_back(stage.take());
   }
   thin_out(kMostSpans, timeline);
-  return {std::move(timeline), link_map(fabric, lowered, run)};
+  return {std::move(timeline), link_map(fabric, lowered, run), link_loads(fabric, lowered, run)};
 }
 
 }  // namespace headway::training

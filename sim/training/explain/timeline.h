@@ -8,6 +8,7 @@
 
 #include "sim/core/result_fields.h"
 #include "sim/training/check.h"
+#include "sim/training/explain/link_loads.h"
 #include "sim/training/explain/link_map.h"
 
 namespace headway::training {
@@ -20,6 +21,7 @@ struct StageTimeline {
   std::vector<std::int64_t> exposed;        ///< of the length, waiting for transfers inside it [us]
   std::vector<int> what;                    ///< index into Timeline::names
   std::vector<int> micro_batch, chunk;      ///< -1 where there is none
+  std::vector<std::int64_t> memory;         ///< on the GPU at the fullest moment [B]
 
   template <class V>
   void fields(V& v) const {
@@ -32,6 +34,10 @@ struct StageTimeline {
     v.figure("what", what, "", "index into `names`", core::non_negative);
     v.figure("micro_batch", micro_batch, "", "from 0; -1: of none");
     v.figure("chunk", chunk, "", "of the stage's layers, from 0");
+    v.figure("memory_bytes", memory, "B",
+             "held on the GPU, all kinds: at the fullest moment of the pass; between passes what "
+             "the last one left",
+             core::non_negative);
   }
 };
 
@@ -66,6 +72,7 @@ void thin_out(std::size_t most, Timeline& timeline);
 struct StepPictures {
   Timeline timeline;
   std::optional<LinkMap> cables;
+  std::vector<LinkLoad> loads;
 };
 
 /// Simulates the step and tells what it was made of in time, and what the cables between switches

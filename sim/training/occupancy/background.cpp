@@ -159,6 +159,7 @@ void keep_own(const network::Problem& all,
     }
   }
   run.link_bytes.resize(links);
+  run.class_of_flow.resize(std::min(first_flow, run.class_of_flow.size()));
   run.classes = kept;
   run.actors = actors;
 }
@@ -202,7 +203,7 @@ network::RunResult run_beside(const network::Problem& problem,
     return network::run(problem, options);
   }
   network::RunOptions plain = options;
-  plain.trace = false;
+  plain.trace = plain.rates = false;
   plain.progress = {};
   // Others' flows are to last longer than the step: at first twice the step without them.
   Tick horizon = 2 * network::run(problem, plain).end;

@@ -52,34 +52,25 @@ class Liveness {
   }
 
   Peaks peaks(const StageLayout& layout, int stage, const StageSchedule& items) {
-    now_ = {};
-    peaks_ = {};
-    host_ = host_peak_ = 0;
-    runs_.assign(static_cast<std::size_t>(layout.chunks()), {});
-    for (int chunk = 0; chunk < layout.chunks(); ++chunk) {
-      const ChunkLayout& here = layout.at(stage, chunk);
-      for (const LayerRun& run : layer_runs(model_, parallelism_, here.first_layer, here.layers)) {
-        runs_[static_cast<std::size_t>(chunk)].push_back({run.layers, layers_.at(run.kind)});
-      }
-    }
+    begin(layout, stage);
     for (const WorkItem& item : items) {
-      const ChunkLayout& chunk = layout.at(stage, item.chunk);
-      switch (item.kind) {
-        case WorkKind::forward:
-          forward(chunk);
-          break;
-        case WorkKind::backward:
-          backward(chunk, true);
-          break;
-        case WorkKind::input_gradient:
-          backward(chunk, false);  // the weight gradients still need the activations
-          break;
-        case WorkKind::weight_gradient:
-          drop(chunk);
-          break;
-      }
+      work(layout.at(stage, item.chunk), item.kind);
     }
     return peaks_;
+  }
+
+  /// @param of_moment  told after each item its own peaks, and what is live then
+  template <class OfMoment>
+  void each_moment(const StageLayout& layout,
+                   int stage,
+                   const StageSchedule& items,
+                   OfMoment of_moment) {
+    begin(layout, stage);
+    for (const WorkItem& item : items) {
+      peaks_ = {};
+      work(layout.at(stage, item.chunk), item.kind);
+      of_moment(peaks_, now_);
+    }
   }
 
   /// Activations in host memory at their own peak, of the stage that `peaks` was last called for.
@@ -95,6 +86,37 @@ class Liveness {
     int layers = 0;
     LayerBytes each;
   };
+
+  /// Before the first item of a stage.
+  void begin(const StageLayout& layout, int stage) {
+    now_ = {};
+    peaks_ = {};
+    host_ = host_peak_ = 0;
+    runs_.assign(static_cast<std::size_t>(layout.chunks()), {});
+    for (int chunk = 0; chunk < layout.chunks(); ++chunk) {
+      const ChunkLayout& here = layout.at(stage, chunk);
+      for (const LayerRun& run : layer_runs(model_, parallelism_, here.first_layer, here.layers)) {
+        runs_[static_cast<std::size_t>(chunk)].push_back({run.layers, layers_.at(run.kind)});
+      }
+    }
+  }
+
+  void work(const ChunkLayout& chunk, WorkKind kind) {
+    switch (kind) {
+      case WorkKind::forward:
+        forward(chunk);
+        break;
+      case WorkKind::backward:
+        backward(chunk, true);
+        break;
+      case WorkKind::input_gradient:
+        backward(chunk, false);  // the weight gradients still need the activations
+        break;
+      case WorkKind::weight_gradient:
+        drop(chunk);
+        break;
+    }
+  }
 
   [[nodiscard]] const std::vector<AlikeLayers>& runs_of(const ChunkLayout& chunk) const {
     return runs_[static_cast<std::size_t>(chunk.chunk)];
@@ -450,6 +472,28 @@ std::vector<StageActivations> stage_activations(const ModelSpec& model,
     stages.push_back({peaks.head.bytes(), peaks.layers.bytes(),
                       Bytes(transfer_buffers(training, parallelism, shape)),
                       Bytes(liveness.host_peak())});
+  }
+  return stages;
+}
+
+std::vector<StageMoments> stage_moments(const ModelSpec& model,
+                                        const TrainingSpec& given,
+                                        const ParallelismSpec& parallelism,
+                                        const std::vector<StageSchedule>& schedule) {
+  const TrainingSpec training = in_its_format(given);
+  const StageLayout layout(model, parallelism);
+  const Bytes buffers(
+      transfer_buffers(training, parallelism, rank_shape(model, training, parallelism)));
+  Liveness liveness(model, training, parallelism);
+  std::vector<StageMoments> stages(static_cast<std::size_t>(layout.stages()));
+  for (int stage = 0; stage < layout.stages(); ++stage) {
+    StageMoments& moments = stages[static_cast<std::size_t>(stage)];
+    liveness.each_moment(
+        layout, stage, schedule[static_cast<std::size_t>(stage)],
+        [&](const Peaks& item, const Live& now) {
+          moments.during.push_back({item.head.bytes(), item.layers.bytes(), buffers, Bytes(0)});
+          moments.after.push_back(now.bytes());
+        });
   }
   return stages;
 }

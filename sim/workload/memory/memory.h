@@ -44,6 +44,12 @@ struct StageActivations {
   core::Bytes host;
 };
 
+/// What micro-batches hold of a stage while it works through its schedule, one entry an item.
+struct StageMoments {
+  std::vector<StageActivations> during;  ///< the fullest moments of the item
+  std::vector<LiveActivations> after;    ///< what is left when it has ended
+};
+
 /// Memory of every stage, by liveness over its schedule.
 std::vector<StageMemory> stage_memory(const ModelSpec& model,
                                       const TrainingSpec& training,
@@ -64,6 +70,12 @@ std::vector<StageActivations> stage_activations(const ModelSpec& model,
                                                 const TrainingSpec& training,
                                                 const ParallelismSpec& parallelism,
                                                 const std::vector<StageSchedule>& schedule);
+
+/// The same item by item: the fullest of all items is what `stage_activations` says.
+std::vector<StageMoments> stage_moments(const ModelSpec& model,
+                                        const TrainingSpec& training,
+                                        const ParallelismSpec& parallelism,
+                                        const std::vector<StageSchedule>& schedule);
 
 /// Both parts at the moment when they take most together.
 StageMemory at_peak(const StageActivations& activations, const StageStates& states);

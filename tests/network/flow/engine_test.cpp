@@ -48,6 +48,79 @@ TEST(Engine, DeliversAMessageAfterLatencyAndTransfer) {
   EXPECT_EQ(result.link_bytes[0], 1000);
 }
 
+TEST(Engine, TellsTheRatesOfFlowsWhereAsked) {
+  RunOptions options = plain();
+  EXPECT_TRUE(run(message(Activity::data), options).rates.empty());
+  options.rates = true;
+  const RunResult result = run(message(Activity::data), options);
+  ASSERT_EQ(result.rates.size(), 2U);
+  EXPECT_EQ(result.rates[0].at, 250);
+  EXPECT_EQ(result.rates[0].flow, 0U);
+  EXPECT_DOUBLE_EQ(result.rates[0].rate.si(), kRate.si());
+  EXPECT_EQ(result.rates[1].at, 1250);
+  EXPECT_EQ(result.rates[1].rate.si(), 0);
+  EXPECT_EQ(result.class_of_flow, std::vector<std::uint32_t>{0});
+  EXPECT_EQ(result.result_digest, run(message(Activity::data), plain()).result_digest);
+}
+
+/// So many copies of a message, each over a link of its own.
+Problem messages(std::uint32_t copies) {
+  const Problem one = message(Activity::data);
+  Problem p = one;
+  p.actors.clear();
+  p.groups.clear();
+  p.flows.clear();
+  p.uses.clear();
+  p.links.clear();
+  for (std::uint32_t i = 0; i < copies; ++i) {
+    p.links.push_back(one.links[0]);
+    p.uses.push_back({i, 1});
+    p.flows.push_back(one.flows[0]);
+    p.flows.back().group = p.flows.back().first_use = i;
+    p.groups.push_back(one.groups[0]);
+    p.groups.back().first_flow = i;
+    for (Actor actor : one.actors) {
+      actor.groups = {i};
+      p.actors.push_back(actor);
+    }
+  }
+  return p;
+}
+
+// Six messages that are alike are one class, whose rate stands for each.
+TEST(Engine, FoldedRatesAreOfClasses) {
+  RunOptions options;
+  options.rates = true;
+  const RunResult result = run(messages(6), options);
+  ASSERT_EQ(result.classes, 2U);
+  EXPECT_EQ(result.class_of_flow, std::vector<std::uint32_t>(6, 0));
+  ASSERT_EQ(result.rates.size(), 2U);
+  EXPECT_DOUBLE_EQ(result.rates[0].rate.si(), kRate.si());
+}
+
+// A link that changes in mid-run, folded: nothing is lost where the classes are split.
+TEST(Engine, RatesFollowALinkThatChanges) {
+  Problem p = messages(6);
+  p.link_changes = {{750, 2, BytesPerSecond(kRate.si() / 2)}};
+  RunOptions options;
+  options.rates = true;
+  const RunResult result = run(p, options);
+  const std::uint32_t slow = result.class_of_flow[2];
+  double bytes = 0;
+  double rate = 0;
+  core::Tick at = 0;
+  for (const RateEntry& entry : result.rates) {
+    if (entry.flow == slow) {
+      bytes += rate * 1e-12 * static_cast<double>(entry.at - at);
+      at = entry.at;
+      rate = entry.rate.si();
+    }
+  }
+  EXPECT_NEAR(bytes, 1000, 1e-6) << "500 B at one byte a tick, 500 at half of it";
+  EXPECT_EQ(at, 1750);
+  EXPECT_NE(result.class_of_flow[0], slow);
+}
+
 // Two actors meet 40,000 times, at two ticks a time: more than the 2^15 ticks between two reports.
 TEST(Engine, TellsHowFarItIs) {
   Problem p;

@@ -1,10 +1,10 @@
-#include "sim/import/chakra/chakra.h"
-
+// Files of execution traces that are read, and what is refused of them.
 #include <functional>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "sim/core/error.h"
+#include "sim/import/chakra/chakra.h"
 
 #include "tests/import/chakra_nodes.h"
 #include "tests/import/read_file.h"
@@ -26,49 +26,9 @@ std::string refusal_of(const ChakraNode& node) {
   return message_of([&] { (void)read_chakra(bytes, "t.0.et"); });
 }
 
-TEST(Chakra, ReadsWhatItWrites) {
-  ChakraTrace trace = trace_of(3, {});
-  ChakraNode kernel = compute(0, 7);
-  kernel.duration_ps = 7'400'000;
-  kernel.stream = 2;
-  kernel.operations = 1'000'000'000'000;
-  kernel.tensor_bytes = 4096;
-  kernel.start_us = 11;
-  ChakraNode message = send(2, 5, 300, {0, 1});
-  message.source = 3;
-  message.tag = 9;
-  ChakraNode host = compute(1, 2, {0});
-  host.on_cpu = true;
-  host.stream = 4;
-  trace.nodes = {kernel, host, message,
-                 collective(3, ChakraCollective::all_gather, 1U << 30U, {2}, "1")};
-  trace.groups = {{"1", {3, 4}}};
-  const ChakraTrace back = read_chakra(write_chakra(trace), "t.3.et");
-  EXPECT_EQ(back.rank, 3);
-  EXPECT_EQ(back.groups, trace.groups);
-  ASSERT_EQ(back.nodes.size(), 5U) << "the first defines the groups";
-  EXPECT_EQ(back.nodes[0].kind, ChakraKind::metadata);
-  const ChakraNode& first = back.nodes[1];
-  EXPECT_EQ(first.name, "n0");
-  EXPECT_EQ(first.start_us, 11U);
-  EXPECT_EQ(first.picoseconds(), 7'400'000);
-  EXPECT_EQ(first.stream, 2);
-  EXPECT_EQ(first.operations, 1'000'000'000'000);
-  EXPECT_EQ(first.tensor_bytes, 4096);
-  EXPECT_TRUE(back.nodes[2].on_cpu);
-  EXPECT_EQ(back.nodes[2].stream, 4);
-  EXPECT_EQ(back.nodes[3].destination, 5);
-  EXPECT_EQ(back.nodes[3].source, 3);
-  EXPECT_EQ(back.nodes[3].tag, 9);
-  EXPECT_EQ(back.nodes[3].bytes, 300);
-  EXPECT_EQ(back.nodes[3].after, (std::vector<std::uint64_t>{0, 1}));
-  EXPECT_EQ(back.nodes[4].collective, ChakraCollective::all_gather);
-  EXPECT_EQ(back.nodes[4].group, "1");
-}
-
 // tests/data/chakra: the bytes of the format, written by the protobuf run time of Google from a
 // description of the messages (tests/data/README.md).
-TEST(Chakra, ReadsAFileThatProtobufWrote) {
+TEST(ChakraRead, ReadsAFileThatProtobufWrote) {
   const ChakraTrace trace =
       read_chakra(text_of(kData + "chakra/two_layers.0.et"), "two_layers.0.et");
   ASSERT_EQ(trace.nodes.size(), 5U);
@@ -81,7 +41,7 @@ TEST(Chakra, ReadsAFileThatProtobufWrote) {
   EXPECT_EQ(trace.nodes[4].after, (std::vector<std::uint64_t>{2, 3}));
 }
 
-TEST(Chakra, TheRankStandsInTheNameOfTheFile) {
+TEST(ChakraRead, TheRankStandsInTheNameOfTheFile) {
   EXPECT_EQ(chakra_rank("traces/llama.17.et"), 17);
   EXPECT_EQ(chakra_rank("a/b.3.et.gz"), 3);
   EXPECT_EQ(message_of([] { (void)chakra_rank("traces/llama.et"); }),
@@ -89,7 +49,7 @@ TEST(Chakra, TheRankStandsInTheNameOfTheFile) {
             "as in step.12.et\n");
 }
 
-TEST(Chakra, WhatIsIncompleteIsRefusedByName) {
+TEST(ChakraRead, WhatIsIncompleteIsRefusedByName) {
   ChakraNode node = compute(4, 5);
   node.kind = ChakraKind::invalid;
   EXPECT_EQ(refusal_of(node),
@@ -127,7 +87,7 @@ TEST(Chakra, WhatIsIncompleteIsRefusedByName) {
             "clock counts (106 days)\n");
 }
 
-TEST(Chakra, AllComplaintsOfAFileComeTogether) {
+TEST(ChakraRead, AllComplaintsOfAFileComeTogether) {
   const std::string bytes =
       write_chakra(trace_of(0, {compute(1, 5, {8}), compute(1, 5), compute(2, 5, {9})}));
   EXPECT_EQ(message_of([&] { (void)read_chakra(bytes, "t.0.et"); }),
@@ -138,7 +98,7 @@ TEST(Chakra, AllComplaintsOfAFileComeTogether) {
             "incomplete\n");
 }
 
-TEST(Chakra, AFileThatIsCutOffOrAnotherIsRefused) {
+TEST(ChakraRead, AFileThatIsCutOffOrAnotherIsRefused) {
   const std::string bytes = write_chakra(trace_of(0, {compute(1, 5)}));
   EXPECT_THAT(
       message_of([&] { (void)read_chakra(bytes.substr(0, bytes.size() - 1), "t.0.et"); }),
@@ -150,9 +110,7 @@ TEST(Chakra, AFileThatIsCutOffOrAnotherIsRefused) {
   EXPECT_EQ(message_of([] { (void)read_chakra("", "t.0.et"); }), "t.0.et: has no node\n");
 }
 
-TEST(Chakra, GroupsHaveAFileOfTheirOwn) {
-  const ChakraGroups groups{{"1", {0, 2}}, {"2", {1, 3}}};
-  EXPECT_EQ(read_chakra_groups(write_chakra_groups(groups), "g.json"), groups);
+TEST(ChakraRead, AFileOfGroupsHasListsOfNumbers) {
   EXPECT_THAT(message_of([] { (void)read_chakra_groups("{\"1\": [0, \"x\"]}", "g.json"); }),
               testing::HasSubstr("g.json:1:2: the ranks of group '1' are a list of whole numbers"));
 }

@@ -1,0 +1,45 @@
+// Bytes on the GPUs of a stage while it works through a step.
+#pragma once
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "sim/training/check.h"
+#include "sim/workload/schedule/schedule.h"
+
+namespace headway::training {
+
+/// A pass of a stage: what is done with one micro-batch in one chunk of its layers.
+struct StagePass {
+  workload::WorkKind kind = workload::WorkKind::forward;
+  int micro_batch = 0, chunk = 0;
+  auto operator<=>(const StagePass&) const = default;
+};
+
+/// What the fullest GPU of one stage holds: all kinds of memory, as `memory.stage_peak_bytes`
+/// counts them. The fullest pass of a step holds that peak.
+class HeldMemory {
+ public:
+  struct Moment {
+    core::Bytes during;  ///< at the fullest moment of the pass
+    core::Bytes after;   ///< when it has ended
+  };
+
+  HeldMemory(std::map<StagePass, Moment> passes, core::Bytes empty)
+      : passes_(std::move(passes)), now_(empty) {}
+
+  /// At the fullest moment of a pass. Passes are asked for in the order in which they run.
+  core::Bytes during(const StagePass& pass);
+  /// Between passes: after the last one that was asked for; before the first, without activations.
+  [[nodiscard]] core::Bytes now() const { return now_; }
+
+ private:
+  std::map<StagePass, Moment> passes_;
+  core::Bytes now_;
+};
+
+/// One a stage.
+std::vector<HeldMemory> held_memory(const CheckedScenario& checked);
+
+}  // namespace headway::training

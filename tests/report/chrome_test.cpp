@@ -1,0 +1,46 @@
+// Traces in Chrome's format.
+#include <gtest/gtest.h>
+
+#include "sim/report/trace/trace.h"
+
+namespace headway::report {
+namespace {
+
+/// Two passes of micro-batch 0 with an arrow, a moment, and a counter.
+std::vector<Trace> one_step() {
+  TraceSlice first{"forward", 0, 40, false, {{"micro_batch", 0}}, {1}};
+  TraceSlice second{"backward", 50, 30, false, {}, {2}};
+  TraceSlice moment{"alarm", 60, 0, true, {}, {}};
+  return {{"step", {{"stage 0", {first, second}, {{"memory", {{0, 5}, {50, 7}}}}}}, {}},
+          {"other", {{"moments", {moment}, {}}}, {"something is left out"}}};
+}
+
+TEST(Chrome, TimesAreMicroseconds) {
+  const Json events = Json::parse(chrome_trace(one_step()))["traceEvents"];
+  EXPECT_EQ(events[0]["args"]["name"], "step");
+  EXPECT_EQ(events[1]["args"]["name"], "stage 0");
+  EXPECT_EQ(events[2]["ph"], "X");
+  EXPECT_EQ(events[2]["dur"], 0.04);
+  EXPECT_EQ(events[3]["ts"], 0.05);
+  EXPECT_EQ(events[2]["args"]["micro_batch"], 0);
+}
+
+TEST(Chrome, MomentsAndCountersHaveTheirPhases) {
+  const Json trace = Json::parse(chrome_trace(one_step()));
+  const Json& events = trace["traceEvents"];
+  EXPECT_EQ(events[5]["ph"], "C");
+  EXPECT_EQ(events[5]["name"], "stage 0, memory");
+  EXPECT_EQ(events[5]["args"]["value"], 7);
+  EXPECT_EQ(events[8]["ph"], "i");
+  EXPECT_EQ(events[8]["s"], "t");
+  EXPECT_EQ(events[8]["pid"], 2) << "a process a trace";
+  EXPECT_EQ(trace["leftOut"], Json::array({"something is left out"}));
+}
+
+TEST(Chrome, TheNameOfTheFileAsksForIt) {
+  EXPECT_EQ(trace_text(one_step(), "x.json")[0], '{');
+  EXPECT_EQ(trace_text(one_step(), "x.pftrace")[0], '\n') << "field 1, bytes";
+}
+
+}  // namespace
+}  // namespace headway::report
