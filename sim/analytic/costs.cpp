@@ -397,6 +397,7 @@ ParallelismSpec data_key(const ParallelismSpec& layout) {
     key.schedule = ScheduleKind::zero_bubble_v;
   }
   key.micro_batch = 1;
+  key.sequence = false;  // gradients of what it makes ranks hold whole are summed at the end
   key.recompute = workload::Recompute::none;
   key.recompute_parts.clear();
   key.recompute_layers = 1;
@@ -411,6 +412,7 @@ ParallelismSpec data_key(const ParallelismSpec& layout) {
 
 ParallelismSpec end_key(const ParallelismSpec& layout) {
   ParallelismSpec key = data_key(layout);
+  key.sequence = layout.sequence && layout.tensor > 1;
   key.offload = workload::offloads_optimizer(layout.offload) ? workload::Offload::optimizer
                                                              : workload::Offload::none;
   key.recompute_period = 1;
@@ -510,6 +512,7 @@ DataCosts data_costs(const Scenario& s,
     sizes.push_back(chunk.layers);
   }
   ParallelismSpec key = data_key(layout);
+  key.sequence = layout.sequence;  // what a mixture has to have with a tensor group
   key.recompute_period = 1;
   key.chunk_recompute.clear();
   const FewStages few = few_stages(s.model, sizes, std::move(key));

@@ -1,5 +1,4 @@
 // headway sweep, worker and collect: one scenario at many points, on one machine or on many.
-#include <charconv>
 #include <fmt/format.h>
 #include <numeric>
 
@@ -99,23 +98,6 @@ int engine_points(const study::Sweep& sweep,
     return code;
   }
   return deliver_sweep(common, study::sweep_report(sweep, folder.rows()));
-}
-
-/// "7/64" as a number from 1 to the second, which must be the number of shards.
-std::int64_t shard_of(const std::string& text, std::int64_t shards) {
-  std::int64_t shard = 0, of = 0;
-  const char* end = text.data() + text.size();
-  const auto first = std::from_chars(text.data(), end, shard);
-  const bool slash = first.ec == std::errc{} && first.ptr != end && *first.ptr == '/';
-  const auto second = slash ? std::from_chars(first.ptr + 1, end, of) : first;
-  if (!slash || second.ec != std::errc{} || second.ptr != end || of != shards || shard < 1 ||
-      shard > shards) {
-    throw core::Error(
-        fmt::format("argument --shard {}: the sweep has {} shards; write 1/{} to "
-                    "{}/{}",
-                    core::shortened(text), shards, shards, shards, shards));
-  }
-  return shard;
 }
 
 /// Which points to simulate, what to print of them, and where to keep them.

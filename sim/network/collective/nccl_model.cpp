@@ -221,6 +221,8 @@ std::vector<NcclCandidate> nccl_candidates(const CollectiveCall& call,
     return list;
   }
   const Model m = prepare(call, group, parameters);
+  constexpr std::size_t kMost = 8;  // rings and trees of three protocols, and two more
+  list.reserve(kMost);
   for (const Protocol p : kProtocols) {
     list.push_back(ring(m, p));
     if (call.kind == CollectiveKind::all_reduce) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "sim/core/error.h"
@@ -257,16 +258,29 @@ class GraphBuilder {
       connect(blocks, chunk);
       blocks.runs = layer_runs(input_.model, input_.parallelism, chunk.first_layer, chunk.layers);
       blocks.buckets = chunk_buckets(input_.model, input_.parallelism, chunk, ranks_.shared);
-      for (const Bucket& bucket : blocks.buckets) {
-        if (reduces_early() || reduces_always()) {
-          blocks.reduce.push_back(intern(reduce_bucket(input_, bucket.parameters)));
-        }
-        if (shards_weights()) {
-          blocks.gather.push_back(intern(gather_weights(input_, bucket)));
-        }
-      }
+      add_traffic(blocks);
     }
     return chunks;
+  }
+
+  /// Reductions and gathers of a chunk's buckets; those of buckets of one size are one block.
+  void add_traffic(ChunkBlocks& blocks) {
+    const bool reduces = reduces_early() || reduces_always();
+    const bool gathers = shards_weights();
+    const Bucket* before = nullptr;
+    for (const Bucket& bucket : blocks.buckets) {
+      const bool same = before != nullptr && bucket.parameters == before->parameters &&
+                        bucket.runs.empty() == before->runs.empty();
+      if (reduces) {
+        blocks.reduce.push_back(same ? blocks.reduce.back()
+                                     : intern(reduce_bucket(input_, bucket.parameters)));
+      }
+      if (gathers) {
+        blocks.gather.push_back(same ? blocks.gather.back()
+                                     : intern(gather_weights(input_, bucket)));
+      }
+      before = &bucket;
+    }
   }
 
   static std::vector<ChunkBlocks*> in_order_of_use(std::vector<ChunkBlocks>& chunks) {
@@ -291,16 +305,18 @@ class GraphBuilder {
       return kNone;
     }
     const std::vector<ChunkBlocks*> used = in_order_of_use(chunks);
-    std::vector<std::vector<RankParameters>> order;  // per launch: what is gathered together
+    std::vector<RankParameters> parameters;           // in the order in which they are gathered
+    std::vector<std::span<const RankParameters>> order;  // per launch: what is gathered together
     for (const ChunkBlocks* blocks : used) {
-      if (chunks.size() > 1) {
-        order.emplace_back();
-      }
       for (auto bucket = blocks->buckets.rbegin(); bucket != blocks->buckets.rend(); ++bucket) {
-        if (chunks.size() == 1) {
-          order.emplace_back();
-        }
-        order.back().push_back(bucket->parameters);
+        parameters.push_back(bucket->parameters);
+      }
+    }
+    std::size_t begin = 0;
+    for (const ChunkBlocks* blocks : used) {
+      const std::size_t together = chunks.size() == 1 ? 1 : blocks->buckets.size();
+      for (const std::size_t end = begin + blocks->buckets.size(); begin < end; begin += together) {
+        order.push_back(std::span(parameters).subspan(begin, together));
       }
     }
     if (order.empty()) {
@@ -316,7 +332,7 @@ class GraphBuilder {
         const int first =
             index + (chunks.size() == 1 ? 1 : static_cast<int>(blocks->buckets.size()));
         blocks->await_gather.push_back(intern(await_parameters(
-            input_, index, first, more ? order[launch] : std::vector<RankParameters>{})));
+            input_, index, first, more ? order[launch] : std::span<const RankParameters>{})));
       }
     }
     return intern(start_parameters(input_, order.front()));
@@ -524,11 +540,13 @@ class GraphBuilder {
     Stage stage;
     const int first_gather = plan_gathers(chunks);
     call(stage, first_gather, {0, CallKind::prologue, -1, 0, 1});
+    const StageSchedule& items = items_[static_cast<std::size_t>(index)];
+    const bool pairs =
+        std::any_of(items.begin(), items.end(), [](const WorkItem& one) { return one.with_next; });
     std::vector<ChunkInside> inside;
-    for (int c = 0; c < layout_.chunks(); ++c) {
+    for (int c = 0; pairs && c < layout_.chunks(); ++c) {
       inside.push_back(inside_of(chunks[static_cast<std::size_t>(c)], layout_.at(index, c)));
     }
-    const StageSchedule& items = items_[static_cast<std::size_t>(index)];
     for (int i = 0; i < static_cast<int>(items.size()); ++i) {
       const WorkItem& item = items[static_cast<std::size_t>(i)];
       if (item.with_next) {

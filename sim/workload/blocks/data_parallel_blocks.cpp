@@ -211,7 +211,7 @@ Block reduce_bucket(const BlockInput& input, const RankParameters& parameters) {
   return writer.finish();
 }
 
-Block start_parameters(const BlockInput& input, const std::vector<RankParameters>& parameters) {
+Block start_parameters(const BlockInput& input, std::span<const RankParameters> parameters) {
   BlockWriter writer("gather parameters");
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     add_gathers(writer, input, static_cast<int>(i), parameters[i], true, input.shape.element);
@@ -230,7 +230,7 @@ Block gather_weights(const BlockInput& input, const Bucket& bucket) {
 Block await_parameters(const BlockInput& input,
                        int index,
                        int next,
-                       const std::vector<RankParameters>& next_parameters) {
+                       std::span<const RankParameters> next_parameters) {
   BlockWriter writer("await parameters");
   Operation wait;
   wait.kind = OperationKind::delay;
