@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "sim/training/step/lower.h"
-#include "sim/workload/blocks/data_parallel_blocks.h"
 #include "sim/workload/layout.h"
 
 namespace headway::analytic {
@@ -63,20 +62,6 @@ void Timeline::reset() {
   tickets.clear();
 }
 
-/// @returns when the transfer is complete
-double Timeline::run_transfer(const TimedOperation& o) {
-  double& free = o.shares_network ? network_free : reduced[static_cast<std::size_t>(o.group)];
-  const bool queues = o.shares_network || o.ticket == workload::kGradientTicket;
-  const double done = (queues ? std::max(now, free) : now) + o.seconds;
-  free = queues ? done : free;
-  now = o.asynchronous ? now + o.interference : done;
-  if (o.ticket >= 0) {
-    double& ticket = tickets[static_cast<std::size_t>(o.ticket)];
-    ticket = std::max(ticket, done);
-  }
-  return done;
-}
-
 /// When the message that a receive waits for is here. In a ring of equals all send what one sends,
 /// so it is the oldest of the channel that this rank itself has sent; between stages the pipeline's
 /// order counts, not the block's.
@@ -94,27 +79,13 @@ double Timeline::next_message(const TimedBlock& block, std::size_t receive) {
 }
 
 void Timeline::run(const TimedBlock& block, std::size_t first, std::size_t end) {
-  if (tickets.size() < block.tickets) {
-    tickets.resize(block.tickets, 0);
-  }
+  make_room(block);
   if (block.inner) {
     run_with_inner_waits(block, first, end);
     return;
   }
   for (std::size_t i = first; i < end; ++i) {
-    const TimedOperation& o = block.operations[i];
-    await_tickets(o);
-    if (o.kind == OperationKind::collective) {
-      run_transfer(o);
-    } else if (o.kind != OperationKind::send) {
-      now += o.seconds;
-    }
-  }
-}
-
-void Timeline::await_tickets(const TimedOperation& o) {
-  for (const int number : o.await) {
-    now = std::max(now, tickets[static_cast<std::size_t>(number)]);
+    step(block.operations[i]);
   }
 }
 

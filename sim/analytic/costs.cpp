@@ -110,6 +110,7 @@ std::vector<PassPart> parts_of(const Probe& probe,
   const int heads = all - chunk.layers - (chunk.embedding ? 1 : 0);
   HEADWAY_CHECK(heads >= 0, "a pass of {} runs through a chunk of {} layers", all, chunk.layers);
   std::vector<PassPart> parts;
+  parts.reserve(calls.size());
   int at = forward ? 0 : all;  // backward counts down, so that runs have the forward's numbers
   for (const Call& call : calls) {
     PassPart part;
@@ -206,8 +207,11 @@ ChunkClass read_chunk(const Probe& probe, const workload::ChunkLayout& chunk, in
 
 /// What a chunk runs, by block: chunks that run the same are of one class.
 std::vector<int> signature(const Probe& probe, int position) {
+  constexpr std::size_t kNumbers = 4;  // of a call
+  const auto& calls = probe.graph.stages[static_cast<std::size_t>(position)].calls;
   std::vector<int> runs;
-  for (const Call& call : probe.graph.stages[static_cast<std::size_t>(position)].calls) {
+  runs.reserve(kNumbers * calls.size() + 1);
+  for (const Call& call : calls) {
     if (probe.role(call) != BlockRole::message && call.kind != CallKind::epilogue) {
       runs.insert(runs.end(),
                   {call.block, call.repeat, static_cast<int>(call.kind), call.micro_batch});

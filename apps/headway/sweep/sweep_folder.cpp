@@ -21,10 +21,10 @@ namespace fs = std::filesystem;
 constexpr std::size_t kPointsPerShard = 8;
 constexpr std::int64_t kMostShards = 10'000;
 
-constexpr const char* kManifest = "sweep.json";
+constexpr const char* kSweepFile = "sweep.json";
 
 report::SweepManifest read_manifest(const fs::path& folder) {
-  const fs::path file = folder / kManifest;
+  const fs::path file = folder / kSweepFile;
   return report::read_sweep_manifest(core::read_file(file, core::kLargestMeasurement),
                                      file.string());
 }
@@ -36,7 +36,7 @@ std::int64_t usual_shards(std::size_t points) {
 
 ShardedText sharded(const study::Sweep& sweep, std::int64_t shards) {
   ShardedText text;
-  text.manifest = kManifest;
+  text.manifest = kSweepFile;
   text.digest = sweep.digest();
   text.asked = shards;
   text.usual = usual_shards(sweep.points().size());
@@ -65,7 +65,7 @@ study::Sweep SweepFolder::open(const fs::path& folder) {
         "{}: the sweep was begun as {}, here its scenario reads as {}: a catalogue entry or "
         "another "
         "file that it uses differs; make both installations equal, or begin the sweep anew",
-        (folder / kManifest).string(), manifest.digest, sweep.digest()));
+        (folder / kSweepFile).string(), manifest.digest, sweep.digest()));
   }
   return sweep;
 }

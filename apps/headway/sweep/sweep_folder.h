@@ -24,6 +24,7 @@ class SweepFolder {
   /// @throws core::Error if it holds none, or this installation reads its scenario otherwise
   static study::Sweep open(const std::filesystem::path& folder);
 
+  [[nodiscard]] const ShardFolder& folder() const { return folder_; }
   [[nodiscard]] std::int64_t shards() const { return folder_.shards(); }
   /// Numbers from 1 of the shards that are not done.
   [[nodiscard]] std::vector<std::int64_t> missing() const { return folder_.missing(); }

@@ -43,12 +43,12 @@ namespace headway::report {
 
 namespace {
 
-constexpr const char* kManifest = "headway.work-folder/1";
+constexpr const char* kWorkManifest = "headway.work-folder/1";
 /// Trials of a shard: a second or so of most runs. Source: chosen.
 constexpr std::size_t kTrialsPerShard = 1000;
 constexpr std::size_t kMostShards = 10'000;
 
-[[noreturn]] void refuse(const std::string& name, const std::string& what) {
+[[noreturn]] void refuse_work(const std::string& name, const std::string& what) {
   throw core::Error(fmt::format("{}: {}", name, what));
 }
 
@@ -71,7 +71,7 @@ void require_trials(const config::LoadedScenario& loaded) {
 std::string work_manifest(const WorkManifest& manifest) {
   const WorkRequest& r = manifest.request;
   Json json;
-  json["schema"] = kManifest;
+  json["schema"] = kWorkManifest;
   json["version"] = HEADWAY_VERSION;
   json["kind"] = core::to_word(r.kind);
   json["digest"] = manifest.digest;
@@ -83,14 +83,19 @@ std::string work_manifest(const WorkManifest& manifest) {
   return dump(json);
 }
 
+bool is_work_manifest(const std::string& text) {
+  const Json json = Json::parse(text, nullptr, false);
+  return json.is_object() && json.value("schema", "") == kWorkManifest;
+}
+
 WorkManifest read_work_manifest(const std::string& text, const std::string& name) {
   try {
     const Json json = Json::parse(text);
-    if (json.at("schema") != kManifest) {
-      refuse(name, "this is no shared question of this program");
+    if (json.at("schema") != kWorkManifest) {
+      refuse_work(name, "this is no shared question of this program");
     }
     if (json.at("version") != HEADWAY_VERSION) {
-      refuse(name, fmt::format("it was begun by version {}; this is {}",
+      refuse_work(name, fmt::format("it was begun by version {}; this is {}",
                                json.at("version").get<std::string>(), HEADWAY_VERSION));
     }
     WorkManifest manifest;
@@ -103,11 +108,11 @@ WorkManifest read_work_manifest(const std::string& text, const std::string& name
     Unpacker::unpack(json.at("plan"), r.plan);
     r.text = json.at("text").get<std::string>();
     if (manifest.shards < 1) {
-      refuse(name, "it has at least one shard");
+      refuse_work(name, "it has at least one shard");
     }
     return manifest;
   } catch (const nlohmann::json::exception& error) {
-    refuse(name, "this is no shared question of this program: " + core::shortened(error.what()));
+    refuse_work(name, "this is no shared question of this program: " + core::shortened(error.what()));
   }
 }
 
@@ -171,7 +176,7 @@ std::string Work::lines(std::int64_t shard, std::int64_t shards, const WorkOptio
 }
 
 std::string Work::trials(std::size_t first, std::size_t count, const WorkOptions& options) {
-  if (!trials_) {
+  if (const std::scoped_lock lock(mutex_); !trials_) {
     trials_ = std::make_unique<Trials>(load(), options);
   }
   return trial_lines(

@@ -8,7 +8,9 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/report/points/kept_answers.h"
@@ -38,6 +40,8 @@ struct WorkManifest {
   std::int64_t shards = 1;
 };
 std::string work_manifest(const WorkManifest& manifest);
+/// Whether a text says that it is one.
+bool is_work_manifest(const std::string& text);
 /// @throws core::Error if the text is none
 WorkManifest read_work_manifest(const std::string& text, const std::string& name);
 
@@ -82,6 +86,7 @@ class Work {
   std::string digest_;
   std::size_t parts_ = 0;
   std::vector<study::PlannedMachine> machines_;
+  std::mutex mutex_;  ///< of what trials begin with
   std::unique_ptr<Trials> trials_;
 };
 

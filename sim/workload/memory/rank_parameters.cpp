@@ -191,6 +191,7 @@ std::vector<Bucket> chunk_buckets(const ModelSpec& model,
   const bool single = shards_weights(parallelism.sharding);
   const double size = single ? 0.0 : std::max(kSmallestBucket, kBucketPerReplica * data_parallel);
   std::vector<Bucket> buckets;
+  buckets.reserve(static_cast<std::size_t>(chunk.layers) + 2);
   if (chunk.head) {
     Bucket head{{}, true, false, prediction_parameters_per_rank(model, parallelism)};
     head.parameters.shared += head_parameters_per_rank(model, parallelism);
