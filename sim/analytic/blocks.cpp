@@ -256,6 +256,12 @@ std::vector<TimedBlock> BlockTimer::time_blocks(const std::vector<workload::Bloc
   kernels.launch = training::launch_model(scenario_, p);
   const GroupsKey groups = groups_of(p, data_parallel);
   const auto clock = core::Clock::step();
+  std::array<const network::GroupShape*, static_cast<std::size_t>(Group::world) + 1> known{};
+  const auto shape_of_group = [&](Group group) -> const network::GroupShape& {
+    const network::GroupShape*& shape = known[static_cast<std::size_t>(group)];
+    shape = shape != nullptr ? shape : &shape_of(layout, groups, group);
+    return *shape;
+  };
   std::vector<TimedBlock> timed_blocks(blocks.size());
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     TimedBlock& block = timed_blocks[b];
@@ -264,7 +270,7 @@ std::vector<TimedBlock> BlockTimer::time_blocks(const std::vector<workload::Bloc
     }
     const auto& operations = blocks[b].operations;
     const auto blocking = [&](const Operation& o) {
-      return core::Seconds(transfer(o.collective, o.bytes, shape_of(layout, groups, o.group)));
+      return core::Seconds(transfer(o.collective, o.bytes, shape_of_group(o.group)));
     };
     const auto times = takes_time(blocks[b])
                            ? training::operation_times(blocks[b], kernels, {{}, blocking})
@@ -276,7 +282,7 @@ std::vector<TimedBlock> BlockTimer::time_blocks(const std::vector<workload::Bloc
       double interference = 0;
       bool shares = false;
       if (o.kind == OperationKind::collective) {
-        const auto& shape = shape_of(layout, groups, o.group);
+        const auto& shape = shape_of_group(o.group);
         seconds = transfer(o.collective, o.bytes, shape);
         shares = o.activity == core::Activity::data && shape.domains > 1;
         if (shape.ranks > 1) {
@@ -285,7 +291,7 @@ std::vector<TimedBlock> BlockTimer::time_blocks(const std::vector<workload::Bloc
           interference = by_itself * interference_share(scenario_, o.activity);
         }
       } else if (o.kind == OperationKind::send && o.peer_stage < 0) {
-        seconds = message(o.bytes, shape_of(layout, groups, o.group).domains > 1);
+        seconds = message(o.bytes, shape_of_group(o.group).domains > 1);
       }
       block.add(timed(o, seconds, shares));
       block.operations.back().interference = o.asynchronous ? interference : 0;

@@ -29,7 +29,7 @@ constexpr const char* kSearch =
     "    - cluster.node=dgx-a100; run.prices=a100-80gb-on-demand-2026-05\n"
     "    - cluster.node=dgx-h100; run.prices=h100-on-demand-2026-05\n"
     "    - cluster.node=dgx-b200; run.prices=b200-on-demand-2026-06\n"
-    "    - cluster.node=dgx-h100; training.global_batch=31\n";
+    "    - cluster.node=dgx-a100; training.precision=fp8\n";
 
 class KeptWork : public ProgramTest {
  protected:
@@ -78,7 +78,7 @@ TEST_F(KeptWork, MachinesInShardsGiveThePlanOfOneProcess) {
   const std::string words = "plan s.yaml --objective dollars,days --top 4 --verify 3 ";
   const json alone = result(words);
   ASSERT_EQ(alone["machines"].size(), 4U);
-  EXPECT_EQ(alone["machines"][3]["gpus"], nullptr);  // a batch of 31 has no layout
+  EXPECT_EQ(alone["machines"][3]["gpus"], nullptr);  // an A100 has no fp8
   ASSERT_EQ(run(words + "--keep kept --shards 3").code, 0);
   ASSERT_EQ(run("worker kept --quiet").code, 0);
   EXPECT_EQ(result(words + "--keep kept"), alone);

@@ -76,10 +76,6 @@ int BlockWriter::add(Operation operation) {
   operation.waits.insert(operation.waits.end(), due_.begin(), due_.end());
   due_.clear();
   open_ = false;
-  constexpr std::size_t kMany = 8;  // a block of more than one operation has several
-  if (block_.operations.size() == 1) {
-    block_.operations.reserve(kMany);
-  }
   block_.operations.push_back(std::move(operation));
   return static_cast<int>(block_.operations.size()) - 1;
 }

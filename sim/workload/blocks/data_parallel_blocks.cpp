@@ -206,7 +206,7 @@ int expert_shard_ranks(const ParallelismSpec& parallelism) {
 }
 
 Block reduce_bucket(const BlockInput& input, const RankParameters& parameters) {
-  BlockWriter writer("reduce gradients");
+  BlockWriter writer("reduce gradients", 2);
   add_reductions(writer, input, parameters, input.training.framework.data_overlap);
   return writer.finish();
 }
@@ -231,7 +231,7 @@ Block await_parameters(const BlockInput& input,
                        int index,
                        int next,
                        std::span<const RankParameters> next_parameters) {
-  BlockWriter writer("await parameters");
+  BlockWriter writer("await parameters", 2 + next_parameters.size());
   Operation wait;
   wait.kind = OperationKind::delay;
   wait.activity = Activity::data;

@@ -189,7 +189,7 @@ class PipelineOrder::Builder {
     const int place = place_of(stage, work);
     append_pass(stage, place, pass_of(place, work), item);
     end_of(work.kind, place, work.micro_batch) = last_of(stage);
-    if (work.kind == WorkKind::backward) {  // of which the input half is a part
+    if (work.kind == WorkKind::backward && mixes_) {  // of which the input half is a part
       end_of(WorkKind::input_gradient, place, work.micro_batch) = last_of(stage);
     } else if (work.kind == WorkKind::input_gradient) {
       end_of(WorkKind::backward, place, work.micro_batch) = last_of(stage);
