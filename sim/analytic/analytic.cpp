@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <optional>
 #include <tuple>
 #include <unordered_map>
@@ -334,38 +333,6 @@ class AnalyticTier::Evaluator {
     first = std::min(first, any);
   }
 
-  /// Where a sender waits until its message has left, passes end as the messages arrive, and
-  /// reductions go on meanwhile.
-  static void add_sends(ScheduleKind schedule, LayoutTimes& times) {
-    const int stages = static_cast<int>(times.passes.message.size());
-    const int chunks = static_cast<int>(times.passes.chunks.size()) / stages;
-    const auto sent = [&](int stage, const std::optional<workload::StageChunk>& to) {
-      if (!to || to->stage == stage) {
-        return 0.0;
-      }
-      const bool neighbours = std::abs(to->stage - stage) == 1;
-      const int link = neighbours ? std::min(to->stage, stage) : stages - 1;
-      return times.passes.message[static_cast<std::size_t>(link)];
-    };
-    for (int place = 0; place < stages * chunks; ++place) {
-      const workload::StageChunk at{place / chunks, place % chunks};
-      const double on = sent(at.stage, workload::next_chunk(schedule, stages, chunks, at));
-      const double back = sent(at.stage, workload::previous_chunk(schedule, stages, chunks, at));
-      PassTimes& passes = times.passes.chunks[static_cast<std::size_t>(place)];
-      for (const Pass pass : {Pass::forward, Pass::first_forward}) {
-        passes[static_cast<std::size_t>(pass)] += on;
-      }
-      for (const Pass pass : {Pass::backward, Pass::last_backward, Pass::whole_backward}) {
-        passes[static_cast<std::size_t>(pass)] += back;
-      }
-      if (at.chunk == 0) {
-        double& tail = times.tails[static_cast<std::size_t>(at.stage)];
-        tail = std::max(0.0, tail - back);
-      }
-    }
-    std::fill(times.passes.message.begin(), times.passes.message.end(), 0.0);
-  }
-
   /// Reductions of a stage's later chunks are launched earlier: what they leave over delays those
   /// of the first.
   double tail_of_stage(const DataCosts& data,
@@ -413,8 +380,8 @@ class AnalyticTier::Evaluator {
                       LayoutTimes& times) const {
     for (std::size_t stage = 0; stage < ends.size(); ++stage) {
       const double each = times.reductions[stage];
-      const double begin = order.first_backward_end(scratch_, static_cast<int>(stage), place.first,
-                                                    place.second);
+      const double begin =
+          order.first_backward_end(scratch_, static_cast<int>(stage), place.first, place.second);
       const double left = begin + each * micro_batches - times.begun[stage] - ends[stage];
       times.tails[stage] = std::max(times.tails[stage], each > 0 ? left : 0.0);
     }

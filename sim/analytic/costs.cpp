@@ -374,6 +374,7 @@ ParallelismSpec rank_key(const workload::FrameworkSpec& framework,
   key.chunk_layers.clear();
   key.chunk_recompute.clear();
   key.data = {};
+  key.sequence = key.sequence && key.tensor > 1;
   // Of sharding a pass notices only whether its weight gradients are added to or written.
   const bool sharded = workload::reduces_every_micro_batch(framework, layout);
   key.sharding = sharded ? workload::Sharding::zero2 : workload::Sharding::zero0;

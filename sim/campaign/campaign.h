@@ -19,7 +19,7 @@ namespace headway::campaign {
 struct CampaignOptions {
   int threads = 0;     ///< 0: all cores; the result does not depend on it
   bool advice = true;  ///< ask how often to save, how many spares to hold, what detection is worth
-  bool pictures = false;  ///< fill CampaignOutcome::pictures
+  bool pictures = false;               ///< fill CampaignOutcome::pictures
   const KnownTrials* known = nullptr;  ///< all trials, where they were simulated before
   /// Told what begins now, and how many of its parts are done (by several threads); may be empty.
   std::function<void(std::string_view phase)> phase{};

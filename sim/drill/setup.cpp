@@ -142,12 +142,12 @@ void set_saves(const training::CheckedScenario& checked,
   const Seconds run = job.end.work ? *job.end.work : *job.end.wall;
   saves.in_run = durable.si() > 0 ? std::floor(run / durable) : 0;
   // A synchronous save stands for what it costs at least, and then for the writing.
-  saves.snapshot =
-      saves.synchronous
-          ? std::min(saves.near.empty() ? job.stall : Seconds(0),
-                     storage::snapshot_stall(campaign::shard_layout(checked), checkpoint,
-                                             training::weakest_node(scenario.cluster).gpu.host_bandwidth))
-          : job.stall;
+  saves.snapshot = saves.synchronous
+                       ? std::min(saves.near.empty() ? job.stall : Seconds(0),
+                                  storage::snapshot_stall(
+                                      campaign::shard_layout(checked), checkpoint,
+                                      training::weakest_node(scenario.cluster).gpu.host_bandwidth))
+                       : job.stall;
   saves.write = saves.synchronous ? job.stall - saves.snapshot : job.persist;
   saves.via_drives = checkpoint.via_drives;
   saves.node_bytes = storage::written_per_node(campaign::shard_layout(checked), checkpoint);

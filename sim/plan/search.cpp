@@ -119,8 +119,7 @@ void drop_beyond_limits(const training::Scenario& s,
     if (!limits.budget || !s.run.prices) {
       return false;
     }
-    const core::Dollars hours =
-        training::relative_price(s) * s.run.prices->gpu_hour * run * gpus;
+    const core::Dollars hours = training::relative_price(s) * s.run.prices->gpu_hour * run * gpus;
     if (hours > *limits.budget) {
       rejected.add("budget", kDear);
       rejected.set_nearest(

@@ -162,10 +162,9 @@ class Tier {
       return Seconds(0);
     });
     for (std::size_t i = 0; i < list.size(); ++i) {
-      list[i].time =
-          all < Seconds(kNever) ? steps[i].time : ask([&](analytic::AnalyticTier& tier) {
-            return tier.evaluate(list[i].layout, data, list[i].micro_batches).time;
-          });
+      list[i].time = all < Seconds(kNever) ? steps[i].time : ask([&](analytic::AnalyticTier& tier) {
+        return tier.evaluate(list[i].layout, data, list[i].micro_batches).time;
+      });
     }
   }
 

@@ -460,7 +460,8 @@ TEST(Analytic, RemembersNothingThatBelongsToAnotherLayout) {
       other.parallelism.micro_batch = pick(1, 2);
       try {
         const auto checked = check(std::move(other));
-        EXPECT_EQ(used.evaluate(checked).time, AnalyticTier(first->scenario()).evaluate(checked).time)
+        EXPECT_EQ(used.evaluate(checked).time,
+                  AnalyticTier(first->scenario()).evaluate(checked).time)
             << describe(checked);
         ++compared;
       } catch (const core::Error&) {

@@ -11,8 +11,8 @@ double time_of(const ChunkCosts& costs, Pass pass) {
   return costs.passes[static_cast<std::size_t>(pass)];
 }
 
-/// Four layers of 1 s forward and 2 s backward; embedding 0.25 and 0.5 s, head 0.75 and 1.5 s, 0.1 s
-/// to take over a message.
+/// Four layers of 1 s forward and 2 s backward; embedding 0.25 and 0.5 s, head 0.75 and 1.5 s, 0.1
+/// s to take over a message.
 RankCosts rank() {
   RankCosts costs;
   costs.forward = {0, 1, 2, 3, 4};

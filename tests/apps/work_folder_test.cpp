@@ -1,5 +1,5 @@
-// headway run and plan with --keep and --shards from the outside: the answer of one process, however
-// many work it out.
+// headway run and plan with --keep and --shards from the outside: the answer of one process,
+// however many work it out.
 #include <filesystem>
 #include <fstream>
 #include <gmock/gmock.h>
@@ -104,7 +104,8 @@ TEST_F(KeptWork, WhatIsMissingOrBrokenIsWorkedOutAgain) {
   EXPECT_EQ(broken.code, 2);
   EXPECT_THAT(broken.err, HasSubstr("remove the file, and it is worked out again"));
   write(name, whole.substr(whole.find('\n') + 1));  // a trial less
-  EXPECT_THAT(run("run s.yaml --keep kept").err, HasSubstr("does not have the trials of its shard"));
+  EXPECT_THAT(run("run s.yaml --keep kept").err,
+              HasSubstr("does not have the trials of its shard"));
   fs::remove(folder_ / name);
   EXPECT_EQ(result("run s.yaml --keep kept"), alone);
   EXPECT_EQ(read(name), whole);

@@ -1,5 +1,5 @@
-// A folder that keeps what is worked out in shards: one file says what it is, and each shard that is
-// done is a file that is whole or not there; it may be written twice, by whom and where does not
+// A folder that keeps what is worked out in shards: one file says what it is, and each shard that
+// is done is a file that is whole or not there; it may be written twice, by whom and where does not
 // matter.
 #pragma once
 

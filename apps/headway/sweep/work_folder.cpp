@@ -29,9 +29,10 @@ report::WorkManifest read_work_file(const std::string& folder) {
 ShardedText sharded_work(const report::Work& work, std::int64_t shards) {
   const auto parts = static_cast<std::int64_t>(work.parts());
   if (shards > parts) {
-    throw core::Error(fmt::format("--shards {}: there are {} parts to share; ask for that many at "
-                                  "most",
-                                  shards, parts));
+    throw core::Error(
+        fmt::format("--shards {}: there are {} parts to share; ask for that many at "
+                    "most",
+                    shards, parts));
   }
   ShardedText text;
   text.what = core::to_word(work.request().kind).data();
@@ -65,8 +66,7 @@ report::WorkRequest work_request(report::WorkKind kind,
 }
 
 void add_keep_options(CLI::App& app, KeepOptions& options, const std::string& kept) {
-  auto* keep =
-      app.add_option("--keep", options.keep, kept)->option_text("DIR")->check(file_name());
+  auto* keep = app.add_option("--keep", options.keep, kept)->option_text("DIR")->check(file_name());
   auto* shards = app.add_option("--shards", options.shards,
                                 "Cut it into N shards in that folder, for headway worker")
                      ->option_text("N")
@@ -116,8 +116,7 @@ WorkFolder::WorkFolder(report::WorkRequest request, const KeepOptions& options)
 WorkFolder::WorkFolder(const std::string& folder) : WorkFolder(folder, read_work_file(folder)) {}
 
 WorkFolder::WorkFolder(const std::string& folder, const report::WorkManifest& manifest)
-    : work_(std::make_unique<report::Work>(manifest.request, config_roots())),
-      folder_([&] {
+    : work_(std::make_unique<report::Work>(manifest.request, config_roots())), folder_([&] {
         if (work_->digest() != manifest.digest) {
           throw core::Error(fmt::format(
               "{}: it was begun as {}, here its scenario reads as {}: a catalogue entry or another "

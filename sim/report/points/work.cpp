@@ -96,7 +96,7 @@ WorkManifest read_work_manifest(const std::string& text, const std::string& name
     }
     if (json.at("version") != HEADWAY_VERSION) {
       refuse_work(name, fmt::format("it was begun by version {}; this is {}",
-                               json.at("version").get<std::string>(), HEADWAY_VERSION));
+                                    json.at("version").get<std::string>(), HEADWAY_VERSION));
     }
     WorkManifest manifest;
     WorkRequest& r = manifest.request;
@@ -112,7 +112,8 @@ WorkManifest read_work_manifest(const std::string& text, const std::string& name
     }
     return manifest;
   } catch (const nlohmann::json::exception& error) {
-    refuse_work(name, "this is no shared question of this program: " + core::shortened(error.what()));
+    refuse_work(name,
+                "this is no shared question of this program: " + core::shortened(error.what()));
   }
 }
 
@@ -179,8 +180,7 @@ std::string Work::trials(std::size_t first, std::size_t count, const WorkOptions
   if (const std::scoped_lock lock(mutex_); !trials_) {
     trials_ = std::make_unique<Trials>(load(), options);
   }
-  return trial_lines(
-      trials_->source.run(first, count, trials_->driver.threads(), options.count));
+  return trial_lines(trials_->source.run(first, count, trials_->driver.threads(), options.count));
 }
 
 std::string Work::machines(std::size_t first, std::size_t count, const WorkOptions& options) {

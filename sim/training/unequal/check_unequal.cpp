@@ -102,9 +102,10 @@ Violations unequal_violations(const Scenario& s) {
     add_equal_parts(c.node, c.other_nodes[i].node, path, list);
     add_rates(c.node, c.other_nodes[i].node, path, list);
     if (c.other_nodes[i].gpu_hour && !s.run.prices) {
-      list.push_back({fmt::format("cluster.other_nodes[{}].gpu_hour", i),
-                      "a price of these GPUs without 'run.prices', which has that of the others and "
-                      "of all else; write both or neither"});
+      list.push_back(
+          {fmt::format("cluster.other_nodes[{}].gpu_hour", i),
+           "a price of these GPUs without 'run.prices', which has that of the others and "
+           "of all else; write both or neither"});
     }
   }
   add_surroundings(s, list);

@@ -86,8 +86,9 @@ NodeSpec weakest_node(const ClusterSpec& cluster) {
 
 double relative_price(const Scenario& scenario) {
   const auto& others = scenario.cluster.other_nodes;
-  const bool own = std::any_of(others.begin(), others.end(),
-                               [](const OtherNodesSpec& kind) { return kind.gpu_hour.has_value(); });
+  const bool own = std::any_of(others.begin(), others.end(), [](const OtherNodesSpec& kind) {
+    return kind.gpu_hour.has_value();
+  });
   if (!own || !scenario.run.prices || scenario.run.prices->gpu_hour.si() == 0) {
     return 1;
   }

@@ -173,12 +173,8 @@ class GraphBuilder {
   }
 
   bool splits_backward() const {
-    for (const WorkItem& item : items_.front()) {
-      if (item.kind == WorkKind::weight_gradient) {
-        return true;
-      }
-    }
-    return false;
+    return std::any_of(items_.front().begin(), items_.front().end(),
+                       [](const WorkItem& item) { return item.kind == WorkKind::weight_gradient; });
   }
 
   bool reduces_early() const { return ranks_.several() && input_.training.framework.data_overlap; }
@@ -265,17 +261,15 @@ class GraphBuilder {
 
   /// Reductions and gathers of a chunk's buckets; those of buckets of one size are one block.
   void add_traffic(ChunkBlocks& blocks) {
-    const bool reduces = reduces_early() || reduces_always();
-    const bool gathers = shards_weights();
     const Bucket* before = nullptr;
     for (const Bucket& bucket : blocks.buckets) {
       const bool same = before != nullptr && bucket.parameters == before->parameters &&
                         bucket.runs.empty() == before->runs.empty();
-      if (reduces) {
+      if (reduces_early() || reduces_always()) {
         blocks.reduce.push_back(same ? blocks.reduce.back()
                                      : intern(reduce_bucket(input_, bucket.parameters)));
       }
-      if (gathers) {
+      if (shards_weights()) {
         blocks.gather.push_back(same ? blocks.gather.back()
                                      : intern(gather_weights(input_, bucket)));
       }
@@ -294,48 +288,45 @@ class GraphBuilder {
     return used;
   }
 
-  /// Chains the gathers of a stage. One chunk a stage: each gather is started when the one before
-  /// it is awaited (forward hooks). Several chunks: those of the next chunk are started when the
-  /// first of a chunk is awaited, so that no stage waits for them in turn while the pipeline fills
-  /// (Megatron-Core, param_sync_func). Chunks follow each other as they are first used, so that
-  /// mirrored stages gather in the same order.
+  /// Chains the gathers of a stage. One chunk: each gather is started when the one before it is
+  /// awaited (forward hooks). Several: those of the next chunk are started when the first of a chunk
+  /// is awaited, so that no stage waits for them in turn while the pipeline fills (Megatron-Core,
+  /// param_sync_func). Chunks follow as they are first used: mirrored stages gather in one order.
   /// @returns the block that starts the first, or kNone
   int plan_gathers(std::vector<ChunkBlocks>& chunks) {
     if (!gathers_early()) {
       return kNone;
     }
     const std::vector<ChunkBlocks*> used = in_order_of_use(chunks);
-    std::vector<RankParameters> parameters;           // in the order in which they are gathered
-    std::vector<std::span<const RankParameters>> order;  // per launch: what is gathered together
+    const bool single = chunks.size() == 1;
+    std::vector<RankParameters> parameters;  // in the order in which they are gathered
+    std::vector<std::size_t> ends{0};        // per launch: of what is gathered together
     for (const ChunkBlocks* blocks : used) {
       for (auto bucket = blocks->buckets.rbegin(); bucket != blocks->buckets.rend(); ++bucket) {
         parameters.push_back(bucket->parameters);
+        if (single || bucket + 1 == blocks->buckets.rend()) {
+          ends.push_back(parameters.size());
+        }
       }
     }
-    std::size_t begin = 0;
-    for (const ChunkBlocks* blocks : used) {
-      const std::size_t together = chunks.size() == 1 ? 1 : blocks->buckets.size();
-      for (const std::size_t end = begin + blocks->buckets.size(); begin < end; begin += together) {
-        order.push_back(std::span(parameters).subspan(begin, together));
-      }
-    }
-    if (order.empty()) {
+    const std::size_t launches = ends.size() - 1;
+    if (launches == 0) {
       return kNone;
     }
+    const auto launched = [&](std::size_t place) {
+      return std::span(parameters).subspan(ends[place], ends[place + 1] - ends[place]);
+    };
     int index = 0;
     std::size_t launch = 0;
     for (ChunkBlocks* blocks : used) {
+      const int together = single ? 1 : static_cast<int>(blocks->buckets.size());
       for (std::size_t i = 0; i < blocks->buckets.size(); ++i, ++index) {
-        const bool launches = i == 0 || chunks.size() == 1;
-        launch += launches ? 1 : 0;
-        const bool more = launches && launch < order.size();
-        const int first =
-            index + (chunks.size() == 1 ? 1 : static_cast<int>(blocks->buckets.size()));
+        const bool more = (single || i == 0) && ++launch < launches;
         blocks->await_gather.push_back(intern(await_parameters(
-            input_, index, first, more ? order[launch] : std::span<const RankParameters>{})));
+            input_, index, index + together, more ? launched(launch) : launched(0).first(0))));
       }
     }
-    return intern(start_parameters(input_, order.front()));
+    return intern(start_parameters(input_, launched(0)));
   }
 
   static void call(Stage& stage, int block, const Call& like, int repeat = 1) {
@@ -404,9 +395,7 @@ class GraphBuilder {
       call(stage, blocks.enter_forward, like);
     }
     std::vector<std::size_t> order(blocks.buckets.size());
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      order[i] = order.size() - 1 - i;
-    }
+    std::iota(order.rbegin(), order.rend(), std::size_t{0});
     const auto all = [](const Bucket&) { return true; };
     run_sharded(stage, like, blocks, order, all, [&](std::size_t i) {
       const Bucket& bucket = blocks.buckets[i];
