@@ -166,7 +166,8 @@ int run_run(int argc, char** argv) {
       ->group("");  // `headway report --help` shows it
   add_report_option(app, options, true);
   add_trace_options(app, given.traces);
-  add_keep_options(app, given.kept, "Folder that keeps finished trials; a run begun there goes on");
+  add_keep_options(app, given.kept,
+                   "Folder that keeps finished trials; --shards, --engine as in sweep", false);
   add_scenario_options(app, options);
   add_execution_options(app, options);
   add_output_options(app, options, {"table", "json", "csv", "md"});

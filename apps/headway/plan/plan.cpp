@@ -247,8 +247,8 @@ int run_plan(int argc, char** argv) {
   study::PlacementOptions places;
   add_node_options(app, placement, places);
   KeepOptions kept;
-  add_keep_options(app, kept,
-                   "Folder that keeps machines that were searched; a plan goes on there");
+  add_keep_options(app, kept, "Folder that keeps searched machines; --shards, --engine as in sweep",
+                   false);
   add_scenario_options(app, options);
   add_execution_options(app, options);
   add_report_option(app, options);

@@ -26,8 +26,12 @@ report::WorkRequest work_request(report::WorkKind kind,
                                  const std::string& scenario,
                                  const CommonOptions& common);
 
-/// @param kept  what --keep says it keeps
-void add_keep_options(CLI::App& app, KeepOptions& options, const std::string& kept);
+/// @param kept    what --keep says it keeps
+/// @param listed  the help of the verb has the others; else `headway sweep --help` does
+void add_keep_options(CLI::App& app,
+                      KeepOptions& options,
+                      const std::string& kept,
+                      bool listed = true);
 
 /// Writes the job file that --emit names, and says how the shards of a folder are run and what
 /// follows.
