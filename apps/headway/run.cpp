@@ -180,7 +180,7 @@ int run_run(int argc, char** argv) {
     throw core::Error("--trace-ranks adds ranks to the file of --trace; name one");
   }
   std::optional<campaign::KnownTrials> known;
-  if (!given.kept.keep.empty()) {
+  if (keeps(given.kept)) {
     WorkFolder folder(work_request(report::WorkKind::run, given.scenario, options), given.kept);
     if (const auto code =
             folder.complete(given.kept, options, "the same line without --shards, --emit")) {

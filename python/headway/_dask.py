@@ -74,8 +74,11 @@ def complete(folder: Path, client: Any, *, fold: bool = True) -> Iterator[int]:
     manifest = _manifest(folder)
     todo = iter(missing(folder, manifest))
 
+    # By the name that workers know, also where this file is the program.
+    task = importlib.import_module("headway._dask")._shard
+
     def submit(shard: int) -> Any:
-        return client.submit(_shard, manifest, shard, fold, pure=False)
+        return client.submit(task, manifest, shard, fold, pure=False)
 
     threads = sum(client.nthreads().values())
     first = [submit(shard) for shard in itertools.islice(todo, IN_FLIGHT * max(1, threads))]

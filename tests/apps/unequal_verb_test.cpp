@@ -104,7 +104,11 @@ TEST_F(Unequal, EachKindHasItsPriceOfAGpuHour) {
   EXPECT_EQ(dollars(" --set 'run.prices.gpu_hour=2 USD/h'" + other("2 USD/h")), one);
   const auto alone = run("run " + kScenario + other("1 USD/h"));
   EXPECT_EQ(alone.code, 2);
-  EXPECT_THAT(alone.err, HasSubstr("a price of these GPUs without 'run.prices'"));
+  EXPECT_THAT(alone.err, HasSubstr("without one of the others in 'run.prices.gpu_hour'"));
+  EXPECT_EQ(
+      run("run " + kScenario + priced + " --set 'run.prices.gpu_hour=0 USD/h'" + other("1 USD/h"))
+          .code,
+      2);
 }
 
 TEST_F(Unequal, ARuleOfAnotherKindsGpuNamesItsPlace) {

@@ -266,7 +266,7 @@ int run_plan(int argc, char** argv) {
   }
   study::check_sizes(how.nodes);
   set_searched(words, options.set);
-  if (kept.keep.empty()) {
+  if (!keeps(kept)) {
     return plan_layouts(scenario, how, options, words.save, nullptr);
   }
   auto request = work_request(report::WorkKind::plan, scenario, options);

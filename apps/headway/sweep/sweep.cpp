@@ -154,13 +154,14 @@ int run_sweep(int argc, char** argv) {
     return list_points(sweep, common);
   }
   const KeepOptions& kept = options.kept;
+  const bool folder = keeps(kept);
   if (!kept.engine.empty()) {
     return engine_points(sweep, kept, common);
   }
   if (kept.shards > 0) {
     return prepare_shards(sweep, kept);
   }
-  if (!kept.keep.empty()) {
+  if (folder) {
     return keep_points(sweep, kept, common);
   }
   return deliver_sweep(

@@ -67,30 +67,39 @@ report::WorkRequest work_request(report::WorkKind kind,
 
 void add_keep_options(CLI::App& app, KeepOptions& options, const std::string& kept, bool listed) {
   const std::string group = listed ? "Options" : "";
-  auto* keep = app.add_option("--keep", options.keep, kept)->option_text("DIR")->check(file_name());
-  auto* shards = app.add_option("--shards", options.shards,
-                                "Cut it into N shards in that folder, for headway worker")
-                     ->option_text("N")
-                     ->check(number_between(1, 1e6))
-                     ->needs(keep)
-                     ->group(group);
+  app.add_option("--keep", options.keep, kept)->option_text("DIR")->check(file_name());
+  app.add_option("--shards", options.shards,
+                 "Cut it into N shards in that folder, for headway worker")
+      ->option_text("N")
+      ->check(number_between(1, 1e6))
+      ->group(group);
   app.add_option("--emit", options.emit, "Also write a job file there that runs all shards")
       ->check(CLI::IsMember(std::vector<std::string>{"slurm", "k8s", "hq", "condor"}))
       ->option_text("slurm|k8s|hq|condor")
-      ->needs(shards)
       ->group(group);
-  auto* engine = app.add_option("--engine", options.engine,
-                                "Who works out the shards in that folder (docs/sweep.md)")
-                     ->check(CLI::IsMember(std::vector<std::string>{"dask"}))
-                     ->option_text("dask")
-                     ->needs(keep)
-                     ->group(group);
+  app.add_option("--engine", options.engine,
+                 "Who works out the shards in that folder (docs/sweep.md)")
+      ->check(CLI::IsMember(std::vector<std::string>{"dask"}))
+      ->option_text("dask")
+      ->group(group);
   app.add_option("--scheduler", options.scheduler,
                  "Address of a Dask scheduler; without it workers are started here")
       ->option_text("tcp://HOST:PORT")
       ->check(utf8_text())
-      ->needs(engine)
       ->group(group);
+}
+
+bool keeps(const KeepOptions& options) {
+  const auto require = [](bool given, const char* option, bool there, const char* other) {
+    if (given && !there) {
+      throw core::Error(fmt::format("{} requires {}", option, other));
+    }
+  };
+  require(options.shards > 0, "--shards", !options.keep.empty(), "--keep");
+  require(!options.emit.empty(), "--emit", options.shards > 0, "--shards");
+  require(!options.engine.empty(), "--engine", !options.keep.empty(), "--keep");
+  require(!options.scheduler.empty(), "--scheduler", !options.engine.empty(), "--engine");
+  return !options.keep.empty();
 }
 
 void tell_of_shards(const KeepOptions& options,

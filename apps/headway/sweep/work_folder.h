@@ -33,6 +33,10 @@ void add_keep_options(CLI::App& app,
                       const std::string& kept,
                       bool listed = true);
 
+/// Whether a folder is to keep what is worked out.
+/// @throws core::Error if an option lacks another that it needs
+bool keeps(const KeepOptions& options);
+
 /// Writes the job file that --emit names, and says how the shards of a folder are run and what
 /// follows.
 void tell_of_shards(const KeepOptions& options,

@@ -89,7 +89,7 @@ double relative_price(const Scenario& scenario) {
   const bool own = std::any_of(others.begin(), others.end(), [](const OtherNodesSpec& kind) {
     return kind.gpu_hour.has_value();
   });
-  if (!own || !scenario.run.prices || scenario.run.prices->gpu_hour.si() == 0) {
+  if (!own || !scenario.run.prices) {
     return 1;
   }
   const core::DollarsPerSecond first = scenario.run.prices->gpu_hour;
