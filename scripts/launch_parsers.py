@@ -1,4 +1,4 @@
-"""Files of `headway export`, read by torchtitan's and by DeepSpeed's own parser (launch_parsers)."""
+"""Files of `headway export`, read by torchtitan's and DeepSpeed's own parsers (launch_parsers)."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _bare(package: str) -> None:
 
 
 def export(program: str, tool: str, scenario: Path, folder: Path) -> Path:
-    out = folder / f"{scenario.stem}.{ {'torchtitan': 'toml', 'deepspeed': 'json'}[tool]}"
+    out = folder / f"{scenario.stem}.{ {'torchtitan': 'toml', 'deepspeed': 'json'}[tool] }"
     subprocess.run(
         [program, "export", tool, str(scenario), "--out", str(out), "--force"],
         check=True,
@@ -86,11 +86,10 @@ def export(program: str, tool: str, scenario: Path, folder: Path) -> Path:
 
 def torchtitan(program: str, scenarios: list[Path], folder: Path) -> None:
     _bare("torchtitan")
-    from torchtitan.config.manager import ConfigManager
-
+    manager = importlib.import_module("torchtitan.config.manager").ConfigManager
     for scenario in scenarios:
         file = export(program, "torchtitan", scenario, folder)
-        config = ConfigManager().parse_args(["--job.config-file", str(file)])
+        config = manager().parse_args(["--job.config-file", str(file)])
         text = file.read_text()
         for line in text.splitlines():
             if line.startswith("tensor_parallel_degree"):
@@ -101,22 +100,23 @@ def torchtitan(program: str, scenarios: list[Path], folder: Path) -> None:
     broken = folder / "broken.toml"
     broken.write_text("[parallelism]\nno_such_degree = 2\n")
     try:
-        ConfigManager().parse_args(["--job.config-file", str(broken)])
+        manager().parse_args(["--job.config-file", str(broken)])
     except Exception:
         return
     raise SystemExit("launch_parsers: torchtitan takes keys that it does not know")
 
 
 def deepspeed(program: str, scenarios: list[Path], folder: Path) -> None:
-    parts = ("comm", "inference", "model_implementations", "module_inject", "moe", "ops", "runtime")
-    parts += ("ops.transformer", "ops.transformer.inference", "runtime.zero", "runtime.fp16")
+    parts = [
+        *("comm", "inference", "model_implementations", "module_inject", "moe", "ops", "runtime"),
+        *("ops.transformer", "ops.transformer.inference", "runtime.zero", "runtime.fp16"),
+    ]
     for package in ("deepspeed", *(f"deepspeed.{part}" for part in parts)):
         _bare(package)
     comm = sys.modules["deepspeed.comm"]
-    comm.get_rank = lambda: 0  # type: ignore[attr-defined]
-    comm.__getattr__ = _made  # type: ignore[attr-defined]
-    sys.modules["deepspeed"].comm = comm  # type: ignore[attr-defined]
-    from deepspeed.runtime.config import DeepSpeedConfig
+    vars(comm).update(get_rank=lambda: 0, __getattr__=_made)
+    vars(sys.modules["deepspeed"]).update(comm=comm)
+    parse = importlib.import_module("deepspeed.runtime.config").DeepSpeedConfig
 
     for scenario in scenarios:
         file = export(program, "deepspeed", scenario, folder)
@@ -125,7 +125,7 @@ def deepspeed(program: str, scenarios: list[Path], folder: Path) -> None:
         ranks = batch // micro // asked["gradient_accumulation_steps"]
         # The ranks that share the batch, as a launcher would say.
         mpu = types.SimpleNamespace(get_data_parallel_world_size=lambda ranks=ranks: ranks)
-        config = DeepSpeedConfig(str(file), mpu)
+        config = parse(str(file), mpu)
         assert config.train_batch_size == batch
         assert int(config.zero_config.stage) == asked["zero_optimization"]["stage"]
 

@@ -289,8 +289,8 @@ class GraphBuilder {
   }
 
   /// Chains the gathers of a stage. One chunk: each gather is started when the one before it is
-  /// awaited (forward hooks). Several: those of the next chunk are started when the first of a chunk
-  /// is awaited, so that no stage waits for them in turn while the pipeline fills (Megatron-Core,
+  /// awaited (forward hooks). Several: those of the next chunk are started when the first of a
+  /// chunk is awaited: no stage waits for them in turn while the pipeline fills (Megatron-Core,
   /// param_sync_func). Chunks follow as they are first used: mirrored stages gather in one order.
   /// @returns the block that starts the first, or kNone
   int plan_gathers(std::vector<ChunkBlocks>& chunks) {
