@@ -5,6 +5,8 @@
 #include <exception>
 #include <functional>
 #include <limits>
+#include <memory>
+#include <optional>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 #include <string>
@@ -25,6 +27,7 @@
 #include "sim/report/page/page.h"
 #include "sim/report/points/solve_report.h"
 #include "sim/report/points/sweep_report.h"
+#include "sim/report/points/work.h"
 #include "sim/report/run_json.h"
 #include "sim/report/trace/trace.h"
 #include "sim/report/verbs/check_report.h"
@@ -355,32 +358,70 @@ std::string sweep_rows(const std::string& path,
   return report::sweep_lines(study::sweep_report(sweep, sweep.rows(points, options)));
 }
 
-/// The file of a shard of a kept sweep.
-std::string sweep_shard_name(const std::string& manifest, std::int64_t shard) {
+/// Digest and number of shards of what a folder keeps: of a sweep, of a run or of a plan.
+std::pair<std::string, std::int64_t> digest_and_shards(const std::string& manifest) {
+  if (report::is_work_manifest(manifest)) {
+    const auto known = report::read_work_manifest(manifest, "work.json");
+    return {known.digest, known.shards};
+  }
   const auto known = report::read_sweep_manifest(manifest, "sweep.json");
-  return report::shard_file_name(known.digest, shard, known.shards);
+  return {known.digest, known.shards};
 }
 
-/// What that file holds, as `headway worker` writes it.
-std::string sweep_shard(
-    const std::string& manifest, const Strings& roots, std::int64_t shard, int threads, bool fold) {
-  const auto known = report::read_sweep_manifest(manifest, "sweep.json");
-  const study::Sweep sweep(known.request, {roots.begin(), roots.end()}, true);
-  if (sweep.digest() != known.digest) {
-    throw core::Error(fmt::format(
-        "the sweep was begun as {}, this worker reads its scenario as {}: a catalogue entry or "
-        "another file that it uses differs; give all workers one installation",
-        known.digest, sweep.digest()));
-  }
-  study::SweepOptions options;
-  Interrupts interrupts;
-  options.count = interrupts.counted();
-  options.threads = threads;
-  options.fold = fold;
-  options.compared = validation::load_compared_runs({roots.begin(), roots.end()});
-  const auto points = study::shard_points(sweep.points().size(), known.shards, shard);
-  return report::sweep_lines(study::sweep_report(sweep, sweep.rows(points, options)));
+/// The file of a shard of a folder.
+std::string shard_name(const std::string& manifest, std::int64_t shard) {
+  const auto [digest, shards] = digest_and_shards(manifest);
+  return report::shard_file_name(digest, shard, shards);
 }
+
+std::int64_t shard_count(const std::string& manifest) { return digest_and_shards(manifest).second; }
+
+/// What a folder keeps, opened once and asked for any of its shards.
+class Shards {
+ public:
+  Shards(const std::string& manifest, const Strings& roots)
+      : shards_(shard_count(manifest)), roots_(roots.begin(), roots.end()) {
+    const std::string digest = digest_and_shards(manifest).first;
+    std::string here;
+    if (report::is_work_manifest(manifest)) {
+      work_ = std::make_unique<report::Work>(
+          report::read_work_manifest(manifest, "work.json").request, roots_);
+      here = work_->digest();
+    } else {
+      sweep_.emplace(report::read_sweep_manifest(manifest, "sweep.json").request, roots_, true);
+      here = sweep_->digest();
+      compared_ = validation::load_compared_runs(roots_);
+    }
+    if (here != digest) {
+      throw core::Error(fmt::format(
+          "the {} was begun as {}, this worker reads its scenario as {}: a catalogue entry or "
+          "another file that it uses differs; give all workers one installation",
+          work_ ? core::to_word(work_->request().kind) : "sweep", digest, here));
+    }
+  }
+
+  /// What the file of a shard holds, as `headway worker` writes it.
+  std::string lines(std::int64_t shard, int threads, bool fold) {
+    Interrupts interrupts;
+    if (work_) {
+      return work_->lines(shard, shards_, {threads, fold, interrupts.counted()});
+    }
+    study::SweepOptions options;
+    options.count = interrupts.counted();
+    options.threads = threads;
+    options.fold = fold;
+    options.compared = compared_;
+    const auto points = study::shard_points(sweep_->points().size(), shards_, shard);
+    return report::sweep_lines(study::sweep_report(*sweep_, sweep_->rows(points, options)));
+  }
+
+ private:
+  std::int64_t shards_;
+  std::vector<std::filesystem::path> roots_;
+  std::optional<study::Sweep> sweep_;
+  std::unique_ptr<report::Work> work_;
+  std::vector<validation::ComparedRuns> compared_;
+};
 
 /// The whole from the lines of its points.
 std::pair<std::string, std::string> sweep_texts(const std::string& path,
@@ -476,9 +517,13 @@ PYBIND11_MODULE(_core, module) {
              py::arg("fold"), without_gil);
   module.def("sweep", &sweep_texts, py::arg("path"), py::arg("text"), py::arg("roots"),
              py::arg("set"), py::arg("figures"), py::arg("lines"), without_gil);
-  module.def("sweep_shard_name", &sweep_shard_name, py::arg("manifest"), py::arg("shard"));
-  module.def("sweep_shard", &sweep_shard, py::arg("manifest"), py::arg("roots"), py::arg("shard"),
-             py::arg("threads"), py::arg("fold"), without_gil);
+  module.def("shard_name", &shard_name, py::arg("manifest"), py::arg("shard"));
+  module.def("shard_count", &shard_count, py::arg("manifest"));
+  py::class_<Shards>(module, "Shards")
+      .def(py::init<const std::string&, const Strings&>(), py::arg("manifest"), py::arg("roots"),
+           without_gil)
+      .def("lines", &Shards::lines, py::arg("shard"), py::arg("threads"), py::arg("fold"),
+           without_gil);
   module.def("solve", &solve_texts, py::arg("path"), py::arg("text"), py::arg("roots"),
              py::arg("set"), py::arg("key"), py::arg("condition"), py::arg("within"),
              py::arg("precision"), py::arg("threads"), py::arg("fold"), without_gil);

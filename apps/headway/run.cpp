@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <fmt/format.h>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "apps/headway/output.h"
 #include "apps/headway/progress.h"
 #include "apps/headway/report_file.h"
+#include "apps/headway/sweep/work_folder.h"
 #include "apps/headway/verb.h"
 
 namespace headway::apps {
@@ -32,6 +34,7 @@ struct RunArguments {
   std::string power;
   std::vector<std::string> show;
   TraceFiles traces;
+  KeepOptions kept;
 
   /// What pictures are needed for beside `--pictures` itself.
   [[nodiscard]] bool draws() const {
@@ -45,13 +48,15 @@ struct RunArguments {
   [[nodiscard]] bool meters() const { return !power.empty() || shows(report::kPowerSection); }
 };
 
-study::RunReport predict(const RunArguments& given) {
+/// @param known  all trials, where they were simulated in parts; else nothing
+study::RunReport predict(const RunArguments& given, const campaign::KnownTrials* known) {
   const CommonOptions& options = given.common;
   Progress progress(options);
   progress.phase("reading " + given.scenario);
   const auto start = std::chrono::steady_clock::now();
   const auto loaded = config::load_scenario(given.scenario, load_options(options));
   study::PredictOptions how;
+  how.known = known;
   how.load_time = core::Seconds(
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   how.threads = options.threads;
@@ -121,6 +126,16 @@ std::vector<std::string> sections(const RunArguments& given) {
   return picked;
 }
 
+/// What adds to the file of a step's trace needs one.
+void check_traces(const TraceFiles& traces) {
+  if (traces.step.empty() && !traces.ranks.empty()) {
+    throw core::Error("--trace-ranks adds ranks to the file of --trace; name one");
+  }
+  if (traces.step.empty() && traces.steps > 1) {
+    throw core::Error("--trace-steps adds steps to the file of --trace; name one");
+  }
+}
+
 /// One screen, unless more or another form was asked for.
 OutFile shown(const study::RunReport& result, const RunArguments& given) {
   const CommonOptions& options = given.common;
@@ -161,6 +176,8 @@ int run_run(int argc, char** argv) {
       ->group("");  // `headway report --help` shows it
   add_report_option(app, options, true);
   add_trace_options(app, given.traces);
+  add_keep_options(app, given.kept,
+                   "Folder that keeps finished trials; --shards, --engine as in sweep", false);
   add_scenario_options(app, options);
   add_execution_options(app, options);
   add_output_options(app, options, {"table", "json", "csv", "md"});
@@ -169,13 +186,17 @@ int run_run(int argc, char** argv) {
   }
   check_out(options, {options.report, given.traces.step, given.traces.run, given.power});
   check_sections(given.show);
-  if (given.traces.step.empty() && !given.traces.ranks.empty()) {
-    throw core::Error("--trace-ranks adds ranks to the file of --trace; name one");
+  check_traces(given.traces);
+  std::optional<campaign::KnownTrials> known;
+  if (keeps(given.kept)) {
+    WorkFolder folder(work_request(report::WorkKind::run, given.scenario, options), given.kept);
+    if (const auto code =
+            folder.complete(given.kept, options, "the same line without --shards, --emit")) {
+      return *code;
+    }
+    known = folder.trials();
   }
-  if (given.traces.step.empty() && given.traces.steps > 1) {
-    throw core::Error("--trace-steps adds steps to the file of --trace; name one");
-  }
-  const auto result = predict(given);
+  const auto result = predict(given, known ? &*known : nullptr);
   const auto json = [&] { return report::run_json(result); };
   auto files = with_report(options, shown(as_asked(result, given), given), json);
   add_traces(options, given.traces, json, traces_of_step(given, result), files);

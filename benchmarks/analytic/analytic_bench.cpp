@@ -2,6 +2,7 @@
 // memory and from a full one.
 #include <benchmark/benchmark.h>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "sim/analytic/analytic.h"
@@ -83,13 +84,32 @@ std::vector<training::CheckedScenario> all_layouts() {
   return layouts;
 }
 
+double sum_of(const std::vector<analytic::AnalyticStep>& steps) {
+  return std::accumulate(steps.begin(), steps.end(), 0.0,
+                         [](double sum, const auto& step) { return sum + step.time.si(); });
+}
+
+/// As a search asks: of all layouts that follow one another.
 double evaluate_all(analytic::AnalyticTier& tier,
                     const std::vector<training::CheckedScenario>& layouts) {
-  double sum = 0;
+  std::vector<analytic::LayoutAsked> asked;
   for (const auto& layout : layouts) {
-    sum += tier.evaluate(layout).time.si();
+    asked.push_back(
+        {&layout.scenario().parallelism, layout.data_parallel(), layout.micro_batches()});
   }
-  return sum;
+  std::vector<analytic::AnalyticStep> steps(layouts.size());
+  tier.evaluate(asked, steps);
+  return sum_of(steps);
+}
+
+/// The same one by one, each from its checked scenario.
+double evaluate_each(analytic::AnalyticTier& tier,
+                     const std::vector<training::CheckedScenario>& layouts) {
+  std::vector<analytic::AnalyticStep> steps;
+  for (const auto& layout : layouts) {
+    steps.push_back(tier.evaluate(layout));
+  }
+  return sum_of(steps);
 }
 
 /// Some of the layouts, simulated event by event with every transfer alone, must agree.
@@ -107,7 +127,8 @@ bool agrees(analytic::AnalyticTier& tier, const std::vector<training::CheckedSce
 void analytic(benchmark::State& state, bool remembers) {
   static const auto layouts = all_layouts();
   analytic::AnalyticTier kept(gpt3());
-  const bool right = agrees(kept, layouts);
+  const bool right =
+      agrees(kept, layouts) && evaluate_all(kept, layouts) == evaluate_each(kept, layouts);
   for (auto _ : state) {
     if (remembers) {
       benchmark::DoNotOptimize(evaluate_all(kept, layouts));

@@ -1,4 +1,4 @@
-"""Shards of a kept sweep on the workers of a Dask cluster: what ``--engine dask`` starts.
+"""Shards of a sweep, run or plan on the workers of a Dask cluster: what ``--engine dask`` does.
 
 A worker simulates a shard and sends its lines back; the file is written here, under another name
 first. So workers share no folder, one that dies costs its shard's time, and what was stopped goes
@@ -8,9 +8,9 @@ on with the shards that are missing.
 from __future__ import annotations
 
 import argparse
+import functools
 import importlib
 import itertools
-import json
 import os
 import sys
 import time
@@ -27,18 +27,29 @@ IN_FLIGHT = 4  # shards a thread of the cluster that wait for it
 LOST_WORKERS = 10  # of one shard, before it is said to kill them
 
 
+@functools.lru_cache(maxsize=4)
+def _opened(manifest: str) -> _core.Shards:
+    """What all shards begin with, once a worker: the scenario, its step."""
+    return _core.Shards(manifest, _roots())
+
+
 def _shard(manifest: str, shard: int, fold: bool) -> tuple[int, str]:
     """What a worker does, with its own installation's catalogue."""
-    return shard, _core.sweep_shard(manifest, _roots(), shard, 1, fold)
+    return shard, _opened(manifest).lines(shard, 1, fold)
+
+
+def _manifest(folder: Path) -> str:
+    """What the folder is made from."""
+    work = folder / "work.json"
+    return (work if work.exists() else folder / "sweep.json").read_text(encoding="utf-8")
 
 
 def missing(folder: Path, manifest: str) -> list[int]:
     """Numbers, from 1, of the shards that are not there."""
-    count = json.loads(manifest)["shards"]
     return [
         shard
-        for shard in range(1, count + 1)
-        if not (folder / _core.sweep_shard_name(manifest, shard)).exists()
+        for shard in range(1, _core.shard_count(manifest) + 1)
+        if not (folder / _core.shard_name(manifest, shard)).exists()
     ]
 
 
@@ -55,16 +66,19 @@ def complete(folder: Path, client: Any, *, fold: bool = True) -> Iterator[int]:
     Parameters
     ----------
     folder : Path
-        A folder that ``headway sweep --keep`` made.
+        A folder that ``--keep`` of ``headway sweep``, ``run`` or ``plan`` made.
     client : distributed.Client
         Whose workers simulate.
     """
     distributed: Any = importlib.import_module("distributed")  # it is not typed
-    manifest = (folder / "sweep.json").read_text(encoding="utf-8")
+    manifest = _manifest(folder)
     todo = iter(missing(folder, manifest))
 
+    # By the name that workers know, also where this file is the program.
+    task = importlib.import_module("headway._dask")._shard
+
     def submit(shard: int) -> Any:
-        return client.submit(_shard, manifest, shard, fold, pure=False)
+        return client.submit(task, manifest, shard, fold, pure=False)
 
     threads = sum(client.nthreads().values())
     first = [submit(shard) for shard in itertools.islice(todo, IN_FLIGHT * max(1, threads))]
@@ -72,7 +86,7 @@ def complete(folder: Path, client: Any, *, fold: bool = True) -> Iterator[int]:
     del first  # a future that nobody holds is forgotten, and its lines with it
     for future in running:
         shard, lines = future.result()
-        _keep(folder / _core.sweep_shard_name(manifest, shard), lines)
+        _keep(folder / _core.shard_name(manifest, shard), lines)
         following = next(todo, None)
         if following is not None:
             running.add(submit(following))
@@ -97,7 +111,7 @@ def _client(stack: ExitStack, scheduler: str | None, workers: int) -> Any:
 
 
 def _run(folder: Path, scheduler: str | None, workers: int, fold: bool, quiet: bool) -> None:
-    count = len(missing(folder, (folder / "sweep.json").read_text(encoding="utf-8")))
+    count = len(missing(folder, _manifest(folder)))
     if count == 0:
         return
     with ExitStack() as stack:

@@ -409,12 +409,15 @@ class OtherNodesSpec:
         How many of the cluster's nodes are of this kind. (required)
     node
         The server, of as many GPUs and cards as `cluster.node`. (required)
+    gpu_hour
+        One of its GPUs, as `1.20 USD/h`; absent: as `run.prices.gpu_hour`. (optional)
     use, source
         As described at the top of this module.
     """
 
     nodes: int | None = None
     node: NodeSpec | None = None
+    gpu_hour: str | None = None
     use: str | None = None
     source: str | None = None
 

@@ -1,7 +1,7 @@
 #include "sim/analytic/analytic.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <array>
 #include <optional>
 #include <tuple>
 #include <unordered_map>
@@ -55,6 +55,23 @@ class AnalyticTier::Evaluator {
     return run(times_, layout, micro_batches);
   }
 
+  /// Those next to each other that share an order of passes go through it together.
+  void evaluate(std::span<const LayoutAsked> asked, std::span<AnalyticStep> steps) {
+    for (std::size_t i = 0; i < asked.size();) {
+      std::size_t end = i + 1;
+      while (end < asked.size() && end < i + kTogether && share_order(asked[i], asked[end])) {
+        ++end;
+      }
+      if (end == i + kTogether) {
+        evaluate_together(asked.subspan(i, kTogether), steps.subspan(i, kTogether));
+        i = end;
+      }
+      for (; i < end; ++i) {
+        steps[i] = evaluate(*asked[i].layout, asked[i].data_parallel, asked[i].micro_batches);
+      }
+    }
+  }
+
   core::Seconds least(const ParallelismSpec& layout, int data_parallel, int micro_batches) {
     fill_least(layout, data_parallel);
     return least_of(times_, layout, micro_batches);
@@ -62,6 +79,12 @@ class AnalyticTier::Evaluator {
 
   /// What the passes and the ends of a layout take on GPUs of this kind.
   const LayoutTimes& fill(const ParallelismSpec& layout, int data_parallel) {
+    bound_memory();
+    return fill_known(layout, data_parallel);
+  }
+
+  /// The same, forgetting nothing.
+  const LayoutTimes& fill_known(const ParallelismSpec& layout, int data_parallel) {
     const ScheduleKind schedule = workload::effective_schedule(layout);
     const RankCosts& rank = rank_of(layout, data_parallel, splits_backward(schedule));
     const DataCosts& data = data_of(layout, data_parallel);
@@ -74,6 +97,7 @@ class AnalyticTier::Evaluator {
 
   /// The same of passes and messages alone.
   const LayoutTimes& fill_least(ParallelismSpec layout, int data_parallel) {
+    bound_memory();
     layout.sharding = workload::Sharding::zero2;  // weight gradients are written, not added
     layout.shard_group_size = 0;
     layout.reshard = true;
@@ -97,8 +121,8 @@ class AnalyticTier::Evaluator {
   /// @param times  of `fill`, or of several kinds of GPUs mixed; changed
   AnalyticStep run(LayoutTimes& times, const ParallelismSpec& layout, int micro_batches) {
     const PipelineOrder& order = run_passes(times, layout, micro_batches);
-    lengthen_tails(order, micro_batches, times);
-    return finish(times);
+    lengthen_tails(order, micro_batches, stage_ends_, {1, 0}, times);
+    return finish(times, stage_ends_);
   }
 
   core::Seconds least_of(LayoutTimes& times, const ParallelismSpec& layout, int micro_batches) {
@@ -118,6 +142,40 @@ class AnalyticTier::Evaluator {
     }
     order.stage_ends(times.passes, micro_batches - few, scratch_, stage_ends_);
     return order;
+  }
+
+  static constexpr std::size_t kTogether = PipelineOrder::kTogether;
+
+  static bool share_order(const LayoutAsked& a, const LayoutAsked& b) {
+    return a.micro_batches == b.micro_batches && a.layout->pipeline == b.layout->pipeline &&
+           a.layout->virtual_stages == b.layout->virtual_stages &&
+           workload::effective_schedule(*a.layout) == workload::effective_schedule(*b.layout);
+  }
+
+  /// `kTogether` layouts that share an order.
+  void evaluate_together(std::span<const LayoutAsked> asked, std::span<AnalyticStep> steps) {
+    const ParallelismSpec& first = *asked.front().layout;
+    const int micro_batches = asked.front().micro_batches;
+    const ScheduleKind schedule = workload::effective_schedule(first);
+    bound_memory();
+    std::array<const workload::PipelineTimes*, kTogether> passes{};
+    for (std::size_t k = 0; k < kTogether; ++k) {
+      fill_known(*asked[k].layout, asked[k].data_parallel);
+      std::swap(times_, together_[k]);
+      if (together_[k].send_blocks) {
+        add_sends(schedule, together_[k]);
+      }
+      passes[k] = &together_[k].passes;
+    }
+    const int few = workload::evaluated_micro_batches(schedule, first.pipeline, micro_batches);
+    const PipelineOrder& order = order_of(schedule, first, few);
+    order.stage_ends(passes, micro_batches - few, scratch_, stage_ends_);
+    const auto stages = static_cast<std::size_t>(first.pipeline);
+    for (std::size_t k = 0; k < kTogether; ++k) {
+      const auto ends = std::span(stage_ends_).subspan(k * stages, stages);
+      lengthen_tails(order, micro_batches, ends, {kTogether, k}, together_[k]);
+      steps[k] = finish(together_[k], ends);
+    }
   }
 
   /// Chunks by the layers they hold.
@@ -147,6 +205,13 @@ class AnalyticTier::Evaluator {
     }
   }
 
+  void bound_memory() {
+    bound(ranks_, kMostRemembered);
+    bound(data_, kMostRemembered);
+    bound(ends_, kMostRemembered);
+    bound(orders_, kMostOrders);
+  }
+
   const RankCosts& rank_of(const ParallelismSpec& layout, int data_parallel, bool splits) {
     if (layout.chunk_recompute.empty()) {
       return known_rank(layout, data_parallel, splits);
@@ -165,7 +230,6 @@ class AnalyticTier::Evaluator {
     // Experts are spread over data-parallel ranks; nothing else of a pass depends on how many there
     // are.
     const int data = layout.expert * layout.expert_tensor > 1 ? data_parallel : 1;
-    bound(ranks_, kMostRemembered);
     const auto [place, fresh] = ranks_.try_emplace(
         {rank_key(scenario_.training.framework, layout, splits), data, layout.pipeline > 1});
     if (fresh) {
@@ -175,7 +239,6 @@ class AnalyticTier::Evaluator {
   }
 
   const DataCosts& data_of(const ParallelismSpec& layout, int data_parallel) {
-    bound(data_, kMostRemembered);
     const auto [place, fresh] = data_.try_emplace({data_key(layout), data_parallel, false});
     if (fresh) {
       place->second = data_costs(scenario_, layout, data_parallel, timer_);
@@ -184,7 +247,6 @@ class AnalyticTier::Evaluator {
   }
 
   const StepEnds& ends_of(const ParallelismSpec& layout, int data_parallel) {
-    bound(ends_, kMostRemembered);
     const auto [place, fresh] = ends_.try_emplace({end_key(layout), data_parallel, false});
     if (fresh) {
       place->second = step_ends(scenario_, layout, data_parallel, timer_);
@@ -200,7 +262,6 @@ class AnalyticTier::Evaluator {
     if (found != orders_.end()) {
       return found->second;
     }
-    bound(orders_, kMostOrders);
     return orders_.try_emplace(key, schedule, layout.pipeline, layout.virtual_stages, micro_batches)
         .first->second;
   }
@@ -272,38 +333,6 @@ class AnalyticTier::Evaluator {
     first = std::min(first, any);
   }
 
-  /// Where a sender waits until its message has left, passes end as the messages arrive, and
-  /// reductions go on meanwhile.
-  static void add_sends(ScheduleKind schedule, LayoutTimes& times) {
-    const int stages = static_cast<int>(times.passes.message.size());
-    const int chunks = static_cast<int>(times.passes.chunks.size()) / stages;
-    const auto sent = [&](int stage, const std::optional<workload::StageChunk>& to) {
-      if (!to || to->stage == stage) {
-        return 0.0;
-      }
-      const bool neighbours = std::abs(to->stage - stage) == 1;
-      const int link = neighbours ? std::min(to->stage, stage) : stages - 1;
-      return times.passes.message[static_cast<std::size_t>(link)];
-    };
-    for (int place = 0; place < stages * chunks; ++place) {
-      const workload::StageChunk at{place / chunks, place % chunks};
-      const double on = sent(at.stage, workload::next_chunk(schedule, stages, chunks, at));
-      const double back = sent(at.stage, workload::previous_chunk(schedule, stages, chunks, at));
-      PassTimes& passes = times.passes.chunks[static_cast<std::size_t>(place)];
-      for (const Pass pass : {Pass::forward, Pass::first_forward}) {
-        passes[static_cast<std::size_t>(pass)] += on;
-      }
-      for (const Pass pass : {Pass::backward, Pass::last_backward, Pass::whole_backward}) {
-        passes[static_cast<std::size_t>(pass)] += back;
-      }
-      if (at.chunk == 0) {
-        double& tail = times.tails[static_cast<std::size_t>(at.stage)];
-        tail = std::max(0.0, tail - back);
-      }
-    }
-    std::fill(times.passes.message.begin(), times.passes.message.end(), 0.0);
-  }
-
   /// Reductions of a stage's later chunks are launched earlier: what they leave over delays those
   /// of the first.
   double tail_of_stage(const DataCosts& data,
@@ -343,25 +372,31 @@ class AnalyticTier::Evaluator {
 
   /// Reductions after every micro-batch that together take longer than the passes from the first
   /// backward on.
-  void lengthen_tails(const PipelineOrder& order, int micro_batches, LayoutTimes& times) const {
-    for (std::size_t stage = 0; stage < stage_ends_.size(); ++stage) {
+  /// @param place  among how many layouts evaluated together it is which
+  void lengthen_tails(const PipelineOrder& order,
+                      int micro_batches,
+                      std::span<const double> ends,
+                      std::pair<std::size_t, std::size_t> place,
+                      LayoutTimes& times) const {
+    for (std::size_t stage = 0; stage < ends.size(); ++stage) {
       const double each = times.reductions[stage];
-      const double begin = order.first_backward_end(scratch_, static_cast<int>(stage));
-      const double left = begin + each * micro_batches - times.begun[stage] - stage_ends_[stage];
+      const double begin =
+          order.first_backward_end(scratch_, static_cast<int>(stage), place.first, place.second);
+      const double left = begin + each * micro_batches - times.begun[stage] - ends[stage];
       times.tails[stage] = std::max(times.tails[stage], each > 0 ? left : 0.0);
     }
   }
 
   /// Each stage reduces what is left, then all ranks meet for the norm of the gradients and go on
   /// together.
-  AnalyticStep finish(const LayoutTimes& times) {
-    const double pipeline = *std::max_element(stage_ends_.begin(), stage_ends_.end());
+  static AnalyticStep finish(const LayoutTimes& times, std::span<const double> ends) {
+    const double pipeline = *std::max_element(ends.begin(), ends.end());
     double met = 0, reduced = pipeline, after = 0;
-    for (std::size_t stage = 0; stage < stage_ends_.size(); ++stage) {
+    for (std::size_t stage = 0; stage < ends.size(); ++stage) {
       const StepEnd end = times.end(stage);
-      const double reduced_here = stage_ends_[stage] + times.tails[stage];
+      const double reduced_here = ends[stage] + times.tails[stage];
       reduced = std::max(reduced, reduced_here);
-      met = std::max(met, std::max(stage_ends_[stage] + end.lead, reduced_here) + end.rest);
+      met = std::max(met, std::max(ends[stage] + end.lead, reduced_here) + end.rest);
       after = std::max(after, end.after);
     }
     AnalyticStep step;
@@ -381,6 +416,7 @@ class AnalyticTier::Evaluator {
   std::unordered_map<OrderKey, PipelineOrder, KeyHash> orders_;
   // Of the layout at hand; kept for their memory.
   LayoutTimes times_;
+  std::array<LayoutTimes, kTogether> together_;
   std::vector<ChunkCosts> classes_;
   DataCosts bare_;
   RankCosts joined_;
@@ -432,6 +468,22 @@ AnalyticStep AnalyticTier::evaluate(const ParallelismSpec& layout,
   AnalyticStep step = evaluator.evaluate(layout, synchronous(s, data_parallel), micro_batches);
   add_exchanges(s, layout, data_parallel, step);
   return step;
+}
+
+void AnalyticTier::evaluate(std::span<const LayoutAsked> asked, std::span<AnalyticStep> steps) {
+  HEADWAY_CHECK(asked.size() == steps.size(), "{} layouts, room for {}", asked.size(),
+                steps.size());
+  const int domain = asked.empty() ? 0 : filled_domain(cluster_, *asked.front().layout);
+  const bool alike = std::all_of(asked.begin(), asked.end(), [&](const LayoutAsked& one) {
+    return filled_domain(cluster_, *one.layout) == domain;
+  });
+  if (alike && !asked.empty() && other_kinds_.empty() && !cluster_.sites) {
+    on_domains_of(domain).evaluate(asked, steps);
+    return;
+  }
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    steps[i] = evaluate(*asked[i].layout, asked[i].data_parallel, asked[i].micro_batches);
+  }
 }
 
 core::Seconds AnalyticTier::least(const ParallelismSpec& layout,

@@ -11,6 +11,7 @@
 
 #include <map>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "sim/core/units.h"
@@ -33,6 +34,12 @@ struct LayerTimes {
   core::Seconds embedding, head;
 };
 
+/// A layout to be timed.
+struct LayoutAsked {
+  const workload::ParallelismSpec* layout = nullptr;
+  int data_parallel = 1, micro_batches = 1;
+};
+
 struct LayoutTimes;
 
 /// Evaluates layouts of one machine, model and recipe. Remembers what layouts share, so that it is
@@ -50,6 +57,10 @@ class AnalyticTier {
   AnalyticStep evaluate(const workload::ParallelismSpec& layout,
                         int data_parallel,
                         int micro_batches);
+  /// The same of several layouts, with the same bits and faster: those next to each other that
+  /// have the same schedule, stages, chunks and micro-batches are evaluated together.
+  /// @param steps  out: as many as are asked for
+  void evaluate(std::span<const LayoutAsked> asked, std::span<AnalyticStep> steps);
   /// A time that `evaluate` does not undercut whatever is sharded, offloaded by the optimizer or
   /// gathered: passes and messages alone, data-parallel traffic being free.
   core::Seconds least(const workload::ParallelismSpec& layout,

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "sim/training/step/lower.h"
-#include "sim/workload/blocks/data_parallel_blocks.h"
 #include "sim/workload/layout.h"
 
 namespace headway::analytic {
@@ -63,20 +62,6 @@ void Timeline::reset() {
   tickets.clear();
 }
 
-/// @returns when the transfer is complete
-double Timeline::run_transfer(const TimedOperation& o) {
-  double& free = o.shares_network ? network_free : reduced[static_cast<std::size_t>(o.group)];
-  const bool queues = o.shares_network || o.ticket == workload::kGradientTicket;
-  const double done = (queues ? std::max(now, free) : now) + o.seconds;
-  free = queues ? done : free;
-  now = o.asynchronous ? now + o.interference : done;
-  if (o.ticket >= 0) {
-    double& ticket = tickets[static_cast<std::size_t>(o.ticket)];
-    ticket = std::max(ticket, done);
-  }
-  return done;
-}
-
 /// When the message that a receive waits for is here. In a ring of equals all send what one sends,
 /// so it is the oldest of the channel that this rank itself has sent; between stages the pipeline's
 /// order counts, not the block's.
@@ -94,27 +79,13 @@ double Timeline::next_message(const TimedBlock& block, std::size_t receive) {
 }
 
 void Timeline::run(const TimedBlock& block, std::size_t first, std::size_t end) {
-  if (tickets.size() < block.tickets) {
-    tickets.resize(block.tickets, 0);
-  }
+  make_room(block);
   if (block.inner) {
     run_with_inner_waits(block, first, end);
     return;
   }
   for (std::size_t i = first; i < end; ++i) {
-    const TimedOperation& o = block.operations[i];
-    await_tickets(o);
-    if (o.kind == OperationKind::collective) {
-      run_transfer(o);
-    } else if (o.kind != OperationKind::send) {
-      now += o.seconds;
-    }
-  }
-}
-
-void Timeline::await_tickets(const TimedOperation& o) {
-  for (const int number : o.await) {
-    now = std::max(now, tickets[static_cast<std::size_t>(number)]);
+    step(block.operations[i]);
   }
 }
 
@@ -285,6 +256,12 @@ std::vector<TimedBlock> BlockTimer::time_blocks(const std::vector<workload::Bloc
   kernels.launch = training::launch_model(scenario_, p);
   const GroupsKey groups = groups_of(p, data_parallel);
   const auto clock = core::Clock::step();
+  std::array<const network::GroupShape*, static_cast<std::size_t>(Group::world) + 1> known{};
+  const auto shape_of_group = [&](Group group) -> const network::GroupShape& {
+    const network::GroupShape*& shape = known[static_cast<std::size_t>(group)];
+    shape = shape != nullptr ? shape : &shape_of(layout, groups, group);
+    return *shape;
+  };
   std::vector<TimedBlock> timed_blocks(blocks.size());
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     TimedBlock& block = timed_blocks[b];
@@ -293,7 +270,7 @@ std::vector<TimedBlock> BlockTimer::time_blocks(const std::vector<workload::Bloc
     }
     const auto& operations = blocks[b].operations;
     const auto blocking = [&](const Operation& o) {
-      return core::Seconds(transfer(o.collective, o.bytes, shape_of(layout, groups, o.group)));
+      return core::Seconds(transfer(o.collective, o.bytes, shape_of_group(o.group)));
     };
     const auto times = takes_time(blocks[b])
                            ? training::operation_times(blocks[b], kernels, {{}, blocking})
@@ -305,7 +282,7 @@ std::vector<TimedBlock> BlockTimer::time_blocks(const std::vector<workload::Bloc
       double interference = 0;
       bool shares = false;
       if (o.kind == OperationKind::collective) {
-        const auto& shape = shape_of(layout, groups, o.group);
+        const auto& shape = shape_of_group(o.group);
         seconds = transfer(o.collective, o.bytes, shape);
         shares = o.activity == core::Activity::data && shape.domains > 1;
         if (shape.ranks > 1) {
@@ -314,7 +291,7 @@ std::vector<TimedBlock> BlockTimer::time_blocks(const std::vector<workload::Bloc
           interference = by_itself * interference_share(scenario_, o.activity);
         }
       } else if (o.kind == OperationKind::send && o.peer_stage < 0) {
-        seconds = message(o.bytes, shape_of(layout, groups, o.group).domains > 1);
+        seconds = message(o.bytes, shape_of_group(o.group).domains > 1);
       }
       block.add(timed(o, seconds, shares));
       block.operations.back().interference = o.asynchronous ? interference : 0;

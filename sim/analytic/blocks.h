@@ -1,6 +1,7 @@
 // Blocks of the step graph with the time of every operation, each transfer alone on the fabric.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -13,6 +14,7 @@
 #include "sim/training/scenario.h"
 #include "sim/training/step/placement.h"
 #include "sim/training/step/program.h"
+#include "sim/workload/blocks/data_parallel_blocks.h"
 #include "sim/workload/step_graph.h"
 
 namespace headway::analytic {
@@ -52,7 +54,14 @@ struct Timeline {
 
   /// Runs operations first .. end of a block.
   void run(const TimedBlock& block, std::size_t first, std::size_t end);
-  void run(const TimedBlock& block) { run(block, 0, block.operations.size()); }
+  void run(const TimedBlock& block) {
+    if (block.operations.size() == 1 && !block.inner) {
+      make_room(block);
+      step(block.operations.front());
+    } else {
+      run(block, 0, block.operations.size());
+    }
+  }
   [[nodiscard]] double ticket(std::size_t number) const {
     return number < tickets.size() ? tickets[number] : 0;
   }
@@ -61,14 +70,48 @@ struct Timeline {
 
  private:
   void run_with_inner_waits(const TimedBlock& block, std::size_t first, std::size_t end);
-  void await_tickets(const TimedOperation& operation);
+  void make_room(const TimedBlock& block) {
+    if (tickets.size() < block.tickets) {
+      tickets.resize(block.tickets, 0);
+    }
+  }
+  void await_tickets(const TimedOperation& operation) {
+    for (const int number : operation.await) {
+      now = std::max(now, tickets[static_cast<std::size_t>(number)]);
+    }
+  }
+  /// @returns when the transfer is complete
   double run_transfer(const TimedOperation& operation);
+  /// An operation that nothing inside the block waits for.
+  void step(const TimedOperation& operation);
   double next_message(const TimedBlock& block, std::size_t receive);
 
   /// Scratch: per operation of the block, when its transfer is complete.
   std::vector<double> finish_;
   std::vector<bool> received_;  ///< scratch: per send of the block
 };
+
+inline double Timeline::run_transfer(const TimedOperation& o) {
+  double& free = o.shares_network ? network_free : reduced[static_cast<std::size_t>(o.group)];
+  const bool queues = o.shares_network || o.ticket == workload::kGradientTicket;
+  const double done = (queues ? std::max(now, free) : now) + o.seconds;
+  free = queues ? done : free;
+  now = o.asynchronous ? now + o.interference : done;
+  if (o.ticket >= 0) {
+    double& ticket = tickets[static_cast<std::size_t>(o.ticket)];
+    ticket = std::max(ticket, done);
+  }
+  return done;
+}
+
+inline void Timeline::step(const TimedOperation& o) {
+  await_tickets(o);
+  if (o.kind == workload::OperationKind::collective) {
+    run_transfer(o);
+  } else if (o.kind != workload::OperationKind::send) {
+    now += o.seconds;
+  }
+}
 
 /// Times blocks on one machine.
 class BlockTimer {

@@ -110,6 +110,7 @@ std::vector<PassPart> parts_of(const Probe& probe,
   const int heads = all - chunk.layers - (chunk.embedding ? 1 : 0);
   HEADWAY_CHECK(heads >= 0, "a pass of {} runs through a chunk of {} layers", all, chunk.layers);
   std::vector<PassPart> parts;
+  parts.reserve(calls.size());
   int at = forward ? 0 : all;  // backward counts down, so that runs have the forward's numbers
   for (const Call& call : calls) {
     PassPart part;
@@ -206,8 +207,11 @@ ChunkClass read_chunk(const Probe& probe, const workload::ChunkLayout& chunk, in
 
 /// What a chunk runs, by block: chunks that run the same are of one class.
 std::vector<int> signature(const Probe& probe, int position) {
+  constexpr std::size_t kNumbers = 4;  // of a call
+  const auto& calls = probe.graph.stages[static_cast<std::size_t>(position)].calls;
   std::vector<int> runs;
-  for (const Call& call : probe.graph.stages[static_cast<std::size_t>(position)].calls) {
+  runs.reserve(kNumbers * calls.size() + 1);
+  for (const Call& call : calls) {
     if (probe.role(call) != BlockRole::message && call.kind != CallKind::epilogue) {
       runs.insert(runs.end(),
                   {call.block, call.repeat, static_cast<int>(call.kind), call.micro_batch});
@@ -370,6 +374,7 @@ ParallelismSpec rank_key(const workload::FrameworkSpec& framework,
   key.chunk_layers.clear();
   key.chunk_recompute.clear();
   key.data = {};
+  key.sequence = key.sequence && key.tensor > 1;
   // Of sharding a pass notices only whether its weight gradients are added to or written.
   const bool sharded = workload::reduces_every_micro_batch(framework, layout);
   key.sharding = sharded ? workload::Sharding::zero2 : workload::Sharding::zero0;
@@ -397,6 +402,7 @@ ParallelismSpec data_key(const ParallelismSpec& layout) {
     key.schedule = ScheduleKind::zero_bubble_v;
   }
   key.micro_batch = 1;
+  key.sequence = false;  // gradients of what it makes ranks hold whole are summed at the end
   key.recompute = workload::Recompute::none;
   key.recompute_parts.clear();
   key.recompute_layers = 1;
@@ -411,6 +417,7 @@ ParallelismSpec data_key(const ParallelismSpec& layout) {
 
 ParallelismSpec end_key(const ParallelismSpec& layout) {
   ParallelismSpec key = data_key(layout);
+  key.sequence = layout.sequence && layout.tensor > 1;
   key.offload = workload::offloads_optimizer(layout.offload) ? workload::Offload::optimizer
                                                              : workload::Offload::none;
   key.recompute_period = 1;
@@ -510,6 +517,7 @@ DataCosts data_costs(const Scenario& s,
     sizes.push_back(chunk.layers);
   }
   ParallelismSpec key = data_key(layout);
+  key.sequence = layout.sequence;  // what a mixture has to have with a tensor group
   key.recompute_period = 1;
   key.chunk_recompute.clear();
   const FewStages few = few_stages(s.model, sizes, std::move(key));

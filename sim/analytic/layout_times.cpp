@@ -1,6 +1,10 @@
 #include "sim/analytic/layout_times.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <optional>
+
+#include "sim/workload/layout.h"
 
 namespace headway::analytic {
 
@@ -39,6 +43,37 @@ void add_messages(const LayoutTimes& from, std::size_t stage, LayoutTimes& to) {
 }
 
 }  // namespace
+
+void add_sends(workload::ScheduleKind schedule, LayoutTimes& times) {
+  const int stages = static_cast<int>(times.passes.message.size());
+  const int chunks = static_cast<int>(times.passes.chunks.size()) / stages;
+  const auto sent = [&](int stage, const std::optional<workload::StageChunk>& to) {
+    if (!to || to->stage == stage) {
+      return 0.0;
+    }
+    const bool neighbours = std::abs(to->stage - stage) == 1;
+    const int link = neighbours ? std::min(to->stage, stage) : stages - 1;
+    return times.passes.message[static_cast<std::size_t>(link)];
+  };
+  for (int place = 0; place < stages * chunks; ++place) {
+    const workload::StageChunk at{place / chunks, place % chunks};
+    const double on = sent(at.stage, workload::next_chunk(schedule, stages, chunks, at));
+    const double back = sent(at.stage, workload::previous_chunk(schedule, stages, chunks, at));
+    workload::PassTimes& passes = times.passes.chunks[static_cast<std::size_t>(place)];
+    for (const workload::Pass pass : {workload::Pass::forward, workload::Pass::first_forward}) {
+      passes[static_cast<std::size_t>(pass)] += on;
+    }
+    for (const workload::Pass pass : {workload::Pass::backward, workload::Pass::last_backward,
+                                      workload::Pass::whole_backward}) {
+      passes[static_cast<std::size_t>(pass)] += back;
+    }
+    if (at.chunk == 0) {
+      double& tail = times.tails[static_cast<std::size_t>(at.stage)];
+      tail = std::max(0.0, tail - back);
+    }
+  }
+  std::fill(times.passes.message.begin(), times.passes.message.end(), 0.0);
+}
 
 LayoutTimes mixed(const std::vector<LayoutTimes>& of_kind,
                   const std::vector<std::vector<int>>& kinds_of_stage) {

@@ -25,6 +25,10 @@ struct LayoutTimes {
   }
 };
 
+/// Where a sender waits until its message has left, passes end as the messages arrive, and
+/// reductions go on meanwhile.
+void add_sends(workload::ScheduleKind schedule, LayoutTimes& times);
+
 /// The times of a replica whose stages are on GPUs of several kinds. Ranks that meet in the middle
 /// of passes go with the slowest of them, and so do messages between stages.
 /// @param of_kind         the layout's times on each kind of GPU alone

@@ -10,9 +10,11 @@
 #include "sim/campaign/job/slow_parts.h"
 #include "sim/campaign/resolve.h"
 #include "sim/campaign/trials.h"
+#include "sim/core/error.h"
 #include "sim/core/infeasible.h"
 #include "sim/core/statistics.h"
 #include "sim/training/estimate.h"
+#include "sim/training/unequal/node_kinds.h"
 
 namespace headway::campaign {
 
@@ -35,6 +37,7 @@ class Metering {
       : job_(resolved.job),
         power_(
             machine_power(checked.scenario().cluster, resolved.job.spare_nodes, busy_share(step))),
+        relative_price_(training::relative_price(checked.scenario())),
         tokens_per_step_(checked.tokens_per_step()),
         stored_bytes_(checked.scenario().run.checkpoint.keep * resolved.checkpoint_bytes.si()),
         saved_(resolved.checkpoint_bytes),
@@ -59,6 +62,7 @@ class Metering {
     usage.spare_gpu_seconds =
         static_cast<double>(job_.spare_nodes) * job_.gpus_per_node * wall.si();
     usage.useful_gpu_seconds = gpus * useful.si();
+    usage.relative_price = relative_price_;
     usage.tokens = useful / job_.step * tokens_per_step_;
     usage.stored_byte_seconds = stored_bytes_ * wall.si();
     usage.oldest = oldest_;
@@ -76,6 +80,7 @@ class Metering {
  private:
   const JobModel& job_;
   MachinePower power_;
+  double relative_price_;
   double tokens_per_step_;
   double stored_bytes_;
   core::Bytes saved_, loaded_;
@@ -98,6 +103,7 @@ price::Usage mean_usage(const std::vector<price::Usage>& usages) {
   return {.gpu_seconds = gpus.value() / n,
           .spare_gpu_seconds = spares.value() / n,
           .useful_gpu_seconds = useful.value() / n,
+          .relative_price = usages.front().relative_price,
           .tokens = tokens.value() / n,
           .stored_byte_seconds = stored.value() / n,
           .oldest = usages.front().oldest,
@@ -187,6 +193,11 @@ std::vector<TrialResult> trials_of(const training::CheckedScenario& checked,
                                    const CampaignOptions& options,
                                    StepTimes& times) {
   const auto& run = checked.scenario().run;
+  if (options.known != nullptr) {
+    HEADWAY_CHECK(std::ssize(options.known->trials) == run.trials, "{} of {} trials are known",
+                  options.known->trials.size(), run.trials);
+    return options.known->trials;
+  }
   tell(options, fmt::format("simulating the run, {} trials{}", run.trials,
                             run.mean_within ? " or more" : ""));
   try {
@@ -234,6 +245,9 @@ CampaignOutcome simulate_campaign(const training::CheckedScenario& checked,
   StepSource source(checked);
   const ResolvedJob resolved = resolve_job(source, step);
   StepTimes times(simulated_slowness(source, step.time), circumstances(resolved.job));
+  if (options.known != nullptr) {
+    times.know(options.known->answers);
+  }
   tell(options, "simulating steps with slow parts");
   times.prepare(slow_parts_of(resolved.job), options.threads, options.progress);
   const auto& run = checked.scenario().run;

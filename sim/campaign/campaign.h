@@ -10,6 +10,7 @@
 
 #include "sim/campaign/pictures.h"
 #include "sim/campaign/result.h"
+#include "sim/campaign/trial_source.h"
 #include "sim/training/check.h"
 #include "sim/training/step/step_result.h"
 
@@ -18,7 +19,8 @@ namespace headway::campaign {
 struct CampaignOptions {
   int threads = 0;     ///< 0: all cores; the result does not depend on it
   bool advice = true;  ///< ask how often to save, how many spares to hold, what detection is worth
-  bool pictures = false;  ///< fill CampaignOutcome::pictures
+  bool pictures = false;               ///< fill CampaignOutcome::pictures
+  const KnownTrials* known = nullptr;  ///< all trials, where they were simulated before
   /// Told what begins now, and how many of its parts are done (by several threads); may be empty.
   std::function<void(std::string_view phase)> phase{};
   std::function<void(std::size_t done, std::size_t total)> progress{};

@@ -109,6 +109,23 @@ void StepTimes::prepare(const std::vector<SlowState>& parts,
   });
 }
 
+void StepTimes::know(const std::vector<StepAnswer>& answers) {
+  for (const StepAnswer& one : answers) {
+    auto& place = known_[one.state];
+    place = std::make_unique<Answer>();
+    std::call_once(place->once, [&] { place->slowness = one.slowness; });
+  }
+}
+
+std::vector<StepAnswer> StepTimes::answers() const {
+  std::vector<StepAnswer> list;
+  list.reserve(known_.size());
+  for (const auto& [state, answer] : known_) {
+    list.push_back({state, answer->slowness});
+  }
+  return list;
+}
+
 double StepTimes::slowness(const ClusterState& state) {
   if (state.parts.empty() && state.heat >= 1) {
     return 1;

@@ -62,6 +62,12 @@ inline constexpr std::size_t kSimulatedTogether = 2;
 /// A part that alone makes the step longer by less than this share is left out of pairs.
 inline constexpr double kHidden = 1e-4;
 
+/// Step / healthy step in a canonical state, once it is known.
+struct StepAnswer {
+  ClusterState state;
+  double slowness = 1;
+};
+
 /// What a job can meet: so many classes of places, and so hot.
 struct Circumstances {
   std::uint16_t positions = 1;
@@ -89,6 +95,12 @@ class StepTimes {
   /// At least 1.
   /// @param state  canonical
   double slowness(const ClusterState& state);
+
+  /// Takes over what another process found: its states count as asked for.
+  void know(const std::vector<StepAnswer>& answers);
+
+  /// Of all states asked for so far, in the order of states.
+  [[nodiscard]] std::vector<StepAnswer> answers() const;
 
   /// Different states asked for so far: that many step simulations ran.
   [[nodiscard]] std::size_t simulated() const { return known_.size(); }

@@ -50,23 +50,29 @@ std::vector<TrialResult> run_trials(const JobModel& job, int trials, int threads
 
 namespace {
 
-/// Trials beyond those in `results`, until there are `trials`.
+/// Numbers of trials, from `first` on and before `end`.
+struct TrialRange {
+  std::size_t first = 0, end = 0;
+};
+
+/// Trials of a range, behind those in `results`.
 void add_trials(const JobModel& job,
                 const JobTicks& ticks,
-                std::size_t trials,
+                TrialRange range,
                 int threads,
                 StepTimes& times,
                 const Progress& progress,
                 std::vector<TrialResult>& results) {
   const std::size_t before = results.size();
-  results.resize(trials);
+  const std::size_t count = range.end - range.first;
+  results.resize(before + count);
   std::atomic<std::size_t> done{before};
-  core::make_executor(threads)->for_each(trials - before, [&](std::size_t i) {
-    const std::size_t trial = before + i;
-    results[trial] = run_trial(job, ticks, times, static_cast<std::uint32_t>(trial));
+  core::make_executor(threads)->for_each(count, [&](std::size_t i) {
+    const auto trial = static_cast<std::uint32_t>(range.first + i);
+    results[before + i] = run_trial(job, ticks, times, trial);
     const std::size_t finished = ++done;
     if (progress) {
-      progress(finished, trials);
+      progress(finished, before + count);
     }
   });
 }
@@ -86,6 +92,18 @@ std::vector<TrialResult> run_trials(
   return run_trials_until(job, {trials, 0}, threads, times, progress);
 }
 
+std::vector<TrialResult> run_trials_from(const JobModel& job,
+                                         std::size_t first,
+                                         std::size_t count,
+                                         int threads,
+                                         StepTimes& times,
+                                         const Progress& progress) {
+  refuse_if_hopeless(job);
+  std::vector<TrialResult> results;
+  add_trials(job, JobTicks(job), {first, first + count}, threads, times, progress, results);
+  return results;
+}
+
 std::vector<TrialResult> run_trials_until(const JobModel& job,
                                           const Precision& precision,
                                           int threads,
@@ -98,7 +116,7 @@ std::vector<TrialResult> run_trials_until(const JobModel& job,
   auto wanted = static_cast<std::size_t>(adapts ? std::max(kFewestTrials, precision.fewest)
                                                 : precision.fewest);
   while (results.size() < wanted) {
-    add_trials(job, ticks, wanted, threads, times, progress, results);
+    add_trials(job, ticks, {results.size(), wanted}, threads, times, progress, results);
     if (adapts) {
       // Errors of means fall with the root of the number; a tenth more, so that it seldom takes a
       // third batch. At most ten times as many: the first spread is itself a draw.

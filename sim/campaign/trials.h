@@ -1,6 +1,7 @@
 // Many independent trials of one job, in parallel, and their distributions.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -18,6 +19,15 @@ std::vector<TrialResult> run_trials(
     const JobModel& job, int trials, int threads, StepTimes& times, const Progress& progress = {});
 /// The same where a slow part slows the step by as much as itself.
 std::vector<TrialResult> run_trials(const JobModel& job, int trials, int threads);
+
+/// Trials `first` to `first + count - 1`.
+/// @throws HardlyEnds as `run_trials` does
+std::vector<TrialResult> run_trials_from(const JobModel& job,
+                                         std::size_t first,
+                                         std::size_t count,
+                                         int threads,
+                                         StepTimes& times,
+                                         const Progress& progress = {});
 
 /// How well a mean must be known.
 struct Precision {

@@ -8,6 +8,7 @@
 #include "sim/drill/constants.h"
 #include "sim/storage/closed_form.h"
 #include "sim/training/step/lower.h"
+#include "sim/training/unequal/node_kinds.h"
 
 namespace headway::drill {
 
@@ -141,12 +142,12 @@ void set_saves(const training::CheckedScenario& checked,
   const Seconds run = job.end.work ? *job.end.work : *job.end.wall;
   saves.in_run = durable.si() > 0 ? std::floor(run / durable) : 0;
   // A synchronous save stands for what it costs at least, and then for the writing.
-  saves.snapshot =
-      saves.synchronous
-          ? std::min(saves.near.empty() ? job.stall : Seconds(0),
-                     storage::snapshot_stall(campaign::shard_layout(checked), checkpoint,
-                                             scenario.cluster.node.gpu.host_bandwidth))
-          : job.stall;
+  saves.snapshot = saves.synchronous
+                       ? std::min(saves.near.empty() ? job.stall : Seconds(0),
+                                  storage::snapshot_stall(
+                                      campaign::shard_layout(checked), checkpoint,
+                                      training::weakest_node(scenario.cluster).gpu.host_bandwidth))
+                       : job.stall;
   saves.write = saves.synchronous ? job.stall - saves.snapshot : job.persist;
   saves.via_drives = checkpoint.via_drives;
   saves.node_bytes = storage::written_per_node(campaign::shard_layout(checked), checkpoint);
@@ -229,7 +230,8 @@ DrillSetup drill_setup(const training::CheckedScenario& given, const training::S
     const auto& prices = *scenario.run.prices;
     const double spares =
         static_cast<double>(setup.spares) * scenario.cluster.node.gpus * prices.spare_share;
-    setup.usd_per_second = prices.gpu_hour.si() * (static_cast<double>(setup.gpus) + spares);
+    const double job = training::relative_price(scenario) * static_cast<double>(setup.gpus);
+    setup.usd_per_second = prices.gpu_hour.si() * (job + spares);
   }
   setup.since_save = usual_since_save(setup);
   return setup;

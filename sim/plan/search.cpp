@@ -21,6 +21,7 @@
 #include "sim/plan/verify.h"
 #include "sim/training/estimate.h"
 #include "sim/training/step/step.h"
+#include "sim/training/unequal/node_kinds.h"
 
 namespace headway::plan {
 
@@ -118,7 +119,7 @@ void drop_beyond_limits(const training::Scenario& s,
     if (!limits.budget || !s.run.prices) {
       return false;
     }
-    const core::Dollars hours = s.run.prices->gpu_hour * run * gpus;
+    const core::Dollars hours = training::relative_price(s) * s.run.prices->gpu_hour * run * gpus;
     if (hours > *limits.budget) {
       rejected.add("budget", kDear);
       rejected.set_nearest(

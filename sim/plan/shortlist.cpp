@@ -24,6 +24,7 @@
 #include "sim/training/unequal/check_unequal.h"
 #include "sim/training/unequal/node_kinds.h"
 #include "sim/workload/blocks/build.h"
+#include "sim/workload/schedule/pipeline_time.h"
 
 namespace headway::plan {
 
@@ -143,6 +144,27 @@ class Tier {
     } catch (const core::Infeasible&) {
       tier_.reset();
       return Seconds(kNever);
+    }
+  }
+
+  /// Fills in the times of layouts; never as `ask` has it.
+  void time(int data, std::vector<Estimate>& list) {
+    if (list.empty()) {
+      return;
+    }
+    std::vector<analytic::LayoutAsked> asked;
+    for (const Estimate& one : list) {
+      asked.push_back({&one.layout, data, one.micro_batches});
+    }
+    std::vector<analytic::AnalyticStep> steps(list.size());
+    const Seconds all = ask([&](analytic::AnalyticTier& tier) {
+      tier.evaluate(asked, steps);
+      return Seconds(0);
+    });
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      list[i].time = all < Seconds(kNever) ? steps[i].time : ask([&](analytic::AnalyticTier& tier) {
+        return tier.evaluate(list[i].layout, data, list[i].micro_batches).time;
+      });
     }
   }
 
@@ -344,6 +366,21 @@ class ShapeSearch {
       open_pass(pass, cut, first + static_cast<std::int64_t>(pass.index) * states, limit, fit,
                 best);
     }
+    time_waiting(limit, best);
+  }
+
+  /// Times those that wait for it: layouts of one cut share an order of passes.
+  void time_waiting(Seconds limit, Best& best) {
+    tier_.time(shape_.data, waiting_);
+    for (Estimate& estimate : waiting_) {
+      ++out_.estimated;
+      if (estimate.time == Seconds(kNever)) {
+        ++too_long_;
+      } else if (estimate.time <= limit) {
+        best.add(std::move(estimate));
+      }
+    }
+    waiting_.clear();
   }
 
   void open_pass(
@@ -374,14 +411,9 @@ class ShapeSearch {
         }
         estimate.layout = std::move(*settled);
       }
-      estimate.time = tier_.ask([&](analytic::AnalyticTier& tier) {
-        return tier.evaluate(estimate.layout, shape_.data, estimate.micro_batches).time;
-      });
-      ++out_.estimated;
-      if (estimate.time == Seconds(kNever)) {
-        ++too_long_;
-      } else if (estimate.time <= limit) {
-        best.add(std::move(estimate));
+      waiting_.push_back(std::move(estimate));
+      if (waiting_.size() == workload::PipelineOrder::kTogether) {
+        time_waiting(limit, best);
       }
     }
   }
@@ -398,6 +430,7 @@ class ShapeSearch {
   Tier& tier_;
   std::vector<std::optional<workload::Violation>> state_problems_;
   Opened out_;
+  std::vector<Estimate> waiting_;  ///< to be timed together
   std::int64_t slower_ = 0;
   std::int64_t too_long_ = 0;  ///< timed, and found longer than the clock counts
   std::int64_t never_ = 0;     ///< as their bound already is

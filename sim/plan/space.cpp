@@ -468,6 +468,13 @@ Space::Place Space::place(std::int64_t number) const {
   return {&shape, static_cast<std::size_t>((number - *(after - 1)) % std::ssize(shape.states))};
 }
 
+const PassChoice& Space::passes_of(std::int64_t number) const {
+  const Shape& shape = *place(number).shape;
+  const std::int64_t within = number - first_[static_cast<std::size_t>(&shape - shapes_.data())];
+  const auto choice = within / std::ssize(shape.states) % std::ssize(passes(shape));
+  return passes(shape)[static_cast<std::size_t>(choice)];
+}
+
 ParallelismSpec Space::layout(std::int64_t number) const {
   const Shape& shape = *place(number).shape;
   return layout(shape, number - first_[static_cast<std::size_t>(&shape - shapes_.data())]);

@@ -114,6 +114,8 @@ class Space {
     std::size_t state = 0;
   };
   [[nodiscard]] Place place(std::int64_t number) const;
+  /// Its choice of passes.
+  [[nodiscard]] const PassChoice& passes_of(std::int64_t number) const;
   /// Number `number` of all.
   [[nodiscard]] ParallelismSpec layout(std::int64_t number) const;
   /// Number `number` of a shape's layouts: cut by cut, pass by pass, state by state.

@@ -3,17 +3,52 @@
 #include <algorithm>
 #include <atomic>
 #include <oneapi/tbb/parallel_for.h>
+#include <optional>
 #include <set>
 #include <utility>
 
-#include "sim/core/checked.h"
 #include "sim/core/error.h"
 #include "sim/core/random.h"
+#include "sim/plan/fit.h"
 #include "sim/plan/judge.h"
 
 namespace headway::plan {
 
 namespace {
+
+/// A layout as a search has it that looks at all: where it does not fit as it is, with as few
+/// layers recomputing as let it, if that is tried; nothing where it breaks a rule or does not fit.
+std::optional<training::CheckedScenario> as_searched(const training::Scenario& s,
+                                                     const Space& space,
+                                                     std::int64_t number,
+                                                     double headroom) {
+  auto layout = space.layout(number);
+  const std::int64_t together = std::int64_t{*layout.data.value} * layout.micro_batch;
+  if (s.training.global_batch % together != 0) {
+    return std::nullopt;
+  }
+  try {
+    auto checked = training::check(with_layout(s, layout));
+    if (too_long(checked.micro_batches(), s.model)) {
+      return std::nullopt;
+    }
+    const auto missing = lack(checked, headroom);
+    if (!missing) {
+      return checked;
+    }
+    const auto [shape, state] = space.place(number);
+    if (missing->memory == Memory::host || !space.tries_fewest(space.passes_of(number))) {
+      return std::nullopt;
+    }
+    Fit fit(s, *shape, headroom);
+    fit.set_micro_batches(checked.micro_batches());
+    fit.set_passes(layout);
+    const auto settled = fit.fewest_recomputed(layout, state);
+    return settled ? std::optional(training::check(with_layout(s, *settled))) : std::nullopt;
+  } catch (const core::Error&) {
+    return std::nullopt;
+  }
+}
 
 /// Layouts drawn from the whole space that keep the rules, fit and were not simulated; none twice.
 std::vector<Entry> draw(const SimulatedSetting& setting, std::size_t wanted, double headroom) {
@@ -27,21 +62,13 @@ std::vector<Entry> draw(const SimulatedSetting& setting, std::size_t wanted, dou
        ++i) {
     const auto number =
         static_cast<std::int64_t>(stream.index(i, 0, static_cast<std::uint64_t>(space.layouts())));
-    const auto layout = space.layout(number);
-    const bool known =
-        std::find(setting.layouts.begin(), setting.layouts.end(), layout) != setting.layouts.end();
-    if (!before.insert(number).second || known ||
-        !core::is_multiple(s.training.global_batch,
-                           core::Checked(*layout.data.value) * layout.micro_batch)) {
+    if (!before.insert(number).second) {
       continue;
     }
-    try {
-      auto checked = training::check(with_layout(s, layout));
-      if (!too_long(checked.micro_batches(), s.model) && !lack(checked, headroom)) {
-        drawn.push_back(Entry{std::move(checked), {}, {}, drawn.size(), false, {}});
-      }
-    } catch (const core::Error&) {
-      continue;
+    auto checked = as_searched(s, space, number, headroom);
+    const auto& known = setting.layouts;
+    if (checked && std::find(known.begin(), known.end(), resolved(*checked)) == known.end()) {
+      drawn.push_back(Entry{std::move(*checked), {}, {}, drawn.size(), false, {}});
     }
   }
   return drawn;

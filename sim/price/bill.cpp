@@ -30,7 +30,7 @@ core::DollarsPerByteSecond mean_storage_price(const PriceSpec& prices, core::Sec
 
 Bill bill(const PriceSpec& prices, const Usage& usage) {
   Bill bill;
-  bill.gpus = prices.gpu_hour * core::Seconds(usage.gpu_seconds);
+  bill.gpus = usage.relative_price * prices.gpu_hour * core::Seconds(usage.gpu_seconds);
   bill.spares = prices.spare_share * prices.gpu_hour * core::Seconds(usage.spare_gpu_seconds);
   bill.storage =
       core::Dollars(mean_storage_price(prices, usage.oldest).si() * usage.stored_byte_seconds) +

@@ -11,9 +11,12 @@ namespace headway::price {
 
 /// What one run of a job used.
 struct Usage {
-  double gpu_seconds = 0;          ///< busy and idle GPUs of the job, spares not counted [GPU s]
-  double spare_gpu_seconds = 0;    ///< spares [GPU s]
-  double useful_gpu_seconds = 0;   ///< GPU seconds of steps that became durable [GPU s]
+  double gpu_seconds = 0;         ///< busy and idle GPUs of the job, spares not counted [GPU s]
+  double spare_gpu_seconds = 0;   ///< spares [GPU s]
+  double useful_gpu_seconds = 0;  ///< GPU seconds of steps that became durable [GPU s]
+  /// What a GPU-hour of the job costs in the mean / what the prices say, where it has GPUs of
+  /// several kinds.
+  double relative_price = 1;
   double tokens = 0;               ///< tokens trained on, durable
   double stored_byte_seconds = 0;  ///< checkpoint storage [B s]
   core::Seconds oldest{};          ///< age of the oldest stored byte; ages spread evenly below it

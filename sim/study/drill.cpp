@@ -6,7 +6,6 @@
 #include "sim/study/driver.h"
 #include "sim/study/predict.h"
 #include "sim/training/check.h"
-#include "sim/training/unequal/check_unequal.h"
 
 namespace headway::study {
 
@@ -14,7 +13,6 @@ DrillReport run_drill(const config::LoadedScenario& loaded,
                       const drill::Fault& fault,
                       const drill::DrillOptions& options) {
   const auto checked = training::check(loaded.scenario, loaded.marks);
-  training::refuse_unequal(checked, "a drill on");
   Driver driver({.hash_draws = 0, .progress = options.count});
   const training::StepResult& step = driver.step(checked);
   DrillReport report{HEADWAY_VERSION,

@@ -58,6 +58,7 @@ std::optional<campaign::CampaignOutcome> Driver::campaign(
   return campaign::simulate_campaign(checked, step(checked),
                                      {.threads = threads_,
                                       .pictures = options_.pictures,
+                                      .known = options_.known,
                                       .phase = options_.phase,
                                       .progress = options_.progress});
 }

@@ -23,6 +23,7 @@ struct DriverOptions {
   bool pictures = false;  ///< what is drawn of a run too
   /// Under ecmp, further hashes that the interval of a step covers; 0 where no interval is printed.
   int hash_draws = training::StepOptions{}.hash_draws;
+  const campaign::KnownTrials* known = nullptr;  ///< as in CampaignOptions
   /// Told what begins now, and how many of its parts are done (by several threads); may be empty.
   std::function<void(std::string_view phase)> phase{};
   std::function<void(std::size_t done, std::size_t total)> progress{};

@@ -83,7 +83,9 @@ PlanReport search_plans(const config::LoadedScenario& loaded,
   return report;
 }
 
-PlanReport search_plans(const LoadScenario& load, const plan::PlanOptions& options) {
+PlanReport search_plans(const LoadScenario& load,
+                        const plan::PlanOptions& options,
+                        const std::vector<MachineAnswer>* known) {
   Stopwatch clock;
   const auto base = load({});
   auto machines = candidate_machines(base, load);
@@ -93,7 +95,7 @@ PlanReport search_plans(const LoadScenario& load, const plan::PlanOptions& optio
   }
   const core::Seconds load_time = clock.lap();
   PlanReport report = empty_report(base, options);
-  search_machines(options, machines);
+  search_machines(options, machines, known);
   report.result = compare_machines(options, machines);
   report.machines = std::move(machines);
   report.timing = timing(load_time, clock.lap(), options);

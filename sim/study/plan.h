@@ -160,7 +160,10 @@ PlanReport search_plans(const config::LoadedScenario& loaded,
 
 /// The same of a scenario whose `search` names several machines, each of which is read, checked and
 /// searched, with the same limits; plans are ranked, and the Pareto front is taken, over all.
-PlanReport search_plans(const LoadScenario& load, const plan::PlanOptions& options);
+/// @param known  the answers of all machines, where they were searched before
+PlanReport search_plans(const LoadScenario& load,
+                        const plan::PlanOptions& options,
+                        const std::vector<MachineAnswer>* known = nullptr);
 
 /// The scenario with one of its plans as its layout, as a file: all values written out.
 /// @param place  of the plan, from 0

@@ -161,6 +161,7 @@ RunReport predict(const config::LoadedScenario& loaded, const PredictOptions& op
                  .fold = options.fold,
                  .trace = true,
                  .pictures = options.pictures,
+                 .known = options.known,
                  .phase = options.progress,
                  .progress = options.count});
 

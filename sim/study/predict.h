@@ -18,10 +18,11 @@ struct PredictOptions {
   /// Published runs that predictions were compared with (validation::load_compared_runs); empty:
   /// the interval is that of the simulation.
   std::vector<validation::ComparedRuns> compared{};
-  bool explain = false;     ///< fill RunReport::explanation
-  bool pictures = false;    ///< fill RunReport::pictures
-  bool power = false;       ///< fill RunReport::power
-  core::Seconds load_time;  ///< what reading the files took, for `timing`
+  bool explain = false;                          ///< fill RunReport::explanation
+  bool pictures = false;                         ///< fill RunReport::pictures
+  bool power = false;                            ///< fill RunReport::power
+  const campaign::KnownTrials* known = nullptr;  ///< all trials, simulated before; absent: none
+  core::Seconds load_time;                       ///< what reading the files took, for `timing`
   std::function<void(std::string_view phase)> progress;  ///< told what begins now; may be empty
   /// Told how many parts of it are done, by several threads; may be empty.
   std::function<void(std::size_t done, std::size_t total)> count{};

@@ -9,6 +9,7 @@
 #include "sim/core/ranges.h"
 #include "sim/gpu/spec.h"
 #include "sim/network/spec.h"
+#include "sim/price/spec.h"
 #include "sim/storage/spec.h"
 #include "sim/training/occupancy/occupancy_spec.h"
 
@@ -46,11 +47,15 @@ struct NodeSpec {
 struct OtherNodesSpec {
   int nodes = 1;
   NodeSpec node;
+  std::optional<core::DollarsPerSecond> gpu_hour;
   template <class V>
   void fields(V& v) {
     v.required("nodes", nodes, "How many of the cluster's nodes are of this kind.",
                core::from_one_to_16m);
     v.required("node", node, "The server, of as many GPUs and cards as `cluster.node`.");
+    v.optional("gpu_hour", gpu_hour,
+               "One of its GPUs, as `1.20 USD/h`; absent: as `run.prices.gpu_hour`.",
+               price::hour_range);
   }
   bool operator==(const OtherNodesSpec&) const = default;
 };

@@ -393,4 +393,83 @@ TEST(AnalyticTier, CountsReductionsThatPileUpBehindHalvesOfBackward) {
 }
 
 }  // namespace
+
+// Layouts that are asked for together have the bits of each alone, whoever stands beside them: of
+// random machines, each with layouts that share an order of passes and such that do not.
+TEST(Analytic, LayoutsTogetherHaveTheBitsOfEachAlone) {
+  std::mt19937 random(7);
+  const Draw pick(random);
+  int machines = 0;
+  for (int tries = 0; tries < 400 && machines < 40; ++tries) {
+    const auto first = random_layout(random);
+    if (!first) {
+      continue;
+    }
+    std::vector<CheckedScenario> layouts{*first};
+    for (int i = 0; i < 60; ++i) {
+      Scenario other = first->scenario();
+      draw_memory_savings(pick, other.parallelism);
+      other.parallelism.sequence = pick(true, false);
+      if (i % 5 == 0) {
+        other.parallelism.micro_batch = pick(1, 2, 4);
+      }
+      try {
+        layouts.push_back(check(std::move(other)));
+      } catch (const core::Error&) {
+        continue;
+      }
+    }
+    AnalyticTier alone(first->scenario()), together(first->scenario());
+    std::vector<LayoutAsked> asked;
+    for (const auto& layout : layouts) {
+      asked.push_back(
+          {&layout.scenario().parallelism, layout.data_parallel(), layout.micro_batches()});
+    }
+    std::vector<AnalyticStep> steps(asked.size());
+    together.evaluate(asked, steps);
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      const auto one =
+          alone.evaluate(*asked[i].layout, asked[i].data_parallel, asked[i].micro_batches);
+      EXPECT_EQ(steps[i].time, one.time) << describe(layouts[i]);
+      EXPECT_EQ(steps[i].pipeline, one.pipeline);
+      EXPECT_EQ(steps[i].reduction, one.reduction);
+      EXPECT_EQ(steps[i].update, one.update);
+    }
+    machines += asked.size() > 8 ? 1 : 0;
+  }
+  EXPECT_EQ(machines, 40);
+}
+
+// What layouts share is remembered by what it depends on: a tier that has seen others says what a
+// fresh one says.
+TEST(Analytic, RemembersNothingThatBelongsToAnotherLayout) {
+  std::mt19937 random(11);
+  const Draw pick(random);
+  int compared = 0;
+  for (int tries = 0; tries < 400 && compared < 200; ++tries) {
+    const auto first = random_layout(random);
+    if (!first) {
+      continue;
+    }
+    AnalyticTier used(first->scenario());
+    used.evaluate(*first);
+    for (int i = 0; i < 8; ++i) {
+      Scenario other = first->scenario();
+      draw_memory_savings(pick, other.parallelism);
+      other.parallelism.sequence = pick(true, false);
+      other.parallelism.micro_batch = pick(1, 2);
+      try {
+        const auto checked = check(std::move(other));
+        EXPECT_EQ(used.evaluate(checked).time,
+                  AnalyticTier(first->scenario()).evaluate(checked).time)
+            << describe(checked);
+        ++compared;
+      } catch (const core::Error&) {
+        continue;
+      }
+    }
+  }
+  EXPECT_GE(compared, 200);
+}
+
 }  // namespace headway::analytic

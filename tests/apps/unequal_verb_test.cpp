@@ -48,14 +48,67 @@ TEST_F(Unequal, AStepIsExplainedByTheKernelsOfTheGpusItWaitsFor) {
 }
 
 TEST_F(Unequal, WhatIsNotModelledIsRefusedWithItsPlace) {
-  for (const char* verb : {"drill ", "expect ", "collective all_reduce --cluster "}) {
-    const std::string fault = std::string(verb) == "drill " ? " --fault gpu-slow@node1" : "";
-    const auto done = run(verb + kScenario + fault);
+  write("train.log", "iteration 1/ 10 | elapsed time per iteration (ms): 3000.0 |\n");
+  for (const auto& [verb, rest] : {std::pair("expect ", ""),
+                                   {"collective all_reduce --cluster ", ""},
+                                   {"topo ", ""},
+                                   {"diagnose ", " train.log"}}) {
+    const auto done = run(verb + kScenario + rest);
     EXPECT_EQ(done.code, 2) << verb;
     EXPECT_THAT(done.err, HasSubstr("nodes of several kinds is not modelled; leave 'other_nodes' "
                                     "out"))
         << verb;
   }
+}
+
+// The same nodes under two names have the drill of one name, and a slow GPU of a slow stage that is
+// slower than the other stage holds up a step for longer than itself.
+TEST_F(Unequal, AFaultStrikesANodeOfEitherKind) {
+  const auto drilled = [&](const std::string& more) {
+    const auto done = run("drill " + kScenario + more + " --format json");
+    EXPECT_EQ(done.code, 0) << done.err;
+    json result = json::parse(done.out);
+    result.erase("scenario");
+    return result;
+  };
+  const std::string fault = " --fault gpu-slow@node20 --set parallelism.chunk_layers=[]";
+  EXPECT_EQ(drilled(fault + " --set 'cluster.other_nodes=[{nodes: 16, node: {use: dgx-h100, name: "
+                            "other}}]'"),
+            drilled(fault + " --set cluster.other_nodes=[]"));
+  const auto step = [&](const char* node) {
+    const auto done = run("drill " + kScenario + " --fault gpu-slow@" + node);
+    EXPECT_EQ(done.code, 0) << done.err;
+    return done.out;
+  };
+  EXPECT_THAT(step("node20"), HasSubstr("at node 20"));
+  EXPECT_NE(step("node20"), step("node1"));
+}
+
+TEST_F(Unequal, EachKindHasItsPriceOfAGpuHour) {
+  const std::string priced =
+      " --set run.prices=h100-owned-2024 --set 'run.until={steps: 1000}'"
+      " --set run.trials=2 --format json";
+  const auto dollars = [&](const std::string& price) {
+    const auto done = run("run " + kScenario + priced + price);
+    EXPECT_EQ(done.code, 0) << done.err;
+    return json::parse(done.out)["cost"]["gpus_usd"].get<double>();
+  };
+  const auto other = [](const std::string& price) {
+    return " --set 'cluster.other_nodes=[{nodes: 16, node: {use: dgx-a100}, gpu_hour: " + price +
+           "}]'";
+  };
+  const double one = dollars(" --set 'run.prices.gpu_hour=2 USD/h'");
+  // Half of the GPUs at 1 USD instead of 2.
+  EXPECT_NEAR(dollars(" --set 'run.prices.gpu_hour=2 USD/h'" + other("1 USD/h")) / one, 0.75,
+              1e-12);
+  EXPECT_EQ(dollars(" --set 'run.prices.gpu_hour=2 USD/h'" + other("2 USD/h")), one);
+  const auto alone = run("run " + kScenario + other("1 USD/h"));
+  EXPECT_EQ(alone.code, 2);
+  EXPECT_THAT(alone.err, HasSubstr("without one of the others in 'run.prices.gpu_hour'"));
+  EXPECT_EQ(
+      run("run " + kScenario + priced + " --set 'run.prices.gpu_hour=0 USD/h'" + other("1 USD/h"))
+          .code,
+      2);
 }
 
 TEST_F(Unequal, ARuleOfAnotherKindsGpuNamesItsPlace) {

@@ -9,6 +9,7 @@
 #include "sim/plan/entry.h"
 #include "sim/plan/fit.h"
 #include "sim/plan/search.h"
+#include "sim/plan/verify.h"
 #include "sim/training/step/step.h"
 #include "sim/workload/layout.h"
 
@@ -97,6 +98,21 @@ TEST(FewestRecomputed, AreAmongThePlans) {
   auto full = s;
   full.parallelism.recompute = Recompute::full;
   EXPECT_LT(plans.front().step.time, 0.97 * time_of(full));
+}
+
+// A layout drawn from those left out that does not fit as it is gets what the search would give it.
+TEST(FewestRecomputed, AreAmongThoseThatAreDrawnToVerify) {
+  const auto s = on_gpus_of(memory_that_binds());
+  const SimulatedSetting setting{s, {}, {}, {}};
+  PlanOptions options;
+  options.verify = 50;
+  Verification found;
+  verify(setting, nullptr, options, 1, found);
+  const auto partly = [](const Plan& plan) { return !plan.layout.chunk_recompute.empty(); };
+  EXPECT_TRUE(std::any_of(found.better.begin(), found.better.end(), partly));
+  for (const Plan& plan : found.better) {
+    EXPECT_TRUE(plan.step.memory.fits);
+  }
 }
 
 /// Of a plan whose layers recompute in part none can keep more: one layer less of any stage, and it

@@ -57,6 +57,13 @@ TEST(Bill, AddsGpusSparesStorageAndElectricity) {
   EXPECT_NEAR(b.usd_per_useful_gpu_hour, 2.7125, 1e-9);  // 217 / 80
 }
 
+TEST(Bill, ChargesTheJobsGpusTheirMeanPriceAndSparesTheListed) {
+  Usage mixed = usage();
+  mixed.relative_price = 0.75;
+  EXPECT_NEAR(bill(prices(), mixed).gpus.si(), 150, 1e-9);  // 100 h x 0.75 x 2 USD/h
+  EXPECT_EQ(bill(prices(), mixed).spares, bill(prices(), usage()).spares);
+}
+
 TEST(Bill, ChargesNoElectricityThatTheGpuPriceContains) {
   PriceSpec included = prices();
   included.electricity_included = true;

@@ -8,6 +8,7 @@
 
 #include "sim/analytic/analytic.h"
 #include "sim/core/error.h"
+#include "sim/training/explain/observed_rank.h"
 #include "sim/training/step/lower.h"
 #include "sim/training/step/step.h"
 #include "sim/training/unequal/node_kinds.h"
@@ -285,6 +286,36 @@ TEST(UnequalNodes, WhatIsNotModelledIsRefusedByName) {
                 s.cluster.other_nodes[0].node.gpu.peak.fp16 = core::FlopsPerSecond(0);
               }),
               HasSubstr("half an H100"));
+}
+
+// Timers of a rank are of one kind of node; whoever asks for them is told so.
+TEST(UnequalNodes, HaveNoTimersOfRanksYet) {
+  const auto checked = check(two_stages());
+  const std::vector<core::Rank> ranks{core::Rank(0U)};
+  try {
+    observe_ranks(checked, ranks);
+    FAIL();
+  } catch (const core::Error& error) {
+    EXPECT_THAT(error.diagnostics().front().message,
+                HasSubstr("comparing profiles on nodes of several kinds is not modelled"));
+  }
+}
+
+// What the kinds cost in the mean, by their nodes: (4 x 2 + 2 x 1 + 2 x 4) / 8 / 2 of two dollars.
+TEST(UnequalNodes, CostTheMeanOfTheirPrices) {
+  auto s = two_stages();
+  EXPECT_EQ(relative_price(s), 1);
+  auto& prices = s.run.prices.emplace();
+  prices.gpu_hour = core::Dollars(2) / core::Seconds(3600);
+  EXPECT_EQ(relative_price(s), 1);
+  auto third = s.cluster.other_nodes[0];
+  s.cluster.other_nodes[0].nodes = third.nodes = 2;
+  s.cluster.other_nodes.push_back(third);
+  s.cluster.other_nodes[0].gpu_hour = core::Dollars(1) / core::Seconds(3600);
+  s.cluster.other_nodes[1].gpu_hour = core::Dollars(4) / core::Seconds(3600);
+  EXPECT_DOUBLE_EQ(relative_price(s), (4 * 2 + 2 * 1 + 2 * 4) / 8.0 / 2);
+  s.cluster.other_nodes[1].gpu_hour.reset();
+  EXPECT_DOUBLE_EQ(relative_price(s), (4 * 2 + 2 * 1 + 2 * 2) / 8.0 / 2);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "sim/workload/schedule/pipeline_time.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <gtest/gtest.h>
 #include <random>
@@ -101,6 +102,40 @@ TEST(PipelineTime, ContinuesLongStepsWithinAPercent) {
 
 // Stage s ends its first backward after the forwards and backwards on its way: (p + (p - s) b) with
 // f = 1.
+// Layouts that are evaluated together have the bits that each has alone.
+TEST(PipelineTime, OfSeveralLayoutsIsThatOfEach) {
+  std::mt19937 random(1);
+  std::uniform_real_distribution<double> seconds(0.1, 3);
+  const int stages = 4, chunks = 2, more = 8;
+  const PipelineOrder order(ScheduleKind::interleaved, stages, chunks, 16);
+  std::array<PipelineTimes, PipelineOrder::kTogether> times;
+  std::array<const PipelineTimes*, PipelineOrder::kTogether> all{};
+  for (std::size_t k = 0; k < times.size(); ++k) {
+    times[k].chunks.resize(static_cast<std::size_t>(stages) * chunks);
+    for (PassTimes& passes : times[k].chunks) {
+      std::generate(passes.begin(), passes.end(), [&] { return seconds(random); });
+    }
+    for (int stage = 0; stage < stages; ++stage) {
+      times[k].ready.push_back(seconds(random));
+      times[k].message.push_back(k == 1 ? 0 : seconds(random));
+    }
+    all[k] = &times[k];
+  }
+  std::vector<double> scratch, together;
+  order.stage_ends(all, more, scratch, together);
+  ASSERT_EQ(together.size(), times.size() * stages);
+  for (std::size_t k = 0; k < times.size(); ++k) {
+    std::vector<double> own, ends;
+    order.stage_ends(times[k], more, own, ends);
+    for (int stage = 0; stage < stages; ++stage) {
+      const auto place = static_cast<std::size_t>(stage);
+      EXPECT_EQ(together[k * stages + place], ends[place]) << k << ", " << stage;
+      EXPECT_EQ(order.first_backward_end(scratch, stage, times.size(), k),
+                order.first_backward_end(own, stage));
+    }
+  }
+}
+
 TEST(PipelineTime, TellsWhenEachStageEndsItsFirstBackward) {
   const PipelineOrder order(ScheduleKind::one_f_one_b, 4, 1, 8);
   std::vector<double> scratch, ends;

@@ -23,6 +23,7 @@
 #include "apps/headway/output.h"
 #include "apps/headway/progress.h"
 #include "apps/headway/report_file.h"
+#include "apps/headway/sweep/work_folder.h"
 #include "apps/headway/verb.h"
 
 namespace headway::apps {
@@ -100,7 +101,7 @@ void set_searched(const SearchWords& words, std::vector<std::string>& set) {
 /// What of the options is asked of layouts, not of nodes.
 void refuse_layouts(const CLI::App& app) {
   for (const char* name : {"--top", "--objective", "--nodes", "--over", "--machine", "--limit",
-                           "--vary", "--hold", "--all", "--simulate", "--verify"}) {
+                           "--vary", "--hold", "--all", "--simulate", "--verify", "--keep"}) {
     if (app.get_option(name)->count() > 0) {
       throw core::Error(fmt::format(
           "--placement looks at nodes for the scenario's own layout, and {} is about layouts or "
@@ -184,10 +185,12 @@ int place_job(const std::string& scenario,
 }
 
 /// `plan` of layouts.
+/// @param known  the answers of all machines, where they were searched in parts; else nothing
 int plan_layouts(const std::string& scenario,
                  plan::PlanOptions& how,
                  const CommonOptions& options,
-                 const std::string& save) {
+                 const std::string& save,
+                 const std::vector<study::MachineAnswer>* known) {
   const auto result = [&] {
     Progress progress(options);
     progress.phase("reading " + scenario);
@@ -205,7 +208,7 @@ int plan_layouts(const std::string& scenario,
       }
       progress.count(done, total);
     };
-    return study::search_plans(load, how);
+    return study::search_plans(load, how, known);
   }();
   auto files = with_report(
       options, printed(result, options, report::plan_json, report::plan_csv, report::plan_document),
@@ -243,6 +246,9 @@ int run_plan(int argc, char** argv) {
   bool placement = false;
   study::PlacementOptions places;
   add_node_options(app, placement, places);
+  KeepOptions kept;
+  add_keep_options(app, kept, "Folder that keeps searched machines; --shards, --engine as in sweep",
+                   false);
   add_scenario_options(app, options);
   add_execution_options(app, options);
   add_report_option(app, options);
@@ -260,7 +266,17 @@ int run_plan(int argc, char** argv) {
   }
   study::check_sizes(how.nodes);
   set_searched(words, options.set);
-  return plan_layouts(scenario, how, options, words.save);
+  if (!keeps(kept)) {
+    return plan_layouts(scenario, how, options, words.save, nullptr);
+  }
+  auto request = work_request(report::WorkKind::plan, scenario, options);
+  request.plan = how;
+  WorkFolder folder(std::move(request), kept);
+  if (const auto code = folder.complete(kept, options, "the same line without --shards, --emit")) {
+    return *code;
+  }
+  const auto known = folder.machines();
+  return plan_layouts(scenario, how, options, words.save, &known);
 }
 
 }  // namespace headway::apps

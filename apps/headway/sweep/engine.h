@@ -1,4 +1,4 @@
-// Other programs that run the shards of a sweep.
+// Other programs that run the shards of a folder.
 #pragma once
 
 #include <string>

@@ -1,24 +1,20 @@
 // headway sweep, worker and collect: one scenario at many points, on one machine or on many.
-#include <charconv>
 #include <fmt/format.h>
 #include <numeric>
 
 #include "sim/core/parse_word.h"
 #include "sim/core/read_file.h"
-#include "sim/core/shown_text.h"
-#include "sim/report/points/sweep_jobs.h"
 #include "sim/report/points/sweep_report.h"
 
 #include "apps/headway/output.h"
 #include "apps/headway/sweep/engine.h"
 #include "apps/headway/sweep/sweep_folder.h"
+#include "apps/headway/sweep/work_folder.h"
 #include "apps/headway/verb.h"
 
 namespace headway::apps {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 const std::vector<std::string> kFormats{"table", "json", "jsonl", "csv", "md"};
 
@@ -26,8 +22,8 @@ const std::vector<std::string> kFormats{"table", "json", "jsonl", "csv", "md"};
 struct SweepOptions {
   std::string scenario;
   std::vector<std::string> axes, figures;
-  std::string best, best_is, keep, emit, engine, scheduler;
-  std::int64_t shards = 0;
+  std::string best, best_is;
+  KeepOptions kept;
   bool list = false;
 };
 
@@ -61,28 +57,15 @@ int list_points(const study::Sweep& sweep, const CommonOptions& common) {
 }
 
 /// Makes the folder and says how its shards are run.
-int prepare_shards(const study::Sweep& sweep, const SweepOptions& options) {
+int prepare_shards(const study::Sweep& sweep, const KeepOptions& options) {
   const SweepFolder folder(options.keep, sweep, options.shards);
-  std::string text = fmt::format(
-      "{} points in {} shards. Run each of them, here or on any machine that sees the folder:\n"
-      "  headway worker {} --shard 1/{}\n",
-      sweep.points().size(), folder.shards(), options.keep, folder.shards());
-  if (!options.emit.empty()) {
-    const auto system = core::from_word<report::JobSystem>(options.emit).value();
-    const fs::path file = fs::path(options.keep) / report::job_file_name(system);
-    CommonOptions to;
-    to.out = file.string();
-    to.force = true;
-    to.quiet = true;
-    deliver(to, report::job_file(system, fs::absolute(options.keep).string(), folder.shards()));
-    text += fmt::format("or all of them:\n  {}\n", report::job_command(system, file.string()));
-  }
-  print_result(core::visible(text + fmt::format("then\n  headway collect {}\n", options.keep)));
+  tell_of_shards(options, folder.shards(), fmt::format("{} points", sweep.points().size()),
+                 "headway collect " + options.keep);
   return 0;
 }
 
 int keep_points(const study::Sweep& sweep,
-                const SweepOptions& options,
+                const KeepOptions& options,
                 const CommonOptions& common) {
   const SweepFolder folder(options.keep, sweep, 0);
   folder.complete(folder.missing(), common);
@@ -91,7 +74,7 @@ int keep_points(const study::Sweep& sweep,
 
 /// Has another program complete the shards, and prints all points.
 int engine_points(const study::Sweep& sweep,
-                  const SweepOptions& options,
+                  const KeepOptions& options,
                   const CommonOptions& common) {
   const SweepFolder folder(options.keep, sweep, options.shards);
   const int code = run_dask(options.keep, options.scheduler, common);
@@ -99,23 +82,6 @@ int engine_points(const study::Sweep& sweep,
     return code;
   }
   return deliver_sweep(common, study::sweep_report(sweep, folder.rows()));
-}
-
-/// "7/64" as a number from 1 to the second, which must be the number of shards.
-std::int64_t shard_of(const std::string& text, std::int64_t shards) {
-  std::int64_t shard = 0, of = 0;
-  const char* end = text.data() + text.size();
-  const auto first = std::from_chars(text.data(), end, shard);
-  const bool slash = first.ec == std::errc{} && first.ptr != end && *first.ptr == '/';
-  const auto second = slash ? std::from_chars(first.ptr + 1, end, of) : first;
-  if (!slash || second.ec != std::errc{} || second.ptr != end || of != shards || shard < 1 ||
-      shard > shards) {
-    throw core::Error(
-        fmt::format("argument --shard {}: the sweep has {} shards; write 1/{} to "
-                    "{}/{}",
-                    core::shortened(text), shards, shards, shards, shards));
-  }
-  return shard;
 }
 
 /// Which points to simulate, what to print of them, and where to keep them.
@@ -141,29 +107,24 @@ void add_sweep_options(CLI::App& app, SweepOptions& options) {
       ->check(CLI::IsMember(std::vector<std::string>{"lowest", "highest"}))
       ->option_text("lowest|highest");
   app.add_flag("--dry-run", options.list, "List the points, simulate none");
-  app.add_option("--keep", options.keep,
-                 "Folder that keeps finished points; a sweep begun there goes on")
-      ->option_text("DIR")
-      ->check(file_name());
-  auto* shards = app.add_option("--shards", options.shards,
-                                "Cut the sweep into N shards in that folder, for headway worker")
-                     ->option_text("N")
-                     ->check(number_between(1, 1e6));
-  shards->needs("--keep");
-  app.add_option("--emit", options.emit, "Also write a job file there that runs all shards")
-      ->check(CLI::IsMember(std::vector<std::string>{"slurm", "k8s", "hq", "condor"}))
-      ->option_text("slurm|k8s|hq|condor")
-      ->needs(shards);
-  auto* engine = app.add_option("--engine", options.engine,
-                                "Who simulates the shards in that folder (docs/sweep.md)")
-                     ->check(CLI::IsMember(std::vector<std::string>{"dask"}))
-                     ->option_text("dask")
-                     ->needs("--keep");
-  app.add_option("--scheduler", options.scheduler,
-                 "Address of a Dask scheduler; without it workers are started here")
-      ->option_text("tcp://HOST:PORT")
-      ->check(utf8_text())
-      ->needs(engine);
+  add_keep_options(app, options.kept,
+                   "Folder that keeps finished points; a sweep begun there goes on");
+}
+
+/// Those that are missing of the shard that is asked for, or of all.
+std::vector<std::int64_t> asked_shards(const ShardFolder& folder, const std::string& shard) {
+  std::vector<std::int64_t> todo = folder.missing();
+  if (!shard.empty()) {
+    const std::int64_t one = shard_of(shard, folder.shards());
+    std::erase_if(todo, [&](std::int64_t other) { return other != one; });
+  }
+  return todo;
+}
+
+int tell_done(const ShardFolder& folder, const CommonOptions& common) {
+  remark(common, fmt::format("{} of {} shards are done",
+                             folder.shards() - std::ssize(folder.missing()), folder.shards()));
+  return 0;
 }
 
 }  // namespace
@@ -192,14 +153,16 @@ int run_sweep(int argc, char** argv) {
   if (options.list) {
     return list_points(sweep, common);
   }
-  if (!options.engine.empty()) {
-    return engine_points(sweep, options, common);
+  const KeepOptions& kept = options.kept;
+  const bool folder = keeps(kept);
+  if (!kept.engine.empty()) {
+    return engine_points(sweep, kept, common);
   }
-  if (options.shards > 0) {
-    return prepare_shards(sweep, options);
+  if (kept.shards > 0) {
+    return prepare_shards(sweep, kept);
   }
-  if (!options.keep.empty()) {
-    return keep_points(sweep, options, common);
+  if (folder) {
+    return keep_points(sweep, kept, common);
   }
   return deliver_sweep(
       common, study::sweep_report(sweep, simulate_points(sweep, all_points(sweep), common)));
@@ -207,14 +170,14 @@ int run_sweep(int argc, char** argv) {
 
 int run_worker(int argc, char** argv) {
   CLI::App app(
-      "Simulates shards of a sweep that `headway sweep --shards` has cut. A shard that is there is "
+      "Works out shards of a sweep, run or plan that --shards has cut. A shard that is there is "
       "left alone; one that was interrupted is done again.");
   CommonOptions common;
   std::string folder, shard;
   describe(app, "worker",
            "  headway worker run/ --shard 7/64\n"
            "  seq 64 | xargs -P 8 -I K headway worker run/ --shard K/64");
-  app.add_option("FOLDER", folder, "Folder of the sweep")
+  app.add_option("FOLDER", folder, "Folder of the shards")
       ->required()
       ->option_text(" ")
       ->check(file_name());
@@ -225,18 +188,15 @@ int run_worker(int argc, char** argv) {
   if (const auto code = parse(app, argc, argv, &common)) {
     return *code;
   }
+  if (WorkFolder::is_one(folder)) {
+    WorkFolder kept(folder);
+    kept.complete(asked_shards(kept.shards(), shard), common);
+    return tell_done(kept.shards(), common);
+  }
   const study::Sweep sweep = SweepFolder::open(folder);
   const SweepFolder kept(folder, sweep, 0);
-  std::vector<std::int64_t> todo = kept.missing();
-  if (!shard.empty()) {
-    const std::int64_t one = shard_of(shard, kept.shards());
-    std::erase_if(todo, [&](std::int64_t other) { return other != one; });
-  }
-  kept.complete(todo, common);
-  remark(common, fmt::format("{} of {} shards are done",
-                             kept.shards() - static_cast<std::int64_t>(kept.missing().size()),
-                             kept.shards()));
-  return 0;
+  kept.complete(asked_shards(kept.folder(), shard), common);
+  return tell_done(kept.folder(), common);
 }
 
 int run_collect(int argc, char** argv) {

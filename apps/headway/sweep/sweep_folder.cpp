@@ -21,18 +21,10 @@ namespace fs = std::filesystem;
 constexpr std::size_t kPointsPerShard = 8;
 constexpr std::int64_t kMostShards = 10'000;
 
-fs::path manifest_file(const fs::path& folder) { return folder / "sweep.json"; }
-
-void write_whole(const fs::path& path, const std::string& text) {
-  CommonOptions silent;
-  silent.out = path.string();
-  silent.force = true;
-  silent.quiet = true;
-  deliver(silent, text);
-}
+constexpr const char* kSweepFile = "sweep.json";
 
 report::SweepManifest read_manifest(const fs::path& folder) {
-  const fs::path file = manifest_file(folder);
+  const fs::path file = folder / kSweepFile;
   return report::read_sweep_manifest(core::read_file(file, core::kLargestMeasurement),
                                      file.string());
 }
@@ -42,38 +34,28 @@ std::int64_t usual_shards(std::size_t points) {
       static_cast<std::int64_t>((points + kPointsPerShard - 1) / kPointsPerShard), 1, kMostShards);
 }
 
+ShardedText sharded(const study::Sweep& sweep, std::int64_t shards) {
+  ShardedText text;
+  text.manifest = kSweepFile;
+  text.digest = sweep.digest();
+  text.asked = shards;
+  text.usual = usual_shards(sweep.points().size());
+  text.text = [&sweep](std::int64_t count) {
+    report::SweepManifest manifest{sweep.request(), sweep.digest(), count};
+    manifest.request.file = fs::absolute(manifest.request.file).string();
+    return report::sweep_manifest(manifest);
+  };
+  text.read = [](const std::string& file, const std::string& name) {
+    const auto known = report::read_sweep_manifest(file, name);
+    return std::pair(known.digest, known.shards);
+  };
+  return text;
+}
+
 }  // namespace
 
 SweepFolder::SweepFolder(fs::path folder, const study::Sweep& sweep, std::int64_t shards)
-    : folder_(std::move(folder)), sweep_(sweep) {
-  if (fs::exists(manifest_file(folder_))) {
-    const auto known = read_manifest(folder_);
-    if (known.digest != sweep.digest()) {
-      throw core::Error(fmt::format(
-          "{} holds another sweep ({}, this is {}); name another folder, or remove that one",
-          folder_.string(), known.digest, sweep.digest()));
-    }
-    if (shards != 0 && shards != known.shards) {
-      throw core::Error(
-          fmt::format("{} is cut into {} shards, not {}; leave --shards out, or "
-                      "name another folder",
-                      folder_.string(), known.shards, shards));
-    }
-    shards_ = known.shards;
-    return;
-  }
-  std::error_code failed;
-  const bool other = fs::exists(folder_) && !fs::is_empty(folder_, failed);
-  if (other || failed) {
-    throw core::Error(fmt::format("{} is there and holds no sweep; name a new or an empty folder",
-                                  folder_.string()));
-  }
-  fs::create_directories(folder_);
-  shards_ = shards == 0 ? usual_shards(sweep.points().size()) : shards;
-  report::SweepManifest manifest{sweep.request(), sweep.digest(), shards_};
-  manifest.request.file = fs::absolute(manifest.request.file).string();
-  write_whole(manifest_file(folder_), report::sweep_manifest(manifest));
-}
+    : sweep_(sweep), folder_(std::move(folder), sharded(sweep, shards)) {}
 
 study::Sweep SweepFolder::open(const fs::path& folder) {
   const auto manifest = read_manifest(folder);
@@ -83,23 +65,9 @@ study::Sweep SweepFolder::open(const fs::path& folder) {
         "{}: the sweep was begun as {}, here its scenario reads as {}: a catalogue entry or "
         "another "
         "file that it uses differs; make both installations equal, or begin the sweep anew",
-        manifest_file(folder).string(), manifest.digest, sweep.digest()));
+        (folder / kSweepFile).string(), manifest.digest, sweep.digest()));
   }
   return sweep;
-}
-
-fs::path SweepFolder::shard_file(std::int64_t shard) const {
-  return folder_ / report::shard_file_name(sweep_.digest(), shard, shards_);
-}
-
-std::vector<std::int64_t> SweepFolder::missing() const {
-  std::vector<std::int64_t> shards;
-  for (std::int64_t shard = 1; shard <= shards_; ++shard) {
-    if (!fs::exists(shard_file(shard))) {
-      shards.push_back(shard);
-    }
-  }
-  return shards;
 }
 
 void SweepFolder::complete(const std::vector<std::int64_t>& shards,
@@ -112,11 +80,11 @@ void SweepFolder::complete(const std::vector<std::int64_t>& shards,
     part.rows = std::move(rows[shard]);
     std::sort(part.rows.begin(), part.rows.end(),
               [](const auto& a, const auto& b) { return a.point < b.point; });
-    write_whole(shard_file(shard), report::sweep_lines(part));
+    folder_.write(shard, report::sweep_lines(part));
     rows.erase(shard);
   };
   for (const std::int64_t shard : shards) {
-    const auto of_shard = study::shard_points(sweep_.points().size(), shards_, shard);
+    const auto of_shard = study::shard_points(sweep_.points().size(), this->shards(), shard);
     points.insert(points.end(), of_shard.begin(), of_shard.end());
     left[shard] = of_shard.size();
     if (of_shard.empty()) {
@@ -124,7 +92,7 @@ void SweepFolder::complete(const std::vector<std::int64_t>& shards,
     }
   }
   simulate_points(sweep_, points, options, [&](const study::SweepRow& row) {
-    const std::int64_t shard = row.point % shards_ + 1;
+    const std::int64_t shard = row.point % this->shards() + 1;
     rows[shard].push_back(row);
     if (--left[shard] == 0) {
       write(shard);
@@ -134,14 +102,14 @@ void SweepFolder::complete(const std::vector<std::int64_t>& shards,
 
 std::vector<study::SweepRow> SweepFolder::rows() const {
   std::vector<study::SweepRow> rows;
-  for (std::int64_t shard = 1; shard <= shards_; ++shard) {
-    const fs::path file = shard_file(shard);
+  for (std::int64_t shard = 1; shard <= shards(); ++shard) {
+    const fs::path file = folder_.file(shard);
     if (!fs::exists(file)) {
       continue;
     }
     const auto part =
         report::read_sweep_lines(core::read_file(file, core::kLargestMeasurement), file.string());
-    const auto points = study::shard_points(sweep_.points().size(), shards_, shard);
+    const auto points = study::shard_points(sweep_.points().size(), shards(), shard);
     const bool whole = std::equal(part.begin(), part.end(), points.begin(), points.end(),
                                   [](const study::SweepRow& row, std::size_t point) {
                                     return row.point == static_cast<std::int64_t>(point);

@@ -1,5 +1,4 @@
-// The folder that keeps a sweep: what it is made from, and the shards that are done. A shard is a
-// file that is whole or not there; it may be written twice, by whom and where does not matter.
+// The folder that keeps a sweep: what it is made from, and the shards that are done.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +9,7 @@
 #include "sim/study/points/sweep.h"
 
 #include "apps/headway/options.h"
+#include "apps/headway/sweep/shard_folder.h"
 
 namespace headway::apps {
 
@@ -24,9 +24,10 @@ class SweepFolder {
   /// @throws core::Error if it holds none, or this installation reads its scenario otherwise
   static study::Sweep open(const std::filesystem::path& folder);
 
-  [[nodiscard]] std::int64_t shards() const { return shards_; }
+  [[nodiscard]] const ShardFolder& folder() const { return folder_; }
+  [[nodiscard]] std::int64_t shards() const { return folder_.shards(); }
   /// Numbers from 1 of the shards that are not done.
-  [[nodiscard]] std::vector<std::int64_t> missing() const;
+  [[nodiscard]] std::vector<std::int64_t> missing() const { return folder_.missing(); }
   /// Simulates these shards and writes each when its last point is done.
   void complete(const std::vector<std::int64_t>& shards, const CommonOptions& options) const;
   /// Rows of all shards that are done, in the order of the points.
@@ -34,11 +35,8 @@ class SweepFolder {
   [[nodiscard]] std::vector<study::SweepRow> rows() const;
 
  private:
-  [[nodiscard]] std::filesystem::path shard_file(std::int64_t shard) const;
-
-  std::filesystem::path folder_;
   const study::Sweep& sweep_;
-  std::int64_t shards_ = 1;
+  ShardFolder folder_;
 };
 
 /// Simulates points and says how far it is and which was best.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <boost/container/static_vector.hpp>
 #include <cmath>
 
 #include "sim/core/error.h"
@@ -212,10 +213,16 @@ core::BytesPerSecond boundary_rate(const GroupShape& group, const NetworkParamet
   return parameters.nic_bandwidth * rails;
 }
 
-std::vector<NcclCandidate> nccl_candidates(const CollectiveCall& call,
-                                           const GroupShape& group,
-                                           const NetworkParameters& parameters) {
-  std::vector<NcclCandidate> list;
+namespace {
+
+/// Rings and trees of three protocols, and of all others two at most.
+constexpr std::size_t kMostCandidates = 8;
+using Candidates = boost::container::static_vector<NcclCandidate, kMostCandidates>;
+
+Candidates candidates_of(const CollectiveCall& call,
+                         const GroupShape& group,
+                         const NetworkParameters& parameters) {
+  Candidates list;
   if (group.ranks <= 1 || call.kind == CollectiveKind::all_to_all ||
       call.kind == CollectiveKind::send_receive) {
     return list;
@@ -241,8 +248,19 @@ std::vector<NcclCandidate> nccl_candidates(const CollectiveCall& call,
       group.ranks_per_domain == 1 && group.domains > 1) {
     list.push_back(pat(m));
   }
-  std::erase_if(list, [&](const NcclCandidate& c) { return !allowed(call, c); });
+  list.erase(std::remove_if(list.begin(), list.end(),
+                            [&](const NcclCandidate& c) { return !allowed(call, c); }),
+             list.end());
   return list;
+}
+
+}  // namespace
+
+std::vector<NcclCandidate> nccl_candidates(const CollectiveCall& call,
+                                           const GroupShape& group,
+                                           const NetworkParameters& parameters) {
+  const Candidates list = candidates_of(call, group, parameters);
+  return {list.begin(), list.end()};
 }
 
 NcclCandidate nccl_choice(const CollectiveCall& call,
@@ -250,7 +268,7 @@ NcclCandidate nccl_choice(const CollectiveCall& call,
                           const NetworkParameters& parameters) {
   NcclCandidate best;
   bool found = false;
-  for (const auto& c : nccl_candidates(call, group, parameters)) {
+  for (const auto& c : candidates_of(call, group, parameters)) {
     if (!found || c.time < best.time) {
       best = c;
       found = true;

@@ -310,7 +310,8 @@ std::string break_even_text(const study::PlanReport& report) {
     if (machine.break_even && machine.behind.value_or(0) > 0) {
       texts.push_back(fmt::format("{} at {:.2f} USD a GPU-hour, not {:.2f}", machine.name,
                                   machine.break_even->si() * kHour,
-                                  machine.scenario.run.prices->gpu_hour.si() * kHour));
+                                  training::relative_price(machine.scenario) *
+                                      machine.scenario.run.prices->gpu_hour.si() * kHour));
     }
   }
   return texts.empty() ? ""

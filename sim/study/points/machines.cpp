@@ -5,9 +5,11 @@
 #include <fmt/ranges.h>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "sim/campaign/energy.h"
 #include "sim/config/suggestions/suggest.h"
+#include "sim/core/error.h"
 #include "sim/core/infeasible.h"
 #include "sim/core/text.h"
 #include "sim/plan/judge.h"
@@ -15,6 +17,7 @@
 #include "sim/study/points/sweep.h"
 #include "sim/study/predict.h"
 #include "sim/training/check.h"
+#include "sim/training/unequal/node_kinds.h"
 
 namespace headway::study {
 
@@ -130,7 +133,9 @@ std::optional<core::DollarsPerSecond> break_even(const PlannedMachine& machine,
     return std::nullopt;
   }
   const double factor = 1 + (theirs->second - mine->second) / mine->first;
-  return factor >= 0 ? std::optional(machine.scenario.run.prices->gpu_hour * factor) : std::nullopt;
+  return factor >= 0 ? std::optional(training::relative_price(machine.scenario) *
+                                     machine.scenario.run.prices->gpu_hour * factor)
+                     : std::nullopt;
 }
 
 void fill_outcomes(const plan::PlanOptions& options,
@@ -261,21 +266,31 @@ std::vector<PlannedMachine> candidate_machines(const config::LoadedScenario& bas
   return machines;
 }
 
-void search_machines(const plan::PlanOptions& options, std::vector<PlannedMachine>& machines) {
-  std::optional<core::Error> first;
+MachineAnswer search_machine(const plan::PlanOptions& options, const training::Scenario& scenario) {
+  MachineAnswer answer;
+  try {
+    training::check_apart_from_layout(scenario);
+    answer.result = plan::search(scenario, options);
+  } catch (const core::Error& error) {
+    answer.refused = error.diagnostics().front().message;
+    answer.infeasible = core::exit_code(error) == exit_code(Status::infeasible);
+  }
+  return answer;
+}
+
+void search_machines(const plan::PlanOptions& options,
+                     std::vector<PlannedMachine>& machines,
+                     const std::vector<MachineAnswer>* known) {
+  HEADWAY_CHECK(known == nullptr || known->size() == machines.size(), "{} answers of {} machines",
+                known->size(), machines.size());
   bool any = false;
   for (std::size_t i = 0; i < machines.size(); ++i) {
     PlannedMachine& machine = machines[i];
-    try {
-      training::check_apart_from_layout(machine.scenario);
-      machine.result = plan::search(machine.scenario, options);
-      any = true;
-    } catch (const core::Error& error) {
-      machine.refused = error.diagnostics().front().message;
-      any = any || core::exit_code(error) == exit_code(Status::infeasible);
-      first = first ? first : std::optional(error);
-      continue;
-    }
+    MachineAnswer answer =
+        known == nullptr ? search_machine(options, machine.scenario) : (*known)[i];
+    machine.result = std::move(answer.result);
+    machine.refused = std::move(answer.refused);
+    any = any || machine.refused.empty() || answer.infeasible;
     for (plan::Plan& plan : machine.result.plans) {
       plan.setting.machine = static_cast<int>(i);
     }
@@ -283,8 +298,9 @@ void search_machines(const plan::PlanOptions& options, std::vector<PlannedMachin
       machine.best = machine.result.plans.front();
     }
   }
-  if (!any && first) {
-    throw core::Error(*first);
+  if (!any && !machines.empty()) {  // each for an error of the input: the first says which
+    training::check_apart_from_layout(machines.front().scenario);
+    std::ignore = plan::search(machines.front().scenario, options);
   }
 }
 

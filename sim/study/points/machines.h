@@ -78,9 +78,22 @@ struct PlannedMachine {
 std::vector<PlannedMachine> candidate_machines(const config::LoadedScenario& base,
                                                const LoadScenario& load);
 
+/// What the search of one machine says.
+struct MachineAnswer {
+  plan::PlanResult result;
+  std::string refused;      ///< why it was not searched; empty: it was
+  bool infeasible = false;  ///< refused because it cannot be, not for an error of the input
+};
+
+/// Searches one machine; what it breaks is an answer.
+MachineAnswer search_machine(const plan::PlanOptions& options, const training::Scenario& scenario);
+
 /// Searches each machine.
+/// @param known  the answers of all, where they were searched before
 /// @throws core::Error if none can be searched, each for an error of the input
-void search_machines(const plan::PlanOptions& options, std::vector<PlannedMachine>& machines);
+void search_machines(const plan::PlanOptions& options,
+                     std::vector<PlannedMachine>& machines,
+                     const std::vector<MachineAnswer>* known = nullptr);
 
 /// The plans of all machines, best first, and what was left out; fills what follows by comparison.
 plan::PlanResult compare_machines(const plan::PlanOptions& options,

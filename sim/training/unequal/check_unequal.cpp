@@ -101,6 +101,11 @@ Violations unequal_violations(const Scenario& s) {
     const std::string path = fmt::format("cluster.other_nodes[{}].node", i);
     add_equal_parts(c.node, c.other_nodes[i].node, path, list);
     add_rates(c.node, c.other_nodes[i].node, path, list);
+    if (c.other_nodes[i].gpu_hour && !(s.run.prices && s.run.prices->gpu_hour.si() > 0)) {
+      list.push_back({fmt::format("cluster.other_nodes[{}].gpu_hour", i),
+                      "a price of these GPUs without one of the others in 'run.prices.gpu_hour'; "
+                      "write both or neither"});
+    }
   }
   add_surroundings(s, list);
   return list;

@@ -84,6 +84,22 @@ NodeSpec weakest_node(const ClusterSpec& cluster) {
   return weakest_node(cluster, kinds);
 }
 
+double relative_price(const Scenario& scenario) {
+  const auto& others = scenario.cluster.other_nodes;
+  const bool own = std::any_of(others.begin(), others.end(), [](const OtherNodesSpec& kind) {
+    return kind.gpu_hour.has_value();
+  });
+  if (!own || !scenario.run.prices) {
+    return 1;
+  }
+  const core::DollarsPerSecond first = scenario.run.prices->gpu_hour;
+  double sum = static_cast<double>(nodes_of_kind(scenario.cluster, 0));
+  for (const OtherNodesSpec& kind : others) {
+    sum += kind.nodes * (kind.gpu_hour.value_or(first) / first);
+  }
+  return sum / scenario.cluster.nodes;
+}
+
 core::FlopsPerSecond mean_peak(const Scenario& scenario) {
   const auto& cluster = scenario.cluster;
   const auto peak = [&](int kind) {

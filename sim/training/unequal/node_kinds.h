@@ -47,6 +47,10 @@ NodeSpec weakest_node(const ClusterSpec& cluster);
 /// Rate of all GPUs at the precision of the run, divided by how many there are.
 core::FlopsPerSecond mean_peak(const Scenario& scenario);
 
+/// What the job's GPU-hours cost in the mean / `run.prices.gpu_hour`; 1 where no kind has a price
+/// of its own.
+double relative_price(const Scenario& scenario);
+
 /// The kind of each stage, for one replica.
 using StageKinds = std::vector<int>;
 

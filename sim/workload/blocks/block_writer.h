@@ -1,6 +1,7 @@
 // Writes the operations of a block in order, and arranges what runs beside what.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,7 +14,11 @@ namespace headway::workload {
 /// Appends operations to one block.
 class BlockWriter {
  public:
-  explicit BlockWriter(std::string name) { block_.name = std::move(name); }
+  /// @param operations  of which room is made for so many
+  explicit BlockWriter(std::string name, std::size_t operations = 4) {
+    block_.name = std::move(name);
+    block_.operations.reserve(operations);
+  }
 
   /// Kernels on the compute stream; joined to the operation before if nothing came between.
   void compute(const std::vector<core::Kernel>& kernels,

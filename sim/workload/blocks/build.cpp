@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "sim/core/error.h"
 #include "sim/workload/blocks/block_table.h"
+#include "sim/workload/blocks/chunk_blocks.h"
 #include "sim/workload/blocks/data_parallel_blocks.h"
 #include "sim/workload/blocks/layer_blocks.h"
 #include "sim/workload/blocks/pipeline_blocks.h"
@@ -18,45 +20,6 @@
 namespace headway::workload {
 
 namespace {
-
-constexpr int kNone = -1;
-
-/// Blocks of one chunk, by index into the graph; kNone where there is nothing to do.
-struct ChunkBlocks {
-  int enter_forward = kNone, leave_backward = kNone;
-  std::vector<int> leave_forward, enter_backward;  ///< in order
-  std::vector<LayerRun> runs;                      ///< its layers, in the order of the model
-  std::vector<Bucket> buckets;  ///< in the order of backward; empty without data parallelism
-  std::vector<int> reduce;      ///< one a bucket, where gradients are reduced bucket by bucket
-  std::vector<int>
-      await_gather;           ///< one a bucket, with overlapped gathers of the optimizer's shards
-  std::vector<int> gather;    ///< one a bucket, where weights are sharded: starts its gather
-  int last_backward = kNone;  ///< index of the item that completes the gradients
-  int first_forward = kNone;
-};
-
-/// A chunk's blocks with its messages apart.
-struct ChunkInside {
-  ChunkBlocks blocks;
-  int receive_forward = kNone, send_forward = kNone;
-  int receive_backward = kNone, send_backward = kNone;
-};
-
-ChunkInside inside_of(const ChunkBlocks& blocks, const ChunkLayout& chunk) {
-  ChunkInside out;
-  out.blocks = blocks;
-  if (!chunk.embedding) {
-    out.receive_forward = std::exchange(out.blocks.enter_forward, kNone);
-    out.send_backward = std::exchange(out.blocks.leave_backward, kNone);
-  }
-  if (!chunk.head && !blocks.leave_forward.empty()) {
-    out.send_forward = blocks.leave_forward.front();
-    out.receive_backward = blocks.enter_backward.front();
-    out.blocks.leave_forward.clear();
-    out.blocks.enter_backward.clear();
-  }
-  return out;
-}
 
 /// Blocks of the layers of one kind.
 struct LayerBlocks {
@@ -175,12 +138,8 @@ class GraphBuilder {
   }
 
   bool splits_backward() const {
-    for (const WorkItem& item : items_.front()) {
-      if (item.kind == WorkKind::weight_gradient) {
-        return true;
-      }
-    }
-    return false;
+    return std::any_of(items_.front().begin(), items_.front().end(),
+                       [](const WorkItem& item) { return item.kind == WorkKind::weight_gradient; });
   }
 
   bool reduces_early() const { return ranks_.several() && input_.training.framework.data_overlap; }
@@ -262,16 +221,27 @@ class GraphBuilder {
       blocks.runs = layer_runs(input_.model, input_.parallelism, chunk.first_layer, chunk.layers);
       blocks.buckets =
           chunk_buckets(input_.model, input_.training, input_.parallelism, chunk, ranks_.shared);
-      for (const Bucket& bucket : blocks.buckets) {
-        if (reduces_early() || reduces_always()) {
-          blocks.reduce.push_back(intern(reduce_bucket(input_, bucket)));
-        }
-        if (shards_weights()) {
-          blocks.gather.push_back(intern(gather_weights(input_, bucket)));
-        }
-      }
+      add_traffic(blocks);
     }
     return chunks;
+  }
+
+  /// Reductions and gathers of a chunk's buckets; those of buckets of one size are one block.
+  void add_traffic(ChunkBlocks& blocks) {
+    const Bucket* before = nullptr;
+    for (const Bucket& bucket : blocks.buckets) {
+      const bool same = before != nullptr && bucket.parameters == before->parameters &&
+                        bucket.runs.empty() == before->runs.empty();
+      if (reduces_early() || reduces_always()) {
+        blocks.reduce.push_back(same ? blocks.reduce.back()
+                                     : intern(reduce_bucket(input_, bucket)));
+      }
+      if (shards_weights()) {
+        blocks.gather.push_back(same ? blocks.gather.back()
+                                     : intern(gather_weights(input_, bucket)));
+      }
+      before = &bucket;
+    }
   }
 
   static std::vector<ChunkBlocks*> in_order_of_use(std::vector<ChunkBlocks>& chunks) {
@@ -285,46 +255,45 @@ class GraphBuilder {
     return used;
   }
 
-  /// Chains the gathers of a stage. One chunk a stage: each gather is started when the one before
-  /// it is awaited (forward hooks). Several chunks: those of the next chunk are started when the
-  /// first of a chunk is awaited, so that no stage waits for them in turn while the pipeline fills
-  /// (Megatron-Core, param_sync_func). Chunks follow each other as they are first used, so that
-  /// mirrored stages gather in the same order.
+  /// Chains the gathers of a stage. One chunk: each gather is started when the one before it is
+  /// awaited (forward hooks). Several: those of the next chunk are started when the first of a
+  /// chunk is awaited: no stage waits for them in turn while the pipeline fills (Megatron-Core,
+  /// param_sync_func). Chunks follow as they are first used: mirrored stages gather in one order.
   /// @returns the block that starts the first, or kNone
   int plan_gathers(std::vector<ChunkBlocks>& chunks) {
     if (!gathers_early()) {
       return kNone;
     }
     const std::vector<ChunkBlocks*> used = in_order_of_use(chunks);
-    std::vector<std::vector<RankParameters>> order;  // per launch: what is gathered together
+    const bool single = chunks.size() == 1;
+    std::vector<RankParameters> parameters;  // in the order in which they are gathered
+    std::vector<std::size_t> ends{0};        // per launch: of what is gathered together
     for (const ChunkBlocks* blocks : used) {
-      if (chunks.size() > 1) {
-        order.emplace_back();
-      }
       for (auto bucket = blocks->buckets.rbegin(); bucket != blocks->buckets.rend(); ++bucket) {
-        if (chunks.size() == 1) {
-          order.emplace_back();
+        parameters.push_back(bucket->parameters);
+        if (single || bucket + 1 == blocks->buckets.rend()) {
+          ends.push_back(parameters.size());
         }
-        order.back().push_back(bucket->parameters);
       }
     }
-    if (order.empty()) {
+    const std::size_t launches = ends.size() - 1;
+    if (launches == 0) {
       return kNone;
     }
+    const auto launched = [&](std::size_t place) {
+      return std::span(parameters).subspan(ends[place], ends[place + 1] - ends[place]);
+    };
     int index = 0;
     std::size_t launch = 0;
     for (ChunkBlocks* blocks : used) {
+      const int together = single ? 1 : static_cast<int>(blocks->buckets.size());
       for (std::size_t i = 0; i < blocks->buckets.size(); ++i, ++index) {
-        const bool launches = i == 0 || chunks.size() == 1;
-        launch += launches ? 1 : 0;
-        const bool more = launches && launch < order.size();
-        const int first =
-            index + (chunks.size() == 1 ? 1 : static_cast<int>(blocks->buckets.size()));
+        const bool more = (single || i == 0) && ++launch < launches;
         blocks->await_gather.push_back(intern(await_parameters(
-            input_, index, first, more ? order[launch] : std::vector<RankParameters>{})));
+            input_, index, index + together, more ? launched(launch) : launched(0).first(0))));
       }
     }
-    return intern(start_parameters(input_, order.front()));
+    return intern(start_parameters(input_, launched(0)));
   }
 
   static void call(Stage& stage, int block, const Call& like, int repeat = 1) {
@@ -393,9 +362,7 @@ class GraphBuilder {
       call(stage, blocks.enter_forward, like);
     }
     std::vector<std::size_t> order(blocks.buckets.size());
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      order[i] = order.size() - 1 - i;
-    }
+    std::iota(order.rbegin(), order.rend(), std::size_t{0});
     const auto all = [](const Bucket&) { return true; };
     run_sharded(stage, like, blocks, order, all, [&](std::size_t i) {
       const Bucket& bucket = blocks.buckets[i];
@@ -529,11 +496,13 @@ class GraphBuilder {
     Stage stage;
     const int first_gather = plan_gathers(chunks);
     call(stage, first_gather, {0, CallKind::prologue, -1, 0, 1});
+    const StageSchedule& items = items_[static_cast<std::size_t>(index)];
+    const bool pairs =
+        std::any_of(items.begin(), items.end(), [](const WorkItem& one) { return one.with_next; });
     std::vector<ChunkInside> inside;
-    for (int c = 0; c < layout_.chunks(); ++c) {
+    for (int c = 0; pairs && c < layout_.chunks(); ++c) {
       inside.push_back(inside_of(chunks[static_cast<std::size_t>(c)], layout_.at(index, c)));
     }
-    const StageSchedule& items = items_[static_cast<std::size_t>(index)];
     for (int i = 0; i < static_cast<int>(items.size()); ++i) {
       const WorkItem& item = items[static_cast<std::size_t>(i)];
       if (item.with_next) {

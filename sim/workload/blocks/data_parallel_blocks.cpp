@@ -209,19 +209,18 @@ void add_gathers(BlockWriter& writer,
 }  // namespace
 
 Block reduce_bucket(const BlockInput& input, const Bucket& bucket) {
-  constexpr int kTensorsOfALayer =
-      6;            // queries with keys and values, output, gate with up, down, norms
-  int tensors = 1;  // embedding or output matrix
+  constexpr int kTensorsOfALayer = 6;  // keys with queries, output, gate with up, down, norms
+  int tensors = 1;                     // embedding or output matrix
   for (const LayerRun& run : bucket.runs) {
     tensors += kTensorsOfALayer * run.layers;
   }
-  BlockWriter writer("reduce gradients");
+  BlockWriter writer("reduce gradients", 2);
   add_reductions(writer, input, bucket.parameters, std::min(tensors, kMostPieces),
                  input.training.framework.data_overlap);
   return writer.finish();
 }
 
-Block start_parameters(const BlockInput& input, const std::vector<RankParameters>& parameters) {
+Block start_parameters(const BlockInput& input, std::span<const RankParameters> parameters) {
   BlockWriter writer("gather parameters");
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     add_gathers(writer, input, static_cast<int>(i), parameters[i], true, input.shape.element);
@@ -240,8 +239,8 @@ Block gather_weights(const BlockInput& input, const Bucket& bucket) {
 Block await_parameters(const BlockInput& input,
                        int index,
                        int next,
-                       const std::vector<RankParameters>& next_parameters) {
-  BlockWriter writer("await parameters");
+                       std::span<const RankParameters> next_parameters) {
+  BlockWriter writer("await parameters", 2 + next_parameters.size());
   Operation wait;
   wait.kind = OperationKind::delay;
   wait.activity = Activity::data;

@@ -1,6 +1,7 @@
 // Blocks that reduce gradients, update weights and gather them again.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "sim/workload/blocks/block_input.h"
@@ -37,9 +38,9 @@ Block gather_weights(const BlockInput& input, const Bucket& bucket);
 Block await_parameters(const BlockInput& input,
                        int index,
                        int next,
-                       const std::vector<RankParameters>& next_parameters);
+                       std::span<const RankParameters> next_parameters);
 /// Starts the gathers of a stage's first buckets.
-Block start_parameters(const BlockInput& input, const std::vector<RankParameters>& parameters);
+Block start_parameters(const BlockInput& input, std::span<const RankParameters> parameters);
 
 /// End of the step: reductions, gradient norm, optimizer, gather of parameters, fixed overhead.
 Block finish_step(const BlockInput& input, const OptimizerInput& optimizer);

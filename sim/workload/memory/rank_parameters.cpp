@@ -202,6 +202,7 @@ std::vector<Bucket> chunk_buckets(const ModelSpec& model,
                                   int data_parallel) {
   const double size = bucket_parameters(training, parallelism, data_parallel);
   std::vector<Bucket> buckets;
+  buckets.reserve(static_cast<std::size_t>(chunk.layers) + 2);
   if (chunk.head) {
     Bucket head{{}, true, false, prediction_parameters_per_rank(model, parallelism)};
     head.parameters.shared += head_parameters_per_rank(model, parallelism);

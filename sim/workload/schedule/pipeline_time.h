@@ -63,10 +63,26 @@ class PipelineOrder {
                   std::vector<double>& scratch,
                   std::vector<double>& ends) const;
 
+  /// So many layouts that share an order are evaluated faster together: one instruction works on
+  /// several of them.
+  static constexpr std::size_t kTogether = 4;
+
+  /// The same of several layouts, with the same bits as each alone.
+  /// @param ends  out: all stages of the first, then those of the next
+  void stage_ends(const std::array<const PipelineTimes*, kTogether>& times,
+                  int more,
+                  std::vector<double>& scratch,
+                  std::vector<double>& ends) const;
+
   /// When a stage ends its first backward, whole or its input half [s].
-  /// @param scratch  as `stage_ends` left it
-  [[nodiscard]] double first_backward_end(const std::vector<double>& scratch, int stage) const {
-    return scratch[first_backward_[static_cast<std::size_t>(stage)]];
+  /// @param scratch   as `stage_ends` left it
+  /// @param together  layouts that were evaluated
+  /// @param place     which of them
+  [[nodiscard]] double first_backward_end(const std::vector<double>& scratch,
+                                          int stage,
+                                          std::size_t together = 1,
+                                          std::size_t place = 0) const {
+    return scratch[first_backward_[static_cast<std::size_t>(stage)] * together + place];
   }
 
   /// Passes evaluated.
@@ -83,6 +99,11 @@ class PipelineOrder {
   class Builder;
 
   [[nodiscard]] double continued(const PipelineTimes& times, int more, double round) const;
+  template <std::size_t K>
+  void evaluate(const std::array<const PipelineTimes*, K>& times,
+                int more,
+                std::vector<double>& scratch,
+                std::vector<double>& ends) const;
 
   int stages_, chunks_;
   bool alternates_ = true;  ///< one forward, one backward; else all forwards first
