@@ -117,19 +117,20 @@ std::string family(const RunRow& row, const std::string& words, bool rack, Assum
   if (contains(words, "nanotron")) {
     return "nanotron";
   }
-  if (contains(words, "deepspeed") && !contains(words, "megatron")) {
-    return "deepspeed";
-  }
   if (contains_any(words, kPyTorch)) {
     return pytorch(row, words);
   }
   if (contains_any(words, kJax)) {
     return contains(words, "paxml") ? "jax-paxml" : "jax-xla";
   }
-  // Trainers that are called by their makers' models: a document on such a model may be anyone's.
+  // Trainers that are called by their makers' models, or that documents name in passing: the era
+  // alone says them.
   const std::string era = lower(row.era);
   if (contains(era, "llama3")) {
     return "llama-3-2024";
+  }
+  if (contains(era, "deepspeed") && !contains(era, "megatron")) {
+    return "deepspeed";
   }
   if (contains(era, "deepseek") || contains(era, "hai-llm")) {
     return "deepseek-v3-2024";
