@@ -37,9 +37,7 @@ Loads counted(const Fabric& fabric, const std::vector<GpuId>& members) {
   add_counted_exchange(fabric, members, core::Bytes{1}, sums);
   sums.settle();
   Loads loads;
-  for (const auto& [link, bytes] : sums) {
-    loads[link.index()] = bytes.si();
-  }
+  sums.for_each([&](core::LinkId link, core::Bytes bytes) { loads[link.index()] = bytes.si(); });
   return loads;
 }
 

@@ -39,72 +39,57 @@ void check_calibration(const Fabric& fabric,
   }
 }
 
-/// A load on a link that can bind.
-struct Load {
-  LinkId id;
-  core::Bytes bytes;
-  core::Seconds busy;  ///< at the capacity the link has now
-};
-
-std::vector<Load> with_times(const Fabric& fabric, const LinkLoads& loads) {
-  std::vector<Load> list;
-  list.reserve(loads.size());
-  for (const auto& [id, bytes] : loads) {
-    list.push_back({id, bytes, bytes / fabric.link(id).capacity});
-  }
-  return list;
-}
-
 /// The bytes whose coefficient is 1: those of the busiest link. If a link that takes a hundredth of
 /// the slowest one's time would then have a coefficient of few units (a NIC beside a pool of a
 /// thousand cables), those of that link, as far as coefficients leave room for multiplicities.
-core::Bytes reference_bytes(const std::vector<Load>& loads) {
+core::Bytes reference_bytes(const Fabric& fabric, const LinkLoads& loads) {
   // Source: chosen, so that coefficients err by half a percent at most where they count.
   constexpr double kCounts = 0.01;
   constexpr double kLeastUnits = 100;  // rounding to a whole unit errs by half a percent
   constexpr double kMostUnits = 1U << 24U;
   core::Bytes busiest;
   core::Seconds longest;
-  for (const Load& load : loads) {
-    busiest = std::max(busiest, load.bytes);
-    longest = std::max(longest, load.busy);
-  }
+  loads.for_each([&](LinkId link, core::Bytes bytes) {
+    busiest = std::max(busiest, bytes);
+    longest = std::max(longest, bytes / fabric.link(link).capacity);
+  });
   core::Bytes least = busiest;
-  for (const Load& load : loads) {
-    least = load.busy >= longest * kCounts ? std::min(least, load.bytes) : least;
-  }
+  loads.for_each([&](LinkId link, core::Bytes bytes) {
+    const bool counts = bytes / fabric.link(link).capacity >= longest * kCounts;
+    least = counts ? std::min(least, bytes) : least;
+  });
   return least / busiest * kCoefficientUnit >= kLeastUnits
              ? busiest
              : std::max(least, busiest * (kCoefficientUnit / kMostUnits));
 }
 
 Footprint make_footprint(const Fabric& fabric,
-                         const LinkLoads& all,
+                         const LinkLoads& loads,
                          core::Bytes call,
                          TimeSource source) {
   Footprint print;
   print.call = call;
-  const auto loads = with_times(fabric, all);
-  print.flow = reference_bytes(loads);
+  print.flow = reference_bytes(fabric, loads);
   core::Seconds longest, longest_healthy;
   print.uses.reserve(loads.size());
-  for (const Load& load : loads) {
-    const auto& link = fabric.link(load.id);
-    if (load.busy > longest) {
-      longest = load.busy;
-      print.slowest = load.id;
+  loads.for_each([&](LinkId id, core::Bytes bytes) {
+    const auto& link = fabric.link(id);
+    const core::Seconds busy = bytes / link.capacity;
+    if (busy > longest) {
+      longest = busy;
+      print.slowest = id;
     }
-    if (held_against(fabric, link, source) && load.bytes / link.nominal > longest_healthy) {
-      longest_healthy = load.bytes / link.nominal;
-      print.tightest = load.id;
-      print.on_tightest = load.bytes;
+    if (held_against(fabric, link, source) && bytes / link.nominal > longest_healthy) {
+      longest_healthy = bytes / link.nominal;
+      print.tightest = id;
+      print.on_tightest = bytes;
     }
     const auto coefficient =
-        static_cast<std::uint32_t>(std::lround(load.bytes / print.flow * kCoefficientUnit));
+        static_cast<std::uint32_t>(std::lround(bytes / print.flow * kCoefficientUnit));
     if (coefficient > 0) {
-      print.uses.push_back({load.id.index(), coefficient});
+      print.uses.push_back({id.index(), coefficient});
     }
-  }
+  });
   return print;
 }
 

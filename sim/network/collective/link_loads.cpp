@@ -294,14 +294,8 @@ void LinkLoads::add(LinkId link, Bytes bytes) {
 
 void LinkLoads::settle() {
   if (!sums_.empty()) {
-    loads_.reserve(static_cast<std::size_t>(
-        std::count_if(sums_.begin(), sums_.end(), [](Bytes sum) { return sum.si() > 0; })));
-    for (std::size_t l = 0; l < sums_.size(); ++l) {
-      if (sums_[l].si() > 0) {
-        loads_.emplace_back(LinkId(static_cast<std::uint32_t>(l)), sums_[l]);
-      }
-    }
-    sums_ = {};
+    size_ = static_cast<std::size_t>(
+        std::count_if(sums_.begin(), sums_.end(), [](Bytes sum) { return sum.si() > 0; }));
     return;
   }
   std::stable_sort(loads_.begin(), loads_.end(),
@@ -315,6 +309,7 @@ void LinkLoads::settle() {
     }
   }
   loads_.resize(kept);
+  size_ = kept;
 }
 
 LinkLoads link_loads(const Fabric& fabric,

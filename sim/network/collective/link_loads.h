@@ -21,17 +21,29 @@ class LinkLoads {
  public:
   explicit LinkLoads(const Fabric& fabric, bool all = false) : fabric_(fabric), all_(all) {}
   void add(core::LinkId link, core::Bytes bytes);
-  /// Adds up, by rising link; nothing is added after it.
+  /// Adds up; nothing is added after it.
   void settle();
-  [[nodiscard]] std::size_t size() const { return loads_.size(); }
-  [[nodiscard]] auto begin() const { return loads_.begin(); }
-  [[nodiscard]] auto end() const { return loads_.end(); }
+  /// Links that carry something.
+  [[nodiscard]] std::size_t size() const { return size_; }
+  /// Calls `visit(link, bytes)` for each of them, by rising link. Only after `settle`.
+  template <class Visit>
+  void for_each(const Visit& visit) const {
+    for (const auto& [link, bytes] : loads_) {
+      visit(link, bytes);
+    }
+    for (std::size_t l = 0; l < sums_.size(); ++l) {
+      if (sums_[l].si() > 0) {
+        visit(core::LinkId(static_cast<std::uint32_t>(l)), sums_[l]);
+      }
+    }
+  }
 
  private:
   const Fabric& fabric_;
   bool all_;
   std::vector<std::pair<core::LinkId, core::Bytes>> loads_;
-  std::vector<core::Bytes> sums_;  ///< per link; empty: not used
+  std::vector<core::Bytes> sums_;  ///< per link, in place of the above; empty: not used
+  std::size_t size_ = 0;
 };
 
 /// Parent of node i > 0 in NCCL's binary tree of n nodes: every odd node is a leaf, node 0 the
