@@ -115,7 +115,7 @@ std::pair<std::string, std::string> run_texts(const std::string& path,
   options.explain = explain;
   options.pictures = pictures;
   options.load_time = load_time;
-  options.compared = validation::load_compared_runs({roots.begin(), roots.end()});
+  options.known_errors = validation::load_known_errors({roots.begin(), roots.end()});
   Interrupts interrupts;
   options.progress = [&](std::string_view /*phase*/) { interrupts.look(); };
   options.count = interrupts.counted();
@@ -209,7 +209,7 @@ std::pair<std::string, std::string> expect_texts(const std::string& path,
   Interrupts interrupts;
   options.count = interrupts.counted();
   options.nodes = nodes;
-  options.compared = validation::load_compared_runs({roots.begin(), roots.end()});
+  options.known_errors = validation::load_known_errors({roots.begin(), roots.end()});
   std::vector<study::MeasuredFile> files;
   for (const auto& [name, content] : against) {
     files.push_back({name, content});
@@ -230,7 +230,7 @@ std::pair<std::string, std::string> diagnose_texts(const std::string& path,
   Interrupts interrupts;
   options.count = interrupts.counted();
   options.threads = threads;
-  options.compared = validation::load_compared_runs({roots.begin(), roots.end()});
+  options.known_errors = validation::load_known_errors({roots.begin(), roots.end()});
   std::vector<study::LogFile> files;
   for (const auto& [name, content] : logs) {
     files.push_back({name, content});
@@ -354,7 +354,7 @@ std::string sweep_rows(const std::string& path,
   options.count = interrupts.counted();
   options.threads = threads;
   options.fold = fold;
-  options.compared = validation::load_compared_runs({roots.begin(), roots.end()});
+  options.known_errors = validation::load_known_errors({roots.begin(), roots.end()});
   return report::sweep_lines(study::sweep_report(sweep, sweep.rows(points, options)));
 }
 
@@ -390,7 +390,7 @@ class Shards {
     } else {
       sweep_.emplace(report::read_sweep_manifest(manifest, "sweep.json").request, roots_, true);
       here = sweep_->digest();
-      compared_ = validation::load_compared_runs(roots_);
+      known_errors_ = validation::load_known_errors(roots_);
     }
     if (here != digest) {
       throw core::Error(fmt::format(
@@ -410,7 +410,7 @@ class Shards {
     options.count = interrupts.counted();
     options.threads = threads;
     options.fold = fold;
-    options.compared = compared_;
+    options.known_errors = known_errors_;
     const auto points = study::shard_points(sweep_->points().size(), shards_, shard);
     return report::sweep_lines(study::sweep_report(*sweep_, sweep_->rows(points, options)));
   }
@@ -420,7 +420,7 @@ class Shards {
   std::vector<std::filesystem::path> roots_;
   std::optional<study::Sweep> sweep_;
   std::unique_ptr<report::Work> work_;
-  std::vector<validation::ComparedRuns> compared_;
+  validation::KnownErrors known_errors_;
 };
 
 /// The whole from the lines of its points.
@@ -458,7 +458,7 @@ std::pair<std::string, std::string> solve_texts(const std::string& path,
   options.count = interrupts.counted();
   options.threads = threads;
   options.fold = fold;
-  options.compared = validation::load_compared_runs({roots.begin(), roots.end()});
+  options.known_errors = validation::load_known_errors({roots.begin(), roots.end()});
   const auto result = study::solve(request, {roots.begin(), roots.end()}, options);
   return {report::solve_json(result), report::to_text(report::solve_document(result))};
 }

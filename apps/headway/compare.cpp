@@ -43,7 +43,7 @@ int compare_with_profiles(const std::vector<std::string>& files, const CommonOpt
     study::CompareProfileOptions how;
     how.threads = options.threads;
     how.fold = options.fold;
-    how.compared = validation::load_compared_runs(config_roots());
+    how.known_errors = validation::load_known_errors(config_roots());
     std::vector<study::ProfileFile> profiles;
     for (std::size_t i = 1; i < files.size(); ++i) {
       profiles.push_back({files[i], read_input(files[i])});

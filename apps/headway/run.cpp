@@ -64,7 +64,7 @@ study::RunReport predict(const RunArguments& given, const campaign::KnownTrials*
   how.explain = !options.report.empty() || given.explains();
   how.pictures = given.draws() || given.pictures;
   how.power = given.meters() || !given.traces.step.empty();
-  how.compared = validation::load_compared_runs(config_roots());
+  how.known_errors = validation::load_known_errors(config_roots());
   how.progress = [&](std::string_view phase) { progress.phase(phase); };
   how.count = [&](std::size_t done, std::size_t total) { progress.count(done, total); };
   return study::predict(loaded, how);

@@ -99,11 +99,10 @@ std::vector<OutFile> validate_runs(const RunTables& tables,
   const auto rows = predicted(tables, only, open);
   // Of the user's own table, or of a part of ours, no constant was fitted.
   const bool own = tables.size() > 1 && only.empty();
-  const auto slopes = own ? validation::load_slopes(config_roots()) : validation::ConstantSlopes{};
   return in_form(
-      options, [&] { return report::validate_json(rows, slopes); },
+      options, [&] { return report::validate_json(rows, own); },
       [&] { return report::validate_csv(rows); },
-      [&] { return report::validate_document(rows, slopes); });
+      [&] { return report::validate_document(rows, own); });
 }
 
 std::vector<OutFile> validate_collectives(const std::string& path,

@@ -58,13 +58,13 @@ std::string memory_reason(const training::MemoryResult& memory) {
 
 /// The interval of a step knows what was compared before, and the report says it.
 void compare_with_known(const training::Scenario& scenario,
-                        const std::vector<validation::ComparedRuns>& compared,
+                        const validation::KnownErrors& known,
                         RunReport& report) {
-  if (compared.empty()) {
+  if (known.empty()) {
     return;
   }
-  validation::set_interval(scenario, validation::step_error(scenario, compared), report.step);
-  report.compared = validation::nearest_sentences(validation::kind_of(scenario), compared);
+  validation::set_interval(scenario, known, report.step);
+  report.compared = validation::nearest_sentences(validation::kind_of(scenario), known.runs);
 }
 
 void judge(const std::vector<Assertion>& assertions, RunReport& report) {
@@ -177,7 +177,7 @@ RunReport predict(const config::LoadedScenario& loaded, const PredictOptions& op
   Stopwatch part;
   tell("simulating one step");
   report.step = driver.step(checked);
-  compare_with_known(checked.scenario(), options.compared, report);
+  compare_with_known(checked.scenario(), options.known_errors, report);
   report.stage_advice = training::stage_advice(checked, report.step);
   name_sources(loaded, report.step.assumptions);
   report.assumptions = report.step.assumptions;

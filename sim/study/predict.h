@@ -15,9 +15,9 @@ namespace headway::study {
 struct PredictOptions {
   int threads = 0;   ///< 0: all cores; no result depends on it
   bool fold = true;  ///< simulate classes of equal ranks instead of ranks; no result depends on it
-  /// Published runs that predictions were compared with (validation::load_compared_runs); empty:
-  /// the interval is that of the simulation.
-  std::vector<validation::ComparedRuns> compared{};
+  /// What published runs say of errors (validation::load_known_errors); empty: the interval is that
+  /// of the simulation.
+  validation::KnownErrors known_errors{};
   bool explain = false;                          ///< fill RunReport::explanation
   bool pictures = false;                         ///< fill RunReport::pictures
   bool power = false;                            ///< fill RunReport::power

@@ -13,10 +13,9 @@ RunsSummary RunsReport::summary() const {
           validation::layouts_by_source(rows)};
 }
 
-LeavingOut leave_out(const std::vector<RunPrediction>& rows,
-                     const validation::ConstantSlopes& slopes) {
+LeavingOut leave_out(const std::vector<RunPrediction>& rows) {
   const auto by = [&](const validation::GroupOf& group, auto&& name) {
-    auto out = validation::left_out(rows, slopes, group);
+    auto out = validation::left_out(rows, group);
     for (auto& row : out) {
       name(row);
     }
@@ -40,7 +39,11 @@ LeavingOut leave_out(const std::vector<RunPrediction>& rows,
       by(validation::framework_of, called(validation::framework_of)), &RunPrediction::group);
   out.gpus = validation::summarize_by(by(validation::gpu_of, called(validation::gpu_of)),
                                       &RunPrediction::group);
-  out.constants = validation::fit_constants(rows, slopes);
+  std::vector<std::string> names;
+  for (const auto& constant : validation::judged_constants()) {
+    names.emplace_back(constant.name);
+  }
+  out.constants = validation::fit_constants(rows, names);
   return out;
 }
 

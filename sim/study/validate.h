@@ -65,19 +65,19 @@ struct LeavingOut {
     v.part("constants", constants, "constants that are judged from runs, fitted again");
   }
 };
-LeavingOut leave_out(const std::vector<validation::RunPrediction>& rows,
-                     const validation::ConstantSlopes& slopes);
+LeavingOut leave_out(const std::vector<validation::RunPrediction>& rows);
 
 /// `headway validate --runs`
 struct RunsReport {
   std::vector<validation::RunPrediction> rows;
-  validation::ConstantSlopes slopes{};
+  bool fitted =
+      false;  ///< the constants were fitted to these rows, so each source is left out once
 
   [[nodiscard]] RunsSummary summary() const;
 
   template <class V>
   void fields(V& v) const {
-    v.part("left_out", leave_out(rows, slopes),
+    v.part("left_out", fitted ? leave_out(rows) : LeavingOut{},
            "Errors of rows whose source the constants have not seen.");
     v.part("rows", rows, "one a published measurement");
     v.part("summary", summary(), "Over the rows.");

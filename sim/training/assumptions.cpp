@@ -133,6 +133,16 @@ void add_software(const CheckedScenario& checked, std::vector<Assumption>& list)
                   fmt::format("{:g} s", f.message_overhead.si()), from});
   list.push_back({"training.framework.pipeline_overlap", yes_no(f.pipeline_overlap), from});
   list.push_back({"training.framework.data_overlap", yes_no(f.data_overlap), from});
+  const auto& p = checked.scenario().parallelism;
+  const bool gathers_weights =
+      p.sharding == workload::Sharding::zero1 || p.sharding == workload::Sharding::zero2;
+  if (gathers_weights && checked.data_parallel() > 1) {
+    list.push_back({"training.framework.gather_overlap", yes_no(f.gather_overlap), from});
+  }
+  if (f.gradient_bucket) {
+    list.push_back({"training.framework.gradient_bucket",
+                    fmt::format("{:g} MiB", f.gradient_bucket->si() / (1 << 20)), from});
+  }
 }
 
 /// What queries see of packed documents, what is cut off them, and how a ring divides them.

@@ -30,7 +30,7 @@ using workload::OperationKind;
 constexpr double kLink = 8;          ///< its kind, its number
 constexpr double kStep = 80;         ///< of a program: ProgramStep, Instruction, its trace
 constexpr double kLinkLowered = 20;  ///< its place in the tables that lowering looks links up in
-constexpr double kPortLowered = 80;  ///< a NIC's, whose loads the widest collective lists
+constexpr double kPortLowered = 25;  ///< a NIC's, whose loads the widest collective lists
 /// Its share of a report's paths, of a collective's loads. Source: round value.
 constexpr double kLinkTold = 40;
 constexpr double kChunk = 200;          ///< of the schedule: work items, calls, channels

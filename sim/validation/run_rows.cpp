@@ -301,7 +301,7 @@ Catalogue load_catalogue(const std::vector<std::filesystem::path>& roots) {
           load_all<training::CalibrationSpec>(roots),
           load_all<network::FabricSpec>(roots),
           load_shipped(roots),
-          load_compared_runs(roots)};
+          load_known_errors(roots)};
 }
 
 RowScenario row_scenario(const CsvTable& table, std::size_t index, const Catalogue& catalogue) {

@@ -129,7 +129,9 @@ RunPrediction predict_row(const CsvTable& table,
         open == OpenFlags::both_ways ? reading_error(built.readings, step.time) : 0;
     p.run_kind = kind_of(*built.scenario);
     p.own_error = std::hypot(training::relative_error(*built.scenario), readings);
-    set_interval(*built.scenario, step_error(*built.scenario, catalogue.compared, readings), step);
+    p.slopes = constant_slopes(*built.scenario);
+    set_interval(*built.scenario,
+                 step_error(*built.scenario, catalogue.known_errors, p.slopes, readings), step);
     const RunRow row = read_run_row(table, index);
     fill_prediction(step, reported_memory(row, built.scenario->training.framework), p);
     p.status_class = !contradiction.empty() ? "ok-contradictory"

@@ -26,8 +26,8 @@ struct Catalogue {
   std::map<std::string, network::FabricSpec> fabrics;
   /// Scenarios that are shipped for published runs, by the id of their row (shipped_scenarios.h).
   std::map<std::string, training::Scenario> shipped = {};
-  /// What was compared before: it decides how wide intervals are.
-  std::vector<ComparedRuns> compared = {};
+  /// What published runs say of errors: it decides how wide intervals are.
+  KnownErrors known_errors = {};
 };
 
 /// Reads all GPUs, nodes, models, frameworks, calibrations, fabrics and the scenarios of published
@@ -60,7 +60,9 @@ RowScenario row_scenario(const import::CsvTable& table,
 struct RunPrediction {
   std::string id, source, group, gpu, precision, kind, model;
   RunKind run_kind;      ///< software, GPU and format that it is predicted with
-  double own_error = 0;  ///< standard deviation of log time beside what comparisons take away
+  double own_error = 0;  ///< standard deviation of log time beside what comparisons and constants
+                         ///< make of it
+  std::vector<double> slopes;  ///< `constant_slopes`; empty where nothing was predicted
   int gpus = 0;
   int sequence_length = 0;
   double weight = 1;

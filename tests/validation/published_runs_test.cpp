@@ -20,6 +20,8 @@ constexpr const char* kUnfitted =
     HEADWAY_SOURCE_DIR "/configs/validation/training_runs_unfitted.csv";
 constexpr const char* kSweep = HEADWAY_SOURCE_DIR "/configs/validation/layout_sweep.csv";
 constexpr const char* kCompared = HEADWAY_SOURCE_DIR "/configs/validation/compared_runs.csv";
+constexpr const char* kCovariance =
+    HEADWAY_SOURCE_DIR "/configs/validation/constant_covariance.csv";
 constexpr const char* kSummary = HEADWAY_SOURCE_DIR "/tests/golden/validation/summary.txt";
 constexpr const char* kReadme = HEADWAY_SOURCE_DIR "/README.md";
 constexpr const char* kPage = HEADWAY_SOURCE_DIR "/docs/validation.md";
@@ -54,11 +56,9 @@ const std::vector<RunPrediction>& published() {
   return rows;
 }
 
-ConstantSlopes committed_slopes() { return load_slopes({HEADWAY_SOURCE_DIR "/configs"}); }
-
 /// Rows whose source is left out, by kind of model: "left_out_dense".
 std::vector<std::pair<std::string, RunSummary>> left_out_summaries() {
-  auto rows = left_out(published(), committed_slopes(), source_of);
+  auto rows = left_out(published(), source_of);
   for (auto& row : rows) {
     row.part = row.part.starts_with("dense") ? "left_out_dense" : "left_out_mixtures";
   }
@@ -165,30 +165,57 @@ std::vector<RunPrediction> few(const Catalogue& catalogue) {
   return predict_runs(table, catalogue, rows);
 }
 
-// Slopes are committed; here they are made again by moving a constant by 5 % (scripts/
-// constant_slopes.py after a change of the physics).
-TEST(PublishedRuns, HaveTheCommittedSlopes) {
+// The slopes are those of the analytic tier; here the catalogue's entries move by 5 % and the rows
+// are simulated.
+TEST(PublishedRuns, HaveTheSlopesOfTheSimulation) {
   const Catalogue catalogue = load_catalogue({HEADWAY_SOURCE_DIR "/configs"});
   Catalogue moved = catalogue;
-  constexpr double kStep = 1.05;
-  for (const char* gpu : {"a100-80gb-sxm", "a100-40gb-sxm"}) {
-    moved.gpus.at(gpu).sustained.gemm_16bit *= kStep;
+  constexpr double kStep = 0.95;
+  for (auto& [name, gpu] : moved.gpus) {
+    if (gpu.architecture == gpu::Architecture::ampere) {
+      gpu.sustained.gemm_16bit *= kStep;
+    }
   }
   const auto base = few(catalogue);
   const auto after = few(moved);
-  const ConstantSlopes slopes = committed_slopes();
-  const auto constant =
-      std::find(slopes.constants.begin(), slopes.constants.end(), "A100 gemm_16bit") -
-      slopes.constants.begin();
   for (std::size_t i = 0; i < base.size(); ++i) {
     const double slope = std::log(*after[i].predicted / *base[i].predicted) / std::log(kStep);
-    EXPECT_NEAR(slope, slopes.of_run.at(base[i].id).at(static_cast<std::size_t>(constant)), 0.02)
-        << base[i].id;
+    EXPECT_NEAR(slope, base[i].slopes.at(0), 0.03) << base[i].id;
+  }
+}
+
+void write_covariance(const ConstantCovariance& covariance) {
+  std::ofstream file(kCovariance);
+  file << "constant";
+  for (const JudgedConstant& constant : judged_constants()) {
+    file << ',' << constant.name;
+  }
+  for (std::size_t i = 0; i < covariance.size(); ++i) {
+    file << '\n' << judged_constants()[i].name;
+    for (const double value : covariance[i]) {
+      file << fmt::format(",{:.3g}", value);
+    }
+  }
+  file << '\n';
+}
+
+// How well the constants are known, which `headway run` reads, is of the rows at hand.
+TEST(PublishedRuns, FixTheConstantsAsCommitted) {
+  const auto now = constant_covariance(published());
+  if (std::getenv("HEADWAY_UPDATE_GOLDEN") != nullptr) {
+    write_covariance(now);
+  }
+  const auto before = load_covariance({HEADWAY_SOURCE_DIR "/configs"});
+  ASSERT_EQ(before.size(), now.size());
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    const double committed = std::sqrt(before[i][i]);
+    EXPECT_NEAR(std::sqrt(now[i][i]), committed, 0.05 * committed + 0.005)
+        << judged_constants()[i].name;
   }
 }
 
 double coverage(const GroupOf& group, const std::string& part) {
-  auto rows = left_out(published(), committed_slopes(), group);
+  auto rows = left_out(published(), group);
   std::erase_if(rows, [&](const RunPrediction& row) { return !row.part.starts_with(part); });
   return summarize(rows).coverage_90;
 }
@@ -199,8 +226,8 @@ TEST(PublishedRuns, LieInTheirIntervalWhereTheyAreLeftOut) {
   for (const char* part : {"dense", "mixtures"}) {
     for (const auto& group : {source_of, framework_of, gpu_of}) {
       EXPECT_GE(coverage(group, part), 0.85) << part;
-      // Of mixtures 161 of 167 rows lie inside.
-      EXPECT_LE(coverage(group, part), 0.97) << part;
+      // Of a GPU that is left out nearly all lie inside: its constants are then quite unknown.
+      EXPECT_LE(coverage(group, part), 0.98) << part;
     }
   }
 }

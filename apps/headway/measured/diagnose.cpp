@@ -41,7 +41,7 @@ int run_diagnose(int argc, char** argv) {
   }
   check_out(options);
   const auto loaded = config::load_scenario(scenario, load_options(options));
-  how.compared = validation::load_compared_runs(config_roots());
+  how.known_errors = validation::load_known_errors(config_roots());
   std::vector<study::LogFile> files;
   for (const auto& log : logs) {
     files.push_back({log, read_input(log)});

@@ -56,7 +56,7 @@ int run_expect(int argc, char** argv) {
   }
   check_out(options);
   const auto loaded = config::load_scenario(scenario, load_options(options));
-  how.compared = validation::load_compared_runs(config_roots());
+  how.known_errors = validation::load_known_errors(config_roots());
   std::vector<study::MeasuredFile> files;
   for (const auto& file : against) {
     files.push_back({file, read_input(file)});

@@ -200,10 +200,9 @@ void add_summaries(const std::vector<RunPrediction>& rows,
 
 }  // namespace
 
-std::string validate_json(const std::vector<RunPrediction>& rows,
-                          const validation::ConstantSlopes& slopes) {
+std::string validate_json(const std::vector<RunPrediction>& rows, bool fitted) {
   return dump(
-      result_object("headway.validate/1", core::figures_of(study::RunsReport{rows, slopes})));
+      result_object("headway.validate/1", core::figures_of(study::RunsReport{rows, fitted})));
 }
 
 std::string anchor_json(const validation::Anchor& anchor) {
@@ -235,11 +234,10 @@ std::string validate_csv(const std::vector<RunPrediction>& rows) {
   return to_csv(rows_table(rows));
 }
 
-Document validate_document(const std::vector<RunPrediction>& rows,
-                           const validation::ConstantSlopes& slopes) {
+Document validate_document(const std::vector<RunPrediction>& rows, bool fitted) {
   Document document;
   document.title = "Published training runs, predicted";
-  add_left_out(study::leave_out(rows, slopes), document);
+  add_left_out(fitted ? study::leave_out(rows) : study::LeavingOut{}, document);
   std::vector<RunPrediction> listed;  // a sweep says something taken together only
   std::copy_if(rows.begin(), rows.end(), std::back_inserter(listed),
                [](const RunPrediction& row) { return row.table != validation::kLayoutSweep; });

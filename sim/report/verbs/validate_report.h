@@ -12,15 +12,13 @@
 namespace headway::report {
 
 /// One JSON object; configs/schema/headway.validate-1.json has its keys.
-/// @param slopes  of the constants; without any, nothing is left out
-std::string validate_json(const std::vector<validation::RunPrediction>& rows,
-                          const validation::ConstantSlopes& slopes = {});
+/// @param fitted  the constants were fitted to these rows: each source is left out once
+std::string validate_json(const std::vector<validation::RunPrediction>& rows, bool fitted = false);
 /// One line a row.
 std::string validate_csv(const std::vector<validation::RunPrediction>& rows);
 /// What leaving out one source makes of the errors, every row, the summaries by source, GPU,
 /// precision and model kind, and the sentences that matter.
-Document validate_document(const std::vector<validation::RunPrediction>& rows,
-                           const validation::ConstantSlopes& slopes = {});
+Document validate_document(const std::vector<validation::RunPrediction>& rows, bool fitted = false);
 /// What matching one row did to the rows of the same GPU, precision and framework.
 Document anchor_document(const validation::Anchor& anchor);
 std::string anchor_json(const validation::Anchor& anchor);

@@ -275,9 +275,8 @@ DiagnoseReport diagnose(const config::LoadedScenario& loaded,
   }
   Driver driver({.threads = options.threads, .trace = false, .progress = options.count});
   training::StepResult step = driver.step(checked);
-  if (!options.compared.empty()) {
-    validation::set_interval(checked.scenario(),
-                             validation::step_error(checked.scenario(), options.compared), step);
+  if (!options.known_errors.empty()) {
+    validation::set_interval(checked.scenario(), options.known_errors, step);
   }
   const double error =
       std::log(step.interval_high / step.interval_low) / (2 * training::kOneSidedFivePercent);

@@ -127,7 +127,7 @@ void DiagnoseReport::fields(V& v) const {
 
 struct DiagnoseOptions {
   int threads = 0;
-  std::vector<validation::ComparedRuns> compared{};  ///< validation::load_compared_runs
+  validation::KnownErrors known_errors{};  ///< validation::load_known_errors
   SimulationCount count{};
 };
 

@@ -265,8 +265,8 @@ ExpectReport expect(const config::LoadedScenario& loaded, const ExpectOptions& o
   const auto& scenario = checked.scenario();
   Driver driver({.threads = options.threads, .trace = false, .progress = options.count});
   training::StepResult step = driver.step(checked);
-  if (!options.compared.empty()) {
-    validation::set_interval(scenario, validation::step_error(scenario, options.compared), step);
+  if (!options.known_errors.empty()) {
+    validation::set_interval(scenario, options.known_errors, step);
   }
   ExpectReport report;
   report.scenario = {scenario.name, scenario_digest(loaded), scenario.run.seed};

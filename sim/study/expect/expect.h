@@ -172,7 +172,7 @@ void ExpectReport::fields(V& v) const {
 struct ExpectOptions {
   int nodes = 0;  ///< of a further group, such as the pairs an acceptance test runs; 0: none
   int threads = 0;
-  std::vector<validation::ComparedRuns> compared{};  ///< validation::load_compared_runs
+  validation::KnownErrors known_errors{};  ///< validation::load_known_errors
   /// Told how much of the step is simulated; may be empty.
   std::function<void(std::size_t done, std::size_t total)> count{};
 };

@@ -67,7 +67,7 @@ struct SweepRequest {
 struct SweepOptions {
   int threads = 0;  ///< 0: all cores; no result depends on it
   bool fold = true;
-  std::vector<validation::ComparedRuns> compared;
+  validation::KnownErrors known_errors;
   /// Take points from all over, so that those done first take as long as those left: neighbours of
   /// a grid are alike. No result depends on it.
   bool spread = false;

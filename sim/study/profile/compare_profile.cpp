@@ -231,9 +231,8 @@ ProfileReport compare_profiles(const config::LoadedScenario& loaded,
   std::vector<MeasuredProfile> all = measure_all(files, checked.gpus());
   Driver driver({.threads = options.threads, .fold = options.fold});
   training::StepResult step = driver.step(checked);
-  if (!options.compared.empty()) {
-    validation::set_interval(checked.scenario(),
-                             validation::step_error(checked.scenario(), options.compared), step);
+  if (!options.known_errors.empty()) {
+    validation::set_interval(checked.scenario(), options.known_errors, step);
   }
   const std::array<double, 2> interval{step.interval_low.si(), step.interval_high.si()};
   std::vector<core::Rank> ranks;

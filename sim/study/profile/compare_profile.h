@@ -140,7 +140,7 @@ struct ProfileFile {
 struct CompareProfileOptions {
   int threads = 0;
   bool fold = true;
-  std::vector<validation::ComparedRuns> compared{};  ///< for the interval of the step
+  validation::KnownErrors known_errors{};  ///< for the interval of the step
 };
 
 /// Reads the profiles, predicts the same ranks, and lays both side by side.

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "sim/training/step/step.h"
+#include "sim/validation/compared/constant_fit.h"
 
 namespace headway::validation {
 
@@ -20,10 +21,10 @@ constexpr double kOneSource = 0.04;
 constexpr double kOtherKind = 0.09;
 constexpr StepError kNeverCompared{0.15, 0.06};
 /// Of a GPU on which no software was compared.
-constexpr double kNewGpu = 0.08;
+constexpr double kNewGpu = 0.04;
 /// What a machine and a run differ by at least; misses beyond it are of the software's model.
 constexpr double kAlways = 0.06;
-constexpr double kAlwaysOfMixtures = 0.12;
+constexpr double kAlwaysOfMixtures = 0.105;
 
 std::string width_of(core::Precision precision) {
   using core::Precision;
@@ -107,6 +108,10 @@ std::vector<ComparedRuns> load_compared_runs(const std::vector<std::filesystem::
   return compared;
 }
 
+KnownErrors load_known_errors(const std::vector<std::filesystem::path>& roots) {
+  return {load_compared_runs(roots), load_covariance(roots)};
+}
+
 StepError unknown_error(const RunKind& kind, const std::vector<ComparedRuns>& compared) {
   std::set<std::string> sources;
   std::vector<const ComparedRuns*> software;
@@ -134,10 +139,18 @@ StepError unknown_error(const RunKind& kind, const std::vector<ComparedRuns>& co
 }
 
 StepError step_error(const training::Scenario& scenario,
-                     const std::vector<ComparedRuns>& compared,
+                     const KnownErrors& known,
+                     const std::vector<double>& slopes,
                      double further) {
-  const StepError unknown = unknown_error(kind_of(scenario), compared);
-  return quadrature(unknown, std::hypot(training::relative_error(scenario), further));
+  const StepError unknown = unknown_error(kind_of(scenario), known.runs);
+  return quadrature(unknown, std::hypot(training::relative_error(scenario), further,
+                                        constant_error(slopes, known.constants)));
+}
+
+void set_interval(const training::Scenario& scenario,
+                  const KnownErrors& known,
+                  training::StepResult& step) {
+  set_interval(scenario, step_error(scenario, known, constant_slopes(scenario)), step);
 }
 
 void set_interval(const training::Scenario& scenario, StepError error, training::StepResult& step) {
@@ -193,6 +206,8 @@ std::vector<core::ModelConstant> model_constants() {
           {"validation.error_never_compared_slower", kNeverCompared.slower, "", 0, judged},
           {"validation.error_never_compared_faster", kNeverCompared.faster, "", 0, judged},
           {"validation.error_of_new_gpu", kNewGpu, "", 0, judged},
+          {"validation.error_of_constant_of_one_source", kJudgedByOne, "", 0,
+           "middle of what the other shares and efficiencies err by, 6 to 13 %"},
           {"validation.error_always", kAlways, "", 0, judged},
           {"validation.error_always_of_mixtures", kAlwaysOfMixtures, "", 0, judged}};
 }

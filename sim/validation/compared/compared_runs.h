@@ -12,6 +12,7 @@
 #include "sim/import/csv.h"
 #include "sim/training/scenario.h"
 #include "sim/training/step/step_result.h"
+#include "sim/validation/compared/judged_constants.h"
 
 namespace headway::validation {
 
@@ -55,6 +56,17 @@ std::optional<import::CsvTable> first_table(const std::vector<std::filesystem::p
 /// @throws core::Error if a figure in it cannot be read
 std::vector<ComparedRuns> load_compared_runs(const std::vector<std::filesystem::path>& roots);
 
+/// What published runs say of errors: which were compared, and how well they fix the constants.
+struct KnownErrors {
+  std::vector<ComparedRuns> runs;
+  ConstantCovariance constants;
+  [[nodiscard]] bool empty() const { return runs.empty(); }
+};
+
+/// Both of these configuration folders.
+/// @throws core::Error if a figure in them cannot be read
+KnownErrors load_known_errors(const std::vector<std::filesystem::path>& roots);
+
 /// Standard deviations of the logarithm of a step's time, to each side: software that nobody
 /// compared is slower than its model more often than faster.
 struct StepError {
@@ -64,10 +76,18 @@ struct StepError {
 /// The part of the error that comparisons take away: of software and GPU together.
 StepError unknown_error(const RunKind& kind, const std::vector<ComparedRuns>& compared);
 
-/// The whole: that of machine, kernels and experts (training::relative_error) and the above.
+/// The whole: that of machine, kernels and experts (training::relative_error), the above, and what
+/// is not known of the constants.
+/// @param slopes  of the scenario, from `constant_slopes`
 StepError step_error(const training::Scenario& scenario,
-                     const std::vector<ComparedRuns>& compared,
+                     const KnownErrors& known,
+                     const std::vector<double>& slopes,
                      double further = 0);
+
+/// The step's 90 % interval by that error.
+void set_interval(const training::Scenario& scenario,
+                  const KnownErrors& known,
+                  training::StepResult& step);
 
 /// The standard deviations above that were judged from published runs, for `headway catalog
 /// constants`.

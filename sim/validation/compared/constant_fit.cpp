@@ -18,20 +18,28 @@ constexpr double kHuber = 0.05;  ///< log errors beyond pull no harder
 /// A row of the fit.
 struct Sample {
   const RunPrediction* row;
-  const Vector* slopes;
   double error;  ///< log(predicted / measured)
+
+  [[nodiscard]] const Vector& slopes() const { return row->slopes; }
 };
 
-std::vector<Sample> samples_of(const std::vector<RunPrediction>& rows,
-                               const ConstantSlopes& slopes) {
+std::vector<Sample> samples_of(const std::vector<RunPrediction>& rows) {
   std::vector<Sample> samples;
   for (const auto& row : rows) {
-    const auto found = slopes.of_run.find(row.id);
-    if (row.error && found != slopes.of_run.end() && !row.part.starts_with("AMD")) {
-      samples.push_back({&row, &found->second, std::log1p(*row.error)});
+    if (row.error && !row.slopes.empty() && row.table != kLayoutSweep &&
+        !row.part.starts_with("AMD")) {
+      samples.push_back({&row, std::log1p(*row.error)});
     }
   }
   return samples;
+}
+
+/// Those that decide the constants: of the first table.
+std::vector<Sample> deciding(const std::vector<Sample>& samples) {
+  std::vector<Sample> rows;
+  std::copy_if(samples.begin(), samples.end(), std::back_inserter(rows),
+               [](const Sample& sample) { return sample.row->table.empty(); });
+  return rows;
 }
 
 double dot(const Vector& a, const Vector& b) {
@@ -82,7 +90,7 @@ Vector robust_fit(const std::vector<Sample>& samples, std::size_t constants) {
       if (!sample.row->table.empty()) {
         continue;
       }
-      const Vector& slope = *sample.slopes;
+      const Vector& slope = sample.slopes();
       const double left = sample.error + dot(slope, change);
       const double weight =
           sample.row->weight * std::min(1.0, kHuber / std::max(std::abs(left), 1e-9));
@@ -123,15 +131,14 @@ std::vector<Sample> without(const std::vector<Sample>& samples,
 }
 
 /// The row with constants changed so, in the interval of one to whom only these runs are known.
-RunPrediction moved(const Sample& sample,
-                    const Vector& change,
-                    const std::vector<ComparedRuns>& known) {
+RunPrediction moved(const Sample& sample, const Vector& change, const KnownErrors& known) {
   RunPrediction row = *sample.row;
-  row.predicted = *row.predicted * std::exp(dot(*sample.slopes, change));
+  row.predicted = *row.predicted * std::exp(dot(sample.slopes(), change));
   row.error = *row.predicted / row.measured - 1;
-  const StepError unknown = unknown_error(row.run_kind, known);
-  const double slower = std::hypot(row.own_error, unknown.slower);
-  const double faster = std::hypot(row.own_error, unknown.faster);
+  const StepError unknown = unknown_error(row.run_kind, known.runs);
+  const double constants = constant_error(sample.slopes(), known.constants);
+  const double slower = std::hypot(row.own_error, unknown.slower, constants);
+  const double faster = std::hypot(row.own_error, unknown.faster, constants);
   row.low = *row.predicted * std::exp(-training::kOneSidedFivePercent * slower);
   row.high = *row.predicted * std::exp(training::kOneSidedFivePercent * faster);
   return row;
@@ -145,92 +152,111 @@ double mean_slope(const std::vector<Sample>& samples,
   double rows = 0;
   for (const Sample& sample : samples) {
     if (sample.row->source == source) {
-      sum += std::abs((*sample.slopes)[constant]);
+      sum += std::abs(sample.slopes()[constant]);
       ++rows;
     }
   }
   return rows > 0 ? sum / rows : 0;
 }
 
-/// Changes of the constants without each source, and what they say of one constant.
-FittedConstant judged(const std::string& name,
-                      std::size_t constant,
-                      double all,
-                      const std::map<std::string, Vector>& without_source,
-                      const std::vector<Sample>& samples) {
+/// Whether the rows of a source say anything of a constant.
+bool depends(const std::vector<Sample>& samples, const std::string& source, std::size_t constant) {
   constexpr double kDepends = 0.02;
-  FittedConstant fitted{.name = name, .factor = std::exp(all)};
-  double most = 0;
-  double mean = 0;
+  return mean_slope(samples, source, constant) >= kDepends;
+}
+
+/// The constants as all but one source of these samples have them, by that source.
+std::map<std::string, Vector> jackknife(const std::vector<Sample>& samples, std::size_t constants) {
+  std::map<std::string, Vector> without_source;
+  for (const auto& source : groups_of(samples, source_of)) {
+    without_source.emplace(source, robust_fit(without(samples, source_of, source), constants));
+  }
+  return without_source;
+}
+
+/// Covariance of the jackknife: (n - 1) / n x the sum of products of what each source moves.
+ConstantCovariance spread(const std::map<std::string, Vector>& without_source,
+                          std::size_t constants) {
+  const auto n = static_cast<double>(without_source.size());
+  Vector mean(constants, 0.0);
   for (const auto& [source, change] : without_source) {
-    mean += change[constant] / static_cast<double>(without_source.size());
-    fitted.sources += mean_slope(samples, source, constant) >= kDepends ? 1 : 0;
-    if (std::abs(change[constant] - all) > most) {
-      most = std::abs(change[constant] - all);
-      fitted.decided_by = source;
+    for (std::size_t i = 0; i < constants; ++i) {
+      mean[i] += change[i] / n;
     }
   }
-  double square = 0;
+  ConstantCovariance covariance(constants, Vector(constants, 0.0));
   for (const auto& [source, change] : without_source) {
-    square += (change[constant] - mean) * (change[constant] - mean);
+    for (std::size_t i = 0; i < constants; ++i) {
+      for (std::size_t k = 0; k < constants; ++k) {
+        covariance[i][k] += (n - 1) / n * (change[i] - mean[i]) * (change[k] - mean[k]);
+      }
+    }
   }
-  const auto n = static_cast<double>(without_source.size());
-  fitted.standard_error = std::sqrt((n - 1) / n * square);
-  return fitted;
+  return covariance;
+}
+
+std::size_t sources_of(const std::vector<Sample>& samples, std::size_t constant) {
+  const auto sources = groups_of(samples, source_of);
+  return static_cast<std::size_t>(
+      std::count_if(sources.begin(), sources.end(),
+                    [&](const std::string& source) { return depends(samples, source, constant); }));
+}
+
+std::size_t constants_of(const std::vector<Sample>& samples) {
+  return samples.empty() ? 0 : samples.front().slopes().size();
+}
+
+ConstantCovariance covariance_of(const std::vector<Sample>& samples) {
+  const std::size_t n = constants_of(samples);
+  const auto rows = deciding(samples);
+  ConstantCovariance covariance = spread(jackknife(rows, n), n);
+  for (std::size_t i = 0; i < n; ++i) {
+    covariance[i][i] += sources_of(rows, i) < 2 ? kJudgedByOne * kJudgedByOne : 0;
+  }
+  return covariance;
 }
 
 }  // namespace
-
-ConstantSlopes load_slopes(const std::vector<std::filesystem::path>& roots) {
-  ConstantSlopes slopes;
-  const auto table = first_table(roots, "constant_slopes.csv");
-  if (table) {
-    slopes.constants.assign(table->columns().begin() + 1, table->columns().end());
-  }
-  for (std::size_t row = 0; table && row < table->rows(); ++row) {
-    Vector& of_run = slopes.of_run[table->text(row, "id")];
-    for (const auto& constant : slopes.constants) {
-      of_run.push_back(table->number(row, constant).value_or(0));
-    }
-  }
-  return slopes;
-}
 
 std::string source_of(const RunPrediction& row) { return row.source; }
 std::string framework_of(const RunPrediction& row) { return row.run_kind.framework; }
 std::string gpu_of(const RunPrediction& row) { return row.run_kind.gpu; }
 
 std::vector<FittedConstant> fit_constants(const std::vector<RunPrediction>& rows,
-                                          const ConstantSlopes& slopes) {
-  const auto samples = samples_of(rows, slopes);
-  const std::size_t n = slopes.constants.size();
-  std::map<std::string, Vector> without_source;
-  const auto decides = [](const Sample& sample) { return sample.row->table.empty(); };
-  std::vector<Sample> deciding;
-  std::copy_if(samples.begin(), samples.end(), std::back_inserter(deciding), decides);
-  const Vector all = robust_fit(deciding, n);
-  for (const auto& source : groups_of(deciding, source_of)) {
-    without_source.emplace(source, robust_fit(without(deciding, source_of, source), n));
-  }
+                                          const std::vector<std::string>& names) {
+  const auto samples = deciding(samples_of(rows));
+  const Vector all = robust_fit(samples, names.size());
+  const auto without_source = jackknife(samples, names.size());
+  const auto covariance = spread(without_source, names.size());
   std::vector<FittedConstant> fitted;
-  for (std::size_t i = 0; i < n; ++i) {
-    fitted.push_back(judged(slopes.constants[i], i, all[i], without_source, deciding));
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto moves = [&](const auto& entry) { return std::abs(entry.second[i] - all[i]); };
+    const auto most =
+        std::max_element(without_source.begin(), without_source.end(),
+                         [&](const auto& a, const auto& b) { return moves(a) < moves(b); });
+    fitted.push_back({.name = names[i],
+                      .factor = std::exp(all[i]),
+                      .standard_error = std::sqrt(covariance[i][i]),
+                      .sources = static_cast<int>(sources_of(samples, i)),
+                      .decided_by = most == without_source.end() ? "" : most->first});
   }
   return fitted;
 }
 
-std::vector<RunPrediction> left_out(const std::vector<RunPrediction>& rows,
-                                    const ConstantSlopes& slopes,
-                                    const GroupOf& group) {
-  const auto samples = samples_of(rows, slopes);
+ConstantCovariance constant_covariance(const std::vector<RunPrediction>& rows) {
+  return covariance_of(samples_of(rows));
+}
+
+std::vector<RunPrediction> left_out(const std::vector<RunPrediction>& rows, const GroupOf& group) {
+  const auto samples = samples_of(rows);
   std::vector<RunPrediction> out;
   for (const auto& name : groups_of(samples, group)) {
     const auto rest = without(samples, group, name);
-    const Vector change = robust_fit(rest, slopes.constants.size());
+    const Vector change = robust_fit(rest, constants_of(samples));
     std::vector<RunPrediction> seen;
     std::transform(rest.begin(), rest.end(), std::back_inserter(seen),
                    [](const Sample& sample) { return *sample.row; });
-    const auto known = compared_runs(seen);
+    const KnownErrors known{compared_runs(seen), covariance_of(rest)};
     for (const Sample& sample : samples) {
       if (group(*sample.row) == name) {
         out.push_back(moved(sample, change, known));

@@ -1,15 +1,12 @@
 // The constants that are judged from published runs, fitted again: from all of them, and leaving
 // out what a prediction should not have seen.
 //
-// A run's slopes, d log(prediction) / d log(constant), are committed
-// (configs/validation/constant_slopes.csv, scripts/constant_slopes.py); a fit is a robust linear
-// one on them (Huber, 5 %), of the errors that the program makes now. So a constant that is left
-// out of its own source costs no simulation, and the figures are those of the rows at hand.
+// A run's slopes are d log(prediction) / d log(constant) (judged_constants.h); a fit is a robust
+// linear one on them (Huber, 5 %), of the errors that the program makes now. So a constant that is
+// left out of its own source costs no simulation.
 #pragma once
 
-#include <filesystem>
 #include <functional>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -17,16 +14,6 @@
 #include "sim/validation/training_runs.h"
 
 namespace headway::validation {
-
-/// Slopes of published runs, by the id of the row.
-struct ConstantSlopes {
-  std::vector<std::string> constants;
-  std::map<std::string, std::vector<double>> of_run;  ///< a number a constant
-};
-
-/// `validation/constant_slopes.csv` of the first of these folders that has it; else none.
-/// @throws core::Error if a number in it cannot be read
-ConstantSlopes load_slopes(const std::vector<std::filesystem::path>& roots);
 
 /// A constant as all runs but those of one source have it, source by source.
 struct FittedConstant {
@@ -46,8 +33,17 @@ struct FittedConstant {
     v.part("decided_by", decided_by, "the source that moves it most when it is left out");
   }
 };
+/// @param names  of the constants, in the order of the rows' slopes
 std::vector<FittedConstant> fit_constants(const std::vector<RunPrediction>& rows,
-                                          const ConstantSlopes& slopes);
+                                          const std::vector<std::string>& names);
+
+/// How well these rows fix the constants: the jackknife over the sources of the first table, and of
+/// a constant that fewer than two sources depend on `kJudgedByOne` more.
+ConstantCovariance constant_covariance(const std::vector<RunPrediction>& rows);
+
+/// Standard deviation of the logarithm of a constant that no second source judges. Source: the
+/// middle of the standard errors of the other shares and efficiencies, 6 to 13 %.
+inline constexpr double kJudgedByOne = 0.1;
 
 /// What a row belongs to when it is left out: its source, its framework, its GPU.
 using GroupOf = std::function<std::string(const RunPrediction&)>;
@@ -55,11 +51,10 @@ std::string source_of(const RunPrediction& row);
 std::string framework_of(const RunPrediction& row);
 std::string gpu_of(const RunPrediction& row);
 
-/// Rows that have slopes, each predicted with constants that were fitted without its group, in the
-/// interval of a program that never compared the group's runs.
-std::vector<RunPrediction> left_out(const std::vector<RunPrediction>& rows,
-                                    const ConstantSlopes& slopes,
-                                    const GroupOf& group);
+/// Rows that were predicted, but for AMD's and those of the layout sweep: each with constants that
+/// were fitted without its group, in the interval of a program that never compared the group's
+/// runs.
+std::vector<RunPrediction> left_out(const std::vector<RunPrediction>& rows, const GroupOf& group);
 
 /// Rows of a source that were compared, taken together by kind: what `load_compared_runs` reads.
 std::vector<ComparedRuns> compared_runs(const std::vector<RunPrediction>& rows);
