@@ -236,8 +236,7 @@ int run_plan(int argc, char** argv) {
   plan::PlanOptions how;
   describe(app, "plan",
            "  headway plan s.yaml --hold schedule,offload --verify 100 --save plans\n"
-           "  headway plan s.yaml --nodes 32,64,128 --objective dollars --limit 'deadline=60 d'\n"
-           "  headway plan s.yaml --over cluster.node=dgx-h100,dgx-b200 --objective days");
+           "  headway plan s.yaml --over cluster.node=dgx-h100,dgx-b200 --limit 'deadline=60 d'");
   app.add_option("SCENARIO", scenario, "Scenario file (YAML)")->required()->option_text(" ");
   app.add_option("--top", how.keep, "Plans printed")
       ->check(number_between(1, 1000))
