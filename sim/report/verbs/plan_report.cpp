@@ -153,12 +153,10 @@ Table runs_table(const std::vector<study::PlannedRun>& plans) {
   PlanColumns out(plans);
   const auto figure = [](double value) { return number(value); };
   out.add("plan", false, place_text);
-  out.add("days, p50", true, [&](auto, const Plan& p) {
-    return p.campaign ? figure(p.campaign->wall_days.p50) : "-";
-  });
-  out.add("p95", true, [&](auto, const Plan& p) {
-    return p.campaign ? figure(p.campaign->wall_days.p95) : "-";
-  });
+  out.add("days, p50", true,
+          [&](auto, const Plan& p) { return p.campaign ? figure(p.campaign->days().p50) : "-"; });
+  out.add("p95", true,
+          [&](auto, const Plan& p) { return p.campaign ? figure(p.campaign->days().p95) : "-"; });
   out.add("goodput [%]", true,
           [&](auto, const Plan& p) { return p.campaign ? percent(p.campaign->goodput.p50) : "-"; });
   if (std::any_of(plans.begin(), plans.end(), [](const Plan& p) { return p.cost.has_value(); })) {
@@ -280,25 +278,36 @@ Table limits_table(const std::vector<study::PlannedRun>& plans) {
 
 /// The candidates side by side, each on its best plan.
 Table machines_table(const study::PlanReport& report) {
+  const bool brought_up = std::any_of(
+      report.machines.begin(), report.machines.end(),
+      [](const study::PlannedMachine& machine) { return machine.bring_up_days().has_value(); });
   Table table{"Candidate machines, each on its best plan",
-              {{"machine", false},
-               {"GPUs"},
-               {"days, p50"},
-               {"USD, p50"},
-               {"power [MW]"},
-               {"break-even [USD/GPU h]"},
-               {"outcome", false}},
+              {{"machine", false}, {"GPUs"}, {"days, p50"}},
               {},
               false};
+  if (brought_up) {
+    table.columns.push_back({"bring-up [d]"});
+    table.columns.push_back({"latest delivery [d]"});
+  }
+  for (const auto& more : {Column{"USD, p50"}, Column{"power [MW]"},
+                           Column{"break-even [USD/GPU h]"}, Column{"outcome", false}}) {
+    table.columns.push_back(more);
+  }
   for (const study::PlannedMachine& machine : report.machines) {
     constexpr double kMega = 1e6, kHour = 3600;  // Source: the prefix, the hour
     const auto gpus = machine.gpus();
     const auto power = machine.power();
-    table.rows.push_back(
-        {machine.name, gpus ? count(static_cast<double>(*gpus)) : "-", cell(machine.days()),
-         cell(machine.dollars()), power ? number(power->si() / kMega) : "-",
-         machine.break_even ? fmt::format("{:.2f}", machine.break_even->si() * kHour) : "-",
-         machine.outcome});
+    auto& row = table.rows.emplace_back();
+    row = {machine.name, gpus ? count(static_cast<double>(*gpus)) : "-", cell(machine.days())};
+    if (brought_up) {
+      row.push_back(cell(machine.bring_up_days()));
+      row.push_back(cell(machine.latest_delivery));
+    }
+    row.push_back(cell(machine.dollars()));
+    row.push_back(power ? number(power->si() / kMega) : "-");
+    row.push_back(machine.break_even ? fmt::format("{:.2f}", machine.break_even->si() * kHour)
+                                     : "-");
+    row.push_back(machine.outcome);
   }
   return table;
 }
