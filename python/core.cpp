@@ -138,7 +138,8 @@ Planned plan_texts(const std::string& path,
                    const std::vector<int>& nodes,
                    std::size_t simulate,
                    std::size_t verify,
-                   bool variants) {
+                   bool variants,
+                   bool sensitivity) {
   plan::PlanOptions options;
   options.threads = threads;
   options.fold = fold;
@@ -147,6 +148,7 @@ Planned plan_texts(const std::string& path,
   options.simulate = simulate;
   options.verify = verify;
   options.variants = variants;
+  options.sensitivity = sensitivity;
   study::check_sizes(nodes);
   if (!objectives.empty()) {
     study::set_goals(objectives, options);
@@ -503,7 +505,7 @@ PYBIND11_MODULE(_core, module) {
   module.def("plan", &plan_texts, py::arg("path"), py::arg("text"), py::arg("roots"),
              py::arg("set"), py::arg("threads"), py::arg("fold"), py::arg("top"),
              py::arg("objectives"), py::arg("limits"), py::arg("nodes"), py::arg("simulate"),
-             py::arg("verify"), py::arg("variants"), without_gil);
+             py::arg("verify"), py::arg("variants"), py::arg("sensitivity"), without_gil);
   module.def("place", &place_texts, py::arg("path"), py::arg("text"), py::arg("roots"),
              py::arg("set"), py::arg("threads"), py::arg("fold"), py::arg("draws"), without_gil);
   module.def("expect", &expect_texts, py::arg("path"), py::arg("text"), py::arg("roots"),

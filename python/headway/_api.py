@@ -158,6 +158,7 @@ def plan(
     all: bool = False,
     simulate: int = 50,
     verify: int = 0,
+    sensitivity: bool = False,
     save: PathLike | None = None,
     trials: int | None = None,
     seed: int | None = None,
@@ -191,6 +192,8 @@ def plan(
         Layouts simulated at most, of each cluster.
     verify : int
         Layouts drawn from those left out, simulated to learn whether any is better.
+    sensitivity : bool
+        Also ``choice``: how much an input must change before another of the plans wins.
     save : path, optional
         Folder for the plans as scenarios: ``plan-1.yaml`` is the best.
 
@@ -208,7 +211,7 @@ def plan(
     path, text = _path_and_text(scenario)
     goals = [objective] if isinstance(objective, str) else list(objective)
     bounds = [f"{key}={value}" for key, value in (limits or {}).items()]
-    counts = (list(nodes), simulate, verify, all)
+    counts = (list(nodes), simulate, verify, all, sensitivity)
     request = (path, text, _roots(), changes, threads, fold, top, goals, bounds, *counts)
     printed, table, files = _core.plan(*request)
     _save(save, "plan", files)

@@ -28,6 +28,7 @@ def plan(
     simulate: int,
     verify: int,
     variants: bool,
+    sensitivity: bool,
 ) -> tuple[str, str, list[str]]: ...
 def place(
     path: str,

@@ -2455,6 +2455,44 @@ class PriceSpec:
 
 
 @dataclass(frozen=True, kw_only=True)
+class BringUpSpec:
+    """From the order of the cluster to full speed; absent: it stands there, and time counts
+    from the first step.
+
+    Attributes
+    ----------
+    delivery
+        From the order until all nodes are racked and cabled. (default 0 s)
+    burn_in
+        Test of a node before it may train; all at the same time. (default 0 s)
+    fail_share
+        Share of nodes that fail one test, each test on its own chance. (default 0)
+    replacement
+        From a failed test until the node that is mended or takes its place is tested. (default
+        0 s)
+    ramp
+        From the first step on until the job runs at full speed. (default 0 s)
+    ramp_from
+        Share of full speed at the first step; it rises evenly from there. (default 0)
+    billed
+        Share of the price of a GPU-hour that is paid from delivery to the first step. (default
+        1)
+    use, source
+        As described at the top of this module.
+    """
+
+    delivery: str | None = None
+    burn_in: str | None = None
+    fail_share: float | None = None
+    replacement: str | None = None
+    ramp: str | None = None
+    ramp_from: float | None = None
+    billed: float | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class RunSpec:
     """How the job is run; absent: only one step is predicted.
 
@@ -2472,6 +2510,9 @@ class RunSpec:
         What is read to train on; absent: never waited for. (optional)
     prices
         What it costs; absent: no cost is printed. (optional)
+    bring_up
+        From the order of the cluster to full speed; absent: it stands there, and time counts
+        from the first step. (optional)
     trials
         Independent draws of the campaign. (default 200)
     mean_within
@@ -2490,6 +2531,7 @@ class RunSpec:
     recovery: RecoverySpec | None = None
     data: DataSpec | None = None
     prices: PriceSpec | None = None
+    bring_up: BringUpSpec | None = None
     trials: int | None = None
     mean_within: float | None = None
     seed: int | None = None

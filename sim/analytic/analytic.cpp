@@ -307,11 +307,11 @@ class AnalyticTier::Evaluator {
     }
     const auto chunks =
         static_cast<std::size_t>(workload::chunks_per_stage(schedule, layout.virtual_stages));
-    times_.passes.chunks.clear();
+    times_.passes.chunks.resize(data.class_of.size());
     times_.passes.ready.clear();
     times_.tails.clear();
-    for (const int found : data.class_of) {
-      times_.passes.chunks.push_back(classes_[static_cast<std::size_t>(found)].passes);
+    for (std::size_t place = 0; place < data.class_of.size(); ++place) {
+      times_.passes.chunks[place] = classes_[static_cast<std::size_t>(data.class_of[place])].passes;
     }
     for (std::size_t place = 0; place < data.class_of.size(); place += chunks) {
       times_.passes.ready.push_back(classes_[static_cast<std::size_t>(data.class_of[place])].ready);

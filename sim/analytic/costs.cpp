@@ -138,9 +138,13 @@ std::vector<PassPart> parts_of(const Probe& probe,
   return parts;
 }
 
-bool has_traffic(const Probe& probe, const std::vector<Call>& calls) {
-  return std::any_of(calls.begin(), calls.end(),
-                     [&](const Call& call) { return probe.role(call) == BlockRole::traffic; });
+/// Whether a pass has traffic beside it.
+bool has_traffic(const Probe& probe, int stage, CallKind kind, int micro_batch) {
+  const auto& calls = probe.graph.stages[static_cast<std::size_t>(stage)].calls;
+  return std::any_of(calls.begin(), calls.end(), [&](const Call& call) {
+    return call.kind == kind && call.micro_batch == micro_batch &&
+           probe.role(call) == BlockRole::traffic;
+  });
 }
 
 /// What the reductions of a backward take: over the NICs one after another, inside the NVLink
@@ -186,22 +190,20 @@ ChunkClass read_chunk(const Probe& probe, const workload::ChunkLayout& chunk, in
   for (const Call& call : probe.calls(position, CallKind::prologue, -1)) {
     made.prologue.push_back(call.block);
   }
-  const auto calls = [&](CallKind kind, int micro_batch) {
-    return probe.calls(position, kind, micro_batch);
+  const auto traffic = [&](CallKind kind, int micro_batch) {
+    return has_traffic(probe, position, kind, micro_batch);
   };
-  const auto forward = calls(CallKind::forward, kFirst);
-  const auto backward = calls(CallKind::backward, kLast);
-  made.forward = parts_of(probe, forward, chunk, true);
-  made.backward = parts_of(probe, backward, chunk, false);
-  made.forward_always = has_traffic(probe, calls(CallKind::forward, kLast));
-  made.backward_always = has_traffic(probe, calls(CallKind::backward, kFirst));
+  made.forward = parts_of(probe, probe.calls(position, CallKind::forward, kFirst), chunk, true);
+  made.backward = parts_of(probe, probe.calls(position, CallKind::backward, kLast), chunk, false);
+  made.forward_always = traffic(CallKind::forward, kLast);
+  made.backward_always = traffic(CallKind::backward, kFirst);
   if (made.backward_always) {
     made.reduction = reduction_time(probe, made.backward);
   }
   made.gathers_wait =
       made.forward_always && uses_network(probe, made.backward, true) &&
       (uses_network(probe, made.forward, false) || uses_network(probe, made.backward, false));
-  made.has_traffic = has_traffic(probe, forward) || has_traffic(probe, backward);
+  made.has_traffic = traffic(CallKind::forward, kFirst) || traffic(CallKind::backward, kLast);
   return made;
 }
 
@@ -524,11 +526,11 @@ DataCosts data_costs(const Scenario& s,
   // The probe has a stage for each chunk: whether stages gather once is asked of the layout itself.
   workload::TrainingSpec training = s.training;
   training.framework.gather_once = workload::gathers_once(s.training.framework, layout);
-  const Probe probe = make_probe(few.model, training, few.layout, layout, data_parallel,
-                                 kMicroBatches, timer, ProbedBlocks::traffic);
+  Probe probe = make_probe(few.model, training, few.layout, layout, data_parallel, kMicroBatches,
+                           timer, ProbedBlocks::traffic);
   DataCosts costs;
-  costs.blocks = probe.blocks;
   read_classes(probe, few, chunks, stages, recompute_phases(chunks, layout), costs);
+  costs.blocks = std::move(probe.blocks);
   return costs;
 }
 

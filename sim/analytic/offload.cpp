@@ -6,19 +6,12 @@ namespace headway::analytic {
 
 CopyLine::CopyLine(const RankCosts& rank, const ChunkClass& chunk, bool forward)
     : rank_(rank),
+      sums_(forward ? rank.forward : rank.backward),
       first_layer_(chunk.first_layer),
       forward_(forward),
       copies_(chunk.layers, std::min(rank.most_offloaded, std::max(0, chunk.layers - 1))) {}
 
-void CopyLine::run(int first, int count, double& now) {
-  const std::vector<double>& sums = forward_ ? rank_.forward : rank_.backward;
-  const auto between = [&](int from, int layers) {
-    return sums[static_cast<std::size_t>(from + layers)] - sums[static_cast<std::size_t>(from)];
-  };
-  if (!copies_.any()) {
-    now += between(first, count);
-    return;
-  }
+void CopyLine::run_with_copies(int first, int count, double& now) {
   for (int i = 0; i < count; ++i) {
     const int layer = forward_ ? first + i : first + count - 1 - i;
     const int place = layer - first_layer_;

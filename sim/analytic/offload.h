@@ -1,6 +1,9 @@
 // Copies of activations beside the layers of a pass, for the analytic tier.
 #pragma once
 
+#include <cstddef>
+#include <vector>
+
 #include "sim/analytic/costs.h"
 #include "sim/workload/memory/offload.h"
 
@@ -14,12 +17,23 @@ class CopyLine {
 
   /// Layers first .. first + count - 1 of the model, backward in the opposite order.
   /// @param now  of the compute stream [s]; advanced
-  void run(int first, int count, double& now);
+  void run(int first, int count, double& now) {
+    if (copies_.any()) {
+      run_with_copies(first, count, now);
+    } else {
+      now += between(first, count);
+    }
+  }
 
  private:
+  [[nodiscard]] double between(int first, int count) const {
+    return sums_[static_cast<std::size_t>(first + count)] - sums_[static_cast<std::size_t>(first)];
+  }
+  void run_with_copies(int first, int count, double& now);
   void apply(const workload::CopyStep& step, double& now);
 
   const RankCosts& rank_;
+  const std::vector<double>& sums_;  ///< of its layers, forward or backward
   int first_layer_;
   bool forward_;
   workload::OffloadedChunk copies_;

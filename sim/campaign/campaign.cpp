@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/campaign/advice.h"
+#include "sim/campaign/bring_up.h"
 #include "sim/campaign/energy.h"
 #include "sim/campaign/job/slow_parts.h"
 #include "sim/campaign/resolve.h"
@@ -77,6 +78,14 @@ class Metering {
     return usage;
   }
 
+  /// GPUs and spares that are paid for before the first step, and while the speed rises.
+  void add_bring_up(const BroughtUp& brought_up, price::Usage& usage) const {
+    const double paid = (brought_up.paid + brought_up.slower).si();
+    usage.bring_up_gpu_seconds = static_cast<double>(job_.gpus) * paid;
+    usage.bring_up_spare_gpu_seconds =
+        static_cast<double>(job_.spare_nodes) * job_.gpus_per_node * paid;
+  }
+
  private:
   const JobModel& job_;
   MachinePower power_;
@@ -88,7 +97,7 @@ class Metering {
 };
 
 price::Usage mean_usage(const std::vector<price::Usage>& usages) {
-  core::Sum gpus, spares, useful, tokens, stored, written, read, energy;
+  core::Sum gpus, spares, useful, tokens, stored, written, read, energy, early, early_spares;
   for (const auto& usage : usages) {
     gpus.add(usage.gpu_seconds);
     spares.add(usage.spare_gpu_seconds);
@@ -98,11 +107,15 @@ price::Usage mean_usage(const std::vector<price::Usage>& usages) {
     written.add(usage.written.si());
     read.add(usage.read.si());
     energy.add(usage.it_energy.si());
+    early.add(usage.bring_up_gpu_seconds);
+    early_spares.add(usage.bring_up_spare_gpu_seconds);
   }
   const auto n = static_cast<double>(usages.size());
   return {.gpu_seconds = gpus.value() / n,
           .spare_gpu_seconds = spares.value() / n,
           .useful_gpu_seconds = useful.value() / n,
+          .bring_up_gpu_seconds = early.value() / n,
+          .bring_up_spare_gpu_seconds = early_spares.value() / n,
           .relative_price = usages.front().relative_price,
           .tokens = tokens.value() / n,
           .stored_byte_seconds = stored.value() / n,
@@ -120,6 +133,7 @@ void check_bill(const training::CheckedScenario& checked, const price::Bill& bil
                                                  {"spares", bill.spares.si()},
                                                  {"storage", bill.storage.si()},
                                                  {"electricity", bill.electricity.si()},
+                                                 {"bring-up", bill.bring_up.si()},
                                                  {"energy", bill.energy.si()},
                                                  {"CO2", bill.co2_kg},
                                                  {"tokens", bill.usd_per_million_tokens},
@@ -151,6 +165,37 @@ void add_bill(const training::CheckedScenario& checked,
                                  "board power while a GPU computes, idle power otherwise",
                                  "energy follows the share of the step in which kernels run; "
                                  "waiting in a collective counts as idle"});
+}
+
+/// What lies before the first step of each trial, and what it is billed.
+void add_bring_up(const training::CheckedScenario& checked,
+                  const JobModel& job,
+                  const std::vector<TrialResult>& trials,
+                  const Metering& metering,
+                  std::vector<price::Usage>& usages,
+                  CampaignOutcome& outcome) {
+  const auto& run = checked.scenario().run;
+  constexpr double kDay = 86400;  // Source: seconds of a day
+  std::vector<double> waits, ready;
+  core::Sum tests, slower;
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    const Seconds wall = core::Clock::campaign().to_seconds(trials[i].wall);
+    const BroughtUp one =
+        bring_up(*run.bring_up, checked.scenario().cluster.nodes, job.spare_nodes, wall,
+                 static_cast<std::uint64_t>(run.seed), static_cast<std::uint32_t>(i));
+    waits.push_back(one.wait.si() / kDay);
+    ready.push_back((one.wait + wall + one.slower).si() / kDay);
+    tests.add(one.tests);
+    slower.add(one.slower.si() / kDay);
+    metering.add_bring_up(one, usages[i]);
+  }
+  const auto n = static_cast<double>(trials.size());
+  outcome.result.time_to_market = TimeToMarket{distribution_of(waits), distribution_of(ready),
+                                               tests.value() / n, slower.value() / n};
+  outcome.assumptions.push_back(
+      {"campaign.bring_up", "all nodes are tested at the same time, and those that fail again",
+       "each test fails with the same chance; the job starts when as many nodes as it needs have "
+       "passed, spares among them; electricity of the tests is left out"});
 }
 
 void warn_of_spread(const training::RunSpec& run, CampaignOutcome& outcome) {
@@ -274,6 +319,9 @@ CampaignOutcome simulate_campaign(const training::CheckedScenario& checked,
   usages.reserve(trials.size());
   for (const auto& trial : trials) {
     usages.push_back(metering.of(trial));
+  }
+  if (run.bring_up) {
+    add_bring_up(checked, resolved.job, trials, metering, usages, outcome);
   }
   outcome.result.tokens = mean_usage(usages).tokens;
   if (run.prices) {

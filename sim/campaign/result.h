@@ -178,10 +178,36 @@ struct Advice {
   }
 };
 
+/// From the order of the cluster to the trained model.
+struct TimeToMarket {
+  Distribution bring_up_days;  ///< order to first step
+  Distribution ready_days;     ///< order to the end of the run
+  double tests = 1;            ///< mean
+  double ramp_days = 0;        ///< mean
+
+  template <class V>
+  void fields(V& v) const {
+    v.figure("bring_up_days", bring_up_days, "d",
+             "from the order to the first step: `delivery + burn_in + (tests - 1) (replacement + "
+             "burn_in)`",
+             core::non_negative);
+    v.figure("ready_days", ready_days, "d",
+             "from the order until the run's last save is durable: `bring_up_days` + `wall_days` + "
+             "what the ramp takes longer",
+             core::non_negative);
+    v.figure("tests", tests, "",
+             "burn-in tests, one after the other, until the job's nodes have passed, mean",
+             core::at_least_one);
+    v.figure("ramp_days", ramp_days, "d", "what the run takes longer while its speed rises, mean",
+             core::non_negative);
+  }
+};
+
 struct CampaignResult {
   int trials = 0;
   Distribution wall_days, ettr, goodput, interruptions, steps;
-  Ledger ledger;  ///< mean over trials
+  std::optional<TimeToMarket> time_to_market;  ///< where the scenario has run.bring_up
+  Ledger ledger;                               ///< mean over trials
   std::vector<InterruptionCount> by_hazard;
   std::optional<double>
       closed_form_ettr;               ///< exact where a closed form exists (README.md), else absent
@@ -198,6 +224,11 @@ struct CampaignResult {
   std::int64_t step_simulations = 0;  ///< of degraded states of the cluster
   Advice advice;
   std::uint64_t event_digest = 0;
+
+  /// From the order of the cluster, where that is part of the scenario, else of the run.
+  [[nodiscard]] const Distribution& days() const {
+    return time_to_market ? time_to_market->ready_days : wall_days;
+  }
 
   template <class V>
   void fields(V& v) const {
@@ -220,6 +251,8 @@ struct CampaignResult {
              core::non_negative);
     v.figure("wall_days", wall_days, "d",
              "from the start of the run until its last save is durable", core::non_negative);
+    v.part("time_to_market", time_to_market,
+           "from the order of the cluster on; null without `run.bring_up`");
     v.figure("ettr", ettr, "1",
              "durable steps x healthy step time / wall (\"effective training time ratio\"). Saves, "
              "lost steps, downtime and the slowness of degraded states count against it; a slow "

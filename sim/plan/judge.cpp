@@ -13,7 +13,7 @@ using namespace core::literals;
 
 namespace {
 
-double days(const Plan& plan) { return plan.campaign->result.wall_days.p50; }
+double days(const Plan& plan) { return plan.campaign->result.days().p50; }
 double dollars(const Plan& plan) { return plan.campaign->total_usd->p50; }
 
 /// What the front is of. Time and money: of the run where there is one, else of a token;

@@ -58,7 +58,9 @@ struct PlanOptions {
   bool variants = false;      ///< return variants beside the best of their family
   std::size_t simulate = 50;  ///< layouts of a cluster that are simulated at most, `keep` at least
   std::size_t verify = 0;     ///< layouts drawn from those left out and simulated all the same
-  int threads = 0;            ///< 0: all cores; the result does not depend on it
+  bool sensitivity =
+      false;        ///< how firm the choice is (study/verdict/choice.h); no search reads it
+  int threads = 0;  ///< 0: all cores; the result does not depend on it
   bool fold = true;
   Objective objective = Objective::step;
   std::vector<Objective> beside;  ///< with the objective, what the Pareto front is of; empty: time

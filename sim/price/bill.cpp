@@ -32,6 +32,9 @@ Bill bill(const PriceSpec& prices, const Usage& usage) {
   Bill bill;
   bill.gpus = usage.relative_price * prices.gpu_hour * core::Seconds(usage.gpu_seconds);
   bill.spares = prices.spare_share * prices.gpu_hour * core::Seconds(usage.spare_gpu_seconds);
+  bill.bring_up =
+      prices.gpu_hour * (usage.relative_price * core::Seconds(usage.bring_up_gpu_seconds) +
+                         prices.spare_share * core::Seconds(usage.bring_up_spare_gpu_seconds));
   bill.storage =
       core::Dollars(mean_storage_price(prices, usage.oldest).si() * usage.stored_byte_seconds) +
       prices.storage_write * usage.written + prices.storage_read * usage.read;

@@ -14,6 +14,9 @@ struct Usage {
   double gpu_seconds = 0;         ///< busy and idle GPUs of the job, spares not counted [GPU s]
   double spare_gpu_seconds = 0;   ///< spares [GPU s]
   double useful_gpu_seconds = 0;  ///< GPU seconds of steps that became durable [GPU s]
+  /// GPUs of the job, and spares, that are paid for before the first step and while the speed rises
+  /// [GPU s].
+  double bring_up_gpu_seconds = 0, bring_up_spare_gpu_seconds = 0;
   /// What a GPU-hour of the job costs in the mean / what the prices say, where it has GPUs of
   /// several kinds.
   double relative_price = 1;
@@ -27,7 +30,10 @@ struct Usage {
 
 struct Bill {
   core::Dollars gpus, spares, storage, electricity;  ///< storage: kept, written and read
-  [[nodiscard]] core::Dollars total() const { return gpus + spares + storage + electricity; }
+  core::Dollars bring_up;                            ///< before the first step, and of the ramp
+  [[nodiscard]] core::Dollars total() const {
+    return gpus + spares + storage + electricity + bring_up;
+  }
   core::Joules energy;  ///< at the meter of the building: IT energy x PUE
   double co2_kg = 0;
   double usd_per_million_tokens = 0;   ///< 0 if no token was trained
@@ -43,6 +49,11 @@ struct Bill {
              "checkpoints kept over the run, bytes written and bytes read", core::non_negative);
     v.figure("electricity_usd", electricity, "USD",
              "`energy_kwh` x tariff; 0 where the price of a GPU-hour contains it",
+             core::non_negative);
+    v.figure("bring_up_usd", core::if_positive(bring_up), "USD",
+             "GPU-hours of the job and of spares from delivery to the first step x the share of "
+             "the price that is paid then, and those that the ramp adds to the run; null where "
+             "there are none",
              core::non_negative);
   }
 };

@@ -79,6 +79,9 @@ PlanReport search_plans(const config::LoadedScenario& loaded,
   plan::PlanOptions placed = options;
   placed.marks = loaded.marks;
   report.result = plan::search(loaded.scenario, placed);
+  if (options.sensitivity) {
+    report.choice = find_choice(report, options);
+  }
   report.timing = timing(load_time, clock.lap(), options);
   return report;
 }
@@ -98,23 +101,48 @@ PlanReport search_plans(const LoadScenario& load,
   search_machines(options, machines, known);
   report.result = compare_machines(options, machines);
   report.machines = std::move(machines);
+  if (options.sensitivity) {
+    report.choice = find_choice(report, options);
+  }
   report.timing = timing(load_time, clock.lap(), options);
   return report;
 }
 
-std::string plan_file(const PlanReport& report, std::size_t place) {
+std::optional<bool> PlanReport::apart() const {
+  if (result.plans.size() < 2) {
+    return std::nullopt;
+  }
+  const plan::Plan& first = result.plans[0];
+  const plan::Plan& second = result.plans[1];
+  if (first.setting.machine != second.setting.machine ||
+      (objective != plan::Objective::step && first.gpus != second.gpus)) {
+    return std::nullopt;
+  }
+  const auto tokens = [](const plan::Plan& plan) {
+    return static_cast<double>(plan.setting.global_batch) * plan.setting.sequence_length;
+  };
+  return first.step.interval_high / tokens(first) < second.step.interval_low / tokens(second) ||
+         second.step.interval_high / tokens(second) < first.step.interval_low / tokens(first);
+}
+
+training::Scenario scenario_of_plan(const PlanReport& report, std::size_t place) {
   const plan::Plan& plan = report.result.plans[place];
   training::Scenario s = report.scenario;
   if (!report.machines.empty()) {
     s = report.machines[static_cast<std::size_t>(plan.setting.machine)].scenario;
   }
-  s.name = fmt::format("{}, plan {}", s.name, place + 1);
   s.cluster.nodes = plan.setting.nodes;
   s.cluster.spares = plan.spares;
   s.training.global_batch = plan.setting.global_batch;
   s.training.sequence_length = plan.setting.sequence_length;
   s.training.precision = plan.setting.precision;
   s.parallelism = plan.layout;
+  return s;
+}
+
+std::string plan_file(const PlanReport& report, std::size_t place) {
+  training::Scenario s = scenario_of_plan(report, place);
+  s.name = fmt::format("{}, plan {}", s.name, place + 1);
   s.search = {};
   return config::write_spec(*config::find_kind("scenarios")->type, &s);
 }

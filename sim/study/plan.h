@@ -11,6 +11,7 @@
 #include "sim/plan/search.h"
 #include "sim/study/points/machines.h"
 #include "sim/study/run_report.h"
+#include "sim/study/verdict/choice.h"
 
 namespace headway::study {
 
@@ -109,6 +110,7 @@ struct PlanReport {
   std::vector<plan::Objective> beside;
   plan::PlanResult result;
   std::vector<PlannedMachine> machines;  ///< candidates; empty where there is one
+  std::optional<Choice> choice;          ///< where it was asked for and there are two plans
   Timing timing;
 
   /// ok, or infeasible where no plan is left.
@@ -118,6 +120,9 @@ struct PlanReport {
   /// Why no plan is left; empty where one is.
   [[nodiscard]] std::vector<std::string> reasons() const;
   [[nodiscard]] std::vector<PlannedRun> plans() const;
+  /// Whether the 90 % intervals of the first two plans, of a token's time, lie apart. Nothing where
+  /// that does not decide: with one plan, two machines, or another objective and other GPUs.
+  [[nodiscard]] std::optional<bool> apart() const;
 
   template <class V>
   void fields(V& v) const {
@@ -138,6 +143,13 @@ struct PlanReport {
     v.part("machines", machines,
            "the candidates that `search` names, in their order; empty where there is one");
     v.part("plans", plans(), "best first, members of the Pareto front on top of those asked for");
+    v.part("apart", apart(),
+           "whether the 90 % intervals of the first two plans, of the time of a token, lie apart; "
+           "null where that does not decide: one plan, two machines, or another objective than the "
+           "step and other GPUs");
+    v.on_request("choice", choice,
+                 "With `--sensitivity`: how much an input must change before another of these "
+                 "plans wins.");
     v.part("rejected", result.rejected, "layouts left out, by reason");
     v.figure("enumerated", result.enumerated, "", "layouts of the space that was searched",
              core::non_negative);
@@ -165,7 +177,11 @@ PlanReport search_plans(const LoadScenario& load,
                         const plan::PlanOptions& options,
                         const std::vector<MachineAnswer>* known = nullptr);
 
-/// The scenario with one of its plans as its layout, as a file: all values written out.
+/// The scenario, of its machine, with one of its plans as its layout.
+/// @param place  of the plan, from 0
+training::Scenario scenario_of_plan(const PlanReport& report, std::size_t place);
+
+/// The same as a file, without what was searched: all values written out.
 /// @param place  of the plan, from 0
 std::string plan_file(const PlanReport& report, std::size_t place);
 

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "sim/core/checked.h"
+#include "sim/core/text.h"
 #include "sim/training/complaints.h"
 
 namespace headway::training {
@@ -155,6 +156,12 @@ void check_run(const RunSpec& r, Complaints& complaints) {
       complaints.add("run.until", "write exactly one of 'tokens', 'steps' and 'wall', not {}",
                      given);
     }
+  }
+  if (r.bring_up && r.bring_up->ramp.si() > 0 && r.until && r.until->wall) {
+    complaints.add("run.bring_up.ramp",
+                   "a ramp makes a run longer, and this one ends by the clock, after {} days; end "
+                   "it by 'until.tokens' or 'until.steps'",
+                   core::number(r.until->wall->si() / 86400));
   }
   check_checkpoint(r.checkpoint, complaints);
   if (r.data) {

@@ -11,6 +11,7 @@
 #include "sim/core/fields.h"
 #include "sim/failures/spec.h"
 #include "sim/network/spec.h"
+#include "sim/price/bring_up_spec.h"
 #include "sim/price/spec.h"
 #include "sim/storage/spec.h"
 #include "sim/training/calibration_spec.h"
@@ -45,6 +46,7 @@ struct RunSpec {
   failures::RecoverySpec recovery;
   std::optional<storage::DataSpec> data;
   std::optional<price::PriceSpec> prices;
+  std::optional<price::BringUpSpec> bring_up;
   int trials = 200;
   std::optional<double> mean_within;
   std::int64_t seed = 1;
@@ -56,6 +58,9 @@ struct RunSpec {
     v.optional("recovery", recovery, "From failure to the first useful step.");
     v.optional("data", data, "What is read to train on; absent: never waited for.");
     v.optional("prices", prices, "What it costs; absent: no cost is printed.");
+    v.optional("bring_up", bring_up,
+               "From the order of the cluster to full speed; absent: it stands there, and time "
+               "counts from the first step.");
     v.optional("trials", trials, "Independent draws of the campaign.",
                core::Range{1, 1e6, false, false, "from 1 to 1,000,000"});
     v.optional("mean_within", mean_within,

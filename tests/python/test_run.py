@@ -137,6 +137,7 @@ PLAN_OPTIONS = [
     (["--hold", "schedule,offload,recompute"], {"hold": ["schedule", "offload", "recompute"]}),
     (["--nodes", "1,2", "--vary", "tensor"], {"nodes": [1, 2], "vary": ["tensor"]}),
     (["--simulate", "5", "--top", "5"], {"simulate": 5, "top": 5}),
+    (["--sensitivity", "--vary", "tensor"], {"sensitivity": True, "vary": ["tensor"]}),
     (["--verify", "3", "--vary", "tensor,sharding,micro_batch"],
      {"verify": 3, "vary": ["tensor", "sharding", "micro_batch"]}),
     (["--all", "--vary", "sharding"], {"all": True, "vary": "sharding"}),

@@ -49,6 +49,7 @@ TEST(RunJson, HasTheKeysOfTheContractInItsOrder) {
   EXPECT_EQ(keys(json["campaign"]), (Names{"trials",
                                            "mean_within",
                                            "wall_days",
+                                           "time_to_market",
                                            "ettr",
                                            "goodput",
                                            "interruptions",
@@ -121,7 +122,7 @@ TEST(RunJson, CostIsInDollarsAndKilowattHours) {
   const Json cost = Json::parse(run_json(report))["cost"];
   EXPECT_EQ(keys(cost), (Names{"total_usd", "usd_per_million_tokens", "usd_per_useful_gpu_hour",
                                "energy_kwh", "price_source", "gpus_usd", "spares_usd",
-                               "storage_usd", "electricity_usd", "co2_kg"}));
+                               "storage_usd", "electricity_usd", "bring_up_usd", "co2_kg"}));
   EXPECT_EQ(cost["energy_kwh"].get<double>(), 2);  // 7.2 MJ / 3.6 MJ
   EXPECT_EQ(cost["total_usd"]["p95"].get<double>(), 3);
 }

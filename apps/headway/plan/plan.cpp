@@ -59,6 +59,8 @@ void add_search_options(CLI::App& app, plan::PlanOptions& how, SearchWords& word
                  "Draw so many of the layouts left out, simulate them, tell which are better")
       ->check(number_between(0, 1e6))
       ->option_text("N [0]");
+  app.add_flag("--sensitivity", how.sensitivity,
+               "How much an input must change before another of the plans wins");
   app.add_option("--save", words.save, "Folder for the plans as scenarios: plan-1.yaml is the best")
       ->check(file_name())
       ->option_text("DIR");
@@ -101,7 +103,7 @@ void set_searched(const SearchWords& words, std::vector<std::string>& set) {
 /// What of the options is asked of layouts, not of nodes.
 void refuse_layouts(const CLI::App& app) {
   for (const char* name : {"--top", "--objective", "--nodes", "--over", "--machine", "--limit",
-                           "--vary", "--hold", "--all", "--simulate", "--verify", "--keep"}) {
+                           "--vary", "--hold", "--all", "--simulate", "--verify", "--sensitivity", "--keep"}) {
     if (app.get_option(name)->count() > 0) {
       throw core::Error(fmt::format(
           "--placement looks at nodes for the scenario's own layout, and {} is about layouts or "
@@ -234,8 +236,7 @@ int run_plan(int argc, char** argv) {
   plan::PlanOptions how;
   describe(app, "plan",
            "  headway plan s.yaml --hold schedule,offload --verify 100 --save plans\n"
-           "  headway plan s.yaml --nodes 32,64,128 --objective dollars --limit 'deadline=60 d'\n"
-           "  headway plan s.yaml --over cluster.node=dgx-h100,dgx-b200 --objective days");
+           "  headway plan s.yaml --over cluster.node=dgx-h100,dgx-b200 --limit 'deadline=60 d'");
   app.add_option("SCENARIO", scenario, "Scenario file (YAML)")->required()->option_text(" ");
   app.add_option("--top", how.keep, "Plans printed")
       ->check(number_between(1, 1000))

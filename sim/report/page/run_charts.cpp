@@ -386,7 +386,8 @@ void add_campaign(const Json& result, std::vector<Chart>& charts) {
   }
   add(charts, "interruptions", "Interruptions by cause", bars(causes, "interruptions, mean"));
   Json items = Json::object();
-  for (const char* item : {"gpus_usd", "spares_usd", "storage_usd", "electricity_usd"}) {
+  for (const char* item :
+       {"gpus_usd", "spares_usd", "storage_usd", "electricity_usd", "bring_up_usd"}) {
     items[item] = at(result, {"cost", item});
   }
   add(charts, "cost", "Cost of the mean run by item", waterfall(items, 1, "USD"));

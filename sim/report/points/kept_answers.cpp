@@ -88,9 +88,18 @@ void members(A& archive, Advice& a) {
 }
 
 template <class A>
+void members(A& archive, TimeToMarket& t) {
+  archive("bring_up_days", t.bring_up_days);
+  archive("ready_days", t.ready_days);
+  archive("tests", t.tests);
+  archive("ramp_days", t.ramp_days);
+}
+
+template <class A>
 void members(A& archive, CampaignResult& r) {
   archive("trials", r.trials);
   archive("wall_days", r.wall_days);
+  archive("time_to_market", r.time_to_market);
   archive("ettr", r.ettr);
   archive("goodput", r.goodput);
   archive("interruptions", r.interruptions);
@@ -134,6 +143,7 @@ void members(A& archive, Bill& b) {
   archive("spares", b.spares);
   archive("storage", b.storage);
   archive("electricity", b.electricity);
+  archive("bring_up", b.bring_up);
   archive("energy", b.energy);
   archive("co2_kg", b.co2_kg);
   archive("usd_per_million_tokens", b.usd_per_million_tokens);

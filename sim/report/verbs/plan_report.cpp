@@ -9,6 +9,7 @@
 
 #include "sim/plan/judge.h"
 #include "sim/report/definitions.h"
+#include "sim/report/points/choice_report.h"
 #include "sim/report/result_json.h"
 #include "sim/study/verdict/limit.h"
 #include "sim/training/unequal/node_kinds.h"
@@ -152,12 +153,10 @@ Table runs_table(const std::vector<study::PlannedRun>& plans) {
   PlanColumns out(plans);
   const auto figure = [](double value) { return number(value); };
   out.add("plan", false, place_text);
-  out.add("days, p50", true, [&](auto, const Plan& p) {
-    return p.campaign ? figure(p.campaign->wall_days.p50) : "-";
-  });
-  out.add("p95", true, [&](auto, const Plan& p) {
-    return p.campaign ? figure(p.campaign->wall_days.p95) : "-";
-  });
+  out.add("days, p50", true,
+          [&](auto, const Plan& p) { return p.campaign ? figure(p.campaign->days().p50) : "-"; });
+  out.add("p95", true,
+          [&](auto, const Plan& p) { return p.campaign ? figure(p.campaign->days().p95) : "-"; });
   out.add("goodput [%]", true,
           [&](auto, const Plan& p) { return p.campaign ? percent(p.campaign->goodput.p50) : "-"; });
   if (std::any_of(plans.begin(), plans.end(), [](const Plan& p) { return p.cost.has_value(); })) {
@@ -279,25 +278,36 @@ Table limits_table(const std::vector<study::PlannedRun>& plans) {
 
 /// The candidates side by side, each on its best plan.
 Table machines_table(const study::PlanReport& report) {
+  const bool brought_up = std::any_of(
+      report.machines.begin(), report.machines.end(),
+      [](const study::PlannedMachine& machine) { return machine.bring_up_days().has_value(); });
   Table table{"Candidate machines, each on its best plan",
-              {{"machine", false},
-               {"GPUs"},
-               {"days, p50"},
-               {"USD, p50"},
-               {"power [MW]"},
-               {"break-even [USD/GPU h]"},
-               {"outcome", false}},
+              {{"machine", false}, {"GPUs"}, {"days, p50"}},
               {},
               false};
+  if (brought_up) {
+    table.columns.push_back({"bring-up [d]"});
+    table.columns.push_back({"latest delivery [d]"});
+  }
+  for (const auto& more : {Column{"USD, p50"}, Column{"power [MW]"},
+                           Column{"break-even [USD/GPU h]"}, Column{"outcome", false}}) {
+    table.columns.push_back(more);
+  }
   for (const study::PlannedMachine& machine : report.machines) {
     constexpr double kMega = 1e6, kHour = 3600;  // Source: the prefix, the hour
     const auto gpus = machine.gpus();
     const auto power = machine.power();
-    table.rows.push_back(
-        {machine.name, gpus ? count(static_cast<double>(*gpus)) : "-", cell(machine.days()),
-         cell(machine.dollars()), power ? number(power->si() / kMega) : "-",
-         machine.break_even ? fmt::format("{:.2f}", machine.break_even->si() * kHour) : "-",
-         machine.outcome});
+    auto& row = table.rows.emplace_back();
+    row = {machine.name, gpus ? count(static_cast<double>(*gpus)) : "-", cell(machine.days())};
+    if (brought_up) {
+      row.push_back(cell(machine.bring_up_days()));
+      row.push_back(cell(machine.latest_delivery));
+    }
+    row.push_back(cell(machine.dollars()));
+    row.push_back(power ? number(power->si() / kMega) : "-");
+    row.push_back(machine.break_even ? fmt::format("{:.2f}", machine.break_even->si() * kHour)
+                                     : "-");
+    row.push_back(machine.outcome);
   }
   return table;
 }
@@ -346,38 +356,35 @@ double tokens(const study::PlannedRun& plan) {
 
 /// How sure the first place is. Steps are compared where they decide: by the objective, or since
 /// both plans have the same GPUs.
-std::string first_place(const std::vector<study::PlannedRun>& plans, plan::Objective objective) {
+std::string first_place(const study::PlanReport& report,
+                        const std::vector<study::PlannedRun>& plans) {
   if (plans.size() < 2) {
     return "No other plan was found.";
   }
-  const bool step = objective == plan::Objective::step;
-  std::string text =
-      step ? fmt::format("Plan 2 takes {} % longer a token.", percent(plans[1].behind))
-           : fmt::format("Plan 2 is {} % worse by {}.", percent(plans[1].behind),
-                         core::to_word(objective));
-  if (plans[0].machine != plans[1].machine) {
+  const std::string text =
+      report.objective == plan::Objective::step
+          ? fmt::format("Plan 2 takes {} % longer a token.", percent(plans[1].behind))
+          : fmt::format("Plan 2 is {} % worse by {}.", percent(plans[1].behind),
+                        core::to_word(report.objective));
+  const auto apart = report.apart();
+  if (!apart) {
     return text;  // what is not known of one machine says nothing of the other
-  }
-  if (!step && plans[0].gpus != plans[1].gpus) {
-    return text;
   }
   // Of a million tokens where one step has more of them.
   const bool same = tokens(plans[0]) == tokens(plans[1]);
   constexpr double kMillion = 1e6;  // Source: the prefix
   const auto end = [&](std::size_t place, core::Seconds training::StepResult::*side) {
-    return (plans[place].step.*side).si() * (same ? 1 : kMillion / tokens(plans[place]));
+    return number((plans[place].step.*side).si() * (same ? 1 : kMillion / tokens(plans[place])));
   };
   using Step = training::StepResult;
-  const double low = end(0, &Step::interval_low), high = end(0, &Step::interval_high);
-  const double low2 = end(1, &Step::interval_low), high2 = end(1, &Step::interval_high);
-  return text +
-         fmt::format(" The 90 % intervals of their {}, {} to {} s and {} to {} s, {}.",
-                     same ? "steps" : "time for a million tokens", number(low), number(high),
-                     number(low2), number(high2),
-                     high < low2 || high2 < low
-                         ? "do not overlap"
-                         : "overlap: what the model does not know of machine and software decides "
-                           "between layouts this close, so try both");
+  return text + fmt::format(" The 90 % intervals of their {}, {} to {} s and {} to {} s, {}.",
+                            same ? "steps" : "time for a million tokens",
+                            end(0, &Step::interval_low), end(0, &Step::interval_high),
+                            end(1, &Step::interval_low), end(1, &Step::interval_high),
+                            *apart
+                                ? "do not overlap"
+                                : "overlap: what the model does not know of machine and software "
+                                  "decides between layouts this close, so try both");
 }
 
 std::string verification_text(const study::PlanReport& report) {
@@ -395,6 +402,30 @@ std::string verification_text(const study::PlanReport& report) {
   }
   return fmt::format("Of the layouts left out {} were drawn and simulated: {}.",
                      count(static_cast<double>(v.simulated)), found);
+}
+
+void add_closing(const study::PlanReport& report,
+                 const std::vector<study::PlannedRun>& plans,
+                 Document& document) {
+  document.closing.emplace_back(kWhereDefined);
+  document.closing.push_back(fmt::format("headway {}, scenario {}, seed {}", report.version,
+                                         report.digest, report.scenario.run.seed));
+  if (report.result.verification.asked > 0) {
+    document.closing.push_back(verification_text(report));
+  }
+  if (plans.empty()) {
+    document.closing.push_back(report.reasons().front());
+  } else {
+    if (const std::string text = break_even_text(report); !text.empty()) {
+      document.closing.push_back(text);
+    }
+    document.closing.push_back(first_place(report, plans));
+    if (report.choice) {
+      document.closing.push_back(report.choice->sentence);
+    }
+    document.closing.push_back("The best plan: " +
+                               study::limit_sentence(report.result.plans[0].step, std::nullopt));
+  }
 }
 
 }  // namespace
@@ -438,6 +469,9 @@ Document plan_document(const study::PlanReport& report) {
       document.tables.push_back(runs_table(plans));
     }
     document.tables.push_back(limits_table(plans));
+    if (report.choice) {
+      document.tables.push_back(choice_table(*report.choice));
+    }
     document.charts.push_back(front_chart(report));
   }
   if (plans.empty() && !report.machines.empty()) {
@@ -452,22 +486,7 @@ Document plan_document(const study::PlanReport& report) {
   if (!r.searched.unused.empty()) {
     document.tables.push_back(fields_table("Asked for, but no layout has it", r.searched.unused));
   }
-  document.closing.emplace_back(kWhereDefined);
-  document.closing.push_back(fmt::format("headway {}, scenario {}, seed {}", report.version,
-                                         report.digest, report.scenario.run.seed));
-  if (r.verification.asked > 0) {
-    document.closing.push_back(verification_text(report));
-  }
-  if (plans.empty()) {
-    document.closing.push_back(report.reasons().front());
-  } else {
-    if (const std::string text = break_even_text(report); !text.empty()) {
-      document.closing.push_back(text);
-    }
-    document.closing.push_back(first_place(plans, report.objective));
-    document.closing.push_back("The best plan: " +
-                               study::limit_sentence(r.plans[0].step, std::nullopt));
-  }
+  add_closing(report, plans, document);
   return document;
 }
 

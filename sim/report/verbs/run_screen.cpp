@@ -141,6 +141,11 @@ class Screen {
     };
     labelled("run", fmt::format("{} tokens in {}, ETTR {}", compact(run.tokens),
                                 spread(run.wall_days, 1, "days"), spread(run.ettr, 100, "%")));
+    if (run.time_to_market) {
+      labelled("ready", fmt::format("{} after the order, bring-up {}",
+                                    spread(run.time_to_market->ready_days, 1, "days"),
+                                    number(run.time_to_market->bring_up_days.p50)));
+    }
     if (report_.cost) {
       const auto& cost = *report_.cost;
       labelled("cost",

@@ -31,12 +31,15 @@ const LabelledFigures& step_rows() {
 }
 
 const LabelledFigures& campaign_rows() {
-  static const LabelledFigures rows{{"wall clock [days]", "campaign.wall_days"},
-                                    {"ETTR [%]", "campaign.ettr", 100},
-                                    {"goodput [%]", "campaign.goodput", 100},
-                                    {"interruptions", "campaign.interruptions"},
-                                    {"steps", "campaign.steps"},
-                                    {"cost [USD]", "cost.total_usd"}};
+  static const LabelledFigures rows{
+      {"wall clock [days]", "campaign.wall_days"},
+      {"order to first step [days]", "campaign.time_to_market.bring_up_days"},
+      {"order to trained model [days]", "campaign.time_to_market.ready_days"},
+      {"ETTR [%]", "campaign.ettr", 100},
+      {"goodput [%]", "campaign.goodput", 100},
+      {"interruptions", "campaign.interruptions"},
+      {"steps", "campaign.steps"},
+      {"cost [USD]", "cost.total_usd"}};
   return rows;
 }
 
@@ -59,7 +62,8 @@ const LabelledFigures& cost_rows() {
   static const LabelledFigures rows{{"GPUs", "cost.gpus_usd"},
                                     {"spares", "cost.spares_usd"},
                                     {"checkpoint storage", "cost.storage_usd"},
-                                    {"electricity", "cost.electricity_usd"}};
+                                    {"electricity", "cost.electricity_usd"},
+                                    {"bring-up", "cost.bring_up_usd"}};
   return rows;
 }
 

@@ -21,6 +21,8 @@
 
 namespace headway::study {
 
+using namespace core::literals;
+
 namespace {
 
 /// Most candidates: each is a search of its own.
@@ -99,14 +101,14 @@ std::string why_lost(const plan::PlanResult& result) {
                      main->nearest.empty() ? "" : "; nearest: " + main->nearest);
 }
 
-/// What its GPUs, spares included, cost an hour of the run, and all that it costs.
+/// What its GPUs, spares and bring-up included, cost an hour of the run, and all that it costs.
 std::optional<std::pair<double, double>> hours_and_total(const PlannedMachine& machine) {
   if (!machine.best || !machine.best->campaign || !machine.best->campaign->mean_bill ||
       !machine.scenario.run.prices) {
     return std::nullopt;
   }
   const price::Bill& bill = *machine.best->campaign->mean_bill;
-  return std::pair((bill.gpus + bill.spares).si(), bill.total().si());
+  return std::pair((bill.gpus + bill.spares + bill.bring_up).si(), bill.total().si());
 }
 
 /// The cheapest machine but one.
@@ -138,6 +140,31 @@ std::optional<core::DollarsPerSecond> break_even(const PlannedMachine& machine,
                      : std::nullopt;
 }
 
+/// The machine that is ready first, but one.
+const PlannedMachine* soonest_other(const std::vector<PlannedMachine>& machines,
+                                    const PlannedMachine& but) {
+  const PlannedMachine* soonest = nullptr;
+  for (const PlannedMachine& machine : machines) {
+    if (&machine != &but && machine.days() &&
+        (soonest == nullptr || *machine.days() < *soonest->days())) {
+      soonest = &machine;
+    }
+  }
+  return soonest;
+}
+
+/// Delivery is scaled until both are ready at the same time:
+///     delivery' = delivery + other's days - days.
+std::optional<double> latest_delivery(const PlannedMachine& machine, const PlannedMachine* other) {
+  if (!machine.days() || other == nullptr || !other->days()) {
+    return std::nullopt;
+  }
+  const auto& spec = machine.scenario.run.bring_up;
+  const double delivery = spec ? spec->delivery / 1_days : 0;
+  const double latest = delivery + *other->days() - *machine.days();
+  return latest >= 0 ? std::optional(latest) : std::nullopt;
+}
+
 void fill_outcomes(const plan::PlanOptions& options,
                    const plan::PlanResult& all,
                    std::vector<PlannedMachine>& machines) {
@@ -147,6 +174,9 @@ void fill_outcomes(const plan::PlanOptions& options,
     }
     return;
   }
+  const bool brought_up = std::any_of(machines.begin(), machines.end(), [](const auto& machine) {
+    return machine.scenario.run.bring_up.has_value();
+  });
   PlannedMachine& first = machines[static_cast<std::size_t>(all.plans.front().setting.machine)];
   for (PlannedMachine& machine : machines) {
     if (!machine.best) {
@@ -156,6 +186,10 @@ void fill_outcomes(const plan::PlanOptions& options,
     machine.behind = plan::behind(*machine.best, *first.best, options.objective);
     machine.break_even =
         break_even(machine, &machine == &first ? cheapest_other(machines, first) : &first);
+    if (brought_up) {
+      machine.latest_delivery =
+          latest_delivery(machine, &machine == &first ? soonest_other(machines, first) : &first);
+    }
     machine.outcome = &machine == &first
                           ? fmt::format("best by {}", core::to_word(options.objective))
                           : fmt::format("{} % worse by {}", core::percent(*machine.behind),
@@ -209,6 +243,12 @@ plan::Searched searched_fields(const std::vector<PlannedMachine>& machines) {
 }
 
 }  // namespace
+
+std::optional<double> PlannedMachine::bring_up_days() const {
+  return best && best->campaign && best->campaign->result.time_to_market
+             ? std::optional(best->campaign->result.time_to_market->bring_up_days.p50)
+             : std::nullopt;
+}
 
 std::optional<core::Watts> PlannedMachine::power() const {
   if (!best) {

@@ -31,12 +31,14 @@ struct PlannedMachine {
   // By comparison with the others:
   std::optional<double> behind;
   std::optional<core::DollarsPerSecond> break_even;
+  std::optional<double> latest_delivery;  ///< [d]
   std::string outcome;
 
   [[nodiscard]] std::optional<double> days() const {
-    return best && best->campaign ? std::optional(best->campaign->result.wall_days.p50)
-                                  : std::nullopt;
+    return best && best->campaign ? std::optional(best->campaign->result.days().p50) : std::nullopt;
   }
+  /// Of these, from the order to the first step; absent where the scenario does not say.
+  [[nodiscard]] std::optional<double> bring_up_days() const;
   [[nodiscard]] std::optional<double> dollars() const {
     return best && best->campaign && best->campaign->total_usd
                ? std::optional(best->campaign->total_usd->p50)
@@ -56,8 +58,20 @@ struct PlannedMachine {
     v.figure("behind", behind, "",
              "by how much `objective` is worse than that of the best machine's, relative",
              core::non_negative);
-    v.figure("days", days(), "d", "wall clock of the run on its best plan, median",
+    v.figure(
+        "days", days(), "d",
+        "of the run on its best plan, from the order of the cluster where `run.bring_up` says when "
+        "that is, median",
+        core::non_negative);
+    v.figure("bring_up_days", bring_up_days(), "d",
+             "of these, from the order to the first step, median; null without `run.bring_up`",
              core::non_negative);
+    v.figure(
+        "latest_delivery_days", latest_delivery, "d",
+        "`run.bring_up.delivery` at which its model is ready when that of the first machine "
+        "is; of the first: when the soonest other's is; null where no machine of the search has "
+        "a bring-up, and where no delivery is soon enough",
+        core::non_negative);
     v.figure("usd", dollars(), "USD", "cost of that run, median", core::non_negative);
     v.figure("power_w", power(), "W",
              "of that plan's cluster with every GPU at its limit, hosts and switches, times PUE",

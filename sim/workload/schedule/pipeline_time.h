@@ -98,6 +98,18 @@ class PipelineOrder {
   };
   class Builder;
 
+  /// Where the loop over the items reads and writes; each number once for every layout.
+  struct Tables {
+    const double* end;       ///< by Item::previous and needs
+    const double* message;   ///< by Item::message
+    const double* duration;  ///< by Item::pass
+    double* out;             ///< the ends of the items, a part of `end`
+  };
+  void end_items(Tables tables) const;
+  void end_items_of_four(Tables tables) const;
+  void end_items_of_four_wide(Tables tables) const;
+  void end_items_side_by_side(Tables tables) const;
+
   [[nodiscard]] double continued(const PipelineTimes& times, int more, double round) const;
   template <std::size_t K>
   void evaluate(const std::array<const PipelineTimes*, K>& times,
