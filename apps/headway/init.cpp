@@ -21,6 +21,9 @@ int run_init(int argc, char** argv) {
   app.add_option("--model", choice.model, "Entry of the catalogue, or hf: and a config.json")
       ->check(utf8_text())
       ->option_text("MODEL [llama-3.1-8b]");
+  app.add_option("--adapters", choice.adapters, "adapter_config.json of Hugging Face PEFT (LoRA)")
+      ->check(utf8_text())
+      ->option_text("FILE");
   app.add_option("--gpus", choice.gpus, "How many train; whole nodes")
       ->check(number_between(1, 10'000'000))
       ->option_text("N [128]");

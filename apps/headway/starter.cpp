@@ -13,6 +13,7 @@
 #include "sim/core/infeasible.h"
 #include "sim/core/read_file.h"
 #include "sim/core/shown_text.h"
+#include "sim/import/hugging_face/adapter_config.h"
 #include "sim/import/hugging_face/hugging_face.h"
 #include "sim/training/step/step.h"
 
@@ -192,8 +193,30 @@ run:  # leave out to predict one step only
 
 }  // namespace
 
+namespace {
+
+/// Adds what a PEFT file describes to a model and to its line in the scenario.
+void add_adapters(const std::string& file, NamedModel& model) {
+  const auto adapters =
+      import::read_adapter_config(core::read_file(file, core::kLargestConfiguration), file);
+  std::string products;
+  for (const auto product : adapters.products) {
+    products += fmt::format("{}{}", products.empty() ? "" : ", ", core::to_word(product));
+  }
+  model.line.pop_back();  // the closing brace
+  model.line += fmt::format(", adapters: {{rank: {}, products: [{}], dropout: {}}}}}",
+                            adapters.rank, products, adapters.dropout);
+  model.name += " with adapters";
+  model.spec.adapters = adapters;
+}
+
+}  // namespace
+
 std::string starter_text(const StarterChoice& choice) {
-  const NamedModel model = named_model(choice.model.empty() ? "llama-3.1-8b" : choice.model);
+  NamedModel model = named_model(choice.model.empty() ? "llama-3.1-8b" : choice.model);
+  if (!choice.adapters.empty()) {
+    add_adapters(choice.adapters, model);
+  }
   const Server server = server_with(choice.gpu.empty() ? "h100-sxm" : choice.gpu);
   const int gpus = choice.gpus > 0 ? choice.gpus : 16 * server.gpus;
   if (gpus % server.gpus != 0) {

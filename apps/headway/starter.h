@@ -41,7 +41,8 @@ struct StarterChoice {
   std::string model;  ///< entry of the catalogue, or "hf:" and the path of a config.json
   std::string gpu;    ///< entry of the catalogue, or the beginning of one: "h100"
   int gpus = 0;
-  std::string name;  ///< printed in reports
+  std::string name;      ///< printed in reports
+  std::string adapters;  ///< an adapter_config.json of Hugging Face PEFT; empty: all is trained
 };
 
 /// A commented scenario that passes `headway check`: nodes of the catalogue that have the GPU, a

@@ -957,6 +957,62 @@ class MixerSpec:
 
 
 @dataclass(frozen=True, kw_only=True)
+class AdaptersSpec:
+    """Low-rank adapters (LoRA): they alone are trained, and the model's own weights stay as
+    they are; absent: the model itself is trained.
+
+    Attributes
+    ----------
+    rank
+        Columns of the first matrix of an adapter, rows of the second. (required)
+    products
+        Matrices that have an adapter: query, key, value and output of attention; gate, up and
+        down of dense MLPs and shared experts; experts: all matrices of routed experts, each
+        with its own. Empty: all that a model has. (optional)
+    base
+        The frozen matrices of layers in memory. full: in the format of other weights; nf4: in
+        4.127 bits each (QLoRA with double quantization), made 16 bits wide before each product.
+        (default full)
+    dropout
+        Dropout of each adapter's input, of which each keeps a copy of its own. (default false)
+    use, source
+        As described at the top of this module.
+    """
+
+    rank: int | None = None
+    products: Sequence[Literal["query", "key", "value", "output", "gate", "up", "down", "experts"]] | None = None
+    base: Literal["full", "nf4"] | None = None
+    dropout: bool | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrozenSpec:
+    """Parts that are not trained; beside 'adapters': layers at the front without them.
+
+    Attributes
+    ----------
+    layers
+        Decoder layers at the front that are not trained. (default 0)
+    embedding
+        The embedding is not trained; false: it is, and gradients pass through frozen layers.
+        (default true)
+    head
+        The last norm and the output matrix are not trained; beside adapters they never are.
+        (default false)
+    use, source
+        As described at the top of this module.
+    """
+
+    layers: int | None = None
+    embedding: bool | None = None
+    head: bool | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class ModelSpec:
     """What is trained.
 
@@ -1030,6 +1086,12 @@ class ModelSpec:
         (optional)
     multi_token_prediction
         Extra prediction layers (DeepSeek-V3: 1). (default 0)
+    adapters
+        Low-rank adapters (LoRA): they alone are trained, and the model's own weights stay as
+        they are; absent: the model itself is trained. (optional)
+    frozen
+        Parts that are not trained; beside 'adapters': layers at the front without them.
+        (optional)
     huggingface
         Path of a Hugging Face config.json, instead of `use`.
     use, source
@@ -1064,6 +1126,8 @@ class ModelSpec:
     mixer: MixerSpec | None = None
     layer_pattern: Sequence[Literal["attention", "mixer", "both", "attention_only", "mixer_only", "mlp_only", "experts_only"]] | None = None
     multi_token_prediction: int | None = None
+    adapters: AdaptersSpec | None = None
+    frozen: FrozenSpec | None = None
     huggingface: str | None = None
     use: str | None = None
     source: str | None = None

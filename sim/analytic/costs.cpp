@@ -70,7 +70,7 @@ void append_layers(const Probe& probe,
 /// Layers that differ from each other need the whole model.
 bool layers_alike(const workload::ModelSpec& model) {
   return !model.moe && model.window == 0 && model.layer_pattern.empty() &&
-         model.multi_token_prediction == 0;
+         model.multi_token_prediction == 0 && !(model.frozen && model.frozen->layers > 0);
 }
 
 std::vector<Call> reversed(std::vector<Call> calls) {

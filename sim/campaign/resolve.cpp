@@ -9,8 +9,8 @@
 #include "sim/campaign/saves/simulated_saves.h"
 #include "sim/core/error.h"
 #include "sim/training/unequal/node_kinds.h"
-#include "sim/workload/closed_form.h"
 #include "sim/workload/layout.h"
+#include "sim/workload/trained/trained_parameters.h"
 
 namespace headway::campaign {
 
@@ -308,7 +308,6 @@ void warn(const training::CheckedScenario& checked, ResolvedJob& resolved) {
 storage::ShardLayout shard_layout(const training::CheckedScenario& checked) {
   const auto& scenario = checked.scenario();
   const auto& parallelism = scenario.parallelism;
-  const auto parameters = workload::count_parameters(scenario.model);
   // With zero3 no two ranks hold the same bytes, with hsdp no two of one group. A rank of a
   // bidirectional schedule holds two stages.
   std::int64_t ranks_of_a_copy = std::int64_t{parallelism.tensor} * parallelism.pipeline /
@@ -318,7 +317,7 @@ storage::ShardLayout shard_layout(const training::CheckedScenario& checked) {
   } else if (parallelism.sharding == workload::Sharding::hsdp) {
     ranks_of_a_copy *= std::max(1, parallelism.shard_group_size);
   }
-  return {.parameters = parameters.total() + parameters.prediction,
+  return {.parameters = workload::trained_parameters(scenario.model),
           .gpus = checked.gpus(),
           .gpus_per_node = scenario.cluster.node.gpus,
           .replicas = checked.gpus() / ranks_of_a_copy,

@@ -95,6 +95,11 @@ void JsonObject::enter(const char* key, std::initializer_list<const char*> share
 
 bool JsonObject::has(const char* key) const { return find(key) != nullptr; }
 
+bool JsonObject::has_content(const char* key) const {
+  const nlohmann::json* value = find(key);
+  return value != nullptr && !(value->is_structured() && value->empty());
+}
+
 bool JsonObject::is_list(const char* key) const {
   const nlohmann::json* value = find(key);
   return value != nullptr && value->is_array();

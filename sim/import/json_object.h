@@ -27,6 +27,8 @@ class JsonObject {
   void enter(const char* key, std::initializer_list<const char*> shared);
 
   [[nodiscard]] bool has(const char* key) const;
+  /// Whether it holds anything: an empty list or object does not.
+  [[nodiscard]] bool has_content(const char* key) const;
   [[nodiscard]] bool is_list(const char* key) const;
   /// A whole number of at least `least`; a missing key is a complaint.
   int whole(const char* key, int least = 1);

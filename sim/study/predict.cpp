@@ -15,6 +15,7 @@
 #include "sim/study/words.h"
 #include "sim/training/check.h"
 #include "sim/workload/closed_form.h"
+#include "sim/workload/trained/trained_parameters.h"
 
 namespace headway::study {
 
@@ -145,7 +146,8 @@ std::string price_source(const config::LoadedScenario& loaded) {
 ModelSize model_size(const training::CheckedScenario& checked) {
   const auto& model = checked.scenario().model;
   const auto parameters = workload::count_parameters(model);
-  return {model.name, parameters.total(), parameters.active, checked.tokens_per_step()};
+  return {model.name, parameters.total(), parameters.active, workload::trained_parameters(model),
+          checked.tokens_per_step()};
 }
 
 RunReport predict(const config::LoadedScenario& loaded, const PredictOptions& options) {

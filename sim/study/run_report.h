@@ -35,7 +35,7 @@ struct Layout {
 /// What is trained, in figures that a model card has.
 struct ModelSize {
   std::string name;
-  double parameters = 0, active_parameters = 0;
+  double parameters = 0, active_parameters = 0, trained_parameters = 0;
   double tokens_per_step = 0;
 
   template <class V>
@@ -45,6 +45,11 @@ struct ModelSize {
              core::non_negative);
     v.figure("active_parameters", active_parameters, "",
              "those that one token meets, embedding and head included", core::non_negative);
+    v.figure(
+        "trained_parameters", trained_parameters, "",
+        "those that are trained: all, prediction modules included, or adapters and what is not "
+        "frozen; checkpoints hold these",
+        core::non_negative);
     v.figure("tokens_per_step", tokens_per_step, "", "global batch x sequence length",
              core::non_negative);
   }

@@ -225,6 +225,31 @@ void add_sparse(const Scenario& s, std::vector<Assumption>& list) {
   }
 }
 
+/// What is assumed of a model that is trained in part.
+void add_trained(const Scenario& s, std::vector<Assumption>& list) {
+  if (s.model.adapters) {
+    list.push_back({"model.adapters", fmt::format("rank {}", s.model.adapters->rank),
+                    "kernels of adapters run one after another beside the model's own, their "
+                    "products at the rates of other thin ones; no such training step was measured; "
+                    "mfu counts what a step has to do: no weight gradients of frozen matrices"});
+  }
+  if (s.model.adapters && s.model.adapters->base == workload::BaseWeights::nf4) {
+    list.push_back({"model.adapters.base", "nf4",
+                    "every matrix is made 16 bits wide before each product, at the speed of other "
+                    "kernels that move bytes"});
+  }
+  if (s.model.frozen || s.model.adapters) {
+    list.push_back({"checkpoints", "what is trained",
+                    "saves hold trained weights and their optimizer's state; that a restart reads "
+                    "the frozen weights too is not counted"});
+    if (s.parallelism.pipeline > 1) {
+      list.push_back({"pipeline", "gradients between all stages",
+                      "schedules exchange them below all that is trained too, where no kernel "
+                      "needs them (Megatron-Core)"});
+    }
+  }
+}
+
 void add_offload(const workload::ParallelismSpec& p, std::vector<Assumption>& list) {
   if (workload::offloads_optimizer(p.offload)) {
     list.push_back({"parallelism.offload", "optimizer",
@@ -286,6 +311,7 @@ std::vector<Assumption> step_assumptions(const CheckedScenario& checked,
   add_documents(checked.scenario(), list);
   add_mixer(checked.scenario(), list);
   add_sparse(checked.scenario(), list);
+  add_trained(checked.scenario(), list);
   for (const auto& use : lowered.collectives) {
     list.push_back(
         {fmt::format("collective {}", use.name),

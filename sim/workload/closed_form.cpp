@@ -8,6 +8,7 @@
 #include "sim/workload/blocks/ring_blocks.h"
 #include "sim/workload/expert_shape.h"
 #include "sim/workload/mixer/mixer_shape.h"
+#include "sim/workload/trained/adapter_shape.h"
 
 namespace headway::workload {
 
@@ -255,13 +256,63 @@ ForwardFlops forward_flops_per_token(const ModelSpec& model, int sequence_length
   return flops;
 }
 
+namespace {
+
+/// FLOPs of a token that three times the forward counts too many where not all is trained: weight
+/// gradients of frozen matrices, whole backwards below all that is trained, less three times those
+/// of adapters.
+struct NotDone {
+  double linear = 0, core = 0;
+};
+void add_not_done(const ModelSpec& model,
+                  const LayerKind& kind,
+                  int layers,
+                  double core,
+                  int length,
+                  NotDone& sum) {
+  const double matrices = 2.0 * (mixing_matrices(model, kind) +
+                                 (kind.mlp ? active_mlp_matrices(model, kind.experts) : 0.0));
+  switch (kind.learning) {
+    case Learning::weights:
+      break;
+    case Learning::adapters:
+      sum.linear += layers * (matrices - 6.0 * active_adapter_weights(model, kind));
+      break;
+    case Learning::passes:
+      sum.linear += layers * matrices;
+      break;
+    case Learning::still: {
+      const double scan = kind.mixes() ? scan_flops(whole_mixer(model, length)) : 0.0;
+      sum.linear += layers * 2.0 * (matrices + scan);
+      sum.core += layers * 2.0 * core;
+      break;
+    }
+  }
+}
+
+double head_not_done(const ModelSpec& model) {
+  return head_trained(model) ? 0.0 : 2.0 * model.hidden * model.vocabulary;
+}
+
+}  // namespace
+
 TrainingFlops training_flops_per_token(const ModelSpec& model,
                                        int sequence_length,
                                        Recompute recompute) {
   const ForwardFlops forward = forward_flops_per_token(model, sequence_length);
+  NotDone less{head_not_done(model), 0};
+  for (int layer = 0; layer < model.layers; ++layer) {
+    const LayerKind kind = layer_kind(model, {}, layer);
+    const double keys = kind.attends() ? causal_keys(model, layer, sequence_length) : 0.0;
+    const double core =
+        kind.attends() ? 4.0 * keys * core_width(model) + 2.0 * sequence_length * index_width(model)
+                       : 0.0;
+    add_not_done(model, kind, 1, core, sequence_length, less);
+  }
   TrainingFlops flops;
-  flops.mfu = 3.0 * (forward.linear() + forward.core());
-  flops.mfu_causal = 3.0 * (forward.linear() + 0.5 * forward.core());
+  flops.mfu = 3.0 * (forward.linear() + forward.core()) - Flops(less.linear + less.core);
+  flops.mfu_causal =
+      3.0 * (forward.linear() + 0.5 * forward.core()) - Flops(less.linear + 0.5 * less.core);
   flops.hfu = flops.mfu;
   if (recompute == Recompute::full) {
     flops.hfu += forward.projections + forward.attention_core + forward.mlp + forward.scan;
@@ -302,12 +353,14 @@ TrainingFlops training_flops_per_token(const ModelSpec& model,
   const ForwardFlops forward = forward_flops_per_token(model, training.sequence_length);
   double core = 0;
   double again = 0;
+  NotDone less{head_not_done(model), 0};
   const auto add = [&](const LayerKind& kind, int layers) {
     const double keys = mean_causal_keys(training, keys_seen(model, kind.windowed));
     const double all = mean_causal_keys(training, AttentionWindow{});
     const double one =
         kind.attends() ? 4.0 * (keys * core_width(model) + all * index_width(model)) : 0.0;
     core += layers * one;
+    add_not_done(model, kind, layers, one, training.sequence_length, less);
     const Remade parts = remade(training.framework, parallelism, kind);
     again += layers * remade_flops(model, parts, one, kind, training.sequence_length);
   };
@@ -316,8 +369,9 @@ TrainingFlops training_flops_per_token(const ModelSpec& model,
   }
   add(last_layer_kind(model, parallelism), model.multi_token_prediction);
   TrainingFlops flops;
-  flops.mfu = 3.0 * (forward.linear() + Flops(core));
-  flops.mfu_causal = 3.0 * (forward.linear() + Flops(0.5 * core));
+  flops.mfu = 3.0 * (forward.linear() + Flops(core)) - Flops(less.linear + less.core);
+  flops.mfu_causal =
+      3.0 * (forward.linear() + Flops(0.5 * core)) - Flops(less.linear + 0.5 * less.core);
   flops.hfu = flops.mfu + Flops(again);
   return flops;
 }

@@ -101,7 +101,9 @@ inline AttentionWindow window_of(const ModelSpec& model) {
 /// document cut it.
 double mean_causal_keys(const TrainingSpec& training, AttentionWindow window);
 
-/// Model FLOPs of one trained token (forward and backward, three times the forward).
+/// Model FLOPs of one trained token: forward and backward, three times the forward where all is
+/// trained. Frozen matrices have no weight gradient, layers below all that is trained no backward;
+/// adapters add three times their forward.
 struct TrainingFlops {
   core::Flops mfu;         ///< attention in full (PaLM)
   core::Flops mfu_causal;  ///< attention halved (today's Megatron)

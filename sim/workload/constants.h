@@ -16,5 +16,6 @@ std::vector<core::ModelConstant> gradient_constants();    // blocks/data_paralle
 std::vector<core::ModelConstant> bucket_constants();      // memory/rank_parameters.cpp
 std::vector<core::ModelConstant> activation_constants();  // memory/activation_memory.cpp
 std::vector<core::ModelConstant> optimizer_constants();   // memory/optimizer_state.cpp
+std::vector<core::ModelConstant> trained_constants();     // trained/trained_parameters.cpp
 
 }  // namespace headway::workload

@@ -9,6 +9,7 @@
 #include "sim/core/fields.h"
 #include "sim/core/ranges.h"
 #include "sim/workload/mixer_spec.h"
+#include "sim/workload/trained_spec.h"
 
 namespace headway::workload {
 
@@ -144,6 +145,8 @@ struct ModelSpec {
   std::optional<MixerSpec> mixer;
   std::vector<LayerContent> layer_pattern;
   int multi_token_prediction = 0;
+  std::optional<AdaptersSpec> adapters;
+  std::optional<FrozenSpec> frozen;
   template <class V>
   void fields(V& v) {
     v.required("name", name, "Name printed in reports.");
@@ -205,6 +208,11 @@ struct ModelSpec {
         "mixer_only, mlp_only and experts_only are one half each (Nemotron-H).");
     v.optional("multi_token_prediction", multi_token_prediction,
                "Extra prediction layers (DeepSeek-V3: 1).", core::up_to_64);
+    v.optional("adapters", adapters,
+               "Low-rank adapters (LoRA): they alone are trained, and the model's own weights stay "
+               "as they are; absent: the model itself is trained.");
+    v.optional("frozen", frozen,
+               "Parts that are not trained; beside 'adapters': layers at the front without them.");
   }
   bool operator==(const ModelSpec&) const = default;
 };

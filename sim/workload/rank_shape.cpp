@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/workload/closed_form.h"
+#include "sim/workload/trained/trained_parameters.h"
 
 namespace headway::workload {
 
@@ -78,6 +79,9 @@ RankShape rank_shape(const ModelSpec& model,
   shape.narrow_gathers = training.framework.narrow_gathers && single && narrow(training.precision);
   shape.element = element_bytes(training.precision);
   shape.attention_gate = model.attention_gate;
+  if (model.adapters && model.adapters->base == BaseWeights::nf4) {
+    shape.widening = kDequantiseBytes;
+  }
   if (model.mixer) {
     shape.mixer = mixer_shape(*model.mixer, t, training.sequence_length);
   }

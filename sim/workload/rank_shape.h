@@ -66,8 +66,9 @@ struct RankShape {
   Scaling scaling = Scaling::delayed;            ///< of narrow operands
   bool narrow_gathers = false;                   ///< sharded weights arrive in the narrow format
   double element = 2;                            ///< bytes of an activation between kernels
-  bool attention_gate = false;                   ///< queries come with a gate of attention's output
-  std::optional<MixerShape> mixer;               ///< where layers have one
+  double widening = 0;  ///< bytes a weight of layers of making it 16 bits wide for a product
+  bool attention_gate = false;      ///< queries come with a gate of attention's output
+  std::optional<MixerShape> mixer;  ///< where layers have one
   /// Attention to compressed keys that an indexer chooses: `head_dim` and `value_dim` are those of
   /// the compressed form.
   std::optional<SparseShape> sparse;

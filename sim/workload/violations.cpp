@@ -13,6 +13,7 @@
 #include "sim/workload/mixer/mixer_problems.h"
 #include "sim/workload/number_formats.h"
 #include "sim/workload/schedule/schedule.h"
+#include "sim/workload/trained/trained_problems.h"
 
 namespace headway::workload {
 
@@ -319,6 +320,7 @@ Violations unsupported(const ModelSpec& model,
   check_sparse(out, model, training, parallelism);
   std::ranges::move(mixer_problems(model, parallelism), std::back_inserter(out));
   check_muon(out, training, parallelism);
+  std::ranges::move(trained_problems(model, training, parallelism), std::back_inserter(out));
   if (copies_of_layers(parallelism) > 1 && parallelism.sharding == Sharding::hsdp) {
     add(out, "parallelism.schedule",
         "schedule dualpipe with sharding hsdp is not simulated: both shard copies of the weights; "

@@ -240,7 +240,7 @@ std::vector<Base> bases() {
   std::vector<Base> list;
   for (const char* file :
        {"dense.yaml", "failing.yaml", "mixture.yaml", "older.yaml", "hybrid.yaml", "sparse.yaml",
-        "sites.yaml", "apart.yaml", "occupied.yaml", "tight.yaml"}) {
+        "adapted.yaml", "sites.yaml", "apart.yaml", "occupied.yaml", "tight.yaml"}) {
     list.emplace_back(file);
   }
   list.emplace_back("dense.yaml",
@@ -277,6 +277,10 @@ std::vector<Base> bases() {
   list.emplace_back("mixture.yaml",
                     std::vector<std::string>{"training.framework.grouped_launch=false",
                                              "training.framework.host.launch=100 us"});
+  list.emplace_back("dense.yaml", std::vector<std::string>{
+                                      "model.frozen={layers: 2, embedding: true, head: false}",
+                                      "parallelism.offload=none", "model.tied_embeddings=false",
+                                      "training.framework.host.piece=0 s"});
   add_unequal(list);
   return list;
 }

@@ -112,9 +112,12 @@ class Screen {
     const std::string active = m.active_parameters < 0.99 * m.parameters
                                    ? fmt::format(" ({} active)", compact(m.active_parameters))
                                    : "";
+    const std::string trained = m.trained_parameters < 0.999 * m.parameters
+                                    ? fmt::format(", {} trained", compact(m.trained_parameters))
+                                    : "";
     const auto& training = report_.scenario.training;
-    return fmt::format("{}, {} parameters{}; {} x {} tokens a step, {}", m.name,
-                       compact(m.parameters), active, count(training.global_batch),
+    return fmt::format("{}, {} parameters{}{}; {} x {} tokens a step, {}", m.name,
+                       compact(m.parameters), active, trained, count(training.global_batch),
                        count(training.sequence_length), core::to_word(training.precision));
   }
 

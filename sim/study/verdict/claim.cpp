@@ -1,5 +1,6 @@
 #include "sim/study/verdict/claim.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -7,6 +8,7 @@
 #include "sim/gpu/kernel_time.h"
 #include "sim/training/unequal/node_kinds.h"
 #include "sim/workload/closed_form.h"
+#include "sim/workload/trained/trained_parameters.h"
 
 namespace headway::study {
 
@@ -65,11 +67,12 @@ void check_wall(const training::Scenario& scenario,
   out.comparisons.push_back({"wall clock [days]", wall / 1_days, predicted / 1_days});
   const core::FlopsPerSecond peak = training::mean_peak(scenario);
   const std::string needs = fmt::format(
-      "{} tokens in {} days on {} GPUs need {} TFLOP/s a GPU by 6ND alone, {} % of the peak of {} "
+      "{} tokens in {} days on {} GPUs need {} TFLOP/s a GPU by {} alone, {} % of the peak of {} "
       "TFLOP/s; {} % with "
       "attention at {} tokens",
       core::number(*tokens), core::number(wall / 1_days), core::count(static_cast<double>(gpus)),
       core::number(rate.parameters_only.si() / 1e12),
+      workload::all_trained(scenario.model) ? "6ND" : "(4N + 2 trained) D",
       core::number(100 * (rate.parameters_only / peak)), core::number(peak.si() / 1e12),
       core::number(100 * (rate.with_attention / peak)),
       core::count(scenario.training.sequence_length));
@@ -93,8 +96,10 @@ RequiredRate required_rate(const training::Scenario& scenario,
   const double parameters = workload::count_parameters(scenario.model).active;
   const auto token = workload::training_flops_per_token(
       scenario.model, scenario.training.sequence_length, workload::Recompute::none);
-  return {core::Flops(6 * parameters * tokens) / gpu_time, token.mfu * tokens / gpu_time,
-          token.mfu_causal * tokens / gpu_time};
+  // Forward and input gradients meet all weights, weight gradients those that are trained.
+  const double trained = std::min(parameters, workload::trained_parameters(scenario.model));
+  return {core::Flops((4 * parameters + 2 * trained) * tokens) / gpu_time,
+          token.mfu * tokens / gpu_time, token.mfu_causal * tokens / gpu_time};
 }
 
 double headline_mfu(const training::Scenario& scenario, const training::StepResult& step) {

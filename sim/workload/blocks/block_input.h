@@ -7,6 +7,7 @@
 #include "sim/workload/expert_shape.h"
 #include "sim/workload/rank_shape.h"
 #include "sim/workload/spec.h"
+#include "sim/workload/trained/trained_layers.h"
 
 namespace headway::workload {
 
@@ -16,7 +17,8 @@ struct BlockInput {
   const TrainingSpec& training;
   const ParallelismSpec& parallelism;
   RankShape shape;
-  std::optional<ExpertShape> experts;  ///< where the model is a mixture
+  std::optional<ExpertShape> experts;     ///< where the model is a mixture
+  Learning learning = Learning::weights;  ///< of the layer at hand
 };
 
 /// Bytes of the output of the MLP's activation.

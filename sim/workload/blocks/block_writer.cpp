@@ -164,24 +164,24 @@ void TensorRegion::forward_rows(const Linear& linear) {
 }
 
 void TensorRegion::backward_rows(const Linear& linear, const BackwardMode& mode) {
-  if (mode.part != BackwardPart::weight_gradient) {
+  if (mode.passes()) {
     gather_with(linear, true, "tensor gather");
   }
-  if (mode.part != BackwardPart::input_gradient) {
+  if (mode.weights()) {
     writer_.compute(weight_gradient(linear, mode.gradients));
   }
 }
 
 void TensorRegion::backward_columns(const Linear& linear, const BackwardMode& mode) {
-  if (overlap_ && mode.part == BackwardPart::whole) {
+  if (overlap_ && mode.part == BackwardPart::whole && mode.trained) {
     backward_columns_overlapped(linear, mode);
     return;
   }
-  if (mode.part != BackwardPart::weight_gradient) {
+  if (mode.passes()) {
     writer_.compute(input_gradient(linear));
     reduce("tensor reduce", linear.inputs);
   }
-  if (mode.part != BackwardPart::input_gradient) {
+  if (mode.weights()) {
     if (!shape_.keeps_gathered) {
       gather_bytes("tensor re-gather", operand(linear, linear.inputs));
     }

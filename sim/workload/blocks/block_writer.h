@@ -72,6 +72,9 @@ enum class BackwardPart { whole, input_gradient, weight_gradient };
 struct BackwardMode {
   BackwardPart part = BackwardPart::whole;
   GradientTraffic gradients;
+  bool trained = true;  ///< its own weights are
+  [[nodiscard]] bool passes() const { return part != BackwardPart::weight_gradient; }
+  [[nodiscard]] bool weights() const { return part != BackwardPart::input_gradient && trained; }
 };
 
 /// Tensor-parallel communication around the linear layers of a block.

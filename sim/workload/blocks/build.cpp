@@ -8,14 +8,15 @@
 
 #include "sim/core/error.h"
 #include "sim/workload/blocks/block_table.h"
-#include "sim/workload/blocks/chunk_blocks.h"
 #include "sim/workload/blocks/data_parallel_blocks.h"
 #include "sim/workload/blocks/layer_blocks.h"
-#include "sim/workload/blocks/pipeline_blocks.h"
 #include "sim/workload/layout.h"
 #include "sim/workload/memory/offload.h"
 #include "sim/workload/memory/rank_parameters.h"
+#include "sim/workload/schedule/chunk_blocks.h"
+#include "sim/workload/schedule/pipeline_blocks.h"
 #include "sim/workload/schedule/schedule.h"
+#include "sim/workload/trained/trained_parameters.h"
 
 namespace headway::workload {
 
@@ -44,7 +45,7 @@ Block end_block(const BlockInput& input,
                 const DataRanks& ranks,
                 int stage) {
   OptimizerInput optimizer;
-  optimizer.parameters = stage_parameters_per_rank(input.model, input.parallelism, layout, stage);
+  optimizer.parameters = held_by_stage(input.model, input.parallelism, layout, stage).trained;
   optimizer.ranks = ranks;
   bool first = false;
   bool last = false;
@@ -52,13 +53,16 @@ Block end_block(const BlockInput& input,
     const ChunkLayout& chunk = layout.at(stage, c);
     for (const LayerRun& run :
          layer_runs(input.model, input.parallelism, chunk.first_layer, chunk.layers)) {
-      optimizer.replicated += run.layers * replicated_parameters(input.model, run.kind);
+      const bool trained = run.kind.learning == Learning::weights;
+      optimizer.replicated +=
+          trained ? run.layers * replicated_parameters(input.model, run.kind) : 0.0;
     }
     first = first || chunk.embedding;
     last = last || chunk.head;
   }
   // A prediction module beside the head reads a copy of the token table.
-  const bool copies = input.model.tied_embeddings || input.model.multi_token_prediction > 0;
+  const bool copies = (input.model.tied_embeddings || input.model.multi_token_prediction > 0) &&
+                      embedding_trained(input.model);
   optimizer.embedding = first != last && copies;
   if (last) {
     optimizer.replicated +=
@@ -231,10 +235,12 @@ class GraphBuilder {
     const Bucket* before = nullptr;
     for (const Bucket& bucket : blocks.buckets) {
       const bool same = before != nullptr && bucket.parameters == before->parameters &&
+                        bucket.trained == before->trained &&
                         bucket.runs.empty() == before->runs.empty();
       if (reduces_early() || reduces_always()) {
-        blocks.reduce.push_back(same ? blocks.reduce.back()
-                                     : intern(reduce_bucket(input_, bucket)));
+        blocks.reduce.push_back(!trains(bucket) ? kNone
+                                : same          ? blocks.reduce.back()
+                                                : intern(reduce_bucket(input_, bucket)));
       }
       if (shards_weights()) {
         blocks.gather.push_back(same ? blocks.gather.back()
@@ -243,6 +249,8 @@ class GraphBuilder {
       before = &bucket;
     }
   }
+
+  static bool trains(const Bucket& bucket) { return bucket.trained.total() > 0; }
 
   static std::vector<ChunkBlocks*> in_order_of_use(std::vector<ChunkBlocks>& chunks) {
     std::vector<ChunkBlocks*> used;
@@ -270,10 +278,15 @@ class GraphBuilder {
     std::vector<std::size_t> ends{0};        // per launch: of what is gathered together
     for (const ChunkBlocks* blocks : used) {
       for (auto bucket = blocks->buckets.rbegin(); bucket != blocks->buckets.rend(); ++bucket) {
-        parameters.push_back(bucket->parameters);
-        if (single || bucket + 1 == blocks->buckets.rend()) {
-          ends.push_back(parameters.size());
+        if (trains(*bucket)) {
+          parameters.push_back(bucket->trained);
+          if (single) {
+            ends.push_back(parameters.size());
+          }
         }
+      }
+      if (!single && parameters.size() > ends.back()) {
+        ends.push_back(parameters.size());
       }
     }
     const std::size_t launches = ends.size() - 1;
@@ -286,11 +299,18 @@ class GraphBuilder {
     int index = 0;
     std::size_t launch = 0;
     for (ChunkBlocks* blocks : used) {
-      const int together = single ? 1 : static_cast<int>(blocks->buckets.size());
-      for (std::size_t i = 0; i < blocks->buckets.size(); ++i, ++index) {
-        const bool more = (single || i == 0) && ++launch < launches;
+      const auto trained = std::count_if(blocks->buckets.begin(), blocks->buckets.end(), trains);
+      const int together = single ? 1 : static_cast<int>(trained);
+      bool first = true;
+      for (auto bucket = blocks->buckets.rbegin(); bucket != blocks->buckets.rend(); ++bucket) {
+        if (!trains(*bucket)) {
+          blocks->await_gather.push_back(kNone);
+          continue;
+        }
+        const bool more = (single || std::exchange(first, false)) && ++launch < launches;
         blocks->await_gather.push_back(intern(await_parameters(
             input_, index, index + together, more ? launched(launch) : launched(0).first(0))));
+        ++index;
       }
     }
     return intern(start_parameters(input_, launched(0)));

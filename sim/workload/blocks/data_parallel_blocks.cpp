@@ -106,7 +106,7 @@ void write_replica_reductions(BlockWriter& writer,
                               const BlockInput& input,
                               const OptimizerInput& optimizer) {
   const double gradient_bytes = input.training.framework.gradient_bytes;
-  if (input.shape.gathers) {
+  if (input.shape.gathers && optimizer.replicated > 0) {
     // With sequence parallelism every rank saw only its tokens: what all hold whole is summed.
     writer.collective(CollectiveKind::all_reduce, Group::tensor, Activity::tensor,
                       Bytes(gradient_bytes * optimizer.replicated), "norm gradients");
@@ -122,7 +122,7 @@ void write_reduction(BlockWriter& writer,
                      const BlockInput& input,
                      const OptimizerInput& optimizer) {
   const FrameworkSpec& framework = input.training.framework;
-  if (!optimizer.ranks.several()) {
+  if (!optimizer.ranks.several() || optimizer.parameters.total() <= 0) {
     return;
   }
   if (framework.data_overlap) {
@@ -157,10 +157,15 @@ void write_update(BlockWriter& writer, const BlockInput& input, const OptimizerI
     writer.compute({memory_kernel("unscale gradients", (gradient_bytes + kUnscaleBytes) * updated)},
                    Activity::optimizer);
   }
-  writer.compute({memory_kernel("gradient norm", gradient_bytes * updated)}, Activity::optimizer);
+  if (updated > 0) {
+    writer.compute({memory_kernel("gradient norm", gradient_bytes * updated)}, Activity::optimizer);
+  }
   // One number a rank, but every rank of the job waits for all others here.
   writer.collective(CollectiveKind::all_reduce, Group::world, Activity::data, Bytes(4),
                     "gradient norm");
+  if (all.total() <= 0) {
+    return;  // nothing of this stage is trained
+  }
   const core::Kernel clear = memory_kernel("clear gradients", gradient_bytes * held);
   const bool full = full_precision(input.training.precision);
   const double weight_bytes = element_bytes(input.training.precision);
@@ -215,7 +220,7 @@ Block reduce_bucket(const BlockInput& input, const Bucket& bucket) {
     tensors += kTensorsOfALayer * run.layers;
   }
   BlockWriter writer("reduce gradients", 2);
-  add_reductions(writer, input, bucket.parameters, std::min(tensors, kMostPieces),
+  add_reductions(writer, input, bucket.trained, std::min(tensors, kMostPieces),
                  input.training.framework.data_overlap);
   return writer.finish();
 }

@@ -18,7 +18,7 @@ inline constexpr int kFirstParameterTicket = 1;
 
 /// What the optimizer of one stage works on.
 struct OptimizerInput {
-  RankParameters parameters;  ///< of one rank of the stage
+  RankParameters parameters;  ///< of one rank of the stage, those that are trained
   double replicated = 0;      ///< of the stage's layers, held whole by each tensor rank
   bool embedding = false;     ///< holds a copy of tied embeddings that another stage holds too
   DataRanks ranks;

@@ -2,6 +2,7 @@
 
 #include "sim/workload/blocks/kernels.h"
 #include "sim/workload/constants.h"
+#include "sim/workload/trained/adapter_blocks.h"
 
 namespace headway::workload {
 
@@ -246,8 +247,10 @@ void write_shared_forward(BlockWriter& writer,
   const FrameworkSpec& framework = input.training.framework;
   TensorRegion region(writer, input.shape, framework.tensor_overlap);
   region.forward_columns(linears.shared_in);
+  write_adapters_forward(writer, input, AdapterPlace::shared_in);
   writer.compute(activation_forward(input.model, shared_output(input), framework));
   region.forward_rows(linears.shared_out);
+  write_adapters_forward(writer, input, AdapterPlace::shared_out);
 }
 
 void write_shared_backward(BlockWriter& writer,
@@ -260,17 +263,19 @@ void write_shared_backward(BlockWriter& writer,
   const FrameworkSpec& framework = input.training.framework;
   TensorRegion region(writer, input.shape, framework.tensor_overlap);
   region.backward_rows(linears.shared_out, mode);
-  if (mode.part != BackwardPart::weight_gradient) {
+  write_adapters_backward(writer, input, AdapterPlace::shared_out, mode);
+  if (mode.passes()) {
     writer.compute(activation_backward(input.model, shared_output(input), framework));
   }
+  write_adapters_backward(writer, input, AdapterPlace::shared_in, mode);
   region.backward_columns(linears.shared_in, mode);
 }
 
 void write_product_backward(BlockWriter& writer, const Linear& linear, const BackwardMode& mode) {
-  if (mode.part != BackwardPart::weight_gradient) {
+  if (mode.passes()) {
     writer.compute(input_gradient(linear));
   }
-  if (mode.part != BackwardPart::input_gradient) {
+  if (mode.weights()) {
     writer.compute(weight_gradient(linear, mode.gradients));
   }
 }
@@ -331,8 +336,10 @@ void write_experts_forward(BlockWriter& writer,
           {e, e, 1});
   write_padding(writer, input);
   writer.compute(forward_product(linears.in));
+  write_adapters_forward(writer, input, AdapterPlace::experts_in);
   writer.compute(activation_forward(input.model, experts_output(input), framework));
   writer.compute(forward_product(linears.out));
+  write_adapters_forward(writer, input, AdapterPlace::experts_out);
   write_bias(writer, input, kBiasForward, 2);
   write_padding(writer, input);
   gather(writer, input, {Way::home, e, beside ? nullptr : "combine"}, unpermute_bytes(e));
@@ -345,7 +352,7 @@ void write_experts_backward(BlockWriter& writer,
   const FrameworkSpec& framework = input.training.framework;
   const ExpertLinears linears = expert_linears(input.model, input.shape, shape, framework);
   const double e = input.shape.element;
-  const bool chain = mode.part != BackwardPart::weight_gradient;
+  const bool chain = mode.passes();
   const bool beside = framework.expert_overlap;
   std::vector<int> combine;
   if (chain) {
@@ -358,10 +365,12 @@ void write_experts_backward(BlockWriter& writer,
     write_bias(writer, input, kBiasBackward, 5);
   }
   write_product_backward(writer, linears.out, mode);
+  write_adapters_backward(writer, input, AdapterPlace::experts_out, mode);
   if (chain) {
     writer.compute(activation_backward(input.model, experts_output(input), framework));
   }
   write_product_backward(writer, linears.in, mode);
+  write_adapters_backward(writer, input, AdapterPlace::experts_in, mode);
   if (chain) {
     if (beside) {
       join_all(writer, combine);

@@ -103,6 +103,10 @@ double weights_of(const Linear& linear) {
 
 /// Casts before a product of which `width` are the elements of a token that it multiplies.
 void add_casts(std::vector<Kernel>& kernels, const Linear& linear, std::int64_t width, bool again) {
+  if (linear.widening > 0 && linear.casts_weights) {
+    kernels.push_back(memory_kernel("dequantise", linear.widening * weights_of(linear)));
+    kernels.back().launches = 2 * linear.groups;  // scales, then weights, of each matrix
+  }
   if (!narrow(linear.precision)) {
     return;
   }
@@ -244,6 +248,7 @@ std::vector<Kernel> weight_gradient(const Linear& linear, GradientTraffic traffi
 
 void set_scaling(const RankShape& shape, Linear& linear) {
   linear.scaling = shape.scaling;
+  linear.widening = shape.widening;
   linear.casts_weights = !shape.narrow_gathers;
 }
 

@@ -21,6 +21,7 @@ struct Linear {
   std::int64_t launches = 1;           ///< of the CPU for each kernel
   Scaling scaling = Scaling::delayed;  ///< of narrow operands
   bool casts_weights = true;  ///< with other scales than delayed: in every pass, for their use
+  double widening = 0;        ///< bytes a weight of making it 16 bits wide before each product
 };
 /// Scales of narrow operands as the software takes them.
 void set_scaling(const RankShape& shape, Linear& linear);

@@ -8,6 +8,7 @@
 #include "sim/workload/latent/latent_blocks.h"
 #include "sim/workload/memory/rank_parameters.h"
 #include "sim/workload/mixer/mixer_blocks.h"
+#include "sim/workload/trained/adapter_blocks.h"
 
 namespace headway::workload {
 
@@ -19,7 +20,8 @@ using core::CollectiveKind;
 
 BackwardMode backward_mode(const BlockInput& input, BackwardPart part) {
   const bool sharded = reduces_every_micro_batch(input.training.framework, input.parallelism);
-  return {part, gradient_traffic(input.training.framework, input.shape.element, sharded)};
+  return {part, gradient_traffic(input.training.framework, input.shape.element, sharded),
+          input.learning == Learning::weights};
 }
 
 /// From the norm's output to queries, keys and values.
@@ -29,6 +31,7 @@ void write_attention_input_forward(BlockWriter& writer, const BlockInput& input)
     return;
   }
   tensor_region(writer, input).forward_columns(layer_linears(input.model, input.shape).qkv);
+  write_adapters_forward(writer, input, AdapterPlace::attention_in);
   writer.compute(query_key_norms(input.model, input.shape, input.training.framework, false));
   writer.compute(rotary(input.model, input.shape, input.training.framework));
 }
@@ -39,6 +42,7 @@ void write_attention_input_backward(BlockWriter& writer,
   if (input.shape.latent()) {
     write_latent_input_backward(writer, input, mode);
   } else {
+    write_adapters_backward(writer, input, AdapterPlace::attention_in, mode);
     tensor_region(writer, input)
         .backward_columns(layer_linears(input.model, input.shape).qkv, mode);
   }
@@ -48,9 +52,11 @@ void write_mlp_forward(BlockWriter& writer, const BlockInput& input) {
   const LayerLinears linears = layer_linears(input.model, input.shape);
   TensorRegion region = tensor_region(writer, input);
   region.forward_columns(linears.mlp_in);
+  write_adapters_forward(writer, input, AdapterPlace::mlp_in);
   writer.compute(
       activation_forward(input.model, mlp_output(input.shape), input.training.framework));
   region.forward_rows(linears.mlp_out);
+  write_adapters_forward(writer, input, AdapterPlace::mlp_out);
 }
 
 void write_second_half_forward(BlockWriter& writer,
@@ -93,6 +99,7 @@ void write_mixing_forward(BlockWriter& writer, const BlockInput& input, Mixing m
       write_latent_expand_forward(writer, input);
       writer.compute(attention_gate(input.shape, false));
       tensor_region(writer, input).forward_rows(layer_linears(input.model, input.shape).projection);
+      write_adapters_forward(writer, input, AdapterPlace::attention_out);
       break;
     case Mixing::mixer:
       write_mixer_forward(writer, input);
@@ -131,10 +138,12 @@ void write_mlp_backward(BlockWriter& writer, const BlockInput& input, const Back
   const LayerLinears linears = layer_linears(input.model, input.shape);
   TensorRegion region = tensor_region(writer, input);
   region.backward_rows(linears.mlp_out, mode);
+  write_adapters_backward(writer, input, AdapterPlace::mlp_out, mode);
   if (mode.part != BackwardPart::weight_gradient) {
     writer.compute(
         activation_backward(input.model, mlp_output(input.shape), input.training.framework));
   }
+  write_adapters_backward(writer, input, AdapterPlace::mlp_in, mode);
   region.backward_columns(linears.mlp_in, mode);
 }
 
@@ -224,6 +233,7 @@ void write_attention_backward(BlockWriter& writer,
   const bool chain = part != BackwardPart::weight_gradient;
   tensor_region(writer, input)
       .backward_rows(layer_linears(input.model, input.shape).projection, mode);
+  write_adapters_backward(writer, input, AdapterPlace::attention_out, mode);
   write_latent_expand_backward(writer, input, mode);
   if (chain) {
     writer.compute(attention_gate(input.shape, true));
@@ -279,6 +289,7 @@ void write_first_half_backward(BlockWriter& writer,
 BlockInput of_kind(const BlockInput& input, const LayerKind& kind) {
   BlockInput own = input;
   own.shape = rank_shape(input.model, input.training, input.parallelism, kind.windowed);
+  own.learning = kind.learning;
   return own;
 }
 
@@ -315,6 +326,9 @@ Block layer_backward(const BlockInput& input, const LayerKind& kind, BackwardPar
                                             ? " input gradient"
                                             : " weight gradient"));
   writer.replay(!kind.mlp && input.training.framework.attention_graphs);
+  if (kind.learning == Learning::still) {
+    return writer.finish();
+  }
   const BlockInput own = of_kind(input, kind);
   const Remade again = remade(input.training.framework, input.parallelism, kind);
   if (again.all && part != BackwardPart::weight_gradient) {
@@ -398,6 +412,9 @@ Block embedding_forward(const BlockInput& input) {
 
 Block embedding_backward(const BlockInput& input) {
   BlockWriter writer("embedding backward");
+  if (!embedding_trained(input.model)) {
+    return writer.finish();
+  }
   TensorRegion region(writer, input.shape, false);
   writer.compute(residual_backward(input.shape));
   region.gather("embedding gather");
@@ -423,8 +440,9 @@ Block head_backward(const BlockInput& input) {
   const FrameworkSpec& framework = input.training.framework;
   TensorRegion region(writer, input.shape, framework.tensor_overlap);
   writer.compute(cross_entropy_backward(input.shape, framework));
-  region.backward_columns(layer_linears(input.model, input.shape).head,
-                          backward_mode(input, BackwardPart::whole));
+  BackwardMode mode = backward_mode(input, BackwardPart::whole);
+  mode.trained = head_trained(input.model);
+  region.backward_columns(layer_linears(input.model, input.shape).head, mode);
   writer.compute(norm_backward(input.model, input.shape, framework));
   return writer.finish(Activity::tensor);
 }

@@ -74,6 +74,7 @@ LayerKind layer_kind(const ModelSpec& model, const ParallelismSpec& parallelism,
   const bool full =
       model.window_period > 1 && layer % model.window_period == model.window_period - 1;
   kind.windowed = model.window > 0 && !full && kind.attends();
+  kind.learning = layer_learning(model, layer);
   kind.keeps = parallelism.recompute != Recompute::none && !recomputes(parallelism, layer);
   return kind;
 }
@@ -105,6 +106,10 @@ std::string kind_name(const LayerKind& kind) {
   name += kind.mixing == Mixing::none ? "MLP " : !kind.mlp && kind.attends() ? "attention " : "";
   name += kind.experts ? "expert " : "";
   name += kind.keeps ? "kept " : "";
+  name += kind.learning == Learning::weights    ? ""
+          : kind.learning == Learning::adapters ? "adapted "
+          : kind.learning == Learning::passes   ? "frozen "
+                                                : "still ";
   return name + "layer";
 }
 
@@ -112,7 +117,12 @@ Remade remade(const FrameworkSpec& framework,
               const ParallelismSpec& parallelism,
               const LayerKind& kind) {
   Remade out;
-  out.norms = out.activation = framework.recompute_elementwise;
+  if (kind.learning == Learning::still) {
+    return out;
+  }
+  // Outputs that only gradients of weights need are not made again where none are due.
+  const bool weights = kind.learning != Learning::passes;
+  out.norms = out.activation = framework.recompute_elementwise && weights;
   if (parallelism.recompute == Recompute::none || kind.keeps) {
     return out;
   }
@@ -127,8 +137,8 @@ Remade remade(const FrameworkSpec& framework,
   };
   out.core_attention = kind.attends() && (parts.empty() || has(RecomputePart::core_attention));
   out.latent_up = kind.attends() && has(RecomputePart::latent_up);
-  out.norms = out.norms || has(RecomputePart::norms);
-  out.activation = out.activation || has(RecomputePart::activation);
+  out.norms = out.norms || (has(RecomputePart::norms) && weights);
+  out.activation = out.activation || (has(RecomputePart::activation) && weights);
   out.mlp = has(RecomputePart::mlp) && kind.mlp && !kind.experts;
   out.operators = has(RecomputePart::operators);
   out.experts = (has(RecomputePart::experts) || out.operators) && kind.experts;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/workload/spec.h"
+#include "sim/workload/trained/trained_layers.h"
 
 namespace headway::workload {
 
@@ -20,6 +21,7 @@ struct LayerKind {
   bool keeps = false;     ///< an exception from recomputation: keeps its activations
   Mixing mixing = Mixing::attention;
   bool mlp = true;  ///< has a second half: an MLP or experts
+  Learning learning = Learning::weights;
   [[nodiscard]] bool attends() const {
     return mixing == Mixing::attention || mixing == Mixing::both;
   }

@@ -46,12 +46,12 @@ void write_columns_backward(BlockWriter& writer,
     region.backward_columns(linears.qkv, mode);
     return;
   }
-  if (mode.part != BackwardPart::weight_gradient) {
+  if (mode.passes()) {
     writer.compute(input_gradient(linears.mlp_in));
     writer.compute(add_halves(input));
   }
   region.backward_columns(linears.qkv, mode);
-  if (mode.part != BackwardPart::input_gradient) {
+  if (mode.weights()) {
     writer.compute(weight_gradient(linears.mlp_in, mode.gradients));
   }
 }
@@ -85,7 +85,7 @@ void write_parallel_backward(BlockWriter& writer,
                              const BackwardMode& mode) {
   const LayerLinears linears = layer_linears(input.model, input.shape);
   const FrameworkSpec& framework = input.training.framework;
-  const bool chain = mode.part != BackwardPart::weight_gradient;
+  const bool chain = mode.passes();
   if (chain) {
     writer.compute(residual_backward(input.shape));
     write_again(writer, input, again);
@@ -95,7 +95,7 @@ void write_parallel_backward(BlockWriter& writer,
     writer.compute(activation_backward(input.model, mlp_output(input.shape), framework));
     writer.compute(input_gradient(linears.projection));
   }
-  if (mode.part != BackwardPart::input_gradient) {
+  if (mode.weights()) {
     writer.compute(weight_gradient(linears.projection, mode.gradients));
   }
   if (chain) {

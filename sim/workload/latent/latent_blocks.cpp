@@ -71,10 +71,10 @@ void write_indexer_forward(BlockWriter& writer, const BlockInput& input) {
 
 /// Gradients of a linear layer that every tensor rank holds whole and applies to its own tokens.
 void write_whole_backward(BlockWriter& writer, const Linear& linear, const BackwardMode& mode) {
-  if (mode.part != BackwardPart::weight_gradient) {
+  if (mode.passes()) {
     writer.compute(input_gradient(linear));
   }
-  if (mode.part != BackwardPart::input_gradient) {
+  if (mode.weights()) {
     writer.compute(weight_gradient(linear, mode.gradients));
   }
 }
@@ -151,7 +151,7 @@ void write_latent_input_backward(BlockWriter& writer,
     region.backward_columns(linears.key_value_up, mode);
   }
   region.backward_columns(linears.query_up, mode);
-  if (mode.part != BackwardPart::weight_gradient) {
+  if (mode.passes()) {
     region.reduce("reduce shared keys", shared_key_width(input.shape));
     Kernel norms = latent_norms(input.shape);
     norms.traffic *= 1.5;  // reads input and gradient, writes one gradient
@@ -186,7 +186,7 @@ void write_indexer_backward(BlockWriter& writer,
   }
   const SparseShape& sparse = *shape.sparse;
   const IndexLinears linears = index_linears(shape);
-  if (mode.part != BackwardPart::weight_gradient) {
+  if (mode.passes()) {
     Kernel target = flash_forward(shape, shape.own_attention());
     target.name = "index target";
     target.work *=
@@ -197,7 +197,7 @@ void write_indexer_backward(BlockWriter& writer,
                                  2 * shape.element * index_elements(shape) + chosen));
     tensor_region(writer, input).reduce("reduce index keys", sparse.dim + sparse.heads);
   }
-  if (mode.part != BackwardPart::input_gradient) {
+  if (mode.weights()) {
     writer.compute(weight_gradient(linears.queries, mode.gradients));
     writer.compute(weight_gradient(linears.keys, mode.gradients));
   }

@@ -8,6 +8,7 @@
 #include "sim/workload/expert_shape.h"
 #include "sim/workload/mixer/mixer_kernels.h"
 #include "sim/workload/number_formats.h"
+#include "sim/workload/trained/adapter_shape.h"
 
 namespace headway::workload {
 
@@ -69,6 +70,12 @@ struct CountedLayer {
   std::optional<ExpertShape> experts;  ///< where the layer is a mixture
   Remade again;                        ///< what it does not keep
   LayerKind kind;
+  KeptInputs inputs;
+  double adapters = 0;  ///< kept by adapters beside
+  /// Bytes of a kept input: of the product's operand, or 16 bits where an adapter reads it.
+  [[nodiscard]] double operand() const {
+    return kind.learning == Learning::adapters ? rank.element : operand_bytes(rank.linear);
+  }
   /// Whether what only backward needs is kept in a narrow format.
   [[nodiscard]] bool keeps_narrow() const {
     return framework.narrow_activations && narrow(rank.linear);
@@ -94,9 +101,10 @@ double kept_by_sparse(const RankShape& shape) {
 /// statistics; latent attention keeps the compressed forms before and after their norms as well.
 double kept_by_attention(const CountedLayer& layer) {
   const RankShape& shape = layer.rank;
-  const double operand = operand_bytes(shape.linear);
+  const double operand = layer.operand();
   const double output = layer.keeps_narrow() ? kNarrowOutput : shape.element;
-  double bytes = operand * shape.column_input() + kept_outputs(shape, output);
+  double bytes =
+      (layer.inputs.mixing ? operand * shape.column_input() : 0.0) + kept_outputs(shape, output);
   if (!layer.again.latent_up) {
     bytes += shape.element * shape.query_elements() + (shape.sparse ? 0.0 : kept_keys(shape));
   }
@@ -113,7 +121,7 @@ double kept_by_attention(const CountedLayer& layer) {
     bytes += shape.element * (shape.query_elements() + shape.key_elements());
   }
   // The narrow copy that the output projection multiplies.
-  if (narrow(shape.linear) && !layer.keeps_narrow() && !shape.sparse) {
+  if (narrow(shape.linear) && !layer.keeps_narrow() && !shape.sparse && layer.inputs.all_weights) {
     bytes += operand * tokens_times(shape, shape.output_width());
   }
   if (shape.dropout) {
@@ -132,7 +140,8 @@ double kept_by_mixing(const CountedLayer& layer) {
   double bytes = layer.kind.attends() ? kept_by_attention(layer) : 0.0;
   if (layer.kind.mixes()) {
     const double operand = operand_bytes(shape.linear);
-    const double input = layer.kind.attends() ? 0.0 : operand * shape.column_input();
+    const double input =
+        layer.kind.attends() || !layer.inputs.mixing ? 0.0 : operand * shape.column_input();
     bytes += input + static_cast<double>(shape.tokens) * kept_by_mixer(shape, operand);
   }
   return bytes;
@@ -151,7 +160,11 @@ double activation_elements(const CountedLayer& layer) {
 
 /// The norm's output before the MLP: the router reads it as it is, a dense MLP as its operand.
 double mlp_input(const CountedLayer& layer) {
-  const double element = layer.experts ? layer.rank.element : operand_bytes(layer.rank.linear);
+  const bool shared = layer.inputs.mlp_in && layer.experts && layer.experts->shared_ffn > 0;
+  if (layer.experts ? !layer.inputs.router && !shared : !layer.inputs.mlp_in) {
+    return 0;
+  }
+  const double element = layer.experts ? layer.rank.element : layer.operand();
   return element * (layer.experts ? layer.rank.split_stream() : layer.rank.column_input());
 }
 
@@ -159,10 +172,12 @@ double mlp_input(const CountedLayer& layer) {
 /// choices.
 double kept_by_routing(const CountedLayer& layer) {
   const ExpertShape& experts = *layer.experts;
-  const double operand = operand_bytes(layer.rank.linear);
-  double bytes = operand * experts.rows() * static_cast<double>(layer.rank.hidden) +
-                 5.0 * static_cast<double>(experts.tokens * experts.experts);
-  if (experts.shared_ffn > 0 && narrow(layer.rank.linear)) {
+  const double operand = layer.operand();
+  double bytes = 5.0 * static_cast<double>(experts.tokens * experts.experts);
+  if (layer.inputs.experts) {
+    bytes += operand * experts.rows() * static_cast<double>(layer.rank.hidden);
+  }
+  if (experts.shared_ffn > 0 && layer.inputs.all_weights && narrow(layer.rank.linear)) {
     bytes += operand * layer.rank.split_stream();
   }
   return bytes;
@@ -175,7 +190,14 @@ double first_outputs(const CountedLayer& layer, double element) {
 
 /// Output of the activation function, as the operand of what follows.
 double activation_output(const CountedLayer& layer) {
-  return operand_bytes(layer.rank.linear) * activation_elements(layer);
+  const KeptInputs& inputs = layer.inputs;
+  const double operand = layer.operand();
+  if (!layer.experts || (inputs.mlp_out && inputs.experts)) {
+    return inputs.mlp_out ? operand * activation_elements(layer) : 0.0;
+  }
+  return inputs.experts ? operand * layer.experts->rows() * static_cast<double>(layer.experts->ffn)
+         : inputs.mlp_out ? operand * tokens_times(layer.rank, layer.experts->shared_ffn)
+                          : 0.0;
 }
 
 /// Kept bytes of the MLP: its input, the output of its first matrices and that of the activation.
@@ -204,8 +226,8 @@ bool one_norm(const CountedLayer& layer) { return layer.model.norms == 1; }
 /// Outputs of the norms before the first half and the MLP.
 double norm_outputs(const CountedLayer& layer) {
   const double own = one_norm(layer) || !layer.kind.mlp ? 0.0 : mlp_input(layer);
-  const bool first = layer.kind.mixing != Mixing::none;
-  return (first ? operand_bytes(layer.rank.linear) * layer.rank.split_stream() : 0.0) + own;
+  const bool first = layer.kind.mixing != Mixing::none && layer.inputs.mixing;
+  return (first ? layer.operand() * layer.rank.split_stream() : 0.0) + own;
 }
 
 /// Inputs of the norms: the residual stream before each half, once where both halves start
@@ -245,13 +267,16 @@ double kept_by_operators(const CountedLayer& layer) {
 }
 
 double kept_by_layer(const CountedLayer& layer) {
+  if (layer.kind.learning == Learning::still) {
+    return 0;
+  }
   if (layer.again.all) {
     return layer.rank.element * layer.rank.split_stream();
   }
   if (layer.again.operators) {
     return kept_by_operators(layer);
   }
-  double bytes = norm_inputs(layer) + kept_by_mixing(layer) + kept_by_mlp(layer);
+  double bytes = norm_inputs(layer) + kept_by_mixing(layer) + kept_by_mlp(layer) + layer.adapters;
   bytes -= one_norm(layer) ? mlp_input(layer) : 0.0;
   bytes -= layer.again.norms ? norm_outputs(layer) : 0.0;
   bytes -= drops_activation(layer) ? activation_output(layer) : 0.0;
@@ -326,16 +351,21 @@ CountedLayer counted_layer(const ModelSpec& model,
                      rank_shape(model, training, parallelism, kind.windowed),
                      {},
                      remade(training.framework, parallelism, kind),
-                     kind};
+                     kind,
+                     kept_inputs(model, kind.learning)};
   if (kind.experts) {
     layer.experts = expert_shape(model, training, parallelism, layer.rank, 1);
   }
+  layer.adapters = kept_by_adapters(model, parallelism, layer.rank,
+                                    layer.experts ? &*layer.experts : nullptr, kind);
   return layer;
 }
 
 }  // namespace
 
-double kept_by_head(const RankShape& shape) { return 2.0 * shape.element * shape.split_stream(); }
+double kept_by_head(const ModelSpec& model, const RankShape& shape) {
+  return (head_trained(model) ? 2.0 : 1.0) * shape.element * shape.split_stream();
+}
 
 double kept_by_prediction(const RankShape& shape) {
   return (2.0 * shape.element + 2.0 * operand_bytes(shape.linear)) * shape.split_stream();
@@ -360,6 +390,9 @@ Bytes backward_working_set(const ModelSpec& model,
                            const TrainingSpec& training,
                            const ParallelismSpec& parallelism,
                            const LayerKind& kind) {
+  if (kind.learning == Learning::still) {
+    return Bytes(0);
+  }
   const CountedLayer layer = counted_layer(model, training, parallelism, kind);
   const RankShape& shape = layer.rank;
   // Sequence parallelism: the gathered input and the not yet scattered gradient of a layer split by

@@ -34,8 +34,8 @@ core::Bytes logit_gradient_bytes(const ModelSpec& model,
                                  const TrainingSpec& training,
                                  const ParallelismSpec& parallelism);
 
-/// Inputs of the final norm and of the head [B].
-double kept_by_head(const RankShape& shape);
+/// Inputs of the final norm and, where the head is trained, of the head [B].
+double kept_by_head(const ModelSpec& model, const RankShape& shape);
 
 /// What a multi-token prediction module keeps beside its layer: inputs of its two norms and of the
 /// matrix that joins them [B].

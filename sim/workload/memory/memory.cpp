@@ -12,6 +12,7 @@
 #include "sim/workload/memory/rank_parameters.h"
 #include "sim/workload/rank_shape.h"
 #include "sim/workload/schedule/schedule.h"
+#include "sim/workload/trained/trained_parameters.h"
 
 namespace headway::workload {
 
@@ -206,7 +207,7 @@ class Liveness {
   }
 
   void keep_head(int sign) {
-    now_.activations += sign * kept_by_head(shape_);
+    now_.activations += sign * kept_by_head(model_, shape_);
     now_.logits += sign * logits_;
   }
 
@@ -264,7 +265,8 @@ struct States {
 
 /// Parameters of the largest buckets of a stage.
 struct LargestBuckets {
-  double any = 0, layers = 0, head = 0, embedding = 0;
+  double layers = 0, head = 0, embedding = 0;
+  double trained = 0, trained_layers = 0, trained_head = 0;  ///< of what has gradients
 };
 
 LargestBuckets largest_buckets(const ModelSpec& model,
@@ -279,7 +281,10 @@ LargestBuckets largest_buckets(const ModelSpec& model,
     for (const Bucket& b : chunk_buckets(model, training, parallelism, here, ranks)) {
       double& kind = b.head ? largest.head : b.runs.empty() ? largest.embedding : largest.layers;
       kind = std::max(kind, b.parameters.total());
-      largest.any = std::max(largest.any, b.parameters.total());
+      const double trained = b.trained.total();
+      largest.trained = std::max(largest.trained, trained);
+      double& of_kind = b.head ? largest.trained_head : largest.trained_layers;
+      of_kind = b.head || !b.runs.empty() ? std::max(of_kind, trained) : of_kind;
     }
   }
   return largest;
@@ -298,7 +303,7 @@ void add_passing(const TrainingSpec& training,
   const double root = allocation.root_gathered ? weight * (largest.head + largest.embedding) : 0.0;
   const double group = std::max({root, weight * largest.head, weight * largest.layers});
   states.pool = allocation.gather_pool ? group : 0.0;
-  const double reduced = 2.0 * training.framework.reduce_bytes * largest.layers;
+  const double reduced = 2.0 * training.framework.reduce_bytes * largest.trained_layers;
   states.at_layers = reduced + (reshard ? root + 2.0 * weight * largest.layers : 0.0);
   states.at_head = reshard ? std::max(root, weight * largest.head) : 0.0;
 }
@@ -318,13 +323,13 @@ void add_empty_gradients(const ModelSpec& model,
       model.moe ? static_cast<double>(model.moe->experts) / parallelism.expert : 1.0;
   double shared = 0, expert = 0;
   for (const LayerRun& run : layer_runs(model, parallelism, 0, model.layers)) {
-    const RankParameters layer = layer_parameters_per_rank(model, parallelism, run.kind);
+    const RankParameters layer = held_by_layer(model, parallelism, run.kind).trained;
     shared = std::max(shared, layer.shared);
     expert = std::max(expert, layer.experts / held);
   }
   const double element = element_bytes(training.precision);
   states.gathered += element * (shared + expert);
-  states.at_head += element * largest.head;
+  states.at_head += element * largest.trained_head;
 }
 
 /// Moments of a parameter of a stage [B]; Muon's are those of matrices, others have Adam's in fp32.
@@ -348,33 +353,35 @@ double mean_moments(const ModelSpec& model,
 /// them into buckets that are reduced.
 States model_states(const TrainingSpec& training,
                     const ParallelismSpec& parallelism,
-                    const RankParameters& held,
+                    const HeldParameters& held,
                     const LargestBuckets& largest,
                     DataRanks ranks,
                     double moments) {
-  const double parameters = held.total();
-  const double shard = held.shared / ranks.shards + held.experts / ranks.expert_shards;
+  const double stored = held.stored.total();
+  const double parameters = held.trained.total();
+  const double shard = ranks.shard_of(held.trained);
   const double gradient = training.framework.gradient_bytes;
   const bool full = full_precision(training.precision);
   const double weight = element_bytes(training.precision);
   const double optimizer = (full ? 0 : kMasterBytes) + moments;
-  const double in_reduction = 2.0 * training.framework.reduce_bytes * largest.any;
+  const double in_reduction = 2.0 * training.framework.reduce_bytes * largest.trained;
   const double buckets =
       ranks.several() ? training.framework.allocation.bucket_bytes * parameters : 0.0;
   const bool once = gathers_once(training.framework, parallelism);
   const bool reshard = parallelism.reshard && !once;
   switch (parallelism.sharding) {
     case Sharding::zero0:
-      return {weight * parameters, gradient * parameters, optimizer * parameters, buckets};
+      return {weight * stored, gradient * parameters, optimizer * parameters, buckets};
     case Sharding::zero1:
-      return {weight * parameters, gradient * parameters, optimizer * shard, buckets};
+      return {weight * stored, gradient * parameters, optimizer * shard, buckets};
     case Sharding::zero2:
-      return {weight * parameters, gradient * shard, optimizer * shard, in_reduction};
+      return {weight * stored, gradient * shard, optimizer * shard, in_reduction};
     case Sharding::zero3:
     case Sharding::hsdp: {
-      States states{kMasterBytes * shard,
+      const double frozen = ranks.shard_of(held.stored) - shard;
+      States states{kMasterBytes * shard + weight * frozen,
                     once ? training.framework.reduce_bytes * parameters : gradient * shard,
-                    moments * shard, reshard ? 0.0 : weight * parameters};
+                    moments * shard, reshard ? 0.0 : weight * stored};
       add_passing(training, reshard, largest, states);
       return states;
     }
@@ -429,13 +436,14 @@ std::vector<StageStates> stage_states(const ModelSpec& model,
   for (int stage = 0; stage < layout.stages(); ++stage) {
     const LargestBuckets largest =
         largest_buckets(model, training, parallelism, layout, stage, ranks.shared);
-    const RankParameters held = stage_parameters_per_rank(model, parallelism, layout, stage);
-    const double shard = held.shared / ranks.shards + held.experts / ranks.expert_shards;
-    const double updated = parallelism.sharding == Sharding::zero0 ? held.total() : shard;
+    const HeldParameters held = held_by_stage(model, parallelism, layout, stage);
+    const double shard = ranks.shard_of(held.trained);
+    const double updated = parallelism.sharding == Sharding::zero0 ? held.trained.total() : shard;
     const double moments = mean_moments(model, training, parallelism, layout, stage);
     States states = offloaded(model_states(training, parallelism, held, largest, ranks, moments),
                               training, parallelism, updated);
     add_empty_gradients(model, training, parallelism, largest, states);
+    states.at_layers += widened_matrix(model);
     StageStates memory;
     memory.weights =
         Bytes(states.weights + narrow_copies(model, training, parallelism, shape, layout, stage));

@@ -7,6 +7,7 @@
 #include "sim/workload/constants.h"
 #include "sim/workload/expert_shape.h"
 #include "sim/workload/mixer/mixer_shape.h"
+#include "sim/workload/trained/trained_parameters.h"
 
 namespace headway::workload {
 
@@ -204,28 +205,31 @@ std::vector<Bucket> chunk_buckets(const ModelSpec& model,
   std::vector<Bucket> buckets;
   buckets.reserve(static_cast<std::size_t>(chunk.layers) + 2);
   if (chunk.head) {
-    Bucket head{{}, true, false, prediction_parameters_per_rank(model, parallelism)};
-    head.parameters.shared += head_parameters_per_rank(model, parallelism);
-    buckets.push_back(head);
+    const HeldParameters held = held_by_head(model, parallelism);
+    buckets.push_back({{}, true, false, held.stored, held.trained});
   }
   bool open = false;
   for (int layer = chunk.first_layer + chunk.layers - 1; layer >= chunk.first_layer; --layer) {
-    if (!open) {
+    const LayerKind kind = layer_kind(model, parallelism, layer);
+    const HeldParameters held = held_by_layer(model, parallelism, kind);
+    const bool trains = held.trained.total() > 0;
+    if (!open || trains != buckets.back().trained.total() > 0) {
       buckets.emplace_back();
     }
     Bucket& bucket = buckets.back();
-    const LayerKind kind = layer_kind(model, parallelism, layer);
     // Backward meets the layers from the last on.
     if (!bucket.runs.empty() && bucket.runs.front().kind == kind) {
       ++bucket.runs.front().layers;
     } else {
       bucket.runs.insert(bucket.runs.begin(), {kind, 1});
     }
-    bucket.parameters += layer_parameters_per_rank(model, parallelism, kind);
-    open = bucket.parameters.total() < size;
+    bucket.parameters += held.stored;
+    bucket.trained += held.trained;
+    open = bucket.trained.total() < size;
   }
   if (chunk.embedding) {
-    buckets.push_back({{}, false, true, {embedding_parameters_per_rank(model, parallelism), 0}});
+    const HeldParameters held = held_by_embedding(model, parallelism);
+    buckets.push_back({{}, false, true, held.stored, held.trained});
   }
   return buckets;
 }

@@ -59,7 +59,8 @@ struct Bucket {
   std::vector<LayerRun> runs;  ///< its layers, in the order of the model
   bool head = false;
   bool embedding = false;
-  RankParameters parameters;
+  RankParameters parameters;  ///< all, as HeldParameters::stored
+  RankParameters trained;
   [[nodiscard]] int layers() const;
   bool operator==(const Bucket&) const = default;
 };
@@ -79,7 +80,7 @@ bool reduces_every_micro_batch(const FrameworkSpec& framework, const Parallelism
 /// layers, embedding. A bucket holds at least `gradient_bucket` or, where the software states none,
 /// max(40e6, 1e6 x data_parallel) parameters, if the chunk has them. Source: Megatron-Core
 /// DistributedDataParallelConfig, default bucket size. With ZeRO-3 and HSDP every layer is a
-/// bucket.
+/// bucket. Parameters that are trained count; layers without any are apart from those with some.
 std::vector<Bucket> chunk_buckets(const ModelSpec& model,
                                   const TrainingSpec& training,
                                   const ParallelismSpec& parallelism,
@@ -98,6 +99,10 @@ struct DataRanks {
   int expert_shards = 1;  ///< ranks that divide the experts: the same
   /// Whether any parameters are held by several ranks.
   [[nodiscard]] bool several() const { return shared > 1 || experts > 1; }
+  /// What one rank has of parameters whose states are divided.
+  [[nodiscard]] double shard_of(const RankParameters& all) const {
+    return all.shared / shards + all.experts / expert_shards;
+  }
 };
 
 DataRanks data_ranks(const ParallelismSpec& parallelism, int data_parallel);

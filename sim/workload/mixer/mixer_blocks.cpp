@@ -63,12 +63,12 @@ void write_gates_backward(BlockWriter& writer,
     return;
   }
   TensorRegion region = tensor_region(writer, input);
-  if (mode.part != BackwardPart::weight_gradient) {
+  if (mode.passes()) {
     writer.compute(input_gradient(linears.up));
     region.reduce("reduce mixer gates", gate_width(input.shape));
     writer.compute(input_gradient(linears.down));
   }
-  if (mode.part != BackwardPart::input_gradient) {
+  if (mode.weights()) {
     region.gather("re-gather mixer gates", gate_width(input.shape));
     writer.compute(weight_gradient(linears.up, mode.gradients));
     writer.compute(weight_gradient(linears.down, mode.gradients));
@@ -97,7 +97,7 @@ void write_mixer_backward(BlockWriter& writer, const BlockInput& input, const Ba
   const MixerLinears linears = mixer_linears(input.shape);
   TensorRegion region = tensor_region(writer, input);
   region.backward_rows(linears.out, mode);
-  if (mode.part != BackwardPart::weight_gradient) {
+  if (mode.passes()) {
     write_inside_backward(writer, input.shape);
   }
   write_gates_backward(writer, input, linears, mode);
@@ -131,7 +131,7 @@ void write_hybrid_backward(BlockWriter& writer,
   const FrameworkSpec& framework = input.training.framework;
   const MixerLinears mixer = mixer_linears(shape);
   const LayerLinears linears = layer_linears(input.model, shape);
-  const bool chain = mode.part != BackwardPart::weight_gradient;
+  const bool chain = mode.passes();
   TensorRegion region = tensor_region(writer, input);
   region.backward_rows(mixer.out, mode);
   if (chain) {
@@ -147,12 +147,12 @@ void write_hybrid_backward(BlockWriter& writer,
     writer.compute(rotary(input.model, shape, framework));
     writer.compute(query_key_norms(input.model, shape, framework, true));
   }
-  if (mode.part != BackwardPart::input_gradient) {
+  if (mode.weights()) {
     writer.compute(weight_gradient(linears.projection, mode.gradients));
   }
   write_gates_backward(writer, input, mixer, mode);
   region.backward_columns(linears.qkv, mode);
-  if (mode.part != BackwardPart::input_gradient) {
+  if (mode.weights()) {
     writer.compute(weight_gradient(mixer.in, mode.gradients));
   }
 }

@@ -1,4 +1,4 @@
-#include "sim/workload/blocks/pipeline_blocks.h"
+#include "sim/workload/schedule/pipeline_blocks.h"
 
 #include <utility>
 
