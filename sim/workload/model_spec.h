@@ -148,7 +148,7 @@ struct ModelSpec {
   std::optional<AdaptersSpec> adapters;
   std::optional<FrozenSpec> frozen;
   template <class V>
-  void fields(V& v) {
+  void fields(V& v) {  // NOLINT(readability-function-size): a list
     v.required("name", name, "Name printed in reports.");
     v.required("layers", layers, "Decoder layers.", core::from_one_to_10k);
     v.required("hidden", hidden, "Width of the residual stream.", core::from_one_to_16m);
