@@ -104,7 +104,7 @@ TEST_F(SolveVerb, AUnitThatOneEndHasIsThatOfBoth) {
   EXPECT_EQ(run(words + "--within '300:700 W' --format json").out, both.out);
   EXPECT_EQ(run(words + "--within '300 W:700' --format json").out, both.out);
   // Ends in units of their own are in that of the upper end.
-  EXPECT_EQ(run(words + "--within '300000 mW:700 W' --format json").out, both.out);
+  EXPECT_EQ(run(words + "--within '0.3 kW:700 W' --format json").out, both.out);
   for (const char* wrong : {"300 W:1 s", "0.7 kW:300 W", "1 parsec:2 W"}) {
     EXPECT_EQ(run(words + "--within '" + wrong + "'").err,
               std::string("argument --within ") + wrong +
