@@ -1,16 +1,14 @@
 // headway._core: the functions of the command line for Python. No logic here: text goes in, text
 // comes out.
-#include <atomic>
 #include <chrono>
 #include <exception>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 #include <string>
-#include <thread>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -40,53 +38,21 @@
 #include "sim/study/points/goal_text.h"
 #include "sim/study/predict.h"
 
+#include "python/interrupts.h"
+
 namespace py = pybind11;
 
 namespace {
 
 using namespace headway;  // NOLINT(google-build-using-namespace): the whole file speaks of this
                           // house
+using python::Interrupted;
+using python::Interrupts;
 using Strings = std::vector<std::string>;
 
 config::LoadOptions load_options(const Strings& roots, const Strings& set) {
   return {{roots.begin(), roots.end()}, set};
 }
-
-/// Ctrl-C was pressed; Python knows it already.
-struct Interrupted {};
-
-/// Ends what runs without the interpreter's lock when Ctrl-C is pressed: Python only notes the
-/// signal until somebody asks. The thread that called asks, at most every 20 ms; the others end
-/// when it has heard.
-class Interrupts {
- public:
-  /// @throws Interrupted
-  void look() {
-    if (heard_) {
-      throw Interrupted{};
-    }
-    const auto now = std::chrono::steady_clock::now();
-    if (std::this_thread::get_id() != caller_ || now - last_ < std::chrono::milliseconds(20)) {
-      return;
-    }
-    last_ = now;
-    const py::gil_scoped_acquire lock;
-    if (PyErr_CheckSignals() != 0) {
-      heard_ = true;
-      throw Interrupted{};
-    }
-  }
-
-  /// Looks whenever it is told how much is done.
-  std::function<void(std::size_t done, std::size_t total)> counted() {
-    return [this](std::size_t /*done*/, std::size_t /*total*/) { look(); };
-  }
-
- private:
-  std::atomic<bool> heard_ = false;
-  std::thread::id caller_ = std::this_thread::get_id();
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
 
 /// A scenario, and how long reading it took.
 std::pair<config::LoadedScenario, core::Seconds> load(const std::string& path,
@@ -107,7 +73,8 @@ std::pair<std::string, std::string> run_texts(const std::string& path,
                                               int threads,
                                               bool fold,
                                               bool explain,
-                                              bool pictures) {
+                                              bool pictures,
+                                              const py::object& listener) {
   const auto [loaded, load_time] = load(path, text, load_options(roots, set));
   study::PredictOptions options;
   options.threads = threads;
@@ -116,8 +83,8 @@ std::pair<std::string, std::string> run_texts(const std::string& path,
   options.pictures = pictures;
   options.load_time = load_time;
   options.known_errors = validation::load_known_errors({roots.begin(), roots.end()});
-  Interrupts interrupts;
-  options.progress = [&](std::string_view /*phase*/) { interrupts.look(); };
+  Interrupts interrupts(listener);
+  options.progress = [&](std::string_view phase) { interrupts.phase(phase); };
   options.count = interrupts.counted();
   const auto result = study::predict(loaded, options);
   return {report::run_json(result), report::to_text(report::run_document(result))};
@@ -139,7 +106,8 @@ Planned plan_texts(const std::string& path,
                    std::size_t simulate,
                    std::size_t verify,
                    bool variants,
-                   bool sensitivity) {
+                   bool sensitivity,
+                   const py::object& listener) {
   plan::PlanOptions options;
   options.threads = threads;
   options.fold = fold;
@@ -161,10 +129,8 @@ Planned plan_texts(const std::string& path,
     all.insert(all.end(), further.begin(), further.end());
     return load(path, text, load_options(roots, all)).first;
   };
-  Interrupts interrupts;
-  options.progress = [&](const char* /*what*/, std::size_t /*done*/, std::size_t /*total*/) {
-    interrupts.look();
-  };
+  Interrupts interrupts(listener);
+  options.progress = interrupts.named();
   const auto result = study::search_plans(read, options);
   Strings files;
   for (std::size_t i = 0; i < result.result.plans.size(); ++i) {
@@ -179,16 +145,15 @@ Planned place_texts(const std::string& path,
                     const Strings& set,
                     int threads,
                     bool fold,
-                    int draws) {
+                    int draws,
+                    const py::object& listener) {
   const auto [loaded, load_time] = load(path, text, load_options(roots, set));
   study::PlacementOptions options;
   options.threads = threads;
   options.fold = fold;
   options.draws = draws;
-  Interrupts interrupts;
-  options.progress = [&](const char* /*what*/, std::size_t /*done*/, std::size_t /*total*/) {
-    interrupts.look();
-  };
+  Interrupts interrupts(listener);
+  options.progress = interrupts.named();
   const auto result = study::compare_placements(loaded, options, load_time);
   Strings files;
   for (std::size_t i = 0; i < result.candidates.size(); ++i) {
@@ -205,10 +170,11 @@ std::pair<std::string, std::string> expect_texts(const std::string& path,
                                                  const Strings& roots,
                                                  const Strings& set,
                                                  int nodes,
-                                                 const Files& against) {
+                                                 const Files& against,
+                                                 const py::object& listener) {
   const auto loaded = load(path, text, load_options(roots, set)).first;
   study::ExpectOptions options;
-  Interrupts interrupts;
+  Interrupts interrupts(listener);
   options.count = interrupts.counted();
   options.nodes = nodes;
   options.known_errors = validation::load_known_errors({roots.begin(), roots.end()});
@@ -226,10 +192,11 @@ std::pair<std::string, std::string> diagnose_texts(const std::string& path,
                                                    const Strings& roots,
                                                    const Strings& set,
                                                    int threads,
-                                                   const Files& logs) {
+                                                   const Files& logs,
+                                                   const py::object& listener) {
   const auto loaded = load(path, text, load_options(roots, set)).first;
   study::DiagnoseOptions options;
-  Interrupts interrupts;
+  Interrupts interrupts(listener);
   options.count = interrupts.counted();
   options.threads = threads;
   options.known_errors = validation::load_known_errors({roots.begin(), roots.end()});
@@ -247,13 +214,14 @@ std::pair<std::string, std::string> compare_texts(const std::pair<std::string, s
                                                   const Strings& set,
                                                   int threads,
                                                   bool fold,
-                                                  bool layers) {
+                                                  bool layers,
+                                                  const py::object& listener) {
   const auto options = load_options(roots, set);
   study::CompareOptions how;
   how.threads = threads;
   how.fold = fold;
   how.layers = layers;
-  Interrupts interrupts;
+  Interrupts interrupts(listener);
   how.count = interrupts.counted();
   const auto result = study::compare(load(a.first, a.second, options).first,
                                      load(b.first, b.second, options).first, how);
@@ -268,7 +236,8 @@ std::pair<std::string, std::string> drill_texts(const std::string& path,
                                                 const std::string& fault,
                                                 const Strings& monitors,
                                                 double hours,
-                                                bool remedies) {
+                                                bool remedies,
+                                                const py::object& listener) {
   const auto loaded = load(path, text, load_options(roots, set)).first;
   drill::DrillOptions how;
   how.horizon = core::Seconds(hours * 3600);
@@ -277,7 +246,7 @@ std::pair<std::string, std::string> drill_texts(const std::string& path,
     const auto [name, time] = report::parse_monitor(monitor);
     how.monitors.insert_or_assign(name, time);
   }
-  Interrupts interrupts;
+  Interrupts interrupts(listener);
   how.count = interrupts.counted();
   const auto result =
       study::run_drill(loaded, report::parse_fault(fault, loaded.scenario.cluster.node.gpus), how);
@@ -349,10 +318,11 @@ std::string sweep_rows(const std::string& path,
                        const Strings& figures,
                        const std::vector<std::size_t>& points,
                        int threads,
-                       bool fold) {
+                       bool fold,
+                       const py::object& listener) {
   const auto sweep = sweep_of(path, text, roots, set, figures, true);  // sweep_size came first
   study::SweepOptions options;
-  Interrupts interrupts;
+  Interrupts interrupts(listener);
   options.count = interrupts.counted();
   options.threads = threads;
   options.fold = fold;
@@ -446,7 +416,8 @@ std::pair<std::string, std::string> solve_texts(const std::string& path,
                                                 const std::string& within,
                                                 double precision,
                                                 int threads,
-                                                bool fold) {
+                                                bool fold,
+                                                const py::object& listener) {
   study::SolveRequest request;
   request.text = text.empty() ? core::read_file(path, core::kLargestConfiguration) : text;
   request.file = path;
@@ -456,7 +427,7 @@ std::pair<std::string, std::string> solve_texts(const std::string& path,
   request.within = within;
   request.precision = precision;
   study::SolveOptions options;
-  Interrupts interrupts;
+  Interrupts interrupts(listener);
   options.count = interrupts.counted();
   options.threads = threads;
   options.fold = fold;
@@ -501,22 +472,25 @@ PYBIND11_MODULE(_core, module) {
   const py::call_guard<py::gil_scoped_release> without_gil;
   module.def("run", &run_texts, py::arg("path"), py::arg("text"), py::arg("roots"), py::arg("set"),
              py::arg("threads"), py::arg("fold"), py::arg("explain"), py::arg("pictures"),
-             without_gil);
+             py::arg("listener"), without_gil);
   module.def("plan", &plan_texts, py::arg("path"), py::arg("text"), py::arg("roots"),
              py::arg("set"), py::arg("threads"), py::arg("fold"), py::arg("top"),
              py::arg("objectives"), py::arg("limits"), py::arg("nodes"), py::arg("simulate"),
-             py::arg("verify"), py::arg("variants"), py::arg("sensitivity"), without_gil);
+             py::arg("verify"), py::arg("variants"), py::arg("sensitivity"), py::arg("listener"),
+             without_gil);
   module.def("place", &place_texts, py::arg("path"), py::arg("text"), py::arg("roots"),
-             py::arg("set"), py::arg("threads"), py::arg("fold"), py::arg("draws"), without_gil);
+             py::arg("set"), py::arg("threads"), py::arg("fold"), py::arg("draws"),
+             py::arg("listener"), without_gil);
   module.def("expect", &expect_texts, py::arg("path"), py::arg("text"), py::arg("roots"),
-             py::arg("set"), py::arg("nodes"), py::arg("against"), without_gil);
+             py::arg("set"), py::arg("nodes"), py::arg("against"), py::arg("listener"),
+             without_gil);
   module.def("diagnose", &diagnose_texts, py::arg("path"), py::arg("text"), py::arg("roots"),
-             py::arg("set"), py::arg("threads"), py::arg("logs"), without_gil);
+             py::arg("set"), py::arg("threads"), py::arg("logs"), py::arg("listener"), without_gil);
   module.def("sweep_size", &sweep_size, py::arg("path"), py::arg("text"), py::arg("roots"),
              py::arg("set"), py::arg("figures"), without_gil);
   module.def("sweep_rows", &sweep_rows, py::arg("path"), py::arg("text"), py::arg("roots"),
              py::arg("set"), py::arg("figures"), py::arg("points"), py::arg("threads"),
-             py::arg("fold"), without_gil);
+             py::arg("fold"), py::arg("listener"), without_gil);
   module.def("sweep", &sweep_texts, py::arg("path"), py::arg("text"), py::arg("roots"),
              py::arg("set"), py::arg("figures"), py::arg("lines"), without_gil);
   module.def("shard_name", &shard_name, py::arg("manifest"), py::arg("shard"));
@@ -528,17 +502,19 @@ PYBIND11_MODULE(_core, module) {
            without_gil);
   module.def("solve", &solve_texts, py::arg("path"), py::arg("text"), py::arg("roots"),
              py::arg("set"), py::arg("key"), py::arg("condition"), py::arg("within"),
-             py::arg("precision"), py::arg("threads"), py::arg("fold"), without_gil);
+             py::arg("precision"), py::arg("threads"), py::arg("fold"), py::arg("listener"),
+             without_gil);
   module.def("check", &check_all, py::arg("paths"), py::arg("roots"), py::arg("set"), without_gil);
   module.def("scenario_values", &scenario_values, py::arg("path"), py::arg("text"),
              py::arg("roots"), py::arg("set"), without_gil);
   module.def(
       "schema", [](const std::string& kind) { return config::schema_of(kind); }, py::arg("kind"));
   module.def("compare", &compare_texts, py::arg("a"), py::arg("b"), py::arg("roots"),
-             py::arg("set"), py::arg("threads"), py::arg("fold"), py::arg("layers"), without_gil);
+             py::arg("set"), py::arg("threads"), py::arg("fold"), py::arg("layers"),
+             py::arg("listener"), without_gil);
   module.def("drill", &drill_texts, py::arg("path"), py::arg("text"), py::arg("roots"),
              py::arg("set"), py::arg("fault"), py::arg("monitors"), py::arg("hours"),
-             py::arg("remedies"), without_gil);
+             py::arg("remedies"), py::arg("listener"), without_gil);
   module.def(
       "trace",
       [](const std::string& json, const std::string& file, bool of_trial, int steps) {

@@ -32,7 +32,8 @@ int run_report(int argc, char** argv) {
   CLI::App app(
       "Writes results as one page of HTML: tiles, verdict, charts, a timeline of the pipeline, and "
       "every figure with its meaning. It needs no network. --report FILE of run, plan, compare, "
-      "drill and validate writes it at once. --trace FILE of run and drill writes a trace for "
+      "drill, validate, sweep and collect writes it at once. --trace FILE of run and drill writes "
+      "a trace for "
       "ui.perfetto.dev.");
   CommonOptions options;
   options.out = "report.html";

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import gzip
 import json
 import os
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from headway import _core
+from headway._progress import Progress, listener
 from headway._record import Result
 from headway.scenario import Scenario, to_mapping
 
@@ -33,19 +35,44 @@ def _roots() -> list[str]:
     return [*roots, str(configs())]
 
 
+def _plain(value: object) -> object:
+    """A value of NumPy or pandas, or a time, as Python's own or as text with its unit.
+
+    Raises
+    ------
+    TypeError
+        If it is none of them.
+    """
+    if isinstance(value, datetime.timedelta):  # pandas.Timedelta is one
+        return f"{value.total_seconds()!r} s"
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    listed = getattr(value, "tolist", None)  # scalars and arrays of NumPy, Series of pandas
+    if callable(listed):
+        return listed()
+    raise TypeError(
+        f"{value!r} is a {type(value).__name__}; write a number, a text with its unit, or a list"
+    )
+
+
 def _value_text(value: object) -> str:
     """A Python value as `--set` takes it."""
-    if isinstance(value, str):
-        return value
+    if isinstance(value, (str, datetime.timedelta, os.PathLike)):
+        return str(value if isinstance(value, str) else _plain(value))
     if isinstance(value, float):
-        return repr(value)
-    return json.dumps(value)
+        return repr(float(value))  # NumPy's double is a float that writes its type
+    if hasattr(value, "tolist"):
+        return _value_text(_plain(value))
+    return json.dumps(value, default=_plain)
 
 
 def _changes(
     changes: Changes | None, seed: int | None = None, trials: int | None = None
 ) -> list[str]:
-    texts = [f"{path}={_value_text(value)}" for path, value in (changes or {}).items()]
+    texts = [
+        f"{path}={_value_text(value)}"
+        for path, value in ({} if changes is None else changes).items()
+    ]
     if seed is not None:
         texts.append(f"run.seed={seed}")
     if trials is not None:
@@ -56,7 +83,7 @@ def _changes(
 def _path_and_text(scenario: Source) -> tuple[str, str]:
     """A file, or the YAML text of a scenario made in Python (JSON is YAML); one reader for both."""
     if isinstance(scenario, (Scenario, Mapping)):
-        return "<scenario>", json.dumps(to_mapping(scenario))
+        return "<scenario>", json.dumps(to_mapping(scenario), default=_plain)
     return os.fspath(scenario), ""
 
 
@@ -70,6 +97,7 @@ def run(
     fold: bool = True,
     explain: bool = False,
     pictures: bool = False,
+    progress: Progress = False,
 ) -> Result:
     """Predicts one scenario.
 
@@ -89,6 +117,9 @@ def run(
         Also ``explanation``: what the step is made of, with formulas, and its sensitivities.
     pictures : bool
         Also ``pictures``: the timeline of every stage and its memory, as `Result.report` draws.
+    progress : bool or callable
+        True: a bar of tqdm. Else it is told what is done now, how much of it and how much there
+        is: ``progress("simulating the campaign", 20, 200)``. What it raises ends the call.
 
     Returns
     -------
@@ -103,7 +134,9 @@ def run(
     """
     changes = _changes(set, seed, trials)
     path, text = _path_and_text(scenario)
-    return Result(*_core.run(path, text, _roots(), changes, threads, fold, explain, pictures))
+    options = (threads, fold, explain, pictures)
+    with listener(progress) as told:
+        return Result(*_core.run(path, text, _roots(), changes, *options, told))
 
 
 def _save(folder: PathLike | None, kind: str, files: Sequence[str]) -> None:
@@ -164,6 +197,7 @@ def plan(
     seed: int | None = None,
     threads: int = 0,
     fold: bool = True,
+    progress: Progress = False,
 ) -> Result:
     """Searches the parallel layouts of a scenario, on its machine or on several.
 
@@ -196,6 +230,8 @@ def plan(
         Also ``choice``: how much an input must change before another of the plans wins.
     save : path, optional
         Folder for the plans as scenarios: ``plan-1.yaml`` is the best.
+    progress : bool or callable
+        As in `run`.
 
     Returns
     -------
@@ -213,7 +249,8 @@ def plan(
     bounds = [f"{key}={value}" for key, value in (limits or {}).items()]
     counts = (list(nodes), simulate, verify, all, sensitivity)
     request = (path, text, _roots(), changes, threads, fold, top, goals, bounds, *counts)
-    printed, table, files = _core.plan(*request)
+    with listener(progress) as told:
+        printed, table, files = _core.plan(*request, told)
     _save(save, "plan", files)
     return Result(printed, table)
 
@@ -227,6 +264,7 @@ def place(
     seed: int | None = None,
     threads: int = 0,
     fold: bool = True,
+    progress: Progress = False,
 ) -> Result:
     """Which free nodes of a partly occupied fabric to take: ``headway plan --placement``.
 
@@ -238,6 +276,8 @@ def place(
         Random choices beside the others.
     save : path, optional
         Folder for the choices as scenarios: ``placement-1.yaml`` is the best.
+    progress : bool or callable
+        As in `run`.
 
     Returns
     -------
@@ -251,7 +291,9 @@ def place(
     """
     path, text = _path_and_text(scenario)
     changes = _changes(set, seed)
-    printed, table, files = _core.place(path, text, _roots(), changes, threads, fold, draws)
+    with listener(progress) as told:
+        request = (path, text, _roots(), changes, threads, fold, draws)
+        printed, table, files = _core.place(*request, told)
     _save(save, "placement", files)
     return Result(printed, table)
 
@@ -268,6 +310,7 @@ def solve(
     seed: int | None = None,
     threads: int = 0,
     fold: bool = True,
+    progress: Progress = False,
 ) -> Result:
     """Which value of one field meets a condition on a figure of the run.
 
@@ -284,6 +327,8 @@ def solve(
         at hand is doubled and halved.
     precision : float
         Of the answer, relative; whole numbers are exact.
+    progress : bool or callable
+        As in `run`.
 
     Returns
     -------
@@ -298,9 +343,9 @@ def solve(
     changes = _changes(set, seed, trials)
     path, text = _path_and_text(scenario)
     ends = "" if within is None else ":".join(str(end) for end in within)
-    return Result(
-        *_core.solve(path, text, _roots(), changes, key, condition, ends, precision, threads, fold)
-    )
+    request = (key, condition, ends, precision, threads, fold)
+    with listener(progress) as told:
+        return Result(*_core.solve(path, text, _roots(), changes, *request, told))
 
 
 def _texts(paths: tuple[PathLike, ...]) -> list[tuple[str, str]]:
@@ -319,6 +364,7 @@ def expect(
     *against: PathLike,
     set: Changes | None = None,
     nodes: int = 0,
+    progress: Progress = False,
 ) -> Result:
     """What a sound cluster must reach; measured figures held to it.
 
@@ -330,6 +376,8 @@ def expect(
         Logs of nccl-tests and tables of measured figures.
     nodes : int
         Also thresholds of a group of so many nodes; 0: none.
+    progress : bool or callable
+        As in `run`.
 
     Returns
     -------
@@ -342,7 +390,9 @@ def expect(
         If the scenario is wrong or a file cannot be read, with the text that the program prints.
     """
     path, text = _path_and_text(scenario)
-    return Result(*_core.expect(path, text, _roots(), _changes(set), nodes, _texts(against)))
+    request = (path, text, _roots(), _changes(set), nodes, _texts(against))
+    with listener(progress) as told:
+        return Result(*_core.expect(*request, told))
 
 
 def diagnose(
@@ -350,6 +400,7 @@ def diagnose(
     *logs: PathLike,
     set: Changes | None = None,
     threads: int = 0,
+    progress: Progress = False,
 ) -> Result:
     """Why a job is slower than it should be, from its logs.
 
@@ -359,6 +410,8 @@ def diagnose(
         As in `run`; the scenario is that of the job as it should be.
     *logs : path
         Logs of training programs and nccl-tests, traces of torch.profiler, tables of monitors.
+    progress : bool or callable
+        As in `run`.
 
     Returns
     -------
@@ -371,7 +424,9 @@ def diagnose(
         If the scenario is wrong or a file cannot be read, with the text that the program prints.
     """
     path, text = _path_and_text(scenario)
-    return Result(*_core.diagnose(path, text, _roots(), _changes(set), threads, _texts(logs)))
+    request = (path, text, _roots(), _changes(set), threads, _texts(logs))
+    with listener(progress) as told:
+        return Result(*_core.diagnose(*request, told))
 
 
 def check(*paths: PathLike, set: Changes | None = None) -> None:

@@ -1,6 +1,10 @@
 """Types of the compiled module."""
 
+from collections.abc import Callable
+
 __version__: str
+
+Listener = Callable[[str, int, int], None]
 
 class Error(ValueError): ...
 
@@ -13,6 +17,7 @@ def run(
     fold: bool,
     explain: bool,
     pictures: bool,
+    listener: Listener | None,
 ) -> tuple[str, str]: ...
 def plan(
     path: str,
@@ -29,6 +34,7 @@ def plan(
     verify: int,
     variants: bool,
     sensitivity: bool,
+    listener: Listener | None,
 ) -> tuple[str, str, list[str]]: ...
 def place(
     path: str,
@@ -38,6 +44,7 @@ def place(
     threads: int,
     fold: bool,
     draws: int,
+    listener: Listener | None,
 ) -> tuple[str, str, list[str]]: ...
 def expect(
     path: str,
@@ -46,6 +53,7 @@ def expect(
     set: list[str],
     nodes: int,
     against: list[tuple[str, str]],
+    listener: Listener | None,
 ) -> tuple[str, str]: ...
 def diagnose(
     path: str,
@@ -54,6 +62,7 @@ def diagnose(
     set: list[str],
     threads: int,
     logs: list[tuple[str, str]],
+    listener: Listener | None,
 ) -> tuple[str, str]: ...
 def sweep_size(
     path: str, text: str, roots: list[str], set: list[str], figures: list[str]
@@ -67,6 +76,7 @@ def sweep_rows(
     points: list[int],
     threads: int,
     fold: bool,
+    listener: Listener | None,
 ) -> str: ...
 def sweep(
     path: str, text: str, roots: list[str], set: list[str], figures: list[str], lines: str
@@ -89,6 +99,7 @@ def solve(
     precision: float,
     threads: int,
     fold: bool,
+    listener: Listener | None,
 ) -> tuple[str, str]: ...
 def compare(
     a: tuple[str, str],
@@ -98,6 +109,7 @@ def compare(
     threads: int,
     fold: bool,
     layers: bool,
+    listener: Listener | None,
 ) -> tuple[str, str]: ...
 def drill(
     path: str,
@@ -108,6 +120,7 @@ def drill(
     monitors: list[str],
     hours: float,
     remedies: bool,
+    listener: Listener | None,
 ) -> tuple[str, str]: ...
 def charts(json: str) -> str: ...
 def check(paths: list[str], roots: list[str], set: list[str]) -> None: ...

@@ -9,6 +9,7 @@ from typing import Any
 
 from headway import _core
 from headway._api import Changes, Source, _changes, _path_and_text, _roots, _value_text
+from headway._progress import Listener, Progress, listener
 from headway._record import Record, Result
 
 Axes = Mapping[str, Iterable[object]]
@@ -59,18 +60,20 @@ def _number(text: str) -> object:
 
 def _rows(request: Request, points: list[int], threads: int, fold: bool) -> str:
     """What a worker does: a function of the module, so that it travels to other processes."""
-    return _core.sweep_rows(*request, points, threads, fold)
+    return _core.sweep_rows(*request, points, threads, fold, None)
 
 
 def _from_executor(
-    executor: Executor, request: Request, points: int, chunk: int, fold: bool
+    executor: Executor, request: Request, points: int, chunk: int, fold: bool, told: Listener | None
 ) -> str:
     tasks = [
         executor.submit(_rows, request, list(range(start, min(start + chunk, points))), 1, fold)
         for start in range(0, points, chunk)
     ]
-    for task in as_completed(tasks):
+    for done, task in enumerate(as_completed(tasks), 1):
         task.result()  # the first failure ends the wait
+        if told is not None:
+            told("points", min(done * chunk, points), points)
     return "".join(task.result() for task in tasks)
 
 
@@ -88,6 +91,7 @@ def sweep(
     fold: bool = True,
     executor: Executor | None = None,
     chunk: int = 8,
+    progress: Progress = False,
 ) -> Sweep:
     """Predicts one scenario at many points.
 
@@ -108,6 +112,8 @@ def sweep(
         Simulates the points on its workers, `chunk` of them a task, each on one thread: a
         ``ProcessPoolExecutor``, or ``dask.distributed.Client(...).get_executor()``. No result
         depends on it.
+    progress : bool or callable
+        As in `run`.
 
     Returns
     -------
@@ -122,7 +128,7 @@ def sweep(
     changes = _changes(set, seed, trials)
     if axes is not None:
         grid = [
-            {"key": key, "values": [_value_text(_plain(value)) for value in values]}
+            {"key": key, "values": [_value_text(value) for value in values]}
             for key, values in axes.items()
         ]
         changes.append("sweep.grid=" + json.dumps(grid))
@@ -133,14 +139,9 @@ def sweep(
     path, text = _path_and_text(scenario)
     request: Request = (path, text, _roots(), changes, list(figures))
     points = _core.sweep_size(*request)
-    if executor is None:
-        lines = _core.sweep_rows(*request, list(range(points)), threads, fold)
-    else:
-        lines = _from_executor(executor, request, points, max(1, chunk), fold)
+    with listener(progress) as told:
+        if executor is None:
+            lines = _core.sweep_rows(*request, list(range(points)), threads, fold, told)
+        else:
+            lines = _from_executor(executor, request, points, max(1, chunk), fold, told)
     return Sweep(*_core.sweep(*request, lines))
-
-
-def _plain(value: object) -> object:
-    """A NumPy scalar as Python's own number."""
-    item = getattr(value, "item", None)
-    return item() if callable(item) else value

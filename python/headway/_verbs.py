@@ -12,6 +12,7 @@ from pathlib import Path
 from headway import _core
 from headway._api import Changes, PathLike, Source, _changes, _path_and_text, _roots
 from headway._program import program
+from headway._progress import Progress, listener
 from headway._record import Result
 
 _OWN_FAULT = 1
@@ -85,6 +86,7 @@ def compare(
     trials: int | None = None,
     threads: int = 0,
     fold: bool = True,
+    progress: Progress = False,
 ) -> Result:
     """Two scenarios side by side.
 
@@ -95,6 +97,8 @@ def compare(
         Divide the difference among the layers of the architecture.
     set, seed, trials, threads, fold
         As in `run`, of both.
+    progress : bool or callable
+        As in `run`.
 
     Returns
     -------
@@ -108,7 +112,8 @@ def compare(
     """
     changes = _changes(set, seed, trials)
     sides = (_path_and_text(a), _path_and_text(b))
-    return Result(*_core.compare(*sides, _roots(), changes, threads, fold, layers))
+    with listener(progress) as told:
+        return Result(*_core.compare(*sides, _roots(), changes, threads, fold, layers, told))
 
 
 def compare_profiles(
@@ -147,6 +152,7 @@ def drill(
     hours: float = 24,
     remedies: bool = True,
     set: Changes | None = None,
+    progress: Progress = False,
 ) -> Result:
     """One fault in a running job: what follows, what it costs, what helps.
 
@@ -162,6 +168,8 @@ def drill(
         Simulated time after the fault.
     remedies : bool
         Also run the drill with changes of design.
+    progress : bool or callable
+        As in `run`.
 
     Returns
     -------
@@ -175,9 +183,9 @@ def drill(
     """
     path, text = _path_and_text(scenario)
     monitors = [f"{name}={value}" for name, value in (monitor or {}).items()]
-    return Result(
-        *_core.drill(path, text, _roots(), _changes(set), fault, monitors, hours, remedies)
-    )
+    request = (path, text, _roots(), _changes(set), fault, monitors, hours, remedies)
+    with listener(progress) as told:
+        return Result(*_core.drill(*request, told))
 
 
 def collective(

@@ -596,7 +596,7 @@ class ClientSlotsSpec:
 
 @dataclass(frozen=True, kw_only=True)
 class StorageSpec:
-    """Where checkpoints go.
+    """Where checkpoints go and data is read from; only one step of a job needs none.
 
     Entries to `use`: configs/storage.
 
@@ -776,7 +776,8 @@ class ClusterSpec:
     fabric
         The network between nodes. (required)
     storage
-        Where checkpoints go. (required)
+        Where checkpoints go and data is read from; only one step of a job needs none.
+        (optional)
     spares
         Healthy nodes kept ready and paid for. (default 0)
     placement
@@ -3073,7 +3074,7 @@ class Scenario:
     headway
         Format version; this program reads 1. (required)
     name
-        Name printed in reports. (required)
+        Name printed in reports; absent: that of the file. (default )
     cluster
         The machine. (required)
     model

@@ -107,14 +107,15 @@ def table_of_keys() -> str:
             f"[{path}]({pages[path]}.md#{path.replace('[]', '')})",
             lines[0],
             *(text.rstrip(".") for text in told.values()),
+            f"`{path.split('.')[-1]}: {examples()[path][0]}`" if path in examples() else "",
             ", ".join(also_called().get(path, [])),
         ]
         rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return (
         "---\nhide: [toc]\n---\n# All keys of a scenario in one table\n\n"
         "A click on a heading sorts; the box keeps the rows that have its words.\n\n"
-        "| key | meaning | what to write | range | default | also called |\n"
-        "|---|---|---|---|---|---|\n" + "\n".join(rows) + "\n"
+        "| key | meaning | what to write | range | default | example | also called |\n"
+        "|---|---|---|---|---|---|---|\n" + "\n".join(rows) + "\n"
     )
 
 

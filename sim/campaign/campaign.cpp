@@ -261,7 +261,7 @@ std::vector<OtherStorage> beside_other_storages(const training::CheckedScenario&
   std::vector<OtherStorage> others;
   for (const double factor : {0.25, 0.5, 1.0, 2.0, 4.0}) {
     training::Scenario scenario = checked.scenario();
-    auto& storage = scenario.cluster.storage;
+    auto& storage = *scenario.cluster.storage;
     storage.write_bandwidth = factor * storage.write_bandwidth;
     storage.read_bandwidth = factor * storage.read_bandwidth;
     try {

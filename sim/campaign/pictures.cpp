@@ -44,13 +44,22 @@ void add_saves(const JobModel& job, const std::vector<SaveRecord>& saves, TrialP
     picture.levels.push_back(level.name);
   }
   picture.levels.emplace_back("storage");
-  const std::size_t shown = std::min(kMostTrialSpans, saves.size());
-  for (std::size_t s = 0; s < shown; ++s) {
-    picture.saves.begin.push_back(kClock.to_seconds(saves[s].begin).si());
-    picture.saves.length.push_back(kClock.to_seconds(saves[s].end - saves[s].begin).si());
-    picture.saves.level.push_back(static_cast<int>(saves[s].level));
+  const std::size_t together =
+      std::max<std::size_t>(1, (saves.size() + kMostTrialSpans - 1) / kMostTrialSpans);
+  picture.saves.together = static_cast<std::int64_t>(together);
+  for (std::size_t first = 0; first < saves.size(); first += together) {
+    const std::size_t end = std::min(first + together, saves.size());
+    std::size_t level = 0;
+    core::Tick still = 0;
+    for (std::size_t s = first; s < end; ++s) {
+      level = std::max<std::size_t>(level, saves[s].level);
+      still += saves[s].end - saves[s].begin;
+    }
+    picture.saves.begin.push_back(kClock.to_seconds(saves[first].begin).si());
+    picture.saves.length.push_back(kClock.to_seconds(saves[end - 1].end - saves[first].begin).si());
+    picture.saves.still.push_back(kClock.to_seconds(still).si());
+    picture.saves.level.push_back(static_cast<int>(level));
   }
-  picture.saves_left_out = static_cast<std::int64_t>(saves.size() - shown);
 }
 
 }  // namespace

@@ -52,19 +52,29 @@ struct HazardTimeline {
   }
 };
 
-/// The saves of a trial, one entry each, in order; times count from the start of the run.
+/// The saves of a trial in order, one entry each or so many in a row; times count from the start of
+/// the run.
 struct SavesTimeline {
+  std::int64_t together = 1;          ///< saves in a row that are one entry
   std::vector<double> begin, length;  ///< [s]
+  std::vector<double> still;          ///< of the length, the job stands still [s]
   std::vector<int> level;             ///< index into TrialPicture::levels
 
   template <class V>
   void fields(V& v) const {
+    v.figure(
+        "together", together, "",
+        "saves in a row that are one entry, so that there are at most 4,000; the last entry may "
+        "have fewer",
+        core::at_least_one);
     v.figure("begin_s", begin, "s",
-             "when the job stands still for the save, from the start of "
-             "the run",
+             "when the job begins to stand still for the save, from the start of the run",
              core::non_negative);
-    v.figure("length_s", length, "s", "for how long", core::non_negative);
-    v.figure("level", level, "", "index into `levels`: the farthest that is due",
+    v.figure("length_s", length, "s", "until it runs again; of several saves, after the last",
+             core::non_negative);
+    v.figure("still_s", still, "s", "of that, time in which the job stands still for saves",
+             core::non_negative);
+    v.figure("level", level, "", "index into `levels`: the farthest of those that are due",
              core::non_negative);
   }
 };
@@ -80,7 +90,6 @@ struct TrialPicture {
   std::int64_t failures_left_out = 0;
   std::vector<std::string> levels;
   SavesTimeline saves;
-  std::int64_t saves_left_out = 0;
 
   template <class V>
   void fields(V& v) const {
@@ -99,9 +108,6 @@ struct TrialPicture {
              core::non_negative);
     v.part("levels", levels, "where a save may go to");
     v.part("saves", saves, "the saves of the trial");
-    v.figure("saves_left_out", saves_left_out, "",
-             "the last saves, which are not listed, so that there are at most 4,000",
-             core::non_negative);
   }
 };
 

@@ -26,7 +26,7 @@ JobRecovery recovery_of(const training::CheckedScenario& checked,
   recovery.communicators = recovery.communicator_start + static_cast<double>(checked.gpus()) *
                                                              recovery.communicator_start_per_rank;
   recovery.load = checkpoint.load.value_or(
-      storage::load_time(layout, checkpoint, checked.scenario().cluster.storage));
+      storage::load_time(layout, checkpoint, *checked.scenario().cluster.storage));
   if (recovery.state_from == failures::StateSource::peers) {
     recovery.peer_load = recovery.peer_load.value_or(
         storage::peer_load_time(layout, checkpoint, node_network(checked)));
@@ -132,7 +132,7 @@ void choose_interval(const storage::CheckpointSpec& spec, ResolvedJob& resolved)
 void assume_times(const training::Scenario& scenario, ResolvedJob& resolved) {
   const auto& spec = scenario.run.checkpoint;
   const JobModel& job = resolved.job;
-  const bool shared = scenario.cluster.storage.path == storage::StoragePath::shared;
+  const bool shared = training::on_compute_fabric(scenario.cluster);
   const auto computed = [&](bool given, const char* key, Seconds value, const char* why) {
     if (!given) {
       resolved.assumptions.push_back(
@@ -353,9 +353,9 @@ void set_input(StepSource& source, const training::StepResult& step, ResolvedJob
       until.steps ? static_cast<double>(*until.steps) : (until.wall ? *until.wall / step.time : 0);
   const double tokens = until.tokens.value_or(steps * checked.tokens_per_step());
   const auto& data = *scenario.run.data;
-  auto feed = storage::feed_times(data, scenario.cluster.storage, scenario.cluster.nodes,
+  auto feed = storage::feed_times(data, *scenario.cluster.storage, scenario.cluster.nodes,
                                   checked.tokens_per_step() / step.time.si(), tokens);
-  const bool shared = scenario.cluster.storage.path == storage::StoragePath::shared;
+  const bool shared = training::on_compute_fabric(scenario.cluster);
   if (shared) {
     simulate_input(source, step.time, feed);
     resolved.assumptions.push_back(

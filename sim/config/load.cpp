@@ -104,8 +104,17 @@ std::string find_source(const Sources& sources, std::string_view path) {
   }
 }
 
-LoadedScenario load_scenario(const fs::path& path, const LoadOptions& options) {
+/// A scenario of which the file is told and nothing read; without a name of its own it has the
+/// file's.
+training::Scenario named_after(const fs::path& path) {
   training::Scenario scenario;
+  const std::string file = path.stem().string();
+  scenario.name = file.starts_with("<") ? "scenario" : file;  // a text without a file
+  return scenario;
+}
+
+LoadedScenario load_scenario(const fs::path& path, const LoadOptions& options) {
+  auto scenario = named_after(path);
   Reading reading = read_file_into(path, options, scenario_type(), &scenario);
   return finish(std::move(scenario), std::move(reading));
 }
@@ -114,7 +123,7 @@ LoadedScenario load_scenario_text(std::string_view text,
                                   const fs::path& file_name,
                                   const LoadOptions& options) {
   LoadState state{options, {}, {}, {}, {}};
-  training::Scenario scenario;
+  auto scenario = named_after(file_name);
   SourceFile file(file_name.string(), file_name.parent_path(), std::string(text));
   Node root = parse_tree(state, std::move(file), scenario_type());
   Reading reading = read_into(state, std::move(root), scenario_type(), &scenario);

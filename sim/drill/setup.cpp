@@ -129,7 +129,7 @@ void set_saves(const training::CheckedScenario& checked,
                DrillSetup& setup) {
   const auto& scenario = checked.scenario();
   const auto& checkpoint = scenario.run.checkpoint;
-  const auto& storage = scenario.cluster.storage;
+  const auto& storage = *scenario.cluster.storage;  // a job that runs has one
   auto& saves = setup.saves;
   saves.synchronous = checkpoint.mode == storage::CheckpointMode::synchronous;
   const JobModel& job = resolved.job;

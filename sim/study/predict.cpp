@@ -194,10 +194,14 @@ RunReport predict(const config::LoadedScenario& loaded, const PredictOptions& op
   }
   if (options.pictures) {
     tell("drawing the step");
-    auto drawn = training::draw_step(checked);
-    report.pictures = Pictures{std::move(drawn.timeline), std::move(drawn.cables),
-                               std::move(drawn.loads),    training::memory_of_stages(checked),
-                               loaded.canonical_text,     std::nullopt};
+    auto drawn = training::draw_step(checked, options.count);
+    report.pictures = Pictures{std::move(drawn.timeline),
+                               std::move(drawn.streams),
+                               std::move(drawn.cables),
+                               std::move(drawn.loads),
+                               training::memory_of_stages(checked),
+                               loaded.canonical_text,
+                               std::nullopt};
   }
   report.timing.step = part.lap();
   if (checked.scenario().run.until) {

@@ -76,6 +76,7 @@ struct Remedy {
 /// What a report shows beside the figures.
 struct Pictures {
   training::Timeline timeline;
+  training::Streams streams;
   std::optional<training::LinkMap> cables;  ///< where there are switches above the leaves
   std::vector<training::LinkLoad> loads;
   std::vector<training::MemoryByKind> stage_memory;
@@ -85,6 +86,7 @@ struct Pictures {
   template <class V>
   void fields(V& v) const {
     v.part("timeline", timeline, "what each stage did when");
+    v.part("streams", streams, "what runs beside each other on the GPU of a rank of each stage");
     v.part("cables", cables,
            "what the cables between leaves and spines carry; null where there are none, or none "
            "carries anything");

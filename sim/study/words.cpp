@@ -80,7 +80,7 @@ std::vector<std::string> asked_in_words(const training::Scenario& s, const Layou
                   count(s.training.sequence_length), core::to_word(s.training.precision)),
       fmt::format("{} GPUs: {}, {}, {}{}", count(static_cast<double>(layout.gpus)),
                   training::nodes_in_words(s.cluster), s.cluster.fabric.name,
-                  s.cluster.storage.name,
+                  s.cluster.storage ? s.cluster.storage->name : "no storage",
                   spares > 0 ? fmt::format(", {} spare nodes", count(spares)) : ""),
       fmt::format("tensor {} x context {} x pipeline {} (virtual {}) x data {}, {}, {}, {} "
                   "micro-batches of {}, recompute {}",

@@ -8,9 +8,9 @@ void apply(const CalibrationSpec& calibration, ClusterSpec& cluster) {
   auto& gpu = cluster.node.gpu;
   gpu.kernel_launch = calibration.kernel_launch.value_or(gpu.kernel_launch);
   gpu.host_bandwidth = calibration.host_bandwidth.value_or(gpu.host_bandwidth);
-  if (calibration.storage) {
+  if (calibration.storage && cluster.storage) {
     const auto& measured = *calibration.storage;
-    auto& storage = cluster.storage;
+    auto& storage = *cluster.storage;
     storage.client_write_bandwidth =
         measured.client_write_bandwidth.value_or(storage.client_write_bandwidth);
     storage.client_read_bandwidth =

@@ -50,6 +50,20 @@ void check_format(const Scenario& s, Complaints& complaints) {
   }
 }
 
+/// A step alone saves nothing; a run saves, and loads when it begins again.
+void check_storage(const Scenario& s, Complaints& complaints) {
+  if (s.cluster.storage) {
+    return;
+  }
+  if (s.run.until) {
+    complaints.add("cluster",
+                   "the cluster has no 'storage', where a run keeps its checkpoints; name one "
+                   "(headway catalog list storage), or leave out 'run.until' for one step alone");
+  } else if (s.run.data) {
+    complaints.add("cluster", "the cluster has no 'storage' to read 'run.data' from; name one");
+  }
+}
+
 void check_power(const gpu::GpuSpec& gpu, Complaints& complaints) {
   if (gpu.power <= gpu.idle_power) {
     complaints.add("cluster.node.gpu.power",
@@ -78,7 +92,7 @@ void check_cluster(const ClusterSpec& c, Complaints& complaints) {
         "placement '{}' of nodes that share an NVLink domain is not modelled; write 'packed'",
         core::to_word(c.placement));
   }
-  if (c.storage.path == storage::StoragePath::shared && !c.storage.servers) {
+  if (on_compute_fabric(c) && !c.storage->servers) {
     complaints.add("cluster.storage.path",
                    "storage on the compute fabric needs 'servers': how many hang on its leaves");
   }
@@ -414,6 +428,7 @@ void check_other_gpus(const Scenario& scenario, Complaints& complaints) {
 void check_fixed(const Scenario& scenario, Complaints& complaints) {
   check_format(scenario, complaints);
   check_cluster(scenario.cluster, complaints);
+  check_storage(scenario, complaints);
   complaints.add(site_violations(scenario));
   complaints.add(occupancy_violations(scenario));
   complaints.add(unequal_violations(scenario));

@@ -74,7 +74,7 @@ struct ClusterSpec {
   NodeSpec node;
   std::vector<OtherNodesSpec> other_nodes;
   network::FabricSpec fabric;
-  storage::StorageSpec storage;
+  std::optional<storage::StorageSpec> storage;
   int spares = 0;
   Placement placement = Placement::packed;
   std::optional<network::SitesSpec> sites;
@@ -87,7 +87,8 @@ struct ClusterSpec {
                "Kinds of nodes that the job's last nodes are of, in this order, and how many of "
                "each; empty: all are `node`.");
     v.required("fabric", fabric, "The network between nodes.");
-    v.required("storage", storage, "Where checkpoints go.");
+    v.optional("storage", storage,
+               "Where checkpoints go and data is read from; only one step of a job needs none.");
     v.optional("spares", spares, "Healthy nodes kept ready and paid for.", core::up_to_64k);
     v.optional("placement", placement, "How ranks are put on nodes.");
     v.optional("sites", sites, "Sites that the nodes are spread over; absent: one.");
@@ -97,5 +98,10 @@ struct ClusterSpec {
   }
   bool operator==(const ClusterSpec&) const = default;
 };
+
+/// Whether saves and loads share the network of training.
+inline bool on_compute_fabric(const ClusterSpec& cluster) {
+  return cluster.storage && cluster.storage->path == storage::StoragePath::shared;
+}
 
 }  // namespace headway::training

@@ -112,7 +112,7 @@ struct Scenario {
   template <class V>
   void fields(V& v) {
     v.required("headway", headway, "Format version; this program reads 1.");
-    v.required("name", name, "Name printed in reports.");
+    v.optional("name", name, "Name printed in reports; absent: that of the file.");
     v.required("cluster", cluster, "The machine.");
     v.required("model", model, "What is trained.");
     v.required("training", training, "The recipe.");

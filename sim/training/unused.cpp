@@ -90,7 +90,13 @@ void add_power(const Scenario& s, std::vector<std::string>& list) {
 std::vector<std::string> unused_fields(const CheckedScenario& checked) {
   const Scenario& s = checked.scenario();
   std::vector<std::string> list;
-  add_storage(s.cluster.storage, list);
+  if (s.cluster.storage) {
+    add_storage(*s.cluster.storage, list);
+  } else if (s.calibration.storage) {
+    list.push_back(
+        "calibration.storage replaces figures of a storage that the cluster does not have; add "
+        "'cluster.storage' or leave it out");
+  }
   add_cores(s.cluster, list);
   add_hop(s.cluster.node.scale_up, list);
   add_imbalance(s.model, list);

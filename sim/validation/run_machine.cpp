@@ -212,9 +212,6 @@ training::ClusterSpec row_cluster(const RunRow& row,
                                                      : network::Topology::rail_optimized;
   c.fabric.link_bandwidth = c.node.nic.bandwidth;
   apply_network_words(lower(row.network), catalogue, c.fabric, c.node.nic);
-  c.storage.name = "none";
-  c.storage.write_bandwidth = core::BytesPerSecond(1e12);
-  c.storage.read_bandwidth = core::BytesPerSecond(1e12);
   return c;
 }
 

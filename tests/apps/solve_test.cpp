@@ -103,8 +103,13 @@ TEST_F(SolveVerb, AUnitThatOneEndHasIsThatOfBoth) {
   ASSERT_EQ(both.code, 0) << both.err;
   EXPECT_EQ(run(words + "--within '300:700 W' --format json").out, both.out);
   EXPECT_EQ(run(words + "--within '300 W:700' --format json").out, both.out);
-  EXPECT_EQ(run(words + "--within '300 W:0.7 kW'").err,
-            "argument --within 300 W:0.7 kW: write the lower end first, both in one unit\n");
+  // Ends in units of their own are in that of the upper end.
+  EXPECT_EQ(run(words + "--within '0.3 kW:700 W' --format json").out, both.out);
+  for (const char* wrong : {"300 W:1 s", "0.7 kW:300 W", "1 parsec:2 W"}) {
+    EXPECT_EQ(run(words + "--within '" + wrong + "'").err,
+              std::string("argument --within ") + wrong +
+                  ": write the lower end first, both in units of one kind\n");
+  }
 }
 
 TEST_F(SolveVerb, GivesTheSameBytesForAnyNumberOfThreads) {

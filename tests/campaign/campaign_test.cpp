@@ -69,8 +69,9 @@ training::Scenario scenario() {
   cluster.node.host_power = core::Watts(2000);
   cluster.fabric.tiers = 2;
   cluster.fabric.link_bandwidth = core::BytesPerSecond(50e9);
-  cluster.storage.write_bandwidth = core::BytesPerSecond(2e12);
-  cluster.storage.read_bandwidth = core::BytesPerSecond(2e12);
+  cluster.storage.emplace();
+  cluster.storage->write_bandwidth = core::BytesPerSecond(2e12);
+  cluster.storage->read_bandwidth = core::BytesPerSecond(2e12);
   s.model.layers = 126;
   s.model.hidden = 16384;
   s.model.heads = 128;
@@ -209,7 +210,7 @@ TEST(Campaign, ResolvesTheAutomaticIntervalToTheOptimum) {
 
 TEST(Campaign, RefusesMoreCheckpointsThanTheStorageHolds) {
   training::Scenario s = scenario();
-  s.cluster.storage.capacity = core::Bytes(20e12);
+  s.cluster.storage->capacity = core::Bytes(20e12);
   EXPECT_THROW(simulate(s), core::Error);
   s.run.checkpoint.keep = 2;  // three of 5.7 TB
   EXPECT_NO_THROW(simulate(s));
@@ -219,7 +220,7 @@ TEST(Campaign, RefusesMoreCheckpointsThanTheStorageHolds) {
 // data set of 5 TB fits and one of 8 TB does not, nor an archive of every tenth of the run.
 TEST(Campaign, CountsTheDataSetAndTheArchiveIntoTheStorage) {
   training::Scenario s = scenario();
-  s.cluster.storage.capacity = core::Bytes(30e12);
+  s.cluster.storage->capacity = core::Bytes(30e12);
   s.run.checkpoint.keep = 3;
   s.run.data = storage::DataSpec{};
   s.run.data->dataset = core::Bytes(5e12);
@@ -429,7 +430,7 @@ std::string complaint(const training::Scenario& s) {
 TEST(Campaign, RefusesWhatItCannotSimulateWithItsPlace) {
   using testing::StartsWith;
   training::Scenario s = scenario();
-  s.cluster.storage.write_bandwidth = core::BytesPerSecond(1);
+  s.cluster.storage->write_bandwidth = core::BytesPerSecond(1);
   EXPECT_THAT(complaint(s), StartsWith("s.yaml:7:1: a save would take 1.8e+05 years; give"));
   s = scenario();
   s.run.data = storage::DataSpec{};

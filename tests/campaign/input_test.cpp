@@ -72,10 +72,10 @@ TEST(Restaging, HappensAsOftenAsTheChanceSays) {
 /// Eight nodes whose storage of 100 GB/s hangs on the fabric of training.
 training::Scenario reading(double bytes_per_token) {
   training::Scenario s = training::eight_nodes();
-  s.cluster.storage.path = storage::StoragePath::shared;
-  s.cluster.storage.servers = 4;
-  s.cluster.storage.latency = Seconds(0);
-  s.cluster.storage.client_read_bandwidth = core::BytesPerSecond(40e9);
+  s.cluster.storage->path = storage::StoragePath::shared;
+  s.cluster.storage->servers = 4;
+  s.cluster.storage->latency = Seconds(0);
+  s.cluster.storage->client_read_bandwidth = core::BytesPerSecond(40e9);
   s.run.until = training::UntilSpec{};
   s.run.until->steps = 1000;
   s.run.data = storage::DataSpec{};
@@ -107,7 +107,7 @@ TEST(Input, OnAFabricOfItsOwnLosesNothingUntilTheServersBind) {
   auto s = reading(4);
   const auto checked = training::check(s);
   const double all = 100e9 * training::simulate_step(checked).time.si() / checked.tokens_per_step();
-  s.cluster.storage.path = storage::StoragePath::dual;
+  s.cluster.storage->path = storage::StoragePath::dual;
   s.run.data->bytes_per_token = Bytes(0.5 * all);
   EXPECT_EQ(starved(s), 1);
   s.run.data->bytes_per_token = Bytes(2 * all);

@@ -77,13 +77,36 @@ TEST(Pictures, ShowEverySaveOfTheTrial) {
   EXPECT_EQ(static_cast<std::int64_t>(trial.saves.begin.size()), trials[0].saves);
   EXPECT_EQ(trial.saves.begin[0], 100);
   EXPECT_EQ(trial.saves.begin[1], 210);
+  EXPECT_EQ(trial.saves.together, 1);
   EXPECT_EQ(trial.saves.length, std::vector<double>(10, 10));
+  EXPECT_EQ(trial.saves.still, trial.saves.length);
   // 220 s is the end of the second save, durable 30 s later: at the crash. The rest is regular.
   const double again = trial.saves.begin[2];
   for (std::size_t i = 3; i < 10; ++i) {
     EXPECT_EQ(trial.saves.begin[i], again + 110.0 * static_cast<double>(i - 2));
   }
   EXPECT_EQ(core::Seconds(trial.saves.begin.back() + 10 + 30), trial.wall);
+}
+
+// 10,000 s of work with a save after each second: 10,000 saves, three an entry, to the end of the
+// run. Each stalls for 10 s: an entry lasts 3 x 11 s less the second before its first save.
+TEST(Pictures, CoverTheWholeRunHoweverManySavesItHas) {
+  JobModel job = small_job();
+  job.end.work = core::Seconds(10000);
+  job.interval = core::Seconds(1);
+  job.persist = core::Seconds(0.5);
+  StepTimes times;
+  const auto trials = run_trials(job, 1, 1);
+  const TrialPicture trial = draw(job, trials, times).trial;
+  EXPECT_EQ(trials[0].saves, 10000);
+  EXPECT_EQ(trial.saves.together, 3);
+  ASSERT_EQ(trial.saves.begin.size(), 3334U);
+  EXPECT_EQ(trial.saves.begin[0], 1);
+  EXPECT_EQ(trial.saves.begin[1], 34);
+  EXPECT_EQ(trial.saves.length[0], 32);
+  EXPECT_EQ(trial.saves.still[0], 30);
+  EXPECT_EQ(trial.saves.still.back(), 10) << "10,000 = 3 x 3,333 + 1";
+  EXPECT_NEAR(trial.saves.begin.back() + 10, trial.wall.si(), 1);
 }
 
 // Each second save goes to storage, the others to the host; without a stall they are moments.

@@ -15,8 +15,8 @@ using core::Seconds;
 
 training::Scenario saving(storage::StoragePath path) {
   training::Scenario s = training::eight_nodes();
-  s.cluster.storage.path = path;
-  s.cluster.storage.servers = 4;
+  s.cluster.storage->path = path;
+  s.cluster.storage->servers = 4;
   s.run.until = training::UntilSpec{};
   s.run.until->steps = 1000;
   s.run.checkpoint.interval = Seconds(600);
@@ -38,8 +38,8 @@ TEST(SimulatedSaves, StallForTheSnapshotAndForWhatTheStepsLose) {
   const auto s = saving(storage::StoragePath::shared);
   const auto layout = shard_layout(training::check(s));
   const auto flows =
-      beside(s, {storage::save_transfers(layout, s.run.checkpoint, s.cluster.storage),
-                 s.cluster.storage.latency});
+      beside(s, {storage::save_transfers(layout, s.run.checkpoint, *s.cluster.storage),
+                 s.cluster.storage->latency});
   const JobModel shared = job_of(s);
   const JobModel dual = job_of(saving(storage::StoragePath::dual));
   EXPECT_GT(flows.takes.si(), 0);

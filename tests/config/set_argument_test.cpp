@@ -66,8 +66,8 @@ TEST(SetArgument, APartOfTheCatalogueIsNamedWithoutUse) {
                      "name: disk\nwrite_bandwidth: 1 GB/s\nread_bandwidth: 2 GB/s\n");
   const auto loaded =
       load_scenario_text(kScenario, "s.yaml", {{folder.path()}, {"cluster.storage=disk"}});
-  EXPECT_EQ(loaded.scenario.cluster.storage.name, "disk");
-  EXPECT_EQ(loaded.scenario.cluster.storage.read_bandwidth.si(), 2e9);
+  EXPECT_EQ(loaded.scenario.cluster.storage->name, "disk");
+  EXPECT_EQ(loaded.scenario.cluster.storage->read_bandwidth.si(), 2e9);
 }
 
 TEST(SetArgument, UseReplacesAMappingThatWasWrittenOut) {
@@ -76,8 +76,8 @@ TEST(SetArgument, UseReplacesAMappingThatWasWrittenOut) {
                      "name: disk\nwrite_bandwidth: 1 GB/s\nread_bandwidth: 2 GB/s\n");
   const auto loaded =
       load_scenario_text(kScenario, "s.yaml", {{folder.path()}, {"cluster.storage.use=disk"}});
-  EXPECT_EQ(loaded.scenario.cluster.storage.name, "disk");
-  EXPECT_EQ(loaded.scenario.cluster.storage.read_bandwidth.si(), 2e9);
+  EXPECT_EQ(loaded.scenario.cluster.storage->name, "disk");
+  EXPECT_EQ(loaded.scenario.cluster.storage->read_bandwidth.si(), 2e9);
 }
 
 TEST(SetArgument, UseKeepsTheOverridesOfAMappingThatUsedAnother) {
@@ -91,9 +91,9 @@ TEST(SetArgument, UseKeepsTheOverridesOfAMappingThatUsedAnother) {
       folder.write("s.yaml", "use: ./base.yaml\ncluster: {storage: {use: tape, latency: 7 ms}}\n");
   const auto loaded = load_scenario(
       file, {{folder.path()}, {"cluster.storage.use=disk", "cluster.storage.capacity=1 TB"}});
-  EXPECT_EQ(loaded.scenario.cluster.storage.name, "disk");
-  EXPECT_EQ(loaded.scenario.cluster.storage.latency.si(), 7e-3);
-  EXPECT_EQ(loaded.scenario.cluster.storage.capacity.si(), 1e12);
+  EXPECT_EQ(loaded.scenario.cluster.storage->name, "disk");
+  EXPECT_EQ(loaded.scenario.cluster.storage->latency.si(), 7e-3);
+  EXPECT_EQ(loaded.scenario.cluster.storage->capacity.si(), 1e12);
 }
 
 }  // namespace

@@ -24,9 +24,10 @@ inline training::Scenario sample_scenario() {
   node.nic.bandwidth = 400_Gbps;
   s.cluster.fabric.name = "rails";
   s.cluster.fabric.link_bandwidth = 400_Gbps;
-  s.cluster.storage.name = "disk";
-  s.cluster.storage.write_bandwidth = 100_GBps;
-  s.cluster.storage.read_bandwidth = 100_GBps;
+  s.cluster.storage.emplace();
+  s.cluster.storage->name = "disk";
+  s.cluster.storage->write_bandwidth = 100_GBps;
+  s.cluster.storage->read_bandwidth = 100_GBps;
   auto& m = s.model;
   m.name = "8b";
   m.layers = 32;

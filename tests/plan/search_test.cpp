@@ -363,7 +363,7 @@ TEST(Search, RefusesClustersThatAreTooLargeAtOnce) {
 
 TEST(Search, RefusesWhatNoLayoutMendsBeforeItLooksAtAny) {
   auto shared = sample_scenario();
-  shared.cluster.storage.path = storage::StoragePath::shared;  // without 'servers'
+  shared.cluster.storage->path = storage::StoragePath::shared;  // without 'servers'
   EXPECT_THROW(search(shared), core::Error);
   auto cards = sample_scenario();
   cards.cluster.node.nic.count = 3;

@@ -23,7 +23,14 @@ Json full_result() {
   report.warnings = {"mind the memory"};
   study::Pictures pictures;
   pictures.timeline.names = {"forward", "backward"};
-  pictures.timeline.stages = {{0, {0, 10}, {10, 20}, {0, 2}, {0, 1}, {0, 0}, {0, 0}, {5, 7}}};
+  constexpr std::int64_t kGiB = std::int64_t{1} << 30U;
+  training::HeldCourse held{{0, 10}, {kGiB, kGiB}, {0, 0}, {0, 0}, {kGiB, 3 * kGiB},
+                            {0, 0},  {0, 0},       {0, 0}, false};
+  pictures.timeline.stages = {
+      {0, 4, 6, {0, 10}, {10, 20}, {0, 2}, {0, 1}, {0, 0}, {0, 0}, {5, 7}, held}};
+  pictures.timeline.others = {{0, 0, 2, {0}, {15}, {0}, {0}, {0}, {0}, {5}, {}}};
+  pictures.streams = {
+      3, {{0, 0, {{"kernels", {0}, {9}, {8}}, {"all reduce", {2, 7}, {1, 1}, {1, 1}}}}}};
   pictures.stage_memory = {report.step.memory.by_kind};
   pictures.campaign = {{0.8, 0.9, {1, 0, 1}},
                        {1,
@@ -34,8 +41,7 @@ Json full_result() {
                         0,
                         0,
                         {"host", "storage"},
-                        {{30, 60}, {1, 2}, {0, 1}},
-                        3},
+                        {3, {30, 60}, {1, 20}, {1, 2}, {0, 1}}},
                        {{0.5, core::BytesPerSecond(1e12), core::Seconds(900), 0.91, false},
                         {1, core::BytesPerSecond(2e12), core::Seconds(900), 0.93, false}}};
   pictures.loads = {{"nic", 16, core::BytesPerSecond(50e9), 0, {0, 1500}, {0, 25'000'000'000}}};
@@ -109,8 +115,9 @@ TEST(Page, EveryChartIsVegaLiteWithItsData) {
     EXPECT_THAT(chart.specification["$schema"].get<std::string>(), HasSubstr("vega-lite"));
     EXPECT_FALSE(chart.specification["data"]["values"].empty()) << chart.id;
   }
-  EXPECT_THAT(ids, testing::ElementsAre("breakdown", "memory", "held", "links", "cables", "loads",
-                                        "ledger", "badput", "goodput", "interruptions", "storage"));
+  EXPECT_THAT(
+      ids, testing::ElementsAre("breakdown", "memory", "held", "kinds", "links", "cables", "loads",
+                                "ledger", "badput", "goodput", "interruptions", "storage"));
 }
 
 Json values_of(const Json& result, const std::string& id) {
@@ -156,51 +163,38 @@ TEST(Page, CablesAreACellALeafAndASpine) {
   EXPECT_EQ(cells[3], Json({{"leaf", "1 to 2"}, {"spine", "1"}, {"use", 10.0}}));
 }
 
-TEST(Page, OneTrialIsDrawnWithItsFailures) {
-  const std::string page = page_of(full_result());
-  EXPECT_THAT(page, HasSubstr("What fails in one trial of the run"));
-  EXPECT_THAT(page, HasSubstr("Trial 1 of 2, the one with the median goodput, 80.0 %."));
-  EXPECT_THAT(page, HasSubstr(R"("rows":[{"label":"gpu","gap":[10.0],"length":[5.0],"what":[0]},)"
-                              R"({"label":"checkpoints","gap":[30.0,29.0],"length":[1.0,2.0],)"
-                              R"("what":[1,2]}],"names":["detect","checkpoint to host",)"
-                              R"("checkpoint to storage"])"));
-  EXPECT_THAT(page, HasSubstr("The last 3 checkpoints are left out."));
-}
-
-// A span begins so far behind the end of the one before it.
-TEST(Page, SpansOfAStageAreToldByTheGapsBetweenThem) {
-  Json result = full_result();
-  result["pictures"]["timeline"]["stages"][0]["begin_us"] = {5, 17};
-  EXPECT_THAT(page_of(result), HasSubstr(R"("label":"stage 0","gap":[5,2],"length":[10,20])"));
-}
-
+// One GiB of weights; activations of one, then of three: 2 and 4 GiB.
 TEST(Page, MemoryOverTheStepIsALineAStage) {
   const Json rows = values_of(full_result(), "held");
   ASSERT_EQ(rows.size(), 3U) << "two passes, and the end of the step";
   EXPECT_EQ(rows[0]["stage"], 0);
+  EXPECT_DOUBLE_EQ(rows[0]["GiB"].get<double>(), 2);
   EXPECT_DOUBLE_EQ(rows[1]["seconds"].get<double>(), 1e-5);
+  EXPECT_DOUBLE_EQ(rows[1]["GiB"].get<double>(), 4);
   EXPECT_DOUBLE_EQ(rows[2]["seconds"].get<double>(), 3e-5);
   EXPECT_EQ(rows[2]["GiB"], rows[1]["GiB"]);
 }
 
-// 1,000 passes of 1 us, of which the 500th holds a spike: it is seen in a window of 10 us.
-TEST(Page, OfManyMomentsTheFullestIsDrawn) {
+TEST(Page, MemoryOverTheStepByKindIsOfTheFullestStageFirst) {
   Json result = full_result();
-  Json& stage = result["pictures"]["timeline"]["stages"][0];
-  for (const char* key :
-       {"begin_us", "length_us", "exposed_us", "what", "micro_batch", "chunk", "memory_bytes"}) {
-    stage[key] = Json(std::vector<int>(1000, 1));
+  Json& stages = result["pictures"]["timeline"]["stages"];
+  const Json rows = values_of(result, "kinds");
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[1]["weights"], 1.0);
+  EXPECT_EQ(rows[1]["activations"], 3.0);
+  EXPECT_EQ(rows[2]["activations"], 3.0) << "until the end";
+  stages = Json(std::vector<Json>(9, stages[0]));
+  for (int s = 0; s < 9; ++s) {
+    stages[static_cast<std::size_t>(s)]["stage"] = s;
   }
-  for (int i = 0; i < 1000; ++i) {
-    stage["begin_us"][static_cast<std::size_t>(i)] = i;
-    stage["memory_bytes"][static_cast<std::size_t>(i)] = 1 + i % 2;
+  stages[4]["held"]["logits_bytes"][1] = 1 << 30;
+  for (const auto& chart : charts_of({result, "r.json"})) {
+    if (chart.id == "kinds") {
+      const Json& bind = chart.specification["params"][0];
+      EXPECT_EQ(bind["value"], 4);
+      EXPECT_EQ(bind["bind"]["options"], Json({4, 0, 8}));
+    }
   }
-  stage["memory_bytes"][500] = 7'000'000'000;
-  const Json rows = values_of(result, "held");
-  ASSERT_EQ(rows.size(), 101U);
-  EXPECT_GT(rows[50]["GiB"].get<double>(), 6);
-  EXPECT_LT(rows[49]["GiB"].get<double>(), 1);
-  EXPECT_LT(rows[51]["GiB"].get<double>(), 1);
 }
 
 // A step of 4 s, in each window of 40 ms a quarter at full load.
@@ -324,6 +318,18 @@ TEST(Page, IsNeverLargerThanSomebodyMails) {
   for (std::size_t i = 0; i < training::kMostSpans; ++i) {
     stage["memory_bytes"][i] = 68'000'000'000 + 123'456'789 * (i % 97);
   }
+  Json& held = stage["held"];
+  for (auto& list : held) {
+    if (list.is_array()) {
+      list = Json(std::vector<Json>(training::kMostMoments, 12'345'678'901));
+    }
+  }
+  Json& line = result["pictures"]["streams"]["ranks"][0]["lines"][0];
+  fill(line, {"length_us", "runs_us"}, training::kMostBands, 12345);
+  fill(line, {"begin_us"}, training::kMostBands, 0);
+  for (std::size_t i = 0; i < training::kMostBands; ++i) {
+    line["begin_us"][i] = 12400 * i;
+  }
   result["pictures"]["timeline"]["stages"] = Json(std::vector<Json>(4, stage));
   for (std::size_t s = 1; s < 4; ++s) {  // all spans are of the first, the others have lines too
     for (auto& list : result["pictures"]["timeline"]["stages"][s]) {
@@ -345,8 +351,10 @@ TEST(Page, IsNeverLargerThanSomebodyMails) {
   fill(hazard, {"begin_s", "struck_s"}, campaign::kMostTrialSpans, 0);
   fill(hazard, {"stage"}, campaign::kMostTrialSpans, 1);
   Json& saves = result["pictures"]["campaign"]["trial"]["saves"];
+  saves["together"] = 17;
   fill(saves, {"begin_s"}, campaign::kMostTrialSpans, 0);
-  fill(saves, {"length_s"}, campaign::kMostTrialSpans, 12.345678);
+  fill(saves, {"length_s"}, campaign::kMostTrialSpans, 812.345678);
+  fill(saves, {"still_s"}, campaign::kMostTrialSpans, 12.345678);
   fill(saves, {"level"}, campaign::kMostTrialSpans, 0);
   for (std::size_t i = 0; i < campaign::kMostTrialSpans; ++i) {
     hazard["begin_s"][i] = 8765.4321 * static_cast<double>(i);

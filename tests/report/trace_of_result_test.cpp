@@ -18,21 +18,27 @@ ReadResult with_pictures() {
   study::Pictures pictures;
   pictures.timeline.names = {"forward", "backward", "waiting for another stage"};
   pictures.timeline.stages = {{0,
+                               0,
+                               1,
                                {0, 10, 40},
                                {10, 30, 20},
                                {0, 0, 5},
                                {0, 2, 1},
                                {0, -1, 0},
                                {0, -1, 0},
-                               {3 << 20, 2 << 20, 5 << 20}},
+                               {3 << 20, 2 << 20, 5 << 20},
+                               {}},
                               {1,
+                               1,
+                               1,
                                {10, 16, 20},
                                {6, 4, 20},
                                {0, 0, 0},
                                {0, 0, 1},
                                {0, 0, 0},
                                {0, 0, 0},
-                               {1 << 20, 1 << 20, 4 << 20}}};
+                               {1 << 20, 1 << 20, 4 << 20},
+                               {}}};
   pictures.timeline.stages_left_out = 3;
   pictures.loads = {
       {"nic", 16, core::BytesPerSecond(50e9), 0, {0, 1500, 2500}, {0, 25'000'000'000, 0}}};
@@ -47,8 +53,7 @@ ReadResult with_pictures() {
                         0,
                         0,
                         {"host", "storage"},
-                        {{30, 60}, {0, 2}, {0, 1}},
-                        4},
+                        {1, {30, 60}, {0, 2}, {0, 2}, {0, 1}}},
                        {}};
   report.pictures = pictures;
   return {Json::parse(run_json(report)), "r.json"};
@@ -117,7 +122,23 @@ TEST(Trace, FailuresAndCheckpointsWithoutAStallAreMoments) {
   EXPECT_FALSE(saves.slices[1].instant);
   EXPECT_EQ(saves.slices[1].begin_ns, 60'000'000'000);
   EXPECT_EQ(saves.slices[1].length_ns, 2'000'000'000);
-  EXPECT_EQ(trace.left_out, std::vector<std::string>{"4 checkpoints are left out"});
+  EXPECT_TRUE(trace.left_out.empty());
+}
+
+// Three saves in a row as one span, of which the job stands still for a part.
+TEST(Trace, OfManyCheckpointsSeveralAreOneSpan) {
+  Json json = with_pictures().json();
+  Json& saves = json["pictures"]["campaign"]["trial"]["saves"];
+  saves["together"] = 3;
+  saves["length_s"] = {10, 20};
+  const Trace trace = trace_of_run({json, "r.json"});
+  const TraceSlice& last = trace.threads.back().slices.at(1);
+  EXPECT_EQ(last.name, "checkpoints to storage");
+  EXPECT_EQ(last.length_ns, 20'000'000'000);
+  EXPECT_EQ(last.more.back(), (std::pair<std::string, Json>("stands_still_ns", 2'000'000'000)));
+  EXPECT_EQ(trace.left_out,
+            std::vector<std::string>{
+                "every 3 checkpoints in a row are one span, from the first to the last"});
 }
 
 // Lists that belong together may differ in a result that somebody edited: what all have is drawn.

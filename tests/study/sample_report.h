@@ -20,7 +20,8 @@ inline RunReport sample_report() {
   report.scenario.cluster.nodes = 2;
   report.scenario.cluster.node.name = "box";
   report.scenario.cluster.fabric.name = "rails";
-  report.scenario.cluster.storage.name = "disk";
+  report.scenario.cluster.storage.emplace();
+  report.scenario.cluster.storage->name = "disk";
   report.digest = "00000000000000aa";
   report.layout = {16, 2, 8};
   report.asked = asked_in_words(report.scenario, report.layout);

@@ -28,6 +28,22 @@ TEST(Check, ResolvesDataParallelDegreeAndMicroBatches) {
   EXPECT_EQ(checked.tokens_per_step(), 32.0 * 4096);
 }
 
+// One step saves nothing; a run does, and what it trains on is read from somewhere.
+TEST(Check, StorageIsNeededByRunsAndDataAlone) {
+  auto s = eight_nodes();
+  s.cluster.storage.reset();
+  s.run.until.reset();
+  EXPECT_EQ(complaint(s), "");
+  s.calibration.storage = MeasuredStorage{};
+  EXPECT_THAT(check(s).scenario().cluster.storage, testing::Eq(std::nullopt));
+  s.run.data = storage::DataSpec{};
+  EXPECT_THAT(complaint(s), HasSubstr("the cluster has no 'storage' to read 'run.data' from"));
+  s.run.until = UntilSpec{};
+  s.run.until->steps = 100;
+  EXPECT_THAT(complaint(s), HasSubstr("the cluster has no 'storage', where a run keeps its "
+                                      "checkpoints; name one"));
+}
+
 TEST(Check, NamesTheProductThatDoesNotFillTheCluster) {
   auto s = eight_nodes();
   s.parallelism.data = 3;

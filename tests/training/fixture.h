@@ -24,9 +24,10 @@ inline Scenario eight_nodes() {
   s.cluster.node.nic = {8, 400_Gbps, 1_us};
   s.cluster.fabric.name = "rails";
   s.cluster.fabric.link_bandwidth = 400_Gbps;
-  s.cluster.storage.name = "store";
-  s.cluster.storage.write_bandwidth = 100_GBps;
-  s.cluster.storage.read_bandwidth = 100_GBps;
+  s.cluster.storage.emplace();
+  s.cluster.storage->name = "store";
+  s.cluster.storage->write_bandwidth = 100_GBps;
+  s.cluster.storage->read_bandwidth = 100_GBps;
   s.model.name = "small";
   s.model.layers = 16;
   s.model.hidden = 4096;

@@ -41,18 +41,18 @@ TEST(HeldMemory, TheFullestPassOfAStageHoldsItsPeak) {
 TEST(HeldMemory, GrowsWithEveryForwardPassAndGoesBack) {
   const auto checked = of(workload::ScheduleKind::one_f_one_b);
   HeldMemory first = held_memory(checked).front();
-  const core::Bytes empty = first.now();
-  const core::Bytes one = first.during({workload::WorkKind::forward, 0, 0});
+  const core::Bytes empty = first.now().total();
+  const core::Bytes one = first.during({workload::WorkKind::forward, 0, 0}).total();
   EXPECT_GT(one, empty);
-  const core::Bytes after_one = first.now();
-  const core::Bytes two = first.during({workload::WorkKind::forward, 1, 0});
+  const core::Bytes after_one = first.now().total();
+  const core::Bytes two = first.during({workload::WorkKind::forward, 1, 0}).total();
   EXPECT_NEAR((two - one).si(), (after_one - empty).si(), 1e-6 * two.si());
   HeldMemory last = held_memory(checked).back();
-  const core::Bytes before = last.now();
+  const core::Bytes before = last.now().total();
   (void)last.during({workload::WorkKind::forward, 0, 0});
-  EXPECT_GT(last.now(), before);
-  EXPECT_GE(last.during({workload::WorkKind::backward, 0, 0}), last.now());
-  EXPECT_EQ(last.now(), before) << "1F1B keeps nothing on the last stage";
+  EXPECT_GT(last.now().total(), before);
+  EXPECT_GE(last.during({workload::WorkKind::backward, 0, 0}).total(), last.now().total());
+  EXPECT_EQ(last.now().total(), before) << "1F1B keeps nothing on the last stage";
 }
 
 TEST(HeldMemory, APassThatIsInNoScheduleIsOurFault) {

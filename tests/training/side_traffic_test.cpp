@@ -16,37 +16,37 @@ using core::Seconds;
 /// Eight nodes of eight 50 GB/s cards; storage of 4 servers hangs on the same leaves.
 Scenario with_servers() {
   Scenario s = eight_nodes();
-  s.cluster.storage.path = storage::StoragePath::shared;
-  s.cluster.storage.servers = 4;
-  s.cluster.storage.latency = Seconds(0);
-  s.cluster.storage.client_write_bandwidth = core::BytesPerSecond(40e9);
-  s.cluster.storage.client_read_bandwidth = core::BytesPerSecond(40e9);
+  s.cluster.storage->path = storage::StoragePath::shared;
+  s.cluster.storage->servers = 4;
+  s.cluster.storage->latency = Seconds(0);
+  s.cluster.storage->client_write_bandwidth = core::BytesPerSecond(40e9);
+  s.cluster.storage->client_read_bandwidth = core::BytesPerSecond(40e9);
   return s;
 }
 
 storage::ShardLayout shards(double parameters) { return {parameters, 64, 8, 2, true}; }
 
 SideTransfers save(const Scenario& s, double parameters) {
-  return {storage::save_transfers(shards(parameters), s.run.checkpoint, s.cluster.storage),
+  return {storage::save_transfers(shards(parameters), s.run.checkpoint, *s.cluster.storage),
           Seconds(0)};
 }
 
 TEST(SideTransfers, AloneTakeTheClosedForm) {
   Scenario s = with_servers();
   const auto closed = [&](double parameters) {
-    return storage::persist_time(shards(parameters), s.run.checkpoint, s.cluster.storage).si();
+    return storage::persist_time(shards(parameters), s.run.checkpoint, *s.cluster.storage).si();
   };
   // 8 clients of 40 GB/s, servers of 100 GB/s: the servers decide.
   const auto servers = prepare_step(check(s));
   EXPECT_NEAR(alone(servers, save(s, 8e9)).si(), closed(8e9), 1e-3 * closed(8e9));
   // Clients of 5 GB/s decide.
-  s.cluster.storage.client_write_bandwidth = core::BytesPerSecond(5e9);
+  s.cluster.storage->client_write_bandwidth = core::BytesPerSecond(5e9);
   const auto clients = prepare_step(check(s));
   EXPECT_NEAR(alone(clients, save(s, 8e9)).si(), closed(8e9), 1e-3 * closed(8e9));
   // All nodes read at once: a restore storm.
   const SideTransfers load{
-      storage::load_transfers(shards(8e9), s.run.checkpoint, s.cluster.storage), Seconds(0)};
-  const double storm = storage::load_time(shards(8e9), s.run.checkpoint, s.cluster.storage).si();
+      storage::load_transfers(shards(8e9), s.run.checkpoint, *s.cluster.storage), Seconds(0)};
+  const double storm = storage::load_time(shards(8e9), s.run.checkpoint, *s.cluster.storage).si();
   EXPECT_NEAR(alone(clients, load).si(), storm, 1e-3 * storm);
 }
 
@@ -68,9 +68,9 @@ TEST(SideTransfers, ToPeersTakeTheBytesOverTheCards) {
 // lasts eight such steps, each longer by 2 r - R.
 TEST(BesideTraining, ASaveAndAReductionShareTheCardsEvenly) {
   Scenario s = with_servers();
-  s.cluster.storage.servers = 64;
-  s.cluster.storage.write_bandwidth = core::BytesPerSecond(64 * 400e9);
-  s.cluster.storage.client_write_bandwidth = core::BytesPerSecond(400e9);
+  s.cluster.storage->servers = 64;
+  s.cluster.storage->write_bandwidth = core::BytesPerSecond(64 * 400e9);
+  s.cluster.storage->client_write_bandwidth = core::BytesPerSecond(400e9);
   s.parallelism.pipeline = 1;
   s.training.framework.data_overlap = false;
   const CheckedScenario checked = check(s);
@@ -94,7 +94,7 @@ TEST(BesideTraining, ASaveAndAReductionShareTheCardsEvenly) {
 
 TEST(BesideTraining, ASlowSaveTakesNothing) {
   Scenario s = with_servers();
-  s.cluster.storage.client_write_bandwidth = core::BytesPerSecond(1e6);
+  s.cluster.storage->client_write_bandwidth = core::BytesPerSecond(1e6);
   const CheckedScenario checked = check(s);
   const Seconds healthy = simulate_step(checked, {.trace = false}).time;
   const auto step = prepare_step(checked);
@@ -109,7 +109,7 @@ TEST(BesideTraining, ASlowSaveTakesNothing) {
 // steps beside it.
 TEST(BesideTraining, OpeningFilesLastsAsLongAsItDoes) {
   Scenario s = with_servers();
-  s.cluster.storage.client_write_bandwidth = core::BytesPerSecond(1e6);
+  s.cluster.storage->client_write_bandwidth = core::BytesPerSecond(1e6);
   const CheckedScenario checked = check(s);
   const Seconds healthy = simulate_step(checked, {.trace = false}).time;
   const auto step = prepare_step(checked);

@@ -2,6 +2,9 @@
 #include "sim/training/explain/timeline.h"
 
 #include <gtest/gtest.h>
+#include <map>
+
+#include "tests/training/fixture.h"
 
 namespace headway::training {
 namespace {
@@ -68,6 +71,40 @@ TEST(Timeline, LeavesOutAsFewStagesAsItCan) {
   EXPECT_EQ(timeline.stages.size(), 4U);
   EXPECT_EQ(timeline.stages_left_out, 3);
   EXPECT_EQ(timeline.spans_left_out, 0);
+}
+
+// Other classes are shown where there is room beside the stages, the largest first.
+TEST(Timeline, KeepsOtherClassesWhileThereIsRoom) {
+  Timeline timeline = timeline_of(2, 20);
+  timeline.others = timeline_of(3, 20).stages;
+  timeline.others[0].ranks = 30;
+  timeline.others[1].ranks = 8;
+  timeline.others[2].ranks = 1;
+  thin_out(85, timeline);
+  EXPECT_EQ(timeline.stages.size(), 2U);
+  ASSERT_EQ(timeline.others.size(), 2U);
+  EXPECT_EQ(timeline.others[1].ranks, 8);
+  EXPECT_EQ(timeline.others_left_out, 1);
+}
+
+// Every rank of the job is in one class of its stage.
+TEST(Timeline, CountsEveryRankOnce) {
+  Scenario scenario = eight_nodes();
+  scenario.parallelism.pipeline = 4;
+  for (const auto placement : {Placement::packed, Placement::random}) {
+    scenario.cluster.placement = placement;
+    const auto checked = check(scenario);
+    const Timeline timeline = draw_step(checked).timeline;
+    std::map<int, std::int64_t> ranks;
+    for (const auto* list : {&timeline.stages, &timeline.others}) {
+      for (const StageTimeline& stage : *list) {
+        ranks[stage.stage] += stage.ranks;
+        EXPECT_FALSE(stage.begin.empty());
+      }
+    }
+    EXPECT_EQ(timeline.others_left_out, 0);
+    EXPECT_EQ(ranks, (std::map<int, std::int64_t>{{0, 16}, {1, 16}, {2, 16}, {3, 16}}));
+  }
 }
 
 }  // namespace

@@ -17,10 +17,10 @@ TEST(UnusedFields, NoneInAPlainScenario) { EXPECT_EQ(warnings_of(eight_nodes()),
 
 TEST(UnusedFields, ServersOfAStorageFabric) {
   Scenario s = eight_nodes();
-  s.cluster.storage.servers = 4;
+  s.cluster.storage->servers = 4;
   EXPECT_EQ(warnings_of(s), (Warnings{"cluster.storage.servers counts only on the compute fabric; "
                                       "write 'path: shared' or leave it out"}));
-  s.cluster.storage.path = storage::StoragePath::shared;
+  s.cluster.storage->path = storage::StoragePath::shared;
   EXPECT_EQ(warnings_of(s), Warnings{});
 }
 

@@ -7,6 +7,7 @@
 #include "sim/report/points/sweep_report.h"
 
 #include "apps/headway/output.h"
+#include "apps/headway/report_file.h"
 #include "apps/headway/sweep/engine.h"
 #include "apps/headway/sweep/sweep_folder.h"
 #include "apps/headway/sweep/work_folder.h"
@@ -144,11 +145,12 @@ int run_sweep(int argc, char** argv) {
   add_sweep_options(app, options);
   add_scenario_options(app, common);
   add_execution_options(app, common);
+  add_report_option(app, common);
   add_output_options(app, common, kFormats);
   if (const auto code = parse(app, argc, argv, &common)) {
     return *code;
   }
-  check_out(common);
+  check_out(common, {common.report});
   const study::Sweep sweep = read_sweep(options, common);
   if (options.list) {
     return list_points(sweep, common);
@@ -212,11 +214,12 @@ int run_collect(int argc, char** argv) {
       ->required()
       ->option_text(" ")
       ->check(file_name());
+  add_report_option(app, common);
   add_output_options(app, common, kFormats);
   if (const auto code = parse(app, argc, argv, &common)) {
     return *code;
   }
-  check_out(common);
+  check_out(common, {common.report});
   const study::Sweep sweep = SweepFolder::open(folder);
   const SweepFolder kept(folder, sweep, 0);
   const auto missing = kept.missing();

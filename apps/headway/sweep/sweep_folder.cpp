@@ -10,6 +10,7 @@
 
 #include "apps/headway/output.h"
 #include "apps/headway/progress.h"
+#include "apps/headway/report_file.h"
 
 namespace headway::apps {
 
@@ -154,12 +155,11 @@ std::vector<study::SweepRow> simulate_points(
 }
 
 int deliver_sweep(const CommonOptions& options, const study::SweepReport& report) {
-  if (options.format == "jsonl") {
-    deliver(options, report::sweep_lines(report));
-  } else {
-    deliver(options, printed(report, options, report::sweep_json, report::sweep_csv,
-                             report::sweep_document));
-  }
+  OutFile shown = options.format == "jsonl" ? OutFile{options.out, report::sweep_lines(report)}
+                                            : printed(report, options, report::sweep_json,
+                                                      report::sweep_csv, report::sweep_document);
+  deliver(options,
+          with_report(options, std::move(shown), [&] { return report::sweep_json(report); }));
   return study::exit_code(report);
 }
 

@@ -85,7 +85,7 @@ void check_capacity(const training::CheckedScenario& checked,
                     const JobEnd& end) {
   const auto& run = checked.scenario().run;
   const auto& checkpoint = run.checkpoint;
-  const auto& storage = checked.scenario().cluster.storage;
+  const auto& storage = *checked.scenario().cluster.storage;
   const core::Bytes one = storage::checkpoint_bytes(layout.parameters, checkpoint);
   const double archived = archived_saves(checkpoint, end);
   const core::Bytes data = run.data ? run.data->dataset : core::Bytes(0);
@@ -116,7 +116,7 @@ void set_saves(const training::CheckedScenario& checked,
   const auto& spec = scenario.run.checkpoint;
   const auto node = training::weakest_node(scenario.cluster);
   const auto host = node.gpu.host_bandwidth;
-  const auto times = storage::checkpoint_times(layout, spec, scenario.cluster.storage, host);
+  const auto times = storage::checkpoint_times(layout, spec, *scenario.cluster.storage, host);
   job.stall = times.stall;
   job.persist = times.persist;
   job.fixed_cost = std::min(spec.fixed_cost, times.stall);  // a measured stall has it in it
@@ -147,7 +147,7 @@ void set_slow_drives(const training::CheckedScenario& checked,
                      JobModel& job) {
   const auto& scenario = checked.scenario();
   const auto& spec = scenario.run.checkpoint;
-  const Seconds healthy = storage::persist_time(layout, spec, scenario.cluster.storage);
+  const Seconds healthy = storage::persist_time(layout, spec, *scenario.cluster.storage);
   for (std::uint32_t h = 0; h < job.hazards.size(); ++h) {
     const auto& hazard = job.hazards[h];
     if (hazard.effect != failures::Effect::slow_drive) {
@@ -160,9 +160,10 @@ void set_slow_drives(const training::CheckedScenario& checked,
       drive.near_persist.push_back(nvme ? job.near[l].persist / hazard.keeps : job.near[l].persist);
     }
     // A save to storage passes a drive only where the scenario says so.
-    const Seconds slow = spec.via_drives ? storage::persist_time_slow_node(
-                                               layout, spec, scenario.cluster.storage, hazard.keeps)
-                                         : healthy;
+    const Seconds slow =
+        spec.via_drives
+            ? storage::persist_time_slow_node(layout, spec, *scenario.cluster.storage, hazard.keeps)
+            : healthy;
     const bool synchronous = spec.mode == storage::CheckpointMode::synchronous;
     (synchronous ? drive.stall : drive.persist) += slow - healthy;
     job.slow_drives.push_back(drive);

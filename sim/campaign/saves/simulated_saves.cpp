@@ -32,7 +32,7 @@ class SimulatedSaves {
         healthy_(healthy),
         resolved_(resolved),
         spec_(source.checked().scenario().run.checkpoint),
-        storage_(source.checked().scenario().cluster.storage) {}
+        storage_(*source.checked().scenario().cluster.storage) {}
 
   void to_storage() {
     training::SideTransfers save{storage::save_transfers(layout_, spec_, storage_), latency()};
@@ -115,8 +115,8 @@ double simulated_feed(StepSource& source, core::Bytes step_bytes, Seconds health
   const auto& cluster = source.checked().scenario().cluster;
   const auto beside = training::beside_training(
       source.prepared(),
-      {storage::feed_transfers(cluster.nodes, step_bytes, cluster.storage),
-       cluster.storage.latency},
+      {storage::feed_transfers(cluster.nodes, step_bytes, *cluster.storage),
+       cluster.storage->latency},
       healthy);
   return std::max(1 + beside.takes / healthy, beside.lasts / healthy);
 }
@@ -127,7 +127,7 @@ void simulate_saves(StepSource& source,
                     ResolvedJob& resolved) {
   const auto& scenario = source.checked().scenario();
   SimulatedSaves saves(source, layout, healthy, resolved);
-  if (scenario.cluster.storage.path == storage::StoragePath::shared) {
+  if (training::on_compute_fabric(scenario.cluster)) {
     saves.to_storage();
   }
   const auto& levels = scenario.run.checkpoint.levels;

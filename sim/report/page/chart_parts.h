@@ -43,5 +43,7 @@ void add(std::vector<Chart>& charts, const char* id, const std::string& title, J
 
 /// The charts of `headway run`.
 void add_run(const Json& result, std::vector<Chart>& charts);
+/// The chart of `headway sweep`.
+void add_sweep(const Json& result, std::vector<Chart>& charts);
 
 }  // namespace headway::report

@@ -169,11 +169,10 @@ void add_validation(const Json& result, std::vector<Chart>& charts) {
 
 std::vector<Chart> charts_of(const ReadResult& result) {
   using Adds = void (*)(const Json&, std::vector<Chart>&);
-  static const std::map<std::string_view, Adds> verbs{{"headway.run/1", add_run},
-                                                      {"headway.plan/1", add_plan},
-                                                      {"headway.drill/1", add_drill},
-                                                      {"headway.compare/1", add_compare},
-                                                      {"headway.validate/1", add_validation}};
+  static const std::map<std::string_view, Adds> verbs{
+      {"headway.run/1", add_run},     {"headway.plan/1", add_plan},
+      {"headway.drill/1", add_drill}, {"headway.compare/1", add_compare},
+      {"headway.sweep/1", add_sweep}, {"headway.validate/1", add_validation}};
   std::vector<Chart> charts;
   if (const auto verb = verbs.find(result.type().schema); verb != verbs.end()) {
     verb->second(result.json(), charts);

@@ -30,6 +30,29 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
+std::string text_of(const Json& value) {
+  if (value.is_null()) {
+    return "-";
+  }
+  if (value.is_number_float()) {
+    return number(value.get<double>());
+  }
+  if (value.is_number()) {
+    return count(value.get<double>());
+  }
+  if (value.is_boolean()) {
+    return value.get<bool>() ? "yes" : "no";
+  }
+  if (value.is_string()) {
+    return value.get<std::string>();
+  }
+  std::string list;
+  for (const auto& item : value) {
+    list += (list.empty() ? "" : ", ") + (item.is_object() ? "..." : text_of(item));
+  }
+  return list;
+}
+
 std::string element(std::string_view name,
                     const std::string& inner,
                     const std::vector<std::pair<std::string, std::string>>& attributes) {

@@ -14,6 +14,9 @@ namespace headway::report {
 /// Text as HTML shows it, in elements and in attributes between double quotes.
 std::string escaped(std::string_view text);
 
+/// A value as people read it; of lists their members.
+std::string text_of(const Json& value);
+
 /// <name attributes>inner</name>
 /// @param inner  HTML
 std::string element(std::string_view name,

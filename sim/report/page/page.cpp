@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "sim/report/page/canvas.h"
 #include "sim/report/page/chart_parts.h"
 #include "sim/report/page/charts.h"
 #include "sim/report/page/html.h"
@@ -22,29 +23,6 @@ constexpr std::size_t kMostRows = 400;
 constexpr std::size_t kOpenRows = 40;
 /// Lines of the scenario: lists of measurements are cut to their first ones.
 constexpr std::size_t kMostItems = 6;
-
-std::string text_of(const Json& value) {
-  if (value.is_null()) {
-    return "-";
-  }
-  if (value.is_number_float()) {
-    return number(value.get<double>());
-  }
-  if (value.is_number()) {
-    return count(value.get<double>());
-  }
-  if (value.is_boolean()) {
-    return value.get<bool>() ? "yes" : "no";
-  }
-  if (value.is_string()) {
-    return value.get<std::string>();
-  }
-  std::string list;
-  for (const auto& item : value) {
-    list += (list.empty() ? "" : ", ") + (item.is_object() ? "..." : text_of(item));
-  }
-  return list;
-}
 
 /// Whether a value stands in one cell.
 bool is_cell(const Json& value) {
@@ -97,6 +75,9 @@ class Section {
     const std::string b = text({"b", "name"});
     if (!a.empty() && !b.empty()) {
       return fmt::format("{} and {}", a, b);
+    }
+    if (const std::string alone = text({"name"}); !alone.empty()) {
+      return alone;  // of a sweep
     }
     return text({"schema"}).starts_with("headway.validate") ? "Published figures and predictions"
                                                             : text({"schema"});
@@ -221,7 +202,13 @@ class Section {
   }
 
   [[nodiscard]] std::string pictures() const {
-    std::string html = timeline() + trial();
+    std::string html = canvases_of(result_, id_);
+    if (html.empty() && at({"step", "breakdown_s"}).is_object()) {
+      html = element("p",
+                     "The timeline of the pipeline and the memory of its stages are in results of "
+                     "<code>headway run --pictures</code>.",
+                     {{"class", "soft"}});
+    }
     std::string charts;
     for (const auto& chart : charts_of(result_)) {
       const std::string id = id_ + "-" + chart.id;
@@ -239,152 +226,6 @@ class Section {
   /// What a chart draws, in figures.
   static std::string data_table(const Chart& chart) {
     return object_table("", chart.specification["data"]["values"]);
-  }
-
-  /// Something in time, drawn on a canvas by the page's script.
-  /// @param drawing  rows of spans with their labels, what a span may be, the length of a unit
-  /// @param note     what the reader should know
-  [[nodiscard]] std::string canvas(const std::string& name,
-                                   const std::string& title,
-                                   const Json& drawing,
-                                   const std::string& note) const {
-    const std::string source = id_ + "-" + name;
-    const std::string tools =
-        "<button type=\"button\">zoom in</button><button type=\"button\">zoom out</button>"
-        "<button type=\"button\">all of it</button>";
-    return element("h2", escaped(title)) + embedded_json(drawing, source) +
-           element("div",
-                   tools +
-                       element("canvas", "Needs a script.",
-                               {{"tabindex", "0"},
-                                {"role", "img"},
-                                {"aria-label", title + "; keys + - 0 and arrows zoom and move"}}) +
-                       element("p", "", {{"class", "told"}, {"aria-live", "polite"}}) +
-                       element("div", "", {{"class", "legend"}}),
-                   {{"class", "timeline"}, {"data-source", source}}) +
-           element("p",
-                   escaped(note + " Keys + - 0 and arrows, a drag, a double click or the wheel "
-                                  "with shift zoom and move."),
-                   {{"class", "soft"}});
-  }
-
-  [[nodiscard]] std::string timeline() const {
-    const Json& timeline = at({"pictures", "timeline"});
-    if (timeline.is_null()) {
-      const bool has_step = at({"step", "breakdown_s"}).is_object();
-      return has_step ? element("p",
-                                "The timeline of the pipeline and the memory of its stages are in "
-                                "results of <code>headway run --pictures</code>.",
-                                {{"class", "soft"}})
-                      : "";
-    }
-    Json rows = Json::array();
-    for (const Json& stage : timeline["stages"]) {
-      rows.push_back({{"label", "stage " + text_of(stage["stage"])},
-                      {"gap", gaps(stage["begin_us"], stage["length_us"])},
-                      {"length", stage["length_us"]},
-                      {"exposed", stage["exposed_us"]},
-                      {"what", stage["what"]},
-                      {"number", stage["micro_batch"]},
-                      {"chunk", stage["chunk"]}});
-    }
-    std::string note = "One rank a stage.";
-    for (const char* what : {"stages", "spans"}) {
-      if (const Json& left_out = timeline[fmt::format("{}_left_out", what)]; left_out > 0) {
-        note += fmt::format(" {} {} are left out.", text_of(left_out), what);
-      }
-    }
-    return canvas("timeline", "What every stage does in a step",
-                  {{"rows", rows},
-                   {"names", timeline["names"]},
-                   {"units_per_s", 1e6},
-                   {"end", 1},
-                   {"palette", "stages"},
-                   {"else", "waits for the end of the step"}},
-                  note);
-  }
-
-  /// What lies between each span and the one before it: shorter than where they begin, of whole
-  /// numbers exact.
-  static Json gaps(const Json& begin, const Json& length) {
-    Json list = Json::array();
-    Json end = 0;
-    for (std::size_t i = 0; i < std::min(begin.size(), length.size()); ++i) {
-      if (begin[i].is_number_integer()) {
-        list.push_back(begin[i].get<std::int64_t>() - end.get<std::int64_t>());
-        end = begin[i].get<std::int64_t>() + length[i].get<std::int64_t>();
-      } else {
-        list.push_back(std::round(10 * (begin[i].get<double>() - end.get<double>())) / 10);
-        end = begin[i].get<double>() + length[i].get<double>();
-      }
-    }
-    return list;
-  }
-
-  /// To a tenth of a second, which is less than a pixel of weeks.
-  static Json tenths(const Json& seconds) {
-    Json rounded = Json::array();
-    for (const Json& each : seconds) {
-      rounded.push_back(std::round(10 * number_at(each, {}).value_or(0)) / 10);
-    }
-    return rounded;
-  }
-
-  /// A row of the checkpoints, and a name for each place they go to.
-  static void add_checkpoints(const Json& trial, Json& rows, Json& names) {
-    const Json& saves = trial["saves"];
-    if (saves["begin_s"].empty()) {
-      return;
-    }
-    Json what = Json::array();
-    for (const Json& level : saves["level"]) {
-      what.push_back(names.size() + level.get<std::size_t>());
-    }
-    rows.push_back({{"label", "checkpoints"},
-                    {"gap", gaps(tenths(saves["begin_s"]), tenths(saves["length_s"]))},
-                    {"length", tenths(saves["length_s"])},
-                    {"what", what}});
-    for (const Json& level : trial["levels"]) {
-      names.push_back("checkpoint to " + text_of(level));
-    }
-  }
-
-  /// The failures of one trial, a row a class, and its checkpoints.
-  [[nodiscard]] std::string trial() const {
-    const Json& trial = at({"pictures", "campaign", "trial"});
-    if (trial.is_null() || trial["hazards"].empty()) {
-      return "";
-    }
-    Json rows = Json::array();
-    for (const Json& hazard : trial["hazards"]) {
-      rows.push_back({{"label", hazard["hazard"]},
-                      {"gap", gaps(tenths(hazard["begin_s"]), tenths(hazard["length_s"]))},
-                      {"length", tenths(hazard["length_s"])},
-                      {"what", hazard["stage"]}});
-    }
-    Json names = Json::array();
-    for (const Json& stage : trial["stages"]) {
-      names.push_back(spaced(text_of(stage)));
-    }
-    add_checkpoints(trial, rows, names);
-    std::string note = fmt::format("Trial {} of {}, the one with the median goodput, {} %.",
-                                   text_of(trial["trial"]), text_of(at({"campaign", "trials"})),
-                                   percent(number_at(trial, {"goodput"}).value_or(0)));
-    if (trial["spans_left_out"] > 0) {
-      note += fmt::format(" The last {} spans are left out.", text_of(trial["spans_left_out"]));
-    }
-    if (trial["saves_left_out"] > 0) {
-      note +=
-          fmt::format(" The last {} checkpoints are left out.", text_of(trial["saves_left_out"]));
-    }
-    return canvas("trial", "What fails in one trial of the run, and until the job runs again",
-                  {{"rows", rows},
-                   {"names", names},
-                   {"units_per_s", 1},
-                   {"end", trial["wall_s"]},
-                   {"palette", "failures"},
-                   {"else", "nothing of this kind"}},
-                  note);
   }
 
   /// A list of objects: one row each, one column a value that any of them has.

@@ -1,9 +1,11 @@
 // The charts of `headway run`.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <fmt/format.h>
 #include <map>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -193,27 +195,6 @@ constexpr std::size_t kMostLines = 4;
 /// From when on, how much.
 using Course = std::vector<std::pair<double, double>>;
 
-/// Of more than kMostPoints changes the largest value of each of so many equal windows.
-Course thinned(const Course& course, double end) {
-  if (course.size() <= kMostPoints) {
-    return course;
-  }
-  Course kept;
-  double before = 0;
-  std::size_t next = 0;
-  for (std::size_t w = 0; w < kMostPoints; ++w) {
-    const double begin = end * static_cast<double>(w) / kMostPoints;
-    const double until = end * static_cast<double>(w + 1) / kMostPoints;
-    double most = before;
-    for (; next < course.size() && course[next].first < until; ++next) {
-      before = course[next].second;
-      most = std::max(most, before);
-    }
-    kept.emplace_back(begin, most);
-  }
-  return kept;
-}
-
 /// Of more than kMostPoints changes the means over so many equal windows.
 Course averaged(const Course& course, double end) {
   if (course.size() <= kMostPoints) {
@@ -266,34 +247,129 @@ std::vector<std::size_t> some_of(std::size_t stages) {
   return shown;
 }
 
+/// Kinds of memory of a course, from what stays to what comes and goes.
+constexpr std::array kHeldKinds{"weights", "gradients", "optimizer",  "buffers",
+                                "slack",   "logits",    "activations"};
+
+/// Sum of all kinds of a course at one of its moments [GiB].
+double held_at(const Json& course, std::size_t moment) {
+  double sum = 0;
+  for (const char* kind : kHeldKinds) {
+    sum += course[fmt::format("{}_bytes", kind)][moment].get<double>();
+  }
+  return sum / kBytesPerGiB;
+}
+
+/// Moments that all lists of a course have: a result may have been edited.
+std::size_t moments_of(const Json& course) {
+  std::size_t moments = course["from_us"].size();
+  for (const char* kind : kHeldKinds) {
+    moments = std::min(moments, course[fmt::format("{}_bytes", kind)].size());
+  }
+  return moments;
+}
+
+/// When the last span of a stage ends [s].
+double end_of(const Json& stage) {
+  const std::size_t spans = common_length(stage, {"begin_us", "length_us"});
+  return spans == 0 ? 0
+                    : (stage["begin_us"][spans - 1].get<double>() +
+                       stage["length_us"][spans - 1].get<double>()) /
+                          1e6;
+}
+
 /// What the GPUs of some stages hold while the step goes on.
 Json held_chart(const Json& timeline) {
   const Json& stages = at(timeline, {"stages"});
   Json values = Json::array();
   for (const std::size_t s : some_of(stages.size())) {
-    const Json& stage = stages[s];
-    Course course;
-    double end = 0;
-    for (std::size_t i = 0; i < common_length(stage, {"begin_us", "length_us", "memory_bytes"});
-         ++i) {
-      const double begin = stage["begin_us"][i].get<double>() / 1e6;
-      const double held = stage["memory_bytes"][i].get<double>() / kBytesPerGiB;
-      end = begin + stage["length_us"][i].get<double>() / 1e6;
-      if (course.empty() || course.back().second != held) {
-        course.emplace_back(begin, held);
-      }
-    }
-    course = thinned(course, end);
-    if (!course.empty()) {
-      course.emplace_back(end, course.back().second);
-    }
-    for (const auto& [seconds, held] : course) {
+    const Json& from = stages[s]["held"]["from_us"];
+    const auto add_point = [&](double seconds, std::size_t moment) {
       values.push_back({{"seconds", brief(seconds, kMillionths)},
-                        {"GiB", brief(held, kHundredths)},
-                        {"stage", stage["stage"]}});
+                        {"GiB", brief(held_at(stages[s]["held"], moment), kHundredths)},
+                        {"stage", stages[s]["stage"]}});
+    };
+    const std::size_t moments = moments_of(stages[s]["held"]);
+    for (std::size_t i = 0; i < moments; ++i) {
+      add_point(from[i].get<double>() / 1e6, i);
+    }
+    if (moments > 0) {
+      add_point(end_of(stages[s]), moments - 1);
     }
   }
   return course_chart(values, "GiB", "GiB on the fullest GPU", "stage", "pipeline stage");
+}
+
+/// The fullest of the stages that are drawn, then the first and the last.
+std::vector<std::size_t> stages_by_kind(const Json& stages) {
+  std::set<std::size_t> ends;
+  if (!stages.empty()) {
+    ends = {0, stages.size() - 1};
+  }
+  std::size_t fullest = 0;
+  double most = -1;
+  for (std::size_t s = 0; s < stages.size(); ++s) {
+    for (std::size_t i = 0; i < moments_of(stages[s]["held"]); ++i) {
+      if (const double held = held_at(stages[s]["held"], i); held > most) {
+        most = held;
+        fullest = s;
+      }
+    }
+  }
+  ends.erase(fullest);
+  std::vector<std::size_t> shown(ends.begin(), ends.end());
+  if (!stages.empty()) {
+    shown.insert(shown.begin(), fullest);
+  }
+  return shown;
+}
+
+/// What the GPU of a stage holds while the step goes on, by kind: the fullest stage, or one that is
+/// chosen below the chart.
+Json kinds_chart(const Json& timeline) {
+  const Json& stages = at(timeline, {"stages"});
+  Json values = Json::array();
+  Json numbers = Json::array();
+  for (const std::size_t s : stages_by_kind(stages)) {
+    const Json& held = stages[s]["held"];
+    const Json& from = held["from_us"];
+    numbers.push_back(stages[s]["stage"]);
+    const std::size_t moments = moments_of(held);
+    for (std::size_t i = 0; i <= moments && moments > 0; ++i) {
+      const bool last = i == moments;
+      Json row = {
+          {"stage", stages[s]["stage"]},
+          {"seconds", brief(last ? end_of(stages[s]) : from[i].get<double>() / 1e6, kMillionths)}};
+      for (const char* kind : kHeldKinds) {
+        const double bytes = held[fmt::format("{}_bytes", kind)][last ? i - 1 : i].get<double>();
+        row[kind] = brief(bytes / kBytesPerGiB, kHundredths);
+      }
+      values.push_back(std::move(row));
+    }
+  }
+  Json spec = base(values, "area");
+  spec["mark"]["interpolate"] = "step-after";
+  spec["height"] = 260;
+  if (numbers.size() > 1) {
+    spec["params"] = Json::array(
+        {{{"name", "shown"},
+          {"value", numbers.front()},
+          {"bind", {{"input", "select"}, {"options", numbers}, {"name", "pipeline stage "}}}}});
+    spec["transform"].push_back({{"filter", "datum.stage == shown"}});
+  }
+  spec["transform"].push_back({{"fold", kHeldKinds}, {"as", {"kind", "GiB"}}});
+  Json order = Json::array();
+  for (const char* kind : kHeldKinds) {
+    order.push_back(kind);
+  }
+  spec["transform"].push_back(
+      {{"calculate", "indexof(" + order.dump() + ", datum.kind)"}, {"as", "place"}});
+  spec["encoding"] = {
+      {"x", axis("seconds", "quantitative", "seconds from the start of the step")},
+      {"y", axis("GiB", "quantitative", "GiB on the fullest GPU", {{"stack", "zero"}})},
+      {"color", axis("kind", "nominal", "", {{"sort", order}})},
+      {"order", {{"field", "place"}, {"type", "quantitative"}}}};
+  return spec;
 }
 
 /// What the busiest link of each tier carries while the step goes on.
@@ -357,6 +433,8 @@ void add_step(const Json& result, std::vector<Chart>& charts) {
   const double step = number_at(result, {"step", "time_s"}).value_or(0);
   add(charts, "held", "Memory over the step; of close moments the fullest",
       held_chart(at(result, {"pictures", "timeline"})));
+  add(charts, "kinds", "Memory over the step by kind; of close moments the fullest",
+      kinds_chart(at(result, {"pictures", "timeline"})));
   Json links = Json::array();
   for (const auto& link : at(result, {"step", "links"})) {
     links.push_back({{"what", link["tier"]}, {"value", times(link["busiest"], 100)}});

@@ -71,6 +71,7 @@ async function drawCharts(root) {
 const faint = dark ? '#2b323c' : '#e3e7ec';
 const palettes = {
   stages: ['#4c8dd6', '#3f9c6a', '#7fc8a9', '#a06cd5', '#e08a2e', faint, '#98a2ad'],
+  streams: ['#4c8dd6', '#e08a2e', '#3f9c6a', '#a06cd5', '#c0392b', '#2a9d9d', '#e8c34b', '#8c6d46', '#98a2ad'],
   failures: ['#e8c34b', '#c0392b', '#e67e22', '#98a2ad', '#a06cd5', '#4c8dd6', '#2a9d9d', '#3f9c6a', '#7fc8a9', '#8c6d46', '#b09a7a', '#d0bfa6', '#6b7a8f'],
 };
 
@@ -78,11 +79,12 @@ function timeline(box) {
   const data = JSON.parse(document.getElementById(box.dataset.source).textContent);
   for (const s of data.rows) {
     let last = 0;
+    s.what = s.what || s.gap.map(() => s.all);
     s.begin = s.gap.map((gap, i) => { const begin = last + gap; last = begin + s.length[i]; return begin; });
   }
   const canvas = box.querySelector('canvas'), told = box.querySelector('.told');
   const pen = canvas.getContext('2d');
-  const row = Math.max(6, Math.min(26, Math.floor(420 / data.rows.length)));
+  const row = Math.max(data.row || 6, Math.min(26, Math.floor(420 / data.rows.length)));
   const top = 4, foot = 22, colours = palettes[data.palette];
   pen.font = '11px system-ui, sans-serif';
   const brief = text => text.length > 32 ? text.slice(0, 31) + '\u2026' : text;
@@ -151,7 +153,9 @@ function timeline(box) {
     told.textContent = s.label + ', ' + data.names[s.what[low]] +
       (s.number && s.number[low] >= 0 ? ', micro-batch ' + s.number[low] : '') +
       (s.chunk && s.chunk[low] >= 0 ? ', chunk ' + s.chunk[low] : '') + ': ' + time(s.length[low]) + ' from ' + time(s.begin[low]) +
-      (exposed > 0 && exposed < s.length[low] ? '; ' + time(exposed) + ' of it waiting for transfers inside it' : '');
+      (exposed > 0 && exposed < s.length[low] ? '; ' + time(exposed) + ' of it waiting for transfers inside it' : '') +
+      (s.runs && s.runs[low] < s.length[low] ? '; ' + time(s.runs[low]) + ' of it' : '') +
+      ((data.formulas || [])[s.what[low]] || []).map(line => '\n' + line).join('');
   }
   let grabbed = null;
   canvas.addEventListener('wheel', e => { if (e.ctrlKey || e.shiftKey) { e.preventDefault(); zoom((e.deltaY || e.deltaX) > 0 ? 1.25 : 0.8, at(e)); } }, {passive: false});

@@ -37,7 +37,7 @@ tr.in td { background: var(--tile); font-weight: 600; } tr.out td { opacity: 0.3
 .timeline button { font: inherit; padding: 0.1rem 0.7rem; margin: 0 0.3rem 0.3rem 0; }
 .legend { display: flex; flex-wrap: wrap; gap: 0.2rem 1rem; font-size: 0.85rem; }
 .legend i { display: inline-block; width: 0.9em; height: 0.9em; border-radius: 2px; margin-right: 0.35em; vertical-align: -0.1em; }
-.told { min-height: 1.6em; font-size: 0.85rem; color: var(--soft); }
+.told { min-height: 1.6em; white-space: pre-line; font-size: 0.85rem; color: var(--soft); }
 @media print { body { max-width: none; font-size: 11px; } .timeline button, .brush { display: none; } figure, table { break-inside: avoid; } }
 )css";
 }

@@ -149,14 +149,21 @@ TraceThread failures_of(const Json& trial) {
   return thread;
 }
 
-/// Checkpoints for which the job stands still take that time, others are moments.
+/// Checkpoints for which the job stands still take that time, others are moments; of so many that
+/// several are one span, it lasts from the first to the last.
 TraceThread checkpoints_of(const Json& trial) {
   TraceThread thread{"checkpoints", {}, {}};
   const Json& saves = trial["saves"];
-  for (std::size_t i = 0; i < common_length(saves, {"begin_s", "length_s", "level"}); ++i) {
+  const std::int64_t together = whole(saves["together"]);
+  const std::size_t entries = common_length(saves, {"begin_s", "length_s", "still_s", "level"});
+  for (std::size_t i = 0; i < entries; ++i) {
     const Json& level = trial["levels"].at(saves["level"][i].get<std::size_t>());
-    TraceSlice slice = moment_at("checkpoint to " + level.get<std::string>(), saves["begin_s"][i]);
+    const std::string what = together > 1 ? "checkpoints to " : "checkpoint to ";
+    TraceSlice slice = moment_at(what + level.get<std::string>(), saves["begin_s"][i]);
     slice.length_ns = nanoseconds(saves["length_s"][i]);
+    if (together > 1) {
+      slice.more.emplace_back("stands_still_ns", nanoseconds(saves["still_s"][i]));
+    }
     slice.instant = slice.length_ns == 0;
     thread.slices.push_back(std::move(slice));
   }
@@ -252,7 +259,10 @@ Trace trace_of_run(const ReadResult& result) {
   std::erase_if(trace.threads, [](const TraceThread& thread) { return thread.slices.empty(); });
   say_left_out(trial, "spans_left_out", "stages of failures", trace);
   say_left_out(trial, "failures_left_out", "failures", trace);
-  say_left_out(trial, "saves_left_out", "checkpoints", trace);
+  if (const std::int64_t together = whole(trial["saves"]["together"]); together > 1) {
+    trace.left_out.push_back(fmt::format(
+        "every {} checkpoints in a row are one span, from the first to the last", together));
+  }
   return trace;
 }
 

@@ -140,10 +140,22 @@ config::NumberText end_of_range(std::string_view text, const std::string& within
   return *number;
 }
 
-/// A unit that only one end has is that of both, as in '100:800 Gbps'; nothing if they differ.
-std::optional<std::string_view> unit_of_both(std::string_view low, std::string_view high) {
-  const bool one = low.empty() || high.empty() || low == high;
-  return one ? std::optional(high.empty() ? low : high) : std::nullopt;
+/// Both ends in one unit: that of the upper end, or the only one there is, as in '100:800 Gbps'.
+/// @returns the unit; nothing if they are not of one kind
+std::optional<std::string_view> to_one_unit(config::NumberText& low,
+                                            const config::NumberText& high) {
+  const auto of_low = config::trimmed(low.rest);
+  const auto of_high = config::trimmed(high.rest);
+  if (of_low.empty() || of_high.empty() || of_low == of_high) {
+    return of_high.empty() ? of_low : of_high;
+  }
+  const auto from = config::parse_unit(of_low);
+  const auto to = config::parse_unit(of_high);
+  if (!from || !to || from->dimension != to->dimension) {
+    return std::nullopt;
+  }
+  low.value *= from->numerator * to->denominator / (from->denominator * to->numerator);
+  return of_high;
 }
 
 /// Looks at values of one field, each once, and keeps what it saw.
@@ -312,13 +324,13 @@ void Search::look_within() {
                     "Gbps'",
                     core::shortened(within)));
   }
-  const auto low = end_of_range(std::string_view(within).substr(0, colon), within);
+  auto low = end_of_range(std::string_view(within).substr(0, colon), within);
   const auto high = end_of_range(std::string_view(within).substr(colon + 1), within);
-  const auto unit = unit_of_both(config::trimmed(low.rest), config::trimmed(high.rest));
+  const auto unit = to_one_unit(low, high);
   if (!unit || low.value >= high.value) {
     throw core::Error(
-        fmt::format("argument --within {}: write the lower end first, both in one "
-                    "unit",
+        fmt::format("argument --within {}: write the lower end first, both in units "
+                    "of one kind",
                     core::shortened(within)));
   }
   field_.unit = unit->empty() ? "" : " " + std::string(*unit);

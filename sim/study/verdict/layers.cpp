@@ -26,10 +26,17 @@ void take_orchestration(Scenario& to, const Scenario& from) {
   }
 }
 
+/// Whether the way to the storage is that of the compute fabric.
+void take_path(Scenario& to, const std::optional<storage::StorageSpec>& from) {
+  if (to.cluster.storage && from) {
+    to.cluster.storage->path = from->path;
+  }
+}
+
 void take_storage(Scenario& to, const Scenario& from) {
-  const auto path = to.cluster.storage.path;
+  const auto mine = to.cluster.storage;
   to.cluster.storage = from.cluster.storage;
-  to.cluster.storage.path = path;
+  take_path(to, mine);
   to.run.checkpoint = from.run.checkpoint;
 }
 
@@ -37,7 +44,7 @@ void take_interconnect(Scenario& to, const Scenario& from) {
   to.cluster.fabric = from.cluster.fabric;
   to.cluster.node.nic = from.cluster.node.nic;
   to.cluster.node.scale_up = from.cluster.node.scale_up;
-  to.cluster.storage.path = from.cluster.storage.path;
+  take_path(to, from.cluster.storage);
 }
 
 /// Everything but the four layers above, which stay.

@@ -29,7 +29,7 @@ workload::StageMemory between(const workload::LiveActivations& live,
 
 }  // namespace
 
-Bytes HeldMemory::during(const StagePass& pass) {
+MemoryByKind HeldMemory::during(const StagePass& pass) {
   const auto found = passes_.find(pass);
   HEADWAY_CHECK(found != passes_.end(), "micro-batch {} of chunk {} is in no schedule",
                 pass.micro_batch, pass.chunk);
@@ -45,9 +45,8 @@ std::vector<HeldMemory> held_memory(const CheckedScenario& checked) {
   const auto moments = workload::stage_moments(s.model, s.training, s.parallelism, schedule);
   const auto states =
       workload::stage_states(s.model, s.training, s.parallelism, checked.synchronous_data());
-  const auto total = [&](const workload::StageMemory& tensors) {
-    return rank_memory(s.training.framework, s.parallelism, checked.synchronous_data(), tensors)
-        .total();
+  const auto by_kind = [&](const workload::StageMemory& tensors) {
+    return rank_memory(s.training.framework, s.parallelism, checked.synchronous_data(), tensors);
   };
   std::vector<HeldMemory> stages;
   for (std::size_t stage = 0; stage < states.size(); ++stage) {
@@ -59,12 +58,12 @@ std::vector<HeldMemory> held_memory(const CheckedScenario& checked) {
       const StagePass pass{split ? workload::WorkKind::backward : item.kind, item.micro_batch,
                            item.chunk};
       const workload::StageActivations& during = moments[stage].during[i];
-      passes[pass] = {total(fullest(during, states[stage])),
-                      total(between(moments[stage].after[i], during.buffers, states[stage]))};
+      passes[pass] = {by_kind(fullest(during, states[stage])),
+                      by_kind(between(moments[stage].after[i], during.buffers, states[stage]))};
     }
     const Bytes buffers =
         schedule[stage].empty() ? Bytes(0) : moments[stage].during.front().buffers;
-    stages.emplace_back(std::move(passes), total(between({}, buffers, states[stage])));
+    stages.emplace_back(std::move(passes), by_kind(between({}, buffers, states[stage])));
   }
   return stages;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/training/check.h"
+#include "sim/training/step/step_result.h"
 #include "sim/workload/schedule/schedule.h"
 
 namespace headway::training {
@@ -22,21 +23,21 @@ struct StagePass {
 class HeldMemory {
  public:
   struct Moment {
-    core::Bytes during;  ///< at the fullest moment of the pass
-    core::Bytes after;   ///< when it has ended
+    MemoryByKind during;  ///< at the fullest moment of the pass
+    MemoryByKind after;   ///< when it has ended
   };
 
-  HeldMemory(std::map<StagePass, Moment> passes, core::Bytes empty)
+  HeldMemory(std::map<StagePass, Moment> passes, MemoryByKind empty)
       : passes_(std::move(passes)), now_(empty) {}
 
   /// At the fullest moment of a pass. Passes are asked for in the order in which they run.
-  core::Bytes during(const StagePass& pass);
+  MemoryByKind during(const StagePass& pass);
   /// Between passes: after the last one that was asked for; before the first, without activations.
-  [[nodiscard]] core::Bytes now() const { return now_; }
+  [[nodiscard]] const MemoryByKind& now() const { return now_; }
 
  private:
   std::map<StagePass, Moment> passes_;
-  core::Bytes now_;
+  MemoryByKind now_;
 };
 
 /// One a stage.

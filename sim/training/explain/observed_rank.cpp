@@ -207,7 +207,9 @@ std::vector<std::uint32_t> actors_of(const RankLayout& layout,
 
 }  // namespace
 
-ObservedRanks observe_ranks(const CheckedScenario& checked, const std::vector<core::Rank>& ranks) {
+ObservedRanks observe_ranks(const CheckedScenario& checked,
+                            const std::vector<core::Rank>& ranks,
+                            const std::function<void(std::size_t done, std::size_t total)>& count) {
   refuse_unequal(checked, "comparing profiles on");
   const Scenario& s = checked.scenario();
   const workload::StepGraph graph = step_graph(checked);
@@ -217,6 +219,7 @@ ObservedRanks observe_ranks(const CheckedScenario& checked, const std::vector<co
   network::RunOptions how;
   how.trace = true;
   how.transfers = true;
+  how.progress = network::in_parts(count);
   const network::RunResult run = run_step(lowered, how);
   KernelParts parts(graph, kernel_times(s));
   const RankLayout layout = rank_layout(checked);

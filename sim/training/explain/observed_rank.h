@@ -1,6 +1,8 @@
 // A step as a profiler of single GPUs sees it: which kernels and transfers run when.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <vector>
 
 #include "sim/core/ids.h"
@@ -28,6 +30,10 @@ struct ObservedRanks {
 /// kernels do, which wait for the other ranks on the GPU; a receive lasts as long as it blocks.
 /// Delays are no work.
 /// @param ranks  of the job, each below its GPUs
-ObservedRanks observe_ranks(const CheckedScenario& checked, const std::vector<core::Rank>& ranks);
+/// @param count  told how many parts of it are done; may be empty
+ObservedRanks observe_ranks(
+    const CheckedScenario& checked,
+    const std::vector<core::Rank>& ranks,
+    const std::function<void(std::size_t done, std::size_t total)>& count = {});
 
 }  // namespace headway::training

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "sim/training/explain/held_memory.h"
@@ -52,16 +53,66 @@ struct Doing {
   bool operator==(const Doing&) const = default;
 };
 
+/// Ranks that do the same at the same times.
+struct RankClass {
+  std::size_t number = 0;  ///< of the run's classes
+  int stage = 0;
+  std::uint32_t actor = 0;           ///< one of them
+  std::int64_t rank = 0, ranks = 0;  ///< the first, and how many
+};
+
+/// All classes: of each stage the largest, stage by stage; then the others, the largest first.
+std::vector<RankClass> rank_classes(const CheckedScenario& checked,
+                                    const LoweredStep& lowered,
+                                    const TensorOrbits& orbits,
+                                    const network::RunResult& run) {
+  std::vector<RankClass> classes(run.multiplicity.size());
+  const RankLayout layout = rank_layout(checked);
+  std::uint32_t actor = 0;
+  for (std::int64_t r = 0; r < layout.ranks(); ++r) {
+    const int tensor = layout.coordinates(core::Rank(static_cast<std::uint32_t>(r))).tensor;
+    if (!orbits.keeps(tensor)) {
+      continue;
+    }
+    RankClass& of = classes[run.class_of_actor[actor]];
+    if (of.ranks == 0) {
+      of = {run.class_of_actor[actor], lowered.stage_of(lowered.problem.actors[actor].program),
+            actor, r, 0};
+    }
+    of.ranks += orbits.size_of(tensor);
+    ++actor;
+  }
+  std::erase_if(classes, [](const RankClass& each) { return each.ranks == 0; });
+  std::stable_sort(classes.begin(), classes.end(), [](const RankClass& a, const RankClass& b) {
+    return std::pair(-a.ranks, a.rank) < std::pair(-b.ranks, b.rank);
+  });
+  std::set<int> seen;
+  const auto others = std::stable_partition(
+      classes.begin(), classes.end(),
+      [&seen](const RankClass& each) { return seen.insert(each.stage).second; });
+  std::sort(classes.begin(), others,
+            [](const RankClass& a, const RankClass& b) { return a.stage < b.stage; });
+  return classes;
+}
+
+/// Classes beside the largest of each stage; where routes are drawn by hash, nearly every rank is
+/// one of its own.
+constexpr std::size_t kMostOthers = 48;
+
 /// Collects the spans of one stage.
 class StageSpans {
  public:
   StageSpans(const workload::Stage& stage,
              const LoweredStep& lowered,
-             const network::Actor& rank,
-             HeldMemory held,
-             int index)
-      : stage_(stage), lowered_(lowered), rank_(rank), held_(std::move(held)) {
-    line_.stage = index;
+             const RankClass& shown,
+             HeldMemory held)
+      : stage_(stage),
+        lowered_(lowered),
+        rank_(lowered.problem.actors[shown.actor]),
+        held_(std::move(held)) {
+    line_.stage = shown.stage;
+    line_.rank = shown.rank;
+    line_.ranks = shown.ranks;
   }
 
   /// Instructions in a row, as the trace has them.
@@ -73,6 +124,8 @@ class StageSpans {
 
   StageTimeline take() {
     close();
+    const std::int64_t end = line_.begin.empty() ? 0 : line_.begin.back() + line_.length.back();
+    line_.held = held_course(changes_, end);
     return std::move(line_);
   }
 
@@ -131,11 +184,15 @@ class StageSpans {
     line_.what.push_back(open_->kind);
     line_.micro_batch.push_back(open_->micro_batch);
     line_.chunk.push_back(open_->chunk);
-    line_.memory.push_back(static_cast<std::int64_t>(std::llround(memory().si())));
+    const MemoryByKind held = memory();
+    line_.memory.push_back(static_cast<std::int64_t>(std::llround(held.total().si())));
+    if (changes_.empty() || !(changes_.back().held == held)) {
+      changes_.push_back({changes_.empty() ? 0 : line_.begin.back(), held});
+    }
     open_.reset();
   }
 
-  core::Bytes memory() {
+  MemoryByKind memory() {
     switch (open_->kind) {
       case forward:
         return held_.during({workload::WorkKind::forward, open_->micro_batch, open_->chunk});
@@ -154,32 +211,10 @@ class StageSpans {
   const network::Actor& rank_;
   HeldMemory held_;
   StageTimeline line_;
+  std::vector<HeldChange> changes_;
   std::optional<Doing> open_;
   Tick begin_ = 0, end_ = 0, waited_ = 0;
 };
-
-/// The largest class of each stage, and one of its actors.
-struct Shown {
-  std::size_t of_class = 0;
-  std::uint32_t actor = 0;
-};
-
-std::vector<Shown> shown_classes(const LoweredStep& lowered,
-                                 const network::RunResult& run,
-                                 std::size_t stages) {
-  std::vector<Shown> shown(stages);
-  std::vector<std::uint32_t> largest(shown.size(), 0);
-  for (std::size_t a = 0; a < run.class_of_actor.size(); ++a) {
-    const auto stage =
-        static_cast<std::size_t>(lowered.stage_of(lowered.problem.actors[a].program));
-    const std::uint32_t of_class = run.class_of_actor[a];
-    if (run.multiplicity[of_class] > largest[stage]) {
-      largest[stage] = run.multiplicity[of_class];
-      shown[stage] = {of_class, static_cast<std::uint32_t>(a)};
-    }
-  }
-  return shown;
-}
 
 /// The stages of which every n-th is shown, and the last.
 std::vector<std::size_t> every(std::size_t n, std::size_t stages) {
@@ -207,6 +242,24 @@ std::int64_t cut(std::size_t most, StageTimeline& stage) {
   return left_out;
 }
 
+/// Leaves the largest of the other classes, as many as there is room for beside the stages.
+void drop_others(std::size_t most, Timeline& timeline) {
+  std::size_t sum = 0;
+  for (const StageTimeline& stage : timeline.stages) {
+    sum += stage.begin.size();
+  }
+  std::vector<StageTimeline> kept;
+  for (StageTimeline& other : timeline.others) {
+    sum += other.begin.size();
+    if (sum > most) {
+      timeline.others_left_out += other.ranks;
+    } else {
+      kept.push_back(std::move(other));
+    }
+  }
+  timeline.others = std::move(kept);
+}
+
 }  // namespace
 
 void thin_out(std::size_t most, Timeline& timeline) {
@@ -231,38 +284,58 @@ void thin_out(std::size_t most, Timeline& timeline) {
   }
   timeline.stages_left_out = static_cast<int>(stages - kept.size());
   timeline.stages = std::move(kept);
+  drop_others(most, timeline);
 }
 
-StepPictures draw_step(const CheckedScenario& checked) {
+StepPictures draw_step(const CheckedScenario& checked,
+                       const std::function<void(std::size_t done, std::size_t total)>& count) {
   const Scenario& s = checked.scenario();
+  const auto begun = [&count] {
+    if (count) {
+      count(0, 0);
+    }
+  };
+  begun();
   const workload::StepGraph graph = step_graph(checked);
   const network::Fabric fabric = build_fabric(s.cluster, hash_seed(s));
   const RankOrbits orbits{tensor_orbits(checked, fabric), {}};  // the map shows every leaf
+  begun();
   const LoweredStep lowered = lower(checked, graph, fabric, {.origins = true, .orbits = &orbits});
   network::RunOptions how;
   how.trace = how.rates = true;
+  how.progress = network::in_parts(count);
+  begun();
   const network::RunResult run = run_step(lowered, how);
-  const auto shown = shown_classes(lowered, run, graph.stages.size());
+  auto classes = rank_classes(checked, lowered, orbits.tensor, run);
   Timeline timeline;
   timeline.names = words();
-  auto held = held_memory(checked);
+  const std::size_t most = graph.stages.size() + kMostOthers;
+  for (std::size_t c = most; c < classes.size(); ++c) {
+    timeline.others_left_out += classes[c].ranks;
+  }
+  classes.resize(std::min(most, classes.size()));
+  const auto held = held_memory(checked);
   std::vector<StageSpans> stages;
-  std::map<std::size_t, std::size_t> stage_of_class;
-  for (std::size_t stage = 0; stage < graph.stages.size(); ++stage) {
-    stages.emplace_back(graph.stages[stage], lowered, lowered.problem.actors[shown[stage].actor],
-                        std::move(held[stage]), static_cast<int>(stage));
-    stage_of_class[shown[stage].of_class] = stage;
+  std::map<std::size_t, std::size_t> place_of_class;
+  for (const RankClass& shown : classes) {
+    const auto stage = static_cast<std::size_t>(shown.stage);
+    place_of_class[shown.number] = stages.size();
+    stages.emplace_back(graph.stages[stage], lowered, shown, held[stage]);
   }
   for (const network::TraceEntry& entry : run.trace) {
-    if (const auto found = stage_of_class.find(entry.actor); found != stage_of_class.end()) {
+    if (const auto found = place_of_class.find(entry.actor); found != place_of_class.end()) {
       stages[found->second].add(entry);
     }
   }
-  for (auto& stage : stages) {
-    timeline.stages.push_back(stage.take());
+  for (std::size_t c = 0; c < stages.size(); ++c) {
+    (c < graph.stages.size() ? timeline.stages : timeline.others).push_back(stages[c].take());
   }
   thin_out(kMostSpans, timeline);
-  return {std::move(timeline), link_map(fabric, lowered, run), link_loads(fabric, lowered, run)};
+  begun();
+  auto map = link_map(fabric, lowered, run);
+  auto loads = link_loads(fabric, lowered, run);
+  begun();
+  return {std::move(timeline), std::move(map), std::move(loads), stage_streams(checked, count)};
 }
 
 }  // namespace headway::training

@@ -75,7 +75,7 @@ void add_cluster(const ClusterSpec& c, Violations& list) {
                                 "or rack",
                                 core::to_word(c.placement))});
   }
-  if (c.storage.path == storage::StoragePath::shared) {
+  if (on_compute_fabric(c)) {
     list.push_back({"cluster.storage.path",
                     "storage on the fabrics of several sites is not modelled; write 'path: dual'"});
   }

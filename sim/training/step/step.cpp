@@ -184,6 +184,13 @@ class StepProgress {
   StepProgress(const StepOptions& options, int simulations)
       : told_(options.progress), total_(kParts * static_cast<std::size_t>(simulations)) {}
 
+  /// Something before the simulations is done.
+  void begun() const {
+    if (told_) {
+      told_(0, total_);
+    }
+  }
+
   /// For one of the simulations.
   std::function<void(double)> part() {
     if (!told_) {
@@ -322,18 +329,21 @@ StepResult simulate_step(const CheckedScenario& checked, const StepOptions& opti
   const Scenario& s = checked.scenario();
   const int beside = std::min(count_draws(s, options), threads());
   require_memory(estimate_step(checked, options.fold, beside), machine_memory(), options.fold);
+  StepProgress progress(options, 1 + count_draws(s, options));
   const auto graph = step_graph(checked);
+  progress.begun();
   const network::Fabric fabric = build_fabric(s.cluster, hash_seed(s));
   // A slow part is of one rank: then no rank speaks for others.
   const bool alike = options.fold && options.degradations.empty();
   const RankOrbits orbits = alike ? rank_orbits(checked, fabric) : RankOrbits{};
+  progress.begun();
   LoweredStep lowered =
       lower(checked, graph, fabric, {.contention = options.contention, .orbits = &orbits});
   degrade(options.degradations, rank_layout(checked), fabric, lowered);
   network::RunOptions run_options;
   run_options.fold = options.fold;
   run_options.trace = options.trace;
-  StepProgress progress(options, 1 + count_draws(s, options));
+  progress.begun();
   run_options.progress = progress.part();
   const network::RunResult run = run_step(lowered, run_options);
   HEADWAY_CHECK(run.end > 0, "the step of '{}' took no time", s.name);

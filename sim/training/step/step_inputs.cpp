@@ -72,12 +72,12 @@ std::uint64_t hash_seed(const Scenario& scenario, std::uint64_t draw) {
 
 network::FabricInput fabric_input(const ClusterSpec& cluster) {
   network::FabricInput input = compute_fabric(cluster);
-  if (cluster.storage.path == storage::StoragePath::shared) {
+  if (on_compute_fabric(cluster)) {
     // One target stands for all servers of a leaf.
     const int leaves = static_cast<int>(network::make_shape(input).leaves_per_tree);
-    const int targets = storage_targets(*cluster.storage.servers, leaves);
-    input.storage = {targets, cluster.storage.read_bandwidth / targets,
-                     cluster.storage.write_bandwidth / targets};
+    const int targets = storage_targets(*cluster.storage->servers, leaves);
+    input.storage = {targets, cluster.storage->read_bandwidth / targets,
+                     cluster.storage->write_bandwidth / targets};
   }
   return input;
 }

@@ -1,0 +1,294 @@
+#include "sim/report/page/canvas.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <fmt/format.h>
+#include <map>
+#include <string_view>
+
+#include "sim/report/page/chart_parts.h"
+#include "sim/report/page/html.h"
+
+namespace headway::report {
+
+namespace {
+
+/// What lies between each span and the one before it: shorter than where they begin, of whole
+/// numbers exact.
+Json gaps(const Json& begin, const Json& length) {
+  Json list = Json::array();
+  Json end = 0;
+  for (std::size_t i = 0; i < std::min(begin.size(), length.size()); ++i) {
+    if (begin[i].is_number_integer()) {
+      list.push_back(begin[i].get<std::int64_t>() - end.get<std::int64_t>());
+      end = begin[i].get<std::int64_t>() + length[i].get<std::int64_t>();
+    } else {
+      list.push_back(std::round(10 * (begin[i].get<double>() - end.get<double>())) / 10);
+      end = begin[i].get<double>() + length[i].get<double>();
+    }
+  }
+  return list;
+}
+
+/// To a tenth of a second, which is less than a pixel of weeks.
+Json tenths(const Json& seconds) {
+  Json rounded = Json::array();
+  for (const Json& each : seconds) {
+    rounded.push_back(std::round(10 * number_at(each, {}).value_or(0)) / 10);
+  }
+  return rounded;
+}
+
+/// A row of spans of one kind.
+Json row_of(const std::string& label, const Json& begin, const Json& length) {
+  return {{"label", label}, {"gap", gaps(begin, length)}, {"length", length}};
+}
+
+/// @param drawing  rows of spans with their labels, what a span may be, the length of a unit
+/// @param note     what the reader should know
+std::string canvas(const std::string& id,
+                   const std::string& title,
+                   const Json& drawing,
+                   const std::string& note) {
+  const std::string tools =
+      "<button type=\"button\">zoom in</button><button type=\"button\">zoom out</button>"
+      "<button type=\"button\">all of it</button>";
+  return element("h2", escaped(title)) + embedded_json(drawing, id) +
+         element("div",
+                 tools +
+                     element("canvas", "Needs a script.",
+                             {{"tabindex", "0"},
+                              {"role", "img"},
+                              {"aria-label", title + "; keys + - 0 and arrows zoom and move"}}) +
+                     element("p", "", {{"class", "told"}, {"aria-live", "polite"}}) +
+                     element("div", "", {{"class", "legend"}}),
+                 {{"class", "timeline"}, {"data-source", id}}) +
+         element("p",
+                 escaped(note + " Keys + - 0 and arrows, a drag, a double click or the wheel "
+                                "with shift zoom and move."),
+                 {{"class", "soft"}});
+}
+
+/// Which spans the closed form of a contribution is part of; empty: of none.
+std::string_view span_of(const std::string& activity, const std::string& what) {
+  const auto says = [&what](std::string_view word) { return what.find(word) != std::string::npos; };
+  if (activity == "optimizer") {
+    return "optimizer";
+  }
+  if (activity == "data") {
+    return "data-parallel communication";
+  }
+  if (activity == "other" || activity == "pipeline_p2p") {
+    return {};
+  }
+  if (says("weight gradient")) {
+    return "weight gradient";
+  }
+  return says("gradient") || says("backward") || says("re-gather") ? "backward" : "forward";
+}
+
+/// Of each kind of span the closed forms of its largest parts, as the explanation has them.
+Json formulas(const Json& names, const Json& contributions) {
+  constexpr std::size_t kMost = 3;
+  std::map<std::string, Json> of;
+  for (const Json& part : contributions) {
+    const std::string what = text_of(part["what"]);
+    const std::string line = what + ": " + text_of(part["formula"]);
+    const std::string kind(span_of(text_of(part["activity"]), what));
+    // Where weight gradients are no passes of their own, they are in the backward pass.
+    for (const std::string& each :
+         {kind, std::string(kind == "weight gradient" ? "backward" : "")}) {
+      if (!each.empty() && of[each].size() < kMost) {
+        of[each].push_back(line);
+      }
+    }
+  }
+  Json list = Json::array();
+  for (const Json& name : names) {
+    const auto found = of.find(text_of(name));
+    list.push_back(found == of.end() ? Json::array() : found->second);
+  }
+  return list;
+}
+
+Json row_of_stage(const Json& stage, const std::string& label) {
+  Json row = row_of(label, stage["begin_us"], stage["length_us"]);
+  row["exposed"] = stage["exposed_us"];
+  row["what"] = stage["what"];
+  row["number"] = stage["micro_batch"];
+  row["chunk"] = stage["chunk"];
+  return row;
+}
+
+/// "rank 7", or "8 from rank 7": those that do the same.
+std::string ranks_of(const Json& stage) {
+  return stage["ranks"] > 1
+             ? fmt::format("{} from rank {}", text_of(stage["ranks"]), text_of(stage["rank"]))
+             : fmt::format("rank {}", text_of(stage["rank"]));
+}
+
+std::string drawn_stages(const Json& timeline,
+                         Json rows,
+                         const std::string& id,
+                         const std::string& title,
+                         const Json& contributions,
+                         const std::string& note) {
+  return canvas(id, title,
+                {{"rows", std::move(rows)},
+                 {"names", timeline["names"]},
+                 {"formulas", formulas(timeline["names"], contributions)},
+                 {"units_per_s", 1e6},
+                 {"end", 1},
+                 {"palette", "stages"},
+                 {"else", "waits for the end of the step"}},
+                note);
+}
+
+std::string pipeline(const Json& result, const std::string& id) {
+  const Json& timeline = at(result, {"pictures", "timeline"});
+  if (timeline.is_null()) {
+    return "";
+  }
+  const Json& contributions = at(result, {"explanation", "contributions"});
+  Json rows = Json::array();
+  for (const Json& stage : timeline["stages"]) {
+    rows.push_back(row_of_stage(stage, "stage " + text_of(stage["stage"])));
+  }
+  std::string note = "One rank a stage, of the largest class of ranks that do exactly the same.";
+  for (const char* what : {"stages", "spans"}) {
+    if (const Json& left_out = timeline[fmt::format("{}_left_out", what)]; left_out > 0) {
+      note += fmt::format(" {} {} are left out.", text_of(left_out), what);
+    }
+  }
+  Json others = Json::array();
+  for (const Json& stage : timeline["others"]) {
+    others.push_back(
+        row_of_stage(stage, "stage " + text_of(stage["stage"]) + ", " + ranks_of(stage)));
+  }
+  if (others.empty()) {
+    note += timeline["others_left_out"] > 0
+                ? fmt::format(" {} other ranks are left out.", text_of(timeline["others_left_out"]))
+                : " All replicas do the same.";
+  }
+  std::string html = drawn_stages(timeline, std::move(rows), id + "-timeline",
+                                  "What every stage does in a step", contributions, note);
+  if (!others.empty()) {
+    std::string more = "Each row is a class of ranks that do the same, the largest first.";
+    if (timeline["others_left_out"] > 0) {
+      more += fmt::format(" {} ranks of other classes are left out.",
+                          text_of(timeline["others_left_out"]));
+    }
+    html += drawn_stages(timeline, std::move(others), id + "-others",
+                         "Ranks of the same stages that do not do the same", contributions, more);
+  }
+  return html;
+}
+
+/// The colours' place of a line is that of its name.
+std::string streams(const Json& result, const std::string& id) {
+  const Json& streams = at(result, {"pictures", "streams"});
+  if (streams.is_null() || streams["ranks"].empty()) {
+    return "";
+  }
+  Json rows = Json::array();
+  Json names = Json::array();
+  for (const Json& rank : streams["ranks"]) {
+    for (const Json& line : rank["lines"]) {
+      const auto known = std::find(names.begin(), names.end(), line["name"]);
+      const auto place = static_cast<std::size_t>(known - names.begin());
+      if (known == names.end()) {
+        names.push_back(line["name"]);
+      }
+      Json row = row_of(fmt::format("stage {} {}", text_of(rank["stage"]), text_of(line["name"])),
+                        line["begin_us"], line["length_us"]);
+      row["all"] = place;
+      row["runs"] = line["runs_us"];
+      rows.push_back(std::move(row));
+    }
+  }
+  return canvas(
+      id + "-streams", "What runs beside each other on a GPU of every stage",
+      {{"rows", std::move(rows)},
+       {"names", std::move(names)},
+       {"units_per_s", 1e6},
+       {"end", 1e6 * number_at(result, {"step", "time_s"}).value_or(0)},
+       {"row", 11},
+       {"palette", "streams"},
+       {"else", "nothing of this kind"}},
+      fmt::format("The first rank of each stage. Transfers last from the rank's arrival to "
+                  "their end. Work of one kind with breaks of at most {} us is one span; "
+                  "below stands how much of it runs; headway run --trace --trace-ranks has "
+                  "each.",
+                  text_of(streams["joined_us"])));
+}
+
+/// A row of the checkpoints, and a name for each place they go to.
+void add_checkpoints(const Json& trial, Json& rows, Json& names) {
+  const Json& saves = trial["saves"];
+  if (saves["begin_s"].empty()) {
+    return;
+  }
+  Json what = Json::array();
+  for (const Json& level : saves["level"]) {
+    what.push_back(names.size() + level.get<std::size_t>());
+  }
+  const bool alone = saves["together"] == 1;
+  Json row = row_of("checkpoints", tenths(saves["begin_s"]), tenths(saves["length_s"]));
+  row["what"] = std::move(what);
+  if (!alone) {
+    row["runs"] = tenths(saves["still_s"]);
+  }
+  rows.push_back(std::move(row));
+  for (const Json& level : trial["levels"]) {
+    names.push_back((alone ? "checkpoint to " : "checkpoints to ") + text_of(level));
+  }
+}
+
+/// The failures of one trial, a row a class, and its checkpoints.
+std::string trial_of(const Json& result, const std::string& id) {
+  const Json& trial = at(result, {"pictures", "campaign", "trial"});
+  if (trial.is_null() || trial["hazards"].empty()) {
+    return "";
+  }
+  Json rows = Json::array();
+  for (const Json& hazard : trial["hazards"]) {
+    Json row =
+        row_of(text_of(hazard["hazard"]), tenths(hazard["begin_s"]), tenths(hazard["length_s"]));
+    row["what"] = hazard["stage"];
+    rows.push_back(std::move(row));
+  }
+  Json names = Json::array();
+  for (const Json& stage : trial["stages"]) {
+    names.push_back(spaced(text_of(stage)));
+  }
+  add_checkpoints(trial, rows, names);
+  std::string note =
+      fmt::format("Trial {} of {}, the one with the median goodput, {} %.", text_of(trial["trial"]),
+                  text_of(at(result, {"campaign", "trials"})),
+                  percent(number_at(trial, {"goodput"}).value_or(0)));
+  if (trial["spans_left_out"] > 0) {
+    note += fmt::format(" The last {} spans are left out.", text_of(trial["spans_left_out"]));
+  }
+  if (const Json& together = trial["saves"]["together"]; together > 1) {
+    note += fmt::format(" Every {} checkpoints in a row are one span, from the first to the last.",
+                        text_of(together));
+  }
+  return canvas(id + "-trial", "What fails in one trial of the run, and until the job runs again",
+                {{"rows", std::move(rows)},
+                 {"names", std::move(names)},
+                 {"units_per_s", 1},
+                 {"end", trial["wall_s"]},
+                 {"palette", "failures"},
+                 {"else", "nothing of this kind"}},
+                note);
+}
+
+}  // namespace
+
+std::string canvases_of(const ReadResult& result, const std::string& id) {
+  const Json& json = result.json();
+  return pipeline(json, id) + streams(json, id) + trial_of(json, id);
+}
+
+}  // namespace headway::report

@@ -1,0 +1,86 @@
+// The chart of `headway sweep`.
+#include <algorithm>
+#include <fmt/format.h>
+#include <string>
+#include <vector>
+
+#include "sim/report/page/chart_parts.h"
+
+namespace headway::report {
+
+namespace {
+
+/// A change as a number where it is one: axes are in order then.
+Json value_of_axis(const Json& change) {
+  Json read = Json::parse(change.get<std::string>(), nullptr, false);
+  return read.is_number() ? read : change;
+}
+
+/// Of the data, not its name: Vega-Lite reads dots and brackets of a field as a path.
+std::string field_of(std::size_t place) { return fmt::format("axis {}", place + 1); }
+
+/// The points that have the figure by which points are ranked.
+/// @param axes  the keys that points change, in order of their first use
+Json points_of(const Json& rows, const std::string& best, std::vector<std::string>& axes) {
+  Json values = Json::array();
+  for (const Json& row : rows) {
+    const Json figure = at(row, {"figures"}).value(best, Json());
+    Json point = {{"point", row["point"]}, {"figure", figure}, {"status", row["status"]}};
+    for (const auto& [key, value] : row["changes"].items()) {
+      const auto known = std::find(axes.begin(), axes.end(), key);
+      const auto place = static_cast<std::size_t>(known - axes.begin());
+      if (known == axes.end()) {
+        axes.push_back(key);
+      }
+      point[field_of(place)] = value_of_axis(value);
+    }
+    if (!figure.is_null()) {
+      values.push_back(std::move(point));
+    }
+  }
+  return values;
+}
+
+Json nominal(const std::vector<std::string>& axes, std::size_t place) {
+  return axis(field_of(place).c_str(), "nominal", axes[place], {{"sort", nullptr}});
+}
+
+}  // namespace
+
+// The first axis goes along the chart, the second is in colours, further ones are lines of their
+// own that say their values.
+void add_sweep(const Json& result, std::vector<Chart>& charts) {
+  const std::string best = text_at(result, {"best"});
+  std::vector<std::string> axes;
+  const Json values = points_of(at(result, {"rows"}), best, axes);
+  if (axes.empty()) {
+    return;
+  }
+  const bool numeric = std::all_of(values.begin(), values.end(), [](const Json& point) {
+    return point.value(field_of(0), Json()).is_number();
+  });
+  Json spec = base(values, numeric ? "line" : "point");
+  spec["mark"]["point"] = numeric;
+  spec["height"] = 300;
+  const Json near = {{"scale", {{"zero", false}}}};
+  Json told = Json::array({axis("point", "nominal", "point"), axis("figure", "quantitative", best),
+                           axis("status", "nominal", "status")});
+  Json lines = Json::array();
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    told.push_back(nominal(axes, i));
+    if (i > 1) {
+      lines.push_back(nominal(axes, i));
+    }
+  }
+  spec["encoding"] = {
+      {"x", numeric ? axis(field_of(0).c_str(), "quantitative", axes[0], near) : nominal(axes, 0)},
+      {"y", axis("figure", "quantitative", best, near)},
+      {"detail", lines},
+      {"tooltip", told}};
+  if (axes.size() > 1) {
+    spec["encoding"]["color"] = nominal(axes, 1);
+  }
+  add(charts, "sweep", best + " at the points of the sweep", spec);
+}
+
+}  // namespace headway::report
