@@ -63,8 +63,9 @@ def main() -> int:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as place, sync_playwright() as playwright, served() as live:
         report = Path(place) / "report.html"
-        words = [str(PROGRAM), "run", SCENARIO, "--report", str(report), "--quiet"]
-        subprocess.run(words, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+        (Path(place) / "configs").symlink_to(ROOT / "configs")  # the page shows its command
+        words = [str(PROGRAM), "run", SCENARIO, "--report", report.name]
+        subprocess.run(words, cwd=place, check=True, capture_output=True)
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
         )

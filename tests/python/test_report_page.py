@@ -53,7 +53,7 @@ if BROWSER and LIBRARY.is_file():
         charts = page.read_text().count('class="specification"')
         timelines = page.read_text().count('class="timeline"')
         assert charts >= 9
-        assert timelines == 2, "of the step and of a trial"
+        assert timelines == 4, "of stages, of other replicas, of streams and of a trial"
         for options in ([], ["--window-size=400,900"], ["--blink-settings=preferredColorScheme=0"]):
             body, dom = drawn(page, tmp_path / "profile", *options)
             assert f'data-drawn="{charts + timelines}"' in body, body
