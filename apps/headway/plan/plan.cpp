@@ -102,8 +102,9 @@ void set_searched(const SearchWords& words, std::vector<std::string>& set) {
 
 /// What of the options is asked of layouts, not of nodes.
 void refuse_layouts(const CLI::App& app) {
-  for (const char* name : {"--top", "--objective", "--nodes", "--over", "--machine", "--limit",
-                           "--vary", "--hold", "--all", "--simulate", "--verify", "--sensitivity", "--keep"}) {
+  for (const char* name :
+       {"--top", "--objective", "--nodes", "--over", "--machine", "--limit", "--vary", "--hold",
+        "--all", "--simulate", "--verify", "--sensitivity", "--keep"}) {
     if (app.get_option(name)->count() > 0) {
       throw core::Error(fmt::format(
           "--placement looks at nodes for the scenario's own layout, and {} is about layouts or "
