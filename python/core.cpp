@@ -74,6 +74,7 @@ std::pair<std::string, std::string> run_texts(const std::string& path,
                                               bool fold,
                                               bool explain,
                                               bool pictures,
+                                              const std::string& network,
                                               const py::object& listener) {
   const auto [loaded, load_time] = load(path, text, load_options(roots, set));
   study::PredictOptions options;
@@ -81,6 +82,7 @@ std::pair<std::string, std::string> run_texts(const std::string& path,
   options.fold = fold;
   options.explain = explain;
   options.pictures = pictures;
+  options.packets = study::step_network(network);
   options.load_time = load_time;
   options.known_errors = validation::load_known_errors({roots.begin(), roots.end()});
   Interrupts interrupts(listener);
@@ -472,7 +474,7 @@ PYBIND11_MODULE(_core, module) {
   const py::call_guard<py::gil_scoped_release> without_gil;
   module.def("run", &run_texts, py::arg("path"), py::arg("text"), py::arg("roots"), py::arg("set"),
              py::arg("threads"), py::arg("fold"), py::arg("explain"), py::arg("pictures"),
-             py::arg("listener"), without_gil);
+             py::arg("network"), py::arg("listener"), without_gil);
   module.def("plan", &plan_texts, py::arg("path"), py::arg("text"), py::arg("roots"),
              py::arg("set"), py::arg("threads"), py::arg("fold"), py::arg("top"),
              py::arg("objectives"), py::arg("limits"), py::arg("nodes"), py::arg("simulate"),

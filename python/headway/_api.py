@@ -97,6 +97,7 @@ def run(
     fold: bool = True,
     explain: bool = False,
     pictures: bool = False,
+    network: str = "fluid",
     progress: Progress = False,
 ) -> Result:
     """Predicts one scenario.
@@ -117,6 +118,10 @@ def run(
         Also ``explanation``: what the step is made of, with formulas, and its sensitivities.
     pictures : bool
         Also ``pictures``: the timeline of every stage and its memory, as `Result.report` draws.
+    network : str
+        What times the traffic of the step: ``"fluid"`` flows, or each ``"packet"``, of the
+        fabric's own transport or another (``"packet:dcqcn"``); then one step is simulated, not the
+        run, and `step` has ``packets``.
     progress : bool or callable
         True: a bar of tqdm. Else it is told what is done now, how much of it and how much there
         is: ``progress("simulating the campaign", 20, 200)``. What it raises ends the call.
@@ -134,7 +139,7 @@ def run(
     """
     changes = _changes(set, seed, trials)
     path, text = _path_and_text(scenario)
-    options = (threads, fold, explain, pictures)
+    options = (threads, fold, explain, pictures, network)
     with listener(progress) as told:
         return Result(*_core.run(path, text, _roots(), changes, *options, told))
 

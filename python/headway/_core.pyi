@@ -17,6 +17,7 @@ def run(
     fold: bool,
     explain: bool,
     pictures: bool,
+    network: str,
     listener: Listener | None,
 ) -> tuple[str, str]: ...
 def plan(

@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "sim/core/digest.h"
+#include "sim/core/error.h"
 #include "sim/core/infeasible.h"
+#include "sim/core/shown_text.h"
 #include "sim/core/text.h"
 #include "sim/study/driver.h"
 #include "sim/study/stopwatch.h"
@@ -22,6 +24,15 @@ namespace headway::study {
 using namespace core::literals;
 
 namespace {
+
+/// What is explained, drawn or metered is the fluid step.
+void check_parts(const PredictOptions& options) {
+  if (options.packets && (options.explain || options.pictures || options.power)) {
+    throw core::Error(
+        "--network packet times one step: what explains, draws or meters a step (--explain, "
+        "--report, --trace, --trace-run, --pictures, --power) is of the fluid one; leave one out");
+  }
+}
 
 /// A run that cannot be simulated is a reason beside the step, which is printed all the same.
 void add_campaign(Driver& driver,
@@ -123,6 +134,33 @@ std::optional<CostReport> cost_of(const campaign::CampaignOutcome& outcome,
   return CostReport{*outcome.total_usd, *outcome.mean_bill, price_source};
 }
 
+std::optional<training::PacketsOfStep> step_network(const std::string& words) {
+  constexpr std::string_view kPacket = "packet";
+  if (words == "fluid") {
+    return std::nullopt;
+  }
+  if (words == kPacket) {
+    return training::PacketsOfStep{};
+  }
+  const auto colon = words.find(':');
+  if (words.substr(0, colon) != kPacket) {
+    throw core::Error(
+        fmt::format("there is no network '{}'; there are fluid, packet and packet:TRANSPORT",
+                    core::shortened(words)));
+  }
+  const std::string name = words.substr(colon + 1);
+  const auto transport = core::from_word<network::Transport>(name);
+  if (!transport) {
+    std::string known;
+    for (const auto& [value, word] : enum_words(network::Transport{})) {
+      known += fmt::format(" {}", word);
+    }
+    throw core::Error(
+        fmt::format("there is no transport '{}'; there are{}", core::shortened(name), known));
+  }
+  return training::PacketsOfStep{.transport = transport};
+}
+
 std::string scenario_digest(const config::LoadedScenario& loaded) {
   std::string text = loaded.canonical_text;
   if (loaded.scenario.sweep || loaded.scenario.search != training::SearchSpec{}) {
@@ -152,6 +190,7 @@ ModelSize model_size(const training::CheckedScenario& checked) {
 
 RunReport predict(const config::LoadedScenario& loaded, const PredictOptions& options) {
   Stopwatch whole;
+  check_parts(options);
   const auto checked = training::check(loaded.scenario, loaded.marks);
   const auto assertions = parse_assertions(loaded.scenario.assertions, loaded.marks);
   const auto tell = [&](std::string_view phase) {
@@ -163,6 +202,7 @@ RunReport predict(const config::LoadedScenario& loaded, const PredictOptions& op
                  .fold = options.fold,
                  .trace = true,
                  .pictures = options.pictures,
+                 .packets = options.packets,
                  .known = options.known,
                  .phase = options.progress,
                  .progress = options.count});
@@ -177,9 +217,10 @@ RunReport predict(const config::LoadedScenario& loaded, const PredictOptions& op
   report.timing.threads = driver.threads();
   report.timing.load = options.load_time;
   Stopwatch part;
-  tell("simulating one step");
+  tell(options.packets ? "simulating one step by packets" : "simulating one step");
   report.step = driver.step(checked);
   compare_with_known(checked.scenario(), options.known_errors, report);
+  validation::widen_by_flow_model(checked.scenario(), options.known_errors.flow_model, report.step);
   report.stage_advice = training::stage_advice(checked, report.step);
   name_sources(loaded, report.step.assumptions);
   report.assumptions = report.step.assumptions;
@@ -204,7 +245,10 @@ RunReport predict(const config::LoadedScenario& loaded, const PredictOptions& op
                                std::nullopt};
   }
   report.timing.step = part.lap();
-  if (checked.scenario().run.until) {
+  if (checked.scenario().run.until && options.packets) {
+    report.assumptions.push_back(
+        {"run.until", "left out", "with --network packet one step is simulated, not the run"});
+  } else if (checked.scenario().run.until) {
     add_campaign(driver, checked, price_source(loaded), report);
   }
   report.timing.campaign = part.lap();

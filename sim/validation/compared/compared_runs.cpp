@@ -109,7 +109,7 @@ std::vector<ComparedRuns> load_compared_runs(const std::vector<std::filesystem::
 }
 
 KnownErrors load_known_errors(const std::vector<std::filesystem::path>& roots) {
-  return {load_compared_runs(roots), load_covariance(roots)};
+  return {load_compared_runs(roots), load_covariance(roots), load_flow_model(roots)};
 }
 
 StepError unknown_error(const RunKind& kind, const std::vector<ComparedRuns>& compared) {

@@ -12,6 +12,7 @@
 #include "sim/import/csv.h"
 #include "sim/training/scenario.h"
 #include "sim/training/step/step_result.h"
+#include "sim/validation/compared/flow_model.h"
 #include "sim/validation/compared/judged_constants.h"
 
 namespace headway::validation {
@@ -56,14 +57,16 @@ std::optional<import::CsvTable> first_table(const std::vector<std::filesystem::p
 /// @throws core::Error if a figure in it cannot be read
 std::vector<ComparedRuns> load_compared_runs(const std::vector<std::filesystem::path>& roots);
 
-/// What published runs say of errors: which were compared, and how well they fix the constants.
+/// What is known of errors beside the simulation: which published runs were compared, how well they
+/// fix the constants, and how far fluid flows are from packets.
 struct KnownErrors {
-  std::vector<ComparedRuns> runs;
+  std::vector<ComparedRuns> runs;  ///< empty: the interval is that of the simulation
   ConstantCovariance constants;
+  std::vector<FlowModelRow> flow_model = {};  ///< empty: packets widen no interval
   [[nodiscard]] bool empty() const { return runs.empty(); }
 };
 
-/// Both of these configuration folders.
+/// All three of these configuration folders.
 /// @throws core::Error if a figure in them cannot be read
 KnownErrors load_known_errors(const std::vector<std::filesystem::path>& roots);
 
