@@ -10,7 +10,7 @@
 #include "sim/config/load.h"
 #include "sim/study/run_report.h"
 #include "sim/training/packets/packet_step.h"
-#include "sim/validation/compared/flow_model.h"
+#include "sim/validation/compared/compared_runs.h"
 
 namespace headway::study {
 

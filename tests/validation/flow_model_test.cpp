@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sim/validation/compared/compared_runs.h"
+
 namespace headway::validation {
 namespace {
 
@@ -115,7 +117,7 @@ TEST(FlowModelError, ReadsTheTableOfTheCatalogue) {
   EXPECT_TRUE(load_flow_model({HEADWAY_SOURCE_DIR "/docs"}).empty());
   const auto known = load_known_errors({HEADWAY_SOURCE_DIR "/configs"});
   EXPECT_EQ(known.flow_model.size(), rows.size());
-  EXPECT_FALSE(known.compared.empty());
+  EXPECT_FALSE(known.runs.empty());
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 #include "sim/core/result_fields.h"
 #include "sim/plan/sweep_points.h"
 #include "sim/study/run_report.h"
-#include "sim/validation/compared/flow_model.h"
+#include "sim/validation/compared/compared_runs.h"
 
 namespace headway::study {
 
