@@ -137,6 +137,13 @@ void check_traces(const TraceFiles& traces) {
   }
 }
 
+void add_network_option(CLI::App& app, std::string& network) {
+  app.add_option("--network", network,
+                 "What times the step's traffic: fluid, or each packet: packet, packet:dcqcn, ...")
+      ->capture_default_str()
+      ->option_text("MODEL");
+}
+
 /// Trials that are kept are of runs.
 void check_network(const RunArguments& given) {
   if (study::step_network(given.network) && keeps(given.kept)) {
@@ -183,10 +190,7 @@ int run_run(int argc, char** argv) {
   app.add_flag("--pictures", given.pictures,
                "With --format json: also what `headway report` draws")
       ->group("");  // `headway report --help` shows it
-  app.add_option("--network", given.network,
-                 "What times the step's traffic: fluid, or each packet: packet, packet:dcqcn, ...")
-      ->capture_default_str()
-      ->option_text("MODEL");
+  add_network_option(app, given.network);
   add_report_option(app, options, true);
   add_trace_options(app, given.traces);
   add_keep_options(app, given.kept,

@@ -56,6 +56,20 @@ void add_campaign(Driver& driver,
   report.warnings.insert(report.warnings.end(), outcome.warnings.begin(), outcome.warnings.end());
 }
 
+/// The run behind the step; of a step that was timed by packets there is none.
+void add_run(Driver& driver,
+             const training::CheckedScenario& checked,
+             const PredictOptions& options,
+             const std::string& prices,
+             RunReport& report) {
+  if (options.packets) {
+    report.assumptions.push_back(
+        {"run.until", "left out", "with --network packet one step is simulated, not the run"});
+  } else {
+    add_campaign(driver, checked, prices, report);
+  }
+}
+
 std::string memory_reason(const training::MemoryResult& memory) {
   if (memory.peak <= memory.capacity) {
     return fmt::format("what is offloaded needs {} GiB of the {} GiB of a host's memory",
@@ -72,11 +86,11 @@ std::string memory_reason(const training::MemoryResult& memory) {
 void compare_with_known(const training::Scenario& scenario,
                         const validation::KnownErrors& known,
                         RunReport& report) {
-  if (known.empty()) {
-    return;
+  if (!known.empty()) {
+    validation::set_interval(scenario, known, report.step);
+    report.compared = validation::nearest_sentences(validation::kind_of(scenario), known.runs);
   }
-  validation::set_interval(scenario, known, report.step);
-  report.compared = validation::nearest_sentences(validation::kind_of(scenario), known.runs);
+  validation::widen_by_flow_model(scenario, known.flow_model, report.step);
 }
 
 void judge(const std::vector<Assertion>& assertions, RunReport& report) {
@@ -220,7 +234,6 @@ RunReport predict(const config::LoadedScenario& loaded, const PredictOptions& op
   tell(options.packets ? "simulating one step by packets" : "simulating one step");
   report.step = driver.step(checked);
   compare_with_known(checked.scenario(), options.known_errors, report);
-  validation::widen_by_flow_model(checked.scenario(), options.known_errors.flow_model, report.step);
   report.stage_advice = training::stage_advice(checked, report.step);
   name_sources(loaded, report.step.assumptions);
   report.assumptions = report.step.assumptions;
@@ -245,11 +258,8 @@ RunReport predict(const config::LoadedScenario& loaded, const PredictOptions& op
                                std::nullopt};
   }
   report.timing.step = part.lap();
-  if (checked.scenario().run.until && options.packets) {
-    report.assumptions.push_back(
-        {"run.until", "left out", "with --network packet one step is simulated, not the run"});
-  } else if (checked.scenario().run.until) {
-    add_campaign(driver, checked, price_source(loaded), report);
+  if (checked.scenario().run.until) {
+    add_run(driver, checked, options, price_source(loaded), report);
   }
   report.timing.campaign = part.lap();
   report.remedies = remedies(report);
