@@ -107,15 +107,17 @@ std::pair<std::string, std::string> run_texts(const std::string& path,
                                               int threads,
                                               bool fold,
                                               bool explain,
-                                              bool pictures) {
+                                              bool pictures,
+                                              const std::string& network) {
   const auto [loaded, load_time] = load(path, text, load_options(roots, set));
   study::PredictOptions options;
   options.threads = threads;
   options.fold = fold;
   options.explain = explain;
   options.pictures = pictures;
+  options.packets = study::step_network(network);
   options.load_time = load_time;
-  options.compared = validation::load_compared_runs({roots.begin(), roots.end()});
+  options.known_errors = validation::load_known_errors({roots.begin(), roots.end()});
   Interrupts interrupts;
   options.progress = [&](std::string_view /*phase*/) { interrupts.look(); };
   options.count = interrupts.counted();
@@ -354,7 +356,7 @@ std::string sweep_rows(const std::string& path,
   options.count = interrupts.counted();
   options.threads = threads;
   options.fold = fold;
-  options.compared = validation::load_compared_runs({roots.begin(), roots.end()});
+  options.known_errors = validation::load_known_errors({roots.begin(), roots.end()});
   return report::sweep_lines(study::sweep_report(sweep, sweep.rows(points, options)));
 }
 
@@ -390,7 +392,7 @@ class Shards {
     } else {
       sweep_.emplace(report::read_sweep_manifest(manifest, "sweep.json").request, roots_, true);
       here = sweep_->digest();
-      compared_ = validation::load_compared_runs(roots_);
+      known_errors_ = validation::load_known_errors(roots_);
     }
     if (here != digest) {
       throw core::Error(fmt::format(
@@ -410,7 +412,7 @@ class Shards {
     options.count = interrupts.counted();
     options.threads = threads;
     options.fold = fold;
-    options.compared = compared_;
+    options.known_errors = known_errors_;
     const auto points = study::shard_points(sweep_->points().size(), shards_, shard);
     return report::sweep_lines(study::sweep_report(*sweep_, sweep_->rows(points, options)));
   }
@@ -420,7 +422,7 @@ class Shards {
   std::vector<std::filesystem::path> roots_;
   std::optional<study::Sweep> sweep_;
   std::unique_ptr<report::Work> work_;
-  std::vector<validation::ComparedRuns> compared_;
+  validation::KnownErrors known_errors_;
 };
 
 /// The whole from the lines of its points.
@@ -458,7 +460,7 @@ std::pair<std::string, std::string> solve_texts(const std::string& path,
   options.count = interrupts.counted();
   options.threads = threads;
   options.fold = fold;
-  options.compared = validation::load_compared_runs({roots.begin(), roots.end()});
+  options.known_errors = validation::load_known_errors({roots.begin(), roots.end()});
   const auto result = study::solve(request, {roots.begin(), roots.end()}, options);
   return {report::solve_json(result), report::to_text(report::solve_document(result))};
 }
@@ -499,7 +501,7 @@ PYBIND11_MODULE(_core, module) {
   const py::call_guard<py::gil_scoped_release> without_gil;
   module.def("run", &run_texts, py::arg("path"), py::arg("text"), py::arg("roots"), py::arg("set"),
              py::arg("threads"), py::arg("fold"), py::arg("explain"), py::arg("pictures"),
-             without_gil);
+             py::arg("network"), without_gil);
   module.def("plan", &plan_texts, py::arg("path"), py::arg("text"), py::arg("roots"),
              py::arg("set"), py::arg("threads"), py::arg("fold"), py::arg("top"),
              py::arg("objectives"), py::arg("limits"), py::arg("nodes"), py::arg("simulate"),

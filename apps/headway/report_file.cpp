@@ -53,8 +53,11 @@ std::vector<OutFile> with_report(const CommonOptions& options,
 
 namespace {
 
-void add_trace_option(CLI::App& app, const char* name, std::string& file, const char* what) {
-  app.add_option(name, file, what)->check(file_name())->option_text("FILE");
+CLI::Option* add_trace_option(CLI::App& app,
+                              const char* name,
+                              std::string& file,
+                              const char* what) {
+  return app.add_option(name, file, what)->check(file_name())->option_text("FILE");
 }
 
 }  // namespace
@@ -62,7 +65,8 @@ void add_trace_option(CLI::App& app, const char* name, std::string& file, const 
 void add_trace_options(CLI::App& app, TraceFiles& files) {
   add_trace_option(app, "--trace", files.step,
                    "Also the step as a trace for ui.perfetto.dev (FILE.json: Chrome's format); "
-                   "--trace-ranks 0-7,64 adds what these ranks do, --trace-steps N more steps");
+                   "--trace-ranks 0-7,64 adds what these ranks do, --trace-steps N more steps; "
+                   "--trace-run FILE: the failures of one trial");
   app.add_option("--trace-ranks", files.ranks, "Also these ranks' kernels and transfers in --trace")
       ->option_text("0-7,64")
       ->group("");  // stands beside --trace
@@ -70,7 +74,8 @@ void add_trace_options(CLI::App& app, TraceFiles& files) {
       ->check(CLI::Range(1, report::kMostTraceSteps))
       ->option_text("N")
       ->group("");  // likewise
-  add_trace_option(app, "--trace-run", files.run, "Also the failures of one trial as a trace");
+  add_trace_option(app, "--trace-run", files.run, "Also the failures of one trial as a trace")
+      ->group("");  // likewise
 }
 
 void add_drill_trace_option(CLI::App& app, TraceFiles& files) {

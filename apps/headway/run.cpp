@@ -31,7 +31,7 @@ struct RunArguments {
   CommonOptions common;
   std::string scenario;
   bool explain = false, full = false, pictures = false;
-  std::string power;
+  std::string power, network = "fluid";
   std::vector<std::string> show;
   TraceFiles traces;
   KeepOptions kept;
@@ -64,7 +64,8 @@ study::RunReport predict(const RunArguments& given, const campaign::KnownTrials*
   how.explain = !options.report.empty() || given.explains();
   how.pictures = given.draws() || given.pictures;
   how.power = given.meters() || !given.traces.step.empty();
-  how.compared = validation::load_compared_runs(config_roots());
+  how.packets = study::step_network(given.network);
+  how.known_errors = validation::load_known_errors(config_roots());
   how.progress = [&](std::string_view phase) { progress.phase(phase); };
   how.count = [&](std::size_t done, std::size_t total) { progress.count(done, total); };
   return study::predict(loaded, how);
@@ -136,6 +137,21 @@ void check_traces(const TraceFiles& traces) {
   }
 }
 
+void add_network_option(CLI::App& app, std::string& network) {
+  app.add_option("--network", network,
+                 "What times the step's traffic: fluid, or each packet: packet, packet:dcqcn, ...")
+      ->capture_default_str()
+      ->option_text("MODEL");
+}
+
+/// Trials that are kept are of runs.
+void check_network(const RunArguments& given) {
+  if (study::step_network(given.network) && keeps(given.kept)) {
+    throw core::Error(
+        "--network packet times one step, and --keep keeps trials of a run; leave one out");
+  }
+}
+
 /// One screen, unless more or another form was asked for.
 OutFile shown(const study::RunReport& result, const RunArguments& given) {
   const CommonOptions& options = given.common;
@@ -174,6 +190,7 @@ int run_run(int argc, char** argv) {
   app.add_flag("--pictures", given.pictures,
                "With --format json: also what `headway report` draws")
       ->group("");  // `headway report --help` shows it
+  add_network_option(app, given.network);
   add_report_option(app, options, true);
   add_trace_options(app, given.traces);
   add_keep_options(app, given.kept,
@@ -187,6 +204,7 @@ int run_run(int argc, char** argv) {
   check_out(options, {options.report, given.traces.step, given.traces.run, given.power});
   check_sections(given.show);
   check_traces(given.traces);
+  check_network(given);
   std::optional<campaign::KnownTrials> known;
   if (keeps(given.kept)) {
     WorkFolder folder(work_request(report::WorkKind::run, given.scenario, options), given.kept);

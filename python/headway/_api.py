@@ -70,6 +70,7 @@ def run(
     fold: bool = True,
     explain: bool = False,
     pictures: bool = False,
+    network: str = "fluid",
 ) -> Result:
     """Predicts one scenario.
 
@@ -89,6 +90,10 @@ def run(
         Also ``explanation``: what the step is made of, with formulas, and its sensitivities.
     pictures : bool
         Also ``pictures``: the timeline of every stage and its memory, as `Result.report` draws.
+    network : str
+        What times the traffic of the step: ``"fluid"`` flows, or each ``"packet"``, of the
+        fabric's own transport or another (``"packet:dcqcn"``); then one step is simulated, not the
+        run, and `step` has ``packets``.
 
     Returns
     -------
@@ -103,7 +108,9 @@ def run(
     """
     changes = _changes(set, seed, trials)
     path, text = _path_and_text(scenario)
-    return Result(*_core.run(path, text, _roots(), changes, threads, fold, explain, pictures))
+    return Result(
+        *_core.run(path, text, _roots(), changes, threads, fold, explain, pictures, network)
+    )
 
 
 def _save(folder: PathLike | None, kind: str, files: Sequence[str]) -> None:

@@ -13,6 +13,7 @@ def run(
     fold: bool,
     explain: bool,
     pictures: bool,
+    network: str,
 ) -> tuple[str, str]: ...
 def plan(
     path: str,

@@ -39,9 +39,14 @@ const training::StepResult& Driver::step(const training::CheckedScenario& checke
   const std::string key = step_key(checked.scenario());
   auto known = steps_.find(key);
   if (known == steps_.end()) {
+    auto packets = options_.packets;
+    if (packets) {
+      packets->threads = threads_;
+    }
     known = steps_
                 .emplace(key, training::simulate_step(checked, {.fold = options_.fold,
                                                                 .trace = options_.trace,
+                                                                .packets = packets,
                                                                 .hash_draws = options_.hash_draws,
                                                                 .progress = options_.progress}))
                 .first;

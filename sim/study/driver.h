@@ -21,6 +21,7 @@ struct DriverOptions {
   bool fold = true;       ///< simulate classes of equal ranks; no result depends on it
   bool trace = false;     ///< the critical path too
   bool pictures = false;  ///< what is drawn of a run too
+  std::optional<training::PacketsOfStep> packets{};  ///< time steps by packets; threads as above
   /// Under ecmp, further hashes that the interval of a step covers; 0 where no interval is printed.
   int hash_draws = training::StepOptions{}.hash_draws;
   const campaign::KnownTrials* known = nullptr;  ///< as in CampaignOptions

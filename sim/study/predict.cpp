@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "sim/core/digest.h"
+#include "sim/core/error.h"
 #include "sim/core/infeasible.h"
+#include "sim/core/shown_text.h"
 #include "sim/core/text.h"
 #include "sim/study/driver.h"
 #include "sim/study/stopwatch.h"
@@ -21,6 +23,15 @@ namespace headway::study {
 using namespace core::literals;
 
 namespace {
+
+/// What is explained, drawn or metered is the fluid step.
+void check_parts(const PredictOptions& options) {
+  if (options.packets && (options.explain || options.pictures || options.power)) {
+    throw core::Error(
+        "--network packet times one step: what explains, draws or meters a step (--explain, "
+        "--report, --trace, --trace-run, --pictures, --power) is of the fluid one; leave one out");
+  }
+}
 
 /// A run that cannot be simulated is a reason beside the step, which is printed all the same.
 void add_campaign(Driver& driver,
@@ -44,6 +55,20 @@ void add_campaign(Driver& driver,
   report.warnings.insert(report.warnings.end(), outcome.warnings.begin(), outcome.warnings.end());
 }
 
+/// The run behind the step; of a step that was timed by packets there is none.
+void add_run(Driver& driver,
+             const training::CheckedScenario& checked,
+             const PredictOptions& options,
+             const std::string& prices,
+             RunReport& report) {
+  if (options.packets) {
+    report.assumptions.push_back(
+        {"run.until", "left out", "with --network packet one step is simulated, not the run"});
+  } else {
+    add_campaign(driver, checked, prices, report);
+  }
+}
+
 std::string memory_reason(const training::MemoryResult& memory) {
   if (memory.peak <= memory.capacity) {
     return fmt::format("what is offloaded needs {} GiB of the {} GiB of a host's memory",
@@ -58,13 +83,14 @@ std::string memory_reason(const training::MemoryResult& memory) {
 
 /// The interval of a step knows what was compared before, and the report says it.
 void compare_with_known(const training::Scenario& scenario,
-                        const std::vector<validation::ComparedRuns>& compared,
+                        const validation::KnownErrors& known,
                         RunReport& report) {
-  if (compared.empty()) {
-    return;
+  const auto& compared = known.compared;
+  if (!compared.empty()) {
+    validation::set_interval(scenario, validation::step_error(scenario, compared), report.step);
+    report.compared = validation::nearest_sentences(validation::kind_of(scenario), compared);
   }
-  validation::set_interval(scenario, validation::step_error(scenario, compared), report.step);
-  report.compared = validation::nearest_sentences(validation::kind_of(scenario), compared);
+  validation::widen_by_flow_model(scenario, known.flow_model, report.step);
 }
 
 void judge(const std::vector<Assertion>& assertions, RunReport& report) {
@@ -122,6 +148,33 @@ std::optional<CostReport> cost_of(const campaign::CampaignOutcome& outcome,
   return CostReport{*outcome.total_usd, *outcome.mean_bill, price_source};
 }
 
+std::optional<training::PacketsOfStep> step_network(const std::string& words) {
+  constexpr std::string_view kPacket = "packet";
+  if (words == "fluid") {
+    return std::nullopt;
+  }
+  if (words == kPacket) {
+    return training::PacketsOfStep{};
+  }
+  const auto colon = words.find(':');
+  if (words.substr(0, colon) != kPacket) {
+    throw core::Error(
+        fmt::format("there is no network '{}'; there are fluid, packet and packet:TRANSPORT",
+                    core::shortened(words)));
+  }
+  const std::string name = words.substr(colon + 1);
+  const auto transport = core::from_word<network::Transport>(name);
+  if (!transport) {
+    std::string known;
+    for (const auto& [value, word] : enum_words(network::Transport{})) {
+      known += fmt::format(" {}", word);
+    }
+    throw core::Error(
+        fmt::format("there is no transport '{}'; there are{}", core::shortened(name), known));
+  }
+  return training::PacketsOfStep{.transport = transport};
+}
+
 std::string scenario_digest(const config::LoadedScenario& loaded) {
   std::string text = loaded.canonical_text;
   if (loaded.scenario.sweep || loaded.scenario.search != training::SearchSpec{}) {
@@ -150,6 +203,7 @@ ModelSize model_size(const training::CheckedScenario& checked) {
 
 RunReport predict(const config::LoadedScenario& loaded, const PredictOptions& options) {
   Stopwatch whole;
+  check_parts(options);
   const auto checked = training::check(loaded.scenario, loaded.marks);
   const auto assertions = parse_assertions(loaded.scenario.assertions, loaded.marks);
   const auto tell = [&](std::string_view phase) {
@@ -161,6 +215,7 @@ RunReport predict(const config::LoadedScenario& loaded, const PredictOptions& op
                  .fold = options.fold,
                  .trace = true,
                  .pictures = options.pictures,
+                 .packets = options.packets,
                  .known = options.known,
                  .phase = options.progress,
                  .progress = options.count});
@@ -175,9 +230,9 @@ RunReport predict(const config::LoadedScenario& loaded, const PredictOptions& op
   report.timing.threads = driver.threads();
   report.timing.load = options.load_time;
   Stopwatch part;
-  tell("simulating one step");
+  tell(options.packets ? "simulating one step by packets" : "simulating one step");
   report.step = driver.step(checked);
-  compare_with_known(checked.scenario(), options.compared, report);
+  compare_with_known(checked.scenario(), options.known_errors, report);
   report.stage_advice = training::stage_advice(checked, report.step);
   name_sources(loaded, report.step.assumptions);
   report.assumptions = report.step.assumptions;
@@ -199,7 +254,7 @@ RunReport predict(const config::LoadedScenario& loaded, const PredictOptions& op
   }
   report.timing.step = part.lap();
   if (checked.scenario().run.until) {
-    add_campaign(driver, checked, price_source(loaded), report);
+    add_run(driver, checked, options, price_source(loaded), report);
   }
   report.timing.campaign = part.lap();
   report.remedies = remedies(report);

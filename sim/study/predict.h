@@ -3,30 +3,37 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "sim/config/load.h"
 #include "sim/study/run_report.h"
-#include "sim/validation/compared/compared_runs.h"
+#include "sim/training/packets/packet_step.h"
+#include "sim/validation/compared/flow_model.h"
 
 namespace headway::study {
 
 struct PredictOptions {
   int threads = 0;   ///< 0: all cores; no result depends on it
   bool fold = true;  ///< simulate classes of equal ranks instead of ranks; no result depends on it
-  /// Published runs that predictions were compared with (validation::load_compared_runs); empty:
-  /// the interval is that of the simulation.
-  std::vector<validation::ComparedRuns> compared{};
-  bool explain = false;                          ///< fill RunReport::explanation
-  bool pictures = false;                         ///< fill RunReport::pictures
-  bool power = false;                            ///< fill RunReport::power
+  /// What widens the interval beside the simulation (validation::load_known_errors).
+  validation::KnownErrors known_errors{};
+  bool explain = false;   ///< fill RunReport::explanation
+  bool pictures = false;  ///< fill RunReport::pictures
+  bool power = false;     ///< fill RunReport::power
+  /// Time the traffic of the step by packets, and simulate the step alone, without `run.until`.
+  std::optional<training::PacketsOfStep> packets{};
   const campaign::KnownTrials* known = nullptr;  ///< all trials, simulated before; absent: none
   core::Seconds load_time;                       ///< what reading the files took, for `timing`
   std::function<void(std::string_view phase)> progress;  ///< told what begins now; may be empty
   /// Told how many parts of it are done, by several threads; may be empty.
   std::function<void(std::size_t done, std::size_t total)> count{};
 };
+
+/// Reads "fluid" (nothing), "packet", or "packet:TRANSPORT": what times the traffic of a step.
+/// @throws core::Error for another word
+std::optional<training::PacketsOfStep> step_network(const std::string& words);
 
 /// Name of a result: 16 hexadecimal digits over the resolved scenario (calibration included) and
 /// the program version.

@@ -1,5 +1,6 @@
 #include "sim/study/words.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 #include "sim/core/text.h"
@@ -69,6 +70,20 @@ std::string_view in_words(campaign::Account account) {
       return "maintenance";
   }
   return "?";
+}
+
+std::string in_words(const training::PacketStep& packets) {
+  const auto worst =
+      std::max_element(packets.collectives.begin(), packets.collectives.end(),
+                       [](const auto& a, const auto& b) { return a.times() < b.times(); });
+  return fmt::format(
+      "packets (sampled per collective) under {}; by fluid flows the step takes {} s"
+      "{}",
+      packets.transport, core::number(packets.fluid_step.si()),
+      worst == packets.collectives.end()
+          ? "; no traffic leaves an NVLink domain"
+          : fmt::format("; packets take longest beside them in '{}', {} times", worst->name,
+                        core::number(worst->times())));
 }
 
 std::vector<std::string> asked_in_words(const training::Scenario& s, const Layout& layout) {

@@ -15,6 +15,9 @@ namespace headway::study {
 std::string_view in_words(core::Activity activity);
 std::string_view in_words(campaign::Account account);
 
+/// What timed a step by packets, and how far it is from the fluid step.
+std::string in_words(const training::PacketStep& packets);
+
 /// What was asked: the model with its batch, the cluster, the layout; a sentence each.
 std::vector<std::string> asked_in_words(const training::Scenario& scenario, const Layout& layout);
 

@@ -20,6 +20,16 @@ int communicators(const workload::ParallelismSpec& p, int data_parallel) {
          (data_parallel * workload::copies_of_layers(p) > 1 ? 1 : 0);
 }
 
+/// Of a step that is simulated with the retries of an allocator that finds no room.
+std::string retry_warning(core::Seconds retry, const MemoryResult& memory) {
+  using namespace core::literals;
+  return fmt::format(
+      "stage {} needs {:.1f} of {:.1f} GiB: each of its passes is simulated with {:g} s in which "
+      "the "
+      "allocator frees and allocates again (training.framework.allocation.retry)",
+      memory.peak_stage, memory.peak / 1_GiB, memory.capacity / 1_GiB, retry.si());
+}
+
 }  // namespace
 
 MemoryByKind rank_memory(const workload::FrameworkSpec& framework,
@@ -48,13 +58,16 @@ std::string memory_limit_warning(const MemoryResult& memory) {
       100 * (memory.peak / memory.capacity), 100 * kMemoryHeadroom);
 }
 
-std::string retry_warning(core::Seconds retry, const MemoryResult& memory) {
-  using namespace core::literals;
-  return fmt::format(
-      "stage {} needs {:.1f} of {:.1f} GiB: each of its passes is simulated with {:g} s in which "
-      "the "
-      "allocator frees and allocates again (training.framework.allocation.retry)",
-      memory.peak_stage, memory.peak / 1_GiB, memory.capacity / 1_GiB, retry.si());
+std::vector<std::string> memory_warnings(const Scenario& scenario, const MemoryResult& memory) {
+  const core::Seconds retry = scenario.training.framework.allocation.retry;
+  std::vector<std::string> warnings;
+  if (retry > core::Seconds(0) && memory.peak > memory.capacity) {
+    warnings.push_back(retry_warning(retry, memory));
+  }
+  if (near_memory_limit(memory)) {
+    warnings.push_back(memory_limit_warning(memory));
+  }
+  return warnings;
 }
 
 namespace {

@@ -63,6 +63,21 @@ def test_threads_and_folding_change_no_number(small):
     assert unfolded.step.result_digest == one["step"]["result_digest"]
 
 
+def test_network_times_the_step_by_packets_as_the_command_line_does(small, command):
+    less = {"model.layers": 2, "training.global_batch": 16}
+    options = [f"--set={path}={value}" for path, value in less.items()]
+    printed = command("run", small, "--format", "json", "--network", "packet:dcqcn", *options)
+    assert printed.returncode == 0, printed.stderr
+    result = headway.run(small, set=less, network="packet:dcqcn")
+    assert without_timing(result.json) == without_timing(printed.stdout)
+    assert result.step.packets.transport == "dcqcn"
+    assert result.campaign is None
+    with pytest.raises(headway.Error, match="there is no network 'flit'"):
+        headway.run(small, network="flit")
+    with pytest.raises(headway.Error, match="--network packet times one step"):
+        headway.run(small, network="packet", explain=True)
+
+
 def test_a_result_is_a_mapping_that_cannot_be_changed(small):
     result = headway.run(small)
     assert result.step.time_s == result["step"]["time_s"]

@@ -51,7 +51,7 @@ std::string run_result(const Served& served, const config::LoadedScenario& loade
   how.threads = served.threads;
   how.explain = true;
   how.pictures = true;
-  how.compared = validation::load_compared_runs(config_roots());
+  how.known_errors = validation::load_known_errors(config_roots());
   return report::run_json(study::predict(loaded, how));
 }
 

@@ -51,7 +51,7 @@ int run_solve(int argc, char** argv) {
     Progress progress(common);
     return study::solve(
         request, load.roots,
-        {common.threads, common.fold, validation::load_compared_runs(load.roots),
+        {common.threads, common.fold, validation::load_known_errors(load.roots),
          [&](const std::string& value) { progress.phase(request.key + " = " + value); }});
   }();
   deliver(common,

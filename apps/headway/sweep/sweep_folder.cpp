@@ -135,7 +135,7 @@ std::vector<study::SweepRow> simulate_points(
   Progress progress(options);
   progress.phase("simulating points");
   study::SweepOptions how{options.threads, options.fold,
-                          validation::load_compared_runs(config_roots())};
+                          validation::load_known_errors(config_roots())};
   how.spread = !done;                 // shards are to be whole soon
   std::vector<study::SweepRow> best;  // of those done so far: at most one
   how.progress = [&](std::size_t finished, std::size_t total, const study::SweepRow& row) {

@@ -7,12 +7,12 @@
 
 namespace headway::network {
 
-namespace {
-
 bool reduces_in_switches(Algorithm algorithm) {
   return algorithm == Algorithm::nvls || algorithm == Algorithm::nvls_tree ||
          algorithm == Algorithm::collnet;
 }
+
+namespace {
 
 /// Where an actor runs: where what it sends begins, or what it waits for ends.
 std::uint32_t endpoint_of(const Actor& actor,
@@ -63,34 +63,48 @@ class FlowsAt {
 
 }  // namespace
 
-PacketTraffic packet_traffic(const PacketFabric& fabric,
-                             const SteppedCollective& stepped,
-                             std::span<const core::GpuId> members,
-                             std::int64_t payload) {
+void append_traffic(const PacketFabric& fabric,
+                    const SteppedCollective& stepped,
+                    std::span<const core::GpuId> members,
+                    std::int64_t payload,
+                    PacketTraffic& traffic) {
   const Problem& problem = stepped.problem;
   HEADWAY_CHECK(stepped.ways.size() == problem.flows.size(), "{} ways of {} flows",
                 stepped.ways.size(), problem.flows.size());
-  PacketTraffic traffic;
+  const auto first_flow = static_cast<std::uint32_t>(traffic.flows.size());
+  const auto first_program = static_cast<std::uint32_t>(traffic.programs.size());
   for (std::size_t f = 0; f < problem.flows.size(); ++f) {
     const auto bytes = static_cast<std::int64_t>(std::ceil(problem.flows[f].size.si() - 1e-6));
     traffic.add_flow(fabric.network(), fabric.legs(stepped.ways[f]),
                      std::max<std::int64_t>(1, bytes), payload, 0);
   }
-  traffic.programs = problem.programs;
-  const FlowsAt flows_at(traffic.flows);
+  traffic.programs.insert(traffic.programs.end(), problem.programs.begin(), problem.programs.end());
+  const std::vector<PacketFlow> flows(traffic.flows.begin() + first_flow, traffic.flows.end());
+  const FlowsAt flows_at(flows);
   for (std::size_t a = 0; a < problem.actors.size(); ++a) {
     const Actor& actor = problem.actors[a];
     HEADWAY_CHECK(actor.slowdown_ppm == 0, "actor {} is slow", a);
     PacketActor packet;
-    packet.program = actor.program;
-    packet.endpoint = a < members.size() ? members[a].index()
-                                         : endpoint_of(actor, problem.programs[actor.program],
-                                                       problem, traffic.flows);
+    packet.program = first_program + actor.program;
+    packet.endpoint = a < members.size()
+                          ? members[a].index()
+                          : endpoint_of(actor, problem.programs[actor.program], problem, flows);
     for (const std::uint32_t group : actor.groups) {
       packet.slots.push_back(flows_at.among(packet.endpoint, problem.groups[group]));
+      for (std::uint32_t& flow : packet.slots.back()) {
+        flow += first_flow;
+      }
     }
     traffic.actors.push_back(std::move(packet));
   }
+}
+
+PacketTraffic packet_traffic(const PacketFabric& fabric,
+                             const SteppedCollective& stepped,
+                             std::span<const core::GpuId> members,
+                             std::int64_t payload) {
+  PacketTraffic traffic;
+  append_traffic(fabric, stepped, members, payload, traffic);
   return traffic;
 }
 

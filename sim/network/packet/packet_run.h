@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/core/result_fields.h"
 #include "sim/core/tick.h"
 #include "sim/network/packet/packet.h"
 #include "sim/network/packet/packet_spec.h"
@@ -35,6 +36,23 @@ struct PacketCounts {
   std::uint32_t deepest_cable = kNowhere;
 
   void add(const PacketCounts& other);
+
+  template <class V>
+  void fields(V& v) const {
+    v.figure("packets", packets, "", "sent, repeats included", core::non_negative);
+    v.figure("packet_hops", hops, "", "cables that packets crossed", core::non_negative);
+    v.figure("marks", marks, "", "packets marked by a long queue", core::non_negative);
+    v.figure("drops", drops, "", "packets that found no room", core::non_negative);
+    v.figure("trims", trims, "", "packets that lost their payload", core::non_negative);
+    v.figure("pauses", pauses, "", "times that a cable was told to stop", core::non_negative);
+    v.figure("stalls", stalls, "", "times that a packet waited for credits", core::non_negative);
+    v.figure("repeats", repeats, "", "packets sent again", core::non_negative);
+    v.figure("timeouts", timeouts, "", "senders that heard nothing for `timeout`",
+             core::non_negative);
+    v.figure("notices", notices, "", "congestion notifications (DCQCN)", core::non_negative);
+    v.figure("deepest_queue_bytes", deepest, "B", "longest queue before a cable of a switch",
+             core::non_negative);
+  }
 };
 
 struct PacketResult {

@@ -32,11 +32,6 @@ RankSet all_ranks(const StepPrograms& programs) {
   return ranks;
 }
 
-/// Messages that each rank sends round a ring in an all-reduce, all-gather or reduce-scatter.
-std::int64_t ring_rounds(CollectiveKind kind, std::size_t ranks) {
-  return (kind == CollectiveKind::all_reduce ? 2 : 1) * (static_cast<std::int64_t>(ranks) - 1);
-}
-
 /// Each rank exchanges with the one whose number differs in one bit. @param part  of the array
 void append_exchange(StepPrograms& programs, std::size_t distance, core::Bytes bytes) {
   Rounds rounds;
@@ -253,7 +248,10 @@ void append_reduction(StepPrograms& programs, const CollectiveCall& call, Algori
   const std::size_t n = programs.ranks();
   const bool all_reduce = call.kind == CollectiveKind::all_reduce;
   if (algorithm == Algorithm::ring) {
-    append_ring(programs, ring_rounds(call.kind, n), call.bytes / static_cast<double>(n));
+    const std::int64_t all = ring_rounds(call.kind, n);
+    const std::int64_t most = programs.options().most_rounds;
+    append_ring(programs, most > 0 ? std::min(most, all) : all,
+                call.bytes / static_cast<double>(n));
   } else if (algorithm == Algorithm::recursive && !std::has_single_bit(n)) {
     refuse(call, algorithm, kNeedsPower);
   } else if (algorithm == Algorithm::recursive) {
@@ -310,6 +308,10 @@ void check_stepped(const StepPrograms& programs, CollectiveKind kind, Algorithm 
 }
 
 }  // namespace
+
+std::int64_t ring_rounds(CollectiveKind kind, std::size_t ranks) {
+  return (kind == CollectiveKind::all_reduce ? 2 : 1) * (static_cast<std::int64_t>(ranks) - 1);
+}
 
 Algorithm usual_algorithm(CollectiveKind kind) {
   return kind == CollectiveKind::all_to_all     ? Algorithm::pairwise

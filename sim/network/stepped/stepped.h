@@ -45,7 +45,8 @@ struct SteppedOptions {
   /// All-to-all(v): bytes from member i to member j at [i x members + j], in place of bytes /
   /// members; empty: all alike.
   std::span<const core::Bytes> pair_bytes = {};
-  bool ways = false;  ///< fills SteppedCollective::ways
+  std::int64_t most_rounds = 0;  ///< of a ring over all ranks, from the first; 0: all of them
+  bool ways = false;             ///< fills SteppedCollective::ways
 };
 
 /// A problem with one actor or more a rank, and the fabric link of each of its links.
@@ -68,6 +69,9 @@ SteppedCollective step_collective(const Fabric& fabric,
                                   const CollectiveCall& call,
                                   std::span<const core::GpuId> members,
                                   const SteppedOptions& options = {});
+
+/// Messages that each rank sends round a ring in an all-reduce, all-gather or reduce-scatter.
+std::int64_t ring_rounds(core::CollectiveKind kind, std::size_t ranks);
 
 /// What is taken where a call names no algorithm: pairwise for an all-to-all, direct for a message,
 /// else ring.

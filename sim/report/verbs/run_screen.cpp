@@ -125,6 +125,9 @@ class Screen {
                          number(step.time.si()), number(step.interval_low.si()),
                          number(step.interval_high.si()), percent(step.mfu),
                          number(step.model_flops_per_gpu.si() / 1e12), compact(step.tokens_per_s)));
+    if (step.packets) {
+      labelled("network", study::in_words(*step.packets), 2);
+    }
     const auto& memory = step.memory;
     const double left = 1 - memory.peak / memory.capacity;
     labelled("memory", fmt::format("{} of {} GiB on the fullest GPU (stage {}): {} % {}",

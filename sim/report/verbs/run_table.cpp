@@ -116,6 +116,39 @@ Table links_table(const std::vector<training::LinkUse>& links) {
   return table;
 }
 
+Table packets_table(const training::PacketStep& packets) {
+  Table table{"Collectives by packets",
+              {{"collective", false},
+               {"GPUs"},
+               {"groups"},
+               {"MiB a call"},
+               {"simulated"},
+               {"packets [ms]"},
+               {"fluid [ms]"},
+               {"times"}},
+              {},
+              false};
+  constexpr double kMilli = 1e-3;
+  for (const auto& c : packets.collectives) {
+    table.rows.push_back({c.name, std::to_string(c.ranks), std::to_string(c.groups),
+                          number(c.bytes / 1_MiB), number(c.simulated / 1_MiB),
+                          number(c.packets.si() / kMilli), number(c.fluid.si() / kMilli),
+                          number(c.times())});
+  }
+  return table;
+}
+
+/// What happened to all packets of a step.
+std::string packets_sentence(const network::PacketCounts& counts) {
+  return fmt::format(
+      "Of {} packets over {} cables {} were marked, {} dropped, {} trimmed, {} repeated; {} "
+      "pauses, "
+      "{} stalls for credits; the longest queue had {} kB.",
+      count(counts.packets), count(counts.hops), count(counts.marks), count(counts.drops),
+      count(counts.trims), count(counts.repeats), count(counts.pauses), count(counts.stalls),
+      number(static_cast<double>(counts.deepest) / 1e3));
+}
+
 Table sites_table(const training::SitesResult& sites) {
   Table table{"Sites", {{"quantity", false}, {"value"}, {"unit", false}}, {}, false};
   const auto add = [&](const char* what, double value, const char* unit) {
@@ -312,6 +345,9 @@ Sections sections_of(const study::RunReport& report) {
   if (report.power) {
     sections.emplace_back(kPowerSection, power_table(*report.power));
   }
+  if (report.step.packets) {
+    sections.emplace_back(kPacketsSection, packets_table(*report.step.packets));
+  }
   if (report.step.sites) {
     sections.emplace_back("sites", sites_table(*report.step.sites));
   }
@@ -336,6 +372,10 @@ Sections sections_of(const study::RunReport& report) {
 /// Sentences behind the tables, each with the section it is of; those of none are always shown.
 std::vector<std::pair<std::string_view, std::string>> sentences_of(const study::RunReport& report) {
   std::vector<std::pair<std::string_view, std::string>> list;
+  if (report.step.packets) {
+    list.emplace_back(kPacketsSection, "Network: " + study::in_words(*report.step.packets) + ".");
+    list.emplace_back(kPacketsSection, packets_sentence(report.step.packets->counts));
+  }
   if (report.cost) {
     list.emplace_back("cost", cost_sentence(*report.cost));
   }
@@ -382,6 +422,7 @@ const std::vector<std::string>& run_sections() {
                                               "breakdown",
                                               "memory",
                                               "links",
+                                              std::string(kPacketsSection),
                                               "sites",
                                               std::string(kPowerSection),
                                               std::string(kExplanationSection),

@@ -20,6 +20,8 @@ LabelledFigures labels_of_a_run();
 inline constexpr std::string_view kExplanationSection = "explanation";
 /// The section that power of a step is in.
 inline constexpr std::string_view kPowerSection = "power";
+/// The section that collectives by packets are in.
+inline constexpr std::string_view kPacketsSection = "packets";
 
 /// The words that --show takes: parts of the document, in its order.
 const std::vector<std::string>& run_sections();

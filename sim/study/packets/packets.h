@@ -25,21 +25,7 @@ struct PacketFigures {
 
   template <class V>
   void fields(V& v) const {
-    v.figure("packets", counts.packets, "", "sent, repeats included", core::non_negative);
-    v.figure("packet_hops", counts.hops, "", "cables that packets crossed", core::non_negative);
-    v.figure("marks", counts.marks, "", "packets marked by a long queue", core::non_negative);
-    v.figure("drops", counts.drops, "", "packets that found no room", core::non_negative);
-    v.figure("trims", counts.trims, "", "packets that lost their payload", core::non_negative);
-    v.figure("pauses", counts.pauses, "", "times that a cable was told to stop",
-             core::non_negative);
-    v.figure("stalls", counts.stalls, "", "times that a packet waited for credits",
-             core::non_negative);
-    v.figure("repeats", counts.repeats, "", "packets sent again", core::non_negative);
-    v.figure("timeouts", counts.timeouts, "", "senders that heard nothing for `timeout`",
-             core::non_negative);
-    v.figure("notices", counts.notices, "", "congestion notifications (DCQCN)", core::non_negative);
-    v.figure("deepest_queue_bytes", counts.deepest, "B", "longest queue before a cable of a switch",
-             core::non_negative);
+    counts.fields(v);
     v.part("deepest_queue_at", deepest_at, "that cable");
     v.figure("flow_p50_s", median_flow, "s", "when half of the flows had their last byte",
              core::non_negative);

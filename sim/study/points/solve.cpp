@@ -188,7 +188,7 @@ Search::Search(const SolveRequest& request,
       condition_(read_condition(request.condition)) {
   options_of_row_.threads = options.threads;
   options_of_row_.fold = options.fold;
-  options_of_row_.compared = options.compared;
+  options_of_row_.known_errors = options.known_errors;
   options_of_row_.count = options.count;
   paths_ = interval_paths(condition_.path);
   paths_.insert(paths_.begin(), condition_.path);

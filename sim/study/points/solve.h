@@ -13,7 +13,7 @@
 #include "sim/core/result_fields.h"
 #include "sim/study/points/sweep.h"
 #include "sim/study/run_report.h"
-#include "sim/validation/compared/compared_runs.h"
+#include "sim/validation/compared/flow_model.h"
 
 namespace headway::study {
 
@@ -31,7 +31,7 @@ struct SolveRequest {
 struct SolveOptions {
   int threads = 0;  ///< 0: all cores; no result depends on it
   bool fold = true;
-  std::vector<validation::ComparedRuns> compared{};
+  validation::KnownErrors known_errors{};
   /// Told which value is simulated next; may be empty.
   std::function<void(const std::string& value)> progress{};
   /// Told how much of its simulation is done, by several threads; may be empty.

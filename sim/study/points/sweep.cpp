@@ -112,7 +112,7 @@ void predict_row(const std::function<config::LoadedScenario()>& load,
     PredictOptions how;
     how.threads = options.threads;
     how.fold = options.fold;
-    how.compared = options.compared;
+    how.known_errors = options.known_errors;
     how.count = options.count;
     fill_row(predict(loaded, how), paths, row);
   } catch (const core::Error& error) {

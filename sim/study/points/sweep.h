@@ -13,7 +13,7 @@
 #include "sim/core/result_fields.h"
 #include "sim/plan/sweep_points.h"
 #include "sim/study/run_report.h"
-#include "sim/validation/compared/compared_runs.h"
+#include "sim/validation/compared/flow_model.h"
 
 namespace headway::study {
 
@@ -67,7 +67,7 @@ struct SweepRequest {
 struct SweepOptions {
   int threads = 0;  ///< 0: all cores; no result depends on it
   bool fold = true;
-  std::vector<validation::ComparedRuns> compared;
+  validation::KnownErrors known_errors{};
   /// Take points from all over, so that those done first take as long as those left: neighbours of
   /// a grid are alike. No result depends on it.
   bool spread = false;

@@ -14,6 +14,7 @@
 #include "sim/training/assumptions.h"
 #include "sim/training/constants.h"
 #include "sim/training/estimate.h"
+#include "sim/training/packets/time_by_packets.h"
 #include "sim/training/sites/site_exchange.h"
 #include "sim/training/step/breakdown.h"
 #include "sim/training/step/critical_path.h"
@@ -96,7 +97,10 @@ void add_timed_use(const CheckedScenario& checked,
 
 std::vector<LinkUse> link_use(const network::Fabric& fabric,
                               const LoweredStep& lowered,
-                              const network::RunResult& run) {
+                              const network::RunResult& run,
+                              const std::optional<PacketStep>& packets) {
+  // Flows that packets made longer carry no more than before.
+  const auto& link_bytes = packets ? packets->fluid_link_bytes : run.link_bytes;
   struct Sum {
     double bytes = 0, capacity = 0, busiest = 0;
   };
@@ -111,10 +115,9 @@ std::vector<LinkUse> link_use(const network::Fabric& fabric,
     }
     const double room = lowered.problem.links[l].capacity.si() * seconds;
     const double links = lowered.link_multiplicity[l];
-    place->second.bytes += run.link_bytes[l] * links;
+    place->second.bytes += link_bytes[l] * links;
     place->second.capacity += room * links;
-    place->second.busiest =
-        std::max(place->second.busiest, room > 0 ? run.link_bytes[l] / room : 0);
+    place->second.busiest = std::max(place->second.busiest, room > 0 ? link_bytes[l] / room : 0);
   }
   std::vector<LinkUse> uses;
   for (const auto& [tier, sum] : tiers) {
@@ -159,17 +162,25 @@ void fill_interval(double relative_error, const std::vector<Seconds>& draws, Ste
   result.interval_high = most * factor;
 }
 
-Assumption hash_assumption(const std::vector<Seconds>& draws) {
+/// What hashes and packets are assumed to be.
+void add_network_assumptions(const std::vector<Seconds>& draws, StepResult& result) {
+  if (result.packets) {
+    result.assumptions.push_back(packets_assumption(*result.packets));
+  }
+  if (draws.empty()) {
+    return;
+  }
   const auto [least, most] = std::minmax_element(draws.begin(), draws.end());
-  return {
-      "cluster.fabric.routing", "ecmp",
-      fmt::format("one hash, drawn by run.seed; with {} others the step takes {:.4g} to {:.4g} s, "
-                  "and the interval covers them",
-                  draws.size(), least->si(), most->si())};
+  result.assumptions.push_back(
+      {"cluster.fabric.routing", "ecmp",
+       fmt::format("one hash, drawn by run.seed; with {} others the step takes {:.4g} to {:.4g} s, "
+                   "and the interval covers them",
+                   draws.size(), least->si(), most->si())});
 }
 
 int count_draws(const Scenario& s, const StepOptions& options) {
-  const bool hashed = s.cluster.fabric.routing == network::Routing::ecmp && options.contention;
+  const bool hashed =
+      s.cluster.fabric.routing == network::Routing::ecmp && options.contention && !options.packets;
   return hashed ? options.hash_draws : 0;
 }
 
@@ -320,16 +331,23 @@ void set_rates(const CheckedScenario& checked, StepResult& result) {
 
 StepResult simulate_step(const CheckedScenario& checked, const StepOptions& options) {
   const Scenario& s = checked.scenario();
+  if (options.packets) {
+    check_packets(checked);
+  }
   const int beside = std::min(count_draws(s, options), threads());
   require_memory(estimate_step(checked, options.fold, beside), machine_memory(), options.fold);
   const auto graph = step_graph(checked);
   const network::Fabric fabric = build_fabric(s.cluster, hash_seed(s));
-  // A slow part is of one rank: then no rank speaks for others.
-  const bool alike = options.fold && options.degradations.empty();
+  // A slow part is of one rank, and packets are of all: then no rank speaks for others.
+  const bool alike = options.fold && options.degradations.empty() && !options.packets;
   const RankOrbits orbits = alike ? rank_orbits(checked, fabric) : RankOrbits{};
   LoweredStep lowered =
       lower(checked, graph, fabric, {.contention = options.contention, .orbits = &orbits});
   degrade(options.degradations, rank_layout(checked), fabric, lowered);
+  StepResult result;
+  if (options.packets) {
+    result.packets = time_by_packets(checked, fabric, *options.packets, lowered);
+  }
   network::RunOptions run_options;
   run_options.fold = options.fold;
   run_options.trace = options.trace;
@@ -339,11 +357,11 @@ StepResult simulate_step(const CheckedScenario& checked, const StepOptions& opti
   HEADWAY_CHECK(run.end > 0, "the step of '{}' took no time", s.name);
 
   const auto clock = core::Clock::step();
-  StepResult result;
   result.time = clock.to_seconds(run.end);
   result.sites = sites_result(checked, fabric, bytes_between_sites(fabric, lowered, run),
                               result.time, options.fold);
   fill_breakdown(lowered, run, result);
+  result.calls = network_calls(lowered);
   if (options.trace) {
     const auto path = critical_path(lowered.problem, run, lowered.launch);
     for (std::size_t a = 0; a < core::kActivities; ++a) {
@@ -354,7 +372,7 @@ StepResult simulate_step(const CheckedScenario& checked, const StepOptions& opti
   const auto draws = other_hashes(checked, graph, options, progress);
   fill_interval(relative_error(s), draws, result);
   set_rates(checked, result);
-  result.links = link_use(fabric, lowered, run);
+  result.links = link_use(fabric, lowered, run, result.packets);
   add_timed_use(checked, lowered, run.end, result.links);
   result.warnings = unused_fields(checked);
   warn_of_overload(result);
@@ -364,17 +382,11 @@ StepResult simulate_step(const CheckedScenario& checked, const StepOptions& opti
   result.rank_classes = static_cast<std::int64_t>(run.classes);
   result.ranks = checked.gpus();
   result.memory = predict_memory(checked);
-  if (s.training.framework.allocation.retry > Seconds(0) &&
-      result.memory.peak > result.memory.capacity) {
-    result.warnings.push_back(retry_warning(s.training.framework.allocation.retry, result.memory));
-  }
-  if (near_memory_limit(result.memory)) {
-    result.warnings.push_back(memory_limit_warning(result.memory));
+  for (const std::string& warning : memory_warnings(s, result.memory)) {
+    result.warnings.push_back(warning);
   }
   result.assumptions = step_assumptions(checked, lowered);
-  if (!draws.empty()) {
-    result.assumptions.push_back(hash_assumption(draws));
-  }
+  add_network_assumptions(draws, result);
   return result;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct StepOptions {
   bool trace = true;       ///< record what every rank did: needed for critical_path
   bool contention = true;  ///< false: every transfer takes its time alone, whatever runs beside it
   std::vector<Degradation> degradations{};  ///< slow parts; empty: the healthy step
+  std::optional<PacketsOfStep> packets{};   ///< time the traffic by packets: no interval of hashes
   int hash_draws = 8;  ///< under ecmp, further hashes of the switches that the interval covers
   /// Told how much of all simulations of the step is done, from several threads; may be empty.
   std::function<void(std::size_t done, std::size_t total)> progress{};
@@ -58,8 +60,8 @@ bool near_memory_limit(const MemoryResult& memory);
 /// What to say of it.
 std::string memory_limit_warning(const MemoryResult& memory);
 
-/// What to say of a step that is simulated with the retries of an allocator that finds no room.
-std::string retry_warning(core::Seconds retry, const MemoryResult& memory);
+/// What to say of a step's memory: of the retries of an allocator that finds no room, of the limit.
+std::vector<std::string> memory_warnings(const Scenario& scenario, const MemoryResult& memory);
 
 /// Simulates one step, event by event. A plan that does not fit is simulated all the same
 /// (`memory.fits` says so).

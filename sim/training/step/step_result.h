@@ -9,6 +9,8 @@
 
 #include "sim/core/activity.h"
 #include "sim/core/units.h"
+#include "sim/training/packets/network_calls.h"
+#include "sim/training/packets/packet_step.h"
 
 namespace headway::training {
 
@@ -162,6 +164,8 @@ struct StepResult {
   std::uint64_t event_digest = 0, result_digest = 0, events = 0;
   std::int64_t rank_classes = 0, ranks = 0;
   MemoryResult memory;
+  std::optional<PacketStep> packets;  ///< where it was timed by packets
+  std::vector<NetworkCall> calls;     ///< between NVLink domains
   std::vector<Assumption> assumptions;
   std::vector<std::string> warnings;
 
@@ -194,6 +198,7 @@ struct StepResult {
            "hash of all events in order: equal for any number of threads");
     v.part("result_digest", core::Hexadecimal{result_digest},
            "hash of what finished when: equal for folded and unfolded runs");
+    v.on_request("packets", packets, "With `--network packet`: what packets say of the step.");
   }
 };
 

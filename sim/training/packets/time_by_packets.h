@@ -1,0 +1,37 @@
+// The traffic of a step by packets: `headway run --network packet`.
+//
+// A step's gradients alone are billions of packets, so they are sampled: every distinct collective
+// (kind, size, shape of its groups) is run once, by all groups that make it at the same time, as
+// packets and as fluid flows of the same messages. In the step each call's bytes then take
+// packets / fluid times as long; what computes, launches and meets beside stays with the flow
+// engine. Of a call with more packets than its share of `most_hops` a part is run (of a ring some
+// of its rounds), and half of it, and the time of the rest is that of the difference.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/training/packets/packet_step.h"
+#include "sim/training/step/lower.h"
+
+namespace headway::training {
+
+/// GPUs of a step that is timed by packets, at most.
+inline constexpr std::int64_t kMostPacketGpus = 1024;
+
+/// @throws core::Error, with the place of the field, for what has no packets here: more than
+///         `kMostPacketGpus` GPUs, several sites, a partly occupied fabric
+void check_packets(const CheckedScenario& checked);
+
+/// Runs the collectives of a step between NVLink domains by packets, and makes its flows as much
+/// longer or shorter as they are.
+/// @param lowered  without orbits; its flows are changed
+/// @throws core::Error if switches reduce one of them, or packets stand still
+PacketStep time_by_packets(const CheckedScenario& checked,
+                           const network::Fabric& fabric,
+                           const PacketsOfStep& asked,
+                           LoweredStep& lowered);
+
+/// What a step that was timed by packets rests on.
+Assumption packets_assumption(const PacketStep& step);
+
+}  // namespace headway::training
