@@ -243,9 +243,10 @@ void add_trained(const Scenario& s, std::vector<Assumption>& list) {
                     "saves hold trained weights and their optimizer's state; that a restart reads "
                     "the frozen weights too is not counted"});
     if (s.parallelism.pipeline > 1) {
-      list.push_back({"pipeline", "gradients between all stages",
-                      "schedules exchange them below all that is trained too, where no kernel "
-                      "needs them (Megatron-Core)"});
+      list.push_back(
+          {"pipeline", "gradients between all stages",
+           "schedules are taken to exchange them below all that is trained too, where no "
+           "kernel needs them"});
     }
   }
 }

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "sim/gpu/kernel_time.h"
+#include "sim/training/explain/traced_steps.h"
 #include "sim/training/step/lower.h"
 #include "sim/training/step/step_clock.h"
-#include "sim/training/step/traced_steps.h"
 #include "sim/training/unequal/check_unequal.h"
 
 namespace headway::training {

@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "sim/core/error.h"
+#include "sim/training/explain/traced_steps.h"
 #include "sim/training/step/breakdown.h"
 #include "sim/training/step/lower.h"
 #include "sim/training/step/step.h"
 #include "sim/training/step/step_clock.h"
-#include "sim/training/step/traced_steps.h"
 
 namespace headway::training {
 

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "sim/training/explain/held_memory.h"
+#include "sim/training/explain/traced_steps.h"
 #include "sim/training/step/lower.h"
 #include "sim/training/step/step_clock.h"
-#include "sim/training/step/traced_steps.h"
 
 namespace headway::training {
 
