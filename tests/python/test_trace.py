@@ -152,13 +152,16 @@ def test_a_trace_of_the_run_has_its_failures(traced):
     by_name = {names[track]: spans for track, spans in slices.items()}
     saves = by_name.pop("checkpoints")
     assert [begin / 1e9 for _, begin, *_ in saves] == pytest.approx(trial["saves"]["begin_s"])
-    assert {name for name, *_ in saves} == {"checkpoint to storage"}
+    together = trial["saves"]["together"]
+    assert together > 1, "a run of years"
+    assert {name for name, *_ in saves} == {"checkpoints to storage"}
     failures = by_name.pop("failures")
     struck = sorted(at for hazard in trial["hazards"] for at in hazard["struck_s"])
     assert [begin / 1e9 for _, begin, *_ in failures] == pytest.approx(struck)
     assert len(struck) > 0
-    left_out = [f"{trial['saves_left_out']} checkpoints are left out"]
-    assert [name for name, *_ in by_name.pop("left out")] == left_out, "of a run of years"
+    left_out = [name for name, *_ in by_name.pop("left out")]
+    said = "every {} checkpoints in a row are one span, from the first to the last"
+    assert left_out == [said.format(together)]
     assert sum(map(len, by_name.values())) == sum(len(h["begin_s"]) for h in trial["hazards"]) > 0
     assert {name.split(" (")[0] for name in by_name} == {
         h["hazard"].split(" (")[0] for h in trial["hazards"]
