@@ -93,6 +93,37 @@ void compare_with_known(const training::Scenario& scenario,
   validation::widen_by_flow_model(scenario, known.flow_model, report.step);
 }
 
+/// What is told of the step beside its result: explanation, power, pictures, as asked.
+void add_parts(const training::CheckedScenario& checked,
+               const PredictOptions& options,
+               const std::string& text,
+               RunReport& report) {
+  const auto tell = [&](std::string_view phase) {
+    if (options.progress) {
+      options.progress(phase);
+    }
+  };
+  if (options.explain) {
+    tell("explaining the step");
+    report.explanation = training::explain_step(checked);
+  }
+  if (options.power) {
+    tell("metering the step");
+    report.power = power_report(checked, report.step.time, options.fold);
+  }
+  if (options.pictures) {
+    tell("drawing the step");
+    auto drawn = training::draw_step(checked, options.count);
+    report.pictures = Pictures{std::move(drawn.timeline),
+                               std::move(drawn.streams),
+                               std::move(drawn.cables),
+                               std::move(drawn.loads),
+                               training::memory_of_stages(checked),
+                               text,
+                               std::nullopt};
+  }
+}
+
 void judge(const std::vector<Assertion>& assertions, RunReport& report) {
   report.claim = check_claim(report.scenario, report.step, report.campaign, report.layout.gpus);
   report.warnings.insert(report.warnings.end(), report.claim.remarks.begin(),
@@ -238,25 +269,7 @@ RunReport predict(const config::LoadedScenario& loaded, const PredictOptions& op
   name_sources(loaded, report.step.assumptions);
   report.assumptions = report.step.assumptions;
   report.warnings = report.step.warnings;
-  if (options.explain) {
-    tell("explaining the step");
-    report.explanation = training::explain_step(checked);
-  }
-  if (options.power) {
-    tell("metering the step");
-    report.power = power_report(checked, report.step.time, options.fold);
-  }
-  if (options.pictures) {
-    tell("drawing the step");
-    auto drawn = training::draw_step(checked, options.count);
-    report.pictures = Pictures{std::move(drawn.timeline),
-                               std::move(drawn.streams),
-                               std::move(drawn.cables),
-                               std::move(drawn.loads),
-                               training::memory_of_stages(checked),
-                               loaded.canonical_text,
-                               std::nullopt};
-  }
+  add_parts(checked, options, loaded.canonical_text, report);
   report.timing.step = part.lap();
   if (checked.scenario().run.until) {
     add_run(driver, checked, options, price_source(loaded), report);

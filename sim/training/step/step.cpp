@@ -336,6 +336,18 @@ void set_rates(const CheckedScenario& checked, StepResult& result) {
   HEADWAY_CHECK(result.mfu_causal <= 1, "mfu_causal {} is above 1", result.mfu_causal);
 }
 
+namespace {
+
+void fill_counts(const network::RunResult& run, int gpus, StepResult& result) {
+  result.event_digest = run.event_digest;
+  result.result_digest = run.result_digest;
+  result.events = run.events;
+  result.rank_classes = static_cast<std::int64_t>(run.classes);
+  result.ranks = gpus;
+}
+
+}  // namespace
+
 StepResult simulate_step(const CheckedScenario& checked, const StepOptions& options) {
   const Scenario& s = checked.scenario();
   if (options.packets) {
@@ -386,11 +398,7 @@ StepResult simulate_step(const CheckedScenario& checked, const StepOptions& opti
   add_timed_use(checked, lowered, run.end, result.links);
   result.warnings = unused_fields(checked);
   warn_of_overload(result);
-  result.event_digest = run.event_digest;
-  result.result_digest = run.result_digest;
-  result.events = run.events;
-  result.rank_classes = static_cast<std::int64_t>(run.classes);
-  result.ranks = checked.gpus();
+  fill_counts(run, checked.gpus(), result);
   result.memory = predict_memory(checked);
   for (const std::string& warning : memory_warnings(s, result.memory)) {
     result.warnings.push_back(warning);
