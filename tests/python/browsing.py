@@ -35,6 +35,7 @@ if CAN_BROWSE:
             self.page: Page = self.context.new_page()
             self.problems: list[str] = []
             self.asked: list[str] = []
+            self.before: str | None = None  # the simulation shown when the last answer was asked
             self.page.on("console", lambda message: self.problems.append(message.text))
             self.page.on("pageerror", lambda error: self.problems.append(str(error)))
             self.page.on("request", lambda request: self.asked.append(request.url))
@@ -53,16 +54,27 @@ if CAN_BROWSE:
             return rows.locator("td").nth(column - 1).inner_text()
 
         def simulated(self) -> None:
+            """Waits for the simulation behind the last answer, which may be there already."""
+            before = self.data("simulated") if self.before is None else self.before
             self.page.wait_for_function(
-                "n => document.body.dataset.simulated !== n", arg=self.data("simulated")
+                "n => (document.body.dataset.simulated ?? '') !== n", arg=before
             )
+            self.before = None
+
+        @contextlib.contextmanager
+        def answered(self) -> Iterator[None]:
+            """What is done inside brings new figures, which are waited for. The time that they took
+            is wiped before, not compared: two answers may take the same."""
+            self.before = self.data("simulated")
+            self.page.evaluate("delete document.body.dataset.ms")
+            yield
+            self.page.wait_for_function("document.body.dataset.ms !== undefined")
 
         def change(self, path: str, value: str) -> None:
             """Types or picks, and waits for the figures."""
-            before = self.data("ms")
             field = self.field(path)
-            if field.evaluate("x => x.tagName") == "SELECT":
-                field.select_option(value)
-            else:
-                field.fill(value)
-            self.page.wait_for_function("n => document.body.dataset.ms !== n", arg=before)
+            with self.answered():
+                if field.evaluate("x => x.tagName") == "SELECT":
+                    field.select_option(value)
+                else:
+                    field.fill(value)

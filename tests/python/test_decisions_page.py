@@ -124,10 +124,9 @@ if CAN_BROWSE:
         with opened(small) as tab:
             tab.page.click("#pin")
             tab.page.click("#tab-text")
-            before = tab.data("ms")
             text = tab.page.input_value("#text")
-            tab.page.fill("#text", text + "  checkpoint: {interval: 10 min}\n")
-            tab.page.wait_for_function("n => document.body.dataset.ms !== n", arg=before)
+            with tab.answered():
+                tab.page.fill("#text", text + "  checkpoint: {interval: 10 min}\n")
             tab.simulated()
             ettr = figure(tab.figure("ETTR", 2))
             assert ettr == pytest.approx(100 * said["campaign"]["ettr"]["p50"], abs=0.06)
@@ -155,9 +154,8 @@ if CAN_BROWSE:
             before = tab.figure("step", 2)
             tab.page.click("#tab-text")
             text = tab.page.input_value("#text")
-            stamp = tab.data("ms")
-            tab.page.fill("#text", text + "calibration: {use: nccl-h100-sxm}\n")
-            tab.page.wait_for_function("n => document.body.dataset.ms !== n", arg=stamp)
+            with tab.answered():
+                tab.page.fill("#text", text + "calibration: {use: nccl-h100-sxm}\n")
             tab.simulated()
             assert tab.figure("step", 2) != before
             step = figure(tab.figure("step", 2))
@@ -187,9 +185,8 @@ if CAN_BROWSE:
         with opened(small) as tab:
             tab.page.click("#tab-text")
             text = tab.page.input_value("#text")
-            stamp = tab.data("ms")
-            tab.page.fill("#text", text + "  prices: {use: h100-owned-2024}\n")
-            tab.page.wait_for_function("n => document.body.dataset.ms !== n", arg=stamp)
+            with tab.answered():
+                tab.page.fill("#text", text + "  prices: {use: h100-owned-2024}\n")
             tab.simulated()
             tab.page.click("#pin")
             tab.page.click("#tab-form")
