@@ -193,43 +193,57 @@ TEST(AnalyticTier, AgreesWithTheSimulationWhereTheHostBinds) {
   }
 }
 
-// The definition of "without contention": the simulation gives the same time, to a thousandth, when
-// every transfer takes its time alone. There the tier must be within 3 %.
+/// How far the tier is from the simulation, layout by layout.
+class Agreement {
+ public:
+  /// Whether the layout counts. The definition of "without contention": the simulation gives the
+  /// same time, to a thousandth, when every transfer takes its time alone. There the tier must be
+  /// within 3 %.
+  bool compare(const CheckedScenario& layout) {
+    const double simulated = simulate_step(layout, {.trace = false}).time.si();
+    const double alone = simulate_step(layout, {.trace = false, .contention = false}).time.si();
+    if (std::abs(simulated / alone - 1) > 0.001) {
+      ++contended_;
+      return false;
+    }
+    const double error = AnalyticTier(layout.scenario()).evaluate(layout).time.si() / simulated - 1;
+    EXPECT_LT(std::abs(error), 0.03) << describe(layout);
+    if (std::abs(error) > std::abs(worst_)) {
+      worst_ = error;
+      worst_layout_ = describe(layout);
+    }
+    sum_ += std::abs(error);
+    ++compared_;
+    return true;
+  }
+
+  [[nodiscard]] int compared() const { return compared_; }
+  [[nodiscard]] std::string text() const {
+    return fmt::format("{} layouts: mean {:.2f} %, worst {:+.2f} % ({}); {} more have contention\n",
+                       compared_, 100 * sum_ / compared_, 100 * worst_, worst_layout_, contended_);
+  }
+
+ private:
+  double worst_ = 0, sum_ = 0;
+  std::string worst_layout_;
+  int compared_ = 0, contended_ = 0;
+};
+
 TEST(AnalyticTier, AgreesWithTheSimulationWithoutContention) {
   std::mt19937 random(2024);
-  double worst = 0, sum = 0;
-  std::string worst_layout;
-  int compared = 0, contended = 0;
+  Agreement agreement;
   std::set<workload::Sharding> shardings;
   std::set<workload::ScheduleKind> schedules;
-  while (compared < 240) {
+  while (agreement.compared() < 240) {
     const auto layout = random_layout(random);
-    if (!layout) {
-      continue;
+    if (layout && agreement.compare(*layout)) {
+      shardings.insert(layout->scenario().parallelism.sharding);
+      schedules.insert(layout->scenario().parallelism.schedule);
     }
-    const double simulated = simulate_step(*layout, {.trace = false}).time.si();
-    const double alone = simulate_step(*layout, {.trace = false, .contention = false}).time.si();
-    if (std::abs(simulated / alone - 1) > 0.001) {
-      ++contended;
-      continue;
-    }
-    const double error =
-        AnalyticTier(layout->scenario()).evaluate(*layout).time.si() / simulated - 1;
-    EXPECT_LT(std::abs(error), 0.03) << describe(*layout);
-    if (std::abs(error) > std::abs(worst)) {
-      worst = error;
-      worst_layout = describe(*layout);
-    }
-    sum += std::abs(error);
-    ++compared;
-    shardings.insert(layout->scenario().parallelism.sharding);
-    schedules.insert(layout->scenario().parallelism.schedule);
   }
   EXPECT_EQ(shardings.size(), 5U);
   EXPECT_EQ(schedules.size(), 5U);
-  std::cout << fmt::format(
-      "{} layouts: mean {:.2f} %, worst {:+.2f} % ({}); {} more have contention\n", compared,
-      100 * sum / compared, 100 * worst, worst_layout, contended);
+  std::cout << agreement.text();
 }
 
 // The same of models with linear attention or state spaces, whose layers and stages differ. Where
@@ -237,61 +251,34 @@ TEST(AnalyticTier, AgreesWithTheSimulationWithoutContention) {
 // up to 6 % too fast, as it is with experts in every so many layers (docs/models/workload.md).
 TEST(AnalyticTier, AgreesWithTheSimulationOfHybrids) {
   std::mt19937 random(7);
-  double worst = 0, sum = 0;
-  int compared = 0;
+  Agreement agreement;
   std::set<workload::MixerKind> kinds;
-  while (compared < 60) {
+  while (agreement.compared() < 60) {
     const auto layout = random_layout(random, add_mixers);
     const bool halves = layout && layout->scenario().model.layer_pattern.front() ==
                                       workload::LayerContent::mixer_only;
     if (!layout || (halves && layout->scenario().parallelism.virtual_stages > 1)) {
       continue;
     }
-    const double simulated = simulate_step(*layout, {.trace = false}).time.si();
-    const double alone = simulate_step(*layout, {.trace = false, .contention = false}).time.si();
-    if (std::abs(simulated / alone - 1) > 0.001) {
-      continue;
+    if (agreement.compare(*layout)) {
+      kinds.insert(layout->scenario().model.mixer->kind);
     }
-    const double error =
-        AnalyticTier(layout->scenario()).evaluate(*layout).time.si() / simulated - 1;
-    EXPECT_LT(std::abs(error), 0.03) << describe(*layout);
-    worst = std::abs(error) > std::abs(worst) ? error : worst;
-    sum += std::abs(error);
-    ++compared;
-    kinds.insert(layout->scenario().model.mixer->kind);
   }
   EXPECT_EQ(kinds.size(), 4U);
-  std::cout << fmt::format("{} layouts: mean {:.2f} %, worst {:+.2f} %\n", compared,
-                           100 * sum / compared, 100 * worst);
+  std::cout << agreement.text();
 }
 
-// A tier that has seen other layouts gives the same bits as a fresh one.
 // The same of models that are trained in part: stages without a backward, traffic of adapters
 // alone.
 TEST(AnalyticTier, AgreesWithTheSimulationOfWhatIsTrainedInPart) {
   std::mt19937 random(17);
-  double worst = 0, sum = 0;
-  std::string worst_layout;
-  int compared = 0, adapted = 0, frozen = 0, staged = 0;
-  while (compared < 80) {
+  Agreement agreement;
+  int adapted = 0, frozen = 0, staged = 0;
+  while (agreement.compared() < 80) {
     const auto layout = random_layout(random, train_in_part);
-    if (!layout) {
+    if (!layout || !agreement.compare(*layout)) {
       continue;
     }
-    const double simulated = simulate_step(*layout, {.trace = false}).time.si();
-    const double alone = simulate_step(*layout, {.trace = false, .contention = false}).time.si();
-    if (std::abs(simulated / alone - 1) > 0.001) {
-      continue;
-    }
-    const double error =
-        AnalyticTier(layout->scenario()).evaluate(*layout).time.si() / simulated - 1;
-    EXPECT_LT(std::abs(error), 0.03) << describe(*layout);
-    if (std::abs(error) > std::abs(worst)) {
-      worst = error;
-      worst_layout = describe(*layout);
-    }
-    sum += std::abs(error);
-    ++compared;
     const workload::ModelSpec& m = layout->scenario().model;
     adapted += m.adapters ? 1 : 0;
     frozen += m.frozen && m.frozen->layers > 0 ? 1 : 0;
@@ -301,10 +288,10 @@ TEST(AnalyticTier, AgreesWithTheSimulationOfWhatIsTrainedInPart) {
   EXPECT_GT(adapted, 20);
   EXPECT_GT(frozen, 20);
   EXPECT_GT(staged, 10);
-  std::cout << fmt::format("{} layouts: mean {:.2f} %, worst {:+.2f} % ({})\n", compared,
-                           100 * sum / compared, 100 * worst, worst_layout);
+  std::cout << agreement.text();
 }
 
+// A tier that has seen other layouts gives the same bits as a fresh one.
 TEST(AnalyticTier, GivesTheSameTimeWhateverItSawBefore) {
   auto s = eight_nodes();
   AnalyticTier tier(s);
