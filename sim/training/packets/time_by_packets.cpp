@@ -298,12 +298,13 @@ Assumption packets_assumption(const PacketStep& step) {
                                 [](const auto& c) { return c.simulated < c.bytes; });
   return {
       "network", "packets (sampled per collective)",
-      fmt::format("transport {}, path by {}; each distinct collective between NVLink domains is "
-                  "run by packets once, by all groups that make it at once{}, and its bytes "
-                  "take as many times as long as fluid ones; different collectives at the same "
-                  "time share links as fluid flows",
-                  step.transport, step.path_choice,
-                  part ? ", of long ones a part and half of it" : "")};
+      fmt::format(
+          "transport {}, path by {}; each distinct collective between NVLink domains is "
+          "run by packets once, by all groups that make it at once{}, and its bytes "
+          "take as many times as long as fluid ones; different collectives at the same "
+          "time share links as fluid flows; of hashed routing one draw, the interval has no "
+          "others",
+          step.transport, step.path_choice, part ? ", of long ones a part and half of it" : "")};
 }
 
 }  // namespace headway::training
