@@ -150,21 +150,25 @@ void apply_network_words(const std::string& words,
                          const Catalogue& catalogue,
                          network::FabricSpec& fabric,
                          network::NicSpec& nic) {
-  static constexpr std::pair<const char*, const char*> kFabrics[] = {{"omni-path", "omni-path-100"},
-                                                                     {"efa", "efa"}};
-  // "EFAv2" is EFA.
-  const auto names = [&](const std::string& word) {
-    return has_word(words, word) || has_word(words, word + "v");
+  struct Named {
+    const char* word;
+    const char* fabric;
+    const char* node;  ///< whose cards speak it; nullptr: any
   };
-  for (const auto& [word, entry] : kFabrics) {
-    if (names(word)) {
-      fabric.efficiency = catalogue.fabrics.at(entry).efficiency;
-      fabric.node_latency = catalogue.fabrics.at(entry).node_latency;
+  static constexpr Named kNetworks[] = {{"omni-path", "omni-path-100", nullptr},
+                                        {"efa", "efa", "p5-48xlarge"},
+                                        {"tcpx", "gpudirect-tcpx", "a3-highgpu-8g"},
+                                        {"tcpxo", "gpudirect-tcpxo", "a3-megagpu-8g"}};
+  for (const auto& [word, entry, node] : kNetworks) {
+    // "EFAv2" is EFA.
+    if (!has_word(words, word) && !has_word(words, std::string(word) + "v")) {
+      continue;
     }
-  }
-  if (names("efa")) {
-    // SRD, process to process: 15.5 us (Shalev et al., IEEE Micro 2020), 2 us of it our four links.
-    nic.latency = core::Seconds(6.75e-6);
+    fabric.efficiency = catalogue.fabrics.at(entry).efficiency;
+    fabric.node_latency = catalogue.fabrics.at(entry).node_latency;
+    if (node != nullptr) {
+      nic.latency = catalogue.nodes.at(node).nic.latency;
+    }
   }
 }
 

@@ -112,6 +112,17 @@ TEST(RunWords, WordsForTheNetworkNameItsFabric) {
   EXPECT_EQ(scenario({{"network", "the default network"}}).cluster.fabric.node_latency.si(), 0);
 }
 
+// Each of Google's two transports has its fabric and the cards of its machine: whole words only.
+TEST(RunWords, WordsForATransportNameItsCards) {
+  const auto mega = scenario({{"network", "8x200G TCPXO"}}).cluster;
+  EXPECT_EQ(mega.fabric.efficiency, catalogue().fabrics.at("gpudirect-tcpxo").efficiency);
+  EXPECT_EQ(mega.node.nic.latency, catalogue().nodes.at("a3-megagpu-8g").nic.latency);
+  const auto high = scenario({{"network", "GPUDirect-TCPX, 4x200G"}}).cluster;
+  EXPECT_EQ(high.fabric.efficiency, catalogue().fabrics.at("gpudirect-tcpx").efficiency);
+  EXPECT_EQ(high.node.nic.latency, catalogue().nodes.at("a3-highgpu-8g").nic.latency);
+  EXPECT_GT(high.node.nic.latency, mega.node.nic.latency);
+}
+
 TEST(RunWords, AMissingNetworkIsThatOfTheGpusNode) {
   const Cells blank{{"nics_per_node", "0"}, {"nic_gbps", "0"}, {"network", ""}};
   EXPECT_EQ(scenario(blank).cluster.node.nic.bandwidth.si(), 50e9);  // DGX H100: 400 Gbps
