@@ -6,6 +6,7 @@
 #include "sim/core/shown_text.h"
 #include "sim/validation/run_parts.h"
 #include "sim/validation/run_software.h"
+#include "sim/workload/closed_form.h"
 
 namespace headway::validation {
 
@@ -209,6 +210,24 @@ void fill_attention(const RunRow& row,
   }
 }
 
+/// Whether the head multiplies by the embedding's table: what the stated number of parameters says,
+/// where it is twice as near to one as to the other; else as the catalogue's model does, else as
+/// models of GPT's kind do and those with a gate do not (Megatron-LM,
+/// --untie-embeddings-and-output-weights; Llama 2 and 3).
+bool ties_embeddings(const RunRow& row, const workload::ModelSpec* known, workload::ModelSpec m) {
+  const bool usual = known != nullptr ? known->tied_embeddings : !m.gated_mlp;
+  if (!row.params_b || *row.params_b <= 0) {
+    return usual;
+  }
+  const auto distance = [&](bool tied) {
+    m.tied_embeddings = tied;
+    return std::abs(std::log(workload::count_parameters(m).total() / (*row.params_b * 1e9)));
+  };
+  const double tied = distance(true);
+  const double untied = distance(false);
+  return 2 * tied < untied || (usual && 2 * untied >= tied);
+}
+
 }  // namespace
 
 workload::ModelSpec row_model(const RunRow& row, const Catalogue& catalogue, Assumed& assumed) {
@@ -246,6 +265,7 @@ workload::ModelSpec row_model(const RunRow& row, const Catalogue& catalogue, Ass
     m.multi_token_prediction = 0;  // a cut of some layers: whether the modules stayed is not said
     assume(assumed, "multi_token_prediction");
   }
+  m.tied_embeddings = ties_embeddings(row, known, m);
   return m;
 }
 

@@ -9,6 +9,7 @@
 #include "sim/validation/run_software.h"
 #include "sim/validation/shipped_scenarios.h"
 #include "sim/validation/training_runs.h"
+#include "sim/workload/closed_form.h"
 
 namespace headway::validation {
 
@@ -259,6 +260,14 @@ void judge(const RunRow& row, RowScenario& out) {
     out.doubts.push_back(fmt::format("needs {:.2f} of the GPU's memory", need));
     if (need > kTooMuch) {
       assume(out.assumed, "memory");
+    }
+  }
+  if (const double stated = row.params_b.value_or(0); stated > 0) {
+    constexpr double kRounded = 0.05;  // "7B" of 6.7; sources round, and leave small parts out
+    const double count = workload::count_parameters(s.model).total() / 1e9;
+    if (std::abs(std::log(count / stated)) > kRounded) {
+      out.doubts.push_back(
+          fmt::format("columns give {:.3g}e9 parameters, {:.3g}e9 stated", count, stated));
     }
   }
   OtherReadings others = other_readings(row, s, out.assumed);

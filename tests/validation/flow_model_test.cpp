@@ -108,7 +108,7 @@ TEST(FlowModelError, SaysNothingOfWhatItDoesNotKnowOrWhatDoesNotMatter) {
 // collective's message is what one of its 64 ranks sends another.
 TEST(FlowModelError, ReadsTheTableOfTheCatalogue) {
   const auto rows = load_flow_model({HEADWAY_SOURCE_DIR "/configs"});
-  ASSERT_EQ(rows.size(), 150U);
+  ASSERT_EQ(rows.size(), 180U);
   EXPECT_EQ(rows.front().fabric, "EFA");
   EXPECT_EQ(rows.front().message.si(), 65536.0 * 16 / 64);
   EXPECT_EQ(rows[2].traffic, "permutation");

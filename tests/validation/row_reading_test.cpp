@@ -443,6 +443,28 @@ TEST(RowReading, RepeatsThatDisagreeAreContradictory) {
               testing::ElementsAre("ok", "ok"));  // got faster
 }
 
+// 8 layers of 4096 x (2 x 4096 + 2 x 1024) + 3 x 4096 x 14336 = 218.1 million, and one or two
+// tables of 128,256 x 4096 = 525.3 million: 2.270 or 2.796 billion.
+TEST(RowReading, StatedParametersSayWhetherTheHeadIsTheEmbedding) {
+  EXPECT_TRUE(scenario({{"params_b", "2.27"}}).model.tied_embeddings);
+  EXPECT_FALSE(scenario({{"params_b", "2.796"}}).model.tied_embeddings);
+  EXPECT_FALSE(scenario({{"params_b", "2.5"}}).model.tied_embeddings);  // near neither: as Llama 3
+  EXPECT_FALSE(scenario({}).model.tied_embeddings);
+  // Models of GPT's kind share the table, whoever made them.
+  EXPECT_TRUE(scenario({{"gated_mlp", "no"}, {"d_ffn", "16000"}}).model.tied_embeddings);
+  // Two stages hold a table each either way; one stage holds one or two.
+  const auto memory = [](const char* parameters) {
+    return predicted({{"params_b", parameters}, {"pp", "1"}, {"dp", "8"}}).predicted_memory;
+  };
+  EXPECT_LT(memory("2.27"), memory("2.796"));
+}
+
+TEST(RowReading, ParametersThatTheColumnsDoNotGiveAreTold) {
+  EXPECT_THAT(predicted({{"params_b", "4"}}).status,
+              HasSubstr("columns give 2.8e9 parameters, 4e9 stated"));
+  EXPECT_EQ(predicted({{"params_b", "2.8"}}).status, "ok");
+}
+
 TEST(RowReading, PeakMemoryIsComparedWhereItIsStated) {
   const RunPrediction p = predicted({{"measured_peak_mem_gib", "40"}});
   EXPECT_EQ(p.measured_memory, 40);
