@@ -1,7 +1,9 @@
 #include "sim/study/verdict/choice.h"
 
 #include <cmath>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -126,6 +128,36 @@ TEST(Choice, IsPutIntoOneSentence) {
   }
   ASSERT_NE(nearest, nullptr);
   EXPECT_THAT(choice.sentence, HasSubstr("so far: " + nearest->input + " to "));
+}
+
+// NVLink so slow, and memory so ample, that nothing changes it: how near it comes is said.
+TEST(Choice, HoldsWhateverOneInputIs) {
+  const Choice choice = find_choice(two_plans({"cluster.node.scale_up.bandwidth=100 GB/s",
+                                               "cluster.node.gpu.memory=160 GiB"}),
+                                    {})
+                            .value();
+  const ChoiceChange* nearest = nullptr;
+  for (const ChoiceChange& one : choice.changes) {
+    EXPECT_FALSE(one.factor) << one.input;
+    if (one.lead && (nearest == nullptr || *one.lead < *nearest->lead)) {
+      nearest = &one;
+    }
+  }
+  ASSERT_NE(nearest, nullptr);
+  EXPECT_EQ(choice.sentence,
+            fmt::format("The choice of plan 1 holds whatever one of these inputs is, from half to "
+                        "twice its value; nearest: another plan is {:.1f} % behind with {} at {} "
+                        "times.",
+                        100 * *nearest->lead, nearest->input,
+                        *nearest->lead_at < 0.51 ? "0.500" : "2.00"));
+}
+
+TEST(Choice, LooksAtTheWayToTheHostWhereAPlanUsesIt) {
+  const std::vector<std::string> offload{"parallelism.offload=activations",
+                                         "search.offload=[activations]"};
+  const Choice choice = find_choice(two_plans(offload), {}).value();
+  EXPECT_EQ(change(choice, "way to the host", ChangeWay::less).scaled_fields,
+            "cluster.node.gpu.host_bandwidth, cluster.node.host_memory_bandwidth");
 }
 
 // A deadline that both plans miss, whatever is changed.
