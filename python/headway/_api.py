@@ -222,7 +222,7 @@ def plan(
     objective : str or sequence of str
         What makes a plan better, such as ``"dollars"``; of several, the first and the Pareto front.
     limits : mapping, optional
-        Such as ``{"deadline": "60 d", "budget": "5e6 USD", "power": "2 MW"}``.
+        Such as ``{"deadline": "60 d", "budget": "5e6 USD", "power": "2 MW", "racks": 16}``.
     top : int
         Plans that are kept.
     all : bool

@@ -278,8 +278,11 @@ class AnalyticTier::Evaluator {
     if (p.pipeline == 1) {
       return;
     }
-    const double near = timer_.message(bytes, false);
-    const double far = timer_.message(bytes, true);
+    if (bytes != message_) {
+      message_ = bytes;
+      near_ = timer_.message(bytes, false);
+      far_ = timer_.message(bytes, true);
+    }
     // NVLink domains of a stage's first ranks in the first and in the last replica.
     const std::int64_t domain = timer_.fabric().shape().domain_gpus;
     const auto domains = [&](std::int64_t stage) {
@@ -290,11 +293,11 @@ class AnalyticTier::Evaluator {
     for (int stage = 0; stage + 1 < p.pipeline; ++stage) {
       const auto next = domains(stage + 1);
       const bool crosses = here.first != next.first || here.second != next.second;
-      times_.passes.message[static_cast<std::size_t>(stage)] = crosses ? far : near;
+      times_.passes.message[static_cast<std::size_t>(stage)] = crosses ? far_ : near_;
       here = next;
     }
     const bool crosses = first.first != here.first || first.second != here.second;
-    times_.passes.message.back() = crosses ? far : near;
+    times_.passes.message.back() = crosses ? far_ : near_;
   }
 
   void fill_passes(const ParallelismSpec& layout,
@@ -414,6 +417,8 @@ class AnalyticTier::Evaluator {
   std::unordered_map<LayoutKey, DataCosts, KeyHash> data_;
   std::unordered_map<LayoutKey, StepEnds, KeyHash> ends_;
   std::unordered_map<OrderKey, PipelineOrder, KeyHash> orders_;
+  std::optional<core::Bytes> message_;  ///< the last one between stages, and what it takes [s]
+  double near_ = 0, far_ = 0;
   // Of the layout at hand; kept for their memory.
   LayoutTimes times_;
   std::array<LayoutTimes, kTogether> together_;

@@ -59,7 +59,7 @@ void Timeline::reset() {
   now = 0;
   network_free = 0;
   reduced.fill(0);
-  tickets.clear();
+  known_ = 0;
 }
 
 /// When the message that a receive waits for is here. In a ring of equals all send what one sends,

@@ -50,7 +50,6 @@ struct Timeline {
   /// When the reductions of gradients inside an NVLink domain are complete, by group: those of one
   /// follow one another.
   std::array<double, static_cast<std::size_t>(workload::Group::world) + 1> reduced{};
-  std::vector<double> tickets;  ///< when the last launch of a ticket is complete
 
   /// Runs operations first .. end of a block.
   void run(const TimedBlock& block, std::size_t first, std::size_t end);
@@ -62,8 +61,15 @@ struct Timeline {
       run(block, 0, block.operations.size());
     }
   }
+  /// When the last launch of a ticket is complete [s].
   [[nodiscard]] double ticket(std::size_t number) const {
-    return number < tickets.size() ? tickets[number] : 0;
+    return number < known_ ? tickets_[number] : 0;
+  }
+  /// Waits for all that was launched.
+  void await_all() {
+    for (std::size_t number = 0; number < known_; ++number) {
+      now = std::max(now, tickets_[number]);
+    }
   }
   /// Back to the start of time, keeping memory.
   void reset();
@@ -71,13 +77,16 @@ struct Timeline {
  private:
   void run_with_inner_waits(const TimedBlock& block, std::size_t first, std::size_t end);
   void make_room(const TimedBlock& block) {
-    if (tickets.size() < block.tickets) {
-      tickets.resize(block.tickets, 0);
+    if (tickets_.size() < block.tickets) {
+      tickets_.resize(block.tickets);
+    }
+    for (; known_ < block.tickets; ++known_) {
+      tickets_[known_] = 0;
     }
   }
   void await_tickets(const TimedOperation& operation) {
     for (const int number : operation.await) {
-      now = std::max(now, tickets[static_cast<std::size_t>(number)]);
+      now = std::max(now, tickets_[static_cast<std::size_t>(number)]);
     }
   }
   /// @returns when the transfer is complete
@@ -86,19 +95,21 @@ struct Timeline {
   void step(const TimedOperation& operation);
   double next_message(const TimedBlock& block, std::size_t receive);
 
+  std::vector<double> tickets_;  ///< see `ticket`; of those that blocks so far know, `known_`
+  std::size_t known_ = 0;
   /// Scratch: per operation of the block, when its transfer is complete.
   std::vector<double> finish_;
   std::vector<bool> received_;  ///< scratch: per send of the block
 };
 
-inline double Timeline::run_transfer(const TimedOperation& o) {
+[[gnu::always_inline]] inline double Timeline::run_transfer(const TimedOperation& o) {
   double& free = o.shares_network ? network_free : reduced[static_cast<std::size_t>(o.group)];
   const bool queues = o.shares_network || o.ticket == workload::kGradientTicket;
   const double done = (queues ? std::max(now, free) : now) + o.seconds;
   free = queues ? done : free;
   now = o.asynchronous ? now + o.interference : done;
   if (o.ticket >= 0) {
-    double& ticket = tickets[static_cast<std::size_t>(o.ticket)];
+    double& ticket = tickets_[static_cast<std::size_t>(o.ticket)];
     ticket = std::max(ticket, done);
   }
   return done;

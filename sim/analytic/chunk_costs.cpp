@@ -78,9 +78,7 @@ void add_traffic(const ChunkClass& chunk,
   for (const int block : chunk.prologue) {
     line.run(data.blocks[static_cast<std::size_t>(block)]);
   }
-  for (const double done : line.tickets) {
-    line.now = std::max(line.now, done);
-  }
+  line.await_all();
   costs.ready = line.now;
   const auto pass = [&](bool forward) {
     const double begin = line.now;

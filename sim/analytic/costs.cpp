@@ -80,11 +80,11 @@ std::vector<Call> reversed(std::vector<Call> calls) {
 
 void read_message(const Probe& probe, int stage, RankCosts& costs) {
   constexpr int kMiddle = 1;
-  for (const Call& call : probe.calls(stage, CallKind::forward, kMiddle)) {
-    const Block& block = probe.block(call);
-    if (probe.role(call) != BlockRole::message) {
+  for (const Call& call : probe.stage_calls(stage)) {
+    if (!of_pass(call, CallKind::forward, kMiddle) || probe.role(call) != BlockRole::message) {
       continue;
     }
+    const Block& block = probe.block(call);
     for (std::size_t i = 0; i < block.operations.size(); ++i) {
       const auto& o = block.operations[i];
       if (o.kind == OperationKind::send) {
@@ -140,10 +140,9 @@ std::vector<PassPart> parts_of(const Probe& probe,
 
 /// Whether a pass has traffic beside it.
 bool has_traffic(const Probe& probe, int stage, CallKind kind, int micro_batch) {
-  const auto& calls = probe.graph.stages[static_cast<std::size_t>(stage)].calls;
+  const auto& calls = probe.stage_calls(stage);
   return std::any_of(calls.begin(), calls.end(), [&](const Call& call) {
-    return call.kind == kind && call.micro_batch == micro_batch &&
-           probe.role(call) == BlockRole::traffic;
+    return of_pass(call, kind, micro_batch) && probe.role(call) == BlockRole::traffic;
   });
 }
 
@@ -187,8 +186,10 @@ ChunkClass read_chunk(const Probe& probe, const workload::ChunkLayout& chunk, in
   made.layers = chunk.layers;
   made.embedding = chunk.embedding;
   made.head = chunk.head;
-  for (const Call& call : probe.calls(position, CallKind::prologue, -1)) {
-    made.prologue.push_back(call.block);
+  for (const Call& call : probe.stage_calls(position)) {
+    if (of_pass(call, CallKind::prologue, -1)) {
+      made.prologue.push_back(call.block);
+    }
   }
   const auto traffic = [&](CallKind kind, int micro_batch) {
     return has_traffic(probe, position, kind, micro_batch);
@@ -210,7 +211,7 @@ ChunkClass read_chunk(const Probe& probe, const workload::ChunkLayout& chunk, in
 /// What a chunk runs, by block: chunks that run the same are of one class.
 std::vector<int> signature(const Probe& probe, int position) {
   constexpr std::size_t kNumbers = 4;  // of a call
-  const auto& calls = probe.graph.stages[static_cast<std::size_t>(position)].calls;
+  const auto& calls = probe.stage_calls(position);
   std::vector<int> runs;
   runs.reserve(kNumbers * calls.size() + 1);
   for (const Call& call : calls) {
@@ -240,6 +241,7 @@ FewStages few_stages(const workload::ModelSpec& model,
   const bool fewer = inner_alike && layers_alike(model);
   const std::size_t kept = fewer ? kFew : stages;
   FewStages few{model, std::move(p), {}};
+  few.stage_of.reserve(stages);
   for (std::size_t i = 0; i < stages; ++i) {
     few.stage_of.push_back(static_cast<int>(!fewer || i == 0 ? i : i + 1 == stages ? kFew - 1 : 1));
   }
@@ -259,6 +261,7 @@ FewStages few_stages(const workload::ModelSpec& model,
 /// Chunks in the order of the model; of two directions those of the first.
 std::vector<workload::ChunkLayout> in_order(const workload::StageLayout& layout, int copies) {
   std::vector<workload::ChunkLayout> chunks;
+  chunks.reserve(static_cast<std::size_t>(layout.stages() * layout.chunks() / copies));
   for (int stage = 0; stage < layout.stages(); ++stage) {
     for (int chunk = 0; chunk < layout.chunks() / copies; ++chunk) {
       chunks.push_back(layout.at(stage, chunk));
@@ -280,6 +283,7 @@ std::vector<workload::ChunkLayout> in_order(const workload::StageLayout& layout,
 std::vector<int> recompute_phases(const std::vector<workload::ChunkLayout>& chunks,
                                   const ParallelismSpec& layout) {
   std::vector<int> phases;
+  phases.reserve(chunks.size());
   for (std::size_t position = 0; position < chunks.size(); ++position) {
     phases.push_back(layout.chunk_recompute.empty()
                          ? chunks[position].first_layer % layout.recompute_period
@@ -515,6 +519,7 @@ DataCosts data_costs(const Scenario& s,
   const workload::StageLayout stages(s.model, layout);
   const auto chunks = in_order(stages, workload::copies_of_layers(layout));
   std::vector<int> sizes;
+  sizes.reserve(chunks.size());
   for (const auto& chunk : chunks) {
     sizes.push_back(chunk.layers);
   }
@@ -540,6 +545,7 @@ StepEnds step_ends(const Scenario& s,
                    BlockTimer& timer) {
   const workload::StageLayout stages(s.model, layout);
   std::vector<int> sizes;
+  sizes.reserve(static_cast<std::size_t>(stages.stages()));
   for (int stage = 0; stage < stages.stages(); ++stage) {
     // Of two directions a rank updates both, each with twice the ranks: as if it had one.
     const bool both = workload::copies_of_layers(layout) > 1;

@@ -51,10 +51,8 @@ double Probe::seconds(const Call& call) const {
 }
 
 std::vector<Call> Probe::calls(int stage, workload::CallKind kind, int micro_batch) const {
-  const auto& all = graph.stages[static_cast<std::size_t>(stage)].calls;
-  const auto wanted = [&](const Call& call) {
-    return call.kind == kind && call.micro_batch == micro_batch;
-  };
+  const auto& all = stage_calls(stage);
+  const auto wanted = [&](const Call& call) { return of_pass(call, kind, micro_batch); };
   std::vector<Call> found(static_cast<std::size_t>(std::count_if(all.begin(), all.end(), wanted)));
   std::copy_if(all.begin(), all.end(), found.begin(), wanted);
   return found;

@@ -14,6 +14,12 @@ namespace headway::analytic {
 /// that are gathered, and the waits for them.
 enum class BlockRole : std::uint8_t { compute, message, traffic };
 
+/// Whether a call is made by a pass.
+/// @param micro_batch  -1: outside the pipeline
+inline bool of_pass(const workload::Call& call, workload::CallKind kind, int micro_batch) {
+  return call.kind == kind && call.micro_batch == micro_batch;
+}
+
 /// A graph, its blocks timed, and how to find the calls of a pass.
 struct Probe {
   workload::StepGraph graph;
@@ -30,6 +36,10 @@ struct Probe {
   [[nodiscard]] bool launches_reduction(const workload::Call& call) const;
   /// One run of the called block by itself [s].
   [[nodiscard]] double seconds(const workload::Call& call) const;
+  [[nodiscard]] const std::vector<workload::Call>& stage_calls(int stage) const {
+    return graph.stages[static_cast<std::size_t>(stage)].calls;
+  }
+  /// Those of a pass.
   [[nodiscard]] std::vector<workload::Call> calls(int stage,
                                                   workload::CallKind kind,
                                                   int micro_batch) const;

@@ -232,17 +232,19 @@ void tell(const CampaignOptions& options, std::string_view phase) {
   }
 }
 
+/// Those of the campaign, simulated before.
+const std::vector<TrialResult>& known_trials(const KnownTrials& known, int asked) {
+  HEADWAY_CHECK(std::ssize(known.trials) == asked, "{} of {} trials are known", known.trials.size(),
+                asked);
+  return known.trials;
+}
+
 /// The trials of the campaign itself; a run that would hardly end is refused at its place.
 std::vector<TrialResult> trials_of(const training::CheckedScenario& checked,
                                    const JobModel& job,
                                    const CampaignOptions& options,
                                    StepTimes& times) {
   const auto& run = checked.scenario().run;
-  if (options.known != nullptr) {
-    HEADWAY_CHECK(std::ssize(options.known->trials) == run.trials, "{} of {} trials are known",
-                  options.known->trials.size(), run.trials);
-    return options.known->trials;
-  }
   tell(options, fmt::format("simulating the run, {} trials{}", run.trials,
                             run.mean_within ? " or more" : ""));
   try {
@@ -296,7 +298,11 @@ CampaignOutcome simulate_campaign(const training::CheckedScenario& checked,
   tell(options, "simulating steps with slow parts");
   times.prepare(slow_parts_of(resolved.job), options.threads, options.progress);
   const auto& run = checked.scenario().run;
-  const std::vector<TrialResult> trials = trials_of(checked, resolved.job, options, times);
+  const std::vector<TrialResult> own = options.known == nullptr
+                                           ? trials_of(checked, resolved.job, options, times)
+                                           : std::vector<TrialResult>{};
+  const std::vector<TrialResult>& trials =
+      options.known == nullptr ? own : known_trials(*options.known, run.trials);
 
   CampaignOutcome outcome;
   outcome.assumptions = resolved.assumptions;

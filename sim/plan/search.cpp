@@ -318,12 +318,23 @@ void drop_late_and_dear(const Limits& limits, std::vector<Plan>& plans, Rejectio
   });
 }
 
+/// Racks of the job's nodes and of the spares that stand anywhere; those of the racks are in them.
+std::int64_t racks_of(const training::Scenario& s) {
+  const std::int64_t each = s.run.recovery.rack_nodes;
+  return (s.cluster.nodes + each - 1) / each + (s.cluster.spares + each - 1) / each;
+}
+
 /// Why no layout of this machine is looked at; empty if some are.
 std::pair<std::string, std::string> machine_limit(const training::Scenario& s,
                                                   const Limits& limits) {
   const std::int64_t gpus = std::int64_t{s.cluster.nodes} * s.cluster.node.gpus;
   if (limits.gpus && gpus > *limits.gpus) {
     return {"gpus", fmt::format("{} GPUs are more than the limit of {}", gpus, *limits.gpus)};
+  }
+  if (limits.racks && racks_of(s) > *limits.racks) {
+    return {"racks", fmt::format("{} nodes and {} spares take {} racks of {}, the limit is {}",
+                                 s.cluster.nodes, s.cluster.spares, racks_of(s),
+                                 s.run.recovery.rack_nodes, *limits.racks)};
   }
   const double pue = s.run.prices ? s.run.prices->pue : 1.0;
   const core::Watts power =
@@ -341,6 +352,12 @@ std::pair<std::string, std::string> machine_limit(const training::Scenario& s,
 void require_inputs(const training::Scenario& s, const PlanOptions& options) {
   if (options.keep == 0) {
     throw core::Error("a search must keep at least one plan");
+  }
+  if (options.limits.racks && s.run.recovery.rack_nodes == 1) {
+    throw core::Error(
+        "a limit of racks needs the nodes of one: set run.recovery.rack_nodes, which is 1, or "
+        "limit "
+        "gpus");
   }
   std::vector<Objective> objectives = options.beside;
   objectives.push_back(options.objective);

@@ -45,9 +45,10 @@ struct Limits {
   std::optional<core::Seconds> deadline;  ///< of the run's wall clock, median
   std::optional<core::Dollars> budget;    ///< of the run, median
   std::optional<std::int64_t> gpus;
-  std::optional<core::Watts> power;  ///< of GPUs at their limit, hosts and switches, times PUE
-  std::optional<double> headroom;    ///< share of a GPU's memory that stays free, at least
-  std::optional<double> goodput;     ///< of the run, median, at least
+  std::optional<std::int64_t> racks;  ///< of `run.recovery.rack_nodes` nodes, spares included
+  std::optional<core::Watts> power;   ///< of GPUs at their limit, hosts and switches, times PUE
+  std::optional<double> headroom;     ///< share of a GPU's memory that stays free, at least
+  std::optional<double> goodput;      ///< of the run, median, at least
 };
 
 /// Share of a GPU's memory that stays free: what the allocator needs, or what is asked for.

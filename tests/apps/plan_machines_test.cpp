@@ -127,6 +127,39 @@ TEST_F(PlanMachines, BreaksEvenAtThePriceItNames) {
   EXPECT_EQ(compared, 2);
 }
 
+// Spot is the servers at another price that are taken back now and then: the run is longer by what
+// that costs, and at its break-even price it costs as much as the cheapest other, in the mean.
+TEST_F(PlanMachines, WeighsSpotAgainstItsInterruptions) {
+  const std::string scenario = HEADWAY_ROOT "/configs/scenarios/spot-llama-8b.yaml";
+  const json all = planned("'" + scenario + "' --objective dollars --top 4");
+  ASSERT_EQ(all["machines"].size(), 4U);
+  const json& asked = all["machines"][0];
+  const json& spot = all["machines"][3];
+  EXPECT_EQ(asked["name"], "h100-on-demand-2026-05");
+  EXPECT_EQ(spot["name"], "gpu_hour 1.20 USD/h, other hazards, repair 1 h");
+  EXPECT_GT(spot["days"], asked["days"]);
+  EXPECT_LT(spot["usd"], asked["usd"]);
+  const double even = spot["break_even_usd_per_gpu_hour"];
+  const json dear = planned("'" + scenario +
+                            "' --objective dollars --top 4 --machine "
+                            "'run.prices=h100-owned-2024' --machine 'run.prices.gpu_hour=" +
+                            std::to_string(even) +
+                            " USD/h; run.failures.hazards=[{name: server, component: host, per: "
+                            "node, mtbf: 300 d}, {name: taken back, component: unknown, per: node, "
+                            "effect: preemption, notice: 2 min, mtbf: 4 d}]; run.recovery.repair=1 "
+                            "h'");
+  const auto mean = [&](std::size_t place) {
+    for (const json& plan : dear["plans"]) {
+      if (plan["machine"] == dear["machines"][place]["name"]) {
+        return plan["cost"]["total_usd"]["mean"].get<double>();
+      }
+    }
+    return 0.0;
+  };
+  EXPECT_GT(mean(0), 0);
+  EXPECT_NEAR(mean(1) / mean(0), 1, 1e-5);
+}
+
 // As many spares as the run's advice has, and the saved plan is that run.
 TEST_F(PlanMachines, ChoosesSpares) {
   write_small(

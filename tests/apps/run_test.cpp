@@ -285,6 +285,14 @@ TEST_F(PlanVerb, TakesSeveralObjectivesAndLimits) {
   EXPECT_EQ(result["beside"], json::array({"days"}));
   EXPECT_EQ(result["plans"][0]["pareto"], true);
   EXPECT_EQ(run(plan + "--limit 'power=1 kW'").code, 3);
+  EXPECT_THAT(run(plan + "--limit racks=4").err, HasSubstr("set run.recovery.rack_nodes"));
+  const auto racks = run(plan +
+                         "--set run.recovery.rack_nodes=2 --set cluster.spares=1 --limit "
+                         "racks=1");
+  EXPECT_EQ(racks.code, 3);
+  EXPECT_THAT(racks.out, HasSubstr("take 2 racks of 2, the limit is 1"));
+  EXPECT_EQ(run(plan + "--set run.recovery.rack_nodes=2 --limit racks=1").code, 0);
+  EXPECT_THAT(run(plan + "--limit racks=some").err, HasSubstr("'racks=32'"));
   EXPECT_THAT(run(plan + "--limit headroom=2").err, HasSubstr("a share above 0 and below 1"));
   EXPECT_THAT(run(plan + "--objective speed").err, HasSubstr("--objective"));
 }

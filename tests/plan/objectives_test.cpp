@@ -1,4 +1,5 @@
 // Which plan is best: objectives, limits and the front between them.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <string>
 
@@ -50,6 +51,34 @@ TEST(Objectives, CountsWhatMissesALimit) {
   options.limits.gpus = 8;
   const auto many = search(scenario, options);
   EXPECT_EQ(count_of(many, "gpus"), many.enumerated);
+}
+
+// 2 nodes of the job in a rack: of n nodes and s spares ceil(n / 2) + ceil(s / 2) racks.
+TEST(Objectives, KeepsALimitOfRacks) {
+  auto scenario = sample_scenario();
+  PlanOptions options;
+  options.keep = 1;
+  options.simulate = 1;
+  options.limits.racks = 2;
+  EXPECT_THROW(
+      try { search(scenario, options); } catch (const core::Error& error) {
+        EXPECT_THAT(error.what(), testing::HasSubstr("set run.recovery.rack_nodes"));
+        throw;
+      },
+      core::Error);
+  scenario.run.recovery.rack_nodes = 2;
+  const auto plans = [&](int nodes, int spares) {
+    scenario.cluster.nodes = nodes;
+    scenario.cluster.spares = spares;
+    const auto result = search(scenario, options);
+    EXPECT_EQ(count_of(result, "racks"), result.plans.empty() ? result.enumerated : 0);
+    return result.plans.size();
+  };
+  EXPECT_EQ(plans(4, 0), 1U);
+  EXPECT_EQ(plans(2, 2), 1U);
+  EXPECT_EQ(plans(2, 3), 0U);
+  EXPECT_EQ(plans(4, 1), 0U);
+  EXPECT_EQ(plans(8, 0), 0U);
 }
 
 TEST(Objectives, AsksForARunWhereTheObjectiveNeedsOne) {

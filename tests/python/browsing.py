@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Iterator
 
 from conftest import BROWSER, LIBRARY
+from served import Served
 
 try:
     from playwright.sync_api import Browser, Page, expect, sync_playwright
@@ -15,7 +16,7 @@ except ImportError:
     CAN_BROWSE = False
 
 if CAN_BROWSE:
-    __all__ = ["CAN_BROWSE", "Browser", "Page", "Tab", "expect", "started_browser"]
+    __all__ = ["CAN_BROWSE", "Browser", "Page", "Tab", "expect", "problems_of", "started_browser"]
 
     @contextlib.contextmanager
     def started_browser() -> Iterator[Browser]:
@@ -27,20 +28,33 @@ if CAN_BROWSE:
             yield started
             started.close()
 
+    def problems_of(page: Page) -> list[str]:
+        """What goes wrong in a page from now on."""
+        problems: list[str] = []
+        page.on("console", lambda message: problems.append(message.text))
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        return problems
+
     class Tab:
         """A page that is open, and what went wrong in it."""
 
         def __init__(self, browser: Browser, address: str, **options: object) -> None:
             self.context = browser.new_context(accept_downloads=True, **options)  # type: ignore[arg-type]
             self.page: Page = self.context.new_page()
-            self.problems: list[str] = []
+            self.problems = problems_of(self.page)
             self.asked: list[str] = []
             self.before: str | None = None  # the simulation shown when the last answer was asked
-            self.page.on("console", lambda message: self.problems.append(message.text))
-            self.page.on("pageerror", lambda error: self.problems.append(str(error)))
             self.page.on("request", lambda request: self.asked.append(request.url))
             self.page.goto(address)
             self.page.wait_for_selector("body[data-ready]")
+
+        def end(self, server: Served, known: str | None = None) -> None:
+            """Closes it: nothing but what is `known` went wrong, and nobody else was asked."""
+            assert [x for x in self.problems if known is None or known not in x] == []
+            assert self.data("problems") == ""
+            there = (f"http://127.0.0.1:{server.port}/", "data:", "blob:")
+            assert [url for url in self.asked if not url.startswith(there)] == []
+            self.context.close()
 
         def data(self, name: str) -> str:
             return str(self.page.evaluate(f"document.body.dataset.{name} ?? ''"))

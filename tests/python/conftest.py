@@ -6,7 +6,9 @@ import importlib.util
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -60,6 +62,15 @@ run:
   failures: {use: llama-3-54-days}
   trials: 8
 """
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium, for tests that are there only where `browsing.CAN_BROWSE` is true."""
+    from browsing import started_browser
+
+    with started_browser() as started:
+        yield started
 
 
 @pytest.fixture(scope="session")

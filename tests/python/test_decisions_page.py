@@ -20,12 +20,7 @@ from conftest import ROOT
 from served import serving
 
 if CAN_BROWSE:
-    from browsing import Browser, Tab, expect, started_browser
-
-    @pytest.fixture(scope="module")
-    def browser() -> Iterator[Browser]:
-        with started_browser() as started:
-            yield started
+    from browsing import Tab, expect
 
     @pytest.fixture()
     def opened(browser, program):
@@ -35,12 +30,7 @@ if CAN_BROWSE:
                 tab = Tab(browser, server.address)
                 tab.page.wait_for_selector("body[data-simulated]", timeout=60_000)
                 yield tab
-                assert tab.problems == []
-                assert tab.data("problems") == ""
-                own = f"http://127.0.0.1:{server.port}/"
-                there = (own, "data:", "blob:")
-                assert [url for url in tab.asked if not url.startswith(there)] == []
-                tab.context.close()
+                tab.end(server)
 
         return open_page
 

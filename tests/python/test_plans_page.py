@@ -13,12 +13,7 @@ import pytest
 from browsing import CAN_BROWSE
 
 if CAN_BROWSE:
-    from browsing import Browser, Page, expect, started_browser
-
-    @pytest.fixture(scope="module")
-    def browser() -> Iterator[Browser]:
-        with started_browser() as started:
-            yield started
+    from browsing import Page, expect, problems_of
 
     @pytest.fixture()
     def planned(command, small, tmp_path, browser) -> Iterator[tuple[Page, list]]:
@@ -27,10 +22,8 @@ if CAN_BROWSE:
         page = tmp_path / "plans.html"
         done = command("plan", small, *words, "--report", page, "--format", "json")
         assert done.returncode == 0, done.stderr
-        problems: list[str] = []
         tab = browser.new_page()
-        tab.on("console", lambda message: problems.append(message.text))
-        tab.on("pageerror", lambda error: problems.append(str(error)))
+        problems = problems_of(tab)
         tab.goto(page.as_uri())
         tab.wait_for_selector("body[data-drawn]")
         yield tab, json.loads(done.stdout)["plans"]

@@ -151,6 +151,8 @@ PLAN_OPTIONS = [
     (["--vary", "tensor,pipeline"], {"vary": ["tensor", "pipeline"]}),
     (["--hold", "schedule,offload,recompute"], {"hold": ["schedule", "offload", "recompute"]}),
     (["--nodes", "1,2", "--vary", "tensor"], {"nodes": [1, 2], "vary": ["tensor"]}),
+    (["--limit", "racks=8", "--set", "run.recovery.rack_nodes=2", "--vary", "tensor"],
+     {"limits": {"racks": 8}, "set": {"run.recovery.rack_nodes": 2}, "vary": ["tensor"]}),
     (["--simulate", "5", "--top", "5"], {"simulate": 5, "top": 5}),
     (["--sensitivity", "--vary", "tensor"], {"sensitivity": True, "vary": ["tensor"]}),
     (["--verify", "3", "--vary", "tensor,sharding,micro_batch"],

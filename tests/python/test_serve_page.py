@@ -17,12 +17,7 @@ from conftest import ROOT
 from served import Served, serving
 
 if CAN_BROWSE:
-    from browsing import Browser, Tab, expect, started_browser
-
-    @pytest.fixture(scope="module")
-    def browser() -> Iterator[Browser]:
-        with started_browser() as started:
-            yield started
+    from browsing import Tab, expect
 
     @pytest.fixture()
     def server(program, small) -> Iterator[Served]:
@@ -34,11 +29,7 @@ if CAN_BROWSE:
         opened = Tab(browser, server.address)
         opened.page.wait_for_selector("body[data-simulated]")
         yield opened
-        assert [x for x in opened.problems if "422" not in x] == []
-        assert opened.data("problems") == ""
-        own = f"http://127.0.0.1:{server.port}/"
-        assert [url for url in opened.asked if not url.startswith((own, "data:", "blob:"))] == []
-        opened.context.close()
+        opened.end(server, known="422")
 
     def test_figures_are_those_of_the_result_and_all_is_drawn(tab, server):
         _, answer = server.ask("simulate", verb="run")

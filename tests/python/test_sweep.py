@@ -8,13 +8,16 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
+import dask
 import distributed
 import headway
 import pytest
+from clusters import ENGINE, a_worker, two_workers, with_a_killed_worker
+from headway import _dask
 
 AXES = {"parallelism.tensor": [1, 2, 3], "training.global_batch": [32, 64]}
 SMALL = {
@@ -80,13 +83,8 @@ def test_an_executor_changes_nothing() -> None:
 def test_dask_goes_on_when_a_worker_is_killed() -> None:
     axes = {"training.global_batch": range(32, 32 * 41, 32)}
     points = headway.sweep(SMALL, axes)
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        victim = next(iter(client.run(os.getpid).values()))
+    with two_workers() as cluster, distributed.Client(cluster) as client:
+        victim = a_worker(client)
         killer = threading.Timer(0.2, os.kill, (victim, signal.SIGKILL))
         killer.start()
         again = headway.sweep(SMALL, axes, executor=client.get_executor(), chunk=1)
@@ -109,9 +107,6 @@ def _with_dask(program: Path, file: Path, kept: Path, *words: str) -> list[str]:
     return [str(word) for word in [*line, "--format", "jsonl"]]
 
 
-ENGINE = {**os.environ, "HEADWAY_PYTHON": sys.executable}
-
-
 def test_the_dask_engine_gives_the_same_bytes(tmp_path: Path, program: Path) -> None:
     file = tmp_path / "s.yaml"
     file.write_text(json.dumps(SMALL))
@@ -130,26 +125,15 @@ def test_the_dask_engine_goes_on_when_a_worker_is_killed(tmp_path: Path, program
     file = tmp_path / "s.yaml"
     file.write_text(json.dumps(SMALL))
     kept = tmp_path / "kept"
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-    ) as cluster:
-        with distributed.Client(cluster) as client:
-            victim = next(iter(client.run(os.getpid).values()))
-        line = _with_dask(program, file, kept, "--scheduler", cluster.scheduler_address)
-        with subprocess.Popen(
-            line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENGINE
-        ) as engine:
-            deadline = time.monotonic() + 60
-            while not list(kept.glob("*.jsonl")) and time.monotonic() < deadline:
-                time.sleep(0.002)
-            before = len(list(kept.glob("*.jsonl")))
-            os.kill(victim, signal.SIGKILL)
-            out, err = engine.communicate(timeout=120)
-        with distributed.Client(cluster) as client:
-            assert victim not in client.run(os.getpid).values()
-    assert engine.returncode == 0, err
-    assert 0 < before < 20
+    out = with_a_killed_worker(_with_dask(program, file, kept), kept, 20)
     assert out == _in_process(program, file)
+
+
+def test_workers_that_the_engine_starts_sample_nothing() -> None:
+    with ExitStack() as stack:
+        client = _dask._client(stack, None, 1)
+        for setting, value in _dask.CLUSTER.items():
+            assert list(client.run(dask.config.get, setting).values()) == [value], setting
 
 
 def test_the_dask_engine_says_what_it_lacks(tmp_path: Path, program: Path) -> None:

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
-import distributed
 import pytest
+from clusters import ENGINE, with_a_killed_worker
 from headway import _core
 from headway._api import _roots
 
-ENGINE = {**os.environ, "HEADWAY_PYTHON": sys.executable}
 RUN: dict[str, Any] = {
     "headway": 1,
     "name": "Small",
@@ -95,32 +90,8 @@ def test_dask_goes_on_when_a_worker_is_killed(
     scenario: Path, program: Path, verb: str, words: list[str], cut: list[str], shards: int
 ) -> None:
     kept = scenario.parent / "kept"
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-    ) as cluster:
-        with distributed.Client(cluster) as client:
-            victim = next(iter(client.run(os.getpid).values()))
-        line = _line(
-            program,
-            verb,
-            scenario,
-            *words,
-            *cut,
-            *("--keep", kept, "--engine", "dask", "--scheduler", cluster.scheduler_address),
-        )
-        with subprocess.Popen(
-            line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENGINE
-        ) as engine:
-            deadline = time.monotonic() + 60
-            while not list(kept.glob("*.jsonl")) and time.monotonic() < deadline:
-                time.sleep(0.002)
-            before = len(list(kept.glob("*.jsonl")))
-            os.kill(victim, signal.SIGKILL)
-            out, err = engine.communicate(timeout=120)
-        with distributed.Client(cluster) as client:
-            assert victim not in client.run(os.getpid).values()
-    assert engine.returncode == 0, err
-    assert 0 < before < shards
+    line = _line(program, verb, scenario, *words, *cut, "--keep", kept, "--engine", "dask")
+    out = with_a_killed_worker(line, kept, shards)
     alone = subprocess.run(
         _line(program, verb, scenario, *words), check=True, capture_output=True
     ).stdout

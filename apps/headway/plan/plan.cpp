@@ -143,7 +143,8 @@ void add_goal_options(CLI::App& app, plan::PlanOptions& how, SearchWords& words)
              study::add_limit(text, how.limits);
            }
          },
-         "deadline=34 d, budget=5e6 USD, gpus=1024, power=20 MW, headroom=0.1, goodput=0.9")
+         "deadline=34 d, budget=5e6 USD, gpus=1024, racks=32, power=20 MW, headroom=0.1, "
+         "goodput=0.9")
       ->option_text("KEY=VALUE");
 }
 

@@ -178,6 +178,7 @@ std::string WorkFolder::text(std::int64_t shard) const {
 
 campaign::KnownTrials WorkFolder::trials() const {
   campaign::KnownTrials known;
+  known.trials.reserve(work_->parts());
   for (std::int64_t shard = 1; shard <= folder_.shards(); ++shard) {
     const auto [first, count] = report::parts_of_shard(work_->parts(), folder_.shards(), shard);
     report::read_trial_lines(text(shard), folder_.file(shard).string(), known);

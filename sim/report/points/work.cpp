@@ -19,6 +19,7 @@ void members(A& archive, Limits& l) {
   archive("deadline", l.deadline);
   archive("budget", l.budget);
   archive("gpus", l.gpus);
+  archive("racks", l.racks);
   archive("power", l.power);
   archive("headroom", l.headroom);
   archive("goodput", l.goodput);

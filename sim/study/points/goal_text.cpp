@@ -1,6 +1,7 @@
 #include "sim/study/points/goal_text.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <fmt/format.h>
 #include <optional>
 
@@ -46,14 +47,29 @@ double limit_share(const std::string& key, const std::string& text) {
   return number->value;
 }
 
+/// A number of things from 1 on; nothing where the key is of something else, or the text is.
+std::optional<std::int64_t> limit_count(const std::string& key, const std::string& text) {
+  std::string why;
+  const auto number = config::parse_number(text, why);
+  const bool counts = key == "gpus" || key == "racks";
+  if (!counts || !number || !number->rest.empty() || number->value < 1) {
+    return std::nullopt;
+  }
+  const auto count = core::narrow<std::int64_t>(number->value);
+  if (!count) {
+    throw core::Error(fmt::format(
+        "--limit {}: '{}' is more than 9.2e18; write the {} there may be, or leave the limit out",
+        key, text, key == "gpus" ? "GPUs" : "racks"));
+  }
+  return count;
+}
+
 }  // namespace
 
 void add_limit(const std::string& text, plan::Limits& limits) {
   const std::size_t equals = text.find('=');
   const std::string key = text.substr(0, equals);
   const std::string value = equals == std::string::npos ? "" : text.substr(equals + 1);
-  std::string why;
-  const auto gpus = config::parse_number(value, why);
   if (key == "deadline") {
     set_once(key, limit_value<core::Seconds>(key, value), limits.deadline);
   } else if (key == "budget") {
@@ -64,19 +80,14 @@ void add_limit(const std::string& text, plan::Limits& limits) {
     set_once(key, limit_share(key, value), limits.headroom);
   } else if (key == "goodput") {
     set_once(key, limit_share(key, value), limits.goodput);
-  } else if (key == "gpus" && gpus && gpus->rest.empty() && gpus->value >= 1) {
-    const auto count = core::narrow<std::int64_t>(gpus->value);
-    if (!count) {
-      throw core::Error(
-          fmt::format("--limit gpus: '{}' is more than 9.2e18; write the GPUs there "
-                      "may be, or leave the limit out",
-                      value));
-    }
+  } else if (const auto count = limit_count(key, value); count && key == "gpus") {
     set_once(key, *count, limits.gpus);
+  } else if (count && key == "racks") {
+    set_once(key, *count, limits.racks);
   } else {
     throw core::Error(
-        fmt::format("--limit '{}': write 'deadline=34 d', 'budget=5e6 USD', 'gpus=1024', 'power=20 "
-                    "MW', 'headroom=0.1' or 'goodput=0.9'",
+        fmt::format("--limit '{}': write 'deadline=34 d', 'budget=5e6 USD', 'gpus=1024', "
+                    "'racks=32', 'power=20 MW', 'headroom=0.1' or 'goodput=0.9'",
                     text));
   }
 }

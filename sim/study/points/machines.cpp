@@ -49,18 +49,21 @@ std::string argument_of(const plan::SweepChange& change) {
   return chosen_key(change.key) + "=" + change.value;
 }
 
-/// "dgx-b200", or "spares 8": entries of the catalogue speak for themselves.
+/// "dgx-b200", "spares 8" or "other hazards": entries of the catalogue speak for themselves, and
+/// lists are too long to.
 std::string value_words(const plan::SweepChange& change) {
   const std::string key = chosen_key(change.key);
   if (key.ends_with(".use")) {
     return change.value;
   }
-  return fmt::format("{} {}", key.substr(key.rfind('.') + 1), change.value);
+  const std::string field = key.substr(key.rfind('.') + 1);
+  const bool long_value = change.value.starts_with('[') || change.value.starts_with('{');
+  return long_value ? "other " + field : fmt::format("{} {}", field, change.value);
 }
 
 /// Fields that are not the same in all candidates.
 std::set<std::string> telling_keys(const plan::SweepPoints& points) {
-  std::map<std::string, std::set<std::string>> values;
+  std::map<std::string, std::multiset<std::string>> values;
   for (std::size_t i = 0; i < points.size(); ++i) {
     for (const auto& change : points.changes(i)) {
       values[change.key].insert(change.value);
@@ -68,7 +71,8 @@ std::set<std::string> telling_keys(const plan::SweepPoints& points) {
   }
   std::set<std::string> keys;
   for (const auto& [key, of_key] : values) {
-    if (of_key.size() > 1) {
+    if (of_key.count(*of_key.begin()) <
+        points.size()) {  // another value, or as the scenario has it
       keys.insert(key);
     }
   }

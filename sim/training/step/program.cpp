@@ -250,6 +250,7 @@ class StageCompiler {
 /// GPU time of each operation's kernels.
 std::vector<core::Seconds> gpu_times(const workload::Block& block, const KernelTimes& times) {
   std::vector<core::Seconds> seconds;
+  seconds.reserve(block.operations.size());
   for (const auto& operation : block.operations) {
     seconds.push_back(gpu::kernels_time(*times.gpu, times.shares, operation.kernels, times.launch));
   }
@@ -291,6 +292,7 @@ std::vector<OperationTime> operation_times(const workload::Block& block,
   const std::vector<core::Seconds> seconds = gpu_times(block, times);
   const double stretch = stretch_of(block, seconds, times, transfers);
   std::vector<OperationTime> list;
+  list.reserve(seconds.size());
   for (std::size_t i = 0; i < seconds.size(); ++i) {
     const Operation& o = block.operations[i];
     if (o.kind == OperationKind::collective && o.asynchronous && transfers.interference) {

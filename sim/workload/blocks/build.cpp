@@ -517,6 +517,8 @@ class GraphBuilder {
     const int first_gather = plan_gathers(chunks);
     call(stage, first_gather, {0, CallKind::prologue, -1, 0, 1});
     const StageSchedule& items = items_[static_cast<std::size_t>(index)];
+    constexpr std::size_t kUsualCalls = 8;  // of a pass: layers, their traffic, messages
+    stage.calls.reserve(kUsualCalls * items.size());
     const bool pairs =
         std::any_of(items.begin(), items.end(), [](const WorkItem& one) { return one.with_next; });
     std::vector<ChunkInside> inside;

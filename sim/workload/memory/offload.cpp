@@ -153,7 +153,7 @@ bool same_pass(const Call& a, const Call& b) {
 
 }  // namespace
 
-OffloadedChunk::OffloadedChunk(int layers, int offloaded) : layers_(layers), offloaded_(offloaded) {
+void OffloadedChunk::check(int layers, int offloaded) {
   HEADWAY_CHECK(offloaded >= 0 && offloaded <= std::max(0, layers - 1),
                 "{} of {} layers are offloaded", offloaded, layers);
 }

@@ -32,7 +32,11 @@ class OffloadedChunk {
  public:
   /// @param layers     of the chunk
   /// @param offloaded  of them, at the front; less than `layers`
-  OffloadedChunk(int layers, int offloaded);
+  OffloadedChunk(int layers, int offloaded) : layers_(layers), offloaded_(offloaded) {
+    if (offloaded != 0) {
+      check(layers, offloaded);
+    }
+  }
   /// Of a plan; none offloaded where it offloads no activations or the chunk has one layer.
   static OffloadedChunk of(const ParallelismSpec& parallelism, int layers);
 
@@ -44,6 +48,7 @@ class OffloadedChunk {
   [[nodiscard]] CopyStep before_backward(int place) const;
 
  private:
+  static void check(int layers, int offloaded);
   /// Layer at whose end copy `copy` is awaited: w.
   [[nodiscard]] int window_end(int copy) const;
   /// Copy whose window ends with layer `place`, or -1.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "sim/workload/closed_form.h"
 #include "sim/workload/constants.h"
@@ -209,9 +210,14 @@ std::vector<Bucket> chunk_buckets(const ModelSpec& model,
     buckets.push_back({{}, true, false, held.stored, held.trained});
   }
   bool open = false;
+  std::optional<LayerKind> before;
+  HeldParameters held;
   for (int layer = chunk.first_layer + chunk.layers - 1; layer >= chunk.first_layer; --layer) {
     const LayerKind kind = layer_kind(model, parallelism, layer);
-    const HeldParameters held = held_by_layer(model, parallelism, kind);
+    if (before != kind) {
+      held = held_by_layer(model, parallelism, kind);
+      before = kind;
+    }
     const bool trains = held.trained.total() > 0;
     if (!open || trains != buckets.back().trained.total() > 0) {
       buckets.emplace_back();

@@ -320,7 +320,8 @@ void PipelineOrder::evaluate(const std::array<const PipelineTimes*, K>& times,
   // The table of ends, then messages, of which the first stands for "nothing is sent", so that the
   // loop has no branch, then durations.
   const std::size_t items = items_.size();
-  scratch.resize(K * (starts + items + 1 + links + passes));
+  const std::size_t room = K * (starts + items + 1 + links + passes);
+  scratch.resize(std::max(scratch.size(), room));  // grows only: all that is read is written first
   double* const end = scratch.data();
   double* const message = end + K * (starts + items);
   double* const side_by_side = message + K * (1 + links);
