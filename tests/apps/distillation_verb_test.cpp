@@ -48,5 +48,15 @@ TEST_F(Distillation, IsExplainedAndRefusedByName) {
   EXPECT_THAT(uneven.err, HasSubstr("the teacher: "));
 }
 
+// A launch script has the teacher's checkpoint, not its sizes.
+TEST_F(Distillation, OfALaunchScriptHasToBeWritten) {
+  write("pretrain.sh",
+        "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 16 --hidden-size 2048 "
+        "--num-attention-heads 16 --seq-length 4096 --max-position-embeddings 4096 "
+        "--micro-batch-size 1 --global-batch-size 32 --bf16 --export-kd-teacher-load /teacher\n");
+  const auto outcome = run("import megatron-args pretrain.sh --out my.yaml");
+  EXPECT_THAT(outcome.out + outcome.err, HasSubstr("name the teacher in training.distillation"));
+}
+
 }  // namespace
 }  // namespace headway::apps

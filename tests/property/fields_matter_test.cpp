@@ -254,15 +254,18 @@ void add_taught(std::vector<Base>& list) {
   list.emplace_back("taught.yaml",
                     std::vector<std::string>{teacher(
                         latent + "sparse: {index_heads: 16, index_dim: 128, top_k: 1024}")});
-  list.emplace_back(
-      "mixture.yaml",
-      std::vector<std::string>{
-          "parallelism.schedule=1f1b", "parallelism.recompute=none",
-          "parallelism.recompute_parts=[]", "model.multi_token_prediction=0",
-          teacher(latent +
-                  "moe: {experts: 32, top_k: 4, shared_experts: 1, ffn: 1024, "
-                  "leading_dense_layers: 1, imbalance: 1.2, load_spread: 0.1, capacity_factor: "
-                  "1.5, padded: true, routing_groups: 4, group_limit: 2}")});
+  for (const char* padded : {"true", "false"}) {
+    list.emplace_back(
+        "mixture.yaml",
+        std::vector<std::string>{
+            "parallelism.schedule=1f1b", "parallelism.recompute=none",
+            "parallelism.recompute_parts=[]", "model.multi_token_prediction=0",
+            teacher(latent +
+                    "moe: {experts: 32, top_k: 4, shared_experts: 1, ffn: 1024, "
+                    "leading_dense_layers: 1, imbalance: 1.2, load_spread: 0.1, capacity_factor: "
+                    "1.5, routing_groups: 4, group_limit: 2, padded: " +
+                    padded + "}")});
+  }
 }
 
 /// Scenarios in which, taken together, every field matters.
