@@ -1527,6 +1527,35 @@ class LocalStepsSpec:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DistillationSpec:
+    """A teacher whose forward runs beside the step and whose probabilities are the loss;
+    absent: the loss compares with the next token alone.
+
+    Attributes
+    ----------
+    teacher
+        The model that is learned from. It runs on the student's ranks, divided as the student
+        is, forward only. (required)
+    teacher_layers
+        Its layers on each pipeline stage; empty: even. (optional)
+    top_k
+        Most probable tokens of the teacher that the loss compares, all others as one; 0: the
+        whole vocabulary. (default 0)
+    label_loss
+        Cross entropy with the next token is part of the loss too. (default false)
+    use, source
+        As described at the top of this module.
+    """
+
+    teacher: ModelSpec | None = None
+    teacher_layers: Sequence[int] | None = None
+    top_k: int | None = None
+    label_loss: bool | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class TrainingSpec:
     """The recipe.
 
@@ -1552,6 +1581,9 @@ class TrainingSpec:
     local_steps
         Sites train apart and exchange what they learned every so many steps; absent: every step
         is one of all sites. What that does to the loss is not modelled. (optional)
+    distillation
+        A teacher whose forward runs beside the step and whose probabilities are the loss;
+        absent: the loss compares with the next token alone. (optional)
     use, source
         As described at the top of this module.
     """
@@ -1572,6 +1604,7 @@ class TrainingSpec:
     ) = None
     framework: FrameworkSpec | None = None
     local_steps: LocalStepsSpec | None = None
+    distillation: DistillationSpec | None = None
     use: str | None = None
     source: str | None = None
 

@@ -20,6 +20,12 @@ double sum(const std::vector<double>& table, int first, int layers) {
   return table[static_cast<std::size_t>(first + layers)] - table[static_cast<std::size_t>(first)];
 }
 
+/// A teacher's forward by itself.
+double teacher_time(const ChunkClass& chunk, const RankCosts& rank) {
+  return sum(rank.teacher, chunk.teacher_first, chunk.teacher_layers) +
+         (chunk.embedding ? rank.teacher_embedding : 0) + (chunk.head ? rank.teacher_head : 0);
+}
+
 /// A chunk's layers by themselves.
 double layers_time(const ChunkClass& chunk, const RankCosts& rank, bool forward) {
   double now = 0;
@@ -29,7 +35,11 @@ double layers_time(const ChunkClass& chunk, const RankCosts& rank, bool forward)
 
 void compute(
     const PassPart& part, const RankCosts& rank, bool forward, CopyLine& copies, double& now) {
-  if (part.embedding) {
+  if (part.teacher) {
+    now += part.embedding ? rank.teacher_embedding
+           : part.head    ? rank.teacher_head
+                          : sum(rank.teacher, part.first_layer, part.layers);
+  } else if (part.embedding) {
     now += forward ? rank.embedding_forward : rank.embedding_backward;
   } else if (part.head) {
     now += forward ? rank.head_forward : rank.head_backward;
@@ -127,9 +137,9 @@ ChunkCosts chunk_costs(const ChunkClass& chunk,
                        Timeline& line) {
   const double before_forward = chunk.embedding ? 0 : rank.receive;
   const double before_backward = chunk.head ? 0 : rank.receive;
-  const double forward = before_forward + layers_time(chunk, rank, true) +
-                         (chunk.embedding ? rank.embedding_forward : 0) +
-                         (chunk.head ? rank.head_forward : 0);
+  const double forward =
+      before_forward + teacher_time(chunk, rank) + layers_time(chunk, rank, true) +
+      (chunk.embedding ? rank.embedding_forward : 0) + (chunk.head ? rank.head_forward : 0);
   const double backward = before_backward + layers_time(chunk, rank, false) +
                           (chunk.embedding ? rank.embedding_backward : 0) +
                           (chunk.head ? rank.head_backward : 0);

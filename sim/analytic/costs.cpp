@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sim/analytic/probe.h"
+#include "sim/analytic/teacher_costs.h"
 #include "sim/core/error.h"
 #include "sim/workload/blocks/build.h"
 #include "sim/workload/blocks/data_parallel_blocks.h"
@@ -27,51 +28,6 @@ using workload::CallKind;
 using workload::OperationKind;
 using workload::ParallelismSpec;
 using workload::ScheduleKind;
-
-int repeats(const std::vector<Call>& calls) {
-  int sum = 0;
-  for (const Call& call : calls) {
-    sum += call.repeat;
-  }
-  return sum;
-}
-
-/// Sum of the runs `begin` .. `end` of a list of calls with repeats.
-double seconds_between(const Probe& probe, const std::vector<Call>& calls, int begin, int end) {
-  double sum = 0;
-  int at = 0;
-  for (const Call& call : calls) {
-    const int runs = std::max(0, std::min(end, at + call.repeat) - std::max(begin, at));
-    sum += runs > 0 ? runs * probe.seconds(call) : 0.0;
-    at += call.repeat;
-  }
-  return sum;
-}
-
-/// Appends the runs begin .. end to a table of sums.
-/// @param layers  each run stands for
-void append_layers(const Probe& probe,
-                   const std::vector<Call>& calls,
-                   int begin,
-                   int end,
-                   int layers,
-                   std::vector<double>& table) {
-  int at = 0;
-  for (const Call& call : calls) {
-    const double each = probe.seconds(call);
-    const int runs = std::max(0, std::min(end, at + call.repeat) - std::max(begin, at));
-    for (int i = 0; i < runs * layers; ++i) {
-      table.push_back(table.back() + each);
-    }
-    at += call.repeat;
-  }
-}
-
-/// Layers that differ from each other need the whole model.
-bool layers_alike(const workload::ModelSpec& model) {
-  return !model.moe && model.window == 0 && model.layer_pattern.empty() &&
-         model.multi_token_prediction == 0 && !(model.frozen && model.frozen->layers > 0);
-}
 
 std::vector<Call> reversed(std::vector<Call> calls) {
   std::reverse(calls.begin(), calls.end());
@@ -99,19 +55,23 @@ void read_message(const Probe& probe, int stage, RankCosts& costs) {
 }
 
 /// Which part of a pass a compute call is, told by how many runs of the pass are left.
+/// @param teacher  of the same ranks; empty without one
 std::vector<PassPart> parts_of(const Probe& probe,
                                const std::vector<Call>& calls,
                                const workload::ChunkLayout& chunk,
+                               const workload::ChunkLayout& teacher,
                                bool forward) {
   int all = 0;
   for (const Call& call : calls) {
-    all += probe.role(call) == BlockRole::compute ? call.repeat : 0;
+    const bool own = probe.role(call) == BlockRole::compute && !probe.block(call).teacher;
+    all += own ? call.repeat : 0;
   }
   const int heads = all - chunk.layers - (chunk.embedding ? 1 : 0);
   HEADWAY_CHECK(heads >= 0, "a pass of {} runs through a chunk of {} layers", all, chunk.layers);
   std::vector<PassPart> parts;
   parts.reserve(calls.size());
   int at = forward ? 0 : all;  // backward counts down, so that runs have the forward's numbers
+  int taught = 0;
   for (const Call& call : calls) {
     PassPart part;
     if (probe.role(call) == BlockRole::traffic) {
@@ -119,6 +79,9 @@ std::vector<PassPart> parts_of(const Probe& probe,
       part.reduces = probe.launches_reduction(call);
     } else if (probe.role(call) == BlockRole::message) {
       continue;
+    } else if (probe.block(call).teacher) {
+      part = teacher_part(chunk, teacher, taught, call.repeat);
+      taught += call.repeat;
     } else {
       const int begin = forward ? at : at - call.repeat;
       const int first_layer = chunk.embedding ? 1 : 0;
@@ -179,11 +142,16 @@ bool uses_network(const Probe& probe, const std::vector<PassPart>& parts, bool r
   });
 }
 
-ChunkClass read_chunk(const Probe& probe, const workload::ChunkLayout& chunk, int position) {
+ChunkClass read_chunk(const Probe& probe,
+                      const workload::ChunkLayout& chunk,
+                      const workload::ChunkLayout& teacher,
+                      int position) {
   constexpr int kFirst = 0, kLast = 1;  // of two micro-batches
   ChunkClass made;
   made.first_layer = chunk.first_layer;
   made.layers = chunk.layers;
+  made.teacher_first = teacher.first_layer;
+  made.teacher_layers = teacher.layers;
   made.embedding = chunk.embedding;
   made.head = chunk.head;
   for (const Call& call : probe.stage_calls(position)) {
@@ -194,8 +162,10 @@ ChunkClass read_chunk(const Probe& probe, const workload::ChunkLayout& chunk, in
   const auto traffic = [&](CallKind kind, int micro_batch) {
     return has_traffic(probe, position, kind, micro_batch);
   };
-  made.forward = parts_of(probe, probe.calls(position, CallKind::forward, kFirst), chunk, true);
-  made.backward = parts_of(probe, probe.calls(position, CallKind::backward, kLast), chunk, false);
+  made.forward =
+      parts_of(probe, probe.calls(position, CallKind::forward, kFirst), chunk, teacher, true);
+  made.backward =
+      parts_of(probe, probe.calls(position, CallKind::backward, kLast), chunk, teacher, false);
   made.forward_always = traffic(CallKind::forward, kLast);
   made.backward_always = traffic(CallKind::backward, kFirst);
   if (made.backward_always) {
@@ -226,22 +196,33 @@ std::vector<int> signature(const Probe& probe, int position) {
 /// A smaller pipeline with the same kinds of stages: first, inner, last.
 struct FewStages {
   workload::ModelSpec model;
+  workload::TrainingSpec training;
   ParallelismSpec layout;
   std::vector<int> stage_of;  ///< position in the real order -> stage here
 };
 
-/// @param sizes  layers of each stage, in the order of the model
+/// @param sizes     layers of each stage, in the order of the model
+/// @param teachers  a teacher's; empty without one
 FewStages few_stages(const workload::ModelSpec& model,
+                     const workload::TrainingSpec& training,
                      const std::vector<int>& sizes,
+                     const std::vector<int>& teachers,
                      ParallelismSpec p) {
   constexpr std::size_t kFew = 3;
   const std::size_t stages = sizes.size();
-  const bool inner_alike = stages > kFew && std::all_of(sizes.begin() + 1, sizes.end() - 1,
-                                                        [&](int size) { return size == sizes[1]; });
-  const bool fewer = inner_alike && layers_alike(model);
+  const auto inner_alike = [](const std::vector<int>& all) {
+    return all.empty() ||
+           (all.size() > kFew &&
+            std::all_of(all.begin() + 1, all.end() - 1, [&](int size) { return size == all[1]; }));
+  };
+  const bool fewer = inner_alike(sizes) && inner_alike(teachers) && layers_alike(model) &&
+                     (teachers.empty() || layers_alike(training.distillation->teacher));
   const std::size_t kept = fewer ? kFew : stages;
-  FewStages few{model, std::move(p), {}};
+  FewStages few{model, training, std::move(p), {}};
   few.stage_of.reserve(stages);
+  if (teachers.empty()) {
+    few.training.distillation.reset();
+  }
   for (std::size_t i = 0; i < stages; ++i) {
     few.stage_of.push_back(static_cast<int>(!fewer || i == 0 ? i : i + 1 == stages ? kFew - 1 : 1));
   }
@@ -251,7 +232,16 @@ FewStages few_stages(const workload::ModelSpec& model,
   // A list, since an end with the embedding or the head may hold no layer at all.
   few.layout.first_stage_layers = 0;
   few.layout.last_stage_layers = 0;
-  few.layout.chunk_layers = fewer ? std::vector<int>{sizes.front(), sizes[1], sizes.back()} : sizes;
+  const auto of_kept = [&](const std::vector<int>& all) {
+    return fewer ? std::vector<int>{all.front(), all[1], all.back()} : all;
+  };
+  few.layout.chunk_layers = of_kept(sizes);
+  if (!teachers.empty()) {
+    auto& distillation = *few.training.distillation;
+    distillation.teacher_layers = of_kept(teachers);
+    distillation.teacher.layers =
+        std::accumulate(distillation.teacher_layers.begin(), distillation.teacher_layers.end(), 0);
+  }
   few.layout.pipeline = static_cast<int>(kept);
   few.layout.virtual_stages = 1;
   few.layout.schedule = ScheduleKind::one_f_one_b;
@@ -296,6 +286,7 @@ std::vector<int> recompute_phases(const std::vector<workload::ChunkLayout>& chun
 void read_classes(const Probe& probe,
                   const FewStages& few,
                   const std::vector<workload::ChunkLayout>& chunks,
+                  const std::vector<workload::ChunkLayout>& teachers,
                   const workload::StageLayout& stages,
                   const std::vector<int>& phases,
                   DataCosts& costs) {
@@ -313,7 +304,8 @@ void read_classes(const Probe& probe,
       const auto [place, fresh] =
           known.try_emplace(std::move(runs), static_cast<int>(costs.classes.size()));
       if (fresh) {
-        costs.classes.push_back(read_chunk(probe, chunks[position], stage));
+        const auto teacher = teachers.empty() ? workload::ChunkLayout{} : teachers[position];
+        costs.classes.push_back(read_chunk(probe, chunks[position], teacher, stage));
       }
       found = place->second;
     }
@@ -326,6 +318,15 @@ void read_classes(const Probe& probe,
       costs.class_of[place(stages.stages() - 1 - chunk.stage, 1)] = found;
     }
   }
+}
+
+std::vector<int> sizes_of(const std::vector<workload::ChunkLayout>& chunks) {
+  std::vector<int> sizes;
+  sizes.reserve(chunks.size());
+  for (const auto& chunk : chunks) {
+    sizes.push_back(chunk.layers);
+  }
+  return sizes;
 }
 
 /// Copies of what each layer keeps, where a layout offloads activations.
@@ -454,8 +455,9 @@ RankCosts rank_costs(const Scenario& s,
   if (layers_alike(model) && key.recompute_period == 1) {
     model.layers = key.pipeline;  // the second layer stands for all after it
   }
-  const Probe probe = make_probe(model, s.training, key, layout, data_parallel, kMicroBatches,
-                                 timer, ProbedBlocks::compute_and_messages);
+  const Probe probe =
+      make_probe(model, probed_training(s, key.pipeline), key, layout, data_parallel, kMicroBatches,
+                 timer, ProbedBlocks::compute_and_messages);
   RankCosts costs;
   const int stages = key.pipeline;
   for (int stage = 0; stage < stages; ++stage) {
@@ -477,6 +479,7 @@ RankCosts rank_costs(const Scenario& s,
       costs.head_forward = seconds_between(probe, forward, before + layers, repeats(forward));
       costs.head_backward = seconds_between(probe, backward, before + layers, repeats(backward));
     }
+    add_teacher(s, probe, stage, stages, costs);
     read_message(probe, stage, costs);
   }
   const auto sums = static_cast<std::size_t>(s.model.layers) + 1;
@@ -518,23 +521,20 @@ DataCosts data_costs(const Scenario& s,
   constexpr int kMicroBatches = 2;
   const workload::StageLayout stages(s.model, layout);
   const auto chunks = in_order(stages, workload::copies_of_layers(layout));
-  std::vector<int> sizes;
-  sizes.reserve(chunks.size());
-  for (const auto& chunk : chunks) {
-    sizes.push_back(chunk.layers);
-  }
+  const auto teachers = teacher_chunks(s, layout);
   ParallelismSpec key = data_key(layout);
   key.sequence = layout.sequence;  // what a mixture has to have with a tensor group
   key.recompute_period = 1;
   key.chunk_recompute.clear();
-  const FewStages few = few_stages(s.model, sizes, std::move(key));
+  const FewStages few =
+      few_stages(s.model, s.training, sizes_of(chunks), sizes_of(teachers), std::move(key));
   // The probe has a stage for each chunk: whether stages gather once is asked of the layout itself.
-  workload::TrainingSpec training = s.training;
+  workload::TrainingSpec training = few.training;
   training.framework.gather_once = workload::gathers_once(s.training.framework, layout);
   Probe probe = make_probe(few.model, training, few.layout, layout, data_parallel, kMicroBatches,
                            timer, ProbedBlocks::traffic);
   DataCosts costs;
-  read_classes(probe, few, chunks, stages, recompute_phases(chunks, layout), costs);
+  read_classes(probe, few, chunks, teachers, stages, recompute_phases(chunks, layout), costs);
   costs.blocks = std::move(probe.blocks);
   return costs;
 }
@@ -551,9 +551,9 @@ StepEnds step_ends(const Scenario& s,
     const bool both = workload::copies_of_layers(layout) > 1;
     sizes.push_back(both ? stages.at(stage, 0).layers : stages.layers(stage));
   }
-  const FewStages few = few_stages(s.model, sizes, end_key(layout));
+  const FewStages few = few_stages(s.model, s.training, sizes, {}, end_key(layout));
   const auto blocks =
-      timer.time_blocks(workload::end_blocks(few.model, s.training, few.layout, data_parallel),
+      timer.time_blocks(workload::end_blocks(few.model, few.training, few.layout, data_parallel),
                         layout, data_parallel, [](const Block&) { return true; });
   StepEnds ends;
   for (const TimedBlock& block : blocks) {

@@ -15,6 +15,9 @@ struct RankCosts {
   std::vector<double> forward{0}, backward{0}, weight_gradient{0};
   double embedding_forward = 0, embedding_backward = 0;
   double head_forward = 0, head_backward = 0;
+  /// Of a teacher's forward: [l]: its layers 0 .. l - 1 together; its embedding and its head.
+  std::vector<double> teacher{0};
+  double teacher_embedding = 0, teacher_head = 0;
   double receive = 0;        ///< on the receiving rank, after the message is here
   bool send_blocks = false;  ///< the sender waits until its message has left
   core::Bytes message;       ///< between stages
@@ -45,12 +48,14 @@ struct PassPart {
   bool reduces = false;  ///< the block launches a reduction of gradients
   int first_layer = 0, layers = 0;
   bool embedding = false, head = false;
+  bool teacher = false;  ///< of a teacher's forward, as are the layers
   bool operator==(const PassPart&) const = default;
 };
 
 /// Chunks with equal layers and equal traffic.
 struct ChunkClass {
-  int first_layer = 0, layers = 0;  ///< of the first chunk of the class
+  int first_layer = 0, layers = 0;            ///< of the first chunk of the class
+  int teacher_first = 0, teacher_layers = 0;  ///< of a teacher, on the same ranks
   bool embedding = false, head = false;
   std::vector<int> prologue;                ///< blocks before the first pass
   std::vector<PassPart> forward, backward;  ///< of the first and of the last micro-batch

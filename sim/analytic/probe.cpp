@@ -60,7 +60,15 @@ std::vector<Call> Probe::calls(int stage, workload::CallKind kind, int micro_bat
 
 std::vector<Call> Probe::compute_calls(int stage, workload::CallKind kind, int micro_batch) const {
   auto found = calls(stage, kind, micro_batch);
-  std::erase_if(found, [&](const Call& call) { return role(call) != BlockRole::compute; });
+  std::erase_if(found, [&](const Call& call) {
+    return role(call) != BlockRole::compute || block(call).teacher;
+  });
+  return found;
+}
+
+std::vector<Call> Probe::teacher_calls(int stage, int micro_batch) const {
+  auto found = calls(stage, workload::CallKind::forward, micro_batch);
+  std::erase_if(found, [&](const Call& call) { return !block(call).teacher; });
   return found;
 }
 
@@ -85,6 +93,47 @@ Probe make_probe(const workload::ModelSpec& model,
   made.blocks =
       timer.time_blocks(made.graph.blocks, groups, data_parallel, traffic ? is_traffic : +computes);
   return made;
+}
+
+int repeats(const std::vector<Call>& calls) {
+  int sum = 0;
+  for (const Call& call : calls) {
+    sum += call.repeat;
+  }
+  return sum;
+}
+
+double seconds_between(const Probe& probe, const std::vector<Call>& calls, int begin, int end) {
+  double sum = 0;
+  int at = 0;
+  for (const Call& call : calls) {
+    const int runs = std::max(0, std::min(end, at + call.repeat) - std::max(begin, at));
+    sum += runs > 0 ? runs * probe.seconds(call) : 0.0;
+    at += call.repeat;
+  }
+  return sum;
+}
+
+void append_layers(const Probe& probe,
+                   const std::vector<Call>& calls,
+                   int begin,
+                   int end,
+                   int layers,
+                   std::vector<double>& table) {
+  int at = 0;
+  for (const Call& call : calls) {
+    const double each = probe.seconds(call);
+    const int runs = std::max(0, std::min(end, at + call.repeat) - std::max(begin, at));
+    for (int i = 0; i < runs * layers; ++i) {
+      table.push_back(table.back() + each);
+    }
+    at += call.repeat;
+  }
+}
+
+bool layers_alike(const workload::ModelSpec& model) {
+  return !model.moe && model.window == 0 && model.layer_pattern.empty() &&
+         model.multi_token_prediction == 0 && !(model.frozen && model.frozen->layers > 0);
 }
 
 }  // namespace headway::analytic

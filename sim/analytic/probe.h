@@ -43,10 +43,12 @@ struct Probe {
   [[nodiscard]] std::vector<workload::Call> calls(int stage,
                                                   workload::CallKind kind,
                                                   int micro_batch) const;
-  /// The same without messages and traffic.
+  /// The same without messages and traffic, and without a teacher's forward.
   [[nodiscard]] std::vector<workload::Call> compute_calls(int stage,
                                                           workload::CallKind kind,
                                                           int micro_batch) const;
+  /// A teacher's forward alone.
+  [[nodiscard]] std::vector<workload::Call> teacher_calls(int stage, int micro_batch) const;
 };
 
 /// Which blocks of a probe are written and timed.
@@ -63,5 +65,26 @@ Probe make_probe(const workload::ModelSpec& model,
                  int micro_batches,
                  BlockTimer& timer,
                  ProbedBlocks wanted);
+
+/// Runs of these calls.
+int repeats(const std::vector<workload::Call>& calls);
+
+/// Sum of the runs `begin` .. `end` of a list of calls with repeats.
+double seconds_between(const Probe& probe,
+                       const std::vector<workload::Call>& calls,
+                       int begin,
+                       int end);
+
+/// Appends the runs begin .. end to a table of sums.
+/// @param layers  each run stands for
+void append_layers(const Probe& probe,
+                   const std::vector<workload::Call>& calls,
+                   int begin,
+                   int end,
+                   int layers,
+                   std::vector<double>& table);
+
+/// Layers that differ from each other need the whole model.
+bool layers_alike(const workload::ModelSpec& model);
 
 }  // namespace headway::analytic

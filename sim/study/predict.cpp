@@ -229,7 +229,12 @@ std::string price_source(const config::LoadedScenario& loaded) {
 ModelSize model_size(const training::CheckedScenario& checked) {
   const auto& model = checked.scenario().model;
   const auto parameters = workload::count_parameters(model);
-  return {model.name, parameters.total(), parameters.active, workload::trained_parameters(model),
+  const auto& taught = checked.scenario().training.distillation;
+  return {model.name,
+          parameters.total(),
+          parameters.active,
+          workload::trained_parameters(model),
+          taught ? workload::count_parameters(taught->teacher).total() : 0,
           checked.tokens_per_step()};
 }
 

@@ -36,6 +36,7 @@ struct Layout {
 struct ModelSize {
   std::string name;
   double parameters = 0, active_parameters = 0, trained_parameters = 0;
+  double teacher_parameters = 0;
   double tokens_per_step = 0;
 
   template <class V>
@@ -50,6 +51,8 @@ struct ModelSize {
         "those that are trained: all, prediction modules included, or adapters and what is not "
         "frozen; checkpoints hold these",
         core::non_negative);
+    v.figure("teacher_parameters", teacher_parameters, "",
+             "those of the model whose probabilities are learned; 0: none", core::non_negative);
     v.figure("tokens_per_step", tokens_per_step, "", "global batch x sequence length",
              core::non_negative);
   }

@@ -251,6 +251,22 @@ void add_trained(const Scenario& s, std::vector<Assumption>& list) {
   }
 }
 
+/// What is assumed of a teacher.
+void add_teacher(const Scenario& s, std::vector<Assumption>& list) {
+  if (!s.training.distillation) {
+    return;
+  }
+  const bool operators =
+      s.training.framework.loss != workload::Loss::fused || s.training.distillation->top_k > 0;
+  list.push_back(
+      {"training.distillation.teacher", s.training.distillation->teacher.name,
+       "its forward runs before the student's on the same GPUs, in the student's format; "
+       "no such step was measured; mfu counts it: it is work that the step has to do"});
+  list.push_back({"training.distillation", operators ? "PyTorch's operators" : "one kernel",
+                  "passes over logits of both models counted in ModelOpt's loss, or in one kernel "
+                  "where framework.loss is fused and top_k 0"});
+}
+
 void add_offload(const workload::ParallelismSpec& p, std::vector<Assumption>& list) {
   if (workload::offloads_optimizer(p.offload)) {
     list.push_back({"parallelism.offload", "optimizer",
@@ -313,6 +329,7 @@ std::vector<Assumption> step_assumptions(const CheckedScenario& checked,
   add_mixer(checked.scenario(), list);
   add_sparse(checked.scenario(), list);
   add_trained(checked.scenario(), list);
+  add_teacher(checked.scenario(), list);
   for (const auto& use : lowered.collectives) {
     list.push_back(
         {fmt::format("collective {}", use.name),

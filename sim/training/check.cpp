@@ -25,6 +25,7 @@
 #include "sim/workload/memory/owned_matrices.h"
 #include "sim/workload/number_formats.h"
 #include "sim/workload/schedule/schedule.h"
+#include "sim/workload/teacher/teacher_problems.h"
 #include "sim/workload/violation.h"
 
 namespace headway::training {
@@ -472,6 +473,7 @@ CheckedScenario check(Scenario scenario, const SourceMarks& marks) {
     complaints.add(unequal_layout_violations(scenario, scenario.parallelism));
   }
   complaints.add(workload::unsupported(scenario.model, scenario.training, scenario.parallelism));
+  complaints.add(workload::teacher_layout_problems(scenario.training, scenario.parallelism));
   complaints.throw_if_any();
 
   CheckedScenario checked;

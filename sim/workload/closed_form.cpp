@@ -345,6 +345,13 @@ double remade_flops(
          (parts.mlp || parts.experts ? mlp : 0.0);
 }
 
+/// Forward core attention of a token in a layer, in full, over its document.
+double core_flops(const ModelSpec& model, const TrainingSpec& training, const LayerKind& kind) {
+  const double keys = mean_causal_keys(training, keys_seen(model, kind.windowed));
+  const double all = mean_causal_keys(training, AttentionWindow{});
+  return kind.attends() ? 4.0 * (keys * core_width(model) + all * index_width(model)) : 0.0;
+}
+
 }  // namespace
 
 TrainingFlops training_flops_per_token(const ModelSpec& model,
@@ -355,10 +362,7 @@ TrainingFlops training_flops_per_token(const ModelSpec& model,
   double again = 0;
   NotDone less{head_not_done(model), 0};
   const auto add = [&](const LayerKind& kind, int layers) {
-    const double keys = mean_causal_keys(training, keys_seen(model, kind.windowed));
-    const double all = mean_causal_keys(training, AttentionWindow{});
-    const double one =
-        kind.attends() ? 4.0 * (keys * core_width(model) + all * index_width(model)) : 0.0;
+    const double one = core_flops(model, training, kind);
     core += layers * one;
     add_not_done(model, kind, layers, one, training.sequence_length, less);
     const Remade parts = remade(training.framework, parallelism, kind);
@@ -372,7 +376,25 @@ TrainingFlops training_flops_per_token(const ModelSpec& model,
   flops.mfu = 3.0 * (forward.linear() + Flops(core)) - Flops(less.linear + less.core);
   flops.mfu_causal =
       3.0 * (forward.linear() + Flops(0.5 * core)) - Flops(less.linear + 0.5 * less.core);
+  const ForwardFlops taught = teacher_flops_per_token(training);
+  flops.mfu += taught.linear() + taught.core();
+  flops.mfu_causal += taught.linear() + 0.5 * taught.core();
   flops.hfu = flops.mfu + Flops(again);
+  return flops;
+}
+
+ForwardFlops teacher_flops_per_token(const TrainingSpec& training) {
+  if (!training.distillation) {
+    return {};
+  }
+  ModelSpec teacher = training.distillation->teacher;
+  teacher.multi_token_prediction = 0;
+  ForwardFlops flops = forward_flops_per_token(teacher, training.sequence_length);
+  double core = 0;
+  for (const LayerRun& run : layer_runs(teacher, {}, 0, teacher.layers)) {
+    core += run.layers * core_flops(teacher, training, run.kind);
+  }
+  flops.attention_core = Flops(core);
   return flops;
 }
 

@@ -121,6 +121,10 @@ TrainingFlops training_flops_per_token(const ModelSpec& model,
                                        const TrainingSpec& training,
                                        const ParallelismSpec& parallelism);
 
+/// Forward of one token through a teacher, over its packed document; a run counts it among its
+/// model FLOPs. Nothing without a teacher.
+ForwardFlops teacher_flops_per_token(const TrainingSpec& training);
+
 /// What one rank sends to its context group for one layer and micro-batch.
 struct ContextBytes {
   core::Bytes forward, backward;

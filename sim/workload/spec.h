@@ -11,6 +11,7 @@
 #include "sim/core/precision.h"
 #include "sim/core/ranges.h"
 #include "sim/core/units.h"
+#include "sim/workload/distillation_spec.h"
 #include "sim/workload/framework_spec.h"
 #include "sim/workload/model_spec.h"
 #include "sim/workload/usual_run.h"
@@ -201,6 +202,7 @@ struct TrainingSpec {
   OptimizerState optimizer_state = OptimizerState::adam_fp32;
   FrameworkSpec framework;
   std::optional<LocalStepsSpec> local_steps;
+  std::optional<DistillationSpec> distillation;
   template <class V>
   void fields(V& v) {
     v.required("sequence_length", sequence_length, "Tokens in a sequence.", core::sequence_tokens);
@@ -221,6 +223,9 @@ struct TrainingSpec {
     v.optional("local_steps", local_steps,
                "Sites train apart and exchange what they learned every so many steps; absent: "
                "every step is one of all sites. What that does to the loss is not modelled.");
+    v.optional("distillation", distillation,
+               "A teacher whose forward runs beside the step and whose probabilities are the loss; "
+               "absent: the loss compares with the next token alone.");
   }
   bool operator==(const TrainingSpec&) const = default;
 };

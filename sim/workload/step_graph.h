@@ -84,6 +84,7 @@ struct Block {
   std::string name;
   std::vector<Operation> operations;
   int layer_passes = 0;  ///< passes through a layer in it: one, with its forward again two
+  bool teacher = false;  ///< a part of a teacher's forward
 
   bool operator==(const Block&) const = default;
 };

@@ -13,6 +13,7 @@
 #include "sim/workload/mixer/mixer_problems.h"
 #include "sim/workload/number_formats.h"
 #include "sim/workload/schedule/schedule.h"
+#include "sim/workload/teacher/teacher_problems.h"
 #include "sim/workload/trained/trained_problems.h"
 
 namespace headway::workload {
@@ -321,6 +322,7 @@ Violations unsupported(const ModelSpec& model,
   std::ranges::move(mixer_problems(model, parallelism), std::back_inserter(out));
   check_muon(out, training, parallelism);
   std::ranges::move(trained_problems(model, training, parallelism), std::back_inserter(out));
+  std::ranges::move(teacher_problems(model, training, parallelism), std::back_inserter(out));
   if (copies_of_layers(parallelism) > 1 && parallelism.sharding == Sharding::hsdp) {
     add(out, "parallelism.schedule",
         "schedule dualpipe with sharding hsdp is not simulated: both shard copies of the weights; "
@@ -433,6 +435,7 @@ Violations violations(const ModelSpec& model,
   if (auto problem = layout_problem(model, parallelism)) {
     out.push_back(std::move(*problem));
   }
+  std::ranges::move(teacher_layout_problems(training, parallelism), std::back_inserter(out));
   return out;
 }
 

@@ -291,6 +291,49 @@ TEST(AnalyticTier, AgreesWithTheSimulationOfWhatIsTrainedInPart) {
   std::cout << agreement.text();
 }
 
+/// A teacher beside a random layout, or nothing where it does not fit.
+std::optional<CheckedScenario> taught(std::mt19937& random) {
+  const auto layout = random_layout(random);
+  if (!layout) {
+    return std::nullopt;
+  }
+  const Draw pick(random);
+  Scenario s = layout->scenario();
+  s.model.multi_token_prediction = 0;
+  workload::ModelSpec teacher = random_scenario(pick).model;
+  teacher.vocabulary = s.model.vocabulary;
+  teacher.layers = pick(1, 2, 3) * s.parallelism.pipeline;
+  s.training.distillation = workload::DistillationSpec{teacher, {}, pick(0, 64), pick(true, false)};
+  s.parallelism.virtual_stages = 1;
+  s.parallelism.schedule = pick(workload::ScheduleKind::one_f_one_b, workload::ScheduleKind::gpipe);
+  try {
+    return check(s);
+  } catch (const core::Error&) {
+    return std::nullopt;
+  }
+}
+
+// The same of models that learn from a teacher: its forward, its gathers, its part of messages.
+TEST(AnalyticTier, AgreesWithTheSimulationOfWhatIsTaught) {
+  std::mt19937 random(18);
+  Agreement agreement;
+  int staged = 0, sharded = 0, unlike = 0;
+  while (agreement.compared() < 80) {
+    const auto layout = taught(random);
+    if (!layout || !agreement.compare(*layout)) {
+      continue;
+    }
+    const auto& s = layout->scenario();
+    staged += s.parallelism.pipeline > 2 ? 1 : 0;
+    sharded += s.parallelism.sharding >= workload::Sharding::zero3 ? 1 : 0;
+    unlike += s.training.distillation->teacher.moe ? 1 : 0;
+  }
+  EXPECT_GT(staged, 10);
+  EXPECT_GT(sharded, 10);
+  EXPECT_GT(unlike, 5);
+  std::cout << agreement.text();
+}
+
 // A tier that has seen other layouts gives the same bits as a fresh one.
 TEST(AnalyticTier, GivesTheSameTimeWhateverItSawBefore) {
   auto s = eight_nodes();

@@ -38,6 +38,10 @@ const std::map<std::string, std::string>& exceptions() {
        "what `collective --granularity packet` and `topo --stress` look at "
        "(tests/network/packet/packet_test.cpp)"},
       {"search", "what `headway plan` looks at"},
+      {"training.distillation.teacher.adapters", "refused: nothing of a teacher is trained"},
+      {"training.distillation.teacher.dropout", "a teacher drops nothing"},
+      {"training.distillation.teacher.frozen", "refused: nothing of a teacher is trained"},
+      {"training.distillation.teacher.multi_token_prediction", "a teacher predicts one token"},
       {"sweep", "what headway sweep varies; every point is a scenario without it"},
       {"training.framework.schedules", "what `headway plan` tries; a run has one of its own"},
       {"training.framework.usual", "taken by validate where a published source is silent"},
@@ -230,6 +234,40 @@ void add_unequal(std::vector<Base>& list) {
                                              others("{use: dgx-h200}")});
 }
 
+/// Teachers of every kind.
+void add_taught(std::vector<Base>& list) {
+  const std::string sizes =
+      "name: teacher, layers: 6, hidden: 2048, heads: 16, key_value_heads: 16, head_dim: 128, ffn: "
+      "8192, vocabulary: 64000, ";
+  const auto teacher = [&](const std::string& rest) {
+    return "training.distillation={teacher: {" + sizes + rest + "}, top_k: 512}";
+  };
+  const std::string latent =
+      "attention: mla, latent: {query_rank: 1024, key_value_rank: 512, no_rope_dim: 128, rope_dim: "
+      "64, value_dim: 128}, ";
+  list.emplace_back("taught.yaml");
+  list.emplace_back(
+      "taught.yaml",
+      std::vector<std::string>{
+          teacher("mixer: {kind: mamba2, heads: 32, key_heads: 8, key_dim: 128, value_dim: 128, "
+                  "convolution: 4, chunk: 128, norm: true}, layer_pattern: [mixer, attention]")});
+  list.emplace_back("taught.yaml",
+                    std::vector<std::string>{teacher(
+                        latent + "sparse: {index_heads: 16, index_dim: 128, top_k: 1024}")});
+  for (const char* padded : {"true", "false"}) {
+    list.emplace_back(
+        "mixture.yaml",
+        std::vector<std::string>{
+            "parallelism.schedule=1f1b", "parallelism.recompute=none",
+            "parallelism.recompute_parts=[]", "model.multi_token_prediction=0",
+            teacher(latent +
+                    "moe: {experts: 32, top_k: 4, shared_experts: 1, ffn: 1024, "
+                    "leading_dense_layers: 1, imbalance: 1.2, load_spread: 0.1, capacity_factor: "
+                    "1.5, routing_groups: 4, group_limit: 2, padded: " +
+                    padded + "}")});
+  }
+}
+
 /// Scenarios in which, taken together, every field matters.
 std::vector<Base> bases() {
   const std::string precision = "training.precision=";
@@ -282,6 +320,7 @@ std::vector<Base> bases() {
                                       "parallelism.offload=none", "model.tied_embeddings=false",
                                       "training.framework.host.piece=0 s"});
   add_unequal(list);
+  add_taught(list);
   return list;
 }
 

@@ -299,12 +299,13 @@ TEST(LaunchRoundTrip, OfShippedScenariosLosesWhatAFrameworkHasNoWordFor) {
   using ::testing::AnyOf, ::testing::Contains, ::testing::Each, ::testing::StartsWith;
   EXPECT_THAT(
       lost_of_scenarios(import::megatron_table()),
-      ::testing::AllOf(Contains("parallelism.schedule: dualpipe is read as 1f1b"),
-                       Contains("model.mixer.kind: mamba2 is read as -"),
-                       Each(AnyOf(StartsWith("parallelism.schedule: dualpipe"),
-                                  StartsWith("model.layer_pattern: "), StartsWith("model.mixer."),
-                                  StartsWith("model.adapters."), StartsWith("training.documents"),
-                                  StartsWith("training.local_steps.")))));
+      ::testing::AllOf(
+          Contains("parallelism.schedule: dualpipe is read as 1f1b"),
+          Contains("model.mixer.kind: mamba2 is read as -"),
+          Each(AnyOf(StartsWith("parallelism.schedule: dualpipe"),
+                     StartsWith("model.layer_pattern: "), StartsWith("model.mixer."),
+                     StartsWith("model.adapters."), StartsWith("training.documents"),
+                     StartsWith("training.distillation."), StartsWith("training.local_steps.")))));
   for (const import::LaunchTable* table :
        {&import::nemo_table(), &import::torchtitan_table(), &import::deepspeed_table()}) {
     for (const std::string& loss : lost_of_scenarios(*table)) {

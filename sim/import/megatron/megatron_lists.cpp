@@ -232,6 +232,8 @@ constexpr NotModelled kMegatronNotModelled[]{
     {"reset-attention-mask",
      "documents attend to each other here; list their lengths in "
      "training.documents"},
+    {"export-kd-teacher-load", "name the teacher in training.distillation"},
+    {"export-kd-cfg", "set training.distillation.top_k and label_loss"},
     {"distribute-saved-activations", "saved inputs are taken to lie on every tensor rank"},
     {"no-masked-softmax-fusion", kInProfile},
     {"no-bias-gelu-fusion", kInProfile},

@@ -116,8 +116,13 @@ class Screen {
                                     ? fmt::format(", {} trained", compact(m.trained_parameters))
                                     : "";
     const auto& training = report_.scenario.training;
-    return fmt::format("{}, {} parameters{}{}; {} x {} tokens a step, {}", m.name,
-                       compact(m.parameters), active, trained, count(training.global_batch),
+    const std::string taught =
+        training.distillation
+            ? fmt::format(", taught by {} of {}", training.distillation->teacher.name,
+                          compact(m.teacher_parameters))
+            : "";
+    return fmt::format("{}, {} parameters{}{}{}; {} x {} tokens a step, {}", m.name,
+                       compact(m.parameters), active, trained, taught, count(training.global_batch),
                        count(training.sequence_length), core::to_word(training.precision));
   }
 

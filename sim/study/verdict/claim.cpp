@@ -98,8 +98,13 @@ RequiredRate required_rate(const training::Scenario& scenario,
       scenario.model, scenario.training.sequence_length, workload::Recompute::none);
   // Forward and input gradients meet all weights, weight gradients those that are trained.
   const double trained = std::min(parameters, workload::trained_parameters(scenario.model));
-  return {core::Flops((4 * parameters + 2 * trained) * tokens) / gpu_time,
-          token.mfu * tokens / gpu_time, token.mfu_causal * tokens / gpu_time};
+  const auto& teacher = scenario.training.distillation;
+  const double taught = teacher ? 2 * workload::count_parameters(teacher->teacher).active : 0;
+  const auto forward = workload::teacher_flops_per_token(scenario.training);
+  const core::Flops full = token.mfu + forward.linear() + forward.core();
+  const core::Flops halved = token.mfu_causal + forward.linear() + 0.5 * forward.core();
+  return {core::Flops((4 * parameters + 2 * trained + taught) * tokens) / gpu_time,
+          full * tokens / gpu_time, halved * tokens / gpu_time};
 }
 
 double headline_mfu(const training::Scenario& scenario, const training::StepResult& step) {

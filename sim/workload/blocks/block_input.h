@@ -21,6 +21,12 @@ struct BlockInput {
   Learning learning = Learning::weights;  ///< of the layer at hand
 };
 
+/// @param expert_domains  as of build_step_graph
+BlockInput block_input(const ModelSpec& model,
+                       const TrainingSpec& training,
+                       const ParallelismSpec& parallelism,
+                       int expert_domains);
+
 /// Bytes of the output of the MLP's activation.
 double mlp_output(const RankShape& shape);
 /// The work of a block that the tensor group shares.

@@ -16,6 +16,7 @@
 #include "sim/workload/schedule/chunk_blocks.h"
 #include "sim/workload/schedule/pipeline_blocks.h"
 #include "sim/workload/schedule/schedule.h"
+#include "sim/workload/teacher/teacher_pass.h"
 #include "sim/workload/trained/trained_parameters.h"
 
 namespace headway::workload {
@@ -27,18 +28,6 @@ struct LayerBlocks {
   int forward = kNone, backward = kNone;
   int input_gradient = kNone, weight_gradient = kNone;
 };
-
-/// What the blocks of a graph are made from.
-BlockInput block_input(const ModelSpec& model,
-                       const TrainingSpec& training,
-                       const ParallelismSpec& parallelism,
-                       int expert_domains) {
-  BlockInput input{model, training, parallelism, rank_shape(model, training, parallelism), {}};
-  if (model.moe) {
-    input.experts = expert_shape(model, training, parallelism, input.shape, expert_domains);
-  }
-  return input;
-}
 
 Block end_block(const BlockInput& input,
                 const StageLayout& layout,
@@ -84,9 +73,14 @@ Block end_block(const BlockInput& input,
 
 class GraphBuilder {
  public:
-  GraphBuilder(const BlockInput& input, int data_parallel, int micro_batches, GraphDetail detail)
+  GraphBuilder(const BlockInput& input,
+               int data_parallel,
+               int micro_batches,
+               int expert_domains,
+               GraphDetail detail)
       : input_(input),
         detail_(detail),
+        expert_domains_(expert_domains),
         schedule_(effective_schedule(input.parallelism)),
         layout_(input.model, input.parallelism),
         ranks_(data_ranks(input.parallelism, data_parallel)),
@@ -96,6 +90,9 @@ class GraphBuilder {
                                  micro_batches)) {}
 
   StepGraph build() {
+    if (input_.training.distillation) {
+      teacher_.emplace(input_, expert_domains_, ranks_, detail_, blocks_);
+    }
     for (const LayerRun& run :
          layer_runs(input_.model, input_.parallelism, 0, input_.model.layers)) {
       intern_layer(run.kind);
@@ -355,7 +352,8 @@ class GraphBuilder {
                    const ChunkBlocks& blocks,
                    const std::vector<std::size_t>& order,
                    Needs needs,
-                   Compute compute) const {
+                   Compute compute,
+                   bool started = false) const {
     const auto start_next = [&](std::size_t place) {
       for (; place < order.size(); ++place) {
         if (needs(blocks.buckets[order[place]])) {
@@ -364,7 +362,7 @@ class GraphBuilder {
         }
       }
     };
-    start_next(0);
+    start_next(started ? order.size() : 0);
     for (std::size_t place = 0; place < order.size(); ++place) {
       if (needs(blocks.buckets[order[place]])) {
         call(stage, await_weights_, like);
@@ -384,11 +382,13 @@ class GraphBuilder {
     std::vector<std::size_t> order(blocks.buckets.size());
     std::iota(order.rbegin(), order.rend(), std::size_t{0});
     const auto all = [](const Bucket&) { return true; };
-    run_sharded(stage, like, blocks, order, all, [&](std::size_t i) {
+    teach(stage, chunk, like, blocks.gather[order.front()]);
+    const auto compute = [&](std::size_t i) {
       const Bucket& bucket = blocks.buckets[i];
       call(stage, bucket.embedding ? blocks.enter_forward : kNone, like);
       forward_layers(stage, bucket.runs, like);
-    });
+    };
+    run_sharded(stage, like, blocks, order, all, compute, teacher_.has_value());
     call_each(stage, blocks.leave_forward, like);
   }
 
@@ -417,6 +417,14 @@ class GraphBuilder {
     call(stage, leave, like);
   }
 
+  /// A teacher's forward of this micro-batch; where weights are sharded, `after` starts beside its
+  /// last bucket.
+  void teach(Stage& stage, const ChunkLayout& chunk, const Call& like, int after = kNone) const {
+    if (teacher_) {
+      teacher_->forward(stage, chunk.stage, like, await_weights_, after);
+    }
+  }
+
   static int layer_block(const LayerBlocks& blocks, WorkKind kind) {
     return kind == WorkKind::backward         ? blocks.backward
            : kind == WorkKind::input_gradient ? blocks.input_gradient
@@ -434,6 +442,7 @@ class GraphBuilder {
     }
     if (!first || blocks.await_gather.empty()) {
       call(stage, blocks.enter_forward, like);
+      teach(stage, chunk, like);
       forward_layers(stage, blocks.runs, like);
       call_each(stage, blocks.leave_forward, like);
       return;
@@ -442,6 +451,7 @@ class GraphBuilder {
     if (!chunk.embedding) {
       call(stage, blocks.enter_forward, like);
     }
+    teach(stage, chunk, like);
     std::size_t index = 0;
     for (auto bucket = blocks.buckets.rbegin(); bucket != blocks.buckets.rend();
          ++bucket, ++index) {
@@ -542,6 +552,7 @@ class GraphBuilder {
 
   BlockInput input_;
   GraphDetail detail_;
+  int expert_domains_;
   ScheduleKind schedule_;
   StageLayout layout_;
   DataRanks ranks_;
@@ -550,6 +561,7 @@ class GraphBuilder {
   BlockTable blocks_;
   std::map<LayerKind, LayerBlocks> layers_;
   int await_weights_ = kNone;
+  std::optional<TeacherPass> teacher_;
 };
 
 }  // namespace
@@ -568,7 +580,7 @@ StepGraph build_step_graph(const ModelSpec& model,
   diagnostics.throw_if_any();
   const TrainingSpec resolved = in_its_format(training);
   const BlockInput input = block_input(model, resolved, parallelism, expert_domains);
-  return GraphBuilder(input, data_parallel, micro_batches, detail).build();
+  return GraphBuilder(input, data_parallel, micro_batches, expert_domains, detail).build();
 }
 
 std::vector<Block> end_blocks(const ModelSpec& model,

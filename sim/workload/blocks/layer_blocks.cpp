@@ -8,6 +8,7 @@
 #include "sim/workload/latent/latent_blocks.h"
 #include "sim/workload/memory/rank_parameters.h"
 #include "sim/workload/mixer/mixer_blocks.h"
+#include "sim/workload/teacher/distillation_loss.h"
 #include "sim/workload/trained/adapter_blocks.h"
 
 namespace headway::workload {
@@ -424,14 +425,31 @@ Block embedding_backward(const BlockInput& input) {
   return writer.finish();
 }
 
-Block head_forward(const BlockInput& input) {
-  BlockWriter writer("head forward");
-  const FrameworkSpec& framework = input.training.framework;
+namespace {
+
+void write_head(BlockWriter& writer, const BlockInput& input) {
   TensorRegion region(writer, input.shape, false);
   writer.compute(norm_forward(input.model, input.shape, input.training.framework));
   region.forward_columns(layer_linears(input.model, input.shape).head);
-  writer.compute(cross_entropy_forward(input.shape, framework));
-  reduce_statistics(writer, input.shape, framework.loss == Loss::fused);
+}
+
+}  // namespace
+
+Block head_product(const BlockInput& input) {
+  BlockWriter writer("head");
+  write_head(writer, input);
+  return writer.finish();
+}
+
+Block head_forward(const BlockInput& input) {
+  BlockWriter writer("head forward");
+  const FrameworkSpec& framework = input.training.framework;
+  write_head(writer, input);
+  if (compares_labels(input.training)) {
+    writer.compute(cross_entropy_forward(input.shape, framework));
+    reduce_statistics(writer, input.shape, framework.loss == Loss::fused);
+  }
+  write_distillation_forward(writer, input.shape, input.training);
   return writer.finish();
 }
 
@@ -439,7 +457,10 @@ Block head_backward(const BlockInput& input) {
   BlockWriter writer("head backward");
   const FrameworkSpec& framework = input.training.framework;
   TensorRegion region(writer, input.shape, framework.tensor_overlap);
-  writer.compute(cross_entropy_backward(input.shape, framework));
+  write_distillation_backward(writer, input.shape, input.training);
+  if (compares_labels(input.training)) {
+    writer.compute(cross_entropy_backward(input.shape, framework));
+  }
   BackwardMode mode = backward_mode(input, BackwardPart::whole);
   mode.trained = head_trained(input.model);
   region.backward_columns(layer_linears(input.model, input.shape).head, mode);

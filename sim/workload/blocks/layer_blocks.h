@@ -24,7 +24,9 @@ Block prediction_backward(const BlockInput& input);
 Block embedding_forward(const BlockInput& input);
 Block embedding_backward(const BlockInput& input);
 
-/// Final norm, logits and loss.
+/// Final norm and logits, of which a teacher's head has no more.
+Block head_product(const BlockInput& input);
+/// With the loss.
 Block head_forward(const BlockInput& input);
 Block head_backward(const BlockInput& input);
 

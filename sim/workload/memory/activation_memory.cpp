@@ -8,6 +8,7 @@
 #include "sim/workload/expert_shape.h"
 #include "sim/workload/mixer/mixer_kernels.h"
 #include "sim/workload/number_formats.h"
+#include "sim/workload/teacher/distillation_loss.h"
 #include "sim/workload/trained/adapter_shape.h"
 
 namespace headway::workload {
@@ -404,10 +405,9 @@ Bytes backward_working_set(const ModelSpec& model,
   return Bytes(gathered + std::max(mlp_gradients(layer), mixing) + made_again(layer));
 }
 
-Bytes logits_bytes(const ModelSpec& model,
-                   const TrainingSpec& training,
-                   const ParallelismSpec& parallelism) {
-  const RankShape shape = rank_shape(model, training, parallelism);
+namespace {
+
+Bytes label_logits(const RankShape& shape, const TrainingSpec& training) {
   const double count = tokens_times(shape, shape.vocabulary);
   switch (training.framework.loss) {
     case Loss::fused:
@@ -422,10 +422,7 @@ Bytes logits_bytes(const ModelSpec& model,
   return {};
 }
 
-Bytes logit_gradient_bytes(const ModelSpec& model,
-                           const TrainingSpec& training,
-                           const ParallelismSpec& parallelism) {
-  const RankShape shape = rank_shape(model, training, parallelism);
+Bytes label_logit_gradients(const RankShape& shape, const TrainingSpec& training) {
   const double count = tokens_times(shape, shape.vocabulary);
   switch (training.framework.loss) {
     case Loss::fused:
@@ -439,6 +436,26 @@ Bytes logit_gradient_bytes(const ModelSpec& model,
       return Bytes((shape.tensor > 1 ? 12.0 : 8.0) * count);
   }
   return Bytes(logit_array(shape));
+}
+
+}  // namespace
+
+Bytes logits_bytes(const ModelSpec& model,
+                   const TrainingSpec& training,
+                   const ParallelismSpec& parallelism) {
+  const RankShape shape = rank_shape(model, training, parallelism);
+  const Bytes labels = compares_labels(training) ? label_logits(shape, training) : Bytes(0);
+  return training.distillation ? labels + Bytes(kept_by_distillation(shape, training)) : labels;
+}
+
+Bytes logit_gradient_bytes(const ModelSpec& model,
+                           const TrainingSpec& training,
+                           const ParallelismSpec& parallelism) {
+  const RankShape shape = rank_shape(model, training, parallelism);
+  const Bytes labels =
+      compares_labels(training) ? label_logit_gradients(shape, training) : Bytes(0);
+  return training.distillation ? std::max(labels, Bytes(passing_by_distillation(shape, training)))
+                               : labels;
 }
 
 std::vector<core::ModelConstant> activation_constants() {

@@ -12,6 +12,7 @@
 #include "sim/workload/memory/rank_parameters.h"
 #include "sim/workload/rank_shape.h"
 #include "sim/workload/schedule/schedule.h"
+#include "sim/workload/teacher/teacher.h"
 #include "sim/workload/trained/trained_parameters.h"
 
 namespace headway::workload {
@@ -40,7 +41,8 @@ class Liveness {
         parallelism_(parallelism),
         shape_(rank_shape(model, training, parallelism)),
         logits_(logits_bytes(model, training, parallelism).si()),
-        logit_gradients_(logit_gradient_bytes(model, training, parallelism).si()) {
+        logit_gradients_(logit_gradient_bytes(model, training, parallelism).si()),
+        teacher_(teacher_working_set(training, parallelism)) {
     if (training.framework.allocation.sent_outputs && parallelism.pipeline > 1) {
       sent_ = shape_.element * shape_.split_stream();
     }
@@ -124,6 +126,7 @@ class Liveness {
   }
 
   void forward(const ChunkLayout& chunk) {
+    note({teacher_, 0}, peaks_.layers);
     now_.activations += chunk.embedding ? kept_by_embedding(shape_) : 0.0;
     forward_layers(chunk);
     now_.activations += chunk.head ? 0.0 : sent_;
@@ -225,6 +228,7 @@ class Liveness {
   std::vector<std::vector<AlikeLayers>> runs_;  ///< per chunk of the stage at hand
   LayerBytes prediction_;  ///< of a multi-token prediction module, head not counted
   double logits_, logit_gradients_;
+  double teacher_;   ///< alive in a layer of a teacher's forward
   double sent_ = 0;  ///< output of a chunk that stays until its backward
   Live now_;
   Peaks peaks_;
@@ -412,7 +416,7 @@ double transfer_buffers(const TrainingSpec& training,
                         const RankShape& shape) {
   const bool split = shape.gathers || training.framework.scatter_gather_p2p;
   return parallelism.pipeline > 1
-             ? 4.0 * shape.element * shape.stream() / (split ? shape.tensor : 1)
+             ? 4.0 * shape.element * message_elements(training, shape) / (split ? shape.tensor : 1)
              : 0.0;
 }
 
@@ -445,13 +449,15 @@ std::vector<StageStates> stage_states(const ModelSpec& model,
     add_empty_gradients(model, training, parallelism, largest, states);
     states.at_layers += widened_matrix(model);
     StageStates memory;
+    const TeacherBytes teacher = teacher_bytes(training, parallelism, stage, ranks);
     memory.weights =
-        Bytes(states.weights + narrow_copies(model, training, parallelism, shape, layout, stage));
+        Bytes(states.weights + narrow_copies(model, training, parallelism, shape, layout, stage) +
+              teacher.weights);
     memory.gradients = Bytes(states.gradients);
     memory.optimizer = Bytes(states.optimizer);
     memory.buffers = Bytes(states.gathered);
-    memory.at_head = Bytes(states.at_head);
-    memory.at_layers = Bytes(states.at_layers);
+    memory.at_head = Bytes(states.at_head + teacher.at_head);
+    memory.at_layers = Bytes(std::max(states.at_layers, teacher.at_layers));
     memory.pool = Bytes(states.pool);
     memory.host = Bytes(states.host);
     if (training.local_steps) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "sim/workload/blocks/block_writer.h"
+#include "sim/workload/teacher/teacher.h"
 
 namespace headway::workload {
 
@@ -18,7 +19,7 @@ bool splits(const BlockInput& input) {
 
 Operation transfer(
     const BlockInput& input, OperationKind kind, int peer_stage, Group group, int channel) {
-  const Bytes stream(input.shape.element * input.shape.stream());
+  const Bytes stream(input.shape.element * message_elements(input.training, input.shape));
   Operation operation;
   operation.kind = kind;
   operation.activity = Activity::pipeline_p2p;
@@ -40,7 +41,8 @@ Block receive_block(const BlockInput& input, int from, Group group, int channel)
               "message overhead");
   if (input.shape.tensor > 1 && !input.shape.gathers && splits(input)) {
     writer.collective(core::CollectiveKind::all_gather, Group::tensor, Activity::pipeline_p2p,
-                      Bytes(input.shape.element * input.shape.stream()), "gather received");
+                      Bytes(input.shape.element * message_elements(input.training, input.shape)),
+                      "gather received");
   }
   return writer.finish();
 }

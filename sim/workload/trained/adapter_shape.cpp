@@ -88,13 +88,18 @@ std::vector<Adapter> adapters_at(const ModelSpec& model,
 std::vector<AdapterPlace> adapter_places(const LayerKind& kind) {
   using P = AdapterPlace;
   std::vector<P> places;
+  const auto add = [&places](std::initializer_list<P> more) {
+    for (const P place : more) {
+      places.push_back(place);
+    }
+  };
   if (kind.attends()) {
-    places = {P::attention_in, P::attention_out};
+    add({P::attention_in, P::attention_out});
   }
   if (kind.experts) {
-    places.insert(places.end(), {P::shared_in, P::shared_out, P::experts_in, P::experts_out});
+    add({P::shared_in, P::shared_out, P::experts_in, P::experts_out});
   } else if (kind.mlp) {
-    places.insert(places.end(), {P::mlp_in, P::mlp_out});
+    add({P::mlp_in, P::mlp_out});
   }
   return places;
 }
