@@ -16,6 +16,9 @@ Endpoint::Endpoint(const PacketScene& scene,
   for (std::size_t i = 0; i < sends.size(); ++i) {
     Sender& sender = senders_[i];
     sender.flow = sends[i];
+    if (const auto way = scene.lone.of(sender.flow); !way.empty()) {
+      sender.train = Train(way);
+    }
     const PacketFlow& of = flow(sender.flow);
     const core::Tick full = (scene.payload * of.ps_per_kib + 1023) >> 10;
     sender.first_window =
@@ -64,6 +67,13 @@ void Endpoint::handle(core::Context& context, const core::Event& event) {
   switch (static_cast<PacketEvent>(event.kind)) {
     case PacketEvent::arrive:
       arrive(context, Packet::of(event.a, event.b));
+      return;
+    case PacketEvent::train:
+      if (flow(a).to == number()) {
+        complete_message(context, receiver_of(a));
+      } else {
+        tell(context, flow(a).to, static_cast<core::Tick>(event.b), PacketEvent::train, a);
+      }
       return;
     case PacketEvent::free:
       port(a).told = false;
@@ -124,6 +134,12 @@ void Endpoint::post(core::Context& context, std::uint32_t number, std::uint32_t 
   const bool idle = sender.acknowledged.first_missing() == sender.posted;
   const std::uint32_t packets = messages * flow(number).packets;
   sender.posted += packets;
+  if (!sender.train.way().empty()) {
+    for (std::uint32_t m = 0; m < messages; ++m) {
+      send_train(context, sender);
+    }
+    return;
+  }
   if (idle) {
     sender.last_news = context.now();
   }

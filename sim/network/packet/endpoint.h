@@ -55,6 +55,10 @@ class Endpoint final : public PacketDevice {
   [[nodiscard]] const PacketActors& actors() const { return actors_; }
   /// Last byte of each flow it receives, by number in `receives`; -1: not all that was to come.
   [[nodiscard]] std::vector<core::Tick> ends() const;
+  /// Messages of a flow that begins here, so far.
+  [[nodiscard]] std::int64_t messages_of(std::uint32_t number) const {
+    return senders_[scene().sender_number[number]].posted / flow(number).packets;
+  }
 
  private:
   /// A flow that begins here.
@@ -75,6 +79,7 @@ class Endpoint final : public PacketDevice {
     std::variant<std::monostate, Dcqcn, Swift, Dctcp> control;
     PacketWindow acknowledged;
     std::vector<std::uint32_t> lost;  ///< to be sent again, first found first
+    Train train;                      ///< of a lone flow
 
     [[nodiscard]] bool has_work() const { return next < posted || !lost.empty(); }
     [[nodiscard]] std::uint32_t on_the_way() const {
@@ -106,6 +111,7 @@ class Endpoint final : public PacketDevice {
 
   // Sending: endpoint_send.cpp.
   void list(core::Context& context, Sender& sender);
+  void send_train(core::Context& context, Sender& sender);
   void send_from(core::Context& context, std::uint32_t cable);
   bool send_relayed(core::Context& context, std::uint32_t cable);
   void send_next(core::Context& context, Sender& sender, std::uint32_t cable);
@@ -127,6 +133,7 @@ class Endpoint final : public PacketDevice {
   void relay(core::Context& context, Packet packet);
   void receive(core::Context& context, const Packet& packet);
   void complete_messages(core::Context& context, Receiver& receiver);
+  void complete_message(core::Context& context, Receiver& receiver);
   void want(core::Context& context, Receiver& receiver, std::uint32_t packets);
   void grant_next(core::Context& context);
 

@@ -60,13 +60,18 @@ void Endpoint::receive(core::Context& context, const Packet& packet) {
 void Endpoint::complete_messages(core::Context& context, Receiver& receiver) {
   const PacketFlow& of = flow(receiver.flow);
   while (receiver.there.first_missing() >= (receiver.messages + 1) * of.packets) {
-    ++receiver.messages;
-    receiver.end = context.now();
-    if (scene().sender_waits[receiver.flow]) {
-      tell(context, of.from, of.latency, PacketEvent::received, receiver.flow);
-    }
-    message_done(context, receiver.flow);
+    complete_message(context, receiver);
   }
+}
+
+void Endpoint::complete_message(core::Context& context, Receiver& receiver) {
+  const PacketFlow& of = flow(receiver.flow);
+  ++receiver.messages;
+  receiver.end = context.now();
+  if (scene().sender_waits[receiver.flow]) {
+    tell(context, of.from, of.latency, PacketEvent::received, receiver.flow);
+  }
+  message_done(context, receiver.flow);
 }
 
 void Endpoint::want(core::Context& context, Receiver& receiver, std::uint32_t packets) {

@@ -60,6 +60,20 @@ void Endpoint::list(core::Context& context, Sender& sender) {
   send_from(context, cable);
 }
 
+/// Tells the device before the receiver when the message's last packet is there, and that tells the
+/// receiver: in the order in which the packet's own events would stand.
+void Endpoint::send_train(core::Context& context, Sender& sender) {
+  const TrainTimes times = sender.train.send(scene(), flow(sender.flow), context.now());
+  const std::uint32_t last = cable(sender.train.way().back()).from;
+  if (last == number()) {
+    tell(context, flow(sender.flow).to, times.received - context.now(), PacketEvent::train,
+         sender.flow);
+    return;
+  }
+  tell(context, last, times.last_device - context.now(), PacketEvent::train, sender.flow,
+       static_cast<std::uint64_t>(times.received - times.last_device));
+}
+
 void Endpoint::send_from(core::Context& context, std::uint32_t cable) {
   OutPort& out = port(cable);
   Turns& turns = turns_[cable - self().first_cable];

@@ -27,6 +27,10 @@ void Forwarder::handle(core::Context& context, const core::Event& event) {
     case PacketEvent::arrive:
       arrive(context, Packet::of(event.a, event.b));
       return;
+    case PacketEvent::train:
+      tell(context, scene().traffic.flows[cable].to, static_cast<core::Tick>(event.b),
+           PacketEvent::train, cable);
+      return;
     case PacketEvent::free:
       port(cable).told = false;
       send_first(context, cable);
@@ -74,13 +78,7 @@ void Forwarder::arrive(core::Context& context, Packet packet) {
   const Cable& in = cable(packet.cable);
   const std::int64_t bytes = scene().bytes_of(packet);
   const std::uint32_t out = next_cable(now, packet);
-  core::Tick ready = now;
-  if (!scene().store) {
-    // Its tail must be here when it goes out: a slow cable before a fast one holds it up.
-    const core::Tick tail =
-        now + in.time_of(bytes) - in.time_of(std::min(bytes, PacketScene::kHead));
-    ready = std::max(now, tail - cable(out).time_of(bytes));
-  }
+  const core::Tick ready = scene().ready(now, in, cable(out), bytes);
   if (cable(out).guard == Guard::none) {
     send_or_lose(context, out, packet, bytes, ready);
     return;
@@ -98,13 +96,6 @@ void Forwarder::mark(core::Tick queue, Packet& packet) {
   if (chance > 0 && (chance >= 1 || marks_.uniform(drawn_++) < chance)) {
     packet.marked = true;
     ++counts_.marks;
-  }
-}
-
-void Forwarder::note_depth(std::uint32_t cable, std::int64_t bytes) {
-  if (bytes > counts_.deepest) {
-    counts_.deepest = bytes;
-    counts_.deepest_cable = cable;
   }
 }
 
@@ -149,7 +140,7 @@ void Forwarder::send_or_lose(core::Context& context,
     mark(wait, packet);
   }
   used_ += bytes;
-  note_depth(out, queue + bytes);
+  counts_.note_depth(out, queue + bytes);
   if (packet.trimmed) {
     // Before all others: behind what is on the cable now at most, and other heads.
     const core::Tick busy_until = to.free_at;
@@ -177,7 +168,7 @@ void Forwarder::hold(core::Context& context,
   to.queued += held.bytes;
   used_ += held.bytes;
   in.held += held.bytes;
-  note_depth(out, to.queued);
+  counts_.note_depth(out, to.queued);
   check_pause(context, in);
   send_first(context, out);
 }

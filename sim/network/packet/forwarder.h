@@ -58,7 +58,6 @@ class Forwarder final : public PacketDevice {
   /// Tells the senders of cables to stop or to go, as what they hold of the buffer asks.
   void check_pause(core::Context& context, InPort& in);
   void check_go(core::Context& context);
-  void note_depth(std::uint32_t cable, std::int64_t bytes);
 
   std::vector<InPort> in_;
   std::vector<core::Tick> heads_free_at_;  ///< of cables: trimmed packets go before others

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "sim/core/digest.h"
-
 namespace headway::network {
 
 core::Tick PacketScene::round_trip(const PacketFlow& flow) const {
@@ -39,11 +37,6 @@ std::vector<BlockedCable> PacketDevice::blocked() const {
   return all;
 }
 
-std::uint64_t PacketDevice::draw(const Packet& packet, std::uint64_t what) const {
-  return core::mix(core::multiply_mix(what + 0x9e3779b97f4a7c15U * (packet.flow + 1ULL),
-                                      scene_.seed * 0xbf58476d1ce4e5b9U + device_ + 1));
-}
-
 void PacketDevice::put_on(core::Context& context,
                           std::uint32_t number,
                           Packet packet,
@@ -59,10 +52,8 @@ void PacketDevice::put_on(core::Context& context,
   ++counts_.hops;
   from.sent += bytes;
   packet.cable = number;
-  const bool all = scene_.store || scene_.network.devices[out.to].endpoint;
-  const core::Tick read = all ? whole : out.time_of(std::min(bytes, PacketScene::kHead));
-  tell(context, out.to, begin - context.now() + read + out.latency, PacketEvent::arrive, packet.a(),
-       packet.b());
+  tell(context, out.to, begin - context.now() + scene_.time_to_read(out, bytes) + out.latency,
+       PacketEvent::arrive, packet.a(), packet.b());
 }
 
 void PacketDevice::tell_when_free(core::Context& context, std::uint32_t number) {

@@ -2,10 +2,13 @@
 // devices.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
+#include "sim/core/digest.h"
 #include "sim/core/engine/engine.h"
+#include "sim/network/packet/lone_flows.h"
 #include "sim/network/packet/packet.h"
 #include "sim/network/packet/packet_run.h"
 
@@ -14,6 +17,7 @@ namespace headway::network {
 /// What is on an engine's message between devices.
 enum class PacketEvent : std::uint32_t {
   arrive,    ///< a packet (Packet)
+  train,     ///< a message of lone flow a: all of it; at the device before: b ticks earlier
   free,      ///< to itself: a cable is free; a: cable of this device
   stop,      ///< to the sender of cable a
   go,        ///< to the sender of cable a
@@ -47,12 +51,47 @@ struct PacketScene {
   std::vector<bool> sender_waits = {};              ///< flow -> an actor at its sender waits for it
   std::vector<std::uint32_t> sender_number = {};    ///< flow -> place among its sender's
   std::vector<std::uint32_t> receiver_number = {};  ///< flow -> place among its receiver's
+  LoneWays lone = {};                               ///< flows whose messages go as trains
 
   [[nodiscard]] std::int64_t bytes_of(const Packet& packet) const {
     if (packet.trimmed) {
       return kHead;
     }
     return packet.last ? traffic.flows[packet.flow].last_bytes : payload;
+  }
+  /// From the beginning of a packet on a cable until the device behind it deals with it, without
+  /// the latency: all of it, or its head.
+  [[nodiscard]] core::Tick time_to_read(const Cable& cable, std::int64_t bytes) const {
+    const bool all = store || network.devices[cable.to].endpoint;
+    return cable.time_of(all ? bytes : std::min(bytes, kHead));
+  }
+  /// When a packet that was read `now` may go out: cut through, its tail must be here when it does,
+  /// so a slow cable before a fast one holds it up.
+  [[nodiscard]] core::Tick ready(core::Tick now,
+                                 const Cable& in,
+                                 const Cable& out,
+                                 std::int64_t bytes) const {
+    const core::Tick tail = now + in.time_of(bytes) - time_to_read(in, bytes);
+    return std::max(now, tail - out.time_of(bytes));
+  }
+  /// What paths are drawn with.
+  [[nodiscard]] std::uint64_t draw(std::uint32_t device,
+                                   std::uint32_t flow,
+                                   std::uint64_t what) const {
+    return core::mix(core::multiply_mix(what + 0x9e3779b97f4a7c15U * (flow + 1ULL),
+                                        seed * 0xbf58476d1ce4e5b9U + device + 1));
+  }
+  /// A number below `count` from random bits.
+  [[nodiscard]] static std::uint32_t below(std::uint32_t count, std::uint64_t bits) {
+    return static_cast<std::uint32_t>((bits >> 32U) * count >> 32U);
+  }
+  /// One of several equal cables at a device, where it is the same for all of a flow's packets.
+  [[nodiscard]] std::uint32_t fixed_choice(std::uint32_t count,
+                                           std::uint32_t device,
+                                           std::uint32_t flow) const {
+    const PacketFlow& of = traffic.flows[flow];
+    return choice == PathChoice::destination ? of.to % count
+                                             : below(count, draw(device, flow, of.label));
   }
   /// Time of a full packet over an idle way and of its acknowledgement back.
   [[nodiscard]] core::Tick round_trip(const PacketFlow& flow) const;
@@ -172,7 +211,6 @@ class PacketDevice : public core::Process {
   [[nodiscard]] std::uint32_t choose_among(std::uint32_t count,
                                            const Packet& packet,
                                            Shortest shortest) const;
-  [[nodiscard]] std::uint64_t draw(const Packet& packet, std::uint64_t what) const;
 
   const PacketScene& scene_;
   std::uint32_t device_;
@@ -184,22 +222,20 @@ std::uint32_t PacketDevice::choose_among(std::uint32_t count,
                                          const Packet& packet,
                                          Shortest shortest) const {
   const PacketFlow& flow = scene_.traffic.flows[packet.flow];
-  const auto below = [count](std::uint64_t bits) {
-    return static_cast<std::uint32_t>((bits >> 32U) * count >> 32U);
+  const auto drawn = [&](std::uint64_t more) {
+    return PacketScene::below(count, scene_.draw(device_, packet.flow, flow.label + more));
   };
   switch (scene_.choice) {
     case PathChoice::destination:
-      return flow.to % count;
     case PathChoice::flow:
-      return below(draw(packet, flow.label));
+      return scene_.fixed_choice(count, device_, packet.flow);
     case PathChoice::flowlet:
-      return below(draw(packet, flow.label + (std::uint64_t{packet.draw} << 40U)));
+      return drawn(std::uint64_t{packet.draw} << 40U);
     case PathChoice::packet:
-      return below(draw(packet, flow.label + (std::uint64_t{packet.number} << 32U)));
+      return drawn(std::uint64_t{packet.number} << 32U);
     case PathChoice::queue: {
       // Ties are broken from a place of the packet's own, so that equal queues fill alike.
-      const std::uint32_t from =
-          below(draw(packet, flow.label + (std::uint64_t{packet.number} << 32U)));
+      const std::uint32_t from = drawn(std::uint64_t{packet.number} << 32U);
       std::uint32_t best = from;
       core::Tick least = shortest(from);
       for (std::uint32_t k = 1; k < count && least > 0; ++k) {

@@ -25,10 +25,7 @@ void PacketCounts::add(const PacketCounts& other) {
   repeats += other.repeats;
   timeouts += other.timeouts;
   notices += other.notices;
-  if (other.deepest > deepest) {
-    deepest = other.deepest;
-    deepest_cable = other.deepest_cable;
-  }
+  note_depth(other.deepest_cable, other.deepest);
 }
 
 namespace {
@@ -45,6 +42,9 @@ class PacketRun {
         devices_(network.devices.size()) {
     HEADWAY_CHECK(options.spec.transport && options.spec.path_choice, "no transport was chosen");
     fill_scene(options);
+    if (options.trains) {
+      scene_.lone = find_lone_flows(scene_);
+    }
     build_devices();
     check_buffers();
   }
@@ -77,10 +77,36 @@ class PacketRun {
     if (!done) {
       refuse_standstill();
     }
+    add_trains(result);
     return result;
   }
 
  private:
+  /// What trains carried past the devices on their ways.
+  void add_trains(PacketResult& result) const {
+    for (std::uint32_t f = 0; f < traffic_.flows.size(); ++f) {
+      const PacketFlow& flow = traffic_.flows[f];
+      const auto way = scene_.lone.of(f);
+      const std::int64_t messages = way.empty() ? 0 : endpoint(flow.from)->messages_of(f);
+      if (messages == 0) {
+        continue;
+      }
+      const std::int64_t full = messages * (std::int64_t{flow.packets} - 1);
+      result.counts.packets += static_cast<std::uint64_t>(full + messages);
+      result.counts.hops += static_cast<std::uint64_t>(full + messages) * way.size();
+      for (const std::uint32_t cable : way) {
+        result.cable_bytes[cable] += full * scene_.payload + messages * flow.last_bytes;
+        if (!network_.devices[network_.cables[cable].from].endpoint) {
+          result.counts.note_depth(cable, full > 0 ? scene_.payload : flow.last_bytes);
+        }
+      }
+    }
+  }
+
+  [[nodiscard]] const Endpoint* endpoint(std::uint32_t device) const {
+    return dynamic_cast<const Endpoint*>(devices_[device].get());
+  }
+
   void fill_scene(const PacketOptions& options) {
     scene_.transport = *options.spec.transport;
     scene_.choice = *options.spec.path_choice;
@@ -159,14 +185,14 @@ class PacketRun {
 
   /// @returns whether all that was to happen there has
   bool take_endpoint(std::uint32_t device, PacketResult& result) const {
-    const auto* endpoint = dynamic_cast<const Endpoint*>(devices_[device].get());
-    if (endpoint == nullptr) {
+    const Endpoint* of = endpoint(device);
+    if (of == nullptr) {
       return true;
     }
-    const core::Tick actors = endpoint->actors().end();
+    const core::Tick actors = of->actors().end();
     bool done = actors >= 0;
     result.end = std::max(result.end, actors);
-    const auto ends = endpoint->ends();
+    const auto ends = of->ends();
     for (std::size_t i = 0; i < ends.size(); ++i) {
       done = done && ends[i] >= 0;
       result.flow_end[received_[device][i]] = ends[i];
