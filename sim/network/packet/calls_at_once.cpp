@@ -70,13 +70,14 @@ PacketsAndFluid run_both(const Fabric& fabric,
   Problem problem;
   LinkNumbers numbers(fabric);
   SteppedOptions stepped;
-  stepped.ways = true;
   stepped.most_rounds = calls.most_rounds;
   for (const auto& members : calls.groups) {
     stepped.label = members.front().index();
-    const auto messages = step_collective(fabric, calls.call, members, stepped);
-    append_traffic(cables, messages, members, payload, traffic);
-    append_problem(messages, numbers, problem);
+    stepped.ways = true;
+    append_traffic(cables, step_collective(fabric, calls.call, members, stepped), members, payload,
+                   traffic);
+    stepped.ways = false;
+    append_problem(step_collective(fabric, calls.call, members, stepped), numbers, problem);
   }
   if (traffic.flows.empty()) {
     return {};

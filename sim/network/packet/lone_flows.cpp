@@ -91,8 +91,7 @@ class LoneSearch {
     }
     const std::uint32_t begins =
         network_.cables[scene_.traffic.ways[leg.first_way].first_cable].from;
-    const Way& ends =
-        scene_.traffic.ways[leg.first_way + scene_.fixed_choice(leg.ways, begins, f)];
+    const Way& ends = scene_.traffic.ways[leg.first_way + scene_.fixed_choice(leg.ways, begins, f)];
     way.push_back(ends.first_cable);
     while (way.back() != ends.last_cable) {
       const std::uint32_t at = network_.cables[way.back()].to;
@@ -100,8 +99,7 @@ class LoneSearch {
       if (!known_among(static_cast<std::uint32_t>(equal.size()))) {
         return false;
       }
-      way.push_back(
-          equal[scene_.fixed_choice(static_cast<std::uint32_t>(equal.size()), at, f)]);
+      way.push_back(equal[scene_.fixed_choice(static_cast<std::uint32_t>(equal.size()), at, f)]);
     }
     return true;
   }
@@ -163,8 +161,7 @@ class LoneSearch {
 
   /// No queue builds up, no mark is drawn, no credit runs out where nobody else sends.
   [[nodiscard]] bool flows_freely(const std::vector<std::uint32_t>& way) const {
-    const double unmarked =
-        std::min(scene_.spec.marking_from, scene_.spec.marking_to).si() * 1e12;
+    const double unmarked = std::min(scene_.spec.marking_from, scene_.spec.marking_to).si() * 1e12;
     core::Tick slowest = 0;  // time of a packet on the cables since an endpoint
     for (std::size_t i = 0; i < way.size(); ++i) {
       const Cable& cable = network_.cables[way[i]];

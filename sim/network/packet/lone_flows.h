@@ -2,9 +2,9 @@
 // a train instead of single packets.
 //
 // A flow is lone if its way is known beforehand, no other flow uses a cable of it, no queue can
-// build up on it (no cable is slower than all before it since the last endpoint), its credits never run
-// out, and, where switches pause, no switch on it holds anything of a flow that is not lone. Its
-// packets then go as those of an idle way, to the tick, whatever the other flows do.
+// build up on it (no cable is slower than all before it since the last endpoint), its credits never
+// run out, and, where switches pause, no switch on it holds anything of a flow that is not lone.
+// Its packets then go as those of an idle way, to the tick, whatever the other flows do.
 #pragma once
 
 #include <cstdint>

@@ -50,7 +50,9 @@ class PacketRun {
   }
 
   PacketResult run(const PacketOptions& options) {
-    core::Engine engine({options.threads, 0, partitions(options.partitions)});
+    // A device alone has a short queue and its state at hand; the builders number neighbours side by
+    // side, so a group of them has most of its messages to itself.
+    core::Engine engine({options.threads, options.partitions});
     for (std::uint32_t d = 0; d < devices_.size(); ++d) {
       engine.add({"device", d}, *devices_[d]);
     }
@@ -170,17 +172,6 @@ class PacketRun {
   [[nodiscard]] bool pauses(std::uint32_t device) const {
     const Device& of = network_.devices[device];
     return of.cables > 0 && network_.cables[of.first_cable].guard == Guard::pause;
-  }
-
-  /// Devices by number, consecutive ones together; the builders number neighbours side by side.
-  [[nodiscard]] std::vector<std::uint32_t> partitions(std::uint32_t devices_together) const {
-    std::vector<std::uint32_t> of;
-    if (devices_together > 0) {
-      for (std::uint32_t d = 0; d < devices_.size(); ++d) {
-        of.push_back(d / devices_together);
-      }
-    }
-    return of;
   }
 
   /// @returns whether all that was to happen there has

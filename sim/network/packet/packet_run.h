@@ -17,7 +17,7 @@ struct PacketOptions {
   PacketSpec spec;  ///< with a transport and a path choice (`packet_spec`)
   std::uint64_t seed = 1;
   int threads = 1;               ///< 0: all cores
-  std::uint32_t partitions = 0;  ///< devices together; 0: as many as suit the engine
+  std::uint32_t partitions = 1;  ///< consecutive devices together
   bool trains = true;            ///< messages of lone flows whole (lone_flows.h): the same times
 };
 

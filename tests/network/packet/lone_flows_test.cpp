@@ -39,11 +39,8 @@ double expect_same(const PacketNetwork& network,
 }
 
 /// Flows, and from which on messages of `bytes`, each some time after the last.
-void send_with_gaps(LeafSpine& net,
-                    std::uint32_t from,
-                    std::uint32_t to,
-                    std::int64_t bytes,
-                    core::Tick gap) {
+void send_with_gaps(
+    LeafSpine& net, std::uint32_t from, std::uint32_t to, std::int64_t bytes, core::Tick gap) {
   const std::uint32_t flow = net.send(from, to, bytes, 0);
   net.traffic.programs.push_back({{StepCode::loop, core::Activity::data, 0, 0, 20},
                                   {StepCode::arrive, core::Activity::data, 0, 0, 0},
@@ -115,13 +112,35 @@ TEST(Train, CarriesRingsOfEveryFabric) {
       }
       SteppedOptions stepped;
       stepped.ways = true;
-      const CollectiveCall call{
-          core::CollectiveKind::all_reduce, 1_MiB, Algorithm::ring, {}};
+      const CollectiveCall call{core::CollectiveKind::all_reduce, 1_MiB, Algorithm::ring, {}};
       const auto messages = step_collective(fabric, call, members, stepped);
       const auto traffic = packet_traffic(cables, messages, members, 4096);
-      EXPECT_GT(expect_same(cables.network(), traffic, options), 2) << core::to_word(routing);
+      // Eight rings share each GPU's NVLink, and each has its own card; adaptive ways are not
+      // known.
+      const double fewer = expect_same(cables.network(), traffic, options);
+      EXPECT_TRUE(routing == Routing::adaptive || fewer > 1) << core::to_word(routing);
     }
   }
+}
+
+// One ring over a fat tree meets nobody: two events a message in place of three a packet and more.
+TEST(Train, TakesTwoEventsAMessage) {
+  const auto in = flat_tree(64);
+  const Fabric fabric(in);
+  PacketOptions options;
+  options.spec = packet_spec(in.fabric);
+  const PacketFabric cables(fabric, options.spec);
+  std::vector<core::GpuId> members;
+  for (std::uint32_t g = 0; g < 64; ++g) {
+    members.emplace_back(g);
+  }
+  SteppedOptions stepped;
+  stepped.ways = true;
+  const CollectiveCall call{core::CollectiveKind::all_reduce, 4_MiB, Algorithm::ring, {}};
+  const auto messages = step_collective(fabric, call, members, stepped);
+  const auto traffic = packet_traffic(cables, messages, members, 4096);
+  EXPECT_GT(expect_same(cables.network(), traffic, options), 14) << "16 packets a message";
+  EXPECT_EQ(run_packets(cables.network(), traffic, options).events, 64U * 126 * 2);
 }
 
 /// Of a leaf-spine with two hosts on each of two leaves and one spine.
