@@ -11,7 +11,9 @@ Endpoint::Endpoint(const PacketScene& scene,
                    std::uint32_t device,
                    const std::vector<std::uint32_t>& sends,
                    const std::vector<std::uint32_t>& receives)
-    : PacketDevice(scene, device), turns_(self().cables), actors_(scene.traffic, device) {
+    : PacketDevice(scene, device),
+      turns_(std::size_t{self().cables} * scene.classes.count),
+      actors_(scene.traffic, device) {
   senders_.resize(sends.size());
   for (std::size_t i = 0; i < sends.size(); ++i) {
     Sender& sender = senders_[i];
@@ -64,6 +66,7 @@ void Endpoint::start(core::Context& context) {
 
 void Endpoint::handle(core::Context& context, const core::Event& event) {
   const auto a = static_cast<std::uint32_t>(event.a);
+  const auto of = static_cast<std::uint32_t>(event.a >> 32U);
   switch (static_cast<PacketEvent>(event.kind)) {
     case PacketEvent::arrive:
       arrive(context, Packet::of(event.a, event.b));
@@ -80,14 +83,14 @@ void Endpoint::handle(core::Context& context, const core::Event& event) {
       send_from(context, a);
       return;
     case PacketEvent::stop:
-      port(a).stopped = true;
+      lane(a, of).stopped = true;
       return;
     case PacketEvent::go:
-      port(a).stopped = false;
+      lane(a, of).stopped = false;
       send_from(context, a);
       return;
     case PacketEvent::credit:
-      port(a).credit += static_cast<std::int64_t>(event.b);
+      lane(a, of).credit += static_cast<std::int64_t>(event.b);
       send_from(context, a);
       return;
     case PacketEvent::news:

@@ -98,9 +98,11 @@ class Endpoint final : public PacketDevice {
     core::Tick end = -1;
     PacketWindow there;
   };
-  /// What waits for a port, beside the queue of packets that are relayed.
+  enum class First : std::uint8_t { nobody, packet, sender };
+  /// What waits for a port in one class, beside the queue of packets that are relayed.
   struct Turns {
     std::deque<std::uint32_t> senders;
+    First first = First::nobody;  ///< a relayed packet, or a flow that begins here
     bool relayed = false;  ///< the last packet was; flows and relayed packets take turns
   };
 
@@ -113,7 +115,8 @@ class Endpoint final : public PacketDevice {
   void list(core::Context& context, Sender& sender);
   void send_train(core::Context& context, Sender& sender);
   void send_from(core::Context& context, std::uint32_t cable);
-  bool send_relayed(core::Context& context, std::uint32_t cable);
+  void find_first(std::uint32_t cable, std::uint32_t traffic_class);
+  void send_first(core::Context& context, std::uint32_t cable, std::uint32_t traffic_class);
   void send_next(core::Context& context, Sender& sender, std::uint32_t cable);
   [[nodiscard]] bool may_send(const Sender& sender) const;
   [[nodiscard]] std::uint32_t choose_way(const Leg& leg, const Packet& packet);
@@ -152,7 +155,11 @@ class Endpoint final : public PacketDevice {
 
   std::vector<Sender> senders_;
   std::vector<Receiver> receivers_;
-  std::vector<Turns> turns_;         ///< by port
+  [[nodiscard]] Turns& turns(std::uint32_t cable, std::uint32_t traffic_class) {
+    return turns_[(cable - self().first_cable) * scene().classes.count + traffic_class];
+  }
+
+  std::vector<Turns> turns_;         ///< by port and class
   std::deque<std::uint32_t> pulls_;  ///< receivers that want grants
   bool pulling_ = false;
   PacketActors actors_;

@@ -6,7 +6,7 @@
 namespace headway::network {
 
 void Endpoint::arrive(core::Context& context, Packet packet) {
-  give_back(context, packet.cable, scene().bytes_of(packet));
+  give_back(context, packet, scene().bytes_of(packet));
   if (packet.leg + 1 < flow(packet.flow).legs) {
     relay(context, packet);
   } else {
@@ -21,8 +21,9 @@ void Endpoint::relay(core::Context& context, Packet packet) {
   packet.way = choose_way(leg, packet);
   const std::uint32_t cable = scene().traffic.ways[leg.first_way + packet.way].first_cable;
   const std::int64_t bytes = scene().bytes_of(packet);
-  port(cable).queue.push({packet.a(), packet.b(), context.now(), bytes});
-  port(cable).queued += bytes;
+  OutPort& to = lane(cable, scene().class_of(packet.flow));
+  to.queue.push({packet.a(), packet.b(), context.now(), bytes});
+  to.queued += bytes;
   send_from(context, cable);
 }
 

@@ -29,8 +29,9 @@ class LoneSearch {
       shared_[d] = network_.devices[d].buffer;
     }
     for (const Cable& cable : network_.cables) {
-      shared_[cable.to] -=
-          cable.guard == Guard::pause ? Forwarder::headroom(cable, scene_.payload) : 0;
+      shared_[cable.to] -= cable.guard == Guard::pause
+                               ? scene_.classes.count * Forwarder::headroom(cable, scene_.payload)
+                               : 0;
     }
     for (std::uint32_t f = 0; f < ways_.size(); ++f) {
       walk(f);
@@ -218,7 +219,7 @@ class LoneSearch {
   /// Two packets of each cable that comes in stop nobody.
   [[nodiscard]] bool holds_one_of_each(std::uint32_t device) const {
     const Device& of = network_.devices[device];
-    const std::int64_t most = 2 * scene_.payload * of.incoming;
+    const std::int64_t most = 2 * scene_.payload * of.incoming;  // each flow is of one class
     return scene_.spec.threshold * static_cast<double>(shared_[device] - most) >=
            static_cast<double>(2 * scene_.payload);
   }

@@ -19,9 +19,9 @@ enum class PacketEvent : std::uint32_t {
   arrive,    ///< a packet (Packet)
   train,     ///< a message of lone flow a: all of it; at the device before: b ticks earlier
   free,      ///< to itself: a cable is free; a: cable of this device
-  stop,      ///< to the sender of cable a
-  go,        ///< to the sender of cable a
-  credit,    ///< to the sender of cable a: room for b bytes
+  stop,      ///< to the sender of lane a (cable, class)
+  go,        ///< to the sender of lane a
+  credit,    ///< to the sender of lane a: room for b bytes
   news,      ///< to a sender: an acknowledgement (News)
   received,  ///< to a sender: a message of flow a is there
   notice,    ///< to a sender: flow a met a marking queue (DCQCN)
@@ -32,6 +32,14 @@ enum class PacketEvent : std::uint32_t {
   timeout,   ///< to itself: flow a
   raise,     ///< to itself: flow a, DCQCN's timer of generation b
   compute,   ///< to itself: actor a is done computing
+};
+
+/// Which class goes first.
+struct TrafficClasses {
+  std::uint32_t count = 1;
+  std::vector<int> priority = {};            ///< by class
+  std::vector<std::int64_t> per_byte = {};   ///< what a byte adds to a class's turn: 1 / weight
+  static constexpr std::int64_t kUnit = 65'536;  ///< of weight 1
 };
 
 /// What all devices of a run share, and none changes.
@@ -52,7 +60,15 @@ struct PacketScene {
   std::vector<std::uint32_t> sender_number = {};    ///< flow -> place among its sender's
   std::vector<std::uint32_t> receiver_number = {};  ///< flow -> place among its receiver's
   LoneWays lone = {};                               ///< flows whose messages go as trains
+  TrafficClasses classes = {};
 
+  [[nodiscard]] std::uint32_t class_of(std::uint32_t flow) const {
+    return classes.count == 1 ? 0 : traffic.flows[flow].traffic_class;
+  }
+  /// What a pause or a credit speaks of.
+  static std::uint64_t lane(std::uint32_t cable, std::uint32_t traffic_class) {
+    return std::uint64_t{traffic_class} << 32U | cable;
+  }
   [[nodiscard]] std::int64_t bytes_of(const Packet& packet) const {
     if (packet.trimmed) {
       return kHead;
@@ -137,15 +153,16 @@ class PacketQueue {
   std::size_t head_ = 0;
 };
 
-/// The sending side of a cable.
+/// The sending side of a cable: one lane a traffic class, the first with what is the cable's.
 struct OutPort {
-  core::Tick free_at = 0;
+  core::Tick free_at = 0;   ///< the cable
   std::int64_t credit = 0;  ///< bytes that the buffer behind the cable has room for
   bool stopped = false;     ///< by a pause
-  bool told = false;        ///< a `free` event is on its way
+  bool told = false;        ///< the cable: a `free` event is on its way
   PacketQueue queue;
   std::int64_t queued = 0;  ///< bytes
-  std::int64_t sent = 0;    ///< bytes, since the beginning
+  std::int64_t sent = 0;    ///< the cable: bytes, since the beginning
+  std::int64_t turn = 0;    ///< bytes x per_byte that the class has had
 };
 
 /// A cable that cannot send though a packet waits for it.
@@ -171,7 +188,18 @@ class PacketDevice : public core::Process {
   [[nodiscard]] const Cable& cable(std::uint32_t index) const {
     return scene_.network.cables[index];
   }
-  [[nodiscard]] OutPort& port(std::uint32_t cable) { return ports_[cable - self().first_cable]; }
+  [[nodiscard]] OutPort& port(std::uint32_t cable) {
+    return ports_[(cable - self().first_cable) * scene_.classes.count];
+  }
+  [[nodiscard]] OutPort& lane(std::uint32_t cable, std::uint32_t traffic_class) {
+    return ports_[(cable - self().first_cable) * scene_.classes.count + traffic_class];
+  }
+  /// The class whose turn it is at a cable: of those with something that may go the highest, among
+  /// equals the one that has had least for its weight (start-time fair queueing). Counts stalls.
+  /// @param first  bytes of what waits first in a class; 0: nothing
+  /// @returns kNowhere if none may
+  template <class First>
+  [[nodiscard]] std::uint32_t class_in_turn(std::uint32_t cable, First first);
 
   /// One of several equal ones.
   template <class Shortest>
@@ -198,10 +226,11 @@ class PacketDevice : public core::Process {
   }
   /// An event `free` when the cable is free, unless one is on its way.
   void tell_when_free(core::Context& context, std::uint32_t cable);
-  /// A packet that came by `cable` has left its buffer: counts, and gives credits back in lots.
-  void give_back(core::Context& context, std::uint32_t cable, std::int64_t bytes);
-  /// Whether what waits first may go as far as stops and credits are concerned; counts a stall.
-  [[nodiscard]] bool may_go(std::uint32_t cable, std::int64_t bytes);
+  /// A packet has left the buffer that it came to: counts, and gives credits back in lots.
+  void give_back(core::Context& context, const Packet& packet, std::int64_t bytes);
+  /// Whether what waits first in a class may go as far as stops and credits are concerned; counts a
+  /// stall.
+  [[nodiscard]] bool may_go(std::uint32_t cable, std::uint32_t traffic_class, std::int64_t bytes);
 
   PacketCounts counts_;  // NOLINT: written on every event by both kinds of device
   std::vector<OutPort> ports_;
@@ -214,8 +243,39 @@ class PacketDevice : public core::Process {
 
   const PacketScene& scene_;
   std::uint32_t device_;
-  std::vector<std::int64_t> owed_;  ///< credits not yet given back, by incoming cable
+  [[nodiscard]] std::int64_t turn_of(std::uint32_t cable) const {
+    return served_[cable - self().first_cable];
+  }
+
+  std::vector<std::int64_t> owed_;    ///< credits not yet given back, by incoming cable and class
+  std::vector<std::int64_t> served_;  ///< by cable: the turn of who went last; of several classes
 };
+
+template <class First>
+std::uint32_t PacketDevice::class_in_turn(std::uint32_t cable, First first) {
+  const TrafficClasses& classes = scene_.classes;
+  if (classes.count == 1) {
+    const std::int64_t bytes = first(0);
+    return bytes > 0 && may_go(cable, 0, bytes) ? 0 : kNowhere;
+  }
+  std::uint32_t best = kNowhere;
+  for (std::uint32_t k = 0; k < classes.count; ++k) {
+    const std::int64_t bytes = first(k);
+    if (bytes == 0 || !may_go(cable, k, bytes)) {
+      // Who could not go is owed nothing for it.
+      lane(cable, k).turn = std::max(lane(cable, k).turn, turn_of(cable));
+      continue;
+    }
+    const bool before = best == kNowhere || classes.priority[k] > classes.priority[best] ||
+                        (classes.priority[k] == classes.priority[best] &&
+                         lane(cable, k).turn < lane(cable, best).turn);
+    best = before ? k : best;
+  }
+  if (best != kNowhere) {
+    served_[cable - self().first_cable] = lane(cable, best).turn;
+  }
+  return best;
+}
 
 template <class Shortest>
 std::uint32_t PacketDevice::choose_among(std::uint32_t count,

@@ -15,7 +15,15 @@ namespace headway::network {
 /// What a fabric's file says of packets, and what is taken where it is silent: dcqcn under hashed
 /// routing (Ethernet), credits under the others (InfiniBand); paths by flow where routing is
 /// hashed, by destination where it is static, by the shortest queue where it is adaptive.
+/// @throws core::Error for classes that mean nothing: more than 8, a traffic in two
 PacketSpec packet_spec(const FabricSpec& fabric);
+
+/// The transport's own laws leave no room for classes.
+/// @throws core::Error  under `receiver`, if there are several
+void check_classes(const PacketSpec& spec);
+
+/// The class that a traffic goes in: the first where none names it.
+std::uint32_t class_of(const PacketSpec& spec, TrafficKind traffic);
 
 /// Devices and cables of a cluster's networks, from the same coordinates as the fabric's links.
 /// Devices 0 to GPUs - 1 are the GPUs. NVLink, PCIe and direct cables between GPUs are guarded by

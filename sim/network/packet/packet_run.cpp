@@ -70,9 +70,10 @@ class PacketRun {
     bool done = true;
     for (std::uint32_t d = 0; d < devices_.size(); ++d) {
       result.counts.add(devices_[d]->counts());
-      std::uint32_t cable = network_.devices[d].first_cable;
-      for (const OutPort& port : devices_[d]->ports()) {
-        result.cable_bytes[cable++] = port.sent;
+      const Device& device = network_.devices[d];
+      for (std::uint32_t c = 0; c < device.cables; ++c) {
+        result.cable_bytes[device.first_cable + c] =
+            devices_[d]->ports()[std::size_t{c} * scene_.classes.count].sent;
       }
       done = take_endpoint(d, result) && done;
     }
@@ -114,13 +115,35 @@ class PacketRun {
     scene_.choice = *options.spec.path_choice;
     scene_.seed = options.seed;
     scene_.payload = std::llround(options.spec.payload.si());
-    scene_.cable_buffer = network_.cable_buffer;
+    fill_classes(options.spec);
+    scene_.cable_buffer = network_.cable_buffer / scene_.classes.count;
     scene_.card_gap = std::llround(1e12 / options.spec.packets_per_second);
     scene_.store = options.spec.switching == Switching::store_and_forward;
     scene_.may_lose = scene_.transport == Transport::swift ||
                       scene_.transport == Transport::dctcp ||
                       scene_.transport == Transport::receiver;
     scene_.may_overtake = scene_.choice == PathChoice::packet || scene_.choice == PathChoice::queue;
+  }
+
+  /// Several classes are of use only to flows of several.
+  void fill_classes(const PacketSpec& spec) {
+    const auto& flows = traffic_.flows;
+    if (std::all_of(flows.begin(), flows.end(), [&](const PacketFlow& flow) {
+          return flow.traffic_class == flows.front().traffic_class;
+        })) {
+      return;
+    }
+    TrafficClasses& classes = scene_.classes;
+    classes.count = static_cast<std::uint32_t>(spec.classes.size());
+    for (const PacketFlow& flow : flows) {
+      HEADWAY_CHECK(flow.traffic_class < classes.count, "class {} of {}", flow.traffic_class,
+                    classes.count);
+    }
+    for (const TrafficClassSpec& one : spec.classes) {
+      classes.priority.push_back(one.priority);
+      classes.per_byte.push_back(
+          std::llround(static_cast<double>(TrafficClasses::kUnit) / one.weight));
+    }
   }
 
   void build_devices() {
@@ -157,7 +180,8 @@ class PacketRun {
     for (std::uint32_t d = 0; d < devices_.size(); ++d) {
       const auto* forwarder = dynamic_cast<const Forwarder*>(devices_[d].get());
       if (forwarder != nullptr && pauses(d) &&
-          forwarder->shared() < 2 * scene_.payload * network_.devices[d].incoming) {
+          forwarder->shared() <
+              2 * scene_.payload * network_.devices[d].incoming * scene_.classes.count) {
         throw core::Error(
             fmt::format("{}: {} bytes of buffer do not suffice for pauses: {} bytes are headroom "
                         "for what comes "
