@@ -88,10 +88,10 @@ TEST_F(TopoVerb, StressesAFabricWithPackets) {
     const auto outcome = run(verb + transport);
     EXPECT_EQ(outcome.code, 0) << outcome.err;
     const json result = json::parse(outcome.out);
-    EXPECT_EQ(result["rows"].size(), 15U);
+    EXPECT_EQ(result["rows"].size(), 21U);
     EXPECT_EQ(result["transport"], transport);
-    EXPECT_EQ(result["rows"][14]["traffic"], "bystander");
-    return result["rows"][14]["times"].get<double>();
+    EXPECT_EQ(result["rows"][18]["traffic"], "bystander");
+    return result["rows"][18]["times"].get<double>();
   };
   EXPECT_GT(times("pauses"), 2);
   EXPECT_LT(times("swift"), 1.2);

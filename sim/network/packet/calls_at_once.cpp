@@ -13,7 +13,8 @@ namespace {
 /// Cables of a way between two pods. Source: leaf, spine and back.
 constexpr double kUsualCables = 4;
 
-/// The programs, groups and flows of one call behind those that are there, on the same links.
+}  // namespace
+
 void append_problem(const SteppedCollective& stepped, LinkNumbers& numbers, Problem& whole) {
   const Problem& part = stepped.problem;
   const auto first_program = static_cast<std::uint32_t>(whole.programs.size());
@@ -45,8 +46,6 @@ void append_problem(const SteppedCollective& stepped, LinkNumbers& numbers, Prob
     whole.uses.push_back(use);
   }
 }
-
-}  // namespace
 
 double expected_hops(const CallsAtOnce& calls, core::Bytes payload) {
   const bool message = calls.call.kind == core::CollectiveKind::send_receive;

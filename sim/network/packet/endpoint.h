@@ -103,7 +103,7 @@ class Endpoint final : public PacketDevice {
   struct Turns {
     std::deque<std::uint32_t> senders;
     First first = First::nobody;  ///< a relayed packet, or a flow that begins here
-    bool relayed = false;  ///< the last packet was; flows and relayed packets take turns
+    bool relayed = false;         ///< the last packet was; flows and relayed packets take turns
   };
 
   // What actors ask for: endpoint.cpp.

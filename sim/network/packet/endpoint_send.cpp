@@ -56,8 +56,7 @@ void Endpoint::list(core::Context& context, Sender& sender) {
   const std::uint32_t way = choose_way(leg, next);
   const std::uint32_t cable = scene().traffic.ways[leg.first_way + way].first_cable;
   sender.listed = true;
-  turns(cable, scene().class_of(sender.flow))
-      .senders.push_back(scene().sender_number[sender.flow]);
+  turns(cable, scene().class_of(sender.flow)).senders.push_back(scene().sender_number[sender.flow]);
   send_from(context, cable);
 }
 

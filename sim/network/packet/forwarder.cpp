@@ -16,8 +16,7 @@ Forwarder::Forwarder(const PacketScene& scene,
       shared_(self().buffer),
       marks_(core::RandomStream(scene.seed, "packet marks").part(device)) {
   for (const std::uint32_t c : incoming) {
-    const std::size_t first =
-        std::size_t{scene.network.incoming_of_cable[c]} * scene.classes.count;
+    const std::size_t first = std::size_t{scene.network.incoming_of_cable[c]} * scene.classes.count;
     for (std::uint32_t k = 0; k < scene.classes.count; ++k) {
       in_[first + k].cable = c;
       in_[first + k].traffic_class = k;

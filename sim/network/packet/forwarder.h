@@ -67,7 +67,7 @@ class Forwarder final : public PacketDevice {
                scene().class_of(packet.flow)];
   }
 
-  std::vector<InPort> in_;  ///< by incoming cable and class
+  std::vector<InPort> in_;                 ///< by incoming cable and class
   std::vector<core::Tick> heads_free_at_;  ///< of cables: trimmed packets go before others
   std::int64_t shared_ = 0;
   std::int64_t used_ = 0;  ///< bytes that wait; of cables that nothing stops, at most so many

@@ -37,8 +37,8 @@ enum class PacketEvent : std::uint32_t {
 /// Which class goes first.
 struct TrafficClasses {
   std::uint32_t count = 1;
-  std::vector<int> priority = {};            ///< by class
-  std::vector<std::int64_t> per_byte = {};   ///< what a byte adds to a class's turn: 1 / weight
+  std::vector<int> priority = {};                ///< by class
+  std::vector<std::int64_t> per_byte = {};       ///< what a byte adds to a class's turn: 1 / weight
   static constexpr std::int64_t kUnit = 65'536;  ///< of weight 1
 };
 

@@ -7,21 +7,7 @@
 
 namespace headway::network {
 
-PacketSpec packet_spec(const FabricSpec& fabric) {
-  PacketSpec spec = fabric.packets.value_or(PacketSpec{});
-  const bool hashed = fabric.routing == Routing::ecmp;
-  if (!spec.transport) {
-    spec.transport = hashed ? Transport::dcqcn : Transport::credits;
-  }
-  if (!spec.path_choice) {
-    const bool fixed = fabric.routing == Routing::destination_modulo;
-    spec.path_choice = hashed  ? PathChoice::flow
-                       : fixed ? PathChoice::destination
-                               : PathChoice::queue;
-  }
-  check_classes(spec);
-  return spec;
-}
+namespace {
 
 void check_classes(const PacketSpec& spec) {
   constexpr std::size_t kMostClasses = 8;  // of IEEE 802.1Q
@@ -46,6 +32,27 @@ void check_classes(const PacketSpec& spec) {
                     "take another transport, or leave classes out",
                     kField));
   }
+}
+
+}  // namespace
+
+PacketSpec packet_spec(const FabricSpec& fabric, std::optional<Transport> transport) {
+  PacketSpec spec = fabric.packets.value_or(PacketSpec{});
+  const bool hashed = fabric.routing == Routing::ecmp;
+  if (transport) {
+    spec.transport = transport;
+  }
+  if (!spec.transport) {
+    spec.transport = hashed ? Transport::dcqcn : Transport::credits;
+  }
+  if (!spec.path_choice) {
+    const bool fixed = fabric.routing == Routing::destination_modulo;
+    spec.path_choice = hashed  ? PathChoice::flow
+                       : fixed ? PathChoice::destination
+                               : PathChoice::queue;
+  }
+  check_classes(spec);
+  return spec;
 }
 
 std::uint32_t class_of(const PacketSpec& spec, TrafficKind traffic) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "sim/core/ids.h"
@@ -15,12 +16,10 @@ namespace headway::network {
 /// What a fabric's file says of packets, and what is taken where it is silent: dcqcn under hashed
 /// routing (Ethernet), credits under the others (InfiniBand); paths by flow where routing is
 /// hashed, by destination where it is static, by the shortest queue where it is adaptive.
-/// @throws core::Error for classes that mean nothing: more than 8, a traffic in two
-PacketSpec packet_spec(const FabricSpec& fabric);
-
-/// The transport's own laws leave no room for classes.
-/// @throws core::Error  under `receiver`, if there are several
-void check_classes(const PacketSpec& spec);
+/// @param transport  in place of the file's
+/// @throws core::Error for classes that mean nothing: more than 8, a traffic in two, several under
+///         `receiver`
+PacketSpec packet_spec(const FabricSpec& fabric, std::optional<Transport> transport = {});
 
 /// The class that a traffic goes in: the first where none names it.
 std::uint32_t class_of(const PacketSpec& spec, TrafficKind traffic);
