@@ -8,9 +8,9 @@
 #include "sim/core/error.h"
 #include "sim/core/random.h"
 #include "sim/core/text.h"
+#include "sim/network/compared/calls_at_once.h"
 #include "sim/network/fabric/route.h"
 #include "sim/network/flow/problem.h"
-#include "sim/network/packet/calls_at_once.h"
 #include "sim/training/estimate.h"
 #include "sim/training/step/lower.h"
 

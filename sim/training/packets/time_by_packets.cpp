@@ -7,7 +7,7 @@
 
 #include "sim/core/digest.h"
 #include "sim/core/text.h"
-#include "sim/network/packet/calls_at_once.h"
+#include "sim/network/compared/calls_at_once.h"
 #include "sim/training/step/step_clock.h"
 
 namespace headway::training {

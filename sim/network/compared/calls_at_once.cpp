@@ -1,4 +1,4 @@
-#include "sim/network/packet/calls_at_once.h"
+#include "sim/network/compared/calls_at_once.h"
 
 #include <cmath>
 #include <utility>
