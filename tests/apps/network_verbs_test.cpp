@@ -108,6 +108,25 @@ TEST_F(TopoVerb, StressesAFabricWithPackets) {
   EXPECT_EQ(run("validate --flow-model --only nowhere").code, 2);
 }
 
+// A burst of writes holds up an all_reduce beside it under pauses; in a class of its own it does
+// not.
+TEST_F(TopoVerb, KeepsStorageFromGradientsByClasses) {
+  const std::string verb = "topo roce-clos-llama-3 --nodes 16 --format json --stress ";
+  const std::string classes =
+      " --set 'packets.classes=[{traffic: [training], priority: 1}, {traffic: [storage]}]'";
+  const auto gradients = [&](const std::string& more) {
+    const auto outcome = run(verb + "pauses" + more);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    const json row = json::parse(outcome.out)["rows"][19];
+    EXPECT_EQ(row["traffic"], "gradients");
+    return row["packet_time_s"].get<double>();
+  };
+  EXPECT_GT(gradients(""), 3 * gradients(classes));
+  const auto refused = run(verb + "receiver" + classes);
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("transport receiver has no classes here"));
+}
+
 TEST_F(TopoVerb, RefusesWhatCannotBeNumbered) {
   const auto nodes = run("topo rail-optimized-ndr --nodes 268435456");
   EXPECT_EQ(nodes.code, 2);
