@@ -423,6 +423,32 @@ class OtherNodesSpec:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TrafficClassSpec:
+    """Traffic classes (IEEE 802.1Q, InfiniBand's virtual lanes), at most 8: where training and
+    storage meet (`topo --stress`). Each has its own pauses, and its part of the credits. Left
+    out: one class. Traffic that none names goes in the first. Not with transport receiver.
+
+    Attributes
+    ----------
+    traffic
+        What goes in it: training, storage. (required)
+    priority
+        Before every cable the highest class goes first that has a packet which may go. (default
+        0)
+    weight
+        Classes of one priority share a cable in this proportion. (default 1)
+    use, source
+        As described at the top of this module.
+    """
+
+    traffic: Sequence[Literal["training", "storage"]] | None = None
+    priority: int | None = None
+    weight: float | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class PacketSpec:
     """Switches and cards packet by packet, for `collective --granularity packet` and `topo
     --stress`; steps and campaigns do not look at it.
@@ -467,6 +493,11 @@ class PacketSpec:
         dctcp; the other transports lose nothing, or know what. (default selective)
     packets_per_second
         Most packets a second that a network card sends. (default 200000000)
+    classes
+        Traffic classes (IEEE 802.1Q, InfiniBand's virtual lanes), at most 8: where training and
+        storage meet (`topo --stress`). Each has its own pauses, and its part of the credits.
+        Left out: one class. Traffic that none names goes in the first. Not with transport
+        receiver. (optional)
     use, source
         As described at the top of this module.
     """
@@ -485,6 +516,7 @@ class PacketSpec:
     timeout: str | None = None
     repeat: Literal["selective", "go_back_n"] | None = None
     packets_per_second: float | None = None
+    classes: Sequence[TrafficClassSpec] | None = None
     use: str | None = None
     source: str | None = None
 

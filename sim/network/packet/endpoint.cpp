@@ -11,11 +11,16 @@ Endpoint::Endpoint(const PacketScene& scene,
                    std::uint32_t device,
                    const std::vector<std::uint32_t>& sends,
                    const std::vector<std::uint32_t>& receives)
-    : PacketDevice(scene, device), turns_(self().cables), actors_(scene.traffic, device) {
+    : PacketDevice(scene, device),
+      turns_(std::size_t{self().cables} * scene.classes.count),
+      actors_(scene.traffic, device) {
   senders_.resize(sends.size());
   for (std::size_t i = 0; i < sends.size(); ++i) {
     Sender& sender = senders_[i];
     sender.flow = sends[i];
+    if (const auto way = scene.lone.of(sender.flow); !way.empty()) {
+      sender.train = Train(way);
+    }
     const PacketFlow& of = flow(sender.flow);
     const core::Tick full = (scene.payload * of.ps_per_kib + 1023) >> 10;
     sender.first_window =
@@ -61,23 +66,31 @@ void Endpoint::start(core::Context& context) {
 
 void Endpoint::handle(core::Context& context, const core::Event& event) {
   const auto a = static_cast<std::uint32_t>(event.a);
+  const auto of = static_cast<std::uint32_t>(event.a >> 32U);
   switch (static_cast<PacketEvent>(event.kind)) {
     case PacketEvent::arrive:
       arrive(context, Packet::of(event.a, event.b));
+      return;
+    case PacketEvent::train:
+      if (flow(a).to == number()) {
+        complete_message(context, receiver_of(a));
+      } else {
+        tell(context, flow(a).to, static_cast<core::Tick>(event.b), PacketEvent::train, a);
+      }
       return;
     case PacketEvent::free:
       port(a).told = false;
       send_from(context, a);
       return;
     case PacketEvent::stop:
-      port(a).stopped = true;
+      lane(a, of).stopped = true;
       return;
     case PacketEvent::go:
-      port(a).stopped = false;
+      lane(a, of).stopped = false;
       send_from(context, a);
       return;
     case PacketEvent::credit:
-      port(a).credit += static_cast<std::int64_t>(event.b);
+      lane(a, of).credit += static_cast<std::int64_t>(event.b);
       send_from(context, a);
       return;
     case PacketEvent::news:
@@ -124,6 +137,12 @@ void Endpoint::post(core::Context& context, std::uint32_t number, std::uint32_t 
   const bool idle = sender.acknowledged.first_missing() == sender.posted;
   const std::uint32_t packets = messages * flow(number).packets;
   sender.posted += packets;
+  if (!sender.train.way().empty()) {
+    for (std::uint32_t m = 0; m < messages; ++m) {
+      send_train(context, sender);
+    }
+    return;
+  }
   if (idle) {
     sender.last_news = context.now();
   }

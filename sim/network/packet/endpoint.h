@@ -55,6 +55,10 @@ class Endpoint final : public PacketDevice {
   [[nodiscard]] const PacketActors& actors() const { return actors_; }
   /// Last byte of each flow it receives, by number in `receives`; -1: not all that was to come.
   [[nodiscard]] std::vector<core::Tick> ends() const;
+  /// Messages of a flow that begins here, so far.
+  [[nodiscard]] std::int64_t messages_of(std::uint32_t number) const {
+    return senders_[scene().sender_number[number]].posted / flow(number).packets;
+  }
 
  private:
   /// A flow that begins here.
@@ -75,6 +79,7 @@ class Endpoint final : public PacketDevice {
     std::variant<std::monostate, Dcqcn, Swift, Dctcp> control;
     PacketWindow acknowledged;
     std::vector<std::uint32_t> lost;  ///< to be sent again, first found first
+    Train train;                      ///< of a lone flow
 
     [[nodiscard]] bool has_work() const { return next < posted || !lost.empty(); }
     [[nodiscard]] std::uint32_t on_the_way() const {
@@ -93,10 +98,12 @@ class Endpoint final : public PacketDevice {
     core::Tick end = -1;
     PacketWindow there;
   };
-  /// What waits for a port, beside the queue of packets that are relayed.
+  enum class First : std::uint8_t { nobody, packet, sender };
+  /// What waits for a port in one class, beside the queue of packets that are relayed.
   struct Turns {
     std::deque<std::uint32_t> senders;
-    bool relayed = false;  ///< the last packet was; flows and relayed packets take turns
+    First first = First::nobody;  ///< a relayed packet, or a flow that begins here
+    bool relayed = false;         ///< the last packet was; flows and relayed packets take turns
   };
 
   // What actors ask for: endpoint.cpp.
@@ -106,8 +113,10 @@ class Endpoint final : public PacketDevice {
 
   // Sending: endpoint_send.cpp.
   void list(core::Context& context, Sender& sender);
+  void send_train(core::Context& context, Sender& sender);
   void send_from(core::Context& context, std::uint32_t cable);
-  bool send_relayed(core::Context& context, std::uint32_t cable);
+  void find_first(std::uint32_t cable, std::uint32_t traffic_class);
+  void send_first(core::Context& context, std::uint32_t cable, std::uint32_t traffic_class);
   void send_next(core::Context& context, Sender& sender, std::uint32_t cable);
   [[nodiscard]] bool may_send(const Sender& sender) const;
   [[nodiscard]] std::uint32_t choose_way(const Leg& leg, const Packet& packet);
@@ -127,6 +136,7 @@ class Endpoint final : public PacketDevice {
   void relay(core::Context& context, Packet packet);
   void receive(core::Context& context, const Packet& packet);
   void complete_messages(core::Context& context, Receiver& receiver);
+  void complete_message(core::Context& context, Receiver& receiver);
   void want(core::Context& context, Receiver& receiver, std::uint32_t packets);
   void grant_next(core::Context& context);
 
@@ -145,7 +155,11 @@ class Endpoint final : public PacketDevice {
 
   std::vector<Sender> senders_;
   std::vector<Receiver> receivers_;
-  std::vector<Turns> turns_;         ///< by port
+  [[nodiscard]] Turns& turns(std::uint32_t cable, std::uint32_t traffic_class) {
+    return turns_[(cable - self().first_cable) * scene().classes.count + traffic_class];
+  }
+
+  std::vector<Turns> turns_;         ///< by port and class
   std::deque<std::uint32_t> pulls_;  ///< receivers that want grants
   bool pulling_ = false;
   PacketActors actors_;

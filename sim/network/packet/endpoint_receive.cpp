@@ -6,7 +6,7 @@
 namespace headway::network {
 
 void Endpoint::arrive(core::Context& context, Packet packet) {
-  give_back(context, packet.cable, scene().bytes_of(packet));
+  give_back(context, packet, scene().bytes_of(packet));
   if (packet.leg + 1 < flow(packet.flow).legs) {
     relay(context, packet);
   } else {
@@ -21,8 +21,9 @@ void Endpoint::relay(core::Context& context, Packet packet) {
   packet.way = choose_way(leg, packet);
   const std::uint32_t cable = scene().traffic.ways[leg.first_way + packet.way].first_cable;
   const std::int64_t bytes = scene().bytes_of(packet);
-  port(cable).queue.push({packet.a(), packet.b(), context.now(), bytes});
-  port(cable).queued += bytes;
+  OutPort& to = lane(cable, scene().class_of(packet.flow));
+  to.queue.push({packet.a(), packet.b(), context.now(), bytes});
+  to.queued += bytes;
   send_from(context, cable);
 }
 
@@ -60,13 +61,18 @@ void Endpoint::receive(core::Context& context, const Packet& packet) {
 void Endpoint::complete_messages(core::Context& context, Receiver& receiver) {
   const PacketFlow& of = flow(receiver.flow);
   while (receiver.there.first_missing() >= (receiver.messages + 1) * of.packets) {
-    ++receiver.messages;
-    receiver.end = context.now();
-    if (scene().sender_waits[receiver.flow]) {
-      tell(context, of.from, of.latency, PacketEvent::received, receiver.flow);
-    }
-    message_done(context, receiver.flow);
+    complete_message(context, receiver);
   }
+}
+
+void Endpoint::complete_message(core::Context& context, Receiver& receiver) {
+  const PacketFlow& of = flow(receiver.flow);
+  ++receiver.messages;
+  receiver.end = context.now();
+  if (scene().sender_waits[receiver.flow]) {
+    tell(context, of.from, of.latency, PacketEvent::received, receiver.flow);
+  }
+  message_done(context, receiver.flow);
 }
 
 void Endpoint::want(core::Context& context, Receiver& receiver, std::uint32_t packets) {

@@ -33,8 +33,8 @@ std::uint32_t Endpoint::choose_way(const Leg& leg, const Packet& packet) {
   return choose(leg.ways, packet, [&](std::uint32_t i) {
     const Way& way = scene().traffic.ways[leg.first_way + i];
     const OutPort& out = port(way.first_cable);
-    const auto turns = turns_[way.first_cable - self().first_cable].senders.size();
-    return out.free_at + static_cast<core::Tick>(turns);
+    const auto& before = turns(way.first_cable, scene().class_of(packet.flow)).senders;
+    return out.free_at + static_cast<core::Tick>(before.size());
   });
 }
 
@@ -56,49 +56,93 @@ void Endpoint::list(core::Context& context, Sender& sender) {
   const std::uint32_t way = choose_way(leg, next);
   const std::uint32_t cable = scene().traffic.ways[leg.first_way + way].first_cable;
   sender.listed = true;
-  turns_[cable - self().first_cable].senders.push_back(scene().sender_number[sender.flow]);
+  turns(cable, scene().class_of(sender.flow)).senders.push_back(scene().sender_number[sender.flow]);
   send_from(context, cable);
 }
 
+/// Tells the device before the receiver when the message's last packet is there, and that tells the
+/// receiver: in the order in which the packet's own events would stand.
+void Endpoint::send_train(core::Context& context, Sender& sender) {
+  const TrainTimes times = sender.train.send(scene(), flow(sender.flow), context.now());
+  const std::uint32_t last = cable(sender.train.way().back()).from;
+  if (last == number()) {
+    tell(context, flow(sender.flow).to, times.received - context.now(), PacketEvent::train,
+         sender.flow);
+    return;
+  }
+  tell(context, last, times.last_device - context.now(), PacketEvent::train, sender.flow,
+       static_cast<std::uint64_t>(times.received - times.last_device));
+}
+
 void Endpoint::send_from(core::Context& context, std::uint32_t cable) {
-  OutPort& out = port(cable);
-  Turns& turns = turns_[cable - self().first_cable];
-  while (!out.told && (!out.queue.empty() || !turns.senders.empty())) {
+  const OutPort& out = port(cable);
+  const auto waits = [&] {
+    bool any = false;
+    for (std::uint32_t k = 0; k < scene().classes.count; ++k) {
+      any = any || !lane(cable, k).queue.empty() || !turns(cable, k).senders.empty();
+    }
+    return any;
+  };
+  while (!out.told && waits()) {
     if (out.free_at > context.now()) {
       tell_when_free(context, cable);
       return;
     }
-    if (!out.queue.empty() && (turns.senders.empty() || !turns.relayed)) {
-      if (!send_relayed(context, cable)) {
-        return;
-      }
-      turns.relayed = true;
-      continue;
+    for (std::uint32_t k = 0; k < scene().classes.count; ++k) {
+      find_first(cable, k);
     }
-    turns.relayed = false;
-    Sender& sender = senders_[turns.senders.front()];
-    if (may_send(sender) && !may_go(cable, scene().payload)) {
+    const std::uint32_t of = class_in_turn(cable, [&](std::uint32_t k) {
+      const Turns& in_turn = turns(cable, k);
+      return in_turn.first == First::packet   ? lane(cable, k).queue.front().bytes
+             : in_turn.first == First::sender ? scene().payload
+                                              : 0;
+    });
+    if (of == kNowhere) {
       return;
     }
-    turns.senders.pop_front();
-    sender.listed = false;
-    if (may_send(sender)) {
-      send_next(context, sender, cable);
-      list(context, sender);
-    }
+    send_first(context, cable, of);
   }
 }
 
-bool Endpoint::send_relayed(core::Context& context, std::uint32_t cable) {
-  OutPort& out = port(cable);
-  const HeldPacket held = out.queue.front();
-  if (!may_go(cable, held.bytes)) {
-    return false;
+/// Whose turn it is in a class. Senders that may not send any more leave the row.
+void Endpoint::find_first(std::uint32_t cable, std::uint32_t traffic_class) {
+  Turns& in_turn = turns(cable, traffic_class);
+  const bool relays = !lane(cable, traffic_class).queue.empty();
+  while (!relays || (in_turn.relayed && !in_turn.senders.empty())) {
+    if (in_turn.senders.empty()) {
+      in_turn.first = First::nobody;
+      return;
+    }
+    in_turn.relayed = false;
+    Sender& sender = senders_[in_turn.senders.front()];
+    if (may_send(sender)) {
+      in_turn.first = First::sender;
+      return;
+    }
+    in_turn.senders.pop_front();
+    sender.listed = false;
   }
-  out.queue.pop();
-  out.queued -= held.bytes;
-  put_on(context, cable, Packet::of(held.a, held.b), held.bytes, context.now());
-  return true;
+  in_turn.first = First::packet;
+}
+
+void Endpoint::send_first(core::Context& context,
+                          std::uint32_t cable,
+                          std::uint32_t traffic_class) {
+  Turns& in_turn = turns(cable, traffic_class);
+  if (in_turn.first == First::packet) {
+    OutPort& from = lane(cable, traffic_class);
+    const HeldPacket held = from.queue.front();
+    from.queue.pop();
+    from.queued -= held.bytes;
+    put_on(context, cable, Packet::of(held.a, held.b), held.bytes, context.now());
+    in_turn.relayed = true;
+    return;
+  }
+  Sender& sender = senders_[in_turn.senders.front()];
+  in_turn.senders.pop_front();
+  sender.listed = false;
+  send_next(context, sender, cable);
+  list(context, sender);
 }
 
 Packet Endpoint::next_packet(Sender& sender, core::Tick now) const {

@@ -11,35 +11,44 @@ Forwarder::Forwarder(const PacketScene& scene,
                      std::uint32_t device,
                      const std::vector<std::uint32_t>& incoming)
     : PacketDevice(scene, device),
-      in_(self().incoming),
+      in_(std::size_t{self().incoming} * scene.classes.count),
       heads_free_at_(self().cables),
       shared_(self().buffer),
       marks_(core::RandomStream(scene.seed, "packet marks").part(device)) {
   for (const std::uint32_t c : incoming) {
-    in_[scene.network.incoming_of_cable[c]].cable = c;
-    shared_ -= cable(c).guard == Guard::pause ? headroom(cable(c), scene.payload) : 0;
+    const std::size_t first = std::size_t{scene.network.incoming_of_cable[c]} * scene.classes.count;
+    for (std::uint32_t k = 0; k < scene.classes.count; ++k) {
+      in_[first + k].cable = c;
+      in_[first + k].traffic_class = k;
+      shared_ -= cable(c).guard == Guard::pause ? headroom(cable(c), scene.payload) : 0;
+    }
   }
 }
 
 void Forwarder::handle(core::Context& context, const core::Event& event) {
   const auto cable = static_cast<std::uint32_t>(event.a);
+  const auto of = static_cast<std::uint32_t>(event.a >> 32U);
   switch (static_cast<PacketEvent>(event.kind)) {
     case PacketEvent::arrive:
       arrive(context, Packet::of(event.a, event.b));
+      return;
+    case PacketEvent::train:
+      tell(context, scene().traffic.flows[cable].to, static_cast<core::Tick>(event.b),
+           PacketEvent::train, cable);
       return;
     case PacketEvent::free:
       port(cable).told = false;
       send_first(context, cable);
       return;
     case PacketEvent::stop:
-      port(cable).stopped = true;
+      lane(cable, of).stopped = true;
       return;
     case PacketEvent::go:
-      port(cable).stopped = false;
+      lane(cable, of).stopped = false;
       send_first(context, cable);
       return;
     case PacketEvent::credit:
-      port(cable).credit += static_cast<std::int64_t>(event.b);
+      lane(cable, of).credit += static_cast<std::int64_t>(event.b);
       send_first(context, cable);
       return;
     default:
@@ -63,9 +72,9 @@ std::uint32_t Forwarder::next_cable(core::Tick now, const Packet& packet) {
   const auto& equal = network.sets[set];
   const std::uint32_t* cables = &network.set_cables[equal.first];
   return cables[choose(equal.count, packet, [&](std::uint32_t i) {
-    const OutPort& out = port(cables[i]);
-    return std::max<core::Tick>(0, out.free_at - now) + cable(cables[i]).time_of(out.queued) +
-           (out.stopped ? core::kEndOfTime / 4 : 0);
+    const OutPort& out = lane(cables[i], scene().class_of(packet.flow));
+    return std::max<core::Tick>(0, port(cables[i]).free_at - now) +
+           cable(cables[i]).time_of(out.queued) + (out.stopped ? core::kEndOfTime / 4 : 0);
   })];
 }
 
@@ -74,19 +83,19 @@ void Forwarder::arrive(core::Context& context, Packet packet) {
   const Cable& in = cable(packet.cable);
   const std::int64_t bytes = scene().bytes_of(packet);
   const std::uint32_t out = next_cable(now, packet);
-  core::Tick ready = now;
-  if (!scene().store) {
-    // Its tail must be here when it goes out: a slow cable before a fast one holds it up.
-    const core::Tick tail =
-        now + in.time_of(bytes) - in.time_of(std::min(bytes, PacketScene::kHead));
-    ready = std::max(now, tail - cable(out).time_of(bytes));
-  }
+  const core::Tick ready = scene().ready(now, in, cable(out), bytes);
+  const OutPort& to = lane(out, scene().class_of(packet.flow));
   if (cable(out).guard == Guard::none) {
-    send_or_lose(context, out, packet, bytes, ready);
-    return;
+    if (scene().classes.count == 1) {
+      send_or_lose(context, out, packet, bytes, ready);
+      return;
+    }
+    if (!fits(to.queued, bytes)) {
+      ++counts_.drops;
+      return;
+    }
   }
-  const OutPort& to = port(out);
-  mark(std::max<core::Tick>(0, to.free_at - now) + cable(out).time_of(to.queued), packet);
+  mark(std::max<core::Tick>(0, port(out).free_at - now) + cable(out).time_of(to.queued), packet);
   hold(context, out, packet, {packet.a(), packet.b(), ready, bytes});
 }
 
@@ -101,21 +110,10 @@ void Forwarder::mark(core::Tick queue, Packet& packet) {
   }
 }
 
-void Forwarder::note_depth(std::uint32_t cable, std::int64_t bytes) {
-  if (bytes > counts_.deepest) {
-    counts_.deepest = bytes;
-    counts_.deepest_cable = cable;
-  }
-}
-
 /// `used_` is at least what is used: it grows with each packet, and is counted anew only where it
 /// would refuse one.
 bool Forwarder::has_room(core::Tick now, std::int64_t queue, std::int64_t bytes) {
-  const auto fits = [&] {
-    return static_cast<double>(queue + bytes) <=
-           scene().spec.threshold * static_cast<double>(shared_ - used_);
-  };
-  if (fits()) {
+  if (fits(queue, bytes)) {
     return true;
   }
   used_ = 0;
@@ -123,7 +121,12 @@ bool Forwarder::has_room(core::Tick now, std::int64_t queue, std::int64_t bytes)
     used_ +=
         cable(self().first_cable + i).bytes_in(std::max<core::Tick>(0, ports_[i].free_at - now));
   }
-  return fits();
+  return fits(queue, bytes);
+}
+
+bool Forwarder::fits(std::int64_t queue, std::int64_t bytes) const {
+  return static_cast<double>(queue + bytes) <=
+         scene().spec.threshold * static_cast<double>(shared_ - used_);
 }
 
 void Forwarder::send_or_lose(core::Context& context,
@@ -149,7 +152,7 @@ void Forwarder::send_or_lose(core::Context& context,
     mark(wait, packet);
   }
   used_ += bytes;
-  note_depth(out, queue + bytes);
+  counts_.note_depth(out, queue + bytes);
   if (packet.trimmed) {
     // Before all others: behind what is on the cable now at most, and other heads.
     const core::Tick busy_until = to.free_at;
@@ -167,8 +170,8 @@ void Forwarder::hold(core::Context& context,
                      std::uint32_t out,
                      const Packet& packet,
                      const HeldPacket& held) {
-  OutPort& to = port(out);
-  InPort& in = in_[scene().network.incoming_of_cable[packet.cable]];
+  OutPort& to = lane(out, scene().class_of(packet.flow));
+  InPort& in = in_port(packet);
   if (used_ + held.bytes > self().buffer && cable(packet.cable).guard == Guard::pause) {
     ++counts_.drops;  // headroom that does not suffice; the run refuses to begin with such a one
     return;
@@ -177,38 +180,51 @@ void Forwarder::hold(core::Context& context,
   to.queued += held.bytes;
   used_ += held.bytes;
   in.held += held.bytes;
-  note_depth(out, to.queued);
+  counts_.note_depth(out, to.queued);
   check_pause(context, in);
   send_first(context, out);
 }
 
 void Forwarder::send_first(core::Context& context, std::uint32_t out) {
-  OutPort& to = port(out);
-  if (to.queue.empty() || to.told) {
+  const OutPort& from = port(out);
+  if (from.told || !waits_for(out)) {
     return;
   }
-  if (to.free_at > context.now()) {
+  if (from.free_at > context.now()) {
     tell_when_free(context, out);
     return;
   }
-  const HeldPacket held = to.queue.front();
-  if (!may_go(out, held.bytes)) {
+  const std::uint32_t of = class_in_turn(out, [&](std::uint32_t k) {
+    const PacketQueue& queue = lane(out, k).queue;
+    return queue.empty() ? 0 : queue.front().bytes;
+  });
+  if (of == kNowhere) {
     return;
   }
+  OutPort& to = lane(out, of);
+  const HeldPacket held = to.queue.front();
   to.queue.pop();
   to.queued -= held.bytes;
   used_ -= held.bytes;
   const Packet packet = Packet::of(held.a, held.b);
-  InPort& in = in_[scene().network.incoming_of_cable[packet.cable]];
-  in.held -= held.bytes;
-  give_back(context, packet.cable, held.bytes);
+  in_port(packet).held -= held.bytes;
+  give_back(context, packet, held.bytes);
   put_on(context, out, packet, held.bytes, std::max(context.now(), held.ready));
   if (stopped_ > 0) {
     check_go(context);
   }
-  if (!to.queue.empty()) {
+  if (waits_for(out)) {
     tell_when_free(context, out);
   }
+}
+
+bool Forwarder::waits_for(std::uint32_t out) {
+  for (std::uint32_t k = 0; k < scene().classes.count; ++k) {
+    if (!lane(out, k).queue.empty()) {
+      return true;
+    }
+  }
+  return false;
 }
 
 void Forwarder::check_pause(core::Context& context, InPort& in) {
@@ -220,7 +236,8 @@ void Forwarder::check_pause(core::Context& context, InPort& in) {
     in.stopped = true;
     ++stopped_;
     ++counts_.pauses;
-    tell(context, from.from, from.latency, PacketEvent::stop, in.cable);
+    tell(context, from.from, from.latency, PacketEvent::stop,
+         PacketScene::lane(in.cable, in.traffic_class));
   }
 }
 
@@ -234,7 +251,8 @@ void Forwarder::check_go(core::Context& context) {
         (in.held == 0 || static_cast<double>(in.held + 2 * scene().payload) <= most)) {
       in.stopped = false;
       --stopped_;
-      tell(context, cable(in.cable).from, cable(in.cable).latency, PacketEvent::go, in.cable);
+      tell(context, cable(in.cable).from, cable(in.cable).latency, PacketEvent::go,
+           PacketScene::lane(in.cable, in.traffic_class));
     }
   }
 }

@@ -36,7 +36,7 @@ class Forwarder final : public PacketDevice {
   struct InPort {
     std::int64_t held = 0;  ///< bytes that came by it and wait
     bool stopped = false;   ///< its sender was told to stop
-    std::uint32_t cable = 0;
+    std::uint32_t cable = 0, traffic_class = 0;
   };
 
   void arrive(core::Context& context, Packet packet);
@@ -49,18 +49,25 @@ class Forwarder final : public PacketDevice {
                     std::int64_t bytes,
                     core::Tick ready);
   [[nodiscard]] bool has_room(core::Tick now, std::int64_t queue, std::int64_t bytes);
+  [[nodiscard]] bool fits(std::int64_t queue, std::int64_t bytes) const;
   /// A cable that may have to wait.
   void hold(core::Context& context,
             std::uint32_t cable,
             const Packet& packet,
             const HeldPacket& held);
   void send_first(core::Context& context, std::uint32_t cable);
+  /// Whether a packet of any class waits for the cable.
+  [[nodiscard]] bool waits_for(std::uint32_t cable);
   /// Tells the senders of cables to stop or to go, as what they hold of the buffer asks.
   void check_pause(core::Context& context, InPort& in);
   void check_go(core::Context& context);
-  void note_depth(std::uint32_t cable, std::int64_t bytes);
 
-  std::vector<InPort> in_;
+  [[nodiscard]] InPort& in_port(const Packet& packet) {
+    return in_[scene().network.incoming_of_cable[packet.cable] * scene().classes.count +
+               scene().class_of(packet.flow)];
+  }
+
+  std::vector<InPort> in_;                 ///< by incoming cable and class
   std::vector<core::Tick> heads_free_at_;  ///< of cables: trimmed packets go before others
   std::int64_t shared_ = 0;
   std::int64_t used_ = 0;  ///< bytes that wait; of cables that nothing stops, at most so many

@@ -110,6 +110,7 @@ struct PacketFlow {
   core::Tick latency = 1;        ///< of an idle way, without any packet's time
   core::Tick ps_per_kib = 1;     ///< of the slowest cable of the way
   std::uint64_t label = 0;       ///< hashed where paths are drawn
+  std::uint32_t traffic_class = 0;
 };
 
 /// Runs a program of flow/problem.h at an endpoint: arriving at a slot sends one message of each of

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "sim/core/digest.h"
-
 namespace headway::network {
 
 core::Tick PacketScene::round_trip(const PacketFlow& flow) const {
@@ -14,8 +12,11 @@ core::Tick PacketScene::round_trip(const PacketFlow& flow) const {
 }
 
 PacketDevice::PacketDevice(const PacketScene& scene, std::uint32_t device)
-    : scene_(scene), device_(device), owed_(scene.network.devices[device].incoming) {
-  ports_.resize(self().cables);
+    : scene_(scene),
+      device_(device),
+      owed_(std::size_t{scene.network.devices[device].incoming} * scene.classes.count),
+      served_(scene.classes.count > 1 ? self().cables : 0) {
+  ports_.resize(std::size_t{self().cables} * scene.classes.count);
   for (OutPort& port : ports_) {
     port.credit = scene.cable_buffer;
   }
@@ -28,7 +29,7 @@ std::vector<BlockedCable> PacketDevice::blocked() const {
     if (port.queue.empty()) {
       continue;
     }
-    BlockedCable one{self().first_cable + i, {}};
+    BlockedCable one{self().first_cable + i / scene_.classes.count, {}};
     for (const HeldPacket& held : port.queue.all()) {
       one.came_by.push_back(Packet::of(held.a, held.b).cable);
     }
@@ -37,11 +38,6 @@ std::vector<BlockedCable> PacketDevice::blocked() const {
     all.push_back(std::move(one));
   }
   return all;
-}
-
-std::uint64_t PacketDevice::draw(const Packet& packet, std::uint64_t what) const {
-  return core::mix(core::multiply_mix(what + 0x9e3779b97f4a7c15U * (packet.flow + 1ULL),
-                                      scene_.seed * 0xbf58476d1ce4e5b9U + device_ + 1));
 }
 
 void PacketDevice::put_on(core::Context& context,
@@ -53,16 +49,16 @@ void PacketDevice::put_on(core::Context& context,
   OutPort& from = port(number);
   const core::Tick whole = out.time_of(bytes);
   from.free_at = begin + whole;
+  const std::uint32_t of = scene_.class_of(packet.flow);
+  lane(number, of).turn += scene_.classes.count > 1 ? bytes * scene_.classes.per_byte[of] : 0;
   if (out.guard == Guard::credit) {
-    from.credit -= bytes;
+    lane(number, of).credit -= bytes;
   }
   ++counts_.hops;
   from.sent += bytes;
   packet.cable = number;
-  const bool all = scene_.store || scene_.network.devices[out.to].endpoint;
-  const core::Tick read = all ? whole : out.time_of(std::min(bytes, PacketScene::kHead));
-  tell(context, out.to, begin - context.now() + read + out.latency, PacketEvent::arrive, packet.a(),
-       packet.b());
+  tell(context, out.to, begin - context.now() + scene_.time_to_read(out, bytes) + out.latency,
+       PacketEvent::arrive, packet.a(), packet.b());
 }
 
 void PacketDevice::tell_when_free(core::Context& context, std::uint32_t number) {
@@ -75,22 +71,24 @@ void PacketDevice::tell_when_free(core::Context& context, std::uint32_t number) 
   }
 }
 
-void PacketDevice::give_back(core::Context& context, std::uint32_t number, std::int64_t bytes) {
-  const Cable& in = cable(number);
+void PacketDevice::give_back(core::Context& context, const Packet& packet, std::int64_t bytes) {
+  const Cable& in = cable(packet.cable);
   if (in.guard != Guard::credit) {
     return;
   }
-  std::int64_t& owed = owed_[scene_.network.incoming_of_cable[number]];
+  const std::uint32_t of = scene_.class_of(packet.flow);
+  std::int64_t& owed =
+      owed_[scene_.network.incoming_of_cable[packet.cable] * scene_.classes.count + of];
   owed += bytes;
   if (owed * 8 >= scene_.cable_buffer) {
-    tell(context, in.from, in.latency, PacketEvent::credit, number,
+    tell(context, in.from, in.latency, PacketEvent::credit, PacketScene::lane(packet.cable, of),
          static_cast<std::uint64_t>(owed));
     owed = 0;
   }
 }
 
-bool PacketDevice::may_go(std::uint32_t number, std::int64_t bytes) {
-  const OutPort& of = port(number);
+bool PacketDevice::may_go(std::uint32_t number, std::uint32_t traffic_class, std::int64_t bytes) {
+  const OutPort& of = lane(number, traffic_class);
   if (of.stopped) {
     return false;
   }

@@ -2,11 +2,15 @@
 // devices.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
+#include "sim/core/digest.h"
 #include "sim/core/engine/engine.h"
+#include "sim/network/packet/lone_flows.h"
 #include "sim/network/packet/packet.h"
+#include "sim/network/packet/packet_port.h"
 #include "sim/network/packet/packet_run.h"
 
 namespace headway::network {
@@ -14,10 +18,11 @@ namespace headway::network {
 /// What is on an engine's message between devices.
 enum class PacketEvent : std::uint32_t {
   arrive,    ///< a packet (Packet)
+  train,     ///< a message of lone flow a: all of it; at the device before: b ticks earlier
   free,      ///< to itself: a cable is free; a: cable of this device
-  stop,      ///< to the sender of cable a
-  go,        ///< to the sender of cable a
-  credit,    ///< to the sender of cable a: room for b bytes
+  stop,      ///< to the sender of lane a (cable, class)
+  go,        ///< to the sender of lane a
+  credit,    ///< to the sender of lane a: room for b bytes
   news,      ///< to a sender: an acknowledgement (News)
   received,  ///< to a sender: a message of flow a is there
   notice,    ///< to a sender: flow a met a marking queue (DCQCN)
@@ -28,6 +33,14 @@ enum class PacketEvent : std::uint32_t {
   timeout,   ///< to itself: flow a
   raise,     ///< to itself: flow a, DCQCN's timer of generation b
   compute,   ///< to itself: actor a is done computing
+};
+
+/// Which class goes first.
+struct TrafficClasses {
+  std::uint32_t count = 1;
+  std::vector<int> priority = {};                ///< by class
+  std::vector<std::int64_t> per_byte = {};       ///< what a byte adds to a class's turn: 1 / weight
+  static constexpr std::int64_t kUnit = 65'536;  ///< of weight 1
 };
 
 /// What all devices of a run share, and none changes.
@@ -47,12 +60,55 @@ struct PacketScene {
   std::vector<bool> sender_waits = {};              ///< flow -> an actor at its sender waits for it
   std::vector<std::uint32_t> sender_number = {};    ///< flow -> place among its sender's
   std::vector<std::uint32_t> receiver_number = {};  ///< flow -> place among its receiver's
+  LoneWays lone = {};                               ///< flows whose messages go as trains
+  TrafficClasses classes = {};
 
+  [[nodiscard]] std::uint32_t class_of(std::uint32_t flow) const {
+    return classes.count == 1 ? 0 : traffic.flows[flow].traffic_class;
+  }
+  /// What a pause or a credit speaks of.
+  static std::uint64_t lane(std::uint32_t cable, std::uint32_t traffic_class) {
+    return std::uint64_t{traffic_class} << 32U | cable;
+  }
   [[nodiscard]] std::int64_t bytes_of(const Packet& packet) const {
     if (packet.trimmed) {
       return kHead;
     }
     return packet.last ? traffic.flows[packet.flow].last_bytes : payload;
+  }
+  /// From the beginning of a packet on a cable until the device behind it deals with it, without
+  /// the latency: all of it, or its head.
+  [[nodiscard]] core::Tick time_to_read(const Cable& cable, std::int64_t bytes) const {
+    const bool all = store || network.devices[cable.to].endpoint;
+    return cable.time_of(all ? bytes : std::min(bytes, kHead));
+  }
+  /// When a packet that was read `now` may go out: cut through, its tail must be here when it does,
+  /// so a slow cable before a fast one holds it up.
+  [[nodiscard]] core::Tick ready(core::Tick now,
+                                 const Cable& in,
+                                 const Cable& out,
+                                 std::int64_t bytes) const {
+    const core::Tick tail = now + in.time_of(bytes) - time_to_read(in, bytes);
+    return std::max(now, tail - out.time_of(bytes));
+  }
+  /// What paths are drawn with.
+  [[nodiscard]] std::uint64_t draw(std::uint32_t device,
+                                   std::uint32_t flow,
+                                   std::uint64_t what) const {
+    return core::mix(core::multiply_mix(what + 0x9e3779b97f4a7c15U * (flow + 1ULL),
+                                        seed * 0xbf58476d1ce4e5b9U + device + 1));
+  }
+  /// A number below `count` from random bits.
+  [[nodiscard]] static std::uint32_t below(std::uint32_t count, std::uint64_t bits) {
+    return static_cast<std::uint32_t>((bits >> 32U) * count >> 32U);
+  }
+  /// One of several equal cables at a device, where it is the same for all of a flow's packets.
+  [[nodiscard]] std::uint32_t fixed_choice(std::uint32_t count,
+                                           std::uint32_t device,
+                                           std::uint32_t flow) const {
+    const PacketFlow& of = traffic.flows[flow];
+    return choice == PathChoice::destination ? of.to % count
+                                             : below(count, draw(device, flow, of.label));
   }
   /// Time of a full packet over an idle way and of its acknowledgement back.
   [[nodiscard]] core::Tick round_trip(const PacketFlow& flow) const;
@@ -60,53 +116,6 @@ struct PacketScene {
   /// What a switch reads before it knows where to; what is left of a trimmed packet: Ethernet, IP,
   /// UDP and InfiniBand headers, rounded up.
   static constexpr std::int64_t kHead = 64;
-};
-
-/// A packet that waits.
-struct HeldPacket {
-  std::uint64_t a = 0, b = 0;
-  core::Tick ready = 0;  ///< when it may leave at the earliest
-  std::int64_t bytes = 0;
-};
-
-/// First in, first out; keeps its memory.
-class PacketQueue {
- public:
-  [[nodiscard]] bool empty() const { return head_ == held_.size(); }
-  [[nodiscard]] const HeldPacket& front() const { return held_[head_]; }
-  void push(const HeldPacket& packet) {
-    if (head_ > kMostStale && head_ * 2 > held_.size()) {
-      held_.erase(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(head_));
-      head_ = 0;
-    }
-    held_.push_back(packet);
-  }
-  void pop() {
-    if (++head_ == held_.size()) {
-      held_.clear();
-      head_ = 0;
-    }
-  }
-  /// All that wait, for messages about deadlocks.
-  [[nodiscard]] std::vector<HeldPacket> all() const {
-    return {held_.begin() + static_cast<std::ptrdiff_t>(head_), held_.end()};
-  }
-
- private:
-  static constexpr std::size_t kMostStale = 64;
-  std::vector<HeldPacket> held_;
-  std::size_t head_ = 0;
-};
-
-/// The sending side of a cable.
-struct OutPort {
-  core::Tick free_at = 0;
-  std::int64_t credit = 0;  ///< bytes that the buffer behind the cable has room for
-  bool stopped = false;     ///< by a pause
-  bool told = false;        ///< a `free` event is on its way
-  PacketQueue queue;
-  std::int64_t queued = 0;  ///< bytes
-  std::int64_t sent = 0;    ///< bytes, since the beginning
 };
 
 /// A cable that cannot send though a packet waits for it.
@@ -132,7 +141,18 @@ class PacketDevice : public core::Process {
   [[nodiscard]] const Cable& cable(std::uint32_t index) const {
     return scene_.network.cables[index];
   }
-  [[nodiscard]] OutPort& port(std::uint32_t cable) { return ports_[cable - self().first_cable]; }
+  [[nodiscard]] OutPort& port(std::uint32_t cable) {
+    return ports_[(cable - self().first_cable) * scene_.classes.count];
+  }
+  [[nodiscard]] OutPort& lane(std::uint32_t cable, std::uint32_t traffic_class) {
+    return ports_[(cable - self().first_cable) * scene_.classes.count + traffic_class];
+  }
+  /// The class whose turn it is at a cable: of those with something that may go the highest, among
+  /// equals the one that has had least for its weight (start-time fair queueing). Counts stalls.
+  /// @param first  bytes of what waits first in a class; 0: nothing
+  /// @returns kNowhere if none may
+  template <class First>
+  [[nodiscard]] std::uint32_t class_in_turn(std::uint32_t cable, First first);
 
   /// One of several equal ones.
   template <class Shortest>
@@ -159,10 +179,11 @@ class PacketDevice : public core::Process {
   }
   /// An event `free` when the cable is free, unless one is on its way.
   void tell_when_free(core::Context& context, std::uint32_t cable);
-  /// A packet that came by `cable` has left its buffer: counts, and gives credits back in lots.
-  void give_back(core::Context& context, std::uint32_t cable, std::int64_t bytes);
-  /// Whether what waits first may go as far as stops and credits are concerned; counts a stall.
-  [[nodiscard]] bool may_go(std::uint32_t cable, std::int64_t bytes);
+  /// A packet has left the buffer that it came to: counts, and gives credits back in lots.
+  void give_back(core::Context& context, const Packet& packet, std::int64_t bytes);
+  /// Whether what waits first in a class may go as far as stops and credits are concerned; counts a
+  /// stall.
+  [[nodiscard]] bool may_go(std::uint32_t cable, std::uint32_t traffic_class, std::int64_t bytes);
 
   PacketCounts counts_;  // NOLINT: written on every event by both kinds of device
   std::vector<OutPort> ports_;
@@ -172,34 +193,62 @@ class PacketDevice : public core::Process {
   [[nodiscard]] std::uint32_t choose_among(std::uint32_t count,
                                            const Packet& packet,
                                            Shortest shortest) const;
-  [[nodiscard]] std::uint64_t draw(const Packet& packet, std::uint64_t what) const;
 
   const PacketScene& scene_;
   std::uint32_t device_;
-  std::vector<std::int64_t> owed_;  ///< credits not yet given back, by incoming cable
+  [[nodiscard]] std::int64_t turn_of(std::uint32_t cable) const {
+    return served_[cable - self().first_cable];
+  }
+
+  std::vector<std::int64_t> owed_;    ///< credits not yet given back, by incoming cable and class
+  std::vector<std::int64_t> served_;  ///< by cable: the turn of who went last; of several classes
 };
+
+template <class First>
+std::uint32_t PacketDevice::class_in_turn(std::uint32_t cable, First first) {
+  const TrafficClasses& classes = scene_.classes;
+  if (classes.count == 1) {
+    const std::int64_t bytes = first(0);
+    return bytes > 0 && may_go(cable, 0, bytes) ? 0 : kNowhere;
+  }
+  std::uint32_t best = kNowhere;
+  for (std::uint32_t k = 0; k < classes.count; ++k) {
+    const std::int64_t bytes = first(k);
+    if (bytes == 0 || !may_go(cable, k, bytes)) {
+      // Who could not go is owed nothing for it.
+      lane(cable, k).turn = std::max(lane(cable, k).turn, turn_of(cable));
+      continue;
+    }
+    const bool before = best == kNowhere || classes.priority[k] > classes.priority[best] ||
+                        (classes.priority[k] == classes.priority[best] &&
+                         lane(cable, k).turn < lane(cable, best).turn);
+    best = before ? k : best;
+  }
+  if (best != kNowhere) {
+    served_[cable - self().first_cable] = lane(cable, best).turn;
+  }
+  return best;
+}
 
 template <class Shortest>
 std::uint32_t PacketDevice::choose_among(std::uint32_t count,
                                          const Packet& packet,
                                          Shortest shortest) const {
   const PacketFlow& flow = scene_.traffic.flows[packet.flow];
-  const auto below = [count](std::uint64_t bits) {
-    return static_cast<std::uint32_t>((bits >> 32U) * count >> 32U);
+  const auto drawn = [&](std::uint64_t more) {
+    return PacketScene::below(count, scene_.draw(device_, packet.flow, flow.label + more));
   };
   switch (scene_.choice) {
     case PathChoice::destination:
-      return flow.to % count;
     case PathChoice::flow:
-      return below(draw(packet, flow.label));
+      return scene_.fixed_choice(count, device_, packet.flow);
     case PathChoice::flowlet:
-      return below(draw(packet, flow.label + (std::uint64_t{packet.draw} << 40U)));
+      return drawn(std::uint64_t{packet.draw} << 40U);
     case PathChoice::packet:
-      return below(draw(packet, flow.label + (std::uint64_t{packet.number} << 32U)));
+      return drawn(std::uint64_t{packet.number} << 32U);
     case PathChoice::queue: {
       // Ties are broken from a place of the packet's own, so that equal queues fill alike.
-      const std::uint32_t from =
-          below(draw(packet, flow.label + (std::uint64_t{packet.number} << 32U)));
+      const std::uint32_t from = drawn(std::uint64_t{packet.number} << 32U);
       std::uint32_t best = from;
       core::Tick least = shortest(from);
       for (std::uint32_t k = 1; k < count && least > 0; ++k) {

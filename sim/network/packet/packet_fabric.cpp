@@ -7,9 +7,41 @@
 
 namespace headway::network {
 
-PacketSpec packet_spec(const FabricSpec& fabric) {
+namespace {
+
+void check_classes(const PacketSpec& spec) {
+  constexpr std::size_t kMostClasses = 8;  // of IEEE 802.1Q
+  constexpr const char* kField = "fabric.packets.classes";
+  if (spec.classes.size() > kMostClasses) {
+    throw core::Error(
+        fmt::format("{}: {} classes, at most {}", kField, spec.classes.size(), kMostClasses));
+  }
+  for (const auto& [traffic, word] : enum_words(TrafficKind{})) {
+    std::ptrdiff_t named = 0;
+    for (const TrafficClassSpec& one : spec.classes) {
+      named += std::count(one.traffic.begin(), one.traffic.end(), traffic);
+    }
+    if (named > 1) {
+      throw core::Error(
+          fmt::format("{}: {} is in two classes: name each traffic once", kField, word));
+    }
+  }
+  if (spec.transport == Transport::receiver && spec.classes.size() > 1) {
+    throw core::Error(
+        fmt::format("{}: transport receiver has no classes here, since heads go before all else: "
+                    "take another transport, or leave classes out",
+                    kField));
+  }
+}
+
+}  // namespace
+
+PacketSpec packet_spec(const FabricSpec& fabric, std::optional<Transport> transport) {
   PacketSpec spec = fabric.packets.value_or(PacketSpec{});
   const bool hashed = fabric.routing == Routing::ecmp;
+  if (transport) {
+    spec.transport = transport;
+  }
   if (!spec.transport) {
     spec.transport = hashed ? Transport::dcqcn : Transport::credits;
   }
@@ -19,7 +51,18 @@ PacketSpec packet_spec(const FabricSpec& fabric) {
                        : fixed ? PathChoice::destination
                                : PathChoice::queue;
   }
+  check_classes(spec);
   return spec;
+}
+
+std::uint32_t class_of(const PacketSpec& spec, TrafficKind traffic) {
+  for (std::uint32_t k = 0; k < spec.classes.size(); ++k) {
+    const auto& of = spec.classes[k].traffic;
+    if (std::find(of.begin(), of.end(), traffic) != of.end()) {
+      return k;
+    }
+  }
+  return 0;
 }
 
 namespace {

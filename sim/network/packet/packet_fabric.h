@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "sim/core/ids.h"
@@ -15,7 +16,13 @@ namespace headway::network {
 /// What a fabric's file says of packets, and what is taken where it is silent: dcqcn under hashed
 /// routing (Ethernet), credits under the others (InfiniBand); paths by flow where routing is
 /// hashed, by destination where it is static, by the shortest queue where it is adaptive.
-PacketSpec packet_spec(const FabricSpec& fabric);
+/// @param transport  in place of the file's
+/// @throws core::Error for classes that mean nothing: more than 8, a traffic in two, several under
+///         `receiver`
+PacketSpec packet_spec(const FabricSpec& fabric, std::optional<Transport> transport = {});
+
+/// The class that a traffic goes in: the first where none names it.
+std::uint32_t class_of(const PacketSpec& spec, TrafficKind traffic);
 
 /// Devices and cables of a cluster's networks, from the same coordinates as the fabric's links.
 /// Devices 0 to GPUs - 1 are the GPUs. NVLink, PCIe and direct cables between GPUs are guarded by

@@ -25,10 +25,7 @@ void PacketCounts::add(const PacketCounts& other) {
   repeats += other.repeats;
   timeouts += other.timeouts;
   notices += other.notices;
-  if (other.deepest > deepest) {
-    deepest = other.deepest;
-    deepest_cable = other.deepest_cable;
-  }
+  note_depth(other.deepest_cable, other.deepest);
 }
 
 namespace {
@@ -45,12 +42,17 @@ class PacketRun {
         devices_(network.devices.size()) {
     HEADWAY_CHECK(options.spec.transport && options.spec.path_choice, "no transport was chosen");
     fill_scene(options);
+    if (options.trains) {
+      scene_.lone = find_lone_flows(scene_);
+    }
     build_devices();
     check_buffers();
   }
 
   PacketResult run(const PacketOptions& options) {
-    core::Engine engine({options.threads, 0, partitions(options.partitions)});
+    // A device alone has a short queue and its state at hand; the builders number neighbours side
+    // by side, so a group of them has most of its messages to itself.
+    core::Engine engine({options.threads, options.partitions});
     for (std::uint32_t d = 0; d < devices_.size(); ++d) {
       engine.add({"device", d}, *devices_[d]);
     }
@@ -68,31 +70,80 @@ class PacketRun {
     bool done = true;
     for (std::uint32_t d = 0; d < devices_.size(); ++d) {
       result.counts.add(devices_[d]->counts());
-      std::uint32_t cable = network_.devices[d].first_cable;
-      for (const OutPort& port : devices_[d]->ports()) {
-        result.cable_bytes[cable++] = port.sent;
+      const Device& device = network_.devices[d];
+      for (std::uint32_t c = 0; c < device.cables; ++c) {
+        result.cable_bytes[device.first_cable + c] =
+            devices_[d]->ports()[std::size_t{c} * scene_.classes.count].sent;
       }
       done = take_endpoint(d, result) && done;
     }
     if (!done) {
       refuse_standstill();
     }
+    add_trains(result);
     return result;
   }
 
  private:
+  /// What trains carried past the devices on their ways.
+  void add_trains(PacketResult& result) const {
+    for (std::uint32_t f = 0; f < traffic_.flows.size(); ++f) {
+      const PacketFlow& flow = traffic_.flows[f];
+      const auto way = scene_.lone.of(f);
+      const std::int64_t messages = way.empty() ? 0 : endpoint(flow.from)->messages_of(f);
+      if (messages == 0) {
+        continue;
+      }
+      const std::int64_t full = messages * (std::int64_t{flow.packets} - 1);
+      result.counts.packets += static_cast<std::uint64_t>(full + messages);
+      result.counts.hops += static_cast<std::uint64_t>(full + messages) * way.size();
+      for (const std::uint32_t cable : way) {
+        result.cable_bytes[cable] += full * scene_.payload + messages * flow.last_bytes;
+        if (!network_.devices[network_.cables[cable].from].endpoint) {
+          result.counts.note_depth(cable, full > 0 ? scene_.payload : flow.last_bytes);
+        }
+      }
+    }
+  }
+
+  [[nodiscard]] const Endpoint* endpoint(std::uint32_t device) const {
+    return dynamic_cast<const Endpoint*>(devices_[device].get());
+  }
+
   void fill_scene(const PacketOptions& options) {
     scene_.transport = *options.spec.transport;
     scene_.choice = *options.spec.path_choice;
     scene_.seed = options.seed;
     scene_.payload = std::llround(options.spec.payload.si());
-    scene_.cable_buffer = network_.cable_buffer;
+    fill_classes(options.spec);
+    scene_.cable_buffer = network_.cable_buffer / scene_.classes.count;
     scene_.card_gap = std::llround(1e12 / options.spec.packets_per_second);
     scene_.store = options.spec.switching == Switching::store_and_forward;
     scene_.may_lose = scene_.transport == Transport::swift ||
                       scene_.transport == Transport::dctcp ||
                       scene_.transport == Transport::receiver;
     scene_.may_overtake = scene_.choice == PathChoice::packet || scene_.choice == PathChoice::queue;
+  }
+
+  /// Several classes are of use only to flows of several.
+  void fill_classes(const PacketSpec& spec) {
+    const auto& flows = traffic_.flows;
+    if (std::all_of(flows.begin(), flows.end(), [&](const PacketFlow& flow) {
+          return flow.traffic_class == flows.front().traffic_class;
+        })) {
+      return;
+    }
+    TrafficClasses& classes = scene_.classes;
+    classes.count = static_cast<std::uint32_t>(spec.classes.size());
+    for (const PacketFlow& flow : flows) {
+      HEADWAY_CHECK(flow.traffic_class < classes.count, "class {} of {}", flow.traffic_class,
+                    classes.count);
+    }
+    for (const TrafficClassSpec& one : spec.classes) {
+      classes.priority.push_back(one.priority);
+      classes.per_byte.push_back(
+          std::llround(static_cast<double>(TrafficClasses::kUnit) / one.weight));
+    }
   }
 
   void build_devices() {
@@ -129,7 +180,8 @@ class PacketRun {
     for (std::uint32_t d = 0; d < devices_.size(); ++d) {
       const auto* forwarder = dynamic_cast<const Forwarder*>(devices_[d].get());
       if (forwarder != nullptr && pauses(d) &&
-          forwarder->shared() < 2 * scene_.payload * network_.devices[d].incoming) {
+          forwarder->shared() <
+              2 * scene_.payload * network_.devices[d].incoming * scene_.classes.count) {
         throw core::Error(
             fmt::format("{}: {} bytes of buffer do not suffice for pauses: {} bytes are headroom "
                         "for what comes "
@@ -146,27 +198,16 @@ class PacketRun {
     return of.cables > 0 && network_.cables[of.first_cable].guard == Guard::pause;
   }
 
-  /// Devices by number, consecutive ones together; the builders number neighbours side by side.
-  [[nodiscard]] std::vector<std::uint32_t> partitions(std::uint32_t devices_together) const {
-    std::vector<std::uint32_t> of;
-    if (devices_together > 0) {
-      for (std::uint32_t d = 0; d < devices_.size(); ++d) {
-        of.push_back(d / devices_together);
-      }
-    }
-    return of;
-  }
-
   /// @returns whether all that was to happen there has
   bool take_endpoint(std::uint32_t device, PacketResult& result) const {
-    const auto* endpoint = dynamic_cast<const Endpoint*>(devices_[device].get());
-    if (endpoint == nullptr) {
+    const Endpoint* of = endpoint(device);
+    if (of == nullptr) {
       return true;
     }
-    const core::Tick actors = endpoint->actors().end();
+    const core::Tick actors = of->actors().end();
     bool done = actors >= 0;
     result.end = std::max(result.end, actors);
-    const auto ends = endpoint->ends();
+    const auto ends = of->ends();
     for (std::size_t i = 0; i < ends.size(); ++i) {
       done = done && ends[i] >= 0;
       result.flow_end[received_[device][i]] = ends[i];

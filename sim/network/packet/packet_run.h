@@ -17,7 +17,8 @@ struct PacketOptions {
   PacketSpec spec;  ///< with a transport and a path choice (`packet_spec`)
   std::uint64_t seed = 1;
   int threads = 1;               ///< 0: all cores
-  std::uint32_t partitions = 0;  ///< devices together; 0: as many as suit the engine
+  std::uint32_t partitions = 1;  ///< consecutive devices together
+  bool trains = true;            ///< messages of lone flows whole (lone_flows.h): the same times
 };
 
 /// What happened to packets, in the whole network.
@@ -36,6 +37,13 @@ struct PacketCounts {
   std::uint32_t deepest_cable = kNowhere;
 
   void add(const PacketCounts& other);
+  /// So many bytes have waited before a cable of a switch; of equal ones the first cable counts.
+  void note_depth(std::uint32_t cable, std::int64_t bytes) {
+    if (bytes >= deepest && (bytes > deepest || cable < deepest_cable)) {
+      deepest = bytes;
+      deepest_cable = cable;
+    }
+  }
 
   template <class V>
   void fields(V& v) const {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <optional>
+#include <vector>
 
 #include "sim/core/fields.h"
 #include "sim/core/ranges.h"
@@ -58,6 +59,34 @@ constexpr auto enum_words(Switching) {
                     E{Switching::store_and_forward, "store_and_forward"}};
 }
 
+/// What meets in one network.
+enum class TrafficKind {
+  training,  ///< collectives and messages of ranks
+  storage,   ///< what is saved or loaded
+};
+constexpr auto enum_words(TrafficKind) {
+  using E = core::EnumWord<TrafficKind>;
+  return std::array{E{TrafficKind::training, "training"}, E{TrafficKind::storage, "storage"}};
+}
+
+/// A traffic class: a queue of its own before every cable, with its own pauses or credits.
+struct TrafficClassSpec {
+  std::vector<TrafficKind> traffic;
+  int priority = 0;
+  double weight = 1;
+
+  template <class V>
+  void fields(V& v) {
+    v.required("traffic", traffic, "What goes in it: training, storage.");
+    v.optional("priority", priority,
+               "Before every cable the highest class goes first that has a packet which may go.",
+               core::Range{0, 7, false, false, "from 0 to 7"});
+    v.optional("weight", weight, "Classes of one priority share a cable in this proportion.",
+               core::Range{1, 100, false, false, "from 1 to 100"});
+  }
+  bool operator==(const TrafficClassSpec&) const = default;
+};
+
 /// The packet side of a fabric. Left out of a fabric's file, `packet_spec` in packet_network.h says
 /// what is taken.
 struct PacketSpec {
@@ -75,6 +104,7 @@ struct PacketSpec {
   core::Seconds timeout{200e-6};
   Repeat repeat = Repeat::selective;
   double packets_per_second = 200e6;
+  std::vector<TrafficClassSpec> classes;
 
   template <class V>
   void fields(V& v) {
@@ -123,6 +153,11 @@ struct PacketSpec {
     v.optional("packets_per_second", packets_per_second,
                "Most packets a second that a network card sends.",
                core::Range{1e3, 1e12, false, false, "from 1,000 to 1e12"});
+    v.optional("classes", classes,
+               "Traffic classes (IEEE 802.1Q, InfiniBand's virtual lanes), at most 8: where "
+               "training and storage meet (`topo --stress`). Each has its own pauses, and its part "
+               "of the credits. Left out: one class. Traffic that none names goes in the first. "
+               "Not with transport receiver.");
   }
   bool operator==(const PacketSpec&) const = default;
 };

@@ -46,7 +46,9 @@ struct SteppedOptions {
   /// members; empty: all alike.
   std::span<const core::Bytes> pair_bytes = {};
   std::int64_t most_rounds = 0;  ///< of a ring over all ranks, from the first; 0: all of them
-  bool ways = false;             ///< fills SteppedCollective::ways
+  /// For packets: fills SteppedCollective::ways, and what a round sends to one rank is one flow,
+  /// its messages first in, first out; fluid messages that overlap are flows of their own.
+  bool ways = false;
 };
 
 /// A problem with one actor or more a rank, and the fabric link of each of its links.

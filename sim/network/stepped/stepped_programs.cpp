@@ -158,10 +158,11 @@ SteppedCollective StepPrograms::finish() {
 }
 
 /// Pipelined, a message may set out while the one before it still arrives: two groups a message, in
-/// turn.
+/// turn; a flow of packets is a connection, which holds any number.
 void append_rounds(StepPrograms& programs, const Rounds& rounds) {
   const bool blocking = programs.options().dependency == Dependency::blocking;
-  const std::size_t lanes = blocking || rounds.repeats < 2 ? 1 : 2;
+  const bool alone = blocking || rounds.repeats < 2 || programs.options().ways;
+  const std::size_t lanes = alone ? 1 : 2;
   std::vector<std::vector<std::vector<std::uint32_t>>> sent(lanes), received(lanes);
   for (std::size_t lane = 0; lane < lanes; ++lane) {
     sent[lane].resize(programs.ranks());

@@ -80,12 +80,22 @@ Document flow_model_document(const study::FlowModelReport& report) {
   Table table{"Packets / fluid, least and most over the sizes",
               {{"fabric", false}, {"transport", false}},
               {}};
+  const auto is_there = [&](study::Traffic traffic) {
+    const auto& rows = report.fabrics.front().rows;
+    return std::any_of(rows.begin(), rows.end(),
+                       [&](const auto& row) { return row.traffic == traffic; });
+  };
   for (const auto& [traffic, word] : enum_words(study::Traffic{})) {
-    table.columns.push_back({std::string(word)});
+    if (is_there(traffic)) {
+      table.columns.push_back({std::string(word)});
+    }
   }
   for (const auto& fabric : report.fabrics) {
     std::vector<std::string> cells{fabric.machine.name, fabric.transport};
     for (const auto& [traffic, word] : enum_words(study::Traffic{})) {
+      if (!is_there(traffic)) {
+        continue;
+      }
       double least = core::kInfinity;
       double most = 0;
       for (const auto& row : fabric.rows) {

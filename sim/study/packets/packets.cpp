@@ -19,8 +19,7 @@ constexpr double kUsualCables = 4;
 network::PacketOptions options_of(const training::ClusterSpec& cluster,
                                   std::optional<network::Transport> transport) {
   network::PacketOptions options;
-  options.spec = network::packet_spec(cluster.fabric);
-  options.spec.transport = transport ? transport : options.spec.transport;
+  options.spec = network::packet_spec(cluster.fabric, transport);
   options.threads = 0;
   return options;
 }
@@ -35,6 +34,15 @@ void check_size(const network::CollectiveCall& call, std::size_t members, double
         "cables, at most {:.0g} in all: take smaller messages (-e) or fewer GPUs",
         core::to_word(call.kind), core::count(call.bytes.si()), members, packets, kMostHops));
   }
+}
+
+/// " (training, storage)".
+std::string kinds_in(const network::TrafficClassSpec& one) {
+  std::string words;
+  for (const network::TrafficKind kind : one.traffic) {
+    words += fmt::format("{}{}", words.empty() ? " (" : ", ", core::to_word(kind));
+  }
+  return words.empty() ? " (nothing)" : words + ")";
 }
 
 }  // namespace
@@ -86,12 +94,24 @@ PacketNetworkOf::Run PacketNetworkOf::run(const network::CollectiveCall& call,
   return run;
 }
 
+/// The buffer, and the classes where there are several.
+std::string PacketNetworkOf::buffer_words() const {
+  const auto& classes = options_.spec.classes;
+  std::string words =
+      fmt::format("{} kB of buffer a port", core::number(options_.spec.buffer_per_port.si() / 1e3));
+  for (std::size_t k = 0; classes.size() > 1 && k < classes.size(); ++k) {
+    words += fmt::format(
+        "{}priority {} weight {}{}", k == 0 ? ", classes where storage meets training: " : "; ",
+        classes[k].priority, core::number(classes[k].weight), kinds_in(classes[k]));
+  }
+  return words;
+}
+
 std::string PacketNetworkOf::words() const {
-  return fmt::format("transport {}, path by {}, packets of {} bytes, {} kB of buffer a port{}",
+  return fmt::format("transport {}, path by {}, packets of {} bytes, {}{}",
                      core::to_word(*options_.spec.transport),
                      core::to_word(*options_.spec.path_choice),
-                     core::count(options_.spec.payload.si()),
-                     core::number(options_.spec.buffer_per_port.si() / 1e3),
+                     core::count(options_.spec.payload.si()), buffer_words(),
                      stated_ ? "" : ": the fabric's file says nothing of packets");
 }
 

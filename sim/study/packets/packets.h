@@ -64,6 +64,8 @@ class PacketNetworkOf {
   [[nodiscard]] std::string words() const;
 
  private:
+  [[nodiscard]] std::string buffer_words() const;
+
   const network::Fabric& fabric_;
   network::PacketOptions options_;
   bool stated_;

@@ -8,6 +8,7 @@
 #include "sim/core/error.h"
 #include "sim/core/random.h"
 #include "sim/core/text.h"
+#include "sim/network/compared/calls_at_once.h"
 #include "sim/network/fabric/route.h"
 #include "sim/network/flow/problem.h"
 #include "sim/training/estimate.h"
@@ -26,6 +27,9 @@ constexpr std::uint32_t kMostGpus = 64;
 constexpr std::uint32_t kIncast = 16;
 constexpr std::array kSizes{64_KiB, 1_MiB, 4_MiB};
 constexpr double kArray = 16;  ///< of a collective / the size of a row
+constexpr double kWrite = 4;   ///< of one GPU in a burst / the size of a row
+/// GPUs that compute / GPUs that stand in for storage servers, a burst's fan-in.
+constexpr std::size_t kClients = 15;
 
 /// A message from one GPU to another at tick 0.
 struct Shot {
@@ -88,7 +92,8 @@ class Stress {
     report_.machine.assumptions.push_back(packets_.words());
   }
 
-  StressReport run() {
+  /// @param storage  also writes beside gradients
+  StressReport run(bool storage) {
     for (const core::Bytes size : kSizes) {
       add_collective(Traffic::all_reduce, CollectiveKind::all_reduce, size);
       add_collective(Traffic::all_to_all, CollectiveKind::all_to_all, size);
@@ -98,6 +103,15 @@ class Stress {
       // One more sender, to the idle neighbour of the one receiver.
       shots.push_back({members_[members_.size() / 2 - 1], members_[1]});
       add_shots(Traffic::bystander, size, shots);
+      if (storage) {
+        add_burst(size);
+      }
+    }
+    if (storage) {
+      report_.machine.assumptions.push_back(fmt::format(
+          "storage: {} of the GPUs stand in for servers, on the fabric, and take no part in the "
+          "all_reduce beside it",
+          servers()));
     }
     return std::move(report_);
   }
@@ -116,28 +130,86 @@ class Stress {
   /// All at once. Of a bystander the time is that of the last shot, of the others that of all.
   void add_shots(Traffic traffic, core::Bytes size, const std::vector<Shot>& shots) {
     network::PacketTraffic flows;
-    for (const Shot& shot : shots) {
-      flows.add_flow(packets_.cables().network(),
-                     packets_.cables().legs(network::route(fabric_, shot.from, shot.to)),
-                     static_cast<std::int64_t>(size.si()),
-                     static_cast<std::int64_t>(packets_.options().spec.payload.si()), 1);
-    }
+    add_flows(size, shots, flows);
     const auto result =
         network::run_packets(packets_.cables().network(), flows, packets_.options());
     const bool one = traffic == Traffic::bystander;
     const core::Tick end = one ? result.flow_end.back() : result.end;
-    const auto fluid = fluid_ends(size, shots);
+    network::LinkNumbers numbers(fabric_);
+    const auto fluid = fluid_ends(size, shots, numbers, {});
     report_.rows.push_back({traffic, size, core::Clock::step().to_seconds(end),
                             core::Clock::step().to_seconds(
                                 one ? fluid.back() : *std::max_element(fluid.begin(), fluid.end())),
                             packet_figures(result, packets_.cables().network())});
   }
 
-  [[nodiscard]] std::vector<core::Tick> fluid_ends(core::Bytes size,
-                                                   const std::vector<Shot>& shots) const {
+  [[nodiscard]] std::size_t servers() const {
+    return (members_.size() + kClients) / (kClients + 1);
+  }
+
+  /// A ring of those that are no servers, and a write of each to a server, all from tick 0.
+  void add_burst(core::Bytes size) {
+    const std::vector<GpuId> ring(members_.begin(),
+                                  members_.end() - static_cast<std::ptrdiff_t>(servers()));
+    std::vector<Shot> shots;
+    for (std::size_t i = 0; i < ring.size(); ++i) {
+      shots.push_back({ring[i], members_[ring.size() + i % servers()]});
+    }
+    const network::CollectiveCall call{
+        CollectiveKind::all_reduce, size * kArray, network::Algorithm::ring, {}};
+    network::SteppedOptions stepped;
+    stepped.ways = true;
+    const auto& spec = packets_.options().spec;
+    network::PacketTraffic flows;
+    network::append_traffic(packets_.cables(),
+                            network::step_collective(fabric_, call, ring, stepped), ring,
+                            static_cast<std::int64_t>(spec.payload.si()), flows);
+    const std::size_t writes = flows.flows.size();
+    add_flows(size * kWrite, shots, flows);
+    for (std::size_t f = 0; f < flows.flows.size(); ++f) {
+      flows.flows[f].traffic_class = network::class_of(
+          spec, f < writes ? network::TrafficKind::training : network::TrafficKind::storage);
+    }
+    const auto result =
+        network::run_packets(packets_.cables().network(), flows, packets_.options());
     network::Problem problem;
     network::LinkNumbers numbers(fabric_);
-    problem.programs = {{{network::StepCode::arrive}, {network::StepCode::wait}}};
+    network::append_problem(network::step_collective(fabric_, call, ring), numbers, problem);
+    const std::size_t ranks = problem.actors.size();
+    const auto fluid = fluid_ends(size * kWrite, shots, numbers, std::move(problem));
+    const auto add = [&](Traffic traffic, const auto& packet_ends, std::size_t from, std::size_t to,
+                         std::size_t fluid_from, std::size_t fluid_to) {
+      const auto last = [](const std::vector<core::Tick>& ends, std::size_t a, std::size_t b) {
+        return core::Clock::step().to_seconds(
+            *std::max_element(ends.begin() + static_cast<std::ptrdiff_t>(a),
+                              ends.begin() + static_cast<std::ptrdiff_t>(b)));
+      };
+      report_.rows.push_back({traffic, size, last(packet_ends, from, to),
+                              last(fluid, fluid_from, fluid_to),
+                              packet_figures(result, packets_.cables().network())});
+    };
+    add(Traffic::gradients, result.flow_end, 0, writes, 0, ranks);
+    add(Traffic::storage, result.flow_end, writes, result.flow_end.size(), ranks, fluid.size());
+  }
+
+  void add_flows(core::Bytes size,
+                 const std::vector<Shot>& shots,
+                 network::PacketTraffic& flows) const {
+    for (const Shot& shot : shots) {
+      flows.add_flow(packets_.cables().network(),
+                     packets_.cables().legs(network::route(fabric_, shot.from, shot.to)),
+                     static_cast<std::int64_t>(size.si()),
+                     static_cast<std::int64_t>(packets_.options().spec.payload.si()), 1);
+    }
+  }
+
+  /// When each actor of the problem is done, one a shot behind those that are there.
+  [[nodiscard]] std::vector<core::Tick> fluid_ends(core::Bytes size,
+                                                   const std::vector<Shot>& shots,
+                                                   network::LinkNumbers& numbers,
+                                                   network::Problem problem) const {
+    const auto program = static_cast<std::uint32_t>(problem.programs.size());
+    problem.programs.push_back({{network::StepCode::arrive}, {network::StepCode::wait}});
     for (const Shot& shot : shots) {
       const network::Route way = network::route(fabric_, shot.from, shot.to);
       network::Transfer transfer;
@@ -150,6 +222,7 @@ class Stress {
       flow.uses = static_cast<std::uint32_t>(transfer.uses.size());
       transfer.flows = {flow};
       network::Actor actor;
+      actor.program = program;
       actor.groups = {network::append(transfer, 1, core::Activity::data, 0, numbers, problem)};
       problem.actors.push_back(actor);
     }
@@ -197,7 +270,7 @@ std::string stress_sentence(const StressReport& report) {
 StressReport stress(const Machine& machine,
                     const network::Fabric& fabric,
                     std::optional<network::Transport> transport) {
-  return Stress(machine, fabric, transport).run();
+  return Stress(machine, fabric, transport).run(true);
 }
 
 std::string flow_model_sentence(const FlowModelReport& report) {
@@ -230,7 +303,8 @@ FlowModelReport validate_flow_model(const std::string& only, const config::LoadO
       continue;
     }
     const auto machine = load_machine(entry.name, how, options);
-    report.fabrics.push_back(stress(machine, training::build_fabric(machine.cluster), {}));
+    const network::Fabric fabric = training::build_fabric(machine.cluster);
+    report.fabrics.push_back(Stress(machine, fabric, {}).run(false));
   }
   if (report.fabrics.empty()) {
     throw core::Error(

@@ -14,12 +14,21 @@
 
 namespace headway::study {
 
-enum class Traffic : std::uint8_t { all_reduce, all_to_all, permutation, incast, bystander };
+enum class Traffic : std::uint8_t {
+  all_reduce,
+  all_to_all,
+  permutation,
+  incast,
+  bystander,
+  gradients,
+  storage
+};
 constexpr auto enum_words(Traffic) {
   using E = core::EnumWord<Traffic>;
-  return std::array{E{Traffic::all_reduce, "all_reduce"}, E{Traffic::all_to_all, "all_to_all"},
+  return std::array{E{Traffic::all_reduce, "all_reduce"},   E{Traffic::all_to_all, "all_to_all"},
                     E{Traffic::permutation, "permutation"}, E{Traffic::incast, "incast"},
-                    E{Traffic::bystander, "bystander"}};
+                    E{Traffic::bystander, "bystander"},     E{Traffic::gradients, "gradients"},
+                    E{Traffic::storage, "storage"}};
 }
 
 /// One traffic of one size: until its last byte, by both models.
@@ -38,7 +47,8 @@ struct StressRow {
         "traffic", traffic,
         "all_reduce (a ring) and all_to_all (all at once): a collective of 16 times the size; "
         "permutation: each GPU sends to another one; incast: 16 send to one; bystander: one that "
-        "sends past an incast to an idle GPU beside its receiver");
+        "sends past an incast to an idle GPU beside its receiver; gradients: an all_reduce while "
+        "each of its GPUs writes 4 messages to one of few storage servers; storage: those writes");
     v.figure("message_bytes", message, "B", "of one message, or a sixteenth of the array",
              core::non_negative);
     v.figure("packet_time_s", packet_time, "s", "until the last byte, every packet simulated",

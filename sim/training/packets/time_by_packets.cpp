@@ -7,7 +7,7 @@
 
 #include "sim/core/digest.h"
 #include "sim/core/text.h"
-#include "sim/network/packet/calls_at_once.h"
+#include "sim/network/compared/calls_at_once.h"
 #include "sim/training/step/step_clock.h"
 
 namespace headway::training {
@@ -112,8 +112,7 @@ class StepByPackets {
  private:
   static network::PacketOptions options_of(const Scenario& scenario, const PacketsOfStep& asked) {
     network::PacketOptions options;
-    options.spec = network::packet_spec(scenario.cluster.fabric);
-    options.spec.transport = asked.transport ? asked.transport : options.spec.transport;
+    options.spec = network::packet_spec(scenario.cluster.fabric, asked.transport);
     options.seed = hash_seed(scenario);
     options.threads = asked.threads;
     return options;

@@ -1,4 +1,4 @@
-#include "sim/network/packet/calls_at_once.h"
+#include "sim/network/compared/calls_at_once.h"
 
 #include <cmath>
 #include <utility>
@@ -13,7 +13,8 @@ namespace {
 /// Cables of a way between two pods. Source: leaf, spine and back.
 constexpr double kUsualCables = 4;
 
-/// The programs, groups and flows of one call behind those that are there, on the same links.
+}  // namespace
+
 void append_problem(const SteppedCollective& stepped, LinkNumbers& numbers, Problem& whole) {
   const Problem& part = stepped.problem;
   const auto first_program = static_cast<std::uint32_t>(whole.programs.size());
@@ -46,8 +47,6 @@ void append_problem(const SteppedCollective& stepped, LinkNumbers& numbers, Prob
   }
 }
 
-}  // namespace
-
 double expected_hops(const CallsAtOnce& calls, core::Bytes payload) {
   const bool message = calls.call.kind == core::CollectiveKind::send_receive;
   const double times = calls.call.kind == core::CollectiveKind::all_reduce ? 2 : 1;
@@ -70,13 +69,14 @@ PacketsAndFluid run_both(const Fabric& fabric,
   Problem problem;
   LinkNumbers numbers(fabric);
   SteppedOptions stepped;
-  stepped.ways = true;
   stepped.most_rounds = calls.most_rounds;
   for (const auto& members : calls.groups) {
     stepped.label = members.front().index();
-    const auto messages = step_collective(fabric, calls.call, members, stepped);
-    append_traffic(cables, messages, members, payload, traffic);
-    append_problem(messages, numbers, problem);
+    stepped.ways = true;
+    append_traffic(cables, step_collective(fabric, calls.call, members, stepped), members, payload,
+                   traffic);
+    stepped.ways = false;
+    append_problem(step_collective(fabric, calls.call, members, stepped), numbers, problem);
   }
   if (traffic.flows.empty()) {
     return {};

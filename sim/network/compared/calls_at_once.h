@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/core/ids.h"
+#include "sim/network/collective/collective_flows.h"
 #include "sim/network/packet/packet_collective.h"
 #include "sim/network/packet/packet_fabric.h"
 #include "sim/network/packet/packet_run.h"
@@ -25,6 +26,9 @@ struct PacketsAndFluid {
   PacketCounts counts;
   std::uint64_t event_digest = 0;
 };
+
+/// The fluid programs, groups and flows of one call behind those that are there, on the same links.
+void append_problem(const SteppedCollective& stepped, LinkNumbers& numbers, Problem& whole);
 
 /// Packet-hops of the calls, within a factor of two or so: every rank sends the array (an
 /// all-reduce: twice), a packet crosses four cables.

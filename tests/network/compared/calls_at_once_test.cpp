@@ -1,6 +1,6 @@
 // Several groups that make one call at once: alone both models agree to a head's time a switch,
 // together they share what they share.
-#include "sim/network/packet/calls_at_once.h"
+#include "sim/network/compared/calls_at_once.h"
 
 #include <gtest/gtest.h>
 #include <tuple>
