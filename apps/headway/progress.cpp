@@ -56,6 +56,11 @@ Progress::~Progress() {
 
 void Progress::phase(std::string_view name) {
   const std::lock_guard lock(mutex_);
+  begin(name);
+}
+
+/// With the lock.
+void Progress::begin(std::string_view name) {
   phase_ = name;
   phase_start_ = steady_clock::now();
   if (mode_ == Mode::json) {
@@ -81,6 +86,18 @@ void Progress::count(std::size_t done, std::size_t total) {
       done == 0 ? 0 : elapsed * static_cast<double>(total - done) / static_cast<double>(done);
   show(fmt::format("{} {}/{}  ETA {:.0f} s{}{}", phase_, done, total, left,
                    note_.empty() ? "" : "  ", note_));
+}
+
+std::function<void(const char*, std::size_t, std::size_t)> Progress::named() {
+  return [this](const char* what, std::size_t done, std::size_t total) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (phase_ != what) {
+        begin(what);
+      }
+    }
+    count(done, total);
+  };
 }
 
 void Progress::note(std::string text) {

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from headway import _core
+from headway._progress import watched
 
 WIDTH = 640
 """Of a chart in a notebook [pixels]; in a page it is that of the page."""
@@ -45,7 +46,8 @@ class Plots:
     """
 
     def __init__(self, json_text: str) -> None:
-        self._charts = {chart["id"]: chart for chart in json.loads(_core.charts(json_text))}
+        text = watched(lambda _: _core.charts(json_text))
+        self._charts = {chart["id"]: chart for chart in json.loads(text)}
 
     def __call__(self, name: str) -> Chart:
         if name not in self._charts:
