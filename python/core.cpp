@@ -477,8 +477,7 @@ PYBIND11_MODULE(_core, module) {
              py::arg("set"), py::arg("threads"), py::arg("fold"), py::arg("draws"),
              py::arg("watch"), without_gil);
   module.def("expect", &expect_texts, py::arg("path"), py::arg("text"), py::arg("roots"),
-             py::arg("set"), py::arg("nodes"), py::arg("against"), py::arg("watch"),
-             without_gil);
+             py::arg("set"), py::arg("nodes"), py::arg("against"), py::arg("watch"), without_gil);
   module.def("diagnose", &diagnose_texts, py::arg("path"), py::arg("text"), py::arg("roots"),
              py::arg("set"), py::arg("threads"), py::arg("logs"), py::arg("watch"), without_gil);
   module.def("sweep_size", &sweep_size, py::arg("path"), py::arg("text"), py::arg("roots"),

@@ -38,9 +38,8 @@ class Watch {
 
   /// The same of counts that say what is counted.
   std::function<void(const char* what, std::size_t done, std::size_t total)> named() {
-    return [this](const char* what, std::size_t done, std::size_t total) {
-      set(what, done, total);
-    };
+    return
+        [this](const char* what, std::size_t done, std::size_t total) { set(what, done, total); };
   }
 
  private:

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <deque>
 #include <functional>
+#include <mutex>
 #include <utility>
 
 namespace headway::core {
@@ -18,8 +20,7 @@ class JointProgress {
   static constexpr std::size_t kParts = 1000;
 
   /// @param told  may be empty: then so is what is given out, and nothing is counted
-  JointProgress(Count told, std::size_t pieces)
-      : told_(std::move(told)), total_(kParts * pieces) {}
+  JointProgress(Count told, std::size_t pieces) : told_(std::move(told)), total_(kParts * pieces) {}
 
   /// Something between the pieces is done.
   void look() const {
@@ -28,15 +29,18 @@ class JointProgress {
     }
   }
 
-  /// For one piece, told which share of it is done. A share below one told before adds nothing.
+  /// For one piece, told which share of it is done by one thread at a time. A share below one told
+  /// before adds nothing. Copies speak for the same piece.
   std::function<void(double share)> piece() {
     if (!told_) {
       return {};
     }
-    return [this, last = std::size_t{0}](double share) mutable {
-      const auto now = std::clamp(static_cast<std::size_t>(share * static_cast<double>(kParts)),
-                                  last, kParts);
-      const std::size_t more = now - std::exchange(last, now);
+    const std::lock_guard guard(mutex_);
+    return [this, last = &lasts_.emplace_back(0)](double share) {
+      const auto now =
+          std::min(kParts, static_cast<std::size_t>(share * static_cast<double>(kParts)));
+      const std::size_t most = std::max(now, last->load());
+      const std::size_t more = most - last->exchange(most);
       told_(done_.fetch_add(more) + more, total_);
     };
   }
@@ -46,7 +50,7 @@ class JointProgress {
     if (!told_) {
       return {};
     }
-    return [tell = piece()](std::size_t done, std::size_t total) mutable {
+    return [tell = piece()](std::size_t done, std::size_t total) {
       tell(total == 0 ? 0.0 : static_cast<double>(done) / static_cast<double>(total));
     };
   }
@@ -55,6 +59,8 @@ class JointProgress {
   Count told_;
   std::size_t total_;
   std::atomic<std::size_t> done_{0};
+  std::mutex mutex_;
+  std::deque<std::atomic<std::size_t>> lasts_;  ///< what each piece has told, shared by its copies
 };
 
 }  // namespace headway::core

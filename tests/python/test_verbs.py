@@ -114,10 +114,28 @@ def test_charts_are_those_of_the_page(small):
         json.dumps(bundle)
     waterfall = result.plot.step().specification["data"]["values"]
     assert sum(row["value"] for row in waterfall) == pytest.approx(result.step.time_s)
+    held = result.plot.memory().specification["data"]["values"]
+    fullest = max(
+        (sum(v for k, v in row.items() if k not in ("stage", "seconds")), row["stage"])
+        for row in held
+    )
+    assert held[0]["stage"] == fullest[1], "the fullest stage is shown first"
+    assert fullest[0] == pytest.approx(result.memory.peak_bytes / 2**30, rel=2e-3)
+    times = [row["seconds"] for row in held if row["stage"] == fullest[1]]
+    assert times[0] == 0 and times == sorted(times) and len(times) > 10
+    assert times[-1] == pytest.approx(result.step.time_s, rel=1e-3)
+    assert {"weights", "gradients", "optimizer", "activations"} < held[0].keys()
+    last = result.plot.memory(stage=3)
+    assert last.specification["params"][0]["value"] == 3
+    with pytest.raises(ValueError, match="and no stage 7"):
+        result.plot.memory(stage=7)
     stages = {row["stage"] for row in result.plot.timeline().specification["data"]["values"]}
     assert stages == {0, 1, 2, 3}
     with pytest.raises(ValueError, match="pictures=True"):
         headway.run(small).plot.timeline()
+    with pytest.raises(ValueError, match="pictures=True"):
+        headway.run(small).plot.memory()
+    assert "GiB" in str(headway.run(small).plot("memory").specification["encoding"])
 
 
 def test_charts_are_drawn_by_another_program_too(small):

@@ -50,7 +50,7 @@ class PacketRun {
   }
 
   PacketResult run(const PacketOptions& options) {
-    core::Engine engine({options.threads, 0, partitions(options.partitions)});
+    core::Engine engine({options.threads, 0, partitions(options.partitions), options.look});
     for (std::uint32_t d = 0; d < devices_.size(); ++d) {
       engine.add({"device", d}, *devices_[d]);
     }

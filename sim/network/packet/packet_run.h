@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct PacketOptions {
   std::uint64_t seed = 1;
   int threads = 1;               ///< 0: all cores
   std::uint32_t partitions = 0;  ///< devices together; 0: as many as suit the engine
+  std::function<void()> look{};  ///< core::EngineOptions::look
 };
 
 /// What happened to packets, in the whole network.

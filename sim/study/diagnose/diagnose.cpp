@@ -65,7 +65,8 @@ class Diagnosis {
             double kernel_error,
             const DiagnoseOptions& options)
       : evidence_(std::move(evidence)),
-        laboratory_(checked, shows_passes(evidence_), count_of(options, "simulating the sound job")),
+        laboratory_(
+            checked, shows_passes(evidence_), count_of(options, "simulating the sound job")),
         kernel_error_(kernel_error),
         options_(options) {
     for (const Observation& observation : evidence_.observations) {
@@ -160,14 +161,15 @@ class Diagnosis {
     }
     core::JointProgress progress(count_of(options_, "simulating causes"), places.size());
     oneapi::tbb::parallel_for(std::size_t{0}, places.size(), [&](std::size_t i) {
-      if (step_key(*first[i]).empty()) {
-        places[i]->step = laboratory_.healthy().step;
-        return;
-      }
+      const auto told = progress.piece();
       try {
-        places[i]->step = laboratory_.imagine(*first[i], progress.piece()).step;
+        places[i]->step = step_key(*first[i]).empty() ? laboratory_.healthy().step
+                                                      : laboratory_.imagine(*first[i], told).step;
       } catch (const core::Error& error) {
         places[i]->reason = error.diagnostics().front().message;
+      }
+      if (told) {
+        told(1);
       }
     });
   }

@@ -18,14 +18,19 @@ std::optional<Seconds> step_with(const Scenario& scenario,
                                  const Input& input,
                                  double factor,
                                  core::JointProgress& progress) {
+  const core::Count count = progress.counted_piece();
+  std::optional<Seconds> time;
   try {
-    return simulate_step(
-               check(scaled(scenario, input, factor)),
-               {.trace = false, .hash_draws = 0, .progress = progress.counted_piece()})
-        .time;
+    time = simulate_step(check(scaled(scenario, input, factor)),
+                         {.trace = false, .hash_draws = 0, .progress = count})
+               .time;
   } catch (const core::Error&) {
-    return std::nullopt;
+    // nothing
   }
+  if (count) {
+    count(1, 1);
+  }
+  return time;
 }
 
 }  // namespace

@@ -336,7 +336,8 @@ StepResult simulate_step(const CheckedScenario& checked, const StepOptions& opti
   degrade(options.degradations, rank_layout(checked), fabric, lowered);
   StepResult result;
   if (options.packets) {
-    result.packets = time_by_packets(checked, fabric, *options.packets, lowered);
+    result.packets = time_by_packets(checked, fabric, *options.packets, lowered,
+                                     [&progress] { progress.look(); });
   }
   network::RunOptions run_options;
   run_options.fold = options.fold;
