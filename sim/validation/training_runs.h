@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/core/joint_progress.h"
+#include "sim/core/progress/joint_progress.h"
 #include "sim/core/result_fields.h"
 #include "sim/import/csv.h"
 #include "sim/training/scenario.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "sim/core/fields.h"
-#include "sim/core/joint_progress.h"
+#include "sim/core/progress/joint_progress.h"
 #include "sim/drill/setup.h"
 #include "sim/network/fabric/fabric.h"
 #include "sim/study/diagnose/evidence.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sim/core/activity.h"
-#include "sim/core/joint_progress.h"
+#include "sim/core/progress/joint_progress.h"
 #include "sim/core/units.h"
 #include "sim/training/check.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/core/joint_progress.h"
+#include "sim/core/progress/joint_progress.h"
 #include "sim/core/result_fields.h"
 #include "sim/core/units.h"
 #include "sim/training/check.h"

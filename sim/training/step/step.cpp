@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "sim/core/error.h"
-#include "sim/core/joint_progress.h"
+#include "sim/core/progress/joint_progress.h"
 #include "sim/gpu/kernel_time.h"
 #include "sim/gpu/tables.h"
 #include "sim/training/assumptions.h"

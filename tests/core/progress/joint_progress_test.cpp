@@ -1,5 +1,5 @@
 // How far several pieces of work are together.
-#include "sim/core/joint_progress.h"
+#include "sim/core/progress/joint_progress.h"
 
 #include <atomic>
 #include <gtest/gtest.h>
