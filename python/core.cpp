@@ -38,7 +38,7 @@
 #include "sim/study/points/goal_text.h"
 #include "sim/study/predict.h"
 
-#include "python/interrupts.h"
+#include "python/watch.h"
 
 namespace py = pybind11;
 
@@ -46,8 +46,7 @@ namespace {
 
 using namespace headway;  // NOLINT(google-build-using-namespace): the whole file speaks of this
                           // house
-using python::Interrupted;
-using python::Interrupts;
+using python::Watch;
 using Strings = std::vector<std::string>;
 
 config::LoadOptions load_options(const Strings& roots, const Strings& set) {
@@ -75,7 +74,7 @@ std::pair<std::string, std::string> run_texts(const std::string& path,
                                               bool explain,
                                               bool pictures,
                                               const std::string& network,
-                                              const py::object& listener) {
+                                              Watch& watch) {
   const auto [loaded, load_time] = load(path, text, load_options(roots, set));
   study::PredictOptions options;
   options.threads = threads;
@@ -85,9 +84,8 @@ std::pair<std::string, std::string> run_texts(const std::string& path,
   options.packets = study::step_network(network);
   options.load_time = load_time;
   options.known_errors = validation::load_known_errors({roots.begin(), roots.end()});
-  Interrupts interrupts(listener);
-  options.progress = [&](std::string_view phase) { interrupts.phase(phase); };
-  options.count = interrupts.counted();
+  options.progress = [&](std::string_view phase) { watch.phase(phase); };
+  options.count = watch.counted();
   const auto result = study::predict(loaded, options);
   return {report::run_json(result), report::to_text(report::run_document(result))};
 }
@@ -109,7 +107,7 @@ Planned plan_texts(const std::string& path,
                    std::size_t verify,
                    bool variants,
                    bool sensitivity,
-                   const py::object& listener) {
+                   Watch& watch) {
   plan::PlanOptions options;
   options.threads = threads;
   options.fold = fold;
@@ -131,8 +129,7 @@ Planned plan_texts(const std::string& path,
     all.insert(all.end(), further.begin(), further.end());
     return load(path, text, load_options(roots, all)).first;
   };
-  Interrupts interrupts(listener);
-  options.progress = interrupts.named();
+  options.progress = watch.named();
   const auto result = study::search_plans(read, options);
   Strings files;
   for (std::size_t i = 0; i < result.result.plans.size(); ++i) {
@@ -148,14 +145,13 @@ Planned place_texts(const std::string& path,
                     int threads,
                     bool fold,
                     int draws,
-                    const py::object& listener) {
+                    Watch& watch) {
   const auto [loaded, load_time] = load(path, text, load_options(roots, set));
   study::PlacementOptions options;
   options.threads = threads;
   options.fold = fold;
   options.draws = draws;
-  Interrupts interrupts(listener);
-  options.progress = interrupts.named();
+  options.progress = watch.named();
   const auto result = study::compare_placements(loaded, options, load_time);
   Strings files;
   for (std::size_t i = 0; i < result.candidates.size(); ++i) {
@@ -173,11 +169,10 @@ std::pair<std::string, std::string> expect_texts(const std::string& path,
                                                  const Strings& set,
                                                  int nodes,
                                                  const Files& against,
-                                                 const py::object& listener) {
+                                                 Watch& watch) {
   const auto loaded = load(path, text, load_options(roots, set)).first;
   study::ExpectOptions options;
-  Interrupts interrupts(listener);
-  options.count = interrupts.counted();
+  options.count = watch.counted();
   options.nodes = nodes;
   options.known_errors = validation::load_known_errors({roots.begin(), roots.end()});
   std::vector<study::MeasuredFile> files;
@@ -195,11 +190,10 @@ std::pair<std::string, std::string> diagnose_texts(const std::string& path,
                                                    const Strings& set,
                                                    int threads,
                                                    const Files& logs,
-                                                   const py::object& listener) {
+                                                   Watch& watch) {
   const auto loaded = load(path, text, load_options(roots, set)).first;
   study::DiagnoseOptions options;
-  Interrupts interrupts(listener);
-  options.count = interrupts.counted();
+  options.progress = watch.named();
   options.threads = threads;
   options.known_errors = validation::load_known_errors({roots.begin(), roots.end()});
   std::vector<study::LogFile> files;
@@ -217,14 +211,13 @@ std::pair<std::string, std::string> compare_texts(const std::pair<std::string, s
                                                   int threads,
                                                   bool fold,
                                                   bool layers,
-                                                  const py::object& listener) {
+                                                  Watch& watch) {
   const auto options = load_options(roots, set);
   study::CompareOptions how;
   how.threads = threads;
   how.fold = fold;
   how.layers = layers;
-  Interrupts interrupts(listener);
-  how.count = interrupts.counted();
+  how.count = watch.counted();
   const auto result = study::compare(load(a.first, a.second, options).first,
                                      load(b.first, b.second, options).first, how);
   return {report::compare_json(result), report::to_text(report::compare_document(result))};
@@ -239,7 +232,7 @@ std::pair<std::string, std::string> drill_texts(const std::string& path,
                                                 const Strings& monitors,
                                                 double hours,
                                                 bool remedies,
-                                                const py::object& listener) {
+                                                Watch& watch) {
   const auto loaded = load(path, text, load_options(roots, set)).first;
   drill::DrillOptions how;
   how.horizon = core::Seconds(hours * 3600);
@@ -248,8 +241,7 @@ std::pair<std::string, std::string> drill_texts(const std::string& path,
     const auto [name, time] = report::parse_monitor(monitor);
     how.monitors.insert_or_assign(name, time);
   }
-  Interrupts interrupts(listener);
-  how.count = interrupts.counted();
+  how.count = watch.counted();
   const auto result =
       study::run_drill(loaded, report::parse_fault(fault, loaded.scenario.cluster.node.gpus), how);
   return {report::drill_json(result), report::to_text(report::drill_document(result))};
@@ -321,11 +313,10 @@ std::string sweep_rows(const std::string& path,
                        const std::vector<std::size_t>& points,
                        int threads,
                        bool fold,
-                       const py::object& listener) {
+                       Watch& watch) {
   const auto sweep = sweep_of(path, text, roots, set, figures, true);  // sweep_size came first
   study::SweepOptions options;
-  Interrupts interrupts(listener);
-  options.count = interrupts.counted();
+  options.count = watch.counted();
   options.threads = threads;
   options.fold = fold;
   options.known_errors = validation::load_known_errors({roots.begin(), roots.end()});
@@ -375,13 +366,12 @@ class Shards {
   }
 
   /// What the file of a shard holds, as `headway worker` writes it.
-  std::string lines(std::int64_t shard, int threads, bool fold) {
-    Interrupts interrupts;
+  std::string lines(std::int64_t shard, int threads, bool fold, Watch& watch) {
     if (work_) {
-      return work_->lines(shard, shards_, {threads, fold, interrupts.counted()});
+      return work_->lines(shard, shards_, {threads, fold, watch.counted()});
     }
     study::SweepOptions options;
-    options.count = interrupts.counted();
+    options.count = watch.counted();
     options.threads = threads;
     options.fold = fold;
     options.known_errors = known_errors_;
@@ -419,7 +409,7 @@ std::pair<std::string, std::string> solve_texts(const std::string& path,
                                                 double precision,
                                                 int threads,
                                                 bool fold,
-                                                const py::object& listener) {
+                                                Watch& watch) {
   study::SolveRequest request;
   request.text = text.empty() ? core::read_file(path, core::kLargestConfiguration) : text;
   request.file = path;
@@ -429,8 +419,7 @@ std::pair<std::string, std::string> solve_texts(const std::string& path,
   request.within = within;
   request.precision = precision;
   study::SolveOptions options;
-  Interrupts interrupts(listener);
-  options.count = interrupts.counted();
+  options.count = watch.counted();
   options.threads = threads;
   options.fold = fold;
   options.known_errors = validation::load_known_errors({roots.begin(), roots.end()});
@@ -466,33 +455,36 @@ PYBIND11_MODULE(_core, module) {
   py::register_exception_translator([](std::exception_ptr thrown) {
     try {
       std::rethrow_exception(thrown);
-    } catch (const Interrupted&) {
-      // The interpreter has its KeyboardInterrupt, or what a handler of signals raised.
+    } catch (const python::Abandoned&) {
+      PyErr_SetString(PyExc_KeyboardInterrupt, "the call was stopped");
     }
   });
   py::register_exception<core::Error>(module, "Error", PyExc_ValueError);
   const py::call_guard<py::gil_scoped_release> without_gil;
+  py::class_<Watch>(module, "Watch")
+      .def(py::init<>())
+      .def("stop", &Watch::stop)
+      .def("state", &Watch::state);
   module.def("run", &run_texts, py::arg("path"), py::arg("text"), py::arg("roots"), py::arg("set"),
              py::arg("threads"), py::arg("fold"), py::arg("explain"), py::arg("pictures"),
-             py::arg("network"), py::arg("listener"), without_gil);
+             py::arg("network"), py::arg("watch"), without_gil);
   module.def("plan", &plan_texts, py::arg("path"), py::arg("text"), py::arg("roots"),
              py::arg("set"), py::arg("threads"), py::arg("fold"), py::arg("top"),
              py::arg("objectives"), py::arg("limits"), py::arg("nodes"), py::arg("simulate"),
-             py::arg("verify"), py::arg("variants"), py::arg("sensitivity"), py::arg("listener"),
+             py::arg("verify"), py::arg("variants"), py::arg("sensitivity"), py::arg("watch"),
              without_gil);
   module.def("place", &place_texts, py::arg("path"), py::arg("text"), py::arg("roots"),
              py::arg("set"), py::arg("threads"), py::arg("fold"), py::arg("draws"),
-             py::arg("listener"), without_gil);
+             py::arg("watch"), without_gil);
   module.def("expect", &expect_texts, py::arg("path"), py::arg("text"), py::arg("roots"),
-             py::arg("set"), py::arg("nodes"), py::arg("against"), py::arg("listener"),
-             without_gil);
+             py::arg("set"), py::arg("nodes"), py::arg("against"), py::arg("watch"), without_gil);
   module.def("diagnose", &diagnose_texts, py::arg("path"), py::arg("text"), py::arg("roots"),
-             py::arg("set"), py::arg("threads"), py::arg("logs"), py::arg("listener"), without_gil);
+             py::arg("set"), py::arg("threads"), py::arg("logs"), py::arg("watch"), without_gil);
   module.def("sweep_size", &sweep_size, py::arg("path"), py::arg("text"), py::arg("roots"),
              py::arg("set"), py::arg("figures"), without_gil);
   module.def("sweep_rows", &sweep_rows, py::arg("path"), py::arg("text"), py::arg("roots"),
              py::arg("set"), py::arg("figures"), py::arg("points"), py::arg("threads"),
-             py::arg("fold"), py::arg("listener"), without_gil);
+             py::arg("fold"), py::arg("watch"), without_gil);
   module.def("sweep", &sweep_texts, py::arg("path"), py::arg("text"), py::arg("roots"),
              py::arg("set"), py::arg("figures"), py::arg("lines"), without_gil);
   module.def("shard_name", &shard_name, py::arg("manifest"), py::arg("shard"));
@@ -501,26 +493,31 @@ PYBIND11_MODULE(_core, module) {
       .def(py::init<const std::string&, const Strings&>(), py::arg("manifest"), py::arg("roots"),
            without_gil)
       .def("lines", &Shards::lines, py::arg("shard"), py::arg("threads"), py::arg("fold"),
-           without_gil);
+           py::arg("watch"), without_gil);
   module.def("solve", &solve_texts, py::arg("path"), py::arg("text"), py::arg("roots"),
              py::arg("set"), py::arg("key"), py::arg("condition"), py::arg("within"),
-             py::arg("precision"), py::arg("threads"), py::arg("fold"), py::arg("listener"),
+             py::arg("precision"), py::arg("threads"), py::arg("fold"), py::arg("watch"),
              without_gil);
   module.def("check", &check_all, py::arg("paths"), py::arg("roots"), py::arg("set"), without_gil);
   module.def("scenario_values", &scenario_values, py::arg("path"), py::arg("text"),
              py::arg("roots"), py::arg("set"), without_gil);
   module.def(
-      "schema", [](const std::string& kind) { return config::schema_of(kind); }, py::arg("kind"));
+      "schema", [](const std::string& kind) { return config::schema_of(kind); }, py::arg("kind"),
+      without_gil);
   module.def("compare", &compare_texts, py::arg("a"), py::arg("b"), py::arg("roots"),
              py::arg("set"), py::arg("threads"), py::arg("fold"), py::arg("layers"),
-             py::arg("listener"), without_gil);
+             py::arg("watch"), without_gil);
   module.def("drill", &drill_texts, py::arg("path"), py::arg("text"), py::arg("roots"),
              py::arg("set"), py::arg("fault"), py::arg("monitors"), py::arg("hours"),
-             py::arg("remedies"), py::arg("listener"), without_gil);
+             py::arg("remedies"), py::arg("watch"), without_gil);
   module.def(
       "trace",
       [](const std::string& json, const std::string& file, bool of_trial, int steps) {
-        return py::bytes(trace_text(json, file, of_trial, steps));
+        const auto text = [&] {
+          const py::gil_scoped_release released;
+          return trace_text(json, file, of_trial, steps);
+        }();
+        return py::bytes(text);
       },
       py::arg("json"), py::arg("file"), py::arg("of_trial"), py::arg("steps"));
   module.def("charts", &charts_text, py::arg("json"), without_gil);
@@ -529,12 +526,12 @@ PYBIND11_MODULE(_core, module) {
       [](const std::string& json) {
         return report::report_summary({report::Json::parse(json), "result"});
       },
-      py::arg("json"));
+      py::arg("json"), without_gil);
   module.def(
       "page",
       [](const std::string& json, const std::string& command, const std::string& charts) {
         return report::report_page({{{report::Json::parse(json), "result"}, command}}, charts);
       },
-      py::arg("json"), py::arg("command"), py::arg("charts"));
+      py::arg("json"), py::arg("command"), py::arg("charts"), without_gil);
   module.def("python_dataclasses", &config::python_dataclasses);
 }

@@ -87,10 +87,7 @@ void add_options(CLI::App& app, DrillArguments& given) {
   app.add_option("--set", given.common.set, "Change a value, as cluster.nodes=64; may be repeated")
       ->allow_extra_args(false)
       ->option_text("PATH=VALUE");
-  app.add_flag("--quiet", given.common.quiet, "Nothing on standard error but errors");
-  app.add_option("--progress", given.common.progress, "Progress on standard error")
-      ->check(CLI::IsMember({"auto", "plain", "json", "off"}))
-      ->option_text("auto|plain|json|off");
+  add_progress_options(app, given.common);
   add_report_option(app, given.common);
   add_drill_trace_option(app, given.traces);
   add_output_options(app, given.common, {"table", "json", "csv", "md"});

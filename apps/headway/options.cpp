@@ -131,6 +131,10 @@ void add_execution_options(CLI::App& app, CommonOptions& options) {
          "Simulate classes of equal ranks once")
       ->check(CLI::IsMember({"on", "off"}))
       ->option_text("on|off [on]");
+  add_progress_options(app, options);
+}
+
+void add_progress_options(CLI::App& app, CommonOptions& options) {
   app.add_flag("--quiet", options.quiet, "Nothing on standard error but errors");
   app.add_option("--progress", options.progress, "Progress on standard error")
       ->check(CLI::IsMember({"auto", "plain", "json", "off"}))

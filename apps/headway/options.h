@@ -42,6 +42,8 @@ CLI::Validator utf8_text();
 
 /// --set, --seed, --trials
 void add_scenario_options(CLI::App& app, CommonOptions& options);
+/// --quiet, --progress
+void add_progress_options(CLI::App& app, CommonOptions& options);
 /// --threads, --fold, --quiet, --progress
 void add_execution_options(CLI::App& app, CommonOptions& options);
 /// --format, --out, --force, --color

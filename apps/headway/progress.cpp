@@ -1,9 +1,11 @@
 #include "apps/headway/progress.h"
 
+#include <algorithm>
 #include <fmt/core.h>
 #include <unistd.h>
 
 #include "sim/core/shown_text.h"
+#include "sim/core/text.h"
 
 #include "apps/headway/output.h"
 
@@ -32,6 +34,16 @@ double seconds_since(steady_clock::time_point start) {
   return std::chrono::duration<double>(steady_clock::now() - start).count();
 }
 
+/// "  35/s  ETA 12 s": parts are taken to be alike. Nothing before the first is done.
+std::string rate_and_time_left(std::size_t done, std::size_t total, double elapsed) {
+  if (done == 0 || elapsed <= 0) {
+    return {};
+  }
+  const double rate = static_cast<double>(done) / elapsed;
+  return fmt::format("  {}/s  ETA {:.0f} s", core::number(rate),
+                     static_cast<double>(total - std::min(done, total)) / rate);
+}
+
 }  // namespace
 
 Progress::Progress(const CommonOptions& options)
@@ -56,6 +68,11 @@ Progress::~Progress() {
 
 void Progress::phase(std::string_view name) {
   const std::lock_guard lock(mutex_);
+  begin(name);
+}
+
+/// With the lock.
+void Progress::begin(std::string_view name) {
   phase_ = name;
   phase_start_ = steady_clock::now();
   if (mode_ == Mode::json) {
@@ -76,11 +93,21 @@ void Progress::count(std::size_t done, std::size_t total) {
     last_shown_ = steady_clock::now();
     return;
   }
-  const double elapsed = seconds_since(phase_start_);
-  const double left =
-      done == 0 ? 0 : elapsed * static_cast<double>(total - done) / static_cast<double>(done);
-  show(fmt::format("{} {}/{}  ETA {:.0f} s{}{}", phase_, done, total, left,
+  show(fmt::format("{} {}/{}{}{}{}", phase_, done, total,
+                   rate_and_time_left(done, total, seconds_since(phase_start_)),
                    note_.empty() ? "" : "  ", note_));
+}
+
+std::function<void(const char*, std::size_t, std::size_t)> Progress::named() {
+  return [this](const char* what, std::size_t done, std::size_t total) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (phase_ != what) {
+        begin(what);
+      }
+    }
+    count(done, total);
+  };
 }
 
 void Progress::note(std::string text) {

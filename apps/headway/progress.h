@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -24,11 +25,14 @@ class Progress {
   void phase(std::string_view name);
   /// `done` of `total` parts of the phase are finished; may be called by several threads.
   void count(std::size_t done, std::size_t total);
+  /// Counts that say what is counted, which begins a phase where it changes.
+  std::function<void(const char* what, std::size_t done, std::size_t total)> named();
   /// What the line ends with from now on, such as the best so far.
   void note(std::string text);
 
  private:
   enum class Mode { off, terminal, plain, json };
+  void begin(std::string_view name);
   void show(const std::string& line);
 
   Mode mode_ = Mode::off;

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from headway import _core
-from headway._progress import Progress, listener
+from headway._progress import Progress, listener, watched
 from headway._record import Result
 from headway.scenario import Scenario, to_mapping
 
@@ -140,8 +140,9 @@ def run(
     changes = _changes(set, seed, trials)
     path, text = _path_and_text(scenario)
     options = (threads, fold, explain, pictures, network)
+    request = (path, text, _roots(), changes, *options)
     with listener(progress) as told:
-        return Result(*_core.run(path, text, _roots(), changes, *options, told))
+        return Result(*watched(lambda watch: _core.run(*request, watch), told))
 
 
 def _save(folder: PathLike | None, kind: str, files: Sequence[str]) -> None:
@@ -255,7 +256,7 @@ def plan(
     counts = (list(nodes), simulate, verify, all, sensitivity)
     request = (path, text, _roots(), changes, threads, fold, top, goals, bounds, *counts)
     with listener(progress) as told:
-        printed, table, files = _core.plan(*request, told)
+        printed, table, files = watched(lambda watch: _core.plan(*request, watch), told)
     _save(save, "plan", files)
     return Result(printed, table)
 
@@ -298,7 +299,7 @@ def place(
     changes = _changes(set, seed)
     with listener(progress) as told:
         request = (path, text, _roots(), changes, threads, fold, draws)
-        printed, table, files = _core.place(*request, told)
+        printed, table, files = watched(lambda watch: _core.place(*request, watch), told)
     _save(save, "placement", files)
     return Result(printed, table)
 
@@ -348,9 +349,10 @@ def solve(
     changes = _changes(set, seed, trials)
     path, text = _path_and_text(scenario)
     ends = "" if within is None else ":".join(str(end) for end in within)
-    request = (key, condition, ends, precision, threads, fold)
+    question = (key, condition, ends, precision)
+    request = (path, text, _roots(), changes, *question, threads, fold)
     with listener(progress) as told:
-        return Result(*_core.solve(path, text, _roots(), changes, *request, told))
+        return Result(*watched(lambda watch: _core.solve(*request, watch), told))
 
 
 def _texts(paths: tuple[PathLike, ...]) -> list[tuple[str, str]]:
@@ -397,7 +399,7 @@ def expect(
     path, text = _path_and_text(scenario)
     request = (path, text, _roots(), _changes(set), nodes, _texts(against))
     with listener(progress) as told:
-        return Result(*_core.expect(*request, told))
+        return Result(*watched(lambda watch: _core.expect(*request, watch), told))
 
 
 def diagnose(
@@ -431,7 +433,7 @@ def diagnose(
     path, text = _path_and_text(scenario)
     request = (path, text, _roots(), _changes(set), threads, _texts(logs))
     with listener(progress) as told:
-        return Result(*_core.diagnose(*request, told))
+        return Result(*watched(lambda watch: _core.diagnose(*request, watch), told))
 
 
 def check(*paths: PathLike, set: Changes | None = None) -> None:
@@ -442,13 +444,15 @@ def check(*paths: PathLike, set: Changes | None = None) -> None:
     headway.Error
         With every error of every file.
     """
-    _core.check([os.fspath(path) for path in paths], _roots(), _changes(set))
+    request = ([os.fspath(path) for path in paths], _roots(), _changes(set))
+    watched(lambda _: _core.check(*request))
 
 
 def scenario_values(scenario: Source, set: Changes | None = None) -> dict[str, Any]:
     """What a scenario says, every ``use`` looked up and every default written out, as texts."""
     path, text = _path_and_text(scenario)
-    parsed: dict[str, Any] = json.loads(_core.scenario_values(path, text, _roots(), _changes(set)))
+    request = (path, text, _roots(), _changes(set))
+    parsed: dict[str, Any] = json.loads(watched(lambda _: _core.scenario_values(*request)))
     return parsed
 
 

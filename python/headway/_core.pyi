@@ -1,12 +1,12 @@
 """Types of the compiled module."""
 
-from collections.abc import Callable
-
 __version__: str
 
-Listener = Callable[[str, int, int], None]
-
 class Error(ValueError): ...
+
+class Watch:
+    def stop(self) -> None: ...
+    def state(self) -> tuple[str, int, int]: ...
 
 def run(
     path: str,
@@ -18,7 +18,7 @@ def run(
     explain: bool,
     pictures: bool,
     network: str,
-    listener: Listener | None,
+    watch: Watch,
 ) -> tuple[str, str]: ...
 def plan(
     path: str,
@@ -35,7 +35,7 @@ def plan(
     verify: int,
     variants: bool,
     sensitivity: bool,
-    listener: Listener | None,
+    watch: Watch,
 ) -> tuple[str, str, list[str]]: ...
 def place(
     path: str,
@@ -45,7 +45,7 @@ def place(
     threads: int,
     fold: bool,
     draws: int,
-    listener: Listener | None,
+    watch: Watch,
 ) -> tuple[str, str, list[str]]: ...
 def expect(
     path: str,
@@ -54,7 +54,7 @@ def expect(
     set: list[str],
     nodes: int,
     against: list[tuple[str, str]],
-    listener: Listener | None,
+    watch: Watch,
 ) -> tuple[str, str]: ...
 def diagnose(
     path: str,
@@ -63,7 +63,7 @@ def diagnose(
     set: list[str],
     threads: int,
     logs: list[tuple[str, str]],
-    listener: Listener | None,
+    watch: Watch,
 ) -> tuple[str, str]: ...
 def sweep_size(
     path: str, text: str, roots: list[str], set: list[str], figures: list[str]
@@ -77,7 +77,7 @@ def sweep_rows(
     points: list[int],
     threads: int,
     fold: bool,
-    listener: Listener | None,
+    watch: Watch,
 ) -> str: ...
 def sweep(
     path: str, text: str, roots: list[str], set: list[str], figures: list[str], lines: str
@@ -87,7 +87,7 @@ def shard_count(manifest: str) -> int: ...
 
 class Shards:
     def __init__(self, manifest: str, roots: list[str]) -> None: ...
-    def lines(self, shard: int, threads: int, fold: bool) -> str: ...
+    def lines(self, shard: int, threads: int, fold: bool, watch: Watch) -> str: ...
 
 def solve(
     path: str,
@@ -100,7 +100,7 @@ def solve(
     precision: float,
     threads: int,
     fold: bool,
-    listener: Listener | None,
+    watch: Watch,
 ) -> tuple[str, str]: ...
 def compare(
     a: tuple[str, str],
@@ -110,7 +110,7 @@ def compare(
     threads: int,
     fold: bool,
     layers: bool,
-    listener: Listener | None,
+    watch: Watch,
 ) -> tuple[str, str]: ...
 def drill(
     path: str,
@@ -121,7 +121,7 @@ def drill(
     monitors: list[str],
     hours: float,
     remedies: bool,
-    listener: Listener | None,
+    watch: Watch,
 ) -> tuple[str, str]: ...
 def charts(json: str) -> str: ...
 def check(paths: list[str], roots: list[str], set: list[str]) -> None: ...

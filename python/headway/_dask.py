@@ -21,6 +21,7 @@ from typing import Any
 
 from headway import _core
 from headway._api import _roots
+from headway._progress import watched
 
 INCOMPLETE, WRONG_INPUT, INTERRUPTED = 5, 2, 130
 IN_FLIGHT = 4  # shards a thread of the cluster that wait for it
@@ -44,7 +45,8 @@ def _opened(manifest: str) -> _core.Shards:
 
 def _shard(manifest: str, shard: int, fold: bool) -> tuple[int, str]:
     """What a worker does, with its own installation's catalogue."""
-    return shard, _opened(manifest).lines(shard, 1, fold)
+    shards = _opened(manifest)
+    return shard, watched(lambda watch: shards.lines(shard, 1, fold, watch))
 
 
 def _manifest(folder: Path) -> str:

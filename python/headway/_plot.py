@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from headway import _core
+from headway._progress import watched
 
 WIDTH = 640
 """Of a chart in a notebook [pixels]; in a page it is that of the page."""
@@ -45,7 +46,8 @@ class Plots:
     """
 
     def __init__(self, json_text: str) -> None:
-        self._charts = {chart["id"]: chart for chart in json.loads(_core.charts(json_text))}
+        text = watched(lambda _: _core.charts(json_text))
+        self._charts = {chart["id"]: chart for chart in json.loads(text)}
 
     def __call__(self, name: str) -> Chart:
         if name not in self._charts:
@@ -70,9 +72,36 @@ class Plots:
         """What every pipeline stage does in a step; needs ``pictures=True``."""
         return self("timeline")
 
-    def memory(self) -> Chart:
-        """Memory by kind; of every stage with ``pictures=True``."""
-        return self("memory")
+    def memory(self, stage: int | None = None) -> Chart:
+        """What a GPU holds while the step goes on, by kind; needs ``pictures=True``.
+
+        Peaks of all stages are ``plot("memory")``, which results without pictures have too, of the
+        fullest stage.
+
+        Parameters
+        ----------
+        stage : int, optional
+            The first, the last or the fullest stage, in place of the fullest; a notebook lets the
+            reader choose.
+
+        Raises
+        ------
+        ValueError
+            If the chart has no such stage.
+        """
+        chart = self("kinds")
+        values = chart.specification["data"]["values"]
+        known = list(dict.fromkeys(row["stage"] for row in values))
+        if stage is None or [stage] == known:
+            return chart
+        if stage not in known:
+            raise ValueError(
+                f"the chart has stages {', '.join(map(str, known))} (the fullest, the first and"
+                f" the last) and no stage {stage}; result.pictures.timeline.stages has all"
+            )
+        (choice,) = chart.specification["params"]
+        params = [{**choice, "value": stage}]
+        return Chart(chart.title, {**chart.specification, "params": params})
 
     def goodput(self) -> Chart:
         """Goodput of the trials; needs ``pictures=True`` and ``run.until``."""

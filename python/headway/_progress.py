@@ -1,14 +1,28 @@
-"""How far a call is: a bar in the terminal or notebook, or a function of the caller's."""
+"""Calls of compiled functions that Ctrl-C ends at once and that tell how far they are.
+
+The work is done by a thread of its own. Python notes a signal only between two instructions of its
+main thread; a thread that waits for another has such moments all the time, whatever the other does.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
+from typing import TypeVar
+
+from headway import _core
 
 Listener = Callable[[str, int, int], None]
 """Told what is done now, how many parts of it are, and how many there are; 0 of 0: not known."""
 
 Progress = bool | Listener
+
+Value = TypeVar("Value")
+
+PAUSE = 0.02
+"""Between two looks at how far a call is, and for signals that another thread was given [s]."""
 
 
 @contextlib.contextmanager
@@ -45,3 +59,41 @@ def listener(progress: Progress) -> Iterator[Listener | None]:
             bar.update(done - bar.n)
 
         yield show
+
+
+def watched(function: Callable[[_core.Watch], Value], told: Listener | None = None) -> Value:
+    """What a function returns that works in compiled code.
+
+    After Ctrl-C, or when `told` raises, the call has ended for the caller. Its work ends when it
+    next looks at its watch; the interpreter waits for that before it exits.
+
+    Parameters
+    ----------
+    function : callable
+        Is given a watch, which it hands on where it takes long.
+    told : callable, optional
+        Is told how far it is, whenever that has changed.
+    """
+    watch = _core.Watch()
+    done: Future[Value] = Future()
+
+    def work() -> None:
+        try:
+            done.set_result(function(watch))
+        except BaseException as error:
+            done.set_exception(error)
+
+    before = watch.state()
+    try:
+        threading.Thread(target=work, name="headway").start()
+        while True:
+            ended = wait([done], PAUSE).done
+            now = watch.state()
+            if told is not None and now != before:
+                told(*now)
+            before = now
+            if ended:
+                return done.result()
+    except BaseException:  # above all KeyboardInterrupt
+        watch.stop()
+        raise

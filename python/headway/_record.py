@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from headway import _core
 from headway._plot import Plots
+from headway._progress import watched
 
 if TYPE_CHECKING:
     import pandas
@@ -102,7 +103,7 @@ class Result(Record):
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the figures that decide, and the verdict."""
-        return _core.summary(self.json)
+        return watched(lambda _: _core.summary(self.json))
 
     @property
     def plot(self) -> Plots:
@@ -143,7 +144,7 @@ class Result(Record):
         """
         library = Path(__file__).parent / "share" / "headway" / "charts.js"
         charts = library.read_text(encoding="utf-8") if library.is_file() else ""
-        page = _core.page(self.json, "from Python", charts)
+        page = watched(lambda _: _core.page(self.json, "from Python", charts))
         with open(path, "w" if force else "x", encoding="utf-8") as file:
             file.write(page)
 
@@ -176,7 +177,7 @@ class Result(Record):
         headway.Error
             If the result has nothing to trace: ``run(..., pictures=True)`` has.
         """
-        data = _core.trace(self.json, os.fspath(path), of_trial, steps)
+        data = watched(lambda _: _core.trace(self.json, os.fspath(path), of_trial, steps))
         with open(path, "wb" if force else "xb") as file:
             file.write(data)
 

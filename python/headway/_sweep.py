@@ -9,7 +9,7 @@ from typing import Any
 
 from headway import _core
 from headway._api import Changes, Source, _changes, _path_and_text, _roots, _value_text
-from headway._progress import Listener, Progress, listener
+from headway._progress import Listener, Progress, listener, watched
 from headway._record import Record, Result
 
 Axes = Mapping[str, Iterable[object]]
@@ -60,7 +60,7 @@ def _number(text: str) -> object:
 
 def _rows(request: Request, points: list[int], threads: int, fold: bool) -> str:
     """What a worker does: a function of the module, so that it travels to other processes."""
-    return _core.sweep_rows(*request, points, threads, fold, None)
+    return watched(lambda watch: _core.sweep_rows(*request, points, threads, fold, watch))
 
 
 def _from_executor(
@@ -138,10 +138,11 @@ def sweep(
         changes.append(f"sweep.best_is={best_is}")
     path, text = _path_and_text(scenario)
     request: Request = (path, text, _roots(), changes, list(figures))
-    points = _core.sweep_size(*request)
+    points = watched(lambda _: _core.sweep_size(*request))
     with listener(progress) as told:
         if executor is None:
-            lines = _core.sweep_rows(*request, list(range(points)), threads, fold, told)
+            whole = (*request, list(range(points)), threads, fold)
+            lines = watched(lambda watch: _core.sweep_rows(*whole, watch), told)
         else:
             lines = _from_executor(executor, request, points, max(1, chunk), fold, told)
-    return Sweep(*_core.sweep(*request, lines))
+    return Sweep(*watched(lambda _: _core.sweep(*request, lines)))

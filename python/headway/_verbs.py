@@ -12,7 +12,7 @@ from pathlib import Path
 from headway import _core
 from headway._api import Changes, PathLike, Source, _changes, _path_and_text, _roots
 from headway._program import program
-from headway._progress import Progress, listener
+from headway._progress import Progress, listener, watched
 from headway._record import Result
 
 _OWN_FAULT = 1
@@ -112,8 +112,9 @@ def compare(
     """
     changes = _changes(set, seed, trials)
     sides = (_path_and_text(a), _path_and_text(b))
+    request = (*sides, _roots(), changes, threads, fold, layers)
     with listener(progress) as told:
-        return Result(*_core.compare(*sides, _roots(), changes, threads, fold, layers, told))
+        return Result(*watched(lambda watch: _core.compare(*request, watch), told))
 
 
 def compare_profiles(
@@ -185,7 +186,7 @@ def drill(
     monitors = [f"{name}={value}" for name, value in (monitor or {}).items()]
     request = (path, text, _roots(), _changes(set), fault, monitors, hours, remedies)
     with listener(progress) as told:
-        return Result(*_core.drill(*request, told))
+        return Result(*watched(lambda watch: _core.drill(*request, watch), told))
 
 
 def collective(

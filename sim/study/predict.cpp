@@ -105,7 +105,7 @@ void add_parts(const training::CheckedScenario& checked,
   };
   if (options.explain) {
     tell("explaining the step");
-    report.explanation = training::explain_step(checked);
+    report.explanation = training::explain_step(checked, 10, options.count);
   }
   if (options.power) {
     tell("metering the step");
@@ -270,7 +270,7 @@ RunReport predict(const config::LoadedScenario& loaded, const PredictOptions& op
   tell(options.packets ? "simulating one step by packets" : "simulating one step");
   report.step = driver.step(checked);
   compare_with_known(checked.scenario(), options.known_errors, report);
-  report.stage_advice = training::stage_advice(checked, report.step);
+  report.stage_advice = training::stage_advice(checked, report.step, options.count);
   name_sources(loaded, report.step.assumptions);
   report.assumptions = report.step.assumptions;
   report.warnings = report.step.warnings;

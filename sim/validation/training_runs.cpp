@@ -1,6 +1,7 @@
 #include "sim/validation/training_runs.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <numeric>
 #include <tbb/parallel_for.h>
@@ -175,15 +176,20 @@ std::vector<RunPrediction> predict_runs(const CsvTable& table, const Catalogue& 
 std::vector<RunPrediction> predict_runs(const CsvTable& table,
                                         const Catalogue& catalogue,
                                         const std::vector<std::size_t>& chosen,
-                                        OpenFlags open) {
+                                        OpenFlags open,
+                                        const core::Count& count) {
   if (table.rows() == 0) {
     throw core::Error(fmt::format("{} has no rows of published runs", table.file()));
   }
   check_run_columns(table);
   const auto against = contradictions(table);
   std::vector<RunPrediction> rows(chosen.size());
+  std::atomic<std::size_t> done{0};
   tbb::parallel_for(std::size_t{0}, rows.size(), [&](std::size_t i) {
     rows[i] = predict_row(table, chosen[i], catalogue, against[chosen[i]], open);
+    if (count) {
+      count(++done, rows.size());
+    }
   });
   return rows;
 }

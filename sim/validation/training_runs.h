@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/core/progress/joint_progress.h"
 #include "sim/core/result_fields.h"
 #include "sim/import/csv.h"
 #include "sim/training/scenario.h"
@@ -121,10 +122,12 @@ enum class OpenFlags { both_ways, one_way };
 std::vector<RunPrediction> predict_runs(const import::CsvTable& table, const Catalogue& catalogue);
 
 /// Predicts these rows (by number) only.
+/// @param count  told how many are, by several threads; may be empty
 std::vector<RunPrediction> predict_runs(const import::CsvTable& table,
                                         const Catalogue& catalogue,
                                         const std::vector<std::size_t>& chosen,
-                                        OpenFlags open = OpenFlags::both_ways);
+                                        OpenFlags open = OpenFlags::both_ways,
+                                        const core::Count& count = {});
 
 /// What is said of the rows of the program's second table, to which no constant was fitted, and of
 /// its third, all layouts of a few runs.

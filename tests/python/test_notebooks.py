@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 
 import nbformat
 import pytest
@@ -45,6 +46,29 @@ def test_notebook_runs_and_its_picture_is_current(path):
     picture = (script.PICTURES / f"{path.stem}.svg").read_text(encoding="utf-8")
     changed = script.difference(script.specification_of(picture), shown)
     assert changed is None, f"{changed}; scripts/notebooks.py {path.stem} draws the picture again"
+
+
+def test_every_decision_is_walked_in_terminal_page_and_python():
+    """A notebook is Python; it asks the command line about its own decision and compares. The page
+    is walked by the test of the notebook's number, which holds figures against the command line."""
+    pages = (ROOT / "tests/python/test_decisions_page.py").read_text()
+    walked = dict(re.findall(r"def test_(\d\d)_\w+\((.*?)\):\n", pages))
+    assert len(NOTEBOOKS) == 10
+    assert sorted(walked) == [path.stem[:2] for path in NOTEBOOKS]
+    bodies = re.split(r"def test_\d\d_", pages)[1:]
+    assert all("opened(" in body and "result(" in body for body in bodies), "page and terminal"
+    for path in NOTEBOOKS:
+        cells = nbformat.read(path, as_version=4).cells
+        code = [cell.source for cell in cells if cell.cell_type == "code"]
+        assert any("headway." in source for source in code), "Python"
+        asked = [source for source in code if "!headway " in source]
+        assert asked, "terminal"
+        names = {name for source in asked for name in re.findall(r"^(\w+) = .*loads", source, re.M)}
+        names |= {
+            name for source in asked for name in re.findall(r"^(\w+) = !headway", source, re.M)
+        }
+        compared = "\n".join(source for source in code if "assert " in source)
+        assert any(re.search(rf"\b{name}\b", compared) for name in names), f"{path.stem}: {names}"
 
 
 def test_a_picture_holds_what_it_was_drawn_from():

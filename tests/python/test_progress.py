@@ -1,4 +1,4 @@
-"""How far a call is, how soon Ctrl-C is heard in it, and values of other libraries."""
+"""How far a call is, and values of other libraries."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import importlib.util
 import sys
 import threading
 import time
-from collections.abc import Callable
 
 import headway
 import numpy
@@ -15,79 +14,9 @@ import pandas
 import pytest
 import yaml
 
-LARGE = headway.configs() / "scenarios" / "llama-3.1-405b-16k-h100.yaml"
-# Steps of very many micro-batches: the longest piece of work that a call has.
-MANY = {"training.global_batch": 16384, "run.trials": 20}
-OVERHEAD = "training.framework.step_overhead"
-LOG = "".join(f"completed step: {i}, seconds: 9000,\n" for i in range(20))
-
-Call = Callable[..., object]
-# The functions that work inside this process; the others are processes, which a signal ends. A
-# diagnosis is not among them: up to a second of its work lies between two looks.
-CALLS: dict[str, Call] = {
-    "run": lambda small, log, **how: headway.run(LARGE, set=MANY, **how),
-    "run of many trials": lambda small, log, **how: headway.run(
-        small, set={"run.trials": 100000, "run.until.steps": 10000000}, threads=1, **how
-    ),
-    "run with pictures": lambda small, log, **how: headway.run(
-        LARGE, set={"run.trials": 20}, pictures=True, **how
-    ),
-    "plan": lambda small, log, **how: headway.plan(small, set={"cluster.nodes": 64}, **how),
-    "place": lambda small, log, **how: headway.place(
-        headway.configs() / "scenarios" / "placement-llama-8b-64-h100.yaml", **how
-    ),
-    "compare": lambda small, log, **how: headway.compare(
-        LARGE, small, layers=True, set={"run.trials": 20}, **how
-    ),
-    "drill": lambda small, log, **how: headway.drill(LARGE, "hang", set=MANY, **how),
-    "expect": lambda small, log, **how: headway.expect(LARGE, set=MANY, **how),
-    "solve": lambda small, log, **how: headway.solve(
-        LARGE, OVERHEAD, "step.mfu >= 0.3", within=("1 ms", "1 s"), set=MANY, **how
-    ),
-    "sweep": lambda small, log, **how: headway.sweep(
-        LARGE, {OVERHEAD: ["1 ms", "2 ms", "3 ms"]}, set=MANY, **how
-    ),
-}
-
 
 class Heard(Exception):
     """What a listener raises."""
-
-
-@pytest.fixture()
-def log(tmp_path):
-    path = tmp_path / "train.log"
-    path.write_text(LOG)
-    return path
-
-
-def longest_work(call: Call, small: object, log: object) -> tuple[float, str]:
-    """Seconds of the calling thread between two looks for signals, and where that was."""
-    last = time.thread_time()
-    longest, where = 0.0, ""
-
-    def listen(phase: str, done: int, total: int) -> None:
-        nonlocal last, longest, where
-        now = time.thread_time()
-        if now - last > longest:
-            longest, where = now - last, f"before {done} of {total} of {phase!r}"
-        last = time.thread_time()
-
-    call(small, log, progress=listen)
-    now = time.thread_time()
-    return max((longest, where), (now - last, "at the end"))
-
-
-@pytest.mark.parametrize("verb", CALLS)
-def test_a_call_looks_for_ctrl_c_all_the_time(small, log, verb):
-    """Signals are looked for where a listener is called; on a quiet machine at most 130 ms of work
-    lie between two looks. By the clock of the thread, and the best of three: other tests may have
-    all cores, and then the same work takes longer."""
-    found: list[tuple[float, str]] = []
-    while len(found) < 3 and (not found or min(found)[0] >= 0.25):
-        found.append(longest_work(CALLS[verb], small, log))
-    longest, where = min(found)
-    assert longest < 0.25, f"{longest * 1000:.0f} ms {where}"
 
 
 def test_what_a_listener_raises_ends_the_call(small):

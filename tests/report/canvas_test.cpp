@@ -99,8 +99,8 @@ TEST(Canvas, OneTrialIsDrawnWithItsFailuresAndSaves) {
   const std::string html = canvases(with_pictures());
   EXPECT_THAT(html, HasSubstr("What fails in one trial of the run"));
   EXPECT_THAT(html, HasSubstr("Trial 1 of 2, the one with the median goodput, 80.0 %."));
-  EXPECT_THAT(html, HasSubstr(R"("rows":[{"label":"gpu","gap":[10.0],"length":[5.0],"what":[0]},)"
-                              R"({"label":"checkpoints","gap":[30.0,29.0],"length":[1.0,2.0],)"
+  EXPECT_THAT(html, HasSubstr(R"("rows":[{"label":"gpu","gap":[100],"length":[50],"what":[0]},)"
+                              R"({"label":"checkpoints","gap":[300,290],"length":[10,20],)"
                               R"("what":[1,2]}],"names":["detect","checkpoint to host",)"
                               R"("checkpoint to storage"])"));
 }
@@ -111,7 +111,7 @@ TEST(Canvas, OfManyCheckpointsSeveralAreOneSpan) {
   saves["together"] = 3;
   saves["length_s"] = {20, 30};
   const std::string html = canvases(result);
-  EXPECT_THAT(html, HasSubstr(R"("length":[20.0,30.0],"what":[1,2],"runs":[1.0,2.0]})"));
+  EXPECT_THAT(html, HasSubstr(R"("length":[200,300],"what":[1,2],"runs":[10,20]})"));
   EXPECT_THAT(html, HasSubstr("Every 3 checkpoints in a row are one span"));
 }
 

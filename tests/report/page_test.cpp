@@ -307,13 +307,17 @@ TEST(Page, IsNeverLargerThanSomebodyMails) {
     }
   };
   Json& stage = result["pictures"]["timeline"]["stages"][0];
-  fill(stage, {"begin_us"}, training::kMostSpans, 0);
-  for (std::size_t i = 0; i < training::kMostSpans; ++i) {
-    stage["begin_us"][i] = 1240 * i;
+  fill(stage, {"begin_us", "length_us", "exposed_us", "what", "micro_batch", "chunk"},
+       training::kMostSpans, 0);
+  for (std::size_t i = 0; i < training::kMostSpans; ++i) {  // nothing that repeats
+    stage["length_us"][i] = 1234 + i % 997;
+    stage["begin_us"][i] =
+        i == 0 ? 0 : stage["begin_us"][i - 1].get<int>() + stage["length_us"][i - 1].get<int>();
+    stage["exposed_us"][i] = 1234 + i % 991;
+    stage["what"][i] = i % 19 / 3;
+    stage["micro_batch"][i] = 10 + i % 83;
+    stage["chunk"][i] = 10 + i % 17;
   }
-  fill(stage, {"length_us", "exposed_us"}, training::kMostSpans, 1234);
-  fill(stage, {"what"}, training::kMostSpans, 1);
-  fill(stage, {"micro_batch", "chunk"}, training::kMostSpans, 12);
   fill(stage, {"memory_bytes"}, training::kMostSpans, 1);
   for (std::size_t i = 0; i < training::kMostSpans; ++i) {
     stage["memory_bytes"][i] = 68'000'000'000 + 123'456'789 * (i % 97);
@@ -328,7 +332,9 @@ TEST(Page, IsNeverLargerThanSomebodyMails) {
   fill(line, {"length_us", "runs_us"}, training::kMostBands, 12345);
   fill(line, {"begin_us"}, training::kMostBands, 0);
   for (std::size_t i = 0; i < training::kMostBands; ++i) {
-    line["begin_us"][i] = 12400 * i;
+    line["begin_us"][i] = 13400 * i;
+    line["length_us"][i] = 12345 + i % 997;
+    line["runs_us"][i] = 11345 + i % 991;
   }
   result["pictures"]["timeline"]["stages"] = Json(std::vector<Json>(4, stage));
   for (std::size_t s = 1; s < 4; ++s) {  // all spans are of the first, the others have lines too
@@ -357,8 +363,13 @@ TEST(Page, IsNeverLargerThanSomebodyMails) {
   fill(saves, {"still_s"}, campaign::kMostTrialSpans, 12.345678);
   fill(saves, {"level"}, campaign::kMostTrialSpans, 0);
   for (std::size_t i = 0; i < campaign::kMostTrialSpans; ++i) {
-    hazard["begin_s"][i] = 8765.4321 * static_cast<double>(i);
-    saves["begin_s"][i] = 900.123456 * static_cast<double>(i);
+    const auto number = static_cast<double>(i);
+    hazard["begin_s"][i] = 8765.4321 * number;
+    hazard["length_s"][i] = 567.1 + 0.1 * static_cast<double>(i % 997);
+    hazard["stage"][i] = i % 19 / 3;
+    saves["begin_s"][i] = 900.123456 * number;
+    saves["length_s"][i] = 812.3 - 0.1 * static_cast<double>(i % 991);
+    saves["still_s"][i] = 12.3 + 0.1 * static_cast<double>(i % 83);
   }
   EXPECT_LT(page_of(result, std::string(905000, 'x')).size(), 1500000U);
 }

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <regex>
+#include <stdexcept>
 #include <string>
 
 #include "sim/training/step/step.h"
@@ -211,6 +212,22 @@ TEST(Sensitivities, OfOneGpuAreOfItsKernelsAlone) {
   // %; attention's share counts again beside the peak.
   EXPECT_LT(together, 0.11);
   EXPECT_GT(together, 0.08);
+}
+
+// Who waits can be told, and can end it: no simulation is silent, and each counts once.
+TEST(Explanation, CountsEverySimulation) {
+  std::size_t told = 0, done = 0, total = 0;
+  const auto checked = check(eight_nodes());
+  const auto e = explain_step(checked, 10, [&](std::size_t now, std::size_t of) {
+    ++told;
+    done = now;
+    total = of;
+  });
+  EXPECT_GT(told, 2 * e.sensitivities.size());
+  EXPECT_EQ(total, 2 * e.sensitivities.size() * core::JointProgress::kParts);
+  EXPECT_EQ(done, total);
+  const auto stop = [](std::size_t, std::size_t) { throw std::runtime_error("stopped"); };
+  EXPECT_THROW(explain_step(checked, 10, stop), std::runtime_error);
 }
 
 TEST(Sensitivities, AreWidestFirst) {

@@ -7,6 +7,7 @@
 #include "apps/headway/input.h"
 #include "apps/headway/options.h"
 #include "apps/headway/output.h"
+#include "apps/headway/progress.h"
 #include "apps/headway/verb.h"
 
 namespace headway::apps {
@@ -34,7 +35,7 @@ int run_diagnose(int argc, char** argv) {
   app.add_option("--threads", how.threads, "Threads; no result depends on them")
       ->check(at_least_one())
       ->option_text("N [all]");
-  app.add_flag("--quiet", options.quiet, "Nothing on standard error but errors");
+  add_progress_options(app, options);
   add_output_options(app, options, {"table", "json", "csv", "md"});
   if (const auto code = parse(app, argc, argv, &options)) {
     return *code;
@@ -46,8 +47,13 @@ int run_diagnose(int argc, char** argv) {
   for (const auto& log : logs) {
     files.push_back({log, read_input(log)});
   }
-  deliver(options, printed(study::diagnose(loaded, files, how), options, report::diagnose_json,
-                           report::diagnose_csv, report::diagnose_document));
+  const auto result = [&] {
+    Progress progress(options);
+    how.progress = progress.named();
+    return study::diagnose(loaded, files, how);
+  }();
+  deliver(options, printed(result, options, report::diagnose_json, report::diagnose_csv,
+                           report::diagnose_document));
   return 0;
 }
 

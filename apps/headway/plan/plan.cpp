@@ -1,6 +1,5 @@
 // headway plan: which parallel layout is best on this cluster.
 #include <algorithm>
-#include <atomic>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -170,10 +169,7 @@ int place_job(const std::string& scenario,
     const core::Seconds load_time = clock.lap();
     how.threads = options.threads;
     how.fold = options.fold;
-    progress.phase("simulating steps");
-    how.progress = [&](const char*, std::size_t done, std::size_t total) {
-      progress.count(done, total);
-    };
+    how.progress = progress.named();
     return study::compare_placements(loaded, how, load_time);
   }();
   auto files = with_report(options,
@@ -205,13 +201,7 @@ int plan_layouts(const std::string& scenario,
     };
     how.threads = options.threads;
     how.fold = options.fold;
-    std::atomic<const char*> phase = nullptr;
-    how.progress = [&](const char* what, std::size_t done, std::size_t total) {
-      if (phase.exchange(what) != what) {
-        progress.phase(what);
-      }
-      progress.count(done, total);
-    };
+    how.progress = progress.named();
     return study::search_plans(load, how, known);
   }();
   auto files = with_report(

@@ -212,6 +212,9 @@ Tick Engine::earliest_event() const {
   return first;
 }
 
+/// A window may be as short as a microsecond.
+constexpr std::uint64_t kWindowsUnlooked = 16;
+
 RunSummary Engine::run(Tick until) {
   if (!directory_) {
     seal();
@@ -229,6 +232,9 @@ RunSummary Engine::run(Tick until) {
     office_.outgoing = 1 - office_.outgoing;
     executor_->for_each(office_.groups.size(), run_group);
     ++windows_;
+    if (options_.look && windows_ % kWindowsUnlooked == 0) {
+      options_.look();
+    }
     for (const auto& failure : failures) {
       if (failure) {  // of several, always the same one
         std::rethrow_exception(failure);

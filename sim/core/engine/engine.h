@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -36,6 +37,9 @@ struct EngineOptions {
       0;  ///< consecutive ids; 0: as many as keep a queue in the first-level cache
   std::vector<std::uint32_t> partition_of_process =
       {};  ///< by process id, in place of the rule above; empty: by the rule
+  /// Called now and then between two windows, by the thread that called `run`; what it throws ends
+  /// the run. May be empty.
+  std::function<void()> look = {};
 };
 
 /// What a run did.

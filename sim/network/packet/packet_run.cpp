@@ -52,7 +52,7 @@ class PacketRun {
   PacketResult run(const PacketOptions& options) {
     // A device alone has a short queue and its state at hand; the builders number neighbours side
     // by side, so a group of them has most of its messages to itself.
-    core::Engine engine({options.threads, options.partitions});
+    core::Engine engine({options.threads, options.partitions, {}, options.look});
     for (std::uint32_t d = 0; d < devices_.size(); ++d) {
       engine.add({"device", d}, *devices_[d]);
     }

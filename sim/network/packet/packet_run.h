@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct PacketOptions {
   int threads = 1;               ///< 0: all cores
   std::uint32_t partitions = 1;  ///< consecutive devices together
   bool trains = true;            ///< messages of lone flows whole (lone_flows.h): the same times
+  std::function<void()> look{};  ///< core::EngineOptions::look
 };
 
 /// What happened to packets, in the whole network.

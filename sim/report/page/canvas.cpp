@@ -9,40 +9,37 @@
 
 #include "sim/report/page/chart_parts.h"
 #include "sim/report/page/html.h"
+#include "sim/report/page/repeats.h"
 
 namespace headway::report {
 
 namespace {
 
-/// What lies between each span and the one before it: shorter than where they begin, of whole
-/// numbers exact.
+/// What lies between each span and the one before it, which is shorter than where they begin.
 Json gaps(const Json& begin, const Json& length) {
   Json list = Json::array();
-  Json end = 0;
+  std::int64_t end = 0;
   for (std::size_t i = 0; i < std::min(begin.size(), length.size()); ++i) {
-    if (begin[i].is_number_integer()) {
-      list.push_back(begin[i].get<std::int64_t>() - end.get<std::int64_t>());
-      end = begin[i].get<std::int64_t>() + length[i].get<std::int64_t>();
-    } else {
-      list.push_back(std::round(10 * (begin[i].get<double>() - end.get<double>())) / 10);
-      end = begin[i].get<double>() + length[i].get<double>();
-    }
+    list.push_back(begin[i].get<std::int64_t>() - end);
+    end = begin[i].get<std::int64_t>() + length[i].get<std::int64_t>();
   }
   return list;
 }
 
-/// To a tenth of a second, which is less than a pixel of weeks.
+/// Seconds in tenths, which are less than a pixel of weeks.
 Json tenths(const Json& seconds) {
-  Json rounded = Json::array();
+  Json whole = Json::array();
   for (const Json& each : seconds) {
-    rounded.push_back(std::round(10 * number_at(each, {}).value_or(0)) / 10);
+    whole.push_back(std::llround(10 * number_at(each, {}).value_or(0)));
   }
-  return rounded;
+  return whole;
 }
 
-/// A row of spans of one kind.
+/// A row of spans of one kind; times are whole numbers.
 Json row_of(const std::string& label, const Json& begin, const Json& length) {
-  return {{"label", label}, {"gap", gaps(begin, length)}, {"length", length}};
+  return {{"label", label},
+          {"gap", without_repeats(gaps(begin, length))},
+          {"length", without_repeats(length)}};
 }
 
 /// @param drawing  rows of spans with their labels, what a span may be, the length of a unit
@@ -114,10 +111,10 @@ Json formulas(const Json& names, const Json& contributions) {
 
 Json row_of_stage(const Json& stage, const std::string& label) {
   Json row = row_of(label, stage["begin_us"], stage["length_us"]);
-  row["exposed"] = stage["exposed_us"];
-  row["what"] = stage["what"];
-  row["number"] = stage["micro_batch"];
-  row["chunk"] = stage["chunk"];
+  row["exposed"] = without_repeats(stage["exposed_us"]);
+  row["what"] = without_repeats(stage["what"]);
+  row["number"] = without_repeats(stage["micro_batch"]);
+  row["chunk"] = without_repeats(stage["chunk"]);
   return row;
 }
 
@@ -203,7 +200,7 @@ std::string streams(const Json& result, const std::string& id) {
       Json row = row_of(fmt::format("stage {} {}", text_of(rank["stage"]), text_of(line["name"])),
                         line["begin_us"], line["length_us"]);
       row["all"] = place;
-      row["runs"] = line["runs_us"];
+      row["runs"] = without_repeats(line["runs_us"]);
       rows.push_back(std::move(row));
     }
   }
@@ -235,9 +232,9 @@ void add_checkpoints(const Json& trial, Json& rows, Json& names) {
   }
   const bool alone = saves["together"] == 1;
   Json row = row_of("checkpoints", tenths(saves["begin_s"]), tenths(saves["length_s"]));
-  row["what"] = std::move(what);
+  row["what"] = without_repeats(what);
   if (!alone) {
-    row["runs"] = tenths(saves["still_s"]);
+    row["runs"] = without_repeats(tenths(saves["still_s"]));
   }
   rows.push_back(std::move(row));
   for (const Json& level : trial["levels"]) {
@@ -255,7 +252,7 @@ std::string trial_of(const Json& result, const std::string& id) {
   for (const Json& hazard : trial["hazards"]) {
     Json row =
         row_of(text_of(hazard["hazard"]), tenths(hazard["begin_s"]), tenths(hazard["length_s"]));
-    row["what"] = hazard["stage"];
+    row["what"] = without_repeats(hazard["stage"]);
     rows.push_back(std::move(row));
   }
   Json names = Json::array();
@@ -277,8 +274,8 @@ std::string trial_of(const Json& result, const std::string& id) {
   return canvas(id + "-trial", "What fails in one trial of the run, and until the job runs again",
                 {{"rows", std::move(rows)},
                  {"names", std::move(names)},
-                 {"units_per_s", 1},
-                 {"end", trial["wall_s"]},
+                 {"units_per_s", 10},
+                 {"end", 10 * number_at(trial, {"wall_s"}).value_or(0)},
                  {"palette", "failures"},
                  {"else", "nothing of this kind"}},
                 note);

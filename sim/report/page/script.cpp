@@ -6,6 +6,7 @@ namespace headway::report {
 std::string_view page_script() {  // NOLINT(readability-function-size)
   return R"js(
 const dark = matchMedia('(prefers-color-scheme: dark)').matches;
+document.documentElement.classList.toggle('dark', dark);  // paper is not: see the style
 const problems = [];
 let drawn = 0;
 
@@ -57,11 +58,12 @@ async function drawCharts(root) {
     const place = document.getElementById('chart-' + script.id);
     try {
       const embedded = await window.vegaEmbed(place, JSON.parse(script.textContent),
-        {renderer: 'svg', actions: false, theme: dark ? 'dark' : undefined});
+        {renderer: 'svg', actions: false, theme: dark ? 'dark' : undefined, config: {background: 'transparent'}});
       views.push(embedded);
       if (script.id.endsWith('-front')) tieToPlans(place, embedded.view);
-      place.setAttribute('role', 'img');
-      place.setAttribute('aria-label', place.dataset.title);
+      const svg = place.querySelector('svg.marks');  // not around what chooses a stage below it
+      svg.setAttribute('role', 'img');
+      svg.setAttribute('aria-label', place.dataset.title + '; the same as a table below');
       drawn += 1;
     } catch (error) { problems.push(String(error)); }
   }
@@ -75,9 +77,20 @@ const palettes = {
   failures: ['#e8c34b', '#c0392b', '#e67e22', '#98a2ad', '#a06cd5', '#4c8dd6', '#2a9d9d', '#3f9c6a', '#7fc8a9', '#8c6d46', '#b09a7a', '#d0bfa6', '#6b7a8f'],
 };
 
+// [n, p]: n more entries, each the same as the one p before it.
+function whole(list) {
+  const out = [];
+  for (const each of list) {
+    if (!Array.isArray(each)) out.push(each);
+    else for (let i = 0; i < each[0]; i += 1) out.push(out[out.length - each[1]]);
+  }
+  return out;
+}
+
 function timeline(box) {
   const data = JSON.parse(document.getElementById(box.dataset.source).textContent);
   for (const s of data.rows) {
+    for (const key of ['gap', 'length', 'exposed', 'what', 'number', 'chunk', 'runs']) if (s[key]) s[key] = whole(s[key]);
     let last = 0;
     s.what = s.what || s.gap.map(() => s.all);
     s.begin = s.gap.map((gap, i) => { const begin = last + gap; last = begin + s.length[i]; return begin; });
@@ -170,12 +183,11 @@ function timeline(box) {
     const middle = (from + to) / 2;
     const does = {'+': () => zoom(0.5, middle), '=': () => zoom(0.5, middle), '-': () => zoom(2, middle),
       ArrowLeft: () => move(-0.2), ArrowRight: () => move(0.2), '0': () => zoom(1e9, middle)}[e.key];
-    if (does) { e.preventDefault(); does(); }
+    if (does) { e.preventDefault(); does(); tellRange(); }
   });
+  const tellRange = () => { told.textContent = 'shown: ' + time(from) + ' to ' + time(to); };
   const buttons = box.querySelectorAll('button');
-  buttons[0].onclick = () => zoom(0.5, (from + to) / 2);
-  buttons[1].onclick = () => zoom(2, (from + to) / 2);
-  buttons[2].onclick = () => zoom(1e9, 0);
+  [0.5, 2, 1e9].forEach((factor, i) => { buttons[i].onclick = () => { zoom(factor, (from + to) / 2); tellRange(); }; });
   const legend = box.querySelector('.legend');
   data.names.forEach((name, i) => {
     const item = document.createElement('span'), mark = document.createElement('i');

@@ -38,7 +38,13 @@ tr.in td { background: var(--tile); font-weight: 600; } tr.out td { opacity: 0.3
 .legend { display: flex; flex-wrap: wrap; gap: 0.2rem 1rem; font-size: 0.85rem; }
 .legend i { display: inline-block; width: 0.9em; height: 0.9em; border-radius: 2px; margin-right: 0.35em; vertical-align: -0.1em; }
 .told { min-height: 1.6em; white-space: pre-line; font-size: 0.85rem; color: var(--soft); }
-@media print { body { max-width: none; font-size: 11px; } .timeline button, .brush { display: none; } figure, table { break-inside: avoid; } }
+.vega-bindings { font-size: 0.85rem; } .vega-bindings select { font: inherit; color: inherit; background: var(--paper); }
+@media print {
+  :root { color-scheme: light; --ink: #1b1f24; --soft: #57606a; --line: #d0d7de; --paper: #fff; --tile: #f6f8fa; --accent: #0b62c4; --bad: #b42318; --warn: #8a5a00; }
+  body { max-width: none; font-size: 11px; } .timeline button, .brush, .vega-bindings, .told { display: none; }
+  figure, tr, .tiles li { break-inside: avoid; } h2 { break-after: avoid; } .table { overflow: visible; } pre { white-space: pre-wrap; }
+  .dark :is(svg.marks, .timeline canvas, .legend i) { filter: invert(1) hue-rotate(180deg); }
+}
 )css";
 }
 

@@ -41,8 +41,7 @@ core::Seconds product_time(const Scenario& s) {
   return gpu::kernel_time(gpu, s.calibration.kernels.value_or(gpu.sustained), kernel, {});
 }
 
-training::StepResult step_of(const training::CheckedScenario& checked,
-                             const SimulationCount& count) {
+training::StepResult step_of(const training::CheckedScenario& checked, const core::Count& count) {
   return training::simulate_step(checked, {.trace = false, .hash_draws = 0, .progress = count});
 }
 
@@ -66,12 +65,13 @@ constexpr std::array kOtherAttention{workload::AttentionKernels::unfused,
 
 }  // namespace
 
-Laboratory::Laboratory(const training::CheckedScenario& checked, bool passes, SimulationCount count)
+Laboratory::Laboratory(const training::CheckedScenario& checked,
+                       bool passes,
+                       const core::Count& count)
     : checked_(checked),
       passes_(passes),
-      count_(std::move(count)),
-      setup_(drill::drill_setup(checked, step_of(checked, count_))) {
-  healthy_ = imagine({});
+      setup_(drill::drill_setup(checked, step_of(checked, count))) {
+  healthy_ = imagine({}, network::in_parts(count));
 }
 
 core::Seconds Laboratory::save_stall(bool synchronous) const {
@@ -132,10 +132,11 @@ std::vector<Degradation> Laboratory::slow_parts(const Hypothesis& hypothesis) co
   }
 }
 
-Imagined Laboratory::imagine(const Hypothesis& hypothesis) const {
+Imagined Laboratory::imagine(const Hypothesis& hypothesis,
+                             const std::function<void(double share)>& told) const {
   const auto checked = training::check(changed(hypothesis), checked_.marks());
-  return imagine(hypothesis, training::observe_step(checked, slow_parts(hypothesis), passes_,
-                                                    network::in_parts(count_)));
+  return imagine(hypothesis,
+                 training::observe_step(checked, slow_parts(hypothesis), passes_, told));
 }
 
 Imagined Laboratory::imagine(const Hypothesis& hypothesis,

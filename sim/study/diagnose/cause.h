@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sim/core/fields.h"
+#include "sim/core/progress/joint_progress.h"
 #include "sim/drill/setup.h"
 #include "sim/network/fabric/fabric.h"
 #include "sim/study/diagnose/evidence.h"
@@ -73,24 +74,24 @@ struct Imagined {
   training::Scenario scenario;  ///< as simulated
 };
 
-/// Told how much of one simulation or another is done, by several threads; may be empty.
-using SimulationCount = std::function<void(std::size_t done, std::size_t total)>;
-
 /// Simulates one job with one thing wrong after the other.
 class Laboratory {
  public:
   /// @param checked  the healthy job
   /// @param passes   simulate forward and backward passes too; takes several times as long
+  /// @param count    told how much of both healthy simulations is done; may be empty
   explicit Laboratory(const training::CheckedScenario& checked,
                       bool passes = true,
-                      SimulationCount count = {});
+                      const core::Count& count = {});
 
   [[nodiscard]] const Imagined& healthy() const { return healthy_; }
   [[nodiscard]] const drill::DrillSetup& setup() const { return setup_; }
   [[nodiscard]] const training::CheckedScenario& checked() const { return checked_; }
 
+  /// @param told  which share of the step is simulated; may be empty
   /// @throws core::Error if the scenario cannot be so
-  [[nodiscard]] Imagined imagine(const Hypothesis& hypothesis) const;
+  [[nodiscard]] Imagined imagine(const Hypothesis& hypothesis,
+                                 const std::function<void(double share)>& told = {}) const;
   /// The same from the step of a hypothesis that differs in its place, or in its saves, alone.
   [[nodiscard]] Imagined imagine(const Hypothesis& hypothesis,
                                  const training::ObservedStep& step) const;
@@ -111,7 +112,6 @@ class Laboratory {
 
   training::CheckedScenario checked_;
   bool passes_;
-  SimulationCount count_;
   drill::DrillSetup setup_;
   Imagined healthy_;
 };

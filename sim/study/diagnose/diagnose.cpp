@@ -48,15 +48,27 @@ struct SimulatedStep {
   std::string reason;
 };
 
+/// What tells how much of `what` is done.
+core::Count count_of(const DiagnoseOptions& options, const char* what) {
+  if (!options.progress) {
+    return {};
+  }
+  return [tell = options.progress, what](std::size_t done, std::size_t total) {
+    tell(what, done, total);
+  };
+}
+
 class Diagnosis {
  public:
   Diagnosis(const training::CheckedScenario& checked,
             Evidence evidence,
             double kernel_error,
-            const SimulationCount& count)
+            const DiagnoseOptions& options)
       : evidence_(std::move(evidence)),
-        laboratory_(checked, shows_passes(evidence_), count),
-        kernel_error_(kernel_error) {
+        laboratory_(
+            checked, shows_passes(evidence_), count_of(options, "simulating the sound job")),
+        kernel_error_(kernel_error),
+        options_(options) {
     for (const Observation& observation : evidence_.observations) {
       healthy_.push_back(predicted(laboratory_, laboratory_.healthy(), {}, observation));
     }
@@ -71,8 +83,9 @@ class Diagnosis {
       steps[step_key(trial.hypothesis)];
     }
     simulate_steps(steps);
+    core::JointProgress progress(count_of(options_, "weighing causes"), trials_.size());
     oneapi::tbb::parallel_for(std::size_t{0}, trials_.size(), [&](std::size_t i) {
-      weigh(steps.at(step_key(trials_[i].hypothesis)), trials_[i]);
+      weigh(steps.at(step_key(trials_[i].hypothesis)), progress.counted_piece(), trials_[i]);
     });
   }
 
@@ -146,20 +159,23 @@ class Diagnosis {
                          return step_key(trial.hypothesis) == k;
                        })->hypothesis);
     }
+    core::JointProgress progress(count_of(options_, "simulating causes"), places.size());
     oneapi::tbb::parallel_for(std::size_t{0}, places.size(), [&](std::size_t i) {
-      if (step_key(*first[i]).empty()) {
-        places[i]->step = laboratory_.healthy().step;
-        return;
-      }
+      const auto told = progress.piece();
       try {
-        places[i]->step = laboratory_.imagine(*first[i]).step;
+        places[i]->step = step_key(*first[i]).empty() ? laboratory_.healthy().step
+                                                      : laboratory_.imagine(*first[i], told).step;
       } catch (const core::Error& error) {
         places[i]->reason = error.diagnostics().front().message;
+      }
+      if (told) {
+        told(1);
       }
     });
   }
 
-  void weigh(const SimulatedStep& simulated, Trial& trial) const {
+  /// @param count  told how many figures are predicted; may be empty
+  void weigh(const SimulatedStep& simulated, const core::Count& count, Trial& trial) const {
     trial.reason = simulated.reason;
     if (!simulated.step) {
       return;
@@ -175,6 +191,9 @@ class Diagnosis {
           same ? healthy_[i]
                : predicted(laboratory_, *trial.imagined, trial.hypothesis, observation));
       residuals.push_back(residual(observation, trial.figures.back(), cause));
+      if (count) {
+        count(i + 1, evidence_.observations.size());
+      }
     }
     trial.log_likelihood = log_likelihood(residuals);
   }
@@ -236,6 +255,7 @@ class Diagnosis {
   Evidence evidence_;
   Laboratory laboratory_;
   double kernel_error_;
+  const DiagnoseOptions& options_;
   std::vector<double> healthy_;  ///< one an observation
   std::vector<Trial> trials_;
 };
@@ -273,14 +293,16 @@ DiagnoseReport diagnose(const config::LoadedScenario& loaded,
     throw core::Error("none of the files holds a figure that can be compared: " +
                       fmt::format("{}", fmt::join(evidence.remarks, "; ")));
   }
-  Driver driver({.threads = options.threads, .trace = false, .progress = options.count});
+  Driver driver({.threads = options.threads,
+                 .trace = false,
+                 .progress = count_of(options, "simulating the sound job")});
   training::StepResult step = driver.step(checked);
   if (!options.known_errors.empty()) {
     validation::set_interval(checked.scenario(), options.known_errors, step);
   }
   const double error =
       std::log(step.interval_high / step.interval_low) / (2 * training::kOneSidedFivePercent);
-  Diagnosis diagnosis(checked, std::move(evidence), error, options.count);
+  Diagnosis diagnosis(checked, std::move(evidence), error, options);
   diagnosis.run();
   DiagnoseReport report;
   report.scenario = {checked.scenario().name, scenario_digest(loaded), checked.scenario().run.seed};
@@ -290,7 +312,8 @@ DiagnoseReport diagnose(const config::LoadedScenario& loaded,
   report.compared = diagnosis.compared();
   report.suspects = diagnosis.suspects();
   price_mending(checked, driver, report.suspects);
-  report.next = next_step(diagnosis.laboratory(), diagnosis.evidence(), report.suspects);
+  report.next = next_step(diagnosis.laboratory(), diagnosis.evidence(), report.suspects,
+                          count_of(options, "simulating the likeliest causes"));
   report.place = diagnosis.evidence().slowest_gpu;
   report.left_out = diagnosis.left_out();
   report.remarks = diagnosis.evidence().remarks;

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -128,7 +130,8 @@ void DiagnoseReport::fields(V& v) const {
 struct DiagnoseOptions {
   int threads = 0;
   validation::KnownErrors known_errors{};  ///< validation::load_known_errors
-  SimulationCount count{};
+  /// Told what is done now and how much of it, by several threads; may be empty.
+  std::function<void(const char* what, std::size_t done, std::size_t total)> progress{};
 };
 
 /// Simulates the job with each cause in a few severities and weighs how well each explains all

@@ -117,7 +117,8 @@ bool shares_kernel_error(Feature feature) {
 
 std::optional<NextStep> next_step(const Laboratory& laboratory,
                                   const Evidence& evidence,
-                                  const std::vector<Suspect>& suspects) {
+                                  const std::vector<Suspect>& suspects,
+                                  const core::Count& count) {
   std::vector<const Suspect*> two;
   for (const Suspect& suspect : suspects) {
     if (suspect.best.cause != Cause::unlisted && two.size() < 2) {
@@ -127,9 +128,9 @@ std::optional<NextStep> next_step(const Laboratory& laboratory,
   if (two.size() < 2) {
     return std::nullopt;
   }
-  const Laboratory whole(laboratory.checked());
-  const Imagined first = whole.imagine(two[0]->best);
-  const Imagined second = whole.imagine(two[1]->best);
+  const Laboratory whole(laboratory.checked(), true, count);
+  const Imagined first = whole.imagine(two[0]->best, network::in_parts(count));
+  const Imagined second = whole.imagine(two[1]->best, network::in_parts(count));
   const double step = laboratory.healthy().step.time.si();
   NextStep best;
   for (const auto& [feature, word] : enum_words(Feature{})) {

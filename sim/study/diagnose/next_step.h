@@ -18,8 +18,10 @@ bool shares_kernel_error(Feature feature);
 
 /// Of all features that no file shows, the one by which the two likeliest causes differ most; none
 /// where they differ by less than one standard deviation.
+/// @param count  told how much of what is simulated is done; may be empty
 std::optional<NextStep> next_step(const Laboratory& laboratory,
                                   const Evidence& evidence,
-                                  const std::vector<Suspect>& suspects);
+                                  const std::vector<Suspect>& suspects,
+                                  const core::Count& count = {});
 
 }  // namespace headway::study

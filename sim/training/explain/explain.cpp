@@ -485,13 +485,16 @@ std::string ways_to_shorten(Activity cause) {
   }
 }
 
-Explanation explain_step(const CheckedScenario& checked, std::size_t most) {
+Explanation explain_step(const CheckedScenario& checked,
+                         std::size_t most,
+                         const core::Count& count) {
   const Scenario& s = checked.scenario();
   const workload::StepGraph graph = step_graph(checked);
   const network::Fabric fabric = build_fabric(s.cluster, hash_seed(s));
   const LoweredStep lowered = lower(checked, graph, fabric, {.origins = true});
   network::RunOptions how;
   how.trace = true;
+  how.progress = network::in_parts(count);
   const network::RunResult run = run_step(lowered, how);
   PathSums sums(s, graph, lowered);
   for (const PathSegment& segment : critical_segments(lowered.problem, run)) {
@@ -507,7 +510,7 @@ Explanation explain_step(const CheckedScenario& checked, std::size_t most) {
   for (Contribution& part : explanation.largest) {
     part.share = part.time / explanation.step;
   }
-  explanation.sensitivities = step_sensitivities(checked, explanation.step);
+  explanation.sensitivities = step_sensitivities(checked, explanation.step, 0.1, count);
   return explanation;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/core/activity.h"
+#include "sim/core/progress/joint_progress.h"
 #include "sim/core/units.h"
 #include "sim/training/check.h"
 
@@ -81,13 +82,18 @@ struct Explanation {
 std::string ways_to_shorten(core::Activity cause);
 
 /// The `most` largest contributions; contributions and rest add up to the step.
-Explanation explain_step(const CheckedScenario& checked, std::size_t most = 10);
+/// @param count  told how much of all simulations is done; may be empty
+Explanation explain_step(const CheckedScenario& checked,
+                         std::size_t most = 10,
+                         const core::Count& count = {});
 
 /// Recomputes the step with each main input at `1 - change` and `1 + change`: matrix units, memory
 /// bandwidth, attention kernels, NVLink, network bandwidth, network latency, kernel gaps, the CPU's
 /// launches.
+/// @param count  told how much of all simulations is done; may be empty
 std::vector<Sensitivity> step_sensitivities(const CheckedScenario& checked,
                                             core::Seconds step,
-                                            double change = 0.1);
+                                            double change = 0.1,
+                                            const core::Count& count = {});
 
 }  // namespace headway::training

@@ -14,13 +14,23 @@ namespace {
 using core::Seconds;
 
 /// @returns nothing where the changed machine contradicts a measured curve
-std::optional<Seconds> step_with(const Scenario& scenario, const Input& input, double factor) {
+std::optional<Seconds> step_with(const Scenario& scenario,
+                                 const Input& input,
+                                 double factor,
+                                 core::JointProgress& progress) {
+  const core::Count count = progress.counted_piece();
+  std::optional<Seconds> time;
   try {
-    return simulate_step(check(scaled(scenario, input, factor)), {.trace = false, .hash_draws = 0})
-        .time;
+    time = simulate_step(check(scaled(scenario, input, factor)),
+                         {.trace = false, .hash_draws = 0, .progress = count})
+               .time;
   } catch (const core::Error&) {
-    return std::nullopt;
+    // nothing
   }
+  if (count) {
+    count(1, 1);
+  }
+  return time;
 }
 
 }  // namespace
@@ -34,15 +44,18 @@ Seconds Sensitivity::span(Seconds step) const {
 
 std::vector<Sensitivity> step_sensitivities(const CheckedScenario& checked,
                                             Seconds step,
-                                            double change) {
+                                            double change,
+                                            const core::Count& count) {
   std::vector<Input> inputs = step_inputs();
   if (checked.scenario().parallelism.offload != workload::Offload::none) {
     inputs.push_back(host_way_input());
   }
+  core::JointProgress progress(count, 2 * inputs.size());
   std::vector<Sensitivity> list;
   for (const Input& input : inputs) {
-    list.push_back({input.name, input.fields, step_with(checked.scenario(), input, 1 - change),
-                    step_with(checked.scenario(), input, 1 + change), change});
+    list.push_back({input.name, input.fields,
+                    step_with(checked.scenario(), input, 1 - change, progress),
+                    step_with(checked.scenario(), input, 1 + change, progress), change});
   }
   std::stable_sort(list.begin(), list.end(), [&](const Sensitivity& a, const Sensitivity& b) {
     return a.span(step) > b.span(step);

@@ -103,7 +103,8 @@ bool chunks_follow_stages(workload::ScheduleKind schedule) {
 
 /// The step with these chunks; nothing where it breaks a rule or does not fit.
 std::optional<core::Seconds> step_with_chunks(const Scenario& scenario,
-                                              const std::vector<int>& chunks) {
+                                              const std::vector<int>& chunks,
+                                              const core::Count& count) {
   Scenario changed = scenario;
   changed.parallelism.first_stage_layers = 0;
   changed.parallelism.last_stage_layers = 0;
@@ -113,7 +114,7 @@ std::optional<core::Seconds> step_with_chunks(const Scenario& scenario,
     if (!predict_memory(checked).fits) {
       return std::nullopt;
     }
-    return simulate_step(checked, {.trace = false}).time;
+    return simulate_step(checked, {.trace = false, .progress = count}).time;
   } catch (const core::Error&) {
     return std::nullopt;  // a rule of the offload, or of the schedule
   }
@@ -129,7 +130,9 @@ bool only_ends_differ(const std::vector<int>& chunks, const workload::Parallelis
 
 }  // namespace
 
-std::optional<StageAdvice> stage_advice(const CheckedScenario& checked, const StepResult& step) {
+std::optional<StageAdvice> stage_advice(const CheckedScenario& checked,
+                                        const StepResult& step,
+                                        const core::Count& count) {
   const Scenario& s = checked.scenario();
   const auto schedule = workload::effective_schedule(s.parallelism);
   const core::Seconds waited = step.breakdown[core::Activity::stage_imbalance];
@@ -158,7 +161,7 @@ std::optional<StageAdvice> stage_advice(const CheckedScenario& checked, const St
       1;
   advice.chunk_layers = stages.in_order();
   advice.before = step.time;
-  const auto after = step_with_chunks(s, advice.chunk_layers);
+  const auto after = step_with_chunks(s, advice.chunk_layers, count);
   if (!after || *after > (1 - kSeenGain) * step.time) {
     return std::nullopt;
   }

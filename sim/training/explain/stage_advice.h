@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/core/progress/joint_progress.h"
 #include "sim/core/result_fields.h"
 #include "sim/core/units.h"
 #include "sim/training/check.h"
@@ -37,8 +38,11 @@ struct StageAdvice {
 /// least a layer. Simulates what comes out. Nothing where `stage_imbalance` is below 1 % of the
 /// step, where chunks of both ends share a stage (V-shaped, bidirectional), where no layer can
 /// move, where the new layout breaks a rule or does not fit, or brings less than half a percent.
-/// @param step  of `checked`
-std::optional<StageAdvice> stage_advice(const CheckedScenario& checked, const StepResult& step);
+/// @param step   of `checked`
+/// @param count  told how much of the simulation is done; may be empty
+std::optional<StageAdvice> stage_advice(const CheckedScenario& checked,
+                                        const StepResult& step,
+                                        const core::Count& count = {});
 
 /// "Stage 15, the last, has 18.2 % more work than the mean of the stages: with
 /// parallelism.chunk_layers: [8, 8, 7] a step takes 5.92 s instead of 6.36 s (-6.9 %)." Where

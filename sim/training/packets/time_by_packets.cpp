@@ -80,13 +80,16 @@ class StepByPackets {
   StepByPackets(const CheckedScenario& checked,
                 const network::Fabric& fabric,
                 const PacketsOfStep& asked,
-                LoweredStep& lowered)
+                LoweredStep& lowered,
+                const std::function<void()>& look)
       : checked_(checked),
         fabric_(fabric),
         lowered_(lowered),
         most_hops_(asked.most_hops),
         options_(options_of(checked.scenario(), asked)),
-        cables_(fabric, options_.spec) {}
+        cables_(fabric, options_.spec) {
+    options_.look = look;
+  }
 
   PacketStep run() {
     PacketStep step;
@@ -288,8 +291,9 @@ void check_packets(const CheckedScenario& checked) {
 PacketStep time_by_packets(const CheckedScenario& checked,
                            const network::Fabric& fabric,
                            const PacketsOfStep& asked,
-                           LoweredStep& lowered) {
-  return StepByPackets(checked, fabric, asked, lowered).run();
+                           LoweredStep& lowered,
+                           const std::function<void()>& look) {
+  return StepByPackets(checked, fabric, asked, lowered, look).run();
 }
 
 Assumption packets_assumption(const PacketStep& step) {

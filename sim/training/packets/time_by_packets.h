@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "sim/training/packets/packet_step.h"
 #include "sim/training/step/lower.h"
@@ -25,11 +26,13 @@ void check_packets(const CheckedScenario& checked);
 /// Runs the collectives of a step between NVLink domains by packets, and makes its flows as much
 /// longer or shorter as they are.
 /// @param lowered  without orbits; its flows are changed
+/// @param look     called now and then; what it throws ends the simulation; may be empty
 /// @throws core::Error if switches reduce one of them, or packets stand still
 PacketStep time_by_packets(const CheckedScenario& checked,
                            const network::Fabric& fabric,
                            const PacketsOfStep& asked,
-                           LoweredStep& lowered);
+                           LoweredStep& lowered,
+                           const std::function<void()>& look = {});
 
 /// What a step that was timed by packets rests on.
 Assumption packets_assumption(const PacketStep& step);

@@ -1,7 +1,6 @@
 #include "sim/training/step/step.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <fmt/format.h>
 #include <oneapi/tbb/global_control.h>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "sim/core/error.h"
+#include "sim/core/progress/joint_progress.h"
 #include "sim/gpu/kernel_time.h"
 #include "sim/gpu/tables.h"
 #include "sim/training/assumptions.h"
@@ -189,45 +189,12 @@ int threads() {
   return static_cast<int>(global_control::active_value(global_control::max_allowed_parallelism));
 }
 
-/// How far the simulations of one step are, in thousandths of each.
-class StepProgress {
- public:
-  StepProgress(const StepOptions& options, int simulations)
-      : told_(options.progress), total_(kParts * static_cast<std::size_t>(simulations)) {}
-
-  /// Something before the simulations is done.
-  void begun() const {
-    if (told_) {
-      told_(0, total_);
-    }
-  }
-
-  /// For one of the simulations.
-  std::function<void(double)> part() {
-    if (!told_) {
-      return {};
-    }
-    return [this, last = std::size_t{0}](double share) mutable {
-      const auto now =
-          std::max(last, static_cast<std::size_t>(share * static_cast<double>(kParts)));
-      const std::size_t more = now - std::exchange(last, now);
-      told_(done_.fetch_add(more) + more, total_);
-    };
-  }
-
- private:
-  static constexpr std::size_t kParts = 1000;
-  std::function<void(std::size_t done, std::size_t total)> told_;
-  std::size_t total_;
-  std::atomic<std::size_t> done_{0};
-};
-
 /// Which cables collide under ecmp is a matter of luck: the times of the same step under other
 /// hashes.
 std::vector<Seconds> other_hashes(const CheckedScenario& checked,
                                   const workload::StepGraph& graph,
                                   const StepOptions& options,
-                                  StepProgress& progress) {
+                                  core::JointProgress& progress) {
   const Scenario& s = checked.scenario();
   std::vector<Seconds> times(static_cast<std::size_t>(count_draws(s, options)));
   oneapi::tbb::parallel_for(std::size_t{0}, times.size(), [&](std::size_t draw) {
@@ -236,7 +203,7 @@ std::vector<Seconds> other_hashes(const CheckedScenario& checked,
     degrade(options.degradations, rank_layout(checked), fabric, lowered);
     network::RunOptions run_options;
     run_options.fold = options.fold;
-    run_options.progress = progress.part();
+    run_options.progress = progress.piece();
     times[draw] = core::Clock::step().to_seconds(run_step(lowered, run_options).end);
   });
   return times;
@@ -355,26 +322,28 @@ StepResult simulate_step(const CheckedScenario& checked, const StepOptions& opti
   }
   const int beside = std::min(count_draws(s, options), threads());
   require_memory(estimate_step(checked, options.fold, beside), machine_memory(), options.fold);
-  StepProgress progress(options, 1 + count_draws(s, options));
+  core::JointProgress progress(options.progress,
+                               static_cast<std::size_t>(1 + count_draws(s, options)));
   const auto graph = step_graph(checked);
-  progress.begun();
+  progress.look();
   const network::Fabric fabric = build_fabric(s.cluster, hash_seed(s));
   // A slow part is of one rank, and packets are of all: then no rank speaks for others.
   const bool alike = options.fold && options.degradations.empty() && !options.packets;
   const RankOrbits orbits = alike ? rank_orbits(checked, fabric) : RankOrbits{};
-  progress.begun();
+  progress.look();
   LoweredStep lowered =
       lower(checked, graph, fabric, {.contention = options.contention, .orbits = &orbits});
   degrade(options.degradations, rank_layout(checked), fabric, lowered);
   StepResult result;
   if (options.packets) {
-    result.packets = time_by_packets(checked, fabric, *options.packets, lowered);
+    result.packets = time_by_packets(checked, fabric, *options.packets, lowered,
+                                     [&progress] { progress.look(); });
   }
   network::RunOptions run_options;
   run_options.fold = options.fold;
   run_options.trace = options.trace;
-  progress.begun();
-  run_options.progress = progress.part();
+  progress.look();
+  run_options.progress = progress.piece();
   const network::RunResult run = run_step(lowered, run_options);
   HEADWAY_CHECK(run.end > 0, "the step of '{}' took no time", s.name);
 

@@ -131,6 +131,33 @@ TEST(Engine, StopsBeforeTheTickItIsGivenAndGoesOnFromThere) {
   EXPECT_EQ(in_one.run(1001).event_digest, summary.event_digest);
 }
 
+// Whoever waits for a long run can end it.
+TEST(Engine, LooksBetweenWindows) {
+  int looks = 0;
+  const auto run = [&](int most) {
+    Scripted left([](Context& c) { c.schedule(1, {}); },
+                  [](Context& c, const Event&) { c.schedule(1, {}); });
+    Scripted right = left;
+    EngineOptions options{.partition_of_process = {0, 1}};
+    options.look = [&looks, most] {
+      if (++looks == most) {
+        throw std::runtime_error("stopped");
+      }
+    };
+    Engine engine(options);
+    engine.add({"left", 0}, left);
+    engine.add({"right", 0}, right);
+    engine.connect({"left"}, {"right"}, 1);
+    engine.connect({"right"}, {"left"}, 1);
+    return engine.run(1000).events;
+  };
+  EXPECT_EQ(run(-1), 2 * 999U);
+  EXPECT_GT(looks, 10);
+  looks = 0;
+  EXPECT_THROW(run(3), std::runtime_error);
+  EXPECT_EQ(looks, 3);
+}
+
 TEST(Engine, TellsProcessesTheirIdsInOrderOfKindAndPosition) {
   std::vector<std::uint32_t> ids;
   Scripted asker([&](Context& c) {

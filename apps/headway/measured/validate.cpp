@@ -13,6 +13,7 @@
 #include "apps/headway/input.h"
 #include "apps/headway/options.h"
 #include "apps/headway/output.h"
+#include "apps/headway/progress.h"
 #include "apps/headway/report_file.h"
 #include "apps/headway/verb.h"
 
@@ -44,12 +45,18 @@ std::vector<std::size_t> chosen_rows(const CsvTable& table, const std::string& o
 
 std::vector<validation::RunPrediction> predicted(const RunTables& tables,
                                                  const std::string& only,
-                                                 validation::OpenFlags open) {
+                                                 validation::OpenFlags open,
+                                                 const CommonOptions& options) {
+  Progress progress(options);
   const auto catalogue = validation::load_catalogue(config_roots());
   std::vector<validation::RunPrediction> all;
   for (const auto& [table, mark] : tables) {
+    progress.phase("predicting the runs of " + table.file());
     auto rows = validation::marked(
-        validation::predict_runs(table, catalogue, chosen_rows(table, only), open), mark);
+        validation::predict_runs(
+            table, catalogue, chosen_rows(table, only), open,
+            [&](std::size_t done, std::size_t total) { progress.count(done, total); }),
+        mark);
     all.insert(all.end(), std::make_move_iterator(rows.begin()),
                std::make_move_iterator(rows.end()));
   }
@@ -96,7 +103,7 @@ std::vector<OutFile> validate_runs(const RunTables& tables,
                                    const std::string& only,
                                    validation::OpenFlags open,
                                    const CommonOptions& options) {
-  const auto rows = predicted(tables, only, open);
+  const auto rows = predicted(tables, only, open, options);
   // Of the user's own table, or of a part of ours, no constant was fitted.
   const bool own = tables.size() > 1 && only.empty();
   return in_form(
@@ -199,7 +206,7 @@ int run_validate(int argc, char** argv) {
   app.add_option("--anchor", anchor,
                  "Scale the profile by this row and say what it does to the others")
       ->option_text("ROW");
-  app.add_flag("--quiet", options.quiet, "Nothing on standard error but errors");
+  add_progress_options(app, options);
   add_report_option(app, options);
   add_output_options(app, options, {"table", "json", "csv", "md"});
   if (const auto code = parse(app, argc, argv, &options)) {

@@ -1,0 +1,89 @@
+"""Presses Ctrl-C while a call works, again and again, and prints how soon each was heard.
+
+A process of its own, because a signal is one of the whole process: ``interrupted.py CALL SCENARIO
+LOG MOMENT...``, moments in seconds after the begin of the call. It prints a line of JSON for each:
+seconds by the clock, seconds of processors, and seconds until nothing works any more.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import headway
+
+SCENARIOS = headway.configs() / "scenarios"
+LARGE = SCENARIOS / "llama-3.1-405b-16k-h100.yaml"
+PLACED = SCENARIOS / "placement-llama-8b-64-h100.yaml"
+# Steps of very many micro-batches: the longest piece of work that a call has.
+MANY = {"training.global_batch": 131072}
+TRIALS = {"run.trials": 1000000, "run.until.steps": 10000000}
+OVERHEAD = "training.framework.step_overhead"
+
+Call = Callable[[Path, Path], object]
+CALLS: dict[str, Call] = {
+    "run": lambda small, log: headway.run(small, set=TRIALS),
+    "run explained, with pictures": lambda small, log: headway.run(
+        LARGE, set=MANY, explain=True, pictures=True
+    ),
+    "run by packets": lambda small, log: headway.run(
+        small, set={"cluster.nodes": 16, "training.global_batch": 512}, network="packet"
+    ),
+    "plan": lambda small, log: headway.plan(
+        small, set={"cluster.nodes": 512, "training.global_batch": 4096}
+    ),
+    "place": lambda small, log: headway.place(PLACED, draws=100),
+    "compare": lambda small, log: headway.compare(LARGE, LARGE, layers=True, set=MANY),
+    "drill": lambda small, log: headway.drill(LARGE, "hang", set=MANY),
+    "expect": lambda small, log: headway.expect(LARGE, set=MANY),
+    "diagnose": lambda small, log: headway.diagnose(LARGE, log, set=MANY),
+    "solve": lambda small, log: headway.solve(LARGE, OVERHEAD, "step.mfu >= 0.3", set=MANY),
+    "sweep": lambda small, log: headway.sweep(
+        LARGE, {OVERHEAD: [f"{i} s" for i in range(1, 99)]}, set=MANY
+    ),
+    # What follows is answered by a process.
+    "validate": lambda small, log: headway.validate(),
+    "topo": lambda small, log: headway.topo("roce-clos-llama-3", nodes=64, stress="dcqcn"),
+}
+
+
+def struck(call: Callable[[], object], moment: float) -> tuple[float, float, float] | None:
+    """None: the call had ended before."""
+    begun: list[tuple[float, float]] = []
+
+    def strike() -> None:
+        begun.append((time.monotonic(), time.process_time()))
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(moment, strike)
+    timer.start()
+    try:
+        call()
+    except KeyboardInterrupt:
+        clock, work = time.monotonic() - begun[0][0], time.process_time() - begun[0][1]
+        for thread in threading.enumerate():
+            if thread is not threading.current_thread():
+                thread.join()
+        return clock, work, time.monotonic() - begun[0][0]
+    timer.cancel()
+    return None
+
+
+def main(name: str, small: str, log: str, *moments: str) -> None:
+    # What runs the tests may have been started in the background, where Ctrl-C is ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for moment in moments:
+        print(
+            json.dumps(struck(lambda: CALLS[name](Path(small), Path(log)), float(moment))),
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
