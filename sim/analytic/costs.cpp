@@ -15,6 +15,7 @@
 #include "sim/workload/layout.h"
 #include "sim/workload/memory/activation_memory.h"
 #include "sim/workload/memory/rank_parameters.h"
+#include "sim/workload/schedule/end_blocks.h"
 
 namespace headway::analytic {
 

@@ -148,6 +148,20 @@ TEST_F(LaunchVerbs, EveryFrameworkIsWrittenAndReadAgain) {
   EXPECT_EQ(run("import maxtext-yaml s.yaml").code, 2);
 }
 
+// Two stages folded into a V hold two chunks each: 32 layers are 8 a chunk, as they are where each
+// of two stages is asked to hold two.
+TEST_F(LaunchVerbs, TorchtitanCountsTheChunksOfFoldedSchedules) {
+  write_small("s.yaml");
+  for (const char* schedule : {"zb-v", "dualpipe-v"}) {
+    const auto folded = run(std::string("export torchtitan s.yaml --set parallelism.schedule=") +
+                            schedule + " --out v.toml --force");
+    ASSERT_EQ(folded.code, 0) << folded.err;
+    EXPECT_THAT(read("v.toml"), HasSubstr("pipeline_parallel_layers_per_stage = 8\n")) << schedule;
+  }
+  const auto plain = run("export torchtitan s.yaml");
+  EXPECT_THAT(plain.out, HasSubstr("pipeline_parallel_layers_per_stage = 16\n"));
+}
+
 TEST_F(LaunchVerbs, WhatAFrameworkCannotSayIsSaid) {
   write_small("s.yaml");
   const auto exported = run("export megatron s.yaml --set parallelism.schedule=zb-h1");

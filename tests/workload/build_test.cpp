@@ -220,18 +220,6 @@ TEST(StepGraphDetail, OfTrafficHasTheSameCallsAndReductions) {
   }
 }
 
-TEST(EndBlocks, AreTheLastOfEachStage) {
-  const ModelSpec model = llama_8b();
-  const ParallelismSpec parallelism = split(8, 4);
-  const StepGraph graph = build_step_graph(model, recipe(8192, 16), parallelism, 2, 8);
-  const auto ends = end_blocks(model, recipe(8192, 16), parallelism, 2);
-  ASSERT_EQ(ends.size(), graph.stages.size());
-  for (std::size_t stage = 0; stage < ends.size(); ++stage) {
-    const int last = graph.stages[stage].calls.back().block;
-    EXPECT_EQ(ends[stage], graph.blocks[static_cast<std::size_t>(last)]);
-  }
-}
-
 /// All-reduce, all-gather and reduce-scatter bytes of the tensor group, in units of the residual
 /// stream S.
 std::tuple<double, double, double> tensor_streams(const StepGraph& graph, double stream) {

@@ -14,6 +14,7 @@
 #include "sim/workload/memory/offload.h"
 #include "sim/workload/memory/rank_parameters.h"
 #include "sim/workload/schedule/chunk_blocks.h"
+#include "sim/workload/schedule/end_blocks.h"
 #include "sim/workload/schedule/pipeline_blocks.h"
 #include "sim/workload/schedule/schedule.h"
 #include "sim/workload/teacher/teacher_pass.h"
@@ -28,48 +29,6 @@ struct LayerBlocks {
   int forward = kNone, backward = kNone;
   int input_gradient = kNone, weight_gradient = kNone;
 };
-
-Block end_block(const BlockInput& input,
-                const StageLayout& layout,
-                const DataRanks& ranks,
-                int stage) {
-  OptimizerInput optimizer;
-  optimizer.parameters = held_by_stage(input.model, input.parallelism, layout, stage).trained;
-  optimizer.ranks = ranks;
-  bool first = false;
-  bool last = false;
-  for (int c = 0; c < layout.chunks(); ++c) {
-    const ChunkLayout& chunk = layout.at(stage, c);
-    for (const LayerRun& run :
-         layer_runs(input.model, input.parallelism, chunk.first_layer, chunk.layers)) {
-      const bool trained = run.kind.learning == Learning::weights;
-      optimizer.replicated +=
-          trained ? run.layers * replicated_parameters(input.model, run.kind) : 0.0;
-    }
-    first = first || chunk.embedding;
-    last = last || chunk.head;
-  }
-  // A prediction module beside the head reads a copy of the token table.
-  const bool copies = (input.model.tied_embeddings || input.model.multi_token_prediction > 0) &&
-                      embedding_trained(input.model);
-  optimizer.embedding = first != last && copies;
-  if (last) {
-    optimizer.replicated +=
-        input.model.multi_token_prediction *
-        replicated_parameters(input.model, last_layer_kind(input.model, input.parallelism));
-  }
-  if (input.training.optimizer_state == OptimizerState::muon) {
-    const auto matrices = stage_matrices(input.model, input.parallelism, layout, stage);
-    const bool owned = input.parallelism.sharding != Sharding::zero0;
-    optimizer.matrices =
-        busiest_share(matrices, owned ? ranks.shards : 1, owned ? ranks.expert_shards : 1);
-    optimizer.matrix_share = matrix_elements(matrices) / optimizer.parameters.total();
-  }
-  if (input.training.framework.host.piece > core::Seconds(0)) {
-    optimizer.weights = stage_weights(input.model, input.parallelism, layout, stage);
-  }
-  return finish_step(input, optimizer);
-}
 
 class GraphBuilder {
  public:
@@ -581,21 +540,6 @@ StepGraph build_step_graph(const ModelSpec& model,
   const TrainingSpec resolved = in_its_format(training);
   const BlockInput input = block_input(model, resolved, parallelism, expert_domains);
   return GraphBuilder(input, data_parallel, micro_batches, expert_domains, detail).build();
-}
-
-std::vector<Block> end_blocks(const ModelSpec& model,
-                              const TrainingSpec& training,
-                              const ParallelismSpec& parallelism,
-                              int data_parallel) {
-  const TrainingSpec resolved = in_its_format(training);
-  const BlockInput input = block_input(model, resolved, parallelism, 1);
-  const StageLayout layout(model, parallelism);
-  const DataRanks ranks = data_ranks(parallelism, data_parallel);
-  std::vector<Block> blocks;
-  for (int stage = 0; stage < layout.stages(); ++stage) {
-    blocks.push_back(end_block(input, layout, ranks, stage));
-  }
-  return blocks;
 }
 
 }  // namespace headway::workload

@@ -65,11 +65,4 @@ StepGraph build_step_graph(const ModelSpec& model,
                            int expert_domains = 1,
                            GraphDetail detail = GraphDetail::whole);
 
-/// The last block of each stage's step: what is left of the gradients' reduction, their norm, the
-/// optimizer. The specs must break no rule.
-std::vector<Block> end_blocks(const ModelSpec& model,
-                              const TrainingSpec& training,
-                              const ParallelismSpec& parallelism,
-                              int data_parallel);
-
 }  // namespace headway::workload
