@@ -197,6 +197,20 @@ TEST(Page, MemoryOverTheStepByKindIsOfTheFullestStageFirst) {
   }
 }
 
+TEST(Page, AKindOfMemoryHasOneColourInAllCharts) {
+  std::vector<Json> domains;
+  for (const auto& chart : charts_of({full_result(), "r.json"})) {
+    if (chart.id == "kinds" || chart.id == "memory") {
+      const Json& own = chart.specification;
+      const Json& marks = own.contains("layer") ? own["layer"][0] : own;
+      domains.push_back(marks["encoding"]["color"]["scale"]["domain"]);
+    }
+  }
+  ASSERT_EQ(domains.size(), 2U);
+  EXPECT_EQ(domains[0], domains[1]);
+  EXPECT_EQ(domains[0].size(), 7U);
+}
+
 // A step of 4 s, in each window of 40 ms a quarter at full load.
 TEST(Page, OfManyLoadsTheMeanIsDrawn) {
   Json result = full_result();

@@ -21,6 +21,16 @@ namespace {
 
 constexpr double kBytesPerGiB = (1_GiB).si();
 
+/// Kinds of memory, from what stays to what comes and goes.
+constexpr std::array kHeldKinds{"weights", "gradients", "optimizer",  "buffers",
+                                "slack",   "logits",    "activations"};
+
+/// A kind has one colour in every chart of memory.
+Json kind_colour() {
+  const Json order = kHeldKinds;
+  return axis("kind", "nominal", "", {{"sort", order}, {"scale", {{"domain", order}}}});
+}
+
 Json memory_chart(const Json& stages, const Json& capacity) {
   Json values = Json::array();
   int stage = 0;
@@ -37,7 +47,7 @@ Json memory_chart(const Json& stages, const Json& capacity) {
               {"encoding",
                {{"x", axis("stage", "ordinal", "pipeline stage")},
                 {"y", axis("GiB", "quantitative", "GiB on the fullest GPU")},
-                {"color", axis("kind", "nominal", "", {{"sort", nullptr}})}}}};
+                {"color", kind_colour()}}}};
   Json rule = {{"mark", {{"type", "rule"}, {"strokeDash", {4, 4}}, {"color", "#d33"}}},
                {"data", {{"values", {{{"GiB", times(capacity, 1 / kBytesPerGiB)}}}}}},
                {"encoding", {{"y", axis("GiB", "quantitative", "GiB on the fullest GPU")}}}};
@@ -247,10 +257,6 @@ std::vector<std::size_t> some_of(std::size_t stages) {
   return shown;
 }
 
-/// Kinds of memory of a course, from what stays to what comes and goes.
-constexpr std::array kHeldKinds{"weights", "gradients", "optimizer",  "buffers",
-                                "slack",   "logits",    "activations"};
-
 /// Sum of all kinds of a course at one of its moments [GiB].
 double held_at(const Json& course, std::size_t moment) {
   double sum = 0;
@@ -358,16 +364,12 @@ Json kinds_chart(const Json& timeline) {
     spec["transform"].push_back({{"filter", "datum.stage == shown"}});
   }
   spec["transform"].push_back({{"fold", kHeldKinds}, {"as", {"kind", "GiB"}}});
-  Json order = Json::array();
-  for (const char* kind : kHeldKinds) {
-    order.push_back(kind);
-  }
   spec["transform"].push_back(
-      {{"calculate", "indexof(" + order.dump() + ", datum.kind)"}, {"as", "place"}});
+      {{"calculate", "indexof(" + Json(kHeldKinds).dump() + ", datum.kind)"}, {"as", "place"}});
   spec["encoding"] = {
       {"x", axis("seconds", "quantitative", "seconds from the start of the step")},
       {"y", axis("GiB", "quantitative", "GiB on the fullest GPU", {{"stack", "zero"}})},
-      {"color", axis("kind", "nominal", "", {{"sort", order}})},
+      {"color", kind_colour()},
       {"order", {{"field", "place"}, {"type", "quantitative"}}}};
   return spec;
 }
