@@ -72,11 +72,7 @@ void Endpoint::handle(core::Context& context, const core::Event& event) {
       arrive(context, Packet::of(event.a, event.b));
       return;
     case PacketEvent::train:
-      if (flow(a).to == number()) {
-        complete_message(context, receiver_of(a));
-      } else {
-        tell(context, flow(a).to, static_cast<core::Tick>(event.b), PacketEvent::train, a);
-      }
+      train_passes(context, a, static_cast<core::Tick>(event.b));
       return;
     case PacketEvent::free:
       port(a).told = false;
@@ -123,13 +119,24 @@ void Endpoint::handle(core::Context& context, const core::Event& event) {
     case PacketEvent::raise:
       raise_rate(context, sender_of(a), event.b);
       return;
-    case PacketEvent::compute: {
-      ActorRequests requests;
-      actors_.advance(a, context.now(), requests);
-      fulfil(context, requests);
+    case PacketEvent::compute:
+      actor_goes_on(context, a);
       return;
-    }
   }
+}
+
+void Endpoint::train_passes(core::Context& context, std::uint32_t number, core::Tick wait) {
+  if (flow(number).to == this->number()) {
+    complete_message(context, receiver_of(number));
+  } else {
+    tell(context, flow(number).to, wait, PacketEvent::train, number);
+  }
+}
+
+void Endpoint::actor_goes_on(core::Context& context, std::uint32_t actor) {
+  ActorRequests requests;
+  actors_.advance(actor, context.now(), requests);
+  fulfil(context, requests);
 }
 
 void Endpoint::post(core::Context& context, std::uint32_t number, std::uint32_t messages) {

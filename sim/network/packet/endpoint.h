@@ -110,6 +110,9 @@ class Endpoint final : public PacketDevice {
   void post(core::Context& context, std::uint32_t flow, std::uint32_t messages);
   void fulfil(core::Context& context, ActorRequests& requests);
   void message_done(core::Context& context, std::uint32_t flow);
+  /// A train of a flow begins here, to arrive `wait` later, or has arrived.
+  void train_passes(core::Context& context, std::uint32_t number, core::Tick wait);
+  void actor_goes_on(core::Context& context, std::uint32_t actor);
 
   // Sending: endpoint_send.cpp.
   void list(core::Context& context, Sender& sender);
