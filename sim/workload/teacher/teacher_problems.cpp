@@ -29,7 +29,9 @@ Violations of_teacher(Violations all) {
 
 void check_models(Violations& out, const ModelSpec& model, const DistillationSpec& distillation) {
   const ModelSpec& teacher = distillation.teacher;
-  const auto add = [&](const char* path, std::string text) { out.push_back({path, std::move(text)}); };
+  const auto add = [&](const char* path, std::string text) {
+    out.push_back({path, std::move(text)});
+  };
   if (teacher.vocabulary != model.vocabulary) {
     add("training.distillation.teacher.vocabulary",
         fmt::format("teacher '{}' has {} tokens and model '{}' {}: their probabilities are "
