@@ -289,7 +289,8 @@ CampaignOutcome simulate_campaign(const training::CheckedScenario& checked,
                                   const training::StepResult& step,
                                   const CampaignOptions& options) {
   require_memory_of_trials(checked, options.threads);
-  StepSource source(checked);
+  StepSource source(checked, options.progress);
+  tell(options, "simulating what saves and input take beside the step");
   const ResolvedJob resolved = resolve_job(source, step);
   StepTimes times(simulated_slowness(source, step.time), circumstances(resolved.job));
   if (options.known != nullptr) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/core/error.h"
 #include "sim/training/step/step.h"
 #include "sim/workload/closed_form.h"
 
@@ -121,6 +122,24 @@ TEST(BesideTraining, OpeningFilesLastsAsLongAsItDoes) {
     EXPECT_NEAR(traffic.lasts / healthy, at_once.lasts / healthy + steps, 1e-6 * steps);
     EXPECT_NEAR(traffic.takes.si(), at_once.takes.si(), 1e-3 * at_once.lasts.si());
   }
+}
+
+// 12,496 nodes take minutes here: how far it has come is told, changes nothing, and can end it.
+TEST(BesideTraining, TellsHowFarItHasCome) {
+  const Scenario s = with_servers();
+  const CheckedScenario checked = check(s);
+  const Seconds healthy = simulate_step(checked, {.trace = false}).time;
+  const auto step = prepare_step(checked);
+  std::size_t told = 0;
+  const auto traffic =
+      beside_training(step, save(s, 1e9), healthy, [&](std::size_t done, std::size_t total) {
+        EXPECT_LE(done, total);
+        ++told;
+      });
+  EXPECT_GT(told, 0U);
+  EXPECT_EQ(traffic.takes, beside_training(step, save(s, 1e9), healthy).takes);
+  const auto stop = [](std::size_t, std::size_t) { throw core::Error("stopped"); };
+  EXPECT_THROW(beside_training(step, save(s, 1e9), healthy, stop), core::Error);
 }
 
 TEST(StorageOnTheFabric, LeavesTheStepWithoutSavesAsItIs) {

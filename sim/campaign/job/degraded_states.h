@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "sim/campaign/step_times.h"
@@ -17,12 +18,16 @@ namespace headway::campaign {
 class StepSource {
  public:
   /// @param checked  must outlive the source
-  explicit StepSource(const training::CheckedScenario& checked) : checked_(checked) {}
+  /// @param progress  told how far what is simulated beside the step has come; may be empty
+  explicit StepSource(const training::CheckedScenario& checked, Progress progress = {})
+      : checked_(checked), progress_(std::move(progress)) {}
   const training::PreparedStep& prepared();
   [[nodiscard]] const training::CheckedScenario& checked() const { return checked_; }
+  [[nodiscard]] const Progress& progress() const { return progress_; }
 
  private:
   const training::CheckedScenario& checked_;
+  Progress progress_;
   std::once_flag once_;
   std::optional<training::PreparedStep> prepared_;
 };

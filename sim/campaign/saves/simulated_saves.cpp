@@ -45,7 +45,8 @@ class SimulatedSaves {
       }
     } else {
       slow_to(spec_.persist, save);
-      const auto beside = training::beside_training(source_.prepared(), save, healthy_);
+      const auto beside =
+          training::beside_training(source_.prepared(), save, healthy_, source_.progress());
       add(beside.takes, spec_.persist ? Seconds(0) : beside.lasts - job.persist);
       tell_traffic("storage", beside);
     }
@@ -61,7 +62,8 @@ class SimulatedSaves {
         storage::peer_transfers(layout_, spec_, given, node_network(source_.checked())),
         Seconds(0)};
     slow_to(given.persist, save);
-    const auto beside = training::beside_training(source_.prepared(), save, healthy_);
+    const auto beside =
+        training::beside_training(source_.prepared(), save, healthy_, source_.progress());
     NearLevel& near = resolved_.job.near[level];
     near.stall += beside.takes;
     const Seconds longer = given.persist ? Seconds(0) : beside.lasts - near.persist;
@@ -117,7 +119,7 @@ double simulated_feed(StepSource& source, core::Bytes step_bytes, Seconds health
       source.prepared(),
       {storage::feed_transfers(cluster.nodes, step_bytes, *cluster.storage),
        cluster.storage->latency},
-      healthy);
+      healthy, source.progress());
   return std::max(1 + beside.takes / healthy, beside.lasts / healthy);
 }
 

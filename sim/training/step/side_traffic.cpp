@@ -120,10 +120,14 @@ struct Run {
   Tick training = 0, side = 0;
 };
 
-Run run_beside(const PreparedStep& step, const SideTransfers& side, double share, int steps) {
+Run run_beside(const PreparedStep& step,
+               const SideTransfers& side,
+               double share,
+               int steps,
+               const network::RunOptions& options) {
   network::Problem problem = steps_in_a_row(step, steps);
   const std::size_t waits = add_side(step, side, share, problem);
-  const network::RunResult result = network::run(problem, {});
+  const network::RunResult result = network::run(problem, options);
   Run run;
   for (std::size_t a = 0; a < problem.actors.size(); ++a) {
     const Tick end = result.actor_end[result.class_of_actor.empty() ? a : result.class_of_actor[a]];
@@ -140,7 +144,12 @@ Seconds alone(const PreparedStep& step, const SideTransfers& side) {
   return core::Clock::step().to_seconds(network::run(problem, {}).end);
 }
 
-SideTraffic beside_training(const PreparedStep& step, const SideTransfers& side, Seconds healthy) {
+SideTraffic beside_training(const PreparedStep& step,
+                            const SideTransfers& side,
+                            Seconds healthy,
+                            const std::function<void(std::size_t, std::size_t)>& progress) {
+  network::RunOptions options;
+  options.progress = network::in_parts(progress);
   const auto clock = core::Clock::step();
   // Nothing moves while files are opened: whole steps of that pass as without the transfers, and
   // the rest says where in a step they begin.
@@ -153,7 +162,7 @@ SideTraffic beside_training(const PreparedStep& step, const SideTransfers& side,
   double share = std::min(1.0, kMostSteps / kRoom / lasts);
   int steps =
       static_cast<int>(std::clamp(std::ceil(kRoom * share * lasts), 1.0, double{kMostSteps}));
-  Run run = run_beside(step, begun, share, steps);
+  Run run = run_beside(step, begun, share, steps, options);
   while (run.side > run.training) {
     HEADWAY_CHECK(share > 1e-6, "transfers never end beside training");
     if (2 * steps <= kMostSteps) {
@@ -161,10 +170,10 @@ SideTraffic beside_training(const PreparedStep& step, const SideTransfers& side,
     } else {
       share /= 2;
     }
-    run = run_beside(step, begun, share, steps);
+    run = run_beside(step, begun, share, steps, options);
   }
   const Tick without =
-      steps == 1 ? clock.to_ticks(healthy) : network::run(steps_in_a_row(step, steps), {}).end;
+      steps == 1 ? clock.to_ticks(healthy) : network::run(steps_in_a_row(step, steps), options).end;
   SideTraffic result;
   result.steps = steps;
   result.scaled = share < 1;

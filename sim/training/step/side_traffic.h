@@ -1,6 +1,7 @@
 // Saves and loads on the training fabric: storage transfers as flows, alone or beside training.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "sim/core/units.h"
@@ -31,9 +32,11 @@ struct SideTraffic {
 
 /// Simulates as many steps as the transfers last, with and without them; flows of both share every
 /// link max-min fairly. At most `kMostSteps` steps: of longer transfers a part is simulated.
-/// @param healthy  one step without them
+/// @param healthy   one step without them
+/// @param progress  told now and then how many parts of a simulation are done; may be empty
 SideTraffic beside_training(const PreparedStep& step,
                             const SideTransfers& side,
-                            core::Seconds healthy);
+                            core::Seconds healthy,
+                            const std::function<void(std::size_t, std::size_t)>& progress = {});
 
 }  // namespace headway::training
