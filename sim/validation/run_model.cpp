@@ -214,9 +214,15 @@ void fill_attention(const RunRow& row,
 /// where it is twice as near to one as to the other; else as the catalogue's model does, else as
 /// models of GPT's kind do and those with a gate do not (Megatron-LM,
 /// --untie-embeddings-and-output-weights; Llama 2 and 3).
-bool ties_embeddings(const RunRow& row, const workload::ModelSpec* known, workload::ModelSpec m) {
+bool ties_embeddings(const RunRow& row,
+                     const workload::ModelSpec* known,
+                     workload::ModelSpec m,
+                     Assumed& assumed) {
   const bool usual = known != nullptr ? known->tied_embeddings : !m.gated_mlp;
   if (!row.params_b || *row.params_b <= 0) {
+    if (known == nullptr) {
+      assume(assumed, "params_b");
+    }
     return usual;
   }
   const auto distance = [&](bool tied) {
@@ -265,7 +271,7 @@ workload::ModelSpec row_model(const RunRow& row, const Catalogue& catalogue, Ass
     m.multi_token_prediction = 0;  // a cut of some layers: whether the modules stayed is not said
     assume(assumed, "multi_token_prediction");
   }
-  m.tied_embeddings = ties_embeddings(row, known, m);
+  m.tied_embeddings = ties_embeddings(row, known, m, assumed);
   return m;
 }
 

@@ -41,11 +41,16 @@ double cost_of(const std::string& field, bool mixture) {
     return 0.25;
   }
   static constexpr std::pair<const char*, double> kCosts[] = {
-      {"micro_batch", 0.08}, {"vpp", 0.05},        {"recompute", 0.12}, {"era", 0.15},
-      {"precision", 0.35},   {"tp", 0.15},         {"pp", 0.10},        {"vocab", 0.05},
-      {"n_kv_heads", 0.05},  {"sharding", 0.05},   {"network", 0.10},   {"gpus_per_node", 0.05},
-      {"release", 0.15},     {"ep", 0.20},         {"gated_mlp", 0.05}, {"sequence_parallel", 0.05},
-      {"gpu variant", 0.05}, {"moe_routing", 0.05}};
+      {"micro_batch", 0.08}, {"vpp", 0.05},
+      {"recompute", 0.12},   {"era", 0.15},
+      {"precision", 0.35},   {"tp", 0.15},
+      {"pp", 0.10},          {"vocab", 0.05},
+      {"n_kv_heads", 0.05},  {"sharding", 0.05},
+      {"network", 0.10},     {"gpus_per_node", 0.05},
+      {"release", 0.15},     {"ep", 0.20},
+      {"gated_mlp", 0.05},   {"sequence_parallel", 0.05},
+      {"gpu variant", 0.05}, {"moe_routing", 0.05},
+      {"params_b", 0.02}};  // what sharing the embedding's table moves of a model of 1B
   for (const auto& [name, cost] : kCosts) {
     if (field == name) {
       return cost;

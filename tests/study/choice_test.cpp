@@ -13,6 +13,8 @@
 #include "sim/training/explain/inputs.h"
 #include "sim/training/step/step.h"
 
+#include "tests/plan/two_plans.h"
+
 namespace headway::study {
 namespace {
 
@@ -21,20 +23,9 @@ using testing::HasSubstr;
 /// Two layouts of eight GPUs: tensor 2 x pipeline 4, or tensor 8, which needs NVLink more.
 PlanReport two_plans(std::vector<std::string> set = {}) {
   set.insert(set.begin(), "cluster.node.scale_up.bandwidth=900 GB/s");
-  return search_plans(config::load_scenario_text(
-                          "headway: 1\n"
-                          "name: Two plans\n"
-                          "cluster:\n"
-                          "  nodes: 1\n"
-                          "  node: {use: dgx-h100, gpu: {memory: 45 GiB}}\n"
-                          "  fabric: {use: rail-optimized-ndr}\n"
-                          "  storage: {use: lustre}\n"
-                          "model: {use: llama-3.1-8b}\n"
-                          "training: {sequence_length: 4096, global_batch: 8}\n"
-                          "parallelism: {tensor: 8, pipeline: 1, data: auto, schedule: 1f1b}\n"
-                          "search: {vary: [tensor, pipeline], tensor: [2, 8], pipeline: [1, 4]}\n",
-                          "s.yaml", {{"configs"}, std::move(set)}),
-                      {}, {});
+  return search_plans(
+      config::load_scenario_text(tests::kTwoPlans, "s.yaml", {{"configs"}, std::move(set)}), {},
+      {});
 }
 
 /// The step of a plan with an input at `factor` times its value [s]; 0 where it does not fit.

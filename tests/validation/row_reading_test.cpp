@@ -452,6 +452,8 @@ TEST(RowReading, StatedParametersSayWhetherTheHeadIsTheEmbedding) {
   EXPECT_FALSE(scenario({}).model.tied_embeddings);
   // Models of GPT's kind share the table, whoever made them.
   EXPECT_TRUE(scenario({{"gated_mlp", "no"}, {"d_ffn", "16000"}}).model.tied_embeddings);
+  EXPECT_THAT(predicted({{"gated_mlp", "no"}, {"d_ffn", "16000"}}).assumed, Contains("params_b"));
+  EXPECT_THAT(predicted({}).assumed, IsEmpty());
   // Two stages hold a table each either way; one stage holds one or two.
   const auto memory = [](const char* parameters) {
     return predicted({{"params_b", parameters}, {"pp", "1"}, {"dp", "8"}}).predicted_memory;

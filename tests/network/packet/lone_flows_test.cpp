@@ -94,6 +94,18 @@ TEST(Train, IsTheSameBesideTrafficThatMeets) {
   }
 }
 
+/// A ring all-reduce of this size over 64 GPUs, message by message.
+PacketTraffic ring_of_64(const Fabric& fabric, const PacketFabric& cables, core::Bytes size) {
+  std::vector<core::GpuId> members;
+  for (std::uint32_t g = 0; g < 64; ++g) {
+    members.emplace_back(g);
+  }
+  SteppedOptions stepped;
+  stepped.ways = true;
+  const CollectiveCall call{core::CollectiveKind::all_reduce, size, Algorithm::ring, {}};
+  return packet_traffic(cables, step_collective(fabric, call, members, stepped), members, 4096);
+}
+
 // A ring over a whole cluster: NVLink, relays over a neighbour's card, leaves and spines.
 TEST(Train, CarriesRingsOfEveryFabric) {
   for (const Routing routing : {Routing::ecmp, Routing::destination_modulo, Routing::adaptive}) {
@@ -106,15 +118,7 @@ TEST(Train, CarriesRingsOfEveryFabric) {
       PacketOptions options;
       options.spec = packet_spec(in.fabric);
       const PacketFabric cables(fabric, options.spec);
-      std::vector<core::GpuId> members;
-      for (std::uint32_t g = 0; g < 64; ++g) {
-        members.emplace_back(g);
-      }
-      SteppedOptions stepped;
-      stepped.ways = true;
-      const CollectiveCall call{core::CollectiveKind::all_reduce, 1_MiB, Algorithm::ring, {}};
-      const auto messages = step_collective(fabric, call, members, stepped);
-      const auto traffic = packet_traffic(cables, messages, members, 4096);
+      const auto traffic = ring_of_64(fabric, cables, 1_MiB);
       // Eight rings share each GPU's NVLink, and each has its own card; adaptive ways are not
       // known.
       const double fewer = expect_same(cables.network(), traffic, options);
@@ -130,15 +134,7 @@ TEST(Train, TakesTwoEventsAMessage) {
   PacketOptions options;
   options.spec = packet_spec(in.fabric);
   const PacketFabric cables(fabric, options.spec);
-  std::vector<core::GpuId> members;
-  for (std::uint32_t g = 0; g < 64; ++g) {
-    members.emplace_back(g);
-  }
-  SteppedOptions stepped;
-  stepped.ways = true;
-  const CollectiveCall call{core::CollectiveKind::all_reduce, 4_MiB, Algorithm::ring, {}};
-  const auto messages = step_collective(fabric, call, members, stepped);
-  const auto traffic = packet_traffic(cables, messages, members, 4096);
+  const auto traffic = ring_of_64(fabric, cables, 4_MiB);
   EXPECT_GT(expect_same(cables.network(), traffic, options), 14) << "16 packets a message";
   EXPECT_EQ(run_packets(cables.network(), traffic, options).events, 64U * 126 * 2);
 }
