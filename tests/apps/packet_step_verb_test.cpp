@@ -39,6 +39,7 @@ TEST_F(PacketStepVerb, TimesTheStepByPackets) {
   EXPECT_TRUE(result["campaign"].is_null());
   EXPECT_FALSE(fluid["campaign"].is_null());
   EXPECT_THAT(done.out, HasSubstr("packets (sampled per collective)"));
+  EXPECT_THAT(done.out, HasSubstr("all is training's traffic, of one class"));
   for (const char* threads : {"1", "8"}) {
     const json again = json::parse(run(verb + "packet --threads " + threads).out);
     EXPECT_EQ(again["step"], result["step"]) << threads;

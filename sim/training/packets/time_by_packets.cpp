@@ -306,7 +306,7 @@ Assumption packets_assumption(const PacketStep& step) {
           "run by packets once, by all groups that make it at once{}, and its bytes "
           "take as many times as long as fluid ones; different collectives at the same "
           "time share links as fluid flows; of hashed routing one draw, the interval has no "
-          "others",
+          "others; all is training's traffic, of one class",
           step.transport, step.path_choice, part ? ", of long ones a part and half of it" : "")};
 }
 
