@@ -95,6 +95,22 @@ TEST(TeacherPass, GathersShardedWeightsOnceAForward) {
   EXPECT_EQ(gathered(taught(8)), gathered(alone));
 }
 
+// Weights that nobody changes stay gathered for good where a pipeline's are gathered once a step.
+TEST(TeacherPass, GathersNothingWhereWeightsStayGathered) {
+  ParallelismSpec layout = split(1, 2);
+  layout.sharding = Sharding::zero3;
+  const auto gathered = [&](TrainingSpec training, bool taught, bool once) {
+    training.framework.gather_once = once;
+    if (!taught) {
+      training.distillation.reset();
+    }
+    return collective_bytes(build_step_graph(student(), training, layout, 4, 4),
+                            Group::data_context, core::CollectiveKind::all_gather);
+  };
+  EXPECT_EQ(gathered(taught(8), true, true), gathered(taught(8), false, true));
+  EXPECT_GT(gathered(taught(8), true, false), gathered(taught(8), false, false));
+}
+
 TEST(TeacherPass, HasLayersWhereTheListPutsThem) {
   TrainingSpec training = taught(4);
   training.distillation->teacher_layers = {6, 2};

@@ -42,6 +42,17 @@ TEST(Teacher, IsShardedWhereTheStudentIs) {
   EXPECT_NEAR((with.at_head - without.at_head).si() / (2 * (kTaughtHead + 8192)), 1, 1e-12);
 }
 
+TEST(Teacher, IsWholeWhereWeightsStayGathered) {
+  ParallelismSpec layout = tests::split(1, 2);
+  layout.sharding = Sharding::zero3;
+  TrainingSpec once = taught(8);
+  once.framework.gather_once = true;
+  const auto weights = [&](const TrainingSpec& training) {
+    return teacher_bytes(training, layout, 0, data_ranks(layout, 4)).weights;
+  };
+  EXPECT_NEAR(weights(once) / weights(taught(8)), 4, 1e-3);
+}
+
 TEST(Teacher, InNarrowFormatsHasOneCopyForItsForward) {
   TrainingSpec training = taught(8);
   training.precision = core::Precision::fp8;
