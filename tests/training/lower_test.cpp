@@ -104,6 +104,9 @@ TEST(Lowering, PyTorchChoosesItsAttentionByTheGpu) {
   EXPECT_TRUE(flash2(AttentionKernels::flash2, gpu::Architecture::blackwell));
   EXPECT_FALSE(flash2(AttentionKernels::flash3, gpu::Architecture::hopper));
   EXPECT_FALSE(flash2(AttentionKernels::cudnn, gpu::Architecture::hopper));
+  // On AMD's PyTorch has kernels made by Triton, FlashAttention's package AMD's own library.
+  EXPECT_TRUE(flash2(AttentionKernels::sdpa, gpu::Architecture::cdna3));
+  EXPECT_FALSE(flash2(AttentionKernels::flash2, gpu::Architecture::cdna3));
 }
 
 }  // namespace

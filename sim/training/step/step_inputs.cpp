@@ -184,10 +184,13 @@ bool runs_flash2(const Scenario& scenario) {
   using workload::AttentionKernels;
   const auto& gpu = scenario.cluster.node.gpu;
   const AttentionKernels kernels = scenario.training.framework.attention_kernels;
+  const bool nvidia = gpu.architecture < gpu::Architecture::cdna2;
   const bool chosen =
       kernels == AttentionKernels::sdpa && gpu.architecture != gpu::Architecture::blackwell;
+  // FlashAttention's package calls AMD's own library on its GPUs, PyTorch kernels made by Triton.
+  const bool named = kernels == AttentionKernels::flash2 && nvidia;
   const auto& shares = scenario.calibration.kernels.value_or(gpu.sustained);
-  return (chosen || kernels == AttentionKernels::flash2) && shares.attention_flash2 > 0;
+  return (chosen || named) && shares.attention_flash2 > 0;
 }
 
 KernelTimes kernel_times(const Scenario& scenario) {
