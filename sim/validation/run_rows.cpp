@@ -196,6 +196,9 @@ training::Scenario with_layout(const RunRow& row, training::Scenario s, Assumed&
   const auto tries = degrees_to_try(row, s.cluster.node.gpus);
   for (const Degrees& degrees : tries) {
     s.parallelism = row_parallelism(row, s.training.framework, s.model, degrees, assumed);
+    if (remakes_attention(row, s)) {
+      s.parallelism.recompute_parts.push_back(workload::RecomputePart::core_attention);
+    }
     s.training.global_batch = batch;
     fit_batch(s, assumed);
     s.model.vocabulary =

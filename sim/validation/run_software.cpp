@@ -279,4 +279,14 @@ bool scores_in_memory(const RunRow& row,
          architecture == gpu::Architecture::blackwell && !release.empty() && release < "25.07";
 }
 
+bool remakes_attention(const RunRow& row, const training::Scenario& scenario) {
+  constexpr int kLastYear = 2025;
+  const auto& parts = scenario.parallelism.recompute_parts;
+  const bool operators =
+      std::find(parts.begin(), parts.end(), workload::RecomputePart::operators) != parts.end();
+  return operators && year_of(row) <= kLastYear &&
+         scenario.training.framework.attention_kernels == workload::AttentionKernels::sdpa &&
+         scenario.cluster.node.gpu.architecture == gpu::Architecture::blackwell;
+}
+
 }  // namespace headway::validation

@@ -38,6 +38,11 @@ bool scores_in_memory(const RunRow& row,
 /// Source: NVIDIA/NeMo, nemo/collections/llm/gpt/model/deepseek.py, moe_permute_fusion, 2025.
 bool fuses_permutation(const RunRow& row, const workload::ModelSpec& model);
 
+/// Whether recomputation by operators makes attention again: scaled_dot_product_attention is
+/// cuDNN's on Blackwell, and what that returns was not among what torchtitan keeps before December
+/// 2025. Source: pytorch/torchtitan, pull request 2095 (_op_sac_save_list).
+bool remakes_attention(const RunRow& row, const training::Scenario& scenario);
+
 /// Which memory a row's peak is: as its notes name it, else what the software's logs print.
 workload::ReportedMemory reported_memory(const RunRow& row,
                                          const workload::FrameworkSpec& framework);

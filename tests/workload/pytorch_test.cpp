@@ -128,6 +128,21 @@ TEST(RecomputeOfOperators, KeepsTheOthers) {
                    tokens * (2 * ((kept + 2 * 4096) / 8 + 4096) + 4 * 4));
 }
 
+// Attention that is not among what stays (cuDNN's in torchtitan before December 2025) is made again
+// whole, 2 x 2 x 8,192^2 / 2 x 4,096 a layer, and neither its output nor its statistics stay.
+TEST(RecomputeOfOperators, MakesAttentionAgainWhereItIsNotKept) {
+  ParallelismSpec all = by_operator(1);
+  all.recompute_parts.push_back(RecomputePart::core_attention);
+  const auto work = [](const ParallelismSpec& parallelism) {
+    return sums_of(one_pass(recipe(8192, 1), parallelism), "").work;
+  };
+  EXPECT_DOUBLE_EQ(work(all) - work(by_operator(1)), 2.0 * 8192 * 8192 * 4096 * 32);
+  const auto saved = [](const ParallelismSpec& parallelism) {
+    return saved_per_layer(llama_8b(), with(Elementwise::compiled), parallelism).si();
+  };
+  EXPECT_DOUBLE_EQ(saved(by_operator(1)) - saved(all), 8192.0 * (2 * 4096 + 4 * 32));
+}
+
 // 47 of 100 layers: the first, then wherever 0.47 l passes a whole number. Of 40 layers 19.
 TEST(RecomputeLayers, AreSpreadEvenly) {
   ParallelismSpec parallelism;

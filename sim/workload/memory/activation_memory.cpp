@@ -252,19 +252,20 @@ double kept_by_eager(const CountedLayer& layer) {
          (mlp ? layer.rank.element * activation_elements(layer) : 0.0);
 }
 
-/// The layer's input; results of the products for queries and values, of attention, of the gate;
-/// with tensor parallelism those of reductions. That of the MLP's last product nobody needs: a
-/// compiler lets it go, eager code keeps it.
+/// The layer's input; results of the products for queries and values, of attention (where that is
+/// not made again), of the gate; with tensor parallelism those of reductions. That of the MLP's
+/// last product nobody needs: a compiler lets it go, eager code keeps it.
 double kept_by_operators(const CountedLayer& layer) {
   const RankShape& shape = layer.rank;
+  const double attention = layer.again.core_attention ? 0 : 1;
   double elements = shape.split_stream() + shape.query_elements() + shape.value_elements() +
-                    shape.output_elements();
+                    attention * shape.output_elements();
   elements += shape.gathers ? 2.0 * shape.split_stream() : 0.0;
   if (!layer.experts) {
     const bool last = layer.model.gated_mlp && !layer.framework.fuses_elementwise();
     elements += activation_elements(layer) + (last ? shape.stream() : 0.0);
   }
-  return shape.element * elements + 4.0 * tokens_times(shape, shape.heads);
+  return shape.element * elements + attention * 4.0 * tokens_times(shape, shape.heads);
 }
 
 double kept_by_layer(const CountedLayer& layer) {
