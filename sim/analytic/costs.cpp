@@ -527,13 +527,12 @@ DataCosts data_costs(const Scenario& s,
   key.sequence = layout.sequence;  // what a mixture has to have with a tensor group
   key.recompute_period = 1;
   key.chunk_recompute.clear();
-  const FewStages few =
+  FewStages few =
       few_stages(s.model, s.training, sizes_of(chunks), sizes_of(teachers), std::move(key));
   // The probe has a stage for each chunk: whether stages gather once is asked of the layout itself.
-  workload::TrainingSpec training = few.training;
-  training.framework.gather_once = workload::gathers_once(s.training.framework, layout);
-  Probe probe = make_probe(few.model, training, few.layout, layout, data_parallel, kMicroBatches,
-                           timer, ProbedBlocks::traffic);
+  few.training.framework.gather_once = workload::gathers_once(s.training.framework, layout);
+  Probe probe = make_probe(few.model, few.training, few.layout, layout, data_parallel,
+                           kMicroBatches, timer, ProbedBlocks::traffic);
   DataCosts costs;
   read_classes(probe, few, chunks, teachers, stages, recompute_phases(chunks, layout), costs);
   costs.blocks = std::move(probe.blocks);

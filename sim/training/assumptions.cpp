@@ -139,6 +139,9 @@ void add_software(const CheckedScenario& checked, std::vector<Assumption>& list)
   if (gathers_weights && checked.data_parallel() > 1) {
     list.push_back({"training.framework.gather_overlap", yes_no(f.gather_overlap), from});
   }
+  if (p.sharding == workload::Sharding::zero1 && checked.data_parallel() > 1) {
+    list.push_back({"training.framework.scatter_overlap", yes_no(f.scatter_overlap), from});
+  }
   if (f.gradient_bucket) {
     list.push_back({"training.framework.gradient_bucket",
                     fmt::format("{:g} MiB", f.gradient_bucket->si() / (1 << 20)), from});

@@ -94,6 +94,7 @@ struct FrameworkSpec {
   bool pipeline_overlap = true;
   bool data_overlap = true;
   bool gather_overlap = true;
+  bool scatter_overlap = true;
   bool context_overlap = true;
   bool gather_once = false;
   bool narrow_gathers = false;
@@ -161,6 +162,9 @@ struct FrameworkSpec {
     v.optional("gather_overlap", gather_overlap,
                "With data_overlap, zero1, zero2 and weights that stay gathered: they are gathered "
                "beside the next forward pass; false: after the update, before the next step.");
+    v.optional("scatter_overlap", scatter_overlap,
+               "With data_overlap and zero1: gradients are reduced and scattered beside the last "
+               "backward pass; false: after it, though zero0's reductions run beside it.");
     v.optional("context_overlap", context_overlap,
                "A ring of context ranks passes keys and values on beside attention; false: before "
                "it.");

@@ -66,6 +66,36 @@ TEST(DataCollectives, OfWeightsAreBesideForwardOrAtTheEnd) {
   }
 }
 
+// Gradients that are scattered: beside the last backward pass, or after it; all-reduces of zero0
+// run beside it either way. The bytes are the same.
+TEST(DataCollectives, OfScatteredGradientsAreBesideBackwardOrAfterIt) {
+  TrainingSpec training = recipe(4096, 64);
+  training.framework.data_overlap = true;
+  for (const Sharding sharding : {Sharding::zero0, Sharding::zero1}) {
+    for (const bool beside : {true, false}) {
+      training.framework.scatter_overlap = beside;
+      ParallelismSpec parallelism = split(1, 2);
+      parallelism.sharding = sharding;
+      const StepGraph graph = build_step_graph(llama_8b(), training, parallelism, 4, 8);
+      const bool scatters = sharding == Sharding::zero1;
+      const auto kind = scatters ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
+      for (const Block& block : graph.blocks) {
+        for (const Operation& operation : block.operations) {
+          if (operation.kind == OperationKind::collective && operation.collective == kind &&
+              operation.group == Group::data_context) {
+            EXPECT_EQ(operation.asynchronous, beside || !scatters) << block.name;
+            EXPECT_EQ(block.name == "finish step", !(beside || !scatters)) << block.name;
+          }
+        }
+      }
+      EXPECT_NEAR(collective_bytes(graph, Group::data_context, kind),
+                  4 * (parameters_per_rank(llama_8b(), parallelism, 0) +
+                       parameters_per_rank(llama_8b(), parallelism, 1)),
+                  1);
+    }
+  }
+}
+
 // Buckets of 25 MiB of 16-bit gradients: a layer of Llama 8B on 4 tensor ranks is 54.5 million
 // parameters in floor(109.1 / 26.2) = 4 equal pieces, embedding and head are a tensor each; of
 // small layers a bucket holds as many as reach its size.

@@ -102,7 +102,10 @@ class GraphBuilder {
                        [](const WorkItem& item) { return item.kind == WorkKind::weight_gradient; });
   }
 
-  bool reduces_early() const { return ranks_.several() && input_.training.framework.data_overlap; }
+  bool reduces_early() const {
+    return ranks_.several() &&
+           reduces_beside_backward(input_.training.framework, input_.parallelism);
+  }
   bool reduces_always() const {
     return ranks_.several() &&
            reduces_every_micro_batch(input_.training.framework, input_.parallelism);

@@ -125,7 +125,7 @@ void write_reduction(BlockWriter& writer,
   if (!optimizer.ranks.several() || optimizer.parameters.total() <= 0) {
     return;
   }
-  if (framework.data_overlap) {
+  if (reduces_beside_backward(framework, input.parallelism)) {
     Operation wait;
     wait.kind = OperationKind::delay;
     wait.activity = Activity::data;

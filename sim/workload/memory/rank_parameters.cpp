@@ -182,6 +182,11 @@ bool gathers_once(const FrameworkSpec& framework, const ParallelismSpec& paralle
   return framework.gather_once && parallelism.pipeline > 1 && shards_weights(parallelism.sharding);
 }
 
+bool reduces_beside_backward(const FrameworkSpec& framework, const ParallelismSpec& parallelism) {
+  return framework.data_overlap &&
+         (framework.scatter_overlap || parallelism.sharding != Sharding::zero1);
+}
+
 bool reduces_every_micro_batch(const FrameworkSpec& framework, const ParallelismSpec& parallelism) {
   return shards_gradients(parallelism.sharding) && !gathers_once(framework, parallelism);
 }

@@ -73,6 +73,8 @@ bool shards_weights(Sharding sharding);
 /// Whether sharded weights are gathered once a step and gradients reduced once: in a pipeline,
 /// where the software does so.
 bool gathers_once(const FrameworkSpec& framework, const ParallelismSpec& parallelism);
+/// Whether gradients are reduced beside backward, a bucket once it is whole.
+bool reduces_beside_backward(const FrameworkSpec& framework, const ParallelismSpec& parallelism);
 /// Whether gradients are reduced after every micro-batch, not after the last alone.
 bool reduces_every_micro_batch(const FrameworkSpec& framework, const ParallelismSpec& parallelism);
 
