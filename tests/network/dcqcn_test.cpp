@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <vector>
 
-#include "sim/network/packet/congestion_control.h"
+#include "sim/network/pacing/congestion_control.h"
 
 namespace headway::network {
 namespace {
@@ -28,7 +28,7 @@ struct Sender {
 
 /// Marks from 5 kB to 200 kB of queue, 1 % just below: what the packet network takes by default.
 double marking(double queue) {
-  return marking_chance(PacketSpec{}, std::llround(queue / kPort * 1e12));
+  return MarkingLine(PacketSpec{}).chance(std::llround(queue / kPort * 1e12));
 }
 
 struct Outcome {

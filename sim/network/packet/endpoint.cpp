@@ -21,10 +21,10 @@ Endpoint::Endpoint(const PacketScene& scene,
     if (const auto way = scene.lone.of(sender.flow); !way.empty()) {
       sender.train = Train(way);
     }
-    const PacketFlow& of = flow(sender.flow);
-    const core::Tick full = (scene.payload * of.ps_per_kib + 1023) >> 10;
-    sender.first_window =
-        std::ceil(static_cast<double>(scene.round_trip(of)) / static_cast<double>(full)) + 1;
+    const Leg& leg = scene.traffic.legs[flow(sender.flow).first_leg];
+    sender.cable = leg.ways == 1 ? scene.traffic.ways[leg.first_way].first_cable : kNowhere;
+    sender.round_trip = scene.round_trip(flow(sender.flow));
+    sender.first_window = scene.first_window(flow(sender.flow));
     switch (scene.transport) {
       case Transport::dcqcn:
         sender.control = Dcqcn{};
@@ -48,6 +48,7 @@ Endpoint::Endpoint(const PacketScene& scene,
   receivers_.resize(receives.size());
   for (std::size_t i = 0; i < receives.size(); ++i) {
     receivers_[i].flow = receives[i];
+    receivers_[i].window = static_cast<std::uint32_t>(scene.first_window(flow(receives[i])));
   }
 }
 

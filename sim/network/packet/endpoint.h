@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "sim/network/packet/congestion_control.h"
+#include "sim/network/pacing/congestion_control.h"
 #include "sim/network/packet/packet_actors.h"
 #include "sim/network/packet/packet_device.h"
 #include "sim/network/packet/packet_window.h"
@@ -64,15 +64,17 @@ class Endpoint final : public PacketDevice {
   /// A flow that begins here.
   struct Sender {
     std::uint32_t flow = 0;
-    std::uint32_t next = 0;    ///< packet that was never sent
-    std::uint32_t posted = 0;  ///< packets of all messages so far
-    std::uint32_t draw = 0;    ///< number of its flowlet
-    bool listed = false;       ///< waits for its turn at a port
+    std::uint32_t cable = kNowhere;  ///< of its only way; kNowhere: there are several
+    std::uint32_t next = 0;          ///< packet that was never sent
+    std::uint32_t posted = 0;        ///< packets of all messages so far
+    std::uint32_t draw = 0;          ///< number of its flowlet
+    bool listed = false;             ///< waits for its turn at a port
     bool waking = false, timing = false;
     std::uint32_t timer = 0;      ///< generation of DCQCN's
     std::uint32_t allowance = 0;  ///< packets the receiver has granted
     std::uint32_t searched = 0;   ///< below it, what is missing has been sent again
     int timeouts = 0;             ///< in a row
+    core::Tick round_trip = 0;    ///< of an idle way
     core::Tick next_time = 0;     ///< not before, by its rate
     core::Tick last_sent = 0, last_news = 0;
     double first_window = 1;  ///< product of bandwidth and delay [packets]
@@ -93,6 +95,8 @@ class Endpoint final : public PacketDevice {
     std::uint32_t flow = 0;
     std::uint32_t messages = 0;  ///< that are all here
     std::uint32_t wanted = 0;    ///< packets requested and not yet granted
+    std::uint32_t granted = 0;   ///< packets granted that have not come
+    std::uint32_t window = 1;    ///< most of these: product of bandwidth and delay
     bool listed = false;         ///< waits for its turn of grants
     core::Tick last_notice = -1;
     core::Tick end = -1;
@@ -119,10 +123,12 @@ class Endpoint final : public PacketDevice {
   void send_train(core::Context& context, Sender& sender);
   void send_from(core::Context& context, std::uint32_t cable);
   void find_first(std::uint32_t cable, std::uint32_t traffic_class);
+  [[nodiscard]] bool waits_for(std::uint32_t cable);
+  [[nodiscard]] std::uint32_t next_port(const Sender& sender);
   void send_first(core::Context& context, std::uint32_t cable, std::uint32_t traffic_class);
   void send_next(core::Context& context, Sender& sender, std::uint32_t cable);
   [[nodiscard]] bool may_send(const Sender& sender) const;
-  [[nodiscard]] std::uint32_t choose_way(const Leg& leg, const Packet& packet);
+  [[nodiscard]] std::uint32_t choose_way(const Leg& leg, const PathKey& key);
   [[nodiscard]] Packet next_packet(Sender& sender, core::Tick now) const;
   void note_sent(core::Context& context, Sender& sender, const Packet& packet, std::int64_t bytes);
   void start_timeout(core::Context& context, Sender& sender);
@@ -141,6 +147,7 @@ class Endpoint final : public PacketDevice {
   void complete_messages(core::Context& context, Receiver& receiver);
   void complete_message(core::Context& context, Receiver& receiver);
   void want(core::Context& context, Receiver& receiver, std::uint32_t packets);
+  void list_for_grants(core::Context& context, Receiver& receiver);
   void grant_next(core::Context& context);
 
   [[nodiscard]] const PacketFlow& flow(std::uint32_t number) const {
@@ -159,7 +166,7 @@ class Endpoint final : public PacketDevice {
   std::vector<Sender> senders_;
   std::vector<Receiver> receivers_;
   [[nodiscard]] Turns& turns(std::uint32_t cable, std::uint32_t traffic_class) {
-    return turns_[(cable - self().first_cable) * scene().classes.count + traffic_class];
+    return turns_[place(cable, traffic_class)];
   }
 
   std::vector<Turns> turns_;         ///< by port and class

@@ -7,7 +7,7 @@ namespace headway::network {
 
 void Endpoint::arrive(core::Context& context, Packet packet) {
   give_back(context, packet, scene().bytes_of(packet));
-  if (packet.leg + 1 < flow(packet.flow).legs) {
+  if (packet.leg + 1U < flow(packet.flow).legs) {
     relay(context, packet);
   } else {
     receive(context, packet);
@@ -16,9 +16,9 @@ void Endpoint::arrive(core::Context& context, Packet packet) {
 
 /// Goes on by the next leg, through this GPU's memory, which holds whatever comes.
 void Endpoint::relay(core::Context& context, Packet packet) {
-  ++packet.leg;
+  packet.leg = (packet.leg + 1U) % Packet::kMostLegs;
   const Leg& leg = scene().traffic.legs[flow(packet.flow).first_leg + packet.leg];
-  packet.way = choose_way(leg, packet);
+  packet.way = choose_way(leg, packet.path_key()) % Packet::kMostWays;
   const std::uint32_t cable = scene().traffic.ways[leg.first_way + packet.way].first_cable;
   const std::int64_t bytes = scene().bytes_of(packet);
   OutPort& to = lane(cable, scene().class_of(packet.flow));
@@ -30,7 +30,17 @@ void Endpoint::relay(core::Context& context, Packet packet) {
 void Endpoint::receive(core::Context& context, const Packet& packet) {
   Receiver& receiver = receiver_of(packet.flow);
   const PacketFlow& of = flow(packet.flow);
-  News news{packet.flow, packet.number, 0, packet.marked, packet.trimmed, false, packet.stamp};
+  if (receiver.granted > 0) {
+    --receiver.granted;
+    list_for_grants(context, receiver);
+  }
+  News news{packet.flow,
+            packet.number,
+            0,
+            packet.marked,
+            packet.trimmed,
+            false,
+            static_cast<std::uint32_t>(packet.stamp)};
   if (packet.trimmed) {
     tell(context, of.from, of.latency, PacketEvent::news, news.a(), news.b());
     want(context, receiver, 1);
@@ -77,10 +87,16 @@ void Endpoint::complete_message(core::Context& context, Receiver& receiver) {
 
 void Endpoint::want(core::Context& context, Receiver& receiver, std::uint32_t packets) {
   receiver.wanted += packets;
-  if (!receiver.listed) {
-    receiver.listed = true;
-    pulls_.push_back(scene().receiver_number[receiver.flow]);
+  list_for_grants(context, receiver);
+}
+
+/// A sender that does not use what it has is granted no more: it would hoard what others could use.
+void Endpoint::list_for_grants(core::Context& context, Receiver& receiver) {
+  if (receiver.listed || receiver.wanted == 0 || receiver.granted >= receiver.window) {
+    return;
   }
+  receiver.listed = true;
+  pulls_.push_back(scene().receiver_number[receiver.flow]);
   if (!pulling_) {
     pulling_ = true;
     tell_self(context, 0, PacketEvent::pull, 0);
@@ -97,7 +113,8 @@ void Endpoint::grant_next(core::Context& context) {
   Receiver& receiver = receivers_[number];
   const PacketFlow& of = flow(receiver.flow);
   --receiver.wanted;
-  receiver.listed = receiver.wanted > 0;
+  ++receiver.granted;
+  receiver.listed = receiver.wanted > 0 && receiver.granted < receiver.window;
   if (receiver.listed) {
     pulls_.push_back(number);
   }

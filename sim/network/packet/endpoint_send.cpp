@@ -29,11 +29,11 @@ bool Endpoint::may_send(const Sender& sender) const {
   return scene().transport != Transport::receiver || sender.allowance > 0;
 }
 
-std::uint32_t Endpoint::choose_way(const Leg& leg, const Packet& packet) {
-  return choose(leg.ways, packet, [&](std::uint32_t i) {
+std::uint32_t Endpoint::choose_way(const Leg& leg, const PathKey& key) {
+  return choose(leg.ways, key, [&](std::uint32_t i) {
     const Way& way = scene().traffic.ways[leg.first_way + i];
     const OutPort& out = port(way.first_cable);
-    const auto& before = turns(way.first_cable, scene().class_of(packet.flow)).senders;
+    const auto& before = turns(way.first_cable, scene().class_of(key.flow)).senders;
     return out.free_at + static_cast<core::Tick>(before.size());
   });
 }
@@ -47,17 +47,22 @@ void Endpoint::list(core::Context& context, Sender& sender) {
     tell_self(context, sender.next_time - context.now(), PacketEvent::wake, sender.flow);
     return;
   }
-  const PacketFlow& of = flow(sender.flow);
-  const Leg& leg = scene().traffic.legs[of.first_leg];
-  Packet next;
-  next.flow = sender.flow;
-  next.number = sender.lost.empty() ? sender.next : sender.lost.front();
-  next.draw = sender.draw;
-  const std::uint32_t way = choose_way(leg, next);
-  const std::uint32_t cable = scene().traffic.ways[leg.first_way + way].first_cable;
+  const std::uint32_t cable = next_port(sender);
   sender.listed = true;
-  turns(cable, scene().class_of(sender.flow)).senders.push_back(scene().sender_number[sender.flow]);
+  turns(cable, scene().class_of(sender.flow))
+      .senders.push_back(static_cast<std::uint32_t>(&sender - senders_.data()));
   send_from(context, cable);
+}
+
+/// Where its next packet goes out.
+std::uint32_t Endpoint::next_port(const Sender& sender) {
+  if (sender.cable != kNowhere) {
+    return sender.cable;
+  }
+  const Leg& leg = scene().traffic.legs[flow(sender.flow).first_leg];
+  const PathKey next{sender.flow, sender.lost.empty() ? sender.next : sender.lost.front(),
+                     sender.draw};
+  return scene().traffic.ways[leg.first_way + choose_way(leg, next)].first_cable;
 }
 
 /// Tells the device before the receiver when the message's last packet is there, and that tells the
@@ -76,19 +81,12 @@ void Endpoint::send_train(core::Context& context, Sender& sender) {
 
 void Endpoint::send_from(core::Context& context, std::uint32_t cable) {
   const OutPort& out = port(cable);
-  const auto waits = [&] {
-    bool any = false;
-    for (std::uint32_t k = 0; k < scene().classes.count; ++k) {
-      any = any || !lane(cable, k).queue.empty() || !turns(cable, k).senders.empty();
-    }
-    return any;
-  };
-  while (!out.told && waits()) {
+  while (!out.told && waits_for(cable)) {
     if (out.free_at > context.now()) {
       tell_when_free(context, cable);
       return;
     }
-    for (std::uint32_t k = 0; k < scene().classes.count; ++k) {
+    for (std::uint32_t k = 0; k < classes(); ++k) {
       find_first(cable, k);
     }
     const std::uint32_t of = class_in_turn(cable, [&](std::uint32_t k) {
@@ -102,6 +100,16 @@ void Endpoint::send_from(core::Context& context, std::uint32_t cable) {
     }
     send_first(context, cable, of);
   }
+}
+
+/// Whether a packet or a flow of any class waits for the cable.
+inline bool Endpoint::waits_for(std::uint32_t cable) {
+  for (std::uint32_t k = 0; k < classes(); ++k) {
+    if (!lane(cable, k).queue.empty() || !turns(cable, k).senders.empty()) {
+      return true;
+    }
+  }
+  return false;
 }
 
 /// Whose turn it is in a class. Senders that may not send any more leave the row.
@@ -154,7 +162,7 @@ Packet Endpoint::next_packet(Sender& sender, core::Tick now) const {
     packet.number = sender.lost.front();
     sender.lost.erase(sender.lost.begin());
   }
-  if (now - sender.last_sent > std::llround(scene().spec.flowlet_gap.si() * 1e12)) {
+  if (now - sender.last_sent > scene().times.flowlet_gap) {
     ++sender.draw;
   }
   packet.draw = sender.draw & 0xffU;
@@ -166,10 +174,14 @@ Packet Endpoint::next_packet(Sender& sender, core::Tick now) const {
 void Endpoint::send_next(core::Context& context, Sender& sender, std::uint32_t cable) {
   const bool again = !sender.lost.empty();
   Packet packet = next_packet(sender, context.now());
-  const Leg& leg = scene().traffic.legs[flow(sender.flow).first_leg];
-  // Its turn came at this port: the way that begins here.
-  while (scene().traffic.ways[leg.first_way + packet.way].first_cable != cable) {
-    ++packet.way;
+  if (sender.cable == kNowhere) {
+    // Its turn came at this port: the way that begins here.
+    const Leg& leg = scene().traffic.legs[flow(sender.flow).first_leg];
+    std::uint32_t way = 0;
+    while (scene().traffic.ways[leg.first_way + way].first_cable != cable) {
+      ++way;
+    }
+    packet.way = way % Packet::kMostWays;
   }
   const std::int64_t bytes = scene().bytes_of(packet);
   ++counts_.packets;
@@ -194,8 +206,7 @@ void Endpoint::note_sent(core::Context& context,
   if (const auto* swift = std::get_if<Swift>(&sender.control);
       swift != nullptr && swift->window < 1) {
     sender.next_time =
-        now + static_cast<core::Tick>(static_cast<double>(scene().round_trip(flow(packet.flow))) /
-                                      swift->window);
+        now + static_cast<core::Tick>(static_cast<double>(sender.round_trip) / swift->window);
   }
   if (scene().transport == Transport::receiver) {
     --sender.allowance;
@@ -208,7 +219,7 @@ void Endpoint::note_sent(core::Context& context,
 void Endpoint::start_timeout(core::Context& context, Sender& sender) {
   if (!sender.timing) {
     sender.timing = true;
-    const core::Tick wait = std::llround(scene().spec.timeout.si() * 1e12) << sender.timeouts;
+    const core::Tick wait = scene().times.timeout << sender.timeouts;
     const core::Tick due = std::max(sender.last_news, sender.last_sent) + wait;
     tell_self(context, std::max<core::Tick>(1, due - context.now()), PacketEvent::timeout,
               sender.flow);
@@ -221,7 +232,7 @@ void Endpoint::timed_out(core::Context& context, Sender& sender) {
   if (sender.acknowledged.first_missing() >= sender.posted) {
     return;
   }
-  const core::Tick wait = std::llround(scene().spec.timeout.si() * 1e12) << sender.timeouts;
+  const core::Tick wait = scene().times.timeout << sender.timeouts;
   if (std::max(sender.last_news, sender.last_sent) + wait > context.now()) {
     start_timeout(context, sender);
     return;
@@ -253,7 +264,7 @@ void Endpoint::timed_out(core::Context& context, Sender& sender) {
 
 void Endpoint::note_loss(Sender& sender, std::uint32_t number, core::Tick now) {
   if (auto* swift = std::get_if<Swift>(&sender.control)) {
-    swift->on_loss(now, scene().round_trip(flow(sender.flow)));
+    swift->on_loss(now, sender.round_trip);
   }
   if (auto* dctcp = std::get_if<Dctcp>(&sender.control)) {
     dctcp->on_loss(number, sender.next);
@@ -294,12 +305,11 @@ void Endpoint::hear(core::Context& context, const News& news) {
   }
   if (!news.refused) {
     const auto since = (static_cast<std::uint32_t>(now >> 16) - news.stamp) % Packet::kStamps;
-    const core::Tick queueing = (core::Tick{since} << 16) - scene().round_trip(flow(news.flow));
+    const core::Tick queueing = (core::Tick{since} << 16) - sender.round_trip;
     const Acknowledged said{now, std::max<core::Tick>(0, queueing), news.number, sender.next,
                             news.marked};
     if (auto* swift = std::get_if<Swift>(&sender.control)) {
-      swift->on_acknowledged(said, std::llround(scene().spec.delay_target.si() * 1e12),
-                             scene().round_trip(flow(news.flow)));
+      swift->on_acknowledged(said, scene().times.delay_target, sender.round_trip);
     }
     if (auto* dctcp = std::get_if<Dctcp>(&sender.control)) {
       dctcp->on_acknowledged(said);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "sim/core/error.h"
-#include "sim/network/packet/congestion_control.h"
+#include "sim/network/pacing/congestion_control.h"
 
 namespace headway::network {
 
@@ -14,6 +14,7 @@ Forwarder::Forwarder(const PacketScene& scene,
       in_(std::size_t{self().incoming} * scene.classes.count),
       heads_free_at_(self().cables),
       shared_(self().buffer),
+      marking_(scene.spec),
       marks_(core::RandomStream(scene.seed, "packet marks").part(device)) {
   for (const std::uint32_t c : incoming) {
     const std::size_t first = std::size_t{scene.network.incoming_of_cable[c]} * scene.classes.count;
@@ -71,7 +72,7 @@ std::uint32_t Forwarder::next_cable(core::Tick now, const Packet& packet) {
   HEADWAY_CHECK(set != kNowhere, "{} has no way to {}", self().name, network.devices[edge].name);
   const auto& equal = network.sets[set];
   const std::uint32_t* cables = &network.set_cables[equal.first];
-  return cables[choose(equal.count, packet, [&](std::uint32_t i) {
+  return cables[choose(equal.count, packet.path_key(), [&](std::uint32_t i) {
     const OutPort& out = lane(cables[i], scene().class_of(packet.flow));
     return std::max<core::Tick>(0, port(cables[i]).free_at - now) +
            cable(cables[i]).time_of(out.queued) + (out.stopped ? core::kEndOfTime / 4 : 0);
@@ -86,7 +87,7 @@ void Forwarder::arrive(core::Context& context, Packet packet) {
   const core::Tick ready = scene().ready(now, in, cable(out), bytes);
   const OutPort& to = lane(out, scene().class_of(packet.flow));
   if (cable(out).guard == Guard::none) {
-    if (scene().classes.count == 1) {
+    if (classes() == 1) {
       send_or_lose(context, out, packet, bytes, ready);
       return;
     }
@@ -103,7 +104,7 @@ void Forwarder::mark(core::Tick queue, Packet& packet) {
   if (packet.marked || packet.trimmed) {
     return;
   }
-  const double chance = marking_chance(scene().spec, queue);
+  const double chance = marking_.chance(queue);
   if (chance > 0 && (chance >= 1 || marks_.uniform(drawn_++) < chance)) {
     packet.marked = true;
     ++counts_.marks;
@@ -219,7 +220,7 @@ void Forwarder::send_first(core::Context& context, std::uint32_t out) {
 }
 
 bool Forwarder::waits_for(std::uint32_t out) {
-  for (std::uint32_t k = 0; k < scene().classes.count; ++k) {
+  for (std::uint32_t k = 0; k < classes(); ++k) {
     if (!lane(out, k).queue.empty()) {
       return true;
     }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/core/random.h"
+#include "sim/network/pacing/congestion_control.h"
 #include "sim/network/packet/packet_device.h"
 
 namespace headway::network {
@@ -72,6 +73,7 @@ class Forwarder final : public PacketDevice {
   std::int64_t shared_ = 0;
   std::int64_t used_ = 0;  ///< bytes that wait; of cables that nothing stops, at most so many
   std::uint32_t stopped_ = 0;
+  MarkingLine marking_;
   core::RandomStream marks_;
   std::uint64_t drawn_ = 0;
 };

@@ -4,6 +4,8 @@
 // instead of pointers, as flow/problem.h; times are ticks of 1 ps.
 #pragma once
 
+#include <array>
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -139,45 +141,41 @@ struct PacketTraffic {
                          std::uint32_t at_once);
 };
 
-/// A packet on its way, as the two words of an engine's message.
+/// What paths are drawn with.
+struct PathKey {
+  std::uint32_t flow = 0, number = 0, draw = 0;
+};
+
+/// A packet on its way: the two words of an engine's message.
 struct Packet {
   std::uint32_t flow = 0;
-  std::uint32_t number = 0;  ///< in the flow
-  std::uint32_t cable = 0;   ///< it came by
-  std::uint32_t leg = 0;     ///< of the flow
-  std::uint32_t way = 0;     ///< of the leg
-  std::uint32_t draw = 0;    ///< what paths are drawn with, beside the flow
-  bool marked = false;       ///< met a long queue
-  bool trimmed = false;      ///< lost its payload
-  bool last = false;         ///< of its message
-  std::uint32_t stamp = 0;   ///< when it set out, in units of 2^16 ticks, 20 bits
+  std::uint32_t number = 0;      ///< in the flow
+  std::uint64_t cable : 24 = 0;  ///< it came by
+  std::uint64_t leg : 2 = 0;     ///< of the flow
+  std::uint64_t way : 7 = 0;     ///< of the leg
+  std::uint64_t draw : 8 = 0;    ///< what paths are drawn with, beside the flow
+  bool marked : 1 = false;       ///< met a long queue
+  bool trimmed : 1 = false;      ///< lost its payload
+  bool last : 1 = false;         ///< of its message
+  std::uint64_t stamp : 20 = 0;  ///< when it set out, in units of 2^16 ticks
 
   static constexpr std::uint32_t kMostCables = 1U << 24U;
   static constexpr std::uint32_t kMostLegs = 4;
   static constexpr std::uint32_t kMostWays = 128;
   static constexpr std::uint32_t kStamps = 1U << 20U;
 
+  [[nodiscard]] PathKey path_key() const {
+    return {flow, number, static_cast<std::uint32_t>(draw)};
+  }
   [[nodiscard]] std::uint64_t a() const { return std::uint64_t{flow} << 32U | number; }
-  [[nodiscard]] std::uint64_t b() const {
-    return std::uint64_t{cable} | std::uint64_t{leg} << 24U | std::uint64_t{way} << 26U |
-           std::uint64_t{draw & 0xffU} << 33U | std::uint64_t{marked} << 41U |
-           std::uint64_t{trimmed} << 42U | std::uint64_t{last} << 43U | std::uint64_t{stamp} << 44U;
-  }
+  [[nodiscard]] std::uint64_t b() const { return std::bit_cast<Words>(*this)[1]; }
   static Packet of(std::uint64_t a, std::uint64_t b) {
-    const auto bits = [b](int from, std::uint64_t mask) {
-      return static_cast<std::uint32_t>(b >> from & mask);
-    };
-    return {static_cast<std::uint32_t>(a >> 32U),
-            static_cast<std::uint32_t>(a),
-            bits(0, 0xffffff),
-            bits(24, 3),
-            bits(26, 127),
-            bits(33, 0xff),
-            bits(41, 1) != 0,
-            bits(42, 1) != 0,
-            bits(43, 1) != 0,
-            bits(44, kStamps - 1)};
+    return std::bit_cast<Packet>(Words{a >> 32U | a << 32U, b});
   }
+
+ private:
+  using Words = std::array<std::uint64_t, 2>;
 };
+static_assert(sizeof(Packet) == 16);
 
 }  // namespace headway::network

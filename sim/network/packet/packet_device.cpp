@@ -1,6 +1,7 @@
 #include "sim/network/packet/packet_device.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace headway::network {
 
@@ -11,9 +12,18 @@ core::Tick PacketScene::round_trip(const PacketFlow& flow) const {
   return 2 * flow.latency + full + more * (store ? full : head);
 }
 
+double PacketScene::first_window(const PacketFlow& flow) const {
+  const core::Tick full = (payload * flow.ps_per_kib + 1023) >> 10;
+  return std::ceil(static_cast<double>(round_trip(flow)) / static_cast<double>(full)) + 1;
+}
+
 PacketDevice::PacketDevice(const PacketScene& scene, std::uint32_t device)
     : scene_(scene),
+      self_(scene.network.devices[device]),
+      cables_(scene.network.cables.data()),
       device_(device),
+      first_cable_(self_.first_cable),
+      classes_(scene.classes.count),
       owed_(std::size_t{scene.network.devices[device].incoming} * scene.classes.count),
       served_(scene.classes.count > 1 ? self().cables : 0) {
   ports_.resize(std::size_t{self().cables} * scene.classes.count);
@@ -50,13 +60,15 @@ void PacketDevice::put_on(core::Context& context,
   const core::Tick whole = out.time_of(bytes);
   from.free_at = begin + whole;
   const std::uint32_t of = scene_.class_of(packet.flow);
-  lane(number, of).turn += scene_.classes.count > 1 ? bytes * scene_.classes.per_byte[of] : 0;
+  if (classes_ > 1) {
+    lane(number, of).turn += bytes * scene_.classes.per_byte[of];
+  }
   if (out.guard == Guard::credit) {
     lane(number, of).credit -= bytes;
   }
   ++counts_.hops;
   from.sent += bytes;
-  packet.cable = number;
+  packet.cable = number & (Packet::kMostCables - 1);
   tell(context, out.to, begin - context.now() + scene_.time_to_read(out, bytes) + out.latency,
        PacketEvent::arrive, packet.a(), packet.b());
 }

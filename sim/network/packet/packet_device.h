@@ -43,6 +43,11 @@ struct TrafficClasses {
   static constexpr std::int64_t kUnit = 65'536;  ///< of weight 1
 };
 
+/// Times of the spec in ticks.
+struct PacketTimes {
+  core::Tick flowlet_gap = 0, delay_target = 0, timeout = 0;
+};
+
 /// What all devices of a run share, and none changes.
 struct PacketScene {
   const PacketNetwork& network;
@@ -62,6 +67,7 @@ struct PacketScene {
   std::vector<std::uint32_t> receiver_number = {};  ///< flow -> place among its receiver's
   LoneWays lone = {};                               ///< flows whose messages go as trains
   TrafficClasses classes = {};
+  PacketTimes times = {};
 
   [[nodiscard]] std::uint32_t class_of(std::uint32_t flow) const {
     return classes.count == 1 ? 0 : traffic.flows[flow].traffic_class;
@@ -112,6 +118,8 @@ struct PacketScene {
   }
   /// Time of a full packet over an idle way and of its acknowledgement back.
   [[nodiscard]] core::Tick round_trip(const PacketFlow& flow) const;
+  /// Product of bandwidth and delay [packets], and one.
+  [[nodiscard]] double first_window(const PacketFlow& flow) const;
 
   /// What a switch reads before it knows where to; what is left of a trimmed packet: Ethernet, IP,
   /// UDP and InfiniBand headers, rounded up.
@@ -136,17 +144,19 @@ class PacketDevice : public core::Process {
 
  protected:
   [[nodiscard]] const PacketScene& scene() const { return scene_; }
-  [[nodiscard]] const Device& self() const { return scene_.network.devices[device_]; }
+  [[nodiscard]] const Device& self() const { return self_; }
   [[nodiscard]] std::uint32_t number() const { return device_; }
-  [[nodiscard]] const Cable& cable(std::uint32_t index) const {
-    return scene_.network.cables[index];
-  }
+  [[nodiscard]] const Cable& cable(std::uint32_t index) const { return cables_[index]; }
   [[nodiscard]] OutPort& port(std::uint32_t cable) {
-    return ports_[(cable - self().first_cable) * scene_.classes.count];
+    return ports_[(cable - first_cable_) * classes_];
   }
   [[nodiscard]] OutPort& lane(std::uint32_t cable, std::uint32_t traffic_class) {
-    return ports_[(cable - self().first_cable) * scene_.classes.count + traffic_class];
+    return ports_[place(cable, traffic_class)];
   }
+  [[nodiscard]] std::size_t place(std::uint32_t cable, std::uint32_t traffic_class) const {
+    return std::size_t{cable - first_cable_} * classes_ + traffic_class;
+  }
+  [[nodiscard]] std::uint32_t classes() const { return classes_; }
   /// The class whose turn it is at a cable: of those with something that may go the highest, among
   /// equals the one that has had least for its weight (start-time fair queueing). Counts stalls.
   /// @param first  bytes of what waits first in a class; 0: nothing
@@ -157,9 +167,9 @@ class PacketDevice : public core::Process {
   /// One of several equal ones.
   template <class Shortest>
   [[nodiscard]] std::uint32_t choose(std::uint32_t count,
-                                     const Packet& packet,
+                                     const PathKey& key,
                                      Shortest shortest) const {
-    return count == 1 ? 0 : choose_among(count, packet, shortest);
+    return count == 1 ? 0 : choose_among(count, key, shortest);
   }
 
   /// Puts a packet on a cable that is free from `begin` on, and keeps it busy.
@@ -191,13 +201,15 @@ class PacketDevice : public core::Process {
  private:
   template <class Shortest>
   [[nodiscard]] std::uint32_t choose_among(std::uint32_t count,
-                                           const Packet& packet,
+                                           const PathKey& key,
                                            Shortest shortest) const;
 
   const PacketScene& scene_;
-  std::uint32_t device_;
+  const Device& self_;
+  const Cable* cables_;  ///< of the network
+  std::uint32_t device_, first_cable_, classes_;
   [[nodiscard]] std::int64_t turn_of(std::uint32_t cable) const {
-    return served_[cable - self().first_cable];
+    return served_[cable - first_cable_];
   }
 
   std::vector<std::int64_t> owed_;    ///< credits not yet given back, by incoming cable and class
@@ -207,7 +219,7 @@ class PacketDevice : public core::Process {
 template <class First>
 std::uint32_t PacketDevice::class_in_turn(std::uint32_t cable, First first) {
   const TrafficClasses& classes = scene_.classes;
-  if (classes.count == 1) {
+  if (classes_ == 1) {
     const std::int64_t bytes = first(0);
     return bytes > 0 && may_go(cable, 0, bytes) ? 0 : kNowhere;
   }
@@ -225,30 +237,30 @@ std::uint32_t PacketDevice::class_in_turn(std::uint32_t cable, First first) {
     best = before ? k : best;
   }
   if (best != kNowhere) {
-    served_[cable - self().first_cable] = lane(cable, best).turn;
+    served_[cable - first_cable_] = lane(cable, best).turn;
   }
   return best;
 }
 
 template <class Shortest>
 std::uint32_t PacketDevice::choose_among(std::uint32_t count,
-                                         const Packet& packet,
+                                         const PathKey& key,
                                          Shortest shortest) const {
-  const PacketFlow& flow = scene_.traffic.flows[packet.flow];
+  const PacketFlow& flow = scene_.traffic.flows[key.flow];
   const auto drawn = [&](std::uint64_t more) {
-    return PacketScene::below(count, scene_.draw(device_, packet.flow, flow.label + more));
+    return PacketScene::below(count, scene_.draw(device_, key.flow, flow.label + more));
   };
   switch (scene_.choice) {
     case PathChoice::destination:
     case PathChoice::flow:
-      return scene_.fixed_choice(count, device_, packet.flow);
+      return scene_.fixed_choice(count, device_, key.flow);
     case PathChoice::flowlet:
-      return drawn(std::uint64_t{packet.draw} << 40U);
+      return drawn(std::uint64_t{key.draw} << 40U);
     case PathChoice::packet:
-      return drawn(std::uint64_t{packet.number} << 32U);
+      return drawn(std::uint64_t{key.number} << 32U);
     case PathChoice::queue: {
       // Ties are broken from a place of the packet's own, so that equal queues fill alike.
-      const std::uint32_t from = drawn(std::uint64_t{packet.number} << 32U);
+      const std::uint32_t from = drawn(std::uint64_t{key.number} << 32U);
       std::uint32_t best = from;
       core::Tick least = shortest(from);
       for (std::uint32_t k = 1; k < count && least > 0; ++k) {

@@ -122,6 +122,9 @@ class PacketRun {
     scene_.may_lose = scene_.transport == Transport::swift ||
                       scene_.transport == Transport::dctcp ||
                       scene_.transport == Transport::receiver;
+    const auto ticks = [](core::Seconds time) { return std::llround(time.si() * 1e12); };
+    scene_.times = {ticks(options.spec.flowlet_gap), ticks(options.spec.delay_target),
+                    ticks(options.spec.timeout)};
     scene_.may_overtake = scene_.choice == PathChoice::packet || scene_.choice == PathChoice::queue;
   }
 

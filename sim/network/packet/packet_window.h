@@ -29,20 +29,7 @@ class PacketWindow {
       ++first_;
       return true;
     }
-    if (has(number)) {
-      return false;
-    }
-    while (number - first_ >= bits()) {
-      grow();
-    }
-    word(number) |= std::uint64_t{1} << (number % 64);
-    ++beyond_;
-    while (beyond_ > 0 && (word(first_) >> (first_ % 64) & 1U) != 0) {
-      word(first_) &= ~(std::uint64_t{1} << (first_ % 64));
-      ++first_;
-      --beyond_;
-    }
-    return true;
+    return insert_beyond(number);
   }
 
   /// Takes a member beyond the first missing one out again.
@@ -70,6 +57,22 @@ class PacketWindow {
   }
 
  private:
+  [[gnu::noinline]] bool insert_beyond(std::uint32_t number) {
+    if (has(number)) {
+      return false;
+    }
+    while (number - first_ >= bits()) {
+      grow();
+    }
+    word(number) |= std::uint64_t{1} << (number % 64);
+    ++beyond_;
+    while (beyond_ > 0 && (word(first_) >> (first_ % 64) & 1U) != 0) {
+      word(first_) &= ~(std::uint64_t{1} << (first_ % 64));
+      ++first_;
+      --beyond_;
+    }
+    return true;
+  }
   [[nodiscard]] std::uint32_t bits() const {
     return static_cast<std::uint32_t>(words_.size()) * 64;
   }

@@ -7,7 +7,7 @@
 
 #include "sim/core/error.h"
 #include "sim/core/random.h"
-#include "sim/network/packet/congestion_control.h"
+#include "sim/network/pacing/congestion_control.h"
 #include "sim/network/packet/packet_window.h"
 
 #include "tests/network/packet/packet_fixture.h"
@@ -185,9 +185,10 @@ TEST(CongestionControl, MarksAsRedDoes) {
   spec.marking_from = 1_us;
   spec.marking_to = 41_us;
   spec.marking_probability = 0.02;
-  EXPECT_EQ(marking_chance(spec, 1 * kMicrosecond), 0);
-  EXPECT_NEAR(marking_chance(spec, 21 * kMicrosecond), 0.01, 1e-12);
-  EXPECT_EQ(marking_chance(spec, 41 * kMicrosecond), 1);
+  const MarkingLine line(spec);
+  EXPECT_EQ(line.chance(1 * kMicrosecond), 0);
+  EXPECT_NEAR(line.chance(21 * kMicrosecond), 0.01, 1e-12);
+  EXPECT_EQ(line.chance(41 * kMicrosecond), 1);
 }
 
 // Swift's law by hand: half an excess takes 0.8 x 0.5 of the window, at most half of it goes, once

@@ -80,8 +80,23 @@ struct Dctcp {
   void on_loss(std::uint32_t number, std::uint32_t next);
 };
 
-/// Chance that a packet is marked which finds a queue that takes so long to drain (RED as DCQCN
-/// configures it: from 0 to `marking_probability` in between, then 1).
-double marking_chance(const PacketSpec& spec, core::Tick queue);
+/// RED as DCQCN configures it: from 0 to `marking_probability` in between, then 1.
+struct MarkingLine {
+  double from, to, probability;  ///< [ticks], [ticks], [1]
+
+  explicit MarkingLine(const PacketSpec& spec)
+      : from(spec.marking_from.si() * 1e12),
+        to(spec.marking_to.si() * 1e12),
+        probability(spec.marking_probability) {}
+
+  /// Of a packet that finds a queue that takes so long to drain.
+  [[nodiscard]] double chance(core::Tick queue) const {
+    const auto length = static_cast<double>(queue);
+    if (length >= to) {
+      return 1;
+    }
+    return length <= from ? 0 : probability * (length - from) / (to - from);
+  }
+};
 
 }  // namespace headway::network

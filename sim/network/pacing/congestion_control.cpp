@@ -1,4 +1,4 @@
-#include "sim/network/packet/congestion_control.h"
+#include "sim/network/pacing/congestion_control.h"
 
 #include <algorithm>
 
@@ -80,16 +80,6 @@ void Dctcp::on_loss(std::uint32_t number, std::uint32_t next) {
     window = std::max(1.0, window / 2);
     cut_until = next;
   }
-}
-
-double marking_chance(const PacketSpec& spec, core::Tick queue) {
-  const double from = spec.marking_from.si() * 1e12;
-  const double to = spec.marking_to.si() * 1e12;
-  const auto length = static_cast<double>(queue);
-  if (length >= to) {
-    return 1;
-  }
-  return length <= from ? 0 : spec.marking_probability * (length - from) / (to - from);
 }
 
 }  // namespace headway::network
