@@ -152,6 +152,10 @@ std::string text_with(const StarterChoice& choice,
   const int batch = (std::max(kUsualBatch, replicas) + replicas - 1) / replicas * replicas;
   const std::string name =
       choice.name.empty() ? fmt::format("{} on {} GPUs", model.name, gpus) : choice.name;
+  const char* images =
+      model.spec.vision
+          ? "\n  images: {per_sequence: 4, sizes: [{tokens: 1024}]}  # made up: of your data"
+          : "";
   return fmt::format(
       R"(# A scenario for headway. `headway check FILE` finds mistakes, `headway run FILE` predicts,
 # `headway plan FILE` finds a faster layout. `headway catalog list` shows what `use:` can name, `headway
@@ -171,7 +175,7 @@ model: {}
 training:
   sequence_length: 8192  # tokens
   global_batch: {}  # sequences in a step
-  precision: bf16
+  precision: bf16{}
 
 parallelism:  # tensor x context x pipeline x data = GPUs
   tensor: {}
@@ -188,7 +192,7 @@ run:  # leave out to predict one step only
   trials: 100
 )",
       config::quoted(core::visible(name)), gpus / server.gpus, server.entry, server.gpus,
-      server.card, model.line, batch, layout.tensor, layout.pipeline, layout.recompute);
+      server.card, model.line, batch, images, layout.tensor, layout.pipeline, layout.recompute);
 }
 
 }  // namespace

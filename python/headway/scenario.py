@@ -1046,6 +1046,79 @@ class FrozenSpec:
 
 
 @dataclass(frozen=True, kw_only=True)
+class VisionSpec:
+    """An encoder of images on the first stage; its tokens are among those of a sequence.
+    Absent: text alone.
+
+    Attributes
+    ----------
+    layers
+        Layers of the encoder. (required)
+    hidden
+        Its width. (required)
+    heads
+        Its heads, each with keys and values of its own. (required)
+    ffn
+        Inner width of its MLP. (required)
+    gated_mlp
+        Three matrices (SwiGLU) instead of two. (default false)
+    biases
+        Its linear layers and norms have biases. (default true)
+    rotary
+        Rotary embedding of queries and keys. (default false)
+    patch
+        Pixels of a side of a patch. (default 14)
+    frames
+        Frames of a patch; an image is repeated (Qwen2-VL and its successors: 2). (default 1)
+    positions
+        Rows of a learned position table; 0: none. (default 0)
+    window
+        Patches of a window that attend to each other; 0: all of an image. (default 0)
+    window_period
+        One layer in this many, the last of each period, attends to the whole image; 1: all have
+        the window. (default 1)
+    merge
+        Side of the square of patches that become one token of the language model. (default 1)
+    pooled
+        The patches of a square are averaged; false: they are joined into a wider one. (default
+        false)
+    projector_ffn
+        Inner width of a projector of two matrices; 0: one matrix, without biases. (default 0)
+    projectors
+        Projectors: one after the last layer, and one for each layer in between whose output
+        goes to the language model too (DeepStack). (default 1)
+    trained
+        What of it is trained: all, the projectors alone, or none of it. (default all)
+    tensor
+        On tensor ranks: split: divided as the language model; whole: a copy on each, and all
+        compute the same. (default split)
+    use, source
+        As described at the top of this module.
+    """
+
+    layers: int | None = None
+    hidden: int | None = None
+    heads: int | None = None
+    ffn: int | None = None
+    gated_mlp: bool | None = None
+    biases: bool | None = None
+    rotary: bool | None = None
+    patch: int | None = None
+    frames: int | None = None
+    positions: int | None = None
+    window: int | None = None
+    window_period: int | None = None
+    merge: int | None = None
+    pooled: bool | None = None
+    projector_ffn: int | None = None
+    projectors: int | None = None
+    trained: Literal["all", "projector", "none"] | None = None
+    tensor: Literal["split", "whole"] | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class ModelSpec:
     """What is trained.
 
@@ -1125,6 +1198,9 @@ class ModelSpec:
     frozen
         Parts that are not trained; beside 'adapters': layers at the front without them.
         (optional)
+    vision
+        An encoder of images on the first stage; its tokens are among those of a sequence.
+        Absent: text alone. (optional)
     huggingface
         Path of a Hugging Face config.json, instead of `use`.
     use, source
@@ -1161,6 +1237,7 @@ class ModelSpec:
     multi_token_prediction: int | None = None
     adapters: AdaptersSpec | None = None
     frozen: FrozenSpec | None = None
+    vision: VisionSpec | None = None
     huggingface: str | None = None
     use: str | None = None
     source: str | None = None
@@ -1183,6 +1260,50 @@ class DocumentLength:
 
     tokens: int | None = None
     share: float | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImageSize:
+    """How large images are, each size with its share.
+
+    Attributes
+    ----------
+    tokens
+        Tokens of the language model that an image takes, merged. (required)
+    share
+        Images of this size, relative to the others. (default 1)
+    use, source
+        As described at the top of this module.
+    """
+
+    tokens: int | None = None
+    share: float | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImagesSpec:
+    """Images of a sequence; belongs to a model with 'vision'.
+
+    Attributes
+    ----------
+    per_sequence
+        Images of a sequence, in the mean over sequences; their tokens are among those of the
+        sequence. (required)
+    deviation
+        Standard deviation of the images of a sequence; 0: all have the mean. (default 0)
+    sizes
+        How large images are, each size with its share. (required)
+    use, source
+        As described at the top of this module.
+    """
+
+    per_sequence: float | None = None
+    deviation: float | None = None
+    sizes: Sequence[ImageSize] | None = None
     use: str | None = None
     source: str | None = None
 
@@ -1600,6 +1721,11 @@ class TrainingSpec:
     documents
         Lengths of the documents packed into a sequence, which do not attend to each other;
         empty: a sequence is one document. (optional)
+    images
+        Images of a sequence; belongs to a model with 'vision'. (optional)
+    balanced_ranks
+        Sequences are dealt so that all data-parallel ranks have the same work; false: at
+        random, and every step waits for the rank that drew the most. (default false)
     precision
         Operand format of the matrix products. fp32, tf32: weights, gradients, activations and
         messages are fp32 and there is no master copy; attention is not fused. (default bf16)
@@ -1623,6 +1749,8 @@ class TrainingSpec:
     sequence_length: int | None = None
     global_batch: int | None = None
     documents: Sequence[DocumentLength] | None = None
+    images: ImagesSpec | None = None
+    balanced_ranks: bool | None = None
     precision: Literal["fp32", "tf32", "bf16", "fp16", "fp8", "mxfp8", "nvfp4"] | None = None
     optimizer_state: (
         Literal[

@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "sim/analytic/added_times.h"
 #include "sim/analytic/chunk_costs.h"
 #include "sim/analytic/costs.h"
 #include "sim/analytic/layout_key.h"
 #include "sim/analytic/layout_times.h"
 #include "sim/core/error.h"
-#include "sim/training/sites/site_exchange.h"
 #include "sim/training/step/placement.h"
 #include "sim/training/unequal/node_kinds.h"
 #include "sim/workload/layout.h"
@@ -438,30 +438,6 @@ AnalyticTier::AnalyticTier(const Scenario& scenario)
 }
 AnalyticTier::~AnalyticTier() = default;
 
-namespace {
-
-/// Data ranks that meet in every step: with local steps those of one site.
-int synchronous(const Scenario& s, int data_parallel) {
-  const bool apart = s.training.local_steps && s.cluster.sites;
-  return apart ? std::max(1, data_parallel / s.cluster.sites->count) : data_parallel;
-}
-
-/// What exchanges between sites add to a step, by their closed form.
-void add_exchanges(const Scenario& s,
-                   const ParallelismSpec& layout,
-                   int data_parallel,
-                   AnalyticStep& step) {
-  if (!s.training.local_steps || !s.cluster.sites) {
-    return;
-  }
-  const auto time = training::exchange_closed_form(s, layout, data_parallel);
-  const auto share = training::exchange_share(*s.training.local_steps, time, step.time);
-  step.update += share.kernels + share.waited;
-  step.time += share.kernels + share.waited;
-}
-
-}  // namespace
-
 AnalyticStep AnalyticTier::evaluate(const ParallelismSpec& layout,
                                     int data_parallel,
                                     int micro_batches) {
@@ -472,6 +448,7 @@ AnalyticStep AnalyticTier::evaluate(const ParallelismSpec& layout,
   const Scenario& s = evaluator.scenario();
   AnalyticStep step = evaluator.evaluate(layout, synchronous(s, data_parallel), micro_batches);
   add_exchanges(s, layout, data_parallel, step);
+  add_imbalance(s, layout, synchronous(s, data_parallel), micro_batches, step);
   return step;
 }
 
@@ -483,7 +460,12 @@ void AnalyticTier::evaluate(std::span<const LayoutAsked> asked, std::span<Analyt
     return filled_domain(cluster_, *one.layout) == domain;
   });
   if (alike && !asked.empty() && other_kinds_.empty() && !cluster_.sites) {
-    on_domains_of(domain).evaluate(asked, steps);
+    Evaluator& evaluator = on_domains_of(domain);
+    evaluator.evaluate(asked, steps);
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      add_imbalance(evaluator.scenario(), *asked[i].layout, asked[i].data_parallel,
+                    asked[i].micro_batches, steps[i]);
+    }
     return;
   }
   for (std::size_t i = 0; i < asked.size(); ++i) {
@@ -510,6 +492,7 @@ AnalyticStep AnalyticTier::evaluate(const CheckedScenario& checked) {
       on_domains_of(s.cluster.node.scale_up.domain_gpus)
           .evaluate(s.parallelism, checked.synchronous_data(), checked.micro_batches());
   add_exchanges(s, s.parallelism, checked.data_parallel(), step);
+  add_imbalance(s, s.parallelism, checked.synchronous_data(), checked.micro_batches(), step);
   return step;
 }
 
@@ -546,6 +529,7 @@ AnalyticStep AnalyticTier::evaluate_kinds(const ParallelismSpec& layout,
     const AnalyticStep step = evaluator_->run(times, layout, micro_batches);
     slowest = step.time > slowest.time ? step : slowest;
   }
+  add_imbalance(evaluator_->scenario(), layout, data_parallel, micro_batches, slowest);
   return slowest;
 }
 

@@ -25,6 +25,7 @@ struct AnalyticStep {
   core::Seconds pipeline;  ///< first forward to the last stage's... to the end of the last backward
                            ///< of any stage
   core::Seconds reduction;  ///< gradient reductions that the last backward does not hide
+  core::Seconds imbalance;  ///< waits for the data rank with the most work
   core::Seconds update;     ///< norm of the gradients, optimizer, gathers after it, fixed overhead
 };
 

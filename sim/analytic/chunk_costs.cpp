@@ -26,6 +26,11 @@ double teacher_time(const ChunkClass& chunk, const RankCosts& rank) {
          (chunk.embedding ? rank.teacher_embedding : 0) + (chunk.head ? rank.teacher_head : 0);
 }
 
+/// An encoder by itself, where the chunk has the embedding.
+double encoder_time(const ChunkClass& chunk, const RankCosts& rank, bool forward) {
+  return !chunk.embedding ? 0 : (forward ? rank.encoder_forward : rank.encoder_backward).back();
+}
+
 /// A chunk's layers by themselves.
 double layers_time(const ChunkClass& chunk, const RankCosts& rank, bool forward) {
   double now = 0;
@@ -39,6 +44,9 @@ void compute(
     now += part.embedding ? rank.teacher_embedding
            : part.head    ? rank.teacher_head
                           : sum(rank.teacher, part.first_layer, part.layers);
+  } else if (part.encoder) {
+    now +=
+        sum(forward ? rank.encoder_forward : rank.encoder_backward, part.first_layer, part.layers);
   } else if (part.embedding) {
     now += forward ? rank.embedding_forward : rank.embedding_backward;
   } else if (part.head) {
@@ -69,6 +77,9 @@ void run_parts(const ChunkClass& chunk,
     return;
   }
   for (const PassPart& part : parts) {
+    if (part.encoder) {
+      continue;  // whole in the first half
+    }
     if (part.block < 0) {
       line.now += sum(rank.weight_gradient, part.first_layer, part.layers);
     } else if (part.reduces) {
@@ -137,12 +148,13 @@ ChunkCosts chunk_costs(const ChunkClass& chunk,
                        Timeline& line) {
   const double before_forward = chunk.embedding ? 0 : rank.receive;
   const double before_backward = chunk.head ? 0 : rank.receive;
-  const double forward =
-      before_forward + teacher_time(chunk, rank) + layers_time(chunk, rank, true) +
-      (chunk.embedding ? rank.embedding_forward : 0) + (chunk.head ? rank.head_forward : 0);
-  const double backward = before_backward + layers_time(chunk, rank, false) +
-                          (chunk.embedding ? rank.embedding_backward : 0) +
-                          (chunk.head ? rank.head_backward : 0);
+  const double forward = before_forward + teacher_time(chunk, rank) +
+                         encoder_time(chunk, rank, true) + layers_time(chunk, rank, true) +
+                         (chunk.embedding ? rank.embedding_forward : 0) +
+                         (chunk.head ? rank.head_forward : 0);
+  const double backward =
+      before_backward + layers_time(chunk, rank, false) + encoder_time(chunk, rank, false) +
+      (chunk.embedding ? rank.embedding_backward : 0) + (chunk.head ? rank.head_backward : 0);
   const double weights = sum(rank.weight_gradient, chunk.first_layer, chunk.layers);
   ChunkCosts costs{{forward, backward, weights, forward, backward, 0, 0}, 0, 0};
   if (chunk.has_traffic) {

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "sim/analytic/encoder_costs.h"
 #include "sim/analytic/probe.h"
 #include "sim/analytic/teacher_costs.h"
 #include "sim/core/error.h"
@@ -64,7 +65,8 @@ std::vector<PassPart> parts_of(const Probe& probe,
                                bool forward) {
   int all = 0;
   for (const Call& call : calls) {
-    const bool own = probe.role(call) == BlockRole::compute && !probe.block(call).teacher;
+    const auto& block = probe.block(call);
+    const bool own = probe.role(call) == BlockRole::compute && !block.teacher && !block.encoder;
     all += own ? call.repeat : 0;
   }
   const int heads = all - chunk.layers - (chunk.embedding ? 1 : 0);
@@ -73,6 +75,7 @@ std::vector<PassPart> parts_of(const Probe& probe,
   parts.reserve(calls.size());
   int at = forward ? 0 : all;  // backward counts down, so that runs have the forward's numbers
   int taught = 0;
+  int seen = 0;
   for (const Call& call : calls) {
     PassPart part;
     if (probe.role(call) == BlockRole::traffic) {
@@ -83,6 +86,9 @@ std::vector<PassPart> parts_of(const Probe& probe,
     } else if (probe.block(call).teacher) {
       part = teacher_part(chunk, teacher, taught, call.repeat);
       taught += call.repeat;
+    } else if (probe.block(call).encoder) {
+      part = encoder_part(seen, call.repeat);
+      seen += call.repeat;
     } else {
       const int begin = forward ? at : at - call.repeat;
       const int first_layer = chunk.embedding ? 1 : 0;
@@ -481,6 +487,7 @@ RankCosts rank_costs(const Scenario& s,
       costs.head_backward = seconds_between(probe, backward, before + layers, repeats(backward));
     }
     add_teacher(s, probe, stage, stages, costs);
+    add_encoder(probe, stage, costs);
     read_message(probe, stage, costs);
   }
   const auto sums = static_cast<std::size_t>(s.model.layers) + 1;

@@ -18,6 +18,8 @@ struct RankCosts {
   /// Of a teacher's forward: [l]: its layers 0 .. l - 1 together; its embedding and its head.
   std::vector<double> teacher{0};
   double teacher_embedding = 0, teacher_head = 0;
+  /// Of an encoder: [l]: its first l runs together, in the order of the pass's calls.
+  std::vector<double> encoder_forward{0}, encoder_backward{0};
   double receive = 0;        ///< on the receiving rank, after the message is here
   bool send_blocks = false;  ///< the sender waits until its message has left
   core::Bytes message;       ///< between stages
@@ -49,6 +51,7 @@ struct PassPart {
   int first_layer = 0, layers = 0;
   bool embedding = false, head = false;
   bool teacher = false;  ///< of a teacher's forward, as are the layers
+  bool encoder = false;  ///< of an encoder's pass, whose runs `first_layer` and `layers` count
   bool operator==(const PassPart&) const = default;
 };
 

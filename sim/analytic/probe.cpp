@@ -61,8 +61,14 @@ std::vector<Call> Probe::calls(int stage, workload::CallKind kind, int micro_bat
 std::vector<Call> Probe::compute_calls(int stage, workload::CallKind kind, int micro_batch) const {
   auto found = calls(stage, kind, micro_batch);
   std::erase_if(found, [&](const Call& call) {
-    return role(call) != BlockRole::compute || block(call).teacher;
+    return role(call) != BlockRole::compute || block(call).teacher || block(call).encoder;
   });
+  return found;
+}
+
+std::vector<Call> Probe::encoder_calls(int stage, workload::CallKind kind, int micro_batch) const {
+  auto found = calls(stage, kind, micro_batch);
+  std::erase_if(found, [&](const Call& call) { return !block(call).encoder; });
   return found;
 }
 

@@ -43,8 +43,12 @@ struct Probe {
   [[nodiscard]] std::vector<workload::Call> calls(int stage,
                                                   workload::CallKind kind,
                                                   int micro_batch) const;
-  /// The same without messages and traffic, and without a teacher's forward.
+  /// The same without messages and traffic, a teacher's forward and an encoder.
   [[nodiscard]] std::vector<workload::Call> compute_calls(int stage,
+                                                          workload::CallKind kind,
+                                                          int micro_batch) const;
+  /// An encoder alone.
+  [[nodiscard]] std::vector<workload::Call> encoder_calls(int stage,
                                                           workload::CallKind kind,
                                                           int micro_batch) const;
   /// A teacher's forward alone.

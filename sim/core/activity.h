@@ -26,6 +26,7 @@ enum class Activity : std::uint8_t {
   other,            ///< fixed work of a step that none of the above names
   launch,           ///< kernels wait for the CPU to launch them
   stage_imbalance,  ///< waiting for another stage because that one has more to do
+  rank_imbalance,   ///< waiting for the data-parallel rank whose sequences have more work
 };
 
 /// In the order of reports; new causes are last in the enumeration, so that digests stay.
@@ -38,6 +39,7 @@ constexpr auto enum_words(Activity) {
                     E{Activity::stage_imbalance, "stage_imbalance"},
                     E{Activity::pipeline_p2p, "pipeline_p2p"},
                     E{Activity::data, "data"},
+                    E{Activity::rank_imbalance, "rank_imbalance"},
                     E{Activity::context, "context"},
                     E{Activity::expert, "expert"},
                     E{Activity::optimizer, "optimizer"},
@@ -74,6 +76,9 @@ constexpr std::string_view meaning_of(Activity activity) {
       return "transfers between stages that nothing hides";
     case Activity::data:
       return "data-parallel communication that nothing hides";
+    case Activity::rank_imbalance:
+      return "waiting for the data-parallel rank whose documents or images have the most work; in "
+             "the mean over steps";
     case Activity::context:
       return "context-parallel communication that nothing hides";
     case Activity::expert:

@@ -41,6 +41,7 @@ Estimate estimate(const config::LoadedScenario& loaded) {
   result.pipeline = analytic.pipeline;
   result.reduction = analytic.reduction;
   result.update = analytic.update;
+  result.imbalance = analytic.imbalance;
   result.step.time = analytic.time;
   training::set_rates(checked, result.step);
   result.step.memory = training::predict_memory(checked);

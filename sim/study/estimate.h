@@ -18,9 +18,9 @@ struct Estimate {
   std::vector<std::string> asked;
   ModelSize model;
   Layout layout;
-  core::Seconds pipeline, reduction, update;  ///< parts of `step.time`; add up to it
-  training::StepResult step;                  ///< time, rates and memory only
-  std::optional<core::Seconds> work;          ///< of the run, were nothing to fail
+  core::Seconds pipeline, reduction, update, imbalance;  ///< parts of `step.time`; add up to it
+  training::StepResult step;                             ///< time, rates and memory only
+  std::optional<core::Seconds> work;                     ///< of the run, were nothing to fail
 
   template <class V>
   void fields(V& v) const {
@@ -37,6 +37,9 @@ struct Estimate {
              core::non_negative);
     v.figure("update_s", update, "s",
              "of it, norm of the gradients, optimizer, gathers behind it, fixed overhead",
+             core::non_negative);
+    v.figure("imbalance_s", imbalance, "s",
+             "of it, waits for the data rank whose documents or images have the most work",
              core::non_negative);
     v.figure("tokens_per_s", step.tokens_per_s, "1/s", "`global batch x sequence length / time`",
              core::non_negative);

@@ -235,6 +235,7 @@ ModelSize model_size(const training::CheckedScenario& checked) {
           parameters.active,
           workload::trained_parameters(model),
           taught ? workload::count_parameters(taught->teacher).total() : 0,
+          parameters.vision,
           checked.tokens_per_step()};
 }
 

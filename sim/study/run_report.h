@@ -37,6 +37,7 @@ struct ModelSize {
   std::string name;
   double parameters = 0, active_parameters = 0, trained_parameters = 0;
   double teacher_parameters = 0;
+  double encoder_parameters = 0;
   double tokens_per_step = 0;
 
   template <class V>
@@ -53,6 +54,9 @@ struct ModelSize {
         core::non_negative);
     v.figure("teacher_parameters", teacher_parameters, "",
              "those of the model whose probabilities are learned; 0: none", core::non_negative);
+    v.figure("encoder_parameters", encoder_parameters, "",
+             "of `parameters`, those of an encoder of images and its projectors; 0: none",
+             core::non_negative);
     v.figure("tokens_per_step", tokens_per_step, "", "global batch x sequence length",
              core::non_negative);
   }

@@ -19,6 +19,8 @@ std::string_view in_words(core::Activity activity) {
       return "the pipeline bubble";
     case Activity::stage_imbalance:
       return "unequal stages";
+    case Activity::rank_imbalance:
+      return "data ranks with more work than others";
     case Activity::launch:
       return "the CPU's launches of kernels";
     case Activity::pipeline_p2p:

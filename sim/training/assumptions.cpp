@@ -7,11 +7,13 @@
 
 #include "sim/gpu/kernel_time.h"
 #include "sim/gpu/tables.h"
+#include "sim/training/imbalance/rank_imbalance.h"
 #include "sim/training/occupancy/occupancy.h"
 #include "sim/workload/blocks/ring_blocks.h"
 #include "sim/workload/closed_form.h"
 #include "sim/workload/layout.h"
 #include "sim/workload/number_formats.h"
+#include "sim/workload/vision/encoder.h"
 
 namespace headway::training {
 
@@ -176,6 +178,46 @@ void add_documents(const Scenario& s, std::vector<Assumption>& list) {
   list.push_back({"training.documents", std::move(value), std::move(why)});
 }
 
+/// How an encoder is computed and held.
+void add_encoder(const Scenario& s, std::vector<Assumption>& list) {
+  if (!s.model.vision || !s.training.images) {
+    return;
+  }
+  const double tokens = workload::image_tokens(*s.training.images);
+  list.push_back({"training.images",
+                  fmt::format("{:.6g} tokens of a sequence, {:.6g} patches", tokens,
+                              tokens * workload::patches_of_token(*s.model.vision)),
+                  "a micro-batch has the mean; memory of one with more images is not counted"});
+  const bool whole =
+      s.model.vision->tensor == workload::EncoderTensor::whole && s.parallelism.tensor > 1;
+  list.push_back({"model.vision",
+                  whole ? "on the first stage, whole on each tensor rank" : "on the first stage",
+                  "before the embedding of every micro-batch, products in 16 bits; Megatron-Bridge "
+                  "(models/qwen_vl), 2026"});
+}
+
+/// What ranks wait for each other whose sequences differ.
+void add_imbalance(const CheckedScenario& checked, std::vector<Assumption>& list) {
+  const Scenario& s = checked.scenario();
+  const int ranks = checked.synchronous_data();
+  const auto wait = rank_imbalance(s, s.parallelism, ranks, checked.micro_batches());
+  if (wait <= core::Seconds(0)) {
+    return;
+  }
+  const RankMeetings meet = rank_meetings(s, s.parallelism, ranks);
+  std::string why = fmt::format(
+      "sequences drawn at random over {} data ranks, {} of which meet in every micro-batch; sums "
+      "taken as normal",
+      ranks, meet.group);
+  if (s.parallelism.pipeline > 1) {
+    why +=
+        "; what stages wait for each other's longer micro-batches comes on top and is not "
+        "counted";
+  }
+  list.push_back({"training.balanced_ranks", fmt::format("no: {:.3g} s of wait a step", wait.si()),
+                  std::move(why)});
+}
+
 /// Over a ring: what a window lets it skip and whose work stands for all.
 void add_ring(const Scenario& s, std::vector<Assumption>& list) {
   const auto& p = s.parallelism;
@@ -333,6 +375,8 @@ std::vector<Assumption> step_assumptions(const CheckedScenario& checked,
   add_sparse(checked.scenario(), list);
   add_trained(checked.scenario(), list);
   add_teacher(checked.scenario(), list);
+  add_encoder(checked.scenario(), list);
+  add_imbalance(checked, list);
   for (const auto& use : lowered.collectives) {
     list.push_back(
         {fmt::format("collective {}", use.name),

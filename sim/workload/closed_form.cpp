@@ -9,6 +9,7 @@
 #include "sim/workload/expert_shape.h"
 #include "sim/workload/mixer/mixer_shape.h"
 #include "sim/workload/trained/adapter_shape.h"
+#include "sim/workload/vision/encoder.h"
 
 namespace headway::workload {
 
@@ -176,14 +177,12 @@ ParameterCount count_parameters(const ModelSpec& model) {
   count.prediction =
       model.multi_token_prediction * (layer_parameters(model, last_layer_kind(model, {})).total() +
                                       2.0 * h * h + 3.0 * norm_parameters(model));
+  count.vision = held_by_encoder(model, {}).stored.total();
   count.active = count.total() - inactive;
   return count;
 }
 
-namespace {
-
-/// Mean keys of a query in a document of `length` tokens.
-double keys_in(double length, AttentionWindow window) {
+double document_keys(double length, AttentionWindow window) {
   const double w = window.tokens;
   if (w <= 0 || w >= length) {
     return length / 2.0;
@@ -196,6 +195,8 @@ double keys_in(double length, AttentionWindow window) {
   return (whole * w * w + rest * rest) / (2.0 * length);
 }
 
+namespace {
+
 /// Which keys a query of a layer attends to.
 AttentionWindow keys_seen(const ModelSpec& model, bool windowed) {
   if (model.sparse) {
@@ -207,21 +208,29 @@ AttentionWindow keys_seen(const ModelSpec& model, bool windowed) {
 }  // namespace
 
 double causal_keys(const ModelSpec& model, int layer, int sequence_length) {
-  return keys_in(sequence_length, keys_seen(model, layer_kind(model, {}, layer).windowed));
+  return document_keys(sequence_length, keys_seen(model, layer_kind(model, {}, layer).windowed));
+}
+
+double mean_document_keys(const std::vector<DocumentLength>& documents, AttentionWindow window) {
+  double tokens = 0;
+  double keys = 0;
+  for (const DocumentLength& document : documents) {
+    const double length = document.tokens;
+    tokens += document.share * length;
+    keys += document.share * length * document_keys(length, window);
+  }
+  return keys / tokens;
 }
 
 double mean_causal_keys(const TrainingSpec& training, AttentionWindow window) {
   if (training.documents.empty()) {
-    return keys_in(training.sequence_length, window);
+    return document_keys(training.sequence_length, window);
   }
-  double tokens = 0;
-  double keys = 0;
-  for (const DocumentLength& document : training.documents) {
-    const double length = std::min(document.tokens, training.sequence_length);
-    tokens += document.share * length;
-    keys += document.share * length * keys_in(length, window);
+  std::vector<DocumentLength> documents = training.documents;
+  for (DocumentLength& document : documents) {
+    document.tokens = std::min(document.tokens, training.sequence_length);
   }
-  return keys / tokens;
+  return mean_document_keys(documents, window);
 }
 
 ForwardFlops forward_flops_per_token(const ModelSpec& model, int sequence_length) {
@@ -379,7 +388,10 @@ TrainingFlops training_flops_per_token(const ModelSpec& model,
   const ForwardFlops taught = teacher_flops_per_token(training);
   flops.mfu += taught.linear() + taught.core();
   flops.mfu_causal += taught.linear() + 0.5 * taught.core();
-  flops.hfu = flops.mfu + Flops(again);
+  const EncoderFlops seen = encoder_flops_per_token(model, training, parallelism);
+  flops.mfu += seen.trained;
+  flops.mfu_causal += seen.trained;  // its attention is not causal
+  flops.hfu = flops.mfu + Flops(again) + seen.again;
   return flops;
 }
 

@@ -53,8 +53,9 @@ struct ParameterCount {
   double final_norm = 0;
   double prediction =
       0;              ///< multi-token prediction layers; not part of `total`, as model cards count
+  double vision = 0;  ///< encoder of images and projectors
   double active = 0;  ///< parameters one token meets, embedding and head included
-  [[nodiscard]] double total() const { return layers + embedding + head + final_norm; }
+  [[nodiscard]] double total() const { return layers + embedding + head + final_norm + vision; }
 };
 
 ParameterCount count_parameters(const ModelSpec& model);
@@ -100,6 +101,10 @@ inline AttentionWindow window_of(const ModelSpec& model) {
 /// its length. Without a window sum_i p_i s_i^2 / (2 sum_i p_i s_i). Sequences shorter than a
 /// document cut it.
 double mean_causal_keys(const TrainingSpec& training, AttentionWindow window);
+/// The same of documents that nothing cuts; there must be one.
+double mean_document_keys(const std::vector<DocumentLength>& documents, AttentionWindow window);
+/// Of one document of `length` tokens.
+double document_keys(double length, AttentionWindow window);
 
 /// Model FLOPs of one trained token: forward and backward, three times the forward where all is
 /// trained. Frozen matrices have no weight gradient, layers below all that is trained no backward;

@@ -10,6 +10,7 @@
 #include "sim/core/ranges.h"
 #include "sim/workload/mixer_spec.h"
 #include "sim/workload/trained_spec.h"
+#include "sim/workload/vision_spec.h"
 
 namespace headway::workload {
 
@@ -147,6 +148,10 @@ struct ModelSpec {
   int multi_token_prediction = 0;
   std::optional<AdaptersSpec> adapters;
   std::optional<FrozenSpec> frozen;
+  std::optional<VisionSpec> vision;
+  /// Every query meets all keys of its piece: no field, an encoder as a model has it
+  /// (vision/encoder.h).
+  bool bidirectional = false;
   template <class V>
   void fields(V& v) {  // NOLINT(readability-function-size): a list
     v.required("name", name, "Name printed in reports.");
@@ -213,6 +218,9 @@ struct ModelSpec {
                "as they are; absent: the model itself is trained.");
     v.optional("frozen", frozen,
                "Parts that are not trained; beside 'adapters': layers at the front without them.");
+    v.optional("vision", vision,
+               "An encoder of images on the first stage; its tokens are among those of a "
+               "sequence. Absent: text alone.");
   }
   bool operator==(const ModelSpec&) const = default;
 };

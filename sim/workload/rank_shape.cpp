@@ -63,7 +63,9 @@ RankShape rank_shape(const ModelSpec& model,
     shape.head_dim = shape.key_rank + shape.rope_dim;
     shape.value_dim = shape.key_rank;
   }
-  shape.mean_keys = mean_causal_keys(training, window);
+  shape.bidirectional = model.bidirectional;
+  shape.mean_keys = model.bidirectional ? 2.0 * mean_document_keys(training.documents, window)
+                                        : mean_causal_keys(training, window);
   shape.packed = !training.documents.empty();
   if (shape.context > 1 && shape.context_kind == ContextKind::ring) {
     shape.ring = ring_steps(training, shape.context, window);

@@ -57,6 +57,7 @@ struct RankShape {
   int context = 1;
   ContextKind context_kind = ContextKind::ring;
   std::vector<RingStep> ring;   ///< of a context ring: the steps that any rank needs
+  bool bidirectional = false;   ///< a query meets all keys of its document
   bool packed = false;          ///< sequences hold documents that do not attend to each other
   bool gathers = false;         ///< sequence parallelism: gather and scatter instead of all-reduce
   bool keeps_gathered = false;  ///< what was gathered so is kept whole for the backward pass
@@ -86,6 +87,9 @@ struct RankShape {
   [[nodiscard]] std::int64_t mlp_in_width(bool gated) const { return gated ? 2 * ffn : ffn; }
   /// Attention of this rank's queries with this rank's keys.
   [[nodiscard]] AttentionShape own_attention() const {
+    if (bidirectional) {
+      return {sequence, sequence, heads, key_value_heads, false, mean_keys, true};
+    }
     const double keys = context == 1 ? mean_keys : static_cast<double>(sequence) / 2.0;
     return {sequence, sequence, heads, key_value_heads, true, keys};
   }

@@ -15,6 +15,7 @@
 #include "sim/workload/framework_spec.h"
 #include "sim/workload/model_spec.h"
 #include "sim/workload/usual_run.h"
+#include "sim/workload/vision_spec.h"
 
 namespace headway::workload {
 
@@ -198,6 +199,8 @@ struct TrainingSpec {
   int sequence_length = 0;
   int global_batch = 0;
   std::vector<DocumentLength> documents;
+  std::optional<ImagesSpec> images;
+  bool balanced_ranks = false;
   core::Precision precision = core::Precision::bf16;
   OptimizerState optimizer_state = OptimizerState::adam_fp32;
   FrameworkSpec framework;
@@ -211,6 +214,10 @@ struct TrainingSpec {
     v.optional("documents", documents,
                "Lengths of the documents packed into a sequence, which do not attend to each "
                "other; empty: a sequence is one document.");
+    v.optional("images", images, "Images of a sequence; belongs to a model with 'vision'.");
+    v.optional("balanced_ranks", balanced_ranks,
+               "Sequences are dealt so that all data-parallel ranks have the same work; false: at "
+               "random, and every step waits for the rank that drew the most.");
     v.optional("precision", precision,
                "Operand format of the matrix products. fp32, tf32: weights, gradients, activations "
                "and messages are fp32 and there is no master copy; attention is not fused.");

@@ -85,6 +85,7 @@ struct Block {
   std::vector<Operation> operations;
   int layer_passes = 0;  ///< passes through a layer in it: one, with its forward again two
   bool teacher = false;  ///< a part of a teacher's forward
+  bool encoder = false;  ///< a part of an encoder's forward or backward
 
   bool operator==(const Block&) const = default;
 };

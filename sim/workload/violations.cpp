@@ -15,6 +15,7 @@
 #include "sim/workload/schedule/schedule.h"
 #include "sim/workload/teacher/teacher_problems.h"
 #include "sim/workload/trained/trained_problems.h"
+#include "sim/workload/vision/encoder_problems.h"
 
 namespace headway::workload {
 
@@ -323,6 +324,7 @@ Violations unsupported(const ModelSpec& model,
   check_muon(out, training, parallelism);
   std::ranges::move(trained_problems(model, training, parallelism), std::back_inserter(out));
   std::ranges::move(teacher_problems(model, training, parallelism), std::back_inserter(out));
+  std::ranges::move(encoder_problems(model, training, parallelism), std::back_inserter(out));
   if (copies_of_layers(parallelism) > 1 && parallelism.sharding == Sharding::hsdp) {
     add(out, "parallelism.schedule",
         "schedule dualpipe with sharding hsdp is not simulated: both shard copies of the weights; "

@@ -71,6 +71,10 @@ void expect_published(const std::vector<Published>& models) {
 std::vector<Published> dense_models() {
   return {
       {shape("llama", 80, 8192, 64, 8, 28672, 128256), 70.6},
+      {shape("qwen2_vl", 28, 3584, 28, 4, 18944, 152064), 7.615},
+      {shape("qwen2_vl_text", 28, 3584, 28, 4, 18944, 152064), 7.615},
+      {shape("qwen2_5_vl", 28, 3584, 28, 4, 18944, 152064), 7.615},
+      {shape("qwen2_5_vl_text", 28, 3584, 28, 4, 18944, 152064), 7.615},
       {shape("mistral", 32, 4096, 32, 8, 14336, 32000) + R"(, "sliding_window": 4096)", 7.24},
       {shape("Yi", 60, 7168, 56, 8, 20480, 64000), 34.4},
       {shape("internlm", 32, 4096, 32, 32, 11008, 103168), 7.32},
@@ -419,9 +423,8 @@ TEST(HuggingFaceFamilies, WhatIsNotModelledIsRefusedByName) {
   const auto refused = [](const char* type) {
     return message_of(fmt::format(R"("model_type": "{}")", type));
   };
-  for (const char* type :
-       {"jamba", "mamba", "mamba2", "zamba2", "plamo2", "rwkv", "qwen3_5", "mllama", "llama4",
-        "qwen2_vl", "llava", "gemma3", "bert", "t5", "whisper"}) {
+  for (const char* type : {"jamba", "mamba", "mamba2", "zamba2", "plamo2", "rwkv", "qwen3_5",
+                           "mllama", "llama4", "llava", "gemma3", "bert", "t5", "whisper"}) {
     EXPECT_THAT(refused(type), HasSubstr(fmt::format("model_type '{}' is a", type))) << type;
     EXPECT_THAT(refused(type), HasSubstr("only decoder transformers of text can be described"))
         << type;

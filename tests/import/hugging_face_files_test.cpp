@@ -142,14 +142,76 @@ TEST(HuggingFaceFiles, AHybridIsReadByItsPattern) {
             7 * mamba + 2 * attention + 7 * 2 * h * 8192 + 16 * h + 2 * 131072 * h + h);
 }
 
-// Of images and text the text decoder, with the embedding as the whole model has it.
-TEST(HuggingFaceFiles, OfAVisionModelTheTextDecoderIsRead) {
+// Of images and text the text decoder, with the embedding as the whole model has it, and the
+// encoder: 24 layers of 1024, a table of 2304 positions, one projector of 4 x 1024 columns and two
+// more.
+TEST(HuggingFaceFiles, OfAVisionModelTheEncoderIsReadToo) {
   const ModelSpec model = read("harbor-vision");
-  EXPECT_EQ(model.name, "harbor-vision (text decoder)");
+  EXPECT_EQ(model.name, "harbor-vision");
   EXPECT_FALSE(model.tied_embeddings);
-  const double h = 2048;
-  EXPECT_EQ(total(model),
+  const double h = 2048, v = 1024;
+  const double layer = 4 * v * v + 2 * v * 4096 + (4 * v + 4096 + v) + 4 * v;
+  const double projector = 2 * v + 4096.0 * (4096 + h) + 4096 + h;
+  EXPECT_EQ(workload::count_parameters(model).vision,
+            (3 * 2 * 256 + 2304 + 1) * v + 24 * layer + 3 * projector);
+  EXPECT_EQ(total(model) - workload::count_parameters(model).vision,
             24 * (2 * h * 128 * (16 + 8) + 3 * h * 6144 + 2 * h) + 2 * 151936 * h + h);
+}
+
+/// A whole model of a family whose encoder is described so.
+ModelSpec seeing(const std::string& type,
+                 const std::string& encoder,
+                 const std::string& rest = "") {
+  return read_hugging_face_config(R"({"model_type": ")" + type +
+                                      R"(", "num_hidden_layers": 28, "hidden_size": 3584,
+      "num_attention_heads": 28, "num_key_value_heads": 4, "intermediate_size": 18944, "vocab_size":
+      152064, "vision_config": {)" + encoder +
+                                      "}" + rest + "}",
+                                  "seeing/config.json");
+}
+
+TEST(HuggingFaceFiles, EncodersOfQwenAreRead) {
+  const std::string first = R"("depth": 32, "num_heads": 16, "patch_size": 14, )";
+  const ModelSpec old =
+      seeing("qwen2_vl", first + R"("embed_dim": 1280, "hidden_size": 3584, "mlp_ratio": 4)");
+  EXPECT_EQ(old.vision->ffn, 5120);
+  EXPECT_FALSE(old.vision->gated_mlp);
+  EXPECT_EQ(old.vision->window, 0);
+  const std::string newer = first +
+                            R"("hidden_size": 1280, "intermediate_size": 3420, "window_size": 112,
+                            "fullatt_block_indexes": )";
+  const ModelSpec model = seeing("qwen2_5_vl", newer + "[7, 15, 23, 31]");
+  EXPECT_EQ(model.vision->window, 64);
+  EXPECT_EQ(model.vision->window_period, 8);
+  EXPECT_EQ(model.vision->projector_ffn, 5120);
+  EXPECT_EQ(workload::count_parameters(model).vision, 676'633'344);
+  try {
+    seeing("qwen2_5_vl", newer + "[0, 31]");
+    FAIL() << "layers out of step are read";
+  } catch (const core::Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("must be the last of every period"));
+  }
+}
+
+// Gemma 3 4B: 64 x 64 patches of an image, squares of 4 x 4 averaged to 256 tokens.
+TEST(HuggingFaceFiles, TheEncoderOfGemmaIsRead) {
+  const std::string text = R"({"model_type": "gemma3", "mm_tokens_per_image": 256, "text_config": {
+      "model_type": "gemma3_text", "num_hidden_layers": 34, "hidden_size": 2560,
+      "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256, "intermediate_size": 10240,
+      "sliding_window": 1024, "vocab_size": 262208}, "vision_config": {"num_hidden_layers": 27,
+      "hidden_size": 1152, "num_attention_heads": 16, "intermediate_size": 4304, "patch_size": 14,
+      "image_size": 896}})";
+  const ModelSpec model = read_hugging_face_config(text, "gemma/config.json");
+  EXPECT_EQ(model.vision->merge, 4);
+  EXPECT_TRUE(model.vision->pooled);
+  EXPECT_EQ(model.vision->positions, 4096);
+  // SigLIP as it prints itself: 416.87 million with its last norm; the projector one matrix.
+  const double v = 1152;
+  const double layer = 4 * v * v + 2 * v * 4304 + (4 * v + 4304 + v) + 4 * v;
+  EXPECT_EQ(workload::count_parameters(model).vision,
+            (588 + 1 + 4096) * v + 27 * layer + 2 * v + v * 2560);
+  EXPECT_NEAR(workload::count_parameters(model).vision / (416.87e6 + v * 2560), 1, 1e-3);
+  EXPECT_NEAR(workload::count_parameters(model).total() / 4.3e9, 1, 0.01);
 }
 
 }  // namespace

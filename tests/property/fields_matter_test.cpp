@@ -42,6 +42,7 @@ const std::map<std::string, std::string>& exceptions() {
       {"training.distillation.teacher.dropout", "a teacher drops nothing"},
       {"training.distillation.teacher.frozen", "refused: nothing of a teacher is trained"},
       {"training.distillation.teacher.multi_token_prediction", "a teacher predicts one token"},
+      {"training.distillation.teacher.vision", "refused: a teacher sees no images"},
       {"sweep", "what headway sweep varies; every point is a scenario without it"},
       {"training.framework.schedules", "what `headway plan` tries; a run has one of its own"},
       {"training.framework.usual", "taken by validate where a published source is silent"},
@@ -278,7 +279,7 @@ std::vector<Base> bases() {
   std::vector<Base> list;
   for (const char* file :
        {"dense.yaml", "failing.yaml", "mixture.yaml", "older.yaml", "hybrid.yaml", "sparse.yaml",
-        "adapted.yaml", "sites.yaml", "apart.yaml", "occupied.yaml", "tight.yaml"}) {
+        "adapted.yaml", "seeing.yaml", "sites.yaml", "apart.yaml", "occupied.yaml", "tight.yaml"}) {
     list.emplace_back(file);
   }
   list.emplace_back("dense.yaml",

@@ -32,13 +32,13 @@ TEST(RunJson, HasTheKeysOfTheContractInItsOrder) {
             (Names{"time_s", "time_interval_s", "tokens_per_s", "tokens_per_s_per_gpu", "mfu",
                    "mfu_causal", "hfu", "model_tflops_per_gpu", "breakdown_s", "critical_path_s",
                    "links", "sites", "event_digest", "result_digest"}));
-  EXPECT_EQ(
-      keys(json["step"]["breakdown_s"]),
-      (Names{"compute", "launch", "tensor", "pipeline_bubble", "stage_imbalance", "pipeline_p2p",
-             "data", "context", "expert", "optimizer", "input", "checkpoint", "other"}));
+  EXPECT_EQ(keys(json["step"]["breakdown_s"]),
+            (Names{"compute", "launch", "tensor", "pipeline_bubble", "stage_imbalance",
+                   "pipeline_p2p", "data", "rank_imbalance", "context", "expert", "optimizer",
+                   "input", "checkpoint", "other"}));
   EXPECT_EQ(keys(json["step"]["critical_path_s"]),
-            (Names{"compute", "launch", "tensor", "pipeline_p2p", "data", "context", "expert",
-                   "optimizer", "input", "checkpoint", "other"}));
+            (Names{"compute", "launch", "tensor", "pipeline_p2p", "data", "rank_imbalance",
+                   "context", "expert", "optimizer", "input", "checkpoint", "other"}));
   EXPECT_EQ(keys(json["memory"]),
             (Names{"fits", "peak_bytes", "capacity_bytes", "peak_stage", "by_kind_bytes",
                    "stage_peak_bytes", "host_peak_bytes", "host_capacity_bytes", "allocated_bytes",

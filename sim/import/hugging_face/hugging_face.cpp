@@ -95,8 +95,9 @@ std::string name_from_file(std::string file) {
 }
 
 /// Models of images and text whose text decoder is a family of its own.
-constexpr std::array<std::string_view, 6> kWithTextDecoder{
-    "qwen3_5", "qwen3_5_moe", "qwen3_vl", "qwen3_vl_moe", "llama4", "gemma3"};
+constexpr std::array<std::string_view, 8> kWithTextDecoder{
+    "qwen2_vl", "qwen2_5_vl",   "qwen3_5", "qwen3_5_moe",
+    "qwen3_vl", "qwen3_vl_moe", "llama4",  "gemma3"};
 
 /// Goes on with the text decoder of a model that has other parts too, where it is described apart.
 bool enter_text_decoder(JsonObject& json) {
@@ -135,7 +136,8 @@ ModelSpec read_hugging_face_config(std::string_view json_text, const std::string
   if (model.name.empty()) {
     model.name = name_from_file(file_name);
   }
-  if (enter_text_decoder(json)) {
+  model.vision = read_encoder(json);
+  if (enter_text_decoder(json) && !model.vision) {
     model.name += " (text decoder)";
   }
   const Family family = family_of(json);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -22,6 +23,12 @@ std::span<const Family> dense_families();   // hugging_face_dense.cpp
 std::span<const Family> older_families();   // hugging_face_older.cpp: keys of their own
 std::span<const Family> expert_families();  // hugging_face_experts.cpp
 std::span<const Family> hybrid_families();  // hugging_face_hybrid.cpp
+
+/// Whether a family's encoder of images is read too.
+bool reads_encoder(std::string_view model_type);  // hugging_face_vision.cpp
+/// The encoder of the whole model, before its text decoder is entered; nothing where it has none
+/// that is read.
+std::optional<workload::VisionSpec> read_encoder(JsonObject& json);
 
 /// Throws a core::Error that names the model and what is missing, where the file describes what the
 /// workload room cannot: recurrent models, other state spaces, vision, audio, encoders, sparse

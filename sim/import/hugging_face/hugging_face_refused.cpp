@@ -44,8 +44,6 @@ constexpr std::array kForeignModels{
     Foreign{"gemma3", kVision},
     Foreign{"gemma3n", kVision},
     Foreign{"paligemma", kVision},
-    Foreign{"qwen2_vl", kVision},
-    Foreign{"qwen2_5_vl", kVision},
     Foreign{"qwen3_5", kVision},
     Foreign{"qwen3_5_moe", kVision},
     Foreign{"qwen3_vl", kVision},
@@ -127,6 +125,9 @@ constexpr std::array kForeignKeys{ForeignKey{"vision_config", kVision},
 bool reads(std::string_view model_type, std::string_view kind) {
   if (kind == kSparse) {
     return model_type == "deepseek_v32" || model_type == "glm_moe_dsa";
+  }
+  if (kind == kVision) {  // with the keys of the language model beside
+    return model_type == "qwen2_vl" || model_type == "qwen2_5_vl";
   }
   const std::span<const Family> hybrids = hybrid_families();
   const bool hybrid = std::any_of(hybrids.begin(), hybrids.end(), [&](const Family& family) {

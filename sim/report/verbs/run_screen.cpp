@@ -121,9 +121,14 @@ class Screen {
             ? fmt::format(", taught by {} of {}", training.distillation->teacher.name,
                           compact(m.teacher_parameters))
             : "";
-    return fmt::format("{}, {} parameters{}{}{}; {} x {} tokens a step, {}", m.name,
-                       compact(m.parameters), active, trained, taught, count(training.global_batch),
-                       count(training.sequence_length), core::to_word(training.precision));
+    const std::string sees =
+        m.encoder_parameters > 0
+            ? fmt::format(", {} of them an encoder of images", compact(m.encoder_parameters))
+            : "";
+    return fmt::format("{}, {} parameters{}{}{}{}; {} x {} tokens a step, {}", m.name,
+                       compact(m.parameters), sees, active, trained, taught,
+                       count(training.global_batch), count(training.sequence_length),
+                       core::to_word(training.precision));
   }
 
   void add_figures() {

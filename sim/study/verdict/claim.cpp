@@ -9,6 +9,7 @@
 #include "sim/training/unequal/node_kinds.h"
 #include "sim/workload/closed_form.h"
 #include "sim/workload/trained/trained_parameters.h"
+#include "sim/workload/vision/encoder.h"
 
 namespace headway::study {
 
@@ -101,8 +102,10 @@ RequiredRate required_rate(const training::Scenario& scenario,
   const auto& teacher = scenario.training.distillation;
   const double taught = teacher ? 2 * workload::count_parameters(teacher->teacher).active : 0;
   const auto forward = workload::teacher_flops_per_token(scenario.training);
-  const core::Flops full = token.mfu + forward.linear() + forward.core();
-  const core::Flops halved = token.mfu_causal + forward.linear() + 0.5 * forward.core();
+  const core::Flops seen =
+      workload::encoder_flops_per_token(scenario.model, scenario.training, {}).trained;
+  const core::Flops full = token.mfu + forward.linear() + forward.core() + seen;
+  const core::Flops halved = token.mfu_causal + forward.linear() + 0.5 * forward.core() + seen;
   return {core::Flops((4 * parameters + 2 * trained + taught) * tokens) / gpu_time,
           full * tokens / gpu_time, halved * tokens / gpu_time};
 }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "sim/core/error.h"
+#include "sim/training/imbalance/rank_imbalance.h"
 #include "sim/training/step/critical_path.h"
 #include "sim/training/step/lower.h"
 #include "sim/training/step/step_clock.h"
@@ -257,6 +258,9 @@ std::string layer_of(const workload::StepGraph& graph, const workload::Block& bl
   };
   const bool both = std::any_of(graph.blocks.begin(), graph.blocks.end(), windowed) &&
                     std::any_of(graph.blocks.begin(), graph.blocks.end(), full);
+  if (block.encoder) {
+    return "encoder";
+  }
   return !both ? "" : windowed(block) ? "window" : "full";
 }
 
@@ -454,6 +458,34 @@ class PathSums {
 
 }  // namespace
 
+namespace {
+
+/// What the step waits for the data rank with the most work; nothing where it does not.
+std::optional<Contribution> imbalance_contribution(const CheckedScenario& checked) {
+  const Scenario& s = checked.scenario();
+  const int ranks = checked.synchronous_data();
+  const Seconds wait = rank_imbalance(s, s.parallelism, ranks, checked.micro_batches());
+  if (wait <= Seconds(0)) {
+    return std::nullopt;
+  }
+  const RankMeetings meet = rank_meetings(s, s.parallelism, ranks);
+  Contribution c;
+  c.activity = Activity::rank_imbalance;
+  c.what = "the data rank with the most work";
+  c.time = wait;
+  c.count = 1;
+  c.formula =
+      fmt::format("mean of the largest of {} sums of {} micro-batches that deviate by {}, {} = {}",
+                  ranks, checked.micro_batches(), duration(micro_batch_deviation(s, s.parallelism)),
+                  meet.group > 1 ? fmt::format("{} ranks meeting in every one of them", meet.group)
+                                 : "ranks meeting at the end of the step",
+                  duration(wait.si()));
+  c.change = ways_to_shorten(Activity::rank_imbalance);
+  return c;
+}
+
+}  // namespace
+
 std::string ways_to_shorten(Activity cause) {
   switch (cause) {
     case Activity::tensor:
@@ -468,6 +500,9 @@ std::string ways_to_shorten(Activity cause) {
     case Activity::data:
       return "framework.data_overlap; more micro-batches a step; narrower gradients; a faster "
              "network";
+    case Activity::rank_imbalance:
+      return "sequences dealt by their work (training.balanced_ranks); more micro-batches a step; "
+             "weights that stay gathered, so that ranks meet once a step";
     case Activity::context:
       return "a smaller context degree; another context_kind; context ranks in one NVLink domain";
     case Activity::expert:
@@ -503,6 +538,12 @@ Explanation explain_step(const CheckedScenario& checked,
   Explanation explanation;
   explanation.step = core::Clock::step().to_seconds(run.end);
   explanation.largest = sums.contributions();
+  if (auto imbalance = imbalance_contribution(checked)) {
+    explanation.step += imbalance->time;
+    explanation.largest.push_back(std::move(*imbalance));
+    std::stable_sort(explanation.largest.begin(), explanation.largest.end(),
+                     [](const auto& a, const auto& b) { return a.time > b.time; });
+  }
   for (std::size_t i = most; i < explanation.largest.size(); ++i) {
     explanation.rest += explanation.largest[i].time;
   }

@@ -14,6 +14,7 @@
 #include "sim/training/assumptions.h"
 #include "sim/training/constants.h"
 #include "sim/training/estimate.h"
+#include "sim/training/imbalance/rank_imbalance.h"
 #include "sim/training/packets/time_by_packets.h"
 #include "sim/training/sites/site_exchange.h"
 #include "sim/training/step/breakdown.h"
@@ -223,6 +224,16 @@ core::Bytes bytes_between_sites(const network::Fabric& fabric,
   return sum;
 }
 
+/// Every step waits for the data rank that drew the most work.
+void add_imbalance(const CheckedScenario& checked, StepResult& result) {
+  const Scenario& s = checked.scenario();
+  const Seconds wait =
+      rank_imbalance(s, s.parallelism, checked.synchronous_data(), checked.micro_batches());
+  result.time += wait;
+  result.breakdown[Activity::rank_imbalance] += wait;
+  result.critical_path[Activity::rank_imbalance] += wait;
+}
+
 /// Exchanges of sites that train apart, spread over the steps between them.
 void add_exchanges(StepResult& result) {
   if (!result.sites || !result.sites->exchange) {
@@ -360,6 +371,7 @@ StepResult simulate_step(const CheckedScenario& checked, const StepOptions& opti
     }
   }
   add_exchanges(result);
+  add_imbalance(checked, result);
   const auto draws = other_hashes(checked, graph, options, progress);
   fill_interval(relative_error(s), draws, result);
   set_rates(checked, result);

@@ -19,6 +19,7 @@
 #include "sim/workload/schedule/schedule.h"
 #include "sim/workload/teacher/teacher_pass.h"
 #include "sim/workload/trained/trained_parameters.h"
+#include "sim/workload/vision/encoder_pass.h"
 
 namespace headway::workload {
 
@@ -51,6 +52,9 @@ class GraphBuilder {
   StepGraph build() {
     if (input_.training.distillation) {
       teacher_.emplace(input_, expert_domains_, ranks_, detail_, blocks_);
+    }
+    if (input_.model.vision) {
+      encoder_.emplace(input_, detail_, blocks_);
     }
     for (const LayerRun& run :
          layer_runs(input_.model, input_.parallelism, 0, input_.model.layers)) {
@@ -195,7 +199,8 @@ class GraphBuilder {
     for (const Bucket& bucket : blocks.buckets) {
       const bool same = before != nullptr && bucket.parameters == before->parameters &&
                         bucket.trained == before->trained &&
-                        bucket.runs.empty() == before->runs.empty();
+                        bucket.runs.empty() == before->runs.empty() &&
+                        bucket.encoder.size() == before->encoder.size();
       if (reduces_early() || reduces_always()) {
         blocks.reduce.push_back(!trains(bucket) ? kNone
                                 : same          ? blocks.reduce.back()
@@ -347,6 +352,7 @@ class GraphBuilder {
     teach(stage, chunk, like, blocks.gather[order.front()]);
     const auto compute = [&](std::size_t i) {
       const Bucket& bucket = blocks.buckets[i];
+      see(stage, bucket.encoder, like);
       call(stage, bucket.embedding ? blocks.enter_forward : kNone, like);
       forward_layers(stage, bucket.runs, like);
     };
@@ -365,13 +371,15 @@ class GraphBuilder {
     std::vector<std::size_t> order(blocks.buckets.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     const auto needs = [&](const Bucket& bucket) {
-      return passes_on && input_.parallelism.reshard && !bucket.runs.empty();
+      const bool learns = !bucket.encoder.empty() && trains(bucket);
+      return passes_on && input_.parallelism.reshard && (learns || !bucket.runs.empty());
     };
     run_sharded(stage, like, blocks, order, needs, [&](std::size_t i) {
       backward_layers(stage, blocks.buckets[i].runs, like, kind);
       if (blocks.buckets[i].embedding) {
         call(stage, std::exchange(leave, kNone), like);
       }
+      see_back(stage, blocks.buckets[i].encoder, like, passes_on);
       if (kind != WorkKind::input_gradient) {
         call(stage, blocks.reduce[i], like);
       }
@@ -385,6 +393,28 @@ class GraphBuilder {
     if (teacher_) {
       teacher_->forward(stage, chunk.stage, like, await_weights_, after);
     }
+  }
+
+  /// Parts of an encoder before the embedding.
+  void see(Stage& stage, const std::vector<EncoderRun>& parts, const Call& like) const {
+    if (encoder_) {
+      encoder_->forward(stage, parts, like);
+    }
+  }
+
+  /// Their backward after the embedding's; nobody below waits for it, so it is not halved.
+  void see_back(Stage& stage,
+                const std::vector<EncoderRun>& parts,
+                const Call& like,
+                bool passes_on) const {
+    if (encoder_ && passes_on) {
+      encoder_->backward(stage, parts, like);
+    }
+  }
+
+  /// All parts, on the chunk that has the embedding.
+  [[nodiscard]] std::vector<EncoderRun> seen_by(const ChunkLayout& chunk) const {
+    return encoder_ && chunk.embedding ? encoder_->parts() : std::vector<EncoderRun>{};
   }
 
   static int layer_block(const LayerBlocks& blocks, WorkKind kind) {
@@ -403,6 +433,7 @@ class GraphBuilder {
       return;
     }
     if (!first || blocks.await_gather.empty()) {
+      see(stage, seen_by(chunk), like);
       call(stage, blocks.enter_forward, like);
       teach(stage, chunk, like);
       forward_layers(stage, blocks.runs, like);
@@ -418,6 +449,7 @@ class GraphBuilder {
     for (auto bucket = blocks.buckets.rbegin(); bucket != blocks.buckets.rend();
          ++bucket, ++index) {
       call(stage, blocks.await_gather[index], like);
+      see(stage, bucket->encoder, like);
       call(stage, bucket->embedding ? blocks.enter_forward : kNone, like);
       forward_layers(stage, bucket->runs, like);
     }
@@ -426,8 +458,12 @@ class GraphBuilder {
 
   /// A whole backward, or one of its halves: the first passes gradients on, the second completes
   /// those of weights.
-  void backward(
-      Stage& stage, const ChunkBlocks& blocks, const Call& like, WorkKind kind, bool last) const {
+  void backward(Stage& stage,
+                const ChunkBlocks& blocks,
+                const ChunkLayout& chunk,
+                const Call& like,
+                WorkKind kind,
+                bool last) const {
     if (!blocks.gather.empty()) {
       backward_sharded(stage, blocks, like, kind);
       return;
@@ -442,12 +478,15 @@ class GraphBuilder {
         if (blocks.buckets[i].embedding) {
           call(stage, std::exchange(leave, kNone), like);
         }
+        see_back(stage, blocks.buckets[i].encoder, like, passes_on);
         call(stage, blocks.reduce[i], like);
       }
-    } else {
-      backward_layers(stage, blocks.runs, like, kind);
+      call(stage, leave, like);
+      return;
     }
+    backward_layers(stage, blocks.runs, like, kind);
     call(stage, leave, like);
+    see_back(stage, seen_by(chunk), like, passes_on);
   }
 
   static Call call_of(const WorkItem& item) {
@@ -464,7 +503,8 @@ class GraphBuilder {
       forward(stage, blocks, layout_.at(index, item.chunk), call_of(item),
               i == blocks.first_forward);
     } else {
-      backward(stage, blocks, call_of(item), item.kind, i == blocks.last_backward);
+      backward(stage, blocks, layout_.at(index, item.chunk), call_of(item), item.kind,
+               i == blocks.last_backward);
     }
   }
 
@@ -524,6 +564,7 @@ class GraphBuilder {
   std::map<LayerKind, LayerBlocks> layers_;
   int await_weights_ = kNone;
   std::optional<TeacherPass> teacher_;
+  std::optional<EncoderPass> encoder_;
 };
 
 }  // namespace

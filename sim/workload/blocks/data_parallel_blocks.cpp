@@ -219,6 +219,9 @@ Block reduce_bucket(const BlockInput& input, const Bucket& bucket) {
   for (const LayerRun& run : bucket.runs) {
     tensors += kTensorsOfALayer * run.layers;
   }
+  for (const EncoderRun& run : bucket.encoder) {
+    tensors += kTensorsOfALayer * run.count;
+  }
   BlockWriter writer("reduce gradients", 2);
   add_reductions(writer, input, bucket.trained, std::min(tensors, kMostPieces),
                  input.training.framework.data_overlap);

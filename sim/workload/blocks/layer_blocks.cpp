@@ -413,12 +413,16 @@ Block embedding_forward(const BlockInput& input) {
 
 Block embedding_backward(const BlockInput& input) {
   BlockWriter writer("embedding backward");
-  if (!embedding_trained(input.model)) {
+  const bool trained = embedding_trained(input.model);
+  if (!trained && !encoder_trained(input.model)) {
     return writer.finish();
   }
   TensorRegion region(writer, input.shape, false);
   writer.compute(residual_backward(input.shape));
   region.gather("embedding gather");
+  if (!trained) {  // gradients of image tokens go on to their encoder
+    return writer.finish();
+  }
   // Each token's gradient is read and added to a row of the gradient buffer.
   const double bytes = input.shape.element + 2.0 * input.training.framework.gradient_bytes;
   writer.compute(memory_kernel("embedding", bytes * input.shape.stream()));

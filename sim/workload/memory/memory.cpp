@@ -14,6 +14,7 @@
 #include "sim/workload/schedule/schedule.h"
 #include "sim/workload/teacher/teacher.h"
 #include "sim/workload/trained/trained_parameters.h"
+#include "sim/workload/vision/encoder_memory.h"
 
 namespace headway::workload {
 
@@ -42,7 +43,8 @@ class Liveness {
         shape_(rank_shape(model, training, parallelism)),
         logits_(logits_bytes(model, training, parallelism).si()),
         logit_gradients_(logit_gradient_bytes(model, training, parallelism).si()),
-        teacher_(teacher_working_set(training, parallelism)) {
+        teacher_(teacher_working_set(training, parallelism)),
+        encoder_(encoder_memory(model, training, parallelism)) {
     if (training.framework.allocation.sent_outputs && parallelism.pipeline > 1) {
       sent_ = shape_.element * shape_.split_stream();
     }
@@ -127,7 +129,10 @@ class Liveness {
 
   void forward(const ChunkLayout& chunk) {
     note({teacher_, 0}, peaks_.layers);
-    now_.activations += chunk.embedding ? kept_by_embedding(shape_) : 0.0;
+    if (chunk.embedding) {
+      note({encoder_.kept + encoder_.forward, 0}, peaks_.layers);
+    }
+    now_.activations += kept_at_front(chunk);
     forward_layers(chunk);
     now_.activations += chunk.head ? 0.0 : sent_;
     if (chunk.head) {
@@ -151,7 +156,15 @@ class Liveness {
     }
     backward_layers(chunk, drops);
     now_.activations -= chunk.head ? 0.0 : sent_;
-    now_.activations -= drops && chunk.embedding ? kept_by_embedding(shape_) : 0.0;
+    if (chunk.embedding) {
+      note({encoder_.backward, 0}, peaks_.layers);
+    }
+    now_.activations -= drops ? kept_at_front(chunk) : 0.0;
+  }
+
+  /// What embedding and encoder keep.
+  [[nodiscard]] double kept_at_front(const ChunkLayout& chunk) const {
+    return chunk.embedding ? kept_by_embedding(shape_) + encoder_.kept : 0.0;
   }
 
   void forward_layers(const ChunkLayout& chunk) {
@@ -201,7 +214,7 @@ class Liveness {
     for (const AlikeLayers& run : runs_of(chunk)) {
       now_.activations -= run.layers * run.each.kept;
     }
-    now_.activations -= chunk.embedding ? kept_by_embedding(shape_) : 0.0;
+    now_.activations -= kept_at_front(chunk);
   }
 
   void finish_head() {
@@ -228,7 +241,8 @@ class Liveness {
   std::vector<std::vector<AlikeLayers>> runs_;  ///< per chunk of the stage at hand
   LayerBytes prediction_;  ///< of a multi-token prediction module, head not counted
   double logits_, logit_gradients_;
-  double teacher_;   ///< alive in a layer of a teacher's forward
+  double teacher_;  ///< alive in a layer of a teacher's forward
+  EncoderMemory encoder_;
   double sent_ = 0;  ///< output of a chunk that stays until its backward
   Live now_;
   Peaks peaks_;
@@ -283,12 +297,12 @@ LargestBuckets largest_buckets(const ModelSpec& model,
   for (int chunk = 0; chunk < layout.chunks(); ++chunk) {
     const ChunkLayout& here = layout.at(stage, chunk);
     for (const Bucket& b : chunk_buckets(model, training, parallelism, here, ranks)) {
-      double& kind = b.head ? largest.head : b.runs.empty() ? largest.embedding : largest.layers;
+      double& kind = b.head ? largest.head : b.embedding ? largest.embedding : largest.layers;
       kind = std::max(kind, b.parameters.total());
       const double trained = b.trained.total();
       largest.trained = std::max(largest.trained, trained);
       double& of_kind = b.head ? largest.trained_head : largest.trained_layers;
-      of_kind = b.head || !b.runs.empty() ? std::max(of_kind, trained) : of_kind;
+      of_kind = !b.embedding ? std::max(of_kind, trained) : of_kind;
     }
   }
   return largest;

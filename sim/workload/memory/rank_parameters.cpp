@@ -9,6 +9,7 @@
 #include "sim/workload/expert_shape.h"
 #include "sim/workload/mixer/mixer_shape.h"
 #include "sim/workload/trained/trained_parameters.h"
+#include "sim/workload/vision/encoder.h"
 
 namespace headway::workload {
 
@@ -143,6 +144,7 @@ RankParameters chunk_parameters_per_rank(const ModelSpec& model,
   }
   if (chunk.embedding) {
     sum.shared += embedding_parameters_per_rank(model, parallelism);
+    sum += held_by_encoder(model, parallelism).stored;
   }
   if (chunk.head) {
     sum.shared += head_parameters_per_rank(model, parallelism);
@@ -202,6 +204,41 @@ double bucket_parameters(const TrainingSpec& training,
                 : std::max(kSmallestBucket, kBucketPerReplica * data_parallel);
 }
 
+namespace {
+
+/// The parts of an encoder, the last first, as backward meets them.
+void add_encoder(const ModelSpec& model,
+                 const ParallelismSpec& parallelism,
+                 double size,
+                 std::vector<Bucket>& buckets) {
+  const std::vector<EncoderRun> runs = encoder_runs(model, parallelism);
+  bool open = false;
+  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
+    const HeldParameters held = held_by_part(model, parallelism, *run);
+    const bool trains = held.trained.total() > 0;
+    for (int i = 0; i < run->count; ++i) {
+      if (!open || trains != (buckets.back().trained.total() > 0)) {
+        buckets.emplace_back();
+      }
+      Bucket& bucket = buckets.back();
+      EncoderRun one = *run;
+      one.count = 1;
+      const bool joins = !bucket.encoder.empty() && bucket.encoder.front().part == one.part &&
+                         bucket.encoder.front().kind == one.kind;
+      if (joins) {
+        ++bucket.encoder.front().count;
+      } else {
+        bucket.encoder.insert(bucket.encoder.begin(), one);
+      }
+      bucket.parameters += held.stored;
+      bucket.trained += held.trained;
+      open = bucket.trained.total() < size;
+    }
+  }
+}
+
+}  // namespace
+
 std::vector<Bucket> chunk_buckets(const ModelSpec& model,
                                   const TrainingSpec& training,
                                   const ParallelismSpec& parallelism,
@@ -212,7 +249,7 @@ std::vector<Bucket> chunk_buckets(const ModelSpec& model,
   buckets.reserve(static_cast<std::size_t>(chunk.layers) + 2);
   if (chunk.head) {
     const HeldParameters held = held_by_head(model, parallelism);
-    buckets.push_back({{}, true, false, held.stored, held.trained});
+    buckets.push_back({{}, {}, true, false, held.stored, held.trained});
   }
   bool open = false;
   std::optional<LayerKind> before;
@@ -240,7 +277,8 @@ std::vector<Bucket> chunk_buckets(const ModelSpec& model,
   }
   if (chunk.embedding) {
     const HeldParameters held = held_by_embedding(model, parallelism);
-    buckets.push_back({{}, false, true, held.stored, held.trained});
+    buckets.push_back({{}, {}, false, true, held.stored, held.trained});
+    add_encoder(model, parallelism, size, buckets);
   }
   return buckets;
 }

@@ -6,6 +6,7 @@
 #include "sim/workload/blocks/layer_kind.h"
 #include "sim/workload/layout.h"
 #include "sim/workload/spec.h"
+#include "sim/workload/vision/encoder_parts.h"
 
 namespace headway::workload {
 
@@ -53,10 +54,11 @@ RankParameters stage_parameters_per_rank(const ModelSpec& model,
                                          const StageLayout& layout,
                                          int stage);
 
-/// Gradients that are reduced together: head with prediction modules, embedding, or some layers in
-/// a row.
+/// Gradients that are reduced together: head with prediction modules, embedding, some layers in a
+/// row, or some parts of an encoder.
 struct Bucket {
-  std::vector<LayerRun> runs;  ///< its layers, in the order of the model
+  std::vector<LayerRun> runs;       ///< its layers, in the order of the model
+  std::vector<EncoderRun> encoder;  ///< its parts of an encoder, in the order of the forward
   bool head = false;
   bool embedding = false;
   RankParameters parameters;  ///< all, as HeldParameters::stored

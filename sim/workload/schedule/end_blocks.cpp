@@ -6,6 +6,7 @@
 #include "sim/workload/number_formats.h"
 #include "sim/workload/trained/trained_layers.h"
 #include "sim/workload/trained/trained_parameters.h"
+#include "sim/workload/vision/encoder.h"
 
 namespace headway::workload {
 
@@ -29,6 +30,7 @@ Block end_block(const BlockInput& input,
     first = first || chunk.embedding;
     last = last || chunk.head;
   }
+  optimizer.replicated += first ? averaged_parameters(input.model, input.parallelism) : 0.0;
   // A prediction module beside the head reads a copy of the token table.
   const bool copies = (input.model.tied_embeddings || input.model.multi_token_prediction > 0) &&
                       embedding_trained(input.model);

@@ -12,12 +12,16 @@ bool head_trained(const ModelSpec& model) {
   return !model.adapters && !(model.frozen && model.frozen->head);
 }
 
+bool encoder_trained(const ModelSpec& model) {
+  return model.vision && model.vision->trained != EncoderTraining::none;
+}
+
 Learning layer_learning(const ModelSpec& model, int layer) {
   const int frozen = model.frozen ? model.frozen->layers : 0;
   if (layer >= frozen) {
     return model.adapters ? Learning::adapters : Learning::weights;
   }
-  return embedding_trained(model) ? Learning::passes : Learning::still;
+  return embedding_trained(model) || encoder_trained(model) ? Learning::passes : Learning::still;
 }
 
 bool trains_anything(const ModelSpec& model) {

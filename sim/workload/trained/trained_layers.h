@@ -22,6 +22,8 @@ Learning layer_learning(const ModelSpec& model, int layer);
 bool embedding_trained(const ModelSpec& model);
 /// Whether the last norm and the output matrix are trained.
 bool head_trained(const ModelSpec& model);
+/// Whether anything of an encoder of images is trained: gradients pass through all layers to it.
+bool encoder_trained(const ModelSpec& model);
 /// Whether anything is trained at all.
 bool trains_anything(const ModelSpec& model);
 /// Whether all of a model is trained.

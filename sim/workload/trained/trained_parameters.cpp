@@ -5,6 +5,7 @@
 #include "sim/workload/closed_form.h"
 #include "sim/workload/constants.h"
 #include "sim/workload/trained/adapter_shape.h"
+#include "sim/workload/vision/encoder.h"
 
 namespace headway::workload {
 
@@ -60,6 +61,7 @@ HeldParameters held_by_stage(const ModelSpec& model,
     }
     if (chunk.embedding) {
       sum += held_by_embedding(model, parallelism);
+      sum += held_by_encoder(model, parallelism);
     }
     if (chunk.head) {
       sum += held_by_head(model, parallelism);
@@ -70,10 +72,11 @@ HeldParameters held_by_stage(const ModelSpec& model,
 
 double trained_parameters(const ModelSpec& model) {
   const ParameterCount count = count_parameters(model);
+  const double encoder = held_by_encoder(model, {}).trained.total();
   if (all_trained(model)) {
-    return count.total() + count.prediction;
+    return count.total() - count.vision + encoder + count.prediction;
   }
-  double sum = 0;
+  double sum = encoder;
   for (const LayerRun& run : layer_runs(model, {}, 0, model.layers)) {
     if (run.kind.learning == Learning::weights) {
       sum += run.layers * layer_parameters(model, run.kind).total();

@@ -1,0 +1,44 @@
+// What a step waits for the data-parallel rank whose sequences happen to have the most work.
+//
+// Ranks draw their sequences at random; of packed documents attention varies, of images the
+// encoder. docs/vision.md.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/core/units.h"
+#include "sim/training/check.h"
+
+namespace headway::training {
+
+/// Which data ranks meet how often.
+struct RankMeetings {
+  std::int64_t ranks = 1;  ///< data-parallel ranks that end a step together
+  std::int64_t group = 1;  ///< of them, those that meet in every micro-batch
+};
+
+/// Weights that are gathered for every pass, and tokens that are sent to experts, make ranks meet
+/// in every micro-batch; the rest meet at the step's end.
+RankMeetings rank_meetings(const Scenario& scenario,
+                           const workload::ParallelismSpec& layout,
+                           int data_parallel);
+
+/// The mean of the slowest rank's step less that of all ranks. With m micro-batches of standard
+/// deviation d, D ranks of which g meet in every micro-batch, e(n) and w(n) mean and deviation of
+/// the largest of n standard normal values:
+///     d (m e(g) + sqrt(m) w(g) e(D / g))
+/// Source: order statistics; sums of many sequences are taken as normal.
+core::Seconds expected_wait(const RankMeetings& meetings, int micro_batches, double deviation);
+
+/// Standard deviation of the time of a micro-batch on a rank [s]: of attention on the stage with
+/// the most of it, and of the encoder. Kernels as long as on the GPU alone.
+double micro_batch_deviation(const Scenario& scenario, const workload::ParallelismSpec& layout);
+
+/// What a step waits, in the mean: both of the above; nothing where nothing varies, or where
+/// sequences are dealt so that it does not (`training.balanced_ranks`).
+core::Seconds rank_imbalance(const Scenario& scenario,
+                             const workload::ParallelismSpec& layout,
+                             int data_parallel,
+                             int micro_batches);
+
+}  // namespace headway::training

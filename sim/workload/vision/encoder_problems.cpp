@@ -1,0 +1,149 @@
+#include "sim/workload/vision/encoder_problems.h"
+
+#include <fmt/format.h>
+#include <utility>
+
+#include "sim/workload/number_formats.h"
+#include "sim/workload/schedule/schedule.h"
+#include "sim/workload/vision/encoder.h"
+
+namespace headway::workload {
+
+namespace {
+
+/// Gathers sentences about one run.
+class EncoderComplaints {
+ public:
+  EncoderComplaints(const ModelSpec& model,
+                    const TrainingSpec& training,
+                    const ParallelismSpec& parallelism)
+      : model_(model), training_(training), parallelism_(parallelism) {}
+
+  Violations take() {
+    check_images();
+    if (model_.vision) {
+      check_encoder(*model_.vision);
+      check_layout();
+      check_recipe();
+    }
+    if (training_.distillation && training_.distillation->teacher.vision) {
+      add("training.distillation.teacher.vision",
+          "a teacher with an encoder of images is not simulated; leave its 'vision' out");
+    }
+    return std::move(out_);
+  }
+
+ private:
+  template <class... Args>
+  void add(std::string path, fmt::format_string<Args...> text, Args&&... args) {
+    out_.push_back({std::move(path), fmt::format(text, std::forward<Args>(args)...)});
+  }
+
+  void check_images() {
+    if (model_.vision && !training_.images) {
+      add("model.vision",
+          "model '{}' has an encoder of images: write how many a sequence has in "
+          "training.images, or leave 'vision' out",
+          model_.name);
+    }
+    if (!training_.images) {
+      return;
+    }
+    if (!model_.vision) {
+      add("training.images",
+          "model '{}' has no encoder that sees images: leave 'images' out, or describe one in "
+          "model.vision",
+          model_.name);
+    }
+    const ImagesSpec& images = *training_.images;
+    if (images.sizes.empty()) {
+      add("training.images.sizes", "images need at least one size");
+    } else if (const double tokens = image_tokens(images); tokens > training_.sequence_length) {
+      add("training.images.per_sequence",
+          "{:g} images of a sequence have {:.0f} tokens in the mean, more than the {} of the "
+          "sequence",
+          images.per_sequence, tokens, training_.sequence_length);
+    }
+  }
+
+  void check_encoder(const VisionSpec& vision) {
+    if (vision.hidden % vision.heads != 0) {
+      add("model.vision.heads", "width {} of the encoder does not divide over its {} heads",
+          vision.hidden, vision.heads);
+    }
+    const int t = parallelism_.tensor;
+    const auto divides = [&](int value, const char* what) {
+      if (vision.tensor == EncoderTensor::split && value % t != 0) {
+        add("model.vision.tensor",
+            "{} {} of the encoder do not divide over {} tensor-parallel ranks; choose tensor: "
+            "whole, a copy on each",
+            value, what, t);
+      }
+    };
+    divides(vision.heads, "heads");
+    divides(vision.ffn, "MLP columns");
+    divides(vision.projector_ffn, "columns of the projector");
+  }
+
+  void check_layout() {
+    if (parallelism_.context > 1) {
+      add("parallelism.context",
+          "context parallelism beside an encoder of images is not simulated: whether its images "
+          "are divided over context ranks or computed on each differs between frameworks; write "
+          "context: 1");
+    }
+    const ScheduleKind schedule = effective_schedule(parallelism_);
+    if (schedule == ScheduleKind::dual_pipe || schedule == ScheduleKind::dual_pipe_v) {
+      add("parallelism.schedule",
+          "schedule {} with an encoder of images is not simulated; choose 1f1b, interleaved or a "
+          "zero-bubble schedule",
+          core::to_word(schedule));
+    }
+    if (offloads_activations(parallelism_.offload)) {
+      add("parallelism.offload",
+          "activations that go to the host beside an encoder of images are not simulated; choose "
+          "none or optimizer");
+    }
+  }
+
+  void check_recipe() {
+    if (!fuses_attention(training_)) {
+      add(full_precision(training_.precision) ? "training.precision" : "model.vision",
+          "an encoder of images needs fused attention, which keeps images of one sequence apart; "
+          "choose bf16 or fp16 and a fused kind of framework.attention_kernels");
+    }
+    if (training_.optimizer_state == OptimizerState::muon) {
+      add("training.optimizer_state",
+          "optimizer_state muon of an encoder of images is not simulated");
+    }
+    if (training_.local_steps) {
+      add("training.local_steps",
+          "sites that train a model with an encoder of images apart are not simulated");
+    }
+    if (training_.distillation) {
+      add("training.distillation",
+          "distillation of a model with an encoder of images is not simulated");
+    }
+    if (training_.framework.host.piece > core::Seconds(0)) {
+      add("model.vision",
+          "framework '{}' copies weights piece by piece; with an encoder of images that is not "
+          "simulated",
+          training_.framework.name);
+    }
+  }
+
+  const ModelSpec& model_;
+  const TrainingSpec& training_;
+  const ParallelismSpec& parallelism_;
+  Violations out_;
+};
+
+}  // namespace
+
+Violations encoder_problems(const ModelSpec& model,
+                            const TrainingSpec& training,
+                            const ParallelismSpec& parallelism) {
+  return EncoderComplaints(model, training, parallelism).take();
+}
+
+}  // namespace headway::workload

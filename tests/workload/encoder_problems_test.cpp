@@ -1,0 +1,74 @@
+// What is not known of an encoder of images is refused by name.
+#include "sim/workload/vision/encoder_problems.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/workload/seeing_models.h"
+#include "tests/workload/violation_texts.h"
+
+namespace headway::workload {
+namespace {
+
+using namespace tests;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(EncoderProblems, OfOneThatFitsAreNone) {
+  EXPECT_TRUE(encoder_problems(qwen2_5_vl_7b(), seeing(8), split(4, 2)).empty());
+  EXPECT_TRUE(encoder_problems(llama_8b(), recipe(4096, 8), split(4, 2)).empty());
+}
+
+TEST(EncoderProblems, NameImagesWithoutEncoderAndTheOtherWayRound) {
+  EXPECT_THAT(texts(encoder_problems(qwen2_5_vl_7b(), recipe(4096, 8), {})),
+              ElementsAre("model 'Qwen2.5-VL 7B' has an encoder of images: write how many a "
+                          "sequence has in training.images, or leave 'vision' out"));
+  EXPECT_THAT(texts(encoder_problems(llama_8b(), seeing(8), {})),
+              ElementsAre("model 'Llama 3.1 8B' has no encoder that sees images: leave 'images' "
+                          "out, or describe one in model.vision"));
+  TrainingSpec many = seeing(8);
+  many.images->per_sequence = 9;
+  EXPECT_THAT(texts(encoder_problems(qwen2_5_vl_7b(), many, {})),
+              ElementsAre("9 images of a sequence have 9216 tokens in the mean, more than the 8192 "
+                          "of the sequence"));
+  many.images->sizes.clear();
+  EXPECT_THAT(texts(encoder_problems(qwen2_5_vl_7b(), many, {})),
+              ElementsAre("images need at least one size"));
+}
+
+TEST(EncoderProblems, NameWhatDoesNotDivide) {
+  ModelSpec model = qwen2_5_vl_7b();
+  EXPECT_THAT(texts(encoder_problems(model, seeing(8), split(8, 1))),
+              ElementsAre("3420 MLP columns of the encoder do not divide over 8 tensor-parallel "
+                          "ranks; choose tensor: whole, a copy on each"));
+  model.vision->tensor = EncoderTensor::whole;
+  EXPECT_TRUE(encoder_problems(model, seeing(8), split(8, 1)).empty());
+  model.vision->heads = 12;
+  EXPECT_THAT(texts(encoder_problems(model, seeing(8), {})),
+              ElementsAre("width 1280 of the encoder does not divide over its 12 heads"));
+}
+
+TEST(EncoderProblems, NameWhatIsNotSimulatedBesideIt) {
+  ParallelismSpec layout;
+  layout.context = 2;
+  layout.pipeline = 4;
+  layout.schedule = ScheduleKind::dual_pipe;
+  layout.offload = Offload::activations;
+  TrainingSpec training = seeing(8);
+  training.precision = core::Precision::fp32;
+  training.optimizer_state = OptimizerState::muon;
+  training.local_steps.emplace();
+  training.distillation = DistillationSpec{qwen2_5_vl_7b(), {}, 0, false};
+  training.framework.host.piece = core::Seconds(1e-6);
+  const auto found = encoder_problems(qwen2_5_vl_7b(), training, layout);
+  EXPECT_THAT(
+      paths(found),
+      ElementsAre("parallelism.context", "parallelism.schedule", "parallelism.offload",
+                  "training.precision", "training.optimizer_state", "training.local_steps",
+                  "training.distillation", "model.vision", "training.distillation.teacher.vision"));
+  EXPECT_THAT(texts(found), Contains(HasSubstr("context parallelism beside an encoder of images "
+                                               "is not simulated")));
+}
+
+}  // namespace
+}  // namespace headway::workload
