@@ -86,6 +86,28 @@ void all_to_all_by_leaf(benchmark::State& state) {
 }
 BENCHMARK(all_to_all_by_leaf)->Arg(1024)->Arg(4096)->Unit(benchmark::kMillisecond);
 
+/// Rounds of four links of 1 us and 8 bytes at 50 GB/s: some host crosses leaves in each of them.
+void dissemination(benchmark::State& state, const RunOptions& options) {
+  patterns::FatTree tree;
+  tree.hosts = static_cast<std::uint32_t>(state.range(0));
+  Tick end = 0;
+  double messages = 0;
+  for (std::int64_t stride = 1; stride < state.range(0); stride *= 2) {
+    end += 4'000'160;
+    messages += static_cast<double>(state.range(0));
+  }
+  for (auto _ : state) {
+    const Problem problem = patterns::dissemination(tree, Bytes(8));
+    require(state, run(problem, options), end);
+  }
+  state.counters["messages/s"] =
+      benchmark::Counter(messages, benchmark::Counter::kIsIterationInvariantRate);
+}
+BENCHMARK_CAPTURE(dissemination, every_message, kEveryEvent)
+    ->Arg(65'536)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(dissemination, folded, kFolded)->Arg(65'536)->Unit(benchmark::kMillisecond);
+
 /// Ends found once, and confirmed by a solve from scratch after every event on smaller cases
 /// (tests).
 void permutation(benchmark::State& state, bool equal_sizes) {

@@ -307,10 +307,12 @@ std::string write_quantity(double si, Dimension dimension) {
     if (number.ends_with(".0")) {
       number.resize(number.size() - 2);
     }
+    if (!best.empty() && number.size() + 1 + text.size() >= best.size()) {
+      continue;
+    }
     const std::string candidate = fmt::format("{} {}", number, text);
     std::string why;
-    if (parse_quantity(candidate, dimension, why) == si &&
-        (best.empty() || candidate.size() < best.size())) {
+    if (parse_quantity(candidate, dimension, why) == si) {
       best = candidate;
     }
   }

@@ -1,8 +1,9 @@
 #include "sim/study/driver.h"
 
+#include <algorithm>
 #include <oneapi/tbb/info.h>
+#include <utility>
 
-#include "sim/config/load.h"
 #include "sim/core/error.h"
 #include "sim/training/step/step.h"
 
@@ -11,7 +12,7 @@ namespace headway::study {
 namespace {
 
 /// A step does not know how the run is operated.
-std::string step_key(training::Scenario scenario) {
+training::Scenario of_step(training::Scenario scenario) {
   scenario.name.clear();
   const auto seed = scenario.run.seed;
   scenario.run = {};
@@ -19,7 +20,7 @@ std::string step_key(training::Scenario scenario) {
   scenario.claim = {};
   scenario.assertions.clear();
   scenario.cluster.spares = 0;
-  return config::write_scenario(scenario);
+  return scenario;
 }
 
 /// What no machine can do is our fault, whatever the input.
@@ -36,23 +37,24 @@ Driver::Driver(const DriverOptions& options)
       limit_(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads_)) {}
 
 const training::StepResult& Driver::step(const training::CheckedScenario& checked) {
-  const std::string key = step_key(checked.scenario());
-  auto known = steps_.find(key);
-  if (known == steps_.end()) {
-    auto packets = options_.packets;
-    if (packets) {
-      packets->threads = threads_;
-    }
-    known = steps_
-                .emplace(key, training::simulate_step(checked, {.fold = options_.fold,
-                                                                .trace = options_.trace,
-                                                                .packets = packets,
-                                                                .hash_draws = options_.hash_draws,
-                                                                .progress = options_.progress}))
-                .first;
-    check_physics(known->second);
+  training::Scenario asked = of_step(checked.scenario());
+  const auto known = std::find_if(steps_.begin(), steps_.end(),
+                                  [&](const KnownStep& step) { return step.asked == asked; });
+  if (known != steps_.end()) {
+    return known->result;
   }
-  return known->second;
+  auto packets = options_.packets;
+  if (packets) {
+    packets->threads = threads_;
+  }
+  steps_.push_back(
+      {std::move(asked), training::simulate_step(checked, {.fold = options_.fold,
+                                                           .trace = options_.trace,
+                                                           .packets = packets,
+                                                           .hash_draws = options_.hash_draws,
+                                                           .progress = options_.progress})});
+  check_physics(steps_.back().result);
+  return steps_.back().result;
 }
 
 std::optional<campaign::CampaignOutcome> Driver::campaign(

@@ -3,11 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
-#include <map>
 #include <oneapi/tbb/global_control.h>
 #include <optional>
-#include <string>
 #include <string_view>
 
 #include "sim/campaign/campaign.h"
@@ -50,10 +49,15 @@ class Driver {
   }
 
  private:
+  struct KnownStep {
+    training::Scenario asked;  ///< without what a step does not depend on
+    training::StepResult result;
+  };
+
   DriverOptions options_;
   int threads_;
   tbb::global_control limit_;
-  std::map<std::string, training::StepResult> steps_;  ///< by what a step depends on
+  std::deque<KnownStep> steps_;  ///< few, so that they are looked through; they stay in place
 };
 
 }  // namespace headway::study

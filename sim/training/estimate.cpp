@@ -28,7 +28,7 @@ using workload::OperationKind;
 // counting allocations over the scenarios of tests/training/estimate_test.cpp, which holds them to
 // a factor of two.
 constexpr double kLink = 8;          ///< its kind, its number
-constexpr double kStep = 80;         ///< of a program: ProgramStep, Instruction, its trace
+constexpr double kStep = 80;         ///< of a program: ProgramStep, Instruction, launch
 constexpr double kLinkLowered = 20;  ///< its place in the tables that lowering looks links up in
 constexpr double kPortLowered = 25;  ///< a NIC's, whose loads the widest collective lists
 /// Its share of a report's paths, of a collective's loads. Source: round value.
@@ -37,7 +37,6 @@ constexpr double kChunk = 200;          ///< of the schedule: work items, calls,
 constexpr double kSlotOfRank = 85;      ///< an actor's share of group and flow, keys, fold's graph
 constexpr double kSlotInPlane = 16;     ///< the links that its flow uses in one plane
 constexpr double kSlotSimulated = 100;  ///< the engine's states
-constexpr double kTraced = 45;          ///< TraceEntry, per step of a rank's program
 constexpr double kTrial = 600;          ///< campaign::TrialResult
 constexpr double kNodeOfJob = 100;      ///< a node or spare in a trial that runs
 constexpr double kCrew = 8;             ///< when a repair crew is free
@@ -190,8 +189,7 @@ MemoryEstimate estimate_step(const CheckedScenario& checked, bool fold, int besi
   if (one_by_one) {
     out.parts.push_back({fmt::format("{} ranks that are simulated one by one", with_commas(gpus)),
                          "cluster.nodes",
-                         Bytes(gpus * (std::max(1, beside) * kSlotSimulated * counts.slots +
-                                       kTraced * counts.program_steps / p.pipeline))});
+                         Bytes(gpus * (std::max(1, beside) * kSlotSimulated * counts.slots))});
   }
   return out;
 }

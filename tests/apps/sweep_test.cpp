@@ -241,10 +241,11 @@ TEST_F(SweepVerb, TellsWhatCannotBeFromWhatIsWrong) {
   EXPECT_EQ(rows[0]["status"], "infeasible");  // 8 GiB hold no eighth of it
   EXPECT_FALSE(rows[0]["figures"]["step.time_s"].is_null());
   EXPECT_EQ(rows[1]["status"], "refused");
-  const json large = json::parse(
-      run("sweep s.yaml --fold off --sweep parallelism.tensor=8 --sweep cluster.nodes=131072 --set "
-          "training.global_batch=1048576 --format json")
-          .out)["rows"][0];
+  const json large =
+      json::parse(run("sweep s.yaml --fold off --sweep parallelism.tensor=8 --sweep "
+                      "cluster.nodes=1048576 --set "
+                      "training.global_batch=8388608 --set cluster.fabric.planes=64 --format json")
+                      .out)["rows"][0];
   EXPECT_EQ(large["status"], "infeasible");
   EXPECT_THAT(large["reason"].get<std::string>(), HasSubstr("simulating this needs about"));
 }

@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/training/step/lower.h"
+#include "sim/training/step/step_clock.h"
+
+#include "tests/training/fixture.h"
+
 namespace headway::training {
 namespace {
 
@@ -45,6 +50,47 @@ TEST(CriticalPath, GoesThroughTheRankThatArrivedLast) {
     EXPECT_EQ(path[Activity::compute], 50);
     EXPECT_EQ(path[Activity::tensor], 7);
     EXPECT_EQ(path[Activity::optimizer], 20);
+  }
+}
+
+/// Steps whose ranks wait for one another in different ways.
+std::vector<Scenario> steps() {
+  std::vector<Scenario> list(4, eight_nodes());
+  list[1].parallelism.virtual_stages = 4;
+  list[1].parallelism.schedule = workload::ScheduleKind::interleaved;
+  list[1].training.framework.host.launch = core::Seconds(40e-6);  // the CPU is on the path
+  list[2].parallelism.pipeline = 1;
+  list[2].parallelism.tensor = 2;
+  list[2].parallelism.sharding = workload::Sharding::zero3;
+  list[3].cluster.fabric.ports_per_leaf = 4;
+  list[3].cluster.fabric.leaf_oversubscription = 4;
+  list[3].cluster.occupancy.emplace();
+  list[3].cluster.occupancy->nodes = 16;
+  list[3].cluster.occupancy->jobs = {
+      {"other", {"2-5"}, TrafficPattern::ring, core::BytesPerSecond(100e9)}};
+  return list;
+}
+
+// Paths kept on the way and the trace walked back are two accounts of one chain, of all ranks or of
+// classes, with a rank that is slower than the others.
+TEST(CriticalPath, OfPathsIsThatOfTheTrace) {
+  for (const Scenario& scenario : steps()) {
+    const auto checked = check(Scenario(scenario));
+    const auto fabric = build_fabric(scenario.cluster);
+    for (const bool fold : {true, false}) {
+      for (const std::int64_t slower : {0, 30'000}) {
+        LoweredStep lowered = lower(checked, step_graph(checked), fabric);
+        lowered.problem.actors[37].slowdown_ppm = slower;
+        network::RunOptions options;
+        options.fold = fold;
+        options.trace = options.paths = true;
+        options.launch = &lowered.launch;
+        const auto run = run_step(lowered, options);
+        const auto path = critical_path(run);
+        EXPECT_EQ(path, critical_path(lowered.problem, run, lowered.launch));
+        EXPECT_GT(path[Activity::compute], 0);
+      }
+    }
   }
 }
 

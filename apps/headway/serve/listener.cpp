@@ -1,9 +1,9 @@
+// A library of its own, which open_listener.cpp opens.
 #include "apps/headway/serve/listener.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <httplib.h>
-#include <random>
 #include <string_view>
 #include <utility>
 
@@ -118,16 +118,7 @@ int bind(httplib::Server& server, const ListenOptions& options) {
 
 }  // namespace
 
-std::string random_token() {
-  std::random_device device;
-  std::string token;
-  for (int i = 0; i < 4; ++i) {
-    token += fmt::format("{:08x}", device());
-  }
-  return token;
-}
-
-void listen(const ListenOptions& options) {
+extern "C" void headway_listen(const ListenOptions& options) {
   httplib::Server server;
   set_limits(server);
   const int port = bind(server, options);

@@ -55,6 +55,7 @@ void Engine::set_up_actors() {
   actors_.resize(problem_.actors.size());
   actor_end_.resize(actors_.size());
   activity_.resize(actors_.size());
+  paths_.resize(options_.paths ? actors_.size() : 0);
   for (std::size_t a = 0; a < actors_.size(); ++a) {
     const Actor& actor = problem_.actors[a];
     ActorState& state = actors_[a];
@@ -74,6 +75,7 @@ void Engine::set_up_actors() {
 void Engine::set_up_groups() {
   groups_.resize(problem_.groups.size());
   instances_.resize(groups_.size() * instances_per_group_);
+  instance_paths_.resize(options_.paths ? instances_.size() : 0);
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     const TransferGroup& group = problem_.groups[g];
     GroupState& state = groups_[g];
@@ -119,7 +121,8 @@ void Engine::set_up_changes() {
 /// The first actor with the longest outermost loop shows best whether the run repeats.
 void Engine::choose_watched() {
   constexpr std::int64_t kWorthwhile = 4;
-  if (options_.trace || options_.transfers || options_.rates || !options_.skip_repeats) {
+  if (options_.trace || options_.transfers || options_.rates || options_.paths ||
+      !options_.skip_repeats) {
     return;
   }
   std::vector<std::int64_t> longest(programs_.depth.size(), 0);

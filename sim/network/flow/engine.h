@@ -170,6 +170,9 @@ class Engine {
   [[nodiscard]] core::Tick after(core::Tick delay) const;
 
   Instance& instance(std::uint32_t group, std::uint64_t number);
+  [[nodiscard]] core::ByActivity<core::Tick>& path_of(const Instance& instance) {
+    return instance_paths_[static_cast<std::size_t>(&instance - instances_.data())];
+  }
   void grow_instances();
   void launch(std::uint32_t group);
   void timer(std::uint32_t group);
@@ -187,6 +190,7 @@ class Engine {
     return first_group_ + group;
   }
   [[nodiscard]] std::uint32_t flow_entity(std::uint32_t flow) const { return first_flow_ + flow; }
+  void extend_path(std::uint32_t actor, const Instruction& instruction, core::Tick ticks);
   void record_arrival(std::uint32_t actor, const ActorState& state, core::Tick arrived);
   void record_completion(std::uint32_t group, core::Tick tick);
   [[nodiscard]] std::vector<TransferEntry> transfers() const;
@@ -233,6 +237,10 @@ class Engine {
   std::vector<RecordedArrival> arrivals_;                ///< with options_.transfers
   std::vector<std::vector<core::Tick>> completions_at_;  ///< per group and instance, likewise
   std::vector<RateEntry> rates_;
+  std::vector<ActorPath> paths_;  ///< with options_.paths
+  /// Of each of instances_: what lies behind its last arrival; likewise.
+  std::vector<core::ByActivity<core::Tick>> instance_paths_;
+  std::uint64_t ends_known_ = 0;
   bool check_solves_ = false;
   std::uint32_t watched_ = kNone;  // the actor whose outermost loop PeriodSkipper watches
   bool new_iteration_ = false;

@@ -97,6 +97,7 @@ void Engine::end_compute(std::uint32_t actor) {
   ActorState& state = actors_[actor];
   const Instruction& instruction = programs_.code[state.pc];
   book(actor, instruction.activity, now_ - state.since);
+  extend_path(actor, instruction, now_ - state.since);
   result_sum_ += state.multiplicity * instruction.key * state.start_power * powers_.end;
   if (options_.trace) {
     const auto index = state.pc - programs_.first[problem_.actors[actor].program];
@@ -136,6 +137,10 @@ void Engine::end_wait(std::uint32_t actor, const GroupState& group, const Instan
     if (options_.trace) {
       record_wait(actor, state, instance);
     }
+    if (options_.paths) {
+      paths_[actor] = {path_of(instance), ++ends_known_};
+      paths_[actor].times[group.activity] += now_ - instance.latest;
+    }
   }
   state.blocked = false;
   ++state.pc;
@@ -145,6 +150,24 @@ void Engine::end_wait(std::uint32_t actor, const GroupState& group, const Instan
 void Engine::record_wait(std::uint32_t actor, const ActorState& state, const Instance& instance) {
   const auto index = state.pc - programs_.first[problem_.actors[actor].program];
   trace_.push_back({actor, index, state.since, now_, instance.latest, instance.last_arriver, 1});
+}
+
+/// Adds a computation to what lies behind an actor.
+void Engine::extend_path(std::uint32_t actor, const Instruction& instruction, core::Tick ticks) {
+  if (!options_.paths) {
+    return;
+  }
+  core::Tick by_cpu = 0;
+  if (options_.launch != nullptr && !options_.launch->empty()) {
+    const std::uint32_t program = problem_.actors[actor].program;
+    const auto index = &instruction - &programs_.code[programs_.first[program]];
+    by_cpu = slowed((*options_.launch)[program][static_cast<std::size_t>(index)],
+                    actors_[actor].slowdown_ppm);
+  }
+  ActorPath& path = paths_[actor];
+  path.times[instruction.activity] += ticks - by_cpu;
+  path.times[core::Activity::launch] += by_cpu;
+  path.order = ++ends_known_;
 }
 
 /// Before the slot counts it.

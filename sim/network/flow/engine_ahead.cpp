@@ -52,6 +52,7 @@ void Engine::compute_ahead(std::uint32_t actor, ActorState& state) {
     pass_ahead(ticks, actor_entity(actor));
     result_sum_ += state.multiplicity * instruction.key * start_power * ahead_.powers.end;
     book(actor, instruction.activity, ticks);
+    extend_path(actor, instruction, ticks);
   }
   ++state.pc;
 }
@@ -79,6 +80,10 @@ bool Engine::transfer_ahead(std::uint32_t actor, ActorState& state) {
     pass_ahead(group.until_flows, group_entity(slot.group));
     result_sum_ += state.multiplicity * wait.key * start_power * ahead_.powers.end;
     book(actor, group.activity, group.until_flows);
+    if (options_.paths) {
+      paths_[actor].times[group.activity] += group.until_flows;
+      paths_[actor].order = ++ends_known_;
+    }
   }
   result_sum_ += group.key * start_power * ahead_.powers.end;
   end_ = std::max(end_, ahead_.tick);

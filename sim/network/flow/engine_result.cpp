@@ -75,6 +75,7 @@ RunResult Engine::result() {
   }
   count_link_bytes(result);
   result.trace = std::move(trace_);
+  result.paths = std::move(paths_);
   result.transfers = transfers();
   if (options_.rates) {
     result.rates = std::move(rates_);

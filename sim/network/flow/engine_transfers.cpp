@@ -15,15 +15,19 @@ Engine::Instance& Engine::instance(std::uint32_t group, std::uint64_t number) {
 /// Some actor runs further ahead than there is room for: twice the room for every group.
 void Engine::grow_instances() {
   const std::uint64_t old = instances_per_group_;
-  std::vector<Instance> grown(instances_.size() * 2);
-  for (std::size_t group = 0; group < groups_.size(); ++group) {
-    for (std::uint64_t i = 0; i < old; ++i) {
-      const std::uint64_t number = groups_[group].completed + i;
-      grown[group * old * 2 + (number & (2 * old - 1))] =
-          instances_[group * old + (number & (old - 1))];
+  const auto grow = [&](auto& of_instances) {
+    std::remove_reference_t<decltype(of_instances)> grown(of_instances.size() * 2);
+    for (std::size_t group = 0; group < groups_.size() && !grown.empty(); ++group) {
+      for (std::uint64_t i = 0; i < old; ++i) {
+        const std::uint64_t number = groups_[group].completed + i;
+        grown[group * old * 2 + (number & (2 * old - 1))] =
+            of_instances[group * old + (number & (old - 1))];
+      }
     }
-  }
-  instances_ = std::move(grown);
+    of_instances = std::move(grown);
+  };
+  grow(instances_);
+  grow(instance_paths_);
   instances_per_group_ *= 2;
 }
 
@@ -35,8 +39,12 @@ void Engine::arrive(std::uint32_t actor, Slot& slot) {
   }
   Instance& next = instance(slot.group, number);
   // Of arrivals at one tick the first actor by number counts, whatever the order of work.
-  next.last_arriver =
-      next.arrivals == 0 || now_ > next.latest ? actor : std::min(next.last_arriver, actor);
+  if (next.arrivals == 0 || now_ > next.latest || actor < next.last_arriver) {
+    next.last_arriver = actor;
+    if (options_.paths) {
+      path_of(next) = paths_[actor].times;
+    }
+  }
   next.latest = now_;
   if (++next.arrivals == group.need && number == group.completed) {
     launch(slot.group);

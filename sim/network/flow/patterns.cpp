@@ -75,6 +75,27 @@ Problem ring_all_reduce(const FatTree& tree, core::Bytes size, Dependency depend
   return problem;
 }
 
+Problem dissemination(const FatTree& tree, core::Bytes size) {
+  Problem problem;
+  const std::uint32_t n = tree.hosts;
+  problem.links = links(tree);
+  problem.programs.emplace_back();
+  problem.actors.resize(n);
+  std::uint32_t slot = 0;
+  for (std::uint32_t stride = 1; stride < n; stride *= 2, slot += 2) {
+    // Messages of a round lie side by side: they move at the same time.
+    const auto first = static_cast<std::uint32_t>(problem.groups.size());
+    for (std::uint32_t i = 0; i < n; ++i) {
+      append_message(tree, i, (i + stride) % n, size, problem);
+      problem.actors[i].groups.push_back(first + i);
+      problem.actors[i].groups.push_back(first + (i + n - stride) % n);
+    }
+    problem.programs[0].insert(problem.programs[0].end(),
+                               {arrive(slot), wait(slot), wait(slot + 1)});
+  }
+  return problem;
+}
+
 Problem all_to_all(const FatTree& tree, core::Bytes size) {
   Problem problem;
   const std::uint32_t n = tree.hosts;

@@ -55,6 +55,11 @@ Problem all_to_all(const FatTree& tree, core::Bytes size);
 /// inside a leaf, one of flows between leaves. @param tree  full leaves only
 Problem all_to_all_classes(const FatTree& tree, core::Bytes size);
 
+/// Dissemination barrier over all hosts: in round k = 0, 1, ... host i sends `size` to host
+/// (i + 2^k) modulo hosts, and goes on when that has gone and the message of host i - 2^k has come.
+/// ceil(log2(hosts)) rounds (Hensgen, Finkel, Manber, Int. J. Parallel Programming 17, 1988).
+Problem dissemination(const FatTree& tree, core::Bytes size);
+
 /// A training step: tensor groups are timed events inside a node, neighbouring stages send point to
 /// point over the ranks' NICs, each data-parallel ring is one lockstep flow over all its NICs. 1F1B
 /// schedule. Rank = (replica x stages + stage) x tensor + position in its tensor group.

@@ -120,6 +120,13 @@ struct TraceEntry {
   std::uint32_t steps = 1;         ///< instructions in a row that it covers
 };
 
+/// The chain of causes behind an actor (folded: a class): what it computed since it last waited,
+/// the transfer that it waited for, and what the last actor to arrive there had behind it.
+struct ActorPath {
+  core::ByActivity<core::Tick> times;  ///< sums to the end of the last that took it time
+  std::uint64_t order = 0;             ///< of these ends, in the order in which they became known
+};
+
 /// An actor's (folded: a class's) part in one instance of a transfer.
 struct TransferEntry {
   std::uint32_t actor = 0;
@@ -147,6 +154,7 @@ struct RunResult {
   std::vector<TransferEntry> transfers;       ///< of each actor in order; empty unless asked for
   std::vector<RateEntry> rates;               ///< in order of time; empty unless asked for
   std::vector<std::uint32_t> class_of_flow;   ///< original flow -> class, with `rates`
+  std::vector<ActorPath> paths;               ///< per actor class; empty unless asked for
   std::uint64_t event_digest = 0;
   std::uint64_t result_digest = 0;
   std::uint64_t events = 0;          ///< simulated one by one
@@ -161,6 +169,9 @@ struct RunOptions {
   bool skip_repeats =
       true;            ///< jump over iterations that repeat tick for tick; off while recording
   bool rates = false;  ///< fills RunResult::rates
+  bool paths = false;  ///< fills RunResult::paths
+  /// With `paths`, per program and step: the part of a computation that they book to `launch`.
+  const std::vector<std::vector<core::Tick>>* launch = nullptr;
   /// Told now and then which share of the actors' programs has run; may be empty.
   std::function<void(double share)> progress{};
 };

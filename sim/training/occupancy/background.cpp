@@ -135,11 +135,15 @@ void keep_own(const network::Problem& all,
     run.actor_end[kept] = run.actor_end[c];
     run.actor_activity[kept] = run.actor_activity[c];
     run.multiplicity[kept] = run.multiplicity[c];
+    if (!run.paths.empty()) {
+      run.paths[kept] = run.paths[c];
+    }
     number[c] = kept++;
   }
   run.actor_end.resize(kept);
   run.actor_activity.resize(kept);
   run.multiplicity.resize(kept);
+  run.paths.resize(std::min<std::size_t>(kept, run.paths.size()));
   run.class_of_actor.resize(actors);
   for (std::uint32_t& of : run.class_of_actor) {
     of = number[of];
@@ -203,7 +207,7 @@ network::RunResult run_beside(const network::Problem& problem,
     return network::run(problem, options);
   }
   network::RunOptions plain = options;
-  plain.trace = plain.rates = false;
+  plain.trace = plain.rates = plain.paths = false;
   plain.progress = {};
   // Others' flows are to last longer than the step: at first twice the step without them.
   Tick horizon = 2 * network::run(problem, plain).end;

@@ -1,6 +1,7 @@
 #include "sim/training/step/critical_path.h"
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "sim/core/error.h"
@@ -108,6 +109,19 @@ std::vector<PathSegment> critical_segments(const network::Problem& problem,
     actor = computes ? actor : entry->last_arriver;
   }
   return segments;
+}
+
+core::ByActivity<Tick> critical_path(const network::RunResult& result) {
+  const network::ActorPath* last = nullptr;
+  for (const network::ActorPath& path : result.paths) {
+    const auto& times = path.times.values;
+    const bool to_the_end = std::accumulate(times.begin(), times.end(), Tick{0}) == result.end;
+    if (to_the_end && (last == nullptr || path.order < last->order)) {
+      last = &path;
+    }
+  }
+  HEADWAY_CHECK(last != nullptr, "no path ends at the run's end, tick {}", result.end);
+  return last->times;
 }
 
 core::ByActivity<Tick> critical_path(const network::Problem& problem,

@@ -24,9 +24,13 @@ struct PathSegment {
 std::vector<PathSegment> critical_segments(const network::Problem& problem,
                                            const network::RunResult& result);
 
-/// Walks back from the last event: a computation leads to what the rank did before it, a transfer
-/// to the rank whose arrival launched it. Every instant of the step has one cause, so the values
-/// add up to `result.end`.
+/// The causes on that chain, from paths that the run kept as it went: without a trace, and the
+/// same. Every instant of the step has one cause, so the values add up to `result.end`.
+/// @param result  with paths
+core::ByActivity<core::Tick> critical_path(const network::RunResult& result);
+
+/// The same from a trace: a computation leads back to what the rank did before it, a transfer to
+/// the rank whose arrival launched it.
 /// @param problem  the problem that was run
 /// @param result   with a trace
 /// @param launch   booked to `launch`; empty: nothing is

@@ -352,7 +352,8 @@ StepResult simulate_step(const CheckedScenario& checked, const StepOptions& opti
   }
   network::RunOptions run_options;
   run_options.fold = options.fold;
-  run_options.trace = options.trace;
+  run_options.paths = options.trace;
+  run_options.launch = &lowered.launch;
   progress.look();
   run_options.progress = progress.piece();
   const network::RunResult run = run_step(lowered, run_options);
@@ -365,7 +366,7 @@ StepResult simulate_step(const CheckedScenario& checked, const StepOptions& opti
   fill_breakdown(lowered, run, result);
   result.calls = network_calls(lowered);
   if (options.trace) {
-    const auto path = critical_path(lowered.problem, run, lowered.launch);
+    const auto path = critical_path(run);
     for (std::size_t a = 0; a < core::kActivities; ++a) {
       result.critical_path.values[a] = clock.to_seconds(path.values[a]);
     }
