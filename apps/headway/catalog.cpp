@@ -25,17 +25,16 @@ OutFile print(const std::string& schema, const Table& table, const CommonOptions
                                   : printed(table, options);
 }
 
-/// All entries, or those of one kind.
-Table entries_table(const std::string& kind) {
+/// The entries of all kinds.
+Table entries_table() {
   Table table{"Entries that `use:` can name",
               {{"kind", false}, {"name", false}, {"file", false}},
               {},
               false};
   const auto roots = config_roots();
-  const auto kinds = kind.empty() ? config::catalogue_kinds() : std::vector<std::string>{kind};
-  for (const auto& each : kinds) {
-    for (const auto& entry : config::list_entries(each, roots)) {
-      table.rows.push_back({each, entry.name, entry.path.string()});
+  for (const auto& kind : config::catalogue_kinds()) {
+    for (const auto& entry : config::list_entries(kind, roots)) {
+      table.rows.push_back({kind, entry.name, entry.path.string()});
     }
   }
   return table;
@@ -84,13 +83,17 @@ const Figures& figures_of(const std::string& kind) {
 }
 
 /// The entries of one kind with the figures that tell them apart.
-Table figures_table(const std::string& kind) {
+/// @param placed  for programs: the kind and the file too, as of the list of all kinds
+Table figures_table(const std::string& kind, bool placed) {
   const Figures& figures = figures_of(kind);
   Table table{fmt::format("Entries of '{}'; 'headway catalog show {} NAME' has all with sources",
                           kind, kind),
               {{"name", false}},
               {},
               false};
+  if (placed) {
+    table.columns = {{"kind", false}, {"name", false}, {"file", false}};
+  }
   std::vector<std::string_view> keys;
   for (const auto& [heading, key] : figures) {
     table.columns.push_back({heading, false});
@@ -100,8 +103,11 @@ Table figures_table(const std::string& kind) {
   options.roots = config_roots();
   for (const auto& entry : config::list_entries(kind, options.roots)) {
     std::vector<std::string> row{entry.name};
+    if (placed) {
+      row = {kind, entry.name, entry.path.string()};
+    }
     for (auto& value : config::entry_values(entry.path, keys, options)) {
-      row.push_back(std::move(value));
+      row.push_back(value.starts_with("0 ") ? "-" : std::move(value));  // a rate it does not have
     }
     table.rows.push_back(std::move(row));
   }
@@ -128,11 +134,9 @@ std::string entry_text(const std::string& kind, const std::string& name) {
 OutFile answer(const std::vector<std::string>& words, const CommonOptions& options) {
   const std::string action = words.empty() ? "list" : words[0];
   if (action == "list" && words.size() <= 2) {
-    const bool figures = words.size() == 2 && (options.format == "table" || options.format == "md");
-    if (figures) {
-      return printed(figures_table(words[1]), options);
-    }
-    return print("headway.catalog/1", entries_table(words.size() == 2 ? words[1] : ""), options);
+    const bool placed = options.format == "json" || options.format == "csv";
+    return print("headway.catalog/1",
+                 words.size() == 2 ? figures_table(words[1], placed) : entries_table(), options);
   }
   if (action == "show" && words.size() == 3) {
     return {options.out, entry_text(words[1], words[2])};

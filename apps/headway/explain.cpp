@@ -1,7 +1,10 @@
 // headway explain: what a key of a scenario, or a figure of a result, means.
+#include <algorithm>
+#include <array>
 #include <fmt/format.h>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/config/suggestions/suggest.h"
@@ -78,6 +81,41 @@ std::string default_of(const config::KeyPath& key) {
   return "";
 }
 
+/// Who reads a part of a scenario.
+struct Reader {
+  std::string_view part;
+  const char* who;
+};
+
+/// The first whose part the key is in counts.
+constexpr std::array<Reader, 15> kReaders{{
+    {"cluster.storage", "saves, loads and input of the run (campaign); `headway drill`"},
+    {"cluster.spares", "the run of weeks (campaign) and its cost; power of the cluster"},
+    {"cluster.occupancy", "the step beside other jobs; `headway plan --placement`"},
+    {"run.failures", "the run of weeks (campaign), and what is asked of it; `headway drill`"},
+    {"run.prices", "cost of the run; `headway plan` by dollars, energy or a budget"},
+    {"run", "the run of weeks (campaign), and what is asked of it: days, ETTR, cost; not the step"},
+    {"search", "`headway plan`; other verbs pass over it"},
+    {"sweep", "`headway sweep`; other verbs pass over it"},
+    {"claim", "`headway run`: its warnings and whether the claim is possible"},
+    {"assert", "`headway run`, after all is predicted: exit code 4"},
+    {"calibration", "the step, in place of the catalogue; with it all that is built on it"},
+    {"parallelism", "the step; with it all that is built on it. `headway plan` varies it"},
+    {"headway", "the reader of files"},
+    {"name", "reports"},
+    {"", "the step; with it all that is built on it: memory, run, cost, plans"},
+}};
+
+std::string reader_of(std::string_view key) {
+  const auto* const found =
+      std::find_if(kReaders.begin(), kReaders.end(), [&](const Reader& reader) {
+        return key.starts_with(reader.part) &&
+               (reader.part.empty() || key.size() == reader.part.size() ||
+                key[reader.part.size()] == '.' || key[reader.part.size()] == '[');
+      });
+  return found->who;
+}
+
 /// What a part is described by in place of its fields: keys that no field list has.
 std::string explain_base(const std::string& text) {
   const std::size_t dot = text.rfind('.');
@@ -117,6 +155,7 @@ std::string answer(const std::string& text) {
     if (const std::string value = default_of(key); !value.empty()) {
       out += fmt::format("  Default: {}\n", value);
     }
+    out += fmt::format("  Used by: {}.\n", reader_of(key.path));
     out += fmt::format("  Part of: {}. As an option: --set '{}=...'\n", key.record, key.path);
   }
   for (const auto& section : report::definitions()) {
@@ -131,11 +170,34 @@ std::string answer(const std::string& text) {
   return out;
 }
 
+/// Keys that may be given this word, as `zero1`; empty if none may.
+std::string keys_with_word(const std::string& text) {
+  std::vector<std::string> keys;
+  for (const auto& key : config::scenario_keys()) {
+    const SpecType* type = key.field->type;
+    while (type->element != nullptr) {
+      type = type->element;
+    }
+    if (std::find(type->words.begin(), type->words.end(), text) != type->words.end()) {
+      keys.push_back(key.path);
+    }
+  }
+  return keys.empty() ? "" : fmt::format("; it is a value of {}", fmt::join(keys, ", "));
+}
+
 std::string suggestion(const std::string& text) {
+  if (const std::string keys = keys_with_word(text); !keys.empty()) {
+    return keys;
+  }
   std::vector<std::string> names;
   for (const auto& key : config::scenario_keys()) {
     names.push_back(key.path);
     names.emplace_back(key.field->name);
+  }
+  for (const auto& section : report::definitions()) {
+    for (const auto& d : section.definitions) {
+      names.push_back(d.figure);
+    }
   }
   const auto near = core::did_you_mean(text, names);
   const std::string meant =

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <fmt/core.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "sim/core/progress/time_left.h"
 #include "sim/core/shown_text.h"
 #include "sim/core/text.h"
+#include "sim/report/wrap.h"
 
 #include "apps/headway/output.h"
 
@@ -34,14 +37,36 @@ double seconds_since(steady_clock::time_point start) {
   return std::chrono::duration<double>(steady_clock::now() - start).count();
 }
 
-/// "  35/s  ETA 12 s": parts are taken to be alike. Nothing before the first is done.
+/// "  35/s  ETA 12 s"; nothing before the first part is done.
 std::string rate_and_time_left(std::size_t done, std::size_t total, double elapsed) {
-  if (done == 0 || elapsed <= 0) {
-    return {};
+  const auto left = core::time_left(done, total, elapsed);
+  return left ? fmt::format("  {}/s  ETA {:.0f} s",
+                            core::number(static_cast<double>(done) / elapsed), *left)
+              : std::string();
+}
+
+/// Columns of the terminal that the line stands in: a line that is folded cannot be rewritten.
+std::size_t columns() {
+  constexpr std::size_t kUsual = 80;
+  winsize window{};
+  const bool known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0;
+  return known ? window.ws_col : kUsual;
+}
+
+/// Head and tail in at most so many columns; of a longer head its beginning.
+std::string fitted(std::string_view head, std::string_view tail, std::size_t width) {
+  constexpr std::string_view kCut = "...";
+  const std::size_t shown = report::shown_width(head) + report::shown_width(tail);
+  if (shown <= width) {
+    return std::string(head).append(tail);
   }
-  const double rate = static_cast<double>(done) / elapsed;
-  return fmt::format("  {}/s  ETA {:.0f} s", core::number(rate),
-                     static_cast<double>(total - std::min(done, total)) / rate);
+  const std::size_t room = width - std::min(width, report::shown_width(tail) + kCut.size());
+  std::size_t end = 0;
+  for (std::size_t kept = 0; kept < room && end < head.size(); ++kept) {
+    end += std::max<std::size_t>(1, core::utf8_length(head, end));
+  }
+  const std::string line = std::string(head.substr(0, end)).append(kCut).append(tail);
+  return report::shown_width(line) <= width ? line : report::wrapped(line, width).front();
 }
 
 }  // namespace
@@ -78,7 +103,7 @@ void Progress::begin(std::string_view name) {
   if (mode_ == Mode::json) {
     print_error(fmt::format("{{\"phase\": {}}}\n", json_text(phase_)));
   } else {
-    show(phase_);
+    show(phase_, "");
   }
 }
 
@@ -93,9 +118,9 @@ void Progress::count(std::size_t done, std::size_t total) {
     last_shown_ = steady_clock::now();
     return;
   }
-  show(fmt::format("{} {}/{}{}{}{}", phase_, done, total,
-                   rate_and_time_left(done, total, seconds_since(phase_start_)),
-                   note_.empty() ? "" : "  ", note_));
+  show(phase_, fmt::format(" {}/{}{}{}{}", done, total,
+                           rate_and_time_left(done, total, seconds_since(phase_start_)),
+                           note_.empty() ? "" : "  ", note_));
 }
 
 std::function<void(const char*, std::size_t, std::size_t)> Progress::named() {
@@ -115,12 +140,13 @@ void Progress::note(std::string text) {
   note_ = std::move(text);
 }
 
-void Progress::show(const std::string& line) {
+void Progress::show(const std::string& what, const std::string& how_far) {
   last_shown_ = steady_clock::now();
   if (mode_ == Mode::terminal) {
-    print_error("\r\033[K" + core::visible(line));
+    const std::size_t width = std::max<std::size_t>(2, columns()) - 1;  // the last one may fold
+    print_error("\r\033[K" + fitted(core::visible(what), core::visible(how_far), width));
   } else if (mode_ == Mode::plain) {
-    print_error(core::visible(line) + "\n");
+    print_error(core::visible(what + how_far) + "\n");
   }
 }
 

@@ -33,7 +33,7 @@ class Progress {
  private:
   enum class Mode { off, terminal, plain, json };
   void begin(std::string_view name);
-  void show(const std::string& line);
+  void show(const std::string& what, const std::string& how_far);
 
   Mode mode_ = Mode::off;
   std::string phase_, note_;

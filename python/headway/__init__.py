@@ -15,6 +15,7 @@ from headway._record import Record, Result
 from headway._sweep import Sweep, sweep
 from headway._verbs import (
     calibrate,
+    catalog,
     collective,
     compare,
     compare_profiles,
@@ -22,6 +23,7 @@ from headway._verbs import (
     explain,
     export,
     import_,
+    init,
     replay,
     report,
     topo,
@@ -38,6 +40,7 @@ __all__ = [
     "Sweep",
     "__version__",
     "calibrate",
+    "catalog",
     "check",
     "collective",
     "compare",
@@ -49,6 +52,7 @@ __all__ = [
     "explain",
     "export",
     "import_",
+    "init",
     "place",
     "plan",
     "replay",

@@ -323,7 +323,9 @@ def validate(
     runs: PathLike | None = None,
     collectives: PathLike | None = None,
     goodput: PathLike | None = None,
+    flow_model: bool = False,
     only: str | None = None,
+    anchor: str | None = None,
     quick: bool = False,
     calibrated: bool = False,
 ) -> Result:
@@ -333,8 +335,12 @@ def validate(
     ----------
     runs, collectives, goodput : path, optional
         Files of your own (CSV); at most one of them.
+    flow_model : bool
+        In place of them the fluid network model against simulated packets.
     only : str, optional
-        Rows whose id begins so.
+        Rows whose id begins so; of `flow_model` fabrics.
+    anchor : str, optional
+        Scale the profile by this row and say what it does to the others.
     quick, calibrated : bool
         As the options of ``headway validate``.
 
@@ -344,7 +350,8 @@ def validate(
         The object of ``headway validate --format json``; its table is the same text.
     """
     values = {"runs": runs, "collectives": collectives, "goodput": goodput, "only": only}
-    words = _options(None, **values, quick=quick, calibrated=calibrated)
+    flags = {"flow-model": flow_model, "quick": quick, "calibrated": calibrated}
+    words = _options(None, **values, anchor=anchor, **flags)
     printed = _call("validate", *words, "--quiet", "--format", "json")
     return Result(printed, printed)
 
@@ -428,3 +435,73 @@ def report(*results: Result, path: PathLike, force: bool = False) -> None:
 def explain(key: str) -> str:
     """What a key of a scenario, or a figure of a result, means."""
     return _call("explain", key)
+
+
+def catalog(kind: str | None = None) -> Result:
+    """What `use:` can name: ``headway.catalog("gpus").to_pandas()``.
+
+    Parameters
+    ----------
+    kind : str, optional
+        ``"gpus"``, ``"nodes"``, ``"models"``, ...: its entries with the figures that tell them
+        apart, as texts with their units; without one the names of all kinds.
+        ``"constants"``: the constants of the models.
+
+    Returns
+    -------
+    Result
+        The object of ``headway catalog list --format json``: `rows`, one an entry.
+
+    Raises
+    ------
+    headway.Error
+        If there is no such kind, with the text that the program prints.
+    """
+    if kind == "constants":
+        return _result(["catalog", "constants"])
+    return _result(["catalog", "list", *([kind] if kind else [])])
+
+
+def init(
+    path: PathLike = "scenario.yaml",
+    *,
+    model: str | None = None,
+    adapters: PathLike | None = None,
+    gpus: int | None = None,
+    gpu: str | None = None,
+    name: str | None = None,
+    force: bool = False,
+) -> Path:
+    """Writes a commented scenario to start from: ``headway.run(headway.init("my.yaml"))``.
+
+    Parameters
+    ----------
+    path : path
+        File to write.
+    model : str, optional
+        Entry of the catalogue, or ``"hf:"`` and the path of a ``config.json``.
+    adapters : path, optional
+        ``adapter_config.json`` of Hugging Face PEFT.
+    gpus : int, optional
+        How many train; whole nodes.
+    gpu : str, optional
+        Entry of the catalogue, or the beginning of one: ``"h100"``.
+    name : str, optional
+        Printed in reports.
+    force : bool
+        Overwrite the file.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    headway.Error
+        If the model or GPU is not known, no layout fits, or the file is there and `force` is not
+        set, with the text that the program prints.
+    """
+    values = {"model": model, "adapters": adapters, "gpus": gpus, "gpu": gpu, "name": name}
+    _call("init", path, "--quiet", *_options(None, **values, force=force))
+    return Path(path)

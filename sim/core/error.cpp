@@ -1,6 +1,8 @@
 #include "sim/core/error.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "sim/core/shown_text.h"
 
@@ -76,19 +78,24 @@ void Diagnostics::throw_if_any() {
 
 namespace {
 
+/// Letters to add, leave out or replace, or neighbours to exchange (optimal string alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before;  // the row above `row`
   std::vector<std::size_t> row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) {
     row[j] = j;
   }
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
+    std::vector<std::size_t> next(b.size() + 1);
+    next[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0U : 1U)});
-      diagonal = above;
+      const std::size_t replaced = row[j - 1] + (a[i - 1] == b[j - 1] ? 0U : 1U);
+      next[j] = std::min({row[j] + 1, next[j - 1] + 1, replaced});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        next[j] = std::min(next[j], before[j - 2] + 1);
+      }
     }
+    before = std::exchange(row, std::move(next));
   }
   return row[b.size()];
 }

@@ -277,11 +277,7 @@ SimulatedSetting search_setting(const training::Scenario& scenario,
   how.most = std::max(options.simulate, options.keep);
   how.of_family = std::max<std::size_t>(1, how.most / kFamilies);
   how.headroom = least_headroom(options.limits);
-  if (options.progress) {
-    how.progress = [&](std::size_t done, std::size_t total) {
-      options.progress("estimating layouts", done, total);
-    };
-  }
+  how.progress = options.progress;
   Shortlist shortlist = make_shortlist(scenario, space, how);
   if (space.trims_recompute()) {
     trim_recompute(scenario, space, how.headroom, shortlist.layouts);

@@ -452,6 +452,8 @@ class Kept {
         times.push_back(one.time.si());
       }
     }
+    slowest_ =
+        times.empty() ? Seconds(kNever) : Seconds(*std::max_element(times.begin(), times.end()));
     if (times.size() >= options_.most) {
       const auto last = times.begin() + static_cast<std::ptrdiff_t>(options_.most) - 1;
       std::nth_element(times.begin(), last, times.end());
@@ -460,6 +462,8 @@ class Kept {
   }
 
   [[nodiscard]] Seconds limit() const { return limit_; }
+  /// Where there is no limit yet, the slowest that is kept: more and faster ones will be.
+  [[nodiscard]] Seconds likely_limit() const { return std::min(limit_, slowest_); }
   /// Of a family.
   [[nodiscard]] Seconds limit(const ParallelismSpec& layout) const {
     const auto found = families_.find(family_of(layout));
@@ -480,6 +484,7 @@ class Kept {
   const ShortlistOptions& options_;
   std::map<Family, Best> families_;
   Seconds limit_{kNever};
+  Seconds slowest_{kNever};
 };
 
 /// Places from the least bound up.
@@ -489,6 +494,21 @@ std::vector<std::size_t> rising(const std::vector<Seconds>& bounds) {
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return bounds[a] < bounds[b]; });
   return order;
+}
+
+/// How many shapes, from one place on, will be opened as far as is known now.
+std::size_t to_open(std::size_t from,
+                    const Kept& kept,
+                    const std::vector<Shape>& shapes,
+                    const std::vector<Seconds>& bounds,
+                    const std::vector<std::size_t>& order) {
+  const auto first = order.begin() + static_cast<std::ptrdiff_t>(from);
+  const Seconds limit = kept.likely_limit();
+  const auto beyond = std::partition_point(first, order.end(), [&](std::size_t i) {
+    return bounds[i] <= limit && bounds[i] < Seconds(kNever);
+  });
+  return static_cast<std::size_t>(std::count_if(
+      first, beyond, [&](std::size_t i) { return bounds[i] <= kept.limit(shapes[i].layout); }));
 }
 
 /// What a layout that is slower than all that are kept would have had to reach.
@@ -518,32 +538,38 @@ Shortlist make_shortlist(const training::Scenario& scenario,
   };
   std::vector<Seconds> bounds(shapes.size());
   std::atomic<std::size_t> done{0};
-  const auto tell = [&] {
+  const auto tell = [&](const char* what, std::size_t finished, std::size_t total) {
     if (options.progress) {
-      options.progress(++done, 2 * shapes.size());
+      options.progress(what, finished, std::max(finished, total));
     }
   };
   tbb::parallel_for(std::size_t{0}, shapes.size(), [&](std::size_t i) {
     bounds[i] = search_of(i).bound();
-    tell();
+    tell("bounding layouts", ++done, shapes.size());
   });
   const std::vector<std::size_t> order = rising(bounds);
   Shortlist out;
   Kept kept(options);
+  done = 0;
   // A wave's limits are those before it, so that the same is opened whatever the threads.
   constexpr std::size_t kWave = 16;
   for (std::size_t begin = 0; begin < order.size(); begin += kWave) {
     const std::size_t end = std::min(begin + kWave, order.size());
     std::vector<Opened> opened(end - begin);
+    // Before anything is kept nobody knows how many will be opened: none is said to be done.
+    const std::size_t total = done + to_open(begin, kept, shapes, bounds, order);
     tbb::parallel_for(begin, end, [&](std::size_t i) {
       const std::size_t shape = order[i];
       const Seconds limit = kept.limit(shapes[shape].layout);
       if (bounds[shape] == Seconds(kNever) || bounds[shape] <= limit) {
         opened[i - begin] = search_of(shape).open(limit, options.of_family);
+        if (bounds[shape] < Seconds(kNever)) {
+          ++done;
+          tell("estimating layouts", begin == 0 ? 0 : done.load(), total);
+        }
       } else {
         ShapeSearch::add_slower(opened[i - begin].rejected, space.layouts(shapes[shape]));
       }
-      tell();
     });
     for (Opened& one : opened) {
       out.rejected.add(one.rejected);

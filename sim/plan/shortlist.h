@@ -38,8 +38,9 @@ bool same_family(const ParallelismSpec& a, const ParallelismSpec& b);
 struct ShortlistOptions {
   std::size_t most = 50;      ///< layouts in all
   std::size_t of_family = 5;  ///< and of one family
-  std::function<void(std::size_t done, std::size_t total)>
-      progress;  ///< shapes; called from several threads; may be empty
+  /// Told what is done to the shapes, how many it is done to, and to how many it will be as far as
+  /// is known now; called from several threads; may be empty.
+  std::function<void(const char* what, std::size_t done, std::size_t total)> progress;
   double headroom = training::kMemoryHeadroom;  ///< share of a GPU's memory that stays free
 };
 

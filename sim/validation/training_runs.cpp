@@ -7,6 +7,7 @@
 #include <tbb/parallel_for.h>
 
 #include "sim/core/error.h"
+#include "sim/core/progress/spread_order.h"
 #include "sim/core/shown_text.h"
 #include "sim/core/statistics.h"
 #include "sim/training/step/step.h"
@@ -184,8 +185,10 @@ std::vector<RunPrediction> predict_runs(const CsvTable& table,
   check_run_columns(table);
   const auto against = contradictions(table);
   std::vector<RunPrediction> rows(chosen.size());
+  const std::vector<std::size_t> order = core::spread_order(rows.size());
   std::atomic<std::size_t> done{0};
-  tbb::parallel_for(std::size_t{0}, rows.size(), [&](std::size_t i) {
+  tbb::parallel_for(std::size_t{0}, rows.size(), [&](std::size_t turn) {
+    const std::size_t i = order[turn];
     rows[i] = predict_row(table, chosen[i], catalogue, against[chosen[i]], open);
     if (count) {
       count(++done, rows.size());

@@ -1,4 +1,5 @@
 // headway report and --report from the outside.
+#include <algorithm>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
@@ -105,6 +106,11 @@ TEST_F(Explain, TellsWhatAKeyIs) {
   EXPECT_THAT(text, testing::StartsWith("parallelism.schedule\n"));
   EXPECT_THAT(text, HasSubstr("one of gpipe, 1f1b, interleaved"));
   EXPECT_THAT(text, HasSubstr("Default: 1f1b"));
+  EXPECT_THAT(text,
+              HasSubstr("Used by: the step; with it all that is built on it. `headway plan`"));
+  EXPECT_THAT(run("explain run.prices.pue").out, HasSubstr("Used by: cost of the run; "));
+  EXPECT_THAT(run("explain run.trials").out, HasSubstr("Used by: the run of weeks (campaign), "));
+  EXPECT_THAT(run("explain cluster.nodes").out, HasSubstr("memory, run, cost, plans."));
   EXPECT_THAT(run("explain mtbf").out, HasSubstr("run.failures.hazards[].mtbf\n"));
   EXPECT_THAT(run("explain run.failures.hazards[3].mtbf").out, HasSubstr("a time, in"));
   EXPECT_THAT(run("explain training.global_batch").out, HasSubstr("Default: none: it must be"));
@@ -122,6 +128,10 @@ TEST_F(Explain, TellsWhatAKeyIs) {
 
 TEST_F(Explain, KnowsWhatWasMeant) {
   EXPECT_THAT(run("explain seq_length").err, HasSubstr("did you mean training.sequence_length, "));
+  EXPECT_THAT(run("explain mtfb").err, HasSubstr("did you mean 'mtbf'?"));
+  EXPECT_THAT(run("explain step.mfuu").err, HasSubstr("did you mean 'step.mfu'?"));
+  EXPECT_THAT(run("explain zero1").err, HasSubstr("it is a value of parallelism.sharding"));
+  EXPECT_THAT(run("rnu").err, HasSubstr("did you mean 'run'?"));
   EXPECT_EQ(run("explain zzzz").code, 2);
 }
 
@@ -148,6 +158,15 @@ TEST_F(Suggestions, AKindIsListedWithItsFigures) {
   const std::string gpus = run("catalog list gpus").out;
   EXPECT_THAT(gpus, testing::ContainsRegex("h100-sxm +hopper +989.4 TFLOP/s"));
   EXPECT_THAT(run("catalog list nodes").out, testing::ContainsRegex("dgx-h100 +8 "));
+  using nlohmann::json;
+  const json rows = json::parse(run("catalog list gpus --format json").out)["rows"];
+  const auto h100 = std::find_if(rows.begin(), rows.end(),
+                                 [](const json& row) { return row["name"] == "h100-sxm"; });
+  ASSERT_NE(h100, rows.end());
+  EXPECT_EQ((*h100)["kind"], "gpus");
+  EXPECT_EQ((*h100)["bf16"], "989.4 TFLOP/s");
+  EXPECT_THAT(run("catalog list gpus --format csv").out,
+              testing::StartsWith("kind,name,file,architecture,bf16,"));
 }
 
 TEST_F(Suggestions, ATableAloneHasOneHeadingInMarkdown) {

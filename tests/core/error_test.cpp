@@ -73,6 +73,9 @@ TEST(DidYouMean, FindsASlipOfTheFinger) {
   EXPECT_EQ(did_you_mean("oversubscripton", keys), "oversubscription");
   EXPECT_EQ(did_you_mean("bandwith", keys), "bandwidth");
   EXPECT_EQ(did_you_mean("latnecy", keys), "latency");
+  EXPECT_EQ(did_you_mean("mtfb", {"trials", "mtbf"}), "mtbf") << "neighbours exchanged: one slip";
+  EXPECT_EQ(did_you_mean("rnu", {"plan", "run"}), "run");
+  EXPECT_EQ(did_you_mean("nrxu", {"run"}), std::nullopt);
 }
 
 TEST(DidYouMean, StaysSilentWhenNothingIsNear) {

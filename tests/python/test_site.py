@@ -137,14 +137,47 @@ def test_the_list_for_programs_names_every_page(site, pages):
     assert named == {page.relative_to(site).as_posix() for page in pages if page.name != "404.html"}
 
 
-def test_the_accuracy_that_pages_quote_is_the_measured_one():
-    """Medians of dense runs and of mixtures, each without its source, as validation.md has them."""
+def measured(table: str, line: str) -> list[str]:
+    """The cells behind the first of a line of docs/validation.md, of the table so headed."""
     page = (ROOT / "docs/validation.md").read_text()
-    for kind in ("dense NVIDIA", "mixtures of experts"):
-        row = next(line for line in page.splitlines() if line.startswith(f"| {kind} |"))
-        median = row.split("|")[3].strip()
-        for quoting in ("README.md", "docs/faq.md", "docs/comparison.md"):
-            assert median in (ROOT / quoting).read_text(), f"{quoting} does not say {median}"
+    rows = page.split(f"\n| {table} |", 1)[1].splitlines()
+    row = next(row for row in rows if row.startswith(f"| {line} |"))
+    return [cell.strip() for cell in row.strip("|").split("|")[1:]]
+
+
+def test_the_accuracy_that_pages_quote_is_the_measured_one():
+    """Errors of dense runs and of mixtures, as validation.md has them."""
+    readme, faq, comparison = (
+        (ROOT / name).read_text() for name in ("README.md", "docs/faq.md", "docs/comparison.md")
+    )
+    left_out = "leaving out one source, constants refitted without it"
+    for kind, line in (("dense models", "dense NVIDIA"),) + (("mixtures of experts",) * 2,):
+        rows, median, mean, tail, _, covered, _ = measured(left_out, line)
+        assert f"| {kind} | {rows} | {median} | {mean} | {tail} | {covered} |" in readme
+        for page in (faq, comparison):
+            assert median in page, line
+        share = f"{float(covered.split()[0]):.0f} %"
+        assert f"{rows} {kind.split()[0]}" in faq and share in faq, line
+    assert f"the dense mean is {measured(left_out, 'dense NVIDIA')[2]}" in comparison
+    for line, table in (
+        ("dense models", "dense NVIDIA rows"),
+        ("mixtures of experts", "mixtures of experts"),
+        ("dense models, sources that nothing was fitted to", "dense NVIDIA rows, not fitted"),
+        (
+            "mixtures of experts, sources that nothing was fitted to",
+            "mixtures of experts, not fitted",
+        ),
+    ):
+        rows, median, mean, *_ = measured(f"{table} | rows", "all")
+        assert f"| {line} | {rows} | {median} | {mean} |" in readme, line
+    memory = "peak memory, where a source states it, not fitted | rows"
+    for software, source in (("Megatron-LM", "simumaxB200"), ("torchtitan", "titan")):
+        assert f"{software} {measured(memory, source)[2]}" in comparison, software
+    fitted = measured("dense NVIDIA rows | rows", "all")[1]
+    assert f"{fitted} in the median on runs" in " ".join(comparison.split())
+    page = (ROOT / "docs/validation.md").read_text()
+    mean_of_sources = re.search(r"sources' median errors is ([\d.]+ %)", page)
+    assert mean_of_sources and f"sources' medians is {mean_of_sources[1]}" in readme
 
 
 def test_the_quick_start_runs(program, tmp_path):

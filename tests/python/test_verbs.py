@@ -54,6 +54,27 @@ def test_collective_topo_and_validate_are_those_of_the_program(small, command):
     assert given(result) == printed(command, "validate", "--only", only, "--quick")
 
 
+def test_the_catalogue_is_that_of_the_program(command):
+    result = headway.catalog("gpus")
+    assert given(result) == printed(command, "catalog", "list", "gpus")
+    gpus = result.to_pandas().set_index("name")
+    assert gpus.loc["h100-sxm", "bf16"] == "989.4 TFLOP/s"
+    assert {row.kind for row in headway.catalog().rows} > {"gpus", "models", "scenarios"}
+    assert given(headway.catalog("constants")) == printed(command, "catalog", "constants")
+    with pytest.raises(headway.Error, match="did you mean 'gpus'"):
+        headway.catalog("gpu")
+
+
+def test_a_scenario_to_start_from_is_written(tmp_path):
+    path = headway.init(tmp_path / "my.yaml", model="llama-3.1-8b", gpus=16, gpu="h100")
+    headway.check(path)
+    assert headway.Scenario.load(path).cluster.nodes == 2
+    with pytest.raises(headway.Error, match="exists"):
+        headway.init(path)
+    with pytest.raises(headway.Error, match="fill no whole nodes"):
+        headway.init(tmp_path / "other.yaml", gpus=12)
+
+
 def test_a_scenario_made_in_python_goes_everywhere(small):
     scenario = yaml.safe_load(small.read_text())
     assert headway.drill(scenario, "hang").scenario.name == "Small"

@@ -23,9 +23,9 @@ p { margin: 0.4em 0; } .soft { color: var(--soft); font-size: 0.85rem; }
 figure { margin: 0; min-width: 0; } figcaption { font-weight: 600; margin-bottom: 0.3rem; }
 .chart { width: 100%; min-height: 60px; } .chart svg { max-width: 100%; }
 .table { overflow-x: auto; margin: 0.5rem 0; }
-table { border-collapse: collapse; font-size: 0.85rem; } caption { text-align: left; font-weight: 600; padding: 0.3rem 0; }
+table { border-collapse: collapse; font-size: 0.85rem; width: max-content; } caption { text-align: left; font-weight: 600; padding: 0.3rem 0; }
 th, td { padding: 0.15rem 0.6rem; border-bottom: 1px solid var(--line); vertical-align: top; overflow-wrap: normal; }
-td.text { min-width: 7rem; max-width: 40rem; } th { color: var(--soft); font-weight: 600; } td, .number { text-align: right; font-variant-numeric: tabular-nums; }
+td.text { max-width: 24rem; } th { color: var(--soft); font-weight: 600; } td, .number { text-align: right; font-variant-numeric: tabular-nums; }
 td.text, .text { text-align: left; font-variant-numeric: normal; } .total td { border-top: 2px solid var(--soft); font-weight: 600; }
 details { border: 1px solid var(--line); border-radius: 6px; margin: 0.5rem 0; padding: 0.3rem 0.7rem; }
 summary { cursor: pointer; font-weight: 600; } pre { overflow-x: auto; font-size: 0.8rem; }
@@ -42,7 +42,7 @@ tr.in td { background: var(--tile); font-weight: 600; } tr.out td { opacity: 0.3
 @media print {
   :root { color-scheme: light; --ink: #1b1f24; --soft: #57606a; --line: #d0d7de; --paper: #fff; --tile: #f6f8fa; --accent: #0b62c4; --bad: #b42318; --warn: #8a5a00; }
   body { max-width: none; font-size: 11px; } .timeline button, .brush, .vega-bindings, .told { display: none; }
-  figure, tr, .tiles li { break-inside: avoid; } h2 { break-after: avoid; } .table { overflow: visible; } pre { white-space: pre-wrap; }
+  figure, tr, .tiles li { break-inside: avoid; } h2 { break-after: avoid; } .table { overflow: visible; } table { width: auto; } pre { white-space: pre-wrap; }
   .dark :is(svg.marks, .timeline canvas, .legend i) { filter: invert(1) hue-rotate(180deg); }
 }
 )css";

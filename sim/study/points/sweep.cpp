@@ -13,6 +13,7 @@
 #include "sim/core/digest.h"
 #include "sim/core/figures.h"
 #include "sim/core/infeasible.h"
+#include "sim/core/progress/spread_order.h"
 #include "sim/core/shown_text.h"
 #include "sim/study/predict.h"
 
@@ -188,24 +189,6 @@ SweepRow Sweep::row(std::size_t point, const SweepOptions& options) const {
   return row;
 }
 
-namespace {
-
-/// Places 0 to count - 1 in steps of about the golden section, each once.
-std::vector<std::size_t> spread_order(std::size_t count) {
-  constexpr double kGolden = 0.6180339887498949;  // Source: (sqrt(5) - 1) / 2
-  auto step = static_cast<std::size_t>(kGolden * static_cast<double>(count));
-  while (std::gcd(step, count) != 1) {
-    ++step;
-  }
-  std::vector<std::size_t> order(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    order[i] = i * step % count;
-  }
-  return order;
-}
-
-}  // namespace
-
 std::vector<SweepRow> Sweep::rows(const std::vector<std::size_t>& points,
                                   const SweepOptions& options) const {
   const int threads = options.threads > 0 ? options.threads : tbb::info::default_concurrency();
@@ -213,7 +196,7 @@ std::vector<SweepRow> Sweep::rows(const std::vector<std::size_t>& points,
   SweepOptions of_point = options;
   of_point.threads = std::max(1, threads / std::max(1, static_cast<int>(workers)));
   std::vector<SweepRow> rows(points.size());
-  std::vector<std::size_t> order = spread_order(points.size());
+  std::vector<std::size_t> order = core::spread_order(points.size());
   if (!options.spread) {
     std::iota(order.begin(), order.end(), 0);
   }
