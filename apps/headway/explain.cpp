@@ -5,6 +5,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/config/suggestions/suggest.h"
@@ -182,6 +183,12 @@ std::string keys_with_word(const std::string& text) {
       keys.push_back(key.path);
     }
   }
+  // Most mean one that is not deep.
+  const auto place = [](const std::string& key) {
+    return std::pair(std::count(key.begin(), key.end(), '.'), key);
+  };
+  std::sort(keys.begin(), keys.end(),
+            [&](const std::string& a, const std::string& b) { return place(a) < place(b); });
   return keys.empty() ? "" : fmt::format("; it is a value of {}", fmt::join(keys, ", "));
 }
 

@@ -2,7 +2,7 @@
 // answer.
 #include <benchmark/benchmark.h>
 
-#include "sim/network/flow/patterns.h"
+#include "sim/network/patterns/patterns.h"
 
 namespace {
 

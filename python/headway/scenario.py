@@ -1507,6 +1507,9 @@ class FrameworkSpec:
     gather_overlap
         With data_overlap, zero1, zero2 and weights that stay gathered: they are gathered beside
         the next forward pass; false: after the update, before the next step. (default true)
+    scatter_overlap
+        With data_overlap and zero1: gradients are reduced and scattered beside the last
+        backward pass; false: after it, though zero0's reductions run beside it. (default true)
     context_overlap
         A ring of context ranks passes keys and values on beside attention; false: before it.
         (default true)
@@ -1616,6 +1619,7 @@ class FrameworkSpec:
     pipeline_overlap: bool | None = None
     data_overlap: bool | None = None
     gather_overlap: bool | None = None
+    scatter_overlap: bool | None = None
     context_overlap: bool | None = None
     gather_once: bool | None = None
     narrow_gathers: bool | None = None

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "sim/training/imbalance/rank_imbalance.h"
 #include "sim/training/sites/site_exchange.h"
 
 namespace headway::analytic {
@@ -28,12 +27,45 @@ void add_exchanges(const Scenario& s,
   step.time += share.kernels + share.waited;
 }
 
-void add_imbalance(const Scenario& s,
-                   const ParallelismSpec& layout,
-                   int data_parallel,
-                   int micro_batches,
-                   AnalyticStep& step) {
-  const core::Seconds wait = training::rank_imbalance(s, layout, data_parallel, micro_batches);
+namespace {
+
+/// What a micro-batch's deviation does not depend on is the same for all.
+LayoutKey deviation_key(const ParallelismSpec& layout) {
+  LayoutKey key{layout, 1, false};
+  key.layout.data = {};
+  key.layout.rank_order = workload::RankOrder::data_first;
+  key.layout.offload = workload::Offload::none;
+  key.layout.offload_layers = {};
+  return key;
+}
+
+/// Entries at most, of half a kilobyte. Source: round value, as the tier's other memories.
+constexpr std::size_t kMostDeviations = 20'000;
+
+}  // namespace
+
+void RankWaits::add(const Scenario& s,
+                    const ParallelismSpec& layout,
+                    int data_parallel,
+                    int micro_batches,
+                    AnalyticStep& step) {
+  if (data_parallel < 2 || !training::ranks_differ(s)) {
+    return;
+  }
+  if (deviations_.size() >= kMostDeviations) {
+    deviations_.clear();
+  }
+  const auto [deviation, fresh] = deviations_.try_emplace(deviation_key(layout), 0.0);
+  if (fresh) {
+    deviation->second = training::micro_batch_deviation(s, deviation->first.layout);
+  }
+  const training::RankMeetings meetings = training::rank_meetings(s, layout, data_parallel);
+  const auto [factors, first] = factors_.try_emplace({meetings.ranks, meetings.group});
+  if (first) {
+    factors->second = training::wait_factors(meetings);
+  }
+  const core::Seconds wait =
+      training::expected_wait(factors->second, micro_batches, deviation->second);
   step.imbalance += wait;
   step.time += wait;
 }

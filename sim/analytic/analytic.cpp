@@ -49,6 +49,7 @@ class AnalyticTier::Evaluator {
   explicit Evaluator(const Scenario& scenario) : scenario_(scenario), timer_(scenario_) {}
 
   [[nodiscard]] const Scenario& scenario() const { return scenario_; }
+  RankWaits& waits() { return waits_; }
 
   AnalyticStep evaluate(const ParallelismSpec& layout, int data_parallel, int micro_batches) {
     fill(layout, data_parallel);
@@ -417,6 +418,7 @@ class AnalyticTier::Evaluator {
   std::unordered_map<LayoutKey, DataCosts, KeyHash> data_;
   std::unordered_map<LayoutKey, StepEnds, KeyHash> ends_;
   std::unordered_map<OrderKey, PipelineOrder, KeyHash> orders_;
+  RankWaits waits_;
   std::optional<core::Bytes> message_;  ///< the last one between stages, and what it takes [s]
   double near_ = 0, far_ = 0;
   // Of the layout at hand; kept for their memory.
@@ -448,7 +450,7 @@ AnalyticStep AnalyticTier::evaluate(const ParallelismSpec& layout,
   const Scenario& s = evaluator.scenario();
   AnalyticStep step = evaluator.evaluate(layout, synchronous(s, data_parallel), micro_batches);
   add_exchanges(s, layout, data_parallel, step);
-  add_imbalance(s, layout, synchronous(s, data_parallel), micro_batches, step);
+  evaluator.waits().add(s, layout, synchronous(s, data_parallel), micro_batches, step);
   return step;
 }
 
@@ -463,8 +465,8 @@ void AnalyticTier::evaluate(std::span<const LayoutAsked> asked, std::span<Analyt
     Evaluator& evaluator = on_domains_of(domain);
     evaluator.evaluate(asked, steps);
     for (std::size_t i = 0; i < asked.size(); ++i) {
-      add_imbalance(evaluator.scenario(), *asked[i].layout, asked[i].data_parallel,
-                    asked[i].micro_batches, steps[i]);
+      evaluator.waits().add(evaluator.scenario(), *asked[i].layout, asked[i].data_parallel,
+                            asked[i].micro_batches, steps[i]);
     }
     return;
   }
@@ -488,11 +490,12 @@ AnalyticStep AnalyticTier::evaluate(const CheckedScenario& checked) {
   if (!other_kinds_.empty()) {
     return evaluate_kinds(s.parallelism, checked.data_parallel(), checked.micro_batches());
   }
+  Evaluator& evaluator = on_domains_of(s.cluster.node.scale_up.domain_gpus);
   AnalyticStep step =
-      on_domains_of(s.cluster.node.scale_up.domain_gpus)
-          .evaluate(s.parallelism, checked.synchronous_data(), checked.micro_batches());
+      evaluator.evaluate(s.parallelism, checked.synchronous_data(), checked.micro_batches());
   add_exchanges(s, s.parallelism, checked.data_parallel(), step);
-  add_imbalance(s, s.parallelism, checked.synchronous_data(), checked.micro_batches(), step);
+  evaluator.waits().add(s, s.parallelism, checked.synchronous_data(), checked.micro_batches(),
+                        step);
   return step;
 }
 
@@ -529,7 +532,7 @@ AnalyticStep AnalyticTier::evaluate_kinds(const ParallelismSpec& layout,
     const AnalyticStep step = evaluator_->run(times, layout, micro_batches);
     slowest = step.time > slowest.time ? step : slowest;
   }
-  add_imbalance(evaluator_->scenario(), layout, data_parallel, micro_batches, slowest);
+  evaluator_->waits().add(evaluator_->scenario(), layout, data_parallel, micro_batches, slowest);
   return slowest;
 }
 

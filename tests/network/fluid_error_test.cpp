@@ -6,7 +6,7 @@
 #include "sim/network/collective/collective_flows.h"
 #include "sim/network/fabric/fabric.h"
 #include "sim/network/fabric/route.h"
-#include "sim/network/flow/patterns.h"
+#include "sim/network/patterns/patterns.h"
 #include "sim/network/stepped/stepped.h"
 
 #include "tests/network/fabric_fixture.h"

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/network/flow/patterns.h"
 #include "sim/network/flow/problem.h"
+#include "sim/network/patterns/patterns.h"
 
 #include "tests/property/flow_random_problem.h"
 

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "sim/network/flow/engine.h"
-#include "sim/network/flow/patterns.h"
 #include "sim/network/fold/fold.h"
+#include "sim/network/patterns/patterns.h"
 
 #include "tests/property/flow_random_problem.h"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sim/network/flow/engine.h"
-#include "sim/network/flow/patterns.h"
+#include "sim/network/patterns/patterns.h"
 
 #include "tests/property/flow_random_problem.h"
 

@@ -305,6 +305,7 @@ TEST(LaunchRoundTrip, OfShippedScenariosLosesWhatAFrameworkHasNoWordFor) {
           Each(AnyOf(StartsWith("parallelism.schedule: dualpipe"),
                      StartsWith("model.layer_pattern: "), StartsWith("model.mixer."),
                      StartsWith("model.adapters."), StartsWith("training.documents"),
+                     StartsWith("model.vision."), StartsWith("training.images."),
                      StartsWith("training.distillation."), StartsWith("training.local_steps.")))));
   for (const import::LaunchTable* table :
        {&import::nemo_table(), &import::torchtitan_table(), &import::deepspeed_table()}) {

@@ -206,6 +206,10 @@ std::string sharding_text(const workload::ParallelismSpec& p) {
 }
 
 std::string recompute_text(const workload::ParallelismSpec& p) {
+  const auto& again = p.chunk_recompute;
+  if (!again.empty() && std::all_of(again.begin(), again.end(), [](int l) { return l == 0; })) {
+    return std::string(core::to_word(workload::Recompute::none));  // as few as need be: no layer
+  }
   std::string text(core::to_word(p.recompute));
   std::string parts;
   for (const auto part : p.recompute_parts) {
@@ -216,9 +220,9 @@ std::string recompute_text(const workload::ParallelismSpec& p) {
     text += fmt::format(", {} of {} layers", p.recompute_layers, p.recompute_period);
   }
   if (!p.chunk_recompute.empty()) {
-    workload::ParallelismSpec again = p;
-    again.chunk_layers = p.chunk_recompute;
-    text += fmt::format(" of {} layers", stages_text(workload::layers_of_stages(again)));
+    workload::ParallelismSpec layers = p;
+    layers.chunk_layers = again;
+    text += fmt::format(" of {} layers", stages_text(workload::layers_of_stages(layers)));
   }
   return text;
 }

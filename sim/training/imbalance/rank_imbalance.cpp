@@ -145,10 +145,6 @@ double encoder_variance(const workload::BlockInput& input, const KernelTimes& ti
          workload::images_variance(images, [&](double n) { return n * (each + n * each_square); });
 }
 
-bool varies(const Scenario& s) {
-  return !s.training.balanced_ranks && (s.training.documents.size() > 1 || s.training.images);
-}
-
 }  // namespace
 
 RankMeetings rank_meetings(const Scenario& scenario,
@@ -171,16 +167,19 @@ RankMeetings rank_meetings(const Scenario& scenario,
   return meetings;
 }
 
-core::Seconds expected_wait(const RankMeetings& meetings, int micro_batches, double deviation) {
-  if (meetings.ranks < 2 || deviation <= 0) {
+WaitFactors wait_factors(const RankMeetings& meetings) {
+  if (meetings.ranks < 2) {
     return {};
   }
   const LargestOf inside = largest_of_normals(meetings.group);
   const LargestOf among =
       largest_of_normals((meetings.ranks + meetings.group - 1) / meetings.group);
+  return {inside.mean, inside.deviation * among.mean};
+}
+
+core::Seconds expected_wait(const WaitFactors& factors, int micro_batches, double deviation) {
   const double m = micro_batches;
-  return core::Seconds(deviation *
-                       (m * inside.mean + std::sqrt(m) * inside.deviation * among.mean));
+  return core::Seconds(deviation * (m * factors.each + std::sqrt(m) * factors.root));
 }
 
 double micro_batch_deviation(const Scenario& scenario, const ParallelismSpec& layout) {
@@ -190,14 +189,19 @@ double micro_batch_deviation(const Scenario& scenario, const ParallelismSpec& la
   return std::sqrt(attention_variance(input, times) + encoder_variance(input, times));
 }
 
+bool ranks_differ(const Scenario& scenario) {
+  const workload::TrainingSpec& training = scenario.training;
+  return !training.balanced_ranks && (training.documents.size() > 1 || training.images);
+}
+
 core::Seconds rank_imbalance(const Scenario& scenario,
                              const ParallelismSpec& layout,
                              int data_parallel,
                              int micro_batches) {
-  if (data_parallel < 2 || !varies(scenario)) {
+  if (data_parallel < 2 || !ranks_differ(scenario)) {
     return {};
   }
-  return expected_wait(rank_meetings(scenario, layout, data_parallel), micro_batches,
+  return expected_wait(wait_factors(rank_meetings(scenario, layout, data_parallel)), micro_batches,
                        micro_batch_deviation(scenario, layout));
 }
 

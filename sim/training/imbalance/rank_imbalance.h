@@ -23,18 +23,30 @@ RankMeetings rank_meetings(const Scenario& scenario,
                            const workload::ParallelismSpec& layout,
                            int data_parallel);
 
-/// The mean of the slowest rank's step less that of all ranks. With m micro-batches of standard
-/// deviation d, D ranks of which g meet in every micro-batch, e(n) and w(n) mean and deviation of
-/// the largest of n standard normal values:
-///     d (m e(g) + sqrt(m) w(g) e(D / g))
-/// Source: order statistics; sums of many sequences are taken as normal.
-core::Seconds expected_wait(const RankMeetings& meetings, int micro_batches, double deviation);
+/// How many deviations of a micro-batch ranks wait for the slowest: so many in every micro-batch,
+/// and so many times the square root of their number at the end.
+struct WaitFactors {
+  double each = 0, root = 0;
+};
+/// With D ranks of which g meet in every micro-batch, e(n) and w(n) mean and deviation of the
+/// largest of n standard normal values: e(g) and w(g) e(D / g); none of one rank. Source: order
+/// statistics.
+WaitFactors wait_factors(const RankMeetings& meetings);
+
+/// The mean of the slowest rank's step less that of all ranks, with m micro-batches of standard
+/// deviation d:
+///     d (m each + sqrt(m) root)
+/// Sums of many sequences are taken as normal.
+core::Seconds expected_wait(const WaitFactors& factors, int micro_batches, double deviation);
 
 /// Standard deviation of the time of a micro-batch on a rank [s]: of attention on the stage with
 /// the most of it, and of the encoder. Kernels as long as on the GPU alone.
 double micro_batch_deviation(const Scenario& scenario, const workload::ParallelismSpec& layout);
 
-/// What a step waits, in the mean: both of the above; nothing where nothing varies, or where
+/// Whether ranks differ: sequences vary and are not dealt so that ranks have equal work.
+bool ranks_differ(const Scenario& scenario);
+
+/// What a step waits, in the mean: all of the above; nothing where nothing varies, or where
 /// sequences are dealt so that it does not (`training.balanced_ranks`).
 core::Seconds rank_imbalance(const Scenario& scenario,
                              const workload::ParallelismSpec& layout,

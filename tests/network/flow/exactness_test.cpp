@@ -2,7 +2,7 @@
 // picosecond.
 #include <gtest/gtest.h>
 
-#include "sim/network/flow/patterns.h"
+#include "sim/network/patterns/patterns.h"
 
 namespace headway::network {
 namespace {

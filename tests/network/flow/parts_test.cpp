@@ -5,10 +5,10 @@
 #include "sim/core/infeasible.h"
 #include "sim/network/flow/digest.h"
 #include "sim/network/flow/integer.h"
-#include "sim/network/flow/patterns.h"
 #include "sim/network/flow/tick_queue.h"
 #include "sim/network/fold/fold.h"
 #include "sim/network/fold/partition.h"
+#include "sim/network/patterns/patterns.h"
 
 namespace headway::network {
 namespace {

@@ -1,4 +1,4 @@
-#include "sim/network/flow/patterns.h"
+#include "sim/network/patterns/patterns.h"
 
 #include "sim/core/error.h"
 #include "sim/network/flow/program_steps.h"
