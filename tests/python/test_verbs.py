@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import headway
 import pytest
@@ -55,8 +56,12 @@ def test_collective_topo_and_validate_are_those_of_the_program(small, command):
 
 
 def test_the_catalogue_is_that_of_the_program(command):
+    def wherever_it_lies(values: dict) -> list[dict]:  # package and program have a copy each
+        return [{**row, "file": Path(row["file"]).name} for row in values["rows"]]
+
     result = headway.catalog("gpus")
-    assert given(result) == printed(command, "catalog", "list", "gpus")
+    own = printed(command, "catalog", "list", "gpus")
+    assert wherever_it_lies(given(result)) == wherever_it_lies(own)
     gpus = result.to_pandas().set_index("name")
     assert gpus.loc["h100-sxm", "bf16"] == "989.4 TFLOP/s"
     assert {row.kind for row in headway.catalog().rows} > {"gpus", "models", "scenarios"}
