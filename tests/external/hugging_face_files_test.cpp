@@ -150,7 +150,7 @@ TEST(RealConfig, OfAVisionLanguageModelTheEncoderIsReadToo) {
   const ModelSpec model = read("Qwen--Qwen3-VL-8B-Instruct_config.json");
   EXPECT_EQ(model.layers, 36);
   EXPECT_EQ(model.vision->projectors, 4);
-  EXPECT_NEAR(parameters(model) / 1e9, 8.77, 0.01);
+  EXPECT_NEAR(workload::count_parameters(model).total() / 1e9, 8.77, 0.01);
 }
 
 TEST(RealConfig, WhatIsNotReadIsRefusedByName) {
