@@ -36,6 +36,20 @@ std::string text_of(std::vector<plan::Plan> plans,
   return to_text(plan_document(report), {200, false});
 }
 
+// As few layers as need be recompute: none of them, or so many of each stage.
+TEST(PlanReport, SaysNoneWhereNoLayerRecomputes) {
+  const auto of_layers = [](std::vector<int> again) {
+    plan::Plan one = timed(1, 1, 1);
+    one.layout.pipeline = 2;
+    one.layout.data = 4;
+    one.layout.recompute = workload::Recompute::full;
+    one.layout.chunk_recompute = std::move(again);
+    return text_of({one});
+  };
+  EXPECT_THAT(of_layers({0, 0}), Not(HasSubstr("full")));
+  EXPECT_THAT(of_layers({0, 3}), HasSubstr("full of 0, 3 layers"));
+}
+
 TEST(PlanReport, NamesTheObjectivesOfTheFront) {
   EXPECT_THAT(text_of({timed(1, 1, 1)}), HasSubstr("Pareto front of time and money"));
   EXPECT_THAT(text_of({timed(1, 1, 1)}, Objective::days, {Objective::goodput}),
