@@ -254,6 +254,10 @@ TEST(Encoder, KeepsActivationsOfWhatIsTrained) {
   model.vision->trained = EncoderTraining::none;
   EXPECT_EQ(encoder_memory(model, training, {}).kept, 0);
   EXPECT_NEAR(encoder_memory(model, training, {}).forward / layer, 1, 1e-9);
+  // Further projectors, of layers in between, keep as much as the first.
+  model.vision->trained = EncoderTraining::projector;
+  model.vision->projectors = 4;
+  EXPECT_EQ(encoder_memory(model, training, {}).kept, 4 * projector);
 }
 
 // Two stages: the first has two micro-batches of its encoder at once, and its states.
