@@ -3,13 +3,16 @@
 #
 #   calibrate/run_on_gpu.sh bundle [FOLDER]        where the packages are: build, and gather programs and libraries
 #                                                  into FOLDER [build/bundle]; no GPU needed
-#   calibrate/run_on_gpu.sh [--quick] [--out FOLDER] [--bundle FOLDER]     on the GPU machine
+#   calibrate/run_on_gpu.sh [--quick] [--seconds N] [--parts LIST] [--out FOLDER] [--bundle FOLDER]
+#                                                  on the GPU machine; --parts: headway-calibrate's --only
 #
 # On the GPU machine it uses FOLDER of an earlier `bundle` if there is one (a machine without package index or
-# compilers then needs nothing but the driver, CUDA's libraries and, for the last step, PyTorch), else it builds.
-# Steps: facts, --tiny check of every kernel's result, measurement, PyTorch steps beside predictions. Each has a time
-# limit and a log in --out; one that cannot run is named at the end. Exit codes: 0 all steps ran, 1 a step failed,
-# 2 nothing could be measured.
+# compilers then needs nothing but the driver, CUDA's libraries and, for the PyTorch steps, PyTorch), else it builds.
+# Steps: facts; check, every kernel's result at the smallest sizes; measure, the GPU's kernels; kernels, those of
+# PyTorch; training, PyTorch steps; profile, what was measured as one profile; compare, predictions beside the
+# steps. --seconds N [1500] bounds the whole but a build: a tenth of it at most checks, three tenths measure, two
+# are PyTorch's kernels, the rest are training steps. Each step has a log in --out; one that cannot run is named at
+# the end. Exit codes: 0 all steps ran, 1 a step failed, 2 nothing could be measured.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -61,7 +64,7 @@ PYTHON
   (IFS=:; echo "${found[*]}")
 }
 
-out=build/gpu quick=() bundle=build/bundle
+out=build/gpu quick=() parts=() bundle=build/bundle seconds=1500
 if [ "${1:-}" = bundle ]; then
   make_bundle "${2:-build/bundle}"
   exit
@@ -69,6 +72,8 @@ fi
 while [ $# -gt 0 ]; do
   case "$1" in
     --quick) quick=(--quick) ;;
+    --seconds) seconds=$2; shift ;;
+    --parts) parts=(--only "$2"); shift ;;
     --out) out=$2; shift ;;
     --bundle) bundle=$2; shift ;;
     *) echo "run_on_gpu: unknown argument '$1'" >&2; exit 2 ;;
@@ -110,20 +115,36 @@ else
   exit 2
 fi
 
-step check 240 "$programs/headway-calibrate" --tiny --quiet --force --out "$out/check.yaml"
+measured=$SECONDS # the allowance begins when everything is built
+step check "$((seconds / 10))" "$programs/headway-calibrate" --tiny --quiet --force --out "$out/check.yaml"
 code=$?
 if [ "$code" = 2 ]; then
   exit 2 # no usable GPU: the message is above
 fi
-profile=()
-if step measure 1000 "$programs/headway-calibrate" "${quick[@]}" --force --out "$out/node.yaml" && [ -f "$out/node.yaml" ]; then
-  profile=(--profile "$out/node.yaml")
-fi
+samples=()
+rm -f "$out/node.csv" "$out/pytorch.csv" "$out/steps.json"
+step measure "$((seconds * 3 / 10 + 20))" "$programs/headway-calibrate" "${quick[@]}" "${parts[@]}" \
+  --force --quiet --seconds "$((seconds * 3 / 10))" --out "$out/node.yaml"
+[ -f "$out/node.csv" ] && samples+=("$out/node.csv") # wrong results are flagged, the others count
 if python3 -c 'import torch, sys; sys.exit(0 if torch.cuda.is_available() else 1)' 2>/dev/null; then
-  step pytorch 900 python3 calibrate/validate/compare.py --program "$programs/headway" "${quick[@]}" "${profile[@]}" \
-    --save "$out/pytorch.json" --out "$out/pytorch.md"
+  step kernels "$((seconds / 5 + 20))" python3 calibrate/pytorch/measure_pytorch.py --seconds "$((seconds / 5))" \
+    --out "$out/pytorch.csv"
+  [ -f "$out/pytorch.csv" ] && samples+=("$out/pytorch.csv")
+  left=$((seconds - (SECONDS - measured) - 30))
+  step training "$((left + 20))" python3 calibrate/validate/compare.py --only-measure "${quick[@]}" \
+    --seconds "$left" --save "$out/steps.json"
 else
-  skipped+=("pytorch: python3 has no PyTorch with CUDA")
+  skipped+=("kernels, training: python3 has no PyTorch with CUDA")
+fi
+profile=()
+gpu=$(sed -n 's/^# catalogue: //p' "$out/node.csv" 2>/dev/null)
+if [ ${#samples[@]} -gt 0 ] && step profile 30 "$programs/headway" calibrate fit "${samples[@]}" --gpu "${gpu:-h100-sxm}" \
+    --name "measured node" --force --out "$out/profile.yaml"; then
+  profile=(--profile "$out/profile.yaml")
+fi
+if [ -f "$out/steps.json" ]; then
+  step compare 60 python3 calibrate/validate/compare.py --program "$programs/headway" --measured "$out/steps.json" \
+    "${profile[@]}" --out "$out/steps.md"
 fi
 
 echo "results in $out after $((SECONDS - begin)) s"

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "calibrate/fit/figures.h"
 
@@ -67,14 +69,32 @@ std::optional<PowerLine> fit_power_line(std::span<const double> clocks_hz,
                    root_mean_square(leave_one_out(model, powers_w, unknowns, kUsualPowerError))};
 }
 
-std::optional<PowerFit> fit_power(std::span<const Sample> samples) {
-  std::vector<const Sample*> series;
+namespace {
+
+/// One lasting load: the product that was sustained longest, 16 bits before others, with nothing
+/// beside it. Clocks of different formats settle at different levels.
+std::vector<const Sample*> lasting_product(std::span<const Sample> samples) {
+  std::map<core::Precision, std::vector<const Sample*>> by_precision;
   for (const auto& sample : samples) {
     if (sample.kind == SampleKind::gemm && sample.elapsed_s > 0 && sample.clock_hz > 0 &&
-        !sample.has(SampleFlag::wrong)) {
-      series.push_back(&sample);
+        sample.beside.empty() && !sample.has(SampleFlag::wrong)) {
+      by_precision[sample.precision].push_back(&sample);
     }
   }
+  if (const auto usual = by_precision.find(core::Precision::bf16); usual != by_precision.end()) {
+    return usual->second;
+  }
+  std::vector<const Sample*> longest;
+  for (auto& [precision, series] : by_precision) {
+    longest = series.size() > longest.size() ? std::move(series) : std::move(longest);
+  }
+  return longest;
+}
+
+}  // namespace
+
+std::optional<PowerFit> fit_power(std::span<const Sample> samples) {
+  std::vector<const Sample*> series = lasting_product(samples);
   std::stable_sort(series.begin(), series.end(),
                    [](const Sample* a, const Sample* b) { return a->elapsed_s < b->elapsed_s; });
   std::vector<double> elapsed;

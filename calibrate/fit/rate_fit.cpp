@@ -29,15 +29,22 @@ bool sixteen_bit(const Sample& s) {
 }
 
 bool large_product(const Sample& s) {
-  return s.kind == SampleKind::gemm && work_flops(s) >= kLargeGemmFlops && s.m >= 1024 &&
-         s.n >= 1024 && s.k >= 1024;
+  return s.kind == SampleKind::gemm && s.batch <= 1 && work_flops(s) >= kLargeGemmFlops &&
+         s.m >= 1024 && s.n >= 1024 && s.k >= 1024;
 }
 
 bool large_gemm(const Sample& s) { return s.op == "forward" && large_product(s); }
 
-bool long_attention(const Sample& s, const char* op) {
-  return s.kind == SampleKind::attention && s.op == op && s.causal && sixteen_bit(s) &&
+/// The variant of samples of FlashAttention-2, which newer kernels stand beside.
+constexpr const char* kFlash2 = "flash2";
+
+bool long_attention(const Sample& s) {
+  return s.kind == SampleKind::attention && s.causal && sixteen_bit(s) &&
          s.sequence >= kLongSequence && s.head_dim == 128;
+}
+
+bool newest_attention(const Sample& s, const char* op) {
+  return long_attention(s) && s.op == op && s.variant != kFlash2;
 }
 
 std::vector<Share> shares_of(const gpu::GpuSpec& gpu) {
@@ -57,9 +64,9 @@ std::vector<Share> shares_of(const gpu::GpuSpec& gpu) {
        [](const Sample& s) { return large_gemm(s) && s.precision == Precision::tf32; },
        gpu.peak.tf32.si()},
       {"kernels.attention_forward", &SustainedShares::attention_forward,
-       [](const Sample& s) { return long_attention(s, "forward"); }, gpu.peak.bf16.si()},
+       [](const Sample& s) { return newest_attention(s, "forward"); }, gpu.peak.bf16.si()},
       {"kernels.attention_backward", &SustainedShares::attention_backward,
-       [](const Sample& s) { return long_attention(s, "backward"); }, gpu.peak.bf16.si()},
+       [](const Sample& s) { return newest_attention(s, "backward"); }, gpu.peak.bf16.si()},
       {"kernels.memory", &SustainedShares::memory,
        [](const Sample& s) { return s.kind == SampleKind::memory && s.bytes >= kStreamingBytes; },
        gpu.memory_bandwidth.si()}};
@@ -89,11 +96,37 @@ std::vector<double> gradient_ratios(std::span<const Sample> samples) {
   return ratios;
 }
 
+/// Rates of FlashAttention-2, forward and backward of each long shape together.
+std::vector<double> flash2_rates(std::span<const Sample> samples) {
+  using Shape = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
+  struct Passes {
+    double work = 0, seconds = 0;
+    int forward = 0, backward = 0;
+  };
+  std::map<Shape, Passes> shapes;
+  for (const auto& s : samples) {
+    if (usable(s) && long_attention(s) && s.variant == kFlash2) {
+      Passes& passes = shapes[{s.batch, s.sequence, s.query_heads, s.key_value_heads}];
+      passes.work += work_flops(s);
+      passes.seconds += s.seconds;
+      ++(s.op == "forward" ? passes.forward : passes.backward);
+    }
+  }
+  std::vector<double> rates;
+  for (const auto& [shape, passes] : shapes) {
+    if (passes.forward > 0 && passes.forward == passes.backward) {
+      rates.push_back(passes.work / passes.seconds);
+    }
+  }
+  return rates;
+}
+
 double rate_of(const Sample& s) {
   return (s.kind == SampleKind::memory ? s.bytes : work_flops(s)) / s.seconds;
 }
 
-/// What the samples say of one share; sustained ones alone where there are any.
+/// What the samples say of one share; sustained ones alone where there are any, throttled bursts
+/// where there is nothing else.
 struct Spoken {
   std::vector<double> values;
   int flagged = 0;
@@ -102,6 +135,7 @@ struct Spoken {
 
 Spoken ask(std::span<const Sample> samples, const Share& share) {
   Spoken burst;
+  Spoken slowed;
   Spoken lasting;
   double longest = 0;
   for (const auto& s : samples) {
@@ -111,17 +145,23 @@ Spoken ask(std::span<const Sample> samples, const Share& share) {
     if (!share.speaks(s) || !s.beside.empty()) {
       continue;
     }
-    // A lasting load is throttled by nature; a burst must not be.
+    // A lasting load is throttled by nature; a burst should not be.
     const bool lasts = s.elapsed_s > 0;
-    const bool good = usable(s) && (lasts || !s.has(SampleFlag::throttled));
-    Spoken& side = lasts ? lasting : burst;
-    if (good && (!lasts || s.elapsed_s >= longest / 2)) {
+    const bool throttled = !lasts && s.has(SampleFlag::throttled);
+    Spoken& side = lasts ? lasting : throttled ? slowed : burst;
+    if (usable(s) && (!lasts || s.elapsed_s >= longest / 2)) {
       side.values.push_back(rate_of(s) / share.peak);
     }
-    side.flagged += good ? 0 : 1;
+    burst.flagged += throttled ? 1 : 0;
+    side.flagged += usable(s) ? 0 : 1;
   }
   lasting.sustained = true;
-  return lasting.values.empty() ? burst : lasting;
+  slowed.sustained = true;  // at the clock that the power limit leaves, as in training
+  const Spoken& brief = burst.values.empty() ? slowed : burst;
+  if (share.member == &gpu::SustainedShares::memory && !brief.values.empty()) {
+    return brief;  // the memory keeps its clock, and one lasting kernel does not speak for all
+  }
+  return lasting.values.empty() ? brief : lasting;
 }
 
 std::vector<double> values_of(std::span<const Sample> samples,
@@ -137,6 +177,16 @@ std::vector<double> values_of(std::span<const Sample> samples,
 }
 
 double bytes_per_second(const Sample& s) { return s.bytes / s.seconds; }
+
+/// CPU time of a kernel that PyTorch launches in training: operators one by one, or compiled.
+std::vector<double> launches_through(std::span<const Sample> samples, const char* variant) {
+  return values_of(
+      samples,
+      [&](const Sample& s) {
+        return s.kind == SampleKind::launch && s.op == "kernel_call" && s.variant == variant;
+      },
+      [](const Sample& s) { return s.seconds; });
+}
 
 /// Repeats of the number of streams with the highest median rate.
 std::vector<double> best_streams(std::span<const Sample> samples, const char* op) {
@@ -212,12 +262,31 @@ void fit_weight_gradient(std::span<const Sample> samples, ShareFit& out) {
       figure("kernels.weight_gradient", found->estimate, "", found->leave_one_out, found->samples));
 }
 
+/// Throttled or not: FlashAttention-2 keeps its clock on boards of 500 W (docs/models/gpu.md).
+void fit_flash2(std::span<const Sample> samples, double peak, ShareFit& out) {
+  std::vector<double> shares;
+  for (const double rate : flash2_rates(samples)) {
+    shares.push_back(rate / peak);
+  }
+  const auto found = typical(shares);
+  if (!found || found->estimate.value > 1) {
+    out.remarks.push_back(
+        fmt::format("kernels.attention_flash2 was not measured; the catalogue's {} stands",
+                    out.shares.attention_flash2));
+    return;
+  }
+  out.shares.attention_flash2 = found->estimate.value;
+  out.figures.push_back(figure("kernels.attention_flash2", found->estimate, "",
+                               found->leave_one_out, found->samples));
+}
+
 }  // namespace
 
 ShareFit fit_shares(std::span<const Sample> samples, const gpu::GpuSpec& gpu) {
   ShareFit out;
   out.shares = gpu.sustained;
   fit_weight_gradient(samples, out);
+  fit_flash2(samples, gpu.peak.bf16.si(), out);
   for (const auto& share : shares_of(gpu)) {
     if (share.peak <= 0) {
       continue;
@@ -257,6 +326,8 @@ RateFit fit_rates(std::span<const Sample> samples) {
           samples, [](const Sample& s) { return s.kind == SampleKind::launch && s.op == "kernel"; },
           [](const Sample& s) { return s.seconds; }),
       "kernel_launch", "s", fit);
+  set(fit.eager_launch, launches_through(samples, "eager_autograd"), "eager_launch", "s", fit);
+  set(fit.compiled_launch, launches_through(samples, "compiled"), "compiled_launch", "s", fit);
   constexpr double kLargeCopy = 64e6;
   set(fit.host_bandwidth,
       values_of(

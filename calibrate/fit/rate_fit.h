@@ -22,8 +22,10 @@ inline constexpr std::int64_t kLongSequence = 4096;
 inline constexpr double kStreamingBytes = 256e6;
 
 /// Shares of the peaks of `gpu`; those not measured keep the catalogue's value and are named in
-/// `remarks`. Sustained samples (elapsed_s > 0, last half of the series) go before bursts. The
-/// weight gradient's share is that of the forward product of the same shape.
+/// `remarks`. Attention of variant "flash2" speaks for `attention_flash2` alone, forward and
+/// backward of a shape together, any other for the newest kernels. Sustained samples (elapsed_s >
+/// 0, last half of the series) go before bursts. The weight gradient's share is that of the forward
+/// product of the same shape.
 struct ShareFit {
   gpu::SustainedShares shares;
   std::vector<training::FittedFigure> figures;  ///< of the measured ones
@@ -31,9 +33,10 @@ struct ShareFit {
 };
 ShareFit fit_shares(std::span<const Sample> samples, const gpu::GpuSpec& gpu);
 
-/// Launch gap, host copies and storage as one node sees them.
+/// Launches, host copies and storage as one node sees them.
 struct RateFit {
   std::optional<core::Seconds> kernel_launch;
+  std::optional<core::Seconds> eager_launch, compiled_launch;
   std::optional<core::BytesPerSecond> host_bandwidth;
   std::optional<training::MeasuredStorage> storage;
   std::vector<training::FittedFigure> figures;

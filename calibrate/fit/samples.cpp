@@ -303,6 +303,7 @@ class RowReader {
         break;
       case SampleKind::memory:
       case SampleKind::copy:
+      case SampleKind::optimizer:
         need(s.bytes > 0, "bytes", s);
         break;
       case SampleKind::launch:

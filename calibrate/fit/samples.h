@@ -22,16 +22,19 @@ enum class SampleKind : std::uint8_t {
   collective,  ///< op a collective's word; precision; ranks ranks_per_node; bytes of the whole
                ///< array
   copy,     ///< op host_to_device, device_to_host, both_ways, peer; variant pinned, pageable; bytes
-  launch,   ///< op kernel, graph; streams = kernels in the chain; seconds of one kernel
+  launch,   ///< op kernel, graph (the GPU's time of one), kernel_call, graph_call (the CPU's);
+            ///< variant eager (PyTorch, forward alone), eager_autograd, compiled (forward and
+            ///< backward of a layer); streams = kernels in the chain
   storage,  ///< op write, read, sync, metadata; variant a path's name; streams; bytes
+  optimizer,  ///< op adam, muon, clip, ...; variant how it is written; bytes it must move
 };
 
 constexpr auto enum_words(SampleKind) {
   using E = core::EnumWord<SampleKind>;
-  return std::array{E{SampleKind::gemm, "gemm"},      E{SampleKind::attention, "attention"},
-                    E{SampleKind::memory, "memory"},  E{SampleKind::collective, "collective"},
-                    E{SampleKind::copy, "copy"},      E{SampleKind::launch, "launch"},
-                    E{SampleKind::storage, "storage"}};
+  return std::array{E{SampleKind::gemm, "gemm"},       E{SampleKind::attention, "attention"},
+                    E{SampleKind::memory, "memory"},   E{SampleKind::collective, "collective"},
+                    E{SampleKind::copy, "copy"},       E{SampleKind::launch, "launch"},
+                    E{SampleKind::storage, "storage"}, E{SampleKind::optimizer, "optimizer"}};
 }
 
 /// Why a sample is not to be believed without a second look; several may hold.

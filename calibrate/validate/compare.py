@@ -1,9 +1,9 @@
 """Times real PyTorch training steps and sets them beside Headway's predictions.
 
-    python calibrate/validate/compare.py                            # measure and compare, catalogue
-    defaults python calibrate/validate/compare.py --profile my-node.yaml     # and with the profile
-    of headway-calibrate python calibrate/validate/compare.py --measured measured.json   # compare
-    an earlier measurement; needs no GPU
+    python calibrate/validate/compare.py                             # measure, compare with defaults
+    python calibrate/validate/compare.py --profile my-node.yaml      # and with a profile
+    python calibrate/validate/compare.py --measured measured.json    # an earlier measurement, no GPU
+    python calibrate/validate/compare.py --predict predicted.json    # before anything is measured
 
 Exit codes: 0 done, 1 a step or a prediction failed, 2 usage, or no PyTorch or GPU (the message says
 which).
@@ -13,11 +13,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import statistics
 import subprocess
 import sys
 import tempfile
-from dataclasses import asdict, dataclass
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -40,6 +43,30 @@ class Measured:
     spread_s: float  #: interquartile range over the steps
     peak_bytes: int  #: torch.cuda.max_memory_allocated
     reserved_bytes: int  #: torch.cuda.max_memory_reserved: with what the allocator could not use
+    kernels: list[dict[str, object]] = field(default_factory=list)  #: name, count, seconds a step
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """All cases of one GPU."""
+
+    device: str
+    software: dict[str, str]  #: versions: pytorch, cuda, driver, triton
+    rows: list[Measured]
+    left_out: dict[str, str] = field(default_factory=dict)  #: case -> why
+
+    @staticmethod
+    def read(path: Path) -> Measurement:
+        """The file that `write` made."""
+        kept = json.loads(path.read_text())
+        rows = [Measured(**row) for row in kept["rows"]]
+        return Measurement(kept["device"], kept.get("software", {}), rows, kept.get("left_out", {}))
+
+    def write(self, path: Path) -> None:
+        """As JSON, a line a case."""
+        rows = ",\n".join(json.dumps(asdict(row)) for row in self.rows)
+        head = {"device": self.device, "software": self.software, "left_out": self.left_out}
+        path.write_text(json.dumps(head)[:-1] + ', "rows": [\n' + rows + "\n]}\n")
 
 
 @dataclass(frozen=True)
@@ -82,8 +109,21 @@ def error(predicted: float, measured: float) -> float:
     return predicted / measured - 1
 
 
+def summary(profile: str, rows: list[Row]) -> str:
+    """Medians, and how many are within the goals: 5 % of time (10 with defaults), 3 % of memory."""
+    time_errors = [abs(error(r.predicted[profile].time_s, r.measured.time_s)) for r in rows]
+    memory = [abs(error(r.predicted[profile].peak_bytes, r.measured.peak_bytes)) for r in rows]
+    return (
+        f"{profile}: {len(rows)} steps; time: median |error| "
+        f"{100 * statistics.median(time_errors):.1f} %, {sum(e <= 0.05 for e in time_errors)} "
+        f"within 5 %, {sum(e <= 0.10 for e in time_errors)} within 10 %; peak memory: median "
+        f"|error| {100 * statistics.median(memory):.1f} %, {sum(e <= 0.03 for e in memory)} "
+        "within 3 %."
+    )
+
+
 def table(rows: list[Row], profiles: list[str]) -> str:
-    """Markdown: a line a case, then medians and shares within the goals (5 % time, 3 % memory)."""
+    """Markdown: a line a case, then the sentences that matter."""
     heads = ["case", "measured [ms]", "spread [ms]", "peak [GiB]"]
     for profile in profiles:
         heads += [f"{profile} [ms]", "error [%]", "memory [GiB]", "error [%]"]
@@ -105,23 +145,32 @@ def table(rows: list[Row], profiles: list[str]) -> str:
             ]
         lines.append("| " + " | ".join(cells) + " |")
     for profile in profiles:
-        time = [abs(error(r.predicted[profile].time_s, r.measured.time_s)) for r in rows]
-        memory = [abs(error(r.predicted[profile].peak_bytes, r.measured.peak_bytes)) for r in rows]
-        lines += [
-            "",
-            (
-                f"{profile}: {len(rows)} steps; time: median |error| "
-                f"{100 * statistics.median(time):.1f} %, "
-                f"{sum(e <= 0.05 for e in time)} within 5 %; peak memory: median |error| "
-                f"{100 * statistics.median(memory):.1f} %, {sum(e <= 0.03 for e in memory)} "
-                "within 3 %."
-            ),
-        ]
+        lines += ["", summary(profile, rows)]
     return "\n".join(lines) + "\n"
 
 
-def measure(chosen: list[Case], steps: int) -> tuple[str, list[Measured]]:
-    """Times every case on this machine's GPU; a case that does not fit is left out by name."""
+def software() -> dict[str, str]:
+    """Versions that times depend on."""
+    import torch
+
+    return {
+        "pytorch": str(torch.__version__),
+        "cuda": str(torch.version.cuda),
+        "cudnn": str(torch.backends.cudnn.version()),
+    }
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long a measurement may take."""
+
+    steps: int  #: timed steps of a case
+    seconds: float  #: no case begins later than this
+
+
+def measure(chosen: list[Case], limits: Limits, keep: Callable[[Measurement], None]) -> Measurement:
+    """Times every case on this machine's GPU and hands what there is to `keep` after each; a case
+    that fails or does not fit is left out by name."""
     try:
         import torch
     except ImportError as missing:
@@ -130,22 +179,34 @@ def measure(chosen: list[Case], steps: int) -> tuple[str, list[Measured]]:
         raise NotAvailable("PyTorch sees no CUDA GPU")
     from torch_step import time_case
 
-    out = []
+    begin = time.monotonic()
+    out = Measurement(torch.cuda.get_device_name(), software(), [])
     for number, case in enumerate(chosen, 1):
-        print(f"[{number}/{len(chosen)}] {case.name}", file=sys.stderr, flush=True)
-        try:
-            time_s, spread_s, peak, reserved = time_case(case, steps)
-        except torch.cuda.OutOfMemoryError:
-            print(f"left out: {case.name}: it does not fit", file=sys.stderr)
-            torch.cuda.empty_cache()
+        elapsed = time.monotonic() - begin
+        print(f"{elapsed:5.1f} s [{number}/{len(chosen)}] {case.name}", file=sys.stderr, flush=True)
+        if elapsed > limits.seconds:
+            out.left_out[case.name] = "no time left"
             continue
-        out.append(Measured(case.name, time_s, spread_s, peak, reserved))
-    return torch.cuda.get_device_name(), out
+        try:
+            timed = time_case(case, limits.steps)
+        except Exception as failure:  # noqa: BLE001 - one case must not end the others
+            out.left_out[case.name] = f"{type(failure).__name__}: {str(failure)[:500]}"
+            print(f"left out: {case.name}: {out.left_out[case.name]}", file=sys.stderr)
+            torch.cuda.empty_cache()
+        else:
+            out.rows.append(Measured(case.name, **asdict(timed)))
+        keep(out)
+    return out
+
+
+def every_case() -> dict[str, Case]:
+    """All cases by name."""
+    return {case.name: case for case in cases() + cases(quick=True)}
 
 
 def compare(program: Path, measured: list[Measured], machines: dict[str, Machine]) -> list[Row]:
     """Predictions beside measurements, in the order of the measurements."""
-    by_name = {case.name: case for case in cases() + cases(quick=True)}
+    by_name = every_case()
     return [
         Row(
             m,
@@ -169,33 +230,64 @@ def arguments(argv: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--node", help="the catalogue's node [by the GPU's name]")
     parser.add_argument("--measured", type=Path, help="measurements to compare instead of new ones")
+    parser.add_argument("--predict", type=Path, help="write predictions of all cases, no more")
     parser.add_argument("--save", type=Path, help="where to keep the measurements (JSON)")
+    parser.add_argument("--only-measure", action="store_true", help="no predictions")
     parser.add_argument("--out", type=Path, help="where to write the table as well")
     parser.add_argument("--quick", action="store_true", help="one case a model")
-    parser.add_argument("--steps", type=int, default=10, help="timed steps of a case")
+    parser.add_argument("--only", default="", help="cases whose names match this expression")
+    parser.add_argument("--steps", type=int, default=4, help="timed steps of a case")
+    parser.add_argument("--seconds", type=float, default=900, help="no case begins later")
     return parser.parse_args(argv)
+
+
+def write_predictions(options: argparse.Namespace) -> None:
+    """Time and peak memory of every case with the catalogue's defaults, or the profile."""
+    calibration = str(options.profile.resolve()) if options.profile else None
+    machine = Machine(options.node or Machine.node, calibration)
+    rows = [
+        {"name": case.name, **asdict(predict(options.program, case, machine))}
+        for case in cases(options.quick)
+    ]
+    lines = ",\n".join(json.dumps(row) for row in rows)
+    options.predict.write_text(f'{{"node": "{machine.node}", "rows": [\n{lines}\n]}}\n')
+
+
+def measured_cases(options: argparse.Namespace) -> Measurement:
+    """New ones, or those of an earlier measurement."""
+    if options.measured:
+        return Measurement.read(options.measured)
+    chosen = [case for case in cases(options.quick) if re.search(options.only, case.name)]
+
+    def keep(measurement: Measurement) -> None:
+        if options.save:
+            measurement.write(options.save)
+
+    return measure(chosen, Limits(options.steps, options.seconds), keep)
 
 
 def main(argv: list[str] | None = None) -> int:
     """Measures, predicts, prints."""
     options = arguments(argv)
     try:
-        if options.measured:
-            kept = json.loads(options.measured.read_text())
-            device, measured = kept["device"], [Measured(**row) for row in kept["rows"]]
-        else:
-            device, measured = measure(cases(options.quick), options.steps)
+        if options.predict:
+            write_predictions(options)
+            return 0
+        measurement = measured_cases(options)
     except NotAvailable as missing:
         print(f"compare.py: nothing can be measured: {missing}", file=sys.stderr)
         return 2
-    if options.save:
-        options.save.write_text(
-            json.dumps({"device": device, "rows": [asdict(m) for m in measured]}, indent=1)
-        )
-    node = options.node or node_of(device)
+    except RuntimeError as failure:
+        print(f"compare.py: {failure}", file=sys.stderr)
+        return 1
+    if options.only_measure:
+        print(f"{len(measurement.rows)} steps measured, {len(measurement.left_out)} left out")
+        return 0
+    node = options.node or node_of(measurement.device)
     if node is None:
         print(
-            f"compare.py: the catalogue has no node for '{device}'; name one with --node",
+            f"compare.py: the catalogue has no node for '{measurement.device}'; name one with "
+            "--node",
             file=sys.stderr,
         )
         return 2
@@ -203,13 +295,13 @@ def main(argv: list[str] | None = None) -> int:
     if options.profile:
         machines["profile"] = Machine(node, str(options.profile.resolve()))
     try:
-        text = table(compare(options.program, measured, machines), list(machines))
+        text = table(compare(options.program, measurement.rows, machines), list(machines))
     except (RuntimeError, OSError) as failure:
         print(f"compare.py: {failure}", file=sys.stderr)
         return 1
-    print(f"{device}\n\n{text}", end="")
+    print(f"{measurement.device}\n\n{text}", end="")
     if options.out:
-        options.out.write_text(f"{device}\n\n{text}")
+        options.out.write_text(f"{measurement.device}\n\n{text}")
     return 0
 
 

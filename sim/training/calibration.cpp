@@ -19,4 +19,17 @@ void apply(const CalibrationSpec& calibration, ClusterSpec& cluster) {
   }
 }
 
+core::Seconds host_launch(const CalibrationSpec& calibration,
+                          const workload::FrameworkSpec& framework) {
+  switch (framework.elementwise) {
+    case workload::Elementwise::eager:
+      return calibration.eager_launch.value_or(framework.host.launch);
+    case workload::Elementwise::compiled:
+      return calibration.compiled_launch.value_or(framework.host.launch);
+    case workload::Elementwise::fused:
+      break;
+  }
+  return framework.host.launch;
+}
+
 }  // namespace headway::training

@@ -10,6 +10,7 @@
 #include "sim/core/ranges.h"
 #include "sim/gpu/spec.h"
 #include "sim/network/spec.h"
+#include "sim/workload/framework_spec.h"
 
 namespace headway::training {
 
@@ -89,6 +90,8 @@ struct CalibrationSpec {
   std::optional<gpu::SustainedShares> kernels;
   std::vector<network::CollectiveCurve> collectives;
   std::optional<core::Seconds> kernel_launch;
+  std::optional<core::Seconds> eager_launch;
+  std::optional<core::Seconds> compiled_launch;
   std::optional<core::BytesPerSecond> host_bandwidth;
   std::optional<MeasuredStorage> storage;
   std::optional<MeasuredPower> power;
@@ -106,6 +109,12 @@ struct CalibrationSpec {
     v.optional("collectives", collectives, "Measured collective curves.");
     v.optional("kernel_launch", kernel_launch,
                "Measured gap between dependent kernels; replaces the GPU's.", core::launch_time);
+    v.optional("eager_launch", eager_launch,
+               "Measured CPU time a kernel of training by PyTorch's operators one by one; replaces "
+               "the framework's host.launch where elementwise is eager.",
+               core::launch_time);
+    v.optional("compiled_launch", compiled_launch,
+               "The same of compiled layers, where elementwise is compiled.", core::launch_time);
     v.optional("host_bandwidth", host_bandwidth,
                "Measured copies GPU to host, pinned; replaces the GPU's.", core::link_rate);
     v.optional("storage", storage,
@@ -131,5 +140,9 @@ struct CalibrationSpec {
 /// The cluster as measured: launch gap and host copies of its GPU, client figures of its storage.
 struct ClusterSpec;
 void apply(const CalibrationSpec& calibration, ClusterSpec& cluster);
+
+/// CPU time to launch one kernel: as measured of this kind of software, else the framework's.
+core::Seconds host_launch(const CalibrationSpec& calibration,
+                          const workload::FrameworkSpec& framework);
 
 }  // namespace headway::training

@@ -111,6 +111,102 @@ TEST(Profile, ALastingLoadSpeaksBeforeBursts) {
   EXPECT_NEAR(fit_profile(set, how).spec.kernels->gemm_16bit, 0.65, 1e-12);
 }
 
+TEST(Profile, MemoryKernelsSpeakWithOneVoiceHoweverLongTheyLast) {
+  SampleSet set;
+  set.samples = {rate(SampleKind::memory, "copy", 1e9, 2.7e12),
+                 rate(SampleKind::memory, "rms_norm", 1e9, 2.1e12),
+                 rate(SampleKind::memory, "rotary", 1e9, 2.4e12)};
+  set.samples.push_back(rate(SampleKind::memory, "triad", 1e9, 2.9e12));
+  set.samples.back().elapsed_s = 3;
+  ProfileOptions how;
+  how.gpu = round_gpu();
+  EXPECT_NEAR(fit_profile(set, how).spec.kernels->memory, 2.4 / 3, 1e-12);
+}
+
+Sample attention(const char* variant, const char* op, std::int64_t sequence, double share) {
+  Sample s;
+  s.kind = SampleKind::attention;
+  s.variant = variant;
+  s.op = op;
+  s.batch = 1;
+  s.sequence = sequence;
+  s.query_heads = s.key_value_heads = 16;
+  s.head_dim = 128;
+  s.causal = true;
+  s.seconds = work_flops(s) / (share * 1e15);
+  return s;
+}
+
+TEST(Profile, FlashAttention2HasAShareOfItsOwnOverBothPasses) {
+  SampleSet set;
+  set.samples = {
+      attention("cudnn", "forward", 8192, 0.6),  attention("cudnn", "backward", 8192, 0.5),
+      attention("flash2", "forward", 8192, 0.4), attention("flash2", "backward", 8192, 0.3),
+      attention("flash2", "forward", 4096, 0.4),  // without its backward: says nothing
+      attention("flash2", "forward", 1024, 0.1),  // short
+      attention("flash2", "backward", 1024, 0.1)};
+  ProfileOptions how;
+  how.gpu = round_gpu();
+  const auto shares = *fit_profile(set, how).spec.kernels;
+  EXPECT_NEAR(shares.attention_forward, 0.6, 1e-12);
+  EXPECT_NEAR(shares.attention_backward, 0.5, 1e-12);
+  // Works 1 and 2.5 in times 1/0.4 and 2.5/0.3.
+  EXPECT_NEAR(shares.attention_flash2, 3.5 / (1 / 0.4 + 2.5 / 0.3), 1e-12);
+  set.samples.resize(2);
+  const auto without = fit_profile(set, how);
+  EXPECT_EQ(without.spec.kernels->attention_flash2, round_gpu().sustained.attention_flash2);
+  EXPECT_THAT(without.remarks,
+              testing::Contains(testing::HasSubstr("kernels.attention_flash2 was not measured")));
+}
+
+TEST(Profile, LaunchesThroughPyTorchAreApartFromTheDrivers) {
+  SampleSet set;
+  const auto launch = [](const char* op, const char* variant, double seconds) {
+    Sample s;
+    s.kind = SampleKind::launch;
+    s.op = op;
+    s.variant = variant;
+    s.seconds = seconds;
+    return s;
+  };
+  set.samples = {launch("kernel", "", 1e-6),
+                 launch("kernel_call", "", 2e-6),
+                 launch("kernel_call", "eager", 3e-6),  // without autograd
+                 launch("kernel_call", "eager_autograd", 9e-6),
+                 launch("kernel_call", "eager_autograd", 11e-6),
+                 launch("kernel_call", "compiled", 6e-6)};
+  const auto spec = fit_profile(set, {}).spec;
+  EXPECT_DOUBLE_EQ(spec.kernel_launch->si(), 1e-6);
+  EXPECT_DOUBLE_EQ(spec.eager_launch->si(), 10e-6);
+  EXPECT_DOUBLE_EQ(spec.compiled_launch->si(), 6e-6);
+}
+
+TEST(Profile, OptimizersAreNoStreamingKernels) {
+  SampleSet set;
+  set.samples = {gemm(0.7), rate(SampleKind::optimizer, "muon", 1e9, 1e11)};
+  ProfileOptions how;
+  how.gpu = round_gpu();
+  EXPECT_EQ(fit_profile(set, how).spec.kernels->memory, round_gpu().sustained.memory);
+}
+
+TEST(Profile, TheClockIsThatOfOneLastingProduct) {
+  SampleSet set;
+  for (int t = 1; t <= 8; ++t) {
+    for (const auto precision : {core::Precision::bf16, core::Precision::fp8}) {
+      Sample s = gemm(0.7, t);
+      s.precision = precision;
+      s.clock_hz = precision == core::Precision::bf16 ? 1.7e9 : 1.3e9;
+      s.power_w = 700;
+      set.samples.push_back(s);
+    }
+    set.samples.push_back(set.samples.back());  // pauses between products: no full load
+    set.samples.back().precision = core::Precision::bf16;
+    set.samples.back().beside = "idle";
+    set.samples.back().clock_hz = 1.9e9;
+  }
+  EXPECT_DOUBLE_EQ(fit_power(set.samples)->power.sustained_clock, 1.7e9);
+}
+
 TEST(Profile, AShareAboveOneIsRefusedInARemark) {
   SampleSet set;
   set.samples = {gemm(1.3), rate(SampleKind::memory, "copy", 1e9, 2.7e12)};

@@ -30,11 +30,19 @@ TEST(CalibrateOptions, ReadsPartsWithCommas) {
   EXPECT_EQ(options->only, (std::set<std::string>{"gemm", "storage"}));
 }
 
+TEST(CalibrateOptions, TheAllowanceIsAsAsked) {
+  EXPECT_EQ(allowance_s(*read({"--out", "x.yaml"})), 870);
+  EXPECT_EQ(allowance_s(*read({"--out", "x.yaml", "--quick"})), 165);
+  EXPECT_EQ(allowance_s(*read({"--out", "x.yaml", "--quick", "--seconds", "40"})), 40);
+}
+
 TEST(CalibrateOptions, BadUsageIsExitCodeTwo) {
   int code = 0;
   EXPECT_FALSE(read({}, &code));
   EXPECT_EQ(code, 2);
   EXPECT_FALSE(read({"--out", "x.yaml", "--only", "gem"}, &code));
+  EXPECT_EQ(code, 2);
+  EXPECT_FALSE(read({"--out", "x.yaml", "--seconds", "2"}, &code));
   EXPECT_EQ(code, 2);
   EXPECT_FALSE(read({"--out", "x.yaml", "--rank", "2", "--ranks", "2"}, &code));
   EXPECT_EQ(code, 2);

@@ -18,23 +18,48 @@ import compare  # noqa: E402
 
 def test_models_span_125_million_to_3_billion():
     sizes = [model.parameters for model in cases.MODELS]
-    assert len(sizes) >= 6
+    assert len(sizes) >= 8
     assert 1.0e8 < min(sizes) < 1.5e8
     assert 2.8e9 < max(sizes) < 3.5e9
+    assert sum(model.experts is not None for model in cases.MODELS) == 1
+    assert sum(model.mixer is not None for model in cases.MODELS) == 1
 
 
-def test_parameters_of_a_published_model():
-    # Llama 3.2 1B: 1,235,814,400 weights (its config.json and safetensors index).
-    assert next(m for m in cases.MODELS if m.name == "1.2B").parameters == 1_235_814_400
+def test_parameters_of_published_models():
+    # Llama 3.2 1B and 3B: 1,235,814,400 and 3,212,749,824 weights (their safetensors index).
+    assert cases.by_name("1.2B").parameters == 1_235_814_400
+    assert cases.by_name("3.2B").parameters == 3_212_749_824
+
+
+def test_parameters_of_experts_and_mixers():
+    experts = cases.Model(
+        "m", 2, 8, 2, 1, 4, 0, 10, tied_embeddings=True, experts=cases.Experts(4, 2, 16)
+    )
+    # A layer: q 64, k and v 32 each, projection 64; 4 x 3 x 8 x 16, router 32; two norms of 8.
+    assert experts.parameters == 80 + 2 * (192 + 1536 + 32 + 16) + 8
+    mixed = cases.Model(
+        "m", 2, 8, 2, 1, 4, 16, 10, tied_embeddings=True, mixer=cases.Mixer(3, 4, 2)
+    )
+    assert [mixed.has_mixer(layer) for layer in range(2)] == [True, False]
+    # q, k, v, output 4 x 8 x 12, strength 8 x 3; two gates (8 + 12) x 4; convolution 4 x 36,
+    # decays 12 + 3, norm 4.
+    mixer = 384 + 24 + 160 + 144 + 15 + 4
+    assert mixed.parameters == 80 + mixer + 192 + 2 * (3 * 8 * 16 + 16) + 8
 
 
 def test_cases_have_distinct_names_and_every_variant():
-    names = [case.name for case in cases.cases()]
-    assert len(set(names)) == len(names)
+    every = cases.cases()
+    assert len({case.name for case in every}) == len(every)
+    assert {case.micro_batch for case in every} >= {1, 2, 4, 8, 16}
+    assert {case.sequence for case in every} >= {1024, 2048, 4096, 8192, 16384, 32768}
+    assert sum(case.fp8 for case in every) >= 3
     for model in cases.MODELS:
-        mine = [case for case in cases.cases() if case.model == model]
+        mine = [case for case in every if case.model == model]
         assert any(case.recompute for case in mine)
-        assert any(case.cuda_graphs for case in mine)
+        assert any(not case.compiled and not case.cuda_graphs for case in mine)
+        if model.mixer is None:
+            assert any(case.cuda_graphs for case in mine)
+            assert any(case.compiled for case in mine)
         assert len({case.micro_batch for case in mine}) >= 2
         assert all(case.micro_batch >= 1 for case in mine)
     assert len(cases.cases(quick=True)) == len(cases.MODELS)
@@ -46,10 +71,15 @@ def test_scenario_says_what_the_step_does():
     assert said["name"] == "1.1B s2048 b4 x2 recompute graphs"
     assert said["training"]["global_batch"] == 8
     assert said["training"]["framework"]["cuda_graphs"] is True
+    assert said["training"]["framework"]["elementwise"] == "eager"
     assert said["parallelism"] == {"sharding": "zero0", "micro_batch": 4, "recompute": "full"}
     assert said["cluster"]["node"]["use"] == "dgx-h200"
     assert said["calibration"] == {"use": "/x/profile.yaml"}
     assert "calibration" not in cases.scenario(case, cases.Machine())
+    narrow = cases.Case(cases.MODELS[3], 2048, 4, 2, compiled=True, fp8=True)
+    said = json.loads(cases.scenario_text(narrow, cases.Machine()))
+    assert said["training"]["precision"] == "fp8"
+    assert said["training"]["framework"]["elementwise"] == "compiled"
 
 
 def test_device_names_lead_to_the_catalogue():
@@ -70,7 +100,7 @@ def test_table_has_errors_and_goals():
     assert "| a | 100.0 | 1.00 | 10.00 | 104.0 | +4.0 | 10.20 | +2.0 |" in text
     assert "| b | 200.0 | 2.00 | 20.00 | 150.0 | -25.0 | 25.00 | +25.0 |" in text
     # Medians of 4 and 25, of 2 and 25.
-    assert "time: median |error| 14.5 %, 1 within 5 %" in text
+    assert "time: median |error| 14.5 %, 1 within 5 %, 1 within 10 %" in text
     assert "peak memory: median |error| 13.5 %, 1 within 3 %" in text
 
 
@@ -96,6 +126,22 @@ def test_kept_measurements_are_compared_without_a_gpu(program: Path, tmp_path: P
     said = capsys.readouterr().out
     assert said.startswith("NVIDIA H100 80GB HBM3")
     assert "catalogue: 1 steps" in said
+
+
+def test_measurements_are_kept_with_their_kernels(tmp_path: Path):
+    kernel = {"name": "gemm", "count": 3, "seconds": 0.01}
+    row = compare.Measured("a", 0.1, 0.001, 2**34, 2**34, [kernel])
+    kept = compare.Measurement("H100", {"pytorch": "2.11"}, [row], {"b": "no time left"})
+    kept.write(tmp_path / "kept.json")
+    assert compare.Measurement.read(tmp_path / "kept.json") == kept
+
+
+def test_predictions_are_written_before_anything_is_measured(program: Path, tmp_path: Path):
+    out = tmp_path / "predicted.json"
+    assert compare.main(["--predict", str(out), "--quick", "--program", str(program)]) == 0
+    rows = json.loads(out.read_text())["rows"]
+    assert [row["name"] for row in rows] == [case.name for case in cases.cases(quick=True)]
+    assert all(row["time_s"] > 0 and row["peak_bytes"] > 2**30 for row in rows)
 
 
 def test_without_pytorch_or_gpu_it_says_so():

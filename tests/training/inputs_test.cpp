@@ -40,6 +40,8 @@ TEST(Inputs, ScaleWhatWasMeasured) {
   s.calibration.kernel_launch = Seconds(3e-6);
   EXPECT_EQ(*scaled(s, input("gaps between kernels"), 0.5).calibration.kernel_launch,
             Seconds(1.5e-6));
+  s.calibration.eager_launch = Seconds(9e-6);
+  EXPECT_EQ(*scaled(s, input("CPU time"), 2).calibration.eager_launch, Seconds(18e-6));
   s.calibration.host_bandwidth = core::BytesPerSecond(5e10);
   EXPECT_EQ(scaled(s, host_way_input(), 2).calibration.host_bandwidth->si(), 1e11);
   s.calibration.kernels = gpu::SustainedShares{};

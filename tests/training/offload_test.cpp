@@ -258,15 +258,5 @@ TEST(OffloadOfActivations, FoldsUnderEverySchedule) {
   }
 }
 
-TEST(Offload, MeasuredInterferenceReplacesTheFrameworks) {
-  auto s = eight_nodes();
-  s.training.framework.data_interference = 0.3;
-  const core::Seconds framework = simulate_step(check(s)).time;
-  s.calibration.data_interference = 0.0;
-  EXPECT_LT(simulate_step(check(s)).time, framework);
-  s.calibration.data_interference = 0.3;
-  EXPECT_EQ(simulate_step(check(s)).time, framework);
-}
-
 }  // namespace
 }  // namespace headway::training

@@ -29,6 +29,9 @@ std::string sample_text(const fit::Sample& sample) {
 }
 
 double allowance_s(const BenchOptions& options) {
+  if (options.seconds > 0) {
+    return options.seconds;
+  }
   return options.quick || options.tiny ? 165 : 870;
 }
 

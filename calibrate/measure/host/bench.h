@@ -19,6 +19,7 @@ struct BenchOptions {
   std::string out;     ///< the profile; samples go beside it as .csv
   std::string name;    ///< of the profile; empty: the device's name
   bool quick = false;  ///< 3 minutes and not 15
+  double seconds = 0;  ///< allowance of the whole; 0: 3 or 15 minutes
   bool tiny = false;   ///< the smallest sizes alone: checks results, times nothing usefully
   bool quiet = false, force = false;
   int device = 0;
@@ -29,7 +30,7 @@ struct BenchOptions {
   int rank = 0, ranks = 1;                 ///< of processes
 };
 
-/// Allowance of a whole measurement: 15 minutes, or 3; writing the results included.
+/// Allowance of a whole measurement: as asked, or 15 minutes, or 3; writing the results included.
 double allowance_s(const BenchOptions& options);
 
 /// Constant facts of the GPU being measured.

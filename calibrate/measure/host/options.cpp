@@ -89,6 +89,9 @@ std::optional<BenchOptions> read_options(int argc, const char* const* argv, int&
   app.add_option("--out", options.out, "The profile to write, such as my-node.yaml")->required();
   app.add_option("--name", options.name, "Name of the profile [the GPU's name]");
   app.add_flag("--quick", options.quick, "At most 3 minutes instead of 15");
+  app.add_option("--seconds", options.seconds,
+                 "Time that the measurement may take [870, with --quick 165]")
+      ->check(CLI::Range(10.0, 86400.0));
   app.add_option("--only", only,
                  "Parts to measure, with commas [all]: launch, copies, memory, gemm,\n"
                  "attention, peer, collectives, interference, sustained, storage")

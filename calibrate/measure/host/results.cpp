@@ -44,6 +44,11 @@ std::string cannot_write(const BenchOptions& options) {
 
 void write_results(Bench& bench) {
   const std::string samples = samples_path(bench.options.out);
+  const std::string device = bench.measured.fact("device");
+  const std::string entry = catalogue_gpu(device);
+  if (!entry.empty()) {
+    bench.fact("catalogue", entry);
+  }
   // First, so that nothing is lost if the fits complain.
   write_file(samples, fit::write_samples(bench.measured));
   fmt::print("{} samples in {}\n", bench.measured.samples.size(), samples);
@@ -52,11 +57,9 @@ void write_results(Bench& bench) {
     return;
   }
   fit::ProfileOptions how;
-  const std::string device = bench.measured.fact("device");
   how.name = !bench.options.name.empty() ? bench.options.name
              : device.empty()            ? bench.measured.fact("node")
                                          : device + ", measured";
-  const std::string entry = catalogue_gpu(device);
   how.gpu = load_catalogue_gpu(entry);
   if (!how.gpu && !device.empty()) {
     bench.left_out("shares of the peaks", "the catalogue has no data sheet of " + device);

@@ -18,10 +18,14 @@ struct SustainedPlan {
   double rest_s, load_s, window_s;
 };
 
-SustainedPlan plan_of(const BenchOptions& options) {
-  return options.tiny    ? SustainedPlan{0, 0.05, 0.01}
-         : options.quick ? SustainedPlan{1, 8, 0.25}
-                         : SustainedPlan{5, 30, 0.25};
+/// Of one of `loads` that the time left is shared by, a sixth of it at rest.
+SustainedPlan plan_of(const Bench& bench, int loads) {
+  if (bench.options.tiny) {
+    return {0, 0.05, 0.01};
+  }
+  const double given_s = (bench.deadline_s - bench.progress.elapsed_s()) / loads;
+  const double rest_s = std::clamp(given_s / 6, 0.5, 5.0);
+  return {rest_s, std::clamp(given_s - rest_s, 1.0, 30.0), 0.25};
 }
 
 /// One window of `calls` calls between two events.
@@ -47,8 +51,10 @@ double seconds_between(const Event& begin, const Event& end) {
 
 /// Keeps the GPU busy with `launch` and adds one sample a window. Two windows are always queued, so
 /// that the GPU never rests; the telemetry is read while the older one runs.
-void sustain(const GpuBench& gpu, const fit::Sample& kind, const Launch& launch) {
-  const SustainedPlan plan = plan_of(gpu.bench.options);
+void sustain(const GpuBench& gpu,
+             const SustainedPlan& plan,
+             const fit::Sample& kind,
+             const Launch& launch) {
   std::this_thread::sleep_for(std::chrono::duration<double>(plan.rest_s));
   TimingPlan brief;
   brief.repeats = 3;
@@ -82,7 +88,7 @@ void sustain(const GpuBench& gpu, const fit::Sample& kind, const Launch& launch)
   MEASURE_CUDA(cudaStreamSynchronize(gpu.stream));
 }
 
-void sustain_product(const GpuBench& gpu, core::Precision precision) {
+void sustain_product(const GpuBench& gpu, const SustainedPlan& plan, core::Precision precision) {
   const std::int64_t side = gpu.bench.options.tiny ? 32 : 8192;
   GemmLibrary library(*gpu.cublas);
   const LinearShape shape{side, side, side};
@@ -99,10 +105,10 @@ void sustain_product(const GpuBench& gpu, core::Precision precision) {
   kind.precision = precision;
   kind.m = kind.n = kind.k = side;
   kind.batch = 1;
-  sustain(gpu, kind, [&](int call) { runner.launch(algorithms.front(), call, gpu.stream); });
+  sustain(gpu, plan, kind, [&](int call) { runner.launch(algorithms.front(), call, gpu.stream); });
 }
 
-void sustain_triad(const GpuBench& gpu) {
+void sustain_triad(const GpuBench& gpu, const SustainedPlan& plan) {
   const std::uint64_t count = gpu.bench.options.tiny ? 1024 : std::uint64_t{1} << 27;
   const DeviceBuffer a = device_buffer(4 * count), b = device_buffer(4 * count),
                      c = device_buffer(4 * count);
@@ -113,7 +119,7 @@ void sustain_triad(const GpuBench& gpu) {
   kind.op = "triad";
   kind.variant = "sustained";
   kind.bytes = 12 * static_cast<double>(count);
-  sustain(gpu, kind, [&](int) {
+  sustain(gpu, plan, kind, [&](int) {
     launch_triad(static_cast<float*>(a.get()), static_cast<const float*>(b.get()),
                  static_cast<const float*>(c.get()), 3.0F, count, gpu.stream);
   });
@@ -122,10 +128,11 @@ void sustain_triad(const GpuBench& gpu) {
 }  // namespace
 
 void measure_sustained(const GpuBench& gpu) {
-  sustain_product(gpu, core::Precision::bf16);
+  const int loads = gpu.bench.options.quick ? 2 : 3;
+  sustain_product(gpu, plan_of(gpu.bench, loads), core::Precision::bf16);
+  sustain_product(gpu, plan_of(gpu.bench, loads - 1), core::Precision::fp8);
   if (!gpu.bench.options.quick) {
-    sustain_product(gpu, core::Precision::fp8);
-    sustain_triad(gpu);
+    sustain_triad(gpu, plan_of(gpu.bench, 1));
   }
 }
 

@@ -55,6 +55,11 @@ void scale_host(Scenario& s, double factor) {
        {&host.launch, &host.loop_launch, &host.collective, &host.layer, &host.token_counts}) {
     *time *= factor;
   }
+  for (auto* measured : {&s.calibration.eager_launch, &s.calibration.compiled_launch}) {
+    if (*measured) {
+      **measured *= factor;
+    }
+  }
 }
 
 void scale_host_way(Scenario& s, double factor) {

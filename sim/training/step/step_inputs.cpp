@@ -167,7 +167,7 @@ gpu::LaunchModel launch_model(const Scenario& scenario,
   const auto& framework = scenario.training.framework;
   const auto& node = scenario.cluster.node;
   gpu::LaunchModel launch;
-  launch.cpu_launch = framework.host.launch;
+  launch.cpu_launch = host_launch(scenario.calibration, framework);
   launch.loop_launch = framework.host.loop_launch;
   launch.collective = framework.host.collective;
   launch.layer = framework.host.layer;
