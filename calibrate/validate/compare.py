@@ -1,9 +1,9 @@
 """Times real PyTorch training steps and sets them beside Headway's predictions.
 
-    python calibrate/validate/compare.py                             # measure, compare with defaults
-    python calibrate/validate/compare.py --profile my-node.yaml      # and with a profile
-    python calibrate/validate/compare.py --measured measured.json    # an earlier measurement, no GPU
-    python calibrate/validate/compare.py --predict predicted.json    # before anything is measured
+    python calibrate/validate/compare.py                           # measure, compare with defaults
+    python calibrate/validate/compare.py --profile my-node.yaml    # and with a profile
+    python calibrate/validate/compare.py --measured measured.json  # an earlier measurement, no GPU
+    python calibrate/validate/compare.py --predict predicted.json  # before anything is measured
 
 Exit codes: 0 done, 1 a step or a prediction failed, 2 usage, or no PyTorch or GPU (the message says
 which).

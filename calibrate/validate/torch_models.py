@@ -1,8 +1,8 @@
-"""The decoders of cases.MODELS in plain PyTorch: what their kernels are is what the scenario says.
+"""The decoders of cases.MODELS in plain PyTorch: their kernels are what the scenario says.
 
-Eager operators are those that Headway counts: Hugging Face's RMSNorm, torchtitan's rotary embedding,
-SiLU and product apart. Compiled layers have the same definitions, but for the rotary embedding:
-complex numbers are not compiled.
+Eager operators are those that Headway counts: Hugging Face's RMSNorm, torchtitan's rotary
+embedding, SiLU and product apart. Compiled layers have the same definitions, but for the rotary
+embedding: complex numbers are not compiled.
 """
 
 from __future__ import annotations
