@@ -191,7 +191,7 @@ def cases(quick: bool = False) -> list[Case]:
         Case(by_name("1.7B-mixture"), 4096, 4, 1),
         Case(one, 32768, 1, 1, recompute=True),
     ]
-    return out
+    return sorted(out, key=lambda case: case.model.mixer is not None)  # they compile for minutes
 
 
 # What torch_step.py does, in Headway's words. Not speeds: those come from the catalogue or the
