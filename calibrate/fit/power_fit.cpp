@@ -21,7 +21,8 @@ Estimate of(const Solution& solution, std::size_t unknown) {
 }  // namespace
 
 std::optional<Settling> fit_settling(std::span<const double> elapsed_s,
-                                     std::span<const double> values) {
+                                     std::span<const double> values,
+                                     double most) {
   if (values.size() < kFewest || elapsed_s.size() != values.size()) {
     return std::nullopt;
   }
@@ -39,9 +40,10 @@ std::optional<Settling> fit_settling(std::span<const double> elapsed_s,
     return u[1] + (u[0] - u[1]) * std::exp(-elapsed_s[i] / u[2]);
   };
   const double span = elapsed_s.back() - elapsed_s.front();
-  const std::vector<Unknown> unknowns{{"first", begin, 0.5 * begin, 3 * begin},
-                                      {"last", end, 0.2 * end, begin},
-                                      {"settling", span / 5, span / 1000, span * 10}};
+  const std::vector<Unknown> unknowns{
+      {"first", begin, 0.5 * begin, most > begin ? most : 3 * begin},
+      {"last", end, 0.2 * end, begin},
+      {"settling", span / 5, span / 1000, span * 10}};
   const Solution solution = fit_in_log(model, values, unknowns, kUsualPowerError);
   return Settling{of(solution, 0), of(solution, 1), of(solution, 2),
                   root_mean_square(leave_one_out(model, values, unknowns, kUsualPowerError))};
@@ -105,7 +107,11 @@ std::optional<PowerFit> fit_power(std::span<const Sample> samples) {
     clocks.push_back(sample->clock_hz);
     powers.push_back(sample->power_w);
   }
-  const auto settling = fit_settling(elapsed, clocks);
+  double most = 0;
+  for (const auto& sample : samples) {
+    most = std::max(most, sample.clock_hz);
+  }
+  const auto settling = fit_settling(elapsed, clocks, most);
   if (!settling) {
     return std::nullopt;
   }

@@ -23,9 +23,13 @@ struct Settling {
 /// A series that does not fall by 1 % has first = last and no settling time.
 /// @param elapsed_s  rising, not all equal
 /// @param values     positive, as many
+/// @param most       what the first value can be at most, such as the largest clock ever read; 0:
+///                   three times the first of `values`. Between the load's begin and the first
+///                   point nothing is known.
 /// @returns nothing for fewer than 5 points
 std::optional<Settling> fit_settling(std::span<const double> elapsed_s,
-                                     std::span<const double> values);
+                                     std::span<const double> values,
+                                     double most = 0);
 
 /// power = static + dynamic (clock / reference)^exponent, exponent between 1 and 4.
 struct PowerLine {

@@ -146,7 +146,7 @@ void round_profile(training::CalibrationSpec& spec) {
   }
   round(spec.kernel_launch);
   round(spec.eager_launch);
-  round(spec.compiled_launch);
+  round(spec.compiled_layer);
   round(spec.host_bandwidth);
   if (spec.storage) {
     round(spec.storage->client_write_bandwidth);
@@ -199,7 +199,7 @@ Profile fit_profile(SampleSet samples, const ProfileOptions& options) {
   auto rates = fit_rates(profile.samples.samples);
   profile.spec.kernel_launch = rates.kernel_launch;
   profile.spec.eager_launch = rates.eager_launch;
-  profile.spec.compiled_launch = rates.compiled_launch;
+  profile.spec.compiled_layer = rates.compiled_layer;
   profile.spec.host_bandwidth = rates.host_bandwidth;
   profile.spec.storage = rates.storage;
   append(profile.spec.figures, std::move(rates.figures));

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <functional>
 #include <map>
+#include <string_view>
 #include <tuple>
 
 namespace headway::fit {
@@ -47,41 +48,50 @@ bool newest_attention(const Sample& s, const char* op) {
   return long_attention(s) && s.op == op && s.variant != kFlash2;
 }
 
+/// Reads and writes whole arrays, one element beside the other. Norms, rotary embedding, the loss
+/// and casts are slower by paces of their own (sim/workload/elementwise).
+bool streams(const Sample& s) {
+  const auto begins = [&](std::string_view word) { return s.op.rfind(word, 0) == 0; };
+  return s.kind == SampleKind::memory && s.bytes >= kStreamingBytes &&
+         (begins("copy") || begins("triad") || begins("swiglu") || begins("residual") ||
+          begins("adam"));
+}
+
 std::vector<Share> shares_of(const gpu::GpuSpec& gpu) {
   using gpu::SustainedShares;
-  return {
-      {"kernels.gemm_16bit", &SustainedShares::gemm_16bit,
-       [](const Sample& s) { return large_gemm(s) && sixteen_bit(s); }, gpu.peak.bf16.si()},
-      {"kernels.gemm_8bit", &SustainedShares::gemm_8bit,
-       [](const Sample& s) {
-         return large_gemm(s) && (s.precision == Precision::fp8 || s.precision == Precision::mxfp8);
-       },
-       gpu.peak.fp8.si()},
-      {"kernels.gemm_4bit", &SustainedShares::gemm_4bit,
-       [](const Sample& s) { return large_gemm(s) && s.precision == Precision::nvfp4; },
-       gpu.peak.fp4.si()},
-      {"kernels.gemm_tf32", &SustainedShares::gemm_tf32,
-       [](const Sample& s) { return large_gemm(s) && s.precision == Precision::tf32; },
-       gpu.peak.tf32.si()},
-      {"kernels.attention_forward", &SustainedShares::attention_forward,
-       [](const Sample& s) { return newest_attention(s, "forward"); }, gpu.peak.bf16.si()},
-      {"kernels.attention_backward", &SustainedShares::attention_backward,
-       [](const Sample& s) { return newest_attention(s, "backward"); }, gpu.peak.bf16.si()},
-      {"kernels.memory", &SustainedShares::memory,
-       [](const Sample& s) { return s.kind == SampleKind::memory && s.bytes >= kStreamingBytes; },
-       gpu.memory_bandwidth.si()}};
+  return {{"kernels.gemm_16bit", &SustainedShares::gemm_16bit,
+           [](const Sample& s) { return large_gemm(s) && sixteen_bit(s); }, gpu.peak.bf16.si()},
+          {"kernels.gemm_8bit", &SustainedShares::gemm_8bit,
+           [](const Sample& s) {
+             return large_gemm(s) &&
+                    (s.precision == Precision::fp8 || s.precision == Precision::mxfp8);
+           },
+           gpu.peak.fp8.si()},
+          {"kernels.gemm_4bit", &SustainedShares::gemm_4bit,
+           [](const Sample& s) { return large_gemm(s) && s.precision == Precision::nvfp4; },
+           gpu.peak.fp4.si()},
+          {"kernels.gemm_tf32", &SustainedShares::gemm_tf32,
+           [](const Sample& s) { return large_gemm(s) && s.precision == Precision::tf32; },
+           gpu.peak.tf32.si()},
+          {"kernels.attention_forward", &SustainedShares::attention_forward,
+           [](const Sample& s) { return newest_attention(s, "forward"); }, gpu.peak.bf16.si()},
+          {"kernels.attention_backward", &SustainedShares::attention_backward,
+           [](const Sample& s) { return newest_attention(s, "backward"); }, gpu.peak.bf16.si()},
+          {"kernels.memory", &SustainedShares::memory, [](const Sample& s) { return streams(s); },
+           gpu.memory_bandwidth.si()}};
 }
 
 /// Rate of each large 16-bit weight gradient / that of the forward product of the same shape and
-/// library algorithm; bursts of both, which one clock serves.
-std::vector<double> gradient_ratios(std::span<const Sample> samples) {
+/// library algorithm; of bursts of both, throttled ones too if asked for.
+std::vector<double> gradient_ratios(std::span<const Sample> samples, bool throttled) {
   using Product =
       std::tuple<Precision, std::string, std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
   std::map<Product, std::pair<std::vector<double>, std::vector<double>>> seconds;
   for (const auto& s : samples) {
     const bool pass = s.op == "forward" || s.op == "weight_gradient";
-    if (!usable(s) || s.has(SampleFlag::throttled) || s.elapsed_s > 0 || !pass ||
-        !large_product(s) || !sixteen_bit(s)) {
+    const bool clocked = throttled || !s.has(SampleFlag::throttled);
+    if (!usable(s) || !clocked || s.elapsed_s > 0 || !pass || !large_product(s) ||
+        !sixteen_bit(s)) {
       continue;
     }
     auto& both = seconds[{s.precision, s.variant, s.m, s.n, s.k, s.batch}];
@@ -94,6 +104,14 @@ std::vector<double> gradient_ratios(std::span<const Sample> samples) {
     }
   }
   return ratios;
+}
+
+/// Those at full clock; where they are few, of all: the clocks of a pair differ at random.
+std::vector<double> gradient_ratios(std::span<const Sample> samples) {
+  constexpr std::size_t kEnough = 5;
+  std::vector<double> unhindered = gradient_ratios(samples, false);
+  std::vector<double> all = gradient_ratios(samples, true);
+  return unhindered.size() >= kEnough || all.size() < kEnough ? unhindered : all;
 }
 
 /// Rates of FlashAttention-2, forward and backward of each long shape together.
@@ -178,14 +196,29 @@ std::vector<double> values_of(std::span<const Sample> samples,
 
 double bytes_per_second(const Sample& s) { return s.bytes / s.seconds; }
 
-/// CPU time of a kernel that PyTorch launches in training: operators one by one, or compiled.
-std::vector<double> launches_through(std::span<const Sample> samples, const char* variant) {
+/// CPU time of a kernel by the driver, or through PyTorch in a layer's forward and backward.
+std::vector<double> launches(std::span<const Sample> samples, const char* variant) {
   return values_of(
       samples,
       [&](const Sample& s) {
         return s.kind == SampleKind::launch && s.op == "kernel_call" && s.variant == variant;
       },
       [](const Sample& s) { return s.seconds; });
+}
+
+/// CPU time of a pass through a compiled layer of `streams` kernels, less what the driver takes to
+/// launch them: it costs what it costs, however few kernels it has.
+std::vector<double> compiled_passes(std::span<const Sample> samples) {
+  const std::vector<double> driver = launches(samples, "");
+  const double each = driver.empty() ? 0 : median(driver);
+  const auto beside = [&](const Sample& s) { return s.seconds - each * s.streams; };
+  return values_of(
+      samples,
+      [&](const Sample& s) {
+        return s.kind == SampleKind::launch && s.op == "pass_call" && s.variant == "compiled" &&
+               beside(s) > 0;
+      },
+      beside);
 }
 
 /// Repeats of the number of streams with the highest median rate.
@@ -326,8 +359,8 @@ RateFit fit_rates(std::span<const Sample> samples) {
           samples, [](const Sample& s) { return s.kind == SampleKind::launch && s.op == "kernel"; },
           [](const Sample& s) { return s.seconds; }),
       "kernel_launch", "s", fit);
-  set(fit.eager_launch, launches_through(samples, "eager_autograd"), "eager_launch", "s", fit);
-  set(fit.compiled_launch, launches_through(samples, "compiled"), "compiled_launch", "s", fit);
+  set(fit.eager_launch, launches(samples, "eager_autograd"), "eager_launch", "s", fit);
+  set(fit.compiled_layer, compiled_passes(samples), "compiled_layer", "s", fit);
   constexpr double kLargeCopy = 64e6;
   set(fit.host_bandwidth,
       values_of(

@@ -19,7 +19,7 @@ std::optional<Typical> typical(std::span<const double> values);
 /// Which samples count as large enough to speak for the peak.
 inline constexpr double kLargeGemmFlops = 2.0 * 4096 * 4096 * 4096;
 inline constexpr std::int64_t kLongSequence = 4096;
-inline constexpr double kStreamingBytes = 256e6;
+inline constexpr double kStreamingBytes = 256e6;  ///< of copies, sums, gates, optimizers
 
 /// Shares of the peaks of `gpu`; those not measured keep the catalogue's value and are named in
 /// `remarks`. Attention of variant "flash2" speaks for `attention_flash2` alone, forward and
@@ -36,7 +36,7 @@ ShareFit fit_shares(std::span<const Sample> samples, const gpu::GpuSpec& gpu);
 /// Launches, host copies and storage as one node sees them.
 struct RateFit {
   std::optional<core::Seconds> kernel_launch;
-  std::optional<core::Seconds> eager_launch, compiled_launch;
+  std::optional<core::Seconds> eager_launch, compiled_layer;
   std::optional<core::BytesPerSecond> host_bandwidth;
   std::optional<training::MeasuredStorage> storage;
   std::vector<training::FittedFigure> figures;

@@ -22,9 +22,9 @@ enum class SampleKind : std::uint8_t {
   collective,  ///< op a collective's word; precision; ranks ranks_per_node; bytes of the whole
                ///< array
   copy,     ///< op host_to_device, device_to_host, both_ways, peer; variant pinned, pageable; bytes
-  launch,   ///< op kernel, graph (the GPU's time of one), kernel_call, graph_call (the CPU's);
-            ///< variant eager (PyTorch, forward alone), eager_autograd, compiled (forward and
-            ///< backward of a layer); streams = kernels in the chain
+  launch,   ///< op kernel, graph (the GPU's time of one), kernel_call, graph_call (the CPU's),
+            ///< pass_call (the CPU's of a pass through a layer); variant eager (PyTorch, forward
+            ///< alone), eager_autograd, compiled; streams = kernels in the chain, of the pass
   storage,  ///< op write, read, sync, metadata; variant a path's name; streams; bytes
   optimizer,  ///< op adam, muon, clip, ...; variant how it is written; bytes it must move
 };

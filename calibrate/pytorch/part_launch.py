@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 import torch
@@ -15,8 +16,8 @@ from torch_timing import Bench, Timing, summary
 
 #: A chain's kernels: fewer than the GPU's queue holds, so that the CPU never waits for a place.
 CHAIN = 500
-#: Steps of a layer queued in a row: some hundred kernels together.
-STEPS = 3
+#: Layers of two steps, whose difference is that of layers alone: a step also calls backward once.
+FEW, MANY = 2, 10
 HEADS, HEAD_DIM, TOKENS, FFN = 4, 32, 32, 256
 HIDDEN = HEADS * HEAD_DIM
 
@@ -93,11 +94,11 @@ def layer_weights(bench: Bench) -> Weights:
 
 
 class Step:
-    """Forward and backward of a layer so small that the CPU sets the pace."""
+    """Forward and backward of layers so small that the CPU sets the pace."""
 
-    def __init__(self, bench: Bench, compile_it: bool) -> None:
+    def __init__(self, bench: Bench, compile_it: bool, layers: int) -> None:
         self._function = compiled(layer) if compile_it else layer
-        self._weights = layer_weights(bench)
+        self._weights = [layer_weights(bench) for _ in range(layers)]
         self._x = bench.random(1, TOKENS, HIDDEN, grad=True)
         angles = bench.random(TOKENS, 1, HEAD_DIM, dtype=torch.float32)
         self._turns = (angles.cos(), angles.sin())
@@ -105,15 +106,35 @@ class Step:
 
     def __call__(self) -> None:
         """One step; gradients are forgotten, as after an optimizer's."""
-        out = self._function(self._weights, self._x, *self._turns)
+        out = self._x
+        for weights in self._weights:
+            out = self._function(weights, out, *self._turns)
         out.backward(self._gradient)
-        for tensor in (self._x, *self._weights.values()):
-            tensor.grad = None
+        self._x.grad = None
+        for weights in self._weights:
+            for tensor in weights.values():
+                tensor.grad = None
 
-    def several(self) -> None:
-        """STEPS of them."""
-        for _ in range(STEPS):
-            self()
+
+@dataclass(frozen=True)
+class Timed:
+    """Steps of few and of many layers: what a layer takes is their difference."""
+
+    variant: str
+    few: Step
+    many: Step
+    layer: Timing  #: both passes
+
+
+def time_layers(bench: Bench, variant: str) -> Timed:
+    """The CPU's time of a layer's two passes."""
+    few, many = (Step(bench, variant == "compiled", layers) for layers in (FEW, MANY))
+    begin, end = queued(bench, few, 1), queued(bench, many, 1)
+    layers = MANY - FEW
+    spread = (begin.spread_s**2 + end.spread_s**2) ** 0.5 / layers
+    return Timed(
+        variant, few, many, Timing((end.seconds - begin.seconds) / layers, spread, end.repeats)
+    )
 
 
 def kernels_of(bench: Bench, step: Step) -> int:
@@ -140,29 +161,34 @@ def kernels_of(bench: Bench, step: Step) -> int:
     return count
 
 
-def count_kernels(bench: Bench, variant: str, step: Step, timing: Timing) -> None:
-    """The sample of a timed step: seconds of each of its kernels."""
-    if not bench.cuda:
-        raise RuntimeError("a CPU launches no kernels")
-    count = kernels_of(bench, step)
-    sample = Sample("launch", "kernel_call", variant, streams=count)
-    each = Timing(timing.seconds / count, timing.spread_s / count, timing.repeats)
-    bench.add(sample, each)
+def count_kernels(bench: Bench, timed: Timed) -> None:
+    """The sample of timed steps: of eager layers seconds of each kernel, of compiled ones seconds
+    of each of the two passes."""
+    kernels = 100.0  # there are none on a CPU: the table's format is what is tried
+    if bench.cuda:
+        counted = kernels_of(bench, timed.many) - kernels_of(bench, timed.few)
+        kernels = counted / (MANY - FEW)
+    elif not bench.tiny:
+        return
+    compiled_ones = timed.variant == "compiled"
+    parts = 2 if compiled_ones else kernels
+    op = "pass_call" if compiled_ones else "kernel_call"
+    streams = round(kernels / 2 if compiled_ones else kernels)
+    each = Timing(timed.layer.seconds / parts, timed.layer.spread_s / parts, timed.layer.repeats)
+    bench.add(Sample("launch", op, timed.variant, streams=streams), each)
 
 
 def measure(bench: Bench) -> None:
     """Counted last: a profiler that was on once may slow every later launch."""
     bench.attempt("launch kernel_call eager", partial(time_chain, bench))
     bench.attempt("launch graph_call torch", partial(time_graph, bench))
-    timed: list[tuple[str, Step, Timing]] = []
+    timed: list[Timed] = []
 
-    def time_step(variant: str) -> None:
-        step = Step(bench, variant == "compiled")
-        timed.append((variant, step, queued(bench, step.several, STEPS)))
+    def keep(variant: str) -> None:
+        timed.append(time_layers(bench, variant))
 
     for variant in ("eager_autograd", "compiled"):
         needs_s = 2 * COMPILING_S if variant == "compiled" else 0.0
-        bench.attempt(f"launch kernel_call {variant}", partial(time_step, variant), needs_s)
-    for variant, step, timing in timed:
-        name = f"launch kernel_call {variant} count"
-        bench.attempt(name, partial(count_kernels, bench, variant, step, timing))
+        bench.attempt(f"launch {variant}", partial(keep, variant), needs_s)
+    for one in timed:
+        bench.attempt(f"launch {one.variant} count", partial(count_kernels, bench, one))

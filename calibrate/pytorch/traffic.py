@@ -13,7 +13,7 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Pass:
     """One pass of an operator: how often it reads or writes an array of 16-bit and one of fp32
-    elements (ElementwisePass of sim/workload/blocks/elementwise.h)."""
+    elements (ElementwisePass of sim/workload/elementwise/elementwise.h)."""
 
     arrays: int
     wide_arrays: int = 0
@@ -33,7 +33,7 @@ class Operator:
 
 
 #: By operator and whose kernels: composed of PyTorch's operators, or one kernel.
-#: Norm, rotary and gate: sim/workload/blocks/elementwise.cpp, kComposed... and kSingle...; cross
+#: Norm, rotary and gate: sim/workload/elementwise, kComposed... and kSingle...; cross
 #: entropy: loss_passes of sim/workload/blocks/kernels.cpp, `separate` and `fused`, of 16-bit
 #: logits; residual: norm_backward and residual_forward there.
 OPERATORS: Mapping[tuple[str, str], Operator] = {

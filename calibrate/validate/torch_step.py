@@ -6,6 +6,7 @@ master weights and moments, gradients clipped by their norm, fused AdamW.
 
 from __future__ import annotations
 
+import gc
 import itertools
 import statistics
 from collections.abc import Callable
@@ -126,8 +127,9 @@ def time_case(case: Case, steps: int, profiled: bool = True) -> StepTime:
     means nothing, the work is that of training. A recorded graph's arrays are counted while it is
     recorded: its replays ask the allocator for nothing.
     """
-    torch.cuda.empty_cache()
     torch._dynamo.reset()  # else shapes of earlier cases count against this one
+    gc.collect()  # compiled graphs of earlier cases hold arrays
+    torch.cuda.empty_cache()
     trainer = Trainer(case, torch.device("cuda"))
     trainer.step()
     if case.cuda_graphs:
@@ -146,9 +148,5 @@ def time_case(case: Case, steps: int, profiled: bool = True) -> StepTime:
     seconds = sorted(1e-3 * a.elapsed_time(b) for a, b in itertools.pairwise(events))
     quartiles = statistics.quantiles(seconds, n=4, method="inclusive") if steps > 1 else [0, 0, 0]
     peak = torch.cuda.max_memory_allocated(), torch.cuda.max_memory_reserved()
-    kernels = []
-    try:
-        kernels = kernels_of(trainer.step) if profiled else []
-    except Exception as failure:
-        print("no kernels:", failure)
+    kernels = kernels_of(trainer.step) if profiled else []
     return StepTime(statistics.median(seconds), quartiles[2] - quartiles[0], *peak, kernels)

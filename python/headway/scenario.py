@@ -129,8 +129,9 @@ class SustainedShares:
     attention_backward
         Causal flash attention backward / 16-bit peak. (default 0.45)
     attention_flash2
-        FlashAttention-2, forward and backward together / 16-bit peak; 0: no slower than the
-        above. (default 0)
+        FlashAttention-2, forward and backward together / 16-bit peak; on AMD what PyTorch's
+        scaled_dot_product_attention runs (kernels made by Triton); 0: no slower than the above.
+        (default 0)
     memory
         Streaming kernels / peak memory bandwidth. (default 0.85)
     score_rows
@@ -3131,6 +3132,13 @@ class CalibrationSpec:
         Measured collective curves. (optional)
     kernel_launch
         Measured gap between dependent kernels; replaces the GPU's. (optional)
+    eager_launch
+        Measured CPU time a kernel of training by PyTorch's operators one by one; replaces the
+        framework's host.launch where elementwise is eager. (optional)
+    compiled_layer
+        Measured CPU time of one pass through a compiled layer beside the launches of its
+        kernels: guards, autograd, the call of the compiled graph; replaces the framework's
+        host.layer where elementwise is compiled. (optional)
     host_bandwidth
         Measured copies GPU to host, pinned; replaces the GPU's. (optional)
     storage
@@ -3156,6 +3164,8 @@ class CalibrationSpec:
     kernels: SustainedShares | None = None
     collectives: Sequence[CollectiveCurve] | None = None
     kernel_launch: str | None = None
+    eager_launch: str | None = None
+    compiled_layer: str | None = None
     host_bandwidth: str | None = None
     storage: MeasuredStorage | None = None
     power: MeasuredPower | None = None

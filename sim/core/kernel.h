@@ -37,9 +37,10 @@ struct Kernel {
   std::int64_t key_sequence = 0;                ///< attention: tokens of one key sequence
   std::int64_t query_heads = 0, key_value_heads = 0, head_dim = 0;
   bool causal = true;
-  Flops work;     ///< floating-point operations really executed (causal attention counted half)
-  Bytes traffic;  ///< bytes read and written in GPU memory; host_copy, host_update: as their kind
-                  ///< says
+  Flops work;       ///< floating-point operations really executed (causal attention counted half)
+  Bytes traffic;    ///< bytes read and written in GPU memory; host_copy, host_update: as their kind
+                    ///< says
+  double pace = 1;  ///< memory_bound: bandwidth / that of plain streams
   std::int64_t count = 1;
   std::int64_t launches = 1;  ///< by the CPU, each of `count`: one an expert where grouped products
                               ///< are loops, none in a replayed graph

@@ -97,12 +97,15 @@ Seconds attention_time(const GpuSpec& gpu, const SustainedShares& shares, const 
   double share = forward ? shares.attention_forward : shares.attention_backward;
   share *= power_share(gpu, shares, share / shares.gemm_16bit);
   const auto measured =
-      kernel.causal ? attention_table_share(gpu, kernel.sequence, kernel.query_heads * kernel.batch,
-                                            kernel.head_dim)
-                    : std::nullopt;
+      kernel.causal && !shares.flash2
+          ? attention_table_share(gpu, kernel.sequence, kernel.query_heads * kernel.batch,
+                                  kernel.head_dim)
+          : std::nullopt;
+  // FlashAttention-2 is written for Ampere's instructions, wherever it runs.
+  const Architecture written_for = shares.flash2 ? Architecture::ampere : gpu.architecture;
   share *= measured ? *measured
                     : attention_utilization(kernel.sequence, kernel.head_dim, kernel.causal,
-                                            gpu.architecture);
+                                            written_for);
   const auto rate = peak_rate(gpu, kernel.precision) * std::min(share, 1.0);
   return roofline(kernel.work, rate, kernel.traffic, sustained_bandwidth(gpu, shares));
 }
@@ -141,7 +144,7 @@ Seconds one_launch(const GpuSpec& gpu,
     case core::KernelKind::scan:
       return scan_time(gpu, shares, kernel);
     case core::KernelKind::memory_bound:
-      return kernel.traffic / sustained_bandwidth(gpu, shares);
+      return kernel.traffic / (sustained_bandwidth(gpu, shares) * kernel.pace);
     case core::KernelKind::host_copy:
       return kernel.traffic / std::min(gpu.host_bandwidth, host_memory);
     case core::KernelKind::host_update:

@@ -60,6 +60,9 @@ struct SustainedShares {
   double memory = 0.85;
   double score_rows = 0.75;
   core::Watts power;
+  /// Whether attention_forward and _backward are those of FlashAttention-2, whose dependence on the
+  /// shape is another than the tables'; of no file, set where the software's kernels are known.
+  bool flash2 = false;
   template <class V>
   void fields(V& v) {
     v.optional("gemm_16bit", gemm_16bit, "Large bf16/fp16 matrix product / dense peak.",
@@ -91,8 +94,9 @@ struct SustainedShares {
     v.optional("attention_backward", attention_backward,
                "Causal flash attention backward / 16-bit peak.", core::fraction);
     v.optional("attention_flash2", attention_flash2,
-               "FlashAttention-2, forward and backward together / 16-bit peak; 0: no slower than "
-               "the above.",
+               "FlashAttention-2, forward and backward together / 16-bit peak; on AMD what "
+               "PyTorch's scaled_dot_product_attention runs (kernels made by Triton); 0: no slower "
+               "than the above.",
                core::probability);
     v.optional("memory", memory, "Streaming kernels / peak memory bandwidth.", core::fraction);
     v.optional("score_rows", score_rows,

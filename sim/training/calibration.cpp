@@ -21,15 +21,15 @@ void apply(const CalibrationSpec& calibration, ClusterSpec& cluster) {
 
 core::Seconds host_launch(const CalibrationSpec& calibration,
                           const workload::FrameworkSpec& framework) {
-  switch (framework.elementwise) {
-    case workload::Elementwise::eager:
-      return calibration.eager_launch.value_or(framework.host.launch);
-    case workload::Elementwise::compiled:
-      return calibration.compiled_launch.value_or(framework.host.launch);
-    case workload::Elementwise::fused:
-      break;
-  }
-  return framework.host.launch;
+  const bool eager = framework.elementwise == workload::Elementwise::eager;
+  return eager ? calibration.eager_launch.value_or(framework.host.launch) : framework.host.launch;
+}
+
+core::Seconds host_layer(const CalibrationSpec& calibration,
+                         const workload::FrameworkSpec& framework) {
+  const bool compiled = framework.elementwise == workload::Elementwise::compiled;
+  return compiled ? calibration.compiled_layer.value_or(framework.host.layer)
+                  : framework.host.layer;
 }
 
 }  // namespace headway::training

@@ -91,7 +91,7 @@ struct CalibrationSpec {
   std::vector<network::CollectiveCurve> collectives;
   std::optional<core::Seconds> kernel_launch;
   std::optional<core::Seconds> eager_launch;
-  std::optional<core::Seconds> compiled_launch;
+  std::optional<core::Seconds> compiled_layer;
   std::optional<core::BytesPerSecond> host_bandwidth;
   std::optional<MeasuredStorage> storage;
   std::optional<MeasuredPower> power;
@@ -113,8 +113,12 @@ struct CalibrationSpec {
                "Measured CPU time a kernel of training by PyTorch's operators one by one; replaces "
                "the framework's host.launch where elementwise is eager.",
                core::launch_time);
-    v.optional("compiled_launch", compiled_launch,
-               "The same of compiled layers, where elementwise is compiled.", core::launch_time);
+    v.optional(
+        "compiled_layer", compiled_layer,
+        "Measured CPU time of one pass through a compiled layer beside the launches of its "
+        "kernels: guards, autograd, the call of the compiled graph; replaces the framework's "
+        "host.layer where elementwise is compiled.",
+        core::launch_time);
     v.optional("host_bandwidth", host_bandwidth,
                "Measured copies GPU to host, pinned; replaces the GPU's.", core::link_rate);
     v.optional("storage", storage,
@@ -141,8 +145,11 @@ struct CalibrationSpec {
 struct ClusterSpec;
 void apply(const CalibrationSpec& calibration, ClusterSpec& cluster);
 
-/// CPU time to launch one kernel: as measured of this kind of software, else the framework's.
+/// CPU time to launch one kernel, and of a pass through a layer beside that: as measured of this
+/// kind of software, else the framework's.
 core::Seconds host_launch(const CalibrationSpec& calibration,
                           const workload::FrameworkSpec& framework);
+core::Seconds host_layer(const CalibrationSpec& calibration,
+                         const workload::FrameworkSpec& framework);
 
 }  // namespace headway::training

@@ -256,6 +256,39 @@ TEST(KernelTime, OfScoresInMemoryIsLongerThanOfPlainStreams) {
   EXPECT_GT(kernel_time(gpu, gpu.sustained, kernel, kNoLimit) - 2_us, stream);
 }
 
+TEST(KernelTime, OfKernelsThatAreNoPlainStreamsIsLongerByTheirPace) {
+  const GpuSpec gpu = h100();
+  Kernel kernel;
+  kernel.traffic = 1_GB;
+  const Seconds stream = kernel_time(gpu, gpu.sustained, kernel, kNoLimit) - 2_us;
+  kernel.pace = 0.5;
+  EXPECT_NEAR((kernel_time(gpu, gpu.sustained, kernel, kNoLimit) - 2_us) / stream, 2, 1e-12);
+}
+
+// FlashAttention-2 on H200, forward and backward together, over 8,192 tokens and a width of 128:
+// samples in calibrate/validate/h200-sxm/pytorch.csv, 32 heads, 16,384 tokens or more a call.
+TEST(KernelTime, OfFlashAttention2HasAmperesDependenceOnTheShape) {
+  const GpuSpec gpu = h100();
+  SustainedShares shares = gpu.sustained;
+  shares.attention_forward = shares.attention_backward = 0.3;
+  shares.flash2 = true;
+  const auto rate = [&](std::int64_t sequence, std::int64_t width) {
+    const Kernel kernel = attention(16, sequence, 32, width);
+    return kernel.work / (kernel_time(gpu, shares, kernel, kNoLimit) - 2_us);
+  };
+  const auto reference = rate(8192, 128);
+  const std::vector<std::pair<int, double>> wide{
+      {1024, 0.741}, {2048, 0.861}, {4096, 0.957}, {16384, 1.044}, {32768, 1.060}};
+  for (const auto& [sequence, share] : wide) {
+    EXPECT_NEAR(rate(sequence, 128) / reference / share, 1, 0.03) << sequence;
+  }
+  const std::vector<std::pair<int, double>> narrow{
+      {1024, 0.628}, {2048, 0.756}, {4096, 0.822}, {8192, 0.870}, {32768, 0.940}};
+  for (const auto& [sequence, share] : narrow) {
+    EXPECT_NEAR(rate(sequence, 64) / reference / share, 1, 0.06) << sequence;
+  }
+}
+
 TEST(AttentionUtilization, FollowsThePublishedFigures) {
   // FlashAttention-3 on H100, forward, head 128, causal (figure in Dao-AILab/flash-attention
   // assets): TFLOP/s.

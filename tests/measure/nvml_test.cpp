@@ -21,6 +21,10 @@ TEST(ReadingMean, TakesPowerFromTheEnergyCounterWhereItMoves) {
   EXPECT_DOUBLE_EQ(mean.mean().clock_hz, 1.5e9);
   EXPECT_DOUBLE_EQ(mean.mean().power_w, 1400.0 / 2);  // not the mean of the driver's averages, 200
   EXPECT_EQ(mean.mean().reasons, 0x5U);
+  ReadingMean brief;  // the counter may have moved once or not at all
+  brief.add({1.0e9, 0, 650, 50, 1000, 0}, 10.0);
+  brief.add({1.0e9, 0, 750, 50, 1100, 0}, 10.05);
+  EXPECT_DOUBLE_EQ(brief.mean().power_w, 700);
   ReadingMean without;
   without.add({1.0e9, 0, 100, 50, 0, 0}, 10.0);
   without.add({1.0e9, 0, 300, 50, 0, 0}, 12.0);

@@ -21,6 +21,7 @@ if not (ROOT / "CMakeLists.txt").exists():
             "calibrate_validate",
             "claims",
             "exchange_profiles",
+            "measure_pytorch",
             "notebooks",
             "readme",
             "scripts",

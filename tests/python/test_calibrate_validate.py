@@ -5,9 +5,12 @@ from __future__ import annotations
 
 import json
 import os
+import statistics
 import subprocess
 import sys
 from pathlib import Path
+
+import yaml
 
 FOLDER = Path(__file__).parents[2] / "calibrate/validate"
 sys.path.insert(0, str(FOLDER))
@@ -142,6 +145,53 @@ def test_predictions_are_written_before_anything_is_measured(program: Path, tmp_
     rows = json.loads(out.read_text())["rows"]
     assert [row["name"] for row in rows] == [case.name for case in cases.cases(quick=True)]
     assert all(row["time_s"] > 0 and row["peak_bytes"] > 2**30 for row in rows)
+
+
+MEASURED = FOLDER / "h200-sxm"
+
+
+def launches_limit(row: compare.Measured) -> bool:
+    """Whether the GPU waited for the CPU: a tenth of the step and more without a kernel."""
+    return sum(float(str(kernel["seconds"])) for kernel in row.kernels) < 0.9 * row.time_s
+
+
+def test_the_profile_of_the_h200_is_what_its_samples_give(program: Path, tmp_path: Path):
+    out = tmp_path / "profile.yaml"
+    samples = [str(MEASURED / name) for name in ("node.csv", "pytorch.csv")]
+    name = "H200 141 GB SXM, measured"
+    done = subprocess.run(
+        [str(program), "calibrate", "fit", *samples, "--gpu", "h200-sxm", "--name", name]
+        + ["--out", str(out), "--quiet"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    kept = compare.ROOT / "configs/calibrations/h200-sxm.yaml"
+    assert yaml.safe_load(out.read_text()) == without_source(yaml.safe_load(kept.read_text()))
+
+
+def without_source(entry: dict[str, object]) -> dict[str, object]:
+    """What the fit writes: the catalogue's entry says besides where it is from."""
+    return {key: value for key, value in entry.items() if key != "source"}
+
+
+def test_steps_of_an_h200_are_predicted(program: Path):
+    # Bounds a little above what docs/calibration.md says: a change of the physics shows here.
+    measurement = compare.Measurement.read(MEASURED / "measured.json")
+    assert len(measurement.rows) >= 50
+    by_gpu = [row for row in measurement.rows if not launches_limit(row)]
+    assert len(by_gpu) == 43
+    machines = {
+        "catalogue": cases.Machine("dgx-h200"),
+        "profile": cases.Machine("dgx-h200", "h200-sxm"),
+    }
+    rows = compare.compare(program, by_gpu, machines)
+    for profile, most in (("catalogue", 0.045), ("profile", 0.045)):
+        errors = [
+            abs(compare.error(row.predicted[profile].time_s, row.measured.time_s)) for row in rows
+        ]
+        assert statistics.median(errors) < most, profile
 
 
 def test_without_pytorch_or_gpu_it_says_so():

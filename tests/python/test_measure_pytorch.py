@@ -25,8 +25,8 @@ BLOCKS = ROOT / "sim/workload/blocks"
 def table_of(name: str) -> tuple[int, ...]:
     """Arrays and fp32 arrays, forward and backward, of a table of elementwise.cpp."""
     found = re.search(
-        rf"{name}\{{\{{(\d+), (\d+), \d+\}}, \{{(\d+), (\d+), \d+\}}\}}",
-        (BLOCKS / "elementwise.cpp").read_text(),
+        rf"{name}\{{\{{(\d+), (\d+), \d+[^{{}}]*\}}, \{{(\d+), (\d+), \d+[^{{}}]*\}}\}}",
+        (ROOT / "sim/workload/elementwise/elementwise.cpp").read_text(),
     )
     assert found, name
     return tuple(int(count) for count in found.groups())

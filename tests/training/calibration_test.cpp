@@ -21,21 +21,25 @@ TEST(Calibration, MeasuredInterferenceReplacesTheFrameworks) {
 }
 
 TEST(Calibration, LaunchesAreThoseOfTheSoftwareThatWasMeasured) {
+  using core::Seconds;
   workload::FrameworkSpec framework;
-  framework.host.launch = core::Seconds(5e-6);
+  framework.host.launch = Seconds(5e-6);
+  framework.host.layer = Seconds(1e-6);
   CalibrationSpec calibration;
   using E = workload::Elementwise;
-  for (const E elementwise : {E::fused, E::compiled, E::eager}) {
+  const auto expect = [&](E elementwise, double launch, double layer) {
     framework.elementwise = elementwise;
-    EXPECT_EQ(host_launch(calibration, framework), core::Seconds(5e-6));
+    EXPECT_EQ(host_launch(calibration, framework), Seconds(launch));
+    EXPECT_EQ(host_layer(calibration, framework), Seconds(layer));
+  };
+  for (const E elementwise : {E::fused, E::compiled, E::eager}) {
+    expect(elementwise, 5e-6, 1e-6);
   }
-  calibration.eager_launch = core::Seconds(9e-6);
-  calibration.compiled_launch = core::Seconds(7e-6);
-  EXPECT_EQ(host_launch(calibration, framework), core::Seconds(9e-6));
-  framework.elementwise = E::compiled;
-  EXPECT_EQ(host_launch(calibration, framework), core::Seconds(7e-6));
-  framework.elementwise = E::fused;
-  EXPECT_EQ(host_launch(calibration, framework), core::Seconds(5e-6));
+  calibration.eager_launch = Seconds(9e-6);
+  calibration.compiled_layer = Seconds(1e-3);
+  expect(E::eager, 9e-6, 1e-6);
+  expect(E::compiled, 5e-6, 1e-3);
+  expect(E::fused, 5e-6, 1e-6);
 }
 
 TEST(Calibration, AMeasuredLaunchHoldsUpAStepThatTheCpuLimits) {

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "sim/workload/blocks/build.h"
-#include "sim/workload/blocks/elementwise.h"
 #include "sim/workload/blocks/layer_kind.h"
+#include "sim/workload/elementwise/elementwise.h"
 #include "sim/workload/memory/activation_memory.h"
 #include "sim/workload/memory/memory.h"
 
@@ -285,6 +285,55 @@ TEST(ContextOverlap, WithoutItARingSendsAfterItsKernels) {
   EXPECT_EQ(kernels_before_first_send(), 0);
   training.framework.context_overlap = false;
   EXPECT_EQ(kernels_before_first_send(), 1);
+}
+
+/// Of the one kernel of this name.
+core::Kernel kernel_of(const StepGraph& graph, const std::string& name) {
+  core::Kernel found;
+  for_each_operation(graph, [&](int, const Operation& operation, int) {
+    for (const core::Kernel& kernel : operation.kernels) {
+      found = kernel.name == name ? kernel : found;
+    }
+  });
+  return found;
+}
+
+// A parameter: gradient 4, Adam's 26; clipping reads and writes the gradient, 8, and masters that
+// are whole are read again to be rounded, 4.
+TEST(EagerOperators, OfTheOptimizerClipAndRoundApart) {
+  ParallelismSpec whole = split(1, 1);
+  whole.sharding = Sharding::zero0;
+  const double fused =
+      kernel_of(one_pass(with(Elementwise::fused), whole), "optimizer").traffic.si();
+  for (const Elementwise by : {Elementwise::compiled, Elementwise::eager}) {
+    const core::Kernel apart = kernel_of(one_pass(with(by), whole), "optimizer");
+    EXPECT_NEAR(apart.traffic.si() / fused, (4 + 26 + 8 + 4) / (4 + 26.0), 1e-12);
+    EXPECT_EQ(apart.pace, kListPace);
+  }
+  whole.sharding = Sharding::zero3;  // each rank holds its share in fp32 alone
+  const double sharded =
+      kernel_of(one_pass(with(Elementwise::fused), whole), "optimizer").traffic.si();
+  EXPECT_NEAR(
+      kernel_of(one_pass(with(Elementwise::eager), whole), "optimizer").traffic.si() / sharded,
+      (4 + 26 + 8) / (4 + 26.0), 1e-12);
+}
+
+TEST(EagerOperators, KeepThePaceThatWasMeasured) {
+  const auto norm = [](Elementwise by) { return kernel_of(one_pass(with(by)), "norm").pace; };
+  EXPECT_EQ(norm(Elementwise::fused), 1);
+  EXPECT_LT(norm(Elementwise::compiled), 1);
+  EXPECT_LT(norm(Elementwise::eager), 1);
+  ParallelismSpec whole = split(1, 1);
+  whole.sharding = Sharding::zero0;
+  const core::Kernel sum =
+      kernel_of(one_pass(with(Elementwise::eager), whole), "gradient accumulation");
+  EXPECT_EQ(sum.pace, kMixedSumPace);
+  ModelSpec plain = llama_8b();  // one kernel of PyTorch's own
+  plain.gated_mlp = false;
+  FrameworkSpec eager;
+  eager.elementwise = Elementwise::eager;
+  EXPECT_EQ(norm_operator(plain, eager).backward.launches, 1);
+  EXPECT_LT(norm_operator(plain, eager).backward.pace, norm_operator(plain, eager).forward.pace);
 }
 
 }  // namespace

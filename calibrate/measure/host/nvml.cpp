@@ -151,7 +151,7 @@ Reading ReadingMean::mean() const {
   mean.power_w = sum_.power_w / count_;
   mean.temperature_c = sum_.temperature_c / count_;
   mean.energy_j = last_.energy_j - first_.energy_j;
-  if (mean.energy_j > 0 && last_s_ > first_s_) {
+  if (mean.energy_j > 0 && last_s_ - first_s_ >= kEnergyWindow) {
     mean.power_w = mean.energy_j / (last_s_ - first_s_);
   }
   mean.reasons = reasons_;

@@ -44,7 +44,11 @@ class Telemetry {
 /// @throws std::runtime_error with the reason if NVML cannot be opened or does not know the GPU
 std::unique_ptr<Telemetry> open_nvml(const std::string& pci_bus_id);
 
-/// Mean of several readings; power from the energy counter where it moved between first and last.
+/// Time over which the energy counter tells the power [s]: it moves every 20 to 100 ms (H200: 150
+/// to 2,100 W over windows of some milliseconds at a steady 700 W).
+constexpr double kEnergyWindow = 1;
+
+/// Mean of several readings; power from the energy counter where first and last are a second apart.
 class ReadingMean {
  public:
   /// @param time_s of the reading, on any clock that rises

@@ -55,7 +55,7 @@ void scale_host(Scenario& s, double factor) {
        {&host.launch, &host.loop_launch, &host.collective, &host.layer, &host.token_counts}) {
     *time *= factor;
   }
-  for (auto* measured : {&s.calibration.eager_launch, &s.calibration.compiled_launch}) {
+  for (auto* measured : {&s.calibration.eager_launch, &s.calibration.compiled_layer}) {
     if (*measured) {
       **measured *= factor;
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <iterator>
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <utility>
@@ -145,7 +146,7 @@ void warn_of_overload(StepResult& result) {
 /// exchange and launches change from release to release; of a GPU without measured kernels; of a
 /// format whose share of the peak is that of another; of linear attention, state spaces and sparse
 /// attention, whose backward kernels were never measured.
-constexpr double kExperts = 0.08;
+constexpr double kExperts = 0.07;
 constexpr double kMixers = 0.2;
 constexpr double kWithoutTables = 0.1;
 constexpr double kStandIn = 0.1;
@@ -382,9 +383,7 @@ StepResult simulate_step(const CheckedScenario& checked, const StepOptions& opti
   warn_of_overload(result);
   fill_counts(run, checked.gpus(), result);
   result.memory = predict_memory(checked);
-  for (const std::string& warning : memory_warnings(s, result.memory)) {
-    result.warnings.push_back(warning);
-  }
+  std::ranges::copy(memory_warnings(s, result.memory), std::back_inserter(result.warnings));
   result.assumptions = step_assumptions(checked, lowered);
   add_network_assumptions(draws, result);
   return result;

@@ -170,7 +170,7 @@ gpu::LaunchModel launch_model(const Scenario& scenario,
   launch.cpu_launch = host_launch(scenario.calibration, framework);
   launch.loop_launch = framework.host.loop_launch;
   launch.collective = framework.host.collective;
-  launch.layer = framework.host.layer;
+  launch.layer = host_layer(scenario.calibration, framework);
   const std::int64_t gpus = std::int64_t{scenario.cluster.nodes} * node.gpus;
   if (parallelism.pipeline > 1 && gpus > node.scale_up.domain_gpus) {
     launch.slowdown = 1 + framework.host.stall * parallelism.tensor;
@@ -202,8 +202,8 @@ KernelTimes kernel_times(const Scenario& scenario, const workload::ParallelismSp
   const auto& framework = scenario.training.framework;
   gpu::SustainedShares shares = scenario.calibration.kernels.value_or(gpu.sustained);
   if (runs_flash2(scenario)) {
-    shares.attention_forward = shares.attention_flash2;
-    shares.attention_backward = shares.attention_flash2;
+    shares.attention_forward = shares.attention_backward = shares.attention_flash2;
+    shares.flash2 = gpu.architecture < gpu::Architecture::cdna2;
   }
   for (double* share : {&shares.gemm_16bit, &shares.gemm_8bit, &shares.gemm_4bit, &shares.gemm_tf32,
                         &shares.gemm_fp32}) {

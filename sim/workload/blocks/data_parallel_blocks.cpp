@@ -5,6 +5,7 @@
 
 #include "sim/workload/blocks/block_writer.h"
 #include "sim/workload/constants.h"
+#include "sim/workload/elementwise/elementwise.h"
 #include "sim/workload/memory/optimizer_state.h"
 
 namespace headway::workload {
@@ -27,6 +28,24 @@ bool sharded(const ParallelismSpec& parallelism) { return parallelism.sharding !
 
 CollectiveKind reduction(const ParallelismSpec& parallelism) {
   return sharded(parallelism) ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
+}
+
+/// Software that leaves elementwise work to PyTorch clips gradients by a product over all of them,
+/// and rounds master weights to 16 bits in a copy of its own (read again) where each rank holds
+/// both. Source: torch.nn.utils.clip_grad_norm_, torch._foreach_copy_.
+double separate_bytes(const BlockInput& input) {
+  const FrameworkSpec& framework = input.training.framework;
+  if (framework.elementwise == Elementwise::fused) {
+    return 0;
+  }
+  const bool copies = !full_precision(input.training.precision) && !sharded(input.parallelism);
+  return 2 * framework.gradient_bytes + (copies ? kMasterBytes : 0);
+}
+
+core::Kernel list_kernel(const char* name, double bytes) {
+  core::Kernel kernel = memory_kernel(name, bytes);
+  kernel.pace = kListPace;
+  return kernel;
 }
 
 /// Casts from the gradient buffer's format to the one on the wire, where they differ.
@@ -158,7 +177,7 @@ void write_update(BlockWriter& writer, const BlockInput& input, const OptimizerI
                    Activity::optimizer);
   }
   if (updated > 0) {
-    writer.compute({memory_kernel("gradient norm", gradient_bytes * updated)}, Activity::optimizer);
+    writer.compute({list_kernel("gradient norm", gradient_bytes * updated)}, Activity::optimizer);
   }
   // One number a rank, but every rank of the job waits for all others here.
   writer.collective(CollectiveKind::all_reduce, Group::world, Activity::data, Bytes(4),
@@ -188,7 +207,8 @@ void write_update(BlockWriter& writer, const BlockInput& input, const OptimizerI
         Activity::optimizer);
     return;
   }
-  writer.compute({memory_kernel("optimizer", moved), clear}, Activity::optimizer);
+  writer.compute({list_kernel("optimizer", moved + separate_bytes(input) * updated), clear},
+                 Activity::optimizer);
 }
 
 void add_gathers(BlockWriter& writer,

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/workload/blocks/elementwise.h"
+#include "sim/workload/elementwise/elementwise.h"
 #include "sim/workload/number_formats.h"
 
 namespace headway::workload {
@@ -227,7 +227,8 @@ GradientTraffic gradient_traffic(const FrameworkSpec& framework, double element,
   if (framework.elementwise == Elementwise::fused) {
     return {2.0 * framework.gradient_bytes, framework.accumulation_bytes};
   }
-  return {element, element + 2.0 * framework.gradient_bytes + framework.accumulation_bytes};
+  return {element, element + 2.0 * framework.gradient_bytes + framework.accumulation_bytes,
+          kMixedSumPace};
 }
 
 std::vector<Kernel> weight_gradient(const Linear& linear, GradientTraffic traffic) {
@@ -242,6 +243,7 @@ std::vector<Kernel> weight_gradient(const Linear& linear, GradientTraffic traffi
                             traffic.result * weights));
   if (traffic.second_pass > 0) {
     kernels.push_back(memory_kernel("gradient accumulation", traffic.second_pass * weights));
+    kernels.back().pace = traffic.pace;
   }
   return kernels;
 }
@@ -404,8 +406,10 @@ std::vector<Kernel> norm_backward(const ModelSpec& model,
                                   const FrameworkSpec& framework) {
   const double array = shape.element * shape.split_stream();
   if (framework.fuses_elementwise()) {
-    return {memory_kernel(
-        "norm", 4.0 * array)};  // input, gradient and residual gradient in, one gradient out
+    Kernel norm = memory_kernel(
+        "norm", 4.0 * array);  // input, gradient and residual gradient in, one gradient out
+    norm.pace = norm_operator(model, framework).backward.pace;
+    return {norm};
   }
   return {output_norm_backward(model, shape, framework), memory_kernel("residual", 3.0 * array)};
 }

@@ -34,6 +34,7 @@ std::vector<core::Kernel> input_gradient(const Linear& linear);
 struct GradientTraffic {
   double result = 8;
   double second_pass = 0;
+  double pace = 1;  ///< of the second pass: bandwidth / that of plain streams
 };
 /// Added to a buffer by the product itself (read and write), or in a second pass where elementwise
 /// work is not fused; where gradients are sharded, written once for the reduction.

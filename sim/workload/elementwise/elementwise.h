@@ -13,9 +13,19 @@ struct ElementwisePass {
   double arrays = 0;       ///< of the activations' format
   double wide_arrays = 0;  ///< of fp32
   int launches = 1;
+  double pace = 1;  ///< bandwidth of the kernels / that of plain streams
   /// Bytes an element.
   [[nodiscard]] double bytes(double element) const { return element * arrays + 4.0 * wide_arrays; }
 };
+
+/// Pace of kernels over lists of arrays (multi_tensor_apply): Adam, norm, product and copy of
+/// PyTorch 2.11 on H200 at 0.72 of the peak bandwidth, plain streams 0.87
+/// (configs/calibrations/h200-sxm).
+inline constexpr double kListPace = 0.83;
+
+/// Pace of sums of 16-bit gradients into fp32 ones: 0.55 of the peak bandwidth in steps of eight
+/// decoders on the same H200 (calibrate/validate/h200-sxm).
+inline constexpr double kMixedSumPace = 0.63;
 
 struct ElementwiseOperator {
   ElementwisePass forward, backward;
