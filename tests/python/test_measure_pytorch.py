@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 import re
+import statistics
 import subprocess
 import sys
 from pathlib import Path
@@ -48,6 +49,46 @@ def counts(op: str, written_by: str) -> tuple[int, ...]:
 def test_bytes_are_those_that_the_model_counts(op: str, name: str):
     assert counts(op, "composed") == table_of(f"kComposed{name}")
     assert counts(op, "single") == table_of(f"kSingle{name}")
+
+
+def paces_of(name: str) -> tuple[float, float]:
+    """Forward and backward, of a table of elementwise.cpp."""
+    text = (ROOT / "sim/workload/elementwise/elementwise.cpp").read_text()
+    found = re.search(rf"{name}\{{\{{[^}}]*, ([\d.]+)\}}, \{{[^}}]*, ([\d.]+)\}}\}}", text)
+    assert found, name
+    return float(found[1]), float(found[2])
+
+
+def shares_of(op: str, variant: str) -> list[float]:
+    """Of the H200's peak bandwidth, 4.8 TB/s, in the samples that were measured on it."""
+    lines = (ROOT / "calibrate/validate/h200-sxm/pytorch.csv").read_text().splitlines()
+    rows = csv.DictReader(line for line in lines if not line.startswith("#"))
+    return [
+        float(row["bytes"]) / float(row["seconds"]) / 4.8e12
+        for row in rows
+        if (row["op"], row["variant"]) == (op, variant)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "op", "variant", "both"),
+    [
+        ("kComposedNorm", "rms_norm", "eager", True),
+        ("kCompiledNorm", "rms_norm", "compiled", True),
+        ("kLibraryNorm", "rms_norm", "eager_fused", True),
+        ("kComposedRotary", "rotary", "eager", True),
+        ("kCompiledRotary", "rotary", "compiled", False),
+    ],
+)
+def test_paces_are_those_of_the_samples(name: str, op: str, variant: str, both: bool):
+    # Mean over the widths, over that of gates and residuals, which are plain streams.
+    ways = ("forward", "backward") if both else ("forward",)
+    plain = [shares_of(f"{kind}_{way}", "eager") for kind in ("swiglu", "residual") for way in ways]
+    stream = statistics.mean(share for shares in plain for share in shares)
+    for way, pace in zip(ways, paces_of(name), strict=False):
+        assert statistics.mean(shares_of(f"{op}_{way}", variant)) / stream == pytest.approx(
+            pace, abs=0.04
+        ), way
 
 
 def test_bytes_of_the_loss_are_those_of_the_model():

@@ -14,9 +14,10 @@ namespace {
 /// The root itself is a value a token: two launches forward, four backward.
 /// Source: PyTorch, aten/src/ATen/native/layer_norm.cpp, rms_norm of 2.4 to 2.7; Hugging Face,
 /// LlamaRMSNorm.
-/// Paces (here and below): samples of PyTorch 2.11 on H200, configs/calibrations/h200-sxm.yaml:
-/// bytes over time at 2,048 and 4,096 columns, over the 0.87 of the peak bandwidth of products and
-/// sums of whole arrays. Products with a row of weights and sums over columns hold the others up.
+/// Paces (here and below): samples of PyTorch 2.11 on H200,
+/// calibrate/validate/h200-sxm/pytorch.csv, bytes over time at 2,048 and 4,096 columns, over the
+/// 0.87 of the peak bandwidth of products and sums of whole arrays. Products with a row of weights
+/// and sums over columns hold the others up.
 constexpr ElementwiseOperator kComposedNorm{{4, 7, 8, 0.63}, {8, 17, 17, 0.67}};
 constexpr ElementwiseOperator kCompiledNorm{{2, 0, 1, 0.74}, {3, 0, 1, 0.55}};
 constexpr ElementwiseOperator kLibraryNorm{{2, 0, 1, 0.68}, {3, 0, 1, 0.39}};  // PyTorch's own
@@ -78,7 +79,7 @@ core::Kernel elementwise_kernel(const char* name,
 }
 
 std::vector<core::ModelConstant> elementwise_constants() {
-  constexpr const char* kSource = "PyTorch 2.11 on H200: configs/calibrations/h200-sxm.yaml";
+  constexpr const char* kSource = "PyTorch 2.11 on H200: samples of docs/calibration.md, part 8";
   return {{"workload.composed_norm_pace", kComposedNorm.forward.pace, "", 0.05, kSource},
           {"workload.composed_norm_backward_pace", kComposedNorm.backward.pace, "", 0.05, kSource},
           {"workload.compiled_norm_pace", kCompiledNorm.forward.pace, "", 0.06, kSource},

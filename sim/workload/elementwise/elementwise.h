@@ -20,7 +20,7 @@ struct ElementwisePass {
 
 /// Pace of kernels over lists of arrays (multi_tensor_apply): Adam, norm, product and copy of
 /// PyTorch 2.11 on H200 at 0.72 of the peak bandwidth, plain streams 0.87
-/// (configs/calibrations/h200-sxm).
+/// (calibrate/validate/h200-sxm/pytorch.csv).
 inline constexpr double kListPace = 0.83;
 
 /// Pace of sums of 16-bit gradients into fp32 ones: 0.55 of the peak bandwidth in steps of eight
