@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""Draws docs/images/h200-steps.svg: the measured steps of an H200, predicted before and now.
+
+    scripts/calibration_chart.py        # after changes of the physics
+
+Source: calibrate/validate/h200-sxm. Needs the program, and vl-convert (scripts/setup --tests).
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "calibrate/validate"))
+
+import vl_convert  # noqa: E402
+from cases import Machine  # noqa: E402
+from compare import Measured, Measurement, compare  # noqa: E402
+
+FOLDER = ROOT / "calibrate/validate/h200-sxm"
+CHART = ROOT / "docs/images/h200-steps.svg"
+WHEN = ("before it was measured", "now")
+
+
+def group(step: Measured) -> str:
+    """What kind of step it is, in the words of the page's table."""
+    if sum(float(str(kernel["seconds"])) for kernel in step.kernels) < 0.9 * step.time_s:
+        return "the CPU limits"
+    for word, name in (
+        ("mixture", "mixture of experts"),
+        ("fp8", "compiled, fp8"),
+        ("graphs", "CUDA graphs"),
+        ("compiled", "compiled"),
+        ("recompute", "eager, recomputed"),
+    ):
+        if word in step.name:
+            return name
+    return "eager"
+
+
+def points() -> list[dict[str, Any]]:
+    """Two a step: predicted / measured - 1 in percent, before and now."""
+    before = {
+        row["name"]: row["time_s"]
+        for row in json.loads((FOLDER / "predicted.json").read_text())["rows"]
+    }
+    steps = Measurement.read(FOLDER / "measured.json").rows
+    machines = {"catalogue": Machine("dgx-h200")}
+    rows = compare(ROOT / "build/release/bin/headway", steps, machines)
+    out = []
+    for row in rows:
+        step = row.measured
+        times = (before[step.name], row.predicted["catalogue"].time_s)
+        for when, time_s in zip(WHEN, times, strict=True):
+            error = round(100 * (time_s / step.time_s - 1), 2)
+            out.append({"step": step.name, "kind": group(step), "when": when, "error": error})
+    return out
+
+
+def chart(values: list[dict[str, Any]]) -> dict[str, Any]:
+    """A strip of dots for each kind of step; the goal, 10 % with defaults, is shaded."""
+    kinds = ["eager", "eager, recomputed", "CUDA graphs", "compiled", "compiled, fp8"]
+    kinds += ["mixture of experts", "the CPU limits"]
+    return {
+        "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
+        "width": 560,
+        "height": {"step": 20},
+        "background": "white",
+        "layer": [
+            {
+                "data": {"values": [{"low": -10, "high": 10}]},
+                "mark": {"type": "rect", "color": "#e8efe8"},
+                "encoding": {
+                    "x": {"field": "low", "type": "quantitative"},
+                    "x2": {"field": "high"},
+                },
+            },
+            {
+                "data": {"values": values},
+                "mark": {"type": "point", "filled": True, "size": 55, "opacity": 0.75},
+                "encoding": {
+                    "x": {
+                        "field": "error",
+                        "type": "quantitative",
+                        "title": "predicted / measured - 1, catalogue's defaults [%]",
+                    },
+                    "y": {"field": "kind", "type": "nominal", "sort": kinds, "title": None},
+                    "yOffset": {"field": "when", "type": "nominal", "sort": list(WHEN)},
+                    "color": {
+                        "field": "when",
+                        "type": "nominal",
+                        "title": None,
+                        "scale": {"domain": list(WHEN), "range": ["#c77f2e", "#2b5f9e"]},
+                        "legend": {"orient": "top"},
+                    },
+                    "shape": {
+                        "field": "when",
+                        "type": "nominal",
+                        "scale": {"domain": list(WHEN), "range": ["diamond", "circle"]},
+                    },
+                },
+            },
+        ],
+    }
+
+
+def main() -> int:
+    """Writes the picture."""
+    CHART.write_text(vl_convert.vegalite_to_svg(chart(points())))
+    print(CHART.relative_to(ROOT))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
