@@ -155,10 +155,15 @@ Permutation permutation(const ExpertShape& shape) {
 struct Moved {
   double a_row = 0, a_token = 0;
   int kernels = 1;
+  double scattered = 0;  ///< of those a row: added to rows that others are added to as well
 };
-Moved unpermute_bytes(double e) { return {e + 16, e + 8, 4}; }
+Moved unpermute_bytes(double e) { return {e + 16, e + 8, 4, 12}; }
 Moved unpermute_gradient_bytes(double e) { return {2 * e + 24, e + 4, 5}; }
-Moved permute_gradient_bytes(double e) { return {3 * e, e, 2}; }
+Moved permute_gradient_bytes(double e) { return {3 * e, e, 2, 3 * e}; }
+
+/// Pace of sums over scattered rows: index_add of a mixture's steps with PyTorch 2.11 on H200 at
+/// 0.15 of the peak bandwidth, plain streams 0.87 (calibrate/validate/h200-sxm/measured.json).
+constexpr double kScatteredPace = 0.17;
 
 void write_permutation(BlockWriter& writer,
                        const BlockInput& input,
@@ -169,8 +174,10 @@ void write_permutation(BlockWriter& writer,
   const Moved moved = fused ? Moved{e, e, 1} : unfused;
   const Permutation p = permutation(*input.experts);
   const double bytes = times_hidden(input.shape, moved.a_row * p.rows + moved.a_token * p.tokens);
+  const double scattered = times_hidden(input.shape, moved.scattered * p.rows);
   Kernel kernel = memory_kernel(name, bytes / moved.kernels);
   kernel.count = moved.kernels;
+  kernel.pace = bytes / (bytes - scattered + scattered / kScatteredPace);
   writer.compute(kernel);
 }
 
@@ -392,7 +399,9 @@ std::vector<core::ModelConstant> expert_constants() {
   constexpr const char* kBias =
       "passes counted in Megatron-LM, megatron/core/transformer/moe/experts.py, "
       "TEGroupedMLP._apply_bias, 2026";
-  return {{"workload.routing_bytes", kRoutingBytes, "B", 0,
+  return {{"workload.scattered_pace", kScatteredPace, "", 0.03,
+           "index_add in steps of a mixture, PyTorch 2.11 on H200: docs/calibration.md, part 8"},
+          {"workload.routing_bytes", kRoutingBytes, "B", 0,
            "passes over a score: fp32 scores read and written by softmax, read by top-k and by the "
            "balance loss, probabilities and a map written; counted"},
           {"workload.expert_bias_forward", kBiasForward, "B", 0, kBias},
