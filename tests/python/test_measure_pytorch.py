@@ -4,6 +4,7 @@ the CSV, the shares of time."""
 from __future__ import annotations
 
 import csv
+import json
 import re
 import statistics
 import subprocess
@@ -89,6 +90,43 @@ def test_paces_are_those_of_the_samples(name: str, op: str, variant: str, both: 
         assert statistics.mean(shares_of(f"{op}_{way}", variant)) / stream == pytest.approx(
             pace, abs=0.04
         ), way
+
+
+def kernel_share(step: str, kernel: str, bytes_moved: float) -> float:
+    """Of the peak bandwidth, of all launches of a kernel in a measured step of the H200."""
+    text = (ROOT / "calibrate/validate/h200-sxm/measured.json").read_text()
+    row = next(row for row in json.loads(text)["rows"] if row["name"] == step)
+    return float(
+        bytes_moved / sum(k["seconds"] for k in row["kernels"] if kernel in k["name"]) / 4.8e12
+    )
+
+
+def constant(file: str, name: str) -> float:
+    """Of the model, by its name in the source."""
+    found = re.search(rf"{name} = ([\d.]+);", (ROOT / "sim/workload" / file).read_text())
+    assert found, name
+    return float(found[1])
+
+
+def test_paces_of_lists_and_sums_are_those_measured():
+    plain = 0.87  # gates and residuals, as above
+    lists = [
+        share
+        for op, variant in (("adam", "fused"), ("clip", "foreach"), ("master_copy", "foreach"))
+        for share in shares_of(op, variant)
+    ]
+    listed = constant("elementwise/elementwise.h", "kListPace")
+    assert len(lists) == 3
+    assert statistics.mean(lists) / plain == pytest.approx(listed, abs=0.01)
+    # 1.713 billion weights, two micro-batches: 16-bit gradients read, fp32 ones read and written.
+    step = "1.7B-mixture s2048 b2 x2"
+    sums = kernel_share(step, "CUDAFunctor_add<float>, std::array<char*, 3ul>, 4", 2 * 10 * 1.713e9)
+    mixed = constant("elementwise/elementwise.h", "kMixedSumPace")
+    assert sums / plain == pytest.approx(mixed, abs=0.03)
+    # 16 layers, two micro-batches, 16,384 rows of 1,024 numbers: read, and added to others.
+    scattered = kernel_share(step, "indexFuncLargeIndex", 16 * 2 * 16384 * 1024 * 6)
+    pace = constant("blocks/expert_blocks.cpp", "kScatteredPace")
+    assert scattered / plain == pytest.approx(pace, abs=0.02)
 
 
 def test_bytes_of_the_loss_are_those_of_the_model():

@@ -11,6 +11,7 @@
 #include "sim/workload/blocks/data_parallel_blocks.h"
 #include "sim/workload/blocks/layer_kind.h"
 #include "sim/workload/closed_form.h"
+#include "sim/workload/constants.h"
 #include "sim/workload/expert_shape.h"
 #include "sim/workload/memory/rank_parameters.h"
 
@@ -382,6 +383,33 @@ TEST(Permutation, MovesMoreWhereItIsNotFused) {
   training.framework.fused_permute = false;
   const double rows = 4096.0 * 2 * 4096 * 32 * 4;
   EXPECT_NEAR((traffic() - fused) / rows, (16 + 26 + 4) + (8 + 4) / 2.0, 1e-9);
+}
+
+// Of 18 bytes of a row's result, 12 are added to rows that others are added to as well, and so are
+// all 6 of a row's gradient; 10 and 2 are of tokens, two rows each.
+TEST(ExpertWork, SumsOverScatteredRowsAreSlow) {
+  TrainingSpec training = recipe(4096, 32);
+  training.framework.fused_permute = false;
+  double scattered = 0;
+  for (const auto& constant : model_constants()) {
+    scattered = constant.name == "workload.scattered_pace" ? constant.value : scattered;
+  }
+  ASSERT_GT(scattered, 0);
+  const auto pace = [&](double plain, double sums) {
+    return (plain + sums) / (plain + sums / scattered);
+  };
+  std::set<double> paces;
+  for_each_operation(build_step_graph(mixtral_8x7b(), training, expert_split(1, 8), 8, 4),
+                     [&](int, const Operation& operation, int) {
+                       for (const core::Kernel& kernel : operation.kernels) {
+                         if (std::string(kernel.name) == "unpermute") {
+                           paces.insert(kernel.pace);
+                         }
+                       }
+                     });
+  ASSERT_EQ(paces.size(), 2U);
+  EXPECT_NEAR(*paces.begin(), pace(2, 2 * 6), 1e-12);
+  EXPECT_NEAR(*paces.rbegin(), pace(2 * 6 + 10, 2 * 12), 1e-12);
 }
 
 TEST(ExpertBiases, OfOutputsAreAddedApartInFullPrecision) {
