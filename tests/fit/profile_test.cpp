@@ -138,6 +138,39 @@ Sample attention(const char* variant, const char* op, std::int64_t sequence, dou
   return s;
 }
 
+TEST(Profile, ThrottledBurstsSpeakWhereThereIsNothingElse) {
+  SampleSet set;
+  set.samples = {gemm(0.7), attention("cudnn", "forward", 8192, 0.55)};
+  set.samples[1].flags = {SampleFlag::throttled};
+  ProfileOptions how;
+  how.gpu = round_gpu();
+  const auto share = [&] { return fit_profile(set, how).spec.kernels->attention_forward; };
+  EXPECT_NEAR(share(), 0.55, 1e-12);
+  set.samples.push_back(attention("cudnn", "forward", 4096, 0.6));
+  EXPECT_NEAR(share(), 0.6, 1e-12);
+}
+
+TEST(Profile, WeightGradientsOfFewUnhinderedPairsAreThoseOfAllPairs) {
+  SampleSet set;
+  for (int i = 0; i < 6; ++i) {
+    for (const char* op : {"forward", "weight_gradient"}) {
+      Sample s = gemm(0.7);
+      s.op = op;
+      s.n = 4096 + 512 * i;
+      // One pair at full clock says 0.5, five throttled ones say 0.9.
+      const double share = s.op == "forward" ? 0.8 : i == 0 ? 0.4 : 0.72;
+      s.seconds = work_flops(s) / (share * 1e15);
+      if (i > 0) {
+        s.flags = {SampleFlag::throttled};
+      }
+      set.samples.push_back(s);
+    }
+  }
+  ProfileOptions how;
+  how.gpu = round_gpu();
+  EXPECT_NEAR(fit_profile(set, how).spec.kernels->weight_gradient, 0.9, 1e-12);
+}
+
 TEST(Profile, FlashAttention2HasAShareOfItsOwnOverBothPasses) {
   SampleSet set;
   set.samples = {
@@ -301,6 +334,22 @@ TEST(PowerFit, APlantedSettlingIsRecoveredWithinItsStatedErrors) {
     RC_ASSERT(std::abs(fit->settling.value - settling) <= 5 * fit->settling.standard_error);
     RC_ASSERT(fit->leave_one_out < 0.01);
   }));
+}
+
+TEST(PowerFit, TheFirstClockIsNoneThatWasNeverRead) {
+  // It has settled by the second point, so that anything would fit before the first.
+  const std::vector<double> t{0.3, 0.6, 0.9, 1.2, 1.5, 1.8, 2.1};
+  const std::vector<double> y{1.67e9, 1.5e9, 1.46e9, 1.45e9, 1.46e9, 1.45e9, 1.45e9};
+  EXPECT_GT(fit_settling(t, y)->first.value, 2.1e9);
+  EXPECT_LE(fit_settling(t, y, 1.98e9)->first.value, 1.9801e9);
+  SampleSet set;
+  for (std::size_t i = 0; i < t.size(); ++i) {
+    set.samples.push_back(gemm(0.7, t[i]));
+    set.samples.back().clock_hz = y[i];
+  }
+  set.samples.push_back(gemm(0.8));
+  set.samples.back().clock_hz = 1.98e9;
+  EXPECT_LE(fit_power(set.samples)->power.burst_clock, 1.9801e9);
 }
 
 TEST(PowerFit, AFlatClockHasNoSettlingTime) {

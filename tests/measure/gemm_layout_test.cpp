@@ -131,6 +131,39 @@ TEST(Tolerance, AllowsRoundingAndRefusesAnotherEntry) {
   }
 }
 
+/// To fp32, towards zero.
+double cut_off(double value) {
+  const auto rounded = static_cast<float>(value);
+  const bool away = std::abs(static_cast<double>(rounded)) > std::abs(value);
+  return static_cast<double>(away ? std::nextafter(rounded, 0.0F) : rounded);
+}
+
+// An H200's sums of 16,384 tf32 products were off by more than 2^-20 of the terms' magnitude: fp32
+// sums that are cut off after every few terms lean towards zero.
+TEST(Tolerance, AllowsLongSumsThatAreCutOff) {
+  const GemmLayout layout = gemm_layout(GemmPass::forward, {256, 8, 16384}, Precision::tf32);
+  double worst = 0;  // of the magnitude
+  for (std::int64_t row = 0; row < 256; ++row) {
+    const ExpectedEntry entry = expected_entry(layout, Format::tf32, 1, 2, row, 0);
+    double sum = 0;
+    double part = 0;
+    for (std::int64_t i = 0; i < 16384; ++i) {
+      const auto a = static_cast<std::uint64_t>(row * 16384 + i);
+      part +=
+          static_cast<double>(stored_random_value(Format::tf32, 1, a)) *
+          static_cast<double>(stored_random_value(Format::tf32, 2, static_cast<std::uint64_t>(i)));
+      if (i % 4 == 3) {
+        sum = cut_off(sum + part);
+        part = 0;
+      }
+    }
+    const double error = std::abs(sum - entry.value);
+    worst = std::max(worst, error / entry.magnitude);
+    EXPECT_LE(error, tolerance(entry, Precision::tf32)) << row;
+  }
+  EXPECT_GT(worst, std::ldexp(1.0, -20));
+}
+
 TEST(LinearShapes, AreDistinctAlignedAndFewerWhenQuick) {
   const auto full = linear_shapes(false), quick = linear_shapes(true);
   EXPECT_LT(4 * quick.size(), full.size());

@@ -67,9 +67,9 @@ double tolerance(const ExpectedEntry& expected, Precision precision) {
   const double half_ulp = result == Format::bf16   ? std::ldexp(1.0, -8)
                           : result == Format::fp16 ? std::ldexp(1.0, -11)
                                                    : std::ldexp(1.0, -24);
-  // fp32 sums are cut off, not rounded, after every eight terms (tf32) or sixteen: with terms of
-  // random signs that adds up to 2^-24 k/8 sqrt(k) of terms of size 1, 2^-19 of their magnitude at
-  // k = 16,384. Only results in fp32 show it.
+  // fp32 sums are cut off, not rounded, after every few terms: with terms of random signs that adds
+  // up to 2^-24 k/4 sqrt(k) of terms of size 1, 2^-18.4 of their magnitude at k = 16,384 and four
+  // terms (tests/measure/gemm_layout_test.cpp). Only results in fp32 show it.
   const int bits = precision == Precision::fp8 ? -11 : precision == Precision::tf32 ? -18 : -20;
   const double accumulator = std::ldexp(1.0, bits);
   return half_ulp * std::abs(expected.value) + accumulator * expected.magnitude;
