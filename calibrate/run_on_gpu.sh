@@ -136,9 +136,14 @@ if python3 -c 'import torch, sys; sys.exit(0 if torch.cuda.is_available() else 1
 else
   skipped+=("kernels, training: python3 has no PyTorch with CUDA")
 fi
-profile=()
+profile=() sheet=()
 gpu=$(sed -n 's/^# catalogue: //p' "$out/node.csv" 2>/dev/null)
-if [ ${#samples[@]} -gt 0 ] && step profile 30 "$programs/headway" calibrate fit "${samples[@]}" --gpu "${gpu:-h100-sxm}" \
+if [ -n "$gpu" ]; then
+  sheet=(--gpu "$gpu")
+else
+  skipped+=("shares of the peaks: the catalogue has no data sheet of this GPU")
+fi
+if [ ${#samples[@]} -gt 0 ] && step profile 30 "$programs/headway" calibrate fit "${samples[@]}" "${sheet[@]}" \
     --name "measured node" --force --out "$out/profile.yaml"; then
   profile=(--profile "$out/profile.yaml")
 fi

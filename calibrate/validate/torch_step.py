@@ -120,7 +120,7 @@ def kernels_of(step: Callable[[], None]) -> list[KernelTime]:
     return sorted(kernels, key=lambda kernel: -kernel.seconds)
 
 
-def time_case(case: Case, steps: int, profiled: bool = True) -> StepTime:
+def time_case(case: Case, steps: int) -> StepTime:
     """Times `steps` steps of a case.
 
     Every step lies between two events; the CPU never waits inside one. Random tokens: the loss
@@ -148,5 +148,5 @@ def time_case(case: Case, steps: int, profiled: bool = True) -> StepTime:
     seconds = sorted(1e-3 * a.elapsed_time(b) for a, b in itertools.pairwise(events))
     quartiles = statistics.quantiles(seconds, n=4, method="inclusive") if steps > 1 else [0, 0, 0]
     peak = torch.cuda.max_memory_allocated(), torch.cuda.max_memory_reserved()
-    kernels = kernels_of(trainer.step) if profiled else []
-    return StepTime(statistics.median(seconds), quartiles[2] - quartiles[0], *peak, kernels)
+    spread_s = quartiles[2] - quartiles[0]
+    return StepTime(statistics.median(seconds), spread_s, *peak, kernels_of(trainer.step))

@@ -112,6 +112,27 @@ void add_speeds(const CheckedScenario& checked, std::vector<Assumption>& list) {
   list.push_back({"gpu.sustained.memory", fmt::format("{:g}", shares.memory), from});
 }
 
+/// What the CPU takes, which recorded graphs do not ask of it.
+void add_host(const CheckedScenario& checked,
+              const std::string& from,
+              std::vector<Assumption>& list) {
+  const workload::FrameworkSpec& framework = checked.scenario().training.framework;
+  const CalibrationSpec& calibration = checked.scenario().calibration;
+  if (framework.cuda_graphs) {
+    return;
+  }
+  const auto add = [&](const char* field, core::Seconds used, core::Seconds profile) {
+    const bool measured = used != profile;
+    list.push_back({field, fmt::format("{:g} s", used.si()),
+                    measured ? "measured, calibration '" + calibration.name + "'" : from});
+  };
+  add("training.framework.host.launch", host_launch(calibration, framework), framework.host.launch);
+  const core::Seconds layer = host_layer(calibration, framework);
+  if (layer > core::Seconds(0)) {
+    add("training.framework.host.layer", layer, framework.host.layer);
+  }
+}
+
 void add_software(const CheckedScenario& checked, std::vector<Assumption>& list) {
   const auto& f = checked.scenario().training.framework;
   const std::string from = "framework profile '" + f.name + "'";
@@ -131,6 +152,7 @@ void add_software(const CheckedScenario& checked, std::vector<Assumption>& list)
       {"training.framework.data_interference",
        fmt::format("{:g}", measured.value_or(f.data_interference)),
        measured ? "measured, calibration '" + checked.scenario().calibration.name + "'" : from});
+  add_host(checked, from, list);
   list.push_back({"training.framework.message_overhead",
                   fmt::format("{:g} s", f.message_overhead.si()), from});
   list.push_back({"training.framework.pipeline_overlap", yes_no(f.pipeline_overlap), from});

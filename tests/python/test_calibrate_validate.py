@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import yaml
 
 FOLDER = Path(__file__).parents[2] / "calibrate/validate"
@@ -192,6 +193,49 @@ def test_steps_of_an_h200_are_predicted(program: Path):
             abs(compare.error(row.predicted[profile].time_s, row.measured.time_s)) for row in rows
         ]
         assert statistics.median(errors) < most, profile
+
+
+PRETENDED = """#!/bin/sh
+while [ $# -gt 0 ]; do
+  case "$1" in --tiny) exit 0 ;; --out) out=$2; shift ;; esac
+  shift
+done
+{head} {samples} > "${{out%.yaml}}.csv"
+exit 1
+"""
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_the_script_for_a_gpu_machine_goes_on_whatever_happens(
+    program: Path, tmp_path: Path, known: bool
+):
+    # A measurement that found a wrong result (exit code 1), no PyTorch; of an unknown GPU no data
+    # sheet is pretended.
+    programs = tmp_path / "bundle/bin"
+    programs.mkdir(parents=True)
+    (programs / "headway").symlink_to(program)
+    head = "cat" if known else "sed '/^# catalogue/d'"
+    calibrate = programs / "headway-calibrate"
+    calibrate.write_text(PRETENDED.format(head=head, samples=MEASURED / "node.csv"))
+    calibrate.chmod(0o755)
+    (tmp_path / "python3").write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "python3").chmod(0o755)
+    out = tmp_path / "results"
+    done = subprocess.run(
+        [compare.ROOT / "calibrate/run_on_gpu.sh", "--seconds", "60", "--out", out]
+        + ["--bundle", tmp_path / "bundle"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
+    )
+    assert done.returncode == 1, done.stderr
+    assert "failed: measure (1)" in done.stdout
+    assert "skipped: kernels, training: python3 has no PyTorch with CUDA" in done.stdout
+    profile = yaml.safe_load((out / "profile.yaml").read_text())
+    assert profile["host_bandwidth"].endswith("GB/s")
+    assert ("kernels" in profile) == known
+    assert ("the catalogue has no data sheet" in done.stdout) != known
 
 
 def test_without_pytorch_or_gpu_it_says_so():

@@ -36,6 +36,23 @@ TEST(Assumptions, SayWhereSpeedsComeFrom) {
   EXPECT_EQ(found->why, "measured, calibration 'my node'");
 }
 
+// Steps of small models are launches more than anything else: what one takes is said, unless graphs
+// are replayed.
+TEST(Assumptions, SayWhatTheCpuTakes) {
+  auto s = eight_nodes();
+  const std::string launch = "training.framework.host.launch";
+  s.training.framework.elementwise = workload::Elementwise::eager;
+  s.training.framework.host.launch = core::Seconds(8e-6);
+  EXPECT_EQ(value_of(simulate_step(check(s)), launch), "8e-06 s");
+  EXPECT_EQ(value_of(simulate_step(check(s)), "training.framework.host.layer"), "");
+  s.training.framework.host.layer = core::Seconds(1e-4);
+  EXPECT_EQ(value_of(simulate_step(check(s)), "training.framework.host.layer"), "0.0001 s");
+  s.calibration.eager_launch = core::Seconds(9e-6);
+  EXPECT_EQ(value_of(simulate_step(check(s)), launch), "9e-06 s");
+  s.training.framework.cuda_graphs = true;
+  EXPECT_EQ(value_of(simulate_step(check(s)), launch), "");
+}
+
 TEST(Assumptions, SayWhatAWindowAndDocumentsDoToARing) {
   auto s = eight_nodes();
   s.parallelism.pipeline = 1;
