@@ -18,27 +18,11 @@ sys.path.insert(0, str(ROOT / "calibrate/validate"))
 
 import vl_convert  # noqa: E402
 from cases import Machine  # noqa: E402
-from compare import Measured, Measurement, compare  # noqa: E402
+from compare import Measurement, compare, kind_of  # noqa: E402
 
 FOLDER = ROOT / "calibrate/validate/h200-sxm"
 CHART = ROOT / "docs/images/h200-steps.svg"
 WHEN = ("before it was measured", "now")
-
-
-def group(step: Measured) -> str:
-    """What kind of step it is, in the words of the page's table."""
-    if sum(float(str(kernel["seconds"])) for kernel in step.kernels) < 0.9 * step.time_s:
-        return "the CPU limits"
-    for word, name in (
-        ("mixture", "mixture of experts"),
-        ("fp8", "compiled, fp8"),
-        ("graphs", "CUDA graphs"),
-        ("compiled", "compiled"),
-        ("recompute", "eager, recomputed"),
-    ):
-        if word in step.name:
-            return name
-    return "eager"
 
 
 def points() -> list[dict[str, Any]]:
@@ -56,7 +40,7 @@ def points() -> list[dict[str, Any]]:
         times = (before[step.name], row.predicted["catalogue"].time_s)
         for when, time_s in zip(WHEN, times, strict=True):
             error = round(100 * (time_s / step.time_s - 1), 2)
-            out.append({"step": step.name, "kind": group(step), "when": when, "error": error})
+            out.append({"step": step.name, "kind": kind_of(step), "when": when, "error": error})
     return out
 
 

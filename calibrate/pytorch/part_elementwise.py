@@ -9,12 +9,12 @@ from functools import partial
 
 import torch
 import torch.nn.functional as F
+from operators import EPSILON, complex_rotary, composed_rms_norm, swiglu
 from sample_table import Sample
 from torch_timing import Bench
 from traffic import operator_bytes
 
 Function = Callable[..., torch.Tensor]
-EPSILON = 1e-5
 #: An operator does not begin to be compiled with less time left.
 COMPILING_S = 2.0
 
@@ -30,36 +30,15 @@ def compiled(function: Function) -> Function:
     return graph
 
 
-def composed_rms_norm(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-    """[tokens, hidden]; Hugging Face's LlamaRMSNorm."""
-    wide = x.to(torch.float32)
-    variance = wide.pow(2).mean(-1, keepdim=True)
-    wide = wide * torch.rsqrt(variance + EPSILON)
-    return weight * wide.to(x.dtype)
-
-
 def library_rms_norm(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
     """[tokens, hidden]; what nn.RMSNorm calls."""
     return F.rms_norm(x, (x.shape[-1],), weight, EPSILON)
-
-
-def complex_rotary(x: torch.Tensor, turns: torch.Tensor) -> torch.Tensor:
-    """[batch, sequence, heads, head_dim] by complex [sequence, head_dim / 2]; torchtitan's
-    apply_rotary_emb of queries."""
-    pairs = torch.view_as_complex(x.float().reshape(*x.shape[:-1], -1, 2))
-    turned = torch.view_as_real(pairs * turns.view(1, x.shape[1], 1, -1))
-    return turned.flatten(3).type_as(x)
 
 
 def half_rotary(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
     """[batch, sequence, heads, head_dim] by fp32 [sequence, 1, head_dim]; rotate_half."""
     left, right = x.chunk(2, dim=-1)
     return (x * cos + torch.cat((-right, left), dim=-1) * sin).type_as(x)
-
-
-def swiglu(gate: torch.Tensor, up: torch.Tensor) -> torch.Tensor:
-    """[tokens, ffn] of both."""
-    return F.silu(gate) * up
 
 
 def residual(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:

@@ -10,7 +10,8 @@ from functools import partial
 
 import torch
 import torch.nn.functional as F
-from part_elementwise import COMPILING_S, compiled, half_rotary, library_rms_norm, swiglu
+from operators import swiglu
+from part_elementwise import COMPILING_S, compiled, half_rotary, library_rms_norm
 from sample_table import Sample
 from torch_timing import Bench, Timing, summary
 

@@ -109,6 +109,23 @@ def error(predicted: float, measured: float) -> float:
     return predicted / measured - 1
 
 
+def kind_of(step: Measured) -> str:
+    """What kind of step it is: one that waits for the CPU a tenth of the time and more, or by what
+    its kernels are made."""
+    if sum(float(str(kernel["seconds"])) for kernel in step.kernels) < 0.9 * step.time_s:
+        return "the CPU limits"
+    for word, name in (
+        ("mixture", "mixture of experts"),
+        ("fp8", "compiled, fp8"),
+        ("graphs", "CUDA graphs"),
+        ("compiled", "compiled"),
+        ("recompute", "eager, recomputed"),
+    ):
+        if word in step.name:
+            return name
+    return "eager"
+
+
 def summary(profile: str, rows: list[Row]) -> str:
     """Medians, and how many are within the goals: 5 % of time (10 with defaults), 3 % of memory."""
     time_errors = [abs(error(r.predicted[profile].time_s, r.measured.time_s)) for r in rows]

@@ -7,11 +7,18 @@ embedding: complex numbers are not compiled.
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import torch
 import torch.nn.functional as F
 from cases import Case, Model
 from torch import nn
 from torch.utils.checkpoint import checkpoint
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "pytorch"))
+
+from operators import complex_rotary, composed_rms_norm, swiglu  # noqa: E402
 
 
 class Norm(nn.Module):
@@ -23,9 +30,7 @@ class Norm(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """[..., width] -> the same."""
-        wide = x.float()
-        wide = wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + 1e-5)
-        return self.weight * wide.to(x.dtype)
+        return composed_rms_norm(x, self.weight)
 
 
 def rotation(sequence: int, head_dim: int, device: torch.device) -> torch.Tensor:
@@ -34,14 +39,9 @@ def rotation(sequence: int, head_dim: int, device: torch.device) -> torch.Tensor
     return torch.outer(torch.arange(sequence, device=device, dtype=torch.float32), 10000**-steps)
 
 
-def rotated(x: torch.Tensor, turn: torch.Tensor) -> torch.Tensor:
-    """Rotary positions on [batch, sequence, heads, head_dim] by complex products with `turn`."""
-    pairs = torch.view_as_complex(x.float().reshape(*x.shape[:-1], -1, 2))
-    return torch.view_as_real(pairs * turn[None, :, None, :]).flatten(3).type_as(x)
-
-
 def rotated_halves(x: torch.Tensor, turn: torch.Tensor) -> torch.Tensor:
-    """The same in real numbers, which a compiler makes one kernel of; `turn` are angles."""
+    """Rotary positions on [batch, sequence, heads, head_dim] in real numbers, of which a compiler
+    makes one kernel; `turn` are angles."""
     cos, sin = turn.cos()[None, :, None, :], turn.sin()[None, :, None, :]
     left, right = x.float().chunk(2, dim=-1)
     return torch.cat((left * cos - right * sin, left * sin + right * cos), dim=-1).type_as(x)
@@ -64,7 +64,7 @@ class Attention(nn.Module):
         batch, sequence, _ = x.shape
         parts = self.qkv(x).split([self.query_width, self.key_width, self.key_width], -1)
         q, k, v = (part.view(batch, sequence, -1, self.model.head_dim) for part in parts)
-        turned = rotated_halves if self.compiled else rotated
+        turned = rotated_halves if self.compiled else complex_rotary
         out = F.scaled_dot_product_attention(
             turned(q, turn).transpose(1, 2),
             turned(k, turn).transpose(1, 2),
@@ -137,7 +137,7 @@ class GatedMlp(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """[..., hidden] -> the same."""
         gate, up = self.gate_up(x).chunk(2, dim=-1)
-        return self.down(F.silu(gate) * up)
+        return self.down(swiglu(gate, up))
 
 
 class MixtureMlp(nn.Module):
@@ -170,7 +170,7 @@ class MixtureMlp(nn.Module):
         ends = torch.arange(each, slots.numel() + 1, each, device=x.device, dtype=torch.int32)
         token = order // self.chosen
         gate, up = product(rows[token], self.gate_up.transpose(-2, -1), offs=ends).chunk(2, dim=-1)
-        out = product(F.silu(gate) * up, self.down.transpose(-2, -1), offs=ends)
+        out = product(swiglu(gate, up), self.down.transpose(-2, -1), offs=ends)
         out = (out.float() * weights.flatten()[order, None]).to(x.dtype)
         return torch.zeros_like(rows).index_add(0, token, out).view_as(x)
 
