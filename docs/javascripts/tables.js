@@ -51,11 +51,36 @@ function add_filter(table) {
   place.before(box, count);
 }
 
+// A table that is wider than its place shows each row as a block: the first cell, and the others behind their headings.
+function name_cells(table) {
+  const names = [...table.tHead.rows[0].cells].map((heading) => heading.textContent.trim());
+  for (const row of table.tBodies[0].rows) {
+    [...row.cells].forEach((cell, column) => {
+      if (column > 0) cell.dataset.heading = names[column];
+    });
+  }
+}
+
+function fit(table) {
+  table.classList.remove("stacked");
+  const place = table.closest(".md-typeset__scrollwrap") ?? table.parentElement;
+  table.classList.toggle("stacked", table.offsetWidth > place.clientWidth + 1);
+}
+
 document.addEventListener("DOMContentLoaded", () => {
-  for (const table of document.querySelectorAll("article table")) {
-    if (table.tHead && table.tBodies[0]?.rows.length > SHORT) {
+  const tables = [...document.querySelectorAll("article table")].filter(
+    (table) => table.tHead && table.tBodies[0]?.rows.length > 0,
+  );
+  for (const table of tables) {
+    name_cells(table);
+    if (table.tBodies[0].rows.length > SHORT) {
       add_sorting(table);
       add_filter(table);
     }
   }
+  const fit_all = () => tables.forEach(fit);
+  // The theme puts tables into scrollers after this; until then a table may be wider than the page.
+  requestAnimationFrame(fit_all);
+  window.addEventListener("load", fit_all);
+  window.addEventListener("resize", fit_all);
 });

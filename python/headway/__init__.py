@@ -29,11 +29,13 @@ from headway._verbs import (
     topo,
     validate,
 )
+from headway._work import Page, collect, completion, doctor, serve, share, worker
 from headway.scenario import Scenario
 
 __all__ = [
     "Chart",
     "Error",
+    "Page",
     "Record",
     "Result",
     "Scenario",
@@ -42,11 +44,14 @@ __all__ = [
     "calibrate",
     "catalog",
     "check",
+    "collect",
     "collective",
     "compare",
     "compare_profiles",
+    "completion",
     "configs",
     "diagnose",
+    "doctor",
     "drill",
     "expect",
     "explain",
@@ -59,8 +64,11 @@ __all__ = [
     "report",
     "run",
     "schema",
+    "serve",
+    "share",
     "solve",
     "sweep",
     "topo",
     "validate",
+    "worker",
 ]

@@ -956,35 +956,41 @@ class MixerSpec:
     Attributes
     ----------
     kind
-        mamba2 (state-space duality), gated_delta (gated delta network), kimi_delta (a decay for
-        each channel), lightning (fixed decays, no convolution). (required)
+        mamba1 (selective scan, a state a channel), mamba2 (state-space duality), gated_delta
+        (gated delta network), kimi_delta (a decay for each channel), lightning (fixed decays,
+        no convolution). (required)
     heads
-        Heads; each has a state of key_dim x value_dim. (required)
+        Heads; each has a state of key_dim x value_dim (mamba1: channels, value_dim 1).
+        (required)
     key_heads
         Heads of keys and queries (mamba2: groups of B and C), each shared by equally many
-        heads; 0: as many as heads. (default 0)
+        heads; 0: as many as heads (mamba1: one). (default 0)
     key_dim
-        Width of a key (mamba2: the state size). (required)
+        Width of a key (mamba1, mamba2: the state size). (required)
     value_dim
         Width of a value (mamba2: the head dimension). (required)
     convolution
         Tokens that the causal convolution before the state sees; 0: there is none. (default 4)
     chunk
         Tokens of a chunk: inside one tokens meet as in attention, between chunks states are
-        passed on. (default 64)
+        passed on (mamba1 has none). (default 64)
+    step_rank
+        mamba1: width from which the time steps of all channels are made (dt_rank). (default 0)
     norm
-        A norm of the mixer's output before its projection. (default true)
+        A norm of the mixer's output before its projection (mamba1: of the step's rank, B and C,
+        as Jamba has them). (default true)
     use, source
         As described at the top of this module.
     """
 
-    kind: Literal["mamba2", "gated_delta", "kimi_delta", "lightning"] | None = None
+    kind: Literal["mamba1", "mamba2", "gated_delta", "kimi_delta", "lightning"] | None = None
     heads: int | None = None
     key_heads: int | None = None
     key_dim: int | None = None
     value_dim: int | None = None
     convolution: int | None = None
     chunk: int | None = None
+    step_rank: int | None = None
     norm: bool | None = None
     use: str | None = None
     source: str | None = None
@@ -1446,6 +1452,9 @@ class UsualRunSpec:
     reported_memory
         What its logs call the peak of memory: allocated: tensors alone; reserved: what the
         allocator holds; device: all that the driver shows. (default device)
+    reporting_stage
+        Of a pipeline, whose peak that is: of the stage whose GPU is fullest, of the first (rank
+        0 prints), of the last (the rank that has the loss prints). (default fullest)
     use, source
         As described at the top of this module.
     """
@@ -1463,6 +1472,7 @@ class UsualRunSpec:
     stages_by_cost: bool | None = None
     dropout: bool | None = None
     reported_memory: Literal["allocated", "reserved", "device"] | None = None
+    reporting_stage: Literal["fullest", "first", "last"] | None = None
     use: str | None = None
     source: str | None = None
 
@@ -1490,6 +1500,12 @@ class FrameworkSpec:
         Norms, rotary embedding, activation, bias, dropout and residual: fused: kernels written
         by hand; compiled: made by a compiler, as few; eager: PyTorch's operators one by one.
         (default fused)
+    fused_norms
+        With elementwise eager: a norm is one kernel all the same (Triton, Apex). (default
+        false)
+    fused_rotary
+        With elementwise eager: the rotary embedding of queries, and of keys, is one kernel all
+        the same (FlashAttention's). (default false)
     recompute_elementwise
         Backward recomputes the outputs of norms and of the MLP's activation instead of keeping
         them. (default false)
@@ -1614,6 +1630,8 @@ class FrameworkSpec:
     ) = None
     loss: Literal["fused", "in-place", "copied", "separate"] | None = None
     elementwise: Literal["fused", "compiled", "eager"] | None = None
+    fused_norms: bool | None = None
+    fused_rotary: bool | None = None
     recompute_elementwise: bool | None = None
     narrow_activations: bool | None = None
     tensor_overlap: bool | None = None

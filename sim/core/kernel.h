@@ -17,10 +17,12 @@ enum class KernelKind : std::uint8_t {
   memory_bound,        ///< timed by the bytes it moves
   host_copy,           ///< between GPU and host memory, one direction, by the bytes it moves
   host_update,         ///< on the CPUs, by the bytes it moves in host memory
-  scan,        ///< one kernel of a chunked scan (linear attention, state space) or the convolution
-               ///< before it, by its bytes or its products, at the lower speeds of such kernels
-  score_rows,  ///< softmax or dropout over attention scores in memory: bytes, exponentials, random
-               ///< numbers
+  scan,         ///< one kernel of a chunked scan (linear attention, state space) or the convolution
+                ///< before it, by its bytes or its products, at the lower speeds of such kernels
+  vector_scan,  ///< a recurrence on the vector units, a state a channel (Mamba-1), by its bytes or
+                ///< its operations, exponentials among them
+  score_rows,   ///< softmax or dropout over attention scores in memory: bytes, exponentials, random
+                ///< numbers
 };
 
 /// Which product of a linear layer a GEMM is; the three have different operand layouts and speeds.

@@ -130,6 +130,34 @@ Seconds scan_time(const GpuSpec& gpu, const SustainedShares& shares, const Kerne
                   kernel.traffic, sustained_bandwidth(gpu, shares) * bandwidth);
 }
 
+/// FLOPs of a recurrence on the vector units that one exponential delays as long as: an SM gives 16
+/// of them a clock beside 128 fp32 operations of multiplying and adding units (64 on Volta, Turing
+/// and A100, which is 128 operations; 128 later, which is 256). Source: CUDA C++ Programming Guide,
+/// arithmetic instructions. A ninth of the operations are exponentials (scan_flops of the workload
+/// room), and the two kinds of units wait for each other.
+double exponential_cost(Architecture architecture) {
+  switch (architecture) {
+    case Architecture::volta:
+    case Architecture::turing:
+    case Architecture::ampere:
+      return 8;
+    default:
+      return 16;
+  }
+}
+
+/// Share of the vector units' peak that a recurrence reaches: eight plain operations and an
+/// exponential, at the rate of chunked scans' products beside large ones. Checked by what its
+/// authors say of A100 (arXiv 2312.00752, section 4.5): a scan of 16 states is faster than
+/// FlashAttention-2 beyond 2,048 tokens.
+Seconds vector_scan_time(const GpuSpec& gpu, const SustainedShares& shares, const Kernel& kernel) {
+  const double share = 9 / (8 + exponential_cost(gpu.architecture)) * kScanRate;
+  const bool blackwell = gpu.architecture == Architecture::blackwell;
+  const double bandwidth = blackwell ? kBlackwellScanBandwidth : kScanBandwidth;
+  return roofline(kernel.work, peak_rate(gpu, Precision::fp32) * share, kernel.traffic,
+                  sustained_bandwidth(gpu, shares) * bandwidth);
+}
+
 Seconds one_launch(const GpuSpec& gpu,
                    const SustainedShares& shares,
                    const Kernel& kernel,
@@ -143,6 +171,8 @@ Seconds one_launch(const GpuSpec& gpu,
       return attention_time(gpu, shares, kernel);
     case core::KernelKind::scan:
       return scan_time(gpu, shares, kernel);
+    case core::KernelKind::vector_scan:
+      return vector_scan_time(gpu, shares, kernel);
     case core::KernelKind::memory_bound:
       return kernel.traffic / (sustained_bandwidth(gpu, shares) * kernel.pace);
     case core::KernelKind::host_copy:

@@ -105,6 +105,11 @@ bool JsonObject::is_list(const char* key) const {
   return value != nullptr && value->is_array();
 }
 
+bool JsonObject::is_word(const char* key) const {
+  const nlohmann::json* value = find(key);
+  return value != nullptr && value->is_string();
+}
+
 void JsonObject::complain(const char* key, std::string message) {
   faults_.add(mark_of(key), std::move(message));
 }

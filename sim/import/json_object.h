@@ -30,6 +30,7 @@ class JsonObject {
   /// Whether it holds anything: an empty list or object does not.
   [[nodiscard]] bool has_content(const char* key) const;
   [[nodiscard]] bool is_list(const char* key) const;
+  [[nodiscard]] bool is_word(const char* key) const;
   /// A whole number of at least `least`; a missing key is a complaint.
   int whole(const char* key, int least = 1);
   /// The same, `fallback` if the key is missing.

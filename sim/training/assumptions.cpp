@@ -266,9 +266,12 @@ void add_mixer(const Scenario& s, std::vector<Assumption>& list) {
   }
   list.push_back(
       {"model.mixer", std::string(core::to_word(s.model.mixer->kind)),
-       "forward kernels of gated delta networks alone were measured (gpu.scan_bandwidth); "
-       "of backward and of other mixers, and of whole training steps, nothing measured: "
-       "the interval is wider"});
+       s.model.mixer->kind == workload::MixerKind::mamba1
+           ? "the scan is timed by operations and exponentials on the vector units; of its kernel "
+             "and of whole training steps nothing measured: the interval is wider"
+           : "forward kernels of gated delta networks alone were measured (gpu.scan_bandwidth); "
+             "of backward and of other mixers, and of whole training steps, nothing measured: "
+             "the interval is wider"});
   if (s.parallelism.context > 1) {
     list.push_back({"model.mixer, context parallelism", "all-to-all",
                     "tokens are traded for heads before the convolution and back after the gate, "

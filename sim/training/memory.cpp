@@ -105,13 +105,15 @@ MemoryResult predict_memory(const CheckedScenario& checked) {
     const MemoryByKind kinds = by_kind(checked, tensors);
     const core::Bytes host = tensors.host * static_cast<double>(cluster.node.gpus);
     result.stage_peak.push_back(kinds.total());
+    result.stage_allocated.push_back(tensors.total());
+    result.stage_reserved.push_back(tensors.pool + tensors.total() * (1 + allocator.slack));
     if (stage == 0 || kinds.total() / room.gpu > result.peak / result.capacity) {
       result.peak = kinds.total();
       result.capacity = room.gpu;
       result.peak_stage = static_cast<int>(stage);
       result.by_kind = kinds;
-      result.allocated = tensors.total();
-      result.reserved = tensors.pool + tensors.total() * (1 + allocator.slack);
+      result.allocated = result.stage_allocated.back();
+      result.reserved = result.stage_reserved.back();
     }
     if (stage == 0 || host / room.host > result.host_peak / result.host_capacity) {
       result.host_peak = host;

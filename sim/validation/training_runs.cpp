@@ -58,21 +58,29 @@ void read_figures(const RunRow& row, RunPrediction& p) {
 }
 
 /// The peak of memory that the row's source speaks of.
-core::Bytes reported_peak(const training::MemoryResult& memory, workload::ReportedMemory reported) {
+core::Bytes reported_peak(const training::MemoryResult& memory,
+                          workload::ReportedMemory reported,
+                          workload::ReportingStage whose) {
   using workload::ReportedMemory;
-  return reported == ReportedMemory::allocated  ? memory.allocated
-         : reported == ReportedMemory::reserved ? memory.reserved
-                                                : memory.peak;
+  using workload::ReportingStage;
+  const std::size_t stage = whose == ReportingStage::first ? 0
+                            : whose == ReportingStage::last
+                                ? memory.stage_peak.size() - 1
+                                : static_cast<std::size_t>(memory.peak_stage);
+  return reported == ReportedMemory::allocated  ? memory.stage_allocated[stage]
+         : reported == ReportedMemory::reserved ? memory.stage_reserved[stage]
+                                                : memory.stage_peak[stage];
 }
 
 void fill_prediction(const training::StepResult& step,
                      workload::ReportedMemory reported,
+                     workload::ReportingStage whose,
                      RunPrediction& p) {
   p.predicted = step.tokens_per_s_per_gpu;
   p.error = *p.predicted / p.measured - 1;
   p.low = *p.predicted * (step.time / step.interval_high);
   p.high = *p.predicted * (step.time / step.interval_low);
-  p.predicted_memory = reported_peak(step.memory, reported) / 1_GiB;
+  p.predicted_memory = reported_peak(step.memory, reported, whose) / 1_GiB;
   p.offered = step.memory.fits && !training::near_memory_limit(step.memory);
 }
 
@@ -135,7 +143,8 @@ RunPrediction predict_row(const CsvTable& table,
     set_interval(*built.scenario,
                  step_error(*built.scenario, catalogue.known_errors, p.slopes, readings), step);
     const RunRow row = read_run_row(table, index);
-    fill_prediction(step, reported_memory(row, built.scenario->training.framework), p);
+    const workload::FrameworkSpec& software = built.scenario->training.framework;
+    fill_prediction(step, reported_memory(row, software), software.usual.reporting_stage, p);
     p.status_class = !contradiction.empty() ? "ok-contradictory"
                      : p.assumed.empty()    ? "ok"
                                             : "ok-assumed";

@@ -88,6 +88,8 @@ struct FrameworkSpec {
   AttentionKernels attention_kernels = AttentionKernels::newest;
   Loss loss = Loss::fused;
   Elementwise elementwise = Elementwise::fused;
+  bool fused_norms = false;
+  bool fused_rotary = false;
   bool recompute_elementwise = false;
   bool narrow_activations = false;
   bool tensor_overlap = false;
@@ -130,6 +132,8 @@ struct FrameworkSpec {
   /// Updated weights are gathered beside the next forward pass, not at the end of the step.
   [[nodiscard]] bool gathers_beside_forward() const { return data_overlap && gather_overlap; }
   [[nodiscard]] bool fuses_elementwise() const { return elementwise != Elementwise::eager; }
+  [[nodiscard]] bool fuses_norms() const { return fuses_elementwise() || fused_norms; }
+  [[nodiscard]] bool fuses_rotary() const { return fuses_elementwise() || fused_rotary; }
   template <class V>
   void fields(V& v) {  // NOLINT(readability-function-size): a list
     v.optional("name", name, "Name printed in reports.");
@@ -147,6 +151,12 @@ struct FrameworkSpec {
                "Norms, rotary embedding, activation, bias, dropout and residual: fused: kernels "
                "written by hand; compiled: made by a compiler, as few; eager: PyTorch's operators "
                "one by one.");
+    v.optional("fused_norms", fused_norms,
+               "With elementwise eager: a norm is one kernel all the same (Triton, Apex).");
+    v.optional(
+        "fused_rotary", fused_rotary,
+        "With elementwise eager: the rotary embedding of queries, and of keys, is one kernel "
+        "all the same (FlashAttention's).");
     v.optional("recompute_elementwise", recompute_elementwise,
                "Backward recomputes the outputs of norms and of the MLP's activation instead of "
                "keeping them.");

@@ -57,6 +57,15 @@ constexpr auto enum_words(ReportedMemory) {
                     E{ReportedMemory::reserved, "reserved"}, E{ReportedMemory::device, "device"}};
 }
 
+/// Whose peak it prints: that of the stage whose GPU is fullest, of the first (rank 0), of the
+/// last.
+enum class ReportingStage { fullest, first, last };
+constexpr auto enum_words(ReportingStage) {
+  using E = core::EnumWord<ReportingStage>;
+  return std::array{E{ReportingStage::fullest, "fullest"}, E{ReportingStage::first, "first"},
+                    E{ReportingStage::last, "last"}};
+}
+
 /// What `headway validate` takes for a run of this software where its source is silent. Nothing
 /// else reads it: a scenario states its own layout.
 struct UsualRunSpec {
@@ -73,6 +82,7 @@ struct UsualRunSpec {
   bool stages_by_cost = false;
   std::optional<bool> dropout;
   ReportedMemory reported_memory = ReportedMemory::device;
+  ReportingStage reporting_stage = ReportingStage::fullest;
   template <class V>
   void fields(V& v) {
     v.optional("precision", precision, "Operand format of the matrix products.");
@@ -104,6 +114,9 @@ struct UsualRunSpec {
     v.optional("reported_memory", reported_memory,
                "What its logs call the peak of memory: allocated: tensors alone; reserved: what "
                "the allocator holds; device: all that the driver shows.");
+    v.optional("reporting_stage", reporting_stage,
+               "Of a pipeline, whose peak that is: of the stage whose GPU is fullest, of the first "
+               "(rank 0 prints), of the last (the rank that has the loss prints).");
   }
   bool operator==(const UsualRunSpec&) const = default;
 };

@@ -73,7 +73,7 @@ TEST(AnalyticTier, AgreesWithTheSimulationOfHybrids) {
       kinds.insert(layout->scenario().model.mixer->kind);
     }
   }
-  EXPECT_EQ(kinds.size(), 4U);
+  EXPECT_EQ(kinds.size(), 5U);
   std::cout << agreement.text();
 }
 

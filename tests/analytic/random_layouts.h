@@ -61,8 +61,12 @@ inline void add_mixers(const Draw& pick, workload::ModelSpec& m) {
   using L = workload::LayerContent;
   using K = workload::MixerKind;
   m.mixer.emplace();
-  m.mixer->kind = pick(K::mamba2, K::mamba2, K::gated_delta, K::kimi_delta, K::lightning);
-  m.mixer->heads = m.hidden / 128;
+  m.mixer->kind = pick(K::mamba1, K::mamba2, K::gated_delta, K::kimi_delta, K::lightning);
+  const bool channels = m.mixer->kind == K::mamba1;
+  m.mixer->heads = channels ? 2 * m.hidden : m.hidden / 128;
+  m.mixer->key_dim = channels ? 16 : 128;
+  m.mixer->value_dim = channels ? 1 : 128;
+  m.mixer->step_rank = channels ? m.hidden / 16 : 0;
   const bool shared = m.mixer->kind == K::mamba2 || m.mixer->kind == K::gated_delta;
   m.mixer->key_heads = shared ? 8 : 0;
   m.mixer->convolution = m.mixer->kind == K::lightning ? 0 : 4;

@@ -256,6 +256,39 @@ TEST(KernelTime, OfScoresInMemoryIsLongerThanOfPlainStreams) {
   EXPECT_GT(kernel_time(gpu, gpu.sustained, kernel, kNoLimit) - 2_us, stream);
 }
 
+// arXiv 2312.00752, section 4.5: on A100, with 16 states, "faster than the best attention
+// implementation that we know of (FlashAttention-2) beyond sequence length 2K". Width 1,024 both.
+TEST(KernelTime, OfASelectiveScanIsShorterThanFlashAttention2BeyondTwoThousandTokens) {
+  const GpuSpec gpu = a100();
+  SustainedShares shares = gpu.sustained;
+  shares.flash2 = true;
+  const auto ratio = [&](std::int64_t sequence) {
+    Kernel scan;
+    scan.kind = KernelKind::vector_scan;
+    const double elements = 8.0 * 1024 * static_cast<double>(sequence);
+    scan.work = core::Flops(9 * 16 * elements);
+    scan.traffic = core::Bytes(2 * 3 * elements);  // x and steps read, the output written
+    return kernel_time(gpu, shares, scan, kNoLimit) /
+           kernel_time(gpu, shares, attention(8, sequence, 16, 64), kNoLimit);
+  };
+  EXPECT_GT(ratio(1024), 1);
+  EXPECT_NEAR(ratio(2048), 1, 0.25);
+  EXPECT_LT(ratio(4096), 0.75);
+}
+
+TEST(KernelTime, OfARecurrenceIsThatOfItsOperationsAndExponentials) {
+  // An exponential waits for 8 FLOPs of the 64 lanes of an A100's SM, for 16 of the 128 of an
+  // H100's; the rest is the rate of chunked scans.
+  for (const auto& [gpu, cost] : {std::pair{a100(), 8.0}, std::pair{h100(), 16.0}}) {
+    Kernel scan;
+    scan.kind = KernelKind::vector_scan;
+    scan.work = core::Flops(9e12);
+    const double seconds =
+        (kernel_time(gpu, gpu.sustained, scan, kNoLimit) - gpu.kernel_launch).si();
+    EXPECT_NEAR(seconds, 1e12 * (8 + cost) / (0.55 * gpu.peak.fp32.si()), 1e-9 * seconds);
+  }
+}
+
 TEST(KernelTime, OfKernelsThatAreNoPlainStreamsIsLongerByTheirPace) {
   const GpuSpec gpu = h100();
   Kernel kernel;

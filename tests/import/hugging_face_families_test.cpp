@@ -262,6 +262,10 @@ constexpr const char* kGatedDelta =
     R"(, "head_dim": 256, "linear_conv_kernel_dim": 4, "linear_key_head_dim": 128,
         "linear_value_head_dim": 128, "linear_num_key_heads": 16, "full_attention_interval": 4)";
 
+constexpr const char* kJamba =
+    R"(, "attn_layer_period": 8, "attn_layer_offset": 4, "expert_layer_period": 2,
+        "expert_layer_offset": 1, "mamba_d_state": 16, "mamba_d_conv": 4, "mamba_expand": 2)";
+
 /// Published totals; of Nemotron and MiniMax with their patterns, written out.
 std::vector<Published> hybrids() {
   std::string lightning = "0, 0, 0, 0, 0, 0, 0, 1";
@@ -302,6 +306,9 @@ std::vector<Published> hybrids() {
            R"(, "head_dim": 128, "mamba_d_ssm": 3072, "mamba_n_heads": 24, "mamba_d_head": 128,
         "mamba_n_groups": 1, "mamba_d_state": 256, "mamba_chunk_size": 256, "mamba_rms_norm": false)",
        7.59},
+      {shape("jamba", 32, 4096, 32, 8, 14336, 65536) + kJamba +
+           R"(, "num_experts": 16, "num_experts_per_tok": 2, "mamba_dt_rank": 256)",
+       51.6},
       {shape("bamba", 32, 4096, 32, 8, 14336, 128256) +
            R"(, "attn_layer_indices": [9, 18, 27], "mamba_n_heads": 128, "mamba_d_head": 64,
         "mamba_n_groups": 1, "mamba_d_state": 128)",
@@ -419,12 +426,31 @@ TEST(HuggingFaceFamilies, PartsOfHybridsThatAreNotModelledAreRefusedByName) {
               HasSubstr("residuals of blocks of layers (Kimi K3) are not modelled"));
 }
 
+TEST(HuggingFaceFamilies, OfJambaThePeriodsAreRead) {
+  const std::string large = shape("jamba", 72, 8192, 64, 8, 24576, 65536);
+  const ModelSpec model = read(
+      large + kJamba + R"(, "num_experts": 16, "num_experts_per_tok": 2, "mamba_dt_rank": "auto")");
+  EXPECT_EQ(model.mixer->kind, workload::MixerKind::mamba1);
+  EXPECT_EQ(model.mixer->heads, 16384);
+  EXPECT_EQ(model.mixer->step_rank, 512);  // "auto": hidden / 16
+  EXPECT_EQ(model.layer_pattern.size(), 8U);
+  EXPECT_EQ(model.layer_pattern[4], workload::LayerContent::attention);
+  EXPECT_EQ(model.moe->period, 2);
+  EXPECT_NEAR(workload::count_parameters(model).total() / 1e9, 398, 1);  // the model card: 398B
+  EXPECT_NEAR(workload::count_parameters(model).active / 1e9, 94, 0.5);  // 94B
+  EXPECT_FALSE(read(large + kJamba + R"(, "num_experts": 1)").moe);      // an MLP in every layer
+  EXPECT_THAT(message_of(large + R"(, "num_experts": 16, "expert_layer_period": 2,
+        "expert_layer_offset": 0, "attn_layer_period": 8, "attn_layer_offset": 8)"),
+              AllOf(HasSubstr("'attn_layer_offset' 8 is not below 'attn_layer_period' 8"),
+                    HasSubstr("only the last layer of each 'expert_layer_period' 2 can have")));
+}
+
 TEST(HuggingFaceFamilies, WhatIsNotModelledIsRefusedByName) {
   const auto refused = [](const char* type) {
     return message_of(fmt::format(R"("model_type": "{}")", type));
   };
-  for (const char* type : {"jamba", "mamba", "mamba2", "zamba2", "plamo2", "rwkv", "qwen3_5",
-                           "mllama", "llama4", "llava", "gemma3", "bert", "t5", "whisper"}) {
+  for (const char* type : {"mamba", "mamba2", "zamba2", "plamo2", "rwkv", "qwen3_5", "mllama",
+                           "llama4", "llava", "gemma3", "bert", "t5", "whisper"}) {
     EXPECT_THAT(refused(type), HasSubstr(fmt::format("model_type '{}' is a", type))) << type;
     EXPECT_THAT(refused(type), HasSubstr("only decoder transformers of text can be described"))
         << type;

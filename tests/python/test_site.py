@@ -243,6 +243,31 @@ if BROWSER and PLAYWRIGHT:
         assert width > 300
         assert not problems
 
+    @pytest.mark.parametrize("width", [400, 1000, 1400, 1600])
+    def test_no_table_runs_off_the_screen(site, tab, width):
+        page, problems = tab
+        page.set_viewport_size({"width": width, "height": 900})
+        for name in ("reference/keys/table", "reference/catalogue/gpus", "definitions"):
+            page.goto((site / f"{name}.html").as_uri())
+            page.wait_for_load_state("load")
+            page.wait_for_function("() => document.readyState === 'complete'")
+            wide = page.evaluate(
+                """() => [...document.querySelectorAll("article table")].filter((table) => {
+                  const place = table.closest(".md-typeset__scrollwrap") ?? table.parentElement;
+                  return table.offsetWidth > place.clientWidth + 1;
+                }).length"""
+            )
+            assert wide == 0, name
+        page.goto((site / "reference/keys/table.html").as_uri())
+        row = page.locator("article table tbody tr", has_text="run.failures.use").first
+        stacked = page.locator("article table").first.get_attribute("class") == "stacked"
+        assert stacked == (width < 1600)
+        assert ("default: " in row.inner_text()) or not stacked
+        page.locator(".table-filter").fill("mean time between failures")
+        assert page.locator("article table tbody tr").locator("visible=true").count() < 20
+        page.set_viewport_size({"width": 1400, "height": 900})
+        assert not problems
+
     def test_tables_are_sorted_and_filtered(site, tab):
         page, problems = tab
         page.goto((site / "reference/keys/table.html").as_uri())

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 import headway
@@ -103,6 +106,67 @@ def test_one_page_of_several_results(small, tmp_path):
     with pytest.raises(headway.Error, match="exists"):
         headway.report(*results, path=page)
     headway.report(*results, path=page, force=True)
+
+
+def test_a_sweep_is_cut_done_in_parts_and_collected(small, command, tmp_path):
+    folder = tmp_path / "run"
+    axes = {"parallelism.tensor": [1, 2, 4], "run.trials": [2]}
+    said = headway.share("sweep", small, folder, shards=3, axes=axes, emit="slurm")
+    assert "headway worker" in said
+    assert (folder / "sweep.slurm").exists()
+    headway.worker(folder, shard="2/3", threads=1)
+    some = headway.collect(folder)
+    assert [row.status == "missing" for row in some.rows] == [True, False, True]
+    headway.worker(folder)
+    whole = headway.collect(folder)
+    assert given(whole) == printed(command, "collect", folder)
+    assert given(whole)["rows"] == given(headway.sweep(small, axes))["rows"]
+    assert whole.best_row == headway.sweep(small, axes).best_row
+    with pytest.raises(headway.Error, match="another sweep"):
+        headway.share("sweep", small, folder, shards=3, axes={"cluster.nodes": [1, 2]})
+    with pytest.raises(headway.Error, match="4/3"):
+        headway.worker(folder, shard="4/3")
+    with pytest.raises(ValueError, match="axes are of a sweep or a plan"):
+        headway.share("run", small, tmp_path / "other", shards=3, axes=axes)
+
+
+def test_trials_and_machines_are_cut_too(small, tmp_path):
+    said = headway.share("run", small, tmp_path / "run", shards=2, trials=2000)
+    assert "2 shards" in said
+    machines = {"cluster.nodes": [1, 2]}
+    said = headway.share("plan", small, tmp_path / "plan", shards=2, axes=machines)
+    assert "2 shards" in said
+
+
+def test_the_page_is_served_while_its_object_lives(small):
+    with headway.serve(small, set={"cluster.nodes": 4}, simulations=1) as page:
+        assert page.url.startswith("http://127.0.0.1:")
+        assert page.url in repr(page)
+        assert "<a href" in page._repr_html_()
+        with urllib.request.urlopen(page.url.split("#")[0], timeout=30) as reply:
+            assert b"<title>" in reply.read()
+        address = page.url.split("#")[0]
+    assert repr(page) == "Page(ended)"
+    with pytest.raises(urllib.error.URLError):
+        urllib.request.urlopen(address, timeout=30)
+    with pytest.raises(headway.Error, match=r"no-such\.yaml"):
+        headway.serve("no-such.yaml")
+
+
+def test_the_installation_and_the_shell_are_those_of_the_program(command):
+    found = {row.what: row.found for row in headway.doctor().rows}
+    assert found["version"] == headway.__version__
+    for shell in ("bash", "zsh", "fish", "man"):
+        assert headway.completion(shell) == command("completion", shell).stdout
+
+
+def test_every_verb_is_a_function(command):
+    listed = command("completion", "bash").stdout
+    verbs = re.search(r'words="([a-z _]+)"', listed)
+    assert verbs
+    functions = {"import": "import_"}
+    for verb in verbs.group(1).split():
+        assert callable(getattr(headway, functions.get(verb, verb), None)), verb
 
 
 def test_errors_are_the_texts_of_the_program(small, command):

@@ -54,6 +54,8 @@ inline RunReport sample_report() {
                  {Bytes(10 * gib), Bytes(10 * gib), Bytes(5 * gib), Bytes(30 * gib), Bytes(1 * gib),
                   Bytes(2 * gib), Bytes(2 * gib)},
                  {Bytes(60 * gib)},
+                 {Bytes(56 * gib)},
+                 {Bytes(58 * gib)},
                  Bytes(0),
                  Bytes(2000 * gib)};
   report.limit = "The step is limited by the pipeline bubble.";

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sim/training/check.h"
+#include "sim/training/step/step.h"
 #include "sim/validation/compared/constant_fit.h"
 #include "sim/validation/training_runs.h"
 
@@ -186,6 +188,31 @@ TEST(RunWords, PeaksOfMemoryAreThoseThatTheSourceSpeaksOf) {
   EXPECT_EQ(peak({}), allocated);
 }
 
+// nanotron's rank 0 prints, which is of the first stage; of two stages the second has the logits in
+// fp32 (two arrays and the 16-bit one, 10 B of 4,096 x 1,000,000 logits: 38 GiB).
+TEST(RunWords, PeaksOfMemoryAreThoseOfTheStageThatPrints) {
+  const Cells two_stages{{"tp", "1"},
+                         {"pp", "2"},
+                         {"dp", "4"},
+                         {"era", "nanotron-2025"},
+                         {"vocab", "1000000"},
+                         {"micro_batch", "1"},
+                         {"measured_peak_mem_gib", "40"}};
+  const auto built = scenario(two_stages);
+  EXPECT_EQ(built.training.framework.usual.reporting_stage, workload::ReportingStage::first);
+  const auto step = training::simulate_step(training::check(built), {.fold = true, .trace = false});
+  const training::MemoryResult& memory = step.memory;
+  ASSERT_EQ(memory.stage_allocated.size(), 2U);
+  EXPECT_EQ(memory.peak_stage, 1);
+  EXPECT_EQ(memory.allocated, memory.stage_allocated[1]);
+  EXPECT_GT(memory.stage_allocated[1] - memory.stage_allocated[0], core::Bytes(5e9));
+  EXPECT_EQ(predicted(two_stages).predicted_memory,
+            memory.stage_allocated[0].si() / 1024 / 1024 / 1024);
+  // Megatron prints of every stage; what a source states is the fullest.
+  EXPECT_EQ(scenario({}).training.framework.usual.reporting_stage,
+            workload::ReportingStage::fullest);
+}
+
 // Paxml's models have biases and no dropout.
 TEST(RunWords, DropoutIsThatOfTheSoftware) {
   const Cells gpt{
@@ -211,7 +238,7 @@ TEST(RunWords, AnUnknownEraIsThatOfItsFamilyAndYear) {
   EXPECT_EQ(profile({{"era", "hf-trainer"}, {"pp", "1"}, {"dp", "8"}, {"sharding", "zero3"}}),
             "PyTorch FSDP");
   EXPECT_EQ(profile({{"era", ""}, {"source", "MaxText"}, {"pp", "1"}, {"dp", "8"}}), "JAX and XLA");
-  EXPECT_EQ(profile({{"era", "nanotron-2025"}}), "nanotron");
+  EXPECT_EQ(profile({{"era", "nanotron-2025"}, {"global_batch", "16"}}), "nanotron");
 }
 
 // Before FlashAttention: sequence parallelism, bf16 and sharded states beside pipelines tell the

@@ -172,6 +172,35 @@ TEST(RecomputeParts, AreTheHardwareFlops) {
   extra({RecomputePart::experts}, 1);
 }
 
+// What is told at a glance of models with one kind of layer is what each layer says.
+TEST(LayerRuns, AreThoseOfTheLayersOneByOne) {
+  ParallelismSpec parallelism = split(1, 1);
+  parallelism.recompute = Recompute::full;
+  for (int first : {0, 3}) {
+    for (const int period : {1, 3}) {
+      for (const int layers : {1, 2, 3}) {
+        ParallelismSpec some = parallelism;
+        some.recompute_period = period;
+        some.recompute_layers = std::min(layers, period);
+        for (ModelSpec model : {llama_8b(), mixtral_8x7b()}) {
+          model.window_period = layers;
+          model.window = layers > 2 ? 1024 : 0;
+          std::vector<LayerKind> told;
+          for (const LayerRun& run : layer_runs(model, some, first, 7)) {
+            told.insert(told.end(), static_cast<std::size_t>(run.layers), run.kind);
+          }
+          ASSERT_EQ(told.size(), 7U);
+          for (int layer = 0; layer < 7; ++layer) {
+            EXPECT_EQ(told[static_cast<std::size_t>(layer)],
+                      layer_kind(model, some, first + layer));
+          }
+        }
+      }
+    }
+  }
+  EXPECT_TRUE(layer_runs(llama_8b(), parallelism, 0, 0).empty());
+}
+
 TEST(Remade, KeepsTheLayersBetweenPeriods) {
   ParallelismSpec parallelism = split(1, 1);
   parallelism.recompute = Recompute::full;

@@ -94,6 +94,21 @@ ModelSpec minimax_01() {
   return model;
 }
 
+/// ai21labs/Jamba-v0.1, config.json.
+ModelSpec jamba() {
+  ModelSpec model = llama("Jamba-v0.1", 32, 4096, 32, 14336);
+  model.key_value_heads = 8;
+  model.vocabulary = 65536;
+  model.rotary = false;
+  model.mixer = mixer(MixerKind::mamba1, 8192, 0, 16, 1, 4, 64);
+  model.mixer->step_rank = 256;
+  model.layer_pattern = std::vector<L>(8, L::mixer);
+  model.layer_pattern[4] = L::attention;
+  model.moe = ExpertsSpec{16, 2, 0, 14336};
+  model.moe->period = 2;
+  return model;
+}
+
 /// Attention and a state space side by side.
 ModelSpec falcon_h1() {
   ModelSpec model = llama("Falcon-H1-7B", 44, 3072, 12, 12288);
@@ -108,12 +123,16 @@ ModelSpec falcon_h1() {
 /// A few layers of each kind, small enough to write graphs of.
 std::vector<ModelSpec> small_models() {
   std::vector<ModelSpec> models;
-  for (const MixerKind kind :
-       {MixerKind::mamba2, MixerKind::gated_delta, MixerKind::kimi_delta, MixerKind::lightning}) {
+  for (const MixerKind kind : {MixerKind::mamba2, MixerKind::gated_delta, MixerKind::kimi_delta,
+                               MixerKind::lightning, MixerKind::mamba1}) {
     ModelSpec model = llama("small", 8, 2048, 16, 8192);
     const bool shared = kind == MixerKind::mamba2 || kind == MixerKind::gated_delta;
     model.mixer =
         mixer(kind, 32, shared ? 8 : 0, 128, 128, kind == MixerKind::lightning ? 0 : 4, 64);
+    if (kind == MixerKind::mamba1) {
+      model.mixer = mixer(kind, 4096, 0, 16, 1, 4, 64);
+      model.mixer->step_rank = 128;
+    }
     model.layer_pattern = {L::mixer, L::attention};
     models.push_back(model);
     model.layer_pattern = {L::both, L::mixer};
@@ -189,6 +208,22 @@ TEST(MixerParameters, AreThoseOfMiniMax) {
   EXPECT_NEAR(active / 1e9, 45.9, 0.1);  // the report's, without the tables
 }
 
+TEST(MixerParameters, AreThoseOfJamba) {
+  // modeling_jamba.py. Mamba: in_proj 4096 x 16384, conv1d of 8192 channels with bias, x_proj 8192
+  // x (256 + 2 x 16), dt_proj 256 x 8192 with bias, A_log 8192 x 16, D 8192, three norms of 256, 16
+  // and 16, out_proj; experts in every second layer.
+  const double h = 4096, e = 8192;
+  const double mamba =
+      h * 2 * e + e * 5 + e * (256 + 32) + 256 * e + e + e * 16 + e + (256 + 32) + e * h;
+  const double attention = h * 128 * (2 * 32 + 2 * 8);
+  const double mlp = 3 * h * 14336;
+  const double total = 28 * mamba + 4 * attention + 16 * mlp + 16 * (16 * mlp + 16 * h) +
+                       32 * 2 * h + 2 * 65536 * h + h;
+  EXPECT_EQ(count_parameters(jamba()).total(), total);
+  EXPECT_NEAR(total / 1e9, 51.6, 0.05);                             // the model card: 52B
+  EXPECT_NEAR(count_parameters(jamba()).active / 1e9, 12.1, 0.05);  // 12B
+}
+
 TEST(MixerParameters, AreThoseOfFalconH1) {
   // modeling_falcon_h1.py: both in every layer, one norm before both and one before the MLP.
   const double h = 3072;
@@ -237,6 +272,13 @@ TEST(MixerFlops, OfAChunkAreTheProductsOfTheChunkedForm) {
   const double paper = 6 * d * d + 3 * c * d + c * c;
   EXPECT_GT(ours, paper);
   EXPECT_LT(ours, 2 * paper);
+}
+
+TEST(MixerFlops, OfASelectiveScanAreItsAuthorsCount) {
+  // state-spaces/mamba, issue 110: 9 a token, channel and state.
+  const MixerShape shape = mixer_shape(mixer(MixerKind::mamba1, 8192, 0, 16, 1, 4, 64), 4, 4096);
+  EXPECT_EQ(scan_flops(shape), 9.0 * 16 * 8192 / 4);
+  EXPECT_EQ(remade_scan_flops(shape), 7.0 * 16 * 8192 / 4);  // all but the output's 2
 }
 
 TEST(MixerFlops, AreExecuted) {
@@ -301,11 +343,66 @@ TEST(MixerTraffic, IsThatOfTheArraysBetweenKernels) {
     }
     // Gate and norm: three arrays of V forward, five backward. Convolution: 2 and 3 of its
     // channels.
-    EXPECT_NEAR(of("mixer norm and gate"), (3 + 5) * 2.0 * 4096, 1e-6);
+    const bool apart = model.mixer->kind != MixerKind::mamba1;  // whose scan does both
+    EXPECT_NEAR(of("mixer norm and gate"), apart ? (3 + 5) * 2.0 * 4096 : 0, 1e-6);
     if (model.mixer->kind == MixerKind::mamba2) {
       EXPECT_NEAR(of("mixer convolution"), (2 + 3) * 2.0 * (4096 + 2 * 1024), 1e-6);
     }
   }
+}
+
+/// One layer of mamba1 with an MLP: E = 4096 channels, N = 16 states, R = 128.
+ModelSpec one_recurrence(bool norm) {
+  ModelSpec model = small_models()[20];
+  model.layers = 1;
+  model.layer_pattern = {L::mixer};
+  model.mixer->norm = norm;
+  return model;
+}
+
+TEST(MixerTraffic, OfASelectiveScanIsThatOfItsArrays) {
+  // In 16 bits. x, steps and z read, the output written twice, B and C read; backward x, steps, z,
+  // the output and its gradient read, three gradients written, B and C read and the gradients of
+  // both summed in fp32 (read and written); the gated output is made again where nothing lies
+  // between.
+  for (const bool norm : {true, false}) {
+    const StepGraph graph =
+        build_step_graph(one_recurrence(norm), recipe(4096, 8), split(1, 1), 1, 8);
+    const auto of = [&](const char* name) { return kernel_traffic(graph, name) / (8.0 * 4096); };
+    EXPECT_NEAR(of("mixer scan"), 2.0 * (5 * 4096 + 2 * 16), 1e-6);
+    EXPECT_NEAR(of("mixer scan backward"),
+                2.0 * ((norm ? 8 : 9) * 4096 + 2 * 16) + 2 * 4.0 * 2 * 16, 1e-6);
+    EXPECT_NEAR(of("mixer selection norms"), norm ? (2 + 3) * 2.0 * (128 + 32) : 0, 1e-6);
+    // Without norms the convolution runs again in backward.
+    EXPECT_NEAR(of("mixer convolution"), (norm ? 2 + 3 : 2 + 2 + 3) * 2.0 * 4096, 1e-6);
+    EXPECT_EQ(of("mixer norm and gate"), 0);
+    EXPECT_EQ(of("mixer decay"), 0);
+  }
+}
+
+TEST(MixerFlops, OfAFusedSelectiveScanIncludeTheStepsMadeAgain) {
+  const auto work = [](bool norm) {
+    return matrix_work(build_step_graph(one_recurrence(norm), recipe(4096, 8), split(1, 1), 1, 8));
+  };
+  EXPECT_NEAR(work(false) - work(true), 8.0 * 4096 * 2 * 128 * 4096, 1e-9 * work(true));
+}
+
+TEST(MixerTensor, SumsWhatChannelsSelect) {
+  // R + 2 N = 160 of every token, an all-reduce forward and one backward; no other collective of
+  // this kind with sequence parallelism.
+  ParallelismSpec parallelism = split(4, 1);
+  parallelism.sequence = true;
+  const StepGraph graph =
+      build_step_graph(one_recurrence(true), recipe(4096, 2), parallelism, 1, 2);
+  ModelSpec plain = one_recurrence(true);
+  plain.layer_pattern.clear();
+  plain.mixer.reset();
+  const StepGraph without = build_step_graph(plain, recipe(4096, 2), parallelism, 1, 2);
+  const auto reduced = [](const StepGraph& g) {
+    return collective_bytes(g, Group::tensor, core::CollectiveKind::all_reduce);
+  };
+  const double norms = 4 * 160;  // gradients of weights that each tensor rank holds, in fp32
+  EXPECT_DOUBLE_EQ(reduced(graph) - reduced(without), 2 * 2 * 2.0 * 4096 * 160 + norms);
 }
 
 TEST(MixerContext, TradesTokensForHeads) {
@@ -343,6 +440,12 @@ TEST(MixerMemory, KeepsWhatBackwardReads) {
   // Gated delta: also normed queries and keys of all heads, values, and the inverse of 64.
   EXPECT_DOUBLE_EQ(kept(models[5]), rest + 2 * (2 * 1024 + 2 * 4096 + 2 * 32) + 2 * 4096 +
                                         2 * 4096 + 4 * 32 + 2 * (3 * 4096) + 2 * 32 * 64);
+  // Mamba-1: z and x, the selection and the output, a state of two fp32 every 2,048 tokens; with
+  // norms between also the convolution's output, the steps, the normed selection, the gated output.
+  const double fused = 2 * (2 * 4096 + 160 + 4096) + 8.0 * 4096 * 16 / 2048;
+  ModelSpec recurrence = one_recurrence(false);
+  EXPECT_DOUBLE_EQ(kept(recurrence), rest + fused);
+  EXPECT_DOUBLE_EQ(kept(models[20]), rest + fused + 2 * (2 * 4096 + 160) + 2 * 4096);
   ParallelismSpec full = split(1, 1);
   full.recompute = Recompute::full;
   EXPECT_DOUBLE_EQ(
@@ -391,6 +494,32 @@ TEST(MixerProblems, AreNamed) {
   EXPECT_EQ(said(model, split(1, 1)),
             "'period' and 'leading_dense_layers' count whole layers; model 'small' has single "
             "halves: write experts_only where its experts are");
+  model = small_models()[20];
+  EXPECT_EQ(said(model, split(8, 1)), "");
+  model.mixer->heads = 4100;
+  EXPECT_EQ(said(model, split(8, 1)),
+            "4100 channels of a mamba1 mixer do not divide over 8 tensor-parallel ranks");
+  model.mixer->heads = 4096;
+  EXPECT_EQ(
+      said(model, parallelism),
+      "context parallelism of mamba1 mixers is not simulated: Megatron-Core has it for mamba2 "
+      "alone; write context: 1");
+  model.mixer->step_rank = 0;
+  EXPECT_EQ(said(model, split(1, 1)),
+            "a mamba1 mixer makes the steps of its channels from a narrower width: write it "
+            "(dt_rank, usually hidden / 16)");
+  model.mixer->step_rank = 128;
+  model.mixer->value_dim = 64;
+  EXPECT_EQ(said(model, split(1, 1)),
+            "a mamba1 mixer has a state a channel: write its channels in 'heads' and value_dim 1, "
+            "not 64");
+  model.mixer->value_dim = 1;
+  model.mixer->key_heads = 8;
+  EXPECT_EQ(said(model, split(1, 1)),
+            "all channels of a mamba1 mixer share one B and one C; leave key_heads out");
+  model = small_models()[0];
+  model.mixer->step_rank = 128;
+  EXPECT_EQ(said(model, split(1, 1)), "a mamba2 mixer has no step_rank; leave it out");
   model = small_models()[15];
   model.mixer->convolution = 4;
   EXPECT_EQ(said(model, split(1, 1)),

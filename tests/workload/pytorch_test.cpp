@@ -81,6 +81,25 @@ TEST(EagerOperators, LeaveLayerNormAlone) {
   EXPECT_EQ(norm_operator(llama_8b(), eager).forward.launches, 8);
 }
 
+// One kernel from elsewhere (Liger, Triton, FlashAttention) in eager code: norm and rotary move
+// what fused ones do, but for the residual's gradient, added apart; the gate's operators stay, and
+// no copy of the norm's input in fp32 is kept.
+TEST(EagerOperators, MayBeReplacedByFusedNormsAndRotary) {
+  TrainingSpec mixed = with(Elementwise::eager);
+  mixed.framework.fused_norms = mixed.framework.fused_rotary = true;
+  const double stream = 8192.0 * 4096, turned = 8192.0 * 5120 * 32;
+  const StepGraph graph = one_pass(mixed);
+  EXPECT_DOUBLE_EQ(sums_of(graph, "norm").bytes, stream * 65 * (4 + 6));
+  EXPECT_DOUBLE_EQ(sums_of(graph, "norm").launches, 2 * 65);
+  EXPECT_DOUBLE_EQ(sums_of(graph, "rotary").bytes, turned * 8);
+  EXPECT_DOUBLE_EQ(sums_of(graph, "activation").bytes,
+                   sums_of(one_pass(with(Elementwise::eager)), "activation").bytes);
+  const auto saved = [](const TrainingSpec& training) {
+    return saved_per_layer(llama_8b(), training, split(1, 1)).si();
+  };
+  EXPECT_DOUBLE_EQ(saved(with(Elementwise::eager)) - saved(mixed), 2 * 4.0 * stream);
+}
+
 // A logit of 16 bits: 8 + 6 B in one pass, 22 + 12 B in place, 22 + 30 B in separate operators.
 TEST(LossOfSeparateOperators, ReadsTheLogitsOftener) {
   const double logits = 8192.0 * 128256;

@@ -185,6 +185,56 @@ void read_mamba2(JsonObject& json, ModelSpec& model) {
   model.mixer = mixer;
 }
 
+/// A layer of `period` from `offset` on.
+struct EveryLayers {
+  int period = 1;
+  int offset = 0;
+};
+EveryLayers read_every(JsonObject& json, const char* period, const char* offset) {
+  const EveryLayers every{json.whole(period), json.whole(offset, 0)};
+  if (json.clean() && every.offset >= every.period) {
+    json.complain(offset, fmt::format("'{}' {} is not below '{}' {}", offset, every.offset, period,
+                                      every.period));
+  }
+  return every;
+}
+
+/// Mamba-1 with norms of its steps, B and C; one layer of a period has attention, one of another
+/// experts.
+void read_jamba(JsonObject& json, ModelSpec& model) {
+  read_shape(json, model);
+  read_head_dim(json, model);
+  set_attention_kind(model);
+  model.rotary = false;
+  model.ffn = json.whole("intermediate_size");
+  MixerSpec mixer;
+  mixer.kind = MixerKind::mamba1;
+  mixer.heads = json.whole_or("mamba_expand", 2) * model.hidden;
+  mixer.key_dim = json.whole_or("mamba_d_state", 16);
+  mixer.value_dim = 1;
+  mixer.convolution = json.whole_or("mamba_d_conv", 4);
+  const bool automatic = !json.has("mamba_dt_rank") || json.is_word("mamba_dt_rank");
+  mixer.step_rank = automatic ? (model.hidden + 15) / 16 : json.whole("mamba_dt_rank");
+  model.mixer = mixer;
+  const EveryLayers attention = read_every(json, "attn_layer_period", "attn_layer_offset");
+  if (json.whole("num_experts") > 1) {
+    const EveryLayers experts = read_every(json, "expert_layer_period", "expert_layer_offset");
+    read_experts(json, model, {"num_experts", "intermediate_size"});
+    if (experts.offset != experts.period - 1) {
+      json.complain("expert_layer_offset",
+                    fmt::format("'expert_layer_offset' {}: only the last layer of each "
+                                "'expert_layer_period' {} can have experts",
+                                experts.offset, experts.period));
+    }
+    model.moe->period = experts.period;
+  }
+  if (!json.clean()) {
+    return;
+  }
+  model.layer_pattern.assign(static_cast<std::size_t>(attention.period), LayerContent::mixer);
+  model.layer_pattern[static_cast<std::size_t>(attention.offset)] = LayerContent::attention;
+}
+
 /// Attention and Mamba-2 side by side in every layer.
 void read_falcon_h1(JsonObject& json, ModelSpec& model) {
   read_shape(json, model);
@@ -308,6 +358,7 @@ constexpr std::array kHybridFamilies{Family{"qwen3_next", read_qwen3_next},
                                      Family{"minimax_text_01", read_minimax},
                                      Family{"minimax_m1", read_minimax},
                                      Family{"falcon_h1", read_falcon_h1},
+                                     Family{"jamba", read_jamba},
                                      Family{"bamba", read_bamba},
                                      Family{"granitemoehybrid", read_granite_hybrid},
                                      Family{"nemotron_h", read_nemotron_h}};

@@ -23,7 +23,6 @@ struct Foreign {
   const char* kind;
 };
 constexpr std::array kForeignModels{
-    Foreign{"jamba", "a hybrid of attention and Mamba-1 layers"},
     Foreign{"mamba", kPureStateSpace},
     Foreign{"mamba2", kPureStateSpace},
     Foreign{"falcon_mamba", kPureStateSpace},

@@ -8,22 +8,11 @@
 #include <utility>
 
 #include "sim/report/page/chart_parts.h"
+#include "sim/report/page/tiles.h"
 
 namespace headway::report {
 
 namespace {
-
-/// "1. tensor 2, pipeline 4, data 8": a layout without the degrees that are one.
-std::string words_of(const Json& layout, std::size_t place) {
-  std::vector<std::string> words;
-  for (const auto& [key, value] : layout.items()) {
-    const bool always = key == "tensor" || key == "pipeline";
-    if (value.is_number_integer() && (always || value.get<std::int64_t>() > 1)) {
-      words.push_back(fmt::format("{} {}", spaced(key), value.get<std::int64_t>()));
-    }
-  }
-  return fmt::format("{}. {}", place, fmt::join(words, ", "));
-}
 
 /// What the Pareto front is of: "front of time and money".
 std::string front_of(const Json& result) {
@@ -39,7 +28,8 @@ void add_plan(const Json& result, std::vector<Chart>& charts) {
   Json values = Json::array();
   Json front = Json::array();
   for (const auto& plan : at(result, {"plans"})) {
-    const std::string words = words_of(plan["layout"], values.size() + 1);
+    const std::string words =
+        fmt::format("{}. {}", values.size() + 1, layout_words(plan["layout"]));
     values.push_back({{"what", words}, {"value", at(plan, {"step", "time_s"})}});
     const Json& days = at(plan, {"campaign", "wall_days", "p50"});
     const Json& dollars = at(plan, {"cost", "total_usd", "p50"});

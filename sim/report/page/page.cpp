@@ -1,7 +1,6 @@
 #include "sim/report/page/page.h"
 
 #include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
 #include <map>
 #include <optional>
@@ -12,6 +11,7 @@
 #include "sim/report/page/charts.h"
 #include "sim/report/page/html.h"
 #include "sim/report/page/resources.h"
+#include "sim/report/page/tiles.h"
 
 namespace headway::report {
 
@@ -60,7 +60,7 @@ class Section {
   /// Without the page's style: a table in place of tiles.
   [[nodiscard]] std::string summary() const {
     Table table{name(), {}, {{}}, false};
-    for (const auto& [value, what] : deciding()) {
+    for (const auto& [value, what] : tiles_of(result_.json())) {
       table.columns.push_back({what, false});
       table.rows.front().push_back(value);
     }
@@ -86,9 +86,6 @@ class Section {
  private:
   [[nodiscard]] const Json& at(Keys keys) const { return report::at(result_.json(), keys); }
   [[nodiscard]] std::string text(Keys keys) const { return text_at(result_.json(), keys); }
-  [[nodiscard]] std::optional<double> figure(Keys keys) const {
-    return number_at(result_.json(), keys);
-  }
 
   [[nodiscard]] std::string title() const {
     std::string html = element("h1", escaped(name()));
@@ -114,61 +111,9 @@ class Section {
                           {{"class", "soft"}});
   }
 
-  /// Values and what they are.
-  using Deciding = std::vector<std::pair<std::string, std::string>>;
-
-  [[nodiscard]] Deciding deciding() const {
-    Deciding list;
-    if (const auto step = figure({"step", "time_s"})) {
-      const Json& interval = at({"step", "time_interval_s"});
-      list.emplace_back(
-          number(*step) + " s",
-          fmt::format("step; 90 %: {} to {}", text_of(interval[0]), text_of(interval[1])));
-    }
-    if (const auto mfu = figure({"step", "mfu"})) {
-      list.emplace_back(
-          percent(*mfu) + " %",
-          fmt::format("MFU; {} TFLOP/s a GPU", text_of(at({"step", "model_tflops_per_gpu"}))));
-    }
-    const auto peak = figure({"memory", "peak_bytes"});
-    const auto capacity = figure({"memory", "capacity_bytes"});
-    if (peak && capacity) {
-      list.emplace_back(percent(1 - *peak / *capacity) + " %",
-                        "of the GPU's memory is free at the peak");
-    }
-    add_spread({"campaign", "wall_days"}, 1, " days", "wall clock", list);
-    add_spread({"campaign", "ettr"}, 100, " %", "ETTR", list);
-    add_spread({"cost", "total_usd"}, 1, " USD", "cost", list);
-    if (const auto parameters = figure({"model", "parameters"})) {
-      list.emplace_back(number(*parameters / 1e9) + " B",
-                        fmt::format("parameters of {}", text({"model", "name"})));
-    }
-    if (const auto tokens = figure({"step", "tokens_per_s"})) {
-      list.emplace_back(number(*tokens), "tokens a second");
-    }
-    return list;
-  }
-
-  void add_spread(Keys keys,
-                  double scale,
-                  const std::string& unit,
-                  const std::string& what,
-                  Deciding& list) const {
-    const Json& spread = at(keys);
-    if (spread.is_null()) {
-      return;
-    }
-    const auto scaled = [&](const char* key) {
-      const auto value = number_at(spread, {key});
-      return core::cell(value ? std::optional(scale * *value) : std::nullopt);
-    };
-    list.emplace_back(scaled("p50") + unit,
-                      fmt::format("{}; 5 to 95 %: {} to {}", what, scaled("p5"), scaled("p95")));
-  }
-
   [[nodiscard]] std::string tiles() const {
     std::string html;
-    for (const auto& [value, what] : deciding()) {
+    for (const auto& [value, what] : tiles_of(result_.json())) {
       html += element("li", element("b", escaped(value)) + element("span", escaped(what)));
     }
     return html.empty() ? "" : element("ul", html, {{"class", "tiles"}});
@@ -182,8 +127,8 @@ class Section {
     for (const auto& reason : at({"reasons"})) {
       html += element("p", escaped(text_of(reason)), {{"class", "bad"}});
     }
-    if (const std::string limit = text({"limit"}); !limit.empty()) {
-      html += element("p", escaped(limit), {{"class", "verdict"}});
+    if (const std::string sentence = verdict_of(result_.json()); !sentence.empty()) {
+      html += element("p", escaped(sentence), {{"class", "verdict"}});
     }
     for (const auto& warning : at({"warnings"})) {
       html += element("p", escaped("Warning: " + text_of(warning)), {{"class", "warning"}});

@@ -191,6 +191,8 @@ void members(A& archive, MemoryResult& m) {
   archive("reserved", m.reserved);
   archive("by_kind", m.by_kind);
   archive("stage_peak", m.stage_peak);
+  archive("stage_allocated", m.stage_allocated);
+  archive("stage_reserved", m.stage_reserved);
   archive("host_peak", m.host_peak);
   archive("host_capacity", m.host_capacity);
 }

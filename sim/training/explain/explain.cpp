@@ -94,6 +94,8 @@ class KernelWords {
         return "attention, backward" + tail;
       case KernelKind::scan:
         return fmt::format("{}: chunks and states", kernel_.name);
+      case KernelKind::vector_scan:
+        return fmt::format("{}: states and exponentials", kernel_.name);
       default:
         return fmt::format("{}, {}: matrix product", kernel_.name, pass_name(kernel_.pass));
     }
@@ -131,6 +133,8 @@ class KernelWords {
         return "newer attention kernels; context parallelism; less recompute";
       case KernelKind::scan:
         return "fused scan kernels; more tensor ranks, if heads and groups divide";
+      case KernelKind::vector_scan:
+        return "a mixer of matrix products (mamba2); more tensor ranks; fewer states a channel";
       default:
         return "a faster or narrower matrix format; shapes nearer the peak (larger micro-batch, "
                "smaller tensor degree); less "
@@ -146,6 +150,9 @@ class KernelWords {
     if (kernel_.m > 0) {
       return fmt::format("2 x {} x {} x {}{} = ", kernel_.m, kernel_.n, kernel_.k,
                          kernel_.batch > 1 ? fmt::format(" x {}", kernel_.batch) : "");
+    }
+    if (kernel_.kind == KernelKind::vector_scan) {
+      return "";
     }
     return fmt::format("{} heads x {}{} tokens over {} keys{}: ", kernel_.query_heads,
                        kernel_.batch > 1 ? fmt::format("{} sequences of ", kernel_.batch) : "",

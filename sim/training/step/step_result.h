@@ -53,10 +53,11 @@ struct MemoryResult {
   bool fits = false;
   core::Bytes peak, capacity;
   int peak_stage = 0;
-  core::Bytes allocated;                 ///< tensors of the peak stage's rank
-  core::Bytes reserved;                  ///< with what its allocator holds beside
-  MemoryByKind by_kind;                  ///< of the peak stage
-  std::vector<core::Bytes> stage_peak;   ///< one a stage
+  core::Bytes allocated;                ///< tensors of the peak stage's rank
+  core::Bytes reserved;                 ///< with what its allocator holds beside
+  MemoryByKind by_kind;                 ///< of the peak stage
+  std::vector<core::Bytes> stage_peak;  ///< one a stage
+  std::vector<core::Bytes> stage_allocated, stage_reserved;  ///< of the same ranks
   core::Bytes host_peak, host_capacity;  ///< of one node: what is offloaded, and its memory
 
   template <class V>

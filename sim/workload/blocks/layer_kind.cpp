@@ -58,6 +58,17 @@ Mixing mixing_of(LayerContent content) {
   return Mixing::attention;
 }
 
+/// Whether all layers are of one kind, as in most models: then none is asked for one by one.
+bool all_alike(const ModelSpec& model, const ParallelismSpec& parallelism) {
+  const bool mixtures =
+      !model.moe || (model.moe->period == 1 && model.moe->leading_dense_layers == 0);
+  const bool recomputed = parallelism.recompute == Recompute::none ||
+                          (parallelism.chunk_recompute.empty() &&
+                           parallelism.recompute_layers == parallelism.recompute_period);
+  return model.layer_pattern.size() <= 1 && mixtures && model.window_period <= 1 &&
+         (!model.frozen || model.frozen->layers == 0) && recomputed;
+}
+
 }  // namespace
 
 LayerKind layer_kind(const ModelSpec& model, const ParallelismSpec& parallelism, int layer) {
@@ -87,6 +98,10 @@ std::vector<LayerRun> layer_runs(const ModelSpec& model,
                                  const ParallelismSpec& parallelism,
                                  int first,
                                  int count) {
+  if (all_alike(model, parallelism)) {
+    return count > 0 ? std::vector{LayerRun{layer_kind(model, parallelism, first), count}}
+                     : std::vector<LayerRun>{};
+  }
   std::vector<LayerRun> runs;
   for (int layer = first; layer < first + count; ++layer) {
     const LayerKind kind = layer_kind(model, parallelism, layer);

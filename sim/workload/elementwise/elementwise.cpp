@@ -44,6 +44,9 @@ ElementwiseOperator norm_operator(const ModelSpec& model, const FrameworkSpec& f
     case Elementwise::compiled:
       return kCompiledNorm;
     case Elementwise::eager:  // RMSNorm came with the gate (Llama)
+      if (framework.fused_norms) {
+        break;
+      }
       return model.gated_mlp ? kComposedNorm : kLibraryNorm;
     case Elementwise::fused:
       break;
@@ -55,7 +58,7 @@ ElementwiseOperator rotary_operator(const FrameworkSpec& framework) {
   if (framework.elementwise == Elementwise::compiled) {
     return kCompiledRotary;
   }
-  return framework.fuses_elementwise() ? kSingleRotary : kComposedRotary;
+  return framework.fuses_rotary() ? kSingleRotary : kComposedRotary;
 }
 
 ElementwiseOperator activation_operator(const ModelSpec& model, const FrameworkSpec& framework) {

@@ -246,7 +246,8 @@ double kept_by_eager(const CountedLayer& layer) {
     return 0;
   }
   const bool mlp = layer.kind.mlp && !layer.again.mlp && !layer.again.experts;
-  const double wide_copy = layer.rank.element < 4 ? 4.0 : 0.0;
+  const bool wide = layer.rank.element < 4 && !layer.framework.fuses_norms();
+  const double wide_copy = wide ? 4.0 : 0.0;
   const double norms = std::max(layer.model.norms, 1) * layer.kind.halves() / 2.0;
   return wide_copy * norms * layer.rank.split_stream() +
          (mlp ? layer.rank.element * activation_elements(layer) : 0.0);

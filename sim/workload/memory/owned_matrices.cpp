@@ -72,6 +72,10 @@ void add_mixer(MatrixList& list, const ModelSpec& model, int t) {
     list.add(mixer.keys(), mixer.low_rank());
     list.add(mixer.values(), mixer.low_rank());
   }
+  if (mixer.selection() > 0) {
+    list.add(mixer.selection(), mixer.values());
+    list.add(mixer.values(), mixer.step_rank);
+  }
 }
 
 void add_mixture(MatrixList& list, const ModelSpec& model, const ParallelismSpec& parallelism) {

@@ -23,22 +23,77 @@ double output_elements(const RankShape& shape) {
   return static_cast<double>(shape.mixer->values());
 }
 
+/// Sum over tensor ranks of what each selected from its channels, or of its gradient.
+void reduce_selection(BlockWriter& writer, const RankShape& shape, const char* name) {
+  if (shape.tensor > 1) {
+    const double elements = static_cast<double>(shape.tokens * shape.mixer->selection());
+    writer.collective(CollectiveKind::all_reduce, Group::tensor, Activity::tensor,
+                      Bytes(shape.element * elements), name);
+  }
+}
+
+/// From the convolution's output to steps, B and C.
+void write_selection_forward(BlockWriter& writer, const RankShape& shape) {
+  if (shape.mixer->selection() == 0) {
+    return;
+  }
+  const MixerLinears linears = mixer_linears(shape);
+  writer.compute(forward_product(linears.select));
+  reduce_selection(writer, shape, "reduce mixer selection");
+  writer.compute(selection_norms(shape, false));
+  writer.compute(forward_product(linears.steps));
+}
+
+void write_selection_backward(BlockWriter& writer,
+                              const RankShape& shape,
+                              const BackwardMode& mode) {
+  if (shape.mixer->selection() == 0) {
+    return;
+  }
+  const MixerLinears linears = mixer_linears(shape);
+  if (mode.passes()) {
+    writer.compute(input_gradient(linears.steps));
+    reduce_selection(writer, shape, "reduce mixer selection gradient");
+    writer.compute(selection_norms(shape, true));
+    writer.compute(input_gradient(linears.select));
+  }
+  if (mode.weights()) {
+    writer.compute(weight_gradient(linears.steps, mode.gradients));
+    writer.compute(weight_gradient(linears.select, mode.gradients));
+  }
+}
+
 /// From the outputs of the first matrices to what the last multiplies.
 void write_inside_forward(BlockWriter& writer, const RankShape& shape) {
   trade(writer, shape, exchanged_inputs(shape), "exchange mixer inputs");
   writer.compute(before_scan(shape, false));
+  write_selection_forward(writer, shape);
   writer.compute(scan_kernel(shape, false));
   writer.compute(gated_norm(shape, false));
   trade(writer, shape, output_elements(shape), "exchange mixer output");
 }
 
+/// Of mamba1 without norms, whose fused pass keeps neither: the convolution's output and the steps.
+void write_made_again(BlockWriter& writer, const RankShape& shape) {
+  if (shape.mixer->selection() > 0 && !shape.mixer->norm) {
+    writer.compute(before_scan(shape, false));
+    writer.compute(forward_product(mixer_linears(shape).steps));
+  }
+}
+
 /// What backward reads of the forward's arrays it has as they were exchanged.
-void write_inside_backward(BlockWriter& writer, const RankShape& shape) {
-  trade(writer, shape, output_elements(shape), "exchange mixer output gradient");
-  writer.compute(gated_norm(shape, true));
-  writer.compute(scan_kernel(shape, true));
-  writer.compute(before_scan(shape, true));
-  trade(writer, shape, exchanged_inputs(shape), "exchange mixer input gradients");
+void write_inside_backward(BlockWriter& writer, const RankShape& shape, const BackwardMode& mode) {
+  if (mode.passes()) {
+    trade(writer, shape, output_elements(shape), "exchange mixer output gradient");
+    writer.compute(gated_norm(shape, true));
+    write_made_again(writer, shape);
+    writer.compute(scan_kernel(shape, true));
+  }
+  write_selection_backward(writer, shape, mode);
+  if (mode.passes()) {
+    writer.compute(before_scan(shape, true));
+    trade(writer, shape, exchanged_inputs(shape), "exchange mixer input gradients");
+  }
 }
 
 std::int64_t gate_width(const RankShape& shape) { return 2 * shape.mixer->low_rank(); }
@@ -97,9 +152,7 @@ void write_mixer_backward(BlockWriter& writer, const BlockInput& input, const Ba
   const MixerLinears linears = mixer_linears(input.shape);
   TensorRegion region = tensor_region(writer, input);
   region.backward_rows(linears.out, mode);
-  if (mode.passes()) {
-    write_inside_backward(writer, input.shape);
-  }
+  write_inside_backward(writer, input.shape, mode);
   write_gates_backward(writer, input, linears, mode);
   region.backward_columns(linears.in, mode);
 }
@@ -134,8 +187,8 @@ void write_hybrid_backward(BlockWriter& writer,
   const bool chain = mode.passes();
   TensorRegion region = tensor_region(writer, input);
   region.backward_rows(mixer.out, mode);
+  write_inside_backward(writer, shape, mode);
   if (chain) {
-    write_inside_backward(writer, shape);
     writer.compute(input_gradient(mixer.in));
     writer.compute(add_mixings(input));
     writer.compute(input_gradient(linears.projection));

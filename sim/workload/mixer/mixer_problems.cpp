@@ -6,6 +6,7 @@
 
 #include "sim/core/checked.h"
 #include "sim/workload/blocks/layer_kind.h"
+#include "sim/workload/mixer/mixer_shape.h"
 
 namespace headway::workload {
 
@@ -125,16 +126,42 @@ void check_recompute_operators(MixerComplaints& c, const ParallelismSpec& parall
   }
 }
 
+/// A channel of mamba1 has a state of its own; all share one B and one C.
+void check_recurrence(MixerComplaints& c, const MixerSpec& mixer) {
+  if (mixer.value_dim != 1) {
+    c.add("model.mixer.value_dim",
+          fmt::format("a mamba1 mixer has a state a channel: write its channels in 'heads' and "
+                      "value_dim 1, not {}",
+                      mixer.value_dim));
+  }
+  if (mixer.key_heads > 1) {
+    c.add("model.mixer.key_heads",
+          "all channels of a mamba1 mixer share one B and one C; leave key_heads out");
+  }
+  if (mixer.step_rank == 0) {
+    c.add("model.mixer.step_rank",
+          "a mamba1 mixer makes the steps of its channels from a narrower width: write it "
+          "(dt_rank, usually hidden / 16)");
+  }
+}
+
 void check_shape(MixerComplaints& c, const MixerSpec& mixer) {
   const std::string_view kind = core::to_word(mixer.kind);
-  const int key_heads = mixer.key_heads > 0 ? mixer.key_heads : mixer.heads;
-  if (mixer.heads % key_heads != 0) {
+  if (mixer.kind == MixerKind::mamba1) {
+    check_recurrence(c, mixer);
+    return;
+  }
+  if (mixer.step_rank > 0) {
+    c.add("model.mixer.step_rank", fmt::format("a {} mixer has no step_rank; leave it out", kind));
+  }
+  const int keys = key_heads(mixer);
+  if (mixer.heads % keys != 0) {
     c.add("model.mixer.key_heads",
           fmt::format("{} heads of a {} mixer cannot share {} heads of keys", mixer.heads, kind,
-                      key_heads));
+                      keys));
   }
   const bool alike = mixer.kind == MixerKind::kimi_delta || mixer.kind == MixerKind::lightning;
-  if (alike && key_heads != mixer.heads) {
+  if (alike && keys != mixer.heads) {
     c.add("model.mixer.key_heads",
           fmt::format("a {} mixer has as many heads of keys as of values; leave key_heads out",
                       kind));
@@ -155,10 +182,11 @@ void check_ranks(MixerComplaints& c, const MixerSpec& mixer, const ParallelismSp
   const std::string_view kind = core::to_word(mixer.kind);
   const int t = parallelism.tensor;
   const int ranks = parallelism.context;
-  const int key_heads = mixer.key_heads > 0 ? mixer.key_heads : mixer.heads;
+  const int keys = key_heads(mixer);
+  const bool shared = mixer.kind == MixerKind::mamba1;  // every tensor rank has them whole
   for (const auto& [heads, what] :
-       {std::pair{mixer.heads, "heads"}, std::pair{key_heads, "heads of keys"}}) {
-    if (heads % t != 0) {
+       {std::pair{mixer.heads, shared ? "channels" : "heads"}, std::pair{keys, "heads of keys"}}) {
+    if (heads % t != 0 && !(shared && heads == keys)) {
       c.add("parallelism.tensor",
             fmt::format("{} {} of a {} mixer do not divide over {} tensor-parallel ranks", heads,
                         what, kind, t));
@@ -175,13 +203,13 @@ void check_ranks(MixerComplaints& c, const MixerSpec& mixer, const ParallelismSp
                       kind));
     return;
   }
-  const int held = key_heads / t;
+  const int held = keys / t;
   if (!core::is_multiple(mixer.heads, core::Checked(t) * ranks) ||
       (held % ranks != 0 && ranks % held != 0)) {
     c.add("parallelism.context",
           fmt::format(
               "{} heads and {} groups of a {} mixer do not divide over tensor {} x context {}",
-              mixer.heads, key_heads, kind, t, ranks));
+              mixer.heads, keys, kind, t, ranks));
   }
 }
 

@@ -20,6 +20,12 @@ struct ScanParts {
 
 ScanParts scan_parts(const MixerShape& s) {
   const double q = real(s.chunk);
+  if (s.kind == MixerKind::mamba1) {
+    ScanParts parts;
+    parts.outer = 2 * real(s.states());
+    parts.update = 7 * real(s.states());
+    return parts;
+  }
   const bool delta = s.kind == MixerKind::gated_delta || s.kind == MixerKind::kimi_delta;
   ScanParts parts;
   const double keys = delta ? real(s.spread_keys()) : real(s.keys());
@@ -38,6 +44,8 @@ ScanParts scan_parts(const MixerShape& s) {
 
 std::int64_t MixerShape::inputs() const {
   switch (kind) {
+    case MixerKind::mamba1:
+      return 2 * values();
     case MixerKind::mamba2:
       return 2 * values() + 2 * keys() + heads;
     case MixerKind::gated_delta:
@@ -50,18 +58,30 @@ std::int64_t MixerShape::inputs() const {
   return 0;
 }
 
-std::int64_t MixerShape::channels() const { return convolution > 0 ? 2 * keys() + values() : 0; }
+std::int64_t MixerShape::channels() const {
+  if (convolution == 0) {
+    return 0;
+  }
+  return kind == MixerKind::mamba1 ? values() : 2 * keys() + values();
+}
+
+int key_heads(const MixerSpec& mixer) {
+  if (mixer.kind == MixerKind::mamba1) {
+    return 1;
+  }
+  return mixer.key_heads > 0 ? mixer.key_heads : mixer.heads;
+}
 
 MixerShape mixer_shape(const MixerSpec& mixer, int tensor, int sequence) {
-  const int key_heads = mixer.key_heads > 0 ? mixer.key_heads : mixer.heads;
   MixerShape shape;
   shape.kind = mixer.kind;
   shape.heads = std::max(1, mixer.heads / tensor);
-  shape.key_heads = std::max(1, key_heads / tensor);
+  shape.key_heads = std::max(1, key_heads(mixer) / tensor);
   shape.key_dim = mixer.key_dim;
   shape.value_dim = mixer.value_dim;
   shape.convolution = mixer.convolution;
   shape.chunk = std::min(mixer.chunk, sequence);
+  shape.step_rank = mixer.step_rank;
   shape.norm = mixer.norm;
   return shape;
 }
@@ -69,7 +89,8 @@ MixerShape mixer_shape(const MixerSpec& mixer, int tensor, int sequence) {
 double mixer_matrices(const MixerShape& shape, int hidden) {
   const double ranks = real(shape.low_rank());
   return hidden * (real(shape.inputs()) + 2 * ranks + real(shape.values())) +
-         ranks * real(shape.low_rank_outputs());
+         ranks * real(shape.low_rank_outputs()) +
+         real(shape.values() * (shape.selection() + shape.step_rank));
 }
 
 double split_mixer_parameters(const MixerShape& shape, int hidden) {
@@ -77,6 +98,10 @@ double split_mixer_parameters(const MixerShape& shape, int hidden) {
                  real(shape.low_rank() * shape.low_rank_outputs()) +
                  real(shape.convolution * shape.channels());
   switch (shape.kind) {
+    case MixerKind::mamba1:
+      total += real(shape.values() * (shape.selection() + shape.step_rank)) +
+               real(shape.channels() + 2 * shape.values() + shape.states());
+      break;
     case MixerKind::mamba2:
       total += real(shape.channels() + 3 * shape.heads) + (shape.norm ? real(shape.values()) : 0);
       break;
@@ -96,7 +121,8 @@ double split_mixer_parameters(const MixerShape& shape, int hidden) {
 double whole_mixer_parameters(const MixerShape& shape, int hidden) {
   const bool head_norm =
       shape.norm && (shape.kind == MixerKind::gated_delta || shape.kind == MixerKind::kimi_delta);
-  return 2.0 * hidden * real(shape.low_rank()) + (head_norm ? real(shape.value_dim) : 0);
+  return 2.0 * hidden * real(shape.low_rank()) + (head_norm ? real(shape.value_dim) : 0) +
+         (shape.norm ? real(shape.selection()) : 0);
 }
 
 double scan_flops(const MixerShape& shape) {
