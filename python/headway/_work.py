@@ -94,14 +94,14 @@ def collect(folder: PathLike) -> Sweep:
     Returns
     -------
     Sweep
-        A point whose shard is missing has the status ``"missing"``.
+        `missing` counts the points of shards that are not there; no row is of them.
 
     Raises
     ------
     headway.Error
         If the folder holds no sweep.
     """
-    words = ("collect", folder, "--quiet")
+    words = ("collect", folder)
     return Sweep(_call(*words, "--format", "json"), _call(*words, "--format", "table"))
 
 

@@ -48,6 +48,9 @@ TEST(Tiles, OfAComparisonAreWhatBMakesOfA) {
   EXPECT_EQ(verdict_of(both), "A step takes 25.0 % less on B (New) than on A (Old).");
   both["b"]["figures"]["step_time_s"] = 5.0;
   EXPECT_EQ(verdict_of(both), "A step takes 25.0 % longer on B (New) than on A (Old).");
+  both["b"]["figures"]["step_time_s"] = 10.0;
+  EXPECT_EQ(verdict_of(both), "A step takes 2.50 times as long on B (New) as on A (Old).");
+  EXPECT_THAT(tiles_of(both), Contains(Pair("2.50 x", "step time of B: 10.0 for 4.00")));
   both["b"]["figures"]["step_time_s"] = 4.0;
   EXPECT_EQ(verdict_of(both), "A step takes as long on A (Old) as on B (New).");
   both["b"]["figures"]["step_time_s"] = nullptr;
@@ -59,9 +62,12 @@ TEST(Tiles, OfASweepAreThoseOfTheBestPoint) {
     "best_is": "lowest", "best_point": 2, "rows": [
       {"point": 0, "changes": {"cluster.nodes": "1"}, "status": "refused", "figures": {}},
       {"point": 1, "changes": {"cluster.nodes": "2"}, "status": "ok", "figures": {"step.time_s": 3.0}},
-      {"point": 2, "changes": {"cluster.nodes": "4"}, "status": "ok", "figures": {"step.time_s": 1.5}}]})");
-  EXPECT_THAT(tiles_of(sweep), testing::ElementsAre(Pair("1.50", "step.time_s of the best point"),
-                                                    Pair("2", "of 3 points are ok")));
+      {"point": 2, "changes": {"cluster.nodes": "4"}, "status": "ok", "figures":
+         {"step.time_s": 1.5, "memory.peak_bytes": 42949672960}}]})");
+  EXPECT_THAT(tiles_of(sweep),
+              testing::ElementsAre(Pair("40.0 GiB", "memory.peak_bytes of the best point"),
+                                   Pair("1.50", "step.time_s of the best point"),
+                                   Pair("2", "of 3 points are ok")));
   EXPECT_EQ(verdict_of(sweep), "Best is point 2: cluster.nodes 4, with the lowest step.time_s.");
   sweep["best_point"] = nullptr;
   EXPECT_EQ(verdict_of(sweep), "No point works.");

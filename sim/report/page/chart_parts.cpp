@@ -43,6 +43,7 @@ Json base(const Json& values, const char* mark) {
   return {{"$schema", "https://vega.github.io/schema/vega-lite/v6.json"},
           {"width", "container"},
           {"background", nullptr},
+          {"config", {{"axis", {{"labelSeparation", 6}}}}},  // long numbers stay apart
           {"data", {{"values", values}}},
           {"mark", {{"type", mark}, {"tooltip", true}}}};
 }

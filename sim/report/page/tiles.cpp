@@ -117,19 +117,27 @@ constexpr Compared kCompared[] = {{"step_time_s", "step time"},
                                   {"total_usd", "cost"},
                                   {"ettr", "ETTR"}};
 
-/// B / A - 1; nothing where either lacks the figure.
-std::optional<double> change_of(const Json& result, const char* key) {
+/// B / A; nothing where either lacks the figure.
+std::optional<double> ratio_of(const Json& result, const char* key) {
   const auto a = number_at(result, {"a", "figures", key});
   const auto b = number_at(result, {"b", "figures", key});
-  return a && b && *a != 0 ? std::optional(*b / *a - 1) : std::nullopt;
+  return a && b && *a != 0 ? std::optional(*b / *a) : std::nullopt;
+}
+
+/// "+12.5 %", or from twice on "2.72 x".
+std::string change_text(double ratio) {
+  if (ratio >= 2) {
+    return number(ratio) + " x";
+  }
+  return fmt::format("{}{} %", ratio > 1 ? "+" : "", percent(ratio - 1));
 }
 
 Tiles compare_tiles(const Json& result) {
   Tiles tiles;
   for (const auto& [key, what] : kCompared) {
-    if (const auto change = change_of(result, key)) {
+    if (const auto ratio = ratio_of(result, key)) {
       tiles.emplace_back(
-          fmt::format("{}{} %", *change > 0 ? "+" : "", percent(*change)),
+          change_text(*ratio),
           fmt::format("{} of B: {} for {}", what, text_of(at(result, {"b", "figures", key})),
                       text_of(at(result, {"a", "figures", key}))));
     }
@@ -138,17 +146,21 @@ Tiles compare_tiles(const Json& result) {
 }
 
 std::string compare_sentence(const Json& result) {
-  const auto change = change_of(result, "step_time_s");
-  if (!change) {
+  const auto ratio = ratio_of(result, "step_time_s");
+  if (!ratio) {
     return "";
   }
   const std::string a = text_at(result, {"a", "name"});
   const std::string b = text_at(result, {"b", "name"});
-  if (*change == 0) {
+  if (*ratio == 1) {
     return fmt::format("A step takes as long on A ({}) as on B ({}).", a, b);
   }
-  return fmt::format("A step takes {} % {} on B ({}) than on A ({}).", percent(std::abs(*change)),
-                     *change > 0 ? "longer" : "less", b, a);
+  if (*ratio >= 2) {
+    return fmt::format("A step takes {} times as long on B ({}) as on A ({}).", number(*ratio), b,
+                       a);
+  }
+  return fmt::format("A step takes {} % {} on B ({}) than on A ({}).",
+                     percent(std::abs(*ratio - 1)), *ratio > 1 ? "longer" : "less", b, a);
 }
 
 /// The best row of a sweep; null where none works.
@@ -165,6 +177,13 @@ const Json& best_row(const Json& result) {
   return kNone;
 }
 
+/// Bytes in GiB, as they are too long for a tile.
+std::string figure_text(const std::string& path, const Json& value) {
+  constexpr double kGiB = 1024.0 * 1024 * 1024;
+  return path.ends_with("_bytes") && value.is_number() ? number(value.get<double>() / kGiB) + " GiB"
+                                                       : text_of(value);
+}
+
 std::string changes_of(const Json& row) {
   std::vector<std::string> words;
   for (const auto& [key, value] : row["changes"].items()) {
@@ -178,7 +197,7 @@ Tiles sweep_tiles(const Json& result) {
   const Json& best = best_row(result);
   if (!best.is_null()) {
     for (const auto& [path, value] : best["figures"].items()) {
-      tiles.emplace_back(text_of(value), fmt::format("{} of the best point", path));
+      tiles.emplace_back(figure_text(path, value), fmt::format("{} of the best point", path));
     }
   }
   int works = 0;
