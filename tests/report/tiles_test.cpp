@@ -65,8 +65,8 @@ TEST(Tiles, OfASweepAreThoseOfTheBestPoint) {
       {"point": 2, "changes": {"cluster.nodes": "4"}, "status": "ok", "figures":
          {"step.time_s": 1.5, "memory.peak_bytes": 42949672960}}]})");
   EXPECT_THAT(tiles_of(sweep),
-              testing::ElementsAre(Pair("40.0 GiB", "memory.peak_bytes of the best point"),
-                                   Pair("1.50", "step.time_s of the best point"),
+              testing::ElementsAre(Pair("1.50", "step.time_s of the best point"),
+                                   Pair("40.0 GiB", "memory.peak_bytes of the best point"),
                                    Pair("2", "of 3 points are ok")));
   EXPECT_EQ(verdict_of(sweep), "Best is point 2: cluster.nodes 4, with the lowest step.time_s.");
   sweep["best_point"] = nullptr;
