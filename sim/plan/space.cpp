@@ -7,6 +7,7 @@
 #include "sim/plan/proportion.h"
 #include "sim/training/unequal/node_kinds.h"
 #include "sim/workload/layout.h"
+#include "sim/workload/mixer/mixer_problems.h"
 #include "sim/workload/schedule/schedule.h"
 
 namespace headway::plan {
@@ -200,7 +201,8 @@ Space::Space(const training::Scenario& scenario)
   const int domain = scenario.cluster.node.scale_up.domain_gpus;
   for (const int tensor : choose(SearchAxis::tensor, scenario.search.tensor,
                                  scenario.parallelism.tensor, divisors(gpus_, domain))) {
-    if (gpus_ % tensor == 0 && scenario.model.heads % tensor == 0) {
+    const bool heads_divide = scenario.model.heads % tensor == 0;
+    if (gpus_ % tensor == 0 && (heads_divide || !workload::has_attention(scenario.model))) {
       add_contexts(tensor);
     }
   }

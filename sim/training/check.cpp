@@ -23,6 +23,7 @@
 #include "sim/workload/memory/optimizer_state.h"
 #include "sim/workload/memory/outer_state.h"
 #include "sim/workload/memory/owned_matrices.h"
+#include "sim/workload/mixer/mixer_problems.h"
 #include "sim/workload/number_formats.h"
 #include "sim/workload/schedule/schedule.h"
 #include "sim/workload/teacher/teacher_problems.h"
@@ -194,7 +195,9 @@ void check_tensor(const Scenario& s, Complaints& complaints) {
       complaints.add(path, "tensor {} does not divide the model's {} = {}", t, what, value);
     }
   };
-  divides("heads", s.model.heads, "parallelism.tensor");
+  if (workload::has_attention(s.model)) {
+    divides("heads", s.model.heads, "parallelism.tensor");
+  }
   divides("hidden", s.model.hidden, "parallelism.tensor");
   if (s.model.ffn > 0) {
     divides("ffn", s.model.ffn, "parallelism.tensor");

@@ -409,7 +409,9 @@ Violations violations(const ModelSpec& model,
                       int micro_batches) {
   Violations out = unsupported(model, training, parallelism);
   const int t = parallelism.tensor;
-  check_degree(out, "parallelism.tensor", model.heads, t, "attention heads");
+  if (has_attention(model)) {
+    check_degree(out, "parallelism.tensor", model.heads, t, "attention heads");
+  }
   check_degree(out, "parallelism.tensor", model.ffn, t, "MLP columns");
   if (model.key_value_heads % t != 0 && t % model.key_value_heads != 0) {
     add(out, "parallelism.tensor",

@@ -8,7 +8,9 @@
 
 #include "sim/core/error.h"
 #include "sim/import/hugging_face/hugging_face.h"
+#include "sim/workload/blocks/build.h"
 #include "sim/workload/closed_form.h"
+#include "sim/workload/mixer/mixer_problems.h"
 
 namespace headway::import {
 namespace {
@@ -306,6 +308,18 @@ std::vector<Published> hybrids() {
            R"(, "head_dim": 128, "mamba_d_ssm": 3072, "mamba_n_heads": 24, "mamba_d_head": 128,
         "mamba_n_groups": 1, "mamba_d_state": 256, "mamba_chunk_size": 256, "mamba_rms_norm": false)",
        7.59},
+      {R"("model_type": "mamba", "hidden_size": 2560, "num_hidden_layers": 64, "vocab_size": 50280,
+        "state_size": 16, "conv_kernel": 4, "expand": 2, "intermediate_size": 5120, "time_step_rank": 160,
+        "use_bias": false)",
+       2.768},
+      {R"("model_type": "falcon_mamba", "hidden_size": 4096, "num_hidden_layers": 64, "vocab_size": 65024,
+        "state_size": 16, "conv_kernel": 4, "intermediate_size": 8192, "time_step_rank": 256,
+        "tie_word_embeddings": false)",
+       7.27},
+      {R"("model_type": "mamba2", "hidden_size": 4096, "num_hidden_layers": 64, "vocab_size": 32768,
+        "state_size": 128, "conv_kernel": 4, "expand": 2, "num_heads": 128, "head_dim": 64, "n_groups": 8,
+        "chunk_size": 256, "tie_word_embeddings": false)",
+       7.285},
       {shape("jamba", 32, 4096, 32, 8, 14336, 65536) + kJamba +
            R"(, "num_experts": 16, "num_experts_per_tok": 2, "mamba_dt_rank": 256)",
        51.6},
@@ -426,6 +440,27 @@ TEST(HuggingFaceFamilies, PartsOfHybridsThatAreNotModelledAreRefusedByName) {
               HasSubstr("residuals of blocks of layers (Kimi K3) are not modelled"));
 }
 
+TEST(HuggingFaceFamilies, StateSpacesHaveNoHeadsThatTensorRanksCouldDivide) {
+  const ModelSpec mamba = read(
+      R"("model_type": "mamba", "hidden_size": 2560, "num_hidden_layers": 64, "vocab_size": 50280)");
+  EXPECT_EQ(mamba.mixer->heads, 5120);
+  EXPECT_EQ(mamba.mixer->step_rank, 160);
+  EXPECT_FALSE(mamba.mixer->norm);
+  EXPECT_TRUE(mamba.tied_embeddings);
+  EXPECT_EQ(mamba.ffn, 0);
+  workload::ParallelismSpec parallelism;
+  parallelism.tensor = 8;
+  EXPECT_FALSE(workload::has_attention(mamba));
+  EXPECT_TRUE(workload::mixer_problems(mamba, parallelism).empty());
+  EXPECT_TRUE(workload::violations(mamba, {}, parallelism, 1, 8).empty());
+  EXPECT_THAT(message_of(R"("model_type": "mamba2", "hidden_size": 4096, "num_hidden_layers": 64,
+        "vocab_size": 32768, "num_heads": 64, "head_dim": 64)"),
+              HasSubstr("'num_heads' 64 x 'head_dim' 64 are not the 8192 channels"));
+  EXPECT_THAT(message_of(R"("model_type": "mamba", "hidden_size": 2560, "num_hidden_layers": 64,
+        "vocab_size": 50280, "use_bias": true)"),
+              HasSubstr("biases of the mixers' projections are not modelled"));
+}
+
 TEST(HuggingFaceFamilies, OfJambaThePeriodsAreRead) {
   const std::string large = shape("jamba", 72, 8192, 64, 8, 24576, 65536);
   const ModelSpec model = read(
@@ -449,8 +484,8 @@ TEST(HuggingFaceFamilies, WhatIsNotModelledIsRefusedByName) {
   const auto refused = [](const char* type) {
     return message_of(fmt::format(R"("model_type": "{}")", type));
   };
-  for (const char* type : {"mamba", "mamba2", "zamba2", "plamo2", "rwkv", "qwen3_5", "mllama",
-                           "llama4", "llava", "gemma3", "bert", "t5", "whisper"}) {
+  for (const char* type : {"zamba2", "plamo2", "rwkv", "qwen3_5", "mllama", "llama4", "llava",
+                           "gemma3", "bert", "t5", "whisper"}) {
     EXPECT_THAT(refused(type), HasSubstr(fmt::format("model_type '{}' is a", type))) << type;
     EXPECT_THAT(refused(type), HasSubstr("only decoder transformers of text can be described"))
         << type;

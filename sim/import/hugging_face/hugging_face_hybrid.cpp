@@ -235,6 +235,65 @@ void read_jamba(JsonObject& json, ModelSpec& model) {
   model.layer_pattern[static_cast<std::size_t>(attention.offset)] = LayerContent::attention;
 }
 
+/// Every layer is one mixer, so there are no heads of attention to speak of.
+void read_state_space(JsonObject& json, ModelSpec& model, bool tied) {
+  model.layers = json.whole("num_hidden_layers");
+  model.hidden = json.whole("hidden_size");
+  model.vocabulary = json.whole("vocab_size");
+  model.tied_embeddings = json.flag_or("tie_word_embeddings", tied);
+  model.heads = model.key_value_heads = model.head_dim = 1;
+  model.attention = AttentionKind::multi_head;
+  model.gated_mlp = false;
+  model.rotary = false;
+  model.layer_pattern = {LayerContent::mixer_only};
+  if (json.flag_or("use_bias", false)) {
+    json.complain("use_bias", "biases of the mixers' projections are not modelled");
+  }
+}
+
+/// Channels of the mixers: `expand` times the width of the model, unless the file says it.
+int expanded_width(JsonObject& json, const ModelSpec& model) {
+  return json.whole_or("intermediate_size", json.whole_or("expand", 2) * model.hidden);
+}
+
+void read_mamba(JsonObject& json, ModelSpec& model) {
+  read_state_space(json, model, true);
+  MixerSpec mixer;
+  mixer.kind = MixerKind::mamba1;
+  mixer.heads = expanded_width(json, model);
+  mixer.key_dim = json.whole_or("state_size", 16);
+  mixer.value_dim = 1;
+  mixer.convolution = json.whole_or("conv_kernel", 4);
+  const bool automatic = !json.has("time_step_rank") || json.is_word("time_step_rank");
+  mixer.step_rank = automatic ? (model.hidden + 15) / 16 : json.whole("time_step_rank");
+  mixer.norm = false;
+  model.mixer = mixer;
+}
+
+/// With norms of steps, B and C, which have no weights of their own.
+void read_falcon_mamba(JsonObject& json, ModelSpec& model) {
+  read_mamba(json, model);
+  model.mixer->norm = true;
+}
+
+void read_pure_mamba2(JsonObject& json, ModelSpec& model) {
+  read_state_space(json, model, false);
+  MixerSpec mixer;
+  mixer.kind = MixerKind::mamba2;
+  mixer.heads = json.whole_or("num_heads", 128);
+  mixer.value_dim = json.whole_or("head_dim", 64);
+  mixer.key_heads = json.whole_or("n_groups", 8);
+  mixer.key_dim = json.whole_or("state_size", 128);
+  mixer.convolution = json.whole_or("conv_kernel", 4);
+  mixer.chunk = json.whole_or("chunk_size", 256);
+  const int width = expanded_width(json, model);
+  if (json.clean() && std::int64_t{mixer.heads} * mixer.value_dim != width) {
+    json.complain("num_heads", fmt::format("'num_heads' {} x 'head_dim' {} are not the {} channels",
+                                           mixer.heads, mixer.value_dim, width));
+  }
+  model.mixer = mixer;
+}
+
 /// Attention and Mamba-2 side by side in every layer.
 void read_falcon_h1(JsonObject& json, ModelSpec& model) {
   read_shape(json, model);
@@ -358,6 +417,9 @@ constexpr std::array kHybridFamilies{Family{"qwen3_next", read_qwen3_next},
                                      Family{"minimax_text_01", read_minimax},
                                      Family{"minimax_m1", read_minimax},
                                      Family{"falcon_h1", read_falcon_h1},
+                                     Family{"mamba", read_mamba},
+                                     Family{"mamba2", read_pure_mamba2},
+                                     Family{"falcon_mamba", read_falcon_mamba},
                                      Family{"jamba", read_jamba},
                                      Family{"bamba", read_bamba},
                                      Family{"granitemoehybrid", read_granite_hybrid},

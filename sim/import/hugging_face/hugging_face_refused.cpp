@@ -23,9 +23,6 @@ struct Foreign {
   const char* kind;
 };
 constexpr std::array kForeignModels{
-    Foreign{"mamba", kPureStateSpace},
-    Foreign{"mamba2", kPureStateSpace},
-    Foreign{"falcon_mamba", kPureStateSpace},
     Foreign{"zamba", kStateSpace},
     Foreign{"zamba2", kStateSpace},
     Foreign{"plamo2", kStateSpace},

@@ -215,6 +215,14 @@ void check_ranks(MixerComplaints& c, const MixerSpec& mixer, const ParallelismSp
 
 }  // namespace
 
+bool has_attention(const ModelSpec& model) {
+  const auto& pattern = model.layer_pattern;
+  return pattern.empty() || std::any_of(pattern.begin(), pattern.end(), [](LayerContent content) {
+           return content == LayerContent::attention || content == LayerContent::both ||
+                  content == LayerContent::attention_only;
+         });
+}
+
 Violations mixer_problems(const ModelSpec& model, const ParallelismSpec& parallelism) {
   MixerComplaints c{model, {}};
   const PatternWords words = words_of(model.layer_pattern);

@@ -6,6 +6,9 @@
 
 namespace headway::workload {
 
+/// Whether any layer has attention, whose heads divide over tensor ranks then.
+bool has_attention(const ModelSpec& model);
+
 /// One sentence each.
 Violations mixer_problems(const ModelSpec& model, const ParallelismSpec& parallelism);
 
