@@ -464,6 +464,18 @@ TEST(MixerMemory, OfHalvesIsThatOfTheWhole) {
   EXPECT_DOUBLE_EQ(kept(halves, 0) + kept(halves, 1), kept(whole, 0));
 }
 
+TEST(MixerProblems, KnowWhereAttentionIs) {
+  ModelSpec model = small_models()[0];
+  for (const L with : {L::attention, L::both, L::attention_only}) {
+    model.layer_pattern = {L::mixer, with};
+    EXPECT_TRUE(has_attention(model));
+  }
+  model.layer_pattern = {L::mixer, L::mixer_only, L::mlp_only, L::experts_only};
+  EXPECT_FALSE(has_attention(model));
+  model.layer_pattern.clear();
+  EXPECT_TRUE(has_attention(model));
+}
+
 TEST(MixerProblems, AreNamed) {
   const auto said = [](const ModelSpec& model, const ParallelismSpec& parallelism) {
     const auto all = texts(mixer_problems(model, parallelism));
