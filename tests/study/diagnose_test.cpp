@@ -123,6 +123,37 @@ TEST(Diagnose, OneFigureLeavesDoubtAndSaysWhatToMeasure) {
   EXPECT_GE(report.next->deviations, 1);
 }
 
+/// An all-reduce of 16 GPUs of two nodes, each size at this bus bandwidth [GB/s].
+std::string pair_log(double busbw) {
+  std::string log =
+      "# nThread 1 nGpus 1 minBytes 1073741824 maxBytes 8589934592 step: 2(factor)\n"
+      "# Collective test starting: all_reduce_perf\n# Using devices\n";
+  for (int rank = 0; rank < 16; ++rank) {
+    log += fmt::format("#  Rank {:2d} Group  0 Pid {} on  n0{} device  {} [0x1b] NVIDIA H100\n",
+                       rank, 1000 + rank, rank / 8, rank % 8);
+  }
+  log +=
+      "#   size  count  type  redop  root  time  algbw  busbw #wrong  time  algbw  busbw #wrong\n";
+  for (double bytes = 1073741824; bytes <= 8589934592; bytes *= 2) {
+    const double algbw = busbw * 16 / 30;
+    const double us = bytes / algbw * 1e-3;
+    log += fmt::format("{:.0f} {:.0f} float sum -1 {:.1f} {:.2f} {:.2f} 0 {:.1f} {:.2f} {:.2f} 0\n",
+                       bytes, bytes / 4, us, algbw, busbw, us, algbw, busbw);
+  }
+  return log;
+}
+
+// The severest card that is tried has a tenth of its rate; what is far below that is something
+// else.
+TEST(Diagnose, WhatNoCauseExplainsIsUnlisted) {
+  const auto loaded = planted_job();
+  const auto found = [&](double busbw) {
+    return diagnose(loaded, {{"pair.log", pair_log(busbw)}}).suspects.front().best.cause;
+  };
+  EXPECT_EQ(found(120), Cause::half_rate_nic);
+  EXPECT_EQ(found(4), Cause::unlisted);
+}
+
 TEST(Diagnose, RefusesWhatItCannotRead) {
   const auto loaded = planted_job();
   try {

@@ -240,15 +240,21 @@ class Diagnosis {
     return suspect;
   }
 
-  /// Something that is not listed may show anything.
+  /// Something that is not listed may show anything: its severities are how far it moves figures.
   [[nodiscard]] Suspect unlisted() const {
-    std::vector<Residual> residuals;
-    for (std::size_t i = 0; i < evidence_.observations.size(); ++i) {
-      residuals.push_back(residual(evidence_.observations[i], healthy_[i], Cause::unlisted));
+    std::vector<double> logs;
+    for (const double reach : kReachOfUnlisted) {
+      std::vector<Residual> residuals;
+      for (std::size_t i = 0; i < evidence_.observations.size(); ++i) {
+        const Observation& seen = evidence_.observations[i];
+        Residual& r = residuals.emplace_back(residual(seen, healthy_[i], Cause::unlisted));
+        r.deviation = std::hypot(seen.noise, reach * own_error(seen.feature, 0, Cause::unlisted));
+      }
+      logs.push_back(log_likelihood(residuals));
     }
     Suspect suspect;
     suspect.best = {Cause::unlisted, "something that is not listed here"};
-    suspect.log_likelihood = log_likelihood(residuals);
+    suspect.log_likelihood = log_mean(logs);
     return suspect;
   }
 

@@ -172,8 +172,9 @@ std::vector<core::ModelConstant> diagnose_constants() {
   }
   out.push_back({"study.clock_of_a_slow_node", kClockOfSlowNode, "", 0,
                  "judged: a node may be slow for other reasons than its clock"});
-  out.push_back({"study.error_of_what_is_unlisted", kUnlisted, "", 0,
-                 "judged: what is not listed moves any figure by so much"});
+  out.push_back(
+      {"study.error_of_what_is_unlisted", kUnlisted, "", 0,
+       "judged: what is not listed moves any figure by so much, or 2, 4, 8 or 16 times that"});
   return out;
 }
 

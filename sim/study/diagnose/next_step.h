@@ -1,6 +1,7 @@
 // The errors that likelihoods are made with, and which further measurement would tell causes apart.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -12,6 +13,11 @@ namespace headway::study {
 /// of the logarithm of a ratio, else of the figure as a share of the healthy step.
 /// @param figure  predicted, as such a share
 double own_error(Feature feature, double figure, Cause cause);
+
+/// What is not listed moves figures by own_error times one of these, all as likely: from a quarter
+/// to a factor of 50. Source: judged; with the quarter alone a bus bandwidth of a thirtieth was put
+/// down to a card at a tenth of its rate, though that explains a tenth (NVIDIA/nccl, issue 1453).
+inline constexpr std::array kReachOfUnlisted{1.0, 2.0, 4.0, 8.0, 16.0};
 
 /// Whether it is as wrong as the speed of kernels is.
 bool shares_kernel_error(Feature feature);
