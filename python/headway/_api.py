@@ -18,6 +18,7 @@ from headway.scenario import Scenario, to_mapping
 PathLike = str | os.PathLike[str]
 Source = PathLike | Scenario | Mapping[str, Any]
 Changes = Mapping[str, object]
+Axes = Mapping[str, Iterable[object]]
 
 
 def configs() -> Path:
@@ -64,6 +65,16 @@ def _value_text(value: object) -> str:
     if hasattr(value, "tolist"):
         return _value_text(_plain(value))
     return json.dumps(value, default=_plain)
+
+
+def _grid(axes: Axes) -> str:
+    """Axes as the fields that list them take them: ``sweep.grid``, ``search.over``."""
+    return json.dumps(
+        [
+            {"key": key, "values": [_value_text(value) for value in values]}
+            for key, values in axes.items()
+        ]
+    )
 
 
 def _changes(
@@ -159,7 +170,7 @@ def _save(folder: PathLike | None, kind: str, files: Sequence[str]) -> None:
 
 
 def _search_changes(
-    over: Mapping[str, Iterable[object]] | None,
+    over: Axes | None,
     machines: Iterable[Changes] | None,
     vary: Sequence[str],
     hold: Sequence[str],
@@ -167,11 +178,7 @@ def _search_changes(
     """What is said of the search as changes of the scenario, as the command line makes them."""
     changes = []
     if over is not None:
-        axes = [
-            {"key": key, "values": [_value_text(value) for value in values]}
-            for key, values in over.items()
-        ]
-        changes.append("search.over=" + json.dumps(axes))
+        changes.append("search.over=" + _grid(over))
     if machines is not None:
         rows = ["; ".join(_changes(machine, None, None)) for machine in machines]
         changes.append("search.machines=" + json.dumps(rows))
@@ -185,7 +192,7 @@ def _search_changes(
 def plan(
     scenario: Source,
     *,
-    over: Mapping[str, Iterable[object]] | None = None,
+    over: Axes | None = None,
     machines: Iterable[Changes] | None = None,
     nodes: Sequence[int] = (),
     vary: Sequence[str] = (),

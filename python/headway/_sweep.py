@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Executor, as_completed
 from typing import Any
 
 from headway import _core
-from headway._api import Changes, Source, _changes, _path_and_text, _roots, _value_text
+from headway._api import Axes, Changes, Source, _changes, _grid, _path_and_text, _roots
 from headway._progress import Listener, Progress, listener, watched
 from headway._record import Record, Result
 
-Axes = Mapping[str, Iterable[object]]
 # Path, text, roots, changes and figures: what the compiled functions make a sweep from.
 Request = tuple[str, str, list[str], list[str], list[str]]
 
@@ -127,11 +125,7 @@ def sweep(
     """
     changes = _changes(set, seed, trials)
     if axes is not None:
-        grid = [
-            {"key": key, "values": [_value_text(value) for value in values]}
-            for key, values in axes.items()
-        ]
-        changes.append("sweep.grid=" + json.dumps(grid))
+        changes.append("sweep.grid=" + _grid(axes))
     if best is not None:
         changes.append(f"sweep.best={best}")
     if best_is is not None:

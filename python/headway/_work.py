@@ -5,12 +5,11 @@ from __future__ import annotations
 import contextlib
 import subprocess
 import tempfile
-from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import IO, Literal
 
 from headway import _core
-from headway._api import Changes, PathLike, Source, _value_text
+from headway._api import Axes, Changes, PathLike, Source, _grid
 from headway._program import program
 from headway._record import Result
 from headway._sweep import Sweep
@@ -23,7 +22,7 @@ def share(
     folder: PathLike,
     *,
     shards: int,
-    axes: Mapping[str, Iterable[object]] | None = None,
+    axes: Axes | None = None,
     emit: str | None = None,
     set: Changes | None = None,
     trials: int | None = None,
@@ -58,12 +57,12 @@ def share(
         If the scenario is wrong or the folder is of other work, with the text that the program
         prints.
     """
-    option = {"sweep": "sweep", "plan": "over"}.get(verb)
-    if axes and option is None:
-        raise ValueError(f"axes are of a sweep or a plan, not of '{verb}'")
     words = _options(set, shards=shards, keep=folder, emit=emit, trials=trials, seed=seed)
-    for key, values in (axes or {}).items():
-        words += [f"--{option}", f"{key}={','.join(_value_text(value) for value in values)}"]
+    if axes is not None:
+        field = {"sweep": "sweep.grid", "plan": "search.over"}.get(verb)
+        if field is None:
+            raise ValueError(f"axes are of a sweep or a plan, not of '{verb}'")
+        words += ["--set", f"{field}={_grid(axes)}"]
     with _file_of(scenario) as file:
         return _call(verb, file, *words)
 

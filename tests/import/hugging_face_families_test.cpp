@@ -461,6 +461,19 @@ TEST(HuggingFaceFamilies, StateSpacesHaveNoHeadsThatTensorRanksCouldDivide) {
               HasSubstr("biases of the mixers' projections are not modelled"));
 }
 
+TEST(HuggingFaceFamilies, PeriodsAndWidthsBeyondTheModelAreRefused) {
+  const std::string jamba = shape("jamba", 32, 4096, 32, 8, 14336, 65536) + R"(, "num_experts": 1)";
+  EXPECT_THAT(message_of(jamba + R"(, "attn_layer_period": 2000000000, "attn_layer_offset": 4)"),
+              HasSubstr("'attn_layer_period' 2000000000 of 32 layers"));
+  EXPECT_THAT(message_of(jamba + R"(, "attn_layer_period": 8, "attn_layer_offset": 4,
+        "mamba_expand": 1000000000)"),
+              HasSubstr("'mamba_expand' makes 4096000000000 channels"));
+  std::string qwen = hybrids().front().keys;
+  const std::string interval = R"("full_attention_interval": 4)";
+  qwen.replace(qwen.find(interval), interval.size(), R"("full_attention_interval": 2000000000)");
+  EXPECT_THAT(message_of(qwen), HasSubstr("'full_attention_interval' 2000000000 of 48 layers"));
+}
+
 TEST(HuggingFaceFamilies, OfJambaThePeriodsAreRead) {
   const std::string large = shape("jamba", 72, 8192, 64, 8, 24576, 65536);
   const ModelSpec model = read(

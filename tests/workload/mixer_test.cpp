@@ -378,6 +378,11 @@ TEST(MixerTraffic, OfASelectiveScanIsThatOfItsArrays) {
     EXPECT_EQ(of("mixer norm and gate"), 0);
     EXPECT_EQ(of("mixer decay"), 0);
   }
+  ModelSpec bare = one_recurrence(true);  // its activation alone: 2 and 3 arrays of the channels
+  bare.mixer->convolution = 0;
+  const StepGraph graph = build_step_graph(bare, recipe(4096, 8), split(1, 1), 1, 8);
+  EXPECT_EQ(kernel_traffic(graph, "mixer convolution"), 0);
+  EXPECT_NEAR(kernel_traffic(graph, "mixer activation") / (8.0 * 4096), (2 + 3) * 2.0 * 4096, 1e-6);
 }
 
 TEST(MixerFlops, OfAFusedSelectiveScanIncludeTheStepsMadeAgain) {
@@ -526,6 +531,10 @@ TEST(MixerProblems, AreNamed) {
             "a mamba1 mixer has a state a channel: write its channels in 'heads' and value_dim 1, "
             "not 64");
   model.mixer->value_dim = 1;
+  model.mixer->chunk = 128;
+  EXPECT_EQ(said(model, split(1, 1)),
+            "a mamba1 mixer scans token by token and has no chunks; leave chunk out");
+  model.mixer->chunk = 64;
   model.mixer->key_heads = 8;
   EXPECT_EQ(said(model, split(1, 1)),
             "all channels of a mamba1 mixer share one B and one C; leave key_heads out");

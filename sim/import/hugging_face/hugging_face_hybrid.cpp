@@ -1,6 +1,8 @@
 // Hybrids of attention with linear attention or state spaces.
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,6 +54,25 @@ void read_layer_words(
   model.layer_pattern = shortest_pattern(layers);
 }
 
+/// A layer of `period` from `offset` on.
+struct EveryLayers {
+  int period = 1;
+  int offset = 0;
+};
+
+/// Mixers, but for one layer with attention in each period.
+/// @param key  of the period, which is no longer than the model
+void set_period(JsonObject& json, ModelSpec& model, const char* key, const EveryLayers& attention) {
+  if (json.clean() && attention.period > model.layers) {
+    json.complain(key, fmt::format("'{}' {} of {} layers", key, attention.period, model.layers));
+  }
+  if (!json.clean()) {
+    return;
+  }
+  model.layer_pattern.assign(static_cast<std::size_t>(attention.period), LayerContent::mixer);
+  model.layer_pattern[static_cast<std::size_t>(attention.offset)] = LayerContent::attention;
+}
+
 /// One layer in so many has attention, the last of each period.
 void read_interval(JsonObject& json, ModelSpec& model) {
   if (json.has("layer_types")) {
@@ -59,8 +80,7 @@ void read_interval(JsonObject& json, ModelSpec& model) {
     return;
   }
   const int interval = json.whole_or("full_attention_interval", 4);
-  model.layer_pattern.assign(static_cast<std::size_t>(interval - 1), LayerContent::mixer);
-  model.layer_pattern.push_back(LayerContent::attention);
+  set_period(json, model, "full_attention_interval", {interval, interval - 1});
 }
 
 /// Gated delta networks beside attention with a gate, in Qwen3-Next and Qwen3.5.
@@ -166,10 +186,41 @@ void read_minimax(JsonObject& json, ModelSpec& model) {
   model.layer_pattern = shortest_pattern(layers);
 }
 
+/// So many times the width of the model; twice where the file does not say.
+int expanded_width(JsonObject& json, const ModelSpec& model, const char* key) {
+  const std::int64_t width = std::int64_t{json.whole_or(key, 2)} * model.hidden;
+  if (width > std::numeric_limits<int>::max()) {
+    json.complain(key, fmt::format("'{}' makes {} channels", key, width));
+    return 1;
+  }
+  return static_cast<int>(width);
+}
+
+/// How the keys of Mamba-1 are written.
+struct SelectiveKeys {
+  const char* states;
+  const char* convolution;
+  const char* step_rank;  ///< a number, or "auto"
+};
+MixerSpec read_mamba1(JsonObject& json,
+                      const ModelSpec& model,
+                      int channels,
+                      const SelectiveKeys& keys) {
+  MixerSpec mixer;
+  mixer.kind = MixerKind::mamba1;
+  mixer.heads = channels;
+  mixer.key_dim = json.whole_or(keys.states, 16);
+  mixer.value_dim = 1;
+  mixer.convolution = json.whole_or(keys.convolution, 4);
+  const bool automatic = !json.has(keys.step_rank) || json.is_word(keys.step_rank);
+  const int sixteenth = model.hidden / 16 + (model.hidden % 16 > 0 ? 1 : 0);
+  mixer.step_rank = automatic ? sixteenth : json.whole(keys.step_rank);
+  return mixer;
+}
+
 /// Mamba-2 as Falcon-H1, Bamba and Granite 4 write it.
 void read_mamba2(JsonObject& json, ModelSpec& model) {
-  const int expanded = json.whole_or("mamba_expand", 2) * model.hidden;
-  const int width = json.whole_or("mamba_d_ssm", expanded);
+  const int width = json.whole_or("mamba_d_ssm", expanded_width(json, model, "mamba_expand"));
   MixerSpec mixer;
   mixer.kind = MixerKind::mamba2;
   mixer.heads = json.whole("mamba_n_heads");
@@ -185,11 +236,6 @@ void read_mamba2(JsonObject& json, ModelSpec& model) {
   model.mixer = mixer;
 }
 
-/// A layer of `period` from `offset` on.
-struct EveryLayers {
-  int period = 1;
-  int offset = 0;
-};
 EveryLayers read_every(JsonObject& json, const char* period, const char* offset) {
   const EveryLayers every{json.whole(period), json.whole(offset, 0)};
   if (json.clean() && every.offset >= every.period) {
@@ -207,15 +253,8 @@ void read_jamba(JsonObject& json, ModelSpec& model) {
   set_attention_kind(model);
   model.rotary = false;
   model.ffn = json.whole("intermediate_size");
-  MixerSpec mixer;
-  mixer.kind = MixerKind::mamba1;
-  mixer.heads = json.whole_or("mamba_expand", 2) * model.hidden;
-  mixer.key_dim = json.whole_or("mamba_d_state", 16);
-  mixer.value_dim = 1;
-  mixer.convolution = json.whole_or("mamba_d_conv", 4);
-  const bool automatic = !json.has("mamba_dt_rank") || json.is_word("mamba_dt_rank");
-  mixer.step_rank = automatic ? (model.hidden + 15) / 16 : json.whole("mamba_dt_rank");
-  model.mixer = mixer;
+  model.mixer = read_mamba1(json, model, expanded_width(json, model, "mamba_expand"),
+                            {"mamba_d_state", "mamba_d_conv", "mamba_dt_rank"});
   const EveryLayers attention = read_every(json, "attn_layer_period", "attn_layer_offset");
   if (json.whole("num_experts") > 1) {
     const EveryLayers experts = read_every(json, "expert_layer_period", "expert_layer_offset");
@@ -228,11 +267,7 @@ void read_jamba(JsonObject& json, ModelSpec& model) {
     }
     model.moe->period = experts.period;
   }
-  if (!json.clean()) {
-    return;
-  }
-  model.layer_pattern.assign(static_cast<std::size_t>(attention.period), LayerContent::mixer);
-  model.layer_pattern[static_cast<std::size_t>(attention.offset)] = LayerContent::attention;
+  set_period(json, model, "attn_layer_period", attention);
 }
 
 /// Every layer is one mixer, so there are no heads of attention to speak of.
@@ -251,23 +286,16 @@ void read_state_space(JsonObject& json, ModelSpec& model, bool tied) {
   }
 }
 
-/// Channels of the mixers: `expand` times the width of the model, unless the file says it.
-int expanded_width(JsonObject& json, const ModelSpec& model) {
-  return json.whole_or("intermediate_size", json.whole_or("expand", 2) * model.hidden);
+/// Channels of its mixers.
+int state_space_width(JsonObject& json, const ModelSpec& model) {
+  return json.whole_or("intermediate_size", expanded_width(json, model, "expand"));
 }
 
 void read_mamba(JsonObject& json, ModelSpec& model) {
   read_state_space(json, model, true);
-  MixerSpec mixer;
-  mixer.kind = MixerKind::mamba1;
-  mixer.heads = expanded_width(json, model);
-  mixer.key_dim = json.whole_or("state_size", 16);
-  mixer.value_dim = 1;
-  mixer.convolution = json.whole_or("conv_kernel", 4);
-  const bool automatic = !json.has("time_step_rank") || json.is_word("time_step_rank");
-  mixer.step_rank = automatic ? (model.hidden + 15) / 16 : json.whole("time_step_rank");
-  mixer.norm = false;
-  model.mixer = mixer;
+  model.mixer = read_mamba1(json, model, state_space_width(json, model),
+                            {"state_size", "conv_kernel", "time_step_rank"});
+  model.mixer->norm = false;
 }
 
 /// With norms of steps, B and C, which have no weights of their own.
@@ -286,7 +314,7 @@ void read_pure_mamba2(JsonObject& json, ModelSpec& model) {
   mixer.key_dim = json.whole_or("state_size", 128);
   mixer.convolution = json.whole_or("conv_kernel", 4);
   mixer.chunk = json.whole_or("chunk_size", 256);
-  const int width = expanded_width(json, model);
+  const int width = state_space_width(json, model);
   if (json.clean() && std::int64_t{mixer.heads} * mixer.value_dim != width) {
     json.complain("num_heads", fmt::format("'num_heads' {} x 'head_dim' {} are not the {} channels",
                                            mixer.heads, mixer.value_dim, width));

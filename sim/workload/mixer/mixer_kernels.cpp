@@ -99,7 +99,7 @@ std::vector<Kernel> before_scan(const RankShape& shape, bool backward) {
     kernels.push_back(pass(shape, "mixer convolution", arrays, mixer.channels()));
     kernels.back().kind = core::KernelKind::scan;  // as far from the peak bandwidth as scans
   } else {
-    kernels.push_back(pass(shape, "mixer activation", arrays, 2 * mixer.keys() + mixer.values()));
+    kernels.push_back(pass(shape, "mixer activation", arrays, mixer.activated()));
   }
   if (has_delta_rule(mixer)) {
     kernels.push_back(pass(shape, "mixer query-key norm", arrays, 2 * mixer.keys()));

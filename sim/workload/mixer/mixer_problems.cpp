@@ -138,6 +138,10 @@ void check_recurrence(MixerComplaints& c, const MixerSpec& mixer) {
     c.add("model.mixer.key_heads",
           "all channels of a mamba1 mixer share one B and one C; leave key_heads out");
   }
+  if (mixer.chunk != MixerSpec{}.chunk) {
+    c.add("model.mixer.chunk",
+          "a mamba1 mixer scans token by token and has no chunks; leave chunk out");
+  }
   if (mixer.step_rank == 0) {
     c.add("model.mixer.step_rank",
           "a mamba1 mixer makes the steps of its channels from a narrower width: write it "

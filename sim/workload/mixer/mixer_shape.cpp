@@ -58,13 +58,6 @@ std::int64_t MixerShape::inputs() const {
   return 0;
 }
 
-std::int64_t MixerShape::channels() const {
-  if (convolution == 0) {
-    return 0;
-  }
-  return kind == MixerKind::mamba1 ? values() : 2 * keys() + values();
-}
-
 int key_heads(const MixerSpec& mixer) {
   if (mixer.kind == MixerKind::mamba1) {
     return 1;

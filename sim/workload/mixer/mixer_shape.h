@@ -45,8 +45,12 @@ struct MixerShape {
   [[nodiscard]] std::int64_t selection() const {
     return kind == MixerKind::mamba1 ? step_rank + 2 * keys() : 0;
   }
-  /// Channels of the convolution.
-  [[nodiscard]] std::int64_t channels() const;
+  /// Elements that are activated before the scan.
+  [[nodiscard]] std::int64_t activated() const {
+    return kind == MixerKind::mamba1 ? values() : 2 * keys() + values();
+  }
+  /// Channels of the convolution that does so; 0: there is none.
+  [[nodiscard]] std::int64_t channels() const { return convolution > 0 ? activated() : 0; }
 };
 
 /// Heads of keys: as many as of values where the mixer does not say; mamba1 has one, which every
