@@ -36,12 +36,17 @@ JobRecovery recovery_of(const training::CheckedScenario& checked,
   return recovery;
 }
 
+int sites_of(const training::Scenario& scenario) {
+  return scenario.cluster.sites ? scenario.cluster.sites->count : 1;
+}
+
 /// The hazards of the table, with what is evicted, and the false alarms of the straggler monitor.
 std::vector<failures::Hazard> hazards_of(const training::CheckedScenario& checked) {
   const auto& scenario = checked.scenario();
   const auto& recovery = scenario.run.recovery;
   auto hazards =
-      failures::hazards_of(*scenario.run.failures, {checked.gpus(), scenario.cluster.nodes},
+      failures::hazards_of(*scenario.run.failures,
+                           {checked.gpus(), scenario.cluster.nodes, sites_of(scenario)},
                            training::spare_nodes(scenario));
   const auto& detectors = recovery.detectors;
   if (detectors && detectors->straggler_monitor &&
@@ -198,6 +203,28 @@ void assume_recovery(const failures::RecoverySpec& spec, ResolvedJob& resolved) 
   resolved.assumptions.push_back(
       {"campaign.exposure", "while the job runs or restarts",
        "nothing fails while a failure is being detected, diagnosed and replaced"});
+}
+
+/// What a job does while a site has no way to the others.
+void set_sites(const training::CheckedScenario& checked, ResolvedJob& resolved) {
+  const auto& scenario = checked.scenario();
+  JobModel& job = resolved.job;
+  job.sites = sites_of(scenario);
+  if (const auto& local = scenario.training.local_steps; local && scenario.cluster.sites) {
+    job.exchange_every = job.step * (static_cast<double>(local->steps) / local->fragments);
+    job.exchange_beside = job.step * static_cast<double>(local->overlap_steps);
+  }
+  const auto cut = [](const auto& hazard) { return hazard.effect == failures::Effect::cut_site; };
+  if (std::any_of(job.hazards.begin(), job.hazards.end(), cut)) {
+    resolved.assumptions.push_back(
+        {"campaign.cut_site",
+         job.exchange_every.si() > 0 ? "felt at the next exchange" : "felt in the step under way",
+         fmt::format("all stand until the way is back; if that outlasts the detection of a hang, "
+                     "the job {}",
+                     job.recovery.elastic
+                         ? "goes on without the replicas of that site, which join again later"
+                         : "ends, waits for the way and restarts from its last save")});
+  }
 }
 
 void assume_slow_parts(const storage::CheckpointSpec& checkpoint,
@@ -417,6 +444,7 @@ ResolvedJob resolve_job(StepSource& source, const training::StepResult& step) {
   set_saves(checked, layout, job);
   job.recovery = recovery_of(checked, layout);
   set_failures(checked, job);
+  set_sites(checked, resolved);
   set_slow_drives(checked, layout, job);
   simulate_saves(source, layout, step.time, resolved);
   set_input(source, step, resolved);

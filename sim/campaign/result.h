@@ -25,6 +25,7 @@ enum class Account : std::uint8_t {
   restart,      ///< draining, containers, communicators, warm-up
   load,         ///< reading the checkpoint
   wait,         ///< no spare left
+  cut_off,      ///< a site has no way to the others
   protection,   ///< what a fault-tolerance scheme adds to every step
   degraded,     ///< time beyond the healthy step time in degraded states
   spare_idle,   ///< spares, ready or in repair
@@ -40,6 +41,7 @@ constexpr auto enum_words(Account) {
                     E{Account::restart, "restart"},
                     E{Account::load, "load"},
                     E{Account::wait, "wait"},
+                    E{Account::cut_off, "cut_off"},
                     E{Account::protection, "protection"},
                     E{Account::degraded, "degraded"},
                     E{Account::spare_idle, "spare_idle"},
@@ -67,6 +69,8 @@ constexpr std::string_view meaning_of(Account account) {
       return "reading the checkpoint or the state of peers; copying the data set";
     case Account::wait:
       return "no spare left";
+    case Account::cut_off:
+      return "a site has no way to the others, and an exchange or a restart waits for it";
     case Account::protection:
       return "what a scheme that tolerates faults adds to every step (`run.recovery.step_tax`)";
     case Account::degraded:

@@ -17,6 +17,9 @@ SlowState slow_state(failures::Effect effect,
   if (effect == failures::Effect::flapping_link) {
     return {SlowState::Kind::flap, keeps, position, replica};
   }
+  if (effect == failures::Effect::slow_site) {
+    return {SlowState::Kind::site, keeps, 0, 0};
+  }
   const auto kind =
       effect == failures::Effect::slow_gpu ? SlowState::Kind::gpu : SlowState::Kind::link;
   return {kind, keeps, position, replica};
@@ -62,6 +65,9 @@ ClusterState canonical(ClusterState state) {
   }
   std::vector<std::uint32_t> seen;
   for (auto& part : kept) {
+    if (part.kind == SlowState::Kind::site) {
+      continue;  // it is in no replica
+    }
     const auto place = std::find(seen.begin(), seen.end(), part.replica);
     const auto number = static_cast<std::uint32_t>(place - seen.begin());
     if (place == seen.end()) {
@@ -94,7 +100,9 @@ void StepTimes::prepare(const std::vector<SlowState>& parts,
       if (part.kind == SlowState::Kind::flap) {
         continue;
       }
-      for (std::uint16_t position = 0; position < circumstances_.positions; ++position) {
+      const bool anywhere = part.kind == SlowState::Kind::site;
+      const std::uint16_t positions = anywhere ? std::uint16_t{1} : circumstances_.positions;
+      for (std::uint16_t position = 0; position < positions; ++position) {
         states.push_back({{{part.kind, part.keeps, position, 0}}, heat});
       }
     }
@@ -184,6 +192,9 @@ ClusterState StepTimes::merged(const ClusterState& pair) {
   // One in the middle: the ends of a pipeline are the places that differ.
   const auto places = alike(first);
   first.position = places[places.size() / 2];
+  if (second.kind == SlowState::Kind::site) {
+    return canonical(std::move(state));
+  }
   const auto others = alike(second);
   second.position = others[others.size() / 2];
   if (together && second.position == first.position) {

@@ -25,6 +25,7 @@ struct SlowState {
     gpu,   ///< a GPU computes at `keeps` of its speed
     link,  ///< a network card carries `keeps` of its rate
     flap,  ///< a link is up `keeps` of the time; while it is down the job stands
+    site,  ///< the way of a site carries `keeps` of its rate; sites are alike, the slowest decides
   };
   Kind kind = Kind::gpu;
   double keeps = 1;

@@ -28,6 +28,8 @@ double members(const HazardSpec& hazard, Fleet fleet) {
       const auto domains = (fleet.nodes + hazard.nodes_lost - 1) / hazard.nodes_lost;
       return static_cast<double>(domains) * static_cast<double>(domains - 1) / 2;
     }
+    case Population::site:
+      return static_cast<double>(fleet.sites);
     case Population::job:
       return 1;
   }

@@ -13,11 +13,12 @@ namespace headway::failures {
 struct Fleet {
   std::int64_t gpus = 1;
   std::int64_t nodes = 1;
+  std::int64_t sites = 1;
 };
 
 /// Parts of `fleet` that the hazard's rate counts: GPUs, nodes, domains of
-/// `nodes_lost` nodes, pairs of such domains, M (M - 1) / 2 for M of them, or 1
-/// for a hazard of the whole job, which does not grow with it.
+/// `nodes_lost` nodes, pairs of such domains, M (M - 1) / 2 for M of them, sites,
+/// or 1 for a hazard of the whole job, which does not grow with it.
 double members(const HazardSpec& hazard, Fleet fleet);
 
 /// Share of the parts that pass a burn-in of length `tested`: 1 - d (1 -

@@ -94,7 +94,7 @@ std::vector<Hazard> hazards_of(const FailureSpec& failures, Fleet fleet, std::in
     hazard.component = spec.component;
     hazard.rate = rate;
     hazard.detection = spec.detection;
-    hazard.nodes_lost = spec.node_lost ? spec.nodes_lost : 0;
+    hazard.nodes_lost = spec.node_lost && !is_of_a_way(spec.effect) ? spec.nodes_lost : 0;
     hazard.latent = spec.latent;
     hazard.effect = spec.effect;
     hazard.keeps = spec.keeps;

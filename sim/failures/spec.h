@@ -32,6 +32,7 @@ enum class ComponentClass {
   power,
   cooling,
   maintenance,
+  wide_area,
   unknown
 };
 constexpr auto enum_words(ComponentClass) {
@@ -54,16 +55,17 @@ constexpr auto enum_words(ComponentClass) {
                     E{C::power, "power"},
                     E{C::cooling, "cooling"},
                     E{C::maintenance, "maintenance"},
+                    E{C::wide_area, "wide_area"},
                     E{C::unknown, "unknown"}};
 }
 
 /// What a hazard's rate is counted over.
-enum class Population { gpu, node, domain, domain_pair, job };
+enum class Population { gpu, node, domain, domain_pair, site, job };
 constexpr auto enum_words(Population) {
   using E = core::EnumWord<Population>;
   return std::array{E{Population::gpu, "gpu"}, E{Population::node, "node"},
                     E{Population::domain, "domain"}, E{Population::domain_pair, "domain_pair"},
-                    E{Population::job, "job"}};
+                    E{Population::site, "site"}, E{Population::job, "job"}};
 }
 
 /// What a fault does to the job.
@@ -74,6 +76,8 @@ enum class Effect {
   slow_link,
   flapping_link,
   slow_drive,
+  slow_site,
+  cut_site,
   preemption,
   false_alarm
 };
@@ -85,6 +89,8 @@ constexpr auto enum_words(Effect) {
                     E{Effect::slow_link, "slow_link"},
                     E{Effect::flapping_link, "flapping_link"},
                     E{Effect::slow_drive, "slow_drive"},
+                    E{Effect::slow_site, "slow_site"},
+                    E{Effect::cut_site, "cut_site"},
                     E{Effect::preemption, "preemption"},
                     E{Effect::false_alarm, "false_alarm"}};
 }
@@ -92,7 +98,14 @@ constexpr auto enum_words(Effect) {
 /// The job runs on under this effect, only slower.
 constexpr bool is_slow(Effect effect) {
   return effect == Effect::slow_gpu || effect == Effect::slow_link ||
-         effect == Effect::flapping_link || effect == Effect::slow_drive;
+         effect == Effect::flapping_link || effect == Effect::slow_drive ||
+         effect == Effect::slow_site;
+}
+
+/// It strikes a site's way into the wide area: no node is lost, nobody replaces anything, and it is
+/// mended from outside.
+constexpr bool is_of_a_way(Effect effect) {
+  return effect == Effect::slow_site || effect == Effect::cut_site;
 }
 
 /// What keeps less of its speed is as good as gone: say `stop` or `hang`.
@@ -127,16 +140,16 @@ struct HazardSpec {
     v.optional("per", per, "What the rate is counted over.");
     v.optional("effect", effect, "What the fault does to the job.");
     v.optional("keeps", keeps,
-               "Share of its speed or rate that a slow part keeps; of a "
-               "flapping link the share of time it is up.",
+               "Share of its speed or rate that a slow part keeps, a site's way "
+               "too; of a flapping link the share of time it is up.",
                keeps_range);
     v.optional("lasts", lasts,
-               "Mean time until a slow part is well again by itself; absent: "
-               "until it is replaced.",
+               "Mean time until a slow part, or the way of a site, is well again by "
+               "itself; absent: until it is replaced.",
                core::some_time);
     v.optional("notice", notice, "Warning before capacity is taken back (preemption).",
                core::duration);
-    v.optional("mtbf", mtbf, "Mean time between failures of one gpu, node, domain or job.",
+    v.optional("mtbf", mtbf, "Mean time between failures of one gpu, node, domain, site or job.",
                mtbf_range);
     v.optional("count", count,
                "Failures counted over the list's `observed` exposure, instead "

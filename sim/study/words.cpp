@@ -62,6 +62,8 @@ std::string_view in_words(campaign::Account account) {
       return "loading checkpoints";
     case Account::wait:
       return "waiting for spares";
+    case Account::cut_off:
+      return "waiting for the way of a site";
     case Account::protection:
       return "fault tolerance in every step";
     case Account::degraded:

@@ -469,6 +469,7 @@ CheckedScenario check(Scenario scenario, const SourceMarks& marks) {
   const int data = resolve_data(scenario, gpus, complaints);
   const int micro_batches = data > 0 ? resolve_micro_batches(scenario, data, complaints) : 0;
   check_recovery(scenario, data, complaints);
+  check_ways(scenario, complaints);
   check_pipeline(scenario, micro_batches, complaints);
   check_groups(scenario, data, complaints);
   if (data > 0) {

@@ -55,7 +55,7 @@ void check_ageing(const failures::HazardSpec& hazard,
 void check_effect(const failures::HazardSpec& hazard,
                   const std::string& path,
                   Complaints& complaints) {
-  if (hazard.lasts && !failures::is_slow(hazard.effect)) {
+  if (hazard.lasts && !failures::is_slow(hazard.effect) && !failures::is_of_a_way(hazard.effect)) {
     complaints.add(path + ".lasts", "only slow parts get well by themselves; effect '{}' does not",
                    core::to_word(hazard.effect));
   }
@@ -174,6 +174,49 @@ void check_run(const RunSpec& r, Complaints& complaints) {
 
 namespace {
 
+/// Ways between sites: only where there are sites, and nothing of a node's failure.
+void check_way(const Scenario& s,
+               const failures::HazardSpec& hazard,
+               const std::string& path,
+               Complaints& complaints) {
+  const bool way = failures::is_of_a_way(hazard.effect);
+  const bool by_site = hazard.per == failures::Population::site;
+  if (!way && !by_site) {
+    return;
+  }
+  if (!s.cluster.sites) {
+    complaints.add(path,
+                   "hazard '{}' strikes the way between sites, and this cluster is on one; "
+                   "describe them under 'cluster.sites', or leave the hazard out",
+                   hazard.name);
+    return;
+  }
+  if (!way) {
+    complaints.add(path + ".per",
+                   "'per: site' belongs to effects slow_site and cut_site; what takes nodes of a "
+                   "site is 'per: domain' with 'nodes_lost: {}', all of them",
+                   s.cluster.nodes / s.cluster.sites->count);
+    return;
+  }
+  if (!by_site) {
+    complaints.add(path + ".per", "effect {} strikes the way of a site, not a {}; write 'per: site'",
+                   core::to_word(hazard.effect), core::to_word(hazard.per));
+  }
+  if (!hazard.lasts) {
+    complaints.add(path,
+                   "nobody in the job mends the way of a site; say under 'lasts' after how long "
+                   "it is well again in the mean");
+  }
+  if (hazard.count) {
+    complaints.add(path + ".count",
+                   "'observed' does not say how many sites were watched; write 'mtbf'");
+  }
+  if (hazard.nodes_lost != failures::HazardSpec{}.nodes_lost) {
+    complaints.add(path + ".nodes_lost",
+                   "a way of a site takes no node with it; leave 'nodes_lost' out");
+  }
+}
+
 /// Who may stand where, and what leaves for good.
 void check_spares(const Scenario& s, Complaints& complaints) {
   const auto& r = s.run.recovery;
@@ -211,16 +254,26 @@ void check_spares(const Scenario& s, Complaints& complaints) {
 
 }  // namespace
 
+void check_ways(const Scenario& s, Complaints& complaints) {
+  if (!s.run.failures) {
+    return;
+  }
+  for (std::size_t i = 0; i < s.run.failures->hazards.size(); ++i) {
+    check_way(s, s.run.failures->hazards[i], fmt::format("run.failures.hazards[{}]", i),
+              complaints);
+  }
+}
+
 void check_recovery(const Scenario& s, int data, Complaints& complaints) {
   const auto& r = s.run.recovery;
-  if (r.detectors && !r.detectors->watchdog && !r.detectors->heartbeat &&
-      !r.detectors->health_check && s.run.failures) {
+  if (r.detectors && !r.detectors->watchdog && !r.detectors->heartbeat && s.run.failures) {
     for (const auto& hazard : s.run.failures->hazards) {
-      if (hazard.effect == failures::Effect::hang) {
-        complaints.add(
-            "run.recovery.detectors",
-            "nothing detects the hang '{}'; add a watchdog, a heartbeat or a health_check",
-            hazard.name);
+      const bool cut = hazard.effect == failures::Effect::cut_site;
+      const bool hang = hazard.effect == failures::Effect::hang && !r.detectors->health_check;
+      if (cut || hang) {
+        complaints.add("run.recovery.detectors", "nothing detects the hang '{}'; add a watchdog{}",
+                       hazard.name,
+                       cut ? " or a heartbeat" : ", a heartbeat or a health_check");
       }
     }
   }

@@ -51,5 +51,7 @@ void check_run(const RunSpec& run, Complaints& complaints);
 /// from.
 /// @param data  data-parallel degree; 0: unknown
 void check_recovery(const Scenario& scenario, int data, Complaints& complaints);
+/// Hazards of ways between sites.
+void check_ways(const Scenario& scenario, Complaints& complaints);
 
 }  // namespace headway::training

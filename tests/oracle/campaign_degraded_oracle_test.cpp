@@ -198,6 +198,66 @@ TEST(DegradedOracle, ElasticJobsTendToTheFirstOrderFormula) {
   EXPECT_LT(4 * simulated.standard_error + std::pow(520 / kMu, 2), 0.01 * first_order);
 }
 
+TEST(DegradedOracle, CutWaysCostWhatTheClosedFormSays) {
+  // A way is cut every 20 h of running and back after L = 600 s in the mean, exponential. All stand
+  // for min(L, d), d = 300 s; with p = e^(-d / L) the job ends, is diagnosed in 200 s, waits for
+  // what is left, L e^(-200 / L), and does again what it did since the last save: of saves each
+  // 1,000 s that cost nothing 500 s.
+  const double mean = 600, detection = 300, diagnosis = 200, between = 72000;
+  JobModel model = bare_job(400);
+  model.sites = 2;
+  model.interval = Seconds(1000);
+  model.recovery.detection = Seconds(detection);
+  model.recovery.diagnosis = Seconds(diagnosis);
+  failures::Hazard cut = hazard("cut", between);
+  cut.effect = failures::Effect::cut_site;
+  cut.lasts = Seconds(mean);
+  model.hazards = {cut};
+  const double p = std::exp(-detection / mean);
+  const double standing =
+      mean * (1 - p) + p * (diagnosis + mean * std::exp(-diagnosis / mean));
+  const auto per_cut = mean_of(model, 60, [](const TrialResult& t) {
+    const auto stood = t[Account::cut_off] + t[Account::diagnose];
+    return static_cast<double>(stood) / static_cast<double>(t.interruptions[0]) / 1e6;
+  });
+  expect_agreement(per_cut, standing);
+  const auto lost = mean_of(model, 60, [](const TrialResult& t) {
+    return static_cast<double>(t[Account::lost]) / static_cast<double>(t.interruptions[0]) / 1e6;
+  });
+  expect_agreement(lost, 500 * p);
+  const auto ended = mean_of(model, 60, [](const TrialResult& t) {
+    return static_cast<double>(t.loads) / static_cast<double>(t.interruptions[0]);
+  });
+  expect_agreement(ended, p);
+  EXPECT_NEAR(ended.mean, ending_rate(model, cut) / cut.rate, 4 * ended.standard_error);
+}
+
+TEST(DegradedOracle, CutWaysAreFeltByTrainingApartAsOftenAsTheyReachAnExchange) {
+  // Cuts come at a uniform moment of the E = 1,000 s between exchanges, which may come b = 100 s
+  // late: they are felt with e^(-b / L) L / E (1 - e^(-E / L)), L = 600 s, and stand L then.
+  const double mean = 600, every = 1000, beside = 100;
+  JobModel model = bare_job(400);
+  model.sites = 2;
+  model.recovery.detection = Seconds(1e6);  // nobody ends the job
+  model.exchange_every = Seconds(every);
+  model.exchange_beside = Seconds(beside);
+  failures::Hazard cut = hazard("cut", 72000);
+  cut.effect = failures::Effect::cut_site;
+  cut.lasts = Seconds(mean);
+  model.hazards = {cut};
+  const double felt = std::exp(-beside / mean) * mean / every * (1 - std::exp(-every / mean));
+  const auto stops = mean_of(model, 60, [](const TrialResult& t) {
+    return static_cast<double>(t.interruptions[0]);
+  });
+  // Strikes per running time; while all stand none come.
+  const double running = 400 * kDay / (1 + felt * mean / 72000);
+  expect_agreement(stops, felt * running / 72000);
+  const auto stood = mean_of(model, 60, [](const TrialResult& t) {
+    return static_cast<double>(t[Account::cut_off]) / 1e6;
+  });
+  expect_agreement(stood, felt * mean * running / 72000);
+}
+
 TEST(DegradedOracle, SharedShocksOfZonePairsGrowFasterThanTheJob) {
   // O10 and the published pair of figures: 153 minutes between failures at 32,768 GPUs, where all
   // servers are in one zone, and 18 at 98,304, where 2.3 per 1,000 server-days alone would give 51.

@@ -71,7 +71,7 @@ TEST(RunJson, HasTheKeysOfTheContractInItsOrder) {
                                            "closed_form_ettr"}));
   EXPECT_EQ(keys(json["campaign"]["ledger_gpu_s"]),
             (Names{"useful", "lost", "checkpoint", "detect", "diagnose", "restart", "load", "wait",
-                   "protection", "degraded", "spare_idle", "maintenance"}));
+                   "cut_off", "protection", "degraded", "spare_idle", "maintenance"}));
   EXPECT_EQ(keys(json["campaign"]["ettr"]), (Names{"p5", "p50", "p95", "mean"}));
 }
 

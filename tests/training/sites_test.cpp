@@ -7,6 +7,8 @@
 
 #include "sim/analytic/analytic.h"
 #include "sim/core/error.h"
+#include "sim/network/flow/problem.h"
+#include "sim/training/degraded/degraded_step.h"
 #include "sim/training/sites/site_exchange.h"
 #include "sim/training/step/lower.h"
 #include "sim/training/step/step.h"
@@ -280,6 +282,35 @@ TEST(Sites, WhatCannotBeCombinedIsRefusedByName) {
   s = apart();
   s.cluster.sites->gradient_bits = 8;
   EXPECT_THAT(complaint(s), HasSubstr("exchange_bits"));
+}
+
+/// Of `count` sites, the way of one of them at a part of its rate, or of all of them.
+core::Seconds with_slow_ways(int count, double keeps, bool all) {
+  Scenario s = on_two_sites();
+  s.cluster.sites->count = count;
+  const CheckedScenario checked = check(std::move(s));
+  PreparedStep step = prepare_step(checked);
+  for (std::size_t l = 0; l < step.lowered.fabric_links.size(); ++l) {
+    const core::LinkId id = step.lowered.fabric_links[l];
+    const bool first = id == step.fabric.site_link(0, true) || id == step.fabric.site_link(0, false);
+    if (step.fabric.link(id).tier == network::Tier::site && (all || first)) {
+      step.lowered.problem.links[l].capacity = step.fabric.link(id).nominal * keeps;
+    }
+  }
+  return core::Clock::step().to_seconds(network::run(step.lowered.problem, {}).end);
+}
+
+// The ring between sites goes at the pace of its slowest way: what campaigns take for granted when
+// they slow all ways for one.
+TEST(Sites, OneSlowWayIsAsSlowAsAll) {
+  for (const int count : {2, 4}) {
+    for (const double keeps : {0.5, 0.1}) {
+      const core::Seconds healthy = with_slow_ways(count, 1, true);
+      const core::Seconds all = with_slow_ways(count, keeps, true);
+      EXPECT_GT(all, healthy * 1.02);
+      EXPECT_NEAR(with_slow_ways(count, keeps, false) / all, 1, 1e-3) << count << " " << keeps;
+    }
+  }
 }
 
 }  // namespace

@@ -9,12 +9,46 @@
 #include "sim/core/error.h"
 #include "sim/training/degraded/degraded_step.h"
 #include "sim/training/step/placement.h"
+#include "sim/training/step/step.h"
 
 namespace headway::campaign {
 
 namespace {
 
 using training::Degradation;
+
+/// What a step takes beside its flows: waits for the slowest rank's work, exchanges of sites that
+/// train apart. Slow parts leave it as it is.
+core::Seconds beside_flows(const training::DegradedSteps& steps, core::Seconds step) {
+  return std::max(core::Seconds(0), step - steps.time({}));
+}
+
+/// The step with all ways between sites at `keeps` of their bandwidth. The ring between sites goes
+/// at the pace of its slowest way, so that all are taken to be slow where one is.
+class SlowWays {
+ public:
+  SlowWays(const training::CheckedScenario& checked,
+           double keeps,
+           const std::vector<core::Rank>& ranks)
+      : checked_(training::check(narrowed(checked.scenario(), keeps))),
+        steps_(training::prepare_step(checked_), ranks),
+        beside_flows_(
+            campaign::beside_flows(steps_, training::simulate_step(checked_, {.trace = false, .hash_draws = 0}).time)) {}
+
+  [[nodiscard]] core::Seconds time(const std::vector<Degradation>& degradations) const {
+    return steps_.time(degradations) + beside_flows_;
+  }
+
+ private:
+  static training::Scenario narrowed(training::Scenario scenario, double keeps) {
+    scenario.cluster.sites->bandwidth *= keeps;
+    return scenario;
+  }
+
+  training::CheckedScenario checked_;
+  training::DegradedSteps steps_;
+  core::Seconds beside_flows_;
+};
 
 /// The step of a scenario, ready to be slowed in several replicas.
 class DegradedStates {
@@ -31,24 +65,40 @@ class DegradedStates {
     if (state.heat < 1) {
       degradations.push_back({Degradation::Kind::all_gpus, state.heat, core::Rank(0)});
     }
+    const SlowWays* ways = nullptr;
     for (const auto& part : state.parts) {
+      if (part.kind == SlowState::Kind::site) {
+        ways = &with_ways(part.keeps);
+        continue;
+      }
       const bool gpu = part.kind == SlowState::Kind::gpu;
       degradations.push_back({gpu ? Degradation::Kind::gpu : Degradation::Kind::link,
                               gpu ? part.keeps * state.heat : part.keeps,
                               rank_at(part.position, part.replica)});
     }
-    return steps_->time(degradations) / healthy_;
+    const core::Seconds time =
+        ways != nullptr ? ways->time(degradations) : steps_->time(degradations) + beside_flows_;
+    return time / healthy_;
   }
 
  private:
   void make_ready() {
-    std::vector<core::Rank> ranks;
     for (std::uint32_t label = 0; label < kSimulatedTogether; ++label) {
       for (std::uint16_t position = 0; position < places_.positions; ++position) {
-        ranks.push_back(rank_at(position, label));
+        ranks_.push_back(rank_at(position, label));
       }
     }
-    steps_.emplace(source_.prepared(), ranks);
+    steps_.emplace(source_.prepared(), ranks_);
+    beside_flows_ = campaign::beside_flows(*steps_, healthy_);
+  }
+
+  const SlowWays& with_ways(double keeps) {
+    const std::scoped_lock lock(ways_mutex_);
+    auto& place = ways_[keeps];
+    if (!place) {
+      place = std::make_unique<SlowWays>(checked_, keeps, ranks_);
+    }
+    return *place;
   }
 
   /// Replicas that stand for different ones are evenly spread, so not side by side. Where small
@@ -76,7 +126,11 @@ class DegradedStates {
   core::Seconds healthy_;
   NodePlaces places_;
   std::once_flag ready_;
+  std::vector<core::Rank> ranks_;  // whose GPU or network card may be slow
   std::optional<training::DegradedSteps> steps_;
+  core::Seconds beside_flows_;
+  std::mutex ways_mutex_;
+  std::map<double, std::unique_ptr<SlowWays>> ways_;  // by the share of the bandwidth that is left
 };
 
 }  // namespace

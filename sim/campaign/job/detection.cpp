@@ -24,7 +24,7 @@ std::optional<Detection> earliest_fixed(const failures::DetectorsSpec& d, Effect
   if (effect == Effect::stop) {
     offer(Detector::process_exit, d.process_exit);
   }
-  if (effect == Effect::stop || effect == Effect::hang) {
+  if (effect == Effect::stop || effect == Effect::hang || effect == Effect::cut_site) {
     offer(Detector::heartbeat, d.heartbeat);
     offer(Detector::watchdog, d.watchdog);
   }
@@ -67,7 +67,7 @@ std::optional<Detection> first_detection(const JobRecovery& recovery,
       first = Detection{who, after};
     }
   };
-  if (d.health_check) {
+  if (d.health_check && hazard.effect != Effect::cut_site) {  // nodes are healthy
     const auto& check = *d.health_check;
     offer(Detector::health_check, (draws.phase + misses(draws.found, check.recall)) * check.every);
   }
@@ -88,7 +88,7 @@ Seconds mean_detection(const JobRecovery& recovery, const failures::Hazard& haza
   }
   const auto& d = *recovery.detectors;
   const auto fixed = earliest_fixed(d, hazard.effect);
-  if (hazard.latent || !d.health_check) {
+  if (hazard.latent || !d.health_check || hazard.effect == Effect::cut_site) {
     HEADWAY_CHECK(fixed || hazard.latent, "nothing detects hazard '{}'", hazard.name);
     return hazard.detection + (fixed && !hazard.latent ? fixed->after : Seconds(0));
   }

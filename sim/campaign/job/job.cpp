@@ -1,6 +1,7 @@
 #include "sim/campaign/job/job.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "sim/campaign/job/detection.h"
 
@@ -14,7 +15,7 @@ namespace {
 PerSecond total_rate(const JobModel& job) {
   PerSecond total;
   for (const auto& hazard : job.hazards) {
-    total += stops_job(hazard) ? hazard.rate : PerSecond(0);
+    total += ending_rate(job, hazard);
   }
   return total;
 }
@@ -66,6 +67,18 @@ bool stops_job(const failures::Hazard& hazard) {
   return hazard.effect == failures::Effect::stop || hazard.effect == failures::Effect::hang;
 }
 
+PerSecond ending_rate(const JobModel& job, const failures::Hazard& hazard) {
+  if (hazard.effect != failures::Effect::cut_site) {
+    return stops_job(hazard) ? hazard.rate : PerSecond(0);
+  }
+  const Seconds lasts = *hazard.lasts;
+  double share = std::exp(-((mean_detection(job.recovery, hazard) + job.exchange_beside) / lasts));
+  if (job.exchange_every.si() > 0) {
+    share *= -std::expm1(-(job.exchange_every / lasts)) / (job.exchange_every / lasts);
+  }
+  return hazard.rate * share;
+}
+
 bool moves_away(const failures::Hazard& hazard) {
   return (hazard.nodes_lost > 0 || hazard.swapped) && !hazard.latent;
 }
@@ -89,14 +102,18 @@ Seconds mean_downtime(const JobModel& job) {
   }
   double weighted = 0;
   for (const auto& hazard : job.hazards) {
-    if (!stops_job(hazard)) {
+    const PerSecond rate = ending_rate(job, hazard);
+    if (rate.si() <= 0) {
       continue;
     }
     Seconds down = mean_detection(job.recovery, hazard) + job.recovery.diagnosis;
+    if (hazard.effect == failures::Effect::cut_site) {
+      down += *hazard.lasts * std::exp(-(job.recovery.diagnosis / *hazard.lasts));
+    }
     if (hazard.nodes_lost > 0 || hazard.swapped) {
       down += job.recovery.replacement;
     }
-    weighted += hazard.rate * down;
+    weighted += rate * down;
   }
   return weighted / total;
 }

@@ -85,6 +85,10 @@ struct JobModel {
   JobEnd end;
   core::Seconds step;            ///< healthy
   core::Seconds tax;             ///< that a fault-tolerance scheme adds to each step
+  /// Sites, and the work between exchanges of those that train apart, which may be so much work
+  /// late before training waits for them; 0: every step is one of all sites.
+  int sites = 1;
+  core::Seconds exchange_every, exchange_beside;
   double starved = 1;            ///< step that waits for its input / step, on average over the run
   core::Seconds staging;         ///< copying the data set before the first step
   core::Seconds interval;        ///< useful work between saves; 0: one save at the end
@@ -117,11 +121,16 @@ core::Seconds shortest_interval(const JobModel& job);
 /// announce itself).
 bool stops_job(const failures::Hazard& hazard);
 
-/// Sum of the rates of the hazards that stop the job, inverted; 0 if nothing
-/// fails.
+/// Rate at which a hazard ends the job, so that it goes back to a save: all of its strikes where it
+/// stops the job; of a cut way those that outlast the wait for the exchange and the detection d,
+///     r e^(-d / L) e^(-b / L) (L / E) (1 - e^(-E / L)),  L = lasts, E = exchange_every, b = exchange_beside
+/// (without the last two factors where every step is one of all sites); else 0.
+core::PerSecond ending_rate(const JobModel& job, const failures::Hazard& hazard);
+
+/// Sum of the rates at which hazards end the job, inverted; 0 if nothing fails.
 core::Seconds mean_time_between_failures(const JobModel& job);
 
-/// D averaged over the hazards that stop the job by their rates.
+/// D averaged over the hazards that end the job by their rates.
 core::Seconds mean_downtime(const JobModel& job);
 
 /// Work between saves to storage that are really made: `interval` x

@@ -31,7 +31,8 @@ void JobProcess::slow_down(core::Context& context) {
   }
   if (hazard.effect == Effect::false_alarm) {
     context.schedule(0, message(Notice::suspected, part.number));
-  } else if (model_.recovery.slow_part != failures::SlowPart::keep) {
+  } else if (model_.recovery.slow_part != failures::SlowPart::keep &&
+             !failures::is_of_a_way(hazard.effect)) {  // nobody replaces the way of a site
     const auto detection = detection_of(strike_, 0);
     if (detection) {
       context.schedule(kClock.to_ticks(detection->after), message(Notice::suspected, part.number));

@@ -47,6 +47,8 @@ void JobProcess::on_strike(core::Context& context) {
     corrupt(context, *latent);
   } else if (failures::is_slow(hazard.effect) || hazard.effect == Effect::false_alarm) {
     slow_down(context);
+  } else if (hazard.effect == Effect::cut_site) {
+    cut(context);
   } else if (hazard.effect == Effect::preemption) {
     preempt(context);
   } else {
@@ -227,7 +229,11 @@ void JobProcess::on_alarm(core::Context& context) {
   if (log_ != nullptr) {
     log_->current().noticed = context.now();
   }
-  if (moves_) {
+  if (cut_ && cut_->state == Cut::State::ends_job) {
+    if (leave_site(context)) {
+      return;
+    }
+  } else if (moves_) {
     return move(context);
   }
   if (can_go_on()) {

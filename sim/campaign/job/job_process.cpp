@@ -98,7 +98,7 @@ void JobProcess::handle(core::Context& context, const core::Event& event) {
 bool JobProcess::handle_running(core::Context& context, const core::Event& event) {
   const auto notice = static_cast<Notice>(event.kind);
   if (notice != Notice::strike && notice != Notice::attempt_end && notice != Notice::repace &&
-      notice != Notice::relapse && notice != Notice::stuck) {
+      notice != Notice::relapse && notice != Notice::stuck && notice != Notice::felt) {
     return false;
   }
   if (!running_ || event.b != plans_) {
@@ -110,6 +110,8 @@ bool JobProcess::handle_running(core::Context& context, const core::Event& event
     on_attempt_end(context);
   } else if (notice == Notice::stuck) {
     hang_in_save(context);
+  } else if (notice == Notice::felt) {
+    on_felt(context);
   } else if (notice == Notice::relapse) {
     const Fault again = *relapse_;
     relapse_.reset();
@@ -126,6 +128,8 @@ void JobProcess::handle_slow(core::Context& context, const core::Event& event) {
       return on_suspected(context, event.a);
     case Notice::located:
       return on_located(context, event.a);
+    case Notice::reconnected:
+      return on_reconnected(context);
     case Notice::healed:
       return on_healed(context, event.a);
     case Notice::mended:
@@ -151,6 +155,9 @@ void JobProcess::begin_attempt(core::Context& context) {
   }
   if (ticks_.maintenance_every > 0 && next_maintenance_ <= now) {
     return begin_maintenance(context);
+  }
+  if (waits_for_way(context)) {
+    return;
   }
   running_ = true;
   attempt_start_ = now;
@@ -251,14 +258,17 @@ void JobProcess::schedule_next(core::Context& context) {
   const Tick until_strike = std::min(until_drawn, until_recorded);
   const Tick until_relapse = relapse_ ? run_start_ - now : core::kEndOfTime;
   const Tick until_hang = until_stuck(now);
+  const Tick until_cut = until_felt(now);
   const Tick change = slow_.next_change(now);
   const Tick until_change = change == core::kEndOfTime ? change : change - now;
   const Tick until_end = std::max<Tick>(0, end_ - now);
-  const Tick until_other = std::min({until_end, until_relapse, until_hang});
+  const Tick until_other = std::min({until_end, until_relapse, until_hang, until_cut});
   if (until_strike < until_other && until_strike <= until_change) {
     next_replayed_ = until_recorded <= until_drawn;
     next_strike_ = next_replayed_ ? recorded_strike() : drawn;
     context.schedule(until_strike, message(Notice::strike, next_strike_.hazard, plans_));
+  } else if (until_cut <= std::min({until_end, until_relapse, until_hang, until_change})) {
+    context.schedule(until_cut, message(Notice::felt, 0, plans_));
   } else if (until_hang < std::min(until_end, until_relapse) && until_hang <= until_change) {
     context.schedule(until_hang, message(Notice::stuck, 0, plans_));
   } else if (until_relapse <= std::min(until_end, until_change)) {

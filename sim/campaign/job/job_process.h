@@ -61,6 +61,8 @@ class JobProcess : public core::Process {
     suspected,    ///< a detector fires for a slow part; a: which
     located,      ///< a slow part is named; a: which
     healed,       ///< a slow part is well again by itself; a: which
+    felt,         ///< an exchange is due that a cut way does not let pass; b: plan
+    reconnected,  ///< the way of a site is back
     reformed,     ///< the other replicas go on
     mended,       ///< absent replicas can join; a: how many
     joined,       ///< it has
@@ -89,6 +91,20 @@ class JobProcess : public core::Process {
   struct Corruption {
     Fault fault;
     core::Tick good = 0;  ///< work in the last save before it
+  };
+
+  /// A site without a way to the others.
+  struct Cut {
+    enum class State : std::uint8_t {
+      unfelt,    ///< no exchange was due yet
+      stands,    ///< all wait for the exchange
+      ends_job,  ///< so will they, until a watchdog ends the job
+      awaited,   ///< the job would start again, were the way back
+    };
+    Fault fault;
+    core::Tick until = 0;  ///< it is mended then
+    core::Tick due = 0;    ///< work at which the next exchange must have passed
+    State state = State::unfelt;
   };
 
   static core::Message message(Notice notice, std::uint64_t a = 0, std::uint64_t b = 0);
@@ -185,7 +201,16 @@ class JobProcess : public core::Process {
   bool move_in_time(core::Context& context);
   void move(core::Context& context);
 
+  // A site has no way to the others (job_sites.cpp).
+  void cut(core::Context& context);
+  [[nodiscard]] core::Tick until_felt(core::Tick now) const;
+  void on_felt(core::Context& context);
+  bool leave_site(core::Context& context);
+  bool waits_for_way(core::Context& context);
+  void on_reconnected(core::Context& context);
+
   // The trace.
+  void log_end(std::size_t incident, core::Tick now);
   void log_open(const failures::Strike& strike, std::uint64_t slot, core::Tick now);
   void log_stage(Stage stage, core::Tick now);
   void log_restart(core::Tick elapsed);
@@ -235,6 +260,8 @@ class JobProcess : public core::Process {
   std::optional<Corruption> corruption_;
   static constexpr std::size_t kNoIncident = static_cast<std::size_t>(-1);
   std::size_t handled_ = kNoIncident;  // incident that the job recovers from
+
+  std::optional<Cut> cut_;
 
   // Elastic jobs.
   std::uint64_t absent_ = 0;   // replicas that are missing

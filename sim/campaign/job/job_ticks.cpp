@@ -137,6 +137,8 @@ JobTicks::JobTicks(const JobModel& job)
         detectors && detectors->watchdog && drive.stall > *detectors->watchdog;
   }
   set_recovery(job.recovery, job, *this);
+  exchange_every = kClock.to_ticks(job.exchange_every);
+  exchange_beside = kClock.to_ticks(job.exchange_beside);
   staging = kClock.to_ticks(job.staging);
   if (job.maintenance) {
     maintenance_every = std::max<Tick>(1, kClock.to_ticks(job.maintenance->every));

@@ -44,6 +44,7 @@ struct JobTicks {
   core::Tick retired_back = core::kEndOfTime;  ///< until a new node stands there; or never
   core::Tick elastic_stall = 0, elastic_rejoin = 0, migration_stall = 0;
   double tax = 0;  ///< share of a healthy step that is added to each
+  core::Tick exchange_every = 0, exchange_beside = 0;
   core::Tick staging = 0, refill = 0, restaging = 0;
   std::vector<std::optional<core::Tick>> latent;            ///< by hazard: how long nobody notices
   core::Tick maintenance_every = 0, maintenance_lasts = 0;  ///< 0: none

@@ -140,15 +140,23 @@ Tick Pace::work_of(Tick wall) const {
   return slowness == 1 ? wall : static_cast<Tick>(std::floor(static_cast<double>(wall) / slowness));
 }
 
+Tick time_to_work(const SaveTicks& saves, const Cursor& c, Pace pace, Tick work) {
+  const Place place = place_of(saves, c, {work});
+  if (c.segments >= place.segment) {
+    return pace.wall_of(std::max<Tick>(0, work - c.work(saves)));
+  }
+  return to_segment_end(saves, c, pace) +
+         whole_segments(saves, pace, c.segments + 1, place.segment - c.segments - 1) +
+         pace.wall_of(place.into);
+}
+
 Tick time_to(const SaveTicks& saves, const Cursor& c, Pace pace, Goal goal) {
   const Place place = place_of(saves, c, goal);
   const Tick last = saves.last_stall(place.segment + 1) + saves.storage().persist;
   if (c.segments >= place.segment) {
     return pace.wall_of(place.into - c.into) + last - c.stood;
   }
-  return to_segment_end(saves, c, pace) +
-         whole_segments(saves, pace, c.segments + 1, place.segment - c.segments - 1) +
-         pace.wall_of(place.into) + last;
+  return time_to_work(saves, c, pace, goal.work) + last;
 }
 
 Tick time_to_storage_save(const SaveTicks& saves, const Cursor& c, Pace pace, Goal goal) {

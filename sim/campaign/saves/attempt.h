@@ -75,6 +75,9 @@ struct Goal {
   core::Tick work = core::kEndOfTime;  ///< kEndOfTime: run on, nothing more can become durable
 };
 
+/// Ticks from `cursor` until so much work of the attempt is done; 0 where it is.
+core::Tick time_to_work(const SaveTicks& saves, const Cursor& cursor, Pace pace, core::Tick work);
+
 /// Ticks from `cursor` until `goal` is durable.
 core::Tick time_to(const SaveTicks& saves, const Cursor& cursor, Pace pace, Goal goal);
 

@@ -123,6 +123,7 @@ std::string_view badput_of(campaign::Account account) {
     case Account::detect:
     case Account::diagnose:
     case Account::wait:
+    case Account::cut_off:
     case Account::maintenance:
       return "infrastructure recovery from disruption";
     case Account::restart:
