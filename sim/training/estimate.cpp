@@ -11,8 +11,8 @@
 
 #include "sim/core/infeasible.h"
 #include "sim/network/fabric/fabric_shape.h"
+#include "sim/training/orbits/rank_orbits.h"
 #include "sim/training/step/lower.h"
-#include "sim/training/step/rank_orbits.h"
 #include "sim/training/unequal/node_kinds.h"
 #include "sim/workload/blocks/build.h"
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -44,6 +45,7 @@ struct EmitOptions {
   core::Clock clock = core::Clock::step();
   bool timed = false;       ///< no flows: nobody else uses its links, by construction
   std::uint64_t label = 0;  ///< hashed by ecmp
+  std::function<bool(core::LinkId)> left_out{};  ///< links that others speak for; may be empty
 };
 
 /// @param alone  from `collective_time`, the same call
@@ -96,7 +98,7 @@ class LinkNumbers {
 
  private:
   const Fabric* fabric_;
-  std::vector<std::uint32_t> number_;
+  LinkTable number_;
   std::vector<core::LinkId> fabric_links_;
 };
 

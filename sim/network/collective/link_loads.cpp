@@ -312,6 +312,21 @@ void LinkLoads::settle() {
   size_ = kept;
 }
 
+void LinkLoads::forget(const std::function<bool(LinkId)>& left_out) {
+  std::erase_if(loads_, [&](const auto& load) { return left_out(load.first); });
+  for (std::size_t l = 0; l < sums_.size(); ++l) {
+    sums_[l] = left_out(LinkId(static_cast<std::uint32_t>(l))) ? Bytes{} : sums_[l];
+  }
+  size_ = 0;
+  for_each([this](LinkId, Bytes) { ++size_; });
+}
+
+bool between_neighbours(const CollectiveCall& call, const CollectiveTime& alone) {
+  return call.kind != core::CollectiveKind::send_receive && alone.site_bytes.si() <= 0 &&
+         !exchanges_messages(call.kind, alone.algorithm) && alone.algorithm != Algorithm::tree &&
+         alone.algorithm != Algorithm::nvls_tree;
+}
+
 LinkLoads link_loads(const Fabric& fabric,
                      const CollectiveCall& call,
                      std::span<const GpuId> members,

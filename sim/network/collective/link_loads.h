@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -23,6 +24,8 @@ class LinkLoads {
   void add(core::LinkId link, core::Bytes bytes);
   /// Adds up; nothing is added after it.
   void settle();
+  /// Forgets what links carry of which this is true. Only after `settle`.
+  void forget(const std::function<bool(core::LinkId)>& left_out);
   /// Links that carry something.
   [[nodiscard]] std::size_t size() const { return size_; }
   /// Calls `visit(link, bytes)` for each of them, by rising link. Only after `settle`.
@@ -49,6 +52,10 @@ class LinkLoads {
 /// Parent of node i > 0 in NCCL's binary tree of n nodes: every odd node is a leaf, node 0 the
 /// root.
 std::size_t tree_parent(std::size_t i, std::size_t n);
+
+/// Whether messages pass between neighbouring domains alone, as in a ring: what a domain's links
+/// carry does not depend on how many others there are.
+bool between_neighbours(const CollectiveCall& call, const CollectiveTime& alone);
 
 /// @param alone  from `collective_time`, the same call: its algorithm and its wire bytes
 /// @param label  hashed by ecmp
