@@ -150,10 +150,7 @@ Footprint footprint(const Fabric& fabric,
                     std::span<const GpuId> members,
                     const CollectiveTime& alone,
                     const EmitOptions& options) {
-  auto loads = link_loads(fabric, call, members, alone, options.label);
-  if (options.left_out) {
-    loads.forget(options.left_out);
-  }
+  const auto loads = link_loads(fabric, call, members, alone, options.label);
   return make_footprint(fabric, loads, call.bytes, alone.source);
 }
 

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -45,7 +44,6 @@ struct EmitOptions {
   core::Clock clock = core::Clock::step();
   bool timed = false;       ///< no flows: nobody else uses its links, by construction
   std::uint64_t label = 0;  ///< hashed by ecmp
-  std::function<bool(core::LinkId)> left_out{};  ///< links that others speak for; may be empty
 };
 
 /// @param alone  from `collective_time`, the same call

@@ -312,15 +312,6 @@ void LinkLoads::settle() {
   size_ = kept;
 }
 
-void LinkLoads::forget(const std::function<bool(LinkId)>& left_out) {
-  std::erase_if(loads_, [&](const auto& load) { return left_out(load.first); });
-  for (std::size_t l = 0; l < sums_.size(); ++l) {
-    sums_[l] = left_out(LinkId(static_cast<std::uint32_t>(l))) ? Bytes{} : sums_[l];
-  }
-  size_ = 0;
-  for_each([this](LinkId, Bytes) { ++size_; });
-}
-
 bool between_neighbours(const CollectiveCall& call, const CollectiveTime& alone) {
   return call.kind != core::CollectiveKind::send_receive && alone.site_bytes.si() <= 0 &&
          !exchanges_messages(call.kind, alone.algorithm) && alone.algorithm != Algorithm::tree &&

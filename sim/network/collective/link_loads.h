@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -24,8 +23,6 @@ class LinkLoads {
   void add(core::LinkId link, core::Bytes bytes);
   /// Adds up; nothing is added after it.
   void settle();
-  /// Forgets what links carry of which this is true. Only after `settle`.
-  void forget(const std::function<bool(core::LinkId)>& left_out);
   /// Links that carry something.
   [[nodiscard]] std::size_t size() const { return size_; }
   /// Calls `visit(link, bytes)` for each of them, by rising link. Only after `settle`.

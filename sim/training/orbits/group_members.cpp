@@ -20,7 +20,7 @@ GroupMembers::GroupMembers(const CheckedScenario& checked,
       orbits_(orbits),
       machines_(machines),
       first_block_(static_cast<std::size_t>(orbits.replica.first_data())),
-      followed_(orbits.replica.followed_data()) {
+      ends_(orbits.replica.without_middle()) {
   std::iota(first_block_.begin(), first_block_.end(), 0);
 }
 
@@ -54,8 +54,8 @@ std::vector<GpuId> GroupMembers::all(Group group, Rank leader) const {
   return gpus_of(layout_.members(group, leader));
 }
 
-std::vector<GpuId> GroupMembers::followed(Group group, Rank leader) const {
-  return followed_.empty() ? std::vector<GpuId>{} : gpus_of(ranks_of(group, leader, followed_));
+std::vector<GpuId> GroupMembers::without_middle(Group group, Rank leader) const {
+  return ends_.empty() ? std::vector<GpuId>{} : gpus_of(ranks_of(group, leader, ends_));
 }
 
 std::vector<GpuId> GroupMembers::gpus_of(std::span<const Rank> ranks) const {

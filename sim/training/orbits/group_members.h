@@ -46,9 +46,10 @@ class GroupMembers {
 
   /// All members, in ring order.
   [[nodiscard]] std::vector<core::GpuId> all(workload::Group group, core::Rank leader) const;
-  /// Of a group that spans replicas, those that are followed (`ReplicaOrbits::followed_data`); none
-  /// where all must be.
-  [[nodiscard]] std::vector<core::GpuId> followed(workload::Group group, core::Rank leader) const;
+  /// Of a group that spans replicas, those of `ReplicaOrbits::without_middle`; none where there is
+  /// no middle.
+  [[nodiscard]] std::vector<core::GpuId> without_middle(workload::Group group,
+                                                        core::Rank leader) const;
 
  private:
   [[nodiscard]] std::vector<core::GpuId> gpus_of(std::span<const core::Rank> ranks) const;
@@ -62,7 +63,7 @@ class GroupMembers {
   const RankLayout& layout_;
   const RankOrbits& orbits_;
   GroupMachines& machines_;
-  std::vector<int> first_block_, followed_;  ///< data indices
+  std::vector<int> first_block_, ends_;  ///< data indices
   std::unordered_map<std::uint64_t, Members>
       known_;  ///< by kind and leader; looked up only, never iterated
 };

@@ -129,10 +129,10 @@ int ReplicaOrbits::next_kept(int data) const {
   return static_cast<int>(b * plan_.data);
 }
 
-std::vector<int> ReplicaOrbits::followed_data() const {
+std::vector<int> ReplicaOrbits::without_middle() const {
   std::vector<int> data;
   for (std::uint32_t b = 0; plan_.middle_end > 0 && b < plan_.blocks; ++b) {
-    b = b == plan_.middle + 1 ? plan_.middle_end - 1 : b;
+    b = b == plan_.middle ? plan_.middle_end : b;
     for (std::uint32_t d = 0; d < plan_.data; ++d) {
       data.push_back(static_cast<int>(b * plan_.data + d));
     }
@@ -142,12 +142,6 @@ std::vector<int> ReplicaOrbits::followed_data() const {
 
 std::uint32_t ReplicaOrbits::nodes(UseRun::Of of) const {
   return of == UseRun::Of::block ? plan_.block : (of == UseRun::Of::unit ? plan_.unit : plan_.zone);
-}
-
-bool ReplicaOrbits::in_middle(const network::Fabric& fabric, core::LinkId link) const {
-  const Place at = place(fabric, link);
-  const std::uint32_t block = at.index * nodes(at.of) / plan_.block;
-  return at.of != UseRun::Of::fixed && block >= plan_.middle && block < plan_.middle_end;
 }
 
 void ReplicaOrbits::add_middle(std::vector<UseRun>& runs) const {

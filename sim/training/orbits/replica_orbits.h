@@ -81,16 +81,14 @@ class ReplicaOrbits {
   };
   [[nodiscard]] LinkOrbit of_link(const network::Fabric& fabric, core::LinkId link) const;
 
-  /// Data indices that are followed where messages pass between neighbours: all but those in the
-  /// middle, and of these a block on either side, with which their neighbours speak. Empty: there
-  /// is no middle.
-  [[nodiscard]] std::vector<int> followed_data() const;
-  /// Whether a link belongs to the middle.
-  [[nodiscard]] bool in_middle(const network::Fabric& fabric, core::LinkId link) const;
+  /// Data indices without those in the middle. A ring over these puts on their links what the ring
+  /// over all does: where it leaves a zone, it goes up in this one and down in the next, whichever
+  /// that is. Empty: there is no middle.
+  [[nodiscard]] std::vector<int> without_middle() const;
 
   /// A group that spans replicas takes these links, which rise: told apart is what they differ for.
   /// @param group  its number
-  /// @param middle  whether `uses` leave out links in the middle
+  /// @param middle  whether `uses` are without the middle
   std::vector<UseRun> see(const network::Fabric& fabric,
                           std::uint64_t group,
                           std::span<const network::FlowOnLink> uses,

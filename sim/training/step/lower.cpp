@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <unordered_map>
 
 #include "sim/core/error.h"
@@ -313,19 +314,17 @@ class Lowering {
   Seen see(const SlotKey& slot, Rank leader, std::uint64_t number) {
     const Members& members = members_.of(slot.group, leader);
     const network::CollectiveTime alone = time_of(slot.name, call_of(slot), members.place);
-    network::EmitOptions options = emit_options(members, leader);
-    auto gpus = !options.timed && network::between_neighbours(call_of(slot), alone)
-                    ? members_.followed(slot.group, leader)
-                    : std::vector<core::GpuId>{};
-    const bool middle = !gpus.empty();
-    if (middle) {
-      options.left_out = [this](core::LinkId link) {
-        return orbits_.replica.in_middle(fabric_, link);
-      };
-    } else {
-      gpus = options.timed ? members.gpus : members_.all(slot.group, leader);
+    std::vector<core::GpuId> gpus;
+    if (timed(members)) {
+      gpus = members.gpus;
+    } else if (network::between_neighbours(call_of(slot), alone)) {
+      gpus = members_.without_middle(slot.group, leader);
     }
-    Seen seen{network::emit_collective(fabric_, call_of(slot), gpus, alone, options), {}};
+    const bool middle = !timed(members) && !gpus.empty();
+    if (gpus.empty()) {
+      gpus = members_.all(slot.group, leader);
+    }
+    Seen seen{emit(slot, leader, gpus), {}};
     seen.runs = orbits_.replica.see(fabric_, number, seen.transfer.uses, middle);
     seen.transfer.uses = {};
     return seen;
@@ -348,25 +347,21 @@ class Lowering {
     return members.place.shape.domains == 1 || !options_.contention;
   }
 
-  network::Transfer emit(const SlotKey& slot, Rank leader) {
+  network::Transfer emit(const SlotKey& slot, Rank leader, std::span<const core::GpuId> gpus) {
     const Members& members = members_.of(slot.group, leader);
     const network::CollectiveCall call = call_of(slot);
     const network::CollectiveTime alone = time_of(slot.name, call, members.place);
-    return network::emit_collective(fabric_, call, members.gpus, alone,
-                                    emit_options(members, leader));
-  }
-
-  network::EmitOptions emit_options(const Members& members, Rank leader) const {
     network::EmitOptions options;
     options.timed = timed(members);
     options.label = leader.index();
-    return options;
+    return network::emit_collective(fabric_, call, gpus, alone, options);
   }
 
   std::uint32_t add_collective(const SlotKey& slot, std::uint32_t number, Rank leader) {
     const auto seen = seen_.find(key_of(number, leader));
-    auto transfer = seen != seen_.end() ? of_stand_ins(seen->second) : emit(slot, leader);
     const Members& members = members_.of(slot.group, leader);
+    auto transfer =
+        seen != seen_.end() ? of_stand_ins(seen->second) : emit(slot, leader, members.gpus);
     const network::CollectiveCall call = call_of(slot);
     const Reach of = reach(slot.group, leader);
     keep_links(of, transfer);
