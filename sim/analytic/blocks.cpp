@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <numeric>
 #include <utility>
 
+#include "sim/training/orbits/replica_orbits.h"
 #include "sim/training/step/lower.h"
 #include "sim/workload/layout.h"
 
@@ -40,6 +42,19 @@ bool takes_time(const workload::Block& block) {
   return std::any_of(block.operations.begin(), block.operations.end(), [](const Operation& o) {
     return !o.kernels.empty() || o.duration > core::Seconds(0);
   });
+}
+
+/// The shape of the group of the first GPUs, all of a machine or of a site: of those that fill
+/// whole nodes and domains, as often as there are.
+network::GroupShape shape_of_all(const network::Fabric& fabric, std::uint32_t gpus) {
+  const std::uint32_t each = std::lcm(fabric.shape().gpus_per_node, fabric.shape().domain_gpus);
+  const bool alike = fabric.shape().sites == 1 && gpus % each == 0;
+  std::vector<core::GpuId> part;
+  for (std::uint32_t gpu = 0; gpu < (alike ? each : gpus); ++gpu) {
+    part.emplace_back(gpu);
+  }
+  return network::repeated(network::group_shape(fabric, part),
+                           alike ? static_cast<int>(gpus / each) : 1);
 }
 
 }  // namespace
@@ -146,11 +161,7 @@ BlockTimer::BlockTimer(const Scenario& scenario)
     const std::array<core::GpuId, 2> ends{core::GpuId(0U), core::GpuId(std::min(other, gpus - 1))};
     return network::group_shape(fabric_, ends);
   };
-  std::vector<core::GpuId> all;
-  for (std::uint32_t gpu = 0; gpu < gpus; ++gpu) {
-    all.emplace_back(gpu);
-  }
-  world_ = network::group_shape(fabric_, all);
+  world_ = shape_of_all(fabric_, gpus);
   near_ = pair(1);
   far_ = pair(domain);
 }
@@ -182,24 +193,34 @@ double BlockTimer::message(core::Bytes bytes, bool crosses) {
   return transfer(core::CollectiveKind::send_receive, bytes, crosses ? far_ : near_);
 }
 
-/// Groups of one kind may lie differently; the one over most domains is the slowest.
-network::GroupShape BlockTimer::widest_group(const RankLayout& layout, Group group) const {
+/// Groups of one kind may lie differently; the one over most domains is the slowest. Of groups that
+/// span replicas one block is looked at: they lie in each as in the first.
+network::GroupShape BlockTimer::widest_group(const RankLayout& layout,
+                                             const workload::ParallelismSpec& p,
+                                             Group group) const {
+  const int block = training::data_of_block(p, fabric_.shape());
+  const RankLayout of_block(p, block);
   const std::int64_t ranks = layout.ranks();
+  const bool alike =
+      training::spans_replicas(group) && !scenario_.cluster.sites && ranks % of_block.ranks() == 0;
+  const RankLayout& few = alike ? of_block : layout;
   const std::int64_t domain = fabric_.shape().domain_gpus;
   network::GroupShape widest;
   for (const std::int64_t rank : {std::int64_t{0}, domain - 1, domain, ranks / 2, ranks - 1}) {
+    auto at = layout.coordinates(core::Rank(static_cast<std::uint32_t>(std::min(rank, ranks - 1))));
+    at.data = alike ? at.data % block : at.data;
     std::vector<core::GpuId> gpus;
-    for (const core::Rank member :
-         layout.members(group, core::Rank(static_cast<std::uint32_t>(std::min(rank, ranks - 1))))) {
-      gpus.push_back(layout.gpu(member));
+    for (const core::Rank member : few.members(group, few.rank(at))) {
+      gpus.push_back(few.gpu(member));
     }
     const auto shape = network::group_shape(fabric_, gpus);
     widest = rank == 0 || shape.domains > widest.domains ? shape : widest;
   }
-  return widest;
+  return network::repeated(widest, static_cast<int>(ranks / few.ranks()));
 }
 
 const network::GroupShape& BlockTimer::shape_of(const RankLayout& layout,
+                                                const workload::ParallelismSpec& p,
                                                 const GroupsKey& groups,
                                                 Group group) {
   if (group == Group::world) {
@@ -207,7 +228,7 @@ const network::GroupShape& BlockTimer::shape_of(const RankLayout& layout,
   }
   const auto [place, fresh] = shapes_.try_emplace({groups, group});
   if (fresh) {
-    place->second = widest_group(layout, group);
+    place->second = widest_group(layout, p, group);
   }
   return place->second;
 }
@@ -259,7 +280,7 @@ std::vector<TimedBlock> BlockTimer::time_blocks(const std::vector<workload::Bloc
   std::array<const network::GroupShape*, static_cast<std::size_t>(Group::world) + 1> known{};
   const auto shape_of_group = [&](Group group) -> const network::GroupShape& {
     const network::GroupShape*& shape = known[static_cast<std::size_t>(group)];
-    shape = shape != nullptr ? shape : &shape_of(layout, groups, group);
+    shape = shape != nullptr ? shape : &shape_of(layout, p, groups, group);
     return *shape;
   };
   std::vector<TimedBlock> timed_blocks(blocks.size());

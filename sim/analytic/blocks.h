@@ -173,9 +173,12 @@ class BlockTimer {
                              const network::GroupShape& shape,
                              int ranks) const;
   const network::GroupShape& shape_of(const training::RankLayout& layout,
+                                      const workload::ParallelismSpec& p,
                                       const GroupsKey& groups,
                                       workload::Group group);
-  network::GroupShape widest_group(const training::RankLayout& layout, workload::Group group) const;
+  network::GroupShape widest_group(const training::RankLayout& layout,
+                                   const workload::ParallelismSpec& p,
+                                   workload::Group group) const;
 
   const training::Scenario& scenario_;
   network::Fabric fabric_;

@@ -11,8 +11,8 @@
 
 #include "sim/core/infeasible.h"
 #include "sim/network/fabric/fabric_shape.h"
+#include "sim/training/orbits/rank_orbits.h"
 #include "sim/training/step/lower.h"
-#include "sim/training/step/rank_orbits.h"
 #include "sim/training/unequal/node_kinds.h"
 #include "sim/workload/blocks/build.h"
 
@@ -27,9 +27,9 @@ using workload::OperationKind;
 // old and its new storage for a moment: half as much again on average). Source: measured by
 // counting allocations over the scenarios of tests/training/estimate_test.cpp, which holds them to
 // a factor of two.
-constexpr double kLink = 8;          ///< its kind, its number
+constexpr double kLink = 4;          ///< its kind, where it is not that of its tier
 constexpr double kStep = 80;         ///< of a program: ProgramStep, Instruction, launch
-constexpr double kLinkLowered = 20;  ///< its place in the tables that lowering looks links up in
+constexpr double kLinkLowered = 12;  ///< its place in the tables that lowering looks links up in
 constexpr double kPortLowered = 25;  ///< a NIC's, whose loads the widest collective lists
 /// Its share of a report's paths, of a collective's loads. Source: round value.
 constexpr double kLinkTold = 40;

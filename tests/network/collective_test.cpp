@@ -229,6 +229,9 @@ TEST(GroupShape, OfMembersEqualsTheRegularOne) {
   }
   EXPECT_EQ(group_shape(fabric, all), regular_group(32, 8, h100(), 8));
   EXPECT_EQ(group_shape(fabric, rail), regular_group(4, 1, h100(), 8));
+  // Four nodes alike: of two, twice.
+  EXPECT_EQ(repeated(group_shape(fabric, std::span(all).first(16)), 2), group_shape(fabric, all));
+  EXPECT_EQ(repeated(group_shape(fabric, std::span(rail).first(2)), 2), group_shape(fabric, rail));
 }
 
 }  // namespace

@@ -1,14 +1,15 @@
 // A block of replicas lowered for all that stand alike gives the step of all ranks.
-#include "sim/training/step/replica_orbits.h"
+#include "sim/training/orbits/replica_orbits.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <optional>
 #include <random>
 
 #include "sim/core/error.h"
+#include "sim/training/orbits/rank_orbits.h"
 #include "sim/training/step/lower.h"
-#include "sim/training/step/rank_orbits.h"
 
 #include "tests/training/draw.h"
 #include "tests/training/fixture.h"
@@ -109,6 +110,28 @@ TEST(ReplicaOrbits, ColoursPartWhatATreeLoadsUnequally) {
   const auto lowered = lower(checked, step_graph(checked), fabric, {.orbits = &orbits});
   EXPECT_GT(lowered.problem.actors.size(), 1U);
   EXPECT_LT(lowered.problem.actors.size(), 32U);
+  expect_the_same_step(s);
+}
+
+// 64 nodes in pods of 8, a replica each. A ring is followed through two pods at each end, nodes 0
+// to 15 and 48 to 63; pods 2 to 5 are like pod 1.
+TEST(ReplicaOrbits, ARingIsNotFollowedThroughTheMiddle) {
+  Scenario s = pods_of_eight();
+  s.cluster.nodes = 64;
+  s.cluster.fabric.leaf_oversubscription = 2;
+  s.cluster.fabric.spine_oversubscription = 2;
+  const auto checked = check(Scenario(s));
+  const network::Fabric fabric = build_fabric(s.cluster);
+  const RankOrbits orbits = rank_orbits(checked, fabric);
+  const std::vector<int> ends = orbits.replica.without_middle();
+  ASSERT_EQ(ends.size(), 32U);
+  EXPECT_EQ(ends[15], 15);
+  EXPECT_EQ(ends[16], 48);
+  const auto lowered = lower(checked, step_graph(checked), fabric, {.orbits = &orbits});
+  EXPECT_TRUE(std::any_of(
+      lowered.collectives.begin(), lowered.collectives.end(), [](const CollectiveUse& use) {
+        return use.shape.domains == 64 && network::between_neighbours(use.call, use.alone);
+      }));
   expect_the_same_step(s);
 }
 

@@ -1,5 +1,5 @@
 // One tensor rank lowered for all gives the step of all ranks, healthy and not.
-#include "sim/training/step/tensor_orbits.h"
+#include "sim/training/orbits/tensor_orbits.h"
 
 #include <gtest/gtest.h>
 

@@ -87,4 +87,11 @@ GroupShape group_shape(const Fabric& fabric, std::span<const core::GpuId> member
   return g;
 }
 
+GroupShape repeated(GroupShape part, int times) {
+  part.ranks *= times;
+  part.domains *= times;
+  part.nodes *= times;
+  return part;
+}
+
 }  // namespace headway::network

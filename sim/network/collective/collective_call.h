@@ -102,6 +102,8 @@ GroupShape regular_group(int ranks,
                          int gpus_per_node);
 /// The shape of these GPUs, by their places.
 GroupShape group_shape(const Fabric& fabric, std::span<const core::GpuId> members);
+/// The shape of so many parts that lie alike on one site, no two in one node or NVLink domain.
+GroupShape repeated(GroupShape part, int times);
 
 /// What is asked for.
 struct CollectiveCall {

@@ -169,20 +169,19 @@ Transfer emit_send(const Fabric& fabric,
                          options.clock);
 }
 
-LinkNumbers::LinkNumbers(const Fabric& fabric)
-    : fabric_(&fabric), number_(fabric.link_count(), UINT32_MAX) {}
+LinkNumbers::LinkNumbers(const Fabric& fabric) : fabric_(&fabric), number_(fabric.link_count()) {}
 
 LinkNumbers::LinkNumbers(const Fabric& fabric, std::vector<LinkId> fabric_links)
     : LinkNumbers(fabric) {
   fabric_links_ = std::move(fabric_links);
   for (std::size_t l = 0; l < fabric_links_.size(); ++l) {
-    number_[fabric_links_[l].index()] = static_cast<std::uint32_t>(l);
+    number_[fabric_links_[l]] = static_cast<std::uint32_t>(l);
   }
 }
 
 std::uint32_t LinkNumbers::number(LinkId link, Problem& problem) {
-  auto& number = number_[link.index()];
-  if (number == UINT32_MAX) {
+  auto& number = number_[link];
+  if (number == LinkTable::kNone) {
     number = static_cast<std::uint32_t>(problem.links.size());
     problem.links.push_back({fabric_->link(link).capacity});
     fabric_links_.push_back(link);

@@ -96,7 +96,7 @@ class LinkNumbers {
 
  private:
   const Fabric* fabric_;
-  std::vector<std::uint32_t> number_;
+  LinkTable number_;
   std::vector<core::LinkId> fabric_links_;
 };
 

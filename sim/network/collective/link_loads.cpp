@@ -312,6 +312,12 @@ void LinkLoads::settle() {
   size_ = kept;
 }
 
+bool between_neighbours(const CollectiveCall& call, const CollectiveTime& alone) {
+  return call.kind != core::CollectiveKind::send_receive && alone.site_bytes.si() <= 0 &&
+         !exchanges_messages(call.kind, alone.algorithm) && alone.algorithm != Algorithm::tree &&
+         alone.algorithm != Algorithm::nvls_tree;
+}
+
 LinkLoads link_loads(const Fabric& fabric,
                      const CollectiveCall& call,
                      std::span<const GpuId> members,

@@ -50,6 +50,10 @@ class LinkLoads {
 /// root.
 std::size_t tree_parent(std::size_t i, std::size_t n);
 
+/// Whether messages pass between neighbouring domains alone, as in a ring: what a domain's links
+/// carry does not depend on how many others there are.
+bool between_neighbours(const CollectiveCall& call, const CollectiveTime& alone);
+
 /// @param alone  from `collective_time`, the same call: its algorithm and its wire bytes
 /// @param label  hashed by ecmp
 /// @returns settled loads

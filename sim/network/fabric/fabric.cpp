@@ -77,18 +77,20 @@ void Fabric::number_links() {
   first_global_ = first_local_ + (s.dragonfly ? 2 * s.leaves : 0);
   first_storage_ = first_global_ + (s.dragonfly ? pods * s.pods_per_tree : 0);
   first_site_ = first_storage_ + 2 * s.storage_targets;
-  kind_of_.resize(std::size_t{first_site_} + (s.sites > 1 ? 2 * std::size_t{s.sites} : 0));
+  links_ = std::size_t{first_site_} + (s.sites > 1 ? 2 * std::size_t{s.sites} : 0);
+  kind_of_ = LinkTable(links_);
 }
 
 void Fabric::build_links() {
   const auto& s = shape_;
-  const auto fill = [&](std::uint32_t first, std::uint32_t last, Tier tier,
-                        core::BytesPerSecond cable, std::uint32_t cables, core::Seconds latency) {
+  const auto fill = [&](std::uint32_t last, Tier tier, core::BytesPerSecond cable,
+                        std::uint32_t cables, core::Seconds latency) {
     const auto rate = cable * static_cast<double>(cables);
     Link link{rate, rate, latency, cables, tier};
     // A NIC carries no more than its GPUs' host links do, and all their users pass the NIC.
     link.never_binds = tier == Tier::host;
-    std::fill(kind_of_.begin() + first, kind_of_.begin() + last, kind(link));
+    kinds_.push_back(link);
+    tier_ends_.push_back(last);
   };
   const auto hop = input_.fabric.link_latency;
   const bool mesh = input_.scale_up.kind == ScaleUpKind::mesh;
@@ -96,16 +98,14 @@ void Fabric::build_links() {
       mesh ? s.scale_up_rate / std::max(1.0, s.domain_gpus - 1.0) : s.scale_up_rate;
   const std::uint32_t nics = std::max(1U, s.nics_per_node / s.rails);
   const auto nic = s.port_rate / nics;
-  fill(0, first_host_, Tier::scale_up, scale_up, 1, input_.scale_up.latency * (mesh ? 1.0 : 0.5));
-  fill(first_host_, first_nic_, Tier::host, s.port_rate * static_cast<double>(s.planes), 1,
-       input_.nic.latency);
-  fill(first_nic_, first_leaf_, Tier::nic, nic, nics, hop);
-  fill(first_leaf_, first_spine_, Tier::leaf_spine, s.cable_rate, pooled_ ? s.uplinks : 1, hop);
-  fill(first_spine_, first_local_, Tier::spine_core, s.cable_rate,
+  fill(first_host_, Tier::scale_up, scale_up, 1, input_.scale_up.latency * (mesh ? 1.0 : 0.5));
+  fill(first_nic_, Tier::host, s.port_rate * static_cast<double>(s.planes), 1, input_.nic.latency);
+  fill(first_leaf_, Tier::nic, nic, nics, hop);
+  fill(first_spine_, Tier::leaf_spine, s.cable_rate, pooled_ ? s.uplinks : 1, hop);
+  fill(first_local_, Tier::spine_core, s.cable_rate,
        pooled_ ? s.spine_uplinks * s.spines_per_pod : 1, hop);
-  fill(first_local_, first_global_, Tier::local, s.cable_rate,
-       s.local_cables * (s.leaves_per_pod - 1), hop);
-  fill(first_global_, first_storage_, Tier::global, s.cable_rate, s.global_cables, hop);
+  fill(first_global_, Tier::local, s.cable_rate, s.local_cables * (s.leaves_per_pod - 1), hop);
+  fill(first_storage_, Tier::global, s.cable_rate, s.global_cables, hop);
   for (std::uint32_t target = 0; target < s.storage_targets; ++target) {
     const auto& storage = input_.storage;
     set(storage_link(target, true), {storage.read, storage.read, hop, 1, Tier::storage});
@@ -258,7 +258,7 @@ std::uint32_t Fabric::pod_of(std::uint32_t leaf) const {
 }
 
 void Fabric::degrade(LinkId id, double factor, std::uint32_t cables) {
-  HEADWAY_CHECK(id.index() < kind_of_.size(), "link {} of {}", id.index(), kind_of_.size());
+  HEADWAY_CHECK(id.index() < links_, "link {} of {}", id.index(), links_);
   HEADWAY_CHECK(factor >= 0 && factor <= 1, "factor {}", factor);
   Link link = this->link(id);
   const double hit = std::min(cables, link.cables) / static_cast<double>(link.cables);

@@ -10,6 +10,7 @@
 #include "sim/core/ids.h"
 #include "sim/core/units.h"
 #include "sim/network/fabric/fabric_shape.h"
+#include "sim/network/fabric/link_table.h"
 
 namespace headway::network {
 
@@ -83,8 +84,11 @@ class Fabric {
 
   [[nodiscard]] const FabricInput& input() const { return input_; }
   [[nodiscard]] const FabricShape& shape() const { return shape_; }
-  [[nodiscard]] std::size_t link_count() const { return kind_of_.size(); }
-  [[nodiscard]] const Link& link(core::LinkId id) const { return kinds_[kind_of_[id.index()]]; }
+  [[nodiscard]] std::size_t link_count() const { return links_; }
+  [[nodiscard]] const Link& link(core::LinkId id) const {
+    const std::uint32_t kind = kind_of_.at(id);
+    return kinds_[kind != LinkTable::kNone ? kind : kind_of_tier(id)];
+  }
   [[nodiscard]] GpuPlace place(core::GpuId gpu) const;
   /// Parallel cables are one pooled link (adaptive routing).
   [[nodiscard]] bool pooled() const { return pooled_; }
@@ -157,7 +161,15 @@ class Fabric {
   void number_links();
   void build_links();
   void mark_never_binding();
-  void set(core::LinkId id, const Link& link) { kind_of_[id.index()] = kind(link); }
+  void set(core::LinkId id, const Link& link) { kind_of_[id] = kind(link); }
+  /// Links of a tier are built as one kind, these before all others.
+  [[nodiscard]] std::uint32_t kind_of_tier(core::LinkId id) const {
+    std::uint32_t tier = 0;
+    while (id.index() >= tier_ends_[tier]) {
+      ++tier;
+    }
+    return tier;
+  }
   /// The place of this link among the kinds, added if it is new.
   std::uint32_t kind(const Link& link);
   /// What the storage servers of a leaf send into it (up) or take out of it.
@@ -169,8 +181,10 @@ class Fabric {
   std::uint32_t first_host_ = 0, first_nic_ = 0, first_leaf_ = 0, first_spine_ = 0,
                 first_local_ = 0, first_global_ = 0, first_storage_ = 0, first_site_ = 0;
   std::uint32_t links_per_leaf_ = 0, links_per_spine_ = 0, links_per_pod_ = 0;
-  std::vector<Link> kinds_;             ///< the different links: few, of the millions
-  std::vector<std::uint32_t> kind_of_;  ///< per link
+  std::size_t links_ = 0;
+  std::vector<std::uint32_t> tier_ends_;  ///< the first link of each tier's next
+  std::vector<Link> kinds_;               ///< the different links: few, of the millions
+  LinkTable kind_of_;                     ///< of those that are not as their tier was built
   std::size_t links_down_ = 0, links_hit_ = 0;
 };
 

@@ -5,8 +5,8 @@
 
 #include "sim/network/flow/problem.h"
 #include "sim/training/explain/traced_steps.h"
+#include "sim/training/orbits/rank_orbits.h"
 #include "sim/training/step/lower.h"
-#include "sim/training/step/rank_orbits.h"
 #include "sim/training/step/step_clock.h"
 #include "sim/training/step/step_inputs.h"
 #include "sim/training/unequal/node_kinds.h"

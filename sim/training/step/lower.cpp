@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <unordered_map>
 
 #include "sim/core/error.h"
 #include "sim/network/fabric/route.h"
+#include "sim/training/orbits/group_members.h"
 #include "sim/training/step/placement.h"
 #include "sim/training/step/step_clock.h"
 #include "sim/training/unequal/group_machines.h"
@@ -88,6 +90,7 @@ class Lowering {
         orbits_(options.orbits != nullptr ? *options.orbits : RankOrbits{}),
         layout_(rank_layout(checked)),
         machines_(checked.scenario(), fabric.input()),
+        members_(checked, fabric, layout_, orbits_, machines_),
         numbers_(fabric),
         kernels_(checked.scenario()) {}
 
@@ -107,12 +110,11 @@ class Lowering {
       }
     }
     tell_replicas_apart();
-    for (std::int64_t r = 0; r < layout_.ranks(); ++r) {
-      const Rank rank(static_cast<std::uint32_t>(r));
-      if (orbits_.keeps(layout_.coordinates(rank))) {
+    for_each_stand_in([this](Rank rank, const RankCoordinates& at) {
+      if (orbits_.tensor.keeps(at.tensor)) {
         add_actor(rank);
       }
-    }
+    });
     if (beyond_count_) {
       return std::nullopt;
     }
@@ -127,6 +129,20 @@ class Lowering {
   }
 
  private:
+  /// Calls `visit(rank, coordinates)` for the ranks, in order, whose replicas stand for others.
+  template <class Visit>
+  void for_each_stand_in(const Visit& visit) const {
+    for (std::int64_t r = 0; r < layout_.ranks();) {
+      const Rank rank(static_cast<std::uint32_t>(r));
+      const RankCoordinates at = layout_.coordinates(rank);
+      const int next = orbits_.replica.next_kept(at.data);
+      if (next == at.data) {
+        visit(rank, at);
+      }
+      r += next == at.data ? 1 : (next - at.data) * layout_.ranks_between_replicas();
+    }
+  }
+
   /// How long the blocks take on the GPUs of a kind of node.
   std::vector<std::vector<OperationTime>> times_on(int kind, const workload::StepGraph& graph) {
     const auto& cluster = checked_.scenario().cluster;
@@ -169,7 +185,7 @@ class Lowering {
   /// lasts alone.
   core::Seconds interference(const workload::Operation& operation, Rank rank) {
     const double share = interference_share(checked_.scenario(), operation.activity);
-    const Place& place = place_of(operation.group, rank);
+    const GroupPlace& place = place_of(operation.group, rank);
     if (share == 0 || place.shape.ranks < 2) {
       return core::Seconds(0);
     }
@@ -187,25 +203,15 @@ class Lowering {
     return call;
   }
 
-  /// How a group lies, and on which of `machines_`.
-  struct Place {
-    network::GroupShape shape;
-    std::size_t machine = 0;
-  };
-
   network::CollectiveTime collective_time(const network::CollectiveCall& call,
-                                          const Place& place) const {
+                                          const GroupPlace& place) const {
     return network::collective_time(call, place.shape, machines_.parameters(place.machine),
                                     checked_.scenario().calibration.collectives);
   }
 
   /// The groups of the first rank on nodes of a kind stand for all of their kind.
-  const Place& place_of(Group group, Rank rank) {
-    return members_of(group, layout_.leader(group, rank)).place;
-  }
-
-  Place place_of(const std::vector<core::GpuId>& gpus) {
-    return {network::group_shape(fabric_, gpus), machines_.of_group(gpus)};
+  const GroupPlace& place_of(Group group, Rank rank) {
+    return members_.of(group, layout_.leader(group, rank)).place;
   }
 
   /// Equal slots of different stages get one number; sends and receives of one size and channel
@@ -281,13 +287,11 @@ class Lowering {
     if (orbits_.replica.empty()) {
       return;
     }
-    for (std::int64_t r = 0; r < layout_.ranks(); ++r) {
-      const Rank rank(static_cast<std::uint32_t>(r));
-      const RankCoordinates at = layout_.coordinates(rank);
+    for_each_stand_in([this](Rank rank, const RankCoordinates& at) {
       if (at.data < orbits_.replica.first_data() && orbits_.tensor.keeps(at.tensor)) {
         see_groups(rank, static_cast<std::size_t>(at.pipeline));
       }
-    }
+    });
     orbits_.replica.classify();
   }
 
@@ -301,31 +305,29 @@ class Lowering {
       const GroupKey key = key_of(slot_numbers_[stage][i], leader);
       const auto [place, fresh] = seen_.try_emplace(key);
       if (fresh) {
-        Seen& seen = place->second;
-        seen.transfer = emit(slots[i], leader);
-        seen.runs = orbits_.replica.see(fabric_, key.slot_and_rank, seen.transfer.uses);
-        seen.transfer.uses = {};
+        place->second = see(slots[i], leader, key.slot_and_rank);
       }
     }
   }
 
-  /// The ranks that communicate in a group, and how they lie: the same for all its slots.
-  struct Members {
+  /// Replicas in the middle are not followed where messages pass between neighbours.
+  Seen see(const SlotKey& slot, Rank leader, std::uint64_t number) {
+    const Members& members = members_.of(slot.group, leader);
+    const network::CollectiveTime alone = time_of(slot.name, call_of(slot), members.place);
     std::vector<core::GpuId> gpus;
-    Place place;
-  };
-
-  const Members& members_of(Group group, Rank leader) {
-    const std::uint64_t key =
-        (std::uint64_t{static_cast<std::uint8_t>(group)} << 32U) | leader.index();
-    const auto [found, fresh] = members_.try_emplace(key);
-    if (fresh) {
-      for (const Rank member : layout_.members(group, leader)) {
-        found->second.gpus.push_back(layout_.gpu(member));
-      }
-      found->second.place = place_of(found->second.gpus);
+    if (timed(members)) {
+      gpus = members.gpus;
+    } else if (network::between_neighbours(call_of(slot), alone)) {
+      gpus = members_.without_middle(slot.group, leader);
     }
-    return found->second;
+    const bool middle = !timed(members) && !gpus.empty();
+    if (gpus.empty()) {
+      gpus = members_.all(slot.group, leader);
+    }
+    Seen seen{emit(slot, leader, gpus), {}};
+    seen.runs = orbits_.replica.see(fabric_, number, seen.transfer.uses, middle);
+    seen.transfer.uses = {};
+    return seen;
   }
 
   network::Transfer of_stand_ins(const Seen& seen) const {
@@ -345,32 +347,27 @@ class Lowering {
     return members.place.shape.domains == 1 || !options_.contention;
   }
 
-  network::Transfer emit(const SlotKey& slot, Rank leader) {
-    const Members& members = members_of(slot.group, leader);
+  network::Transfer emit(const SlotKey& slot, Rank leader, std::span<const core::GpuId> gpus) {
+    const Members& members = members_.of(slot.group, leader);
     const network::CollectiveCall call = call_of(slot);
     const network::CollectiveTime alone = time_of(slot.name, call, members.place);
     network::EmitOptions options;
     options.timed = timed(members);
     options.label = leader.index();
-    return network::emit_collective(fabric_, call, members.gpus, alone, options);
-  }
-
-  /// Ranks of a group that are lowered.
-  std::size_t kept_of(Group group, Rank leader) const {
-    const auto ranks = layout_.members(group, leader);
-    return static_cast<std::size_t>(std::count_if(ranks.begin(), ranks.end(), [this](Rank rank) {
-      return orbits_.keeps(layout_.coordinates(rank));
-    }));
+    return network::emit_collective(fabric_, call, gpus, alone, options);
   }
 
   std::uint32_t add_collective(const SlotKey& slot, std::uint32_t number, Rank leader) {
     const auto seen = seen_.find(key_of(number, leader));
-    auto transfer = seen != seen_.end() ? of_stand_ins(seen->second) : emit(slot, leader);
-    const Members& members = members_of(slot.group, leader);
+    const Members& members = members_.of(slot.group, leader);
+    auto transfer =
+        seen != seen_.end() ? of_stand_ins(seen->second) : emit(slot, leader, members.gpus);
     const network::CollectiveCall call = call_of(slot);
     const Reach of = reach(slot.group, leader);
     keep_links(of, transfer);
-    const std::size_t need = orbits_.empty() ? members.gpus.size() : kept_of(slot.group, leader);
+    const std::size_t need =
+        members.kept *
+        (spans_replicas(slot.group) ? static_cast<std::size_t>(orbits_.replica.kept_blocks()) : 1U);
     const std::uint32_t group =
         append(transfer, need, slot, use_of(slot.name, call, members.place));
     set_multiplicity(group, of);
@@ -408,7 +405,7 @@ class Lowering {
     const char* what = slot.group == Group::context ? "context message" : "pipeline message";
     const std::vector<core::GpuId> ends{layout_.gpu(from), layout_.gpu(to)};
     const network::CollectiveCall call{core::CollectiveKind::send_receive, slot.bytes, {}, {}};
-    const Place place = place_of(ends);
+    const GroupPlace place = members_.place_of(ends);
     const network::CollectiveTime alone = time_of(what, call, place);
     network::EmitOptions options;
     options.timed = !options_.contention;
@@ -504,7 +501,7 @@ class Lowering {
   /// Index of the use in `collectives`, added if it is new.
   std::uint32_t use_of(const std::string& what,
                        const network::CollectiveCall& call,
-                       const Place& place) {
+                       const GroupPlace& place) {
     for (std::size_t i = 0; i < out_.collectives.size(); ++i) {
       const auto& use = out_.collectives[i];
       if (use.call.kind == call.kind && use.call.bytes == call.bytes && use.shape == place.shape &&
@@ -519,7 +516,7 @@ class Lowering {
 
   network::CollectiveTime time_of(const std::string& what,
                                   const network::CollectiveCall& call,
-                                  const Place& place) {
+                                  const GroupPlace& place) {
     const network::CollectiveTime& alone = out_.collectives[use_of(what, call, place)].alone;
     step_ticks(alone.total, what);  // refused here, where it has a name
     return alone;
@@ -564,15 +561,14 @@ class Lowering {
   RankOrbits orbits_;
   RankLayout layout_;
   GroupMachines machines_;
+  GroupMembers members_;
   network::LinkNumbers numbers_;
   KernelTimesOfKinds kernels_;
   std::vector<StageProgram> stages_;
   std::map<SlotKey, std::uint32_t> slot_number_;
   std::vector<std::vector<std::uint32_t>> slot_numbers_;  ///< per stage and slot
   std::unordered_map<GroupKey, std::uint32_t, GroupKeyHash>
-      groups_;  ///< looked up only, never iterated
-  std::unordered_map<std::uint64_t, Members>
-      members_;  ///< by kind and leader; looked up only, never iterated
+      groups_;                                             ///< looked up only, never iterated
   std::unordered_map<GroupKey, Seen, GroupKeyHash> seen_;  ///< looked up only, never iterated
   bool beyond_count_ = false;  ///< so many replicas that a coefficient has no room for them
   LoweredStep out_;

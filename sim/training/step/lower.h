@@ -11,10 +11,10 @@
 #include "sim/network/flow/problem.h"
 #include "sim/training/check.h"
 #include "sim/training/occupancy/background.h"
+#include "sim/training/orbits/rank_orbits.h"
 #include "sim/training/step/critical_path.h"
 #include "sim/training/step/placement.h"
 #include "sim/training/step/program.h"
-#include "sim/training/step/rank_orbits.h"
 #include "sim/training/step/step_inputs.h"
 #include "sim/workload/step_graph.h"
 

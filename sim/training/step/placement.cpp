@@ -255,14 +255,17 @@ std::vector<Rank> RankLayout::shard_members(Group group, Rank of) const {
   const int own = at.context + context_ * at.data;  // place among the ranks with the same weights
   std::vector<Rank> ranks;
   const DataRange here = island(at.data);
-  for (int place = context_ * here.first; place < context_ * here.end; ++place) {
-    const bool member = group == Group::shard ? place / shard_group_ == own / shard_group_
-                                              : place % shard_group_ == own % shard_group_;
-    if (member) {
-      at.context = place % context_;
-      at.data = place / context_;
-      ranks.push_back(rank(at));
-    }
+  const int low = context_ * here.first;
+  const int high = context_ * here.end;
+  // Shards are in a row, replicas of a shard every so many.
+  const bool in_a_row = group == Group::shard;
+  const int row = own - own % shard_group_;
+  const int end = in_a_row ? std::min(high, row + shard_group_) : high;
+  for (int place = in_a_row ? std::max(low, row) : own - (own - low) / shard_group_ * shard_group_;
+       place < end; place += in_a_row ? 1 : shard_group_) {
+    at.context = place % context_;
+    at.data = place / context_;
+    ranks.push_back(rank(at));
   }
   return ranks;
 }

@@ -55,6 +55,10 @@ class RankLayout {
   [[nodiscard]] std::int64_t ranks() const {
     return std::int64_t{tensor_} * context_ * data_ * pipeline_;
   }
+  /// How far apart in number ranks are that differ in a data index next to the other alone.
+  [[nodiscard]] std::int64_t ranks_between_replicas() const {
+    return std::int64_t{tensor_} * context_ * (pipeline_first_ ? pipeline_ : 1);
+  }
   [[nodiscard]] RankCoordinates coordinates(core::Rank rank) const;
   [[nodiscard]] core::Rank rank(const RankCoordinates& at) const;
   [[nodiscard]] core::GpuId gpu(core::Rank rank) const;

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
+#include "sim/training/orbits/replica_orbits.h"
+#include "sim/training/orbits/tensor_orbits.h"
 #include "sim/training/step/placement.h"
-#include "sim/training/step/replica_orbits.h"
-#include "sim/training/step/tensor_orbits.h"
 
 namespace headway::training {
 

@@ -1,4 +1,4 @@
-#include "sim/training/step/replica_orbits.h"
+#include "sim/training/orbits/replica_orbits.h"
 
 #include <algorithm>
 #include <map>
@@ -19,24 +19,6 @@ using workload::Group;
 /// The least k >= 1 such that k x step is a multiple of `unit`.
 std::uint64_t times_to(std::uint64_t unit, std::uint64_t step) {
   return unit / std::gcd(unit, step);
-}
-
-/// Data indices in a row that fill whole nodes and NVLink domains and hold whole groups of experts
-/// and of shards.
-std::uint64_t data_of_block(const CheckedScenario& checked, const FabricShape& s) {
-  const auto& p = checked.scenario().parallelism;
-  const std::uint64_t ranks = std::uint64_t{1} * static_cast<std::uint64_t>(p.tensor) *
-                              static_cast<std::uint64_t>(p.context);
-  const bool whole_models = p.rank_order == workload::RankOrder::pipeline_first;
-  const std::uint64_t in_a_row = ranks * static_cast<std::uint64_t>(whole_models ? p.pipeline : 1);
-  const auto experts = static_cast<std::uint64_t>(p.expert) *
-                       static_cast<std::uint64_t>(p.expert_tensor) *
-                       static_cast<std::uint64_t>(std::max(1, workload::expert_shard_ranks(p)));
-  const std::uint64_t shards = static_cast<std::uint64_t>(std::max(1, p.shard_group_size));
-  std::uint64_t data = times_to(s.gpus_per_node, in_a_row);
-  data = std::lcm(data, times_to(s.domain_gpus, in_a_row));
-  data = std::lcm(data, times_to(experts, ranks));
-  return std::lcm(data, times_to(shards, static_cast<std::uint64_t>(p.context)));
 }
 
 /// Nodes that share a leaf, of each rail one; 0: leaves cut nodes.
@@ -130,6 +112,63 @@ double ReplicaOrbits::kept_share() const {
   return static_cast<double>(kept) / static_cast<double>(block_of_.size());
 }
 
+int ReplicaOrbits::kept_blocks() const {
+  return empty() ? 1
+                 : static_cast<int>(std::count_if(size_.begin(), size_.end(),
+                                                  [](std::uint32_t n) { return n > 0; }));
+}
+
+int ReplicaOrbits::next_kept(int data) const {
+  std::uint32_t b = block(data);
+  if (empty() || (b < plan_.blocks && block_of_[b] == b)) {
+    return data;
+  }
+  while (b < plan_.blocks && block_of_[b] != b) {
+    ++b;
+  }
+  return static_cast<int>(b * plan_.data);
+}
+
+std::vector<int> ReplicaOrbits::without_middle() const {
+  std::vector<int> data;
+  for (std::uint32_t b = 0; plan_.middle_end > 0 && b < plan_.blocks; ++b) {
+    b = b == plan_.middle ? plan_.middle_end : b;
+    for (std::uint32_t d = 0; d < plan_.data; ++d) {
+      data.push_back(static_cast<int>(b * plan_.data + d));
+    }
+  }
+  return data;
+}
+
+std::uint32_t ReplicaOrbits::nodes(UseRun::Of of) const {
+  return of == UseRun::Of::block ? plan_.block : (of == UseRun::Of::unit ? plan_.unit : plan_.zone);
+}
+
+void ReplicaOrbits::add_middle(std::vector<UseRun>& runs) const {
+  const std::uint32_t first_zone = plan_.middle * plan_.block / plan_.zone;
+  const std::uint32_t end_zone = plan_.middle_end * plan_.block / plan_.zone;
+  const std::size_t seen = runs.size();
+  for (std::size_t r = 0; r < seen; ++r) {
+    UseRun run = runs[r];
+    const std::uint32_t each = run.of == UseRun::Of::fixed ? 1 : plan_.zone / nodes(run.of);
+    const std::uint32_t second = (first_zone - 1) * each;
+    run.first = std::max(run.first, second);
+    run.end = std::min(run.end, second + each);
+    if (run.of == UseRun::Of::fixed || run.first >= run.end) {
+      continue;
+    }
+    if (run.end - run.first == each) {
+      runs[r].end = end_zone * each;
+      continue;
+    }
+    for (std::uint32_t zone = first_zone; zone < end_zone; ++zone) {
+      run.first += each;
+      run.end += each;
+      runs.push_back(run);
+    }
+  }
+}
+
 ReplicaOrbits::Place ReplicaOrbits::place(const network::Fabric& fabric, core::LinkId link) const {
   using Of = UseRun::Of;
   const FabricShape& s = fabric.shape();
@@ -207,7 +246,8 @@ ReplicaOrbits::LinkOrbit ReplicaOrbits::of_link(const network::Fabric& fabric,
 
 std::vector<UseRun> ReplicaOrbits::see(const network::Fabric& fabric,
                                        std::uint64_t group,
-                                       std::span<const network::FlowOnLink> uses) {
+                                       std::span<const network::FlowOnLink> uses,
+                                       bool middle) {
   std::vector<UseRun> runs;
   std::unordered_map<std::uint32_t, std::size_t> last;  // the last run of a link; looked up only
   Place at;
@@ -229,6 +269,9 @@ std::vector<UseRun> ReplicaOrbits::see(const network::Fabric& fabric,
     }
     run = last[like] = runs.size();
     runs.push_back({at.of, like, at.apart, use.coefficient, at.index, at.index + 1});
+  }
+  if (middle) {
+    add_middle(runs);
   }
   for (const UseRun& r : runs) {
     const Colour colour = core::mix(both(group, (Colour{r.like} << 32U) | r.coefficient));
@@ -321,7 +364,7 @@ ReplicaOrbits replica_orbits(const CheckedScenario& checked,
                      s.storage_targets == 0 && s.sites == 1 &&
                      checked.scenario().cluster.placement == Placement::packed &&
                      !checked.scenario().cluster.occupancy;
-  const std::uint64_t each = data_of_block(checked, s);
+  const auto each = static_cast<std::uint64_t>(data_of_block(p, s));
   const auto data = static_cast<std::uint64_t>(checked.data_parallel());
   BlockPlan plan;
   plan.leaf = nodes_of_leaf(s);
@@ -339,6 +382,14 @@ ReplicaOrbits replica_orbits(const CheckedScenario& checked,
   plan.units = fits(plan, plan.block, plan.leaf) ? plan.stage / plan.unit : 0;
   const bool pods = plan.units > 0 && plan.pod < s.nodes && fits(plan, plan.unit, plan.pod);
   plan.pods = pods ? plan.stage / std::max(plan.pod, plan.unit) : 0;
+  plan.zone = pods ? std::max(plan.pod, plan.unit) : plan.unit;
+  // Two zones at each end: the first and the last close the ring, the second speaks for the rest.
+  constexpr std::uint32_t kEnds = 2;
+  const std::uint32_t zones = plan.stage / plan.zone;
+  if (plan.units > 0 && (pods || plan.pod >= s.nodes) && zones > 2 * kEnds + 1) {
+    plan.middle = kEnds * plan.zone / plan.block;
+    plan.middle_end = (zones - kEnds) * plan.zone / plan.block;
+  }
 
   ReplicaOrbits out;
   out.plan_ = plan;
@@ -349,6 +400,20 @@ ReplicaOrbits replica_orbits(const CheckedScenario& checked,
   out.pod_colour_.resize(plan.pods);
   out.classify();
   return out.kept_share() < 1 ? out : ReplicaOrbits();
+}
+
+int data_of_block(const workload::ParallelismSpec& p, const FabricShape& s) {
+  const auto ranks = static_cast<std::uint64_t>(p.tensor) * static_cast<std::uint64_t>(p.context);
+  const bool whole_models = p.rank_order == workload::RankOrder::pipeline_first;
+  const std::uint64_t in_a_row = ranks * static_cast<std::uint64_t>(whole_models ? p.pipeline : 1);
+  const auto experts = static_cast<std::uint64_t>(p.expert) *
+                       static_cast<std::uint64_t>(p.expert_tensor) *
+                       static_cast<std::uint64_t>(std::max(1, workload::expert_shard_ranks(p)));
+  const std::uint64_t shards = static_cast<std::uint64_t>(std::max(1, p.shard_group_size));
+  std::uint64_t data = times_to(s.gpus_per_node, in_a_row);
+  data = std::lcm(data, times_to(s.domain_gpus, in_a_row));
+  data = std::lcm(data, times_to(experts, ranks));
+  return static_cast<int>(std::lcm(data, times_to(shards, static_cast<std::uint64_t>(p.context))));
 }
 
 bool spans_replicas(Group group) {

@@ -1,4 +1,4 @@
-#include "sim/training/step/rank_orbits.h"
+#include "sim/training/orbits/rank_orbits.h"
 
 #include "sim/training/unequal/node_kinds.h"
 

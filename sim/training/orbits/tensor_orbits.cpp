@@ -1,4 +1,4 @@
-#include "sim/training/step/tensor_orbits.h"
+#include "sim/training/orbits/tensor_orbits.h"
 
 #include <algorithm>
 

@@ -35,6 +35,10 @@ struct BlockPlan {
   std::uint32_t leaf = 1, pod = 1;    ///< that share a leaf of each rail, a pod of each rail
   std::uint32_t unit = 1;             ///< a leaf, or a block that fills several: what pods exchange
   std::uint32_t units = 0, pods = 0;  ///< whole ones of a stage that can be exchanged
+  std::uint32_t zone = 1;             ///< a pod, or a unit where there is one pod
+  /// Blocks of whole zones in the middle of a stage: what passes between neighbours puts on the
+  /// links of each of these zones what it puts on the second zone's. None: the same.
+  std::uint32_t middle = 0, middle_end = 0;
 };
 
 /// What a group that spans replicas takes of links that are alike: the same coefficient of those of
@@ -61,6 +65,12 @@ class ReplicaOrbits {
   [[nodiscard]] std::uint32_t size_of(int data) const { return empty() ? 1 : size_[block(data)]; }
   /// Data indices of the first block, which has ranks of every group that spans replicas.
   [[nodiscard]] int first_data() const { return static_cast<int>(plan_.data); }
+  /// Of a stage.
+  [[nodiscard]] int blocks() const { return empty() ? 1 : static_cast<int>(plan_.blocks); }
+  [[nodiscard]] int kept_blocks() const;
+  /// The next data index, this included, whose ranks are lowered; behind the last, how many there
+  /// are.
+  [[nodiscard]] int next_kept(int data) const;
   /// Blocks that are lowered, of all.
   [[nodiscard]] double kept_share() const;
 
@@ -71,11 +81,18 @@ class ReplicaOrbits {
   };
   [[nodiscard]] LinkOrbit of_link(const network::Fabric& fabric, core::LinkId link) const;
 
+  /// Data indices without those in the middle. A ring over these puts on their links what the ring
+  /// over all does: where it leaves a zone, it goes up in this one and down in the next, whichever
+  /// that is. Empty: there is no middle.
+  [[nodiscard]] std::vector<int> without_middle() const;
+
   /// A group that spans replicas takes these links, which rise: told apart is what they differ for.
   /// @param group  its number
+  /// @param middle  whether `uses` are without the middle
   std::vector<UseRun> see(const network::Fabric& fabric,
                           std::uint64_t group,
-                          std::span<const network::FlowOnLink> uses);
+                          std::span<const network::FlowOnLink> uses,
+                          bool middle = false);
   /// Classes of equal colours, after all groups were seen.
   void classify();
   /// Of what a group takes, what it takes of stand-ins.
@@ -94,6 +111,10 @@ class ReplicaOrbits {
   };
   [[nodiscard]] Place place(const network::Fabric& fabric, core::LinkId link) const;
   [[nodiscard]] const std::vector<std::uint32_t>& classes(UseRun::Of of) const;
+  /// Nodes of a block, leaf or pod that is exchanged.
+  [[nodiscard]] std::uint32_t nodes(UseRun::Of of) const;
+  /// Adds what the zones in the middle have, as the second zone has it.
+  void add_middle(std::vector<UseRun>& runs) const;
   [[nodiscard]] std::uint32_t block(int data) const {
     return static_cast<std::uint32_t>(data) / plan_.data;
   }
@@ -114,6 +135,11 @@ class ReplicaOrbits {
 ReplicaOrbits replica_orbits(const CheckedScenario& checked,
                              const network::FabricInput& input,
                              const network::FabricShape& shape);
+
+/// Data indices in a row that fill whole nodes and NVLink domains and hold whole groups of experts
+/// and of shards: groups that span replicas lie in each such row as in the next, where ranks fill
+/// nodes in order.
+int data_of_block(const workload::ParallelismSpec& parallelism, const network::FabricShape& shape);
 
 /// Groups with ranks of every replica; all others lie in a block.
 bool spans_replicas(workload::Group group);
