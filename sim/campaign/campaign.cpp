@@ -36,8 +36,8 @@ class Metering {
            const training::StepResult& step,
            const ResolvedJob& resolved)
       : job_(resolved.job),
-        power_(
-            machine_power(checked.scenario().cluster, resolved.job.spare_nodes, busy_share(step))),
+        power_(training::machine_power(
+            checked.scenario().cluster, resolved.job.spare_nodes, busy_share(step))),
         relative_price_(training::relative_price(checked.scenario())),
         tokens_per_step_(checked.tokens_per_step()),
         stored_bytes_(checked.scenario().run.checkpoint.keep * resolved.checkpoint_bytes.si()),
@@ -88,7 +88,7 @@ class Metering {
 
  private:
   const JobModel& job_;
-  MachinePower power_;
+  training::MachinePower power_;
   double relative_price_;
   double tokens_per_step_;
   double stored_bytes_;

@@ -1,38 +1,15 @@
-// What the machine draws while it trains, stands still and waits, and the energy of a trial.
+// The energy of a trial.
 #pragma once
 
-#include <cstdint>
-
-#include "sim/campaign/job/job.h"
-#include "sim/campaign/result.h"
 #include "sim/core/units.h"
-#include "sim/training/cluster_spec.h"
+#include "sim/training/power/machine_power.h"
 
 namespace headway::campaign {
 
-/// Power of all IT equipment paid for, in two states.
-struct MachinePower {
-  core::Watts training;  ///< steps run
-  core::Watts standing;  ///< saves, failures, restarts
-};
-
-/// Ports of the compute fabric, both ends of its cables, host side of the NICs not counted.
-/// One leaf port a NIC; a cable from leaf to spine per `leaf_oversubscription` of them; in a fabric
-/// of three tiers a cable from spine to core per `spine_oversubscription` of those.
-///     nodes x NICs x (1 + 2 / leaf_os [tiers >= 2] + 2 / (leaf_os spine_os) [tiers = 3])
-double switch_ports(const training::ClusterSpec& cluster, std::int64_t spares);
-
-/// @param spares      nodes beside the job's
-/// @param busy_share  share of the healthy step in which the GPU computes; there it draws its board
-///                    power, else, and whenever no step runs, its idle power
-///     training = gpus (idle + busy (power - idle)) + rest,  standing = gpus idle + rest
-///     rest = spare GPUs idle + (nodes + spares) host + ports x power of a port
-MachinePower machine_power(const training::ClusterSpec& cluster,
-                           std::int64_t spares,
-                           double busy_share);
-
 /// Energy before PUE: training power over useful, lost and degraded time, standing power over the
 /// rest.
-core::Joules it_energy(const MachinePower& power, core::Seconds stepping, core::Seconds wall);
+core::Joules it_energy(const training::MachinePower& power,
+                       core::Seconds stepping,
+                       core::Seconds wall);
 
 }  // namespace headway::campaign

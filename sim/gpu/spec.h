@@ -179,6 +179,8 @@ struct GpuSpec {
   core::Seconds kernel_launch{2e-6};
   core::Watts power;
   core::Watts idle_power{70};
+  /// The limit before what feeds the board lowered it; 0: nothing did. Of no file.
+  core::Watts own_power;
   template <class V>
   void fields(V& v) {
     v.required("name", name, "Name printed in reports.");

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "sim/analytic/analytic.h"
-#include "sim/campaign/energy.h"
 #include "sim/core/error.h"
 #include "sim/core/infeasible.h"
 #include "sim/core/text.h"
@@ -20,6 +19,9 @@
 #include "sim/plan/trim.h"
 #include "sim/plan/verify.h"
 #include "sim/training/estimate.h"
+#include "sim/training/power/check_power.h"
+#include "sim/training/power/machine_power.h"
+#include "sim/training/power/power_fit.h"
 #include "sim/training/step/step.h"
 #include "sim/training/unequal/node_kinds.h"
 
@@ -332,9 +334,8 @@ std::pair<std::string, std::string> machine_limit(const training::Scenario& s,
                                  s.cluster.nodes, s.cluster.spares, racks_of(s),
                                  s.run.recovery.rack_nodes, *limits.racks)};
   }
-  const double pue = s.run.prices ? s.run.prices->pue : 1.0;
-  const core::Watts power =
-      campaign::machine_power(s.cluster, training::spare_nodes(s), 1).training * pue;
+  const double pue = training::pue_of(s);
+  const core::Watts power = training::peak_power(s) * pue;
   if (limits.power && power > *limits.power) {
     constexpr double kMega = 1e6;  // Source: the prefix
     return {"power", fmt::format("{} nodes draw {} MW with every GPU at its limit, times a PUE of "
@@ -354,6 +355,11 @@ void require_inputs(const training::Scenario& s, const PlanOptions& options) {
         "a limit of racks needs the nodes of one: set run.recovery.rack_nodes, which is 1, or "
         "limit "
         "gpus");
+  }
+  if (s.search.spares && s.cluster.power && s.cluster.power->facility) {
+    throw core::Error(
+        "search.spares: auto beside cluster.power.facility is not modelled: idle spares take of "
+        "what feeds the boards, before anybody knows how many there are; write cluster.spares");
   }
   std::vector<Objective> objectives = options.beside;
   objectives.push_back(options.objective);
@@ -447,7 +453,14 @@ PlanResult search(const training::Scenario& scenario, const PlanOptions& options
   for (training::Scenario& setting : settings(scenario, nodes)) {
     training::check_apart_from_layout(setting);
     training::apply(setting.calibration, setting.cluster);
-    if (const auto [kind, reason] = machine_limit(setting, options.limits); !kind.empty()) {
+    const auto shortages = training::power_shortages(setting);
+    if (shortages.empty()) {
+      training::limit_boards(setting);
+    }
+    const auto [kind, reason] =
+        shortages.empty() ? machine_limit(setting, options.limits)
+                          : std::pair<std::string, std::string>("power", shortages.front().text);
+    if (!kind.empty()) {
       const auto count = Space(setting).layouts();
       result.enumerated += count;
       rejected.add(kind, reason, count);

@@ -8,6 +8,7 @@
 #include "sim/study/predict.h"
 #include "sim/study/stopwatch.h"
 #include "sim/training/check.h"
+#include "sim/training/power/power_fit.h"
 
 namespace headway::study {
 
@@ -48,8 +49,12 @@ std::vector<std::string> PlanReport::reasons() const {
 
 std::vector<PlannedRun> PlanReport::plans() const {
   std::vector<PlannedRun> out;
-  for (const plan::Plan& plan : result.plans) {
+  for (std::size_t place = 0; place < result.plans.size(); ++place) {
+    const plan::Plan& plan = result.plans[place];
     PlannedRun& run = out.emplace_back();
+    if (const auto fit = training::power_fit(scenario_of_plan(*this, place))) {
+      run.board = fit->boards.front().board;
+    }
     run.setting = plan.setting;
     const auto machine = static_cast<std::size_t>(plan.setting.machine);
     run.machine = machines.empty() ? "" : machines[machine].name;

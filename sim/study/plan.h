@@ -58,6 +58,7 @@ struct PlannedRun {
   std::string machine;  ///< empty where there is one
   std::int64_t gpus = 1;
   int spares = 0;
+  std::optional<core::Watts> board;  ///< limit of boards where `cluster.power` may lower it
   bool pareto = false;
   std::int64_t variants = 0;
   double behind = 0;
@@ -78,6 +79,9 @@ struct PlannedRun {
     v.part("precision", setting.precision, "of the matrix products");
     v.figure("gpus", gpus, "", "nodes x GPUs of a node", core::at_least_one);
     v.figure("spares", spares, "", "spare nodes beside them", core::non_negative);
+    v.figure("board_w", board, "W",
+             "limit that boards of `cluster.node` run at; null without `cluster.power`",
+             core::positive);
     v.part(
         "pareto", pareto,
         "no other simulated plan is as good in all objectives of the front and better in one (`*` "

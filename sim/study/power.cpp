@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/campaign/energy.h"
 #include "sim/training/explain/power_trace.h"
+#include "sim/training/power/machine_power.h"
 #include "sim/training/unequal/node_kinds.h"
 
 namespace headway::study {
@@ -16,7 +16,7 @@ PowerReport power_report(const training::CheckedScenario& checked, core::Seconds
   PowerReport power;
   power.gpus = trace.gpus;
   power.window = trace.window;
-  power.standing = campaign::machine_power(s.cluster, training::spare_nodes(s), 0).standing;
+  power.standing = training::machine_power(s.cluster, training::spare_nodes(s), 0).standing;
   core::Watts idle;
   for (int kind = 0; kind < training::node_kinds(s.cluster); ++kind) {
     const auto& of_kind = training::node_of_kind(s.cluster, kind);
@@ -36,7 +36,8 @@ PowerReport power_report(const training::CheckedScenario& checked, core::Seconds
   const core::Watts drawn = sum / static_cast<double>(trace.gpus.size()) + power.beside;
   const double share = std::min(1.0, trace.step / step);
   power.mean = drawn * share + power.standing * (1 - share);
-  power.pue = s.run.prices ? s.run.prices->pue : 1;
+  power.pue = training::pue_of(s);
+  power.limits = training::power_fit(s);
   power.rack_of_node = static_cast<double>(node.gpus) * node.gpu.power + node.host_power;
   power.joules_per_token = (power.mean * step).si() * power.pue / checked.tokens_per_step();
   return power;

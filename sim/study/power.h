@@ -1,11 +1,13 @@
 // What a cluster draws over a step: for people who feed it.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "sim/core/result_fields.h"
 #include "sim/core/units.h"
 #include "sim/training/check.h"
+#include "sim/training/power/power_fit.h"
 
 namespace headway::study {
 
@@ -18,6 +20,7 @@ struct PowerReport {
   double pue = 1;
   core::Watts rack_of_node;  ///< one node with its GPUs at their limit
   double joules_per_token = 0;
+  std::optional<training::PowerFit> limits;
   std::vector<core::Watts> gpus;  ///< per window, GPUs alone
   core::Watts beside;             ///< hosts, switches, spares
 
@@ -48,6 +51,7 @@ struct PowerReport {
     v.figure("facility_peak_w", peak * pue, "W", "`peak_w` x PUE", core::non_negative);
     v.figure("joules_per_token", joules_per_token, "J", "facility_mean_w / tokens per second",
              core::non_negative);
+    v.part("limits", limits, "What `cluster.power` comes to; null without.");
   }
 };
 

@@ -9,6 +9,7 @@
 #include "sim/gpu/tables.h"
 #include "sim/training/imbalance/rank_imbalance.h"
 #include "sim/training/occupancy/occupancy.h"
+#include "sim/training/power/power_fit.h"
 #include "sim/workload/blocks/ring_blocks.h"
 #include "sim/workload/closed_form.h"
 #include "sim/workload/layout.h"
@@ -387,12 +388,20 @@ void add_occupancy(const ClusterSpec& cluster, std::vector<Assumption>& list) {
                               cluster.occupancy->jobs.size())});
 }
 
+/// The limit that boards run at where racks or the building have one.
+void add_power(const Scenario& s, std::vector<Assumption>& list) {
+  if (const auto fit = power_fit(s)) {
+    list.push_back({"cluster.power", boards_in_words(s, *fit), feeds_in_words(*fit)});
+  }
+}
+
 }  // namespace
 
 std::vector<Assumption> step_assumptions(const CheckedScenario& checked,
                                          const LoweredStep& lowered) {
   std::vector<Assumption> list;
   add_speeds(checked, list);
+  add_power(checked.scenario(), list);
   add_software(checked, list);
   add_ring(checked.scenario(), list);
   add_documents(checked.scenario(), list);

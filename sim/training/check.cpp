@@ -13,6 +13,8 @@
 #include "sim/training/complaints.h"
 #include "sim/training/compute_fabric.h"
 #include "sim/training/occupancy/occupancy.h"
+#include "sim/training/power/check_power.h"
+#include "sim/training/power/power_fit.h"
 #include "sim/training/sites/check_sites.h"
 #include "sim/training/step/placement.h"
 #include "sim/training/unequal/check_unequal.h"
@@ -436,6 +438,7 @@ void check_fixed(const Scenario& scenario, Complaints& complaints) {
   complaints.add(site_violations(scenario));
   complaints.add(occupancy_violations(scenario));
   complaints.add(unequal_violations(scenario));
+  complaints.add(power_violations(scenario));
   if (complaints.empty()) {
     check_fabric(scenario.cluster, complaints);
   }
@@ -462,6 +465,9 @@ void check_apart_from_layout(const Scenario& scenario, const SourceMarks& marks)
 CheckedScenario check(Scenario scenario, const SourceMarks& marks) {
   Complaints complaints(marks);
   check_fixed(scenario, complaints);
+  if (complaints.empty()) {
+    complaints.add(power_shortages(scenario));
+  }
   check_tensor(scenario, complaints);
   check_context(scenario, complaints);
   const std::int64_t gpus = count_gpus(scenario.cluster, complaints);
@@ -484,6 +490,7 @@ CheckedScenario check(Scenario scenario, const SourceMarks& marks) {
   checked.whole_domain_ = scenario.cluster.node.scale_up.domain_gpus;
   scenario.cluster.node.scale_up.domain_gpus =
       filled_domain(scenario.cluster, scenario.parallelism);
+  limit_boards(scenario);
   checked.scenario_ = std::move(scenario);
   checked.marks_ = marks;
   checked.gpus_ = gpus;

@@ -55,11 +55,13 @@ class CheckedScenario {
 };
 
 /// The rules that hold whatever the layout: of cluster, model, recipe, run and calibration. A
-/// search for a layout asks them first.
+/// search for a layout asks them first. What feeds a cluster is asked of each size
+/// (`power_shortages`).
 /// @param marks  where each value was written; may be empty
 /// @throws Error with every violated rule
 void check_apart_from_layout(const Scenario& scenario, const core::SourceMarks& marks = {});
 
+/// Boards run at the limit that `cluster.power` leaves them (`limit_boards`) from here on.
 /// @param marks  where each value was written; may be empty
 /// @throws Error with every violated rule
 CheckedScenario check(Scenario scenario, const core::SourceMarks& marks = {});

@@ -12,6 +12,7 @@
 #include "sim/price/spec.h"
 #include "sim/storage/spec.h"
 #include "sim/training/occupancy/occupancy_spec.h"
+#include "sim/training/power/power_spec.h"
 
 namespace headway::training {
 
@@ -79,6 +80,7 @@ struct ClusterSpec {
   Placement placement = Placement::packed;
   std::optional<network::SitesSpec> sites;
   std::optional<OccupancySpec> occupancy;
+  std::optional<PowerSpec> power;
   template <class V>
   void fields(V& v) {
     v.required("nodes", nodes, "Nodes the job uses, spares not counted.", core::from_one_to_16m);
@@ -95,6 +97,8 @@ struct ClusterSpec {
     v.optional("occupancy", occupancy,
                "The fabric has more nodes than the job, and others are on it; absent: the job has "
                "a fabric of its own.");
+    v.optional("power", power,
+               "What feeds racks and building; absent: enough for every board at its limit.");
   }
   bool operator==(const ClusterSpec&) const = default;
 };

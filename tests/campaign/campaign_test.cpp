@@ -288,41 +288,6 @@ TEST(Campaign, RefusesARunThatWouldNeverEnd) {
   EXPECT_THROW(simulate(s), core::Error);
 }
 
-TEST(Power, IsTheSumOfItsParts) {
-  training::ClusterSpec cluster = scenario().cluster;
-  cluster.nodes = 10;
-  cluster.spares = 2;
-  cluster.fabric.leaf_oversubscription = 2;
-  cluster.fabric.switch_power_per_port = core::Watts(25);
-  // 96 NICs: 96 leaf ports, 48 cables to the spine with two ports each.
-  EXPECT_DOUBLE_EQ(switch_ports(cluster, cluster.spares), 96 + 96);
-  cluster.fabric.tiers = 3;
-  cluster.fabric.spine_oversubscription = 4;
-  EXPECT_DOUBLE_EQ(switch_ports(cluster, cluster.spares), 96 + 96 + 24);
-  const MachinePower power = machine_power(cluster, cluster.spares, 0.5);
-  const double rest = 16 * 100 + 12 * 2000 + 216 * 25;
-  EXPECT_DOUBLE_EQ(power.standing.si(), 80 * 100 + rest);
-  EXPECT_DOUBLE_EQ(power.training.si(), 80 * 400 + rest);
-  EXPECT_DOUBLE_EQ(it_energy(power, Seconds(10), Seconds(15)).si(),
-                   10 * power.training.si() + 5 * power.standing.si());
-}
-
-TEST(Power, OfUnequalNodesIsThatOfEachKind) {
-  training::ClusterSpec cluster = scenario().cluster;
-  cluster.nodes = 10;
-  training::NodeSpec old = cluster.node;
-  old.gpu.power = core::Watts(400);
-  old.gpu.idle_power = core::Watts(50);
-  old.host_power = core::Watts(1000);
-  const MachinePower of_one = machine_power(cluster, 2, 0.5);
-  cluster.other_nodes = {{4, old}};
-  // 32 of 80 GPUs draw 225 W instead of 400 W at half of their range, and 50 W instead of 100 W at
-  // rest; 4 of 12 hosts 1 kW less; spares are of the first kind.
-  const MachinePower power = machine_power(cluster, 2, 0.5);
-  EXPECT_DOUBLE_EQ(power.training.si(), of_one.training.si() - 32 * (400 - 225) - 4 * 1000);
-  EXPECT_DOUBLE_EQ(power.standing.si(), of_one.standing.si() - 32 * (100 - 50) - 4 * 1000);
-}
-
 TEST(Campaign, BillsEveryGpuHour) {
   training::Scenario s = scenario();
   price::PriceSpec prices;
@@ -337,7 +302,8 @@ TEST(Campaign, BillsEveryGpuHour) {
   EXPECT_NEAR(outcome.mean_bill->spares.si(), hours * 64 * 8, 1);
   EXPECT_NEAR(outcome.total_usd->mean, outcome.mean_bill->total().si(), 1);
   // Energy is the integral of two powers over the ledger.
-  const MachinePower power = machine_power(s.cluster, s.cluster.spares, 4.2 / 5.6);
+  const training::MachinePower power =
+      training::machine_power(s.cluster, s.cluster.spares, 4.2 / 5.6);
   const Ledger& ledger = outcome.result.ledger;
   const Seconds stepping((ledger[Account::useful] + ledger[Account::lost]) / 16384);
   EXPECT_NEAR(outcome.mean_bill->energy / it_energy(power, stepping, Seconds(54 * kDay)), 1, 1e-9);

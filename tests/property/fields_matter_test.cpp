@@ -277,9 +277,9 @@ std::vector<Base> bases() {
       "0.5, attention_backward: 0.4, attention_flash2: 0.4, memory: 0.8, score_rows: 0.7}";
   const std::string flash2 = "training.framework.attention_kernels=flash2";
   std::vector<Base> list;
-  for (const char* file :
-       {"dense.yaml", "failing.yaml", "mixture.yaml", "older.yaml", "hybrid.yaml", "sparse.yaml",
-        "adapted.yaml", "seeing.yaml", "sites.yaml", "apart.yaml", "occupied.yaml", "tight.yaml"}) {
+  for (const char* file : {"dense.yaml", "failing.yaml", "mixture.yaml", "older.yaml",
+                           "hybrid.yaml", "sparse.yaml", "adapted.yaml", "seeing.yaml",
+                           "sites.yaml", "apart.yaml", "occupied.yaml", "tight.yaml", "fed.yaml"}) {
     list.emplace_back(file);
   }
   list.emplace_back("dense.yaml",

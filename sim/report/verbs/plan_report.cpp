@@ -135,6 +135,10 @@ Table plans_table(const study::PlanReport& report, const std::vector<study::Plan
                  [](const Plan& p) { return p.setting.global_batch; });
   out.add_unless(own.training.sequence_length, "sequence length",
                  [](const Plan& p) { return p.setting.sequence_length; });
+  if (std::any_of(plans.begin(), plans.end(), [](const Plan& p) { return p.board.has_value(); })) {
+    out.add("board [W]", true,
+            [](auto, const Plan& p) { return p.board ? count(std::floor(p.board->si())) : "-"; });
+  }
   out.add("tensor", true, [](auto, const Plan& p) { return count(p.layout.spec.tensor); });
   out.add_unless(1, "context", [](const Plan& p) { return p.layout.spec.context; });
   out.add("pipeline", true, [](auto, const Plan& p) { return count(p.layout.spec.pipeline); });

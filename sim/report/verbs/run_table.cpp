@@ -191,6 +191,20 @@ Table power_table(const study::PowerReport& power) {
   add("the building, mean", (power.mean * power.pue).si() / kKilo, "kW");
   add("the building, peak", (power.peak * power.pue).si() / kKilo, "kW");
   add("a token", power.joules_per_token, "J");
+  if (power.limits) {
+    add("boards limited to", power.limits->boards.front().board.si(), "W");
+    add("their own limit", power.limits->boards.front().own.si(), "W");
+    const auto add_feed = [&](const std::string& of, const training::Feed& feed) {
+      add((of + ", boards at their limit").c_str(), feed.drawn().si() / kKilo, "kW");
+      add(("left of what feeds " + of).c_str(), feed.headroom().si() / kKilo, "kW");
+    };
+    if (const auto rack = power.limits->rack()) {
+      add_feed("a rack of " + training::counted_nodes(rack->nodes), *rack);
+    }
+    if (power.limits->facility) {
+      add_feed("the building", *power.limits->facility);
+    }
+  }
   return table;
 }
 

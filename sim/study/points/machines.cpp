@@ -7,7 +7,6 @@
 #include <set>
 #include <tuple>
 
-#include "sim/campaign/energy.h"
 #include "sim/config/suggestions/suggest.h"
 #include "sim/core/error.h"
 #include "sim/core/infeasible.h"
@@ -17,6 +16,8 @@
 #include "sim/study/points/sweep.h"
 #include "sim/study/predict.h"
 #include "sim/training/check.h"
+#include "sim/training/power/machine_power.h"
+#include "sim/training/power/power_fit.h"
 #include "sim/training/unequal/node_kinds.h"
 
 namespace headway::study {
@@ -261,8 +262,8 @@ std::optional<core::Watts> PlannedMachine::power() const {
   training::Scenario sized = scenario;
   sized.cluster.nodes = best->setting.nodes;
   sized.cluster.spares = best->spares;
-  const double pue = scenario.run.prices ? scenario.run.prices->pue : 1.0;
-  return campaign::machine_power(sized.cluster, training::spare_nodes(sized), 1).training * pue;
+  training::limit_boards(sized);
+  return training::peak_power(sized) * training::pue_of(sized);
 }
 
 std::vector<PlannedMachine> candidate_machines(const config::LoadedScenario& base,

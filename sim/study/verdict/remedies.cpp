@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <optional>
 
 #include "sim/core/text.h"
+#include "sim/gpu/closed_form.h"
 #include "sim/study/words.h"
+#include "sim/training/power/power_fit.h"
 
 namespace headway::study {
 
@@ -108,6 +111,37 @@ std::vector<Remedy> computed(const RunReport& report) {
   return list;
 }
 
+/// What boards that are limited to what feeds them lose: products and attention by the root law,
+/// all else nothing, so at most this share of what is computed.
+std::optional<Remedy> more_power(const RunReport& report) {
+  const auto& s = report.scenario;
+  const auto fit = training::power_fit(s);
+  if (!fit || fit->lowered_by == training::PowerLimit::none) {
+    return std::nullopt;
+  }
+  const core::Watts own = fit->boards.front().own;
+  const auto shares = s.calibration.kernels.value_or(s.cluster.node.gpu.sustained);
+  gpu::GpuSpec whole = s.cluster.node.gpu;
+  whole.power = own;
+  const double slower =
+      gpu::power_share(s.cluster.node.gpu, shares) / gpu::power_share(whole, shares);
+  const double share =
+      report.step.breakdown[core::Activity::compute] / report.step.time * (1 - slower);
+  std::vector<std::string> feeds;
+  const auto add = [&](const std::optional<training::Feed>& feed, const char* of) {
+    if (feed && feed->drawn_at(own) > feed->limit) {
+      feeds.push_back(fmt::format("{} more for {}",
+                                  training::power_in_words(feed->drawn_at(own) - feed->limit), of));
+    }
+  };
+  add(fit->rack(), "each rack");
+  add(fit->facility, "the building");
+  return Remedy{fmt::format("{}: boards at {} W, not {} W", fmt::join(feeds, " and "),
+                            number(own.si()), number(fit->boards.front().board.si())),
+                fmt::format("at most {} % of the step", number(100 * share)),
+                of_the_clock(report, share), true};
+}
+
 /// Each loss of the step with what makes it smaller.
 std::vector<Remedy> losses(const RunReport& report) {
   std::vector<Remedy> list;
@@ -121,6 +155,9 @@ std::vector<Remedy> losses(const RunReport& report) {
            fmt::format("at most {} % of the step", number(100 * share)),
            of_the_clock(report, share), true});
     }
+  }
+  if (const auto power = more_power(report); power && power->gain >= kLeastGain) {
+    list.push_back(*power);
   }
   std::stable_sort(list.begin(), list.end(),
                    [](const auto& a, const auto& b) { return a.gain > b.gain; });

@@ -1,0 +1,44 @@
+#include "sim/training/power/machine_power.h"
+
+#include "sim/training/unequal/node_kinds.h"
+
+namespace headway::training {
+
+double switch_ports(const ClusterSpec& cluster, std::int64_t spares) {
+  const auto& fabric = cluster.fabric;
+  const double leaf_ports = static_cast<double>(cluster.nodes + spares) * cluster.node.nic.count;
+  double ports = leaf_ports;
+  if (fabric.tiers >= 2) {
+    ports += 2 * leaf_ports / fabric.leaf_oversubscription;
+  }
+  if (fabric.tiers >= 3) {
+    ports += 2 * leaf_ports / (fabric.leaf_oversubscription * fabric.spine_oversubscription);
+  }
+  return ports;
+}
+
+MachinePower machine_power(const ClusterSpec& cluster, std::int64_t spares, double busy_share) {
+  const auto spare_gpus = static_cast<double>(spares) * cluster.node.gpus;
+  core::Watts training, idle, hosts;
+  for (int kind = 0; kind < node_kinds(cluster); ++kind) {
+    const auto& node = node_of_kind(cluster, kind);
+    const auto nodes = static_cast<double>(nodes_of_kind(cluster, kind));
+    const double gpus = nodes * node.gpus;
+    training += gpus * (node.gpu.idle_power + busy_share * (node.gpu.power - node.gpu.idle_power));
+    idle += gpus * node.gpu.idle_power;
+    hosts += (nodes + (kind == 0 ? static_cast<double>(spares) : 0)) * node.host_power;
+  }
+  const core::Watts rest = spare_gpus * cluster.node.gpu.idle_power + hosts +
+                           switch_ports(cluster, spares) * cluster.fabric.switch_power_per_port;
+  return {.training = training + rest, .standing = idle + rest};
+}
+
+double pue_of(const Scenario& scenario) {
+  return scenario.run.prices ? scenario.run.prices->pue : 1;
+}
+
+core::Watts peak_power(const Scenario& scenario) {
+  return machine_power(scenario.cluster, spare_nodes(scenario), 1).training;
+}
+
+}  // namespace headway::training
