@@ -21,8 +21,10 @@ enum class KernelKind : std::uint8_t {
                 ///< before it, by its bytes or its products, at the lower speeds of such kernels
   vector_scan,  ///< a recurrence on the vector units, a state a channel (Mamba-1), by its bytes or
                 ///< its operations, exponentials among them
-  score_rows,   ///< softmax or dropout over attention scores in memory: bytes, exponentials, random
-                ///< numbers
+  decomposition,  ///< of n x n matrices (QR, eigenvalues), `batch` of them: column after column,
+                  ///< then by products and bytes
+  score_rows,  ///< softmax or dropout over attention scores in memory: bytes, exponentials, random
+               ///< numbers
 };
 
 /// Which product of a linear layer a GEMM is; the three have different operand layouts and speeds.
@@ -44,6 +46,7 @@ struct Kernel {
                     ///< says
   double pace = 1;  ///< memory_bound: bandwidth / that of plain streams
   std::int64_t count = 1;
+  std::int64_t every = 1;     ///< runs once in so many steps, which share its time
   std::int64_t launches = 1;  ///< by the CPU, each of `count`: one an expert where grouped products
                               ///< are loops, none in a replayed graph
 

@@ -158,6 +158,25 @@ Seconds vector_scan_time(const GpuSpec& gpu, const SustainedShares& shares, cons
                   sustained_bandwidth(gpu, shares) * bandwidth);
 }
 
+/// Time of one column of a QR, whose kernels wait for those of the column before: the time of a
+/// whole one over its columns, cuSOLVER and rocSOLVER. H100: 60 us for 16 x 16, 189 us for 128 x 32
+/// (pytorch/pytorch, pull request 173788); A100: 6.3 ms for 2,000 columns (ml-explore/mlx, pull
+/// request 975); MI300X: 918 ms for 62 of 768 and one of 1,024 columns (tasmaikeni13/RFS, logs of
+/// SOAP, 2026). Eigenvalues are taken to be as fast: of them one at a time nothing is published.
+constexpr double kColumn = 3.5e-6;
+constexpr double kCdnaColumn = 19e-6;
+
+/// Columns one after another, then what matrices taken together do not share: products at the rate
+/// of large ones, and passes over what is left of the matrix.
+Seconds decomposition_time(const GpuSpec& gpu,
+                           const SustainedShares& shares,
+                           const Kernel& kernel) {
+  const double share = gemm_share(shares, kernel.precision) * power_share(gpu, shares);
+  return column_time(gpu) * static_cast<double>(kernel.n) +
+         kernel.work / (peak_rate(gpu, kernel.precision) * std::min(share, 1.0)) +
+         kernel.traffic / sustained_bandwidth(gpu, shares);
+}
+
 Seconds one_launch(const GpuSpec& gpu,
                    const SustainedShares& shares,
                    const Kernel& kernel,
@@ -173,6 +192,8 @@ Seconds one_launch(const GpuSpec& gpu,
       return scan_time(gpu, shares, kernel);
     case core::KernelKind::vector_scan:
       return vector_scan_time(gpu, shares, kernel);
+    case core::KernelKind::decomposition:
+      return decomposition_time(gpu, shares, kernel);
     case core::KernelKind::memory_bound:
       return kernel.traffic / (sustained_bandwidth(gpu, shares) * kernel.pace);
     case core::KernelKind::host_copy:
@@ -276,6 +297,10 @@ core::FlopsPerSecond peak_rate(const GpuSpec& gpu, Precision precision) {
   return rate;
 }
 
+Seconds column_time(const GpuSpec& gpu) {
+  return Seconds(gpu.architecture < Architecture::cdna2 ? kColumn : kCdnaColumn);
+}
+
 Seconds launch_gap(const GpuSpec& gpu, const LaunchModel& launch) {
   return gpu.kernel_launch * (launch.cuda_graphs ? kGraphGap : 1.0);
 }
@@ -286,7 +311,7 @@ Seconds kernel_time(const GpuSpec& gpu,
                     const LaunchModel& launch) {
   const Seconds gap = launch_gap(gpu, launch);
   return (one_launch(gpu, shares, kernel, launch.host_memory) + gap) *
-         static_cast<double>(kernel.count);
+         (static_cast<double>(kernel.count) / static_cast<double>(kernel.every));
 }
 
 Seconds kernels_time(const GpuSpec& gpu,
@@ -305,7 +330,8 @@ Seconds launch_time(const std::vector<Kernel>& kernels, const LaunchModel& launc
   for (const Kernel& kernel : kernels) {
     if (kernel.launches > 0) {
       const Seconds loop = launch.loop_launch * static_cast<double>(kernel.launches - 1);
-      sum += (launch.cpu_launch + loop) * static_cast<double>(kernel.count);
+      sum += (launch.cpu_launch + loop) *
+             (static_cast<double>(kernel.count) / static_cast<double>(kernel.every));
     }
   }
   return sum;
@@ -347,6 +373,13 @@ std::vector<core::ModelConstant> kernel_constants() {
       {"gpu.scan_rate", kScanRate, "", 0.15,
        "products of a scan in one fused kernel / large products: 0.45 of the peak on H200 "
        "(ai-dynamo/aiconfigurator, tables of 2026)"},
+      {"gpu.decomposition_column", kColumn, "s", 2e-6,
+       "time of a column of a QR by cuSOLVER: 3.8 and 5.9 us (H100, 16 and 32 columns: "
+       "pytorch/pytorch, pull request 173788), 3.1 us (A100, 2,000: ml-explore/mlx, pull request "
+       "975); eigenvalues not measured"},
+      {"gpu.cdna_decomposition_column", kCdnaColumn, "s", 6e-6,
+       "the same by rocSOLVER: 63 QRs of 768 and 1,024 columns in 918 ms on MI300X "
+       "(tasmaikeni13/RFS, logs of SOAP, 2026)"},
       {"gpu.graph_gap", kGraphGap, "", 0,
        "gaps between kernels of a replayed graph / of launched ones; assumed"},
       {"gpu.unaligned_share", kUnaligned, "", 0,

@@ -38,8 +38,11 @@ double gemm_share(const SustainedShares& shares, core::Precision precision);
 /// Whether that share is the format's own.
 bool has_own_share(const SustainedShares& shares, core::Precision precision);
 
-/// Time of `kernel.count` launches on the GPU, each with its launch gap; the CPU's limit is not in
-/// it.
+/// Time that one column of a decomposition waits for the one before it.
+core::Seconds column_time(const GpuSpec& gpu);
+
+/// Time of `kernel.count` launches on the GPU, each with its launch gap, of which a step has one in
+/// `kernel.every`; the CPU's limit is not in it.
 /// @throws core::Error if the GPU does not support the kernel's precision
 core::Seconds kernel_time(const GpuSpec& gpu,
                           const SustainedShares& shares,

@@ -7,6 +7,7 @@
 
 #include "sim/gpu/kernel_time.h"
 #include "sim/gpu/tables.h"
+#include "sim/training/decompositions.h"
 #include "sim/training/imbalance/rank_imbalance.h"
 #include "sim/training/occupancy/occupancy.h"
 #include "sim/training/power/power_fit.h"
@@ -14,6 +15,7 @@
 #include "sim/workload/closed_form.h"
 #include "sim/workload/layout.h"
 #include "sim/workload/number_formats.h"
+#include "sim/workload/preconditioner/preconditioner.h"
 #include "sim/workload/vision/encoder.h"
 
 namespace headway::training {
@@ -296,6 +298,23 @@ void add_sparse(const Scenario& s, std::vector<Assumption>& list) {
   }
 }
 
+/// What is known of an optimizer that preconditions, and what it takes in the mean step.
+void add_preconditioner(const Scenario& s, std::vector<Assumption>& list) {
+  if (!workload::preconditions(s.training.optimizer_state)) {
+    return;
+  }
+  const auto preconditioner = workload::preconditioner_of(s.training);
+  list.push_back(
+      {"training.preconditioner",
+       fmt::format("blocks of {}, decomposed {} every {} steps: {:.3g} s of the mean step",
+                   preconditioner.block, preconditioner.batched ? "together" : "one by one",
+                   workload::steps_between_decompositions(s.training), decomposition_time(s).si()),
+       "every step is the mean: it has a part of the decompositions, which real ones have all at "
+       "once or not at all; their time is known to a factor of three (eigenvalues one at a time: "
+       "nothing measured), and the interval is wider by their share; products in fp32, as "
+       "PyTorch's are unless told otherwise"});
+}
+
 /// What is assumed of a model that is trained in part.
 void add_trained(const Scenario& s, std::vector<Assumption>& list) {
   if (s.model.adapters) {
@@ -407,6 +426,7 @@ std::vector<Assumption> step_assumptions(const CheckedScenario& checked,
   add_documents(checked.scenario(), list);
   add_mixer(checked.scenario(), list);
   add_sparse(checked.scenario(), list);
+  add_preconditioner(checked.scenario(), list);
   add_trained(checked.scenario(), list);
   add_teacher(checked.scenario(), list);
   add_encoder(checked.scenario(), list);

@@ -270,6 +270,13 @@ void check_precision(const Scenario& s, Complaints& complaints) {
   if (!missing.empty()) {
     complaints.add("training.precision", "{}", missing);
   }
+  const auto state = s.training.optimizer_state;
+  if (workload::preconditions(state) && s.cluster.node.gpu.peak.fp32.si() <= 0) {
+    complaints.add("training.optimizer_state",
+                   "optimizer_state {} multiplies in fp32, and the entry of {} gives no peak.fp32: "
+                   "add it",
+                   core::to_word(state), s.cluster.node.gpu.name);
+  }
 }
 
 /// What checkpoints keep of a parameter: the weight that is multiplied and the optimizer's state.
@@ -278,7 +285,7 @@ void check_saved_bytes(const Scenario& s, Complaints& complaints) {
   const bool full = workload::full_precision(s.training.precision);
   const double usual = 2 + workload::optimizer_bytes(workload::OptimizerState::adam_fp32);
   const double own = workload::element_bytes(s.training.precision) +
-                     workload::mean_optimizer_bytes(s.model, state, full) +
+                     workload::mean_optimizer_bytes(s.model, s.training) +
                      (s.training.local_steps ? workload::kOuterBytes : 0);
   if (s.run.until && own != usual && s.run.checkpoint.bytes_per_parameter == usual) {
     complaints.add(full ? "training.precision" : "training.optimizer_state",

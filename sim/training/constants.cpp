@@ -4,7 +4,8 @@ namespace headway::training {
 
 std::vector<core::ModelConstant> model_constants() {
   std::vector<core::ModelConstant> all;
-  for (const auto& list : {interval_constants(), host_constants(), placement_constants()}) {
+  for (const auto& list :
+       {interval_constants(), decomposition_constants(), host_constants(), placement_constants()}) {
     all.insert(all.end(), list.begin(), list.end());
   }
   return all;

@@ -14,6 +14,7 @@
 #include "sim/workload/distillation_spec.h"
 #include "sim/workload/framework_spec.h"
 #include "sim/workload/model_spec.h"
+#include "sim/workload/preconditioner_spec.h"
 #include "sim/workload/usual_run.h"
 #include "sim/workload/vision_spec.h"
 
@@ -158,13 +159,22 @@ struct DocumentLength {
 };
 
 /// What the optimizer keeps of a parameter beside the 16-bit weight and the gradient.
-enum class OptimizerState { adam_fp32, adam_bf16, adam_8bit, muon, sgd_momentum };
+enum class OptimizerState { adam_fp32, adam_bf16, adam_8bit, muon, shampoo, soap, sgd_momentum };
 constexpr auto enum_words(OptimizerState) {
   using O = OptimizerState;
   using E = core::EnumWord<O>;
-  return std::array{E{O::adam_fp32, "adam_fp32"}, E{O::adam_bf16, "adam_bf16"},
-                    E{O::adam_8bit, "adam_8bit"}, E{O::muon, "muon"},
+  return std::array{E{O::adam_fp32, "adam_fp32"},      E{O::adam_bf16, "adam_bf16"},
+                    E{O::adam_8bit, "adam_8bit"},      E{O::muon, "muon"},
+                    E{O::shampoo, "shampoo"},          E{O::soap, "soap"},
                     E{O::sgd_momentum, "sgd_momentum"}};
+}
+/// Whether factors of blocks precondition the gradients of matrices.
+constexpr bool preconditions(OptimizerState state) {
+  return state == OptimizerState::shampoo || state == OptimizerState::soap;
+}
+/// Whether matrices of layers, or blocks of them, are updated whole, each by the rank that owns it.
+constexpr bool owns_matrices(OptimizerState state) {
+  return state == OptimizerState::muon || preconditions(state);
 }
 
 /// Training of one replica a site that meet only every so many steps: DiLoCo, and streaming DiLoCo
@@ -203,6 +213,7 @@ struct TrainingSpec {
   bool balanced_ranks = false;
   core::Precision precision = core::Precision::bf16;
   OptimizerState optimizer_state = OptimizerState::adam_fp32;
+  std::optional<PreconditionerSpec> preconditioner;
   FrameworkSpec framework;
   std::optional<LocalStepsSpec> local_steps;
   std::optional<DistillationSpec> distillation;
@@ -225,7 +236,10 @@ struct TrainingSpec {
         "optimizer_state", optimizer_state,
         "fp32 master weights and: adam_fp32 two fp32 moments, adam_bf16 two bf16 moments, "
         "adam_8bit two 8-bit moments, sgd_momentum one fp32 moment, muon one fp32 moment of the "
-        "matrices of layers, whose updates are made orthogonal, and Adam's of all else.");
+        "matrices of layers, whose updates are made orthogonal, and Adam's of all else; shampoo, "
+        "soap two fp32 moments, and four fp32 factors of each block of a matrix of layers.");
+    v.optional("preconditioner", preconditioner,
+               "Blocks and decompositions of shampoo and soap; absent: their defaults.");
     v.optional("framework", framework, "What the training software fuses and overlaps.");
     v.optional("local_steps", local_steps,
                "Sites train apart and exchange what they learned every so many steps; absent: "

@@ -227,21 +227,31 @@ void check_sparse(Violations& out,
   }
 }
 
-/// Muon's matrices are updated whole, on the GPU of the rank that owns them.
-void check_muon(Violations& out, const TrainingSpec& training, const ParallelismSpec& parallelism) {
-  if (training.optimizer_state != OptimizerState::muon) {
+/// Matrices, or their blocks, are updated whole, on the GPU of the rank that owns them.
+void check_owners(Violations& out,
+                  const TrainingSpec& training,
+                  const ParallelismSpec& parallelism) {
+  const OptimizerState state = training.optimizer_state;
+  if (training.preconditioner && !preconditions(state)) {
+    add(out, "training.preconditioner",
+        fmt::format("a preconditioner belongs to optimizer_state shampoo or soap, not {}; choose "
+                    "one of them or leave it out",
+                    core::to_word(state)));
+  }
+  if (!owns_matrices(state)) {
     return;
   }
   if (shards_gradients(parallelism.sharding)) {
     add(out, "training.optimizer_state",
-        fmt::format("optimizer_state muon with sharding {} is not simulated: shards cut matrices "
+        fmt::format("optimizer_state {} with sharding {} is not simulated: shards cut matrices "
                     "that it multiplies whole; choose zero0 or zero1",
-                    core::to_word(parallelism.sharding)));
+                    core::to_word(state), core::to_word(parallelism.sharding)));
   }
   if (offloads_optimizer(parallelism.offload)) {
     add(out, "parallelism.offload",
-        "optimizer_state muon with its states on the host is not simulated: its products need the "
-        "GPU; choose none or activations");
+        fmt::format("optimizer_state {} with its states on the host is not simulated: its products "
+                    "need the GPU; choose none or activations",
+                    core::to_word(state)));
   }
 }
 
@@ -321,7 +331,7 @@ Violations unsupported(const ModelSpec& model,
   check_block(out, model);
   check_sparse(out, model, training, parallelism);
   std::ranges::move(mixer_problems(model, parallelism), std::back_inserter(out));
-  check_muon(out, training, parallelism);
+  check_owners(out, training, parallelism);
   std::ranges::move(trained_problems(model, training, parallelism), std::back_inserter(out));
   std::ranges::move(teacher_problems(model, training, parallelism), std::back_inserter(out));
   std::ranges::move(encoder_problems(model, training, parallelism), std::back_inserter(out));

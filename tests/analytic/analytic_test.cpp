@@ -100,6 +100,39 @@ TEST(AnalyticTier, AgreesWithTheSimulationOfWhatIsTrainedInPart) {
   std::cout << agreement.text();
 }
 
+// The same of optimizers whose decompositions run once in so many steps.
+TEST(AnalyticTier, AgreesWithTheSimulationOfPreconditioners) {
+  std::mt19937 random(19);
+  Agreement agreement;
+  int soaps = 0, owned = 0, staged = 0;
+  while (agreement.compared() < 60) {
+    const auto drawn = random_layout(random);
+    if (!drawn) {
+      continue;
+    }
+    const Draw pick(random);
+    Scenario s = drawn->scenario();
+    s.training.optimizer_state =
+        pick(workload::OptimizerState::shampoo, workload::OptimizerState::soap);
+    s.training.preconditioner =
+        workload::PreconditionerSpec{pick(512, 1024, 8192), pick(1, 10, 100), pick(true, false)};
+    try {
+      const CheckedScenario layout = check(s);
+      if (agreement.compare(layout)) {
+        soaps += s.training.optimizer_state == workload::OptimizerState::soap ? 1 : 0;
+        owned += s.parallelism.sharding == workload::Sharding::zero1 ? 1 : 0;
+        staged += s.parallelism.pipeline > 2 ? 1 : 0;
+      }
+    } catch (const core::Error&) {
+      continue;  // shards cut the blocks
+    }
+  }
+  EXPECT_GT(soaps, 10);
+  EXPECT_GT(owned, 10);
+  EXPECT_GT(staged, 5);
+  std::cout << agreement.text();
+}
+
 /// A teacher beside a random layout, or nothing where it does not fit.
 std::optional<CheckedScenario> taught(std::mt19937& random) {
   const auto layout = random_layout(random);

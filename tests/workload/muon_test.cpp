@@ -100,7 +100,7 @@ TEST(Muon, RunsAfterTheStepAndOnlyThere) {
 TEST(Muon, KeepsOneMomentOfMatricesAndAdamsOfTheRest) {
   const double share = matrix_share(llama_8b());
   const double bytes = 4 + 4 * share + 8 * (1 - share);
-  EXPECT_NEAR(mean_optimizer_bytes(llama_8b(), OptimizerState::muon, false), bytes, 0.005);
+  EXPECT_NEAR(mean_optimizer_bytes(llama_8b(), with_muon(8)), bytes, 0.005);
   const auto kept = stage_memory(llama_8b(), with_muon(8), split(1, 1), 8, 1);
   EXPECT_NEAR(kept.front().optimizer.si() / (count_parameters(llama_8b()).total() / 8 * bytes), 1,
               1e-9);

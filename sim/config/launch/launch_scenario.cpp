@@ -90,10 +90,8 @@ Node laid_over(const SpecType& type,
 
 /// What a checkpoint holds of a parameter: the weight that is multiplied and the optimizer's state.
 double checkpoint_bytes(const import::LaunchRun& run) {
-  const auto state = run.training.optimizer_state;
-  const core::Precision precision = run.training.precision;
-  return workload::element_bytes(precision) +
-         workload::mean_optimizer_bytes(run.model, state, workload::full_precision(precision));
+  return workload::element_bytes(run.training.precision) +
+         workload::mean_optimizer_bytes(run.model, run.training);
 }
 
 /// Dotted paths and texts of all values.

@@ -49,8 +49,9 @@ struct Work {
 Work work_of(const workload::Operation& operation) {
   Work work;
   for (const core::Kernel& kernel : operation.kernels) {
-    work.operations += kernel.work.si() * static_cast<double>(kernel.count);
-    work.bytes += kernel.traffic.si() * static_cast<double>(kernel.count);
+    const double times = static_cast<double>(kernel.count) / static_cast<double>(kernel.every);
+    work.operations += kernel.work.si() * times;
+    work.bytes += kernel.traffic.si() * times;
   }
   return work;
 }

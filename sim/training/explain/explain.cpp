@@ -96,14 +96,19 @@ class KernelWords {
         return fmt::format("{}: chunks and states", kernel_.name);
       case KernelKind::vector_scan:
         return fmt::format("{}: states and exponentials", kernel_.name);
+      case KernelKind::decomposition:
+        return fmt::format("{}: decomposition{}", kernel_.name, rarely());
       default:
-        return fmt::format("{}, {}: matrix product", kernel_.name, pass_name(kernel_.pass));
+        return kernel_.every > 1
+                   ? fmt::format("{}: matrix product{}", kernel_.name, rarely())
+                   : fmt::format("{}, {}: matrix product", kernel_.name, pass_name(kernel_.pass));
     }
   }
 
   /// What gives `time()`.
   [[nodiscard]] std::string formula() const {
-    const double busy = std::max(time_ - gap_, 1e-12);
+    const auto every = static_cast<double>(kernel_.every);
+    const double busy = std::max((time_ - gap_) * every, 1e-12);
     const double bandwidth = kernel_.kind == KernelKind::host_copy ? times_.gpu->host_bandwidth.si()
                              : kernel_.kind == KernelKind::host_update
                                  ? times_.launch.host_memory.si()
@@ -113,10 +118,17 @@ class KernelWords {
                          scaled(bandwidth), kernel_.traffic.si() / busy / bandwidth,
                          duration(gap_));
     }
+    if (kernel_.kind == KernelKind::decomposition) {
+      const double column = gpu::column_time(*times_.gpu).si();
+      const double rest = busy - column * static_cast<double>(kernel_.n);
+      return fmt::format("({} columns x {} + {} of {}FLOP and {}B){} + gap {}", kernel_.n,
+                         duration(column), duration(rest), scaled(kernel_.work.si()),
+                         scaled(kernel_.traffic.si()), of_steps(), duration(gap_));
+    }
     const double peak = gpu::peak_rate(*times_.gpu, kernel_.precision).si();
-    return fmt::format("{}{}FLOP / ({}FLOP/s {} x {:#.3g}) + gap {}", shape(),
+    return fmt::format("{}{}FLOP / ({}FLOP/s {} x {:#.3g}){} + gap {}", shape(),
                        scaled(kernel_.work.si()), scaled(peak), core::to_word(kernel_.precision),
-                       kernel_.work.si() / busy / peak, duration(gap_));
+                       kernel_.work.si() / busy / peak, of_steps(), duration(gap_));
   }
 
   [[nodiscard]] std::string change() const {
@@ -135,6 +147,9 @@ class KernelWords {
         return "fused scan kernels; more tensor ranks, if heads and groups divide";
       case KernelKind::vector_scan:
         return "a mixer of matrix products (mamba2); more tensor ranks; fewer states a channel";
+      case KernelKind::decomposition:
+        return "preconditioner.batched; fewer decompositions (preconditioner.every); zero1 over "
+               "more ranks; smaller blocks";
       default:
         return "a faster or narrower matrix format; shapes nearer the peak (larger micro-batch, "
                "smaller tensor degree); less "
@@ -159,9 +174,19 @@ class KernelWords {
                        kernel_.sequence, kernel_.key_sequence, kernel_.causal ? ", causal" : "");
   }
 
+  /// What is added to the name of a kernel that not every step runs.
+  [[nodiscard]] std::string rarely() const {
+    return kernel_.every > 1 ? fmt::format(", in one of {} steps", kernel_.every) : "";
+  }
+
+  [[nodiscard]] std::string of_steps() const {
+    return kernel_.every > 1 ? fmt::format(" / {} steps", kernel_.every) : "";
+  }
+
   /// A kernel that does nothing: what is left is its gap.
   [[nodiscard]] Kernel idle() const {
     Kernel nothing;
+    nothing.every = kernel_.every;
     nothing.kind = KernelKind::memory_bound;
     return nothing;
   }

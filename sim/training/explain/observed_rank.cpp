@@ -70,9 +70,11 @@ class KernelParts {
       const core::Seconds time =
           gpu::kernel_time(*times_.gpu, times_.shares, kernel, times_.launch);
       const bool on_cpu = kernel.kind == KernelKind::host_update;
-      const core::Seconds works =
-          on_cpu ? core::Seconds(0) : time - gap * static_cast<double>(kernel.count);
-      const std::int64_t launches = kernel.count * std::max<std::int64_t>(1, kernel.launches);
+      const core::Seconds works = on_cpu ? core::Seconds(0)
+                                         : time - gap * (static_cast<double>(kernel.count) /
+                                                         static_cast<double>(kernel.every));
+      const std::int64_t launched = kernel.count * std::max<std::int64_t>(1, kernel.launches);
+      const std::int64_t launches = (launched + kernel.every - 1) / kernel.every;
       parts.push_back({work_of_kernel(kernel.kind), time.si(), works, on_cpu ? 0 : launches});
       sum += time;
     }

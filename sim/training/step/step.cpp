@@ -14,6 +14,7 @@
 #include "sim/gpu/tables.h"
 #include "sim/training/assumptions.h"
 #include "sim/training/constants.h"
+#include "sim/training/decompositions.h"
 #include "sim/training/estimate.h"
 #include "sim/training/imbalance/rank_imbalance.h"
 #include "sim/training/packets/time_by_packets.h"
@@ -248,10 +249,6 @@ void add_exchanges(StepResult& result) {
   }
 }
 
-}  // namespace
-
-namespace {
-
 double kernel_error_of_one_kind(const Scenario& scenario) {
   const auto& gpu = scenario.cluster.node.gpu;
   const auto precision = scenario.training.precision;
@@ -277,7 +274,8 @@ double kernel_error(const Scenario& scenario) {
 double relative_error(const Scenario& s) {
   const double known =
       std::hypot(s.calibration.relative_error, kernel_error(s), s.model.moe ? kExperts : 0.0);
-  return std::hypot(known, s.model.mixer || s.model.sparse ? kMixers : 0.0);
+  const double scans = s.model.mixer || s.model.sparse ? kMixers : 0.0;
+  return std::hypot(std::hypot(known, scans), decomposition_error(s));
 }
 
 std::vector<core::ModelConstant> interval_constants() {

@@ -195,8 +195,8 @@ void write_update(BlockWriter& writer, const BlockInput& input, const OptimizerI
                 (update_bytes(OptimizerState::adam_fp32, full) - update_bytes(state, full))
           : 0.0;
   const double moved = (gradient_bytes + update_bytes(state, full) + others) * updated;
-  if (!optimizer.matrices.empty()) {
-    writer.compute(newton_schulz(optimizer.matrices), Activity::optimizer);
+  if (!optimizer.products.empty()) {
+    writer.compute(optimizer.products, Activity::optimizer);
   }
   if (offloads_optimizer(input.parallelism.offload)) {
     writer.compute(

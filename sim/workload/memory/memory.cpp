@@ -10,6 +10,7 @@
 #include "sim/workload/memory/outer_state.h"
 #include "sim/workload/memory/owned_matrices.h"
 #include "sim/workload/memory/rank_parameters.h"
+#include "sim/workload/preconditioner/preconditioner.h"
 #include "sim/workload/rank_shape.h"
 #include "sim/workload/schedule/schedule.h"
 #include "sim/workload/teacher/teacher.h"
@@ -469,6 +470,11 @@ std::vector<StageStates> stage_states(const ModelSpec& model,
               teacher.weights);
     memory.gradients = Bytes(states.gradients);
     memory.optimizer = Bytes(states.optimizer);
+    if (preconditions(training.optimizer_state)) {
+      const auto matrices = stage_matrices(model, parallelism, layout, stage);
+      memory.optimizer +=
+          Bytes(factor_bytes(busiest_blocks(matrices, training, parallelism, ranks)));
+    }
     memory.buffers = Bytes(states.gathered);
     memory.at_head = Bytes(states.at_head + teacher.at_head);
     memory.at_layers = Bytes(std::max(states.at_layers, teacher.at_layers));

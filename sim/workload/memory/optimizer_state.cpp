@@ -15,6 +15,8 @@ constexpr double kScales = 2 * 4.0 / 256;
 double moment_bytes(OptimizerState state) {
   switch (state) {
     case OptimizerState::adam_fp32:
+    case OptimizerState::shampoo:
+    case OptimizerState::soap:
       return 8;
     case OptimizerState::adam_bf16:
       return 4;

@@ -11,6 +11,8 @@ inline constexpr double kMasterBytes = 4;
 /// Moments of one parameter [B]: two in fp32 8, two in bf16 4, two in 8 bits with an fp32 scale for
 /// each block of 256 values 2 + 8/256 (Dettmers et al., 8-bit Optimizers via Block-wise
 /// Quantization, arXiv 2110.02861), one in fp32 4 (Muon: of its matrices, see owned_matrices.h).
+/// Shampoo's are those of the Adam that it is grafted to, SOAP's lie in the eigenbasis; the factors
+/// of both come on top (preconditioner/preconditioner.h).
 double moment_bytes(OptimizerState state);
 
 /// What the optimizer keeps beside the weights that are multiplied [B]: master weight and moments,

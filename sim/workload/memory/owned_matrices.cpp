@@ -11,6 +11,7 @@
 #include "sim/workload/memory/optimizer_state.h"
 #include "sim/workload/mixer/mixer_shape.h"
 #include "sim/workload/number_formats.h"
+#include "sim/workload/preconditioner/preconditioner.h"
 
 namespace headway::workload {
 
@@ -181,12 +182,17 @@ double matrix_share(const ModelSpec& model) {
   return std::min(1.0, matrices / (count.total() + count.prediction));
 }
 
-double mean_optimizer_bytes(const ModelSpec& model, OptimizerState state, bool full_precision) {
-  const double others = state == OptimizerState::muon
-                            ? (1 - matrix_share(model)) *
-                                  (moment_bytes(OptimizerState::adam_fp32) - moment_bytes(state))
-                            : 0.0;
-  return optimizer_bytes(state, full_precision) + std::round(100 * others) / 100;
+double mean_optimizer_bytes(const ModelSpec& model, const TrainingSpec& training) {
+  const OptimizerState state = training.optimizer_state;
+  double others = 0;
+  if (state == OptimizerState::muon) {
+    others =
+        (1 - matrix_share(model)) * (moment_bytes(OptimizerState::adam_fp32) - moment_bytes(state));
+  } else if (preconditions(state)) {
+    others = mean_factor_bytes(model, preconditioner_of(training));
+  }
+  return optimizer_bytes(state, full_precision(training.precision)) +
+         std::round(100 * others) / 100;
 }
 
 std::vector<OwnedMatrices> busiest_share(const std::vector<OwnedMatrices>& matrices,
@@ -212,6 +218,13 @@ std::vector<OwnedMatrices> busiest_share(const std::vector<OwnedMatrices>& matri
     }
   }
   return owned;
+}
+
+std::vector<OwnedMatrices> busiest_share(const std::vector<OwnedMatrices>& matrices,
+                                         const ParallelismSpec& parallelism,
+                                         const DataRanks& ranks) {
+  const bool owned = parallelism.sharding != Sharding::zero0;
+  return busiest_share(matrices, owned ? ranks.shards : 1, owned ? ranks.expert_shards : 1);
 }
 
 double newton_schulz_flops(const OwnedMatrices& matrices) {

@@ -1,5 +1,5 @@
-// The matrices that Muon updates whole, which of them a rank owns, and the products that make their
-// updates orthogonal.
+// The matrices that an optimizer updates whole, which of them a rank owns, and the products that
+// make Muon's updates orthogonal.
 #pragma once
 
 #include <cstdint>
@@ -53,8 +53,8 @@ double matrix_elements(const std::vector<OwnedMatrices>& matrices);
 double matrix_share(const ModelSpec& model);
 
 /// What a checkpoint holds of a parameter beside its weight [B]: optimizer_bytes, with Muon the
-/// mean over matrices and what Adam updates, to a hundredth.
-double mean_optimizer_bytes(const ModelSpec& model, OptimizerState state, bool full_precision);
+/// mean over matrices and what Adam updates, with Shampoo and SOAP the factors too, to a hundredth.
+double mean_optimizer_bytes(const ModelSpec& model, const TrainingSpec& training);
 
 /// What the busiest rank updates where `ranks` share the matrices and `expert_ranks` those of
 /// experts, each matrix whole on one of them: of each shape the whole part of its share; and of
@@ -62,6 +62,10 @@ double mean_optimizer_bytes(const ModelSpec& model, OptimizerState state, bool f
 std::vector<OwnedMatrices> busiest_share(const std::vector<OwnedMatrices>& matrices,
                                          int ranks,
                                          int expert_ranks);
+/// The same of the data ranks of a stage; without sharding every rank updates all.
+std::vector<OwnedMatrices> busiest_share(const std::vector<OwnedMatrices>& matrices,
+                                         const ParallelismSpec& parallelism,
+                                         const DataRanks& ranks);
 
 /// Newton-Schulz iterations of m x n matrices (m the shorter side), in 16 bits:
 ///     A = X X', B = b A + c A A, X = a X + B X, five times: 5 (4 m^2 n + 2 m^3) FLOP each

@@ -4,6 +4,7 @@
 #include "sim/workload/memory/owned_matrices.h"
 #include "sim/workload/memory/rank_parameters.h"
 #include "sim/workload/number_formats.h"
+#include "sim/workload/preconditioner/preconditioner.h"
 #include "sim/workload/trained/trained_layers.h"
 #include "sim/workload/trained/trained_parameters.h"
 #include "sim/workload/vision/encoder.h"
@@ -40,12 +41,15 @@ Block end_block(const BlockInput& input,
         input.model.multi_token_prediction *
         replicated_parameters(input.model, last_layer_kind(input.model, input.parallelism));
   }
-  if (input.training.optimizer_state == OptimizerState::muon) {
+  const OptimizerState state = input.training.optimizer_state;
+  if (owns_matrices(state)) {
     const auto matrices = stage_matrices(input.model, input.parallelism, layout, stage);
-    const bool owned = input.parallelism.sharding != Sharding::zero0;
-    optimizer.matrices =
-        busiest_share(matrices, owned ? ranks.shards : 1, owned ? ranks.expert_shards : 1);
     optimizer.matrix_share = matrix_elements(matrices) / optimizer.parameters.total();
+    optimizer.products =
+        preconditions(state)
+            ? preconditioner_kernels(input.training, busiest_blocks(matrices, input.training,
+                                                                    input.parallelism, ranks))
+            : newton_schulz(busiest_share(matrices, input.parallelism, ranks));
   }
   if (input.training.framework.host.piece > core::Seconds(0)) {
     optimizer.weights = stage_weights(input.model, input.parallelism, layout, stage);

@@ -138,9 +138,10 @@ class TrainedComplaints {
           "prediction modules of a model that is trained in part are not simulated; write "
           "multi_token_prediction: 0");
     }
-    if (training_.optimizer_state == OptimizerState::muon) {
+    if (owns_matrices(training_.optimizer_state)) {
       add("training.optimizer_state",
-          "optimizer_state muon of a model that is trained in part is not simulated");
+          "optimizer_state {} of a model that is trained in part is not simulated",
+          core::to_word(training_.optimizer_state));
     }
     if (training_.local_steps) {
       add("training.local_steps",

@@ -112,9 +112,9 @@ class EncoderComplaints {
           "an encoder of images needs fused attention, which keeps images of one sequence apart; "
           "choose bf16 or fp16 and a fused kind of framework.attention_kernels");
     }
-    if (training_.optimizer_state == OptimizerState::muon) {
-      add("training.optimizer_state",
-          "optimizer_state muon of an encoder of images is not simulated");
+    if (owns_matrices(training_.optimizer_state)) {
+      add("training.optimizer_state", "optimizer_state {} of an encoder of images is not simulated",
+          core::to_word(training_.optimizer_state));
     }
     if (training_.local_steps) {
       add("training.local_steps",
