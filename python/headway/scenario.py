@@ -792,6 +792,36 @@ class OccupancySpec:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PowerSpec:
+    """What feeds racks and building; absent: enough for every board at its limit.
+
+    Attributes
+    ----------
+    rack
+        What feeds a rack of `run.recovery.rack_nodes` nodes of the job and its `rack_spares`;
+        absent: enough. (optional)
+    facility
+        What the utility feeds the building: IT equipment times the PUE of `run.prices`; absent:
+        enough. (optional)
+    excess
+        Where boards at their limit draw more: cap lowers the limit of all boards until rack and
+        building feed them; refuse says so. (default cap)
+    least_board
+        Lowest limit that a board can be set to (`nvidia-smi -q -d power`: Min Power Limit);
+        absent: 2/7 of its own. (optional)
+    use, source
+        As described at the top of this module.
+    """
+
+    rack: str | None = None
+    facility: str | None = None
+    excess: Literal["cap", "refuse"] | None = None
+    least_board: str | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class ClusterSpec:
     """The machine.
 
@@ -820,6 +850,8 @@ class ClusterSpec:
     occupancy
         The fabric has more nodes than the job, and others are on it; absent: the job has a
         fabric of its own. (optional)
+    power
+        What feeds racks and building; absent: enough for every board at its limit. (optional)
     use, source
         As described at the top of this module.
     """
@@ -833,6 +865,7 @@ class ClusterSpec:
     placement: Literal["packed", "rack", "random", "fragmented"] | None = None
     sites: SitesSpec | None = None
     occupancy: OccupancySpec | None = None
+    power: PowerSpec | None = None
     use: str | None = None
     source: str | None = None
 
@@ -1316,6 +1349,32 @@ class ImagesSpec:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PreconditionerSpec:
+    """Blocks and decompositions of shampoo and soap; absent: their defaults.
+
+    Attributes
+    ----------
+    block
+        Longest side of a block; longer matrices are cut, and each block has factors of its own
+        (max_preconditioner_dim). (default 1024)
+    every
+        Steps from one decomposition of the factors to the next (precondition_frequency); auto:
+        100 with shampoo, 10 with soap. (default auto)
+    batched
+        Blocks of one shape are multiplied and decomposed together; false: one after another.
+        (default false)
+    use, source
+        As described at the top of this module.
+    """
+
+    block: int | None = None
+    every: int | Literal["auto"] | None = None
+    batched: bool | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class HostSpec:
     """What the software asks of the CPU that drives a GPU.
 
@@ -1755,8 +1814,11 @@ class TrainingSpec:
     optimizer_state
         fp32 master weights and: adam_fp32 two fp32 moments, adam_bf16 two bf16 moments,
         adam_8bit two 8-bit moments, sgd_momentum one fp32 moment, muon one fp32 moment of the
-        matrices of layers, whose updates are made orthogonal, and Adam's of all else. (default
-        adam_fp32)
+        matrices of layers, whose updates are made orthogonal, and Adam's of all else; shampoo,
+        soap two fp32 moments, and four fp32 factors of each block of a matrix of layers.
+        (default adam_fp32)
+    preconditioner
+        Blocks and decompositions of shampoo and soap; absent: their defaults. (optional)
     framework
         What the training software fuses and overlaps. (optional)
     local_steps
@@ -1781,10 +1843,13 @@ class TrainingSpec:
             "adam_bf16",
             "adam_8bit",
             "muon",
+            "shampoo",
+            "soap",
             "sgd_momentum",
         ]
         | None
     ) = None
+    preconditioner: PreconditionerSpec | None = None
     framework: FrameworkSpec | None = None
     local_steps: LocalStepsSpec | None = None
     distillation: DistillationSpec | None = None
@@ -2134,15 +2199,15 @@ class HazardSpec:
     effect
         What the fault does to the job. (default stop)
     keeps
-        Share of its speed or rate that a slow part keeps; of a flapping link the share of time
-        it is up. (default 0.5)
+        Share of its speed or rate that a slow part keeps, a site's way too; of a flapping link
+        the share of time it is up. (default 0.5)
     lasts
-        Mean time until a slow part is well again by itself; absent: until it is replaced.
-        (optional)
+        Mean time until a slow part, or the way of a site, is well again by itself; absent:
+        until it is replaced. (optional)
     notice
         Warning before capacity is taken back (preemption). (default 0 s)
     mtbf
-        Mean time between failures of one gpu, node, domain or job. (optional)
+        Mean time between failures of one gpu, node, domain, site or job. (optional)
     count
         Failures counted over the list's `observed` exposure, instead of mtbf. (optional)
     node_lost
@@ -2187,11 +2252,12 @@ class HazardSpec:
             "power",
             "cooling",
             "maintenance",
+            "wide_area",
             "unknown",
         ]
         | None
     ) = None
-    per: Literal["gpu", "node", "domain", "domain_pair", "job"] | None = None
+    per: Literal["gpu", "node", "domain", "domain_pair", "site", "job"] | None = None
     effect: (
         Literal[
             "stop",
@@ -2200,6 +2266,8 @@ class HazardSpec:
             "slow_link",
             "flapping_link",
             "slow_drive",
+            "slow_site",
+            "cut_site",
             "preemption",
             "false_alarm",
         ]
@@ -2264,6 +2332,7 @@ class RecordedFailureSpec:
             "power",
             "cooling",
             "maintenance",
+            "wide_area",
             "unknown",
         ]
         | None

@@ -70,14 +70,16 @@ struct PowerFit {
   std::optional<Feed> facility;              ///< where it has a limit
   PowerLimit lowered_by = PowerLimit::none;  ///< what lowers the boards of `cluster.node`
 
+  /// Of `cluster.node`; nothing of what was default-constructed.
+  [[nodiscard]] BoardLimit first() const { return boards.empty() ? BoardLimit{} : boards.front(); }
   /// The rack that draws most.
   [[nodiscard]] std::optional<Feed> rack() const;
 
   template <class V>
   void fields(V& v) const {
-    v.figure("board_w", boards.front().board, "W", "limit that boards of `cluster.node` run at",
+    v.figure("board_w", first().board, "W", "limit that boards of `cluster.node` run at",
              core::positive);
-    v.figure("own_board_w", boards.front().own, "W", "their limit as the scenario has it",
+    v.figure("own_board_w", first().own, "W", "their limit as the scenario has it",
              core::positive);
     v.part("lowered_by", lowered_by, "which limit lowers it: none, that of a rack or the building");
     v.part("rack", rack(), "the rack that draws most; null where racks have no limit");
