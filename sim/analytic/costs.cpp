@@ -462,9 +462,13 @@ RankCosts rank_costs(const Scenario& s,
   if (layers_alike(model) && key.recompute_period == 1) {
     model.layers = key.pipeline;  // the second layer stands for all after it
   }
-  const Probe probe =
-      make_probe(model, probed_training(s, key.pipeline), key, layout, data_parallel, kMicroBatches,
-                 timer, ProbedBlocks::compute_and_messages);
+  workload::TrainingSpec training = probed_training(s, key.pipeline);
+  // Passes are the same whatever the optimizer; one that owns matrices does not go with the key's
+  // sharding.
+  training.optimizer_state = workload::OptimizerState::adam_fp32;
+  training.preconditioner.reset();
+  const Probe probe = make_probe(model, training, key, layout, data_parallel, kMicroBatches, timer,
+                                 ProbedBlocks::compute_and_messages);
   RankCosts costs;
   const int stages = key.pipeline;
   for (int stage = 0; stage < stages; ++stage) {

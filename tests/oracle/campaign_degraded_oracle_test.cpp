@@ -216,16 +216,16 @@ TEST(DegradedOracle, CutWaysCostWhatTheClosedFormSays) {
   const double p = std::exp(-detection / mean);
   const double standing =
       mean * (1 - p) + p * (diagnosis + mean * std::exp(-diagnosis / mean));
-  const auto per_cut = mean_of(model, 60, [](const TrialResult& t) {
+  const auto per_cut = mean_of(model, 500, [](const TrialResult& t) {
     const auto stood = t[Account::cut_off] + t[Account::diagnose];
     return static_cast<double>(stood) / static_cast<double>(t.interruptions[0]) / 1e6;
   });
   expect_agreement(per_cut, standing);
-  const auto lost = mean_of(model, 60, [](const TrialResult& t) {
+  const auto lost = mean_of(model, 500, [](const TrialResult& t) {
     return static_cast<double>(t[Account::lost]) / static_cast<double>(t.interruptions[0]) / 1e6;
   });
   expect_agreement(lost, 500 * p);
-  const auto ended = mean_of(model, 60, [](const TrialResult& t) {
+  const auto ended = mean_of(model, 500, [](const TrialResult& t) {
     return static_cast<double>(t.loads) / static_cast<double>(t.interruptions[0]);
   });
   expect_agreement(ended, p);
@@ -236,26 +236,26 @@ TEST(DegradedOracle, CutWaysAreFeltByTrainingApartAsOftenAsTheyReachAnExchange) 
   // Cuts come at a uniform moment of the E = 1,000 s between exchanges, which may come b = 100 s
   // late: they are felt with e^(-b / L) L / E (1 - e^(-E / L)), L = 600 s, and stand L then.
   const double mean = 600, every = 1000, beside = 100;
-  JobModel model = bare_job(400);
+  JobModel model = bare_job(4000);
   model.sites = 2;
   model.recovery.detection = Seconds(1e6);  // nobody ends the job
   model.exchange_every = Seconds(every);
   model.exchange_beside = Seconds(beside);
-  failures::Hazard cut = hazard("cut", 72000);
+  failures::Hazard cut = hazard("cut", 720000);
   cut.effect = failures::Effect::cut_site;
   cut.lasts = Seconds(mean);
   model.hazards = {cut};
   const double felt = std::exp(-beside / mean) * mean / every * (1 - std::exp(-every / mean));
-  const auto stops = mean_of(model, 60, [](const TrialResult& t) {
+  const auto stops = mean_of(model, 2500, [](const TrialResult& t) {
     return static_cast<double>(t.interruptions[0]);
   });
   // Strikes per running time; while all stand none come.
-  const double running = 400 * kDay / (1 + felt * mean / 72000);
-  expect_agreement(stops, felt * running / 72000);
-  const auto stood = mean_of(model, 60, [](const TrialResult& t) {
+  const double running = 4000 * kDay / (1 + felt * mean / 720000);
+  expect_agreement(stops, felt * running / 720000);
+  const auto stood = mean_of(model, 2500, [](const TrialResult& t) {
     return static_cast<double>(t[Account::cut_off]) / 1e6;
   });
-  expect_agreement(stood, felt * mean * running / 72000);
+  expect_agreement(stood, felt * mean * running / 720000);
 }
 
 TEST(DegradedOracle, SharedShocksOfZonePairsGrowFasterThanTheJob) {

@@ -285,6 +285,10 @@ std::vector<Base> bases() {
   list.emplace_back("dense.yaml",
                     std::vector<std::string>{"parallelism.chunk_layers=[2, 2, 2, 2]",
                                              "parallelism.chunk_recompute=[1, 2, 0, 1]"});
+  list.emplace_back("dense.yaml", std::vector<std::string>{
+                                      "training.optimizer_state=soap",
+                                      "training.preconditioner={block: 1024, every: 20, batched: "
+                                      "true}"});
   for (const char* full : {"fp32", "tf32"}) {
     const std::vector<std::string> set{precision + full, "parallelism.offload=activations",
                                        "run.checkpoint.bytes_per_parameter=12"};

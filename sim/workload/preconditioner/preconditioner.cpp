@@ -34,7 +34,7 @@ double work_of_block(const OwnedMatrices& one) {
          static_cast<double>(one.rows + one.columns);
 }
 
-bool costlier(const OwnedMatrices& a, const OwnedMatrices& b) {
+bool costlier_block(const OwnedMatrices& a, const OwnedMatrices& b) {
   return work_of_block(a) > work_of_block(b);
 }
 
@@ -135,7 +135,7 @@ std::vector<OwnedMatrices> preconditioned_blocks(const std::vector<OwnedMatrices
       blocks.push_back({shape.second.first, shape.second.second, count, shape.first});
     }
   }
-  std::stable_sort(blocks.begin(), blocks.end(), costlier);
+  std::stable_sort(blocks.begin(), blocks.end(), costlier_block);
   return blocks;
 }
 
