@@ -99,5 +99,29 @@ TEST_F(Sites, CutWaysStopEveryStepOfAllAndFewOfThoseThatTrainApart) {
   EXPECT_THAT(shown.out, HasSubstr("ends, waits for the way and restarts"));
 }
 
+// From the first hour on some way has half its rate: steps are those of half the
+// bandwidth, with exchanges of sites that train apart as without.
+TEST_F(Sites, ASlowWayMakesTheStepThatLessBandwidthMakes) {
+  const std::string hazard =
+      " --set 'run.failures={name: slow, hazards: [{name: slow, component: wide_area, per: site, "
+      "effect: slow_site, keeps: 0.5, mtbf: 1 h, lasts: 20 h}]}' --set run.trials=1";
+  for (const std::string& more :
+       {std::string(" --set 'cluster.sites.bandwidth=100 Gbps'"),
+        std::string(" --set 'cluster.sites.bandwidth=4 Gbps' --set training.local_steps.steps=20 "
+                    "--set run.checkpoint.bytes_per_parameter=22")}) {
+    const std::string words =
+        "run " + scenario("two-sites-failing-ways-llama-70b-1024-h100") + more + hazard;
+    const json slow = result(words);
+    const json narrow = result(words + (more.find("100 Gbps") != std::string::npos
+                                            ? " --set 'cluster.sites.bandwidth=50 Gbps'"
+                                            : " --set 'cluster.sites.bandwidth=2 Gbps'"));
+    const json& ledger = slow["campaign"]["ledger_gpu_s"];
+    const double steps = ledger["useful"].get<double>() + ledger["degraded"].get<double>();
+    const double longer = narrow["step"]["time_s"].get<double>() / slow["step"]["time_s"].get<double>();
+    EXPECT_GT(longer, 1.1) << more;
+    EXPECT_NEAR(steps / ledger["useful"].get<double>(), longer, 2e-3 * longer) << more;
+  }
+}
+
 }  // namespace
 }  // namespace headway::apps

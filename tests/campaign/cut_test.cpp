@@ -1,6 +1,7 @@
 // Sites whose way to the others is gone for a while, against hand arithmetic.
 #include <gtest/gtest.h>
 
+#include "sim/campaign/job/detection.h"
 #include "sim/campaign/trials.h"
 #include "sim/core/random.h"
 
@@ -138,6 +139,20 @@ TEST(CutSite, CountsAsAFailureAsOftenAsItOutlastsTheDetection) {
   EXPECT_DOUBLE_EQ(ending_rate(model, cut).si(),
                    1e-4 * std::exp(-19.0 / 20) * 20 / 70 * (1 - std::exp(-70.0 / 20)));
   EXPECT_FALSE(exact_ettr(model).has_value());
+}
+
+TEST(CutSite, IsFoundByAWatchdogAndByNoTestOfNodes) {
+  JobModel model = on_two_sites(100, 5);
+  failures::DetectorsSpec detectors;
+  detectors.watchdog = Seconds(600);
+  detectors.health_check = failures::HealthCheckSpec{Seconds(60), 1};
+  model.recovery.detectors = detectors;
+  const failures::Hazard& cut = model.hazards[0];
+  const auto found = first_detection(model.recovery, cut, {0.5, 0.5, 0.5});
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->detector, Detector::watchdog);
+  EXPECT_DOUBLE_EQ(found->after.si(), 600);
+  EXPECT_DOUBLE_EQ(mean_detection(model.recovery, cut).si(), 600);
 }
 
 TEST(SlowWay, IsReplacedByNobody) {
