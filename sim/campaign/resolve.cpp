@@ -44,10 +44,9 @@ int sites_of(const training::Scenario& scenario) {
 std::vector<failures::Hazard> hazards_of(const training::CheckedScenario& checked) {
   const auto& scenario = checked.scenario();
   const auto& recovery = scenario.run.recovery;
-  auto hazards =
-      failures::hazards_of(*scenario.run.failures,
-                           {checked.gpus(), scenario.cluster.nodes, sites_of(scenario)},
-                           training::spare_nodes(scenario));
+  auto hazards = failures::hazards_of(*scenario.run.failures,
+                                      {checked.gpus(), scenario.cluster.nodes, sites_of(scenario)},
+                                      training::spare_nodes(scenario));
   const auto& detectors = recovery.detectors;
   if (detectors && detectors->straggler_monitor &&
       detectors->straggler_monitor->false_alarm_every) {

@@ -63,9 +63,9 @@ constexpr auto enum_words(ComponentClass) {
 enum class Population { gpu, node, domain, domain_pair, site, job };
 constexpr auto enum_words(Population) {
   using E = core::EnumWord<Population>;
-  return std::array{E{Population::gpu, "gpu"}, E{Population::node, "node"},
+  return std::array{E{Population::gpu, "gpu"},       E{Population::node, "node"},
                     E{Population::domain, "domain"}, E{Population::domain_pair, "domain_pair"},
-                    E{Population::site, "site"}, E{Population::job, "job"}};
+                    E{Population::site, "site"},     E{Population::job, "job"}};
 }
 
 /// What a fault does to the job.

@@ -199,7 +199,8 @@ void check_way(const Scenario& s,
     return;
   }
   if (!by_site) {
-    complaints.add(path + ".per", "effect {} strikes the way of a site, not a {}; write 'per: site'",
+    complaints.add(path + ".per",
+                   "effect {} strikes the way of a site, not a {}; write 'per: site'",
                    core::to_word(hazard.effect), core::to_word(hazard.per));
   }
   if (!hazard.lasts) {
@@ -272,8 +273,7 @@ void check_recovery(const Scenario& s, int data, Complaints& complaints) {
       const bool hang = hazard.effect == failures::Effect::hang && !r.detectors->health_check;
       if (cut || hang) {
         complaints.add("run.recovery.detectors", "nothing detects the hang '{}'; add a watchdog{}",
-                       hazard.name,
-                       cut ? " or a heartbeat" : ", a heartbeat or a health_check");
+                       hazard.name, cut ? " or a heartbeat" : ", a heartbeat or a health_check");
       }
     }
   }

@@ -75,7 +75,8 @@ TEST_F(Sites, APlanKeepsReplicasOnSites) {
 }
 
 // Of two sites each way is cut every 15 days for L = 5 minutes; training apart feels a cut at the
-// next of its exchanges only, E = 100 steps of 16.1 s apart: L / E (1 - e^(-E / L)) = 0.185 of them.
+// next of its exchanges only, E = 100 steps of 16.1 s apart: L / E (1 - e^(-E / L)) = 0.185 of
+// them.
 TEST_F(Sites, CutWaysStopEveryStepOfAllAndFewOfThoseThatTrainApart) {
   const std::string file = scenario("two-sites-failing-ways-llama-70b-1024-h100");
   const json together = result("run " + file)["campaign"];
@@ -117,7 +118,8 @@ TEST_F(Sites, ASlowWayMakesTheStepThatLessBandwidthMakes) {
                                             : " --set 'cluster.sites.bandwidth=2 Gbps'"));
     const json& ledger = slow["campaign"]["ledger_gpu_s"];
     const double steps = ledger["useful"].get<double>() + ledger["degraded"].get<double>();
-    const double longer = narrow["step"]["time_s"].get<double>() / slow["step"]["time_s"].get<double>();
+    const double longer =
+        narrow["step"]["time_s"].get<double>() / slow["step"]["time_s"].get<double>();
     EXPECT_GT(longer, 1.1) << more;
     EXPECT_NEAR(steps / ledger["useful"].get<double>(), longer, 2e-3 * longer) << more;
   }

@@ -13,8 +13,8 @@ namespace {
 using core::Seconds;
 using failures::Effect;
 
-/// A way that is cut at 250 s and back so many seconds later. Lives are drawn; the mean is chosen so
-/// that this one is what is asked for.
+/// A way that is cut at 250 s and back so many seconds later. Lives are drawn; the mean is chosen
+/// so that this one is what is asked for.
 failures::Hazard cut_at_250(JobModel& model, double seconds) {
   failures::Hazard cut = slow_at("cut", 250, Effect::cut_site, 1);
   cut.nodes_lost = 0;
@@ -90,8 +90,8 @@ TEST(CutSite, IsLeftByTheReplicasOfTheOthersWhereTheJobIsElastic) {
 }
 
 TEST(CutSite, IsFeltByTrainingApartAtTheNextExchangeOnly) {
-  // Exchanges begin at multiples of 70 s of work and may take 14 s beside training: the one of 280 s
-  // must have passed at 294 s of work, which are done at 314 s.
+  // Exchanges begin at multiples of 70 s of work and may take 14 s beside training: the one of 280
+  // s must have passed at 294 s of work, which are done at 314 s.
   JobModel model = on_two_sites(50, 60);
   model.exchange_every = Seconds(70);
   model.exchange_beside = Seconds(14);
@@ -156,7 +156,8 @@ TEST(CutSite, IsFoundByAWatchdogAndByNoTestOfNodes) {
 }
 
 TEST(SlowWay, IsReplacedByNobody) {
-  // At half the rate until the end: 770 s of work take twice as long, and no detector stops the job.
+  // At half the rate until the end: 770 s of work take twice as long, and no detector stops the
+  // job.
   JobModel model = small_job();
   model.sites = 2;
   failures::Hazard slow = slow_at("slow", 250, Effect::slow_site, 0.5);

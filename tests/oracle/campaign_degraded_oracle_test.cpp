@@ -214,8 +214,7 @@ TEST(DegradedOracle, CutWaysCostWhatTheClosedFormSays) {
   cut.lasts = Seconds(mean);
   model.hazards = {cut};
   const double p = std::exp(-detection / mean);
-  const double standing =
-      mean * (1 - p) + p * (diagnosis + mean * std::exp(-diagnosis / mean));
+  const double standing = mean * (1 - p) + p * (diagnosis + mean * std::exp(-diagnosis / mean));
   const auto per_cut = mean_of(model, 500, [](const TrialResult& t) {
     const auto stood = t[Account::cut_off] + t[Account::diagnose];
     return static_cast<double>(stood) / static_cast<double>(t.interruptions[0]) / 1e6;
@@ -246,9 +245,8 @@ TEST(DegradedOracle, CutWaysAreFeltByTrainingApartAsOftenAsTheyReachAnExchange) 
   cut.lasts = Seconds(mean);
   model.hazards = {cut};
   const double felt = std::exp(-beside / mean) * mean / every * (1 - std::exp(-every / mean));
-  const auto stops = mean_of(model, 2500, [](const TrialResult& t) {
-    return static_cast<double>(t.interruptions[0]);
-  });
+  const auto stops = mean_of(
+      model, 2500, [](const TrialResult& t) { return static_cast<double>(t.interruptions[0]); });
   // Strikes per running time; while all stand none come.
   const double running = 4000 * kDay / (1 + felt * mean / 720000);
   expect_agreement(stops, felt * running / 720000);

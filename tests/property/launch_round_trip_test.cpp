@@ -297,19 +297,18 @@ TEST(LaunchRoundTrip, KeepsEveryRunThatTorchtitanCanSay) {
 
 TEST(LaunchRoundTrip, OfShippedScenariosLosesWhatAFrameworkHasNoWordFor) {
   using ::testing::AnyOf, ::testing::Contains, ::testing::Each, ::testing::StartsWith;
-  EXPECT_THAT(
-      lost_of_scenarios(import::megatron_table()),
-      ::testing::AllOf(
-          Contains("parallelism.schedule: dualpipe is read as 1f1b"),
-          Contains("model.mixer.kind: mamba2 is read as -"),
-          Contains("training.optimizer_state: shampoo is read as adam_fp32"),
-          Each(AnyOf(StartsWith("parallelism.schedule: dualpipe"),
-                     StartsWith("model.layer_pattern: "), StartsWith("model.mixer."),
-                     StartsWith("model.adapters."), StartsWith("training.documents"),
-                     StartsWith("training.optimizer_state: shampoo"),
-                     StartsWith("training.preconditioner."),
-                     StartsWith("model.vision."), StartsWith("training.images."),
-                     StartsWith("training.distillation."), StartsWith("training.local_steps.")))));
+  EXPECT_THAT(lost_of_scenarios(import::megatron_table()),
+              ::testing::AllOf(
+                  Contains("parallelism.schedule: dualpipe is read as 1f1b"),
+                  Contains("model.mixer.kind: mamba2 is read as -"),
+                  Contains("training.optimizer_state: shampoo is read as adam_fp32"),
+                  Each(AnyOf(StartsWith("parallelism.schedule: dualpipe"),
+                             StartsWith("model.layer_pattern: "), StartsWith("model.mixer."),
+                             StartsWith("model.adapters."), StartsWith("training.documents"),
+                             StartsWith("training.optimizer_state: shampoo"),
+                             StartsWith("training.preconditioner."), StartsWith("model.vision."),
+                             StartsWith("training.images."), StartsWith("training.distillation."),
+                             StartsWith("training.local_steps.")))));
   for (const import::LaunchTable* table :
        {&import::nemo_table(), &import::torchtitan_table(), &import::deepspeed_table()}) {
     for (const std::string& loss : lost_of_scenarios(*table)) {

@@ -292,7 +292,8 @@ core::Seconds with_slow_ways(int count, double keeps, bool all) {
   PreparedStep step = prepare_step(checked);
   for (std::size_t l = 0; l < step.lowered.fabric_links.size(); ++l) {
     const core::LinkId id = step.lowered.fabric_links[l];
-    const bool first = id == step.fabric.site_link(0, true) || id == step.fabric.site_link(0, false);
+    const bool first =
+        id == step.fabric.site_link(0, true) || id == step.fabric.site_link(0, false);
     if (step.fabric.link(id).tier == network::Tier::site && (all || first)) {
       step.lowered.problem.links[l].capacity = step.fabric.link(id).nominal * keeps;
     }

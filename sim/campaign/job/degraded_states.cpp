@@ -32,8 +32,8 @@ class SlowWays {
            const std::vector<core::Rank>& ranks)
       : checked_(training::check(narrowed(checked.scenario(), keeps))),
         steps_(training::prepare_step(checked_), ranks),
-        beside_flows_(
-            campaign::beside_flows(steps_, training::simulate_step(checked_, {.trace = false, .hash_draws = 0}).time)) {}
+        beside_flows_(campaign::beside_flows(
+            steps_, training::simulate_step(checked_, {.trace = false, .hash_draws = 0}).time)) {}
 
   [[nodiscard]] core::Seconds time(const std::vector<Degradation>& degradations) const {
     return steps_.time(degradations) + beside_flows_;

@@ -83,8 +83,8 @@ struct JobModel {
   /// Where each node stands in the machine; neighbours share racks.
   std::vector<std::uint32_t> place_of_node;  ///< empty: in the order of the job
   JobEnd end;
-  core::Seconds step;            ///< healthy
-  core::Seconds tax;             ///< that a fault-tolerance scheme adds to each step
+  core::Seconds step;  ///< healthy
+  core::Seconds tax;   ///< that a fault-tolerance scheme adds to each step
   /// Sites, and the work between exchanges of those that train apart, which may be so much work
   /// late before training waits for them; 0: every step is one of all sites.
   int sites = 1;
@@ -123,7 +123,8 @@ bool stops_job(const failures::Hazard& hazard);
 
 /// Rate at which a hazard ends the job, so that it goes back to a save: all of its strikes where it
 /// stops the job; of a cut way those that outlast the wait for the exchange and the detection d,
-///     r e^(-d / L) e^(-b / L) (L / E) (1 - e^(-E / L)),  L = lasts, E = exchange_every, b = exchange_beside
+///     r e^(-d / L) e^(-b / L) (L / E) (1 - e^(-E / L)),  L = lasts, E = exchange_every, b =
+///     exchange_beside
 /// (without the last two factors where every step is one of all sites); else 0.
 core::PerSecond ending_rate(const JobModel& job, const failures::Hazard& hazard);
 

@@ -15,8 +15,8 @@ void JobProcess::cut(core::Context& context) {
   advance_to(now);
   log_open(strike_, slot_, now);
   log_stage(Stage::unnoticed, now);
-  const double lasts = core::exponential_from(sampler_.draw(strike_, Draw::lasts),
-                                              hazard_of(strike_).lasts->si());
+  const double lasts =
+      core::exponential_from(sampler_.draw(strike_, Draw::lasts), hazard_of(strike_).lasts->si());
   const Tick until = now + kClock.to_ticks(core::Seconds(lasts));
   const std::size_t incident = log_ != nullptr ? log_->number() : 0;
   if (cut_) {

@@ -57,9 +57,9 @@ Feed facility_of(const Scenario& s, const std::vector<BoardLimit>& boards) {
 }
 
 PowerLimit lowered_by(const PowerFit& fit) {
-  const auto& [own, board] = fit.boards.front();
-  const auto holds = [&](const Feed& feed) { return feed.highest_board() <= board; };
-  if (board >= own) {
+  const BoardLimit limit = fit.boards.front();
+  const auto holds = [&](const Feed& feed) { return feed.highest_board() <= limit.board; };
+  if (limit.board >= limit.own) {
     return PowerLimit::none;
   }
   if (!fit.racks.empty() && holds(fit.racks.front())) {

@@ -79,8 +79,7 @@ struct PowerFit {
   void fields(V& v) const {
     v.figure("board_w", first().board, "W", "limit that boards of `cluster.node` run at",
              core::positive);
-    v.figure("own_board_w", first().own, "W", "their limit as the scenario has it",
-             core::positive);
+    v.figure("own_board_w", first().own, "W", "their limit as the scenario has it", core::positive);
     v.part("lowered_by", lowered_by, "which limit lowers it: none, that of a rack or the building");
     v.part("rack", rack(), "the rack that draws most; null where racks have no limit");
     v.part("facility", facility, "the building; null where it has no limit");
