@@ -34,6 +34,15 @@ TEST(Tiles, OfAPlanAreThoseOfItsBestLayout) {
   plan["plans"].erase(1);
   EXPECT_EQ(verdict_of(plan),
             "Plan 1 is the best by step: tensor 8, pipeline 1, data 16. No other plan was found.");
+  // What the search varied beside the layout is told where plans differ in it.
+  plan["plans"][0].update(json(R"({"machine": "GB200", "nodes": 180, "board_w": 819.7})"));
+  plan["plans"].push_back(plan["plans"][0]);
+  plan["plans"][1].update(json(R"({"nodes": 1440, "board_w": 1200.0, "behind": 0.1})"));
+  EXPECT_THAT(verdict_of(plan),
+              testing::StartsWith("Plan 1 is the best by step: 180 nodes, boards of 819 W, tensor "
+                                  "8, pipeline 1, data 16."));
+  EXPECT_EQ(plan_words(plan["plans"][1], plan["plans"]),
+            "1,440 nodes, boards of 1,200 W, tensor 8, pipeline 1, data 16");
   plan["plans"].clear();
   EXPECT_EQ(verdict_of(plan), "") << "the page prints the reasons";
   EXPECT_EQ(tiles_of(plan).size(), 1U);

@@ -27,9 +27,9 @@ std::string front_of(const Json& result) {
 void add_plan(const Json& result, std::vector<Chart>& charts) {
   Json values = Json::array();
   Json front = Json::array();
-  for (const auto& plan : at(result, {"plans"})) {
-    const std::string words =
-        fmt::format("{}. {}", values.size() + 1, layout_words(plan["layout"]));
+  const Json& plans = at(result, {"plans"});
+  for (const auto& plan : plans) {
+    const std::string words = fmt::format("{}. {}", values.size() + 1, plan_words(plan, plans));
     values.push_back({{"what", words}, {"value", at(plan, {"step", "time_s"})}});
     const Json& days = at(plan, {"campaign", "wall_days", "p50"});
     const Json& dollars = at(plan, {"cost", "total_usd", "p50"});

@@ -1,5 +1,6 @@
 #include "sim/report/page/tiles.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <fmt/format.h>
@@ -86,13 +87,23 @@ Tiles plan_tiles(const Json& result) {
   return tiles;
 }
 
+/// "tensor 2", "pipeline 4", "data 8": a layout without the degrees that are one.
+void add_layout(const Json& layout, std::vector<std::string>& words) {
+  for (const auto& [key, value] : layout.items()) {
+    const bool always = key == "tensor" || key == "pipeline";
+    if (value.is_number_integer() && (always || value.get<std::int64_t>() > 1)) {
+      words.push_back(fmt::format("{} {}", spaced(key), value.get<std::int64_t>()));
+    }
+  }
+}
+
 std::string plan_sentence(const Json& result) {
   const Json& plans = at(result, {"plans"});
   if (plans.empty()) {
     return "";  // the reasons say why
   }
   std::string text = fmt::format("Plan 1 is the best by {}: {}.", text_at(result, {"objective"}),
-                                 layout_words(plans[0]["layout"]));
+                                 plan_words(plans[0], plans));
   if (plans.size() == 1) {
     return text + " No other plan was found.";
   }
@@ -307,14 +318,22 @@ std::string verdict_of(const Json& result) {
   return "";
 }
 
-std::string layout_words(const Json& layout) {
+std::string plan_words(const Json& plan, const Json& plans) {
+  const auto differs = [&](const char* key) {
+    return std::any_of(plans.begin(), plans.end(),
+                       [&](const Json& other) { return at(other, {key}) != at(plan, {key}); });
+  };
   std::vector<std::string> words;
-  for (const auto& [key, value] : layout.items()) {
-    const bool always = key == "tensor" || key == "pipeline";
-    if (value.is_number_integer() && (always || value.get<std::int64_t>() > 1)) {
-      words.push_back(fmt::format("{} {}", spaced(key), value.get<std::int64_t>()));
-    }
+  if (differs("machine")) {
+    words.push_back(text_at(plan, {"machine"}));
   }
+  if (const auto nodes = number_at(plan, {"nodes"}); nodes && differs("nodes")) {
+    words.push_back(count(*nodes) + " nodes");
+  }
+  if (const auto board = number_at(plan, {"board_w"}); board && differs("board_w")) {
+    words.push_back(fmt::format("boards of {} W", count(std::floor(*board))));
+  }
+  add_layout(plan["layout"], words);
   return fmt::format("{}", fmt::join(words, ", "));
 }
 

@@ -21,7 +21,8 @@ Tiles tiles_of(const Json& result);
 /// verbs above; empty where there is nothing to say.
 std::string verdict_of(const Json& result);
 
-/// "tensor 2, pipeline 4, data 8": a layout without the degrees that are one.
-std::string layout_words(const Json& layout);
+/// "180 nodes, tensor 2, pipeline 4, data 8": what tells a plan from others, and its layout without
+/// the degrees that are one. Machine, nodes and boards are told where `plans` differ in them.
+std::string plan_words(const Json& plan, const Json& plans);
 
 }  // namespace headway::report
