@@ -6,6 +6,7 @@ import contextlib
 import http.client
 import json
 import re
+import signal
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -55,12 +56,21 @@ class Served:
         return status, json.loads(body)
 
 
+def hear_ctrl_c() -> None:
+    """What a shell starts in the background ignores Ctrl-C, and so does all that it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @contextlib.contextmanager
 def serving(program: Path, *options: object) -> Iterator[Served]:
     """Serves at a free port until the block ends."""
     words = [str(program), "serve", "--port", "0", *map(str, options)]
     with subprocess.Popen(
-        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        words,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=hear_ctrl_c,
     ) as process:
         try:
             assert process.stdout
