@@ -104,12 +104,7 @@ Colour of_all(std::span<const Colour> parts) {
 }  // namespace
 
 double ReplicaOrbits::kept_share() const {
-  if (empty()) {
-    return 1;
-  }
-  const auto kept =
-      std::count_if(size_.begin(), size_.end(), [](std::uint32_t n) { return n > 0; });
-  return static_cast<double>(kept) / static_cast<double>(block_of_.size());
+  return empty() ? 1 : kept_blocks() / static_cast<double>(block_of_.size());
 }
 
 int ReplicaOrbits::kept_blocks() const {
