@@ -21,15 +21,33 @@ function(headway_precompile target)
 endfunction()
 
 # headway_unity(TARGET): compiles the target's sources four at a time, so that they read their headers once; a change of one
-# then compiles four. Names of unnamed namespaces must differ within a room (tests/architecture/unity_test.cpp).
+# then compiles four. Names of unnamed namespaces must differ within a room, and within its tests (tests/architecture/unity_test.cpp).
+# CMake's own UNITY_BUILD names sources by absolute paths, which ccache takes for another file in every clone.
 if(SKBUILD)
   set(batches ON)  # a package is built once
 else()
   set(batches OFF)
 endif()
-option(HEADWAY_UNITY "Compile the sources of rooms in batches of four: half the time of a clean build" ${batches})
+option(HEADWAY_UNITY "Compile the sources of rooms and of tests in batches of four: half the time of a clean build" ${batches})
 function(headway_unity target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${HEADWAY_UNITY} UNITY_BUILD_BATCH_SIZE 4)
+  if(NOT HEADWAY_UNITY)
+    return()
+  endif()
+  get_target_property(sources ${target} SOURCES)
+  set(batches "")
+  list(LENGTH sources count)
+  math(EXPR last "${count} - 1")
+  foreach(first RANGE 0 ${last} 4)
+    list(SUBLIST sources ${first} 4 batch)
+    set(text "")
+    foreach(source ${batch})
+      file(RELATIVE_PATH source ${CMAKE_SOURCE_DIR} ${source})
+      string(APPEND text "#include \"${source}\"\n")
+    endforeach()
+    file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/batches/${target}_${first}.cpp CONTENT "${text}" @ONLY)
+    list(APPEND batches ${CMAKE_BINARY_DIR}/batches/${target}_${first}.cpp)
+  endforeach()
+  set_target_properties(${target} PROPERTIES SOURCES "${batches}")
 endfunction()
 
 # headway_room(NAME [TEXT] [FOLDER path] USES target...): one folder (sim/NAME) = one namespace = one target headway::NAME.

@@ -221,7 +221,7 @@ std::vector<fs::path> config_roots() {
     }
   }
   // The first of the two: an installation never looks into the tree that it was built from.
-  for (const auto& root : {installed_configs(), fs::path(HEADWAY_SOURCE_CONFIGS)}) {
+  for (const auto& root : {installed_configs(), source_configs()}) {
     std::error_code ignored;
     if (!root.empty() && fs::is_directory(root, ignored)) {
       roots.push_back(root);

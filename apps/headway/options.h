@@ -71,4 +71,7 @@ config::LoadOptions load_options(const CommonOptions& options);
 /// @throws core::Error if HEADWAY_CONFIGS names a folder that does not exist
 std::vector<std::filesystem::path> config_roots();
 
+/// The configuration folder of the tree that the program was built from.
+std::filesystem::path source_configs();
+
 }  // namespace headway::apps

@@ -86,6 +86,10 @@ NamedModel named_model(const std::string& word) {
   constexpr std::string_view kFile = "hf:";
   if (word.starts_with(kFile)) {
     const fs::path given = word.substr(kFile.size());
+    if (const auto advice = import::hub_name_advice(given.string());
+        !advice.empty() && !fs::exists(given)) {
+      throw core::Error(advice);
+    }
     const fs::path file = fs::is_directory(given) ? given / "config.json" : given;
     auto spec = import::read_hugging_face_config(core::read_file(file, core::kLargestConfiguration),
                                                  file.string());

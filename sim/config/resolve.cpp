@@ -171,6 +171,12 @@ Node load_hugging_face(LoadState& state, const Node& name, const SpecType& type)
     return broken;
   }
   const fs::path path = (name.place.file->folder() / name.text).lexically_normal();
+  std::error_code ignored;
+  if (auto advice = import::hub_name_advice(name.text);
+      !advice.empty() && !fs::exists(path, ignored)) {
+    state.complaints.add(name.place, std::move(advice));
+    return broken;
+  }
   const auto text =
       has_ending(state, name, path, {".json"}) ? read_named(state, name, path) : std::nullopt;
   if (!text) {

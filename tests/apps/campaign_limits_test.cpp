@@ -14,7 +14,7 @@ using testing::HasSubstr;
 
 using CampaignLimits = ProgramTest;
 
-constexpr const char* kRun =
+constexpr const char* kLimitsRun =
     "run: {until: {steps: 20000}, failures: {use: llama-3-54-days}, prices: {use: "
     "h100-on-demand-2026-05}, trials: 4, checkpoint: {interval: 15 min, mode: async}}\n";
 
@@ -23,7 +23,7 @@ struct Case {
 };
 
 TEST_F(CampaignLimits, AreRefusedWhereTheyAreWritten) {
-  write_small("s.yaml", kRun);
+  write_small("s.yaml", kLimitsRun);
   const std::vector<Case> cases{
       {"run s.yaml --set 'cluster.storage.write_bandwidth=1 B/s'",
        "write_bandwidth '1 B/s' must be from 1 MB/s to 1e9 GB/s"},
@@ -57,7 +57,7 @@ TEST_F(CampaignLimits, AreRefusedWhereTheyAreWritten) {
 
 // The largest values that the ranges allow are answered or refused, never an error of the program.
 TEST_F(CampaignLimits, TheEdgesOfTheRangesAreAnsweredOrRefused) {
-  write_small("s.yaml", kRun);
+  write_small("s.yaml", kLimitsRun);
   for (const std::string& edge : std::vector<std::string>{
            "'run.until={wall: 100 years}'", "'run.recovery.repair=100 years'",
            "'run.recovery.container_start=100 years'", "'run.checkpoint.interval=100 years'",

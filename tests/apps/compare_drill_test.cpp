@@ -17,7 +17,7 @@ using testing::Not;
 using CompareVerb = ProgramTest;
 using DrillVerb = ProgramTest;
 
-constexpr const char* kRun =
+constexpr const char* kDrillRun =
     "run: {until: {steps: 20000}, failures: {use: llama-3-54-days}, prices: {use: "
     "h100-on-demand-2026-05}, trials: 8, checkpoint: {interval: 15 min, mode: sync}}\n";
 constexpr const char* kOther =
@@ -26,7 +26,7 @@ constexpr const char* kOther =
     "{detection: 5 min, diagnosis: 5 s, container_start: 5 min}}\n";
 
 TEST_F(CompareVerb, ContributionsOfLayersAddUpToTheDifference) {
-  write_small("a.yaml", kRun);
+  write_small("a.yaml", kDrillRun);
   write_small("b.yaml", kOther);
   const auto outcome =
       run("compare a.yaml b.yaml --layers --format json --set cluster.fabric.efficiency=0.8");
@@ -55,7 +55,7 @@ TEST_F(CompareVerb, EqualArchitecturesDifferInNothing) {
 }
 
 TEST_F(CompareVerb, PrintsFiguresSideBySideAndTheLayerThatMatters) {
-  write_small("a.yaml", kRun);
+  write_small("a.yaml", kDrillRun);
   write_small("b.yaml", kOther);
   const auto outcome = run("compare a.yaml b.yaml --layers");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
@@ -66,7 +66,7 @@ TEST_F(CompareVerb, PrintsFiguresSideBySideAndTheLayerThatMatters) {
 }
 
 TEST_F(DrillVerb, RemovingTheWatchdogChangesTheTimeline) {
-  write_small("s.yaml", kRun);
+  write_small("s.yaml", kDrillRun);
   const auto drill = [&](const std::string& more) {
     const auto outcome = run("drill s.yaml --fault hang --no-remedies --format json " + more);
     EXPECT_EQ(outcome.code, 0) << outcome.err;
@@ -81,7 +81,7 @@ TEST_F(DrillVerb, RemovingTheWatchdogChangesTheTimeline) {
 }
 
 TEST_F(DrillVerb, EveryKindOfTheContractRuns) {
-  write_small("s.yaml", kRun);
+  write_small("s.yaml", kDrillRun);
   for (const std::string kind :
        {"gpu-dead", "hbm-error", "nvme-slow", "nvme-stalled", "nic-down", "link-half-rate",
         "optic-flapping", "leaf-down", "gpu-slow", "hang", "silent-corruption", "loss-spike",
@@ -116,7 +116,7 @@ TEST_F(DrillVerb, SaysWhyASlowCardCostsNothing) {
 }
 
 TEST_F(DrillVerb, RemediesAreTheSameDrillRunAgain) {
-  write_small("s.yaml", kRun);
+  write_small("s.yaml", kDrillRun);
   const json plain = json::parse(run("drill s.yaml --fault hang --format json").out);
   ASSERT_FALSE(plain["remedies"].empty());
   for (const auto& remedy : plain["remedies"]) {
@@ -134,7 +134,7 @@ TEST_F(DrillVerb, RemediesAreTheSameDrillRunAgain) {
 }
 
 TEST_F(DrillVerb, WhatItCannotReadIsRefusedWithAHint) {
-  write_small("s.yaml", kRun);
+  write_small("s.yaml", kDrillRun);
   const auto complaint = [&](const std::string& fault) {
     const auto outcome = run("drill s.yaml --fault " + fault);
     EXPECT_EQ(outcome.code, 2) << fault;
@@ -158,7 +158,7 @@ TEST_F(DrillVerb, WhatItCannotReadIsRefusedWithAHint) {
 }
 
 TEST_F(DrillVerb, AJobThatDoesNotFitIsToldSo) {
-  write_small("s.yaml", kRun);
+  write_small("s.yaml", kDrillRun);
   const auto outcome =
       run("drill s.yaml --fault hang --no-remedies --set training.sequence_length=262144 --format "
           "json");
@@ -169,7 +169,7 @@ TEST_F(DrillVerb, AJobThatDoesNotFitIsToldSo) {
 }
 
 TEST_F(DrillVerb, SaysNothingOfRemediesItHasNotTriedAndOfPlacesThereAreNot) {
-  write_small("s.yaml", kRun);
+  write_small("s.yaml", kDrillRun);
   const auto outcome = run("drill s.yaml --fault storage-full --no-remedies");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, Not(HasSubstr("helped")));
@@ -196,7 +196,7 @@ TEST_F(DrillVerb, HelpIsShortAndTheListIsLong) {
 }
 
 TEST_F(DrillVerb, TheTimelineIsDrawn) {
-  write_small("s.yaml", kRun);
+  write_small("s.yaml", kDrillRun);
   const auto outcome = run("drill s.yaml --fault gpu-dead@gpu9");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("Root cause: gpu-dead (GPU) at node 1, GPU 1."));

@@ -13,7 +13,7 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-constexpr const char* kRun =
+constexpr const char* kChoiceRun =
     "run:\n"
     "  until: {steps: 20000}\n"
     "  failures: {use: llama-3-54-days}\n"
@@ -101,7 +101,7 @@ TEST_F(PlanChoice, SaysWhenTheFirstNoLongerFits) {
 // How often things fail matters for a run, not for a step. A deadline that plan 1 keeps by 30 % is
 // missed when compute takes so much longer, and plan 2, which is slower, misses it too.
 TEST_F(PlanChoice, JudgesRunsWithinTheirLimits) {
-  write("run.yaml", read("s.yaml") + kRun);
+  write("run.yaml", read("s.yaml") + kChoiceRun);
   const auto inputs = [](const json& plan) {
     std::string names;
     for (const json& one : plan["choice"]["changes"]) {

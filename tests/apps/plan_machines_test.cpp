@@ -10,7 +10,7 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-constexpr const char* kRun =
+constexpr const char* kMachinesRun =
     "run:\n"
     "  until: {steps: 20000}\n"
     "  failures: {use: llama-3-54-days}\n"
@@ -21,9 +21,9 @@ constexpr const char* kRun =
 class PlanMachines : public ProgramTest {
  protected:
   PlanMachines() {
-    write_small("s.yaml", std::string(kRun) + "search: {vary: [tensor]}\n");
+    write_small("s.yaml", std::string(kMachinesRun) + "search: {vary: [tensor]}\n");
     write_small("several.yaml",
-                std::string(kRun) +
+                std::string(kMachinesRun) +
                     "search:\n"
                     "  vary: [tensor]\n"
                     "  machines:\n"
@@ -72,7 +72,7 @@ TEST_F(PlanMachines, FindsWhatSearchesOfEachFind) {
 
 // A path as a key of `search`, --over and --nodes say the same.
 TEST_F(PlanMachines, TakesPathsAsKeysOfSearch) {
-  write_small("paths.yaml", std::string(kRun) +
+  write_small("paths.yaml", std::string(kMachinesRun) +
                                 "search:\n"
                                 "  vary: [tensor]\n"
                                 "  cluster.nodes: [1, 2]\n"
@@ -83,11 +83,11 @@ TEST_F(PlanMachines, TakesPathsAsKeysOfSearch) {
   ASSERT_EQ(paths["machines"].size(), 2U);
   EXPECT_EQ(paths["machines"][1]["name"], "dgx-h100");
   write_small("sizes.yaml",
-              std::string(kRun) + "search: {vary: [tensor], cluster.nodes: [1, 2]}\n");
+              std::string(kMachinesRun) + "search: {vary: [tensor], cluster.nodes: [1, 2]}\n");
   const json sizes = planned("sizes.yaml");
   EXPECT_EQ(sizes, planned("s.yaml --nodes 1,2"));
   EXPECT_TRUE(sizes["machines"].empty());
-  write_small("range.yaml", std::string(kRun) +
+  write_small("range.yaml", std::string(kMachinesRun) +
                                 "search:\n"
                                 "  vary: [tensor]\n"
                                 "  cluster.node.gpu.power: {from: 400 W, to: 700 W, points: 2}\n");
@@ -164,7 +164,7 @@ TEST_F(PlanMachines, WeighsSpotAgainstItsInterruptions) {
 TEST_F(PlanMachines, ChoosesSpares) {
   write_small(
       "spares.yaml",
-      std::string(kRun) +
+      std::string(kMachinesRun) +
           "search: {vary: [tensor], cluster.spares: auto, run.checkpoint.interval: auto}\n");
   const json plan = planned(
       "spares.yaml --set cluster.nodes=256 --set training.global_batch=2048 "
@@ -220,7 +220,7 @@ TEST_F(PlanMachines, FindsSlipsBeforeAnythingIsSearched) {
     EXPECT_THAT(outcome.err, HasSubstr(message)) << words;
   }
   write_small("twice.yaml",
-              std::string(kRun) + "search:\n  nodes: [1, 2]\n  cluster.nodes: [2, 4]\n");
+              std::string(kMachinesRun) + "search:\n  nodes: [1, 2]\n  cluster.nodes: [2, 4]\n");
   const Outcome twice = run("plan twice.yaml");
   EXPECT_EQ(twice.code, 2);
   EXPECT_THAT(twice.err, HasSubstr("'cluster.nodes' is 'search.nodes', which is there too"));

@@ -77,7 +77,7 @@ TEST_F(Power, TokensAJouleAreBestInsideAndNearWhatMetaFound) {
   EXPECT_LE(at, 1000);
 }
 
-const std::string kRun =
+const std::string kPowerRun =
     " --set 'run={until: {steps: 200}, trials: 4, failures: {use: llama-3-54-days}, recovery: "
     "{use: "
     "automated-2024, rack_nodes: 2}, prices: {use: h100-owned-2024}}'";
@@ -87,10 +87,11 @@ const std::string kRack = " --set 'cluster.power={rack: 17.2 kW}'";
 // left: boards at 500 W. From there on all is as with the key: step, memory, run, cost.
 TEST_F(Power, ALimitOfARackIsThatOfItsBoards) {
   write_small("s.yaml");
-  const json capped = json::parse(run("run s.yaml --show power --format json" + kRun + kRack).out);
-  const json keyed = json::parse(
-      run("run s.yaml --show power --format json" + kRun + " --set 'cluster.node.gpu.power=500 W'")
-          .out);
+  const json capped =
+      json::parse(run("run s.yaml --show power --format json" + kPowerRun + kRack).out);
+  const json keyed = json::parse(run("run s.yaml --show power --format json" + kPowerRun +
+                                     " --set 'cluster.node.gpu.power=500 W'")
+                                     .out);
   for (const char* part : {"memory", "campaign", "cost"}) {
     EXPECT_EQ(capped[part], keyed[part]) << part;
   }
@@ -116,21 +117,22 @@ TEST_F(Power, ALimitOfARackIsThatOfItsBoards) {
 TEST_F(Power, LimitsArePrinted) {
   write_small("s.yaml");
   const std::string building = " --set 'cluster.power.facility=50 kW'";
-  const auto done = run("run s.yaml --show power,assumptions" + kRun + kRack + building);
+  const auto done = run("run s.yaml --show power,assumptions" + kPowerRun + kRack + building);
   ASSERT_EQ(done.code, 0) << done.err;
   EXPECT_THAT(done.out, HasSubstr("boards limited to 500 W of 700 W"));
   EXPECT_THAT(done.out, HasSubstr("a rack of 2 nodes draws 17.2 of 17.2 kW; the building draws"));
   EXPECT_THAT(done.out, HasSubstr("left of what feeds a rack of 2 nodes"));
   EXPECT_THAT(done.out, HasSubstr("left of what feeds the building"));
   // 16 GPUs x 200 W more would be fed.
-  EXPECT_THAT(json::parse(run("run s.yaml --format json" + kRun + kRack).out)["remedies"].dump(),
-              HasSubstr("3.2 kW more for each rack: boards at 700 W, not 500 W"));
+  EXPECT_THAT(
+      json::parse(run("run s.yaml --format json" + kPowerRun + kRack).out)["remedies"].dump(),
+      HasSubstr("3.2 kW more for each rack: boards at 700 W, not 500 W"));
   EXPECT_THAT(run("explain cluster.power.facility").out, HasSubstr("What the utility feeds"));
 }
 
 TEST_F(Power, WhatIsNotFedIsRefused) {
   write_small("s.yaml");
-  const auto refused = run("run s.yaml" + kRun + kRack + " --set cluster.power.excess=refuse");
+  const auto refused = run("run s.yaml" + kPowerRun + kRack + " --set cluster.power.excess=refuse");
   EXPECT_EQ(refused.code, 2);
   // 16 x 700 + 9,200 W, 10.2 kW a node
   EXPECT_THAT(

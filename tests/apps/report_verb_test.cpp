@@ -208,6 +208,8 @@ TEST_F(Init, SaysWhatItDoesNotKnow) {
               HasSubstr("has 8 GPUs, so 12 fill no whole nodes; write 8 or 16"));
   EXPECT_THAT(run("init --gpu h1000").err, HasSubstr("the catalogue has no 'gpus/h1000'"));
   EXPECT_THAT(run("init --model llama3-70b").err, HasSubstr("did you mean 'llama-3.1-70b'?"));
+  EXPECT_THAT(run("init --model hf:Qwen/Qwen3-32B").err,
+              HasSubstr("`hf download Qwen/Qwen3-32B config.json --local-dir .` brings it"));
   EXPECT_FALSE(exists("scenario.yaml"));
 }
 

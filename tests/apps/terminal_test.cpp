@@ -59,11 +59,11 @@ class Terminal : public ProgramTest {
   }
 };
 
-constexpr const char* kRun =
+constexpr const char* kTerminalRun =
     "run: {until: {steps: 20000}, failures: {use: llama-3-54-days}, trials: 4}\n";
 
 TEST_F(Terminal, RunPrintsOneScreenWhateverReadsIt) {
-  write_small("s.yaml", kRun);
+  write_small("s.yaml", kTerminalRun);
   for (const std::string& text : {run("run s.yaml").out, on_terminal("run s.yaml", 200)}) {
     EXPECT_LE(lines_of(text), 24) << text;
     EXPECT_THAT(text, HasSubstr("--full"));
@@ -73,7 +73,7 @@ TEST_F(Terminal, RunPrintsOneScreenWhateverReadsIt) {
 }
 
 TEST_F(Terminal, TablesStayWithinTheTerminal) {
-  write_small("s.yaml", kRun);
+  write_small("s.yaml", kTerminalRun);
   for (const std::string verb :
        {"run s.yaml --full --explain", "plan s.yaml --top 3", "compare s.yaml s.yaml",
         "drill s.yaml --fault hang", "topo s.yaml", "catalog list gpus", "catalog constants",
@@ -87,7 +87,7 @@ TEST_F(Terminal, TablesStayWithinTheTerminal) {
 }
 
 TEST_F(Terminal, WhatIsPipedIsAsWideAsItIs) {
-  write_small("s.yaml", kRun);
+  write_small("s.yaml", kTerminalRun);
   const std::string piped = run("run s.yaml --full").out;
   EXPECT_GT(widest_line(piped), 150U);
   EXPECT_EQ(on_terminal("run s.yaml --full --color never", 1000), piped);
@@ -110,7 +110,7 @@ TEST_F(Terminal, ColourIsForTerminalsThatWantIt) {
 }
 
 TEST_F(Terminal, ShowPicksSections) {
-  write_small("s.yaml", kRun);
+  write_small("s.yaml", kTerminalRun);
   const std::string shown = run("run s.yaml --show memory,links").out;
   EXPECT_THAT(shown, HasSubstr("Memory of the fullest GPU"));
   EXPECT_THAT(shown, HasSubstr("\nLinks\n"));

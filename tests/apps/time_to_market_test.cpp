@@ -10,7 +10,7 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-constexpr const char* kRun =
+constexpr const char* kMarketRun =
     "run:\n"
     "  until: {steps: 20000}\n"
     "  prices: {use: h100-on-demand-2026-05}\n"
@@ -19,9 +19,9 @@ constexpr const char* kRun =
 class TimeToMarket : public ProgramTest {
  protected:
   TimeToMarket() {
-    write_small("s.yaml", std::string(kRun) + "search: {vary: [tensor]}\n");
+    write_small("s.yaml", std::string(kMarketRun) + "search: {vary: [tensor]}\n");
     write_small("later.yaml",
-                std::string(kRun) +
+                std::string(kMarketRun) +
                     "  bring_up: {delivery: 30 d, burn_in: 2 d, ramp: 4 h, billed: 0.5}\n"
                     "search: {vary: [tensor]}\n");
   }

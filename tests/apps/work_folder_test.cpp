@@ -15,7 +15,7 @@ using nlohmann::json;
 using testing::AllOf;
 using testing::HasSubstr;
 
-constexpr const char* kRun =
+constexpr const char* kFolderRun =
     "run:\n"
     "  until: {steps: 20000}\n"
     "  failures: {use: llama-3-54-days}\n"
@@ -33,7 +33,7 @@ constexpr const char* kSearch =
 
 class KeptWork : public ProgramTest {
  protected:
-  KeptWork() { write_small("s.yaml", std::string(kRun) + kSearch); }
+  KeptWork() { write_small("s.yaml", std::string(kFolderRun) + kSearch); }
 
   /// A result without what depends on the clock.
   [[nodiscard]] json result(const std::string& arguments) const {

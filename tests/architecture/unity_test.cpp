@@ -1,6 +1,6 @@
-// The sources of a room are compiled in batches (cmake/HeadwayRoom.cmake), so what they keep to
-// themselves shares one unnamed namespace a batch: no two sources of a room may define the same
-// thing there.
+// The sources of a room, and those of its tests, are compiled in batches (cmake/HeadwayRoom.cmake),
+// so what they keep to themselves shares one unnamed namespace a batch: no two sources of a room,
+// or of its tests, may define the same thing there.
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -48,6 +48,7 @@ std::vector<std::string> private_definitions(std::istream& source) {
     } else if (inside && !line.empty() && line[0] != '}' && line[0] != '#' &&
                line.rfind("//", 0) != 0) {
       line = line.substr(0, line.find("  //"));
+      line.erase(line.find_last_not_of(' ') + 1);
       head = line[0] == ' '
                  ? head.empty() ? "" : head + " " + line.substr(line.find_first_not_of(' '))
                  : line;
@@ -82,7 +83,7 @@ TEST(PrivateDefinitions, OfARoomDoNotCollide) {
   std::map<std::string, std::map<std::string, std::string>> where;  // room -> definition -> file
   std::size_t count = 0;
   const fs::path root = HEADWAY_SOURCE_DIR;
-  for (const char* top : {"sim", "apps", "calibrate/fit"}) {
+  for (const char* top : {"sim", "apps", "calibrate/fit", "tests"}) {
     for (const auto& entry : fs::recursive_directory_iterator(root / top)) {
       if (entry.path().extension() != ".cpp") {
         continue;

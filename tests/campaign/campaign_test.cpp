@@ -15,7 +15,7 @@ namespace {
 
 using core::Seconds;
 
-constexpr double kDay = 86400;
+constexpr double kSecondsADay = 86400;
 
 failures::HazardSpec counted(const char* name, std::int64_t count, bool node_lost) {
   failures::HazardSpec hazard;
@@ -29,7 +29,7 @@ failures::HazardSpec counted(const char* name, std::int64_t count, bool node_los
 failures::FailureSpec llama3_failures() {
   failures::FailureSpec table;
   table.name = "Llama 3, 54 days";
-  table.observed = failures::ExposureSpec{16384, 8, Seconds(54 * kDay)};
+  table.observed = failures::ExposureSpec{16384, 8, Seconds(54 * kSecondsADay)};
   table.hazards = {counted("Faulty GPU", 148, true),
                    counted("GPU HBM3 memory", 72, true),
                    counted("Software bug", 54, false),
@@ -85,7 +85,7 @@ training::Scenario scenario() {
   s.parallelism.pipeline = 16;
   s.parallelism.first_stage_layers = 7;
   s.parallelism.last_stage_layers = 7;
-  s.run.until = training::UntilSpec{.tokens = {}, .steps = {}, .wall = Seconds(54 * kDay)};
+  s.run.until = training::UntilSpec{.tokens = {}, .steps = {}, .wall = Seconds(54 * kSecondsADay)};
   s.run.failures = llama3_failures();
   s.run.trials = 200;
   return s;
@@ -114,11 +114,11 @@ TEST(Campaign, OfLlama3IsInterruptedAsOftenAsPublished) {
   const double drained =
       60.0 * 16384 *
       (outcome.result.interruptions.mean - 98 * outcome.result.interruptions.mean / 419);
-  const double exposed = 1 - (down + drained) / (16384 * 54 * kDay);
+  const double exposed = 1 - (down + drained) / (16384 * 54 * kSecondsADay);
   const double bound = 4 * std::sqrt(419.0 / 500);
   EXPECT_NEAR(outcome.result.interruptions.mean, 419 * exposed, bound);
   EXPECT_LT(bound, 0.01 * 419);
-  EXPECT_NEAR(outcome.result.mean_time_between_interruptions.si(), 54 * kDay / 419, 1e-6);
+  EXPECT_NEAR(outcome.result.mean_time_between_interruptions.si(), 54 * kSecondsADay / 419, 1e-6);
   double sum = 0;
   for (const auto& count : outcome.result.by_hazard) {
     sum += count.mean;
@@ -168,7 +168,7 @@ TEST(Campaign, WithoutFailuresIsWorkAndSaves) {
   s.run.checkpoint.stall = Seconds(10);
   s.run.checkpoint.persist = Seconds(20);
   const CampaignOutcome outcome = simulate(s);
-  EXPECT_DOUBLE_EQ(outcome.result.wall_days.mean * kDay, 5600 + 100 + 20);
+  EXPECT_DOUBLE_EQ(outcome.result.wall_days.mean * kSecondsADay, 5600 + 100 + 20);
   EXPECT_DOUBLE_EQ(outcome.result.ettr.p95, 5600.0 / 5720);
   EXPECT_DOUBLE_EQ(outcome.result.tokens, 1000.0 * 8192 * 2048);
   EXPECT_EQ(outcome.result.optimal_interval, Seconds(0));
@@ -200,7 +200,7 @@ TEST(Campaign, ResolvesTheAutomaticIntervalToTheOptimum) {
   // The fixed cost of 1 s, and 405.85e9 parameters x 14 B / 16,384 GPUs / 25 GB/s.
   EXPECT_NEAR(resolved.job.stall.si(), 1 + 405.85e9 * 14 / 16384 / 25e9, 1e-5);
   const Seconds best =
-      optimal_interval(resolved.job.stall, Seconds(54 * kDay / 419), resolved.job.persist);
+      optimal_interval(resolved.job.stall, Seconds(54 * kSecondsADay / 419), resolved.job.persist);
   EXPECT_DOUBLE_EQ(resolved.job.interval.si(), std::max(best.si(), 5.6));
   const bool told = std::any_of(
       resolved.assumptions.begin(), resolved.assumptions.end(),
@@ -229,7 +229,7 @@ TEST(Campaign, CountsTheDataSetAndTheArchiveIntoTheStorage) {
   EXPECT_THROW(simulate(s), core::Error);
   s.run.data.reset();
   EXPECT_NO_THROW(simulate(s));
-  s.run.checkpoint.archive = Seconds(1 * kDay);
+  s.run.checkpoint.archive = Seconds(1 * kSecondsADay);
   EXPECT_THROW(simulate(s), core::Error);
 }
 
@@ -255,7 +255,7 @@ TEST(Campaign, WarnsOfSavesThatReachBackTooLittle) {
   EXPECT_THAT(warnings(), testing::Not(testing::HasSubstr("reach back")));
   s.run.failures->hazards[0].latent = Seconds(6 * 3600);
   EXPECT_THAT(warnings(), testing::HasSubstr("leads back to the start of the run"));
-  s.run.checkpoint.archive = Seconds(kDay);
+  s.run.checkpoint.archive = Seconds(kSecondsADay);
   EXPECT_THAT(warnings(), testing::HasSubstr("leads back to the archive"));
   s.run.checkpoint.unreadable = 0.2;  // 0.2^3 = 0.8 %
   EXPECT_THAT(warnings(), testing::HasSubstr("0.8 % of the restarts"));
@@ -284,7 +284,7 @@ TEST(Campaign, TellsTheYieldOfTheBurnIn) {
 TEST(Campaign, RefusesARunThatWouldNeverEnd) {
   training::Scenario s = scenario();
   s.run.until = training::UntilSpec{.tokens = {}, .steps = 1000, .wall = {}};
-  s.run.recovery.container_start = Seconds(10 * 54 * kDay / 419);
+  s.run.recovery.container_start = Seconds(10 * 54 * kSecondsADay / 419);
   EXPECT_THROW(simulate(s), core::Error);
 }
 
@@ -306,7 +306,8 @@ TEST(Campaign, BillsEveryGpuHour) {
       training::machine_power(s.cluster, s.cluster.spares, 4.2 / 5.6);
   const Ledger& ledger = outcome.result.ledger;
   const Seconds stepping((ledger[Account::useful] + ledger[Account::lost]) / 16384);
-  EXPECT_NEAR(outcome.mean_bill->energy / it_energy(power, stepping, Seconds(54 * kDay)), 1, 1e-9);
+  EXPECT_NEAR(outcome.mean_bill->energy / it_energy(power, stepping, Seconds(54 * kSecondsADay)), 1,
+              1e-9);
   // Dollars a useful hour: total / (ETTR x GPU hours).
   EXPECT_NEAR(outcome.mean_bill->usd_per_useful_gpu_hour,
               outcome.mean_bill->total().si() / (outcome.result.ettr.mean * hours * 16384), 1e-9);
@@ -342,9 +343,9 @@ TEST(Campaign, DoesNotRefuseAnIntervalLongerThanTheRun) {
   s.run.until = training::UntilSpec{.tokens = {}, .steps = 10000, .wall = {}};
   s.run.failures->hazards.resize(1);
   s.run.failures->hazards[0].count = 40;  // one in 1.35 days
-  s.run.checkpoint.interval = core::OrAuto<Seconds>{Seconds(10 * kDay)};
+  s.run.checkpoint.interval = core::OrAuto<Seconds>{Seconds(10 * kSecondsADay)};
   const auto ten = simulate(s);
-  s.run.checkpoint.interval = core::OrAuto<Seconds>{Seconds(20 * kDay)};
+  s.run.checkpoint.interval = core::OrAuto<Seconds>{Seconds(20 * kSecondsADay)};
   const auto twenty = simulate(s);
   EXPECT_EQ(ten.result.event_digest, twenty.result.event_digest);
   EXPECT_EQ(ten.result.checkpoint_interval.si(), 56000);
@@ -366,7 +367,7 @@ TEST(Campaign, AdvisesNoIntervalBelowTheFixedCostOfASave) {
   const ResolvedJob slow = resolve_job(training::check(s), step());
   EXPECT_NEAR(slow.job.stall.si(), 60.0139, 1e-3);
   EXPECT_NEAR(slow.job.interval.si(),
-              optimal_interval(slow.job.stall, Seconds(54 * kDay / 419)).si(), 1e-6);
+              optimal_interval(slow.job.stall, Seconds(54 * kSecondsADay / 419)).si(), 1e-6);
   EXPECT_EQ(shortest_interval(slow.job).si(), 60);
   // Measured, the stall has the cost in it.
   s.run.checkpoint.stall = Seconds(0.25);
@@ -411,13 +412,13 @@ TEST(Campaign, RefusesWhatItCannotSimulateWithItsPlace) {
   // A tax of ten years a step lasts for centuries, and what fails meanwhile is counted with it.
   s = scenario();
   s.run.until = training::UntilSpec{.tokens = {}, .steps = 1000, .wall = {}};
-  s.run.recovery.step_tax = failures::StepTaxSpec{Seconds(3650 * kDay), {}};
+  s.run.recovery.step_tax = failures::StepTaxSpec{Seconds(3650 * kSecondsADay), {}};
   EXPECT_THAT(complaint(s), testing::HasSubstr("s.yaml:12:1: with 3.15e+08 s more a step the run"));
   EXPECT_THAT(complaint(s), testing::HasSubstr("\ns.yaml:10:1: something fails every"));
   // 148 in 54 days, each slow for 500: 1,370 at once.
   s = scenario();
   s.run.failures->hazards[0].effect = failures::Effect::slow_link;
-  s.run.failures->hazards[0].lasts = Seconds(500 * kDay);
+  s.run.failures->hazards[0].lasts = Seconds(500 * kSecondsADay);
   EXPECT_THAT(complaint(s), StartsWith("s.yaml:10:1: 1.37e+03 parts are slow at once because of"));
   s = scenario();
   s.run.prices = price::PriceSpec{};
@@ -425,7 +426,7 @@ TEST(Campaign, RefusesWhatItCannotSimulateWithItsPlace) {
   EXPECT_THAT(complaint(s), StartsWith("s.yaml:11:1: the bill of the storage is inf"));
   s = scenario();
   s.run.until = training::UntilSpec{.tokens = {}, .steps = 1000, .wall = {}};
-  s.run.recovery.container_start = Seconds(10 * 54 * kDay / 419);
+  s.run.recovery.container_start = Seconds(10 * 54 * kSecondsADay / 419);
   EXPECT_THAT(complaint(s), StartsWith("s.yaml:9:1: the run would hardly end: with a failure"));
 }
 

@@ -13,8 +13,8 @@ namespace headway::config {
 namespace {
 
 using nlohmann::json;
-using testing::Folder;
-using testing::kScenario;
+using test_files::Folder;
+using test_files::kScenario;
 
 EditedScenario edited(std::vector<std::string> set = {},
                       std::string text = std::string(kScenario)) {

@@ -12,17 +12,12 @@
 #include "sim/config/load.h"
 #include "sim/training/check.h"
 
+#include "tests/config/test_files.h"
+
 namespace headway::config {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string read(const fs::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return text.str();
-}
 
 std::vector<std::string> lines_of(const fs::path& path) {
   std::ifstream stream(path);
@@ -92,7 +87,7 @@ TEST(GoldenErrors, EveryBadInputIsAnsweredInTheExpectedWords) {
     if (update) {
       std::ofstream("expected.txt", std::ios::binary) << said;
     }
-    EXPECT_EQ(said, read("expected.txt")) << folder.filename();
+    EXPECT_EQ(said, test_files::text_of("expected.txt")) << folder.filename();
   }
 }
 

@@ -8,8 +8,8 @@
 namespace headway::config {
 namespace {
 
-using testing::Folder;
-using testing::kScenario;
+using test_files::Folder;
+using test_files::kScenario;
 
 std::string complaint(std::string_view text, const LoadOptions& options = {}) {
   try {

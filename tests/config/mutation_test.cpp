@@ -49,7 +49,7 @@ TEST(Mutation, DamagedScenariosAreReadOrRefused) {
   int refused = 0;
   int read = 0;
   for (int round = 0; round < 2000; ++round) {
-    std::string text(testing::kScenario);
+    std::string text(test_files::kScenario);
     for (std::uint64_t hits = 1 + draw(state) % 4; hits > 0; --hits) {
       damage(text, state);
     }

@@ -10,17 +10,12 @@
 
 #include "sim/config/load.h"
 
+#include "tests/config/test_files.h"
+
 namespace headway::config {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string read(const fs::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return text.str();
-}
 
 /// The committed text of `path`, after writing `current` there if the user asks for an update.
 std::string committed(const fs::path& path, const std::string& current) {
@@ -28,7 +23,7 @@ std::string committed(const fs::path& path, const std::string& current) {
       nullptr) {  // NOLINT(concurrency-mt-unsafe): one thread
     std::ofstream(path, std::ios::binary) << current;
   }
-  return read(path);
+  return test_files::text_of(path);
 }
 
 TEST(Schema, CommittedFilesAreCurrent) {

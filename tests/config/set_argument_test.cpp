@@ -9,8 +9,8 @@
 namespace headway::config {
 namespace {
 
-using testing::Folder;
-using testing::kScenario;
+using test_files::Folder;
+using test_files::kScenario;
 
 LoadedScenario with(std::vector<std::string> set) {
   return load_scenario_text(kScenario, "s.yaml", {{}, std::move(set)});

@@ -4,10 +4,11 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <sstream>
 #include <string>
 #include <string_view>
 
-namespace headway::config::testing {
+namespace headway::config::test_files {
 
 /// A correct scenario that uses no other file.
 inline constexpr std::string_view kScenario = R"(headway: 1
@@ -40,6 +41,13 @@ run:
       - {name: b, component: switch, per: job, count: 7}
 )";
 
+inline std::string text_of(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
 /// A new empty folder under the system's temporary one.
 class Folder {
  public:
@@ -65,4 +73,4 @@ class Folder {
   std::filesystem::path path_;
 };
 
-}  // namespace headway::config::testing
+}  // namespace headway::config::test_files

@@ -10,7 +10,7 @@
 namespace headway::config {
 namespace {
 
-const std::filesystem::path kConfigs = std::filesystem::path(HEADWAY_SOURCE_DIR) / "configs";
+const std::filesystem::path kSources = std::filesystem::path(HEADWAY_SOURCE_DIR) / "configs";
 
 TEST(KindOfText, IsToldFromTheRequiredKeys) {
   EXPECT_EQ(kind_of_text("name: a\ntopology: fat_tree\nlink_bandwidth: 400 Gbps\n"), "fabrics");
@@ -24,36 +24,36 @@ TEST(KindOfText, IsToldFromTheRequiredKeys) {
 }
 
 TEST(WriteEntry, FabricsReadBackEqual) {
-  testing::Folder folder;
-  for (const auto& entry : list_entries("fabrics", {kConfigs})) {
-    const auto fabric = load_entry<network::FabricSpec>(entry.path, {{kConfigs}, {}}).spec;
+  test_files::Folder folder;
+  for (const auto& entry : list_entries("fabrics", {kSources})) {
+    const auto fabric = load_entry<network::FabricSpec>(entry.path, {{kSources}, {}}).spec;
     const auto path = folder.write("fabrics/a.yaml", write_fabric(fabric));
-    EXPECT_EQ(load_entry<network::FabricSpec>(path, {{kConfigs}, {}}).spec, fabric) << entry.name;
+    EXPECT_EQ(load_entry<network::FabricSpec>(path, {{kSources}, {}}).spec, fabric) << entry.name;
   }
 }
 
 TEST(WriteEntry, NodesReadBackEqualAndNameTheirGpu) {
-  testing::Folder folder;
+  test_files::Folder folder;
   const auto node =
-      load_entry<training::NodeSpec>(kConfigs / "nodes/dgx-h100.yaml", {{kConfigs}, {}}).spec;
+      load_entry<training::NodeSpec>(kSources / "nodes/dgx-h100.yaml", {{kSources}, {}}).spec;
   const std::string text = write_node(node, "h100-sxm");
   EXPECT_THAT(text, ::testing::HasSubstr("gpu:\n  use: h100-sxm\n"));
   EXPECT_EQ(kind_of_text(text), "nodes");
   const auto path = folder.write("nodes/a.yaml", text);
-  EXPECT_EQ(load_entry<training::NodeSpec>(path, {{kConfigs}, {}}).spec, node);
+  EXPECT_EQ(load_entry<training::NodeSpec>(path, {{kSources}, {}}).spec, node);
 }
 
 TEST(WriteEntry, CalibrationProfilesReadBackEqual) {
-  testing::Folder folder;
-  for (const auto& entry : list_entries("calibrations", {kConfigs})) {
-    auto profile = load_entry<training::CalibrationSpec>(entry.path, {{kConfigs}, {}}).spec;
+  test_files::Folder folder;
+  for (const auto& entry : list_entries("calibrations", {kSources})) {
+    auto profile = load_entry<training::CalibrationSpec>(entry.path, {{kSources}, {}}).spec;
     profile.storage = training::MeasuredStorage{core::BytesPerSecond(7e9), {}, core::Seconds(2e-3)};
     profile.figures.push_back({"storage.latency", 2e-3, "s", 1e-4, 0.05, 9, 1});
     profile.circumstances = {"device: NVIDIA \"H100\""};
     const std::string text = write_calibration(profile);
     EXPECT_EQ(kind_of_text(text), "calibrations");
     const auto path = folder.write("calibrations/a.yaml", text);
-    EXPECT_EQ(load_entry<training::CalibrationSpec>(path, {{kConfigs}, {}}).spec, profile)
+    EXPECT_EQ(load_entry<training::CalibrationSpec>(path, {{kSources}, {}}).spec, profile)
         << entry.name;
   }
 }

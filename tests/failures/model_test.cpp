@@ -27,7 +27,7 @@ HazardSpec gpu_hazard(const char* name, double mtbf, LawSpec law = {}) {
   return spec;
 }
 
-LawSpec weibull(double shape) {
+LawSpec weibull_of(double shape) {
   LawSpec spec;
   spec.kind = LawKind::weibull;
   spec.shape = shape;
@@ -99,7 +99,7 @@ TEST(HazardSampler, OfNothingNeverStrikes) {
 TEST(AgeingParts, FailFirstAsTheMinimumOfTheirLaws) {
   // O9: 512 new Weibull parts of shape 0.7: mean of the first failure scale N^(-1/k) Gamma(1 +
   // 1/k).
-  const auto hazards = hazards_of(table({gpu_hazard("a", 1e6, weibull(0.7))}), {512, 64});
+  const auto hazards = hazards_of(table({gpu_hazard("a", 1e6, weibull_of(0.7))}), {512, 64});
   core::Moments first;
   for (std::uint32_t trial = 0; trial < 400'000; ++trial) {
     const HazardSampler sampler(hazards, 3, trial, kClock);
@@ -112,11 +112,11 @@ TEST(AgeingParts, FailFirstAsTheMinimumOfTheirLaws) {
 
 TEST(AgeingParts, ThatAreMendedFailAsAPoissonProcessOfTheirHazard) {
   // Expected failures until t: parts x (H(age + t) - H(age)), the variance the same.
-  HazardSpec spec = gpu_hazard("a", 1000, weibull(2));
+  HazardSpec spec = gpu_hazard("a", 1000, weibull_of(2));
   spec.after_failure = AfterFailure::as_old;
   spec.age = Seconds(300);
   const auto hazards = hazards_of(table({spec}), {50, 5});
-  const Law law(weibull(2), Seconds(1000));
+  const Law law(weibull_of(2), Seconds(1000));
   const double exact =
       50 * (law.cumulative_hazard(Seconds(1300)) - law.cumulative_hazard(Seconds(300)));
   const core::Moments moments = counts(hazards, 1000, 4000);
@@ -126,7 +126,7 @@ TEST(AgeingParts, ThatAreMendedFailAsAPoissonProcessOfTheirHazard) {
 
 TEST(AgeingParts, ThatAreRenewedTendToTheirMeanRate) {
   // Renewal theorem, second order: n (t/m + (c^2 - 1)/2), c the coefficient of variation.
-  const auto hazards = hazards_of(table({gpu_hazard("a", 1000, weibull(2))}), {50, 5});
+  const auto hazards = hazards_of(table({gpu_hazard("a", 1000, weibull_of(2))}), {50, 5});
   const core::Moments moments = counts(hazards, 20000, 400);
   const double c_squared = std::tgamma(2) / std::pow(std::tgamma(1.5), 2) - 1;
   const double exact = 50 * (20 + (c_squared - 1) / 2);
@@ -135,7 +135,7 @@ TEST(AgeingParts, ThatAreRenewedTendToTheirMeanRate) {
 }
 
 TEST(AgeingParts, OfShapeOneAreExponential) {
-  HazardSpec spec = gpu_hazard("a", 1000, weibull(1));
+  HazardSpec spec = gpu_hazard("a", 1000, weibull_of(1));
   for (const auto after : {AfterFailure::renewed, AfterFailure::as_old}) {
     spec.after_failure = after;
     const core::Moments moments = counts(hazards_of(table({spec}), {80, 10}), 500, 4000);
@@ -157,7 +157,7 @@ TEST(AgeingParts, OfInfantMortalityFailEarly) {
 }
 
 TEST(AgeingParts, NeedAnMtbf) {
-  HazardSpec spec = gpu_hazard("a", 1, weibull(2));
+  HazardSpec spec = gpu_hazard("a", 1, weibull_of(2));
   spec.mtbf.reset();
   spec.count = 3;
   FailureSpec failures = table({spec});

@@ -11,12 +11,13 @@
 #include "sim/core/error.h"
 #include "sim/workload/closed_form.h"
 
+#include "tests/golden/configs.h"
+
 namespace headway {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kConfigs = fs::path(HEADWAY_SOURCE_DIR) / "configs";
 const config::LoadOptions kOptions{{kConfigs}, {}};
 
 std::vector<fs::path> yaml_files(const fs::path& folder) {

@@ -9,12 +9,12 @@
 #include "sim/training/check.h"
 #include "sim/training/step/step.h"
 
+#include "tests/golden/configs.h"
+
 namespace headway {
 namespace {
 
 namespace fs = std::filesystem;
-
-const fs::path kConfigs = fs::path(HEADWAY_SOURCE_DIR) / "configs";
 
 /// Rank by rank, this many GPUs take a tenth of a second or so; deep runs take all of what takes
 /// seconds.

@@ -12,12 +12,12 @@
 #include "sim/report/verbs/plan_report.h"
 #include "sim/study/plan.h"
 
+#include "tests/golden/configs.h"
+
 namespace headway {
 namespace {
 
 namespace fs = std::filesystem;
-
-const fs::path kConfigs = fs::path(HEADWAY_SOURCE_DIR) / "configs";
 
 std::vector<fs::path> scenarios() {
   std::vector<fs::path> files;

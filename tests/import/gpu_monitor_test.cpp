@@ -10,7 +10,7 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string complaint_of(const std::string& text) {
+std::string monitor_complaint(const std::string& text) {
   try {
     read_gpu_monitor(text, "m.txt");
   } catch (const core::Error& error) {
@@ -63,10 +63,10 @@ TEST(GpuMonitor, ReadsQueriesAndTablesOfDcgm) {
 }
 
 TEST(GpuMonitor, SaysWhereItCannotRead) {
-  EXPECT_THAT(complaint_of("a,b\n1,2\n"), HasSubstr("no heading with a GPU"));
-  EXPECT_THAT(complaint_of("gpu,pwr\n"), HasSubstr("no sample of a GPU"));
-  EXPECT_THAT(complaint_of("gpu,pwr\n0,high\n"), HasSubstr("'high' is no figure"));
-  EXPECT_THAT(complaint_of("gpu,pwr\n0\n"), HasSubstr("the line has 1 cells, the heading 2"));
+  EXPECT_THAT(monitor_complaint("a,b\n1,2\n"), HasSubstr("no heading with a GPU"));
+  EXPECT_THAT(monitor_complaint("gpu,pwr\n"), HasSubstr("no sample of a GPU"));
+  EXPECT_THAT(monitor_complaint("gpu,pwr\n0,high\n"), HasSubstr("'high' is no figure"));
+  EXPECT_THAT(monitor_complaint("gpu,pwr\n0\n"), HasSubstr("the line has 1 cells, the heading 2"));
   EXPECT_FALSE(is_gpu_monitor("step,loss\n"));
 }
 

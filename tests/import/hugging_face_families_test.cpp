@@ -28,7 +28,7 @@ constexpr const char* kBeside = R"(,
   "quantization_config": {"quant_method": "fp8", "weight_block_size": [128, 128]}, "pretraining_tp": 1,
   "torch_dtype": "bfloat16", "transformers_version": "4.46.1", "use_cache": true)";
 
-ModelSpec read(const std::string& keys) {
+ModelSpec read_keys(const std::string& keys) {
   const ModelSpec model = read_hugging_face_config("{" + keys + "}", "config.json");
   EXPECT_EQ(read_hugging_face_config("{" + keys + kBeside + "}", "config.json"), model) << keys;
   return model;
@@ -36,9 +36,9 @@ ModelSpec read(const std::string& keys) {
 
 double billions(const ModelSpec& model) { return workload::count_parameters(model).total() / 1e9; }
 
-std::string message_of(const std::string& keys) {
+std::string message_of_keys(const std::string& keys) {
   try {
-    read(keys);
+    read_keys(keys);
   } catch (const core::Error& error) {
     return error.what();
   }
@@ -66,7 +66,7 @@ struct Published {
 
 void expect_published(const std::vector<Published>& models) {
   for (const auto& [keys, published] : models) {
-    EXPECT_NEAR(billions(read(keys)), published, 0.003 * published) << keys;
+    EXPECT_NEAR(billions(read_keys(keys)), published, 0.003 * published) << keys;
   }
 }
 
@@ -245,14 +245,14 @@ TEST(HuggingFaceFamilies, MixturesHaveTheirPublishedParameters) { expect_publish
 // Names of the same family: nothing but the word differs.
 TEST(HuggingFaceFamilies, OtherNamesOfAFamilyReadAlike) {
   const auto falcon = [](const char* type) {
-    return read(fmt::format(
+    return read_keys(fmt::format(
         R"("model_type": "{}", "num_hidden_layers": 32, "hidden_size": 4544, "num_attention_heads": 71, "vocab_size": 65024)",
         type));
   };
   EXPECT_EQ(falcon("RefinedWeb"), falcon("falcon"));
   EXPECT_EQ(falcon("RefinedWebModel"), falcon("falcon"));
   const auto granite = [](const char* type) {
-    return read(
+    return read_keys(
         shape(type, 4, 512, 8, 8, 256, 1000) +
         R"(, "num_local_experts": 8, "num_experts_per_tok": 2, "shared_intermediate_size": 512)");
   };
@@ -361,7 +361,7 @@ TEST(HuggingFaceFamilies, EveryFamilyHasAModelHere) {
       tables += model.keys;
     }
   }
-  std::istringstream known(std::string(message_of(R"("model_type": "unheard_of")")));
+  std::istringstream known(std::string(message_of_keys(R"("model_type": "unheard_of")")));
   std::string word;
   while (known >> word && word != "are") {
   }
@@ -375,47 +375,47 @@ TEST(HuggingFaceFamilies, EveryFamilyHasAModelHere) {
 }
 
 TEST(HuggingFaceFamilies, ParallelBlocksAreRead) {
-  const ModelSpec falcon = read(
+  const ModelSpec falcon = read_keys(
       R"("model_type": "falcon", "num_hidden_layers": 32, "hidden_size": 4544, "num_attention_heads": 71, "vocab_size": 65024)");
   EXPECT_TRUE(falcon.parallel_block);
   EXPECT_EQ(falcon.norms, 1);
   EXPECT_EQ(falcon.key_value_heads, 1);
   EXPECT_FALSE(falcon.gated_mlp);
   EXPECT_TRUE(falcon.rotary);
-  const ModelSpec neox = read(shape("gpt_neox", 44, 6144, 64, 64, 24576, 50432));
+  const ModelSpec neox = read_keys(shape("gpt_neox", 44, 6144, 64, 64, 24576, 50432));
   EXPECT_TRUE(neox.parallel_block);
   EXPECT_EQ(neox.norms, 2);
   EXPECT_EQ(neox.dropout, false);
   EXPECT_FALSE(
-      read(shape("gpt_neox", 2, 64, 4, 4, 256, 100) + R"(, "use_parallel_residual": false)")
+      read_keys(shape("gpt_neox", 2, 64, 4, 4, 256, 100) + R"(, "use_parallel_residual": false)")
           .parallel_block);
 }
 
 TEST(HuggingFaceFamilies, PositionsAndDropoutAreRead) {
-  const ModelSpec bloom = read(
+  const ModelSpec bloom = read_keys(
       R"("model_type": "bloom", "n_layer": 2, "n_embed": 64, "n_head": 4, "vocab_size": 100, "hidden_dropout": 0.0)");
   EXPECT_FALSE(bloom.rotary);
   EXPECT_EQ(bloom.learned_positions, 0);
   EXPECT_EQ(bloom.dropout, false);
-  const ModelSpec gpt2 =
-      read(R"("model_type": "gpt2", "n_layer": 2, "n_embd": 64, "n_head": 4, "vocab_size": 100)");
+  const ModelSpec gpt2 = read_keys(
+      R"("model_type": "gpt2", "n_layer": 2, "n_embd": 64, "n_head": 4, "vocab_size": 100)");
   EXPECT_EQ(gpt2.learned_positions, 1024);
   EXPECT_EQ(gpt2.dropout, true);
 }
 
 TEST(HuggingFaceFamilies, WindowsFollowTheFamilysPattern) {
-  const ModelSpec gemma2 = read(shape("gemma2", 42, 3584, 16, 8, 14336, 256000) +
-                                R"(, "head_dim": 256, "sliding_window": 4096)");
+  const ModelSpec gemma2 = read_keys(shape("gemma2", 42, 3584, 16, 8, 14336, 256000) +
+                                     R"(, "head_dim": 256, "sliding_window": 4096)");
   EXPECT_EQ(gemma2.attention, AttentionKind::sliding_window);
   EXPECT_EQ(gemma2.window_period, 2);
   EXPECT_EQ(gemma2.norms, 4);
-  const ModelSpec gemma3 = read(shape("gemma3_text", 26, 1152, 4, 1, 6912, 262144) +
-                                R"(, "head_dim": 256, "sliding_window": 512)");
+  const ModelSpec gemma3 = read_keys(shape("gemma3_text", 26, 1152, 4, 1, 6912, 262144) +
+                                     R"(, "head_dim": 256, "sliding_window": 512)");
   EXPECT_EQ(gemma3.window_period, 6);
   EXPECT_TRUE(gemma3.query_key_norm);
-  const ModelSpec llama4 =
-      read(shape("llama4_text", 8, 640, 5, 1, 128, 1000) +
-           R"(, "num_local_experts": 4, "num_experts_per_tok": 1, "attention_chunk_size": 8192)");
+  const ModelSpec llama4 = read_keys(
+      shape("llama4_text", 8, 640, 5, 1, 128, 1000) +
+      R"(, "num_local_experts": 4, "num_experts_per_tok": 1, "attention_chunk_size": 8192)");
   EXPECT_TRUE(llama4.chunked_window);
   EXPECT_EQ(llama4.window, 8192);
   EXPECT_EQ(llama4.window_period, 4);
@@ -424,24 +424,24 @@ TEST(HuggingFaceFamilies, WindowsFollowTheFamilysPattern) {
 TEST(HuggingFaceFamilies, HybridsHaveTheirPublishedParameters) { expect_published(hybrids()); }
 
 TEST(HuggingFaceFamilies, PatternsAreWrittenShort) {
-  const ModelSpec qwen = read(hybrids()[0].keys);
+  const ModelSpec qwen = read_keys(hybrids()[0].keys);
   using L = workload::LayerContent;
   EXPECT_EQ(qwen.layer_pattern, (std::vector<L>{L::mixer, L::mixer, L::mixer, L::attention}));
   EXPECT_TRUE(qwen.attention_gate);
   EXPECT_EQ(qwen.mixer->key_heads, 16);
-  EXPECT_EQ(read(hybrids()[3].keys).layer_pattern.size(), 27U);
-  EXPECT_EQ(read(hybrids()[4].keys).layer_pattern.size(), 8U);
+  EXPECT_EQ(read_keys(hybrids()[3].keys).layer_pattern.size(), 27U);
+  EXPECT_EQ(read_keys(hybrids()[4].keys).layer_pattern.size(), 8U);
 }
 
 TEST(HuggingFaceFamilies, PartsOfHybridsThatAreNotModelledAreRefusedByName) {
-  EXPECT_THAT(message_of(hybrids().back().keys + R"(, "moe_latent_size": 1024)"),
+  EXPECT_THAT(message_of_keys(hybrids().back().keys + R"(, "moe_latent_size": 1024)"),
               HasSubstr("'moe_latent_size': experts that work on a compressed form of tokens"));
-  EXPECT_THAT(message_of(hybrids()[3].keys + R"(, "attn_res_block_size": 12)"),
+  EXPECT_THAT(message_of_keys(hybrids()[3].keys + R"(, "attn_res_block_size": 12)"),
               HasSubstr("residuals of blocks of layers (Kimi K3) are not modelled"));
 }
 
 TEST(HuggingFaceFamilies, StateSpacesHaveNoHeadsThatTensorRanksCouldDivide) {
-  const ModelSpec mamba = read(
+  const ModelSpec mamba = read_keys(
       R"("model_type": "mamba", "hidden_size": 2560, "num_hidden_layers": 64, "vocab_size": 50280)");
   EXPECT_EQ(mamba.mixer->heads, 5120);
   EXPECT_EQ(mamba.mixer->step_rank, 160);
@@ -453,30 +453,34 @@ TEST(HuggingFaceFamilies, StateSpacesHaveNoHeadsThatTensorRanksCouldDivide) {
   EXPECT_FALSE(workload::has_attention(mamba));
   EXPECT_TRUE(workload::mixer_problems(mamba, parallelism).empty());
   EXPECT_TRUE(workload::violations(mamba, {}, parallelism, 1, 8).empty());
-  EXPECT_THAT(message_of(R"("model_type": "mamba2", "hidden_size": 4096, "num_hidden_layers": 64,
+  EXPECT_THAT(
+      message_of_keys(R"("model_type": "mamba2", "hidden_size": 4096, "num_hidden_layers": 64,
         "vocab_size": 32768, "num_heads": 64, "head_dim": 64)"),
-              HasSubstr("'num_heads' 64 x 'head_dim' 64 are not the 8192 channels"));
-  EXPECT_THAT(message_of(R"("model_type": "mamba", "hidden_size": 2560, "num_hidden_layers": 64,
+      HasSubstr("'num_heads' 64 x 'head_dim' 64 are not the 8192 channels"));
+  EXPECT_THAT(
+      message_of_keys(R"("model_type": "mamba", "hidden_size": 2560, "num_hidden_layers": 64,
         "vocab_size": 50280, "use_bias": true)"),
-              HasSubstr("biases of the mixers' projections are not modelled"));
+      HasSubstr("biases of the mixers' projections are not modelled"));
 }
 
 TEST(HuggingFaceFamilies, PeriodsAndWidthsBeyondTheModelAreRefused) {
   const std::string jamba = shape("jamba", 32, 4096, 32, 8, 14336, 65536) + R"(, "num_experts": 1)";
-  EXPECT_THAT(message_of(jamba + R"(, "attn_layer_period": 2000000000, "attn_layer_offset": 4)"),
-              HasSubstr("'attn_layer_period' 2000000000 of 32 layers"));
-  EXPECT_THAT(message_of(jamba + R"(, "attn_layer_period": 8, "attn_layer_offset": 4,
+  EXPECT_THAT(
+      message_of_keys(jamba + R"(, "attn_layer_period": 2000000000, "attn_layer_offset": 4)"),
+      HasSubstr("'attn_layer_period' 2000000000 of 32 layers"));
+  EXPECT_THAT(message_of_keys(jamba + R"(, "attn_layer_period": 8, "attn_layer_offset": 4,
         "mamba_expand": 1000000000)"),
               HasSubstr("'mamba_expand' makes 4096000000000 channels"));
   std::string qwen = hybrids().front().keys;
   const std::string interval = R"("full_attention_interval": 4)";
   qwen.replace(qwen.find(interval), interval.size(), R"("full_attention_interval": 2000000000)");
-  EXPECT_THAT(message_of(qwen), HasSubstr("'full_attention_interval' 2000000000 of 48 layers"));
+  EXPECT_THAT(message_of_keys(qwen),
+              HasSubstr("'full_attention_interval' 2000000000 of 48 layers"));
 }
 
 TEST(HuggingFaceFamilies, OfJambaThePeriodsAreRead) {
   const std::string large = shape("jamba", 72, 8192, 64, 8, 24576, 65536);
-  const ModelSpec model = read(
+  const ModelSpec model = read_keys(
       large + kJamba + R"(, "num_experts": 16, "num_experts_per_tok": 2, "mamba_dt_rank": "auto")");
   EXPECT_EQ(model.mixer->kind, workload::MixerKind::mamba1);
   EXPECT_EQ(model.mixer->heads, 16384);
@@ -484,10 +488,10 @@ TEST(HuggingFaceFamilies, OfJambaThePeriodsAreRead) {
   EXPECT_EQ(model.layer_pattern.size(), 8U);
   EXPECT_EQ(model.layer_pattern[4], workload::LayerContent::attention);
   EXPECT_EQ(model.moe->period, 2);
-  EXPECT_NEAR(workload::count_parameters(model).total() / 1e9, 398, 1);  // the model card: 398B
-  EXPECT_NEAR(workload::count_parameters(model).active / 1e9, 94, 0.5);  // 94B
-  EXPECT_FALSE(read(large + kJamba + R"(, "num_experts": 1)").moe);      // an MLP in every layer
-  EXPECT_THAT(message_of(large + R"(, "num_experts": 16, "expert_layer_period": 2,
+  EXPECT_NEAR(workload::count_parameters(model).total() / 1e9, 398, 1);   // the model card: 398B
+  EXPECT_NEAR(workload::count_parameters(model).active / 1e9, 94, 0.5);   // 94B
+  EXPECT_FALSE(read_keys(large + kJamba + R"(, "num_experts": 1)").moe);  // an MLP in every layer
+  EXPECT_THAT(message_of_keys(large + R"(, "num_experts": 16, "expert_layer_period": 2,
         "expert_layer_offset": 0, "attn_layer_period": 8, "attn_layer_offset": 8)"),
               AllOf(HasSubstr("'attn_layer_offset' 8 is not below 'attn_layer_period' 8"),
                     HasSubstr("only the last layer of each 'expert_layer_period' 2 can have")));
@@ -495,7 +499,7 @@ TEST(HuggingFaceFamilies, OfJambaThePeriodsAreRead) {
 
 TEST(HuggingFaceFamilies, WhatIsNotModelledIsRefusedByName) {
   const auto refused = [](const char* type) {
-    return message_of(fmt::format(R"("model_type": "{}")", type));
+    return message_of_keys(fmt::format(R"("model_type": "{}")", type));
   };
   for (const char* type : {"zamba2", "plamo2", "rwkv", "qwen3_5", "mllama", "llama4", "llava",
                            "gemma3", "bert", "t5", "whisper"}) {
@@ -512,7 +516,7 @@ TEST(HuggingFaceFamilies, WhatIsNotModelledIsRefusedByName) {
 
 TEST(HuggingFaceFamilies, AHintNeverNamesAnotherModel) {
   const auto refused = [](const char* type) {
-    return message_of(fmt::format(R"("model_type": "{}")", type));
+    return message_of_keys(fmt::format(R"("model_type": "{}")", type));
   };
   EXPECT_THAT(refused("lama"), HasSubstr("did you mean 'llama'?"));
   EXPECT_THAT(refused("mixtrall"), HasSubstr("did you mean 'mixtral'?"));
@@ -522,23 +526,25 @@ TEST(HuggingFaceFamilies, AHintNeverNamesAnotherModel) {
 }
 
 TEST(HuggingFaceFamilies, KeysWithoutAPlaceAreRefused) {
-  EXPECT_THAT(message_of(shape("hunyuan_v1_dense", 2, 64, 4, 4, 128, 100) + R"(, "use_cla": true)"),
-              HasSubstr("has layers that share keys and values, which is not modelled"));
-  EXPECT_THAT(message_of(shape("deepseek_v3", 2, 64, 4, 4, 128, 100) + R"(, "index_topk": 2048)"),
-              HasSubstr("a model with sparse attention"));
   EXPECT_THAT(
-      message_of(shape("qwen2_moe", 2, 64, 4, 4, 128, 100) +
-                 R"(, "num_experts": 4, "num_experts_per_tok": 2,
+      message_of_keys(shape("hunyuan_v1_dense", 2, 64, 4, 4, 128, 100) + R"(, "use_cla": true)"),
+      HasSubstr("has layers that share keys and values, which is not modelled"));
+  EXPECT_THAT(
+      message_of_keys(shape("deepseek_v3", 2, 64, 4, 4, 128, 100) + R"(, "index_topk": 2048)"),
+      HasSubstr("a model with sparse attention"));
+  EXPECT_THAT(
+      message_of_keys(shape("qwen2_moe", 2, 64, 4, 4, 128, 100) +
+                      R"(, "num_experts": 4, "num_experts_per_tok": 2,
         "moe_intermediate_size": 48, "shared_expert_intermediate_size": 100)"),
       HasSubstr("'shared_expert_intermediate_size' 100 is no multiple of the experts' width 48"));
-  EXPECT_THAT(
-      message_of(shape("hunyuan_v1_moe", 2, 64, 4, 4, 128, 100) + R"(, "num_experts": [4, 8])"),
-      HasSubstr("'num_experts' must be alike in all layers"));
-  EXPECT_THAT(message_of(shape("llama", 2, 64, 4, 4, 128, 100) +
-                         R"(, "layer_types": ["full_attention", "linear_attention"])"),
+  EXPECT_THAT(message_of_keys(shape("hunyuan_v1_moe", 2, 64, 4, 4, 128, 100) +
+                              R"(, "num_experts": [4, 8])"),
+              HasSubstr("'num_experts' must be alike in all layers"));
+  EXPECT_THAT(message_of_keys(shape("llama", 2, 64, 4, 4, 128, 100) +
+                              R"(, "layer_types": ["full_attention", "linear_attention"])"),
               HasSubstr("layers of type 'linear_attention' are not modelled"));
   EXPECT_THAT(
-      message_of(
+      message_of_keys(
           R"("model_type": "opt", "num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 4,
         "ffn_dim": 256, "max_position_embeddings": 128, "vocab_size": 100, "word_embed_proj_dim": 32)"),
       HasSubstr("'word_embed_proj_dim' must be 'hidden_size'"));

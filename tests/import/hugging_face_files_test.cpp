@@ -18,14 +18,14 @@ using testing::HasSubstr;
 using workload::AttentionKind;
 using workload::ModelSpec;
 
-ModelSpec read(const std::string& name) {
+ModelSpec read_file(const std::string& name) {
   const std::string path = kData + "models/" + name + ".json";
   return read_hugging_face_config(text_of(path), path);
 }
 
-std::string message_of(const std::string& name) {
+std::string message_of_file(const std::string& name) {
   try {
-    read(name);
+    read_file(name);
   } catch (const core::Error& error) {
     return error.what();
   }
@@ -35,7 +35,7 @@ std::string message_of(const std::string& name) {
 double total(const ModelSpec& model) { return workload::count_parameters(model).total(); }
 
 TEST(HuggingFaceFiles, ALlamaIsRead) {
-  const ModelSpec model = read("harbor-3b");
+  const ModelSpec model = read_file("harbor-3b");
   EXPECT_EQ(model.name, "harbor-3b");
   EXPECT_EQ(model.attention, AttentionKind::grouped_query);
   EXPECT_EQ(model.window, 0);
@@ -47,7 +47,7 @@ TEST(HuggingFaceFiles, ALlamaIsRead) {
 // A window that is there but switched off, heads of 128 though 896 / 14 are 64, one table of tokens
 // for both ends.
 TEST(HuggingFaceFiles, AQwenKeepsTheEmbeddingTiedAndTheWindowOff) {
-  const ModelSpec model = read("harbor-small");
+  const ModelSpec model = read_file("harbor-small");
   EXPECT_TRUE(model.tied_embeddings);
   EXPECT_TRUE(model.query_key_norm);
   EXPECT_EQ(model.head_dim, 128);
@@ -58,7 +58,7 @@ TEST(HuggingFaceFiles, AQwenKeepsTheEmbeddingTiedAndTheWindowOff) {
 
 // Six experts of 3 h f and a router of 6 h in every layer.
 TEST(HuggingFaceFiles, AMixtralHasItsExpertsInEveryLayer) {
-  const ModelSpec model = read("harbor-8x");
+  const ModelSpec model = read_file("harbor-8x");
   ASSERT_TRUE(model.moe.has_value());
   EXPECT_EQ(model.moe->top_k, 2);
   const double h = 2048;
@@ -68,7 +68,7 @@ TEST(HuggingFaceFiles, AMixtralHasItsExpertsInEveryLayer) {
 
 // 'intermediate_size' is of dense layers, of which there are none.
 TEST(HuggingFaceFiles, ManySmallExpertsAreRead) {
-  const ModelSpec model = read("harbor-48x");
+  const ModelSpec model = read_file("harbor-48x");
   ASSERT_TRUE(model.moe.has_value());
   EXPECT_EQ(model.moe->experts, 48);
   EXPECT_EQ(model.moe->top_k, 6);
@@ -96,7 +96,7 @@ double latent_total(int dense) {
 }
 
 TEST(HuggingFaceFiles, LatentAttentionAndLeadingDenseLayersAreRead) {
-  const ModelSpec model = read("harbor-latent");
+  const ModelSpec model = read_file("harbor-latent");
   ASSERT_TRUE(model.latent.has_value());
   EXPECT_EQ(model.latent->query_rank, 768);
   EXPECT_EQ(model.latent->key_value_rank, 256);
@@ -108,7 +108,7 @@ TEST(HuggingFaceFiles, LatentAttentionAndLeadingDenseLayersAreRead) {
 }
 
 TEST(HuggingFaceFiles, KimiReadsAsDeepSeekWithOneDenseLayer) {
-  const ModelSpec model = read("harbor-kimi");
+  const ModelSpec model = read_file("harbor-kimi");
   EXPECT_EQ(model.moe->leading_dense_layers, 1);
   EXPECT_EQ(model.multi_token_prediction, 0);
   EXPECT_EQ(total(model), latent_total(1));
@@ -116,7 +116,7 @@ TEST(HuggingFaceFiles, KimiReadsAsDeepSeekWithOneDenseLayer) {
 
 // Experts have biases: gate and up 2 f, down h.
 TEST(HuggingFaceFiles, AWindowAlternatesWithFullAttention) {
-  const ModelSpec model = read("harbor-sinks");
+  const ModelSpec model = read_file("harbor-sinks");
   EXPECT_EQ(model.attention, AttentionKind::sliding_window);
   EXPECT_EQ(model.window, 128);
   EXPECT_EQ(model.window_period, 2);
@@ -130,7 +130,7 @@ TEST(HuggingFaceFiles, AWindowAlternatesWithFullAttention) {
 // Halves by letter: M of h (2 x 4096 + 2 x 8 x 128 + 64), a convolution of 6144 channels with bias,
 // three vectors of 64 heads, a norm and 4096 h; one norm a layer.
 TEST(HuggingFaceFiles, AHybridIsReadByItsPattern) {
-  const ModelSpec model = read("harbor-hybrid");
+  const ModelSpec model = read_file("harbor-hybrid");
   ASSERT_TRUE(model.mixer);
   EXPECT_EQ(model.mixer->kind, workload::MixerKind::mamba2);
   EXPECT_EQ(model.layer_pattern.size(), 7U);  // M-M-M* again and again
@@ -146,7 +146,7 @@ TEST(HuggingFaceFiles, AHybridIsReadByItsPattern) {
 // encoder: 24 layers of 1024, a table of 2304 positions, one projector of 4 x 1024 columns and two
 // more.
 TEST(HuggingFaceFiles, OfAVisionModelTheEncoderIsReadToo) {
-  const ModelSpec model = read("harbor-vision");
+  const ModelSpec model = read_file("harbor-vision");
   EXPECT_EQ(model.name, "harbor-vision");
   EXPECT_FALSE(model.tied_embeddings);
   const double h = 2048, v = 1024;

@@ -16,7 +16,7 @@ namespace {
 using testing::Contains;
 using testing::HasSubstr;
 
-std::string message_of(std::string_view text) {
+std::string ibnet_message(std::string_view text) {
   try {
     read_ibnetdiscover(text, "fabric.txt");
   } catch (const core::Error& error) {
@@ -133,55 +133,57 @@ TEST(Ibnetdiscover, CardsWithoutAServersNameAreCounted) {
 
 // What ibnetdiscover prints on a host whose only port is down.
 TEST(Ibnetdiscover, AFileWithOneCardAloneIsNoFabric) {
-  EXPECT_THAT(message_of("#\n# Topology file: generated on Mon Jan  6 08:00:00 2025\n#\n"
-                         "# Initiated from node beef01 port beef01\n\nvendid=0x2c9\ndevid=0x1021\n"
-                         "sysimgguid=0xbeef01\ncaguid=0xbeef01\n"
-                         "Ca\t1 \"H-beef01\"\t\t# \"worker001 HCA-1\"\n"),
-              HasSubstr("fabric.txt:10:1: the file lists no switch, so it shows no fabric"));
+  EXPECT_THAT(
+      ibnet_message("#\n# Topology file: generated on Mon Jan  6 08:00:00 2025\n#\n"
+                    "# Initiated from node beef01 port beef01\n\nvendid=0x2c9\ndevid=0x1021\n"
+                    "sysimgguid=0xbeef01\ncaguid=0xbeef01\n"
+                    "Ca\t1 \"H-beef01\"\t\t# \"worker001 HCA-1\"\n"),
+      HasSubstr("fabric.txt:10:1: the file lists no switch, so it shows no fabric"));
 }
 
 TEST(Ibnetdiscover, AFabricCutInTheMiddleIsRefused) {
   const std::string whole = ibnetdiscover_text();
-  EXPECT_THAT(message_of(whole.substr(0, whole.rfind("\nvendid"))),
+  EXPECT_THAT(ibnet_message(whole.substr(0, whole.rfind("\nvendid"))),
               HasSubstr("has no section in this file; is the file cut?"));
 }
 
 TEST(Ibnetdiscover, ACutFileNamesTheCableThatLosesItsEnd) {
   const std::string cut = kSmall.substr(0, kSmall.find("Switch	3 \"S-3\""));
-  EXPECT_THAT(message_of(cut), HasSubstr("fabric.txt:6:1: the cable's far end 'S-3' has no section "
-                                         "in this file; is the file cut?"));
+  EXPECT_THAT(ibnet_message(cut),
+              HasSubstr("fabric.txt:6:1: the cable's far end 'S-3' has no section "
+                        "in this file; is the file cut?"));
 }
 
 TEST(Ibnetdiscover, BothEndsOfACableMustAgree) {
-  EXPECT_THAT(message_of(replaced("[1]	\"S-1\"[3]		# \"leaf 1\"",
-                                  "[1]	\"S-1\"[9]		# \"leaf 1\"")),
+  EXPECT_THAT(ibnet_message(replaced("[1]	\"S-1\"[3]		# \"leaf 1\"",
+                                     "[1]	\"S-1\"[9]		# \"leaf 1\"")),
               HasSubstr("fabric.txt:15:1: 'S-1' does not list this cable at its port 9"));
-  EXPECT_THAT(message_of(replaced("[2]	\"S-2\"[3]", "[1]	\"S-2\"[3]")),
+  EXPECT_THAT(ibnet_message(replaced("[2]	\"S-2\"[3]", "[1]	\"S-2\"[3]")),
               HasSubstr("port 1 of 'S-3' is listed twice"));
 }
 
 TEST(Ibnetdiscover, DamagedLinesAreNamed) {
-  EXPECT_THAT(message_of(replaced("[3]	\"S-3\"[1]		# \"spine\" lid 3 4xHDR",
-                                  "[3]	\"S-3\"[1]		# \"spine\" lid 3 4xWOW")),
+  EXPECT_THAT(ibnet_message(replaced("[3]	\"S-3\"[1]		# \"spine\" lid 3 4xHDR",
+                                     "[3]	\"S-3\"[1]		# \"spine\" lid 3 4xWOW")),
               HasSubstr("fabric.txt:6:1: '4xWOW' is no link speed"));
-  EXPECT_THAT(message_of(replaced("[3]	\"S-3\"[1]", "[3]	\"S-3")),
+  EXPECT_THAT(ibnet_message(replaced("[3]	\"S-3\"[1]", "[3]	\"S-3")),
               HasSubstr("fabric.txt:6:1: a port is written"));
-  EXPECT_THAT(message_of("hello\n"),
+  EXPECT_THAT(ibnet_message("hello\n"),
               HasSubstr("fabric.txt:1:1: this line is none that ibnetdiscover prints"));
-  EXPECT_THAT(message_of("[1] \"S-1\"[2] # 4xNDR\n"),
+  EXPECT_THAT(ibnet_message("[1] \"S-1\"[2] # 4xNDR\n"),
               HasSubstr("a port outside any 'Switch' or 'Ca' section"));
-  EXPECT_THAT(message_of(""), HasSubstr("fabric.txt: the file lists no switch"));
+  EXPECT_THAT(ibnet_message(""), HasSubstr("fabric.txt: the file lists no switch"));
 }
 
 // A server that tells its name and, after the blank, no card.
 TEST(Ibnetdiscover, ACardWithoutANameHasNoServer) {
-  EXPECT_EQ(message_of(replaced("\"H-a1\"		# \"node-a mlx5_0\"",
-                                "\"H-a1\"		# \"node-a  \"")),
+  EXPECT_EQ(ibnet_message(replaced("\"H-a1\"		# \"node-a mlx5_0\"",
+                                   "\"H-a1\"		# \"node-a  \"")),
             "no error");
 }
 
 TEST(Ibnetdiscover, ADeviceMayBeListedOnce) {
-  EXPECT_THAT(message_of(kSmall + "\nCa	1 \"H-b2\"		# \"node-b HCA-2\"\n"),
+  EXPECT_THAT(ibnet_message(kSmall + "\nCa	1 \"H-b2\"		# \"node-b HCA-2\"\n"),
               HasSubstr("device 'H-b2' is listed a second time"));
 }
 

@@ -23,7 +23,7 @@ std::vector<std::string> flags_of(const std::string& text) {
   return out;
 }
 
-std::string refusal(const std::string& text) {
+std::string settings_refusal(const std::string& text) {
   try {
     read_shell_settings(text, "run.sh");
   } catch (const core::Error& error) {
@@ -80,10 +80,12 @@ TEST(ShellSettings, InConditionsAreReadWithARemark) {
 }
 
 TEST(ShellSettings, ThatAreNotClosedAreRefusedAtTheirPlace) {
-  EXPECT_THAT(refusal("A=1\nB='x"), HasSubstr("run.sh:2:3: this quote is not closed"));
-  EXPECT_THAT(refusal("B=\"x"), HasSubstr("run.sh:1:3: this quote is not closed"));
-  EXPECT_THAT(refusal("A=(--a 1"), HasSubstr("run.sh:1:1: this list of arguments is not closed"));
-  EXPECT_THAT(refusal("x --a ${B"), HasSubstr("run.sh:1:8: this bracket is not closed; add '}'"));
+  EXPECT_THAT(settings_refusal("A=1\nB='x"), HasSubstr("run.sh:2:3: this quote is not closed"));
+  EXPECT_THAT(settings_refusal("B=\"x"), HasSubstr("run.sh:1:3: this quote is not closed"));
+  EXPECT_THAT(settings_refusal("A=(--a 1"),
+              HasSubstr("run.sh:1:1: this list of arguments is not closed"));
+  EXPECT_THAT(settings_refusal("x --a ${B"),
+              HasSubstr("run.sh:1:8: this bracket is not closed; add '}'"));
 }
 
 TEST(ShellSettings, ThatGrowWithoutEndAreRefused) {
@@ -91,7 +93,7 @@ TEST(ShellSettings, ThatGrowWithoutEndAreRefused) {
   for (int i = 0; i < 30; ++i) {
     text += "A=$A$A\n";
   }
-  EXPECT_THAT(refusal(text), HasSubstr("longer than 65536 bytes"));
+  EXPECT_THAT(settings_refusal(text), HasSubstr("longer than 65536 bytes"));
 }
 
 TEST(LayerPattern, IsAListAsPythonWritesIt) {

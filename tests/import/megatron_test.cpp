@@ -21,13 +21,13 @@ const std::string kSmall =
     "--max-position-embeddings 2048 --micro-batch-size 1 --global-batch-size 64 --bf16 --nnodes 4\n"
     "--nproc-per-node 8\n";
 
-LaunchImport read(const std::string& text) {
+LaunchImport read_flags(const std::string& text) {
   return read_launch(megatron_table(), read_shell_settings(text, "run.sh"), {});
 }
 
 std::string refusal(const std::string& text) {
   try {
-    read(text);
+    read_flags(text);
   } catch (const core::Error& error) {
     return error.what();
   }
@@ -35,7 +35,7 @@ std::string refusal(const std::string& text) {
 }
 
 TEST(MegatronArguments, OfLlama70BAreReadWhole) {
-  const LaunchImport found = read(text_of(kData + "launch/llama3_70b.sh"));
+  const LaunchImport found = read_flags(text_of(kData + "launch/llama3_70b.sh"));
   EXPECT_THAT(found.unknown, IsEmpty());
   EXPECT_THAT(found.not_modelled, IsEmpty());
   EXPECT_THAT(found.missing, IsEmpty());
@@ -63,7 +63,7 @@ TEST(MegatronArguments, OfLlama70BAreReadWhole) {
 }
 
 TEST(MegatronArguments, OfMixtralNameWhatIsNotRead) {
-  const LaunchImport found = read(text_of(kData + "launch/mixtral_8x7b.sh"));
+  const LaunchImport found = read_flags(text_of(kData + "launch/mixtral_8x7b.sh"));
   EXPECT_THAT(found.unknown, ElementsAre("line 37: my-own-flag 17"));
   EXPECT_THAT(found.not_modelled, ElementsAre(HasSubstr("line 15: no-masked-softmax-fusion: ")));
   ASSERT_TRUE(found.run.model.moe);
@@ -77,7 +77,7 @@ TEST(MegatronArguments, OfMixtralNameWhatIsNotRead) {
 }
 
 TEST(MegatronArguments, HaveTheFrameworksDefaults) {
-  const LaunchRun run = read(kSmall).run;
+  const LaunchRun run = read_flags(kSmall).run;
   EXPECT_EQ(run.model.ffn, 4096);
   EXPECT_EQ(run.model.learned_positions, 2048);
   EXPECT_TRUE(run.model.biases && run.model.tied_embeddings && !run.model.gated_mlp);
@@ -85,27 +85,29 @@ TEST(MegatronArguments, HaveTheFrameworksDefaults) {
   EXPECT_EQ(run.parallelism.sharding, workload::Sharding::zero0);
   EXPECT_EQ(run.training.framework.gradient_bytes, 4);
   EXPECT_FALSE(run.training.framework.data_overlap);
-  EXPECT_EQ(read(kSmall + "--swiglu").run.model.ffn, 2688);  // int(4096 x 2 / 3 / 64) x 64
-  EXPECT_EQ(read(kSmall + "--tensor-model-parallel-size 16").run.model.vocabulary, 32768);
-  EXPECT_EQ(read("--fp16 " + kSmall.substr(0, kSmall.find("--bf16")) + "--nnodes 1")
+  EXPECT_EQ(read_flags(kSmall + "--swiglu").run.model.ffn, 2688);  // int(4096 x 2 / 3 / 64) x 64
+  EXPECT_EQ(read_flags(kSmall + "--tensor-model-parallel-size 16").run.model.vocabulary, 32768);
+  EXPECT_EQ(read_flags("--fp16 " + kSmall.substr(0, kSmall.find("--bf16")) + "--nnodes 1")
                 .run.training.framework.gradient_bytes,
             2);
 }
 
 TEST(MegatronArguments, SayWhetherWeightsAreGatheredBesideTheForwardPass) {
   const std::string sharded = kSmall + "--use-distributed-optimizer --overlap-grad-reduce ";
-  EXPECT_TRUE(read(sharded).run.training.framework.data_overlap);
-  EXPECT_FALSE(read(sharded).run.training.framework.gather_overlap);
-  EXPECT_THAT(read(sharded).not_modelled, IsEmpty());
-  EXPECT_TRUE(read(sharded + "--overlap-param-gather").run.training.framework.gather_overlap);
+  EXPECT_TRUE(read_flags(sharded).run.training.framework.data_overlap);
+  EXPECT_FALSE(read_flags(sharded).run.training.framework.gather_overlap);
+  EXPECT_THAT(read_flags(sharded).not_modelled, IsEmpty());
+  EXPECT_TRUE(read_flags(sharded + "--overlap-param-gather").run.training.framework.gather_overlap);
 }
 
 TEST(MegatronArguments, SayWhichExpertsLayersHave) {
   const std::string moe = kSmall + "--num-experts 8 --moe-ffn-hidden-size 512 ";
-  EXPECT_EQ(read(moe + "--moe-layer-freq '([0]*3+[1]*5)'").run.model.moe->leading_dense_layers, 3);
-  EXPECT_EQ(read(moe + "--moe-layer-freq '[0,1]*4'").run.model.moe->period, 2);
-  EXPECT_EQ(read(moe + "--moe-shared-expert-intermediate-size 1024").run.model.moe->shared_experts,
-            2);
+  EXPECT_EQ(
+      read_flags(moe + "--moe-layer-freq '([0]*3+[1]*5)'").run.model.moe->leading_dense_layers, 3);
+  EXPECT_EQ(read_flags(moe + "--moe-layer-freq '[0,1]*4'").run.model.moe->period, 2);
+  EXPECT_EQ(
+      read_flags(moe + "--moe-shared-expert-intermediate-size 1024").run.model.moe->shared_experts,
+      2);
   EXPECT_THAT(refusal(moe + "--moe-layer-freq '[0,1]*3'"),
               HasSubstr("this list has 6 layers and the model 8"));
   EXPECT_THAT(refusal(moe + "--moe-layer-freq '[1,0]*4'"), HasSubstr("this list is neither"));
@@ -116,7 +118,9 @@ TEST(MegatronArguments, SayWhichExpertsLayersHave) {
 }
 
 TEST(MegatronArguments, SayWhatIsRecomputed) {
-  const auto layout = [](const std::string& more) { return read(kSmall + more).run.parallelism; };
+  const auto layout = [](const std::string& more) {
+    return read_flags(kSmall + more).run.parallelism;
+  };
   const std::string full = "--recompute-granularity full --pipeline-model-parallel-size 2 ";
   EXPECT_EQ(layout(full + "--recompute-method uniform --recompute-num-layers 1").recompute_period,
             1);
@@ -131,7 +135,9 @@ TEST(MegatronArguments, SayWhatIsRecomputed) {
 }
 
 TEST(MegatronArguments, SayHowNarrowTheProductsAre) {
-  const auto recipe = [](const std::string& more) { return read(kSmall + more).run.training; };
+  const auto recipe = [](const std::string& more) {
+    return read_flags(kSmall + more).run.training;
+  };
   EXPECT_EQ(recipe("--fp8-format hybrid").precision, core::Precision::fp8);
   EXPECT_EQ(recipe("--fp8-format hybrid").framework.scaling, workload::Scaling::delayed);
   EXPECT_EQ(recipe("--fp8-format e4m3 --fp8-recipe blockwise").framework.scaling,
@@ -156,14 +162,14 @@ TEST(MegatronArguments, ThatAreWrongAreRefusedTogetherAtTheirLines) {
 }
 
 TEST(MegatronArguments, SetTwiceCountAsTheLast) {
-  const LaunchImport found = read(kSmall + "--seq-length 4096");
+  const LaunchImport found = read_flags(kSmall + "--seq-length 4096");
   EXPECT_EQ(found.run.training.sequence_length, 4096);
   EXPECT_THAT(found.remarks,
               ElementsAre("line 1: seq-length 2048 is set again in line 4; the last one counts"));
 }
 
 TEST(MegatronArguments, ThatSayTooLittleNameWhatIsMissing) {
-  const LaunchImport found = read("--bf16 --micro-batch-size 2");
+  const LaunchImport found = read_flags("--bf16 --micro-batch-size 2");
   EXPECT_THAT(found.missing, Contains(HasSubstr("cluster.nodes: ")));
   EXPECT_THAT(found.missing, Contains(HasSubstr("model: ")));
   EXPECT_THAT(found.missing, Contains(HasSubstr("model.vocabulary: ")));

@@ -11,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string error_of(const std::string& text) {
+std::string log_error(const std::string& text) {
   try {
     read_nccl_tests_log(text, "a.log");
   } catch (const core::Error& error) {
@@ -66,11 +66,11 @@ TEST(NcclTestsLog, ReadsAnExcerptWithoutHeadingAndWithoutInPlaceColumns) {
 }
 
 TEST(NcclTestsLog, NamesTheLineOfARowThatIsCutOffOrNoNumber) {
-  EXPECT_THAT(error_of("x\n  1024  256  float  sum  -1  10.5\n"),
+  EXPECT_THAT(log_error("x\n  1024  256  float  sum  -1  10.5\n"),
               HasSubstr("a.log:2:30: the row has 6 cells, which no layout of nccl-tests has"));
-  EXPECT_THAT(error_of("  1024  256  float  sum  -1  1o.5  0.1  0.2  0\n"),
+  EXPECT_THAT(log_error("  1024  256  float  sum  -1  1o.5  0.1  0.2  0\n"),
               HasSubstr("a.log:1:30: '1o.5' is not a time"));
-  EXPECT_THAT(error_of("nothing\n"), HasSubstr("no line of results"));
+  EXPECT_THAT(log_error("nothing\n"), HasSubstr("no line of results"));
 }
 
 // 8 B to 16 GiB in powers of two are 32 sizes. The file follows

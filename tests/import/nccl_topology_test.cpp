@@ -18,7 +18,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::string message_of(std::string_view text) {
+std::string nccl_message(std::string_view text) {
   try {
     read_nccl_topology(text, "topo.xml", Architecture::hopper);
   } catch (const core::Error& error) {
@@ -132,16 +132,16 @@ TEST(NcclTopology, LinksIntoASwitchAreOneDomain) {
 }
 
 TEST(NcclTopology, ErrorsNameTheLine) {
-  EXPECT_THAT(message_of("<system>\n<cpu>\n</system>"), HasSubstr("topo.xml:3:"));
-  EXPECT_THAT(message_of("<graphs/>"), HasSubstr("has a 'system' element at its root"));
-  EXPECT_THAT(message_of("<system/>"), HasSubstr("topo.xml:1:2: the file describes no GPU"));
-  EXPECT_THAT(message_of("<system>\n<pci busid=\"a\" class=\"0x030200\"/>\n<pci busid=\"a\" "
-                         "class=\"0x030200\"/></system>"),
+  EXPECT_THAT(nccl_message("<system>\n<cpu>\n</system>"), HasSubstr("topo.xml:3:"));
+  EXPECT_THAT(nccl_message("<graphs/>"), HasSubstr("has a 'system' element at its root"));
+  EXPECT_THAT(nccl_message("<system/>"), HasSubstr("topo.xml:1:2: the file describes no GPU"));
+  EXPECT_THAT(nccl_message("<system>\n<pci busid=\"a\" class=\"0x030200\"/>\n<pci busid=\"a\" "
+                           "class=\"0x030200\"/></system>"),
               HasSubstr("topo.xml:3:2: busid \"a\" is used twice"));
   EXPECT_THAT(
-      message_of("<system>\n<pci busid=\"a\" class=\"0x030200\" link_speed=\"fast\"/></system>"),
+      nccl_message("<system>\n<pci busid=\"a\" class=\"0x030200\" link_speed=\"fast\"/></system>"),
       HasSubstr("topo.xml:2:2: link_speed=\"fast\" is no number"));
-  EXPECT_THAT(message_of(""), HasSubstr("topo.xml:1:1: not well-formed XML"));
+  EXPECT_THAT(nccl_message(""), HasSubstr("topo.xml:1:1: not well-formed XML"));
 }
 
 TEST(NcclTopology, DeepNestingIsRefused) {
@@ -152,7 +152,7 @@ TEST(NcclTopology, DeepNestingIsRefused) {
   for (int i = 0; i < 100000; ++i) {
     text += "</pci>";
   }
-  EXPECT_THAT(message_of(text + "</system>"),
+  EXPECT_THAT(nccl_message(text + "</system>"),
               HasSubstr("nested deeper than any machine's PCI tree"));
 }
 

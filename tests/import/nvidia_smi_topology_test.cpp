@@ -24,7 +24,7 @@ ImportedNode read(std::string_view text, Architecture architecture) {
   return read_nvidia_smi_topology(text, "topo.txt", architecture, 400_Gbps);
 }
 
-std::string message_of(std::string_view text) {
+std::string smi_message(std::string_view text) {
   try {
     read(text, Architecture::hopper);
   } catch (const core::Error& error) {
@@ -118,13 +118,13 @@ TEST(NvidiaSmiTopology, GpusWithoutNvlinkAreJoinedByPcie) {
 }
 
 TEST(NvidiaSmiTopology, DamagedMatricesAreNamed) {
-  EXPECT_THAT(message_of("hello\n"),
+  EXPECT_THAT(smi_message("hello\n"),
               HasSubstr("topo.txt: no matrix of 'nvidia-smi topo -m' in this file"));
-  EXPECT_THAT(message_of("\tGPU0\tGPU1\nGPU0\tX\tNVX\nGPU1\tSYS\tX\n"),
+  EXPECT_THAT(smi_message("\tGPU0\tGPU1\nGPU0\tX\tNVX\nGPU1\tSYS\tX\n"),
               HasSubstr("topo.txt:2:8: 'NVX' is no connection; known are X, NV#"));
-  EXPECT_THAT(message_of("\tGPU0\tGPU1\nGPU0\tX\n"),
+  EXPECT_THAT(smi_message("\tGPU0\tGPU1\nGPU0\tX\n"),
               HasSubstr("topo.txt:2:1: the row of GPU0 has 1 cells for 2 columns"));
-  EXPECT_THAT(message_of("\tGPU0\tGPU1\nGPU0\tX\tSYS\n"),
+  EXPECT_THAT(smi_message("\tGPU0\tGPU1\nGPU0\tX\tSYS\n"),
               HasSubstr("2 GPU columns and 1 GPU rows; is the file cut?"));
 }
 

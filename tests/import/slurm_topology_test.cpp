@@ -22,7 +22,7 @@ ImportedFabric read(std::string_view text) {
   return read_slurm_topology(text, "topology.conf", 400_Gbps);
 }
 
-std::string message_of(std::string_view text) {
+std::string slurm_message(std::string_view text) {
   try {
     read(text);
   } catch (const core::Error& error) {
@@ -111,30 +111,30 @@ TEST(SlurmTopology, ALongChainIsWalkedOnce) {
     text += "SwitchName=s" + std::to_string(i) + " Switches=s" + std::to_string(i - 1) + "\n";
   }
   EXPECT_EQ(read(text).leaves, 1);
-  EXPECT_THAT(message_of(text + "SwitchName=top Switches=s59999,top2\n"
-                                "SwitchName=top2 Switches=top\n"),
+  EXPECT_THAT(slurm_message(text + "SwitchName=top Switches=s59999,top2\n"
+                                   "SwitchName=top2 Switches=top\n"),
               HasSubstr("' is above itself"));
 }
 
 TEST(SlurmTopology, ErrorsNameTheLine) {
-  EXPECT_THAT(message_of("SwitchName=s Nodes=a[1-\n"),
+  EXPECT_THAT(slurm_message("SwitchName=s Nodes=a[1-\n"),
               HasSubstr("topology.conf:1:14: a bracket is open"));
-  EXPECT_THAT(message_of("SwitchName=s Nodes=a\nSwitchName=t Nodes=a\n"),
+  EXPECT_THAT(slurm_message("SwitchName=s Nodes=a\nSwitchName=t Nodes=a\n"),
               HasSubstr("topology.conf:2:1: server 'a' already hangs on switch 's'"));
-  EXPECT_THAT(message_of("SwitchName=s Switches=t\n"),
+  EXPECT_THAT(slurm_message("SwitchName=s Switches=t\n"),
               HasSubstr("switch 't' below 's' is defined nowhere"));
-  EXPECT_THAT(message_of("SwitchName=s Nodes=a\nSwitchName=s Nodes=b\n"),
+  EXPECT_THAT(slurm_message("SwitchName=s Nodes=a\nSwitchName=s Nodes=b\n"),
               HasSubstr("topology.conf:2:1: switch 's' is defined a second time"));
-  EXPECT_THAT(message_of("SwitchName=s Switches=t\nSwitchName=t Switches=s\n"),
+  EXPECT_THAT(slurm_message("SwitchName=s Switches=t\nSwitchName=t Switches=s\n"),
               HasSubstr("is above itself"));
-  EXPECT_THAT(message_of("SwitchName=s Node=a\n"),
+  EXPECT_THAT(slurm_message("SwitchName=s Node=a\n"),
               HasSubstr("unknown key 'node'; did you mean 'nodes'?"));
-  EXPECT_THAT(message_of("SwitchName=s\n"),
+  EXPECT_THAT(slurm_message("SwitchName=s\n"),
               HasSubstr("'s' must name either its Nodes or its Switches"));
-  EXPECT_THAT(message_of("Rack=1\n"),
+  EXPECT_THAT(slurm_message("Rack=1\n"),
               HasSubstr("a line begins with SwitchName, BlockName or BlockSizes, not 'rack'"));
-  EXPECT_THAT(message_of("SwitchName= Nodes=a\n"), HasSubstr("'SwitchName=' is no 'Key=value'"));
-  EXPECT_THAT(message_of("# nothing\n"), HasSubstr("no 'SwitchName=' and no 'BlockName=' line"));
+  EXPECT_THAT(slurm_message("SwitchName= Nodes=a\n"), HasSubstr("'SwitchName=' is no 'Key=value'"));
+  EXPECT_THAT(slurm_message("# nothing\n"), HasSubstr("no 'SwitchName=' and no 'BlockName=' line"));
 }
 
 }  // namespace

@@ -19,14 +19,6 @@ constexpr std::array kKinds{CollectiveKind::all_reduce,     CollectiveKind::all_
                             CollectiveKind::reduce_scatter, CollectiveKind::broadcast,
                             CollectiveKind::all_to_all,     CollectiveKind::send_receive};
 
-std::vector<GpuId> first_gpus(int count) {
-  std::vector<GpuId> list;
-  for (int i = 0; i < count; ++i) {
-    list.emplace_back(i);
-  }
-  return list;
-}
-
 TimeOnFabric time_on(const FabricInput& in, int gpus, const CollectiveCall& call) {
   const Fabric fabric(in);
   auto members = first_gpus(gpus);

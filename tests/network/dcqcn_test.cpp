@@ -13,9 +13,9 @@ namespace {
 
 // Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015: 40 Gb/s ports
 // and the parameters they deployed.
-constexpr double kPort = 5e9;           ///< [B/s]
+constexpr double kDcqcnPort = 5e9;      ///< [B/s]
 constexpr double kStep = 1e-6;          ///< [s]
-constexpr double kPacket = 1000;        ///< [B]
+constexpr double kDcqcnPacket = 1000;   ///< [B]
 constexpr double kMicroseconds = 1e-6;  ///< of a tick of 1 ps
 
 struct Sender {
@@ -28,7 +28,7 @@ struct Sender {
 
 /// Marks from 5 kB to 200 kB of queue, 1 % just below: what the packet network takes by default.
 double marking(double queue) {
-  return MarkingLine(PacketSpec{}).chance(std::llround(queue / kPort * 1e12));
+  return MarkingLine(PacketSpec{}).chance(std::llround(queue / kDcqcnPort * 1e12));
 }
 
 struct Outcome {
@@ -51,10 +51,10 @@ Outcome run_dcqcn(int senders, double bytes) {
     const double now = static_cast<double>(step) * kStep;
     double arriving = 0;
     for (Sender& s : all) {
-      const double sent = std::min(s.left, s.control.rate * kPort * kStep);
+      const double sent = std::min(s.left, s.control.rate * kDcqcnPort * kStep);
       arriving += sent;
       s.left -= sent;
-      s.unmarked *= std::pow(1 - marking(queue), sent / kPacket);
+      s.unmarked *= std::pow(1 - marking(queue), sent / kDcqcnPacket);
       if (s.control.slowed()) {
         s.control.on_sent(std::llround(sent));
         if (++s.timer == timer) {
@@ -72,7 +72,7 @@ Outcome run_dcqcn(int senders, double bytes) {
         }
       }
     }
-    queue = std::max(0.0, queue + arriving - kPort * kStep);
+    queue = std::max(0.0, queue + arriving - kDcqcnPort * kStep);
     const auto done =
         std::count_if(all.begin(), all.end(), [](const Sender& s) { return s.left <= 0; });
     outcome.first = outcome.first == 0 && done > 0 ? now : outcome.first;
@@ -83,7 +83,7 @@ Outcome run_dcqcn(int senders, double bytes) {
 
 /// How much later than under fair sharing, where all n senders end together at n bytes / port.
 double lateness(int senders, double bytes) {
-  return run_dcqcn(senders, bytes).last / (senders * bytes / kPort) - 1;
+  return run_dcqcn(senders, bytes).last / (senders * bytes / kDcqcnPort) - 1;
 }
 
 TEST(FluidError, OfOneSenderUnderDcqcnIsNone) {

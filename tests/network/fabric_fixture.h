@@ -45,4 +45,12 @@ inline FabricInput flat_tree(int nodes, Routing routing = Routing::destination_m
   return in;
 }
 
+inline std::vector<core::GpuId> first_gpus(int count) {
+  std::vector<core::GpuId> list;
+  for (int i = 0; i < count; ++i) {
+    list.emplace_back(i);
+  }
+  return list;
+}
+
 }  // namespace headway::network

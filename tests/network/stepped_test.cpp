@@ -22,15 +22,8 @@ namespace {
 using core::CollectiveKind;
 using core::GpuId;
 
-constexpr Hop kHop{core::Seconds{2e-6}, core::BytesPerSecond{50e9}};  // flat tree, inside a leaf
-
-std::vector<GpuId> first_gpus(int count) {
-  std::vector<GpuId> list;
-  for (int i = 0; i < count; ++i) {
-    list.emplace_back(i);
-  }
-  return list;
-}
+constexpr Hop kLeafHop{core::Seconds{2e-6},
+                       core::BytesPerSecond{50e9}};  // flat tree, inside a leaf
 
 RunResult run_stepped(const Fabric& fabric,
                       const CollectiveCall& call,
@@ -83,7 +76,7 @@ LinkBytes fluid_bytes(const Fabric& fabric, const CollectiveCall& call, int rank
   return bytes;
 }
 
-constexpr core::Bytes k64MiB{67108864};
+constexpr core::Bytes kMessage{67108864};
 constexpr double kTick = 1e-12;
 
 TEST(SteppedRing, HasTheTimesOfTheReferenceTree) {
@@ -91,7 +84,7 @@ TEST(SteppedRing, HasTheTimesOfTheReferenceTree) {
   // the latencies once along the chain (tests/network/flow/exactness_test.cpp has the algebra).
   SteppedOptions blocking;
   blocking.dependency = Dependency::blocking;
-  const CollectiveCall call{CollectiveKind::all_reduce, k64MiB, Algorithm::ring, {}};
+  const CollectiveCall call{CollectiveKind::all_reduce, kMessage, Algorithm::ring, {}};
   for (const auto& [n, waits, flows] :
        {std::tuple{64, 3'146'411'520, 2'902'411'520}, {256, 4'713'868'800, 3'725'868'800}}) {
     const Fabric fabric(flat_tree(n));
@@ -102,12 +95,12 @@ TEST(SteppedRing, HasTheTimesOfTheReferenceTree) {
 
 TEST(SteppedRing, TakesAlphaAndBytesOfEachStep) {
   for (const int n : {2, 3, 8, 32}) {
-    EXPECT_NEAR(flat_time(CollectiveKind::all_reduce, Algorithm::ring, k64MiB, n),
-                ring_all_reduce(k64MiB, n, kHop).si(), n * kTick);
-    EXPECT_NEAR(flat_time(CollectiveKind::all_gather, Algorithm::ring, k64MiB, n),
-                ring_all_gather(k64MiB, n, kHop).si(), n * kTick);
-    EXPECT_NEAR(flat_time(CollectiveKind::reduce_scatter, Algorithm::ring, k64MiB, n),
-                ring_reduce_scatter(k64MiB, n, kHop).si(), n * kTick);
+    EXPECT_NEAR(flat_time(CollectiveKind::all_reduce, Algorithm::ring, kMessage, n),
+                ring_all_reduce(kMessage, n, kLeafHop).si(), n * kTick);
+    EXPECT_NEAR(flat_time(CollectiveKind::all_gather, Algorithm::ring, kMessage, n),
+                ring_all_gather(kMessage, n, kLeafHop).si(), n * kTick);
+    EXPECT_NEAR(flat_time(CollectiveKind::reduce_scatter, Algorithm::ring, kMessage, n),
+                ring_reduce_scatter(kMessage, n, kLeafHop).si(), n * kTick);
   }
 }
 
@@ -120,7 +113,7 @@ TEST(SteppedRing, UsesEveryNicOfANode) {
       auto in = dgx_h100(8);
       in.fabric.topology = topology;
       in.fabric.pxn = pxn;
-      const CollectiveCall call{CollectiveKind::all_gather, k64MiB * 16, Algorithm::ring, {}};
+      const CollectiveCall call{CollectiveKind::all_gather, kMessage * 16, Algorithm::ring, {}};
       const double time = static_cast<double>(run_stepped(Fabric(in), call, 64).end) * kTick;
       EXPECT_GT(time, wire) << core::to_word(topology);
       EXPECT_LT(time, wire * 1.02 + 63 * 6e-6) << core::to_word(topology);
@@ -132,7 +125,7 @@ TEST(SteppedRing, UsesEveryCableOfAMesh) {
   // One node: in each of 7 rounds S / 8 goes out over 7 cables of rate / 7.
   auto in = dgx_h100(1);
   in.scale_up.kind = ScaleUpKind::mesh;
-  const CollectiveCall call{CollectiveKind::all_gather, k64MiB, Algorithm::ring, {}};
+  const CollectiveCall call{CollectiveKind::all_gather, kMessage, Algorithm::ring, {}};
   EXPECT_NEAR(static_cast<double>(run_stepped(Fabric(in), call, 8).end) * kTick,
               7 * 1e-6 + 7.0 / 8 * 67108864 / 450e9, 1e-9);
   // Two nodes, cables of 450 / 7 GB/s: each carries one ring's 15/16 of S / 8, as each NIC of 50
@@ -144,21 +137,21 @@ TEST(SteppedRing, UsesEveryCableOfAMesh) {
 
 TEST(SteppedRecursive, TakesLogarithmicallyManySteps) {
   for (const int n : {2, 8, 32}) {
-    EXPECT_NEAR(flat_time(CollectiveKind::all_gather, Algorithm::recursive, k64MiB, n),
-                recursive_doubling_all_gather(k64MiB, n, kHop).si(), 10 * kTick);
-    EXPECT_NEAR(flat_time(CollectiveKind::reduce_scatter, Algorithm::recursive, k64MiB, n),
-                recursive_halving_reduce_scatter(k64MiB, n, kHop).si(), 10 * kTick);
-    EXPECT_NEAR(flat_time(CollectiveKind::all_reduce, Algorithm::recursive, k64MiB, n),
-                halving_doubling_all_reduce(k64MiB, n, kHop).si(), 20 * kTick);
+    EXPECT_NEAR(flat_time(CollectiveKind::all_gather, Algorithm::recursive, kMessage, n),
+                recursive_doubling_all_gather(kMessage, n, kLeafHop).si(), 10 * kTick);
+    EXPECT_NEAR(flat_time(CollectiveKind::reduce_scatter, Algorithm::recursive, kMessage, n),
+                recursive_halving_reduce_scatter(kMessage, n, kLeafHop).si(), 10 * kTick);
+    EXPECT_NEAR(flat_time(CollectiveKind::all_reduce, Algorithm::recursive, kMessage, n),
+                halving_doubling_all_reduce(kMessage, n, kLeafHop).si(), 20 * kTick);
   }
 }
 
 TEST(SteppedPat, PassesEachBlockOnceWithAnyNumberOfRanks) {
   for (const int n : {2, 5, 13, 16, 31}) {
-    EXPECT_NEAR(flat_time(CollectiveKind::all_gather, Algorithm::pat, k64MiB, n),
-                pat_all_gather(k64MiB, n, kHop).si(), 10 * kTick);
-    EXPECT_NEAR(flat_time(CollectiveKind::reduce_scatter, Algorithm::pat, k64MiB, n),
-                pat_all_gather(k64MiB, n, kHop).si(), 10 * kTick);
+    EXPECT_NEAR(flat_time(CollectiveKind::all_gather, Algorithm::pat, kMessage, n),
+                pat_all_gather(kMessage, n, kLeafHop).si(), 10 * kTick);
+    EXPECT_NEAR(flat_time(CollectiveKind::reduce_scatter, Algorithm::pat, kMessage, n),
+                pat_all_gather(kMessage, n, kLeafHop).si(), 10 * kTick);
   }
 }
 
@@ -169,7 +162,7 @@ TEST(SteppedBroadcast, FillsTheChainThenFlows) {
       SteppedOptions options;
       options.chunks = pieces;
       const double piece = 67108864.0 / 50e9 / pieces;
-      EXPECT_NEAR(flat_time(CollectiveKind::broadcast, Algorithm::ring, k64MiB, n, options),
+      EXPECT_NEAR(flat_time(CollectiveKind::broadcast, Algorithm::ring, kMessage, n, options),
                   (n - 1) * 2e-6 + (pieces + n - 2) * piece, (n + pieces) * kTick);
     }
   }
@@ -184,7 +177,8 @@ TEST(SteppedTree, ComesDownToTheFluidTreeAsPiecesShrink) {
   for (const int pieces : {8, 32, 128}) {
     SteppedOptions options;
     options.chunks = pieces;
-    const double time = flat_time(CollectiveKind::all_reduce, Algorithm::tree, k64MiB, n, options);
+    const double time =
+        flat_time(CollectiveKind::all_reduce, Algorithm::tree, kMessage, n, options);
     EXPECT_GT(time, fluid * (n - 1) / n);
     EXPECT_LT(time, fluid * (1 + 10.0 / pieces) + 10 * 2e-6);
     EXPECT_LT(time, before);
@@ -196,7 +190,7 @@ TEST(SteppedNvls, SendsEachByteUpOnceAndItsSliceTwice) {
   // Up: S of all slices to be reduced and S / n of the own result; the last piece comes down again.
   const Fabric fabric(dgx_h100(1));
   const auto result =
-      run_stepped(fabric, {CollectiveKind::all_reduce, k64MiB, Algorithm::nvls, {}}, 8);
+      run_stepped(fabric, {CollectiveKind::all_reduce, kMessage, Algorithm::nvls, {}}, 8);
   const double wire = 67108864.0 * (1 + 1.0 / 8) / 450e9;
   const double time = static_cast<double>(result.end) * 1e-12;
   const double latency = route(fabric, GpuId(0), GpuId(1)).latency.si();
@@ -214,7 +208,7 @@ TEST(SteppedNvlsTree, ComesDownToTheFluidTreeAsPiecesShrink) {
     for (const int pieces : {8, 32, 64}) {
       SteppedOptions options;
       options.chunks = pieces;
-      const CollectiveCall call{CollectiveKind::all_reduce, k64MiB, Algorithm::nvls_tree, {}};
+      const CollectiveCall call{CollectiveKind::all_reduce, kMessage, Algorithm::nvls_tree, {}};
       const auto folded = run_stepped(fabric, call, 8 * nodes, options);
       const auto whole = run_stepped(fabric, call, 8 * nodes, options, false);
       EXPECT_EQ(folded.end, whole.end);
@@ -234,7 +228,7 @@ TEST(SteppedBroadcast, ATreeSendsTwiceButReachesAllInLogarithmicTime) {
   SteppedOptions options;
   options.chunks = 64;
   const double wire = 2 * 67108864.0 / 50e9;
-  const double time = flat_time(CollectiveKind::broadcast, Algorithm::tree, k64MiB, 16, options);
+  const double time = flat_time(CollectiveKind::broadcast, Algorithm::tree, kMessage, 16, options);
   EXPECT_GT(time, wire * 0.9);
   EXPECT_LT(time, wire * (1 + 8.0 / 64) + 5 * 2e-6);
   const double small = flat_time(CollectiveKind::broadcast, Algorithm::tree, 8_KiB, 16);
@@ -243,7 +237,7 @@ TEST(SteppedBroadcast, ATreeSendsTwiceButReachesAllInLogarithmicTime) {
 
 TEST(SteppedSharp, CrossesTheNetworkOnce) {
   for (const int n : {2, 16}) {
-    EXPECT_NEAR(flat_time(CollectiveKind::all_reduce, Algorithm::collnet, k64MiB, n),
+    EXPECT_NEAR(flat_time(CollectiveKind::all_reduce, Algorithm::collnet, kMessage, n),
                 2e-6 + 67108864.0 / 50e9, 3 * kTick);
   }
 }
@@ -253,23 +247,23 @@ TEST(SteppedHierarchical, AddsTheTimesOfItsThreePhases) {
   const Hop inside{route(fabric, GpuId(0), GpuId(1)).latency, core::BytesPerSecond{450e9}};
   const Hop between{route(fabric, GpuId(0), GpuId(8)).latency, core::BytesPerSecond{50e9}};
   const auto time = [&](CollectiveKind kind) {
-    const auto end = run_stepped(fabric, {kind, k64MiB, Algorithm::hierarchical, {}}, 32).end;
+    const auto end = run_stepped(fabric, {kind, kMessage, Algorithm::hierarchical, {}}, 32).end;
     return static_cast<double>(end) * 1e-12;
   };
   EXPECT_NEAR(time(CollectiveKind::all_reduce),
-              hierarchical_all_reduce(k64MiB, 32, 8, inside, between).si(), 40 * kTick);
+              hierarchical_all_reduce(kMessage, 32, 8, inside, between).si(), 40 * kTick);
   const double gather =
-      ring_all_gather(k64MiB / 8, 4, between).si() + ring_all_gather(k64MiB, 8, inside).si();
+      ring_all_gather(kMessage / 8, 4, between).si() + ring_all_gather(kMessage, 8, inside).si();
   EXPECT_NEAR(time(CollectiveKind::all_gather), gather, 40 * kTick);
   EXPECT_NEAR(time(CollectiveKind::reduce_scatter), gather, 40 * kTick);
 }
 
 TEST(SteppedAllToAll, TakesItsRounds) {
   for (const int n : {2, 7, 32}) {
-    EXPECT_NEAR(flat_time(CollectiveKind::all_to_all, Algorithm::pairwise, k64MiB, n),
-                pairwise_all_to_all(k64MiB, n, kHop).si(), n * kTick);
+    EXPECT_NEAR(flat_time(CollectiveKind::all_to_all, Algorithm::pairwise, kMessage, n),
+                pairwise_all_to_all(kMessage, n, kLeafHop).si(), n * kTick);
     // At once: one latency, then the NICs are full to the end.
-    EXPECT_NEAR(flat_time(CollectiveKind::all_to_all, Algorithm::direct, k64MiB, n),
+    EXPECT_NEAR(flat_time(CollectiveKind::all_to_all, Algorithm::direct, kMessage, n),
                 2e-6 + (n - 1.0) / n * 67108864 / 50e9, n * kTick);
   }
 }
@@ -280,12 +274,12 @@ TEST(SteppedAllToAll, OverRailsHasTwoStages) {
   const Hop inside{route(fabric, GpuId(0), GpuId(1)).latency, core::BytesPerSecond{450e9}};
   const Hop between{route(fabric, GpuId(0), GpuId(8)).latency, core::BytesPerSecond{50e9}};
   const auto end =
-      run_stepped(fabric, {CollectiveKind::all_to_all, k64MiB, Algorithm::hierarchical, {}}, 32)
+      run_stepped(fabric, {CollectiveKind::all_to_all, kMessage, Algorithm::hierarchical, {}}, 32)
           .end;
-  EXPECT_NEAR(
-      static_cast<double>(end) * 1e-12,
-      pairwise_all_to_all(k64MiB, 8, inside).si() + pairwise_all_to_all(k64MiB, 4, between).si(),
-      20 * kTick);
+  EXPECT_NEAR(static_cast<double>(end) * 1e-12,
+              pairwise_all_to_all(kMessage, 8, inside).si() +
+                  pairwise_all_to_all(kMessage, 4, between).si(),
+              20 * kTick);
 }
 
 TEST(SteppedAllToAll, MovesWhatEachPairWasGiven) {
@@ -314,12 +308,12 @@ TEST(Granularity, FluidEqualsSteppedWhereTheSteadyStateIsAll) {
   const auto members = first_gpus(16);
   const auto expect_equal = [&](CollectiveKind kind, Algorithm algorithm, core::Seconds alpha,
                                 core::Seconds total) {
-    const CollectiveCall call{kind, k64MiB, algorithm, {}};
+    const CollectiveCall call{kind, kMessage, algorithm, {}};
     CollectiveTime alone;
     alone.total = total;
     alone.alpha = alpha;
     alone.algorithm = algorithm;
-    alone.nic_bytes = k64MiB * bus_factor(kind, 16);
+    alone.nic_bytes = kMessage * bus_factor(kind, 16);
     const auto transfer = emit_collective(fabric, call, members, alone);
     Problem problem;
     LinkNumbers numbers(fabric);
@@ -332,17 +326,18 @@ TEST(Granularity, FluidEqualsSteppedWhereTheSteadyStateIsAll) {
         << core::to_word(kind) << ' ' << core::to_word(algorithm);
   };
   using K = CollectiveKind;
-  expect_equal(K::all_reduce, Algorithm::ring, kHop.alpha * 30.0,
-               ring_all_reduce(k64MiB, 16, kHop));
-  expect_equal(K::all_gather, Algorithm::ring, kHop.alpha * 15.0,
-               ring_all_gather(k64MiB, 16, kHop));
-  expect_equal(K::reduce_scatter, Algorithm::recursive, kHop.alpha * 4.0,
-               recursive_halving_reduce_scatter(k64MiB, 16, kHop));
-  expect_equal(K::all_reduce, Algorithm::recursive, kHop.alpha * 8.0,
-               halving_doubling_all_reduce(k64MiB, 16, kHop));
-  expect_equal(K::all_gather, Algorithm::pat, kHop.alpha * 4.0, pat_all_gather(k64MiB, 16, kHop));
-  expect_equal(K::all_to_all, Algorithm::pairwise, kHop.alpha * 15.0,
-               pairwise_all_to_all(k64MiB, 16, kHop));
+  expect_equal(K::all_reduce, Algorithm::ring, kLeafHop.alpha * 30.0,
+               ring_all_reduce(kMessage, 16, kLeafHop));
+  expect_equal(K::all_gather, Algorithm::ring, kLeafHop.alpha * 15.0,
+               ring_all_gather(kMessage, 16, kLeafHop));
+  expect_equal(K::reduce_scatter, Algorithm::recursive, kLeafHop.alpha * 4.0,
+               recursive_halving_reduce_scatter(kMessage, 16, kLeafHop));
+  expect_equal(K::all_reduce, Algorithm::recursive, kLeafHop.alpha * 8.0,
+               halving_doubling_all_reduce(kMessage, 16, kLeafHop));
+  expect_equal(K::all_gather, Algorithm::pat, kLeafHop.alpha * 4.0,
+               pat_all_gather(kMessage, 16, kLeafHop));
+  expect_equal(K::all_to_all, Algorithm::pairwise, kLeafHop.alpha * 15.0,
+               pairwise_all_to_all(kMessage, 16, kLeafHop));
 }
 
 struct Case {
@@ -385,7 +380,7 @@ TEST(Granularity, FluidAndSteppedPutTheSameBytesOnTheNics) {
                         Case{K::all_to_all, A::hierarchical}, Case{K::all_gather, A::hierarchical},
                         Case{K::reduce_scatter, A::hierarchical}, Case{K::all_reduce, A::recursive},
                         Case{K::all_gather, A::recursive}, Case{K::reduce_scatter, A::recursive}}) {
-    const CollectiveCall call{c.kind, k64MiB, c.algorithm, {}};
+    const CollectiveCall call{c.kind, kMessage, c.algorithm, {}};
     const LinkBytes fluid = fluid_bytes(fabric, call, 32);
     const LinkBytes stepped = stepped_bytes(fabric, call, 32);
     for (const auto& [link, bytes] : fluid) {
@@ -404,7 +399,7 @@ TEST(Granularity, FluidAndSteppedPutTheSameBytesOnTheNics) {
 // A broadcast's rings end before the root, so that some NICs of its domain and the last carry less.
 TEST(Granularity, ABroadcastLoadsNoNicMoreThanItsPartOfTheArray) {
   const Fabric fabric(dgx_h100(4));
-  const CollectiveCall call{CollectiveKind::broadcast, k64MiB, Algorithm::ring, {}};
+  const CollectiveCall call{CollectiveKind::broadcast, kMessage, Algorithm::ring, {}};
   const LinkBytes fluid = fluid_bytes(fabric, call, 32);
   double most = 0, most_fluid = 0, sum = 0;
   for (const auto& [link, bytes] : stepped_bytes(fabric, call, 32)) {
@@ -436,7 +431,8 @@ TEST(Granularity, SteppedMovesEachByteOnceOnAFlatTree) {
     const bool twice = c.kind == CollectiveKind::all_reduce;
     double out = 0;
     double in = 0;
-    for (const auto& [link, bytes] : stepped_bytes(fabric, {c.kind, k64MiB, c.algorithm, {}}, 16)) {
+    for (const auto& [link, bytes] :
+         stepped_bytes(fabric, {c.kind, kMessage, c.algorithm, {}}, 16)) {
       for (std::uint32_t node = 0; node < 32; ++node) {
         out += fabric.nic_link(node, 0, 0, true).index() == link ? bytes : 0;
         in += fabric.nic_link(node, 0, 0, false).index() == link ? bytes : 0;
@@ -472,7 +468,7 @@ TEST(Granularity, SteppedFoldsToTheSameTicks) {
 TEST(Stepped, ARingFoldsToOneRankOfEachKind) {
   const Fabric fabric(dgx_h100(4));
   const auto result =
-      run_stepped(fabric, {CollectiveKind::all_reduce, k64MiB, Algorithm::hierarchical, {}}, 32);
+      run_stepped(fabric, {CollectiveKind::all_reduce, kMessage, Algorithm::hierarchical, {}}, 32);
   EXPECT_EQ(result.classes, 1U);
 }
 

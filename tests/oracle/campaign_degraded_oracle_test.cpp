@@ -12,27 +12,12 @@
 #include "sim/core/statistics.h"
 #include "sim/failures/closed_form.h"
 
+#include "tests/oracle/campaign_terms.h"
+
 namespace headway::campaign {
 namespace {
 
 using core::Seconds;
-
-constexpr double kDay = 86400;
-constexpr double kMu = 54 * kDay / 419;
-
-void expect_agreement(core::MeanEstimate simulated, double exact) {
-  const double bound = 4 * simulated.standard_error;
-  EXPECT_NEAR(simulated.mean, exact, bound);
-  EXPECT_LT(bound, 0.01 * std::abs(exact)) << "the bound would not catch a bias of 1 %";
-}
-
-failures::Hazard hazard(const char* name, double mean, std::int64_t nodes_lost = 0) {
-  failures::Hazard h;
-  h.name = name;
-  h.rate = core::PerSecond(1 / mean);
-  h.nodes_lost = nodes_lost;
-  return h;
-}
 
 /// No saves, no failures, nothing but what a test adds.
 JobModel bare_job(double days) {

@@ -12,24 +12,16 @@
 #include "sim/core/statistics.h"
 #include "sim/failures/closed_form.h"
 
+#include "tests/oracle/campaign_terms.h"
+
 namespace headway::campaign {
 namespace {
 
 using core::Seconds;
 
-constexpr double kDay = 86400;
-constexpr double kMu = 54 * kDay / 419;
 constexpr int kThreads = 0;
 /// The error of a variance falls slowly: its own variance is that of fourth powers.
 constexpr int kVarianceTrials = 720'000;
-
-failures::Hazard hazard(const char* name, double mean_time_between) {
-  failures::Hazard h;
-  h.name = name;
-  h.rate = core::PerSecond(1 / mean_time_between);
-  h.nodes_lost = 0;
-  return h;
-}
 
 /// D = 600 s, R = 300 s at the failure rate of Llama 3, divided over two hazards.
 JobModel job(double work_days, double interval, double stall, double persist = 0) {
@@ -65,12 +57,6 @@ core::MeanEstimate mean_ettr(const JobModel& model, int trials) {
     ratios.push_back(ettr_of(trial));
   }
   return core::mean_estimate(ratios);
-}
-
-void expect_agreement(core::MeanEstimate simulated, double exact) {
-  const double bound = 4 * simulated.standard_error;
-  EXPECT_NEAR(simulated.mean, exact, bound);
-  EXPECT_LT(bound, 0.01 * exact) << "the bound would not catch a bias of 1 %";
 }
 
 TEST(CampaignOracle, MakespanWithSynchronousSavesIsExact) {

@@ -7,12 +7,13 @@
 #include "sim/campaign/trials.h"
 #include "sim/import/measured/failure_events.h"
 
+#include "tests/oracle/campaign_terms.h"
+
 namespace headway::campaign {
 namespace {
 
 using core::Seconds;
 
-constexpr double kDay = 86400;
 constexpr double kStep = 88.5;  // seconds, from the same log
 
 TEST(CampaignReplay, StrikesWhenTheLogSays) {

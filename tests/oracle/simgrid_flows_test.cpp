@@ -26,14 +26,14 @@ namespace sg = simgrid::s4u;
 constexpr std::uint32_t kHosts = 12;
 constexpr double kLatency_s = 2e-6;  // of a whole route
 
-struct Transfer {
+struct StarTransfer {
   std::uint32_t from, to;
   double bytes, start_s;
 };
 
-std::vector<Transfer> random_transfers(std::uint64_t seed) {
+std::vector<StarTransfer> random_transfers(std::uint64_t seed) {
   testing::Draw draw(seed);
-  std::vector<Transfer> list;
+  std::vector<StarTransfer> list;
   for (int i = 0; i < 150; ++i) {
     const std::uint32_t from = draw.below(kHosts);
     const std::uint32_t to = (from + 1 + draw.below(kHosts - 1)) % kHosts;
@@ -57,7 +57,7 @@ struct Star {
   double core;
 };
 
-std::vector<double> ends_by_engine(const Star& star, const std::vector<Transfer>& transfers) {
+std::vector<double> ends_by_engine(const Star& star, const std::vector<StarTransfer>& transfers) {
   Problem problem;
   for (const double rate : star.up) {
     problem.links.push_back({core::BytesPerSecond(rate)});
@@ -66,7 +66,7 @@ std::vector<double> ends_by_engine(const Star& star, const std::vector<Transfer>
     problem.links.push_back({core::BytesPerSecond(rate)});
   }
   problem.links.push_back({core::BytesPerSecond(star.core)});
-  for (const Transfer& t : transfers) {
+  for (const StarTransfer& t : transfers) {
     const auto i = static_cast<std::uint32_t>(problem.flows.size());
     const auto first = static_cast<std::uint32_t>(problem.uses.size());
     problem.uses.insert(problem.uses.end(), {{t.from, 1}, {2 * kHosts, 1}, {kHosts + t.to, 1}});
@@ -88,7 +88,7 @@ std::vector<double> ends_by_engine(const Star& star, const std::vector<Transfer>
 
 /// One SimGrid engine a process: the ends of all sets, computed at once on disjoint stars.
 std::vector<double> ends_by_simgrid(const std::vector<Star>& stars,
-                                    const std::vector<std::vector<Transfer>>& sets) {
+                                    const std::vector<std::vector<StarTransfer>>& sets) {
   int argc = 5;
   std::string arguments[] = {"oracle", "--cfg=network/model:CM02", "--cfg=network/TCP-gamma:0",
                              "--cfg=network/crosstraffic:0", "--log=root.thresh:error"};
@@ -123,7 +123,7 @@ std::vector<double> ends_by_simgrid(const std::vector<Star>& stars,
       }
     }
     for (std::size_t i = 0; i < sets[s].size(); ++i) {
-      const Transfer t = sets[s][i];
+      const StarTransfer t = sets[s][i];
       double* end = &ends[first + i];
       sg::Actor::create(fmt::format("{}a{}", name, i), hosts[t.from], [t, end, hosts] {
         sg::this_actor::sleep_until(t.start_s);
@@ -142,7 +142,7 @@ std::vector<double> ends_by_simgrid(const std::vector<Star>& stars,
 
 TEST(SimGrid, EndsRandomFlowsAtTheSameTimes) {
   std::vector<Star> stars;
-  std::vector<std::vector<Transfer>> sets;
+  std::vector<std::vector<StarTransfer>> sets;
   std::vector<double> ours;
   for (std::uint64_t seed = 0; seed < 6; ++seed) {
     stars.emplace_back(seed);

@@ -2,6 +2,7 @@
 // it changes a result, or it is refused or warned of by name.
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <gtest/gtest.h>
 #include <map>
 #include <regex>
@@ -358,10 +359,17 @@ TEST(Fields, EachChangesAResultOrIsRefusedOrWarnedOf) {
     EXPECT_NE(base.run().figures.find("\"step\": {"), std::string::npos);
     try_all(base, base.written(), &Base::changes_run);
   }
+  const auto leave_exceptions = [&open] {
+    std::erase_if(open, [](const std::string& field) { return exception_of(field) != nullptr; });
+  };
+  // That what is excepted matters nowhere takes as long as all the rest.
+  if (std::getenv("HEADWAY_DEEP") == nullptr) {  // NOLINT(concurrency-mt-unsafe): one thread
+    leave_exceptions();
+  }
   for (const Base& base : all) {
     try_all(base, base.others(), &Base::changes_run);
   }
-  std::erase_if(open, [](const std::string& field) { return exception_of(field) != nullptr; });
+  leave_exceptions();
   for (const Base& base : all) {
     try_all(base, base.written(), &Base::changes_drill);
     try_all(base, base.others(), &Base::changes_drill);

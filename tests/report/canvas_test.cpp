@@ -15,7 +15,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 /// A stage of two passes; two ranks that take longer; streams; a trial with a failure and saves.
-Json with_pictures() {
+Json json_with_pictures() {
   auto report = study::sample_report_with_campaign();
   study::Pictures pictures;
   pictures.timeline.names = {"forward", "backward"};
@@ -46,13 +46,13 @@ TEST(Canvas, AResultWithoutPicturesHasNone) {
 
 // A span begins so far behind the end of the one before it.
 TEST(Canvas, SpansOfAStageAreToldByTheGapsBetweenThem) {
-  Json result = with_pictures();
+  Json result = json_with_pictures();
   result["pictures"]["timeline"]["stages"][0]["begin_us"] = {5, 17};
   EXPECT_THAT(canvases(result), HasSubstr(R"("label":"stage 0","gap":[5,2],"length":[10,20])"));
 }
 
 TEST(Canvas, RanksThatDoNotDoTheSameAreRowsOfTheirOwn) {
-  Json result = with_pictures();
+  Json result = json_with_pictures();
   EXPECT_THAT(canvases(result), HasSubstr("All replicas do the same."));
   Json other = result["pictures"]["timeline"]["stages"][0];
   other["ranks"] = 2;
@@ -67,7 +67,7 @@ TEST(Canvas, RanksThatDoNotDoTheSameAreRowsOfTheirOwn) {
 }
 
 TEST(Canvas, StreamsAreARowAKindWithHowMuchOfItRuns) {
-  const std::string html = canvases(with_pictures());
+  const std::string html = canvases(json_with_pictures());
   EXPECT_THAT(html, HasSubstr("What runs beside each other on a GPU of every stage"));
   EXPECT_THAT(html, HasSubstr(R"({"label":"stage 0 kernels","gap":[0],"length":[9],"all":0,)"
                               R"("runs":[8]})"));
@@ -78,7 +78,7 @@ TEST(Canvas, StreamsAreARowAKindWithHowMuchOfItRuns) {
 
 // What is pointed at is told with the closed forms of its largest parts.
 TEST(Canvas, SpansHaveTheClosedFormsOfTheirParts) {
-  Json result = with_pictures();
+  Json result = json_with_pictures();
   const auto part = [](const char* activity, const char* what, const char* formula) {
     return Json{{"activity", activity}, {"what", what},       {"time_s", 1.0},    {"share", 0.1},
                 {"count", 1},           {"formula", formula}, {"formula_s", 1.0}, {"change", "x"}};
@@ -96,7 +96,7 @@ TEST(Canvas, SpansHaveTheClosedFormsOfTheirParts) {
 }
 
 TEST(Canvas, OneTrialIsDrawnWithItsFailuresAndSaves) {
-  const std::string html = canvases(with_pictures());
+  const std::string html = canvases(json_with_pictures());
   EXPECT_THAT(html, HasSubstr("What fails in one trial of the run"));
   EXPECT_THAT(html, HasSubstr("Trial 1 of 2, the one with the median goodput, 80.0 %."));
   EXPECT_THAT(html, HasSubstr(R"("rows":[{"label":"gpu","gap":[100],"length":[50],"what":[0]},)"
@@ -106,7 +106,7 @@ TEST(Canvas, OneTrialIsDrawnWithItsFailuresAndSaves) {
 }
 
 TEST(Canvas, OfManyCheckpointsSeveralAreOneSpan) {
-  Json result = with_pictures();
+  Json result = json_with_pictures();
   Json& saves = result["pictures"]["campaign"]["trial"]["saves"];
   saves["together"] = 3;
   saves["length_s"] = {20, 30};

@@ -9,6 +9,7 @@
 
 #include "sim/report/verbs/run_table.h"
 
+#include "tests/report/defined_figures.h"
 #include "tests/study/sample_report.h"
 
 namespace headway::report {
@@ -25,16 +26,6 @@ TEST(Definitions, AreThePageInTheDocumentation) {
   text << file.rdbuf();
   EXPECT_EQ(text.str(), definitions_page())
       << "run with HEADWAY_UPDATE_GOLDEN=1 and look at the diff";
-}
-
-std::set<std::string> defined_figures() {
-  std::set<std::string> defined;
-  for (const auto& section : definitions()) {
-    for (const auto& definition : section.definitions) {
-      defined.insert(definition.figure);
-    }
-  }
-  return defined;
 }
 
 /// Rows of tables whose figures are named in their cells or headings.

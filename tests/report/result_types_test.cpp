@@ -14,6 +14,8 @@
 #include "sim/report/result_json.h"
 #include "sim/study/verdict/assert.h"
 
+#include "tests/report/defined_figures.h"
+
 namespace headway::report {
 namespace {
 
@@ -56,16 +58,6 @@ Json in_schema(const Json& schema, std::string path) {
     }
   }
   return at;
-}
-
-std::set<std::string> defined_figures() {
-  std::set<std::string> defined;
-  for (const auto& section : definitions()) {
-    for (const auto& definition : section.definitions) {
-      defined.insert(definition.figure);
-    }
-  }
-  return defined;
 }
 
 /// "a.b[0].c" or what it is part of is defined; the object at the top of a section counts.

@@ -7,21 +7,13 @@
 
 #include "sim/report/wrap.h"
 
+#include "tests/report/widest_line.h"
 #include "tests/study/sample_report.h"
 
 namespace headway::report {
 namespace {
 
 using testing::HasSubstr;
-
-std::size_t widest_line(const std::string& text) {
-  std::size_t widest = 0;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    widest = std::max(widest, shown_width(line));
-  }
-  return widest;
-}
 
 study::RunReport full_report() {
   auto report = study::sample_report_with_campaign();

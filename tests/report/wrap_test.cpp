@@ -8,19 +8,12 @@
 
 #include "sim/report/table.h"
 
+#include "tests/report/widest_line.h"
+
 namespace headway::report {
 namespace {
 
 using testing::ElementsAre;
-
-std::size_t widest_line(const std::string& text) {
-  std::size_t widest = 0;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    widest = std::max(widest, shown_width(line));
-  }
-  return widest;
-}
 
 TEST(Wrap, BreaksAtSpacesThenBehindMarksThenAnywhere) {
   EXPECT_THAT(wrapped("one two three", 7), ElementsAre("one two", "three"));

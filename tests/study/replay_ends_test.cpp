@@ -5,6 +5,7 @@
 #include "sim/study/replay/replay.h"
 
 #include "tests/import/chakra_nodes.h"
+#include "tests/study/replayed.h"
 
 namespace headway::study {
 namespace {
@@ -14,8 +15,6 @@ using import::compute;
 using import::receive;
 using import::send;
 using import::trace_of;
-
-constexpr auto kAllReduce = import::ChakraCollective::all_reduce;
 
 std::string told(const std::vector<import::ChakraTrace>& traces,
                  const import::ChakraGroups& groups = {}) {

@@ -11,6 +11,7 @@
 #include "sim/training/step/step_inputs.h"
 
 #include "tests/import/chakra_nodes.h"
+#include "tests/study/replayed.h"
 
 namespace headway::study {
 namespace {
@@ -23,10 +24,7 @@ using import::receive;
 using import::send;
 using import::trace_of;
 
-constexpr auto kAllReduce = ChakraCollective::all_reduce;
 constexpr std::int64_t kMiB = 1 << 20;
-constexpr double kTick = 1e-12;
-const config::LoadOptions kCatalogue{{HEADWAY_SOURCE_DIR "/configs"}, {}};
 
 Machine nodes_of_eight(int nodes) {
   return load_machine("dgx-h100", {.nodes = nodes, .node = {}, .fabric = "rail-optimized-ndr"},

@@ -7,11 +7,10 @@
 #include "sim/study/replay/replay.h"
 #include "sim/training/step/step.h"
 
+#include "tests/study/replayed.h"
+
 namespace headway::study {
 namespace {
-
-constexpr double kTick = 1e-12;
-const config::LoadOptions kCatalogue{{HEADWAY_SOURCE_DIR "/configs"}, {}};
 
 /// Exported, written, read and replayed, a step takes the same ticks: durations are kept to the
 /// picosecond, and every group of every transfer is one of the trace.

@@ -3,22 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/training/answers.h"
 #include "tests/training/fixture.h"
 
 namespace headway::training {
 namespace {
 
 using testing::HasSubstr;
-
-/// What `check` says of the scenario; empty if nothing.
-std::string complaint(const Scenario& scenario) {
-  try {
-    check(scenario);
-  } catch (const core::Error& error) {
-    return error.what();
-  }
-  return "";
-}
 
 TEST(Check, ResolvesDataParallelDegreeAndMicroBatches) {
   const auto checked = check(eight_nodes());

@@ -12,6 +12,7 @@
 #include "sim/workload/blocks/build.h"
 #include "sim/workload/closed_form.h"
 
+#include "tests/training/answers.h"
 #include "tests/training/fixture.h"
 
 namespace headway::training {
@@ -23,11 +24,6 @@ using workload::Group;
 using workload::OperationKind;
 using workload::ScheduleKind;
 using workload::Sharding;
-
-double sum(const core::ByActivity<core::Seconds>& parts) {
-  return std::accumulate(parts.values.begin(), parts.values.end(), 0.0,
-                         [](double total, core::Seconds part) { return total + part.si(); });
-}
 
 /// The eight nodes with micro-batches both ways, as many as 4 stages need or twice that.
 Scenario both_ways(int tensor, int pipeline, int micro_batches) {

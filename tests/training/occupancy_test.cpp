@@ -12,6 +12,7 @@
 #include "sim/training/occupancy/background.h"
 #include "sim/training/step/step.h"
 
+#include "tests/training/answers.h"
 #include "tests/training/fixture.h"
 #include "tests/training/same_step.h"
 
@@ -38,18 +39,6 @@ Scenario among_sixteen() {
 
 OtherJobSpec other(const Words& nodes, core::BytesPerSecond rate = 100_GBps) {
   return {"other", nodes, TrafficPattern::ring, rate};
-}
-
-StepResult step_of(const Scenario& s) { return simulate_step(check(Scenario(s))); }
-
-/// What a scenario is refused with; empty: it is not.
-std::string refusal(const Scenario& s) {
-  try {
-    check(Scenario(s));
-  } catch (const core::Error& error) {
-    return error.what();
-  }
-  return "";
 }
 
 TEST(Occupancy, AFabricOfTheJobsSizeWithNobodyElseIsTheUsualOne) {
@@ -201,7 +190,7 @@ TEST(Occupancy, WhatCannotBeIsRefusedByName) {
   const auto with = [](const auto& change) {
     Scenario s = among_sixteen();
     change(s, *s.cluster.occupancy);
-    return refusal(s);
+    return complaint(s);
   };
   using S = Scenario;
   using O = OccupancySpec;

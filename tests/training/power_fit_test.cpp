@@ -11,6 +11,7 @@
 #include "sim/training/power/machine_power.h"
 #include "sim/training/step/step.h"
 
+#include "tests/training/answers.h"
 #include "tests/training/fixture.h"
 
 namespace headway::training {
@@ -48,15 +49,6 @@ Scenario with_facility(double watts) {
 }
 
 double board_of(const Scenario& s) { return check(s).scenario().cluster.node.gpu.power.si(); }
-
-std::string complaint(const Scenario& s) {
-  try {
-    check(s);
-  } catch (const core::Error& error) {
-    return error.what();
-  }
-  return "";
-}
 
 // A rack of four nodes draws 32 x 70 + 4 x 2,000 = 10,240 W while its GPUs idle. Of 26,240 W
 // 16,000 are left, 500 W a GPU: boards run at 570 W. A spare draws 8 x 70 + 2,000 = 2,560 W.

@@ -15,6 +15,7 @@
 #include "sim/workload/closed_form.h"
 #include "sim/workload/memory/rank_parameters.h"
 
+#include "tests/training/answers.h"
 #include "tests/training/fixture.h"
 #include "tests/training/same_step.h"
 
@@ -43,10 +44,6 @@ Scenario apart() {
   s.training.local_steps = workload::LocalStepsSpec{};
   s.training.local_steps->steps = 50;
   return s;
-}
-
-core::Seconds time_of(const Scenario& s) {
-  return simulate_step(check(Scenario(s)), {.trace = false}).time;
 }
 
 /// Parameters whose gradients tensor ranks hold whole or divided, over all of them.
@@ -227,15 +224,6 @@ TEST(LocalSteps, KeepTheLastExchangeAndAMomentum) {
   EXPECT_NEAR(
       (with.by_kind.buffers - without.by_kind.buffers).si() / (held_by_all(checked) / 8 / 4), 1,
       1e-9);
-}
-
-std::string complaint(const Scenario& s) {
-  try {
-    check(Scenario(s));
-  } catch (const core::Error& error) {
-    return error.what();
-  }
-  return "";
 }
 
 TEST(Sites, WhatCannotBeCombinedIsRefusedByName) {

@@ -15,7 +15,7 @@ namespace {
 using testing::HasSubstr;
 using testing::MatchesRegex;
 
-std::string refusal(const Scenario& scenario) {
+std::string clock_refusal(const Scenario& scenario) {
   try {
     simulate_step(check(scenario));
   } catch (const core::Infeasible& error) {
@@ -43,16 +43,16 @@ TEST(StepClock, CountsHundredDaysAndNamesWhatIsLonger) {
 TEST(StepClock, NamesTheOneTransferThatIsTooLong) {
   auto s = eight_nodes();
   s.cluster.fabric.link_bandwidth = core::BytesPerSecond(1);
-  EXPECT_THAT(refusal(s), HasSubstr("a step would take more than 106 days: '"));
-  EXPECT_THAT(refusal(s), HasSubstr("' alone takes "));
+  EXPECT_THAT(clock_refusal(s), HasSubstr("a step would take more than 106 days: '"));
+  EXPECT_THAT(clock_refusal(s), HasSubstr("' alone takes "));
 }
 
 // Every kernel waits a day for its launch: none is too long, but a step has thousands.
 TEST(StepClock, NamesThePartThatTakesLongestWhereOnlyTheSumIsTooLong) {
   auto s = eight_nodes();
   s.cluster.node.gpu.kernel_launch = core::Seconds(86400);
-  EXPECT_THAT(refusal(s), MatchesRegex("a step would take more than 106 days: '.+' of stage "
-                                       "[0-3] takes [0-9.]+ days, more than any other part"));
+  EXPECT_THAT(clock_refusal(s), MatchesRegex("a step would take more than 106 days: '.+' of stage "
+                                             "[0-3] takes [0-9.]+ days, more than any other part"));
 }
 
 }  // namespace

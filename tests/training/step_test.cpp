@@ -12,17 +12,13 @@
 #include "sim/workload/blocks/build.h"
 #include "sim/workload/closed_form.h"
 
+#include "tests/training/answers.h"
 #include "tests/training/fixture.h"
 
 namespace headway::training {
 namespace {
 
 using core::Activity;
-
-double sum(const core::ByActivity<core::Seconds>& parts) {
-  return std::accumulate(parts.values.begin(), parts.values.end(), 0.0,
-                         [](double total, core::Seconds part) { return total + part.si(); });
-}
 
 TEST(StepSimulation, BreakdownAndCriticalPathAddUpToTheStep) {
   const StepResult step = simulate_step(check(eight_nodes()));

@@ -11,12 +11,12 @@
 namespace headway::training {
 namespace {
 
-TensorOrbits orbits_of(const Scenario& s) {
+TensorOrbits tensor_orbits_of(const Scenario& s) {
   return tensor_orbits(check(Scenario(s)), build_fabric(s.cluster));
 }
 
 TEST(TensorOrbits, OneIndexStandsForAllOnAHealthyCluster) {
-  const auto orbits = orbits_of(eight_nodes());
+  const auto orbits = tensor_orbits_of(eight_nodes());
   EXPECT_EQ(orbits.kept, (std::vector<int>{0}));
   EXPECT_EQ(orbits.size_of(0), 8U);
 }
@@ -35,17 +35,17 @@ TEST(TensorOrbits, ASlowCardStandsForItselfAlone) {
 TEST(TensorOrbits, NoneWhereIndicesCanBeToldApart) {
   auto s = eight_nodes();
   s.cluster.fabric.routing = network::Routing::ecmp;
-  EXPECT_TRUE(orbits_of(s).empty());
+  EXPECT_TRUE(tensor_orbits_of(s).empty());
   s = eight_nodes();
   s.cluster.node.nic.count = 4;  // two GPUs a rail
-  EXPECT_TRUE(orbits_of(s).empty());
+  EXPECT_TRUE(tensor_orbits_of(s).empty());
   s = eight_nodes();
   s.parallelism.tensor = 1;
-  EXPECT_TRUE(orbits_of(s).empty());
+  EXPECT_TRUE(tensor_orbits_of(s).empty());
   s = eight_nodes();
   s.cluster.fabric.topology = network::Topology::dragonfly;
   s.cluster.fabric.leaves_per_pod = 4;
-  EXPECT_TRUE(orbits_of(s).empty());
+  EXPECT_TRUE(tensor_orbits_of(s).empty());
 }
 
 TEST(TensorOrbits, GiveTheStepOfAllRanks) {
@@ -77,7 +77,7 @@ TEST(TensorOrbits, GiveTheStepOfAllRanksWhereTheyShareUplinks) {
       s.cluster.fabric.leaf_oversubscription = 2;
       s.parallelism.tensor = tensor;
       s.parallelism.pipeline = 2;
-      EXPECT_FALSE(orbits_of(s).empty());
+      EXPECT_FALSE(tensor_orbits_of(s).empty());
       expect_the_same_step(s);
     }
   }

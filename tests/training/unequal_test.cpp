@@ -13,6 +13,7 @@
 #include "sim/training/step/step.h"
 #include "sim/training/unequal/node_kinds.h"
 
+#include "tests/training/answers.h"
 #include "tests/training/fixture.h"
 #include "tests/training/same_step.h"
 
@@ -40,7 +41,7 @@ NodeSpec slow_node(const NodeSpec& node) {
 }
 
 /// TP 8 x PP 2 x DP 4 on eight nodes: a stage on four of each kind.
-Scenario two_stages() {
+Scenario two_unequal_stages() {
   Scenario s = eight_nodes();
   s.parallelism.pipeline = 2;
   s.training.framework.step_overhead = core::Seconds(0);
@@ -51,11 +52,7 @@ Scenario two_stages() {
 /// The same with all nodes of one kind.
 Scenario all_of(int kind, const Scenario& s) { return of_one_kind(s, kind); }
 
-StepResult step_of(const Scenario& s) { return simulate_step(check(Scenario(s))); }
-
-core::Seconds time_of(const Scenario& s) { return step_of(s).time; }
-
-std::string complaint(const Scenario& s) {
+std::string first_complaint(const Scenario& s) {
   try {
     check(Scenario(s));
   } catch (const core::Error& error) {
@@ -78,7 +75,7 @@ TEST(UnequalNodes, KindsStandSideBySideInTheOrderOfTheNodes) {
 }
 
 TEST(UnequalNodes, StagesOrReplicasAreOnAKindAsTheOrderOfTheRanksHasIt) {
-  Scenario s = two_stages();
+  Scenario s = two_unequal_stages();
   EXPECT_THAT(replicas_by_kind(s.cluster, s.parallelism, 4), ElementsAre(ElementsAre(0, 1)));
   s.parallelism.rank_order = RankOrder::pipeline_first;
   EXPECT_THAT(replicas_by_kind(s.cluster, s.parallelism, 4),
@@ -104,7 +101,7 @@ TEST(UnequalNodes, OfOneSpeedAreTheStepOfEqualNodes) {
 /// A stage works as long as it does where all nodes are of its kind, the kernels of half a GPU
 /// taking twice as long.
 TEST(UnequalNodes, EveryStageWorksAtTheSpeedOfItsOwnGpus) {
-  const Scenario s = two_stages();
+  const Scenario s = two_unequal_stages();
   const auto mixed = step_of(s), fast = step_of(all_of(0, s)), slow = step_of(all_of(1, s));
   EXPECT_EQ(mixed.stage_work[0], fast.stage_work[0]);
   EXPECT_EQ(mixed.stage_work[1], slow.stage_work[1]);
@@ -127,7 +124,7 @@ TEST(UnequalNodes, AMicroBatchTakesWhatTheSlowestStageTakes) {
     return time - time_of(s);
   };
   for (const std::vector<int>& layers : {std::vector{8, 8}, {11, 5}, {14, 2}}) {
-    Scenario s = two_stages();
+    Scenario s = two_unequal_stages();
     s.training.global_batch = 64;
     s.parallelism.chunk_layers = layers;
     const auto slowest = std::max(each(all_of(0, s), 0), each(all_of(1, s), 1));
@@ -136,7 +133,7 @@ TEST(UnequalNodes, AMicroBatchTakesWhatTheSlowestStageTakes) {
 }
 
 TEST(UnequalNodes, LayersInProportionAreFaster) {
-  Scenario even = two_stages();
+  Scenario even = two_unequal_stages();
   even.training.global_batch = 128;
   Scenario proportional = even;
   // Products take twice as long and tensor-parallel messages as long as before; the head is on the
@@ -147,14 +144,14 @@ TEST(UnequalNodes, LayersInProportionAreFaster) {
 
 /// Replicas meet where gradients are reduced, so all go with the slowest.
 TEST(UnequalNodes, ReplicasWaitForTheSlowest) {
-  Scenario s = two_stages();
+  Scenario s = two_unequal_stages();
   s.parallelism.rank_order = RankOrder::pipeline_first;
   EXPECT_NEAR(time_of(s) / time_of(all_of(1, s)), 1, 0.02);
 }
 
 TEST(UnequalNodes, FoldedStepsAreThoseOfEveryRank) {
   for (const RankOrder order : {RankOrder::data_first, RankOrder::pipeline_first}) {
-    Scenario s = two_stages();
+    Scenario s = two_unequal_stages();
     s.parallelism.rank_order = order;
     s.parallelism.sharding = workload::Sharding::zero1;
     s.cluster.other_nodes[0].node.nic.bandwidth = 200_Gbps;
@@ -164,7 +161,7 @@ TEST(UnequalNodes, FoldedStepsAreThoseOfEveryRank) {
 }
 
 TEST(UnequalNodes, LinksAreAsFastAsThoseOfTheirNodes) {
-  Scenario s = two_stages();
+  Scenario s = two_unequal_stages();
   s.cluster.other_nodes[0].node.nic.bandwidth = 100_Gbps;
   s.cluster.other_nodes[0].node.scale_up.bandwidth = 300_GBps;
   const network::Fabric fabric = build_fabric(s.cluster);
@@ -181,7 +178,7 @@ TEST(UnequalNodes, LinksAreAsFastAsThoseOfTheirNodes) {
 /// A message from a fast card to a slow one: bytes / (rate of the slow one x efficiency), behind
 /// nothing else; 4,096 x 4,096 values of bf16 over 8 tensor ranks.
 TEST(UnequalNodes, AMessageGoesByTheSlowerCard) {
-  Scenario s = two_stages();
+  Scenario s = two_unequal_stages();
   const auto message = [&] {
     const auto checked = check(Scenario(s));
     const LoweredStep lowered =
@@ -203,7 +200,7 @@ TEST(UnequalNodes, AMessageGoesByTheSlowerCard) {
 
 /// 80 GB beside 40 GB: the fullest GPU is the one with the least left in proportion.
 TEST(UnequalNodes, MemoryOfAStageIsThatOfItsOwnGpus) {
-  Scenario s = two_stages();
+  Scenario s = two_unequal_stages();
   s.parallelism.chunk_layers = {10, 6};
   const MemoryResult memory = predict_memory(check(Scenario(s)));
   EXPECT_EQ(memory.capacity, 40_GB);
@@ -216,7 +213,7 @@ TEST(UnequalNodes, MemoryOfAStageIsThatOfItsOwnGpus) {
 
 /// MFU counts what all GPUs could do: (4 x 989 + 4 x 494.5) / 8 TFLOP/s a GPU.
 TEST(UnequalNodes, ThePeakIsTheMeanOfAllGpus) {
-  const Scenario s = two_stages();
+  const Scenario s = two_unequal_stages();
   EXPECT_DOUBLE_EQ(mean_peak(s).si(), 0.75 * 989e12);
   const StepResult step = step_of(s);
   EXPECT_DOUBLE_EQ(step.mfu, step.model_flops_per_gpu / (989_TFLOPs * 0.75));
@@ -233,7 +230,7 @@ double tier_error(const Scenario& s) {
 TEST(UnequalNodes, TheAnalyticTierIsAsCloseAsOnEqualNodes) {
   for (const RankOrder order : {RankOrder::data_first, RankOrder::pipeline_first}) {
     for (const auto sharding : {workload::Sharding::zero0, workload::Sharding::zero1}) {
-      Scenario s = two_stages();
+      Scenario s = two_unequal_stages();
       s.parallelism.rank_order = order;
       s.parallelism.sharding = sharding;
       s.parallelism.chunk_layers = {10, 6};
@@ -253,19 +250,19 @@ TEST(UnequalNodes, OneStageMayBeOnBothKindsButNotItsTensorRanks) {
   s.cluster.node.scale_up.domain_gpus = 4;
   s.cluster.other_nodes = {{5, s.cluster.node}};
   s.cluster.other_nodes[0].node.name = "other node";
-  EXPECT_EQ(complaint(s),
+  EXPECT_EQ(first_complaint(s),
             "tensor 8 x context 1 = 8 ranks of one stage would lie on both test node and other "
             "node, which is not modelled: they do not divide the 44 GPUs before the first other "
             "node");
   s.cluster.other_nodes[0].nodes = 6;
-  EXPECT_EQ(complaint(s), "");
+  EXPECT_EQ(first_complaint(s), "");
 }
 
 TEST(UnequalNodes, WhatIsNotModelledIsRefusedByName) {
   const auto with = [](auto change) {
-    Scenario s = two_stages();
+    Scenario s = two_unequal_stages();
     change(s);
-    return complaint(s);
+    return first_complaint(s);
   };
   EXPECT_EQ(with([](Scenario& s) { s.cluster.other_nodes[0].nodes = 8; }),
             "8 other nodes leave none of the 8 for 'cluster.node'; 'nodes' counts all");
@@ -290,7 +287,7 @@ TEST(UnequalNodes, WhatIsNotModelledIsRefusedByName) {
 
 // Timers of a rank are of one kind of node; whoever asks for them is told so.
 TEST(UnequalNodes, HaveNoTimersOfRanksYet) {
-  const auto checked = check(two_stages());
+  const auto checked = check(two_unequal_stages());
   const std::vector<core::Rank> ranks{core::Rank(0U)};
   try {
     observe_ranks(checked, ranks);
@@ -303,7 +300,7 @@ TEST(UnequalNodes, HaveNoTimersOfRanksYet) {
 
 // What the kinds cost in the mean, by their nodes: (4 x 2 + 2 x 1 + 2 x 4) / 8 / 2 of two dollars.
 TEST(UnequalNodes, CostTheMeanOfTheirPrices) {
-  auto s = two_stages();
+  auto s = two_unequal_stages();
   EXPECT_EQ(relative_price(s), 1);
   auto& prices = s.run.prices.emplace();
   prices.gpu_hour = core::Dollars(2) / core::Seconds(3600);

@@ -11,7 +11,7 @@ namespace {
 
 using import::CsvTable;
 
-constexpr const char* kHeader =
+constexpr const char* kCollectiveHeader =
     "system,gpu,n_nodes,n_gpus,inter_node_network,collective,message_bytes,time_us\n";
 
 const Catalogue& catalogue() {
@@ -29,7 +29,7 @@ CsvTable published() {
 }
 
 std::vector<CollectivePrediction> predict(const std::string& rows) {
-  return predict_collectives(import::CsvTable(kHeader + rows, "rows.csv"), catalogue());
+  return predict_collectives(import::CsvTable(kCollectiveHeader + rows, "rows.csv"), catalogue());
 }
 
 TEST(CollectiveRows, EveryRowHasAStatusWithItsReason) {
@@ -64,7 +64,7 @@ TEST(CollectiveRows, EveryRowHasAStatusWithItsReason) {
 }
 
 TEST(CollectiveRows, CardsAreReadFromTheWordsOfTheSource) {
-  import::CsvTable table(std::string(kHeader) +
+  import::CsvTable table(std::string(kCollectiveHeader) +
                              "a,H100-80G-SXM,2,16,8x200G TCPXO,all_reduce,1048576,100\n"
                              "a,A100-40G-SXM,2,16,RoCE 16x100G (1.6 Tbps),all_reduce,1048576,100\n",
                          "rows.csv");
@@ -77,7 +77,7 @@ TEST(CollectiveRows, CardsAreReadFromTheWordsOfTheSource) {
 }
 
 PlacedCollective placed(const std::string& row) {
-  return place_collective(import::CsvTable(kHeader + row, "rows.csv"), 0, catalogue());
+  return place_collective(import::CsvTable(kCollectiveHeader + row, "rows.csv"), 0, catalogue());
 }
 
 TEST(CollectiveRows, AnNvlinkDomainOfSeventyTwoSpansTrays) {
@@ -201,7 +201,7 @@ TEST(CollectiveRows, ACalibratedRowDoesNotSeeItself) {
   // inner row is read from its neighbours, whatever it says itself.
   const std::string group = "a,n/a,4,32,see source,all_reduce,";
   const auto rows = predict_collectives_calibrated(
-      import::CsvTable(kHeader + group + "1048576,10\n" + group + "4194304,40\n" + group +
+      import::CsvTable(kCollectiveHeader + group + "1048576,10\n" + group + "4194304,40\n" + group +
                            "16777216,40\n" + group + "67108864,80\n",
                        "rows.csv"),
       catalogue());
@@ -214,7 +214,7 @@ TEST(CollectiveRows, ACalibratedRowDoesNotSeeItself) {
 
 TEST(CollectiveRows, ALonelyTimingHasNothingToBeCalibratedBy) {
   const auto rows = predict_collectives_calibrated(
-      import::CsvTable(std::string(kHeader) +
+      import::CsvTable(std::string(kCollectiveHeader) +
                            "a,H100-80G-SXM,1,8,single node,all_reduce,1048576,30\n" +
                            "b,n/a,4,32,see source,all_reduce,1048576,30\n",
                        "rows.csv"),
@@ -228,10 +228,12 @@ TEST(CollectiveRows, AnotherGroupOfTheSystemScalesAGroupOfOneSize) {
   const std::string of4 = "a,H100-80G-SXM,1,4,single node,all_gather,67108864,";
   const auto free = predict_collectives(
       import::CsvTable(
-          kHeader + of4 + "100\na,H100-80G-SXM,1,8,single node,all_gather,67108864,100\n", "r.csv"),
+          kCollectiveHeader + of4 + "100\na,H100-80G-SXM,1,8,single node,all_gather,67108864,100\n",
+          "r.csv"),
       catalogue());
   const auto rows = predict_collectives_calibrated(
-      import::CsvTable(kHeader + of4 + "100\na,H100-80G-SXM,1,8,single node,all_gather,67108864," +
+      import::CsvTable(kCollectiveHeader + of4 +
+                           "100\na,H100-80G-SXM,1,8,single node,all_gather,67108864," +
                            std::to_string(2 * *free[1].predicted_us) + "\n",
                        "r.csv"),
       catalogue());

@@ -13,12 +13,12 @@
 namespace headway::validation {
 namespace {
 
-constexpr const char* kHeader =
+constexpr const char* kGoodputHeader =
     "case_id,gpus,mttf_h,interval_s,stall_s,persist_s,downtime_s,reported_lo,reported_hi,source,"
     "kind\n";
 
 std::vector<GoodputPrediction> predict(const std::string& rows, int threads = 1) {
-  return predict_goodput(import::CsvTable(kHeader + rows, "cases.csv"), threads);
+  return predict_goodput(import::CsvTable(kGoodputHeader + rows, "cases.csv"), threads);
 }
 
 TEST(GoodputCases, ACaseThatStatesEverythingAgreesWithTheExactFormula) {
@@ -73,7 +73,8 @@ TEST(GoodputCases, WhatIsNotStatedIsDrawnAndWidensTheInterval) {
 
 TEST(GoodputCases, AnElasticJobIsNotPredictedAsOneThatStands) {
   const std::string header =
-      std::string(kHeader).substr(0, std::string(kHeader).size() - 1) + ",stated_in_words\n";
+      std::string(kGoodputHeader).substr(0, std::string(kGoodputHeader).size() - 1) +
+      ",stated_in_words\n";
   const auto row = predict_goodput(
       import::CsvTable(header + "a,98304,0.3,,,,180,0.8,0.8,s,k,rejoin; degraded 11/12; spares\n",
                        "cases.csv"),
@@ -100,7 +101,7 @@ TEST(GoodputCases, ShareAboveOneIsRefusedWithItsLine) {
 // beside: 1 / (1 + (1 + 0.1) / 10); nothing is lost. 20,000 h of work: 2,000 failures.
 TEST(GoodputCases, ACaseOfNodesWaitsForItsRepairs) {
   const std::string header =
-      std::string(kHeader).substr(0, std::string(kHeader).size() - 1) +
+      std::string(kGoodputHeader).substr(0, std::string(kGoodputHeader).size() - 1) +
       ",nodes,spares,work_h,repair_h,lemon_share,lemon_factor,cured,retire_after,loses_work\n";
   const auto of = [&](const std::string& row) {
     return predict_goodput(import::CsvTable(header + row, "cases.csv"), 1)[0];

@@ -6,7 +6,7 @@
 namespace headway::validation {
 namespace {
 
-constexpr const char* kHeader =
+constexpr const char* kRunsHeader =
     "id,source,year,era,gpu,n_gpus,gpus_per_node,nics_per_node,nic_gbps,nvlink_domain,model,arch,n_"
     "layers,d_model,n_heads,n_kv_heads,"
     "head_dim,d_ffn,gated_mlp,vocab,seq_len,global_batch,micro_batch,tp,sequence_parallel,pp,vpp,"
@@ -27,7 +27,7 @@ std::string row(const std::string& id,
 Catalogue catalogue() { return load_catalogue({HEADWAY_SOURCE_DIR "/configs"}); }
 
 TEST(TrainingRuns, ARowBecomesAScenario) {
-  const import::CsvTable table(kHeader + row("a-1", "dense", "32", ""), "t.csv");
+  const import::CsvTable table(kRunsHeader + row("a-1", "dense", "32", ""), "t.csv");
   const RowScenario built = row_scenario(table, 0, catalogue());
   ASSERT_TRUE(built.scenario.has_value());
   EXPECT_EQ(built.scenario->cluster.nodes, 8);
@@ -41,7 +41,7 @@ TEST(TrainingRuns, RowsInFp32AndTf32ArePredicted) {
   std::string rows = row("a-1", "dense", "32", "") + row("a-2", "dense", "32", "");
   rows.replace(rows.find("bf16"), 4, "fp32");
   rows.replace(rows.find("bf16"), 4, "tf32");
-  const auto predicted = predict_runs(import::CsvTable(kHeader + rows, "t.csv"), catalogue());
+  const auto predicted = predict_runs(import::CsvTable(kRunsHeader + rows, "t.csv"), catalogue());
   ASSERT_EQ(predicted.size(), 2U);
   EXPECT_EQ(predicted[0].status, "ok");
   EXPECT_EQ(predicted[1].status, "ok");
@@ -51,7 +51,7 @@ TEST(TrainingRuns, RowsInFp32AndTf32ArePredicted) {
 // 32 layers in 4 stages of 8: three of each are offloaded; twenty are not there, so all but the
 // last.
 TEST(TrainingRuns, StatedLayersOfOffloadedActivationsAreOffloaded) {
-  std::string header = kHeader;
+  std::string header = kRunsHeader;
   header.insert(header.size() - 1, ",cpu_offload_layers");
   const auto built = [&](const std::string& layers) {
     std::string text = row("a-1", "dense", "32", "");
@@ -70,14 +70,14 @@ TEST(TrainingRuns, StatedLayersOfOffloadedActivationsAreOffloaded) {
 
 // 126 layers, 16 stages: (126 + 2) / 16 = 8 layers a stage, the first and the last have one fewer.
 TEST(TrainingRuns, EmbeddingAndLossMayCountAsLayers) {
-  const import::CsvTable table(kHeader + row("a-1", "dense", "14", ""), "t.csv");
+  const import::CsvTable table(kRunsHeader + row("a-1", "dense", "14", ""), "t.csv");
   const RowScenario built = row_scenario(table, 0, catalogue());
   EXPECT_EQ(built.scenario->parallelism.first_stage_layers, 3);  // (14 + 2) / 4 - 1
   EXPECT_EQ(built.scenario->parallelism.last_stage_layers, 3);
 }
 
 TEST(TrainingRuns, EveryRowHasAStatus) {
-  const import::CsvTable table(kHeader + row("a-1", "dense", "32", "") +
+  const import::CsvTable table(kRunsHeader + row("a-1", "dense", "32", "") +
                                    row("a-2", "dense", "32", "micro_batch") +
                                    row("a-3", "dense", "0", ""),
                                "t.csv");
@@ -95,7 +95,7 @@ TEST(TrainingRuns, EveryRowHasAStatus) {
 // 128,256 entries over 8 tensor ranks: 128 x 8 = 1,024 goes into it 125.25 times, so 126 x 1,024
 // are trained.
 TEST(TrainingRuns, MegatronPadsTheVocabulary) {
-  const import::CsvTable table(kHeader + row("a-1", "dense", "32", ""), "t.csv");
+  const import::CsvTable table(kRunsHeader + row("a-1", "dense", "32", ""), "t.csv");
   EXPECT_EQ(row_scenario(table, 0, catalogue()).scenario->model.vocabulary, 126 * 1024);
 }
 
@@ -106,7 +106,7 @@ TEST(TrainingRuns, AReleaseSaysWhatItsMixturesDo) {
     std::string text = row("a-1", "moe", "32", "");
     text.replace(text.find(",8,400,8,"), 9, ",8,400," + domain + ",");
     text.replace(text.find(",gqa,,,,,,,,"), 12, ",gqa,,,,8,,," + release + ",2");
-    const import::CsvTable table(kHeader + text, "t.csv");
+    const import::CsvTable table(kRunsHeader + text, "t.csv");
     return row_scenario(table, 0, catalogue()).scenario->training.framework;
   };
   EXPECT_TRUE(framework("26.06", "72").expert_overlap);
@@ -118,7 +118,7 @@ TEST(TrainingRuns, AReleaseSaysWhatItsMixturesDo) {
 }
 
 TEST(TrainingRuns, AnUnknownGpuIsSkippedByName) {
-  std::string text = kHeader + row("a-1", "dense", "32", "");
+  std::string text = kRunsHeader + row("a-1", "dense", "32", "");
   text.replace(text.find("H100-80G-SXM"), 12, "TPU-9");
   const import::CsvTable table(text, "t.csv");
   EXPECT_EQ(predict_runs(table, catalogue())[0].status, "skipped:unknown GPU TPU-9");

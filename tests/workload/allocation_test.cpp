@@ -15,8 +15,8 @@ namespace {
 using namespace tests;
 using core::CollectiveKind;
 
-constexpr double kHead = 4096.0 * 128256;                                         // matrix
-constexpr double kLayer = 4096.0 * (2 * 4096 + 2 * 1024 + 3 * 14336) + 2 * 4096;  // parameters
+constexpr double kHead = 4096.0 * 128256;                                              // matrix
+constexpr double kLlamaLayer = 4096.0 * (2 * 4096 + 2 * 1024 + 3 * 14336) + 2 * 4096;  // parameters
 
 StageMemory of(const TrainingSpec& training, const ParallelismSpec& parallelism, int data) {
   return stage_memory(llama_8b(), training, parallelism, data, 1).front();
@@ -29,7 +29,7 @@ TEST(Allocation, BucketsOfGradientsAreCopies) {
   const StageMemory alone = of(training, split(1, 1), 1);
   training.framework.allocation.bucket_bytes = 2;
   EXPECT_DOUBLE_EQ((of(training, split(1, 1), 4).total() - without.total()).si(),
-                   2 * (32 * kLayer + 2 * kHead + 4096));
+                   2 * (32 * kLlamaLayer + 2 * kHead + 4096));
   EXPECT_EQ(of(training, split(1, 1), 1), alone);
 }
 
@@ -41,7 +41,7 @@ TEST(Allocation, EmptyGradientsOfALayerAndOfTheHead) {
   training.framework.allocation.empty_gradients = true;
   const StageMemory with = of(training, split(1, 1), 4);
   EXPECT_GT(without.logits.si(), 0);
-  EXPECT_DOUBLE_EQ((with.total() - without.total()).si(), 2 * (kLayer + kHead + 4096));
+  EXPECT_DOUBLE_EQ((with.total() - without.total()).si(), 2 * (kLlamaLayer + kHead + 4096));
 }
 
 // fp8: two copies of 1 B of the layers' weights, with or without the 16-bit ones; embedding and
@@ -50,11 +50,12 @@ TEST(Allocation, NarrowWeightsHaveNoWideCopy) {
   TrainingSpec training = recipe(4096, 8);
   training.precision = core::Precision::fp8;
   const double wide = of(training, split(1, 1), 4).weights.si();
-  EXPECT_DOUBLE_EQ(wide, 4 * 32 * kLayer + 2 * (2 * kHead + 4096));
+  EXPECT_DOUBLE_EQ(wide, 4 * 32 * kLlamaLayer + 2 * (2 * kHead + 4096));
   training.framework.allocation.narrow_weights = true;
-  EXPECT_DOUBLE_EQ(of(training, split(1, 1), 4).weights.si(), wide - 2 * 32 * kLayer);
+  EXPECT_DOUBLE_EQ(of(training, split(1, 1), 4).weights.si(), wide - 2 * 32 * kLlamaLayer);
   training.precision = core::Precision::bf16;
-  EXPECT_DOUBLE_EQ(of(training, split(1, 1), 4).weights.si(), 2 * (32 * kLayer + 2 * kHead + 4096));
+  EXPECT_DOUBLE_EQ(of(training, split(1, 1), 4).weights.si(),
+                   2 * (32 * kLlamaLayer + 2 * kHead + 4096));
 }
 
 // Two inputs of s x h in 2 B on each of 4 tensor ranks, whole instead of a quarter.

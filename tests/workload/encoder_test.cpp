@@ -19,14 +19,14 @@ using namespace tests;
 
 constexpr double kH = 1280, kF = 3420, kInner = 5120, kLanguage = 3584;
 // Matrices of a layer: 4 h^2 and three of the MLP.
-constexpr double kLayer = 4 * kH * kH + 3 * kH * kF;
+constexpr double kEncoderLayer = 4 * kH * kH + 3 * kH * kF;
 constexpr double kPixels = 3 * 2 * 14 * 14;
 
 // As the modules print themselves (modeling_qwen2_5_vl.py): Conv3d without bias, 32 blocks whose
 // linear layers have biases, a merger of two. RMSNorms have no biases; here they do, 83,200
 // parameters in all.
 TEST(Encoder, HasThePublishedParameters) {
-  const double block = kLayer + (3 * kH + kH + 2 * kF + kH) + 2 * kH;
+  const double block = kEncoderLayer + (3 * kH + kH + 2 * kF + kH) + 2 * kH;
   const double merger = kH + kInner * kInner + kInner + kInner * kLanguage + kLanguage;
   const double published = kPixels * kH + 32 * block + merger;
   EXPECT_EQ(published, 676'550'144);
@@ -115,7 +115,7 @@ TEST(Encoder, ComputesItsClosedForm) {
   const TrainingSpec training = seeing(1);
   const double patches = 4 * 4096, tokens = 4 * 1024;
   const double first = 2 * patches * kPixels * kH;
-  const double layers = 2 * patches * 32 * kLayer;
+  const double layers = 2 * patches * 32 * kEncoderLayer;
   const double projector = 2 * tokens * kInner * (kInner + kLanguage);
   const double core = 4 * patches * kH * (4 * 4096.0 + 28 * 64.0);
   const EncoderFlops flops = encoder_flops_per_token(model, training, {});

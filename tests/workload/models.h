@@ -5,6 +5,8 @@
 
 namespace headway::workload::tests {
 
+inline constexpr double kS = 4096;  // tokens of a sequence
+
 inline ModelSpec llama(const char* name, int layers, int hidden, int heads, int ffn) {
   ModelSpec model;
   model.name = name;

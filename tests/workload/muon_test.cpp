@@ -7,6 +7,7 @@
 #include "sim/workload/memory/memory.h"
 #include "sim/workload/memory/owned_matrices.h"
 
+#include "tests/workload/all_matrices.h"
 #include "tests/workload/graph_sums.h"
 #include "tests/workload/models.h"
 
@@ -27,10 +28,6 @@ double flops(const std::vector<OwnedMatrices>& matrices) {
     sum += newton_schulz_flops(one);
   }
   return sum;
-}
-
-std::vector<OwnedMatrices> all_matrices(const ModelSpec& model, const ParallelismSpec& p) {
-  return stage_matrices(model, p, StageLayout(model, p), 0);
 }
 
 TEST(Muon, HasTheMatricesOfTheLayers) {

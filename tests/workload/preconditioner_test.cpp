@@ -9,6 +9,7 @@
 #include "sim/workload/closed_form.h"
 #include "sim/workload/memory/memory.h"
 
+#include "tests/workload/all_matrices.h"
 #include "tests/workload/graph_sums.h"
 #include "tests/workload/models.h"
 
@@ -42,10 +43,6 @@ double blocks_work(const std::vector<OwnedMatrices>& blocks) {
     sum += one.elements() * static_cast<double>(one.rows + one.columns);
   }
   return sum;
-}
-
-std::vector<OwnedMatrices> all_matrices(const ModelSpec& model, const ParallelismSpec& p) {
-  return stage_matrices(model, p, StageLayout(model, p), 0);
 }
 
 TEST(Preconditioner, CutsMatricesIntoBlocks) {

@@ -9,7 +9,6 @@
 
 namespace headway::workload::tests {
 
-inline constexpr double kS = 4096;  // tokens of a sequence
 inline constexpr double kVocabulary = 128256;
 
 /// 8 layers of Llama 70B: as many stages as that divides over, quickly.

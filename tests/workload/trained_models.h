@@ -15,8 +15,6 @@ namespace headway::workload::tests {
 using Products = std::vector<AdaptedProduct>;
 using P = AdaptedProduct;
 
-inline constexpr double kS = 4096;  // tokens of a sequence
-
 inline ModelSpec adapted(ModelSpec model, int rank, Products products = {}) {
   model.adapters = AdaptersSpec{rank, std::move(products), BaseWeights::full, false};
   return model;

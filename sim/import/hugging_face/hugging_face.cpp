@@ -147,4 +147,22 @@ ModelSpec read_hugging_face_config(std::string_view json_text, const std::string
   return model;
 }
 
+std::string hub_name_advice(std::string_view name) {
+  const auto slash = name.find('/');
+  const auto part = [](std::string_view text) {
+    return !text.empty() && text.front() != '.' &&
+           std::all_of(text.begin(), text.end(), [](unsigned char c) {
+             return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
+           });
+  };
+  if (slash == std::string_view::npos || !part(name.substr(0, slash)) ||
+      !part(name.substr(slash + 1)) || name.ends_with(".json")) {
+    return "";
+  }
+  return fmt::format(
+      "'{}' is no file here; models of the hub are read from their config.json: `hf download {} "
+      "config.json --local-dir .` brings it, then name that file",
+      name, name);
+}
+
 }  // namespace headway::import

@@ -21,4 +21,8 @@ namespace headway::import {
 workload::ModelSpec read_hugging_face_config(std::string_view json_text,
                                              const std::string& file_name);
 
+/// What to do where a name is that of a model on the hub, "Qwen/Qwen3-8B", and not of a file; empty
+/// where it is of another form.
+std::string hub_name_advice(std::string_view name);
+
 }  // namespace headway::import

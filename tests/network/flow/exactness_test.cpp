@@ -7,7 +7,6 @@
 namespace headway::network {
 namespace {
 
-using patterns::Dependency;
 using patterns::FatTree;
 
 constexpr core::Bytes k64MiB{67108864};
@@ -18,7 +17,7 @@ core::Tick end_of(const Problem& problem, bool fold) {
   return run(problem, options).end;
 }
 
-core::Tick ring_end(std::uint32_t hosts, Dependency dependency, bool fold) {
+core::Tick ring_end(std::uint32_t hosts, patterns::Dependency dependency, bool fold) {
   FatTree tree;
   tree.hosts = hosts;
   return end_of(patterns::ring_all_reduce(tree, k64MiB, dependency), fold);
@@ -28,9 +27,9 @@ core::Tick ring_end(std::uint32_t hosts, Dependency dependency, bool fold) {
 // N / 50 GB/s).
 TEST(RingAllReduce, BlockingGoesAtThePaceOfTheLongestHop) {
   for (const bool fold : {false, true}) {
-    EXPECT_EQ(ring_end(64, Dependency::blocking, fold), 3'146'411'520);
-    EXPECT_EQ(ring_end(256, Dependency::blocking, fold), 4'713'868'800);
-    EXPECT_EQ(ring_end(1024, Dependency::blocking, fold), 10'865'733'120);
+    EXPECT_EQ(ring_end(64, patterns::Dependency::blocking, fold), 3'146'411'520);
+    EXPECT_EQ(ring_end(256, patterns::Dependency::blocking, fold), 4'713'868'800);
+    EXPECT_EQ(ring_end(1024, patterns::Dependency::blocking, fold), 10'865'733'120);
   }
 }
 
@@ -38,9 +37,9 @@ TEST(RingAllReduce, BlockingGoesAtThePaceOfTheLongestHop) {
 // the ring (N / 32 hops of 4 us, the others of 2 us) less the two cheapest.
 TEST(RingAllReduce, PipelinedAddsUpTheLatenciesAlongTheRing) {
   for (const bool fold : {false, true}) {
-    EXPECT_EQ(ring_end(64, Dependency::pipelined, fold), 2'902'411'520);
-    EXPECT_EQ(ring_end(256, Dependency::pipelined, fold), 3'725'868'800);
-    EXPECT_EQ(ring_end(1024, Dependency::pipelined, fold), 6'901'733'120);
+    EXPECT_EQ(ring_end(64, patterns::Dependency::pipelined, fold), 2'902'411'520);
+    EXPECT_EQ(ring_end(256, patterns::Dependency::pipelined, fold), 3'725'868'800);
+    EXPECT_EQ(ring_end(1024, patterns::Dependency::pipelined, fold), 6'901'733'120);
   }
 }
 

@@ -20,13 +20,13 @@
 namespace headway::network {
 namespace {
 
-constexpr std::int64_t kPayload = 9000;
+constexpr std::int64_t kNdpPayload = 9000;
 constexpr double kGoodput = 1.25e9 * 9000 / 9064;  ///< [B/s]
 
 PacketOptions as_published(PathChoice choice) {
   auto options = packet_options(Transport::receiver, choice);
   options.spec.switching = Switching::store_and_forward;
-  options.spec.payload = core::Bytes(kPayload);
+  options.spec.payload = core::Bytes(kNdpPayload);
   options.spec.timeout = core::Seconds{1};
   return options;
 }
@@ -39,7 +39,7 @@ class FatTree {
   void send(std::uint32_t from, std::uint32_t to, std::int64_t bytes) {
     traffic_.add_flow(cables_.network(),
                       cables_.legs(route(fabric_, core::GpuId(from), core::GpuId(to))), bytes,
-                      kPayload, 1);
+                      kNdpPayload, 1);
   }
   [[nodiscard]] PacketResult run(const PacketOptions& options) const {
     return run_packets(cables_.network(), traffic_, options);
@@ -131,12 +131,12 @@ TEST(PublishedNdp, ASenderAndAReceiverAreFullAtOnce) {
   for (int h = 0; h < 6; ++h) {
     hosts.push_back(net.host_at(box));
   }
-  net.lay(Guard::none, core::BytesPerSecond(kGoodput), 1_us, 1'000'000'000, kPayload);
+  net.lay(Guard::none, core::BytesPerSecond(kGoodput), 1_us, 1'000'000'000, kNdpPayload);
   const double published[] = {2.50992, 2.51352, 2.50056, 2.37672,
                               7.55208};  // AB AC AD AE FE [Gb/s]
   std::vector<std::int64_t> bytes;
   for (std::size_t f = 0; f < 5; ++f) {  // messages that end together, at those rates
-    bytes.push_back(std::llround(published[f] * 1e9 / 8 * 0.02 / kPayload) * kPayload);
+    bytes.push_back(std::llround(published[f] * 1e9 / 8 * 0.02 / kNdpPayload) * kNdpPayload);
     net.send(hosts[f < 4 ? 0 : 5], hosts[f < 4 ? f + 1 : 4], bytes.back());
   }
   const PacketResult result = net.run(as_published(PathChoice::packet));

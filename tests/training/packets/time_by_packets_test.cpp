@@ -138,7 +138,7 @@ TEST(TimeByPackets, IsTheSameOnAnyThreadsAndFolded) {
   EXPECT_EQ(simulate_step(check(rings()), unfolded).result_digest, one.result_digest);
 }
 
-std::string refusal(const Scenario& s) {
+std::string packet_refusal(const Scenario& s) {
   try {
     (void)by_packets(s);
   } catch (const core::Error& error) {
@@ -151,27 +151,30 @@ TEST(TimeByPackets, WhatHasNoPacketsIsRefusedByName) {
   Scenario large = rings();
   large.cluster.nodes = 129;
   large.training.global_batch = 129;
-  EXPECT_NE(refusal(large).find("packets of a step are simulated for at most 1,024 GPUs, and this "
-                                "one has 1,032"),
-            std::string::npos)
-      << refusal(large);
+  EXPECT_NE(
+      packet_refusal(large).find("packets of a step are simulated for at most 1,024 GPUs, and this "
+                                 "one has 1,032"),
+      std::string::npos)
+      << packet_refusal(large);
   Scenario apart = rings();
   apart.cluster.fabric.ports_per_leaf = 4;
   apart.cluster.sites = network::SitesSpec{};
   apart.cluster.sites->bandwidth = 100_Gbps;
   apart.cluster.sites->latency = core::Seconds(0.005);
-  EXPECT_NE(refusal(apart).find("packets between sites are not modelled"), std::string::npos)
-      << refusal(apart);
+  EXPECT_NE(packet_refusal(apart).find("packets between sites are not modelled"), std::string::npos)
+      << packet_refusal(apart);
   Scenario shared = rings();
   shared.cluster.occupancy = OccupancySpec{};
   shared.cluster.occupancy->nodes = 16;
-  EXPECT_NE(refusal(shared).find("packets of other jobs"), std::string::npos) << refusal(shared);
+  EXPECT_NE(packet_refusal(shared).find("packets of other jobs"), std::string::npos)
+      << packet_refusal(shared);
   Scenario reducing = rings();
   reducing.cluster.fabric.in_switch_reduction = true;
   reducing.parallelism.sharding = workload::Sharding::zero0;
-  EXPECT_NE(refusal(reducing).find("packets that are added up on their way are not modelled"),
-            std::string::npos)
-      << refusal(reducing);
+  EXPECT_NE(
+      packet_refusal(reducing).find("packets that are added up on their way are not modelled"),
+      std::string::npos)
+      << packet_refusal(reducing);
 }
 
 }  // namespace
