@@ -1,10 +1,13 @@
 // Every file of the catalogue and every scenario reads, says where its figures come from, and means
 // what its source says.
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <regex>
 #include <set>
+#include <span>
 #include <string>
 
 #include "sim/config/load.h"
@@ -95,16 +98,155 @@ TEST(Catalogue, HoldsTheGpusNodesAndModelsThatUsersExpect) {
   EXPECT_GE(names("models").size(), 20U);
 }
 
+struct PublishedSize {
+  const char* entry;
+  double billions;
+};
+
+/// Source: reports of the models.
+constexpr PublishedSize kReportedSizes[] = {{"llama-3.1-405b", 405.9}, {"llama-3.1-8b", 8.03},
+                                            {"mixtral-8x7b", 46.7},    {"deepseek-v3", 671.0},
+                                            {"gpt-3-175b", 174.6},     {"megatron-1t", 1008.0},
+                                            {"bloom-176b", 176.2},     {"gpt-oss-120b", 116.8}};
+
+/// Source: numbers in the published weights, which model hubs show and public files quote; of
+/// models of images and text what llama.cpp counts without the encoder; of Llama 4 Scout 108.64
+/// less 0.87 of its encoder; of GLM-4.5-Air those of INTELLECT-3, which has no prediction layer.
+constexpr PublishedSize kWeightSizes[] = {{"qwen2.5-0.5b", 0.49403},
+                                          {"qwen2.5-1.5b", 1.5437},
+                                          {"qwen2.5-3b", 3.0859},
+                                          {"qwen2.5-14b", 14.77},
+                                          {"qwen2.5-32b", 32.764},
+                                          {"qwen3-0.6b", 0.59605},
+                                          {"qwen3-1.7b", 1.7206},
+                                          {"qwen3-4b", 4.0225},
+                                          {"qwen3-14b", 14.768},
+                                          {"qwen3-32b", 32.762},
+                                          {"qwen3-coder-480b-a35b", 480.15},
+                                          {"qwen1.5-moe-a2.7b", 14.316},
+                                          {"qwen2-57b-a14b", 57.409},
+                                          {"llama-4-scout", 107.77},
+                                          {"tinyllama-1.1b", 1.1},
+                                          {"codellama-34b", 33.744},
+                                          {"mistral-nemo-12b", 12.248},
+                                          {"mistral-small-24b", 23.572},
+                                          {"mistral-large-123b", 122.61},
+                                          {"gemma-2b", 2.5062},
+                                          {"gemma-2-2b", 2.6143},
+                                          {"gemma-3-1b", 0.99989},
+                                          {"gemma-3-4b", 3.8803},
+                                          {"gemma-3-12b", 11.766},
+                                          {"gemma-3-27b", 27.009},
+                                          {"phi-3-mini", 3.8211},
+                                          {"phi-4", 14.66},
+                                          {"phi-4-mini", 3.836},
+                                          {"yi-6b", 6.061},
+                                          {"yi-9b", 8.8294},
+                                          {"yi-34b", 34.389},
+                                          {"deepseek-llm-7b", 6.9104},
+                                          {"deepseek-moe-16b", 16.376},
+                                          {"moonlight-16b-a3b", 15.96},
+                                          {"chatglm3-6b", 6.2436},
+                                          {"glm-4-9b", 9.4},
+                                          {"glm-4.5-air", 106.85},
+                                          {"glm-4.7-flash", 29.943},
+                                          {"minimax-m2", 228.69},
+                                          {"olmo-2-1b", 1.4849},
+                                          {"olmo-3-7b", 7.298},
+                                          {"olmo-3-32b", 32.234},
+                                          {"olmoe-1b-7b", 6.9192},
+                                          {"granite-3.0-2b", 2.5335},
+                                          {"granite-3.0-8b", 8.1709},
+                                          {"granite-3.0-1b-a400m", 1.3346},
+                                          {"granite-3.0-3b-a800m", 3.2988},
+                                          {"pythia-70m", 0.070427},
+                                          {"pythia-160m", 0.16232},
+                                          {"pythia-410m", 0.40533},
+                                          {"pythia-1b", 1.0118},
+                                          {"pythia-1.4b", 1.4146},
+                                          {"pythia-2.8b", 2.7752},
+                                          {"pythia-6.9b", 6.8573},
+                                          {"pythia-12b", 11.846},
+                                          {"gpt2", 0.12444},
+                                          {"gpt2-medium", 0.35482},
+                                          {"gpt2-large", 0.77403},
+                                          {"gpt2-xl", 1.5576},
+                                          {"internlm2-1.8b", 1.8891},
+                                          {"internlm2-7b", 7.7377},
+                                          {"internlm2-20b", 19.861},
+                                          {"nemotron-nano-9b-v2", 8.8882},
+                                          {"seed-oss-36b", 36.151},
+                                          {"hunyuan-a13b", 80.39},
+                                          {"ling-mini-2.0", 16.256},
+                                          {"ling-flash-2.0", 102.89},
+                                          {"ling-1t", 999.71},
+                                          {"falcon3-1b", 1.6694},
+                                          {"falcon3-3b", 3.2277},
+                                          {"smollm2-135m", 0.13452},
+                                          {"smollm2-360m", 0.36182},
+                                          {"smollm2-1.7b", 1.7114},
+                                          {"qwen3.5-0.8b", 0.75239},
+                                          {"qwen3.5-4b", 4.2058},
+                                          {"qwen3.5-9b", 8.9538},
+                                          {"qwen3.5-35b-a3b", 34.661},
+                                          {"qwen3.5-122b-a10b", 122.11},
+                                          {"qwen3-vl-2b", 2.1275},
+                                          {"qwen3-vl-4b", 4.4378},
+                                          {"qwen3-vl-32b", 33.357},
+                                          {"qwen3-vl-30b-a3b", 31.071},
+                                          {"qwen3-vl-235b-a22b", 235.67}};
+
+/// Source: rounded counts of model cards, and reports.
+constexpr PublishedSize kCardSizes[] = {
+    {"qwen1.5-110b", 111.2},        {"phi-3.5-moe", 41.9},       {"deepseek-llm-67b", 67.4},
+    {"starcoder2-3b", 3.03},        {"starcoder2-7b", 7.17},     {"starcoder2-15b", 15.96},
+    {"baichuan2-7b", 7.51},         {"baichuan2-13b", 13.9},     {"internlm3-8b", 8.80},
+    {"nemotron-mini-4b", 4.19},     {"nemotron-h-8b", 8.10},     {"nemotron-h-47b", 46.8},
+    {"nemotron-nano-12b-v2", 12.3}, {"ernie-4.5-21b-a3b", 21.8}, {"dots.llm1", 143.0},
+    {"falcon3-7b", 7.46},           {"falcon3-10b", 10.3}};
+
+/// Source: numbers in the published weights, which hold the prediction layer; of GLM-4.5 those of
+/// GLM-4.6, which hold the tables once; of MiMo its model card.
+constexpr PublishedSize kPredictingSizes[] = {
+    {"glm-4.5", 356.79}, {"mimo-7b", 7.83}, {"hy3", 298.79}};
+
+workload::ParameterCount parameters_of(const std::string& entry) {
+  const auto model =
+      config::load_entry<workload::ModelSpec>(kConfigs / "models" / (entry + ".yaml"), kOptions);
+  return workload::count_parameters(model.spec);
+}
+
 TEST(Catalogue, ModelsHaveTheirPublishedSize) {
-  const std::pair<const char*, double> published[] = {
-      {"llama-3.1-405b", 405.9}, {"llama-3.1-8b", 8.03}, {"mixtral-8x7b", 46.7},
-      {"deepseek-v3", 671.0},    {"gpt-3-175b", 174.6},  {"megatron-1t", 1008.0},
-      {"bloom-176b", 176.2},     {"gpt-oss-120b", 116.8}};
-  for (const auto& [name, billions] : published) {
-    const auto model = config::load_entry<workload::ModelSpec>(
-        kConfigs / "models" / (std::string(name) + ".yaml"), kOptions);
-    EXPECT_NEAR(workload::count_parameters(model.spec).total() / 1e9, billions, 0.003 * billions)
-        << name;
+  const auto expect_near = [](const PublishedSize& published, double parameters) {
+    EXPECT_NEAR(parameters / 1e9, published.billions, 0.003 * published.billions)
+        << published.entry;
+  };
+  for (const auto sizes :
+       {std::span<const PublishedSize>(kReportedSizes),
+        std::span<const PublishedSize>(kWeightSizes), std::span<const PublishedSize>(kCardSizes)}) {
+    for (const PublishedSize& published : sizes) {
+      expect_near(published, parameters_of(published.entry).total());
+    }
+  }
+  for (const PublishedSize& published : kPredictingSizes) {
+    const workload::ParameterCount count = parameters_of(published.entry);
+    expect_near(published, count.total() + count.prediction);
+  }
+}
+
+// The first line of each model's file says its size; half of its last digit is rounding.
+TEST(Catalogue, ModelsHaveTheSizeThatTheirFilesSay) {
+  const std::regex size(R"(([0-9]+)(\.([0-9]+))? billion parameters)");
+  for (const config::CatalogueEntry& entry : config::list_entries("models", {kConfigs})) {
+    std::ifstream file(entry.path);
+    std::string line;
+    std::getline(file, line);
+    std::smatch found;
+    ASSERT_TRUE(std::regex_search(line, found, size)) << entry.name << ": " << line;
+    const double billions = std::stod(found[1].str() + found[2].str());
+    const double rounding = 0.5 * std::pow(10.0, -static_cast<double>(found[3].length()));
+    EXPECT_NEAR(parameters_of(entry.name).total() / 1e9, billions, rounding + 0.003 * billions)
+        << entry.name;
   }
 }
 
