@@ -134,6 +134,16 @@ TEST(Torchtitan, DividesRanksIntoReplicasAndShards) {
               Contains(HasSubstr("cluster.nodes: ")));
 }
 
+TEST(Torchtitan, FlavorsAreEntriesOfTheCatalogue) {
+  const auto entry = [](const std::string& name, const std::string& flavor) {
+    return titan("[model]\nname = \"" + name + "\"\nflavor = \"" + flavor + "\"\n").run.model_entry;
+  };
+  EXPECT_EQ(entry("qwen3", "0.6B"), "qwen3-0.6b");
+  EXPECT_EQ(entry("qwen3", "32B"), "qwen3-32b");
+  EXPECT_EQ(entry("llama4", "17bx16e"), "llama-4-scout");
+  EXPECT_EQ(entry("qwen3", "33B"), "");
+}
+
 TEST(Torchtitan, SaysWhatIsRecomputed) {
   const auto layout = [](const std::string& text) {
     return titan("[activation_checkpoint]\n" + text, with_model(32)).run.parallelism;
