@@ -17,12 +17,12 @@ endif()
 
 find_package(fmt REQUIRED)
 find_package(TBB REQUIRED)
-find_package(yaml-cpp REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(pugixml REQUIRED)
 find_package(tomlplusplus REQUIRED)
 find_package(Boost 1.74 REQUIRED)
 find_package(ZLIB REQUIRED)
+find_package(Eigen3 REQUIRED)
 find_package(Ceres REQUIRED)
 
 # Debian 12 exports pugixml::pugixml; older packages only pugixml.

@@ -51,12 +51,14 @@ function(headway_unity target)
 endfunction()
 
 # headway_room(NAME [TEXT] [FOLDER path] USES target...): one folder (sim/NAME) = one namespace = one target headway::NAME.
+# A source NAME_module.cpp is no part of it: the room opens it at run time, a library of its own.
 function(headway_room name)
   cmake_parse_arguments(ROOM "TEXT" "FOLDER" "USES" ${ARGN})
   if(NOT ROOM_FOLDER)
     set(ROOM_FOLDER sim/${name})
   endif()
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${ROOM_FOLDER}/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "_module\\.cpp$")
   if(sources)
     add_library(headway_${name} STATIC ${sources})
     target_link_libraries(headway_${name} PUBLIC headway::options ${ROOM_USES})

@@ -3,18 +3,19 @@
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
 #include <algorithm>
-#include <ceres/ceres.h>
 #include <cmath>
 #include <memory>
 
 #include "sim/core/error.h"
 #include "sim/core/statistics.h"
 
+#include "calibrate/fit/minimize.h"
+
 namespace headway::fit {
 
 namespace {
 
-/// Residuals of the observations in `which`, as Ceres wants them; unknowns come as logarithms.
+/// Residuals of the observations in `which`; unknowns come as logarithms.
 class Residuals {
  public:
   Residuals(const Model& model,
@@ -43,45 +44,21 @@ class Residuals {
   mutable std::vector<double> values_;
 };
 
-/// One observation to Ceres: its residual in units of `scale`.
-struct Cost {
-  const Residuals* residuals;
-  std::size_t index;
-  double scale;
-  bool operator()(double const* const* logs, double* out) const {
-    *out = residuals->one(logs[0], index) / scale;
-    return true;
-  }
-};
-
 /// Minimizes over the logarithms in place.
-bool minimize(const Residuals& residuals,
-              std::span<const Unknown> unknowns,
-              double scale,
-              std::vector<double>& logs) {
-  ceres::Problem problem;
-  problem.AddParameterBlock(logs.data(), static_cast<int>(logs.size()));
-  for (std::size_t i = 0; i < residuals.size(); ++i) {
-    using Numeric = ceres::DynamicNumericDiffCostFunction<Cost, ceres::CENTRAL>;
-    auto* cost = new Numeric(new Cost{&residuals, i, scale});  // owned by the problem
-    cost->AddParameterBlock(static_cast<int>(logs.size()));
-    cost->SetNumResiduals(1);
-    problem.AddResidualBlock(cost, new ceres::SoftLOneLoss(1.0), logs.data());
+bool minimize_logs(const Residuals& residuals,
+                   std::span<const Unknown> unknowns,
+                   double scale,
+                   std::vector<double>& logs) {
+  Minimization problem;
+  problem.residual = [&](const double* values, std::size_t observation) {
+    return residuals.one(values, observation) / scale;
+  };
+  problem.observations = residuals.size();
+  for (const auto& unknown : unknowns) {
+    problem.low.push_back(std::log(unknown.low));
+    problem.high.push_back(std::log(unknown.high));
   }
-  for (std::size_t u = 0; u < unknowns.size(); ++u) {
-    problem.SetParameterLowerBound(logs.data(), static_cast<int>(u), std::log(unknowns[u].low));
-    problem.SetParameterUpperBound(logs.data(), static_cast<int>(u), std::log(unknowns[u].high));
-  }
-  ceres::Solver::Options options;
-  options.linear_solver_type = ceres::DENSE_QR;
-  options.max_num_iterations = 200;
-  options.function_tolerance = 1e-12;
-  options.parameter_tolerance = 1e-10;
-  options.num_threads = 1;  // the same bits on every machine
-  options.logging_type = ceres::SILENT;
-  ceres::Solver::Summary summary;
-  ceres::Solve(options, &problem, &summary);
-  return summary.IsSolutionUsable();
+  return minimize(problem, logs);
 }
 
 std::vector<double> start_of(std::span<const Unknown> unknowns) {
@@ -181,7 +158,7 @@ Solution fit_in_log(const Model& model,
                             unknowns.size());
   std::vector<double> logs = start_of(unknowns);
   Solution solution;
-  solution.converged = minimize(residuals, unknowns, scale, logs);
+  solution.converged = minimize_logs(residuals, unknowns, scale, logs);
   for (std::size_t u = 0; u < unknowns.size(); ++u) {
     solution.values.push_back(std::exp(logs[u]));
     solution.at_bound.push_back(logs[u] <= std::log(unknowns[u].low) + 1e-6 ||
@@ -206,7 +183,7 @@ std::vector<double> leave_one_out(const Model& model,
   for (std::size_t out = 0; out < measured.size(); ++out) {
     const Residuals residuals(model, measured, all_but(measured.size(), out), unknowns.size());
     std::vector<double> logs = start_of(unknowns);
-    minimize(residuals, unknowns, scale, logs);
+    minimize_logs(residuals, unknowns, scale, logs);
     for (double& value : logs) {
       value = std::exp(value);
     }

@@ -1,4 +1,4 @@
-// YAML text -> tree. The only door to yaml-cpp.
+// YAML text -> tree. The only door to libyaml.
 #pragma once
 
 #include "sim/config/tree.h"

@@ -8,7 +8,7 @@
 namespace headway::config {
 
 /// The first thing wrong with a text, if anything is: bytes that are not UTF-8, control characters
-/// (yaml-cpp 0.7 takes byte 4 for the end of the file and drops the rest silently), and tabs in the
+/// (a byte that YAML forbids would be told without its place in the line), and tabs in the
 /// indentation.
 std::optional<core::Diagnostic> check_text(const SourceFile& file);
 

@@ -1,4 +1,4 @@
-// A YAML document as a tree that knows where each value was written. Knows no yaml-cpp.
+// A YAML document as a tree that knows where each value was written. Knows no libyaml.
 #pragma once
 
 #include <cstddef>

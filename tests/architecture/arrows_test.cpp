@@ -32,7 +32,7 @@ struct LibraryRule {
 };
 
 const std::vector<LibraryRule>& library_rules() {
-  static const std::vector<LibraryRule> rules{{"yaml-cpp/", {"config"}},
+  static const std::vector<LibraryRule> rules{{"yaml.h", {"config"}},
                                               {"nlohmann/", {"import", "report", "config"}},
                                               {"pugixml", {"import"}},
                                               {"CLI/", {"apps", "measure"}},
@@ -151,10 +151,10 @@ TEST(Arrows, RoomsOnOneFloorNeverIncludeOneAnother) {
 }
 
 TEST(Arrows, LibrariesStayInTheirRooms) {
-  EXPECT_EQ(wrong_includes_of("sim/training/a.cpp", "#include <yaml-cpp/yaml.h>\n").size(), 1U);
+  EXPECT_EQ(wrong_includes_of("sim/training/a.cpp", "#include <yaml.h>\n").size(), 1U);
   EXPECT_EQ(wrong_includes_of("sim/plan/a.cpp", "# include <nlohmann/json.hpp>\n").size(), 1U);
   EXPECT_EQ(wrong_includes_of("sim/core/a.cpp", "#include <cuda_runtime.h>\n").size(), 1U);
-  EXPECT_TRUE(wrong_includes_of("sim/config/a.cpp", "#include <yaml-cpp/yaml.h>\n").empty());
+  EXPECT_TRUE(wrong_includes_of("sim/config/a.cpp", "#include <yaml.h>\n").empty());
   EXPECT_TRUE(wrong_includes_of("sim/report/a.cpp", "#include <nlohmann/json.hpp>\n").empty());
 }
 
