@@ -18,6 +18,7 @@ struct Entry {
   std::size_t index = 0;   ///< in the order of the short list
   bool too_large = false;  ///< its step cannot be simulated
   training::StepResult step;
+  double operations = 0;  ///< of its simulation, about
 };
 
 /// With the bound that follows from the estimate.

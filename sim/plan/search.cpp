@@ -1,9 +1,9 @@
 #include "sim/plan/search.h"
 
 #include <algorithm>
-#include <atomic>
 #include <fmt/format.h>
 #include <limits>
+#include <mutex>
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_for.h>
@@ -13,9 +13,11 @@
 #include "sim/analytic/analytic.h"
 #include "sim/core/error.h"
 #include "sim/core/infeasible.h"
+#include "sim/core/progress/joint_progress.h"
 #include "sim/core/text.h"
 #include "sim/plan/entry.h"
 #include "sim/plan/judge.h"
+#include "sim/plan/search_progress.h"
 #include "sim/plan/trim.h"
 #include "sim/plan/verify.h"
 #include "sim/training/estimate.h"
@@ -158,6 +160,7 @@ core::Seconds last_kept(const std::vector<Entry>& fastest_first, const PlanOptio
 /// whatever the number of threads, so the same entries are simulated everywhere.
 std::vector<Entry> simulate(std::vector<Entry> entries,
                             const PlanOptions& options,
+                            SearchProgress& progress,
                             Rejections& rejected) {
   constexpr std::size_t kBatch = 8;
   constexpr double kRounding = 1 + 1e-6;  // Source: rounding of times to ticks
@@ -168,9 +171,11 @@ std::vector<Entry> simulate(std::vector<Entry> entries,
     entries[i].index = i;
   }
   std::vector<Entry> simulated;
-  std::atomic<std::size_t> done{0};
+  double done = 0;
+  std::mutex mutex;
   for (std::size_t begin = 0; begin < entries.size(); begin += kBatch) {
-    if (least_left[begin] > last_kept(simulated, options) * kRounding) {
+    const core::Seconds last = last_kept(simulated, options) * kRounding;
+    if (least_left[begin] > last) {
       rejected.add("slower",
                    "the analytic tier finds it slower than the last plan kept by more than it may "
                    "be wrong",
@@ -178,12 +183,18 @@ std::vector<Entry> simulate(std::vector<Entry> entries,
       break;
     }
     const std::size_t end = std::min(begin + kBatch, entries.size());
+    double left = 0;
+    for (std::size_t i = begin; i < entries.size() && least_left[i / kBatch * kBatch] <= last;
+         ++i) {
+      left += entries[i].operations;
+    }
+    progress.simulate(done, left);
     tbb::parallel_for(begin, end, [&](std::size_t i) {
       simulate(options.fold, entries[i]);
-      const std::size_t finished = ++done;
-      if (options.progress) {
-        options.progress("simulating layouts", finished, entries.size());
-      }
+      const std::lock_guard guard(mutex);
+      done += entries[i].operations;
+      left -= entries[i].operations;
+      progress.simulate(done, left);
     });
     for (std::size_t i = begin; i < end; ++i) {
       if (entries[i].too_large) {
@@ -260,9 +271,34 @@ std::vector<Plan> plans_of(const std::vector<Entry>& simulated, const PlanOption
   return plans;
 }
 
+/// Tells what simulations of the layouts that are kept will take, as far as is known.
+void expect_simulations(const training::Scenario& scenario,
+                        const std::vector<Estimate>& kept,
+                        std::int64_t timed,
+                        std::size_t most,
+                        SearchProgress& progress) {
+  constexpr std::size_t kSample = 16;  // of the list: to look at a layout takes a millisecond
+  double operations = 0;
+  std::size_t looked_at = 0;
+  for (std::size_t i = 0; i < kept.size(); i += std::max<std::size_t>(1, kept.size() / kSample)) {
+    try {
+      operations +=
+          training::estimate_operations(training::check(with_layout(scenario, kept[i].layout)));
+      ++looked_at;
+    } catch (const core::Error&) {
+      continue;  // it is not simulated
+    }
+  }
+  if (looked_at > 0) {
+    progress.expect(timed, operations * static_cast<double>(most) / static_cast<double>(looked_at));
+  }
+}
+
 /// The plans of one setting, appended to `result`.
+/// @param told  the share of it that is done
 SimulatedSetting search_setting(const training::Scenario& scenario,
                                 const PlanOptions& options,
+                                const std::function<void(double share)>& told,
                                 int threads,
                                 PlanResult& result,
                                 Rejections& rejected) {
@@ -279,7 +315,13 @@ SimulatedSetting search_setting(const training::Scenario& scenario,
   how.most = std::max(options.simulate, options.keep);
   how.of_family = std::max<std::size_t>(1, how.most / kFamilies);
   how.headroom = least_headroom(options.limits);
-  how.progress = options.progress;
+  SearchProgress progress(told);
+  if (told) {
+    how.left = [&](std::size_t left) { progress.open_shapes(left); };
+    how.kept = [&](const std::vector<Estimate>& kept, std::int64_t timed) {
+      expect_simulations(scenario, kept, timed, how.most, progress);
+    };
+  }
   Shortlist shortlist = make_shortlist(scenario, space, how);
   if (space.trims_recompute()) {
     trim_recompute(scenario, space, how.headroom, shortlist.layouts);
@@ -290,7 +332,10 @@ SimulatedSetting search_setting(const training::Scenario& scenario,
   add_own_layout(scenario, how.headroom, entries, result, rejected);
   drop_what_is_too_large(options.fold, entries, rejected);
   drop_beyond_limits(scenario, options.limits, entries, rejected);
-  const auto simulated = simulate(std::move(entries), options, rejected);
+  for (Entry& entry : entries) {
+    entry.operations = training::estimate_operations(entry.layout);
+  }
+  const auto simulated = simulate(std::move(entries), options, progress, rejected);
   result.simulated += std::ssize(simulated);
   auto plans = plans_of(simulated, options);
   tbb::parallel_for(std::size_t{0}, plans.size(),
@@ -435,22 +480,19 @@ std::string place_text(const training::Scenario& s, const std::vector<int>& node
   return text.empty() ? text : text + ": ";
 }
 
-}  // namespace
-
-double least_headroom(const Limits& limits) {
-  return std::max(training::kMemoryHeadroom, limits.headroom.value_or(0));
-}
-
-PlanResult search(const training::Scenario& scenario, const PlanOptions& options) {
-  require_inputs(scenario, options);
-  const int threads = options.threads > 0 ? options.threads : tbb::info::default_concurrency();
-  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
-                                  static_cast<std::size_t>(threads));
-  PlanResult result;
-  Rejections rejected;
+/// Searches each setting; its plans are appended to `result`.
+std::vector<SimulatedSetting> search_settings(const training::Scenario& scenario,
+                                              const std::vector<int>& nodes,
+                                              const PlanOptions& options,
+                                              int threads,
+                                              PlanResult& result,
+                                              Rejections& rejected) {
   std::vector<SimulatedSetting> simulated;
-  const std::vector<int>& nodes = options.nodes.empty() ? scenario.search.nodes : options.nodes;
-  for (training::Scenario& setting : settings(scenario, nodes)) {
+  auto all = settings(scenario, nodes);
+  core::JointProgress joint(searching(options), all.size());
+  joint.look();
+  for (training::Scenario& setting : all) {
+    const auto told = joint.piece();
     training::check_apart_from_layout(setting);
     training::apply(setting.calibration, setting.cluster);
     const auto shortages = training::power_shortages(setting);
@@ -464,12 +506,45 @@ PlanResult search(const training::Scenario& scenario, const PlanOptions& options
       const auto count = Space(setting).layouts();
       result.enumerated += count;
       rejected.add(kind, reason, count);
+      if (told) {
+        told(1);
+      }
       continue;
     }
     Rejections here;
-    simulated.push_back(search_setting(setting, options, threads, result, here));
+    simulated.push_back(search_setting(setting, options, told, threads, result, here));
+    if (told) {
+      told(1);
+    }
     rejected.add(here, place_text(setting, nodes));
   }
+  return simulated;
+}
+
+}  // namespace
+
+core::Count searching(const PlanOptions& options) {
+  if (!options.progress) {
+    return {};
+  }
+  return [&options](std::size_t done, std::size_t total) {
+    options.progress(kSearching.data(), done, total);
+  };
+}
+
+double least_headroom(const Limits& limits) {
+  return std::max(training::kMemoryHeadroom, limits.headroom.value_or(0));
+}
+
+PlanResult search(const training::Scenario& scenario, const PlanOptions& options) {
+  require_inputs(scenario, options);
+  const int threads = options.threads > 0 ? options.threads : tbb::info::default_concurrency();
+  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
+                                  static_cast<std::size_t>(threads));
+  PlanResult result;
+  Rejections rejected;
+  const std::vector<int>& nodes = options.nodes.empty() ? scenario.search.nodes : options.nodes;
+  const auto simulated = search_settings(scenario, nodes, options, threads, result, rejected);
   drop_late_and_dear(options.limits, result.plans, rejected);
   mark_front(result.plans, options);
   const auto before = [&](const Plan& a, const Plan& b) {

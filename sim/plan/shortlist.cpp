@@ -537,35 +537,25 @@ Shortlist make_shortlist(const training::Scenario& scenario,
     return ShapeSearch(scenario, space, shapes[i], space.first(i), options.headroom, tiers.local());
   };
   std::vector<Seconds> bounds(shapes.size());
-  std::atomic<std::size_t> done{0};
-  const auto tell = [&](const char* what, std::size_t finished, std::size_t total) {
-    if (options.progress) {
-      options.progress(what, finished, std::max(finished, total));
-    }
-  };
-  tbb::parallel_for(std::size_t{0}, shapes.size(), [&](std::size_t i) {
-    bounds[i] = search_of(i).bound();
-    tell("bounding layouts", ++done, shapes.size());
-  });
+  tbb::parallel_for(std::size_t{0}, shapes.size(),
+                    [&](std::size_t i) { bounds[i] = search_of(i).bound(); });
   const std::vector<std::size_t> order = rising(bounds);
   Shortlist out;
   Kept kept(options);
-  done = 0;
+  std::size_t next_look = 1;
   // A wave's limits are those before it, so that the same is opened whatever the threads.
   constexpr std::size_t kWave = 16;
   for (std::size_t begin = 0; begin < order.size(); begin += kWave) {
     const std::size_t end = std::min(begin + kWave, order.size());
     std::vector<Opened> opened(end - begin);
-    // Before anything is kept nobody knows how many will be opened: none is said to be done.
-    const std::size_t total = done + to_open(begin, kept, shapes, bounds, order);
+    std::atomic<std::size_t> left = to_open(begin, kept, shapes, bounds, order);
     tbb::parallel_for(begin, end, [&](std::size_t i) {
       const std::size_t shape = order[i];
       const Seconds limit = kept.limit(shapes[shape].layout);
       if (bounds[shape] == Seconds(kNever) || bounds[shape] <= limit) {
         opened[i - begin] = search_of(shape).open(limit, options.of_family);
-        if (bounds[shape] < Seconds(kNever)) {
-          ++done;
-          tell("estimating layouts", begin == 0 ? 0 : done.load(), total);
+        if (options.left && bounds[shape] < Seconds(kNever) && left > 0) {
+          options.left(--left);
         }
       } else {
         ShapeSearch::add_slower(opened[i - begin].rejected, space.layouts(shapes[shape]));
@@ -578,6 +568,10 @@ Shortlist make_shortlist(const training::Scenario& scenario,
         add_missed(missed, out.missed);
       }
       kept.add(std::move(one.best));
+    }
+    if (options.kept && begin / kWave + 1 == next_look) {
+      options.kept(kept.all(), out.estimated);
+      next_look *= 2;
     }
   }
   reject_missed(out.missed, scenario.cluster, out.rejected);

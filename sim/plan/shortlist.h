@@ -38,9 +38,12 @@ bool same_family(const ParallelismSpec& a, const ParallelismSpec& b);
 struct ShortlistOptions {
   std::size_t most = 50;      ///< layouts in all
   std::size_t of_family = 5;  ///< and of one family
-  /// Told what is done to the shapes, how many it is done to, and to how many it will be as far as
-  /// is known now; called from several threads; may be empty.
-  std::function<void(const char* what, std::size_t done, std::size_t total)> progress;
+  /// Told how many shapes are still to be opened as far as is known; called from several threads;
+  /// may be empty.
+  std::function<void(std::size_t left)> left;
+  /// Told now and then what is kept so far, and how many layouts the analytic tier has timed; may
+  /// be empty.
+  std::function<void(const std::vector<Estimate>& kept, std::int64_t timed)> kept;
   double headroom = training::kMemoryHeadroom;  ///< share of a GPU's memory that stays free
 };
 

@@ -194,6 +194,10 @@ MemoryEstimate estimate_step(const CheckedScenario& checked, bool fold, int besi
   return out;
 }
 
+double estimate_operations(const CheckedScenario& checked) {
+  return count_step(checked).program_steps * checked.scenario().parallelism.context;
+}
+
 MemoryEstimate estimate_fabric(const ClusterSpec& cluster) {
   const network::FabricShape shape = network::make_shape(fabric_input(cluster));
   const bool pooled = cluster.fabric.routing == network::Routing::adaptive;

@@ -30,6 +30,10 @@ struct MemoryEstimate {
 /// @param beside  how many further hashes of the switches are simulated at the same time
 MemoryEstimate estimate_step(const CheckedScenario& checked, bool fold = true, int beside = 0);
 
+/// Operations that a simulation of the step runs through, about: those of every stage, and of each
+/// context rank of it, as those are seldom alike. Times of simulations relate as these.
+double estimate_operations(const CheckedScenario& checked);
+
 /// Of a fabric and of what is told of it, without a step.
 MemoryEstimate estimate_fabric(const ClusterSpec& cluster);
 

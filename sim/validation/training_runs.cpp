@@ -10,6 +10,7 @@
 #include "sim/core/progress/spread_order.h"
 #include "sim/core/shown_text.h"
 #include "sim/core/statistics.h"
+#include "sim/training/estimate.h"
 #include "sim/training/step/step.h"
 #include "sim/validation/run_parts.h"
 #include "sim/validation/run_software.h"
@@ -163,6 +164,37 @@ RunPrediction predict_row(const CsvTable& table,
   return p;
 }
 
+/// A row of one of the tables.
+struct Place {
+  std::size_t table = 0, row = 0;
+};
+
+/// How long the rows will take beside one another: what does not grow with a step, and the steps
+/// that are simulated, by their operations.
+std::vector<double> costs_of(const std::vector<ChosenRuns>& chosen,
+                             const std::vector<Place>& places,
+                             const Catalogue& catalogue,
+                             OpenFlags open) {
+  constexpr double kAnyStep = 5e4;  // Source: round value; some milliseconds
+  std::vector<double> costs(places.size(), kAnyStep);
+  tbb::parallel_for(std::size_t{0}, places.size(), [&](std::size_t i) {
+    const auto& [table, rows] = chosen[places[i].table];
+    try {
+      const RowScenario built = row_scenario(*table, rows[places[i].row], catalogue);
+      if (built.scenario) {
+        const double each =
+            kAnyStep + training::estimate_operations(training::check(*built.scenario));
+        costs[i] += each;
+        costs[i] +=
+            open == OpenFlags::both_ways ? each * static_cast<double>(built.readings.size()) : 0;
+      }
+    } catch (const core::Error&) {
+      return;  // it will be skipped
+    }
+  });
+  return costs;
+}
+
 double median_memory_error(const std::vector<RunPrediction>& rows, std::size_t& count) {
   std::vector<double> errors;
   for (const auto& row : rows) {
@@ -186,21 +218,42 @@ std::vector<RunPrediction> predict_runs(const CsvTable& table, const Catalogue& 
 std::vector<RunPrediction> predict_runs(const CsvTable& table,
                                         const Catalogue& catalogue,
                                         const std::vector<std::size_t>& chosen,
-                                        OpenFlags open,
-                                        const core::Count& count) {
-  if (table.rows() == 0) {
-    throw core::Error(fmt::format("{} has no rows of published runs", table.file()));
+                                        OpenFlags open) {
+  return predict_tables({{&table, chosen}}, catalogue, open).front();
+}
+
+std::vector<std::vector<RunPrediction>> predict_tables(const std::vector<ChosenRuns>& chosen,
+                                                       const Catalogue& catalogue,
+                                                       OpenFlags open,
+                                                       const core::Count& count) {
+  std::vector<std::vector<RunPrediction>> rows;
+  std::vector<std::vector<std::string>> against;
+  std::vector<Place> places;
+  for (const auto& [table, of_table] : chosen) {
+    if (table->rows() == 0) {
+      throw core::Error(fmt::format("{} has no rows of published runs", table->file()));
+    }
+    check_run_columns(*table);
+    against.push_back(contradictions(*table));
+    for (std::size_t i = 0; i < of_table.size(); ++i) {
+      places.push_back({rows.size(), i});
+    }
+    rows.emplace_back(of_table.size());
   }
-  check_run_columns(table);
-  const auto against = contradictions(table);
-  std::vector<RunPrediction> rows(chosen.size());
-  const std::vector<std::size_t> order = core::spread_order(rows.size());
-  std::atomic<std::size_t> done{0};
-  tbb::parallel_for(std::size_t{0}, rows.size(), [&](std::size_t turn) {
-    const std::size_t i = order[turn];
-    rows[i] = predict_row(table, chosen[i], catalogue, against[chosen[i]], open);
+  const std::vector<double> costs =
+      count ? costs_of(chosen, places, catalogue, open) : std::vector<double>(places.size());
+  const double all = std::accumulate(costs.begin(), costs.end(), 0.0);
+  const std::vector<std::size_t> order = core::spread_order(places.size());
+  std::atomic<double> done{0};
+  tbb::parallel_for(std::size_t{0}, places.size(), [&](std::size_t turn) {
+    const auto [t, i] = places[order[turn]];
+    const auto& [table, of_table] = chosen[t];
+    rows[t][i] = predict_row(*table, of_table[i], catalogue, against[t][of_table[i]], open);
     if (count) {
-      count(++done, rows.size());
+      const double cost = costs[order[turn]];
+      const double share = std::min(1.0, (done.fetch_add(cost) + cost) / all);
+      count(static_cast<std::size_t>(std::lround(share * static_cast<double>(places.size()))),
+            places.size());
     }
   });
   return rows;

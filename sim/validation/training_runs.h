@@ -122,12 +122,22 @@ enum class OpenFlags { both_ways, one_way };
 std::vector<RunPrediction> predict_runs(const import::CsvTable& table, const Catalogue& catalogue);
 
 /// Predicts these rows (by number) only.
-/// @param count  told how many are, by several threads; may be empty
 std::vector<RunPrediction> predict_runs(const import::CsvTable& table,
                                         const Catalogue& catalogue,
                                         const std::vector<std::size_t>& chosen,
-                                        OpenFlags open = OpenFlags::both_ways,
-                                        const core::Count& count = {});
+                                        OpenFlags open = OpenFlags::both_ways);
+
+/// Rows of a table, by number.
+struct ChosenRuns {
+  const import::CsvTable* table = nullptr;
+  std::vector<std::size_t> rows;
+};
+/// The same of several tables, together: the first rows that are done are like all others.
+/// @param count  told how many rows' worth of work is done, by several threads; may be empty
+std::vector<std::vector<RunPrediction>> predict_tables(const std::vector<ChosenRuns>& chosen,
+                                                       const Catalogue& catalogue,
+                                                       OpenFlags open,
+                                                       const core::Count& count = {});
 
 /// What is said of the rows of the program's second table, to which no constant was fitted, and of
 /// its third, all layouts of a few runs.

@@ -405,15 +405,18 @@ TEST(Search, NamesValuesThatNoLayoutOfAnySizeHas) {
 
 TEST(Search, TellsItsProgress) {
   std::mutex mutex;
-  std::size_t calls = 0;
+  std::vector<std::pair<std::size_t, std::size_t>> told;
   PlanOptions options;
+  options.nodes = {1, 2};
   options.progress = [&](const char* what, std::size_t done, std::size_t total) {
     const std::lock_guard lock(mutex);
-    calls += std::string(what) == "simulating layouts" ? 1 : 0;
-    EXPECT_LE(done, total);
+    EXPECT_EQ(what, kSearching);
+    told.emplace_back(done, total);
   };
-  const auto result = search(sample_scenario(), options);
-  EXPECT_EQ(static_cast<std::int64_t>(calls), result.simulated);
+  EXPECT_GT(search(sample_scenario(), options).simulated, 0);
+  EXPECT_EQ(told.front(), std::pair(std::size_t{0}, std::size_t{2000}));
+  EXPECT_EQ(told.back(), std::pair(std::size_t{2000}, std::size_t{2000})) << "both sizes";
+  EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <mutex>
 
 namespace headway::validation {
 namespace {
@@ -90,6 +91,27 @@ TEST(TrainingRuns, EveryRowHasAStatus) {
   EXPECT_LT(rows[0].low, *rows[0].predicted);
   EXPECT_GT(rows[0].high, *rows[0].predicted);
   EXPECT_FALSE(rows[2].predicted.has_value());
+}
+
+// Rows of several tables are taken together, and are what each table alone has.
+TEST(TrainingRuns, TablesAreCountedTogether) {
+  const import::CsvTable first(kHeader + row("a-1", "dense", "32", ""), "a.csv");
+  const import::CsvTable second(
+      kHeader + row("b-1", "dense", "0", "") + row("b-2", "dense", "32", "micro_batch"), "b.csv");
+  std::mutex mutex;
+  std::size_t most = 0;
+  const auto rows = predict_tables({{&first, {0}}, {&second, {1, 0}}}, catalogue(),
+                                   OpenFlags::both_ways, [&](std::size_t done, std::size_t total) {
+                                     const std::lock_guard lock(mutex);
+                                     EXPECT_EQ(total, 3U);
+                                     most = std::max(most, done);
+                                   });
+  EXPECT_EQ(most, 3U);
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0][0].predicted, predict_runs(first, catalogue())[0].predicted);
+  EXPECT_EQ(rows[1][0].id, "b-2");
+  EXPECT_EQ(rows[1][0].predicted, predict_runs(second, catalogue())[1].predicted);
+  EXPECT_FALSE(rows[1][1].predicted);
 }
 
 // 128,256 entries over 8 tensor ranks: 128 x 8 = 1,024 goes into it 125.25 times, so 126 x 1,024

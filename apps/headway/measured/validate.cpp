@@ -49,14 +49,17 @@ std::vector<validation::RunPrediction> predicted(const RunTables& tables,
                                                  const CommonOptions& options) {
   Progress progress(options);
   const auto catalogue = validation::load_catalogue(config_roots());
-  std::vector<validation::RunPrediction> all;
+  std::vector<validation::ChosenRuns> chosen;
   for (const auto& [table, mark] : tables) {
-    progress.phase("predicting the runs of " + table.file());
-    auto rows = validation::marked(
-        validation::predict_runs(
-            table, catalogue, chosen_rows(table, only), open,
-            [&](std::size_t done, std::size_t total) { progress.count(done, total); }),
-        mark);
+    chosen.push_back({&table, chosen_rows(table, only)});
+  }
+  progress.phase("predicting published runs");
+  auto predictions = validation::predict_tables(
+      chosen, catalogue, open,
+      [&](std::size_t done, std::size_t total) { progress.count(done, total); });
+  std::vector<validation::RunPrediction> all;
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    auto rows = validation::marked(std::move(predictions[i]), tables[i].mark);
     all.insert(all.end(), std::make_move_iterator(rows.begin()),
                std::make_move_iterator(rows.end()));
   }

@@ -329,10 +329,16 @@ void search_machines(const plan::PlanOptions& options,
   HEADWAY_CHECK(known == nullptr || known->size() == machines.size(), "{} answers of {} machines",
                 known->size(), machines.size());
   bool any = false;
+  core::JointProgress joint(plan::searching(options), machines.size());
+  plan::PlanOptions how = options;
   for (std::size_t i = 0; i < machines.size(); ++i) {
     PlannedMachine& machine = machines[i];
-    MachineAnswer answer =
-        known == nullptr ? search_machine(options, machine.scenario) : (*known)[i];
+    if (const auto told = joint.counted_piece()) {
+      how.progress = [&options, told](const char* what, std::size_t done, std::size_t total) {
+        what == plan::kSearching ? told(done, total) : options.progress(what, done, total);
+      };
+    }
+    MachineAnswer answer = known == nullptr ? search_machine(how, machine.scenario) : (*known)[i];
     machine.result = std::move(answer.result);
     machine.refused = std::move(answer.refused);
     any = any || machine.refused.empty() || answer.infeasible;
