@@ -96,10 +96,15 @@ class Result(Record):
     def __repr__(self) -> str:
         name = self["scenario"]["name"] if "scenario" in self else ""
         return (
-            f"<{self['schema']} {name!r}: {self['limit']}>"
-            if "limit" in self
+            f"<{self['schema']} {name!r}: {self.verdict}>"
+            if self.verdict
             else (f"<{self['schema']} with {', '.join(self)}>")
         )
+
+    @property
+    def verdict(self) -> str:
+        """The sentence that matters: what limits a run, which plan is the best; may be empty."""
+        return str(self.get("verdict", self.get("limit", "")))
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the figures that decide, and the verdict."""

@@ -119,10 +119,15 @@ struct CompareReport {
 
   /// The attributions by layer.
   [[nodiscard]] std::vector<LayerShares> shares() const;
+  /// On which of them a step takes longer; of layers, which makes most of the difference.
+  [[nodiscard]] std::string verdict() const;
 
   template <class V>
   void fields(V& v) const {
     v.part("version", version, "of the program");
+    v.on_request("verdict", std::optional(verdict()),
+                 "what it comes to: on which of them a step takes longer; with `--layers` which "
+                 "layer makes most of the difference");
     v.part("a", ComparedSide{name_a, digest_a, a}, "the first file");
     v.part("b", ComparedSide{name_b, digest_b, b}, "the second file");
     v.part("differing_layers", differing, "layers in which the two scenarios are not equal");

@@ -18,6 +18,9 @@ struct DrillReport {
   Status status = Status::ok;
   std::vector<std::string> reasons;  ///< why the status is not ok
 
+  /// What the fault costs, and what would have helped most.
+  [[nodiscard]] std::string verdict() const;
+
   template <class V>
   void fields(V& v) const;
 };

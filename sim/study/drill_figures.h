@@ -211,6 +211,8 @@ void DrillReport::fields(V& v) const {
   v.part("scenario", scenario);
   v.part("status", status, "also the exit code: 0, 3");
   v.part("reasons", reasons, "why the status is not ok");
+  v.on_request("verdict", std::optional(verdict()),
+               "what it comes to: what the fault costs, and what would have helped most");
   v.part("fault", FaultFigures{result.fault}, "What breaks; null: not of this kind of fault.");
   v.figure("since_save_s", result.setup.since_save, "s",
            "work done since the last save when the fault strikes", core::non_negative);

@@ -72,6 +72,9 @@ std::vector<PlannedRun> PlanReport::plans() const {
           cost_of(*plan.campaign, machines.empty() ? price_source : machines[machine].price_source);
     }
   }
+  for (PlannedRun& run : out) {
+    run.name = plan_words(run, out);
+  }
   return out;
 }
 

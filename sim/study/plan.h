@@ -54,6 +54,7 @@ struct PlannedLayout {
 
 /// A plan as a result shows it: with the parts of a run.
 struct PlannedRun {
+  std::optional<std::string> name;  ///< `plan_words`
   plan::Setting setting;
   std::string machine;  ///< empty where there is one
   std::int64_t gpus = 1;
@@ -70,6 +71,9 @@ struct PlannedRun {
 
   template <class V>
   void fields(V& v) const {
+    v.on_request("name", name,
+                 "what tells it from the others: machine, nodes and boards where they differ, and "
+                 "its layout without the degrees that are one");
     v.part("machine", machine, "of several candidates, by its name; empty where there is one");
     v.figure("nodes", setting.nodes, "", "nodes of the job, spares not counted",
              core::at_least_one);
@@ -105,6 +109,10 @@ struct PlannedRun {
   }
 };
 
+/// "180 nodes, tensor 2, pipeline 4, data 8": what tells a plan from others, and its layout without
+/// the degrees that are one. Machine, nodes and boards are told where `plans` differ in them.
+std::string plan_words(const PlannedRun& plan, const std::vector<PlannedRun>& plans);
+
 struct PlanReport {
   std::string version;
   training::Scenario scenario;
@@ -127,12 +135,18 @@ struct PlanReport {
   /// Whether the 90 % intervals of the first two plans, of a token's time, lie apart. Nothing where
   /// that does not decide: with one plan, two machines, or another objective and other GPUs.
   [[nodiscard]] std::optional<bool> apart() const;
+  /// Which plan is the best, and how sure that is; nothing where there is none.
+  [[nodiscard]] std::optional<std::string> verdict() const;
 
   template <class V>
   void fields(V& v) const {
     v.part("version", version, "of the program");
     v.part("status", status(), "also the exit code: 0, 3");
     v.part("reasons", reasons(), "why the status is not ok");
+    v.on_request(
+        "verdict", verdict(),
+        "what it comes to: the best plan, how far the second is behind it, and whether their "
+        "intervals tell them apart; not there without a plan");
     v.part("scenario", ScenarioLabel{scenario.name, digest, scenario.run.seed});
     v.part("objective", objective, "what makes one plan better than another");
     v.part("beside", beside,

@@ -67,6 +67,12 @@ struct LeavingOut {
 };
 LeavingOut leave_out(const std::vector<validation::RunPrediction>& rows);
 
+/// "12 of 13 runs were predicted: median error ..."
+std::string errors_in_words(const validation::RunSummary& rows);
+/// The errors of rows that the constants have not seen; of all rows where none was left out.
+std::string runs_verdict(const std::vector<validation::RunPrediction>& rows,
+                         const LeavingOut& left_out);
+
 /// `headway validate --runs`
 struct RunsReport {
   std::vector<validation::RunPrediction> rows;
@@ -77,8 +83,12 @@ struct RunsReport {
 
   template <class V>
   void fields(V& v) const {
-    v.part("left_out", fitted ? leave_out(rows) : LeavingOut{},
-           "Errors of rows whose source the constants have not seen.");
+    const LeavingOut out = fitted ? leave_out(rows) : LeavingOut{};
+    v.on_request(
+        "verdict", std::optional(runs_verdict(rows, out)),
+        "what it comes to: the errors of rows whose source the constants have not seen; of a "
+        "table of one's own, of all its rows");
+    v.part("left_out", out, "Errors of rows whose source the constants have not seen.");
     v.part("rows", rows, "one a published measurement");
     v.part("summary", summary(), "Over the rows.");
   }

@@ -1,12 +1,27 @@
 #include "sim/study/words.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 
 #include "sim/core/text.h"
 #include "sim/training/unequal/node_kinds.h"
 
 namespace headway::study {
+
+std::string elapsed(core::Seconds time) {
+  const double s = std::abs(time.si());
+  const char* sign = time.si() < 0 ? "-" : "";
+  if (s < 120) {
+    return fmt::format("{}{:.3g} s", sign, s);
+  }
+  const auto whole = std::llround(s);
+  if (s < 7200) {
+    return fmt::format("{}{} min {:02} s", sign, whole / 60, whole % 60);
+  }
+  const auto minutes = (whole + 30) / 60;
+  return fmt::format("{}{} h {:02} min", sign, minutes / 60, minutes % 60);
+}
 
 std::string_view in_words(core::Activity activity) {
   using core::Activity;

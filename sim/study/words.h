@@ -11,6 +11,9 @@
 
 namespace headway::study {
 
+/// "12.3 s", "12 min 30 s", "3 h 05 min".
+std::string elapsed(core::Seconds time);
+
 /// As in "the step is limited by ...".
 std::string_view in_words(core::Activity activity);
 std::string_view in_words(campaign::Account account);

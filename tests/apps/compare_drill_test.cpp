@@ -63,6 +63,8 @@ TEST_F(CompareVerb, PrintsFiguresSideBySideAndTheLayerThatMatters) {
   EXPECT_THAT(outcome.out, HasSubstr("all layers"));
   EXPECT_THAT(outcome.out,
               HasSubstr("The largest part of the difference in wall [days] comes from "));
+  EXPECT_THAT(run("compare a.yaml b.yaml --format json").out,
+              HasSubstr("\"verdict\": \"A step takes "));
 }
 
 TEST_F(DrillVerb, RemovingTheWatchdogChangesTheTimeline) {

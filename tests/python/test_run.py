@@ -140,6 +140,7 @@ def test_plan_gives_the_plans_of_the_command_line(small, command):
     printed = command("plan", small, "--format", "json", "--top", 3)
     assert printed.returncode == 0, printed.stderr
     result = headway.plan(small, top=3)
+    assert result.verdict.startswith(f"Plan 1 is the best by step: {result.plans[0].name}. Plan 2")
     assert without_timing(result.json) == without_timing(printed.stdout)
     times = [plan.step.time_s for plan in result.plans]
     assert len(times) == 3
@@ -259,6 +260,7 @@ def test_the_classes_are_those_of_the_field_lists():
 def test_a_result_shows_itself_in_a_notebook(small):
     result = headway.run(small)
     html = result._repr_html_()
+    assert result.verdict == result.limit
     verdict = result.limit.replace("'", "&#39;")
     assert f'<p class="verdict">{verdict}</p>' in html
     assert "MFU" in html and "<script" not in html

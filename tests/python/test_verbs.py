@@ -27,6 +27,14 @@ def given(result: headway.Result) -> dict:
     return values
 
 
+def has_one_verdict(result: headway.Result) -> bool:
+    """Whether JSON, terminal and page say the same sentence."""
+    said = json.loads(result.json)["verdict"]
+    shown = f'<p class="verdict">{said}</p>'
+    table = " ".join(str(result).split())
+    return result.verdict == said and said in table and shown in result._repr_html_()
+
+
 def test_compare_and_drill_are_those_of_the_program(small, command, tmp_path):
     other = tmp_path / "other.yaml"
     other.write_text(small.read_text().replace("nodes: 2", "nodes: 4"))
@@ -34,11 +42,13 @@ def test_compare_and_drill_are_those_of_the_program(small, command, tmp_path):
     result = headway.compare(small, other, layers=True, set={"run.trials": 3})
     assert given(result) == printed(command, "compare", small, other, *words)
     assert result.a.figures.step_time_s > result.b.figures.step_time_s
+    assert has_one_verdict(result)
 
     result = headway.drill(small, "hang@node1", monitor={"watchdog": "off"}, hours=2)
     options = ("--fault", "hang@node1", "--monitor", "watchdog=off", "--hours", 2)
     assert given(result) == printed(command, "drill", small, *options)
     assert "hang" in str(result)
+    assert has_one_verdict(result)
     quoted = headway.drill(small, "nvme-slow@node1,rate='15 MB/s'")  # as a shell is given it
     assert given(quoted) == given(headway.drill(small, "nvme-slow@node1,rate=15 MB/s"))
 
@@ -56,6 +66,7 @@ def test_collective_topo_and_validate_are_those_of_the_program(small, command):
     only = "sc21-001"
     result = headway.validate(only=only, quick=True)
     assert given(result) == printed(command, "validate", "--only", only, "--quick")
+    assert has_one_verdict(result)
 
 
 def test_the_catalogue_is_that_of_the_program(command):

@@ -292,9 +292,7 @@ TEST(Page, PlansOfTheFrontHaveTheirNumbersAndABrush) {
 TEST(Page, ThePlansOnTheFrontAreTold) {
   Json plan = specimen_result("headway.plan/1");
   plan["beside"] = Json::array();
-  plan["plans"][0]["layout"]["tensor"] = 2;
-  plan["plans"][0]["layout"]["data"] = 1;
-  plan["plans"][0]["layout"]["micro_batch"] = 4;
+  plan["plans"][0]["name"] = "tensor 2, pipeline 1, micro batch 4";
   const auto front = [&] { return charts_of({plan, "r.json"})[1].specification; };
   EXPECT_EQ(front()["encoding"]["color"]["title"], "front of time and money");
   EXPECT_THAT(front()["data"]["values"][0]["what"].get<std::string>(),

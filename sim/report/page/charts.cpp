@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "sim/report/page/chart_parts.h"
-#include "sim/report/page/tiles.h"
 
 namespace headway::report {
 
@@ -29,7 +28,7 @@ void add_plan(const Json& result, std::vector<Chart>& charts) {
   Json front = Json::array();
   const Json& plans = at(result, {"plans"});
   for (const auto& plan : plans) {
-    const std::string words = fmt::format("{}. {}", values.size() + 1, plan_words(plan, plans));
+    const std::string words = fmt::format("{}. {}", values.size() + 1, text_at(plan, {"name"}));
     values.push_back({{"what", words}, {"value", at(plan, {"step", "time_s"})}});
     const Json& days = at(plan, {"campaign", "wall_days", "p50"});
     const Json& dollars = at(plan, {"cost", "total_usd", "p50"});

@@ -19,10 +19,6 @@ bool is(const Json& result, std::string_view verb) {
   return text_at(result, {"schema"}).starts_with(fmt::format("headway.{}/", verb));
 }
 
-std::string percent_or_none(std::optional<double> share) {
-  return share ? percent(*share) + " %" : "-";
-}
-
 void add_spread(const Json& spread,
                 double scale,
                 const std::string& unit,
@@ -87,36 +83,6 @@ Tiles plan_tiles(const Json& result) {
   return tiles;
 }
 
-/// "tensor 2", "pipeline 4", "data 8": a layout without the degrees that are one.
-void add_layout(const Json& layout, std::vector<std::string>& words) {
-  for (const auto& [key, value] : layout.items()) {
-    const bool always = key == "tensor" || key == "pipeline";
-    if (value.is_number_integer() && (always || value.get<std::int64_t>() > 1)) {
-      words.push_back(fmt::format("{} {}", spaced(key), value.get<std::int64_t>()));
-    }
-  }
-}
-
-std::string plan_sentence(const Json& result) {
-  const Json& plans = at(result, {"plans"});
-  if (plans.empty()) {
-    return "";  // the reasons say why
-  }
-  std::string text = fmt::format("Plan 1 is the best by {}: {}.", text_at(result, {"objective"}),
-                                 plan_words(plans[0], plans));
-  if (plans.size() == 1) {
-    return text + " No other plan was found.";
-  }
-  text +=
-      fmt::format(" Plan 2 is {} % behind.", percent(number_at(plans[1], {"behind"}).value_or(0)));
-  const Json& apart = at(result, {"apart"});
-  if (apart.is_boolean()) {
-    text += apart.get<bool>() ? " The 90 % intervals of the two lie apart."
-                              : " The 90 % intervals of the two overlap: try both.";
-  }
-  return text;
-}
-
 /// Figures that a comparison shows first, and what they are.
 struct Compared {
   const char* key;
@@ -156,24 +122,6 @@ Tiles compare_tiles(const Json& result) {
   return tiles;
 }
 
-std::string compare_sentence(const Json& result) {
-  const auto ratio = ratio_of(result, "step_time_s");
-  if (!ratio) {
-    return "";
-  }
-  const std::string a = text_at(result, {"a", "name"});
-  const std::string b = text_at(result, {"b", "name"});
-  if (*ratio == 1) {
-    return fmt::format("A step takes as long on A ({}) as on B ({}).", a, b);
-  }
-  if (*ratio >= 2) {
-    return fmt::format("A step takes {} times as long on B ({}) as on A ({}).", number(*ratio), b,
-                       a);
-  }
-  return fmt::format("A step takes {} % {} on B ({}) than on A ({}).",
-                     percent(std::abs(*ratio - 1)), *ratio > 1 ? "longer" : "less", b, a);
-}
-
 /// The best row of a sweep; null where none works.
 const Json& best_row(const Json& result) {
   const Json& point = at(result, {"best_point"});
@@ -195,14 +143,6 @@ std::string figure_text(const std::string& path, const Json& value) {
                                                        : text_of(value);
 }
 
-std::string changes_of(const Json& row) {
-  std::vector<std::string> words;
-  for (const auto& [key, value] : row["changes"].items()) {
-    words.push_back(fmt::format("{} {}", key, text_of(value)));
-  }
-  return fmt::format("{}", fmt::join(words, ", "));
-}
-
 Tiles sweep_tiles(const Json& result) {
   Tiles tiles;
   const Json& best = best_row(result);
@@ -220,14 +160,6 @@ Tiles sweep_tiles(const Json& result) {
   return tiles;
 }
 
-std::string sweep_sentence(const Json& result) {
-  const Json& best = best_row(result);
-  return best.is_null() ? "No point works."
-                        : fmt::format("Best is point {}: {}, with the {} {}.",
-                                      text_of(best["point"]), changes_of(best),
-                                      text_at(result, {"best_is"}), text_at(result, {"best"}));
-}
-
 Tiles drill_tiles(const Json& result) {
   Tiles tiles;
   const auto add = [&](Keys keys, double scale, const char* unit, const char* what) {
@@ -242,15 +174,6 @@ Tiles drill_tiles(const Json& result) {
   add({"step", "slowdown"}, 1, "", "step while it lasts / healthy step");
   add({"since_save_s"}, 1 / kMinute, " min", "of work since the last save when it strikes");
   return tiles;
-}
-
-std::string drill_sentence(const Json& result) {
-  const Json& remedies = at(result, {"remedies"});
-  if (remedies.empty() || number_at(remedies[0], {"saved_s"}).value_or(0) <= 0) {
-    return "";
-  }
-  return fmt::format("Most would be saved by: {} ({}).", text_of(remedies[0]["name"]),
-                     text_of(remedies[0]["how"]));
 }
 
 Tiles validate_tiles(const Json& result) {
@@ -273,27 +196,15 @@ Tiles validate_tiles(const Json& result) {
   return tiles;
 }
 
-std::string validate_sentence(const Json& result) {
-  std::string text;
-  for (const auto& [part, errors] : at(result, {"left_out", "parts"}).items()) {
-    text += fmt::format("{}{} {} in the median, {} at the 90th percentile",
-                        text.empty() ? "With each source left out: " : "; ", part,
-                        percent_or_none(number_at(errors, {"median_abs_error"})),
-                        percent_or_none(number_at(errors, {"p90_abs_error"})));
-  }
-  return text.empty() ? "" : text + ".";
-}
-
 struct Verb {
   const char* name;
   Tiles (*tiles)(const Json&);
-  std::string (*sentence)(const Json&);
 };
-constexpr Verb kVerbs[] = {{"plan", plan_tiles, plan_sentence},
-                           {"compare", compare_tiles, compare_sentence},
-                           {"sweep", sweep_tiles, sweep_sentence},
-                           {"drill", drill_tiles, drill_sentence},
-                           {"validate", validate_tiles, validate_sentence}};
+constexpr Verb kVerbs[] = {{"plan", plan_tiles},
+                           {"compare", compare_tiles},
+                           {"sweep", sweep_tiles},
+                           {"drill", drill_tiles},
+                           {"validate", validate_tiles}};
 
 }  // namespace
 
@@ -307,34 +218,8 @@ Tiles tiles_of(const Json& result) {
 }
 
 std::string verdict_of(const Json& result) {
-  if (std::string limit = text_at(result, {"limit"}); !limit.empty()) {
-    return limit;
-  }
-  for (const Verb& verb : kVerbs) {
-    if (is(result, verb.name)) {
-      return verb.sentence(result);
-    }
-  }
-  return "";
-}
-
-std::string plan_words(const Json& plan, const Json& plans) {
-  const auto differs = [&](const char* key) {
-    return std::any_of(plans.begin(), plans.end(),
-                       [&](const Json& other) { return at(other, {key}) != at(plan, {key}); });
-  };
-  std::vector<std::string> words;
-  if (differs("machine")) {
-    words.push_back(text_at(plan, {"machine"}));
-  }
-  if (const auto nodes = number_at(plan, {"nodes"}); nodes && differs("nodes")) {
-    words.push_back(count(*nodes) + " nodes");
-  }
-  if (const auto board = number_at(plan, {"board_w"}); board && differs("board_w")) {
-    words.push_back(fmt::format("boards of {} W", count(std::floor(*board))));
-  }
-  add_layout(plan["layout"], words);
-  return fmt::format("{}", fmt::join(words, ", "));
+  std::string verdict = text_at(result, {"verdict"});
+  return verdict.empty() ? text_at(result, {"limit"}) : verdict;
 }
 
 }  // namespace headway::report

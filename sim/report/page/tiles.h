@@ -17,12 +17,8 @@ using Tiles = std::vector<std::pair<std::string, std::string>>;
 /// published rows the errors and what the intervals cover. Nothing of other verbs.
 Tiles tiles_of(const Json& result);
 
-/// The sentence that matters: `limit` where the result has one, else one made of the figures of the
-/// verbs above; empty where there is nothing to say.
+/// The sentence that matters: `verdict` of the result, or its `limit`; empty where it has neither,
+/// as results of versions that wrote none.
 std::string verdict_of(const Json& result);
-
-/// "180 nodes, tensor 2, pipeline 4, data 8": what tells a plan from others, and its layout without
-/// the degrees that are one. Machine, nodes and boards are told where `plans` differ in them.
-std::string plan_words(const Json& plan, const Json& plans);
 
 }  // namespace headway::report

@@ -102,14 +102,6 @@ std::string without_unit(std::string name) {
   return name;
 }
 
-std::string described(const SweepRow& row) {
-  std::string text;
-  for (const auto& [key, value] : row.changes) {
-    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", key, value);
-  }
-  return text;
-}
-
 /// Rows that the table shows: all, or the best where they are too many.
 std::vector<const SweepRow*> shown_rows(const SweepReport& report) {
   std::vector<const SweepRow*> rows;
@@ -197,17 +189,6 @@ std::string counts_sentence(const SweepReport& report) {
   return text + ".";
 }
 
-std::string best_sentence(const SweepReport& report) {
-  const SweepRow* best = study::best_row(report.rows, report.best, report.best_is);
-  if (best == nullptr) {
-    return "No point works.";
-  }
-  const auto value = std::find_if(best->figures.begin(), best->figures.end(),
-                                  [&](const auto& f) { return f.first == report.best; });
-  return fmt::format("Best is point {}: {}, with the {} {}, {}.", best->point, described(*best),
-                     core::to_word(report.best_is), report.best, number(*value->second));
-}
-
 [[noreturn]] void refuse(const std::string& name, const std::string& what) {
   throw core::Error(fmt::format("{}: {}", name, what));
 }
@@ -282,11 +263,8 @@ Document sweep_document(const SweepReport& report) {
     document.tables.push_back(std::move(reasons));
   }
   document.closing.push_back(counts_sentence(report));
-  const bool simulated =
-      std::any_of(report.rows.begin(), report.rows.end(),
-                  [](const SweepRow& row) { return row.status != PointStatus::listed; });
-  if (simulated) {
-    document.closing.push_back(best_sentence(report));
+  if (auto verdict = report.verdict()) {
+    document.closing.push_back(std::move(*verdict));
   }
   return document;
 }

@@ -89,45 +89,6 @@ Table layers_table(const study::CompareReport& report) {
   return table;
 }
 
-/// The figure that decides: days where the work is fixed, else dollars a token, else the step.
-const study::Attribution* deciding(const study::CompareReport& report) {
-  const study::Attribution* best = nullptr;
-  for (const std::string key : {"step_time_s", "usd_per_million_tokens", "wall_days"}) {
-    for (const auto& attribution : report.attributions) {
-      double moved = 0;
-      for (const auto& c : attribution.contributions) {
-        moved += std::abs(c.shapley);
-      }
-      if (attribution.key == key && moved > 0) {
-        best = &attribution;
-      }
-    }
-  }
-  return best;
-}
-
-std::string verdict(const study::CompareReport& report) {
-  if (report.differing.empty()) {
-    return "A and B are the same architecture.";
-  }
-  const study::Attribution* by = deciding(report);
-  if (by == nullptr) {
-    return "A and B differ, but in nothing that moves a figure.";
-  }
-  std::size_t top = 0;
-  double total = 0;
-  for (std::size_t i = 0; i < by->contributions.size(); ++i) {
-    total += by->contributions[i].shapley;
-    if (std::abs(by->contributions[i].shapley) > std::abs(by->contributions[top].shapley)) {
-      top = i;
-    }
-  }
-  return fmt::format("The largest part of the difference in {} comes from {} ({}): {} of {}.",
-                     heading_of(by->key), core::to_word(report.differing[top]),
-                     study::contents_of(report.differing[top]),
-                     signed_number(by->contributions[top].shapley), signed_number(total));
-}
-
 std::string listed(const study::CompareReport& report) {
   std::vector<std::string> words;
   for (const study::Layer layer : report.differing) {
@@ -185,9 +146,7 @@ Document compare_document(const study::CompareReport& report) {
     document.closing.push_back("Warning: " + warning + ".");
   }
   document.closing.emplace_back(kWhereDefined);
-  if (!report.mixtures.empty()) {
-    document.closing.push_back(verdict(report));
-  }
+  document.closing.push_back(report.verdict());
   return document;
 }
 

@@ -7,6 +7,7 @@
 #include "sim/report/fault_argument.h"
 #include "sim/report/table.h"
 #include "sim/report/verbs/drill_report.h"
+#include "sim/study/words.h"
 
 namespace headway::report {
 
@@ -19,7 +20,7 @@ using drill::FaultKind;
 /// The key as its field list describes it, with what the kind takes where nothing is given.
 std::string words(std::string_view key, const Fault& usual) {
   const auto time = [](const std::optional<Seconds>& value, const char* absent) {
-    return value ? elapsed(*value) : std::string(absent);
+    return value ? study::elapsed(*value) : std::string(absent);
   };
   const std::map<std::string_view, std::string> absent{
       {"rate", "half of what a node can"},
@@ -96,7 +97,7 @@ Table monitors_table() {
     }
     table.rows.push_back(
         {std::string(word), setup[monitor].on ? "on" : "off",
-         monitor == drill::Monitor::replay ? "800 steps" : elapsed(setup[monitor].time),
+         monitor == drill::Monitor::replay ? "800 steps" : study::elapsed(setup[monitor].time),
          sees.empty() ? "deaths and silence" : sees});
   }
   return table;

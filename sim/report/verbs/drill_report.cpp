@@ -1,13 +1,15 @@
 #include "sim/report/verbs/drill_report.h"
 
-#include <cmath>
 #include <fmt/format.h>
+
+#include "sim/study/words.h"
 
 namespace headway::report {
 
 using core::Seconds;
 using drill::DrillResult;
 using drill::Moment;
+using study::elapsed;
 
 namespace {
 
@@ -165,39 +167,7 @@ std::string root_cause(const DrillResult& result) {
   return text;
 }
 
-std::string price_of(const DrillResult& result) {
-  return result.cost ? fmt::format(" and {} USD", number(result.cost->si())) : "";
-}
-
-std::string verdict(const DrillResult& result) {
-  std::string text =
-      fmt::format("The fault costs {} of the whole job{}", elapsed(result.lost), price_of(result));
-  if (!result.tried_remedies) {
-    return text + ".";
-  }
-  if (result.remedies.empty() || result.remedies.front().saved.si() <= 0) {
-    return text + "; none of the changes tried would have helped.";
-  }
-  const auto& best = result.remedies.front();
-  return text + fmt::format("; what would have helped most: {}, which saves {}.", best.name,
-                            elapsed(best.saved));
-}
-
 }  // namespace
-
-std::string elapsed(Seconds time) {
-  const double s = std::abs(time.si());
-  const char* sign = time.si() < 0 ? "-" : "";
-  if (s < 120) {
-    return fmt::format("{}{:.3g} s", sign, s);
-  }
-  const auto whole = std::llround(s);
-  if (s < 7200) {
-    return fmt::format("{}{} min {:02} s", sign, whole / 60, whole % 60);
-  }
-  const auto minutes = (whole + 30) / 60;
-  return fmt::format("{}{} h {:02} min", sign, minutes / 60, minutes % 60);
-}
 
 std::string drill_csv(const study::DrillReport& report) {
   Table table{"",
@@ -243,7 +213,7 @@ Document drill_document(const study::DrillReport& report) {
     document.closing.push_back(
         fmt::format("Warning: {}: {}.", core::to_word(report.status), reason));
   }
-  document.closing.push_back(verdict(result));
+  document.closing.push_back(report.verdict());
   return document;
 }
 

@@ -14,7 +14,4 @@ std::string drill_json(const study::DrillReport& report);
 std::string drill_csv(const study::DrillReport& report);
 Document drill_document(const study::DrillReport& report);
 
-/// "12.3 s", "12 min 30 s", "3 h 05 min".
-std::string elapsed(core::Seconds time);
-
 }  // namespace headway::report

@@ -358,43 +358,6 @@ Table fields_table(const char* title, const std::vector<plan::SearchedField>& fi
   return table;
 }
 
-double tokens(const study::PlannedRun& plan) {
-  return static_cast<double>(plan.setting.global_batch) * plan.setting.sequence_length;
-}
-
-/// How sure the first place is. Steps are compared where they decide: by the objective, or since
-/// both plans have the same GPUs.
-std::string first_place(const study::PlanReport& report,
-                        const std::vector<study::PlannedRun>& plans) {
-  if (plans.size() < 2) {
-    return "No other plan was found.";
-  }
-  const std::string text =
-      report.objective == plan::Objective::step
-          ? fmt::format("Plan 2 takes {} % longer a token.", percent(plans[1].behind))
-          : fmt::format("Plan 2 is {} % worse by {}.", percent(plans[1].behind),
-                        core::to_word(report.objective));
-  const auto apart = report.apart();
-  if (!apart) {
-    return text;  // what is not known of one machine says nothing of the other
-  }
-  // Of a million tokens where one step has more of them.
-  const bool same = tokens(plans[0]) == tokens(plans[1]);
-  constexpr double kMillion = 1e6;  // Source: the prefix
-  const auto end = [&](std::size_t place, core::Seconds training::StepResult::*side) {
-    return number((plans[place].step.*side).si() * (same ? 1 : kMillion / tokens(plans[place])));
-  };
-  using Step = training::StepResult;
-  return text + fmt::format(" The 90 % intervals of their {}, {} to {} s and {} to {} s, {}.",
-                            same ? "steps" : "time for a million tokens",
-                            end(0, &Step::interval_low), end(0, &Step::interval_high),
-                            end(1, &Step::interval_low), end(1, &Step::interval_high),
-                            *apart
-                                ? "do not overlap"
-                                : "overlap: what the model does not know of machine and software "
-                                  "decides between layouts this close, so try both");
-}
-
 std::string verification_text(const study::PlanReport& report) {
   const plan::Verification& v = report.result.verification;
   std::string found =
@@ -427,7 +390,7 @@ void add_closing(const study::PlanReport& report,
     if (const std::string text = break_even_text(report); !text.empty()) {
       document.closing.push_back(text);
     }
-    document.closing.push_back(first_place(report, plans));
+    document.closing.push_back(report.verdict().value());
     if (report.choice) {
       document.closing.push_back(report.choice->sentence);
     }

@@ -143,30 +143,21 @@ void add_left_out(const study::LeavingOut& out, Document& document) {
                   percent(out.mean_of_source_medians)));
 }
 
-/// One sentence on the rows of one part.
-std::string part_sentence(const std::string& name, const RunSummary& s) {
-  if (s.n == 0) {
-    return fmt::format("{}: none of {} runs was predicted.", name, s.n_skipped);
-  }
-  return fmt::format(
-      "{}: {} of {} runs were predicted: median error {} %, mean {} %, 90th percentile {} %; {} % "
-      "of "
-      "them lie in their 90 % interval.",
-      name, s.n, s.n + s.n_skipped, percent(s.median_abs_error), percent(s.mean_abs_error),
-      percent(s.p90_abs_error), percent(s.coverage_90));
-}
-
 /// What is said of rows that belong together: each part, all of them, memory, repeats and layouts.
+/// @param together  whether nobody else says it of all of them
 void add_sentences(const std::vector<RunPrediction>& rows,
                    const std::string& of,
+                   bool together,
                    Document& document) {
   const auto parts = validation::summarize_by(rows, &RunPrediction::part);
   for (const auto& [name, summary] : parts) {
-    document.closing.push_back(part_sentence(name, summary));
+    if (parts.size() > 1 || together) {
+      document.closing.push_back(fmt::format("{}: {}", name, study::errors_in_words(summary)));
+    }
   }
   const RunSummary all = validation::summarize(rows);
-  if (parts.size() > 1) {
-    document.closing.push_back(part_sentence("All together" + of, all));
+  if (parts.size() > 1 && together) {
+    document.closing.push_back(fmt::format("All together{}: {}", of, study::errors_in_words(all)));
   }
   if (all.n_memory > 0) {
     document.closing.push_back(
@@ -237,7 +228,8 @@ std::string validate_csv(const std::vector<RunPrediction>& rows) {
 Document validate_document(const std::vector<RunPrediction>& rows, bool fitted) {
   Document document;
   document.title = "Published training runs, predicted";
-  add_left_out(fitted ? study::leave_out(rows) : study::LeavingOut{}, document);
+  const study::LeavingOut out = fitted ? study::leave_out(rows) : study::LeavingOut{};
+  add_left_out(out, document);
   std::vector<RunPrediction> listed;  // a sweep says something taken together only
   std::copy_if(rows.begin(), rows.end(), std::back_inserter(listed),
                [](const RunPrediction& row) { return row.table != validation::kLayoutSweep; });
@@ -251,8 +243,9 @@ Document validate_document(const std::vector<RunPrediction>& rows, bool fitted) 
   }
   document.closing.emplace_back(kWhereDefined);
   for (const auto& part : tables) {
-    add_sentences(part, part.front().table, document);
+    add_sentences(part, part.front().table, fitted || tables.size() > 1, document);
   }
+  document.closing.push_back(study::runs_verdict(rows, out));
   return document;
 }
 

@@ -148,6 +148,8 @@ struct SweepReport {
     return points - static_cast<std::int64_t>(rows.size());
   }
   [[nodiscard]] std::optional<std::int64_t> best_point() const;
+  /// Which point is the best; nothing where none was simulated.
+  [[nodiscard]] std::optional<std::string> verdict() const;
 
   template <class V>
   void fields(V& v) const {
@@ -160,6 +162,9 @@ struct SweepReport {
     v.part("best_is", best_is, "which end of it is best");
     v.figure("best_point", best_point(), "", "the best point whose status is ok",
              core::non_negative);
+    v.on_request("verdict", verdict(),
+                 "what it comes to: the best point and its figure; not there where points are only "
+                 "listed");
     v.part("rows", rows, "a point each, in order");
   }
 };

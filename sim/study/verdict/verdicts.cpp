@@ -1,0 +1,228 @@
+// The sentence that matters of results that no limit sums up (limit.h): which plan, side, point or
+// change of design is the best, and by how much.
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/core/figures.h"
+#include "sim/core/text.h"
+#include "sim/study/compare.h"
+#include "sim/study/drill.h"
+#include "sim/study/plan.h"
+#include "sim/study/points/sweep.h"
+#include "sim/study/validate.h"
+#include "sim/study/words.h"
+
+namespace headway::study {
+
+namespace {
+
+double tokens_of(const PlannedRun& plan) {
+  return static_cast<double>(plan.setting.global_batch) * plan.setting.sequence_length;
+}
+
+/// By how much the second plan is behind.
+std::string behind_words(const PlanReport& report, const PlannedRun& second) {
+  const std::string share = core::percent(second.behind);
+  return report.objective == plan::Objective::step
+             ? fmt::format("Plan 2 takes {} % longer a token.", share)
+             : fmt::format("Plan 2 is {} % worse by {}.", share, core::to_word(report.objective));
+}
+
+/// How sure the first place is. Steps are compared where they decide: by the objective, or since
+/// both plans have the same GPUs.
+std::string apart_words(bool apart, const std::vector<PlannedRun>& plans) {
+  // Of a million tokens where one step has more of them.
+  const bool same = tokens_of(plans[0]) == tokens_of(plans[1]);
+  constexpr double kMillion = 1e6;  // Source: the prefix
+  const auto end = [&](std::size_t place, core::Seconds training::StepResult::*side) {
+    return core::number((plans[place].step.*side).si() *
+                        (same ? 1 : kMillion / tokens_of(plans[place])));
+  };
+  using Step = training::StepResult;
+  return fmt::format(" The 90 % intervals of their {}, {} to {} s and {} to {} s, {}.",
+                     same ? "steps" : "time for a million tokens", end(0, &Step::interval_low),
+                     end(0, &Step::interval_high), end(1, &Step::interval_low),
+                     end(1, &Step::interval_high),
+                     apart ? "do not overlap"
+                           : "overlap: what the model does not know of machine and software "
+                             "decides between layouts this close, so try both");
+}
+
+/// The figure that decides, and what it is called: days where the work is fixed, else dollars a
+/// token, else the step.
+std::pair<const Attribution*, std::string> deciding(const CompareReport& report) {
+  std::pair<const Attribution*, std::string> best{nullptr, ""};
+  for (const auto& [key, name] : {std::pair("step_time_s", "step [s]"),
+                                  std::pair("usd_per_million_tokens", "USD per million tokens"),
+                                  std::pair("wall_days", "wall [days]")}) {
+    for (const Attribution& attribution : report.attributions) {
+      const auto& parts = attribution.contributions;
+      const bool moves = std::any_of(parts.begin(), parts.end(),
+                                     [](const Contribution& c) { return c.shapley != 0; });
+      if (attribution.key == key && moves) {
+        best = {&attribution, name};
+      }
+    }
+  }
+  return best;
+}
+
+/// Which layer makes the difference; empty where no layers were asked for.
+std::string layer_words(const CompareReport& report) {
+  if (report.mixtures.empty()) {
+    return "";
+  }
+  const auto& [by, name] = deciding(report);
+  if (by == nullptr) {
+    return " They differ in nothing that moves a figure.";
+  }
+  const auto& parts = by->contributions;
+  const auto top = std::max_element(parts.begin(), parts.end(), [](const auto& a, const auto& b) {
+    return std::abs(a.shapley) < std::abs(b.shapley);
+  });
+  double total = 0;
+  for (const Contribution& part : parts) {
+    total += part.shapley;
+  }
+  const auto signed_number = [](double value) {
+    return (value > 0 ? "+" : "") + core::number(value);
+  };
+  const Layer layer = report.differing[static_cast<std::size_t>(top - parts.begin())];
+  return fmt::format(" The largest part of the difference in {} comes from {} ({}): {} of {}.",
+                     name, core::to_word(layer), contents_of(layer), signed_number(top->shapley),
+                     signed_number(total));
+}
+
+std::string both_steps(const CompareReport& report) {
+  const double ratio = report.b.step_time / report.a.step_time;
+  if (!std::isfinite(ratio)) {
+    return "A or B has no step.";
+  }
+  const std::string &a = report.name_a, &b = report.name_b;
+  if (ratio == 1) {
+    return fmt::format("A step takes as long on A ({}) as on B ({}).", a, b);
+  }
+  if (ratio >= 2) {
+    return fmt::format("A step takes {} times as long on B ({}) as on A ({}).", core::number(ratio),
+                       b, a);
+  }
+  return fmt::format("A step takes {} % {} on B ({}) than on A ({}).",
+                     core::percent(std::abs(ratio - 1)), ratio > 1 ? "longer" : "less", b, a);
+}
+
+}  // namespace
+
+std::string plan_words(const PlannedRun& plan, const std::vector<PlannedRun>& plans) {
+  const auto differ = [&](const auto& value) {
+    return std::any_of(plans.begin(), plans.end(),
+                       [&](const PlannedRun& other) { return value(other) != value(plan); });
+  };
+  std::vector<std::string> words;
+  if (differ([](const PlannedRun& p) { return p.machine; })) {
+    words.push_back(plan.machine);
+  }
+  if (differ([](const PlannedRun& p) { return p.setting.nodes; })) {
+    words.push_back(core::count(plan.setting.nodes) + " nodes");
+  }
+  if (plan.board && differ([](const PlannedRun& p) { return p.board; })) {
+    words.push_back(fmt::format("boards of {} W", core::count(std::floor(plan.board->si()))));
+  }
+  for (const core::Figure& degree : core::figures_of(plan.layout).parts) {
+    const bool always = degree.key == "tensor" || degree.key == "pipeline";
+    if (degree.kind == core::FigureKind::integer && (always || degree.integer > 1)) {
+      std::string name = degree.key;
+      std::replace(name.begin(), name.end(), '_', ' ');
+      words.push_back(fmt::format("{} {}", name, degree.integer));
+    }
+  }
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+std::optional<std::string> PlanReport::verdict() const {
+  const std::vector<PlannedRun> all = plans();
+  if (all.empty()) {
+    return std::nullopt;  // the reasons say why
+  }
+  std::string text =
+      fmt::format("Plan 1 is the best by {}: {}. ", core::to_word(objective), *all.front().name);
+  if (all.size() == 1) {
+    return text + "No other plan was found.";
+  }
+  text += behind_words(*this, all[1]);
+  const auto sure = apart();  // what is not known of one machine says nothing of the other
+  return sure ? text + apart_words(*sure, all) : text;
+}
+
+std::string CompareReport::verdict() const {
+  return differing.empty() ? "A and B are the same architecture."
+                           : both_steps(*this) + layer_words(*this);
+}
+
+std::optional<std::string> SweepReport::verdict() const {
+  const bool simulated = std::any_of(rows.begin(), rows.end(), [](const SweepRow& row) {
+    return row.status != PointStatus::listed;
+  });
+  if (!simulated) {
+    return std::nullopt;
+  }
+  const SweepRow* row = best_row(rows, best, best_is);
+  if (row == nullptr) {
+    return "No point works.";
+  }
+  std::vector<std::string> changes;
+  for (const auto& [key, value] : row->changes) {
+    changes.push_back(fmt::format("{}={}", key, value));
+  }
+  const auto value = std::find_if(row->figures.begin(), row->figures.end(),
+                                  [&](const auto& figure) { return figure.first == best; });
+  return fmt::format("Best is point {}: {}, with the {} {}, {}.", row->point,
+                     fmt::join(changes, ", "), core::to_word(best_is), best,
+                     core::number(value->second.value()));
+}
+
+std::string DrillReport::verdict() const {
+  std::string text =
+      fmt::format("The fault costs {} of the whole job{}", elapsed(result.lost),
+                  result.cost ? fmt::format(" and {} USD", core::number(result.cost->si())) : "");
+  if (!result.tried_remedies) {
+    return text + ".";
+  }
+  if (result.remedies.empty() || result.remedies.front().saved.si() <= 0) {
+    return text + "; none of the changes tried would have helped.";
+  }
+  const auto& best = result.remedies.front();
+  return text + fmt::format("; what would have helped most: {}, which saves {} ({}).", best.name,
+                            elapsed(best.saved), best.how);
+}
+
+std::string errors_in_words(const validation::RunSummary& rows) {
+  if (rows.n == 0) {
+    return fmt::format("none of {} runs was predicted.", rows.n_skipped);
+  }
+  return fmt::format(
+      "{} of {} runs were predicted: median error {} %, mean {} %, 90th percentile {} %; {} % of "
+      "them lie in their 90 % interval.",
+      rows.n, rows.n + rows.n_skipped, core::percent(rows.median_abs_error),
+      core::percent(rows.mean_abs_error), core::percent(rows.p90_abs_error),
+      core::percent(rows.coverage_90));
+}
+
+std::string runs_verdict(const std::vector<validation::RunPrediction>& rows,
+                         const LeavingOut& left_out) {
+  if (left_out.parts.empty()) {
+    const auto parts = validation::summarize_by(rows, &validation::RunPrediction::part);
+    return fmt::format("{}: {}", parts.size() == 1 ? parts.front().first : "All together",
+                       errors_in_words(validation::summarize(rows)));
+  }
+  std::vector<std::string> parts;
+  for (const auto& [name, errors] : left_out.parts) {
+    parts.push_back(fmt::format("{} {} % in the median, {} % at the 90th percentile", name,
+                                core::percent(errors.median_abs_error),
+                                core::percent(errors.p90_abs_error)));
+  }
+  return fmt::format("Errors with each source left out: {}.", fmt::join(parts, "; "));
+}
+
+}  // namespace headway::study

@@ -1,0 +1,123 @@
+// The sentence that matters of results, which the table, the JSON and the page share.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sim/study/compare.h"
+#include "sim/study/drill.h"
+#include "sim/study/plan.h"
+#include "sim/study/points/sweep.h"
+#include "sim/study/validate.h"
+
+namespace headway::study {
+namespace {
+
+using testing::EndsWith;
+using testing::StartsWith;
+
+plan::Plan planned(double step, int nodes) {
+  plan::Plan one;
+  one.setting = {nodes, 8, 1000, core::Precision::bf16, 0};
+  one.gpus = std::int64_t{8} * nodes;
+  one.step.time = core::Seconds(step);
+  one.step.interval_low = core::Seconds(0.9 * step);
+  one.step.interval_high = core::Seconds(1.1 * step);
+  one.layout.tensor = 2;
+  one.layout.data = 4 * nodes;
+  return one;
+}
+
+// What the search varied beside the layout is told where plans differ in it.
+TEST(Verdicts, OfPlansNameTheBestAndHowSureItIs) {
+  PlanReport report;
+  EXPECT_FALSE(report.verdict()) << "the reasons say why";
+  report.result.plans = {planned(1, 2)};
+  EXPECT_EQ(report.verdict(),
+            "Plan 1 is the best by step: tensor 2, pipeline 1, data 8. No other plan was found.");
+  report.result.plans.push_back(planned(1.05, 4));
+  EXPECT_THAT(report.verdict().value(),
+              StartsWith("Plan 1 is the best by step: 2 nodes, tensor 2, pipeline 1, data 8. Plan "
+                         "2 takes 5.0 % longer a token. The 90 % intervals of their steps, 0.900 "
+                         "to 1.10 s and 0.945 to 1.15 s, overlap"));
+  EXPECT_EQ(report.plans()[1].name, "4 nodes, tensor 2, pipeline 1, data 16");
+}
+
+TEST(Verdicts, OfAComparisonSayWhoIsSlower) {
+  CompareReport report;
+  report.name_a = "Old";
+  report.name_b = "New";
+  report.a.step_time = 4;
+  EXPECT_EQ(report.verdict(), "A and B are the same architecture.");
+  report.differing = {Layer::storage, Layer::rest};
+  const auto with = [&](double step) {
+    report.b.step_time = step;
+    return report.verdict();
+  };
+  EXPECT_EQ(with(3), "A step takes 25.0 % less on B (New) than on A (Old).");
+  EXPECT_EQ(with(5), "A step takes 25.0 % longer on B (New) than on A (Old).");
+  EXPECT_EQ(with(10), "A step takes 2.50 times as long on B (New) as on A (Old).");
+  EXPECT_EQ(with(4), "A step takes as long on A (Old) as on B (New).");
+  report.mixtures.resize(4);
+  EXPECT_THAT(with(4), EndsWith(" They differ in nothing that moves a figure."));
+  report.attributions = {{"wall_days", {Contribution{}, Contribution{}}}};
+  report.attributions[0].contributions[0].shapley = 0.5;
+  report.attributions[0].contributions[1].shapley = -2;
+  EXPECT_THAT(with(4),
+              EndsWith(" The largest part of the difference in wall [days] comes from rest "
+                       "(" +
+                       std::string(contents_of(Layer::rest)) + "): -2.00 of -1.50."));
+}
+
+TEST(Verdicts, OfASweepNameTheBestPoint) {
+  SweepReport report;
+  report.best = "step.time_s";
+  report.rows = {{0, {{"cluster.nodes", "2"}}, "", PointStatus::listed, "", {}}};
+  EXPECT_FALSE(report.verdict());
+  report.rows[0].status = PointStatus::refused;
+  EXPECT_EQ(report.verdict(), "No point works.");
+  report.rows.push_back({1,
+                         {{"cluster.nodes", "4"}, {"training.global_batch", "8"}},
+                         "",
+                         PointStatus::ok,
+                         "",
+                         {{"step.time_s", 1.5}}});
+  EXPECT_EQ(report.verdict(),
+            "Best is point 1: cluster.nodes=4, training.global_batch=8, with the lowest "
+            "step.time_s, 1.50.");
+}
+
+TEST(Verdicts, OfADrillSayWhatWouldHaveHelped) {
+  DrillReport report;
+  report.result.lost = core::Seconds(1800);
+  EXPECT_EQ(report.verdict(), "The fault costs 30 min 00 s of the whole job.");
+  report.result.cost = core::Dollars(250);
+  report.result.tried_remedies = true;
+  EXPECT_EQ(report.verdict(),
+            "The fault costs 30 min 00 s of the whole job and 250 USD; none of the changes tried "
+            "would have helped.");
+  report.result.remedies = {{"a watchdog", "--monitor watchdog=on", {}, core::Seconds(600)}};
+  EXPECT_THAT(report.verdict(), EndsWith("; what would have helped most: a watchdog, which saves "
+                                         "10 min 00 s (--monitor watchdog=on)."));
+}
+
+TEST(Verdicts, OfPublishedRunsAreOfThoseThatNothingHasSeen) {
+  validation::RunPrediction row;
+  row.measured = 100;
+  row.predicted = 110;
+  row.error = 0.1;
+  row.low = 95;
+  row.high = 127;
+  row.part = "AMD";
+  EXPECT_EQ(runs_verdict({row}, {}),
+            "AMD: 1 of 1 runs were predicted: median error 10.0 %, mean 10.0 %, 90th "
+            "percentile 10.0 %; 100.0 % of them lie in their 90 % interval.");
+  LeavingOut out;
+  out.parts = {{"dense NVIDIA", {}}, {"AMD", {}}};
+  out.parts[0].second.median_abs_error = 0.044;
+  out.parts[0].second.p90_abs_error = 0.147;
+  EXPECT_THAT(runs_verdict({row}, out),
+              StartsWith("Errors with each source left out: dense NVIDIA 4.4 % in the median, 14.7 "
+                         "% at the 90th percentile; AMD "));
+}
+
+}  // namespace
+}  // namespace headway::study
