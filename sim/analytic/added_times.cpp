@@ -30,7 +30,7 @@ void add_exchanges(const Scenario& s,
 namespace {
 
 /// What a micro-batch's deviation does not depend on is the same for all.
-LayoutKey deviation_key(const ParallelismSpec& layout) {
+LayoutKey spread_key(const ParallelismSpec& layout) {
   LayoutKey key{layout, 1, false};
   key.layout.data = {};
   key.layout.rank_order = workload::RankOrder::data_first;
@@ -40,7 +40,7 @@ LayoutKey deviation_key(const ParallelismSpec& layout) {
 }
 
 /// Entries at most, of half a kilobyte. Source: round value, as the tier's other memories.
-constexpr std::size_t kMostDeviations = 20'000;
+constexpr std::size_t kMostSpreads = 20'000;
 
 }  // namespace
 
@@ -52,20 +52,21 @@ void RankWaits::add(const Scenario& s,
   if (data_parallel < 2 || !training::ranks_differ(s)) {
     return;
   }
-  if (deviations_.size() >= kMostDeviations) {
-    deviations_.clear();
+  if (spreads_.size() >= kMostSpreads) {
+    spreads_.clear();
   }
-  const auto [deviation, fresh] = deviations_.try_emplace(deviation_key(layout), 0.0);
+  const auto [spread, fresh] = spreads_.try_emplace(spread_key(layout));
   if (fresh) {
-    deviation->second = training::micro_batch_deviation(s, deviation->first.layout);
+    spread->second = training::micro_batch_spread(s, spread->first.layout);
   }
   const training::RankMeetings meetings = training::rank_meetings(s, layout, data_parallel);
   const auto [factors, first] = factors_.try_emplace({meetings.ranks, meetings.group});
   if (first) {
     factors->second = training::wait_factors(meetings);
   }
-  const core::Seconds wait =
-      training::expected_wait(factors->second, micro_batches, deviation->second);
+  const core::Seconds wait = training::expected_wait(
+      factors->second, micro_batches,
+      training::longest_wait(factors->second, micro_batches, spread->second));
   step.imbalance += wait;
   step.time += wait;
 }

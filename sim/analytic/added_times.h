@@ -36,7 +36,7 @@ class RankWaits {
 
  private:
   // Looked up only, never iterated.
-  std::unordered_map<LayoutKey, double, KeyHash> deviations_;
+  std::unordered_map<LayoutKey, training::MicroBatchSpread, KeyHash> spreads_;
   std::map<std::pair<std::int64_t, std::int64_t>, training::WaitFactors> factors_;
 };
 

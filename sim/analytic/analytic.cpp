@@ -90,7 +90,7 @@ class AnalyticTier::Evaluator {
     const RankCosts& rank = rank_of(layout, data_parallel, splits_backward(schedule));
     const DataCosts& data = data_of(layout, data_parallel);
     times_.ends = &ends_of(layout, data_parallel);
-    fill_messages(layout, data_parallel, rank.message);
+    fill_messages(layout, data_parallel, rank);
     fill_passes(layout, schedule, rank, data);
     fill_reductions(data, splits_backward(schedule));
     return times_;
@@ -105,7 +105,7 @@ class AnalyticTier::Evaluator {
     const ScheduleKind schedule = workload::effective_schedule(layout);
     const RankCosts& rank = rank_of(layout, data_parallel, splits_backward(schedule));
     times_.ends = nullptr;
-    fill_messages(layout, data_parallel, rank.message);
+    fill_messages(layout, data_parallel, rank);
     fill_passes(layout, schedule, rank, without_traffic(layout));
     return times_;
   }
@@ -193,6 +193,7 @@ class AnalyticTier::Evaluator {
         made.layers = at.layers;
         made.embedding = at.embedding;
         made.head = at.head;
+        made.encoder = at.encoder;
       }
     }
     return bare_;
@@ -269,7 +270,7 @@ class AnalyticTier::Evaluator {
 
   /// Neighbour stages are as many ranks apart as a stage has, or as a replica's stage has; where
   /// some ranks' messages leave the NVLink domain, all wait for those.
-  void fill_messages(const ParallelismSpec& p, int data_parallel, core::Bytes bytes) {
+  void fill_messages(const ParallelismSpec& p, int data_parallel, const RankCosts& rank) {
     const std::int64_t slice = std::int64_t{p.tensor} * p.context;
     const bool packed = p.rank_order == workload::RankOrder::pipeline_first;
     const std::int64_t stride = packed ? slice : slice * data_parallel;
@@ -279,11 +280,15 @@ class AnalyticTier::Evaluator {
     if (p.pipeline == 1) {
       return;
     }
-    if (bytes != message_) {
-      message_ = bytes;
-      near_ = timer_.message(bytes, false);
-      far_ = timer_.message(bytes, true);
+    const int ahead = workload::encoder_stages(scenario_.model);
+    time_message(rank.message, between_stages_);
+    if (ahead > 0) {
+      time_message(rank.images_message, of_images_);
     }
+    const auto time = [&](int stage, bool crosses) {
+      const MessageTimes& message = stage < ahead ? of_images_ : between_stages_;
+      return crosses ? message.far : message.near;
+    };
     // NVLink domains of a stage's first ranks in the first and in the last replica.
     const std::int64_t domain = timer_.fabric().shape().domain_gpus;
     const auto domains = [&](std::int64_t stage) {
@@ -294,11 +299,23 @@ class AnalyticTier::Evaluator {
     for (int stage = 0; stage + 1 < p.pipeline; ++stage) {
       const auto next = domains(stage + 1);
       const bool crosses = here.first != next.first || here.second != next.second;
-      times_.passes.message[static_cast<std::size_t>(stage)] = crosses ? far_ : near_;
+      times_.passes.message[static_cast<std::size_t>(stage)] = time(stage, crosses);
       here = next;
     }
     const bool crosses = first.first != here.first || first.second != here.second;
-    times_.passes.message.back() = crosses ? far_ : near_;
+    times_.passes.message.back() = time(p.pipeline, crosses);
+  }
+
+  /// A message, and what it takes inside an NVLink domain and between two [s].
+  struct MessageTimes {
+    std::optional<core::Bytes> bytes;
+    double near = 0, far = 0;
+  };
+
+  void time_message(core::Bytes bytes, MessageTimes& message) {
+    if (bytes != message.bytes) {
+      message = {bytes, timer_.message(bytes, false), timer_.message(bytes, true)};
+    }
   }
 
   void fill_passes(const ParallelismSpec& layout,
@@ -419,8 +436,7 @@ class AnalyticTier::Evaluator {
   std::unordered_map<LayoutKey, StepEnds, KeyHash> ends_;
   std::unordered_map<OrderKey, PipelineOrder, KeyHash> orders_;
   RankWaits waits_;
-  std::optional<core::Bytes> message_;  ///< the last one between stages, and what it takes [s]
-  double near_ = 0, far_ = 0;
+  MessageTimes between_stages_, of_images_;  ///< the last ones
   // Of the layout at hand; kept for their memory.
   LayoutTimes times_;
   std::array<LayoutTimes, kTogether> together_;

@@ -199,7 +199,7 @@ network::GroupShape BlockTimer::widest_group(const RankLayout& layout,
                                              const workload::ParallelismSpec& p,
                                              Group group) const {
   const int block = training::data_of_block(p, fabric_.shape());
-  const RankLayout of_block(p, block);
+  const RankLayout of_block(p, block, 0, {}, 1, workload::encoder_stages(scenario_.model));
   const std::int64_t ranks = layout.ranks();
   const bool alike =
       training::spans_replicas(group) && !scenario_.cluster.sites && ranks % of_block.ranks() == 0;
@@ -236,12 +236,16 @@ const network::GroupShape& BlockTimer::shape_of(const RankLayout& layout,
 RankLayout BlockTimer::ranks_of(const workload::ParallelismSpec& p, int data_parallel) const {
   const int domain = scenario_.cluster.node.scale_up.domain_gpus;
   if (!scenario_.cluster.sites || scenario_.training.local_steps) {
-    return {p, data_parallel, domain};
+    return {p, data_parallel, domain, {}, 1, workload::encoder_stages(scenario_.model)};
   }
   // Which site a replica is on decides how long its groups take.
-  return {p, data_parallel, domain,
+  return {p,
+          data_parallel,
+          domain,
           training::node_order(scenario_.cluster, p, data_parallel,
-                               static_cast<std::uint64_t>(scenario_.run.seed))};
+                               static_cast<std::uint64_t>(scenario_.run.seed)),
+          1,
+          workload::encoder_stages(scenario_.model)};
 }
 
 BlockTimer::GroupsKey BlockTimer::groups_of(const workload::ParallelismSpec& p, int data_parallel) {

@@ -26,9 +26,9 @@ double teacher_time(const ChunkClass& chunk, const RankCosts& rank) {
          (chunk.embedding ? rank.teacher_embedding : 0) + (chunk.head ? rank.teacher_head : 0);
 }
 
-/// An encoder by itself, where the chunk has the embedding.
+/// An encoder by itself, where the chunk has it.
 double encoder_time(const ChunkClass& chunk, const RankCosts& rank, bool forward) {
-  return !chunk.embedding ? 0 : (forward ? rank.encoder_forward : rank.encoder_backward).back();
+  return !chunk.encoder ? 0 : (forward ? rank.encoder_forward : rank.encoder_backward).back();
 }
 
 /// A chunk's layers by themselves.
@@ -146,8 +146,9 @@ ChunkCosts chunk_costs(const ChunkClass& chunk,
                        const RankCosts& rank,
                        const DataCosts& data,
                        Timeline& line) {
-  const double before_forward = chunk.embedding ? 0 : rank.receive;
-  const double before_backward = chunk.head ? 0 : rank.receive;
+  const bool in_front = chunk.encoder && !chunk.embedding;  // an encoder's own stage
+  const double before_forward = in_front ? 0 : chunk.embedding ? rank.receive_images : rank.receive;
+  const double before_backward = chunk.head ? 0 : in_front ? rank.receive_images : rank.receive;
   const double forward = before_forward + teacher_time(chunk, rank) +
                          encoder_time(chunk, rank, true) + layers_time(chunk, rank, true) +
                          (chunk.embedding ? rank.embedding_forward : 0) +

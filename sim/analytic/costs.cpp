@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sim/analytic/encoder_costs.h"
+#include "sim/analytic/few_stages.h"
 #include "sim/analytic/probe.h"
 #include "sim/analytic/teacher_costs.h"
 #include "sim/core/error.h"
@@ -36,7 +37,8 @@ std::vector<Call> reversed(std::vector<Call> calls) {
   return calls;
 }
 
-void read_message(const Probe& probe, int stage, RankCosts& costs) {
+/// @param ahead  stages in front of the language model's
+void read_message(const Probe& probe, int stage, int ahead, RankCosts& costs) {
   constexpr int kMiddle = 1;
   for (const Call& call : probe.stage_calls(stage)) {
     if (!of_pass(call, CallKind::forward, kMiddle) || probe.role(call) != BlockRole::message) {
@@ -46,11 +48,11 @@ void read_message(const Probe& probe, int stage, RankCosts& costs) {
     for (std::size_t i = 0; i < block.operations.size(); ++i) {
       const auto& o = block.operations[i];
       if (o.kind == OperationKind::send) {
-        costs.message = o.bytes;
+        (stage < ahead ? costs.images_message : costs.message) = o.bytes;
         costs.send_blocks = block.operations.size() > i + 1;  // something waits for it
       }
       if (o.kind == OperationKind::receive) {
-        costs.receive = probe.seconds(call);
+        (stage <= ahead ? costs.receive_images : costs.receive) = probe.seconds(call);
       }
     }
   }
@@ -161,6 +163,7 @@ ChunkClass read_chunk(const Probe& probe,
   made.teacher_layers = teacher.layers;
   made.embedding = chunk.embedding;
   made.head = chunk.head;
+  made.encoder = chunk.encoder;
   for (const Call& call : probe.stage_calls(position)) {
     if (of_pass(call, CallKind::prologue, -1)) {
       made.prologue.push_back(call.block);
@@ -200,61 +203,6 @@ std::vector<int> signature(const Probe& probe, int position) {
   return runs;
 }
 
-/// A smaller pipeline with the same kinds of stages: first, inner, last.
-struct FewStages {
-  workload::ModelSpec model;
-  workload::TrainingSpec training;
-  ParallelismSpec layout;
-  std::vector<int> stage_of;  ///< position in the real order -> stage here
-};
-
-/// @param sizes     layers of each stage, in the order of the model
-/// @param teachers  a teacher's; empty without one
-FewStages few_stages(const workload::ModelSpec& model,
-                     const workload::TrainingSpec& training,
-                     const std::vector<int>& sizes,
-                     const std::vector<int>& teachers,
-                     ParallelismSpec p) {
-  constexpr std::size_t kFew = 3;
-  const std::size_t stages = sizes.size();
-  const auto inner_alike = [](const std::vector<int>& all) {
-    return all.empty() ||
-           (all.size() > kFew &&
-            std::all_of(all.begin() + 1, all.end() - 1, [&](int size) { return size == all[1]; }));
-  };
-  const bool fewer = inner_alike(sizes) && inner_alike(teachers) && layers_alike(model) &&
-                     (teachers.empty() || layers_alike(training.distillation->teacher));
-  const std::size_t kept = fewer ? kFew : stages;
-  FewStages few{model, training, std::move(p), {}};
-  few.stage_of.reserve(stages);
-  if (teachers.empty()) {
-    few.training.distillation.reset();
-  }
-  for (std::size_t i = 0; i < stages; ++i) {
-    few.stage_of.push_back(static_cast<int>(!fewer || i == 0 ? i : i + 1 == stages ? kFew - 1 : 1));
-  }
-  if (fewer) {
-    few.model.layers = sizes.front() + sizes[1] + sizes.back();
-  }
-  // A list, since an end with the embedding or the head may hold no layer at all.
-  few.layout.first_stage_layers = 0;
-  few.layout.last_stage_layers = 0;
-  const auto of_kept = [&](const std::vector<int>& all) {
-    return fewer ? std::vector<int>{all.front(), all[1], all.back()} : all;
-  };
-  few.layout.chunk_layers = of_kept(sizes);
-  if (!teachers.empty()) {
-    auto& distillation = *few.training.distillation;
-    distillation.teacher_layers = of_kept(teachers);
-    distillation.teacher.layers =
-        std::accumulate(distillation.teacher_layers.begin(), distillation.teacher_layers.end(), 0);
-  }
-  few.layout.pipeline = static_cast<int>(kept);
-  few.layout.virtual_stages = 1;
-  few.layout.schedule = ScheduleKind::one_f_one_b;
-  return few;
-}
-
 /// Chunks in the order of the model; of two directions those of the first.
 std::vector<workload::ChunkLayout> in_order(const workload::StageLayout& layout, int copies) {
   std::vector<workload::ChunkLayout> chunks;
@@ -266,9 +214,9 @@ std::vector<workload::ChunkLayout> in_order(const workload::StageLayout& layout,
   }
   const auto place = [](const workload::ChunkLayout& c) {
     // A chunk without layers comes before or after its neighbour, as it holds the embedding or the
-    // head.
+    // head; an encoder's own before all.
     return 2 * c.first_layer + (c.layers == 0 && c.embedding ? -1 : 0) +
-           (c.layers == 0 && c.head ? 1 : 0);
+           (c.layers == 0 && c.head ? 1 : 0) - (c.encoder && !c.embedding ? 2 : 0);
   };
   std::sort(chunks.begin(), chunks.end(),
             [&](const auto& a, const auto& b) { return place(a) < place(b); });
@@ -443,25 +391,36 @@ ParallelismSpec end_key(const ParallelismSpec& layout) {
   return key;
 }
 
+namespace {
+
+/// The layout that passes are probed in: two stages with layers, or one of one layer.
+ParallelismSpec probed_stages(const Scenario& s, const ParallelismSpec& layout, bool splits) {
+  ParallelismSpec key = rank_key(s.training.framework, layout, splits);
+  key.offload = workload::Offload::none;  // the pass adds the copies
+  key.offload_layers = {};
+  if (s.model.layers < 2) {
+    key.pipeline = 1;
+    key.first_stage_layers = 0;
+    key.schedule = ScheduleKind::one_f_one_b;
+  }
+  return key;
+}
+
+}  // namespace
+
 RankCosts rank_costs(const Scenario& s,
                      const ParallelismSpec& layout,
                      int data_parallel,
                      bool splits,
                      BlockTimer& timer) {
   constexpr int kMicroBatches = 3, kMiddle = 1;  // the middle one has nothing special about it
-  ParallelismSpec key = rank_key(s.training.framework, layout, splits);
-  key.offload = workload::Offload::none;  // the pass adds the copies
-  key.offload_layers = {};
-  const bool one_stage = s.model.layers < 2;
-  if (one_stage) {
-    key.pipeline = 1;
-    key.first_stage_layers = 0;
-    key.schedule = ScheduleKind::one_f_one_b;
-  }
+  ParallelismSpec key = probed_stages(s, layout, splits);
   workload::ModelSpec model = s.model;
   if (layers_alike(model) && key.recompute_period == 1) {
     model.layers = key.pipeline;  // the second layer stands for all after it
   }
+  const int ahead = workload::encoder_stages(model);
+  key.pipeline += ahead;
   workload::TrainingSpec training = probed_training(s, key.pipeline);
   // Passes are the same whatever the optimizer; one that owns matrices does not go with the key's
   // sharding.
@@ -471,9 +430,13 @@ RankCosts rank_costs(const Scenario& s,
                                  ProbedBlocks::compute_and_messages);
   RankCosts costs;
   const int stages = key.pipeline;
-  for (int stage = 0; stage < stages; ++stage) {
-    const bool first = stage == 0, last = stage + 1 == stages;
-    const int layers = stages == 1 ? model.layers : first ? 1 : model.layers - 1;
+  for (int stage = 0; stage < ahead; ++stage) {
+    add_encoder(probe, stage, costs);
+    read_message(probe, stage, ahead, costs);
+  }
+  for (int stage = ahead; stage < stages; ++stage) {
+    const bool first = stage == ahead, last = stage + 1 == stages;
+    const int layers = first && last ? model.layers : first ? 1 : model.layers - 1;
     const int each = first ? 1 : (s.model.layers - 1) / layers;
     const int before = first ? 1 : 0;  // the embedding is one block
     const auto forward = probe.compute_calls(stage, CallKind::forward, kMiddle);
@@ -492,7 +455,7 @@ RankCosts rank_costs(const Scenario& s,
     }
     add_teacher(s, probe, stage, stages, costs);
     add_encoder(probe, stage, costs);
-    read_message(probe, stage, costs);
+    read_message(probe, stage, ahead, costs);
   }
   const auto sums = static_cast<std::size_t>(s.model.layers) + 1;
   HEADWAY_CHECK(costs.forward.size() == sums && costs.backward.size() == sums,
@@ -507,6 +470,8 @@ RankCosts joined_costs(const workload::ModelSpec& model,
                        const RankCosts& again,
                        const RankCosts& kept) {
   RankCosts costs = kept;
+  costs.encoder_forward = again.encoder_forward;  // recomputes as the layout says
+  costs.encoder_backward = again.encoder_backward;
   for (int layer = 0; layer < model.layers; ++layer) {
     const auto l = static_cast<std::size_t>(layer);
     const RankCosts& own = workload::layer_kind(model, layout, layer).keeps ? kept : again;

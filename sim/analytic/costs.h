@@ -20,14 +20,17 @@ struct RankCosts {
   double teacher_embedding = 0, teacher_head = 0;
   /// Of an encoder: [l]: its first l runs together, in the order of the pass's calls.
   std::vector<double> encoder_forward{0}, encoder_backward{0};
-  double receive = 0;        ///< on the receiving rank, after the message is here
-  bool send_blocks = false;  ///< the sender waits until its message has left
-  core::Bytes message;       ///< between stages
-  std::vector<double> copy;  ///< per layer: of its activations to the host, or back; empty: none
-  int most_offloaded = 0;    ///< layers of a chunk, at its front, whose activations are copied
+  double receive = 0;          ///< on the receiving rank, after the message is here
+  bool send_blocks = false;    ///< the sender waits until its message has left
+  core::Bytes message;         ///< between stages
+  double receive_images = 0;   ///< as `receive`, between an encoder's own stage and the next
+  core::Bytes images_message;  ///< between these two
+  std::vector<double> copy;    ///< per layer: of its activations to the host, or back; empty: none
+  int most_offloaded = 0;      ///< layers of a chunk, at its front, whose activations are copied
 };
 
-/// Reads the costs off a step graph of two stages, of which the first holds one layer.
+/// Reads the costs off a step graph of two stages, of which the first holds one layer; in front of
+/// them an encoder's own, where it has one.
 /// @param layout         whose tensor, context and expert groups communicate
 /// @param splits         the schedule runs the halves of backward apart
 RankCosts rank_costs(const training::Scenario& scenario,
@@ -59,7 +62,7 @@ struct PassPart {
 struct ChunkClass {
   int first_layer = 0, layers = 0;            ///< of the first chunk of the class
   int teacher_first = 0, teacher_layers = 0;  ///< of a teacher, on the same ranks
-  bool embedding = false, head = false;
+  bool embedding = false, head = false, encoder = false;
   std::vector<int> prologue;                ///< blocks before the first pass
   std::vector<PassPart> forward, backward;  ///< of the first and of the last micro-batch
   bool forward_always = false;              ///< every forward has traffic, not only the first

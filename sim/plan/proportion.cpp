@@ -16,17 +16,20 @@ namespace {
 /// How far from equal layers towards balanced ones. Source: chosen.
 constexpr double kFractions[] = {1, 0.75, 0.5, 0.25};
 
-/// Of each stage with its slowest GPUs; empty where all are as fast.
+/// Of each stage with layers, with its slowest GPUs; empty where all are as fast.
+/// @param ahead  stages in front, without layers
 std::vector<StageCost> stage_costs(const training::ClusterSpec& cluster,
                                    const ParallelismSpec& shape,
                                    int data,
+                                   int ahead,
                                    const std::vector<analytic::LayerTimes>& kinds) {
   std::vector<StageCost> stages;
-  for (const auto& of_stage : kinds_of_stages(cluster, shape, data)) {
+  const auto nodes = kinds_of_stages(cluster, shape, data);
+  for (auto stage = static_cast<std::size_t>(ahead); stage < nodes.size(); ++stage) {
     const bool first = stages.empty();
-    const bool last = stages.size() + 1 == static_cast<std::size_t>(shape.pipeline);
+    const bool last = stage + 1 == nodes.size();
     StageCost cost;
-    for (const int kind : of_stage) {
+    for (const int kind : nodes[stage]) {
       const auto& times = kinds[static_cast<std::size_t>(kind)];
       const core::Seconds rest =
           (first ? times.embedding : core::Seconds(0)) + (last ? times.head : core::Seconds(0));
@@ -57,7 +60,8 @@ std::vector<StageCost> costs_of(const training::Scenario& scenario,
                                 int data,
                                 analytic::AnalyticTier& tier) {
   try {
-    return stage_costs(scenario.cluster, shape, data, tier.layer_times(shape, data));
+    return stage_costs(scenario.cluster, shape, data, workload::encoder_stages(scenario.model),
+                       tier.layer_times(shape, data));
   } catch (const core::Error&) {
     return {};  // a rule, which the search finds and counts, or longer than the clock counts
   }
@@ -85,7 +89,8 @@ std::vector<std::vector<int>> layers_in_proportion(const training::Scenario& sce
                                                    int data,
                                                    analytic::AnalyticTier& tier) {
   std::vector<std::vector<int>> lists;
-  if (shape.pipeline < 2 || workload::copies_of_layers(shape) > 1) {
+  const int ahead = workload::encoder_stages(scenario.model);
+  if (shape.pipeline - ahead < 2 || workload::copies_of_layers(shape) > 1) {
     return lists;
   }
   const auto costs = costs_of(scenario, shape, data, tier);
@@ -94,10 +99,11 @@ std::vector<std::vector<int>> layers_in_proportion(const training::Scenario& sce
     if (costs.empty()) {
       break;
     }
-    const auto layers = balanced_layers(closer(costs, fraction), scenario.model.layers);
+    auto layers = balanced_layers(closer(costs, fraction), scenario.model.layers);
     if (*std::min_element(layers.begin(), layers.end()) < chunks) {
       continue;  // a chunk would be empty
     }
+    layers.insert(layers.begin(), static_cast<std::size_t>(ahead), 0);
     auto list = workload::chunks_of_stages(shape, layers);
     if (std::find(lists.begin(), lists.end(), list) == lists.end()) {
       lists.push_back(std::move(list));

@@ -100,7 +100,8 @@ void add_degrees(const training::Scenario& s, Varied& out) {
           fmt::format("1, 2, 4, ... while {} tokens a rank are left", kFewestTokens));
   out.add(A::context_kind, asked.context_kind, all_texts<workload::ContextKind>());
   out.add(A::pipeline, asked.pipeline,
-          fmt::format("divisors of the GPUs, up to {} layers", s.model.layers));
+          fmt::format("divisors of the GPUs, up to {} layers{}", s.model.layers,
+                      workload::encoder_stages(s.model) > 0 ? " and the encoder's own stage" : ""));
   if (s.model.moe) {
     out.add(A::expert, asked.expert, fmt::format("divisors of {} experts", s.model.moe->experts));
     out.add(A::expert_tensor, asked.expert_tensor, "divisors of tensor");
@@ -273,6 +274,9 @@ Searched searched(const training::Scenario& scenario, const std::vector<int>& no
   out.held.push_back(
       {"training.framework",
        framework.name + (own ? ", with its schedules: 'search.schedule' lists others" : "")});
+  if (scenario.model.vision) {
+    out.held.push_back({"model.vision.stage", value_text(scenario.model.vision->stage)});
+  }
   if (scenario.cluster.fabric.routing == network::Routing::ecmp) {
     out.held.push_back({"run.seed", fmt::format("{}: one hash of the switches; intervals of steps "
                                                 "cover no other, those of `headway run` do",

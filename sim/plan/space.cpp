@@ -244,7 +244,8 @@ void Space::add_pipelines(ParallelismSpec layout) {
   const std::int64_t left = gpus_ / layout.tensor / layout.context;
   for (const int pipeline : choose(SearchAxis::pipeline, s.search.pipeline, s.parallelism.pipeline,
                                    divisors(left, s.model.layers))) {
-    if (left % pipeline == 0 && pipeline <= s.model.layers) {
+    const int of_layers = pipeline - workload::encoder_stages(s.model);
+    if (left % pipeline == 0 && of_layers >= 1 && of_layers <= s.model.layers) {
       layout.pipeline = pipeline;
       add_experts(layout, static_cast<int>(left / pipeline));
     }
@@ -308,9 +309,9 @@ void Space::add_schedules(const ParallelismSpec& layout, int data) {
 
 void Space::add_stages(ParallelismSpec p, int data) {
   const auto& own = scenario_.parallelism;
-  const auto ends =
-      choose(SearchAxis::stage_layers, {}, Ends(own.first_stage_layers, own.last_stage_layers),
-             stage_ends(scenario_.model.layers, p.pipeline));
+  const auto ends = choose(
+      SearchAxis::stage_layers, {}, Ends(own.first_stage_layers, own.last_stage_layers),
+      stage_ends(scenario_.model.layers, p.pipeline - workload::encoder_stages(scenario_.model)));
   PassChoice{}.apply(p);
   StateChoice{}.apply(p);
   p.offload = Offload::none;

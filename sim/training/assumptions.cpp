@@ -213,12 +213,26 @@ void add_encoder(const Scenario& s, std::vector<Assumption>& list) {
                   fmt::format("{:.6g} tokens of a sequence, {:.6g} patches", tokens,
                               tokens * workload::patches_of_token(*s.model.vision)),
                   "a micro-batch has the mean; memory of one with more images is not counted"});
+  const bool own = workload::encoder_stages(s.model) > 0;
   const bool whole =
       s.model.vision->tensor == workload::EncoderTensor::whole && s.parallelism.tensor > 1;
   list.push_back({"model.vision",
-                  whole ? "on the first stage, whole on each tensor rank" : "on the first stage",
-                  "before the embedding of every micro-batch, products in 16 bits; Megatron-Bridge "
-                  "(models/qwen_vl), 2026"});
+                  fmt::format("on {} stage{}", own ? "its own, the first" : "the first",
+                              whole ? ", whole on each tensor rank" : ""),
+                  own ? "as many tensor and data ranks as the other stages; products in 16 bits; "
+                        "Megatron-LM core 0.12 (examples/multimodal), 2025"
+                      : "before the embedding of every micro-batch, products in 16 bits; "
+                        "Megatron-Bridge (models/qwen_vl), 2026"});
+  if (own) {
+    const double bytes = workload::element_bytes(s.training.precision) *
+                         workload::image_elements(s.model, s.training, s.parallelism);
+    list.push_back(
+        {"model.vision.stage",
+         fmt::format("{:.4g} MB of image tokens a micro-batch to the next stage", bytes / 1e6),
+         "each tensor rank has all of them, of every projector; gradients come back "
+         "whatever is trained, as the schedule has it; images that take longer than the "
+         "mean first use up what the stage has to spare"});
+  }
 }
 
 /// What ranks wait for each other whose sequences differ.

@@ -58,7 +58,11 @@ workload::StepGraph on_one_stage(const CheckedScenario& checked, int micro_batch
   p.last_stage_layers = 0;
   p.chunk_layers.clear();
   p.chunk_recompute.clear();
-  return workload::build_step_graph(s.model, s.training, p, checked.synchronous_data(),
+  workload::ModelSpec model = s.model;
+  if (model.vision) {
+    model.vision->stage = workload::EncoderStage::first;
+  }
+  return workload::build_step_graph(model, s.training, p, checked.synchronous_data(),
                                     micro_batches);
 }
 

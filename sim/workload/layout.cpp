@@ -45,16 +45,18 @@ int positions(ScheduleKind schedule, int stages, int chunks) {
   return schedule == ScheduleKind::dual_pipe ? stages : stages * chunks;
 }
 
-/// Layers of each stage, or nothing if they do not divide.
+/// Layers of each stage, or nothing if they do not divide; an encoder's own stage has none.
 std::optional<std::vector<int>> stage_layers(const ModelSpec& model,
                                              const ParallelismSpec& parallelism) {
-  const int p = parallelism.pipeline;
+  const int ahead = encoder_stages(model);
+  const int p = parallelism.pipeline - ahead;
   const int first = p > 1 ? parallelism.first_stage_layers : 0;
   const int last = p > 1 ? parallelism.last_stage_layers : 0;
   const int fixed_stages = (first > 0 ? 1 : 0) + (last > 0 ? 1 : 0);
   const int rest = model.layers - first - last;
   const int rest_stages = p - fixed_stages;
-  if (rest < 0 || (rest_stages == 0 && rest != 0) || (rest_stages > 0 && rest % rest_stages != 0)) {
+  if (p < 1 || rest < 0 || (rest_stages == 0 && rest != 0) ||
+      (rest_stages > 0 && rest % rest_stages != 0)) {
     return std::nullopt;
   }
   std::vector<int> layers(static_cast<std::size_t>(p), rest_stages > 0 ? rest / rest_stages : 0);
@@ -64,6 +66,7 @@ std::optional<std::vector<int>> stage_layers(const ModelSpec& model,
   if (last > 0) {
     layers.back() = last;
   }
+  layers.insert(layers.begin(), static_cast<std::size_t>(ahead), 0);
   return layers;
 }
 
@@ -84,6 +87,10 @@ std::string chunk_list_problem(const ModelSpec& model, const ParallelismSpec& pa
   if (sum != model.layers) {
     return fmt::format("chunk_layers adds up to {} layers, but the model has {}", sum,
                        model.layers);
+  }
+  if (encoder_stages(model) > 0 && list.front() != 0) {
+    return "the first stage is the encoder's own (model.vision.stage): let chunk_layers begin with "
+           "0";
   }
   return {};
 }
@@ -163,11 +170,12 @@ std::optional<Violation> layout_problem(const ModelSpec& model,
   }
   const auto stages = stage_layers(model, parallelism);
   if (!stages) {
-    std::string text =
-        fmt::format("{} layers do not divide over {} pipeline stages", model.layers, p);
-    if (parallelism.first_stage_layers == 0 && parallelism.last_stage_layers == 0 &&
-        (model.layers + 2) % p == 0) {
-      const int each = (model.layers + 2) / p - 1;
+    const int own = p - encoder_stages(model);
+    std::string text = fmt::format("{} layers do not divide over {} pipeline stages{}",
+                                   model.layers, own, own < p ? " behind the encoder's" : "");
+    if (parallelism.first_stage_layers == 0 && parallelism.last_stage_layers == 0 && own > 0 &&
+        (model.layers + 2) % own == 0) {
+      const int each = (model.layers + 2) / own - 1;
       text += fmt::format("; set first_stage_layers and last_stage_layers to {}", each);
     } else {
       text += "; choose first_stage_layers and last_stage_layers so that the rest divides evenly";
@@ -198,13 +206,20 @@ StageLayout::StageLayout(const ModelSpec& model, const ParallelismSpec& parallel
   const int directions = schedule == ScheduleKind::dual_pipe ? 2 : 1;
   const std::vector<int> sizes = layers_in_order(model, parallelism);
   const int places = positions(schedule, stages_, chunks_);
+  const int ahead = encoder_stages(model);
   for (int direction = 0; direction < directions; ++direction) {
     int layer = 0;
     for (int place = 0; place < places; ++place) {
       const StageChunk at = at_position(schedule, stages_, place, direction);
       const int layers = sizes[static_cast<std::size_t>(place)];
       table_[static_cast<std::size_t>(at.stage * chunks_ + at.chunk)] = {
-          at.stage, at.chunk, layer, layers, place == 0, place + 1 == places};
+          at.stage,
+          at.chunk,
+          layer,
+          layers,
+          place == ahead,
+          place + 1 == places,
+          place == 0 && model.vision.has_value()};
       layer += layers;
     }
   }
@@ -222,8 +237,8 @@ int copies_of_layers(const ParallelismSpec& parallelism) {
   return parallelism.schedule == ScheduleKind::dual_pipe ? 2 : 1;
 }
 
-bool ends_share_stage(const ParallelismSpec& parallelism) {
-  return parallelism.pipeline == 1 || v_shaped(parallelism.schedule) ||
+bool ends_share_stage(const ModelSpec& model, const ParallelismSpec& parallelism) {
+  return parallelism.pipeline - encoder_stages(model) == 1 || v_shaped(parallelism.schedule) ||
          copies_of_layers(parallelism) == 2;
 }
 

@@ -16,8 +16,9 @@ struct ChunkLayout {
   int chunk = 0;
   int first_layer = 0;  ///< index in the model
   int layers = 0;
-  bool embedding = false;  ///< the model's first chunk
+  bool embedding = false;  ///< the language model's first chunk
   bool head = false;       ///< the model's last chunk: final norm, logits, loss
+  bool encoder = false;    ///< has an encoder of images: the first chunk, or one in front of it
   bool operator==(const ChunkLayout&) const = default;
 };
 
@@ -63,9 +64,9 @@ class StageLayout {
 /// its mirror p-1-i, else one.
 int copies_of_layers(const ParallelismSpec& parallelism);
 
-/// Whether embedding and head are on one stage: without a pipeline, where it is folded into a V, or
-/// where micro-batches enter at both ends.
-bool ends_share_stage(const ParallelismSpec& parallelism);
+/// Whether embedding and head are on one stage: without a pipeline, or with one stage beside an
+/// encoder's own, where the pipeline is folded into a V, or where micro-batches enter at both ends.
+bool ends_share_stage(const ModelSpec& model, const ParallelismSpec& parallelism);
 
 /// Why the layers cannot be divided as asked, with a proposal; nothing if they can.
 std::optional<Violation> layout_problem(const ModelSpec& model, const ParallelismSpec& parallelism);

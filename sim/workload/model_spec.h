@@ -218,11 +218,16 @@ struct ModelSpec {
                "as they are; absent: the model itself is trained.");
     v.optional("frozen", frozen,
                "Parts that are not trained; beside 'adapters': layers at the front without them.");
-    v.optional("vision", vision,
-               "An encoder of images on the first stage; its tokens are among those of a "
-               "sequence. Absent: text alone.");
+    v.optional(
+        "vision", vision,
+        "An encoder of images; its tokens are among those of a sequence. Absent: text alone.");
   }
   bool operator==(const ModelSpec&) const = default;
 };
+
+/// Pipeline stages in front of the language model's: one where an encoder has its own, else none.
+inline int encoder_stages(const ModelSpec& model) {
+  return model.vision && model.vision->stage == EncoderStage::own ? 1 : 0;
+}
 
 }  // namespace headway::workload

@@ -27,6 +27,15 @@ constexpr auto enum_words(EncoderTensor) {
   return std::array{E{EncoderTensor::split, "split"}, E{EncoderTensor::whole, "whole"}};
 }
 
+/// Which pipeline stage runs an encoder: the first, before the language model's own, or one in
+/// front of it with nothing else. Source: NVIDIA/Megatron-LM core 0.12,
+/// examples/multimodal/model.py (encoder_pipeline_model_parallel_size 0 or 1), 2025.
+enum class EncoderStage { first, own };
+constexpr auto enum_words(EncoderStage) {
+  using E = core::EnumWord<EncoderStage>;
+  return std::array{E{EncoderStage::first, "first"}, E{EncoderStage::own, "own"}};
+}
+
 /// A vision transformer and what joins it to the language model (ViT: Dosovitskiy et al. 2020,
 /// arXiv 2010.11929; merged patches: Qwen2-VL, arXiv 2409.12191).
 struct VisionSpec {
@@ -48,6 +57,7 @@ struct VisionSpec {
   int projectors = 1;
   EncoderTraining trained = EncoderTraining::all;
   EncoderTensor tensor = EncoderTensor::split;
+  EncoderStage stage = EncoderStage::first;
   template <class V>
   void fields(V& v) {
     v.required("layers", layers, "Layers of the encoder.", core::from_one_to_10k);
@@ -88,6 +98,10 @@ struct VisionSpec {
     v.optional("tensor", tensor,
                "On tensor ranks: split: divided as the language model; whole: a copy on each, and "
                "all compute the same.");
+    v.optional(
+        "stage", stage,
+        "first: on the pipeline's first stage, beside its layers; own: on GPUs of its own, a "
+        "stage more in front, which 'pipeline' counts.");
   }
   bool operator==(const VisionSpec&) const = default;
 };

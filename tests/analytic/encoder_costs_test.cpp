@@ -25,13 +25,58 @@ TEST(EncoderCosts, LengthenThePassesOfTheFirstChunk) {
     return chunk_costs(chunk, rank, {}, line).passes[static_cast<std::size_t>(pass)];
   };
   EXPECT_DOUBLE_EQ(time(workload::Pass::forward), 2);
-  chunk.embedding = true;
+  chunk.encoder = true;
   EXPECT_DOUBLE_EQ(time(workload::Pass::forward), 2 + 4);
   EXPECT_DOUBLE_EQ(time(workload::Pass::backward), 4 + 8);
 }
 
+// In front of the stage with the embedding, which receives tokens of images.
+TEST(EncoderCosts, AreAllOfAStageOfItsOwn) {
+  RankCosts rank;
+  rank.forward = {0, 1, 2};
+  rank.backward = {0, 2, 4};
+  rank.weight_gradient = {0, 0, 0};
+  rank.encoder_forward = {0, 0.5, 3.5, 4};
+  rank.encoder_backward = {0, 7, 8};
+  rank.receive = 0.1;
+  rank.receive_images = 0.01;
+  ChunkClass chunk;
+  Timeline line;
+  const auto time = [&](workload::Pass pass) {
+    return chunk_costs(chunk, rank, {}, line).passes[static_cast<std::size_t>(pass)];
+  };
+  chunk.encoder = true;
+  EXPECT_DOUBLE_EQ(time(workload::Pass::forward), 4);
+  EXPECT_DOUBLE_EQ(time(workload::Pass::backward), 8 + 0.01);
+  chunk.encoder = false;
+  chunk.embedding = true;
+  chunk.layers = 2;
+  EXPECT_DOUBLE_EQ(time(workload::Pass::forward), 2 + 0.01);
+  EXPECT_DOUBLE_EQ(time(workload::Pass::backward), 4 + 0.1);
+}
+
+/// A stage of its own in front of one or more that share the layers.
+void give_own_stage(const Draw& pick, Scenario& s) {
+  auto& p = s.parallelism;
+  s.model.vision->stage = workload::EncoderStage::own;
+  p.virtual_stages = 1;
+  p.schedule = pick(workload::ScheduleKind::one_f_one_b, workload::ScheduleKind::one_f_one_b,
+                    workload::ScheduleKind::gpipe);
+  p.first_stage_layers = p.last_stage_layers = 0;
+  s.model.layers = std::max(1, p.pipeline - 1) * pick(4, 6, 8);
+  if (p.pipeline > 2 && pick(true, false)) {  // the last holds fewer, beside the head
+    const int each = s.model.layers / (p.pipeline - 1);
+    s.model.layers -= 2;
+    p.last_stage_layers = each - 2;
+  }
+  if (s.model.frozen) {
+    s.model.frozen->layers = s.model.layers;
+  }
+}
+
 /// An encoder beside a random layout, or nothing where it does not fit.
-std::optional<CheckedScenario> seeing(std::mt19937& random) {
+/// @param own  on a stage of its own
+std::optional<CheckedScenario> seeing(std::mt19937& random, bool own) {
   const auto layout = random_layout(random);
   if (!layout) {
     return std::nullopt;
@@ -63,6 +108,9 @@ std::optional<CheckedScenario> seeing(std::mt19937& random) {
     s.parallelism.offload = workload::Offload::none;
   }
   s.parallelism.context = 1;
+  if (own) {
+    give_own_stage(pick, s);
+  }
   try {
     return check(s);
   } catch (const core::Error&) {
@@ -76,7 +124,7 @@ TEST(AnalyticTier, AgreesWithTheSimulationOfWhatSees) {
   Agreement agreement;
   int staged = 0, sharded = 0, frozen = 0, whole = 0;
   while (agreement.compared() < 80) {
-    const auto layout = seeing(random);
+    const auto layout = seeing(random, false);
     if (!layout || !agreement.compare(*layout)) {
       continue;
     }
@@ -90,6 +138,31 @@ TEST(AnalyticTier, AgreesWithTheSimulationOfWhatSees) {
   EXPECT_GT(sharded, 10);
   EXPECT_GT(frozen, 5);
   EXPECT_GT(whole, 10);
+  std::cout << agreement.text();
+}
+
+// A stage of the encoder's own: its passes, the messages to the next, its reductions and gathers.
+TEST(AnalyticTier, AgreesWithTheSimulationOfAnEncodersOwnStage) {
+  std::mt19937 random(23);
+  Agreement agreement;
+  int deep = 0, sharded = 0, still = 0, blocking = 0, tied = 0;
+  while (agreement.compared() < 80) {
+    const auto layout = seeing(random, true);
+    if (!layout || !agreement.compare(*layout)) {
+      continue;
+    }
+    const auto& s = layout->scenario();
+    deep += s.parallelism.pipeline > 4 ? 1 : 0;
+    sharded += s.parallelism.sharding >= workload::Sharding::zero3 ? 1 : 0;
+    still += s.model.vision->trained == workload::EncoderTraining::none ? 1 : 0;
+    blocking += s.training.framework.pipeline_overlap ? 0 : 1;
+    tied += s.model.tied_embeddings && s.parallelism.pipeline > 2 ? 1 : 0;
+  }
+  EXPECT_GT(deep, 5);
+  EXPECT_GT(sharded, 5);
+  EXPECT_GT(still, 5);
+  EXPECT_GT(blocking, 5);
+  EXPECT_GT(tied, 5);
   std::cout << agreement.text();
 }
 

@@ -40,6 +40,43 @@ TEST_F(Vision, IsPlanned) {
   EXPECT_EQ(outcome.code, 0) << outcome.err;
 }
 
+const std::string kOwnStage =
+    kSeeing + " --set model.vision.stage=own --set parallelism.pipeline=2";
+
+TEST_F(Vision, RunsAnEncoderOnAStageOfItsOwn) {
+  write_small("s.yaml");
+  const auto outcome = run("run s.yaml --show assumptions" + kOwnStage);
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("on its own stage, the first"));
+  EXPECT_THAT(outcome.out, HasSubstr("MB of image tokens a micro-batch to the next stage"));
+  EXPECT_THAT(run("explain model.vision.stage").out, HasSubstr("on GPUs of its own"));
+}
+
+// As many stages as fit, of which the first has no layers; layouts without it are none.
+TEST_F(Vision, IsPlannedOnAStageOfItsOwn) {
+  write_small("s.yaml");
+  const auto outcome = run("plan s.yaml --top 3 --vary pipeline,micro_batch,schedule" + kOwnStage);
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("and the encoder's own stage"));
+  EXPECT_THAT(outcome.out, HasSubstr("model.vision.stage"));
+  const auto figures =
+      run("plan s.yaml --top 1 --format json --vary pipeline,micro_batch,schedule" + kOwnStage);
+  EXPECT_THAT(figures.out, Not(HasSubstr("\"pipeline\": 1,")));
+}
+
+TEST_F(Vision, OnAStageOfItsOwnIsRefusedWhereThereIsNone) {
+  write_small("s.yaml");
+  const auto alone = run("check s.yaml" + kOwnStage + " --set parallelism.pipeline=1");
+  EXPECT_EQ(alone.code, 2);
+  EXPECT_THAT(alone.err, HasSubstr("needs parallelism.pipeline of 2 or more"));
+  const auto chunks = run("check s.yaml" + kOwnStage + " --set parallelism.virtual=2");
+  EXPECT_EQ(chunks.code, 2);
+  EXPECT_THAT(chunks.err, HasSubstr("no framework says where its chunks would lie"));
+  const auto listed = run("check s.yaml" + kOwnStage + " --set 'parallelism.chunk_layers=[1, 35]'");
+  EXPECT_EQ(listed.code, 2);
+  EXPECT_THAT(listed.err, HasSubstr("let chunk_layers begin with 0"));
+}
+
 TEST_F(Vision, IsExplainedAndRefusedByName) {
   EXPECT_THAT(run("explain model.vision.merge").out, HasSubstr("one token"));
   EXPECT_THAT(run("explain training.images.deviation").out, HasSubstr("Standard deviation"));

@@ -82,7 +82,7 @@ TEST(RankImbalance, IsThatOfDrawsOfPackedDocuments) {
   const auto work = [&](Numbers& numbers) { return packed(numbers, training.documents); };
   for (const auto& [ranks, group, m] :
        {std::array{32, 1, 8}, std::array{32, 32, 4}, std::array{32, 8, 4}}) {
-    const double form = expected_wait(wait_factors({ranks, group}), m, deviation).si();
+    const double form = expected_wait(wait_factors({ranks, group}), m, {deviation, 0}).si();
     EXPECT_NEAR(form / drawn_wait(ranks, group, m, work), 1, 0.08) << group;
   }
 }
@@ -100,7 +100,7 @@ TEST(RankImbalance, IsThatOfDrawsOfImages) {
     }
     return sum;
   };
-  const double form = expected_wait(wait_factors({64, 1}), 16, deviation).si();
+  const double form = expected_wait(wait_factors({64, 1}), 16, {deviation, 0}).si();
   EXPECT_NEAR(form / drawn_wait(64, 1, 16, work), 1, 0.05);
 }
 
@@ -109,8 +109,8 @@ TEST(RankImbalance, OfEqualDocumentsIsNone) {
   training.sequence_length = 4096;
   training.documents = {{1024, 1}, {1024, 2}};
   EXPECT_EQ(workload::packed_variance(training, [](double l) { return l * l; }), 0);
-  EXPECT_EQ(expected_wait(wait_factors({1, 1}), 8, 1).si(), 0);
-  EXPECT_EQ(expected_wait(wait_factors({8, 1}), 8, 0).si(), 0);
+  EXPECT_EQ(expected_wait(wait_factors({1, 1}), 8, {1, 0}).si(), 0);
+  EXPECT_EQ(expected_wait(wait_factors({8, 1}), 8, {0, 0}).si(), 0);
 }
 
 TEST(RankImbalance, KnowsWhichRanksMeet) {
@@ -164,14 +164,14 @@ TEST(RankImbalance, ComesFromTheTimeOfAttention) {
   Scenario s = eight_nodes();
   s.parallelism.pipeline = 1;
   s.training.documents = {{512, 8}, {4096, 1}};
-  const double one = micro_batch_deviation(s, s.parallelism);
+  const double one = micro_batch_spread(s, s.parallelism).language.deviation;
   s.parallelism.micro_batch = 4;
-  EXPECT_NEAR(micro_batch_deviation(s, s.parallelism) / one, 2, 0.1);  // sqrt(4)
+  EXPECT_NEAR(micro_batch_spread(s, s.parallelism).language.deviation / one, 2, 0.1);  // sqrt(4)
   s.parallelism.micro_batch = 1;
   s.model.layers = 32;
-  EXPECT_NEAR(micro_batch_deviation(s, s.parallelism) / one, 2, 1e-9);
+  EXPECT_NEAR(micro_batch_spread(s, s.parallelism).language.deviation / one, 2, 1e-9);
   s.parallelism.pipeline = 2;
-  EXPECT_NEAR(micro_batch_deviation(s, s.parallelism) / one, 1, 1e-9);
+  EXPECT_NEAR(micro_batch_spread(s, s.parallelism).language.deviation / one, 1, 1e-9);
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ TEST(StageLayout, OfTwoDirectionsHoldsEveryLayerOnAStageAndItsMirror) {
   parallelism.schedule = ScheduleKind::dual_pipe;
   EXPECT_EQ(text(layout_problem(model, parallelism)), "");
   EXPECT_EQ(copies_of_layers(parallelism), 2);
-  EXPECT_TRUE(ends_share_stage(parallelism));
+  EXPECT_TRUE(ends_share_stage(model, parallelism));
   const StageLayout layout(model, parallelism);
   EXPECT_EQ(layout.chunks(), 2);
   for (int stage = 0; stage < 4; ++stage) {

@@ -258,8 +258,11 @@ constexpr NotModelled kMegatronNotModelled[]{
     {"first-last-layers-bf16", "all layers have the same format"},
     {"hybrid-override-pattern", "state-space layers are not modelled"},
     {"is-hybrid-model", "state-space layers are not modelled"},
-    {"encoder-tensor-model-parallel-size", "models with an encoder are not modelled"},
-    {"encoder-pipeline-model-parallel-size", "models with an encoder are not modelled"},
+    {"encoder-tensor-model-parallel-size",
+     "an encoder of images has the tensor degree of the other stages; describe it in model.vision"},
+    {"encoder-pipeline-model-parallel-size",
+     "describe the encoder in model.vision, with stage: own, and count its stage in "
+     "parallelism.pipeline"},
     {"disable-tp-comm-overlap-ag", "all tensor-parallel collectives are taken to overlap"},
     {"disable-tp-comm-overlap-rs", "all tensor-parallel collectives are taken to overlap"},
     {"disable-tp-comm-split-ag", "all tensor-parallel collectives are taken to overlap"},

@@ -501,17 +501,20 @@ std::optional<Contribution> imbalance_contribution(const CheckedScenario& checke
     return std::nullopt;
   }
   const RankMeetings meet = rank_meetings(s, s.parallelism, ranks);
+  const StageSpread spread = longest_wait(wait_factors(meet), checked.micro_batches(),
+                                          micro_batch_spread(s, s.parallelism));
   Contribution c;
   c.activity = Activity::rank_imbalance;
   c.what = "the data rank with the most work";
   c.time = wait;
   c.count = 1;
-  c.formula =
-      fmt::format("mean of the largest of {} sums of {} micro-batches that deviate by {}, {} = {}",
-                  ranks, checked.micro_batches(), duration(micro_batch_deviation(s, s.parallelism)),
-                  meet.group > 1 ? fmt::format("{} ranks meeting in every one of them", meet.group)
-                                 : "ranks meeting at the end of the step",
-                  duration(wait.si()));
+  c.formula = fmt::format(
+      "mean of the largest of {} sums of {} micro-batches that deviate by {}{}, {} = {}", ranks,
+      checked.micro_batches(), duration(spread.deviation),
+      spread.spare > 0 ? fmt::format(", less {} to spare in each", duration(spread.spare)) : "",
+      meet.group > 1 ? fmt::format("{} ranks meeting in every one of them", meet.group)
+                     : "ranks meeting at the end of the step",
+      duration(wait.si()));
   c.change = ways_to_shorten(Activity::rank_imbalance);
   return c;
 }

@@ -25,10 +25,12 @@ class Stages {
  public:
   /// @param nodes  the kinds of nodes that each stage is on; a layer is as much work on all stages
   ///               of the same kinds
+  /// @param ahead  stages in front that have no layers, and get none
   Stages(const workload::StageLayout& layout,
          std::vector<double> work,
-         const std::vector<std::vector<int>>& nodes)
-      : work_(std::move(work)), stages_(layout.stages()), chunks_(layout.chunks()) {
+         const std::vector<std::vector<int>>& nodes,
+         int ahead)
+      : work_(std::move(work)), stages_(layout.stages()), chunks_(layout.chunks()), ahead_(ahead) {
     std::map<std::vector<int>, double> least;
     for (int stage = 0; stage < stages_; ++stage) {
       for (int chunk = 0; chunk < chunks_; ++chunk) {
@@ -49,8 +51,8 @@ class Stages {
 
   /// Moves one layer. @returns false where that would help no more
   bool move() {
-    const auto most = std::max_element(work_.begin(), work_.end());
-    const auto least = std::min_element(work_.begin(), work_.end());
+    const auto most = std::max_element(work_.begin() + ahead_, work_.end());
+    const auto least = std::min_element(work_.begin() + ahead_, work_.end());
     const double here = one_layer_[static_cast<std::size_t>(most - work_.begin())];
     const double there = one_layer_[static_cast<std::size_t>(least - work_.begin())];
     if (here <= 0 || there <= 0 || *least + there >= *most) {
@@ -91,7 +93,7 @@ class Stages {
 
   std::vector<int> layers_;   ///< stage x chunks + chunk
   std::vector<double> work_;  ///< per stage [s]
-  int stages_, chunks_;
+  int stages_, chunks_, ahead_;
   std::vector<double> one_layer_;  ///< per stage [s]; 0: none of its kind has one
 };
 
@@ -145,7 +147,8 @@ std::optional<StageAdvice> stage_advice(const CheckedScenario& checked,
     work.push_back(one.si());
   }
   Stages stages(workload::StageLayout(s.model, s.parallelism), work,
-                kinds_of_stages(s.cluster, s.parallelism, checked.data_parallel()));
+                kinds_of_stages(s.cluster, s.parallelism, checked.data_parallel()),
+                workload::encoder_stages(s.model));
   bool moved = false;
   while (stages.move()) {
     moved = true;

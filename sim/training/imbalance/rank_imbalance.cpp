@@ -26,6 +26,7 @@ using workload::ParallelismSpec;
 /// Seconds on the GPU of the attention kernels of a block, and of all its other kernels.
 struct BlockSeconds {
   double attention = 0, others = 0;
+  [[nodiscard]] double total() const { return attention + others; }
   BlockSeconds& operator+=(const BlockSeconds& more) {
     attention += more.attention;
     others += more.others;
@@ -46,13 +47,13 @@ BlockSeconds seconds_of(const Block& block, const KernelTimes& times) {
   return sum;
 }
 
-/// Attention of a layer and micro-batch, forward and backward [s].
-double attention_seconds(const workload::BlockInput& input,
-                         const LayerKind& kind,
-                         const KernelTimes& times) {
+/// A layer and micro-batch, forward and backward.
+BlockSeconds layer_seconds(const workload::BlockInput& input,
+                           const LayerKind& kind,
+                           const KernelTimes& times) {
   BlockSeconds sum = seconds_of(workload::layer_forward(input, kind), times);
   sum += seconds_of(workload::layer_backward(input, kind), times);
-  return sum.attention;
+  return sum;
 }
 
 /// Attention of a micro-batch on a stage: through all keys, and through the window.
@@ -77,7 +78,7 @@ StageAttention most_attention(const workload::BlockInput& input, const KernelTim
         }
         const auto [place, fresh] = known.try_emplace(run.kind, 0.0);
         if (fresh) {
-          place->second = attention_seconds(input, run.kind, times);
+          place->second = layer_seconds(input, run.kind, times).attention;
         }
         (run.kind.windowed ? here.windowed : here.full) += run.layers * place->second;
       }
@@ -110,11 +111,42 @@ double attention_variance(const workload::BlockInput& input, const KernelTimes& 
   return sequences * workload::packed_variance(training, time);
 }
 
-/// Variance of a micro-batch's encoder [s^2]: attention over whole images grows with their square,
-/// all else with their patches.
-double encoder_variance(const workload::BlockInput& input, const KernelTimes& times) {
+/// Kernels of a micro-batch on the stage of the language model that has the most [s].
+double longest_stage(const workload::BlockInput& input, const KernelTimes& times) {
+  const workload::StageLayout layout(input.model, input.parallelism);
+  std::map<LayerKind, double> known;
+  double longest = 0;
+  for (int stage = 0; stage < layout.stages(); ++stage) {
+    double here = 0;
+    for (int c = 0; c < layout.chunks(); ++c) {
+      const workload::ChunkLayout& chunk = layout.at(stage, c);
+      for (const workload::LayerRun& run :
+           workload::layer_runs(input.model, input.parallelism, chunk.first_layer, chunk.layers)) {
+        const auto [place, fresh] = known.try_emplace(run.kind, 0.0);
+        if (fresh) {
+          place->second = layer_seconds(input, run.kind, times).total();
+        }
+        here += run.layers * place->second;
+      }
+      if (chunk.head) {
+        here += seconds_of(workload::head_forward(input), times).total() +
+                seconds_of(workload::head_backward(input), times).total();
+      }
+    }
+    longest = std::max(longest, here);
+  }
+  return longest;
+}
+
+/// A micro-batch on an encoder [s]: its mean, and its variance.
+struct EncoderTime {
+  double mean = 0, variance = 0;
+};
+
+/// Attention over whole images grows with their square, all else with their patches.
+EncoderTime encoder_time(const workload::BlockInput& input, const KernelTimes& times) {
   if (!input.model.vision || !input.training.images) {
-    return 0;
+    return {};
   }
   const workload::EncoderBlocks blocks(input);
   double square = 0;
@@ -141,8 +173,8 @@ double encoder_variance(const workload::BlockInput& input, const KernelTimes& ti
   const double count = sequences * images.per_sequence;
   const double each = linear / (count * tokens / shares);
   const double each_square = square / (count * squares / shares);
-  return sequences *
-         workload::images_variance(images, [&](double n) { return n * (each + n * each_square); });
+  const auto time = [&](double n) { return n * (each + n * each_square); };
+  return {linear + square, sequences * workload::images_variance(images, time)};
 }
 
 }  // namespace
@@ -177,16 +209,32 @@ WaitFactors wait_factors(const RankMeetings& meetings) {
   return {inside.mean, inside.deviation * among.mean};
 }
 
-core::Seconds expected_wait(const WaitFactors& factors, int micro_batches, double deviation) {
+core::Seconds expected_wait(const WaitFactors& factors, int micro_batches, StageSpread spread) {
   const double m = micro_batches;
-  return core::Seconds(deviation * (m * factors.each + std::sqrt(m) * factors.root));
+  const double wait = spread.deviation * (m * factors.each + std::sqrt(m) * factors.root);
+  return core::Seconds(std::max(0.0, wait - m * spread.spare));
 }
 
-double micro_batch_deviation(const Scenario& scenario, const ParallelismSpec& layout) {
+MicroBatchSpread micro_batch_spread(const Scenario& scenario, const ParallelismSpec& layout) {
   const workload::TrainingSpec training = workload::in_its_format(scenario.training);
   const workload::BlockInput input = workload::block_input(scenario.model, training, layout, 1);
   const KernelTimes times = kernel_times(scenario, layout);
-  return std::sqrt(attention_variance(input, times) + encoder_variance(input, times));
+  const double attention = attention_variance(input, times);
+  const EncoderTime encoder = encoder_time(input, times);
+  if (workload::encoder_stages(scenario.model) == 0) {
+    return {{std::sqrt(attention + encoder.variance), 0}, {}};
+  }
+  const double longest = longest_stage(input, times);
+  return {{std::sqrt(attention), std::max(0.0, encoder.mean - longest)},
+          {std::sqrt(encoder.variance), std::max(0.0, longest - encoder.mean)}};
+}
+
+StageSpread longest_wait(const WaitFactors& factors,
+                         int micro_batches,
+                         const MicroBatchSpread& spread) {
+  const bool encoder = expected_wait(factors, micro_batches, spread.encoder) >
+                       expected_wait(factors, micro_batches, spread.language);
+  return encoder ? spread.encoder : spread.language;
 }
 
 bool ranks_differ(const Scenario& scenario) {
@@ -201,8 +249,9 @@ core::Seconds rank_imbalance(const Scenario& scenario,
   if (data_parallel < 2 || !ranks_differ(scenario)) {
     return {};
   }
-  return expected_wait(wait_factors(rank_meetings(scenario, layout, data_parallel)), micro_batches,
-                       micro_batch_deviation(scenario, layout));
+  const WaitFactors factors = wait_factors(rank_meetings(scenario, layout, data_parallel));
+  return expected_wait(factors, micro_batches,
+                       longest_wait(factors, micro_batches, micro_batch_spread(scenario, layout)));
 }
 
 }  // namespace headway::training

@@ -33,15 +33,33 @@ struct WaitFactors {
 /// statistics.
 WaitFactors wait_factors(const RankMeetings& meetings);
 
-/// The mean of the slowest rank's step less that of all ranks, with m micro-batches of standard
-/// deviation d:
-///     d (m each + sqrt(m) root)
-/// Sums of many sequences are taken as normal.
-core::Seconds expected_wait(const WaitFactors& factors, int micro_batches, double deviation);
+/// How the time of a micro-batch varies on a stage.
+struct StageSpread {
+  double deviation = 0;  ///< standard deviation [s]
+  double spare = 0;      ///< time that the stage waits for a slower one in every micro-batch [s]
+};
 
-/// Standard deviation of the time of a micro-batch on a rank [s]: of attention on the stage with
-/// the most of it, and of the encoder. Kernels as long as on the GPU alone.
-double micro_batch_deviation(const Scenario& scenario, const workload::ParallelismSpec& layout);
+/// The mean of the slowest rank's step less that of all ranks, with m micro-batches of standard
+/// deviation d; what a stage has to spare is used up first:
+///     max(0, d (m each + sqrt(m) root) - m spare)
+/// Sums of many sequences are taken as normal.
+core::Seconds expected_wait(const WaitFactors& factors, int micro_batches, StageSpread spread);
+
+/// Of the stages with the language model, and of an encoder's own; nothing varies on the second
+/// where the encoder is on the first stage.
+struct MicroBatchSpread {
+  StageSpread language, encoder;
+};
+
+/// Of attention on the stage with the most of it, and of the encoder, there or on its own stage.
+/// Kernels as long as on the GPU alone; what a stage has to spare is that of kernels.
+MicroBatchSpread micro_batch_spread(const Scenario& scenario,
+                                    const workload::ParallelismSpec& layout);
+
+/// The stage that makes ranks wait longest.
+StageSpread longest_wait(const WaitFactors& factors,
+                         int micro_batches,
+                         const MicroBatchSpread& spread);
 
 /// Whether ranks differ: sequences vary and are not dealt so that ranks have equal work.
 bool ranks_differ(const Scenario& scenario);

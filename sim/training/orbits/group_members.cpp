@@ -70,7 +70,9 @@ std::vector<GpuId> GroupMembers::gpus_of(std::span<const Rank> ranks) const {
 std::vector<Rank> GroupMembers::ranks_of(Group group,
                                          Rank leader,
                                          std::span<const int> data) const {
-  const RankLayout few(checked_.scenario().parallelism, static_cast<int>(data.size()));
+  const Scenario& s = checked_.scenario();
+  const RankLayout few(s.parallelism, static_cast<int>(data.size()), 0, {}, 1,
+                       workload::encoder_stages(s.model));
   auto ranks = few.members(group, few.rank(layout_.coordinates(leader)));
   for (Rank& rank : ranks) {
     RankCoordinates at = few.coordinates(rank);

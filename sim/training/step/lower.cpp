@@ -36,7 +36,7 @@ std::vector<Group> groups_of_one(const CheckedScenario& checked) {
   add(Group::data, checked.synchronous_data());
   const workload::DataRanks alike = workload::data_ranks(p, checked.synchronous_data());
   add(Group::data_context, alike.shared);
-  add(Group::embedding, p.pipeline);
+  add(Group::embedding, p.pipeline - workload::encoder_stages(checked.scenario().model));
   if (p.shard_group_size > 0) {
     add(Group::shard, p.shard_group_size);
     add(Group::replica, checked.synchronous_data() * p.context / p.shard_group_size);

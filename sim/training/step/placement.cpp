@@ -126,7 +126,8 @@ RankLayout::RankLayout(const workload::ParallelismSpec& p,
                        int data_parallel,
                        int domain_gpus,
                        NodeOrder order,
-                       int islands)
+                       int islands,
+                       int embedding_stage)
     : tensor_(p.tensor),
       context_(p.context),
       data_(data_parallel),
@@ -139,7 +140,8 @@ RankLayout::RankLayout(const workload::ParallelismSpec& p,
       pipeline_first_(p.rank_order == workload::RankOrder::pipeline_first),
       mirrored_(workload::copies_of_layers(p) > 1),
       order_(std::move(order)),
-      island_data_(data_parallel / islands) {}
+      island_data_(data_parallel / islands),
+      embedding_stage_(embedding_stage) {}
 
 RankLayout::DataRange RankLayout::island(int data) const {
   const int first = data / island_data_ * island_data_;
@@ -198,7 +200,7 @@ Rank RankLayout::leader(Group group, Rank of) const {
       at.pipeline = stages_alike(at.pipeline).front();
       return rank(at);
     case Group::embedding:
-      at.pipeline = 0;
+      at.pipeline = embedding_stage_;
       return rank(at);
     case Group::world:
       return rank({.data = island(at.data).first});
@@ -406,10 +408,10 @@ std::vector<Rank> RankLayout::members(Group group, Rank of) const {
     case Group::data_context:
       return same_weights(at);
     case Group::embedding:
-      at.pipeline = 0;
+      at.pipeline = embedding_stage_;
       ranks.push_back(rank(at));
       at.pipeline = pipeline_ - 1;
-      if (pipeline_ > 1) {
+      if (pipeline_ - 1 > embedding_stage_) {
         ranks.push_back(rank(at));
       }
       return ranks;

@@ -46,11 +46,13 @@ class RankLayout {
  public:
   /// @param domain_gpus  GPUs of one NVLink domain; 0: all are in one
   /// @param islands      equal parts of the data ranks that do not meet in a step (local steps)
+  /// @param embedding_stage  of the pipeline, that has the embedding
   RankLayout(const workload::ParallelismSpec& parallelism,
              int data_parallel,
              int domain_gpus = 0,
              NodeOrder order = {},
-             int islands = 1);
+             int islands = 1,
+             int embedding_stage = 0);
 
   [[nodiscard]] std::int64_t ranks() const {
     return std::int64_t{tensor_} * context_ * data_ * pipeline_;
@@ -108,6 +110,7 @@ class RankLayout {
   bool mirrored_;  ///< the schedule is bidirectional: stage p-1-i holds what stage i holds
   NodeOrder order_;
   int island_data_;  ///< data ranks of one island
+  int embedding_stage_;
 };
 
 }  // namespace headway::training

@@ -35,10 +35,13 @@ network::NcclGeneration nccl_generation(gpu::Architecture architecture) {
 
 RankLayout rank_layout(const CheckedScenario& checked) {
   const Scenario& s = checked.scenario();
-  return {s.parallelism, checked.data_parallel(), s.cluster.node.scale_up.domain_gpus,
+  return {s.parallelism,
+          checked.data_parallel(),
+          s.cluster.node.scale_up.domain_gpus,
           node_order(s.cluster, s.parallelism, checked.data_parallel(),
                      static_cast<std::uint64_t>(s.run.seed)),
-          checked.islands()};
+          checked.islands(),
+          workload::encoder_stages(s.model)};
 }
 
 workload::StepGraph step_graph(const CheckedScenario& checked) {

@@ -127,24 +127,28 @@ class GraphBuilder {
   void connect(ChunkBlocks& blocks, const ChunkLayout& chunk) {
     const int p = layout_.stages();
     const StageChunk here{chunk.stage, chunk.chunk};
-    if (const auto from = previous_chunk(schedule_, p, layout_.chunks(), here)) {
-      if (from->stage != chunk.stage) {
-        blocks.enter_forward =
-            intern(receive_block(input_, from->stage, Group::pipeline_previous, 2 * chunk.chunk));
-        blocks.leave_backward =
-            intern(send_block(input_, from->stage, Group::pipeline_previous, 2 * from->chunk + 1));
-      }
-    } else {
+    const auto from = previous_chunk(schedule_, p, layout_.chunks(), here);
+    if (from && from->stage != chunk.stage) {
+      const bool images = chunk.embedding;  // an encoder is on the stage in front
+      const Message what = images ? Message::images : Message::activations;
+      (images ? blocks.receive_images : blocks.enter_forward) = intern(
+          receive_block(input_, from->stage, Group::pipeline_previous, 2 * chunk.chunk, what));
+      (images ? blocks.send_images : blocks.leave_backward) = intern(
+          send_block(input_, from->stage, Group::pipeline_previous, 2 * from->chunk + 1, what));
+    }
+    if (chunk.embedding) {
       blocks.enter_forward = intern("embedding forward", [&] { return embedding_forward(input_); });
       blocks.leave_backward =
           intern("embedding backward", [&] { return embedding_backward(input_); });
     }
     if (const auto to = next_chunk(schedule_, p, layout_.chunks(), here)) {
       if (to->stage != chunk.stage) {
+        const bool images = layout_.at(to->stage, to->chunk).embedding;
+        const Message what = images ? Message::images : Message::activations;
         blocks.leave_forward = {
-            intern(send_block(input_, to->stage, Group::pipeline_next, 2 * to->chunk))};
-        blocks.enter_backward = {
-            intern(receive_block(input_, to->stage, Group::pipeline_next, 2 * chunk.chunk + 1))};
+            intern(send_block(input_, to->stage, Group::pipeline_next, 2 * to->chunk, what))};
+        blocks.enter_backward = {intern(
+            receive_block(input_, to->stage, Group::pipeline_next, 2 * chunk.chunk + 1, what))};
       }
     } else {
       connect_head(blocks);
@@ -412,9 +416,9 @@ class GraphBuilder {
     }
   }
 
-  /// All parts, on the chunk that has the embedding.
+  /// All parts, on the chunk that has the encoder.
   [[nodiscard]] std::vector<EncoderRun> seen_by(const ChunkLayout& chunk) const {
-    return encoder_ && chunk.embedding ? encoder_->parts() : std::vector<EncoderRun>{};
+    return chunk.encoder ? encoder_->parts() : std::vector<EncoderRun>{};
   }
 
   static int layer_block(const LayerBlocks& blocks, WorkKind kind) {
@@ -500,11 +504,13 @@ class GraphBuilder {
   void run_item(Stage& stage, int index, const ChunkBlocks& blocks, int i) const {
     const WorkItem& item = items_[static_cast<std::size_t>(index)][static_cast<std::size_t>(i)];
     if (item.kind == WorkKind::forward) {
+      call(stage, blocks.receive_images, call_of(item));
       forward(stage, blocks, layout_.at(index, item.chunk), call_of(item),
               i == blocks.first_forward);
     } else {
       backward(stage, blocks, layout_.at(index, item.chunk), call_of(item), item.kind,
                i == blocks.last_backward);
+      call(stage, blocks.send_images, call_of(item));
     }
   }
 

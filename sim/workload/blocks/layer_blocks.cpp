@@ -10,6 +10,7 @@
 #include "sim/workload/mixer/mixer_blocks.h"
 #include "sim/workload/teacher/distillation_loss.h"
 #include "sim/workload/trained/adapter_blocks.h"
+#include "sim/workload/vision/encoder_blocks.h"
 
 namespace headway::workload {
 
@@ -395,6 +396,23 @@ Block prediction_backward(const BlockInput& input) {
   return writer.finish();
 }
 
+namespace {
+
+/// Where the encoder is on a stage in front: a kernel for the tokens of each projector.
+void handle_images(BlockWriter& writer,
+                   const BlockInput& input,
+                   core::Kernel (*kernel)(const RankShape&)) {
+  if (encoder_stages(input.model) == 0) {
+    return;
+  }
+  const RankShape tokens = encoder_shape(input.model, input.training, input.parallelism).projector;
+  for (int i = 0; i < input.model.vision->projectors; ++i) {
+    writer.compute(kernel(tokens));
+  }
+}
+
+}  // namespace
+
 Block embedding_forward(const BlockInput& input) {
   BlockWriter writer("embedding forward");
   TensorRegion region(writer, input.shape, false);
@@ -408,6 +426,7 @@ Block embedding_forward(const BlockInput& input) {
     writer.compute(
         memory_kernel("dropout", (2.0 * input.shape.element + 1.0) * input.shape.split_stream()));
   }
+  handle_images(writer, input, insert_images);
   return writer.finish();
 }
 
@@ -420,6 +439,9 @@ Block embedding_backward(const BlockInput& input) {
   TensorRegion region(writer, input.shape, false);
   writer.compute(residual_backward(input.shape));
   region.gather("embedding gather");
+  if (encoder_trained(input.model)) {
+    handle_images(writer, input, take_images);
+  }
   if (!trained) {  // gradients of image tokens go on to their encoder
     return writer.finish();
   }

@@ -46,8 +46,12 @@ class Liveness {
         logit_gradients_(logit_gradient_bytes(model, training, parallelism).si()),
         teacher_(teacher_working_set(training, parallelism)),
         encoder_(encoder_memory(model, training, parallelism)) {
+    if (encoder_stages(model) > 0) {
+      images_ = shape_.element * image_elements(model, training, parallelism);
+    }
     if (training.framework.allocation.sent_outputs && parallelism.pipeline > 1) {
       sent_ = shape_.element * shape_.split_stream();
+      sent_images_ = images_;
     }
     for (const LayerRun& run : layer_runs(model, parallelism, 0, model.layers)) {
       layers_[run.kind] = {saved_per_layer(model, training, parallelism, run.kind).si(),
@@ -130,12 +134,12 @@ class Liveness {
 
   void forward(const ChunkLayout& chunk) {
     note({teacher_, 0}, peaks_.layers);
-    if (chunk.embedding) {
+    if (chunk.encoder) {
       note({encoder_.kept + encoder_.forward, 0}, peaks_.layers);
     }
     now_.activations += kept_at_front(chunk);
     forward_layers(chunk);
-    now_.activations += chunk.head ? 0.0 : sent_;
+    now_.activations += sent_by(chunk);
     if (chunk.head) {
       keep_head(1);
       for (int i = 0; i < model_.multi_token_prediction; ++i) {
@@ -156,16 +160,23 @@ class Liveness {
       finish_head();
     }
     backward_layers(chunk, drops);
-    now_.activations -= chunk.head ? 0.0 : sent_;
-    if (chunk.embedding) {
+    now_.activations -= sent_by(chunk);
+    if (chunk.encoder) {
       note({encoder_.backward, 0}, peaks_.layers);
     }
     now_.activations -= drops ? kept_at_front(chunk) : 0.0;
   }
 
-  /// What embedding and encoder keep.
+  /// What embedding and encoder keep, and the tokens of images that came from a stage in front.
   [[nodiscard]] double kept_at_front(const ChunkLayout& chunk) const {
-    return chunk.embedding ? kept_by_embedding(shape_) + encoder_.kept : 0.0;
+    return (chunk.embedding ? kept_by_embedding(shape_) + images_ : 0.0) +
+           (chunk.encoder ? encoder_.kept : 0.0);
+  }
+
+  /// Outputs that stay until their backward; an encoder's own stage sends tokens of images.
+  [[nodiscard]] double sent_by(const ChunkLayout& chunk) const {
+    const bool own_stage = chunk.encoder && !chunk.embedding;
+    return chunk.head ? 0.0 : own_stage ? sent_images_ : sent_;
   }
 
   void forward_layers(const ChunkLayout& chunk) {
@@ -244,7 +255,8 @@ class Liveness {
   double logits_, logit_gradients_;
   double teacher_;  ///< alive in a layer of a teacher's forward
   EncoderMemory encoder_;
-  double sent_ = 0;  ///< output of a chunk that stays until its backward
+  double images_ = 0;  ///< tokens of images between an encoder's own stage and the next
+  double sent_ = 0, sent_images_ = 0;  ///< output of a chunk that stays until its backward
   Live now_;
   Peaks peaks_;
   double host_ = 0, host_peak_ = 0;  ///< activations in host memory
@@ -425,14 +437,18 @@ States offloaded(States states,
   return states;
 }
 
-/// Two messages each way: one in use, one in flight.
-double transfer_buffers(const TrainingSpec& training,
+/// Two messages each way: one in use, one in flight. An encoder's own stage sends tokens of images.
+double transfer_buffers(const ModelSpec& model,
+                        const TrainingSpec& training,
                         const ParallelismSpec& parallelism,
-                        const RankShape& shape) {
-  const bool split = shape.gathers || training.framework.scatter_gather_p2p;
-  return parallelism.pipeline > 1
-             ? 4.0 * shape.element * message_elements(training, shape) / (split ? shape.tensor : 1)
-             : 0.0;
+                        const RankShape& shape,
+                        int stage) {
+  const bool images = stage < encoder_stages(model);
+  const bool split = (shape.gathers && !images) || training.framework.scatter_gather_p2p;
+  const double elements =
+      images ? image_elements(model, training, parallelism) : message_elements(training, shape);
+  return parallelism.pipeline > 1 ? 4.0 * shape.element * elements / (split ? shape.tensor : 1)
+                                  : 0.0;
 }
 
 }  // namespace
@@ -504,7 +520,7 @@ std::vector<StageActivations> stage_activations(const ModelSpec& model,
   for (int stage = 0; stage < layout.stages(); ++stage) {
     const Peaks peaks = liveness.peaks(layout, stage, schedule[static_cast<std::size_t>(stage)]);
     stages.push_back({peaks.head.bytes(), peaks.layers.bytes(),
-                      Bytes(transfer_buffers(training, parallelism, shape)),
+                      Bytes(transfer_buffers(model, training, parallelism, shape, stage)),
                       Bytes(liveness.host_peak())});
   }
   return stages;
@@ -516,12 +532,12 @@ std::vector<StageMoments> stage_moments(const ModelSpec& model,
                                         const std::vector<StageSchedule>& schedule) {
   const TrainingSpec training = in_its_format(given);
   const StageLayout layout(model, parallelism);
-  const Bytes buffers(
-      transfer_buffers(training, parallelism, rank_shape(model, training, parallelism)));
+  const RankShape shape = rank_shape(model, training, parallelism);
   Liveness liveness(model, training, parallelism);
   std::vector<StageMoments> stages(static_cast<std::size_t>(layout.stages()));
   for (int stage = 0; stage < layout.stages(); ++stage) {
     StageMoments& moments = stages[static_cast<std::size_t>(stage)];
+    const Bytes buffers(transfer_buffers(model, training, parallelism, shape, stage));
     liveness.each_moment(
         layout, stage, schedule[static_cast<std::size_t>(stage)],
         [&](const Peaks& item, const Live& now) {

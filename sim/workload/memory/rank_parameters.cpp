@@ -117,7 +117,7 @@ double embedding_parameters_per_rank(const ModelSpec& model, const ParallelismSp
 }
 
 double head_parameters_per_rank(const ModelSpec& model, const ParallelismSpec& parallelism) {
-  const bool shared = model.tied_embeddings && ends_share_stage(parallelism);
+  const bool shared = model.tied_embeddings && ends_share_stage(model, parallelism);
   return norm_parameters(model) + (shared ? 0.0 : table_per_rank(model, parallelism));
 }
 
@@ -131,7 +131,7 @@ RankParameters prediction_parameters_per_rank(const ModelSpec& model,
   const double h = model.hidden;
   module.shared += 2.0 * h * h / parallelism.tensor + 3.0 * norm_parameters(model);
   RankParameters all = model.multi_token_prediction * module;
-  all.shared += ends_share_stage(parallelism) ? 0.0 : table_per_rank(model, parallelism);
+  all.shared += ends_share_stage(model, parallelism) ? 0.0 : table_per_rank(model, parallelism);
   return all;
 }
 
@@ -144,6 +144,8 @@ RankParameters chunk_parameters_per_rank(const ModelSpec& model,
   }
   if (chunk.embedding) {
     sum.shared += embedding_parameters_per_rank(model, parallelism);
+  }
+  if (chunk.encoder) {
     sum += held_by_encoder(model, parallelism).stored;
   }
   if (chunk.head) {
@@ -278,6 +280,8 @@ std::vector<Bucket> chunk_buckets(const ModelSpec& model,
   if (chunk.embedding) {
     const HeldParameters held = held_by_embedding(model, parallelism);
     buckets.push_back({{}, {}, false, true, held.stored, held.trained});
+  }
+  if (chunk.encoder) {
     add_encoder(model, parallelism, size, buckets);
   }
   return buckets;

@@ -14,8 +14,9 @@ inline constexpr int kNone = -1;
 /// Blocks of one chunk, by index into the graph; kNone where there is nothing to do.
 struct ChunkBlocks {
   int enter_forward = kNone, leave_backward = kNone;
-  std::vector<int> leave_forward, enter_backward;  ///< in order
-  std::vector<LayerRun> runs;                      ///< its layers, in the order of the model
+  int receive_images = kNone, send_images = kNone;  ///< of an encoder in front, and its gradients
+  std::vector<int> leave_forward, enter_backward;   ///< in order
+  std::vector<LayerRun> runs;                       ///< its layers, in the order of the model
   std::vector<Bucket> buckets;  ///< in the order of backward; empty without data parallelism
   std::vector<int> reduce;      ///< one a bucket, where gradients are reduced bucket by bucket
   std::vector<int>

@@ -20,6 +20,7 @@ Block end_block(const BlockInput& input,
   optimizer.ranks = ranks;
   bool first = false;
   bool last = false;
+  bool sees = false;
   for (int c = 0; c < layout.chunks(); ++c) {
     const ChunkLayout& chunk = layout.at(stage, c);
     for (const LayerRun& run :
@@ -29,9 +30,10 @@ Block end_block(const BlockInput& input,
           trained ? run.layers * replicated_parameters(input.model, run.kind) : 0.0;
     }
     first = first || chunk.embedding;
+    sees = sees || chunk.encoder;
     last = last || chunk.head;
   }
-  optimizer.replicated += first ? averaged_parameters(input.model, input.parallelism) : 0.0;
+  optimizer.replicated += sees ? averaged_parameters(input.model, input.parallelism) : 0.0;
   // A prediction module beside the head reads a copy of the token table.
   const bool copies = (input.model.tied_embeddings || input.model.multi_token_prediction > 0) &&
                       embedding_trained(input.model);

@@ -4,6 +4,7 @@
 
 #include "sim/workload/blocks/block_writer.h"
 #include "sim/workload/teacher/teacher.h"
+#include "sim/workload/vision/encoder.h"
 
 namespace headway::workload {
 
@@ -12,21 +13,38 @@ namespace {
 using core::Activity;
 using core::Bytes;
 
-/// Whether each tensor rank sends its share of the message.
-bool splits(const BlockInput& input) {
-  return input.shape.gathers || input.training.framework.scatter_gather_p2p;
+/// Whether tensor ranks hold the message in shares: tokens of images each has whole.
+bool held_in_shares(const BlockInput& input, Message message) {
+  return message == Message::activations && input.shape.gathers;
 }
 
-Operation transfer(
-    const BlockInput& input, OperationKind kind, int peer_stage, Group group, int channel) {
-  const Bytes stream(input.shape.element * message_elements(input.training, input.shape));
+/// Whether each tensor rank sends its share of the message.
+bool splits(const BlockInput& input, Message message) {
+  return held_in_shares(input, message) || input.training.framework.scatter_gather_p2p;
+}
+
+/// Of all shares together.
+Bytes whole_message(const BlockInput& input, Message message) {
+  return Bytes(input.shape.element *
+               (message == Message::images
+                    ? image_elements(input.model, input.training, input.parallelism)
+                    : message_elements(input.training, input.shape)));
+}
+
+Operation transfer(const BlockInput& input,
+                   OperationKind kind,
+                   int peer_stage,
+                   Group group,
+                   int channel,
+                   Message message) {
+  const Bytes stream = whole_message(input, message);
   Operation operation;
   operation.kind = kind;
   operation.activity = Activity::pipeline_p2p;
   operation.name = kind == OperationKind::send ? "send" : "receive";
   operation.group = group;
   operation.collective = core::CollectiveKind::send_receive;
-  operation.bytes = splits(input) ? stream / input.shape.tensor : stream;
+  operation.bytes = splits(input, message) ? stream / input.shape.tensor : stream;
   operation.peer_stage = peer_stage;
   operation.channel = channel;
   return operation;
@@ -34,22 +52,21 @@ Operation transfer(
 
 }  // namespace
 
-Block receive_block(const BlockInput& input, int from, Group group, int channel) {
+Block receive_block(const BlockInput& input, int from, Group group, int channel, Message message) {
   BlockWriter writer("receive");
-  writer.add(transfer(input, OperationKind::receive, from, group, channel));
+  writer.add(transfer(input, OperationKind::receive, from, group, channel, message));
   writer.wait(input.training.framework.message_overhead, Activity::pipeline_p2p,
               "message overhead");
-  if (input.shape.tensor > 1 && !input.shape.gathers && splits(input)) {
+  if (input.shape.tensor > 1 && !held_in_shares(input, message) && splits(input, message)) {
     writer.collective(core::CollectiveKind::all_gather, Group::tensor, Activity::pipeline_p2p,
-                      Bytes(input.shape.element * message_elements(input.training, input.shape)),
-                      "gather received");
+                      whole_message(input, message), "gather received");
   }
   return writer.finish();
 }
 
-Block send_block(const BlockInput& input, int to, Group group, int channel) {
+Block send_block(const BlockInput& input, int to, Group group, int channel, Message message) {
   BlockWriter writer("send");
-  const int sent = writer.add(transfer(input, OperationKind::send, to, group, channel));
+  const int sent = writer.add(transfer(input, OperationKind::send, to, group, channel, message));
   if (!input.training.framework.pipeline_overlap) {
     writer.join(sent);
   }

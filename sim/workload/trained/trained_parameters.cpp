@@ -61,6 +61,8 @@ HeldParameters held_by_stage(const ModelSpec& model,
     }
     if (chunk.embedding) {
       sum += held_by_embedding(model, parallelism);
+    }
+    if (chunk.encoder) {
       sum += held_by_encoder(model, parallelism);
     }
     if (chunk.head) {

@@ -99,6 +99,12 @@ EncoderShape encoder_shape(const ModelSpec& model,
   return shape;
 }
 
+double image_elements(const ModelSpec& model,
+                      const TrainingSpec& training,
+                      const ParallelismSpec& parallelism) {
+  return model.vision->projectors * encoder_shape(model, training, parallelism).projector.stream();
+}
+
 std::vector<EncoderRun> encoder_runs(const ModelSpec& model, const ParallelismSpec& parallelism) {
   std::vector<EncoderRun> runs;
   if (!model.vision) {

@@ -53,6 +53,13 @@ EncoderShape encoder_shape(const ModelSpec& model,
                            const TrainingSpec& training,
                            const ParallelismSpec& parallelism);
 
+/// Values that a stage of the encoder's own sends on for a micro-batch, and gets gradients of: the
+/// projected tokens of its images, of every projector. Source: Megatron-LM core 0.12,
+/// examples/multimodal/model.py (seq_length of that stage), 2025.
+double image_elements(const ModelSpec& model,
+                      const TrainingSpec& training,
+                      const ParallelismSpec& parallelism);
+
 /// All parts in the order of the forward; none without an encoder.
 std::vector<EncoderRun> encoder_runs(const ModelSpec& model, const ParallelismSpec& parallelism);
 

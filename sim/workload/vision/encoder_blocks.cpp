@@ -65,14 +65,17 @@ void EncoderBlocks::write_projector_forward(BlockWriter& writer) const {
                            training_.framework));
     region.forward_rows(product("projector out", shape, widths_.outputs, widths_.inner));
   }
-  // Tokens of images are read, and written over those of their places.
-  writer.compute(memory_kernel("insert images", 2.0 * shape.element * shape.stream()));
+  if (encoder_stages(language_) == 0) {
+    writer.compute(insert_images(shape));
+  }
 }
 
 void EncoderBlocks::write_projector_backward(BlockWriter& writer) const {
   const RankShape& shape = shape_.projector;
   const bool passes = language_.vision->trained == EncoderTraining::all;
-  writer.compute(memory_kernel("take images", 2.0 * shape.element * shape.stream()));
+  if (encoder_stages(language_) == 0) {
+    writer.compute(take_images(shape));
+  }
   const auto first = [&](const Linear& linear, bool split) {
     if (passes) {
       writer.compute(input_gradient(linear));
@@ -101,6 +104,14 @@ void EncoderBlocks::write_projector_backward(BlockWriter& writer) const {
         "spread patches", shape.element * (shape_.layers.stream() +
                                            static_cast<double>(shape.tokens * widths_.joined))));
   }
+}
+
+core::Kernel insert_images(const RankShape& projector) {
+  return memory_kernel("insert images", 2.0 * projector.element * projector.stream());
+}
+
+core::Kernel take_images(const RankShape& projector) {
+  return memory_kernel("take images", 2.0 * projector.element * projector.stream());
 }
 
 std::string part_name(const EncoderRun& run) {

@@ -42,6 +42,12 @@ class EncoderBlocks {
   EncoderWidths widths_;
 };
 
+/// The tokens of images are read, and written over those of their places; on the stage that has the
+/// embedding, for each projector.
+core::Kernel insert_images(const RankShape& projector);
+/// Their gradients are taken out.
+core::Kernel take_images(const RankShape& projector);
+
 /// The name of a part's blocks: "encoder patches", ...
 std::string part_name(const EncoderRun& run);
 

@@ -85,7 +85,28 @@ class EncoderComplaints {
     divides(vision.projector_ffn, "columns of the projector");
   }
 
+  /// What a stage of its own does not go with.
+  void check_own_stage() {
+    if (parallelism_.pipeline < 2) {
+      add("model.vision.stage",
+          "an encoder on a stage of its own needs parallelism.pipeline of 2 or more, which counts "
+          "that stage, and there is {}; choose stage: first, or more stages",
+          parallelism_.pipeline);
+    }
+    const ScheduleKind schedule = effective_schedule(parallelism_);
+    if (schedule != ScheduleKind::one_f_one_b && schedule != ScheduleKind::gpipe) {
+      add(parallelism_.virtual_stages > 1 ? "parallelism.virtual" : "parallelism.schedule",
+          "schedule {} with an encoder on a stage of its own is not simulated: no framework says "
+          "where its chunks would lie; choose 1f1b or gpipe with virtual: 1, or "
+          "model.vision.stage: first",
+          core::to_word(schedule));
+    }
+  }
+
   void check_layout() {
+    if (encoder_stages(model_) > 0) {
+      check_own_stage();
+    }
     if (parallelism_.context > 1) {
       add("parallelism.context",
           "context parallelism beside an encoder of images is not simulated: whether its images "
