@@ -1087,7 +1087,7 @@ class FrozenSpec:
 
 @dataclass(frozen=True, kw_only=True)
 class VisionSpec:
-    """An encoder of images on the first stage; its tokens are among those of a sequence.
+    """An encoder of images; its tokens are among those of a sequence.
     Absent: text alone.
 
     Attributes
@@ -1154,6 +1154,7 @@ class VisionSpec:
     projectors: int | None = None
     trained: Literal["all", "projector", "none"] | None = None
     tensor: Literal["split", "whole"] | None = None
+    stage: Literal["first", "own"] | None = None
     use: str | None = None
     source: str | None = None
 
@@ -1239,7 +1240,7 @@ class ModelSpec:
         Parts that are not trained; beside 'adapters': layers at the front without them.
         (optional)
     vision
-        An encoder of images on the first stage; its tokens are among those of a sequence.
+        An encoder of images; its tokens are among those of a sequence.
         Absent: text alone. (optional)
     huggingface
         Path of a Hugging Face config.json, instead of `use`.

@@ -102,6 +102,9 @@ EncoderShape encoder_shape(const ModelSpec& model,
 double image_elements(const ModelSpec& model,
                       const TrainingSpec& training,
                       const ParallelismSpec& parallelism) {
+  if (!model.vision || !training.images) {
+    return 0;
+  }
   return model.vision->projectors * encoder_shape(model, training, parallelism).projector.stream();
 }
 
