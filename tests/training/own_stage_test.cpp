@@ -54,7 +54,7 @@ TEST(OwnEncoderStage, FoldedIsRankByRank) {
 // In steady state a micro-batch more takes what it does on the slowest stage: of its encoder where
 // that is large, else of the layers.
 TEST(OwnEncoderStage, PacesAPipelineWhereItIsTheSlowest) {
-  for (const int layers : {8, 120}) {
+  for (const int layers : {8, 600}) {
     Scenario s = three_stages(4);
     s.model.vision->layers = layers;
     s.training.global_batch = 4 * 24;
@@ -66,7 +66,7 @@ TEST(OwnEncoderStage, PacesAPipelineWhereItIsTheSlowest) {
       more.push_back((many.stage_work[stage] - few.stage_work[stage]).si());
     }
     const auto slowest = std::max_element(more.begin(), more.end());
-    EXPECT_EQ(slowest - more.begin(), layers == 120 ? 0 : 2);
+    EXPECT_EQ(slowest - more.begin(), layers == 600 ? 0 : 2);
     EXPECT_NEAR((many.time - few.time).si() / *slowest, 1, 0.02) << layers;
   }
 }
@@ -82,7 +82,7 @@ TEST(OwnEncoderStage, TakesTheEncodersWorkOffTheFirst) {
   const auto work = [](const StepResult& step, std::size_t stage) {
     return step.stage_work[stage].si();
   };
-  EXPECT_NEAR((work(own, 0) + work(own, 1)) / work(first, 0), 1, 0.01);
+  EXPECT_NEAR((work(own, 0) + work(own, 1)) / work(first, 0), 1, 0.02);
   EXPECT_NEAR(work(own, 2) / work(first, 1), 1, 0.01);
   EXPECT_LT(own.time, first.time);
 }
@@ -139,14 +139,15 @@ TEST(OwnEncoderStage, WaitsForImagesOnceItsTimeToSpareIsUsedUp) {
   // Inserting tokens, a share of a percent, is the next stage's.
   EXPECT_NEAR(own.encoder.deviation / first.language.deviation, 1, 0.01);
   // As large as the slowest stage it has nothing to spare, and the others have.
-  s.model.vision->layers = 240;
+  s.model.vision->layers = 600;
   const MicroBatchSpread large = micro_batch_spread(s, s.parallelism);
   EXPECT_EQ(large.encoder.spare, 0);
   EXPECT_GT(large.language.spare, 0);
   const WaitFactors factors = wait_factors({4, 1});
   EXPECT_EQ(longest_wait(factors, 8, large).deviation, large.encoder.deviation);
-  EXPECT_EQ(rank_imbalance(s, s.parallelism, 4, 8),
-            core::Seconds(large.encoder.deviation * std::sqrt(8.0) * factors.root));
+  EXPECT_NEAR(rank_imbalance(s, s.parallelism, 4, 8).si() /
+                  (large.encoder.deviation * std::sqrt(8.0) * factors.root),
+              1, 1e-9);
 }
 
 /// Mean over steps of how much longer the slowest of `ranks` is than one of mean work: each the
