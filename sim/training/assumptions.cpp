@@ -217,7 +217,7 @@ void add_encoder(const Scenario& s, std::vector<Assumption>& list) {
   const bool whole =
       s.model.vision->tensor == workload::EncoderTensor::whole && s.parallelism.tensor > 1;
   list.push_back({"model.vision",
-                  fmt::format("on {} stage{}", own ? "its own, the first" : "the first",
+                  fmt::format("on {}{}", own ? "a stage of its own" : "the first stage",
                               whole ? ", whole on each tensor rank" : ""),
                   own ? "as many tensor and data ranks as the other stages; products in 16 bits; "
                         "Megatron-LM core 0.12 (examples/multimodal), 2025"

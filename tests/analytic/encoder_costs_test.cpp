@@ -60,8 +60,9 @@ void give_own_stage(const Draw& pick, Scenario& s) {
   auto& p = s.parallelism;
   s.model.vision->stage = workload::EncoderStage::own;
   p.virtual_stages = 1;
-  p.schedule = pick(workload::ScheduleKind::one_f_one_b, workload::ScheduleKind::one_f_one_b,
-                    workload::ScheduleKind::gpipe);
+  // GPipe with sharded gradients is among the tier's limits (sim/analytic/README.md).
+  const bool gpipe = pick(false, false, true) && p.sharding <= workload::Sharding::zero1;
+  p.schedule = gpipe ? workload::ScheduleKind::gpipe : workload::ScheduleKind::one_f_one_b;
   p.first_stage_layers = p.last_stage_layers = 0;
   s.model.layers = std::max(1, p.pipeline - 1) * pick(4, 6, 8);
   if (p.pipeline > 2 && pick(true, false)) {  // the last holds fewer, beside the head

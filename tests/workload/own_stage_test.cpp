@@ -117,7 +117,9 @@ TEST(OwnStage, SendsTokensOfImages) {
   const double images = 4.0 * 1024 * 3584 * 2;
   const double all = 8192.0 * 3584 * 2;
   const auto graph = [&](int tensor) {
-    return build_step_graph(model, seeing(6), split(tensor, 3), 1, 6);
+    TrainingSpec training = seeing(6);
+    training.framework.scatter_gather_p2p = false;
+    return build_step_graph(model, training, split(tensor, 3), 1, 6);
   };
   EXPECT_EQ(bytes_sent(graph(1), 0, 1), 6 * images);
   EXPECT_EQ(bytes_sent(graph(1), 1, 0), 6 * images);
@@ -133,8 +135,8 @@ TEST(OwnStage, SendsTokensOfImages) {
 }
 
 TEST(OwnStage, SendsSharesWhereTensorRanksDivideMessages) {
-  TrainingSpec training = seeing(6);
-  training.framework.scatter_gather_p2p = true;
+  const TrainingSpec training = seeing(6);
+  ASSERT_TRUE(training.framework.scatter_gather_p2p);
   const StepGraph graph = build_step_graph(on_own_stage(), training, split(2, 3), 1, 6);
   const double images = 4.0 * 1024 * 3584 * 2;
   EXPECT_EQ(bytes_sent(graph, 0, 1), 6 * images / 2);
