@@ -44,6 +44,8 @@ struct Kernel {
   Flops work;       ///< floating-point operations really executed (causal attention counted half)
   Bytes traffic;    ///< bytes read and written in GPU memory; host_copy, host_update: as their kind
                     ///< says
+  Bytes gathered;   ///< attention: bytes of blocks that each query fetches for itself, most of them
+                    ///< from caches
   double pace = 1;  ///< memory_bound: bandwidth / that of plain streams
   std::int64_t count = 1;
   std::int64_t every = 1;     ///< runs once in so many steps, which share its time

@@ -92,6 +92,13 @@ Seconds gemm_time(const GpuSpec& gpu, const SustainedShares& shares, const Kerne
                   sustained_bandwidth(gpu, shares));
 }
 
+/// Rate at which a multiprocessor fetches blocks of keys and values that its query chose, most of
+/// them from the second-level cache. Forward kernels of 64 query and 4 key heads 128 wide, 16
+/// blocks of 64 tokens, 8,192 to 131,072 tokens: A100 (108 multiprocessors) 4.0 to 4.8 TB/s, H100
+/// (132) 4.8 to 5.6; by multiprocessor 36 to 44 GB/s, median 41. Source:
+/// XunhaoLai/native-sparse-attention-triton, README.md, 2025 (topk_sparse_attention, Top16).
+constexpr double kFetchRate = 41e9;
+
 Seconds attention_time(const GpuSpec& gpu, const SustainedShares& shares, const Kernel& kernel) {
   const bool forward = kernel.kind == core::KernelKind::attention_forward;
   double share = forward ? shares.attention_forward : shares.attention_backward;
@@ -107,7 +114,8 @@ Seconds attention_time(const GpuSpec& gpu, const SustainedShares& shares, const 
                     : attention_utilization(kernel.sequence, kernel.head_dim, kernel.causal,
                                             written_for);
   const auto rate = peak_rate(gpu, kernel.precision) * std::min(share, 1.0);
-  return roofline(kernel.work, rate, kernel.traffic, sustained_bandwidth(gpu, shares));
+  return std::max(roofline(kernel.work, rate, kernel.traffic, sustained_bandwidth(gpu, shares)),
+                  kernel.gathered / fetch_rate(gpu));
 }
 
 /// Bandwidth of the kernels of a chunked scan and of the convolution before it, counted by what
@@ -297,6 +305,10 @@ core::FlopsPerSecond peak_rate(const GpuSpec& gpu, Precision precision) {
   return rate;
 }
 
+core::BytesPerSecond fetch_rate(const GpuSpec& gpu) {
+  return core::BytesPerSecond(kFetchRate * gpu.streaming_multiprocessors);
+}
+
 Seconds column_time(const GpuSpec& gpu) {
   return Seconds(gpu.architecture < Architecture::cdna2 ? kColumn : kCdnaColumn);
 }
@@ -380,6 +392,10 @@ std::vector<core::ModelConstant> kernel_constants() {
       {"gpu.cdna_decomposition_column", kCdnaColumn, "s", 6e-6,
        "the same by rocSOLVER: 63 QRs of 768 and 1,024 columns in 918 ms on MI300X "
        "(tasmaikeni13/RFS, logs of SOAP, 2026)"},
+      {"gpu.fetch_rate", kFetchRate, "B/s", 2.7e9,
+       "rate of a multiprocessor that fetches chosen blocks of keys, mostly from the second-level "
+       "cache: ten sizes on A100 and H100 (XunhaoLai/native-sparse-attention-triton, README.md, "
+       "2025)"},
       {"gpu.graph_gap", kGraphGap, "", 0,
        "gaps between kernels of a replayed graph / of launched ones; assumed"},
       {"gpu.unaligned_share", kUnaligned, "", 0,

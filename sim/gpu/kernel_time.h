@@ -38,6 +38,9 @@ double gemm_share(const SustainedShares& shares, core::Precision precision);
 /// Whether that share is the format's own.
 bool has_own_share(const SustainedShares& shares, core::Precision precision);
 
+/// Rate at which all of a GPU fetches blocks of keys that queries chose.
+core::BytesPerSecond fetch_rate(const GpuSpec& gpu);
+
 /// Time that one column of a decomposition waits for the one before it.
 core::Seconds column_time(const GpuSpec& gpu);
 

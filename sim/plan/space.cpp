@@ -100,7 +100,7 @@ std::vector<PassChoice> recompute_kinds(const training::Scenario& s) {
     parts.push_back(RecomputePart::experts);
   }
   if (!s.model.latent && !s.model.parallel_block && !s.model.attention_gate &&
-      s.model.layer_pattern.empty()) {
+      !s.model.native_sparse && s.model.layer_pattern.empty()) {
     parts.push_back(RecomputePart::operators);
   }
   for (const RecomputePart part : parts) {

@@ -312,6 +312,23 @@ void add_sparse(const Scenario& s, std::vector<Assumption>& list) {
   }
 }
 
+/// What is assumed of native sparse attention.
+void add_native(const Scenario& s, std::vector<Assumption>& list) {
+  if (!s.model.native_sparse) {
+    return;
+  }
+  const auto keys = workload::native_shape(*s.model.native_sparse, s.training.sequence_length).keys;
+  list.push_back(
+      {"model.native_sparse",
+       fmt::format("{:.5g} keys a query: {:.4g} compressed, {:.4g} chosen, {:.4g} of the "
+                   "window",
+                   keys.total(), keys.compressed, keys.selected, keys.window),
+       "blocks are compressed by two matrices a key-value head, gates are one matrix: "
+       "the paper gives neither; chosen blocks are fetched at the rate of public Triton "
+       "kernels on A100 and H100, the rest runs at the rates of dense attention and "
+       "products; no training step was measured"});
+}
+
 /// What is known of an optimizer that preconditions, and what it takes in the mean step.
 void add_preconditioner(const Scenario& s, std::vector<Assumption>& list) {
   if (!workload::preconditions(s.training.optimizer_state)) {
@@ -440,6 +457,7 @@ std::vector<Assumption> step_assumptions(const CheckedScenario& checked,
   add_documents(checked.scenario(), list);
   add_mixer(checked.scenario(), list);
   add_sparse(checked.scenario(), list);
+  add_native(checked.scenario(), list);
   add_preconditioner(checked.scenario(), list);
   add_trained(checked.scenario(), list);
   add_teacher(checked.scenario(), list);

@@ -8,6 +8,7 @@
 #include "sim/workload/blocks/ring_blocks.h"
 #include "sim/workload/expert_shape.h"
 #include "sim/workload/mixer/mixer_shape.h"
+#include "sim/workload/native/native_sparse.h"
 #include "sim/workload/trained/adapter_shape.h"
 #include "sim/workload/vision/encoder.h"
 
@@ -42,6 +43,12 @@ double index_matrices(const ModelSpec& model) {
 double attention_matrices(const ModelSpec& model) {
   const double h = model.hidden;
   const double a = model.heads;
+  if (model.native_sparse) {
+    const int values = native_value_dim(*model.native_sparse, model.head_dim);
+    return h * static_cast<double>(
+                   native_columns(model.heads, model.key_value_heads, model.head_dim, values)) +
+           a * values * h;
+  }
   if (!model.latent) {
     const double gate = model.attention_gate ? a : 0.0;
     return h * model.head_dim * (2.0 * a + gate + 2.0 * model.key_value_heads);
@@ -67,6 +74,9 @@ double attention_parameters(const ModelSpec& model) {
   if (model.sparse) {
     total += 2.0 * model.sparse->index_dim;  // the norm of its keys, with bias
   }
+  if (model.native_sparse) {
+    total += model.key_value_heads * compression_parameters(*model.native_sparse, model.head_dim);
+  }
   return total;
 }
 
@@ -85,6 +95,15 @@ double mixer_parameters(const ModelSpec& model) {
 double mixing_matrices(const ModelSpec& model, const LayerKind& kind) {
   return (kind.attends() ? attention_matrices(model) : 0.0) +
          (kind.mixes() ? mixer_matrices(whole_mixer(model), model.hidden) : 0.0);
+}
+
+/// FLOPs of a token in the compression of native sparse attention, whose matrices meet blocks and
+/// not tokens.
+double compression_work(const ModelSpec& model, const LayerKind& kind, int length) {
+  return model.native_sparse && kind.attends()
+             ? model.key_value_heads *
+                   compression_flops(*model.native_sparse, model.head_dim, length)
+             : 0.0;
 }
 
 /// Matrices that one token meets in the MLP of a layer.
@@ -107,6 +126,10 @@ double core_width(const ModelSpec& model) {
   if (model.latent) {
     return model.heads *
            (model.latent->no_rope_dim + model.latent->rope_dim + model.latent->value_dim);
+  }
+  if (model.native_sparse) {
+    return static_cast<double>(model.heads) *
+           (model.head_dim + native_value_dim(*model.native_sparse, model.head_dim));
   }
   return 2.0 * model.heads * model.head_dim;
 }
@@ -205,9 +228,19 @@ AttentionWindow keys_seen(const ModelSpec& model, bool windowed) {
   return windowed ? window_of(model) : AttentionWindow{};
 }
 
+/// Keys that a query of a layer attends to in the mean over its document.
+double mean_keys(const ModelSpec& model, const TrainingSpec& training, bool windowed) {
+  return model.native_sparse
+             ? native_shape(*model.native_sparse, training.sequence_length).keys.total()
+             : mean_causal_keys(training, keys_seen(model, windowed));
+}
+
 }  // namespace
 
 double causal_keys(const ModelSpec& model, int layer, int sequence_length) {
+  if (model.native_sparse) {
+    return native_shape(*model.native_sparse, sequence_length).keys.total();
+  }
   return document_keys(sequence_length, keys_seen(model, layer_kind(model, {}, layer).windowed));
 }
 
@@ -237,6 +270,7 @@ ForwardFlops forward_flops_per_token(const ModelSpec& model, int sequence_length
   ForwardFlops flops;
   for (const LayerRun& run : layer_runs(model, {}, 0, model.layers)) {
     flops.projections += Flops(2.0 * run.layers * mixing_matrices(model, run.kind));
+    flops.projections += Flops(run.layers * compression_work(model, run.kind, sequence_length));
     if (run.kind.mixes()) {
       flops.scan += Flops(run.layers * scan_flops(whole_mixer(model, sequence_length)));
     }
@@ -254,9 +288,10 @@ ForwardFlops forward_flops_per_token(const ModelSpec& model, int sequence_length
   const double head = 2.0 * model.hidden * model.vocabulary;
   flops.head = Flops(head);
   const double h = model.hidden;
-  const bool experts = last_layer_kind(model, {}).experts;
+  const LayerKind last = last_layer_kind(model, {});
   const double prediction =
-      2.0 * (attention_matrices(model) + active_mlp_matrices(model, experts)) + 4.0 * h * h + head;
+      2.0 * (attention_matrices(model) + active_mlp_matrices(model, last.experts)) + 4.0 * h * h +
+      head + compression_work(model, last, sequence_length);
   flops.prediction = Flops(model.multi_token_prediction * prediction);
   flops.prediction_core =
       Flops(model.multi_token_prediction *
@@ -280,7 +315,8 @@ void add_not_done(const ModelSpec& model,
                   int length,
                   NotDone& sum) {
   const double matrices = 2.0 * (mixing_matrices(model, kind) +
-                                 (kind.mlp ? active_mlp_matrices(model, kind.experts) : 0.0));
+                                 (kind.mlp ? active_mlp_matrices(model, kind.experts) : 0.0)) +
+                          compression_work(model, kind, length);
   switch (kind.learning) {
     case Learning::weights:
       break;
@@ -348,7 +384,8 @@ double remade_flops(
   }
   if (parts.all) {
     const double scan = kind.mixes() ? scan_flops(whole_mixer(model, length)) : 0.0;
-    return 2.0 * mixing_matrices(model, kind) + core + mlp + scan;
+    return 2.0 * mixing_matrices(model, kind) + core + mlp + scan +
+           compression_work(model, kind, length);
   }
   return (parts.core_attention ? core : 0.0) + (parts.latent_up ? up : 0.0) +
          (parts.mlp || parts.experts ? mlp : 0.0);
@@ -356,7 +393,7 @@ double remade_flops(
 
 /// Forward core attention of a token in a layer, in full, over its document.
 double core_flops(const ModelSpec& model, const TrainingSpec& training, const LayerKind& kind) {
-  const double keys = mean_causal_keys(training, keys_seen(model, kind.windowed));
+  const double keys = mean_keys(model, training, kind.windowed);
   const double all = mean_causal_keys(training, AttentionWindow{});
   return kind.attends() ? 4.0 * (keys * core_width(model) + all * index_width(model)) : 0.0;
 }

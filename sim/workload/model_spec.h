@@ -9,6 +9,7 @@
 #include "sim/core/fields.h"
 #include "sim/core/ranges.h"
 #include "sim/workload/mixer_spec.h"
+#include "sim/workload/native_sparse_spec.h"
 #include "sim/workload/trained_spec.h"
 #include "sim/workload/vision_spec.h"
 
@@ -142,6 +143,7 @@ struct ModelSpec {
   bool chunked_window = false;
   std::optional<LatentAttentionSpec> latent;
   std::optional<SparseAttentionSpec> sparse;
+  std::optional<NativeSparseSpec> native_sparse;
   std::optional<ExpertsSpec> moe;
   std::optional<MixerSpec> mixer;
   std::vector<LayerContent> layer_pattern;
@@ -202,6 +204,10 @@ struct ModelSpec {
     v.optional("latent", latent, "Ranks of multi-latent attention.");
     v.optional("sparse", sparse,
                "Sparse attention over compressed keys that an indexer chooses; needs 'latent'.");
+    v.optional(
+        "native_sparse", native_sparse,
+        "Native sparse attention (NSA): compressed blocks, chosen blocks and a window, added "
+        "up by gates.");
     v.optional("moe", moe, "Mixture of experts.");
     v.optional("mixer", mixer,
                "Linear attention or state space of the layers that 'layer_pattern' gives it.");

@@ -23,6 +23,16 @@ Scaling scaling_of(const TrainingSpec& training) {
   return blocks && scaling != Scaling::delayed ? Scaling::block : scaling;
 }
 
+void set_latent(const LatentAttentionSpec& latent, RankShape& shape) {
+  shape.head_dim = latent.no_rope_dim + latent.rope_dim;
+  shape.value_dim = latent.value_dim;
+  shape.query_rank = latent.query_rank;
+  shape.key_rank = latent.key_value_rank;
+  shape.rope_dim = latent.rope_dim;
+  shape.no_rope_dim = latent.no_rope_dim;
+  shape.head_values = latent.value_dim;
+}
+
 }  // namespace
 
 RankShape rank_shape(const ModelSpec& model,
@@ -46,13 +56,7 @@ RankShape rank_shape(const ModelSpec& model,
   shape.head_dim = model.head_dim;
   shape.value_dim = model.head_dim;
   if (model.latent) {
-    shape.head_dim = model.latent->no_rope_dim + model.latent->rope_dim;
-    shape.value_dim = model.latent->value_dim;
-    shape.query_rank = model.latent->query_rank;
-    shape.key_rank = model.latent->key_value_rank;
-    shape.rope_dim = model.latent->rope_dim;
-    shape.no_rope_dim = model.latent->no_rope_dim;
-    shape.head_values = model.latent->value_dim;
+    set_latent(*model.latent, shape);
   }
   AttentionWindow window = windowed ? window_of(model) : AttentionWindow{};
   if (model.sparse && model.latent) {
@@ -62,6 +66,11 @@ RankShape rank_shape(const ModelSpec& model,
     shape.key_value_heads = 1;
     shape.head_dim = shape.key_rank + shape.rope_dim;
     shape.value_dim = shape.key_rank;
+  }
+  if (model.native_sparse) {
+    shape.value_dim = native_value_dim(*model.native_sparse, model.head_dim);
+    shape.native = native_shape(*model.native_sparse, training.sequence_length);
+    shape.key_sets = kNativeBranches;
   }
   shape.bidirectional = model.bidirectional;
   shape.mean_keys = model.bidirectional ? 2.0 * mean_document_keys(training.documents, window)

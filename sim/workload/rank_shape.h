@@ -8,6 +8,7 @@
 #include "sim/core/precision.h"
 #include "sim/workload/blocks/ring_blocks.h"
 #include "sim/workload/mixer/mixer_shape.h"
+#include "sim/workload/native/native_sparse.h"
 #include "sim/workload/number_formats.h"
 #include "sim/workload/spec.h"
 
@@ -73,6 +74,8 @@ struct RankShape {
   /// Attention to compressed keys that an indexer chooses: `head_dim` and `value_dim` are those of
   /// the compressed form.
   std::optional<SparseShape> sparse;
+  std::optional<NativeShape> native;  ///< native sparse attention
+  std::int64_t key_sets = 1;  ///< keys and values of a head: native sparse attention has three
 
   [[nodiscard]] bool latent() const { return key_rank > 0; }
   [[nodiscard]] std::int64_t query_width() const { return heads * head_dim; }
@@ -82,6 +85,9 @@ struct RankShape {
     return latent() ? heads * head_values : output_width();
   }
   [[nodiscard]] std::int64_t qkv_width() const {
+    if (native) {
+      return native_columns(heads, key_value_heads, head_dim, value_dim);
+    }
     return ((attention_gate ? 2 : 1) * heads + 2 * key_value_heads) * head_dim;
   }
   [[nodiscard]] std::int64_t mlp_in_width(bool gated) const { return gated ? 2 * ffn : ffn; }
@@ -95,11 +101,12 @@ struct RankShape {
   }
   /// Elements of keys of this rank's tokens.
   [[nodiscard]] double key_elements() const {
-    return static_cast<double>(tokens) * static_cast<double>(key_value_heads * head_dim);
+    return static_cast<double>(tokens) * static_cast<double>(key_sets * key_value_heads * head_dim);
   }
   /// Elements of values of this rank's tokens.
   [[nodiscard]] double value_elements() const {
-    return static_cast<double>(tokens) * static_cast<double>(key_value_heads * value_dim);
+    return static_cast<double>(tokens) *
+           static_cast<double>(key_sets * key_value_heads * value_dim);
   }
   /// Elements of queries of this rank's tokens.
   [[nodiscard]] double query_elements() const {

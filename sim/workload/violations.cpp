@@ -11,6 +11,7 @@
 #include "sim/workload/memory/offload.h"
 #include "sim/workload/memory/rank_parameters.h"
 #include "sim/workload/mixer/mixer_problems.h"
+#include "sim/workload/native/native_problems.h"
 #include "sim/workload/number_formats.h"
 #include "sim/workload/schedule/schedule.h"
 #include "sim/workload/teacher/teacher_problems.h"
@@ -227,6 +228,18 @@ void check_sparse(Violations& out,
   }
 }
 
+/// Native sparse attention and what it needs.
+void check_native(Violations& out,
+                  const ModelSpec& model,
+                  const TrainingSpec& training,
+                  const ParallelismSpec& parallelism) {
+  std::ranges::move(native_problems(model, training, parallelism), std::back_inserter(out));
+  if (model.native_sparse && !fuses_attention(training)) {
+    add(out, unfused_path(training, "model.native_sparse"),
+        "native sparse attention needs fused attention; " + how_to_fuse(training));
+  }
+}
+
 /// Matrices, or their blocks, are updated whole, on the GPU of the rank that owns them.
 void check_owners(Violations& out,
                   const TrainingSpec& training,
@@ -330,6 +343,7 @@ Violations unsupported(const ModelSpec& model,
   }
   check_block(out, model);
   check_sparse(out, model, training, parallelism);
+  check_native(out, model, training, parallelism);
   std::ranges::move(mixer_problems(model, parallelism), std::back_inserter(out));
   check_owners(out, training, parallelism);
   std::ranges::move(trained_problems(model, training, parallelism), std::back_inserter(out));

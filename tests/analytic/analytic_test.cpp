@@ -77,6 +77,20 @@ TEST(AnalyticTier, AgreesWithTheSimulationOfHybrids) {
   std::cout << agreement.text();
 }
 
+TEST(AnalyticTier, AgreesWithTheSimulationOfNativeSparseAttention) {
+  std::mt19937 random(16);
+  Agreement agreement;
+  std::set<int> strides;
+  while (agreement.compared() < 40) {
+    const auto layout = random_layout(random, add_native_attention);
+    if (layout && agreement.compare(*layout)) {
+      strides.insert(layout->scenario().model.native_sparse->stride);
+    }
+  }
+  EXPECT_EQ(strides.size(), 2U);
+  std::cout << agreement.text();
+}
+
 // The same of models that are trained in part: stages without a backward, traffic of adapters
 // alone.
 TEST(AnalyticTier, AgreesWithTheSimulationOfWhatIsTrainedInPart) {

@@ -92,6 +92,16 @@ inline void add_mixers(const Draw& pick, workload::ModelSpec& m) {
   }
 }
 
+/// Native sparse attention in all layers, with the paper's blocks or others.
+inline void add_native_attention(const Draw& pick, workload::ModelSpec& m) {
+  m.biases = false;
+  m.window = 0;
+  m.native_sparse.emplace();
+  m.native_sparse->value_dim = pick(0, 96);
+  m.native_sparse->selected_blocks = pick(8, 16);
+  m.native_sparse->stride = pick(16, 32);
+}
+
 /// Adapters, frozen layers, or both.
 inline void train_in_part(const Draw& pick, workload::ModelSpec& m) {
   m.multi_token_prediction = 0;

@@ -54,6 +54,20 @@ Kernel attention(std::int64_t batch,
   return kernel;
 }
 
+TEST(KernelTime, OfFetchedBlocksIsBytesOverTheRateOfAllMultiprocessors) {
+  for (const GpuSpec& gpu : {a100(), h100()}) {
+    Kernel kernel = attention(1, 1024, 16, 128);
+    const Seconds computes = kernel_time(gpu, gpu.sustained, kernel, kNoLimit) - 2_us;
+    kernel.gathered = core::Bytes(1e9);
+    const double expected = 1e9 / (41e9 * gpu.streaming_multiprocessors);
+    EXPECT_NEAR((kernel_time(gpu, gpu.sustained, kernel, kNoLimit) - 2_us).si() / expected, 1,
+                1e-9);
+    // Products that take longer hide it.
+    kernel.gathered = computes * fetch_rate(gpu) * 0.5;
+    EXPECT_EQ(kernel_time(gpu, gpu.sustained, kernel, kNoLimit) - 2_us, computes);
+  }
+}
+
 TEST(KernelTime, OfMemoryBoundKernelsIsBytesOverSustainedBandwidth) {
   const GpuSpec gpu = h100();
   Kernel kernel;

@@ -256,6 +256,10 @@ void add_taught(std::vector<Base>& list) {
   list.emplace_back("taught.yaml",
                     std::vector<std::string>{teacher(
                         latent + "sparse: {index_heads: 16, index_dim: 128, top_k: 1024}")});
+  list.emplace_back("taught.yaml",
+                    std::vector<std::string>{teacher(
+                        "native_sparse: {compressed_block: 32, stride: 16, selected_block: 64, "
+                        "selected_blocks: 8, window: 256, value_dim: 96}")});
   for (const char* padded : {"true", "false"}) {
     list.emplace_back(
         "mixture.yaml",
@@ -278,9 +282,10 @@ std::vector<Base> bases() {
       "0.5, attention_backward: 0.4, attention_flash2: 0.4, memory: 0.8, score_rows: 0.7}";
   const std::string flash2 = "training.framework.attention_kernels=flash2";
   std::vector<Base> list;
-  for (const char* file : {"dense.yaml", "failing.yaml", "mixture.yaml", "older.yaml",
-                           "hybrid.yaml", "sparse.yaml", "adapted.yaml", "seeing.yaml",
-                           "sites.yaml", "apart.yaml", "occupied.yaml", "tight.yaml", "fed.yaml"}) {
+  for (const char* file :
+       {"dense.yaml", "failing.yaml", "mixture.yaml", "older.yaml", "hybrid.yaml", "sparse.yaml",
+        "native.yaml", "adapted.yaml", "seeing.yaml", "sites.yaml", "apart.yaml", "occupied.yaml",
+        "tight.yaml", "fed.yaml"}) {
     list.emplace_back(file);
   }
   list.emplace_back("dense.yaml",

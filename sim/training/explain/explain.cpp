@@ -89,9 +89,8 @@ class KernelWords {
     const std::string tail = layer_.empty() ? "" : ", " + layer_;
     switch (kernel_.kind) {
       case KernelKind::attention_forward:
-        return "attention, forward" + tail;
       case KernelKind::attention_backward:
-        return "attention, backward" + tail;
+        return fmt::format("{}, {}{}", kernel_.name, forward() ? "forward" : "backward", tail);
       case KernelKind::scan:
         return fmt::format("{}: chunks and states", kernel_.name);
       case KernelKind::vector_scan:
@@ -124,6 +123,11 @@ class KernelWords {
       return fmt::format("({} columns x {} + {} of {}FLOP and {}B){} + gap {}", kernel_.n,
                          duration(column), duration(rest), scaled(kernel_.work.si()),
                          scaled(kernel_.traffic.si()), of_steps(), duration(gap_));
+    }
+    if (fetches()) {
+      const int units = times_.gpu->streaming_multiprocessors;
+      return fmt::format("{}B / ({}B/s x {}) + gap {}", scaled(kernel_.gathered.si()),
+                         scaled(gpu::fetch_rate(*times_.gpu).si() / units), units, duration(gap_));
     }
     const double peak = gpu::peak_rate(*times_.gpu, kernel_.precision).si();
     return fmt::format("{}{}FLOP / ({}FLOP/s {} x {:#.3g}){} + gap {}", shape(),
@@ -159,6 +163,11 @@ class KernelWords {
 
  private:
   [[nodiscard]] bool moves_bytes() const { return kernel_.work.si() <= 0; }
+  [[nodiscard]] bool forward() const { return kernel_.kind == KernelKind::attention_forward; }
+
+  [[nodiscard]] bool fetches() const {  // which takes longer than all else
+    return (kernel_.gathered / gpu::fetch_rate(*times_.gpu)).si() > 0.999 * (time_ - gap_);
+  }
 
   /// What the work is counted from.
   [[nodiscard]] std::string shape() const {
@@ -213,7 +222,8 @@ std::vector<std::int64_t> identity(const Kernel& k) {
           k.head_dim,
           static_cast<std::int64_t>(k.causal),
           static_cast<std::int64_t>(k.work.si()),
-          static_cast<std::int64_t>(k.traffic.si())};
+          static_cast<std::int64_t>(k.traffic.si()),
+          static_cast<std::int64_t>(k.gathered.si())};
 }
 
 /// GPU time of launches, and the same stretched by what the CPU makes of their blocks.

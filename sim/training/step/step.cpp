@@ -274,7 +274,8 @@ double kernel_error(const Scenario& scenario) {
 double relative_error(const Scenario& s) {
   const double known =
       std::hypot(s.calibration.relative_error, kernel_error(s), s.model.moe ? kExperts : 0.0);
-  const double scans = s.model.mixer || s.model.sparse ? kMixers : 0.0;
+  const bool sparse = s.model.sparse || s.model.native_sparse;
+  const double scans = s.model.mixer || sparse ? kMixers : 0.0;
   return std::hypot(std::hypot(known, scans), decomposition_error(s));
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "sim/workload/elementwise/elementwise.h"
+#include "sim/workload/native/native_blocks.h"
 #include "sim/workload/number_formats.h"
 
 namespace headway::workload {
@@ -289,6 +290,9 @@ Kernel flash_backward(const RankShape& shape, const AttentionShape& attention) {
 }
 
 std::vector<Kernel> attention_forward(const RankShape& shape, const FrameworkSpec& framework) {
+  if (shape.native) {
+    return native_attention_forward(shape);
+  }
   if (framework.fuses_attention()) {
     return {flash_forward(shape, shape.own_attention())};
   }
@@ -305,6 +309,9 @@ std::vector<Kernel> attention_forward(const RankShape& shape, const FrameworkSpe
 }
 
 std::vector<Kernel> attention_backward(const RankShape& shape, const FrameworkSpec& framework) {
+  if (shape.native) {
+    return native_attention_backward(shape);
+  }
   if (framework.fuses_attention()) {
     return {flash_backward(shape, shape.own_attention())};
   }

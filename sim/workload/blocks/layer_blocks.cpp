@@ -8,6 +8,7 @@
 #include "sim/workload/latent/latent_blocks.h"
 #include "sim/workload/memory/rank_parameters.h"
 #include "sim/workload/mixer/mixer_blocks.h"
+#include "sim/workload/native/native_blocks.h"
 #include "sim/workload/teacher/distillation_loss.h"
 #include "sim/workload/trained/adapter_blocks.h"
 #include "sim/workload/vision/encoder_blocks.h"
@@ -36,6 +37,7 @@ void write_attention_input_forward(BlockWriter& writer, const BlockInput& input)
   write_adapters_forward(writer, input, AdapterPlace::attention_in);
   writer.compute(query_key_norms(input.model, input.shape, input.training.framework, false));
   writer.compute(rotary(input.model, input.shape, input.training.framework));
+  write_compression_forward(writer, input);
 }
 
 void write_attention_input_backward(BlockWriter& writer,
@@ -250,6 +252,7 @@ void write_attention_backward(BlockWriter& writer,
     writer.compute(query_key_norms(input.model, input.shape, input.training.framework, true));
   }
   write_indexer_backward(writer, input, mode);
+  write_compression_backward(writer, input, mode);
   if (chain) {
     if (again.norms) {
       writer.compute(norm_forward(input.model, input.shape, input.training.framework));

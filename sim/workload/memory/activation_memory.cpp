@@ -7,6 +7,7 @@
 #include "sim/workload/constants.h"
 #include "sim/workload/expert_shape.h"
 #include "sim/workload/mixer/mixer_kernels.h"
+#include "sim/workload/native/native_blocks.h"
 #include "sim/workload/number_formats.h"
 #include "sim/workload/teacher/distillation_loss.h"
 #include "sim/workload/trained/adapter_shape.h"
@@ -109,7 +110,7 @@ double kept_by_attention(const CountedLayer& layer) {
   if (!layer.again.latent_up) {
     bytes += shape.element * shape.query_elements() + (shape.sparse ? 0.0 : kept_keys(shape));
   }
-  bytes += kept_by_sparse(shape);
+  bytes += kept_by_sparse(shape) + kept_by_native(shape, layer.again.core_attention);
   if (shape.latent()) {
     bytes += (shape.element + operand) * static_cast<double>(shape.split_tokens) *
                  static_cast<double>(shape.query_rank + shape.key_rank) +
@@ -338,6 +339,7 @@ double attention_gradients(const CountedLayer& layer) {
   if (shape.sparse) {  // fp32 scores of the indexer, forward
     bytes += 4.0 * static_cast<double>(shape.tokens) * shape.sparse->all_keys;
   }
+  bytes += native_gradients(shape);
   if (!layer.framework.fuses_attention()) {
     bytes += 2.0 * shape.element * shape.scores();  // gradients of probabilities and of scores
     bytes += layer.again.core_attention ? score_bytes(shape) : 0.0;

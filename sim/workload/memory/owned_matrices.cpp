@@ -10,6 +10,7 @@
 #include "sim/workload/closed_form.h"
 #include "sim/workload/memory/optimizer_state.h"
 #include "sim/workload/mixer/mixer_shape.h"
+#include "sim/workload/native/native_sparse.h"
 #include "sim/workload/number_formats.h"
 #include "sim/workload/preconditioner/preconditioner.h"
 
@@ -51,9 +52,30 @@ void add_latent(MatrixList& list, const ModelSpec& model, int t) {
   }
 }
 
+void add_native(MatrixList& list, const ModelSpec& model, int t) {
+  const NativeSparseSpec& native = *model.native_sparse;
+  const std::int64_t h = model.hidden;
+  const std::int64_t heads = model.heads / t;
+  const std::int64_t groups = model.key_value_heads / t;
+  const std::int64_t values = native_value_dim(native, model.head_dim);
+  list.add(heads * model.head_dim, h);
+  list.add(groups * model.head_dim, h, kNativeBranches);
+  list.add(groups * values, h, kNativeBranches);
+  list.add(kNativeBranches * heads, h);
+  list.add(h, heads * values);
+  for (const std::int64_t width : {std::int64_t{model.head_dim}, values}) {
+    list.add(width, native.compressed_block * width, groups);
+    list.add(width, width, groups);
+  }
+}
+
 void add_attention(MatrixList& list, const ModelSpec& model, int t) {
   if (model.latent) {
     add_latent(list, model, t);
+    return;
+  }
+  if (model.native_sparse) {
+    add_native(list, model, t);
     return;
   }
   const std::int64_t h = model.hidden;

@@ -8,6 +8,7 @@
 #include "sim/workload/constants.h"
 #include "sim/workload/expert_shape.h"
 #include "sim/workload/mixer/mixer_shape.h"
+#include "sim/workload/native/native_sparse.h"
 #include "sim/workload/trained/trained_parameters.h"
 #include "sim/workload/vision/encoder.h"
 
@@ -37,6 +38,15 @@ double attention_per_rank(const ModelSpec& model, int tensor) {
            (query_inputs * (latent.no_rope_dim + latent.rope_dim) +
             static_cast<double>(latent.key_value_rank) * (latent.no_rope_dim + latent.value_dim) +
             latent.value_dim * h);
+  }
+  if (model.native_sparse) {
+    const int values = native_value_dim(*model.native_sparse, model.head_dim);
+    const double whole =
+        h * (static_cast<double>(
+                 native_columns(model.heads, model.key_value_heads, model.head_dim, values)) +
+             static_cast<double>(model.heads) * values) +
+        model.key_value_heads * compression_parameters(*model.native_sparse, model.head_dim);
+    return whole / tensor;  // heads of keys divide
   }
   const double query_width = static_cast<double>(model.heads) / tensor * model.head_dim;
   // Key and value heads fewer than ranks are copied, not split.

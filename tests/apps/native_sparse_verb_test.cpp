@@ -1,0 +1,53 @@
+// Native sparse attention from the command line: run, explain, plan, refusal, the scenario.
+#include <gmock/gmock.h>
+
+#include "tests/apps/program.h"
+
+namespace headway::apps {
+namespace {
+
+using testing::HasSubstr;
+using NativeSparse = ProgramTest;
+
+const std::string kNative =
+    " --set 'model.native_sparse={selected_blocks: 16}' --set training.sequence_length=8192";
+
+TEST_F(NativeSparse, RunsAndSaysWhatIsAssumed) {
+  write_small("s.yaml");
+  const auto outcome = run("run s.yaml" + kNative);
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const auto assumed = run("run s.yaml --show assumptions" + kNative);
+  EXPECT_THAT(assumed.out, HasSubstr("model.native_sparse"));
+  EXPECT_THAT(assumed.out, HasSubstr("1714.6 keys a query: 254.6 compressed, 964 chosen, 496 of"));
+  EXPECT_THAT(run("run s.yaml --explain" + kNative).out, HasSubstr("chosen blocks, "));
+}
+
+TEST_F(NativeSparse, IsPlannedWithoutWhatIsNotSimulated) {
+  write_small("s.yaml");
+  const auto outcome = run("plan s.yaml --top 3 --set 'search.context=[1, 2]'" + kNative);
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  // Layouts with context ranks are left out, and it is said why.
+  EXPECT_THAT(outcome.out + outcome.err,
+              HasSubstr("context parallelism of native sparse attention"));
+}
+
+TEST_F(NativeSparse, IsExplainedAndRefusedByName) {
+  EXPECT_THAT(run("explain model.native_sparse.selected_blocks").out, HasSubstr("token by token"));
+  write_small("s.yaml");
+  const auto context = run("check s.yaml --set parallelism.context=2" + kNative);
+  EXPECT_EQ(context.code, 2);
+  EXPECT_THAT(context.err, HasSubstr("context parallelism of native sparse attention"));
+  const auto stride = run("check s.yaml --set 'model.native_sparse={stride: 24}'");
+  EXPECT_EQ(stride.code, 2);
+  EXPECT_THAT(stride.err, HasSubstr("do not divide into steps of stride 24"));
+}
+
+TEST_F(NativeSparse, OfThePaperRuns) {
+  const auto outcome =
+      run("run " HEADWAY_SOURCE_DIR "/configs/scenarios/nsa-27b-64-h100.yaml --format json");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("\"name\": \"NSA 27B\""));
+}
+
+}  // namespace
+}  // namespace headway::apps
