@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "sim/campaign/limits.h"
+#include "sim/campaign/resolve_unequal.h"
 #include "sim/campaign/saves/resolve_saves.h"
 #include "sim/campaign/saves/simulated_saves.h"
 #include "sim/core/error.h"
@@ -204,6 +205,19 @@ void assume_recovery(const failures::RecoverySpec& spec, ResolvedJob& resolved) 
        "nothing fails while a failure is being detected, diagnosed and replaced"});
 }
 
+/// Ways that are cut or slow are well again after a time that is drawn.
+void assume_lasts(ResolvedJob& resolved) {
+  for (const auto& hazard : resolved.job.hazards) {
+    if (failures::is_of_a_way(hazard.effect) && hazard.lasts) {
+      resolved.assumptions.push_back(
+          {fmt::format("run.failures.{}.lasts", hazard.name), "an exponential time",
+           fmt::format("of {:.4g} min in the mean, drawn anew for each: most are shorter, a few "
+                       "much longer",
+                       hazard.lasts->si() / (1_min).si())});
+    }
+  }
+}
+
 /// What a job does while a site has no way to the others.
 void set_sites(const training::CheckedScenario& checked, ResolvedJob& resolved) {
   const auto& scenario = checked.scenario();
@@ -224,6 +238,7 @@ void set_sites(const training::CheckedScenario& checked, ResolvedJob& resolved) 
                          ? "goes on without the replicas of that site, which join again later"
                          : "ends, waits for the way and restarts from its last save")});
   }
+  assume_lasts(resolved);
 }
 
 void assume_slow_parts(const storage::CheckpointSpec& checkpoint,
@@ -321,7 +336,7 @@ void warn(const training::CheckedScenario& checked, ResolvedJob& resolved) {
   }
   const bool loses_nodes = std::any_of(job.hazards.begin(), job.hazards.end(),
                                        [](const auto& hazard) { return hazard.nodes_lost > 0; });
-  if (loses_nodes && job.spare_nodes == 0) {
+  if (loses_nodes && job.spare_nodes == 0 && !job.recovery.elastic) {
     resolved.warnings.push_back(
         fmt::format("cluster.spares is 0: after each lost node the job waits for its repair, "
                     "{:.4g} h on average",
@@ -444,6 +459,7 @@ ResolvedJob resolve_job(StepSource& source, const training::StepResult& step) {
   job.recovery = recovery_of(checked, layout);
   set_failures(checked, job);
   set_sites(checked, resolved);
+  set_unequal(checked, layout, step.time, resolved);
   set_slow_drives(checked, layout, job);
   simulate_saves(source, layout, step.time, resolved);
   set_input(source, step, resolved);

@@ -65,7 +65,7 @@ ClusterState canonical(ClusterState state) {
   }
   std::vector<std::uint32_t> seen;
   for (auto& part : kept) {
-    if (part.kind == SlowState::Kind::site) {
+    if (part.kind == SlowState::Kind::site || part.kind == SlowState::Kind::stage) {
       continue;  // it is in no replica
     }
     const auto place = std::find(seen.begin(), seen.end(), part.replica);
@@ -82,7 +82,8 @@ ClusterState canonical(ClusterState state) {
 double waits_for_the_slowest(const ClusterState& state) {
   double slowest = 1 / state.heat;
   for (const auto& part : state.parts) {
-    const double heat = part.kind == SlowState::Kind::gpu ? state.heat : 1;
+    const bool computes = part.kind == SlowState::Kind::gpu || part.kind == SlowState::Kind::stage;
+    const double heat = computes ? state.heat : 1;
     slowest = std::max(slowest, 1 / (part.keeps * heat));
   }
   return slowest;

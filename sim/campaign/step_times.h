@@ -22,10 +22,11 @@ using Progress = std::function<void(std::size_t done, std::size_t total)>;
 struct SlowState {
   /// What is slow.
   enum class Kind : std::uint8_t {
-    gpu,   ///< a GPU computes at `keeps` of its speed
-    link,  ///< a network card carries `keeps` of its rate
-    flap,  ///< a link is up `keeps` of the time; while it is down the job stands
-    site,  ///< the way of a site carries `keeps` of its rate; sites are alike, the slowest decides
+    gpu,    ///< a GPU computes at `keeps` of its speed
+    link,   ///< a network card carries `keeps` of its rate
+    flap,   ///< a link is up `keeps` of the time; while it is down the job stands
+    site,   ///< the way of a site carries `keeps` of its rate; sites are alike, the slowest decides
+    stage,  ///< `keeps` of the ranks of a stage are left, and do the work of the others, too
   };
   Kind kind = Kind::gpu;
   double keeps = 1;

@@ -311,6 +311,13 @@ DrillResult drill(const training::CheckedScenario& checked,
     training::refuse(checked, "cluster.occupancy",
                      "faults on a partly occupied fabric are not modelled; leave 'occupancy' out");
   }
+  const auto& elastic = checked.scenario().run.recovery.elastic;
+  if (elastic && elastic->broken_replica != failures::BrokenReplica::leaves) {
+    training::refuse(checked, "run.recovery.elastic.broken_replica",
+                     "a drill knows no replicas that go on with a part missing (broken_replica: "
+                     "reroutes, narrows); write 'broken_replica: leaves', or ask 'headway run' "
+                     "for weeks of it");
+  }
   Slowdowns known(checked, options);
   const SlowdownOf slowdown = std::ref(known);
   const Fault fault = placed(given, drill_setup(checked, step));

@@ -85,6 +85,7 @@ enum class Draw : std::uint32_t {
   island,        ///< the job moves to where the data are not
   foreseen,      ///< announced in time
   cured,         ///< the repair finds what made a lemon of it
+  tensor_group,  ///< which tensor group of a node the GPU was in
 };
 
 /// The failures of one trial in order of time, by superposition: each hazard is

@@ -92,17 +92,41 @@ constexpr auto enum_words(SlowPart) {
                     E{SlowPart::save_first, "save_first"}, E{SlowPart::keep, "keep"}};
 }
 
+/// What the replica that lost a part does until the part is mended.
+enum class BrokenReplica { leaves, reroutes, narrows };
+constexpr auto enum_words(BrokenReplica) {
+  using E = core::EnumWord<BrokenReplica>;
+  return std::array{E{BrokenReplica::leaves, "leaves"}, E{BrokenReplica::reroutes, "reroutes"},
+                    E{BrokenReplica::narrows, "narrows"}};
+}
+
 /// Elastic data parallelism: the job goes on without the replica that lost a
-/// node.
+/// node, or with what is left of it.
 struct ElasticSpec {
   core::Seconds stall{90};
   core::Seconds rejoin{100};
   int fewest_replicas = 1;
+  BrokenReplica broken_replica = BrokenReplica::leaves;
+  double boost = 1;
+  bool pack = false;
   template <class V>
   void fields(V& v) {
     v.optional("stall", stall, "Alarm until the other replicas run again.", core::duration);
     v.optional("rejoin", rejoin, "All replicas stand while a mended one joins.", core::duration);
     v.optional("fewest_replicas", fewest_replicas, "With fewer the job stops.", core::at_least_one);
+    v.optional("broken_replica", broken_replica,
+               "What the replica that lost a part does until it is mended: leaves, and the others "
+               "do its work; reroutes: its other stages go on, the same stage of the others does "
+               "the micro-batches of the one that is lost (ReCycle); narrows: its tensor groups go "
+               "on with the ranks that are left, on as many micro-batches as they keep pace with "
+               "(nonuniform tensor parallelism).");
+    v.optional("boost", boost,
+               "Board power of a narrowed replica / that of the others; needs 'broken_replica: "
+               "narrows'.",
+               core::Range{1, 2, false, false, "from 1 to 2"});
+    v.optional("pack", pack,
+               "Tensor groups are dealt anew at each fault, so that those that lost ranks share "
+               "replicas; needs 'broken_replica: narrows'.");
   }
   bool operator==(const ElasticSpec&) const = default;
 };

@@ -15,6 +15,7 @@ PowerReport power_report(const training::CheckedScenario& checked, core::Seconds
   const auto& node = s.cluster.node;
   PowerReport power;
   power.gpus = trace.gpus;
+  power.rack = trace.rack;
   power.window = trace.window;
   power.standing = training::machine_power(s.cluster, training::spare_nodes(s), 0).standing;
   core::Watts idle;

@@ -22,6 +22,7 @@ struct PowerReport {
   double joules_per_token = 0;
   std::optional<training::PowerFit> limits;
   std::vector<core::Watts> gpus;  ///< per window, GPUs alone
+  std::vector<core::Watts> rack;  ///< likewise, all of the rack that swings most; or empty
   core::Watts beside;             ///< hosts, switches, spares
 
   template <class V>

@@ -5,6 +5,7 @@
 #include "sim/core/checked.h"
 #include "sim/core/text.h"
 #include "sim/training/complaints.h"
+#include "sim/training/degraded/broken_replica.h"
 
 namespace headway::training {
 
@@ -295,6 +296,7 @@ void check_recovery(const Scenario& s, int data, Complaints& complaints) {
                    core::to_word(p.sharding),
                    p.sharding == workload::Sharding::hsdp ? " in a single group" : "");
   }
+  check_broken_replica(s, data, complaints);
 }
 
 }  // namespace headway::training

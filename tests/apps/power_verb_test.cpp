@@ -114,6 +114,29 @@ TEST_F(Power, ALimitOfARackIsThatOfItsBoards) {
   EXPECT_TRUE(limits["facility"].is_null());
 }
 
+// The rack that swings most over the step, beside what it could swing at most.
+TEST_F(Power, ALimitedRackIsAColumnOfTheTable) {
+  write_small("s.yaml");
+  const auto done = run("run s.yaml --power p.csv --format json" + kRun + kRack);
+  ASSERT_EQ(done.code, 0) << done.err;
+  const json rack = json::parse(done.out)["power"]["limits"]["rack"];
+  std::istringstream lines(read("p.csv"));
+  std::string line;
+  std::getline(lines, line);
+  EXPECT_EQ(line, "time_s,gpu_kw,it_kw,facility_kw,rack_kw");
+  double least = 1e9, most = 0;
+  while (std::getline(lines, line)) {
+    ASSERT_EQ(std::count(line.begin(), line.end(), ','), 4);
+    const double drawn = std::stod(line.substr(line.rfind(',') + 1));
+    least = std::min(least, drawn);
+    most = std::max(most, drawn);
+  }
+  EXPECT_GE(least, 10.32 - 1e-6);
+  EXPECT_LE(most, 17.2 + 1e-6);
+  EXPECT_GT(most, least);
+  EXPECT_LE((most - least) * 1000, rack["swing_w"].get<double>() + 1e-3);
+}
+
 TEST_F(Power, LimitsArePrinted) {
   write_small("s.yaml");
   const std::string building = " --set 'cluster.power.facility=50 kW'";

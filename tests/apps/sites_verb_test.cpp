@@ -1,6 +1,8 @@
 // Clusters on several sites from the outside.
 #include <gmock/gmock.h>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "tests/apps/program.h"
 
@@ -98,6 +100,28 @@ TEST_F(Sites, CutWaysStopEveryStepOfAllAndFewOfThoseThatTrainApart) {
   EXPECT_NEAR(of(apart, "Short interruption"), 4 * 0.185, 0.2);
   const auto shown = run("run " + file + " --show assumptions");
   EXPECT_THAT(shown.out, HasSubstr("ends, waits for the way and restarts"));
+}
+
+// How long a way is gone, or slow, is drawn from an exponential law: said of each hazard with its
+// mean, and of no hazard of another job.
+TEST_F(Sites, HowLongWaysAreGoneIsAmongTheAssumptions) {
+  const auto of = [](const json& result) {
+    std::map<std::string, std::string> told;
+    for (const json& one : result["assumptions"]) {
+      if (one["key"].get<std::string>().ends_with(".lasts")) {
+        EXPECT_EQ(one["value"], "an exponential time");
+        told[one["key"]] = one["why"];
+      }
+    }
+    return told;
+  };
+  const auto told = of(result("run " + scenario("two-sites-failing-ways-llama-70b-1024-h100") +
+                              " --set run.trials=2"));
+  ASSERT_EQ(told.size(), 3U);
+  EXPECT_THAT(told.at("run.failures.Short interruption.lasts"), HasSubstr("of 5 min in the mean"));
+  EXPECT_THAT(told.at("run.failures.Cut fibre.lasts"), HasSubstr("of 720 min in the mean"));
+  EXPECT_THAT(told.at("run.failures.One of two fibres.lasts"), HasSubstr("of 720 min"));
+  EXPECT_TRUE(of(result("run " + scenario("small-llama-8b-64-h100"))).empty());
 }
 
 // From the first hour on some way has half its rate: steps are those of half the

@@ -274,6 +274,25 @@ void add_taught(std::vector<Base>& list) {
   }
 }
 
+/// Other ways to stay up.
+void add_recoveries(std::vector<Base>& list) {
+  list.emplace_back(
+      "failing.yaml",
+      std::vector<std::string>{
+          "run.recovery.migration={stall: 30 s, foreseen: 0.5, false_alarm_every: 1 h}",
+          "run.recovery.step_tax={coordination: 20 ms, exchange_bandwidth: 1 GB/s}",
+          "run.recovery.retire_after=2", "run.recovery.retired_back=2 h",
+          "run.recovery.spare_choice=fewest_failures", "run.failures.lemons.cured=0.3",
+          "run.recovery.eviction=node", "run.mean_within=0.05", "cluster.spares=3"});
+  list.emplace_back("failing.yaml", std::vector<std::string>{"run.recovery.eviction=node",
+                                                             "run.recovery.rack_spares=1"});
+  list.emplace_back(
+      "failing.yaml",
+      std::vector<std::string>{"run.recovery.eviction=gpu",
+                               "run.recovery.elastic={stall: 20 s, rejoin: 10 s, broken_replica: "
+                               "narrows, boost: 1.3, pack: true}"});
+}
+
 /// Scenarios in which, taken together, every field matters.
 std::vector<Base> bases() {
   const std::string precision = "training.precision=";
@@ -305,16 +324,7 @@ std::vector<Base> bases() {
        {std::vector<std::string>{flash2}, {flash2, measured}}) {
     list.emplace_back("dense.yaml", set);
   }
-  list.emplace_back(
-      "failing.yaml",
-      std::vector<std::string>{
-          "run.recovery.migration={stall: 30 s, foreseen: 0.5, false_alarm_every: 1 h}",
-          "run.recovery.step_tax={coordination: 20 ms, exchange_bandwidth: 1 GB/s}",
-          "run.recovery.retire_after=2", "run.recovery.retired_back=2 h",
-          "run.recovery.spare_choice=fewest_failures", "run.failures.lemons.cured=0.3",
-          "run.recovery.eviction=node", "run.mean_within=0.05", "cluster.spares=3"});
-  list.emplace_back("failing.yaml", std::vector<std::string>{"run.recovery.eviction=node",
-                                                             "run.recovery.rack_spares=1"});
+  add_recoveries(list);
   const std::string once = "training.framework.gather_once=true";
   list.emplace_back("mixture.yaml", std::vector<std::string>{once, "calibration={}"});
   for (const char* narrow : {"fp8", "nvfp4"}) {

@@ -1,8 +1,10 @@
 // Power over one step: what it adds up to, and what it does not depend on.
 #include "sim/training/explain/power_trace.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <numeric>
+#include <vector>
 
 #include "sim/training/step/step.h"
 
@@ -49,6 +51,45 @@ TEST(PowerTrace, IsThatOfAllRanksFoldedOrNot) {
   ASSERT_EQ(folded.gpus.size(), whole.gpus.size());
   for (std::size_t i = 0; i < folded.gpus.size(); ++i) {
     EXPECT_NEAR(folded.gpus[i] / whole.gpus[i], 1, 1e-9);
+  }
+}
+
+Scenario in_racks_of_two(int pipeline) {
+  Scenario s = eight_nodes();
+  s.parallelism.pipeline = pipeline;
+  s.run.recovery.rack_nodes = 2;
+  s.run.recovery.rack_spares = 1;
+  s.cluster.power.emplace();
+  s.cluster.power->rack = core::Watts(1e6);
+  return s;
+}
+
+// Two of eight nodes that all do the same: a quarter of the GPUs' power, two hosts of 2 kW, and a
+// spare of 8 x 70 W + 2 kW.
+TEST(PowerTrace, ARackOfNodesThatAreAlikeIsItsPartOfTheWhole) {
+  const PowerTrace trace = power_trace(check(in_racks_of_two(1)), true);
+  ASSERT_EQ(trace.rack.size(), trace.gpus.size());
+  for (std::size_t w = 0; w < trace.rack.size(); ++w) {
+    EXPECT_NEAR(trace.rack[w].si(), trace.gpus[w].si() / 4 + 2 * 2000 + 2560, 1e-6);
+  }
+  EXPECT_TRUE(power_trace(check(eight_nodes()), true).rack.empty());
+}
+
+double swing_of(const std::vector<core::Watts>& power) {
+  const auto [least, most] = std::minmax_element(power.begin(), power.end());
+  return (*most - *least).si();
+}
+
+// Nodes 0 and 1 are the first stage of both replicas, and idle while the last one works: such a
+// rack swings more than its part of the whole, and never more than its GPUs can.
+TEST(PowerTrace, ARackOfOneStageSwingsMoreThanItsPartOfTheWhole) {
+  const auto checked = check(in_racks_of_two(4));
+  const PowerTrace trace = power_trace(checked, true);
+  EXPECT_GT(swing_of(trace.rack), swing_of(trace.gpus) / 4);
+  EXPECT_LE(swing_of(trace.rack), 16 * 630 + 1e-6);
+  const PowerTrace whole = power_trace(checked, false);
+  for (std::size_t w = 0; w < trace.rack.size(); ++w) {
+    EXPECT_NEAR(trace.rack[w] / whole.rack[w], 1, 1e-9);
   }
 }
 

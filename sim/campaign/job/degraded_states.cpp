@@ -30,7 +30,7 @@ class SlowWays {
   SlowWays(const training::CheckedScenario& checked,
            double keeps,
            const std::vector<core::Rank>& ranks)
-      : checked_(training::check(narrowed(checked.scenario(), keeps))),
+      : checked_(training::check(with_slow_ways(checked.scenario(), keeps))),
         steps_(training::prepare_step(checked_), ranks),
         beside_flows_(campaign::beside_flows(
             steps_, training::simulate_step(checked_, {.trace = false, .hash_draws = 0}).time)) {}
@@ -40,7 +40,7 @@ class SlowWays {
   }
 
  private:
-  static training::Scenario narrowed(training::Scenario scenario, double keeps) {
+  static training::Scenario with_slow_ways(training::Scenario scenario, double keeps) {
     scenario.cluster.sites->bandwidth *= keeps;
     return scenario;
   }
@@ -71,10 +71,7 @@ class DegradedStates {
         ways = &with_ways(part.keeps);
         continue;
       }
-      const bool gpu = part.kind == SlowState::Kind::gpu;
-      degradations.push_back({gpu ? Degradation::Kind::gpu : Degradation::Kind::link,
-                              gpu ? part.keeps * state.heat : part.keeps,
-                              rank_at(part.position, part.replica)});
+      degradations.push_back(degradation_of(part, state));
     }
     const core::Seconds time =
         ways != nullptr ? ways->time(degradations) : steps_->time(degradations) + beside_flows_;
@@ -82,13 +79,32 @@ class DegradedStates {
   }
 
  private:
+  /// A slow GPU of a stage that does more than its own work is slow in all of it.
+  [[nodiscard]] Degradation degradation_of(const SlowState& part, const ClusterState& state) const {
+    const core::Rank rank = rank_at(part.position, part.replica);
+    if (part.kind == SlowState::Kind::link) {
+      return {Degradation::Kind::link, part.keeps, rank};
+    }
+    if (part.kind == SlowState::Kind::stage) {
+      return {Degradation::Kind::stage, part.keeps * state.heat, rank};
+    }
+    double keeps = part.keeps * state.heat;
+    for (const auto& other : state.parts) {
+      const bool around = other.kind == SlowState::Kind::stage && other.position == part.position;
+      keeps *= around ? other.keeps : 1;
+    }
+    return {Degradation::Kind::gpu, keeps, rank};
+  }
+
   void make_ready() {
     for (std::uint32_t label = 0; label < kSimulatedTogether; ++label) {
       for (std::uint16_t position = 0; position < places_.positions; ++position) {
         ranks_.push_back(rank_at(position, label));
       }
     }
-    steps_.emplace(source_.prepared(), ranks_);
+    const auto& elastic = checked_.scenario().run.recovery.elastic;
+    const bool reroutes = elastic && elastic->broken_replica == failures::BrokenReplica::reroutes;
+    steps_.emplace(source_.prepared(), ranks_, reroutes);
     beside_flows_ = campaign::beside_flows(*steps_, healthy_);
   }
 

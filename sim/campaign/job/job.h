@@ -69,6 +69,13 @@ struct DriveTimes {
   std::vector<core::Seconds> near_stall, near_persist;  ///< one a level
 };
 
+/// What a replica goes on with that lost so many ranks of a tensor group.
+struct NarrowedReplica {
+  double share = 0;     ///< of the micro-batches of a whole replica; 0: it leaves
+  double stretch = 1;   ///< step / healthy step while it does them
+  core::Seconds moved;  ///< its ranks take over what the lost ones held, from another replica
+};
+
 /// Everything a trial needs to know.
 struct JobModel {
   std::int64_t gpus = 1;
@@ -80,6 +87,10 @@ struct JobModel {
   std::vector<std::uint16_t> class_of_node;  ///< empty: all alike
   /// Data-parallel replica of the first rank on each node.
   std::vector<std::uint32_t> replica_of_node;  ///< empty: nodes of a replica in a row
+  int tensor = 1;                              ///< ranks of a tensor group, the fastest of a node
+  std::vector<NarrowedReplica> narrowed;       ///< by lost ranks less one; of more: it leaves
+  core::Seconds dealt_anew;  ///< a group that changes places gets the state of its new one
+  int most_rerouted = 0;     ///< so many peers may be gone from a stage; with more the job stops
   /// Where each node stands in the machine; neighbours share racks.
   std::vector<std::uint32_t> place_of_node;  ///< empty: in the order of the job
   JobEnd end;

@@ -172,7 +172,13 @@ void JobProcess::preempt(core::Context& context) {
 bool JobProcess::can_go_on() const {
   const auto& elastic = model_.recovery.elastic;
   const auto& hazard = hazard_of(strike_);
-  if (!elastic || hazard.nodes_lost == 0 || hazard.latent || !orders_.empty()) {
+  if (!elastic || hazard.latent || !orders_.empty()) {
+    return false;
+  }
+  if (gaps_.used()) {
+    return can_go_on_unequally();
+  }
+  if (hazard.nodes_lost == 0) {
     return false;
   }
   const std::uint64_t hit =
@@ -183,6 +189,9 @@ bool JobProcess::can_go_on() const {
 
 /// The replica that lost a node leaves, the others go on.
 void JobProcess::go_on_elastically(core::Context& context) {
+  if (gaps_.used()) {
+    return go_on_unequally(context);
+  }
   const Eviction order = eviction_of(strike_, slot_, replayed_, false);
   const auto& places = ticks_.places;
   take_out(context, order);
@@ -210,23 +219,31 @@ void JobProcess::join_when_ready(core::Context& context) {
   SparePool& spares = spares_.anywhere();
   while (!awaiting_.empty() && missing_.empty() && !moves_ &&
          spares.ready() >= awaiting_.front().slots.size()) {
-    const std::uint64_t replicas = awaiting_.front().replicas;
-    for (const std::uint64_t slot : awaiting_.front().slots) {
+    const Absence absence = awaiting_.front();
+    for (const std::uint64_t slot : absence.slots) {
       put_in(context, spares.take(), slot);
     }
     awaiting_.erase(awaiting_.begin());
-    const Tick load = ticks_.peer_load.value_or(ticks_.load[saves().count - 1]);
-    context.schedule(ticks_.diagnosis + ticks_.replacement + ticks_.start + ticks_.communicators +
-                         load + ticks_.warm_up,
-                     message(Notice::mended, replicas));
+    context.schedule(ticks_.replacement + preparation(),
+                     message(Notice::mended, absence.replicas, absence.part));
   }
+}
+
+/// What is to join gets ready beside the job.
+Tick JobProcess::preparation() const {
+  const Tick load = ticks_.peer_load.value_or(ticks_.load[saves().count - 1]);
+  return ticks_.diagnosis + ticks_.start + ticks_.communicators + load + ticks_.warm_up;
 }
 
 /// An absent replica is ready: all stand while it joins, at once if the job is
 /// down anyway.
-void JobProcess::on_mended(core::Context& context, std::uint64_t replicas) {
+void JobProcess::on_mended(core::Context& context, std::uint64_t replicas, std::uint64_t part) {
+  if (part > 0 && !gaps_.has(part)) {
+    return;  // a GPU whose node has left meanwhile
+  }
   if (!running_ || context.now() < run_start_) {
     absent_ -= replicas;
+    gaps_.close(part);
     if (running_) {
       replan(context);
     }
@@ -235,12 +252,17 @@ void JobProcess::on_mended(core::Context& context, std::uint64_t replicas) {
   settle(context.now());
   restart_ = {};
   joining_ += replicas;
+  joining_parts_.push_back(part);
   enter(context, Account::restart, ticks_.elastic_rejoin, Notice::joined);
 }
 
 void JobProcess::on_joined(core::Context& context) {
   absent_ -= joining_;
   joining_ = 0;
+  for (const std::uint64_t part : joining_parts_) {
+    gaps_.close(part);
+  }
+  joining_parts_.clear();
   begin_attempt(context);
 }
 

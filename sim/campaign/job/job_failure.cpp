@@ -39,6 +39,9 @@ void JobProcess::on_strike(core::Context& context) {
   } else {
     sampler_.take(strike_);
   }
+  if (hits_a_gap()) {
+    return replan(context);
+  }
   if (move_in_time(context)) {
     return;
   }
@@ -301,10 +304,11 @@ JobProcess::Eviction JobProcess::eviction_of(const failures::Strike& strike,
 /// Takes out what has been blamed, and puts spares in.
 void JobProcess::evict(core::Context& context) {
   bool replaces = false;
-  const std::vector<Eviction> orders = std::move(orders_);
+  std::vector<Eviction> orders = std::move(orders_);
   orders_.clear();
   drain_until_ = core::kEndOfTime;
-  for (const auto& order : orders) {
+  for (auto& order : orders) {
+    std::erase_if(order.slots, [this](std::uint64_t slot) { return gaps_.holds(slot); });
     replaces = replaces || !order.slots.empty() || hazard_of(order.strike).swapped;
     take_out(context, order);
     if (order.slow_part) {

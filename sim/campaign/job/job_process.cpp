@@ -23,6 +23,7 @@ JobProcess::JobProcess(const JobModel& model,
       spares_(model.recovery.spare_choice, static_cast<std::size_t>(racks_of(model))),
       shop_(model.recovery.repair_crews),
       history_(model, ticks.archive),
+      gaps_(model, ticks.places),
       next_maintenance_(ticks.maintenance_every) {
   result_.interruptions.assign(model.hazards.size(), 0);
   const auto* lemons = sampler_.lemons();
@@ -133,7 +134,7 @@ void JobProcess::handle_slow(core::Context& context, const core::Event& event) {
     case Notice::healed:
       return on_healed(context, event.a);
     case Notice::mended:
-      return on_mended(context, event.a);
+      return on_mended(context, event.a, event.b);
     case Notice::joined:
       return on_joined(context);
     default:
@@ -196,7 +197,7 @@ const SaveTicks& JobProcess::saves() const {
 }
 
 Pace JobProcess::pace(Tick now) {
-  double slowness = slow_.slowness(now) * model_.starved;
+  double slowness = slow_.slowness(now, gaps_.stages()) * gaps_.longer() * model_.starved;
   if (absent_ > 0) {
     const auto replicas = static_cast<double>(model_.replicas);
     slowness *= replicas / (replicas - static_cast<double>(absent_));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/campaign/job/detection.h"
+#include "sim/campaign/job/gaps.h"
 #include "sim/campaign/job/incident.h"
 #include "sim/campaign/job/job_ticks.h"
 #include "sim/campaign/job/slow_parts.h"
@@ -64,7 +65,7 @@ class JobProcess : public core::Process {
     felt,         ///< an exchange is due that a cut way does not let pass; b: plan
     reconnected,  ///< the way of a site is back
     reformed,     ///< the other replicas go on
-    mended,       ///< absent replicas can join; a: how many
+    mended,       ///< what is absent can join; a: how many replicas, b: which part of one
     joined,       ///< it has
     deadline,     ///< the wall clock is up
   };
@@ -193,8 +194,16 @@ class JobProcess : public core::Process {
   [[nodiscard]] bool can_go_on() const;
   void go_on_elastically(core::Context& context);
   void join_when_ready(core::Context& context);
-  void on_mended(core::Context& context, std::uint64_t replicas);
+  void on_mended(core::Context& context, std::uint64_t replicas, std::uint64_t part);
   void on_joined(core::Context& context);
+  [[nodiscard]] core::Tick preparation() const;
+
+  // A replica goes on without what it lost (job_unequal.cpp).
+  [[nodiscard]] bool hits_a_gap() const;
+  [[nodiscard]] bool loses_gpu() const;
+  [[nodiscard]] std::uint64_t group_of_gpu() const;
+  [[nodiscard]] bool can_go_on_unequally() const;
+  void go_on_unequally(core::Context& context);
 
   // A spare takes the place of what broke (job_migration.cpp).
   [[nodiscard]] bool can_move() const;
@@ -266,12 +275,15 @@ class JobProcess : public core::Process {
   // Elastic jobs.
   std::uint64_t absent_ = 0;   // replicas that are missing
   std::uint64_t joining_ = 0;  // of them, for which all stand just now
-  /// Empty slots of replicas that are gone together.
+  /// Empty slots of replicas that are gone together, or of a part of one.
   struct Absence {
     std::vector<std::uint64_t> slots;
     std::uint64_t replicas = 1;
+    std::uint64_t part = 0;  // number of its gap
   };
   std::vector<Absence> awaiting_;
+  Gaps gaps_;
+  std::vector<std::uint64_t> joining_parts_;
 
   core::Tick position_ = 0;  // work done, of which what is not durable may be lost
   core::Tick base_ = 0;      // of it, before this attempt

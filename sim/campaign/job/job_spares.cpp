@@ -51,6 +51,9 @@ void JobProcess::take_out(core::Context& context, const Eviction& order) {
       log_->end(part.incident, now);
     }
   }
+  if (gaps_.used()) {
+    gaps_.forget_gpus(order.slots);
+  }
 }
 
 Tick JobProcess::repair_time(const Eviction& order, std::uint64_t node) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/campaign/job/gaps.h"
 #include "sim/core/engine/event.h"
 
 namespace headway::campaign {
@@ -30,6 +31,11 @@ std::vector<SlowState> slow_parts_of(const JobModel& model) {
     if (failures::is_slow(hazard.effect) && hazard.effect != failures::Effect::slow_drive) {
       parts.push_back(slow_state(hazard.effect, hazard.keeps, 0, 0));
     }
+  }
+  const auto& elastic = model.recovery.elastic;
+  if (elastic && elastic->broken_replica == failures::BrokenReplica::reroutes &&
+      model.most_rerouted > 0) {
+    parts.push_back({SlowState::Kind::stage, peers_left(model.replicas, 1), 0, 0});
   }
   std::sort(parts.begin(), parts.end());
   parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
@@ -103,8 +109,8 @@ std::vector<SlowPart> SlowParts::take_misjudged() {
   return found;
 }
 
-double SlowParts::slowness(Tick now) {
-  ClusterState state;
+double SlowParts::slowness(Tick now, const std::vector<SlowState>& stages) {
+  ClusterState state{stages, 1};
   for (const auto& spec : model_.throttling) {
     if (throttled(spec, now % day())) {
       state.heat = std::min(state.heat, spec.keeps);

@@ -54,7 +54,8 @@ class SlowParts {
   std::vector<SlowPart> take_misjudged();
 
   /// Step / healthy step at a time of day, with all that is slow.
-  [[nodiscard]] double slowness(core::Tick now);
+  /// @param stages  that lack ranks
+  [[nodiscard]] double slowness(core::Tick now, const std::vector<SlowState>& stages = {});
   /// The next beginning or end of a throttled stretch of the day after `now`;
   /// kEndOfTime: none.
   [[nodiscard]] core::Tick next_change(core::Tick now) const;

@@ -26,6 +26,17 @@ void slow_actors(const Degradation& degradation, network::Problem& problem) {
   slow(problem.actors[degradation.rank.index()]);
 }
 
+std::vector<std::uint32_t> ranks_alike(const RankLayout& layout, core::Rank rank) {
+  const int stage = layout.coordinates(rank).pipeline;
+  std::vector<std::uint32_t> ranks;
+  for (std::uint32_t other = 0; other < layout.ranks(); ++other) {
+    if (layout.coordinates(core::Rank(other)).pipeline == stage) {
+      ranks.push_back(other);
+    }
+  }
+  return ranks;
+}
+
 }  // namespace
 
 std::int64_t slowdown_ppm(double keeps) {
@@ -45,11 +56,37 @@ std::vector<core::LinkId> card_links(const network::Fabric& fabric, core::GpuId 
   return links;
 }
 
+void slow_stage(const std::vector<std::uint32_t>& actors, double keeps, network::Problem& problem) {
+  const std::int64_t slowdown = slowdown_ppm(keeps);
+  std::vector<std::uint32_t> groups;
+  for (const std::uint32_t a : actors) {
+    network::Actor& actor = problem.actors[a];
+    actor.slowdown_ppm = std::max(actor.slowdown_ppm, slowdown);
+    groups.insert(groups.end(), actor.groups.begin(), actor.groups.end());
+  }
+  std::sort(groups.begin(), groups.end());
+  groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
+  for (const std::uint32_t g : groups) {
+    network::TransferGroup& group = problem.groups[g];
+    if (group.activity != core::Activity::tensor && group.activity != core::Activity::context) {
+      continue;
+    }
+    group.delay = std::llround(static_cast<double>(group.delay) / keeps);
+    for (std::uint32_t f = group.first_flow; f < group.first_flow + group.flows; ++f) {
+      problem.flows[f].size /= keeps;
+    }
+  }
+}
+
 void degrade(const std::vector<Degradation>& degradations,
              const RankLayout& layout,
              const network::Fabric& fabric,
              LoweredStep& lowered) {
   for (const auto& it : degradations) {
+    if (it.kind == Kind::stage) {
+      slow_stage(ranks_alike(layout, it.rank), it.keeps, lowered.problem);
+      continue;
+    }
     if (it.kind == Kind::gpu || it.kind == Kind::all_gpus) {
       slow_actors(it, lowered.problem);
       continue;

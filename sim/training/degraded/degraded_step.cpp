@@ -21,10 +21,33 @@ std::vector<std::uint32_t> problem_links(const PreparedStep& step) {
   return number;
 }
 
+/// Colours of a stage's actors are this far from those of the next; marks of places are fewer.
+constexpr std::uint32_t kStageColours = 1U << 16U;
+
 void insert(std::vector<std::uint32_t>& list, std::uint32_t value) {
   if (std::find(list.begin(), list.end(), value) == list.end()) {
     list.push_back(value);
   }
+}
+
+std::uint32_t stage_of_rank(const PreparedStep& step, core::Rank rank) {
+  return static_cast<std::uint32_t>(step.layout.coordinates(rank).pipeline);
+}
+
+/// Actors of the folded problem that stand for the ranks of each stage.
+std::vector<std::vector<std::uint32_t>> classes_of_stages(
+    const PreparedStep& step, const std::vector<std::uint32_t>& class_of_rank) {
+  std::vector<std::vector<std::uint32_t>> classes;
+  for (std::uint32_t rank = 0; rank < class_of_rank.size(); ++rank) {
+    const std::uint32_t stage = stage_of_rank(step, core::Rank(rank));
+    classes.resize(std::max<std::size_t>(classes.size(), stage + 1));
+    classes[stage].push_back(class_of_rank[rank]);
+  }
+  for (auto& list : classes) {
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+  }
+  return classes;
 }
 
 }  // namespace
@@ -43,12 +66,17 @@ PreparedStep prepare_step(const CheckedScenario& checked) {
   return {std::move(fabric), std::move(layout), std::move(lowered)};
 }
 
-DegradedSteps::DegradedSteps(const PreparedStep& healthy, const std::vector<core::Rank>& places) {
+DegradedSteps::DegradedSteps(const PreparedStep& healthy,
+                             const std::vector<core::Rank>& places,
+                             bool stages) {
   for (const core::Rank rank : places) {
-    places_.push_back({rank, 0, {}});
+    places_.push_back({rank, 0, {}, {}});
   }
   network::Problem marked = healthy.lowered.problem;
   keep_apart(healthy, marked);
+  for (std::uint32_t rank = 0; stages && rank < marked.actors.size(); ++rank) {
+    marked.actors[rank].colour += kStageColours * (stage_of_rank(healthy, core::Rank(rank)) + 1);
+  }
   network::Folding folding = network::fold(marked);
   if (!folding.folded) {
     folding = network::discrete(marked);
@@ -63,6 +91,12 @@ DegradedSteps::DegradedSteps(const PreparedStep& healthy, const std::vector<core
       insert(links, folding.link_class[link]);
     }
     place.links = std::move(links);
+  }
+  if (stages) {
+    const auto classes = classes_of_stages(healthy, folding.actor_class);
+    for (auto& place : places_) {
+      place.stage = classes[stage_of_rank(healthy, place.rank)];
+    }
   }
   for (std::size_t l = 0; l < whole.links.size(); ++l) {
     problem_.links[folding.link_class[l]].capacity = whole.links[l].capacity;
@@ -115,6 +149,12 @@ core::Seconds DegradedSteps::time(
     capacity = std::min(capacity, problem_.links[link].capacity * keeps);
   };
   for (const auto& it : degradations) {
+    if (it.kind == Kind::stage) {
+      const Place& place = place_of(it.rank);
+      HEADWAY_CHECK(!place.stage.empty(), "stages of rank {} were not kept apart", it.rank.index());
+      slow_stage(place.stage, it.keeps, problem);
+      continue;
+    }
     const bool all = it.kind == Kind::all_gpus || it.kind == Kind::all_links;
     if (it.kind == Kind::gpu || it.kind == Kind::all_gpus) {
       const std::int64_t slowdown = slowdown_ppm(it.keeps);

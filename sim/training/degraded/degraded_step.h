@@ -29,7 +29,10 @@ PreparedStep prepare_step(const CheckedScenario& checked);
 class DegradedSteps {
  public:
   /// @param places  ranks whose GPU or network card may be slow
-  DegradedSteps(const PreparedStep& healthy, const std::vector<core::Rank>& places);
+  /// @param stages  whole stages may be slow, too, those of `places`
+  DegradedSteps(const PreparedStep& healthy,
+                const std::vector<core::Rank>& places,
+                bool stages = false);
 
   /// Threads may ask at the same time.
   /// @param degradations  of `places`, or of all GPUs or cards
@@ -47,6 +50,7 @@ class DegradedSteps {
     core::Rank rank{0};
     std::uint32_t actor = 0;
     std::vector<std::uint32_t> links;  ///< of its network card
+    std::vector<std::uint32_t> stage;  ///< actors of its stage, where stages may be slow
   };
 
   void keep_apart(const PreparedStep& healthy, network::Problem& problem);

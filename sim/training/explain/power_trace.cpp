@@ -2,6 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <utility>
 
 #include "sim/network/flow/problem.h"
 #include "sim/training/explain/traced_steps.h"
@@ -85,6 +90,99 @@ void add_entry(const network::Problem& problem,
   });
 }
 
+/// GPUs of one kind of node that work on one stage: they compute at about the same time.
+struct StageOfKind {
+  int stage = 0, kind = 0;
+  auto operator<=>(const StageOfKind&) const = default;
+};
+
+/// What so many GPUs of each draw, window by window.
+using GpuPower = std::map<StageOfKind, std::vector<core::Watts>>;
+
+std::map<StageOfKind, double> count_gpus(const CheckedScenario& checked,
+                                         std::int64_t first_node,
+                                         std::int64_t nodes) {
+  const Scenario& s = checked.scenario();
+  const RankLayout layout(s.parallelism, checked.data_parallel());
+  std::map<StageOfKind, double> counts;
+  for (std::int64_t n = first_node; n < first_node + nodes; ++n) {
+    for (int g = 0; g < s.cluster.node.gpus; ++g) {
+      const auto rank = static_cast<std::uint32_t>(n * s.cluster.node.gpus + g);
+      ++counts[{layout.coordinates(core::Rank(rank)).pipeline, kind_of_node(s.cluster, n)}];
+    }
+  }
+  return counts;
+}
+
+/// The nodes of each rack, as the job counts them: racks that hold equally many GPUs of each stage
+/// and kind are one.
+std::set<std::map<StageOfKind, double>> racks_of(const CheckedScenario& checked) {
+  const Scenario& s = checked.scenario();
+  const auto order = node_order(s.cluster, s.parallelism, checked.data_parallel(),
+                                static_cast<std::uint64_t>(s.run.seed));
+  std::map<std::int64_t, std::map<StageOfKind, double>> racks;
+  for (std::int64_t n = 0; n < s.cluster.nodes; ++n) {
+    const std::int64_t place =
+        order.node.empty() ? n : std::int64_t{order.node[static_cast<std::size_t>(n)]};
+    for (const auto& [of, gpus] : count_gpus(checked, n, 1)) {
+      racks[place / s.run.recovery.rack_nodes][of] += gpus;
+    }
+  }
+  std::set<std::map<StageOfKind, double>> kinds;
+  for (const auto& [number, gpus] : racks) {
+    kinds.insert(gpus);
+  }
+  return kinds;
+}
+
+/// Power of GPUs of which so many compute.
+std::vector<core::Watts> drawn_by(double gpus,
+                                  const gpu::GpuSpec& gpu,
+                                  const std::vector<double>& computing) {
+  std::vector<core::Watts> power;
+  power.reserve(computing.size());
+  for (const double busy : computing) {
+    power.push_back(gpus * gpu.idle_power + busy * (gpu.power - gpu.idle_power));
+  }
+  return power;
+}
+
+/// The power of the rack that swings most over the step.
+/// @param windows  of the GPUs of each owner of a program
+std::vector<core::Watts> most_swinging_rack(const CheckedScenario& checked,
+                                            const std::vector<ProgramOwner>& owners,
+                                            const std::vector<Windows>& windows) {
+  const Scenario& s = checked.scenario();
+  const auto whole = count_gpus(checked, 0, s.cluster.nodes);
+  GpuPower all;
+  for (std::size_t i = 0; i < owners.size(); ++i) {
+    const StageOfKind of{owners[i].stage, owners[i].kind};
+    all[of] = drawn_by(whole.at(of), node_of_kind(s.cluster, of.kind).gpu, windows[i].computing());
+  }
+  const NodeSpec& spare = s.cluster.node;
+  const core::Watts spares =
+      s.run.recovery.rack_spares *
+      (static_cast<double>(spare.gpus) * spare.gpu.idle_power + spare.host_power);
+  std::vector<core::Watts> found;
+  core::Watts swing(-1);
+  for (const auto& rack : racks_of(checked)) {
+    std::vector<core::Watts> power(all.begin()->second.size(), spares);
+    for (const auto& [of, gpus] : rack) {
+      const NodeSpec& node = node_of_kind(s.cluster, of.kind);
+      const auto& drawn = all.at(of);
+      for (std::size_t w = 0; w < power.size(); ++w) {
+        power[w] += gpus / whole.at(of) * drawn[w] + gpus / node.gpus * node.host_power;
+      }
+    }
+    const auto [least, most] = std::minmax_element(power.begin(), power.end());
+    if (*most - *least > swing) {
+      swing = *most - *least;
+      found = std::move(power);
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
 PowerTrace power_trace(const CheckedScenario& checked, bool fold) {
@@ -106,12 +204,18 @@ PowerTrace power_trace(const CheckedScenario& checked, bool fold) {
   }
   const auto gpus = static_cast<double>(checked.gpus());
   std::vector<Windows> kinds(static_cast<std::size_t>(node_kinds(s.cluster)), Windows(run.end));
+  const bool racks = s.cluster.power && s.cluster.power->rack;
+  std::vector<Windows> stages(racks ? lowered.owners.size() : 0, Windows(run.end));
   for (const network::TraceEntry& entry : run.trace) {
     const auto& actor = lowered.problem.actors[actor_of_class[entry.actor]];
-    add_entry(lowered.problem, actor, entry, run.multiplicity[entry.actor] * gpus / ranks,
+    const double here = run.multiplicity[entry.actor] * gpus / ranks;
+    add_entry(lowered.problem, actor, entry, here,
               kinds[static_cast<std::size_t>(lowered.owners[actor.program].kind)]);
+    if (racks) {
+      add_entry(lowered.problem, actor, entry, here, stages[actor.program]);
+    }
   }
-  PowerTrace trace{core::Clock::step().to_seconds(run.end), kinds.front().length(), {}};
+  PowerTrace trace{core::Clock::step().to_seconds(run.end), kinds.front().length(), {}, {}};
   for (int kind = 0; kind < node_kinds(s.cluster); ++kind) {
     const NodeSpec& node = node_of_kind(s.cluster, kind);
     const auto idle = static_cast<double>(nodes_of_kind(s.cluster, kind) * node.gpus);
@@ -121,6 +225,9 @@ PowerTrace power_trace(const CheckedScenario& checked, bool fold) {
       trace.gpus[w] +=
           idle * node.gpu.idle_power + computing[w] * (node.gpu.power - node.gpu.idle_power);
     }
+  }
+  if (racks) {
+    trace.rack = most_swinging_rack(checked, lowered.owners, stages);
   }
   return trace;
 }

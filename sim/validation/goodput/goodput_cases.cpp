@@ -176,6 +176,10 @@ void simulate(GoodputPrediction& row, int threads) {
   std::vector<double> ettr(row.given.fleet ? kTrialsOfFleets : kTrials);
   core::make_executor(threads)->for_each(ettr.size(), [&](std::size_t i) {
     const auto trial = static_cast<std::uint32_t>(i);
+    if (row.given.broken) {
+      ettr[i] = drawn_throughput(*row.given.broken, row.given.id, trial);
+      return;
+    }
     const campaign::JobModel job = goodput_job(row.given, trial);
     ettr[i] = campaign::ettr_of(campaign::run_trial(job, campaign::JobTicks(job), trial));
   });
@@ -193,12 +197,16 @@ GoodputPrediction predict_case(const GoodputCase& given, int threads) {
     row.status = "skipped:" + reason_to_skip(given, missing);
     return row;
   }
-  row.assumed = assumed_inputs(given);
+  row.assumed = given.broken ? std::vector<std::string>() : assumed_inputs(given);
   simulate(row, threads);
-  if (row.assumed.empty() && !given.fleet) {
+  if (given.broken) {
+    row.closed_form = campaign::packed_throughput(
+        given.broken->group.ranks, given.broken->broken,
+        [&](int lost) { return share_of_replica(*given.broken, lost); });
+  } else if (row.assumed.empty() && !given.fleet) {
     row.closed_form = campaign::efficiency(campaign::rhythm_of(goodput_job(given, 0)));
   }
-  row.note = other_definition(given);
+  row.note = given.broken ? "" : other_definition(given);
   if (const auto reported = given.reported()) {
     row.error = *row.predicted / *reported - 1;
   }
@@ -233,11 +241,15 @@ GoodputCase read_goodput_case(const import::CsvTable& table, std::size_t row) {
   given.reported_high = share_at(table, row, "reported_hi");
   given.elastic = stated_after(table, row, "degraded ");
   given.fleet = fleet_of(table, row);
+  given.broken = read_broken_gpus(table, row);
   return given;
 }
 
 std::vector<std::string> missing_inputs(const GoodputCase& given) {
   std::vector<std::string> missing;
+  if (given.broken) {
+    return missing;
+  }
   if (!given.mean_time_to_failure || given.mean_time_to_failure->si() == 0) {
     missing.emplace_back("mttf_h");
   }

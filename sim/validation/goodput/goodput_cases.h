@@ -12,6 +12,7 @@
 #include "sim/core/result_fields.h"
 #include "sim/core/units.h"
 #include "sim/import/csv.h"
+#include "sim/validation/goodput/broken_gpus.h"
 
 namespace headway::validation {
 
@@ -38,6 +39,7 @@ struct GoodputCase {
   /// 11/12"); empty where the words of the source name none.
   std::string elastic;
   std::optional<GoodputNodes> fleet;  ///< where the case states `nodes`
+  std::optional<BrokenGpus> broken;   ///< where it states `broken_share`
 
   /// The middle of the reported range, or its lower end ("above 0.9").
   [[nodiscard]] std::optional<double> reported() const;
@@ -83,7 +85,7 @@ struct GoodputPrediction {
     v.figure(
         "predicted", predicted, "1",
         "median of `campaign.ettr` over 400 trials of 30 days, or over 40 trials of the case's "
-        "own work",
+        "own work; of a case with broken GPUs its throughput, over 400 draws of who is broken",
         core::probability);
     v.figure("interval", predicted ? std::optional(std::array{low, high}) : std::nullopt, "1",
              "5th and 95th percentile of these trials", core::probability);
