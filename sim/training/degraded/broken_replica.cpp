@@ -16,6 +16,11 @@ using failures::BrokenReplica;
 
 constexpr const char* kKey = "run.recovery.elastic.broken_replica";
 
+/// Columns and rows are dealt in pieces of 16 bytes where a whole group has them so: kernels for
+/// other widths are several times slower (`alignment_share` of the gpu room). Source: NVIDIA
+/// DU-09799, section 2: 8 elements of 16 bits.
+constexpr int kAligned = 8;
+
 int divided_up(int value, int parts) { return (value + parts - 1) / parts; }
 
 /// What holds for both ways to go on with a broken replica.
@@ -175,7 +180,11 @@ Scenario narrowed(const CheckedScenario& checked, int lost, int micro_batches) {
   HEADWAY_CHECK(lost > 0 && lost < t, "{} of {} tensor ranks lost", lost, t);
   const int left = t - lost;
   const double boost = s.run.recovery.elastic ? s.run.recovery.elastic->boost : 1;
-  const auto whole = [&](int value) { return divided_up(value, left) * t; };
+  const auto whole = [&](int value) {
+    const int most = divided_up(value, left);
+    const bool aligned = value % (kAligned * t) == 0;
+    return (aligned ? divided_up(most, kAligned) * kAligned : most) * t;
+  };
   if (s.model.key_value_heads >= t) {
     const RankHeads heads = heads_of_rank(s.model, t, left);
     s.model.heads = heads.query * t;

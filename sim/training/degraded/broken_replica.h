@@ -14,7 +14,7 @@ void check_broken_replica(const Scenario& scenario, int data, Complaints& compla
 
 /// A replica whose tensor groups have fewer ranks than those of the others, each with whole heads,
 /// columns of the MLP and rows of the vocabulary: on the fullest rank
-///     ceil(heads / left), ceil(ffn / left), ceil(vocabulary / left)
+///     ceil(heads / left), ceil(ffn / left), ceil(vocabulary / left),  the last two in pieces of 8
 struct NarrowReplica {
   int left = 0;           ///< ranks of a tensor group
   int micro_batches = 0;  ///< it does so many of those of a whole replica; 0: none
