@@ -76,7 +76,8 @@ TEST(ReroutedStage, DoesItsPassesAndTheirTransfersThatMuchLonger) {
   EXPECT_GT(twice, 1.9 * healthy);
 }
 
-// m = 16, p = 4, d = 2, f = 1: (p - 1 + m d / (d - f)) / (m + p - 1) = 35 / 19, of equal stages.
+// m = 16, p = 4, d = 2, f = 1: (p - 1 + m d / (d - f)) / (m + p - 1) = 35 / 19, of equal stages;
+// what a step does once, gradients and optimizer, it does once all the same.
 TEST(ReroutedStage, IsAsSlowAsThePipelineOfItsMicroBatches) {
   Scenario s = two_replicas();
   s.model.vocabulary = 8192;  // so that the last stage has no more to do than the others
@@ -85,7 +86,8 @@ TEST(ReroutedStage, IsAsSlowAsThePipelineOfItsMicroBatches) {
   for (const std::uint32_t rank : {16U, 32U}) {  // the stages in the middle
     const double slow =
         step_of_stages(checked, {{Kind::stage, 0.5, core::Rank(rank)}}, true).si() / healthy;
-    EXPECT_NEAR(slow, 35.0 / 19, 0.1);
+    EXPECT_LT(slow, 35.0 / 19);
+    EXPECT_GT(slow, 0.85 * 35 / 19);
   }
 }
 
@@ -100,7 +102,8 @@ TEST(ReroutedStage, NeedsRoomForTheMicroBatchesOfItsPeers) {
 }
 
 // Half of its ranks: every rank has the work of a group of half the degree, whose job is a scenario
-// of its own. What is split along the sequence is over twice as many ranks here.
+// of its own. Its transfers are taken as among all eight: 7/8 of what they move passes each, not
+// 3/4.
 TEST(NarrowReplica, OfHalfItsRanksIsOneOfHalfTheDegree) {
   Scenario s = with_broken(BrokenReplica::narrows, two_replicas());
   s.run.recovery.eviction = failures::Eviction::gpu;
@@ -109,7 +112,8 @@ TEST(NarrowReplica, OfHalfItsRanksIsOneOfHalfTheDegree) {
   half.cluster.nodes = 4;
   half.parallelism.tensor = 4;
   half.parallelism.data.value = 2;
-  EXPECT_NEAR(narrow / step_with_replicas(half).si(), 1, 0.05);
+  EXPECT_GT(narrow, step_with_replicas(half).si());
+  EXPECT_LT(narrow, 7.0 / 6 * step_with_replicas(half).si());
 }
 
 // 32 heads and 14,336 columns on seven ranks: five heads and 2,048 columns on the fullest, of four
