@@ -4,6 +4,7 @@
 #include <charconv>
 #include <filesystem>
 #include <fmt/format.h>
+#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -108,11 +109,27 @@ namespace {
 /// What is chosen for a layout.
 struct Layout {
   int tensor = 1, pipeline = 1;
+  int expert = 1;
   const char* recompute = "none";
 };
 
-/// Those that may be tried: fewest GPUs a replica first, and of these fewest stages; with recompute
-/// behind all without.
+/// Expert-parallel degrees that may be tried of a mixture: none, within a node, as many as there
+/// are experts or data ranks for.
+std::vector<int> expert_degrees(const NamedModel& model, const Server& server, int data) {
+  std::vector<int> degrees{1};
+  if (model.spec.moe) {
+    for (const int most : {std::min(data, server.gpus), data}) {
+      const int degree = std::gcd(model.spec.moe->experts, most);
+      if (degree > degrees.back()) {
+        degrees.push_back(degree);
+      }
+    }
+  }
+  return degrees;
+}
+
+/// Those that may be tried: fewest GPUs a replica first, of these fewest stages, of these fewest
+/// expert ranks; with recompute behind all without.
 std::vector<Layout> layouts(const NamedModel& model, const Server& server, int gpus) {
   std::vector<Layout> list;
   for (const char* recompute : {"none", "full"}) {
@@ -120,7 +137,10 @@ std::vector<Layout> layouts(const NamedModel& model, const Server& server, int g
     for (int tensor = 1; tensor <= server.gpus; tensor *= 2) {
       for (int pipeline = 1; pipeline <= model.spec.layers; ++pipeline) {
         if (gpus % (tensor * pipeline) == 0 && model.spec.layers % pipeline == 0) {
-          list.push_back({tensor, pipeline, recompute});
+          const int data = gpus / (tensor * pipeline);
+          for (const int expert : expert_degrees(model, server, data)) {
+            list.push_back({tensor, pipeline, expert, recompute});
+          }
         }
       }
     }
@@ -144,6 +164,12 @@ std::string fault_of(const std::string& text) {
   } catch (const core::Error& error) {
     return error.diagnostics().front().message;
   }
+}
+
+/// The line of the scenario or the words of a message that give an expert-parallel degree; empty
+/// where there is none.
+std::string expert_of(const Layout& layout, const char* before, const char* between) {
+  return layout.expert > 1 ? fmt::format("{}expert{} {}", before, between, layout.expert) : "";
 }
 
 std::string text_with(const StarterChoice& choice,
@@ -184,7 +210,7 @@ training:
 parallelism:  # tensor x context x pipeline x data = GPUs
   tensor: {}
   pipeline: {}
-  data: auto
+  data: auto{}
   sharding: zero1
   micro_batch: 1
   recompute: {}
@@ -196,7 +222,8 @@ run:  # leave out to predict one step only
   trials: 100
 )",
       config::quoted(core::visible(name)), gpus / server.gpus, server.entry, server.gpus,
-      server.card, model.line, batch, images, layout.tensor, layout.pipeline, layout.recompute);
+      server.card, model.line, batch, images, layout.tensor, layout.pipeline,
+      expert_of(layout, "\n  ", ":"), layout.recompute);
 }
 
 }  // namespace
@@ -245,10 +272,12 @@ std::string starter_text(const StarterChoice& choice) {
   }
   throw core::Infeasible(fmt::format(
       "no layout of {} on {} GPUs of {} keeps every rule and leaves memory free; of the one with "
-      "the most GPUs a replica (tensor {}, pipeline {}, recompute {}): {}. Name more GPUs "
+      "the most GPUs a replica (tensor {}, pipeline {}{}, recompute {}): {}. Name more "
+      "GPUs "
       "(--gpus), "
       "larger ones (--gpu) or a smaller model (--model)",
-      model.name, gpus, server.entry, last.tensor, last.pipeline, last.recompute, fault));
+      model.name, gpus, server.entry, last.tensor, last.pipeline, expert_of(last, ", ", ""),
+      last.recompute, fault));
 }
 
 }  // namespace headway::apps

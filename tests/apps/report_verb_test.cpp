@@ -213,6 +213,16 @@ TEST_F(Init, SaysWhatItDoesNotKnow) {
   EXPECT_FALSE(exists("scenario.yaml"));
 }
 
+// Experts are spread over ranks where a rank cannot hold them all.
+TEST_F(Init, SpreadsTheExpertsOfAMixture) {
+  for (const char* model : {"mixtral-8x22b", "deepseek-v2-lite", "qwen3-235b-a22b"}) {
+    const auto outcome = run(std::string("init s.yaml --force --gpus 128 --model ") + model);
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_THAT(read("s.yaml"), HasSubstr("\n  expert: ")) << model;
+    EXPECT_EQ(run("check s.yaml").code, 0) << run("check s.yaml").err;
+  }
+}
+
 TEST_F(Init, RefusesWhatHasNoLayout) {
   const auto outcome = run("init s.yaml --model llama-3.1-405b --gpus 8");
   EXPECT_EQ(outcome.code, 3);
