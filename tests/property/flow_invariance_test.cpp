@@ -55,6 +55,23 @@ TEST(Renaming, ChangesNoTick) {
   }
 }
 
+// A traced run and one that nobody watches are the same run.
+TEST(Tracing, ChangesNoTickNoAccountAndNoEvent) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(seed);
+    const Problem problem = testing::RandomProblem(seed).build();
+    const RunResult plain = run(problem, {false, false, false, false});
+    const RunResult traced = run(problem, {false, true, false, false});
+    EXPECT_EQ(plain.actor_end, traced.actor_end);
+    EXPECT_EQ(plain.event_digest, traced.event_digest);
+    EXPECT_EQ(plain.result_digest, traced.result_digest);
+    EXPECT_EQ(plain.events, traced.events);
+    for (std::size_t actor = 0; actor < plain.actor_activity.size(); ++actor) {
+      EXPECT_EQ(plain.actor_activity[actor].values, traced.actor_activity[actor].values);
+    }
+  }
+}
+
 // Hundreds of flows that end one by one: each end frees a chain of others, which the tight rule
 // follows.
 TEST(FairShare, FollowsEveryEndOfAPermutationAsAFullSolveWould) {

@@ -36,6 +36,21 @@ void operator delete(void* place) noexcept {
   std::free(place);
 }
 void operator delete(void* place, std::size_t /*size*/) noexcept { ::operator delete(place); }
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  const auto whole = static_cast<std::size_t>(alignment);
+  void* const place = std::aligned_alloc(whole, (size + whole - 1) / whole * whole);
+  if (place == nullptr) {
+    throw std::bad_alloc();
+  }
+  Allocations::add(static_cast<std::ptrdiff_t>(malloc_usable_size(place)));
+  return place;
+}
+void operator delete(void* place, std::align_val_t /*alignment*/) noexcept {
+  ::operator delete(place);
+}
+void operator delete(void* place, std::size_t /*size*/, std::align_val_t /*alignment*/) noexcept {
+  ::operator delete(place);
+}
 
 namespace headway::training {
 namespace {

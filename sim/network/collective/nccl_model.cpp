@@ -38,6 +38,12 @@ double tree_correction(Protocol protocol, core::Bytes bytes) {
   return size < row.size() ? row[size] : 1.0;
 }
 
+core::Seconds time_at_size(const NcclCandidate& c, core::Bytes bytes) {
+  const double correction =
+      c.algorithm == Algorithm::tree ? tree_correction(c.protocol, bytes) : 1.0;
+  return c.latency() + bytes / (c.bandwidth * correction);
+}
+
 /// Everything the formulas of one call share.
 struct Model {
   const CollectiveCall& call;
@@ -91,10 +97,12 @@ NcclCandidate candidate(const Model& m, Algorithm a, Protocol p, Latency us, dou
   c.inside = us.inside * 1_us;
   c.network = us.network * 1_us;
   c.bandwidth = core::BytesPerSecond{algorithm_gb * kGiga};
-  const double correction = a == Algorithm::tree ? tree_correction(p, m.call.bytes) : 1.0;
-  c.time = c.latency() + m.call.bytes / (c.bandwidth * correction);
+  c.time = time_at_size(c, m.call.bytes);
   return c;
 }
+
+/// From here on a ring of several domains pays more latency.
+core::Bytes plateau_bytes(const Model& m) { return core::Bytes(64.0 * m.channels * m.group.ranks); }
 
 NcclCandidate ring(const Model& m, Protocol p) {
   const bool pcie = m.machine.scale_up_kind == ScaleUpKind::pcie;
@@ -114,9 +122,8 @@ NcclCandidate ring(const Model& m, Protocol p) {
   const double net = nccl::kNetRing[p] + m.extra_hop * (p == Protocol::simple ? 2 : 1);
   Latency latency{nccl::kBaseRing[p], (m.steps - m.inter_steps) * inside,
                   m.inter_steps * net + (m.steps - m.inter_steps) * m.extra_inside};
-  const double plateau_bytes = 64.0 * m.channels * m.group.ranks;
   if (p == Protocol::simple && m.group.domains > 1 && m.call.kind == CollectiveKind::all_reduce &&
-      m.call.bytes.si() >= plateau_bytes) {
+      m.call.bytes >= plateau_bytes(m)) {
     const double plateau =
         m.machine.generation < NcclGeneration::ampere ? nccl::kRingPlateauOld : nccl::kRingPlateau;
     latency = {latency.base * plateau, latency.inside * plateau, latency.network * plateau};
@@ -266,22 +273,35 @@ std::vector<NcclCandidate> nccl_candidates(const CollectiveCall& call,
 NcclCandidate nccl_choice(const CollectiveCall& call,
                           const GroupShape& group,
                           const NetworkParameters& parameters) {
-  NcclCandidate best;
-  bool found = false;
-  for (const auto& c : candidates_of(call, group, parameters)) {
-    if (!found || c.time < best.time) {
-      best = c;
-      found = true;
-    }
-  }
-  if (!found) {
+  const Candidates list = candidates_of(call, group, parameters);
+  const auto best = std::min_element(list.begin(), list.end(),
+                                     [](const auto& a, const auto& b) { return a.time < b.time; });
+  if (best == list.end()) {
     throw core::Error(fmt::format(
         "NCCL has no {} with algorithm {} and protocol {} over {} ranks in {} domains",
         core::to_word(call.kind), call.algorithm ? core::to_word(*call.algorithm) : "any",
         call.protocol ? core::to_word(*call.protocol) : "any", group.ranks, group.domains));
   }
-  return best;
+  return *best;
 }
+
+namespace {
+
+/// The quickest for messages of another size, the first of equals.
+const NcclCandidate& choice_at(const Candidates& list, core::Bytes bytes) {
+  const NcclCandidate* best = nullptr;
+  core::Seconds least{};
+  for (const NcclCandidate& c : list) {
+    const core::Seconds time = time_at_size(c, bytes);
+    if (best == nullptr || time < least) {
+      best = &c;
+      least = time;
+    }
+  }
+  return *best;
+}
+
+}  // namespace
 
 std::vector<NcclCandidate> nccl_choices_from(const CollectiveCall& call,
                                              const GroupShape& group,
@@ -301,8 +321,11 @@ std::vector<NcclCandidate> nccl_choices_from(const CollectiveCall& call,
     }
   };
   take(nccl_choice(call, group, parameters));
-  // NCCL's corrections change where sizes double from 64 bytes on.
+  // Of what the formulas give, size changes the last quotient alone, but for one step of latency.
+  Candidates list = candidates_of(call, group, parameters);
   CollectiveCall larger = call;
+  const core::Bytes plateau = plateau_bytes(prepare(call, group, parameters));
+  // NCCL's corrections change where sizes double from 64 bytes on.
   const double octave = std::exp2(std::floor(std::log2(std::max(1.0, call.bytes.si()))));
   for (int i = 0; !left.empty(); ++i) {
     const double in_octave = octave * (1 + i % kInOctave / static_cast<double>(kInOctave));
@@ -311,8 +334,12 @@ std::vector<NcclCandidate> nccl_choices_from(const CollectiveCall& call,
       break;
     }
     if (size > call.bytes.si()) {
+      const bool steps_up = larger.bytes < plateau && core::Bytes(size) >= plateau;
       larger.bytes = core::Bytes(size);
-      take(nccl_choice(larger, group, parameters));
+      if (steps_up) {
+        list = candidates_of(larger, group, parameters);
+      }
+      take(choice_at(list, larger.bytes));
     }
   }
   return chosen;

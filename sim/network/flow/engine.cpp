@@ -222,9 +222,10 @@ bool Engine::next_tick() {
     record_ends();
   }
   std::uint64_t entities = 0;
-  for (const std::uint32_t entity : batch_) {
-    entities += scramble(entity);
-    apply(entity);
+  for (std::size_t i = 0; i < batch_.size(); ++i) {
+    prefetch(i);
+    entities += scramble(batch_[i]);
+    apply(batch_[i]);
     settle();  // at once, while what it touches is in cache
   }
   events_ += batch_.size();

@@ -11,6 +11,7 @@
 #include "sim/network/flow/digest.h"
 #include "sim/network/flow/fair_share.h"
 #include "sim/network/flow/integer.h"
+#include "sim/network/flow/large_vector.h"
 #include "sim/network/flow/problem.h"
 #include "sim/network/flow/tick_queue.h"
 
@@ -57,7 +58,7 @@ class Engine {
   static constexpr core::Tick kNever = -1;
 
   // The states are packed: a run is limited by how many cache lines an event touches.
-  struct ActorState {
+  struct alignas(64) ActorState {
     std::uint32_t pc = 0, end = 0;  ///< instruction indices
     std::uint32_t first_slot = 0, first_counter = 0;
     std::uint32_t next_waiter = kNone;
@@ -73,7 +74,7 @@ class Engine {
     bool alone = false;  ///< nobody else takes part in the group, and it has no flows
     std::uint64_t arrived = 0, waited = 0;
   };
-  struct GroupState {
+  struct alignas(64) GroupState {
     std::uint32_t need = 0;
     std::uint32_t first_flow = 0, flows = 0, flows_left = 0;
     std::uint32_t waiters = kNone;  ///< actors blocked on instance `completed`
@@ -91,7 +92,7 @@ class Engine {
     std::uint32_t arrivals = 0, last_arriver = 0;
     core::Tick latest = 0;  ///< its last arrival so far
   };
-  struct FlowState {
+  struct alignas(64) FlowState {
     Int128 left = 0;  ///< volume not yet moved at `anchor`
     std::int64_t rate = 0;
     core::Tick anchor =
@@ -146,6 +147,7 @@ class Engine {
   void find_open_groups();
   void adopt_due(const Engine& before, std::uint32_t old_entity, std::uint32_t entity);
   void begin_tick(core::Tick tick);
+  void prefetch(std::size_t index) const;
   void apply(std::uint32_t entity);
   void apply_changes();
   void settle();
@@ -210,14 +212,14 @@ class Engine {
   std::uint32_t first_group_, first_flow_, change_entity_;
   TickQueue queue_;
 
-  std::vector<ActorState> actors_;
-  std::vector<Slot> slots_;
+  LargeVector<ActorState> actors_;
+  LargeVector<Slot> slots_;
   std::vector<std::int64_t> counters_;  // iterations left, per actor and depth
-  std::vector<GroupState> groups_;
-  std::vector<Instance> instances_;  // instances_per_group_ a group, by number modulo that
+  LargeVector<GroupState> groups_;
+  LargeVector<Instance> instances_;  // instances_per_group_ a group, by number modulo that
   std::uint64_t instances_per_group_ = 2;
-  std::vector<FlowState> flows_;
-  std::vector<Int128> volumes_;      // per flow
+  LargeVector<FlowState> flows_;
+  LargeVector<Int128> volumes_;      // per flow
   std::vector<LinkChange> changes_;  // by tick
   std::size_t next_change_ = 0;
 

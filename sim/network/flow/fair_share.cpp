@@ -6,23 +6,32 @@ namespace headway::network {
 
 FairShare::FairShare(FairShareTables tables)
     : links_(tables.capacity.size()),
-      first_load_(std::move(tables.first_load)),
-      loads_(std::move(tables.loads)),
-      bound_(std::move(tables.bound)),
-      level_(first_load_.size() - 1, kAbsent),
-      contended_(level_.size(), 0),
-      position_(loads_.size()),
-      members_(loads_.size()),
-      flow_stamp_(level_.size(), 0),
-      in_fill_(level_.size(), 0),
-      stop_(level_.size(), kUnbounded) {
-  for (const FlowLoad& use : loads_) {
-    ++links_[use.link].first;
+      flows_(tables.bound.size()),
+      loads_(tables.loads.size()),
+      members_(tables.loads.size()) {
+  for (std::size_t flow = 0; flow < flows_.size(); ++flow) {
+    flows_[flow].first = tables.first_load[flow];
+    flows_[flow].loads = tables.first_load[flow + 1] - tables.first_load[flow];
+    flows_[flow].bound = tables.bound[flow];
+  }
+  for (std::size_t i = 0; i < loads_.size(); ++i) {
+    loads_[i].link = tables.loads[i].link;
+    loads_[i].load = tables.loads[i].load;
+    ++links_[loads_[i].link].first;
   }
   std::uint32_t next = 0;
   for (std::size_t link = 0; link < links_.size(); ++link) {
     links_[link].capacity = tables.capacity[link];
     next += std::exchange(links_[link].first, next);
+  }
+}
+
+/// Of the first few: most flows cross no more that matter.
+void FairShare::prefetch_links(std::uint32_t flow) const {
+  constexpr std::uint32_t kFew = 4;
+  const FlowState& state = flows_[flow];
+  for (std::uint32_t i = state.first; i < state.first + std::min(state.loads, kFew); ++i) {
+    __builtin_prefetch(&links_[loads_[i].link], 1);
   }
 }
 
@@ -37,15 +46,14 @@ bool FairShare::fits(const Link& link) const {
 
 void FairShare::swap_loads(std::uint32_t a, std::uint32_t b) {
   std::swap(loads_[a], loads_[b]);
-  std::swap(position_[a], position_[b]);
-  members_[position_[a]].load_index = a;
-  members_[position_[b]].load_index = b;
+  members_[loads_[a].member].load_index = a;
+  members_[loads_[b].member].load_index = b;
 }
 
 /// Moves a load of an active flow to those on contended links.
 void FairShare::contend(std::uint32_t load) {
-  const std::uint32_t flow = members_[position_[load]].flow;
-  swap_loads(load, first_load_[flow] + contended_[flow]++);
+  FlowState& flow = flows_[members_[loads_[load].member].flow];
+  swap_loads(load, flow.first + flow.contended++);
 }
 
 /// Looks again whether the link is slack, after its flows or its capacity changed.
@@ -57,29 +65,33 @@ void FairShare::update_slack(std::uint32_t index) {
   link.slack = !link.slack;
   link.used = 0;  // `tight` stays: it tells the next solve whose bottleneck this was
   for (std::uint32_t m = link.first; m < link.first + link.active; ++m) {
-    const auto [flow, load] = members_[m];
+    const auto [index_of_flow, load] = members_[m];
+    FlowState& flow = flows_[index_of_flow];
     if (link.slack) {
-      swap_loads(load, first_load_[flow] + --contended_[flow]);
+      swap_loads(load, flow.first + --flow.contended);
     } else {
-      link.used += std::max<Level>(level_[flow], 0) * loads_[load].load;
+      link.used += std::max<Level>(flow.level, 0) * loads_[load].load;
       contend(load);
     }
   }
 }
 
-void FairShare::add(std::uint32_t flow) {
+void FairShare::add(std::uint32_t index) {
+  FlowState& flow = flows_[index];
   ++active_;
-  level_[flow] = kNew;
-  added_.push_back(flow);
-  for (std::uint32_t i = first_load_[flow]; i < first_load_[flow + 1]; ++i) {
-    Link& link = links_[loads_[i].link];
-    position_[i] = link.first + link.active++;
-    members_[position_[i]] = {flow, i};
-    link.weight += loads_[i].load;
-    link.wanted += static_cast<Int128>(bound_[flow]) * loads_[i].load;
+  flow.level = kNew;
+  added_.push_back(index);
+  const std::uint32_t end = flow.first + flow.loads;
+  for (std::uint32_t i = flow.first; i < end; ++i) {
+    Load& load = loads_[i];
+    Link& link = links_[load.link];
+    load.member = link.first + link.active++;
+    members_[load.member] = {index, i};
+    link.weight += load.load;
+    link.wanted += static_cast<Int128>(flow.bound) * load.load;
   }
   // Loads that have been looked at stand before i, whatever moves.
-  for (std::uint32_t i = first_load_[flow]; i < first_load_[flow + 1]; ++i) {
+  for (std::uint32_t i = flow.first; i < end; ++i) {
     if (!links_[loads_[i].link].slack) {
       contend(i);
     } else {
@@ -88,24 +100,27 @@ void FairShare::add(std::uint32_t flow) {
   }
 }
 
-void FairShare::remove(std::uint32_t flow) {
-  const Level level = std::exchange(level_[flow], kAbsent);
+void FairShare::remove(std::uint32_t index) {
+  FlowState& flow = flows_[index];
+  const Level level = std::exchange(flow.level, kAbsent);
   --active_;
-  const std::uint32_t contended = std::exchange(contended_[flow], 0);
-  for (std::uint32_t i = first_load_[flow]; i < first_load_[flow + 1]; ++i) {
-    Link& link = links_[loads_[i].link];
-    link.weight -= loads_[i].load;
-    link.wanted -= static_cast<Int128>(bound_[flow]) * loads_[i].load;
+  const std::uint32_t contended = flow.first + std::exchange(flow.contended, 0);
+  const std::uint32_t end = flow.first + flow.loads;
+  for (std::uint32_t i = flow.first; i < end; ++i) {
+    const Load load = loads_[i];
+    Link& link = links_[load.link];
+    link.weight -= load.load;
+    link.wanted -= static_cast<Int128>(flow.bound) * load.load;
     const Member last = members_[link.first + --link.active];
-    members_[position_[i]] = last;
-    position_[last.load_index] = position_[i];
-    if (i - first_load_[flow] < contended) {
-      link.used -= level * loads_[i].load;
+    members_[load.member] = last;
+    loads_[last.load_index].member = load.member;
+    if (i < contended) {
+      link.used -= level * load.load;
       if (link.active > 0) {
         // Without a flow of level r, filling goes on as before up to r.
-        link_seeds_.push_back({level, kNoFlow, loads_[i].link});
+        link_seeds_.push_back({level, kNoFlow, load.link});
       }
-      update_slack(loads_[i].link);
+      update_slack(load.link);
     }
   }
 }
@@ -125,17 +140,17 @@ void FairShare::collect_seeds() {
   seeds_.swap(link_seeds_);
   link_seeds_.clear();
   for (const std::uint32_t flow : added_) {
-    if (level_[flow] != kNew) {
+    if (flows_[flow].level != kNew) {
       continue;
     }
-    if (contended_[flow] == 0) {
-      level_[flow] = bound_[flow];
+    if (flows_[flow].contended == 0) {
+      flows_[flow].level = flows_[flow].bound;
       changed_.push_back(flow);
       continue;
     }
     // With a new flow, no link of it can freeze below its equal share.
     Level threshold = kUnbounded;
-    for (const FlowLoad& use : loads(flow)) {
+    for (const Load& use : loads(flow)) {
       const Link& link = links_[use.link];
       threshold = std::min(threshold, link.capacity / link.weight);
     }
@@ -155,9 +170,9 @@ bool FairShare::include(std::uint32_t flow) {
   if (included(flow)) {
     return false;
   }
-  flow_stamp_[flow] = region_stamp_;
+  flows_[flow].stamp = region_stamp_;
   region_.push_back(flow);
-  old_level_.push_back(level_[flow]);
+  old_level_.push_back(flows_[flow].level);
   return true;
 }
 
@@ -180,7 +195,7 @@ std::span<const std::uint32_t> FairShare::solve() {
 
 void FairShare::report_changes() {
   for (std::size_t i = 0; i < region_.size(); ++i) {
-    if (level_[region_[i]] != old_level_[i]) {
+    if (flows_[region_[i]].level != old_level_[i]) {
       changed_.push_back(region_[i]);
     }
   }
@@ -188,14 +203,14 @@ void FairShare::report_changes() {
 
 bool FairShare::agrees_with_full_solve() {
   new_region();
-  for (std::uint32_t flow = 0; flow < level_.size(); ++flow) {
-    if (level_[flow] != kAbsent) {
+  for (std::uint32_t flow = 0; flow < flows_.size(); ++flow) {
+    if (flows_[flow].level != kAbsent) {
       include(flow);
     }
   }
   fill();
   for (std::size_t i = 0; i < region_.size(); ++i) {
-    if (level_[region_[i]] != old_level_[i]) {
+    if (flows_[region_[i]].level != old_level_[i]) {
       return false;
     }
   }

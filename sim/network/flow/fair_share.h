@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "sim/network/flow/integer.h"
+#include "sim/network/flow/large_vector.h"
 
 namespace headway::network {
 
@@ -54,10 +55,16 @@ class FairShare {
   /// Solves everything from scratch and says whether every level is as it was; for tests.
   [[nodiscard]] bool agrees_with_full_solve();
 
-  [[nodiscard]] Level level(std::uint32_t flow) const { return level_[flow]; }
-  [[nodiscard]] std::size_t flows() const { return level_.size(); }
+  [[nodiscard]] Level level(std::uint32_t flow) const { return flows_[flow].level; }
+  [[nodiscard]] std::size_t flows() const { return flows_.size(); }
   [[nodiscard]] std::size_t active() const { return active_; }
-  [[nodiscard]] bool takes_part(std::uint32_t flow) const { return level_[flow] != kAbsent; }
+  [[nodiscard]] bool takes_part(std::uint32_t flow) const { return flows_[flow].level != kAbsent; }
+  /// Fetches what `add` and `remove` touch: the flow itself, its loads, and then their links.
+  void prefetch(std::uint32_t flow) const { __builtin_prefetch(&flows_[flow], 1); }
+  void prefetch_loads(std::uint32_t flow) const {
+    __builtin_prefetch(loads_.data() + flows_[flow].first, 1);
+  }
+  void prefetch_links(std::uint32_t flow) const;
   /// Flow levels computed so far, for profiling.
   [[nodiscard]] std::uint64_t flow_solves() const { return flow_solves_; }
 
@@ -65,21 +72,35 @@ class FairShare {
   static constexpr Level kAbsent = -2;
   static constexpr Level kNew = -1;
 
-  struct Link {
+  // Packed by what an event touches together: a run is limited by cache lines.
+  struct alignas(64) Link {
+    Int128 wanted = 0;  ///< sum of bound x load of its active flows
     Level capacity = 0;
-    Level used = 0;               ///< sum of level x load of its solved flows; not kept while slack
-    Int128 wanted = 0;            ///< sum of bound x load of its active flows
-    std::int64_t weight = 0;      ///< sum of the loads of its active flows
-    std::int64_t unfrozen = 0;    ///< during a fill: sum of the loads not yet frozen
-    Level froze_at = kUnbounded;  ///< when it ran full in its last fill
-    Level tight = kAbsent;    ///< level of the flows it is the bottleneck of; kAbsent: it has room
+    Level used = 0;           ///< sum of level x load of its solved flows; not kept while slack
+    std::int64_t weight = 0;  ///< sum of the loads of its active flows
     std::uint32_t first = 0;  ///< its slice of members_
     std::uint32_t active = 0;
-    std::uint32_t stamp = 0;       ///< last region that visited it
+    bool slack = true;            ///< the bounds of its active flows fit
+    bool shared = false;          ///< several flows of the region use it, during a fill
+    std::uint32_t stamp = 0;      ///< last region that visited it
+    std::int64_t unfrozen = 0;    ///< during a fill: sum of the loads not yet frozen
+    Level froze_at = kUnbounded;  ///< when it ran full in its last fill
+    Level tight = kAbsent;  ///< level of the flows it is the bottleneck of; kAbsent: it has room
     std::uint32_t fill_stamp = 0;  ///< last fill that visited it
     std::uint32_t last_flow = 0;   ///< of the region, during a fill
-    bool shared = false;           ///< several flows of the region use it, during a fill
-    bool slack = true;             ///< the bounds of its active flows fit
+  };
+  struct alignas(64) FlowState {
+    std::uint32_t first = 0, loads = 0;  ///< its slice of loads_
+    std::uint32_t contended = 0;         ///< how many of its first loads are not slack
+    std::uint32_t stamp = 0;             ///< last region it was in
+    Level bound = kUnbounded;
+    Level level = kAbsent;       ///< kAbsent, kNew or the solved level
+    Level stop = kUnbounded;     ///< its bound, or a link that only it fills, during a fill
+    std::uint32_t unfrozen = 0;  ///< stamp of the fill in which it is not yet frozen
+  };
+  struct Load {
+    std::uint32_t link = 0, load = 1;
+    std::uint32_t member = 0;  ///< where it stands in members_, while its flow is active
   };
   struct Member {
     std::uint32_t flow;
@@ -100,15 +121,15 @@ class FairShare {
   static constexpr std::uint32_t kNoFlow = 0xffffffffU;
 
   /// The flow's loads on links that are not slack.
-  [[nodiscard]] std::span<const FlowLoad> loads(std::uint32_t flow) const {
-    return {loads_.data() + first_load_[flow], contended_[flow]};
+  [[nodiscard]] std::span<const Load> loads(std::uint32_t flow) const {
+    return {loads_.data() + flows_[flow].first, flows_[flow].contended};
   }
   [[nodiscard]] std::span<const Member> members(const Link& link) const;
   void collect_seeds();
   void new_region();
   bool include(std::uint32_t flow);
   [[nodiscard]] bool included(std::uint32_t flow) const {
-    return flow_stamp_[flow] == region_stamp_;
+    return flows_[flow].stamp == region_stamp_;
   }
   void report_changes();
 
@@ -140,27 +161,20 @@ class FairShare {
   [[nodiscard]] Level fill_level(const Link& link) const;
   std::pair<Level, std::int64_t> refresh_tight(Link& link) const;
 
-  std::vector<Link> links_;
-  std::vector<std::uint32_t> first_load_;
-  std::vector<FlowLoad> loads_;
-  std::vector<Level> bound_;
-  std::vector<Level> level_;              // kAbsent, kNew or the solved level
-  std::vector<std::uint32_t> contended_;  // per flow: how many of its first loads are not slack
-  std::vector<std::uint32_t> position_;   // per load: where its member stands in members_
-  std::vector<Member> members_;  // per link: a slice whose first `active` entries are valid
+  LargeVector<Link> links_;
+  LargeVector<FlowState> flows_;
+  LargeVector<Load> loads_;
+  LargeVector<Member> members_;  // per link: a slice whose first `active` entries are valid
   std::size_t active_ = 0;
 
   std::vector<std::uint32_t> added_;
   std::vector<Seed> link_seeds_, seeds_;
   std::vector<std::uint32_t> region_, changed_;
   std::vector<Level> old_level_;  // of region_, before this solve
-  std::vector<std::uint32_t> flow_stamp_;
   std::uint32_t region_stamp_ = 0;
   std::vector<std::uint32_t> link_queue_, suspects_;
 
   std::vector<std::uint32_t> fill_links_, batch_, flow_batch_;
-  std::vector<std::uint32_t> in_fill_;  // per flow: stamp of the fill in which it is not yet frozen
-  std::vector<Level> stop_;  // per flow: its bound, or a link that only it fills, during a fill
   std::vector<HeapEntry> heap_;
   std::size_t unfrozen_flows_ = 0;  ///< of the region, during a fill
   std::uint32_t fill_stamp_ = 0;

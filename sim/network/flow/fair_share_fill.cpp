@@ -16,10 +16,10 @@ void FairShare::begin_fill() {
   fill_links_.clear();
   ++fill_stamp_;
   for (const std::uint32_t flow : region_) {
-    const Level old = level_[flow];
-    in_fill_[flow] = fill_stamp_;
-    stop_[flow] = bound_[flow];
-    for (const FlowLoad& use : loads(flow)) {
+    const Level old = flows_[flow].level;
+    flows_[flow].unfrozen = fill_stamp_;
+    flows_[flow].stop = flows_[flow].bound;
+    for (const Load& use : loads(flow)) {
       Link& link = links_[use.link];
       if (link.fill_stamp != fill_stamp_) {
         link.fill_stamp = fill_stamp_;
@@ -46,12 +46,12 @@ void FairShare::make_heap() {
       heap_.push_back({level, index, false});
     } else {
       link.froze_at = level;  // taken back if the flow stops before
-      stop_[link.last_flow] = std::min(stop_[link.last_flow], level);
+      flows_[link.last_flow].stop = std::min(flows_[link.last_flow].stop, level);
     }
   }
   for (const std::uint32_t flow : region_) {
-    if (stop_[flow] != kUnbounded) {
-      heap_.push_back({stop_[flow], flow, true});
+    if (flows_[flow].stop != kUnbounded) {
+      heap_.push_back({flows_[flow].stop, flow, true});
     }
   }
   std::make_heap(heap_.begin(), heap_.end(), kLater);
@@ -63,7 +63,8 @@ FairShare::Level FairShare::fill_level(const Link& link) const {
 
 /// Whether all flows that the entry could freeze are frozen.
 bool FairShare::is_over(const HeapEntry& entry) const {
-  return entry.flow ? in_fill_[entry.index] != fill_stamp_ : links_[entry.index].unfrozen == 0;
+  return entry.flow ? flows_[entry.index].unfrozen != fill_stamp_
+                    : links_[entry.index].unfrozen == 0;
 }
 
 /// The level at which the next links freeze their flows, or flows stop, which are left in batch_
@@ -94,10 +95,10 @@ FairShare::Level FairShare::lowest_level() {
 }
 
 void FairShare::freeze(std::uint32_t flow, Level level) {
-  in_fill_[flow] = 0;
+  flows_[flow].unfrozen = 0;
   --unfrozen_flows_;
-  level_[flow] = level;
-  for (const FlowLoad& use : loads(flow)) {
+  flows_[flow].level = level;
+  for (const Load& use : loads(flow)) {
     Link& link = links_[use.link];
     link.used += level * use.load;
     link.unfrozen -= use.load;
@@ -109,13 +110,13 @@ void FairShare::freeze_batch(Level level) {
   for (const std::uint32_t index : batch_) {
     links_[index].froze_at = level;
     for (const Member& member : members(links_[index])) {
-      if (in_fill_[member.flow] == fill_stamp_) {
+      if (flows_[member.flow].unfrozen == fill_stamp_) {
         freeze(member.flow, level);
       }
     }
   }
   for (const std::uint32_t flow : flow_batch_) {
-    if (in_fill_[flow] == fill_stamp_) {
+    if (flows_[flow].unfrozen == fill_stamp_) {
       freeze(flow, level);
     }
   }
@@ -126,7 +127,7 @@ std::pair<FairShare::Level, std::int64_t> FairShare::refresh_tight(Link& link) c
   Level highest = kAbsent;
   std::int64_t weight = 0;
   for (const Member& member : members(link)) {
-    const Level level = level_[member.flow];
+    const Level level = flows_[member.flow].level;
     if (level >= highest) {
       weight = (level == highest ? weight : 0) + loads_[member.load_index].load;
       highest = level;

@@ -33,7 +33,7 @@ void FairShare::reach_link(std::uint32_t index) {
 
 void FairShare::reach(std::uint32_t flow) {
   if (include(flow)) {
-    for (const FlowLoad& use : loads(flow)) {
+    for (const Load& use : loads(flow)) {
       reach_link(use.link);
     }
   }
@@ -56,7 +56,7 @@ void FairShare::solve_by_level_cut() {
       const std::uint32_t link = link_queue_.back();
       link_queue_.pop_back();
       for (const Member& member : members(links_[link])) {
-        const Level level = level_[member.flow];
+        const Level level = flows_[member.flow].level;
         if (level == kNew || level >= seed.threshold) {
           reach(member.flow);
         }
@@ -70,13 +70,13 @@ void FairShare::solve_by_level_cut() {
 }
 
 bool FairShare::has_bottleneck(std::uint32_t flow) const {
-  const Level level = level_[flow];
-  if (level == bound_[flow]) {
+  const Level level = flows_[flow].level;
+  if (level == flows_[flow].bound) {
     return true;
   }
-  const std::span<const FlowLoad> uses = loads(flow);
+  const std::span<const Load> uses = loads(flow);
   return std::any_of(uses.begin(), uses.end(),
-                     [&](const FlowLoad& use) { return links_[use.link].tight == level; });
+                     [&](const Load& use) { return links_[use.link].tight == level; });
 }
 
 /// The region starts with the new flows and with all flows of links whose capacity changed.
@@ -140,7 +140,7 @@ bool FairShare::grow_region() {
 /// Suspects the flows that had their bottleneck here, when it was tight at this level.
 void FairShare::suspect(const Link& link, Level was) {
   for (const Member& member : members(link)) {
-    if (level_[member.flow] == was) {
+    if (flows_[member.flow].level == was) {
       suspects_.push_back(member.flow);
     }
   }
@@ -162,7 +162,7 @@ void FairShare::examine(std::uint32_t index) {
     if (included(member.flow)) {
       continue;
     }
-    const Level level = level_[member.flow];
+    const Level level = flows_[member.flow].level;
     const bool near = level < highest && highest - level <= link.weight &&
                       left + static_cast<Int128>(highest - level - 1) * weight < link.weight;
     if (level > ceiling || near) {
@@ -177,9 +177,9 @@ void FairShare::examine(std::uint32_t index) {
 void FairShare::restore_region() {
   for (std::size_t i = 0; i < region_.size(); ++i) {
     const std::uint32_t flow = region_[i];
-    const Level change = std::max<Level>(old_level_[i], 0) - std::max<Level>(level_[flow], 0);
-    level_[flow] = old_level_[i];
-    for (const FlowLoad& use : loads(flow)) {
+    const Level change = std::max<Level>(old_level_[i], 0) - std::max<Level>(flows_[flow].level, 0);
+    flows_[flow].level = old_level_[i];
+    for (const Load& use : loads(flow)) {
       links_[use.link].used += change * use.load;
     }
   }

@@ -23,12 +23,12 @@ class PeriodSkipper {
  private:
   struct Snapshot {
     core::Tick now = 0;
-    std::vector<Engine::ActorState> actors;
-    std::vector<Engine::Slot> slots;
+    LargeVector<Engine::ActorState> actors;
+    LargeVector<Engine::Slot> slots;
     std::vector<std::int64_t> counters;
-    std::vector<Engine::GroupState> groups;
-    std::vector<Engine::Instance> instances;
-    std::vector<Engine::FlowState> flows;
+    LargeVector<Engine::GroupState> groups;
+    LargeVector<Engine::Instance> instances;
+    LargeVector<Engine::FlowState> flows;
     std::vector<core::Tick> due;  ///< per entity; -1: not pending
     std::vector<core::ByActivity<core::Tick>> activity;
     std::size_t live = 0, next_change = 0;

@@ -13,8 +13,8 @@ std::size_t cache_slot(core::Tick tick, std::size_t slots) {
 
 }  // namespace
 
-TickQueue::TickQueue(std::size_t entities) : nodes_(entities) {
-  buckets_.push_back({kUnused, kNone});  // what an empty cache entry points at
+TickQueue::TickQueue(std::size_t entities) : places_(entities) {
+  buckets_.push_back({kUnused, {}});  // what an empty cache entry points at
 }
 
 std::uint32_t TickQueue::bucket_at(core::Tick tick) {
@@ -26,11 +26,11 @@ std::uint32_t TickQueue::bucket_at(core::Tick tick) {
   std::uint32_t bucket = 0;
   if (free_buckets_.empty()) {
     bucket = static_cast<std::uint32_t>(buckets_.size());
-    buckets_.push_back({tick, kNone});
+    buckets_.push_back({tick, {}});
   } else {
     bucket = free_buckets_.back();
     free_buckets_.pop_back();
-    buckets_[bucket] = {tick, kNone};
+    buckets_[bucket].tick = tick;
   }
   push_heap({tick, bucket});
   cached = bucket;
@@ -39,36 +39,35 @@ std::uint32_t TickQueue::bucket_at(core::Tick tick) {
 
 void TickQueue::schedule(std::uint32_t entity, core::Tick tick) {
   const std::uint32_t index = bucket_at(tick);
-  Bucket& bucket = buckets_[index];
-  nodes_[entity] = {bucket.head, kNone, index};
-  if (bucket.head != kNone) {
-    nodes_[bucket.head].previous = entity;
-  }
-  bucket.head = entity;
+  std::vector<std::uint32_t>& due = buckets_[index].entities;
+  places_[entity] = {index, static_cast<std::uint32_t>(due.size())};
+  due.push_back(entity);
 }
 
 void TickQueue::cancel(std::uint32_t entity) {
-  Node& node = nodes_[entity];
-  if (node.previous != kNone) {
-    nodes_[node.previous].next = node.next;
+  const auto [bucket, position] = places_[entity];
+  std::vector<std::uint32_t>& due = buckets_[bucket].entities;
+  if (position + 1 == due.size()) {
+    due.pop_back();
   } else {
-    buckets_[node.bucket].head = node.next;
+    due[position] = kNone;
   }
-  if (node.next != kNone) {
-    nodes_[node.next].previous = node.previous;
-  }
-  node = Node{};
 }
 
-void TickQueue::drain(std::uint32_t bucket, std::vector<std::uint32_t>& batch) {
-  for (std::uint32_t entity = buckets_[bucket].head; entity != kNone;) {
-    batch.push_back(entity);
-    const std::uint32_t next = nodes_[entity].next;
-    nodes_[entity] = Node{};
-    entity = next;
+void TickQueue::drain(std::uint32_t index, std::vector<std::uint32_t>& batch) {
+  Bucket& bucket = buckets_[index];
+  for (auto entity = bucket.entities.rbegin(); entity != bucket.entities.rend(); ++entity) {
+    if (*entity != kNone) {
+      batch.push_back(*entity);
+    }
   }
-  buckets_[bucket] = {kUnused, kNone};
-  free_buckets_.push_back(bucket);
+  bucket.tick = kUnused;
+  if (bucket.entities.capacity() > kRoom) {
+    bucket.entities = {};
+  } else {
+    bucket.entities.clear();
+  }
+  free_buckets_.push_back(index);
 }
 
 core::Tick TickQueue::pop(std::vector<std::uint32_t>& batch) {

@@ -1,4 +1,5 @@
-// The pending events of a run: at most one per entity, kept as lists of entities that share a tick.
+// The pending events of a run: at most one per entity, kept as arrays of entities that share a
+// tick.
 #pragma once
 
 #include <array>
@@ -6,12 +7,13 @@
 #include <vector>
 
 #include "sim/core/tick.h"
+#include "sim/network/flow/large_vector.h"
 
 namespace headway::network {
 
-/// A priority queue of ticks, each with an intrusive list of entities.
-/// Scheduling at a tick that was used lately costs no heap operation; moving an entity leaves
-/// nothing stale.
+/// A priority queue of ticks, each with the entities that are due then, the last to come first.
+/// Scheduling at a tick that was used lately costs no heap operation and touches one word of the
+/// entity.
 class TickQueue {
  public:
   static constexpr std::uint32_t kNone = 0xffffffffU;
@@ -22,10 +24,14 @@ class TickQueue {
   void schedule(std::uint32_t entity, core::Tick tick);
   /// INVARIANT: `entity` is pending.
   void cancel(std::uint32_t entity);
-  [[nodiscard]] bool pending(std::uint32_t entity) const { return nodes_[entity].bucket != kNone; }
+  [[nodiscard]] bool pending(std::uint32_t entity) const {
+    const auto [bucket, position] = places_[entity];
+    const auto& due = buckets_[bucket].entities;
+    return position < due.size() && due[position] == entity;
+  }
   /// The tick `entity` is due. INVARIANT: it is pending.
   [[nodiscard]] core::Tick due(std::uint32_t entity) const {
-    return buckets_[nodes_[entity].bucket].tick;
+    return buckets_[places_[entity].bucket].tick;
   }
 
   /// Moves every entity of the earliest tick into `batch` (replacing its content).
@@ -36,12 +42,13 @@ class TickQueue {
   void postpone_all(core::Tick shift);
 
  private:
-  struct Node {
-    std::uint32_t next = kNone, previous = kNone, bucket = kNone;
+  /// Where an entity was put last. It is pending if it still stands there.
+  struct PlaceOfEntity {
+    std::uint32_t bucket = 0, position = 0;
   };
   struct Bucket {
     core::Tick tick = 0;
-    std::uint32_t head = kNone;
+    std::vector<std::uint32_t> entities;  ///< kNone: cancelled
   };
   struct HeapEntry {
     core::Tick tick;
@@ -54,7 +61,8 @@ class TickQueue {
   void drain(std::uint32_t bucket, std::vector<std::uint32_t>& batch);
 
   static constexpr std::size_t kCached = 4096;
-  std::vector<Node> nodes_;
+  static constexpr std::size_t kRoom = 1024;  ///< entities for which a free bucket keeps its room
+  LargeVector<PlaceOfEntity> places_;
   std::vector<Bucket> buckets_;
   std::vector<std::uint32_t> free_buckets_;
   std::vector<HeapEntry> heap_;  // 4-ary

@@ -1,0 +1,56 @@
+// What the next events of a batch will touch is fetched while those before them are worked off: a
+// large run waits for memory most of the time.
+#include "sim/network/flow/engine.h"
+
+namespace headway::network {
+namespace {
+
+// Events ahead at which the states themselves are fetched, what these name, and what that names.
+constexpr std::size_t kFarLook = 12, kNearLook = 8, kLastLook = 4;
+
+}  // namespace
+
+/// @param index  of the event of batch_ that comes next
+void Engine::prefetch(std::size_t index) const {
+  if (index + kFarLook < batch_.size()) {
+    const std::uint32_t entity = batch_[index + kFarLook];
+    if (entity < first_group_) {
+      __builtin_prefetch(&actors_[entity], 1);
+    } else if (entity < first_flow_) {
+      __builtin_prefetch(&groups_[entity - first_group_], 1);
+    } else if (entity < change_entity_) {
+      __builtin_prefetch(&flows_[entity - first_flow_], 1);
+      solver_.prefetch(entity - first_flow_);
+    }
+  }
+  if (index + kNearLook < batch_.size()) {
+    const std::uint32_t entity = batch_[index + kNearLook];
+    if (entity < first_group_) {
+      __builtin_prefetch(&slots_[actors_[entity].first_slot], 1);
+    } else if (entity < first_flow_) {
+      const GroupState& group = groups_[entity - first_group_];
+      if (group.flows > 0) {
+        __builtin_prefetch(&flows_[group.first_flow], 1);
+        solver_.prefetch(group.first_flow);
+      } else if (group.waiters != kNone) {
+        __builtin_prefetch(&actors_[group.waiters], 1);
+      }
+    } else if (entity < change_entity_) {
+      __builtin_prefetch(&groups_[flows_[entity - first_flow_].group], 1);
+      solver_.prefetch_loads(entity - first_flow_);
+    }
+  }
+  if (index + kLastLook < batch_.size()) {
+    const std::uint32_t entity = batch_[index + kLastLook];
+    if (entity >= first_flow_ && entity < change_entity_) {
+      const std::uint32_t group = flows_[entity - first_flow_].group;
+      solver_.prefetch_links(entity - first_flow_);
+      __builtin_prefetch(&instances_[group * instances_per_group_], 1);
+      if (groups_[group].waiters != kNone) {
+        __builtin_prefetch(&actors_[groups_[group].waiters], 1);
+      }
+    }
+  }
+}
+
+}  // namespace headway::network
