@@ -20,7 +20,10 @@ Minimizer open_minimizer() {
   Dl_info here{};
   ::dladdr(&in_this_file, &here);
   std::error_code unknown;
-  const auto file = std::filesystem::canonical(here.dli_fname, unknown);
+  auto file = std::filesystem::canonical(here.dli_fname, unknown);
+  if (unknown) {  // of a program it is the word that it was started by, which may be no path
+    file = std::filesystem::read_symlink("/proc/self/exe", unknown);
+  }
   const std::filesystem::path folder = file.parent_path();
   for (const auto& path : std::array{folder, folder / "bin", folder.parent_path() / "bin"}) {
     const std::string solver = (path / "headway_solver.so").string();

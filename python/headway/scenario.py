@@ -923,6 +923,41 @@ class SparseAttentionSpec:
 
 
 @dataclass(frozen=True, kw_only=True)
+class NativeSparseSpec:
+    """Native sparse attention (NSA): compressed blocks, chosen blocks and a window, added up by
+    gates.
+
+    Attributes
+    ----------
+    compressed_block
+        Tokens of a block that is compressed to one key and one value. (default 32)
+    stride
+        Tokens from one compressed block to the next; divides both sizes of blocks. (default 16)
+    selected_block
+        Tokens of a block that is chosen by the scores of the compressed ones in it. (default
+        64)
+    selected_blocks
+        Blocks that a query attends to token by token, one choice for all heads that share a
+        key; the first and the last ones that are always chosen are among them. (default 16)
+    window
+        Last tokens that a query attends to. (default 512)
+    value_dim
+        Width of values of a head; 0: that of keys. (default 0)
+    use, source
+        As described at the top of this module.
+    """
+
+    compressed_block: int | None = None
+    stride: int | None = None
+    selected_block: int | None = None
+    selected_blocks: int | None = None
+    window: int | None = None
+    value_dim: int | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class ExpertsSpec:
     """Mixture of experts.
 
@@ -1087,8 +1122,7 @@ class FrozenSpec:
 
 @dataclass(frozen=True, kw_only=True)
 class VisionSpec:
-    """An encoder of images; its tokens are among those of a sequence.
-    Absent: text alone.
+    """An encoder of images; its tokens are among those of a sequence. Absent: text alone.
 
     Attributes
     ----------
@@ -1132,6 +1166,9 @@ class VisionSpec:
     tensor
         On tensor ranks: split: divided as the language model; whole: a copy on each, and all
         compute the same. (default split)
+    stage
+        first: on the pipeline's first stage, beside its layers; own: on GPUs of its own, a
+        stage more in front, which 'pipeline' counts. (default first)
     use, source
         As described at the top of this module.
     """
@@ -1222,6 +1259,9 @@ class ModelSpec:
     sparse
         Sparse attention over compressed keys that an indexer chooses; needs 'latent'.
         (optional)
+    native_sparse
+        Native sparse attention (NSA): compressed blocks, chosen blocks and a window, added up
+        by gates. (optional)
     moe
         Mixture of experts. (optional)
     mixer
@@ -1240,8 +1280,8 @@ class ModelSpec:
         Parts that are not trained; beside 'adapters': layers at the front without them.
         (optional)
     vision
-        An encoder of images; its tokens are among those of a sequence.
-        Absent: text alone. (optional)
+        An encoder of images; its tokens are among those of a sequence. Absent: text alone.
+        (optional)
     huggingface
         Path of a Hugging Face config.json, instead of `use`.
     use, source
@@ -1272,6 +1312,7 @@ class ModelSpec:
     chunked_window: bool | None = None
     latent: LatentAttentionSpec | None = None
     sparse: SparseAttentionSpec | None = None
+    native_sparse: NativeSparseSpec | None = None
     moe: ExpertsSpec | None = None
     mixer: MixerSpec | None = None
     layer_pattern: Sequence[Literal["attention", "mixer", "both", "attention_only", "mixer_only", "mlp_only", "experts_only"]] | None = None
@@ -2537,6 +2578,18 @@ class ElasticSpec:
         All replicas stand while a mended one joins. (default 100 s)
     fewest_replicas
         With fewer the job stops. (default 1)
+    broken_replica
+        What the replica that lost a part does until it is mended: leaves, and the others do its
+        work; reroutes: its other stages go on, the same stage of the others does the
+        micro-batches of the one that is lost (ReCycle); narrows: its tensor groups go on with
+        the ranks that are left, on as many micro-batches as they keep pace with (nonuniform
+        tensor parallelism). (default leaves)
+    boost
+        Board power of a narrowed replica / that of the others; needs 'broken_replica: narrows'.
+        (default 1)
+    pack
+        Tensor groups are dealt anew at each fault, so that those that lost ranks share
+        replicas; needs 'broken_replica: narrows'. (default false)
     use, source
         As described at the top of this module.
     """
@@ -2544,6 +2597,9 @@ class ElasticSpec:
     stall: str | None = None
     rejoin: str | None = None
     fewest_replicas: int | None = None
+    broken_replica: Literal["leaves", "reroutes", "narrows"] | None = None
+    boost: float | None = None
+    pack: bool | None = None
     use: str | None = None
     source: str | None = None
 

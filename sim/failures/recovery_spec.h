@@ -282,15 +282,13 @@ struct RecoverySpec {
     v.optional("communicator_start_per_rank", communicator_start_per_rank,
                "NCCL initialisation, part that grows with the ranks.", core::duration);
     v.optional("state_from", state_from,
-               "checkpoint: the last durable save; peers: another replica, "
-               "nothing but the step "
+               "checkpoint: the last durable save; peers: another replica, nothing but the step "
                "under way is lost.");
     v.optional("peer_load", peer_load, "Measured time to copy state from peers; absent: computed.",
                core::duration);
     v.optional("warm_up", warm_up, "Compilation, caches and the first slow step.", core::duration);
     v.optional("elastic", elastic,
-               "Go on without the replica that lost a node; absent: the whole "
-               "job waits.");
+               "Go on without the replica that lost a node; absent: the whole job waits.");
     v.optional("migration", migration,
                "A spare takes the place of a lost node, nobody restarts; absent: all restart.");
     v.optional("step_tax", step_tax,

@@ -44,7 +44,7 @@ TEST_F(NativeSparse, IsExplainedAndRefusedByName) {
 
 TEST_F(NativeSparse, OfThePaperRuns) {
   const auto outcome =
-      run("run " HEADWAY_SOURCE_DIR "/configs/scenarios/nsa-27b-64-h100.yaml --format json");
+      run("run " HEADWAY_ROOT "/configs/scenarios/nsa-27b-64-h100.yaml --format json");
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("\"name\": \"NSA 27B\""));
 }

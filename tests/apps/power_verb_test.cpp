@@ -117,7 +117,7 @@ TEST_F(Power, ALimitOfARackIsThatOfItsBoards) {
 // The rack that swings most over the step, beside what it could swing at most.
 TEST_F(Power, ALimitedRackIsAColumnOfTheTable) {
   write_small("s.yaml");
-  const auto done = run("run s.yaml --power p.csv --format json" + kRun + kRack);
+  const auto done = run("run s.yaml --power p.csv --format json" + kPowerRun + kRack);
   ASSERT_EQ(done.code, 0) << done.err;
   const json rack = json::parse(done.out)["power"]["limits"]["rack"];
   std::istringstream lines(read("p.csv"));

@@ -109,7 +109,7 @@ TEST_F(UnequalReplicas, PublishedThroughputIsAmongTheCases) {
     if (row["case_id"].get<std::string>().find("-ntp-") != std::string::npos) {
       ++found;
       EXPECT_EQ(row["agrees"], true) << row.dump();
-      EXPECT_LT(std::abs(row["error"].get<double>()), 0.01);
+      EXPECT_LT(std::abs(row["error"].get<double>()), 0.02);
     }
   }
   EXPECT_EQ(found, 3);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import urllib.error
@@ -32,7 +33,7 @@ def has_one_verdict(result: headway.Result) -> bool:
     said = json.loads(result.json)["verdict"]
     shown = f'<p class="verdict">{said}</p>'
     table = " ".join(str(result).split())
-    return result.verdict == said and said in table and shown in result._repr_html_()
+    return result.verdict == said and said in table and shown in html.unescape(result._repr_html_())
 
 
 def test_compare_and_drill_are_those_of_the_program(small, command, tmp_path):

@@ -37,7 +37,7 @@ TEST(Verdicts, OfPlansNameTheBestAndHowSureItIs) {
   EXPECT_THAT(report.verdict().value(),
               StartsWith("Plan 1 is the best by step: 2 nodes, tensor 2, pipeline 1, data 8. Plan "
                          "2 takes 5.0 % longer a token. The 90 % intervals of their steps, 0.900 "
-                         "to 1.10 s and 0.945 to 1.15 s, overlap"));
+                         "to 1.10 s and 0.945 to 1.16 s, overlap"));
   EXPECT_EQ(report.plans()[1].name, "4 nodes, tensor 2, pipeline 1, data 16");
 }
 

@@ -141,7 +141,7 @@ TEST(GoodputCases, EveryPublishedCaseHasAStatus) {
 }
 
 const std::string kBroken =
-    std::string(kHeader).substr(0, std::string(kHeader).size() - 1) +
+    std::string(kGoodputHeader).substr(0, std::string(kGoodputHeader).size() - 1) +
     ",broken_share,tensor,stages,micro_batches,heads,ffn,attention_share,broken_replica,speed\n";
 
 GoodputPrediction broken(const std::string& cells) {

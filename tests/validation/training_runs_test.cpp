@@ -95,9 +95,10 @@ TEST(TrainingRuns, EveryRowHasAStatus) {
 
 // Rows of several tables are taken together, and are what each table alone has.
 TEST(TrainingRuns, TablesAreCountedTogether) {
-  const import::CsvTable first(kHeader + row("a-1", "dense", "32", ""), "a.csv");
+  const import::CsvTable first(kRunsHeader + row("a-1", "dense", "32", ""), "a.csv");
   const import::CsvTable second(
-      kHeader + row("b-1", "dense", "0", "") + row("b-2", "dense", "32", "micro_batch"), "b.csv");
+      kRunsHeader + row("b-1", "dense", "0", "") + row("b-2", "dense", "32", "micro_batch"),
+      "b.csv");
   std::mutex mutex;
   std::size_t most = 0;
   const auto rows = predict_tables({{&first, {0}}, {&second, {1, 0}}}, catalogue(),

@@ -123,11 +123,11 @@ TEST(NativeSparseAttention, WorksAsTheClosedFormSays) {
   const double scores = keys.compressed * 2 * 64 * 192;
   for (const int tensor : {1, 4}) {
     ParallelismSpec parallelism = split(tensor, 1);
-    parallelism.micro_batch = 8;  // so that rows of blocks are whole groups of eight
+    parallelism.micro_batch = 24;  // whole groups of eight blocks, whole tokens of an expert
     parallelism.expert = tensor;
     const double executed =
-        tensor * matrix_work(build_step_graph(model, recipe(s, 8), parallelism, 1, 1));
-    EXPECT_NEAR(executed / (8.0 * s * (3 * forward.linear().si() + 6 * (attention + scores))), 1,
+        tensor * matrix_work(build_step_graph(model, recipe(s, 24), parallelism, 1, 1));
+    EXPECT_NEAR(executed / (24.0 * s * (3 * forward.linear().si() + 6 * (attention + scores))), 1,
                 1e-9)
         << tensor;
   }

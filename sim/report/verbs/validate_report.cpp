@@ -243,7 +243,7 @@ Document validate_document(const std::vector<RunPrediction>& rows, bool fitted) 
   }
   document.closing.emplace_back(kWhereDefined);
   for (const auto& part : tables) {
-    add_sentences(part, part.front().table, fitted || tables.size() > 1, document);
+    add_sentences(part, part.front().table, fitted, document);
   }
   document.closing.push_back(study::runs_verdict(rows, out));
   return document;

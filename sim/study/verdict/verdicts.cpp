@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <map>
 
 #include "sim/core/figures.h"
 #include "sim/core/text.h"
@@ -211,12 +212,21 @@ std::string errors_in_words(const validation::RunSummary& rows) {
 
 std::string runs_verdict(const std::vector<validation::RunPrediction>& rows,
                          const LeavingOut& left_out) {
-  if (left_out.parts.empty()) {
-    const auto parts = validation::summarize_by(rows, &validation::RunPrediction::part);
-    return fmt::format("{}: {}", parts.size() == 1 ? parts.front().first : "All together",
-                       errors_in_words(validation::summarize(rows)));
-  }
   std::vector<std::string> parts;
+  if (left_out.parts.empty()) {
+    // Rows that something was fitted to are never taken together with others.
+    std::map<std::string, std::vector<validation::RunPrediction>> tables;
+    for (const auto& row : rows) {
+      tables[row.table].push_back(row);
+    }
+    for (const auto& [table, of_table] : tables) {
+      const auto of_part = validation::summarize_by(of_table, &validation::RunPrediction::part);
+      parts.push_back(fmt::format(
+          "{}: {}", of_part.size() == 1 ? of_part.front().first : "All together" + table,
+          errors_in_words(validation::summarize(of_table))));
+    }
+    return fmt::format("{}", fmt::join(parts, " "));
+  }
   for (const auto& [name, errors] : left_out.parts) {
     parts.push_back(fmt::format("{} {} % in the median, {} % at the 90th percentile", name,
                                 core::percent(errors.median_abs_error),

@@ -156,15 +156,13 @@ class KernelWords {
                "more ranks; smaller blocks";
       default:
         return "a faster or narrower matrix format; shapes nearer the peak (larger micro-batch, "
-               "smaller tensor degree); less "
-               "recompute";
+               "smaller tensor degree); less recompute";
     }
   }
 
  private:
   [[nodiscard]] bool moves_bytes() const { return kernel_.work.si() <= 0; }
   [[nodiscard]] bool forward() const { return kernel_.kind == KernelKind::attention_forward; }
-
   [[nodiscard]] bool fetches() const {  // which takes longer than all else
     return (kernel_.gathered / gpu::fetch_rate(*times_.gpu)).si() > 0.999 * (time_ - gap_);
   }
@@ -498,21 +496,17 @@ class PathSums {
   std::map<Key, Sum> sums_;
 };
 
-}  // namespace
-
-namespace {
-
 /// What the step waits for the data rank with the most work; nothing where it does not.
 std::optional<Contribution> imbalance_contribution(const CheckedScenario& checked) {
   const Scenario& s = checked.scenario();
   const int ranks = checked.synchronous_data();
-  const Seconds wait = rank_imbalance(s, s.parallelism, ranks, checked.micro_batches());
+  const auto count = checked.micro_batches();
+  const Seconds wait = rank_imbalance(s, s.parallelism, ranks, count);
   if (wait <= Seconds(0)) {
     return std::nullopt;
   }
   const RankMeetings meet = rank_meetings(s, s.parallelism, ranks);
-  const StageSpread spread = longest_wait(wait_factors(meet), checked.micro_batches(),
-                                          micro_batch_spread(s, s.parallelism));
+  const auto spread = longest_wait(wait_factors(meet), count, micro_batch_spread(s, s.parallelism));
   Contribution c;
   c.activity = Activity::rank_imbalance;
   c.what = "the data rank with the most work";
@@ -520,7 +514,7 @@ std::optional<Contribution> imbalance_contribution(const CheckedScenario& checke
   c.count = 1;
   c.formula = fmt::format(
       "mean of the largest of {} sums of {} micro-batches that deviate by {}{}, {} = {}", ranks,
-      checked.micro_batches(), duration(spread.deviation),
+      count, duration(spread.deviation),
       spread.spare > 0 ? fmt::format(", less {} to spare in each", duration(spread.spare)) : "",
       meet.group > 1 ? fmt::format("{} ranks meeting in every one of them", meet.group)
                      : "ranks meeting at the end of the step",
