@@ -177,6 +177,19 @@ TEST(NativeSparseAttention, KeepsWhatItsBranchesNeed) {
                    kernel_traffic(work(split(1, 1)), "compress keys"));
 }
 
+// While it runs backward: gradients of three outputs of 32 heads, of two more keys and values and
+// of 511 compressed pairs of 8 heads, and the scores of 64 blocks before a query, in the mean, of 8
+// choices, twice in fp32.
+TEST(NativeSparseAttention, NeedsRoomForTheGradientsOfItsBranches) {
+  const auto working = [](ModelSpec model) {
+    model.ffn = 512;  // so that attention needs more than the MLP
+    return backward_working_set(model, recipe(8192, 8), split(1, 1)).si() / 8192;
+  };
+  const double pairs = 511.0 / 8192 * 2 * 8 * 128;
+  EXPECT_NEAR(working(native_llama()) - working(llama_8b()),
+              2 * (3 * 32.0 * 128 + 2 * 2 * 8 * 128 + pairs) + 2 * 4 * 8 * 64.0, 1e-6);
+}
+
 /// What is refused of a model, the first sentence.
 std::string native_refusal(const ModelSpec& model,
                            const ParallelismSpec& parallelism,
