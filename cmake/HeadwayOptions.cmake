@@ -38,6 +38,8 @@ target_compile_options(headway_options INTERFACE
   -Woverloaded-virtual -ffp-contract=off $<$<BOOL:${HEADWAY_WERROR}>:-Werror>)
 # g++ 12 reports overlapping memcpy in std::string operator+ that cannot happen (GCC bug 105329).
 target_compile_options(headway_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+# g++ looks for garbage once it holds a gigabyte, which few batches do: a sixth of the time of compiling, a fifth more memory.
+target_compile_options(headway_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=1000000>)
 if(HEADWAY_SANITIZE)
   target_compile_options(headway_options INTERFACE -fsanitize=${HEADWAY_SANITIZE} -fno-omit-frame-pointer
     -fno-sanitize-recover=all)
