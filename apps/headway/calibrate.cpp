@@ -1,7 +1,10 @@
 // headway calibrate: measurements become profiles that scenarios use; it never touches a GPU.
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <fmt/format.h>
 #include <string>
+#include <string_view>
 
 #include "sim/config/reflect.h"
 #include "sim/config/unit_text.h"
@@ -290,35 +293,51 @@ int run_calibrate_anchor(int argc, char** argv) {
 
 constexpr const char* kHelp =
     "Turns measurements into calibration profiles; docs/calibration.md leads through it.\n"
-    "Usage: headway calibrate import FORMAT FILE...   measurements of other programs as samples\n"
-    "       headway calibrate fit SAMPLES...          samples as a profile for `use:`\n"
-    "       headway calibrate compare PROFILE LOG     a profile against a log\n"
-    "       headway calibrate anchor SCENARIO --step TIME   a profile rescaled by one measured "
-    "step\n"
+    "Usage:\n"
+    "  headway calibrate import FORMAT FILE...    other programs' measurements as samples\n"
+    "  headway calibrate fit SAMPLES...           samples as a profile for `use:`\n"
+    "  headway calibrate compare PROFILE LOG      a profile against a log\n"
+    "  headway calibrate anchor SCENARIO --step TIME\n"
+    "                                             a profile rescaled by a measured step\n"
     "Measuring itself is done on the node by the program headway-calibrate.\n";
+
+struct Part {
+  std::string_view name;
+  int (*run)(int argc, char** argv);
+};
+constexpr std::array<Part, 4> kCalibrateParts{{{"import", run_calibrate_import},
+                                               {"fit", run_calibrate_fit},
+                                               {"compare", run_calibrate_compare},
+                                               {"anchor", run_calibrate_anchor}}};
+
+/// Of the manual page.
+int print_calibrate_manual(char** argv) {
+  print_result("Turns measurements into calibration profiles.\n");
+  for (const auto& [name, run] : kCalibrateParts) {
+    print_result(fmt::format(".SS headway calibrate {}\n", name));
+    run(2, argv);
+  }
+  return 0;
+}
 
 }  // namespace
 
 int run_calibrate(int argc, char** argv) {
-  const std::string what = argc > 1 ? argv[1] : "";
-  if (what == "import") {
-    return run_calibrate_import(argc - 1, argv + 1);
+  const std::string_view what = argc > 1 ? argv[1] : "";
+  for (const auto& [name, run] : kCalibrateParts) {
+    if (what == name) {
+      return run(argc - 1, argv + 1);
+    }
   }
-  if (what == "fit") {
-    return run_calibrate_fit(argc - 1, argv + 1);
-  }
-  if (what == "compare") {
-    return run_calibrate_compare(argc - 1, argv + 1);
-  }
-  if (what == "anchor") {
-    return run_calibrate_anchor(argc - 1, argv + 1);
+  if (what == kManual) {
+    return print_calibrate_manual(argv);
   }
   if (what == "--help" || what == "-h") {
     print_result(kHelp);
     return 0;
   }
   print_error(kHelp);
-  return 2;
+  return kUsage;
 }
 
 }  // namespace headway::apps

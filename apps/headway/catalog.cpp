@@ -1,4 +1,5 @@
 // headway catalog: what `use:` can name, the files behind it, and the constants of the models.
+#include <algorithm>
 #include <fmt/format.h>
 #include <fstream>
 #include <iterator>
@@ -36,6 +37,25 @@ Table entries_table() {
     for (const auto& entry : config::list_entries(kind, roots)) {
       table.rows.push_back({kind, entry.name, entry.path.string()});
     }
+  }
+  return table;
+}
+
+/// What there is of each kind; all entries are too many to read.
+Table kinds_table() {
+  constexpr std::size_t kNamed = 4;
+  Table table{"What `use:` can name; 'headway catalog list KIND' has the figures",
+              {{"kind", false}, {"entries"}, {"such as", false}},
+              {},
+              false};
+  const auto roots = config_roots();
+  for (const auto& kind : config::catalogue_kinds()) {
+    const auto entries = config::list_entries(kind, roots);
+    std::string names;
+    for (std::size_t i = 0; i < std::min(kNamed, entries.size()); ++i) {
+      names += (i == 0 ? "" : ", ") + entries[i * entries.size() / kNamed % entries.size()].name;
+    }
+    table.rows.push_back({kind, std::to_string(entries.size()), names});
   }
   return table;
 }
@@ -136,7 +156,10 @@ OutFile answer(const std::vector<std::string>& words, const CommonOptions& optio
   if (action == "list" && words.size() <= 2) {
     const bool placed = options.format == "json" || options.format == "csv";
     return print("headway.catalog/1",
-                 words.size() == 2 ? figures_table(words[1], placed) : entries_table(), options);
+                 words.size() == 2 ? figures_table(words[1], placed)
+                 : placed          ? entries_table()
+                                   : kinds_table(),
+                 options);
   }
   if (action == "show" && words.size() == 3) {
     return {options.out, entry_text(words[1], words[2])};

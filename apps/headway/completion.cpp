@@ -6,10 +6,12 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/config/suggestions/suggest.h"
 #include "sim/core/error.h"
 #include "sim/drill/drill.h"
 #include "sim/report/verbs/run_table.h"
 
+#include "apps/headway/manual.h"
 #include "apps/headway/options.h"
 #include "apps/headway/output.h"
 #include "apps/headway/verb.h"
@@ -35,6 +37,11 @@ std::string words_of(const std::string& what) {
     }
   } else if (what == "sections") {
     words = report::run_sections();
+  } else if (what == "keys") {
+    for (const config::KeyPath& key : config::scenario_keys()) {
+      words.push_back(key.path);
+    }
+    std::erase_if(words, [](const std::string& path) { return path.find('[') != path.npos; });
   } else if (what == "kinds") {
     words = config::catalogue_kinds();
   } else {
@@ -59,6 +66,7 @@ std::string bash_script() {
     case "$verb $before" in
       *" --fault") words="$("$program" completion --words faults 2>/dev/null)" ;;
       *" --show") words="$("$program" completion --words sections 2>/dev/null)" ;;
+      *" --set") words="$("$program" completion --words keys 2>/dev/null)" ;;
       *" --gpu") words="$("$program" completion --words gpus 2>/dev/null)" ;;
       *" --model") words="$("$program" completion --words models 2>/dev/null)" ;;
       "catalog catalog") words="list show constants" ;;
@@ -78,31 +86,18 @@ complete -o filenames -F _headway headway
       verb_words(), kListOptions);
 }
 
-/// Text of a manual page: a backslash, and a dot or quote that begins a line, are no commands.
-std::string roff(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool begins = i == 0 || text[i - 1] == '\n';
-    out += begins && (text[i] == '.' || text[i] == '\'') ? "\\&" : "";
-    out += text[i] == '\\' ? "\\e" : text[i] == '-' ? "\\-" : std::string(1, text[i]);
-  }
-  return out;
-}
-
-/// The manual: every verb with the help that it prints itself.
+/// The manual: of every verb the part that it prints itself.
 void print_manual() {
   print_result(fmt::format(
       ".TH HEADWAY 1 \"\" \"headway {}\"\n.SH NAME\nheadway \\- predicts time, MFU, goodput and "
       "cost of training on a cluster\n.SH SYNOPSIS\n.B headway\n.I VERB\n[options]\n.SH VERBS\n",
       HEADWAY_VERSION));
   for (const auto& verb : verbs()) {
-    print_result(
-        fmt::format(".SS headway {}\n{}\n.PP\n.nf\n", roff(verb.name), roff(verb.summary)));
+    print_result(fmt::format(".SS headway {}\n", roff(verb.name)));
     std::string name(verb.name);
-    std::string help = "--help";
-    std::array<char*, 2> argv{name.data(), help.data()};
+    std::string asked(kManual);
+    std::array<char*, 2> argv{name.data(), asked.data()};
     verb.run(2, argv.data());
-    print_result(".fi\n");
   }
   print_result(
       ".SH EXIT STATUS\n0 done, 1 the program's own fault, 2 wrong input, 3 infeasible, 4 an "
@@ -137,7 +132,7 @@ int run_completion(int argc, char** argv) {
                     ->check(CLI::IsMember({"bash", "zsh", "fish", "man"}))
                     ->option_text("bash|zsh|fish|man");
   auto* listed = app.add_option("--words", words, "What may stand somewhere, a line each")
-                     ->option_text("faults|sections|kinds|KIND");
+                     ->option_text("faults|sections|keys|kinds|KIND");
   if (const auto code = parse(app, argc, argv)) {
     return *code;
   }

@@ -26,8 +26,7 @@ void on_interrupt(int /*signal*/) { _exit(kInterrupted); }
 std::string help() {
   std::string out =
       "headway predicts time, MFU, goodput and cost of training on a cluster.\n"
-      "Usage: headway VERB [options]; 'headway VERB --help' explains a verb. --color never: "
-      "plain.\n\n";
+      "Usage: headway VERB [options]; 'headway VERB --help' explains a verb.\n\n";
   for (const auto& verb : verbs()) {
     if (verb.same_line) {
       out.back() = ';';
@@ -90,32 +89,32 @@ const std::vector<Verb>& verbs() {
   static const std::vector<Verb> table{
       {"run", "predict one scenario: step time, memory, goodput, cost", run_run},
       {"plan", "search parallel layouts for a scenario and rank them", run_plan},
-      {"sweep", "predict one scenario at many points", run_sweep},
-      {"solve", "find the value of a field that is enough", run_solve, true},
-      {"worker", "simulate shards of a sweep on any machine", run_worker},
-      {"collect", "print its points from them", run_collect, true},
+      {"sweep", "predict a scenario at many points", run_sweep},
+      {"solve", "what value is enough", run_solve, true},
+      {"worker", "simulate shards of a sweep", run_worker},
+      {"collect", "print its points", run_collect, true},
       {"compare", "two scenarios side by side; which layer makes the difference", run_compare},
-      {"drill", "one fault in a running job: what follows, what it costs, what helps", run_drill},
+      {"drill", "one fault in a running job: what follows, costs and helps", run_drill},
       {"diagnose", "why a job is slower than it should be, from its logs", run_diagnose},
-      {"expect", "acceptance thresholds of a sound cluster; measured figures against them",
+      {"expect", "acceptance thresholds of a sound cluster; figures against them",
        run_expect},
       {"validate", "predict published measurements and print the errors", run_validate},
-      {"report", "write results as one page of HTML with charts", run_report},
+      {"report", "write results as a page with charts", run_report},
       {"serve", "a live page", run_serve, true},
       {"topo", "print a fabric: tiers, oversubscription, bisection, connectivity", run_topo},
-      {"collective", "predict the table that nccl-tests prints", run_collective},
+      {"collective", "predict the table of nccl-tests", run_collective},
       {"replay", "traces on a cluster", run_replay, true},
-      {"import", "read topology files, failure logs, launch files of training frameworks",
+      {"import", "read topology files, failure logs, models, launch files",
        run_import},
-      {"export", "write the launch file of a training framework, or a step as traces", run_export},
+      {"export", "write the launch file of a framework, or a step as traces", run_export},
       {"calibrate", "turn measurements into profiles, and profiles against logs", run_calibrate},
       {"check", "read configuration files and report every error", run_check},
       {"explain", "tell what a key of a scenario or a figure of a result means", run_explain},
       {"schema", "print the JSON Schema of a kind of file", run_schema},
       {"catalog", "list and show GPUs, nodes, fabrics, models and constants", run_catalog},
       {"init", "write a commented scenario to start from", run_init},
-      {"doctor", "say what this installation finds", run_doctor},
-      {"completion", "of shells, and the manual page", run_completion, true}};
+      {"doctor", "what this installation finds", run_doctor},
+      {"completion", "for shells; manual page", run_completion, true}};
   return table;
 }
 

@@ -63,12 +63,13 @@ std::optional<std::string> first_line_of(const char* command) {
 
 /// The Python that is first on PATH: has it this version's module, and what notebooks need? Neither
 /// is needed by the program, so what lacks is said and is no error.
-void add_python(Table& table) {
+/// @returns  whether all of it is there
+bool add_python(Table& table) {
   const auto python = first_line_of(
       "python3 -c 'import sys; print(sys.executable, sys.version.split()[0])' 2>/dev/null");
   if (!python) {
     table.rows.push_back({"Python", "no python3 on PATH", "missing"});
-    return;
+    return false;
   }
   table.rows.push_back({"Python", *python, "ok"});
   const auto module =
@@ -81,6 +82,7 @@ void add_python(Table& table) {
   table.rows.push_back({"Python notebooks",
                         notebooks ? "pandas " + *notebooks : "none; pip install '.[notebook]'",
                         notebooks ? "ok" : "missing"});
+  return module == HEADWAY_VERSION && notebooks;
 }
 
 }  // namespace
@@ -112,18 +114,21 @@ int run_doctor(int argc, char** argv) {
   for (const auto& kind : config::catalogue_kinds()) {
     errors += add_kind(kind, roots, table);
   }
-  add_python(table);
+  const bool whole = errors == 0;
+  const bool python = add_python(table);
   const report::Document document{
       "headway doctor",
       {},
       {table},
-      {errors == 0 ? "Everything is in place."
-                   : "Something is missing or wrong; see the last column."}};
+      {!whole   ? "Something is missing or wrong; see the last column."
+       : python ? "Everything is in place."
+                : "All that the program needs is in place; of Python, which it does not need, "
+                  "something is missing."}};
   deliver(options, options.format == "json"
                        ? OutFile{options.out, report::table_json("headway.doctor/1", table)}
                    : options.format == "csv" ? printed(table, options)
                                              : printed(document, options));
-  return errors == 0 ? 0 : 2;
+  return whole ? 0 : 2;
 }
 
 }  // namespace headway::apps

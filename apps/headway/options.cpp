@@ -10,6 +10,7 @@
 #include "sim/core/read_file.h"
 #include "sim/core/shown_text.h"
 
+#include "apps/headway/manual.h"
 #include "apps/headway/output.h"
 #include "apps/headway/verb.h"
 
@@ -50,6 +51,19 @@ std::string option_lines(const CLI::App& app) {
     }
   }
   return lines;
+}
+
+/// "Also: --color auto|always|never, --report FILE": what the help leaves to `headway completion man`.
+std::string unlisted(const CLI::App& app) {
+  std::string names;
+  for (const auto* option : app.get_options()) {
+    const bool is_help = option == app.get_help_ptr();
+    if (option->get_group().empty() && !is_help && !option->get_lnames().empty()) {
+      names += fmt::format("{}--{}{}{}", names.empty() ? "" : ", ", option->get_lnames().front(),
+                           option->get_option_text().empty() ? "" : " ", option->get_option_text());
+    }
+  }
+  return names.empty() ? "" : "Also: " + names + "\n\n";
 }
 
 /// The ending of --out says the format, unless --format does.
@@ -156,8 +170,8 @@ void add_output_options(CLI::App& app,
   app.add_flag("--force", options.force, "Let --out overwrite a file");
   app.add_option("--color", options.color, "Colour of tables: auto (on a terminal), always, never")
       ->check(CLI::IsMember({"auto", "always", "never"}))
-      ->option_text("auto|always|never [auto]")
-      ->group("");  // of all verbs, so `headway --help` tells it
+      ->option_text("auto|always|never")
+      ->group("");  // of all verbs: one line of the help tells it
 }
 
 void describe(CLI::App& app, const std::string& verb, const std::string& examples) {
@@ -172,9 +186,14 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv, CommonOptions* op
     print_result(option_lines(app));
     return 0;
   }
+  if (argc == 2 && argv[1] == kManual) {
+    print_result(manual_of(app));
+    return 0;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
+    app.footer(unlisted(app) + app.get_footer());
     print_help(app.help());
     return 0;
   } catch (const CLI::ParseError& error) {

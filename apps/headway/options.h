@@ -57,6 +57,8 @@ void describe(CLI::App& app, const std::string& verb, const std::string& example
 /// In place of all options of a verb: prints those it has, a line each, for the scripts of `headway
 /// completion`.
 inline constexpr std::string_view kListOptions = "--list-options";
+/// Likewise: prints the verb's part of the manual page.
+inline constexpr std::string_view kManual = "--manual";
 
 /// Reads the command line. Without --format, the ending of --out chooses one.
 /// @returns the exit code if the verb must not run (help was printed, or the line is wrong)

@@ -184,6 +184,11 @@ void check_out(const CommonOptions& options, const std::vector<std::string>& bes
   }
 }
 
+bool is_dumb_terminal() {
+  const char* kind = std::getenv("TERM");
+  return kind != nullptr && std::string_view(kind) == "dumb";
+}
+
 report::Page page_of(const CommonOptions& options) {
   const bool terminal = options.out.empty() && ::isatty(STDOUT_FILENO) != 0;
   report::Page page;
@@ -193,9 +198,7 @@ report::Page page_of(const CommonOptions& options) {
     page.width = known ? std::max<std::size_t>(kNarrowest, window.ws_col) : kUsualWidth;
   }
   const char* no_color = std::getenv("NO_COLOR");  // no-color.org: present and not empty
-  const char* kind = std::getenv("TERM");
-  const bool plain = (no_color != nullptr && *no_color != '\0') ||
-                     (kind != nullptr && std::string_view(kind) == "dumb");
+  const bool plain = (no_color != nullptr && *no_color != '\0') || is_dumb_terminal();
   page.colour = options.color == "always" || (options.color == "auto" && terminal && !plain);
   return page;
 }

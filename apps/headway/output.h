@@ -46,6 +46,9 @@ void print_help(std::string_view text);
 /// closed, or two are the same
 void check_out(const CommonOptions& options, const std::vector<std::string>& beside = {});
 
+/// Whether the terminal can neither colour nor move in a line.
+bool is_dumb_terminal();
+
 /// Where a table is printed: as wide as the terminal and in colour if it may be; what goes to a
 /// file or a pipe is as wide as it is, and in colour only with --color always.
 report::Page page_of(const CommonOptions& options);

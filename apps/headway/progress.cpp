@@ -5,7 +5,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "sim/core/progress/time_left.h"
 #include "sim/core/shown_text.h"
 #include "sim/core/text.h"
 #include "sim/report/wrap.h"
@@ -37,9 +36,12 @@ double seconds_since(steady_clock::time_point start) {
   return std::chrono::duration<double>(steady_clock::now() - start).count();
 }
 
-/// "  35/s  ETA 12 s"; nothing before the first part is done.
-std::string rate_and_time_left(std::size_t done, std::size_t total, double elapsed) {
-  const auto left = core::time_left(done, total, elapsed);
+/// "  35/s  ETA 12 s"; nothing before the end can be foretold.
+std::string rate_and_time_left(core::TimeLeft& time_left,
+                               std::size_t done,
+                               std::size_t total,
+                               double elapsed) {
+  const auto left = time_left.told(done, total, elapsed);
   return left ? fmt::format("  {}/s  ETA {:.0f} s",
                             core::number(static_cast<double>(done) / elapsed), *left)
               : std::string();
@@ -80,7 +82,7 @@ Progress::Progress(const CommonOptions& options)
     mode_ = Mode::plain;
   } else if (options.progress == "json") {
     mode_ = Mode::json;
-  } else if (::isatty(STDERR_FILENO) != 0) {
+  } else if (::isatty(STDERR_FILENO) != 0 && !is_dumb_terminal()) {
     mode_ = Mode::terminal;
   }
 }
@@ -100,6 +102,7 @@ void Progress::phase(std::string_view name) {
 void Progress::begin(std::string_view name) {
   phase_ = name;
   phase_start_ = steady_clock::now();
+  time_left_ = {};
   if (mode_ == Mode::json) {
     print_error(fmt::format("{{\"phase\": {}}}\n", json_text(phase_)));
   } else {
@@ -119,7 +122,7 @@ void Progress::count(std::size_t done, std::size_t total) {
     return;
   }
   show(phase_, fmt::format(" {}/{}{}{}{}", done, total,
-                           rate_and_time_left(done, total, seconds_since(phase_start_)),
+                           rate_and_time_left(time_left_, done, total, seconds_since(phase_start_)),
                            note_.empty() ? "" : "  ", note_));
 }
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "sim/core/progress/time_left.h"
+
 #include "apps/headway/options.h"
 
 namespace headway::apps {
@@ -38,6 +40,7 @@ class Progress {
   Mode mode_ = Mode::off;
   std::string phase_, note_;
   std::chrono::steady_clock::time_point phase_start_, last_shown_;
+  core::TimeLeft time_left_;  ///< of the phase
   std::mutex mutex_;
 };
 

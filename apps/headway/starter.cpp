@@ -188,8 +188,8 @@ std::string text_with(const StarterChoice& choice,
           : "";
   return fmt::format(
       R"(# A scenario for headway. `headway check FILE` finds mistakes, `headway run FILE` predicts,
-# `headway plan FILE` finds a faster layout. `headway catalog list` shows what `use:` can name, `headway
-# explain KEY` tells what a key means; any value may be changed beside `use:`.
+# `headway plan FILE` finds a faster layout. `headway catalog list` shows what `use:` can name,
+# `headway explain KEY` tells what a key means; any value may be changed beside `use:`.
 headway: 1
 name: {}
 

@@ -1,8 +1,11 @@
 #include "sim/core/text.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <fmt/format.h>
+#include <utility>
 
 namespace headway::core {
 
@@ -43,6 +46,18 @@ std::string cell(const std::optional<double>& value) { return value ? number(*va
 
 std::string count(double value) {
   return std::isfinite(value) ? with_separators(fmt::format("{:.0f}", value)) : "-";
+}
+
+std::string compact(double value) {
+  static constexpr std::array<std::pair<double, const char*>, 4> kSizes{
+      {{1e12, " T"}, {1e9, " B"}, {1e6, " M"}, {1e3, " k"}}};
+  constexpr double kLongest = 1e4;  // of a number without a letter
+  for (const auto& [size, letter] : kSizes) {
+    if (std::abs(value) >= std::max(size, kLongest)) {
+      return number(value / size) + letter;
+    }
+  }
+  return number(value);
 }
 
 std::string percent(double share) {

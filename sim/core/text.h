@@ -12,6 +12,8 @@ std::string number(double value);
 std::string cell(const std::optional<double>& value);
 /// A count, exact, with thousands separators.
 std::string count(double value);
+/// Three figures and a letter from 10,000 on, as "406 B" and "81.4 M".
+std::string compact(double value);
 /// A share as per cent with one decimal, as "61.3".
 std::string percent(double share);
 

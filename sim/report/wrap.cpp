@@ -39,7 +39,10 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
   }
   std::vector<std::string> lines{""};
   while (!text.empty()) {
-    const std::size_t space = text.find(' ');
+    std::size_t space = text.find(' ');
+    if (text.substr(std::min(space, text.size())).starts_with(" %")) {
+      space = text.find(' ', space + 1);  // a number keeps its sign
+    }
     std::string_view word = text.substr(0, space);
     text = space == std::string_view::npos ? "" : text.substr(space + 1);
     const std::string gap = lines.back().empty() ? "" : " ";

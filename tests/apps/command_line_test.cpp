@@ -28,6 +28,7 @@ TEST_F(CommandLine, HelpListsEveryVerbOnOneScreen) {
   EXPECT_EQ(help.code, 0);
   EXPECT_EQ(help.err, "");
   EXPECT_LE(std::count(help.out.begin(), help.out.end(), '\n'), 25);
+  EXPECT_FALSE(std::regex_search(help.out, std::regex("[^\n]{81}"))) << help.out;
   for (const auto& verb : all_verbs()) {
     EXPECT_THAT(help.out, HasSubstr("  " + verb + " "));
   }
@@ -148,6 +149,14 @@ TEST_F(CommandLine, CatalogListsAndShowsEntries) {
   EXPECT_EQ(wrong.err, "'gpus' has no entry 'h100-smx'; did you mean 'h100-sxm'?\n");
   const json rows = json::parse(run("catalog list models --format json").out)["rows"];
   EXPECT_GE(rows.size(), 20U);
+  const std::string kinds = run("catalog list").out;
+  EXPECT_THAT(kinds, HasSubstr("models"));
+  EXPECT_LT(std::count(kinds.begin(), kinds.end(), '\n'), 20) << "kinds, not hundreds of entries";
+}
+
+TEST_F(CommandLine, EntriesAreMeantByTheirBeginningOrAlmost) {
+  EXPECT_THAT(run("init x.yaml --gpu h10").err, HasSubstr("did you mean h100"));
+  EXPECT_THAT(run("init x.yaml --model lama").err, HasSubstr("did you mean llama"));
 }
 
 TEST_F(CommandLine, EveryConstantHasAValueAndASource) {
@@ -176,6 +185,17 @@ TEST_F(CommandLine, CompletionNamesTheVerbs) {
   }
   EXPECT_EQ(run("completion tcsh").code, 2);
   EXPECT_EQ(std::system("'" HEADWAY_PROGRAM "' completion bash | bash -n"), 0);
+}
+
+// Options of many verbs are one line of their help, and stand whole in the manual page.
+TEST_F(CommandLine, TheManualHasWhatHelpLeavesOut) {
+  EXPECT_THAT(run("plan --help").out, HasSubstr("Also: --color auto|always|never"));
+  const std::string manual = run("completion man").out;
+  EXPECT_THAT(manual, HasSubstr(".SS headway calibrate anchor\n"));
+  EXPECT_THAT(manual, HasSubstr(R"(.TP
+\fB\-\-trace\-ranks\fR 0\-7,64
+Also these ranks' kernels)"));
+  EXPECT_THAT(run("completion --words keys").out, HasSubstr("\ncluster.nodes\n"));
 }
 
 // `headway VERB --list-options` is what the scripts ask: all that the help of the verb shows.

@@ -3,21 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/core/progress/time_left.h"
-
 namespace headway::plan {
 namespace {
 
 class PretendedSearch : public testing::Test {
  protected:
   void pass(double seconds) { now_ += seconds; }
-  /// What a terminal says: the mean rate of what is done goes on.
-  [[nodiscard]] double left() const {
-    constexpr double kParts = 1e9;
-    return core::time_left(static_cast<std::size_t>(kParts * share_),
-                           static_cast<std::size_t>(kParts), now_ - kStart)
-        .value();
-  }
+  /// What its share says.
+  [[nodiscard]] double left() const { return (now_ - kStart) * (1 - share_) / share_; }
 
   static constexpr double kStart = 1000;
   double now_ = kStart;

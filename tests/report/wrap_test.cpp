@@ -21,6 +21,7 @@ TEST(Wrap, BreaksAtSpacesThenBehindMarksThenAnywhere) {
   EXPECT_THAT(wrapped("abcdefgh", 3), ElementsAre("abc", "def", "gh"));
   EXPECT_THAT(wrapped("fits as  it is", 14), ElementsAre("fits as  it is"));
   EXPECT_THAT(wrapped("", 5), ElementsAre(""));
+  EXPECT_THAT(wrapped("it is 37.6 %.", 10), ElementsAre("it is", "37.6 %.")) << "with its sign";
 }
 
 TEST(Wrap, CountsCharactersNotBytes) {

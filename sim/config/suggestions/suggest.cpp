@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <fmt/format.h>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -82,6 +83,19 @@ bool has_all(std::vector<std::string> whole, const std::vector<std::string>& par
       whole.erase(found);
     }
     return there;
+  });
+}
+
+/// Whether each part is the beginning of one of the words, or near it: "h" and "10" begin "h" and
+/// "100", "lama" is near "llama".
+bool almost_all(const std::vector<std::string>& parts,
+                const std::vector<std::string>& words,
+                bool near) {
+  constexpr std::size_t kShortest = 4;  // of what may be misspelt
+  return !parts.empty() && std::all_of(parts.begin(), parts.end(), [&](const std::string& part) {
+    return (near && part.size() >= kShortest && core::did_you_mean(part, words)) ||
+           std::any_of(words.begin(), words.end(),
+                       [&](const std::string& word) { return word.starts_with(part); });
   });
 }
 
@@ -176,22 +190,29 @@ std::string key_suggestion(std::string_view key, const SpecType& where) {
 
 std::string entry_suggestion(std::string_view name, const std::vector<std::string>& known) {
   const auto tokens = tokens_of(name);
-  std::vector<std::string> alike;
-  for (const std::string& entry : known) {
-    if (!tokens.empty() && has_all(tokens_of(entry), tokens)) {
-      alike.push_back(entry);
+  const auto alike = [&](auto matches) {
+    std::vector<std::string> entries;
+    std::copy_if(known.begin(), known.end(), std::back_inserter(entries),
+                 [&](const std::string& entry) {
+                   return !tokens.empty() && matches(tokens_of(entry));
+                 });
+    return entries;
+  };
+  auto found = alike([&](const auto& words) { return has_all(words, tokens); });
+  if (found.empty()) {
+    found = alike([&](const auto& words) { return almost_all(tokens, words, false); });
+  }
+  if (found.empty()) {
+    if (const auto near = core::did_you_mean(name, known)) {
+      found = {*near};
     }
   }
-  if (alike.size() == 1) {
-    return fmt::format("; did you mean '{}'?", alike.front());
+  if (found.empty()) {
+    found = alike([&](const auto& words) { return almost_all(tokens, words, true); });
   }
-  if (alike.size() > 1) {
-    return did_you_mean_one_of(alike);
-  }
-  if (const auto near = core::did_you_mean(name, known)) {
-    return fmt::format("; did you mean '{}'?", *near);
-  }
-  return "";
+  return found.empty()       ? ""
+         : found.size() == 1 ? fmt::format("; did you mean '{}'?", found.front())
+                             : did_you_mean_one_of(found);
 }
 
 }  // namespace headway::config

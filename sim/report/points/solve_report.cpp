@@ -13,11 +13,13 @@ namespace {
 using study::SolvePoint;
 using study::SolveReport;
 
-/// A range of whole numbers may have hundreds that break a rule: the reason of the first is said.
-std::vector<const SolvePoint*> judged_points(const SolveReport& report) {
+/// A range of whole numbers may have hundreds that break a rule: of so many the reason of the first
+/// is said.
+std::vector<const SolvePoint*> shown_points(const SolveReport& report) {
+  constexpr std::size_t kFew = 20;
   std::vector<const SolvePoint*> points;
   for (const SolvePoint& point : report.points) {
-    if (point.judged()) {
+    if (point.judged() || report.points.size() <= kFew) {
       points.push_back(&point);
     }
   }
@@ -29,7 +31,7 @@ Table values_table(const SolveReport& report) {
               {{report.key}, {report.path}, {"from"}, {"to"}, {"met", false}, {"status", false}},
               {},
               false};
-  for (const SolvePoint* point : judged_points(report)) {
+  for (const SolvePoint* point : shown_points(report)) {
     const auto end = [&](std::size_t i) {
       return point->interval ? std::optional((*point->interval)[i]) : std::nullopt;
     };

@@ -8,27 +8,16 @@
 #include <vector>
 
 #include "sim/core/shown_text.h"
+#include "sim/core/text.h"
 #include "sim/report/wrap.h"
 #include "sim/study/words.h"
 
 namespace headway::report {
 
+using core::compact;
 using namespace core::literals;
 
 namespace {
-
-/// Three figures and a letter, as "406 B" and "81.4 M".
-std::string compact(double value) {
-  static constexpr std::array<std::pair<double, const char*>, 4> kSizes{
-      {{1e12, " T"}, {1e9, " B"}, {1e6, " M"}, {1e3, " k"}}};
-  constexpr double kLongest = 1e4;  // of a number without a letter
-  for (const auto& [size, letter] : kSizes) {
-    if (std::abs(value) >= std::max(size, kLongest)) {
-      return number(value / size) + letter;
-    }
-  }
-  return number(value);
-}
 
 std::string elided(const std::string& text, std::size_t width) {
   if (shown_width(text) <= width) {
@@ -213,16 +202,30 @@ class Screen {
     constexpr std::size_t kMost = 3;
     const std::size_t taken = lines_.size() + 1 + lines_of_end();
     const std::size_t left = taken < kScreenLines ? kScreenLines - taken : 0;
+    room_ = left;
     const std::size_t shown = std::min({kMost, left, report_.remedies.size()});
     if (shown == 0) {
       return;
     }
+    room_ = left - shown;
     line(toned(elided("What would help", width_), Tone::faint, page_));
     for (std::size_t i = 0; i < shown; ++i) {
       const auto& remedy = report_.remedies[i];
-      line(elided(fmt::format("  {}. {}{} {}", i + 1, remedy.brings, remedy.at_most ? "," : ":",
-                              remedy.change),
-                  width_));
+      roomy_line(fmt::format("  {}. ", i + 1),
+                 fmt::format("{}{} {}", remedy.brings, remedy.at_most ? "," : ":", remedy.change));
+    }
+  }
+
+  /// A line, or two where the screen has one to spare.
+  void roomy_line(const std::string& head, const std::string& text) {
+    const std::size_t taken = shown_width(head);
+    const auto parts = wrapped(text, width_ > taken + 4 ? width_ - taken : 4);
+    if (parts.size() == 2 && room_ > 0) {
+      line(head + parts[0]);
+      line(std::string(taken, ' ') + parts[1]);
+      --room_;
+    } else {
+      line(elided(head + text, width_));
     }
   }
 
@@ -237,7 +240,7 @@ class Screen {
                  page_));
     }
     if (!report_.compared.empty()) {
-      line(elided("Compared before: " + visible(report_.compared.front()), width_));
+      roomy_line("Compared before: ", visible(report_.compared.front()));
     }
     const std::size_t more = report_.warnings.empty() ? 0 : report_.warnings.size() - 1;
     line(elided(fmt::format("{} assumptions{}. More: --full, --explain, --show assumptions,...",
@@ -251,6 +254,7 @@ class Screen {
   const study::RunReport& report_;
   const Page& page_;
   std::size_t width_;
+  std::size_t room_ = 0;  ///< lines that nothing needs
   std::vector<std::string> lines_;
 };
 

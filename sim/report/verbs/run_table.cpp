@@ -241,7 +241,7 @@ Table advice_table(const campaign::Advice& advice) {
   }
   if (advice.spares) {
     table.rows.push_back(
-        {fmt::format("{} spare nodes: waiting below {:.3g} % of the time{}", *advice.spares,
+        {fmt::format("{} spare node{}: waiting below {:.3g} % of the time{}", *advice.spares, *advice.spares == 1 ? "" : "s",
                      100 * advice.wait_target, advice.spares_exact ? "" : " (by trials)"),
          "", ""});
   }

@@ -204,6 +204,11 @@ class SolveAnswer {
   void give_any() {
     const SolvePoint& low = report_.points[judged_.front()];
     const SolvePoint& high = report_.points[judged_.back()];
+    if (judged_.size() == 1) {
+      report_.sentences.push_back(fmt::format("One value of {} could be run, and it meets {}: {}.",
+                                              report_.key, report_.condition, at_in_words(low)));
+      return;
+    }
     report_.sentences.push_back(
         fmt::format("Every value of {} looked at, from {} to {}, meets {}: {}, {}.", report_.key,
                     low.value, high.value, report_.condition, at_in_words(low), at_in_words(high)));

@@ -71,7 +71,7 @@ void check_wall(const training::Scenario& scenario,
       "{} tokens in {} days on {} GPUs need {} TFLOP/s a GPU by {} alone, {} % of the peak of {} "
       "TFLOP/s; {} % with "
       "attention at {} tokens",
-      core::number(*tokens), core::number(wall / 1_days), core::count(static_cast<double>(gpus)),
+      core::compact(*tokens), core::number(wall / 1_days), core::count(static_cast<double>(gpus)),
       core::number(rate.parameters_only.si() / 1e12),
       workload::all_trained(scenario.model) ? "6ND" : "(4N + 2 trained) D",
       core::number(100 * (rate.parameters_only / peak)), core::number(peak.si() / 1e12),
