@@ -227,22 +227,36 @@ Table recovery_table(const core::Figure& result) {
   return table;
 }
 
-/// What to change, and what it would bring.
-Table advice_table(const campaign::Advice& advice) {
-  Table table{"What would help", {{"change", false}, {"ETTR [%]"}, {"days saved"}}, {}, false};
-  for (const auto& point : advice.interval_curve) {
-    table.rows.push_back({"a checkpoint every " + number(point.interval.si()) + " s of work",
-                          point.ettr ? number(100 * *point.ettr) : "hardly ends", ""});
+/// What other intervals, earlier detection and spares would bring; days lost are negative.
+Table advice_table(const campaign::CampaignResult& run) {
+  const campaign::Advice& advice = run.advice;
+  Table table{"What other intervals, detection and spares bring",
+              {{"change", false}, {"ETTR [%]"}, {"days saved"}},
+              {},
+              false};
+  const auto& curve = advice.interval_curve;
+  const auto own = std::find_if(curve.begin(), curve.end(), [&](const auto& point) {
+    return point.interval == run.checkpoint_interval;
+  });
+  for (const auto& point : curve) {
+    const bool compared = point.ettr && own != curve.end() && own->ettr && &point != &*own;
+    table.rows.push_back(
+        {fmt::format("a checkpoint every {} s of work{}", number(point.interval.si()),
+                     own != curve.end() && &point == &*own ? " (as it is)" : ""),
+         point.ettr ? number(100 * *point.ettr) : "hardly ends",
+         compared ? number(run.wall_days.mean * (1 - *own->ettr / *point.ettr)) : ""});
   }
   for (const auto& gain : advice.earlier_detection) {
-    table.rows.push_back({"failures noticed up to " + number(gain.earlier.si()) + " s earlier",
-                          "+" + number(100 * std::max(0.0, gain.ettr_gain)),
-                          number(gain.days_saved)});
+    if (gain.ettr_gain > 0) {
+      table.rows.push_back({"failures noticed up to " + number(gain.earlier.si()) + " s earlier",
+                            "+" + number(100 * gain.ettr_gain), number(gain.days_saved)});
+    }
   }
   if (advice.spares) {
     table.rows.push_back(
-        {fmt::format("{} spare node{}: waiting below {:.3g} % of the time{}", *advice.spares, *advice.spares == 1 ? "" : "s",
-                     100 * advice.wait_target, advice.spares_exact ? "" : " (by trials)"),
+        {fmt::format("{} spare node{}: waiting below {:.3g} % of the time{}", *advice.spares,
+                     *advice.spares == 1 ? "" : "s", 100 * advice.wait_target,
+                     advice.spares_exact ? "" : " (by trials)"),
          "", ""});
   }
   return table;
@@ -343,7 +357,7 @@ void add_campaign(const study::RunReport& report, const core::Figure& result, Se
   const auto& c = *report.campaign;
   sections.emplace_back("run", campaign_table(report, result));
   sections.emplace_back("checkpoints", recovery_table(result));
-  if (Table advice = advice_table(c.advice); !advice.rows.empty()) {
+  if (Table advice = advice_table(c); !advice.rows.empty()) {
     sections.emplace_back("advice", std::move(advice));
   }
   sections.emplace_back("ledger", ledger_table(c.ledger));
