@@ -26,7 +26,7 @@ FewStages few_stages(const workload::ModelSpec& model,
                         [&](int size) { return size == all[inner]; }));
   };
   const bool fewer = inner_alike(sizes) && inner_alike(teachers) && layers_alike(model) &&
-                     (teachers.empty() || layers_alike(training.distillation->teacher));
+                     (teachers.empty() || layers_alike(*training.distillation->teacher));
   const std::size_t kept = fewer ? last + 1 : stages;
   FewStages few{model, training, std::move(p), {}};
   few.stage_of.reserve(stages);
@@ -55,7 +55,7 @@ FewStages few_stages(const workload::ModelSpec& model,
   if (!teachers.empty()) {
     auto& distillation = *few.training.distillation;
     distillation.teacher_layers = of_kept(teachers);
-    distillation.teacher.layers =
+    distillation.teacher->layers =
         std::accumulate(distillation.teacher_layers.begin(), distillation.teacher_layers.end(), 0);
   }
   few.layout.pipeline = static_cast<int>(kept);

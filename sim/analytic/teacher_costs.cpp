@@ -12,7 +12,7 @@ using workload::Call;
 std::vector<workload::ChunkLayout> teacher_chunks(const Scenario& s,
                                                   const workload::ParallelismSpec& layout) {
   std::vector<workload::ChunkLayout> chunks;
-  if (s.training.distillation) {
+  if (workload::runs_teacher(s.training)) {
     const workload::StageLayout stages(workload::teacher_model(s.training),
                                        workload::teacher_layout(s.training, layout));
     for (int stage = 0; stage < stages.stages(); ++stage) {
@@ -40,8 +40,8 @@ PassPart teacher_part(const workload::ChunkLayout& chunk,
 
 workload::TrainingSpec probed_training(const Scenario& s, int stages) {
   workload::TrainingSpec training = s.training;
-  if (training.distillation) {
-    workload::ModelSpec& teacher = training.distillation->teacher;
+  if (workload::runs_teacher(training)) {
+    workload::ModelSpec& teacher = *training.distillation->teacher;
     teacher.layers = layers_alike(teacher) ? std::min(teacher.layers, stages) : teacher.layers;
     training.distillation->teacher_layers =
         stages == 1 ? std::vector<int>{teacher.layers} : std::vector<int>{1, teacher.layers - 1};
@@ -58,7 +58,7 @@ void add_teacher(const Scenario& s, const Probe& probe, int stage, int stages, R
   const bool first = stage == 0, last = stage + 1 == stages;
   const int before = first ? 1 : 0;
   const int probed = repeats(calls) - before - (last ? 1 : 0);
-  const int layers = s.training.distillation->teacher.layers;
+  const int layers = s.training.distillation->teacher->layers;
   const int held = stages == 1 ? layers : first ? 1 : layers - 1;
   const int each = probed == 0 ? 0 : held / probed;
   append_layers(probe, calls, before, before + probed, each, costs.teacher);

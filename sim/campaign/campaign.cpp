@@ -40,16 +40,12 @@ class Metering {
             checked.scenario().cluster, resolved.job.spare_nodes, busy_share(step))),
         relative_price_(training::relative_price(checked.scenario())),
         tokens_per_step_(checked.tokens_per_step()),
-        stored_bytes_(checked.scenario().run.checkpoint.keep * resolved.checkpoint_bytes.si()),
+        stored_bytes_(checked.scenario().run.checkpoint.keep * resolved.checkpoint_bytes.si() +
+                      resolved.input_bytes.si()),
         saved_(resolved.checkpoint_bytes),
         loaded_(resolved.restart_bytes),
         archived_(checked.scenario().run.checkpoint.archive.value_or(Seconds(0))),
-        oldest_(checked.scenario().run.checkpoint.keep * effective_interval(resolved.job)) {
-    if (checked.scenario().run.data) {
-      const auto& data = *checked.scenario().run.data;
-      stored_bytes_ += data.islands * data.dataset.si();
-    }
-  }
+        oldest_(checked.scenario().run.checkpoint.keep * effective_interval(resolved.job)) {}
 
   [[nodiscard]] price::Usage of(const TrialResult& trial) const {
     const auto clock = core::Clock::campaign();
@@ -320,6 +316,8 @@ CampaignOutcome simulate_campaign(const training::CheckedScenario& checked,
         resolved.job, beside_other_storages(checked, step), trials, options.threads, times);
   }
   outcome.result.step_simulations = static_cast<std::int64_t>(times.simulated());
+  outcome.result.logits_stored = resolved.logits_bytes;
+  outcome.result.input_rate = resolved.input_rate;
 
   const Metering metering(checked, step, resolved);
   std::vector<price::Usage> usages;

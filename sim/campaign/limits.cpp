@@ -65,7 +65,7 @@ void check_restart(const JobModel& job, Limits& limits) {
                   recovery.peer_load.value_or(Seconds(0)), "give run.recovery.peer_load");
 }
 
-void check_input(const JobModel& job, Limits& limits) {
+void check_input(const training::Scenario& s, const JobModel& job, Limits& limits) {
   const char* const staging = "run.data.staging_bandwidth";
   const char* const remedy = "raise it, or set run.data.stage_at_start to false";
   limits.transfer(staging, "staging the data set", job.staging, remedy);
@@ -73,11 +73,12 @@ void check_input(const JobModel& job, Limits& limits) {
   limits.transfer("cluster.storage.read_bandwidth", "filling the cache of a spare",
                   job.recovery.refill, "give the storage more read bandwidth");
   if (!(job.starved <= kMostStarved)) {
-    limits.add("run.data.bytes_per_token",
+    const bool logits = workload::reads_logits(s.training);
+    limits.add(logits ? "training.distillation.cached" : "run.data.bytes_per_token",
                fmt::format("the storage feeds the job so slowly that a step takes {:.3g} times as "
-                           "long as without waiting; read fewer bytes a token, or give the storage "
-                           "more read bandwidth",
-                           job.starved));
+                           "long as without waiting; read fewer {}, or give the storage more read "
+                           "bandwidth",
+                           job.starved, logits ? "logits a token (top_k)" : "bytes a token"));
   }
 }
 
@@ -143,7 +144,7 @@ void check_times(const training::CheckedScenario& checked, const JobModel& job) 
   Limits limits(checked);
   check_saves(checked.scenario().run.checkpoint, job, limits);
   check_restart(job, limits);
-  check_input(job, limits);
+  check_input(checked.scenario(), job, limits);
   check_tax(job, limits);
   check_strikes(job, limits);
   check_slow_parts(job, limits);

@@ -6,6 +6,7 @@
 
 #include "sim/campaign/limits.h"
 #include "sim/campaign/resolve_unequal.h"
+#include "sim/campaign/run_input.h"
 #include "sim/campaign/saves/resolve_saves.h"
 #include "sim/campaign/saves/simulated_saves.h"
 #include "sim/core/error.h"
@@ -374,31 +375,53 @@ core::BytesPerSecond node_network(const training::CheckedScenario& checked) {
 namespace {
 
 /// Where the storage hangs on the training fabric, its closed form is replaced by flows.
-void simulate_input(StepSource& source, Seconds healthy, storage::FeedTimes& feed) {
-  const auto& scenario = source.checked().scenario();
-  const core::Bytes step = source.checked().tokens_per_step() * scenario.run.data->bytes_per_token;
-  feed.later = simulated_feed(source, (1 - feed.cached) * step, healthy);
-  feed.first_pass =
-      feed.first_share > 0 && feed.cached > 0 ? simulated_feed(source, step, healthy) : feed.later;
+void simulate_input(StepSource& source,
+                    const RunInput& input,
+                    Seconds healthy,
+                    storage::FeedTimes& feed) {
+  const core::Bytes step = source.checked().tokens_per_step() * input.data.bytes_per_token;
+  feed.later = simulated_feed(source, (1 - feed.cached) * step, input.shares, healthy);
+  feed.first_pass = feed.first_share > 0 && feed.cached > 0
+                        ? simulated_feed(source, step, input.shares, healthy)
+                        : feed.later;
   feed.mean = storage::mean_of_passes(feed, feed.first_pass, feed.later);
+}
+
+/// How much of it is read and stored.
+void tell_logits(const RunInput& input, ResolvedJob& resolved) {
+  constexpr double kTerabyte = 1e12, kGigabyte = 1e9;  // Source: SI
+  resolved.logits_bytes = input.logits;
+  resolved.assumptions.push_back(
+      {"training.distillation.cached",
+       fmt::format("{:.4g} TB in storage, {:.4g} GB/s read with the data",
+                   input.logits.si() / kTerabyte, resolved.input_rate.si() / kGigabyte),
+       "logits of each token once; read by the nodes that compute the loss, the busiest of which "
+       "takes " +
+           fmt::format("{:.4g} times the mean of all nodes", input.busiest)});
 }
 
 void set_input(StepSource& source, const training::StepResult& step, ResolvedJob& resolved) {
   const training::CheckedScenario& checked = source.checked();
   const auto& scenario = checked.scenario();
-  if (!scenario.run.data) {
+  const double tokens = tokens_read(checked, step.time);
+  const auto input = run_input(checked, tokens);
+  if (!input) {
     return;
   }
-  const auto& until = *scenario.run.until;
-  const double steps =
-      until.steps ? static_cast<double>(*until.steps) : (until.wall ? *until.wall / step.time : 0);
-  const double tokens = until.tokens.value_or(steps * checked.tokens_per_step());
-  const auto& data = *scenario.run.data;
+  const auto& data = input->data;
+  const double tokens_per_s = checked.tokens_per_step() / step.time.si();
+  resolved.input_bytes = data.islands * input->stored;
+  resolved.input_rate = core::BytesPerSecond(tokens_per_s * data.bytes_per_token.si());
+  if (input->logits.si() > 0) {
+    tell_logits(*input, resolved);
+  }
   auto feed = storage::feed_times(data, *scenario.cluster.storage, scenario.cluster.nodes,
-                                  checked.tokens_per_step() / step.time.si(), tokens);
+                                  tokens_per_s, tokens, input->busiest);
+  feed.staging = feed.staging / input->repeats;
+  feed.restaging = feed.restaging / input->repeats;
   const bool shared = training::on_compute_fabric(scenario.cluster);
   if (shared) {
-    simulate_input(source, step.time, feed);
+    simulate_input(source, *input, step.time, feed);
     resolved.assumptions.push_back(
         {"run.data.traffic", fmt::format("{:.4g} x the step", feed.mean),
          "simulated as flows on the training fabric: the input of one step is read beside it"});
@@ -451,7 +474,8 @@ ResolvedJob resolve_job(StepSource& source, const training::StepResult& step) {
   job.replicas = places.replicas;
   job.end = end_of(*run.until, checked.tokens_per_step(), step.time);
   check_length(checked, job.end);
-  check_capacity(checked, layout, job.end);
+  const auto input = run_input(checked, tokens_read(checked, step.time));
+  check_capacity(checked, layout, job.end, input ? input->stored : core::Bytes(0));
   job.step = step.time;
   job.tax = step_tax(checked, layout);
   job.seed = static_cast<std::uint64_t>(run.seed);

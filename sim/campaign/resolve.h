@@ -17,7 +17,10 @@ namespace headway::campaign {
 struct ResolvedJob {
   JobModel job;
   core::Bytes checkpoint_bytes;
-  core::Bytes restart_bytes;  ///< read from storage at one restart
+  core::Bytes restart_bytes;        ///< read from storage at one restart
+  core::Bytes input_bytes;          ///< in storage: data sets of all islands, cached logits
+  core::Bytes logits_bytes;         ///< of these cached logits, in one island
+  core::BytesPerSecond input_rate;  ///< read at healthy speed, caches not counted; 0: not said
   std::vector<training::Assumption> assumptions;
   std::vector<std::string> warnings;
 };

@@ -187,6 +187,8 @@ struct CampaignResult {
   double nodes_retired = 0;           ///< mean
   double replicas_hit = 0;            ///< mean, by a failure that takes nodes; 0: none did
   double tokens = 0;                  ///< mean, durable
+  core::Bytes logits_stored;          ///< cached logits of a teacher, in one island; 0: none
+  core::BytesPerSecond input_rate;    ///< read at healthy speed; 0: nothing is said of the data
   std::int64_t step_simulations = 0;  ///< of degraded states of the cluster
   Advice advice;
   std::uint64_t event_digest = 0;
@@ -247,6 +249,14 @@ struct CampaignResult {
              "blast radius: model replicas that lose a node by a failure that takes nodes, mean; "
              "the placement decides how many stand in one failure domain; 0: none did",
              core::non_negative);
+    v.figure("logits_stored_bytes", core::if_positive(logits_stored), "B",
+             "cached logits of a teacher in storage, those of every token of the run, or of the "
+             "data set where that is smaller; absent where none are read",
+             core::positive);
+    v.figure("input_bytes_per_s", core::if_positive(input_rate), "B/s",
+             "what the job reads at healthy speed, data and cached logits, those that caches serve "
+             "among them; absent where nothing is said of the data",
+             core::positive);
     v.figure("step_simulations", step_simulations, "",
              "step simulations of degraded states; each kind, severity and place that is alike is "
              "simulated once",

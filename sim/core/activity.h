@@ -21,7 +21,7 @@ enum class Activity : std::uint8_t {
   context,          ///< exposed context-parallel communication
   expert,           ///< exposed expert-parallel communication
   optimizer,        ///< the optimizer's update
-  input,            ///< waiting for the data loader
+  input,            ///< waiting for what is read to train on
   checkpoint,       ///< stalled by a checkpoint
   other,            ///< fixed work of a step that none of the above names
   launch,           ///< kernels wait for the CPU to launch them
@@ -86,7 +86,7 @@ constexpr std::string_view meaning_of(Activity activity) {
     case Activity::optimizer:
       return "kernels of the update";
     case Activity::input:
-      return "waiting for the data loader";
+      return "waiting for the data loader; cached logits of a teacher on their way from the host";
     case Activity::checkpoint:
       return "stalled by a checkpoint";
     case Activity::other:

@@ -40,6 +40,8 @@ inline constexpr Range window_tokens{0, 134'217'728, false, false, "from 0 to 13
 inline constexpr Range link_latency{0, 1, false, false, "from 0 to 1 s"};
 /// Launching a kernel or a message takes microseconds; a second is a hang.
 inline constexpr Range launch_time{0, 1, false, false, "from 0 to 1 s"};
+/// A number as it is stored: one bit says yes or no, 64 hold whatever a GPU computes with.
+inline constexpr Range number_bits{1, 64, false, false, "from 1 to 64"};
 /// What software does in a step beside the model.
 inline constexpr Range within_a_day{0, 86'400, false, false, "from 0 to 24 h"};
 

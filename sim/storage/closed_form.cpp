@@ -161,8 +161,9 @@ FeedTimes feed_times(const DataSpec& input,
                      const StorageSpec& storage,
                      std::int64_t nodes,
                      double tokens_per_s,
-                     double tokens) {
-  const auto n = static_cast<double>(nodes);
+                     double tokens,
+                     double busiest) {
+  const double n = static_cast<double>(nodes) / busiest;  // that read as much as the busiest
   const BytesPerSecond wanted(tokens_per_s * input.bytes_per_token.si());
   const BytesPerSecond served = std::min(storage.read_bandwidth, n * client_read_rate(storage));
   FeedTimes times;
@@ -249,11 +250,13 @@ std::vector<Transfer> peer_transfers(const ShardLayout& layout,
 
 std::vector<Transfer> feed_transfers(std::int64_t nodes,
                                      Bytes step_bytes,
-                                     const StorageSpec& storage) {
+                                     const StorageSpec& storage,
+                                     const std::vector<double>& shares) {
   std::vector<Transfer> transfers;
   for (std::int64_t node = 0; node < nodes; ++node) {
-    transfers.push_back({Place::storage, 0, Place::host, node,
-                         step_bytes / static_cast<double>(nodes), client_read_rate(storage)});
+    const Bytes bytes = shares.empty() ? step_bytes / static_cast<double>(nodes)
+                                       : shares[static_cast<std::size_t>(node)] * step_bytes;
+    transfers.push_back({Place::storage, 0, Place::host, node, bytes, client_read_rate(storage)});
   }
   return transfers;
 }

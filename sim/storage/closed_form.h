@@ -143,11 +143,14 @@ double mean_of_passes(const FeedTimes& times, double first_pass, double later);
 
 /// @param tokens_per_s  of the whole job at healthy speed
 /// @param tokens        of the whole run; 0: unknown, the later passes are taken
+/// @param busiest       what the node that reads most reads / the mean of all nodes: its client and
+///                      its cache are those that bind
 FeedTimes feed_times(const DataSpec& input,
                      const StorageSpec& storage,
                      std::int64_t nodes,
                      double tokens_per_s,
-                     double tokens);
+                     double tokens,
+                     double busiest = 1);
 
 /// Times of one save and one load, with measured figures of the spec where it has them.
 struct CheckpointTimes {
@@ -195,9 +198,11 @@ std::vector<Transfer> peer_transfers(const ShardLayout& layout,
 
 /// The input of one step, one read a node, in node order.
 /// @param step_bytes  of the whole job, without what caches serve
+/// @param shares      of each node; empty: equal
 std::vector<Transfer> feed_transfers(std::int64_t nodes,
                                      core::Bytes step_bytes,
-                                     const StorageSpec& storage);
+                                     const StorageSpec& storage,
+                                     const std::vector<double>& shares = {});
 
 /// The reads of one restart, one a node, in node order.
 std::vector<Transfer> load_transfers(const ShardLayout& layout,

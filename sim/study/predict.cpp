@@ -17,6 +17,7 @@
 #include "sim/study/words.h"
 #include "sim/training/check.h"
 #include "sim/workload/closed_form.h"
+#include "sim/workload/teacher/cached_logits.h"
 #include "sim/workload/trained/trained_parameters.h"
 
 namespace headway::study {
@@ -229,12 +230,15 @@ std::string price_source(const config::LoadedScenario& loaded) {
 ModelSize model_size(const training::CheckedScenario& checked) {
   const auto& model = checked.scenario().model;
   const auto parameters = workload::count_parameters(model);
-  const auto& taught = checked.scenario().training.distillation;
+  const auto& training = checked.scenario().training;
   return {model.name,
           parameters.total(),
           parameters.active,
           workload::trained_parameters(model),
-          taught ? workload::count_parameters(taught->teacher).total() : 0,
+          workload::runs_teacher(training)
+              ? workload::count_parameters(*training.distillation->teacher).total()
+              : 0,
+          core::Bytes(workload::stored_logit_bytes(model, training)),
           parameters.vision,
           checked.tokens_per_step()};
 }

@@ -37,6 +37,7 @@ struct ModelSize {
   std::string name;
   double parameters = 0, active_parameters = 0, trained_parameters = 0;
   double teacher_parameters = 0;
+  core::Bytes logits_per_token;
   double encoder_parameters = 0;
   double tokens_per_step = 0;
 
@@ -53,7 +54,12 @@ struct ModelSize {
         "frozen; checkpoints hold these",
         core::non_negative);
     v.figure("teacher_parameters", teacher_parameters, "",
-             "those of the model whose probabilities are learned; 0: none", core::non_negative);
+             "those of the model whose probabilities are learned; 0: none runs",
+             core::non_negative);
+    v.figure("logits_bytes_per_token", logits_per_token, "B",
+             "cached logits of a teacher that ran before, in storage: k (value bits + bits of a "
+             "token's number) / 8, or vocabulary x value bits / 8; 0: none are read",
+             core::non_negative);
     v.figure("encoder_parameters", encoder_parameters, "",
              "of `parameters`, those of an encoder of images and its projectors; 0: none",
              core::non_negative);

@@ -16,6 +16,7 @@
 #include "sim/workload/layout.h"
 #include "sim/workload/number_formats.h"
 #include "sim/workload/preconditioner/preconditioner.h"
+#include "sim/workload/teacher/cached_logits.h"
 #include "sim/workload/vision/encoder.h"
 
 namespace headway::training {
@@ -372,15 +373,39 @@ void add_trained(const Scenario& s, std::vector<Assumption>& list) {
   }
 }
 
+/// What is assumed of a teacher that ran before.
+void add_cached_logits(const Scenario& s, std::vector<Assumption>& list) {
+  list.push_back(
+      {"training.distillation.cached",
+       fmt::format("{:.6g} B a token", workload::stored_logit_bytes(s.model, s.training)),
+       "logits of a teacher that ran before, without compression; what it cost then is not "
+       "counted; no such step was measured"});
+  list.push_back(
+      {"training.distillation.cached", "pinned memory to the GPU, before the loss",
+       "a rank copies its micro-batch's logits on the stream that computes, as Megatron-LM does; "
+       "unpacked by the CPUs beside the step: 64 bits a token number, 16 or 32 a value"});
+  const bool one_kernel = s.training.framework.loss == workload::Loss::fused;
+  list.push_back({"training.distillation", one_kernel ? "one kernel" : "PyTorch's operators",
+                  s.training.distillation->top_k > 0
+                      ? "passes over the student's logits and the stored tokens, of which all "
+                        "others are one; operators as in Megatron-LM's topk_kl_div"
+                      : "passes over logits of both models counted in ModelOpt's loss, or in one "
+                        "kernel"});
+}
+
 /// What is assumed of a teacher.
 void add_teacher(const Scenario& s, std::vector<Assumption>& list) {
-  if (!s.training.distillation) {
+  if (workload::reads_logits(s.training)) {
+    add_cached_logits(s, list);
+    return;
+  }
+  if (!workload::runs_teacher(s.training)) {
     return;
   }
   const bool operators =
       s.training.framework.loss != workload::Loss::fused || s.training.distillation->top_k > 0;
   list.push_back(
-      {"training.distillation.teacher", s.training.distillation->teacher.name,
+      {"training.distillation.teacher", s.training.distillation->teacher->name,
        "its forward runs before the student's on the same GPUs, in the student's format; "
        "no such step was measured; mfu counts it: it is work that the step has to do"});
   list.push_back({"training.distillation", operators ? "PyTorch's operators" : "one kernel",

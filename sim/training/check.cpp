@@ -65,6 +65,10 @@ void check_storage(const Scenario& s, Complaints& complaints) {
                    "(headway catalog list storage), or leave out 'run.until' for one step alone");
   } else if (s.run.data) {
     complaints.add("cluster", "the cluster has no 'storage' to read 'run.data' from; name one");
+  } else if (workload::reads_logits(s.training)) {
+    complaints.add("cluster",
+                   "the cluster has no 'storage' to read 'training.distillation.cached' from; name "
+                   "one");
   }
 }
 

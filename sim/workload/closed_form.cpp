@@ -433,10 +433,10 @@ TrainingFlops training_flops_per_token(const ModelSpec& model,
 }
 
 ForwardFlops teacher_flops_per_token(const TrainingSpec& training) {
-  if (!training.distillation) {
+  if (!runs_teacher(training)) {
     return {};
   }
-  ModelSpec teacher = training.distillation->teacher;
+  ModelSpec teacher = *training.distillation->teacher;
   teacher.multi_token_prediction = 0;
   ForwardFlops flops = forward_flops_per_token(teacher, training.sequence_length);
   double core = 0;

@@ -127,7 +127,7 @@ TrainingFlops training_flops_per_token(const ModelSpec& model,
                                        const ParallelismSpec& parallelism);
 
 /// Forward of one token through a teacher, over its packed document; a run counts it among its
-/// model FLOPs. Nothing without a teacher.
+/// model FLOPs. Nothing without a teacher that runs.
 ForwardFlops teacher_flops_per_token(const TrainingSpec& training);
 
 /// What one rank sends to its context group for one layer and micro-batch.

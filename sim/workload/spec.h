@@ -245,10 +245,19 @@ struct TrainingSpec {
                "Sites train apart and exchange what they learned every so many steps; absent: "
                "every step is one of all sites. What that does to the loss is not modelled.");
     v.optional("distillation", distillation,
-               "A teacher whose forward runs beside the step and whose probabilities are the loss; "
-               "absent: the loss compares with the next token alone.");
+               "A teacher whose probabilities are the loss, and whose forward runs beside the "
+               "step or ran before; absent: the loss compares with the next token alone.");
   }
   bool operator==(const TrainingSpec&) const = default;
 };
+
+/// Whether a teacher runs beside the step; of one that ran before only its logits are there.
+inline bool runs_teacher(const TrainingSpec& training) {
+  return training.distillation && training.distillation->teacher && !training.distillation->cached;
+}
+/// Whether the loss reads logits of a teacher that ran before.
+inline bool reads_logits(const TrainingSpec& training) {
+  return training.distillation && training.distillation->cached;
+}
 
 }  // namespace headway::workload

@@ -182,11 +182,51 @@ TEST(AnalyticTier, AgreesWithTheSimulationOfWhatIsTaught) {
     const auto& s = layout->scenario();
     staged += s.parallelism.pipeline > 2 ? 1 : 0;
     sharded += s.parallelism.sharding >= workload::Sharding::zero3 ? 1 : 0;
-    unlike += s.training.distillation->teacher.moe ? 1 : 0;
+    unlike += s.training.distillation->teacher->moe ? 1 : 0;
   }
   EXPECT_GT(staged, 10);
   EXPECT_GT(sharded, 10);
   EXPECT_GT(unlike, 5);
+  std::cout << agreement.text();
+}
+
+/// Cached logits beside a random layout, or nothing where they are refused.
+std::optional<CheckedScenario> taught_before(std::mt19937& random) {
+  const auto layout = random_layout(random);
+  if (!layout) {
+    return std::nullopt;
+  }
+  const Draw pick(random);
+  Scenario s = layout->scenario();
+  s.model.multi_token_prediction = 0;
+  s.training.framework.loss = pick(workload::Loss::fused, workload::Loss::separate);
+  workload::DistillationSpec& distillation = s.training.distillation.emplace();
+  distillation.top_k = pick(0, 64, 256);
+  distillation.label_loss = pick(true, false);
+  distillation.cached.emplace().value_bits = pick(16, 32);
+  try {
+    return check(s);
+  } catch (const core::Error&) {
+    return std::nullopt;
+  }
+}
+
+// Logits of a teacher that ran before: their copy and loss are in the head, in every schedule.
+TEST(AnalyticTier, AgreesWithTheSimulationOfCachedLogits) {
+  std::mt19937 random(19);
+  Agreement agreement;
+  int staged = 0, interleaved = 0;
+  while (agreement.compared() < 40) {
+    const auto layout = taught_before(random);
+    if (!layout || !agreement.compare(*layout)) {
+      continue;
+    }
+    const auto& p = layout->scenario().parallelism;
+    staged += p.pipeline > 1 ? 1 : 0;
+    interleaved += p.virtual_stages > 1 ? 1 : 0;
+  }
+  EXPECT_GT(staged, 10);
+  EXPECT_GT(interleaved, 2);
   std::cout << agreement.text();
 }
 

@@ -11,7 +11,7 @@ namespace {
 training::Scenario taught(int layers) {
   training::Scenario s;
   s.training.distillation = workload::DistillationSpec{};
-  auto& teacher = s.training.distillation->teacher;
+  auto& teacher = s.training.distillation->teacher.emplace();
   teacher.layers = layers;
   teacher.hidden = 1024;
   teacher.heads = 8;
@@ -49,12 +49,12 @@ TEST(TeacherCosts, TellCallsByTheirPlace) {
 }
 
 TEST(TeacherCosts, ProbeOneLayerForAllWhereTheyAreAlike) {
-  EXPECT_EQ(probed_training(taught(80), 1).distillation->teacher.layers, 1);
+  EXPECT_EQ(probed_training(taught(80), 1).distillation->teacher->layers, 1);
   const auto two = *probed_training(taught(80), 2).distillation;
-  EXPECT_EQ(two.teacher.layers, 2);
+  EXPECT_EQ(two.teacher->layers, 2);
   EXPECT_EQ(two.teacher_layers, (std::vector<int>{1, 1}));
   training::Scenario mixture = taught(80);
-  mixture.training.distillation->teacher.moe = workload::ExpertsSpec{};
+  mixture.training.distillation->teacher->moe = workload::ExpertsSpec{};
   EXPECT_EQ(probed_training(mixture, 2).distillation->teacher_layers, (std::vector<int>{1, 79}));
 }
 

@@ -31,6 +31,16 @@ inline TrainingSpec taught(int batch, Loss loss = Loss::fused) {
   return training;
 }
 
+/// The same of a teacher that ran before: `top_k` of its logits of each token are stored.
+inline TrainingSpec taught_before(int batch, int top_k, Loss loss = Loss::fused) {
+  TrainingSpec training = recipe(int(kS), batch);
+  training.framework.loss = loss;
+  training.distillation = DistillationSpec{};
+  training.distillation->top_k = top_k;
+  training.distillation->cached = CachedLogitsSpec{};
+  return training;
+}
+
 // Llama 70B, a layer: query and output 8192^2, key and value 8192 x 1024, three of 8192 x 28672.
 inline constexpr double kTaughtLayer = 2 * 8192.0 * 8192 + 2 * 8192.0 * 1024 + 3 * 8192.0 * 28672;
 inline constexpr double kTaughtHead = 8192.0 * kVocabulary;

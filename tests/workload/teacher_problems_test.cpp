@@ -18,7 +18,7 @@ TEST(TeacherProblems, NameWhatModelsDoNotAgreeOn) {
   TrainingSpec training = taught(8);
   training.distillation->top_k = 200000;
   training.distillation->teacher = mixtral_8x7b();
-  training.distillation->teacher.frozen = FrozenSpec{1, true, false};
+  training.distillation->teacher->frozen = FrozenSpec{1, true, false};
   ModelSpec model = student();
   model.multi_token_prediction = 1;
   ParallelismSpec layout;
@@ -38,8 +38,8 @@ TEST(TeacherProblems, NameWhatModelsDoNotAgreeOn) {
 
 TEST(TeacherProblems, OfTheTeacherAsAModelSayThatItIsTheTeachers) {
   TrainingSpec training = taught(8);
-  training.distillation->teacher.attention = AttentionKind::multi_latent;
-  training.distillation->teacher.key_value_heads = 3;
+  training.distillation->teacher->attention = AttentionKind::multi_latent;
+  training.distillation->teacher->key_value_heads = 3;
   const Violations all = teacher_problems(student(), training, {});
   EXPECT_EQ(texts(all),
             (Texts{"the teacher: 64 attention heads do not divide over 3 key-value heads",
@@ -47,6 +47,51 @@ TEST(TeacherProblems, OfTheTeacherAsAModelSayThatItIsTheTeachers) {
                    "'latent'"}));
   EXPECT_EQ(paths(all), (Texts{"training.distillation.teacher.key_value_heads",
                                "training.distillation.teacher.attention"}));
+}
+
+TEST(TeacherProblems, SayThatATeacherRunsOrRanBefore) {
+  const TrainingSpec cached = taught_before(8, 256);
+  EXPECT_EQ(texts(teacher_problems(student(), cached, {})), Texts{});
+  TrainingSpec both = cached;
+  both.distillation->teacher = teacher_of_few();
+  both.distillation->teacher_layers = {4, 4};
+  const Violations twice = teacher_problems(student(), both, {});
+  EXPECT_EQ(texts(twice),
+            (Texts{"teacher 'Llama 3.1 70B' either runs beside the step or ran before, when its "
+                   "logits were cached; leave out 'teacher' or 'cached'",
+                   "a teacher that ran before has no layers on these stages; leave out "
+                   "'teacher_layers'"}));
+  EXPECT_EQ(paths(twice),
+            (Texts{"training.distillation.cached", "training.distillation.teacher_layers"}));
+  TrainingSpec nobody = cached;
+  nobody.distillation->cached.reset();
+  EXPECT_EQ(texts(teacher_problems(student(), nobody, {})),
+            Texts{"nobody teaches; name the model that runs beside the step in 'teacher', or write "
+                  "'cached' for logits of one that ran before"});
+}
+
+// 2^16 = 65,536 < 128,256 <= 2^17.
+TEST(TeacherProblems, OfCachedLogitsNameTheNumbersOfTokens) {
+  TrainingSpec narrow = taught_before(8, 256);
+  narrow.distillation->cached->token_id_bits = 16;
+  EXPECT_EQ(texts(teacher_problems(student(), narrow, {})),
+            Texts{"16 bits do not tell 128256 tokens apart; write at least 17"});
+  narrow.distillation->cached->token_id_bits = 17;
+  EXPECT_EQ(texts(teacher_problems(student(), narrow, {})), Texts{});
+  narrow.distillation->top_k = 0;
+  EXPECT_EQ(texts(teacher_problems(student(), narrow, {})),
+            Texts{"of the whole vocabulary all values are stored in order, without numbers of "
+                  "tokens; leave out 'token_id_bits', or write how many are stored in 'top_k'"});
+  ParallelismSpec layout;
+  layout.offload = Offload::activations;
+  EXPECT_EQ(texts(teacher_problems(student(), taught_before(8, 256), layout)),
+            Texts{"activations that go to the host beside cached logits that come from it are not "
+                  "simulated; choose offload none or optimizer"});
+  // No teacher, so no schedule and no degree that it does not have.
+  ParallelismSpec interleaved = split(3, 2);
+  interleaved.virtual_stages = 2;
+  interleaved.schedule = ScheduleKind::interleaved;
+  EXPECT_EQ(texts(teacher_layout_problems(taught_before(8, 256), interleaved)), Texts{});
 }
 
 TEST(TeacherProblems, NameWhatDoesNotDivide) {

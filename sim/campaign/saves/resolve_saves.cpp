@@ -82,13 +82,13 @@ double archived_saves(const storage::CheckpointSpec& checkpoint, const JobEnd& e
 
 void check_capacity(const training::CheckedScenario& checked,
                     const storage::ShardLayout& layout,
-                    const JobEnd& end) {
+                    const JobEnd& end,
+                    core::Bytes data) {
   const auto& run = checked.scenario().run;
   const auto& checkpoint = run.checkpoint;
   const auto& storage = *checked.scenario().cluster.storage;
   const core::Bytes one = storage::checkpoint_bytes(layout.parameters, checkpoint);
   const double archived = archived_saves(checkpoint, end);
-  const core::Bytes data = run.data ? run.data->dataset : core::Bytes(0);
   const core::Bytes needed =
       storage::needed_capacity(layout.parameters, checkpoint) + archived * one + data;
   if (needed > storage.capacity) {
@@ -101,7 +101,11 @@ void check_capacity(const training::CheckedScenario& checked,
             "need {:.4g} TB; lower run.checkpoint.keep{}",
             storage.name, storage.capacity.si() / kTerabyte, checkpoint.keep, one.si() / kTerabyte,
             archived > 0 ? fmt::format(", {:.0f} archived", archived) : "",
-            data.si() > 0 ? fmt::format(", with a data set of {:.4g} TB,", data.si() / kTerabyte)
+            data.si() > 0 ? fmt::format(", with {} of {:.4g} TB,",
+                                        workload::reads_logits(checked.scenario().training)
+                                            ? "a data set and cached logits"
+                                            : "a data set",
+                                        data.si() / kTerabyte)
                           : "",
             needed.si() / kTerabyte, archived > 0 ? " or archive less often" : ""));
   }

@@ -13,10 +13,12 @@ bool saves_pass_drives(const storage::CheckpointSpec& checkpoint);
 /// Saves that a run of this length leaves in the archive.
 double archived_saves(const storage::CheckpointSpec& checkpoint, const JobEnd& end);
 
+/// @param data  what is read to train on, in storage
 /// @throws Error if what is to be kept fits neither the storage nor the nodes
 void check_capacity(const training::CheckedScenario& checked,
                     const storage::ShardLayout& layout,
-                    const JobEnd& end);
+                    const JobEnd& end,
+                    core::Bytes data);
 
 /// Stall, persist and load of the storage and of the nearer levels.
 void set_saves(const training::CheckedScenario& checked,

@@ -110,14 +110,17 @@ class SimulatedSaves {
 
 }  // namespace
 
-double simulated_feed(StepSource& source, core::Bytes step_bytes, Seconds healthy) {
+double simulated_feed(StepSource& source,
+                      core::Bytes step_bytes,
+                      const std::vector<double>& shares,
+                      Seconds healthy) {
   if (step_bytes.si() <= 0) {
     return 1;
   }
   const auto& cluster = source.checked().scenario().cluster;
   const auto beside = training::beside_training(
       source.prepared(),
-      {storage::feed_transfers(cluster.nodes, step_bytes, *cluster.storage),
+      {storage::feed_transfers(cluster.nodes, step_bytes, *cluster.storage, shares),
        cluster.storage->latency},
       healthy, source.progress());
   return std::max(1 + beside.takes / healthy, beside.lasts / healthy);

@@ -2,6 +2,8 @@
 // and to peers.
 #pragma once
 
+#include <vector>
+
 #include "sim/campaign/job/degraded_states.h"
 #include "sim/campaign/resolve.h"
 #include "sim/storage/closed_form.h"
@@ -21,7 +23,11 @@ void simulate_saves(StepSource& source,
 /// collectives.
 ///     max(1 + what the collectives lose, time to read one step's input / step)
 /// @param step_bytes  read for one step by the whole job
+/// @param shares      of each node; empty: equal
 /// @returns in units of the healthy step
-double simulated_feed(StepSource& source, core::Bytes step_bytes, core::Seconds healthy);
+double simulated_feed(StepSource& source,
+                      core::Bytes step_bytes,
+                      const std::vector<double>& shares,
+                      core::Seconds healthy);
 
 }  // namespace headway::campaign

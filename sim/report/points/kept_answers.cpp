@@ -118,6 +118,8 @@ void members(A& archive, CampaignResult& r) {
   archive("nodes_retired", r.nodes_retired);
   archive("replicas_hit", r.replicas_hit);
   archive("tokens", r.tokens);
+  archive("logits_stored", r.logits_stored);
+  archive("input_rate", r.input_rate);
   archive("step_simulations", r.step_simulations);
   archive("advice", r.advice);
   archive("event_digest", r.event_digest);

@@ -106,10 +106,12 @@ class Screen {
                                     : "";
     const auto& training = report_.scenario.training;
     const std::string taught =
-        training.distillation
-            ? fmt::format(", taught by {} of {}", training.distillation->teacher.name,
+        workload::runs_teacher(training)
+            ? fmt::format(", taught by {} of {}", training.distillation->teacher->name,
                           compact(m.teacher_parameters))
-            : "";
+        : m.logits_per_token.si() > 0 ? fmt::format(", taught by cached logits of {} kB a token",
+                                                    number(m.logits_per_token.si() / 1e3))
+                                      : "";
     const std::string sees =
         m.encoder_parameters > 0
             ? fmt::format(", {} of them an encoder of images", compact(m.encoder_parameters))

@@ -54,7 +54,9 @@ const LabelledFigures& recovery_rows() {
       {"loading one checkpoint", "campaign.checkpoint_load_s"},
       {"mean time between interruptions", "campaign.mean_time_between_interruptions_s"},
       {"down after one, lost work not counted", "campaign.downtime_s"},
-      {"model replicas hit by a failure that takes nodes [1]", "campaign.replicas_hit"}};
+      {"model replicas hit by a failure that takes nodes [1]", "campaign.replicas_hit"},
+      {"cached logits in storage [TB]", "campaign.logits_stored_bytes", 1e-12},
+      {"data and logits read [GB/s]", "campaign.input_bytes_per_s", 1e-9}};
   return rows;
 }
 

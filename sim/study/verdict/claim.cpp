@@ -99,8 +99,9 @@ RequiredRate required_rate(const training::Scenario& scenario,
       scenario.model, scenario.training.sequence_length, workload::Recompute::none);
   // Forward and input gradients meet all weights, weight gradients those that are trained.
   const double trained = std::min(parameters, workload::trained_parameters(scenario.model));
-  const auto& teacher = scenario.training.distillation;
-  const double taught = teacher ? 2 * workload::count_parameters(teacher->teacher).active : 0;
+  const bool runs = workload::runs_teacher(scenario.training);
+  const double taught =
+      runs ? 2 * workload::count_parameters(*scenario.training.distillation->teacher).active : 0;
   const auto forward = workload::teacher_flops_per_token(scenario.training);
   const core::Flops seen =
       workload::encoder_flops_per_token(scenario.model, scenario.training, {}).trained;

@@ -15,6 +15,7 @@
 #include "sim/training/step/lower.h"
 #include "sim/training/step/step_clock.h"
 #include "sim/training/unequal/node_kinds.h"
+#include "sim/workload/teacher/cached_logits.h"
 
 namespace headway::training {
 
@@ -137,8 +138,10 @@ class KernelWords {
 
   [[nodiscard]] std::string change() const {
     if (kernel_.kind == KernelKind::host_copy || kernel_.kind == KernelKind::host_update) {
-      return "the optimizer on the GPU; a finer shard of it (zero1 over more ranks); faster host "
-             "links and memory";
+      return std::string_view(kernel_.name) == workload::kLogitsFromHost
+                 ? "fewer logits of a token (training.distillation.top_k); faster host links"
+                 : "the optimizer on the GPU; a finer shard of it (zero1 over more ranks); faster "
+                   "host links and memory";
     }
     if (moves_bytes()) {
       return "more memory bandwidth; fused kernels; sequence parallelism; a larger tensor degree";

@@ -35,18 +35,23 @@ void join(const network::Transfer& part, network::Transfer& whole) {
   }
   whole.uses.insert(whole.uses.end(), part.uses.begin(), part.uses.end());
   whole.delay = std::max(whole.delay, part.delay);
+  whole.alone = std::max(whole.alone, part.alone);
 }
 
-/// All nodes' transfers to or from storage as one call: they are equal.
-network::Transfer storage_flows(const PreparedStep& step, const SideTransfers& side, double share) {
-  const Transfer& first = side.transfers.front();
+/// Transfers of nodes to or from storage as one call: those of as many bytes as `first`.
+network::Transfer equal_storage_flows(const PreparedStep& step,
+                                      const SideTransfers& side,
+                                      const Transfer& first,
+                                      double share) {
   std::vector<core::GpuId> members;
   for (const Transfer& transfer : side.transfers) {
-    HEADWAY_CHECK(transfer.bytes == first.bytes && transfer.bound == first.bound,
-                  "nodes write {} and {} bytes", transfer.bytes.si(), first.bytes.si());
-    const auto gpus =
-        exits(step, transfer.to == Place::storage ? transfer.from_index : transfer.to_index);
-    members.insert(members.end(), gpus.begin(), gpus.end());
+    HEADWAY_CHECK(transfer.bound == first.bound, "clients of {} and {} B/s", transfer.bound.si(),
+                  first.bound.si());
+    if (transfer.bytes == first.bytes) {
+      const auto gpus =
+          exits(step, transfer.to == Place::storage ? transfer.from_index : transfer.to_index);
+      members.insert(members.end(), gpus.begin(), gpus.end());
+    }
   }
   const auto rails = static_cast<double>(step.fabric.shape().rails);
   return network::emit_storage(step.fabric,
@@ -55,6 +60,19 @@ network::Transfer storage_flows(const PreparedStep& step, const SideTransfers& s
                                 .client_bound = first.bound / rails,
                                 .latency = side.latency},
                                members);
+}
+
+/// Those of all nodes: one call where they are equal, else one for each size that there is.
+network::Transfer storage_flows(const PreparedStep& step, const SideTransfers& side, double share) {
+  network::Transfer whole;
+  std::vector<Bytes> sizes;
+  for (const Transfer& transfer : side.transfers) {
+    if (transfer.bytes.si() > 0 && std::ranges::find(sizes, transfer.bytes) == sizes.end()) {
+      sizes.push_back(transfer.bytes);
+      join(equal_storage_flows(step, side, transfer, share), whole);
+    }
+  }
+  return whole;
 }
 
 network::Transfer peer_flows(const PreparedStep& step, const SideTransfers& side, double share) {

@@ -50,7 +50,7 @@ class GraphBuilder {
                                  micro_batches)) {}
 
   StepGraph build() {
-    if (input_.training.distillation) {
+    if (runs_teacher(input_.training)) {
       teacher_.emplace(input_, expert_domains_, ranks_, detail_, blocks_);
     }
     if (input_.model.vision) {

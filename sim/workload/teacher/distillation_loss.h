@@ -23,7 +23,8 @@ inline bool compares_labels(const TrainingSpec& training) {
 ///     top_k: 76 and choosing the largest, 6 reads of fp32; backward 54 (38).
 /// Sources: NVIDIA/Model-Optimizer, distill/plugins/megatron.py (LogitsKLLoss, TopLogitsKLLoss);
 /// PyTorch, ATen/native/Loss.cpp (kl_div), ReduceOps.cpp (logsumexp), cuda/TensorTopK.cu (four
-/// passes of eight bits, two to gather), 2025.
+/// passes of eight bits, two to gather), 2025. Of a teacher that ran before the logits have the
+/// bytes of cached_logits.h; where some of each token are stored, all this is there.
 struct LossBytes {
   double forward = 0, backward = 0;  ///< a logit of this rank [B]
   int forward_launches = 0, backward_launches = 0;
@@ -31,7 +32,8 @@ struct LossBytes {
 LossBytes distillation_loss_bytes(const RankShape& shape, const TrainingSpec& training);
 
 /// Nothing without a teacher. Over tensor ranks the largest logit and the sum of both models are
-/// reduced, and the loss itself; the candidates of top_k are gathered.
+/// reduced, and the loss itself; the candidates of top_k are gathered. Logits of a teacher that ran
+/// before come from the host first.
 void write_distillation_forward(BlockWriter& writer,
                                 const RankShape& shape,
                                 const TrainingSpec& training);

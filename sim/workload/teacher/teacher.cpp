@@ -9,7 +9,7 @@
 namespace headway::workload {
 
 ModelSpec teacher_model(const TrainingSpec& training) {
-  ModelSpec model = training.distillation->teacher;
+  ModelSpec model = *training.distillation->teacher;
   model.dropout = false;
   model.multi_token_prediction = 0;
   return model;
@@ -35,7 +35,7 @@ ParallelismSpec teacher_layout(const TrainingSpec& training, const ParallelismSp
   own.micro_batch = parallelism.micro_batch;
   own.schedule = parallelism.schedule;
   own.rank_order = parallelism.rank_order;
-  if (training.distillation->teacher.moe) {
+  if (training.distillation->teacher->moe) {
     own.expert = parallelism.expert;
     own.expert_tensor = parallelism.expert_tensor;
   }
@@ -44,9 +44,9 @@ ParallelismSpec teacher_layout(const TrainingSpec& training, const ParallelismSp
 }
 
 double message_elements(const TrainingSpec& training, const RankShape& shape) {
-  const double beside = training.distillation ? static_cast<double>(shape.tokens) *
-                                                    training.distillation->teacher.hidden
-                                              : 0.0;
+  const double beside = runs_teacher(training) ? static_cast<double>(shape.tokens) *
+                                                     training.distillation->teacher->hidden
+                                               : 0.0;
   return shape.stream() + beside;
 }
 
@@ -55,7 +55,7 @@ TeacherBytes teacher_bytes(const TrainingSpec& training,
                            int stage,
                            DataRanks ranks) {
   TeacherBytes bytes;
-  if (!training.distillation) {
+  if (!runs_teacher(training)) {
     return bytes;
   }
   const ModelSpec model = teacher_model(training);
@@ -84,7 +84,7 @@ TeacherBytes teacher_bytes(const TrainingSpec& training,
 }
 
 double teacher_working_set(const TrainingSpec& training, const ParallelismSpec& parallelism) {
-  if (!training.distillation) {
+  if (!runs_teacher(training)) {
     return 0;
   }
   const ModelSpec model = teacher_model(training);

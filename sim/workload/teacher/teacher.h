@@ -9,7 +9,7 @@ namespace headway::workload {
 
 /// The teacher as it runs: without dropout and prediction modules, which only training needs.
 /// Source: Model-Optimizer, distill/plugins/megatron.py (`eval` under `no_grad`).
-/// @pre  there is a teacher
+/// @pre  there is a teacher that runs, here and in teacher_layout
 ModelSpec teacher_model(const TrainingSpec& training);
 
 /// The student's recipe without a teacher.
@@ -32,7 +32,7 @@ struct TeacherBytes {
 };
 
 /// Weights in the format of activations, and those of layers once more where products are narrower;
-/// no gradients, no optimizer. None without a teacher.
+/// no gradients, no optimizer. None without a teacher that runs.
 TeacherBytes teacher_bytes(const TrainingSpec& training,
                            const ParallelismSpec& parallelism,
                            int stage,

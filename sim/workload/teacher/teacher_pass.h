@@ -19,7 +19,7 @@ namespace headway::workload {
 /// Writes the blocks of a teacher's forward into the table of the student's, and calls them.
 class TeacherPass {
  public:
-  /// @param student         with a teacher, in a schedule of one chunk a stage
+  /// @param student         with a teacher that runs, in a schedule of one chunk a stage
   /// @param expert_domains  as of build_step_graph
   /// @param blocks          where equal blocks are one
   TeacherPass(const BlockInput& student,

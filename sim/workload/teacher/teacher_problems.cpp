@@ -1,5 +1,6 @@
 #include "sim/workload/teacher/teacher_problems.h"
 
+#include <bit>
 #include <fmt/format.h>
 #include <iterator>
 #include <utility>
@@ -27,8 +28,48 @@ Violations of_teacher(Violations all) {
   return all;
 }
 
-void check_models(Violations& out, const ModelSpec& model, const DistillationSpec& distillation) {
-  const ModelSpec& teacher = distillation.teacher;
+/// Who teaches, and what of it can be written only of the other.
+void check_source(Violations& out, const DistillationSpec& distillation) {
+  const auto add = [&](const char* path, std::string text) {
+    out.push_back({path, std::move(text)});
+  };
+  if (distillation.teacher && distillation.cached) {
+    add("training.distillation.cached",
+        fmt::format("teacher '{}' either runs beside the step or ran before, when its logits were "
+                    "cached; leave out 'teacher' or 'cached'",
+                    distillation.teacher->name));
+  } else if (!distillation.teacher && !distillation.cached) {
+    add("training.distillation",
+        "nobody teaches; name the model that runs beside the step in 'teacher', or write 'cached' "
+        "for logits of one that ran before");
+  }
+  if (distillation.cached && !distillation.teacher_layers.empty()) {
+    add("training.distillation.teacher_layers",
+        "a teacher that ran before has no layers on these stages; leave out 'teacher_layers'");
+  }
+}
+
+/// How logits are stored.
+void check_cached(Violations& out, const ModelSpec& model, const DistillationSpec& distillation) {
+  if (!distillation.cached || !distillation.cached->token_id_bits) {
+    return;
+  }
+  const int bits = *distillation.cached->token_id_bits;
+  const char* const path = "training.distillation.cached.token_id_bits";
+  if (distillation.top_k == 0) {
+    out.push_back({path,
+                   "of the whole vocabulary all values are stored in order, without numbers of "
+                   "tokens; leave out 'token_id_bits', or write how many are stored in 'top_k'"});
+    return;
+  }
+  const int needed = std::bit_width(static_cast<unsigned>(model.vocabulary - 1));
+  if (bits < needed) {
+    out.push_back({path, fmt::format("{} bits do not tell {} tokens apart; write at least {}", bits,
+                                     model.vocabulary, needed)});
+  }
+}
+
+void check_teacher(Violations& out, const ModelSpec& model, const ModelSpec& teacher) {
   const auto add = [&](const char* path, std::string text) {
     out.push_back({path, std::move(text)});
   };
@@ -43,6 +84,15 @@ void check_models(Violations& out, const ModelSpec& model, const DistillationSpe
     add(kTeacher, fmt::format("nothing of teacher '{}' is trained: leave out its 'adapters' and "
                               "'frozen'",
                               teacher.name));
+  }
+}
+
+void check_models(Violations& out, const ModelSpec& model, const DistillationSpec& distillation) {
+  const auto add = [&](const char* path, std::string text) {
+    out.push_back({path, std::move(text)});
+  };
+  if (distillation.teacher && !distillation.cached) {
+    check_teacher(out, model, *distillation.teacher);
   }
   if (model.multi_token_prediction > 0) {
     add("model.multi_token_prediction",
@@ -64,13 +114,20 @@ Violations teacher_problems(const ModelSpec& model,
     return {};
   }
   Violations out;
+  check_source(out, *training.distillation);
+  check_cached(out, model, *training.distillation);
   check_models(out, model, *training.distillation);
   if (offloads_activations(parallelism.offload)) {
     out.push_back({"parallelism.offload",
-                   "activations that go to the host beside a teacher's forward are not simulated; "
-                   "choose offload none or optimizer"});
+                   fmt::format("activations that go to the host {} are not simulated; "
+                               "choose offload none or optimizer",
+                               reads_logits(training) ? "beside cached logits that come from it"
+                                                      : "beside a teacher's forward")});
   }
-  const ModelSpec& teacher = training.distillation->teacher;
+  if (!runs_teacher(training)) {
+    return out;
+  }
+  const ModelSpec& teacher = *training.distillation->teacher;
   if (teacher.heads % teacher.key_value_heads != 0) {
     out.push_back({"training.distillation.teacher.key_value_heads",
                    fmt::format("the teacher: {} attention heads do not divide over {} key-value "
@@ -85,7 +142,7 @@ Violations teacher_problems(const ModelSpec& model,
 
 Violations teacher_layout_problems(const TrainingSpec& training,
                                    const ParallelismSpec& parallelism) {
-  if (!training.distillation) {
+  if (!runs_teacher(training)) {
     return {};
   }
   const ModelSpec teacher = teacher_model(training);

@@ -12,7 +12,7 @@ Violations teacher_problems(const ModelSpec& model,
                             const TrainingSpec& training,
                             const ParallelismSpec& parallelism);
 
-/// How the teacher does not divide over the student's ranks, one sentence each.
+/// How a teacher that runs does not divide over the student's ranks, one sentence each.
 Violations teacher_layout_problems(const TrainingSpec& training,
                                    const ParallelismSpec& parallelism);
 

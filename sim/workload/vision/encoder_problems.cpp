@@ -26,7 +26,7 @@ class EncoderComplaints {
       check_layout();
       check_recipe();
     }
-    if (training_.distillation && training_.distillation->teacher.vision) {
+    if (runs_teacher(training_) && training_.distillation->teacher->vision) {
       add("training.distillation.teacher.vision",
           "a teacher with an encoder of images is not simulated; leave its 'vision' out");
     }
