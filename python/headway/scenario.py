@@ -1804,22 +1804,47 @@ class LocalStepsSpec:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CachedLogitsSpec:
+    """The teacher ran before: its logits are read from storage with the batches. Either this or
+    `teacher`.
+
+    Attributes
+    ----------
+    value_bits
+        Bits of a stored logit or logarithm of a probability (fp16 and bf16: 16). (default 16)
+    token_id_bits
+        Bits of the number that says which token a value is of; absent: 24, 16 and a byte for
+        those above them, as Megatron-LM stores them. Only with `top_k`. (optional)
+    use, source
+        As described at the top of this module.
+    """
+
+    value_bits: int | None = None
+    token_id_bits: int | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class DistillationSpec:
-    """A teacher whose forward runs beside the step and whose probabilities are the loss;
-    absent: the loss compares with the next token alone.
+    """A teacher whose probabilities are the loss, and whose forward runs beside the step or ran
+    before; absent: the loss compares with the next token alone.
 
     Attributes
     ----------
     teacher
-        The model that is learned from. It runs on the student's ranks, divided as the student
-        is, forward only. (required)
+        The model that is learned from, where it runs: on the student's ranks, divided as the
+        student is, forward only. Either this or `cached`. (optional)
     teacher_layers
         Its layers on each pipeline stage; empty: even. (optional)
     top_k
-        Most probable tokens of the teacher that the loss compares, all others as one; 0: the
-        whole vocabulary. (default 0)
+        Most probable tokens of the teacher that the loss compares, all others as one; with
+        `cached` those that are stored; 0: the whole vocabulary. (default 0)
     label_loss
         Cross entropy with the next token is part of the loss too. (default false)
+    cached
+        The teacher ran before: its logits are read from storage with the batches. Either this
+        or `teacher`. (optional)
     use, source
         As described at the top of this module.
     """
@@ -1828,6 +1853,7 @@ class DistillationSpec:
     teacher_layers: Sequence[int] | None = None
     top_k: int | None = None
     label_loss: bool | None = None
+    cached: CachedLogitsSpec | None = None
     use: str | None = None
     source: str | None = None
 
@@ -1867,8 +1893,8 @@ class TrainingSpec:
         Sites train apart and exchange what they learned every so many steps; absent: every step
         is one of all sites. What that does to the loss is not modelled. (optional)
     distillation
-        A teacher whose forward runs beside the step and whose probabilities are the loss;
-        absent: the loss compares with the next token alone. (optional)
+        A teacher whose probabilities are the loss, and whose forward runs beside the step or
+        ran before; absent: the loss compares with the next token alone. (optional)
     use, source
         As described at the top of this module.
     """

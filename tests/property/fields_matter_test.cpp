@@ -304,7 +304,7 @@ std::vector<Base> bases() {
   for (const char* file :
        {"dense.yaml", "failing.yaml", "mixture.yaml", "older.yaml", "hybrid.yaml", "sparse.yaml",
         "native.yaml", "adapted.yaml", "seeing.yaml", "sites.yaml", "apart.yaml", "occupied.yaml",
-        "tight.yaml", "fed.yaml"}) {
+        "tight.yaml", "fed.yaml", "cached.yaml"}) {
     list.emplace_back(file);
   }
   list.emplace_back("dense.yaml",

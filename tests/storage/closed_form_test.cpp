@@ -224,5 +224,22 @@ TEST(Input, StarvesAJobUntilItsCachesAreWarm) {
                    store.latency.si() + 1e12 / client_read_rate(store).si());
 }
 
+// One node reads four times the mean: as 25 nodes that read alike, which hold a quarter as much.
+TEST(Input, WaitsForTheNodeThatReadsMost) {
+  DataSpec input;
+  input.bytes_per_token = Bytes(1e6);
+  const StorageSpec store = plain_store();
+  EXPECT_DOUBLE_EQ(feed_times(input, store, 100, 1.4e6, 0, 4).mean, 8);
+  input.dataset = Bytes(100e12);
+  input.node_cache = Bytes(1e12);
+  EXPECT_DOUBLE_EQ(feed_times(input, store, 100, 1.4e6, 400e6, 4).cached, 0.25);
+  EXPECT_DOUBLE_EQ(feed_times(input, store, 100, 1.4e6, 400e6).cached, 1);
+  const auto reads = feed_transfers(3, Bytes(12), store, {0.5, 0, 0.5});
+  ASSERT_EQ(reads.size(), 3U);
+  EXPECT_EQ(reads[0].bytes, Bytes(6));
+  EXPECT_EQ(reads[1].bytes, Bytes(0));
+  EXPECT_EQ(feed_transfers(3, Bytes(12), store)[1].bytes, Bytes(4));
+}
+
 }  // namespace
 }  // namespace headway::storage

@@ -222,6 +222,15 @@ constexpr std::string_view kMegatronNoEffect[]{
     "cross-entropy-loss-fusion",
     "cross-entropy-fusion-impl",
     "kv-channels-*",
+    "logits-load-decode-threads",
+    "logits-load-prefetch-factor",
+    "logits-load-msc-prefetch-depth",
+    "logits-load-kd-loss-alpha",
+    "logits-load-ignore-errors",
+    "logits-save-top-k",
+    "logits-save-top-p",
+    "logits-save-top-p-min-k",
+    "logits-save-dtype",
 };
 
 constexpr std::string_view kInProfile =
@@ -234,6 +243,10 @@ constexpr NotModelled kMegatronNotModelled[]{
      "training.documents"},
     {"export-kd-teacher-load", "name the teacher in training.distillation"},
     {"export-kd-cfg", "set training.distillation.top_k and label_loss"},
+    {"logits-load-dir",
+     "write training.distillation.cached, top_k as the teacher's run saved them "
+     "(--logits-save-top-k) and label_loss: true"},
+    {"logits-save-dir", "what a teacher's run saves of its logits is not modelled"},
     {"distribute-saved-activations", "saved inputs are taken to lie on every tensor rank"},
     {"no-masked-softmax-fusion", kInProfile},
     {"no-bias-gelu-fusion", kInProfile},
