@@ -98,7 +98,7 @@ void check_capacity(const training::CheckedScenario& checked,
             "storage '{}' holds {:.4g} TB (capacity), but {} checkpoints of {:.4g} TB{} and the "
             "one being "
             "written{} "
-            "need {:.4g} TB; lower run.checkpoint.keep{}",
+            "need {:.4g} TB; lower run.checkpoint.keep{}{}",
             storage.name, storage.capacity.si() / kTerabyte, checkpoint.keep, one.si() / kTerabyte,
             archived > 0 ? fmt::format(", {:.0f} archived", archived) : "",
             data.si() > 0 ? fmt::format(", with {} of {:.4g} TB,",
@@ -107,7 +107,10 @@ void check_capacity(const training::CheckedScenario& checked,
                                             : "a data set",
                                         data.si() / kTerabyte)
                           : "",
-            needed.si() / kTerabyte, archived > 0 ? " or archive less often" : ""));
+            needed.si() / kTerabyte, archived > 0 ? " or archive less often" : "",
+            workload::reads_logits(checked.scenario().training)
+                ? " or store fewer logits a token (training.distillation.top_k)"
+                : ""));
   }
   check_near_capacity(checked, layout);
   check_host_buffer(checked, layout);
