@@ -72,7 +72,7 @@ network::Transfer storage_flows(const PreparedStep& step, const SideTransfers& s
       join(equal_storage_flows(step, side, transfer, share), whole);
     }
   }
-  return whole;
+  return sizes.empty() ? equal_storage_flows(step, side, side.transfers.front(), share) : whole;
 }
 
 network::Transfer peer_flows(const PreparedStep& step, const SideTransfers& side, double share) {
