@@ -1166,6 +1166,9 @@ class VisionSpec:
     tensor
         On tensor ranks: split: divided as the language model; whole: a copy on each, and all
         compute the same. (default split)
+    context
+        On context ranks: whole: all images of a sequence on each, and all compute the same;
+        split: whole images are dealt, and their tokens gathered. (default whole)
     stage
         first: on the pipeline's first stage, beside its layers; own: on GPUs of its own, a
         stage more in front, which 'pipeline' counts. (default first)
@@ -1191,6 +1194,7 @@ class VisionSpec:
     projectors: int | None = None
     trained: Literal["all", "projector", "none"] | None = None
     tensor: Literal["split", "whole"] | None = None
+    context: Literal["whole", "split"] | None = None
     stage: Literal["first", "own"] | None = None
     use: str | None = None
     source: str | None = None

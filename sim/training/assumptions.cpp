@@ -204,6 +204,30 @@ void add_documents(const Scenario& s, std::vector<Assumption>& list) {
   list.push_back({"training.documents", std::move(value), std::move(why)});
 }
 
+/// Which images the context ranks encode.
+void add_dealt_images(const Scenario& s, std::vector<Assumption>& list) {
+  if (s.parallelism.context == 1) {
+    return;
+  }
+  const char* embeds = "each context rank embeds whole sequences and takes its part after that; ";
+  if (!workload::deals_images(s.model, s.parallelism)) {
+    list.push_back(
+        {"model.vision.context",
+         fmt::format("whole: {} context ranks encode the same images", s.parallelism.context),
+         std::string(embeds) + "Megatron-Bridge (models/qwen_vl) unless "
+                               "vision_dp_when_cp is set; Megatron-LM (llava_model.py)"});
+    return;
+  }
+  const double images = s.parallelism.micro_batch * s.training.images->per_sequence;
+  list.push_back(
+      {"model.vision.context",
+       fmt::format("split: {:.4g} of {:.4g} images on the context rank with the most",
+                   images * workload::share_of_images(s.model, s.training, s.parallelism), images),
+       std::string(embeds) +
+           "tokens of images are gathered forward, their gradients summed on all "
+           "ranks backward; Megatron-Bridge (models/qwen_vl, vision_dp_when_cp)"});
+}
+
 /// How an encoder is computed and held.
 void add_encoder(const Scenario& s, std::vector<Assumption>& list) {
   if (!s.model.vision || !s.training.images) {
@@ -234,6 +258,7 @@ void add_encoder(const Scenario& s, std::vector<Assumption>& list) {
          "whatever is trained, as the schedule has it; images that take longer than the "
          "mean first use up what the stage has to spare"});
   }
+  add_dealt_images(s, list);
 }
 
 /// What ranks wait for each other whose sequences differ.

@@ -71,6 +71,15 @@ void add_context(const workload::ParallelismSpec& p, std::vector<std::string>& l
   }
 }
 
+void add_vision(const Scenario& s, std::vector<std::string>& list) {
+  if (s.model.vision && s.model.vision->context == workload::EncoderContext::split &&
+      s.parallelism.context == 1) {
+    list.push_back(
+        "model.vision.context: split does nothing with parallelism.context 1; choose a context "
+        "degree or leave it out");
+  }
+}
+
 /// Above the limit at which shares of the peak were measured they are extrapolated, and nothing
 /// says that the board can draw so much.
 void add_power(const Scenario& s, std::vector<std::string>& list) {
@@ -101,6 +110,7 @@ std::vector<std::string> unused_fields(const CheckedScenario& checked) {
   add_hop(s.cluster.node.scale_up, list);
   add_imbalance(s.model, list);
   add_context(s.parallelism, list);
+  add_vision(s, list);
   add_power(s, list);
   return list;
 }

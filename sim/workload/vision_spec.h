@@ -27,6 +27,15 @@ constexpr auto enum_words(EncoderTensor) {
   return std::array{E{EncoderTensor::split, "split"}, E{EncoderTensor::whole, "whole"}};
 }
 
+/// Which images context ranks encode: all of a micro-batch on each, which all compute the same, or
+/// each its own, whose tokens are gathered. Source: there, modelling_qwen3_vl/model.py
+/// (vision_dp_when_cp, false unless asked for), 2026.
+enum class EncoderContext { whole, split };
+constexpr auto enum_words(EncoderContext) {
+  using E = core::EnumWord<EncoderContext>;
+  return std::array{E{EncoderContext::whole, "whole"}, E{EncoderContext::split, "split"}};
+}
+
 /// Which pipeline stage runs an encoder: the first, before the language model's own, or one in
 /// front of it with nothing else. Source: NVIDIA/Megatron-LM core 0.12,
 /// examples/multimodal/model.py (encoder_pipeline_model_parallel_size 0 or 1), 2025.
@@ -57,6 +66,7 @@ struct VisionSpec {
   int projectors = 1;
   EncoderTraining trained = EncoderTraining::all;
   EncoderTensor tensor = EncoderTensor::split;
+  EncoderContext context = EncoderContext::whole;
   EncoderStage stage = EncoderStage::first;
   template <class V>
   void fields(V& v) {
@@ -98,6 +108,9 @@ struct VisionSpec {
     v.optional("tensor", tensor,
                "On tensor ranks: split: divided as the language model; whole: a copy on each, and "
                "all compute the same.");
+    v.optional("context", context,
+               "On context ranks: whole: all images of a sequence on each, and all compute the "
+               "same; split: whole images are dealt, and their tokens gathered.");
     v.optional(
         "stage", stage,
         "first: on the pipeline's first stage, beside its layers; own: on GPUs of its own, a "

@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "sim/analytic/chunk_costs.h"
+#include "sim/workload/vision/encoder.h"
 
 #include "tests/analytic/random_layouts.h"
 
@@ -100,6 +101,7 @@ std::optional<CheckedScenario> seeing(std::mt19937& random, bool own) {
   vision.trained = pick(workload::EncoderTraining::all, workload::EncoderTraining::all,
                         workload::EncoderTraining::projector, workload::EncoderTraining::none);
   vision.tensor = pick(workload::EncoderTensor::split, workload::EncoderTensor::whole);
+  vision.context = pick(workload::EncoderContext::split, workload::EncoderContext::whole);
   s.model.vision = vision;
   s.training.images = workload::ImagesSpec{pick(0.5, 2.0, 3.5), 1, {{256, 3}, {400, 1}}};
   if (vision.trained != workload::EncoderTraining::none && pick(true, false, false)) {
@@ -108,7 +110,6 @@ std::optional<CheckedScenario> seeing(std::mt19937& random, bool own) {
     s.model.multi_token_prediction = 0;
     s.parallelism.offload = workload::Offload::none;
   }
-  s.parallelism.context = 1;
   if (own) {
     give_own_stage(pick, s);
   }
@@ -123,7 +124,7 @@ std::optional<CheckedScenario> seeing(std::mt19937& random, bool own) {
 TEST(AnalyticTier, AgreesWithTheSimulationOfWhatSees) {
   std::mt19937 random(19);
   Agreement agreement;
-  int staged = 0, sharded = 0, frozen = 0, whole = 0;
+  int staged = 0, sharded = 0, frozen = 0, whole = 0, dealt = 0, alike = 0;
   while (agreement.compared() < 80) {
     const auto layout = seeing(random, false);
     if (!layout || !agreement.compare(*layout)) {
@@ -134,11 +135,16 @@ TEST(AnalyticTier, AgreesWithTheSimulationOfWhatSees) {
     sharded += s.parallelism.sharding >= workload::Sharding::zero3 ? 1 : 0;
     frozen += s.model.frozen ? 1 : 0;
     whole += s.model.vision->tensor == workload::EncoderTensor::whole ? 1 : 0;
+    const bool deals = workload::deals_images(s.model, s.parallelism);
+    dealt += deals ? 1 : 0;
+    alike += s.parallelism.context > 1 && !deals ? 1 : 0;
   }
   EXPECT_GT(staged, 10);
   EXPECT_GT(sharded, 10);
   EXPECT_GT(frozen, 5);
   EXPECT_GT(whole, 10);
+  EXPECT_GT(dealt, 3);
+  EXPECT_GT(alike, 3);
   std::cout << agreement.text();
 }
 
@@ -146,7 +152,7 @@ TEST(AnalyticTier, AgreesWithTheSimulationOfWhatSees) {
 TEST(AnalyticTier, AgreesWithTheSimulationOfAnEncodersOwnStage) {
   std::mt19937 random(23);
   Agreement agreement;
-  int deep = 0, sharded = 0, still = 0, blocking = 0, tied = 0;
+  int deep = 0, sharded = 0, still = 0, blocking = 0, tied = 0, dealt = 0;
   while (agreement.compared() < 80) {
     const auto layout = seeing(random, true);
     if (!layout || !agreement.compare(*layout)) {
@@ -158,12 +164,14 @@ TEST(AnalyticTier, AgreesWithTheSimulationOfAnEncodersOwnStage) {
     still += s.model.vision->trained == workload::EncoderTraining::none ? 1 : 0;
     blocking += s.training.framework.pipeline_overlap ? 0 : 1;
     tied += s.model.tied_embeddings && s.parallelism.pipeline > 2 ? 1 : 0;
+    dealt += workload::deals_images(s.model, s.parallelism) ? 1 : 0;
   }
   EXPECT_GT(deep, 5);
   EXPECT_GT(sharded, 5);
   EXPECT_GT(still, 5);
   EXPECT_GT(blocking, 5);
   EXPECT_GT(tied, 5);
+  EXPECT_GT(dealt, 3);
   std::cout << agreement.text();
 }
 

@@ -40,6 +40,34 @@ TEST_F(Vision, IsPlanned) {
   EXPECT_EQ(outcome.code, 0) << outcome.err;
 }
 
+// All images on each context rank, or dealt among them; without context ranks that is nothing.
+TEST_F(Vision, RunsBesideContextRanks) {
+  write_small("s.yaml");
+  const std::string context = kSeeing + " --set parallelism.context=2";
+  const auto whole = run("run s.yaml --show assumptions" + context);
+  EXPECT_EQ(whole.code, 0) << whole.err;
+  EXPECT_THAT(whole.out, HasSubstr("whole: 2 context ranks encode the same images"));
+  const auto dealt =
+      run("run s.yaml --show assumptions --set model.vision.context=split" + context);
+  EXPECT_EQ(dealt.code, 0) << dealt.err;
+  EXPECT_THAT(dealt.out, HasSubstr("split: 2 of 3 images on the context rank with the most"));
+  EXPECT_THAT(run("explain model.vision.context").out, HasSubstr("their tokens gathered"));
+  const auto alone = run("run s.yaml --set model.vision.context=split" + kSeeing);
+  EXPECT_THAT(alone.out + alone.err, HasSubstr("model.vision.context: split does nothing"));
+  const auto planned = run("plan s.yaml --top 2 --set 'search.context=[1, 2]'" + kSeeing);
+  EXPECT_EQ(planned.code, 0) << planned.err;
+}
+
+TEST_F(Vision, OverContextRanksIsAScenario) {
+  const std::string file = HEADWAY_ROOT "/configs/scenarios/qwen3-vl-8b-long-32-h100.yaml";
+  for (const char* context : {"split", "whole"}) {
+    const auto outcome = run("run " + file + " --format json --set run.trials=2 " +
+                             "--set model.vision.context=" + context);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("\"encoder_parameters\": 576"));
+  }
+}
+
 const std::string kOwnStage =
     kSeeing + " --set model.vision.stage=own --set parallelism.pipeline=2";
 
@@ -85,9 +113,9 @@ TEST_F(Vision, IsExplainedAndRefusedByName) {
   const auto blind = run("check s.yaml --set 'model={use: qwen3-vl-8b}'");
   EXPECT_EQ(blind.code, 2);
   EXPECT_THAT(blind.err, HasSubstr("write how many a sequence has in training.images"));
-  const auto context = run("check s.yaml --set parallelism.context=2" + kSeeing);
-  EXPECT_EQ(context.code, 2);
-  EXPECT_THAT(context.err, HasSubstr("context parallelism beside an encoder of images"));
+  const auto offload = run("check s.yaml --set parallelism.offload=activations" + kSeeing);
+  EXPECT_EQ(offload.code, 2);
+  EXPECT_THAT(offload.err, HasSubstr("beside an encoder of images are not simulated"));
 }
 
 TEST_F(Vision, OfThePublishedFileIsReadWithItsEncoder) {

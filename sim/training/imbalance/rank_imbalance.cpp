@@ -160,7 +160,10 @@ EncoderTime encoder_time(const workload::BlockInput& input, const KernelTimes& t
     square += run.count * (whole ? sum.attention : 0.0);
     linear += run.count * (sum.others + (whole ? 0.0 : sum.attention));
   }
-  const workload::ImagesSpec& images = *input.training.images;
+  workload::ImagesSpec images = *input.training.images;
+  const double share = workload::share_of_images(input.model, input.training, input.parallelism);
+  images.per_sequence *= share;  // of the context rank with the most
+  images.deviation *= share;
   double tokens = 0;
   double squares = 0;
   double shares = 0;

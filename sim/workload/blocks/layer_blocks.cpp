@@ -11,7 +11,7 @@
 #include "sim/workload/native/native_blocks.h"
 #include "sim/workload/teacher/distillation_loss.h"
 #include "sim/workload/trained/adapter_blocks.h"
-#include "sim/workload/vision/encoder_blocks.h"
+#include "sim/workload/vision/image_places.h"
 
 namespace headway::workload {
 
@@ -399,28 +399,9 @@ Block prediction_backward(const BlockInput& input) {
   return writer.finish();
 }
 
-namespace {
-
-/// Where the encoder is on a stage in front: a kernel for the tokens of each projector.
-void handle_images(BlockWriter& writer,
-                   const BlockInput& input,
-                   core::Kernel (*kernel)(const RankShape&)) {
-  if (encoder_stages(input.model) == 0) {
-    return;
-  }
-  const RankShape tokens = encoder_shape(input.model, input.training, input.parallelism).projector;
-  for (int i = 0; i < input.model.vision->projectors; ++i) {
-    writer.compute(kernel(tokens));
-  }
-}
-
-}  // namespace
-
 Block embedding_forward(const BlockInput& input) {
   BlockWriter writer("embedding forward");
-  TensorRegion region(writer, input.shape, false);
-  writer.compute(memory_kernel("embedding", 2.0 * input.shape.element * input.shape.stream()));
-  region.reduce("embedding reduce");
+  write_embedding_forward(writer, input);
   if (input.model.learned_positions > 0) {
     writer.compute(
         memory_kernel("positions", 3.0 * input.shape.element * input.shape.split_stream()));
@@ -429,7 +410,6 @@ Block embedding_forward(const BlockInput& input) {
     writer.compute(
         memory_kernel("dropout", (2.0 * input.shape.element + 1.0) * input.shape.split_stream()));
   }
-  handle_images(writer, input, insert_images);
   return writer.finish();
 }
 
@@ -439,18 +419,16 @@ Block embedding_backward(const BlockInput& input) {
   if (!trained && !encoder_trained(input.model)) {
     return writer.finish();
   }
-  TensorRegion region(writer, input.shape, false);
   writer.compute(residual_backward(input.shape));
-  region.gather("embedding gather");
-  if (encoder_trained(input.model)) {
-    handle_images(writer, input, take_images);
-  }
+  write_embedding_input_backward(writer, input);
   if (!trained) {  // gradients of image tokens go on to their encoder
     return writer.finish();
   }
   // Each token's gradient is read and added to a row of the gradient buffer.
   const double bytes = input.shape.element + 2.0 * input.training.framework.gradient_bytes;
-  writer.compute(memory_kernel("embedding", bytes * input.shape.stream()));
+  const int parts =
+      embeds_whole_sequences(input.model, input.parallelism) ? input.shape.context : 1;
+  writer.compute(memory_kernel("embedding", bytes * parts * input.shape.stream()));
   return writer.finish();
 }
 

@@ -16,6 +16,7 @@
 #include "sim/workload/teacher/teacher.h"
 #include "sim/workload/trained/trained_parameters.h"
 #include "sim/workload/vision/encoder_memory.h"
+#include "sim/workload/vision/image_places.h"
 
 namespace headway::workload {
 
@@ -45,7 +46,8 @@ class Liveness {
         logits_(logits_bytes(model, training, parallelism).si()),
         logit_gradients_(logit_gradient_bytes(model, training, parallelism).si()),
         teacher_(teacher_working_set(training, parallelism)),
-        encoder_(encoder_memory(model, training, parallelism)) {
+        encoder_(encoder_memory(model, training, parallelism)),
+        embedding_(shape_.element * embedding_working_elements(model, training, parallelism)) {
     if (encoder_stages(model) > 0) {
       images_ = shape_.element * image_elements(model, training, parallelism);
     }
@@ -138,6 +140,7 @@ class Liveness {
       note({encoder_.kept + encoder_.forward, 0}, peaks_.layers);
     }
     now_.activations += kept_at_front(chunk);
+    embed(chunk);
     forward_layers(chunk);
     now_.activations += sent_by(chunk);
     if (chunk.head) {
@@ -161,10 +164,18 @@ class Liveness {
     }
     backward_layers(chunk, drops);
     now_.activations -= sent_by(chunk);
+    embed(chunk);
     if (chunk.encoder) {
       note({encoder_.backward, 0}, peaks_.layers);
     }
     now_.activations -= drops ? kept_at_front(chunk) : 0.0;
+  }
+
+  /// What the embedding holds while it runs, either way.
+  void embed(const ChunkLayout& chunk) {
+    if (chunk.embedding && embedding_ > 0) {
+      note({embedding_, 0}, peaks_.layers);
+    }
   }
 
   /// What embedding and encoder keep, and the tokens of images that came from a stage in front.
@@ -255,6 +266,7 @@ class Liveness {
   double logits_, logit_gradients_;
   double teacher_;  ///< alive in a layer of a teacher's forward
   EncoderMemory encoder_;
+  double embedding_ = 0;
   double images_ = 0;  ///< tokens of images between an encoder's own stage and the next
   double sent_ = 0, sent_images_ = 0;  ///< output of a chunk that stays until its backward
   Live now_;

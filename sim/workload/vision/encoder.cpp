@@ -32,6 +32,23 @@ ModelSpec encoder_model(const ModelSpec& model) {
   return own;
 }
 
+bool deals_images(const ModelSpec& model, const ParallelismSpec& parallelism) {
+  return model.vision && model.vision->context == EncoderContext::split && parallelism.context > 1;
+}
+
+double share_of_images(const ModelSpec& model,
+                       const TrainingSpec& training,
+                       const ParallelismSpec& parallelism) {
+  if (!training.images || !deals_images(model, parallelism)) {
+    return 1;
+  }
+  const double ranks = parallelism.context;
+  const double images = parallelism.micro_batch * training.images->per_sequence;
+  const double fewer = std::floor(images);
+  const double more = images - fewer;
+  return ((1 - more) * std::ceil(fewer / ranks) + more * std::ceil((fewer + 1) / ranks)) / images;
+}
+
 TrainingSpec encoder_training(const ModelSpec& model,
                               const TrainingSpec& training,
                               const ParallelismSpec& parallelism) {
@@ -40,7 +57,8 @@ TrainingSpec encoder_training(const ModelSpec& model,
   own.local_steps.reset();
   own.images.reset();
   const double merged = patches_of_token(*model.vision);
-  const double tokens = parallelism.micro_batch * image_tokens(*training.images);
+  const double tokens = parallelism.micro_batch * image_tokens(*training.images) *
+                        share_of_images(model, training, parallelism);
   own.sequence_length =
       static_cast<int>(merged * std::max(1.0, std::round(tokens)));  // whole tokens of patches
   own.documents.clear();
@@ -97,6 +115,14 @@ EncoderShape encoder_shape(const ModelSpec& model,
       shape.layers.tokens / (std::int64_t{model.vision->merge} * model.vision->merge);
   shape.projector.hidden = model.hidden;
   return shape;
+}
+
+RankShape all_images(const ModelSpec& model,
+                     const TrainingSpec& training,
+                     const ParallelismSpec& parallelism) {
+  ParallelismSpec alone = parallelism;
+  alone.context = 1;
+  return encoder_shape(model, training, alone).projector;
 }
 
 double image_elements(const ModelSpec& model,

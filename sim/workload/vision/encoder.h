@@ -17,9 +17,21 @@ namespace headway::workload {
 /// @pre  the model has `vision`
 ModelSpec encoder_model(const ModelSpec& model);
 
-/// Its recipe: the images of a micro-batch in the mean, as one sequence of patches in which an
-/// image is a document. Products are at least 16 bits wide. Source: Megatron-Bridge,
-/// models/qwen_vl/modelling_qwen3_vl (layer specs with fp8=False), 2026.
+/// Whether context ranks deal the images of a micro-batch, and each encodes its own.
+bool deals_images(const ModelSpec& model, const ParallelismSpec& parallelism);
+
+/// Images of a micro-batch that the context rank with the most encodes, over all N of them. Whole
+/// ones are dealt; of n to n + 1 images in the mean over micro-batches
+///     ((n + 1 - N) ceil(n / c) + (N - n) ceil((n + 1) / c)) / N
+/// 1 where each has all. Source: Megatron-Bridge, modelling_qwen3_vl/utils.py
+/// (qwen2vl_pad_and_split), 2026.
+double share_of_images(const ModelSpec& model,
+                       const TrainingSpec& training,
+                       const ParallelismSpec& parallelism);
+
+/// Its recipe: the images of a micro-batch in the mean, those of a context rank, as one sequence of
+/// patches in which an image is a document. Products are at least 16 bits wide. Source:
+/// Megatron-Bridge, models/qwen_vl/modelling_qwen3_vl (layer specs with fp8=False), 2026.
 TrainingSpec encoder_training(const ModelSpec& model,
                               const TrainingSpec& training,
                               const ParallelismSpec& parallelism);
@@ -53,8 +65,13 @@ EncoderShape encoder_shape(const ModelSpec& model,
                            const TrainingSpec& training,
                            const ParallelismSpec& parallelism);
 
-/// Values that a stage of the encoder's own sends on for a micro-batch, and gets gradients of: the
-/// projected tokens of its images, of every projector. Source: Megatron-LM core 0.12,
+/// The projected tokens of all images of a micro-batch, whichever context rank encoded them.
+RankShape all_images(const ModelSpec& model,
+                     const TrainingSpec& training,
+                     const ParallelismSpec& parallelism);
+
+/// Values that a rank of the encoder's own stage sends on for a micro-batch, and gets gradients of:
+/// the projected tokens of its images, of every projector. Source: Megatron-LM core 0.12,
 /// examples/multimodal/model.py (seq_length of that stage), 2025.
 double image_elements(const ModelSpec& model,
                       const TrainingSpec& training,

@@ -3,6 +3,7 @@
 #include "sim/workload/blocks/block_writer.h"
 #include "sim/workload/blocks/kernels.h"
 #include "sim/workload/blocks/layer_blocks.h"
+#include "sim/workload/vision/image_places.h"
 
 namespace headway::workload {
 
@@ -13,7 +14,8 @@ EncoderBlocks::EncoderBlocks(const BlockInput& language)
       parallelism_(encoder_layout(language.model, language.parallelism)),
       input_(block_input(model_, training_, parallelism_, 1)),
       shape_(encoder_shape(language.model, language.training, language.parallelism)),
-      widths_(encoder_widths(language.model, parallelism_.tensor)) {}
+      widths_(encoder_widths(language.model, parallelism_.tensor)),
+      inserts_(!placed_with_embedding(language.model, language.parallelism)) {}
 
 Linear EncoderBlocks::product(const char* name,
                               const RankShape& shape,
@@ -65,7 +67,7 @@ void EncoderBlocks::write_projector_forward(BlockWriter& writer) const {
                            training_.framework));
     region.forward_rows(product("projector out", shape, widths_.outputs, widths_.inner));
   }
-  if (encoder_stages(language_) == 0) {
+  if (inserts_) {
     writer.compute(insert_images(shape));
   }
 }
@@ -73,7 +75,7 @@ void EncoderBlocks::write_projector_forward(BlockWriter& writer) const {
 void EncoderBlocks::write_projector_backward(BlockWriter& writer) const {
   const RankShape& shape = shape_.projector;
   const bool passes = language_.vision->trained == EncoderTraining::all;
-  if (encoder_stages(language_) == 0) {
+  if (inserts_) {
     writer.compute(take_images(shape));
   }
   const auto first = [&](const Linear& linear, bool split) {
@@ -104,14 +106,6 @@ void EncoderBlocks::write_projector_backward(BlockWriter& writer) const {
         "spread patches", shape.element * (shape_.layers.stream() +
                                            static_cast<double>(shape.tokens * widths_.joined))));
   }
-}
-
-core::Kernel insert_images(const RankShape& projector) {
-  return memory_kernel("insert images", 2.0 * projector.element * projector.stream());
-}
-
-core::Kernel take_images(const RankShape& projector) {
-  return memory_kernel("take images", 2.0 * projector.element * projector.stream());
 }
 
 std::string part_name(const EncoderRun& run) {

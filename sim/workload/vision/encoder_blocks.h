@@ -40,13 +40,8 @@ class EncoderBlocks {
   BlockInput input_;  ///< refers to the three above
   EncoderShape shape_;
   EncoderWidths widths_;
+  bool inserts_;  ///< its last part writes tokens over their places
 };
-
-/// The tokens of images are read, and written over those of their places; on the stage that has the
-/// embedding, for each projector.
-core::Kernel insert_images(const RankShape& projector);
-/// Their gradients are taken out.
-core::Kernel take_images(const RankShape& projector);
 
 /// The name of a part's blocks: "encoder patches", ...
 std::string part_name(const EncoderRun& run);

@@ -107,12 +107,6 @@ class EncoderComplaints {
     if (encoder_stages(model_) > 0) {
       check_own_stage();
     }
-    if (parallelism_.context > 1) {
-      add("parallelism.context",
-          "context parallelism beside an encoder of images is not simulated: whether its images "
-          "are divided over context ranks or computed on each differs between frameworks; write "
-          "context: 1");
-    }
     const ScheduleKind schedule = effective_schedule(parallelism_);
     if (schedule == ScheduleKind::dual_pipe || schedule == ScheduleKind::dual_pipe_v) {
       add("parallelism.schedule",
