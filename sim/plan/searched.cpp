@@ -276,6 +276,7 @@ Searched searched(const training::Scenario& scenario, const std::vector<int>& no
        framework.name + (own ? ", with its schedules: 'search.schedule' lists others" : "")});
   if (scenario.model.vision) {
     out.held.push_back({"model.vision.stage", value_text(scenario.model.vision->stage)});
+    out.held.push_back({"model.vision.context", value_text(scenario.model.vision->context)});
   }
   if (scenario.cluster.fabric.routing == network::Routing::ecmp) {
     out.held.push_back({"run.seed", fmt::format("{}: one hash of the switches; intervals of steps "

@@ -338,6 +338,25 @@ void add_sparse(const Scenario& s, std::vector<Assumption>& list) {
   }
 }
 
+/// What context ranks gather before keys are chosen.
+void add_gathered_choice(const Scenario& s, std::vector<Assumption>& list) {
+  if (s.parallelism.context == 1 || (!s.model.sparse && !s.model.native_sparse)) {
+    return;
+  }
+  if (s.model.sparse) {
+    list.push_back({"model.sparse, context parallelism",
+                    "compressed keys and index keys of whole sequences on each rank",
+                    "gathered before the choice and kept for the backward, which scatters their "
+                    "gradients; Megatron-LM (dsa.py, cp_comm_type allgather), 2026"});
+    return;
+  }
+  list.push_back({"model.native_sparse, context parallelism",
+                  "keys and values of whole sequences on each rank, which compresses all blocks",
+                  "gathered by head forward and backward, fp32 gradients scattered, nothing beside "
+                  "the kernels; mdy666/Scalable-Flash-Native-Sparse-Attention, 2025, whose kernels "
+                  "are of one head of keys at a time"});
+}
+
 /// What is assumed of native sparse attention.
 void add_native(const Scenario& s, std::vector<Assumption>& list) {
   if (!s.model.native_sparse) {
@@ -507,6 +526,7 @@ std::vector<Assumption> step_assumptions(const CheckedScenario& checked,
   add_documents(checked.scenario(), list);
   add_mixer(checked.scenario(), list);
   add_sparse(checked.scenario(), list);
+  add_gathered_choice(checked.scenario(), list);
   add_native(checked.scenario(), list);
   add_preconditioner(checked.scenario(), list);
   add_trained(checked.scenario(), list);

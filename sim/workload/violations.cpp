@@ -216,11 +216,13 @@ void check_sparse(Violations& out,
     add(out, "model.sparse",
         fmt::format("sparse attention of model '{}' with a window is not simulated", model.name));
   }
-  if (parallelism.context > 1) {
-    add(out, "parallelism.context",
-        "context parallelism of sparse attention is not simulated: which keys are chosen is known "
-        "on "
-        "no rank before all have been scored; write context: 1");
+  if (parallelism.context > 1 && parallelism.context_kind != ContextKind::all_gather) {
+    add(out, "parallelism.context_kind",
+        fmt::format(
+            "sparse attention over context ranks needs the keys of whole sequences on each, "
+            "and context_kind is {}: which keys are chosen is known on no rank before all "
+            "have been scored; write all-gather",
+            core::to_word(parallelism.context_kind)));
   }
   if (!fuses_attention(training)) {
     add(out, unfused_path(training, "model.sparse"),

@@ -91,6 +91,44 @@ TEST(AnalyticTier, AgreesWithTheSimulationOfNativeSparseAttention) {
   std::cout << agreement.text();
 }
 
+/// Latent attention over keys that an indexer chooses, in all layers.
+void add_indexer(const Draw& pick, workload::ModelSpec& m) {
+  m.attention = workload::AttentionKind::multi_latent;
+  m.biases = false;
+  m.window = 0;
+  m.latent = workload::LatentAttentionSpec{1536, 512, 128, 64, 128};
+  m.sparse = workload::SparseAttentionSpec{pick(16, 64), 128, pick(512, 2048)};
+}
+
+// Both kinds of chosen keys over context ranks, which gather those of whole sequences.
+TEST(AnalyticTier, AgreesWithTheSimulationOfChosenKeysOverContextRanks) {
+  std::mt19937 random(29);
+  Agreement agreement;
+  int indexed = 0, staged = 0;
+  while (agreement.compared() < 40) {
+    const bool indexer = agreement.compared() % 2 == 0;
+    const auto drawn = random_layout(random, indexer ? add_indexer : add_native_attention);
+    if (!drawn) {
+      continue;
+    }
+    Scenario s = drawn->scenario();
+    s.parallelism.context = 2;
+    s.parallelism.context_kind = workload::ContextKind::all_gather;
+    try {
+      const CheckedScenario layout = check(s);
+      if (agreement.compare(layout)) {
+        indexed += indexer ? 1 : 0;
+        staged += s.parallelism.pipeline > 2 ? 1 : 0;
+      }
+    } catch (const core::Error&) {
+      continue;  // fewer GPUs than the layout has ranks
+    }
+  }
+  EXPECT_GE(indexed, 20);
+  EXPECT_GT(staged, 5);
+  std::cout << agreement.text();
+}
+
 // The same of models that are trained in part: stages without a backward, traffic of adapters
 // alone.
 TEST(AnalyticTier, AgreesWithTheSimulationOfWhatIsTrainedInPart) {

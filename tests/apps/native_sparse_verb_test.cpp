@@ -22,13 +22,42 @@ TEST_F(NativeSparse, RunsAndSaysWhatIsAssumed) {
   EXPECT_THAT(run("run s.yaml --explain" + kNative).out, HasSubstr("chosen blocks, "));
 }
 
+const std::string kGathered =
+    " --set parallelism.context=2 --set parallelism.context_kind=all-gather";
+
+TEST_F(NativeSparse, RunsOverContextRanksThatGatherItsKeys) {
+  write_small("s.yaml");
+  const auto outcome = run("run s.yaml --show assumptions" + kNative + kGathered);
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("model.native_sparse, context parallelism"));
+  const auto paper =
+      run("run " HEADWAY_ROOT "/configs/scenarios/nsa-27b-32k-64-h100.yaml --format json");
+  EXPECT_EQ(paper.code, 0) << paper.err;
+}
+
+// The indexer of DeepSeek-V3.2 in a small model.
+TEST_F(NativeSparse, RunsAnIndexerOverContextRanks) {
+  write_small("s.yaml");
+  const std::string indexer =
+      " --set 'model={name: small, layers: 6, hidden: 2048, heads: 16, key_value_heads: 16, "
+      "head_dim: 192, ffn: 8192, vocabulary: 64000, attention: mla, latent: {query_rank: 1024, "
+      "key_value_rank: 512, no_rope_dim: 128, rope_dim: 64, value_dim: 128}, sparse: "
+      "{index_heads: 16, index_dim: 128, top_k: 1024}}'";
+  const auto outcome = run("run s.yaml --show assumptions" + indexer + kGathered);
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("model.sparse, context parallelism"));
+  const auto ring = run("check s.yaml --set parallelism.context=2" + indexer);
+  EXPECT_EQ(ring.code, 2);
+  EXPECT_THAT(ring.err, HasSubstr("sparse attention over context ranks needs the keys"));
+}
+
 TEST_F(NativeSparse, IsPlannedWithoutWhatIsNotSimulated) {
   write_small("s.yaml");
   const auto outcome = run("plan s.yaml --top 3 --set 'search.context=[1, 2]'" + kNative);
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  // Layouts with context ranks are left out, and it is said why.
+  // Layouts with a ring of context ranks are left out, and it is said why.
   EXPECT_THAT(outcome.out + outcome.err,
-              HasSubstr("context parallelism of native sparse attention"));
+              HasSubstr("native sparse attention over context ranks needs the keys"));
 }
 
 TEST_F(NativeSparse, IsExplainedAndRefusedByName) {
@@ -36,7 +65,7 @@ TEST_F(NativeSparse, IsExplainedAndRefusedByName) {
   write_small("s.yaml");
   const auto context = run("check s.yaml --set parallelism.context=2" + kNative);
   EXPECT_EQ(context.code, 2);
-  EXPECT_THAT(context.err, HasSubstr("context parallelism of native sparse attention"));
+  EXPECT_THAT(context.err, HasSubstr("and context_kind is ring"));
   const auto stride = run("check s.yaml --set 'model.native_sparse={stride: 24}'");
   EXPECT_EQ(stride.code, 2);
   EXPECT_THAT(stride.err, HasSubstr("do not divide into steps of stride 24"));

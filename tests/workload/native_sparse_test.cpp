@@ -207,9 +207,11 @@ TEST(NativeSparseAttention, IsRefusedOverRanksThatWouldShareAChoice) {
   ParallelismSpec context = split(1, 1);
   context.context = 2;
   EXPECT_EQ(native_refusal(nsa_27b(), context),
-            "context parallelism of native sparse attention is not simulated: which blocks are "
-            "chosen is known on no rank before all compressed ones have been scored; write "
-            "context: 1");
+            "native sparse attention over context ranks needs the keys of whole sequences on each, "
+            "and context_kind is ring: which blocks are chosen is known on no rank before all "
+            "compressed ones have been scored; write all-gather");
+  context.context_kind = ContextKind::all_gather;
+  EXPECT_EQ(native_refusal(nsa_27b(), context), "");
   ParallelismSpec operators = split(1, 1);
   operators.recompute = Recompute::selective;
   operators.recompute_parts = {RecomputePart::operators};

@@ -128,8 +128,11 @@ TEST(SparseAttention, IsRefusedWhereItIsNotKnown) {
   ParallelismSpec context = split(1, 1);
   context.context = 2;
   EXPECT_EQ(said(deepseek_v32(), context),
-            "context parallelism of sparse attention is not simulated: which keys are chosen is "
-            "known on no rank before all have been scored; write context: 1");
+            "sparse attention over context ranks needs the keys of whole sequences on each, and "
+            "context_kind is ring: which keys are chosen is known on no rank before all have been "
+            "scored; write all-gather");
+  context.context_kind = ContextKind::all_gather;
+  EXPECT_EQ(said(deepseek_v32(), context), "");
   ModelSpec plain = llama_8b();
   plain.sparse = SparseAttentionSpec{};
   EXPECT_EQ(said(plain, split(1, 1)),

@@ -64,13 +64,6 @@ int places(const RankShape& shape, std::size_t from) {
   return shape.ring[from + 1].step - shape.ring[from].step;
 }
 
-AttentionShape gathered_attention(const RankShape& shape) {
-  AttentionShape attention = shape.own_attention();
-  attention.key_sequence *= shape.context;
-  attention.keys = shape.mean_keys;
-  return attention;
-}
-
 AttentionShape exchanged_attention(const RankShape& shape) {
   AttentionShape attention = shape.own_attention();
   attention.sequence *= shape.context;
@@ -143,6 +136,17 @@ Bytes key_value_block(const RankShape& shape) {
   return Bytes(shape.element * (shape.key_elements() + shape.value_elements()));
 }
 
+Bytes gathered_block(const RankShape& shape) {
+  return shape.sparse ? Bytes(shape.element * shape.key_elements()) : key_value_block(shape);
+}
+
+AttentionShape gathered_attention(const RankShape& shape) {
+  AttentionShape attention = shape.own_attention();
+  attention.key_sequence *= shape.context;
+  attention.keys = shape.mean_keys;
+  return attention;
+}
+
 Bytes exchanged_keys(const RankShape& shape) {
   const auto heads = std::max<std::int64_t>(shape.key_value_heads, shape.context);
   return Bytes(shape.element * static_cast<double>(shape.tokens) *
@@ -166,7 +170,11 @@ void write_core_attention_forward(BlockWriter& writer,
       write_ring_forward(writer, shape, framework.context_overlap);
       return;
     case ContextKind::all_gather:
-      exchange(writer, CollectiveKind::all_gather, shape.context * key_value_block(shape),
+      if (shape.native) {  // its keys were gathered before they were compressed
+        writer.compute(attention_forward(shape, framework));
+        return;
+      }
+      exchange(writer, CollectiveKind::all_gather, shape.context * gathered_block(shape),
                "gather keys and values");
       writer.compute(flash_forward(shape, gathered_attention(shape)));
       return;
@@ -195,8 +203,14 @@ void write_core_attention_backward(BlockWriter& writer,
       write_ring_backward(writer, shape, framework.context_overlap);
       return;
     case ContextKind::all_gather: {
-      const Bytes whole = shape.context * key_value_block(shape);
-      exchange(writer, CollectiveKind::all_gather, whole, "gather keys and values");
+      if (shape.native) {
+        writer.compute(attention_backward(shape, framework));
+        return;
+      }
+      const Bytes whole = shape.context * gathered_block(shape);
+      if (!shape.sparse) {  // which keeps what it gathered
+        exchange(writer, CollectiveKind::all_gather, whole, "gather keys and values");
+      }
       writer.compute(flash_backward(shape, gathered_attention(shape)));
       exchange(writer, CollectiveKind::reduce_scatter, whole, "scatter key-value gradients");
       return;

@@ -244,6 +244,7 @@ void write_attention_backward(BlockWriter& writer,
     if (again.latent_up && input.shape.latent()) {
       write_latent_up_forward(writer, input);
     }
+    write_native_gather(writer, input);
     if (again.core_attention) {
       write_core_attention_forward(writer, input.shape, framework);
     }

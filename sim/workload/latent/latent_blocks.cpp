@@ -47,9 +47,21 @@ Kernel index_product(
   return kernel;
 }
 
-/// Elements of index queries and keys of this rank's tokens.
+/// Elements of index queries of this rank's tokens and of keys of whole sequences.
 double index_elements(const RankShape& shape) {
-  return static_cast<double>(shape.tokens * (shape.sparse->heads + 1) * shape.sparse->dim);
+  return static_cast<double>(shape.tokens * (shape.sparse->heads + shape.context) *
+                             shape.sparse->dim);
+}
+
+/// Index keys of whole sequences, or their gradients, over context ranks.
+void exchange_index_keys(BlockWriter& writer,
+                         const RankShape& shape,
+                         core::CollectiveKind kind,
+                         const char* name) {
+  if (shape.context > 1) {
+    writer.collective(kind, Group::context, core::Activity::context,
+                      Bytes(gathered_index_keys(shape)), name);
+  }
 }
 
 void write_indexer_forward(BlockWriter& writer, const BlockInput& input) {
@@ -62,6 +74,7 @@ void write_indexer_forward(BlockWriter& writer, const BlockInput& input) {
   writer.compute(forward_product(linears.queries));
   writer.compute(forward_product(linears.keys));
   tensor_region(writer, input).gather("gather index keys", sparse.dim + sparse.heads);
+  exchange_index_keys(writer, shape, core::CollectiveKind::all_gather, "gather all index keys");
   const double scores = 4.0 * static_cast<double>(shape.tokens) * sparse.all_keys;
   writer.compute(index_product("index scores", shape, sparse.all_keys, 1,
                                shape.element * index_elements(shape) + scores));
@@ -85,6 +98,10 @@ std::int64_t shared_key_width(const RankShape& shape) {
 }
 
 }  // namespace
+
+double gathered_index_keys(const RankShape& shape) {
+  return shape.element * static_cast<double>(shape.context * shape.tokens * shape.sparse->dim);
+}
 
 LatentLinears latent_linears(const RankShape& shape) {
   const std::int64_t no_rope = shape.no_rope_dim;
@@ -187,7 +204,7 @@ void write_indexer_backward(BlockWriter& writer,
   const SparseShape& sparse = *shape.sparse;
   const IndexLinears linears = index_linears(shape);
   if (mode.passes()) {
-    Kernel target = flash_forward(shape, shape.own_attention());
+    Kernel target = flash_forward(shape, gathered_attention(shape));
     target.name = "index target";
     target.work *=
         static_cast<double>(shape.head_dim) / static_cast<double>(shape.head_dim + shape.value_dim);
@@ -195,6 +212,8 @@ void write_indexer_backward(BlockWriter& writer,
     const double chosen = 8.0 * static_cast<double>(shape.tokens) * shape.mean_keys;
     writer.compute(index_product("index scores", shape, shape.mean_keys, 3,
                                  2 * shape.element * index_elements(shape) + chosen));
+    exchange_index_keys(writer, shape, core::CollectiveKind::reduce_scatter,
+                        "scatter index key gradients");
     tensor_region(writer, input).reduce("reduce index keys", sparse.dim + sparse.heads);
   }
   if (mode.weights()) {

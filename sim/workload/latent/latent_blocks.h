@@ -16,6 +16,10 @@ struct LatentLinears {
 };
 LatentLinears latent_linears(const RankShape& shape);
 
+/// Bytes of the indexer's keys of whole sequences, which context ranks gather before it scores
+/// them.
+double gathered_index_keys(const RankShape& shape);
+
 /// Norms over the compressed queries, keys and values.
 core::Kernel latent_norms(const RankShape& shape);
 
@@ -46,7 +50,9 @@ void write_latent_expand_backward(BlockWriter& writer,
 ///     index top-k      scores read, k indices written
 /// Backward trains it alone, from the probabilities of attention over the chosen keys summed over
 /// heads, which are made again: 2 k' (r_kv + d_r) FLOP a head, then three products of 2 k' I d and
-/// the gradients of its matrices. Nothing flows into the stream.
+/// the gradients of its matrices. Nothing flows into the stream. Context ranks gather index keys of
+/// whole sequences, and scatter their gradients. Source: Megatron-LM, dsa.py (DSAttention.forward),
+/// 2026.
 void write_indexer_backward(BlockWriter& writer, const BlockInput& input, const BackwardMode& mode);
 
 }  // namespace headway::workload

@@ -6,6 +6,7 @@
 #include "sim/workload/blocks/attention_blocks.h"
 #include "sim/workload/constants.h"
 #include "sim/workload/expert_shape.h"
+#include "sim/workload/latent/latent_blocks.h"
 #include "sim/workload/mixer/mixer_kernels.h"
 #include "sim/workload/native/native_blocks.h"
 #include "sim/workload/number_formats.h"
@@ -48,7 +49,9 @@ double kept_outputs(const RankShape& shape, double element) {
 
 /// What the exchange of context ranks holds while a layer runs backward. Ring: the block that
 /// arrives, and the gradient that arrives for the present one; all-gather: keys and values of whole
-/// sequences and their gradients; all-to-all: the buffer of the largest transfer.
+/// sequences and their gradients (of sparse attention, which keeps the keys, the gradients in the
+/// order of tokens and in that of ranks, and the index keys'); all-to-all: the buffer of the
+/// largest transfer.
 double exchange_buffers(const RankShape& shape) {
   if (shape.context == 1) {
     return 0;
@@ -57,7 +60,9 @@ double exchange_buffers(const RankShape& shape) {
     case ContextKind::ring:
       return 2.0 * key_value_block(shape).si();
     case ContextKind::all_gather:
-      return 2.0 * shape.context * key_value_block(shape).si();
+      return shape.native ? native_buffers(shape)
+                          : 2.0 * shape.context * gathered_block(shape).si() +
+                                (shape.sparse ? gathered_index_keys(shape) : 0.0);
     case ContextKind::all_to_all:
       return std::max(shape.element * shape.query_elements(), exchanged_keys(shape).si());
   }
@@ -86,15 +91,17 @@ struct CountedLayer {
 
 /// What sparse attention keeps beside the compressed form: each head's queries before they are
 /// absorbed, its values as the projection's operand, the indexer's queries, key and weights, the
-/// chosen keys' numbers.
-double kept_by_sparse(const RankShape& shape) {
+/// chosen keys' numbers; over context ranks keys and index keys of whole sequences, as gathered.
+double kept_by_sparse(const RankShape& shape, bool core_again) {
   if (!shape.sparse) {
     return 0;
   }
   const SparseShape& sparse = *shape.sparse;
+  const bool gathers = shape.context > 1 && !core_again;
   return shape.element *
              tokens_times(shape, shape.heads * shape.no_rope_dim + sparse.heads * sparse.dim +
-                                     sparse.dim + sparse.heads) +
+                                     shape.context * sparse.dim + sparse.heads) +
+         (gathers ? shape.context * gathered_block(shape).si() : 0.0) +
          operand_bytes(shape.linear) * tokens_times(shape, shape.projection_width()) +
          4.0 * tokens_times(shape, sparse.top_k);
 }
@@ -110,7 +117,8 @@ double kept_by_attention(const CountedLayer& layer) {
   if (!layer.again.latent_up) {
     bytes += shape.element * shape.query_elements() + (shape.sparse ? 0.0 : kept_keys(shape));
   }
-  bytes += kept_by_sparse(shape) + kept_by_native(shape, layer.again.core_attention);
+  bytes += kept_by_sparse(shape, layer.again.core_attention) +
+           kept_by_native(shape, layer.again.core_attention);
   if (shape.latent()) {
     bytes += (shape.element + operand) * static_cast<double>(shape.split_tokens) *
                  static_cast<double>(shape.query_rank + shape.key_rank) +

@@ -31,6 +31,29 @@ double compressed_elements(const RankShape& shape) {
   return as_double(shape.micro_batch * shape.native->blocks) * pair_elements(shape);
 }
 
+/// Elements of keys or values of whole sequences, `width` wide, of one head of keys and all
+/// branches.
+double head_elements(const RankShape& shape, std::int64_t width) {
+  return as_double(shape.context * shape.tokens * shape.key_sets * width);
+}
+
+/// For each head of keys its keys, then its values.
+void exchange_heads(BlockWriter& writer,
+                    const RankShape& shape,
+                    core::CollectiveKind kind,
+                    double element,
+                    const char* keys,
+                    const char* values) {
+  const auto exchange = [&](const char* name, std::int64_t width) {
+    writer.collective(kind, Group::context, core::Activity::context,
+                      Bytes(element * head_elements(shape, width)), name);
+  };
+  for (std::int64_t head = 0; head < shape.key_value_heads; ++head) {
+    exchange(keys, shape.head_dim);
+    exchange(values, shape.value_dim);
+  }
+}
+
 /// The matrices that make one key or value `width` wide of a block.
 std::array<Linear, 2> compression(const char* name, const RankShape& shape, std::int64_t width) {
   const std::int64_t rows = whole_rows(as_double(shape.micro_batch * shape.native->blocks));
@@ -57,10 +80,13 @@ AttentionShape compressed_branch(const RankShape& shape) {
   return branch(shape, shape.native->blocks, shape.native->keys.compressed);
 }
 AttentionShape selected_branch(const RankShape& shape) {
-  return branch(shape, shape.sequence, shape.native->keys.selected);
+  return branch(shape, shape.context * shape.sequence, shape.native->keys.selected);
 }
+/// Of a context rank's two chunks each begins with a window of the keys before it.
 AttentionShape window_branch(const RankShape& shape) {
-  return branch(shape, shape.sequence, shape.native->keys.window);
+  const std::int64_t before = shape.context == 1 ? 0 : 2 * shape.native->window;
+  return branch(shape, std::min(shape.context * shape.sequence, shape.sequence + before),
+                shape.native->keys.window);
 }
 
 Kernel named(const char* name, Kernel kernel) {
@@ -118,11 +144,20 @@ Kernel gates_kernel(const RankShape& shape, double arrays, double gates) {
 
 }  // namespace
 
+void write_native_gather(BlockWriter& writer, const BlockInput& input) {
+  const RankShape& shape = input.shape;
+  if (shape.native && shape.context > 1) {
+    exchange_heads(writer, shape, core::CollectiveKind::all_gather, shape.element, "gather keys",
+                   "gather values");
+  }
+}
+
 void write_compression_forward(BlockWriter& writer, const BlockInput& input) {
   const RankShape& shape = input.shape;
   if (!shape.native) {
     return;
   }
+  write_native_gather(writer, input);
   const auto linears = compression_linears(shape);
   writer.compute(forward_product(linears[0]));
   writer.compute(forward_product(linears[2]));
@@ -145,9 +180,13 @@ void write_compression_backward(BlockWriter& writer,
     writer.compute(compression_activation(shape, 3));
     writer.compute(input_gradient(linears[0]));
     writer.compute(input_gradient(linears[2]));
-    const double tokens = as_double(shape.native->compressed_block) * compressed_elements(shape);
-    writer.compute(memory_kernel(
-        "add blocks", shape.element * (tokens + as_double(shape.tokens) * pair_elements(shape))));
+    const double blocks = as_double(shape.native->compressed_block) * compressed_elements(shape);
+    const double tokens = as_double(shape.context * shape.tokens) * pair_elements(shape);
+    writer.compute(memory_kernel("add blocks", shape.element * (blocks + tokens)));
+    if (shape.context > 1) {
+      exchange_heads(writer, shape, core::CollectiveKind::reduce_scatter, 4.0,
+                     "scatter key gradients", "scatter value gradients");
+    }
   }
   if (mode.weights()) {
     for (const Linear& linear : linears) {
@@ -173,6 +212,11 @@ std::vector<Kernel> native_attention_backward(const RankShape& shape) {
   return {gates_kernel(shape, 2 * kNativeBranches + 1, 2),
           named("window", flash_backward(shape, window_branch(shape))), chosen,
           named("compressed blocks", flash_backward(shape, compressed_branch(shape)))};
+}
+
+double native_buffers(const RankShape& shape) {
+  return (shape.element + 4.0) *
+         (head_elements(shape, shape.head_dim) + head_elements(shape, shape.value_dim));
 }
 
 double kept_by_native(const RankShape& shape, bool core_again) {

@@ -13,11 +13,21 @@ namespace headway::workload {
 /// Keys and values of blocks from those of their tokens; nothing in other models. Blocks that
 /// overlap are rows of one product that begin before the last ends: none is copied. Backward adds
 /// the gradients of a token's blocks up. Each key-value head has weights of its own, so that tensor
-/// ranks divide them.
+/// ranks divide them. Over context ranks each compresses the blocks of whole sequences: forward
+/// after it gathered their keys and values, backward before it scatters their fp32 gradients.
 void write_compression_forward(BlockWriter& writer, const BlockInput& input);
 void write_compression_backward(BlockWriter& writer,
                                 const BlockInput& input,
                                 const BackwardMode& mode);
+
+/// Over context ranks: keys and values of whole sequences, those of one head of keys at a time;
+/// once more before anything of the layer's attention runs backward. Source:
+/// mdy666/Scalable-Flash-Native-Sparse-Attention, flash_nsa/modules/megatron_level_nsa.py
+/// (CPNSAFunction), 2025; it has one set of keys for all branches, here each branch has its own.
+void write_native_gather(BlockWriter& writer, const BlockInput& input);
+
+/// Bytes of gathered keys and values of one head of keys, and of their fp32 gradients.
+double native_buffers(const RankShape& shape);
 
 /// Core attention of a rank. With k the keys that a query meets in a branch (native_shape), a query
 /// heads and g heads of keys, FLOP a token:

@@ -74,11 +74,12 @@ void check_ranks(NativeComplaints& c, const ParallelismSpec& parallelism) {
           "ranks; choose a divisor of {}",
           keys, t, keys);
   }
-  if (parallelism.context > 1) {
-    c.add(
-        "parallelism.context",
-        "context parallelism of native sparse attention is not simulated: which blocks are chosen "
-        "is known on no rank before all compressed ones have been scored; write context: 1");
+  if (parallelism.context > 1 && parallelism.context_kind != ContextKind::all_gather) {
+    c.add("parallelism.context_kind",
+          "native sparse attention over context ranks needs the keys of whole sequences on each, "
+          "and context_kind is {}: which blocks are chosen is known on no rank before all "
+          "compressed ones have been scored; write all-gather",
+          core::to_word(parallelism.context_kind));
   }
   const auto& parts = parallelism.recompute_parts;
   for (std::size_t i = 0; i < parts.size(); ++i) {

@@ -21,6 +21,7 @@ NativeShape native_shape(const NativeSparseSpec& spec, int sequence_length) {
   shape.compressed_block = spec.compressed_block;
   shape.selected_block = std::min(spec.selected_block, sequence_length);
   shape.selected_blocks = spec.selected_blocks;
+  shape.window = std::min(spec.window, sequence_length);
   shape.blocks = sequence_length < spec.compressed_block
                      ? 0
                      : (sequence_length - spec.compressed_block) / spec.stride + 1;

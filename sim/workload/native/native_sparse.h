@@ -21,6 +21,7 @@ struct NativeShape {
   std::int64_t compressed_block = 0;  ///< l: tokens that one compressed key stands for
   std::int64_t selected_block = 0;    ///< l'
   std::int64_t selected_blocks = 0;   ///< n
+  std::int64_t window = 0;            ///< w
   std::int64_t blocks = 0;            ///< M: compressed keys of a sequence
   double choices = 0;                 ///< blocks of l' tokens in a sequence
   NativeKeys keys;
