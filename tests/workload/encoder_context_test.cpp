@@ -4,6 +4,7 @@
 #include "sim/workload/blocks/build.h"
 #include "sim/workload/memory/memory.h"
 #include "sim/workload/memory/rank_parameters.h"
+#include "sim/workload/schedule/schedule.h"
 #include "sim/workload/vision/encoder_memory.h"
 #include "sim/workload/vision/encoder_problems.h"
 #include "sim/workload/vision/image_places.h"
@@ -189,12 +190,14 @@ TEST(EncoderContext, HoldsWholeSequencesWhileItEmbeds) {
   model.vision->hidden = model.vision->ffn = 64;
   model.vision->heads = 1;
   model.vision->projector_ffn = 0;
+  model.vision->trained = EncoderTraining::none;
   ModelSpec blind = model;
   blind.vision.reset();
   TrainingSpec text = seeing(8);
   text.images.reset();
   const auto activations = [](const ModelSpec& m, const TrainingSpec& training) {
-    return stage_memory(m, training, over(64), 1, 8)[0].activations.si();
+    const auto schedule = pipeline_schedule(ScheduleKind::one_f_one_b, 1, 1, 8);
+    return stage_activations(m, training, over(64), schedule)[0].at_layers.activations.si();
   };
   EXPECT_LT(activations(blind, text), 2 * 2 * kStream);
   EXPECT_GE(activations(model, seeing(8)), 2 * 2 * kStream);
@@ -211,8 +214,9 @@ TEST(EncoderContext, IsReducedOverContextRanks) {
     if (!model.vision) {
       training.images.reset();
     }
-    return collective_bytes(build_step_graph(model, training, layout, 1, 2), Group::data_context,
-                            CollectiveKind::reduce_scatter);
+    const StepGraph graph = build_step_graph(model, training, layout, 1, 2);
+    return collective_bytes(graph, Group::data_context, CollectiveKind::reduce_scatter) +
+           collective_bytes(graph, Group::data_context, CollectiveKind::all_reduce);
   };
   const ModelSpec model = seeing_model(EncoderContext::whole);
   ModelSpec blind = model;
