@@ -217,11 +217,11 @@ void check_sparse(Violations& out,
         fmt::format("sparse attention of model '{}' with a window is not simulated", model.name));
   }
   if (parallelism.context > 1 && parallelism.context_kind != ContextKind::all_gather) {
-    add(out, "parallelism.context_kind",
+    add(out, "parallelism.context",
         fmt::format(
             "sparse attention over context ranks needs the keys of whole sequences on each, "
             "and context_kind is {}: which keys are chosen is known on no rank before all "
-            "have been scored; write all-gather",
+            "have been scored; write context_kind: all-gather",
             core::to_word(parallelism.context_kind)));
   }
   if (!fuses_attention(training)) {

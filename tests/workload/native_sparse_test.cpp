@@ -209,7 +209,7 @@ TEST(NativeSparseAttention, IsRefusedOverRanksThatWouldShareAChoice) {
   EXPECT_EQ(native_refusal(nsa_27b(), context),
             "native sparse attention over context ranks needs the keys of whole sequences on each, "
             "and context_kind is ring: which blocks are chosen is known on no rank before all "
-            "compressed ones have been scored; write all-gather");
+            "compressed ones have been scored; write context_kind: all-gather");
   context.context_kind = ContextKind::all_gather;
   EXPECT_EQ(native_refusal(nsa_27b(), context), "");
   ParallelismSpec operators = split(1, 1);

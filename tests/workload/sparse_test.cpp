@@ -130,7 +130,7 @@ TEST(SparseAttention, IsRefusedWhereItIsNotKnown) {
   EXPECT_EQ(said(deepseek_v32(), context),
             "sparse attention over context ranks needs the keys of whole sequences on each, and "
             "context_kind is ring: which keys are chosen is known on no rank before all have been "
-            "scored; write all-gather");
+            "scored; write context_kind: all-gather");
   context.context_kind = ContextKind::all_gather;
   EXPECT_EQ(said(deepseek_v32(), context), "");
   ModelSpec plain = llama_8b();

@@ -75,10 +75,10 @@ void check_ranks(NativeComplaints& c, const ParallelismSpec& parallelism) {
           keys, t, keys);
   }
   if (parallelism.context > 1 && parallelism.context_kind != ContextKind::all_gather) {
-    c.add("parallelism.context_kind",
+    c.add("parallelism.context",
           "native sparse attention over context ranks needs the keys of whole sequences on each, "
           "and context_kind is {}: which blocks are chosen is known on no rank before all "
-          "compressed ones have been scored; write all-gather",
+          "compressed ones have been scored; write context_kind: all-gather",
           core::to_word(parallelism.context_kind));
   }
   const auto& parts = parallelism.recompute_parts;
