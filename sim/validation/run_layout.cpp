@@ -398,8 +398,9 @@ workload::ParallelismSpec row_parallelism(const RunRow& row,
     assume(assumed, "sequence_parallel");
   }
   p.context_kind = usual.context_kind;
-  if (model.window > 0 && p.context > 1) {
-    p.context_kind = workload::ContextKind::all_gather;  // no public ring takes windows
+  const bool chooses = model.sparse || model.native_sparse;
+  if ((model.window > 0 || chooses) && p.context > 1) {
+    p.context_kind = workload::ContextKind::all_gather;  // no public ring takes windows or choices
     assume(assumed, "context_kind");
   }
   if (!row.certain("micro_batch")) {

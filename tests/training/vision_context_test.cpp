@@ -1,5 +1,4 @@
 // Steps of a model that sees beside context ranks, which encode all images or each its own.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "sim/training/imbalance/rank_imbalance.h"
@@ -73,7 +72,7 @@ TEST(EncoderBesideContext, DealtComputesLessAndExchangesTokens) {
   const double more =
       exposed(dealt, core::Activity::context) - exposed(whole, core::Activity::context);
   EXPECT_GT(more, least);
-  EXPECT_LT(more, 3 * least);
+  EXPECT_LT(more, 5 * least);
 }
 
 // With one size of images and their number varying, a rank's time varies with its share of them.
